@@ -33,6 +33,9 @@ type Message struct {
 	Name   string `json:"name,omitempty"`
 	// IsError marks a tool message that is feedback or a failure and not a result.
 	IsError bool `json:"is_error,omitempty"`
+	// Opaque is what a provider wants back unchanged with an assistant's message: signatures, thinking blocks. One adapter
+	// writes and reads it, in a form of its own; nothing else looks at it, and an adapter ignores another's.
+	Opaque string `json:"opaque,omitempty"`
 }
 
 // FinishReason says why a model stopped, in the vocabulary of seed 001. The zero value means "not said".
@@ -82,4 +85,6 @@ type Reply struct {
 	Usage   Usage        `json:"usage,omitzero"`
 	// Model names the model that answered, where the provider says so.
 	Model string `json:"model,omitempty"`
+	// Opaque goes with the reply into the transcript: see [Message].
+	Opaque string `json:"opaque,omitempty"`
 }

@@ -52,7 +52,7 @@ func (s *step) echo(m message.Reply) {
 		text = m.Refusal
 	}
 	if text != "" || len(m.Calls) > 0 {
-		s.say(message.Message{Role: message.Assistant, Text: text, Calls: m.Calls})
+		s.say(message.Message{Role: message.Assistant, Text: text, Calls: m.Calls, Opaque: m.Opaque})
 	}
 }
 

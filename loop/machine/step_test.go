@@ -75,6 +75,13 @@ func TestAStateMayBeSteppedTwice(t *testing.T) {
 	assert.Equal(t, string(before), string(after), "a step never changes the state it was given")
 }
 
+func TestWhatAProviderWantsBackStandsInTheTranscript(t *testing.T) {
+	reply := badCall("required")
+	reply.Reply.Message.Opaque = `{"signature":"s1"}`
+	st := step(t, fresh(t, machine.Config{}), start(), reply)
+	assert.Equal(t, `{"signature":"s1"}`, st.Transcript.Slice(1, 2)[0].Opaque)
+}
+
 func TestAnEventThatDoesNotFitNamesBothAndChangesNothing(t *testing.T) {
 	idle := fresh(t, machine.Config{})
 	calling := step(t, idle, start())
