@@ -19,13 +19,15 @@ import (
 
 // bridged is a type under test: the schema alone, decoder and validator alone, and Decode.
 type bridged struct {
-	name     string
-	good     string
-	bySchema func([]byte) []fault.Issue
-	byRules  func([]byte) bool
-	decode   func([]byte) []fault.Issue
-	shown    *schema.Schema
-	strict   bool
+	name    string
+	good    string
+	byRules func([]byte) bool
+	decode  func([]byte) []fault.Issue
+	quickly func([]byte) (any, []fault.Issue)
+	slowly  func([]byte) (any, []fault.Issue)
+	shown   *schema.Schema
+	checked *schema.Schema
+	strict  bool
 }
 
 func bridgedOf[T any](name, good string) bridged {
@@ -39,13 +41,14 @@ func bridgedOf[T any](name, good string) bridged {
 	}
 	return bridged{
 		name: name, good: good, shown: shown,
-		bySchema: func(doc []byte) []fault.Issue { return schema.CheckBySchema(typed.Schema(), doc) },
-		byRules:  func(doc []byte) bool { return schema.DecodeByRules(typed, doc) },
+		byRules: func(doc []byte) bool { return schema.DecodeByRules(typed, doc) },
 		decode: func(doc []byte) []fault.Issue {
 			_, issues := typed.Decode(doc)
 			return issues
 		},
-		strict: name == "foreign",
+		quickly: func(doc []byte) (any, []fault.Issue) { return typed.Decode(doc) },
+		slowly:  func(doc []byte) (any, []fault.Issue) { return schema.DecodeSlowly(typed, doc) },
+		checked: typed.Schema(), strict: name == "foreign",
 	}
 }
 
@@ -77,8 +80,7 @@ var bridgedTypes = []bridged{
 // agree holds the law for one document: schema and rules give one verdict, Decode gives it too and explains every refusal,
 // and the schema models are shown accepts all that is accepted.
 func agree(t require.TestingT, b bridged, doc []byte) {
-	issues := b.bySchema(doc)
-	decoded := b.decode(doc)
+	issues, decoded := sameAsSlowly(t, b, doc)
 	// Go's decoder takes null for an empty value anywhere; the schema knows better, and Decode follows it.
 	if byRules := b.byRules(doc); !b.strict && (byRules != (len(issues) == 0)) {
 		require.True(t, byRules && bytes.Contains(doc, []byte("null")), "%s: rules accept: %v, schema says: %v\n%s", b.name, byRules, issues, doc)

@@ -23,7 +23,9 @@ type builder struct {
 	judges  map[string]judge
 	// strict is set where the schema demands more than the validator knows of, so that both must judge.
 	strict bool
-	rooted bool // something refers to the root
+	// relates is set where a rule compares fields, which no schema can say.
+	relates bool
+	rooted  bool // something refers to the root
 }
 
 // variant is a struct type with or without its rules: structs reached without `dive` are not held to theirs.

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -23,6 +24,22 @@ func (s *Schema) Check(doc []byte) []fault.Issue {
 
 // checkDocument checks by the schema alone.
 func (s *Schema) checkDocument(doc []byte) []fault.Issue {
+	if s.program == nil {
+		return s.checkSlowly(doc)
+	}
+	switch run(s.program, doc, s.limits, reflect.Value{}, nil) {
+	case good:
+		return nil
+	case bad:
+		if issues, ok := s.narrow(doc, s.limits); ok {
+			return issues
+		}
+	}
+	return s.checkSlowly(doc)
+}
+
+// checkSlowly has the library check the whole document.
+func (s *Schema) checkSlowly(doc []byte) []fault.Issue {
 	v, issue := read(doc, s.limits)
 	if issue != nil {
 		return []fault.Issue{*issue}

@@ -20,6 +20,7 @@ type Schema struct {
 	tree     any    // what is checked, decoded: phrases and echo marks are read from it
 	compiled *jsonschema.Schema
 	judges   map[string]judge
+	program  *node // the fast path; nil where it does not know the schema
 	echo     bool
 	limits   Limits
 	// whole checks by everything a Go type demands, rules that no schema can say included; nil for a raw schema.
@@ -46,7 +47,9 @@ func Compile(doc []byte) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{text: compact(doc), tree: tree, compiled: compiled, echo: hasEcho(tree), limits: DefaultLimits()}, nil
+	return &Schema{
+		text: compact(doc), tree: tree, compiled: compiled, program: lower(compiled, nil, nil), echo: hasEcho(tree), limits: DefaultLimits(),
+	}, nil
 }
 
 // JSON returns the schema as compact JSON text, its members in the order they were given or declared in: models tend to

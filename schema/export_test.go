@@ -20,3 +20,30 @@ func DecodeByRules[T any](t *Typed[T], doc []byte) bool {
 	v, err := decodeLoosely[T](doc)
 	return err == nil && t.rules(&v) == nil
 }
+
+// CheckSlowly has the library check the whole document.
+func CheckSlowly(s *Schema, doc []byte) []fault.Issue { return s.checkSlowly(doc) }
+
+// DecodeSlowly has the library and the decoder check and decode the whole document.
+func DecodeSlowly[T any](t *Typed[T], doc []byte) (T, []fault.Issue) {
+	return t.explain(doc, t.schema.limits)
+}
+
+// HasProgram reports whether a schema has a fast path of its own, and HasBound whether a type has.
+func HasProgram(s *Schema) bool { return s.program != nil }
+
+func HasBound[T any](t *Typed[T]) bool { return t.bound != nil }
+
+// Told is what the program of a schema says of a document.
+func Told(s *Schema, doc []byte) string {
+	if s.program == nil {
+		return "unsure"
+	}
+	return [...]string{"good", "bad", "unsure"}[run(s.program, doc, s.limits, reflect.Value{}, nil)]
+}
+
+// Explained reports whether the program found by itself what is wrong with a document.
+func Explained(s *Schema, doc []byte) bool {
+	_, ok := s.narrow(doc, s.limits)
+	return ok
+}

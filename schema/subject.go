@@ -188,6 +188,7 @@ func (v subject) rule(n *jsonschema.Schema, r rule, rest []rule) error {
 	case r.tag == "structonly" || r.tag == "nostructlevel":
 		return nil
 	case r.relational():
+		v.relates = true
 		n.Description = addSentence(n.Description, "Must be "+rulePhrase(r, v.class, v.names)+".")
 		return nil
 	case r.tag == "required":

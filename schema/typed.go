@@ -21,7 +21,9 @@ var decodeOptions = json.JoinOptions(json.RejectUnknownMembers(true))
 // from [For].
 type Typed[T any] struct {
 	schema *Schema
-	strict bool // both the schema and the rules must judge
+	strict bool  // both the schema and the rules must judge
+	asks   bool  // the rules judge what no schema can say
+	bound  *node // the program that puts values into a T; nil where there is none
 	rules  func(*T) error
 	issues func(*T) []fault.Issue
 }
@@ -68,7 +70,8 @@ func forType[T any](t reflect.Type) (*Typed[T], error) {
 		return nil, fmt.Errorf("%w (of %s)", err, t)
 	}
 	s := &Schema{text: shown, tree: tree, compiled: compiled, judges: b.judges, echo: hasEcho(tree), limits: DefaultLimits()}
-	typed := &Typed[T]{schema: s, strict: b.strict, rules: rulesFor[T](t), issues: issuesFor[T]()}
+	typed := &Typed[T]{schema: s, strict: b.strict, asks: b.strict || b.relates, rules: rulesFor[T](t), issues: issuesFor[T]()}
+	s.program, typed.bound = lower(compiled, b.judges, nil), lower(compiled, b.judges, t)
 	s.whole = func(doc []byte, lim Limits) []fault.Issue {
 		_, issues := typed.decode(doc, lim)
 		return issues
@@ -131,16 +134,44 @@ func (t *Typed[T]) WithLimits(l Limits) (*Typed[T], error) {
 func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) { return t.decode(doc, t.schema.limits) }
 
 func (t *Typed[T]) decode(doc []byte, lim Limits) (T, []fault.Issue) {
-	var v T
-	if len(doc) <= lim.MaxBytes && !t.strict {
-		seen := scan(doc, lim.MaxDepth)
-		if !seen.deep && !seen.null && !seen.oddNumber {
-			if err := json.Unmarshal(doc, &v, decodeOptions); err == nil && t.rules(&v) == nil && t.issues(&v) == nil {
-				return v, nil
-			}
+	v, told := t.quickly(doc, lim)
+	if told == good {
+		return v, nil
+	}
+	var zero T
+	if told == bad && !t.asks && t.schema.program != nil {
+		if issues, ok := t.schema.narrow(doc, lim); ok {
+			return zero, issues
 		}
 	}
 	return t.explain(doc, lim)
+}
+
+// quickly is the fast path: the program where there is one, else the decoder and the rules.
+func (t *Typed[T]) quickly(doc []byte, lim Limits) (v T, told verdict) {
+	switch {
+	case t.bound != nil:
+		if told = run(t.bound, doc, lim, reflect.ValueOf(&v).Elem(), nil); told != good {
+			return v, told
+		}
+		if t.asks && t.rules(&v) != nil {
+			return v, unsure
+		}
+	case t.strict || !t.plain(doc, lim):
+		return v, unsure
+	case json.Unmarshal(doc, &v, decodeOptions) != nil || t.rules(&v) != nil:
+		return v, unsure
+	}
+	return v, when(t.issues(&v) == nil).orUnsure()
+}
+
+// plain reports whether the decoder alone can be trusted with a document.
+func (t *Typed[T]) plain(doc []byte, lim Limits) bool {
+	if len(doc) > lim.MaxBytes {
+		return false
+	}
+	seen := scan(doc, lim.MaxDepth)
+	return !seen.deep && !seen.null && !seen.oddNumber
 }
 
 // rulesFor picks how the validator is asked about a type.

@@ -1,0 +1,346 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"math/big"
+	"reflect"
+	"regexp"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// lower makes a program of a compiled schema, and of a Go type where values are to be put into one. It returns nil where the
+// schema or the type has anything that programs do not know.
+func lower(root *jsonschema.Schema, judges map[string]judge, t reflect.Type) *node {
+	if loops(root) {
+		return nil
+	}
+	l := &lowering{judges: judges, made: map[placed]*node{}}
+	n := l.node(root, t)
+	if l.unknown {
+		return nil
+	}
+	for _, late := range l.nullable {
+		whole := late.whole
+		*late.node = *late.inner
+		late.node.orNull, late.node.whole = true, whole
+	}
+	return n
+}
+
+type lowering struct {
+	judges   map[string]judge
+	made     map[placed]*node
+	nullable []nullable
+	unknown  bool
+}
+
+// nullable is a node that is another one or null: a copy of that, once that is made.
+type nullable struct {
+	node, inner *node
+	whole       *jsonschema.Schema
+}
+
+// placed is a schema and the Go type it is for, nil for none.
+type placed struct {
+	schema *jsonschema.Schema
+	typ    reflect.Type
+}
+
+// told are the fields of a compiled schema that no document is held to by themselves; known are those that programs know.
+var (
+	told = []string{
+		"DraftVersion", "Location", "ID", "Anchor", "RecursiveAnchor", "DynamicAnchor", "Title", "Description", "Default",
+		"Comment", "ReadOnly", "WriteOnly", "Examples", "Deprecated",
+	}
+	known = []string{
+		"Bool", "Ref", "Types", "Enum", "Const", "Not", "AllOf", "AnyOf", "OneOf", "If", "Then", "Else", "Format",
+		"MaxProperties", "MinProperties", "Required", "Properties", "AdditionalProperties", "MinItems", "MaxItems", "UniqueItems", "Items",
+		"Items2020", "MinLength", "MaxLength", "Pattern", "Maximum", "Minimum", "ExclusiveMaximum", "ExclusiveMinimum",
+		"Extensions",
+	}
+)
+
+// holdsOnly reports whether a schema says nothing beyond some keywords.
+func holdsOnly(s *jsonschema.Schema, keywords ...string) bool {
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.IsExported() && !v.Field(i).IsZero() && !slices.Contains(told, f.Name) && !slices.Contains(keywords, f.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *lowering) node(s *jsonschema.Schema, t reflect.Type) *node {
+	for s.Ref != nil && (s.DraftVersion < 2019 || holdsOnly(s, "Ref")) {
+		s = s.Ref
+	}
+	key := placed{s, t}
+	if n, ok := l.made[key]; ok {
+		return n
+	}
+	n := &node{lib: s, whole: s}
+	l.made[key] = n
+	switch {
+	case !holdsOnly(s, known...):
+		l.unknown = true
+	case isNullable(s):
+		inner := l.node(s.AnyOf[0], t)
+		l.nullable = append(l.nullable, nullable{n, inner, s})
+	default:
+		l.fill(n, s, t)
+	}
+	return n
+}
+
+// isNullable reports whether a schema is another one or null.
+func isNullable(s *jsonschema.Schema) bool {
+	if len(s.AnyOf) != 2 || !holdsOnly(s, "AnyOf") || !holdsOnly(s.AnyOf[1], "Types") {
+		return false
+	}
+	types := s.AnyOf[1].Types
+	return types != nil && slices.Equal(types.ToStrings(), []string{"null"})
+}
+
+func (l *lowering) fill(n *node, s *jsonschema.Schema, t reflect.Type) {
+	n.never = s.Bool != nil && !*s.Bool
+	if s.Types != nil {
+		for _, name := range s.Types.ToStrings() {
+			n.types |= kindNamed[name]
+		}
+	}
+	n.values = l.values(s)
+	n.text = l.text(s)
+	if s.Minimum != nil || s.Maximum != nil || s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil {
+		n.number = &numberTests{newBound(s.Minimum), newBound(s.Maximum), newBound(s.ExclusiveMinimum), newBound(s.ExclusiveMaximum)}
+	}
+	if s.Format != nil {
+		n.format = newFormatTest(l.judges[s.Format.Name])
+	}
+	fields := l.bind(n, t)
+	n.list = l.list(s, n.bind.elemOf(bindSlice))
+	n.object = l.object(s, n.bind.elemOf(bindMap, bindTexts), fields)
+	n.more = l.branches(s)
+}
+
+func (l *lowering) branches(s *jsonschema.Schema) *branches {
+	b := &branches{all: l.nodes(s.AllOf), any: l.nodes(s.AnyOf), one: l.nodes(s.OneOf)}
+	if s.Ref != nil {
+		b.all = append(b.all, l.node(s.Ref, nil))
+	}
+	for _, sub := range []struct {
+		from *jsonschema.Schema
+		to   **node
+	}{{s.Not, &b.not}, {s.If, &b.cond}, {s.Then, &b.onTrue}, {s.Else, &b.onElse}} {
+		if sub.from != nil {
+			*sub.to = l.node(sub.from, nil)
+		}
+	}
+	if b.all == nil && b.any == nil && b.one == nil && b.not == nil && b.cond == nil {
+		return nil
+	}
+	return b
+}
+
+func (l *lowering) nodes(list []*jsonschema.Schema) []*node {
+	var nodes []*node
+	for _, s := range list {
+		nodes = append(nodes, l.node(s, nil))
+	}
+	return nodes
+}
+
+func (l *lowering) values(s *jsonschema.Schema) *valueTests {
+	if s.Enum != nil && s.Const != nil {
+		l.unknown = true
+	}
+	var list []any
+	switch {
+	case s.Enum != nil:
+		list = s.Enum.Values
+	case s.Const != nil:
+		list = []any{*s.Const}
+	default:
+		return nil
+	}
+	t := &valueTests{}
+	for _, v := range list {
+		l.unknown = !t.add(v) || l.unknown
+	}
+	return t
+}
+
+func (t *valueTests) add(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		t.null = true
+	case bool:
+		t.isTrue, t.isFalse = t.isTrue || v, t.isFalse || !v
+	case string:
+		t.texts = append(t.texts, v)
+	case json.Number:
+		r, ok := new(big.Rat).SetString(string(v))
+		if !ok || !r.IsInt() || !r.Num().IsInt64() {
+			return false
+		}
+		t.numbers = append(t.numbers, r.Num().Int64())
+	default:
+		return false
+	}
+	return true
+}
+
+func (l *lowering) text(s *jsonschema.Schema) *textTests {
+	if s.MinLength == nil && s.MaxLength == nil && s.Pattern == nil {
+		return nil
+	}
+	t := &textTests{min: countOr(s.MinLength, 0), max: countOr(s.MaxLength, -1), pattern: s.Pattern}
+	if s.Pattern != nil {
+		if t.charset = charsetOf(s.Pattern.String()); t.charset != nil {
+			t.pattern = nil
+		}
+	}
+	return t
+}
+
+func countOr(n *int, none int) int {
+	if n == nil {
+		return none
+	}
+	return *n
+}
+
+var charsetPattern = regexp.MustCompile(`^\^\[((?:[a-zA-Z0-9 _]|[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9])+)\]\+\$$`)
+
+// charsetOf reads a pattern of the form ^[a-z]+$; nil where it has another.
+func charsetOf(pattern string) *charset {
+	found := charsetPattern.FindStringSubmatch(pattern)
+	if found == nil {
+		return nil
+	}
+	one, err := regexp.Compile("^[" + found[1] + "]$")
+	if err != nil {
+		return nil
+	}
+	c := &charset{}
+	for b := range c {
+		c[b] = one.MatchString(string(rune(b)))
+	}
+	return c
+}
+
+func (l *lowering) list(s *jsonschema.Schema, elem reflect.Type) *listTests {
+	t := &listTests{items: anything, min: countOr(s.MinItems, 0), max: countOr(s.MaxItems, -1), unique: s.UniqueItems}
+	switch items := s.Items.(type) {
+	case *jsonschema.Schema:
+		t.items = l.node(items, elem)
+	case nil:
+		if s.Items2020 != nil {
+			t.items = l.node(s.Items2020, elem)
+		} else if elem != nil {
+			l.unknown = true
+		}
+	default:
+		l.unknown = true
+	}
+	return t
+}
+
+func (l *lowering) object(s *jsonschema.Schema, elem reflect.Type, fields []field) *objectTests {
+	t := &objectTests{rest: anything, min: countOr(s.MinProperties, 0), max: countOr(s.MaxProperties, -1)}
+	switch additional := s.AdditionalProperties.(type) {
+	case *jsonschema.Schema:
+		if t.rest = l.node(additional, elem); additional.Bool != nil && !*additional.Bool {
+			l.unknown = true // drafts differ in whose fault that is
+		}
+	case bool:
+		t.closed = !additional
+	case nil:
+		l.unknown = l.unknown || elem != nil
+	}
+	for _, e := range s.Extensions {
+		names, ok := e.(memberNames)
+		if !ok || t.names != nil {
+			l.unknown = true
+			continue
+		}
+		t.names = l.node(names.names, nil)
+	}
+	l.members(t, s, fields)
+	return t
+}
+
+// members names the members in the order of the Go struct, or in that of their names. One that is only required is one of the rest.
+func (l *lowering) members(t *objectTests, s *jsonschema.Schema, fields []field) {
+	names := slices.Sorted(maps.Keys(s.Properties))
+	if fields != nil {
+		l.unknown = l.unknown || len(fields) != len(names) || !t.closed
+		names = nil
+	}
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	for _, name := range s.Required {
+		if !slices.Contains(names, name) {
+			l.unknown = l.unknown || t.closed || fields != nil
+			names = append(names, name)
+		}
+	}
+	if len(names) > maxNamed {
+		l.unknown = true
+		return
+	}
+	for n, name := range names {
+		m := member{name: name, node: t.rest}
+		var typ reflect.Type
+		if fields != nil {
+			m.field, m.path, typ = fields[n].index[0], fields[n].index[1:], fields[n].typ
+		}
+		if sub, ok := s.Properties[name]; ok {
+			m.node = l.node(sub, typ)
+		}
+		t.members = append(t.members, m)
+		if slices.Contains(s.Required, name) {
+			t.required |= 1 << n
+		}
+	}
+	t.index()
+}
+
+func (t *objectTests) index() {
+	if len(t.members) <= fewToScan {
+		return
+	}
+	t.byName = map[string]int{}
+	for n, m := range t.members {
+		t.byName[m.name] = n
+	}
+}
+
+// loops reports whether a schema asks about a value by way of itself.
+func loops(root *jsonschema.Schema) bool {
+	found := false
+	eachSchema(root, func(s *jsonschema.Schema) { found = found || reaches(s, s, map[*jsonschema.Schema]bool{}) })
+	return found
+}
+
+// reaches reports whether judging a value by from asks about the same value by to.
+func reaches(from, to *jsonschema.Schema, seen map[*jsonschema.Schema]bool) bool {
+	same := slices.Concat(from.AllOf, from.AnyOf, from.OneOf, []*jsonschema.Schema{from.Ref, from.Not, from.If, from.Then, from.Else})
+	for _, s := range same {
+		if s == to {
+			return true
+		}
+		if s != nil && !seen[s] {
+			seen[s] = true
+			if reaches(s, to, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,115 @@
+package schema
+
+import (
+	"errors"
+	"reflect"
+	"strconv"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/retake-go/retake/fault"
+)
+
+// findings are what a walk finds when it goes on after the first fault: each value that its node refuses is handed to the
+// library alone, with the schema of its place, and what the library says there is what it would say of the whole. Members that
+// are missing or not allowed are told in the library's own kinds, so that all issues are made in one place.
+type findings struct {
+	schema *Schema
+	path   []string
+	issues []fault.Issue
+	lost   bool // the library accepts what a node refused: it must judge the whole
+}
+
+// narrow explains a document that a program refused; false where the library must.
+func (s *Schema) narrow(doc []byte, lim Limits) ([]fault.Issue, bool) {
+	if s.echo {
+		return nil, false
+	}
+	f := findings{schema: s}
+	if run(s.program, doc, lim, reflect.Value{}, &f) != good || f.lost || len(f.issues) == 0 {
+		return nil, false
+	}
+	return s.finish(nil, f.issues), true
+}
+
+// item, member and leave keep the path of the walk. They and mark do nothing for no findings.
+func (f *findings) item(n int) {
+	if f != nil {
+		f.path = append(f.path, strconv.Itoa(n))
+	}
+}
+
+func (f *findings) member(name string) {
+	if f != nil {
+		f.path = append(f.path, name)
+	}
+}
+
+func (f *findings) leave() {
+	if f != nil {
+		f.path = f.path[:len(f.path)-1]
+	}
+}
+
+func (f *findings) mark() int {
+	if f == nil {
+		return 0
+	}
+	return len(f.issues)
+}
+
+// add makes issues of what the library says of a value at the place of the walk.
+func (f *findings) add(err *jsonschema.ValidationError, value any) {
+	at := pointerOf(f.path)
+	for _, i := range (explainer{schema: f.schema, value: value}).flatten(err) {
+		i.Pointer = at + i.Pointer
+		f.issues = append(f.issues, i)
+	}
+}
+
+// missing tells which members of an object are required and not there: a bit each.
+func (f *findings) missing(s *jsonschema.Schema, members []member, bits uint64) {
+	k := &kind.Required{}
+	for n, m := range members {
+		if bits>>n&1 != 0 {
+			k.Missing = append(k.Missing, m.name)
+		}
+	}
+	f.add(&jsonschema.ValidationError{SchemaURL: s.Location, ErrorKind: k}, nil)
+}
+
+// refuseMember tells that an object does not allow the member the walk is at.
+func (w *walk) refuseMember(n *node, name, text string) verdict {
+	value, issue := readPart(text)
+	if issue != nil {
+		return unsure
+	}
+	f := *w.found
+	f.path = f.path[:len(f.path)-1]
+	k := &kind.AdditionalProperties{Properties: []string{name}}
+	f.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: k}, map[string]any{name: value})
+	w.found.issues = f.issues
+	return good
+}
+
+// readPart reads a value out of a document that is within its bounds.
+func readPart(text string) (any, *fault.Issue) {
+	return read([]byte(text), Limits{MaxBytes: len(text), MaxDepth: maxMaxDepth})
+}
+
+// refuse has the library explain the value of a node. All that was found in it so far, from mark on, the library says again.
+func (w *walk) refuse(n *node, text string, mark int) verdict {
+	value, issue := readPart(text)
+	if issue != nil {
+		return unsure
+	}
+	w.found.issues = w.found.issues[:mark]
+	var cause *jsonschema.ValidationError
+	if !errors.As(n.whole.Validate(value), &cause) {
+		w.found.lost = true
+		return unsure
+	}
+	w.found.add(cause, value)
+	return good
+}

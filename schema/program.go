@@ -1,0 +1,166 @@
+package schema
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// A program is what the fast path runs: the compiled schema once more, as nodes that a walk over the bytes of a document
+// consults as it goes. It knows the common keywords. A schema with any other has no program, and the library judges alone;
+// a value that a program cannot be sure of it leaves to the library too. A fuzz target holds the two equal.
+
+// verdict is what a program says of a value. What must please several has the largest of their verdicts.
+type verdict uint8
+
+const (
+	good   verdict = iota
+	bad            // the library would refuse it
+	unsure         // the library must judge
+)
+
+// node is what one place of a document is held to.
+type node struct {
+	lib    *jsonschema.Schema // what the library judges the place by
+	whole  *jsonschema.Schema // the same, and that null may stand there; else lib
+	types  kinds              // none: all
+	orNull bool               // null is good whatever else is said
+	never  bool               // nothing is good
+	values *valueTests
+	text   *textTests
+	number *numberTests
+	list   *listTests
+	object *objectTests
+	format *formatTest
+	more   *branches
+	bind   binding
+}
+
+// kinds is a set of kinds of JSON values. Whole numbers are numbers and integers.
+type kinds uint8
+
+const (
+	kindNull kinds = 1 << iota
+	kindBool
+	kindNumber
+	kindInteger
+	kindString
+	kindArray
+	kindObject
+)
+
+var kindNamed = map[string]kinds{
+	"null": kindNull, "boolean": kindBool, "number": kindNumber | kindInteger, "integer": kindInteger, "string": kindString,
+	"array": kindArray, "object": kindObject,
+}
+
+func (n *node) allows(k kinds) bool { return n.types == 0 || n.types&k != 0 }
+
+type listTests struct {
+	items    *node
+	min, max int // max < 0: no bound
+	unique   bool
+}
+
+func (t *listTests) counts(n int) verdict { return when(n >= t.min && (t.max < 0 || n <= t.max)) }
+
+// distinct reports whether the items of a list, as written, all differ. Two texts can mean one value unless they are strings
+// without escapes or plain integers.
+func distinct(items []string) verdict {
+	seen := make(map[string]bool, len(items))
+	for _, text := range items {
+		plain := text[0] == '"' && strings.IndexByte(text, '\\') < 0 || text[0] >= '0' && text[0] <= '9' && isPlainInteger([]byte(text))
+		switch {
+		case len(items) == 1:
+		case !plain:
+			return unsure
+		case seen[text]:
+			return bad
+		}
+		seen[text] = true
+	}
+	return good
+}
+
+type objectTests struct {
+	members  []member
+	byName   map[string]int // where there are many
+	required uint64         // bit per member
+	closed   bool           // no other members
+	rest     *node          // what other members are held to
+	names    *node          // what names are held to; nil: nothing
+	min, max int            // max < 0: no bound
+}
+
+func (o *objectTests) counts(n int) verdict { return when(n >= o.min && (o.max < 0 || n <= o.max)) }
+
+// member is a member the schema names.
+type member struct {
+	name string
+	node *node
+	// field is where the value goes in the Go struct, where there is one: an index, or the path of one in embedded structs.
+	field int
+	path  []int
+}
+
+const (
+	maxNamed  = 64 // members a program can name: a bit each
+	fewToScan = 8  // members that are found sooner by looking at each
+)
+
+// find returns the place of a member. Documents tend to have members in the order of the schema, so it looks at next first.
+func (o *objectTests) find(name string, next int) (int, bool) {
+	if next < len(o.members) && o.members[next].name == name {
+		return next, true
+	}
+	if o.byName != nil {
+		n, ok := o.byName[name]
+		return n, ok
+	}
+	for n := range o.members {
+		if o.members[n].name == name {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// branches are schemas that judge the same value.
+type branches struct {
+	all, any, one        []*node
+	not                  *node
+	cond, onTrue, onElse *node
+}
+
+// binding is how a value is put into a Go variable.
+type binding struct {
+	kind     bindKind
+	pointers int // to be followed first
+	elem     reflect.Type
+	bits     int
+}
+
+type bindKind uint8
+
+const (
+	bindNothing bindKind = iota
+	bindString
+	bindInt
+	bindUint
+	bindFloat
+	bindBool
+	bindSlice
+	bindMap
+	bindTexts // a map[string]string
+	bindStruct
+	bindOther // by the decoder: types that read their own JSON, interfaces, arrays, bytes
+)
+
+// anything is what an unnamed place is held to: it need only be strict JSON.
+var anything = func() *node {
+	n := &node{}
+	n.list = &listTests{items: n, max: -1}
+	n.object = &objectTests{rest: n, max: -1}
+	return n
+}()

@@ -1,0 +1,157 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/schema"
+)
+
+// sameAsSlowly holds the fast path of a type to its slow one: the same value, the same issues, and no verdict that the
+// slow path takes back. It returns what the schema alone finds, and what is found in all.
+func sameAsSlowly(t require.TestingT, b bridged, doc []byte) (bySchema, all []fault.Issue) {
+	value, issues := b.quickly(doc)
+	want, wanted := b.slowly(doc)
+	require.Equal(t, wanted, issues, "%s: issues\n%s", b.name, doc)
+	require.Equal(t, want, value, "%s: value\n%s", b.name, doc)
+	return sameVerdict(t, b.checked, doc), issues
+}
+
+// sameVerdict holds the program of a schema to the library.
+func sameVerdict(t require.TestingT, s *schema.Schema, doc []byte) []fault.Issue {
+	want := schema.CheckSlowly(s, doc)
+	told := schema.Told(s, doc)
+	if told != "unsure" {
+		require.Equal(t, len(want) == 0, told == "good", "the program says %s, the library %v\n%s\n%s", told, want, s.JSON(), doc)
+	}
+	require.Equal(t, want, schema.CheckBySchema(s, doc), "%s\n%s", s.JSON(), doc)
+	return want
+}
+
+func TestProgramsKnowTheTypes(t *testing.T) {
+	for name, known := range map[string]func() bool{
+		"strings": bound[stringsType], "patterns": bound[patternsType], "formats": bound[formatsType], "numbers": bound[numbersType],
+		"lists": bound[listsType], "foreign": bound[foreignType], "order": bound[order], "signup": bound[signup],
+		"recursive": bound[treeish], "pointer": bound[*order], "list": bound[[]order], "map": bound[map[string]order],
+	} {
+		assert.True(t, known(), name)
+	}
+}
+
+func bound[T any]() bool {
+	typed, err := schema.For[T]()
+	return err == nil && schema.HasBound(typed) && schema.HasProgram(typed.Schema())
+}
+
+// What the fast path cannot be sure of it leaves to the slow one; of these it must be sure, or it is not worth having.
+func TestProgramsAreSure(t *testing.T) {
+	typed, err := schema.For[order]()
+	require.NoError(t, err)
+	doc := string(orderDocument(t))
+	assert.Equal(t, "good", schema.Told(typed.Schema(), []byte(doc)))
+	for from, to := range map[string]string{
+		`"order",`: `"ordre",`, `"priority":3`: `"priority":"high"`, `11000`: `1100`, `"count":2`: `"count":0`, `239.4`: `-1`,
+		`"kind":"order",`: ``, `"id"`: `"ID"`, `jo.doe@example.com`: `jo.doe`, `"source":"chat"`: `"source":""`, `A1B2`: `A-1`,
+	} {
+		broken := []byte(strings.Replace(doc, from, to, 1))
+		assert.Equal(t, "bad", schema.Told(typed.Schema(), broken), to)
+		assert.True(t, schema.Explained(typed.Schema(), broken), to)
+	}
+}
+
+// drawSchema makes a schema of the keywords that programs know, and of some they do not.
+func drawSchema(t *rapid.T, depth int) map[string]any {
+	s := map[string]any{}
+	scalars := []string{`{}`, `{"type":"string","minLength":2,"maxLength":3}`, `{"type":"string","pattern":"^[a-z]+$"}`, `{"enum":["a","ab",1,null,true]}`,
+		`{"type":"integer","minimum":1,"maximum":30}`, `{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1.5}`, `{"const":"ab"}`, `false`,
+		`{"type":["string","null"]}`, `{"type":"boolean"}`, `{"minimum":0.1}`, `{"pattern":"b"}`, `{"multipleOf":0.5}`, `{"const":1}`, `{"type":"integer"}`,
+		`{"anyOf":[{"type":"null"},{"type":"string","minLength":2}]}`, `{"not":{"const":0}}`, `{"if":{"type":"string"},"then":{"maxLength":2},"else":{"type":"integer"}}`,
+		`{"oneOf":[{"type":"integer"},{"minimum":2}]}`, `{"enum":[0.1,"a"]}`, `{"enum":[{"a":1}]}`}
+	if depth == 0 || rapid.IntRange(0, 2).Draw(t, "leaf") == 0 {
+		return map[string]any{"allOf": []any{json.RawMessage(rapid.SampledFrom(scalars).Draw(t, "scalar"))}}
+	}
+	sub := func(label string) any {
+		if rapid.Bool().Draw(t, "plain") {
+			return json.RawMessage(rapid.SampledFrom(scalars).Draw(t, label))
+		}
+		return drawSchema(t, depth-1)
+	}
+	keywords := map[string]func(){
+		"type": func() {
+			s["type"] = rapid.SampledFrom([]any{"object", "array", []string{"object", "null"}}).Draw(t, "type")
+		},
+		"properties": func() { s["properties"] = map[string]any{"a": sub("a"), "b": sub("b"), "c": sub("c")} },
+		"required":   func() { s["required"] = rapid.SampledFrom([][]string{{"a"}, {"a", "b"}, {"d"}}).Draw(t, "required") },
+		"closed":     func() { s["additionalProperties"] = false },
+		"rest":       func() { s["additionalProperties"] = sub("rest") },
+		"names":      func() { s["propertyNames"] = sub("names") },
+		"counts":     func() { s["minProperties"], s["maxProperties"] = 1, 2 },
+		"items":      func() { s["items"] = sub("items") },
+		"lengths":    func() { s["minItems"], s["maxItems"] = 1, 2 },
+		"unique":     func() { s["uniqueItems"] = true },
+		"anyOf":      func() { s["anyOf"] = []any{sub("any"), sub("any"), map[string]any{"type": "null"}} },
+		"nullable":   func() { s["anyOf"] = []any{sub("any"), map[string]any{"type": "null"}} },
+		"oneOf":      func() { s["oneOf"] = []any{sub("one"), sub("one")} },
+		"allOf":      func() { s["allOf"] = []any{sub("all")} },
+		"if":         func() { s["if"], s["then"], s["else"] = sub("if"), sub("then"), sub("else") },
+		"not":        func() { s["not"] = sub("not") },
+		"ref":        func() { s["$ref"] = rapid.SampledFrom([]string{"#", "#/$defs/x"}).Draw(t, "ref") },
+	}
+	for range rapid.IntRange(1, 4).Draw(t, "keywords") {
+		keywords[rapid.SampledFrom(slices.Sorted(maps.Keys(keywords))).Draw(t, "keyword")]()
+	}
+	return s
+}
+
+func drawDocument(t *rapid.T, depth int) string {
+	if depth == 0 || rapid.IntRange(0, 2).Draw(t, "scalar") == 0 {
+		return rapid.SampledFrom(values).Draw(t, "value")
+	}
+	if rapid.Bool().Draw(t, "array") {
+		items := make([]string, rapid.IntRange(0, 3).Draw(t, "items"))
+		for n := range items {
+			items[n] = drawDocument(t, depth-1)
+		}
+		return "[ " + strings.Join(items, " ,") + "]"
+	}
+	var members []string
+	for _, name := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", `\u0061`, "/", ""}), 0, 4).Draw(t, "names") {
+		members = append(members, fmt.Sprintf("\"%s\":\t%s", name, drawDocument(t, depth-1)))
+	}
+	return "{" + strings.Join(members, ",\n") + "}"
+}
+
+func TestProgramsAndTheLibraryAgree(t *testing.T) {
+	sure, unknown := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		root := drawSchema(t, 3)
+		root["$defs"] = map[string]any{"x": drawSchema(t, 2)}
+		root["$schema"] = rapid.SampledFrom([]string{"https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"}).Draw(t, "draft")
+		text, err := json.Marshal(root)
+		require.NoError(t, err)
+		s, err := schema.Compile(text)
+		if err != nil {
+			return // a loop of references, say
+		}
+		if !schema.HasProgram(s) {
+			unknown++
+		}
+		for range 5 {
+			doc := []byte(drawDocument(t, 3))
+			if schema.Told(s, doc) != "unsure" {
+				sure++
+			}
+			sameVerdict(t, s, doc)
+		}
+	})
+	t.Logf("sure of %d documents; %d schemas without a program", sure, unknown)
+}

@@ -1,0 +1,213 @@
+package schema
+
+import (
+	"reflect"
+
+	"github.com/retake-go/retake/internal/canon"
+)
+
+// walk is one pass of a program over a document. It never refuses what is not strict JSON or beyond a bound: that it leaves
+// unsure, for the slow path to say.
+type walk struct {
+	canon.Cursor
+	depth, maxDepth int
+	found           *findings // nil while it is only decided
+}
+
+// run holds a document to a program, and puts its value into a variable where the program is bound to its type.
+func run(n *node, doc []byte, lim Limits, to reflect.Value, found *findings) verdict {
+	if len(doc) > lim.MaxBytes {
+		return unsure
+	}
+	cursor, ok := canon.NewCursor(doc)
+	if !ok {
+		return unsure
+	}
+	w := walk{Cursor: cursor, maxDepth: lim.MaxDepth, found: found}
+	told := w.value(n, to)
+	if told == good && !w.Ends() {
+		return unsure
+	}
+	return told
+}
+
+func (w *walk) value(n *node, to reflect.Value) verdict {
+	switch w.Next() {
+	case '{':
+		return w.container(n, to, kindObject)
+	case '[':
+		return w.container(n, to, kindArray)
+	}
+	start := w.At
+	var v scalar
+	if !w.scalar(&v) {
+		return unsure
+	}
+	told := n.judge(&v)
+	switch {
+	case told == bad && w.found != nil:
+		return w.refuse(n, w.Text[start:w.At], w.found.mark())
+	case told == good && n.bind.kind == bindOther:
+		return decode(w.Text[start:w.At], to)
+	case told == good && n.bind.kind != bindNothing:
+		return w.set(n.bind, &v, to)
+	}
+	return told
+}
+
+// scalar reads a scalar; false where there is none.
+func (w *walk) scalar(v *scalar) (ok bool) {
+	switch w.Next() {
+	case '"':
+		v.kind = kindString
+		v.text, v.shared, ok = w.String()
+		return ok
+	case 't':
+		v.kind, v.truth = kindBool, true
+		return w.Word("true")
+	case 'f':
+		v.kind = kindBool
+		return w.Word("false")
+	case 'n':
+		v.kind = kindNull
+		return w.Word("null")
+	}
+	return w.number(v)
+}
+
+// maxIntDigits is the length of a number's text up to which it fits 64 bits.
+const maxIntDigits = 18
+
+func (w *walk) number(v *scalar) (ok bool) {
+	v.text, v.whole, ok = w.Number()
+	if !ok {
+		return false
+	}
+	v.kind = kindNumber
+	switch {
+	case v.whole && len(v.text) <= maxIntDigits:
+		v.kind |= kindInteger
+		v.int = smallInt(v.text)
+		return true
+	case v.whole:
+		v.kind |= kindInteger
+		v.whole = false
+		return len(v.text) <= 300
+	}
+	if text := []byte(v.text); len(v.text) > maxIntDigits || !isDecimal(v.text) {
+		ok = numberInBounds(text)
+	}
+	if ok && isWhole(v.text) {
+		v.kind |= kindInteger
+	}
+	return ok
+}
+
+func smallInt(text string) (n int64) {
+	for i := range len(text) {
+		if text[i] != '-' {
+			n = 10*n + int64(text[i]-'0')
+		}
+	}
+	if text[0] == '-' {
+		return -n
+	}
+	return n
+}
+
+// container walks an object or an array, and asks the branches of its node about it as a whole.
+func (w *walk) container(n *node, to reflect.Value, kind kinds) verdict {
+	start, mark := w.At, w.found.mark()
+	fits := n.allows(kind) && !n.never && n.values == nil
+	switch {
+	case n.format != nil:
+		return unsure
+	case !fits && w.found == nil:
+		return bad
+	case !fits:
+		n, to = n.unfit(), reflect.Value{}
+	}
+	told := w.inside(n, to, kind)
+	if told == good && n.more != nil {
+		told = w.ask(n.more, start)
+	}
+	if told == bad && w.found != nil {
+		return w.refuse(n, w.Text[start:w.At], mark)
+	}
+	if told == good && n.bind.kind == bindOther {
+		return decode(w.Text[start:w.At], to)
+	}
+	return told
+}
+
+// unfit is a node that walks to the end of a container that n refuses, and then refuses it as n does.
+func (n *node) unfit() *node {
+	u := *anything
+	u.lib, u.whole = n.lib, n.whole
+	u.more = &branches{not: anything}
+	return &u
+}
+
+func (w *walk) inside(n *node, to reflect.Value, kind kinds) verdict {
+	if w.depth == w.maxDepth {
+		return unsure
+	}
+	w.depth++
+	defer func() { w.depth-- }()
+	if kind == kindArray {
+		return w.array(n, to)
+	}
+	return w.object(n, to)
+}
+
+// ask holds the container that begins at start to each branch, only deciding.
+func (w *walk) ask(b *branches, start int) verdict {
+	return b.judge(func(n *node) verdict {
+		again := walk{Cursor: canon.Cursor{Text: w.Text, At: start}, depth: w.depth, maxDepth: w.maxDepth}
+		return again.value(n, reflect.Value{})
+	})
+}
+
+func (w *walk) array(n *node, to reflect.Value) verdict {
+	w.At++
+	var list, elem reflect.Value
+	bound := n.bind.kind == bindSlice
+	if bound {
+		list = n.bind.pointee(to)
+	}
+	count, texts := 0, []string(nil)
+	for more := w.Next() != ']'; more; more = w.Eat(',') {
+		if bound {
+			elem = extend(list, count)
+		}
+		w.found.item(count)
+		w.Next()
+		start := w.At
+		if told := w.value(n.list.items, elem); told != good {
+			return told
+		}
+		w.found.leave()
+		if count++; n.list.unique {
+			texts = append(texts, w.Text[start:w.At])
+		}
+	}
+	if !w.Eat(']') {
+		return unsure
+	}
+	if bound && count == 0 {
+		list.Set(reflect.MakeSlice(list.Type(), 0, 0))
+	}
+	return max(n.list.counts(count), distinct(texts))
+}
+
+// firstItems is the room made for the items of a list, which doubles as it fills.
+const firstItems = 4
+
+// extend makes a list one longer, and returns its last element.
+func extend(list reflect.Value, count int) reflect.Value {
+	if count == list.Cap() {
+		list.Grow(max(firstItems, count))
+	}
+	list.SetLen(count + 1)
+	return list.Index(count)
+}

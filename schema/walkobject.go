@@ -1,0 +1,191 @@
+package schema
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// object is what a walk knows of an object it is in.
+type object struct {
+	*objectTests
+	node    *node
+	to      target
+	seen    uint64 // the members that the schema names
+	next    int    // the place of the one to be expected
+	count   int
+	names   []string        // the other members
+	many    map[string]bool // the same, where they are many
+	refused bool            // by a name, or its number of members
+}
+
+// fewNames is how many names are looked through one by one.
+const fewNames = 16
+
+func (w *walk) object(n *node, to reflect.Value) verdict {
+	w.At++
+	o := object{objectTests: n.object, node: n, to: n.bind.open(to)}
+	for more := w.Next() != '}'; more; more = w.Eat(',') {
+		w.Next()
+		name, shared, ok := w.String()
+		if !ok || !w.Eat(':') {
+			return unsure
+		}
+		o.count++
+		if told := w.member(&o, name, shared); told != good {
+			return told
+		}
+	}
+	if !w.Eat('}') {
+		return unsure
+	}
+	if missing := o.required &^ o.seen; missing != 0 {
+		if w.found == nil {
+			return bad
+		}
+		w.found.missing(n.lib, o.members, missing)
+	}
+	return max(when(!o.refused), o.counts(o.count))
+}
+
+func (w *walk) member(o *object, name string, shared bool) verdict {
+	if o.objectTests.names != nil {
+		v := scalar{kind: kindString, text: name}
+		if told := o.objectTests.names.judge(&v); told == unsure || told == bad && w.found == nil {
+			return told
+		} else if told == bad {
+			o.refused = true
+		}
+	}
+	w.found.member(name)
+	var told verdict
+	if at, named := o.find(name, o.next); named {
+		told = w.named(o, at)
+	} else {
+		told = w.other(o, name, shared)
+	}
+	w.found.leave()
+	return told
+}
+
+// named walks a member the schema names.
+func (w *walk) named(o *object, at int) verdict {
+	m := &o.members[at]
+	if o.seen>>at&1 != 0 {
+		return unsure
+	}
+	o.seen |= 1 << at
+	o.next = at + 1
+	if o.to.kind != bindStruct {
+		return w.value(m.node, reflect.Value{})
+	}
+	to := o.to.value.Field(m.field)
+	if len(m.path) > 0 {
+		to = to.FieldByIndex(m.path)
+	}
+	return w.value(m.node, to)
+}
+
+// other walks a member the schema does not name.
+func (w *walk) other(o *object, name string, shared bool) verdict {
+	if o.closed && w.found == nil {
+		return bad
+	}
+	if o.to.kind == bindMap || o.to.kind == bindTexts {
+		if shared && len(w.Text) > maxShared {
+			name = strings.Clone(name)
+		}
+		return w.entry(o, name)
+	}
+	if !o.isNew(name) {
+		return unsure
+	}
+	w.Next()
+	start := w.At
+	told := w.value(o.rest, reflect.Value{})
+	if o.closed && told == good {
+		return w.refuseMember(o.node, name, w.Text[start:w.At])
+	}
+	return told
+}
+
+// isNew notes a name; false where it was noted before.
+func (o *object) isNew(name string) bool {
+	if o.many != nil {
+		old := o.many[name]
+		o.many[name] = true
+		return !old
+	}
+	if slices.Contains(o.names, name) {
+		return false
+	}
+	o.names = append(o.names, name)
+	if len(o.names) > fewNames {
+		o.many = map[string]bool{}
+		for _, n := range o.names {
+			o.many[n] = true
+		}
+	}
+	return true
+}
+
+// target is where the members of an object go.
+type target struct {
+	kind      bindKind
+	value     reflect.Value
+	texts     map[string]string
+	key, elem reflect.Value // used for each entry of a map
+}
+
+// open readies a variable for the members of an object.
+func (b binding) open(to reflect.Value) target {
+	t := target{kind: b.kind}
+	switch b.kind {
+	case bindStruct:
+		t.value = b.pointee(to)
+	case bindTexts:
+		t.texts = map[string]string{}
+		b.pointee(to).Set(reflect.ValueOf(t.texts))
+	case bindMap:
+		t.value = b.pointee(to)
+		t.value.Set(reflect.MakeMap(t.value.Type()))
+		t.key, t.elem = reflect.New(t.value.Type().Key()).Elem(), reflect.New(b.elem).Elem()
+	}
+	return t
+}
+
+// entry walks a member that becomes an entry of a map.
+func (w *walk) entry(o *object, name string) verdict {
+	if o.to.kind == bindTexts {
+		return w.textEntry(o, name)
+	}
+	o.to.key.SetString(name)
+	if o.to.value.MapIndex(o.to.key).IsValid() {
+		return unsure
+	}
+	o.to.elem.SetZero()
+	told := w.value(o.rest, o.to.elem)
+	if told == good {
+		o.to.value.SetMapIndex(o.to.key, o.to.elem)
+	}
+	return told
+}
+
+func (w *walk) textEntry(o *object, name string) verdict {
+	if _, twice := o.to.texts[name]; twice {
+		return unsure
+	}
+	var v scalar
+	if b := w.Next(); b == '{' || b == '[' || !w.scalar(&v) {
+		return unsure
+	}
+	told := o.rest.judge(&v)
+	if told == good && v.kind != kindString {
+		return unsure
+	}
+	if v.shared && len(w.Text) > maxShared {
+		v.text = strings.Clone(v.text)
+	}
+	o.to.texts[name] = v.text
+	return told
+}
