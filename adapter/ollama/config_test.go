@@ -1,0 +1,58 @@
+package ollama_test
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/ollama"
+)
+
+func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
+	_, err := ollama.New(nil, ollama.Config{
+		URL: "localhost:11434", Key: "two\nlines", MaxTokens: new(0), ContextTokens: new(-1), Temperature: new(math.NaN()), Think: "hard", Output: "yaml",
+		Options: map[string]json.RawMessage{"seed": json.RawMessage("1"), "top_p": json.RawMessage("half")},
+	})
+	require.Error(t, err)
+	assert.Equal(t, []string{
+		"ollama: URL: must be http or https with a host, and without user, query and fragment",
+		"Key: must be of printable ASCII characters",
+		"Model: is empty; name a model that the server has",
+		"MaxTokens: must be at least 1, or nil",
+		"ContextTokens: must be at least 1, or nil",
+		"Temperature: must be 0 or more, or nil",
+		`Think: "hard" is none of on, off, low, medium, high, max`,
+		`Output: "yaml" is neither empty nor "instructions"`,
+		`Options: "seed" is the field Seed: set that`,
+		`Options: "top_p" must be JSON`,
+	}, strings.Split(err.Error(), "\n"))
+}
+
+func TestAddressesAreChecked(t *testing.T) {
+	for url, good := range map[string]bool{
+		"": true, "http://10.0.0.7:11434": true, "https://ollama.example/base/": true,
+		"ftp://x": false, "http://": false, "http://user:secret@x": false, "http://x?key=1": false, "http://x#a": false, "::": false,
+	} {
+		assert.Equal(t, good, ollama.Config{Model: "m", URL: url}.Validate() == nil, url)
+	}
+}
+
+func TestAConfigIsDataAndItsJSONHoldsNoKey(t *testing.T) {
+	cfg := ollama.Config{
+		URL: "http://h", Key: "secret", Model: "m", MaxTokens: new(1), ContextTokens: new(2), Temperature: new(0.5), Seed: new(int64(3)),
+		Options: map[string]json.RawMessage{"top_p": json.RawMessage("0.9")}, Think: ollama.ThinkLow, KeepAlive: new(time.Minute), Truncate: true,
+		Output: ollama.OutputInstructions,
+	}
+	doc, err := json.Marshal(cfg)
+	require.NoError(t, err)
+	assert.NotContains(t, string(doc), "secret")
+	var back ollama.Config
+	require.NoError(t, json.Unmarshal(doc, &back))
+	cfg.Key = ""
+	assert.Equal(t, cfg, back)
+}

@@ -1,0 +1,161 @@
+package ollama_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/ollama"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+const done = `{"model":"m:latest","message":{"role":"assistant","content":"Hello."},"done":true,"done_reason":"stop"}`
+
+func TestAllOfAConfigIsSent(t *testing.T) {
+	s := wiretest.Serve(t, "200 OK\nX-Request-Id: r1\nRateLimit: \"day\";r=3;t=60\n\n"+done)
+	var told []ollama.Response
+	m, err := ollama.New(s.Client, ollama.Config{
+		URL: s.URL + "/base/", Model: "m", MaxTokens: new(1), ContextTokens: new(8192), Temperature: new(0.25), Seed: new(int64(7)),
+		Options: map[string]json.RawMessage{"top_p": json.RawMessage("0.9")}, Think: ollama.ThinkHigh, KeepAlive: new(-time.Second), Truncate: true,
+		Output: ollama.OutputInstructions, OnResponse: func(r ollama.Response) { told = append(told, r) },
+	})
+	require.NoError(t, err)
+	req := wiretest.Asks()["output"]
+	req.Model = "another"
+	reply, err := m.Reply(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, "m:latest", reply.Model)
+	require.Len(t, told, 1)
+	assert.Equal(t, "r1", told[0].RequestID)
+	assert.Equal(t, int64(3), told[0].RateLimit.Windows[0].Remaining.N)
+
+	_, body, _ := strings.Cut(s.Requests()[0], "\n\n")
+	assert.Contains(t, s.Requests()[0], "POST /base/api/chat\n")
+	assert.NotContains(t, s.Requests()[0], "authorization")
+	var sent map[string]any
+	require.NoError(t, json.Unmarshal([]byte(body), &sent))
+	delete(sent, "messages")
+	assert.Equal(t, map[string]any{
+		"model": "another", "stream": false, "think": "high", "keep_alive": -1.0,
+		"options": map[string]any{"num_predict": 1.0, "num_ctx": 8192.0, "temperature": 0.25, "seed": 7.0, "top_p": 0.9},
+	}, sent)
+}
+
+func TestAnErrorHasItsCausesInItsChain(t *testing.T) {
+	s := wiretest.Serve(t, "429 Too Many Requests\nRetry-After: 3\n\n{\"error\": {\"message\": \"Slow down,\\nplease.\"}}")
+	_, err := model(t, s).Reply(t.Context(), loop.Request{})
+	var own *ollama.Error
+	require.ErrorAs(t, err, &own)
+	assert.Equal(t, 429, own.Status)
+	assert.Equal(t, fault.RateLimit, own.Class)
+	var limited *loop.LimitedError
+	require.ErrorAs(t, err, &limited)
+	assert.Equal(t, 3*time.Second, limited.State.RetryAfter.Duration)
+	var typed *fault.RateLimitError
+	require.ErrorAs(t, err, &typed)
+	assert.EqualError(t, err, "ollama: 429 rate_limit: Slow down, please.")
+}
+
+func TestACallThatTheServerCannotReadIsCorrected(t *testing.T) {
+	s := wiretest.Serve(t, "200 OK\n\n{\"error\":\"llama-server returned invalid tool call arguments for \\\"book_room\\\": unexpected end\"}")
+	_, err := model(t, s).Reply(t.Context(), loop.Request{})
+	var invalid *fault.ToolValidationError
+	require.ErrorAs(t, err, &invalid)
+	require.Len(t, invalid.Issues, 1)
+}
+
+// refusing is a network that is not there.
+type refusing struct{ err error }
+
+func (r refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, r.err }
+
+func TestAServerThatIsNotThere(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want fault.Class
+	}{
+		"refused":   {&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connect: connection refused")}, fault.Network},
+		"timed out": {&net.DNSError{IsTimeout: true, Err: "i/o timeout"}, fault.Timeout},
+		"cancelled": {context.Canceled, fault.Cancelled},
+	} {
+		m, err := ollama.New(&http.Client{Transport: refusing{c.err}}, ollama.Config{Model: "m"})
+		require.NoError(t, err)
+		_, err = m.Reply(t.Context(), loop.Request{})
+		var own *ollama.Error
+		require.ErrorAs(t, err, &own, name)
+		assert.Equal(t, c.want, own.Class, name)
+		assert.Zero(t, own.Status)
+		var u *url.Error
+		require.ErrorAs(t, err, &u, name)
+		assert.NotContains(t, err.Error(), "11434", "an address is in the text")
+	}
+}
+
+func TestABodyWithoutEndIsRefused(t *testing.T) {
+	for _, stream := range []func(loop.Delta){nil, func(loop.Delta) {}} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"message":{"content":"`)
+			chunk := strings.Repeat("x", 1<<20)
+			for range 20 {
+				if _, err := io.WriteString(w, chunk); err != nil {
+					return
+				}
+			}
+		}))
+		m, err := ollama.New(server.Client(), ollama.Config{Model: "m", URL: server.URL})
+		require.NoError(t, err)
+		_, err = m.Reply(t.Context(), loop.Request{Stream: stream})
+		require.ErrorContains(t, err, "16777216 bytes")
+		server.Close()
+	}
+}
+
+func TestAModelMayBeAskedByManyAtOnce(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Messages []struct{ Content string } }
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			t.Error(err)
+		}
+		fmt.Fprintf(w, `{"message":{"content":%q},"done":true,"done_reason":"stop"}`, asked.Messages[0].Content)
+	}))
+	defer server.Close()
+	m, err := ollama.New(server.Client(), ollama.Config{Model: "m", URL: server.URL})
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	for n := range 16 {
+		all.Go(func() {
+			want := fmt.Sprint("word ", n)
+			var streamed string
+			req := loop.Request{Stream: func(d loop.Delta) { streamed += d.Text }}
+			req.Messages = req.Messages.Append(message.Message{Role: message.User, Text: want})
+			reply, err := m.Reply(t.Context(), req)
+			assert.NoError(t, err)
+			assert.Equal(t, want, reply.Text)
+			assert.Equal(t, want, streamed)
+		})
+	}
+	all.Wait()
+}
+
+func model(t *testing.T, s *wiretest.Server) *ollama.Model {
+	t.Helper()
+	m, err := ollama.New(s.Client, ollama.Config{Model: "m", URL: s.URL, Key: wiretest.Key})
+	require.NoError(t, err)
+	return m
+}

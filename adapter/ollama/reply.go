@@ -1,0 +1,148 @@
+package ollama
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// finishes are the API's reasons; one that is not here is "not said". A reply with calls that ended well is for its tools.
+var finishes = map[string]message.FinishReason{"stop": message.Stop, "length": message.Length}
+
+// received is a reply as it comes in.
+type received struct {
+	model    string
+	text     strings.Builder
+	thinking strings.Builder
+	calls    []message.Call
+	usage    message.Usage
+	finish   message.FinishReason
+	done     bool
+}
+
+// add takes a response, or one line of a stream, and tells of it.
+func (g *received) add(r chatResponse, tell func(loop.Delta)) {
+	g.model = cmp.Or(r.Model, g.model)
+	g.text.WriteString(r.Message.Content)
+	g.thinking.WriteString(r.Message.Thinking)
+	if r.Message.Content != "" {
+		tell(loop.Delta{Call: -1, Text: r.Message.Content})
+	}
+	for _, c := range r.Message.ToolCalls {
+		call := message.Call{ID: c.ID, Name: c.Function.Name, Arguments: argumentText(c.Function.Arguments)}
+		tell(loop.Delta{Call: len(g.calls), Name: call.Name, Arguments: call.Arguments})
+		g.calls = append(g.calls, call)
+	}
+	if r.Done {
+		g.done, g.finish = true, finishes[r.DoneReason]
+		g.usage = message.Usage{InputTokens: max(r.PromptEvalCount, 0), OutputTokens: max(r.EvalCount, 0)}
+	}
+}
+
+// argumentText is a call's arguments as text. Servers that only resemble Ollama send them as a string.
+func argumentText(raw json.RawMessage) string {
+	if s, isText := text(raw); isText {
+		return s
+	}
+	if string(raw) == "null" {
+		return ""
+	}
+	return string(raw)
+}
+
+// reply is the whole of it; asked is the model that was asked.
+func (g *received) reply(asked string) message.Reply {
+	r := message.Reply{
+		Text: g.text.String(), Calls: named(g.calls), Finish: g.finish, Usage: g.usage, Model: cmp.Or(g.model, asked),
+		Opaque: keepThoughts(asked, g.thinking.String()),
+	}
+	r.Usage.APICalls = 1
+	if len(r.Calls) > 0 && r.Finish == message.Stop {
+		r.Finish = message.ToolUse
+	}
+	return r
+}
+
+// named gives an id to calls that have none or another's: "call-1", "call-2", … by their place.
+func named(calls []message.Call) []message.Call {
+	given := map[string]bool{}
+	for _, c := range calls {
+		given[c.ID] = true
+	}
+	used := map[string]bool{"": true}
+	for n := range calls {
+		id := calls[n].ID
+		for place := n + 1; used[id]; place += len(calls) {
+			if id = "call-" + strconv.Itoa(place); given[id] {
+				id = ""
+			}
+		}
+		calls[n].ID, used[id] = id, true
+	}
+	return calls
+}
+
+// readWhole reads a response that is no stream.
+func (x *exchange) readWhole(body io.Reader) (*received, error) {
+	raw, err := io.ReadAll(io.LimitReader(body, maxBody+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxBody {
+		return nil, &unreadableError{fmt.Sprintf("more than %d bytes", maxBody)}
+	}
+	got := &received{}
+	if err := x.take(raw, got, func(loop.Delta) {}); err != nil {
+		return nil, err
+	}
+	if !got.done {
+		return nil, &unreadableError{"a reply that is not done"}
+	}
+	return got, nil
+}
+
+// readStream reads lines until the one that says that the reply is done.
+func (x *exchange) readStream(body io.Reader) (*received, error) {
+	got := &received{}
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, maxBody)
+	for !got.done && lines.Scan() {
+		if blank(lines.Text()) {
+			continue
+		}
+		if err := x.take(lines.Bytes(), got, x.stream); err != nil {
+			return nil, err
+		}
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, &unreadableError{fmt.Sprintf("a line of more than %d bytes", maxBody)}
+	case err != nil:
+		return nil, err
+	case !got.done:
+		return nil, fmt.Errorf("the stream ended before the reply did: %w", io.ErrUnexpectedEOF)
+	}
+	return got, nil
+}
+
+// take reads one JSON text, which may be an error.
+func (x *exchange) take(raw []byte, got *received, tell func(loop.Delta)) error {
+	var r chatResponse
+	if json.Unmarshal(raw, &r) != nil {
+		return &unreadableError{"no JSON of a reply"}
+	}
+	if len(r.Error) > 0 && string(r.Error) != "null" {
+		x.body, x.status = append([]byte(nil), raw...), r.Status
+		return errTold
+	}
+	got.add(r, tell)
+	return nil
+}

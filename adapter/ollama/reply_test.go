@@ -1,0 +1,72 @@
+package ollama
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+func TestCallsGetIDsOfTheirOwn(t *testing.T) {
+	for _, c := range []struct{ given, want []string }{
+		{[]string{"a", "b"}, []string{"a", "b"}},
+		{[]string{"", ""}, []string{"call-1", "call-2"}},
+		{[]string{"a", "a"}, []string{"a", "call-2"}},
+		{[]string{"", "call-1", "call-1"}, []string{"call-4", "call-1", "call-3"}},
+	} {
+		var calls []message.Call
+		for _, id := range c.given {
+			calls = append(calls, message.Call{ID: id})
+		}
+		var got []string
+		for _, call := range named(calls) {
+			got = append(got, call.ID)
+		}
+		assert.Equal(t, c.want, got)
+	}
+}
+
+func TestFinishReasons(t *testing.T) {
+	for reason, want := range map[string]message.FinishReason{"stop": message.Stop, "length": message.Length, "": "", "unload": ""} {
+		got := &received{}
+		got.add(chatResponse{Done: true, DoneReason: reason}, func(loop.Delta) {})
+		assert.Equal(t, want, got.reply("m").Finish, reason)
+	}
+	cut := &received{calls: []message.Call{{Name: "f"}}, finish: message.Length}
+	assert.Equal(t, message.Length, cut.reply("m").Finish, "a call that was cut off stays cut off")
+}
+
+// Whatever a server sends, there is a whole reply or an error, and the deltas of a reply add up to it.
+func FuzzStream(f *testing.F) {
+	for _, seed := range []string{
+		`{"message":{"content":"He"},"done":false}` + "\n\n" + `{"message":{"content":"llo"},"done":true,"done_reason":"stop"}` + "\n",
+		`{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"a":1}}},{"function":{"arguments":"x"}}]},"done":true}`,
+		`{"error":"busy","status":503}`, `{"error":{"message":"error parsing tool call: x"}}`, `{"error":null,"done":true}`, "<html>", "", `{"done":true,"prompt_eval_count":-1}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var text strings.Builder
+		x := &exchange{stream: func(d loop.Delta) { text.WriteString(d.Text) }}
+		got, err := x.readStream(bytes.NewReader(body))
+		if err != nil {
+			require.Nil(t, got)
+			failure := (&Model{}).failed(t.Context(), x, err)
+			require.NotEmpty(t, failure.Error())
+			return
+		}
+		reply := got.reply("m")
+		require.Equal(t, reply.Text, text.String())
+		require.GreaterOrEqual(t, reply.Usage.InputTokens, int64(0))
+		ids := map[string]bool{"": true}
+		for _, c := range reply.Calls {
+			require.False(t, ids[c.ID])
+			ids[c.ID] = true
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package ollama
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/retake-go/retake/loop"
+)
+
+// What the system prompt says of a structured answer.
+const (
+	wantAnswer = "Answer with one JSON value that this JSON Schema accepts, and with nothing else: no prose, no code fence.\n"
+	// wantInTheEnd leaves room for calls.
+	wantInTheEnd = "Call tools first, where they are needed. Then give the final answer as one JSON value that this JSON Schema accepts, " +
+		"and nothing else: no prose, no code fence.\n"
+)
+
+// body makes the request that the model named is sent.
+func (c Config) body(req loop.Request, model string) ([]byte, error) {
+	r := chatRequest{Model: model, Stream: req.Stream != nil, Think: json.RawMessage(wireThink[c.Think]), Options: c.options()}
+	turns, system := turnsOf(req.Messages, model)
+	system = append([]string{req.System}, system...)
+	for _, t := range req.Tools {
+		spec := wireSpec{Name: toolName(t.Name()), Description: t.Description(), Parameters: toolSchema(t.Parameters())}
+		r.Tools = append(r.Tools, wireTool{"function", spec})
+	}
+	if req.Output != nil {
+		want := wantAnswer
+		if len(r.Tools) > 0 {
+			want = wantInTheEnd
+		} else if c.Output == OutputFormat {
+			r.Format = formatSchema(req.Output.JSON())
+		}
+		system = append(system, want+string(req.Output.JSON()))
+	}
+	if text := joined(system...); text != "" {
+		r.Messages = append(r.Messages, wireMessage{Role: "system", Content: text})
+	}
+	r.Messages = append(r.Messages, turns...)
+	if c.KeepAlive != nil {
+		r.KeepAlive = keepAlive(*c.KeepAlive)
+	}
+	if !c.Truncate {
+		r.Truncate, r.Shift = new(false), new(false)
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(r)
+	return b.Bytes(), err
+}
+
+// options are those of the config; no key is named twice.
+func (c Config) options() map[string]json.RawMessage {
+	all := maps.Clone(c.Options)
+	set := func(name string, value any) {
+		if all == nil {
+			all = map[string]json.RawMessage{}
+		}
+		all[name] = fmt.Append(nil, value)
+	}
+	if c.MaxTokens != nil {
+		set("num_predict", *c.MaxTokens)
+	}
+	if c.ContextTokens != nil {
+		set("num_ctx", *c.ContextTokens)
+	}
+	if c.Temperature != nil {
+		set("temperature", *c.Temperature)
+	}
+	if c.Seed != nil {
+		set("seed", *c.Seed)
+	}
+	return all
+}

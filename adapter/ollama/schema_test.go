@@ -1,0 +1,90 @@
+package ollama
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSchemasOfToolsAreSaidAsTheServerReadsThem(t *testing.T) {
+	for name, c := range map[string]struct{ from, want string }{
+		"empty":        {`{}`, `{"type":"object","properties":{}}`},
+		"true":         {`true`, `{"type":"object","properties":{}}`},
+		"order":        {`{"type":"object","properties":{"z":{"type":"string"},"a":{}}}`, `{"type":"object","properties":{"z":{"type":"string"},"a":{}}}`},
+		"booleans":     {`{"properties":{"a":true,"b":false},"type":"object"}`, `{"properties":{"a":{},"b":{}},"type":"object"}`},
+		"one of":       {`{"properties":{"a":{"oneOf":[{"const":1},true]}},"type":"object"}`, `{"properties":{"a":{"anyOf":[{"enum":[1]},{}]}},"type":"object"}`},
+		"both":         {`{"properties":{"a":{"const":1,"enum":[1,2]}},"type":"object"}`, `{"properties":{"a":{"enum":[1]}},"type":"object"}`},
+		"reference":    {`{"properties":{"a":{"$ref":"#/$defs/n~1m","description":"D"}},"$defs":{"n/m":{"type":"string","description":"E"}}}`, `{"type":"object","properties":{"a":{"description":"D","type":"string"}}}`},
+		"at the top":   {`{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"a":{"items":true}}}}}`, `{"type":"object","properties":{"a":{"items":{}}}}`},
+		"nowhere":      {`{"properties":{"a":{"$ref":"#/$defs/n"},"b":{"$ref":"other.json"}}}`, `{"type":"object","properties":{"a":{},"b":{}}}`},
+		"back to self": {`{"properties":{"a":{"$ref":"#/$defs/n"}},"$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"}}}}}`, `{"type":"object","properties":{"a":{"properties":{"next":{}}}}}`},
+	} {
+		assert.Equal(t, c.want, string(toolSchema([]byte(c.from))), name)
+	}
+}
+
+func TestReferencesThatStandForAGreatManyAreBounded(t *testing.T) {
+	var defs []string
+	for n := range 40 {
+		ref := `{"$ref":"#/$defs/n` + string(rune('A'+n+1)) + `"}`
+		defs = append(defs, `"n`+string(rune('A'+n))+`":{"properties":{"a":`+ref+`,"b":`+ref+`}}`)
+	}
+	got := toolSchema([]byte(`{"properties":{"a":{"$ref":"#/$defs/nA"}},"$defs":{` + strings.Join(defs, ",") + `}}`))
+	assert.True(t, json.Valid(got))
+	assert.Less(t, len(got), 20_000)
+}
+
+func TestPatternsThatTheGrammarRefusesAreLeftOut(t *testing.T) {
+	got := formatSchema([]byte(`{"properties":{"a":{"pattern":"^R-"},"b":{"pattern":"^R$"},"pattern":{"enum":["x",null,1.50]}},"anyOf":[{"pattern":"x"},true]}`))
+	assert.Equal(t, `{"properties":{"a":{},"b":{"pattern":"^R$"},"pattern":{"enum":["x",null,1.50]}},"anyOf":[{},true]}`, string(got))
+}
+
+// serverTool is what the server reads of a tool's schema: what does not fit there it refuses with status 400.
+type serverTool struct {
+	Type       string                    `json:"type"`
+	Required   []string                  `json:"required"`
+	Properties map[string]serverProperty `json:"properties"`
+}
+
+type serverProperty struct {
+	AnyOf       []serverProperty          `json:"anyOf"`
+	Type        any                       `json:"type"`
+	Description string                    `json:"description"`
+	Enum        []any                     `json:"enum"`
+	Properties  map[string]serverProperty `json:"properties"`
+	Required    []string                  `json:"required"`
+}
+
+func FuzzToolSchema(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `true`, `{"properties":{"a":true}}`, `{"$ref":"#"}`, `{"$ref":"#/properties/a","properties":{"a":{"$ref":"#/properties/a"}}}`,
+		`{"properties":{"a":{"oneOf":[1,{"const":{}}]},"b":{"anyOf":{}}}}`, `{"type":["object","null"],"properties":[]}`, `{"properties":{"a":{"items":[{}]}}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if !json.Valid(raw) {
+			return
+		}
+		got := toolSchema(raw)
+		require.True(t, json.Valid(got), "%s", got)
+		o, ok := readObject(got)
+		require.True(t, ok)
+		require.NotNil(t, o.get("properties"))
+		require.True(t, json.Valid(formatSchema(raw)))
+	})
+}
+
+func TestTheServerReadsTheSchemasOfTools(t *testing.T) {
+	for _, raw := range []string{
+		`{"type":"object","properties":{"a":true,"b":{"anyOf":[true,{"$ref":"#/$defs/c"}]},"d":{"properties":{"e":false}}},"required":["a"],"$defs":{"c":{"type":["string","null"]}}}`,
+	} {
+		var read serverTool
+		require.NoError(t, json.Unmarshal(toolSchema([]byte(raw)), &read))
+		assert.Len(t, read.Properties, 3)
+		assert.Equal(t, []any{"string", "null"}, read.Properties["b"].AnyOf[1].Type)
+	}
+}

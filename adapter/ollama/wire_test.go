@@ -1,0 +1,27 @@
+package ollama_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/ollama"
+	"github.com/retake-go/retake/loop"
+)
+
+func adapter(change func(*ollama.Config)) wiretest.Adapter {
+	return wiretest.Adapter{
+		New: func(url string, client *http.Client) (loop.Model, error) {
+			cfg := ollama.Config{URL: url, Key: wiretest.Key, Model: "qwen3:8b", Temperature: new(0.0), MaxTokens: new(500)}
+			change(&cfg)
+			return ollama.New(client, cfg)
+		},
+		Without: map[string]string{"refusal": "the API has no refusals: a model declines in plain text"},
+	}
+}
+
+func plain(*ollama.Config) {}
+
+func TestWire(t *testing.T) { wiretest.Run(t, "testdata/wire", adapter(plain)) }
+
+func TestStory(t *testing.T) { wiretest.Story(t, "testdata/story", adapter(plain)) }
