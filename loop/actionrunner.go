@@ -7,6 +7,10 @@ import (
 
 // NewActionRunner returns a runner for the tries of one action in s, for engines that bring their own clock: what [Attempts]
 // is built on. Start asks for the first try; a [machine.Tried] event says what came of it. The rest is as for [NewRunner].
-func NewActionRunner(s *session.Session, a *Action, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
-	return newRunner(s, Config{}, a.machine(), record)
+func NewActionRunner(s *session.Session, a *Action, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, error) {
+	o, err := collect(opts)
+	if err != nil {
+		return nil, err
+	}
+	return newRunner(s, Config{}, a.machine(), o, record)
 }

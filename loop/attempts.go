@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
@@ -24,13 +25,31 @@ func newTries(ctx context.Context, s *session.Session, a *Action, opts []Option)
 	if err != nil {
 		return nil, err
 	}
-	d, err := startDriver(ctx, &driver{options: o, s: s}, a.machine())
-	if err != nil {
+	t := &tries{d: &driver{options: o, s: s, ctx: ctx}, a: a}
+	if o.journal != nil {
+		going, err := t.resume()
+		if going || err != nil {
+			return t, err
+		}
+	}
+	if _, err = startDriver(ctx, t.d, a.machine()); err != nil {
 		return nil, err
 	}
-	t := &tries{d: d, a: a}
-	t.fed(d.runner.Start(d.now()))
+	t.fed(t.d.runner.Start(t.d.now()))
 	return t, t.err
+}
+
+// resume goes on with the tries that the journal holds; it reports false where there are none that were not ended.
+func (t *tries) resume() (bool, error) {
+	if !t.d.journal.Unfinished() {
+		return false, nil
+	}
+	past, err := t.d.journal.Past()
+	if err != nil || !past.Header.Config.Single || past.Header.Config.Action != t.a.Tool {
+		return false, err
+	}
+	t.ask, err = t.d.resume(func(*journal.Header) error { return nil })
+	return true, err
 }
 
 // fed takes what a step asks for next, or why it failed.

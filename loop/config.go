@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -90,6 +91,9 @@ type options struct {
 	models    map[string]Model
 	stream    func(Delta)
 	parallel  int
+	journal   *journal.Journal
+	// journals is set where a journal was given, be it nil.
+	journals bool
 }
 
 // DefaultParallel is how many tools of one reply run at once, where [WithParallel] does not say.
@@ -129,6 +133,13 @@ func WithStream(f func(Delta)) Option { return func(o *options) { o.stream = f }
 // WithParallel lets at most n tools of one reply run at once; n is at least 1.
 func WithParallel(n int) Option { return func(o *options) { o.parallel = n } }
 
+// WithJournal records the run in j, the journal of its session: each step before anything is done about it, so that it can be
+// resumed ([Resume]) and replayed. A session without an id takes the journal's. Where the journal's last run has not ended,
+// no other can begin; but [Do] and [Attempts] of the same action go on with it.
+func WithJournal(j *journal.Journal) Option {
+	return func(o *options) { o.journal, o.journals = j, true }
+}
+
 func collect(opts []Option) (*options, error) {
 	o := &options{parallel: DefaultParallel}
 	for _, opt := range opts {
@@ -145,6 +156,9 @@ func collect(opts []Option) (*options, error) {
 		if obs == nil {
 			errs = append(errs, errors.New("WithObserver: the observer is nil: give one, or leave the option out"))
 		}
+	}
+	if o.journals && o.journal == nil {
+		errs = append(errs, errors.New("WithJournal: the journal is nil: give one that journal.Open returned, or leave the option out"))
 	}
 	return o, errors.Join(errs...)
 }

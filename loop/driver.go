@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -28,6 +29,8 @@ type driver struct {
 	last  time.Time
 	// adjusted is the layer that the policy was last adjusted by.
 	adjusted policy.Layer
+	// landed are the results that a journal holds already; nil for none.
+	landed *journal.Fold
 }
 
 func newDriver(ctx context.Context, model Model, s *session.Session, cfg Config, opts []Option) (*driver, error) {
@@ -47,7 +50,7 @@ func newDriver(ctx context.Context, model Model, s *session.Session, cfg Config,
 // startDriver takes the session for a run under m.
 func startDriver(ctx context.Context, d *driver, m machine.Config) (*driver, error) {
 	m.Deadline = earlier(ctx, m.Deadline)
-	runner, err := newRunner(d.s, d.cfg, m, d.observe)
+	runner, err := newRunner(d.s, d.cfg, m, d.options, d.observe)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +94,11 @@ func (d *driver) tell(all ...Notice) {
 // run runs from the given messages until the core stops.
 func (d *driver) run(ctx context.Context, prompt ...message.Message) (Result, error) {
 	effects, err := d.runner.Start(d.now(), prompt...)
+	return d.goOn(ctx, effects, err)
+}
+
+// goOn carries effects out until the core stops.
+func (d *driver) goOn(ctx context.Context, effects []machine.Effect, err error) (Result, error) {
 	for err == nil && d.runner.State().Phase != machine.Stopped {
 		effects, err = d.carry(ctx, effects[len(effects)-1])
 	}

@@ -4,10 +4,13 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -40,11 +43,14 @@ type Runner struct {
 	cfg Config
 	s   *session.Session
 	st  machine.State
-	// first is the number of attempts that the session held before this run.
-	first int
 	// settings follow the policy of st, which changes with few events.
 	settings tool.Settings
 	record   func(machine.Event, []machine.Effect, machine.State)
+	// journal is nil where nothing is recorded; warnings are what is to be said of it in the result.
+	journal  *journal.Journal
+	warnings []string
+	// unrecorded is set once the journal is broken: the run can still be ended in memory.
+	unrecorded bool
 }
 
 // NewRunner returns a runner for runs in s under cfg. The error joins all that is wrong with cfg. record, where it is not nil, is
@@ -57,29 +63,51 @@ func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []mach
 	if err := cfg.fits(o); err != nil {
 		return nil, err
 	}
-	return newRunner(s, cfg, cfg.machine(o), record)
+	return newRunner(s, cfg, cfg.machine(o), o, record)
 }
 
 // newRunner takes the session for itself. A session without an id gets one: at this edge randomness is allowed.
-func newRunner(s *session.Session, cfg Config, m machine.Config, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
+func newRunner(s *session.Session, cfg Config, m machine.Config, o *options, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
 	if s == nil {
 		return nil, errors.New("loop: the session is nil: make one with session.New")
 	}
 	if err := s.Acquire(); err != nil {
 		return nil, err
 	}
-	if s.ID() == "" {
-		if err := s.Adopt("session-" + rand.Text()); err != nil {
-			s.Release()
-			return nil, err
-		}
-	}
-	st, err := machine.New(m, s.State())
-	if err != nil {
-		s.Release()
+	r := &Runner{cfg: cfg, s: s, record: record}
+	if err := r.begin(m, o); err != nil {
+		r.Close()
 		return nil, err
 	}
-	return &Runner{cfg: cfg, s: s, st: st, settings: ReadSettings(st.Policy), record: record}, nil
+	return r, nil
+}
+
+// begin makes the idle state of a run, and opens its journal.
+func (r *Runner) begin(m machine.Config, o *options) (err error) {
+	if err := r.name(o.journal); err != nil {
+		return err
+	}
+	if r.st, err = machine.New(m, r.s.State()); err != nil {
+		return err
+	}
+	r.settings = ReadSettings(r.st.Policy)
+	if r.journal = o.journal; r.journal == nil {
+		return nil
+	}
+	return r.journal.Begin(header(m, r.cfg), r.st)
+}
+
+// name gives the session its id, where it has none yet.
+func (r *Runner) name(j *journal.Journal) error {
+	switch id := r.s.ID(); {
+	case j != nil && id != "" && id != j.Session():
+		return fmt.Errorf("loop: the journal is that of session %q, and the session is %q", j.Session(), id)
+	case j != nil:
+		return r.s.Adopt(j.Session())
+	case id == "":
+		return r.s.Adopt("session-" + rand.Text())
+	}
+	return nil
 }
 
 // Close lets the session go. The runner is of no use afterwards.
@@ -88,16 +116,17 @@ func (r *Runner) Close() { r.s.Release() }
 // State is the core's state after the last step.
 func (r *Runner) State() machine.State { return r.st }
 
-// Step feeds one event as it is: for events that were made elsewhere. An event that does not fit changes nothing.
+// Step feeds one event as it is: for events that were made elsewhere. An event that does not fit changes nothing, nor does one
+// that cannot be recorded.
 func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
-	held := r.st.Session.Attempts().Len()
 	st, effects, err := machine.Step(r.st, ev)
 	if err != nil {
 		return nil, err
 	}
-	if r.st = st; ev.Kind == machine.Started {
-		r.first = held
+	if err := r.write(ev, effects, st); err != nil {
+		return nil, err
 	}
+	r.st = st
 	if ev.Adjust != nil || ev.Plan != nil || ev.Kind == machine.Started {
 		r.settings = ReadSettings(st.Policy)
 	}
@@ -110,6 +139,16 @@ func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	return effects, nil
 }
 
+// write records a step.
+func (r *Runner) write(ev machine.Event, effects []machine.Effect, st machine.State) error {
+	if r.journal == nil || r.unrecorded {
+		return nil
+	}
+	err := r.journal.Step(ev, effects, st)
+	r.unrecorded = err != nil
+	return err
+}
+
 // Result is what [Run] would return of a run that has stopped; cause is the Go error behind its end, nil for none. Of a run
 // that has not stopped it is zero.
 func (r *Runner) Result(cause error) (Result, error) {
@@ -117,16 +156,26 @@ func (r *Runner) Result(cause error) (Result, error) {
 	if o == nil {
 		return Result{}, nil
 	}
-	attempts := r.st.Session.Attempts()
-	own := attempts.Slice(r.first, attempts.Len())
+	own := r.st.Attempts()
 	result := Result{
-		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: o.Warnings,
+		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: r.warned(o.Warnings),
 		Transcript: r.st.Transcript, Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
 	}
 	if o.OK {
 		return result, nil
 	}
 	return result, exhausted(r.st, own, cause)
+}
+
+// warned adds what is to be said of the journal.
+func (r *Runner) warned(warnings []string) []string {
+	all := slices.Concat(warnings, r.warnings)
+	if r.journal != nil {
+		if text := r.journal.Warning(); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // Start begins a run with the given messages.

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/tool"
@@ -10,26 +11,43 @@ import (
 // runTools runs the calls of a reply, at most d.parallel at a time, and feeds their outcomes in call order. When the
 // context ends it does not wait for the calls: what they return then is dropped.
 func (d *driver) runTools(ctx context.Context, runs []machine.ToolRun) ([]machine.Effect, error) {
-	outcomes := make([]chan tool.Outcome, len(runs))
+	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs))}
 	slots := make(chan struct{}, d.parallel)
 	for n, run := range runs {
-		outcomes[n] = make(chan tool.Outcome, 1)
+		b.outcomes[n] = make(chan tool.Outcome, 1)
+		if landed, ok := d.landed.Result(run); ok {
+			b.outcomes[n] <- outcomeOf(landed)
+			continue
+		}
 		go func() {
 			select {
 			case slots <- struct{}{}:
-				outcomes[n] <- d.invoke(ctx, run)
+				out := d.invoke(ctx, run)
+				if int(b.turn.Load()) < n {
+					d.land(run, out)
+				}
+				b.outcomes[n] <- out
 				<-slots
 			case <-ctx.Done():
 			}
 		}()
 	}
-	return d.collectTools(ctx, runs, outcomes)
+	return d.collectTools(ctx, b)
 }
 
-func (d *driver) collectTools(ctx context.Context, runs []machine.ToolRun, outcomes []chan tool.Outcome) (effects []machine.Effect, err error) {
-	for n, run := range runs {
+// batch are calls that run at the same time.
+type batch struct {
+	runs     []machine.ToolRun
+	outcomes []chan tool.Outcome
+	// turn is the place of the call whose outcome enters next.
+	turn atomic.Int32
+}
+
+func (d *driver) collectTools(ctx context.Context, b *batch) (effects []machine.Effect, err error) {
+	for n, run := range b.runs {
+		b.turn.Store(int32(n))
 		select {
-		case out := <-outcomes[n]:
+		case out := <-b.outcomes[n]:
 			if ctx.Err() != nil {
 				return d.cancel(ctx)
 			}
@@ -64,5 +82,7 @@ func (d *driver) invoke(ctx context.Context, run machine.ToolRun) tool.Outcome {
 }
 
 func (d *driver) progress(run machine.ToolRun, p []byte) {
-	d.tell(Notice{Kind: Progressed, CorrelationID: d.s.ID(), At: d.clock.Now().UTC().Round(0), Action: run.Tool, Progress: p})
+	at := d.clock.Now().UTC().Round(0)
+	d.note(run, at, p)
+	d.tell(Notice{Kind: Progressed, CorrelationID: d.s.ID(), At: at, Action: run.Tool, Progress: p})
 }

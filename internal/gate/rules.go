@@ -8,6 +8,7 @@ var Layers = [][]string{
 	{"policy", "feedback", "result", "schema"},
 	{"session", "tool", "policy/file"},
 	{"loop/machine"},
+	{"journal"},
 	{"loop"},
 	{"looptest"},
 	{"looptest/scenario"},

@@ -69,10 +69,11 @@ func Restore(data []byte) (State, error) {
 		return State{}, prefix("snapshot", err)
 	}
 	st := State(w.plain)
+	st.Session = held
 	if err := st.consistent(); err != nil {
 		return State{}, prefix("snapshot", err)
 	}
-	st.Session, st.Transcript, st.words = held, seq.Of(w.Transcript...), fresh.words
+	st.Transcript, st.words = seq.Of(w.Transcript...), fresh.words
 	st.utc()
 	return st, nil
 }
@@ -93,6 +94,7 @@ func (st *State) consistent() error {
 		{st.Batch == nil || st.Phase != Running || st.Batch.open(st.Batch.Cursor), "batch.cursor", "names no call without an answer"},
 		{st.Exhausted != nil || len(st.Consults) > 0 || st.Phase != Planning, "exhausted", "missing, and the planner is asked"},
 		{!slices.ContainsFunc(st.Consults, st.strays), "consults", "one names no call without an answer"},
+		{st.First >= 0 && st.First <= st.Session.Attempts().Len(), "first", "more attempts than the session holds"},
 		{slices.IsSortedFunc(st.Actions, byName), "actions", "not in order of name"},
 		{slices.IsSortedFunc(st.Spent.Tools, byTool), "spent.tools", "not in order of name"},
 	} {

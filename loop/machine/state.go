@@ -168,9 +168,11 @@ type State struct {
 	Transcript seq.Log[message.Message] `json:"transcript"`
 	// At is the time of the last event.
 	At time.Time `json:"at,omitzero"`
-	// Run numbers the runs of this state from 1, Turn the run's replies asked for.
-	Run  int `json:"run"`
-	Turn int `json:"turn"`
+	// Run numbers the runs of this state from 1, Turn the run's replies asked for. First is how many attempts the session held
+	// before this run.
+	Run   int `json:"run"`
+	First int `json:"first,omitempty"`
+	Turn  int `json:"turn"`
 	// Policy is the run's policy with its adjustments: read-only.
 	Policy *policy.Set `json:"policy"`
 	// Model is the model in use, by its name in the run's ladder; empty for the first.
@@ -263,6 +265,22 @@ func (st *State) find(name string) *Action {
 		}
 	}
 	return nil
+}
+
+// Attempts are those of the run under way, or of the one that stopped last, on both planes and oldest first. The slice is
+// read-only.
+func (st State) Attempts() []session.Attempt {
+	all := st.Session.Attempts()
+	return all.Slice(st.First, all.Len())
+}
+
+// Left is what is left of the effect that a step ended with, once further events have come in: of calls to run, those
+// without an outcome. It is what a driver that takes over from another one carries out.
+func (st State) Left(asked Effect) Effect {
+	if asked.Kind == RunTools && st.Batch != nil {
+		asked.Tools = slices.DeleteFunc(slices.Clone(asked.Tools), func(r ToolRun) bool { return r.Index < st.Batch.Cursor })
+	}
+	return asked
 }
 
 // Feedback is the latest feedback on an open action; nil where it has none.

@@ -113,7 +113,7 @@ func (s *step) started() error {
 	cfg := s.Config
 	s.State = State{
 		Config: cfg, Policy: &cfg.Policy, words: s.words, Session: s.Session, Transcript: s.Transcript,
-		At: s.At, Run: s.Run + 1, Opened: s.Opened,
+		At: s.At, Run: s.Run + 1, First: s.Session.Attempts().Len(), Opened: s.Opened,
 	}
 	s.say(s.ev.Messages...)
 	if cfg.Single {

@@ -1,0 +1,58 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// hashLen is the length of a hash in hex: 128 bits.
+const hashLen = 32
+
+// hash is the chain's state after a line, in hex. The zero hash stands before the first line.
+type hash [hashLen]byte
+
+func newHash() (h hash) {
+	for n := range h {
+		h[n] = '0'
+	}
+	return h
+}
+
+// next is the hash of a record whose bytes are raw.
+func (h hash) next(raw []byte) (next hash) {
+	sum := sha256.New()
+	sum.Write(h[:])
+	sum.Write(raw)
+	var full [sha256.Size]byte
+	hex.Encode(next[:], sum.Sum(full[:0])[:hashLen/2])
+	return next
+}
+
+func (h hash) String() string { return string(h[:]) }
+
+// The fixed parts of a line.
+const (
+	beforeHash = `{"hash":"`
+	afterHash  = `","record":`
+	afterLine  = "}\n"
+	rawStart   = len(beforeHash) + hashLen + len(afterHash)
+)
+
+// appendLine appends the line of a record.
+func appendLine(to []byte, h hash, raw []byte) []byte {
+	to = append(to, beforeHash...)
+	to = append(to, h[:]...)
+	to = append(to, afterHash...)
+	to = append(to, raw...)
+	return append(to, afterLine...)
+}
+
+// cutLine finds hash and record in a line without its line feed; ok is false where it is no line of a journal.
+func cutLine(line []byte) (h hash, raw []byte, ok bool) {
+	if len(line) < rawStart+1 || string(line[:len(beforeHash)]) != beforeHash || line[len(line)-1] != '}' ||
+		string(line[len(beforeHash)+hashLen:rawStart]) != afterHash {
+		return h, nil, false
+	}
+	copy(h[:], line[len(beforeHash):])
+	return h, line[rawStart : len(line)-1], true
+}

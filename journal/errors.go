@@ -1,0 +1,80 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What is wrong with a journal, for errors.Is.
+var (
+	// ErrCorrupt: a line is not what was written.
+	ErrCorrupt = errors.New("journal: a line is not what was written")
+	// ErrConflict: somebody else has written to the journal, or holds it.
+	ErrConflict = errors.New("journal: another writer has it")
+	// ErrDiffers: what was recorded is not what today's code decides.
+	ErrDiffers = errors.New("journal: what was recorded is not what is decided now")
+	// ErrUnwritable: the journal could not be written.
+	ErrUnwritable = errors.New("journal: it could not be written")
+	// ErrNoRun: there is no run to go on with.
+	ErrNoRun = errors.New("journal: there is no run to go on with")
+	// ErrRedacted: what a run needs to go on was left out of the journal.
+	ErrRedacted = errors.New("journal: it was redacted")
+)
+
+// CorruptError names a line that is not what was written. errors.Is finds [ErrCorrupt].
+type CorruptError struct {
+	// Line counts from 1, Offset is where the line begins.
+	Line, Offset int64
+	// Found is the line's hash, Want that of its bytes after the line before it; both empty where the line has no hash.
+	Found, Want string
+	// Why says what else is wrong; empty where it is the hash.
+	Why string
+}
+
+// Error names line and hashes.
+func (e *CorruptError) Error() string {
+	if e.Why != "" {
+		return fmt.Sprintf("journal: line %d (offset %d): %s", e.Line, e.Offset, e.Why)
+	}
+	return fmt.Sprintf("journal: line %d (offset %d): its hash is %s, that of its bytes is %s: it was changed, or a line before it is missing",
+		e.Line, e.Offset, e.Found, e.Want)
+}
+
+// Is finds ErrCorrupt.
+func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
+
+// ConflictError names the session whose journal has another writer. errors.Is finds [ErrConflict].
+type ConflictError struct {
+	Session string
+	// Want is the offset at which the writer left off, Found that at which the journal ends; both 0 where another writer
+	// holds it.
+	Want, Found int64
+}
+
+// Error names the session.
+func (e *ConflictError) Error() string {
+	if e.Want == e.Found {
+		return fmt.Sprintf("journal: the journal of session %q is held by another writer: one run at a time writes to it", e.Session)
+	}
+	return fmt.Sprintf("journal: the journal of session %q was written by another writer: it ends at byte %d, this writer left it at %d",
+		e.Session, e.Found, e.Want)
+}
+
+// Is finds ErrConflict.
+func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
+// DifferenceError says that a recorded decision is not what today's code decides. errors.Is finds [ErrDiffers].
+type DifferenceError struct {
+	// Line is that of the decision, from 1; Event the number of its event.
+	Line, Event int64
+	// Recorded and Now are both decisions as canonical JSON.
+	Recorded, Now []byte
+}
+
+// Error names the line and both decisions, cut to a length that can be read.
+func (e *DifferenceError) Error() string {
+	return fmt.Sprintf("journal: line %d: recorded was %.300s, now it is %.300s", e.Line, e.Recorded, e.Now)
+}
+
+// Is finds ErrDiffers.
+func (e *DifferenceError) Is(target error) bool { return target == ErrDiffers }

@@ -1,0 +1,192 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// Fold is a run as its journal tells it: the state of the core after all events so far, and what was under way. Make one with
+// [NewFold]. It is for one goroutine.
+type Fold struct {
+	// Header is that of the last run; its Format is empty before the first.
+	Header Header
+	// State is the core's.
+	State machine.State
+	// Asked is the effect that the last events asked for; its kind is empty before the first event of a run.
+	Asked machine.Effect
+	// Adjusted is the layer that the policy was last adjusted by in this run; nil for none.
+	Adjusted *policy.Layer
+	// Landed are the results that came before their turn, of the calls that are under way.
+	Landed []Landed
+
+	digests *digester
+	key     []byte
+	// open is what today's code made of the last event, while its decision record has not come.
+	open *Decision
+}
+
+// NewFold returns a fold of nothing. key is the secret key of a redacted journal; nil for none.
+func NewFold(key []byte) *Fold { return &Fold{key: key} }
+
+// Undecided is what the core makes of the last event where the journal ends before its decision; nil where it does not.
+func (f *Fold) Undecided() *Decision { return f.open }
+
+// Unfinished reports whether a run was begun and has not stopped.
+func (f *Fold) Unfinished() bool {
+	return f.Header.Format != "" && f.State.Phase != machine.Idle && f.State.Phase != machine.Stopped
+}
+
+// Add folds one record. A decision that is not what the core makes of the event before it gives a [DifferenceError]; a
+// record that cannot come here, and an event that does not fit, an error that says so. The fold is then of no further use.
+func (f *Fold) Add(rec Record) error {
+	switch {
+	case rec.Note != nil:
+		f.note(*rec.Note)
+		return nil
+	case rec.Header == nil && f.Header.Format == "":
+		return fmt.Errorf("a journal begins with a header")
+	case rec.Decision != nil:
+		return f.decided(*rec.Decision)
+	case f.open != nil:
+		return fmt.Errorf("the decision on the event before is missing")
+	case rec.Header != nil:
+		return f.begin(*rec.Header)
+	case rec.Event != nil:
+		return f.event(*rec.Event)
+	}
+	return f.restore(*rec.Snapshot)
+}
+
+// begin begins a run.
+func (f *Fold) begin(h Header) error {
+	if f.Unfinished() {
+		return fmt.Errorf("a run begins before the one before it has ended")
+	}
+	held := f.State.Session
+	if h.State != nil {
+		var err error
+		if held, err = session.ParseState(h.State); err != nil {
+			return fmt.Errorf("header: state: %w", err)
+		}
+	}
+	if h.Session == "" || held.ID() != h.Session {
+		return fmt.Errorf("header: the session is %q, its state is that of %q", h.Session, held.ID())
+	}
+	st, err := machine.New(h.Config, held)
+	if err != nil {
+		return fmt.Errorf("header: config: %w", err)
+	}
+	marks := h.Redaction != nil
+	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(h.Session, f.key, marks)}
+	return nil
+}
+
+// event steps the core.
+func (f *Fold) event(ev Event) error {
+	before := f.State
+	st, effects, err := machine.Step(before, ev)
+	if err != nil {
+		return err
+	}
+	d, err := f.advance(before, ev, effects, st)
+	f.open = &d
+	return err
+}
+
+// advance takes over a step, and returns its decision.
+func (f *Fold) advance(before machine.State, ev Event, effects []machine.Effect, st machine.State) (Decision, error) {
+	d := Decision{Effects: effects, Said: st.Transcript.Slice(before.Transcript.Len(), st.Transcript.Len())}
+	if err := f.digests.say(d.Said); err != nil {
+		return d, err
+	}
+	f.State = st
+	if ev.Kind == machine.Started {
+		f.Adjusted = nil
+	}
+	if ev.Adjust != nil {
+		f.Adjusted = ev.Adjust
+	}
+	if len(effects) == 0 {
+		return d, nil
+	}
+	last := effects[len(effects)-1]
+	if last.Kind != machine.Decided {
+		f.Asked, f.Landed = last, nil
+	}
+	if last.Kind == machine.CallModel {
+		d.Prompt = f.digests.prompt(last.Model)
+	}
+	return d, nil
+}
+
+// decided compares what was recorded with what the core made of the event.
+func (f *Fold) decided(recorded Decision) error {
+	if f.open == nil {
+		return fmt.Errorf("a decision without an event")
+	}
+	now := *f.open
+	f.open = nil
+	if f.blind() {
+		recorded.Prompt, now.Prompt = "", ""
+	}
+	was, err := canon.Marshal(recorded)
+	if err != nil {
+		return err
+	}
+	is, err := canon.Marshal(now)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(was, is) {
+		return &DifferenceError{Recorded: was, Now: is}
+	}
+	return nil
+}
+
+// blind reports whether the digests of prompts cannot be made, for want of the secret key.
+func (f *Fold) blind() bool {
+	return f.Header.Redaction != nil && f.Header.Redaction.KeyID != "" && len(f.key) == 0
+}
+
+func (f *Fold) note(n Note) {
+	if n.Landed != nil {
+		f.Landed = append(f.Landed, *n.Landed)
+	}
+}
+
+// restore takes over a run as it stood when its journal was compacted.
+func (f *Fold) restore(s Snapshot) error {
+	if f.State.Phase != machine.Idle {
+		return fmt.Errorf("a snapshot stands only after the header of a compacted journal")
+	}
+	st, err := machine.Restore(s.State)
+	if err != nil {
+		return err
+	}
+	if st.Session.ID() != f.Header.Session {
+		return fmt.Errorf("snapshot: the session is %q, the header's is %q", st.Session.ID(), f.Header.Session)
+	}
+	f.State, f.Landed, f.digests.said = st, s.Landed, s.Said
+	if s.Asked != nil {
+		f.Asked = *s.Asked
+	}
+	return nil
+}
+
+// Result is the landed outcome of a call that is asked for, if there is one. A nil fold has none.
+func (f *Fold) Result(run machine.ToolRun) (Landed, bool) {
+	if f == nil {
+		return Landed{}, false
+	}
+	n := slices.IndexFunc(f.Landed, func(l Landed) bool { return l.Key == run.Key && l.Transport == run.Transport })
+	if n < 0 {
+		return Landed{}, false
+	}
+	return f.Landed[n], true
+}

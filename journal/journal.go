@@ -1,0 +1,350 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// Journal is the journal of one session, open for its one writer. Make it with [Open], hand it to the runs of the session, and
+// close it after the last. Safe for concurrent use: notes come from where tools run.
+type Journal struct {
+	log      Log
+	settings Settings
+	session  string
+
+	mu   sync.Mutex
+	ctx  context.Context
+	head hash
+	end  int64
+	// written is the fold of what is written, real that of what happened: the same but for what is redacted.
+	written, real *Fold
+	// owed are lines that are written with the next append.
+	owed []byte
+	// torn is what was torn of the first line of all.
+	torn []byte
+	// broken is why nothing more is written.
+	broken error
+}
+
+// Open opens a session's journal and folds what stands in it. A line that is not what was written, and a decision that
+// today's code would not take, are errors; a decision that is missing at the end is written, and what was torn is kept in a note. ctx is for all that the writer does: its
+// values only, for a cancelled run is still recorded.
+func Open(ctx context.Context, store Store, session string, s Settings) (*Journal, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	if session == "" {
+		return nil, errors.New("journal: the session has no id: give it one, by which its journal is found again")
+	}
+	ctx = context.WithoutCancel(ctx)
+	log, err := store.Open(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{log: log, settings: s, session: session, ctx: ctx, head: newHash()}
+	if err := j.read(session); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return j, nil
+}
+
+// Session is the id of the session.
+func (j *Journal) Session() string { return j.session }
+
+// read folds what stands in the journal.
+func (j *Journal) read(session string) error {
+	in, err := j.log.Read(j.ctx)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r := NewReader(in)
+	j.written, j.real, err = j.settings.Redact.folds(j.ctx, r)
+	if err != nil {
+		return err
+	}
+	if h := j.written.Header; h.Format != "" && h.Session != session {
+		return fmt.Errorf("journal: it is that of session %q, not of %q", h.Session, session)
+	}
+	j.head, j.end = r.head, r.Offset()
+	j.torn = r.Torn()
+	if d := j.written.Undecided(); d != nil {
+		j.written.open, j.real.open = nil, nil
+		err = j.owe(Record{Decision: d})
+	}
+	if err != nil || j.written.Header.Format == "" {
+		return err
+	}
+	return j.mend()
+}
+
+// mend writes the decision that is missing at the end, and keeps what was torn.
+func (j *Journal) mend() error {
+	if len(j.torn) > 0 {
+		if err := j.owe(Record{Note: &Note{Kind: Torn, Torn: j.torn}}); err != nil {
+			return err
+		}
+	}
+	if j.torn = nil; len(j.owed) == 0 {
+		return nil
+	}
+	return j.flush(j.settings.Sync == SyncRecords)
+}
+
+// fold folds all that r reads.
+func fold(r *Reader, f *Fold) error {
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := f.Add(rec); err != nil {
+			return located(r, err)
+		}
+	}
+}
+
+// located says on which line a record does not fit.
+func located(r *Reader, err error) error {
+	if d, ok := errors.AsType[*DifferenceError](err); ok {
+		d.Line = r.Line()
+		return d
+	}
+	return fmt.Errorf("journal: line %d: %w", r.Line(), err)
+}
+
+// Past is what the journal holds, folded, up to the last step. It is the journal's own: read it before the next step. Of a redacted journal it is
+// an error of [ErrRedacted], unless the settings give the transcripts.
+func (j *Journal) Past() (*Fold, error) {
+	if j.real.Header.Redaction != nil && j.real == j.written {
+		return nil, fmt.Errorf("%w: a run goes on only where the settings give the store of what was left out (redact: transcripts)", ErrRedacted)
+	}
+	return j.real, nil
+}
+
+// Begin begins a run under h, whose Format, Session and State it fills in. Nothing is written before the run's first event. A
+// run that has not ended is an error of [ErrConflict].
+func (j *Journal) Begin(h Header, st machine.State) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.written.Unfinished() {
+		return fmt.Errorf("%w: its last run has not ended: resume that, or give the new run a session of its own", ErrConflict)
+	}
+	h.Format, h.Session, h.Redaction = Format, st.Session.ID(), j.settings.Redact.header()
+	if err := j.settle(&h, st); err != nil {
+		return err
+	}
+	if same, err := j.begun(h); err != nil || same {
+		return err
+	}
+	if err := j.written.begin(h); err != nil {
+		return err
+	}
+	if j.settings.Redact != nil {
+		j.real = &Fold{Header: h, State: st, digests: newDigester(h.Session, nil, false)}
+	}
+	err := j.owe(Record{Header: &h})
+	if err == nil && len(j.torn) > 0 {
+		err = j.owe(Record{Note: &Note{Kind: Torn, Torn: j.torn}})
+		j.torn = nil
+	}
+	return err
+}
+
+// settle gives the header the state of the session, where the journal does not hold it.
+func (j *Journal) settle(h *Header, st machine.State) error {
+	now, err := st.Session.Snapshot()
+	if err != nil {
+		return err
+	}
+	if now, err = j.settings.Redact.state(j.ctx, now); err != nil {
+		return err
+	}
+	held, err := j.written.State.Session.Snapshot()
+	if err != nil {
+		return err
+	}
+	if j.written.Header.Format == "" || !bytes.Equal(now, held) {
+		h.State = now
+	}
+	return nil
+}
+
+// begun reports whether the journal ends with this very header: a run that died before its first event.
+func (j *Journal) begun(h Header) (bool, error) {
+	if last := j.written; last.Header.Format == "" || last.State.Phase != machine.Idle {
+		return false, nil
+	}
+	if h.State == nil {
+		h.State = j.written.Header.State
+	}
+	was, err := canon.Marshal(j.written.Header)
+	if err != nil {
+		return false, err
+	}
+	is, err := canon.Marshal(h)
+	return bytes.Equal(was, is), err
+}
+
+// Step records one step: the event and what the core made of it. An error of [ErrUnwritable] says that nothing of it was
+// recorded and the run must stop; where the settings say to go on there is none, and [Journal.Warning] says so.
+func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.State) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken != nil {
+		return j.stops()
+	}
+	ev, d, err := j.step(ev, effects, st)
+	if err != nil {
+		return j.failed(err)
+	}
+	if err := errors.Join(j.owe(Record{Event: &ev}), j.owe(Record{Decision: &d})); err != nil {
+		return j.failed(err)
+	}
+	return j.flush(j.durable(effects))
+}
+
+// step folds a step into what is written.
+func (j *Journal) step(ev machine.Event, effects []machine.Effect, st machine.State) (machine.Event, Decision, error) {
+	if j.settings.Redact == nil {
+		d, err := j.written.advance(j.written.State, ev, effects, st)
+		return ev, d, err
+	}
+	if _, err := j.real.advance(j.real.State, ev, effects, st); err != nil {
+		return ev, Decision{}, err
+	}
+	ev, err := j.settings.Redact.event(j.ctx, ev, st)
+	if err != nil {
+		return ev, Decision{}, err
+	}
+	if err := j.written.event(ev); err != nil {
+		return ev, Decision{}, fmt.Errorf("the redacted event: %w", err)
+	}
+	d := *j.written.open
+	j.written.open = nil
+	return ev, d, nil
+}
+
+func (j *Journal) durable(effects []machine.Effect) bool {
+	switch j.settings.Sync {
+	case SyncRecords:
+		return true
+	case SyncNever:
+		return false
+	}
+	if len(effects) == 0 {
+		return false
+	}
+	last := effects[len(effects)-1].Kind
+	return last == machine.WaitUntil || last == machine.Stop
+}
+
+// Note records what happened beside the run, at once. Errors are as those of [Journal.Step].
+func (j *Journal) Note(n Note) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken != nil {
+		return j.stops()
+	}
+	n.At = n.At.UTC().Round(0)
+	j.real.note(n)
+	n, err := j.settings.Redact.note(j.ctx, n)
+	if err == nil {
+		err = j.owe(Record{Note: &n})
+	}
+	if err != nil {
+		return j.failed(err)
+	}
+	return j.flush(j.settings.Sync == SyncRecords)
+}
+
+// Unfinished reports whether the last run has not ended.
+func (j *Journal) Unfinished() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.written.Unfinished()
+}
+
+// Resumed notes that the run was taken up again at the given time, and what was under way then.
+func (j *Journal) Resumed(at time.Time, asked machine.EffectKind) error {
+	n := Note{Kind: Resumed, At: at, Resumed: asked}
+	if asked == machine.CallModel {
+		n.Text = "the model is called again: the call that was under way may have been paid for"
+	}
+	return j.Note(n)
+}
+
+// owe adds a record to what the next append writes.
+func (j *Journal) owe(rec Record) error {
+	raw, err := canon.Marshal(rec)
+	if err != nil {
+		return err
+	}
+	if len(raw)+rawStart+len(afterLine) > MaxLineBytes {
+		return fmt.Errorf("a record of %d bytes is longer than a line may be: %d", len(raw), MaxLineBytes)
+	}
+	h := j.head.next(raw)
+	j.owed = appendLine(j.owed, h, raw)
+	if rec.Note == nil {
+		j.head = h
+	}
+	return nil
+}
+
+func (j *Journal) flush(durable bool) error {
+	if err := j.log.Append(j.ctx, j.end, j.owed, durable); err != nil {
+		return j.failed(err)
+	}
+	j.end += int64(len(j.owed))
+	j.owed = j.owed[:0]
+	return nil
+}
+
+// failed ends all writing.
+func (j *Journal) failed(err error) error {
+	j.broken = fmt.Errorf("%w: %w", ErrUnwritable, err)
+	return j.stops()
+}
+
+// stops is the error that a run whose journal is broken ends with, if it is to. Another writer always ends it: two runs must
+// not make the same calls.
+func (j *Journal) stops() error {
+	if j.settings.OnError == GoOn && !errors.Is(j.broken, ErrConflict) {
+		return nil
+	}
+	return j.broken
+}
+
+// Warning says what is missing from the journal; empty where nothing is.
+func (j *Journal) Warning() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken == nil {
+		return ""
+	}
+	return fmt.Sprintf("the run is not recorded beyond byte %d of its journal: %v", j.end, j.broken)
+}
+
+// Close lets the journal go. Closed again, it does nothing; what a tool that outlives its run reports then is dropped.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if errors.Is(j.broken, errClosed) {
+		return nil
+	}
+	j.broken = errClosed
+	return j.log.Close()
+}
+
+var errClosed = fmt.Errorf("%w: it is closed", ErrUnwritable)

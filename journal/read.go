@@ -1,0 +1,137 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/retake-go/retake/internal/canon"
+)
+
+// MaxLineBytes bounds a line of a journal: 128 MiB.
+const MaxLineBytes = 128 << 20
+
+// Reader reads a journal line by line, in memory that does not grow with the number of lines. It is for one goroutine.
+type Reader struct {
+	in   *bufio.Reader
+	long []byte
+	head hash
+	// line and offset are those of the line read last, end is where the next one begins.
+	line, offset, end int64
+	torn              []byte
+	err               error
+}
+
+// NewReader returns a reader of the journal that in holds, from its first byte.
+func NewReader(in io.Reader) *Reader {
+	return &Reader{in: bufio.NewReaderSize(in, 64<<10), head: newHash()}
+}
+
+// Next reads, verifies and decodes the next line. It gives io.EOF after the last whole line; [Reader.Torn] then says what
+// was left of a line without its line feed. A line that is not what was written gives a [CorruptError]; what in gives is given as it is.
+func (r *Reader) Next() (Record, error) {
+	raw, err := r.Raw()
+	if err != nil {
+		return Record{}, err
+	}
+	rec, err := decode(raw)
+	if err != nil {
+		r.err = &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
+		return Record{}, r.err
+	}
+	return rec, nil
+}
+
+// Raw is [Reader.Next] without decoding: the bytes of the record, good until the next call.
+func (r *Reader) Raw() ([]byte, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	raw, err := r.raw()
+	r.err = err
+	return raw, err
+}
+
+func (r *Reader) raw() ([]byte, error) {
+	line, err := r.readLine()
+	if errors.Is(err, io.EOF) && len(line) > 0 {
+		r.torn = bytes.Clone(line)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.line, r.offset, r.end = r.line+1, r.end, r.end+int64(len(line))
+	found, raw, ok := cutLine(line[:len(line)-1])
+	if !ok {
+		return nil, &CorruptError{Line: r.line, Offset: r.offset, Why: `it is no line of a journal: {"hash":…,"record":…} is wanted`}
+	}
+	want := r.head.next(raw)
+	if found != want {
+		return nil, &CorruptError{Line: r.line, Offset: r.offset, Found: printable(found), Want: want.String()}
+	}
+	if !isNote(raw) {
+		r.head = found
+	}
+	return raw, nil
+}
+
+// printable is a foreign hash as it may be shown.
+func printable(h hash) string {
+	return string(bytes.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return '?'
+		}
+		return c
+	}, h[:]))
+}
+
+func isNote(raw []byte) bool { return bytes.HasPrefix(raw, []byte(`{"note":`)) }
+
+// readLine reads to the next line feed. What it returns with io.EOF is a line without one.
+func (r *Reader) readLine() ([]byte, error) {
+	line, err := r.in.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return line, err
+	}
+	r.long = append(r.long[:0], line...)
+	for err == bufio.ErrBufferFull {
+		if len(r.long) > MaxLineBytes {
+			return nil, &CorruptError{Line: r.line + 1, Offset: r.end, Why: fmt.Sprintf("it is longer than %d bytes", MaxLineBytes)}
+		}
+		line, err = r.in.ReadSlice('\n')
+		r.long = append(r.long, line...)
+	}
+	return r.long, err
+}
+
+// Line is the number of the line read last, from 1; 0 before the first.
+func (r *Reader) Line() int64 { return r.line }
+
+// Offset is the number of bytes in whole lines so far: where the next line begins.
+func (r *Reader) Offset() int64 { return r.end }
+
+// Torn is what was left of the last line where it has no line feed; nil where nothing was.
+func (r *Reader) Torn() []byte { return r.torn }
+
+// decode reads a record: exactly one member, of a kind that is known.
+func decode(raw []byte) (Record, error) {
+	var rec Record
+	if err := canon.UnmarshalKnown(raw, &rec); err != nil {
+		return Record{}, fmt.Errorf("its record cannot be read: %w", err)
+	}
+	n := 0
+	for _, there := range []bool{rec.Header != nil, rec.Event != nil, rec.Decision != nil, rec.Note != nil, rec.Snapshot != nil} {
+		if there {
+			n++
+		}
+	}
+	if n != 1 {
+		return Record{}, errors.New("its record must have one of header, event, decision, note, snapshot")
+	}
+	if h := rec.Header; h != nil && h.Format != Format {
+		return Record{}, fmt.Errorf("its format is %.64q: only %q can be read", h.Format, Format)
+	}
+	return rec, nil
+}

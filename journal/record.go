@@ -1,0 +1,148 @@
+package journal
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// Format names the form of journals and its version.
+const Format = "retake.journal/1"
+
+// Record is one line of a journal: exactly one of its fields is set.
+type Record struct {
+	Header   *Header   `json:"header,omitempty"`
+	Event    *Event    `json:"event,omitempty"`
+	Decision *Decision `json:"decision,omitempty"`
+	Note     *Note     `json:"note,omitempty"`
+	Snapshot *Snapshot `json:"snapshot,omitempty"`
+}
+
+// Event is an input of the core.
+type Event = machine.Event
+
+// Header begins a run. It holds all that the run was held to, so that it can be folded without the user's code.
+type Header struct {
+	// Format is [Format].
+	Format string `json:"format"`
+	// Session is the correlation id.
+	Session string `json:"session"`
+	// Config has the seed, the policy, the templates and the behaviours.
+	Config machine.Config `json:"config"`
+	// Resolved is what the policy comes to, with where each value came from: for the answer, for the transport plane, and for
+	// each tool.
+	Resolved []Resolved `json:"resolved,omitempty"`
+	// Tools are those on offer, Output is the digest of the schema of the wanted answer; empty where any text will do.
+	Tools  []Tool `json:"tools,omitempty"`
+	Output string `json:"output,omitempty"`
+	// State is the snapshot of the session as the run found it; absent where the journal itself holds it.
+	State json.RawMessage `json:"state,omitempty"`
+	// Redaction is set where parts of what follows were left out.
+	Redaction *Redacted `json:"redaction,omitempty"`
+	// Compacted is set where a snapshot stands for what was before.
+	Compacted *Compacted `json:"compacted,omitempty"`
+}
+
+// Resolved is the policy of one action, for readers of a journal.
+type Resolved struct {
+	// Action is a tool's name; empty for the answer, and on the transport plane for all.
+	Action      string             `json:"action"`
+	Transport   bool               `json:"transport,omitempty"`
+	Explanation policy.Explanation `json:"explanation"`
+}
+
+// Tool is a tool on offer, by the digest of the JSON Schema of its arguments.
+type Tool struct {
+	Name   string `json:"name"`
+	Schema string `json:"schema"`
+}
+
+// Redacted says how a journal was redacted. The secret key is never in it.
+type Redacted struct {
+	// KeyID is the digest of the secret key that the digests were made with; empty where they were made without one.
+	KeyID string `json:"key_id,omitempty"`
+}
+
+// Compacted says what a snapshot stands for.
+type Compacted struct {
+	// Records counts the lines, Hash is the hash that they ended with.
+	Records int64  `json:"records"`
+	Hash    string `json:"hash"`
+}
+
+// Decision is what the core made of one event.
+type Decision struct {
+	Effects []machine.Effect `json:"effects,omitempty"`
+	// Said is what was added to the conversation.
+	Said []message.Message `json:"said,omitempty"`
+	// Prompt is the digest of the whole prompt, where the last effect calls the model.
+	Prompt string `json:"prompt,omitempty"`
+}
+
+// Snapshot is a run as it stood when its journal was compacted.
+type Snapshot struct {
+	// State is [machine.State.Snapshot]; Asked is the effect that is to be carried out next, where the run goes on.
+	State json.RawMessage `json:"state"`
+	Asked *machine.Effect `json:"asked,omitempty"`
+	// Said is the digest of the conversation so far.
+	Said string `json:"said"`
+	// Landed are the results that wait for their turn.
+	Landed []Landed `json:"landed,omitempty"`
+}
+
+// NoteKind says what a [Note] tells of.
+type NoteKind string
+
+// The kinds of notes. Each names the field of [Note] that it sets beside At.
+const (
+	// ResultLanded: a tool's result came before its turn: Landed.
+	ResultLanded NoteKind = "landed"
+	// Progressed: a tool reported progress: Progress.
+	Progressed NoteKind = "progress"
+	// Resumed: a run was taken up again: Resumed.
+	Resumed NoteKind = "resumed"
+	// Torn: the last line was cut off: Torn.
+	Torn NoteKind = "torn"
+	// MaybePaid: a call's outcome was lost, and it may have been paid for: Text.
+	MaybePaid NoteKind = "maybe_paid"
+)
+
+// Note is what happened beside a run.
+type Note struct {
+	Kind NoteKind `json:"kind"`
+	// At is when, by the driver's clock.
+	At       time.Time `json:"at,omitzero"`
+	Landed   *Landed   `json:"landed,omitempty"`
+	Progress *Progress `json:"progress,omitempty"`
+	// Resumed is what was taken up: the effect that was under way.
+	Resumed machine.EffectKind `json:"resumed,omitempty"`
+	// Torn is what was left of the last line.
+	Torn []byte `json:"torn,omitempty"`
+	Text string `json:"text,omitempty"`
+}
+
+// Landed is a tool's outcome before its event: reducers have not seen it yet.
+type Landed struct {
+	// Key and Transport name the call: see [machine.ToolRun].
+	Key       string `json:"key"`
+	Transport int    `json:"transport"`
+	// End is the outcome without what reducers make of it, Events what the tool emitted.
+	End    machine.ToolEnd `json:"end"`
+	Events []Emitted       `json:"events,omitempty"`
+}
+
+// Emitted is an event that a tool emitted for reducers.
+type Emitted struct {
+	Name    string          `json:"name"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// Progress is what a tool reported.
+type Progress struct {
+	Key      string          `json:"key"`
+	Tool     string          `json:"tool"`
+	Progress json.RawMessage `json:"progress"`
+}

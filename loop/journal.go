@@ -1,0 +1,35 @@
+package loop
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+)
+
+// header is what a journal says of a run at its beginning.
+func header(m machine.Config, cfg Config) journal.Header {
+	h := journal.Header{Config: m, Resolved: resolved(&m)}
+	for _, t := range cfg.Tools.All() {
+		h.Tools = append(h.Tools, journal.Tool{Name: t.Name(), Schema: journal.SchemaDigest(t.Parameters())})
+	}
+	if cfg.Output != nil {
+		h.Output = journal.SchemaDigest(cfg.Output.JSON())
+	}
+	return h
+}
+
+// resolved is what the policy comes to: for the answer or the single action, for the transport plane, and for each tool that
+// the policy names.
+func resolved(m *machine.Config) []journal.Resolved {
+	_, own := policy.Resolve(m.Policy, m.Action)
+	_, transport := policy.ResolveTransport(m.Policy)
+	all := []journal.Resolved{{Action: m.Action, Explanation: own}, {Transport: true, Explanation: transport}}
+	for _, name := range slices.Sorted(maps.Keys(m.Policy.Tools)) {
+		_, e := policy.Resolve(m.Policy, name)
+		all = append(all, journal.Resolved{Action: name, Explanation: e})
+	}
+	return all
+}

@@ -1,0 +1,220 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// Resume goes on with the run that j holds, as the process that died would have: the remaining wait by the
+// clock, the same attempt and seed, the tools that gave a result not again, the others with the same idempotency key. A model
+// call that was under way is made again; it may have been paid for, and a note in the journal says so.
+//
+// s is a new session with the slices and reducers that were declared then, and the id of the old one or none; what it held
+// comes from the journal. The run goes on under the policy, seed, templates and deadline that it began with: those of cfg are not
+// looked at. Tools and Output are cfg's; a tool that is missing is an error, one whose schema has changed a warning in the
+// result. Of a run that has ended, the result is given again and nothing is done.
+//
+// Errors are those of [Run]; [journal.ErrNoRun] where nothing was begun, and [journal.ErrRedacted].
+func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg Config, opts ...Option) (Result, error) {
+	o, err := collect(append(slices.Clip(opts), WithJournal(j)))
+	if err != nil {
+		return Result{}, err
+	}
+	if model == nil {
+		return Result{}, errors.New("loop: the model is nil: give one that replies")
+	}
+	d := &driver{options: o, model: model, cfg: cfg, s: s, ctx: ctx}
+	asked, err := d.resume(func(h *journal.Header) error { return errors.Join(o.fits(h), fitTools(h, cfg)) })
+	if err != nil {
+		return Result{}, err
+	}
+	defer d.release()
+	return d.goOn(ctx, []machine.Effect{asked}, nil)
+}
+
+// ResumeRunner is a runner that goes on with the run that the journal of the options holds, for engines that bring their own clock:
+// see [Resume]. It returns what is to be done next; the kind of that is empty where the run has ended.
+func ResumeRunner(s *session.Session, cfg Config, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, machine.Effect, error) {
+	o, err := collect(opts)
+	if err != nil {
+		return nil, machine.Effect{}, err
+	}
+	r, past, err := resumeRunner(s, cfg, o, record, func(h *journal.Header) error { return fitTools(h, cfg) })
+	if err != nil {
+		return nil, machine.Effect{}, err
+	}
+	return r, past.asked(), nil
+}
+
+// past is what a runner that takes over has to know of a run.
+type past struct{ *journal.Fold }
+
+// asked is what is to be done next.
+func (p past) asked() machine.Effect {
+	if p.State.Phase == machine.Stopped {
+		return machine.Effect{}
+	}
+	return p.State.Left(p.Asked)
+}
+
+// resumeRunner takes the session, and fills it with what the journal holds.
+func resumeRunner(s *session.Session, cfg Config, o *options, record func(machine.Event, []machine.Effect, machine.State), fit func(*journal.Header) error) (*Runner, past, error) {
+	switch {
+	case o.journal == nil:
+		return nil, past{}, errors.New("loop: there is no journal to resume from: give one by WithJournal")
+	case s == nil:
+		return nil, past{}, errors.New("loop: the session is nil: make one with session.New")
+	}
+	if err := s.Acquire(); err != nil {
+		return nil, past{}, err
+	}
+	r := &Runner{cfg: cfg, s: s, record: record}
+	held, err := r.takeOver(o, fit)
+	if err != nil {
+		r.Close()
+		return nil, past{}, err
+	}
+	return r, past{held}, nil
+}
+
+func (r *Runner) takeOver(o *options, fit func(*journal.Header) error) (*journal.Fold, error) {
+	if err := r.name(o.journal); err != nil {
+		return nil, err
+	}
+	r.journal = o.journal
+	held, err := r.journal.Past()
+	if err != nil {
+		return nil, err
+	}
+	if held.Header.Format == "" || held.State.Phase == machine.Idle {
+		return nil, fmt.Errorf("%w: nothing was begun in session %q", journal.ErrNoRun, r.s.ID())
+	}
+	if err := fit(&held.Header); err != nil {
+		return nil, err
+	}
+	if err := r.s.Replace(held.State.Session); err != nil {
+		return nil, err
+	}
+	if now, then := len(r.s.State().Slices()), len(held.State.Session.Slices()); now != then {
+		return nil, fmt.Errorf("loop: the session declares %d slices, in the journal it has %d: declare those it had", now, then)
+	}
+	r.st, r.settings, r.warnings = held.State, ReadSettings(held.State.Policy), changed(&held.Header, r.cfg)
+	if r.st.Phase == machine.Stopped {
+		return held, nil
+	}
+	return held, r.journal.Resumed(o.clock.Now(), held.Asked.Kind)
+}
+
+// fits says what a run needs of the options that they do not give.
+func (o *options) fits(h *journal.Header) error {
+	var errs []error
+	if h.Config.Planner && o.planner == nil {
+		errs = append(errs, errors.New("loop: the run that is resumed has a planner: give it by WithPlanner"))
+	}
+	if h.Config.UserPrompt && o.prompt == nil {
+		errs = append(errs, errors.New("loop: the prompts of the run that is resumed are made by code: give it by WithPrompt"))
+	}
+	if h.Config.Single {
+		errs = append(errs, fmt.Errorf("%w: it is the tries of one action: make them again with Do or Attempts", journal.ErrNoRun))
+	}
+	return errors.Join(errs...)
+}
+
+// fitTools says which tools of the run are not there any more.
+func fitTools(h *journal.Header, cfg Config) error {
+	var errs []error
+	for _, t := range h.Tools {
+		if _, ok := cfg.Tools.Get(t.Name); !ok {
+			errs = append(errs, fmt.Errorf("loop: the run that is resumed has a tool %q: give it in Config.Tools", t.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// changed says what replies are checked against now that is not what they were checked against then.
+func changed(h *journal.Header, cfg Config) []string {
+	now := header(h.Config, cfg)
+	var warnings []string
+	for _, t := range h.Tools {
+		if !slices.Contains(now.Tools, t) {
+			warnings = append(warnings, fmt.Sprintf("tool %q has another schema than when the run began", t.Name))
+		}
+	}
+	if now.Output != h.Output {
+		warnings = append(warnings, "the answer has another schema than when the run began")
+	}
+	return warnings
+}
+
+// resume makes the driver's runner go on, and returns what is to be done next.
+func (d *driver) resume(fit func(*journal.Header) error) (machine.Effect, error) {
+	runner, held, err := resumeRunner(d.s, d.cfg, d.options, d.observe, fit)
+	if err != nil {
+		return machine.Effect{}, err
+	}
+	d.runner, d.last, d.landed = runner, held.State.At, held.Fold
+	if held.Adjusted != nil {
+		d.adjusted = *held.Adjusted
+	}
+	return held.asked(), nil
+}
+
+// land notes the outcome of a call that came before its turn, so that it need not be run again.
+func (d *driver) land(run machine.ToolRun, out tool.Outcome) {
+	if d.runner.journal == nil {
+		return
+	}
+	landed := journal.Landed{Key: run.Key, Transport: run.Transport, End: *toolEnd(run, out)}
+	for _, e := range out.Events {
+		landed.Events = append(landed.Events, journal.Emitted{Name: e.Name, Payload: e.Payload})
+	}
+	// A journal that cannot be written ends the run at its next step.
+	_ = d.runner.journal.Note(journal.Note{Kind: journal.ResultLanded, At: d.clock.Now(), Landed: &landed})
+}
+
+// landedError is a tool's error as the journal has it.
+type landedError struct{ failure fault.Failure }
+
+func (e *landedError) Error() string {
+	if e.failure.Message != "" {
+		return e.failure.Message
+	}
+	return string(e.failure.Class)
+}
+
+func (e *landedError) Failure() fault.Failure { return e.failure }
+
+// outcomeOf is the outcome that landed.
+func outcomeOf(l journal.Landed) tool.Outcome {
+	out := tool.Outcome{Progress: l.End.Progress}
+	switch l.End.Verdict {
+	case machine.Broke:
+		out.Err = &landedError{*l.End.Failure}
+	case machine.AskAgain:
+		out.Issues = l.End.Issues
+	case machine.Failed:
+		out.Failed = l.End.Text
+	default:
+		out.Result = l.End.Result
+		for _, e := range l.Events {
+			out.Events = append(out.Events, tool.Event{Name: e.Name, Payload: e.Payload})
+		}
+	}
+	return out
+}
+
+// note records a tool's progress.
+func (d *driver) note(run machine.ToolRun, at time.Time, p []byte) {
+	if w := d.runner.journal; w != nil {
+		_ = w.Note(journal.Note{Kind: journal.Progressed, At: at, Progress: &journal.Progress{Key: run.Key, Tool: run.Tool, Progress: p}})
+	}
+}
