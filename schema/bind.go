@@ -79,7 +79,7 @@ func (w *walk) set(b binding, v *scalar, to reflect.Value) verdict {
 	to = b.pointee(to)
 	switch {
 	case b.kind == bindString && v.kind == kindString:
-		if v.shared && len(w.Text) > maxShared {
+		if v.shared && len(w.text) > maxShared {
 			v.text = strings.Clone(v.text)
 		}
 		to.SetString(v.text)

@@ -99,17 +99,13 @@ func readPart(text string) (any, *fault.Issue) {
 }
 
 // refuse has the library explain the value of a node. All that was found in it so far, from mark on, the library says again.
-func (w *walk) refuse(n *node, text string, mark int) verdict {
-	value, issue := readPart(text)
-	if issue != nil {
-		return unsure
-	}
-	w.found.issues = w.found.issues[:mark]
+func (f *findings) refuse(n *node, value any, mark int) verdict {
+	f.issues = f.issues[:mark]
 	var cause *jsonschema.ValidationError
 	if !errors.As(n.whole.Validate(value), &cause) {
-		w.found.lost = true
+		f.lost = true
 		return unsure
 	}
-	w.found.add(cause, value)
+	f.add(cause, value)
 	return good
 }

@@ -3,7 +3,6 @@ package schema
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -59,7 +58,9 @@ func (s *Schema) beside(from []any) []map[string]any {
 			from = append(from, list...)
 		}
 		for _, keyword := range []string{"if", "then", "else"} {
-			from = append(from, at[keyword])
+			if sub, ok := at[keyword]; ok {
+				from = append(from, sub)
+			}
 		}
 		from = append(from, valuesOf(at["dependentSchemas"])...)
 		from = append(from, valuesOf(at["dependencies"])...)
@@ -75,21 +76,26 @@ func below(nodes []map[string]any, tok string) []any {
 		if sub, ok := members[tok]; ok {
 			subs = append(subs, sub)
 		}
-		if n, err := strconv.Atoi(tok); err == nil {
+		if n, ok := itemOf(tok); ok {
 			prefix, _ := at["prefixItems"].([]any)
-			if n >= 0 && n < len(prefix) {
+			if n < len(prefix) {
 				subs = append(subs, prefix[n])
 			}
 			subs = append(subs, at["items"])
 		}
 		subs = append(subs, valuesOf(at["patternProperties"])...)
-		subs = append(subs, at["additionalProperties"])
+		if rest, ok := at["additionalProperties"]; ok {
+			subs = append(subs, rest)
+		}
 	}
 	return subs
 }
 
 func valuesOf(v any) []any {
 	members, _ := v.(map[string]any)
+	if len(members) == 0 {
+		return nil
+	}
 	values := make([]any, 0, len(members))
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		values = append(values, members[name])

@@ -157,6 +157,16 @@ func clipTo(s string, limit int) string {
 
 // marshalPlain writes a decoded value as JSON with sorted members and nothing escaped that need not be.
 func marshalPlain(v any) ([]byte, error) {
+	switch v := v.(type) {
+	case json.Number:
+		if v != "" {
+			return []byte(v), nil
+		}
+	case string:
+		if isPlainText(v) {
+			return []byte(`"` + v + `"`), nil
+		}
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -164,4 +174,9 @@ func marshalPlain(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// isPlainText reports whether a string is written in JSON as it is.
+func isPlainText(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
 }

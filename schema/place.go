@@ -18,7 +18,10 @@ func pointerOf(path []string) string {
 	var b strings.Builder
 	for _, tok := range path {
 		b.WriteByte('/')
-		b.WriteString(pointerEscaper.Replace(tok))
+		if strings.ContainsAny(tok, "~/") {
+			tok = pointerEscaper.Replace(tok)
+		}
+		b.WriteString(tok)
 	}
 	return b.String()
 }
@@ -29,6 +32,9 @@ func pathOf(pointer string) []string {
 		return nil
 	}
 	path := strings.Split(pointer[1:], "/")
+	if strings.IndexByte(pointer, '~') < 0 {
+		return path
+	}
 	for n, tok := range path {
 		path[n] = pointerUnescaper.Replace(tok)
 	}
@@ -40,6 +46,9 @@ func tokensOf(location string) []string {
 	_, fragment, ok := strings.Cut(location, "#")
 	if !ok || !strings.HasPrefix(fragment, "/") {
 		return nil
+	}
+	if strings.IndexByte(fragment, '%') < 0 {
+		return pathOf(fragment)
 	}
 	plain, err := url.PathUnescape(fragment)
 	if err != nil {
@@ -59,8 +68,8 @@ func lookup(v any, path []string) (any, bool) {
 			}
 			v = member
 		case []any:
-			n, err := strconv.Atoi(tok)
-			if err != nil || n < 0 || n >= len(at) {
+			n, ok := itemOf(tok)
+			if !ok || n >= len(at) {
 				return nil, false
 			}
 			v = at[n]
@@ -69,6 +78,15 @@ func lookup(v any, path []string) (any, bool) {
 		}
 	}
 	return v, true
+}
+
+// itemOf reads a step to an item of an array.
+func itemOf(tok string) (int, bool) {
+	if tok == "" || tok[0] < '0' || tok[0] > '9' {
+		return 0, false // most steps are names: Atoi would make an error of each
+	}
+	n, err := strconv.Atoi(tok)
+	return n, err == nil
 }
 
 // kindOf names the kind of a decoded value, telling integers from other numbers.
@@ -168,8 +186,8 @@ func step(node map[string]any, tok string) any {
 			return sub
 		}
 	}
-	if n, err := strconv.Atoi(tok); err == nil {
-		if prefix, ok := node["prefixItems"].([]any); ok && n >= 0 && n < len(prefix) {
+	if n, ok := itemOf(tok); ok {
+		if prefix, ok := node["prefixItems"].([]any); ok && n < len(prefix) {
 			return prefix[n]
 		}
 		if items, ok := node["items"]; ok {

@@ -2,14 +2,12 @@ package schema
 
 import (
 	"reflect"
-
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // walk is one pass of a program over a document. It never refuses what is not strict JSON or beyond a bound: that it leaves
 // unsure, for the slow path to say.
 type walk struct {
-	canon.Cursor
+	cursor
 	depth, maxDepth int
 	found           *findings // nil while it is only decided
 }
@@ -19,26 +17,26 @@ func run(n *node, doc []byte, lim Limits, to reflect.Value, found *findings) ver
 	if len(doc) > lim.MaxBytes {
 		return unsure
 	}
-	cursor, ok := canon.NewCursor(doc)
+	at, ok := newCursor(doc)
 	if !ok {
 		return unsure
 	}
-	w := walk{Cursor: cursor, maxDepth: lim.MaxDepth, found: found}
+	w := walk{cursor: at, maxDepth: lim.MaxDepth, found: found}
 	told := w.value(n, to)
-	if told == good && !w.Ends() {
+	if told == good && !w.ends() {
 		return unsure
 	}
 	return told
 }
 
 func (w *walk) value(n *node, to reflect.Value) verdict {
-	switch w.Next() {
+	switch w.peek() {
 	case '{':
 		return w.container(n, to, kindObject)
 	case '[':
 		return w.container(n, to, kindArray)
 	}
-	start := w.At
+	start := w.at
 	var v scalar
 	if !w.scalar(&v) {
 		return unsure
@@ -46,9 +44,9 @@ func (w *walk) value(n *node, to reflect.Value) verdict {
 	told := n.judge(&v)
 	switch {
 	case told == bad && w.found != nil:
-		return w.refuse(n, w.Text[start:w.At], w.found.mark())
+		return w.found.refuse(n, v.value(), w.found.mark())
 	case told == good && n.bind.kind == bindOther:
-		return decode(w.Text[start:w.At], to)
+		return decode(w.text[start:w.at], to)
 	case told == good && n.bind.kind != bindNothing:
 		return w.set(n.bind, &v, to)
 	}
@@ -57,20 +55,20 @@ func (w *walk) value(n *node, to reflect.Value) verdict {
 
 // scalar reads a scalar; false where there is none.
 func (w *walk) scalar(v *scalar) (ok bool) {
-	switch w.Next() {
+	switch w.peek() {
 	case '"':
 		v.kind = kindString
-		v.text, v.shared, ok = w.String()
+		v.text, v.shared, ok = w.str()
 		return ok
 	case 't':
 		v.kind, v.truth = kindBool, true
-		return w.Word("true")
+		return w.word("true")
 	case 'f':
 		v.kind = kindBool
-		return w.Word("false")
+		return w.word("false")
 	case 'n':
 		v.kind = kindNull
-		return w.Word("null")
+		return w.word("null")
 	}
 	return w.number(v)
 }
@@ -79,7 +77,7 @@ func (w *walk) scalar(v *scalar) (ok bool) {
 const maxIntDigits = 18
 
 func (w *walk) number(v *scalar) (ok bool) {
-	v.text, v.whole, ok = w.Number()
+	v.text, v.whole, ok = w.num()
 	if !ok {
 		return false
 	}
@@ -117,7 +115,7 @@ func smallInt(text string) (n int64) {
 
 // container walks an object or an array, and asks the branches of its node about it as a whole.
 func (w *walk) container(n *node, to reflect.Value, kind kinds) verdict {
-	start, mark := w.At, w.found.mark()
+	start, mark := w.at, w.found.mark()
 	fits := n.allows(kind) && !n.never && n.values == nil
 	switch {
 	case n.format != nil:
@@ -132,10 +130,14 @@ func (w *walk) container(n *node, to reflect.Value, kind kinds) verdict {
 		told = w.ask(n.more, start)
 	}
 	if told == bad && w.found != nil {
-		return w.refuse(n, w.Text[start:w.At], mark)
+		value, issue := readPart(w.text[start:w.at])
+		if issue != nil {
+			return unsure
+		}
+		return w.found.refuse(n, value, mark)
 	}
 	if told == good && n.bind.kind == bindOther {
-		return decode(w.Text[start:w.At], to)
+		return decode(w.text[start:w.at], to)
 	}
 	return told
 }
@@ -163,35 +165,35 @@ func (w *walk) inside(n *node, to reflect.Value, kind kinds) verdict {
 // ask holds the container that begins at start to each branch, only deciding.
 func (w *walk) ask(b *branches, start int) verdict {
 	return b.judge(func(n *node) verdict {
-		again := walk{Cursor: canon.Cursor{Text: w.Text, At: start}, depth: w.depth, maxDepth: w.maxDepth}
+		again := walk{cursor: cursor{text: w.text, at: start}, depth: w.depth, maxDepth: w.maxDepth}
 		return again.value(n, reflect.Value{})
 	})
 }
 
 func (w *walk) array(n *node, to reflect.Value) verdict {
-	w.At++
+	w.at++
 	var list, elem reflect.Value
 	bound := n.bind.kind == bindSlice
 	if bound {
 		list = n.bind.pointee(to)
 	}
 	count, texts := 0, []string(nil)
-	for more := w.Next() != ']'; more; more = w.Eat(',') {
+	for more := w.peek() != ']'; more; more = w.eat(',') {
 		if bound {
 			elem = extend(list, count)
 		}
 		w.found.item(count)
-		w.Next()
-		start := w.At
+		w.peek()
+		start := w.at
 		if told := w.value(n.list.items, elem); told != good {
 			return told
 		}
 		w.found.leave()
 		if count++; n.list.unique {
-			texts = append(texts, w.Text[start:w.At])
+			texts = append(texts, w.text[start:w.at])
 		}
 	}
-	if !w.Eat(']') {
+	if !w.eat(']') {
 		return unsure
 	}
 	if bound && count == 0 {

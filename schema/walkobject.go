@@ -23,12 +23,12 @@ type object struct {
 const fewNames = 16
 
 func (w *walk) object(n *node, to reflect.Value) verdict {
-	w.At++
+	w.at++
 	o := object{objectTests: n.object, node: n, to: n.bind.open(to)}
-	for more := w.Next() != '}'; more; more = w.Eat(',') {
-		w.Next()
-		name, shared, ok := w.String()
-		if !ok || !w.Eat(':') {
+	for more := w.peek() != '}'; more; more = w.eat(',') {
+		w.peek()
+		name, shared, ok := w.str()
+		if !ok || !w.eat(':') {
 			return unsure
 		}
 		o.count++
@@ -36,7 +36,7 @@ func (w *walk) object(n *node, to reflect.Value) verdict {
 			return told
 		}
 	}
-	if !w.Eat('}') {
+	if !w.eat('}') {
 		return unsure
 	}
 	if missing := o.required &^ o.seen; missing != 0 {
@@ -92,7 +92,7 @@ func (w *walk) other(o *object, name string, shared bool) verdict {
 		return bad
 	}
 	if o.to.kind == bindMap || o.to.kind == bindTexts {
-		if shared && len(w.Text) > maxShared {
+		if shared && len(w.text) > maxShared {
 			name = strings.Clone(name)
 		}
 		return w.entry(o, name)
@@ -100,11 +100,11 @@ func (w *walk) other(o *object, name string, shared bool) verdict {
 	if !o.isNew(name) {
 		return unsure
 	}
-	w.Next()
-	start := w.At
+	w.peek()
+	start := w.at
 	told := w.value(o.rest, reflect.Value{})
 	if o.closed && told == good {
-		return w.refuseMember(o.node, name, w.Text[start:w.At])
+		return w.refuseMember(o.node, name, w.text[start:w.at])
 	}
 	return told
 }
@@ -176,14 +176,14 @@ func (w *walk) textEntry(o *object, name string) verdict {
 		return unsure
 	}
 	var v scalar
-	if b := w.Next(); b == '{' || b == '[' || !w.scalar(&v) {
+	if b := w.peek(); b == '{' || b == '[' || !w.scalar(&v) {
 		return unsure
 	}
 	told := o.rest.judge(&v)
 	if told == good && v.kind != kindString {
 		return unsure
 	}
-	if v.shared && len(w.Text) > maxShared {
+	if v.shared && len(w.text) > maxShared {
 		v.text = strings.Clone(v.text)
 	}
 	o.to.texts[name] = v.text
