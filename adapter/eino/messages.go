@@ -1,0 +1,109 @@
+package eino
+
+import (
+	"context"
+	"strings"
+
+	"github.com/cloudwego/eino/compose"
+	einoschema "github.com/cloudwego/eino/schema"
+
+	"github.com/retake-go/retake/adapter/eino/internal/turns"
+	retake "github.com/retake-go/retake/message"
+)
+
+type message = retake.Message
+
+// passed reports whether an error is Eino's own way to pause a run.
+func passed(err error) bool {
+	if err == nil {
+		return false
+	}
+	if _, ok := compose.ExtractInterruptInfo(err); ok {
+		return true
+	}
+	_, ok := compose.IsInterruptRerunError(err)
+	return ok
+}
+
+// judge feeds a reply or an error. A stream that broke half-way is an error: what came of it is not used.
+func (r *Run) judge(ctx context.Context, out *einoschema.Message, cause error) (turns.Verdict, error) {
+	if cause != nil {
+		return r.of.Failed(ctx, cause)
+	}
+	return r.of.Reply(ctx, reply(out))
+}
+
+var finishes = map[string]retake.FinishReason{
+	"stop": retake.Stop, "end_turn": retake.Stop, "length": retake.Length, "max_tokens": retake.Length,
+	"tool_calls": retake.ToolUse, "tool_use": retake.ToolUse, "content_filter": retake.ContentFilter, "safety": retake.ContentFilter,
+}
+
+// reply is a message of Eino as the core reads it; an empty reply where there is none.
+func reply(m *einoschema.Message) retake.Reply {
+	r := retake.Reply{Usage: retake.Usage{APICalls: 1}}
+	if m == nil {
+		return r
+	}
+	r.Text, r.Calls = textOf(m), callsOf(m)
+	meta := m.ResponseMeta
+	if meta == nil {
+		return r
+	}
+	r.Finish = finishes[strings.ToLower(meta.FinishReason)]
+	if u := meta.Usage; u != nil {
+		r.Usage.InputTokens, r.Usage.OutputTokens = int64(u.PromptTokens), int64(u.CompletionTokens)
+		r.Usage.CacheReadTokens = int64(u.PromptTokenDetails.CachedTokens)
+	}
+	return r
+}
+
+// textOf is the text of a message; of parts that are no text their kind, so that a reply of them alone is not an empty one.
+func textOf(m *einoschema.Message) string {
+	if m.Content != "" {
+		return m.Content
+	}
+	var texts []string
+	for _, p := range m.AssistantGenMultiContent {
+		if p.Type == einoschema.ChatMessagePartTypeText {
+			texts = append(texts, p.Text)
+		} else {
+			texts = append(texts, "["+string(p.Type)+"]")
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+func callsOf(m *einoschema.Message) []retake.Call {
+	var calls []retake.Call
+	for _, c := range m.ToolCalls {
+		calls = append(calls, retake.Call{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+	}
+	return calls
+}
+
+// saidBefore is what a run begins with, for the core's transcript.
+func saidBefore(in []*einoschema.Message) []message {
+	said := make([]message, 0, len(in))
+	for _, m := range in {
+		said = append(said, message{
+			Role: retake.Role(m.Role), Text: textOf(m), Calls: callsOf(m), CallID: m.ToolCallID, Name: m.ToolName,
+		})
+	}
+	return said
+}
+
+// sayAgain is what the core says of a reply, in Eino's form: the reply as it came, an answer to each call, the words.
+func sayAgain(said []message, out *einoschema.Message) []*einoschema.Message {
+	var all []*einoschema.Message
+	for _, m := range said {
+		switch m.Role {
+		case retake.Assistant:
+			all = append(all, out)
+		case retake.Tool:
+			all = append(all, einoschema.ToolMessage(m.Text, m.CallID, einoschema.WithToolName(m.Name)))
+		default:
+			all = append(all, einoschema.UserMessage(m.Text))
+		}
+	}
+	return all
+}

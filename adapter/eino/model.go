@@ -1,0 +1,88 @@
+package eino
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/components"
+	"github.com/cloudwego/eino/components/model"
+	einoschema "github.com/cloudwego/eino/schema"
+)
+
+// Model wraps a model for graphs and for flow/agent/react, which have no retry hook: transport faults are retried and answers
+// that cannot be used are corrected within the call. Bind tools to what it returns, not to m. A ChatModelAgent is wired by
+// [Adapter.Agent] instead.
+//
+// A stream is read to its end before it is returned: the decision is taken on the whole reply.
+func (a *Adapter) Model(m model.ToolCallingChatModel) model.ToolCallingChatModel {
+	return &chatModel{a: a, inner: m}
+}
+
+type chatModel struct {
+	a     *Adapter
+	inner model.ToolCallingChatModel
+	tools []*einoschema.ToolInfo
+}
+
+// WithTools binds tools, to the model and to the checks.
+func (m *chatModel) WithTools(tools []*einoschema.ToolInfo) (model.ToolCallingChatModel, error) {
+	inner, err := m.inner.WithTools(tools)
+	if err != nil {
+		return nil, err
+	}
+	return &chatModel{a: m.a, inner: inner, tools: tools}, nil
+}
+
+// Generate asks the model until its reply can be used.
+func (m *chatModel) Generate(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (*einoschema.Message, error) {
+	return m.ask(ctx, in, opts, func(in []*einoschema.Message) (*einoschema.Message, error) {
+		return m.inner.Generate(ctx, in, opts...)
+	})
+}
+
+// Stream is as Generate; it returns the pieces of the last reply.
+func (m *chatModel) Stream(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (stream, error) {
+	var parts []*einoschema.Message
+	_, err := m.ask(ctx, in, opts, func(in []*einoschema.Message) (*einoschema.Message, error) {
+		pieces, err := m.inner.Stream(ctx, in, opts...)
+		if err != nil {
+			return nil, err
+		}
+		if parts, err = readAll(pieces); err != nil || len(parts) == 0 {
+			return nil, err
+		}
+		return einoschema.ConcatMessages(parts)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return einoschema.StreamReaderFromArray(parts), nil
+}
+
+// ask asks by once until the run accepts the reply, or ends.
+func (m *chatModel) ask(
+	ctx context.Context, in []*einoschema.Message, opts []model.Option, once func([]*einoschema.Message) (*einoschema.Message, error),
+) (*einoschema.Message, error) {
+	for {
+		if err := m.a.before(ctx, in, m.tools, opts); err != nil {
+			return nil, err
+		}
+		out, err := once(in)
+		next, again, err := m.a.judge(ctx, in, out, err)
+		if err != nil {
+			return nil, err
+		}
+		if !again {
+			return out, nil
+		}
+		in = next
+	}
+}
+
+// GetType is the wrapped model's.
+func (m *chatModel) GetType() string {
+	name, _ := components.GetType(m.inner)
+	return name
+}
+
+// IsCallbacksEnabled says whether the wrapped model calls Eino's callbacks itself.
+func (m *chatModel) IsCallbacksEnabled() bool { return components.IsCallbacksEnabled(m.inner) }

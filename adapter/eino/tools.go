@@ -1,0 +1,209 @@
+package eino
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cloudwego/eino/compose"
+	einoschema "github.com/cloudwego/eino/schema"
+
+	"github.com/retake-go/retake/adapter/eino/internal/turns"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/tool"
+)
+
+// form is how one of Eino's four kinds of tools is called and answered. T is a whole result.
+type form[T any] struct {
+	call   func(ctx context.Context, in *compose.ToolInput) (T, error)
+	answer func(text string) T
+	// asJSON is what reducers see of a result.
+	asJSON func(T) (json.RawMessage, error)
+}
+
+// middleware wraps all kinds of tools. Streams are read to their end: one that breaks half-way is a failed call, and nothing
+// of it is used.
+func (a *Adapter) middleware() compose.ToolMiddleware {
+	return compose.ToolMiddleware{
+		Invokable: a.invokable, Streamable: a.streamable, EnhancedInvokable: a.enhanced, EnhancedStreamable: a.enhancedStreamable,
+	}
+}
+
+func (a *Adapter) invokable(next compose.InvokableToolEndpoint) compose.InvokableToolEndpoint {
+	f := form[*compose.ToolOutput]{
+		call: next, answer: func(text string) *compose.ToolOutput { return &compose.ToolOutput{Result: text} },
+		asJSON: func(o *compose.ToolOutput) (json.RawMessage, error) { return textJSON(o.Result) },
+	}
+	return func(ctx context.Context, in *compose.ToolInput) (*compose.ToolOutput, error) {
+		return call(ctx, a, in, f)
+	}
+}
+
+func (a *Adapter) streamable(next compose.StreamableToolEndpoint) compose.StreamableToolEndpoint {
+	f := form[[]string]{
+		call: func(ctx context.Context, in *compose.ToolInput) ([]string, error) {
+			out, err := next(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			return readAll(out.Result)
+		},
+		answer: func(text string) []string { return []string{text} },
+		asJSON: func(parts []string) (json.RawMessage, error) {
+			whole := ""
+			for _, p := range parts {
+				whole += p
+			}
+			return textJSON(whole)
+		},
+	}
+	return func(ctx context.Context, in *compose.ToolInput) (*compose.StreamToolOutput, error) {
+		parts, err := call(ctx, a, in, f)
+		if err != nil {
+			return nil, err
+		}
+		return &compose.StreamToolOutput{Result: einoschema.StreamReaderFromArray(parts)}, nil
+	}
+}
+
+func (a *Adapter) enhanced(next compose.EnhancedInvokableToolEndpoint) compose.EnhancedInvokableToolEndpoint {
+	f := form[*compose.EnhancedInvokableToolOutput]{
+		call: next,
+		answer: func(text string) *compose.EnhancedInvokableToolOutput {
+			return &compose.EnhancedInvokableToolOutput{Result: textResult(text)}
+		},
+		asJSON: func(o *compose.EnhancedInvokableToolOutput) (json.RawMessage, error) { return json.Marshal(o.Result) },
+	}
+	return func(ctx context.Context, in *compose.ToolInput) (*compose.EnhancedInvokableToolOutput, error) {
+		return call(ctx, a, in, f)
+	}
+}
+
+func (a *Adapter) enhancedStreamable(next compose.EnhancedStreamableToolEndpoint) compose.EnhancedStreamableToolEndpoint {
+	f := form[[]*einoschema.ToolResult]{
+		call: func(ctx context.Context, in *compose.ToolInput) ([]*einoschema.ToolResult, error) {
+			out, err := next(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			return readAll(out.Result)
+		},
+		answer: func(text string) []*einoschema.ToolResult { return []*einoschema.ToolResult{textResult(text)} },
+		asJSON: func(parts []*einoschema.ToolResult) (json.RawMessage, error) { return json.Marshal(parts) },
+	}
+	return func(ctx context.Context, in *compose.ToolInput) (*compose.EnhancedStreamableToolOutput, error) {
+		parts, err := call(ctx, a, in, f)
+		if err != nil {
+			return nil, err
+		}
+		return &compose.EnhancedStreamableToolOutput{Result: einoschema.StreamReaderFromArray(parts)}, nil
+	}
+}
+
+// call makes one tool call under the run: a call that may not be run is answered at once.
+func call[T any](ctx context.Context, a *Adapter, in *compose.ToolInput, f form[T]) (T, error) {
+	var none T
+	c, watched, err := a.claim(ctx, in.CallID, in.Name, in.Arguments)
+	if err != nil {
+		return none, err
+	}
+	if !watched {
+		return f.call(ctx, in)
+	}
+	if text, refused, err := c.Refused(); refused || err != nil {
+		return f.answer(text), err
+	}
+	for {
+		result, out := try(ctx, c, in, f)
+		if passed(out.Err) {
+			c.Leave(ctx)
+			return none, out.Err
+		}
+		answer, err := c.End(ctx, out)
+		switch {
+		case err != nil:
+			return none, err
+		case answer.Own:
+			return result, nil
+		case !answer.Again:
+			return f.answer(answer.Text), nil
+		}
+	}
+}
+
+// try runs the tool once.
+func try[T any](ctx context.Context, c *turns.Call, in *compose.ToolInput, f form[T]) (result T, out tool.Outcome) {
+	out = c.Invoke(ctx, func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+		checked := *in
+		checked.Arguments = string(args)
+		var err error
+		if result, err = f.call(ctx, &checked); err != nil {
+			return nil, err
+		}
+		return f.asJSON(result)
+	})
+	return result, out
+}
+
+// claim finds the call in the reply under way. A call that was paused, or is made before any reply was seen, is that of a run
+// which was resumed: it is not watched.
+func (a *Adapter) claim(ctx context.Context, id, name, arguments string) (c *turns.Call, watched bool, err error) {
+	run, err := a.run(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	c, seen := run.of.Claim(id, name, arguments)
+	if c == nil && seen {
+		return nil, false, fmt.Errorf("retake: the call of %q (id %q) is in no reply that was seen: wire its model, with Adapter.Agent or Adapter.Model", name, id)
+	}
+	return c, c != nil, nil
+}
+
+// unknownTool answers a call of a name that Eino has no tool for.
+func (a *Adapter) unknownTool(ctx context.Context, name, arguments string) (string, error) {
+	c, watched, err := a.claim(ctx, compose.GetToolCallID(ctx), name, arguments)
+	if err != nil {
+		return "", err
+	}
+	if !watched {
+		return "", fmt.Errorf("retake: no reply was seen, and there is no tool %q", name)
+	}
+	text, refused, err := c.Refused()
+	if refused || err != nil {
+		return text, err
+	}
+	// The model was offered this tool, or one whose name reads the same, and Eino cannot run it.
+	none := fault.Issue{Rule: fault.RuleUnknownTool, Expected: "a tool that can be run", Source: fault.FromReply}
+	answer, err := c.End(ctx, tool.Outcome{Issues: []fault.Issue{none}})
+	return answer.Text, err
+}
+
+// readAll reads a stream to its end.
+func readAll[T any](stream *einoschema.StreamReader[T]) ([]T, error) {
+	defer stream.Close()
+	var all []T
+	for {
+		part, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, part)
+	}
+}
+
+// textJSON is a tool's text as JSON: as it is where it is JSON, else as a string.
+func textJSON(text string) (json.RawMessage, error) {
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text), nil
+	}
+	return json.Marshal(text)
+}
+
+func textResult(text string) *einoschema.ToolResult {
+	return &einoschema.ToolResult{Parts: []einoschema.ToolOutputPart{{Type: einoschema.ToolPartTypeText, Text: text}}}
+}

@@ -1,0 +1,145 @@
+package eino
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/compose"
+	einoschema "github.com/cloudwego/eino/schema"
+)
+
+// Agent wires the adapter into the config of a ChatModelAgent: its tools, its model retry hook, and a handler that makes
+// the waits before model calls. The error says what of the config is in the way, all of it. conf is changed; wire it once.
+func (a *Adapter) Agent(conf *adk.ChatModelAgentConfig) error {
+	var errs []error
+	if conf.ModelRetryConfig != nil {
+		errs = append(errs, errors.New("retake: ModelRetryConfig: must be nil: the policy decides on model retries"))
+	}
+	if err := errors.Join(append(errs, a.fits(&conf.ToolsConfig.ToolsNodeConfig))...); err != nil {
+		return err
+	}
+	conf.ModelRetryConfig = &adk.ModelRetryConfig{
+		MaxRetries: math.MaxInt32, ShouldRetry: a.shouldRetry,
+		BackoffFunc: func(context.Context, int) time.Duration { return 0 },
+	}
+	conf.Handlers = append([]adk.ChatModelAgentMiddleware{&handler{a: a}}, conf.Handlers...)
+	return a.Tools(&conf.ToolsConfig.ToolsNodeConfig)
+}
+
+// Tools wires the adapter into the config of a ToolsNode: for graphs, and for flow/agent/react. The model beside it is
+// wrapped with [Adapter.Model]. The error says what of the config is in the way. conf is changed; wire it once.
+func (a *Adapter) Tools(conf *compose.ToolsNodeConfig) error {
+	if err := a.fits(conf); err != nil {
+		return err
+	}
+	a.sequential = a.sequential || conf.ExecuteSequentially
+	conf.ToolCallMiddlewares = append([]compose.ToolMiddleware{a.middleware()}, conf.ToolCallMiddlewares...)
+	conf.UnknownToolsHandler = a.unknownTool
+	return nil
+}
+
+// fits says what stands in the way: arguments are checked as the model wrote them, under the names that it was offered.
+func (a *Adapter) fits(conf *compose.ToolsNodeConfig) error {
+	var errs []error
+	for _, c := range []struct {
+		wrong bool
+		what  string
+	}{
+		{conf.UnknownToolsHandler != nil, "UnknownToolsHandler: must be nil: unknown tools are answered with feedback"},
+		{conf.ToolArgumentsHandler != nil, "ToolArgumentsHandler: must be nil: it would change arguments that have been checked already"},
+		{len(conf.ToolAliases) > 0, "ToolAliases: must be empty: a call is held to the name and the schema that the model was offered"},
+	} {
+		if c.wrong {
+			errs = append(errs, errors.New("retake: "+c.what))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// handler makes the waits before the model calls of a ChatModelAgent.
+type handler struct {
+	adk.BaseChatModelAgentMiddleware
+	a *Adapter
+}
+
+// WrapModel wraps the model within Eino's retries, so that every try passes.
+func (h *handler) WrapModel(_ context.Context, m chatBase, _ *adk.ModelContext) (chatBase, error) {
+	return &gate{h.a, m}, nil
+}
+
+type (
+	chatBase = model.BaseModel[*einoschema.Message]
+	stream   = *einoschema.StreamReader[*einoschema.Message]
+)
+
+// gate stands before a model: a call passes when the run allows it.
+type gate struct {
+	a     *Adapter
+	inner chatBase
+}
+
+// Generate calls the model when the wait before it is over.
+func (g *gate) Generate(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (*einoschema.Message, error) {
+	if err := g.a.before(ctx, in, nil, opts); err != nil {
+		return nil, err
+	}
+	return g.inner.Generate(ctx, in, opts...)
+}
+
+// Stream is as Generate.
+func (g *gate) Stream(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (stream, error) {
+	if err := g.a.before(ctx, in, nil, opts); err != nil {
+		return nil, err
+	}
+	return g.inner.Stream(ctx, in, opts...)
+}
+
+// before makes the waits that stand before a model call, and notes the tools that it offers.
+func (a *Adapter) before(ctx context.Context, in []*einoschema.Message, bound []*einoschema.ToolInfo, opts []model.Option) error {
+	run, err := a.run(ctx)
+	if err != nil {
+		return err
+	}
+	infos := model.GetCommonOptions(&model.Options{Tools: bound}, opts...).Tools
+	tools, err := run.offered.set(infos)
+	if err != nil {
+		return err
+	}
+	return run.of.Next(ctx, tools, func() []message { return saidBefore(in) })
+}
+
+// judge feeds what came of a model call. Where the model is to be asked again, next is what it is asked.
+func (a *Adapter) judge(
+	ctx context.Context, in []*einoschema.Message, out *einoschema.Message, cause error,
+) (next []*einoschema.Message, again bool, err error) {
+	run, err := a.run(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if passed(cause) {
+		return nil, false, cause
+	}
+	verdict, err := run.judge(ctx, out, cause)
+	if err != nil || !verdict.Again {
+		return nil, false, err
+	}
+	return append(slices.Clip(in), sayAgain(verdict.Said, out)...), true, nil
+}
+
+// shouldRetry is Eino's hook: it is asked of every reply and of every error.
+func (a *Adapter) shouldRetry(ctx context.Context, rc *adk.RetryContext) *adk.RetryDecision {
+	next, again, err := a.judge(ctx, rc.InputMessages, rc.OutputMessage, rc.Err)
+	if err != nil || !again {
+		return &adk.RetryDecision{RewriteError: err}
+	}
+	d := &adk.RetryDecision{Retry: true}
+	if len(next) > len(rc.InputMessages) {
+		d.ModifiedInputMessages, d.PersistModifiedInputMessages = next, true
+	}
+	return d
+}
