@@ -54,6 +54,8 @@ func TestStrict(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			ours, theirs := schema.ReadEitherWay([]byte(c.doc))
+			require.Equal(t, theirs, ours)
 			issues := schema.Strict([]byte(c.doc), schema.DefaultLimits())
 			if c.rule == "" {
 				require.Empty(t, issues)
@@ -206,10 +208,12 @@ func FuzzCheck(f *testing.F) {
 	s := compile(f, `{"type":"object","additionalProperties":false,"required":["a"],"properties":{
 		"a":{"type":"integer","minimum":1,"multipleOf":0.5},"b":{"enum":["x",1.5]},"c":{"type":"array","uniqueItems":true,"items":{"$ref":"#"}},
 		"d":{"anyOf":[{"type":"null"},{"type":"string","maxLength":3}],"x-echo":true}}}`)
-	for _, seed := range []string{`{}`, `{"a":1}`, `{"a":1e2,"b":"y","c":[{"a":0},{"a":0}],"d":"long"}`, `{"a":1e999}`, `[`, `{"a":1,"a":2}`, "\xff", `"\ud800"`, `1 2`} {
+	for _, seed := range []string{`{}`, `{"a":1}`, `{"a":1e2,"b":"y","c":[{"a":0},{"a":0}],"d":"long"}`, `{"a":1e999}`, `[`, `{"a":1,"a":2}`, "\xff", `"\ud800"`, `1 2`, `"\u00e9\/\b\ud83d\ude00"`, "[-0,0.0e-7,1E+2, -]", `"plain text\tand` + "\x1f"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
+		ours, theirs := schema.ReadEitherWay(doc)
+		require.Equal(t, theirs, ours)
 		issues := s.Check(doc)
 		require.Equal(t, issues, s.Check(doc))
 		require.Equal(t, issues, orNil(fault.SortIssues(issues)))

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"reflect"
+	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -46,4 +47,19 @@ func Told(s *Schema, doc []byte) string {
 func Explained(s *Schema, doc []byte) bool {
 	_, ok := s.narrow(doc, s.limits)
 	return ok
+}
+
+// ReadEitherWay reads a document by a walk of our own and by the library; nil where it is not strict.
+func ReadEitherWay(doc []byte) (ours, theirs any) {
+	lim := DefaultLimits()
+	if cursor, ok := newCursor(doc); ok {
+		w := walk{cursor: cursor, maxDepth: lim.MaxDepth}
+		if v, ok := w.tree(); ok && w.ends() {
+			ours = []any{v}
+		}
+	}
+	if v, issue := readSlowly(doc, lim); issue == nil && utf8.Valid(doc) {
+		theirs = []any{v}
+	}
+	return ours, theirs
 }

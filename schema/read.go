@@ -35,6 +35,15 @@ func read(doc []byte, lim Limits) (any, *fault.Issue) {
 	if !utf8.Valid(doc) {
 		return nil, jsonIssue("", fault.RuleInvalidUTF8, "text in UTF-8")
 	}
+	w := walk{cursor: cursor{text: string(doc)}, maxDepth: lim.MaxDepth}
+	if v, ok := w.tree(); ok && w.ends() {
+		return v, nil
+	}
+	return readSlowly(doc, lim)
+}
+
+// readSlowly has the library read doc, and say what keeps it from being strict.
+func readSlowly(doc []byte, lim Limits) (any, *fault.Issue) {
 	r := reader{doc: doc, dec: jsontext.NewDecoder(bytes.NewBuffer(doc)), maxDepth: lim.MaxDepth}
 	v, issue := r.value(0)
 	if issue != nil {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-playground/validator/v10"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -261,59 +260,4 @@ func orderDocument(t testing.TB) []byte {
 		"items":[` + strings.TrimSuffix(items, ",") + `],"labels":{"source":"chat","tone":"friendly","campaign":"spring"}}`
 	require.InDelta(t, 1024, len(doc), 150)
 	return []byte(doc)
-}
-
-func BenchmarkGoodReply(b *testing.B) {
-	doc := orderDocument(b)
-	typed, err := schema.For[order]()
-	require.NoError(b, err)
-	b.Run("typed", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, issues := typed.Decode(doc); issues != nil {
-				b.Fatal(issues)
-			}
-		}
-	})
-	b.Run("standard_library_and_validator", func(b *testing.B) {
-		v := validator.New()
-		b.ReportAllocs()
-		for b.Loop() {
-			var o order
-			if json.Unmarshal(doc, &o) != nil || v.Struct(&o) != nil {
-				b.Fatal("refused")
-			}
-		}
-	})
-	raw, err := schema.Compile(typed.Schema().JSON())
-	require.NoError(b, err)
-	b.Run("raw_schema", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if issues := raw.Check(doc); issues != nil {
-				b.Fatal(issues)
-			}
-		}
-	})
-}
-
-func BenchmarkBadReply(b *testing.B) {
-	doc := []byte(strings.NewReplacer(`"order",`, `"ordre",`, `"priority":3`, `"priority":"high"`, `"code":"11000"`, `"code":"1100"`).Replace(string(orderDocument(b))))
-	typed, err := schema.For[order]()
-	require.NoError(b, err)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, issues := typed.Decode(doc); len(issues) != 3 {
-			b.Fatal(issues)
-		}
-	}
-}
-
-func BenchmarkFor(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := schema.ForAnew[order](); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
