@@ -189,7 +189,7 @@ func (l *file) Replace(_ context.Context, at int64, lines []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := swap(made, lines, l.path); err != nil {
+	if err := install(made, lines, l.path); err != nil {
 		return errors.Join(err, made.Close(), os.Remove(l.path+temporary))
 	}
 	old := l.f
@@ -197,8 +197,8 @@ func (l *file) Replace(_ context.Context, at int64, lines []byte) error {
 	return old.Close()
 }
 
-// swap fills a new file and gives it its place.
-func swap(made *os.File, lines []byte, path string) error {
+// install fills a new file and gives it its place.
+func install(made *os.File, lines []byte, path string) error {
 	if err := made.Truncate(0); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 
@@ -172,7 +173,7 @@ func (f *Fold) restore(s Snapshot) error {
 	if st.Session.ID() != f.Header.Session {
 		return fmt.Errorf("snapshot: the session is %q, the header's is %q", st.Session.ID(), f.Header.Session)
 	}
-	f.State, f.Landed, f.digests.said = st, s.Landed, s.Said
+	f.State, f.Landed, f.Adjusted, f.digests.said = st, s.Landed, s.Adjusted, s.Said
 	if s.Asked != nil {
 		f.Asked = *s.Asked
 	}
@@ -189,4 +190,25 @@ func (f *Fold) Result(run machine.ToolRun) (Landed, bool) {
 		return Landed{}, false
 	}
 	return f.Landed[n], true
+}
+
+// addReal folds a record of a redacted journal as it was before it was redacted. That the decisions are those of today's code
+// is for the fold of what is written to say.
+func (f *Fold) addReal(ctx context.Context, from Transcripts, raw []byte, rec Record) error {
+	if rec.Decision != nil {
+		f.open = nil
+		return nil
+	}
+	session := f.Header.Session
+	if rec.Header != nil {
+		session = rec.Header.Session
+	}
+	whole, err := restore(ctx, from, session, raw)
+	if err != nil {
+		return err
+	}
+	if rec, err = decode(whole); err != nil {
+		return err
+	}
+	return f.Add(rec)
 }

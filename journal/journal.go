@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -24,8 +23,11 @@ type Journal struct {
 	ctx  context.Context
 	head hash
 	end  int64
-	// written is the fold of what is written, real that of what happened: the same but for what is redacted.
+	// written is the fold of what is written, real that of what happened: the same where nothing is left out. real is nil
+	// where what was left out cannot be had.
 	written, real *Fold
+	// eraser is nil where nothing is left out.
+	eraser *eraser
 	// owed are lines that are written with the next append.
 	owed []byte
 	// torn is what was torn of the first line of all.
@@ -35,8 +37,8 @@ type Journal struct {
 }
 
 // Open opens a session's journal and folds what stands in it. A line that is not what was written, and a decision that
-// today's code would not take, are errors; a decision that is missing at the end is written, and what was torn is kept in a note. ctx is for all that the writer does: its
-// values only, for a cancelled run is still recorded.
+// today's code would not take, are errors; a decision that is missing at the end is written, and what was torn is kept in a
+// note. ctx is for all that the journal does: its values only, for a cancelled run is still recorded.
 func Open(ctx context.Context, store Store, session string, s Settings) (*Journal, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
@@ -50,6 +52,9 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 		return nil, err
 	}
 	j := &Journal{log: log, settings: s, session: session, ctx: ctx, head: newHash()}
+	if s.Redact != nil {
+		j.eraser = s.Redact.eraser(ctx, session)
+	}
 	if err := j.read(session); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -59,75 +64,10 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 // Session is the id of the session.
 func (j *Journal) Session() string { return j.session }
 
-// read folds what stands in the journal.
-func (j *Journal) read(session string) error {
-	in, err := j.log.Read(j.ctx)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	r := NewReader(in)
-	j.written, j.real, err = j.settings.Redact.folds(j.ctx, r)
-	if err != nil {
-		return err
-	}
-	if h := j.written.Header; h.Format != "" && h.Session != session {
-		return fmt.Errorf("journal: it is that of session %q, not of %q", h.Session, session)
-	}
-	j.head, j.end = r.head, r.Offset()
-	j.torn = r.Torn()
-	if d := j.written.Undecided(); d != nil {
-		j.written.open, j.real.open = nil, nil
-		err = j.owe(Record{Decision: d})
-	}
-	if err != nil || j.written.Header.Format == "" {
-		return err
-	}
-	return j.mend()
-}
-
-// mend writes the decision that is missing at the end, and keeps what was torn.
-func (j *Journal) mend() error {
-	if len(j.torn) > 0 {
-		if err := j.owe(Record{Note: &Note{Kind: Torn, Torn: j.torn}}); err != nil {
-			return err
-		}
-	}
-	if j.torn = nil; len(j.owed) == 0 {
-		return nil
-	}
-	return j.flush(j.settings.Sync == SyncRecords)
-}
-
-// fold folds all that r reads.
-func fold(r *Reader, f *Fold) error {
-	for {
-		rec, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := f.Add(rec); err != nil {
-			return located(r, err)
-		}
-	}
-}
-
-// located says on which line a record does not fit.
-func located(r *Reader, err error) error {
-	if d, ok := errors.AsType[*DifferenceError](err); ok {
-		d.Line = r.Line()
-		return d
-	}
-	return fmt.Errorf("journal: line %d: %w", r.Line(), err)
-}
-
-// Past is what the journal holds, folded, up to the last step. It is the journal's own: read it before the next step. Of a redacted journal it is
-// an error of [ErrRedacted], unless the settings give the transcripts.
+// Past is what the journal holds, folded, up to the last step. It is the journal's own: read it before the next step. Of a
+// redacted journal it is an error of [ErrRedacted], unless the settings give the transcripts.
 func (j *Journal) Past() (*Fold, error) {
-	if j.real.Header.Redaction != nil && j.real == j.written {
+	if j.real == nil {
 		return nil, fmt.Errorf("%w: a run goes on only where the settings give the store of what was left out (redact: transcripts)", ErrRedacted)
 	}
 	return j.real, nil
@@ -151,7 +91,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	if err := j.written.begin(h); err != nil {
 		return err
 	}
-	if j.settings.Redact != nil {
+	if j.real = j.written; j.eraser != nil {
 		j.real = &Fold{Header: h, State: st, digests: newDigester(h.Session, nil, false)}
 	}
 	err := j.owe(Record{Header: &h})
@@ -168,8 +108,10 @@ func (j *Journal) settle(h *Header, st machine.State) error {
 	if err != nil {
 		return err
 	}
-	if now, err = j.settings.Redact.state(j.ctx, now); err != nil {
-		return err
+	if j.eraser != nil {
+		if now, err = j.eraser.state(now); err != nil {
+			return err
+		}
 	}
 	held, err := j.written.State.Session.Snapshot()
 	if err != nil {
@@ -215,19 +157,25 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	return j.flush(j.durable(effects))
 }
 
+// erases reports whether the run under way is one that things are left out of.
+func (j *Journal) erases() bool {
+	return j.eraser != nil && j.real != nil && j.written.Header.Redaction != nil
+}
+
 // step folds a step into what is written.
 func (j *Journal) step(ev machine.Event, effects []machine.Effect, st machine.State) (machine.Event, Decision, error) {
-	if j.settings.Redact == nil {
+	if !j.erases() {
 		d, err := j.written.advance(j.written.State, ev, effects, st)
 		return ev, d, err
+	}
+	left, err := j.eraser.event(ev, j.real.State, j.written.Header.Tools)
+	if err != nil {
+		return ev, Decision{}, err
 	}
 	if _, err := j.real.advance(j.real.State, ev, effects, st); err != nil {
 		return ev, Decision{}, err
 	}
-	ev, err := j.settings.Redact.event(j.ctx, ev, st)
-	if err != nil {
-		return ev, Decision{}, err
-	}
+	ev = left
 	if err := j.written.event(ev); err != nil {
 		return ev, Decision{}, fmt.Errorf("the redacted event: %w", err)
 	}
@@ -258,8 +206,13 @@ func (j *Journal) Note(n Note) error {
 		return j.stops()
 	}
 	n.At = n.At.UTC().Round(0)
-	j.real.note(n)
-	n, err := j.settings.Redact.note(j.ctx, n)
+	if j.real != nil {
+		j.real.note(n)
+	}
+	var err error
+	if j.erases() {
+		n, err = j.eraser.note(n, j.real.Asked.Tools)
+	}
 	if err == nil {
 		err = j.owe(Record{Note: &n})
 	}

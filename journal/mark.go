@@ -4,24 +4,32 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
-// mark stands where something was left out.
+// mark stands where something was left out. Marks of equal things are equal.
 type mark struct {
 	// Digest is the keyed digest of what was left out, Bytes its length.
 	Digest string
 	Bytes  int
+	// JSON is set for a JSON value that was no string.
+	JSON bool
 }
 
-var markForm = regexp.MustCompile(`^\[redacted ([0-9a-f]{32}), ([0-9]{1,18}) bytes\]$`)
+var markForm = regexp.MustCompile(`^\[redacted ([0-9a-f]{32}), ([0-9]{1,18}) bytes( of JSON)?\]$`)
 
-func (m mark) String() string { return fmt.Sprintf("[redacted %s, %d bytes]", m.Digest, m.Bytes) }
+const markStart = "[redacted "
 
-// maxMark is longer than any mark.
-const maxMark = 80
+func (m mark) String() string {
+	of := ""
+	if m.JSON {
+		of = " of JSON"
+	}
+	return fmt.Sprintf("%s%s, %d bytes%s]", markStart, m.Digest, m.Bytes, of)
+}
 
 func parseMark(text string) (mark, bool) {
-	if len(text) > maxMark {
+	if !strings.HasPrefix(text, markStart) {
 		return mark{}, false
 	}
 	found := markForm.FindStringSubmatch(text)
@@ -29,5 +37,5 @@ func parseMark(text string) (mark, bool) {
 		return mark{}, false
 	}
 	size, err := strconv.Atoi(found[2])
-	return mark{found[1], size}, err == nil
+	return mark{found[1], size, found[3] != ""}, err == nil
 }

@@ -91,6 +91,8 @@ type Snapshot struct {
 	Said string `json:"said"`
 	// Landed are the results that wait for their turn.
 	Landed []Landed `json:"landed,omitempty"`
+	// Adjusted is the layer that the policy was last adjusted by.
+	Adjusted *policy.Layer `json:"adjusted,omitempty"`
 }
 
 // NoteKind says what a [Note] tells of.

@@ -48,13 +48,15 @@ type bookings struct {
 	mu sync.Mutex
 	// runs counts the runs of each call, by its idempotency key.
 	runs map[string]int
+	// keys are those of the three calls, by nights.
+	keys []string
 	// lands closes landed, when the third call has been booked.
 	lands  sync.Once
 	landed chan struct{}
 }
 
 func newBookings() *bookings {
-	return &bookings{runs: map[string]int{}, landed: make(chan struct{})}
+	return &bookings{runs: map[string]int{}, keys: make([]string, 3), landed: make(chan struct{})}
 }
 
 func (b *bookings) land() { b.lands.Do(func() { close(b.landed) }) }
@@ -62,6 +64,7 @@ func (b *bookings) land() { b.lands.Do(func() { close(b.landed) }) }
 func (b *bookings) book(ctx context.Context, want booking) (receipt, error) {
 	b.mu.Lock()
 	b.runs[tool.IdempotencyKey(ctx)]++
+	b.keys[want.Nights-1] = tool.IdempotencyKey(ctx)
 	first := b.runs[tool.IdempotencyKey(ctx)] == 1
 	b.mu.Unlock()
 	if err := errors.Join(tool.Progress(ctx, "booking "+want.City), tool.Emit(ctx, "booked", want.City)); err != nil {
@@ -93,20 +96,29 @@ func storySession(t *testing.T) *session.Session {
 	return s
 }
 
+// plainSettings are those of a journal that nothing is left out of.
+var plainSettings = journal.Settings{Sync: journal.SyncNever}
+
 // tellStory runs or resumes the long story in a journal, as one process would.
-func tellStory(t *testing.T, dir string, hotel *bookings) (loop.Result, *session.Session) {
+func tellStory(t *testing.T, dir string, hotel *bookings, with journal.Settings) (loop.Result, *session.Session) {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{Sync: journal.SyncNever})
+	return tellFrom(t, dir, hotel, with, askedIn(records(t, dir)))
+}
+
+// tellFrom is tellStory for a provider that has made some turns already.
+func tellFrom(t *testing.T, dir string, hotel *bookings, with journal.Settings, turns int) (loop.Result, *session.Session) {
+	t.Helper()
+	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", with)
 	require.NoError(t, err)
 	defer j.Close()
 	typed, err := schema.For[receipt]()
 	require.NoError(t, err)
 	s := storySession(t)
 	cfg := loop.Config{Tools: bookRoom(t, hotel.book), Output: typed.Schema(), Seed: "7", System: "{{with feedback}}{{.}}{{end}}"}
-	model := looptest.NewModel(longStory[asked(t, dir):]...)
+	model := looptest.NewModel(longStory[turns:]...)
 	result, err := loop.Resume(t.Context(), j, model, s, cfg)
 	if errors.Is(err, journal.ErrNoRun) {
-		result, err = loop.Run(t.Context(), model, s, "Three rooms.", cfg, loop.WithJournal(j))
+		result, err = loop.Run(t.Context(), model, s, "Rooms in Lisbon, Porto and Faro.", cfg, loop.WithJournal(j))
 	}
 	require.NoError(t, err)
 	return result, s
@@ -117,6 +129,11 @@ func records(t *testing.T, dir string) []journal.Record {
 	t.Helper()
 	text, err := os.ReadFile(storyFile(dir))
 	require.NoError(t, err)
+	return recordsOf(t, text)
+}
+
+func recordsOf(t *testing.T, text []byte) []journal.Record {
+	t.Helper()
 	var all []journal.Record
 	r := journal.NewReader(bytes.NewReader(text))
 	for {
@@ -131,11 +148,10 @@ func records(t *testing.T, dir string) []journal.Record {
 
 func storyFile(dir string) string { return filepath.Join(dir, journal.FileName("order-42")) }
 
-// asked counts the outcomes of model calls that a journal holds: the provider is at the next.
-func asked(t *testing.T, dir string) int {
-	t.Helper()
+// askedIn counts the outcomes of model calls that a journal holds: the provider is at the next.
+func askedIn(records []journal.Record) int {
 	n := 0
-	for _, rec := range records(t, dir) {
+	for _, rec := range records {
 		if rec.Event != nil && (rec.Event.Kind == machine.Replied || rec.Event.Kind == machine.CallFailed) {
 			n++
 		}
@@ -149,34 +165,33 @@ type ended struct {
 	good bool
 }
 
-// calls are the calls whose outcomes a journal holds, by key.
-func calls(t *testing.T, dir string) map[string]ended {
-	t.Helper()
-	seen := map[string]ended{}
-	var (
-		runs   []machine.ToolRun
-		landed = map[string]bool{}
-	)
-	end := func(key string, e machine.ToolEnd) {
-		seen[key] = ended{seen[key].runs + 1, e.Verdict == machine.Done}
+// callsIn are the calls whose outcomes a journal holds, by their place in the reply.
+func callsIn(records []journal.Record) map[int]ended {
+	seen, landed := map[int]ended{}, map[int]bool{}
+	end := func(e machine.ToolEnd) {
+		seen[e.Index] = ended{seen[e.Index].runs + 1, e.Verdict == machine.Done}
 	}
-	for _, rec := range records(t, dir) {
+	for _, rec := range records {
 		switch {
 		case rec.Note != nil && rec.Note.Landed != nil:
-			landed[rec.Note.Landed.Key] = true
-			end(rec.Note.Landed.Key, rec.Note.Landed.End)
-		case rec.Decision != nil && len(rec.Decision.Effects) > 0 && rec.Decision.Effects[len(rec.Decision.Effects)-1].Tools != nil:
-			runs = rec.Decision.Effects[len(rec.Decision.Effects)-1].Tools
-			clear(landed)
+			landed[rec.Note.Landed.End.Index] = true
+			end(rec.Note.Landed.End)
 		case rec.Event != nil && rec.Event.Tool != nil:
-			for _, run := range runs {
-				if run.Index == rec.Event.Tool.Index && !landed[run.Key] {
-					end(run.Key, *rec.Event.Tool)
-				}
+			if !landed[rec.Event.Tool.Index] {
+				end(*rec.Event.Tool)
 			}
+			delete(landed, rec.Event.Tool.Index)
 		}
 	}
 	return seen
+}
+
+// remember makes the hotel know what was booked before a crash.
+func (b *bookings) remember(done map[int]ended, keys []string) {
+	for n, e := range done {
+		b.runs[keys[n]] = e.runs
+		b.land()
+	}
 }
 
 // chain are the lines of a journal that are no notes.
@@ -195,15 +210,18 @@ type cutRun struct {
 	text  []byte
 	value string
 	state string
+	// keys are the idempotency keys of the three calls.
+	keys []string
 }
 
-func tellWhole(t *testing.T) (r cutRun) {
+func tellWhole(t *testing.T, with journal.Settings) (r cutRun) {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(storyFile(dir), nil, 0o600))
 	hotel := newBookings()
 	synctest.Test(t, func(t *testing.T) {
-		result, s := tellStory(t, dir, hotel)
+		result, s := tellStory(t, dir, hotel, with)
+		r.keys = hotel.keys
 		state, err := s.Snapshot()
 		require.NoError(t, err)
 		r.value, r.state = string(result.Value), string(state)
@@ -216,15 +234,12 @@ func tellWhole(t *testing.T) (r cutRun) {
 }
 
 // resumeAt cuts the journal at a byte, and tells the rest of the story.
-func (r cutRun) resumeAt(t *testing.T, dir string, cut int) {
+func (r cutRun) resumeAt(t *testing.T, dir string, cut int, with journal.Settings, done map[int]ended) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(storyFile(dir), r.text[:cut], 0o600))
-	done, hotel := calls(t, dir), newBookings()
-	for key, e := range done {
-		hotel.runs[key] = e.runs
-		hotel.land()
-	}
-	got, s := tellStory(t, dir, hotel)
+	hotel := newBookings()
+	hotel.remember(done, r.keys)
+	got, s := tellStory(t, dir, hotel, with)
 	text, err := os.ReadFile(storyFile(dir))
 	require.NoError(t, err)
 	state, err := s.Snapshot()
@@ -232,20 +247,24 @@ func (r cutRun) resumeAt(t *testing.T, dir string, cut int) {
 	require.Equal(t, r.value, string(got.Value), "cut at byte %d", cut)
 	require.Equal(t, r.state, string(state), "cut at byte %d", cut)
 	require.True(t, chain(r.text) == chain(text), "cut at byte %d: the journal is another:\n%s", cut, text)
-	for key, e := range done {
-		require.True(t, !e.good || hotel.runs[key] == e.runs, "cut at byte %d: a call that was finished was run again", cut)
+	for n, e := range done {
+		require.True(t, !e.good || hotel.runs[r.keys[n]] == e.runs, "cut at byte %d: a call that was finished was run again", cut)
 	}
 }
 
 func TestAJournalCutAtEveryByteIsResumedToTheSameEnd(t *testing.T) {
-	whole := tellWhole(t)
+	whole := tellWhole(t, plainSettings)
 	const workers = 4
 	for first := range workers {
 		t.Run(fmt.Sprint("from_", first), func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
+			dir, lines := t.TempDir(), -1
+			var done map[int]ended
 			for cut := first; cut < len(whole.text); cut += workers {
-				synctest.Test(t, func(t *testing.T) { whole.resumeAt(t, dir, cut) })
+				if n := bytes.Count(whole.text[:cut], []byte("\n")); n != lines {
+					lines, done = n, callsIn(recordsOf(t, whole.text[:cut]))
+				}
+				synctest.Test(t, func(t *testing.T) { whole.resumeAt(t, dir, cut, plainSettings, done) })
 			}
 		})
 	}

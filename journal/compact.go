@@ -1,0 +1,110 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
+)
+
+// Compact puts a snapshot in the place of all that a session's journal holds: the run goes on from it, and what comes after it
+// replays, as if nothing had been done. What is gone is the history: its prompts, replies and decisions. It gives
+// [ErrConflict] where a run writes to the journal, and [ErrNoRun] where there is nothing in it. key is the secret key of a
+// redacted journal; nil for none.
+func Compact(ctx context.Context, store Store, session string, key []byte) error {
+	log, err := store.Open(ctx, session)
+	if err != nil {
+		return err
+	}
+	lines, at, err := compacted(ctx, log, key)
+	if err == nil {
+		err = log.Replace(ctx, at, lines)
+	}
+	if err != nil {
+		err = fmt.Errorf("compacting the journal of session %q: %w", session, err)
+	}
+	return errors.Join(err, log.Close())
+}
+
+// compacted are the lines of a compacted journal, and where the journal that they replace ends.
+func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64, err error) {
+	in, err := log.Read(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer in.Close()
+	r, f := NewReader(in), NewFold(key)
+	if err := foldAll(r, f); err != nil {
+		return nil, 0, err
+	}
+	if f.Header.Format == "" || f.State.Phase == machine.Idle {
+		return nil, 0, ErrNoRun
+	}
+	if d := f.Undecided(); d != nil {
+		f.open = nil
+	}
+	h, err := f.compactHeader(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	snap, err := f.snapshot()
+	if err != nil {
+		return nil, 0, err
+	}
+	head := newHash()
+	for _, rec := range []Record{{Header: h}, {Snapshot: snap}} {
+		raw, err := canon.Marshal(rec)
+		if err != nil {
+			return nil, 0, err
+		}
+		head = head.next(raw)
+		lines = appendLine(lines, head, raw)
+	}
+	return lines, r.Offset(), nil
+}
+
+// foldAll folds all that r reads.
+func foldAll(r *Reader, f *Fold) error {
+	for {
+		rec, err := r.Next()
+		if err != nil {
+			return ignoreEOF(err)
+		}
+		if err := f.Add(rec); err != nil {
+			return located(r, err)
+		}
+	}
+}
+
+// compactHeader is the header of the last run, of a session that the snapshot holds.
+func (f *Fold) compactHeader(r *Reader) (*Header, error) {
+	h := f.Header
+	empty, err := session.NewState(h.Session)
+	if err != nil {
+		return nil, err
+	}
+	if h.State, err = empty.Snapshot(); err != nil {
+		return nil, err
+	}
+	gone := Compacted{Records: r.Line(), Hash: r.head.String()}
+	if h.Compacted != nil {
+		gone.Records += h.Compacted.Records
+	}
+	h.Compacted = &gone
+	return &h, nil
+}
+
+func (f *Fold) snapshot() (*Snapshot, error) {
+	state, err := f.State.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{State: state, Said: f.digests.said, Landed: f.Landed, Adjusted: f.Adjusted}
+	if f.State.Phase != machine.Stopped {
+		s.Asked = &f.Asked
+	}
+	return s, nil
+}

@@ -1,0 +1,134 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+)
+
+// kept is a store of what is left out, in memory.
+type kept struct {
+	mu    sync.Mutex
+	texts map[string]string
+}
+
+func (k *kept) Keep(_ context.Context, session, digest string, text []byte) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.texts[session+digest] = string(text)
+	return nil
+}
+
+func (k *kept) Lookup(_ context.Context, session, digest string) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	text, ok := k.texts[session+digest]
+	if !ok {
+		return nil, errors.New("it was never kept")
+	}
+	return []byte(text), nil
+}
+
+// redactions are ways to leave Lisbon, Porto and Faro out of the long story.
+func redactions() map[string]*journal.Redaction {
+	return map[string]*journal.Redaction{
+		"by_pointer": {Tools: map[string]journal.ToolRedaction{"book_room": {Arguments: []string{"/city"}, Result: []string{"/number"}}}, Prompts: true},
+		"whole":      {Tools: map[string]journal.ToolRedaction{"*": {Arguments: []string{""}, Result: []string{""}}}, Answer: []string{""}, Replies: true, Prompts: true},
+		"by_size":    {MaxBytes: 1, Tools: map[string]journal.ToolRedaction{"book_room": {Arguments: []string{"/*"}}}},
+		"keyed":      {Key: []byte("a key of many bytes"), Tools: map[string]journal.ToolRedaction{"book_room": {Arguments: []string{"/city"}, Result: []string{"/number"}}}, Prompts: true},
+	}
+}
+
+func TestWhatIsLeftOutIsNowhereInTheJournalAndTheRunGoesOn(t *testing.T) {
+	for name, rules := range redactions() {
+		t.Run(name, func(t *testing.T) {
+			whole := tellWhole(t, journal.Settings{Sync: journal.SyncNever, Redact: rules})
+			for _, secret := range []string{"Lisbon", "Porto", "Faro"} {
+				assert.NotContains(t, string(whole.text), secret)
+			}
+			plain := tellWhole(t, journal.Settings{Sync: journal.SyncNever})
+			assert.Equal(t, plain.state, whole.state, "the run itself is not touched")
+			assert.Equal(t, reasons(t, plain.text), reasons(t, whole.text), "the same is decided")
+		})
+	}
+}
+
+// reasons are the reasons and delays of all decisions, in order.
+func reasons(t *testing.T, text []byte) []string {
+	t.Helper()
+	var all []string
+	for _, rec := range recordsOf(t, text) {
+		if rec.Decision == nil {
+			continue
+		}
+		for _, e := range rec.Decision.Effects {
+			if e.Decision != nil {
+				all = append(all, string(e.Decision.Reason)+e.Decision.Delay.String())
+			}
+		}
+	}
+	return all
+}
+
+func TestARedactedRunIsResumedOnlyWithWhatWasLeftOut(t *testing.T) {
+	for name, rules := range redactions() {
+		t.Run(name, func(t *testing.T) {
+			store := &kept{texts: map[string]string{}}
+			rules.Transcripts = store
+			with := journal.Settings{Sync: journal.SyncNever, Redact: rules}
+			whole := tellWhole(t, with)
+			dir, lines := t.TempDir(), strings.SplitAfter(string(whole.text), "\n")
+			for n := range lines {
+				part := strings.Join(lines[:n], "")
+				done := callsIn(recordsOf(t, []byte(part)))
+				synctest.Test(t, func(t *testing.T) { whole.resumeAt(t, dir, len(part), with, done) })
+			}
+			half := strings.Index(string(whole.text), `"woke"`)
+			half += strings.IndexByte(string(whole.text[half:]), '\n') + 1
+			require.NoError(t, os.WriteFile(storyFile(dir), whole.text[:half], 0o600))
+			alone := *rules
+			alone.Transcripts = nil
+			j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{Redact: &alone})
+			require.NoError(t, err)
+			defer j.Close()
+			_, err = j.Past()
+			require.ErrorIs(t, err, journal.ErrRedacted)
+		})
+	}
+}
+
+func TestACompactedRunGoesOnAsIfNothingHadBeenDone(t *testing.T) {
+	whole := tellWhole(t, plainSettings)
+	dir := t.TempDir()
+	lines := strings.SplitAfter(string(whole.text), "\n")
+	for n := 3; n <= len(lines)-1; n++ {
+		cut := len(strings.Join(lines[:n], ""))
+		require.NoError(t, os.WriteFile(storyFile(dir), whole.text[:cut], 0o600))
+		done := callsIn(recordsOf(t, whole.text[:cut]))
+		require.NoError(t, journal.Compact(t.Context(), journal.Dir(dir), "order-42", nil))
+		compact, err := os.ReadFile(storyFile(dir))
+		require.NoError(t, err)
+		require.Equal(t, 2, strings.Count(string(compact), "\n"))
+		synctest.Test(t, func(t *testing.T) {
+			hotel := newBookings()
+			hotel.remember(done, whole.keys)
+			got, s := tellFrom(t, dir, hotel, plainSettings, askedIn(recordsOf(t, whole.text[:cut])))
+			state, err := s.Snapshot()
+			require.NoError(t, err)
+			require.Equal(t, whole.value, string(got.Value), "after line %d", n)
+			require.Equal(t, whole.state, string(state), "after line %d", n)
+		})
+		j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})
+		require.NoError(t, err, "what came after the snapshot replays")
+		require.NoError(t, j.Close())
+	}
+}
