@@ -54,7 +54,7 @@ func (c Config) machine(o *options) machine.Config {
 	m := machine.Config{
 		Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline, System: c.System, Feedback: c.Feedback,
 		Limits: feedback.DefaultLimits(), CallsOnly: c.CallsOnly, UserPrompt: o.prompt != nil, Planner: o.planner != nil,
-		Consult: c.Consult,
+		Consult: c.Consult, Behaviours: machine.Behaviours(),
 	}
 	if c.Policy != nil {
 		m.Policy = *c.Policy

@@ -289,3 +289,29 @@ func TestAJournalFileIsTheUsersAlone(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode())
 }
+
+func TestARunnerGoesOnFromAnyState(t *testing.T) {
+	var effects []machine.Effect
+	s := newSession(t)
+	r, err := loop.NewRunner(s, loop.Config{}, func(_ machine.Event, e []machine.Effect, _ machine.State) { effects = e })
+	require.NoError(t, err)
+	_, err = r.Start(looptest.Epoch, message.Message{Role: message.User, Text: "Hi."})
+	require.NoError(t, err)
+	_, err = r.CallFailed(looptest.Epoch, &fault.ProviderError{Class: fault.Overloaded, Provider: "example"})
+	require.NoError(t, err)
+	wait := effects[len(effects)-1].Wait
+	st := r.State()
+	r.Close()
+
+	again, err := loop.RunnerAt(newSession(t), loop.Config{}, st, nil)
+	require.NoError(t, err)
+	defer again.Close()
+	_, err = again.Woke(wait.Until)
+	require.NoError(t, err)
+	_, err = again.Reply(wait.Until, message.Reply{Text: "Hello.", Finish: message.Stop})
+	require.NoError(t, err)
+	result, err := again.Result(nil)
+	require.NoError(t, err)
+	assert.Equal(t, "Hello.", result.Text)
+	assert.Len(t, result.Attempts, 2)
+}

@@ -66,6 +66,26 @@ func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []mach
 	return newRunner(s, cfg, cfg.machine(o), o, record)
 }
 
+// RunnerAt returns a runner that goes on from a state, for engines that keep states themselves. The session is new, or the one that the state came from; it takes over what the state holds.
+func RunnerAt(s *session.Session, cfg Config, st machine.State, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
+	if s == nil {
+		return nil, errors.New("loop: the session is nil: make one with session.New")
+	}
+	if err := s.Acquire(); err != nil {
+		return nil, err
+	}
+	r := &Runner{cfg: cfg, s: s, st: st, settings: ReadSettings(st.Policy), record: record}
+	err := s.Adopt(st.Session.ID())
+	if err == nil {
+		err = s.Replace(st.Session)
+	}
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
 // newRunner takes the session for itself. A session without an id gets one: at this edge randomness is allowed.
 func newRunner(s *session.Session, cfg Config, m machine.Config, o *options, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
 	if s == nil {

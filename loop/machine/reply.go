@@ -13,6 +13,10 @@ import (
 func (s *step) replied() error {
 	r := s.ev.Reply
 	s.Usage, s.Owed = s.Usage.Add(r.Message.Usage), s.Owed.Add(r.Message.Usage)
+	if brokeOff(r.Message.Finish) && s.has(BrokenReplies) {
+		s.requestFailed(s.positions()[0].Action, fault.Failure{Plane: fault.Transport, Class: fault.Unavailable})
+		return s.onward(nextCall)
+	}
 	s.Transport, s.TransportWaited = 0, 0
 	s.echo(r.Message)
 	if f := wholeFailure(r, s.Config.CallsOnly); f.Failed() {
@@ -42,8 +46,11 @@ func Unusable(m message.Reply) bool {
 
 // cutOff reports whether a reply ended before the model did.
 func cutOff(f message.FinishReason) bool {
-	return f == message.Length || f == message.Error || f == message.Aborted
+	return f == message.Length || brokeOff(f)
 }
+
+// brokeOff reports whether a reply ended because something went wrong on its way.
+func brokeOff(f message.FinishReason) bool { return f == message.Error || f == message.Aborted }
 
 // echo appends what the model said, as it said it. A reply without a word leaves no message: providers refuse empty ones.
 func (s *step) echo(m message.Reply) {

@@ -42,6 +42,8 @@ type Config struct {
 	// Consult are the classes of the transport plane at which the planner is asked before the policy is followed. It says
 	// nothing where there is no planner.
 	Consult []fault.Class `json:"consult,omitempty"`
+	// Behaviours are those that the run began with; a new one has [Behaviours].
+	Behaviours []Behaviour `json:"behaviours,omitempty"`
 }
 
 // Phase says what a state waits for.
@@ -216,7 +218,7 @@ type words struct {
 // New returns the idle state of a session under cfg. The error joins all that is wrong with cfg, each with its path.
 func New(cfg Config, s session.State) (State, error) {
 	w, err := compile(cfg)
-	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult)); err != nil {
+	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult), checkBehaviours(cfg.Behaviours)); err != nil {
 		return State{}, err
 	}
 	// Every action leaves an attempt, so that the numbers of later runs in the session are new ones.

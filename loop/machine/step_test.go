@@ -82,6 +82,26 @@ func TestWhatAProviderWantsBackStandsInTheTranscript(t *testing.T) {
 	assert.Equal(t, `{"signature":"s1"}`, st.Transcript.Slice(1, 2)[0].Opaque)
 }
 
+func TestABrokenReplyIsAskedForAgainUnlessTheRunIsOlderThanThat(t *testing.T) {
+	broken := badCall("required")
+	broken.Reply.Message.Finish = message.Error
+	for name, tt := range map[string]struct {
+		behaviours []machine.Behaviour
+		plane      fault.Plane
+	}{
+		"now":    {machine.Behaviours(), fault.Transport},
+		"before": {nil, fault.Correction},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := step(t, fresh(t, machine.Config{Behaviours: tt.behaviours}), start(), broken)
+			last, ok := st.Session.Attempts().Last()
+			require.True(t, ok)
+			assert.Equal(t, tt.plane, last.Plane)
+			assert.Equal(t, tt.plane == fault.Transport, st.Transcript.Len() == 1, "a reply that did not come through is not said")
+		})
+	}
+}
+
 func TestAnEventThatDoesNotFitNamesBothAndChangesNothing(t *testing.T) {
 	idle := fresh(t, machine.Config{})
 	calling := step(t, idle, start())
@@ -106,6 +126,13 @@ func TestAnEventThatDoesNotFitNamesBothAndChangesNothing(t *testing.T) {
 			assert.Equal(t, tt.st, next)
 		})
 	}
+}
+
+func TestAConfigOfANewerVersionIsRefused(t *testing.T) {
+	_, err := machine.New(machine.Config{
+		Policy: policy.DefaultSet(), Limits: feedback.DefaultLimits(), Behaviours: []machine.Behaviour{"time_travel"},
+	}, session.State{})
+	require.ErrorContains(t, err, `behaviours[0]: "time_travel" is not known`)
 }
 
 func TestAConfigSaysAllThatIsWrongWithIt(t *testing.T) {
