@@ -1,0 +1,209 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/mcp"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/tool"
+)
+
+// withSchema is a server that says of its only tool what the SDK would not.
+func withSchema(schema any) *sdk.Server {
+	return rewrite(newServer("get", always(text("ok"), nil)), func(l *sdk.ListToolsResult) { l.Tools[0].InputSchema = schema })
+}
+
+func TestSchemasThatCannotBeUsed(t *testing.T) {
+	for name, c := range map[string]struct{ schema, says string }{
+		"none":                {`null`, "there is none"},
+		"no schema":           {`{"type":5}`, "schema: type"},
+		"unknown reference":   {`{"type":"object","properties":{"a":{"$ref":"#/$defs/gone"}}}`, "schema:"},
+		"outside":             {`{"$ref":"https://example.com/s.json"}`, "outside of the document"},
+		"false":               {`false`, "it is false, want an object"},
+		"true":                {`true`, "it is true, want an object"},
+		"not everything":      {`{"type":"object","not":{}}`, "its not excludes everything"},
+		"not true":            {`{"not":true}`, "its not excludes everything"},
+		"a string":            {`{"type":"string"}`, "its type is string"},
+		"some types":          {`{"type":["string","null"]}`, "its type is [string null]"},
+		"enum":                {`{"enum":["a"]}`, "its enum has no object"},
+		"const":               {`{"const":1}`, "its const is no object"},
+		"minProperties":       {`{"minProperties":2,"maxProperties":1}`, "minProperties is above"},
+		"allOf":               {`{"allOf":[{},{"type":"array"}]}`, "in its allOf its type is array"},
+		"anyOf":               {`{"anyOf":[false,{"type":"array"}]}`, "in every branch of its anyOf it is false"},
+		"required and false":  {`{"type":"object","properties":{"a":false},"required":["a"]}`, `the required member "a" accepts nothing`},
+		"required, forbidden": {`{"required":["a"],"additionalProperties":false}`, `the member "a" is required and not allowed`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := withSchema(json.RawMessage(c.schema))
+			cfg := mcp.DefaultConfig()
+			_, err := mcp.Tools(t.Context(), inMemory(t, server, nil), cfg)
+			require.ErrorContains(t, err, `mcp: the tools of server "trips": tool "get": its input schema cannot be used: `)
+			require.ErrorContains(t, err, c.says)
+
+			cfg.Schemas = mcp.LeaveOut
+			tools, err := mcp.Tools(t.Context(), inMemory(t, server, nil), cfg)
+			require.NoError(t, err)
+			assert.Empty(t, tools)
+
+			cfg.Schemas = mcp.OfferUnchecked
+			tools, err = mcp.Tools(t.Context(), inMemory(t, server, nil), cfg)
+			require.NoError(t, err)
+			assert.JSONEq(t, `{"type":"object"}`, string(tools[0].Parameters()))
+			assert.Equal(t, `"ok"`, string(tools[0].Invoke(t.Context(), []byte(`{"any":"thing"}`)).Result))
+			if c.schema != "null" {
+				assert.Contains(t, tools[0].Description(), "A tool.\nThe arguments, as its server describes them: ")
+			}
+		})
+	}
+}
+
+func TestSchemasThatAreStrictCanBeUsed(t *testing.T) {
+	for _, schema := range []string{
+		`{}`, `{"type":["object","null"]}`, `{"enum":[{"a":1}]}`, `{"anyOf":[false,{"type":"object"}]}`, `{"not":{"required":["a"]}}`,
+		`{"required":["ab"],"patternProperties":{"^a":{}},"additionalProperties":false}`,
+		`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","definitions":{"n":{"type":"integer"}},"properties":{"n":{"$ref":"#/definitions/n"}}}`,
+	} {
+		_, err := mcp.Tools(t.Context(), inMemory(t, withSchema(json.RawMessage(schema)), nil), mcp.DefaultConfig())
+		assert.NoError(t, err, schema)
+	}
+}
+
+// The server lists a schema that its own tool does not keep to: the model is asked for other arguments, in our words.
+func TestAServerThatLiesAboutItsSchema(t *testing.T) {
+	server := sdk.NewServer(self, nil)
+	sdk.AddTool(server, &sdk.Tool{Name: "book", Description: "Book."},
+		func(context.Context, *sdk.CallToolRequest, Booking) (*sdk.CallToolResult, any, error) {
+			return text("booked"), nil, nil
+		})
+	rewrite(server, func(l *sdk.ListToolsResult) {
+		l.Tools[0].InputSchema = json.RawMessage(`{"type":"object","properties":{"city":{"type":"integer"}}}`)
+	})
+	tools, err := mcp.Tools(t.Context(), inMemory(t, server, nil), mcp.DefaultConfig())
+	require.NoError(t, err)
+	r, err := run(t, tools, looptest.NewModel(
+		looptest.Call(call("c1", "book", `{"city":5,"nights":2}`)), looptest.Say("I cannot book."),
+	))
+	require.NoError(t, err)
+	shown := answers(r)[0].Text
+	assert.Contains(t, shown, "- city: expected another value, for the tool's server refuses this one (its rule: type)")
+	noForeignWords(t, shown)
+}
+
+func TestAToolThatIsGone(t *testing.T) {
+	list := map[string]sdk.ToolHandler{
+		"TypeScript SDK": always(isError("MCP error -32602: Tool get not found"), nil),
+		"Python SDK":     always(isError("Unknown tool: get"), nil),
+	}
+	for name, h := range list {
+		t.Run(name, func(t *testing.T) {
+			var failed *fault.ProviderError
+			require.ErrorAs(t, one(t, newServer("get", h)).Invoke(t.Context(), []byte(`{}`)).Err, &failed)
+			assert.Equal(t, fault.NotFound, failed.Class)
+			assert.Contains(t, failed.Message, "list the tools again")
+		})
+	}
+	t.Run("Go SDK", func(t *testing.T) {
+		server := newServer("get", always(text("ok"), nil))
+		gone := one(t, server)
+		server.RemoveTools("get")
+		r, err := run(t, []*tool.Tool{gone}, looptest.NewModel(looptest.Call(call("c1", "get", `{}`)), looptest.Say("Sorry.")))
+		require.NoError(t, err)
+		assert.Equal(t, "The tool failed with an error of its own. The same call will not help.", answers(r)[0].Text)
+	})
+}
+
+func TestResultsAreHeldToTheirSchema(t *testing.T) {
+	promised := map[string]any{"type": "object", "properties": map[string]any{"n": map[string]any{"type": "integer"}}, "required": []any{"n"}}
+	server := func(result *sdk.CallToolResult) *sdk.Server {
+		return rewrite(newServer("get", always(result, nil)), func(l *sdk.ListToolsResult) { l.Tools[0].OutputSchema = promised })
+	}
+	good := &sdk.CallToolResult{StructuredContent: map[string]any{"n": 1}}
+	assert.Equal(t, `{"n":1}`, string(one(t, server(good)).Invoke(t.Context(), []byte(`{}`)).Result))
+	assert.NotEmpty(t, one(t, server(isError("sold out"))).Invoke(t.Context(), []byte(`{}`)).Issues, "an error need not keep to it")
+
+	bad := &sdk.CallToolResult{StructuredContent: map[string]any{"n": "one", "m": 2}}
+	for name, c := range map[string]struct {
+		result *sdk.CallToolResult
+		says   string
+	}{
+		"another type": {bad, "the result of tool \"get\" is not what its output schema says: n: expected integer, got string"},
+		"no structure": {text("n is 1"), "(whole): expected object (member: n), got null"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := one(t, server(c.result)).Invoke(t.Context(), []byte(`{}`)).Err
+			require.ErrorContains(t, err, c.says)
+			var wrong *mcp.ResultError
+			require.ErrorAs(t, err, &wrong)
+			assert.Equal(t, "get", wrong.Tool)
+			var failed *fault.ProviderError
+			require.ErrorAs(t, err, &failed)
+			assert.Equal(t, fault.InvalidResponse, failed.Class)
+			out := one(t, server(c.result), func(c *mcp.Config) { c.CheckResults = false }).Invoke(t.Context(), []byte(`{}`))
+			assert.NotEmpty(t, out.Result)
+		})
+	}
+
+	broken := rewrite(newServer("get", always(good, nil)), func(l *sdk.ListToolsResult) { l.Tools[0].OutputSchema = map[string]any{"type": 5} })
+	_, err := mcp.Tools(t.Context(), inMemory(t, broken, nil), mcp.DefaultConfig())
+	require.ErrorContains(t, err, `tool "get": its output schema cannot be used (CheckResults false does without): schema: type`)
+}
+
+func TestListsThatCannotBeUsed(t *testing.T) {
+	twice := func(l *sdk.ListToolsResult) { l.Tools = append(l.Tools, l.Tools[0]) }
+	nameless := func(l *sdk.ListToolsResult) { l.Tools[0].Name = "" }
+	many := func(l *sdk.ListToolsResult) {
+		for n := range 1000 {
+			own := *l.Tools[0]
+			own.Name = strconv.Itoa(n)
+			l.Tools = append(l.Tools, &own)
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*sdk.ListToolsResult)
+		says   string
+	}{
+		"a name twice": {twice, `the name "get" is given to two tools`},
+		"no name":      {nameless, "tool 1 of the list has no name"},
+		"too many":     {many, "there are more than MaxTools, 1000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := rewrite(newServer("get", always(text("ok"), nil)), c.change)
+			_, err := mcp.Tools(t.Context(), inMemory(t, server, nil), mcp.DefaultConfig())
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+func TestPagesWithoutAnEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		next func(page int) string
+		says string
+	}{
+		"in a circle": {func(int) string { return "same" }, `the pages of the list have no end: page 2 leads to "same"`},
+		"ever new":    {strconv.Itoa, `the pages of the list have no end: page 1001 leads to "1001"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			page := 0
+			server := newServer("get", always(text("ok"), nil))
+			server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+				return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+					if method != "tools/list" {
+						return next(ctx, method, req)
+					}
+					page++
+					return &sdk.ListToolsResult{Tools: []*sdk.Tool{}, NextCursor: c.next(page)}, nil
+				}
+			})
+			_, err := mcp.Tools(t.Context(), inMemory(t, server, nil), mcp.DefaultConfig())
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}

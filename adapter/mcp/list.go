@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/retake-go/retake/schema"
+	"github.com/retake-go/retake/tool"
+)
+
+// Option wires an optional part of [Tools].
+type Option func(*options)
+
+type options struct {
+	watch   *Watch
+	connect func(context.Context) (*sdk.ClientSession, error)
+}
+
+// WithWatch has calls report their progress through w, whose Options the session's client was made with. Without it no
+// progress is asked for.
+func WithWatch(w *Watch) Option { return func(o *options) { o.watch = w } }
+
+// WithReconnect has the first call after a lost connection ask connect for a new session. With it a lost connection is a fault that
+// the transport policy retries, with the same idempotency key; without it, one that no policy retries. The new session is used
+// with the tools that were listed from the old one. connect is called by one call at a time. Its context is that of the call and ends
+// with it: a session, and the process behind it, must outlive it.
+func WithReconnect(connect func(context.Context) (*sdk.ClientSession, error)) Option {
+	return func(o *options) { o.connect = connect }
+}
+
+// maxPages bounds the pages of a list, of which some may be empty.
+const maxPages = 1000
+
+var errNoSession = errors.New("the session is nil: connect one")
+
+// Tools lists the tools of a session and makes a retake tool of each, in the server's order. They call through the session, which
+// stays the caller's to close; they are safe for concurrent use.
+//
+// The error joins all that is wrong with cfg or with the list: names given twice, schemas that cannot be used (where
+// [Config.Schemas] does not say otherwise), output schemas that cannot be compiled, pages without an end. A list that could not be
+// fetched is a [fault.ProviderError].
+func Tools(ctx context.Context, session *sdk.ClientSession, cfg Config, opts ...Option) ([]*tool.Tool, error) {
+	var o options
+	for _, opt := range opts {
+		opt(&o)
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("mcp: config: %w", err)
+	}
+	if session == nil {
+		return nil, fmt.Errorf("mcp: %w", errNoSession)
+	}
+	server := serverName(session)
+	o.watch.listing(session)
+	listed, err := fetch(ctx, session, cfg.MaxTools)
+	if err != nil {
+		return nil, fmt.Errorf("mcp: the tools of server %q: %w", server, err)
+	}
+	tools, err := cfg.tools(listed, server, newLink(session, o.connect), o.watch)
+	if err != nil {
+		return nil, fmt.Errorf("mcp: the tools of server %q: %w", server, err)
+	}
+	return tools, nil
+}
+
+func serverName(session *sdk.ClientSession) string {
+	if r := session.InitializeResult(); r != nil && r.ServerInfo != nil {
+		return r.ServerInfo.Name
+	}
+	return ""
+}
+
+// fetch reads all pages of the list.
+func fetch(ctx context.Context, session *sdk.ClientSession, maxTools int) ([]*sdk.Tool, error) {
+	var listed []*sdk.Tool
+	var cursors []string
+	for cursor := ""; ; {
+		page, err := session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+		if err != nil {
+			return nil, classify(ctx, err, subject{server: serverName(session), what: "tools/list"})
+		}
+		if listed = append(listed, page.Tools...); len(listed) > maxTools {
+			return nil, fmt.Errorf("there are more than MaxTools, %d", maxTools)
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			return listed, nil
+		}
+		if slices.Contains(cursors, cursor) || len(cursors) == maxPages {
+			return nil, fmt.Errorf("the pages of the list have no end: page %d leads to %q", len(cursors)+1, cursor)
+		}
+		cursors = append(cursors, cursor)
+	}
+}
+
+func (c Config) tools(listed []*sdk.Tool, server string, l *link, w *Watch) ([]*tool.Tool, error) {
+	chosen, err := c.choose(listed)
+	if err != nil {
+		return nil, err
+	}
+	var tools []*tool.Tool
+	var errs []error
+	for _, t := range chosen {
+		made, err := c.tool(t, server, l, w)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("tool %q: %w", t.Name, err))
+		} else if made != nil {
+			tools = append(tools, made)
+		}
+	}
+	return tools, errors.Join(errs...)
+}
+
+// anyObject is the schema of arguments that are not checked.
+const anyObject = `{"type":"object"}`
+
+// tool makes one tool; nil where it is to be left out.
+func (c Config) tool(t *sdk.Tool, server string, l *link, w *Watch) (*tool.Tool, error) {
+	description := cmp.Or(t.Description, t.Title)
+	parameters, err := inputSchema(t.InputSchema)
+	switch {
+	case err == nil:
+	case c.Schemas == LeaveOut:
+		return nil, nil
+	case c.Schemas == OfferUnchecked:
+		parameters, description = []byte(anyObject), described(description, parameters)
+	default:
+		return nil, fmt.Errorf("its input schema cannot be used: %w", err)
+	}
+	output, err := c.output(t)
+	if err != nil {
+		return nil, err
+	}
+	remote := &remote{cfg: c, link: l, watch: w, subject: subject{server: server, what: t.Name}, output: output}
+	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call)
+}
+
+// output is the schema that results are held to; nil where they are not.
+func (c Config) output(t *sdk.Tool) (*schema.Schema, error) {
+	if t.OutputSchema == nil || !c.CheckResults {
+		return nil, nil
+	}
+	raw, err := encode(t.OutputSchema)
+	if err != nil {
+		return nil, err
+	}
+	s, err := schema.Compile(raw)
+	if err != nil {
+		return nil, fmt.Errorf("its output schema cannot be used (CheckResults false does without): %w", err)
+	}
+	return s.WithLimits(schema.Limits{MaxBytes: c.MaxResultBytes, MaxDepth: maxDepth})
+}

@@ -1,0 +1,117 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/mcp"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/tool"
+)
+
+// named is a server with tools that answer with their own names; it lists two to a page.
+func named(names ...string) *sdk.Server {
+	server := sdk.NewServer(self, &sdk.ServerOptions{PageSize: 2})
+	for _, name := range names {
+		server.AddTool(&sdk.Tool{Name: name, Title: "T", InputSchema: json.RawMessage(`{"type":"object"}`)}, always(text(name), nil))
+	}
+	return server
+}
+
+func namesOf(tools []*tool.Tool) []string {
+	var names []string
+	for _, t := range tools {
+		names = append(names, t.Name())
+	}
+	return names
+}
+
+func TestNames(t *testing.T) {
+	all := []string{"a b", "c", "d.e", "f", "g"}
+	for name, c := range map[string]struct {
+		change func(*mcp.Config)
+		want   []string
+		says   string
+	}{
+		"as they are":    {func(*mcp.Config) {}, []string{"a_b", "c", "d.e", "f", "g"}, ""},
+		"prefix":         {func(c *mcp.Config) { c.Prefix = "x/" }, []string{"x/a_b", "x/c", "x/d.e", "x/f", "x/g"}, ""},
+		"some, renamed":  {func(c *mcp.Config) { c.Only, c.Rename = []string{"g", "c"}, map[string]string{"g": "gg"} }, []string{"c", "gg"}, ""},
+		"unknown":        {func(c *mcp.Config) { c.Only = []string{"h"} }, nil, `Only: there is no tool "h", want one of ["a b" "c" "d.e" "f" "g"]`},
+		"unknown rename": {func(c *mcp.Config) { c.Rename = map[string]string{"h": "i"} }, nil, `Rename: there is no tool "h"`},
+		"one name twice": {func(c *mcp.Config) { c.Rename = map[string]string{"c": "f"} }, nil, `tools "c" and "f" would both be "f": give one another name in Rename`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := mcp.DefaultConfig()
+			c.change(&cfg)
+			tools, err := mcp.Tools(t.Context(), inMemory(t, named(all...), nil), cfg)
+			if c.says != "" {
+				require.ErrorContains(t, err, c.says)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, c.want, namesOf(tools))
+			assert.Equal(t, "T", tools[0].Description())
+		})
+	}
+	tools, err := mcp.Tools(t.Context(), inMemory(t, named("a b"), nil), mcp.DefaultConfig())
+	require.NoError(t, err)
+	assert.Equal(t, `"a b"`, string(tools[0].Invoke(t.Context(), []byte(`{}`)).Result), "it is called by the server's name")
+}
+
+func TestPrefixAndNameTogetherMayBeTooLong(t *testing.T) {
+	cfg := mcp.DefaultConfig()
+	cfg.Prefix = fmt.Sprintf("%0128d", 0)
+	_, err := mcp.Tools(t.Context(), inMemory(t, named("a"), nil), cfg)
+	require.ErrorContains(t, err, "must be 1 to 128 of the characters")
+}
+
+func TestConfigSaysAllThatIsWrong(t *testing.T) {
+	require.NoError(t, mcp.DefaultConfig().Validate())
+	cfg := mcp.Config{Prefix: "ü", Rename: map[string]string{"b": "", "a": "x y"}, Only: []string{}}
+	assert.EqualError(t, cfg.Validate(), `OnError: "", want "ask_again" or "fail"
+OnOversize: "", want "ask_again" or "fail"
+Schemas: "", want "refuse_list", "leave_out" or "offer_unchecked"
+MaxTools: 0, want at least 1
+MaxResultBytes: 0, want at least 2
+CallTimeout: 0s, want more than 0, or Unlimited
+Prefix: "ü", want characters of A-Z a-z 0-9 _ . / - only
+Rename["a"]: "x y", want 1 to 128 of the characters A-Z a-z 0-9 _ . / -
+Rename["b"]: "", want 1 to 128 of the characters A-Z a-z 0-9 _ . / -
+Only: is empty, want at least one name, or nil for all tools`)
+	_, err := mcp.Tools(t.Context(), nil, cfg)
+	require.ErrorContains(t, err, "mcp: config: OnError")
+	_, err = mcp.Tools(t.Context(), nil, mcp.DefaultConfig())
+	require.EqualError(t, err, "mcp: the session is nil: connect one")
+}
+
+func TestAListThatCannotBeFetched(t *testing.T) {
+	server := named("a")
+	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			if method == "tools/list" {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no tools here"}
+			}
+			return next(ctx, method, req)
+		}
+	})
+	session := inMemory(t, server, nil)
+	_, err := mcp.Tools(t.Context(), session, mcp.DefaultConfig())
+	var failed *fault.ProviderError
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, fault.NotFound, failed.Class)
+	assert.ErrorContains(t, err, `mcp: the tools of server "trips": `)
+
+	gone, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("the user left")
+	cancel(why)
+	_, err = mcp.Tools(gone, session, mcp.DefaultConfig())
+	assert.ErrorIs(t, err, why)
+}

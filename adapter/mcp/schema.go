@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/schema"
+)
+
+// encode is JSON without the escapes that are for HTML, and without a line break at its end.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// inputSchema is the schema of a tool's arguments as JSON. The error says why it cannot be used.
+func inputSchema(v any) (json.RawMessage, error) {
+	if v == nil {
+		return nil, errors.New("there is none")
+	}
+	raw, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := schema.Compile(raw); err != nil {
+		return raw, err
+	}
+	var tree any
+	if err := json.Unmarshal(raw, &tree); err != nil {
+		return raw, err
+	}
+	if _, ok := tree.(map[string]any); !ok {
+		return raw, fmt.Errorf("it is %s, want an object", raw)
+	}
+	if why := refusesAll(tree); why != "" {
+		return raw, fmt.Errorf("it accepts no arguments, for %s", why)
+	}
+	return raw, nil
+}
+
+// refusesAll says why a schema can accept no object; empty where nothing plain speaks against it. It finds what is wrong at the
+// root and in required members: enough to tell a schema that is broken from one that is strict.
+func refusesAll(tree any) string {
+	node, ok := tree.(map[string]any)
+	switch {
+	case tree == false:
+		return "it is false"
+	case !ok:
+		return ""
+	case never(node):
+		return "its not excludes everything"
+	case !allowsObject(node["type"]):
+		return fmt.Sprintf("its type is %v and arguments are an object", node["type"])
+	}
+	if why := refusesValues(node); why != "" {
+		return why
+	}
+	if why := refusesBranches(node); why != "" {
+		return why
+	}
+	return refusesMembers(node)
+}
+
+// never reports whether a schema accepts no value at all.
+func never(tree any) bool {
+	node, ok := tree.(map[string]any)
+	if !ok {
+		return tree == false
+	}
+	not, given := node["not"]
+	all, empty := not.(map[string]any)
+	return given && (not == true || empty && len(all) == 0)
+}
+
+func allowsObject(t any) bool {
+	switch t := t.(type) {
+	case string:
+		return t == "object"
+	case []any:
+		return slices.Contains(t, any("object"))
+	}
+	return true
+}
+
+func isObject(v any) bool {
+	_, ok := v.(map[string]any)
+	return ok
+}
+
+func refusesValues(node map[string]any) string {
+	if list, ok := node["enum"].([]any); ok && !slices.ContainsFunc(list, isObject) {
+		return "its enum has no object"
+	}
+	if value, given := node["const"]; given && !isObject(value) {
+		return "its const is no object"
+	}
+	low, hasLow := node["minProperties"].(float64)
+	high, hasHigh := node["maxProperties"].(float64)
+	if hasLow && hasHigh && low > high {
+		return "its minProperties is above its maxProperties"
+	}
+	return ""
+}
+
+func refusesBranches(node map[string]any) string {
+	refuses := func(branch any) bool { return refusesAll(branch) != "" }
+	all, _ := node["allOf"].([]any)
+	if at := slices.IndexFunc(all, refuses); at >= 0 {
+		return "in its allOf " + refusesAll(all[at])
+	}
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		branches, ok := node[keyword].([]any)
+		if ok && len(branches) > 0 && !slices.ContainsFunc(branches, func(b any) bool { return !refuses(b) }) {
+			return "in every branch of its " + keyword + " " + refusesAll(branches[0])
+		}
+	}
+	return ""
+}
+
+// refusesMembers reports a member that must be there and may not.
+func refusesMembers(node map[string]any) string {
+	properties, _ := node["properties"].(map[string]any)
+	required, _ := node["required"].([]any)
+	for _, r := range required {
+		name, _ := r.(string)
+		member, given := properties[name]
+		if given && never(member) {
+			return fmt.Sprintf("the required member %q accepts nothing", name)
+		}
+		_, patterns := node["patternProperties"]
+		if !given && !patterns && node["additionalProperties"] == false {
+			return fmt.Sprintf("the member %q is required and not allowed", name)
+		}
+	}
+	return ""
+}
+
+// maxTold bounds a schema that is told in a description, in bytes.
+const maxTold = 4096
+
+// described is the description of a tool whose schema is not checked: the model is to see it all the same.
+func described(description string, raw json.RawMessage) string {
+	if len(raw) == 0 || len(raw) > maxTold {
+		return description
+	}
+	return strings.TrimSpace(description + "\nThe arguments, as its server describes them: " + string(raw))
+}

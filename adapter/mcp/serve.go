@@ -1,0 +1,195 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/tool"
+)
+
+// ServeOption wires an optional part of [Serve].
+type ServeOption func(*served)
+
+// WithLimits bounds the feedback's text; [feedback.DefaultLimits] without it.
+func WithLimits(l feedback.Limits) ServeOption { return func(s *served) { s.limits = l } }
+
+// WithErrors has f told of what no client is: the errors that tools return of their own, their panics (a [tool.PanicError]), and
+// progress that could not be sent. It is called from the goroutines of calls, several at once.
+func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption {
+	return func(s *served) { s.report = f }
+}
+
+// Serve adds the tools of a set to a server: it may serve other tools besides, and is run by the caller. A tool's result is sent as
+// text, a string as it reads and all else as JSON; an object is the structured content too. What went wrong is a result with isError:
+//
+//	wrong arguments, ask again   the feedback's text; structured content {"issues": […]}, each a [fault.Issue]
+//	failed for good              the tool's text
+//	an error of its own          a sentence of ours; [MetaClass] has its class. The error itself goes to [WithErrors]
+//
+// The context of a call carries its cancellation, and the keys of [MetaIdempotencyKey] and [MetaCallID]; [tool.Progress] becomes
+// a progress notification where the client asked for them. Progress is a number that grows: JSON objects with the members
+// progress, total and message, and numbers, are sent as they are, where they grow; all else is the message of the next whole number.
+// Events that a tool emits have no place in the protocol, and are dropped.
+//
+// A slash in a name becomes "_". The error names all tools that cannot be served (a schema whose type is not object); none is
+// added then.
+func Serve(server *sdk.Server, set *tool.Set, opts ...ServeOption) error {
+	if server == nil {
+		return errors.New("mcp: the server is nil: make one with NewServer")
+	}
+	base := served{limits: feedback.DefaultLimits(), report: func(context.Context, string, error) {}}
+	for _, opt := range opts {
+		opt(&base)
+	}
+	if err := base.limits.Validate(); err != nil {
+		return fmt.Errorf("mcp: limits: %w", err)
+	}
+	if base.report == nil {
+		return errors.New("mcp: WithErrors: the function is nil: give one, or leave the option out")
+	}
+	all, err := base.each(set)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if err := one.addTo(server); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each makes one of s for every tool of a set.
+func (s served) each(set *tool.Set) ([]*served, error) {
+	var all []*served
+	var errs []error
+	for _, t := range set.All() {
+		parameters, err := servedSchema(t)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("mcp: tool %q: %w", t.Name(), err))
+		}
+		one := s
+		one.tool, one.name, one.parameters = t, strings.ReplaceAll(t.Name(), "/", "_"), parameters
+		all = append(all, &one)
+	}
+	return all, errors.Join(errs...)
+}
+
+// served is one tool of a set, on a server.
+type served struct {
+	tool       *tool.Tool
+	name       string
+	parameters json.RawMessage
+	limits     feedback.Limits
+	report     func(ctx context.Context, tool string, err error)
+}
+
+// servedSchema is a tool's schema with the type that the protocol demands at its root.
+func servedSchema(t *tool.Tool) (json.RawMessage, error) {
+	raw := t.Parameters()
+	var root map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &root); err != nil {
+		return nil, err
+	}
+	kind, given := root["type"]
+	switch {
+	case !given && len(root) == 0:
+		return json.RawMessage(anyObject), nil
+	case !given:
+		return append([]byte(`{"type":"object",`), raw[1:]...), nil
+	case string(kind) != `"object"`:
+		return nil, fmt.Errorf(`the type of its schema is %s, want "object"`, kind)
+	}
+	return raw, nil
+}
+
+// addTo adds the tool. The SDK panics on what it takes for a mistake of the program.
+func (s *served) addTo(server *sdk.Server) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("mcp: tool %q: %v", s.tool.Name(), p)
+		}
+	}()
+	server.AddTool(&sdk.Tool{Name: s.name, Description: s.tool.Description(), InputSchema: s.parameters}, s.call)
+	return nil
+}
+
+func (s *served) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	args := req.Params.Arguments
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	inv := tool.Invocation{Key: metaText(req.Params.Meta, MetaIdempotencyKey), CallID: metaText(req.Params.Meta, MetaCallID)}
+	if token := req.Params.GetProgressToken(); token != nil {
+		inv.Report = s.reporter(ctx, req.Session, token)
+	}
+	return s.result(ctx, s.tool.Invoke(tool.WithInvocation(ctx, inv), args)), nil
+}
+
+func (s *served) result(ctx context.Context, out tool.Outcome) *sdk.CallToolResult {
+	switch {
+	case out.Err != nil:
+		return s.broke(ctx, out.Err)
+	case len(out.Issues) > 0:
+		r := answer(outcomeAskAgain, s.render(out.Issues))
+		r.StructuredContent = issueList{out.Issues}
+		return r
+	case out.Failed != "":
+		return answer(outcomeFailed, out.Failed)
+	}
+	var text string
+	if strings.HasPrefix(string(out.Result), `"`) && json.Unmarshal(out.Result, &text) == nil {
+		return answer(outcomeText, text)
+	}
+	r := answer(outcomeDone, string(out.Result))
+	if strings.HasPrefix(string(out.Result), "{") {
+		r.StructuredContent = json.RawMessage(out.Result)
+	}
+	return r
+}
+
+func answer(outcome, text string) *sdk.CallToolResult {
+	return &sdk.CallToolResult{
+		Meta: sdk.Meta{MetaOutcome: outcome}, Content: []sdk.Content{&sdk.TextContent{Text: text}},
+		IsError: outcome != outcomeDone && outcome != outcomeText,
+	}
+}
+
+// render is the text of feedback. A server does not know how often the model has tried, so it does not say which attempt this was.
+func (s *served) render(issues []fault.Issue) string {
+	fb := feedback.New(feedback.Input{
+		Source: feedback.Tool, Tool: s.name, Attempt: 1, MaxAttempts: -1, Class: fault.ToolValidation, Issues: issues, Scheduled: true,
+	})
+	return strings.Replace(feedback.Render(fb, s.limits), " (attempt 1)", "", 1)
+}
+
+// What a model is told of a tool that returned an error of its own.
+const (
+	brokeForGood = "The tool failed with an error of its own. The same call will not help."
+	brokeForNow  = "The tool could not be reached. The same call may help later."
+)
+
+func (s *served) broke(ctx context.Context, err error) *sdk.CallToolResult {
+	s.report(ctx, s.tool.Name(), err)
+	class := fault.Classify(fault.Response{Err: err}).Class
+	if own, ok := errors.AsType[interface {
+		error
+		Failure() fault.Failure
+	}](err); ok {
+		class = own.Failure().Class
+	}
+	text := brokeForGood
+	if class.InTransport() && class.Retryable() {
+		text = brokeForNow
+	}
+	r := answer(outcomeBroke, text)
+	r.Meta[MetaClass] = string(class)
+	return r
+}

@@ -1,0 +1,236 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/mcp"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/tool"
+)
+
+// Room is what a retake tool takes; its last rule has no words in JSON Schema.
+type Room struct {
+	City string `json:"city" validate:"required"`
+	From int    `json:"from" validate:"min=1"`
+	To   int    `json:"to"   validate:"gtfield=From"`
+	How  string `json:"how,omitempty"`
+}
+
+func bookRoom(ctx context.Context, r Room) (any, error) {
+	switch r.How {
+	case "ask":
+		return nil, tool.AskAgain(fault.Issue{Pointer: "/city", Rule: "known", Expected: "a city with an airport"})
+	case "fail":
+		return nil, tool.Fail("All rooms are taken.")
+	case "break":
+		return nil, errors.New("pq: relation rooms does not exist")
+	case "down":
+		return nil, fault.ProviderError{Class: fault.Unavailable, Message: "db is starting"}.Typed()
+	case "panic":
+		panic("oh no")
+	case "scalar":
+		return 7, nil
+	case "text":
+		return "7", nil
+	case "key":
+		return []string{tool.IdempotencyKey(ctx), tool.CallID(ctx)}, nil
+	}
+	return map[string]any{"number": "R-1", "id": int64(9007199254740993)}, nil
+}
+
+func rooms(t testing.TB) *tool.Set {
+	t.Helper()
+	set, err := tool.NewSet(tool.New("hotel/book", "Book a room.", bookRoom))
+	require.NoError(t, err)
+	return set
+}
+
+func retakeServer() *sdk.Server {
+	set, err := tool.NewSet(tool.New("hotel/book", "Book a room.", bookRoom))
+	if err != nil {
+		panic(err)
+	}
+	server := sdk.NewServer(self, nil)
+	if err := mcp.Serve(server, set); err != nil {
+		panic(err)
+	}
+	return server
+}
+
+// What a client that knows nothing of retake is told.
+func TestWhatClientsAreTold(t *testing.T) {
+	session := inMemory(t, retakeServer(), nil)
+	for name, c := range map[string]struct{ args, text, structured string }{
+		"a result": {
+			`{"city":"Lisbon","from":1,"to":2}`, `{"id":9007199254740993,"number":"R-1"}`, `{"id":9007199254740992,"number":"R-1"}`,
+		},
+		"wrong arguments": {
+			`{"from":"one","to":2}`,
+			"Automatic check, not a message from the user: the arguments of your call of hotel_book are not valid, and the tool was not run.\n" +
+				"- city: required, expected string (at least 1 character)\n- from: expected integer (at least 1), got string\n" +
+				"Call hotel_book again with all arguments corrected.",
+			`{"issues":[{"pointer":"/city","rule":"required","expected":"string (at least 1 character)","got":"","source":"schema"},` +
+				`{"pointer":"/from","rule":"type","expected":"integer (at least 1)","got":"string","source":"schema"}]}`,
+		},
+		"asked again": {
+			`{"city":"Lisbon","from":1,"to":2,"how":"ask"}`,
+			"Automatic check, not a message from the user: the tool hotel_book looked at your arguments and asks for others.\n" +
+				"- city: expected a city with an airport\nCall hotel_book again with all arguments, changed as it asks.",
+			`{"issues":[{"pointer":"/city","rule":"known","expected":"a city with an airport","got":"","source":"tool"}]}`,
+		},
+		"failed":   {`{"city":"Lisbon","from":1,"to":2,"how":"fail"}`, "All rooms are taken.", ""},
+		"broke":    {`{"city":"Lisbon","from":1,"to":2,"how":"break"}`, "The tool failed with an error of its own. The same call will not help.", ""},
+		"down":     {`{"city":"Lisbon","from":1,"to":2,"how":"down"}`, "The tool could not be reached. The same call may help later.", ""},
+		"panicked": {`{"city":"Lisbon","from":1,"to":2,"how":"panic"}`, "The tool failed with an error of its own. The same call will not help.", ""},
+		"a scalar": {`{"city":"Lisbon","from":1,"to":2,"how":"scalar"}`, "7", ""},
+		"a text":   {`{"city":"Lisbon","from":1,"to":2,"how":"text"}`, "7", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "hotel_book", Arguments: json.RawMessage(c.args)})
+			require.NoError(t, err)
+			require.Len(t, r.Content, 1)
+			assert.Equal(t, c.text, r.Content[0].(*sdk.TextContent).Text)
+			assert.Equal(t, !strings.HasPrefix(name, "a "), r.IsError)
+			if c.structured == "" {
+				assert.Nil(t, r.StructuredContent)
+				return
+			}
+			got, err := json.Marshal(r.StructuredContent)
+			require.NoError(t, err)
+			assert.JSONEq(t, c.structured, string(got))
+		})
+	}
+}
+
+// retake to MCP to retake, over each transport: what a tool says is what the far side hears.
+func TestRoundTrip(t *testing.T) {
+	for name, session := range map[string]*sdk.ClientSession{
+		"stdio": overStdio(t, "retake", nil), "memory": inMemory(t, retakeServer(), nil), "http": overHTTP(t, retakeServer(), nil, new(int)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := mcp.DefaultConfig()
+			cfg.Rename = map[string]string{"hotel_book": "hotel/book"}
+			tools, err := mcp.Tools(t.Context(), session, cfg)
+			require.NoError(t, err)
+			far, near := tools[0], rooms(t).All()[0]
+			assert.Equal(t, near.Name(), far.Name())
+			assert.Equal(t, near.Description(), far.Description())
+			assert.JSONEq(t, string(near.Parameters()), string(far.Parameters()))
+			ctx := tool.WithInvocation(t.Context(), tool.Invocation{Key: "k-1", CallID: "c1"})
+			for _, args := range []string{
+				`{"city":"Lisbon","from":1,"to":2}`, `{"city":"","from":1,"to":2}`, `[]`, `{"city":"Lisbon","from":2,"to":1}`,
+				`{"city":"Lisbon","from":1,"to":2,"how":"ask"}`, `{"city":"Lisbon","from":1,"to":2,"how":"fail"}`,
+				`{"city":"Lisbon","from":1,"to":2,"how":"scalar"}`, `{"city":"Lisbon","from":1,"to":2,"how":"text"}`,
+				`{"city":"Lisbon","from":1,"to":2,"how":"key"}`,
+			} {
+				want, got := near.Invoke(ctx, []byte(args)), far.Invoke(ctx, []byte(args))
+				assert.Equal(t, want, got, args)
+			}
+			for how, class := range map[string]fault.Class{"break": fault.Unknown, "panic": fault.Unknown, "down": fault.Unavailable} {
+				out := far.Invoke(ctx, []byte(`{"city":"Lisbon","from":1,"to":2,"how":"`+how+`"}`))
+				var broke *fault.ProviderError
+				require.ErrorAs(t, out.Err, &broke)
+				assert.Equal(t, class, broke.Class, how)
+				assert.NotContains(t, broke.Error(), "pq:")
+			}
+		})
+	}
+}
+
+func TestErrorsOfToolsGoToTheOperator(t *testing.T) {
+	server := sdk.NewServer(self, nil)
+	type told struct {
+		tool string
+		err  error
+	}
+	heard := make(chan told, 2)
+	require.NoError(t, mcp.Serve(server, rooms(t), mcp.WithErrors(func(_ context.Context, tool string, err error) { heard <- told{tool, err} })))
+	session := inMemory(t, server, nil)
+	for _, how := range []string{"break", "panic"} {
+		_, err := session.CallTool(t.Context(), &sdk.CallToolParams{
+			Name: "hotel_book", Arguments: json.RawMessage(`{"city":"Lisbon","from":1,"to":2,"how":"` + how + `"}`),
+		})
+		require.NoError(t, err)
+	}
+	broke, panicked := <-heard, <-heard
+	assert.Equal(t, "hotel/book", broke.tool)
+	assert.EqualError(t, broke.err, "pq: relation rooms does not exist")
+	var p *tool.PanicError
+	assert.ErrorAs(t, panicked.err, &p)
+}
+
+func TestAServedToolsContext(t *testing.T) {
+	started, ended := make(chan struct{}), make(chan error, 1)
+	slow := tool.New("slow", "Takes long.", func(ctx context.Context, _ struct{}) (string, error) {
+		for _, p := range []any{0, map[string]any{"progress": 0}, "packing", map[string]any{"progress": 1.5, "total": 4, "message": "half"}, map[string]any{"at": "gate"}, nil} {
+			if err := tool.Progress(ctx, p); err != nil {
+				return "", err
+			}
+		}
+		close(started)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return "", ctx.Err()
+	})
+	set, err := tool.NewSet(slow)
+	require.NoError(t, err)
+	server := sdk.NewServer(self, nil)
+	require.NoError(t, mcp.Serve(server, set))
+	got := make(chan sdk.ProgressNotificationParams, 9)
+	session := inMemory(t, server, &sdk.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) { got <- *req.Params },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-started; cancel() }()
+	params := &sdk.CallToolParams{Name: "slow"}
+	params.SetProgressToken("p")
+	_, err = session.CallTool(ctx, params)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, <-ended, context.Canceled)
+	for _, want := range []sdk.ProgressNotificationParams{
+		{Progress: 0}, {Progress: 1, Message: "packing"}, {Progress: 1.5, Total: 4, Message: "half"},
+		{Progress: 2, Message: `{"at":"gate"}`}, {Progress: 3, Message: "null"},
+	} {
+		p := <-got
+		assert.Equal(t, want, sdk.ProgressNotificationParams{Progress: p.Progress, Total: p.Total, Message: p.Message})
+		assert.Equal(t, "p", p.ProgressToken)
+	}
+}
+
+func TestWhatCannotBeServed(t *testing.T) {
+	raw := func(name, schema string) *tool.Tool {
+		made, err := tool.Raw(name, "", []byte(schema), func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
+		require.NoError(t, err)
+		return made
+	}
+	set, err := tool.NewSet(raw("ok", `{"properties":{"a":{}}}`), raw("any", `{}`), raw("list", `{"type":["object","null"]}`))
+	require.NoError(t, err)
+	server := sdk.NewServer(self, nil)
+	require.EqualError(t, mcp.Serve(server, set), `mcp: tool "list": the type of its schema is ["object","null"], want "object"`)
+
+	set, err = tool.NewSet(raw("ok", `{"properties":{"a":{}}}`), raw("any", `{}`))
+	require.NoError(t, err)
+	require.NoError(t, mcp.Serve(server, set))
+	tools, err := mcp.Tools(t.Context(), inMemory(t, server, nil), mcp.DefaultConfig())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"any", "ok"}, namesOf(tools), "the SDK lists by name")
+	assert.JSONEq(t, `{"type":"object","properties":{"a":{}}}`, string(find(t, tools, "ok").Parameters()))
+	assert.Equal(t, "null", string(find(t, tools, "ok").Invoke(t.Context(), []byte(`{}`)).Result))
+
+	header, err := tool.NewSet(raw("h", `{"type":"object","properties":{"a":{"type":"array","x-mcp-header":"A"}}}`))
+	require.NoError(t, err)
+	require.ErrorContains(t, mcp.Serve(server, header), `mcp: tool "h": `, "what the SDK panics on is an error")
+
+	require.EqualError(t, mcp.Serve(nil, set), "mcp: the server is nil: make one with NewServer")
+	require.ErrorContains(t, mcp.Serve(server, set, mcp.WithErrors(nil)), "the function is nil")
+	require.ErrorContains(t, mcp.Serve(server, set, mcp.WithLimits(feedback.Limits{})), "mcp: limits: max_issues")
+}

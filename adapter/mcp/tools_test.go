@@ -1,0 +1,135 @@
+package mcp_test
+
+import (
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/mcp"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// transports are the ways that every server of these tests is reached.
+var transports = []struct {
+	name    string
+	connect func(testing.TB, *sdk.ClientOptions) *sdk.ClientSession
+}{
+	{"stdio", func(t testing.TB, o *sdk.ClientOptions) *sdk.ClientSession { return overStdio(t, "trips", o) }},
+	{"memory", func(t testing.TB, o *sdk.ClientOptions) *sdk.ClientSession { return inMemory(t, tripServer(), o) }},
+	{"http", func(t testing.TB, o *sdk.ClientOptions) *sdk.ClientSession {
+		return overHTTP(t, tripServer(), o, new(int))
+	}},
+}
+
+// run is a whole run of the loop through the tools of a server.
+func run(t testing.TB, tools []*tool.Tool, model *looptest.Model) (loop.Result, error) {
+	t.Helper()
+	set, err := tool.NewSet(tools...)
+	require.NoError(t, err)
+	s, err := session.New(session.Config{ID: "order-42"})
+	require.NoError(t, err)
+	return loop.Run(t.Context(), model, s, "Two nights in Lisbon.", loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
+}
+
+// answers are the tool messages that a run's model was shown.
+func answers(r loop.Result) []message.Message {
+	var all []message.Message
+	for _, m := range r.Transcript.Slice(0, r.Transcript.Len()) {
+		if m.Role == message.Tool {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func TestAModelIsPutRightBeforeItsServerHearsOfIt(t *testing.T) {
+	for _, tr := range transports {
+		t.Run(tr.name, func(t *testing.T) {
+			tools, err := mcp.Tools(t.Context(), tr.connect(t, nil), mcp.DefaultConfig())
+			require.NoError(t, err)
+			r, err := run(t, tools, looptest.NewModel(
+				looptest.Call(call("c1", "book", `{"city":"Lisbon","nights":"two"}`)),
+				looptest.Call(call("c2", "book", `{"city":"Lisbon","nights":2}`)),
+				looptest.Say("Booked."),
+			))
+			require.NoError(t, err)
+			shown := answers(r)
+			require.Len(t, shown, 2)
+			assert.True(t, shown[0].IsError)
+			assert.Contains(t, shown[0].Text, "nights: expected integer, got string")
+			noForeignWords(t, shown[0].Text)
+			// The server counted one call: the bad one was not sent.
+			assert.Equal(t, `{"calls":1,"number":"R-lisbon-2"}`, shown[1].Text)
+		})
+	}
+}
+
+func TestAnErrorOfTheToolIsFeedback(t *testing.T) {
+	for _, tr := range transports {
+		t.Run(tr.name, func(t *testing.T) {
+			tools, err := mcp.Tools(t.Context(), tr.connect(t, nil), mcp.DefaultConfig())
+			require.NoError(t, err)
+			out := find(t, tools, "search").Invoke(t.Context(), []byte(`{"city":"Lisbon","nights":2}`))
+			assert.Equal(t, []fault.Issue{{
+				Rule: "refused", Expected: `other arguments, for the tool says: "no hotel in that city is free"`, Source: fault.FromTool,
+			}}, out.Issues)
+		})
+	}
+}
+
+func TestTenMegabytesAreNotShown(t *testing.T) {
+	for _, tr := range transports {
+		t.Run(tr.name, func(t *testing.T) {
+			cfg := mcp.DefaultConfig()
+			cfg.CallTimeout = mcp.Unlimited // a slow machine is not what is tested
+			tools, err := mcp.Tools(t.Context(), tr.connect(t, nil), cfg)
+			require.NoError(t, err)
+			r, err := run(t, tools, looptest.NewModel(looptest.Call(call("c1", "map", `{}`)), looptest.Say("No map.")))
+			require.NoError(t, err)
+			shown := answers(r)[0].Text
+			assert.Contains(t, shown, "expected arguments that give a smaller result: this one has 10485760 bytes, and at most 65536 can be shown")
+			assert.Less(t, len(shown), 1000)
+		})
+	}
+}
+
+func TestTheBoundOfAResult(t *testing.T) {
+	server := newServer("get", always(text("12345678"), nil)) // 10 bytes as JSON
+	out := one(t, server, func(c *mcp.Config) { c.MaxResultBytes = 10 }).Invoke(t.Context(), []byte(`{}`))
+	assert.Equal(t, `"12345678"`, string(out.Result))
+	out = one(t, server, func(c *mcp.Config) { c.MaxResultBytes = 9 }).Invoke(t.Context(), []byte(`{}`))
+	assert.Equal(t, []fault.Issue{{
+		Rule:     "result_size",
+		Expected: "arguments that give a smaller result: this one has 10 bytes, and at most 9 can be shown",
+		Source:   fault.FromTool,
+	}}, out.Issues)
+	out = one(t, server, func(c *mcp.Config) { c.MaxResultBytes = 7 }).Invoke(t.Context(), []byte(`{}`))
+	assert.Contains(t, out.Issues[0].Expected, "this one has 8 bytes, and at most 7 can be shown", "text alone is counted as text")
+	out = one(t, server, func(c *mcp.Config) { c.MaxResultBytes, c.OnOversize = 9, mcp.Fail }).Invoke(t.Context(), []byte(`{}`))
+	assert.Equal(t, "The result has 10 bytes, and at most 9 can be shown. Ask for less.", out.Failed)
+}
+
+func TestAServerThatDiesInACallIsAFaultOfTheTransport(t *testing.T) {
+	tools, err := mcp.Tools(t.Context(), overStdio(t, "trips", nil), mcp.DefaultConfig())
+	require.NoError(t, err)
+	_, err = run(t, tools, looptest.NewModel(looptest.Call(call("c1", "crash", `{}`))))
+	var exhausted *loop.RetryExhaustedError
+	require.ErrorAs(t, err, &exhausted)
+	require.ErrorContains(t, err, "network from trips: crash: the connection is lost: ")
+
+	out := find(t, tools, "book").Invoke(t.Context(), []byte(`{"city":"Lisbon","nights":2}`))
+	var lost *fault.ProviderError
+	require.ErrorAs(t, out.Err, &lost)
+	assert.Equal(t, fault.Network, lost.Class)
+	assert.True(t, lost.Final, "no policy can heal it")
+	assert.Contains(t, lost.Message, "book: the connection is lost: ")
+	assert.Contains(t, lost.Message, "WithReconnect")
+	assert.Equal(t, "trips", lost.Provider)
+}
