@@ -29,13 +29,14 @@ var transports = []struct {
 }
 
 // run is a whole run of the loop through the tools of a server.
-func run(t testing.TB, tools []*tool.Tool, model *looptest.Model) (loop.Result, error) {
+func run(t testing.TB, tools []*tool.Tool, model *looptest.Model, opts ...loop.Option) (loop.Result, error) {
 	t.Helper()
 	set, err := tool.NewSet(tools...)
 	require.NoError(t, err)
 	s, err := session.New(session.Config{ID: "order-42"})
 	require.NoError(t, err)
-	return loop.Run(t.Context(), model, s, "Two nights in Lisbon.", loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
+	opts = append(opts, loop.WithClock(looptest.NewClock()))
+	return loop.Run(t.Context(), model, s, "Two nights in Lisbon.", loop.Config{Tools: set}, opts...)
 }
 
 // answers are the tool messages that a run's model was shown.

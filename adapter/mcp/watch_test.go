@@ -12,6 +12,8 @@ import (
 
 	"github.com/retake-go/retake/adapter/mcp"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -156,4 +158,31 @@ func TestAChangedListIsNoticed(t *testing.T) {
 		assert.False(t, watch.Changed(session))
 		require.NoError(t, session.Close())
 	}
+}
+
+// In a whole run, a server's progress is told to the run's observers.
+func TestProgressIsToldToObservers(t *testing.T) {
+	told := make(chan string, 1)
+	server := newServer("pay", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		if err := notify(ctx, req, 1, "asking the bank"); err != nil {
+			return nil, err
+		}
+		select {
+		case p := <-told:
+			return text(p), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	})
+	var watch mcp.Watch
+	tools, err := mcp.Tools(t.Context(), inMemory(t, server, watch.Options(nil)), mcp.DefaultConfig(), mcp.WithWatch(&watch))
+	require.NoError(t, err)
+	r, err := run(t, tools, looptest.NewModel(looptest.Call(call("c1", "pay", `{}`)), looptest.Say("Paid.")),
+		loop.WithObserver(loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
+			if n.Kind == loop.Progressed {
+				told <- n.Action + string(n.Progress)
+			}
+		})))
+	require.NoError(t, err)
+	assert.Equal(t, `"pay{\"message\":\"asking the bank\",\"progress\":1,\"total\":3}"`, answers(r)[0].Text)
 }
