@@ -52,6 +52,17 @@ func (l *lowering) bind(n *node, t reflect.Type) []field {
 	return nil
 }
 
+// takes reports whether a container can be put into the variable.
+func (b binding) takes(k kinds) bool {
+	switch b.kind {
+	case bindNothing, bindOther:
+		return true
+	case bindSlice:
+		return k == kindArray
+	}
+	return k == kindObject && (b.kind == bindMap || b.kind == bindTexts || b.kind == bindStruct)
+}
+
 func (b binding) elemOf(kinds ...bindKind) reflect.Type {
 	if slices.Contains(kinds, b.kind) {
 		return b.elem

@@ -164,31 +164,41 @@ func (c *cursor) unit() (rune, bool) {
 	return r, true
 }
 
-// num steps over the number that begins here and returns its text; whole says that it has neither fraction nor exponent.
-func (c *cursor) num() (text string, whole, ok bool) {
+// numberForm is how a number is written.
+type numberForm uint8
+
+const (
+	noNumber numberForm = iota
+	whole               // with neither fraction nor exponent
+	decimal             // with a fraction
+	powered             // with an exponent
+)
+
+// num steps over the number that begins here and returns its text.
+func (c *cursor) num() (text string, form numberForm) {
 	start := c.at
 	c.byte('-')
 	first := c.at
 	if digits := c.digits(); digits == 0 || digits > 1 && c.text[first] == '0' {
-		return "", false, false
+		return "", noNumber
 	}
-	whole = true
+	form = whole
 	if c.byte('.') {
-		whole = false
+		form = decimal
 		if c.digits() == 0 {
-			return "", false, false
+			return "", noNumber
 		}
 	}
 	if c.byte('e') || c.byte('E') {
-		whole = false
+		form = powered
 		if !c.byte('+') {
 			c.byte('-')
 		}
 		if c.digits() == 0 {
-			return "", false, false
+			return "", noNumber
 		}
 	}
-	return c.text[start:c.at], whole, true
+	return c.text[start:c.at], form
 }
 
 func (c *cursor) byte(b byte) bool {

@@ -29,7 +29,7 @@ func (t *Typed[T]) explain(doc []byte, lim Limits) (T, []fault.Issue) {
 		return zero, t.schema.finish(tree, found)
 	}
 	found = append(found, t.ruleIssues(tree, &v, found)...)
-	if len(found) == 0 {
+	if len(found) == 0 && t.issues != nil {
 		found = fromRules(t.issues(&v))
 	}
 	if len(found) == 0 {

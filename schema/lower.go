@@ -17,30 +17,35 @@ func lower(root *jsonschema.Schema, judges map[string]judge, t reflect.Type) *no
 	if loops(root) {
 		return nil
 	}
-	l := &lowering{judges: judges, made: map[placed]*node{}}
+	l := &lowering{judges: judges, made: map[placed]*node{}, orNull: map[*node]*node{}}
 	n := l.node(root, t)
 	if l.unknown {
 		return nil
 	}
-	for _, late := range l.nullable {
-		whole := late.whole
-		*late.node = *late.inner
-		late.node.orNull, late.node.whole = true, whole
+	for _, n := range l.made {
+		l.complete(n)
 	}
 	return n
 }
 
 type lowering struct {
-	judges   map[string]judge
-	made     map[placed]*node
-	nullable []nullable
-	unknown  bool
+	judges  map[string]judge
+	made    map[placed]*node
+	orNull  map[*node]*node // nodes that are to be another one or null
+	unknown bool
 }
 
-// nullable is a node that is another one or null: a copy of that, once that is made.
-type nullable struct {
-	node, inner *node
-	whole       *jsonschema.Schema
+// complete makes a node that is another one or null a copy of that, once all are made.
+func (l *lowering) complete(n *node) {
+	inner, ok := l.orNull[n]
+	if !ok {
+		return
+	}
+	delete(l.orNull, n)
+	l.complete(inner)
+	whole := n.whole
+	*n = *inner
+	n.orNull, n.whole = true, whole
 }
 
 // placed is a schema and the Go type it is for, nil for none.
@@ -89,8 +94,7 @@ func (l *lowering) node(s *jsonschema.Schema, t reflect.Type) *node {
 	case !holdsOnly(s, known...):
 		l.unknown = true
 	case isNullable(s):
-		inner := l.node(s.AnyOf[0], t)
-		l.nullable = append(l.nullable, nullable{n, inner, s})
+		l.orNull[n] = l.node(s.AnyOf[0], t)
 	default:
 		l.fill(n, s, t)
 	}
@@ -259,8 +263,9 @@ func (l *lowering) object(s *jsonschema.Schema, elem reflect.Type, fields []fiel
 		}
 	case bool:
 		t.closed = !additional
-	case nil:
-		l.unknown = l.unknown || elem != nil
+	}
+	if elem != nil { // of a map: all of its members are of the rest
+		l.unknown = l.unknown || t.rest == anything || len(s.Properties)+len(s.Required) > 0
 	}
 	for _, e := range s.Extensions {
 		names, ok := e.(memberNames)

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 	"strconv"
-	"strings"
 )
 
 // numberInBounds reports whether a JSON number is short enough, has a small exponent and is within the range of a double:
@@ -23,18 +22,6 @@ func numberInBounds(text []byte) bool {
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
 	return err == nil && !math.IsInf(f, 0)
-}
-
-// isDecimal reports whether a number has no exponent.
-func isDecimal(text string) bool { return !strings.ContainsAny(text, "eE") }
-
-// isWhole is isInteger, quicker for what has no exponent.
-func isWhole(text string) bool {
-	_, fraction, ok := strings.Cut(text, ".")
-	if ok && isDecimal(fraction) {
-		return strings.Trim(fraction, "0") == ""
-	}
-	return isInteger(json.Number(text))
 }
 
 // isInteger reports whether n has no fractional part, however it is written.

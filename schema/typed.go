@@ -73,6 +73,9 @@ func forType[T any](t reflect.Type) (*Typed[T], error) {
 	typed := &Typed[T]{schema: s, strict: b.strict, asks: b.strict || b.relates, rules: rulesFor[T](t), issues: issuesFor[T]()}
 	s.program, typed.bound = lower(compiled, b.judges, nil), lower(compiled, b.judges, t)
 	s.whole = func(doc []byte, lim Limits) []fault.Issue {
+		if typed.saysAll() && run(s.program, doc, lim, reflect.Value{}, nil) == good {
+			return nil
+		}
 		_, issues := typed.decode(doc, lim)
 		return issues
 	}
@@ -147,23 +150,38 @@ func (t *Typed[T]) decode(doc []byte, lim Limits) (T, []fault.Issue) {
 	return t.explain(doc, lim)
 }
 
-// quickly is the fast path: the program where there is one, else the decoder and the rules.
-func (t *Typed[T]) quickly(doc []byte, lim Limits) (v T, told verdict) {
-	switch {
-	case t.bound != nil:
-		if told = run(t.bound, doc, lim, reflect.ValueOf(&v).Elem(), nil); told != good {
+// quickly is the fast path: the program, and of what it does not know the decoder and the rules.
+func (t *Typed[T]) quickly(doc []byte, lim Limits) (T, verdict) {
+	if t.bound != nil {
+		if v, told := t.byProgram(doc, lim); told != unsure {
 			return v, told
 		}
-		if t.asks && t.rules(&v) != nil {
-			return v, unsure
-		}
-	case t.strict || !t.plain(doc, lim):
-		return v, unsure
-	case json.Unmarshal(doc, &v, decodeOptions) != nil || t.rules(&v) != nil:
+	}
+	return t.byDecoder(doc, lim)
+}
+
+func (t *Typed[T]) byProgram(doc []byte, lim Limits) (T, verdict) {
+	var v T
+	told := run(t.bound, doc, lim, reflect.ValueOf(&v).Elem(), nil)
+	if told == good && (t.asks && t.rules(&v) != nil || !t.agrees(&v)) {
+		told = unsure
+	}
+	return v, told
+}
+
+func (t *Typed[T]) byDecoder(doc []byte, lim Limits) (T, verdict) {
+	var v T
+	if t.strict || !t.plain(doc, lim) || json.Unmarshal(doc, &v, decodeOptions) != nil || t.rules(&v) != nil || !t.agrees(&v) {
 		return v, unsure
 	}
-	return v, when(t.issues(&v) == nil).orUnsure()
+	return v, good
 }
+
+// agrees asks the type itself about a value that all else finds good.
+func (t *Typed[T]) agrees(v *T) bool { return t.issues == nil || t.issues(v) == nil }
+
+// saysAll reports whether the program of the schema judges by all that Decode does.
+func (t *Typed[T]) saysAll() bool { return t.schema.program != nil && !t.asks && t.issues == nil }
 
 // plain reports whether the decoder alone can be trusted with a document.
 func (t *Typed[T]) plain(doc []byte, lim Limits) bool {
@@ -202,6 +220,7 @@ func diveAll(t reflect.Type) string {
 // issuer is the optional method by which a type adds rules that tags cannot say.
 type issuer interface{ Issues() []fault.Issue }
 
+// issuesFor is how a type is asked for its own issues; nil where it has no such method.
 func issuesFor[T any]() func(*T) []fault.Issue {
 	var v T
 	if _, ok := any(&v).(issuer); ok {
@@ -210,5 +229,5 @@ func issuesFor[T any]() func(*T) []fault.Issue {
 	if reflect.TypeFor[T]().Implements(reflect.TypeFor[issuer]()) {
 		return func(v *T) []fault.Issue { return any(*v).(issuer).Issues() }
 	}
-	return func(*T) []fault.Issue { return nil }
+	return nil
 }

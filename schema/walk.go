@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"encoding/json"
 	"reflect"
+	"strings"
 )
 
 // walk is one pass of a program over a document. It never refuses what is not strict JSON or beyond a bound: that it leaves
@@ -73,32 +75,34 @@ func (w *walk) scalar(v *scalar) (ok bool) {
 	return w.number(v)
 }
 
-// maxIntDigits is the length of a number's text up to which it fits 64 bits.
-const maxIntDigits = 18
+const (
+	maxIntDigits  = 18  // the length of a number's text up to which it fits 64 bits
+	maxWideDigits = 300 // and up to which a whole one is within the range of a double
+)
 
-func (w *walk) number(v *scalar) (ok bool) {
-	v.text, v.whole, ok = w.num()
-	if !ok {
-		return false
-	}
+// number reads a number; false where there is none, or one beyond the bounds.
+func (w *walk) number(v *scalar) bool {
+	var form numberForm
+	v.text, form = w.num()
 	v.kind = kindNumber
 	switch {
-	case v.whole && len(v.text) <= maxIntDigits:
+	case form == noNumber:
+		return false
+	case form == whole && len(v.text) <= maxIntDigits:
 		v.kind |= kindInteger
-		v.int = smallInt(v.text)
+		v.whole, v.int = true, smallInt(v.text)
 		return true
-	case v.whole:
+	case form == whole:
 		v.kind |= kindInteger
-		v.whole = false
-		return len(v.text) <= 300
+		return len(v.text) <= maxWideDigits
 	}
-	if text := []byte(v.text); len(v.text) > maxIntDigits || !isDecimal(v.text) {
-		ok = numberInBounds(text)
+	if (form == powered || len(v.text) > maxWideDigits) && !numberInBounds([]byte(v.text)) {
+		return false
 	}
-	if ok && isWhole(v.text) {
+	if form == decimal && strings.HasSuffix(strings.TrimRight(v.text, "0"), ".") || form == powered && isInteger(json.Number(v.text)) {
 		v.kind |= kindInteger
 	}
-	return ok
+	return true
 }
 
 func smallInt(text string) (n int64) {
@@ -151,15 +155,18 @@ func (n *node) unfit() *node {
 }
 
 func (w *walk) inside(n *node, to reflect.Value, kind kinds) verdict {
-	if w.depth == w.maxDepth {
+	if w.depth == w.maxDepth || !n.bind.takes(kind) {
 		return unsure
 	}
 	w.depth++
-	defer func() { w.depth-- }()
+	var told verdict
 	if kind == kindArray {
-		return w.array(n, to)
+		told = w.array(n, to)
+	} else {
+		told = w.object(n, to)
 	}
-	return w.object(n, to)
+	w.depth--
+	return told
 }
 
 // ask holds the container that begins at start to each branch, only deciding.
