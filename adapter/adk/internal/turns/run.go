@@ -1,0 +1,196 @@
+package turns
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/benbjohnson/clock"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// Config is what a run is held to.
+type Config struct {
+	// Loop is the core's config; its Tools are those of the first model call, and are set by [Run.Next].
+	Loop loop.Config
+	// Clock drives times and waits.
+	Clock clock.Clock
+	// Classify says what an error of the model or of a tool is; nil means [fault.Classify].
+	Classify func(error) fault.Failure
+	// Record is told of every step, where it is not nil.
+	Record func(machine.Event, []machine.Effect, machine.State)
+	// Tell lets the run go on where a tool is exhausted: the model has been told so, and may do without that tool.
+	Tell bool
+	// Sequential says that the runtime makes the calls of a reply one after the other: then a call cannot wait for those
+	// after it, and a transport fault of a tool is not retried.
+	Sequential bool
+}
+
+// Run is the core under way, for a runtime. It is safe for concurrent use.
+type Run struct {
+	cfg    Config
+	runner *loop.Runner
+	// reduces is set where the session may refuse a result.
+	reduces bool
+
+	mu sync.Mutex
+	// changed is closed, and replaced, after every step.
+	changed chan struct{}
+	tools   *tool.Set
+	calls   []call
+	// mark is the length of the transcript before the reply under way, replied says that there is one.
+	mark    int
+	replied bool
+	// cause is the Go error behind the first exhaustion of a reply, last the one behind the event that is fed.
+	cause, last error
+	at          time.Time
+	// waiting is the wait that the core asked for last.
+	waiting machine.Wait
+	result  loop.Result
+	err     error
+}
+
+// Verdict is what follows from a model call.
+type Verdict struct {
+	// Again says that the model is to be asked again, with what was Said since its reply, the reply first where there was one.
+	Again bool
+	Said  []message.Message
+}
+
+// New takes the session for a run, until [Run.End].
+func New(s *session.Session, cfg Config) (*Run, error) {
+	var opts []loop.Option
+	if cfg.Tell {
+		opts = append(opts, loop.WithPlanner(loop.PlannerFunc(nil)))
+	}
+	runner, err := loop.NewRunner(s, cfg.Loop, cfg.Record, opts...)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{cfg: cfg, runner: runner, changed: make(chan struct{})}
+	r.reduces = len(runner.State().Session.Slices()) > 0
+	return r, nil
+}
+
+// Next makes the waits that stand before a model call, which offers the given tools. The first call begins the run with
+// what said returns, and so does the first after an accepted answer. Its error ends the runtime's run.
+func (r *Run) Next(ctx context.Context, tools *tool.Set, said func() []message.Message) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.err == nil {
+		if ctx.Err() != nil {
+			return r.cancel(ctx)
+		}
+		switch r.runner.State().Phase {
+		case machine.Calling:
+			r.tools, r.replied = tools, false
+			return nil
+		case machine.Waiting:
+			r.wait(ctx)
+		case machine.Running:
+			r.giveUp()
+		default:
+			r.fed(r.runner.Start(r.now(), said()...))
+		}
+	}
+	return r.err
+}
+
+// Replied reports whether the model call under way has been fed already.
+func (r *Run) Replied() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.replied
+}
+
+// Reply feeds a model's reply. Calls in its text are not looked for: the runtime would not run them.
+func (r *Run) Reply(ctx context.Context, reply message.Reply) (Verdict, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.asked(ctx); err != nil {
+		return Verdict{}, err
+	}
+	r.replied = true
+	r.calls = make([]call, len(reply.Calls))
+	for n, c := range reply.Calls {
+		r.calls[n] = call{id: c.ID, name: c.Name, arguments: c.Arguments}
+	}
+	if len(reply.Calls) == 0 {
+		r.fed(r.runner.Reply(r.now(), reply))
+		return r.verdict(true)
+	}
+	read := loop.Read(reply, loop.Config{Tools: r.tools}, loop.ReadSettings(r.runner.State().Policy))
+	r.fed(r.runner.Step(machine.Event{Kind: machine.Replied, At: r.now(), Reply: read}))
+	return r.verdict(machine.Unusable(reply))
+}
+
+// Failed feeds a model call that returned an error.
+func (r *Run) Failed(ctx context.Context, err error) (Verdict, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if stop := r.asked(ctx); stop != nil {
+		return Verdict{}, stop
+	}
+	r.replied, r.calls, r.last = true, nil, err
+	r.fed(r.runner.CallFailed(r.now(), r.classified(err, false)))
+	return r.verdict(true)
+}
+
+// asked says why a model call has no place now.
+func (r *Run) asked(ctx context.Context) error {
+	if r.err != nil {
+		return r.err
+	}
+	if ctx.Err() != nil {
+		return r.cancel(ctx)
+	}
+	if phase := r.runner.State().Phase; phase != machine.Calling {
+		return fmt.Errorf("retake: a model replied while the run is %s: an agent within a tool of another needs a run of its own", phase)
+	}
+	r.mark, r.cause, r.last = r.runner.State().Transcript.Len(), nil, nil
+	return nil
+}
+
+// verdict is what follows from a model call that is answered by words, or not.
+func (r *Run) verdict(whole bool) (Verdict, error) {
+	if r.err != nil {
+		return Verdict{}, r.err
+	}
+	if st := r.runner.State(); whole && st.Phase != machine.Stopped {
+		return Verdict{Again: true, Said: st.Transcript.Slice(r.mark, st.Transcript.Len())}, nil
+	}
+	return Verdict{}, nil
+}
+
+// Cancel ends the run where it stands, and returns the error that it ended with.
+func (r *Run) Cancel(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cancel(ctx)
+}
+
+// Err is the error that the run ended with; nil while it goes on, and where it ended well.
+func (r *Run) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// End ends the run and lets the session go. It returns what [loop.Run] would; a run that is under way is cancelled.
+func (r *Run) End() (loop.Result, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if phase := r.runner.State().Phase; phase != machine.Idle && phase != machine.Stopped {
+		r.cause = nil
+		r.fed(r.runner.Cancel(r.now()))
+	}
+	r.runner.Close()
+	return r.result, r.err
+}

@@ -1,0 +1,187 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// now is the clock's time, never before a time it gave earlier.
+func (r *Run) now() time.Time {
+	if now := r.cfg.Clock.Now().UTC().Round(0); now.After(r.at) {
+		r.at = now
+	}
+	return r.at
+}
+
+// fed takes in what a step led to, and wakes who waits for it.
+func (r *Run) fed(effects []machine.Effect, err error) {
+	for err == nil {
+		r.note(effects)
+		if len(effects) == 0 || effects[len(effects)-1].Kind != machine.AskPlanner {
+			break
+		}
+		effects, err = r.runner.Planned(r.now(), r.plan(effects[len(effects)-1].Exhaustion))
+	}
+	if err != nil {
+		r.broken(err)
+	}
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// note keeps what the effects of a step say.
+func (r *Run) note(effects []machine.Effect) {
+	for _, e := range effects {
+		switch e.Kind {
+		case machine.Decided:
+			if d := e.Decision; !d.Retry && d.Class != "" && r.cause == nil {
+				r.cause = r.last
+			}
+		case machine.RunTools:
+			for _, run := range e.Tools {
+				r.calls[run.Index].run = &run
+			}
+		case machine.WaitUntil:
+			r.waiting = *e.Wait
+		case machine.Stop:
+			r.result, r.err = r.runner.Result(r.cause)
+		}
+	}
+	r.collect()
+}
+
+// collect takes over the answers that the calls of the reply have by now: from the batch while it is open, then from the
+// transcript.
+func (r *Run) collect() {
+	st := r.runner.State()
+	if st.Batch != nil {
+		for n, c := range st.Batch.Calls {
+			if c.Done {
+				r.calls[n].answered(c.Answer, c.IsError)
+			}
+		}
+		return
+	}
+	n := 0
+	for _, m := range st.Transcript.Slice(r.mark, st.Transcript.Len()) {
+		if m.Role == message.Tool && n < len(r.calls) {
+			r.calls[n].answered(m.Text, m.IsError)
+			n++
+		}
+	}
+}
+
+// goesOn are the reasons for which a tool is exhausted and the run need not be.
+var goesOn = []policy.Reason{policy.AttemptsExhausted, policy.ToolBudget, policy.NoProgress, policy.NotRetryable}
+
+// plan answers an exhaustion: that of a tool leaves the run going on while its budgets last, any other ends it.
+func (r *Run) plan(x *machine.Exhaustion) machine.Plan {
+	st := r.runner.State()
+	ofTool := x != nil && x.Action != machine.AnswerAction && (x.Plane == fault.Correction || st.Batch != nil)
+	spent := over(st.Spent.Run, st.Policy.Budgets.Run) || over(st.Spent.Unknown, st.Policy.Budgets.UnknownTools)
+	if ofTool && !spent && slices.Contains(goesOn, x.Reason) {
+		return machine.Plan{Do: machine.Fallback, Note: "the model was told"}
+	}
+	return machine.Plan{Do: machine.Abort}
+}
+
+// over reports whether more failed than a budget allows.
+func over(failed, budget int) bool { return budget != policy.Unlimited && failed > budget }
+
+// broken ends a run that cannot be gone on with.
+func (r *Run) broken(err error) {
+	if phase := r.runner.State().Phase; phase != machine.Idle && phase != machine.Stopped {
+		if _, cancel := r.runner.Cancel(r.now()); cancel != nil {
+			err = fmt.Errorf("%w (and the run could not be ended: %w)", err, cancel)
+		}
+	}
+	r.err = err
+}
+
+// cancel ends the run because its context ended.
+func (r *Run) cancel(ctx context.Context) error {
+	if phase := r.runner.State().Phase; r.err == nil && phase != machine.Idle && phase != machine.Stopped {
+		r.cause = context.Cause(ctx)
+		r.fed(r.runner.Cancel(r.now()))
+	}
+	if r.err == nil {
+		return context.Cause(ctx)
+	}
+	return r.err
+}
+
+// wait makes the wait that the core asks for, without the lock. A wait that is over arms no timer.
+func (r *Run) wait(ctx context.Context) {
+	until := r.waiting.Until
+	if left := until.Sub(r.now()); left > 0 {
+		r.mu.Unlock()
+		timer := r.cfg.Clock.Timer(left)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+		r.mu.Lock()
+		if ctx.Err() != nil || r.runner.State().Phase != machine.Waiting {
+			return
+		}
+	}
+	// A wall clock may have been set back meanwhile: the wait was made all the same.
+	if r.now().Before(until) {
+		r.at = until
+	}
+	r.fed(r.runner.Woke(r.at))
+}
+
+// classified is an error as the core is to see it; final says that another try is not to be made.
+func (r *Run) classified(err error, final bool) error {
+	if err == nil || (r.cfg.Classify == nil && !final) {
+		return err
+	}
+	f := r.failure(err)
+	if !f.Failed() {
+		return err
+	}
+	f.Final = f.Final || final && f.Plane == fault.Transport
+	return &classifiedError{err, f}
+}
+
+// failure is an error as a failure. Errors of the core's own vocabulary are left to it: their failure is zero.
+func (r *Run) failure(err error) fault.Failure {
+	if _, ok := errors.AsType[*fault.ToolValidationError](err); ok {
+		return fault.Failure{}
+	}
+	if _, ok := errors.AsType[*fault.StructuredOutputError](err); ok {
+		return fault.Failure{}
+	}
+	if r.cfg.Classify != nil {
+		return r.cfg.Classify(err)
+	}
+	if e, ok := errors.AsType[failing](err); ok {
+		return e.Failure()
+	}
+	return fault.Classify(fault.Response{Err: err}).Failure()
+}
+
+// failing is an error that says itself how the core is to see it.
+type failing interface {
+	error
+	Failure() fault.Failure
+}
+
+type classifiedError struct {
+	error
+	failure fault.Failure
+}
+
+func (e *classifiedError) Failure() fault.Failure { return e.failure }
+
+func (e *classifiedError) Unwrap() error { return e.error }

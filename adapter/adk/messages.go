@@ -1,0 +1,161 @@
+package adk
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/genai"
+
+	"github.com/retake-go/retake/fault"
+	retake "github.com/retake-go/retake/message"
+)
+
+type message = retake.Message
+
+var finishes = map[genai.FinishReason]retake.FinishReason{
+	genai.FinishReasonStop: retake.Stop, genai.FinishReasonMaxTokens: retake.Length,
+	genai.FinishReasonSafety: retake.ContentFilter, genai.FinishReasonRecitation: retake.ContentFilter,
+	genai.FinishReasonLanguage: retake.ContentFilter, genai.FinishReasonBlocklist: retake.ContentFilter,
+	genai.FinishReasonProhibitedContent: retake.ContentFilter, genai.FinishReasonSPII: retake.ContentFilter,
+	genai.FinishReasonImageSafety: retake.ContentFilter,
+}
+
+// reply is a response of ADK as the core reads it; an empty reply where there is none.
+func reply(resp *model.LLMResponse) retake.Reply {
+	r := retake.Reply{Usage: retake.Usage{APICalls: 1}}
+	if resp == nil {
+		return r
+	}
+	r.Text, r.Model = textOf(resp.Content), resp.ModelVersion
+	for _, c := range functionCalls(resp.Content) {
+		r.Calls = append(r.Calls, retake.Call{ID: c.ID, Name: c.Name, Arguments: argumentsOf(c.Args)})
+	}
+	r.Finish = finishes[resp.FinishReason]
+	if r.Finish == "" {
+		r.Finish = finishes[genai.FinishReason(resp.ErrorCode)]
+	}
+	if u := resp.UsageMetadata; u != nil {
+		r.Usage.InputTokens, r.Usage.OutputTokens = int64(u.PromptTokenCount), int64(u.CandidatesTokenCount)
+		r.Usage.CacheReadTokens = int64(u.CachedContentTokenCount)
+	}
+	return r
+}
+
+func functionCalls(c *genai.Content) []*genai.FunctionCall {
+	var calls []*genai.FunctionCall
+	if c == nil {
+		return nil
+	}
+	for _, p := range c.Parts {
+		if p != nil && p.FunctionCall != nil {
+			calls = append(calls, p.FunctionCall)
+		}
+	}
+	return calls
+}
+
+func argumentsOf(args map[string]any) string {
+	if len(args) == 0 {
+		return "{}"
+	}
+	doc, err := json.Marshal(args)
+	if err != nil {
+		return ""
+	}
+	return string(doc)
+}
+
+// textOf is the text of a content without its thoughts; parts that are no text stand for something, so that a reply of them
+// alone is not an empty one.
+func textOf(c *genai.Content) string {
+	if c == nil {
+		return ""
+	}
+	text := ""
+	for _, p := range c.Parts {
+		switch {
+		case p == nil || p.Thought:
+		case p.Text != "":
+			text += p.Text
+		case p.InlineData != nil || p.FileData != nil || p.ExecutableCode != nil || p.CodeExecutionResult != nil:
+			text += "[data]"
+		}
+	}
+	return text
+}
+
+// thinking reports whether a reply is thoughts alone: ADK asks again by itself, and nothing was said.
+func thinking(resp *model.LLMResponse) bool {
+	if resp == nil || resp.Content == nil || len(resp.Content.Parts) == 0 {
+		return false
+	}
+	for _, p := range resp.Content.Parts {
+		if p != nil && !p.Thought {
+			return false
+		}
+	}
+	return true
+}
+
+// saidBefore is what a run begins with, for the core's transcript.
+func saidBefore(contents []*genai.Content) []message {
+	var said []message
+	for _, c := range contents {
+		if c == nil {
+			continue
+		}
+		m := message{Role: retake.User, Text: textOf(c)}
+		if c.Role == genai.RoleModel {
+			m.Role, m.Calls = retake.Assistant, reply(&model.LLMResponse{Content: c}).Calls
+		}
+		for _, p := range c.Parts {
+			if p != nil && p.FunctionResponse != nil {
+				said = append(said, message{Role: retake.Tool, CallID: p.FunctionResponse.ID, Name: p.FunctionResponse.Name,
+					Text: argumentsOf(p.FunctionResponse.Response)})
+			}
+		}
+		if m.Text != "" || len(m.Calls) > 0 {
+			said = append(said, m)
+		}
+	}
+	return said
+}
+
+// askAgain is the request that follows one whose reply could not be used: the reply, an answer to each of its calls, the
+// words.
+func askAgain(req *model.LLMRequest, resp *model.LLMResponse, said []message) *model.LLMRequest {
+	next := *req
+	next.Contents = append([]*genai.Content(nil), req.Contents...)
+	var answers *genai.Content
+	for _, m := range said {
+		switch m.Role {
+		case retake.Assistant:
+			next.Contents = append(next.Contents, resp.Content)
+		case retake.Tool:
+			if answers == nil {
+				answers = &genai.Content{Role: genai.RoleUser}
+				next.Contents = append(next.Contents, answers)
+			}
+			answers.Parts = append(answers.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: m.CallID, Name: m.Name, Response: response(m.Text)}})
+		default:
+			next.Contents = append(next.Contents, genai.NewContentFromText(m.Text, genai.RoleUser))
+		}
+	}
+	return &next
+}
+
+// classify is what an error is to the core; zero leaves it to [fault.Classify]. The errors of genai come by value.
+func (a *Adapter) classify(err error) fault.Failure {
+	if a.custom != nil {
+		if f := a.custom(err); f.Failed() {
+			return f
+		}
+	}
+	if e, ok := errors.AsType[genai.APIError](err); ok {
+		body, _ := json.Marshal(map[string]any{"error": map[string]any{"code": e.Code, "message": e.Message, "status": e.Status, "details": e.Details}})
+		return fault.Classify(fault.Response{Provider: "gemini", Status: e.Code, Code: strings.ToUpper(e.Status), Message: e.Message, Body: body, Err: err}).Failure()
+	}
+	return fault.Failure{}
+}

@@ -1,0 +1,122 @@
+package adk
+
+import (
+	"context"
+	"iter"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/genai"
+)
+
+// Model wraps the model of an agent: transport faults are retried and answers that cannot be used are corrected within the
+// call, which no callback of ADK can do. Without the adapter's plugin in the runner it does nothing.
+//
+// The last piece of a streamed reply is held back until it has been judged; pieces before it are streamed at once, so that a
+// client may see pieces of a reply that is then asked for again.
+func (a *Adapter) Model(m model.LLM) model.LLM {
+	wrapped := &llm{a: a, inner: m}
+	if v, ok := m.(variant); ok {
+		return &googleLLM{wrapped, v}
+	}
+	return wrapped
+}
+
+type llm struct {
+	a     *Adapter
+	inner model.LLM
+}
+
+// variant is by what ADK tells Gemini's two backends apart.
+type variant interface{ GetGoogleLLMVariant() genai.Backend }
+
+type googleLLM struct {
+	*llm
+	variant
+}
+
+// Name is the wrapped model's.
+func (m *llm) Name() string { return m.inner.Name() }
+
+// GenerateContent asks the model until its reply can be used, or the run has ended.
+func (m *llm) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+	r := m.run(ctx)
+	if r == nil {
+		return m.inner.GenerateContent(ctx, req, stream)
+	}
+	return func(yield func(*model.LLMResponse, error) bool) {
+		for {
+			resp, cause, gone := m.once(ctx, req, stream, yield)
+			if gone {
+				return
+			}
+			next, err := r.judge(ctx, req, resp, cause)
+			if err == nil && next != nil {
+				if err = r.next(ctx, next); err == nil {
+					req = next
+					continue
+				}
+			}
+			if err != nil || resp != nil {
+				yield(held(resp, err), err)
+			}
+			return
+		}
+	}
+}
+
+func held(resp *model.LLMResponse, err error) *model.LLMResponse {
+	if err != nil {
+		return nil
+	}
+	return resp
+}
+
+func (m *llm) run(ctx context.Context) *run {
+	at, ok := ctx.(agent.InvocationContext)
+	if !ok {
+		return nil
+	}
+	return m.a.find(at.InvocationID(), at.Branch())
+}
+
+// once asks the model once. Pieces go on at once; the whole reply is held back. gone says that nobody listens any more.
+func (m *llm) once(ctx context.Context, req *model.LLMRequest, stream bool, yield func(*model.LLMResponse, error) bool) (whole *model.LLMResponse, err error, gone bool) {
+	for resp, err := range m.inner.GenerateContent(ctx, req, stream) {
+		switch {
+		case err != nil:
+			return nil, err, false
+		case resp == nil:
+		case !resp.Partial:
+			whole = joined(whole, resp)
+		case !yield(resp, nil):
+			return nil, nil, true
+		}
+	}
+	return whole, nil, false
+}
+
+// joined is a reply that comes in several whole pieces, as one: its calls are one batch.
+func joined(before, resp *model.LLMResponse) *model.LLMResponse {
+	if before == nil || before.Content == nil {
+		return resp
+	}
+	all := *resp
+	all.Content = &genai.Content{Role: before.Content.Role, Parts: append([]*genai.Part(nil), before.Content.Parts...)}
+	if resp.Content != nil {
+		all.Content.Parts = append(all.Content.Parts, resp.Content.Parts...)
+	}
+	return &all
+}
+
+// judge feeds what came of a model call. Where the model is to be asked again, next is what it is asked.
+func (r *run) judge(ctx context.Context, req *model.LLMRequest, resp *model.LLMResponse, cause error) (next *model.LLMRequest, err error) {
+	if cause == nil && thinking(resp) {
+		return nil, nil
+	}
+	verdict, err := r.feed(ctx, resp, cause)
+	if err != nil || !verdict.Again {
+		return nil, err
+	}
+	return askAgain(req, resp, verdict.Said), nil
+}

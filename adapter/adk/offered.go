@@ -1,0 +1,198 @@
+package adk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/genai"
+
+	"github.com/retake-go/retake/adapter/adk/internal/turns"
+	"github.com/retake-go/retake/tool"
+)
+
+// feed feeds a reply or an error. A stream that broke half-way is an error: what came of it is not used.
+func (r *run) feed(ctx context.Context, resp *model.LLMResponse, cause error) (turns.Verdict, error) {
+	if cause != nil {
+		return r.of.Failed(ctx, cause)
+	}
+	return r.of.Reply(ctx, reply(resp))
+}
+
+// streaming are the tools of a request that ADK runs without asking its plugins, by name.
+func streaming(req *model.LLMRequest) map[string]bool {
+	var names map[string]bool
+	for name, t := range req.Tools {
+		if _, ok := t.(runnable); ok || !streams(t) {
+			continue
+		}
+		if names == nil {
+			names = map[string]bool{}
+		}
+		names[name] = true
+	}
+	return names
+}
+
+// shelf keeps the tools that a run has been offered, so that a schema is compiled once.
+type shelf struct {
+	mu    sync.Mutex
+	tools map[string]*tool.Tool
+}
+
+func newShelf() *shelf { return &shelf{tools: map[string]*tool.Tool{}} }
+
+// set is the functions that a request offers. The error names the tool whose schema cannot be used.
+func (s *shelf) set(req *model.LLMRequest) (*tool.Set, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*tool.Tool
+	for _, d := range declarations(req) {
+		t, err := s.get(d)
+		if err != nil {
+			return nil, fmt.Errorf("retake: %w", err)
+		}
+		all = append(all, t)
+	}
+	set, err := tool.NewSet(all...)
+	if err != nil {
+		return nil, fmt.Errorf("retake: %w", err)
+	}
+	return set, nil
+}
+
+func declarations(req *model.LLMRequest) []*genai.FunctionDeclaration {
+	var all []*genai.FunctionDeclaration
+	if req.Config == nil {
+		return nil
+	}
+	for _, t := range req.Config.Tools {
+		if t != nil {
+			all = append(all, t.FunctionDeclarations...)
+		}
+	}
+	return all
+}
+
+func (s *shelf) get(d *genai.FunctionDeclaration) (*tool.Tool, error) {
+	parameters, err := parametersOf(d)
+	if err != nil {
+		return nil, fmt.Errorf("tool %q: parameters: %w", d.Name, err)
+	}
+	key := d.Name + "\x00" + string(parameters)
+	if t, ok := s.tools[key]; ok {
+		return t, nil
+	}
+	t, err := turns.Offered(d.Name, d.Description, parameters)
+	if err == nil {
+		s.tools[key] = t
+	}
+	return t, err
+}
+
+// parametersOf is the JSON Schema of a function's arguments; of one without any, that of any object.
+func parametersOf(d *genai.FunctionDeclaration) ([]byte, error) {
+	switch {
+	case d.ParametersJsonSchema != nil:
+		return json.Marshal(d.ParametersJsonSchema)
+	case d.Parameters != nil:
+		return json.Marshal(jsonSchema(d.Parameters))
+	}
+	return []byte(`{"type":"object"}`), nil
+}
+
+// jsonSchema is a schema of genai, which is a part of OpenAPI's, as JSON Schema. Formats bind nothing.
+func jsonSchema(s *genai.Schema) map[string]any {
+	out := map[string]any{}
+	for key, n := range map[string]*int64{
+		"minLength": s.MinLength, "maxLength": s.MaxLength, "minItems": s.MinItems, "maxItems": s.MaxItems,
+		"minProperties": s.MinProperties, "maxProperties": s.MaxProperties,
+	} {
+		if n != nil {
+			out[key] = *n
+		}
+	}
+	for key, n := range map[string]*float64{"minimum": s.Minimum, "maximum": s.Maximum} {
+		if n != nil {
+			out[key] = *n
+		}
+	}
+	if s.Type != "" && s.Type != genai.TypeUnspecified {
+		out["type"] = orNull(s, strings.ToLower(string(s.Type)))
+	}
+	if s.Pattern != "" {
+		out["pattern"] = s.Pattern
+	}
+	if len(s.Required) > 0 {
+		out["required"] = s.Required
+	}
+	nested(out, s)
+	return out
+}
+
+// orNull is a type, or that and null where the schema allows it.
+func orNull(s *genai.Schema, name string) any {
+	if s.Nullable != nil && *s.Nullable && name != "null" {
+		return []string{name, "null"}
+	}
+	return name
+}
+
+// nested adds what holds schemas or values of its own.
+func nested(out map[string]any, s *genai.Schema) {
+	if len(s.Enum) > 0 {
+		values := make([]any, 0, len(s.Enum)+1)
+		for _, v := range s.Enum {
+			values = append(values, v)
+		}
+		if s.Nullable != nil && *s.Nullable {
+			values = append(values, nil)
+		}
+		out["enum"] = values
+	}
+	if s.Items != nil {
+		out["items"] = jsonSchema(s.Items)
+	}
+	if len(s.Properties) > 0 {
+		properties := map[string]any{}
+		for name, p := range s.Properties {
+			properties[name] = jsonSchema(p)
+		}
+		out["properties"] = properties
+	}
+	var either []any
+	for _, o := range s.AnyOf {
+		either = append(either, jsonSchema(o))
+	}
+	if either != nil {
+		out["anyOf"] = either
+	}
+}
+
+// streams reports whether a value is a tool that streams its result to ADK.
+func streams(t any) bool {
+	_, ok := t.(interface {
+		RunStream(ctx agent.Context, args any) iter.Seq2[string, error]
+	})
+	return ok
+}
+
+// leaveUnwatched ends the calls of a reply that ADK makes without asking its plugins: to the core they are over, uncharged.
+func (r *run) leaveUnwatched(ctx context.Context, resp *model.LLMResponse) {
+	for _, c := range functionCalls(resp.Content) {
+		r.mu.Lock()
+		left := r.unwatched[c.Name]
+		r.mu.Unlock()
+		if !left {
+			continue
+		}
+		if claimed := r.claim(c.ID, c.Name, c.Args); claimed != nil {
+			claimed.Leave(ctx)
+		}
+	}
+}

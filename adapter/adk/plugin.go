@@ -1,0 +1,236 @@
+package adk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/plugin"
+	adktool "google.golang.org/adk/v2/tool"
+
+	"github.com/retake-go/retake/adapter/adk/internal/turns"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/tool"
+)
+
+// Name is the plugin's name in a runner.
+const Name = "retake"
+
+// Plugin makes the plugin for runner.PluginConfig. Put it first: what a plugin before it answers, it does not see. It takes the
+// place of retryandreflect.
+func (a *Adapter) Plugin() (*plugin.Plugin, error) {
+	return plugin.New(plugin.Config{
+		Name:                 Name,
+		AfterRunCallback:     func(ctx agent.InvocationContext) { a.finish(ctx.InvocationID()) },
+		BeforeModelCallback:  a.beforeModel,
+		AfterModelCallback:   a.afterModel,
+		OnModelErrorCallback: a.onModelError,
+		BeforeToolCallback:   a.beforeTool,
+		AfterToolCallback:    a.afterTool,
+		OnToolErrorCallback:  a.onToolError,
+	})
+}
+
+// take removes the runs of an invocation and returns them in order of branch.
+func (a *Adapter) take(invocation string) []*run {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var all []*run
+	for key, r := range a.runs {
+		if key.invocation == invocation {
+			all = append(all, r)
+			delete(a.runs, key)
+		}
+	}
+	slices.SortFunc(all, func(x, y *run) int { return strings.Compare(x.at.Branch, y.at.Branch) })
+	return all
+}
+
+// beforeModel makes the wait that stands before a model call, and ends ADK's run where retake's has ended.
+func (a *Adapter) beforeModel(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
+	deadline, _ := ctx.Deadline()
+	r, err := a.begin(Invocation{
+		ID: ctx.InvocationID(), Branch: ctx.Branch(), AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID(),
+	}, deadline)
+	if err != nil {
+		return nil, err
+	}
+	return nil, r.next(ctx, req)
+}
+
+func (r *run) next(ctx context.Context, req *model.LLMRequest) error {
+	tools, err := r.offered.set(req)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.unwatched = streaming(req)
+	r.mu.Unlock()
+	return r.of.Next(ctx, tools, func() []message { return saidBefore(req.Contents) })
+}
+
+// afterModel feeds a reply that the model's wrapper has not fed, and learns the ids that ADK has given its calls.
+func (a *Adapter) afterModel(ctx agent.Context, resp *model.LLMResponse, err error) (*model.LLMResponse, error) {
+	r := a.find(ctx.InvocationID(), ctx.Branch())
+	if r == nil || err != nil || resp == nil || resp.Partial || thinking(resp) {
+		return nil, nil
+	}
+	if !r.of.Replied() {
+		if _, err := r.of.Reply(ctx, reply(resp)); err != nil {
+			return nil, err
+		}
+	}
+	var ids []string
+	for _, c := range functionCalls(resp.Content) {
+		ids = append(ids, c.ID)
+	}
+	r.of.Name(ids)
+	r.leaveUnwatched(ctx, resp)
+	return nil, nil
+}
+
+// onModelError records an error that the model's wrapper has not seen. It cannot ask the model again.
+func (a *Adapter) onModelError(ctx agent.Context, _ *model.LLMRequest, err error) (*model.LLMResponse, error) {
+	r := a.find(ctx.InvocationID(), ctx.Branch())
+	if r == nil || r.of.Replied() {
+		return nil, nil
+	}
+	_, stop := r.of.Failed(ctx, err)
+	return nil, stop
+}
+
+// response is an answer to a call that is no result of its tool, in the form that Gemini reads as a failure.
+func response(text string) map[string]any { return map[string]any{"error": text} }
+
+// beforeTool answers a call that may not be run.
+func (a *Adapter) beforeTool(ctx agent.Context, t adktool.Tool, args map[string]any) (map[string]any, error) {
+	r := a.find(ctx.InvocationID(), ctx.Branch())
+	if r == nil {
+		return nil, nil
+	}
+	c := r.claim(ctx.FunctionCallID(), t.Name(), args)
+	if c == nil {
+		return nil, nil
+	}
+	if text, refused, _ := c.Refused(); refused {
+		return response(text), nil
+	}
+	r.mu.Lock()
+	r.calls[ctx.FunctionCallID()] = c
+	r.mu.Unlock()
+	return nil, nil
+}
+
+// claim finds the call in the reply under way; nil for one that is made because an earlier invocation goes on.
+func (r *run) claim(id, name string, args map[string]any) *turns.Call {
+	c, _ := r.of.Claim(id, name, argumentsOf(args))
+	return c
+}
+
+// begun returns the call that ADK has begun under an id, and forgets it; nil for one that is over or not watched.
+func (a *Adapter) begun(ctx agent.Context) *turns.Call {
+	r := a.find(ctx.InvocationID(), ctx.Branch())
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.calls[ctx.FunctionCallID()]
+	delete(r.calls, ctx.FunctionCallID())
+	return c
+}
+
+// afterTool feeds a result. It answers in the tool's place where a reducer refuses the result.
+func (a *Adapter) afterTool(ctx agent.Context, _ adktool.Tool, _, result map[string]any, err error) (map[string]any, error) {
+	c := a.begun(ctx)
+	if c == nil || err != nil {
+		return nil, nil
+	}
+	answer, _ := c.End(ctx, done(result))
+	if answer.Own {
+		return nil, nil
+	}
+	return response(answer.Text), nil
+}
+
+// onToolError feeds an error of a tool, or a call of a tool that there is not, and makes the call again where that is
+// decided.
+func (a *Adapter) onToolError(ctx agent.Context, t adktool.Tool, args map[string]any, err error) (map[string]any, error) {
+	c := a.begun(ctx)
+	if c == nil {
+		return a.unknownTool(ctx, t, args)
+	}
+	if errors.Is(err, adktool.ErrConfirmationRequired) || errors.Is(err, adktool.ErrConfirmationRejected) {
+		c.Leave(ctx)
+		return nil, nil
+	}
+	out, result := broke(err), map[string]any(nil)
+	for {
+		answer, _ := c.End(ctx, out)
+		switch again, ok := t.(runnable); {
+		case answer.Own:
+			return result, nil
+		case !answer.Again || !ok:
+			return response(answer.Text), nil
+		default:
+			out, result = try(ctx, again, args)
+		}
+	}
+}
+
+// runnable is a tool that can be run, as ADK itself asks for it.
+type runnable interface {
+	Run(ctx agent.Context, args any) (map[string]any, error)
+}
+
+func try(ctx agent.Context, t runnable, args map[string]any) (tool.Outcome, map[string]any) {
+	result, err := t.Run(ctx, args)
+	if err != nil {
+		return broke(err), nil
+	}
+	return done(result), result
+}
+
+// unknownTool answers a call of a name that ADK has no tool for.
+func (a *Adapter) unknownTool(ctx agent.Context, t adktool.Tool, args map[string]any) (map[string]any, error) {
+	r := a.find(ctx.InvocationID(), ctx.Branch())
+	if r == nil {
+		return nil, nil
+	}
+	c := r.claim(ctx.FunctionCallID(), t.Name(), args)
+	if c == nil {
+		return nil, nil
+	}
+	text, refused, _ := c.Refused()
+	if refused {
+		return response(text), nil
+	}
+	// The model was offered this tool, or one whose name reads the same, and ADK cannot run it.
+	none := fault.Issue{Rule: fault.RuleUnknownTool, Expected: "a tool that can be run", Source: fault.FromTool}
+	answer, _ := c.End(ctx, tool.Outcome{Issues: []fault.Issue{none}})
+	return response(answer.Text), nil
+}
+
+// done is a result as an outcome.
+func done(result map[string]any) tool.Outcome {
+	doc, err := json.Marshal(result)
+	if err != nil {
+		return tool.Outcome{Err: err}
+	}
+	return tool.Outcome{Result: doc}
+}
+
+// broke is a tool's error as an outcome.
+func broke(err error) tool.Outcome {
+	if again, ok := errors.AsType[*fault.ToolValidationError](err); ok {
+		return tool.Outcome{Issues: fault.SortIssues(again.Issues)}
+	}
+	if failed, ok := errors.AsType[*tool.FailedError](err); ok {
+		return tool.Outcome{Failed: failed.Text}
+	}
+	return tool.Outcome{Err: err}
+}
