@@ -168,10 +168,10 @@ func (c *cursor) unit() (rune, bool) {
 type numberForm uint8
 
 const (
-	noNumber numberForm = iota
-	whole               // with neither fraction nor exponent
-	decimal             // with a fraction
-	powered             // with an exponent
+	formNone     numberForm = iota // it is no number
+	formWhole                      // with neither fraction nor exponent
+	formFraction                   // with a fraction
+	formPower                      // with an exponent
 )
 
 // num steps over the number that begins here and returns its text.
@@ -180,22 +180,22 @@ func (c *cursor) num() (text string, form numberForm) {
 	c.byte('-')
 	first := c.at
 	if digits := c.digits(); digits == 0 || digits > 1 && c.text[first] == '0' {
-		return "", noNumber
+		return "", formNone
 	}
-	form = whole
+	form = formWhole
 	if c.byte('.') {
-		form = decimal
+		form = formFraction
 		if c.digits() == 0 {
-			return "", noNumber
+			return "", formNone
 		}
 	}
 	if c.byte('e') || c.byte('E') {
-		form = powered
+		form = formPower
 		if !c.byte('+') {
 			c.byte('-')
 		}
 		if c.digits() == 0 {
-			return "", noNumber
+			return "", formNone
 		}
 	}
 	return c.text[start:c.at], form

@@ -83,7 +83,8 @@ func plainEmail(_, _ float64, text string) verdict {
 		return unsure
 	}
 	top := domain[strings.LastIndexByte(domain, '.')+1:]
-	if len(top) == len(domain) || strings.ContainsFunc(top, func(r rune) bool { return r < 'A' }) {
+	hyphenEnds := domain[0] == '-' || strings.Contains(domain, "-.") || strings.Contains(domain, ".-")
+	if len(top) == len(domain) || hyphenEnds || strings.ContainsFunc(top, func(r rune) bool { return r < 'A' }) {
 		return unsure
 	}
 	return good
@@ -101,6 +102,8 @@ func dotted(s string, allowed func(byte) bool) bool {
 	return last != '.'
 }
 
-func localByte(b byte) bool { return domainByte(b) || b == '_' || b == '-' || b == '+' }
+func localByte(b byte) bool { return domainByte(b) || b == '_' || b == '+' }
 
-func domainByte(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' }
+func domainByte(b byte) bool {
+	return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || b == '-'
+}

@@ -238,15 +238,13 @@ func charsetOf(pattern string) *charset {
 }
 
 func (l *lowering) list(s *jsonschema.Schema, elem reflect.Type) *listTests {
-	t := &listTests{items: anything, min: countOr(s.MinItems, 0), max: countOr(s.MaxItems, -1), unique: s.UniqueItems}
+	t := &listTests{min: countOr(s.MinItems, 0), max: countOr(s.MaxItems, -1), unique: s.UniqueItems}
 	switch items := s.Items.(type) {
 	case *jsonschema.Schema:
 		t.items = l.node(items, elem)
 	case nil:
-		if s.Items2020 != nil {
+		if t.items = l.unsaid(elem); s.Items2020 != nil {
 			t.items = l.node(s.Items2020, elem)
-		} else if elem != nil {
-			l.unknown = true
 		}
 	default:
 		l.unknown = true
@@ -254,8 +252,18 @@ func (l *lowering) list(s *jsonschema.Schema, elem reflect.Type) *listTests {
 	return t
 }
 
+// unsaid is what items and members are held to of which the schema says nothing.
+func (l *lowering) unsaid(t reflect.Type) *node {
+	if t == nil {
+		return anything
+	}
+	n := *anything
+	n.bind.kind = bindOther
+	return &n
+}
+
 func (l *lowering) object(s *jsonschema.Schema, elem reflect.Type, fields []field) *objectTests {
-	t := &objectTests{rest: anything, min: countOr(s.MinProperties, 0), max: countOr(s.MaxProperties, -1)}
+	t := &objectTests{rest: l.unsaid(elem), min: countOr(s.MinProperties, 0), max: countOr(s.MaxProperties, -1)}
 	switch additional := s.AdditionalProperties.(type) {
 	case *jsonschema.Schema:
 		if t.rest = l.node(additional, elem); additional.Bool != nil && !*additional.Bool {
@@ -264,8 +272,8 @@ func (l *lowering) object(s *jsonschema.Schema, elem reflect.Type, fields []fiel
 	case bool:
 		t.closed = !additional
 	}
-	if elem != nil { // of a map: all of its members are of the rest
-		l.unknown = l.unknown || t.rest == anything || len(s.Properties)+len(s.Required) > 0
+	if elem != nil && len(s.Properties)+len(s.Required) > 0 {
+		l.unknown = true // all members of a map are of the rest
 	}
 	for _, e := range s.Extensions {
 		names, ok := e.(memberNames)
@@ -300,20 +308,24 @@ func (l *lowering) members(t *objectTests, s *jsonschema.Schema, fields []field)
 		return
 	}
 	for n, name := range names {
-		m := member{name: name, node: t.rest}
-		var typ reflect.Type
-		if fields != nil {
-			m.field, m.path, typ = fields[n].index[0], fields[n].index[1:], fields[n].typ
-		}
-		if sub, ok := s.Properties[name]; ok {
-			m.node = l.node(sub, typ)
-		}
-		t.members = append(t.members, m)
+		t.members = append(t.members, l.member(t, s, name, fields, n))
 		if slices.Contains(s.Required, name) {
 			t.required |= 1 << n
 		}
 	}
 	t.index()
+}
+
+func (l *lowering) member(t *objectTests, s *jsonschema.Schema, name string, fields []field, n int) member {
+	m := member{name: name, node: t.rest}
+	var typ reflect.Type
+	if fields != nil {
+		m.field, m.path, typ = fields[n].index[0], fields[n].index[1:], fields[n].typ
+	}
+	if sub, ok := s.Properties[name]; ok {
+		m.node = l.node(sub, typ)
+	}
+	return m
 }
 
 func (t *objectTests) index() {

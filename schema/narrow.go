@@ -18,6 +18,7 @@ type findings struct {
 	schema *Schema
 	path   []string
 	issues []fault.Issue
+	read   int  // bytes that were read again
 	lost   bool // the library accepts what a node refused: it must judge the whole
 }
 
@@ -79,10 +80,32 @@ func (f *findings) missing(s *jsonschema.Schema, members []member, bits uint64) 
 	f.add(&jsonschema.ValidationError{SchemaURL: s.Location, ErrorKind: k}, nil)
 }
 
+// refuse has the library explain a value that its node refuses. All that was found in it so far, from mark on, the library says
+// again.
+func (f *findings) refuse(n *node, value any, mark int) verdict {
+	f.issues = f.issues[:mark]
+	var cause *jsonschema.ValidationError
+	if !errors.As(n.whole.Validate(value), &cause) {
+		f.lost = true
+		return unsure
+	}
+	f.add(cause, value)
+	return good
+}
+
+// refuse is the same for an object or an array, as it is written.
+func (w *walk) refuse(n *node, text string, mark int) verdict {
+	value, ok := w.part(text)
+	if !ok {
+		return unsure
+	}
+	return w.found.refuse(n, value, mark)
+}
+
 // refuseMember tells that an object does not allow the member the walk is at.
 func (w *walk) refuseMember(n *node, name, text string) verdict {
-	value, issue := readPart(text)
-	if issue != nil {
+	value, ok := w.part(text)
+	if !ok {
 		return unsure
 	}
 	f := *w.found
@@ -93,19 +116,13 @@ func (w *walk) refuseMember(n *node, name, text string) verdict {
 	return good
 }
 
-// readPart reads a value out of a document that is within its bounds.
-func readPart(text string) (any, *fault.Issue) {
-	return read([]byte(text), Limits{MaxBytes: len(text), MaxDepth: maxMaxDepth})
-}
-
-// refuse has the library explain the value of a node. All that was found in it so far, from mark on, the library says again.
-func (f *findings) refuse(n *node, value any, mark int) verdict {
-	f.issues = f.issues[:mark]
-	var cause *jsonschema.ValidationError
-	if !errors.As(n.whole.Validate(value), &cause) {
-		f.lost = true
-		return unsure
+// part reads a value out of the document. What is refused at many depths is read many times: where that comes to more than the
+// document twice over, the library had better judge the whole.
+func (w *walk) part(text string) (any, bool) {
+	w.found.read += len(text)
+	if w.found.read > 2*len(w.text) {
+		return nil, false
 	}
-	f.add(cause, value)
-	return good
+	value, issue := read([]byte(text), Limits{MaxBytes: len(text), MaxDepth: maxMaxDepth})
+	return value, issue == nil
 }

@@ -42,7 +42,7 @@ func TestProgramsKnowTheTypes(t *testing.T) {
 	for name, known := range map[string]func() bool{
 		"strings": bound[stringsType], "patterns": bound[patternsType], "formats": bound[formatsType], "numbers": bound[numbersType],
 		"lists": bound[listsType], "foreign": bound[foreignType], "order": bound[order], "signup": bound[signup],
-		"recursive": bound[treeish], "pointer": bound[*order], "list": bound[[]order], "map": bound[map[string]order],
+		"any": bound[map[string]any], "maps": bound[map[string]map[string]float64], "recursive": bound[treeish], "pointer": bound[*order], "list": bound[[]order], "map": bound[map[string]order],
 	} {
 		assert.True(t, known(), name)
 	}
@@ -69,20 +69,24 @@ func TestProgramsAreSure(t *testing.T) {
 	}
 }
 
+// leaves are schemas of scalars, a few of which programs do not know.
+var leaves = []string{
+	`{}`, `false`, `{"type":"string","minLength":2,"maxLength":3}`, `{"type":"string","pattern":"^[a-z]+$"}`, `{"pattern":"b"}`,
+	`{"enum":["a","ab",1,null,true]}`, `{"const":"ab"}`, `{"const":1}`, `{"enum":[0.1,"a"]}`, `{"enum":[{"a":1}]}`, `{"type":"boolean"}`,
+	`{"type":"integer","minimum":1,"maximum":30}`, `{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1.5}`, `{"minimum":0.1}`,
+	`{"type":["string","null"]}`, `{"multipleOf":0.5}`, `{"type":"integer"}`, `{"not":{"const":0}}`, `{"oneOf":[{"type":"integer"},{"minimum":2}]}`,
+	`{"anyOf":[{"type":"null"},{"type":"string","minLength":2}]}`, `{"if":{"type":"string"},"then":{"maxLength":2},"else":{"type":"integer"}}`,
+}
+
 // drawSchema makes a schema of the keywords that programs know, and of some they do not.
 func drawSchema(t *rapid.T, depth int) map[string]any {
 	s := map[string]any{}
-	scalars := []string{`{}`, `{"type":"string","minLength":2,"maxLength":3}`, `{"type":"string","pattern":"^[a-z]+$"}`, `{"enum":["a","ab",1,null,true]}`,
-		`{"type":"integer","minimum":1,"maximum":30}`, `{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1.5}`, `{"const":"ab"}`, `false`,
-		`{"type":["string","null"]}`, `{"type":"boolean"}`, `{"minimum":0.1}`, `{"pattern":"b"}`, `{"multipleOf":0.5}`, `{"const":1}`, `{"type":"integer"}`,
-		`{"anyOf":[{"type":"null"},{"type":"string","minLength":2}]}`, `{"not":{"const":0}}`, `{"if":{"type":"string"},"then":{"maxLength":2},"else":{"type":"integer"}}`,
-		`{"oneOf":[{"type":"integer"},{"minimum":2}]}`, `{"enum":[0.1,"a"]}`, `{"enum":[{"a":1}]}`}
 	if depth == 0 || rapid.IntRange(0, 2).Draw(t, "leaf") == 0 {
-		return map[string]any{"allOf": []any{json.RawMessage(rapid.SampledFrom(scalars).Draw(t, "scalar"))}}
+		return map[string]any{"allOf": []any{json.RawMessage(rapid.SampledFrom(leaves).Draw(t, "scalar"))}}
 	}
 	sub := func(label string) any {
 		if rapid.Bool().Draw(t, "plain") {
-			return json.RawMessage(rapid.SampledFrom(scalars).Draw(t, label))
+			return json.RawMessage(rapid.SampledFrom(leaves).Draw(t, label))
 		}
 		return drawSchema(t, depth-1)
 	}
@@ -131,12 +135,14 @@ func drawDocument(t *rapid.T, depth int) string {
 	return "{" + strings.Join(members, ",\n") + "}"
 }
 
+var drafts = []string{"https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"}
+
 func TestProgramsAndTheLibraryAgree(t *testing.T) {
 	sure, unknown := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		root := drawSchema(t, 3)
 		root["$defs"] = map[string]any{"x": drawSchema(t, 2)}
-		root["$schema"] = rapid.SampledFrom([]string{"https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"}).Draw(t, "draft")
+		root["$schema"] = rapid.SampledFrom(drafts).Draw(t, "draft")
 		text, err := json.Marshal(root)
 		require.NoError(t, err)
 		s, err := schema.Compile(text)
@@ -155,4 +161,51 @@ func TestProgramsAndTheLibraryAgree(t *testing.T) {
 		}
 	})
 	t.Logf("sure of %d documents; %d schemas without a program", sure, unknown)
+}
+
+// What is refused at every depth is not read again at every depth.
+func TestRefusedAtEveryDepth(t *testing.T) {
+	s := compile(t, `{"type":"object","maxProperties":1,"properties":{"a":{"$ref":"#"},"b":{"items":{"type":"integer"}}}}`)
+	doc := `{"b":[` + strings.Repeat(`"x",`, 200) + `1]}`
+	for range 60 {
+		doc = `{"a":` + doc + `,"c":1}`
+	}
+	assert.False(t, schema.Explained(s, []byte(doc)))
+	sameVerdict(t, s, []byte(doc))
+	shallow := []byte(`{"a":{"a":{"b":["x"]},"c":1}}`)
+	assert.True(t, schema.Explained(s, shallow))
+	sameVerdict(t, s, shallow)
+}
+
+// References may lead round through members and null.
+func TestReferencesThroughNull(t *testing.T) {
+	s := compile(t, `{"$ref":"#/$defs/a","$defs":{
+		"a":{"anyOf":[{"type":"object","required":["v"],"properties":{"v":{"type":"integer"},"c":{"$ref":"#/$defs/b"}}},{"type":"null"}]},
+		"b":{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}]}}}`)
+	require.True(t, schema.HasProgram(s))
+	for doc, told := range map[string]string{
+		`null`: "good", `{"v":1,"c":{"v":2,"c":null}}`: "good", `{"v":1,"c":{"v":"x"}}`: "bad", `{"v":1,"c":{"c":null}}`: "bad", `{"v":1,"c":[]}`: "bad",
+	} {
+		assert.Equal(t, told, schema.Told(s, []byte(doc)), doc)
+		sameVerdict(t, s, []byte(doc))
+	}
+	loop := compile(t, `{"anyOf":[{"$ref":"#"},{"type":"null"}]}`)
+	assert.False(t, schema.HasProgram(loop))
+	sameVerdict(t, loop, []byte(`1`))
+}
+
+// Strings of a large document do not keep all of it alive; either way they say the same.
+func TestLargeDocuments(t *testing.T) {
+	typed, err := schema.For[map[string]map[string]string]()
+	require.NoError(t, err)
+	var members []string
+	for n := range 300 {
+		members = append(members, fmt.Sprintf(`"key %d":{"a\n":"b","c":"value %d"}`, n, n))
+	}
+	doc := []byte("{" + strings.Join(members, ",") + "}")
+	value, issues := typed.Decode(doc)
+	require.Empty(t, issues)
+	slowly, _ := schema.DecodeSlowly(typed, doc)
+	require.Equal(t, slowly, value)
+	require.Equal(t, "b", value["key 7"]["a\n"])
 }

@@ -86,20 +86,20 @@ func (w *walk) number(v *scalar) bool {
 	v.text, form = w.num()
 	v.kind = kindNumber
 	switch {
-	case form == noNumber:
+	case form == formNone:
 		return false
-	case form == whole && len(v.text) <= maxIntDigits:
+	case form == formWhole && len(v.text) <= maxIntDigits:
 		v.kind |= kindInteger
 		v.whole, v.int = true, smallInt(v.text)
 		return true
-	case form == whole:
+	case form == formWhole:
 		v.kind |= kindInteger
 		return len(v.text) <= maxWideDigits
 	}
-	if (form == powered || len(v.text) > maxWideDigits) && !numberInBounds([]byte(v.text)) {
+	if (form == formPower || len(v.text) > maxWideDigits) && !numberInBounds([]byte(v.text)) {
 		return false
 	}
-	if form == decimal && strings.HasSuffix(strings.TrimRight(v.text, "0"), ".") || form == powered && isInteger(json.Number(v.text)) {
+	if form == formFraction && strings.HasSuffix(strings.TrimRight(v.text, "0"), ".") || form == formPower && isInteger(json.Number(v.text)) {
 		v.kind |= kindInteger
 	}
 	return true
@@ -134,11 +134,7 @@ func (w *walk) container(n *node, to reflect.Value, kind kinds) verdict {
 		told = w.ask(n.more, start)
 	}
 	if told == bad && w.found != nil {
-		value, issue := readPart(w.text[start:w.at])
-		if issue != nil {
-			return unsure
-		}
-		return w.found.refuse(n, value, mark)
+		return w.refuse(n, w.text[start:w.at], mark)
 	}
 	if told == good && n.bind.kind == bindOther {
 		return decode(w.text[start:w.at], to)
@@ -206,7 +202,11 @@ func (w *walk) array(n *node, to reflect.Value) verdict {
 	if bound && count == 0 {
 		list.Set(reflect.MakeSlice(list.Type(), 0, 0))
 	}
-	return max(n.list.counts(count), distinct(texts))
+	told := n.list.counts(count)
+	if n.list.unique {
+		told = max(told, distinct(texts))
+	}
+	return told
 }
 
 // firstItems is the room made for the items of a list, which doubles as it fills.
