@@ -3,6 +3,8 @@ package journal
 import (
 	"errors"
 	"fmt"
+
+	"github.com/retake-go/retake/loop/machine"
 )
 
 // What is wrong with a journal, for errors.Is.
@@ -63,18 +65,27 @@ func (e *ConflictError) Error() string {
 // Is finds ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// DifferenceError says that a recorded decision is not what today's code decides. errors.Is finds [ErrDiffers].
-type DifferenceError struct {
-	// Line is that of the decision, from 1; Event the number of its event.
+// MisfitError says that today's code refuses what was recorded: an event that does not fit the run as it stands, or the
+// config of a header. errors.Is finds [ErrDiffers].
+type MisfitError struct {
+	// Line counts from 1, Event is the number of the event from 1; that of the event before a header.
 	Line, Event int64
-	// Recorded and Now are both decisions as canonical JSON.
-	Recorded, Now []byte
+	// Kind is the event's; "header" for a header.
+	Kind machine.EventKind
+	// Err is why: of an event a [machine.EventError].
+	Err error
 }
 
-// Error names the line and both decisions, cut to a length that can be read.
-func (e *DifferenceError) Error() string {
-	return fmt.Sprintf("journal: line %d: recorded was %.300s, now it is %.300s", e.Line, e.Recorded, e.Now)
+// Error names line and event.
+func (e *MisfitError) Error() string {
+	if e.Kind == kindHeader {
+		return fmt.Sprintf("journal: line %d: the header is refused now: %v", e.Line, e.Err)
+	}
+	return fmt.Sprintf("journal: line %d: event %d (%s) does not fit now: %v", e.Line, e.Event, e.Kind, e.Err)
 }
+
+// Unwrap gives the reason.
+func (e *MisfitError) Unwrap() error { return e.Err }
 
 // Is finds ErrDiffers.
-func (e *DifferenceError) Is(target error) bool { return target == ErrDiffers }
+func (e *MisfitError) Is(target error) bool { return target == ErrDiffers }

@@ -30,6 +30,9 @@ type Fold struct {
 	key     []byte
 	// open is what today's code made of the last event, while its decision record has not come.
 	open *Decision
+	// events counts the events so far, kind is that of the last one.
+	events int64
+	kind   machine.EventKind
 }
 
 // NewFold returns a fold of nothing. key is the secret key of a redacted journal; nil for none.
@@ -43,8 +46,9 @@ func (f *Fold) Unfinished() bool {
 	return f.Header.Format != "" && f.State.Phase != machine.Idle && f.State.Phase != machine.Stopped
 }
 
-// Add folds one record. A decision that is not what the core makes of the event before it gives a [DifferenceError]; a
-// record that cannot come here, and an event that does not fit, an error that says so. The fold is then of no further use.
+// Add folds one record. A decision that is not what the core makes of the event before it gives a [DifferenceError], an event or a
+// header that today's code refuses a [MisfitError], and a record that cannot come here an error that says so. The fold is
+// then of no further use.
 func (f *Fold) Add(rec Record) error {
 	switch {
 	case rec.Note != nil:
@@ -81,19 +85,20 @@ func (f *Fold) begin(h Header) error {
 	}
 	st, err := machine.New(h.Config, held)
 	if err != nil {
-		return fmt.Errorf("header: config: %w", err)
+		return &MisfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
 	marks := h.Redaction != nil
-	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(h.Session, f.key, marks)}
+	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(h.Session, f.key, marks), events: f.events}
 	return nil
 }
 
 // event steps the core.
 func (f *Fold) event(ev Event) error {
 	before := f.State
+	f.events, f.kind = f.events+1, ev.Kind
 	st, effects, err := machine.Step(before, ev)
 	if err != nil {
-		return err
+		return &MisfitError{Event: f.events, Kind: ev.Kind, Err: err}
 	}
 	d, err := f.advance(before, ev, effects, st)
 	f.open = &d
@@ -145,9 +150,22 @@ func (f *Fold) decided(recorded Decision) error {
 		return err
 	}
 	if !bytes.Equal(was, is) {
-		return &DifferenceError{Recorded: was, Now: is}
+		return f.difference(recorded, now, was, is)
 	}
 	return nil
+}
+
+// decidedAs is decided for the bytes of a record. It reports whether they are those that today's code would write.
+func (f *Fold) decidedAs(raw []byte) (bool, error) {
+	if f.open == nil || f.blind() || kindOf(raw) != kindDecision {
+		return false, nil
+	}
+	is, err := canon.Marshal(Record{Decision: f.open})
+	if err != nil || !bytes.Equal(raw, is) {
+		return false, err
+	}
+	f.open = nil
+	return true, nil
 }
 
 // blind reports whether the digests of prompts cannot be made, for want of the secret key.

@@ -18,12 +18,17 @@ type line struct {
 // Trace returns one step as one line of canonical JSON: the event, its effects, and what it added to the transcript, from
 // message number said on. Two drivers that make the same run give the same lines.
 func Trace(ev Event, effects []Effect, st State, said int) ([]byte, error) {
+	return TraceOf(ev, effects, st.Transcript.Slice(said, st.Transcript.Len()))
+}
+
+// TraceOf is [Trace] for a step that was recorded: said is what it added to the transcript.
+func TraceOf(ev Event, effects []Effect, said []message.Message) ([]byte, error) {
 	ev.At = time.Time{}
 	timeless := make([]Effect, len(effects))
 	for n, e := range effects {
 		timeless[n] = e.timeless()
 	}
-	return canon.Marshal(line{Event: ev, Effects: timeless, Said: st.Transcript.Slice(said, st.Transcript.Len())})
+	return canon.Marshal(line{Event: ev, Effects: timeless, Said: said})
 }
 
 // timeless is the effect without observed times.

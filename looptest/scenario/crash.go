@@ -29,6 +29,7 @@ type run struct {
 	at     time.Time
 	// calls counts the calls of all replies, for their ids.
 	calls int
+	recorded
 }
 
 // record is one step as a journal would hold it.
@@ -43,11 +44,16 @@ func (sc *story) begin() error {
 	if err != nil {
 		return err
 	}
+	sc.recorded = recorded{store: &memory{}}
+	options, err := sc.openJournal()
+	if err != nil {
+		return err
+	}
 	var r *loop.Runner
 	if sc.single != nil {
-		r, err = loop.NewActionRunner(s, sc.single, sc.record)
+		r, err = loop.NewActionRunner(s, sc.single, sc.record, options...)
 	} else {
-		r, err = loop.NewRunner(s, sc.cfg, sc.record, sc.options...)
+		r, err = loop.NewRunner(s, sc.cfg, sc.record, options...)
 	}
 	if err != nil {
 		return err
@@ -61,6 +67,9 @@ func (sc *story) record(ev machine.Event, effects []machine.Effect, st machine.S
 	r, err := encode(ev, effects)
 	if err == nil && sc.restores {
 		err = sc.stepShadow(r, st)
+	}
+	if err == nil && sc.journals {
+		err = sc.take(ev, effects, st)
 	}
 	if err != nil && sc.broken == nil {
 		sc.broken = fmt.Errorf("event %d (%s): %w", len(sc.history)+1, ev.Kind, err)

@@ -174,5 +174,8 @@ func (sc *story) fed(effects []machine.Effect, err error) error {
 	if sc.broken == nil && sc.crashes {
 		sc.broken = sc.replay()
 	}
+	if sc.broken == nil && sc.journals {
+		sc.broken = sc.rejournal()
+	}
 	return sc.broken
 }

@@ -115,8 +115,8 @@ type story struct {
 	setup
 	world
 	run
-	crashes, restores bool
-	out               []string
+	crashes, restores, journals bool
+	out                         []string
 }
 
 func (sc *story) say(line string) { sc.out = append(sc.out, line) }

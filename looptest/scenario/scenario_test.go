@@ -19,3 +19,8 @@ func TestScenariosSurviveACrashAfterEveryEvent(t *testing.T) {
 func TestScenariosSurviveARestoreAfterEveryEvent(t *testing.T) {
 	scenario.Run(t, stories, scenario.RestoreEverywhere())
 }
+
+// What a journal holds replays to the same decisions, and goes on as if nothing had happened.
+func TestScenariosSurviveARestartFromTheirJournalAfterEveryEvent(t *testing.T) {
+	scenario.Run(t, stories, scenario.JournalEverywhere())
+}

@@ -1,0 +1,215 @@
+package journal
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+)
+
+// DifferenceError says that a recorded decision is not what today's code decides. errors.Is finds [ErrDiffers].
+type DifferenceError struct {
+	// Line is that of the decision, Event the number of its event in the journal; both count from 1.
+	Line, Event int64
+	// Kind is the event's.
+	Kind machine.EventKind
+	// Position is the attempt that the first effect that differs is about, Plane the plane of that attempt.
+	Position machine.Position
+	Plane    fault.Plane
+	// Was and Now are that effect as it was recorded and as it is now, as one sentence each; empty where there is none.
+	Was, Now string
+	// RuleWas and RuleNow are the reasons that were given for it; empty where it has none.
+	RuleWas, RuleNow policy.Reason
+	// Changes are the fields that differ, in order of their paths.
+	Changes []Change
+	// Fields are what the difference hangs on, as far as that can be told.
+	Fields []Field
+	// Recorded and Current are both decisions as canonical JSON.
+	Recorded, Current []byte
+}
+
+// Field is what a decision hangs on: a field of the policy or of the config.
+type Field struct {
+	// Name is that of policy files, such as "max_attempts" or "budgets.run"; else a member of the header's config, such as
+	// "deadline".
+	Name string `json:"name"`
+	// Was is its value as the header has it, Now what the same layers come to now; both are the same but where a default has
+	// changed. Empty where the value is a text that the header has.
+	Was string `json:"was,omitempty"`
+	Now string `json:"now,omitempty"`
+	// Layer is who said so, Source where it was written: as in [policy.Explained].
+	Layer  string `json:"layer,omitempty"`
+	Source string `json:"source,omitempty"`
+}
+
+// String is the field for people: "max_attempts 3 (global, policy.yaml:3:1)".
+func (f Field) String() string {
+	text := f.Name
+	switch {
+	case f.Was != f.Now:
+		text += fmt.Sprintf(" %s then, %s now", orNothing(f.Was), orNothing(f.Now))
+	case f.Was != "":
+		text += " " + f.Was
+	}
+	if f.Layer == "" {
+		return text
+	}
+	if f.Source == "" {
+		return text + " (" + f.Layer + ")"
+	}
+	return text + " (" + f.Layer + ", " + f.Source + ")"
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+// difference compares a recorded decision with today's; was and is are their JSON.
+func (f *Fold) difference(recorded, now Decision, was, is []byte) error {
+	d := &DifferenceError{Event: f.events, Kind: f.kind, Recorded: was, Current: is, Changes: changes(was, is)}
+	n := firstOther(recorded.Effects, now.Effects)
+	then, today := effectAt(recorded.Effects, n), effectAt(now.Effects, n)
+	d.Was, d.Now = sentence(then), sentence(today)
+	d.RuleWas, d.RuleNow = reasonOf(then), reasonOf(today)
+	d.Position, d.Plane = aboutOf(recorded.Effects, now.Effects, n)
+	d.Fields = f.hangsOn(d, then, today)
+	return d
+}
+
+// effectAt is an effect of a list; nil beyond its end.
+func effectAt(all []machine.Effect, n int) *machine.Effect {
+	if n >= len(all) {
+		return nil
+	}
+	return &all[n]
+}
+
+func sentence(e *machine.Effect) string {
+	if e == nil {
+		return ""
+	}
+	return e.String()
+}
+
+// reasonOf is the reason that an effect gives; empty where it gives none.
+func reasonOf(e *machine.Effect) policy.Reason {
+	switch {
+	case e == nil:
+		return ""
+	case e.Decision != nil:
+		return e.Decision.Reason
+	case e.Wait != nil:
+		return e.Wait.Reason
+	case e.Exhaustion != nil:
+		return e.Exhaustion.Reason
+	case e.Consultation != nil:
+		return e.Consultation.Verdict.Reason
+	case e.Outcome != nil:
+		return e.Outcome.Reason
+	}
+	return ""
+}
+
+// positionOf is the attempt that an effect is about.
+func positionOf(e *machine.Effect) (machine.Position, fault.Plane, bool) {
+	switch {
+	case e == nil:
+	case e.Decision != nil:
+		return e.Decision.Position, e.Decision.Plane, true
+	case e.Exhaustion != nil:
+		return e.Exhaustion.Position, e.Exhaustion.Plane, true
+	case e.Consultation != nil:
+		return e.Consultation.Position, fault.Transport, true
+	case e.Try != nil:
+		return e.Try.Position, fault.Correction, true
+	case e.Model != nil && len(e.Model.At) > 0:
+		return e.Model.At[0], fault.Correction, true
+	}
+	return machine.Position{}, "", false
+}
+
+// aboutOf is the attempt that effect n is about, on either side; else that of the effect before it.
+func aboutOf(then, now []machine.Effect, n int) (machine.Position, fault.Plane) {
+	for ; n >= 0; n-- {
+		for _, e := range []*machine.Effect{effectAt(then, n), effectAt(now, n)} {
+			if at, plane, ok := positionOf(e); ok {
+				return at, plane
+			}
+		}
+	}
+	return machine.Position{}, fault.Correction
+}
+
+// Error is the difference as one line: where, what it was and what it is, and what it hangs on.
+func (e *DifferenceError) Error() string {
+	text := fmt.Sprintf("journal: line %d: %s: %s", e.Line, e.place(), e.turned())
+	if len(e.Fields) > 0 {
+		text += "; it hangs on " + e.hangs()
+	}
+	return text
+}
+
+// place names event and attempt.
+func (e *DifferenceError) place() string {
+	text := fmt.Sprintf("event %d (%s)", e.Event, e.Kind)
+	if e.Position.Attempt > 0 {
+		text += ", " + e.Position.On(e.Plane)
+	}
+	return text
+}
+
+// turned says what the effect was and is; where it reads the same, the first field that differs.
+func (e *DifferenceError) turned() string {
+	if e.Was != e.Now {
+		return fmt.Sprintf("recorded was %q, now it is %q", orNothing(e.Was), orNothing(e.Now))
+	}
+	if len(e.Changes) == 0 {
+		return "it was written in another form"
+	}
+	return e.Changes[0].String()
+}
+
+func (e *DifferenceError) hangs() string {
+	names := make([]string, len(e.Fields))
+	for n, f := range e.Fields {
+		names[n] = f.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+// maxShown is how many changed fields are shown to people.
+const maxShown = 30
+
+// Explain is the difference as a page for people: where, what it was and what it is, the rules, what they hang on, and each field that differs.
+func (e *DifferenceError) Explain() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "line %d, %s\n", e.Line, e.place())
+	if e.Was != e.Now {
+		fmt.Fprintf(&b, "  was   %s\n  now   %s\n", orNothing(e.Was), orNothing(e.Now))
+	}
+	if e.RuleWas != e.RuleNow {
+		fmt.Fprintf(&b, "  rule  %s -> %s\n", ruleText(e.RuleWas), ruleText(e.RuleNow))
+	} else if e.RuleWas != "" {
+		fmt.Fprintf(&b, "  rule  %s\n", ruleText(e.RuleWas))
+	}
+	if len(e.Fields) > 0 {
+		fmt.Fprintf(&b, "  hangs on  %s\n", e.hangs())
+	}
+	writeChanges(&b, e.Changes, "  ")
+	return b.String()
+}
+
+func ruleText(r policy.Reason) string {
+	if r == "" {
+		return "none"
+	}
+	return fmt.Sprintf("%s (%s)", string(r), r.Error())
+}
+
+// Is finds ErrDiffers.
+func (e *DifferenceError) Is(target error) bool { return target == ErrDiffers }

@@ -1,0 +1,202 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// Change is one value that differs between two JSON documents.
+type Change struct {
+	// Path is its place, as a JSON Pointer.
+	Path string `json:"path"`
+	// Was and Now are the values as JSON; empty where there is none.
+	Was string `json:"was,omitempty"`
+	Now string `json:"now,omitempty"`
+}
+
+// String is the change for people. Of long texts it shows the part that differs.
+func (c Change) String() string {
+	was, now := window(c.Was, c.Now)
+	return fmt.Sprintf("%s: %s -> %s", c.Path, orNothing(was), orNothing(now))
+}
+
+// writeChanges writes a table of changes.
+func writeChanges(b *strings.Builder, all []Change, indent string) {
+	shown := all[:min(len(all), maxShown)]
+	width := 0
+	for _, c := range shown {
+		width = max(width, utf8.RuneCountInString(c.Path))
+	}
+	for _, c := range shown {
+		was, now := window(c.Was, c.Now)
+		fmt.Fprintf(b, "%s%-*s  %s -> %s\n", indent, width, c.Path, orNothing(was), orNothing(now))
+	}
+	if more := len(all) - len(shown); more > 0 {
+		fmt.Fprintf(b, "%sand %d more\n", indent, more)
+	}
+}
+
+// The bounds of what is shown of a value: as much as maxValue bytes, of which lead stand before the first difference.
+const (
+	maxValue = 120
+	lead     = 30
+)
+
+// window cuts two long values to the part in which they differ.
+func window(was, now string) (string, string) {
+	if len(was) <= maxValue && len(now) <= maxValue {
+		return was, now
+	}
+	same := 0
+	for same < len(was) && same < len(now) && was[same] == now[same] {
+		same++
+	}
+	from := max(0, same-lead)
+	return cutOut(was, from), cutOut(now, from)
+}
+
+// cutOut is a part of a text, with marks where something is left out.
+func cutOut(s string, from int) string {
+	if len(s) <= maxValue && from < lead {
+		return s
+	}
+	from = min(from, max(0, len(s)-lead))
+	for from > 0 && !utf8.RuneStart(s[from]) {
+		from--
+	}
+	to := min(len(s), from+maxValue)
+	for to < len(s) && !utf8.RuneStart(s[to]) {
+		to--
+	}
+	cut := s[from:to]
+	if from > 0 {
+		cut = "…" + cut
+	}
+	if to < len(s) {
+		cut += "…"
+	}
+	return cut
+}
+
+// changes walks two JSON documents side by side and returns what differs, in order of the paths. A document that cannot be
+// read differs as a whole.
+func changes(was, now []byte) []Change {
+	a, okA := tree(was)
+	b, okB := tree(now)
+	if !okA || !okB {
+		return []Change{{Was: string(was), Now: string(now)}}
+	}
+	var w walk
+	w.compare(nil, a, b)
+	return w.found
+}
+
+// tree reads a document, with numbers as they were written.
+func tree(raw []byte) (v any, ok bool) {
+	if len(raw) == 0 {
+		return absent{}, true
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return v, d.Decode(&v) == nil
+}
+
+// absent stands where there is no value.
+type absent struct{}
+
+type walk struct{ found []Change }
+
+// compare compares two values, and goes into those that are of the same kind.
+func (w *walk) compare(at []string, was, now any) {
+	switch a := was.(type) {
+	case map[string]any:
+		if b, ok := now.(map[string]any); ok {
+			w.members(at, a, b)
+			return
+		}
+	case []any:
+		if b, ok := now.([]any); ok {
+			w.items(at, a, b)
+			return
+		}
+	}
+	if !reflect.DeepEqual(was, now) {
+		w.found = append(w.found, Change{pointer(at), text(was), text(now)})
+	}
+}
+
+func (w *walk) members(at []string, a, b map[string]any) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		w.compare(append(at[:len(at):len(at)], name), member(a, name), member(b, name))
+	}
+}
+
+func member(m map[string]any, name string) any {
+	if v, ok := m[name]; ok {
+		return v
+	}
+	return absent{}
+}
+
+func (w *walk) items(at []string, a, b []any) {
+	for n := range max(len(a), len(b)) {
+		w.compare(append(at[:len(at):len(at)], strconv.Itoa(n)), item(a, n), item(b, n))
+	}
+}
+
+func item(list []any, n int) any {
+	if n < len(list) {
+		return list[n]
+	}
+	return absent{}
+}
+
+// text is a value as JSON, with members in order and numbers as they were written.
+func text(v any) string {
+	if v == (any)(absent{}) {
+		return ""
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+var escapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+func pointer(at []string) string {
+	var b strings.Builder
+	for _, part := range at {
+		b.WriteString("/" + escapes.Replace(part))
+	}
+	return b.String()
+}
+
+// firstOther is the index of the first effect that differs; that after the last where none does.
+func firstOther(a, b []machine.Effect) int {
+	n := 0
+	for n < len(a) && n < len(b) {
+		was, err := canon.Marshal(a[n])
+		is, err2 := canon.Marshal(b[n])
+		if err != nil || err2 != nil || !bytes.Equal(was, is) {
+			break
+		}
+		n++
+	}
+	return n
+}

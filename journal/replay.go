@@ -1,0 +1,222 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/seq"
+)
+
+// Replaying says how journals are read by [Replay], [Diff] and [WhatIf]. The zero value is ready for use.
+type Replaying struct {
+	// Key is the secret key that a redacted journal was written with. Without it the digests of its prompts cannot be
+	// compared; all else is.
+	Key []byte
+	// Progress, where it is not nil, is told from time to time how many bytes and lines were read.
+	Progress func(bytes, lines int64)
+}
+
+// Report says what was replayed.
+type Report struct {
+	// Session is the id of the session; empty where the journal has no whole line.
+	Session string `json:"session"`
+	// Lines, Events and Notes count those of the journal, Runs its headers, Bytes those in whole lines.
+	Lines  int64 `json:"lines"`
+	Runs   int64 `json:"runs"`
+	Events int64 `json:"events"`
+	Notes  int64 `json:"notes"`
+	Bytes  int64 `json:"bytes"`
+	// Prompts counts the prompts whose digests were compared, UserPrompts those that the user's code made: they are taken as
+	// they were recorded, and not made again.
+	Prompts     int64 `json:"prompts"`
+	UserPrompts int64 `json:"user_prompts"`
+	// Redacted is set where parts were left out of the journal: their digests were compared. Unkeyed counts the prompts whose
+	// digests could not be, for want of the secret key.
+	Redacted bool  `json:"redacted,omitempty"`
+	Unkeyed  int64 `json:"unkeyed,omitempty"`
+	// Compacted says what a snapshot stands for; nil where the journal is whole.
+	Compacted *Compacted `json:"compacted,omitempty"`
+	// Ended is set where the last run has stopped.
+	Ended bool `json:"ended"`
+	// Undecided is set where the journal ends before the decision on its last event, Torn is the length of a last line that
+	// was cut off: what a killed process leaves. Neither is an error.
+	Undecided bool `json:"undecided,omitempty"`
+	Torn      int  `json:"torn_bytes,omitempty"`
+}
+
+// Replay folds a journal through today's code, and compares every decision and every prompt with what was recorded. It reads
+// in to its end; memory grows with what the session itself keeps (attempts, feedback, slices), not with what was said.
+//
+// At the first difference it returns a [DifferenceError] or a [MisfitError], at a line that is not what was written a
+// [CorruptError], each with the report up to there; what in gives is given as it is.
+func Replay(in io.Reader, o Replaying) (Report, error) {
+	p := newPlayer(in, o)
+	for {
+		err := p.next()
+		if errors.Is(err, io.EOF) {
+			return p.end(), nil
+		}
+		if err != nil {
+			return p.end(), err
+		}
+		p.forget()
+	}
+}
+
+// player folds a journal line by line.
+type player struct {
+	*Fold
+	o      Replaying
+	r      *Reader
+	report Report
+	// raw is the record at hand.
+	raw []byte
+	// told is where progress was told last, forgot where what was said was let go last.
+	told, forgot int64
+}
+
+func newPlayer(in io.Reader, o Replaying) *player {
+	return &player{Fold: NewFold(o.Key), o: o, r: NewReader(in)}
+}
+
+// progressBytes is how many bytes are read between two calls of Progress.
+const progressBytes = 1 << 20
+
+// next folds the next line.
+func (p *player) next() error {
+	raw, err := p.r.Raw()
+	if err != nil {
+		return err
+	}
+	p.raw = raw
+	if err := p.count(kindOf(raw)); err != nil {
+		return err
+	}
+	if p.o.Progress != nil && p.r.Offset()-p.told >= progressBytes {
+		p.told = p.r.Offset()
+		p.o.Progress(p.told, p.r.Line())
+	}
+	return nil
+}
+
+// count folds the record at hand and counts it.
+func (p *player) count(kind string) error {
+	due := p.open
+	if err := p.fold(); err != nil {
+		return err
+	}
+	p.report.Lines, p.report.Bytes = p.r.Line(), p.r.Offset()
+	switch kind {
+	case kindHeader:
+		p.report.Runs++
+		p.report.Session = p.Header.Session
+		p.report.Redacted = p.report.Redacted || p.Header.Redaction != nil
+		if p.Header.Compacted != nil {
+			p.report.Compacted = p.Header.Compacted
+		}
+	case kindEvent:
+		p.report.Events++
+		if p.kind == machine.Prompted {
+			p.report.UserPrompts++
+		}
+	case kindDecision:
+		if due.Prompt == "" {
+			break
+		}
+		if p.blind() {
+			p.report.Unkeyed++
+		} else {
+			p.report.Prompts++
+		}
+	case kindNote:
+		p.report.Notes++
+	}
+	return nil
+}
+
+// fold folds the record at hand; its errors name the line.
+func (p *player) fold() error {
+	same, err := p.decidedAs(p.raw)
+	if same || err != nil {
+		return err
+	}
+	rec, err := decode(p.raw)
+	if err == nil {
+		err = p.Add(rec)
+	}
+	return p.r.locate(err)
+}
+
+// end is the report at the end.
+func (p *player) end() Report {
+	p.report.Torn = len(p.r.Torn())
+	p.report.Undecided = p.open != nil
+	p.report.Ended = p.State.Phase == machine.Stopped
+	return p.report
+}
+
+// forgetBytes is how much is read between two times that what was said is let go.
+const forgetBytes = 8 << 20
+
+// forget lets go of what was said: the digests stand for it, and a run looks at no more than what the model said last.
+func (p *player) forget() {
+	if p.r.Offset()-p.forgot < forgetBytes || p.open != nil {
+		return
+	}
+	p.forgot = p.r.Offset()
+	said := p.State.Transcript
+	all := make([]message.Message, said.Len())
+	for n, m := range said.Backward() {
+		if all[n] = m; m.Role == message.Assistant {
+			break
+		}
+	}
+	p.State.Transcript = seq.Of(all...)
+}
+
+// locate says on which line a record was met.
+func (r *Reader) locate(err error) error {
+	switch e := err.(type) {
+	case nil:
+		return nil
+	case *DifferenceError:
+		e.Line = r.line
+		return e
+	case *MisfitError:
+		e.Line = r.line
+		return e
+	}
+	return &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
+}
+
+// The kinds of records.
+const (
+	kindHeader   = "header"
+	kindEvent    = "event"
+	kindDecision = "decision"
+	kindNote     = "note"
+	kindSnapshot = "snapshot"
+)
+
+// kindOf is the name of a record's first member; empty where it has none.
+func kindOf(raw []byte) string {
+	for _, kind := range []string{kindEvent, kindDecision, kindNote, kindHeader, kindSnapshot} {
+		if len(raw) > len(kind)+4 && string(raw[2:2+len(kind)]) == kind && bytes.HasPrefix(raw[2+len(kind):], []byte(`":`)) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// String is the report as one line for people.
+func (r Report) String() string {
+	text := fmt.Sprintf("session %s: %d events", r.Session, r.Events)
+	if r.Runs > 1 {
+		text += fmt.Sprintf(" of %d runs", r.Runs)
+	}
+	return text + fmt.Sprintf(", %d prompts: all as recorded", r.Prompts)
+}

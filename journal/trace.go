@@ -1,0 +1,98 @@
+package journal
+
+import (
+	"bufio"
+	"errors"
+	"io"
+
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// Step is one event of a journal with the decision on it.
+type Step struct {
+	// Line is that of the event, Number the event's number in the journal; both count from 1.
+	Line, Number int64
+	Event        Event
+	Decision     Decision
+}
+
+// Trace is the step as one line of canonical JSON, without a line feed: what [machine.Trace] gave when it was made. It holds no
+// time that was observed, so that two runs of the same script and seed have the same lines.
+func (s Step) Trace() ([]byte, error) {
+	return machine.TraceOf(s.Event, s.Decision.Effects, s.Decision.Said)
+}
+
+// Steps reads a journal step by step, without folding it: what was recorded is taken as it is. Notes and snapshots are passed over. It
+// is for one goroutine.
+type Steps struct {
+	r      *Reader
+	number int64
+	header *Header
+}
+
+// NewSteps returns a reader of the steps of the journal that in holds.
+func NewSteps(in io.Reader) *Steps { return &Steps{r: NewReader(in)} }
+
+// Next gives the next header or the next step; the other is nil. It gives io.EOF at the end: an event whose decision is not
+// there is no step yet. Errors are those of [Reader.Next], and a [CorruptError] for records in an order that cannot be.
+func (s *Steps) Next() (*Header, *Step, error) {
+	rec, err := s.record()
+	if err != nil {
+		return nil, nil, err
+	}
+	if rec.Header != nil {
+		s.header = rec.Header
+		return rec.Header, nil, nil
+	}
+	if s.header == nil || rec.Event == nil {
+		return nil, nil, s.r.locate(errors.New("a header or an event must stand here"))
+	}
+	s.number++
+	step := &Step{Line: s.r.Line(), Number: s.number, Event: *rec.Event}
+	if rec, err = s.record(); err != nil {
+		return nil, nil, err
+	}
+	if rec.Decision == nil {
+		return nil, nil, s.r.locate(errors.New("the decision on the event before must stand here"))
+	}
+	step.Decision = *rec.Decision
+	return nil, step, nil
+}
+
+// record reads the next record that a comparison looks at.
+func (s *Steps) record() (Record, error) {
+	for {
+		rec, err := s.r.Next()
+		if err != nil || (rec.Note == nil && rec.Snapshot == nil) {
+			return rec, err
+		}
+	}
+}
+
+// Torn is as [Reader.Torn].
+func (s *Steps) Torn() []byte { return s.r.Torn() }
+
+// Trace writes the steps of a journal to to, one line each: see [Step.Trace]. Two runs of the same script and seed give the
+// same bytes, whatever crashes they survived.
+func Trace(in io.Reader, to io.Writer) error {
+	out := bufio.NewWriter(to)
+	steps := NewSteps(in)
+	for {
+		_, step, err := steps.Next()
+		if errors.Is(err, io.EOF) {
+			return out.Flush()
+		}
+		if err != nil {
+			return errors.Join(err, out.Flush())
+		}
+		if step == nil {
+			continue
+		}
+		line, err := step.Trace()
+		if err != nil {
+			return err
+		}
+		out.Write(line)
+		out.WriteByte('\n')
+	}
+}

@@ -1,0 +1,98 @@
+package journal_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+)
+
+var (
+	rewrite = flag.Bool("rewrite", false, "write what replays of the journals in testdata say anew")
+	// Journals are never made again: those of a released format stay as they were written.
+	makeMissing = flag.Bool("make", false, "write the journals that are missing from testdata")
+)
+
+const v1 = "../testdata/journals/v1"
+
+// told is what a replay of a journal says.
+func told(text []byte) string {
+	report, err := journal.Replay(bytes.NewReader(text), journal.Replaying{})
+	line, _ := json.MarshalIndent(report, "", "  ")
+	out := string(line) + "\n"
+	differs, ok := errors.AsType[*journal.DifferenceError](err)
+	switch {
+	case ok:
+		out += "\n" + differs.Error() + "\n\n" + differs.Explain()
+	case err != nil:
+		out += "\n" + err.Error() + "\n"
+	default:
+		var trace bytes.Buffer
+		if err := journal.Trace(bytes.NewReader(text), &trace); err != nil {
+			return out + err.Error() + "\n"
+		}
+		out += fmt.Sprintf("\ntrace of %d lines, sha256 %x\n", bytes.Count(trace.Bytes(), []byte("\n")), sha256.Sum256(trace.Bytes()))
+	}
+	return out
+}
+
+// Every journal that was ever written by a released format replays as it did, the bad ones too.
+func TestJournalsOfTheFirstFormatReplayForEver(t *testing.T) {
+	if *makeMissing {
+		writeMissing(t)
+	}
+	files, err := filepath.Glob(filepath.Join(v1, "*.jsonl"))
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(files), len(stories(t))+len(bad(t)))
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".jsonl"), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			got, golden := told(text), strings.TrimSuffix(path, "jsonl")+"txt"
+			if *rewrite {
+				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), got)
+		})
+	}
+}
+
+// writeMissing writes the journals that are not there yet.
+func writeMissing(t *testing.T) {
+	for name, st := range stories(t) {
+		writeOnce(t, name, func() []byte { return st.record(t) })
+	}
+	good := func(name string) []byte {
+		text, err := os.ReadFile(filepath.Join(v1, name+".jsonl"))
+		require.NoError(t, err)
+		return text
+	}
+	all := bad(t)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		writeOnce(t, name, func() []byte { return all[name](good) })
+	}
+}
+
+func writeOnce(t *testing.T, name string, text func() []byte) {
+	path := filepath.Join(v1, name+".jsonl")
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
+	require.NoError(t, os.MkdirAll(v1, 0o755))
+	require.NoError(t, os.WriteFile(path, text(), 0o644))
+}
