@@ -1,9 +1,12 @@
 // Package schema checks untrusted JSON against a JSON Schema or a Go type and says everything that is wrong with it, as
 // [fault.Issue] values that are the same, in the same order, in every run.
 //
-// A check has two paths. The fast one decides: a good document goes straight from bytes to a validated Go value. Only a
-// document that it refuses is walked again to explain, which finds every issue. No text of a decoder or validator ever
-// enters an issue; all phrases are made here from the schema.
+// A check has two paths. The fast one decides: a program, made of the compiled schema once, walks the bytes of a document and
+// puts what is good straight into the Go value. Only a document that it refuses is walked again to explain, which finds every
+// issue: each place that was refused is handed to the library, with the schema of that place. The library stays the judge. A
+// program knows the common keywords and rules; a schema, a type or a value that it does not know goes to the library whole,
+// and fuzz targets hold the two to the same verdicts, values and issues. No text of a decoder or validator ever enters an
+// issue; all phrases are made here from the schema.
 //
 // [Compile] takes a JSON Schema (Draft 2020-12 unless it says otherwise). `format` is an annotation there, as the
 // standard has it by default; numbers are compared exactly, and 1.0 is an integer. [For] takes a Go type: the schema says
@@ -16,7 +19,7 @@
 //   - 2.0 and 2e0 are integers; a number must fit its Go type, and one of floating point is compared as Go rounds it
 //   - structs reached through slices and maps are held to their rules only where `dive` says so, as the validator does
 //   - a type with a JSON or text decoder of its own is judged by that decoder; a method JSONSchema describes it to models
-//   - a constraint in a `jsonschema` tag is held too; it takes the fast path away from the type
+//   - a constraint in a `jsonschema` tag is held too; both the schema and the rules then judge
 //   - `retake:"echo"` on a field lets issues show the value that was received there (at most 100 bytes)
 //   - a method Issues() []fault.Issue on the type adds rules that tags cannot say
 //

@@ -133,7 +133,7 @@ func (t *Typed[T]) WithLimits(l Limits) (*Typed[T], error) {
 }
 
 // Decode turns a document into a fresh value, or says everything that is wrong with it, in canonical order. With issues the
-// value is the zero value.
+// value is the zero value. Strings of a document of up to 4 KiB share one copy of it; those of a larger one stand alone.
 func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) { return t.decode(doc, t.schema.limits) }
 
 func (t *Typed[T]) decode(doc []byte, lim Limits) (T, []fault.Issue) {
