@@ -11,7 +11,7 @@ var Layers = [][]string{
 	{"journal"},
 	{"loop"},
 	{"looptest"},
-	{"looptest/scenario"},
+	{"looptest/scenario", "journal/journaltest"},
 	{"cmd/retake"},
 }
 

@@ -1,0 +1,65 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/sqlite"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/journaltest"
+)
+
+func open(t *testing.T, path string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path)
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func TestStore(t *testing.T) {
+	journaltest.Store(t, func(t *testing.T) journal.Store { return open(t, filepath.Join(t.TempDir(), "journals.db")) })
+}
+
+func TestOfManyWritersAtOneOffsetOneIsTaken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journals.db")
+	stores := []*sqlite.Store{open(t, path), open(t, path)}
+	for round := range 20 {
+		var taken atomic.Int32
+		var wg sync.WaitGroup
+		for n := range 8 {
+			wg.Go(func() {
+				log, err := stores[n%2].Open(t.Context(), "order-42")
+				if !assert.NoError(t, err) {
+					return
+				}
+				err = log.Append(t.Context(), int64(round*4), []byte("one\n"), false)
+				if err == nil {
+					taken.Add(1)
+				} else {
+					assert.ErrorIs(t, err, journal.ErrConflict)
+				}
+			})
+		}
+		wg.Wait()
+		require.Equal(t, int32(1), taken.Load())
+	}
+}
+
+func TestAnyPathIsAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a b?c#d%20é.db")
+	open(t, path)
+	assert.FileExists(t, path)
+}
+
+func TestWhatIsMissingIsNamed(t *testing.T) {
+	_, err := sqlite.Open(t.Context(), "")
+	require.ErrorContains(t, err, "the path is empty")
+	_, err = sqlite.Open(t.Context(), t.TempDir())
+	require.ErrorContains(t, err, "opening "+filepath.Dir(t.TempDir()))
+}
