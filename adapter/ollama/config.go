@@ -129,12 +129,13 @@ type Model struct {
 	url    string
 }
 
-// New makes a model. client may be nil for [http.DefaultClient]; a timeout of its own bounds whole replies. The error names every field
-// of cfg that is out of bounds.
+// New makes a model. client may be nil for [http.DefaultClient]; a timeout of its own bounds whole replies. The error names
+// every field of cfg that is out of bounds.
 func New(client *http.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("ollama: %w", err)
 	}
 	cfg.Options = maps.Clone(cfg.Options)
-	return &Model{client: cmp.Or(client, http.DefaultClient), cfg: cfg, url: strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/") + "/api/chat"}, nil
+	base := strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/")
+	return &Model{client: cmp.Or(client, http.DefaultClient), cfg: cfg, url: base + "/api/chat"}, nil
 }

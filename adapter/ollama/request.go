@@ -13,8 +13,8 @@ import (
 const (
 	wantAnswer = "Answer with one JSON value that this JSON Schema accepts, and with nothing else: no prose, no code fence.\n"
 	// wantInTheEnd leaves room for calls.
-	wantInTheEnd = "Call tools first, where they are needed. Then give the final answer as one JSON value that this JSON Schema accepts, " +
-		"and nothing else: no prose, no code fence.\n"
+	wantInTheEnd = "Call tools first, where they are needed. Then give the final answer as one JSON value that this JSON " +
+		"Schema accepts, and nothing else: no prose, no code fence.\n"
 )
 
 // body makes the request that the model named is sent.

@@ -122,8 +122,8 @@ func (s *simplifier) list(raw json.RawMessage) json.RawMessage {
 	return json.RawMessage("[" + strings.Join(texts, ",") + "]")
 }
 
-// formatSchema is a schema as the server's grammar takes it: a pattern that is not held to the whole text is refused there, and is left out.
-// The core holds the answer to it all the same.
+// formatSchema is a schema as the server's grammar takes it: a pattern that is not held to the whole text is refused there, and
+// is left out. The core holds the answer to it all the same.
 func formatSchema(raw json.RawMessage) json.RawMessage {
 	if o, ok := readObject(raw); ok {
 		for n := range o {

@@ -127,7 +127,9 @@ func foreign() []message.Message {
 		}},
 		{Role: message.Tool, CallID: "call-1", Name: "hotel.find", Text: `["Ritz"]`},
 		{Role: message.Tool, CallID: "call-2", Name: "no such tool!", IsError: true, Text: "one of book_room, hotel.find"},
-		{Role: message.Assistant, Text: "One moment.", Calls: []message.Call{{ID: "c9", Name: "book_room", Arguments: `{"city":"Porto","nights":3,"room":"single"}`}}},
+		{Role: message.Assistant, Text: "One moment.", Calls: []message.Call{
+			{ID: "c9", Name: "book_room", Arguments: `{"city":"Porto","nights":3,"room":"single"}`},
+		}},
 		{Role: message.User, Text: "Are you there?"},
 		{Role: message.Assistant},
 		{Role: message.User, Text: "Hello?"},

@@ -40,15 +40,18 @@ func unless(ok bool, want string) string {
 }
 
 func answers(o outcome) string {
-	return unless(o.err == nil && o.reply.Text != "" && len(o.reply.Calls) == 0 && o.reply.Usage.APICalls == 1, "a text, no call, one API call")
+	ok := o.err == nil && o.reply.Text != "" && len(o.reply.Calls) == 0 && o.reply.Usage.APICalls == 1
+	return unless(ok, "a text, no call, one API call")
 }
 
 func structured(o outcome) string {
-	return unless(o.err == nil && json.Valid([]byte(o.reply.Text)) && o.asked.Output != nil, "an ask with an output schema, and JSON as the text")
+	ok := o.err == nil && json.Valid([]byte(o.reply.Text)) && o.asked.Output != nil
+	return unless(ok, "an ask with an output schema, and JSON as the text")
 }
 
 func calls(o outcome, n int) string {
-	return unless(o.err == nil && len(o.reply.Calls) == n && o.reply.Finish == message.ToolUse, "calls as many as the case names, finish reason tool_use")
+	ok := o.err == nil && len(o.reply.Calls) == n && o.reply.Finish == message.ToolUse
+	return unless(ok, "calls as many as the case names, finish reason tool_use")
 }
 
 func invalidArguments(o outcome) string {

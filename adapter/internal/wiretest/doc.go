@@ -59,8 +59,8 @@
 //
 // # Stories
 //
-// All stories tell the same: "Two nights in Lisbon and three in Porto, please.", on a clock on which no wait takes time. The script replies,
-// in the provider's form:
+// All stories tell the same: "Two nights in Lisbon and three in Porto, please.", on a clock on which no wait takes time. The
+// script replies, in the provider's form:
 //
 //	1  book_room c1 {"city":"Lisbon","nights":2,"room":"double"} and c2 {"city":"Porto","nights":"three"};  100 tokens in, 20 out
 //	2  book_room c3 {"city":"Porto","nights":3,"room":"double"};  150 tokens in, 15 out

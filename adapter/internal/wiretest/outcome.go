@@ -142,7 +142,8 @@ func (o outcome) golden(t testing.TB) string {
 		w.Reply = &o.reply
 	} else {
 		w.Error = strings.ReplaceAll(o.err.Error(), o.url, "http://server")
-		w.Failure = &wireFailure{Plane: o.failure.Plane, Class: o.failure.Class, Tool: o.failure.Tool, Issues: o.failure.Issues, Final: o.failure.Final}
+		f := o.failure
+		w.Failure = &wireFailure{Plane: f.Plane, Class: f.Class, Tool: f.Tool, Issues: f.Issues, Final: f.Final}
 		if o.failure.RetryAfter > 0 {
 			w.Failure.RetryAfter = o.failure.RetryAfter.String()
 		}

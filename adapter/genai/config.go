@@ -1,0 +1,133 @@
+package genai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	sdk "google.golang.org/genai"
+
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// Config says how a model is asked. Only Model is required; of every other field the zero value leaves the choice to the API.
+// It is data, but for OnResponse. What is not here may be set for all requests of a client: sdk.HTTPOptions.ExtraBody.
+type Config struct {
+	// Model is the model's name as the API knows it: "gemini-3-pro".
+	Model string `json:"model"`
+	// MaxTokens bounds the reply, thoughts included, in tokens; at least 1, or nil.
+	MaxTokens *int32 `json:"max_tokens,omitempty"`
+	// Temperature is from 0 to 2, or nil. Google advises against any other than 1 for Gemini 3.
+	Temperature *float64 `json:"temperature,omitempty"`
+	// TopP is above 0 and at most 1, or nil.
+	TopP *float64 `json:"top_p,omitempty"`
+	// Seed makes a model say the same to the same request, as far as it can; nil for chance.
+	Seed *int32 `json:"seed,omitempty"`
+	// Thinking bounds what the model thinks before it answers.
+	Thinking Thinking `json:"thinking,omitzero"`
+	// Output is how a structured answer is asked for.
+	Output Output `json:"output,omitempty"`
+	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once; nil for nobody.
+	// Of a failed one the error says the same.
+	OnResponse func(Response) `json:"-"`
+}
+
+// Response is what a good response says beside its reply.
+type Response struct {
+	// RequestID is the API's responseId; empty where it gave none.
+	RequestID string
+	// Model is the model that answered.
+	Model string
+	// RateLimit is read from the headers. The API itself sends none; gateways may.
+	RateLimit ratelimit.State
+}
+
+// Thinking bounds what a model thinks. At most one field may be set; the zero value leaves it to the API.
+type Thinking struct {
+	// Level is "minimal", "low", "medium" or "high": models from Gemini 3 on.
+	Level string `json:"level,omitempty"`
+	// Budget is in tokens, 0 for no thoughts, -1 for what the model likes: Gemini 2.5.
+	Budget *int32 `json:"budget,omitempty"`
+}
+
+// Output is how a structured answer is asked for.
+type Output string
+
+const (
+	// OutputNative, the zero value, gives the schema to the API (responseJsonSchema); with tools on offer it is in the system
+	// instruction instead, for models before Gemini 3 refuse the two together.
+	OutputNative Output = ""
+	// OutputBesideTools gives it to the API with tools too.
+	OutputBesideTools Output = "beside_tools"
+	// OutputInstructions gives it in the system instruction alone: for models without structured output, and for schemas that
+	// the API refuses.
+	OutputInstructions Output = "instructions"
+)
+
+var levels = map[string]sdk.ThinkingLevel{
+	"minimal": sdk.ThinkingLevelMinimal, "low": sdk.ThinkingLevelLow, "medium": sdk.ThinkingLevelMedium, "high": sdk.ThinkingLevelHigh,
+}
+
+// Validate reports every field that is out of bounds, joined, each with what would be right.
+func (c Config) Validate() error {
+	var faults []error
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	refuse(strings.TrimSpace(c.Model) == "", "Model: is empty; name a model of the API")
+	refuse(c.MaxTokens != nil && *c.MaxTokens < 1, "MaxTokens: must be at least 1, or nil")
+	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2), "Temperature: must be from 0 to 2, or nil")
+	refuse(c.TopP != nil && !(*c.TopP > 0 && *c.TopP <= 1), "TopP: must be above 0 and at most 1, or nil")
+	_, known := levels[c.Thinking.Level]
+	refuse(c.Thinking.Level != "" && !known, "Thinking.Level: %q is none of minimal, low, medium, high", c.Thinking.Level)
+	refuse(c.Thinking.Budget != nil && *c.Thinking.Budget < -1, "Thinking.Budget: must be -1 or more, or nil")
+	refuse(c.Thinking.Budget != nil && c.Thinking.Level != "", "Thinking: has a level and a budget; the API takes one of them")
+	switch c.Output {
+	case OutputNative, OutputBesideTools, OutputInstructions:
+	default:
+		refuse(true, "Output: %q is neither empty nor %q nor %q", c.Output, OutputBesideTools, OutputInstructions)
+	}
+	return errors.Join(faults...)
+}
+
+// Model asks a Gemini model. It never changes and is safe for concurrent use. The zero value is not usable: get one from
+// [New].
+type Model struct {
+	models *sdk.Models
+	cfg    Config
+	// key is what may stand in no error.
+	key string
+	// extras is the client's own way to change a request's body; nil for none.
+	extras sdk.ExtrasRequestProvider
+}
+
+// New makes a model of a client. The client is left as it is: the model has one of its own with the same configuration, whose
+// HTTP client is the same but for a look at the responses. The error names every field of cfg that is out of bounds.
+func New(client *sdk.Client, cfg Config) (*Model, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("genai: %w", err)
+	}
+	if client == nil {
+		return nil, errors.New("genai: the client is nil: make one with the SDK's NewClient")
+	}
+	own := client.ClientConfig()
+	transport := http.DefaultTransport
+	if own.HTTPClient == nil {
+		own.HTTPClient = &http.Client{}
+	}
+	if own.HTTPClient.Transport != nil {
+		transport = own.HTTPClient.Transport
+	}
+	looking := *own.HTTPClient
+	looking.Transport = recorder{transport}
+	own.HTTPClient = &looking
+	mine, err := sdk.NewClient(context.Background(), &own)
+	if err != nil {
+		return nil, errors.New("genai: the client's configuration makes no second client: " + redact(err.Error(), own.APIKey))
+	}
+	return &Model{models: mine.Models, cfg: cfg, key: own.APIKey, extras: own.HTTPOptions.ExtrasRequestProvider}, nil
+}

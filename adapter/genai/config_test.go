@@ -1,0 +1,102 @@
+package genai_test
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sdk "google.golang.org/genai"
+
+	"github.com/retake-go/retake/adapter/genai"
+	"github.com/retake-go/retake/adapter/internal/wiretest"
+)
+
+func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
+	_, err := genai.New(nil, genai.Config{
+		MaxTokens: new(int32(0)), Temperature: new(math.NaN()), TopP: new(0.0), Thinking: genai.Thinking{Level: "hard", Budget: new(int32(-2))}, Output: "yaml",
+	})
+	require.Error(t, err)
+	assert.Equal(t, []string{
+		"genai: Model: is empty; name a model of the API",
+		"MaxTokens: must be at least 1, or nil",
+		"Temperature: must be from 0 to 2, or nil",
+		"TopP: must be above 0 and at most 1, or nil",
+		`Thinking.Level: "hard" is none of minimal, low, medium, high`,
+		"Thinking.Budget: must be -1 or more, or nil",
+		"Thinking: has a level and a budget; the API takes one of them",
+		`Output: "yaml" is neither empty nor "beside_tools" nor "instructions"`,
+	}, strings.Split(err.Error(), "\n"))
+
+	_, err = genai.New(nil, genai.Config{Model: "m"})
+	require.EqualError(t, err, "genai: the client is nil: make one with the SDK's NewClient")
+}
+
+func TestAConfigIsData(t *testing.T) {
+	cfg := genai.Config{
+		Model: "m", MaxTokens: new(int32(1)), Temperature: new(0.5), TopP: new(1.0), Seed: new(int32(3)), Thinking: genai.Thinking{Budget: new(int32(-1))},
+		Output: genai.OutputBesideTools,
+	}
+	require.NoError(t, cfg.Validate())
+	doc, err := json.Marshal(cfg)
+	require.NoError(t, err)
+	var back genai.Config
+	require.NoError(t, json.Unmarshal(doc, &back))
+	assert.Equal(t, cfg, back)
+}
+
+func TestTheClientIsLeftAsItIs(t *testing.T) {
+	given := &http.Client{}
+	client, err := gemini("http://localhost", given)
+	require.NoError(t, err)
+	_, err = genai.New(client, genai.Config{Model: "m"})
+	require.NoError(t, err)
+	assert.Nil(t, given.Transport)
+	assert.Same(t, given, client.ClientConfig().HTTPClient)
+}
+
+const done = `{"candidates":[{"content":{"parts":[{"text":"Hello."}]},"finishReason":"STOP"}],"modelVersion":"m-1","responseId":"r-1"}`
+
+func TestAllOfAClientAndAConfigIsSent(t *testing.T) {
+	s := wiretest.Serve(t, "200 OK\nContent-Type: application/json\nRateLimit: \"day\";r=3;t=60\n\n"+done)
+	client, err := sdk.NewClient(t.Context(), &sdk.ClientConfig{
+		Backend: sdk.BackendVertexAI, APIKey: wiretest.Key, HTTPClient: s.Client,
+		HTTPOptions: sdk.HTTPOptions{
+			BaseURL: s.URL, Headers: http.Header{"X-Own": {"1"}}, ExtraBody: map[string]any{"tools": []any{map[string]any{"googleSearch": map[string]any{}}}},
+			ExtrasRequestProvider: func(body map[string]any) map[string]any { body["labels"] = map[string]any{"run": "a"}; return body },
+		},
+	})
+	require.NoError(t, err)
+	var told []genai.Response
+	m, err := genai.New(client, genai.Config{
+		Model: "m", Thinking: genai.Thinking{Budget: new(int32(0))}, Output: genai.OutputBesideTools, OnResponse: func(r genai.Response) { told = append(told, r) },
+	})
+	require.NoError(t, err)
+	req := wiretest.Asks()["both"]
+	req.Model = "another"
+	reply, err := m.Reply(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, "m-1", reply.Model)
+	require.Len(t, told, 1)
+	assert.Equal(t, "r-1", told[0].RequestID)
+	assert.Equal(t, int64(3), told[0].RateLimit.Windows[0].Remaining.N)
+
+	head, body, _ := strings.Cut(s.Requests()[0], "\n\n")
+	assert.Contains(t, head, "POST /v1beta1/publishers/google/models/another:generateContent\n")
+	assert.Contains(t, head, "x-own: 1")
+	var sent struct {
+		Labels           map[string]string
+		Tools            []map[string]any
+		GenerationConfig map[string]any
+	}
+	require.NoError(t, json.Unmarshal([]byte(body), &sent))
+	assert.Equal(t, map[string]string{"run": "a"}, sent.Labels)
+	require.Len(t, sent.Tools, 2)
+	assert.Contains(t, sent.Tools[0], "googleSearch")
+	assert.Len(t, sent.Tools[1]["functionDeclarations"], 2)
+	assert.Contains(t, sent.GenerationConfig, "responseJsonSchema")
+	assert.Equal(t, map[string]any{"thinkingBudget": 0.0}, sent.GenerationConfig["thinkingConfig"])
+}

@@ -1,0 +1,60 @@
+package genai
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	sdk "google.golang.org/genai"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+const (
+	// name is what this adapter calls itself, in errors and in what it keeps in a message.
+	name = "genai"
+	// provider is what the core calls the API.
+	provider = "gemini"
+)
+
+var _ loop.Model = (*Model)(nil)
+
+// Reply asks once and returns the whole reply; it streams where somebody listens. A request that names a model of the run's
+// ladder goes to that one. The error is an [*Error] in its chain, within a [loop.LimitedError] where a response came. Safe
+// for concurrent use.
+func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+	x := &exchange{model: cmp.Or(req.Model, m.cfg.Model), stream: req.Stream}
+	got, err := m.ask(ctx, req, x)
+	if err == nil {
+		err = got.unusable()
+	}
+	if err != nil {
+		return message.Reply{}, m.failed(ctx, x, err)
+	}
+	reply := got.reply(x.model)
+	if m.cfg.OnResponse != nil {
+		m.cfg.OnResponse(Response{RequestID: got.responseID, Model: reply.Model, RateLimit: x.limits(nil)})
+	}
+	return reply, nil
+}
+
+// placeholder stands for the contents until the body is filled.
+var placeholder = []*sdk.Content{{Role: "user", Parts: []*sdk.Part{{Text: goOn}}}}
+
+func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*received, error) {
+	r, err := m.request(req, x.model)
+	if err != nil {
+		return nil, fmt.Errorf("making the request: %w", err)
+	}
+	x.names = r.names
+	if x.stream != nil {
+		return x.readStream(m.models.GenerateContentStream(x.in(ctx), x.model, placeholder, r.config))
+	}
+	_, err = m.models.GenerateContent(x.in(ctx), x.model, placeholder, r.config)
+	if err != nil {
+		return nil, err
+	}
+	got := &received{}
+	return got, x.take(x.body, got, func(loop.Delta) {})
+}

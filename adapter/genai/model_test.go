@@ -1,0 +1,163 @@
+package genai_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sdk "google.golang.org/genai"
+
+	"github.com/retake-go/retake/adapter/genai"
+	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+func model(t *testing.T, url string, client *http.Client) *genai.Model {
+	t.Helper()
+	c, err := gemini(url, client)
+	require.NoError(t, err)
+	m, err := genai.New(c, genai.Config{Model: "gemini-3-pro"})
+	require.NoError(t, err)
+	return m
+}
+
+func TestAnErrorHasItsCausesInItsChain(t *testing.T) {
+	s := wiretest.Serve(t, "429 Too Many Requests\n\n"+`{"error":{"code":429,"message":"Slow\ndown.","status":"RESOURCE_EXHAUSTED"}}`)
+	_, err := model(t, s.URL, s.Client).Reply(t.Context(), loop.Request{})
+	var own *genai.Error
+	require.ErrorAs(t, err, &own)
+	assert.Equal(t, 429, own.Status)
+	assert.Equal(t, "RESOURCE_EXHAUSTED", own.Code)
+	assert.Equal(t, fault.RateLimit, own.Class)
+	var limited *loop.LimitedError
+	require.ErrorAs(t, err, &limited)
+	var typed *fault.RateLimitError
+	require.ErrorAs(t, err, &typed)
+	var api sdk.APIError
+	require.ErrorAs(t, err, &api)
+	assert.EqualError(t, err, "genai: 429 RESOURCE_EXHAUSTED: Slow down.")
+}
+
+// refusing is a network that is not there.
+type refusing struct{ err error }
+
+func (r refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, r.err }
+
+func TestAServerThatIsNotThere(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want fault.Class
+	}{
+		"refused":   {&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connect: connection refused")}, fault.Network},
+		"timed out": {&net.DNSError{IsTimeout: true, Err: "i/o timeout"}, fault.Timeout},
+		"client's":  {context.DeadlineExceeded, fault.Timeout},
+		"cancelled": {context.Canceled, fault.Cancelled},
+	} {
+		for _, stream := range []func(loop.Delta){nil, func(loop.Delta) {}} {
+			_, err := model(t, "http://gemini.example", &http.Client{Transport: refusing{c.err}}).Reply(t.Context(), loop.Request{Stream: stream})
+			var own *genai.Error
+			require.ErrorAs(t, err, &own, name)
+			assert.Equal(t, c.want, own.Class, name)
+			assert.Zero(t, own.Status)
+			require.ErrorIs(t, err, c.err, name)
+			assert.NotContains(t, err.Error(), "gemini.example", "an address is in the text")
+		}
+	}
+}
+
+// cutting answers with a body that breaks.
+type cutting struct{ body string }
+
+func (c cutting) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := io.MultiReader(strings.NewReader(c.body), broken{})
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(body), Request: r}, nil
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestALineThatIsCutIsABrokenConnectionAndNoGarbage(t *testing.T) {
+	for _, stream := range []func(loop.Delta){nil, func(loop.Delta) {}} {
+		m := model(t, "http://gemini.example", &http.Client{Transport: cutting{`data: {"candidates":[{"cont`}})
+		_, err := m.Reply(t.Context(), loop.Request{Stream: stream})
+		require.EqualError(t, err, "genai: 200 network: unexpected EOF")
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	}
+}
+
+func TestABodyWithoutEndIsRefused(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		chunk := strings.Repeat("x", 1<<20)
+		for range 20 {
+			if _, err := io.WriteString(w, chunk); err != nil {
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	_, err := model(t, server.URL, server.Client()).Reply(t.Context(), loop.Request{})
+	require.ErrorContains(t, err, "more than 16 MiB")
+}
+
+func TestNumbersOfTheHistoryAreExact(t *testing.T) {
+	s := wiretest.Serve(t, "200 OK\n\n"+done)
+	var said message.Transcript
+	said = said.Append(message.Message{Role: message.User, Text: "Cancel it."}).
+		Append(message.Message{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "cancel", Arguments: `{"id":9007199254740993,"at":1.50}`}}}).
+		Append(message.Message{Role: message.Tool, CallID: "c1", Name: "cancel", Text: `{"left":9007199254740993}`})
+	_, err := model(t, s.URL, s.Client).Reply(t.Context(), loop.Request{Messages: said})
+	require.NoError(t, err)
+	assert.Equal(t, 2, strings.Count(s.Requests()[0], "9007199254740993"))
+	assert.Contains(t, s.Requests()[0], "1.50")
+}
+
+func TestADeadlineOfTheCallersIsNoTimeout(t *testing.T) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	_, err := model(t, "http://gemini.example", &http.Client{Transport: refusing{errors.New("unreached")}}).Reply(ctx, loop.Request{})
+	var own *genai.Error
+	require.ErrorAs(t, err, &own)
+	assert.Equal(t, fault.DeadlineExceeded, own.Class)
+}
+
+func TestAModelMayBeAskedByManyAtOnce(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			Contents []struct{ Parts []struct{ Text string } }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			t.Error(err)
+		}
+		fmt.Fprintf(w, "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":%q}]},\"finishReason\":\"STOP\"}]}\n\n", asked.Contents[0].Parts[0].Text)
+	}))
+	defer server.Close()
+	m := model(t, server.URL, server.Client())
+	var all sync.WaitGroup
+	for n := range 16 {
+		all.Go(func() {
+			want := fmt.Sprint("word ", n)
+			var streamed string
+			req := loop.Request{Stream: func(d loop.Delta) { streamed += d.Text }}
+			req.Messages = req.Messages.Append(message.Message{Role: message.User, Text: want})
+			reply, err := m.Reply(t.Context(), req)
+			assert.NoError(t, err)
+			assert.Equal(t, want, reply.Text)
+			assert.Equal(t, want, streamed)
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,78 @@
+package genai
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/retake-go/retake/message"
+)
+
+// opaque is what a message keeps for the API: its parts in order, each with its thought signature. Parts that are neither
+// text nor a call are kept as they came.
+type opaque struct {
+	Adapter string `json:"adapter"`
+	// Model is the model that was asked: another one's signatures mean nothing to it.
+	Model string `json:"model"`
+	Parts []part `json:"parts"`
+}
+
+// part is one part: Raw as it came, or the Call-th call, counted from 1, or else the next Text bytes of the message's text.
+type part struct {
+	Raw       json.RawMessage `json:"raw,omitempty"`
+	Call      int             `json:"call,omitempty"`
+	Text      int             `json:"text,omitempty"`
+	Signature string          `json:"signature,omitempty"`
+}
+
+// text is empty where there is nothing to keep.
+func (o opaque) text() string {
+	kept := false
+	for _, p := range o.Parts {
+		kept = kept || len(p.Raw) > 0 || p.Signature != ""
+	}
+	if !kept {
+		return ""
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(o) != nil {
+		return ""
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// layout is the order in which a message's parts go back to a model. What another adapter or another model left is ignored, and so
+// is what does not fit the message; the first call is then marked as unchecked where the model wants signatures.
+func layout(m message.Message, model string) []part {
+	var o opaque
+	if m.Opaque != "" && json.Unmarshal([]byte(m.Opaque), &o) == nil && o.Adapter == name && o.Model == model && fits(o.Parts, m) {
+		return o.Parts
+	}
+	parts := []part{{Text: len(m.Text)}}
+	for n := range m.Calls {
+		p := part{Call: n + 1}
+		if n == 0 && !earlier.MatchString(model) {
+			p.Signature = unchecked
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// fits reports whether the parts are all of a message, each once and in order.
+func fits(parts []part, m message.Message) bool {
+	text, call := 0, 0
+	for _, p := range parts {
+		switch {
+		case len(p.Raw) > 0 && !bytes.HasPrefix(p.Raw, []byte("{")), p.Text < 0, p.Text > len(m.Text)-text, p.Call != 0 && p.Call != call+1:
+			return false
+		}
+		text += p.Text
+		if p.Call > 0 {
+			call++
+		}
+	}
+	return text == len(m.Text) && call == len(m.Calls)
+}

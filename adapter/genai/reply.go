@@ -1,0 +1,225 @@
+package genai
+
+import (
+	"cmp"
+	"encoding/json"
+	"iter"
+	"strconv"
+	"strings"
+
+	sdk "google.golang.org/genai"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// chunk is a response, or one event of a stream.
+type chunk struct {
+	Candidates     []candidate     `json:"candidates"`
+	PromptFeedback feedback        `json:"promptFeedback"`
+	Usage          *usage          `json:"usageMetadata"`
+	ModelVersion   string          `json:"modelVersion"`
+	ResponseID     string          `json:"responseId"`
+	Error          json.RawMessage `json:"error"`
+}
+
+type feedback struct {
+	BlockReason string `json:"blockReason"`
+}
+
+type candidate struct {
+	Content struct {
+		Parts []json.RawMessage `json:"parts"`
+	} `json:"content"`
+	FinishReason  string `json:"finishReason"`
+	FinishMessage string `json:"finishMessage"`
+}
+
+type usage struct {
+	Prompt     int64 `json:"promptTokenCount"`
+	ToolPrompt int64 `json:"toolUsePromptTokenCount"`
+	Cached     int64 `json:"cachedContentTokenCount"`
+	Candidates int64 `json:"candidatesTokenCount"`
+	Thoughts   int64 `json:"thoughtsTokenCount"`
+}
+
+// wirePart is what of a part this package knows.
+type wirePart struct {
+	Text      *string `json:"text"`
+	Thought   bool    `json:"thought"`
+	Signature string  `json:"thoughtSignature"`
+	Call      *struct {
+		ID   string          `json:"id"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	} `json:"functionCall"`
+}
+
+// received is a reply as it comes in.
+type received struct {
+	text       strings.Builder
+	calls      []message.Call
+	parts      []part
+	usage      message.Usage
+	model      string
+	responseID string
+	// began is set once there is a candidate; blocked says why there will be none.
+	began   bool
+	blocked string
+	finish  string
+	// finished is the API's sentence beside its finish reason.
+	finished string
+}
+
+// add takes a response, or one event of a stream, and tells of it. Of several candidates it takes the first.
+func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) error {
+	g.model, g.responseID = cmp.Or(c.ModelVersion, g.model), cmp.Or(c.ResponseID, g.responseID)
+	g.blocked = cmp.Or(g.blocked, c.PromptFeedback.BlockReason)
+	if u := c.Usage; u != nil {
+		g.usage = message.Usage{
+			InputTokens:  max(u.Prompt, 0) + max(u.ToolPrompt, 0),
+			OutputTokens: max(u.Candidates, 0) + max(u.Thoughts, 0), CacheReadTokens: max(u.Cached, 0),
+		}
+	}
+	if len(c.Candidates) == 0 {
+		return nil
+	}
+	first := c.Candidates[0]
+	g.began = true
+	g.finish, g.finished = cmp.Or(first.FinishReason, g.finish), cmp.Or(first.FinishMessage, g.finished)
+	for _, raw := range first.Content.Parts {
+		var p wirePart
+		if json.Unmarshal(raw, &p) != nil {
+			return &unreadableError{"a part that is none"}
+		}
+		g.part(raw, p, names, tell)
+	}
+	return nil
+}
+
+func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string, tell func(loop.Delta)) {
+	switch {
+	case p.Call != nil:
+		call := message.Call{ID: p.Call.ID, Name: cmp.Or(names[p.Call.Name], p.Call.Name), Arguments: argumentText(p.Call.Args)}
+		tell(loop.Delta{Call: len(g.calls), Name: call.Name, Arguments: call.Arguments})
+		g.calls = append(g.calls, call)
+		g.parts = append(g.parts, part{Call: len(g.calls), Signature: p.Signature})
+	case p.Thought && p.Signature == "":
+	case p.Thought || p.Text == nil:
+		g.parts = append(g.parts, part{Raw: append(json.RawMessage(nil), raw...)})
+	default:
+		g.say(*p.Text, p.Signature, tell)
+	}
+}
+
+// say takes text. A part with a signature stays apart from its neighbours.
+func (g *received) say(text, signature string, tell func(loop.Delta)) {
+	if text != "" {
+		g.text.WriteString(text)
+		tell(loop.Delta{Call: -1, Text: text})
+	}
+	if n := len(g.parts); signature == "" && n > 0 && g.parts[n-1].plainText() {
+		g.parts[n-1].Text += len(text)
+		return
+	}
+	if text != "" || signature != "" {
+		g.parts = append(g.parts, part{Text: len(text), Signature: signature})
+	}
+}
+
+func (p part) plainText() bool { return p.Raw == nil && p.Call == 0 && p.Signature == "" }
+
+func argumentText(raw json.RawMessage) string {
+	if string(raw) == "null" {
+		return ""
+	}
+	return string(raw)
+}
+
+// finishes are the API's reasons. One that is not here counts as an error: the API names new ways to fail, not to succeed.
+var finishes = map[string]message.FinishReason{
+	"": "", "STOP": message.Stop, "MAX_TOKENS": message.Length, "CONTINUATION": message.Length,
+	"SAFETY": message.ContentFilter, "RECITATION": message.ContentFilter, "BLOCKLIST": message.ContentFilter,
+	"PROHIBITED_CONTENT": message.ContentFilter, "SPII": message.ContentFilter, "IMAGE_SAFETY": message.ContentFilter, "IMAGE_PROHIBITED_CONTENT": message.ContentFilter,
+	"IMAGE_RECITATION": message.ContentFilter, "MODEL_ARMOR": message.ContentFilter, "FINISH_REASON_UNSPECIFIED": "",
+}
+
+// reply is the whole of it; asked is the model that was asked.
+func (g *received) reply(asked string) message.Reply {
+	finish, known := finishes[g.finish]
+	switch {
+	case g.blocked != "" && !g.began:
+		finish = message.ContentFilter
+	case !known:
+		finish = message.Error
+	case finish == message.Stop && len(g.calls) > 0:
+		finish = message.ToolUse
+	}
+	r := message.Reply{
+		Text: g.text.String(), Calls: named(g.calls), Finish: finish, Usage: g.usage, Model: cmp.Or(g.model, asked),
+		Opaque: opaque{name, asked, g.parts}.text(),
+	}
+	r.Usage.APICalls = 1
+	return r
+}
+
+// named gives an id to calls that have none or another's: "call-1", "call-2", … by their place.
+func named(calls []message.Call) []message.Call {
+	given := map[string]bool{}
+	for _, c := range calls {
+		given[c.ID] = true
+	}
+	used := map[string]bool{"": true}
+	for n := range calls {
+		id := calls[n].ID
+		for place := n + 1; used[id]; place += len(calls) {
+			if id = "call-" + strconv.Itoa(place); given[id] {
+				id = ""
+			}
+		}
+		calls[n].ID, used[id] = id, true
+	}
+	return calls
+}
+
+// readStream takes events as the SDK goes through them.
+func (x *exchange) readStream(events iter.Seq2[*sdk.GenerateContentResponse, error]) (*received, error) {
+	got := &received{}
+	for _, err := range events {
+		if taken := x.takeAll(got, false); taken != nil {
+			return nil, taken
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := x.takeAll(got, true); err != nil {
+		return nil, err
+	}
+	if got.began && (got.finish == "" || got.finish == string(sdk.FinishReasonUnspecified)) {
+		return nil, errEnded
+	}
+	return got, nil
+}
+
+func (x *exchange) takeAll(got *received, end bool) error {
+	for _, data := range x.events(end) {
+		if err := x.take(data, got, x.stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take reads one JSON text, which may be an error.
+func (x *exchange) take(raw []byte, got *received, tell func(loop.Delta)) error {
+	var c chunk
+	if json.Unmarshal(raw, &c) != nil {
+		return &unreadableError{"no JSON of a reply"}
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		x.told = raw
+		return errTold
+	}
+	return got.add(c, x.names, tell)
+}

@@ -1,0 +1,113 @@
+package genai
+
+import (
+	"bytes"
+	"iter"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sdk "google.golang.org/genai"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+func TestCallsGetIDsOfTheirOwn(t *testing.T) {
+	for _, c := range []struct{ given, want []string }{
+		{[]string{"a", "b"}, []string{"a", "b"}},
+		{[]string{"", ""}, []string{"call-1", "call-2"}},
+		{[]string{"a", "a"}, []string{"a", "call-2"}},
+		{[]string{"", "call-1", "call-1"}, []string{"call-4", "call-1", "call-3"}},
+	} {
+		var calls []message.Call
+		for _, id := range c.given {
+			calls = append(calls, message.Call{ID: id})
+		}
+		var got []string
+		for _, call := range named(calls) {
+			got = append(got, call.ID)
+		}
+		assert.Equal(t, c.want, got)
+	}
+}
+
+func TestFinishReasons(t *testing.T) {
+	for _, known := range []sdk.FinishReason{
+		sdk.FinishReasonStop, sdk.FinishReasonMaxTokens, sdk.FinishReasonSafety, sdk.FinishReasonRecitation, sdk.FinishReasonLanguage, sdk.FinishReasonOther,
+		sdk.FinishReasonBlocklist, sdk.FinishReasonProhibitedContent, sdk.FinishReasonSPII, sdk.FinishReasonImageSafety, sdk.FinishReasonContinuation,
+		sdk.FinishReasonNoImage, sdk.FinishReasonImageOther,
+	} {
+		g := received{began: true, finish: string(known)}
+		require.NoError(t, g.unusable())
+		want := message.Error
+		switch known {
+		case sdk.FinishReasonStop:
+			want = message.Stop
+		case sdk.FinishReasonMaxTokens, sdk.FinishReasonContinuation:
+			want = message.Length
+		case sdk.FinishReasonSafety, sdk.FinishReasonRecitation, sdk.FinishReasonBlocklist, sdk.FinishReasonProhibitedContent, sdk.FinishReasonSPII,
+			sdk.FinishReasonImageSafety:
+			want = message.ContentFilter
+		}
+		assert.Equal(t, want, g.reply("m").Finish, known)
+	}
+	for reason := range garbled {
+		require.Error(t, (&received{began: true, finish: reason}).unusable())
+	}
+}
+
+func TestAToolWhoseNameTheAPIDoesNotTakeIsCalledByItsOwn(t *testing.T) {
+	got := &received{}
+	x := &exchange{names: map[string]string{"_1st": "1st"}}
+	require.NoError(t, x.take([]byte(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"_1st"}}]}}]}`), got, func(loop.Delta) {}))
+	assert.Equal(t, message.Call{Name: "1st"}, got.calls[0])
+	assert.Equal(t, "_1st", toolName("1st"))
+}
+
+// pumped goes through a body line by line, as the SDK does.
+func pumped(x *exchange, body []byte) iter.Seq2[*sdk.GenerateContentResponse, error] {
+	return func(yield func(*sdk.GenerateContentResponse, error) bool) {
+		for line := range bytes.Lines(body) {
+			x.body = append(x.body, line...)
+			if !yield(nil, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Whatever a server sends, there is a whole reply or an error, and the deltas of a reply add up to it.
+func FuzzStream(f *testing.F) {
+	for _, seed := range []string{
+		"data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"He\"}]}}]}\r\n\r\ndata: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"llo\",\"thoughtSignature\":\"YQ==\"},{\"functionCall\":{\"name\":\"f\",\"args\":null}}]},\"finishReason\":\"STOP\"}]}",
+		"data: {\"error\":{\"code\":503}}\n", "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}", "data: {\"candidates\":[{\"finishReason\":\"MALFORMED_FUNCTION_CALL\"}]}\n",
+		"data: {\"candidates\":[{\"content\":{\"parts\":[7,{\"inlineData\":{}},{\"thought\":true,\"text\":\"x\"}]},\"finishReason\":\"X\"}]}", "<html>", "", "data:",
+		"[{\"error\":{}}]",
+	} {
+		f.Add([]byte(seed), 200)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, status int) {
+		var text strings.Builder
+		x := &exchange{response: &http.Response{StatusCode: status}, stream: func(d loop.Delta) { text.WriteString(d.Text) }}
+		got, err := x.readStream(pumped(x, body))
+		if err == nil {
+			err = got.unusable()
+		}
+		if err != nil {
+			require.NotEmpty(t, (&Model{}).failed(t.Context(), x, err).Error())
+			return
+		}
+		reply := got.reply("m")
+		require.Equal(t, reply.Text, text.String())
+		said := message.Message{Role: message.Assistant, Text: reply.Text, Calls: reply.Calls, Opaque: reply.Opaque}
+		require.True(t, reply.Opaque == "" || fits(layout(said, "m"), said), "what is kept fits the reply")
+		ids := map[string]bool{"": true}
+		for _, c := range reply.Calls {
+			require.False(t, ids[c.ID])
+			ids[c.ID] = true
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package genai
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	sdk "google.golang.org/genai"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/tool"
+)
+
+// What the system instruction says of a structured answer.
+const (
+	wantAnswer = "Answer with one JSON value that this JSON Schema accepts, and with nothing else: no prose, no code fence.\n"
+	// wantInTheEnd leaves room for calls.
+	wantInTheEnd = "Call functions first, where they are needed. Then give the final answer as one JSON value that this JSON " +
+		"Schema accepts, and nothing else: no prose, no code fence.\n"
+)
+
+// request is what the SDK is given, and what is put in its place.
+type request struct {
+	config   *sdk.GenerateContentConfig
+	contents json.RawMessage
+	tools    json.RawMessage
+	output   json.RawMessage
+	// names are the tools by their names on the wire, where these are no names that the core knows.
+	names map[string]string
+}
+
+// request makes the request for the model named.
+func (m *Model) request(req loop.Request, model string) (*request, error) {
+	turns, system := turnsOf(req.Messages, model)
+	system = append([]string{req.System}, system...)
+	r := &request{config: m.cfg.generation(), names: map[string]string{}}
+	if req.Output != nil {
+		r.want(req, m.cfg.Output, &system)
+	}
+	if text := strings.Join(slices.DeleteFunc(system, blank), "\n\n"); text != "" {
+		r.config.SystemInstruction = &sdk.Content{Role: "user", Parts: []*sdk.Part{{Text: text}}}
+	}
+	r.declare(req)
+	var err error
+	r.contents, err = marshal(turns)
+	r.config.HTTPOptions = &sdk.HTTPOptions{
+		RetryOptions:          &sdk.HTTPRetryOptions{Attempts: new(int32(1))},
+		ExtrasRequestProvider: func(body map[string]any) map[string]any { return m.extend(r.fill(body)) },
+	}
+	return r, err
+}
+
+// generation is the part of the request that follows from the config alone.
+func (c Config) generation() *sdk.GenerateContentConfig {
+	g := &sdk.GenerateContentConfig{Seed: c.Seed, AutomaticContinuation: new(false)}
+	if c.MaxTokens != nil {
+		g.MaxOutputTokens = *c.MaxTokens
+	}
+	if c.Temperature != nil {
+		g.Temperature = new(float32(*c.Temperature))
+	}
+	if c.TopP != nil {
+		g.TopP = new(float32(*c.TopP))
+	}
+	if c.Thinking != (Thinking{}) {
+		g.ThinkingConfig = &sdk.ThinkingConfig{ThinkingBudget: c.Thinking.Budget, ThinkingLevel: levels[c.Thinking.Level]}
+	}
+	return g
+}
+
+// want asks for a structured answer.
+func (r *request) want(req loop.Request, how Output, system *[]string) {
+	words := wantAnswer
+	if len(req.Tools) > 0 {
+		words = wantInTheEnd
+	}
+	if how == OutputInstructions || how == OutputNative && len(req.Tools) > 0 {
+		*system = append(*system, words+string(req.Output.JSON()))
+		return
+	}
+	r.config.ResponseMIMEType = "application/json"
+	r.output = narrow(req.Output.JSON())
+}
+
+// declare offers the tools.
+func (r *request) declare(req loop.Request) {
+	var functions []string
+	for _, t := range req.Tools {
+		wire := toolName(t.Name())
+		if wire != (*tool.Set)(nil).ProviderName(t.Name()) {
+			r.names[wire] = t.Name()
+		}
+		f := object{{"name", quoted(wire)}}
+		if t.Description() != "" {
+			f = append(f, member{"description", quoted(t.Description())})
+		}
+		functions = append(functions, string(append(f, member{"parametersJsonSchema", parameters(t.Parameters())}).json()))
+	}
+	if functions != nil {
+		r.tools = object{{"functionDeclarations", json.RawMessage("[" + strings.Join(functions, ",") + "]")}}.json()
+	}
+}
+
+// fill puts into the SDK's body what it would change.
+func (r *request) fill(body map[string]any) map[string]any {
+	body["contents"] = r.contents
+	if r.tools != nil {
+		others, _ := body["tools"].([]any)
+		body["tools"] = append(slices.Clone(others), r.tools)
+	}
+	if generation, ok := body["generationConfig"].(map[string]any); ok && r.output != nil {
+		generation["responseJsonSchema"] = r.output
+	}
+	return body
+}
+
+// extend lets the client's own function have its say.
+func (m *Model) extend(body map[string]any) map[string]any {
+	if m.extras == nil {
+		return body
+	}
+	return m.extras(body)
+}
+
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}

@@ -1,0 +1,38 @@
+package genai_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	sdk "google.golang.org/genai"
+
+	"github.com/retake-go/retake/adapter/genai"
+	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/loop"
+)
+
+// gemini is a client of the Gemini API that retries, as the adapter must not.
+func gemini(url string, client *http.Client) (*sdk.Client, error) {
+	return sdk.NewClient(context.Background(), &sdk.ClientConfig{
+		APIKey: wiretest.Key, Backend: sdk.BackendGeminiAPI, HTTPClient: client,
+		HTTPOptions: sdk.HTTPOptions{BaseURL: url, RetryOptions: &sdk.HTTPRetryOptions{}},
+	})
+}
+
+func adapter(model string) wiretest.Adapter {
+	return wiretest.Adapter{New: func(url string, client *http.Client) (loop.Model, error) {
+		c, err := gemini(url, client)
+		if err != nil {
+			return nil, err
+		}
+		return genai.New(c, genai.Config{
+			Model: model, MaxTokens: new(int32(500)), Temperature: new(0.5), TopP: new(0.9), Seed: new(int32(7)),
+			Thinking: genai.Thinking{Level: "low"},
+		})
+	}}
+}
+
+func TestWire(t *testing.T) { wiretest.Run(t, "testdata/wire", adapter("gemini-3-pro")) }
+
+func TestStory(t *testing.T) { wiretest.Story(t, "testdata/story", adapter("gemini-3-pro")) }
