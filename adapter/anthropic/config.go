@@ -1,0 +1,143 @@
+package anthropic
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// Config says how a model is asked. Model and MaxTokens are required; the zero value of every other field leaves the choice
+// to the API. It is data, but for OnResponse.
+type Config struct {
+	// Model is the model's name as the API knows it. A request that names a model of the run's ladder goes to that one.
+	Model string
+	// MaxTokens bounds the reply, thinking included, in tokens; at least 1. Where it is so large that the SDK sends such a
+	// request as a stream only, the reply is streamed, whether anybody listens or not.
+	MaxTokens int64
+	// Temperature is from 0 to 1; nil for the API's own. Many models refuse another one than 1 while they think, so it must be nil
+	// or 1 with Thinking.
+	Temperature *float64
+	// TopP is above 0 and at most 1; nil for the API's own.
+	TopP *float64
+	// Thinking lets the model think before it answers.
+	Thinking Thinking
+	// Effort is "low", "medium", "high", "xhigh" or "max"; empty for the API's own.
+	Effort string
+	// Output is how a structured answer is asked for.
+	Output Output
+	// Cache marks the stable prefix of a request (tools and system prompt) for prompt caching. Off by default: writing a cache
+	// costs more than it saves where it is not read again.
+	Cache Cache
+	// UserID names the end user to the provider, for its detection of abuse: an opaque id, never a name or an address.
+	UserID string
+	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once; nil for nobody. Of
+	// a failed one the error says the same.
+	OnResponse func(Response)
+}
+
+// Response is what a good response says beside its reply.
+type Response struct {
+	// RequestID names the request in the provider's logs; empty where the response has none.
+	RequestID string
+	// Model is the model that answered.
+	Model string
+	// RateLimit is read from the response's headers.
+	RateLimit ratelimit.State
+}
+
+// Thinking is how a model thinks before it answers. The zero value leaves it to the API.
+type Thinking struct {
+	// Mode is how it thinks.
+	Mode ThinkingMode
+	// BudgetTokens bounds the thoughts in [Budget] mode: at least 1024 and less than MaxTokens. 0 in other modes.
+	BudgetTokens int64
+}
+
+// ThinkingMode is how a model thinks. The zero value leaves it to the API.
+type ThinkingMode string
+
+// The modes of thinking. Which of them a model knows is for the API to say.
+const (
+	// Adaptive lets the model decide when and how much to think.
+	Adaptive ThinkingMode = "adaptive"
+	// Budget sets a budget of tokens. A request whose last calls were made without thinking (by another provider, say) is sent
+	// without it: the API would refuse it.
+	Budget ThinkingMode = "budget"
+	// NoThinking switches thinking off.
+	NoThinking ThinkingMode = "off"
+)
+
+// Output is how a structured answer is asked for.
+type Output string
+
+const (
+	// OutputNative, the zero value, asks for the answer in the API's own mode (output_config), wherever the schema can be said in
+	// the part of JSON Schema that the API takes; else as [OutputInstructions] does.
+	OutputNative Output = ""
+	// OutputInstructions puts the schema into the system prompt: for models without structured output.
+	OutputInstructions Output = "instructions"
+)
+
+// Cache is how long the marked prefix is kept.
+type Cache string
+
+const (
+	// NoCache, the zero value, marks nothing.
+	NoCache Cache = ""
+	// Cache5m keeps the prefix for five minutes after its last use.
+	Cache5m Cache = "5m"
+	// Cache1h keeps it for an hour.
+	Cache1h Cache = "1h"
+)
+
+// minBudget is the least that the API takes as a budget for thinking.
+const minBudget = 1024
+
+// Validate reports every field that is out of bounds, joined, each with what would be right.
+func (c Config) Validate() error {
+	var faults []error
+	refuse := func(bad bool, field, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(field+": "+format, args...))
+		}
+	}
+	refuse(strings.TrimSpace(c.Model) == "", "Model", "is empty; name a model of the API")
+	refuse(c.MaxTokens < 1, "MaxTokens", "must be at least 1, not %d", c.MaxTokens)
+	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 1), "Temperature", "must be from 0 to 1, or nil")
+	refuse(c.TopP != nil && !(*c.TopP > 0 && *c.TopP <= 1), "TopP", "must be above 0 and at most 1, or nil")
+	refuse(!oneOf(c.Effort, "", "low", "medium", "high", "xhigh", "max"),
+		"Effort", "%q is none of low, medium, high, xhigh, max", c.Effort)
+	refuse(!oneOf(c.Output, OutputNative, OutputInstructions), "Output", "%q is neither empty nor %q", c.Output, OutputInstructions)
+	refuse(!oneOf(c.Cache, NoCache, Cache5m, Cache1h), "Cache", "%q is none of %q, %q, %q", c.Cache, NoCache, Cache5m, Cache1h)
+	return errors.Join(append(faults, c.thinkingFaults()...)...)
+}
+
+func (c Config) thinkingFaults() []error {
+	var faults []error
+	t := c.Thinking
+	if !oneOf(t.Mode, "", Adaptive, Budget, NoThinking) {
+		faults = append(faults, fmt.Errorf("Thinking.Mode: %q is none of %q, %q, %q", t.Mode, Adaptive, Budget, NoThinking))
+	}
+	switch {
+	case t.Mode != Budget && t.BudgetTokens != 0:
+		faults = append(faults, fmt.Errorf("Thinking.BudgetTokens: must be 0 unless Mode is %q, not %d", Budget, t.BudgetTokens))
+	case t.Mode == Budget && (t.BudgetTokens < minBudget || t.BudgetTokens >= c.MaxTokens):
+		faults = append(faults, fmt.Errorf("Thinking.BudgetTokens: must be at least %d and less than MaxTokens (%d), not %d",
+			minBudget, c.MaxTokens, t.BudgetTokens))
+	}
+	if oneOf(t.Mode, Adaptive, Budget) && c.Temperature != nil && *c.Temperature != 1 {
+		faults = append(faults, fmt.Errorf("%s: must be nil or 1 with Thinking", "Temperature"))
+	}
+	return faults
+}
+
+func oneOf[S comparable](s S, list ...S) bool {
+	for _, known := range list {
+		if s == known {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,49 @@
+package anthropic_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/session"
+)
+
+// A model that gets an answer wrong is told so, and corrects it. In place of the API there is a server that plays it.
+func Example() {
+	answers := []string{`{\"city\": \"Lisbon\", \"nights\": \"two\"}`, `{\"city\": \"Lisbon\", \"nights\": 2}`}
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"type": "message", "role": "assistant", "content": [{"type": "text", "text": "%s"}],
+			"stop_reason": "end_turn", "usage": {"input_tokens": 20, "output_tokens": 10}}`, answers[0])
+		answers = answers[1:]
+	}))
+	defer api.Close()
+
+	client := sdk.NewClient(option.WithAPIKey("key"), option.WithBaseURL(api.URL)) // yours needs neither: it reads ANTHROPIC_API_KEY
+	model, err := anthropic.New(client, anthropic.Config{Model: "claude-sonnet-5-5", MaxTokens: 1024})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	type Trip struct {
+		City   string `json:"city" validate:"required"`
+		Nights int    `json:"nights" validate:"min=1,max=30"`
+	}
+	s, err := session.New(session.Config{ID: "order-42"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	trip, err := loop.Generate[Trip](context.Background(), model, s, "Two nights in Lisbon, please.", loop.Config{})
+	fmt.Printf("%+v %v\n", trip.Value, err)
+	fmt.Println(trip.Usage.APICalls, "calls,", trip.Usage.InputTokens, "tokens in")
+	// Output:
+	// {City:Lisbon Nights:2} <nil>
+	// 2 calls, 40 tokens in
+}

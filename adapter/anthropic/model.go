@@ -1,0 +1,99 @@
+package anthropic
+
+import (
+	"context"
+	"fmt"
+	"mime"
+	"net/http"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// Model asks a model of Anthropic's. It never changes and is safe for concurrent use. The zero value is not usable: get one
+// from [New].
+type Model struct {
+	// messages is all of the client that is needed. The whole client in a value that is used as an interface would link every
+	// method of every service of the API, for text/template may call any.
+	messages sdk.MessageService
+	cfg      Config
+}
+
+var _ loop.Model = (*Model)(nil)
+
+// New makes a model of a client. The error names every field of cfg that is out of bounds.
+func New(client sdk.Client, cfg Config) (*Model, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("anthropic: %w", err)
+	}
+	return &Model{messages: client.Messages, cfg: cfg}, nil
+}
+
+// Reply asks once and returns the whole reply. It streams where somebody listens. The error is an [*Error] in its chain, within a
+// [loop.LimitedError] where a response came.
+func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+	x := exchange{model: m.cfg.Model, stream: req.Stream}
+	if req.Model != "" {
+		x.model = req.Model
+	}
+	params := m.params(req, x.model)
+	got, err := m.ask(ctx, params, &x)
+	if err != nil {
+		return message.Reply{}, x.failed(ctx, err)
+	}
+	if m.cfg.OnResponse != nil {
+		m.cfg.OnResponse(Response{RequestID: x.requestID(), Model: string(got.message.Model), RateLimit: x.limits(nil)})
+	}
+	return got.reply(x.model), nil
+}
+
+// exchange is one request and what came of it.
+type exchange struct {
+	model  string
+	stream func(loop.Delta)
+	// response is the response's head; nil where none came.
+	response *http.Response
+	// body is what was read of a response that is no stream.
+	body []byte
+}
+
+func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchange) (*received, error) {
+	opts := []option.RequestOption{option.WithMaxRetries(0), option.WithResponseInto(&x.response)}
+	if x.stream == nil && m.maySendWhole(params) {
+		_, err := m.messages.New(ctx, params, append(opts, option.WithResponseBodyInto(&x.body))...)
+		if err != nil {
+			return nil, err
+		}
+		return readWhole(x.body)
+	}
+	stream := m.messages.NewStreaming(ctx, params, opts...)
+	defer stream.Close()
+	if err := stream.Err(); err != nil {
+		return nil, err
+	}
+	if !isEventStream(x.response) {
+		return x.readInstead()
+	}
+	return x.readStream(stream)
+}
+
+// maySendWhole reports whether the SDK sends the request without streaming: it refuses to where the reply could take longer than
+// connections live.
+func (m *Model) maySendWhole(params sdk.MessageNewParams) bool {
+	_, err := sdk.CalculateNonStreamingTimeout(int(params.MaxTokens), params.Model, m.messages.Options)
+	return err == nil
+}
+
+func isEventStream(r *http.Response) bool {
+	if r == nil {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && media == "text/event-stream"
+}
+
+type eventStream = ssestream.Stream[sdk.MessageStreamEventUnion]

@@ -1,0 +1,97 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/schema"
+)
+
+// name is how this adapter calls its provider, in errors and in what it keeps in a message.
+const name = "anthropic"
+
+// opaque is what a message keeps for the API: the blocks that are neither text nor calls, as they came (thinking with its
+// signature, redacted thinking), and their places among the others.
+type opaque struct {
+	Adapter string `json:"adapter"`
+	// Model is the model that was asked: another one's thoughts mean nothing to it.
+	Model  string `json:"model"`
+	Blocks []part `json:"blocks"`
+}
+
+// part is one block: Raw as it came, or the next Text bytes of the message's text, or its Call-th call, counted from 1. An
+// empty text is a part without any of these.
+type part struct {
+	Raw  json.RawMessage `json:"raw,omitempty"`
+	Text int             `json:"text,omitempty"`
+	Call int             `json:"call,omitempty"`
+}
+
+// text is empty where there is nothing to keep.
+func (o opaque) text() string {
+	kept := false
+	for _, p := range o.Blocks {
+		kept = kept || len(p.Raw) > 0
+	}
+	if !kept {
+		return ""
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(o) != nil {
+		return ""
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// layout is the order in which a message's blocks go back to a model. What another adapter or another model left in the
+// message is ignored; where text or calls are not those that the layout was made for, the kept blocks go first.
+func layout(m message.Message, model string) []part {
+	var o opaque
+	if m.Opaque == "" || json.Unmarshal([]byte(m.Opaque), &o) != nil || o.Adapter != name || o.Model != model {
+		o.Blocks = nil
+	}
+	if fits(o.Blocks, m) {
+		return o.Blocks
+	}
+	var parts []part
+	for _, p := range o.Blocks {
+		if isBlock(p.Raw) {
+			parts = append(parts, part{Raw: p.Raw})
+		}
+	}
+	parts = append(parts, part{Text: len(m.Text)})
+	for n := range m.Calls {
+		parts = append(parts, part{Call: n + 1})
+	}
+	return parts
+}
+
+// fits reports whether the parts are all of a message, each once and in order.
+func fits(parts []part, m message.Message) bool {
+	text, call := 0, 0
+	for _, p := range parts {
+		switch {
+		case len(p.Raw) > 0:
+			if !isBlock(p.Raw) || p.Text != 0 || p.Call != 0 {
+				return false
+			}
+		case p.Call != 0:
+			if call++; p.Call != call || p.Text != 0 {
+				return false
+			}
+		case p.Text < 0 || p.Text > len(m.Text)-text:
+			return false
+		}
+		text += p.Text
+	}
+	return len(parts) > 0 && text == len(m.Text) && call == len(m.Calls)
+}
+
+// isBlock reports whether a kept block is one: an object that names its type, in JSON as strict as the API reads it.
+func isBlock(raw json.RawMessage) bool {
+	list, ok := members(raw)
+	return ok && text(get(list, "type")) != "" && schema.Strict(raw, schema.DefaultLimits()) == nil
+}

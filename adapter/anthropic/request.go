@@ -1,0 +1,151 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/schema"
+	"github.com/retake-go/retake/tool"
+)
+
+// answerWith begins what the system prompt says of a structured answer that the API is not asked for in its own mode.
+const answerWith = "When you give your final answer, give one JSON value and nothing else. " +
+	"It must be valid against this JSON Schema: "
+
+// params is the request as the SDK takes it.
+func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
+	turns, opening := turnsOf(req.Messages, model)
+	p := sdk.MessageNewParams{Model: sdk.Model(model), MaxTokens: m.cfg.MaxTokens, Messages: turns}
+	if m.cfg.Temperature != nil {
+		p.Temperature = sdk.Float(*m.cfg.Temperature)
+	}
+	if m.cfg.TopP != nil {
+		p.TopP = sdk.Float(*m.cfg.TopP)
+	}
+	if m.cfg.UserID != "" {
+		p.Metadata.UserID = sdk.String(m.cfg.UserID)
+	}
+	p.OutputConfig.Effort = sdk.OutputConfigEffort(m.cfg.Effort)
+	p.Thinking = m.cfg.thinking(turns)
+	p.Tools, p.ToolChoice = offered(req.Tools, turns)
+	instructions := m.cfg.output(&p, req.Output)
+	for _, text := range append([]string{req.System}, append(opening, instructions)...) {
+		if !blank(text) {
+			p.System = append(p.System, sdk.TextBlockParam{Text: text})
+		}
+	}
+	m.cfg.mark(&p)
+	return p
+}
+
+// output asks for a structured answer in the API's own mode, or returns the words that ask for it.
+func (c Config) output(p *sdk.MessageNewParams, s *schema.Schema) (instructions string) {
+	if s == nil {
+		return ""
+	}
+	raw := s.JSON()
+	if c.Output == OutputNative {
+		if sent, ok := outputSchema(raw); ok {
+			format := object(member{"type", json.RawMessage(`"json_schema"`)}, member{"schema", sent})
+			p.OutputConfig.Format = param.Override[sdk.JSONOutputFormatParam](format)
+			return ""
+		}
+	}
+	return answerWith + string(raw)
+}
+
+// offered are the tools on offer. Where there are none but the transcript has calls, the API wants their tools all the
+// same: they are named and may not be used.
+func offered(tools []*tool.Tool, turns []sdk.MessageParam) ([]sdk.ToolUnionParam, sdk.ToolChoiceUnionParam) {
+	var list []sdk.ToolUnionParam
+	for _, t := range tools {
+		list = append(list, offer(t))
+	}
+	if len(list) > 0 {
+		return list, sdk.ToolChoiceUnionParam{}
+	}
+	known := map[string]bool{}
+	for _, turn := range turns {
+		for _, b := range turn.Content {
+			if b.OfToolUse == nil || known[b.OfToolUse.Name] {
+				continue
+			}
+			known[b.OfToolUse.Name] = true
+			gone := sdk.ToolParam{Name: b.OfToolUse.Name, InputSchema: inputSchema(openObject)}
+			list = append(list, sdk.ToolUnionParam{OfTool: &gone})
+		}
+	}
+	if len(list) == 0 {
+		return nil, sdk.ToolChoiceUnionParam{}
+	}
+	return list, sdk.ToolChoiceUnionParam{OfNone: &sdk.ToolChoiceNoneParam{}}
+}
+
+func offer(t *tool.Tool) sdk.ToolUnionParam {
+	sent, words := toolSchema(t.Parameters())
+	p := sdk.ToolParam{Name: toolName(t.Name()), InputSchema: inputSchema(sent)}
+	if about := strings.TrimSpace(t.Description() + "\n" + words); about != "" {
+		p.Description = sdk.String(about)
+	}
+	return sdk.ToolUnionParam{OfTool: &p}
+}
+
+func inputSchema(raw json.RawMessage) sdk.ToolInputSchemaParam {
+	return param.Override[sdk.ToolInputSchemaParam](raw)
+}
+
+// thinking is what the request says of thinking. A budget needs calls that were made after thinking: where the last ones
+// were not, the API refuses it.
+func (c Config) thinking(turns []sdk.MessageParam) sdk.ThinkingConfigParamUnion {
+	switch t := c.Thinking; {
+	case t.Mode == Adaptive:
+		return sdk.ThinkingConfigParamUnion{OfAdaptive: &sdk.ThinkingConfigAdaptiveParam{}}
+	case t.Mode == Budget && !calledWithoutThinking(turns):
+		return sdk.ThinkingConfigParamOfEnabled(t.BudgetTokens)
+	case t.Mode == NoThinking:
+		return sdk.ThinkingConfigParamUnion{OfDisabled: &sdk.ThinkingConfigDisabledParam{}}
+	}
+	return sdk.ThinkingConfigParamUnion{}
+}
+
+// calledWithoutThinking reports whether the last turn of the model makes calls and does not begin with thoughts.
+func calledWithoutThinking(turns []sdk.MessageParam) bool {
+	for n := len(turns) - 1; n >= 0; n-- {
+		if turns[n].Role != sdk.MessageParamRoleAssistant {
+			continue
+		}
+		blocks := turns[n].Content
+		for _, b := range blocks {
+			if b.OfToolUse != nil {
+				return !isThinking(blocks[0])
+			}
+		}
+		return false
+	}
+	return false
+}
+
+func isThinking(b sdk.ContentBlockParamUnion) bool {
+	raw, _ := b.Overrides()
+	kept, isRaw := raw.(json.RawMessage)
+	list, _ := members(kept)
+	return isRaw && oneOf(text(get(list, "type")), "thinking", "redacted_thinking")
+}
+
+// mark sets the breakpoints of prompt caching: after the tools and after the system prompt, which stay the same within a run.
+func (c Config) mark(p *sdk.MessageNewParams) {
+	if c.Cache == NoCache {
+		return
+	}
+	mark := sdk.CacheControlEphemeralParam{TTL: sdk.CacheControlEphemeralTTL(c.Cache)}
+	if n := len(p.Tools); n > 0 {
+		p.Tools[n-1].OfTool.CacheControl = mark
+	}
+	if n := len(p.System); n > 0 {
+		p.System[n-1].CacheControl = mark
+	}
+}

@@ -1,0 +1,104 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+func TestSettings(t *testing.T) {
+	warm, wide := 0.5, 0.9
+	for name, c := range map[string]struct {
+		change func(*anthropic.Config)
+		want   string
+	}{
+		"nothing":     {func(*anthropic.Config) {}, `{}`},
+		"temperature": {func(c *anthropic.Config) { c.Temperature = &warm }, `{"temperature":0.5}`},
+		"cold":        {func(c *anthropic.Config) { c.Temperature = new(float64) }, `{"temperature":0}`},
+		"top p":       {func(c *anthropic.Config) { c.TopP = &wide }, `{"top_p":0.9}`},
+		"effort":      {func(c *anthropic.Config) { c.Effort = "low" }, `{"output_config":{"effort":"low"}}`},
+		"user":        {func(c *anthropic.Config) { c.UserID = "u-1" }, `{"metadata":{"user_id":"u-1"}}`},
+		"adaptive":    {func(c *anthropic.Config) { c.Thinking.Mode = anthropic.Adaptive }, `{"thinking":{"type":"adaptive"}}`},
+		"off":         {func(c *anthropic.Config) { c.Thinking.Mode = anthropic.NoThinking }, `{"thinking":{"type":"disabled"}}`},
+		"budget": {func(c *anthropic.Config) { c.Thinking = anthropic.Thinking{Mode: anthropic.Budget, BudgetTokens: 2000} },
+			`{"thinking":{"type":"enabled","budget_tokens":2000}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got map[string]json.RawMessage
+			require.NoError(t, json.Unmarshal([]byte(params(t, model(t, c.change), loop.Request{})), &got))
+			for _, always := range []string{"model", "max_tokens", "messages"} {
+				assert.Contains(t, got, always)
+				delete(got, always)
+			}
+			rest, err := json.Marshal(got)
+			require.NoError(t, err)
+			assert.JSONEq(t, c.want, string(rest))
+		})
+	}
+}
+
+func TestTheStablePrefixIsMarkedForTheCache(t *testing.T) {
+	req := wiretest.Asks()["both"]
+	type marked struct {
+		CacheControl json.RawMessage `json:"cache_control"`
+	}
+	for cache, want := range map[anthropic.Cache]string{
+		anthropic.NoCache: "", anthropic.Cache5m: `{"ttl":"5m","type":"ephemeral"}`, anthropic.Cache1h: `{"ttl":"1h","type":"ephemeral"}`,
+	} {
+		sent := params(t, model(t, func(c *anthropic.Config) { c.Cache, c.Output = cache, anthropic.OutputInstructions }), req)
+		var got struct{ System, Tools []marked }
+		require.NoError(t, json.Unmarshal([]byte(sent), &got))
+		require.Len(t, got.System, 2)
+		require.Len(t, got.Tools, 2)
+		assert.Empty(t, string(got.System[0].CacheControl)+string(got.Tools[0].CacheControl))
+		for _, last := range []marked{got.System[1], got.Tools[1]} {
+			assert.Equal(t, want, string(last.CacheControl))
+		}
+	}
+	bare := params(t, model(t, func(c *anthropic.Config) { c.Cache = anthropic.Cache5m }), loop.Request{})
+	assert.NotContains(t, bare, "cache_control", "there is nothing to mark")
+}
+
+func TestABudgetNeedsCallsThatWereThoughtOf(t *testing.T) {
+	m := model(t, func(c *anthropic.Config) { c.Thinking = anthropic.Thinking{Mode: anthropic.Budget, BudgetTokens: 1024} })
+	user := message.Message{Role: message.User, Text: "Hi."}
+	called := message.Message{Role: message.Assistant, Text: "A.", Calls: []message.Call{{ID: "c1", Name: "f"}}}
+	thinking := called
+	thinking.Opaque = opaque("m", `{"raw":`+thought+`},{"text":2},{"call":1}`)
+	redacted := called
+	redacted.Opaque = opaque("m", `{"raw":{"type":"redacted_thinking","data":"x"}},{"text":2},{"call":1}`)
+	for name, c := range map[string]struct {
+		said []message.Message
+		want bool
+	}{
+		"no call":            {[]message.Message{user, {Role: message.Assistant, Text: "A."}, user}, true},
+		"after thinking":     {[]message.Message{user, thinking}, true},
+		"redacted":           {[]message.Message{user, redacted}, true},
+		"without thinking":   {[]message.Message{user, called}, false},
+		"long ago":           {[]message.Message{user, called, user, {Role: message.Assistant, Text: "A."}, user}, true},
+		"of another's words": {[]message.Message{user, {Role: message.Assistant, Calls: called.Calls, Opaque: `{"adapter":"other"}`}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got body
+			require.NoError(t, json.Unmarshal([]byte(params(t, m, loop.Request{Messages: said(c.said...)})), &got))
+			assert.Equal(t, c.want, got.Thinking != nil)
+		})
+	}
+}
+
+func TestInstructionsAskWhereTheAPIDoesNot(t *testing.T) {
+	req := wiretest.Asks()["output"]
+	native := params(t, model(t), req)
+	told := params(t, model(t, func(c *anthropic.Config) { c.Output = anthropic.OutputInstructions }), req)
+	assert.Contains(t, native, "json_schema")
+	assert.NotContains(t, native, "JSON Schema")
+	assert.NotContains(t, told, "json_schema")
+	assert.Contains(t, told, "It must be valid against this JSON Schema")
+}

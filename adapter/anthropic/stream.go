@@ -1,0 +1,117 @@
+package anthropic
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/retake-go/retake/loop"
+)
+
+// maxBody bounds what is read of a body that was no stream although one was asked for, in bytes.
+const maxBody = 8 << 20
+
+// readInstead reads what came in place of a stream: gateways that know no streaming answer whole, and errors come so too.
+func (x *exchange) readInstead() (*received, error) {
+	var err error
+	if x.body, err = io.ReadAll(io.LimitReader(x.response.Body, maxBody)); err != nil {
+		return nil, err
+	}
+	got, err := readWhole(x.body)
+	if err != nil || x.stream == nil {
+		return got, err
+	}
+	reply := got.reply(x.model)
+	x.stream(loop.Delta{Text: reply.Text, Call: -1})
+	for n, c := range reply.Calls {
+		x.stream(loop.Delta{Call: n, Name: c.Name, Arguments: c.Arguments})
+	}
+	return got, nil
+}
+
+// readStream reads to the end of the message and no further. A stream that ends before is broken, and nothing of it comes
+// back.
+func (x *exchange) readStream(stream *eventStream) (*received, error) {
+	a := assembly{tell: x.stream, calls: map[int64]int{}}
+	for stream.Next() {
+		ev := stream.Current()
+		if err := a.message.Accumulate(ev); err != nil {
+			return nil, &unreadableError{fmt.Errorf("a stream out of order: %w", err)}
+		}
+		a.take(ev)
+		if ev.Type == "message_stop" {
+			return a.received()
+		}
+	}
+	if err := stream.Err(); err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("the stream ended within the message: %w", io.ErrUnexpectedEOF)
+}
+
+// assembly is a reply that comes in piece by piece. The SDK puts the message together, but for the arguments of calls: it
+// makes an empty object of any that are no JSON, and what a model wrote must be seen as it wrote it.
+type assembly struct {
+	message sdk.Message
+	tell    func(loop.Delta)
+	// calls are the places of calls among the calls, by the place of their block; inputs are their arguments.
+	calls  map[int64]int
+	inputs []string
+}
+
+func (a *assembly) take(ev sdk.MessageStreamEventUnion) {
+	switch ev.Type {
+	case "content_block_start":
+		a.start(ev)
+	case "content_block_delta":
+		a.continued(ev)
+	case "content_block_stop":
+		a.stopped(ev)
+	}
+}
+
+func (a *assembly) start(ev sdk.MessageStreamEventUnion) {
+	switch b := ev.ContentBlock; b.Type {
+	case "text":
+		a.say(loop.Delta{Text: b.Text, Call: -1})
+	case "tool_use":
+		a.calls[ev.Index] = len(a.inputs)
+		a.inputs = append(a.inputs, "")
+		a.say(loop.Delta{Call: a.calls[ev.Index], Name: b.Name})
+	}
+}
+
+func (a *assembly) continued(ev sdk.MessageStreamEventUnion) {
+	switch d := ev.Delta; d.Type {
+	case "text_delta":
+		a.say(loop.Delta{Text: d.Text, Call: -1})
+	case "input_json_delta":
+		if n, known := a.calls[ev.Index]; known {
+			a.inputs[n] += d.PartialJSON
+			a.say(loop.Delta{Call: n, Arguments: d.PartialJSON})
+		}
+	}
+}
+
+// stopped tells of arguments that came with the call itself, or not at all: then they are an empty object.
+func (a *assembly) stopped(ev sdk.MessageStreamEventUnion) {
+	if n, known := a.calls[ev.Index]; known && a.inputs[n] == "" {
+		a.inputs[n] = string(a.message.Content[ev.Index].Input)
+		a.say(loop.Delta{Call: n, Arguments: a.inputs[n]})
+	}
+}
+
+func (a *assembly) say(d loop.Delta) {
+	if a.tell != nil && (d.Text != "" || d.Name != "" || d.Arguments != "") {
+		a.tell(d)
+	}
+}
+
+func (a *assembly) received() (*received, error) {
+	if a.message.ID == "" && a.message.Role == "" {
+		return nil, &unreadableError{errors.New("a stream without a message")}
+	}
+	return &received{message: a.message, inputs: a.inputs}, nil
+}

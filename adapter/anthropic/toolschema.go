@@ -1,0 +1,82 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/schema"
+)
+
+// openObject is the schema that is left where a tool's own cannot be sent.
+var openObject = json.RawMessage(`{"type":"object"}`)
+
+// rulesFollow begins what a tool's description says of the schema that could not be sent as it is.
+const rulesFollow = "The arguments must be valid against this JSON Schema: "
+
+// propertyName is what the API takes as a name of a property in a tool's schema.
+var propertyName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+
+// toolSchema makes of a tool's schema one that the API takes: an object, of Draft 2020-12, without alternatives at the top
+// and without names of properties that it refuses. What is lost by that is said in words, for the tool's description.
+func toolSchema(raw []byte) (sent json.RawMessage, words string) {
+	root, ok := members(raw)
+	if !ok || !namesFit(raw) || !isCurrent(root) {
+		return openObject, rulesFollow + string(raw)
+	}
+	kept := []member{{"type", json.RawMessage(`"object"`)}}
+	for _, m := range root {
+		switch m.name {
+		case "type", "$schema":
+		case "anyOf", "oneOf", "allOf", "$ref":
+			words = rulesFollow + string(raw)
+		default:
+			kept = append(kept, m)
+		}
+	}
+	if get(root, "$ref") != nil {
+		return openObject, words
+	}
+	return object(kept...), words
+}
+
+// isCurrent reports whether a schema that names an older draft means the same in Draft 2020-12, the only one the API
+// reads.
+func isCurrent(root []member) bool {
+	draft := text(get(root, "$schema"))
+	if draft == "" || strings.Contains(draft, "2020-12") {
+		return true
+	}
+	rest := slices.DeleteFunc(slices.Clone(root), func(m member) bool { return m.name == "$schema" })
+	_, err := schema.Compile(object(rest...))
+	return err == nil
+}
+
+// namesFit reports whether the API takes all names of properties, however deep.
+func namesFit(raw json.RawMessage) bool {
+	if list, ok := members(raw); ok {
+		for _, m := range list {
+			if m.name == "properties" && !propertiesFit(m.value) || !namesFit(m.value) {
+				return false
+			}
+		}
+		return true
+	}
+	return !slices.ContainsFunc(items(raw), func(item json.RawMessage) bool { return !namesFit(item) })
+}
+
+func propertiesFit(raw json.RawMessage) bool {
+	list, _ := members(raw)
+	return !slices.ContainsFunc(list, func(m member) bool { return !propertyName.MatchString(m.name) })
+}
+
+// items are the items of a JSON array; none where it is no array.
+func items(raw json.RawMessage) []json.RawMessage {
+	var list []json.RawMessage
+	if !bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) || json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return list
+}

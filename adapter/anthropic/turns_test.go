@@ -1,0 +1,164 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/tool"
+)
+
+func model(t require.TestingT, change ...func(*anthropic.Config)) *anthropic.Model {
+	cfg := anthropic.Config{Model: "m", MaxTokens: 4096}
+	for _, c := range change {
+		c(&cfg)
+	}
+	m, err := anthropic.New(sdk.Client{}, cfg)
+	require.NoError(t, err)
+	return m
+}
+
+func params(t require.TestingT, m *anthropic.Model, req loop.Request) string {
+	raw, err := m.Params(req)
+	require.NoError(t, err)
+	return string(raw)
+}
+
+func said(messages ...message.Message) (t message.Transcript) {
+	for _, m := range messages {
+		t = t.Append(m)
+	}
+	return t
+}
+
+const thought = `{"type":"thinking","thinking":"Hm.","signature":"s"}`
+
+// messages draws what may stand in a transcript, and what should not.
+func messages() *rapid.Generator[[]message.Message] {
+	texts := rapid.SampledFrom([]string{"", " \n", "Yes. ", "Two.", "\xff", "<tool_call>{}</tool_call>"})
+	names := rapid.SampledFrom([]string{"book_room", "hotel.find", "", "no such tool!", "ü"})
+	ids := rapid.SampledFrom([]string{"", "c1", "c2", "call-1", "call-2", "fc 3!"})
+	call := rapid.Custom(func(t *rapid.T) message.Call {
+		arguments := rapid.SampledFrom([]string{"", "{}", `{"a":1}`, `[1]`, `"x"`, `{"a":`, `{"a":1,"a":2}`, `{"a":"\ud800"}`, "\xff", "null"})
+		return message.Call{ID: ids.Draw(t, "id"), Name: names.Draw(t, "name"), Arguments: arguments.Draw(t, "arguments")}
+	})
+	one := rapid.Custom(func(t *rapid.T) message.Message {
+		m := message.Message{Role: rapid.SampledFrom([]message.Role{message.System, message.User, message.Assistant, message.Tool, ""}).Draw(t, "role")}
+		m.Text = texts.Draw(t, "text")
+		switch m.Role {
+		case message.Assistant:
+			m.Calls = rapid.SliceOfN(call, 0, 3).Draw(t, "calls")
+			m.Opaque = rapid.SampledFrom([]string{"", "x", `{"adapter":"other"}`, opaque("m", `{"raw":`+thought+`}`), opaque("m", `{"raw":`+thought+`},{"text":4}`),
+				opaque("m", `{"raw":`+thought+`},{"text":5},{"call":1}`), opaque("m", `{"raw":5},{"text":-1},{"call":9}`)}).Draw(t, "opaque")
+		case message.Tool:
+			m.CallID, m.Name, m.IsError = ids.Draw(t, "call"), names.Draw(t, "name"), rapid.Bool().Draw(t, "error")
+		}
+		return m
+	})
+	return rapid.SliceOfN(one, 0, 12)
+}
+
+func opaque(model, blocks string) string {
+	return `{"adapter":"anthropic","model":"` + model + `","blocks":[` + blocks + `]}`
+}
+
+func TestWhateverTheTranscriptTheRequestIsAccepted(t *testing.T) {
+	m := model(t)
+	rapid.Check(t, func(t *rapid.T) {
+		req := loop.Request{System: rapid.SampledFrom([]string{"", " ", "Be brief."}).Draw(t, "system"), Messages: said(messages().Draw(t, "said")...)}
+		if rapid.Bool().Draw(t, "tools") {
+			req.Tools = []*tool.Tool{wiretest.BookRoom(), wiretest.HotelFind()}
+		}
+		sent := params(t, m, req)
+		require.Empty(t, refusals([]byte(sent)), sent)
+		require.Equal(t, sent, params(t, m, req), "the same request, twice")
+	})
+}
+
+// What was sent stays as it was when the conversation goes on: else no prompt cache would ever be read.
+func TestWhatFollowsChangesNothingBefore(t *testing.T) {
+	m := model(t)
+	rapid.Check(t, func(t *rapid.T) {
+		before := append(messages().Draw(t, "before"), message.Message{Role: message.User, Text: "And?"})
+		after := append(before[:len(before):len(before)], messages().Draw(t, "after")...)
+		var short, long struct{ Messages []json.RawMessage }
+		require.NoError(t, json.Unmarshal([]byte(params(t, m, loop.Request{Messages: said(before...)})), &short))
+		require.NoError(t, json.Unmarshal([]byte(params(t, m, loop.Request{Messages: said(after...)})), &long))
+		kept := len(short.Messages) - 1
+		require.Equal(t, short.Messages[:kept], long.Messages[:kept])
+	})
+}
+
+func TestTurns(t *testing.T) {
+	user := message.Message{Role: message.User, Text: "Hi."}
+	for name, c := range map[string]struct {
+		said []message.Message
+		want string
+	}{
+		"nothing": {nil, `[{"role":"user","content":[{"type":"text","text":"Continue."}]}]`},
+		"the model began and ended": {[]message.Message{{Role: message.Assistant, Text: "Yes. \n"}},
+			`[{"role":"user","content":[{"type":"text","text":"Continue."}]},{"role":"assistant","content":[{"type":"text","text":"Yes. \n"}]},` +
+				`{"role":"user","content":[{"type":"text","text":"Continue."}]}]`},
+		"the model twice": {[]message.Message{user, {Role: message.Assistant, Text: "A."}, {Role: message.Assistant, Text: "B."}, user},
+			`[{"role":"user","content":[{"type":"text","text":"Hi."}]},{"role":"assistant","content":[{"type":"text","text":"A."},{"type":"text","text":"B."}]},` +
+				`{"role":"user","content":[{"type":"text","text":"Hi."}]}]`},
+		"a late system message": {[]message.Message{user, {Role: message.System, Text: "Be brief."}},
+			`[{"role":"user","content":[{"type":"text","text":"Hi."},{"type":"text","text":"Be brief."}]}]`},
+		"results out of order, and an id given again": {[]message.Message{user,
+			{Role: message.Assistant, Calls: []message.Call{{ID: "a", Name: "f", Arguments: "{}"}, {ID: "b", Name: "f", Arguments: "{}"}}},
+			user,
+			{Role: message.Tool, CallID: "b", Name: "f", Text: "2"}, {Role: message.Tool, CallID: "a", Name: "f", IsError: true},
+			{Role: message.Assistant, Calls: []message.Call{{ID: "a", Name: "f", Arguments: "{}"}}},
+			{Role: message.Tool, CallID: "a", Name: "f"}},
+			`[{"role":"user","content":[{"type":"text","text":"Hi."}]},
+			{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}},{"type":"tool_use","id":"b","name":"f","input":{}}]},
+			{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true,"content":[{"type":"text","text":"The call failed."}]},
+			{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"2"}]},{"type":"text","text":"Hi."}]},
+			{"role":"assistant","content":[{"type":"tool_use","id":"call-1","name":"f","input":{}}]},
+			{"role":"user","content":[{"type":"tool_result","tool_use_id":"call-1"}]}]`},
+		"a call answered twice": {[]message.Message{user, {Role: message.Assistant, Calls: []message.Call{{ID: "a", Name: "f"}}},
+			{Role: message.Tool, CallID: "a", Name: "f", Text: "1"}, {Role: message.Tool, CallID: "a", Name: "f", Text: "2"}},
+			`[{"role":"user","content":[{"type":"text","text":"Hi."}]},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
+			{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"1"}]},{"type":"text","text":"Result of f: 2"}]}]`},
+		"thoughts between texts, in their place": {[]message.Message{user,
+			{Role: message.Assistant, Text: "A.B.", Opaque: opaque("m", `{"raw":`+thought+`},{"text":2},{"raw":`+thought+`},{"text":2}`)}, user},
+			`[{"role":"user","content":[{"type":"text","text":"Hi."}]},{"role":"assistant","content":[` + thought + `,{"type":"text","text":"A."},` +
+				thought + `,{"type":"text","text":"B."}]},{"role":"user","content":[{"type":"text","text":"Hi."}]}]`},
+		"thoughts of a text that changed go first": {[]message.Message{user,
+			{Role: message.Assistant, Text: "Another.", Opaque: opaque("m", `{"text":2},{"raw":`+thought+`}`)}, user},
+			`[{"role":"user","content":[{"type":"text","text":"Hi."}]},{"role":"assistant","content":[` + thought + `,{"type":"text","text":"Another."}]},` +
+				`{"role":"user","content":[{"type":"text","text":"Hi."}]}]`},
+		"thoughts alone say nothing": {[]message.Message{user, {Role: message.Assistant, Text: " ", Opaque: opaque("m", `{"raw":`+thought+`},{"text":1}`)}, user},
+			`[{"role":"user","content":[{"type":"text","text":"Hi."},{"type":"text","text":"Hi."}]}]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got struct{ Messages json.RawMessage }
+			require.NoError(t, json.Unmarshal([]byte(params(t, model(t), loop.Request{Messages: said(c.said...)})), &got))
+			assert.JSONEq(t, c.want, string(got.Messages))
+		})
+	}
+}
+
+func FuzzTranscript(f *testing.F) {
+	f.Add("Yes.", "c1", "book_room", `{"a":1}`, opaque("m", `{"raw":`+thought+`},{"text":4},{"call":1}`), "c1", "done", false)
+	f.Add("", "", "", `{"a":"\ud800"}`, `{"adapter":"anthropic","model":"m","blocks":[{"raw":{"type":""}},{"text":9223372036854775807},{"call":-1}]}`, "", "", true)
+	m := model(f)
+	f.Fuzz(func(t *testing.T, text, id, name, arguments, kept, answers, result string, failed bool) {
+		sent := params(t, m, loop.Request{Messages: said(
+			message.Message{Role: message.User, Text: text},
+			message.Message{Role: message.Assistant, Text: text, Opaque: kept, Calls: []message.Call{{ID: id, Name: name, Arguments: arguments}, {ID: id, Name: name}}},
+			message.Message{Role: message.Tool, CallID: answers, Name: name, Text: result, IsError: failed},
+			message.Message{Role: message.Assistant, Text: text, Opaque: kept},
+		)})
+		// The type of a block that is kept is the API's to know.
+		require.Empty(t, refusals([]byte(sent)), sent)
+	})
+}
