@@ -1,0 +1,183 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// Bounds of what is read of a response, in bytes.
+const (
+	maxReply = 64 << 20
+	maxError = 1 << 20
+)
+
+// Response is what a server said beside the reply, for [WithResponses].
+type Response struct {
+	// Provider and Model are those of the config.
+	Provider, Model string
+	// Status is the HTTP status.
+	Status int
+	// RequestID names the request in the provider's logs; empty where it gave none.
+	RequestID string
+	// Limits is what the headers say of rate limits.
+	Limits ratelimit.State
+}
+
+// Option wires an optional part of a model.
+type Option interface{ apply(*caller) }
+
+type optionFunc func(*caller)
+
+func (f optionFunc) apply(c *caller) { f(c) }
+
+// WithResponses has f told of every response that comes, good or bad, as soon as its headers are there: the way to see rate
+// limits of calls that succeed. It is called in the goroutine of the call, from several at once where several calls are made.
+func WithResponses(f func(context.Context, Response)) Option {
+	return optionFunc(func(c *caller) { c.observe = f })
+}
+
+// caller makes requests: what both APIs share.
+type caller struct {
+	cfg     Config
+	api     api
+	observe func(context.Context, Response)
+}
+
+func newCaller(cfg Config, a api, opts []Option) (caller, error) {
+	if err := cfg.validateFor(a); err != nil {
+		return caller{}, err
+	}
+	cfg.Echo = append([]string(nil), cfg.Echo...)
+	c := caller{cfg: cfg, api: a}
+	for _, o := range opts {
+		if o == nil {
+			return caller{}, errors.New("openai: an option is nil: leave it out")
+		}
+		o.apply(&c)
+	}
+	return c, nil
+}
+
+// exchange is what came of one request, as far as it came.
+type exchange struct {
+	status int
+	header http.Header
+	// body is that of a refusal.
+	body []byte
+	at   time.Time
+}
+
+// codec reads a response of one API.
+type codec interface {
+	// whole reads a body.
+	whole(body []byte) (message.Reply, error)
+	// event takes one event of a stream, and reports whether it was the last.
+	event(data []byte, tell func(loop.Delta)) (last bool, err error)
+	// ended is the reply when the stream is over.
+	ended() (message.Reply, error)
+}
+
+// call makes one request and reads its response.
+func (c *caller) call(
+	ctx context.Context, req loop.Request, send func(...option.RequestOption) error, read codec,
+) (message.Reply, error) {
+	var x exchange
+	var res *http.Response
+	opts := []option.RequestOption{
+		option.WithMaxRetries(0), option.WithMiddleware(c.watch(&x)), option.WithResponseBodyInto(&res),
+	}
+	if req.Stream != nil {
+		opts = append(opts, option.WithJSONSet("stream", true))
+	}
+	if err := send(opts...); err != nil {
+		return message.Reply{}, c.fail(ctx, x, err)
+	}
+	defer res.Body.Close()
+	reply, err := receive(res, req.Stream, read)
+	if err != nil {
+		return message.Reply{}, c.fail(ctx, x, err)
+	}
+	reply.Usage.APICalls = 1
+	return reply, nil
+}
+
+// watch is a middleware that keeps what the SDK does not give with its errors, and bounds what it reads of a refusal.
+func (c *caller) watch(x *exchange) option.Middleware {
+	return func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+		res, err := next(r)
+		if err != nil {
+			return res, err
+		}
+		*x = exchange{status: res.StatusCode, header: res.Header, at: time.Now()}
+		if x.status >= http.StatusBadRequest {
+			x.body, _ = io.ReadAll(io.LimitReader(res.Body, maxError))
+			res.Body.Close()
+			res.Body = io.NopCloser(bytes.NewReader(x.body))
+		}
+		if c.observe != nil {
+			c.observe(r.Context(), Response{
+				Provider: c.cfg.provider(), Model: c.cfg.Model, Status: x.status, RequestID: requestID(x.header), Limits: c.limits(*x),
+			})
+		}
+		return res, nil
+	}
+}
+
+func (c *caller) limits(x exchange) ratelimit.State {
+	return ratelimit.Parse(x.header, x.at, ratelimit.ForProvider(c.cfg.provider()), ratelimit.WithBody(x.body))
+}
+
+// receive reads a response: a stream where one was asked for and came, else a whole body.
+func receive(res *http.Response, stream func(loop.Delta), read codec) (message.Reply, error) {
+	body := &bounded{r: res.Body, left: maxReply}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); stream != nil && strings.EqualFold(kind, "text/event-stream") {
+		return follow(res, body, stream, read)
+	}
+	doc, err := io.ReadAll(body)
+	if err != nil {
+		return message.Reply{}, err
+	}
+	reply, err := read.whole(doc)
+	if err == nil && stream != nil {
+		atOnce(reply, stream)
+	}
+	return reply, err
+}
+
+// atOnce tells of a reply that came whole although a stream was asked for.
+func atOnce(r message.Reply, tell func(loop.Delta)) {
+	if r.Text != "" {
+		tell(loop.Delta{Text: r.Text, Call: -1})
+	}
+	for n, c := range r.Calls {
+		tell(loop.Delta{Call: n, Name: c.Name, Arguments: c.Arguments})
+	}
+}
+
+var errTooLarge = errors.New("the reply is larger than 64 MiB")
+
+// bounded is a reader that fails beyond a bound.
+type bounded struct {
+	r    io.Reader
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p[:min(len(p), b.left+1)])
+	if b.left -= n; b.left < 0 {
+		return n, &badReply{err: errTooLarge}
+	}
+	return n, err
+}

@@ -1,0 +1,148 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/shared"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// Chat asks a model through the Chat Completions API. Make one with [NewChat]. It never changes and is safe for concurrent
+// use.
+type Chat struct {
+	caller
+	service sdk.ChatCompletionService
+}
+
+// NewChat returns a model that is asked through client. The error joins all that is wrong with cfg.
+func NewChat(client sdk.Client, cfg Config, opts ...Option) (*Chat, error) {
+	c, err := newCaller(cfg, chatAPI, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Chat{caller: c, service: client.Chat.Completions}, nil
+}
+
+// Reply makes one request, a stream where req.Stream is set. Every error is an [Error].
+func (m *Chat) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+	params := m.params(req)
+	return m.call(ctx, req, func(opts ...option.RequestOption) error {
+		_, err := m.service.New(ctx, params, opts...)
+		return err
+	}, &chatReply{names: shortened(req.Tools), echo: m.cfg.Echo})
+}
+
+func (m *Chat) params(req loop.Request) sdk.ChatCompletionNewParams {
+	format, words := m.format(req.Output)
+	p := sdk.ChatCompletionNewParams{
+		Model: m.cfg.Model, Messages: m.messages(req, words), Temperature: opt(m.cfg.Temperature),
+		ReasoningEffort: shared.ReasoningEffort(m.cfg.Effort), ResponseFormat: format.chat(),
+	}
+	if m.cfg.LegacyMaxTokens {
+		p.MaxTokens = opt(m.cfg.MaxTokens)
+	} else {
+		p.MaxCompletionTokens = opt(m.cfg.MaxTokens)
+	}
+	for _, o := range m.offers(req.Tools) {
+		p.Tools = append(p.Tools, sdk.ChatCompletionFunctionTool(m.function(o)))
+	}
+	if len(p.Tools) > 0 {
+		p.ParallelToolCalls = opt(m.cfg.ParallelCalls)
+	}
+	if req.Stream != nil {
+		p.StreamOptions.IncludeUsage = param.NewOpt(true)
+	}
+	return p
+}
+
+// function is a tool as the API takes it. Without strict mode the member is left out: that is the default here, and not all
+// servers know it.
+func (m *Chat) function(o offer) shared.FunctionDefinitionParam {
+	f := shared.FunctionDefinitionParam{Name: o.name, Parameters: o.parameters.asMap()}
+	if o.description != "" {
+		f.Description = param.NewOpt(o.description)
+	}
+	if o.strict {
+		f.Strict = param.NewOpt(true)
+	}
+	return f
+}
+
+func (f format) chat() (u sdk.ChatCompletionNewParamsResponseFormatUnion) {
+	switch f.kind {
+	case OutputObject:
+		u.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+	case OutputSchema:
+		u.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
+			Name: answerName, Strict: param.NewOpt(f.strict), Schema: f.schema.JSON(),
+		}}
+	}
+	return u
+}
+
+func (m *Chat) messages(req loop.Request, words string) []sdk.ChatCompletionMessageParamUnion {
+	var all []sdk.ChatCompletionMessageParamUnion
+	if s := system(req, words); s != "" {
+		all = append(all, sdk.SystemMessage(s))
+	}
+	for _, t := range turns(req.Messages) {
+		switch t.role {
+		case message.System:
+			all = append(all, sdk.SystemMessage(t.text))
+		case message.Assistant:
+			all = append(all, m.assistant(t))
+		default:
+			all = append(all, sdk.UserMessage(t.text))
+		}
+		for _, c := range t.calls {
+			all = append(all, sdk.ToolMessage(c.answer, c.id))
+		}
+	}
+	return all
+}
+
+// assistant is what a model said, with what the server wants back of it.
+func (m *Chat) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
+	kept := readKept(t.opaque, m.cfg.Echo)
+	a := sdk.ChatCompletionAssistantMessageParam{}
+	if t.text != "" {
+		a.Content.OfString = param.NewOpt(t.text)
+	}
+	for n, c := range t.calls {
+		f := sdk.ChatCompletionMessageFunctionToolCallParam{
+			ID: c.id, Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.name, Arguments: m.arguments(c.arguments)},
+		}
+		f.SetExtraFields(kept.ofCall(n))
+		a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &f})
+	}
+	a.SetExtraFields(asAny(kept.Message))
+	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}
+}
+
+// arguments are those of a call that is echoed: as the model wrote them, unless the server wants objects only.
+func (c *caller) arguments(raw string) string {
+	if raw == "" {
+		return "{}"
+	}
+	if !c.cfg.WrapArguments {
+		return raw
+	}
+	if _, isObject := readObject([]byte(raw)); isObject && json.Valid([]byte(raw)) {
+		return raw
+	}
+	return string(object{{RawArguments, quote(raw)}}.JSON())
+}
+
+// opt is an optional field for the SDK.
+func opt[T comparable](p *T) (o param.Opt[T]) {
+	if p != nil {
+		o = param.NewOpt(*p)
+	}
+	return o
+}

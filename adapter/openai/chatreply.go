@@ -1,0 +1,231 @@
+package openai
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// chatFinishes are the finish reasons that are known. Any other is "not said".
+var chatFinishes = map[string]message.FinishReason{
+	"stop": message.Stop, "length": message.Length, "tool_calls": message.ToolUse, "function_call": message.ToolUse,
+	"content_filter": message.ContentFilter,
+}
+
+// failures are the finish reasons of replies that the server did not finish, by the code that they stand for: OpenRouter's,
+// vLLM's and SGLang's, DeepSeek's.
+var failures = map[string]string{"error": "server_error", "abort": "server_error", "insufficient_system_resource": "overloaded"}
+
+// chatReply reads one response of the Chat Completions API.
+type chatReply struct {
+	// names are the registered names of tools that go under another.
+	names map[string]string
+	echo  []string
+	parts chatParts
+}
+
+// chatParts is a reply as it grows.
+type chatParts struct {
+	text, refusal strings.Builder
+	calls         []*callParts
+	// at is the last call by the stream's index.
+	at      map[int64]int
+	finish  string
+	usage   message.Usage
+	model   string
+	message map[string]json.RawMessage
+}
+
+// callParts is one call as it grows.
+type callParts struct {
+	id, name  string
+	arguments strings.Builder
+	kept      map[string]json.RawMessage
+}
+
+// whole reads a response that is no stream.
+func (r *chatReply) whole(body []byte) (message.Reply, error) {
+	if tellsError(body) {
+		return message.Reply{}, told(body)
+	}
+	var doc sdk.ChatCompletion
+	if json.Unmarshal(body, &doc) != nil {
+		return message.Reply{}, invalid("the reply is not the JSON that the API promises")
+	}
+	if len(doc.Choices) == 0 {
+		return message.Reply{}, invalid("the reply has no choice")
+	}
+	choice := doc.Choices[0]
+	p := &r.parts
+	p.model, p.usage, p.finish = doc.Model, chatUsage(doc.Usage), choice.FinishReason
+	p.text.WriteString(choice.Message.Content)
+	p.refusal.WriteString(choice.Message.Refusal)
+	p.message = pick(choice.Message.RawJSON(), r.echo)
+	for _, c := range choice.Message.ToolCalls {
+		part := &callParts{id: c.ID, name: c.Function.Name, kept: pick(c.RawJSON(), r.echo)}
+		part.arguments.WriteString(c.Function.Arguments)
+		p.calls = append(p.calls, part)
+	}
+	return r.reply()
+}
+
+// event takes one chunk. The last is not known by itself: usage comes after the finish reason.
+func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
+	if tellsError(data) {
+		return false, told(data)
+	}
+	var chunk sdk.ChatCompletionChunk
+	if json.Unmarshal(data, &chunk) != nil {
+		return false, invalid("an event of the stream is not the JSON that the API promises")
+	}
+	p := &r.parts
+	p.model = cmp.Or(chunk.Model, p.model)
+	if chunk.JSON.Usage.Valid() {
+		p.usage = chatUsage(chunk.Usage)
+	}
+	for _, choice := range chunk.Choices {
+		if choice.Index != 0 {
+			continue
+		}
+		p.finish = cmp.Or(choice.FinishReason, p.finish)
+		r.delta(choice.Delta, tell)
+	}
+	return false, nil
+}
+
+func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.Delta)) {
+	p := &r.parts
+	p.refusal.WriteString(d.Refusal)
+	for name, v := range pick(d.RawJSON(), r.echo) {
+		p.message = grown(p.message, name, v)
+	}
+	if d.Content != "" {
+		p.text.WriteString(d.Content)
+		tell(loop.Delta{Text: d.Content, Call: -1})
+	}
+	for _, c := range d.ToolCalls {
+		n := p.place(c)
+		part := p.calls[n]
+		part.arguments.WriteString(c.Function.Arguments)
+		for name, v := range pick(c.RawJSON(), r.echo) {
+			part.kept = grown(part.kept, name, v)
+		}
+		told := loop.Delta{Call: n, Arguments: c.Function.Arguments}
+		if part.name == "" {
+			part.name = c.Function.Name
+			told.Name = r.registered(part.name)
+		}
+		if told.Name != "" || told.Arguments != "" {
+			tell(told)
+		}
+	}
+}
+
+// place is the call that a piece belongs to. A new index begins a call, and so does a new id: some servers give every call
+// the same index.
+func (p *chatParts) place(c sdk.ChatCompletionChunkChoiceDeltaToolCall) int {
+	n, known := p.at[c.Index]
+	if known && (c.ID == "" || c.ID == p.calls[n].id || p.calls[n].id == "") {
+		p.calls[n].id = cmp.Or(p.calls[n].id, c.ID)
+		return n
+	}
+	if p.at == nil {
+		p.at = map[int64]int{}
+	}
+	n = len(p.calls)
+	p.at[c.Index] = n
+	p.calls = append(p.calls, &callParts{id: c.ID})
+	return n
+}
+
+// ended is the reply of a stream that is over: it must have said why it finished.
+func (r *chatReply) ended() (message.Reply, error) {
+	if r.parts.finish == "" {
+		return message.Reply{}, errEndedEarly
+	}
+	return r.reply()
+}
+
+func (r *chatReply) reply() (message.Reply, error) {
+	p := &r.parts
+	if code := failures[p.finish]; code != "" {
+		return message.Reply{}, &badReply{code: code, err: fmt.Errorf("the server did not finish the reply: finish reason %q", p.finish)}
+	}
+	reply := message.Reply{
+		Text: p.text.String(), Refusal: p.refusal.String(), Finish: chatFinishes[p.finish], Usage: p.usage, Model: p.model,
+	}
+	k := kept{Message: p.message}
+	for _, c := range p.calls {
+		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name), Arguments: c.arguments.String()})
+		k.Calls = append(k.Calls, c.kept)
+	}
+	identify(reply.Calls)
+	if len(reply.Calls) > 0 && reply.Finish == message.Stop {
+		reply.Finish = message.ToolUse
+	}
+	reply.Opaque = k.opaque()
+	return reply, nil
+}
+
+func (r *chatReply) registered(name string) string { return cmp.Or(r.names[name], name) }
+
+// identify gives calls without an id, or with that of another, one of their own by their place.
+func identify(calls []message.Call) {
+	taken := map[string]bool{}
+	for _, c := range calls {
+		taken[c.ID] = true
+	}
+	seen := map[string]bool{}
+	for n := range calls {
+		id := calls[n].ID
+		for at := n + 1; id == "" || seen[id]; at++ {
+			if next := fmt.Sprintf("call-%d", at); !taken[next] {
+				id = next
+			}
+		}
+		calls[n].ID, seen[id], taken[id] = id, true, true
+	}
+}
+
+// chatUsage counts all tokens of the prompt as input, those read from the cache included.
+func chatUsage(u sdk.CompletionUsage) message.Usage {
+	return message.Usage{
+		InputTokens: max(u.PromptTokens, 0), OutputTokens: max(u.CompletionTokens, 0),
+		CacheReadTokens: max(u.PromptTokensDetails.CachedTokens, 0), CacheWriteTokens: max(u.PromptTokensDetails.CacheWriteTokens, 0),
+	}
+}
+
+// tellsError reports whether a body has an error in the place of a reply, or within its choice.
+func tellsError(body []byte) bool {
+	var doc struct {
+		Object  json.RawMessage
+		Error   json.RawMessage
+		Choices []struct{ Error json.RawMessage }
+	}
+	if json.Unmarshal(body, &doc) != nil {
+		return false
+	}
+	if isError(doc.Error) || text(doc.Object) == "error" {
+		return true
+	}
+	for _, c := range doc.Choices {
+		if isError(c.Error) {
+			return true
+		}
+	}
+	return false
+}
+
+func isError(v json.RawMessage) bool {
+	switch string(v) {
+	case "", "null", "{}", `""`, "false":
+		return false
+	}
+	return true
+}

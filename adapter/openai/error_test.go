@@ -1,0 +1,231 @@
+package openai_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/openai"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+func ask(t *testing.T, a wiretest.Adapter, says string) error {
+	t.Helper()
+	s := wiretest.Serve(t, says)
+	model, err := a.New(s.URL, s.Client)
+	require.NoError(t, err)
+	_, err = model.Reply(t.Context(), hello())
+	require.Error(t, err)
+	return err
+}
+
+func TestEveryErrorInTheChainIsReached(t *testing.T) {
+	const limited = "429 Too Many Requests\nContent-Type: application/json\nRetry-After: 2\nX-Request-Id: req_7\n\n" +
+		`{"error":{"message":"slow down, wiretest-secret-key","type":"requests","code":"rate_limit_exceeded"}}`
+	for name, a := range map[string]wiretest.Adapter{
+		"chat": chat(openai.Config{Model: "m", Provider: "groq"}), "responses": responses(openai.Config{Model: "m", Provider: "groq"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := ask(t, a, limited)
+			own, ok := errors.AsType[*openai.Error](err)
+			require.True(t, ok)
+			assert.Equal(t, "groq: rate_limit: HTTP 429, code rate_limit_exceeded, request req_7", err.Error())
+			assert.Equal(t, []any{"groq", fault.RateLimit, 429, "rate_limit_exceeded", "req_7"}, []any{own.Provider, own.Class, own.Status, own.Code, own.RequestID})
+			assert.Equal(t, 2*time.Second, own.Failure().RetryAfter)
+
+			l, ok := errors.AsType[*loop.LimitedError](err)
+			require.True(t, ok)
+			assert.Equal(t, 2*time.Second, l.RateLimit().RetryAfter.Duration)
+			typed, ok := errors.AsType[*fault.RateLimitError](err)
+			require.True(t, ok)
+			assert.Equal(t, []any{"groq", "m", "req_7"}, []any{typed.Provider, typed.Model, typed.RequestID})
+			theirs, ok := errors.AsType[*sdk.Error](err)
+			require.True(t, ok)
+			assert.Equal(t, "rate_limit_exceeded", theirs.Code)
+		})
+	}
+}
+
+func TestCodesAndIdsThatAreNoWordsAreLeftOut(t *testing.T) {
+	err := ask(t, chat(openai.Config{Model: "m"}), "500 Internal Server Error\nContent-Type: application/json\nX-Request-Id: a b\n\n"+
+		`{"error":{"message":"m","type":"server_error","code":"two words, wiretest-secret-key"}}`)
+	assert.Equal(t, "openai: unavailable: HTTP 500, code server_error", err.Error())
+	err = ask(t, chat(openai.Config{Model: "m", Provider: "openrouter"}), "402 Payment Required\nContent-Type: application/json\n\n"+`{"error":{"message":"m","code":402}}`)
+	assert.Equal(t, "openrouter: billing: HTTP 402, code 402", err.Error())
+}
+
+func TestAConnectionThatCannotBeMade(t *testing.T) {
+	broken := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })}
+	model, err := openai.NewChat(client("http://server.invalid", broken), openai.Config{Model: "m"})
+	require.NoError(t, err)
+	_, err = model.Reply(t.Context(), hello())
+	assert.Equal(t, "openai: network: unexpected EOF", err.Error())
+	own, _ := errors.AsType[*openai.Error](err)
+	assert.Equal(t, fault.Network, own.Failure().Class)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+var letters = strings.Repeat("x", 1<<16)
+
+// endless is a body that does not end.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, letters)
+	e.read += n
+	return n, nil
+}
+
+func (*endless) Close() error { return nil }
+
+func TestBodiesWithoutAnEndAreCutOff(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		kind   string
+		most   int
+		text   string
+	}{
+		"refusal": {400, "text/plain", 1 << 20, "openai: invalid_request: HTTP 400"},
+		"reply":   {200, "application/json", 64 << 20, "openai: invalid_response: HTTP 200: the reply is larger than 64 MiB"},
+		"stream":  {200, "text/event-stream", 64 << 20, "openai: invalid_response: HTTP 200: the reply is larger than 64 MiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := &endless{}
+			transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: c.status, Header: http.Header{"Content-Type": {c.kind}}, Body: body, Request: r}, nil
+			})
+			model, err := openai.NewChat(client("http://server.invalid", &http.Client{Transport: transport}), openai.Config{Model: "m"})
+			require.NoError(t, err)
+			req := hello()
+			req.Stream = func(loop.Delta) {}
+			_, err = model.Reply(t.Context(), req)
+			assert.Equal(t, c.text, err.Error())
+			assert.LessOrEqual(t, body.read, c.most+1<<20)
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// stalled is a server that answers nothing until the client leaves.
+func stalled(t *testing.T) *httptest.Server {
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestATimeLimitOfTheClientIsNoDeadlineOfTheCaller(t *testing.T) {
+	s := stalled(t)
+	for name, c := range map[string]sdk.Client{
+		"request": sdk.NewClient(option.WithBaseURL(s.URL), option.WithAPIKey("k"), option.WithRequestTimeout(time.Millisecond)),
+		"client":  sdk.NewClient(option.WithBaseURL(s.URL), option.WithAPIKey("k"), option.WithHTTPClient(&http.Client{Timeout: time.Millisecond})),
+	} {
+		t.Run(name, func(t *testing.T) {
+			model, err := openai.NewResponses(c, openai.Config{Model: "m"})
+			require.NoError(t, err)
+			_, err = model.Reply(t.Context(), hello())
+			assert.Equal(t, "openai: timeout: the client's own time limit for a request is over", err.Error())
+			require.NotErrorIs(t, err, context.DeadlineExceeded)
+		})
+	}
+}
+
+func TestTheCallersTimeAndWill(t *testing.T) {
+	model, err := openai.NewChat(client(stalled(t).URL, &http.Client{}), openai.Config{Model: "m"})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	_, err = model.Reply(ctx, hello())
+	own, ok := errors.AsType[*openai.Error](err)
+	require.True(t, ok)
+	assert.Equal(t, fault.DeadlineExceeded, own.Class)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+
+	ctx, cancel = context.WithCancel(t.Context())
+	cancel()
+	_, err = model.Reply(ctx, hello())
+	own, ok = errors.AsType[*openai.Error](err)
+	require.True(t, ok)
+	assert.Equal(t, fault.Cancelled, own.Class)
+}
+
+func TestRateLimitsOfEveryResponseAreTold(t *testing.T) {
+	var told []openai.Response
+	s := wiretest.Serve(t, strings.Replace(chatSays, "\n\n", "\nX-Request-Id: req_1\nX-Ratelimit-Remaining-Requests: 3\n\n", 1), "503 Service Unavailable\n\n")
+	model, err := openai.NewChat(client(s.URL, s.Client), openai.Config{Model: "m"},
+		openai.WithResponses(func(_ context.Context, r openai.Response) { told = append(told, r) }))
+	require.NoError(t, err)
+	_, err = model.Reply(t.Context(), hello())
+	require.NoError(t, err)
+	_, err = model.Reply(t.Context(), hello())
+	require.Error(t, err)
+	require.Len(t, told, 2)
+	assert.Equal(t, []any{"openai", "m", 200, "req_1"}, []any{told[0].Provider, told[0].Model, told[0].Status, told[0].RequestID})
+	assert.Equal(t, int64(3), told[0].Limits.Windows[0].Remaining.N)
+	assert.Equal(t, 503, told[1].Status)
+}
+
+func TestAModelServesManyAtOnce(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, text, _ := strings.Cut(chatSays, "\n\n")
+		if strings.Contains(string(body), `"stream":true`) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			text = "data: {\"choices\":[{\"delta\":{\"content\":\"Yes.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+		}
+		_, _ = io.WriteString(w, text)
+	}))
+	defer s.Close()
+	model, err := openai.NewChat(client(s.URL, s.Client()), openai.Config{Model: "m"})
+	require.NoError(t, err)
+	shared := wiretest.Asks()["foreign"]
+	var all sync.WaitGroup
+	for n := range 16 {
+		all.Go(func() {
+			req := shared
+			if n%2 == 0 {
+				req.Stream = func(loop.Delta) {}
+			}
+			reply, err := model.Reply(t.Context(), req)
+			assert.NoError(t, err)
+			assert.Equal(t, "Yes.", reply.Text)
+		})
+	}
+	all.Wait()
+}
+
+func TestWhatAServerSaysOfTheModelsWordsIsCorrected(t *testing.T) {
+	s := wiretest.Serve(t, "400 Bad Request\nContent-Type: application/json\n\n"+
+		`{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<f>"}}`, chatSays)
+	model, err := chat(openai.Config{Model: "m", Provider: "groq"}).New(s.URL, s.Client)
+	require.NoError(t, err)
+	held, err := session.New(session.Config{ID: "s"})
+	require.NoError(t, err)
+	tools, err := tool.NewSet(wiretest.BookRoom())
+	require.NoError(t, err)
+	result, err := loop.Run(t.Context(), model, held, "Book.", loop.Config{Tools: tools})
+	require.NoError(t, err)
+	assert.Equal(t, "Yes.", result.Text)
+	assert.Contains(t, bodyOf(t, s.Requests()[1]), `{"content":"Book.","role":"user"},{"content":"Automatic check`)
+}

@@ -1,0 +1,81 @@
+package openai_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/retake-go/retake/adapter/openai"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/session"
+)
+
+// replay is a server that answers with one body after the other.
+func replay(bodies ...string) *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, bodies[0])
+		bodies = bodies[1:]
+	}))
+}
+
+// A model that speaks Chat Completions gets an answer wrong, and is put right.
+func ExampleNewChat() {
+	server := replay(
+		`{"choices":[{"message":{"content":"{\"city\":\"Lisbon\",\"nights\":\"two\"}"},"finish_reason":"stop"}]}`,
+		`{"choices":[{"message":{"content":"{\"city\":\"Lisbon\",\"nights\":2}"},"finish_reason":"stop"}]}`)
+	defer server.Close()
+
+	client := sdk.NewClient(option.WithBaseURL(server.URL+"/v1/"), option.WithAPIKey("…"))
+	model, err := openai.NewChat(client, openai.Config{Model: "gpt-4.1", MaxTokens: new(int64(500))})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	type trip struct {
+		City   string `json:"city" validate:"required"`
+		Nights int    `json:"nights" validate:"min=1,max=30"`
+	}
+	s, _ := session.New(session.Config{ID: "order-42"})
+	answer, err := loop.Generate[trip](context.Background(), model, s, "Two nights in Lisbon, please.", loop.Config{})
+	fmt.Printf("%+v after %d turns %v\n", answer.Value, answer.Turns, err)
+	// Output: {City:Lisbon Nights:2} after 2 turns <nil>
+}
+
+// The same over the Responses API. An error says what it was, and whether time would help.
+func ExampleNewResponses() {
+	server := replay(`{"status":"failed","error":{"code":"rate_limit_exceeded","message":"Please try again in 7s."}}`)
+	defer server.Close()
+
+	client := sdk.NewClient(option.WithBaseURL(server.URL+"/v1/"), option.WithAPIKey("…"))
+	model, err := openai.NewResponses(client, openai.Config{Model: "gpt-5", Effort: "low"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = model.Reply(context.Background(), loop.Request{System: "Be brief."})
+	fmt.Println(err)
+	if e, ok := errors.AsType[*openai.Error](err); ok {
+		fmt.Println(e.Failure().Plane == fault.Transport, e.Failure().RetryAfter)
+	}
+	// Output:
+	// openai: rate_limit: HTTP 200, code rate_limit_exceeded: the reply tells of an error
+	// true 7s
+}
+
+// Any server that speaks Chat Completions will do: the provider's name tells how to read its errors and rate limits.
+func ExampleConfig() {
+	cfg := openai.Config{Model: "moonshotai/kimi-k2", Provider: "groq", Output: "xml", Temperature: new(3.0)}
+	fmt.Println(strings.ReplaceAll(cfg.Validate().Error(), "openai: config: ", ""))
+	// Output:
+	// temperature: must be from 0 to 2, is 3
+	// output: must be empty, "json_object" or "text", is "xml"
+}

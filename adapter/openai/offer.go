@@ -1,0 +1,112 @@
+package openai
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/schema"
+	"github.com/retake-go/retake/tool"
+)
+
+// atRoot are the keywords that the API refuses at the root of a schema.
+var atRoot = []string{"anyOf", "allOf", "oneOf", "not", "enum", "const"}
+
+// offer is a tool as it is shown.
+type offer struct {
+	name, description string
+	parameters        object
+	strict            bool
+}
+
+// offers are the tools of a request, in order.
+func (c *caller) offers(tools []*tool.Tool) []offer {
+	all := make([]offer, len(tools))
+	for n, t := range tools {
+		all[n] = c.offer(t)
+	}
+	return all
+}
+
+// offer makes a tool's schema one that the API takes: an object, with what it refuses at the root told in words.
+func (c *caller) offer(t *tool.Tool) offer {
+	o := offer{name: safeName(t.Name()), description: t.Description()}
+	doc := complete(t.Parameters())
+	root, _ := readObject(doc)
+	var moved object
+	root = slices.DeleteFunc(root, func(m member) bool {
+		refused := slices.Contains(atRoot, m.name)
+		if refused {
+			moved = append(moved, m)
+		}
+		return refused
+	})
+	if text(root.get("type")) != "object" {
+		root = root.with("type", json.RawMessage(`"object"`))
+	}
+	if root.get("properties") == nil {
+		root = root.with("properties", json.RawMessage(`{}`))
+	}
+	if moved != nil {
+		o.description = strings.TrimSpace(o.description + "\nThe arguments must also fit this JSON Schema: " + string(moved.JSON()))
+	}
+	o.parameters = root
+	if fitting, ok := c.fitting(root.JSON()); ok && moved == nil {
+		o.parameters, o.strict = fitting, true
+	}
+	return o
+}
+
+// fitting is a schema for strict mode; false where it does not fit or strict mode is off.
+func (c *caller) fitting(doc json.RawMessage) (object, bool) {
+	if c.cfg.Strict == StrictOff {
+		return nil, false
+	}
+	doc, ok := strict(doc, strings.EqualFold(c.cfg.provider(), "openai"))
+	if !ok {
+		return nil, false
+	}
+	return readObject(doc)
+}
+
+// answerName is the name that an answer's schema goes under.
+const answerName = "answer"
+
+// format is how a structured answer is asked for.
+type format struct {
+	// kind is OutputSchema only where there is a schema.
+	kind   Output
+	schema object
+	strict bool
+}
+
+// format says how to ask for an answer of a schema, and what the system prompt is to say of it.
+func (c *caller) format(s *schema.Schema) (format, string) {
+	if s == nil {
+		return format{kind: OutputText}, ""
+	}
+	doc := complete(s.JSON())
+	words := "Your answer, once you give it, must be one JSON value that fits this JSON Schema, and nothing else:\n" + string(doc)
+	root, _ := readObject(doc)
+	isObject := text(root.get("type")) == "object"
+	refused := slices.ContainsFunc(root, func(m member) bool { return slices.Contains(atRoot, m.name) })
+	switch {
+	case !isObject || c.cfg.Output == OutputText:
+		return format{kind: OutputText}, words
+	case refused || c.cfg.Output == OutputObject:
+		return format{kind: OutputObject}, words
+	}
+	if fitting, ok := c.fitting(doc); ok {
+		return format{schema: fitting, strict: true}, ""
+	}
+	return format{schema: root}, ""
+}
+
+// system is the system prompt with what is to be said of the answer.
+func system(req loop.Request, words string) string {
+	if req.System == "" || words == "" {
+		return req.System + words
+	}
+	return req.System + "\n\n" + words
+}

@@ -1,0 +1,131 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/openai"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// replyOf is what a model makes of a response.
+func replyOf(t *testing.T, a wiretest.Adapter, stream bool, says string) message.Reply {
+	t.Helper()
+	kind := "application/json"
+	req := hello()
+	if stream {
+		kind = "text/event-stream"
+		req.Stream = func(loop.Delta) {}
+	}
+	s := wiretest.Serve(t, "200 OK\nContent-Type: "+kind+"\n\n"+says)
+	model, err := a.New(s.URL, s.Client)
+	require.NoError(t, err)
+	reply, err := model.Reply(t.Context(), req)
+	require.NoError(t, err)
+	return reply
+}
+
+// after is a request that goes on from a reply, its calls answered.
+func after(r message.Reply) loop.Request {
+	req := hello()
+	req.Messages = req.Messages.Append(message.Message{Role: message.Assistant, Text: r.Text, Calls: r.Calls, Opaque: r.Opaque})
+	for _, c := range r.Calls {
+		req.Messages = req.Messages.Append(message.Message{Role: message.Tool, CallID: c.ID, Name: c.Name, Text: "1"})
+	}
+	return req
+}
+
+func TestWhatAServerWantsBackIsEchoed(t *testing.T) {
+	const (
+		whole = `{"choices":[{"message":{"content":"Hm.","reasoning_content":"I think.","secret":1,"reasoning_details":[{"a":1},{"b":2}],` +
+			`"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"s"}}}]},"finish_reason":"tool_calls"}]}`
+		pieces = `data: {"choices":[{"delta":{"reasoning_content":"I ","reasoning_details":[{"a":1}]}}]}` + "\n\n" +
+			`data: {"choices":[{"delta":{"reasoning_content":"think.","reasoning_details":[{"b":2}],"content":"Hm."}}]}` + "\n\n" +
+			`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"s"}}}]},"finish_reason":"tool_calls"}]}` + "\n\n"
+		want = `{"content":"Hm.","reasoning_content":"I think.","reasoning_details":[{"a":1},{"b":2}],"role":"assistant",` +
+			`"tool_calls":[{"extra_content":{"google":{"thought_signature":"s"}},"function":{"arguments":"{}","name":"f"},"id":"c1","type":"function"}]}`
+	)
+	a := chat(openai.Config{Model: "m", Echo: []string{"reasoning_content", "reasoning_details", "extra_content"}})
+	for name, reply := range map[string]message.Reply{"whole": replyOf(t, a, false, whole), "in pieces": replyOf(t, a, true, pieces)} {
+		assert.Contains(t, sent(t, a, chatSays, after(reply)), want, name)
+		none := sent(t, chat(openai.Config{Model: "m"}), chatSays, after(reply))
+		assert.NotContains(t, none, "reasoning", name)
+	}
+	assert.Empty(t, replyOf(t, chat(openai.Config{Model: "m"}), false, whole).Opaque)
+	assert.Empty(t, replyOf(t, a, false, `{"choices":[{"message":{"content":"Hm.","reasoning_content":null},"finish_reason":"stop"}]}`).Opaque)
+}
+
+const thought = `{"status":"completed","output":[{"type":"reasoning","id":"rs_1","encrypted_content":"e1","summary":[]},` +
+	`{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"Hm."}]},` +
+	`{"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":"{}"}]}`
+
+func TestReasoningGoesBackToTheModelItCameFrom(t *testing.T) {
+	own := openai.Config{Model: "m"}
+	reply := replyOf(t, responses(own), false, thought)
+	items := `{"encrypted_content":"e1","id":"rs_1","summary":[],"type":"reasoning"},` +
+		`{"content":[{"text":"Hm.","type":"output_text"}],"id":"msg_1","role":"assistant","type":"message"},` +
+		`{"arguments":"{}","call_id":"c1","id":"fc_1","name":"f","type":"function_call"},{"call_id":"c1","output":"1","type":"function_call_output"}`
+	assert.Contains(t, sent(t, responses(own), responsesSays, after(reply)), items)
+
+	edited, renamed, fewer := reply, reply, reply
+	edited.Text = "Hm!"
+	renamed.Calls = []message.Call{{ID: "c1", Name: "g", Arguments: "{}"}}
+	fewer.Calls = nil
+	for name, c := range map[string]struct {
+		cfg   openai.Config
+		reply message.Reply
+	}{
+		"another model":    {openai.Config{Model: "n"}, reply},
+		"another provider": {openai.Config{Model: "m", Provider: "azure"}, reply},
+		"another text":     {own, edited}, "another call": {own, renamed}, "no call": {own, fewer},
+		"another adapter": {own, message.Reply{Text: "Hm.", Calls: reply.Calls, Opaque: `{"adapter":"x","items":[]}`}},
+		"no JSON":         {own, message.Reply{Text: "Hm.", Calls: reply.Calls, Opaque: `}`}},
+	} {
+		body := sent(t, responses(c.cfg), responsesSays, after(c.reply))
+		assert.NotContains(t, body, "e1", name)
+		assert.NotContains(t, body, `"id"`, name)
+		assert.Contains(t, body, `"content":"Hm`, name)
+	}
+	assert.NotContains(t, sent(t, chat(own), chatSays, after(reply)), "e1")
+}
+
+func TestReasoningThatNobodyKeptIsNotNamed(t *testing.T) {
+	reply := replyOf(t, responses(openai.Config{Model: "m", NoReasoning: true}), false, strings.Replace(thought, `"encrypted_content":"e1",`, "", 1))
+	body := sent(t, responses(openai.Config{Model: "m", NoReasoning: true}), responsesSays, after(reply))
+	assert.NotContains(t, body, "rs_1")
+	assert.NotContains(t, body, "fc_1")
+	stored := sent(t, responses(openai.Config{Model: "m", Store: true}), responsesSays, after(reply))
+	assert.Contains(t, stored, `{"id":"rs_1","summary":[],"type":"reasoning"}`)
+}
+
+func TestIdsAreUniqueInTheWholeConversation(t *testing.T) {
+	reply := replyOf(t, responses(openai.Config{Model: "m"}), false, thought)
+	req := after(reply)
+	for _, m := range after(reply).Messages.All() {
+		req.Messages = req.Messages.Append(m)
+	}
+	var body struct {
+		Input []struct {
+			Type   string
+			CallID string `json:"call_id"`
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(sent(t, responses(openai.Config{Model: "m"}), responsesSays, req)), &body))
+	var calls, outputs []string
+	for _, item := range body.Input {
+		switch item.Type {
+		case "function_call":
+			calls = append(calls, item.CallID)
+		case "function_call_output":
+			outputs = append(outputs, item.CallID)
+		}
+	}
+	assert.Equal(t, []string{"c1", "call-2"}, calls)
+	assert.Equal(t, calls, outputs)
+}

@@ -1,0 +1,175 @@
+package openai
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/openai/openai-go/v3/responses"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// responsesReply reads one response of the Responses API.
+type responsesReply struct {
+	names map[string]string
+	from  origin
+
+	// Of a stream: the items that are whole, by place in the output, and the calls and texts that have begun.
+	items map[int64]json.RawMessage
+	calls map[int64]int
+	quiet map[int64]bool
+	wrote map[int64]bool
+	last  json.RawMessage
+}
+
+// document is a response as far as it matters. Items are kept as they came, to be echoed.
+type document struct {
+	Status            string
+	Model             string
+	Output            []json.RawMessage
+	Error             json.RawMessage
+	IncompleteDetails struct{ Reason string } `json:"incomplete_details"`
+	Usage             *responses.ResponseUsage
+}
+
+// whole reads a response that is no stream.
+func (r *responsesReply) whole(body []byte) (message.Reply, error) {
+	var doc document
+	if json.Unmarshal(body, &doc) != nil {
+		return message.Reply{}, invalid("the reply is not the JSON that the API promises")
+	}
+	switch {
+	case isError(doc.Error), doc.Status == "failed":
+		return message.Reply{}, told(body)
+	case doc.Status == "" && doc.Output == nil:
+		return message.Reply{}, invalid("the reply has no output")
+	}
+	return r.reply(doc)
+}
+
+func (r *responsesReply) reply(doc document) (message.Reply, error) {
+	s := readItems(doc.Output)
+	reply := message.Reply{Text: s.text, Refusal: s.refusal, Calls: s.calls, Model: doc.Model}
+	for n := range reply.Calls {
+		reply.Calls[n].Name = r.registered(reply.Calls[n].Name)
+	}
+	identify(reply.Calls)
+	if u := doc.Usage; u != nil {
+		reply.Usage = message.Usage{
+			InputTokens: max(u.InputTokens, 0), OutputTokens: max(u.OutputTokens, 0),
+			CacheReadTokens: max(u.InputTokensDetails.CachedTokens, 0), CacheWriteTokens: max(u.InputTokensDetails.CacheWriteTokens, 0),
+		}
+	}
+	switch doc.Status {
+	case "completed", "":
+		reply.Finish, reply.Opaque = message.Stop, r.from.opaque(doc.Output)
+		if len(reply.Calls) > 0 {
+			reply.Finish = message.ToolUse
+		}
+	case "incomplete":
+		reply.Finish = message.Length
+		if doc.IncompleteDetails.Reason == "content_filter" {
+			reply.Finish = message.ContentFilter
+		}
+	default:
+		err := fmt.Errorf("the server did not finish the reply: status %q", doc.Status)
+		return message.Reply{}, &badReply{code: "server_error", err: err}
+	}
+	return reply, nil
+}
+
+// streamed is one event of a stream, as far as it matters.
+type streamed struct {
+	Type        string
+	OutputIndex int64 `json:"output_index"`
+	Delta       json.RawMessage
+	Item        json.RawMessage
+	Response    json.RawMessage
+	Error       json.RawMessage
+}
+
+// event takes one event. Events of unknown types are left alone.
+func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
+	var e streamed
+	if json.Unmarshal(data, &e) != nil {
+		return false, invalid("an event of the stream is not the JSON that the API promises")
+	}
+	switch e.Type {
+	case "response.output_item.added":
+		r.began(e, tell)
+	case "response.output_text.delta":
+		r.wroteText(e, tell)
+	case "response.function_call_arguments.delta":
+		if n, known := r.calls[e.OutputIndex]; known {
+			tell(loop.Delta{Call: n, Arguments: text(e.Delta)})
+		}
+	case "response.output_item.done":
+		set(&r.items, e.OutputIndex, e.Item)
+	case "response.completed", "response.incomplete", "response.failed":
+		r.last = e.Response
+		return true, nil
+	case "error":
+		return false, told(data)
+	default:
+		if isError(e.Error) {
+			return false, told(data)
+		}
+	}
+	return false, nil
+}
+
+// began notes an item that begins: a call is told by its name.
+func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
+	item := readItem(e.Item)
+	set(&r.quiet, e.OutputIndex, item.Phase == responses.ResponseOutputMessagePhaseCommentary)
+	if item.Type != "function_call" {
+		return
+	}
+	n := len(r.calls)
+	set(&r.calls, e.OutputIndex, n)
+	tell(loop.Delta{Call: n, Name: r.registered(item.Name), Arguments: item.Arguments.OfString})
+}
+
+// wroteText tells of a piece of text, unless the model says it to itself.
+func (r *responsesReply) wroteText(e streamed, tell func(loop.Delta)) {
+	piece := text(e.Delta)
+	if r.quiet[e.OutputIndex] || piece == "" {
+		return
+	}
+	if !r.wrote[e.OutputIndex] && len(r.wrote) > 0 {
+		piece = betweenTexts + piece
+	}
+	set(&r.wrote, e.OutputIndex, true)
+	tell(loop.Delta{Text: piece, Call: -1})
+}
+
+// ended is the reply of a stream that is over: the last event has all of it. Some servers leave the output out of that.
+func (r *responsesReply) ended() (message.Reply, error) {
+	if r.last == nil {
+		return message.Reply{}, errEndedEarly
+	}
+	var doc struct{ Output []json.RawMessage }
+	if json.Unmarshal(r.last, &doc) != nil || len(doc.Output) > 0 || len(r.items) == 0 {
+		return r.whole(r.last)
+	}
+	last, _ := readObject(r.last)
+	var items []json.RawMessage
+	for _, at := range slices.Sorted(maps.Keys(r.items)) {
+		items = append(items, r.items[at])
+	}
+	return r.whole(last.with("output", joinList(items)).JSON())
+}
+
+func (r *responsesReply) registered(name string) string { return cmp.Or(r.names[name], name) }
+
+// set is m[k] = v, of a map that may not be there yet.
+func set[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[k] = v
+}

@@ -1,0 +1,56 @@
+package openai_test
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/openai"
+	"github.com/retake-go/retake/loop"
+)
+
+// TestMain keeps settings of the machine out of the requests: the SDK reads them from the environment.
+func TestMain(m *testing.M) {
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "OPENAI_") {
+			if err := os.Unsetenv(name); err != nil {
+				panic(err)
+			}
+		}
+	}
+	m.Run()
+}
+
+// client is one whose own retries are on: a model switches them off.
+func client(url string, c *http.Client) sdk.Client {
+	return sdk.NewClient(option.WithBaseURL(url+"/v1/"), option.WithAPIKey(wiretest.Key), option.WithHTTPClient(c), option.WithMaxRetries(3))
+}
+
+func chat(cfg openai.Config) wiretest.Adapter {
+	return wiretest.Adapter{New: func(url string, c *http.Client) (loop.Model, error) { return openai.NewChat(client(url, c), cfg) }}
+}
+
+func responses(cfg openai.Config) wiretest.Adapter {
+	return wiretest.Adapter{New: func(url string, c *http.Client) (loop.Model, error) { return openai.NewResponses(client(url, c), cfg) }}
+}
+
+func TestChatWire(t *testing.T) {
+	wiretest.Run(t, "testdata/chat/wire", chat(openai.Config{Model: "gpt-4.1"}))
+}
+
+func TestChatStory(t *testing.T) {
+	wiretest.Story(t, "testdata/chat/story", chat(openai.Config{Model: "gpt-4.1"}))
+}
+
+func TestResponsesWire(t *testing.T) {
+	wiretest.Run(t, "testdata/responses/wire", responses(openai.Config{Model: "gpt-5", Effort: "low"}))
+}
+
+func TestResponsesStory(t *testing.T) {
+	wiretest.Story(t, "testdata/responses/story", responses(openai.Config{Model: "gpt-5", Effort: "low"}))
+}
