@@ -112,6 +112,9 @@ func (x explainer) flatten(e *jsonschema.ValidationError) []fault.Issue {
 }
 
 func (x explainer) flattenAll(causes []*jsonschema.ValidationError) []fault.Issue {
+	if len(causes) == 1 {
+		return x.flatten(causes[0])
+	}
 	var all []fault.Issue
 	for _, c := range causes {
 		all = append(all, x.flatten(c)...)

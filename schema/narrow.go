@@ -27,7 +27,7 @@ func (s *Schema) narrow(doc []byte, lim Limits) ([]fault.Issue, bool) {
 	if s.echo {
 		return nil, false
 	}
-	f := findings{schema: s}
+	f := findings{schema: s, path: make([]string, 0, 8), issues: make([]fault.Issue, 0, 4)}
 	if run(s.program, doc, lim, reflect.Value{}, &f) != good || f.lost || len(f.issues) == 0 {
 		return nil, false
 	}

@@ -157,15 +157,8 @@ func clipTo(s string, limit int) string {
 
 // marshalPlain writes a decoded value as JSON with sorted members and nothing escaped that need not be.
 func marshalPlain(v any) ([]byte, error) {
-	switch v := v.(type) {
-	case json.Number:
-		if v != "" {
-			return []byte(v), nil
-		}
-	case string:
-		if isPlainText(v) {
-			return []byte(`"` + v + `"`), nil
-		}
+	if text, ok := plainJSON(v); ok {
+		return []byte(text), nil
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -176,7 +169,14 @@ func marshalPlain(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// isPlainText reports whether a string is written in JSON as it is.
-func isPlainText(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
+// plainJSON writes what is written as it is: numbers, and strings of ASCII in which nothing needs an escape.
+func plainJSON(v any) (string, bool) {
+	switch v := v.(type) {
+	case json.Number:
+		return string(v), v != ""
+	case string:
+		escapes := strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
+		return `"` + v + `"`, !escapes
+	}
+	return "", false
 }

@@ -16,6 +16,7 @@ var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 // pointerOf writes a path as an RFC 6901 JSON Pointer.
 func pointerOf(path []string) string {
 	var b strings.Builder
+	b.Grow(16 * len(path))
 	for _, tok := range path {
 		b.WriteByte('/')
 		if strings.ContainsAny(tok, "~/") {
@@ -199,6 +200,9 @@ func step(node map[string]any, tok string) any {
 
 // jsonText writes a decoded value as JSON, members sorted.
 func jsonText(v any) string {
+	if text, ok := plainJSON(v); ok {
+		return text
+	}
 	text, err := marshalPlain(v)
 	if err != nil {
 		return ""

@@ -81,6 +81,8 @@ func FuzzDecode(f *testing.F) {
 		if len(doc) > 4000 {
 			return
 		}
-		sameAsSlowly(t, mixedTypes[int(kind)%len(mixedTypes)], doc)
+		b := mixedTypes[int(kind)%len(mixedTypes)]
+		sameAsSlowly(t, b, doc)
+		sameVerdict(t, b.checked, doc)
 	})
 }

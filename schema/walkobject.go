@@ -119,6 +119,9 @@ func (o *object) isNew(name string) bool {
 	if slices.Contains(o.names, name) {
 		return false
 	}
+	if o.names == nil {
+		o.names = make([]string, 0, fewNames/2)
+	}
 	o.names = append(o.names, name)
 	if len(o.names) > fewNames {
 		o.many = map[string]bool{}
