@@ -41,7 +41,10 @@ func TestARunThatFailedEndsWell(t *testing.T) {
 		classes []fault.Class
 	}{
 		{"a provider that is overloaded", []turn{{err: busy}, say(answer)}, "", true, []fault.Class{fault.Unavailable, ""}},
-		{"a reply without a word", []turn{{resp: &model.LLMResponse{FinishReason: genai.FinishReasonStop}}, say(answer)}, "", false, []fault.Class{fault.NoOutput, ""}},
+		{
+			"a reply without a word", []turn{{resp: &model.LLMResponse{FinishReason: genai.FinishReasonStop}}, say(answer)},
+			"", false, []fault.Class{fault.NoOutput, ""},
+		},
 		{"a call that Gemini could not read", []turn{
 			{resp: &model.LLMResponse{FinishReason: genai.FinishReasonMalformedFunctionCall, ErrorCode: "MALFORMED_FUNCTION_CALL"}}, say(answer),
 		}, "", false, []fault.Class{fault.NoOutput, ""}},

@@ -8,10 +8,14 @@ require (
 	github.com/benbjohnson/clock v1.3.5
 	github.com/retake-go/retake v0.0.0
 	github.com/stretchr/testify v1.12.1
+	google.golang.org/adk/v2 v2.2.0
 	google.golang.org/genai v1.66.0
 )
 
-require go.yaml.in/yaml/v3 v3.0.5 // indirect
+require (
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+)
 
 require (
 	cloud.google.com/go v0.123.0 // indirect
@@ -51,7 +55,6 @@ require (
 	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
-	google.golang.org/adk/v2 v2.2.0
 	google.golang.org/api v0.291.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260724162435-b2f20204f0df // indirect
 	google.golang.org/grpc v1.83.0 // indirect

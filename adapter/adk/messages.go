@@ -138,7 +138,8 @@ func askAgain(req *model.LLMRequest, resp *model.LLMResponse, said []message) *m
 				answers = &genai.Content{Role: genai.RoleUser}
 				next.Contents = append(next.Contents, answers)
 			}
-			answers.Parts = append(answers.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: m.CallID, Name: m.Name, Response: response(m.Text)}})
+			answer := &genai.FunctionResponse{ID: m.CallID, Name: m.Name, Response: response(m.Text)}
+			answers.Parts = append(answers.Parts, &genai.Part{FunctionResponse: answer})
 		default:
 			next.Contents = append(next.Contents, genai.NewContentFromText(m.Text, genai.RoleUser))
 		}
@@ -153,9 +154,15 @@ func (a *Adapter) classify(err error) fault.Failure {
 			return f
 		}
 	}
-	if e, ok := errors.AsType[genai.APIError](err); ok {
-		body, _ := json.Marshal(map[string]any{"error": map[string]any{"code": e.Code, "message": e.Message, "status": e.Status, "details": e.Details}})
-		return fault.Classify(fault.Response{Provider: "gemini", Status: e.Code, Code: strings.ToUpper(e.Status), Message: e.Message, Body: body, Err: err}).Failure()
+	e, ok := errors.AsType[genai.APIError](err)
+	if !ok {
+		return fault.Failure{}
 	}
-	return fault.Failure{}
+	// The details are what was decoded from JSON: they have a JSON form.
+	body, _ := json.Marshal(map[string]any{"error": map[string]any{
+		"code": e.Code, "message": e.Message, "status": e.Status, "details": e.Details,
+	}})
+	return fault.Classify(fault.Response{
+		Provider: "gemini", Status: e.Code, Code: strings.ToUpper(e.Status), Message: e.Message, Body: body, Err: err,
+	}).Failure()
 }

@@ -81,7 +81,9 @@ func (m *llm) run(ctx context.Context) *run {
 }
 
 // once asks the model once. Pieces go on at once; the whole reply is held back. gone says that nobody listens any more.
-func (m *llm) once(ctx context.Context, req *model.LLMRequest, stream bool, yield func(*model.LLMResponse, error) bool) (whole *model.LLMResponse, err error, gone bool) {
+func (m *llm) once(
+	ctx context.Context, req *model.LLMRequest, stream bool, yield func(*model.LLMResponse, error) bool,
+) (whole *model.LLMResponse, cause error, gone bool) {
 	for resp, err := range m.inner.GenerateContent(ctx, req, stream) {
 		switch {
 		case err != nil:

@@ -22,7 +22,7 @@ type Config struct {
 	Loop loop.Config
 	// Clock drives times and waits.
 	Clock clock.Clock
-	// Classify says what an error of the model or of a tool is; nil means [fault.Classify].
+	// Classify says what an error of the model or of a tool is; nil, or zero for an error, means [fault.Classify].
 	Classify func(error) fault.Failure
 	// Record is told of every step, where it is not nil.
 	Record func(machine.Event, []machine.Effect, machine.State)

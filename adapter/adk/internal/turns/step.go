@@ -163,7 +163,9 @@ func (r *Run) failure(err error) fault.Failure {
 		return fault.Failure{}
 	}
 	if r.cfg.Classify != nil {
-		return r.cfg.Classify(err)
+		if f := r.cfg.Classify(err); f.Failed() {
+			return f
+		}
 	}
 	if e, ok := errors.AsType[failing](err); ok {
 		return e.Failure()

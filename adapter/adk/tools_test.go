@@ -1,0 +1,281 @@
+package adk_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/agent/workflowagents/parallelagent"
+	"google.golang.org/adk/v2/platform"
+	"google.golang.org/adk/v2/plugin"
+	adktool "google.golang.org/adk/v2/tool"
+	"google.golang.org/adk/v2/tool/functiontool"
+	"google.golang.org/genai"
+
+	"github.com/retake-go/retake/adapter/adk"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// overloaded is what a service behind a tool says.
+var overloaded = &fault.ProviderError{Class: fault.Overloaded, RetryAfter: 3 * time.Second}
+
+func TestWhatAToolSaysReachesTheModelAndTheSession(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		err    error
+		told   string
+		class  fault.Class
+		reason policy.Reason
+	}{
+		{
+			"ask again", tool.AskAgain(fault.Issue{Pointer: "/nights", Rule: "minimum", Expected: "at least 3", Source: fault.FromTool}),
+			"the tool book_room looked at your arguments and asks for others (attempt 1 of 3)", fault.ToolValidation, policy.Immediate,
+		},
+		{"failed for good", tool.Fail("The hotel has closed."), "The hotel has closed.", "", policy.FailedForGood},
+		{"an error of its own", errors.New("secret"), "The tool failed with an error of its own.", "", policy.FailedForGood},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, _, end := newAdapter(t, adk.Config{})
+			m := newFake(calls(call("book_room", lisbon())), say("No room."))
+			book := bookRoom(t, func(agent.Context, booking) (receipt, error) { return receipt{}, fmt.Errorf("booking: %w", c.err) })
+			_, err := play(t.Context(), newRunner(t, a, m, book), agent.StreamingModeNone)
+			require.NoError(t, err)
+			shown := answers(m.requests()[1])[0].Response["error"]
+			assert.Contains(t, shown, c.told)
+			assert.NotContains(t, shown, "secret")
+			require.NoError(t, end.errs[0])
+			assert.Equal(t, c.class, end.results[0].Attempts[0].Class)
+			assert.Equal(t, c.reason, end.results[0].Attempts[0].Reason)
+		})
+	}
+}
+
+// flaky fails twice for Lisbon, and counts.
+func flaky(t *testing.T, tries map[string]int) adktool.Tool {
+	var mu sync.Mutex
+	return bookRoom(t, func(_ agent.Context, b booking) (receipt, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if tries[b.City]++; b.City == "Lisbon" && tries[b.City] < 3 {
+			return receipt{}, overloaded
+		}
+		return receipt{b.City}, nil
+	})
+}
+
+func twoCalls() []turn {
+	return []turn{calls(call("book_room", lisbon()), call("book_room", map[string]any{"city": "Porto", "nights": 1})), say("Booked.")}
+}
+
+func TestATransportFaultOfAToolIsRetried(t *testing.T) {
+	tries := map[string]int{}
+	a, clock, end := newAdapter(t, adk.Config{})
+	m := newFake(twoCalls()...)
+	_, err := play(t.Context(), newRunner(t, a, m, flaky(t, tries)), agent.StreamingModeNone)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]int{"Lisbon": 3, "Porto": 1}, tries)
+	assert.Equal(t, 6*time.Second, clock.Now().Sub(looptest.Epoch))
+	assert.Equal(t, map[string]any{"booked": "Lisbon"}, answers(m.requests()[1])[0].Response)
+	assert.Equal(t, 6*time.Second, end.results[0].Waited)
+}
+
+// Calls that are made one after the other cannot wait for each other: such a fault ends the run, or is told to the model.
+func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
+	oneByOne := func(ctx context.Context, tasks []func(context.Context)) {
+		for _, task := range tasks {
+			task(ctx)
+		}
+	}
+	for _, mode := range []adk.OnExhausted{adk.StopRun, adk.TellModel} {
+		tries := map[string]int{}
+		a, _, end := newAdapter(t, adk.Config{OnExhausted: mode, Sequential: true})
+		m := newFake(twoCalls()...)
+		ctx := platform.WithTaskRunner(t.Context(), oneByOne)
+		_, err := play(ctx, newRunner(t, a, m, flaky(t, tries)), agent.StreamingModeNone)
+		assert.Equal(t, map[string]int{"Lisbon": 1, "Porto": 1}, tries)
+		if mode == adk.StopRun {
+			assert.Equal(t, policy.NotRetryable, exhaustedIn(t, err).Reason)
+			continue
+		}
+		require.NoError(t, err)
+		assert.Equal(t, map[string]any{"error": "The tool could not be reached."}, answers(m.requests()[1])[0].Response)
+		require.NoError(t, end.errs[0])
+	}
+}
+
+var rooms = session.StateSlice[string]("rooms")
+
+// oneRoom refuses the second room of a run.
+func oneRoom(i adk.Invocation) (*session.Session, error) {
+	return session.New(session.Config{ID: i.SessionID, Slices: []session.Declared{rooms}, Reducers: []session.Reducer{
+		session.On(rooms, loop.ToolResult, "keep_room", func(v reducer.View[string], ev loop.ToolResultEvent) (reducer.Change[string], error) {
+			if v.Len() > 0 {
+				return reducer.None[string](), errors.New("one room is enough")
+			}
+			return reducer.Append(string(ev.Result)), nil
+		}),
+	}})
+}
+
+func TestReducersSeeResultsInCallOrder(t *testing.T) {
+	first := make(chan struct{})
+	book := bookRoom(t, func(_ agent.Context, b booking) (receipt, error) {
+		if b.City == "Lisbon" {
+			<-first
+		} else {
+			close(first)
+		}
+		return receipt{b.City}, nil
+	})
+	a, _, end := newAdapter(t, adk.Config{}, adk.WithSessions(oneRoom))
+	m := newFake(twoCalls()...)
+	_, err := play(t.Context(), newRunner(t, a, m, book), agent.StreamingModeNone)
+	require.NoError(t, err)
+	require.NoError(t, end.errs[0])
+	kept, _ := session.Latest(end.s[0], rooms)
+	assert.JSONEq(t, `{"booked":"Lisbon"}`, kept)
+	given := answers(m.requests()[1])
+	assert.Equal(t, map[string]any{"booked": "Lisbon"}, given[0].Response)
+	assert.Contains(t, given[1].Response["error"], "one room is enough")
+	assert.Equal(t, 1, end.s[0].State().ReducerErrors().Len())
+}
+
+func TestAToolThatWantsConfirmationIsLeftToADK(t *testing.T) {
+	book, err := functiontool.New(functiontool.Config{Name: "book_room", Description: "Book.", RequireConfirmation: true},
+		func(_ agent.Context, b booking) (receipt, error) { return receipt{b.City}, nil })
+	require.NoError(t, err)
+	a, _, end := newAdapter(t, adk.Config{})
+	r := newRunner(t, a, newFake(calls(call("book_room", lisbon())), say("Booked.")), book)
+	asked := ""
+	for ev, err := range r.Run(t.Context(), "user", "session", genai.NewContentFromText("Book.", genai.RoleUser), agent.RunConfig{}) {
+		require.NoError(t, err)
+		for _, p := range ev.LLMResponse.Content.Parts {
+			if p.FunctionCall != nil && p.FunctionCall.Name == "adk_request_confirmation" {
+				asked = p.FunctionCall.ID
+			}
+		}
+	}
+	require.NotEmpty(t, asked)
+	require.ErrorIs(t, end.errs[0], policy.Cancelled)
+
+	yes := &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{
+		ID: asked, Name: "adk_request_confirmation", Response: map[string]any{"confirmed": true},
+	}}}}
+	text := ""
+	for ev, err := range r.Run(t.Context(), "user", "session", yes, agent.RunConfig{}) {
+		require.NoError(t, err)
+		if c := ev.LLMResponse.Content; c != nil && c.Parts[0].Text != "" {
+			text = c.Parts[0].Text
+		}
+	}
+	assert.Equal(t, "Booked.", text)
+	require.NoError(t, end.errs[1])
+}
+
+func TestAToolThatADKDoesNotShowToPluginsHoldsNobodyUp(t *testing.T) {
+	made, err := functiontool.NewStreaming(functiontool.Config{Name: "read_aloud", Description: "Read aloud."},
+		func(agent.Context, struct{}) iter.Seq2[string, error] {
+			return func(yield func(string, error) bool) { yield("Once upon a time", nil) }
+		})
+	require.NoError(t, err)
+	tries := map[string]int{}
+	a, _, end := newAdapter(t, adk.Config{})
+	m := newFake(calls(call("read_aloud", nil), call("book_room", lisbon())), say("Done."))
+	_, err = play(t.Context(), newRunner(t, a, m, made, flaky(t, tries)), agent.StreamingModeNone)
+	require.NoError(t, err)
+	given := answers(m.requests()[1])
+	assert.Equal(t, map[string]any{"result": "Once upon a time"}, given[0].Response)
+	assert.Equal(t, map[string]any{"booked": "Lisbon"}, given[1].Response)
+	require.NoError(t, end.errs[0])
+}
+
+// The agent that a run is transferred to goes on in the same run, with its own tools.
+func TestATransferGoesOnInTheSameRun(t *testing.T) {
+	a, _, end := newAdapter(t, adk.Config{})
+	sub := newFake(calls(call("book_room", map[string]any{"city": "Lisbon"})), calls(call("book_room", lisbon())), say("Booked by the booker."))
+	booker, err := llmagent.New(llmagent.Config{Name: "booker", Description: "Books.", Model: a.Model(sub), Tools: []adktool.Tool{bookRoom(t, nil)}})
+	require.NoError(t, err)
+	root := newFake(calls(call("transfer_to_agent", map[string]any{"agent_name": "booker"})))
+	lead, err := llmagent.New(llmagent.Config{Name: "lead", Description: "Leads.", Model: a.Model(root), SubAgents: []agent.Agent{booker}})
+	require.NoError(t, err)
+	p, err := a.Plugin()
+	require.NoError(t, err)
+	text, err := play(t.Context(), runnerOf(t, []*plugin.Plugin{p}, lead), agent.StreamingModeNone)
+	require.NoError(t, err)
+	assert.Equal(t, "Booked by the booker.", text)
+	require.Len(t, end.results, 1)
+	assert.Equal(t, []string{"transfer_to_agent", "book_room", "book_room", ""}, actions(end.results[0].Attempts))
+}
+
+// Agents that run in parallel have a run for each branch.
+func TestParallelAgentsHaveRunsOfTheirOwn(t *testing.T) {
+	a, _, end := newAdapter(t, adk.Config{})
+	var subs []agent.Agent
+	for _, name := range []string{"one", "two", "three"} {
+		m := newFake(calls(call("book_room", nil)), calls(call("book_room", lisbon())), say("Booked by "+name))
+		made, err := llmagent.New(llmagent.Config{Name: name, Description: "Books.", Model: a.Model(m), Tools: []adktool.Tool{bookRoom(t, nil)}})
+		require.NoError(t, err)
+		subs = append(subs, made)
+	}
+	all, err := parallelagent.New(parallelagent.Config{AgentConfig: agent.Config{Name: "all", SubAgents: subs}})
+	require.NoError(t, err)
+	p, err := a.Plugin()
+	require.NoError(t, err)
+	_, err = play(t.Context(), runnerOf(t, []*plugin.Plugin{p}, all), agent.StreamingModeNone)
+	require.NoError(t, err)
+	require.Len(t, end.results, 3)
+	for n, r := range end.results {
+		require.NoError(t, end.errs[n])
+		assert.Equal(t, []string{"book_room", "book_room", ""}, actions(r.Attempts))
+		assert.Contains(t, end.s[n].ID(), end.at[n].Branch)
+	}
+}
+
+// Without the model's wrapper calls are watched all the same; what only another model call could put right is recorded.
+func TestThePluginAlone(t *testing.T) {
+	a, _, end := newAdapter(t, adk.Config{})
+	p, err := a.Plugin()
+	require.NoError(t, err)
+	m := newFake(calls(call("book_room", nil)), calls(call("book_room", lisbon())), turn{err: busy})
+	_, err = play(t.Context(), runnerOf(t, []*plugin.Plugin{p}, llmAgent(t, m, bookRoom(t, nil))), agent.StreamingModeNone)
+	assert.ErrorAs(t, err, new(genai.APIError))
+	assert.Contains(t, answers(m.requests()[1])[0].Response["error"], "attempt 1 of 3")
+	require.ErrorIs(t, end.errs[0], policy.Cancelled)
+	attempts := end.results[0].Attempts
+	assert.Equal(t, []string{"book_room", "book_room", ""}, actions(attempts))
+	assert.Equal(t, fault.Unavailable, attempts[2].Class)
+}
+
+func TestManyInvocationsShareAnAdapter(t *testing.T) {
+	a, _, end := newAdapter(t, adk.Config{})
+	var all sync.WaitGroup
+	for n := range 16 {
+		all.Go(func() {
+			m := newFake(calls(call("book_room", lisbon()), call("book_room", nil), call("book_boat", nil)),
+				calls(call("book_room", lisbon())), say(fmt.Sprint("Booked ", n)))
+			text, err := play(t.Context(), newRunner(t, a, m, bookRoom(t, nil)), modes[n%2])
+			assert.NoError(t, err)
+			assert.Equal(t, fmt.Sprint("Booked ", n), text)
+		})
+	}
+	all.Wait()
+	require.Len(t, end.results, 16)
+	for n, r := range end.results {
+		require.NoError(t, end.errs[n])
+		assert.Equal(t, []string{"book_room", "book_boat", "book_room", ""}, actions(r.Attempts))
+	}
+}
