@@ -88,13 +88,13 @@ func (m *Model) maySendWhole(params sdk.MessageNewParams) bool {
 	return err == nil
 }
 
-// isEventStream reports whether a response is a stream of events: the API's own, or Bedrock's, which the SDK reads too.
+// isEventStream reports whether a response is a stream of events; those of other clouds the SDK has made such by now.
 func isEventStream(r *http.Response) bool {
 	if r == nil {
 		return true
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return err == nil && oneOf(media, "text/event-stream", "application/vnd.amazon.eventstream")
+	return err == nil && media == "text/event-stream"
 }
 
 type eventStream = ssestream.Stream[sdk.MessageStreamEventUnion]
