@@ -71,7 +71,7 @@ func orNothing(s string) string {
 
 // difference compares a recorded decision with today's; was and is are their JSON.
 func (f *Fold) difference(recorded, now Decision, was, is []byte) error {
-	d := &DifferenceError{Event: f.events, Kind: f.kind, Recorded: was, Current: is, Changes: changes(was, is)}
+	d := &DifferenceError{Event: f.events, Kind: f.last.Kind, Recorded: was, Current: is, Changes: changes(was, is)}
 	n := firstOther(recorded.Effects, now.Effects)
 	then, today := effectAt(recorded.Effects, n), effectAt(now.Effects, n)
 	d.Was, d.Now = sentence(then), sentence(today)

@@ -30,9 +30,9 @@ type Fold struct {
 	key     []byte
 	// open is what today's code made of the last event, while its decision record has not come.
 	open *Decision
-	// events counts the events so far, kind is that of the last one.
+	// events counts the events so far, last is the last one.
 	events int64
-	kind   machine.EventKind
+	last   *Event
 }
 
 // NewFold returns a fold of nothing. key is the secret key of a redacted journal; nil for none.
@@ -95,7 +95,7 @@ func (f *Fold) begin(h Header) error {
 // event steps the core.
 func (f *Fold) event(ev Event) error {
 	before := f.State
-	f.events, f.kind = f.events+1, ev.Kind
+	f.events, f.last = f.events+1, &ev
 	st, effects, err := machine.Step(before, ev)
 	if err != nil {
 		return &MisfitError{Event: f.events, Kind: ev.Kind, Err: err}

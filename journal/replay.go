@@ -120,7 +120,7 @@ func (p *player) count(kind string) error {
 		}
 	case kindEvent:
 		p.report.Events++
-		if p.kind == machine.Prompted {
+		if p.last.Kind == machine.Prompted {
 			p.report.UserPrompts++
 		}
 	case kindDecision:

@@ -80,7 +80,7 @@ func (c *check) run(e *env) error {
 }
 
 func (c *check) runReply(e *env, cfg loop.Config) (err error) {
-	if cfg.Tools, err = readTools(c.tool); err != nil {
+	if cfg.Tools, err = readTools("tool", c.tool); err != nil {
 		return err
 	}
 	if e.typed {

@@ -143,7 +143,7 @@ func TestFeedbackOfTheCorpusNamesWhatFailed(t *testing.T) {
 		if len(q.ladder) < 2 {
 			continue
 		}
-		p, err := play(q, loop.Config{CallsOnly: true})
+		p, err := play(q, loop.Config{CallsOnly: true}, nil)
 		require.NoError(t, err)
 		last, _ := p.final.Transcript.Last()
 		require.Equal(t, message.Assistant, last.Role)

@@ -33,6 +33,12 @@ type task interface {
 	run(e *env) error
 }
 
+// taker is a task that takes arguments beside its flags.
+type taker interface {
+	// take is called once, after the flags have been read. Its error is a misuse.
+	take(args []string) error
+}
+
 // command is one row of the list of commands.
 type command struct {
 	name    string
@@ -44,7 +50,9 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{runCommand, checkCommand, delaysCommand, limitsCommand, classifyCommand}
+	return []command{
+		runCommand, checkCommand, delaysCommand, limitsCommand, classifyCommand, replayCommand, diffCommand, whatifCommand,
+	}
 }
 
 func main() { os.Exit(execute(newEnv(), os.Args[1:])) }
@@ -82,21 +90,44 @@ func help(e *env, args []string) int {
 	return e.fail("", misused("there is no command %q\n%s", args[0], listCommands()))
 }
 
-// perform reads a command's flags and runs it.
+// perform reads a command's flags and arguments and runs it.
 func perform(e *env, c command, args []string) int {
 	t := c.task()
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	t.declare(fs)
-	err := fs.Parse(args)
+	rest, err := parse(fs, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(e.out, c.help(fs))
 		return e.end(c.name, nil)
 	case err != nil:
 		return e.fail(c.name, misused("%v\nflags: %s", err, flagNames(fs)))
-	case fs.NArg() > 0:
-		return e.fail(c.name, misused("unexpected argument %q: every input is named by a flag\nflags: %s", fs.Arg(0), flagNames(fs)))
 	}
-	return e.end(c.name, t.run(e))
+	if takes, ok := t.(taker); ok {
+		err = takes.take(rest)
+	} else if len(rest) > 0 {
+		err = misused("unexpected argument %q: every input is named by a flag\nflags: %s", rest[0], flagNames(fs))
+	}
+	if err == nil {
+		err = t.run(e)
+	}
+	return e.end(c.name, err)
+}
+
+// parse reads flags wherever they stand among the arguments, and returns the others. After "--" there are no flags.
+func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
+	for {
+		if err := fs.Parse(args); err != nil {
+			return nil, err
+		}
+		after := fs.Args()
+		if len(after) == 0 {
+			return rest, nil
+		}
+		if ended := len(args) > len(after) && args[len(args)-len(after)-1] == "--"; ended {
+			return append(rest, after...), nil
+		}
+		rest, args = append(rest, after[0]), after[1:]
+	}
 }

@@ -185,7 +185,7 @@ func FuzzQuestion(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p, err := play(q, loop.Config{CallsOnly: true})
+		p, err := play(q, loop.Config{CallsOnly: true}, nil)
 		if err == nil && p.attempt > len(q.script()) {
 			t.Fatal("more replies than the script has")
 		}

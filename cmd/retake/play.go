@@ -26,60 +26,81 @@ type played struct {
 	final   machine.State
 }
 
-func playLine(l rawLine, cfg loop.Config) (played, error) {
+func playLine(l rawLine, cfg loop.Config, in *recordings) (played, error) {
 	q, err := l.parse()
+	if err == nil {
+		err = in.claim(q.id, l)
+	}
 	if err != nil {
 		return played{}, err
 	}
-	p, err := play(q, cfg)
+	p, err := play(q, cfg, in)
 	if err != nil {
 		return played{}, fmt.Errorf("%s:%d: %w", l.file, l.number, err)
 	}
 	return p, nil
 }
 
-// play runs the session of one question from its first prompt to its end.
-func play(q question, cfg loop.Config) (played, error) {
-	s, err := session.New(session.Config{ID: q.id})
-	if err != nil {
-		return played{}, err
-	}
+// play runs the session of one question from its first prompt to its end; a recorded one from where its journal ends. in is
+// nil where nothing is recorded.
+func play(q question, cfg loop.Config, in *recordings) (p played, err error) {
 	cfg.Tools = q.tools
 	t := &trace{sum: sha256.New(), reasons: map[policy.Reason]int{}}
-	runner, err := loop.NewRunner(s, cfg, t.record)
-	if err != nil {
-		return played{}, err
+	if in == nil {
+		p.final, err = t.fresh(q, cfg)
+	} else {
+		p.final, err = in.play(q, cfg, t)
 	}
-	defer runner.Close()
-	t.begin(runner.State(), q.tools)
-	replies, err := drive(runner, q)
 	if err == nil {
 		err = t.err
 	}
-	st := runner.State()
-	return played{
-		succeeded: st.Outcome != nil && st.Outcome.OK, attempt: replies, feedback: st.Session.Feedback().Len(),
-		reasons: t.reasons, digest: t.sum.Sum(nil), final: st,
-	}, err
+	st := p.final
+	p.succeeded, p.attempt = st.Outcome != nil && st.Outcome.OK, repliesOf(st)
+	p.feedback, p.reasons, p.digest = st.Session.Feedback().Len(), t.reasons, t.sum.Sum(nil)
+	return p, err
 }
 
-// drive carries out what the core asks for until it stops or the script is out of replies. It returns how many were used.
-func drive(runner *loop.Runner, q question) (used int, err error) {
-	script, at := q.script(), epoch
-	effects, err := runner.Start(at, message.Message{Role: message.User, Text: q.prompt})
+// fresh runs a session that nothing is known of yet.
+func (t *trace) fresh(q question, cfg loop.Config, opts ...loop.Option) (machine.State, error) {
+	s, err := session.New(session.Config{ID: q.id})
+	if err != nil {
+		return machine.State{}, err
+	}
+	runner, err := loop.NewRunner(s, cfg, t.record, opts...)
+	if err != nil {
+		return machine.State{}, err
+	}
+	defer runner.Close()
+	t.begin(runner.State(), q.tools)
+	effects, err := runner.Start(epoch, message.Message{Role: message.User, Text: q.prompt})
+	if err == nil {
+		err = drive(runner, q.script(), effects)
+	}
+	return runner.State(), err
+}
+
+// drive carries out what the core asks for until it stops or the script is out of replies. The reply to a call is that of the
+// call's turn: nothing is counted here that a journal does not hold.
+func drive(runner *loop.Runner, script []message.Reply, effects []machine.Effect) (err error) {
 	for err == nil {
 		switch next := effects[len(effects)-1]; {
 		case next.Kind == machine.WaitUntil:
-			at = next.Wait.Until
-			effects, err = runner.Woke(at)
-		case next.Kind == machine.CallModel && used < len(script):
-			used++
-			effects, err = runner.Reply(at, script[used-1])
+			effects, err = runner.Woke(next.Wait.Until)
+		case next.Kind == machine.CallModel && next.Model.Turn <= len(script):
+			effects, err = runner.Reply(runner.State().At, script[next.Model.Turn-1])
 		default:
-			return used, nil
+			return nil
 		}
 	}
-	return used, err
+	return err
+}
+
+// repliesOf counts the replies that a run has had.
+func repliesOf(st machine.State) int {
+	if st.Phase == machine.Calling {
+		return st.Turn - 1
+	}
+	return st.Turn
 }
 
 // trace takes down what a session does.
@@ -109,8 +130,13 @@ func (t *trace) begin(st machine.State, tools *tool.Set) {
 
 func (t *trace) record(ev machine.Event, effects []machine.Effect, st machine.State) {
 	line, err := machine.Trace(ev, effects, st, t.said)
-	t.line(line, err)
 	t.said = st.Transcript.Len()
+	t.step(line, err, effects)
+}
+
+// step takes down the line of a step.
+func (t *trace) step(line []byte, err error, effects []machine.Effect) {
+	t.line(line, err)
 	for _, e := range effects {
 		if e.Kind == machine.Decided {
 			t.reasons[e.Decision.Reason]++

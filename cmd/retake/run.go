@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/policy"
 )
@@ -19,7 +20,7 @@ import (
 var runCommand = command{
 	name:    "run",
 	summary: "whole runs over recorded replies: who is corrected, and after how many attempts",
-	usage:   []string{"run -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-first N] [-json]"},
+	usage:   []string{"run -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-first N] [-journal DIR] [-sync WHEN] [-json]"},
 	about: `
 Each question of FILE is a session of its own on a clock that stands still but for the waits. Its model answers attempt k
 with the k-th reply of the question's "ladder" (a list of indexes of its replies), or in file order where there is none. A
@@ -29,12 +30,18 @@ further attempt, and when there is no further reply. "retake check -h" says what
 JSON: {"sessions", "succeeded", "exhausted", "attempts": {"1", "2", ...}, "feedback", "calls_by_reason", "events_sha256"}.
 "attempts" counts sessions by the attempt that succeeded, "feedback" the records of feedback, "calls_by_reason" the
 decisions on attempts by their reason. "events_sha256" covers every event, decision, delay and prompt of every session: it
-is the same on every run and machine, however many processors there are. Without -seed there is no jitter.`,
+is the same on every run and machine, however many processors there are. Without -seed there is no jitter.
+
+With -journal each session is recorded in a file of its own in DIR. Where DIR holds journals already, the sessions that have
+ended are taken from them, the others go on where they were left, and the answer is that of one run that was never
+interrupted. A journal of another policy, seed or question is refused.`,
 	task: func() task { return &runs{} },
 }
 
 type runs struct {
 	corpus, policy, seed string
+	journal              string
+	sync                 journal.Sync
 	first                int
 	json                 bool
 }
@@ -47,6 +54,11 @@ func (r *runs) declare(fs *flag.FlagSet) {
 		r.first, err = count(s, math.MaxInt32)
 		return err
 	})
+	fs.StringVar(&r.journal, "journal", "", "record each session in a file in `DIR`, and go on with those that are there")
+	fs.Func("sync", "`WHEN` records outlive a loss of power: never (the default), waits or records", func(s string) error {
+		r.sync = journal.Sync(s)
+		return journal.Settings{Sync: r.sync}.Validate()
+	})
 	fs.BoolVar(&r.json, "json", false, "write JSON")
 }
 
@@ -58,6 +70,10 @@ func (r *runs) run(e *env) error {
 	if err != nil {
 		return err
 	}
+	in, err := openRecordings(r.journal, r.sync)
+	if err != nil {
+		return err
+	}
 	f, err := openCorpus(r.corpus)
 	if err != nil {
 		return err
@@ -66,7 +82,7 @@ func (r *runs) run(e *env) error {
 	cfg := loop.Config{Policy: &from.set, CallsOnly: true, Seed: r.seed}
 	seen := progressOf(e, "sessions")
 	sum := newSummary()
-	err = inOrder(lines(r.corpus, f, r.first), func(l rawLine) (played, error) { return playLine(l, cfg) }, func(p played) error {
+	err = inOrder(lines(r.corpus, f, r.first), func(l rawLine) (played, error) { return playLine(l, cfg, in) }, func(p played) error {
 		seen.step()
 		sum.add(p)
 		return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"os"
 	"os/exec"
 	"strconv"
 	"testing"
@@ -23,7 +24,7 @@ func TestScripts(t *testing.T) {
 		// Under the race detector a program would linger for a second at its end.
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
-			return nil
+			return os.CopyFS(e.WorkDir, os.DirFS("../../testdata/journals/v1"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
 	})

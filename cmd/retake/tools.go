@@ -21,9 +21,9 @@ type toolSpec struct {
 // toolForm is what a file of tools looks like.
 const toolForm = `{"name", "description", "parameters"}, or a list of such objects`
 
-// readTools reads the file of -tool.
-func readTools(path string) (*tool.Set, error) {
-	data, err := readNamed("tool", path)
+// readTools reads the file of tools that a flag names.
+func readTools(flag, path string) (*tool.Set, error) {
+	data, err := readNamed(flag, path)
 	if err != nil {
 		return nil, err
 	}

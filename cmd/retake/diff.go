@@ -1,0 +1,68 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/retake-go/retake/journal"
+)
+
+var diffCommand = command{
+	name:    "diff",
+	summary: "how two journals differ: what they were held to, and the first step that is another",
+	usage:   []string{"diff [-json] JOURNAL JOURNAL"},
+	about: `
+Compares what was recorded: for each run what it was held to (fields of the policy with who set them, templates, schemas of
+tools, seed), then the steps up to the first that differs. Times that were observed and notes are not compared. One of both may
+be - for standard input. The exit status is 1 where they differ.
+
+JSON: {"steps", "headers", "step"}; "steps" counts those that are the same.`,
+	task: func() task { return &diff{} },
+}
+
+type diff struct {
+	a, b string
+	json bool
+}
+
+func (d *diff) declare(fs *flag.FlagSet) { fs.BoolVar(&d.json, "json", false, "write JSON") }
+
+func (d *diff) take(args []string) error {
+	if len(args) != 2 {
+		return misused("%d journals are given: give two", len(args))
+	}
+	if d.a, d.b = args[0], args[1]; d.a == "-" && d.b == "-" {
+		return misused("- stands twice: standard input is read once")
+	}
+	return nil
+}
+
+func (d *diff) run(e *env) error {
+	a, err := e.open(d.a)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	b, err := e.open(d.b)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	found, err := journal.Diff(a, b)
+	if err != nil {
+		return err
+	}
+	switch {
+	case d.json:
+		err = e.json(found)
+	case found.Same():
+		fmt.Fprintf(e.out, "%s  %s\n", e.paint.green("same"), several(found.Steps, "step"))
+	default:
+		fmt.Fprint(e.out, plainLines(strings.TrimRight(found.Explain(title(d.a), title(d.b)), "\n")), "\n")
+	}
+	if err != nil || found.Same() {
+		return err
+	}
+	return errNotOK
+}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
+)
+
+var whatifCommand = command{
+	name:    "whatif",
+	summary: "what recorded runs would have taken under another policy",
+	usage:   []string{"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-key FILE] [-json] JOURNAL..."},
+	about: `
+Drives each recorded run again under another policy, with another template for the words that correct the model, or with its
+replies read again against other tools. What models, tools and planners did is taken from the record, in its order; waits are
+made anew, on a clock that is not there. It is supposed that a model that is told the same in other words says the same. Where
+a run would ask what was never asked, the record no longer answers: that is said, and nothing is added up beyond it.
+
+The totals are those of the record up to there, and those that would have been: attempts of both planes, calls, time waited,
+tokens, and their cost at the prices given for a million tokens: -price input=3,output=15,cache_read=0.3. ` + journalArgs + `.
+
+JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last one {"journals", "runs", "as_recorded", "otherwise",
+"unanswered", "sum", "change", "cost"}.`,
+	task: func() task { return &whatif{} },
+}
+
+type whatif struct {
+	journals
+	policy, feedback, tools string
+	prices                  journal.Prices
+	priced, json            bool
+}
+
+func (w *whatif) declare(fs *flag.FlagSet) {
+	fs.StringVar(&w.policy, "policy", "", "the other policy: a YAML or JSON `FILE`, or preset:NAME")
+	fs.StringVar(&w.feedback, "feedback", "", "another template of the words that correct the model: `FILE`")
+	fs.StringVar(&w.tools, "tools", "", "read replies again against the tools of `FILE`")
+	fs.StringVar(&w.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
+	fs.Func("price", "what a million tokens cost: `LIST` of input=N, output=N, cache_read=N, cache_write=N", w.readPrices)
+	fs.BoolVar(&w.json, "json", false, "write JSON")
+}
+
+// readPrices reads input=3,output=15.
+func (w *whatif) readPrices(list string) error {
+	w.priced = true
+	for _, one := range strings.Split(list, ",") {
+		name, text, _ := strings.Cut(strings.TrimSpace(one), "=")
+		price, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return fmt.Errorf("%q is no price: write input=3,output=15", one)
+		}
+		switch name {
+		case "input":
+			w.prices.Input = price
+		case "output":
+			w.prices.Output = price
+		case "cache_read":
+			w.prices.CacheRead = &price
+		case "cache_write":
+			w.prices.CacheWrite = &price
+		default:
+			return fmt.Errorf("%q has no price: give input, output, cache_read or cache_write", name)
+		}
+	}
+	return w.prices.Validate()
+}
+
+// question makes what is asked of each journal.
+func (w *whatif) question() (journal.WhatIf, error) {
+	q := journal.WhatIf{Prices: w.prices}
+	if w.policy == "" && w.feedback == "" && w.tools == "" {
+		return q, misused("nothing would be different: give -policy, -feedback or -tools")
+	}
+	if w.policy != "" {
+		from, err := readPolicy(w.policy)
+		if err != nil {
+			return q, err
+		}
+		q.Policy = &from.set
+	}
+	if w.feedback != "" {
+		text, err := readNamed("feedback", w.feedback)
+		if err != nil {
+			return q, err
+		}
+		q.Feedback = new(string(text))
+	}
+	if w.tools != "" {
+		set, err := readTools("tools", w.tools)
+		if err != nil {
+			return q, err
+		}
+		q.Reread = reread(set)
+	}
+	return q, q.Validate()
+}
+
+// reread reads replies against other tools. An answer stays as it was read: its schema is the program's.
+func reread(set *tool.Set) func(*journal.Header, *policy.Set, *machine.Reply) *machine.Reply {
+	return func(h *journal.Header, p *policy.Set, was *machine.Reply) *machine.Reply {
+		now := loop.Read(was.Message, loop.Config{Tools: set, CallsOnly: h.Config.CallsOnly}, loop.ReadSettings(p))
+		if now.Answer != nil && was.Answer != nil {
+			return was
+		}
+		return now
+	}
+}
+
+// supposed is what came of one journal.
+type supposed struct {
+	Journal string           `json:"journal"`
+	Outlook *journal.Outlook `json:"outlook,omitempty"`
+	Change  *journal.Totals  `json:"change,omitempty"`
+	Cost    *costs           `json:"cost,omitempty"`
+	Error   string           `json:"error,omitempty"`
+
+	err error
+}
+
+// costs are what the tokens cost.
+type costs struct {
+	Recorded float64 `json:"recorded"`
+	Answered float64 `json:"answered"`
+	WhatIf   float64 `json:"what_if"`
+}
+
+func (w *whatif) costs(c journal.Comparison) *costs {
+	if !w.priced {
+		return nil
+	}
+	return &costs{w.prices.Cost(c.Recorded.Usage), w.prices.Cost(c.Answered.Usage), w.prices.Cost(c.WhatIf.Usage)}
+}
+
+// summed is the last line of the answer.
+type summed struct {
+	Journals int `json:"journals"`
+	// Runs is the sum of those that would have ended as recorded, those that would have ended otherwise, and those of which
+	// the record does not say.
+	Runs       int                `json:"runs"`
+	AsRecorded int                `json:"as_recorded"`
+	Otherwise  int                `json:"otherwise"`
+	Unanswered int                `json:"unanswered"`
+	Sum        journal.Comparison `json:"sum"`
+	Change     journal.Totals     `json:"change"`
+	Cost       *costs             `json:"cost,omitempty"`
+}
+
+func (s *summed) add(o *journal.Outlook) {
+	s.Journals++
+	s.Sum = s.Sum.Plus(o.Comparison)
+	for _, r := range o.Runs {
+		s.Runs++
+		switch {
+		case r.Silent != nil:
+			s.Unanswered++
+		case r.End == r.RecordedEnd:
+			s.AsRecorded++
+		default:
+			s.Otherwise++
+		}
+	}
+}
+
+func (w *whatif) run(e *env) error {
+	q, err := w.question()
+	if err != nil {
+		return err
+	}
+	seen := &byteProgress{e: e}
+	if _, err := w.replaying(seen); err != nil {
+		return err
+	}
+	bad := 0
+	var sum summed
+	err = inOrder(w.each(), func(name string) (supposed, error) { return w.one(e, q, name, seen), nil }, func(one supposed) error {
+		seen.done()
+		if one.err != nil {
+			bad++
+		} else {
+			sum.add(one.Outlook)
+		}
+		if w.json {
+			return e.json(one)
+		}
+		w.write(e, one)
+		return nil
+	})
+	seen.done()
+	if err == nil {
+		sum.Change, sum.Cost = sum.Sum.Change(), w.costs(sum.Sum)
+		err = w.writeSum(e, sum)
+	}
+	return errors.Join(err, unreadable(bad, len(w.names)))
+}
+
+// one asks one journal.
+func (w *whatif) one(e *env, q journal.WhatIf, name string, seen *byteProgress) supposed {
+	out := supposed{Journal: name}
+	in, err := e.open(name)
+	if err == nil {
+		defer in.Close()
+		if q.Replaying, err = w.replaying(seen); err == nil {
+			var outlook journal.Outlook
+			outlook, err = q.Run(in)
+			out.Outlook, out.Change, out.Cost = &outlook, new(outlook.Change()), w.costs(outlook.Comparison)
+		}
+	}
+	if out.err = err; err != nil {
+		out = supposed{Journal: name, Error: err.Error(), err: err}
+	}
+	return out
+}
+
+// write shows one journal to people.
+func (w *whatif) write(e *env, one supposed) {
+	fmt.Fprintln(e.out, e.paint.bold(title(one.Journal)))
+	if one.err != nil {
+		fmt.Fprintln(e.out, plainLines(indent(one.Error)))
+		return
+	}
+	for n, r := range one.Outlook.Runs {
+		if len(one.Outlook.Runs) > 1 {
+			fmt.Fprintf(e.out, "  run %d\n", n+1)
+		}
+		fmt.Fprintf(e.out, "  recorded  %s\n", plain(orText(r.RecordedEnd, "not ended")))
+		if r.Silent != nil {
+			fmt.Fprintf(e.out, "  what if   %s\n", plain(r.Silent.String()))
+		} else {
+			fmt.Fprintf(e.out, "  what if   %s\n", plain(r.End))
+		}
+		if f := r.First; f != nil {
+			fmt.Fprintf(e.out, "  first     line %d: %s -> %s\n", f.Line, plain(orText(strings.Join(f.Was, "; "), "no decision")),
+				plain(orText(strings.Join(f.Now, "; "), "no decision")))
+		}
+		for _, text := range r.Warnings {
+			fmt.Fprintf(e.out, "  note      %s\n", plain(text))
+		}
+	}
+	for _, text := range one.Outlook.Warnings {
+		fmt.Fprintf(e.out, "  note      %s\n", plain(text))
+	}
+	w.table(e, one.Outlook.Comparison)
+	fmt.Fprintln(e.out)
+}
+
+func orText(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func (w *whatif) writeSum(e *env, s summed) error {
+	if w.json {
+		return e.json(s)
+	}
+	if len(w.names) > 1 {
+		fmt.Fprintf(e.out, "%s: %d as recorded, %d otherwise, %d that the record does not answer\n",
+			e.paint.bold(several(int64(s.Journals), "journal")+", "+several(int64(s.Runs), "run")), s.AsRecorded, s.Otherwise, s.Unanswered)
+		w.table(e, s.Sum)
+	}
+	return nil
+}
+
+// table writes what was taken and what would have been.
+func (w *whatif) table(e *env, c journal.Comparison) {
+	change := c.Change()
+	fmt.Fprintf(e.out, "  %-20s %12s %12s %12s %12s\n", "", "recorded", "up to there", "what if", "change")
+	counts := func(name string, of func(journal.Totals) int64) {
+		fmt.Fprintf(e.out, "  %-20s %12d %12d %12d %+12d\n", name, of(c.Recorded), of(c.Answered), of(c.WhatIf), of(change))
+	}
+	counts("correction attempts", func(t journal.Totals) int64 { return int64(t.Correction) })
+	counts("transport attempts", func(t journal.Totals) int64 { return int64(t.Transport) })
+	counts("model calls", func(t journal.Totals) int64 { return int64(t.ModelCalls) })
+	counts("tool runs", func(t journal.Totals) int64 { return int64(t.ToolRuns) })
+	waited := func(d time.Duration) string { return d.Round(time.Millisecond).String() }
+	sign := ""
+	if change.Waited > 0 {
+		sign = "+"
+	}
+	fmt.Fprintf(e.out, "  %-20s %12s %12s %12s %12s\n", "waited", waited(c.Recorded.Waited), waited(c.Answered.Waited), waited(c.WhatIf.Waited),
+		sign+waited(change.Waited))
+	counts("tokens in", func(t journal.Totals) int64 { return t.Usage.InputTokens })
+	counts("tokens out", func(t journal.Totals) int64 { return t.Usage.OutputTokens })
+	if cost := w.costs(c); cost != nil {
+		fmt.Fprintf(e.out, "  %-20s %12.6f %12.6f %12.6f %+12.6f\n", "cost", cost.Recorded, cost.Answered, cost.WhatIf, cost.WhatIf-cost.Answered)
+	}
+}

@@ -1,0 +1,149 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// Divergence is how two journals differ. The zero value says that they do not.
+type Divergence struct {
+	// Steps counts the steps that are the same in both before the first that is not.
+	Steps int64 `json:"steps"`
+	// Headers are the differences before the first event of each run, as far as the steps before it are the same.
+	Headers []HeaderDifference `json:"headers,omitempty"`
+	// Step is the first step that differs; nil where none does.
+	Step *StepDifference `json:"step,omitempty"`
+}
+
+// Same reports whether nothing differs.
+func (d Divergence) Same() bool { return len(d.Headers) == 0 && d.Step == nil }
+
+// Side is one of the two journals at the step in which they differ.
+type Side struct {
+	// Line is that of the event or header, Run the number of the run; both count from 1, and are 0 where the journal has ended.
+	Line int64 `json:"line"`
+	Run  int   `json:"run"`
+	// Event is what happened, Effects what was decided, as one sentence each; empty where the journal has ended.
+	Event   string   `json:"event,omitempty"`
+	Effects []string `json:"effects,omitempty"`
+}
+
+// StepDifference is the first step in which two journals differ.
+type StepDifference struct {
+	// Number is that of the event in both journals, from 1.
+	Number int64 `json:"number"`
+	A      Side  `json:"a"`
+	B      Side  `json:"b"`
+	// SameEvent is set where the same thing happened in both, and was decided on differently.
+	SameEvent bool `json:"same_event"`
+	// Changes are the fields of the canonical step that differ, in order of their paths; none where one journal has ended.
+	Changes []Change `json:"changes,omitempty"`
+}
+
+// Diff compares two journals as they were recorded: the headers of their runs, and their steps up to the first whose trace
+// differs. Times that were observed, and notes, are not compared. An error says which of the two cannot be read.
+func Diff(a, b io.Reader) (Divergence, error) {
+	d := differ{a: reading{steps: NewSteps(a), name: "first"}, b: reading{steps: NewSteps(b), name: "second"}}
+	for {
+		more, err := d.next()
+		if err != nil || !more {
+			return d.found, err
+		}
+	}
+}
+
+// reading is one journal that is compared.
+type reading struct {
+	steps  *Steps
+	name   string
+	run    int
+	header *Header
+	step   *Step
+	trace  []byte
+	ended  bool
+}
+
+// next reads on.
+func (r *reading) next() error {
+	var err error
+	r.header, r.step, err = r.steps.Next()
+	if errors.Is(err, io.EOF) {
+		r.ended = true
+		return nil
+	}
+	if err == nil && r.step != nil {
+		r.trace, err = r.step.Trace()
+	}
+	if r.header != nil {
+		r.run++
+	}
+	if err != nil {
+		return fmt.Errorf("the %s journal: %w", r.name, err)
+	}
+	return nil
+}
+
+// side is where a reading stands.
+func (r *reading) side() Side {
+	switch {
+	case r.ended:
+		return Side{}
+	case r.header != nil:
+		return Side{Line: r.steps.r.Line(), Run: r.run, Event: "another run begins"}
+	}
+	s := Side{Line: r.step.Line, Run: r.run, Event: eventText(&r.step.Event)}
+	for _, e := range r.step.Decision.Effects {
+		s.Effects = append(s.Effects, e.String())
+	}
+	return s
+}
+
+type differ struct {
+	a, b  reading
+	found Divergence
+}
+
+// next compares the next header or step of both; it reports whether there is more to compare.
+func (d *differ) next() (bool, error) {
+	if err := errors.Join(d.a.next(), d.b.next()); err != nil {
+		return false, err
+	}
+	a, b := &d.a, &d.b
+	switch {
+	case a.ended && b.ended:
+		return false, nil
+	case a.header != nil && b.header != nil:
+		if h, differ := headersDiffer(a.header, b.header); differ {
+			h.Run = a.run
+			d.found.Headers = append(d.found.Headers, h)
+		}
+		return true, nil
+	case a.step != nil && b.step != nil && !a.ended && !b.ended && bytes.Equal(a.trace, b.trace):
+		d.found.Steps++
+		return true, nil
+	}
+	d.found.Step = d.differs()
+	return false, nil
+}
+
+// differs says how the steps at hand differ.
+func (d *differ) differs() *StepDifference {
+	s := &StepDifference{Number: d.found.Steps + 1, A: d.a.side(), B: d.b.side()}
+	if d.a.ended || d.b.ended || d.a.step == nil || d.b.step == nil {
+		return s
+	}
+	s.Changes = changes(d.a.trace, d.b.trace)
+	s.SameEvent = sameEvent(d.a.step.Event, d.b.step.Event)
+	return s
+}
+
+// sameEvent reports whether two events are the same but for their times.
+func sameEvent(a, b Event) bool {
+	was, err := machine.TraceOf(a, nil, nil)
+	is, err2 := machine.TraceOf(b, nil, nil)
+	return err == nil && err2 == nil && bytes.Equal(was, is)
+}

@@ -1,0 +1,157 @@
+package journal
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+)
+
+// HeaderDifference is how the headers of a run differ.
+type HeaderDifference struct {
+	// Run counts from 1.
+	Run int `json:"run"`
+	// Policies are the fields of the resolved policies that differ.
+	Policies []PolicyDifference `json:"policies,omitempty"`
+	// Tools are those that are not on offer in both, and those whose schemas differ.
+	Tools []ToolDifference `json:"tools,omitempty"`
+	// Changes are all other members that differ, such as /config/seed.
+	Changes []Change `json:"changes,omitempty"`
+}
+
+// PolicyDifference is one field of a policy that differs.
+type PolicyDifference struct {
+	// Of names the policy: "answer", "transport", "tool book_room"; "run" for what bounds the run as a whole.
+	Of string `json:"of"`
+	// Name is the field's name in files.
+	Name string `json:"name"`
+	// A and B are its values, and who said so.
+	A policy.Explained `json:"a"`
+	B policy.Explained `json:"b"`
+}
+
+// ToolDifference is a tool by the digests of its schema; empty where it is not on offer.
+type ToolDifference struct {
+	Name string `json:"name"`
+	A    string `json:"a,omitempty"`
+	B    string `json:"b,omitempty"`
+}
+
+// String is the difference for people, one thing a line.
+func (h HeaderDifference) String() string {
+	var b strings.Builder
+	h.explain(&b)
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// DiffHeaders compares what two runs are held to, a before b; it reports whether anything differs. Of policies that a header does
+// not explain, it compares what they come to now.
+func DiffHeaders(a, b Header) (HeaderDifference, bool) { return headersDiffer(&a, &b) }
+
+// headersDiffer is DiffHeaders.
+func headersDiffer(a, b *Header) (HeaderDifference, bool) {
+	d := HeaderDifference{Policies: policiesDiffer(a, b), Tools: toolsDiffer(a.Tools, b.Tools), Changes: restDiffers(*a, *b)}
+	return d, len(d.Policies)+len(d.Tools)+len(d.Changes) > 0
+}
+
+// policiesDiffer compares the policies of all actions that either header names, and the bounds of the run.
+func policiesDiffer(a, b *Header) []PolicyDifference {
+	var found []PolicyDifference
+	add := func(of string, x, y policy.Explained) {
+		if x.Value != y.Value {
+			found = append(found, PolicyDifference{of, cmp.Or(x.Field, y.Field), x, y})
+		}
+	}
+	for _, p := range policiesOf(a, b) {
+		x, y := a.explained(p.action, p.plane), b.explained(p.action, p.plane)
+		for _, name := range policy.Fields() {
+			add(p.name, rowOf(x, name), rowOf(y, name))
+		}
+	}
+	for _, row := range setFields {
+		add("run", policy.Explained{Field: row.name, Value: row.show(&a.Config.Policy)},
+			policy.Explained{Field: row.name, Value: row.show(&b.Config.Policy)})
+	}
+	return found
+}
+
+// planePolicy is one policy of a run.
+type planePolicy struct {
+	name, action string
+	plane        fault.Plane
+}
+
+// policiesOf are the policies that either header explains: the answer's or the single action's, transport, and those of tools by name.
+func policiesOf(a, b *Header) []planePolicy {
+	own := planePolicy{"answer", machine.AnswerAction, fault.Correction}
+	all := []planePolicy{own, {"transport", "", fault.Transport}}
+	var tools []string
+	for _, r := range slices.Concat(a.Resolved, b.Resolved) {
+		if !r.Transport && r.Action != machine.AnswerAction {
+			tools = append(tools, r.Action)
+		}
+	}
+	slices.Sort(tools)
+	for _, name := range slices.Compact(tools) {
+		all = append(all, planePolicy{"tool " + name, name, fault.Correction})
+	}
+	return all
+}
+
+// explained is the policy of an action: as the header has it, else as its layers come to now.
+func (h *Header) explained(action string, plane fault.Plane) policy.Explanation {
+	if e := h.resolved(action, plane); e != nil {
+		return e
+	}
+	e := policy.Explanation(nil)
+	if plane == fault.Transport {
+		_, e = policy.ResolveTransport(h.Config.Policy)
+	} else {
+		_, e = policy.Resolve(h.Config.Policy, action)
+	}
+	for n := range e {
+		e[n].Source = h.source(e[n])
+	}
+	return e
+}
+
+func toolsDiffer(a, b []Tool) []ToolDifference {
+	var found []ToolDifference
+	for _, t := range a {
+		if other := schemaOf(b, t.Name); other != t.Schema {
+			found = append(found, ToolDifference{t.Name, t.Schema, other})
+		}
+	}
+	for _, t := range b {
+		if schemaOf(a, t.Name) == "" {
+			found = append(found, ToolDifference{Name: t.Name, B: t.Schema})
+		}
+	}
+	return found
+}
+
+func schemaOf(all []Tool, name string) string {
+	for _, t := range all {
+		if t.Name == name {
+			return t.Schema
+		}
+	}
+	return ""
+}
+
+// restDiffers compares all but policies and tools.
+func restDiffers(a, b Header) []Change {
+	var raw [2][]byte
+	for n, h := range []*Header{&a, &b} {
+		h.Config.Policy, h.Resolved, h.Tools = policy.Set{}, nil, nil
+		var err error
+		if raw[n], err = canon.Marshal(h); err != nil {
+			return []Change{{Was: err.Error()}}
+		}
+	}
+	return changes(raw[0], raw[1])
+}

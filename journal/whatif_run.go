@@ -1,0 +1,263 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// supposed is a run as it would have been, driven by what was recorded of another.
+type supposed struct {
+	w      *WhatIf
+	header *Header
+	out    RunOutlook
+	st     machine.State
+	asked  machine.Effect
+	// askedAt is when asked was asked for, shape that of all that was said.
+	askedAt time.Time
+	shape   shape
+	// stopped is set where the recorded run has stopped.
+	stopped bool
+}
+
+// begin begins the run that an event of kind started begins in the record.
+func (w *WhatIf) begin(h *Header, o *occurred) *supposed {
+	r := &supposed{w: w, header: h, out: RunOutlook{Line: o.line}}
+	cfg := h.Config
+	w.change(&cfg)
+	st, err := machine.New(cfg, o.before.Session)
+	if err != nil {
+		r.hush(nil, "begin", "its config is refused: "+err.Error())
+		return r
+	}
+	st.Run, st.Opened, st.Transcript, st.At = o.before.Run, o.before.Opened, o.before.Transcript, o.before.At
+	r.st = st
+	r.out.Warnings = w.leftOut(h)
+	return r
+}
+
+// readFields are the fields of a policy that say how replies are read.
+var readFields = []string{"text_repairs", "native_repairs", "forms_off"}
+
+// leftOut says what of the question has no bearing on a run.
+func (w *WhatIf) leftOut(h *Header) []string {
+	var all []string
+	if w.Reread != nil && h.Redaction != nil {
+		all = append(all, "replies are not read again: parts of them were left out of the journal")
+	}
+	if w.Reread != nil || w.Policy == nil {
+		return all
+	}
+	now := Header{Config: h.Config}
+	now.Config.Policy = *w.Policy
+	for _, p := range policiesDiffer(h, &now) {
+		if slices.Contains(readFields, p.Name) {
+			all = append(all, fmt.Sprintf("%s of %s has no bearing: replies are taken as they were read", p.Name, policyName(p.Of)))
+		}
+	}
+	return all
+}
+
+// live reports whether the record still answers, and the run goes on.
+func (r *supposed) live() bool { return r.out.Silent == nil && r.st.Phase != machine.Stopped }
+
+// met takes the next recorded event.
+func (r *supposed) met(o *occurred) {
+	if r.live() {
+		r.feed(o)
+	}
+	r.out.Recorded.add(&o.ev, o.decision.Effects, o.asked, o.askedAt)
+	if r.live() {
+		r.out.Answered = r.out.Recorded
+	}
+	if n := len(o.decision.Effects); n > 0 && o.decision.Effects[n-1].Outcome != nil {
+		r.stopped, r.out.RecordedEnd = true, o.decision.Effects[n-1].String()
+	}
+}
+
+// feed feeds an event to the run, if it is an answer to what the run asks.
+func (r *supposed) feed(o *occurred) {
+	if o.ev.Kind == machine.Woke {
+		// Waits are the run's own.
+		return
+	}
+	if o.asked.Kind != machine.WaitUntil {
+		r.wake()
+	}
+	if !r.live() {
+		return
+	}
+	ev, ok := r.answer(o)
+	switch {
+	case ok:
+		r.step(ev, o)
+	case o.ev.Kind != machine.ToolEnded:
+		r.hush(o, r.asked.String(), "the record says: "+eventText(&o.ev))
+	}
+}
+
+// wake makes the waits that stand before what the run asks next.
+func (r *supposed) wake() {
+	for r.live() && r.asked.Kind == machine.WaitUntil {
+		r.step(Event{Kind: machine.Woke, At: r.asked.Wait.Until}, nil)
+	}
+}
+
+// answer is the event as the run takes it; ok is false where it answers another question than the run's.
+func (r *supposed) answer(o *occurred) (ev Event, ok bool) {
+	ev = o.ev
+	switch {
+	case ev.Kind == machine.Started || ev.Kind == machine.Adjusted || ev.Kind == machine.Dispatched:
+		return ev, true
+	case o.asked.Kind != r.asked.Kind || o.shape != r.shape:
+		return ev, false
+	}
+	switch ev.Kind {
+	case machine.Cancelled:
+		return ev, true
+	case machine.Tried:
+		return ev, sameTry(o.asked.Try, r.asked.Try)
+	case machine.Planned:
+		return ev, sameQuestion(&o.asked, &r.asked)
+	case machine.ToolEnded:
+		return ev, r.expects(o)
+	case machine.Replied:
+		ev.Reply = r.reread(ev.Reply)
+	}
+	return ev, r.asked.Model != nil && sameCall(o.asked.Model, r.asked.Model)
+}
+
+func sameTry(a, b *machine.TryRun) bool {
+	return a.Attempt == b.Attempt && a.Transport == b.Transport
+}
+
+// sameCall reports whether two model calls are the same but for their words and limits.
+func sameCall(a, b *machine.ModelCall) bool {
+	same := func(x, y machine.Position) bool { return x.Action == y.Action && x.Attempt == y.Attempt }
+	return a.Turn == b.Turn && a.Transport == b.Transport && a.Model == b.Model && slices.EqualFunc(a.At, b.At, same)
+}
+
+// sameQuestion reports whether a planner is asked the same.
+func sameQuestion(a, b *machine.Effect) bool {
+	if x, y := a.Exhaustion, b.Exhaustion; x != nil && y != nil {
+		return x.Action == y.Action && x.Attempt == y.Attempt && x.Plane == y.Plane && x.Reason == y.Reason
+	}
+	x, y := a.Consultation, b.Consultation
+	return x != nil && y != nil && x.Action == y.Action && x.Attempt == y.Attempt && x.Index == y.Index && x.Failure.Class == y.Failure.Class
+}
+
+// expects reports whether the outcome of a call is that which comes next. The outcomes of calls that the run does not make are
+// passed over.
+func (r *supposed) expects(o *occurred) bool {
+	next := callOf(r.asked.Tools, r.st.Batch.Cursor)
+	was := callOf(o.asked.Tools, o.ev.Tool.Index)
+	return next != nil && was != nil && next.Index == was.Index && next.Tool == was.Tool && next.Transport == was.Transport &&
+		bytes.Equal(next.Arguments, was.Arguments)
+}
+
+func callOf(runs []machine.ToolRun, index int) *machine.ToolRun {
+	for n := range runs {
+		if runs[n].Index == index {
+			return &runs[n]
+		}
+	}
+	return nil
+}
+
+// reread reads a reply again, where the question says how. What reducers made of an answer stays with it.
+func (r *supposed) reread(was *machine.Reply) *machine.Reply {
+	if r.w.Reread == nil || r.header.Redaction != nil {
+		return was
+	}
+	now := r.w.Reread(r.header, r.st.Policy, was)
+	if now == nil {
+		return was
+	}
+	if was.Answer == nil || now.Answer == nil || len(now.Answer.Issues) > 0 {
+		return now
+	}
+	if bytes.Equal(was.Answer.Value, now.Answer.Value) && len(was.Answer.Issues) == 0 {
+		return was
+	}
+	if len(r.st.Session.Slices()) > 0 {
+		r.out.Warnings = append(r.out.Warnings, "an answer is accepted that was not: no reducer has seen it")
+	}
+	return now
+}
+
+// step steps the run. o is the recorded event behind ev, with whose decision the run's is compared; nil for none.
+func (r *supposed) step(ev Event, o *occurred) {
+	if o != nil && ev.Kind != machine.Started {
+		ev.At = r.askedAt.Add(o.ev.At.Sub(o.askedAt))
+	}
+	if ev.At.Before(r.st.At) {
+		ev.At = r.st.At
+	}
+	st, effects, err := machine.Step(r.st, ev)
+	if err != nil {
+		r.hush(o, r.asked.String(), "what was recorded does not fit: "+err.Error())
+		return
+	}
+	r.out.WhatIf.add(&ev, effects, r.asked, r.askedAt)
+	r.shape = r.shape.add(st.Transcript.Slice(r.st.Transcript.Len(), st.Transcript.Len()))
+	r.st = st
+	if o != nil {
+		r.compare(o, effects)
+	}
+	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
+		r.asked, r.askedAt = effects[n-1], ev.At
+	}
+	if st.Phase == machine.Stopped {
+		r.out.End = r.asked.String()
+	}
+}
+
+// untold is the warning of a run that keeps from the model what it was told.
+const untold = "the model would not have been told what was wrong, and is taken to have replied all the same"
+
+// compare notes the first decision that is another.
+func (r *supposed) compare(o *occurred, effects []machine.Effect) {
+	if told(o.decision.Effects) && !told(effects) && r.live() && !slices.Contains(r.out.Warnings, untold) {
+		r.out.Warnings = append(r.out.Warnings, untold)
+	}
+	if r.out.First != nil {
+		return
+	}
+	was, a := decisionsOf(o.decision.Effects)
+	now, b := decisionsOf(effects)
+	if a != b {
+		r.out.First = &OtherDecision{Line: o.line, Event: o.number, Was: was, Now: now}
+	}
+}
+
+// told reports whether there is feedback among effects.
+func told(effects []machine.Effect) bool {
+	return slices.ContainsFunc(effects, func(e machine.Effect) bool { return e.Decision != nil && e.Decision.Feedback != nil })
+}
+
+// hush notes that the record no longer answers.
+func (r *supposed) hush(o *occurred, asks, has string) {
+	r.out.Silent = &Silence{Asks: asks, Has: has}
+	if o != nil {
+		r.out.Silent.Line, r.out.Silent.Event = o.line, o.number
+	}
+}
+
+// finish ends the run where the record ends.
+func (r *supposed) finish() RunOutlook {
+	r.wake()
+	if r.live() {
+		has := "the recorded run had ended: " + r.out.RecordedEnd
+		if !r.stopped {
+			has = "the record ends here, before the run does"
+		}
+		r.hush(nil, r.asked.String(), has)
+	}
+	if r.out.Silent == nil {
+		r.out.Answered = r.out.Recorded
+	}
+	return r.out
+}
