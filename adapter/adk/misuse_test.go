@@ -2,7 +2,6 @@ package adk_test
 
 import (
 	"errors"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,16 +96,5 @@ func TestSchemasOfGenaiAreCheckedToo(t *testing.T) {
 			continue
 		}
 		assert.Contains(t, given["error"], c.told)
-	}
-}
-
-// Both runtimes' adapters drive the core by the same code.
-func TestTheDriverIsThatOfTheEinoAdapter(t *testing.T) {
-	for _, name := range []string{"doc.go", "run.go", "step.go", "call.go"} {
-		own, err := os.ReadFile("internal/turns/" + name)
-		require.NoError(t, err)
-		other, err := os.ReadFile("../eino/internal/turns/" + name)
-		require.NoError(t, err)
-		assert.Equal(t, string(other), string(own), name)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
 
-	"github.com/retake-go/retake/adapter/adk/internal/turns"
+	"github.com/retake-go/retake/adapter/internal/turns"
 	"github.com/retake-go/retake/tool"
 )
 

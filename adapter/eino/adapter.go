@@ -8,7 +8,7 @@ import (
 
 	"github.com/benbjohnson/clock"
 
-	"github.com/retake-go/retake/adapter/eino/internal/turns"
+	"github.com/retake-go/retake/adapter/internal/turns"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"

@@ -7,7 +7,7 @@ import (
 
 	einoschema "github.com/cloudwego/eino/schema"
 
-	"github.com/retake-go/retake/adapter/eino/internal/turns"
+	"github.com/retake-go/retake/adapter/internal/turns"
 	"github.com/retake-go/retake/tool"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 	einoschema "github.com/cloudwego/eino/schema"
 
-	"github.com/retake-go/retake/adapter/eino/internal/turns"
+	"github.com/retake-go/retake/adapter/internal/turns"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/tool"
 )
