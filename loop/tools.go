@@ -13,10 +13,15 @@ import (
 func (d *driver) runTools(ctx context.Context, runs []machine.ToolRun) ([]machine.Effect, error) {
 	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs))}
 	slots := make(chan struct{}, d.parallel)
+	// What the journal holds is read before any call runs, for calls that land are added to it.
 	for n, run := range runs {
 		b.outcomes[n] = make(chan tool.Outcome, 1)
 		if landed, ok := d.landed.Result(run); ok {
 			b.outcomes[n] <- outcomeOf(landed)
+		}
+	}
+	for n, run := range runs {
+		if len(b.outcomes[n]) > 0 {
 			continue
 		}
 		go func() {
