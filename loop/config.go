@@ -85,13 +85,15 @@ type Option func(*options)
 type options struct {
 	clock     clock.Clock
 	observers []Observer
-	planner   Planner
-	adjust    func(session.State) (policy.Layer, bool)
-	prompt    PromptFunc
-	models    map[string]Model
-	stream    func(Delta)
-	parallel  int
-	journal   *journal.Journal
+	// tracers are those of the observers that follow work too.
+	tracers  []Tracer
+	planner  Planner
+	adjust   func(session.State) (policy.Layer, bool)
+	prompt   PromptFunc
+	models   map[string]Model
+	stream   func(Delta)
+	parallel int
+	journal  *journal.Journal
 	// journals is set where a journal was given, be it nil.
 	journals bool
 }
@@ -107,7 +109,7 @@ type PromptFunc func(ctx context.Context, view session.State, at []machine.Posit
 // [github.com/retake-go/retake/looptest.Clock].
 func WithClock(c clock.Clock) Option { return func(o *options) { o.clock = c } }
 
-// WithObserver adds an observer.
+// WithObserver adds an observer. One that is a [Tracer] too follows the run's work.
 func WithObserver(obs Observer) Option {
 	return func(o *options) { o.observers = append(o.observers, obs) }
 }
@@ -153,6 +155,9 @@ func collect(opts []Option) (*options, error) {
 		errs = append(errs, fmt.Errorf("WithParallel: %d tools at once: give 1 or more", o.parallel))
 	}
 	for _, obs := range o.observers {
+		if t, ok := obs.(Tracer); ok {
+			o.tracers = append(o.tracers, t)
+		}
 		if obs == nil {
 			errs = append(errs, errors.New("WithObserver: the observer is nil: give one, or leave the option out"))
 		}

@@ -61,6 +61,30 @@ func (g *guarded) Observe(ctx context.Context, n Notice) {
 	}, func() struct{} { g.off.Store(true); return struct{}{} })
 }
 
+// Begin lets the observer follow work, where it is a [Tracer].
+func (g *guarded) Begin(ctx context.Context, w Work) (context.Context, func(WorkEnd)) {
+	t, ok := g.to.(Tracer)
+	if !ok || g.off.Load() {
+		return ctx, nil
+	}
+	var end func(WorkEnd)
+	inner := OrElse(ctx, g.f, TelemetryFailed, func(ctx context.Context) (inner context.Context, _ error) {
+		inner, end = t.Begin(ctx, w)
+		return inner, nil
+	}, func() context.Context { g.off.Store(true); return ctx })
+	return inner, func(e WorkEnd) { g.end(ctx, end, e) }
+}
+
+func (g *guarded) end(ctx context.Context, end func(WorkEnd), e WorkEnd) {
+	if end == nil || g.off.Load() {
+		return
+	}
+	OrElse(ctx, g.f, TelemetryFailed, func(context.Context) (struct{}, error) {
+		end(e)
+		return struct{}{}, nil
+	}, func() struct{} { g.off.Store(true); return struct{}{} })
+}
+
 // Summarize is text as summarize makes it shorter; where that fails, text cut to most bytes (seed 003, "Summary generation
 // fails"), as [Truncate] does it.
 func Summarize(ctx context.Context, f *Fallbacks, text string, most int, summarize func(context.Context, string) (string, error)) string {

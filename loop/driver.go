@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -27,6 +28,8 @@ type driver struct {
 	// asked are the errors of the calls of a reply that did not come through, by place in the reply, for the planner.
 	asked map[int]error
 	last  time.Time
+	// tool is the one whose outcome is being fed.
+	tool string
 	// adjusted is the layer that the policy was last adjusted by.
 	adjusted policy.Layer
 	// landed are the results that a journal holds already; nil for none.
@@ -78,6 +81,12 @@ func (d *driver) observe(ev machine.Event, effects []machine.Effect, st machine.
 	if len(d.observers) == 0 {
 		return
 	}
+	if failed := uncharged(ev, effects); failed != nil {
+		d.tell(Notice{
+			Kind: ReducerFailed, CorrelationID: st.Session.ID(), At: ev.At, Action: d.tool, Plane: fault.Correction, Class: fault.Reducer,
+			Reason: policy.ReducerError, Err: d.err, Reducer: failed.Reducer,
+		})
+	}
 	for _, e := range effects {
 		d.tell(notices(st.Session.ID(), ev.At, e, d.err)...)
 	}
@@ -93,8 +102,9 @@ func (d *driver) tell(all ...Notice) {
 
 // run runs from the given messages until the core stops.
 func (d *driver) run(ctx context.Context, prompt ...message.Message) (Result, error) {
+	ctx, end := d.whole(ctx, false)
 	effects, err := d.runner.Start(d.now(), prompt...)
-	return d.goOn(ctx, effects, err)
+	return end(d.goOn(ctx, effects, err))
 }
 
 // goOn carries effects out until the core stops.
@@ -141,7 +151,7 @@ func (d *driver) carry(ctx context.Context, e machine.Effect) ([]machine.Effect,
 }
 
 func (d *driver) cancel(ctx context.Context) ([]machine.Effect, error) {
-	d.cause = context.Cause(ctx)
+	d.cause = context.Cause(life(ctx))
 	return d.runner.Cancel(d.now())
 }
 
@@ -154,9 +164,17 @@ func (d *driver) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effe
 		return nil, fmt.Errorf("loop: there is no model %q: name one of those given by WithModels", m.Model)
 	}
 	st := d.runner.State()
-	reply, err := model.Reply(ctx, Request{
+	inner, end := d.begin(ctx, modelWork(m))
+	reply, err := model.Reply(inner, Request{
 		System: m.System, Messages: st.Transcript, Tools: d.cfg.Tools.All(), Output: d.cfg.Output, Model: m.Model, At: m.At, Stream: d.stream,
 	})
+	effects, fed := d.replied(ctx, reply, err)
+	end(modelEnd(reply, err, effects))
+	return effects, fed
+}
+
+// replied feeds what a model returned.
+func (d *driver) replied(ctx context.Context, reply message.Reply, err error) ([]machine.Effect, error) {
 	if ctx.Err() != nil {
 		return d.cancel(ctx)
 	}

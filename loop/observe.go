@@ -13,7 +13,8 @@ import (
 
 // Observer is told what a run records: once for each attempt, retry, exhaustion, reducer error and progress. It cannot
 // change the outcome; a panic in it is contained. A replay tells it nothing. Progress of tools that run in parallel comes
-// from their goroutines: an Observer must be safe for concurrent use.
+// from their goroutines: an Observer must be safe for concurrent use. One that is a [Tracer]
+// too is told when work begins and ends. The context is that of the run, with the values that tracers gave it.
 type Observer interface {
 	Observe(ctx context.Context, n Notice)
 }
@@ -35,7 +36,8 @@ const (
 	Retrying NoticeKind = "retry"
 	// Exhausted: an action ended without success.
 	Exhausted NoticeKind = "exhausted"
-	// ReducerFailed: a reducer refused an event.
+	// ReducerFailed: a reducer refused an event. Where the decision on the tool's calls of a reply was taken already, no attempt
+	// is charged for it, and Attempt is zero.
 	ReducerFailed NoticeKind = "reducer_error"
 	// Progressed: a tool reported progress.
 	Progressed NoticeKind = "progress"
@@ -103,6 +105,20 @@ func decisionNotices(id string, at time.Time, d *machine.Decision, err error) []
 		all = append(all, n)
 	}
 	return all
+}
+
+// uncharged is the reducer error of an event that no decision is about: that of a further call of a tool whose calls were
+// decided on already.
+func uncharged(ev machine.Event, effects []machine.Effect) *fault.ReducerError {
+	if ev.Tool == nil || ev.Tool.Reduced == nil {
+		return nil
+	}
+	for _, e := range effects {
+		if e.Decision != nil && e.Decision.ReducerError != nil {
+			return nil
+		}
+	}
+	return ev.Tool.Reduced.Error
 }
 
 // tell tells one observer, whatever it does.

@@ -38,7 +38,11 @@ func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Ses
 		return Result{}, err
 	}
 	defer d.release()
-	return d.goOn(ctx, []machine.Effect{asked}, nil)
+	if d.runner.State().Phase == machine.Stopped {
+		return d.runner.Result(nil)
+	}
+	ctx, end := d.whole(ctx, true)
+	return end(d.goOn(ctx, []machine.Effect{asked}, nil))
 }
 
 // ResumeRunner is a runner that goes on with the run that the journal of the options holds, for engines that bring their own clock:

@@ -62,6 +62,7 @@ func (d *driver) collectTools(ctx context.Context, b *batch) (effects []machine.
 			if d.err = out.Err; out.Err != nil {
 				d.asked = with(d.asked, run.Index, out.Err)
 			}
+			d.tool = run.Tool
 			if effects, err = d.runner.ToolEnded(d.now(), run, out); err != nil {
 				return nil, err
 			}
@@ -81,9 +82,12 @@ func with(errs map[int]error, n int, err error) map[int]error {
 }
 
 func (d *driver) invoke(ctx context.Context, run machine.ToolRun) tool.Outcome {
+	ctx, end := d.begin(ctx, Work{Kind: WorkTool, Tool: run.Tool, CallID: run.ID, Transport: run.Transport})
 	t, _ := d.cfg.Tools.Get(run.Tool)
 	ctx = tool.WithInvocation(ctx, tool.Invocation{Key: run.Key, CallID: run.ID, Report: func(p []byte) { d.progress(run, p) }})
-	return t.Invoke(ctx, run.Arguments)
+	out := t.Invoke(ctx, run.Arguments)
+	end(toolRunEnd(out))
+	return out
 }
 
 func (d *driver) progress(run machine.ToolRun, p []byte) {
