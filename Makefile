@@ -3,7 +3,9 @@
 FUZZTIME    ?= 60s
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # The modules of the repo: the core, and those that stand apart from it.
-MODULES     := . examples
+MODULES     := . $(patsubst %/go.mod,%,$(wildcard examples/go.mod examples/*/go.mod adapter/*/go.mod bench/go.mod))
+# Those whose requests to a provider are golden files.
+WIRE        := adapter/openai adapter/anthropic adapter/genai adapter/ollama
 
 .PHONY: demo test race arch bench fuzz golden lint
 
@@ -30,14 +32,15 @@ bench:
 	go test -run='^$$' -bench=. -benchmem ./...
 
 fuzz: ## every fuzz target for FUZZTIME
-	@go list ./... | while read -r p; do \
+	@for m in $(MODULES); do (cd $$m && go list ./... | while read -r p; do \
 		for f in $$(go test -list '^Fuzz' "$$p" | grep '^Fuzz'); do \
 			echo "$$p $$f"; go test -run='^$$' -fuzz="^$$f\$$" -fuzztime=$(FUZZTIME) -fuzzminimizetime=20x "$$p" || exit 1; \
 		done; \
-	done
+	done) || exit 1; done
 
 golden: ## rewrite the golden files; then read the diff, and commit only what you understand
-	go test ./fault ./ratelimit ./result ./policy/file ./feedback ./looptest/scenario ./cmd/retake -args -rewrite
+	go test ./fault ./ratelimit ./result ./policy/file ./feedback ./looptest/scenario ./cmd/retake ./adapter/internal/wiretest -args -rewrite
+	@for m in $(WIRE); do (cd $$m && go test . -args -rewrite) || exit 1; done
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }
