@@ -143,36 +143,34 @@ func (l *file) size() (int64, error) {
 	return info.Size(), nil
 }
 
-// check reports whether the journal ends at at, but for a torn line.
-func (l *file) check(at int64) error {
-	size, err := l.size()
-	if err != nil || size == at {
-		return err
+// check reports whether the journal ends at at, but for a torn line, and how long the file is.
+func (l *file) check(at int64) (size int64, err error) {
+	if size, err = l.size(); err != nil || size == at {
+		return size, err
 	}
 	conflict := &ConflictError{Session: l.session, Want: at, Found: size}
 	if size < at {
-		return conflict
+		return size, conflict
 	}
 	rest, err := io.ReadAll(io.NewSectionReader(l.f, at, size-at))
 	if err != nil {
-		return err
+		return size, err
 	}
 	if bytes.IndexByte(rest, '\n') >= 0 {
-		return conflict
+		return size, conflict
 	}
-	return nil
+	return size, nil
 }
 
 func (l *file) Append(_ context.Context, at int64, lines []byte, durable bool) error {
-	if err := l.check(at); err != nil {
+	size, err := l.check(at)
+	if err != nil {
 		return err
 	}
-	n, err := l.f.WriteAt(lines, at)
-	if err != nil {
+	if _, err := l.f.WriteAt(lines, at); err != nil {
 		return errors.Join(err, l.f.Truncate(at))
 	}
-	size, err := l.size()
-	if end := at + int64(n); err == nil && size > end {
+	if end := at + int64(len(lines)); size > end {
 		err = l.f.Truncate(end)
 	}
 	if err == nil && durable {
@@ -182,7 +180,7 @@ func (l *file) Append(_ context.Context, at int64, lines []byte, durable bool) e
 }
 
 func (l *file) Replace(_ context.Context, at int64, lines []byte) error {
-	if err := l.check(at); err != nil {
+	if _, err := l.check(at); err != nil {
 		return err
 	}
 	made, err := openLocked(l.path+temporary, l.session)
