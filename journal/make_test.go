@@ -28,6 +28,8 @@ import (
 
 const theSession = "order-42"
 
+var theKey = []byte("sixteen bytes or more")
+
 type booking struct {
 	City   string `json:"city"   validate:"required"`
 	Nights int    `json:"nights" validate:"min=1,max=30"`
@@ -48,6 +50,8 @@ type story struct {
 	again string
 	// act is set where the story is no run of a model.
 	act func(*testing.T, *session.Session, *journal.Journal)
+	// cut is how many lines are kept of the journal, which is then compacted; 0 for all, and none.
+	cut int
 }
 
 // record plays a story in a session of its own, and returns its journal.
@@ -70,7 +74,32 @@ func (st story) record(t testing.TB) []byte {
 			played(t, model, s, st.again, st.cfg, options)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(string(dir), journal.FileName(theSession)))
+	path := filepath.Join(string(dir), journal.FileName(theSession))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if st.cut == 0 {
+		return text
+	}
+	require.NoError(t, j.Close())
+	return st.compacted(t, dir, path, text)
+}
+
+// compacted is the journal of a run that was compacted under way, and then went on.
+func (st story) compacted(t testing.TB, dir journal.Dir, path string, text []byte) []byte {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	require.NoError(t, os.WriteFile(path, bytes.Join(lines[:st.cut], nil), 0o600))
+	require.NoError(t, journal.Compact(context.Background(), dir, theSession, nil))
+	j, err := journal.Open(context.Background(), dir, theSession, st.settings)
+	require.NoError(t, err)
+	defer j.Close()
+	s, err := session.New(st.session)
+	require.NoError(t, err)
+	past, err := j.Past()
+	require.NoError(t, err)
+	model := looptest.NewModel(st.model[past.State.Turn-1:]...)
+	_, err = loop.Resume(context.Background(), j, model, s, st.cfg, append(st.options, loop.WithClock(looptest.NewClock()))...)
+	require.NoError(t, err)
+	text, err = os.ReadFile(path)
 	require.NoError(t, err)
 	return text
 }
@@ -146,6 +175,11 @@ func stories(t testing.TB) map[string]story {
 			})}},
 		"two_runs":      {cfg: loop.Config{Tools: toolsOf(t, nil)}, model: append(twice[:3:3], looptest.Say("Booked."), looptest.Say("Bye.")), again: "Thanks."},
 		"single_action": {act: threeTries},
+		"redacted": {cfg: loop.Config{Tools: toolsOf(t, nil)}, model: twice, settings: journal.Settings{
+			Redact: &journal.Redaction{Prompts: true, Tools: map[string]journal.ToolRedaction{"book_room": {Arguments: []string{"/city"}}}}}},
+		"redacted_keyed": {cfg: loop.Config{Tools: toolsOf(t, nil)}, model: twice, settings: journal.Settings{
+			Redact: &journal.Redaction{Key: theKey, Replies: true}}},
+		"compacted": {cfg: loop.Config{Tools: toolsOf(t, nil)}, model: twice, cut: 5},
 	}
 }
 

@@ -61,6 +61,11 @@ func (j *Journal) fold(r *Reader) error {
 }
 
 func (j *Journal) add(r *Reader, raw []byte) error {
+	if j.real == j.written {
+		if same, err := j.written.decidedAs(raw); same || err != nil {
+			return err
+		}
+	}
 	rec, err := decode(raw)
 	if err != nil {
 		return &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
@@ -103,9 +108,9 @@ func (j *Journal) parts(h *Header) error {
 
 // located says on which line a record does not fit.
 func located(r *Reader, err error) error {
-	if d, ok := errors.AsType[*DifferenceError](err); ok {
-		d.Line = r.Line()
-		return d
+	switch e := err.(type) {
+	case *DifferenceError, *MisfitError:
+		return r.locate(e)
 	}
 	return fmt.Errorf("journal: line %d: %w", r.Line(), err)
 }

@@ -52,7 +52,8 @@ type Report struct {
 // in to its end; memory grows with what the session itself keeps (attempts, feedback, slices), not with what was said.
 //
 // At the first difference it returns a [DifferenceError] or a [MisfitError], at a line that is not what was written a
-// [CorruptError], each with the report up to there; what in gives is given as it is.
+// [CorruptError], each with the report up to there; another secret key is an error of [ErrRedacted], and what in gives is given as
+// it is.
 func Replay(in io.Reader, o Replaying) (Report, error) {
 	p := newPlayer(in, o)
 	for {
@@ -112,6 +113,9 @@ func (p *player) count(kind string) error {
 	p.report.Lines, p.report.Bytes = p.r.Line(), p.r.Offset()
 	switch kind {
 	case kindHeader:
+		if err := p.fitsKey(); err != nil {
+			return err
+		}
 		p.report.Runs++
 		p.report.Session = p.Header.Session
 		p.report.Redacted = p.report.Redacted || p.Header.Redaction != nil
@@ -136,6 +140,15 @@ func (p *player) count(kind string) error {
 		p.report.Notes++
 	}
 	return nil
+}
+
+// fitsKey says where another key was given than the journal was written with.
+func (p *player) fitsKey() error {
+	h := p.Header.Redaction
+	if h == nil || len(p.key) == 0 || h.KeyID == keyID(p.key) {
+		return nil
+	}
+	return fmt.Errorf("%w with the key %q, and the one that is given is %q", ErrRedacted, h.KeyID, keyID(p.key))
 }
 
 // fold folds the record at hand; its errors name the line.

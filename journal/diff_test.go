@@ -1,0 +1,111 @@
+package journal_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+)
+
+func diff(t *testing.T, a, b []byte) journal.Divergence {
+	t.Helper()
+	d, err := journal.Diff(bytes.NewReader(a), bytes.NewReader(b))
+	require.NoError(t, err)
+	return d
+}
+
+// Two runs of the same script and seed have the same trace, whatever the clock said and whatever was noted.
+func TestRunsOfTheSameScriptDoNotDiffer(t *testing.T) {
+	a := kept(t, "parallel_tools")
+	b := stories(t)["parallel_tools"].record(t)
+	d := diff(t, a, b)
+	assert.Nil(t, d.Step)
+	assert.Len(t, d.Headers, 1, "the one was begun by another version")
+	later := edited(t, kept(t, "corrected"), `"at":"2030-`, `"at":"2031-`)
+	assert.True(t, diff(t, kept(t, "corrected"), later).Same(), "times that were observed are not compared")
+}
+
+func TestADiffSaysHowTheRunsBegan(t *testing.T) {
+	d := diff(t, kept(t, "corrected"), kept(t, "exhausted"))
+	require.Len(t, d.Headers, 1)
+	h := d.Headers[0]
+	assert.Equal(t, 1, h.Run)
+	var names []string
+	for _, p := range h.Policies {
+		names = append(names, p.Of+" "+p.Name+": "+p.A.Value+" "+p.A.Source+" -> "+p.B.Value+" "+p.B.Source)
+	}
+	assert.Equal(t, []string{"answer max_attempts: 3  -> 2 policy.yaml:1:1", "answer backoff: exponential 1s ×2, jitter ±20% policy.yaml:1:1 -> constant 0s "}, names)
+	var paths []string
+	for _, c := range h.Changes {
+		paths = append(paths, c.Path)
+	}
+	assert.Equal(t, []string{"/config/feedback", "/config/seed", "/config/system"}, paths)
+}
+
+// A policy that only one side has for a tool is compared with what the other side's layers come to.
+func TestADiffComparesPoliciesThatOneSideDoesNotName(t *testing.T) {
+	st := stories(t)["user_prompts"]
+	a := st.record(t)
+	st.cfg.Policy = policyOf(t, "tools:\n  book_room: {max_attempts: 5}\nbudgets: {run: 3}\n")
+	d := diff(t, a, st.record(t))
+	require.Len(t, d.Headers, 1)
+	text := d.Headers[0].String()
+	assert.Contains(t, text, "policy of tool book_room\n    max_attempts: 3 (default) -> 5 (tool book_room, policy.yaml:2:15)")
+	assert.Contains(t, text, "policy of the run\n    budgets.run: 8 -> 3")
+	assert.Nil(t, d.Step)
+}
+
+func TestADiffNamesToolsThatAreNotTheSame(t *testing.T) {
+	st := stories(t)["user_prompts"]
+	a := st.record(t)
+	st.cfg = loop.Config{Tools: toolsOf(t, nil)}
+	b := st.record(t)
+	there, gone := diff(t, a, b).Headers[0].Tools[0], diff(t, b, a).Headers[0].Tools[0]
+	assert.Equal(t, journal.ToolDifference{Name: "book_room", B: there.B}, there)
+	assert.Equal(t, journal.ToolDifference{Name: "book_room", A: there.B}, gone)
+	assert.NotEmpty(t, there.B)
+	changed := edited(t, b, there.B, "0123456789abcdef0123456789abcdef")
+	assert.Equal(t, journal.ToolDifference{Name: "book_room", A: there.B, B: "0123456789abcdef0123456789abcdef"}, diff(t, b, changed).Headers[0].Tools[0])
+}
+
+func TestADiffFindsTheFirstStepThatIsAnother(t *testing.T) {
+	good := kept(t, "corrected")
+	d := diff(t, good, kept(t, "bad-decision-changed"))
+	assert.Equal(t, int64(1), d.Steps)
+	require.NotNil(t, d.Step)
+	assert.True(t, d.Step.SameEvent)
+	assert.Equal(t, int64(2), d.Step.Number)
+	assert.Equal(t, []journal.Change{{Path: "/effects/0/decision/reason", Was: `"backoff"`, Now: `"immediate"`}}, d.Step.Changes)
+
+	d = diff(t, good, edited(t, good, "Two nights in Lisbon, please.", "Three."))
+	assert.False(t, d.Step.SameEvent)
+	assert.Contains(t, d.Explain("a", "b"), "event 1 is the first that differs\n")
+
+	d = diff(t, good, kept(t, "bad-torn"))
+	assert.Equal(t, int64(7), d.Steps)
+	assert.Zero(t, d.Step.B)
+	assert.Contains(t, d.Explain("a", "b"), "b ends here")
+
+	runs := kept(t, "two_runs")
+	one := journal.Chain(recordsOf(t, runs)[:13]...)
+	d = diff(t, one, runs)
+	assert.Contains(t, d.Explain("a", "b"), "a ends here\n  b, line 14: another run begins")
+}
+
+func TestADiffSaysWhichJournalCannotBeRead(t *testing.T) {
+	good, bad := kept(t, "corrected"), kept(t, "bad-hash-changed")
+	_, err := journal.Diff(bytes.NewReader(good), bytes.NewReader(bad))
+	require.ErrorIs(t, err, journal.ErrCorrupt)
+	require.ErrorContains(t, err, "the second journal: journal: line 4")
+	_, err = journal.Diff(bytes.NewReader(bad), bytes.NewReader(good))
+	require.ErrorContains(t, err, "the first journal: ")
+	records := recordsOf(t, good)
+	for _, odd := range [][]byte{journal.Chain(records[1:]...), journal.Chain(records[0], records[2]), journal.Chain(records[0], records[1], records[0])} {
+		_, err = journal.Diff(bytes.NewReader(odd), bytes.NewReader(odd))
+		require.ErrorIs(t, err, journal.ErrCorrupt)
+	}
+}

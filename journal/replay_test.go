@@ -1,0 +1,182 @@
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+)
+
+// kept is a journal of testdata.
+func kept(t testing.TB, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(v1, name+".jsonl"))
+	require.NoError(t, err)
+	return text
+}
+
+func replay(text []byte) (journal.Report, error) {
+	return journal.Replay(bytes.NewReader(text), journal.Replaying{})
+}
+
+// differenceIn is the difference that a replay finds.
+func differenceIn(t *testing.T, text []byte) *journal.DifferenceError {
+	t.Helper()
+	_, err := replay(text)
+	d, ok := errors.AsType[*journal.DifferenceError](err)
+	require.True(t, ok, "%v", err)
+	require.ErrorIs(t, err, journal.ErrDiffers)
+	return d
+}
+
+// What a decision hangs on is named, with its value and where that was written.
+func TestADifferenceNamesTheRuleAndTheFieldOfThePolicy(t *testing.T) {
+	for name, tt := range map[string]struct {
+		from, old, with string
+		was, now        policy.Reason
+		fields          []string
+		path            string
+	}{
+		"a limit": {"exhausted", `"global":{"max_attempts":2},`, `"global":{"max_attempts":3},`, "", "",
+			[]string{"max_attempts 2 then, 3 now (global, policy.yaml:1:1)"}, "/effects/0/model/at/0/max_attempts"},
+		"a stop that was a retry": {"exhausted", `"reason":"attempts_exhausted","retry":false`, `"reason":"immediate","retry":true`,
+			policy.Immediate, policy.AttemptsExhausted, []string{"max_attempts 2 (global, policy.yaml:1:1)"}, "/effects/0/decision/reason"},
+		"a budget": {"exhausted", `"reason":"attempts_exhausted","retry":false`, `"reason":"tool_budget","retry":false`,
+			policy.ToolBudget, policy.AttemptsExhausted, []string{"budgets.tool 4", "max_attempts 2 (global, policy.yaml:1:1)"}, "/effects/0/decision/reason"},
+		"a delay": {"corrected", `"delay_ns":819647250,"feedback"`, `"delay_ns":819647251,"feedback"`, policy.Backoff, policy.Backoff,
+			[]string{"backoff exponential 1s ×2, jitter ±20% (global, policy.yaml:1:1)", `seed "7"`}, "/effects/0/decision/delay_ns"},
+		"a seed": {"corrected", `"seed":"7"`, `"seed":"8"`, policy.Backoff, policy.Backoff,
+			[]string{"backoff exponential 1s ×2, jitter ±20% (global, policy.yaml:1:1)", `seed "8"`}, "/effects/0/decision/delay_ns"},
+		"a server's wait": {"transport_wait", `"reason":"retry_after"`, `"reason":"backoff"`, policy.Backoff, policy.ServerAsked,
+			[]string{"backoff exponential 1s ×2, cap 10s, jitter ±20% after the cap (default)", "retry_after first (default)"}, "/effects/0/decision/reason"},
+		"a longest wait": {"transport_wait", `"reason":"retry_after","retry":true`, `"reason":"retry_after_too_long","retry":false`,
+			policy.RetryAfterTooLong, policy.ServerAsked, []string{"max_retry_after 5m0s (default)"}, "/effects/0/decision/reason"},
+		"a system prompt": {"corrected", `"system":"{{with feedback}}{{.}}{{end}}"`, `"system":"{{with feedback}}{{.}}{{end}}."`, "", "",
+			[]string{"system template " + journal.SchemaDigest([]byte("{{with feedback}}{{.}}{{end}}."))[:8]}, "/effects/0/model/system"},
+		"feedback that was not given": {"exhausted", `"budgets":`, `"answer":{"emit_feedback":true},"tools":{"book_room":{"emit_feedback":false}},"budgets":`, "", "",
+			[]string{"emit_feedback false (tool book_room)"}, "/effects/0/decision/feedback"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := differenceIn(t, edited(t, kept(t, tt.from), tt.old, tt.with))
+			if tt.was != "" {
+				assert.Equal(t, tt.was, d.RuleWas)
+				assert.Equal(t, tt.now, d.RuleNow)
+			}
+			var fields, paths []string
+			for _, f := range d.Fields {
+				fields = append(fields, f.String())
+			}
+			for _, c := range d.Changes {
+				paths = append(paths, c.Path)
+			}
+			assert.Equal(t, tt.fields, fields)
+			assert.Contains(t, paths, tt.path)
+			assert.IsIncreasing(t, paths)
+			assert.Contains(t, d.Explain(), tt.path)
+		})
+	}
+}
+
+func TestADifferenceSaysWhereItIs(t *testing.T) {
+	d := differenceIn(t, kept(t, "bad-decision-changed"))
+	assert.Equal(t, int64(5), d.Line)
+	assert.Equal(t, int64(2), d.Event)
+	assert.Equal(t, machine.Replied, d.Kind)
+	assert.Equal(t, machine.Position{Action: "book_room", Attempt: 1, MaxAttempts: 3}, d.Position)
+	assert.Equal(t, fault.Correction, d.Plane)
+	assert.NotEqual(t, string(d.Recorded), string(d.Current))
+}
+
+// What is long is shown from a little before the place that differs.
+func TestALongTextIsShownWhereItDiffers(t *testing.T) {
+	same := strings.Repeat("ä", 500)
+	c := journal.Change{Path: "/said/0/text", Was: `"` + same + "one" + same + `"`, Now: `"` + same + "two" + same + `"`}
+	text := c.String()
+	assert.Less(t, len(text), 400)
+	assert.Contains(t, text, "äone")
+	assert.Contains(t, text, "ätwo")
+	assert.True(t, strings.ToValidUTF8(text, "") == text, "no character is cut in two")
+}
+
+func TestAnEventThatDoesNotFitAnyMoreIsADifference(t *testing.T) {
+	_, err := replay(kept(t, "bad-event-misfit"))
+	require.ErrorIs(t, err, journal.ErrDiffers)
+	m, ok := errors.AsType[*journal.MisfitError](err)
+	require.True(t, ok)
+	assert.Equal(t, int64(6), m.Line)
+	_, ok = errors.AsType[*machine.EventError](err)
+	assert.True(t, ok, "the reason is there")
+
+	_, err = replay(edited(t, kept(t, "corrected"), `"max_turns":100`, `"max_turns":0`))
+	require.ErrorIs(t, err, journal.ErrDiffers)
+	assert.ErrorContains(t, err, "line 1: the header is refused now: config: policy: max_turns")
+}
+
+// What no writer writes is corrupt, and named with its line.
+func TestRecordsInAnOrderThatCannotBeAreCorrupt(t *testing.T) {
+	all := recordsOf(t, kept(t, "corrected"))
+	for name, tt := range map[string]struct {
+		records [][]byte
+		want    string
+	}{
+		"no header":      {all[1:], "line 1 (offset 0): a journal begins with a header"},
+		"two decisions":  {[][]byte{all[0], all[1], all[2], all[2]}, "line 4"},
+		"two events":     {[][]byte{all[0], all[1], all[1]}, "line 3"},
+		"another run":    {[][]byte{all[0], all[1], all[2], all[0]}, "a run begins before the one before it has ended"},
+		"two kinds":      {[][]byte{[]byte(`{"event":{},"note":{}}`)}, "exactly one|must have one of"},
+		"an empty one":   {[][]byte{[]byte(`{}`)}, "must have one of"},
+		"another member": {[][]byte{[]byte(`{"note":{"kind":"torn","why":1}}`)}, "/note/why is unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := replay(journal.Chain(tt.records...))
+			require.ErrorIs(t, err, journal.ErrCorrupt)
+			assert.Regexp(t, strings.NewReplacer("(", `\(`, ")", `\)`).Replace(tt.want), err.Error())
+		})
+	}
+}
+
+func TestARedactedJournalIsComparedByItsKey(t *testing.T) {
+	text := kept(t, "redacted_keyed")
+	report, err := journal.Replay(bytes.NewReader(text), journal.Replaying{Key: theKey})
+	require.NoError(t, err)
+	assert.Equal(t, int64(4), report.Prompts)
+	assert.Zero(t, report.Unkeyed)
+	_, err = journal.Replay(bytes.NewReader(text), journal.Replaying{Key: []byte("another sixteen bytes")})
+	require.ErrorIs(t, err, journal.ErrRedacted)
+}
+
+// A journal may be long: what was said is let go, and the decisions are the same.
+func TestAReplayTellsHowFarItIs(t *testing.T) {
+	long := longJournal(t, 400, 32<<10)
+	var told []int64
+	report, err := journal.Replay(bytes.NewReader(long), journal.Replaying{Progress: func(bytes, lines int64) {
+		told = append(told, bytes)
+		assert.Positive(t, lines)
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, int64(len(long)), report.Bytes)
+	assert.True(t, report.Ended)
+	assert.IsIncreasing(t, told)
+	assert.Greater(t, len(told), len(long)>>21)
+	assert.Greater(t, len(long), 16<<20, "so much that what was said is let go on the way")
+}
+
+func TestWhatAReaderGivesIsGivenOn(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	_, err := journal.Replay(iotest.ErrReader(broken), journal.Replaying{})
+	require.ErrorIs(t, err, broken)
+	report, err := replay(nil)
+	require.NoError(t, err, "an empty journal is a journal")
+	assert.Zero(t, report)
+}

@@ -1,0 +1,202 @@
+package journal_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+func ask(t *testing.T, text []byte, w journal.WhatIf) journal.Outlook {
+	t.Helper()
+	out, err := w.Run(bytes.NewReader(text))
+	require.NoError(t, err)
+	return out
+}
+
+// first is the answer for a journal of one run under another policy.
+func first(t *testing.T, name, text string) journal.RunOutlook {
+	t.Helper()
+	out := ask(t, kept(t, name), journal.WhatIf{Policy: policyOf(t, text)})
+	require.NotEmpty(t, out.Runs)
+	return out.Runs[0]
+}
+
+// Asked of nothing new, every run comes to the same end at the same cost.
+func TestWhatIfNothingWereDifferent(t *testing.T) {
+	for name := range stories(t) {
+		if name == "compacted" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			out := ask(t, kept(t, name), journal.WhatIf{})
+			require.NotEmpty(t, out.Runs)
+			for _, r := range out.Runs {
+				assert.Nil(t, r.Silent)
+				assert.Nil(t, r.First)
+				assert.Equal(t, r.RecordedEnd, r.End)
+				assert.Equal(t, r.Recorded, r.WhatIf)
+				assert.Empty(t, r.Warnings)
+			}
+			assert.Zero(t, out.Change())
+			assert.Equal(t, theSession, out.Session)
+		})
+	}
+}
+
+func TestFewerAttemptsAreSaved(t *testing.T) {
+	r := first(t, "corrected", "max_attempts: 2\nbackoff: {kind: constant, delay: 1s}\n")
+	assert.Equal(t, "stop: book_room attempt 2 of 2: tool_validation (attempts_exhausted)", r.End)
+	assert.Equal(t, "done: Booked.", r.RecordedEnd)
+	assert.Equal(t, r.Recorded, r.Answered, "a run that ends is compared with the whole")
+	change := r.Change()
+	assert.Equal(t, -2, change.ModelCalls)
+	assert.Equal(t, -2, change.Correction)
+	assert.Equal(t, -1, change.ToolRuns)
+	assert.Equal(t, message.Usage{InputTokens: -540, OutputTokens: -35, APICalls: -2}, change.Usage)
+	assert.Equal(t, time.Second, r.WhatIf.Waited)
+	require.NotNil(t, r.First)
+	assert.Equal(t, int64(4), r.First.Line)
+	assert.Equal(t, []string{"book_room attempt 1 of 2: retry in 1s: backoff"}, r.First.Now)
+}
+
+// An attempt that was never made has no answer: what was spent up to there is compared, and no more is claimed.
+func TestTheRecordDoesNotAnswerForAttemptsThatWereNotMade(t *testing.T) {
+	r := first(t, "exhausted", "max_attempts: 5\nbackoff: {kind: constant, delay: 2s}\n")
+	require.NotNil(t, r.Silent)
+	assert.Equal(t, "call the model, book_room attempt 3 of 5", r.Silent.Asks)
+	assert.Empty(t, r.End)
+	assert.Equal(t, r.Recorded, r.Answered)
+	assert.Zero(t, r.Change().ModelCalls)
+	assert.Equal(t, 4*time.Second, r.Change().Waited, "the waits that stand before the attempt are made")
+}
+
+func TestAPlannerThatIsNotAskedAnyMoreDoesNotAnswer(t *testing.T) {
+	r := first(t, "planner", "max_attempts: 5\n")
+	require.NotNil(t, r.Silent)
+	assert.Equal(t, journal.Silence{Line: 6, Event: 3, Asks: "call the model, book_room attempt 2 of 5", Has: "the record says: the planner says fallback"}, *r.Silent)
+	assert.Less(t, r.Answered.ModelCalls, r.Recorded.ModelCalls, "what came after is not compared")
+	assert.Zero(t, r.Change())
+}
+
+func TestWaitsAreMadeAnewOnBothPlanes(t *testing.T) {
+	r := first(t, "transport_wait", "transport: {backoff: {kind: constant, delay: 7s}, retry_after: floor}\n")
+	assert.Nil(t, r.Silent)
+	assert.Equal(t, 14*time.Second, r.WhatIf.Waited)
+	assert.Equal(t, r.Recorded.Transport, r.WhatIf.Transport)
+	r = first(t, "transport_wait", "transport: {max_attempts: 2}\n")
+	assert.Equal(t, "stop: transport attempt 2 of 2: network (attempts_exhausted)", r.End)
+	assert.Equal(t, -1, r.Change().ModelCalls)
+	r = first(t, "parallel_tools", "transport: {max_attempts: 1}\n")
+	assert.Equal(t, -1, r.Change().ToolRuns, "the call that broke is not made again")
+}
+
+// Each run is asked from where it really began, and all are summed up.
+func TestRunsOfAJournalAreAskedOneByOne(t *testing.T) {
+	out := ask(t, kept(t, "two_runs"), journal.WhatIf{Policy: policyOf(t, "max_attempts: 1\n")})
+	require.Len(t, out.Runs, 2)
+	assert.Equal(t, "stop: book_room attempt 1 of 1: tool_validation (attempts_exhausted)", out.Runs[0].End)
+	assert.Equal(t, out.Runs[1].RecordedEnd, out.Runs[1].End)
+	assert.Equal(t, out.Runs[0].Plus(out.Runs[1].Comparison), out.Comparison)
+}
+
+func TestOtherWordsAndNoWordsAtAll(t *testing.T) {
+	words := "No: {{.Feedback.Message}}"
+	out := ask(t, kept(t, "corrected"), journal.WhatIf{Feedback: &words})
+	assert.Nil(t, out.Runs[0].Silent)
+	assert.Zero(t, out.Change())
+	r := first(t, "exhausted", "max_attempts: 2\nemit_feedback: false\n")
+	assert.Equal(t, []string{"the model would not have been told what was wrong, and is taken to have replied all the same"}, r.Warnings)
+}
+
+// A reply is read again by a validator that is stricter, laxer, or the same.
+func TestAnotherValidatorReadsTheReplies(t *testing.T) {
+	type reread = func(*journal.Header, *policy.Set, *machine.Reply) *machine.Reply
+	judged := func(class fault.Class) reread {
+		return func(_ *journal.Header, _ *policy.Set, was *machine.Reply) *machine.Reply {
+			now := *was
+			now.Calls = nil
+			for _, c := range was.Calls {
+				c.Class, c.Issues, c.Arguments = class, nil, json.RawMessage(`{}`)
+				if class != "" {
+					c.Issues = []fault.Issue{{Rule: "never"}}
+				}
+				now.Calls = append(now.Calls, c)
+			}
+			return &now
+		}
+	}
+	text := kept(t, "corrected")
+	strict := ask(t, text, journal.WhatIf{Reread: judged(fault.ToolValidation)}).Runs[0]
+	assert.Equal(t, "stop: book_room attempt 3 of 3: tool_validation (attempts_exhausted)", strict.End)
+	lax := ask(t, text, journal.WhatIf{Reread: judged("")}).Runs[0]
+	require.NotNil(t, lax.Silent)
+	assert.Equal(t, "run book_room", lax.Silent.Asks, "a call that was never run has no outcome")
+	same := ask(t, text, journal.WhatIf{Reread: func(_ *journal.Header, _ *policy.Set, was *machine.Reply) *machine.Reply { return was }})
+	assert.Zero(t, same.Change())
+	hidden := ask(t, kept(t, "redacted"), journal.WhatIf{Reread: judged(fault.ToolValidation)}).Runs[0]
+	assert.Equal(t, []string{"replies are not read again: parts of them were left out of the journal"}, hidden.Warnings)
+	assert.Nil(t, hidden.First)
+}
+
+func TestWhatHasNoBearingIsSaid(t *testing.T) {
+	r := first(t, "exhausted", "max_attempts: 2\ntext_repairs: refuse\n")
+	assert.Equal(t, []string{"text_repairs of the answer has no bearing: replies are taken as they were read"}, r.Warnings)
+	out := ask(t, kept(t, "compacted"), journal.WhatIf{Policy: policyOf(t, "max_attempts: 1\n")})
+	assert.Empty(t, out.Runs)
+	assert.Equal(t, []string{"of the run that was compacted nothing can be asked: its beginning is not there"}, out.Warnings)
+}
+
+// A run that its caller gave up, and one whose journal ends under way.
+func TestARunThatWasNotEnded(t *testing.T) {
+	text := kept(t, "corrected")
+	cut := journal.Chain(recordsOf(t, text)[:7]...)
+	r := ask(t, cut, journal.WhatIf{}).Runs[0]
+	require.NotNil(t, r.Silent)
+	assert.Equal(t, "the record ends here, before the run does", r.Silent.Has)
+	assert.Zero(t, r.Change())
+
+	ctx, cancel := context.WithCancel(t.Context())
+	st := story{act: func(t *testing.T, s *session.Session, j *journal.Journal) {
+		model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+			cancel()
+			return message.Reply{}, ctx.Err()
+		})
+		_, err := loop.Run(ctx, model, s, "Hi.", loop.Config{}, loop.WithJournal(j))
+		require.Error(t, err)
+	}}
+	r = ask(t, st.record(t), journal.WhatIf{Policy: policyOf(t, "max_attempts: 1\n")}).Runs[0]
+	assert.Nil(t, r.Silent)
+	assert.Equal(t, "stop (cancelled)", r.End)
+}
+
+func TestPricesAreForAMillionTokens(t *testing.T) {
+	p := journal.Prices{Input: 3, Output: 15, CacheRead: new(0.3), CacheWrite: new(3.75)}
+	u := message.Usage{InputTokens: 1_000_000, OutputTokens: 100_000, CacheReadTokens: 400_000, CacheWriteTokens: 200_000}
+	assert.InDelta(t, 0.4*3+1.5+0.4*0.3+0.2*3.75, p.Cost(u), 1e-12)
+	assert.InDelta(t, 3+1.5, journal.Prices{Input: 3, Output: 15}.Cost(u), 1e-12, "without a price of its own, what a cache held costs as much")
+	err := journal.WhatIf{Prices: journal.Prices{Input: math.NaN(), Output: -1}}.Validate()
+	require.ErrorContains(t, err, "price: input: NaN")
+	require.ErrorContains(t, err, "price: output: -1")
+}
+
+func TestAQuestionThatCannotBeAskedIsRefused(t *testing.T) {
+	_, err := journal.WhatIf{Policy: &policy.Set{}, Feedback: new("{{")}.Run(bytes.NewReader(nil))
+	require.ErrorContains(t, err, "policy: max_turns")
+	require.ErrorContains(t, err, "feedback: ")
+	_, err = journal.WhatIf{}.Run(bytes.NewReader(kept(t, "bad-decision-changed")))
+	require.ErrorIs(t, err, journal.ErrDiffers, "a journal that does not replay answers nothing")
+}
