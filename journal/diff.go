@@ -96,8 +96,8 @@ func (r *reading) side() Side {
 		return Side{Line: r.steps.r.Line(), Run: r.run, Event: "another run begins"}
 	}
 	s := Side{Line: r.step.Line, Run: r.run, Event: eventText(&r.step.Event)}
-	for _, e := range r.step.Decision.Effects {
-		s.Effects = append(s.Effects, e.String())
+	for n := range r.step.Decision.Effects {
+		s.Effects = append(s.Effects, sentence(&r.step.Decision.Effects[n]))
 	}
 	return s
 }

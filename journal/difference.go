@@ -89,9 +89,28 @@ func effectAt(all []machine.Effect, n int) *machine.Effect {
 	return &all[n]
 }
 
+// sentence is an effect for people; empty where there is none. Effects that were read may lack their payload.
 func sentence(e *machine.Effect) string {
 	if e == nil {
 		return ""
+	}
+	there := e.Decision != nil
+	switch e.Kind {
+	case machine.CallModel, machine.MakePrompt:
+		there = e.Model != nil
+	case machine.RunTools:
+		there = true
+	case machine.TryAction:
+		there = e.Try != nil
+	case machine.WaitUntil:
+		there = e.Wait != nil
+	case machine.AskPlanner:
+		there = e.Exhaustion != nil || e.Consultation != nil
+	case machine.Stop:
+		there = e.Outcome != nil
+	}
+	if !there {
+		return string(e.Kind)
 	}
 	return e.String()
 }

@@ -1,0 +1,237 @@
+package journal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/session"
+)
+
+// watched is a store that counts what is appended, and fails from some append on.
+type watched struct {
+	journal.Store
+	appends, durable int
+	// failFrom is the append that fails first; 0 for none.
+	failFrom int
+	with     error
+}
+
+func (w *watched) Open(ctx context.Context, session string) (journal.Log, error) {
+	log, err := w.Store.Open(ctx, session)
+	return &watchedLog{log, w}, err
+}
+
+type watchedLog struct {
+	journal.Log
+	of *watched
+}
+
+func (l *watchedLog) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
+	w := l.of
+	if w.appends++; w.failFrom > 0 && w.appends >= w.failFrom {
+		return w.with
+	}
+	if durable {
+		w.durable++
+	}
+	return l.Log.Append(ctx, at, lines, durable)
+}
+
+// recordIn runs the story with a wait in a store.
+func recordIn(t *testing.T, store journal.Store, settings journal.Settings) (loop.Result, error) {
+	t.Helper()
+	j, err := journal.Open(t.Context(), store, theSession, settings)
+	require.NoError(t, err)
+	defer j.Close()
+	s, err := session.New(session.Config{})
+	require.NoError(t, err)
+	st := stories(t)["corrected"]
+	return loop.Run(t.Context(), looptest.NewModel(st.model...), s, "Hi.", st.cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+}
+
+func TestSyncIsAChoice(t *testing.T) {
+	for sync, durable := range map[journal.Sync]int{"": 3, journal.SyncWaits: 3, journal.SyncRecords: 8, journal.SyncNever: 0} {
+		t.Run(string(sync), func(t *testing.T) {
+			w := &watched{Store: journal.Dir(t.TempDir())}
+			_, err := recordIn(t, w, journal.Settings{Sync: sync})
+			require.NoError(t, err)
+			assert.Equal(t, 8, w.appends, "one for each step")
+			assert.Equal(t, durable, w.durable, "waits are two, and there is one end")
+		})
+	}
+}
+
+func TestAJournalThatCannotBeWritten(t *testing.T) {
+	full := errors.New("no space left")
+	for name, tt := range map[string]struct {
+		on    journal.OnError
+		with  error
+		stops bool
+	}{
+		"stops the run by default":            {"", full, true},
+		"stops the run":                       {journal.StopRun, full, true},
+		"is a warning":                        {journal.GoOn, full, false},
+		"another writer always stops the run": {journal.GoOn, &journal.ConflictError{Session: theSession, Want: 1, Found: 2}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			w := &watched{Store: journal.Dir(dir), failFrom: 4, with: tt.with}
+			result, err := recordIn(t, w, journal.Settings{OnError: tt.on})
+			if tt.stops {
+				require.ErrorIs(t, err, journal.ErrUnwritable)
+				require.ErrorIs(t, err, tt.with)
+			} else {
+				require.NoError(t, err)
+				assert.Equal(t, "Booked.", result.Text)
+				require.Len(t, result.Warnings, 1)
+				assert.Regexp(t, `^the run is not recorded beyond byte [0-9]+ of its journal: .*no space left$`, result.Warnings[0])
+				assert.Equal(t, 4, w.appends, "after a gap nothing more is written")
+			}
+			text, err := os.ReadFile(filepath.Join(dir, journal.FileName(theSession)))
+			require.NoError(t, err)
+			report, err := replay(text)
+			require.NoError(t, err)
+			assert.Equal(t, int64(3), report.Events, "what was written is whole")
+		})
+	}
+}
+
+func TestFilesAreTheUsersAloneAndNamedAfterTheirSessions(t *testing.T) {
+	for id, name := range map[string]string{
+		"order-42": "order-42.jsonl", "a/../b": "a%2F..%2Fb.jsonl", ".hidden": "%2Ehidden.jsonl", "Ä": "%C3%84.jsonl", "a b%": "a%20b%25.jsonl",
+	} {
+		assert.Equal(t, name, journal.FileName(id))
+	}
+	long := journal.FileName(strings.Repeat("x", 300))
+	assert.LessOrEqual(t, len(long), 255)
+	assert.NotEqual(t, long, journal.FileName(strings.Repeat("x", 301)))
+
+	dir := filepath.Join(t.TempDir(), "made", "here")
+	_, err := recordIn(t, journal.Dir(dir), journal.Settings{})
+	require.NoError(t, err)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "there is nothing beside it")
+	info, err := entries[0].Info()
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
+}
+
+func TestTheSecondWriterOfAFileIsRefusedByName(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	first, err := journal.Open(t.Context(), dir, theSession, journal.Settings{})
+	require.NoError(t, err)
+	_, err = journal.Open(t.Context(), dir, theSession, journal.Settings{})
+	require.ErrorIs(t, err, journal.ErrConflict)
+	require.ErrorContains(t, err, `the journal of session "order-42" is held by another writer`)
+	require.NoError(t, first.Close())
+	require.NoError(t, first.Close(), "closed again, it does nothing")
+	again, err := journal.Open(t.Context(), dir, theSession, journal.Settings{})
+	require.NoError(t, err)
+	require.NoError(t, again.Close())
+}
+
+// Notes decide nothing: they stand between the links of the chain, each under a hash of its own.
+func TestNotesStandOutsideTheChain(t *testing.T) {
+	text := kept(t, "parallel_tools")
+	records := recordsOf(t, text)
+	var chain [][]byte
+	for _, raw := range records {
+		if !bytes.HasPrefix(raw, []byte(`{"note":`)) {
+			chain = append(chain, raw)
+		}
+	}
+	require.Less(t, len(chain), len(records), "results landed early")
+	lines := func(text []byte) map[string]bool {
+		all := map[string]bool{}
+		for line := range strings.Lines(string(text)) {
+			all[line] = true
+		}
+		return all
+	}
+	with, without := lines(text), lines(journal.Chain(chain...))
+	for line := range without {
+		assert.True(t, with[line], "without notes the hashes are the same: %.80s", line)
+	}
+	changed := bytes.Replace(text, []byte(`"progress":"booking `), []byte(`"progress":"Booking `), 1)
+	require.NotEqual(t, text, changed)
+	_, err := replay(changed)
+	require.ErrorIs(t, err, journal.ErrCorrupt, "a note that was changed is found out")
+}
+
+func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text []byte
+		want error
+	}{
+		"a hash that is wrong":       {kept(t, "bad-hash-changed"), journal.ErrCorrupt},
+		"a decision that is another": {kept(t, "bad-decision-changed"), journal.ErrDiffers},
+		"an event that does not fit": {kept(t, "bad-event-misfit"), journal.ErrDiffers},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, journal.FileName(theSession)), tt.text, 0o600))
+			_, err := journal.Open(t.Context(), journal.Dir(dir), theSession, journal.Settings{})
+			require.ErrorIs(t, err, tt.want)
+			assert.Contains(t, err.Error(), "line ")
+		})
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, journal.FileName("other")), kept(t, "corrected"), 0o600))
+	_, err := journal.Open(t.Context(), journal.Dir(dir), "other", journal.Settings{})
+	require.ErrorContains(t, err, `it is that of session "order-42", not of "other"`)
+	_, err = journal.Open(t.Context(), journal.Dir(dir), "", journal.Settings{})
+	require.ErrorContains(t, err, "the session has no id")
+	_, err = journal.Open(t.Context(), journal.Dir(dir), theSession, journal.Settings{Sync: "often", OnError: "weep"})
+	require.ErrorContains(t, err, `sync: "often" is none of`)
+	require.ErrorContains(t, err, `on_journal_error: "weep" is none of`)
+}
+
+// What was cut off is kept in a note, and the missing decision is written.
+func TestATornLineIsKept(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, journal.FileName(theSession))
+	torn := kept(t, "bad-torn")
+	require.NoError(t, os.WriteFile(path, torn, 0o600))
+	j, err := journal.Open(t.Context(), journal.Dir(dir), theSession, journal.Settings{})
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	report, err := replay(text)
+	require.NoError(t, err)
+	assert.True(t, report.Ended)
+	assert.Zero(t, report.Torn)
+	r := journal.NewReader(bytes.NewReader(text))
+	var kept []byte
+	for rec, err := r.Next(); err != io.EOF; rec, err = r.Next() {
+		require.NoError(t, err)
+		if rec.Note != nil {
+			assert.Equal(t, journal.Torn, rec.Note.Kind)
+			kept = rec.Note.Torn
+		}
+	}
+	assert.Equal(t, torn[bytes.LastIndexByte(torn, '\n')+1:], kept)
+}
+
+func TestAClosedJournalTakesNoMore(t *testing.T) {
+	j, err := journal.Open(t.Context(), journal.Dir(t.TempDir()), theSession, journal.Settings{})
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	require.ErrorIs(t, j.Note(journal.Note{Kind: journal.Progressed, At: time.Now()}), journal.ErrUnwritable)
+	require.ErrorIs(t, j.Step(machine.Event{Kind: machine.Cancelled}, nil, machine.State{}), journal.ErrUnwritable)
+}
