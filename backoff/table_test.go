@@ -20,6 +20,25 @@ func TestATableGivesTheDelaysOfItsStrategy(t *testing.T) {
 	})
 }
 
+func TestTheQuickValidationPassesNothingThatIsWrong(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawAny(t)
+		for _, field := range []*time.Duration{&s.Delay, &s.Base, &s.Step, &s.Cap, (*time.Duration)(&s.Factor), (*time.Duration)(&s.Jitter.Fraction)} {
+			if rapid.Bool().Draw(t, "unset") {
+				*field = 0
+			}
+		}
+		if rapid.Bool().Draw(t, "no delays") {
+			s.Delays = nil
+		}
+		if s.Good() {
+			assert.NoError(t, s.Check())
+		} else if s.Kind != backoff.KindList {
+			assert.Error(t, s.Check())
+		}
+	})
+}
+
 // drawAny draws a strategy, good or bad.
 func drawAny(t *rapid.T) backoff.BackoffStrategy {
 	span := rapid.OneOf(

@@ -28,9 +28,9 @@ func Codes() []Code { return append([]Code(nil), table[:]...) }
 
 // Lookup returns the row of a class; false for a class of the user's own.
 func Lookup(c Class) (Code, bool) {
-	for _, row := range table {
-		if row.Class == c {
-			return row, true
+	for n := range table {
+		if table[n].Class == c {
+			return table[n], true
 		}
 	}
 	return Code{}, false

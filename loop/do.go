@@ -94,15 +94,25 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 	if s != nil {
 		return doRecorded(ctx, s, a, try, opts)
 	}
+	value, err := try(ctx, Attempt{Number: 1, Max: a.Policy.MaxAttempts, tool: a.Tool, transport: 1})
+	if err == nil {
+		return value, nil
+	}
+	return doAgain(ctx, a, err, try, opts)
+}
+
+// doAgain goes on after a first try that failed.
+func doAgain[T any](ctx context.Context, a *Action, err error, try func(context.Context, Attempt) (T, error), opts []Option) (T, error) {
 	l := line{a: a, attempt: 1, transport: 1}
 	for {
-		value, err := try(ctx, Attempt{Number: l.attempt, Max: a.Policy.MaxAttempts, tool: a.Tool, transport: l.transport, before: l.before, last: l.last})
-		if err == nil {
-			return value, nil
-		}
-		if err = l.failed(ctx, err, opts); err != nil {
+		if err := l.failed(ctx, err, opts); err != nil {
 			var none T
 			return none, err
+		}
+		var value T
+		value, err = try(ctx, Attempt{Number: l.attempt, Max: a.Policy.MaxAttempts, tool: a.Tool, transport: l.transport, before: l.before, last: l.last})
+		if err == nil {
+			return value, nil
 		}
 	}
 }

@@ -15,11 +15,30 @@ type failing interface {
 
 // failureOf is a Go error as the core sees it: by its typed errors, else by its classification.
 func failureOf(err error) fault.Failure {
+	switch e := err.(type) { // neither wraps another error
+	case *fault.ToolValidationError:
+		return badArguments(e)
+	case *fault.StructuredOutputError:
+		return badOutput(e)
+	}
+	return failureWithin(err)
+}
+
+func badArguments(e *fault.ToolValidationError) fault.Failure {
+	return fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Tool: e.Tool, Issues: e.Issues}
+}
+
+func badOutput(e *fault.StructuredOutputError) fault.Failure {
+	return fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: e.Issues}
+}
+
+// failureWithin is failureOf by the first error of a chain that says what it is.
+func failureWithin(err error) fault.Failure {
 	if e, ok := errors.AsType[*fault.ToolValidationError](err); ok {
-		return fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Tool: e.Tool, Issues: e.Issues}
+		return badArguments(e)
 	}
 	if e, ok := errors.AsType[*fault.StructuredOutputError](err); ok {
-		return fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: e.Issues}
+		return badOutput(e)
 	}
 	if e, ok := errors.AsType[*fault.ReducerError](err); ok {
 		return fault.Failure{Plane: fault.Correction, Class: fault.Reducer, Message: e.Error()}

@@ -22,11 +22,18 @@ type line struct {
 	same               string
 	repeats            int
 	o                  *options
+	// deadline is the end of the line's time, and timed whether there is one, once they were looked up.
+	deadline      time.Time
+	timed, looked bool
 }
 
 // failed decides on a try that failed. It returns nil when there is to be another, after the wait.
 func (l *line) failed(ctx context.Context, err error, opts []Option) error {
-	if l.o == nil && (len(opts) > 0 || l.timed(ctx)) {
+	if !l.looked {
+		l.deadline, l.looked = earlier(ctx, l.a.Deadline), true
+		l.timed = !l.deadline.IsZero()
+	}
+	if l.o == nil && (len(opts) > 0 || l.timed) {
 		var faulty error
 		if l.o, faulty = collect(opts); faulty != nil {
 			return faulty
@@ -36,8 +43,10 @@ func (l *line) failed(ctx context.Context, err error, opts []Option) error {
 	if ctx.Err() != nil {
 		return l.stop(policy.Decision{Reason: policy.Cancelled}, fault.Failure{Plane: f.Plane}, context.Cause(ctx))
 	}
-	d := l.decide(ctx, f)
-	l.tell(ctx, f, d, err)
+	d := l.decide(&f)
+	if l.o != nil && len(l.o.observers) > 0 {
+		l.tell(ctx, f, d, err)
+	}
 	if !d.Retry {
 		return l.stop(d, f, err)
 	}
@@ -51,26 +60,20 @@ func (l *line) failed(ctx context.Context, err error, opts []Option) error {
 	return l.wait(ctx, d.Delay)
 }
 
-// timed reports whether the clock is needed for decisions, and not only for waits.
-func (l *line) timed(ctx context.Context) bool {
-	_, ends := ctx.Deadline()
-	return ends || !l.a.Deadline.IsZero()
-}
-
-func (l *line) decide(ctx context.Context, f fault.Failure) policy.Decision {
+func (l *line) decide(f *fault.Failure) policy.Decision {
 	p, pos := &l.a.Policy, policy.Position{Attempt: l.attempt, Waited: l.waited}
 	if f.Plane == fault.Transport {
 		p, pos.Attempt, pos.Waited = &l.a.Transport, l.transport, l.held
 	} else if p.NoProgress > 0 {
-		pos.Repeats = l.repeat(f)
+		pos.Repeats = l.repeat(*f)
 	}
-	if l.timed(ctx) {
-		pos.Now, pos.Deadline = l.o.clock.Now(), earlier(ctx, l.a.Deadline)
+	if l.timed {
+		pos.Now, pos.Deadline = l.o.clock.Now(), l.deadline
 	}
 	if l.a.Seed != "" {
 		pos.Key = l.key(f.Plane)
 	}
-	return policy.Decide(p, &pos, &f)
+	return policy.Decide(p, &pos, f)
 }
 
 // key is the core's jitter key for the first action of a session without an id.
@@ -126,9 +129,6 @@ func (l *line) position(plane fault.Plane) machine.Position {
 }
 
 func (l *line) tell(ctx context.Context, f fault.Failure, d policy.Decision, err error) {
-	if l.o == nil || len(l.o.observers) == 0 {
-		return
-	}
 	decision := &machine.Decision{Position: l.position(f.Plane), Plane: f.Plane, Class: f.Class, Retry: d.Retry, Delay: d.Delay, Reason: d.Reason}
 	for _, n := range decisionNotices("", l.o.clock.Now().UTC().Round(0), decision, err) {
 		for _, o := range l.o.observers {

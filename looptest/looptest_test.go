@@ -25,6 +25,28 @@ func TestEveryWaitOnTheClockIsOverAtOnce(t *testing.T) {
 	assert.Equal(t, time.Hour+time.Minute+time.Second, c.Now().Sub(looptest.Epoch))
 }
 
+func TestTheRestOfTheClockIsAMockClock(t *testing.T) {
+	c := looptest.NewClock()
+	<-c.Timer(time.Hour).C
+	ctx, cancel := c.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ticker := c.Ticker(time.Minute)
+	assert.Equal(t, time.Hour, c.Since(looptest.Epoch), "the mock goes on from where the clock stood")
+	require.NoError(t, ctx.Err())
+	timer := c.Timer(time.Minute)
+	assert.Equal(t, looptest.Epoch.Add(time.Hour+time.Minute), (<-timer.C).UTC())
+	assert.Equal(t, looptest.Epoch.Add(time.Hour+time.Minute), (<-ticker.C).UTC(), "a wait moves the mock too")
+	<-ctx.Done()
+	assert.False(t, timer.Stop(), "it has fired already")
+	c.Set(looptest.Epoch.Add(3 * time.Hour))
+	c.Add(time.Hour)
+	assert.Equal(t, -4*time.Hour, c.Until(looptest.Epoch))
+}
+
+func TestATimerThatHasFiredIsStopped(t *testing.T) {
+	assert.False(t, looptest.NewClock().Timer(time.Hour).Stop())
+}
+
 func TestTheModelRepliesFromItsScript(t *testing.T) {
 	lost := errors.New("lost")
 	m := looptest.NewModel(looptest.Say("one"), looptest.Fail(lost))

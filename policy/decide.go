@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
@@ -85,7 +86,7 @@ func usedUp(p *RetryPolicy, pos *Position, f *fault.Failure) (Reason, Detail) {
 	switch {
 	case !f.Failed():
 		return Accepted, Detail{}
-	case f.Final || !p.Retries(f.Class):
+	case f.Final || !slices.Contains(p.RetryableErrors, f.Class):
 		return NotRetryable, Detail{}
 	case p.OptOut:
 		return OptOut, Detail{}

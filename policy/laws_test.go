@@ -2,6 +2,8 @@ package policy_test
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -184,4 +186,35 @@ func TestDecideLeavesItsArgumentsAlone(t *testing.T) {
 	q.f = transport(fault.RateLimit)
 	policy.Decide(&q.p, &q.pos, &q.f)
 	assert.Equal(t, before, jsonFields(t, q.p))
+}
+
+func TestEffectiveIsResolveIsOneLayerOverTheOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := draw.Set().Draw(t, "set")
+		s.Adjusted = draw.Layer().Draw(t, "adjusted")
+		names := append([]string{"", "no_such_tool"}, slices.Sorted(maps.Keys(s.Tools))...)
+		action := rapid.SampledFrom(names).Draw(t, "action")
+		own := s.Answer
+		if action != "" {
+			own = s.Tools[action]
+		}
+		whole := s.Adjusted.Over(s.Call).Over(own).Over(s.Global).Over(policy.Correction().Layer())
+		whole.Origins = nil
+		resolved, _ := policy.Resolve(s, action)
+		assert.Equal(t, whole, resolved.Layer())
+		assert.Equal(t, resolved, policy.Effective(&s, action))
+		transport, _ := policy.ResolveTransport(s)
+		assert.Equal(t, transport, policy.EffectiveTransport(&s))
+	})
+}
+
+func TestAGoodSetIsCheckedAndResolvedWithoutAllocation(t *testing.T) {
+	s := policy.DefaultSet()
+	s.Global, s.Transport = policy.Correction().Layer(), policy.EffectiveTransport(&policy.Set{}).TransportLayer()
+	assert.Zero(t, testing.AllocsPerRun(10, func() {
+		if s.Validate() != nil {
+			panic("it is good")
+		}
+		_, _ = policy.Effective(&s, "book_room"), policy.EffectiveTransport(&s)
+	}))
 }

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
@@ -78,8 +77,12 @@ func (l Layer) Sets() []string {
 }
 
 // IsZero reports whether l says nothing.
-func (l Layer) IsZero() bool {
-	return !slices.ContainsFunc(fields, func(f field) bool { return f.set(&l) })
+func (l Layer) IsZero() bool { return l.silent() }
+
+func (l *Layer) silent() bool {
+	return l.MaxAttempts == nil && l.Backoff == nil && l.RetryableErrors == nil && l.EmitFeedback == nil && l.Bases == nil &&
+		l.RetryAfter == "" && l.MaxRetryAfter == nil && l.MaxTotalDelay == nil && l.NoProgress == nil && l.OptOut == nil &&
+		l.TextRepairs == "" && l.NativeRepairs == "" && l.FormsOff == nil && l.OnReducerError == ""
 }
 
 // Source is where the field was written; zero where that is not known.
@@ -107,6 +110,46 @@ func (l Layer) Over(below Layer) Layer {
 	}
 	merged.Origins = origins
 	return merged
+}
+
+// onto lays what l says over p. It is [Layer.Over] for a policy, without a walk over the fields: a test holds both to the same.
+func (l *Layer) onto(p *RetryPolicy) {
+	if l.silent() {
+		return
+	}
+	lay(&p.MaxAttempts, l.MaxAttempts)
+	lay(&p.Backoff, l.Backoff)
+	lay(&p.EmitFeedback, l.EmitFeedback)
+	lay(&p.MaxRetryAfter, l.MaxRetryAfter)
+	lay(&p.MaxTotalDelay, l.MaxTotalDelay)
+	lay(&p.NoProgress, l.NoProgress)
+	lay(&p.OptOut, l.OptOut)
+	layWord(&p.RetryAfter, l.RetryAfter)
+	layWord(&p.TextRepairs, l.TextRepairs)
+	layWord(&p.NativeRepairs, l.NativeRepairs)
+	layWord(&p.OnReducerError, l.OnReducerError)
+	if l.RetryableErrors != nil {
+		p.RetryableErrors = l.RetryableErrors
+	}
+	if l.Bases != nil {
+		p.Bases = l.Bases
+	}
+	if l.FormsOff != nil {
+		p.FormsOff = l.FormsOff
+	}
+}
+
+// lay puts a value in its place where there is one.
+func lay[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+func layWord[S ~string](to *S, from S) {
+	if from != "" {
+		*to = from
+	}
 }
 
 // resolved is the policy that a layer with every field set spells.

@@ -48,10 +48,10 @@ func (e Explanation) String() string {
 	return b.String()
 }
 
-// named is a layer under the name that explanations give it.
+// named is a layer under the name that explanations give it. The layer is read-only.
 type named struct {
 	name  string
-	layer Layer
+	layer *Layer
 }
 
 // correctionDefault and transportDefault lie beneath all layers. Read-only.
@@ -60,18 +60,31 @@ var (
 	transportDefault  = provider().Layer()
 )
 
+// nothing is a layer that says nothing. Read-only.
+var nothing Layer
+
+// tool is the layer of a tool.
+func (s *Set) tool(name string) *Layer {
+	l, ok := s.Tools[name]
+	if !ok {
+		return &nothing
+	}
+	own := l
+	return &own
+}
+
 // layersOf are the layers of an action of the correction plane, the lowest first.
 func (s *Set) layersOf(action string) [5]named {
-	own := named{LayerAnswer, s.Answer}
+	own := named{LayerAnswer, &s.Answer}
 	if action != "" {
-		own = named{"tool " + action, s.Tools[action]}
+		own = named{"tool " + action, s.tool(action)}
 	}
-	return [...]named{{LayerDefault, correctionDefault}, {LayerGlobal, s.Global}, own, {LayerCall, s.Call}, {LayerAdjusted, s.Adjusted}}
+	return [...]named{{LayerDefault, &correctionDefault}, {LayerGlobal, &s.Global}, own, {LayerCall, &s.Call}, {LayerAdjusted, &s.Adjusted}}
 }
 
 // layersOfTransport are the layers of the transport plane, the lowest first.
 func (s *Set) layersOfTransport() [2]named {
-	return [...]named{{LayerDefault, transportDefault}, {LayerTransport, s.Transport}}
+	return [...]named{{LayerDefault, &transportDefault}, {LayerTransport, &s.Transport}}
 }
 
 // Resolve makes the policy of one action out of the layers of the correction plane, and explains it. The action is a
@@ -90,27 +103,38 @@ func ResolveTransport(s Set) (RetryPolicy, Explanation) {
 
 // Effective is the policy that [Resolve] makes, without the explanation: much cheaper.
 func Effective(s *Set, action string) RetryPolicy {
-	layers := s.layersOf(action)
-	return merge(layers[:])
+	own := &s.Answer
+	if action != "" {
+		own = s.tool(action)
+	}
+	p := correctionBase
+	s.Global.onto(&p)
+	own.onto(&p)
+	s.Call.onto(&p)
+	s.Adjusted.onto(&p)
+	return p
 }
 
 // EffectiveTransport is the policy that [ResolveTransport] makes, without the explanation.
 func EffectiveTransport(s *Set) RetryPolicy {
-	layers := s.layersOfTransport()
-	return merge(layers[:])
+	p := transportBase
+	s.Transport.onto(&p)
+	return p
 }
+
+// correctionBase and transportBase are what the defaults come to. Read-only.
+var (
+	correctionBase = correctionDefault.resolved()
+	transportBase  = transportDefault.resolved()
+)
 
 // merge lays the layers over one another, the last on top. The first has every field set.
 func merge(layers []named) RetryPolicy {
-	merged := layers[0].layer
+	p := layers[0].layer.resolved()
 	for n := 1; n < len(layers); n++ {
-		for i := range fields {
-			if f := &fields[i]; f.set(&layers[n].layer) {
-				f.take(&merged, &layers[n].layer)
-			}
-		}
+		layers[n].layer.onto(&p)
 	}
-	return merged.resolved()
+	return p
 }
 
 // resolve is merge, with a row for each field that says who won.
@@ -127,7 +151,7 @@ func resolve(layers []named) (RetryPolicy, Explanation) {
 // winner is the last of the layers that says something about the field.
 func winner(f field, layers []named) named {
 	for n := len(layers) - 1; n > 0; n-- {
-		if f.set(&layers[n].layer) {
+		if f.set(layers[n].layer) {
 			return layers[n]
 		}
 	}

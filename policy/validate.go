@@ -78,29 +78,34 @@ func (p RetryPolicy) Validate() error {
 }
 
 // Validate reports every field of the layer that makes no sense, each as a [*FieldError], joined; nil when there is none.
-func (l Layer) Validate() error {
+func (l Layer) Validate() error { return l.validate() }
+
+func (l *Layer) validate() error {
+	if l.silent() {
+		return nil
+	}
 	f := &faults{}
 	l.checkCounts(f)
 	l.checkTimes(f)
 	l.checkWords(f)
 	checkClasses(f, l.RetryableErrors)
 	for n, form := range l.FormsOff {
-		if path := fmt.Sprintf("forms_off[%d]", n); !slices.Contains(extract.Forms(), form) {
-			f.add(path, "%q is no form of wrapping; use %s", form, oneOf(extract.Forms()))
+		if !slices.Contains(extract.Forms(), form) {
+			f.add(entry("forms_off", n), "%q is no form of wrapping; use %s", form, oneOf(extract.Forms()))
 		} else if slices.Index(l.FormsOff, form) < n {
-			f.add(path, "%q stands here twice; leave one out", form)
+			f.add(entry("forms_off", n), "%q stands here twice; leave one out", form)
 		}
 	}
 	if l.Backoff != nil {
 		f.nest("backoff.", l.Backoff.Validate())
-		if !basesFit(l.Bases, *l.Backoff) {
+		if !basesFit(l.Bases, l.Backoff) {
 			f.add("bases", basesOnList)
 		}
 	}
 	return errors.Join(f.all...)
 }
 
-func (l Layer) checkCounts(f *faults) {
+func (l *Layer) checkCounts(f *faults) {
 	if n := l.MaxAttempts; n != nil && *n < 1 && *n != Unlimited {
 		f.add("max_attempts", "%d is no number of attempts; write 1 for a single one, or \"unlimited\"", *n)
 	}
@@ -109,8 +114,12 @@ func (l Layer) checkCounts(f *faults) {
 	}
 }
 
-func (l Layer) checkTimes(f *faults) {
-	for _, class := range slices.Sorted(maps.Keys(l.Bases)) {
+func (l *Layer) checkTimes(f *faults) {
+	var classes []fault.Class
+	if len(l.Bases) > 0 {
+		classes = slices.Sorted(maps.Keys(l.Bases))
+	}
+	for _, class := range classes {
 		if path := "bases." + string(class); l.Bases[class] < 0 {
 			f.add(path, "%v is negative; write 0s or more", l.Bases[class])
 		} else if problem := classProblem(class); problem != "" {
@@ -127,7 +136,7 @@ func (l Layer) checkTimes(f *faults) {
 	}
 }
 
-func (l Layer) checkWords(f *faults) {
+func (l *Layer) checkWords(f *faults) {
 	checkWord(f, "retry_after", l.RetryAfter, Floor, First)
 	checkWord(f, "text_repairs", l.TextRepairs, Accept, Note, Refuse)
 	checkWord(f, "native_repairs", l.NativeRepairs, Accept, Note, Refuse)
@@ -144,17 +153,19 @@ func checkWord[S ~string](f *faults, path string, word S, known ...S) {
 const basesOnList = "a list of delays has no base to replace; use another kind of backoff, or no bases"
 
 // basesFit reports whether the strategy has a base for the bases to replace.
-func basesFit(bases map[fault.Class]time.Duration, s backoff.BackoffStrategy) bool {
+func basesFit(bases map[fault.Class]time.Duration, s *backoff.BackoffStrategy) bool {
 	return len(bases) == 0 || s.Kind != backoff.KindList
 }
 
+// entry is the path of an entry of a list.
+func entry(list string, n int) string { return fmt.Sprintf("%s[%d]", list, n) }
+
 func checkClasses(f *faults, classes []fault.Class) {
 	for n, class := range classes {
-		path := fmt.Sprintf("retryable_errors[%d]", n)
 		if problem := classProblem(class); problem != "" {
-			f.add(path, "%s", problem)
+			f.add(entry("retryable_errors", n), "%s", problem)
 		} else if slices.Index(classes, class) < n {
-			f.add(path, "%q stands here twice; leave one out", class)
+			f.add(entry("retryable_errors", n), "%q stands here twice; leave one out", class)
 		}
 	}
 }
@@ -165,6 +176,9 @@ const maxClass = 64
 // classProblem says what is wrong with the name of a class, or nothing. No failure ever has a class by the name that a
 // vocabulary of fault gives it: a policy that lists one would look right and do nothing.
 func classProblem(c fault.Class) string {
+	if _, built := fault.Lookup(c); built {
+		return ""
+	}
 	bad := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.'
 	}

@@ -10,18 +10,23 @@ import (
 // It also resolves every action and reports layers that do not fit together.
 func (s Set) Validate() error {
 	f := &faults{}
-	tools := slices.Sorted(maps.Keys(s.Tools))
-	f.nest(LayerGlobal+".", s.Global.Validate())
+	var tools []string
+	if len(s.Tools) > 0 {
+		tools = slices.Sorted(maps.Keys(s.Tools))
+	}
+	f.nest(LayerGlobal+".", s.Global.validate())
 	for _, tool := range tools {
 		if tool == "" {
 			f.add("tools", "a tool without a name; use the name it is registered under")
 		}
-		f.nest("tools."+tool+".", s.Tools[tool].Validate())
+		if err := s.Tools[tool].Validate(); err != nil {
+			f.nest("tools."+tool+".", err)
+		}
 	}
-	f.nest(LayerAnswer+".", s.Answer.Validate())
-	f.nest(LayerCall+".", s.Call.Validate())
-	f.nest(LayerAdjusted+".", s.Adjusted.Validate())
-	f.nest(LayerTransport+".", s.Transport.Validate())
+	f.nest(LayerAnswer+".", s.Answer.validate())
+	f.nest(LayerCall+".", s.Call.validate())
+	f.nest(LayerAdjusted+".", s.Adjusted.validate())
+	f.nest(LayerTransport+".", s.Transport.validate())
 	s.checkTransportFields(f)
 	f.nest("budgets.", s.Budgets.Validate())
 	if s.MaxTurns < 1 && s.MaxTurns != Unlimited {
@@ -32,9 +37,13 @@ func (s Set) Validate() error {
 }
 
 // checkTransportFields refuses fields that say nothing about a request that did not come through.
-func (s Set) checkTransportFields(f *faults) {
+func (s *Set) checkTransportFields(f *faults) {
+	if t := &s.Transport; (t.EmitFeedback == nil || !*t.EmitFeedback) && t.saysNothingToModels() {
+		return
+	}
+	transport := s.Transport
 	for _, field := range fields {
-		if field.correctionOnly && field.set(&s.Transport) {
+		if field.correctionOnly && field.set(&transport) {
 			f.add("transport."+field.name, "has no meaning for transport; leave it out")
 		}
 	}
@@ -43,9 +52,14 @@ func (s Set) checkTransportFields(f *faults) {
 	}
 }
 
+// saysNothingToModels reports whether l has none of the fields that are for the correction plane only.
+func (l *Layer) saysNothingToModels() bool {
+	return l.NoProgress == nil && l.TextRepairs == "" && l.NativeRepairs == "" && l.FormsOff == nil && l.OnReducerError == ""
+}
+
 // checkTogether reports what only shows once the layers lie over one another. What one layer has wrong by itself, or what
 // is wrong for the final answer already, is not reported again for each tool.
-func (s Set) checkTogether(f *faults, tools []string) {
+func (s *Set) checkTogether(f *faults, tools []string) {
 	if layers := s.layersOfTransport(); misfit(layers[:]) {
 		f.add("transport.bases", basesOnList)
 	}
@@ -62,11 +76,12 @@ func (s Set) checkTogether(f *faults, tools []string) {
 
 // misfit reports whether layers that are each good alone make a policy whose bases have nothing to replace.
 func misfit(layers []named) bool {
-	alone := slices.ContainsFunc(layers, func(n named) bool {
-		return n.layer.Backoff != nil && !basesFit(n.layer.Bases, *n.layer.Backoff)
+	if p := merge(layers); basesFit(p.Bases, &p.Backoff) {
+		return false
+	}
+	return !slices.ContainsFunc(layers, func(n named) bool {
+		return n.layer.Backoff != nil && !basesFit(n.layer.Bases, n.layer.Backoff)
 	})
-	p := merge(layers)
-	return !alone && !basesFit(p.Bases, p.Backoff)
 }
 
 // Validate reports every budget that makes no sense, each as a [*FieldError], joined; nil when there is none.

@@ -28,7 +28,13 @@ func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reaso
 
 // computed is the strategy's own wait for a class, and the least it could have been under another key.
 func computed(p *RetryPolicy, class fault.Class, attempt int, key backoff.Key) (delay, low time.Duration) {
-	s := p.strategy(class)
+	s := &p.Backoff
+	if len(p.Bases) > 0 {
+		own := p.strategy(class)
+		s = &own
+	} else if s.Kind == backoff.KindConstant && s.Delay == 0 && s.Jitter.Kind == backoff.NoJitter {
+		return 0, 0
+	}
 	delay = s.After(attempt, key)
 	if key == (backoff.Key{}) {
 		return delay, delay
