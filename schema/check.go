@@ -59,16 +59,21 @@ func (s *Schema) checkValue(v any) []fault.Issue {
 	return s.finish(v, explainer{schema: s, value: v}.flatten(cause))
 }
 
-// finish adds what may be left out and echoed values, sorts, and bounds.
+// finish bounds and sorts the issues of a document, and adds echoed values and what may be left out.
 func (s *Schema) finish(v any, issues []fault.Issue) []fault.Issue {
 	issues = fault.SortIssues(issues)
 	issues = issues[:min(len(issues), maxIssues)]
-	s.tellOptional(issues)
 	if s.echo {
 		for n := range issues {
-			issues[n].Value = s.echoed(v, issues[n].Pointer)
+			issues[n].Value = s.echoed(nil, v, issues[n].Pointer)
 		}
 	}
+	return s.sorted(issues)
+}
+
+// sorted adds to issues what may be left out, and sorts them.
+func (s *Schema) sorted(issues []fault.Issue) []fault.Issue {
+	s.tellOptional(issues)
 	return fault.SortIssues(issues)
 }
 

@@ -19,19 +19,16 @@ type findings struct {
 	path   []string
 	issues []fault.Issue
 	read   int  // bytes that were read again
-	lost   bool // the library accepts what a node refused: it must judge the whole
+	lost   bool // the library must judge the whole: it accepts what a node refused, or there are too many issues
 }
 
 // narrow explains a document that a program refused; false where the library must.
 func (s *Schema) narrow(doc []byte, lim Limits) ([]fault.Issue, bool) {
-	if s.echo {
-		return nil, false
-	}
 	f := findings{schema: s, path: make([]string, 0, 8), issues: make([]fault.Issue, 0, 4)}
 	if run(s.program, doc, lim, reflect.Value{}, &f) != good || f.lost || len(f.issues) == 0 {
 		return nil, false
 	}
-	return s.finish(nil, f.issues), true
+	return s.sorted(f.issues), true
 }
 
 // item, member and leave keep the path of the walk. They and mark do nothing for no findings.
@@ -64,9 +61,13 @@ func (f *findings) mark() int {
 func (f *findings) add(err *jsonschema.ValidationError, value any) {
 	at := pointerOf(f.path)
 	for _, i := range (explainer{schema: f.schema, value: value}).flatten(err) {
+		if f.schema.echo {
+			i.Value = f.schema.echoed(f.path, value, i.Pointer)
+		}
 		i.Pointer = at + i.Pointer
 		f.issues = append(f.issues, i)
 	}
+	f.lost = f.lost || len(f.issues) > maxIssues
 }
 
 // missing tells which members of an object are required and not there: a bit each.
@@ -90,7 +91,7 @@ func (f *findings) refuse(n *node, value any, mark int) verdict {
 		return unsure
 	}
 	f.add(cause, value)
-	return good
+	return when(!f.lost).orUnsure()
 }
 
 // refuse is the same for an object or an array, as it is written.
@@ -112,8 +113,8 @@ func (w *walk) refuseMember(n *node, name, text string) verdict {
 	f.path = f.path[:len(f.path)-1]
 	k := &kind.AdditionalProperties{Properties: []string{name}}
 	f.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: k}, map[string]any{name: value})
-	w.found.issues = f.issues
-	return good
+	w.found.issues, w.found.lost = f.issues, f.lost
+	return when(!f.lost).orUnsure()
 }
 
 // part reads a value out of the document. What is refused at many depths is read many times: where that comes to more than the

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -137,11 +138,13 @@ func hasEcho(tree any) bool {
 // maxEcho bounds an echoed value, in bytes.
 const maxEcho = 100
 
-// echoed is the value received at a place as JSON, where the schema marks the place or one above it as safe to echo.
-func (s *Schema) echoed(doc any, pointer string) string {
-	path := pathOf(pointer)
-	v, ok := lookup(doc, path)
-	if !ok || !s.marked(s.tree, path, maxMaxDepth) {
+// echoed is what was received at a place as JSON, where the schema marks the place or one above it as safe to echo: the place within
+// a value that itself stands at a path of the document.
+func (s *Schema) echoed(at []string, value any, within string) string {
+	path := pathOf(within)
+	v, ok := lookup(value, path)
+	left := maxSchemas
+	if !ok || !s.marked(s.tree, slices.Concat(at, path), &left) {
 		return ""
 	}
 	text := jsonText(v)
@@ -155,29 +158,35 @@ func (s *Schema) echoed(doc any, pointer string) string {
 	return text[:cut] + "…"
 }
 
-// marked follows a path through a schema document, along every keyword that can lead to the place.
-func (s *Schema) marked(node any, path []string, steps int) bool {
+// maxSchemas bounds how many schemas are looked at for one place: references may lead round, and each way round twice as far. Where
+// there are more, nothing is echoed.
+const maxSchemas = 4096
+
+// marked follows a path through a schema document, along every keyword that can lead to the place; left is how many schemas may
+// still be looked at.
+func (s *Schema) marked(node any, path []string, left *int) bool {
 	at, ok := node.(map[string]any)
-	if !ok || steps == 0 {
+	if !ok || *left == 0 {
 		return false
 	}
+	*left--
 	if at[echoKeyword] == true {
 		return true
 	}
 	if ref, ok := at["$ref"].(string); ok {
-		if target, found := lookup(s.tree, tokensOf(ref)); found && s.marked(target, path, steps-1) {
+		if target, found := lookup(s.tree, tokensOf(ref)); found && s.marked(target, path, left) {
 			return true
 		}
 	}
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
 		list, _ := at[keyword].([]any)
 		for _, sub := range list {
-			if s.marked(sub, path, steps-1) {
+			if s.marked(sub, path, left) {
 				return true
 			}
 		}
 	}
-	return len(path) > 0 && s.marked(step(at, path[0]), path[1:], steps-1)
+	return len(path) > 0 && s.marked(step(at, path[0]), path[1:], left)
 }
 
 // step is the schema of one member or item of what node describes; nil where node does not say.

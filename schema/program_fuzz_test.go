@@ -14,6 +14,7 @@ func FuzzProgram(f *testing.F) {
 		{`{"anyOf":[{"type":"object","required":["x"]},{"type":"null"}]}`, `{"y":[]}`},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/a","definitions":{"a":{"enum":["a",1,null]}}}`, `1.0`},
 		{`{"propertyNames":{"pattern":"^[a-z]+$"},"minProperties":1,"additionalProperties":{"type":"integer"}}`, `{"a":1e2,"B":2}`},
+		{`{"properties":{"a":{"x-echo":true,"items":{"type":"integer"}}},"required":["b"],"propertyNames":{"maxLength":1}}`, `{"a":["é",{}],"cc":1}`},
 		{`{"uniqueItems":true,"items":{"maxLength":2}}`, `["a","\u0061","😀"]`},
 		{`{"if":{"type":"array"},"then":{"maxItems":1},"else":{"not":{"const":true}}}`, "[1,\t-0]"},
 		{`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":1,"exclusiveMinimum":true}`, `1`},
@@ -53,7 +54,7 @@ type mixed struct {
 	Pair   [2]int             `json:"pair"`
 	Self   *mixed             `json:"self"`
 	Kids   []mixed            `json:"kids" validate:"max=2,dive"`
-	Named  map[string]inner   `json:"named" validate:"dive"`
+	Named  map[string]inner   `json:"named" validate:"dive" retake:"echo"`
 	Before int                `json:"before" validate:"ltefield=Long"`
 }
 

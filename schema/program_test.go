@@ -109,6 +109,7 @@ func drawSchema(t *rapid.T, depth int) map[string]any {
 		"allOf":      func() { s["allOf"] = []any{sub("all")} },
 		"if":         func() { s["if"], s["then"], s["else"] = sub("if"), sub("then"), sub("else") },
 		"not":        func() { s["not"] = sub("not") },
+		"echo":       func() { s["x-echo"] = true },
 		"ref":        func() { s["$ref"] = rapid.SampledFrom([]string{"#", "#/$defs/x"}).Draw(t, "ref") },
 	}
 	for range rapid.IntRange(1, 4).Draw(t, "keywords") {
@@ -208,4 +209,12 @@ func TestLargeDocuments(t *testing.T) {
 	slowly, _ := schema.DecodeSlowly(typed, doc)
 	require.Equal(t, slowly, value)
 	require.Equal(t, "b", value["key 7"]["a\n"])
+}
+
+// Where references lead round in many ways, whether a place is safe to echo is asked so often and no more.
+func TestEchoAmidLoops(t *testing.T) {
+	s := compile(t, `{"properties":{"a":{"$ref":"#/$defs/y"},"b":{"x-echo":true,"type":"integer"}},
+		"$defs":{"y":{"anyOf":[{"$ref":"#/$defs/y"},{"$ref":"#/$defs/y"},{"type":"integer"}]}}}`)
+	assert.NotEmpty(t, s.Check([]byte(`{"a":"x"}`)))
+	assert.Equal(t, []string{`b: expected integer, got "x" [type schema]`}, lines(s.Check([]byte(`{"b":"x"}`))))
 }

@@ -99,7 +99,8 @@ func (w *walk) number(v *scalar) bool {
 	if (form == formPower || len(v.text) > maxWideDigits) && !numberInBounds([]byte(v.text)) {
 		return false
 	}
-	if form == formFraction && strings.HasSuffix(strings.TrimRight(v.text, "0"), ".") || form == formPower && isInteger(json.Number(v.text)) {
+	zeros := form == formFraction && strings.HasSuffix(strings.TrimRight(v.text, "0"), ".")
+	if zeros || form == formPower && isInteger(json.Number(v.text)) {
 		v.kind |= kindInteger
 	}
 	return true
