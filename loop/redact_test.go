@@ -13,6 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/schema"
+	"github.com/retake-go/retake/tool"
 )
 
 // kept is a store of what is left out, in memory.
@@ -60,6 +64,35 @@ func TestWhatIsLeftOutIsNowhereInTheJournalAndTheRunGoesOn(t *testing.T) {
 			assert.Equal(t, reasons(t, plain.text), reasons(t, whole.text), "the same is decided")
 		})
 	}
+}
+
+type payment struct {
+	City string `json:"city"`
+	Card string `json:"card" retake:"secret"`
+}
+
+func TestWhatATagCallsSecretIsLeftOut(t *testing.T) {
+	pay := tool.New("pay", "Pay.", func(context.Context, payment) (string, error) { return "paid", nil })
+	tools, err := tool.NewSet(pay)
+	require.NoError(t, err)
+	typed, err := schema.For[payment]()
+	require.NoError(t, err)
+	cfg := loop.Config{Tools: tools, Output: typed.Schema()}
+	rules := loop.Redact(journal.Redaction{}, cfg)
+	dir := t.TempDir()
+	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{Redact: &rules})
+	require.NoError(t, err)
+	model := looptest.NewModel(
+		looptest.Call(call("pay", `{"city": "Lisbon", "card": 4000}`)), looptest.Call(call("pay", `{"city": "Lisbon", "card": "4000"}`)),
+		looptest.Say(`{"city": "Lisbon", "card": "4000"}`),
+	)
+	_, err = loop.Run(t.Context(), model, newSession(t), "Pay.", cfg, loop.WithJournal(j))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	text, err := os.ReadFile(storyFile(dir))
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "4000")
+	assert.Contains(t, string(text), "Lisbon")
 }
 
 // reasons are the reasons and delays of all decisions, in order.

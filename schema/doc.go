@@ -21,6 +21,7 @@
 //   - a type with a JSON or text decoder of its own is judged by that decoder; a method JSONSchema describes it to models
 //   - a constraint in a `jsonschema` tag is held too; both the schema and the rules then judge
 //   - `retake:"echo"` on a field lets issues show the value that was received there (at most 100 bytes)
+//   - `retake:"secret"` on a field says that its values are not to be kept: see [Schema.Secrets]
 //   - a method Issues() []fault.Issue on the type adds rules that tags cannot say
 //
 // Rules that compare fields (eqfield, required_if, unique=Field, …) have no words in JSON Schema: the schema tells them in

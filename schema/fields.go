@@ -14,8 +14,9 @@ type field struct {
 	typ     reflect.Type
 	rules   *ruleSet
 	checked bool // false under `validate:"-"`
-	echo    bool
-	index   []int
+	// mark is the keyword of the retake tag; empty for none.
+	mark  string
+	index []int
 }
 
 // fieldsOf lists the JSON members of a struct in declared order, those of embedded structs in their place. What the
@@ -97,16 +98,20 @@ func appendField(fields []field, sf reflect.StructField, at string, index []int,
 		}
 	}
 	var err error
-	if f.echo, err = echoTag(sf); err != nil {
+	if f.mark, err = retakeTag(sf); err != nil {
 		return nil, fmt.Errorf("%s: %w", at, err)
 	}
 	return append(fields, f), nil
 }
 
-func echoTag(sf reflect.StructField) (bool, error) {
+// marks are the keywords of what the retake tag may say.
+var marks = map[string]string{"echo": echoKeyword, "secret": secretKeyword}
+
+func retakeTag(sf reflect.StructField) (keyword string, err error) {
 	tag, ok := sf.Tag.Lookup("retake")
-	if ok && tag != "echo" {
-		return false, fmt.Errorf(`retake tag %q is unknown: only "echo" is`, tag)
+	keyword, known := marks[tag]
+	if ok && !known {
+		return "", fmt.Errorf(`retake tag %q is unknown: only "echo" and "secret" are`, tag)
 	}
-	return ok, nil
+	return keyword, nil
 }

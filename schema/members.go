@@ -30,8 +30,8 @@ func (b *builder) structNode(path string, v variant) (*jsonschema.Schema, error)
 			return nil, err
 		}
 		b.annotate(member, notes.member(f))
-		if f.echo {
-			setExtra(member, echoKeyword, true)
+		if f.mark != "" {
+			setExtra(member, f.mark, true)
 		}
 		n.Properties.Set(f.name, member)
 		empty, err := holdsEmpty(f.typ, f.rules, checked)

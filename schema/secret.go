@@ -1,0 +1,137 @@
+package schema
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// secretKeyword marks a place whose values are not to be kept: the tag `retake:"secret"` on a field, or the keyword itself in a
+// raw schema.
+const secretKeyword = "x-secret"
+
+// Secrets are the places whose values are not to be kept, as JSON Pointers in ascending order; "*" stands for any member or
+// item. Of a type that holds itself, all that may hold a secret at some depth is one, and so is what is left where there are very many
+// places. The slice is the caller's own.
+func (s *Schema) Secrets() []string {
+	w := &secrets{root: s.tree, left: maxPlaces}
+	w.walk(s.tree, "")
+	slices.Sort(w.found)
+	return slices.Compact(w.found)
+}
+
+// maxPlaces bounds how many places are looked at: references may lead to twice as many with each step.
+const maxPlaces = 4096
+
+// secrets walks a schema document.
+type secrets struct {
+	root  any
+	found []string
+	left  int
+	// under are the references that are being followed.
+	under []string
+}
+
+// withinKeywords have schemas that hold for any part of a value, sameKeywords those that hold for the value itself.
+var (
+	withinKeywords = []string{
+		"items", "prefixItems", "additionalItems", "contains", "unevaluatedItems", "additionalProperties", "unevaluatedProperties",
+	}
+	sameKeywords = []string{"allOf", "anyOf", "oneOf", "if", "then", "else"}
+)
+
+func (w *secrets) walk(node any, at string) {
+	n, ok := node.(map[string]any)
+	if !ok {
+		return
+	}
+	w.left--
+	if n[secretKeyword] == true || w.left < 0 {
+		w.found = append(w.found, at)
+		return
+	}
+	if ref, ok := n["$ref"].(string); ok {
+		w.follow(ref, at)
+	}
+	for _, keyword := range withinKeywords {
+		w.each(n[keyword], at+"/*")
+	}
+	for _, keyword := range sameKeywords {
+		w.each(n[keyword], at)
+	}
+	if members, ok := n["properties"].(map[string]any); ok {
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			w.walk(members[name], at+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
+		}
+	}
+	if patterns, ok := n["patternProperties"].(map[string]any); ok {
+		for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
+			w.walk(patterns[pattern], at+"/*")
+		}
+	}
+}
+
+// each walks a schema, or each of a list of them.
+func (w *secrets) each(node any, at string) {
+	list, ok := node.([]any)
+	if !ok {
+		list = []any{node}
+	}
+	for _, item := range list {
+		w.walk(item, at)
+	}
+}
+
+// follow walks what a reference within the document names. One that comes back to itself is secret as a whole where anything
+// in it is.
+func (w *secrets) follow(ref, at string) {
+	target, ok := w.resolve(ref)
+	if !ok {
+		return
+	}
+	if slices.Contains(w.under, ref) {
+		if hasSecret(target) {
+			w.found = append(w.found, at)
+		}
+		return
+	}
+	w.under = append(w.under, ref)
+	w.walk(target, at)
+	w.under = w.under[:len(w.under)-1]
+}
+
+func (w *secrets) resolve(ref string) (any, bool) {
+	if ref == "#" {
+		return w.root, true
+	}
+	path, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil, false
+	}
+	node := w.root
+	for part := range strings.SplitSeq(path, "/") {
+		members, ok := node.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if node, ok = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]; !ok {
+			return nil, false
+		}
+	}
+	return node, true
+}
+
+// hasSecret reports whether anything in a schema document is marked.
+func hasSecret(tree any) bool {
+	switch at := tree.(type) {
+	case map[string]any:
+		for name, member := range at {
+			if name == secretKeyword && member == true || hasSecret(member) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(at, hasSecret)
+	}
+	return false
+}
