@@ -1,0 +1,132 @@
+package genkit
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/firebase/genkit/go/ai"
+	"github.com/firebase/genkit/go/genkit"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/bench/work"
+)
+
+var sinkOrder work.Order
+
+func generate(_ context.Context, req *ai.ModelRequest, _ ai.ModelStreamCallback) (*ai.ModelResponse, error) {
+	turn := 0
+	for _, m := range req.Messages {
+		if m.Role == ai.RoleModel {
+			turn++
+		}
+	}
+	if turn > 1 {
+		return &ai.ModelResponse{Request: req, FinishReason: ai.FinishReasonStop, Message: ai.NewModelTextMessage(work.Answer)}, nil
+	}
+	var input map[string]any
+	if err := json.Unmarshal([]byte([]string{work.BadCall, work.GoodCall}[turn]), &input); err != nil {
+		return nil, err
+	}
+	call := ai.NewToolRequestPart(&ai.ToolRequest{Ref: "c1", Name: work.Tool, Input: input})
+	return &ai.ModelResponse{Request: req, FinishReason: ai.FinishReasonStop, Message: ai.NewModelMessage(call)}, nil
+}
+
+// run makes one whole run: genkit checks the rules by the schema of our type, and middleware makes its errors results, for they
+// would end the run.
+func run(t testing.TB) func() (string, error) {
+	g := genkit.Init(t.Context())
+	model := genkit.DefineModel(g, "test/fake", &ai.ModelOptions{Supports: &ai.ModelSupports{Tools: true, Multiturn: true}}, generate)
+	book := genkit.DefineTool(g, work.Tool, work.Description, func(_ *ai.ToolContext, in any) (work.Receipt, error) {
+		var b work.Booking
+		err := decode(in, &b)
+		return work.Book(b), err
+	}, ai.WithInputSchema(schemaOf(t, work.BookingSchema)))
+	feedback := ai.MiddlewareFunc(func(context.Context) (*ai.Hooks, error) {
+		return &ai.Hooks{WrapTool: func(ctx context.Context, p *ai.ToolParams, next ai.ToolNext) (*ai.MultipartToolResponse, error) {
+			out, err := next(ctx, p)
+			if err != nil {
+				return &ai.MultipartToolResponse{Output: err.Error()}, nil
+			}
+			return out, nil
+		}}, nil
+	})
+	return func() (string, error) {
+		resp, err := genkit.Generate(t.Context(), g, ai.WithModel(model), ai.WithPrompt(work.Prompt), ai.WithTools(book), ai.WithUse(feedback))
+		if err != nil {
+			return "", err
+		}
+		return resp.Text(), nil
+	}
+}
+
+func schemaOf(t testing.TB, text []byte) map[string]any {
+	var schema map[string]any
+	require.NoError(t, json.Unmarshal(text, &schema))
+	return schema
+}
+
+// decode gives a tool whose schema is not made from its type the value it wants.
+func decode(in, into any) error {
+	text, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// check gives what is wrong with an order; empty where nothing is.
+func check(t testing.TB) func([]byte) string {
+	g := genkit.Init(t.Context())
+	order := genkit.DefineTool(g, "place_order", "Place an order.", func(_ *ai.ToolContext, in any) (string, error) {
+		return "ok", decode(in, &sinkOrder)
+	}, ai.WithInputSchema(schemaOf(t, work.OrderSchema)))
+	return func(doc []byte) string {
+		var input map[string]any
+		if err := json.Unmarshal(doc, &input); err != nil {
+			return err.Error()
+		}
+		if _, err := order.RunRaw(t.Context(), input); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+}
+
+func TestTheSameWork(t *testing.T) {
+	text, err := run(t)()
+	require.NoError(t, err)
+	require.Equal(t, work.Answer, text)
+	require.Empty(t, check(t)(work.GoodOrder()))
+	require.NotEmpty(t, check(t)(work.BadOrder()))
+}
+
+func BenchmarkRun(b *testing.B) {
+	b.Run("genkit", func(b *testing.B) { benchmarkRun(b, run(b)) })
+}
+
+func BenchmarkCheckGood(b *testing.B) {
+	b.Run("genkit", func(b *testing.B) { benchmarkCheck(b, check(b), work.GoodOrder(), true) })
+}
+
+func BenchmarkCheckBad(b *testing.B) {
+	b.Run("genkit", func(b *testing.B) { benchmarkCheck(b, check(b), work.BadOrder(), false) })
+}
+
+func benchmarkRun(b *testing.B, run func() (string, error)) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if text, err := run(); err != nil || text != work.Answer {
+			b.Fatal(text, err)
+		}
+	}
+}
+
+func benchmarkCheck(b *testing.B, check func([]byte) string, doc []byte, good bool) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if text := check(doc); (text == "") != good {
+			b.Fatal(text)
+		}
+	}
+}
