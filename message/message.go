@@ -53,8 +53,12 @@ const (
 
 // Usage counts what one or more model calls consumed (seed 001). Counts are never negative; zero means none or unknown.
 type Usage struct {
-	InputTokens      int64 `json:"input_tokens,omitempty"`
-	OutputTokens     int64 `json:"output_tokens,omitempty"`
+	// InputTokens counts all of the prompt, what was read from a cache and what was written to one included, also where a
+	// provider counts those apart.
+	InputTokens int64 `json:"input_tokens,omitempty"`
+	// OutputTokens counts all that the model wrote, its thoughts included.
+	OutputTokens int64 `json:"output_tokens,omitempty"`
+	// CacheReadTokens and CacheWriteTokens are parts of InputTokens.
 	CacheReadTokens  int64 `json:"cache_read_tokens,omitempty"`
 	CacheWriteTokens int64 `json:"cache_write_tokens,omitempty"`
 	// APICalls counts the model calls that the other counts sum up.

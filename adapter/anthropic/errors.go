@@ -13,6 +13,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/ratelimit"
@@ -82,12 +83,12 @@ func (x *exchange) failed(ctx context.Context, cause error) error {
 	body := x.errorBody(cause)
 	var said envelope
 	if json.Unmarshal(body, &said) == nil && said.Error.Type != "" {
-		e.Type, e.detail = said.Error.Type, line(said.Error.Message)
+		e.Type, e.detail = said.Error.Type, wire.Line(said.Error.Message)
 		e.RequestID = firstWord(e.RequestID, said.RequestID)
 	}
 	verdict := x.judge(ctx, cause, body)
 	if e.detail == "" && e.Type == "" {
-		e.detail = line(x.why(cause))
+		e.detail = wire.Line(x.why(cause))
 	}
 	e.failure = verdict.Failure()
 	e.failure.Message = e.detail
@@ -166,17 +167,15 @@ func (x *exchange) requestID() string {
 	if x.response == nil {
 		return ""
 	}
-	return line(x.response.Header.Get("Request-Id"))
+	return wire.Line(x.response.Header.Get("Request-Id"))
 }
 
-// received is when the response came, by the server's own clock where it says: its resets are dates on that one.
+// received is when the response came.
 func (x *exchange) received() time.Time {
-	if x.response != nil {
-		if t, err := http.ParseTime(x.response.Header.Get("Date")); err == nil {
-			return t
-		}
+	if x.response == nil {
+		return time.Now()
 	}
-	return time.Now()
+	return wire.ReceivedAt(x.response.Header, time.Now())
 }
 
 func (x *exchange) limits(body []byte) ratelimit.State {
@@ -184,17 +183,4 @@ func (x *exchange) limits(body []byte) ratelimit.State {
 		return ratelimit.State{}
 	}
 	return ratelimit.Parse(x.response.Header, x.received(), ratelimit.ForProvider(name), ratelimit.WithBody(body))
-}
-
-// maxLine bounds what of a provider's sentence stands in an error, in bytes.
-const maxLine = 300
-
-// line is a text on one line, and not too long.
-func line(s string) string {
-	cut := len(s) > maxLine
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s[:min(len(s), maxLine)], "")), " ")
-	if cut {
-		s += "…"
-	}
-	return s
 }

@@ -1,7 +1,5 @@
 package anthropic
 
-import "strconv"
-
 // maxName is how long a name of a tool may be, and an id of a call, in characters.
 const maxName = 128
 
@@ -17,5 +15,3 @@ func isID(id string) bool {
 	}
 	return id != "" && len(id) <= maxName
 }
-
-func derivedID(n int) string { return "call-" + strconv.Itoa(n) }

@@ -2,8 +2,8 @@ package anthropic
 
 import (
 	"encoding/json"
-	"strings"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/schema"
 )
@@ -37,13 +37,11 @@ func (o opaque) text() string {
 	if !kept {
 		return ""
 	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(o) != nil {
+	doc, err := wire.Marshal(o)
+	if err != nil {
 		return ""
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(doc)
 }
 
 // layout is the order in which a message's blocks go back to a model. What another adapter or another model left in the
@@ -92,6 +90,6 @@ func fits(parts []part, m message.Message) bool {
 
 // isBlock reports whether a kept block is one: an object that names its type, in JSON as strict as the API reads it.
 func isBlock(raw json.RawMessage) bool {
-	list, ok := members(raw)
-	return ok && text(get(list, "type")) != "" && schema.Strict(raw, schema.DefaultLimits()) == nil
+	list, ok := wire.ReadObject(raw)
+	return ok && list.Text("type") != "" && schema.Strict(raw, schema.DefaultLimits()) == nil
 }

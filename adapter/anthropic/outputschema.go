@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
 // The bounds that the API sets to the schema of an answer.
@@ -17,19 +19,19 @@ const (
 // it cannot hold the model to (bounds, lengths, patterns) become words in the descriptions: the core checks the answer by
 // the whole schema anyway. A property that was not forbidden is, which allows a part of what was allowed.
 func outputSchema(raw []byte) (json.RawMessage, bool) {
-	root, ok := members(raw)
-	if !ok || text(get(root, "type")) != "object" {
+	root, ok := wire.ReadObject(raw)
+	if !ok || root.Text("type") != "object" {
 		return nil, false
 	}
 	s := subset{definitions: map[string]json.RawMessage{}, flat: map[string]bool{}}
 	for _, name := range [...]string{"$defs", "definitions"} {
-		defs, _ := members(get(root, name))
+		defs, _ := wire.ReadObject(root.Get(name))
 		for _, d := range defs {
-			s.definitions["#/"+name+"/"+d.name] = d.value
+			s.definitions["#/"+name+"/"+d.Name] = d.Value
 		}
 	}
 	for _, m := range root {
-		if s.recurs(m.value, nil) {
+		if s.recurs(m.Value, nil) {
 			return nil, false
 		}
 	}
@@ -77,55 +79,55 @@ var treatments = map[string]treatment{
 var formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
 
 func (s *subset) schema(raw json.RawMessage) json.RawMessage {
-	list, ok := members(raw)
+	list, ok := wire.ReadObject(raw)
 	if !ok {
 		s.refused = true
 		return raw
 	}
-	if ref := get(list, "$ref"); ref != nil {
-		s.refused = s.refused || s.definitions[text(ref)] == nil
-		return object(member{"$ref", ref})
+	if ref := list.Get("$ref"); ref != nil {
+		s.refused = s.refused || s.definitions[wire.Text(ref)] == nil
+		return wire.Object{wire.Field("$ref", ref)}.JSON()
 	}
 	s.shape(list)
-	var out []member
+	var out wire.Object
 	var said []string
 	for _, m := range list {
 		value, words := s.keyword(m)
 		if value != nil {
-			out = append(out, member{map[bool]string{true: "anyOf", false: m.name}[m.name == "oneOf"], value})
+			out = append(out, wire.Field(map[bool]string{true: "anyOf", false: m.Name}[m.Name == "oneOf"], value))
 		}
 		if words != "" {
 			said = append(said, words)
 		}
 	}
-	if get(list, "properties") != nil || isType(list, "object") {
-		out = append(out, member{"additionalProperties", json.RawMessage("false")})
+	if list.Get("properties") != nil || isType(list, "object") {
+		out = append(out, wire.Field("additionalProperties", json.RawMessage("false")))
 	}
-	if about := describe(text(get(list, "description")), said); about != "" {
-		out = append(out, member{"description", quoted(about)})
+	if about := describe(list.Text("description"), said); about != "" {
+		out = append(out, wire.Field("description", wire.Quote(about)))
 	}
-	return object(out...)
+	return out.JSON()
 }
 
 // keyword says what becomes of one member of a schema: its value there, or words for the description.
-func (s *subset) keyword(m member) (value json.RawMessage, words string) {
-	t, known := treatments[m.name]
-	if !known && strings.HasPrefix(m.name, "x-") {
+func (s *subset) keyword(m wire.Member) (value json.RawMessage, words string) {
+	t, known := treatments[m.Name]
+	if !known && strings.HasPrefix(m.Name, "x-") {
 		t = drop
 	}
 	switch t {
 	case keep:
-		return m.value, ""
+		return m.Value, ""
 	case drop:
 		return nil, ""
 	case say:
-		return nil, m.name + " " + compact(m.value)
+		return nil, m.Name + " " + compact(m.Value)
 	case nest:
-		return s.schema(m.value), ""
+		return s.schema(m.Value), ""
 	case nestAll:
 		return s.nestAll(m), ""
 	case nestMap:
-		return s.nestMap(m.value), ""
+		return s.nestMap(m.Value), ""
 	case special:
 		return s.special(m)
 	}
@@ -133,15 +135,15 @@ func (s *subset) keyword(m member) (value json.RawMessage, words string) {
 	return nil, ""
 }
 
-func (s *subset) nestAll(m member) json.RawMessage {
-	if m.name != "allOf" {
+func (s *subset) nestAll(m wire.Member) json.RawMessage {
+	if m.Name != "allOf" {
 		s.unions++
 	}
-	list := items(m.value)
+	list := wire.Items(m.Value)
 	out := make([]string, len(list))
 	for n, item := range list {
-		within, _ := members(item)
-		s.refused = s.refused || m.name == "allOf" && get(within, "$ref") != nil
+		within, _ := wire.ReadObject(item)
+		s.refused = s.refused || m.Name == "allOf" && within.Get("$ref") != nil
 		out[n] = string(s.schema(item))
 	}
 	s.refused = s.refused || len(out) == 0
@@ -149,28 +151,28 @@ func (s *subset) nestAll(m member) json.RawMessage {
 }
 
 func (s *subset) nestMap(raw json.RawMessage) json.RawMessage {
-	list, ok := members(raw)
+	list, ok := wire.ReadObject(raw)
 	s.refused = s.refused || !ok
-	out := make([]member, len(list))
+	out := make(wire.Object, len(list))
 	for n, m := range list {
-		out[n] = member{m.name, s.schema(m.value)}
+		out[n] = wire.Field(m.Name, s.schema(m.Value))
 	}
-	return object(out...)
+	return out.JSON()
 }
 
 // special treats the keywords of which the API takes some values only.
-func (s *subset) special(m member) (value json.RawMessage, words string) {
-	switch v := compact(m.value); m.name {
+func (s *subset) special(m wire.Member) (value json.RawMessage, words string) {
+	switch v := compact(m.Value); m.Name {
 	case "type":
 		if strings.HasPrefix(v, "[") {
 			s.unions++
 		}
 	case "enum":
-		s.refused = s.refused || !scalars(m.value)
+		s.refused = s.refused || !scalars(m.Value)
 	case "const":
-		s.refused = s.refused || isObject(m.value) || strings.HasPrefix(v, "[")
+		s.refused = s.refused || isObject(m.Value) || strings.HasPrefix(v, "[")
 	case "format":
-		if !slices.Contains(formats, text(m.value)) {
+		if !slices.Contains(formats, wire.Text(m.Value)) {
 			return nil, "format " + v
 		}
 	case "minItems":
@@ -181,34 +183,34 @@ func (s *subset) special(m member) (value json.RawMessage, words string) {
 		s.refused = s.refused || v != "false"
 		return nil, ""
 	}
-	return m.value, ""
+	return m.Value, ""
 }
 
 // shape refuses a schema that says too little, and counts what may be absent.
-func (s *subset) shape(list []member) {
-	says := slices.ContainsFunc(list, func(m member) bool {
-		return slices.Contains([]string{"type", "enum", "const", "anyOf", "oneOf", "allOf"}, m.name)
+func (s *subset) shape(list wire.Object) {
+	says := slices.ContainsFunc(list, func(m wire.Member) bool {
+		return slices.Contains([]string{"type", "enum", "const", "anyOf", "oneOf", "allOf"}, m.Name)
 	})
-	properties, _ := members(get(list, "properties"))
+	properties, _ := wire.ReadObject(list.Get("properties"))
 	required := map[string]bool{}
-	for _, item := range items(get(list, "required")) {
-		required[text(item)] = true
+	for _, item := range wire.Items(list.Get("required")) {
+		required[wire.Text(item)] = true
 	}
 	for _, p := range properties {
-		if !required[p.name] {
+		if !required[p.Name] {
 			s.optional++
 		}
-		delete(required, p.name)
+		delete(required, p.Name)
 	}
-	open := isType(list, "object") && get(list, "properties") == nil && get(list, "additionalProperties") == nil
-	twice := get(list, "anyOf") != nil && get(list, "oneOf") != nil
-	s.refused = s.refused || !says || open || twice || len(required) > 0 || isType(list, "array") && get(list, "items") == nil
+	open := isType(list, "object") && list.Get("properties") == nil && list.Get("additionalProperties") == nil
+	twice := list.Get("anyOf") != nil && list.Get("oneOf") != nil
+	s.refused = s.refused || !says || open || twice || len(required) > 0 || isType(list, "array") && list.Get("items") == nil
 }
 
 // recurs reports whether a schema comes back to a definition that it stands in.
 func (s *subset) recurs(raw json.RawMessage, within []string) bool {
-	if list, ok := members(raw); ok {
-		ref := text(get(list, "$ref"))
+	if list, ok := wire.ReadObject(raw); ok {
+		ref := list.Text("$ref")
 		if ref != "" && slices.Contains(within, ref) {
 			return true
 		}
@@ -218,21 +220,21 @@ func (s *subset) recurs(raw json.RawMessage, within []string) bool {
 			}
 			s.flat[ref] = true
 		}
-		return slices.ContainsFunc(list, func(m member) bool { return s.recurs(m.value, within) })
+		return slices.ContainsFunc(list, func(m wire.Member) bool { return s.recurs(m.Value, within) })
 	}
-	return slices.ContainsFunc(items(raw), func(item json.RawMessage) bool { return s.recurs(item, within) })
+	return slices.ContainsFunc(wire.Items(raw), func(item json.RawMessage) bool { return s.recurs(item, within) })
 }
 
 // isType reports whether a schema takes values of a type by name.
-func isType(list []member, name string) bool {
-	t := get(list, "type")
-	return text(t) == name || slices.ContainsFunc(items(t), func(item json.RawMessage) bool { return text(item) == name })
+func isType(list wire.Object, name string) bool {
+	t := list.Get("type")
+	return wire.Text(t) == name || slices.ContainsFunc(wire.Items(t), func(item json.RawMessage) bool { return wire.Text(item) == name })
 }
 
 // scalars reports whether a list holds no list and no object.
 func scalars(raw json.RawMessage) bool {
-	list := items(raw)
-	return len(list) > 0 && !slices.ContainsFunc(list, func(v json.RawMessage) bool { return isObject(v) || items(v) != nil })
+	list := wire.Items(raw)
+	return len(list) > 0 && !slices.ContainsFunc(list, func(v json.RawMessage) bool { return isObject(v) || wire.Items(v) != nil })
 }
 
 // describe adds rules to a description.

@@ -3,11 +3,11 @@ package anthropic
 import (
 	"encoding/json"
 	"errors"
-	"strconv"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/message"
 )
 
@@ -74,7 +74,7 @@ func (r *received) reply(asked string) message.Reply {
 		}
 	}
 	reply.Text, reply.Opaque = text.String(), o.text()
-	nameCalls(reply.Calls)
+	wire.NameCalls(reply.Calls)
 	if m.StopReason == sdk.StopReasonRefusal {
 		reply.Refusal = firstWord(m.StopDetails.Explanation, reply.Text, declined)
 	}
@@ -98,31 +98,12 @@ func usage(u sdk.Usage) message.Usage {
 	}
 }
 
-// nameCalls gives an id to calls that have none or share one.
-func nameCalls(calls []message.Call) {
-	given, used := map[string]bool{}, map[string]bool{}
-	for _, c := range calls {
-		given[c.ID] = true
-	}
-	for n := range calls {
-		id := calls[n].ID
-		for place := n + 1; id == "" || used[id]; place += len(calls) {
-			if id = "call-" + strconv.Itoa(place); given[id] {
-				id = ""
-			}
-		}
-		calls[n].ID, used[id] = id, true
-	}
-}
-
 // firstWord is the first text that says anything.
 func firstWord(texts ...string) string {
 	for _, text := range texts {
-		if !blank(text) {
+		if !wire.Blank(text) {
 			return text
 		}
 	}
 	return ""
 }
-
-func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -7,6 +7,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/tool"
@@ -34,7 +35,7 @@ func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 	p.Tools, p.ToolChoice = offered(req.Tools, turns)
 	instructions := m.cfg.output(&p, req.Output)
 	for _, text := range append([]string{req.System}, append(opening, instructions)...) {
-		if !blank(text) {
+		if !wire.Blank(text) {
 			p.System = append(p.System, sdk.TextBlockParam{Text: text})
 		}
 	}
@@ -50,7 +51,7 @@ func (c Config) output(p *sdk.MessageNewParams, s *schema.Schema) (instructions 
 	raw := s.JSON()
 	if c.Output == OutputNative {
 		if sent, ok := outputSchema(raw); ok {
-			format := object(member{"type", json.RawMessage(`"json_schema"`)}, member{"schema", sent})
+			format := wire.Object{wire.Field("type", json.RawMessage(`"json_schema"`)), wire.Field("schema", sent)}.JSON()
 			p.OutputConfig.Format = param.Override[sdk.JSONOutputFormatParam](format)
 			return ""
 		}
@@ -132,8 +133,8 @@ func calledWithoutThinking(turns []sdk.MessageParam) bool {
 func isThinking(b sdk.ContentBlockParamUnion) bool {
 	raw, _ := b.Overrides()
 	kept, isRaw := raw.(json.RawMessage)
-	list, _ := members(kept)
-	return isRaw && oneOf(text(get(list, "type")), "thinking", "redacted_thinking")
+	list, _ := wire.ReadObject(kept)
+	return isRaw && oneOf(list.Text("type"), "thinking", "redacted_thinking")
 }
 
 // mark sets the breakpoints of prompt caching: after the tools and after the system prompt, which stay the same within a run.

@@ -7,6 +7,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 )
 
@@ -23,11 +24,7 @@ func (x *exchange) readInstead() (*received, error) {
 	if err != nil || x.stream == nil {
 		return got, err
 	}
-	reply := got.reply(x.model)
-	x.stream(loop.Delta{Text: reply.Text, Call: -1})
-	for n, c := range reply.Calls {
-		x.stream(loop.Delta{Call: n, Name: c.Name, Arguments: c.Arguments})
-	}
+	wire.TellWhole(got.reply(x.model), x.stream)
 	return got, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -22,13 +23,13 @@ var propertyName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 // toolSchema makes of a tool's schema one that the API takes: an object, of Draft 2020-12, without alternatives at the top
 // and without names of properties that it refuses. What is lost by that is said in words, for the tool's description.
 func toolSchema(raw []byte) (sent json.RawMessage, words string) {
-	root, ok := members(raw)
+	root, ok := wire.ReadObject(raw)
 	if !ok || !namesFit(raw) || !isCurrent(root) {
 		return openObject, rulesFollow + string(raw)
 	}
-	kept := []member{{"type", json.RawMessage(`"object"`)}}
+	kept := wire.Object{wire.Field("type", json.RawMessage(`"object"`))}
 	for _, m := range root {
-		switch m.name {
+		switch m.Name {
 		case "type", "$schema":
 		case "anyOf", "oneOf", "allOf", "$ref":
 			words = rulesFollow + string(raw)
@@ -36,47 +37,39 @@ func toolSchema(raw []byte) (sent json.RawMessage, words string) {
 			kept = append(kept, m)
 		}
 	}
-	if get(root, "$ref") != nil {
+	if root.Get("$ref") != nil {
 		return openObject, words
 	}
-	return object(kept...), words
+	return kept.JSON(), words
 }
 
 // isCurrent reports whether a schema that names an older draft means the same in Draft 2020-12, the only one the API
 // reads.
-func isCurrent(root []member) bool {
-	draft := text(get(root, "$schema"))
+func isCurrent(root wire.Object) bool {
+	draft := root.Text("$schema")
 	if draft == "" || strings.Contains(draft, "2020-12") {
 		return true
 	}
-	rest := slices.DeleteFunc(slices.Clone(root), func(m member) bool { return m.name == "$schema" })
-	_, err := schema.Compile(object(rest...))
+	_, err := schema.Compile(root.Without("$schema").JSON())
 	return err == nil
 }
 
 // namesFit reports whether the API takes all names of properties, however deep.
 func namesFit(raw json.RawMessage) bool {
-	if list, ok := members(raw); ok {
+	if list, ok := wire.ReadObject(raw); ok {
 		for _, m := range list {
-			if m.name == "properties" && !propertiesFit(m.value) || !namesFit(m.value) {
+			if m.Name == "properties" && !propertiesFit(m.Value) || !namesFit(m.Value) {
 				return false
 			}
 		}
 		return true
 	}
-	return !slices.ContainsFunc(items(raw), func(item json.RawMessage) bool { return !namesFit(item) })
+	return !slices.ContainsFunc(wire.Items(raw), func(item json.RawMessage) bool { return !namesFit(item) })
 }
 
 func propertiesFit(raw json.RawMessage) bool {
-	list, _ := members(raw)
-	return !slices.ContainsFunc(list, func(m member) bool { return !propertyName.MatchString(m.name) })
+	list, _ := wire.ReadObject(raw)
+	return !slices.ContainsFunc(list, func(m wire.Member) bool { return !propertyName.MatchString(m.Name) })
 }
 
-// items are the items of a JSON array; none where it is no array.
-func items(raw json.RawMessage) []json.RawMessage {
-	var list []json.RawMessage
-	if !bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) || json.Unmarshal(raw, &list) != nil {
-		return nil
-	}
-	return list
-}
+func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{")) }

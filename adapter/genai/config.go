@@ -9,6 +9,7 @@ import (
 
 	sdk "google.golang.org/genai"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/ratelimit"
 )
 
@@ -127,7 +128,7 @@ func New(client *sdk.Client, cfg Config) (*Model, error) {
 	own.HTTPClient = &looking
 	mine, err := sdk.NewClient(context.Background(), &own)
 	if err != nil {
-		return nil, errors.New("genai: the client's configuration makes no second client: " + redact(err.Error(), own.APIKey))
+		return nil, errors.New("genai: the client's configuration makes no second client: " + wire.Redact(err.Error(), own.APIKey))
 	}
 	return &Model{models: mine.Models, cfg: cfg, key: own.APIKey, extras: own.HTTPOptions.ExtrasRequestProvider}, nil
 }

@@ -10,7 +10,7 @@
 //
 // What it makes of a transcript, whoever it was made with:
 //
-//   - Leading system messages stand in the system instruction; later ones are said by the user.
+//   - System messages before the first of user or model stand in the system instruction; later ones are said by the user.
 //   - User and model by turns: what the model says in a row is one content; empty messages are left out.
 //   - Every call is answered, all answers of a turn in one content, in the order of the calls: a functionResponse with the member
 //     "output", or "error" for feedback and failures. A call that nobody answered is said not to have been run. An answer without

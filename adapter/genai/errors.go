@@ -14,6 +14,7 @@ import (
 
 	sdk "google.golang.org/genai"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 )
@@ -101,7 +102,7 @@ func (m *Model) failed(ctx context.Context, x *exchange, cause error) error {
 	if x.response != nil && (e.Status == 0 || x.response.StatusCode != http.StatusOK) {
 		e.Status = x.response.StatusCode
 	}
-	e.detail = line(redact(cmp.Or(said.Message, x.why(cause)), m.key))
+	e.detail = wire.Line(wire.Redact(cmp.Or(said.Message, x.why(cause)), m.key))
 	verdict := x.judge(ctx, e.Status, cause)
 	e.Class, e.failure = verdict.Class, verdict.Failure()
 	e.failure.Message = e.detail
@@ -206,24 +207,4 @@ func (x *exchange) why(cause error) string {
 		return cmp.Or(strings.ToLower(http.StatusText(x.response.StatusCode)), "unknown status")
 	}
 	return (&unreadableError{"no JSON of a reply"}).Error()
-}
-
-func redact(s, key string) string {
-	if key == "" {
-		return s
-	}
-	return strings.ReplaceAll(s, key, "[key]")
-}
-
-// maxLine bounds what of the API's sentence stands in an error, in bytes.
-const maxLine = 300
-
-// line is a text on one line, and not too long.
-func line(s string) string {
-	cut := len(s) > maxLine
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s[:min(len(s), maxLine)], "")), " ")
-	if cut {
-		s += "…"
-	}
-	return s
 }

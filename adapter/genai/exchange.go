@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/ratelimit"
 )
@@ -95,14 +96,12 @@ func (x *exchange) events(end bool) [][]byte {
 	return all
 }
 
-// received is when the response came, by the server's own clock where it says.
+// received is when the response came.
 func (x *exchange) received() time.Time {
-	if x.response != nil {
-		if t, err := http.ParseTime(x.response.Header.Get("Date")); err == nil {
-			return t
-		}
+	if x.response == nil {
+		return time.Now()
 	}
-	return time.Now()
+	return wire.ReceivedAt(x.response.Header, time.Now())
 }
 
 func (x *exchange) limits(body []byte) ratelimit.State {
@@ -118,7 +117,7 @@ func (x *exchange) requestID() string {
 		return ""
 	}
 	for _, name := range [...]string{"X-Request-Id", "X-Goog-Request-Id"} {
-		if id := strings.TrimSpace(line(x.response.Header.Get(name))); id != "" {
+		if id := strings.TrimSpace(wire.Line(x.response.Header.Get(name))); id != "" {
 			return id
 		}
 	}

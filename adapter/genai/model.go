@@ -7,6 +7,7 @@ import (
 
 	sdk "google.golang.org/genai"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -40,7 +41,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 }
 
 // placeholder stands for the contents until the body is filled.
-var placeholder = []*sdk.Content{{Role: "user", Parts: []*sdk.Part{{Text: goOn}}}}
+var placeholder = []*sdk.Content{{Role: "user", Parts: []*sdk.Part{{Text: wire.GoOn}}}}
 
 func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*received, error) {
 	r, err := m.request(req, x.model)

@@ -3,8 +3,8 @@ package genai
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/message"
 )
 
@@ -34,13 +34,11 @@ func (o opaque) text() string {
 	if !kept {
 		return ""
 	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(o) != nil {
+	doc, err := wire.Marshal(o)
+	if err != nil {
 		return ""
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(doc)
 }
 
 // layout is the order in which a message's parts go back to a model. What another adapter or another model left is ignored, and so

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"iter"
-	"strconv"
 	"strings"
 
 	sdk "google.golang.org/genai"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -156,30 +156,11 @@ func (g *received) reply(asked string) message.Reply {
 		finish = message.ToolUse
 	}
 	r := message.Reply{
-		Text: g.text.String(), Calls: named(g.calls), Finish: finish, Usage: g.usage, Model: cmp.Or(g.model, asked),
+		Text: g.text.String(), Calls: wire.NameCalls(g.calls), Finish: finish, Usage: g.usage, Model: cmp.Or(g.model, asked),
 		Opaque: opaque{name, asked, g.parts}.text(),
 	}
 	r.Usage.APICalls = 1
 	return r
-}
-
-// named gives an id to calls that have none or another's: "call-1", "call-2", … by their place.
-func named(calls []message.Call) []message.Call {
-	given := map[string]bool{}
-	for _, c := range calls {
-		given[c.ID] = true
-	}
-	used := map[string]bool{"": true}
-	for n := range calls {
-		id := calls[n].ID
-		for place := n + 1; used[id]; place += len(calls) {
-			if id = "call-" + strconv.Itoa(place); given[id] {
-				id = ""
-			}
-		}
-		calls[n].ID, used[id] = id, true
-	}
-	return calls
 }
 
 // readStream takes events as the SDK goes through them.

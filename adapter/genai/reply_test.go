@@ -15,25 +15,6 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-func TestCallsGetIDsOfTheirOwn(t *testing.T) {
-	for _, c := range []struct{ given, want []string }{
-		{[]string{"a", "b"}, []string{"a", "b"}},
-		{[]string{"", ""}, []string{"call-1", "call-2"}},
-		{[]string{"a", "a"}, []string{"a", "call-2"}},
-		{[]string{"", "call-1", "call-1"}, []string{"call-4", "call-1", "call-3"}},
-	} {
-		var calls []message.Call
-		for _, id := range c.given {
-			calls = append(calls, message.Call{ID: id})
-		}
-		var got []string
-		for _, call := range named(calls) {
-			got = append(got, call.ID)
-		}
-		assert.Equal(t, c.want, got)
-	}
-}
-
 func TestFinishReasons(t *testing.T) {
 	for _, known := range []sdk.FinishReason{
 		sdk.FinishReasonStop, sdk.FinishReasonMaxTokens, sdk.FinishReasonSafety, sdk.FinishReasonRecitation, sdk.FinishReasonLanguage, sdk.FinishReasonOther,

@@ -1,13 +1,12 @@
 package genai
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	sdk "google.golang.org/genai"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/tool"
 )
@@ -38,12 +37,12 @@ func (m *Model) request(req loop.Request, model string) (*request, error) {
 	if req.Output != nil {
 		r.want(req, m.cfg.Output, &system)
 	}
-	if text := strings.Join(slices.DeleteFunc(system, blank), "\n\n"); text != "" {
+	if text := wire.Join(system...); text != "" {
 		r.config.SystemInstruction = &sdk.Content{Role: "user", Parts: []*sdk.Part{{Text: text}}}
 	}
 	r.declare(req)
 	var err error
-	r.contents, err = marshal(turns)
+	r.contents, err = wire.Marshal(turns)
 	r.config.HTTPOptions = &sdk.HTTPOptions{
 		RetryOptions:          &sdk.HTTPRetryOptions{Attempts: new(int32(1))},
 		ExtrasRequestProvider: func(body map[string]any) map[string]any { return m.extend(r.fill(body)) },
@@ -85,20 +84,20 @@ func (r *request) want(req loop.Request, how Output, system *[]string) {
 
 // declare offers the tools.
 func (r *request) declare(req loop.Request) {
-	var functions []string
+	var functions []json.RawMessage
 	for _, t := range req.Tools {
-		wire := toolName(t.Name())
-		if wire != (*tool.Set)(nil).ProviderName(t.Name()) {
-			r.names[wire] = t.Name()
+		sent := toolName(t.Name())
+		if sent != (*tool.Set)(nil).ProviderName(t.Name()) {
+			r.names[sent] = t.Name()
 		}
-		f := object{{"name", quoted(wire)}}
+		f := wire.Object{wire.Field("name", wire.Quote(sent))}
 		if t.Description() != "" {
-			f = append(f, member{"description", quoted(t.Description())})
+			f = append(f, wire.Field("description", wire.Quote(t.Description())))
 		}
-		functions = append(functions, string(append(f, member{"parametersJsonSchema", parameters(t.Parameters())}).json()))
+		functions = append(functions, append(f, wire.Field("parametersJsonSchema", parameters(t.Parameters()))).JSON())
 	}
 	if functions != nil {
-		r.tools = object{{"functionDeclarations", json.RawMessage("[" + strings.Join(functions, ",") + "]")}}.json()
+		r.tools = wire.Object{wire.Field("functionDeclarations", wire.List(functions...))}.JSON()
 	}
 }
 
@@ -121,12 +120,4 @@ func (m *Model) extend(body map[string]any) map[string]any {
 		return body
 	}
 	return m.extras(body)
-}
-
-func marshal(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
 }

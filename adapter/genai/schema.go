@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
 // taken are the keywords of JSON Schema that the API takes.
@@ -20,63 +22,63 @@ var told = []string{
 
 // parameters is a tool's schema as the API takes it.
 func parameters(raw []byte) json.RawMessage {
-	o, ok := readObject(narrow(raw))
+	o, ok := wire.ReadObject(narrow(raw))
 	if !ok {
 		o = nil
 	}
-	if o.get("type") == nil && o.get("$ref") == nil && o.get("anyOf") == nil {
-		o = append(object{{"type", json.RawMessage(`"object"`)}}, o...)
+	if o.Get("type") == nil && o.Get("$ref") == nil && o.Get("anyOf") == nil {
+		o = append(wire.Object{wire.Field("type", json.RawMessage(`"object"`))}, o...)
 	}
-	return o.json()
+	return o.JSON()
 }
 
 // narrow is a schema in the keywords that the API takes. What it cannot say is told in the description or left out: the core holds what
 // comes to the whole of it.
 func narrow(raw json.RawMessage) json.RawMessage {
-	o, ok := readObject(raw)
+	o, ok := wire.ReadObject(raw)
 	if !ok {
 		return json.RawMessage("{}")
 	}
-	out, notes := object{}, []string{}
+	out, notes := wire.Object{}, []string{}
 	for _, m := range o {
-		switch m.name {
+		switch m.Name {
 		case "definitions":
-			m.name = "$defs"
+			m.Name = "$defs"
 		case "const":
-			m = member{"enum", slices.Concat(json.RawMessage("["), m.value, json.RawMessage("]"))}
+			m = wire.Field("enum", wire.List(m.Value))
 		}
 		switch {
-		case slices.Contains(told, m.name):
-			notes = append(notes, fmt.Sprintf("%s %s", m.name, m.value))
-		case slices.Contains(taken, m.name) && out.get(m.name) == nil:
-			if v := keyword(m.name, m.value); v != nil {
-				out = append(out, member{m.name, v})
+		case slices.Contains(told, m.Name):
+			notes = append(notes, fmt.Sprintf("%s %s", m.Name, m.Value))
+		case slices.Contains(taken, m.Name) && out.Get(m.Name) == nil:
+			if v := keyword(m.Name, m.Value); v != nil {
+				out = append(out, wire.Field(m.Name, v))
 			}
 		}
 	}
-	return alone(out.noted(notes)).json()
+	return alone(noted(out, notes)).JSON()
 }
 
 // keyword is the value of one keyword; nil where the API would refuse it.
 func keyword(name string, value json.RawMessage) json.RawMessage {
 	switch name {
 	case "properties", "$defs":
-		o, ok := readObject(value)
+		o, ok := wire.ReadObject(value)
 		if !ok {
 			return nil
 		}
 		for n := range o {
-			o[n].value = narrow(o[n].value)
+			o[n].Value = narrow(o[n].Value)
 		}
-		return o.json()
+		return o.JSON()
 	case "items":
 		return narrow(value)
 	case "title", "description":
-		if _, ok := text(value); !ok {
+		if _, ok := wire.ReadText(value); !ok {
 			return nil
 		}
 	case "additionalProperties":
-		if _, isSchema := readObject(value); isSchema {
+		if _, isSchema := wire.ReadObject(value); isSchema {
 			return narrow(value)
 		}
 	case "anyOf", "oneOf", "prefixItems":
@@ -84,31 +86,27 @@ func keyword(name string, value json.RawMessage) json.RawMessage {
 	case "enum":
 		return each(value, scalar)
 	case "$ref":
-		ref, ok := text(value)
+		ref, ok := wire.ReadText(value)
 		if !ok {
 			return nil
 		}
-		return quoted(strings.Replace(ref, "#/definitions/", "#/$defs/", 1))
+		return wire.Quote(strings.Replace(ref, "#/definitions/", "#/$defs/", 1))
 	}
 	return value
 }
 
 // each is a list with its values changed, those left out that become nil; nil where nothing is left.
 func each(list json.RawMessage, change func(json.RawMessage) json.RawMessage) json.RawMessage {
-	var all []json.RawMessage
-	if json.Unmarshal(list, &all) != nil {
-		return nil
-	}
-	var texts []string
-	for _, v := range all {
+	var kept []json.RawMessage
+	for _, v := range wire.Items(list) {
 		if v = change(v); v != nil {
-			texts = append(texts, string(v))
+			kept = append(kept, v)
 		}
 	}
-	if texts == nil {
+	if kept == nil {
 		return nil
 	}
-	return json.RawMessage("[" + strings.Join(texts, ",") + "]")
+	return wire.List(kept...)
 }
 
 // scalar is a string or a number: the API takes no other value in an enum.
@@ -120,26 +118,26 @@ func scalar(v json.RawMessage) json.RawMessage {
 }
 
 // noted is the object with notes in its description.
-func (o object) noted(notes []string) object {
+func noted(o wire.Object, notes []string) wire.Object {
 	if len(notes) == 0 {
 		return o
 	}
 	note := "(" + strings.Join(notes, ", ") + ")"
 	for n := range o {
-		if said, ok := text(o[n].value); ok && o[n].name == "description" {
-			o[n].value = quoted(said + " " + note)
+		if said, ok := wire.ReadText(o[n].Value); ok && o[n].Name == "description" {
+			o[n].Value = wire.Quote(said + " " + note)
 			return o
 		}
 	}
-	return append(o, member{"description", quoted(note)})
+	return append(o, wire.Field("description", wire.Quote(note)))
 }
 
 // alone keeps a reference apart from what stands beside it: the API takes nothing there.
-func alone(o object) object {
-	ref := o.get("$ref")
-	beside := slices.DeleteFunc(slices.Clone(o), func(m member) bool { return strings.HasPrefix(m.name, "$") })
-	if ref == nil || len(beside) == 0 || o.get("anyOf") != nil {
+func alone(o wire.Object) wire.Object {
+	ref := o.Get("$ref")
+	beside := slices.DeleteFunc(slices.Clone(o), func(m wire.Member) bool { return strings.HasPrefix(m.Name, "$") })
+	if ref == nil || len(beside) == 0 || o.Get("anyOf") != nil {
 		return o
 	}
-	return append(o.without("$ref"), member{"anyOf", slices.Concat(json.RawMessage("["), object{{"$ref", ref}}.json(), json.RawMessage("]"))})
+	return append(o.Without("$ref"), wire.Field("anyOf", wire.List(wire.Object{wire.Field("$ref", ref)}.JSON())))
 }

@@ -3,26 +3,17 @@ package genai
 import (
 	"encoding/json"
 	"regexp"
-	"slices"
-	"strconv"
-	"strings"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/tool"
 )
 
 // RawArguments is the one member of the object that stands for a call's arguments where what the model wrote is no strict
 // JSON object: the API takes objects only. Its value is the text as it was written.
-const RawArguments = "raw_arguments"
+const RawArguments = wire.RawArguments
 
-// What is said where the API wants words and the transcript has none.
-const (
-	// goOn opens a conversation that begins with the model, and closes one that ends with it: the API refuses both.
-	goOn   = "Continue."
-	notRun = "No result: the call was not run."
-	failed = "The call failed."
-)
+var rules = wire.Rules{Name: toolName}
 
 // unchecked stands for the signature of a call that another model made: the API's own word for it.
 const unchecked = "skip_thought_signature_validator"
@@ -42,39 +33,20 @@ type content struct {
 type conversation struct {
 	model    string
 	contents []content
-	ids      map[string]bool
-	// open are the calls that wait for their answers, and texts what the user said since.
-	open  []openCall
-	texts []string
 }
 
-type openCall struct {
-	call   message.Call
-	id     string // on the wire
-	answer *message.Message
-}
-
-// turnsOf makes the contents of what follows the system messages that a transcript begins with; those it returns apart.
+// turnsOf makes the contents of a transcript. The system messages before the first of user or model it returns apart. The API
+// refuses a conversation that begins or ends with the model: there the user bids it go on.
 func turnsOf(said message.Transcript, model string) (turns []content, system []string) {
-	c := conversation{model: model, ids: map[string]bool{}}
-	opening := true
-	for _, m := range said.All() {
-		opening = opening && m.Role == message.System
-		switch {
-		case opening:
-			system = append(system, m.Text)
-		case m.Role == message.Assistant:
-			c.settle()
-			c.assistant(m)
-		case m.Role == message.Tool:
-			c.answer(m)
-		default:
-			c.texts = append(c.texts, m.Text)
-		}
+	c := conversation{model: model}
+	system, exchanges := rules.Exchanges(said)
+	for _, e := range exchanges {
+		c.assistant(e)
+		c.answers(e.Calls)
+		c.user(e.Then...)
 	}
-	c.settle()
 	if c.last() != "user" {
-		c.user(goOn)
+		c.user(message.Message{Text: wire.GoOn})
 	}
 	return c.contents, system
 }
@@ -88,15 +60,13 @@ func (c *conversation) last() string {
 }
 
 // user adds what the user said, to his last content where nobody spoke since: but not to answers, which stand alone.
-func (c *conversation) user(texts ...string) {
-	var parts []json.RawMessage
-	for _, text := range texts {
-		if !blank(text) {
-			parts = append(parts, textPart(text, ""))
-		}
-	}
-	if len(parts) == 0 {
+func (c *conversation) user(said ...message.Message) {
+	if len(said) == 0 {
 		return
+	}
+	var parts []json.RawMessage
+	for _, m := range said {
+		parts = append(parts, textPart(m.Text, ""))
 	}
 	if n := len(c.contents); n > 0 && c.contents[n-1].Role == "user" && !c.contents[n-1].answers {
 		c.contents[n-1].Parts = append(c.contents[n-1].Parts, parts...)
@@ -106,14 +76,14 @@ func (c *conversation) user(texts ...string) {
 }
 
 // assistant adds what the model said, to its last content where nobody spoke since.
-func (c *conversation) assistant(m message.Message) {
-	if blank(m.Text) && len(m.Calls) == 0 {
+func (c *conversation) assistant(e wire.Exchange) {
+	if e.Model.Role == "" {
 		return
 	}
 	if len(c.contents) == 0 {
-		c.user(goOn)
+		c.user(message.Message{Text: wire.GoOn})
 	}
-	parts := c.parts(m)
+	parts := c.parts(e)
 	if c.last() != "model" {
 		c.contents = append(c.contents, content{Role: "model", Parts: parts})
 		return
@@ -123,18 +93,18 @@ func (c *conversation) assistant(m message.Message) {
 }
 
 // parts are a message's, as the model made them.
-func (c *conversation) parts(m message.Message) []json.RawMessage {
+func (c *conversation) parts(e wire.Exchange) []json.RawMessage {
 	var parts []json.RawMessage
 	from := 0
-	for _, p := range layout(m, c.model) {
+	for _, p := range layout(e.Model, c.model) {
 		switch {
 		case len(p.Raw) > 0:
 			parts = append(parts, p.Raw)
 		case p.Call > 0:
-			parts = append(parts, c.call(m.Calls[p.Call-1], p.Signature))
+			parts = append(parts, callPart(e.Calls[p.Call-1], p.Signature))
 		default:
-			text := m.Text[from : from+p.Text]
-			if from += p.Text; !blank(text) || p.Signature != "" {
+			text := e.Model.Text[from : from+p.Text]
+			if from += p.Text; !wire.Blank(text) || p.Signature != "" {
 				parts = append(parts, textPart(text, p.Signature))
 			}
 		}
@@ -143,87 +113,50 @@ func (c *conversation) parts(m message.Message) []json.RawMessage {
 }
 
 func textPart(text, signature string) json.RawMessage {
-	return object{{"text", quoted(text)}}.signed(signature).json()
+	return signed(signature, wire.Field("text", wire.Quote(text)))
 }
 
-func (o object) signed(signature string) object {
-	if signature == "" {
-		return o
+func callPart(c wire.Call, signature string) json.RawMessage {
+	call := wire.Object{
+		wire.Field("id", wire.Quote(c.ID)), wire.Field("name", wire.Quote(c.Name)), wire.Field("args", wire.Arguments(c.Made.Arguments)),
 	}
-	return append(o, member{"thoughtSignature", quoted(signature)})
+	return signed(signature, wire.Field("functionCall", call.JSON()))
 }
 
-func (c *conversation) call(made message.Call, signature string) json.RawMessage {
-	id := c.claim(made.ID)
-	c.open = append(c.open, openCall{call: made, id: id})
-	call := object{{"id", quoted(id)}, {"name", quoted(toolName(made.Name))}, {"args", arguments(made.Arguments)}}
-	return object{{"functionCall", call.json()}}.signed(signature).json()
-}
-
-// answer keeps an answer for the end of the turn: that of the call with its id, else of the first open one of its name (ids
-// that were derived may differ), else what it says is said as text.
-func (c *conversation) answer(m message.Message) {
-	at := slices.IndexFunc(c.open, func(o openCall) bool { return o.answer == nil && o.call.ID != "" && o.call.ID == m.CallID })
-	if at < 0 {
-		at = slices.IndexFunc(c.open, func(o openCall) bool { return o.answer == nil && toolName(o.call.Name) == toolName(m.Name) })
+// signed is a part with its signature, where it has one.
+func signed(signature string, what wire.Member) json.RawMessage {
+	o := wire.Object{what}
+	if signature != "" {
+		o = append(o, wire.Field("thoughtSignature", wire.Quote(signature)))
 	}
-	if at < 0 {
-		c.texts = append(c.texts, "Result of "+toolName(m.Name)+": "+m.Text)
+	return o.JSON()
+}
+
+// answers adds the answers to calls, in a content of their own.
+func (c *conversation) answers(calls []wire.Call) {
+	if len(calls) == 0 {
 		return
 	}
-	c.open[at].answer = &m
+	all := content{Role: "user", answers: true}
+	for _, call := range calls {
+		response := wire.Object{
+			wire.Field("id", wire.Quote(call.ID)), wire.Field("name", wire.Quote(call.Name)), wire.Field("response", result(call)),
+		}
+		all.Parts = append(all.Parts, wire.Object{wire.Field("functionResponse", response.JSON())}.JSON())
+	}
+	c.contents = append(c.contents, all)
 }
 
-// settle ends a turn of the other side: the answers to all open calls in a content of their own, then what else was said.
-func (c *conversation) settle() {
-	var answers []json.RawMessage
-	for _, o := range c.open {
-		response := object{{"id", quoted(o.id)}, {"name", quoted(toolName(o.call.Name))}, {"response", o.result()}}
-		answers = append(answers, object{{"functionResponse", response.json()}}.json())
-	}
-	if answers != nil {
-		c.contents = append(c.contents, content{Role: "user", Parts: answers, answers: true})
-	}
-	c.user(c.texts...)
-	c.open, c.texts = nil, nil
-}
-
-func (o openCall) result() json.RawMessage {
+// result is an answer: what the tool returned where that is JSON, else its text.
+func result(c wire.Call) json.RawMessage {
 	switch {
-	case o.answer == nil:
-		return object{{"error", quoted(notRun)}}.json()
-	case o.answer.IsError && blank(o.answer.Text):
-		return object{{"error", quoted(failed)}}.json()
-	case o.answer.IsError:
-		return object{{"error", quoted(o.answer.Text)}}.json()
-	case strict(o.answer.Text):
-		return object{{"output", json.RawMessage(o.answer.Text)}}.json()
+	case c.IsError:
+		return wire.Object{wire.Field("error", wire.Quote(c.Text))}.JSON()
+	case wire.IsStrict([]byte(c.Text)):
+		return wire.Object{wire.Field("output", json.RawMessage(c.Text))}.JSON()
 	}
-	return object{{"output", quoted(o.answer.Text)}}.json()
+	return wire.Object{wire.Field("output", wire.Quote(c.Text))}.JSON()
 }
-
-// claim gives a call its id on the wire: its own, unless it was given before, as happens with derived ones; else the next of
-// "call-1", "call-2", … that is free.
-func (c *conversation) claim(id string) string {
-	for n := 1; id == "" || c.ids[id]; n++ {
-		id = "call-" + strconv.Itoa(n)
-	}
-	c.ids[id] = true
-	return id
-}
-
-// arguments are a call's arguments as the object that the API wants.
-func arguments(raw string) json.RawMessage {
-	if blank(raw) {
-		return json.RawMessage("{}")
-	}
-	if _, isObject := readObject([]byte(raw)); isObject && strict(raw) {
-		return json.RawMessage(raw)
-	}
-	return object{{RawArguments, quoted(raw)}}.json()
-}
-
-func strict(raw string) bool { return schema.Strict([]byte(raw), schema.DefaultLimits()) == nil }
 
 // maxName is how long a function's name may be.
 const maxName = 128
@@ -236,5 +169,3 @@ func toolName(name string) string {
 	}
 	return name[:min(len(name), maxName)]
 }
-
-func blank(s string) bool { return strings.TrimSpace(s) == "" }

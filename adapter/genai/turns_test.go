@@ -114,8 +114,9 @@ func TestSignaturesGoBackToTheModelThatMadeThem(t *testing.T) {
 		Opaque: opaque{name, "gemini-3-pro", []part{{Text: 2, Signature: "YQ=="}, {Raw: json.RawMessage(`{"executableCode":{}}`)}, {Text: 5}, {Call: 1, Signature: "Yg=="}, {Call: 2}}}.text(),
 	}
 	show := func(model string) (parts []string) {
-		c := conversation{model: model, ids: map[string]bool{}}
-		for _, p := range c.parts(m) {
+		c := conversation{model: model}
+		_, exchanges := rules.Exchanges(message.Transcript{}.Append(m))
+		for _, p := range c.parts(exchanges[0]) {
 			parts = append(parts, string(p))
 		}
 		return parts

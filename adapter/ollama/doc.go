@@ -6,7 +6,7 @@
 //
 // What it makes of a transcript, whoever it was made with:
 //
-//   - One system message, at the top: the request's, those that the transcript begins with, and what is to be said of the
+//   - One system message, at the top: the request's, those before the first of user or model, and what is to be said of the
 //     answer's form. Many templates take no other. Later system messages are said by the user.
 //   - User and assistant by turns: what one of them says in a row becomes one message. Empty messages are left out.
 //   - Every call is answered, by a message of role tool with tool_name and tool_call_id, in the order of the calls; one that

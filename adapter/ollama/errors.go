@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 )
@@ -87,7 +88,7 @@ func (m *Model) failed(ctx context.Context, x *exchange, cause error) error {
 		e.Status = cmp.Or(e.Status, x.response.StatusCode)
 	}
 	sentence := said(x.body)
-	e.detail = line(m.redact(cmp.Or(sentence, why(cause))))
+	e.detail = wire.Line(wire.Redact(cmp.Or(sentence, why(cause)), m.cfg.Key))
 	verdict := x.judge(e.Status, cause)
 	e.Class, e.failure = verdict.Class, verdict.Failure()
 	e.failure.Message = e.detail
@@ -132,7 +133,7 @@ func said(body []byte) string {
 	if json.Unmarshal(body, &e) != nil {
 		return ""
 	}
-	if s, isText := text(e.Error); isText {
+	if s, isText := wire.ReadText(e.Error); isText {
 		return s
 	}
 	var nested struct {
@@ -163,24 +164,4 @@ func why(cause error) string {
 		return u.Err.Error()
 	}
 	return cause.Error()
-}
-
-func (m *Model) redact(s string) string {
-	if m.cfg.Key == "" {
-		return s
-	}
-	return strings.ReplaceAll(s, m.cfg.Key, "[key]")
-}
-
-// maxLine bounds what of a server's sentence stands in an error, in bytes.
-const maxLine = 300
-
-// line is a text on one line, and not too long.
-func line(s string) string {
-	cut := len(s) > maxLine
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s[:min(len(s), maxLine)], "")), " ")
-	if cut {
-		s += "…"
-	}
-	return s
 }

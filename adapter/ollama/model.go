@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/ratelimit"
@@ -76,14 +77,12 @@ func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*receiv
 	return x.readWhole(x.response.Body)
 }
 
-// received is when the response came, by the server's own clock where it says.
+// received is when the response came.
 func (x *exchange) received() time.Time {
-	if x.response != nil {
-		if t, err := http.ParseTime(x.response.Header.Get("Date")); err == nil {
-			return t
-		}
+	if x.response == nil {
+		return time.Now()
 	}
-	return time.Now()
+	return wire.ReceivedAt(x.response.Header, time.Now())
 }
 
 func (x *exchange) limits() ratelimit.State {
@@ -98,5 +97,5 @@ func (x *exchange) requestID() string {
 	if x.response == nil {
 		return ""
 	}
-	return strings.TrimSpace(line(x.response.Header.Get("X-Request-Id")))
+	return strings.TrimSpace(wire.Line(x.response.Header.Get("X-Request-Id")))
 }

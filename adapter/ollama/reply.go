@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -49,7 +49,7 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 
 // argumentText is a call's arguments as text. Servers that only resemble Ollama send them as a string.
 func argumentText(raw json.RawMessage) string {
-	if s, isText := text(raw); isText {
+	if s, isText := wire.ReadText(raw); isText {
 		return s
 	}
 	if string(raw) == "null" {
@@ -61,7 +61,7 @@ func argumentText(raw json.RawMessage) string {
 // reply is the whole of it; asked is the model that was asked.
 func (g *received) reply(asked string) message.Reply {
 	r := message.Reply{
-		Text: g.text.String(), Calls: named(g.calls), Finish: g.finish, Usage: g.usage, Model: cmp.Or(g.model, asked),
+		Text: g.text.String(), Calls: wire.NameCalls(g.calls), Finish: g.finish, Usage: g.usage, Model: cmp.Or(g.model, asked),
 		Opaque: keepThoughts(asked, g.thinking.String()),
 	}
 	r.Usage.APICalls = 1
@@ -69,25 +69,6 @@ func (g *received) reply(asked string) message.Reply {
 		r.Finish = message.ToolUse
 	}
 	return r
-}
-
-// named gives an id to calls that have none or another's: "call-1", "call-2", … by their place.
-func named(calls []message.Call) []message.Call {
-	given := map[string]bool{}
-	for _, c := range calls {
-		given[c.ID] = true
-	}
-	used := map[string]bool{"": true}
-	for n := range calls {
-		id := calls[n].ID
-		for place := n + 1; used[id]; place += len(calls) {
-			if id = "call-" + strconv.Itoa(place); given[id] {
-				id = ""
-			}
-		}
-		calls[n].ID, used[id] = id, true
-	}
-	return calls
 }
 
 // readWhole reads a response that is no stream.
@@ -115,7 +96,7 @@ func (x *exchange) readStream(body io.Reader) (*received, error) {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, maxBody)
 	for !got.done && lines.Scan() {
-		if blank(lines.Text()) {
+		if wire.Blank(lines.Text()) {
 			continue
 		}
 		if err := x.take(lines.Bytes(), got, x.stream); err != nil {

@@ -1,11 +1,11 @@
 package ollama
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 )
 
@@ -35,7 +35,7 @@ func (c Config) body(req loop.Request, model string) ([]byte, error) {
 		}
 		system = append(system, want+string(req.Output.JSON()))
 	}
-	if text := joined(system...); text != "" {
+	if text := wire.Join(system...); text != "" {
 		r.Messages = append(r.Messages, wireMessage{Role: "system", Content: text})
 	}
 	r.Messages = append(r.Messages, turns...)
@@ -45,11 +45,7 @@ func (c Config) body(req loop.Request, model string) ([]byte, error) {
 	if !c.Truncate {
 		r.Truncate, r.Shift = new(false), new(false)
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(r)
-	return b.Bytes(), err
+	return wire.Marshal(r)
 }
 
 // options are those of the config; no key is named twice.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
 // maxRefs bounds how many references of one schema are written out: a few can stand for a great many.
@@ -13,53 +15,53 @@ const maxRefs = 200
 // nothing else. References are written out, for it knows none; a schema that is true or false, which it refuses, becomes one that
 // takes anything. What a model is not told in this way it is told by feedback.
 func toolSchema(raw []byte) json.RawMessage {
-	root, ok := readObject(raw)
+	root, ok := wire.ReadObject(raw)
 	if !ok {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
 	}
 	s := simplifier{root: root}
-	o := s.object(root.without("$schema", "$id", "$defs", "definitions"))
-	if o.get("type") == nil {
-		o = append(object{{"type", json.RawMessage(`"object"`)}}, o...)
+	o := s.object(root.Without("$schema", "$id", "$defs", "definitions"))
+	if o.Get("type") == nil {
+		o = append(wire.Object{wire.Field("type", json.RawMessage(`"object"`))}, o...)
 	}
-	if o.get("properties") == nil {
-		o = append(o, member{"properties", json.RawMessage("{}")})
+	if o.Get("properties") == nil {
+		o = append(o, wire.Field("properties", json.RawMessage("{}")))
 	}
-	return o.json()
+	return o.JSON()
 }
 
 type simplifier struct {
-	root object
+	root wire.Object
 	// open are the references that are being written out: one that leads back to itself is left out.
 	open []string
 	refs int
 }
 
 func (s *simplifier) schema(raw json.RawMessage) json.RawMessage {
-	o, ok := readObject(raw)
+	o, ok := wire.ReadObject(raw)
 	if !ok {
 		return json.RawMessage("{}")
 	}
-	return s.object(o).json()
+	return s.object(o).JSON()
 }
 
-func (s *simplifier) object(o object) object {
-	if ref, isRef := text(o.get("$ref")); isRef {
-		return s.written(ref, o.without("$ref"))
+func (s *simplifier) object(o wire.Object) wire.Object {
+	if ref, isRef := wire.ReadText(o.Get("$ref")); isRef {
+		return s.written(ref, o.Without("$ref"))
 	}
-	out := object{}
+	out := wire.Object{}
 	for _, m := range o {
-		switch m.name {
+		switch m.Name {
 		case "properties":
-			m.value = s.properties(m.value)
+			m.Value = s.properties(m.Value)
 		case "items":
-			m.value = s.schema(m.value)
+			m.Value = s.schema(m.Value)
 		case "anyOf", "oneOf":
-			m = member{"anyOf", s.list(m.value)}
+			m = wire.Field("anyOf", s.list(m.Value))
 		case "const":
-			m = member{"enum", slices.Concat(json.RawMessage("["), m.value, json.RawMessage("]"))}
+			m = wire.Field("enum", wire.List(m.Value))
 		}
-		if out.get(m.name) == nil {
+		if out.Get(m.Name) == nil {
 			out = append(out, m)
 		}
 	}
@@ -67,7 +69,7 @@ func (s *simplifier) object(o object) object {
 }
 
 // written is what a reference refers to, beside what stands with it.
-func (s *simplifier) written(ref string, beside object) object {
+func (s *simplifier) written(ref string, beside wire.Object) wire.Object {
 	target, ok := s.find(ref)
 	if !ok || slices.Contains(s.open, ref) || s.refs >= maxRefs {
 		return s.object(beside)
@@ -75,7 +77,7 @@ func (s *simplifier) written(ref string, beside object) object {
 	s.refs++
 	s.open = append(s.open, ref)
 	for _, m := range target {
-		if beside.get(m.name) == nil {
+		if beside.Get(m.Name) == nil {
 			beside = append(beside, m)
 		}
 	}
@@ -85,14 +87,14 @@ func (s *simplifier) written(ref string, beside object) object {
 }
 
 // find follows a reference within the document.
-func (s *simplifier) find(ref string) (object, bool) {
+func (s *simplifier) find(ref string) (wire.Object, bool) {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
 		return nil, false
 	}
 	at := s.root
 	for _, name := range strings.Split(path, "/") {
-		if at, ok = readObject(at.get(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))); !ok {
+		if at, ok = wire.ReadObject(at.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))); !ok {
 			return nil, false
 		}
 	}
@@ -100,47 +102,42 @@ func (s *simplifier) find(ref string) (object, bool) {
 }
 
 func (s *simplifier) properties(raw json.RawMessage) json.RawMessage {
-	o, ok := readObject(raw)
+	o, ok := wire.ReadObject(raw)
 	if !ok {
 		return json.RawMessage("{}")
 	}
 	for n := range o {
-		o[n].value = s.schema(o[n].value)
+		o[n].Value = s.schema(o[n].Value)
 	}
-	return o.json()
+	return o.JSON()
 }
 
 func (s *simplifier) list(raw json.RawMessage) json.RawMessage {
-	var all []json.RawMessage
-	if json.Unmarshal(raw, &all) != nil {
-		return json.RawMessage("[]")
-	}
-	texts := make([]string, len(all))
+	all := wire.Items(raw)
 	for n := range all {
-		texts[n] = string(s.schema(all[n]))
+		all[n] = s.schema(all[n])
 	}
-	return json.RawMessage("[" + strings.Join(texts, ",") + "]")
+	return wire.List(all...)
 }
 
 // formatSchema is a schema as the server's grammar takes it: a pattern that is not held to the whole text is refused there, and
 // is left out. The core holds the answer to it all the same.
 func formatSchema(raw json.RawMessage) json.RawMessage {
-	if o, ok := readObject(raw); ok {
+	if o, ok := wire.ReadObject(raw); ok {
 		for n := range o {
-			o[n].value = formatSchema(o[n].value)
+			o[n].Value = formatSchema(o[n].Value)
 		}
-		if p, isText := text(o.get("pattern")); isText && !(strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$")) {
-			o = o.without("pattern")
+		if p, isText := wire.ReadText(o.Get("pattern")); isText && !(strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$")) {
+			o = o.Without("pattern")
 		}
-		return o.json()
+		return o.JSON()
 	}
-	var all []json.RawMessage
-	if json.Unmarshal(raw, &all) != nil || all == nil {
+	all := wire.Items(raw)
+	if all == nil {
 		return raw
 	}
-	texts := make([]string, len(all))
 	for n := range all {
-		texts[n] = string(formatSchema(all[n]))
+		all[n] = formatSchema(all[n])
 	}
-	return json.RawMessage("[" + strings.Join(texts, ",") + "]")
+	return wire.List(all...)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
 func TestSchemasOfToolsAreSaidAsTheServerReadsThem(t *testing.T) {
@@ -71,9 +73,9 @@ func FuzzToolSchema(f *testing.F) {
 		}
 		got := toolSchema(raw)
 		require.True(t, json.Valid(got), "%s", got)
-		o, ok := readObject(got)
+		o, ok := wire.ReadObject(got)
 		require.True(t, ok)
-		require.NotNil(t, o.get("properties"))
+		require.NotNil(t, o.Get("properties"))
 		require.True(t, json.Valid(formatSchema(raw)))
 	})
 }

@@ -3,6 +3,8 @@ package ollama
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
 // chatRequest is the body of a request.
@@ -69,5 +71,5 @@ func keepAlive(d time.Duration) json.RawMessage {
 	if d < 0 {
 		return json.RawMessage("-1")
 	}
-	return quoted(d.String())
+	return wire.Quote(d.String())
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/openai/openai-go/v3/option"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/ratelimit"
@@ -23,51 +25,18 @@ const (
 	maxError = 1 << 20
 )
 
-// Response is what a server said beside the reply, for [WithResponses].
-type Response struct {
-	// Provider and Model are those of the config.
-	Provider, Model string
-	// Status is the HTTP status.
-	Status int
-	// RequestID names the request in the provider's logs; empty where it gave none.
-	RequestID string
-	// Limits is what the headers say of rate limits.
-	Limits ratelimit.State
-}
-
-// Option wires an optional part of a model.
-type Option interface{ apply(*caller) }
-
-type optionFunc func(*caller)
-
-func (f optionFunc) apply(c *caller) { f(c) }
-
-// WithResponses has f told of every response that comes, good or bad, as soon as its headers are there: the way to see rate
-// limits of calls that succeed. It is called in the goroutine of the call, from several at once where several calls are made.
-func WithResponses(f func(context.Context, Response)) Option {
-	return optionFunc(func(c *caller) { c.observe = f })
-}
-
 // caller makes requests: what both APIs share.
 type caller struct {
-	cfg     Config
-	api     api
-	observe func(context.Context, Response)
+	cfg Config
+	api api
 }
 
-func newCaller(cfg Config, a api, opts []Option) (caller, error) {
+func newCaller(cfg Config, a api) (caller, error) {
 	if err := cfg.validateFor(a); err != nil {
 		return caller{}, err
 	}
 	cfg.Echo = append([]string(nil), cfg.Echo...)
-	c := caller{cfg: cfg, api: a}
-	for _, o := range opts {
-		if o == nil {
-			return caller{}, errors.New("openai: an option is nil: leave it out")
-		}
-		o.apply(&c)
-	}
-	return c, nil
+	return caller{cfg: cfg, api: a}, nil
 }
 
 // exchange is what came of one request, as far as it came.
@@ -110,6 +79,9 @@ func (c *caller) call(
 		return message.Reply{}, c.fail(ctx, x, err)
 	}
 	reply.Usage.APICalls = 1
+	if c.cfg.OnResponse != nil {
+		c.cfg.OnResponse(Response{RequestID: requestID(x.header), Model: cmp.Or(reply.Model, c.cfg.Model), RateLimit: c.limits(x)})
+	}
 	return reply, nil
 }
 
@@ -120,16 +92,11 @@ func (c *caller) watch(x *exchange) option.Middleware {
 		if err != nil {
 			return res, err
 		}
-		*x = exchange{status: res.StatusCode, header: res.Header, at: time.Now()}
+		*x = exchange{status: res.StatusCode, header: res.Header, at: wire.ReceivedAt(res.Header, time.Now())}
 		if x.status >= http.StatusBadRequest {
 			x.body, _ = io.ReadAll(io.LimitReader(res.Body, maxError))
 			res.Body.Close()
 			res.Body = io.NopCloser(bytes.NewReader(x.body))
-		}
-		if c.observe != nil {
-			c.observe(r.Context(), Response{
-				Provider: c.cfg.provider(), Model: c.cfg.Model, Status: x.status, RequestID: requestID(x.header), Limits: c.limits(*x),
-			})
 		}
 		return res, nil
 	}
@@ -151,19 +118,9 @@ func receive(res *http.Response, stream func(loop.Delta), read codec) (message.R
 	}
 	reply, err := read.whole(doc)
 	if err == nil && stream != nil {
-		atOnce(reply, stream)
+		wire.TellWhole(reply, stream)
 	}
 	return reply, err
-}
-
-// atOnce tells of a reply that came whole although a stream was asked for.
-func atOnce(r message.Reply, tell func(loop.Delta)) {
-	if r.Text != "" {
-		tell(loop.Delta{Text: r.Text, Call: -1})
-	}
-	for n, c := range r.Calls {
-		tell(loop.Delta{Call: n, Name: c.Name, Arguments: c.Arguments})
-	}
 }
 
 var errTooLarge = errors.New("the reply is larger than 64 MiB")

@@ -2,13 +2,13 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -21,8 +21,8 @@ type Chat struct {
 }
 
 // NewChat returns a model that is asked through client. The error joins all that is wrong with cfg.
-func NewChat(client sdk.Client, cfg Config, opts ...Option) (*Chat, error) {
-	c, err := newCaller(cfg, chatAPI, opts)
+func NewChat(client sdk.Client, cfg Config) (*Chat, error) {
+	c, err := newCaller(cfg, chatAPI)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (m *Chat) params(req loop.Request) sdk.ChatCompletionNewParams {
 // function is a tool as the API takes it. Without strict mode the member is left out: that is the default here, and not all
 // servers know it.
 func (m *Chat) function(o offer) shared.FunctionDefinitionParam {
-	f := shared.FunctionDefinitionParam{Name: o.name, Parameters: o.parameters.asMap()}
+	f := shared.FunctionDefinitionParam{Name: o.name, Parameters: asMap(o.parameters)}
 	if o.description != "" {
 		f.Description = param.NewOpt(o.description)
 	}
@@ -92,16 +92,16 @@ func (m *Chat) messages(req loop.Request, words string) []sdk.ChatCompletionMess
 		all = append(all, sdk.SystemMessage(s))
 	}
 	for _, t := range turns(req.Messages) {
-		switch t.role {
+		switch t.Role {
 		case message.System:
-			all = append(all, sdk.SystemMessage(t.text))
+			all = append(all, sdk.SystemMessage(t.Text))
 		case message.Assistant:
 			all = append(all, m.assistant(t))
 		default:
-			all = append(all, sdk.UserMessage(t.text))
+			all = append(all, sdk.UserMessage(t.Text))
 		}
 		for _, c := range t.calls {
-			all = append(all, sdk.ToolMessage(c.answer, c.id))
+			all = append(all, sdk.ToolMessage(answer(c), c.ID))
 		}
 	}
 	return all
@@ -109,14 +109,15 @@ func (m *Chat) messages(req loop.Request, words string) []sdk.ChatCompletionMess
 
 // assistant is what a model said, with what the server wants back of it.
 func (m *Chat) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
-	kept := readKept(t.opaque, m.cfg.Echo)
+	kept := readKept(t.Opaque, m.cfg.Echo)
 	a := sdk.ChatCompletionAssistantMessageParam{}
-	if t.text != "" {
-		a.Content.OfString = param.NewOpt(t.text)
+	if t.Text != "" {
+		a.Content.OfString = param.NewOpt(t.Text)
 	}
 	for n, c := range t.calls {
 		f := sdk.ChatCompletionMessageFunctionToolCallParam{
-			ID: c.id, Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.name, Arguments: m.arguments(c.arguments)},
+			ID:       c.ID,
+			Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: m.arguments(c.Made.Arguments)},
 		}
 		f.SetExtraFields(kept.ofCall(n))
 		a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &f})
@@ -127,16 +128,10 @@ func (m *Chat) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
 
 // arguments are those of a call that is echoed: as the model wrote them, unless the server wants objects only.
 func (c *caller) arguments(raw string) string {
-	if raw == "" {
-		return "{}"
-	}
-	if !c.cfg.WrapArguments {
+	if raw != "" && !c.cfg.WrapArguments {
 		return raw
 	}
-	if _, isObject := readObject([]byte(raw)); isObject && json.Valid([]byte(raw)) {
-		return raw
-	}
-	return string(object{{RawArguments, quote(raw)}}.JSON())
+	return string(wire.Arguments(raw))
 }
 
 // opt is an optional field for the SDK.

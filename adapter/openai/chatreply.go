@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/openai/openai-go/v3"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -165,7 +166,7 @@ func (r *chatReply) reply() (message.Reply, error) {
 		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name), Arguments: c.arguments.String()})
 		k.Calls = append(k.Calls, c.kept)
 	}
-	identify(reply.Calls)
+	wire.NameCalls(reply.Calls)
 	if len(reply.Calls) > 0 && reply.Finish == message.Stop {
 		reply.Finish = message.ToolUse
 	}
@@ -174,24 +175,6 @@ func (r *chatReply) reply() (message.Reply, error) {
 }
 
 func (r *chatReply) registered(name string) string { return cmp.Or(r.names[name], name) }
-
-// identify gives calls without an id, or with that of another, one of their own by their place.
-func identify(calls []message.Call) {
-	taken := map[string]bool{}
-	for _, c := range calls {
-		taken[c.ID] = true
-	}
-	seen := map[string]bool{}
-	for n := range calls {
-		id := calls[n].ID
-		for at := n + 1; id == "" || seen[id]; at++ {
-			if next := fmt.Sprintf("call-%d", at); !taken[next] {
-				id = next
-			}
-		}
-		calls[n].ID, seen[id], taken[id] = id, true, true
-	}
-}
 
 // chatUsage counts all tokens of the prompt as input, those read from the cache included.
 func chatUsage(u sdk.CompletionUsage) message.Usage {
@@ -211,7 +194,7 @@ func tellsError(body []byte) bool {
 	if json.Unmarshal(body, &doc) != nil {
 		return false
 	}
-	if isError(doc.Error) || text(doc.Object) == "error" {
+	if isError(doc.Error) || wire.Text(doc.Object) == "error" {
 		return true
 	}
 	for _, c := range doc.Choices {

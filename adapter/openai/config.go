@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/retake-go/retake/ratelimit"
 )
 
 // Strict says where strict mode is asked for.
@@ -30,8 +32,8 @@ const (
 	OutputText Output = "text"
 )
 
-// Config is what a model is asked with. It is plain data, copied by [NewChat] and [NewResponses]. Only Model is required; what
-// is absent is not sent.
+// Config is what a model is asked with. It is data, but for OnResponse, and is copied by [NewChat] and [NewResponses]. Only Model
+// is required; what is absent is not sent.
 type Config struct {
 	// Model is the model's name as the server knows it; at Azure the deployment's.
 	Model string
@@ -63,10 +65,20 @@ type Config struct {
 	Store bool
 	// NoReasoning does not ask for reasoning: for models that do not reason, which refuse to be asked. Responses only.
 	NoReasoning bool
+	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once; nil for nobody. Of
+	// a failed one the error says the same.
+	OnResponse func(Response)
 }
 
-// RawArguments is the member that holds arguments which are no JSON object, under [Config].WrapArguments.
-const RawArguments = "_raw"
+// Response is what a good response says beside its reply.
+type Response struct {
+	// RequestID names the request in the provider's logs; empty where the response has none.
+	RequestID string
+	// Model is the model that answered.
+	Model string
+	// RateLimit is read from the response's headers.
+	RateLimit ratelimit.State
+}
 
 // api is one of the two APIs.
 type api string

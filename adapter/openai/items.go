@@ -7,6 +7,7 @@ import (
 
 	"github.com/openai/openai-go/v3/responses"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/message"
 )
 
@@ -63,14 +64,14 @@ func telling(items []json.RawMessage) bool {
 // that came of it.
 func (o origin) items(t turn, stored bool) []json.RawMessage {
 	var k keptItems
-	if t.opaque == "" || json.Unmarshal([]byte(t.opaque), &k) != nil || k.origin != o {
+	if t.Opaque == "" || json.Unmarshal([]byte(t.Opaque), &k) != nil || k.origin != o {
 		return nil
 	}
 	said := readItems(k.Items)
-	if cmpText(said) != t.text || len(said.calls) != len(t.calls) {
+	if cmpText(said) != t.Text || len(said.calls) != len(t.calls) {
 		return nil
 	}
-	identify(said.calls)
+	wire.NameCalls(said.calls)
 	n := 0
 	items := slices.Clone(k.Items)
 	for i, raw := range items {
@@ -82,11 +83,11 @@ func (o origin) items(t turn, stored bool) []json.RawMessage {
 			continue
 		}
 		c, was := t.calls[n], said.calls[n]
-		if was.ID != c.own || was.Arguments != c.arguments || safeName(was.Name) != c.name {
+		if was.ID != c.Made.ID || was.Arguments != c.Made.Arguments || safeName(was.Name) != c.Name {
 			return nil
 		}
-		o, _ := readObject(raw)
-		items[i] = o.with("call_id", quote(c.id)).JSON()
+		o, _ := wire.ReadObject(raw)
+		items[i] = o.With("call_id", wire.Quote(c.ID)).JSON()
 		n++
 	}
 	return items

@@ -3,6 +3,8 @@ package openai
 import (
 	"encoding/json"
 	"slices"
+
+	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
 // chatAdapter names the form of what [Chat] keeps.
@@ -88,14 +90,13 @@ func grown(m map[string]json.RawMessage, name string, piece json.RawMessage) map
 		m = map[string]json.RawMessage{}
 	}
 	var had, more string
-	hadList, isList := readList(m[name])
-	moreList, areLists := readList(piece)
+	hadList, moreList := wire.Items(m[name]), wire.Items(piece)
 	switch {
 	case m[name] == nil:
 	case json.Unmarshal(m[name], &had) == nil && json.Unmarshal(piece, &more) == nil:
-		piece = quote(had + more)
-	case isList && areLists:
-		piece = joinList(append(hadList, moreList...))
+		piece = wire.Quote(had + more)
+	case hadList != nil && moreList != nil:
+		piece = wire.List(append(hadList, moreList...)...)
 	}
 	m[name] = piece
 	return m

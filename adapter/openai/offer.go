@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/tool"
@@ -16,7 +17,7 @@ var atRoot = []string{"anyOf", "allOf", "oneOf", "not", "enum", "const"}
 // offer is a tool as it is shown.
 type offer struct {
 	name, description string
-	parameters        object
+	parameters        wire.Object
 	strict            bool
 }
 
@@ -29,24 +30,24 @@ func (c *caller) offers(tools []*tool.Tool) []offer {
 	return all
 }
 
-// offer makes a tool's schema one that the API takes: an object, with what it refuses at the root told in words.
+// offer makes a tool's schema one that the API takes: an wire.Object, with what it refuses at the root told in words.
 func (c *caller) offer(t *tool.Tool) offer {
 	o := offer{name: safeName(t.Name()), description: t.Description()}
 	doc := complete(t.Parameters())
-	root, _ := readObject(doc)
-	var moved object
-	root = slices.DeleteFunc(root, func(m member) bool {
-		refused := slices.Contains(atRoot, m.name)
+	root, _ := wire.ReadObject(doc)
+	var moved wire.Object
+	root = slices.DeleteFunc(root, func(m wire.Member) bool {
+		refused := slices.Contains(atRoot, m.Name)
 		if refused {
 			moved = append(moved, m)
 		}
 		return refused
 	})
-	if text(root.get("type")) != "object" {
-		root = root.with("type", json.RawMessage(`"object"`))
+	if root.Text("type") != "object" {
+		root = root.With("type", json.RawMessage(`"object"`))
 	}
-	if root.get("properties") == nil {
-		root = root.with("properties", json.RawMessage(`{}`))
+	if root.Get("properties") == nil {
+		root = root.With("properties", json.RawMessage(`{}`))
 	}
 	if moved != nil {
 		o.description = strings.TrimSpace(o.description + "\nThe arguments must also fit this JSON Schema: " + string(moved.JSON()))
@@ -59,7 +60,7 @@ func (c *caller) offer(t *tool.Tool) offer {
 }
 
 // fitting is a schema for strict mode; false where it does not fit or strict mode is off.
-func (c *caller) fitting(doc json.RawMessage) (object, bool) {
+func (c *caller) fitting(doc json.RawMessage) (wire.Object, bool) {
 	if c.cfg.Strict == StrictOff {
 		return nil, false
 	}
@@ -67,7 +68,7 @@ func (c *caller) fitting(doc json.RawMessage) (object, bool) {
 	if !ok {
 		return nil, false
 	}
-	return readObject(doc)
+	return wire.ReadObject(doc)
 }
 
 // answerName is the name that an answer's schema goes under.
@@ -77,7 +78,7 @@ const answerName = "answer"
 type format struct {
 	// kind is OutputSchema only where there is a schema.
 	kind   Output
-	schema object
+	schema wire.Object
 	strict bool
 }
 
@@ -88,9 +89,9 @@ func (c *caller) format(s *schema.Schema) (format, string) {
 	}
 	doc := complete(s.JSON())
 	words := "Your answer, once you give it, must be one JSON value that fits this JSON Schema, and nothing else:\n" + string(doc)
-	root, _ := readObject(doc)
-	isObject := text(root.get("type")) == "object"
-	refused := slices.ContainsFunc(root, func(m member) bool { return slices.Contains(atRoot, m.name) })
+	root, _ := wire.ReadObject(doc)
+	isObject := root.Text("type") == "object"
+	refused := slices.ContainsFunc(root, func(m wire.Member) bool { return slices.Contains(atRoot, m.Name) })
 	switch {
 	case !isObject || c.cfg.Output == OutputText:
 		return format{kind: OutputText}, words

@@ -126,6 +126,6 @@ func TestIdsAreUniqueInTheWholeConversation(t *testing.T) {
 			outputs = append(outputs, item.CallID)
 		}
 	}
-	assert.Equal(t, []string{"c1", "call-2"}, calls)
+	assert.Equal(t, []string{"c1", "call-1"}, calls)
 	assert.Equal(t, calls, outputs)
 }

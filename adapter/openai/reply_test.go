@@ -7,13 +7,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
 
 func TestCallsGetIdsOfTheirOwn(t *testing.T) {
 	calls := []message.Call{{ID: ""}, {ID: "call-1"}, {ID: "call-1"}, {ID: "x"}, {ID: "x"}, {ID: "call-5"}}
-	identify(calls)
+	wire.NameCalls(calls)
 	var ids []string
 	for _, c := range calls {
 		ids = append(ids, c.ID)
@@ -99,7 +100,7 @@ func FuzzResponsesReply(f *testing.F) {
 			}
 			said := message.Transcript{}.Append(message.Message{Role: message.Assistant, Text: reply.Text, Calls: reply.Calls, Opaque: reply.Opaque})
 			u := turns(said)[0]
-			if u.opaque != "" && len(u.calls) == len(reply.Calls) {
+			if u.Opaque != "" && len(u.calls) == len(reply.Calls) {
 				assert.NotNil(t, from.items(u, true), "what was kept is echoed")
 			}
 		}
@@ -129,6 +130,6 @@ func FuzzKept(f *testing.F) {
 			assert.LessOrEqual(t, len(k.ofCall(n)), 2)
 		}
 		own := origin{Adapter: responsesAdapter, Provider: "openai", Model: "m"}
-		own.items(turn{opaque: opaque, calls: []call{{own: "c", id: "d", name: "f", arguments: "{}"}}}, false)
+		own.items(turn{Message: message.Message{Opaque: opaque}, calls: []wire.Call{{Made: message.Call{ID: "c", Arguments: "{}"}, ID: "d", Name: "f"}}}, false)
 	})
 }

@@ -93,8 +93,8 @@ func TestWhatTheConfigSaysIsSent(t *testing.T) {
 		},
 		"arguments as objects": {
 			cfg: openai.Config{WrapArguments: true}, req: wiretest.Asks()["garbled"],
-			chat:      []string{`"arguments":"{\"_raw\":\"{\\\"city\\\": \\\"Lisbon\\\", \\\"nights\\\": \"}"`, `"arguments":"{\"_raw\":\"[\\\"Porto\\\"]\"}"`, `"arguments":"{}"`},
-			responses: []string{`"arguments":"{\"_raw\":\"[\\\"Porto\\\"]\"}"`},
+			chat:      []string{`"arguments":"{\"raw_arguments\":\"{\\\"city\\\": \\\"Lisbon\\\", \\\"nights\\\": \"}"`, `"arguments":"{\"raw_arguments\":\"[\\\"Porto\\\"]\"}"`, `"arguments":"{}"`},
+			responses: []string{`"arguments":"{\"raw_arguments\":\"[\\\"Porto\\\"]\"}"`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,8 +23,8 @@ type Responses struct {
 }
 
 // NewResponses returns a model that is asked through client. The error joins all that is wrong with cfg.
-func NewResponses(client sdk.Client, cfg Config, opts ...Option) (*Responses, error) {
-	c, err := newCaller(cfg, responsesAPI, opts)
+func NewResponses(client sdk.Client, cfg Config) (*Responses, error) {
+	c, err := newCaller(cfg, responsesAPI)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (m *Responses) params(req loop.Request) responses.ResponseNewParams {
 	}
 	p.Input.OfInputItemList = m.input(req)
 	for _, o := range m.offers(req.Tools) {
-		f := responses.FunctionToolParam{Name: o.name, Parameters: o.parameters.asMap(), Strict: param.NewOpt(o.strict)}
+		f := responses.FunctionToolParam{Name: o.name, Parameters: asMap(o.parameters), Strict: param.NewOpt(o.strict)}
 		if o.description != "" {
 			f.Description = param.NewOpt(o.description)
 		}
@@ -78,7 +78,7 @@ func (f format) responses() (u responses.ResponseFormatTextConfigUnionParam) {
 		u.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
 	case OutputSchema:
 		u.OfJSONSchema = &responses.ResponseFormatTextJSONSchemaConfigParam{
-			Name: answerName, Strict: param.NewOpt(f.strict), Schema: f.schema.asMap(),
+			Name: answerName, Strict: param.NewOpt(f.strict), Schema: asMap(f.schema),
 		}
 	}
 	return u
@@ -89,8 +89,8 @@ func (m *Responses) input(req loop.Request) responses.ResponseInputParam {
 	for _, t := range turns(req.Messages) {
 		all = append(all, m.said(t)...)
 		for _, c := range t.calls {
-			output := responses.ResponseInputItemFunctionCallOutputParam{CallID: param.NewOpt(c.id)}
-			output.Output.OfString = param.NewOpt(c.answer)
+			output := responses.ResponseInputItemFunctionCallOutputParam{CallID: param.NewOpt(c.ID)}
+			output.Output.OfString = param.NewOpt(answer(c))
 			all = append(all, responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &output})
 		}
 	}
@@ -111,16 +111,16 @@ func (m *Responses) said(t turn) responses.ResponseInputParam {
 		}
 		return all
 	}
-	if t.text != "" {
-		role, known := roles[t.role]
+	if t.Text != "" {
+		role, known := roles[t.Role]
 		if !known {
 			role = responses.EasyInputMessageRoleUser
 		}
-		all = append(all, responses.ResponseInputItemParamOfMessage(t.text, role))
+		all = append(all, responses.ResponseInputItemParamOfMessage(t.Text, role))
 	}
 	for _, c := range t.calls {
 		all = append(all, responses.ResponseInputItemUnionParam{OfFunctionCall: &responses.ResponseFunctionToolCallParam{
-			CallID: c.id, Name: c.name, Arguments: m.arguments(c.arguments),
+			CallID: c.ID, Name: c.Name, Arguments: m.arguments(c.Made.Arguments),
 		}})
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openai/openai-go/v3/responses"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -57,7 +58,7 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	for n := range reply.Calls {
 		reply.Calls[n].Name = r.registered(reply.Calls[n].Name)
 	}
-	identify(reply.Calls)
+	wire.NameCalls(reply.Calls)
 	if u := doc.Usage; u != nil {
 		reply.Usage = message.Usage{
 			InputTokens: max(u.InputTokens, 0), OutputTokens: max(u.OutputTokens, 0),
@@ -105,7 +106,7 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 		r.wroteText(e, tell)
 	case "response.function_call_arguments.delta":
 		if n, known := r.calls[e.OutputIndex]; known {
-			tell(loop.Delta{Call: n, Arguments: text(e.Delta)})
+			tell(loop.Delta{Call: n, Arguments: wire.Text(e.Delta)})
 		}
 	case "response.output_item.done":
 		set(&r.items, e.OutputIndex, e.Item)
@@ -136,7 +137,7 @@ func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
 
 // wroteText tells of a piece of text, unless the model says it to itself.
 func (r *responsesReply) wroteText(e streamed, tell func(loop.Delta)) {
-	piece := text(e.Delta)
+	piece := wire.Text(e.Delta)
 	if r.quiet[e.OutputIndex] || piece == "" {
 		return
 	}
@@ -156,12 +157,12 @@ func (r *responsesReply) ended() (message.Reply, error) {
 	if json.Unmarshal(r.last, &doc) != nil || len(doc.Output) > 0 || len(r.items) == 0 {
 		return r.whole(r.last)
 	}
-	last, _ := readObject(r.last)
+	last, _ := wire.ReadObject(r.last)
 	var items []json.RawMessage
 	for _, at := range slices.Sorted(maps.Keys(r.items)) {
 		items = append(items, r.items[at])
 	}
-	return r.whole(last.with("output", joinList(items)).JSON())
+	return r.whole(last.With("output", wire.List(items...)).JSON())
 }
 
 func (r *responsesReply) registered(name string) string { return cmp.Or(r.names[name], name) }

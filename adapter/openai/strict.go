@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
 // Bounds of a schema in strict mode, as OpenAI states them.
@@ -34,8 +36,8 @@ var (
 
 // strict is a completed schema for strict mode; false where it does not fit. bounded says that the server knows bounds.
 func strict(doc json.RawMessage, bounded bool) (json.RawMessage, bool) {
-	root, ok := readObject(doc)
-	if !ok || text(root.get("type")) != "object" || root.get("anyOf") != nil || root.get("$ref") != nil {
+	root, ok := wire.ReadObject(doc)
+	if !ok || root.Text("type") != "object" || root.Get("anyOf") != nil || root.Get("$ref") != nil {
 		return nil, false
 	}
 	w := strictWalk{bounded: bounded}
@@ -50,78 +52,78 @@ type strictWalk struct {
 	properties, enum, chars int
 }
 
-func (w *strictWalk) visit(o object, depth int) object {
+func (w *strictWalk) visit(o wire.Object, depth int) wire.Object {
 	var tell []string
-	kept := object{}
+	kept := wire.Object{}
 	for _, m := range o {
 		switch {
 		case w.keeps(m):
 			kept = append(kept, m)
-		case slices.Contains(tellable, m.name):
-			tell = append(tell, m.name+" "+string(m.value))
+		case slices.Contains(tellable, m.Name):
+			tell = append(tell, m.Name+" "+string(m.Value))
 		default:
 			w.misfit = true
 		}
 	}
 	w.misfit = w.misfit || depth >= maxDepth || !w.fits(kept)
 	if len(tell) > 0 {
-		said := strings.TrimSpace(text(kept.get("description")) + " (" + strings.Join(tell, ", ") + ")")
-		kept = kept.with("description", quote(said))
+		said := strings.TrimSpace(kept.Text("description") + " (" + strings.Join(tell, ", ") + ")")
+		kept = kept.With("description", wire.Quote(said))
 	}
 	return kept
 }
 
-func (w *strictWalk) keeps(m member) bool {
-	switch m.name {
+func (w *strictWalk) keeps(m wire.Member) bool {
+	switch m.Name {
 	case "pattern":
-		return w.bounded && !strings.Contains(text(m.value), "(?")
+		return w.bounded && !strings.Contains(wire.Text(m.Value), "(?")
 	case "format":
-		return w.bounded && slices.Contains(formats, text(m.value))
+		return w.bounded && slices.Contains(formats, wire.Text(m.Value))
 	}
-	return slices.Contains(structure, m.name) || w.bounded && slices.Contains(bounds, m.name)
+	return slices.Contains(structure, m.Name) || w.bounded && slices.Contains(bounds, m.Name)
 }
 
 // fits reports whether one schema is of the subset, and counts what is in it.
-func (w *strictWalk) fits(o object) bool {
-	if o.get("$ref") != nil {
+func (w *strictWalk) fits(o wire.Object) bool {
+	if o.Get("$ref") != nil {
 		return len(o) == 1
 	}
-	items, isList := readList(o.get("enum"))
+	items := wire.Items(o.Get("enum"))
 	w.enum += len(items)
 	for _, v := range items {
 		w.chars += len(v)
 	}
-	w.chars += len(o.get("const"))
-	if isList && len(items) > maxLongEnum || !schemas(o) {
+	w.chars += len(o.Get("const"))
+	if len(items) > maxLongEnum || !schemas(o) {
 		return false
 	}
 	if isObject(o) {
 		return w.fitsObject(o)
 	}
-	return o.get("properties") == nil && (o.get("type") != nil || o.get("anyOf") != nil || o.get("enum") != nil || o.get("const") != nil)
+	return o.Get("properties") == nil && (o.Get("type") != nil || o.Get("anyOf") != nil || o.Get("enum") != nil || o.Get("const") != nil)
 }
 
 // isObject reports whether a schema describes objects, among others.
-func isObject(o object) bool {
-	types, _ := readList(o.get("type"))
-	return text(o.get("type")) == "object" || slices.ContainsFunc(types, func(t json.RawMessage) bool { return text(t) == "object" })
+func isObject(o wire.Object) bool {
+	types := wire.Items(o.Get("type"))
+	return o.Text("type") == "object" || slices.ContainsFunc(types, func(t json.RawMessage) bool { return wire.Text(t) == "object" })
 }
 
 // fitsObject reports whether all members are named and required, and no others allowed.
-func (w *strictWalk) fitsObject(o object) bool {
-	properties, ok := readObject(o.get("properties"))
-	required, _ := readList(o.get("required"))
+func (w *strictWalk) fitsObject(o wire.Object) bool {
+	properties, ok := wire.ReadObject(o.Get("properties"))
+	required := wire.Items(o.Get("required"))
 	w.properties += len(properties)
-	if !ok || string(o.get("additionalProperties")) != "false" || len(required) != len(properties) {
+	if !ok || string(o.Get("additionalProperties")) != "false" || len(required) != len(properties) {
 		return false
 	}
 	names := map[string]bool{}
 	for _, r := range required {
-		names[text(r)] = true
+		names[wire.Text(r)] = true
 	}
 	for _, p := range properties {
-		w.chars += len(p.name)
-		if !names[p.name] {
+		w.chars += len(p.Name)
+		if !names[p.Name] {
 			return false
 		}
 	}
@@ -129,23 +131,23 @@ func (w *strictWalk) fitsObject(o object) bool {
 }
 
 // schemas reports whether what stands in the place of a schema is an object: strict mode knows no true and false there.
-func schemas(o object) bool {
+func schemas(o wire.Object) bool {
 	all := []json.RawMessage{}
-	if items := o.get("items"); items != nil {
+	if items := o.Get("items"); items != nil {
 		all = append(all, items)
 	}
-	if either := o.get("anyOf"); either != nil {
-		items, ok := readList(either)
-		if !ok {
+	if either := o.Get("anyOf"); either != nil {
+		items := wire.Items(either)
+		if items == nil {
 			return false
 		}
 		all = append(all, items...)
 	}
 	for _, by := range [...]string{"properties", "$defs", "definitions"} {
-		named, _ := readObject(o.get(by))
+		named, _ := wire.ReadObject(o.Get(by))
 		for _, m := range named {
-			all = append(all, m.value)
+			all = append(all, m.Value)
 		}
 	}
-	return !slices.ContainsFunc(all, func(v json.RawMessage) bool { _, ok := readObject(v); return !ok })
+	return !slices.ContainsFunc(all, func(v json.RawMessage) bool { _, ok := wire.ReadObject(v); return !ok })
 }

@@ -2,105 +2,49 @@ package openai
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/message"
 )
 
-// turn is one message in the order that the APIs demand: an assistant's calls have their answers with them.
-type turn struct {
-	role   message.Role
-	text   string
-	opaque string
-	calls  []call
-}
-
-// call is a call and its answer.
-type call struct {
-	// own is the id within the transcript, id the one that is sent.
-	own, id   string
-	name      string
-	arguments string
-	answer    string
-	answered  bool
-}
-
-// The words for what a transcript lacks.
-const (
-	notRun     = "No result: this call was not run."
-	emptyWords = "(empty)"
-)
+// RawArguments is the one member of the object that holds arguments which are no strict JSON object, under
+// [Config].WrapArguments. Its value is the text as it was written.
+const RawArguments = wire.RawArguments
 
 // maxID is how long an id of a call may be.
 const maxID = 40
 
-// turns orders a transcript. Empty messages are left out, and there is always at least one turn that is not of the system.
+var rules = wire.Rules{Name: safeName, TakesID: takesID, SystemInPlace: true}
+
+func takesID(id string) bool {
+	return len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// turn is one message in the order that the APIs demand: an assistant's calls have their answers with them.
+type turn struct {
+	message.Message
+	calls []wire.Call
+}
+
+// turns orders a transcript. There is always at least one turn that is not of the system.
 func turns(t message.Transcript) []turn {
-	o := orderer{taken: map[string]bool{}, open: -1}
-	for _, m := range t.All() {
-		o.add(m)
-	}
-	for _, u := range o.turns {
-		if u.role != message.System {
-			return o.turns
+	_, exchanges := rules.Exchanges(t)
+	var all []turn
+	spoken := false
+	for _, e := range exchanges {
+		if e.Model.Role != "" {
+			all, spoken = append(all, turn{e.Model, e.Calls}), true
+		}
+		for _, m := range e.Then {
+			all, spoken = append(all, turn{Message: m}), spoken || m.Role != message.System
 		}
 	}
-	return append(o.turns, turn{role: message.User, text: emptyWords})
+	if !spoken {
+		all = append(all, turn{Message: message.Message{Role: message.User, Text: wire.GoOn}})
+	}
+	return all
 }
 
-type orderer struct {
-	turns []turn
-	taken map[string]bool
-	// open is the last turn with calls; -1 for none.
-	open int
-}
-
-func (o *orderer) add(m message.Message) {
-	switch {
-	case m.Role == message.Tool:
-		o.answer(m)
-	case m.Role == message.Assistant && len(m.Calls) > 0:
-		o.open = len(o.turns)
-		o.turns = append(o.turns, turn{role: m.Role, text: m.Text, opaque: m.Opaque, calls: o.calls(m.Calls)})
-	case m.Text != "":
-		o.turns = append(o.turns, turn{role: m.Role, text: m.Text, opaque: m.Opaque})
-	}
-}
-
-// calls gives the calls of one message their ids, no two alike in the whole conversation.
-func (o *orderer) calls(made []message.Call) []call {
-	calls := make([]call, len(made))
-	for n, c := range made {
-		own := cmp.Or(c.ID, fmt.Sprintf("call-%d", n+1))
-		calls[n] = call{own: own, id: o.unique(own), name: safeName(c.Name), arguments: c.Arguments, answer: notRun}
-	}
-	return calls
-}
-
-func (o *orderer) unique(id string) string {
-	odd := func(r rune) bool { return r <= ' ' || r > '~' }
-	for n := 1; o.taken[id] || len(id) > maxID || strings.ContainsFunc(id, odd); n++ {
-		id = fmt.Sprintf("call-%d", len(o.taken)+n)
-	}
-	o.taken[id] = true
-	return id
-}
-
-// answer gives an answer to the call it is for. Where there is none it becomes a user's message.
-func (o *orderer) answer(m message.Message) {
-	text := cmp.Or(m.Text, emptyWords)
-	if o.open >= 0 {
-		calls := o.turns[o.open].calls
-		for n := range calls {
-			if c := &calls[n]; c.own == m.CallID && !c.answered {
-				c.answer, c.answered = text, true
-				return
-			}
-		}
-	}
-	if m.Name != "" && !m.IsError {
-		text = "Result of " + m.Name + ": " + text
-	}
-	o.turns = append(o.turns, turn{role: message.User, text: text})
-}
+// answer is a call's answer; some servers refuse an empty one.
+func answer(c wire.Call) string { return cmp.Or(c.Text, "(empty)") }

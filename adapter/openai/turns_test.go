@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/message"
 )
 
@@ -50,17 +51,17 @@ func TestAnyTranscriptBecomesAConversation(t *testing.T) {
 		seen := map[string]bool{}
 		others, kept := 0, 0
 		for _, u := range turns(transcript) {
-			require.False(t, u.text == "" && len(u.calls) == 0, "an empty turn")
-			if u.role != message.System {
+			require.False(t, u.Text == "" && len(u.calls) == 0, "an empty turn")
+			if u.Role != message.System {
 				others++
 			}
 			for _, c := range u.calls {
-				require.Regexp(t, goodID, c.id)
-				require.Regexp(t, goodName, c.name)
-				require.NotEmpty(t, c.answer)
-				require.False(t, seen[c.id], "two calls are %s", c.id)
-				seen[c.id] = true
-				if c.answered {
+				require.Regexp(t, goodID, c.ID)
+				require.Regexp(t, goodName, c.Name)
+				require.NotEmpty(t, answer(c))
+				require.False(t, seen[c.ID], "two calls are %s", c.ID)
+				seen[c.ID] = true
+				if c.Text != wire.NotRun {
 					kept++
 				}
 			}
@@ -83,10 +84,14 @@ func TestAnswersFindTheirCalls(t *testing.T) {
 	)
 	all := turns(said)
 	require.Len(t, all, 4)
-	assert.Equal(t, []call{
-		{own: "c1", id: "c1", name: "f", answer: "one", answered: true},
-		{own: "c1", id: "call-2", name: "f", answer: emptyWords, answered: true},
-		{own: "call-3", id: "call-3", name: "g", answer: "three", answered: true},
-	}, all[0].calls)
-	assert.Equal(t, []turn{{role: message.User, text: "Well?"}, {role: message.User, text: "Result of f: again"}, {role: message.User, text: "wrong"}}, all[1:])
+	var got []string
+	for _, c := range all[0].calls {
+		got = append(got, c.ID+" "+c.Name+" "+answer(c))
+	}
+	assert.Equal(t, []string{"c1 f one", "call-1 f (empty)", "call-2 g three"}, got)
+	got = nil
+	for _, u := range all[1:] {
+		got = append(got, string(u.Role)+" "+u.Text)
+	}
+	assert.Equal(t, []string{"user Well?", "user Result of f: again", "user Result of f: wrong"}, got)
 }

@@ -1,0 +1,50 @@
+package wire
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// maxLine bounds what of a provider's sentence stands in an error, in bytes.
+const maxLine = 300
+
+// Line is a provider's sentence as it may stand in an error: on one line, and not too long.
+func Line(s string) string {
+	cut := len(s) > maxLine
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s[:min(len(s), maxLine)], "")), " ")
+	if cut {
+		s += "…"
+	}
+	return s
+}
+
+// Redact is a text without a key; an empty key is none.
+func Redact(s, key string) string {
+	if key == "" {
+		return s
+	}
+	return strings.ReplaceAll(s, key, "[key]")
+}
+
+// ReceivedAt is when a response came: by the server's own clock where its head says, for its resets are dates on that one; else
+// now. The head may be nil.
+func ReceivedAt(head http.Header, now time.Time) time.Time {
+	if t, err := http.ParseTime(head.Get("Date")); err == nil {
+		return t
+	}
+	return now
+}
+
+// TellWhole tells of a reply that came whole although a stream was asked for.
+func TellWhole(r message.Reply, tell func(loop.Delta)) {
+	if r.Text != "" {
+		tell(loop.Delta{Text: r.Text, Call: -1})
+	}
+	for n, c := range r.Calls {
+		tell(loop.Delta{Call: n, Name: c.Name, Arguments: c.Arguments})
+	}
+}
