@@ -10,7 +10,7 @@ var Layers = [][]string{
 	{"loop/machine"},
 	{"journal"},
 	{"loop"},
-	{"looptest"},
+	{"looptest", "adapter/internal/wire"},
 	{"looptest/scenario", "journal/journaltest"},
 	{"cmd/retake"},
 }
