@@ -75,6 +75,7 @@ func (sc *story) record(ev machine.Event, effects []machine.Effect, st machine.S
 		sc.broken = fmt.Errorf("event %d (%s): %w", len(sc.history)+1, ev.Kind, err)
 	}
 	sc.history = append(sc.history, r)
+	sc.tellStep(ev, effects, st)
 	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
 		sc.pending = effects[n-1]
 	}
@@ -101,6 +102,9 @@ func (sc *story) crash(*line) error {
 // replay folds the recorded events from the beginning, and compares effects and state with those that were.
 func (sc *story) replay() error {
 	past := sc.history
+	told := sc.told
+	defer func() { sc.told = told }()
+	sc.told = nil
 	was, err := sc.runner.State().Snapshot()
 	if err != nil {
 		return err

@@ -68,7 +68,11 @@ func (sc *story) open(id string, l *line) error {
 	if l.has("prompts") {
 		sc.options = append(sc.options, loop.WithPrompt(noPrompt))
 	}
-	return sc.begin()
+	if err := sc.begin(); err != nil {
+		return err
+	}
+	sc.beginTelling()
+	return nil
 }
 
 // noPrompt stands for the user's code: the story itself says what it made.
@@ -142,7 +146,10 @@ func (sc *story) later(l *line) error {
 
 // dispatch runs the reducers on an event of the embedding program.
 func (sc *story) dispatch(l *line) error {
-	effects, err := sc.runner.Dispatch(sc.at, session.Event{Name: l.name, Payload: json.RawMessage(l.body)})
+	ev := session.Event{Name: l.name, Payload: json.RawMessage(l.body)}
+	sc.with.Dispatched = []session.Event{ev}
+	effects, err := sc.runner.Dispatch(sc.at, ev)
+	sc.with = Step{}
 	if _, refused := errors.AsType[*fault.ReducerError](err); refused {
 		err = nil
 	}

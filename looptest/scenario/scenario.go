@@ -108,6 +108,9 @@ func RunFile(t *testing.T, path string, opts ...Option) {
 		t.Fatal(err)
 	}
 	datadriven.RunTestFromString(t, string(text), sc.tell)
+	if sc.telling != nil {
+		sc.telling(t, sc.told)
+	}
 }
 
 // scenario is one story under way.
@@ -117,6 +120,10 @@ type story struct {
 	run
 	crashes, restores, journals bool
 	out                         []string
+	// telling is told of the sessions; with is what the next step will be told with.
+	telling func(*testing.T, []Told)
+	told    []Told
+	with    Step
 }
 
 func (sc *story) say(line string) { sc.out = append(sc.out, line) }

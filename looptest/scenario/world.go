@@ -186,6 +186,7 @@ func (sc *story) runTool(run machine.ToolRun) error {
 		sc.limits = ratelimit.State{}
 	}
 	sc.say(name + " " + outcomeSentence(out))
+	sc.with.Outcome = &out
 	return sc.fed(sc.runner.ToolEnded(sc.at, run, out))
 }
 

@@ -1,0 +1,260 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/schema"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// begin is what the worker says of itself at the beginning of a run.
+func (a *agent) begin(in order) begun {
+	b := begun{
+		Behaviours: machine.Behaviours(), Reducers: len(a.Session.Reducers) > 0, Adjust: a.Adjust != nil, Prompt: a.Prompt != nil,
+		Planner: a.Planner != nil && !in.Person, Slow: a.Slow, Parallel: a.Parallel, Models: slices.Sorted(maps.Keys(a.Models)),
+	}
+	tools, err := a.offered(in.Tools)
+	if err == nil {
+		for _, t := range tools.All() {
+			b.Tools = append(b.Tools, journal.Tool{Name: t.Name(), Schema: journal.SchemaDigest(t.Parameters())})
+		}
+		b.Session, err = a.sessionFor(in)
+	}
+	switch {
+	case err != nil:
+	case in.Config.Single && a.Try == nil:
+		err = errors.New("the agent makes no single actions: give its worker a Try")
+	case !in.Config.Single && a.Model == nil:
+		err = errors.New("the agent makes single actions only: give its worker a Model")
+	}
+	b.Trouble = troubled(err)
+	return b
+}
+
+// sessionFor is the session that a run begins in.
+func (a *agent) sessionFor(in order) ([]byte, error) {
+	cfg := a.Session
+	cfg.ID = in.Session
+	s, err := session.New(cfg)
+	if err == nil && in.After != nil {
+		s, err = session.Restore(cfg, in.After)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.Snapshot()
+}
+
+// callModel is the activity of one model call: it reads and checks the reply too. Whatever the model does is a value.
+func (a *agent) callModel(ctx context.Context, in wire[modelCall]) (wire[modelResult], error) {
+	out := modelResult{Tries: activity.GetInfo(ctx).Attempt}
+	stop := a.beat(ctx, nil)
+	defer stop()
+	bound, cancel := context.WithTimeout(ctx, a.ModelTimeout)
+	defer cancel()
+	reply, failure, err := a.reply(bound, in.v, &out)
+	out.Reply, out.Failure, out.Trouble = reply, failure, troubled(err)
+	if err := ctx.Err(); err != nil && out.Failure != nil {
+		return wire[modelResult]{}, err
+	}
+	if err := a.fitsAs("a model's reply", out); err != nil {
+		out.Reply, out.Failure, out.Trouble = nil, nil, troubled(err)
+	}
+	out.Trail = in.v.Trail
+	return over(out), nil
+}
+
+// reply asks the model and reads what it says.
+func (a *agent) reply(ctx context.Context, in modelCall, out *modelResult) (*machine.Reply, *RemoteError, error) {
+	tools, err := a.offered(in.Tools)
+	if err != nil {
+		return nil, nil, err
+	}
+	model := a.model(in.Call.Model)
+	if model == nil {
+		return nil, nil, fmt.Errorf("there is no model %q: name one of the worker's Models", in.Call.Model)
+	}
+	cfg := loop.Config{Tools: tools, CallsOnly: in.Only}
+	if in.Output != nil {
+		if cfg.Output, err = schema.Compile(in.Output); err != nil {
+			return nil, nil, fmt.Errorf("output: %w", err)
+		}
+	}
+	said, kept, err := a.said.extend(ctx, in.Kept, in.Said)
+	if err != nil {
+		return nil, nil, err
+	}
+	out.Kept = kept
+	reply, err := replyOf(ctx, model, loop.Request{
+		System: in.Call.System, Messages: said, Tools: tools.All(), Output: cfg.Output, Model: in.Call.Model, At: in.Call.At,
+	})
+	if err != nil {
+		return nil, remote(err), nil
+	}
+	return loop.Read(reply, cfg, in.Settings), nil, nil
+}
+
+// replyOf contains a model's panic.
+func replyOf(ctx context.Context, m loop.Model, r loop.Request) (reply message.Reply, err error) {
+	defer func() {
+		if p := panicked(recover()); p != nil {
+			err = p
+		}
+	}()
+	return m.Reply(ctx, r)
+}
+
+// callTool is the activity of one tool call.
+func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResult], error) {
+	run := in.v.Run
+	out := toolResult{Tries: activity.GetInfo(ctx).Attempt, Trail: in.v.Trail}
+	t, ok := a.Tools.Get(run.Tool)
+	if !ok {
+		out.Trouble = troubled(fmt.Errorf("the run has a tool %q, and this worker does not: give it in Tools", run.Tool))
+		return over(out), nil
+	}
+	p := &progress{}
+	stop := a.beat(ctx, p)
+	defer stop()
+	bound, cancel := context.WithTimeout(ctx, a.ToolTimeout)
+	defer cancel()
+	o := t.Invoke(tool.WithInvocation(bound, tool.Invocation{Key: run.Key, CallID: run.ID, Report: func(doc []byte) {
+		p.set(doc)
+		activity.RecordHeartbeat(ctx, string(doc))
+	}}), run.Arguments)
+	if err := ctx.Err(); err != nil && o.Err != nil {
+		return wire[toolResult]{}, err
+	}
+	out.End, out.Failure = loop.EndOf(run, o), remote(o.Err)
+	for _, e := range o.Events {
+		out.Events = append(out.Events, session.Event{Name: e.Name, Payload: e.Payload})
+	}
+	if err := a.fitsAs("the result of "+run.Tool, out); err != nil {
+		out.End, out.Events, out.Trouble = nil, nil, troubled(err)
+	}
+	return over(out), nil
+}
+
+// makeTry is the activity of one try of a single action.
+func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult], error) {
+	out := tryResult{Tries: activity.GetInfo(ctx).Attempt, Trail: in.v.Trail}
+	stop := a.beat(ctx, nil)
+	defer stop()
+	bound, cancel := context.WithTimeout(ctx, a.ToolTimeout)
+	defer cancel()
+	usage, err := a.tried(bound, in.v.Try)
+	if ctx.Err() != nil && err != nil {
+		return wire[tryResult]{}, ctx.Err()
+	}
+	if out.Try.Usage = usage; errors.Is(err, ErrAbandoned) {
+		out.Try.Abandoned = true
+	} else if err != nil {
+		out.Failure, out.Try.Failure = remote(err), loop.FailureOf(err)
+	}
+	return over(out), nil
+}
+
+func (a *agent) tried(ctx context.Context, t Try) (usage message.Usage, err error) {
+	defer func() {
+		if p := panicked(recover()); p != nil {
+			err = p
+		}
+	}()
+	if a.Try == nil {
+		return usage, errors.New("the worker that began the action had a Try, and this one has none")
+	}
+	return a.Worker.Try(ctx, t)
+}
+
+// fitsAs says whether a value may be sent in one piece.
+func (a *agent) fitsAs(what string, v any) error {
+	doc, err := canon.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if a.MaxPayload == policy.Unlimited {
+		return nil
+	}
+	return a.fits(what, len(doc))
+}
+
+// progress is what a tool reported last.
+type progress struct {
+	mu   sync.Mutex
+	last string
+}
+
+func (p *progress) set(doc []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = string(doc)
+}
+
+// details are those of a heartbeat: what was reported last, which a beat without them would take away.
+func (p *progress) details() []any {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last == "" {
+		return nil
+	}
+	return []any{p.last}
+}
+
+// beat tells the engine that the worker lives, until the call is over: by a clock, for a model may be silent for long.
+func (a *agent) beat(ctx context.Context, p *progress) (stop func()) {
+	done := make(chan struct{})
+	ticker := time.NewTicker(max(a.Heartbeat/3, time.Millisecond))
+	var over sync.WaitGroup
+	over.Go(func() {
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				activity.RecordHeartbeat(ctx, p.details()...)
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() { close(done); over.Wait() }
+}
+
+// panicked is what was recovered as an error; nil for nil.
+func panicked(v any) error {
+	if v == nil {
+		return nil
+	}
+	return &loop.PanicError{Value: v}
+}
+
+// valid is text as UTF-8.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+
+// observe tells observers, whatever they do.
+func observe(all []loop.Observer, n loop.Notice) {
+	for _, o := range all {
+		func() {
+			defer func() { _ = recover() }()
+			o.Observe(context.Background(), n)
+		}()
+	}
+}

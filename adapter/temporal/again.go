@@ -1,0 +1,45 @@
+package temporal
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// full reports whether the run is to go on in a new history: between two turns, where nothing is under way.
+func (f *flow) full() bool {
+	if f.asked.Kind != machine.CallModel && f.asked.Kind != machine.TryAction {
+		return false
+	}
+	info := workflow.GetInfo(f.ctx)
+	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > f.MaxEvents
+}
+
+// anew goes on in a new history. What the session has, and all that is decided, is as if it were the old one.
+func (f *flow) anew() error {
+	if err := workflow.Await(f.ctx, func() bool { f.serve(); return workflow.AllHandlersFinished(f.ctx) }); err != nil {
+		return err
+	}
+	state, err := f.st.Snapshot()
+	if err != nil {
+		return err
+	}
+	next := order{Session: f.in.Session, Config: f.in.Config, Output: f.in.Output, Tools: f.in.Tools, Person: f.in.Person, Attributes: f.in.Attributes}
+	next.Carried = &carried{
+		State: state, Asked: f.asked, Begun: f.begun, Cause: f.cause, Adjusted: f.adjusted, Kept: f.kept, KeptLen: f.keptLen,
+		Trail: f.trail, MaybePaid: f.paid, Noted: f.noted,
+	}
+	next.Carried.Begun.Session = nil
+	return workflow.NewContinueAsNewError(f.ctx, f.Agent, over(next))
+}
+
+// goOn takes over what another history carried here.
+func (f *flow) goOn(c carried) (err error) {
+	if f.st, err = machine.Restore(c.State); err != nil {
+		return err
+	}
+	f.begun, f.asked, f.settings, f.adjusted = c.Begun, c.Asked, loop.ReadSettings(f.st.Policy), c.Adjusted
+	f.cause, f.kept, f.keptLen, f.trail, f.paid, f.noted = c.Cause, c.Kept, c.KeptLen, c.Trail, c.MaybePaid, c.Noted
+	return nil
+}

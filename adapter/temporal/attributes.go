@@ -1,0 +1,56 @@
+package temporal
+
+import (
+	sdk "go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// The search attributes of runs that were started with [Options].SearchAttributes. They must be registered: status and exhausted as
+// Keyword, attempts as Int.
+const (
+	// AttributeStatus is running, waiting, planning or stopped.
+	AttributeStatus = "RetakeStatus"
+	// AttributeAttempts counts the attempts of the run when the status changed last.
+	AttributeAttempts = "RetakeAttempts"
+	// AttributeExhausted is the reason of an end without success, and "no" before that.
+	AttributeExhausted = "RetakeExhausted"
+)
+
+var (
+	statusKey    = sdk.NewSearchAttributeKeyKeyword(AttributeStatus)
+	attemptsKey  = sdk.NewSearchAttributeKeyInt64(AttributeAttempts)
+	exhaustedKey = sdk.NewSearchAttributeKeyKeyword(AttributeExhausted)
+)
+
+// attributes are the search attributes as they were set last.
+type attributes struct {
+	Status    string `json:"status,omitempty"`
+	Exhausted string `json:"exhausted,omitempty"`
+}
+
+// statuses say what each phase is to who searches.
+var statuses = map[machine.Phase]string{
+	machine.Waiting: "waiting", machine.Planning: "planning", machine.Stopped: "stopped",
+}
+
+// showAttributes sets the search attributes where they have changed: each time is an event of the history.
+func (f *flow) showAttributes() error {
+	if !f.in.Attributes {
+		return nil
+	}
+	now := attributes{Status: "running", Exhausted: "no"}
+	if s, ok := statuses[f.st.Phase]; ok {
+		now.Status = s
+	}
+	if o := f.st.Outcome; o != nil && !o.OK {
+		now.Exhausted = string(o.Reason)
+	}
+	if now == f.noted {
+		return nil
+	}
+	f.noted = now
+	return workflow.UpsertTypedSearchAttributes(f.ctx, statusKey.ValueSet(now.Status),
+		attemptsKey.ValueSet(int64(len(f.st.Attempts()))), exhaustedKey.ValueSet(now.Exhausted))
+}

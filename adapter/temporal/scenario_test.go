@@ -1,0 +1,424 @@
+package temporal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/mock"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest/scenario"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+const stories = "../../testdata/scenarios"
+
+// Every story of the repo takes the same decisions, asks for the same delays and makes the same prompts in a workflow.
+func TestScenariosComeOutTheSame(t *testing.T) {
+	runs := 0
+	scenario.Run(t, stories, scenario.Telling(func(t *testing.T, sessions []scenario.Told) {
+		for _, told := range sessions {
+			runs += playTold(t, told)
+		}
+	}))
+	require.Greater(t, runs, 80)
+}
+
+// playTold plays the runs of a session one after the other, as loop.Run does: each begins in the session that the one before it left.
+func playTold(t *testing.T, told scenario.Told) (runs int) {
+	t.Helper()
+	var snapshot []byte
+	var said message.Transcript
+	for at := 0; at < len(told.Steps); {
+		if told.Steps[at].Event.Kind != machine.Started {
+			at++
+			continue
+		}
+		end := at + 1
+		for end < len(told.Steps) && told.Steps[end].Event.Kind != machine.Started && told.Steps[end-1].State.Phase != machine.Stopped {
+			end++
+		}
+		p := &play{t: t, told: told, steps: told.Steps[at:end], session: snapshot, moved: make(chan struct{})}
+		p.messages = append(said.Slice(0, said.Len()), told.Steps[at].Event.Messages...)
+		p.run()
+		runs++
+		for end < len(told.Steps) && told.Steps[end].Event.Kind != machine.Started {
+			end++
+		}
+		last := told.Steps[end-1].State
+		held, err := last.Session.Snapshot()
+		require.NoError(t, err)
+		snapshot, said, at = held, last.Transcript, end
+	}
+	return runs
+}
+
+// play is one run of a story in a workflow: models, tools and people do what the story says, when it says so.
+type play struct {
+	t       *testing.T
+	told    scenario.Told
+	steps   []scenario.Step
+	session []byte
+	// messages are what was said before, and the prompt.
+	messages []message.Message
+	env      *testsuite.TestWorkflowEnvironment
+
+	mu    sync.Mutex
+	at    int
+	over  bool
+	moved chan struct{}
+	done  map[int]bool
+	trace []string
+	// lastSaid is the length of the transcript after the last step.
+	lastSaid int
+}
+
+// machineConfig is what the workflow is started under.
+func (p *play) machineConfig() machine.Config {
+	m := *p.steps[0].State.Config
+	m.Behaviours, m.Planner, m.UserPrompt = nil, false, false
+	return m
+}
+
+func (p *play) order() order {
+	st := p.steps[0].State
+	in := order{
+		Session: st.Session.ID(), Config: p.machineConfig(), After: p.session, Person: p.told.Planner,
+		Messages: p.messages,
+	}
+	if p.told.Config.Output != nil {
+		in.Output = p.told.Config.Output.JSON()
+	}
+	return in
+}
+
+// worker is made of the actors of the story.
+func (p *play) worker() Worker {
+	w := Worker{Model: loop.ModelFunc(p.reply), Session: p.told.Session, record: p.record, Parallel: 3, Heartbeat: time.Minute}
+	w.Models = map[string]loop.Model{}
+	for _, s := range p.steps {
+		if s.Event.Plan != nil && s.Event.Plan.Model != "" {
+			w.Models[s.Event.Plan.Model] = loop.ModelFunc(p.reply)
+		}
+	}
+	if p.told.Config.Tools != nil {
+		var tools []*tool.Tool
+		for _, t := range p.told.Config.Tools.All() {
+			own, err := tool.Raw(t.Name(), t.Description(), t.Parameters(), func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+				return p.runTool(ctx)
+			})
+			require.NoError(p.t, err)
+			tools = append(tools, own)
+		}
+		set, err := tool.NewSet(tools...)
+		require.NoError(p.t, err)
+		w.Tools = set
+	}
+	if p.told.Action != nil {
+		w.Model, w.Try = nil, p.try
+	}
+	if p.told.Prompts {
+		w.Prompt = p.prompt
+	}
+	return w
+}
+
+func (p *play) run() {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	p.env, p.done = suite.NewTestWorkflowEnvironment(), map[int]bool{}
+	p.env.SetStartTime(p.steps[0].Event.At)
+	p.env.SetTestTimeout(20 * time.Second)
+	p.env.SetWorkflowRunTimeout(1000 * time.Hour)
+	want := p.reference()
+	a, err := newAgent(p.worker())
+	require.NoError(p.t, err)
+	p.env.RegisterWorkflowWithOptions(a.run, workflow.RegisterOptions{Name: a.Agent})
+	for name, f := range map[string]any{"model": a.callModel, "tool": a.callTool, "try": a.makeTry} {
+		p.env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: a.named(name)})
+	}
+	for name, f := range map[string]any{"model": a.callModel, "try": a.makeTry} {
+		p.env.OnActivity(a.named(name), mock.Anything, mock.Anything).AfterFn(p.latency).Return(f).Maybe()
+	}
+	p.env.ExecuteWorkflow(a.Agent, over(p.order()))
+	require.True(p.t, p.env.IsWorkflowCompleted())
+	require.NoError(p.t, p.env.GetWorkflowError())
+	require.Equal(p.t, strings.Join(want, "\n"), strings.Join(p.trace, "\n"))
+	p.checkReport()
+}
+
+// reference is the trace of the run in process; the steps are those of that run from then on.
+func (p *play) reference() []string {
+	cfg := *p.steps[0].State.Config
+	st := machine.State{}
+	held, err := session.New(p.told.Session)
+	require.NoError(p.t, err)
+	if p.session != nil {
+		held, err = session.Restore(p.told.Session, p.session)
+		require.NoError(p.t, err)
+	}
+	st, err = machine.New(cfg, held.State())
+	require.NoError(p.t, err)
+	var lines []string
+	p.steps = slices.Clone(p.steps)
+	p.steps[0].Event.Messages = p.messages
+	for n, s := range p.steps {
+		ev := s.Event
+		before := st.Transcript.Len()
+		next, effects, err := machine.Step(st, ev)
+		require.NoError(p.t, err)
+		lines = append(lines, p.line(ev, effects, next, before))
+		p.steps[n].Effects, p.steps[n].State = effects, next
+		st = next
+	}
+	return lines
+}
+
+func (p *play) line(ev machine.Event, effects []machine.Effect, st machine.State, said int) string {
+	line, err := machine.Trace(ev, effects, st, said)
+	require.NoError(p.t, err)
+	return string(line)
+}
+
+// checkReport holds the workflow's result to what loop.Run returns.
+func (p *play) checkReport() {
+	last := p.steps[len(p.steps)-1]
+	if last.State.Phase != machine.Stopped {
+		return
+	}
+	var out wire[report]
+	require.NoError(p.t, p.env.GetWorkflowResult(&out))
+	got, gotErr := out.v.result()
+	want, wantErr := loop.ResultOf(last.State, nil)
+	require.Equal(p.t, want.Text, got.Text)
+	require.Equal(p.t, string(want.Value), string(got.Value))
+	require.Equal(p.t, want.Warnings, got.Warnings)
+	require.Equal(p.t, want.Usage, got.Usage)
+	require.Equal(p.t, want.Waited, got.Waited)
+	require.Equal(p.t, want.Turns, got.Turns)
+	if wantErr == nil {
+		require.NoError(p.t, gotErr)
+		return
+	}
+	var w, g *loop.RetryExhaustedError
+	require.ErrorAs(p.t, wantErr, &w)
+	require.ErrorAs(p.t, gotErr, &g)
+	require.Equal(p.t, w.Reason, g.Reason)
+	require.Equal(p.t, w.Failure, g.Failure)
+	require.Equal(p.t, w.Policy, g.Policy)
+	require.Len(p.t, g.Explanation, len(w.Explanation))
+	for n, e := range w.Explanation {
+		e.Source = "" // where in a file a value stands is no part of what crosses
+		require.Equal(p.t, e, g.Explanation[n])
+	}
+}
+
+// record is told of every step of the workflow. What comes after the end of the story is not looked at.
+func (p *play) record(ev machine.Event, effects []machine.Effect, st machine.State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return
+	}
+	p.trace = append(p.trace, p.line(ev, effects, st, p.lastSaid))
+	p.lastSaid = st.Transcript.Len()
+	p.at++
+	close(p.moved)
+	p.moved = make(chan struct{})
+	if p.at == len(p.steps) {
+		if p.over = true; st.Phase != machine.Stopped {
+			p.env.RegisterDelayedCallback(p.env.CancelWorkflow, 0)
+		}
+		return
+	}
+	next := p.steps[p.at]
+	if external(next.Event.Kind) && (st.Phase == machine.Waiting || st.Phase == machine.Planning || st.Phase == machine.Prompting) {
+		n := p.at
+		p.env.RegisterDelayedCallback(func() { p.outside(n) }, max(0, next.Event.At.Sub(st.At)))
+	}
+}
+
+func external(k machine.EventKind) bool {
+	return k == machine.Adjusted || k == machine.Dispatched || k == machine.Cancelled || k == machine.Planned
+}
+
+// outside does what the story says comes from outside.
+func (p *play) outside(n int) {
+	p.mu.Lock()
+	first := !p.done[n]
+	p.done[n] = true
+	p.mu.Unlock()
+	if !first {
+		return
+	}
+	s := p.steps[n]
+	id := fmt.Sprintf("update-%d", n)
+	told := &testsuite.TestUpdateCallback{
+		OnReject: func(err error) { p.t.Errorf("step %d: %s: rejected: %v", n, s.Event.Kind, err) },
+		OnComplete: func(_ any, err error) {
+			if err != nil {
+				p.t.Errorf("step %d: %s: %v", n, s.Event.Kind, err)
+			}
+		},
+	}
+	switch s.Event.Kind {
+	case machine.Adjusted:
+		p.env.UpdateWorkflow(UpdateAdjust, id, told, over(*s.Event.Adjust))
+	case machine.Planned:
+		p.env.UpdateWorkflow(UpdatePlan, id, told, over(*s.Event.Plan))
+	case machine.Dispatched:
+		p.env.UpdateWorkflow(UpdateDispatch, id, told, over(s.Dispatched))
+	case machine.Cancelled:
+		p.env.CancelWorkflow()
+	}
+}
+
+// reach lets happen what comes from outside before step n, and reports whether the story comes to it.
+func (p *play) reach(n int) bool {
+	for {
+		p.mu.Lock()
+		at, over, moved := p.at, p.over, p.moved
+		p.mu.Unlock()
+		switch {
+		case over:
+			return false
+		case at == n:
+			return true
+		case external(p.steps[at].Event.Kind):
+			p.outside(at)
+		}
+		<-moved
+	}
+}
+
+// find is the first step from the present on that is so; -1 where there is none.
+func (p *play) find(is func(scenario.Step) bool) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for n := p.at; n < len(p.steps); n++ {
+		if is(p.steps[n]) {
+			return n
+		}
+	}
+	return -1
+}
+
+var errStoryOver = errors.New("the story has ended")
+
+// next is the step that answers what the run waits for.
+func (p *play) next() (scenario.Step, error) {
+	n := p.find(func(s scenario.Step) bool { return !external(s.Event.Kind) })
+	if n < 0 || !p.reach(n) {
+		p.reach(len(p.steps))
+		return scenario.Step{}, errStoryOver
+	}
+	return p.steps[n], nil
+}
+
+// latency is how long the call under way takes in the story.
+func (p *play) latency() time.Duration {
+	n := p.find(func(s scenario.Step) bool { return !external(s.Event.Kind) })
+	if n < 0 {
+		return 0
+	}
+	return max(0, p.steps[n].Event.At.Sub(p.env.Now().UTC()))
+}
+
+func (p *play) reply(context.Context, loop.Request) (message.Reply, error) {
+	s, err := p.next()
+	switch {
+	case err != nil:
+		return message.Reply{}, err
+	case s.Event.Kind == machine.CallFailed:
+		return message.Reply{}, &RemoteError{Text: "as told", Seen: *s.Event.Failure}
+	}
+	return s.Event.Reply.Message, nil
+}
+
+func (p *play) try(context.Context, Try) (message.Usage, error) {
+	s, err := p.next()
+	switch {
+	case err != nil:
+		return message.Usage{}, err
+	case s.Event.Try.Abandoned:
+		return message.Usage{}, ErrAbandoned
+	case s.Event.Try.Failure.Failed():
+		return s.Event.Try.Usage, &RemoteError{Text: "as told", Seen: s.Event.Try.Failure}
+	}
+	return s.Event.Try.Usage, nil
+}
+
+func (p *play) prompt(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+	s, err := p.next()
+	return s.Event.System, s.Event.Messages, err
+}
+
+// runTool is a call of a tool.
+func (p *play) runTool(ctx context.Context) (json.RawMessage, error) {
+	key := tool.IdempotencyKey(ctx)
+	n := p.find(func(s scenario.Step) bool { return s.Event.Kind == machine.ToolEnded && p.keyOf(s) == key })
+	if n < 0 || !p.reach(n) {
+		p.reach(len(p.steps))
+		return nil, errStoryOver
+	}
+	o := p.steps[n].Outcome
+	if o.Progress != nil {
+		if err := tool.Progress(ctx, json.RawMessage(o.Progress)); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range o.Events {
+		if err := tool.Emit(ctx, e.Name, json.RawMessage(e.Payload)); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case o.Err != nil:
+		return nil, o.Err
+	case o.Failed != "":
+		return nil, tool.Fail(o.Failed)
+	case len(o.Issues) > 0:
+		return nil, tool.AskAgain(o.Issues...)
+	}
+	return o.Result, nil
+}
+
+// keyOf is the idempotency key of the call that a step ends.
+func (p *play) keyOf(s scenario.Step) string {
+	for n := len(p.steps) - 1; n >= 0; n-- {
+		if p.steps[n].Event.Tool == s.Event.Tool {
+			for m := n - 1; m >= 0; m-- {
+				for _, e := range p.steps[m].Effects {
+					for _, r := range e.Tools {
+						if r.Index == s.Event.Tool.Index {
+							return r.Key
+						}
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// quiet is a logger that says nothing.
+type quiet struct{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}

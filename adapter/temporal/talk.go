@@ -1,0 +1,181 @@
+package temporal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// The names of the queries and updates of a run, for clients in other languages. [Handle] has a method for each.
+const (
+	QueryStatus        = "retake_status"
+	QueryFeedback      = "retake_feedback"
+	QueryAttempts      = "retake_attempts"
+	QueryReducerErrors = "retake_reducer_errors"
+
+	UpdateAdjust   = "retake_adjust"
+	UpdatePlan     = "retake_plan"
+	UpdateDispatch = "retake_dispatch"
+	UpdateCancel   = "retake_cancel"
+)
+
+// answerQueries answers what is asked of the run as it stands.
+func (f *flow) answerQueries() error {
+	return errors.Join(
+		workflow.SetQueryHandler(f.ctx, QueryStatus, func() (wire[Status], error) { return over(f.status()), nil }),
+		workflow.SetQueryHandler(f.ctx, QueryFeedback, func() (wire[[]feedback.RetryFeedback], error) {
+			all := f.st.Session.Feedback()
+			return over(all.Slice(0, all.Len())), nil
+		}),
+		workflow.SetQueryHandler(f.ctx, QueryAttempts, func() (wire[[]session.Attempt], error) {
+			return over(f.st.Attempts()), nil
+		}),
+		workflow.SetQueryHandler(f.ctx, QueryReducerErrors, func() (wire[[]fault.ReducerError], error) {
+			all := f.st.Session.ReducerErrors()
+			return over(all.Slice(0, all.Len())), nil
+		}),
+	)
+}
+
+// status is the run as it stands.
+func (f *flow) status() Status {
+	s := Status{
+		Session: f.in.Session, Phase: f.st.Phase, Run: f.st.Run, Turn: f.st.Turn, Outcome: f.st.Outcome, Usage: f.st.Usage,
+		Waited: f.st.Waited, MaybePaid: f.paid,
+	}
+	if f.st.Config == nil {
+		return s
+	}
+	own := f.st.Attempts()
+	if s.Attempts = len(own); s.Attempts > 0 {
+		s.Last = &own[s.Attempts-1]
+	}
+	switch asked := f.asked; f.st.Phase {
+	case machine.Waiting:
+		s.Wait = asked.Wait
+	case machine.Planning:
+		s.Planning = &asked
+	case machine.Calling:
+		if asked.Model != nil {
+			s.At = asked.Model.At
+		}
+	case machine.Running:
+		for _, r := range f.running {
+			if r.out == nil && r.err == nil {
+				s.Running = append(s.Running, r.run)
+			}
+		}
+	}
+	return s
+}
+
+// command is what an update asks for.
+type command struct {
+	do   func() error
+	done bool
+	err  error
+}
+
+// serve does what updates have asked for so far.
+func (f *flow) serve() {
+	for len(f.inbox) > 0 {
+		c := f.inbox[0]
+		f.inbox = f.inbox[1:]
+		c.err, c.done = c.do(), true
+	}
+}
+
+// enqueue lets the run do something between two events, and waits for that.
+func (f *flow) enqueue(ctx workflow.Context, do func() error) error {
+	c := &command{do: do}
+	f.inbox = append(f.inbox, c)
+	if err := workflow.Await(ctx, func() bool { return c.done || f.st.Phase == machine.Stopped }); err != nil {
+		return err
+	}
+	if !c.done {
+		return errors.New("the run has ended")
+	}
+	return c.err
+}
+
+// takeUpdates lets the world change the run.
+func (f *flow) takeUpdates() error {
+	running := func() error {
+		if f.st.Phase == machine.Stopped {
+			return errors.New("the run has ended")
+		}
+		return nil
+	}
+	return errors.Join(
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateAdjust, func(ctx workflow.Context, in wire[policy.Layer]) error {
+			return f.enqueue(ctx, func() error { return f.step(machine.Event{Kind: machine.Adjusted, Adjust: &in.v}) })
+		}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[policy.Layer]) error {
+			return errors.Join(running(), in.v.Validate())
+		}}),
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdatePlan, func(ctx workflow.Context, in wire[machine.Plan]) error {
+			return f.enqueue(ctx, func() error { return f.planned(in.v) })
+		}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[machine.Plan]) error {
+			return errors.Join(running(), f.takesPlan(in.v))
+		}}),
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateDispatch, func(ctx workflow.Context, in wire[[]session.Event]) (wire[machine.Reduced], error) {
+			var out wire[machine.Reduced]
+			err := f.enqueue(ctx, func() (err error) { out.v, err = f.dispatch(in.v); return err })
+			return out, err
+		}, workflow.UpdateHandlerOptions{Validator: func(workflow.Context, wire[[]session.Event]) error { return running() }}),
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateCancel, func(ctx workflow.Context, action string) error {
+			return f.enqueue(ctx, func() error { return f.stop(action) })
+		}, workflow.UpdateHandlerOptions{Validator: func(workflow.Context, string) error { return running() }}),
+	)
+}
+
+// takesPlan says what is wrong with a person's plan.
+func (f *flow) takesPlan(p machine.Plan) error {
+	switch {
+	case f.st.Phase != machine.Planning:
+		return fmt.Errorf("nobody is asked for a plan: the run is %s", f.st.Phase)
+	case f.begun.Planner:
+		return errors.New("the run has a planner of its own")
+	case p.Model != "" && !slices.Contains(f.begun.Models, p.Model):
+		return fmt.Errorf("model %q: name one of %v", p.Model, f.begun.Models)
+	}
+	_, _, err := machine.Step(f.st, machine.Event{Kind: machine.Planned, At: f.now(), Plan: &p})
+	return err
+}
+
+// dispatch runs the reducers on events from outside, as one transaction.
+func (f *flow) dispatch(events []session.Event) (machine.Reduced, error) {
+	reduced, err := f.reduce(events)
+	if err != nil {
+		return machine.Reduced{}, err
+	}
+	return *reduced, f.step(machine.Event{Kind: machine.Dispatched, Reduced: reduced})
+}
+
+// AllActions names the whole run, where an action is to be cancelled.
+const AllActions = ""
+
+// stop cancels the calls of one tool that are under way, or the run.
+func (f *flow) stop(action string) error {
+	if action == AllActions {
+		return f.cancel("the run was cancelled")
+	}
+	found := false
+	for _, r := range f.running {
+		if r.run.Tool == action && r.out == nil && r.err == nil {
+			r.stop()
+			found = true
+		}
+	}
+	if !found {
+		return fmt.Errorf("no call of %q is under way", action)
+	}
+	return nil
+}

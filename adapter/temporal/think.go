@@ -1,0 +1,216 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	sdk "go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
+)
+
+// errEnded says that the run came to its end while user code was asked.
+var errEnded = errors.New("the run has ended")
+
+// adjust lets the user's code change the policy before a decision. The same layer again is no event.
+func (f *flow) adjust() error {
+	if !f.begun.Adjust {
+		return nil
+	}
+	said, err := f.conclude(true, nil)
+	if err != nil || said.Layer == nil || reflect.DeepEqual(*said.Layer, f.adjusted) {
+		return err
+	}
+	f.adjusted = *said.Layer
+	return f.step(machine.Event{Kind: machine.Adjusted, Adjust: said.Layer})
+}
+
+// conclude asks user code, as a side effect or in a local activity: the history has what it said.
+func (f *flow) conclude(adjust bool, events []session.Event) (conclusion, error) {
+	var said wire[conclusion]
+	if !f.begun.Slow {
+		st := f.st.Session
+		err := workflow.SideEffect(f.ctx, func(workflow.Context) any { return over(f.agent.conclude(st, adjust, events)) }).Get(&said)
+		return said.v, errors.Join(err, said.v.Trouble.err())
+	}
+	held, err := f.sessionJSON()
+	if err != nil {
+		return said.v, err
+	}
+	on, err := f.local(thought{Session: held, Adjust: adjust, Events: events}, &said)
+	if !on && err == nil {
+		err = errEnded
+	}
+	return said.v, errors.Join(err, said.v.Trouble.err())
+}
+
+// local runs user code in the worker that has the workflow: what it is given stands in no history. It reports false where the run
+// came to another end meanwhile.
+func (f *flow) local(in, out any) (bool, error) {
+	stoppable, stop := workflow.WithCancel(f.ctx)
+	defer stop()
+	ctx := workflow.WithLocalActivityOptions(stoppable, workflow.LocalActivityOptions{
+		StartToCloseTimeout: f.ThinkTimeout, RetryPolicy: &sdk.RetryPolicy{MaximumAttempts: 1},
+	})
+	var future workflow.Future
+	switch in := in.(type) {
+	case thought:
+		future = workflow.ExecuteLocalActivity(ctx, f.agent.think, over(in))
+	case question:
+		future = workflow.ExecuteLocalActivity(ctx, f.agent.plan, over(in))
+	case draft:
+		future = workflow.ExecuteLocalActivity(ctx, f.agent.makePrompt, over(in))
+	}
+	if on, err := f.until(future.IsReady); !on || err != nil {
+		return false, err
+	}
+	if err := future.Get(ctx, out); err != nil {
+		return false, fmt.Errorf("user code: %w", err)
+	}
+	return true, nil
+}
+
+// think is the local activity of reducers and adjustments that take their time.
+func (a *agent) think(_ context.Context, in wire[thought]) (wire[conclusion], error) {
+	st, err := session.ParseState(in.v.Session)
+	if err != nil {
+		return over(conclusion{Trouble: troubled(err)}), nil
+	}
+	return over(a.conclude(st, in.v.Adjust, in.v.Events)), nil
+}
+
+// conclude runs the user's code.
+func (a *agent) conclude(st session.State, adjust bool, events []session.Event) (said conclusion) {
+	defer func() {
+		if err := panicked(recover()); err != nil {
+			said = conclusion{Trouble: troubled(fmt.Errorf("adjusting the policy: %w", err))}
+		}
+	}()
+	if adjust && a.Adjust != nil {
+		if layer, ok := a.Adjust(st); ok {
+			if err := layer.Validate(); err != nil {
+				return conclusion{Trouble: troubled(fmt.Errorf("adjusting the policy: %w", err))}
+			}
+			said.Layer = &layer
+		}
+	}
+	if len(events) > 0 {
+		said.Reduced = loop.Reduce(a.reducing, st, events)
+	}
+	return said
+}
+
+// prompt asks the user's code for the prompt of a model call.
+func (f *flow) prompt(m *machine.ModelCall) error {
+	held, err := f.sessionJSON()
+	if err != nil {
+		return err
+	}
+	var out wire[prompt]
+	if on, err := f.local(draft{Session: held, At: m.At}, &out); !on || err != nil {
+		return err
+	}
+	if err := out.v.Trouble.err(); err != nil {
+		return err
+	}
+	return f.step(machine.Event{Kind: machine.Prompted, System: out.v.System, Messages: out.v.Add})
+}
+
+// makePrompt is the local activity in which the user's code makes a prompt.
+func (a *agent) makePrompt(ctx context.Context, in wire[draft]) (out wire[prompt], _ error) {
+	defer func() {
+		if err := panicked(recover()); err != nil {
+			out.v = prompt{Trouble: troubled(fmt.Errorf("making the prompt: %w", err))}
+		}
+	}()
+	st, err := session.ParseState(in.v.Session)
+	if err == nil && a.Prompt == nil {
+		err = errors.New("the worker that began the run had code for it, and this one has none")
+	}
+	if err == nil {
+		out.v.System, out.v.Add, err = a.Prompt(ctx, st, in.v.At)
+	}
+	if err != nil {
+		out.v = prompt{Trouble: troubled(fmt.Errorf("making the prompt: %w", err))}
+	}
+	return out, nil
+}
+
+// ask asks the planner, or waits for a person's plan.
+func (f *flow) ask(e machine.Effect) error {
+	if c := e.Consultation; c != nil && c.Tool != "" {
+		f.err = f.errs[c.Index]
+	} else if e.Exhaustion != nil {
+		f.err = f.cause
+	}
+	if !f.begun.Planner {
+		_, err := f.until(func() bool { return f.st.Phase != machine.Planning })
+		return err
+	}
+	state, err := f.st.Snapshot()
+	if err != nil {
+		return err
+	}
+	var out wire[answer]
+	if on, err := f.local(question{State: state, Asked: e, Cause: f.err}, &out); !on || err != nil {
+		return err
+	}
+	if err := out.v.Trouble.err(); err != nil {
+		return err
+	}
+	if failed := out.v.Failure; failed != nil {
+		f.err = joined(failed, f.err)
+		f.cause = f.err
+	}
+	return f.planned(out.v.Plan)
+}
+
+// joined is an error with the one that was there before.
+func joined(e, before *RemoteError) *RemoteError {
+	if before == nil {
+		return e
+	}
+	both := *before
+	both.Text = e.Text + "\n" + before.Text
+	return &both
+}
+
+// planned feeds a plan.
+func (f *flow) planned(p machine.Plan) error {
+	if p.Do == machine.Fallback && f.asked.Exhaustion != nil {
+		f.cause = nil
+	}
+	return f.step(machine.Event{Kind: machine.Planned, Plan: &p})
+}
+
+// plan is the local activity of the planner.
+func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], _ error) {
+	defer func() {
+		if err := panicked(recover()); err != nil {
+			out.v = answer{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(fmt.Errorf("planner: %w", err))}
+		}
+	}()
+	st, err := machine.Restore(in.v.State)
+	if err == nil && a.Planner == nil {
+		err = errors.New("the worker that began the run had a planner, and this one has none")
+	}
+	if err != nil {
+		out.v.Trouble = troubled(err)
+		return out, nil
+	}
+	p, err := a.Planner.Plan(ctx, loop.NewQuestion(st, in.v.Asked, in.v.Cause.cause()))
+	switch {
+	case err != nil:
+		out.v = answer{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(fmt.Errorf("planner: %w", err))}
+	case p.Model != "" && a.Models[p.Model] == nil:
+		out.v.Trouble = troubled(fmt.Errorf("the planner falls back to model %q: name one of the worker's Models", p.Model))
+	default:
+		out.v.Plan = p
+	}
+	return out, nil
+}

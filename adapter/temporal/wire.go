@@ -1,0 +1,222 @@
+package temporal
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// wire carries a value as canonical JSON: the engine's own encoder would rewrite what is JSON already, and with it the arguments
+// of calls and their idempotency keys.
+type wire[T any] struct{ v T }
+
+func over[T any](v T) wire[T] { return wire[T]{v} }
+
+func (w wire[T]) MarshalJSON() ([]byte, error) { return canon.Marshal(w.v) }
+
+func (w *wire[T]) UnmarshalJSON(data []byte) error {
+	raw, err := canon.JSON(data)
+	if err != nil {
+		return err
+	}
+	return canon.Unmarshal(raw, &w.v)
+}
+
+// order is what a workflow is started with.
+type order struct {
+	// Session is the id of the session.
+	Session string `json:"session"`
+	// Config lacks what the worker says: the behaviours, and whether there are a planner and prompts made by code.
+	Config machine.Config `json:"config"`
+	// Output is the schema of the structured answer; empty where any text will do.
+	Output json.RawMessage `json:"output,omitempty"`
+	// Tools are those on offer, nil for all of the worker's.
+	Tools    []string          `json:"tools"`
+	Messages []message.Message `json:"messages,omitempty"`
+	// After is the state that an earlier run of the session ended in.
+	After json.RawMessage `json:"after,omitempty"`
+	// Person makes a person the planner.
+	Person bool `json:"person,omitempty"`
+	// Attributes asks for search attributes.
+	Attributes bool `json:"attributes,omitempty"`
+	// Carried is set where the run goes on from a history that had grown long.
+	Carried *carried `json:"carried,omitempty"`
+}
+
+// begun is what the worker that begins a run says of itself. It stands in the history: a worker that takes over follows it.
+type begun struct {
+	Behaviours []machine.Behaviour `json:"behaviours"`
+	// Session is the session as its worker declares it, before the first event; empty where the order has an earlier state.
+	Session json.RawMessage `json:"session,omitempty"`
+	Tools   []journal.Tool  `json:"tools,omitempty"`
+	Models  []string        `json:"models,omitempty"`
+	// Reducers, Adjust, Prompt and Planner say what user code there is, Slow that it runs in local activities.
+	Reducers bool `json:"reducers,omitempty"`
+	Adjust   bool `json:"adjust,omitempty"`
+	Prompt   bool `json:"prompt,omitempty"`
+	Planner  bool `json:"planner,omitempty"`
+	Slow     bool `json:"slow,omitempty"`
+	Parallel int  `json:"parallel"`
+	// Trouble is why the worker cannot begin it.
+	Trouble *trouble `json:"trouble,omitempty"`
+}
+
+// carried is what goes with a run into a new history.
+type carried struct {
+	State     json.RawMessage `json:"state"`
+	Asked     machine.Effect  `json:"asked"`
+	Begun     begun           `json:"begun"`
+	Cause     *RemoteError    `json:"cause,omitempty"`
+	Adjusted  policy.Layer    `json:"adjusted,omitzero"`
+	Kept      string          `json:"kept,omitempty"`
+	KeptLen   int             `json:"kept_len,omitempty"`
+	Trail     trail           `json:"trail"`
+	MaybePaid int             `json:"maybe_paid,omitempty"`
+	// Noted is how the search attributes stand.
+	Noted attributes `json:"noted,omitzero"`
+}
+
+// trail is what a run had decided when an activity was asked for. The activity gives it back, so that it stands in the history
+// where a replay meets it.
+type trail struct {
+	// Events counts the events so far.
+	Events int `json:"events"`
+	// Digest is that of the canonical trace so far, Decided what was decided last.
+	Digest  string `json:"digest"`
+	Decided string `json:"decided,omitempty"`
+}
+
+// modelCall is what the model activity is given.
+type modelCall struct {
+	Call     machine.ModelCall `json:"call"`
+	Output   json.RawMessage   `json:"output,omitempty"`
+	Tools    []string          `json:"tools"`
+	Only     bool              `json:"calls_only,omitempty"`
+	Settings tool.Settings     `json:"settings"`
+	// Kept names what the store has of the conversation, Said is the rest.
+	Kept  string            `json:"kept,omitempty"`
+	Said  []message.Message `json:"said,omitempty"`
+	Trail trail             `json:"trail"`
+}
+
+// modelResult is what the model activity gives back: exactly one of Reply, Failure and Trouble is set.
+type modelResult struct {
+	Reply   *machine.Reply `json:"reply,omitempty"`
+	Failure *RemoteError   `json:"failure,omitempty"`
+	Trouble *trouble       `json:"trouble,omitempty"`
+	Kept    string         `json:"kept,omitempty"`
+	// Tries is how often the engine began the activity: more than once where a worker died.
+	Tries int32 `json:"tries"`
+	Trail trail `json:"trail"`
+}
+
+// toolCall is what the tool activity is given.
+type toolCall struct {
+	Run   machine.ToolRun `json:"run"`
+	Trail trail           `json:"trail"`
+}
+
+// toolResult is what the tool activity gives back.
+type toolResult struct {
+	End     *machine.ToolEnd `json:"end,omitempty"`
+	Events  []session.Event  `json:"events,omitempty"`
+	Failure *RemoteError     `json:"failure,omitempty"`
+	Trouble *trouble         `json:"trouble,omitempty"`
+	Tries   int32            `json:"tries"`
+	Trail   trail            `json:"trail"`
+}
+
+// tryResult is what the activity of a single action gives back.
+type tryResult struct {
+	Try     machine.Try  `json:"try"`
+	Failure *RemoteError `json:"failure,omitempty"`
+	Tries   int32        `json:"tries"`
+	Trail   trail        `json:"trail"`
+}
+
+// tryCall is what the activity of a single action is given.
+type tryCall struct {
+	Try
+	Trail trail `json:"trail"`
+}
+
+// thought is what user code is asked before a decision: the policy's adjustment, and what the reducers make of events.
+type thought struct {
+	Session json.RawMessage `json:"session"`
+	Adjust  bool            `json:"adjust,omitempty"`
+	Events  []session.Event `json:"events,omitempty"`
+}
+
+// conclusion is what user code said.
+type conclusion struct {
+	Layer   *policy.Layer    `json:"layer,omitempty"`
+	Reduced *machine.Reduced `json:"reduced,omitempty"`
+	Trouble *trouble         `json:"trouble,omitempty"`
+}
+
+// question is what a planner is asked.
+type question struct {
+	State json.RawMessage `json:"state"`
+	Asked machine.Effect  `json:"asked"`
+	Cause *RemoteError    `json:"cause,omitempty"`
+}
+
+// answer is what a planner said.
+type answer struct {
+	Plan    machine.Plan `json:"plan"`
+	Failure *RemoteError `json:"failure,omitempty"`
+	Trouble *trouble     `json:"trouble,omitempty"`
+}
+
+// draft is what the code that makes prompts is asked, prompt what it said.
+type draft struct {
+	Session json.RawMessage    `json:"session"`
+	At      []machine.Position `json:"at"`
+}
+
+type prompt struct {
+	System  string            `json:"system,omitempty"`
+	Add     []message.Message `json:"add,omitempty"`
+	Trouble *trouble          `json:"trouble,omitempty"`
+}
+
+// report is how a workflow ends, whatever became of its run.
+type report struct {
+	// State is the snapshot that the run ended in; empty where it is too large, and where it never began.
+	State     json.RawMessage `json:"state,omitempty"`
+	Cause     *RemoteError    `json:"cause,omitempty"`
+	MaybePaid int             `json:"maybe_paid,omitempty"`
+	Trouble   *trouble        `json:"trouble,omitempty"`
+}
+
+// Status is a run as it stands, for people.
+type Status struct {
+	Session string        `json:"session"`
+	Phase   machine.Phase `json:"phase"`
+	Run     int           `json:"run"`
+	Turn    int           `json:"turn"`
+	// At are the actions under way.
+	At []machine.Position `json:"at,omitempty"`
+	// Attempts counts the attempts of the run on both planes; Last is the latest.
+	Attempts int              `json:"attempts"`
+	Last     *session.Attempt `json:"last,omitempty"`
+	// Wait is the wait under way; nil for none.
+	Wait *machine.Wait `json:"wait,omitempty"`
+	// Planning is what a planner is asked; nil where it is not.
+	Planning *machine.Effect `json:"planning,omitempty"`
+	// Running are the tool calls under way.
+	Running []machine.ToolRun `json:"running,omitempty"`
+	// Outcome is set once the run has stopped.
+	Outcome *machine.Outcome `json:"outcome,omitempty"`
+	Usage   message.Usage    `json:"usage,omitzero"`
+	Waited  time.Duration    `json:"waited_ns,omitempty"`
+	// MaybePaid counts the calls that were begun again after a worker died.
+	MaybePaid int `json:"maybe_paid,omitempty"`
+}

@@ -1,0 +1,301 @@
+package temporal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// flow is a run in a workflow: the state of the core, and what a driver keeps beside it. All of it follows from the history.
+type flow struct {
+	*agent
+	ctx   workflow.Context
+	in    order
+	begun begun
+	st    machine.State
+	// asked is what is to be done next.
+	asked    machine.Effect
+	settings tool.Settings
+	adjusted policy.Layer
+	// err is the error behind the event that is being fed, cause the one behind the first exhaustion not yet answered, errs those
+	// of the calls of a reply, by their place in it.
+	err, cause *RemoteError
+	errs       map[int]*RemoteError
+	// kept names what the store has of the conversation: its first keptLen messages.
+	kept    string
+	keptLen int
+	trail   trail
+	paid    int
+	inbox   []*command
+	running []*running
+	noted   attributes
+}
+
+// run is the workflow. Whatever becomes of the run is in its report: the workflow itself fails only for what its history cannot
+// explain.
+func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) {
+	f := &flow{agent: a, ctx: ctx, in: in.v}
+	if err := f.answerQueries(); err != nil {
+		return wire[report]{}, err
+	}
+	if err := f.enter(); err != nil {
+		return over(report{Trouble: troubled(err)}), nil
+	}
+	if err := f.takeUpdates(); err != nil {
+		return wire[report]{}, err
+	}
+	for f.st.Phase != machine.Stopped {
+		if f.full() {
+			return wire[report]{}, f.anew()
+		}
+		if err := f.carry(f.asked); err != nil && !errors.Is(err, errEnded) {
+			return over(f.report(err)), nil
+		}
+	}
+	return over(f.report(nil)), nil
+}
+
+// enter begins the run, or goes on with one that another history holds the beginning of.
+func (f *flow) enter() error {
+	if f.in.Carried != nil {
+		return f.goOn(*f.in.Carried)
+	}
+	if err := f.begin(); err != nil {
+		return err
+	}
+	return f.step(machine.Event{Kind: machine.Started, Messages: f.in.Messages})
+}
+
+// begin lets the worker say what it has, and makes the idle state.
+func (f *flow) begin() error {
+	var b wire[begun]
+	err := workflow.SideEffect(f.ctx, func(workflow.Context) any { return over(f.agent.begin(f.in)) }).Get(&b)
+	if err != nil {
+		return err
+	}
+	if f.begun = b.v; f.begins != nil {
+		f.begins(&f.begun)
+	}
+	if err := f.begun.Trouble.err(); err != nil {
+		return err
+	}
+	m := f.in.Config
+	m.Behaviours, m.UserPrompt, m.Planner = f.begun.Behaviours, f.begun.Prompt, f.begun.Planner || f.in.Person
+	if len(m.Consult) > 0 && !m.Planner {
+		return fmt.Errorf("consult: there is no planner to ask: give the worker one, let a person plan, or leave it empty")
+	}
+	held, err := session.ParseState(f.begun.Session)
+	if err != nil {
+		return err
+	}
+	if f.st, err = machine.New(m, held); err != nil {
+		return err
+	}
+	f.settings = loop.ReadSettings(f.st.Policy)
+	return nil
+}
+
+// report is how the workflow ends; err is why the run could not go on, nil where it stopped by itself.
+func (f *flow) report(err error) report {
+	r := report{Trouble: troubled(err), MaybePaid: f.paid}
+	if err != nil && f.st.Phase != machine.Idle && f.st.Phase != machine.Stopped {
+		if cancel := f.step(machine.Event{Kind: machine.Cancelled}); cancel != nil {
+			r.Trouble.Text += " (and the run could not be ended: " + cancel.Error() + ")"
+		}
+	}
+	r.Cause = f.cause
+	state, err := f.st.Snapshot()
+	if err == nil {
+		err = f.fits("what the run came to", len(state))
+	}
+	if err != nil {
+		r.Trouble = troubled(err)
+		return r
+	}
+	r.State = state
+	return r
+}
+
+// fits says whether something may be sent in one piece.
+func (a *agent) fits(what string, size int) error {
+	if a.MaxPayload != policy.Unlimited && size > a.MaxPayload {
+		return &SizeError{What: what, Bytes: size, Limit: a.MaxPayload}
+	}
+	return nil
+}
+
+// now is the workflow's time, never before a time it gave earlier.
+func (f *flow) now() time.Time {
+	if now := workflow.Now(f.ctx).UTC().Round(0); now.After(f.st.At) {
+		return now
+	}
+	return f.st.At
+}
+
+// step feeds an event. Its time is now, where it has none.
+func (f *flow) step(ev machine.Event) error {
+	if ev.At.IsZero() {
+		ev.At = f.now()
+	}
+	before := f.st.Transcript.Len()
+	st, effects, err := machine.Step(f.st, ev)
+	if err != nil {
+		return err
+	}
+	if err := f.mark(ev, effects, st.Transcript.Slice(before, st.Transcript.Len())); err != nil {
+		return err
+	}
+	f.st = st
+	if ev.Adjust != nil || ev.Plan != nil || ev.Kind == machine.Started {
+		f.settings = loop.ReadSettings(st.Policy)
+	}
+	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
+		f.asked = effects[n-1]
+	}
+	f.tell(ev, effects)
+	return f.showAttributes()
+}
+
+// tell notes what an exhaustion came from, and tells who listens.
+func (f *flow) tell(ev machine.Event, effects []machine.Effect) {
+	for _, e := range effects {
+		if d := e.Decision; d != nil && !d.Retry && d.Class != "" && f.cause == nil {
+			f.cause = f.err
+		}
+	}
+	if f.record != nil {
+		f.record(ev, effects, f.st)
+	}
+	if len(f.Observers) == 0 || workflow.IsReplaying(f.ctx) {
+		return
+	}
+	for _, e := range effects {
+		for _, n := range loop.NoticesOf(f.in.Session, ev.At, e, f.err.cause()) {
+			observe(f.Observers, n)
+		}
+	}
+}
+
+// mark leads the trail on by one step.
+func (f *flow) mark(ev machine.Event, effects []machine.Effect, said []message.Message) error {
+	line, err := machine.TraceOf(ev, effects, said)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(append([]byte(f.trail.Digest+"\n"), line...))
+	f.trail.Events++
+	f.trail.Digest = hex.EncodeToString(sum[:8])
+	for _, e := range effects {
+		if e.Kind == machine.Decided {
+			f.trail.Decided = shortened(e.String())
+		}
+	}
+	return nil
+}
+
+// shortened bounds what stands in a history only to be shown.
+func shortened(text string) string {
+	const most = 120
+	if len(text) > most {
+		return valid(text[:most]) + "…"
+	}
+	return text
+}
+
+// follow holds what an activity gives back to what it was given. A replay by code that decides otherwise does not come past it:
+// the engine compares no more than the kinds of commands.
+func (f *flow) follow(given, back trail) {
+	if given == back || back == (trail{}) {
+		return
+	}
+	panic(fmt.Sprintf("retake: what was decided up to event %d is not what this code decides: it was %q (%d events, %s), it is %q (%d events, %s); "+
+		"the run has the behaviours %v, this code knows %v", back.Events, back.Decided, back.Events, back.Digest, given.Decided, given.Events, given.Digest,
+		f.st.Config.Behaviours, machine.Behaviours()))
+}
+
+// lost notes that the engine began a call more than once.
+func (f *flow) lost(tries int32, what string) {
+	if tries <= 1 {
+		return
+	}
+	f.paid++
+	f.note(journal.Note{Kind: journal.MaybePaid, At: f.now(), Text: fmt.Sprintf("%s was begun %d times, for its worker died: what was lost may have been paid for", what, tries)})
+}
+
+func (f *flow) note(n journal.Note) {
+	if f.agent.noted != nil {
+		f.agent.noted(n)
+	}
+}
+
+// carry carries one effect out and feeds what came of it.
+func (f *flow) carry(e machine.Effect) error {
+	switch e.Kind {
+	case machine.CallModel:
+		return f.call(e.Model)
+	case machine.MakePrompt:
+		return f.prompt(e.Model)
+	case machine.RunTools:
+		return f.runTools(f.st.Left(e).Tools)
+	case machine.TryAction:
+		return f.try(*e.Try)
+	case machine.WaitUntil:
+		return f.wait(*e.Wait)
+	case machine.AskPlanner:
+		return f.ask(e)
+	}
+	return fmt.Errorf("the core asks for %q, which this driver does not know", e.Kind)
+}
+
+// until waits, and does meanwhile what updates ask for. It reports false where that ended the run, or ended what was waited for.
+func (f *flow) until(ready func() bool) (bool, error) {
+	asked, phase := f.trail.Events, f.st.Phase
+	for {
+		if err := workflow.Await(f.ctx, func() bool { return ready() || len(f.inbox) > 0 }); err != nil {
+			return false, f.cancel("the workflow was cancelled")
+		}
+		if len(f.inbox) == 0 {
+			return true, nil
+		}
+		f.serve()
+		if f.trail.Events != asked && f.st.Phase != phase {
+			return false, nil
+		}
+	}
+}
+
+// cancel ends the run.
+func (f *flow) cancel(why string) error {
+	f.cause = &RemoteError{Text: why, Seen: fault.Failure{Plane: fault.Transport, Class: fault.Cancelled}}
+	return f.step(machine.Event{Kind: machine.Cancelled})
+}
+
+// wait waits by the workflow's clock. A wait that is over sets no timer.
+func (f *flow) wait(w machine.Wait) error {
+	if left := w.Until.Sub(f.now()); left > 0 {
+		ctx, stop := workflow.WithCancel(f.ctx)
+		defer stop()
+		timer := workflow.NewTimer(ctx, left)
+		if on, err := f.until(timer.IsReady); !on || err != nil {
+			return err
+		}
+	}
+	at := f.now()
+	if at.Before(w.Until) {
+		at = w.Until
+	}
+	return f.step(machine.Event{Kind: machine.Woke, At: at})
+}
