@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -43,8 +44,10 @@ type Work struct {
 	CorrelationID string
 	// At is the driver's time.
 	At time.Time
-	// Resumed is set for a run that goes on from its journal ([Resume]).
+	// Resumed is set for a run that goes on from its journal ([Resume]), Tools are the names of the tools on offer, in order of
+	// registration: both with WorkRun. An action of the run with another name is one that the model made up.
 	Resumed bool
+	Tools   []string
 	// Model is the model's name in the run's ladder, Turn counts the run's replies asked for from 1, and Attempt of MaxAttempts is
 	// where the action stands that was corrected most: all with WorkModel. MaxAttempts is [policy.Unlimited] where nothing bounds it.
 	Model                      string
@@ -137,22 +140,32 @@ func told(end func(WorkEnd), e WorkEnd) {
 
 // whole begins a run, and returns what ends it.
 func (d *driver) whole(ctx context.Context, resumed bool) (context.Context, func(Result, error) (Result, error)) {
-	ctx, end := d.begin(ctx, Work{Kind: WorkRun, Resumed: resumed})
+	w := Work{Kind: WorkRun, Resumed: resumed}
+	for _, t := range d.cfg.Tools.All() {
+		w.Tools = append(w.Tools, t.Name())
+	}
+	ctx, end := d.begin(ctx, w)
 	d.ctx = ctx
 	return ctx, func(r Result, err error) (Result, error) {
-		e := WorkEnd{Err: err}
-		switch o := d.runner.State().Outcome; {
-		case o != nil:
-			e.Reason, e.Usage = o.Reason, o.Usage
-			if o.Exhaustion != nil && err != nil {
-				e.Class = o.Exhaustion.Failure.Class
-			}
-		case err != nil:
-			e.Class = failureOf(err).Class
-		}
-		end(e)
+		end(runEnd(d.runner.State().Outcome, err))
 		return r, err
 	}
+}
+
+// runEnd is how a run ended that returns err; o is nil where it did not come to an end of its own.
+func runEnd(o *machine.Outcome, err error) WorkEnd {
+	e := WorkEnd{Err: err}
+	if o != nil {
+		e.Usage = o.Usage
+	}
+	if exhausted, ok := errors.AsType[*RetryExhaustedError](err); ok {
+		e.Class, e.Reason = exhausted.Failure.Class, exhausted.Reason
+	} else if err != nil {
+		e.Class = failureOf(err).Class
+	} else if o != nil {
+		e.Reason = o.Reason
+	}
+	return e
 }
 
 // modelWork is a call of a model as tracers are told of it.

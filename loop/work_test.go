@@ -42,7 +42,8 @@ func (f *follower) Observe(ctx context.Context, n loop.Notice) {
 
 func (f *follower) Begin(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
 	name := fmt.Sprint(w.Kind, w.Turn, w.Tool)
-	f.add("begin %s in %v: %s, attempt %d of %d, transport %d", name, ctx.Value(inside{}), w.CorrelationID, w.Attempt, w.MaxAttempts, w.Transport)
+	f.add("begin %s in %v: %s, attempt %d of %d, transport %d%v",
+		name, ctx.Value(inside{}), w.CorrelationID, w.Attempt, w.MaxAttempts, w.Transport, w.Tools)
 	return context.WithValue(ctx, inside{}, name), func(e loop.WorkEnd) {
 		f.add("end %s: %s%s, failed %t, %v", name, e.Class, e.Reason, e.Err != nil, e.At.Sub(w.At))
 	}
@@ -63,20 +64,20 @@ func TestATracerFollowsEachPieceOfWork(t *testing.T) {
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(f))
 	require.NoError(t, err)
 	assert.Equal(t, []string{
-		"begin run0 in <nil>: order-42, attempt 0 of 0, transport 0",
-		"begin model_call1 in run0: order-42, attempt 1 of 3, transport 1",
+		"begin run0 in <nil>: order-42, attempt 0 of 0, transport 0[book_room]",
+		"begin model_call1 in run0: order-42, attempt 1 of 3, transport 1[]",
 		"attempt in run0", "retry in run0",
 		"end model_call1: tool_validation, failed false, 0s",
-		"begin model_call2 in run0: order-42, attempt 2 of 3, transport 1",
+		"begin model_call2 in run0: order-42, attempt 2 of 3, transport 1[]",
 		"attempt in run0", "retry in run0",
 		"end model_call2: overloaded, failed true, 0s",
-		"begin model_call2 in run0: order-42, attempt 2 of 3, transport 2",
+		"begin model_call2 in run0: order-42, attempt 2 of 3, transport 2[]",
 		"end model_call2: , failed false, 0s",
-		"begin tool_run0book_room in run0: order-42, attempt 0 of 0, transport 1",
+		"begin tool_run0book_room in run0: order-42, attempt 0 of 0, transport 1[]",
 		"the tool is in tool_run0book_room",
 		"end tool_run0book_room: , failed false, 0s",
 		"attempt in run0",
-		"begin model_call3 in run0: order-42, attempt 1 of 3, transport 1",
+		"begin model_call3 in run0: order-42, attempt 1 of 3, transport 1[]",
 		"attempt in run0", "ended in run0",
 		"end model_call3: , failed false, 0s",
 		"end run0: accepted, failed false, 3s",
@@ -100,6 +101,7 @@ func TestTheEndsOfWork(t *testing.T) {
 		{"a call breaks", nil, looptest.Fail(refused{fault.Auth, 0}), map[loop.WorkKind]loop.WorkEnd{
 			loop.WorkModel: {Class: fault.Auth, Err: refused{fault.Auth, 0}}, loop.WorkRun: {Class: fault.Auth, Reason: policy.NotRetryable},
 		}},
+		{"a run is broken off", nil, looptest.Fail(errBreaks), map[loop.WorkKind]loop.WorkEnd{loop.WorkRun: {Class: fault.Unknown}}},
 		{"a reply says all", nil, looptest.Turn{Reply: message.Reply{
 			Text: "Hello.", Finish: message.Stop, Model: "small-1", Usage: message.Usage{InputTokens: 3, OutputTokens: 2},
 		}}, map[loop.WorkKind]loop.WorkEnd{
@@ -119,7 +121,9 @@ func TestTheEndsOfWork(t *testing.T) {
 			})
 			book := func(context.Context, booking) (receipt, error) { return receipt{}, c.tool }
 			_, err := loop.Run(t.Context(), looptest.NewModel(c.turn, looptest.Say("done")), newSession(t), "Book.",
-				loop.Config{Tools: bookRoom(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(f))
+				loop.Config{Tools: bookRoom(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(f), loop.WithAdjust(func(session.State) (policy.Layer, bool) {
+					return policy.Layer{MaxAttempts: new(-7)}, c.turn.Err == errBreaks
+				}))
 			if e := ends[loop.WorkRun]; assert.Equal(t, err, e.Err) {
 				e.Err = nil
 				ends[loop.WorkRun] = e
@@ -130,6 +134,9 @@ func TestTheEndsOfWork(t *testing.T) {
 		})
 	}
 }
+
+// errBreaks is what a run is broken off at: by an adjustment that cannot be.
+var errBreaks = errors.New("breaks")
 
 // tracerFunc is a function as an observer that traces.
 type tracerFunc func(context.Context, loop.Work) (context.Context, func(loop.WorkEnd))
@@ -203,7 +210,8 @@ func TestAGuardedTracerIsToldNoMoreOnceItFailed(t *testing.T) {
 			})
 			set := policy.DefaultSet()
 			set.Global.RetryableErrors = []fault.Class{fault.Truncated}
-			_, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{Policy: &set}, loop.WithClock(looptest.NewClock()), loop.WithObserver(loop.Guard(f, tracer)))
+			_, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{Policy: &set},
+				loop.WithClock(looptest.NewClock()), loop.WithObserver(loop.Guard(f, tracer)))
 			require.ErrorIs(t, err, policy.AttemptsExhausted)
 			assert.Equal(t, 2, told)
 			assert.NotNil(t, in)

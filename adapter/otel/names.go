@@ -1,0 +1,105 @@
+package otel
+
+import (
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/policy"
+)
+
+// Other stands for every name, class and reason that is not told apart: the conventions' own word for it.
+const Other = "_OTHER"
+
+// The conventions' attributes that are used. They are written out here, for the conventions are still in development: a
+// library that took them from the semconv package would tie its users to one version of it.
+const (
+	operationName   = attribute.Key("gen_ai.operation.name")
+	providerName    = attribute.Key("gen_ai.provider.name")
+	agentName       = attribute.Key("gen_ai.agent.name")
+	conversationID  = attribute.Key("gen_ai.conversation.id")
+	requestModel    = attribute.Key("gen_ai.request.model")
+	responseModel   = attribute.Key("gen_ai.response.model")
+	finishReasons   = attribute.Key("gen_ai.response.finish_reasons")
+	inputTokens     = attribute.Key("gen_ai.usage.input_tokens")
+	outputTokens    = attribute.Key("gen_ai.usage.output_tokens")
+	cacheReadTokens = attribute.Key("gen_ai.usage.cache_read.input_tokens")
+	cacheMadeTokens = attribute.Key("gen_ai.usage.cache_creation.input_tokens")
+	toolName        = attribute.Key("gen_ai.tool.name")
+	toolCallID      = attribute.Key("gen_ai.tool.call.id")
+	errorType       = attribute.Key("error.type")
+)
+
+// What the conventions have no name for.
+const (
+	plane            = attribute.Key("retake.plane")
+	reason           = attribute.Key("retake.reason")
+	reducerName      = attribute.Key("retake.reducer")
+	failureClass     = attribute.Key("retake.failure.class")
+	turn             = attribute.Key("retake.turn")
+	attempt          = attribute.Key("retake.attempt")
+	maxAttempts      = attribute.Key("retake.max_attempts")
+	transportAttempt = attribute.Key("retake.transport.attempt")
+	delaySeconds     = attribute.Key("retake.delay_seconds")
+	resumed          = attribute.Key("retake.resumed")
+)
+
+// names are the names that are told apart: a fixed set, or the first that come. Safe for concurrent use.
+type names struct {
+	mu   sync.Mutex
+	seen map[string]bool
+	room int
+}
+
+// firstNames tells apart the first names that come, at most so many.
+func firstNames(most int) *names { return &names{seen: map[string]bool{}, room: most} }
+
+// fixedNames tells apart the given names.
+func fixedNames[S ~string](all []S) *names {
+	n := firstNames(0)
+	for _, name := range all {
+		n.seen[string(name)] = true
+	}
+	return n
+}
+
+// of is the name where it is told apart, else Other.
+func (n *names) of(name string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.seen[name] {
+		if n.room == 0 {
+			return Other
+		}
+		n.room--
+		n.seen[name] = true
+	}
+	return name
+}
+
+// toolNames are the names of tools that metrics tell apart.
+func (c Config) toolNames() *names {
+	if c.Tools != nil {
+		return fixedNames(c.Tools)
+	}
+	return firstNames(c.maxNames())
+}
+
+func (c Config) maxNames() int {
+	if c.MaxNames == 0 {
+		return DefaultMaxNames
+	}
+	return c.MaxNames
+}
+
+// classNames are the classes that are told apart.
+func (c Config) classNames() *names {
+	all := append([]fault.Class{"low_confidence", "not_accepted"}, c.Classes...)
+	for _, row := range fault.Codes() {
+		all = append(all, row.Class)
+	}
+	return fixedNames(all)
+}
+
+var reasons = fixedNames(policy.Reasons())

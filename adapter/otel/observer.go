@@ -1,0 +1,173 @@
+package otel
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	global "go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/policy"
+)
+
+// Scope is the name of the tracer and of the meter.
+const Scope = "github.com/retake-go/retake/adapter/otel"
+
+// The names of the metrics. Prometheus shows them as validation_retry_total, reducer_error_total, retry_delay_seconds and
+// retry_attempts.
+const (
+	// ValidationRetry counts retries of the correction plane: by tool and class.
+	ValidationRetry = "validation.retry"
+	// ReducerError counts reducer errors: by tool and reducer.
+	ReducerError = "reducer.error"
+	// RetryDelay is the histogram of waits before retries on either plane, in seconds: by plane and reason.
+	RetryDelay = "retry.delay"
+	// RetryAttempts is the histogram of attempts that an action took until it was closed: by plane, tool and reason.
+	RetryAttempts = "retry.attempts"
+)
+
+// Observer is a [loop.Observer] and [loop.Tracer] that tells OpenTelemetry. Make it with [New], and share it between all runs of a
+// program: it is safe for concurrent use.
+type Observer struct {
+	tracer trace.Tracer
+	agent  string
+	models map[string]Model
+
+	tools, reducers, classes *names
+
+	retries, refused metric.Int64Counter
+	delays           metric.Float64Histogram
+	attempts         metric.Int64Histogram
+}
+
+var _ interface {
+	loop.Observer
+	loop.Tracer
+} = (*Observer)(nil)
+
+// New returns an observer. The error joins all that is wrong with cfg, or is that of the meter.
+func New(cfg Config) (*Observer, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.TracerProvider == nil {
+		cfg.TracerProvider = global.GetTracerProvider()
+	}
+	if cfg.MeterProvider == nil {
+		cfg.MeterProvider = global.GetMeterProvider()
+	}
+	o := &Observer{
+		tracer: cfg.TracerProvider.Tracer(Scope), agent: cfg.Agent, models: make(map[string]Model, len(cfg.Models)),
+		tools: cfg.toolNames(), reducers: firstNames(cfg.maxNames()), classes: cfg.classNames(),
+	}
+	for name, m := range cfg.Models {
+		o.models[name] = m
+	}
+	if err := o.instruments(cfg); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// instruments makes the metrics. Nothing is added to them: a series is there once something happened.
+func (o *Observer) instruments(cfg Config) error {
+	if cfg.DelayBounds == nil {
+		cfg.DelayBounds = DelayBounds()
+	}
+	if cfg.AttemptBounds == nil {
+		cfg.AttemptBounds = AttemptBounds()
+	}
+	m := cfg.MeterProvider.Meter(Scope)
+	var errs [4]error
+	o.retries, errs[0] = m.Int64Counter(ValidationRetry, metric.WithUnit("{retry}"),
+		metric.WithDescription("Replies that could not be used, after which the model was asked again."))
+	o.refused, errs[1] = m.Int64Counter(ReducerError, metric.WithUnit("{error}"),
+		metric.WithDescription("Events that a reducer of the session refused."))
+	o.delays, errs[2] = m.Float64Histogram(RetryDelay, metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(cfg.DelayBounds...),
+		metric.WithDescription("Waits before retries."))
+	o.attempts, errs[3] = m.Int64Histogram(RetryAttempts, metric.WithUnit("{attempt}"), metric.WithExplicitBucketBoundaries(cfg.AttemptBounds...),
+		metric.WithDescription("Attempts that an action took, the first one counted, until it passed or was given up."))
+	return errors.Join(errs[:]...)
+}
+
+// Observe counts a notice, and makes it an event of the span in ctx: that of the run, or the caller's own around loop.Do,
+// loop.Attempts and loop.Retry.
+func (o *Observer) Observe(ctx context.Context, n loop.Notice) {
+	switch n.Kind {
+	case loop.Retrying:
+		if n.Plane == fault.Correction {
+			o.retries.Add(ctx, 1, metric.WithAttributes(o.tool(ctx, n, errorType.String(o.classes.of(string(n.Class))))...))
+		}
+		o.delays.Record(ctx, n.Delay.Seconds(), metric.WithAttributes(plane.String(string(n.Plane)), why(n)))
+		o.event(ctx, "retake.retry", n, delaySeconds.Float64(n.Delay.Seconds()))
+	case loop.ReducerFailed:
+		name := reducerName.String(o.reducers.of(n.Reducer))
+		o.refused.Add(ctx, 1, metric.WithAttributes(o.tool(ctx, n, name)...))
+		o.event(ctx, "retake.reducer_error", n, name)
+	case loop.Exhausted:
+		o.closed(ctx, n)
+		o.event(ctx, "retake.exhausted", n)
+	case loop.AttemptEnded:
+		if closes(n) {
+			o.closed(ctx, n)
+		}
+	}
+}
+
+// closes reports whether an attempt closed its action, and no notice of exhaustion follows. A cancelled attempt says nothing of
+// how many it takes.
+func closes(n loop.Notice) bool {
+	return (n.Class == "" && n.Reason != policy.Cancelled) || n.Reason == policy.ReducerError
+}
+
+func (o *Observer) closed(ctx context.Context, n loop.Notice) {
+	o.attempts.Record(ctx, int64(n.Attempt), metric.WithAttributes(o.tool(ctx, n, plane.String(string(n.Plane)), why(n))...))
+}
+
+func why(n loop.Notice) attribute.KeyValue { return reason.String(reasons.of(string(n.Reason))) }
+
+// tool adds the tool's name. The final answer has none. A name that a model made up is not told: in a run that is one which is not on
+// offer, whatever is told of it.
+func (o *Observer) tool(ctx context.Context, n loop.Notice, to ...attribute.KeyValue) []attribute.KeyValue {
+	switch {
+	case n.Action == "":
+		return to
+	case n.Class == fault.UnknownTool || madeUp(runOf(ctx), n):
+		return append(to, toolName.String(Other))
+	}
+	return append(to, toolName.String(o.tools.of(n.Action)))
+}
+
+// madeUp reports whether a notice is of the run r, and its action none of its tools. What is told of a loop.Do within a tool of r has
+// another correlation id, and a name that the caller gave.
+func madeUp(r run, n loop.Notice) bool {
+	return r.id != "" && r.id == n.CorrelationID && !slices.Contains(r.tools, n.Action)
+}
+
+// event adds an event to the span in ctx, at the driver's time.
+func (o *Observer) event(ctx context.Context, name string, n loop.Notice, more ...attribute.KeyValue) {
+	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		return
+	}
+	attrs := o.tool(ctx, n, plane.String(string(n.Plane)), failureClass.String(o.classes.of(string(n.Class))), why(n))
+	attrs = append(append(attrs, counted(n.Attempt, n.MaxAttempts)...), more...)
+	span.AddEvent(name, trace.WithTimestamp(n.At), trace.WithAttributes(attrs...))
+}
+
+// counted is where an action stands; what is not bounded, or not known, is not told.
+func counted(made, most int) []attribute.KeyValue {
+	var all []attribute.KeyValue
+	if made > 0 {
+		all = append(all, attempt.Int(made))
+	}
+	if most > 0 {
+		all = append(all, maxAttempts.Int(most))
+	}
+	return all
+}

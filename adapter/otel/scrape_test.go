@@ -1,0 +1,288 @@
+package otel_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/otel"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// story has a retry on either plane, a reducer error, and an answer.
+func story() *looptest.Model {
+	return looptest.NewModel(
+		looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two"}`)),
+		looptest.Fail(&fault.ProviderError{Class: fault.Overloaded, Provider: "example", RetryAfter: 3 * time.Second}),
+		looptest.Call(call("book_room", faro)),
+		looptest.Call(call("book_room", lisbon)),
+		looptest.Say("Booked."))
+}
+
+// journaled plays the story into a journal.
+func journaled(t *testing.T, dir journal.Dir, b *backend) loop.Result {
+	t.Helper()
+	j, err := journal.Open(t.Context(), dir, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	defer j.Close()
+	result, err := loop.Run(t.Context(), story(), newSession(t), "Book a room.", loop.Config{Tools: toolsOf(t, booked)},
+		loop.WithJournal(j), loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	require.NoError(t, err)
+	return result
+}
+
+func TestAScrapeShowsTheFourSeriesByName(t *testing.T) {
+	b := newBackend(t, otel.Config{})
+	journaled(t, journal.Dir(t.TempDir()), b)
+	lines := b.scrape(t)
+	for name, want := range map[string][]string{
+		"validation_retry_total": {`validation_retry_total{error_type="tool_validation",gen_ai_tool_name="book_room"} 1`},
+		"reducer_error_total":    {`reducer_error_total{gen_ai_tool_name="book_room",retake_reducer="occupancy"} 1`},
+		"retry_delay_seconds_count": {
+			`retry_delay_seconds_count{retake_plane="correction",retake_reason="immediate"} 1`,
+			`retry_delay_seconds_count{retake_plane="transport",retake_reason="retry_after"} 1`,
+		},
+		"retry_delay_seconds_sum": {
+			`retry_delay_seconds_sum{retake_plane="correction",retake_reason="immediate"} 0`,
+			`retry_delay_seconds_sum{retake_plane="transport",retake_reason="retry_after"} 3`,
+		},
+		"retry_attempts_count": {
+			`retry_attempts_count{gen_ai_tool_name="book_room",retake_plane="correction",retake_reason="accepted"} 1`,
+			`retry_attempts_count{gen_ai_tool_name="book_room",retake_plane="correction",retake_reason="reducer_error"} 1`,
+			`retry_attempts_count{retake_plane="correction",retake_reason="accepted"} 1`,
+		},
+	} {
+		assert.ElementsMatch(t, want, series(lines, name))
+	}
+}
+
+func TestAReplayShowsNone(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	live := journaled(t, dir, newBackend(t, otel.Config{}))
+	file, err := os.ReadFile(filepath.Join(string(dir), journal.FileName("order-42")))
+	require.NoError(t, err)
+
+	b := newBackend(t, otel.Config{})
+	report, err := journal.Replay(bytes.NewReader(file), journal.Replaying{})
+	require.NoError(t, err)
+	assert.Positive(t, report.Events)
+	folded := journal.NewFold(nil)
+	r := journal.NewReader(bytes.NewReader(file))
+	for {
+		rec, err := r.Next()
+		if err != nil {
+			break
+		}
+		require.NoError(t, folded.Add(rec))
+	}
+	assert.Equal(t, live.Turns, folded.State.Turn)
+
+	j, err := journal.Open(t.Context(), dir, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	defer j.Close()
+	again, err := loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), loop.Config{Tools: toolsOf(t, booked)}, loop.WithObserver(b.observer))
+	require.NoError(t, err)
+	assert.Equal(t, live.Text, again.Text)
+
+	assert.Empty(t, b.scrape(t))
+	assert.Empty(t, b.spans.Started())
+}
+
+func TestAResumedRunTellsOnlyWhatIsNew(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	j, err := journal.Open(t.Context(), dir, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	before := newBackend(t, otel.Config{})
+	crash := looptest.NewModel(looptest.Call(call("book_room", `{}`)))
+	assert.Panics(t, func() {
+		model := loop.ModelFunc(func(ctx context.Context, req loop.Request) (reply message.Reply, err error) {
+			if reply, err = crash.Reply(ctx, req); err != nil {
+				panic("the process dies")
+			}
+			return reply, nil
+		})
+		_, _ = loop.Run(t.Context(), model, newSession(t), "Book a room.", loop.Config{Tools: toolsOf(t, booked)},
+			loop.WithJournal(j), loop.WithClock(looptest.NewClock()), loop.WithObserver(before.observer))
+	})
+	require.NoError(t, j.Close())
+	assert.NotEmpty(t, series(before.scrape(t), "validation_retry_total"))
+
+	j, err = journal.Open(t.Context(), dir, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	defer j.Close()
+	after := newBackend(t, otel.Config{})
+	_, err = loop.Resume(t.Context(), j, looptest.NewModel(looptest.Say("Never mind.")), newSession(t), loop.Config{Tools: toolsOf(t, booked)},
+		loop.WithClock(looptest.NewClock()), loop.WithObserver(after.observer))
+	require.NoError(t, err)
+	assert.Equal(t, []string{`retry_attempts_count{retake_plane="correction",retake_reason="accepted"} 1`}, series(after.scrape(t), "retry_attempts_count"))
+	assert.Empty(t, series(after.scrape(t), "validation_retry_total"))
+	root := after.spans.Ended()[len(after.spans.Ended())-1]
+	assert.Equal(t, "true", attributes(root.Attributes())["retake.resumed"])
+}
+
+func TestBuckets(t *testing.T) {
+	bounds := func(lines []string, name string) []string {
+		var all []string
+		for _, line := range series(lines, name+"_bucket") {
+			if _, at, ok := strings.Cut(line, `le="`); ok {
+				all = append(all, at[:strings.IndexByte(at, '"')])
+			}
+		}
+		return all
+	}
+	a := &loop.Action{Policy: policy.Correction(), Transport: policy.EffectiveTransport(&policy.Set{})}
+	for _, c := range []struct {
+		cfg              otel.Config
+		delays, attempts []string
+	}{
+		{otel.Config{}, []string{"0", "0.01", "0.05", "0.1", "0.5", "1", "2", "5", "10", "30", "60", "300", "+Inf"}, []string{"1", "2", "3", "5", "8", "+Inf"}},
+		{otel.Config{DelayBounds: []float64{1}, AttemptBounds: []float64{4}}, []string{"1", "+Inf"}, []string{"4", "+Inf"}},
+	} {
+		b := newBackend(t, c.cfg)
+		_, err := loop.Do(t.Context(), nil, a, func(context.Context, loop.Attempt) (int, error) {
+			return 0, &fault.StructuredOutputError{}
+		}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+		require.Error(t, err)
+		lines := b.scrape(t)
+		assert.Equal(t, c.delays, bounds(lines, "retry_delay_seconds"))
+		assert.Equal(t, c.attempts, bounds(lines, "retry_attempts"))
+		assert.Equal(t, []string{`retry_attempts_sum{retake_plane="correction",retake_reason="attempts_exhausted"} 3`}, series(lines, "retry_attempts_sum"))
+	}
+}
+
+// retried tells an observer of a retry.
+func retried(b *backend, action string, class fault.Class) {
+	b.observer.Observe(context.Background(), loop.Notice{
+		Kind: loop.Retrying, Plane: fault.Correction, Action: action, Class: class, Reason: policy.Immediate, Attempt: 1, MaxAttempts: 3,
+	})
+}
+
+func TestCardinalityIsBounded(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		cfg  otel.Config
+		want []string
+	}{
+		{"by the first names", otel.Config{MaxNames: 2}, []string{
+			`validation_retry_total{error_type="_OTHER",gen_ai_tool_name="tool-0"} 1`,
+			`validation_retry_total{error_type="tool_validation",gen_ai_tool_name="_OTHER"} 98`,
+			`validation_retry_total{error_type="tool_validation",gen_ai_tool_name="tool-0"} 1`,
+			`validation_retry_total{error_type="tool_validation",gen_ai_tool_name="tool-1"} 1`,
+			`validation_retry_total{error_type="unknown_tool",gen_ai_tool_name="_OTHER"} 50`,
+		}},
+		{"by a list", otel.Config{Tools: []string{"tool-7"}, Classes: []fault.Class{"mine"}}, []string{
+			`validation_retry_total{error_type="mine",gen_ai_tool_name="_OTHER"} 1`,
+			`validation_retry_total{error_type="tool_validation",gen_ai_tool_name="_OTHER"} 99`,
+			`validation_retry_total{error_type="tool_validation",gen_ai_tool_name="tool-7"} 1`,
+			`validation_retry_total{error_type="unknown_tool",gen_ai_tool_name="_OTHER"} 50`,
+		}},
+		{"by none at all", otel.Config{Tools: []string{}}, []string{
+			`validation_retry_total{error_type="_OTHER",gen_ai_tool_name="_OTHER"} 1`,
+			`validation_retry_total{error_type="tool_validation",gen_ai_tool_name="_OTHER"} 100`,
+			`validation_retry_total{error_type="unknown_tool",gen_ai_tool_name="_OTHER"} 50`,
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBackend(t, c.cfg)
+			for n := range 50 {
+				retried(b, fmt.Sprint("made up ", n), fault.UnknownTool)
+			}
+			for n := range 100 {
+				retried(b, fmt.Sprint("tool-", n), fault.ToolValidation)
+			}
+			retried(b, "tool-0", "mine")
+			assert.ElementsMatch(t, c.want, series(b.scrape(t), "validation_retry_total"))
+		})
+	}
+	b := newBackend(t, otel.Config{MaxNames: 3})
+	for n := range 100 {
+		b.observer.Observe(t.Context(), loop.Notice{Kind: loop.ReducerFailed, Reducer: fmt.Sprint("reducer-", n), Class: fault.Reducer})
+	}
+	assert.Len(t, series(b.scrape(t), "reducer_error_total"), 4)
+}
+
+func TestANameThatTheModelMadeUpIsNeverToldApart(t *testing.T) {
+	b := newBackend(t, otel.Config{})
+	down := looptest.Fail(&fault.ProviderError{Class: fault.Network, Provider: "example"})
+	inner := func(ctx context.Context, _ booking) (receipt, error) {
+		return loop.Do(ctx, nil, loop.ToolCall("inner"), func(_ context.Context, a loop.Attempt) (receipt, error) {
+			if a.Number == 1 {
+				return receipt{}, &fault.ToolValidationError{Tool: "inner"}
+			}
+			return receipt{"R-1"}, nil
+		}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	}
+	made := looptest.Call(call("made_up", lisbon))
+	run := func(turns ...looptest.Turn) error {
+		_, err := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", loop.Config{Tools: toolsOf(t, inner)},
+			loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+		return err
+	}
+	require.NoError(t, run(made, down, looptest.Call(call("book_room", lisbon)), looptest.Say("done")))
+	require.ErrorIs(t, run(made, down, down, down, down), policy.AttemptsExhausted)
+	lines := b.scrape(t)
+	assert.NotContains(t, strings.Join(lines, "\n"), "made_up")
+	assert.ElementsMatch(t, []string{
+		`retry_attempts_count{gen_ai_tool_name="_OTHER",retake_plane="transport",retake_reason="attempts_exhausted"} 1`,
+		`retry_attempts_count{gen_ai_tool_name="book_room",retake_plane="correction",retake_reason="accepted"} 1`,
+		`retry_attempts_count{retake_plane="correction",retake_reason="accepted"} 1`,
+	}, series(lines, "retry_attempts_count"))
+	assert.ElementsMatch(t, []string{
+		`validation_retry_total{error_type="tool_validation",gen_ai_tool_name="inner"} 1`,
+		`validation_retry_total{error_type="unknown_tool",gen_ai_tool_name="_OTHER"} 2`,
+	}, series(lines, "validation_retry_total"))
+}
+
+func TestSeveralRunsAtOnce(t *testing.T) {
+	b := newBackend(t, otel.Config{})
+	const runs = 16
+	var wg sync.WaitGroup
+	for range runs {
+		wg.Go(func() {
+			_, err := loop.Run(context.Background(), story(), newSession(t), "Book a room.", loop.Config{Tools: toolsOf(t, booked)},
+				loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+			assert.NoError(t, err)
+		})
+	}
+	wg.Wait()
+	assert.Equal(t, []string{fmt.Sprintf(`validation_retry_total{error_type="tool_validation",gen_ai_tool_name="book_room"} %d`, runs)},
+		series(b.scrape(t), "validation_retry_total"))
+	traces := map[string]int{}
+	for _, span := range b.spans.Ended() {
+		traces[span.SpanContext().TraceID().String()]++
+	}
+	assert.Len(t, traces, runs)
+	for _, spans := range traces {
+		assert.Equal(t, 8, spans, "the run, five calls, two tools")
+	}
+}
+
+func TestACancelledAttemptIsNoAttempt(t *testing.T) {
+	b := newBackend(t, otel.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	book := func(context.Context, booking) (receipt, error) { cancel(); return receipt{}, nil }
+	s, err := session.New(session.Config{ID: "order-42"})
+	require.NoError(t, err)
+	set, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", book))
+	require.NoError(t, err)
+	_, err = loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), s, "Book.", loop.Config{Tools: set},
+		loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	require.ErrorIs(t, err, policy.Cancelled)
+	assert.Empty(t, b.scrape(t))
+}

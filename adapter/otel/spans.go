@@ -1,0 +1,171 @@
+package otel
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// The values of gen_ai.operation.name.
+const (
+	invokeAgent = "invoke_agent"
+	chat        = "chat"
+	executeTool = "execute_tool"
+)
+
+type runKey struct{}
+
+// run is what the context of a run says of it.
+type run struct {
+	id    string
+	tools []string
+}
+
+// runOf is the run that a context belongs to; the zero run where it belongs to none.
+func runOf(ctx context.Context) run {
+	if r, ok := ctx.Value(runKey{}).(*run); ok {
+		return *r
+	}
+	return run{}
+}
+
+// CorrelationID is the correlation id of the run that a context belongs to; empty outside of runs that an [Observer] follows.
+func CorrelationID(ctx context.Context) string { return runOf(ctx).id }
+
+// Begin begins the span of a run, a model call or a tool run. The context that it returns has the span, so that those which
+// the model's client or the tool make are its children; that of a run has the correlation id for [Handler] too.
+func (o *Observer) Begin(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
+	switch w.Kind {
+	case loop.WorkRun:
+		ctx = context.WithValue(ctx, runKey{}, &run{w.CorrelationID, w.Tools})
+		return o.begin(ctx, w, operation{invokeAgent, o.agent, trace.SpanKindInternal, o.runEnd})
+	case loop.WorkModel:
+		return o.begin(ctx, w, operation{chat, o.model(w).Name, trace.SpanKindClient, o.modelEnd})
+	case loop.WorkTool:
+		return o.begin(ctx, w, operation{executeTool, w.Tool, trace.SpanKindInternal, o.toolEnd})
+	}
+	return ctx, nil
+}
+
+// operation is what the conventions say of a kind of work.
+type operation struct {
+	name, target string
+	kind         trace.SpanKind
+	end          func(trace.Span, loop.WorkEnd)
+}
+
+func (o *Observer) begin(ctx context.Context, w loop.Work, op operation) (context.Context, func(loop.WorkEnd)) {
+	name := op.name
+	if op.target != "" {
+		name += " " + op.target
+	}
+	attrs := append(filled(operationName.String(op.name), conversationID.String(w.CorrelationID)), o.begun(w)...)
+	ctx, span := o.tracer.Start(ctx, name, trace.WithSpanKind(op.kind), trace.WithTimestamp(w.At), trace.WithAttributes(attrs...))
+	return ctx, func(e loop.WorkEnd) {
+		if span.IsRecording() {
+			op.end(span, e)
+		}
+		span.End(trace.WithTimestamp(e.At))
+	}
+}
+
+// begun is what is known of work before it is done.
+func (o *Observer) begun(w loop.Work) []attribute.KeyValue {
+	switch w.Kind {
+	case loop.WorkRun:
+		attrs := filled(agentName.String(o.agent), providerName.String(o.models[""].Provider), requestModel.String(o.models[""].Name))
+		if w.Resumed {
+			attrs = append(attrs, resumed.Bool(true))
+		}
+		return attrs
+	case loop.WorkModel:
+		m := o.model(w)
+		attrs := filled(providerName.String(m.Provider), requestModel.String(m.Name))
+		attrs = append(attrs, turn.Int(w.Turn), transportAttempt.Int(w.Transport))
+		return append(attrs, counted(w.Attempt, w.MaxAttempts)...)
+	}
+	return append(filled(toolName.String(w.Tool), toolCallID.String(w.CallID)), transportAttempt.Int(w.Transport))
+}
+
+// model is the model that a call is made of.
+func (o *Observer) model(w loop.Work) Model {
+	m := o.models[w.Model]
+	if m.Name == "" {
+		m.Name = w.Model
+	}
+	return m
+}
+
+func (o *Observer) runEnd(span trace.Span, e loop.WorkEnd) {
+	span.SetAttributes(used(e.Usage)...)
+	if e.Reason != "" {
+		span.SetAttributes(reason.String(reasons.of(string(e.Reason))))
+	}
+	if e.Err == nil {
+		return
+	}
+	if e.Class == "" && reasons.of(string(e.Reason)) != Other {
+		failed(span, string(e.Reason))
+		return
+	}
+	o.failed(span, e.Class)
+}
+
+func (o *Observer) modelEnd(span trace.Span, e loop.WorkEnd) {
+	if e.Err != nil {
+		o.failed(span, e.Class)
+		return
+	}
+	span.SetAttributes(append(used(e.Usage), filled(responseModel.String(e.Model))...)...)
+	if e.Finish != "" {
+		span.SetAttributes(finishReasons.StringSlice([]string{string(e.Finish)}))
+	}
+	if e.Class != "" {
+		span.SetAttributes(failureClass.String(o.classes.of(string(e.Class))))
+	}
+}
+
+func (o *Observer) toolEnd(span trace.Span, e loop.WorkEnd) {
+	if e.Err != nil || e.Class != "" {
+		o.failed(span, e.Class)
+	}
+}
+
+// failed says that the operation itself failed. The text of an error may hold anything, and is not told.
+func (o *Observer) failed(span trace.Span, c fault.Class) { failed(span, o.classes.of(string(c))) }
+
+func failed(span trace.Span, what string) {
+	span.SetAttributes(errorType.String(what))
+	span.SetStatus(codes.Error, what)
+}
+
+// used is what was used up; counts that are zero are not known.
+func used(u message.Usage) []attribute.KeyValue {
+	var all []attribute.KeyValue
+	for _, a := range []attribute.KeyValue{
+		inputTokens.Int64(u.InputTokens), outputTokens.Int64(u.OutputTokens),
+		cacheReadTokens.Int64(u.CacheReadTokens), cacheMadeTokens.Int64(u.CacheWriteTokens),
+	} {
+		if a.Value.AsInt64() > 0 {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// filled leaves out what is empty.
+func filled(all ...attribute.KeyValue) []attribute.KeyValue {
+	kept := all[:0]
+	for _, a := range all {
+		if a.Value.AsString() != "" {
+			kept = append(kept, a)
+		}
+	}
+	return kept
+}
