@@ -92,8 +92,16 @@ func (i Issue) Wanted() string {
 // ID is a short stable name of the issue: the same place and the same rule give the same id in every run and version.
 // What was received is no part of it, so that an issue that persists with another wrong value keeps its id.
 func (i Issue) ID() string {
-	sum := sha256.Sum256([]byte(i.Pointer + "\x00" + i.Rule + "\x00" + i.Expected))
-	return hex.EncodeToString(sum[:6])
+	var room [12]byte
+	return string(i.AppendID(room[:0]))
+}
+
+// AppendID appends [Issue.ID].
+func (i Issue) AppendID(dst []byte) []byte {
+	var room [256]byte
+	text := append(append(append(append(append(room[:0], i.Pointer...), 0), i.Rule...), 0), i.Expected...)
+	sum := sha256.Sum256(text)
+	return hex.AppendEncode(dst, sum[:6])
 }
 
 // String is the issue as one line for people: "nights: expected integer, got string".
@@ -137,10 +145,24 @@ func SortIssues(issues []Issue) []Issue {
 	return slices.Compact(sorted)
 }
 
+// SortedIssues is [SortIssues] for reading: where the issues are in canonical order already, it returns them themselves.
+func SortedIssues(issues []Issue) []Issue {
+	for n := 1; n < len(issues); n++ {
+		if compareIssues(issues[n-1], issues[n]) >= 0 {
+			return SortIssues(issues)
+		}
+	}
+	return issues
+}
+
 func compareIssues(a, b Issue) int {
+	if a.Pointer != b.Pointer {
+		return cmp.Compare(a.Pointer, b.Pointer)
+	}
+	if a.Rule != b.Rule {
+		return cmp.Compare(a.Rule, b.Rule)
+	}
 	return cmp.Or(
-		cmp.Compare(a.Pointer, b.Pointer),
-		cmp.Compare(a.Rule, b.Rule),
 		cmp.Compare(a.Expected, b.Expected),
 		cmp.Compare(a.Got, b.Got),
 		cmp.Compare(a.Value, b.Value),

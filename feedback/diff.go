@@ -10,7 +10,7 @@ import (
 
 // compare needs now in canonical order.
 func compare(before, now []fault.Issue, class fault.Class) Diff {
-	before = fault.SortIssues(before)
+	before = fault.SortedIssues(before)
 	reached := reach(now, class)
 	return Diff{
 		Fixed: pick(before, func(i fault.Issue) bool {
@@ -21,15 +21,25 @@ func compare(before, now []fault.Issue, class fault.Class) Diff {
 	}
 }
 
-// pick returns the issues that fit, nil where none does.
+// pick returns the issues that fit, nil where none does, and the slice itself where all do.
 func pick(issues []fault.Issue, fits func(fault.Issue) bool) []fault.Issue {
+	from := 0
+	for from < len(issues) && fits(issues[from]) {
+		from++
+	}
+	if from == len(issues) && from > 0 {
+		return issues[:from:from]
+	}
 	var picked []fault.Issue
-	for n, i := range issues {
+	if from > 0 {
+		picked = append(make([]fault.Issue, 0, len(issues)), issues[:from]...)
+	}
+	for n, i := range issues[from:] {
 		if !fits(i) {
 			continue
 		}
 		if picked == nil {
-			picked = make([]fault.Issue, 0, len(issues)-n)
+			picked = make([]fault.Issue, 0, len(issues)-from-n)
 		}
 		picked = append(picked, i)
 	}
@@ -43,11 +53,10 @@ func has(sorted []fault.Issue, issue fault.Issue) bool {
 }
 
 func compareKeys(a, b fault.Issue) int {
-	return cmp.Or(
-		cmp.Compare(a.Pointer, b.Pointer),
-		cmp.Compare(a.Rule, b.Rule),
-		cmp.Compare(a.Expected, b.Expected),
-	)
+	if a.Pointer != b.Pointer {
+		return cmp.Compare(a.Pointer, b.Pointer)
+	}
+	return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Expected, b.Expected))
 }
 
 // The checks follow one another: what is no JSON is not held to the schema, and what the schema refuses is not seen by the

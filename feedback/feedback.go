@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -127,7 +128,7 @@ func printable(issues []fault.Issue) []fault.Issue {
 	if len(issues) == 0 {
 		return nil
 	}
-	if !slices.ContainsFunc(issues, func(i fault.Issue) bool { return printableIssue(i) != i }) {
+	if !slices.ContainsFunc(issues, unprintable) {
 		return issues
 	}
 	fixed := make([]fault.Issue, len(issues))
@@ -135,6 +136,11 @@ func printable(issues []fault.Issue) []fault.Issue {
 		fixed[n] = printableIssue(i)
 	}
 	return fixed
+}
+
+func unprintable(i fault.Issue) bool {
+	return !utf8.ValidString(i.Pointer) || !utf8.ValidString(i.Rule) || !utf8.ValidString(i.Expected) ||
+		!utf8.ValidString(string(i.Got)) || !utf8.ValidString(i.Value) || !utf8.ValidString(string(i.Source))
 }
 
 func printableIssue(i fault.Issue) fault.Issue {
@@ -148,4 +154,9 @@ func printableIssue(i fault.Issue) fault.Issue {
 	}
 }
 
-func printableText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+func printableText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}

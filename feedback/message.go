@@ -13,7 +13,8 @@ const MaxMessage = 1024
 
 // message is one line from class and issues: "nights: expected integer, got string; room: required".
 func message(class fault.Class, detail string, issues []fault.Issue) string {
-	b := make([]byte, 0, 64+64*min(len(issues), MaxMessage/64))
+	var room [256]byte
+	b := room[:0]
 	if detail != "" {
 		b = appendQuoted(b, classWords(class), maxName)
 		b = append(append(b, ": "...), detail...)

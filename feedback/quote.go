@@ -33,6 +33,9 @@ func Quote(s string) string {
 
 // appendQuoted appends Quote's rendering of s, cut to limit bytes.
 func appendQuoted(dst []byte, s string, limit int) []byte {
+	if len(s) <= limit && plain(s) {
+		return append(dst, s...)
+	}
 	start, fits := len(dst), len(dst)
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -87,8 +90,29 @@ func appendEscape(dst []byte, r rune) []byte {
 	return dst
 }
 
+// plain reports whether s has none but characters that nothing gives meaning to: most texts are so, and need no second look.
+func plain(s string) bool {
+	for i := range len(s) {
+		if !plainBytes[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+// plainBytes are the printable characters of ASCII that begin no marker.
+var plainBytes = func() (all [256]bool) {
+	for c := byte(' '); c < 0x7f; c++ {
+		all[c] = strings.IndexByte("{}%#`|<[", c) < 0
+	}
+	return all
+}()
+
 // clean reports whether quoting s changes nothing but its length.
 func clean(s string) bool {
+	if plain(s) {
+		return true
+	}
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if unseen(r) || r == utf8.RuneError && size == 1 || breaks(s, i) {
@@ -206,13 +230,22 @@ func appendName(dst []byte, name string) []byte {
 
 // appendInMarks appends s quoted, in quotation marks, with those within escaped.
 func appendInMarks(dst []byte, s string, limit int) []byte {
+	if dst = append(dst, '"'); len(s) <= limit && plain(s) && strings.IndexByte(s, '"') < 0 {
+		return append(append(dst, s...), '"')
+	}
 	quoted := string(appendQuoted(nil, s, limit))
-	dst = append(dst, '"')
 	dst = append(dst, strings.ReplaceAll(quoted, `"`, `\"`)...)
 	return append(dst, '"')
 }
 
 func plainName(s string) bool {
+	n := 0
+	for n < len(s) && nameBytes[s[n]] {
+		n++
+	}
+	if n == len(s) {
+		return n > 0 && n <= maxName
+	}
 	for i, r := range s {
 		plain := r >= utf8.RuneSelf && !unseen(r) && r != utf8.RuneError && !strings.HasPrefix(s[i:], fullBar)
 		if !plain && !plainASCII(r) {
@@ -221,6 +254,14 @@ func plainName(s string) bool {
 	}
 	return s != "" && len(s) <= maxName
 }
+
+// nameBytes are the characters of ASCII that names are made of.
+var nameBytes = func() (all [256]bool) {
+	for c := range byte(utf8.RuneSelf) {
+		all[c] = plainASCII(rune(c))
+	}
+	return all
+}()
 
 func plainASCII(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r < utf8.RuneSelf && strings.ContainsRune("_-./~@", r)

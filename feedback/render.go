@@ -19,13 +19,14 @@ const maxKept = 10
 // proposal gets its turn, and "and N more" counts the rest. An issue is told whole; only one that would not fit even alone
 // is cut. Limits that their Validate refuses are held to all the same.
 func Render(f RetryFeedback, lim Limits) string {
-	b := make([]byte, 0, min(max(lim.MaxBytes, 0), 1024))
-	b = appendHead(b, f)
+	var room [1024]byte
+	b := appendHead(room[:0], f)
 	if f.Detail != "" {
 		b = appendInMarks(append(b, "Reason given: "...), f.Detail, MaxQuoted)
 		b = append(b, '\n')
 	}
-	foot := appendFoot(make([]byte, 0, 160), f)
+	var below [160]byte
+	foot := appendFoot(below[:0], f)
 	p := page{f: f, max: lim.MaxIssues, end: lim.MaxBytes - len(foot)}
 	b = p.appendIssues(b)
 	b = p.appendKept(b)
@@ -58,8 +59,12 @@ func (p page) appendIssues(b []byte) []byte {
 
 // told are the issues that say more than the heading, in canonical order.
 func (p page) told() []fault.Issue {
-	issues := fault.SortIssues(p.f.Issues)
-	return slices.DeleteFunc(issues, func(i fault.Issue) bool { return restates(i, p.f.ErrorType) })
+	issues := fault.SortedIssues(p.f.Issues)
+	said := func(i fault.Issue) bool { return restates(i, p.f.ErrorType) }
+	if !slices.ContainsFunc(issues, said) {
+		return issues
+	}
+	return slices.DeleteFunc(slices.Clone(issues), said)
 }
 
 // restates reports whether an issue says no more than the heading and the last line do: that of the class itself, and those of

@@ -6,7 +6,7 @@ import (
 )
 
 // minBlock is the room of a first block, so that the short logs of most runs are allocated once.
-const minBlock = 8
+const minBlock = 4
 
 // Log is a persistent append-only sequence. It is a value of two words, cheap to copy. The zero value is empty and ready for
 // use. Safe for concurrent use, appending included.

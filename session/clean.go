@@ -47,7 +47,7 @@ func cleanIssues(issues []fault.Issue) []fault.Issue {
 	if len(issues) == 0 {
 		return nil
 	}
-	at := slices.IndexFunc(issues, func(i fault.Issue) bool { return i != cleanIssue(i) })
+	at := slices.IndexFunc(issues, unclean)
 	if at < 0 {
 		return issues
 	}
@@ -56,6 +56,11 @@ func cleanIssues(issues []fault.Issue) []fault.Issue {
 		cleaned[n] = cleanIssue(cleaned[n])
 	}
 	return cleaned
+}
+
+func unclean(i fault.Issue) bool {
+	return !utf8.ValidString(i.Pointer) || !utf8.ValidString(i.Rule) || !utf8.ValidString(i.Expected) ||
+		!utf8.ValidString(string(i.Got)) || !utf8.ValidString(i.Value) || !utf8.ValidString(string(i.Source))
 }
 
 func cleanIssue(i fault.Issue) fault.Issue {

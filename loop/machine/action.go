@@ -19,7 +19,7 @@ import (
 // open returns the open action of that name, opened where it was not. The state's own copy: it may be written to.
 func (s *step) open(name string) *Action {
 	at, found := slices.BinarySearchFunc(s.Actions, name, func(a Action, n string) int { return strings.Compare(a.Name, n) })
-	s.Actions = slices.Clone(s.Actions)
+	s.takeActions(1)
 	if !found {
 		s.Opened++
 		s.Actions = slices.Insert(s.Actions, at, Action{Name: name, Number: s.Opened})
@@ -27,21 +27,51 @@ func (s *step) open(name string) *Action {
 	return &s.Actions[at]
 }
 
+// takeActions gives the step actions of its own, with room for more.
+func (s *step) takeActions(more int) {
+	if s.ownActions {
+		return
+	}
+	all := make([]Action, len(s.Actions), len(s.Actions)+more)
+	copy(all, s.Actions)
+	s.Actions, s.ownActions = all, true
+}
+
+// peek is the action of that name as it stands, or as it would be opened.
+func (s *step) peek(name string) Action {
+	if a := s.find(name); a != nil {
+		return *a
+	}
+	return Action{Name: name, Number: s.Opened + 1}
+}
+
 // shut closes an action: its next call opens a new one.
 func (s *step) shut(name string) {
-	s.Actions = slices.DeleteFunc(slices.Clone(s.Actions), func(a Action) bool { return a.Name == name })
-	if len(s.Actions) == 0 {
-		s.Actions = nil
+	s.shutAll(func(a *Action) bool { return a.Name == name })
+}
+
+// shutAll closes the actions that fit.
+func (s *step) shutAll(fits func(*Action) bool) {
+	var left []Action
+	for n := range s.Actions {
+		if !fits(&s.Actions[n]) {
+			left = append(left, s.Actions[n])
+		}
+	}
+	if len(left) < len(s.Actions) {
+		s.Actions, s.ownActions = left, true
 	}
 }
 
-// policyOf is the policy of an action, kept with it: a must be the step's own, for states share their actions.
-func (s *step) policyOf(a *Action) *policy.RetryPolicy {
-	if a.policy == nil {
-		p := policy.Effective(s.Policy, a.Name)
-		a.policy = &p
+// policyOf is the policy of an action: read-only.
+func (s *step) policyOf(action string) *policy.RetryPolicy { return s.rules().of(action) }
+
+// rules are the policies as they stand.
+func (s *step) rules() *policies {
+	if s.policies == nil {
+		s.policies = policiesOf(s.Policy)
 	}
-	return a.policy
+	return s.policies
 }
 
 // key is the jitter key of an action on a plane.
@@ -63,7 +93,7 @@ func JitterKey(seed, session string, run, number int, action string, plane fault
 func (s *step) fail(name string, f fault.Failure, same, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
-	p := s.policyOf(a)
+	p := s.policyOf(name)
 	s.Spent = s.Spent.charge(name, f.Class)
 	s.repeat(a, f, same)
 	verdict := policy.Decide(p, &policy.Position{
@@ -101,14 +131,16 @@ func (s *step) repeat(a *Action, f fault.Failure, same string) {
 
 // Signature names a failure for the no-progress rule: the action, what was proposed (canonical arguments), the issue set.
 func Signature(action, same string, f fault.Failure) string {
-	h := sha256.New()
-	for _, part := range []string{action, same, string(f.Class)} {
-		h.Write([]byte(part + "\x00"))
+	var room [512]byte
+	text := room[:0]
+	for _, part := range [...]string{action, same, string(f.Class)} {
+		text = append(append(text, part...), 0)
 	}
 	for _, i := range f.Issues {
-		h.Write([]byte(i.ID()))
+		text = i.AppendID(text)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
 }
 
 // feed records the feedback of a decision.
@@ -135,9 +167,10 @@ func (s *step) decided(d *Decision, issues []fault.Issue) {
 
 // pass records a good attempt of an action and closes it.
 func (s *step) pass(name string, why policy.Reason) {
-	a := s.open(name)
+	a := s.peek(name)
+	s.Opened = max(s.Opened, a.Number)
 	s.decided(&Decision{
-		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: s.policyOf(a).MaxAttempts},
+		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: s.policyOf(name).MaxAttempts},
 		Plane:    fault.Correction, Reason: why,
 	}, nil)
 	s.shut(name)
@@ -148,7 +181,7 @@ func (s *step) pass(name string, why policy.Reason) {
 func (s *step) refuse(name string, e *fault.ReducerError, same string) *Decision {
 	s.Session = s.Session.AddReducerError(*e)
 	a := s.open(name)
-	p := s.policyOf(a)
+	p := s.policyOf(name)
 	f := reducerFailure(name, e)
 	if p.Retries(fault.Reducer) {
 		d := s.fail(name, f, same, e.Message)
@@ -182,13 +215,7 @@ func reducerFailure(name string, e *fault.ReducerError) fault.Failure {
 	}
 }
 
-func (s *step) transportPolicy() *policy.RetryPolicy {
-	if s.transport == nil {
-		p := policy.EffectiveTransport(s.Policy)
-		s.transport = &p
-	}
-	return s.transport
-}
+func (s *step) transportPolicy() *policy.RetryPolicy { return &s.rules().transport }
 
 // judgeTransport decides on a failed attempt of the transport plane, and records it. The model hears nothing of it.
 func (s *step) judgeTransport(name string, attempt int, f fault.Failure, waited time.Duration) *Decision {
@@ -235,12 +262,12 @@ func (s *step) underWay() []Position {
 	switch s.Phase {
 	case Trying:
 		a := s.open(s.Config.Action)
-		return []Position{{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a).MaxAttempts}}
+		return []Position{{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts}}
 	case Running:
 		var at []Position
 		for _, a := range s.Actions {
 			if s.Batch.unsettled(a.Name) {
-				at = append(at, Position{Action: a.Name, Attempt: a.Attempt, MaxAttempts: s.policyOf(&a).MaxAttempts})
+				at = append(at, Position{Action: a.Name, Attempt: a.Attempt, MaxAttempts: s.policyOf(a.Name).MaxAttempts})
 			}
 		}
 		return at

@@ -32,11 +32,9 @@ func (s *step) replied() error {
 // forget closes the actions of unknown names that a reply no longer calls: such a name can never pass, and its lesson was
 // learned. The run's pool of unknown names still counts them.
 func (s *step) forget(calls []Call) {
-	for _, a := range s.Actions {
-		if a.Unknown && !slices.ContainsFunc(calls, func(c Call) bool { return c.Tool == a.Name }) {
-			s.shut(a.Name)
-		}
-	}
+	s.shutAll(func(a *Action) bool {
+		return a.Unknown && !slices.ContainsFunc(calls, func(c Call) bool { return c.Tool == a.Name })
+	})
 }
 
 // Unusable reports whether a reply cannot be used whatever stands in it: it was cut off or refused.
@@ -170,14 +168,15 @@ func (s *step) reduce(r *Reduced) error {
 // called judges the calls of a reply: the bad ones are charged, one count a tool, and answered with feedback; the good
 // ones are run, unless the policy wants all or nothing, or calls are the answer.
 func (s *step) called(r *Reply) error {
-	b := &Batch{Native: r.Native, Calls: make([]BatchCall, len(r.Calls))}
-	for n, c := range r.Calls {
-		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Bad: c.Class != "", Done: c.Class != ""}
-	}
-	bad := slices.ContainsFunc(b.Calls, func(c BatchCall) bool { return c.Bad })
+	b, bad := newBatch(r)
 	skip := bad && (s.Policy.AllOrNothing || s.Config.CallsOnly)
-	for _, name := range b.tools() {
-		if failed := failing(r.Calls, name); len(failed) > 0 {
+	for n := range b.Calls {
+		name := b.Calls[n].Tool
+		if !b.first(n) {
+			continue
+		}
+		var room [4]int
+		if failed := failing(room[:0], r.Calls, name); len(failed) > 0 {
 			s.open(name).Attempt++
 			s.callsFailed(b, r.Calls, name, failed)
 		} else if !skip {
@@ -190,7 +189,7 @@ func (s *step) called(r *Reply) error {
 		}
 	}
 	s.keys(b)
-	s.Batch = b
+	s.Batch, s.ownBatch = b, true
 	if s.Config.CallsOnly && !bad {
 		s.accept(b)
 		return nil
@@ -200,8 +199,10 @@ func (s *step) called(r *Reply) error {
 
 // accept ends the run with the calls of a reply as its answer.
 func (s *step) accept(b *Batch) {
-	for _, name := range b.tools() {
-		s.pass(name, policy.Accepted)
+	for n := range b.Calls {
+		if b.first(n) {
+			s.pass(b.Calls[n].Tool, policy.Accepted)
+		}
 	}
 	s.Batch = nil
 	s.stop(Outcome{OK: true, Calls: b.runs(), Reason: policy.Accepted})
@@ -209,11 +210,31 @@ func (s *step) accept(b *Batch) {
 
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
-// failing are the indexes of the bad calls of a tool.
-func failing(calls []Call, tool string) []int {
-	var at []int
-	for n, c := range calls {
-		if c.Tool == tool && c.Class != "" {
+// newBatch is the batch of a reply's calls; bad is set where one of them cannot be run.
+func newBatch(r *Reply) (b *Batch, bad bool) {
+	made := &struct {
+		Batch
+		one [1]BatchCall // most replies have one call
+	}{}
+	if b = &made.Batch; len(r.Calls) == 1 {
+		b.Calls = made.one[:]
+	} else {
+		b.Calls = make([]BatchCall, len(r.Calls))
+	}
+	b.Native = r.Native
+	for n := range r.Calls {
+		c := &r.Calls[n]
+		failed := c.Class != ""
+		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Bad: failed, Done: failed}
+		bad = bad || failed
+	}
+	return b, bad
+}
+
+// failing appends the indexes of the bad calls of a tool.
+func failing(at []int, calls []Call, tool string) []int {
+	for n := range calls {
+		if c := &calls[n]; c.Tool == tool && c.Class != "" {
 			at = append(at, n)
 		}
 	}
@@ -223,16 +244,21 @@ func failing(calls []Call, tool string) []int {
 // callsFailed charges the bad calls of one tool as one attempt, and answers each with its own issues.
 func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 	f := fault.Failure{Plane: fault.Correction, Class: calls[failed[0]].Class, Tool: name}
-	var same strings.Builder
+	same := ""
 	for _, n := range failed {
-		f.Issues = append(f.Issues, calls[n].Issues...)
-		same.WriteString(cmpArguments(calls[n]) + "\n")
+		same += cmpArguments(&calls[n]) + "\n"
 	}
-	f.Issues = fault.SortIssues(f.Issues)
-	d := s.fail(name, f, same.String(), "")
+	if f.Issues = calls[failed[0]].Issues; len(failed) > 1 {
+		f.Issues = nil
+		for _, n := range failed {
+			f.Issues = append(f.Issues, calls[n].Issues...)
+		}
+	}
+	f.Issues = fault.SortedIssues(f.Issues)
+	d := s.fail(name, f, same, "")
 	for _, n := range failed {
 		own := f
-		own.Issues = fault.SortIssues(calls[n].Issues)
+		own.Issues = fault.SortedIssues(calls[n].Issues)
 		b.Calls[n].Answer, b.Calls[n].IsError, b.Calls[n].Settled = s.correct(d, own), true, true
 	}
 	for n := range b.Calls {
@@ -242,7 +268,7 @@ func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 	}
 }
 
-func cmpArguments(c Call) string {
+func cmpArguments(c *Call) string {
 	if len(c.Arguments) > 0 {
 		return string(c.Arguments)
 	}

@@ -73,7 +73,7 @@ func Restore(data []byte) (State, error) {
 	if err := st.consistent(); err != nil {
 		return State{}, prefix("snapshot", err)
 	}
-	st.Transcript, st.words = seq.Of(w.Transcript...), fresh.words
+	st.Transcript, st.words, st.policies = seq.Of(w.Transcript...), fresh.words, policiesOf(st.Policy)
 	st.utc()
 	return st, nil
 }

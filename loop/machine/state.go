@@ -87,8 +87,6 @@ type Action struct {
 	Unknown bool `json:"unknown,omitempty"`
 	// Last is its latest feedback.
 	Last *feedback.RetryFeedback `json:"last,omitempty"`
-
-	policy *policy.RetryPolicy
 }
 
 // Spent counts the failed attempts of a run against its budgets.
@@ -206,26 +204,65 @@ type State struct {
 	Outcome  *Outcome      `json:"outcome,omitempty"`
 
 	words *words
-	// transport is what Policy makes of the transport plane, once it was needed.
-	transport *policy.RetryPolicy
+	// policies are those of Policy.
+	policies *policies
 }
 
-// words are the templates of a Config, compiled once. Immutable.
+// words are the templates and the policies of a Config, compiled once. Immutable.
 type words struct {
 	system, feedback *feedback.Template
+	policies         *policies
+}
+
+// Compiled is a [Config] that was found good, and all that follows from it: what many runs under one config share. Make it
+// with [Compile]. It is read-only, and safe for concurrent use; the zero value is of no use.
+type Compiled struct {
+	cfg   *Config
+	words *words
+}
+
+// Compile checks a config, and makes it ready. The error joins all that is wrong with cfg, each with its path. cfg is kept, and is
+// read-only from then on.
+func Compile(cfg *Config) (*Compiled, error) {
+	w, err := compile(cfg)
+	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult), checkBehaviours(cfg.Behaviours)); err != nil {
+		return nil, err
+	}
+	w.policies = policiesOf(&cfg.Policy)
+	return &Compiled{cfg, w}, nil
+}
+
+// Config is what was compiled: read-only.
+func (c *Compiled) Config() *Config { return c.cfg }
+
+// Until is the same with another deadline.
+func (c *Compiled) Until(deadline time.Time) *Compiled {
+	if deadline == c.cfg.Deadline {
+		return c
+	}
+	cfg := *c.cfg
+	cfg.Deadline = deadline
+	return &Compiled{&cfg, c.words}
+}
+
+// New returns the idle state of a session.
+func (c *Compiled) New(s session.State) State {
+	// Every action leaves an attempt, so that the numbers of later runs in the session are new ones.
+	return State{
+		Config: c.cfg, Phase: Idle, Session: s, Policy: &c.cfg.Policy, Opened: s.Attempts().Len(), words: c.words, policies: c.words.policies,
+	}
 }
 
 // New returns the idle state of a session under cfg. The error joins all that is wrong with cfg, each with its path.
 func New(cfg Config, s session.State) (State, error) {
-	w, err := compile(cfg)
-	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult), checkBehaviours(cfg.Behaviours)); err != nil {
+	c, err := Compile(&cfg)
+	if err != nil {
 		return State{}, err
 	}
-	// Every action leaves an attempt, so that the numbers of later runs in the session are new ones.
-	return State{Config: &cfg, Phase: Idle, Session: s, Policy: &cfg.Policy, Opened: s.Attempts().Len(), words: w}, nil
+	return c.New(s), nil
 }
 
-func compile(cfg Config) (*words, error) {
+func compile(cfg *Config) (*words, error) {
 	var (
 		w    words
 		errs []error

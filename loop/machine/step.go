@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +61,10 @@ type step struct {
 	State
 	ev Event
 	fx []Effect
+	// room is where the effects of most steps stand.
+	room [3]Effect
+	// ownActions and ownBatch are set once the step has a copy of the state's that it may write to.
+	ownActions, ownBatch bool
 }
 
 // Step is the machine: it returns the state after ev and what is to be done. Where ev does not fit, it returns st as it
@@ -78,28 +81,39 @@ func Step(st State, ev Event) (State, []Effect, error) {
 		return st, nil, &EventError{st.Phase, ev.Kind, "it needs the payload " + missing}
 	}
 	s := &step{State: st, ev: ev}
-	s.At = ev.At
+	s.At, s.fx = ev.At, s.room[:0]
 	if err := handle(s); err != nil {
 		return st, nil, err
 	}
-	return s.State, s.fx, nil
+	if len(s.fx) == 0 {
+		return s.State, nil, nil
+	}
+	return s.State, s.fx[:len(s.fx):len(s.fx)], nil
 }
 
 // missing names the payload that the event's kind needs and the event lacks.
 func (e *Event) missing() string {
-	for _, p := range []struct {
-		kind  EventKind
-		there bool
-		name  string
-	}{
-		{Replied, e.Reply != nil, "reply"}, {CallFailed, e.Failure != nil && e.Failure.Failed(), "failure"}, {ToolEnded, e.Tool != nil, "tool"},
-		{Tried, e.Try != nil, "try"}, {Planned, e.Plan != nil, "plan"}, {Adjusted, e.Adjust != nil, "adjust"}, {Dispatched, e.Reduced != nil, "reduced"},
-	} {
-		if p.kind == e.Kind && !p.there {
-			return p.name
-		}
+	there, name := true, ""
+	switch e.Kind {
+	case Replied:
+		there, name = e.Reply != nil, "reply"
+	case CallFailed:
+		there, name = e.Failure != nil && e.Failure.Failed(), "failure"
+	case ToolEnded:
+		there, name = e.Tool != nil, "tool"
+	case Tried:
+		there, name = e.Try != nil, "try"
+	case Planned:
+		there, name = e.Plan != nil, "plan"
+	case Adjusted:
+		there, name = e.Adjust != nil, "adjust"
+	case Dispatched:
+		there, name = e.Reduced != nil, "reduced"
 	}
-	return ""
+	if there {
+		return ""
+	}
+	return name
 }
 
 func (s *step) misfit(why string) error { return &EventError{s.Phase, s.ev.Kind, why} }
@@ -113,8 +127,9 @@ func (s *step) started() error {
 	cfg := s.Config
 	s.State = State{
 		Config: cfg, Policy: &cfg.Policy, words: s.words, Session: s.Session, Transcript: s.Transcript,
-		At: s.At, Run: s.Run + 1, First: s.Session.Attempts().Len(), Opened: s.Opened,
+		At: s.At, Run: s.Run + 1, First: s.Session.Attempts().Len(), Opened: s.Opened, policies: s.words.policies,
 	}
+	s.ownActions, s.ownBatch = false, false
 	s.say(s.ev.Messages...)
 	if cfg.Single {
 		return s.try()
@@ -137,11 +152,7 @@ func (s *step) woke() error {
 
 func (s *step) adjusted() error {
 	p := policy.Fold(*s.Policy, *s.ev.Adjust)
-	s.Policy, s.transport = &p, nil
-	s.Actions = slices.Clone(s.Actions)
-	for n := range s.Actions {
-		s.Actions[n].policy = nil
-	}
+	s.Policy, s.policies = &p, policiesOf(&p)
 	return nil
 }
 

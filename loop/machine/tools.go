@@ -15,15 +15,14 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// tools are the names of a batch's tools in order of their first call.
-func (b *Batch) tools() []string {
-	var names []string
-	for _, c := range b.Calls {
-		if !slices.Contains(names, c.Tool) {
-			names = append(names, c.Tool)
+// first reports whether call n is the first of its tool.
+func (b *Batch) first(n int) bool {
+	for o := range n {
+		if b.Calls[o].Tool == b.Calls[n].Tool {
+			return false
 		}
 	}
-	return names
+	return true
 }
 
 // settled reports whether the decision on a tool's action was taken with this reply already.
@@ -75,11 +74,13 @@ func (s *step) keys(b *Batch) {
 				twins++
 			}
 		}
-		h := sha256.New()
-		for _, part := range []string{s.Session.ID(), strconv.Itoa(s.open(c.Tool).Number), c.Tool, strconv.Itoa(twins), c.Arguments} {
-			fmt.Fprintf(h, "%d:%s", len(part), part)
+		var room [512]byte
+		text := room[:0]
+		for _, part := range [...]string{s.Session.ID(), strconv.Itoa(s.open(c.Tool).Number), c.Tool, strconv.Itoa(twins), c.Arguments} {
+			text = append(append(strconv.AppendInt(text, int64(len(part)), 10), ':'), part...)
 		}
-		c.Key, c.Transport = hex.EncodeToString(h.Sum(nil)[:16]), 1
+		sum := sha256.Sum256(text)
+		c.Key, c.Transport = hex.EncodeToString(sum[:16]), 1
 	}
 }
 
@@ -111,9 +112,15 @@ func (s *step) run() error {
 
 // copyBatch gives the step a batch of its own to write to.
 func (s *step) copyBatch() *Batch {
-	b := *s.Batch
-	b.Calls = slices.Clone(b.Calls)
-	s.Batch = &b
+	if s.ownBatch {
+		return s.Batch
+	}
+	b := &struct {
+		Batch
+		one [1]BatchCall
+	}{Batch: *s.Batch}
+	b.Calls = append(b.one[:0], b.Calls...)
+	s.Batch, s.ownBatch = &b.Batch, true
 	return s.Batch
 }
 
@@ -164,7 +171,7 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 }
 
 func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
-	f := fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Tool: c.Tool, Issues: fault.SortIssues(end.Issues)}
+	f := fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Tool: c.Tool, Issues: fault.SortedIssues(end.Issues)}
 	if s.Batch.settled(c.Tool) {
 		c.answer(s.sibling(c.Tool, f, ""), true)
 		return nil
@@ -228,8 +235,8 @@ func (s *step) uncharge(tool string) {
 // ran deals with a reply whose calls all have their answers: the actions that passed are closed, the model is told.
 func (s *step) ran() error {
 	b := s.Batch
-	for _, name := range b.tools() {
-		if b.unsettled(name) {
+	for n := range b.Calls {
+		if name := b.Calls[n].Tool; b.first(n) && b.unsettled(name) {
 			s.pass(name, b.fate(name))
 		}
 	}

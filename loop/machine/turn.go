@@ -40,18 +40,26 @@ func (s *step) ask() error {
 }
 
 func (s *step) modelCall() *ModelCall {
-	return &ModelCall{Turn: s.Turn, Model: s.Model, At: s.positions(), Transport: s.Transport, Messages: s.Transcript.Len()}
+	call := &struct {
+		ModelCall
+		one [1]Position // most calls are at one
+	}{}
+	call.ModelCall = ModelCall{
+		Turn: s.Turn, Model: s.Model, At: s.appendPositions(call.one[:0]), Transport: s.Transport, Messages: s.Transcript.Len(),
+	}
+	return &call.ModelCall
 }
 
 // positions are where the actions under correction will stand with the next reply.
-func (s *step) positions() []Position {
-	var at []Position
-	for _, a := range s.Actions {
-		at = append(at, Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(&a).MaxAttempts})
+func (s *step) positions() []Position { return s.appendPositions(nil) }
+
+func (s *step) appendPositions(at []Position) []Position {
+	for n := range s.Actions {
+		a := &s.Actions[n]
+		at = append(at, Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts})
 	}
-	if at == nil {
-		answer := Action{Name: AnswerAction}
-		at = []Position{{Action: AnswerAction, Attempt: 1, MaxAttempts: s.policyOf(&answer).MaxAttempts}}
+	if len(s.Actions) == 0 {
+		at = append(at, Position{Action: AnswerAction, Attempt: 1, MaxAttempts: s.policyOf(AnswerAction).MaxAttempts})
 	}
 	return at
 }
@@ -65,7 +73,7 @@ func (s *step) try() error {
 	s.Transport = max(s.Transport, 1)
 	s.Phase = Trying
 	s.do(Effect{Kind: TryAction, Try: &TryRun{
-		Position:  Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a).MaxAttempts},
+		Position:  Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts},
 		Transport: s.Transport,
 	}})
 	return nil

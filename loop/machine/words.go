@@ -31,7 +31,7 @@ func (s *step) sibling(name string, f fault.Failure, detail string) string {
 	if open := s.find(name); open != nil {
 		a = *open
 	}
-	p := s.policyOf(&a)
+	p := s.policyOf(name)
 	if !p.EmitFeedback {
 		return refused
 	}

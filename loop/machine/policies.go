@@ -1,0 +1,63 @@
+package machine
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/retake-go/retake/policy"
+)
+
+// policies are what a set of policies comes to, for each action and for the transport plane. Made once, read-only, and shared
+// by the states that the set is that of.
+type policies struct {
+	// answer is for the final answer, tool for tools without a layer of their own.
+	answer, tool, transport policy.RetryPolicy
+	own                     map[string]*policy.RetryPolicy
+}
+
+// defaults are those of a set whose layers say nothing.
+var defaults = makePolicies(&policy.Set{})
+
+// policiesOf makes the policies of a set.
+func policiesOf(set *policy.Set) *policies {
+	silent := len(set.Tools) == 0
+	for _, l := range [...]*policy.Layer{&set.Global, &set.Answer, &set.Call, &set.Adjusted, &set.Transport} {
+		silent = silent && l.IsZero()
+	}
+	if silent {
+		return defaults
+	}
+	return makePolicies(set)
+}
+
+func makePolicies(set *policy.Set) *policies {
+	all := set.Tools
+	without := *set
+	without.Tools = nil
+	p := &policies{
+		answer: policy.Effective(set, AnswerAction), tool: policy.Effective(&without, noTool), transport: policy.EffectiveTransport(set),
+	}
+	if len(all) == 0 {
+		return p
+	}
+	p.own = make(map[string]*policy.RetryPolicy, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		own := policy.Effective(set, name)
+		p.own[name] = &own
+	}
+	return p
+}
+
+// noTool stands for any tool without a layer of its own.
+const noTool = "tool"
+
+// of is the policy of an action.
+func (p *policies) of(action string) *policy.RetryPolicy {
+	if action == AnswerAction {
+		return &p.answer
+	}
+	if own, ok := p.own[action]; ok {
+		return own
+	}
+	return &p.tool
+}
