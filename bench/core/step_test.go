@@ -1,0 +1,190 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/bench/work"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+var noon = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// recorded is a run as the core saw it: the state that it began with, and each step.
+type recorded struct {
+	before machine.State
+	steps  []step
+}
+
+type step struct {
+	ev      machine.Event
+	effects []machine.Effect
+	after   machine.State
+}
+
+// run drives a Runner through the story of the row "run", and keeps its events. bad is how many of its calls are bad, one of
+// them in each reply.
+func run(t testing.TB, bad int) recorded {
+	book := tool.New(work.Tool, work.Description, func(_ context.Context, b work.Booking) (work.Receipt, error) { return work.Book(b), nil })
+	tools, err := tool.NewSet(book)
+	require.NoError(t, err)
+	s, err := session.New(session.Config{ID: "order-42"})
+	require.NoError(t, err)
+	var r recorded
+	runner, err := loop.NewRunner(s, loop.Config{Tools: tools, Policy: unbounded()}, func(ev machine.Event, effects []machine.Effect, st machine.State) {
+		r.steps = append(r.steps, step{ev, effects, st})
+	})
+	require.NoError(t, err)
+	defer runner.Close()
+	r.before = runner.State()
+	now := noon
+	_, err = runner.Start(now, message.Message{Role: message.User, Text: work.Prompt})
+	require.NoError(t, err)
+	say := func(reply message.Reply) []machine.Effect {
+		now = now.Add(time.Second)
+		effects, err := runner.Reply(now, reply)
+		require.NoError(t, err)
+		return effects
+	}
+	for n := range bad {
+		say(called(n, work.BadCall))
+	}
+	effects := say(called(bad, work.GoodCall))
+	asked := effects[len(effects)-1].Tools[0]
+	_, err = runner.ToolEnded(now, asked, tool.Outcome{Result: []byte(`{"number":"R-1"}`)})
+	require.NoError(t, err)
+	effects = say(message.Reply{Text: work.Answer, Finish: message.Stop})
+	require.Equal(t, machine.Stop, effects[len(effects)-1].Kind)
+	return r
+}
+
+func called(n int, arguments string) message.Reply {
+	call := message.Call{ID: fmt.Sprintf("c%d", n), Name: work.Tool, Arguments: arguments}
+	return message.Reply{Calls: []message.Call{call}, Finish: message.ToolUse}
+}
+
+// unbounded is the default policy without bounds, so that runs of any length can be made.
+func unbounded() *policy.Set {
+	set := policy.DefaultSet()
+	free := policy.Unlimited
+	set.Global.MaxAttempts = &free
+	set.Budgets = policy.Budgets{Tool: free, Run: free, UnknownTools: free}
+	set.MaxTurns = free
+	return &set
+}
+
+// BenchmarkStep: the events of whole runs through the pure core; an op is a run. Beside the run of the row "run" (five events, one
+// of them a failure) one whose tool is called wrongly a hundred times, so that almost every event makes feedback.
+func BenchmarkStep(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		bad  int
+	}{{"ours_run", 1}, {"ours_failures", 100}} {
+		b.Run(c.name, func(b *testing.B) {
+			r := run(b, c.bad)
+			b.ReportAllocs()
+			for b.Loop() {
+				st, err := r.before, error(nil)
+				for i := range r.steps {
+					if st, _, err = machine.Step(st, r.steps[i].ev); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(len(r.steps)), "events/op")
+		})
+	}
+}
+
+// BenchmarkGrowth: one action of that many failed attempts in a session.
+func BenchmarkGrowth(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprintf("ours_%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				attempts(b, n)
+			}
+		})
+	}
+}
+
+// wrong is what each failed try is told.
+var wrong = error(&fault.ToolValidationError{Tool: work.Tool, Issues: []fault.Issue{
+	{Pointer: "/nights", Rule: "type", Expected: "integer (at least 1, at most 30)", Got: fault.String},
+}})
+
+// attempts makes an action of n attempts in a new session, all but the last of them failures, and reads each feedback.
+func attempts(b *testing.B, n int) {
+	s, err := session.New(session.Config{ID: "order-42"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	action := loop.ToolCall(work.Tool)
+	action.Policy.MaxAttempts = n
+	action.Policy.NoProgress = 0
+	tried, read := 0, 0
+	_, err = loop.Do(b.Context(), s, action, func(_ context.Context, a loop.Attempt) (int, error) {
+		tried++
+		if f := a.Feedback(); len(f.Issues) > 0 {
+			read++
+		}
+		if tried < n {
+			return 0, wrong
+		}
+		return tried, nil
+	})
+	if err != nil || tried != n || read != n-1 {
+		b.Fatal(err, tried, read)
+	}
+}
+
+var sinkText string
+
+// BenchmarkDoRecorded: Do in a session, with feedback; an op is a session of one action of three attempts, of a hundred such actions, or
+// with a reducer that is told of each.
+func BenchmarkDoRecorded(b *testing.B) {
+	b.Run("ours_short", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			attempts(b, 3)
+		}
+	})
+	b.Run("ours_long", func(b *testing.B) { benchmarkRecorded(b, false) })
+	b.Run("ours_reducer", func(b *testing.B) { benchmarkRecorded(b, true) })
+	b.Run("floor", benchmarkRecordedByHand)
+}
+
+// benchmarkRecordedByHand keeps the same attempts and issues in a slice, and makes a line of text of each failure.
+func benchmarkRecordedByHand(b *testing.B) {
+	type attempt struct {
+		tool    string
+		n       int
+		at, end time.Time
+		issues  []fault.Issue
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var log []attempt
+		for range 100 {
+			for n := 1; n <= 3; n++ {
+				a := attempt{tool: work.Tool, n: n, at: time.Now()}
+				if n < 3 {
+					a.issues = wrong.(*fault.ToolValidationError).Issues
+					sinkText = a.issues[0].Pointer + ": expected " + a.issues[0].Expected
+				}
+				a.end = time.Now()
+				log = append(log, a)
+			}
+		}
+	}
+}
