@@ -7,7 +7,6 @@ import (
 	stdhash "hash"
 	"slices"
 
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 )
@@ -18,6 +17,8 @@ type digester struct {
 	mac stdhash.Hash
 	// said is the digest of the conversation so far.
 	said string
+	// room is for what a digest is taken of.
+	room []byte
 	// marks says that pieces may be marks of what was redacted.
 	marks bool
 }
@@ -56,11 +57,12 @@ func (d *digester) say(said []message.Message) error {
 		for n := range m.Calls {
 			m.Calls[n].Arguments = d.piece(m.Calls[n].Arguments)
 		}
-		raw, err := canon.Marshal(m)
-		if err != nil {
-			return err
+		e := encoder{out: append(d.room[:0], d.said...)}
+		e.message(&m)
+		if d.room = e.out; e.err != nil {
+			return e.err
 		}
-		d.said = d.of(append([]byte(d.said), raw...))
+		d.said = d.of(e.out)
 	}
 	return nil
 }

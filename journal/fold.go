@@ -33,6 +33,8 @@ type Fold struct {
 	// events counts the events so far, last is the last one.
 	events int64
 	last   *Event
+	// buffer is room for the bytes of a decision.
+	buffer []byte
 }
 
 // NewFold returns a fold of nothing. key is the secret key of a redacted journal; nil for none.
@@ -88,7 +90,7 @@ func (f *Fold) begin(h Header) error {
 		return &MisfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
 	marks := h.Redaction != nil
-	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(h.Session, f.key, marks), events: f.events}
+	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(h.Session, f.key, marks), events: f.events, buffer: f.buffer}
 	return nil
 }
 
@@ -156,16 +158,17 @@ func (f *Fold) decided(recorded Decision) error {
 }
 
 // decidedAs is decided for the bytes of a record. It reports whether they are those that today's code would write.
-func (f *Fold) decidedAs(raw []byte) (bool, error) {
+func (f *Fold) decidedAs(raw []byte) bool {
 	if f.open == nil || f.blind() || kindOf(raw) != kindDecision {
-		return false, nil
+		return false
 	}
-	is, err := canon.Marshal(Record{Decision: f.open})
+	is, err := decisionRecord(f.buffer[:0], f.open)
+	f.buffer = is
 	if err != nil || !bytes.Equal(raw, is) {
-		return false, err
+		return false
 	}
 	f.open = nil
-	return true, nil
+	return true
 }
 
 // blind reports whether the digests of prompts cannot be made, for want of the secret key.

@@ -61,10 +61,8 @@ func (j *Journal) fold(r *Reader) error {
 }
 
 func (j *Journal) add(r *Reader, raw []byte) error {
-	if j.real == j.written {
-		if same, err := j.written.decidedAs(raw); same || err != nil {
-			return err
-		}
+	if j.real == j.written && j.written.decidedAs(raw) {
+		return nil
 	}
 	rec, err := decode(raw)
 	if err != nil {

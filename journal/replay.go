@@ -153,9 +153,8 @@ func (p *player) fitsKey() error {
 
 // fold folds the record at hand; its errors name the line.
 func (p *player) fold() error {
-	same, err := p.decidedAs(p.raw)
-	if same || err != nil {
-		return err
+	if p.decidedAs(p.raw) {
+		return nil
 	}
 	rec, err := decode(p.raw)
 	if err == nil {
