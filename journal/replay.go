@@ -1,8 +1,6 @@
 package journal
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 
@@ -53,19 +51,17 @@ type Report struct {
 //
 // At the first difference it returns a [DifferenceError] or a [MisfitError], at a line that is not what was written a
 // [CorruptError], each with the report up to there; another secret key is an error of [ErrRedacted], and what in gives is given as
-// it is.
+// it is. It may have read some lines beyond.
 func Replay(in io.Reader, o Replaying) (Report, error) {
 	p := newPlayer(in, o)
-	for {
-		err := p.next()
-		if errors.Is(err, io.EOF) {
-			return p.end(), nil
-		}
-		if err != nil {
-			return p.end(), err
+	err := p.readAhead(func(e *entry) error {
+		if err := p.take(e); err != nil {
+			return err
 		}
 		p.forget()
-	}
+		return nil
+	})
+	return p.end(), ignoreEOF(err)
 }
 
 // player folds a journal line by line.
@@ -74,8 +70,6 @@ type player struct {
 	o      Replaying
 	r      *Reader
 	report Report
-	// raw is the record at hand.
-	raw []byte
 	// told is where progress was told last, forgot where what was said was let go last.
 	told, forgot int64
 }
@@ -87,41 +81,26 @@ func newPlayer(in io.Reader, o Replaying) *player {
 // progressBytes is how many bytes are read between two calls of Progress.
 const progressBytes = 1 << 20
 
-// next folds the next line.
-func (p *player) next() error {
-	raw, err := p.r.Raw()
-	if err != nil {
-		return err
+// read reads the next line.
+func (p *player) read() (entry, error) {
+	e, err := p.r.entry()
+	if err == nil && p.o.Progress != nil && e.end-p.told >= progressBytes {
+		p.told = e.end
+		p.o.Progress(e.end, e.line)
 	}
-	p.raw = raw
-	if err := p.count(kindOf(raw)); err != nil {
-		return err
-	}
-	if p.o.Progress != nil && p.r.Offset()-p.told >= progressBytes {
-		p.told = p.r.Offset()
-		p.o.Progress(p.told, p.r.Line())
-	}
-	return nil
+	return e, err
 }
 
-// count folds the record at hand and counts it.
-func (p *player) count(kind string) error {
+// take folds a line and counts it.
+func (p *player) take(e *entry) error {
 	due := p.open
-	if err := p.fold(); err != nil {
+	if err := p.fold(e); err != nil {
 		return err
 	}
-	p.report.Lines, p.report.Bytes = p.r.Line(), p.r.Offset()
-	switch kind {
+	p.report.Lines, p.report.Bytes = e.line, e.end
+	switch e.kind {
 	case kindHeader:
-		if err := p.fitsKey(); err != nil {
-			return err
-		}
-		p.report.Runs++
-		p.report.Session = p.Header.Session
-		p.report.Redacted = p.report.Redacted || p.Header.Redaction != nil
-		if p.Header.Compacted != nil {
-			p.report.Compacted = p.Header.Compacted
-		}
+		return p.began()
 	case kindEvent:
 		p.report.Events++
 		if p.last.Kind == machine.Prompted {
@@ -142,6 +121,20 @@ func (p *player) count(kind string) error {
 	return nil
 }
 
+// began counts a run.
+func (p *player) began() error {
+	if err := p.fitsKey(); err != nil {
+		return err
+	}
+	p.report.Runs++
+	p.report.Session = p.Header.Session
+	p.report.Redacted = p.report.Redacted || p.Header.Redaction != nil
+	if p.Header.Compacted != nil {
+		p.report.Compacted = p.Header.Compacted
+	}
+	return nil
+}
+
 // fitsKey says where another key was given than the journal was written with.
 func (p *player) fitsKey() error {
 	h := p.Header.Redaction
@@ -151,16 +144,16 @@ func (p *player) fitsKey() error {
 	return fmt.Errorf("%w with the key %q, and the one that is given is %q", ErrRedacted, h.KeyID, keyID(p.key))
 }
 
-// fold folds the record at hand; its errors name the line.
-func (p *player) fold() error {
-	if p.decidedAs(p.raw) {
+// fold folds a line; its errors name it.
+func (p *player) fold(e *entry) error {
+	if e.kind == kindDecision && p.decidedAs(e.raw) {
 		return nil
 	}
-	rec, err := decode(p.raw)
+	rec, err := e.record()
 	if err == nil {
 		err = p.Add(rec)
 	}
-	return p.r.locate(err)
+	return e.locate(err)
 }
 
 // end is the report at the end.
@@ -176,10 +169,10 @@ const forgetBytes = 8 << 20
 
 // forget lets go of what was said: the digests stand for it, and a run looks at no more than what the model said last.
 func (p *player) forget() {
-	if p.r.Offset()-p.forgot < forgetBytes || p.open != nil {
+	if p.report.Bytes-p.forgot < forgetBytes || p.open != nil {
 		return
 	}
-	p.forgot = p.r.Offset()
+	p.forgot = p.report.Bytes
 	said := p.State.Transcript
 	all := make([]message.Message, said.Len())
 	for n, m := range said.Backward() {
@@ -188,40 +181,6 @@ func (p *player) forget() {
 		}
 	}
 	p.State.Transcript = seq.Of(all...)
-}
-
-// locate says on which line a record was met.
-func (r *Reader) locate(err error) error {
-	switch e := err.(type) {
-	case nil:
-		return nil
-	case *DifferenceError:
-		e.Line = r.line
-		return e
-	case *MisfitError:
-		e.Line = r.line
-		return e
-	}
-	return &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
-}
-
-// The kinds of records.
-const (
-	kindHeader   = "header"
-	kindEvent    = "event"
-	kindDecision = "decision"
-	kindNote     = "note"
-	kindSnapshot = "snapshot"
-)
-
-// kindOf is the name of a record's first member; empty where it has none.
-func kindOf(raw []byte) string {
-	for _, kind := range []string{kindEvent, kindDecision, kindNote, kindHeader, kindSnapshot} {
-		if len(raw) > len(kind)+4 && string(raw[2:2+len(kind)]) == kind && bytes.HasPrefix(raw[2+len(kind):], []byte(`":`)) {
-			return kind
-		}
-	}
-	return ""
 }
 
 // String is the report as one line for people.

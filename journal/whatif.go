@@ -176,15 +176,19 @@ type occurred struct {
 // next reads one line.
 func (a *asking) next() error {
 	before, asked := a.State, a.Asked
-	if err := a.player.next(); err != nil {
+	e, err := a.read()
+	if err == nil {
+		err = a.take(&e)
+	}
+	if err != nil {
 		return err
 	}
-	switch kindOf(a.raw) {
+	switch e.kind {
 	case kindHeader:
 		a.close()
 	case kindEvent:
 		a.past = &occurred{
-			ev: *a.last, line: a.r.Line(), number: a.events, before: before, asked: asked, askedAt: a.askedAt, shape: a.shape,
+			ev: *a.last, line: e.line, number: a.events, before: before, asked: asked, askedAt: a.askedAt, shape: a.shape,
 			decision: *a.open,
 		}
 	case kindDecision:
