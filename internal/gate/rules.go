@@ -11,7 +11,7 @@ var Layers = [][]string{
 	{"journal"},
 	{"loop"},
 	{"looptest", "adapter/internal/wire"},
-	{"looptest/scenario", "journal/journaltest"},
+	{"looptest/scenario", "journal/journaltest", "report"},
 	{"cmd/retake"},
 }
 

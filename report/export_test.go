@@ -1,0 +1,75 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/machine"
+)
+
+type (
+	Segment = segment
+	Line    = diffLine
+)
+
+var (
+	Segments = segments
+	Diff     = diff
+	Wrap     = wrap
+	Width    = width
+	PlainOne = line
+	Bar      = bar
+	Loose    = loose
+	Compare  = compare
+)
+
+// Part is a marked part of a text.
+type Part struct {
+	Text, Missing string
+	Issues        []int
+}
+
+// Marked are the parts of a text that issues are about.
+func Marked(text string, issues []fault.Issue) []Part {
+	var parts []Part
+	for _, m := range marksOf(text, issues) {
+		parts = append(parts, Part{text[m.begin:m.end], m.missing, m.issues})
+	}
+	return parts
+}
+
+// MarkedSegments are the segments of a text with its marks.
+func MarkedSegments(text string, issues []fault.Issue) []Segment {
+	return segments(text, marksOf(text, issues))
+}
+
+// Located is what a pointer names in a JSON text.
+func Located(text, pointer string) (found []string, missing bool) {
+	root, _ := walk(text, 0)
+	spans, missing := locate(&root, pointer, false)
+	for _, s := range spans {
+		found = append(found, text[s.begin:s.end])
+	}
+	return found, missing
+}
+
+// Keep adds n entries under bounds, each with a detail of size bytes, and tells which are left, and which of them are bare.
+func Keep(entries int, bytes int64, sizes []int) (left, bare []int, omitted, stripped int) {
+	k := &kept{bounds: bounds{entries: entries, bytes: bytes}}
+	for n, size := range sizes {
+		d := &detail{}
+		d.event.Plan = planOf(size)
+		k.add(entry{Run: n, detail: d})
+	}
+	for _, part := range k.all() {
+		for _, e := range part {
+			left = append(left, e.Run)
+			if e.detail == nil {
+				bare = append(bare, e.Run)
+			}
+		}
+	}
+	return left, bare, k.omitted, k.stripped
+}
+
+func planOf(size int) *machine.Plan { return &machine.Plan{Note: strings.Repeat("x", size)} }

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// runLine is a run as a line of JSON: it follows the lines of its entries.
+type runLine struct {
+	Run     int           `json:"run"`
+	Session string        `json:"session"`
+	Seed    string        `json:"seed,omitempty"`
+	Begun   time.Time     `json:"begun,omitzero"`
+	OK      bool          `json:"ok"`
+	Reason  policy.Reason `json:"reason,omitempty"`
+	// Unfinished says what is under way where the run has no end.
+	Unfinished string        `json:"unfinished,omitempty"`
+	Calls      int           `json:"model_calls"`
+	Tools      int           `json:"tool_runs"`
+	Accepted   int           `json:"accepted"`
+	Corrected  int           `json:"failed"`
+	Sent       int           `json:"transport_faults"`
+	Waited     time.Duration `json:"waited_ns"`
+	Usage      message.Usage `json:"usage,omitzero"`
+	// Omitted counts the entries that were left out.
+	Omitted int `json:"omitted,omitempty"`
+}
+
+// JSON writes the entries of each run of the journal that in holds as one line of JSON each, and then a line of the run: that
+// has the member "session". Bounds and errors are those of [Text].
+func JSON(w io.Writer, in io.Reader) error {
+	s := &scan{in: journal.NewReader(in), fresh: func() *kept { return &kept{bounds: bounds{entries: MaxEntries}} }}
+	out := bufio.NewWriterSize(w, 64<<10)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	for {
+		r, err := s.next()
+		if err != nil {
+			return errors.Join(whole(err), out.Flush())
+		}
+		for _, part := range r.kept.all() {
+			for _, e := range part {
+				if err := enc.Encode(e); err != nil {
+					return err
+				}
+			}
+		}
+		if err := enc.Encode(r.sum()); err != nil {
+			return err
+		}
+	}
+}
+
+// sum is a run as a line of JSON.
+func (r *run) sum() runLine {
+	l := runLine{
+		Run: r.number, Session: r.header.Session, Seed: r.header.Config.Seed, Begun: r.begun, Unfinished: r.underWay(),
+		Calls: r.totals.Calls, Tools: r.totals.Tools, Accepted: r.totals.Accepted, Corrected: r.totals.Corrected,
+		Sent: r.totals.Sent, Waited: r.totals.Waited, Usage: r.totals.Usage, Omitted: r.kept.omitted,
+	}
+	if o := r.outcome; o != nil {
+		l.OK, l.Reason = o.OK, o.Reason
+	}
+	return l
+}

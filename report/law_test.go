@@ -1,0 +1,111 @@
+package report_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+)
+
+// spent is what the core has counted after each line of a journal.
+func spent(t *testing.T, text []byte) map[int64]machine.State {
+	t.Helper()
+	after := map[int64]machine.State{}
+	f, r := journal.NewFold(nil), journal.NewReader(bytes.NewReader(text))
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return after
+		}
+		require.NoError(t, err)
+		require.NoError(t, f.Add(rec))
+		after[r.Line()] = f.State
+	}
+}
+
+// What is left of the budgets is what the core counts.
+func TestWhatIsLeftIsAsTheCoreCountsIt(t *testing.T) {
+	for name := range stories {
+		text := read(t, name)
+		core := spent(t, text)
+		last := map[int64]map[string]any{}
+		for line := range strings.Lines(show(t, "json", text)) {
+			var e struct {
+				Line int64
+				Left map[string]any
+			}
+			require.NoError(t, json.Unmarshal([]byte(line), &e))
+			if e.Left["run"] != nil {
+				last[e.Line] = e.Left
+			}
+		}
+		require.NotEmpty(t, last)
+		for line, left := range last {
+			st := core[line]
+			assert.InDelta(t, st.Config.Policy.Budgets.Run-st.Spent.Run, left["run"], 0, "%s: line %d", name, line)
+			assert.InDelta(t, max(0, st.Config.Policy.Budgets.UnknownTools-st.Spent.Unknown), left["unknown_tools"], 0, "%s: line %d", name, line)
+			if tool, counted := left["tool"]; counted {
+				assert.NotEqual(t, policy.Unlimited, tool)
+				assert.InDelta(t, st.Config.Policy.Budgets.Tool-st.Spent.Tools[0].Failed, tool, 0, "%s: line %d", name, line)
+			}
+		}
+	}
+}
+
+// chained writes records as the lines of a journal.
+func chained(records ...string) string {
+	var b strings.Builder
+	head := strings.Repeat("0", 32)
+	for _, rec := range records {
+		sum := sha256.Sum256([]byte(head + rec))
+		hash := hex.EncodeToString(sum[:16])
+		b.WriteString(`{"hash":"` + hash + `","record":` + rec + "}\n")
+		if !strings.HasPrefix(rec, `{"note":`) {
+			head = hash
+		}
+	}
+	return b.String()
+}
+
+// FuzzRead gives records that nobody wrote the hashes they need, for all else is refused at once.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"long", "hostile"} {
+		var records []string
+		text, err := os.ReadFile("testdata/" + name + ".jsonl")
+		require.NoError(f, err)
+		for line := range bytes.Lines(text) {
+			_, rec, _ := bytes.Cut(bytes.TrimSpace(line), []byte(`","record":`))
+			records = append(records, string(rec[:len(rec)-1]))
+		}
+		f.Add(strings.Join(records[:12], "\n"))
+		for n := 1; n < len(records); n += 5 {
+			f.Add(records[0] + "\n" + records[n])
+		}
+	}
+	f.Add(`{"note":{"kind":"torn"}}`)
+	f.Fuzz(func(t *testing.T, records string) {
+		text := chained(strings.Split(records, "\n")...)
+		for form, write := range forms {
+			var out bytes.Buffer
+			if err := write(&out, strings.NewReader(text)); err != nil {
+				require.ErrorIs(t, err, journal.ErrCorrupt, form)
+			}
+			require.NotContains(t, out.String(), "\x1b", form)
+			if form == "html" {
+				require.NotContains(t, strings.ToLower(out.String()), "<script")
+			}
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// redacted finds the mark that stands where something was left out of a journal.
+var redacted = regexp.MustCompile(`\[redacted [0-9a-f]{32}, ([0-9]{1,18}) bytes(?: of JSON)?\]`)
+
+// line makes one line of foreign text, fit for a terminal: line feeds and tabs become spaces, what would not print as itself
+// becomes U+FFFD. No more of it is looked at than an entry can show.
+func line(s string) string {
+	if limit := maxText * utf8.UTFMax * 2; len(s) > limit {
+		s = s[:limit]
+	}
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
+		case unicode.IsGraphic(r):
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+	s = redacted.ReplaceAllString(s, "[redacted, $1 bytes]")
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// clip cuts a text to a number of characters.
+func clip(s string, limit int) string {
+	n := 0
+	for at := range s {
+		if n++; n > limit {
+			return strings.Clone(strings.TrimRight(s[:at], " ")) + "…"
+		}
+	}
+	return s
+}
+
+// wide are the characters that take two columns of a terminal.
+var wide = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x1100, 0x115f, 1}, {0x2e80, 0x303e, 1}, {0x3041, 0xa4cf, 1}, {0xac00, 0xd7a3, 1}, {0xf900, 0xfaff, 1},
+		{0xfe30, 0xfe6f, 1}, {0xff00, 0xff60, 1}, {0xffe0, 0xffe6, 1},
+	},
+	R32: []unicode.Range32{{0x1f300, 0x1faff, 1}, {0x20000, 0x3fffd, 1}},
+}
+
+// columns is how many columns of a terminal a character takes.
+func columns(r rune) int {
+	switch {
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case unicode.Is(wide, r):
+		return 2
+	}
+	return 1
+}
+
+// width is how many columns a text takes.
+func width(s string) int {
+	n := 0
+	for _, r := range s {
+		n += columns(r)
+	}
+	return n
+}
+
+// wrap breaks a line between words, so that no part is wider than limit. A word that is wider is broken itself.
+func wrap(s string, limit int) []string {
+	var (
+		lines []string
+		now   string
+	)
+	for _, word := range strings.Fields(s) {
+		for width(now)+1+width(word) > limit {
+			if now != "" {
+				lines, now = append(lines, now), ""
+			}
+			if width(word) <= limit {
+				break
+			}
+			cut := within(word, limit)
+			lines, word = append(lines, word[:cut]), word[cut:]
+		}
+		if now != "" {
+			now += " "
+		}
+		now += word
+	}
+	if now != "" {
+		lines = append(lines, now)
+	}
+	return lines
+}
+
+// within is how many bytes of a text fit into a number of columns; at least one character.
+func within(s string, limit int) int {
+	n := 0
+	for at, r := range s {
+		if n += columns(r); n > limit && at > 0 {
+			return at
+		}
+	}
+	return len(s)
+}
