@@ -10,7 +10,7 @@ import (
 func overview() string {
 	return "retake shows what retry policies, checks of replies and correction loops decide.\n\n" +
 		listCommands() + "\nretake COMMAND -h says more. Every command takes -json.\n" +
-		"Exit status: 0 answered, 1 \"not ok\" (check -tool, replay, diff), 2 bad usage or unusable input.\n"
+		"Exit status: 0 answered, 1 \"not ok\" (check -tool, show, replay, diff), 2 bad usage or unusable input.\n"
 }
 
 func listCommands() string {

@@ -51,7 +51,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		runCommand, checkCommand, delaysCommand, limitsCommand, classifyCommand, replayCommand, diffCommand, whatifCommand,
+		runCommand, checkCommand, delaysCommand, limitsCommand, classifyCommand, showCommand, replayCommand, diffCommand, whatifCommand,
 	}
 }
 
