@@ -205,6 +205,9 @@ func (t *teller) diffs(d *machine.Decision) []diffView {
 	}
 	var views []diffView
 	for n := range min(len(is), len(was)) {
+		if isRedacted(is[n]) || isRedacted(was[n]) {
+			continue
+		}
 		v := diffView{Title: fmt.Sprintf("changed since attempt %d", d.Attempt-1)}
 		if len(is) > 1 || len(was) > 1 {
 			v.Title += fmt.Sprintf(", call %d", n+1)

@@ -85,7 +85,7 @@ const maxTries = 32
 // else the first object there is.
 func findJSON(text string) (root value, broken int, ok bool) {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
-	if trimmed == "" {
+	if trimmed == "" || isRedacted(trimmed) {
 		return value{}, 0, false
 	}
 	begin := len(text) - len(trimmed)

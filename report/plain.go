@@ -10,6 +10,13 @@ import (
 // redacted finds the mark that stands where something was left out of a journal.
 var redacted = regexp.MustCompile(`\[redacted [0-9a-f]{32}, ([0-9]{1,18}) bytes(?: of JSON)?\]`)
 
+// isRedacted reports whether all of a text was left out of a journal.
+func isRedacted(text string) bool {
+	text = strings.TrimSpace(text)
+	at := redacted.FindStringIndex(text)
+	return at != nil && at[0] == 0 && at[1] == len(text)
+}
+
 // line makes one line of foreign text, fit for a terminal: line feeds and tabs become spaces, what would not print as itself
 // becomes U+FFFD. No more of it is looked at than an entry can show.
 func line(s string) string {
