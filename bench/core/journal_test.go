@@ -243,7 +243,9 @@ func BenchmarkJournalRead(b *testing.B) {
 			return readByHand(kept.text, func(raw []byte) error { return json.Unmarshal(raw, new(journal.Record)) })
 		}},
 		{"jsonv2", func() (int, error) {
-			return readByHand(kept.text, func(raw []byte) error { return jsonv2.Unmarshal(raw, new(journal.Record), jsonv1.FormatDurationAsNano(true)) })
+			return readByHand(kept.text, func(raw []byte) error {
+				return jsonv2.Unmarshal(raw, new(journal.Record), jsonv1.FormatDurationAsNano(true))
+			})
 		}},
 		{"ours_raw", func() (int, error) {
 			r := journal.NewReader(bytes.NewReader(kept.text))
@@ -310,7 +312,9 @@ func TestTheSameWork(t *testing.T) {
 		text := appendStory(nil, all, encode)
 		require.InEpsilon(t, len(kept.text), len(text), 0.3, name)
 	}
-	n, err := readByHand(kept.text, func(raw []byte) error { return jsonv2.Unmarshal(raw, new(journal.Record), jsonv1.FormatDurationAsNano(true)) })
+	n, err := readByHand(kept.text, func(raw []byte) error {
+		return jsonv2.Unmarshal(raw, new(journal.Record), jsonv1.FormatDurationAsNano(true))
+	})
 	require.NoError(t, err)
 	require.Equal(t, len(all), n)
 }

@@ -1,0 +1,74 @@
+package start
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/bench/work"
+)
+
+// BenchmarkStart: an op is a whole process, from its start to its end. Beside that the size of the binary, stripped, and the
+// sum of what the runtime says that its init functions took.
+func BenchmarkStart(b *testing.B) {
+	for _, p := range []struct{ name, folder string }{{"hand", "hand"}, {"ours", "embed"}} {
+		b.Run(p.name, func(b *testing.B) {
+			binary, size := built(b, p.folder)
+			var inits time.Duration
+			processes := 0
+			for b.Loop() {
+				inits += started(b, binary)
+				processes++
+			}
+			b.ReportMetric(float64(size), "bytes")
+			b.ReportMetric(float64(inits)/float64(processes), "init-ns")
+		})
+	}
+}
+
+func built(t testing.TB, folder string) (binary string, size int64) {
+	binary = filepath.Join(t.TempDir(), folder)
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./"+folder)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	info, err := os.Stat(binary)
+	require.NoError(t, err)
+	return binary, info.Size()
+}
+
+// started runs a program, and adds up the lines of GODEBUG=inittrace=1: "init p @0.1 ms, 0.02 ms clock, 10 bytes, 1 allocs".
+func started(t testing.TB, binary string) time.Duration {
+	cmd := exec.CommandContext(t.Context(), binary)
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	var out, traces bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &traces
+	if err := cmd.Run(); err != nil || !strings.HasPrefix(out.String(), work.Answer) {
+		t.Fatal(err, out.String())
+	}
+	sum := 0.0
+	for line := range strings.Lines(traces.String()) {
+		_, after, _ := strings.Cut(line, " ms, ")
+		text, _, found := strings.Cut(after, " ms clock")
+		ms, err := strconv.ParseFloat(text, 64)
+		if !found || err != nil {
+			t.Fatal(line)
+		}
+		sum += ms
+	}
+	return time.Duration(sum * float64(time.Millisecond))
+}
+
+func TestBothSayTheSame(t *testing.T) {
+	for _, folder := range []string{"hand", "embed"} {
+		binary, size := built(t, folder)
+		require.Positive(t, size)
+		require.Positive(t, started(t, binary))
+	}
+}

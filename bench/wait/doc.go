@@ -1,0 +1,2 @@
+// Package wait measures what a session costs while it waits. Everything is in its tests.
+package wait

@@ -1,0 +1,276 @@
+package wait
+
+import (
+	"bytes"
+	"container/heap"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/metrics"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/avast/retry-go/v5"
+	"github.com/cenkalti/backoff/v7"
+	"github.com/failsafe-go/failsafe-go"
+	"github.com/failsafe-go/failsafe-go/retrypolicy"
+	sethvargo "github.com/sethvargo/go-retry"
+
+	ours "github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/bench/work"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+var (
+	sessions = flag.Int("sessions", 100_000, "how many wait at once")
+	// asked is set in the process that a line is measured in.
+	asked = os.Getenv("RETAKE_BENCH_WAIT")
+)
+
+const long = time.Hour
+
+var errFailed = errors.New("failed")
+
+// waiter lets n sessions wait for an hour. What it returns is kept until the memory was measured. A blocking one has a goroutine
+// for each session, which calls tried before its wait.
+type waiter struct {
+	name     string
+	blocking bool
+	wait     func(ctx context.Context, n int, tried func()) any
+}
+
+var waiters = []waiter{
+	{"floor_heap", false, deadlines},
+	{"floor_afterfunc", false, afterFuncs},
+	{"hand", true, each(func(ctx context.Context, tried func()) error {
+		tried()
+		t := time.NewTimer(long)
+		defer t.Stop()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.C:
+			return nil
+		}
+	})},
+	{"avast", true, each(func(ctx context.Context, tried func()) error {
+		return retry.New(retry.Context(ctx), retry.Delay(long), retry.MaxDelay(long), retry.DelayType(retry.FixedDelay)).Do(func() error {
+			tried()
+			return errFailed
+		})
+	})},
+	{"sethvargo", true, each(func(ctx context.Context, tried func()) error {
+		return sethvargo.Do(ctx, sethvargo.WithMaxRetries(3, sethvargo.NewConstant(long)), func(context.Context) error {
+			tried()
+			return sethvargo.RetryableError(errFailed)
+		})
+	})},
+	{"cenkalti", true, each(func(ctx context.Context, tried func()) error {
+		_, err := backoff.Retry(ctx, func() (int, error) {
+			tried()
+			return 0, errFailed
+		}, backoff.WithBackOff(backoff.NewConstantBackOff(long)), backoff.WithMaxElapsedTime(0))
+		return err
+	})},
+	{"failsafe", true, each(func(ctx context.Context, tried func()) error {
+		p := retrypolicy.NewBuilder[int]().WithDelay(long).Build()
+		_, err := failsafe.With(p).WithContext(ctx).Get(func() (int, error) {
+			tried()
+			return 0, errFailed
+		})
+		return err
+	})},
+	{"ours_do", true, each(do(nil))},
+	{"ours_do_session", true, each(func(ctx context.Context, tried func()) error {
+		s, err := session.New(session.Config{ID: "order-42"})
+		if err != nil {
+			return err
+		}
+		return do(s)(ctx, tried)
+	})},
+	{"ours_run", true, each(run)},
+}
+
+// each gives every session a goroutine, and waits until all of them wait.
+func each(wait func(ctx context.Context, tried func()) error) func(context.Context, int, func()) any {
+	return func(ctx context.Context, n int, tried func()) any {
+		var all sync.WaitGroup
+		for range n {
+			all.Go(func() {
+				if err := wait(ctx, tried); err == nil {
+					panic("a wait of an hour is over")
+				}
+			})
+		}
+		return &all
+	}
+}
+
+// do is an action whose failed try is followed by a wait of an hour.
+func do(s *session.Session) func(context.Context, func()) error {
+	action := loop.ToolCall(work.Tool)
+	action.Policy.Backoff, action.Policy.MaxTotalDelay = ours.Constant(long), 3*long
+	wrong := &fault.ToolValidationError{Tool: work.Tool, Issues: []fault.Issue{{Pointer: "/nights", Rule: "type", Expected: "integer", Got: fault.String}}}
+	return func(ctx context.Context, tried func()) error {
+		_, err := loop.Do(ctx, s, action, func(context.Context, loop.Attempt) (int, error) {
+			tried()
+			return 0, wrong
+		})
+		return err
+	}
+}
+
+// patient is under a transport policy that waits as long as a server says.
+var patient = func() loop.Config {
+	set := policy.DefaultSet()
+	most := 3 * long
+	set.Transport.MaxRetryAfter, set.Transport.MaxTotalDelay = &most, &most
+	return loop.Config{Policy: &set}
+}()
+
+// run is a whole run whose model says that it is overloaded, and asks for an hour.
+func run(ctx context.Context, tried func()) error {
+	s, err := session.New(session.Config{ID: "order-42"})
+	if err != nil {
+		return err
+	}
+	_, err = loop.Run(ctx, overloaded(tried), s, work.Prompt, patient)
+	return err
+}
+
+func overloaded(tried func()) loop.Model {
+	return loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		tried()
+		return message.Reply{}, &fault.ProviderError{Class: fault.Overloaded, RetryAfter: long}
+	})
+}
+
+func afterFuncs(_ context.Context, n int, tried func()) any {
+	type state struct{ attempt int }
+	timers := make([]*time.Timer, n)
+	for i := range timers {
+		s := &state{1}
+		timers[i] = time.AfterFunc(long, func() { s.attempt++ })
+		tried()
+	}
+	return timers
+}
+
+// queue is the least that waiting can be: who is woken when.
+type queue []due
+
+type due struct {
+	at      int64
+	session int32
+}
+
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return q[i].at < q[j].at }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)        { *q = append(*q, x.(due)) }
+func (q *queue) Pop() any          { panic("nobody is woken here") }
+
+func deadlines(_ context.Context, n int, tried func()) any {
+	q := &queue{}
+	for i := range n {
+		heap.Push(q, due{at: int64(i) * 7919 % 1_000_003, session: int32(i)})
+		tried()
+	}
+	return q
+}
+
+// BenchmarkWait: the memory of that many sessions that wait at once, each line in a process of its own: the goroutines that
+// another has left would be used again. The time is that of the whole process, and says little.
+func BenchmarkWait(b *testing.B) {
+	for _, w := range waiters {
+		b.Run(w.name, func(b *testing.B) {
+			each := 0.0
+			for b.Loop() {
+				each = inProcess(b, w.name)
+			}
+			b.ReportMetric(each, "B/session")
+		})
+	}
+}
+
+func inProcess(t testing.TB, name string) float64 {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$", "-sessions="+strconv.Itoa(*sessions))
+	cmd.Env = append(os.Environ(), "RETAKE_BENCH_WAIT="+name)
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, complaints.Bytes())
+	}
+	each, err := strconv.ParseFloat(string(bytes.TrimSpace(out)), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return each
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if asked == "" {
+		os.Exit(m.Run())
+	}
+	for _, w := range waiters {
+		if w.name == asked {
+			fmt.Println(measure(w, *sessions))
+		}
+	}
+}
+
+// measure gives the bytes of heap and stacks for each of n sessions.
+func measure(w waiter, n int) float64 {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var tried atomic.Int64
+	before := memory()
+	kept := w.wait(ctx, n, func() { tried.Add(1) })
+	for tried.Load() < int64(n) || w.blocking && waiting() < n {
+		runtime.Gosched()
+	}
+	bytes := memory() - before
+	runtime.KeepAlive(kept)
+	cancel()
+	if all, ok := kept.(*sync.WaitGroup); ok {
+		all.Wait()
+	}
+	return bytes / float64(n)
+}
+
+func memory() float64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc + m.StackInuse)
+}
+
+// waiting is how many goroutines are blocked.
+func waiting() int {
+	sample := []metrics.Sample{{Name: "/sched/goroutines/waiting:goroutines"}}
+	metrics.Read(sample)
+	return int(sample[0].Value.Uint64())
+}
+
+// Every line comes to an end, also with few sessions, whose memory is below what else changes; a goroutine is not.
+func TestEveryLine(t *testing.T) {
+	for _, w := range waiters {
+		if each := measure(w, 100); w.blocking && each <= 0 {
+			t.Error(w.name, each)
+		}
+	}
+}
