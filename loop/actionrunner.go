@@ -12,5 +12,9 @@ func NewActionRunner(s *session.Session, a *Action, record func(machine.Event, [
 	if err != nil {
 		return nil, err
 	}
-	return newRunner(s, Config{}, a.machine(), o, record)
+	m, err := a.compile()
+	if err != nil {
+		return nil, err
+	}
+	return newRunner(s, Config{}, m, o, record)
 }

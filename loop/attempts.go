@@ -32,7 +32,11 @@ func newTries(ctx context.Context, s *session.Session, a *Action, opts []Option)
 			return t, err
 		}
 	}
-	if _, err = startDriver(ctx, t.d, a.machine()); err != nil {
+	m, err := a.compile()
+	if err != nil {
+		return nil, err
+	}
+	if _, err = startDriver(ctx, t.d, m); err != nil {
 		return nil, err
 	}
 	t.fed(t.d.runner.Start(t.d.now()))
@@ -81,7 +85,7 @@ func (t *tries) next(ctx context.Context) bool {
 func (t *tries) attempt() Attempt {
 	p := t.ask.Try
 	a := Attempt{Number: p.Attempt, Max: p.MaxAttempts, tool: t.a.Tool, transport: p.Transport}
-	a.recorded = t.d.runner.State().Feedback(t.a.Tool)
+	a.recorded = t.d.runner.st.Feedback(t.a.Tool)
 	return a
 }
 
@@ -111,7 +115,7 @@ func (t *tries) abandon() {
 
 // leave lets the session go; a try that is still open is recorded as cancelled.
 func (t *tries) leave() {
-	if t.d.runner.State().Phase != machine.Stopped {
+	if t.d.runner.st.Phase != machine.Stopped {
 		_, _ = t.d.runner.Cancel(t.d.now())
 	}
 	t.d.release()

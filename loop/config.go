@@ -142,7 +142,14 @@ func WithJournal(j *journal.Journal) Option {
 	return func(o *options) { o.journal, o.journals = j, true }
 }
 
+// standard are the options of a driver where none is given. Read-only.
+var standard = &options{parallel: DefaultParallel, clock: clock.New()}
+
+// collect is what the options come to: read-only.
 func collect(opts []Option) (*options, error) {
+	if len(opts) == 0 {
+		return standard, nil
+	}
 	o := &options{parallel: DefaultParallel}
 	for _, opt := range opts {
 		opt(o)

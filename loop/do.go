@@ -21,11 +21,13 @@ type Action struct {
 	Seed string
 	// Deadline is the time no wait may outlast; zero means that of the context, if it has one.
 	Deadline time.Time
+
+	made *made
 }
 
 // ToolCall is the action of calling a tool, under the default policies.
 func ToolCall(name string) *Action {
-	return &Action{Tool: name, Policy: policy.Correction(), Transport: policy.EffectiveTransport(&policy.Set{})}
+	return &Action{Tool: name, Policy: policy.Correction(), Transport: policy.EffectiveTransport(&policy.Set{}), made: &made{}}
 }
 
 // FinalAnswer is the action of getting a final answer, under the default policies.

@@ -47,12 +47,16 @@ func newDriver(ctx context.Context, model Model, s *session.Session, cfg Config,
 	if err := cfg.fits(o); err != nil {
 		return nil, err
 	}
-	return startDriver(ctx, &driver{options: o, model: model, cfg: cfg, s: s}, cfg.machine(o))
+	m, err := cfg.compile(o)
+	if err != nil {
+		return nil, err
+	}
+	return startDriver(ctx, &driver{options: o, model: model, cfg: cfg, s: s}, m)
 }
 
 // startDriver takes the session for a run under m.
-func startDriver(ctx context.Context, d *driver, m machine.Config) (*driver, error) {
-	m.Deadline = earlier(ctx, m.Deadline)
+func startDriver(ctx context.Context, d *driver, m *machine.Compiled) (*driver, error) {
+	m = m.Until(earlier(ctx, m.Config().Deadline))
 	runner, err := newRunner(d.s, d.cfg, m, d.options, d.observe)
 	if err != nil {
 		return nil, err
@@ -109,7 +113,7 @@ func (d *driver) run(ctx context.Context, prompt ...message.Message) (Result, er
 
 // goOn carries effects out until the core stops.
 func (d *driver) goOn(ctx context.Context, effects []machine.Effect, err error) (Result, error) {
-	for err == nil && d.runner.State().Phase != machine.Stopped {
+	for err == nil && d.runner.st.Phase != machine.Stopped {
 		effects, err = d.carry(ctx, effects[len(effects)-1])
 	}
 	if err != nil {
@@ -121,7 +125,7 @@ func (d *driver) goOn(ctx context.Context, effects []machine.Effect, err error) 
 // broken ends a run that the driver cannot go on with, so that the session is left consistent. One that could not even
 // start needs no end.
 func (d *driver) broken(err error) error {
-	if d.runner.State().Phase == machine.Idle {
+	if d.runner.st.Phase == machine.Idle {
 		return err
 	}
 	if _, cancel := d.runner.Cancel(d.now()); cancel != nil {
@@ -163,7 +167,7 @@ func (d *driver) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effe
 	if model == nil {
 		return nil, fmt.Errorf("loop: there is no model %q: name one of those given by WithModels", m.Model)
 	}
-	st := d.runner.State()
+	st := &d.runner.st
 	inner, end := d.begin(ctx, modelWork(m))
 	reply, err := model.Reply(inner, Request{
 		System: m.System, Messages: st.Transcript, Tools: d.cfg.Tools.All(), Output: d.cfg.Output, Model: m.Model, At: m.At, Stream: d.stream,
@@ -189,7 +193,7 @@ func (d *driver) replied(ctx context.Context, reply message.Reply, err error) ([
 }
 
 func (d *driver) makePrompt(ctx context.Context, m *machine.ModelCall) ([]machine.Effect, error) {
-	system, add, err := d.prompt(ctx, d.runner.State().Session, m.At)
+	system, add, err := d.prompt(ctx, d.runner.st.Session, m.At)
 	if err != nil {
 		return nil, fmt.Errorf("making the prompt: %w", err)
 	}
@@ -244,7 +248,7 @@ func (d *driver) adjustPolicy() error {
 	if d.adjust == nil {
 		return nil
 	}
-	layer, ok := d.adjust(d.runner.State().Session)
+	layer, ok := d.adjust(d.runner.st.Session)
 	if !ok || reflect.DeepEqual(layer, d.adjusted) {
 		return nil
 	}

@@ -51,7 +51,11 @@ func Run(ctx context.Context, model Model, s *session.Session, prompt string, cf
 		return Result{}, err
 	}
 	defer d.release()
-	said := cfg.History.Append(message.Message{Role: message.User, Text: prompt})
+	asked := message.Message{Role: message.User, Text: prompt}
+	if cfg.History.Len() == 0 {
+		return d.run(ctx, asked)
+	}
+	said := cfg.History.Append(asked)
 	return d.run(ctx, said.Slice(0, said.Len())...)
 }
 

@@ -63,7 +63,11 @@ func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []mach
 	if err := cfg.fits(o); err != nil {
 		return nil, err
 	}
-	return newRunner(s, cfg, cfg.machine(o), o, record)
+	m, err := cfg.compile(o)
+	if err != nil {
+		return nil, err
+	}
+	return newRunner(s, cfg, m, o, record)
 }
 
 // RunnerAt returns a runner that goes on from a state, for engines that keep states themselves. The session is new, or the one that the state came from; it takes over what the state holds.
@@ -87,7 +91,7 @@ func RunnerAt(s *session.Session, cfg Config, st machine.State, record func(mach
 }
 
 // newRunner takes the session for itself. A session without an id gets one: at this edge randomness is allowed.
-func newRunner(s *session.Session, cfg Config, m machine.Config, o *options, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
+func newRunner(s *session.Session, cfg Config, m *machine.Compiled, o *options, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
 	if s == nil {
 		return nil, errors.New("loop: the session is nil: make one with session.New")
 	}
@@ -103,18 +107,16 @@ func newRunner(s *session.Session, cfg Config, m machine.Config, o *options, rec
 }
 
 // begin makes the idle state of a run, and opens its journal.
-func (r *Runner) begin(m machine.Config, o *options) (err error) {
+func (r *Runner) begin(m *machine.Compiled, o *options) error {
 	if err := r.name(o.journal); err != nil {
 		return err
 	}
-	if r.st, err = machine.New(m, r.s.State()); err != nil {
-		return err
-	}
+	r.st = m.New(r.s.State())
 	r.settings = ReadSettings(r.st.Policy)
 	if r.journal = o.journal; r.journal == nil {
 		return nil
 	}
-	return r.journal.Begin(header(m, r.cfg), r.st)
+	return r.journal.Begin(header(*m.Config(), r.cfg), r.st)
 }
 
 // name gives the session its id, where it has none yet.

@@ -99,6 +99,15 @@ func (p RetryPolicy) TransportLayer() Layer {
 // Retries reports whether failures of class c are retried at all under p.
 func (p RetryPolicy) Retries(c fault.Class) bool { return slices.Contains(p.RetryableErrors, c) }
 
+// Equal reports whether two policies say the same. A list that is empty is one that is not there.
+func (p *RetryPolicy) Equal(q *RetryPolicy) bool {
+	return p.MaxAttempts == q.MaxAttempts && p.EmitFeedback == q.EmitFeedback && p.RetryAfter == q.RetryAfter &&
+		p.MaxRetryAfter == q.MaxRetryAfter && p.MaxTotalDelay == q.MaxTotalDelay && p.NoProgress == q.NoProgress &&
+		p.OptOut == q.OptOut && p.TextRepairs == q.TextRepairs && p.NativeRepairs == q.NativeRepairs &&
+		p.OnReducerError == q.OnReducerError && slices.Equal(p.RetryableErrors, q.RetryableErrors) &&
+		slices.Equal(p.FormsOff, q.FormsOff) && maps.Equal(p.Bases, q.Bases) && p.Backoff.Equal(q.Backoff)
+}
+
 // cloneBases never returns nil, for in a layer nil means "not said".
 func cloneBases(b map[fault.Class]time.Duration) map[fault.Class]time.Duration {
 	if b == nil {

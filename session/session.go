@@ -27,7 +27,13 @@ func New(cfg Config) (*Session, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Session{declared: map[string]declaration{}, reducers: map[string][]Reducer{}}
+	s := &Session{}
+	if len(cfg.Slices) > 0 {
+		s.declared = make(map[string]declaration, len(cfg.Slices))
+	}
+	if len(cfg.Reducers) > 0 {
+		s.reducers = make(map[string][]Reducer, len(cfg.Reducers))
+	}
 	for _, d := range cfg.Slices {
 		s.declared[d.Name()] = d.declaration()
 	}
@@ -35,7 +41,9 @@ func New(cfg Config) (*Session, error) {
 		s.reducers[r.event] = append(s.reducers[r.event], r)
 	}
 	s.state.Store(&State{id: cfg.ID, slots: emptySlots(cfg.Slices)})
-	s.OnReducerError(cfg.OnReducerError)
+	if cfg.OnReducerError != nil {
+		s.OnReducerError(cfg.OnReducerError)
+	}
 	return s, nil
 }
 
@@ -91,8 +99,8 @@ func (s *Session) OnReducerError(fn func(fault.ReducerError)) { s.notify.Store(&
 // ReportReducerError calls who was set by OnReducerError. It is for drivers, which run reducers by ReduceIn and record their
 // errors in a State of their own.
 func (s *Session) ReportReducerError(e fault.ReducerError) {
-	if fn := *s.notify.Load(); fn != nil {
-		fn(e)
+	if fn := s.notify.Load(); fn != nil && *fn != nil {
+		(*fn)(e)
 	}
 }
 

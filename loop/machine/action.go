@@ -52,15 +52,16 @@ func (s *step) shut(name string) {
 
 // shutAll closes the actions that fit.
 func (s *step) shutAll(fits func(*Action) bool) {
+	if !slices.ContainsFunc(s.Actions, func(a Action) bool { return fits(&a) }) {
+		return
+	}
 	var left []Action
 	for n := range s.Actions {
 		if !fits(&s.Actions[n]) {
 			left = append(left, s.Actions[n])
 		}
 	}
-	if len(left) < len(s.Actions) {
-		s.Actions, s.ownActions = left, true
-	}
+	s.Actions, s.ownActions = left, true
 }
 
 // policyOf is the policy of an action: read-only.
