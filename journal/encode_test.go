@@ -53,7 +53,7 @@ func TestDecisionsOfTheCorpusAreWrittenAsCanonWritesThem(t *testing.T) {
 func TestDecisionsAreWrittenAsCanonWritesThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.SampledFrom([]string{"", "\"\\/\b\f\n\r\t\x00\x7f", "<&>\u2028\u2029", "ä€😀"}), rapid.String()).Draw(t, "text")
-		n := rapid.IntRange(-1, 1<<40).Draw(t, "n")
+		n := rapid.IntRange(-1, 1<<30).Draw(t, "n")
 		flag := rapid.Bool().Draw(t, "flag")
 		at := machine.Position{Action: text, Attempt: n, MaxAttempts: -1}
 		until := time.Unix(rapid.Int64Range(-1<<40, 1<<40).Draw(t, "s"), int64(n)%1e9)

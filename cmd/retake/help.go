@@ -8,7 +8,7 @@ import (
 
 // overview is the help of retake itself.
 func overview() string {
-	return "retake shows what retry policies, checks of replies and correction loops decide.\n\n" +
+	return "retake shows what retry policies, checks of replies and correction loops decide, and replays their journals.\n\n" +
 		listCommands() + "\nretake COMMAND -h says more. Every command takes -json.\n" +
 		"Exit status: 0 answered, 1 \"not ok\" (check -tool, show, replay, diff), 2 bad usage or unusable input.\n"
 }
