@@ -204,7 +204,8 @@ func (e *DifferenceError) hangs() string {
 // maxShown is how many changed fields are shown to people.
 const maxShown = 30
 
-// Explain is the difference as a page for people: where, what it was and what it is, the rules, what they hang on, and each field that differs.
+// Explain is the difference as a page for people: where, what it was and what it is, the rules, what they hang on, and each
+// field that differs.
 func (e *DifferenceError) Explain() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "line %d, %s\n", e.Line, e.place())

@@ -57,8 +57,8 @@ func (r *recordings) claim(id string, l rawLine) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if other, taken := r.lines[id]; taken {
-		return fmt.Errorf("%s:%d: id %q stands on line %d too: a session has one journal, so give it another id", l.file, max(l.number, other.number),
-			id, min(l.number, other.number))
+		return fmt.Errorf("%s:%d: id %q stands on line %d too: a session has one journal, so give it another id",
+			l.file, max(l.number, other.number), id, min(l.number, other.number))
 	}
 	r.lines[id] = rawLine{number: l.number}
 	return nil

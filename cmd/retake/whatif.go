@@ -18,7 +18,9 @@ import (
 var whatifCommand = command{
 	name:    "whatif",
 	summary: "what recorded runs would have taken under another policy",
-	usage:   []string{"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-key FILE] [-json] JOURNAL..."},
+	usage: []string{
+		"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-key FILE] [-json] JOURNAL...",
+	},
 	about: `
 Drives each recorded run again under another policy, with another template for the words that correct the model, or with its
 replies read again against other tools. What models, tools and planners did is taken from the record, in its order; waits are
@@ -292,6 +294,7 @@ func (w *whatif) table(e *env, c journal.Comparison) {
 	counts("tokens in", func(t journal.Totals) int64 { return t.Usage.InputTokens })
 	counts("tokens out", func(t journal.Totals) int64 { return t.Usage.OutputTokens })
 	if cost := w.costs(c); cost != nil {
-		fmt.Fprintf(e.out, "  %-20s %12.6f %12.6f %12.6f %+12.6f\n", "cost", cost.Recorded, cost.Answered, cost.WhatIf, cost.WhatIf-cost.Answered)
+		fmt.Fprintf(e.out, "  %-20s %12.6f %12.6f %12.6f %+12.6f\n", "cost", cost.Recorded, cost.Answered, cost.WhatIf,
+			cost.WhatIf-cost.Answered)
 	}
 }
