@@ -39,7 +39,7 @@ fuzz: ## every fuzz target for FUZZTIME
 	done) || exit 1; done
 
 golden: ## rewrite the golden files; then read the diff, and commit only what you understand
-	go test ./fault ./ratelimit ./result ./policy/file ./feedback ./looptest/scenario ./cmd/retake ./adapter/internal/wiretest -args -rewrite
+	go test ./fault ./ratelimit ./result ./policy/file ./feedback ./looptest/scenario ./journal ./report ./cmd/retake ./adapter/internal/wiretest -args -rewrite
 	@for m in $(WIRE); do (cd $$m && go test . -args -rewrite) || exit 1; done
 
 lint:

@@ -8,9 +8,9 @@ import (
 // Limits bound a rendered feedback. The zero value is refused by Validate; [DefaultLimits] is the usual choice.
 type Limits struct {
 	// MaxIssues is how many issues are told, 1 to 1000. Which ones is a fair choice over the members of the proposal.
-	MaxIssues int
+	MaxIssues int `json:"max_issues"`
 	// MaxBytes is the longest text, in bytes, 256 to 1 MiB.
-	MaxBytes int
+	MaxBytes int `json:"max_bytes"`
 }
 
 // DefaultLimits are 20 issues and 4 KiB.

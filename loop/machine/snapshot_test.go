@@ -200,7 +200,7 @@ func TestRestoreRefusesWhatIsNoSnapshot(t *testing.T) {
 		{"no_phase", with("phase", `"dreaming"`), `phase: "dreaming" is no phase`},
 		{"bad_session", with("session", `{}`), "session"},
 		{"bad_policy", with("policy", `{"max_turns":0}`), "max_turns"},
-		{"bad_config", with("config", `{"policy":{},"limits":{"MaxIssues":0,"MaxBytes":0}}`), "config"},
+		{"bad_config", with("config", `{"policy":{},"limits":{"max_issues":0,"max_bytes":0}}`), "config"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := machine.Restore([]byte(tt.text))
