@@ -244,13 +244,16 @@ func edited(t testing.TB, text []byte, old, with string) []byte {
 	return journal.Chain(records...)
 }
 
-// bad are journals with something wrong, made from good ones.
-func bad(t testing.TB) map[string]func(good func(string) []byte) []byte {
+// made are journals that are made from good ones: with something wrong, and one of before there were behaviours.
+func made(t testing.TB) map[string]func(good func(string) []byte) []byte {
 	line := func(text []byte, n int) (before, at, after string) {
 		lines := strings.SplitAfter(string(text), "\n")
 		return strings.Join(lines[:n-1], ""), lines[n-1], strings.Join(lines[n:], "")
 	}
 	return map[string]func(func(string) []byte) []byte{
+		"before_behaviours": func(good func(string) []byte) []byte {
+			return edited(t, good("corrected"), `"behaviours":["broken_replies"],`, "")
+		},
 		"bad-hash-changed": func(good func(string) []byte) []byte {
 			before, at, after := line(good("corrected"), 4)
 			return []byte(before + strings.Replace(at, "Lisbon", "Lisbin", 1) + after)

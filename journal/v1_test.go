@@ -56,7 +56,7 @@ func TestJournalsOfTheFirstFormatReplayForEver(t *testing.T) {
 	}
 	files, err := filepath.Glob(filepath.Join(v1, "*.jsonl"))
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(files), len(stories(t))+len(bad(t)))
+	require.GreaterOrEqual(t, len(files), len(stories(t))+len(made(t)))
 	for _, path := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".jsonl"), func(t *testing.T) {
 			text, err := os.ReadFile(path)
@@ -82,7 +82,7 @@ func writeMissing(t *testing.T) {
 		require.NoError(t, err)
 		return text
 	}
-	all := bad(t)
+	all := made(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		writeOnce(t, name, func() []byte { return all[name](good) })
 	}
