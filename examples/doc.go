@@ -4,4 +4,5 @@
 //   - template is a system prompt that reads the feedback and a slice of the session.
 //   - runtime embeds the loop in a runtime that has a loop of its own, with loop.Attempts.
 //   - faketime tests a run with an hour of backoff in no time.
+//   - trip books a trip through an MCP server, on any provider's model: a module of its own, for it links their SDKs.
 package examples
