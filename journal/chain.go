@@ -20,12 +20,20 @@ func newHash() (h hash) {
 
 // next is the hash of a record whose bytes are raw.
 func (h hash) next(raw []byte) (next hash) {
-	sum := sha256.New()
-	sum.Write(h[:])
-	sum.Write(raw)
-	var full [sha256.Size]byte
-	hex.Encode(next[:], sum.Sum(full[:0])[:hashLen/2])
-	return next
+	return hashOf(append(append(make([]byte, 0, hashLen+len(raw)), h[:]...), raw...))
+}
+
+// nextIn is next for the record in a whole line, with its line feed. What stands before the record in the line is overwritten.
+func (h hash) nextIn(line []byte) hash {
+	copy(line[rawStart-hashLen:], h[:])
+	return hashOf(line[rawStart-hashLen : len(line)-len(afterLine)])
+}
+
+// hashOf is the hash of a hash and the record after it.
+func hashOf(text []byte) (h hash) {
+	sum := sha256.Sum256(text)
+	hex.Encode(h[:], sum[:hashLen/2])
+	return h
 }
 
 func (h hash) String() string { return string(h[:]) }
@@ -40,11 +48,24 @@ const (
 
 // appendLine appends the line of a record.
 func appendLine(to []byte, h hash, raw []byte) []byte {
-	to = append(to, beforeHash...)
-	to = append(to, h[:]...)
-	to = append(to, afterHash...)
-	to = append(to, raw...)
+	to = append(append(append(append(to, beforeHash...), h[:]...), afterHash...), raw...)
 	return append(to, afterLine...)
+}
+
+// beginLine appends the place of what stands before a record in a line.
+func beginLine(to []byte) []byte {
+	var before [rawStart]byte
+	return append(to, before[:]...)
+}
+
+// endLine ends the line that begins at from, and whose record was written after its beginning; it returns the hash.
+func (h hash) endLine(to []byte, from int) ([]byte, hash) {
+	to = append(to, afterLine...)
+	next := h.nextIn(to[from:])
+	copy(to[from:], beforeHash)
+	copy(to[from+len(beforeHash):], next[:])
+	copy(to[from+len(beforeHash)+hashLen:], afterHash)
+	return to, next
 }
 
 // cutLine finds hash and record in a line without its line feed; ok is false where it is no line of a journal.

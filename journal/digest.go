@@ -17,10 +17,11 @@ type digester struct {
 	mac stdhash.Hash
 	// said is the digest of the conversation so far.
 	said string
-	// room is for what a digest is taken of.
-	room []byte
 	// marks says that pieces may be marks of what was redacted.
 	marks bool
+	// sum and room are memory to write to.
+	sum  [sha256.Size]byte
+	room []byte
 }
 
 // newDigester returns a digester for a session. Without a secret key the digests of equal pieces are equal within a session
@@ -34,8 +35,7 @@ func newDigester(session string, secret []byte, marks bool) *digester {
 func (d *digester) of(text []byte) string {
 	d.mac.Reset()
 	d.mac.Write(text)
-	var sum [sha256.Size]byte
-	return hex.EncodeToString(d.mac.Sum(sum[:0])[:hashLen/2])
+	return hex.EncodeToString(d.mac.Sum(d.sum[:0])[:hashLen/2])
 }
 
 // piece is the digest of a text, or that which its mark holds.
@@ -53,16 +53,17 @@ func (d *digester) piece(text string) string {
 func (d *digester) say(said []message.Message) error {
 	for _, m := range said {
 		m.Text, m.Opaque = d.piece(m.Text), d.piece(m.Opaque)
-		m.Calls = slices.Clone(m.Calls)
+		if len(m.Calls) > 0 {
+			m.Calls = slices.Clone(m.Calls)
+		}
 		for n := range m.Calls {
 			m.Calls[n].Arguments = d.piece(m.Calls[n].Arguments)
 		}
-		e := encoder{out: append(d.room[:0], d.said...)}
-		e.message(&m)
-		if d.room = e.out; e.err != nil {
-			return e.err
+		text, err := appendSaid(append(d.room[:0], d.said...), &m)
+		if err != nil {
+			return err
 		}
-		d.said = d.of(e.out)
+		d.room, d.said = text, d.of(text)
 	}
 	return nil
 }

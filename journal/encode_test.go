@@ -79,9 +79,9 @@ func TestDecisionsAreWrittenAsCanonWritesThem(t *testing.T) {
 		for _, m := range d.Said {
 			want, err := canon.Marshal(m)
 			require.NoError(t, err)
-			var e encoder
-			e.message(&m)
-			require.Equal(t, string(want), string(e.out))
+			got, err := appendSaid(nil, &m)
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(got))
 		}
 	})
 }

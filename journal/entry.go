@@ -27,16 +27,16 @@ func (r *Reader) entry() (entry, error) {
 	return entry{kind: kindOf(raw), raw: raw, line: r.line, offset: r.offset, end: r.end}, nil
 }
 
-// decode decodes the record.
-func (e *entry) decode() {
-	e.rec, e.err = decode(e.raw)
+// decode decodes the record. room is memory to write to.
+func (e *entry) decode(room *[]byte) {
+	e.rec, e.err = decode(e.raw, room)
 	e.decoded = true
 }
 
 // record is the decoded record.
 func (e *entry) record() (Record, error) {
 	if !e.decoded {
-		e.decode()
+		e.decode(new([]byte))
 	}
 	return e.rec, e.err
 }
@@ -95,6 +95,8 @@ const (
 type batch struct {
 	entries []entry
 	room    []byte
+	// again is what was decoded, written once more.
+	again []byte
 }
 
 // add takes over a line. Decisions are compared as bytes; all else is decoded here, beside the folding.
@@ -104,7 +106,7 @@ func (b *batch) add(e entry) {
 		b.room = append(b.room, e.raw...)
 		e.raw = b.room[from:len(b.room):len(b.room)]
 	} else {
-		e.decode()
+		e.decode(&b.again)
 		e.raw = nil
 	}
 	b.entries = append(b.entries, e)

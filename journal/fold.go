@@ -33,7 +33,7 @@ type Fold struct {
 	// events counts the events so far, last is the last one.
 	events int64
 	last   *Event
-	// buffer is room for the bytes of a decision.
+	// buffer is room for the bytes of a record.
 	buffer []byte
 }
 
@@ -228,7 +228,7 @@ func (f *Fold) addReal(ctx context.Context, from Transcripts, raw []byte, rec Re
 	if err != nil {
 		return err
 	}
-	if rec, err = decode(whole); err != nil {
+	if rec, err = decode(whole, &f.buffer); err != nil {
 		return err
 	}
 	return f.Add(rec)

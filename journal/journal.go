@@ -240,15 +240,16 @@ func (j *Journal) Resumed(at time.Time, asked machine.EffectKind) error {
 
 // owe adds a record to what the next append writes.
 func (j *Journal) owe(rec Record) error {
-	raw, err := canon.Marshal(rec)
+	from := len(j.owed)
+	line, err := appendRecord(beginLine(j.owed), &rec)
 	if err != nil {
 		return err
 	}
-	if len(raw)+rawStart+len(afterLine) > MaxLineBytes {
-		return fmt.Errorf("a record of %d bytes is longer than a line may be: %d", len(raw), MaxLineBytes)
+	if size := len(line) - from; size+len(afterLine) > MaxLineBytes {
+		return fmt.Errorf("a record of %d bytes is longer than a line may be: %d", size-rawStart, MaxLineBytes)
 	}
-	h := j.head.next(raw)
-	j.owed = appendLine(j.owed, h, raw)
+	line, h := j.head.endLine(line, from)
+	j.owed = line
 	if rec.Note == nil {
 		j.head = h
 	}

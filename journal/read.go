@@ -22,6 +22,8 @@ type Reader struct {
 	line, offset, end int64
 	torn              []byte
 	err               error
+	// room is for decode.
+	room []byte
 }
 
 // NewReader returns a reader of the journal that in holds, from its first byte.
@@ -36,7 +38,7 @@ func (r *Reader) Next() (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	rec, err := decode(raw)
+	rec, err := decode(raw, &r.room)
 	if err != nil {
 		r.err = &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
 		return Record{}, r.err
@@ -67,7 +69,7 @@ func (r *Reader) raw() ([]byte, error) {
 	if !ok {
 		return nil, &CorruptError{Line: r.line, Offset: r.offset, Why: `it is no line of a journal: {"hash":…,"record":…} is wanted`}
 	}
-	want := r.head.next(raw)
+	want := r.head.nextIn(line)
 	if found != want {
 		return nil, &CorruptError{Line: r.line, Offset: r.offset, Found: printable(found), Want: want.String()}
 	}
@@ -115,8 +117,11 @@ func (r *Reader) Offset() int64 { return r.end }
 // Torn is what was left of the last line where it has no line feed; nil where nothing was.
 func (r *Reader) Torn() []byte { return r.torn }
 
-// decode reads a record: exactly one member, of a kind that is known.
-func decode(raw []byte) (Record, error) {
+// decode reads a record: exactly one member, of a kind that is known. room is memory to write to.
+func decode(raw []byte, room *[]byte) (Record, error) {
+	if ev, ok := readEvent(raw, room); ok {
+		return Record{Event: ev}, nil
+	}
 	var rec Record
 	if err := canon.UnmarshalKnown(raw, &rec); err != nil {
 		return Record{}, fmt.Errorf("its record cannot be read: %w", err)

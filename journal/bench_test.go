@@ -1,0 +1,111 @@
+package journal_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// discard is a store of journals that are thrown away.
+type discard struct{}
+
+func (discard) List(context.Context) ([]string, error)              { return nil, nil }
+func (d discard) Open(context.Context, string) (journal.Log, error) { return d, nil }
+func (discard) Read(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(nil)), nil
+}
+func (discard) Append(context.Context, int64, []byte, bool) error         { return nil }
+func (discard) Replace(ctx context.Context, at int64, lines []byte) error { return nil }
+func (discard) Close() error                                              { return nil }
+
+// memory is a store of one journal in memory.
+type memory struct {
+	discard
+	text []byte
+}
+
+func (k *memory) Open(context.Context, string) (journal.Log, error) { return k, nil }
+func (k *memory) Append(_ context.Context, _ int64, lines []byte, _ bool) error {
+	k.text = append(k.text, lines...)
+	return nil
+}
+
+// tried is a run of tries that fail until they are told to stop: the smallest steps there are.
+func tried(t testing.TB, store journal.Store) (machine.State, *journal.Journal) {
+	t.Helper()
+	free := policy.Unlimited
+	set := policy.DefaultSet()
+	set.Budgets, set.Global = policy.Budgets{Tool: free, Run: free, UnknownTools: free}, policy.Layer{MaxAttempts: &free}
+	cfg := machine.Config{Single: true, Action: "book_room", Policy: set, Limits: feedback.DefaultLimits(), Behaviours: machine.Behaviours()}
+	held, err := session.NewState(theSession)
+	require.NoError(t, err)
+	st, err := machine.New(cfg, held)
+	require.NoError(t, err)
+	j, err := journal.Open(t.Context(), store, theSession, journal.Settings{Sync: journal.SyncNever})
+	require.NoError(t, err)
+	require.NoError(t, j.Begin(journal.Header{Config: cfg}, st))
+	return st, j
+}
+
+// atNoon is the time of all steps.
+var atNoon = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func failedTry() machine.Event {
+	return machine.Event{Kind: machine.Tried, At: atNoon, Try: &machine.Try{Failure: fault.Failure{
+		Plane: fault.Correction, Class: fault.ToolValidation, Issues: []fault.Issue{{Pointer: "/nights", Rule: "type", Expected: "integer", Got: fault.String, Source: fault.FromSchema}},
+	}}}
+}
+
+func stepOf(t testing.TB, st machine.State, ev machine.Event) (machine.State, []machine.Effect) {
+	next, effects, err := machine.Step(st, ev)
+	require.NoError(t, err)
+	return next, effects
+}
+
+// BenchmarkJournalAppend is one step recorded: an event and the decision on it, two records.
+func BenchmarkJournalAppend(b *testing.B) {
+	st, j := tried(b, discard{})
+	st, effects := stepOf(b, st, machine.Event{Kind: machine.Started, At: atNoon})
+	require.NoError(b, j.Step(machine.Event{Kind: machine.Started, At: atNoon}, effects, st))
+	ev := failedTry()
+	st, effects = stepOf(b, st, ev)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := j.Step(ev, effects, st); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/2, "ns/record")
+}
+
+// BenchmarkReplayTries reads, verifies, decodes, folds and compares a journal of 2,000 steps.
+func BenchmarkReplayTries(b *testing.B) {
+	store := &memory{}
+	st, j := tried(b, store)
+	ev := machine.Event{Kind: machine.Started, At: atNoon}
+	for range 2000 {
+		next, effects := stepOf(b, st, ev)
+		require.NoError(b, j.Step(ev, effects, next))
+		st, ev = next, failedTry()
+	}
+	records := float64(bytes.Count(store.text, []byte("\n")))
+	b.SetBytes(int64(len(store.text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := journal.Replay(bytes.NewReader(store.text), journal.Replaying{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(records*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+}
