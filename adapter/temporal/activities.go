@@ -25,6 +25,7 @@ import (
 
 // begin is what the worker says of itself at the beginning of a run.
 func (a *agent) begin(in order) begun {
+	a.leave()
 	b := begun{
 		Behaviours: machine.Behaviours(), Reducers: len(a.Session.Reducers) > 0, Adjust: a.Adjust != nil, Prompt: a.Prompt != nil,
 		Planner: a.Planner != nil && !in.Person, Slow: a.Slow, Parallel: a.Parallel, Models: slices.Sorted(maps.Keys(a.Models)),
@@ -45,6 +46,13 @@ func (a *agent) begin(in order) begun {
 	}
 	b.Trouble = troubled(err)
 	return b
+}
+
+// leave stops where user code would be called and a history is only looked at.
+func (a *agent) leave() {
+	if a.hooks.beyond != nil {
+		a.hooks.beyond()
+	}
 }
 
 // sessionFor is the session that a run begins in.

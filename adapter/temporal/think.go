@@ -86,6 +86,7 @@ func (a *agent) think(_ context.Context, in wire[thought]) (wire[conclusion], er
 
 // conclude runs the user's code.
 func (a *agent) conclude(st session.State, adjust bool, events []session.Event) (said conclusion) {
+	a.leave()
 	defer func() {
 		if err := panicked(recover()); err != nil {
 			said = conclusion{Trouble: troubled(fmt.Errorf("adjusting the policy: %w", err))}

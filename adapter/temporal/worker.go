@@ -84,10 +84,19 @@ type Worker struct {
 	// that earlier.
 	MaxEvents int
 
-	// record and noted are told of every step and note, also when a history is replayed.
-	record func(machine.Event, []machine.Effect, machine.State)
-	noted  func(journal.Note)
+	// hooks are told of a run also when a history is replayed.
+	hooks hooks
+}
+
+// hooks are told what a run does. Any may be nil.
+type hooks struct {
+	// begins may change what the worker said of itself; opened is told of the idle state.
 	begins func(*begun)
+	opened func(order, begun, machine.State)
+	step   func(machine.Event, []machine.Effect, machine.State)
+	note   func(journal.Note)
+	// beyond is called where user code would be: what is replayed has come to its end.
+	beyond func()
 }
 
 // Try is one try of a single action.

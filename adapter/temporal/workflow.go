@@ -86,8 +86,8 @@ func (f *flow) begin() error {
 	if err != nil {
 		return err
 	}
-	if f.begun = b.v; f.begins != nil {
-		f.begins(&f.begun)
+	if f.begun = b.v; f.hooks.begins != nil {
+		f.hooks.begins(&f.begun)
 	}
 	if err := f.begun.Trouble.err(); err != nil {
 		return err
@@ -104,7 +104,9 @@ func (f *flow) begin() error {
 	if f.st, err = machine.New(m, held); err != nil {
 		return err
 	}
-	f.settings = loop.ReadSettings(f.st.Policy)
+	if f.settings = loop.ReadSettings(f.st.Policy); f.hooks.opened != nil {
+		f.hooks.opened(f.in, f.begun, f.st)
+	}
 	return nil
 }
 
@@ -176,8 +178,8 @@ func (f *flow) tell(ev machine.Event, effects []machine.Effect) {
 			f.cause = f.err
 		}
 	}
-	if f.record != nil {
-		f.record(ev, effects, f.st)
+	if f.hooks.step != nil {
+		f.hooks.step(ev, effects, f.st)
 	}
 	if len(f.Observers) == 0 || workflow.IsReplaying(f.ctx) {
 		return
@@ -236,8 +238,8 @@ func (f *flow) lost(tries int32, what string) {
 }
 
 func (f *flow) note(n journal.Note) {
-	if f.agent.noted != nil {
-		f.agent.noted(n)
+	if f.hooks.note != nil {
+		f.hooks.note(n)
 	}
 }
 

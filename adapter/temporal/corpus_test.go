@@ -1,0 +1,201 @@
+package temporal_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+
+	"github.com/retake-go/retake/adapter/temporal"
+)
+
+// question is a line of a corpus: see retake run -h.
+type question struct {
+	ID       string          `json:"id"`
+	Question json.RawMessage `json:"question"`
+	Tools    []struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
+	} `json:"tools"`
+	Replies []struct {
+		Text  string         `json:"text"`
+		Calls []message.Call `json:"tool_calls"`
+	} `json:"replies"`
+	Ladder []int `json:"ladder"`
+}
+
+// corpus reads the first questions that can be used, each as often as it takes to have so many.
+func corpus(path string, sessions int) ([]question, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var all []question
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() && len(all) < sessions {
+		var q question
+		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
+			return nil, err
+		}
+		if _, err := q.tools(nil); err == nil && len(q.script()) > 0 {
+			all = append(all, q)
+		}
+	}
+	for own, n := len(all), 0; own > 0 && len(all) < sessions; n++ {
+		again := all[n%own]
+		again.ID = fmt.Sprintf("%s-%d", again.ID, len(all))
+		all = append(all, again)
+	}
+	return all, lines.Err()
+}
+
+// agent is the name of the question's agent.
+func (q question) agent() string {
+	return "q." + strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" \t\n/", r) {
+			return '_'
+		}
+		return r
+	}, q.ID)
+}
+
+func (q question) prompt() string {
+	var text string
+	if json.Unmarshal(q.Question, &text) == nil {
+		return text
+	}
+	return string(q.Question)
+}
+
+// script is what the model answers, one after the other.
+func (q question) script() []int {
+	if len(q.Ladder) > 0 {
+		return q.Ladder
+	}
+	script := make([]int, len(q.Replies))
+	for n := range script {
+		script[n] = n
+	}
+	return script
+}
+
+// tools are the tools on offer; each call begins with begun.
+func (q question) tools(begun func(context.Context, string)) (*tool.Set, error) {
+	var all []*tool.Tool
+	for _, spec := range q.Tools {
+		t, err := tool.Raw(spec.Name, spec.Description, spec.Parameters, func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+			if begun != nil {
+				begun(ctx, "tool")
+			}
+			return json.Marshal(map[string]any{"key": tool.IdempotencyKey(ctx), "bytes": len(args)})
+		})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return tool.NewSet(all...)
+}
+
+// Reply answers by how often the model spoke before: a worker that takes over says what the dead one would have said.
+func (q question) reply(req loop.Request) message.Reply {
+	spoke, done := 0, false
+	for _, m := range req.Messages.All() {
+		if m.Role == message.Assistant {
+			spoke++
+		}
+		done = done || (m.Role == message.Tool && !m.IsError) || strings.HasPrefix(m.Text, "Result of ")
+	}
+	script := q.script()
+	if done || spoke >= len(script) {
+		return message.Reply{Text: "Done.", Finish: message.Stop, Usage: message.Usage{InputTokens: 7, OutputTokens: 2, APICalls: 1}}
+	}
+	from := q.Replies[script[spoke]]
+	reply := message.Reply{Text: from.Text, Finish: message.Stop, Usage: message.Usage{InputTokens: 70, OutputTokens: 20, APICalls: 1}}
+	for n, c := range from.Calls {
+		reply.Calls = append(reply.Calls, message.Call{ID: fmt.Sprintf("call-%d-%d", spoke, n), Name: c.Name, Arguments: c.Arguments})
+		reply.Finish = message.ToolUse
+	}
+	return reply
+}
+
+// worker makes the question's runs.
+func (q question) worker(begun func(context.Context, string), observers ...loop.Observer) (temporal.Worker, error) {
+	tools, err := q.tools(begun)
+	return temporal.Worker{
+		Agent: q.agent(), Tools: tools, Observers: observers, Heartbeat: 2 * time.Second, Deaths: 50,
+		Model: loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+			if begun != nil {
+				begun(ctx, "model")
+			}
+			return q.reply(req), ctx.Err()
+		}),
+	}, err
+}
+
+// held is what all runs are held to: what has to be corrected is asked for again a second later, with jitter.
+func held() loop.Config {
+	set := policy.DefaultSet()
+	wait := backoff.Constant(2 * time.Second)
+	wait.Jitter = backoff.Jitter{Kind: backoff.Equal}
+	set.Global.Backoff = &wait
+	return loop.Config{Policy: &set, Seed: "kill"}
+}
+
+// inProcess is the canonical trace of a run in process, undisturbed.
+func (q question) inProcess(ctx context.Context, cfg loop.Config) (string, error) {
+	store, err := os.MkdirTemp("", "retake")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(store)
+	j, err := journal.Open(ctx, journal.Dir(store), q.ID, journal.Settings{})
+	if err != nil {
+		return "", err
+	}
+	s, err := session.New(session.Config{ID: q.ID})
+	if err != nil {
+		return "", err
+	}
+	w, err := q.worker(nil)
+	if err != nil {
+		return "", err
+	}
+	cfg.Tools = w.Tools
+	_, err = loop.Run(ctx, w.Model, s, q.prompt(), cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+	if _, exhausted := err.(*loop.RetryExhaustedError); err != nil && !exhausted {
+		return "", err
+	}
+	if err := j.Close(); err != nil {
+		return "", err
+	}
+	log, err := journal.Dir(store).Open(ctx, q.ID)
+	if err != nil {
+		return "", err
+	}
+	defer log.Close()
+	in, err := log.Read(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	var out bytes.Buffer
+	err = journal.Trace(in, &out)
+	return out.String(), err
+}
