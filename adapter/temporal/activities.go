@@ -17,7 +17,6 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -28,7 +27,8 @@ func (a *agent) begin(in order) begun {
 	a.leave()
 	b := begun{
 		Behaviours: machine.Behaviours(), Reducers: len(a.Session.Reducers) > 0, Adjust: a.Adjust != nil, Prompt: a.Prompt != nil,
-		Planner: a.Planner != nil && !in.Person, Slow: a.Slow, Parallel: a.Parallel, Models: slices.Sorted(maps.Keys(a.Models)),
+		Planner: a.Planner != nil && !in.Person, Slow: a.Slow, Models: slices.Sorted(maps.Keys(a.Models)),
+		Parallel: a.Parallel, Deaths: a.Deaths, MaxPayload: a.MaxPayload, MaxEvents: a.MaxEvents,
 	}
 	tools, err := a.offered(in.Tools)
 	if err == nil {
@@ -44,7 +44,9 @@ func (a *agent) begin(in order) begun {
 	case !in.Config.Single && a.Model == nil:
 		err = errors.New("the agent makes single actions only: give its worker a Model")
 	}
-	b.Trouble = troubled(err)
+	if b.Trouble = troubled(err); a.hooks.says != nil {
+		a.hooks.says(&b)
+	}
 	return b
 }
 
@@ -196,10 +198,7 @@ func (a *agent) fitsAs(what string, v any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	if a.MaxPayload == policy.Unlimited {
-		return nil
-	}
-	return a.fits(what, len(doc))
+	return fits(a.MaxPayload, what, len(doc))
 }
 
 // progress is what a tool reported last.

@@ -9,11 +9,11 @@ import (
 
 // full reports whether the run is to go on in a new history: between two turns, where nothing is under way.
 func (f *flow) full() bool {
-	if f.asked.Kind != machine.CallModel && f.asked.Kind != machine.TryAction {
+	if (f.asked.Kind != machine.CallModel && f.asked.Kind != machine.TryAction) || f.trail.Events == f.entered {
 		return false
 	}
 	info := workflow.GetInfo(f.ctx)
-	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > f.MaxEvents
+	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > f.begun.MaxEvents
 }
 
 // anew goes on in a new history. What the session has, and all that is decided, is as if it were the old one.
@@ -41,5 +41,6 @@ func (f *flow) goOn(c carried) (err error) {
 	}
 	f.begun, f.asked, f.settings, f.adjusted = c.Begun, c.Asked, loop.ReadSettings(f.st.Policy), c.Adjusted
 	f.cause, f.kept, f.keptLen, f.trail, f.paid, f.noted = c.Cause, c.Kept, c.KeptLen, c.Trail, c.MaybePaid, c.Noted
+	f.entered = f.trail.Events
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -28,7 +29,7 @@ func (f *flow) once(ctx workflow.Context, bound time.Duration) workflow.Context 
 		StartToCloseTimeout: bound + slack,
 		HeartbeatTimeout:    f.Heartbeat,
 		RetryPolicy: &sdk.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 1, MaximumAttempts: int32(f.Deaths) + 1,
+			InitialInterval: time.Second, BackoffCoefficient: 1, MaximumAttempts: int32(f.begun.Deaths) + 1,
 			NonRetryableErrorTypes: []string{"payloadSizeError", "PayloadSizeError", "PanicError"},
 		},
 	})
@@ -38,7 +39,7 @@ func (f *flow) once(ctx workflow.Context, bound time.Duration) workflow.Context 
 func (f *flow) missed(err error, what string) (*RemoteError, error) {
 	if _, ok := errors.AsType[*sdk.TimeoutError](err); ok {
 		f.paid++
-		text := fmt.Sprintf("%s was begun %d times and has no outcome: it may have been paid for", what, f.Deaths+1)
+		text := fmt.Sprintf("%s was begun %d times and has no outcome: it may have been paid for", what, f.begun.Deaths+1)
 		f.note(journal.Note{Kind: journal.MaybePaid, At: f.now(), Text: text})
 		return &RemoteError{Text: text, Seen: fault.Failure{Plane: fault.Transport, Class: fault.Timeout, Message: "no worker lived to say what came of it"}}, nil
 	}
@@ -103,14 +104,14 @@ func (f *flow) called(in modelCall, out modelResult) error {
 
 // measure says whether a value may be sent in one piece.
 func (f *flow) measure(what string, v any) error {
-	if f.MaxPayload < 0 {
+	if f.begun.MaxPayload == policy.Unlimited {
 		return nil
 	}
 	doc, err := canon.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	return f.fits(what, len(doc))
+	return fits(f.begun.MaxPayload, what, len(doc))
 }
 
 // running is a tool call under way.

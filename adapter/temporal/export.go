@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
@@ -42,9 +43,47 @@ func (x Export) Journal(ctx context.Context, histories []*historypb.History, to 
 	return err
 }
 
-// Replay does again what the workflow of a run did, by its histories, as [worker.WorkflowReplayer] does; what was decided is held to
-// what the histories say of it.
-func (x Export) Replay(histories []*historypb.History) error { return x.replay(histories, hooks{}) }
+// Replay does again what the workflow of a run did, by its histories, as the engine's own replayer does, and holds what this code
+// decides to what the histories say was decided. Where that differs, the error says what was decided then and now, and names
+// the behaviour that makes the difference, where one does.
+func (x Export) Replay(histories []*historypb.History) error { return x.explain(histories, hooks{}) }
+
+func (x Export) explain(histories []*historypb.History, h hooks) error {
+	err := x.replay(histories, h)
+	if err == nil {
+		return nil
+	}
+	for _, b := range machine.Behaviours() {
+		other := h
+		had := false
+		other.begins = func(own *begun) {
+			if h.begins != nil {
+				h.begins(own)
+			}
+			had = slices.Contains(own.Behaviours, b)
+			own.Behaviours = toggled(own.Behaviours, b)
+		}
+		if x.replay(histories, other) == nil {
+			return fmt.Errorf("%w\nThe difference is the behaviour %q: the run was made %s it, and is replayed %s it", err, b, with(!had), with(had))
+		}
+	}
+	return err
+}
+
+func with(has bool) string {
+	if has {
+		return "with"
+	}
+	return "without"
+}
+
+// toggled has the behaviour where all had it not, and the other way round.
+func toggled(all []machine.Behaviour, b machine.Behaviour) []machine.Behaviour {
+	if !slices.Contains(all, b) {
+		return append(slices.Clone(all), b)
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(o machine.Behaviour) bool { return o == b })
+}
 
 func (x Export) replay(histories []*historypb.History, h hooks) error {
 	if len(histories) == 0 {
@@ -65,15 +104,45 @@ func (x Export) replayOne(history *historypb.History, h hooks) error {
 	if len(history.GetEvents()) == 0 || history.Events[0].GetEventType() != enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED {
 		return errors.New("it does not begin with the beginning of a workflow")
 	}
-	started := history.Events[0].GetWorkflowExecutionStartedEventAttributes()
-	name := started.GetWorkflowType().GetName()
+	name := history.Events[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName()
 	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: x.DataConverter})
 	if err != nil {
 		return err
 	}
 	a := &agent{Worker: Worker{Agent: name, hooks: h}.withDefaults()}
-	r.RegisterWorkflowWithOptions(a.run, workflow.RegisterOptions{Name: name})
-	return r.ReplayWorkflowHistory(silent{}, history)
+	var now *report
+	r.RegisterWorkflowWithOptions(func(ctx workflow.Context, in wire[order]) (wire[report], error) {
+		out, err := a.run(ctx, in)
+		if err == nil {
+			now = &out.v
+		}
+		return out, err
+	}, workflow.RegisterOptions{Name: name})
+	if err := r.ReplayWorkflowHistory(silent{}, history); err != nil {
+		return err
+	}
+	return x.sameEnd(history, now)
+}
+
+// sameEnd holds the end of a run to what its history says of it.
+func (x Export) sameEnd(history *historypb.History, now *report) error {
+	done := history.Events[len(history.Events)-1].GetWorkflowExecutionCompletedEventAttributes()
+	if done == nil || now == nil {
+		return nil
+	}
+	var then wire[report]
+	c := x.DataConverter
+	if c == nil {
+		c = converter.GetDefaultDataConverter()
+	}
+	if err := c.FromPayloads(done.GetResult(), &then); err != nil {
+		return err
+	}
+	if then.v.Trail != now.Trail {
+		return fmt.Errorf("the run ended with %q after %d events (%s), and now it is %q after %d (%s)",
+			then.v.Trail.Decided, then.v.Trail.Events, then.v.Trail.Digest, now.Trail.Decided, now.Trail.Events, now.Trail.Digest)
+	}
+	return nil
 }
 
 // silent is a logger for replays: what there is to say is in their error.

@@ -129,10 +129,10 @@ func newServer(t *testing.T) *server {
 	binary := os.Getenv(envServer)
 	require.NotEmpty(t, binary, "%s must name the temporal command: go install github.com/temporalio/cli/cmd/temporal@v1.5.1", envServer)
 	s := &server{t: t, binary: binary, db: filepath.Join(t.TempDir(), "temporal.db")}
-	port := freePort(t)
-	s.address = "127.0.0.1:" + port
-	s.args = []string{"server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", port, "--http-port", freePort(t),
-		"--metrics-port", freePort(t), "--db-filename", s.db, "--log-level", "never",
+	ports := freePorts(t)
+	s.address = "127.0.0.1:" + ports[0]
+	s.args = []string{"server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", ports[0], "--http-port", ports[1],
+		"--metrics-port", ports[2], "--db-filename", s.db, "--log-level", "never",
 		"--search-attribute", temporal.AttributeStatus + "=Keyword", "--search-attribute", temporal.AttributeAttempts + "=Int",
 		"--search-attribute", temporal.AttributeExhausted + "=Keyword"}
 	s.start()
@@ -140,13 +140,16 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-func freePort(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	require.NoError(t, err)
-	return port
+// freePorts are three ports that nobody listened on a moment ago.
+func freePorts(t *testing.T) (ports [3]string) {
+	for n := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer l.Close()
+		_, ports[n], err = net.SplitHostPort(l.Addr().String())
+		require.NoError(t, err)
+	}
+	return ports
 }
 
 func (s *server) start() {
@@ -166,7 +169,7 @@ func (s *server) dial() client.Client {
 	ctx, stop := context.WithTimeout(s.t.Context(), time.Minute)
 	defer stop()
 	for ctx.Err() == nil {
-		c, err := client.Dial(client.Options{HostPort: s.address, Logger: nothing()})
+		c, err := client.Dial(client.Options{HostPort: s.address, Logger: nothing(), Identity: "client"})
 		if err == nil {
 			s.t.Cleanup(c.Close)
 			return c
@@ -229,6 +232,7 @@ func TestSessionsOutliveWorkersAndTheServer(t *testing.T) {
 		if what == "server" {
 			s.kill()
 			s.start()
+			s.dial()
 			kills[what]++
 			continue
 		}

@@ -148,7 +148,7 @@ func (p *play) run() {
 	a, err := newAgent(p.worker())
 	require.NoError(p.t, err)
 	p.env.RegisterWorkflowWithOptions(a.run, workflow.RegisterOptions{Name: a.Agent})
-	for name, f := range map[string]any{"model": a.callModel, "tool": a.callTool, "try": a.makeTry} {
+	for name, f := range a.activities() {
 		p.env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: a.named(name)})
 	}
 	for name, f := range map[string]any{"model": a.callModel, "try": a.makeTry} {

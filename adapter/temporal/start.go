@@ -151,7 +151,7 @@ func start(ctx context.Context, c client.Client, o Options, in order) (*Handle, 
 	limit := Worker{MaxPayload: o.MaxPayload}.withDefaults()
 	doc, err := canon.Marshal(in)
 	if err == nil {
-		err = (&agent{Worker: limit}).fits("the beginning of the run", len(doc))
+		err = fits(limit.MaxPayload, "the beginning of the run", len(doc))
 	}
 	if err != nil {
 		return nil, err

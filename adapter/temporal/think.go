@@ -42,7 +42,7 @@ func (f *flow) conclude(adjust bool, events []session.Event) (conclusion, error)
 	if err != nil {
 		return said.v, err
 	}
-	on, err := f.local(thought{Session: held, Adjust: adjust, Events: events}, &said)
+	on, err := f.local("think", over(thought{Session: held, Adjust: adjust, Events: events}), &said)
 	if !on && err == nil {
 		err = errEnded
 	}
@@ -51,21 +51,13 @@ func (f *flow) conclude(adjust bool, events []session.Event) (conclusion, error)
 
 // local runs user code in the worker that has the workflow: what it is given stands in no history. It reports false where the run
 // came to another end meanwhile.
-func (f *flow) local(in, out any) (bool, error) {
+func (f *flow) local(name string, in, out any) (bool, error) {
 	stoppable, stop := workflow.WithCancel(f.ctx)
 	defer stop()
 	ctx := workflow.WithLocalActivityOptions(stoppable, workflow.LocalActivityOptions{
 		StartToCloseTimeout: f.ThinkTimeout, RetryPolicy: &sdk.RetryPolicy{MaximumAttempts: 1},
 	})
-	var future workflow.Future
-	switch in := in.(type) {
-	case thought:
-		future = workflow.ExecuteLocalActivity(ctx, f.agent.think, over(in))
-	case question:
-		future = workflow.ExecuteLocalActivity(ctx, f.agent.plan, over(in))
-	case draft:
-		future = workflow.ExecuteLocalActivity(ctx, f.agent.makePrompt, over(in))
-	}
+	future := workflow.ExecuteLocalActivity(ctx, f.named(name), in)
 	if on, err := f.until(future.IsReady); !on || err != nil {
 		return false, err
 	}
@@ -113,7 +105,7 @@ func (f *flow) prompt(m *machine.ModelCall) error {
 		return err
 	}
 	var out wire[prompt]
-	if on, err := f.local(draft{Session: held, At: m.At}, &out); !on || err != nil {
+	if on, err := f.local("prompt", over(draft{Session: held, At: m.At}), &out); !on || err != nil {
 		return err
 	}
 	if err := out.v.Trouble.err(); err != nil {
@@ -158,7 +150,7 @@ func (f *flow) ask(e machine.Effect) error {
 		return err
 	}
 	var out wire[answer]
-	if on, err := f.local(question{State: state, Asked: e, Cause: f.err}, &out); !on || err != nil {
+	if on, err := f.local("planner", over(question{State: state, Asked: e, Cause: f.err}), &out); !on || err != nil {
 		return err
 	}
 	if err := out.v.Trouble.err(); err != nil {

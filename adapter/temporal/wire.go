@@ -63,7 +63,11 @@ type begun struct {
 	Prompt   bool `json:"prompt,omitempty"`
 	Planner  bool `json:"planner,omitempty"`
 	Slow     bool `json:"slow,omitempty"`
-	Parallel int  `json:"parallel"`
+	// Parallel, Deaths, MaxPayload and MaxEvents are the worker's: they decide what stands in the history.
+	Parallel   int `json:"parallel"`
+	Deaths     int `json:"deaths"`
+	MaxPayload int `json:"max_payload"`
+	MaxEvents  int `json:"max_events"`
 	// Trouble is why the worker cannot begin it.
 	Trouble *trouble `json:"trouble,omitempty"`
 }
@@ -194,6 +198,7 @@ type report struct {
 	Cause     *RemoteError    `json:"cause,omitempty"`
 	MaybePaid int             `json:"maybe_paid,omitempty"`
 	Trouble   *trouble        `json:"trouble,omitempty"`
+	Trail     trail           `json:"trail"`
 }
 
 // Status is a run as it stands, for people.

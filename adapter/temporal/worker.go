@@ -39,6 +39,9 @@ const (
 	DefaultMaxEvents = 10_000
 )
 
+// minEvents is about what one turn takes.
+const minEvents = 20
+
 // Worker is what runs are made with: the same values that [loop.Run] is given in process. Its zero durations and counts mean the
 // defaults. It must not be changed once it is registered.
 type Worker struct {
@@ -90,7 +93,8 @@ type Worker struct {
 
 // hooks are told what a run does. Any may be nil.
 type hooks struct {
-	// begins may change what the worker said of itself; opened is told of the idle state.
+	// says may change what the worker says of itself, begins what its history says it said; opened is told of the idle state.
+	says   func(*begun)
 	begins func(*begun)
 	opened func(order, begun, machine.State)
 	step   func(machine.Event, []machine.Effect, machine.State)
@@ -150,7 +154,7 @@ func (w Worker) Validate() error {
 		{d.Heartbeat < 0, fmt.Sprintf("heartbeat: %v: give more than 0", d.Heartbeat)},
 		{d.Deaths < 1, fmt.Sprintf("deaths: %d: give 1 or more", d.Deaths)},
 		{d.MaxPayload < 1 && d.MaxPayload != policy.Unlimited, fmt.Sprintf("max_payload: %d: give bytes, or policy.Unlimited", d.MaxPayload)},
-		{d.MaxEvents < 100, fmt.Sprintf("max_events: %d: give 100 or more", d.MaxEvents)},
+		{d.MaxEvents < minEvents, fmt.Sprintf("max_events: %d: give %d or more", d.MaxEvents, minEvents)},
 		{slices.Contains(slices.Collect(maps.Values(w.Models)), nil), "models: one is nil: give one that replies"},
 		{slices.Contains(w.Observers, nil), "observers: one is nil: give one that observes"},
 	} {
@@ -180,12 +184,17 @@ func Register(r worker.Registry, w Worker) error {
 		return err
 	}
 	r.RegisterWorkflowWithOptions(a.run, workflow.RegisterOptions{Name: a.Agent})
-	for name, f := range map[string]any{
-		"model": a.callModel, "tool": a.callTool, "try": a.makeTry, "think": a.think, "planner": a.plan, "prompt": a.makePrompt,
-	} {
+	for name, f := range a.activities() {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: a.named(name)})
 	}
 	return nil
+}
+
+// activities are those of the agent, by the last part of their names.
+func (a *agent) activities() map[string]any {
+	return map[string]any{
+		"model": a.callModel, "tool": a.callTool, "try": a.makeTry, "think": a.think, "planner": a.plan, "prompt": a.makePrompt,
+	}
 }
 
 func newAgent(w Worker) (*agent, error) {

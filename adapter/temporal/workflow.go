@@ -38,6 +38,8 @@ type flow struct {
 	kept    string
 	keptLen int
 	trail   trail
+	// entered counts the events that other histories have.
+	entered int
 	paid    int
 	inbox   []*command
 	running []*running
@@ -111,8 +113,9 @@ func (f *flow) begin() error {
 }
 
 // report is how the workflow ends; err is why the run could not go on, nil where it stopped by itself.
-func (f *flow) report(err error) report {
-	r := report{Trouble: troubled(err), MaybePaid: f.paid}
+func (f *flow) report(err error) (r report) {
+	r = report{Trouble: troubled(err), MaybePaid: f.paid}
+	defer func() { r.Trail = f.trail }()
 	if err != nil && f.st.Phase != machine.Idle && f.st.Phase != machine.Stopped {
 		if cancel := f.step(machine.Event{Kind: machine.Cancelled}); cancel != nil {
 			r.Trouble.Text += " (and the run could not be ended: " + cancel.Error() + ")"
@@ -121,7 +124,7 @@ func (f *flow) report(err error) report {
 	r.Cause = f.cause
 	state, err := f.st.Snapshot()
 	if err == nil {
-		err = f.fits("what the run came to", len(state))
+		err = fits(f.begun.MaxPayload, "what the run came to", len(state))
 	}
 	if err != nil {
 		r.Trouble = troubled(err)
@@ -132,9 +135,9 @@ func (f *flow) report(err error) report {
 }
 
 // fits says whether something may be sent in one piece.
-func (a *agent) fits(what string, size int) error {
-	if a.MaxPayload != policy.Unlimited && size > a.MaxPayload {
-		return &SizeError{What: what, Bytes: size, Limit: a.MaxPayload}
+func fits(limit int, what string, size int) error {
+	if limit != policy.Unlimited && size > limit {
+		return &SizeError{What: what, Bytes: size, Limit: limit}
 	}
 	return nil
 }
