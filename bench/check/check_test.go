@@ -102,7 +102,7 @@ func typed(t testing.TB) []checker {
 }
 
 func byHand(doc []byte) string {
-	o, faults := work.OrderByHand(doc)
+	o, faults := work.OrderByHand(string(doc))
 	if faults == nil {
 		sinkOrder = o
 		return ""

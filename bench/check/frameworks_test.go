@@ -71,7 +71,8 @@ func adk(t testing.TB) func([]byte) string {
 	}
 }
 
-// mcpTool calls a typed tool as a client does, over the SDK's in-memory transport: its check has no other entrance.
+// mcpTool calls a typed tool as the SDK's server does when a request has come in, without the transport: middleware is given the
+// server's own handler.
 func mcpTool(t testing.TB) func([]byte) string {
 	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, nil)
 	mcp.AddTool(server, &mcp.Tool{Name: name, Description: description, InputSchema: googleSchema(t, work.OrderSchema)},
@@ -79,6 +80,26 @@ func mcpTool(t testing.TB) func([]byte) string {
 			sinkOrder = o
 			return nil, placed{true}, nil
 		})
+	var handle mcp.MethodHandler
+	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		handle = next
+		return next
+	})
+	ctx, here := context.Background(), connected(t, server)
+	return func(doc []byte) string {
+		result, err := handle(ctx, "tools/call", &mcp.CallToolRequest{Session: here, Params: &mcp.CallToolParamsRaw{Name: name, Arguments: doc}})
+		if err != nil {
+			return err.Error()
+		}
+		if r := result.(*mcp.CallToolResult); r.IsError {
+			return r.Content[0].(*mcp.TextContent).Text
+		}
+		return ""
+	}
+}
+
+// connected is a session of a server with a client, over the SDK's in-memory transport.
+func connected(t testing.TB, server *mcp.Server) *mcp.ServerSession {
 	here, there := mcp.NewInMemoryTransports()
 	ctx := context.Background()
 	served, err := server.Connect(ctx, here, nil)
@@ -89,14 +110,5 @@ func mcpTool(t testing.TB) func([]byte) string {
 		require.NoError(t, client.Close())
 		require.NoError(t, served.Wait())
 	})
-	return func(doc []byte) string {
-		result, err := client.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(doc)})
-		if err != nil {
-			return err.Error()
-		}
-		if !result.IsError {
-			return ""
-		}
-		return result.Content[0].(*mcp.TextContent).Text
-	}
+	return served
 }

@@ -41,8 +41,9 @@ func (m *inMemory) Append(_ context.Context, _ int64, lines []byte, _ bool) erro
 	return nil
 }
 
-// story is a run of a hundred bad calls and a good one, as what is recorded.
-func story(t testing.TB) recorded { return run(t, 100) }
+// wellDone is a run of a hundred good calls, corrected one of a hundred bad ones, as what is recorded.
+func wellDone(t testing.TB) recorded  { return run(t, 0, 100) }
+func corrected(t testing.TB) recorded { return run(t, 100, 1) }
 
 // write keeps a run in a journal of its own.
 func write(t testing.TB, store journal.Store, r recorded) {
@@ -76,9 +77,12 @@ func records(t testing.TB, text []byte) []journal.Record {
 	}
 }
 
-// BenchmarkJournalAppend writes the story, two records a step and a header, into memory, hashed as a chain; an op is a story.
-func BenchmarkJournalAppend(b *testing.B) {
-	r, kept := story(b), &inMemory{}
+// BenchmarkJournalAppend writes a run, two records a step and a header, into memory, hashed as a chain; an op is a run.
+func BenchmarkJournalAppend(b *testing.B)         { benchmarkAppend(b, wellDone(b)) }
+func BenchmarkJournalAppendFailures(b *testing.B) { benchmarkAppend(b, corrected(b)) }
+
+func benchmarkAppend(b *testing.B, r recorded) {
+	kept := &inMemory{}
 	write(b, kept, r)
 	all := records(b, kept.text)
 	into := make([]byte, 0, 2*len(kept.text))
@@ -134,7 +138,7 @@ func byJSONv2(to []byte, rec *journal.Record) []byte {
 	return append(to, raw...)
 }
 
-// byHand writes what this story's records hold, and nothing else that records may hold.
+// byHand writes what these runs' records hold, and nothing else that records may hold.
 func byHand(to []byte, rec *journal.Record) []byte {
 	switch {
 	case rec.Event != nil:
@@ -158,6 +162,7 @@ func handEvent(to []byte, ev *journal.Event) []byte {
 		to = strconv.AppendQuote(append(to, `,"id":`...), c.ID)
 		to = strconv.AppendQuote(append(to, `,"tool":`...), c.Tool)
 		to = strconv.AppendQuote(append(to, `,"raw":`...), c.Raw)
+		to = append(append(to, `,"arguments":`...), c.Arguments...)
 		to = handIssues(append(to, `,"issues":[`...), c.Issues)
 		to = append(to, "]},"...)
 	}
@@ -200,6 +205,17 @@ func handEffect(to []byte, e *machine.Effect) []byte {
 		to = strconv.AppendQuote(append(to, `,"reason":`...), string(d.Reason))
 		to = handFeedback(append(to, `,"feedback":{`...), d.Feedback)
 	}
+	for i := range e.Tools {
+		r := &e.Tools[i]
+		to = strconv.AppendQuote(append(to, `,"id":`...), r.ID)
+		to = strconv.AppendQuote(append(to, `,"tool":`...), r.Tool)
+		to = strconv.AppendQuote(append(to, `,"key":`...), r.Key)
+		to = append(append(to, `,"arguments":`...), r.Arguments...)
+	}
+	if c := e.Model; c != nil {
+		to = strconv.AppendInt(append(to, `,"turn":`...), int64(c.Turn), 10)
+		to = strconv.AppendInt(append(to, `,"messages":`...), int64(c.Messages), 10)
+	}
 	return append(to, "},"...)
 }
 
@@ -228,11 +244,11 @@ func handIssues(to []byte, issues []fault.Issue) []byte {
 	return to
 }
 
-// BenchmarkJournalRead reads the story back from memory: lines whose hashes are verified, the same decoded, and the same folded
+// BenchmarkJournalRead reads a run back from memory: lines whose hashes are verified, the same decoded, and the same folded
 // through the core, every decision and prompt compared.
 func BenchmarkJournalRead(b *testing.B) {
 	kept := &inMemory{}
-	write(b, kept, story(b))
+	write(b, kept, wellDone(b))
 	all := records(b, kept.text)
 	for _, row := range []struct {
 		name string
@@ -305,16 +321,17 @@ func readByHand(text []byte, decode func(raw []byte) error) (int, error) {
 
 // The lines that are written by hand are about as long as those of the journal: it is the same work.
 func TestTheSameWork(t *testing.T) {
-	kept := &inMemory{}
-	write(t, kept, story(t))
-	all := records(t, kept.text)
-	for name, encode := range map[string]func([]byte, *journal.Record) []byte{"by hand": byHand, "std": byStd, "jsonv2": byJSONv2} {
-		text := appendStory(nil, all, encode)
-		require.InEpsilon(t, len(kept.text), len(text), 0.3, name)
+	for _, r := range []recorded{wellDone(t), corrected(t)} {
+		kept := &inMemory{}
+		write(t, kept, r)
+		all := records(t, kept.text)
+		require.InEpsilon(t, len(kept.text), len(appendStory(nil, all, byHand)), 0.3)
+		require.InEpsilon(t, len(kept.text), len(appendStory(nil, all, byStd)), 0.05)
+		require.InEpsilon(t, len(kept.text), len(appendStory(nil, all, byJSONv2)), 0.05)
+		n, err := readByHand(kept.text, func(raw []byte) error {
+			return jsonv2.Unmarshal(raw, new(journal.Record), jsonv1.FormatDurationAsNano(true))
+		})
+		require.NoError(t, err)
+		require.Equal(t, len(all), n)
 	}
-	n, err := readByHand(kept.text, func(raw []byte) error {
-		return jsonv2.Unmarshal(raw, new(journal.Record), jsonv1.FormatDurationAsNano(true))
-	})
-	require.NoError(t, err)
-	require.Equal(t, len(all), n)
 }

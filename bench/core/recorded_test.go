@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/retake-go/retake/bench/work"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
@@ -31,7 +30,7 @@ func benchmarkRecorded(b *testing.B, reduced bool) {
 	if reduced {
 		cfg = withReducer()
 	}
-	action, tried := loop.ToolCall(work.Tool), 0
+	action, tried := loop.ToolCall(small.Tool), 0
 	try := func(_ context.Context, a loop.Attempt) (placed, error) {
 		if tried++; a.Number < 3 {
 			return placed{}, wrong

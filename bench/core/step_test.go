@@ -18,6 +18,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
+var small = work.Small()
+
 var noon = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // recorded is a run as the core saw it: the state that it began with, and each step.
@@ -32,10 +34,10 @@ type step struct {
 	after   machine.State
 }
 
-// run drives a Runner through the story of the row "run", and keeps its events. bad is how many of its calls are bad, one of
-// them in each reply.
-func run(t testing.TB, bad int) recorded {
-	book := tool.New(work.Tool, work.Description, func(_ context.Context, b work.Booking) (work.Receipt, error) { return work.Book(b), nil })
+// run drives a Runner through a run, and keeps its events: so many bad calls, so many good ones with their results, one in each
+// reply, and the answer.
+func run(t testing.TB, bad, good int) recorded {
+	book := tool.New(small.Tool, small.Description, func(_ context.Context, _ work.Booking) (work.Receipt, error) { return work.Done(), nil })
 	tools, err := tool.NewSet(book)
 	require.NoError(t, err)
 	s, err := session.New(session.Config{ID: "order-42"})
@@ -48,7 +50,7 @@ func run(t testing.TB, bad int) recorded {
 	defer runner.Close()
 	r.before = runner.State()
 	now := noon
-	_, err = runner.Start(now, message.Message{Role: message.User, Text: work.Prompt})
+	_, err = runner.Start(now, message.Message{Role: message.User, Text: small.Prompt})
 	require.NoError(t, err)
 	say := func(reply message.Reply) []machine.Effect {
 		now = now.Add(time.Second)
@@ -57,19 +59,20 @@ func run(t testing.TB, bad int) recorded {
 		return effects
 	}
 	for n := range bad {
-		say(called(n, work.BadCall))
+		say(called(n, small.Bad))
 	}
-	effects := say(called(bad, work.GoodCall))
-	asked := effects[len(effects)-1].Tools[0]
-	_, err = runner.ToolEnded(now, asked, tool.Outcome{Result: []byte(`{"number":"R-1"}`)})
-	require.NoError(t, err)
-	effects = say(message.Reply{Text: work.Answer, Finish: message.Stop})
+	for n := range good {
+		effects := say(called(bad+n, small.Good))
+		_, err = runner.ToolEnded(now, effects[len(effects)-1].Tools[0], tool.Outcome{Result: []byte(`{"number":"R-1"}`)})
+		require.NoError(t, err)
+	}
+	effects := say(message.Reply{Text: small.Answer, Finish: message.Stop})
 	require.Equal(t, machine.Stop, effects[len(effects)-1].Kind)
 	return r
 }
 
 func called(n int, arguments string) message.Reply {
-	call := message.Call{ID: fmt.Sprintf("c%d", n), Name: work.Tool, Arguments: arguments}
+	call := message.Call{ID: fmt.Sprintf("c%d", n), Name: small.Tool, Arguments: arguments}
 	return message.Reply{Calls: []message.Call{call}, Finish: message.ToolUse}
 }
 
@@ -91,7 +94,7 @@ func BenchmarkStep(b *testing.B) {
 		bad  int
 	}{{"ours_run", 1}, {"ours_failures", 100}} {
 		b.Run(c.name, func(b *testing.B) {
-			r := run(b, c.bad)
+			r := run(b, c.bad, 1)
 			b.ReportAllocs()
 			for b.Loop() {
 				st, err := r.before, error(nil)
@@ -119,7 +122,7 @@ func BenchmarkGrowth(b *testing.B) {
 }
 
 // wrong is what each failed try is told.
-var wrong = error(&fault.ToolValidationError{Tool: work.Tool, Issues: []fault.Issue{
+var wrong = error(&fault.ToolValidationError{Tool: small.Tool, Issues: []fault.Issue{
 	{Pointer: "/nights", Rule: "type", Expected: "integer (at least 1, at most 30)", Got: fault.String},
 }})
 
@@ -129,7 +132,7 @@ func attempts(b *testing.B, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	action := loop.ToolCall(work.Tool)
+	action := loop.ToolCall(small.Tool)
 	action.Policy.MaxAttempts = n
 	action.Policy.NoProgress = 0
 	tried, read := 0, 0
@@ -177,7 +180,7 @@ func benchmarkRecordedByHand(b *testing.B) {
 		var log []attempt
 		for range 100 {
 			for n := 1; n <= 3; n++ {
-				a := attempt{tool: work.Tool, n: n, at: time.Now()}
+				a := attempt{tool: small.Tool, n: n, at: time.Now()}
 				if n < 3 {
 					a.issues = wrong.(*fault.ToolValidationError).Issues
 					sinkText = a.issues[0].Pointer + ": expected " + a.issues[0].Expected

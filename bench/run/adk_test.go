@@ -23,11 +23,11 @@ import (
 	"github.com/retake-go/retake/bench/work"
 )
 
-type adkModel struct{}
+type adkModel struct{ script *work.Script }
 
 func (adkModel) Name() string { return "fake" }
 
-func (adkModel) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
+func (m adkModel) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool) iter.Seq2[*model.LLMResponse, error] {
 	return func(yield func(*model.LLMResponse, error) bool) {
 		turn := 0
 		for _, c := range req.Contents {
@@ -35,7 +35,7 @@ func (adkModel) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool
 				turn++
 			}
 		}
-		arguments, answer := scripted(turn)
+		arguments, answer := m.script.Reply(turn)
 		content := genai.NewContentFromText(answer, genai.RoleModel)
 		if answer == "" {
 			var args map[string]any
@@ -43,7 +43,7 @@ func (adkModel) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool
 				yield(nil, err)
 				return
 			}
-			content = genai.NewContentFromFunctionCall(work.Tool, args, genai.RoleModel)
+			content = genai.NewContentFromFunctionCall(m.script.Tool, args, genai.RoleModel)
 		}
 		yield(&model.LLMResponse{Content: content, FinishReason: genai.FinishReasonStop}, nil)
 	}
@@ -51,13 +51,13 @@ func (adkModel) GenerateContent(_ context.Context, req *model.LLMRequest, _ bool
 
 // googleADK checks the rules by the schema of our type, which its tool is given, and corrects by retryandreflect. Each run has a
 // session of its own, which is deleted.
-func googleADK(t testing.TB) func() (string, error) {
+func googleADK[A any](t testing.TB, s work.Script) func() (string, error) {
 	var input jsonschema.Schema
-	require.NoError(t, json.Unmarshal(work.BookingSchema, &input))
-	book, err := functiontool.New(functiontool.Config{Name: work.Tool, Description: work.Description, InputSchema: &input},
-		func(_ agent.Context, b work.Booking) (work.Receipt, error) { return work.Book(b), nil })
+	require.NoError(t, json.Unmarshal(s.Schema, &input))
+	book, err := functiontool.New(functiontool.Config{Name: s.Tool, Description: s.Description, InputSchema: &input},
+		func(agent.Context, A) (work.Receipt, error) { return work.Done(), nil })
 	require.NoError(t, err)
-	root, err := llmagent.New(llmagent.Config{Name: "traveller", Description: "Books rooms.", Model: adkModel{}, Tools: []tool.Tool{book}})
+	root, err := llmagent.New(llmagent.Config{Name: "traveller", Description: "Books rooms.", Model: adkModel{&s}, Tools: []tool.Tool{book}})
 	require.NoError(t, err)
 	sessions := session.InMemoryService()
 	r, err := runner.New(runner.Config{
@@ -69,7 +69,7 @@ func googleADK(t testing.TB) func() (string, error) {
 	return func() (string, error) {
 		n++
 		id, text := strconv.Itoa(n), ""
-		for ev, err := range r.Run(t.Context(), "user", id, genai.NewContentFromText(work.Prompt, genai.RoleUser), agent.RunConfig{}) {
+		for ev, err := range r.Run(t.Context(), "user", id, genai.NewContentFromText(s.Prompt, genai.RoleUser), agent.RunConfig{}) {
 			if err != nil {
 				return "", err
 			}

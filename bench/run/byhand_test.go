@@ -68,26 +68,29 @@ func converse(ctx context.Context, ask askModel, tools map[string]handTool, prom
 	return "", errors.New("too many turns")
 }
 
-func handModel(_ context.Context, conversation []said) (said, error) {
-	arguments, answer := scripted((len(conversation) - 1) / 2)
-	if answer != "" {
-		return said{role: "assistant", text: answer}, nil
+func handModel(s work.Script) askModel {
+	return func(_ context.Context, conversation []said) (said, error) {
+		arguments, answer := s.Reply((len(conversation) - 1) / 2)
+		if answer != "" {
+			return said{role: "assistant", text: answer}, nil
+		}
+		return said{role: "assistant", calls: []toolCall{{"c1", s.Tool, arguments}}}, nil
 	}
-	return said{role: "assistant", calls: []toolCall{{"c1", work.Tool, arguments}}}, nil
 }
 
 // byHandWithValidator reads arguments by encoding/json, as strictly as that can be, and checks them by the validator.
-func byHandWithValidator(t testing.TB) func() (string, error) {
+func byHandWithValidator[A any](t testing.TB, s work.Script) func() (string, error) {
 	v := work.Validator()
-	tools := map[string]handTool{work.Tool: func(_ context.Context, arguments string) (string, error) {
-		var b work.Booking
-		if bad := decode(v, arguments, &b); bad != nil {
+	tools := map[string]handTool{s.Tool: func(_ context.Context, arguments string) (string, error) {
+		var a A
+		if bad := decode(v, arguments, &a); bad != nil {
 			return "", bad
 		}
-		result, err := json.Marshal(work.Book(b))
+		result, err := json.Marshal(work.Done())
 		return string(result), err
 	}}
-	return func() (string, error) { return converse(t.Context(), handModel, tools, work.Prompt, 3) }
+	model := handModel(s)
+	return func() (string, error) { return converse(t.Context(), model, tools, s.Prompt, 3) }
 }
 
 func decode(v *validator.Validate, arguments string, into any) error {
@@ -119,9 +122,9 @@ func decode(v *validator.Validate, arguments string, into any) error {
 }
 
 // byHandInOnePass reads and checks the arguments by code written for that one type.
-func byHandInOnePass(t testing.TB) func() (string, error) {
-	tools := map[string]handTool{work.Tool: func(_ context.Context, arguments string) (string, error) {
-		b, faults := work.BookingByHand(arguments)
+func byHandInOnePass[A any](t testing.TB, s work.Script, onePass func(string) (A, []work.Fault)) func() (string, error) {
+	tools := map[string]handTool{s.Tool: func(_ context.Context, arguments string) (string, error) {
+		_, faults := onePass(arguments)
 		if faults != nil {
 			text := "The arguments cannot be used:"
 			for _, f := range faults {
@@ -129,8 +132,9 @@ func byHandInOnePass(t testing.TB) func() (string, error) {
 			}
 			return "", &badArguments{text + "\nCall the tool again."}
 		}
-		result, err := json.Marshal(work.Book(b))
+		result, err := json.Marshal(work.Done())
 		return string(result), err
 	}}
-	return func() (string, error) { return converse(t.Context(), handModel, tools, work.Prompt, 3) }
+	model := handModel(s)
+	return func() (string, error) { return converse(t.Context(), model, tools, s.Prompt, 3) }
 }

@@ -17,20 +17,20 @@ import (
 	"github.com/retake-go/retake/bench/work"
 )
 
-type einoModel struct{}
+type einoModel struct{ script *work.Script }
 
-func (einoModel) Generate(_ context.Context, in []*schema.Message, _ ...model.Option) (*schema.Message, error) {
+func (m einoModel) Generate(_ context.Context, in []*schema.Message, _ ...model.Option) (*schema.Message, error) {
 	turn := 0
-	for _, m := range in {
-		if m.Role == schema.Assistant {
+	for _, said := range in {
+		if said.Role == schema.Assistant {
 			turn++
 		}
 	}
-	arguments, answer := scripted(turn)
+	arguments, answer := m.script.Reply(turn)
 	if answer != "" {
 		return schema.AssistantMessage(answer, nil), nil
 	}
-	return schema.AssistantMessage("", []schema.ToolCall{{ID: "c1", Function: schema.FunctionCall{Name: work.Tool, Arguments: arguments}}}), nil
+	return schema.AssistantMessage("", []schema.ToolCall{{ID: "c1", Function: schema.FunctionCall{Name: m.script.Tool, Arguments: arguments}}}), nil
 }
 
 func (m einoModel) Stream(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
@@ -42,13 +42,13 @@ func (m einoModel) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, er
 
 // einoTools are the tool, with the validator's rules in it, and the middleware that makes its errors feedback: without one a run
 // ends with the first bad call.
-func einoTools(t testing.TB) compose.ToolsNodeConfig {
+func einoTools[A any](t testing.TB, s work.Script) compose.ToolsNodeConfig {
 	v := work.Validator()
-	made, err := utils.InferTool(work.Tool, work.Description, func(_ context.Context, b work.Booking) (work.Receipt, error) {
-		if err := v.Struct(b); err != nil {
+	made, err := utils.InferTool(s.Tool, s.Description, func(_ context.Context, a A) (work.Receipt, error) {
+		if err := v.Struct(a); err != nil {
 			return work.Receipt{}, err
 		}
-		return work.Book(b), nil
+		return work.Done(), nil
 	})
 	require.NoError(t, err)
 	feedback := func(next compose.InvokableToolEndpoint) compose.InvokableToolEndpoint {
@@ -63,11 +63,11 @@ func einoTools(t testing.TB) compose.ToolsNodeConfig {
 	return compose.ToolsNodeConfig{Tools: []tool.BaseTool{made}, ToolCallMiddlewares: []compose.ToolMiddleware{{Invokable: feedback}}}
 }
 
-func einoReact(t testing.TB) func() (string, error) {
-	agent, err := react.NewAgent(t.Context(), &react.AgentConfig{ToolCallingModel: einoModel{}, ToolsConfig: einoTools(t)})
+func einoReact[A any](t testing.TB, s work.Script) func() (string, error) {
+	agent, err := react.NewAgent(t.Context(), &react.AgentConfig{ToolCallingModel: einoModel{&s}, ToolsConfig: einoTools[A](t, s)})
 	require.NoError(t, err)
 	return func() (string, error) {
-		reply, err := agent.Generate(t.Context(), []*schema.Message{schema.UserMessage(work.Prompt)})
+		reply, err := agent.Generate(t.Context(), []*schema.Message{schema.UserMessage(s.Prompt)})
 		if err != nil {
 			return "", err
 		}
@@ -75,14 +75,14 @@ func einoReact(t testing.TB) func() (string, error) {
 	}
 }
 
-func einoADK(t testing.TB) func() (string, error) {
+func einoADK[A any](t testing.TB, s work.Script) func() (string, error) {
 	agent, err := adk.NewChatModelAgent(t.Context(), &adk.ChatModelAgentConfig{
-		Name: "traveller", Description: "Books rooms.", Model: einoModel{}, ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: einoTools(t)},
+		Name: "traveller", Description: "Books rooms.", Model: einoModel{&s}, ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: einoTools[A](t, s)},
 	})
 	require.NoError(t, err)
 	runner := adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: agent})
 	return func() (string, error) {
-		text, events := "", runner.Query(t.Context(), work.Prompt)
+		text, events := "", runner.Query(t.Context(), s.Prompt)
 		for ev, ok := events.Next(); ok; ev, ok = events.Next() {
 			if ev.Err != nil {
 				return "", ev.Err

@@ -13,49 +13,50 @@ import (
 	"github.com/retake-go/retake/bench/work"
 )
 
-type langchainModel struct{}
+type langchainModel struct{ script *work.Script }
 
 func (langchainModel) Call(context.Context, string, ...llms.CallOption) (string, error) {
 	return "", work.ErrWrong
 }
 
-func (langchainModel) GenerateContent(_ context.Context, in []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
+func (m langchainModel) GenerateContent(_ context.Context, in []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
 	turn := 0
-	for _, m := range in {
-		if m.Role == llms.ChatMessageTypeAI {
+	for _, said := range in {
+		if said.Role == llms.ChatMessageTypeAI {
 			turn++
 		}
 	}
-	arguments, answer := scripted(turn)
+	arguments, answer := m.script.Reply(turn)
 	choice := &llms.ContentChoice{Content: answer}
 	if answer == "" {
-		choice.ToolCalls = []llms.ToolCall{{ID: "c1", Type: "function", FunctionCall: &llms.FunctionCall{Name: work.Tool, Arguments: arguments}}}
+		choice.ToolCalls = []llms.ToolCall{{ID: "c1", Type: "function", FunctionCall: &llms.FunctionCall{Name: m.script.Tool, Arguments: arguments}}}
 	}
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{choice}}, nil
 }
 
 // langchainTool checks its own arguments, for a tool is a function of a string there; an error would end the run, so that what is
 // wrong is its result.
-type langchainTool struct {
-	check func(arguments string, into any) error
+type langchainTool[A any] struct {
+	script *work.Script
+	check  func(arguments string, into any) error
 }
 
-func (langchainTool) Name() string        { return work.Tool }
-func (langchainTool) Description() string { return work.Description }
+func (t langchainTool[A]) Name() string        { return t.script.Tool }
+func (t langchainTool[A]) Description() string { return t.script.Description }
 
-func (t langchainTool) Call(_ context.Context, arguments string) (string, error) {
-	var b work.Booking
-	if err := t.check(arguments, &b); err != nil {
+func (t langchainTool[A]) Call(_ context.Context, arguments string) (string, error) {
+	var a A
+	if err := t.check(arguments, &a); err != nil {
 		return err.Error(), nil
 	}
-	result, err := json.Marshal(work.Book(b))
+	result, err := json.Marshal(work.Done())
 	return string(result), err
 }
 
-func langchain(t testing.TB) func() (string, error) {
+func langchain[A any](t testing.TB, s work.Script) func() (string, error) {
 	v := work.Validator()
 	check := func(arguments string, into any) error { return decode(v, arguments, into) }
-	agent := agents.NewOpenAIFunctionsAgent(langchainModel{}, []tools.Tool{langchainTool{check}})
+	agent := agents.NewOpenAIFunctionsAgent(langchainModel{&s}, []tools.Tool{langchainTool[A]{&s, check}})
 	executor := agents.NewExecutor(agent)
-	return func() (string, error) { return chains.Run(t.Context(), executor, work.Prompt) }
+	return func() (string, error) { return chains.Run(t.Context(), executor, s.Prompt) }
 }

@@ -19,24 +19,34 @@ type subject struct {
 	run  func() (string, error)
 }
 
-func subjects(t testing.TB) []subject {
+// subjects are all that run a script whose tool takes an A.
+func subjects[A any](t testing.TB, s work.Script, onePass func(string) (A, []work.Fault)) []subject {
 	return []subject{
-		{"floor", byHandInOnePass(t)},
-		{"hand", byHandWithValidator(t)},
-		{"ours", ours(t)},
-		{"eino_react", einoReact(t)},
-		{"eino_adk", einoADK(t)},
-		{"langchaingo", langchain(t)},
-		{"adk", googleADK(t)},
+		{"floor", byHandInOnePass(t, s, onePass)},
+		{"hand", byHandWithValidator[A](t, s)},
+		{"ours", ours[A](t, s)},
+		{"eino_react", einoReact[A](t, s)},
+		{"eino_adk", einoADK[A](t, s)},
+		{"langchaingo", langchain[A](t, s)},
+		{"adk", googleADK[A](t, s)},
 	}
 }
 
+// BenchmarkRun takes orders of a kilobyte, BenchmarkRunSmall three fields.
 func BenchmarkRun(b *testing.B) {
-	for _, r := range subjects(b) {
+	benchmarkRun(b, subjects(b, work.Large(), work.OrderByHand), work.Large().Answer)
+}
+
+func BenchmarkRunSmall(b *testing.B) {
+	benchmarkRun(b, subjects(b, work.Small(), work.BookingByHand), work.Small().Answer)
+}
+
+func benchmarkRun(b *testing.B, all []subject, answer string) {
+	for _, r := range all {
 		b.Run(r.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if text, err := r.run(); err != nil || text != work.Answer {
+				if text, err := r.run(); err != nil || text != answer {
 					b.Fatal(text, err)
 				}
 			}
@@ -45,45 +55,34 @@ func BenchmarkRun(b *testing.B) {
 }
 
 func TestTheSameWork(t *testing.T) {
-	for _, r := range subjects(t) {
+	all := append(subjects(t, work.Large(), work.OrderByHand), subjects(t, work.Small(), work.BookingByHand)...)
+	for _, r := range all {
 		text, err := r.run()
 		require.NoError(t, err, r.name)
-		require.Equal(t, work.Answer, text, r.name)
+		require.Equal(t, work.Small().Answer, text, r.name)
 	}
-}
-
-// scripted is what a model says in its turn, counted from 0: how many replies it has made is read from the conversation, so that
-// one model serves all runs.
-func scripted(turn int) (arguments string, answer string) {
-	switch turn {
-	case 0:
-		return work.BadCall, ""
-	case 1:
-		return work.GoodCall, ""
-	}
-	return "", work.Answer
 }
 
 // ours keeps a session besides: attempts, feedback and what reducers would be told.
-func ours(t testing.TB) func() (string, error) {
-	tools, err := tool.NewSet(tool.New(work.Tool, work.Description, func(_ context.Context, b work.Booking) (work.Receipt, error) {
-		return work.Book(b), nil
+func ours[A any](t testing.TB, s work.Script) func() (string, error) {
+	tools, err := tool.NewSet(tool.New(s.Tool, s.Description, func(context.Context, A) (work.Receipt, error) {
+		return work.Done(), nil
 	}))
 	require.NoError(t, err)
 	cfg := loop.Config{Tools: tools}
 	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
-		arguments, answer := scripted((req.Messages.Len() - 1) / 2)
+		arguments, answer := s.Reply((req.Messages.Len() - 1) / 2)
 		if answer != "" {
 			return message.Reply{Text: answer, Finish: message.Stop}, nil
 		}
-		return message.Reply{Calls: []message.Call{{ID: "c1", Name: work.Tool, Arguments: arguments}}, Finish: message.ToolUse}, nil
+		return message.Reply{Calls: []message.Call{{ID: "c1", Name: s.Tool, Arguments: arguments}}, Finish: message.ToolUse}, nil
 	})
 	return func() (string, error) {
-		s, err := session.New(session.Config{ID: "order-42"})
+		kept, err := session.New(session.Config{ID: "order-42"})
 		if err != nil {
 			return "", err
 		}
-		result, err := loop.Run(t.Context(), model, s, work.Prompt, cfg)
+		result, err := loop.Run(t.Context(), model, kept, s.Prompt, cfg)
 		if len(result.Attempts) < 3 {
 			return "", work.ErrWrong
 		}

@@ -49,7 +49,7 @@ func started(t testing.TB, binary string) time.Duration {
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	var out, traces bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &traces
-	if err := cmd.Run(); err != nil || !strings.HasPrefix(out.String(), work.Answer) {
+	if err := cmd.Run(); err != nil || !strings.HasPrefix(out.String(), work.Small().Answer) {
 		t.Fatal(err, out.String())
 	}
 	sum := 0.0

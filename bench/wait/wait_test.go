@@ -40,6 +40,8 @@ var (
 
 const long = time.Hour
 
+var small = work.Small()
+
 var errFailed = errors.New("failed")
 
 // waiter lets n sessions wait for an hour. What it returns is kept until the memory was measured. A blocking one has a goroutine
@@ -119,9 +121,9 @@ func each(wait func(ctx context.Context, tried func()) error) func(context.Conte
 
 // do is an action whose failed try is followed by a wait of an hour.
 func do(s *session.Session) func(context.Context, func()) error {
-	action := loop.ToolCall(work.Tool)
+	action := loop.ToolCall(small.Tool)
 	action.Policy.Backoff, action.Policy.MaxTotalDelay = ours.Constant(long), 3*long
-	wrong := &fault.ToolValidationError{Tool: work.Tool, Issues: []fault.Issue{{Pointer: "/nights", Rule: "type", Expected: "integer", Got: fault.String}}}
+	wrong := &fault.ToolValidationError{Tool: small.Tool, Issues: []fault.Issue{{Pointer: "/nights", Rule: "type", Expected: "integer", Got: fault.String}}}
 	return func(ctx context.Context, tried func()) error {
 		_, err := loop.Do(ctx, s, action, func(context.Context, loop.Attempt) (int, error) {
 			tried()
@@ -145,7 +147,7 @@ func run(ctx context.Context, tried func()) error {
 	if err != nil {
 		return err
 	}
-	_, err = loop.Run(ctx, overloaded(tried), s, work.Prompt, patient)
+	_, err = loop.Run(ctx, overloaded(tried), s, small.Prompt, patient)
 	return err
 }
 

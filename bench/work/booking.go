@@ -1,6 +1,9 @@
 package work
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // Booking is what the tool of the run row takes.
 type Booking struct {
@@ -9,23 +12,50 @@ type Booking struct {
 	Room   string `json:"room" validate:"required,oneof=single double" jsonschema:"single or double"`
 }
 
-// Receipt is what it gives.
+// Receipt is what a tool gives.
 type Receipt struct {
 	Number string `json:"number"`
 }
 
-// The run: the model's first call is bad in two ways, its second is good, then it answers.
-const (
-	Tool        = "book_room"
-	Description = "Book a hotel room."
-	Prompt      = "Two nights in Lisbon, please."
-	BadCall     = `{"city":"Lisbon","nights":"two","room":"suite"}`
-	GoodCall    = `{"city":"Lisbon","nights":2,"room":"double"}`
-	Answer      = "Booked: R-1."
-)
+// Script is a run: the model's first call is bad, its second is good, then it answers.
+type Script struct {
+	Tool, Description, Prompt string
+	Bad, Good, Answer         string
+	// Schema is the tool's, for the libraries that check against one.
+	Schema []byte
+}
+
+// Reply is what the model says in its turn, counted from 0: the arguments of a call, or the answer. How many replies it has made is
+// read from the conversation, so that one model serves all runs.
+func (s *Script) Reply(turn int) (arguments, answer string) {
+	switch turn {
+	case 0:
+		return s.Bad, ""
+	case 1:
+		return s.Good, ""
+	}
+	return "", s.Answer
+}
+
+// Small is a run whose tool takes a [Booking], of which two fields are bad in the first call.
+func Small() Script {
+	return Script{
+		Tool: "book_room", Description: "Book a hotel room.", Prompt: "Two nights in Lisbon, please.",
+		Bad:  `{"city":"Lisbon","nights":"two","room":"suite"}`,
+		Good: `{"city":"Lisbon","nights":2,"room":"double"}`, Answer: "Done: R-1.", Schema: BookingSchema,
+	}
+}
+
+// Large is [Small] with orders of a kilobyte, of which one field is text for a number in the first call.
+func Large() Script {
+	return Script{
+		Tool: "place_order", Description: "Place an order.", Prompt: "The same as last spring, please.",
+		Bad: strings.Replace(string(GoodOrder()), `"priority":3`, `"priority":"high"`, 1), Good: string(GoodOrder()), Answer: "Done: R-1.", Schema: OrderSchema,
+	}
+}
 
 // ErrWrong says that a run did not come to its answer by way of a correction.
 var ErrWrong = errors.New("the run did not go as its script has it")
 
-// Book is the tool's work.
-func Book(Booking) Receipt { return Receipt{Number: "R-1"} }
+// Done is what the tools give.
+func Done() Receipt { return Receipt{Number: "R-1"} }

@@ -7,8 +7,8 @@ import (
 
 // OrderByHand reads and checks an order in one pass, as one would write it for this type alone: every rule, unknown and
 // duplicate keys, all faults with their places. Its rule for email addresses is shorter than the validator's.
-func OrderByHand(doc []byte) (Order, []Fault) {
-	p := scan{s: string(doc)}
+func OrderByHand(doc string) (Order, []Fault) {
+	p := scan{s: doc}
 	var o Order
 	p.order(&o)
 	p.end()

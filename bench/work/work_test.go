@@ -16,16 +16,16 @@ func TestByHand(t *testing.T) {
 	if err := Validator().Struct(want); err != nil {
 		t.Fatal(err)
 	}
-	if got, faults := OrderByHand(GoodOrder()); faults != nil || !reflect.DeepEqual(got, want) {
+	if got, faults := OrderByHand(string(GoodOrder())); faults != nil || !reflect.DeepEqual(got, want) {
 		t.Fatal(got, faults)
 	}
-	if _, faults := OrderByHand(BadOrder()); len(faults) != 3 {
+	if _, faults := OrderByHand(string(BadOrder())); len(faults) != 3 {
 		t.Fatal(faults)
 	}
-	if b, faults := BookingByHand(GoodCall); faults != nil || b != (Booking{"Lisbon", 2, "double"}) {
+	if b, faults := BookingByHand(Small().Good); faults != nil || b != (Booking{"Lisbon", 2, "double"}) {
 		t.Fatal(b, faults)
 	}
-	if _, faults := BookingByHand(BadCall); len(faults) != 2 {
+	if _, faults := BookingByHand(Small().Bad); len(faults) != 2 {
 		t.Fatal(faults)
 	}
 	good := string(GoodOrder())
@@ -34,7 +34,7 @@ func TestByHand(t *testing.T) {
 		strings.Replace(good, "jo.doe@", "jo.doe", 1), strings.Replace(good, "A1B2C3", "A1-B2", 1), strings.Replace(good, `"count":2`, `"count":0`, 1),
 		strings.Replace(good, `"labels":{`, `"labels":{"source":"x",`, 1), strings.Replace(good, "19.95", "-1", 1), strings.Replace(good, "11000", `11\u00"0`, 1),
 	} {
-		if _, faults := OrderByHand([]byte(bad)); len(faults) == 0 {
+		if _, faults := OrderByHand(bad); len(faults) == 0 {
 			t.Error(bad)
 		}
 	}

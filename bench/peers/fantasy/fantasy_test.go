@@ -13,22 +13,23 @@ import (
 
 var sinkOrder work.Order
 
-type model struct{}
+type model struct{ script *work.Script }
 
 func (model) Provider() string { return "fake" }
 func (model) Model() string    { return "fake" }
 
-func (model) Generate(_ context.Context, c fantasy.Call) (*fantasy.Response, error) {
+func (m model) Generate(_ context.Context, c fantasy.Call) (*fantasy.Response, error) {
 	turn := 0
-	for _, m := range c.Prompt {
-		if m.Role == fantasy.MessageRoleAssistant {
+	for _, said := range c.Prompt {
+		if said.Role == fantasy.MessageRoleAssistant {
 			turn++
 		}
 	}
-	if turn > 1 {
-		return &fantasy.Response{FinishReason: fantasy.FinishReasonStop, Content: fantasy.ResponseContent{fantasy.TextContent{Text: work.Answer}}}, nil
+	arguments, answer := m.script.Reply(turn)
+	if answer != "" {
+		return &fantasy.Response{FinishReason: fantasy.FinishReasonStop, Content: fantasy.ResponseContent{fantasy.TextContent{Text: answer}}}, nil
 	}
-	call := fantasy.ToolCallContent{ToolCallID: "c1", ToolName: work.Tool, Input: []string{work.BadCall, work.GoodCall}[turn]}
+	call := fantasy.ToolCallContent{ToolCallID: "c1", ToolName: m.script.Tool, Input: arguments}
 	return &fantasy.Response{FinishReason: fantasy.FinishReasonToolCalls, Content: fantasy.ResponseContent{call}}, nil
 }
 
@@ -45,18 +46,18 @@ func (model) StreamObject(context.Context, fantasy.ObjectCall) (fantasy.ObjectSt
 }
 
 // run makes one whole run: a tool's rules are checked by the validator in it, for fantasy looks at required keys alone.
-func run(t testing.TB) func() (string, error) {
+func run[A any](t testing.TB, s work.Script) func() (string, error) {
 	v := work.Validator()
-	book := fantasy.NewAgentTool(work.Tool, work.Description, func(_ context.Context, b work.Booking, _ fantasy.ToolCall) (fantasy.ToolResponse, error) {
-		if err := v.Struct(b); err != nil {
+	book := fantasy.NewAgentTool(s.Tool, s.Description, func(_ context.Context, a A, _ fantasy.ToolCall) (fantasy.ToolResponse, error) {
+		if err := v.Struct(a); err != nil {
 			return fantasy.NewTextErrorResponse(err.Error()), nil
 		}
-		result, err := json.Marshal(work.Book(b))
+		result, err := json.Marshal(work.Done())
 		return fantasy.NewTextResponse(string(result)), err
 	})
-	agent := fantasy.NewAgent(model{}, fantasy.WithTools(book))
+	agent := fantasy.NewAgent(model{&s}, fantasy.WithTools(book))
 	return func() (string, error) {
-		result, err := agent.Generate(t.Context(), fantasy.AgentCall{Prompt: work.Prompt})
+		result, err := agent.Generate(t.Context(), fantasy.AgentCall{Prompt: s.Prompt})
 		if err != nil {
 			return "", err
 		}
@@ -87,15 +88,21 @@ func check(t testing.TB) func([]byte) string {
 }
 
 func TestTheSameWork(t *testing.T) {
-	text, err := run(t)()
-	require.NoError(t, err)
-	require.Equal(t, work.Answer, text)
+	for _, run := range []func() (string, error){run[work.Order](t, work.Large()), run[work.Booking](t, work.Small())} {
+		text, err := run()
+		require.NoError(t, err)
+		require.Equal(t, work.Small().Answer, text)
+	}
 	require.Empty(t, check(t)(work.GoodOrder()))
 	require.NotEmpty(t, check(t)(work.BadOrder()))
 }
 
 func BenchmarkRun(b *testing.B) {
-	b.Run("fantasy", func(b *testing.B) { benchmarkRun(b, run(b)) })
+	b.Run("fantasy", func(b *testing.B) { benchmarkRun(b, run[work.Order](b, work.Large())) })
+}
+
+func BenchmarkRunSmall(b *testing.B) {
+	b.Run("fantasy", func(b *testing.B) { benchmarkRun(b, run[work.Booking](b, work.Small())) })
 }
 
 func BenchmarkCheckGood(b *testing.B) {
@@ -109,7 +116,7 @@ func BenchmarkCheckBad(b *testing.B) {
 func benchmarkRun(b *testing.B, run func() (string, error)) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if text, err := run(); err != nil || text != work.Answer {
+		if text, err := run(); err != nil || text != work.Small().Answer {
 			b.Fatal(text, err)
 		}
 	}

@@ -14,34 +14,36 @@ import (
 
 var sinkOrder work.Order
 
-func generate(_ context.Context, req *ai.ModelRequest, _ ai.ModelStreamCallback) (*ai.ModelResponse, error) {
-	turn := 0
-	for _, m := range req.Messages {
-		if m.Role == ai.RoleModel {
-			turn++
+func generate(script *work.Script) ai.ModelFunc {
+	return func(_ context.Context, req *ai.ModelRequest, _ ai.ModelStreamCallback) (*ai.ModelResponse, error) {
+		turn := 0
+		for _, m := range req.Messages {
+			if m.Role == ai.RoleModel {
+				turn++
+			}
 		}
+		arguments, answer := script.Reply(turn)
+		if answer != "" {
+			return &ai.ModelResponse{Request: req, FinishReason: ai.FinishReasonStop, Message: ai.NewModelTextMessage(answer)}, nil
+		}
+		var input map[string]any
+		if err := json.Unmarshal([]byte(arguments), &input); err != nil {
+			return nil, err
+		}
+		call := ai.NewToolRequestPart(&ai.ToolRequest{Ref: "c1", Name: script.Tool, Input: input})
+		return &ai.ModelResponse{Request: req, FinishReason: ai.FinishReasonStop, Message: ai.NewModelMessage(call)}, nil
 	}
-	if turn > 1 {
-		return &ai.ModelResponse{Request: req, FinishReason: ai.FinishReasonStop, Message: ai.NewModelTextMessage(work.Answer)}, nil
-	}
-	var input map[string]any
-	if err := json.Unmarshal([]byte([]string{work.BadCall, work.GoodCall}[turn]), &input); err != nil {
-		return nil, err
-	}
-	call := ai.NewToolRequestPart(&ai.ToolRequest{Ref: "c1", Name: work.Tool, Input: input})
-	return &ai.ModelResponse{Request: req, FinishReason: ai.FinishReasonStop, Message: ai.NewModelMessage(call)}, nil
 }
 
 // run makes one whole run: genkit checks the rules by the schema of our type, and middleware makes its errors results, for they
 // would end the run.
-func run(t testing.TB) func() (string, error) {
+func run[A any](t testing.TB, s work.Script) func() (string, error) {
 	g := genkit.Init(t.Context())
-	model := genkit.DefineModel(g, "test/fake", &ai.ModelOptions{Supports: &ai.ModelSupports{Tools: true, Multiturn: true}}, generate)
-	book := genkit.DefineTool(g, work.Tool, work.Description, func(_ *ai.ToolContext, in any) (work.Receipt, error) {
-		var b work.Booking
-		err := decode(in, &b)
-		return work.Book(b), err
-	}, ai.WithInputSchema(schemaOf(t, work.BookingSchema)))
+	model := genkit.DefineModel(g, "test/fake", &ai.ModelOptions{Supports: &ai.ModelSupports{Tools: true, Multiturn: true}}, generate(&s))
+	book := genkit.DefineTool(g, s.Tool, s.Description, func(_ *ai.ToolContext, in any) (work.Receipt, error) {
+		var a A
+		return work.Done(), decode(in, &a)
+	}, ai.WithInputSchema(schemaOf(t, s.Schema)))
 	feedback := ai.MiddlewareFunc(func(context.Context) (*ai.Hooks, error) {
 		return &ai.Hooks{WrapTool: func(ctx context.Context, p *ai.ToolParams, next ai.ToolNext) (*ai.MultipartToolResponse, error) {
 			out, err := next(ctx, p)
@@ -52,7 +54,7 @@ func run(t testing.TB) func() (string, error) {
 		}}, nil
 	})
 	return func() (string, error) {
-		resp, err := genkit.Generate(t.Context(), g, ai.WithModel(model), ai.WithPrompt(work.Prompt), ai.WithTools(book), ai.WithUse(feedback))
+		resp, err := genkit.Generate(t.Context(), g, ai.WithModel(model), ai.WithPrompt(s.Prompt), ai.WithTools(book), ai.WithUse(feedback))
 		if err != nil {
 			return "", err
 		}
@@ -94,15 +96,21 @@ func check(t testing.TB) func([]byte) string {
 }
 
 func TestTheSameWork(t *testing.T) {
-	text, err := run(t)()
-	require.NoError(t, err)
-	require.Equal(t, work.Answer, text)
+	for _, run := range []func() (string, error){run[work.Order](t, work.Large()), run[work.Booking](t, work.Small())} {
+		text, err := run()
+		require.NoError(t, err)
+		require.Equal(t, work.Small().Answer, text)
+	}
 	require.Empty(t, check(t)(work.GoodOrder()))
 	require.NotEmpty(t, check(t)(work.BadOrder()))
 }
 
 func BenchmarkRun(b *testing.B) {
-	b.Run("genkit", func(b *testing.B) { benchmarkRun(b, run(b)) })
+	b.Run("genkit", func(b *testing.B) { benchmarkRun(b, run[work.Order](b, work.Large())) })
+}
+
+func BenchmarkRunSmall(b *testing.B) {
+	b.Run("genkit", func(b *testing.B) { benchmarkRun(b, run[work.Booking](b, work.Small())) })
 }
 
 func BenchmarkCheckGood(b *testing.B) {
@@ -116,7 +124,7 @@ func BenchmarkCheckBad(b *testing.B) {
 func benchmarkRun(b *testing.B, run func() (string, error)) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if text, err := run(); err != nil || text != work.Answer {
+		if text, err := run(); err != nil || text != work.Small().Answer {
 			b.Fatal(text, err)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 func main() {
-	book := tool.New(work.Tool, work.Description, func(_ context.Context, b work.Booking) (work.Receipt, error) { return work.Book(b), nil })
+	script := work.Small()
+	book := tool.New(script.Tool, script.Description, func(context.Context, work.Booking) (work.Receipt, error) { return work.Done(), nil })
 	tools, err := tool.NewSet(book)
 	if err != nil {
 		panic(err)
@@ -23,13 +24,12 @@ func main() {
 		panic(err)
 	}
 	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
-		turn := (req.Messages.Len() - 1) / 2
-		if turn > 1 {
-			return message.Reply{Text: work.Answer, Finish: message.Stop}, nil
+		arguments, answer := script.Reply((req.Messages.Len() - 1) / 2)
+		if answer != "" {
+			return message.Reply{Text: answer, Finish: message.Stop}, nil
 		}
-		call := message.Call{ID: "c1", Name: work.Tool, Arguments: []string{work.BadCall, work.GoodCall}[turn]}
-		return message.Reply{Calls: []message.Call{call}, Finish: message.ToolUse}, nil
+		return message.Reply{Calls: []message.Call{{ID: "c1", Name: script.Tool, Arguments: arguments}}, Finish: message.ToolUse}, nil
 	})
-	result, err := loop.Run(context.Background(), model, s, work.Prompt, loop.Config{Tools: tools})
+	result, err := loop.Run(context.Background(), model, s, script.Prompt, loop.Config{Tools: tools})
 	fmt.Println(result.Text, err)
 }

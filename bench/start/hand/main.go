@@ -27,6 +27,8 @@ type said struct {
 	Call string `json:"call,omitempty"`
 }
 
+var script = work.Small()
+
 func main() {
 	text, err := run(context.Background(), clock.New(), work.Validator())
 	fmt.Println(text, err)
@@ -42,7 +44,7 @@ func run(ctx context.Context, c clock.Clock, v *validator.Validate) (string, err
 	if err != nil {
 		return "", err
 	}
-	conversation := []said{{Role: "user", Text: work.Prompt}}
+	conversation := []said{{Role: "user", Text: script.Prompt}}
 	for attempt := range 3 {
 		reply := model(conversation)
 		conversation = append(conversation, reply)
@@ -66,11 +68,8 @@ func run(ctx context.Context, c clock.Clock, v *validator.Validate) (string, err
 }
 
 func model(conversation []said) said {
-	turn := (len(conversation) - 1) / 2
-	if turn > 1 {
-		return said{Role: "assistant", Text: work.Answer}
-	}
-	return said{Role: "assistant", Call: []string{work.BadCall, work.GoodCall}[turn]}
+	arguments, answer := script.Reply((len(conversation) - 1) / 2)
+	return said{Role: "assistant", Text: answer, Call: arguments}
 }
 
 func call(v *validator.Validate, arguments string) (string, time.Duration) {
@@ -82,7 +81,7 @@ func call(v *validator.Validate, arguments string) (string, time.Duration) {
 	if err != nil {
 		return err.Error(), time.Second
 	}
-	result, err := jsonv2.Marshal(work.Book(b), jsonv2.Deterministic(true))
+	result, err := jsonv2.Marshal(work.Done(), jsonv2.Deterministic(true))
 	return fmt.Sprintf("%s %v", result, err), 0
 }
 
