@@ -189,5 +189,8 @@ func benchmarkRecordedByHand(b *testing.B) {
 				log = append(log, a)
 			}
 		}
+		if len(log) != 300 {
+			b.Fatal(len(log))
+		}
 	}
 }

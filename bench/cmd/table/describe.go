@@ -56,4 +56,6 @@ func versions() ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-var notPeers = []string{"github.com/retake-go/", "github.com/stretchr/", "google.golang.org/genai", "github.com/openai/openai-go"}
+var notPeers = []string{
+	"github.com/retake-go/", "github.com/stretchr/", "github.com/benbjohnson/", "github.com/invopop/", "github.com/openai/openai-go", "google.golang.org/genai",
+}

@@ -58,6 +58,9 @@ func run(ctx context.Context, s settings) error {
 	if s.count < 1 || flag.NArg() > 0 {
 		return errors.New("-count must be at least 1, and there are no arguments")
 	}
+	if s.only != "" && (s.docs != "" || s.save) {
+		return errors.New("-only makes no whole table: give -docs '' and no -save")
+	}
 	if s.top {
 		return top(ctx, s)
 	}
