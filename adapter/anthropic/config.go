@@ -11,7 +11,7 @@ import (
 // Config says how a model is asked. Model and MaxTokens are required; the zero value of every other field leaves the choice
 // to the API. It is data, but for OnResponse.
 type Config struct {
-	// Model is the model's name as the API knows it. A request that names a model of the run's ladder goes to that one.
+	// Model is the model's name as the API knows it. Its name in a run's ladder is the run's own, and is not sent.
 	Model string
 	// MaxTokens bounds the reply, thinking included, in tokens; at least 1. Where it is so large that the SDK sends such a
 	// request as a stream only, the reply is streamed, whether anybody listens or not.

@@ -37,9 +37,6 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 // [loop.LimitedError] where a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	x := exchange{model: m.cfg.Model, stream: req.Stream}
-	if req.Model != "" {
-		x.model = req.Model
-	}
 	params := m.params(req, x.model)
 	got, err := m.ask(ctx, params, &x)
 	if err != nil {

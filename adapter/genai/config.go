@@ -16,7 +16,7 @@ import (
 // Config says how a model is asked. Only Model is required; of every other field the zero value leaves the choice to the API.
 // It is data, but for OnResponse. What is not here may be set for all requests of a client: sdk.HTTPOptions.ExtraBody.
 type Config struct {
-	// Model is the model's name as the API knows it: "gemini-3-pro".
+	// Model is the model's name as the API knows it: "gemini-3-pro". Its name in a run's ladder is the run's own, and is not sent.
 	Model string `json:"model"`
 	// MaxTokens bounds the reply, thoughts included, in tokens; at least 1, or nil.
 	MaxTokens *int32 `json:"max_tokens,omitempty"`

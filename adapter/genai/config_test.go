@@ -76,7 +76,7 @@ func TestAllOfAClientAndAConfigIsSent(t *testing.T) {
 	})
 	require.NoError(t, err)
 	req := wiretest.Asks()["both"]
-	req.Model = "another"
+	req.Model = "backup" // in the ladder
 	reply, err := m.Reply(t.Context(), req)
 	require.NoError(t, err)
 	assert.Equal(t, "m-1", reply.Model)
@@ -85,7 +85,7 @@ func TestAllOfAClientAndAConfigIsSent(t *testing.T) {
 	assert.Equal(t, int64(3), told[0].RateLimit.Windows[0].Remaining.N)
 
 	head, body, _ := strings.Cut(s.Requests()[0], "\n\n")
-	assert.Contains(t, head, "POST /v1beta1/publishers/google/models/another:generateContent\n")
+	assert.Contains(t, head, "POST /v1beta1/publishers/google/models/m:generateContent\n")
 	assert.Contains(t, head, "x-own: 1")
 	var sent struct {
 		Labels           map[string]string

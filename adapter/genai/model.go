@@ -1,7 +1,6 @@
 package genai
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -21,11 +20,10 @@ const (
 
 var _ loop.Model = (*Model)(nil)
 
-// Reply asks once and returns the whole reply; it streams where somebody listens. A request that names a model of the run's
-// ladder goes to that one. The error is an [*Error] in its chain, within a [loop.LimitedError] where a response came. Safe
-// for concurrent use.
+// Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in its chain,
+// within a [loop.LimitedError] where a response came. Safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
-	x := &exchange{model: cmp.Or(req.Model, m.cfg.Model), stream: req.Stream}
+	x := &exchange{model: m.cfg.Model, stream: req.Stream}
 	got, err := m.ask(ctx, req, x)
 	if err == nil {
 		err = got.unusable()

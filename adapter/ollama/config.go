@@ -27,7 +27,7 @@ type Config struct {
 	// Key is sent as a bearer token, as servers beyond this machine want one; empty for none. It stands in no error and in
 	// no JSON form.
 	Key string `json:"-"`
-	// Model is the model's name as the server knows it: "qwen3:8b".
+	// Model is the model's name as the server knows it: "qwen3:8b". Its name in a run's ladder is the run's own, and is not sent.
 	Model string `json:"model"`
 	// MaxTokens bounds the reply, thoughts included, in tokens; at least 1, or nil.
 	MaxTokens *int `json:"max_tokens,omitempty"`

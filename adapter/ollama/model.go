@@ -2,7 +2,6 @@ package ollama
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -33,11 +32,10 @@ type exchange struct {
 	status int
 }
 
-// Reply asks once and returns the whole reply; it streams where somebody listens. A request that names a model of the run's
-// ladder goes to that one. The error is an [*Error] in its chain, within a [loop.LimitedError] where a response came. Safe
-// for concurrent use.
+// Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in its chain,
+// within a [loop.LimitedError] where a response came. Safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
-	x := &exchange{model: cmp.Or(req.Model, m.cfg.Model), stream: req.Stream}
+	x := &exchange{model: m.cfg.Model, stream: req.Stream}
 	got, err := m.ask(ctx, req, x)
 	if err != nil {
 		return message.Reply{}, m.failed(ctx, x, err)

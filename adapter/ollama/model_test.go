@@ -37,7 +37,7 @@ func TestAllOfAConfigIsSent(t *testing.T) {
 	})
 	require.NoError(t, err)
 	req := wiretest.Asks()["output"]
-	req.Model = "another"
+	req.Model = "backup" // in the ladder
 	reply, err := m.Reply(t.Context(), req)
 	require.NoError(t, err)
 	assert.Equal(t, "m:latest", reply.Model)
@@ -52,7 +52,7 @@ func TestAllOfAConfigIsSent(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body), &sent))
 	delete(sent, "messages")
 	assert.Equal(t, map[string]any{
-		"model": "another", "stream": false, "think": "high", "keep_alive": -1.0,
+		"model": "m", "stream": false, "think": "high", "keep_alive": -1.0,
 		"options": map[string]any{"num_predict": 1.0, "num_ctx": 8192.0, "temperature": 0.25, "seed": 7.0, "top_p": 0.9},
 	}, sent)
 }

@@ -35,7 +35,8 @@ const (
 // Config is what a model is asked with. It is data, but for OnResponse, and is copied by [NewChat] and [NewResponses]. Only Model
 // is required; what is absent is not sent.
 type Config struct {
-	// Model is the model's name as the server knows it; at Azure the deployment's.
+	// Model is the model's name as the server knows it; at Azure the deployment's. Its name in a run's ladder is the run's own, and
+	// is not sent.
 	Model string
 	// Provider names the server for classifying errors and reading rate limits: "groq", "openrouter", "azure", …; empty
 	// means "openai".
