@@ -108,15 +108,11 @@ func (t trip) run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	var opts []loop.Option
-	if t.journals != "" {
-		j, err := journal.Open(ctx, journal.Dir(t.journals), t.session, journal.Settings{})
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, j.Close()) }()
-		opts = append(opts, loop.WithJournal(j))
+	opts, closed, err := t.journal(ctx)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, closed()) }()
 	cfg := loop.Config{System: system, Tools: tools, Seed: t.session}
 	answer, err := loop.Generate[Itinerary](ctx, say.of(model), s, t.prompt, cfg, opts...)
 	if exhausted, ok := errors.AsType[*loop.RetryExhaustedError](err); ok {
@@ -129,6 +125,18 @@ func (t trip) run(ctx context.Context, out io.Writer) (err error) {
 	say.outcome(answer)
 	say.end(answer.Attempts, answer.Usage)
 	return nil
+}
+
+// journal opens the session's journal, where one is kept.
+func (t trip) journal(ctx context.Context) (opts []loop.Option, closed func() error, err error) {
+	if t.journals == "" {
+		return nil, func() error { return nil }, nil
+	}
+	j, err := journal.Open(ctx, journal.Dir(t.journals), t.session, journal.Settings{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return []loop.Option{loop.WithJournal(j)}, j.Close, nil
 }
 
 const system = "You book trips with the tools you are given. Never invent a hotel, a price or a receipt."
