@@ -100,7 +100,7 @@ func (each suite) run(ctx context.Context, s settings, binary, pattern string, m
 	return out, nil
 }
 
-// top profiles the row of runs, ours alone, and prints its heaviest functions.
+// top profiles the row of runs, ours alone, and prints its heaviest functions, and what each of retake's takes with all it calls.
 func top(ctx context.Context, s settings) error {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -113,10 +113,15 @@ func top(ctx context.Context, s settings) error {
 	}
 	profile := filepath.Join(dir, "cpu.prof")
 	s.benchtime = "5s"
-	if _, err := (suite{folder: "run"}).run(ctx, s, binary, "Run/ours$", "-test.cpuprofile="+profile); err != nil {
+	if _, err := (suite{folder: "run"}).run(ctx, s, binary, "^BenchmarkRun$/^ours$", "-test.cpuprofile="+profile); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "tool", "pprof", "-top", "-nodecount=30", binary, profile)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	return cmd.Run()
+	for _, how := range [][]string{{"-nodecount=20"}, {"-nodecount=40", "-cum", "-show=retake-go"}} {
+		cmd := exec.CommandContext(ctx, "go", append(append([]string{"tool", "pprof", "-top"}, how...), binary, profile)...)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Run(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
