@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -12,22 +13,31 @@ import (
 	"time"
 )
 
-// describe says where and how the table was made, and with which versions of the peers.
-func describe(ctx context.Context, s settings, m measured) (string, error) {
-	peers, err := versions()
-	if err != nil {
-		return "", err
-	}
+// ignored are the keys that may differ between results that are compared.
+const ignored = "cpu,cores,toolchain,date,commit,command"
+
+// heading is what results begin with, in the form that benchstat reads.
+func heading(ctx context.Context, s settings) string {
 	commit, err := exec.CommandContext(ctx, "git", "rev-parse", "--short", "HEAD").Output()
 	if err != nil {
 		commit = []byte("unknown")
 	}
+	return fmt.Sprintf("date: %s\ncommit: %s\ntoolchain: %s\ncores: %d\ncommand: go run ./cmd/table -count %d -benchtime %s -sessions %d\n",
+		time.Now().UTC().Format(time.DateOnly), bytes.TrimSpace(commit), runtime.Version(), runtime.NumCPU(), s.count, s.benchtime, s.sessions)
+}
+
+// describe says where and how the results were made, and with which versions of the peers.
+func describe(m measured) (string, error) {
+	peers, err := versions()
+	if err != nil {
+		return "", err
+	}
+	of := m.about
 	lines := []string{
-		fmt.Sprintf("Medians of %d rounds in one sitting, %s, commit %s: %s/%s, %d cores (%s), %s.", m.rounds(),
-			time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(string(commit)), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), m.cpu, runtime.Version()),
+		fmt.Sprintf("Medians of %d rounds in one sitting, %s, commit %s: %s/%s, %s cores (%s), %s.", m.rounds(),
+			of["date"], of["commit"], of["goos"], of["goarch"], of["cores"], of["cpu"], of["toolchain"]),
 		"Times differ between machines and days: what counts is the ratio within a row, and the allocations. A ratio is to the line of the row whose",
-		"ratio is 1. To repeat: `make bench`, or in `bench/`",
-		fmt.Sprintf("`go run ./cmd/table -count %d -benchtime %s -sessions %d`.", s.count, s.benchtime, s.sessions),
+		"ratio is 1. To repeat: `make bench`, or in `bench/` `" + of["command"] + "`.",
 		"", "Peers: " + strings.Join(peers, ", ") + ".",
 	}
 	return strings.Join(lines, "\n") + "\n", nil

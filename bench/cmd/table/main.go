@@ -72,7 +72,7 @@ func run(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	about, err := describe(ctx, s, parsed)
+	about, err := describe(parsed)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func compare(ctx context.Context, s settings) {
 		fmt.Fprintln(os.Stderr, "table: nothing to compare with:", err)
 		return
 	}
-	cmd := exec.CommandContext(ctx, "go", "run", benchstat, s.baseline, s.results)
+	cmd := exec.CommandContext(ctx, "go", "run", benchstat, "-ignore", ignored, s.baseline, s.results)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "table: benchstat:", err)

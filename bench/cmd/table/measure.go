@@ -44,7 +44,7 @@ func measure(ctx context.Context, s settings) ([]byte, error) {
 			return nil, err
 		}
 	}
-	var text bytes.Buffer
+	text := bytes.NewBufferString(heading(ctx, s))
 	for round := range s.count {
 		for _, each := range chosen(s) {
 			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, s.count, each.folder)

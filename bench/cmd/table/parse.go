@@ -12,17 +12,18 @@ import (
 // measured is what benchmarks printed: for each name ("Delay/floor") and unit the values of all rounds.
 type measured struct {
 	values map[string]map[string][]float64
-	cpu    string
+	// about is what the lines of the form "key: value" say: the machine, and our own heading.
+	about map[string]string
 }
 
 // parse reads the output of go test -bench.
 func parse(in io.Reader) (measured, error) {
-	m := measured{values: map[string]map[string][]float64{}}
+	m := measured{values: map[string]map[string][]float64{}, about: map[string]string{}}
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
 		line := lines.Text()
-		if cpu, ok := strings.CutPrefix(line, "cpu: "); ok {
-			m.cpu = cpu
+		if key, value, ok := strings.Cut(line, ": "); ok && !strings.Contains(key, " ") {
+			m.about[key] = value
 		}
 		if !strings.HasPrefix(line, "Benchmark") {
 			continue

@@ -21,7 +21,7 @@ PASS
 func TestTheTable(t *testing.T) {
 	m, err := parse(strings.NewReader(printed))
 	require.NoError(t, err)
-	require.Equal(t, "A processor", m.cpu)
+	require.Equal(t, "A processor", m.about["cpu"])
 	require.Equal(t, 1, m.rounds())
 	table := render("About.\n", m, []row{
 		{
