@@ -8,8 +8,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
 )
 
 // places collects where something is to be left out, as parts of JSON Pointers.
@@ -49,14 +51,62 @@ func (e *eraser) ofEvent(ev *Event, before machine.State, known []Tool) places {
 		p.add("system")
 		p.add("plan", "prompt")
 	}
+	if e.values() {
+		p.ofHistory(ev.Messages)
+	}
 	if r := ev.Reply; r != nil {
 		e.ofReply(&p, r, known)
+	}
+	if e.Prompts || e.Replies {
+		p.add("failure", "message")
+	}
+	if _, ok := e.tool(before.Config.Action); ev.Try != nil && (ok || e.Prompts || e.Replies) {
+		p.ofFailure("try", "failure")
 	}
 	if end := ev.Tool; end != nil && before.Batch != nil && end.Index >= 0 && end.Index < len(before.Batch.Calls) {
 		e.ofToolEnd(&p, []string{"tool"}, before.Batch.Calls[end.Index].Tool, end)
 	}
 	e.ofReduced(&p, ev.Reduced, false, "reduced")
 	return p
+}
+
+// values reports whether values are left out of calls or answers.
+func (e *eraser) values() bool { return len(e.Tools)+len(e.Answer) > 0 }
+
+// ofHistory are the places of what was said before a run, up to the last that a model or a tool said: calls, answers and results
+// stand in it in any form.
+func (p *places) ofHistory(said []message.Message) {
+	for n := len(said) - 1; n >= 0; n-- {
+		if said[n].Role != message.Assistant && said[n].Role != message.Tool {
+			continue
+		}
+		for n := range n + 1 {
+			at := strconv.Itoa(n)
+			p.add("messages", at, "text")
+			p.add("messages", at, "opaque")
+			p.add("messages", at, "calls", "*", "arguments")
+		}
+		return
+	}
+}
+
+// ofFailure are the words of a failure.
+func (p *places) ofFailure(at ...string) {
+	p.add(slices.Concat(at, []string{"message"})...)
+	p.ofIssues(slices.Concat(at, []string{"issues"})...)
+}
+
+// ofIssues are the words of issues that a program found.
+func (p *places) ofIssues(at ...string) {
+	p.add(slices.Concat(at, []string{"*", "expected"})...)
+	p.add(slices.Concat(at, []string{"*", "value"})...)
+}
+
+// ofRefused are the places at which a document was refused: a value that is to be left out may stand there under another name.
+func (p *places) ofRefused(document []string, issues []fault.Issue) {
+	for _, i := range issues {
+		p.under(document, []string{i.Pointer})
+	}
 }
 
 // ofReply are the places of a reply. The words of a call stand in it up to three times: as the model wrote them, as they were
@@ -67,13 +117,27 @@ func (e *eraser) ofReply(p *places, r *machine.Reply, known []Tool) {
 		p.add("reply", "message", "refusal")
 		p.add("reply", "message", "opaque")
 	}
+	if e.values() && len(r.Calls) == 0 && (r.Answer == nil || len(r.Answer.Issues) > 0) {
+		// Nobody could read what it says: there may be calls in it, or an answer.
+		p.add("reply", "message", "text")
+		p.add("reply", "message", "opaque")
+	}
 	for n, c := range r.Calls {
 		rules, ok := e.tool(c.Tool)
-		if !ok {
+		unknown := len(e.Tools) > 0 && c.Class == fault.UnknownTool
+		if !ok && !unknown {
 			continue
 		}
 		at := strconv.Itoa(n)
-		p.under([]string{"reply", "calls", at, "arguments"}, rules.Arguments)
+		if unknown {
+			rules.Arguments = []string{""}
+		}
+		arguments := []string{"reply", "calls", at, "arguments"}
+		p.under(arguments, rules.Arguments)
+		if len(rules.Arguments) > 0 {
+			p.ofRefused(arguments, c.Issues)
+			p.add("reply", "calls", at, "issues", "*", "value")
+		}
 		p.add("reply", "calls", at, "raw")
 		p.add("reply", "message", "opaque")
 		if !r.Native {
@@ -89,6 +153,8 @@ func (e *eraser) ofReply(p *places, r *machine.Reply, known []Tool) {
 	if a := r.Answer; a != nil {
 		if len(e.Answer) > 0 {
 			p.under([]string{"reply", "answer", "value"}, e.Answer)
+			p.ofRefused([]string{"reply", "answer", "value"}, a.Issues)
+			p.add("reply", "answer", "issues", "*", "value")
 			p.add("reply", "message", "text")
 			p.add("reply", "message", "opaque")
 		}
@@ -102,6 +168,8 @@ func (e *eraser) ofToolEnd(p *places, at []string, name string, end *machine.Too
 		p.under(slices.Concat(at, []string{"result"}), rules.Result)
 		p.add(slices.Concat(at, []string{"progress"})...)
 		p.add(slices.Concat(at, []string{"text"})...)
+		p.ofIssues(slices.Concat(at, []string{"issues"})...)
+		p.ofFailure(slices.Concat(at, []string{"failure"})...)
 	}
 	e.ofReduced(p, end.Reduced, ok, slices.Concat(at, []string{"reduced"})...)
 }
@@ -118,7 +186,24 @@ func (e *eraser) ofReduced(p *places, r *machine.Reduced, all bool, at ...string
 	}
 	if all || len(e.Slices) > 0 {
 		p.add(slices.Concat(at, []string{"error", "payload"})...)
+		p.add(slices.Concat(at, []string{"error", "message"})...)
 	}
+}
+
+// header is a header with marks in the place of templates.
+func (e *eraser) header(h Header) (Header, error) {
+	for _, text := range []*string{&h.Config.System, &h.Config.Feedback} {
+		_, looks := parseMark(*text)
+		if *text == "" || !(looks || e.Prompts || (e.MaxBytes > 0 && len(*text) > e.MaxBytes)) {
+			continue
+		}
+		m, err := e.keep([]byte(*text), false)
+		if err != nil {
+			return h, err
+		}
+		*text = m
+	}
+	return h, nil
 }
 
 // state is a session's snapshot with marks: of the slices that are named; of all where tools or the answer have rules, for
@@ -139,23 +224,33 @@ func (e *eraser) state(snapshot []byte) ([]byte, error) {
 		}
 	}
 	p.add("reducer_errors", "*", "payload")
+	p.add("reducer_errors", "*", "message")
+	if e.values() {
+		for _, at := range []string{"feedback", "attempts"} {
+			p.ofIssues(at, "*", "issues")
+		}
+		p.ofIssues("feedback", "*", "diff", "*")
+		p.add("feedback", "*", "message")
+		p.add("feedback", "*", "detail")
+	}
 	return e.erase(snapshot, p)
 }
 
-// note is a note with marks.
-func (e *eraser) note(n Note, runs []machine.ToolRun) (Note, error) {
+// note is a note with marks. It is about call at of runs; of none where at is negative. Keys are hashes of arguments: it gets that
+// of the same call in written, the calls of the run as the journal has them.
+func (e *eraser) note(n Note, runs, written []machine.ToolRun, at int) (Note, error) {
 	var p places
-	switch {
-	case n.Landed != nil:
-		if at := slices.IndexFunc(runs, func(r machine.ToolRun) bool { return r.Key == n.Landed.Key }); at >= 0 {
+	if at >= 0 {
+		_, ok := e.tool(runs[at].Tool)
+		if n.Landed != nil {
 			e.ofToolEnd(&p, []string{"landed", "end"}, runs[at].Tool, &n.Landed.End)
-			if _, ok := e.tool(runs[at].Tool); ok {
-				p.add("landed", "events", "*", "payload")
-			}
 		}
-	case n.Progress != nil:
-		if _, ok := e.tool(n.Progress.Tool); ok {
+		if ok {
+			p.add("landed", "events", "*", "payload")
 			p.add("progress", "progress")
+		}
+		if at < len(written) {
+			n = n.of(written[at].Key)
 		}
 	}
 	raw, err := canon.Marshal(n)

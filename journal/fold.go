@@ -214,8 +214,8 @@ func (f *Fold) Result(run machine.ToolRun) (Landed, bool) {
 }
 
 // addReal folds a record of a redacted journal as it was before it was redacted. That the decisions are those of today's code
-// is for the fold of what is written to say.
-func (f *Fold) addReal(ctx context.Context, from Transcripts, raw []byte, rec Record) error {
+// is for written, the fold of what is written, to say.
+func (f *Fold) addReal(ctx context.Context, from Transcripts, raw []byte, rec Record, written *Fold) error {
 	if rec.Decision != nil {
 		f.open = nil
 		return nil
@@ -230,6 +230,11 @@ func (f *Fold) addReal(ctx context.Context, from Transcripts, raw []byte, rec Re
 	}
 	if rec, err = decode(whole, &f.buffer); err != nil {
 		return err
+	}
+	if n := rec.Note; n != nil {
+		if at := n.call(written.Asked.Tools); at >= 0 && at < len(f.Asked.Tools) {
+			rec.Note = new(n.of(f.Asked.Tools[at].Key))
+		}
 	}
 	return f.Add(rec)
 }

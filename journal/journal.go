@@ -85,16 +85,28 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	if err := j.settle(&h, st); err != nil {
 		return err
 	}
-	if same, err := j.begun(h); err != nil || same {
+	real, err := h, error(nil)
+	if j.eraser != nil {
+		if h, err = j.eraser.header(h); err != nil {
+			return err
+		}
+	}
+	same, err := j.begun(h)
+	if err != nil {
 		return err
 	}
-	if err := j.written.begin(h); err != nil {
-		return err
+	if !same {
+		if err := j.written.begin(h); err != nil {
+			return err
+		}
 	}
 	if j.real = j.written; j.eraser != nil {
-		j.real = &Fold{Header: h, State: st, digests: newDigester(h.Session, nil, false)}
+		j.real = &Fold{Header: real, State: st, digests: newDigester(h.Session, nil, false)}
 	}
-	err := j.owe(Record{Header: &h})
+	if same {
+		return nil
+	}
+	err = j.owe(Record{Header: &h})
 	if err == nil && len(j.torn) > 0 {
 		err = j.owe(Record{Note: &Note{Kind: Torn, Torn: j.torn}})
 		j.torn = nil
@@ -108,17 +120,22 @@ func (j *Journal) settle(h *Header, st machine.State) error {
 	if err != nil {
 		return err
 	}
+	left := now
 	if j.eraser != nil {
-		if now, err = j.eraser.state(now); err != nil {
+		if left, err = j.eraser.state(now); err != nil {
 			return err
 		}
 	}
-	held, err := j.written.State.Session.Snapshot()
+	past, is := j.written, left
+	if j.erases() {
+		past, is = j.real, now
+	}
+	held, err := past.State.Session.Snapshot()
 	if err != nil {
 		return err
 	}
-	if j.written.Header.Format == "" || !bytes.Equal(now, held) {
-		h.State = now
+	if past.Header.Format == "" || !bytes.Equal(is, held) {
+		h.State = left
 	}
 	return nil
 }
@@ -198,7 +215,8 @@ func (j *Journal) durable(effects []machine.Effect) bool {
 	return last == machine.WaitUntil || last == machine.Stop
 }
 
-// Note records what happened beside the run, at once. Errors are as those of [Journal.Step].
+// Note records what happened beside the run, at once. Of a call that the run does not wait for, no result is kept, nor in a
+// journal that things are left out of its progress. Errors are as those of [Journal.Step].
 func (j *Journal) Note(n Note) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -206,12 +224,18 @@ func (j *Journal) Note(n Note) error {
 		return j.stops()
 	}
 	n.At = n.At.UTC().Round(0)
-	if j.real != nil {
-		j.real.note(n)
+	fold, erases := j.written, j.erases()
+	if erases {
+		fold = j.real
 	}
+	at := n.call(fold.Asked.Tools)
+	if at < 0 && (n.Landed != nil || (n.Progress != nil && erases)) {
+		return nil
+	}
+	fold.note(n)
 	var err error
-	if j.erases() {
-		n, err = j.eraser.note(n, j.real.Asked.Tools)
+	if erases {
+		n, err = j.eraser.note(n, fold.Asked.Tools, j.written.Asked.Tools, at)
 	}
 	if err == nil {
 		err = j.owe(Record{Note: &n})

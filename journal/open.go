@@ -79,7 +79,7 @@ func (j *Journal) add(r *Reader, raw []byte) error {
 	if j.real == j.written || j.real == nil {
 		return nil
 	}
-	if err := j.real.addReal(j.ctx, j.settings.Redact.Transcripts, raw, rec); err != nil {
+	if err := j.real.addReal(j.ctx, j.settings.Redact.Transcripts, raw, rec, j.written); err != nil {
 		return located(r, err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/loop/machine"
@@ -147,4 +148,34 @@ type Progress struct {
 	Key      string          `json:"key"`
 	Tool     string          `json:"tool"`
 	Progress json.RawMessage `json:"progress"`
+}
+
+// key is the idempotency key of the call that a note is about; empty where it is about none.
+func (n *Note) key() string {
+	switch {
+	case n.Landed != nil:
+		return n.Landed.Key
+	case n.Progress != nil:
+		return n.Progress.Key
+	}
+	return ""
+}
+
+// call is the place among runs of the call that a note is about; negative where it is about none of them.
+func (n *Note) call(runs []machine.ToolRun) int {
+	key := n.key()
+	return slices.IndexFunc(runs, func(r machine.ToolRun) bool { return r.Key == key })
+}
+
+// of is the note for a call by another key.
+func (n Note) of(key string) Note {
+	if n.Landed != nil {
+		landed := *n.Landed
+		landed.Key, n.Landed = key, &landed
+	}
+	if n.Progress != nil {
+		progress := *n.Progress
+		progress.Key, n.Progress = key, &progress
+	}
+	return n
 }

@@ -21,7 +21,9 @@ import (
 //
 // What was said to the model and by it is left out by Prompts, Replies and MaxBytes; Tools and Answer leave values out where
 // they stand as arguments, results and answers, and with them every other place where the same words stand in the journal:
-// the raw text of the call or of the answer, what the tool reported and emitted, and what reducers made of it.
+// the raw text of the call or of the answer, what the tool reported, emitted and failed with, and what reducers made of it; also
+// what was refused in it, and replies that nobody could read; and the history that a run is given. A run that was begun without
+// redaction goes on without it.
 type Redaction struct {
 	// Key is a secret of at least 16 bytes that digests are made with; empty for none. Replaying the prompts needs it too.
 	Key []byte
@@ -31,7 +33,8 @@ type Redaction struct {
 	Answer []string
 	// Slices are the slices of the session whose values are left out, also of the state that a run begins with.
 	Slices []string
-	// Prompts leaves out the texts of messages and prompts that the program gave, Replies those that the model gave.
+	// Prompts leaves out the texts of messages, prompts and templates that the program gave, Replies those that the model
+	// gave; both what was said of calls of the model that failed.
 	Prompts, Replies bool
 	// MaxBytes leaves out every text of more bytes; 0 for no bound.
 	MaxBytes int
@@ -135,13 +138,22 @@ func (e *eraser) mark(value jsontext.Value) ([]byte, error) {
 	} else if value.Kind() == 'n' {
 		return value, nil
 	}
-	m := mark{Digest: e.digests.of(text), Bytes: len(text), JSON: !isText}
+	m, err := e.keep(text, !isText)
+	if err != nil {
+		return nil, err
+	}
+	return canon.Marshal(m)
+}
+
+// keep keeps a text, or a JSON value that is none, and returns its mark.
+func (e *eraser) keep(text []byte, isJSON bool) (string, error) {
+	m := mark{Digest: e.digests.of(text), Bytes: len(text), JSON: isJSON}
 	if e.Transcripts != nil {
 		if err := e.Transcripts.Keep(e.ctx, e.session, m.Digest, text); err != nil {
-			return nil, fmt.Errorf("keeping what is left out: %w", err)
+			return "", fmt.Errorf("keeping what is left out: %w", err)
 		}
 	}
-	return canon.Marshal(m.String())
+	return m.String(), nil
 }
 
 // free are the places of a journal's events, notes and states where texts stand that others have written: where a text may be too
@@ -152,9 +164,10 @@ var free = func() places {
 		"/messages/*/text", "/messages/*/opaque", "/messages/*/calls/*/arguments", "/system", "/failure/message",
 		"/reply/message/text", "/reply/message/opaque", "/reply/message/refusal", "/reply/message/calls/*/arguments",
 		"/reply/calls/*/raw", "/reply/calls/*/arguments/**", "/reply/answer/value/**", "/reply/answer/reduced/ops/*/values/**",
-		"/reply/answer/reduced/error/payload", "/tool/result/**", "/tool/text", "/tool/progress/**", "/tool/failure/message",
-		"/tool/reduced/ops/*/values/**", "/tool/reduced/error/payload", "/try/failure/message", "/plan/prompt", "/plan/note",
-		"/reduced/ops/*/values/**", "/reduced/error/payload", "/slices/*/values/**", "/reducer_errors/*/payload",
+		"/reply/answer/reduced/error/payload", "/reply/answer/reduced/error/message", "/tool/result/**", "/tool/text", "/tool/progress/**", "/tool/failure/message",
+		"/tool/reduced/ops/*/values/**", "/tool/reduced/error/payload", "/tool/reduced/error/message",
+		"/tool/issues/*/expected", "/tool/issues/*/value", "/try/failure/message", "/plan/prompt", "/plan/note",
+		"/reduced/ops/*/values/**", "/reduced/error/payload", "/reduced/error/message", "/slices/*/values/**", "/reducer_errors/*/payload", "/reducer_errors/*/message",
 		"/landed/end/result/**", "/landed/end/text", "/landed/end/progress/**", "/landed/events/*/payload/**", "/progress/progress/**",
 	} {
 		p.under(nil, []string{one})
