@@ -140,6 +140,9 @@ func told(end func(WorkEnd), e WorkEnd) {
 
 // whole begins a run, and returns what ends it.
 func (d *driver) whole(ctx context.Context, resumed bool) (context.Context, func(Result, error) (Result, error)) {
+	if len(d.tracers) == 0 {
+		return ctx, func(r Result, err error) (Result, error) { return r, err }
+	}
 	w := Work{Kind: WorkRun, Resumed: resumed}
 	for _, t := range d.cfg.Tools.All() {
 		w.Tools = append(w.Tools, t.Name())

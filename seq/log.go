@@ -91,3 +91,18 @@ func (l Log[T]) cells() []T {
 	}
 	return l.block.cells[:l.n:l.n]
 }
+
+// tightRoom is up to which length a log is copied by Tight: beyond it, copying would cost more than the room that it saves.
+const tightRoom = 16
+
+// Tight returns the same log, where it is short in memory of its own without room for more: for logs that are kept by the
+// thousand, and not appended to soon.
+func (l Log[T]) Tight() Log[T] {
+	if l.n == 0 || l.n > tightRoom || len(l.block.cells) == l.n {
+		return l
+	}
+	b := &block[T]{cells: make([]T, l.n)}
+	b.claimed.Store(int64(l.n))
+	copy(b.cells, l.cells())
+	return Log[T]{block: b, n: l.n}
+}

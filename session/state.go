@@ -139,3 +139,9 @@ func (s State) AddReducerError(e fault.ReducerError) State {
 	s.errors = s.errors.Append(cleanReducerError(e))
 	return s
 }
+
+// Tight returns the same state with short logs in as little memory as they need: see [seq.Log.Tight].
+func (s State) Tight() State {
+	s.feedback, s.attempts, s.errors = s.feedback.Tight(), s.attempts.Tight(), s.errors.Tight()
+	return s
+}

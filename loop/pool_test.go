@@ -1,0 +1,344 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// runEnded is how a run runEnded.
+type runEnded struct {
+	session *session.Session
+	result  loop.Result
+	err     error
+}
+
+// pooled returns a pool, and what it told of ends so far.
+func pooled(t testing.TB, cfg loop.PoolConfig) (*loop.Pool, func() []runEnded) {
+	t.Helper()
+	var (
+		mu  sync.Mutex
+		all []runEnded
+	)
+	cfg.Done = func(s *session.Session, r loop.Result, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, runEnded{s, r, err})
+	}
+	p, err := loop.NewPool(cfg)
+	require.NoError(t, err)
+	return p, func() []runEnded {
+		mu.Lock()
+		defer mu.Unlock()
+		return all
+	}
+}
+
+// drawTurns draws what a model does.
+func drawTurns(t *rapid.T) (turns []looptest.Turn) {
+	bad := looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two"}`))
+	all := []looptest.Turn{
+		bad, bad, looptest.Call(call("book_room", lisbon)), looptest.Call(call("book_room", lisbon), call("no_such_tool", `{}`)), looptest.Say("done"),
+		looptest.Fail(&fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Minute}), looptest.Fail(&fault.ProviderError{Class: fault.Timeout}),
+		looptest.Fail(&fault.ProviderError{Class: fault.Billing}), looptest.Turn{Reply: message.Reply{Text: "cut", Finish: message.Length}}, looptest.Say(""),
+	}
+	for range rapid.IntRange(0, 8).Draw(t, "turns") {
+		turns = append(turns, rapid.SampledFrom(all).Draw(t, "turn"))
+	}
+	return append(turns, looptest.Say("the end"))
+}
+
+// delayed is a policy that waits on both planes.
+func delayed(t *rapid.T) *policy.Set {
+	set := policy.DefaultSet()
+	wait := backoff.Exponential(time.Second, 2*backoff.One)
+	wait.Jitter = backoff.Jitter{Kind: backoff.Full}
+	if rapid.Bool().Draw(t, "waits") {
+		set.Global.Backoff = &wait
+	}
+	if rapid.Bool().Draw(t, "no total") {
+		set.Transport.MaxTotalDelay = new(time.Minute)
+	}
+	return &set
+}
+
+// recorded opens the journal of the one session of a directory.
+func recorded(t require.TestingT, dir journal.Dir) *journal.Journal {
+	j, err := journal.Open(context.Background(), dir, "order-42", journal.Settings{Sync: journal.SyncNever})
+	require.NoError(t, err)
+	return j
+}
+
+func lines(t require.TestingT, dir journal.Dir) string {
+	text, err := os.ReadFile(filepath.Join(string(dir), journal.FileName("order-42")))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestAPoolMakesRunsAsRunDoes compares result, error and journal, byte by byte, also where the pool is closed in between.
+func TestAPoolMakesRunsAsRunDoes(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		turns, cfg := drawTurns(rt), loop.Config{Tools: bookRoom(t, booked), Policy: delayed(rt), Seed: "seed"}
+		alone, together := journal.Dir(t.TempDir()), journal.Dir(t.TempDir())
+		j := recorded(rt, alone)
+		want, wantErr := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", cfg, loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+		require.NoError(rt, j.Close())
+
+		clock, model := looptest.NewClock(), looptest.NewModel(turns...)
+		shared := loop.PoolConfig{Model: model, Config: cfg, Options: []loop.Option{loop.WithClock(clock)}}
+		p, told := pooled(t, shared)
+		j = recorded(rt, together)
+		_, err := p.Add(newSession(t), "Book.", j)
+		require.NoError(rt, err)
+		for n := rapid.IntRange(0, 3).Draw(rt, "closed so often"); n > 0 && len(told()) == 0; n-- {
+			if at, ok := p.Next(); ok && at.After(clock.Now()) {
+				clock.Add(at.Sub(clock.Now()))
+			}
+			p.Due(clock.Now())
+			left := p.Close()
+			if len(left) == 0 {
+				break
+			}
+			p, told = pooled(t, shared)
+			_, err := p.AddParked(left[0])
+			require.NoError(rt, err)
+		}
+		if len(told()) == 0 {
+			require.NoError(rt, p.Run(t.Context(), 2))
+		}
+		require.NoError(rt, j.Close())
+		require.Len(rt, told(), 1)
+		got := told()[0]
+		require.Equal(rt, fmt.Sprint(wantErr), fmt.Sprint(got.err))
+		require.Equal(rt, want.Text, got.result.Text)
+		require.Equal(rt, want.Attempts, got.result.Attempts)
+		require.Equal(rt, lines(rt, alone), lines(rt, together))
+		require.NoError(rt, got.session.Acquire(), "it is free again")
+	})
+}
+
+func newSessionNamed(t testing.TB, id string) *session.Session {
+	s, err := session.New(session.Config{ID: id})
+	require.NoError(t, err)
+	return s
+}
+
+// after is a model whose calls fail once for each session, with the wait that its prompt names.
+func after(asked *[]string) loop.Model {
+	var mu sync.Mutex
+	return loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		text := r.Messages.At(0).Text
+		*asked = append(*asked, text)
+		wait, err := time.ParseDuration(text)
+		if err != nil {
+			return message.Reply{}, err
+		}
+		for _, before := range (*asked)[:len(*asked)-1] {
+			if before == text {
+				return message.Reply{Text: "done", Finish: message.Stop}, nil
+			}
+		}
+		return message.Reply{}, &fault.ProviderError{Class: fault.RateLimit, RetryAfter: wait}
+	})
+}
+
+func TestAPoolWakesByDeadline(t *testing.T) {
+	var asked []string
+	clock := looptest.NewClock()
+	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Options: []loop.Option{loop.WithClock(clock)}})
+	for _, wait := range []string{"30s", "10s", "20s"} {
+		_, err := p.Add(newSessionNamed(t, wait), wait, nil)
+		require.NoError(t, err)
+	}
+	assert.Equal(t, 3, p.Len())
+	assert.Equal(t, 3, p.Due(clock.Now()), "they begin in order")
+	at, ok := p.Next()
+	assert.True(t, ok)
+	assert.Equal(t, looptest.Epoch.Add(10*time.Second), at)
+	assert.Zero(t, p.Due(clock.Now()), "none is due yet")
+	require.NoError(t, p.Run(t.Context(), 1))
+	assert.Equal(t, []string{"30s", "10s", "20s", "10s", "20s", "30s"}, asked)
+	assert.Len(t, told(), 3)
+	assert.Zero(t, p.Len())
+	_, ok = p.Next()
+	assert.False(t, ok)
+}
+
+func TestARunInAPoolIsCancelledWhereverItStands(t *testing.T) {
+	var asked []string
+	clock, gone := looptest.NewClock(), errors.New("gone")
+	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Options: []loop.Option{loop.WithClock(clock)}})
+	ready, err := p.Add(newSessionNamed(t, "ready"), "1m", nil)
+	require.NoError(t, err)
+	waits, err := p.Add(newSessionNamed(t, "waits"), "4m", nil)
+	require.NoError(t, err)
+	ready.Cancel(gone)
+	p.Due(clock.Now())
+	require.Len(t, told(), 1)
+	waits.Cancel(gone)
+	waits.Cancel(errors.New("again"))
+	require.NoError(t, p.Run(t.Context(), 1))
+	require.Len(t, told(), 2)
+	for _, end := range told() {
+		require.ErrorIs(t, end.err, policy.Cancelled)
+		require.ErrorIs(t, end.err, gone)
+	}
+	waits.Cancel(nil)
+	assert.Equal(t, looptest.Epoch, clock.Now(), "nothing was waited for")
+}
+
+func TestACallUnderWayIsCancelled(t *testing.T) {
+	began := make(chan struct{})
+	model := loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+		close(began)
+		<-ctx.Done()
+		return message.Reply{}, ctx.Err()
+	})
+	p, told := pooled(t, loop.PoolConfig{Model: model})
+	seat, err := p.Add(newSessionNamed(t, "a"), "Hello.", nil)
+	require.NoError(t, err)
+	go func() { <-began; seat.Cancel(nil) }()
+	require.NoError(t, p.Run(t.Context(), 3))
+	require.ErrorIs(t, told()[0].err, policy.Cancelled)
+}
+
+func TestSoManyWorkersAreAllThatWork(t *testing.T) {
+	const workers = 3
+	var at, most atomic.Int64
+	model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		defer at.Add(-1)
+		now := at.Add(1)
+		for {
+			if seen := most.Load(); seen >= now || most.CompareAndSwap(seen, now) {
+				break
+			}
+		}
+		runtime.Gosched()
+		return message.Reply{Text: "done", Finish: message.Stop}, nil
+	})
+	p, told := pooled(t, loop.PoolConfig{Model: model})
+	for n := range 500 {
+		_, err := p.Add(newSessionNamed(t, fmt.Sprint(n)), "Hello.", nil)
+		require.NoError(t, err)
+	}
+	require.NoError(t, p.Run(t.Context(), workers))
+	assert.Len(t, told(), 500)
+	assert.LessOrEqual(t, most.Load(), int64(workers))
+}
+
+func TestAPoolIsStoppedAndGoneOnWith(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	var asked []string
+	patient := after(&asked)
+	model := loop.ModelFunc(func(c context.Context, r loop.Request) (message.Reply, error) {
+		stop()
+		return patient.Reply(c, r)
+	})
+	clock := looptest.NewClock()
+	p, told := pooled(t, loop.PoolConfig{Model: model, Options: []loop.Option{loop.WithClock(clock)}})
+	for _, wait := range []string{"1m", "2m"} {
+		_, err := p.Add(newSessionNamed(t, wait), wait, nil)
+		require.NoError(t, err)
+	}
+	require.ErrorIs(t, p.Run(ctx, 1), context.Canceled)
+	assert.Empty(t, told())
+	assert.Equal(t, 2, p.Len(), "none was cancelled")
+	require.NoError(t, p.Run(t.Context(), 1))
+	assert.Len(t, told(), 2)
+	assert.Empty(t, p.Close())
+	require.ErrorIs(t, p.Run(t.Context(), 1), loop.ErrPoolClosed)
+	s := newSessionNamed(t, "late")
+	_, err := p.Add(s, "1m", nil)
+	require.ErrorIs(t, err, loop.ErrPoolClosed)
+	require.NoError(t, s.Acquire(), "it is free")
+}
+
+func TestAPoolSaysWhatIsWrongWithItsConfig(t *testing.T) {
+	_, err := loop.NewPool(loop.PoolConfig{Config: loop.Config{Consult: []fault.Class{fault.RateLimit}}, Options: []loop.Option{loop.WithJournal(nil)}})
+	require.Error(t, err)
+	_, err = loop.NewPool(loop.PoolConfig{Config: loop.Config{Consult: []fault.Class{fault.RateLimit}}})
+	for _, want := range []string{"model:", "done:", "consult:"} {
+		require.ErrorContains(t, err, want)
+	}
+	p, _ := pooled(t, loop.PoolConfig{Model: looptest.NewModel()})
+	require.ErrorContains(t, p.Run(t.Context(), 0), "workers")
+	_, err = p.Add(nil, "Hello.", nil)
+	require.Error(t, err)
+}
+
+func ExamplePool() {
+	model := loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+		return message.Reply{Text: "You said: " + r.Messages.At(0).Text, Finish: message.Stop}, nil
+	})
+	pool, err := loop.NewPool(loop.PoolConfig{Model: model, Done: func(s *session.Session, r loop.Result, err error) {
+		fmt.Println(s.ID(), r.Text, err)
+	}})
+	if err != nil {
+		panic(err)
+	}
+	for _, id := range []string{"order-1", "order-2"} {
+		s, _ := session.New(session.Config{ID: id})
+		if _, err := pool.Add(s, "Hello, I am "+id+".", nil); err != nil {
+			panic(err)
+		}
+	}
+	fmt.Println(pool.Run(context.Background(), 1))
+	// Output:
+	// order-1 You said: Hello, I am order-1. <nil>
+	// order-2 You said: Hello, I am order-2. <nil>
+	// <nil>
+}
+
+// BenchmarkParked is what a session costs that waits in a pool after one failed call, its message included.
+func BenchmarkParked(b *testing.B) {
+	const n = 100_000
+	model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		return message.Reply{}, &fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Minute}
+	})
+	for b.Loop() {
+		clock := looptest.NewClock()
+		p, _ := pooled(b, loop.PoolConfig{Model: model, Options: []loop.Option{loop.WithClock(clock)}})
+		before := held()
+		for range n {
+			s, err := session.New(session.Config{ID: "parked"})
+			require.NoError(b, err)
+			_, err = p.Add(s, "Hello.", nil)
+			require.NoError(b, err)
+		}
+		p.Due(clock.Now())
+		b.ReportMetric(float64(held()-before)/n, "B/session")
+		runtime.KeepAlive(p)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/session")
+}
+
+// held is the memory that is in use.
+func held() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

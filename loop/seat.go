@@ -1,0 +1,351 @@
+package loop
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// Seat is one run in a [Pool].
+type Seat struct {
+	pool    *Pool
+	s       *session.Session
+	journal *journal.Journal
+	// parked is the state while nobody works on it, until when it waits, and order the order of parking. place is its place in
+	// the heap; -1 outside of it.
+	parked *machine.Parked
+	until  time.Time
+	order  int64
+	place  int32
+	// gone is what the run was cancelled by; nil where it was not.
+	gone error
+	// asked is the effect that is to be carried out next; nil for the end of the wait.
+	asked *machine.Effect
+	rest  *rest
+	// stop cancels the work under way; nil where there is none.
+	stop context.CancelCauseFunc
+}
+
+// rest is what most runs that wait have none of: what a driver remembers beside the state.
+type rest struct {
+	err, cause error
+	asked      map[int]error
+	adjusted   policy.Layer
+	landed     *journal.Fold
+	warnings   []string
+	unrecorded bool
+	// values are those of the tracers, end tells them of the end of the run, which is that of scope.
+	values context.Context
+	end    func(Result, error) (Result, error)
+	scope  *driver
+}
+
+// errLeft is what a run was cancelled by where nobody said.
+var errLeft = errors.New("cancelled")
+
+// begin begins the run or goes on with that in the journal, and returns what is to be done next.
+func (p *Pool) begin(t *Seat, prompt string) (*driver, machine.Effect, error) {
+	o := p.o
+	if t.journal != nil {
+		own := *p.o
+		own.journal, own.journals = t.journal, true
+		o = &own
+	}
+	ctx := context.Background()
+	d := &driver{options: o, model: p.cfg.Model, cfg: p.cfg.Config, s: t.s, ctx: ctx}
+	if t.journal != nil && t.journal.Unfinished() {
+		asked, err := d.resume(func(h *journal.Header) error { return errors.Join(o.fits(h), fitTools(h, d.cfg)) })
+		if err == nil {
+			t.trace(d, ctx, true)
+		}
+		return d, asked, err
+	}
+	if _, err := startDriver(ctx, d, p.compiled); err != nil {
+		return nil, machine.Effect{}, err
+	}
+	t.trace(d, ctx, false)
+	said := p.cfg.Config.History.Append(message.Message{Role: message.User, Text: prompt})
+	effects, err := d.runner.Start(d.now(), said.Slice(0, said.Len())...)
+	if err != nil {
+		err = d.broken(err)
+		d.release()
+		return nil, machine.Effect{}, err
+	}
+	return d, effects[len(effects)-1], nil
+}
+
+// trace begins the run for the tracers, where there are any.
+func (t *Seat) trace(d *driver, ctx context.Context, resumed bool) {
+	if len(d.tracers) == 0 {
+		return
+	}
+	values, end := d.whole(ctx, resumed)
+	t.rest = &rest{values: values, end: end, scope: d}
+}
+
+// leave keeps of a driver what the run needs when it goes on.
+func (t *Seat) leave(d *driver) {
+	held := d.runner.st.Session.Tight()
+	_ = d.s.Replace(held) // the same values
+	t.parked = machine.Park(&d.runner.st)
+	r := rest{err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, landed: d.landed, warnings: d.runner.warnings, unrecorded: d.runner.unrecorded}
+	if t.asked == nil && d.asked == nil {
+		r.err = nil // it was that of the event before the wait, and is that of no event after it
+	}
+	if t.rest != nil {
+		r.values, r.end, r.scope = t.rest.values, t.rest.end, t.rest.scope
+	}
+	t.rest = nil
+	if r.err != nil || r.cause != nil || r.asked != nil || !r.adjusted.IsZero() || r.landed != nil || r.warnings != nil || r.unrecorded || r.end != nil {
+		t.rest = &r
+	}
+}
+
+// driver is what goes on with the run, and returns what is to be done.
+func (t *Seat) driver(ctx context.Context) (*driver, context.Context, machine.Effect) {
+	p := t.pool
+	st := t.parked.State(t.s.State())
+	r := &Runner{cfg: p.cfg.Config, s: t.s, st: st, settings: p.settings, journal: t.journal}
+	if st.Policy != &p.compiled.Config().Policy {
+		r.settings = ReadSettings(st.Policy)
+	}
+	d := &driver{options: p.o, model: p.cfg.Model, cfg: p.cfg.Config, s: t.s, runner: r, last: st.At}
+	r.record = d.observe
+	if x := t.rest; x != nil {
+		d.err, d.cause, d.asked, d.adjusted, d.landed = x.err, x.cause, x.asked, x.adjusted, x.landed
+		r.warnings, r.unrecorded = x.warnings, x.unrecorded
+		if x.values != nil {
+			ctx = scoped{ctx, x.values}
+		}
+	}
+	d.ctx = ctx
+	t.parked = nil
+	if t.asked == nil {
+		return d, ctx, st.Pending()
+	}
+	return d, ctx, *t.asked
+}
+
+// work goes on with the run until it waits, ends, the pool is closed, or drive ends.
+func (t *Seat) work(drive context.Context) {
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	t.begun(stop)
+	d, ctx, asked := t.driver(ctx)
+	for {
+		if asked.Kind == machine.WaitUntil && asked.Wait.Until.After(d.now()) && ctx.Err() == nil {
+			t.asked = nil
+			t.leave(d)
+			t.pool.rest(t, asked.Wait.Until)
+			return
+		}
+		if drive.Err() != nil || t.pool.closing() {
+			t.asked = &asked
+			t.leave(d)
+			t.pool.rest(t, time.Time{})
+			return
+		}
+		effects, err := d.carry(ctx, asked)
+		if err != nil || d.runner.st.Phase == machine.Stopped {
+			t.over(d, err)
+			return
+		}
+		asked = effects[len(effects)-1]
+	}
+}
+
+// begun notes what cancels the work; a run that was cancelled before ends at once.
+func (t *Seat) begun(stop context.CancelCauseFunc) {
+	p := t.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t.stop = stop
+	if t.gone != nil {
+		stop(t.gone)
+	}
+}
+
+// over tells of the end.
+func (t *Seat) over(d *driver, err error) {
+	var r Result
+	if err != nil {
+		err = d.broken(err)
+	} else {
+		r, err = d.runner.Result(d.cause)
+	}
+	if t.rest != nil && t.rest.end != nil {
+		t.rest.scope.runner = d.runner
+		r, err = t.rest.end(r, err)
+	}
+	d.release()
+	t.pool.cfg.Done(t.s, r, err)
+	t.pool.ended(t)
+}
+
+// Cancel ends the run as the end of its context would end that of [Run], wherever it stands: what it was cancelled by is in the
+// error that Done is told. cause may be nil. It does nothing to a run that has ended. It waits for nothing.
+func (t *Seat) Cancel(cause error) {
+	p := t.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t.gone != nil || t.stop == nil && t.parked == nil {
+		return
+	}
+	if t.gone = cause; cause == nil {
+		t.gone = errLeft
+	}
+	if t.stop != nil {
+		t.stop(t.gone)
+		return
+	}
+	if t.place >= 0 {
+		heap.Remove(&p.asleep, int(t.place))
+		p.ready = append(p.ready, t)
+		p.signal()
+	}
+}
+
+// handBack is the run as data. Its session is free again.
+func (t *Seat) handBack() Parked {
+	st := t.parked.State(t.s.State())
+	asked := st.Pending()
+	if t.asked != nil {
+		asked = *t.asked
+	}
+	t.s.Release()
+	return Parked{Session: t.s, Journal: t.journal, State: st, Asked: asked}
+}
+
+// sleepers are the runs that wait, as a heap: by the end of their wait, and then by the order in which they were parked.
+type sleepers []*Seat
+
+func (s sleepers) Len() int { return len(s) }
+
+func (s sleepers) Less(i, j int) bool {
+	if s[i].until.Equal(s[j].until) {
+		return s[i].order < s[j].order
+	}
+	return s[i].until.Before(s[j].until)
+}
+
+func (s sleepers) Swap(i, j int) {
+	s[i], s[j] = s[j], s[i]
+	s[i].place, s[j].place = int32(i), int32(j)
+}
+
+// Push is for package heap.
+func (s *sleepers) Push(x any) {
+	t := x.(*Seat)
+	t.place = int32(len(*s))
+	*s = append(*s, t)
+}
+
+// Pop is for package heap.
+func (s *sleepers) Pop() any {
+	last := len(*s) - 1
+	t := (*s)[last]
+	(*s)[last] = nil
+	*s = (*s)[:last]
+	t.place = -1
+	return t
+}
+
+// enqueue makes a run ready; false where the pool is closed.
+func (p *Pool) enqueue(t *Seat) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	t.place = -1
+	p.ready = append(p.ready, t)
+	p.signal()
+	return true
+}
+
+// park lets a run wait; false where the pool is closed.
+func (p *Pool) park(t *Seat, until time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.sleep(t, until)
+	return true
+}
+
+// sleep puts a run to the heap. p.mu is held.
+func (p *Pool) sleep(t *Seat, until time.Time) {
+	p.added++
+	t.until, t.order = until, p.added
+	heap.Push(&p.asleep, t)
+	p.signal()
+}
+
+// rest lets go of a run that was worked on: it waits, or is ready for who goes on with it where until is zero.
+func (p *Pool) rest(t *Seat, until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.working--
+	t.stop = nil
+	p.idle.Broadcast()
+	if until.IsZero() || t.gone != nil {
+		t.place = -1
+		p.ready = append(p.ready, t)
+		p.signal()
+		return
+	}
+	p.sleep(t, until)
+}
+
+// ended lets go of a run that is over.
+func (p *Pool) ended(t *Seat) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.working--
+	t.stop, t.parked = nil, nil
+	p.idle.Broadcast()
+	p.signal()
+}
+
+func (p *Pool) closing() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+// take takes the next run that is due, to be worked on; nil where there is none.
+func (p *Pool) take(now time.Time) (t *Seat) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.closed:
+		return nil
+	case len(p.ready) > 0:
+		t, p.ready[0] = p.ready[0], nil
+		p.ready = p.ready[1:]
+	case p.asleep.Len() > 0 && !p.asleep[0].until.After(now):
+		t = heap.Pop(&p.asleep).(*Seat)
+	default:
+		return nil
+	}
+	p.working++
+	return t
+}
+
+// putBack undoes take.
+func (p *Pool) putBack(t *Seat) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.working--
+	p.idle.Broadcast()
+	p.ready = append([]*Seat{t}, p.ready...)
+	p.signal()
+}
