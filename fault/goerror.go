@@ -23,7 +23,7 @@ var typeNames = map[string]Class{
 	"*fs.PathError": IO, "*os.LinkError": IO, "*os.SyscallError": IO,
 	"*tls.CertificateVerificationError": Network, "x509.UnknownAuthorityError": Network, "x509.HostnameError": Network,
 	"x509.CertificateInvalidError": Network, "*tls.RecordHeaderError": Network, "tls.RecordHeaderError": Network,
-	"*net.DNSError": Network, "*net.AddrError": Network, "*net.ParseError": Network,
+	"*net.OpError": Network, "*net.DNSError": Network, "*net.AddrError": Network, "*net.ParseError": Network,
 }
 
 // ownClass is the class that a typed error of this package carries.
