@@ -97,7 +97,9 @@ func (f *flow) called(in modelCall, out modelResult) error {
 		if err != nil {
 			return err
 		}
-		a.Reduced = reduced
+		if a.Reduced = reduced; reduced.Error != nil {
+			f.err = refusal(reduced.Error)
+		}
 	}
 	return f.step(machine.Event{Kind: machine.Replied, Reply: out.Reply})
 }
@@ -192,6 +194,9 @@ func (f *flow) ended(r *running) error {
 		events := slices.Concat(loop.ToolEvents(r.run, tool.Outcome{Result: end.Result}), out.Events)
 		if end.Reduced, err = f.reduce(events); err != nil {
 			return err
+		}
+		if end.Reduced.Error != nil {
+			f.err = refusal(end.Reduced.Error)
 		}
 	}
 	return f.step(machine.Event{Kind: machine.ToolEnded, Tool: end})

@@ -125,6 +125,15 @@ func remote(err error) *RemoteError {
 	return r
 }
 
+// refusal is a reducer's error as a value.
+func refusal(e *fault.ReducerError) *RemoteError {
+	own := *e
+	own.Cause = nil
+	return &RemoteError{
+		Text: own.Error(), Seen: fault.Failure{Plane: fault.Correction, Class: fault.Reducer, Message: own.Error()}, Reducer: &own,
+	}
+}
+
 // cause is the error, and nil where there is none.
 func (e *RemoteError) cause() error {
 	if e == nil {

@@ -275,16 +275,19 @@ func (p *play) outside(n int) {
 			}
 		},
 	}
-	switch s.Event.Kind {
-	case machine.Adjusted:
-		p.env.UpdateWorkflow(UpdateAdjust, id, told, over(*s.Event.Adjust))
-	case machine.Planned:
-		p.env.UpdateWorkflow(UpdatePlan, id, told, over(*s.Event.Plan))
-	case machine.Dispatched:
-		p.env.UpdateWorkflow(UpdateDispatch, id, told, over(s.Dispatched))
-	case machine.Cancelled:
-		p.env.CancelWorkflow()
-	}
+	// The environment is for its own loop only.
+	p.env.RegisterDelayedCallback(func() {
+		switch s.Event.Kind {
+		case machine.Adjusted:
+			p.env.UpdateWorkflow(UpdateAdjust, id, told, over(*s.Event.Adjust))
+		case machine.Planned:
+			p.env.UpdateWorkflow(UpdatePlan, id, told, over(*s.Event.Plan))
+		case machine.Dispatched:
+			p.env.UpdateWorkflow(UpdateDispatch, id, told, over(s.Dispatched))
+		case machine.Cancelled:
+			p.env.CancelWorkflow()
+		}
+	}, 0)
 }
 
 // reach lets happen what comes from outside before step n, and reports whether the story comes to it.

@@ -126,11 +126,12 @@ func (f *flow) report(err error) (r report) {
 	if err == nil {
 		err = fits(f.begun.MaxPayload, "what the run came to", len(state))
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		r.State = state
+	case r.Trouble == nil:
 		r.Trouble = troubled(err)
-		return r
 	}
-	r.State = state
 	return r
 }
 

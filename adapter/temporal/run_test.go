@@ -1,0 +1,534 @@
+package temporal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/mock"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	sdk "go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// bench is a test environment with one agent.
+type bench struct {
+	*testsuite.TestWorkflowEnvironment
+	t     *testing.T
+	agent *agent
+	order order
+}
+
+func newBench(t *testing.T, w Worker, cfg loop.Config) *bench {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	b := &bench{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t}
+	var err error
+	b.agent, err = newAgent(w)
+	require.NoError(t, err)
+	b.RegisterWorkflowWithOptions(b.agent.run, workflow.RegisterOptions{Name: b.agent.Agent})
+	for name, f := range b.agent.activities() {
+		b.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: b.agent.named(name)})
+	}
+	b.order, err = orderOf("Hello.", cfg)
+	require.NoError(t, err)
+	b.order.Session = "order-42"
+	return b
+}
+
+// run runs the workflow to its end.
+func (b *bench) run() (loop.Result, error) {
+	b.t.Helper()
+	b.ExecuteWorkflow(b.agent.Agent, over(b.order))
+	require.True(b.t, b.IsWorkflowCompleted())
+	require.NoError(b.t, b.GetWorkflowError())
+	var out wire[report]
+	require.NoError(b.t, b.GetWorkflowResult(&out))
+	return out.v.result()
+}
+
+// query asks the workflow something.
+func query[T any](b *bench, name string) T {
+	b.t.Helper()
+	v, err := b.QueryWorkflow(name)
+	require.NoError(b.t, err)
+	var out wire[T]
+	require.NoError(b.t, v.Get(&out))
+	return out.v
+}
+
+// anything matches any argument.
+const anything = mock.Anything
+
+// memory is a storage in memory.
+type memory struct {
+	mu   sync.Mutex
+	held map[string][]byte
+}
+
+func (m *memory) Save(_ context.Context, key string, data []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.held == nil {
+		m.held = map[string][]byte{}
+	}
+	m.held[key] = data
+	return nil
+}
+
+func (m *memory) Load(_ context.Context, key string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, ok := m.held[key]
+	if !ok {
+		return nil, fmt.Errorf("nothing is kept as %s", key)
+	}
+	return data, nil
+}
+
+func echo(t *testing.T, do func(ctx context.Context, text string) (string, error)) *tool.Set {
+	t.Helper()
+	set, err := tool.NewSet(tool.New("echo", "Says it again.", func(ctx context.Context, in struct {
+		Text string `json:"text"`
+	}) (string, error) {
+		return do(ctx, in.Text)
+	}))
+	require.NoError(t, err)
+	return set
+}
+
+func say(_ context.Context, text string) (string, error) { return text, nil }
+
+func call(id, args string) looptest.Turn {
+	return looptest.Call(message.Call{ID: id, Name: "echo", Arguments: args})
+}
+
+func TestARunThatEndsWell(t *testing.T) {
+	b := newBench(t, Worker{Model: looptest.NewModel(call("c1", `{"text":"<a> & b"}`), looptest.Say("Hello.")), Tools: echo(t, say)}, loop.Config{})
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, "Hello.", r.Text)
+	assert.Equal(t, 2, r.Turns)
+	assert.Equal(t, `"<a> & b"`, r.Transcript.At(2).Text)
+}
+
+// The errors are of the same Go types as in process, whoever returned them.
+func TestErrorsComeBackAsTheyWere(t *testing.T) {
+	provider := &fault.ProviderError{Class: fault.Auth, Provider: "example", StatusCode: 401, Message: "bad key"}
+	b := newBench(t, Worker{Model: looptest.NewModel(looptest.Fail(fmt.Errorf("asking: %w", provider)))}, loop.Config{})
+	_, err := b.run()
+	var exhausted *loop.RetryExhaustedError
+	require.ErrorAs(t, err, &exhausted)
+	assert.Equal(t, policy.NotRetryable, exhausted.Reason)
+	assert.Equal(t, fault.Transport, exhausted.Plane)
+	assert.Len(t, exhausted.Attempts, 1)
+	assert.NotEmpty(t, exhausted.Explanation)
+	require.ErrorIs(t, err, policy.NotRetryable)
+	var p *fault.ProviderError
+	require.ErrorAs(t, err, &p)
+	assert.Equal(t, 401, p.StatusCode)
+	var auth *fault.AuthError
+	require.ErrorAs(t, err, &auth)
+
+	cart := session.StateSlice[string]("cart")
+	refuse := session.On(cart, loop.ToolResult, "limit", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
+		return reducer.Change[string]{}, errors.New("over budget")
+	})
+	set := policy.DefaultSet()
+	stop := policy.StopRun
+	set.Global.OnReducerError = stop
+	b = newBench(t, Worker{
+		Model: looptest.NewModel(call("c1", `{"text":"a"}`)), Tools: echo(t, say),
+		Session: session.Config{Slices: []session.Declared{cart}, Reducers: []session.Reducer{refuse}},
+	}, loop.Config{Policy: &set})
+	_, err = b.run()
+	require.ErrorAs(t, err, &exhausted)
+	assert.Equal(t, fault.Reducer, exhausted.Failure.Class)
+	var re *fault.ReducerError
+	require.ErrorAs(t, err, &re)
+	assert.Equal(t, "over budget", re.Message)
+	errs := query[[]fault.ReducerError](b, QueryReducerErrors)
+	require.Len(t, errs, 1)
+	assert.Equal(t, "limit", errs[0].Reducer)
+}
+
+// What is too large is found before it is sent, and named with its size.
+func TestWhatIsTooLargeIsNamed(t *testing.T) {
+	large := strings.Repeat("x", 5000)
+	for name, tt := range map[string]struct {
+		worker Worker
+		want   string
+	}{
+		"reply": {Worker{Model: looptest.NewModel(looptest.Say(large))}, "a model's reply"},
+		"tool": {Worker{
+			Model: looptest.NewModel(call("c1", `{"text":"a"}`)),
+			Tools: echo(t, func(context.Context, string) (string, error) { return large, nil }),
+		}, "the result of echo"},
+		"conversation": {Worker{
+			Model: looptest.NewModel(call("c1", `{"text":"a"}`), call("c2", `{"text":"b"}`), looptest.Say("x")),
+			Tools: echo(t, func(context.Context, string) (string, error) { return large[:2000], nil }),
+		}, "the conversation of a model call"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.worker.MaxPayload = 4000
+			_, err := newBench(t, tt.worker, loop.Config{}).run()
+			var size *SizeError
+			require.ErrorAs(t, err, &size)
+			assert.Equal(t, tt.want, size.What)
+			assert.Equal(t, 4000, size.Limit)
+			assert.Greater(t, size.Bytes, 4000)
+			assert.ErrorContains(t, err, "bytes, more than the 4000")
+		})
+	}
+}
+
+func TestAClaimCheckCarriesWhatIsLarge(t *testing.T) {
+	store := &memory{}
+	large := strings.Repeat("x", 100_000)
+	b := newBench(t, Worker{Model: looptest.NewModel(looptest.Say(large)), MaxPayload: policy.Unlimited}, loop.Config{})
+	b.SetDataConverter(ClaimCheck(nil, store, 1000))
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, large, r.Text)
+	assert.NotEmpty(t, store.held)
+
+	c := ClaimCheck(nil, store, 1000)
+	sent, err := c.ToPayload(large)
+	require.NoError(t, err)
+	assert.Less(t, len(sent.Data), 200)
+	assert.Equal(t, claimEncoding, string(sent.Metadata[converter.MetadataEncoding]))
+	for key := range store.held {
+		store.held[key] = []byte("other")
+	}
+	var back string
+	require.ErrorContains(t, c.FromPayload(sent, &back), "is not what was kept there")
+}
+
+// With a store, each model call carries only what was said since the one before it.
+func TestConversationsGoByReference(t *testing.T) {
+	model := looptest.NewModel(call("c1", `{"text":"a"}`), call("c2", `{"text":"b"}`), call("c3", `{"text":"c"}`), looptest.Say("Done."))
+	b := newBench(t, Worker{Model: model, Tools: echo(t, say), Store: &memory{}}, loop.Config{})
+	var said []int
+	b.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, args converter.EncodedValues) {
+		if info.ActivityType.Name == b.agent.named("model") {
+			var in wire[modelCall]
+			assert.NoError(t, args.Get(&in))
+			said = append(said, len(in.v.Said))
+		}
+	})
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, []int{1, 2, 2, 2}, said)
+	asked := model.Requests()
+	require.Len(t, asked, 4)
+	for n, a := range asked {
+		assert.Equal(t, r.Transcript.Slice(0, 2*n+1), a.Messages.Slice(0, a.Messages.Len()))
+	}
+	// Another worker finds the conversation in the store.
+	whole, _, err := newTranscripts(b.agent.Store).extend(t.Context(), lastKey(b.agent.said), nil)
+	require.NoError(t, err)
+	assert.Equal(t, 7, whole.Len())
+	_, _, err = newTranscripts(nil).extend(t.Context(), "x", nil)
+	require.ErrorContains(t, err, "this worker has none")
+	_, _, err = newTranscripts(&memory{}).extend(t.Context(), "x", nil)
+	require.ErrorContains(t, err, "nothing is kept as x")
+	_, _, err = newTranscripts(&memory{held: map[string][]byte{"retake/said/x": []byte("{}")}}).extend(t.Context(), "retake/said/x", nil)
+	require.ErrorContains(t, err, "is not what was kept there")
+}
+
+func lastKey(s *transcripts) string { return s.order[len(s.order)-1] }
+
+// A history that has grown long is left between two turns, and nothing of the run shows it.
+func TestARunGoesOnInANewHistory(t *testing.T) {
+	turns := []looptest.Turn{call("c1", `{"text":1}`), call("c2", `{"text":"b"}`), looptest.Fail(&fault.ProviderError{Class: fault.Overloaded}), looptest.Say("Done.")}
+	var once, parts []string
+	plain := newBench(t, traced(t, turns, &once), loop.Config{Seed: "s"})
+	want, err := plain.run()
+	require.NoError(t, err)
+
+	w := traced(t, turns, &parts)
+	w.Store = &memory{}
+	in := newBench(t, w, loop.Config{Seed: "s"}).order
+	var got loop.Result
+	histories := 0
+	for ; histories < 10; histories++ {
+		b := newBench(t, w, loop.Config{})
+		b.SetContinueAsNewSuggested(true)
+		b.ExecuteWorkflow(b.agent.Agent, over(in))
+		again, ok := errors.AsType[*workflow.ContinueAsNewError](b.GetWorkflowError())
+		if !ok {
+			require.NoError(t, b.GetWorkflowError())
+			var out wire[report]
+			require.NoError(t, b.GetWorkflowResult(&out))
+			got, err = out.v.result()
+			require.NoError(t, err)
+			break
+		}
+		var next wire[order]
+		require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(again.Input, &next))
+		in = next.v
+	}
+	assert.Equal(t, 4, histories)
+	assert.Equal(t, once, parts)
+	assert.Equal(t, want.Transcript.Slice(0, want.Transcript.Len()), got.Transcript.Slice(0, got.Transcript.Len()))
+	assert.Equal(t, want.Usage, got.Usage)
+	assert.Len(t, got.Attempts, len(want.Attempts))
+}
+
+// traced is a worker whose runs write down their canonical traces.
+func traced(t *testing.T, turns []looptest.Turn, lines *[]string) Worker {
+	said := 0
+	w := Worker{Model: looptest.NewModel(turns...), Tools: echo(t, say)}
+	w.hooks.step = func(ev machine.Event, fx []machine.Effect, st machine.State) {
+		line, err := machine.Trace(ev, fx, st, said)
+		require.NoError(t, err)
+		*lines, said = append(*lines, string(line)), st.Transcript.Len()
+	}
+	return w
+}
+
+// A planner of the worker sees the error behind the failure, and its limits.
+func TestAPlannerIsAskedInTheWorker(t *testing.T) {
+	for _, slow := range []bool{false, true} {
+		var asked loop.Question
+		w := Worker{
+			Slow:  slow,
+			Model: looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Auth, Provider: "example", Message: "bad key"})),
+			Models: map[string]loop.Model{"backup": loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+				return looptest.Say("From " + r.Model + ", " + r.System).Reply, nil
+			})},
+			Planner: loop.PlannerFunc(func(_ context.Context, q loop.Question) (machine.Plan, error) {
+				asked = q
+				return machine.Plan{Do: machine.Fallback, Model: "backup"}, nil
+			}),
+			Prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+				return "made by code", nil, nil
+			},
+			Adjust: func(s session.State) (policy.Layer, bool) {
+				return policy.Layer{MaxAttempts: new(7)}, s.Attempts().Len() > 0
+			},
+		}
+		b := newBench(t, w, loop.Config{})
+		r, err := b.run()
+		require.NoError(t, err)
+		assert.Equal(t, "From backup, made by code", r.Text)
+		assert.True(t, asked.Exhausted)
+		var auth *fault.AuthError
+		require.ErrorAs(t, asked.Cause, &auth)
+		assert.Equal(t, fault.Auth, asked.Failure.Class)
+		attempts := query[[]session.Attempt](b, QueryAttempts)
+		assert.Equal(t, 7, attempts[len(attempts)-1].MaxAttempts)
+	}
+}
+
+func TestWhatUserCodeDoesWrongEndsTheRunWithItsError(t *testing.T) {
+	fails := looptest.Fail(&fault.ProviderError{Class: fault.Auth})
+	for name, tt := range map[string]struct {
+		worker Worker
+		want   string
+	}{
+		"prompt": {Worker{Prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+			return "", nil, errors.New("no words")
+		}}, "making the prompt: no words"},
+		"prompt_panics": {Worker{Prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+			panic("oh")
+		}}, "making the prompt: panic: oh"},
+		"planner": {Worker{Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+			return machine.Plan{}, errors.New("no plan")
+		})}, "planner: no plan"},
+		"planner_panics": {Worker{Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) { panic("oh") })}, "planner: panic: oh"},
+		"no_such_model": {Worker{Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+			return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
+		})}, `the planner falls back to model "big": name one of the worker's Models`},
+		"adjust":        {Worker{Adjust: func(session.State) (policy.Layer, bool) { return policy.Layer{MaxAttempts: new(0)}, true }}, "adjusting the policy: "},
+		"adjust_panics": {Worker{Adjust: func(session.State) (policy.Layer, bool) { panic("oh") }}, "adjusting the policy: panic: oh"},
+		"model_panics":  {Worker{Model: loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { panic("oh") })}, "panic: oh"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tt.worker.Model == nil {
+				tt.worker.Model = looptest.NewModel(fails)
+			}
+			_, err := newBench(t, tt.worker, loop.Config{}).run()
+			assert.ErrorContains(t, err, tt.want)
+		})
+	}
+}
+
+// A worker that died over every call is a timeout, for the policy to decide on; the call may have been paid for.
+func TestACallWithoutAnOutcomeIsATimeout(t *testing.T) {
+	b := newBench(t, Worker{Model: looptest.NewModel(), Deaths: 1}, loop.Config{})
+	tries := 0
+	b.OnActivity(b.agent.named("model"), anything, anything).Return(func(context.Context, wire[modelCall]) (wire[modelResult], error) {
+		if tries++; tries > 2 {
+			return over(modelResult{Reply: &machine.Reply{Message: looptest.Say("Here.").Reply, Answer: &machine.Answer{}}, Tries: 1}), nil
+		}
+		return wire[modelResult]{}, sdk.NewHeartbeatTimeoutError()
+	})
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, "Here.", r.Text)
+	require.Len(t, r.Attempts, 2)
+	assert.Equal(t, fault.Timeout, r.Attempts[0].Class)
+	assert.Equal(t, 1, query[Status](b, QueryStatus).MaybePaid)
+}
+
+// A call that the engine began again is no attempt, and counted as one that may have been paid for.
+func TestACallThatWasBegunAgainIsNoAttempt(t *testing.T) {
+	b := newBench(t, Worker{Model: looptest.NewModel()}, loop.Config{})
+	b.OnActivity(b.agent.named("model"), anything, anything).Return(func(context.Context, wire[modelCall]) (wire[modelResult], error) {
+		return over(modelResult{Reply: &machine.Reply{Message: looptest.Say("Here.").Reply, Answer: &machine.Answer{}}, Tries: 3}), nil
+	})
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Len(t, r.Attempts, 1)
+	assert.Equal(t, 1, query[Status](b, QueryStatus).MaybePaid)
+}
+
+// Code that decides otherwise than what the history says was decided does not go on.
+func TestWhatWasDecidedIsHeldToTheHistory(t *testing.T) {
+	b := newBench(t, Worker{Model: looptest.NewModel()}, loop.Config{})
+	b.OnActivity(b.agent.named("model"), anything, anything).Return(func(context.Context, wire[modelCall]) (wire[modelResult], error) {
+		return over(modelResult{Reply: &machine.Reply{}, Trail: trail{Events: 1, Digest: "0123456789abcdef", Decided: "stop"}}), nil
+	})
+	b.ExecuteWorkflow(b.agent.Agent, over(b.order))
+	require.ErrorContains(t, b.GetWorkflowError(), `what was decided up to event 1 is not what this code decides: it was "stop"`)
+}
+
+func TestQueriesAndUpdates(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	w := Worker{
+		Model: looptest.NewModel(looptest.Call(message.Call{ID: "c0", Name: "nothing", Arguments: "{}"}), call("c1", `{"text":"a"}`), looptest.Say("Done.")),
+		Tools: echo(t, func(ctx context.Context, _ string) (string, error) {
+			if err := tool.Progress(ctx, 0.5); err != nil {
+				return "", err
+			}
+			close(entered)
+			<-leave
+			return "", ctx.Err()
+		}),
+	}
+	b := newBench(t, w, loop.Config{})
+	cancelled := &testsuite.TestUpdateCallback{OnComplete: func(_ any, err error) { assert.NoError(t, err); close(leave) }}
+	missing := &testsuite.TestUpdateCallback{OnComplete: func(_ any, err error) { assert.ErrorContains(t, err, `no call of "other" is under way`) }}
+	unasked := &testsuite.TestUpdateCallback{OnReject: func(err error) { assert.ErrorContains(t, err, "nobody is asked for a plan: the run is running") }}
+	faulty := &testsuite.TestUpdateCallback{OnReject: func(err error) { assert.ErrorContains(t, err, "max_attempts") }}
+	go func() {
+		<-entered
+		b.RegisterDelayedCallback(func() {
+			status := query[Status](b, QueryStatus)
+			assert.Equal(t, machine.Running, status.Phase)
+			assert.Len(t, status.Running, 1)
+			assert.Equal(t, 1, status.Attempts)
+			assert.Len(t, query[[]feedback.RetryFeedback](b, QueryFeedback), 1)
+			b.UpdateWorkflow(UpdatePlan, "u1", unasked, over(machine.Plan{Do: machine.Abort}))
+			b.UpdateWorkflow(UpdateAdjust, "u2", faulty, over(policy.Layer{MaxAttempts: new(0)}))
+			b.UpdateWorkflow(UpdateCancel, "u3", missing, "other")
+			b.UpdateWorkflow(UpdateCancel, "u4", cancelled, "echo")
+		}, 0)
+	}()
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, "Done.", r.Text)
+	assert.Equal(t, "The tool failed with an error of its own. The same call will not help.", r.Transcript.At(4).Text)
+	status := query[Status](b, QueryStatus)
+	assert.Equal(t, machine.Stopped, status.Phase)
+	require.NotNil(t, status.Outcome)
+	assert.True(t, status.Outcome.OK)
+}
+
+// A second run of a session begins in what the first one left.
+func TestASessionGoesOnInAnotherRun(t *testing.T) {
+	cfg := loop.Config{}
+	b := newBench(t, Worker{Model: looptest.NewModel(looptest.Say("One."))}, cfg)
+	r, err := b.run()
+	require.NoError(t, err)
+	var out wire[report]
+	require.NoError(t, b.GetWorkflowResult(&out))
+	st, err := machine.Restore(out.v.State)
+	require.NoError(t, err)
+	held, err := st.Session.Snapshot()
+	require.NoError(t, err)
+
+	cfg.History = r.Transcript
+	b = newBench(t, Worker{Model: looptest.NewModel(looptest.Say("Two."))}, cfg)
+	b.order.After = held
+	r, err = b.run()
+	require.NoError(t, err)
+	assert.Equal(t, 4, r.Transcript.Len())
+	assert.Len(t, r.Attempts, 1)
+}
+
+func TestSearchAttributesAreSet(t *testing.T) {
+	b := newBench(t, Worker{Model: looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Overloaded}), looptest.Fail(&fault.ProviderError{Class: fault.Auth}))}, loop.Config{})
+	b.order.Attributes = true
+	var set []string
+	b.OnUpsertTypedSearchAttributes(anything).Run(func(args mock.Arguments) {
+		a := args.Get(0).(sdk.SearchAttributes)
+		status, _ := a.GetKeyword(statusKey)
+		attempts, _ := a.GetInt64(attemptsKey)
+		exhausted, _ := a.GetKeyword(exhaustedKey)
+		set = append(set, fmt.Sprintf("%s %d %s", status, attempts, exhausted))
+	}).Return(nil)
+	_, err := b.run()
+	require.Error(t, err)
+	assert.Equal(t, []string{"running 0 no", "waiting 1 no", "running 1 no", "stopped 2 not_retryable"}, set)
+}
+
+func TestFaultsOfAWorkerAreNamed(t *testing.T) {
+	err := Worker{
+		Agent: "a b", Parallel: -1, ModelTimeout: -1, ToolTimeout: -1, ThinkTimeout: -1, Heartbeat: -1, Deaths: -1, MaxPayload: -2, MaxEvents: 3,
+		Models: map[string]loop.Model{"x": nil}, Observers: []loop.Observer{nil}, Session: session.Config{Slices: []session.Declared{nil}},
+	}.Validate()
+	for _, want := range []string{"model: ", "agent: ", "parallel: ", "model_timeout: ", "tool_timeout: ", "think_timeout: ", "heartbeat: ", "deaths: ", "max_payload: ", "max_events: ", "models: ", "observers: ", "session: "} {
+		assert.ErrorContains(t, err, want)
+	}
+	require.NoError(t, Worker{Model: looptest.NewModel()}.Validate())
+	err = Options{Session: []byte("x"), MaxPayload: -2}.Validate()
+	for _, want := range []string{"id: ", "task_queue: ", "session: ", "max_payload: "} {
+		assert.ErrorContains(t, err, want)
+	}
+	_, err = orderOf("Hi.", loop.Config{Tools: echo(t, say)})
+	require.ErrorContains(t, err, "tools: they are the worker's")
+	_, err = orderOf("Hi.", loop.Config{System: "{{"})
+	require.ErrorContains(t, err, "system: ")
+}
+
+func TestWhatAWorkerLacksEndsTheRunAtOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*order)
+		want   string
+	}{
+		"tool":    {func(o *order) { o.Tools = []string{"fly"} }, `the agent retake has no tool "fly"`},
+		"try":     {func(o *order) { o.Config.Single = true }, "the agent makes no single actions"},
+		"planner": {func(o *order) { o.Config.Consult = []fault.Class{fault.RateLimit} }, "consult: there is no planner to ask"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, Worker{Model: looptest.NewModel()}, loop.Config{})
+			tt.change(&b.order)
+			_, err := b.run()
+			var e *RunError
+			require.ErrorAs(t, err, &e)
+			assert.ErrorContains(t, err, tt.want)
+		})
+	}
+}
