@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/message"
@@ -15,22 +16,34 @@ func (s *step) exhaust(d *Decision, f fault.Failure) {
 	}
 }
 
-// plans says how a plan is carried out, after exhaustion and about a transport fault.
-var plans = map[PlanKind]struct {
-	exhausted func(*step, *Plan) error
-	consulted func(*step, *Plan, Consultation) error
-}{
-	Follow:   {(*step).abort, (*step).followPolicy},
-	Abort:    {(*step).abort, (*step).abandon},
-	Fallback: {(*step).fallBack, (*step).sendAgain},
-	Degrade:  {(*step).degrade, (*step).degradeInstead},
+// afterExhaustion carries a plan out.
+func (s *step) afterExhaustion(p *Plan) error {
+	switch p.Do {
+	case Fallback:
+		return s.fallBack(p)
+	case Degrade:
+		return s.degrade(p)
+	}
+	return s.abort(p)
+}
+
+// aboutFault carries out a plan that was asked for about a transport fault.
+func (s *step) aboutFault(p *Plan, c Consultation) error {
+	switch p.Do {
+	case Follow:
+		return s.followPolicy(p, c)
+	case Fallback:
+		return s.sendAgain(p, c)
+	case Degrade:
+		return s.degradeInstead(p, c)
+	}
+	return s.abandon(p, c)
 }
 
 // planned carries out what the planner answered.
 func (s *step) planned() error {
 	p := s.ev.Plan
-	carry, ok := plans[p.Do]
-	if !ok {
+	if !slices.Contains([]PlanKind{Follow, Abort, Fallback, Degrade}, p.Do) {
 		return s.misfit(fmt.Sprintf("plan %q is none of follow, abort, fallback, degrade", p.Do))
 	}
 	if p.Delay < 0 {
@@ -40,13 +53,13 @@ func (s *step) planned() error {
 		s.warn(p.Warning)
 	}
 	if len(s.Consults) == 0 {
-		return carry.exhausted(s, p)
+		return s.afterExhaustion(p)
 	}
 	c := s.Consults[0]
 	if s.Consults = s.Consults[1:]; len(s.Consults) == 0 {
 		s.Consults = nil
 	}
-	return carry.consulted(s, p, c)
+	return s.aboutFault(p, c)
 }
 
 // warn adds a warning to the run's result.

@@ -14,40 +14,40 @@ type cell struct {
 	kind  EventKind
 }
 
-// table says which event fits which phase, and what it does.
-var table = map[cell]func(*step) error{
-	{Idle, Started}:       (*step).started,
-	{Stopped, Started}:    (*step).started,
-	{Prompting, Prompted}: (*step).prompted,
-	{Calling, Replied}:    (*step).replied,
-	{Calling, CallFailed}: (*step).callFailed,
-	{Running, ToolEnded}:  (*step).toolEnded,
-	{Trying, Tried}:       (*step).tried,
-	{Waiting, Woke}:       (*step).woke,
-	{Planning, Planned}:   (*step).planned,
+// table says which event fits which phase.
+var table = map[cell]bool{
+	{Idle, Started}:       true,
+	{Stopped, Started}:    true,
+	{Prompting, Prompted}: true,
+	{Calling, Replied}:    true,
+	{Calling, CallFailed}: true,
+	{Running, ToolEnded}:  true,
+	{Trying, Tried}:       true,
+	{Waiting, Woke}:       true,
+	{Planning, Planned}:   true,
 
-	{Prompting, Adjusted}: (*step).adjusted,
-	{Calling, Adjusted}:   (*step).adjusted,
-	{Running, Adjusted}:   (*step).adjusted,
-	{Trying, Adjusted}:    (*step).adjusted,
-	{Waiting, Adjusted}:   (*step).adjusted,
-	{Planning, Adjusted}:  (*step).adjusted,
+	{Prompting, Adjusted}: true,
+	{Calling, Adjusted}:   true,
+	{Running, Adjusted}:   true,
+	{Trying, Adjusted}:    true,
+	{Waiting, Adjusted}:   true,
+	{Planning, Adjusted}:  true,
 
-	{Prompting, Cancelled}: (*step).cancelled,
-	{Calling, Cancelled}:   (*step).cancelled,
-	{Running, Cancelled}:   (*step).cancelled,
-	{Trying, Cancelled}:    (*step).cancelled,
-	{Waiting, Cancelled}:   (*step).cancelled,
-	{Planning, Cancelled}:  (*step).cancelled,
+	{Prompting, Cancelled}: true,
+	{Calling, Cancelled}:   true,
+	{Running, Cancelled}:   true,
+	{Trying, Cancelled}:    true,
+	{Waiting, Cancelled}:   true,
+	{Planning, Cancelled}:  true,
 
-	{Idle, Dispatched}:      (*step).dispatched,
-	{Prompting, Dispatched}: (*step).dispatched,
-	{Calling, Dispatched}:   (*step).dispatched,
-	{Running, Dispatched}:   (*step).dispatched,
-	{Trying, Dispatched}:    (*step).dispatched,
-	{Waiting, Dispatched}:   (*step).dispatched,
-	{Planning, Dispatched}:  (*step).dispatched,
-	{Stopped, Dispatched}:   (*step).dispatched,
+	{Idle, Dispatched}:      true,
+	{Prompting, Dispatched}: true,
+	{Calling, Dispatched}:   true,
+	{Running, Dispatched}:   true,
+	{Trying, Dispatched}:    true,
+	{Waiting, Dispatched}:   true,
+	{Planning, Dispatched}:  true,
+	{Stopped, Dispatched}:   true,
 }
 
 // fits says for each phase what the table holds besides adjusted, cancelled and dispatched.
@@ -61,8 +61,6 @@ type step struct {
 	State
 	ev Event
 	fx []Effect
-	// room is where the effects of most steps stand.
-	room [3]Effect
 	// ownActions and ownBatch are set once the step has a copy of the state's that it may write to.
 	ownActions, ownBatch bool
 }
@@ -70,8 +68,7 @@ type step struct {
 // Step is the machine: it returns the state after ev and what is to be done. Where ev does not fit, it returns st as it
 // was and an [*EventError]. It never changes st.
 func Step(st State, ev Event) (State, []Effect, error) {
-	handle, ok := table[cell{st.Phase, ev.Kind}]
-	if !ok {
+	if !table[cell{st.Phase, ev.Kind}] {
 		return st, nil, &EventError{st.Phase, ev.Kind, "it waits for " + fits[st.Phase]}
 	}
 	if ev.At.Before(st.At) {
@@ -80,15 +77,40 @@ func Step(st State, ev Event) (State, []Effect, error) {
 	if missing := ev.missing(); missing != "" {
 		return st, nil, &EventError{st.Phase, ev.Kind, "it needs the payload " + missing}
 	}
-	s := &step{State: st, ev: ev}
-	s.At, s.fx = ev.At, s.room[:0]
-	if err := handle(s); err != nil {
+	s := step{State: st, ev: ev}
+	s.At = ev.At
+	if err := s.handle(); err != nil {
 		return st, nil, err
 	}
-	if len(s.fx) == 0 {
-		return s.State, nil, nil
+	return s.State, s.fx, nil
+}
+
+// handle does what the event does. It calls what does so by name, and not out of a table, so that a step needs no memory but
+// for what it leaves: the compiler sees that nobody keeps it.
+func (s *step) handle() error {
+	switch s.ev.Kind {
+	case Started:
+		return s.started()
+	case Prompted:
+		return s.prompted()
+	case Replied:
+		return s.replied()
+	case CallFailed:
+		return s.callFailed()
+	case ToolEnded:
+		return s.toolEnded()
+	case Tried:
+		return s.tried()
+	case Woke:
+		return s.woke()
+	case Planned:
+		return s.planned()
+	case Adjusted:
+		return s.adjusted()
+	case Dispatched:
+		return s.dispatched()
 	}
-	return s.State, s.fx[:len(s.fx):len(s.fx)], nil
+	return s.cancelled()
 }
 
 // missing names the payload that the event's kind needs and the event lacks.
@@ -118,7 +140,12 @@ func (e *Event) missing() string {
 
 func (s *step) misfit(why string) error { return &EventError{s.Phase, s.ev.Kind, why} }
 
-func (s *step) do(e Effect) { s.fx = append(s.fx, e) }
+func (s *step) do(e Effect) {
+	if s.fx == nil {
+		s.fx = make([]Effect, 0, 2) // what most steps have
+	}
+	s.fx = append(s.fx, e)
+}
 
 func (s *step) say(m ...message.Message) { s.Transcript = s.Transcript.Append(m...) }
 

@@ -131,11 +131,7 @@ func (s *step) toolEnded() error {
 	if end.Index != b.Cursor {
 		return s.misfit(fmt.Sprintf("outcomes come in call order, and that of call %d is next", b.Cursor))
 	}
-	outcome, ok := outcomes[end.Verdict]
-	if !ok {
-		return s.misfit(fmt.Sprintf("verdict %q is none of done, ask_again, failed, broke", end.Verdict))
-	}
-	if err := outcome(s, &b.Calls[end.Index], end); err != nil {
+	if err := s.outcome(&b.Calls[end.Index], end); err != nil {
 		return err
 	}
 	b.Cursor = b.pending(end.Index + 1)
@@ -145,8 +141,19 @@ func (s *step) toolEnded() error {
 	return s.onward(nextTools)
 }
 
-var outcomes = map[Verdict]func(*step, *BatchCall, *ToolEnd) error{
-	Done: (*step).toolDone, AskAgain: (*step).toolAsks, Failed: (*step).toolFailed, Broke: (*step).toolBroke,
+// outcome takes the outcome of a call.
+func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
+	switch end.Verdict {
+	case Done:
+		return s.toolDone(c, end)
+	case AskAgain:
+		return s.toolAsks(c, end)
+	case Failed:
+		return s.toolFailed(c, end)
+	case Broke:
+		return s.toolBroke(c, end)
+	}
+	return s.misfit(fmt.Sprintf("verdict %q is none of done, ask_again, failed, broke", end.Verdict))
 }
 
 func (c *BatchCall) answer(text string, isError bool) {

@@ -71,7 +71,8 @@ func (s *step) system() (string, error) {
 		return s.System, nil
 	}
 	at := s.positions()[0]
-	text, err := s.words.system.Render(feedback.NewData(view{&s.State}, at.Attempt, at.MaxAttempts, s.Config.Limits))
+	st := s.State // what a template looks at is kept in memory of its own
+	text, err := s.words.system.Render(feedback.NewData(view{&st}, at.Attempt, at.MaxAttempts, s.Config.Limits))
 	return text, prefix("system", err)
 }
 
