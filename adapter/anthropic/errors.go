@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -88,7 +87,7 @@ func (x *exchange) failed(ctx context.Context, cause error) error {
 	}
 	verdict := x.judge(ctx, cause, body)
 	if e.detail == "" && e.Type == "" {
-		e.detail = wire.Line(x.why(cause))
+		e.detail = x.why(cause)
 	}
 	e.failure = verdict.Failure()
 	e.failure.Message = e.detail
@@ -151,16 +150,13 @@ func (x *exchange) errorBody(cause error) []byte {
 
 // why says in short what went wrong where the API did not: never an address, never a body.
 func (x *exchange) why(cause error) string {
-	if u, ok := errors.AsType[*url.Error](cause); ok {
-		return u.Err.Error()
-	}
 	if x.response != nil && x.response.StatusCode >= 400 {
 		return strings.ToLower(http.StatusText(x.response.StatusCode))
 	}
 	if _, ok := errors.AsType[*sdk.Error](cause); ok {
 		return "an error within the stream"
 	}
-	return cause.Error()
+	return wire.Why(cause)
 }
 
 func (x *exchange) requestID() string {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -193,16 +192,13 @@ func (x *exchange) said() sdk.APIError {
 
 // why says in short what went wrong where the API did not: never an address, never a body.
 func (x *exchange) why(cause error) string {
-	if u, ok := errors.AsType[*url.Error](cause); ok {
-		return u.Err.Error()
-	}
 	if g, ok := errors.AsType[*garbledError](cause); ok {
 		return g.sentence
 	}
 	_, unreadable := errors.AsType[*unreadableError](cause)
 	switch {
 	case unreadable, x.broken(cause):
-		return cause.Error()
+		return wire.Why(cause)
 	case x.response.StatusCode != http.StatusOK:
 		return cmp.Or(strings.ToLower(http.StatusText(x.response.StatusCode)), "unknown status")
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -88,7 +87,7 @@ func (m *Model) failed(ctx context.Context, x *exchange, cause error) error {
 		e.Status = cmp.Or(e.Status, x.response.StatusCode)
 	}
 	sentence := said(x.body)
-	e.detail = wire.Line(wire.Redact(cmp.Or(sentence, why(cause)), m.cfg.Key))
+	e.detail = wire.Line(wire.Redact(cmp.Or(sentence, wire.Why(cause)), m.cfg.Key))
 	verdict := x.judge(e.Status, cause)
 	e.Class, e.failure = verdict.Class, verdict.Failure()
 	e.failure.Message = e.detail
@@ -156,12 +155,4 @@ func garbledCall(sentence string) (fault.Issue, bool) {
 		}
 	}
 	return fault.Issue{}, false
-}
-
-// why says in short what went wrong where the server did not: never an address.
-func why(cause error) string {
-	if u, ok := errors.AsType[*url.Error](cause); ok {
-		return u.Err.Error()
-	}
-	return cause.Error()
 }

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 )
@@ -168,11 +168,7 @@ func detail(x exchange, err error) string {
 	if x.status >= http.StatusBadRequest {
 		return ""
 	}
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err
-	}
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return text[:min(len(text), 200)]
+	return wire.Why(err)
 }
 
 // requestID is the id of a response, where it is a plain word.

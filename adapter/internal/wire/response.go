@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"errors"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -20,6 +23,22 @@ func Line(s string) string {
 		s += "…"
 	}
 	return s
+}
+
+// Why says why a request failed, as it may stand in an error: without the addresses of either side, which differ from run to run
+// and are nobody's business, on one line, and not too long.
+func Why(err error) string {
+	text := err.Error()
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		text = strings.ReplaceAll(text, e.Error(), e.Err.Error())
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Err != nil {
+		text = strings.ReplaceAll(text, e.Error(), e.Err.Error())
+	}
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		text = strings.ReplaceAll(text, e.Error(), "lookup: "+e.Err)
+	}
+	return Line(text)
 }
 
 // Redact is a text without a key; an empty key is none.

@@ -1,9 +1,14 @@
 package wire_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -191,6 +196,23 @@ func FuzzReadObject(f *testing.F) {
 		require.True(t, ok)
 		require.Equal(t, string(written), string(again.JSON()))
 	})
+}
+
+func TestAFailureIsToldWithoutAddresses(t *testing.T) {
+	reset := &net.OpError{
+		Op: "read", Net: "tcp", Source: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 4711}, Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 443},
+		Err: errors.New("read: connection reset by peer"),
+	}
+	lookup := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "api.internal", Server: "10.0.0.53:53"}}
+	for want, err := range map[string]error{
+		"unexpected EOF":                                   io.ErrUnexpectedEOF,
+		"read: connection reset by peer":                   reset,
+		"lookup: no such host":                             &url.Error{Op: "Post", URL: "http://api.internal/v1", Err: lookup},
+		"context canceled: read: connection reset by peer": fmt.Errorf("%w: %w", context.Canceled, reset),
+		"context canceled dial: i/o timeout":               errors.Join(context.Canceled, &url.Error{Op: "Post", URL: "http://x", Err: errors.New("dial: i/o timeout")}),
+	} {
+		assert.Equal(t, want, wire.Why(err))
+	}
 }
 
 func TestWordsOfResponses(t *testing.T) {
