@@ -28,10 +28,10 @@ func Line(s string) string {
 // Why says why a request failed, as it may stand in an error: without the addresses of either side, which differ from run to run
 // and are nobody's business, on one line, and not too long.
 func Why(err error) string {
-	text := err.Error()
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		text = strings.ReplaceAll(text, e.Error(), e.Err.Error())
+		err = e.Err
 	}
+	text := err.Error()
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Err != nil {
 		text = strings.ReplaceAll(text, e.Error(), e.Err.Error())
 	}

@@ -209,7 +209,7 @@ func TestAFailureIsToldWithoutAddresses(t *testing.T) {
 		"read: connection reset by peer":                   reset,
 		"lookup: no such host":                             &url.Error{Op: "Post", URL: "http://api.internal/v1", Err: lookup},
 		"context canceled: read: connection reset by peer": fmt.Errorf("%w: %w", context.Canceled, reset),
-		"context canceled dial: i/o timeout":               errors.Join(context.Canceled, &url.Error{Op: "Post", URL: "http://x", Err: errors.New("dial: i/o timeout")}),
+		"dial: i/o timeout":                                errors.Join(context.Canceled, &url.Error{Op: "Post", URL: "http://x", Err: errors.New("dial: i/o timeout")}),
 	} {
 		assert.Equal(t, want, wire.Why(err))
 	}
