@@ -20,6 +20,9 @@ var _ loop.Model = (*Model)(nil)
 // maxBody bounds a response that is no stream, and one line of a stream, in bytes.
 const maxBody = 16 << 20
 
+// maxStream bounds a stream, in bytes.
+const maxStream = 64 << 20
+
 // exchange is one request and what came of it.
 type exchange struct {
 	model  string

@@ -2,6 +2,7 @@ package ollama
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -90,28 +91,49 @@ func (x *exchange) readWhole(body io.Reader) (*received, error) {
 	return got, nil
 }
 
-// readStream reads lines until the one that says that the reply is done.
+// readStream reads lines until the one that says that the reply is done. A JSON text that is cut is a connection that broke,
+// and no garbage.
 func (x *exchange) readStream(body io.Reader) (*received, error) {
 	got := &received{}
-	lines := bufio.NewScanner(body)
+	left := &io.LimitedReader{R: body, N: maxStream}
+	lines := bufio.NewScanner(left)
 	lines.Buffer(nil, maxBody)
+	var whole bool
+	lines.Split(func(data []byte, end bool) (int, []byte, error) {
+		n, line, err := bufio.ScanLines(data, end)
+		whole = n > 0 && data[n-1] == '\n'
+		return n, line, err
+	})
 	for !got.done && lines.Scan() {
-		if wire.Blank(lines.Text()) {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
 			continue
 		}
-		if err := x.take(lines.Bytes(), got, x.stream); err != nil {
+		err := x.take(line, got, x.stream)
+		if _, unreadable := errors.AsType[*unreadableError](err); unreadable && !whole && line[0] == '{' {
+			break
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	switch err := lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return nil, &unreadableError{fmt.Sprintf("a line of more than %d bytes", maxBody)}
-	case err != nil:
-		return nil, err
-	case !got.done:
-		return nil, fmt.Errorf("the stream ended before the reply did: %w", io.ErrUnexpectedEOF)
+	if got.done {
+		return got, nil
 	}
-	return got, nil
+	return nil, endedEarly(lines.Err(), left.N)
+}
+
+// endedEarly is what a stream ended by that was not done.
+func endedEarly(err error, left int64) error {
+	switch {
+	case errors.Is(err, bufio.ErrTooLong):
+		return &unreadableError{fmt.Sprintf("a line of more than %d bytes", maxBody)}
+	case err != nil:
+		return err
+	case left == 0:
+		return &unreadableError{fmt.Sprintf("a stream of more than %d bytes", maxStream)}
+	}
+	return fmt.Errorf("the stream ended before the reply did: %w", io.ErrUnexpectedEOF)
 }
 
 // take reads one JSON text, which may be an error.

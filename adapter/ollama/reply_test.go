@@ -2,8 +2,11 @@ package ollama
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,6 +23,46 @@ func TestFinishReasons(t *testing.T) {
 	}
 	cut := &received{calls: []message.Call{{Name: "f"}}, finish: message.Length}
 	assert.Equal(t, message.Length, cut.reply("m").Finish, "a call that was cut off stays cut off")
+}
+
+// A stream that is cut, wherever that is, is a connection that broke: no garbage, and no reply.
+func TestAStreamThatIsCutAnywhereIsABrokenConnection(t *testing.T) {
+	const stream = `{"message":{"content":"Hé"},"done":false}` + "\n" + `{"message":{"content":"llo"},"done":true,"done_reason":"stop"}`
+	for cut := range len(stream) {
+		for _, end := range []error{io.EOF, io.ErrUnexpectedEOF} {
+			x := &exchange{stream: func(loop.Delta) {}}
+			_, err := x.readStream(io.MultiReader(strings.NewReader(stream[:cut]), iotest.ErrReader(end)))
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF, stream[:cut])
+			_, unreadable := errors.AsType[*unreadableError](err)
+			require.False(t, unreadable, stream[:cut])
+		}
+	}
+	x := &exchange{stream: func(loop.Delta) {}}
+	got, err := x.readStream(strings.NewReader(stream))
+	require.NoError(t, err)
+	assert.Equal(t, "Héllo", got.reply("m").Text)
+	for _, garbage := range []string{"<html>", "{\n", `{"done": 7}` + "\n"} {
+		_, err := x.readStream(strings.NewReader(garbage))
+		require.ErrorContains(t, err, "no JSON of a reply", garbage)
+	}
+}
+
+// lines is a stream that has no end.
+type lines struct{ read int64 }
+
+func (l *lines) Read(p []byte) (int, error) {
+	n := copy(p, strings.Repeat("{}"+strings.Repeat(" ", 1<<15)+"\n", 1+len(p)>>15))
+	l.read += int64(n)
+	return n, nil
+}
+
+func TestAStreamWithoutEndIsRefused(t *testing.T) {
+	x, body := &exchange{stream: func(loop.Delta) {}}, &lines{}
+	_, err := x.readStream(body)
+	require.Error(t, err)
+	_, unreadable := errors.AsType[*unreadableError](err)
+	assert.True(t, unreadable, err)
+	assert.LessOrEqual(t, body.read, int64(maxStream))
 }
 
 // Whatever a server sends, there is a whole reply or an error, and the deltas of a reply add up to it.
