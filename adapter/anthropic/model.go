@@ -59,7 +59,7 @@ type exchange struct {
 }
 
 func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchange) (*received, error) {
-	opts := []option.RequestOption{option.WithMaxRetries(0), option.WithResponseInto(&x.response)}
+	opts := []option.RequestOption{option.WithMaxRetries(0), option.WithMiddleware(bound), option.WithResponseInto(&x.response)}
 	if x.stream == nil && m.maySendWhole(params) {
 		_, err := m.messages.New(ctx, params, append(opts, option.WithResponseBodyInto(&x.body))...)
 		if err != nil {

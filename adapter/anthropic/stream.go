@@ -4,15 +4,43 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 )
 
-// maxBody bounds what is read of a body that was no stream although one was asked for, in bytes.
-const maxBody = 8 << 20
+// Bounds of what is read, in bytes: of a body that was no stream although one was asked for, and of any response.
+const (
+	maxBody     = 8 << 20
+	maxResponse = 64 << 20
+)
+
+// bound is a middleware that bounds the response: the SDK reads all there is.
+func bound(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	resp, err := next(r)
+	if err == nil {
+		resp.Body = &bounded{resp.Body, maxResponse}
+	}
+	return resp, err
+}
+
+// bounded is a body that fails beyond a bound.
+type bounded struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
+	if b.left -= n; b.left < 0 {
+		return 0, &unreadableError{fmt.Errorf("more than %d bytes", maxResponse)}
+	}
+	return n, err
+}
 
 // readInstead reads what came in place of a stream: gateways that know no streaming answer whole, and errors come so too.
 func (x *exchange) readInstead() (*received, error) {
@@ -32,8 +60,14 @@ func (x *exchange) readInstead() (*received, error) {
 // back.
 func (x *exchange) readStream(stream *eventStream) (*received, error) {
 	a := assembly{tell: x.stream, calls: map[int64]int{}}
-	for stream.Next() {
+	for began := false; stream.Next(); {
 		ev := stream.Current()
+		if ev.Type == "message_start" {
+			if began {
+				return nil, &unreadableError{errors.New("a stream with two messages")}
+			}
+			began = true
+		}
 		if err := a.message.Accumulate(ev); err != nil {
 			return nil, &unreadableError{fmt.Errorf("a stream out of order: %w", err)}
 		}
