@@ -138,5 +138,5 @@ func decode(raw []byte, room *[]byte) (Record, error) {
 	if h := rec.Header; h != nil && h.Format != Format {
 		return Record{}, fmt.Errorf("its format is %.64q: only %q can be read", h.Format, Format)
 	}
-	return rec, nil
+	return rec, rec.checkEffects()
 }
