@@ -52,7 +52,7 @@ type Config struct {
 // machine is the config of the core for a run.
 func (c Config) machine(o *options) machine.Config {
 	m := machine.Config{
-		Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline, System: c.System, Feedback: c.Feedback,
+		Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline, System: printable(c.System), Feedback: printable(c.Feedback),
 		Limits: feedback.DefaultLimits(), CallsOnly: c.CallsOnly, UserPrompt: o.prompt != nil, Planner: o.planner != nil,
 		Consult: c.Consult, Behaviours: machine.Behaviours(),
 	}

@@ -197,7 +197,7 @@ func (d *driver) makePrompt(ctx context.Context, m *machine.ModelCall) ([]machin
 	if err != nil {
 		return nil, fmt.Errorf("making the prompt: %w", err)
 	}
-	return d.runner.Step(machine.Event{Kind: machine.Prompted, At: d.now(), System: system, Messages: add})
+	return d.runner.Step(machine.Event{Kind: machine.Prompted, At: d.now(), System: printable(system), Messages: printableMessages(add)})
 }
 
 // wait waits by the clock. A wait that is over arms no timer.

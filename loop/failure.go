@@ -14,7 +14,10 @@ type failing interface {
 }
 
 // failureOf is a Go error as the core sees it: by its typed errors, else by its classification.
-func failureOf(err error) fault.Failure {
+func failureOf(err error) fault.Failure { return printableFailure(saidOf(err)) }
+
+// saidOf is failureOf in the error's own words.
+func saidOf(err error) fault.Failure {
 	switch e := err.(type) { // neither wraps another error
 	case *fault.ToolValidationError:
 		return badArguments(e)

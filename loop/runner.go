@@ -202,11 +202,12 @@ func (r *Runner) warned(warnings []string) []string {
 
 // Start begins a run with the given messages.
 func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Effect, error) {
-	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: messages})
+	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: printableMessages(messages)})
 }
 
 // Reply feeds a model's reply: reads and checks it, and runs the reducers on an answer.
 func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, error) {
+	reply = printableReply(reply)
 	read := Read(reply, r.cfg, r.settings)
 	if a := read.Answer; a != nil && len(a.Issues) == 0 {
 		a.Reduced = r.reduce([]session.Event{answerEvent(reply, a)})
@@ -236,6 +237,7 @@ func (r *Runner) Woke(at time.Time) ([]machine.Effect, error) {
 
 // Planned feeds a planner's answer.
 func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error) {
+	p = printablePlan(p)
 	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &p})
 }
 
@@ -312,9 +314,9 @@ func toolEnd(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 		f := failureOf(out.Err)
 		end.Verdict, end.Failure = machine.Broke, &f
 	case len(out.Issues) > 0:
-		end.Verdict, end.Issues = machine.AskAgain, out.Issues
+		end.Verdict, end.Issues = machine.AskAgain, printableIssues(out.Issues)
 	case out.Failed != "":
-		end.Verdict, end.Text = machine.Failed, out.Failed
+		end.Verdict, end.Text = machine.Failed, printable(out.Failed)
 	default:
 		end.Verdict, end.Result = machine.Done, out.Result
 	}

@@ -1,0 +1,89 @@
+package loop
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+)
+
+// What models, tools and programs say may be no UTF-8, and then has no form in a journal or prompt: here bytes that are none
+// become U+FFFD, in a run that is recorded as in one that is not. Arguments are left as they were, and returned themselves where
+// nothing is to be done.
+
+func printable(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+func printableCalls(calls []message.Call) []message.Call {
+	cloned := false
+	for n, c := range calls {
+		p := message.Call{ID: printable(c.ID), Name: printable(c.Name), Arguments: printable(c.Arguments)}
+		if p == c {
+			continue
+		}
+		if !cloned {
+			calls, cloned = slices.Clone(calls), true
+		}
+		calls[n] = p
+	}
+	return calls
+}
+
+func printableReply(r message.Reply) message.Reply {
+	r.Text, r.Refusal, r.Finish = printable(r.Text), printable(r.Refusal), message.FinishReason(printable(string(r.Finish)))
+	r.Model, r.Opaque, r.Calls = printable(r.Model), printable(r.Opaque), printableCalls(r.Calls)
+	return r
+}
+
+func printableMessages(all []message.Message) []message.Message {
+	said := func(s string) bool { return !utf8.ValidString(s) }
+	if !slices.ContainsFunc(all, func(m message.Message) bool {
+		return said(m.Text) || said(m.CallID) || said(m.Name) || said(m.Opaque) || slices.ContainsFunc(m.Calls, func(c message.Call) bool {
+			return said(c.ID) || said(c.Name) || said(c.Arguments)
+		})
+	}) {
+		return all
+	}
+	all = slices.Clone(all)
+	for n := range all {
+		m := &all[n]
+		m.Text, m.CallID, m.Name, m.Opaque = printable(m.Text), printable(m.CallID), printable(m.Name), printable(m.Opaque)
+		m.Calls = printableCalls(m.Calls)
+	}
+	return all
+}
+
+func printableIssues(all []fault.Issue) []fault.Issue {
+	cloned := false
+	for n, i := range all {
+		p := i
+		p.Pointer, p.Rule, p.Expected, p.Value = printable(i.Pointer), printable(i.Rule), printable(i.Expected), printable(i.Value)
+		p.Got, p.Source = fault.Kind(printable(string(i.Got))), fault.Source(printable(string(i.Source)))
+		if p == i {
+			continue
+		}
+		if !cloned {
+			all, cloned = slices.Clone(all), true
+		}
+		all[n] = p
+	}
+	return all
+}
+
+func printableFailure(f fault.Failure) fault.Failure {
+	f.Class, f.Tool, f.Message = fault.Class(printable(string(f.Class))), printable(f.Tool), printable(f.Message)
+	f.Issues = printableIssues(f.Issues)
+	return f
+}
+
+func printablePlan(p machine.Plan) machine.Plan {
+	p.Prompt, p.Model, p.Warning, p.Note = printable(p.Prompt), printable(p.Model), printable(p.Warning), printable(p.Note)
+	return p
+}
