@@ -3,11 +3,11 @@
 FUZZTIME    ?= 60s
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # The modules of the repo: the core, and those that stand apart from it.
-MODULES     := . $(patsubst %/go.mod,%,$(wildcard examples/go.mod examples/*/go.mod adapter/*/go.mod bench/go.mod))
+MODULES     := . $(patsubst %/go.mod,%,$(wildcard examples/go.mod examples/*/go.mod adapter/*/go.mod bench/go.mod bench/work/go.mod))
 # Those whose requests to a provider are golden files.
 WIRE        := adapter/openai adapter/anthropic adapter/genai adapter/ollama
 
-.PHONY: demo test race arch bench fuzz golden lint
+.PHONY: demo test test-temporal race arch bench bench-quick fuzz golden lint
 
 demo: ## a scripted model gets a call wrong twice and an answer wrong once, and is put right
 	@cd examples && go run ./quickstart
@@ -28,8 +28,11 @@ arch: ## the pure packages on other machines; arm64 where qemu-aarch64 is there 
 	@if command -v qemu-aarch64 >/dev/null; then GOARCH=arm64 go test -exec qemu-aarch64 ./backoff ./policy; \
 	else echo "no qemu-aarch64: the arm64 tests are only compiled"; fi
 
-bench:
-	go test -run='^$$' -bench=. -benchmem ./...
+bench: ## every row beside its peers, in one sitting: writes the table of docs/benchmarks.md
+	cd bench && GOWORK=off go run ./cmd/table
+
+bench-quick: ## the same, quick and coarse, beside the committed baseline; writes nothing
+	cd bench && GOWORK=off go run ./cmd/table -count 1 -benchtime 20ms -sessions 2000 -docs ''
 
 fuzz: ## every fuzz target for FUZZTIME
 	@for m in $(MODULES); do (cd $$m && go list ./... | while read -r p; do \
@@ -39,8 +42,9 @@ fuzz: ## every fuzz target for FUZZTIME
 	done) || exit 1; done
 
 golden: ## rewrite the golden files; then read the diff, and commit only what you understand
-	go test ./fault ./ratelimit ./result ./policy/file ./feedback ./looptest/scenario ./journal ./report ./cmd/retake ./adapter/internal/wiretest -args -rewrite
-	@for m in $(WIRE); do (cd $$m && go test . -args -rewrite) || exit 1; done
+	go test ./fault ./ratelimit ./result ./policy/file ./feedback ./looptest/scenario ./journal ./report ./cmd/retake -args -rewrite
+	@for m in $(WIRE) adapter/mcp examples/trip; do (cd $$m && go test . -args -rewrite) || exit 1; done
+	go test ./adapter/internal/wiretest -args -rewrite
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }
