@@ -20,14 +20,14 @@ const maxKept = 10
 // is cut. Limits that their Validate refuses are held to all the same.
 func Render(f RetryFeedback, lim Limits) string {
 	var room [1024]byte
-	b := appendHead(room[:0], f)
+	b := appendHead(room[:0], &f)
 	if f.Detail != "" {
 		b = appendInMarks(append(b, "Reason given: "...), f.Detail, MaxQuoted)
 		b = append(b, '\n')
 	}
 	var below [160]byte
-	foot := appendFoot(below[:0], f)
-	p := page{f: f, max: lim.MaxIssues, end: lim.MaxBytes - len(foot)}
+	foot := appendFoot(below[:0], &f)
+	p := page{f: &f, max: lim.MaxIssues, end: lim.MaxBytes - len(foot)}
 	b = p.appendIssues(b)
 	b = p.appendKept(b)
 	b = append(b, foot...)
@@ -36,13 +36,13 @@ func Render(f RetryFeedback, lim Limits) string {
 
 // page is the middle of a rendered text: at most max issues, and nothing beyond byte end.
 type page struct {
-	f   RetryFeedback
+	f   *RetryFeedback
 	max int
 	end int
 }
 
 // appendIssues tells all issues where they fit, else a fair choice of them.
-func (p page) appendIssues(b []byte) []byte {
+func (p *page) appendIssues(b []byte) []byte {
 	issues := p.told()
 	start := len(b)
 	for n, i := range issues {
@@ -58,7 +58,7 @@ func (p page) appendIssues(b []byte) []byte {
 }
 
 // told are the issues that say more than the heading, in canonical order.
-func (p page) told() []fault.Issue {
+func (p *page) told() []fault.Issue {
 	issues := fault.SortedIssues(p.f.Issues)
 	said := func(i fault.Issue) bool { return restates(i, p.f.ErrorType) }
 	if !slices.ContainsFunc(issues, said) {
@@ -84,7 +84,7 @@ const shortestLine = len("- a: required\n")
 // roomForMore is what the line "- and N more" takes at most.
 const roomForMore = len("- and 9223372036854775807 more\n")
 
-func (p page) appendChoice(b []byte, issues []fault.Issue) []byte {
+func (p *page) appendChoice(b []byte, issues []fault.Issue) []byte {
 	var lines []string
 	var told []int
 	room := p.end - len(b) - roomForMore
@@ -115,7 +115,7 @@ func (p page) appendChoice(b []byte, issues []fault.Issue) []byte {
 }
 
 // appendLine tells one issue.
-func (p page) appendLine(b []byte, i fault.Issue) []byte {
+func (p *page) appendLine(b []byte, i fault.Issue) []byte {
 	if i.Rule == fault.RuleUnknownTool && i.Expected != "" {
 		b = append(b, "- tools that exist: "...)
 		b = appendQuoted(b, strings.TrimPrefix(i.Expected, "one of "), 2*maxExpected)
@@ -135,11 +135,11 @@ func (p page) appendLine(b []byte, i fault.Issue) []byte {
 	return append(appendFault(b, i), '\n')
 }
 
-func (p page) persists(i fault.Issue) bool {
+func (p *page) persists(i fault.Issue) bool {
 	return slices.ContainsFunc(p.f.Diff.Persistent, func(old fault.Issue) bool { return compareKeys(old, i) == 0 })
 }
 
-func (p page) appendPlace(b []byte, i fault.Issue) []byte {
+func (p *page) appendPlace(b []byte, i fault.Issue) []byte {
 	switch {
 	case i.Pointer != "":
 		return appendName(b, i.Place())
@@ -153,7 +153,7 @@ func (p page) appendPlace(b []byte, i fault.Issue) []byte {
 
 // appendKept names what was wrong before and is right now, so that it is not broken again: only where it fits, and where another
 // attempt follows.
-func (p page) appendKept(b []byte) []byte {
+func (p *page) appendKept(b []byte) []byte {
 	places := p.kept()
 	if len(places) == 0 || p.f.Last() {
 		return b
@@ -177,7 +177,7 @@ func (p page) appendKept(b []byte) []byte {
 }
 
 // kept are the fixed places that no issue of now concerns.
-func (p page) kept() []string {
+func (p *page) kept() []string {
 	var places []string
 	for _, fixed := range p.f.Diff.Fixed {
 		wrong := slices.ContainsFunc(p.f.Issues, func(i fault.Issue) bool {

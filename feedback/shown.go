@@ -108,7 +108,7 @@ func (s *Shown) show(issues []fault.Issue) []ShownIssue {
 		return nil
 	}
 	issues = choose(fault.SortIssues(issues), s.lim.MaxIssues)
-	p := page{f: s.f}
+	p := page{f: &s.f}
 	list := make([]ShownIssue, len(issues))
 	for n, i := range issues {
 		line := string(p.appendLine(nil, i))

@@ -3,6 +3,7 @@ package feedback
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -116,19 +117,23 @@ var fallback = wording{
 	answerDo:    "Answer again, corrected.",
 }
 
-func wordingOf(f RetryFeedback) wording {
-	for _, w := range wordings {
+func wordingOf(f *RetryFeedback) *wording {
+	for n := range wordings {
+		w := &wordings[n]
+		if w.class != f.ErrorType {
+			continue
+		}
 		rule := w.rule == "" || len(f.Issues) > 0 && f.Issues[0].Rule == w.rule
 		source := w.source == "" || slices.ContainsFunc(f.Issues, func(i fault.Issue) bool { return i.Source == w.source })
-		if w.class == f.ErrorType && rule && source {
+		if rule && source {
 			return w
 		}
 	}
-	return fallback
+	return &fallback
 }
 
 // appendHead says who speaks, what happened, and which attempt it was.
-func appendHead(b []byte, f RetryFeedback) []byte {
+func appendHead(b []byte, f *RetryFeedback) []byte {
 	w := wordingOf(f)
 	text := w.answerWrong
 	if f.Source == Tool {
@@ -151,7 +156,7 @@ func appendHead(b []byte, f RetryFeedback) []byte {
 }
 
 // appendFoot says what to do now.
-func appendFoot(b []byte, f RetryFeedback) []byte {
+func appendFoot(b []byte, f *RetryFeedback) []byte {
 	w := wordingOf(f)
 	text, none := w.answerDo, noMoreAnswers
 	if f.Source == Tool {
@@ -168,18 +173,20 @@ func appendFoot(b []byte, f RetryFeedback) []byte {
 }
 
 // fill puts name and class into one of our own texts.
-func fill(b []byte, text string, f RetryFeedback) []byte {
-	for i := range len(text) {
-		switch text[i] {
-		case '%':
-			b = appendToolName(b, f.ToolName)
-		case '$':
-			b = appendName(b, string(f.ErrorType))
-		default:
-			b = append(b, text[i])
+func fill(b []byte, text string, f *RetryFeedback) []byte {
+	for {
+		n := strings.IndexAny(text, "%$")
+		if n < 0 {
+			return append(b, text...)
 		}
+		b = append(b, text[:n]...)
+		if text[n] == '%' {
+			b = appendToolName(b, f.ToolName)
+		} else {
+			b = appendName(b, string(f.ErrorType))
+		}
+		text = text[n+1:]
 	}
-	return b
 }
 
 func appendToolName(b []byte, name string) []byte {

@@ -1,12 +1,16 @@
 package loop_test
 
 import (
+	"context"
+	"strconv"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -28,4 +32,64 @@ func BenchmarkRun(b *testing.B) {
 		_, err = loop.Run(b.Context(), looptest.NewModel(turns...), s, "Book.", cfg)
 		require.NoError(b, err)
 	}
+}
+
+// lessThan3 is a try that fails twice, then passes.
+func lessThan3() func(context.Context, loop.Attempt) (int, error) {
+	n, wrong := 0, nights("type")
+	return func(context.Context, loop.Attempt) (int, error) {
+		if n++; n%3 != 0 {
+			return 0, wrong
+		}
+		return n, nil
+	}
+}
+
+// BenchmarkDoRecorded is two failures and a success in a session, with feedback and a reducer, of an action that is used again
+// and again. Each session is new.
+func BenchmarkDoRecorded(b *testing.B) {
+	b.ReportAllocs()
+	a, try := loop.ToolCall("book_room"), lessThan3()
+	for b.Loop() {
+		_, _ = loop.Do(b.Context(), sessionOf(b), a, try)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/3, "ns/attempt")
+}
+
+func sessionOf(t testing.TB) *session.Session {
+	s, err := session.New(session.Config{ID: "bench"})
+	require.NoError(t, err)
+	return s
+}
+
+// BenchmarkGrowth is one session of so many attempts: ten times the work, ten times the cost.
+func BenchmarkGrowth(b *testing.B) {
+	for _, attempts := range []int{1_000, 10_000, 100_000} {
+		b.Run(strconv.Itoa(attempts), func(b *testing.B) {
+			b.ReportAllocs()
+			a, wrong := loop.ToolCall("book_room"), nights("type")
+			a.Policy.MaxAttempts = policy.Unlimited
+			for b.Loop() {
+				n := 0
+				_, err := loop.Do(b.Context(), sessionOf(b), a, func(context.Context, loop.Attempt) (int, error) {
+					if n++; n < attempts {
+						return 0, wrong
+					}
+					return n, nil
+				})
+				require.NoError(b, err)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(attempts), "ns/attempt")
+		})
+	}
+}
+
+// The counts are bounds with little room: who crosses one looks at a profile.
+func TestRunsAllocateLittle(t *testing.T) {
+	a, try := loop.ToolCall("book_room"), lessThan3()
+	recorded := testing.AllocsPerRun(20, func() { _, _ = loop.Do(t.Context(), sessionOf(t), a, try) })
+	assert.LessOrEqual(t, recorded, 70.0, "three recorded attempts in a new session")
+	s := sessionOf(t)
+	again := testing.AllocsPerRun(200, func() { _, _ = loop.Do(t.Context(), s, a, try) })
+	assert.LessOrEqual(t, again, 48.0, "three recorded attempts")
 }

@@ -14,17 +14,28 @@ type failing interface {
 }
 
 // failureOf is a Go error as the core sees it: by its typed errors, else by its classification.
-func failureOf(err error) fault.Failure { return printableFailure(saidOf(err)) }
+func failureOf(err error) (f fault.Failure) {
+	setFailure(&f, err)
+	return f
+}
 
-// saidOf is failureOf in the error's own words.
-func saidOf(err error) fault.Failure {
+// setFailure is failureOf into a failure that is zero.
+func setFailure(f *fault.Failure, err error) {
+	if setSaid(f, err); !isPrintable(f) {
+		*f = printableFailure(*f)
+	}
+}
+
+// setSaid is setFailure in the error's own words.
+func setSaid(f *fault.Failure, err error) {
 	switch e := err.(type) { // neither wraps another error
 	case *fault.ToolValidationError:
-		return badArguments(e)
+		f.Plane, f.Class, f.Tool, f.Issues = fault.Correction, fault.ToolValidation, e.Tool, e.Issues
 	case *fault.StructuredOutputError:
-		return badOutput(e)
+		f.Plane, f.Class, f.Issues = fault.Correction, fault.StructuredOutput, e.Issues
+	default:
+		*f = failureWithin(err)
 	}
-	return failureWithin(err)
 }
 
 func badArguments(e *fault.ToolValidationError) fault.Failure {

@@ -39,7 +39,8 @@ func (l *line) failed(ctx context.Context, err error, opts []Option) error {
 			return faulty
 		}
 	}
-	f := failureOf(err)
+	var f fault.Failure
+	setFailure(&f, err)
 	if ctx.Err() != nil {
 		return l.stop(policy.Decision{Reason: policy.Cancelled}, fault.Failure{Plane: f.Plane}, context.Cause(ctx))
 	}
@@ -56,6 +57,9 @@ func (l *line) failed(ctx context.Context, err error, opts []Option) error {
 		l.attempt, l.waited = l.attempt+1, l.waited+d.Delay
 		l.transport, l.held = 1, 0
 		l.before, l.last = l.last, err
+	}
+	if d.Delay <= 0 {
+		return nil
 	}
 	return l.wait(ctx, d.Delay)
 }
@@ -104,9 +108,6 @@ func earlier(ctx context.Context, deadline time.Time) time.Time {
 }
 
 func (l *line) wait(ctx context.Context, delay time.Duration) error {
-	if delay <= 0 {
-		return nil
-	}
 	if l.o == nil {
 		l.o, _ = collect(nil)
 	}

@@ -62,13 +62,14 @@ func printableMessages(all []message.Message) []message.Message {
 
 func printableIssues(all []fault.Issue) []fault.Issue {
 	cloned := false
-	for n, i := range all {
+	for n := range all {
+		if isPrintableIssue(&all[n]) {
+			continue
+		}
+		i := all[n]
 		p := i
 		p.Pointer, p.Rule, p.Expected, p.Value = printable(i.Pointer), printable(i.Rule), printable(i.Expected), printable(i.Value)
 		p.Got, p.Source = fault.Kind(printable(string(i.Got))), fault.Source(printable(string(i.Source)))
-		if p == i {
-			continue
-		}
 		if !cloned {
 			all, cloned = slices.Clone(all), true
 		}
@@ -81,6 +82,21 @@ func printableFailure(f fault.Failure) fault.Failure {
 	f.Class, f.Tool, f.Message = fault.Class(printable(string(f.Class))), printable(f.Tool), printable(f.Message)
 	f.Issues = printableIssues(f.Issues)
 	return f
+}
+
+// isPrintable reports whether printableFailure changes nothing.
+func isPrintable(f *fault.Failure) bool {
+	for n := range f.Issues {
+		if !isPrintableIssue(&f.Issues[n]) {
+			return false
+		}
+	}
+	return utf8.ValidString(string(f.Class)) && utf8.ValidString(f.Tool) && utf8.ValidString(f.Message)
+}
+
+func isPrintableIssue(i *fault.Issue) bool {
+	return utf8.ValidString(i.Pointer) && utf8.ValidString(i.Rule) && utf8.ValidString(i.Expected) && utf8.ValidString(i.Value) &&
+		utf8.ValidString(string(i.Got)) && utf8.ValidString(string(i.Source))
 }
 
 func printablePlan(p machine.Plan) machine.Plan {

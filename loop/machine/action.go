@@ -52,13 +52,19 @@ func (s *step) shut(name string) {
 
 // shutAll closes the actions that fit.
 func (s *step) shutAll(fits func(*Action) bool) {
-	if !slices.ContainsFunc(s.Actions, func(a Action) bool { return fits(&a) }) {
+	stay := 0
+	for n := range s.Actions {
+		if !fits(&s.Actions[n]) {
+			stay++
+		}
+	}
+	if stay == len(s.Actions) {
 		return
 	}
 	var left []Action
 	for n := range s.Actions {
-		if !fits(&s.Actions[n]) {
-			left = append(left, s.Actions[n])
+		if a := &s.Actions[n]; !fits(a) {
+			left = append(left, *a)
 		}
 	}
 	s.Actions, s.ownActions = left, true

@@ -155,3 +155,13 @@ func BenchmarkStep(b *testing.B) {
 	}
 	b.ReportMetric(4*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
+
+func TestAStepAllocatesLittle(t *testing.T) {
+	idle, ev, first := fresh(t, machine.Config{}), badCall("required"), start()
+	assert.LessOrEqual(t, testing.AllocsPerRun(20, func() {
+		st, _, _ := machine.Step(idle, first)
+		for range 3 {
+			st, _, _ = machine.Step(st, ev)
+		}
+	}), 50.0, "four events, three of them failures with feedback")
+}
