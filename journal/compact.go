@@ -12,8 +12,8 @@ import (
 
 // Compact puts a snapshot in the place of all that a session's journal holds: the run goes on from it, and what comes after it
 // replays, as if nothing had been done. What is gone is the history: its prompts, replies and decisions. It gives
-// [ErrConflict] where a run writes to the journal, and [ErrNoRun] where there is nothing in it. key is the secret key of a
-// redacted journal; nil for none.
+// [ErrConflict] where a run writes to the journal, [ErrNoRun] where there is nothing in it, and [ErrRedacted] where it is redacted
+// and its run has not ended. key is the secret key of a redacted journal; nil for none.
 func Compact(ctx context.Context, store Store, session string, key []byte) error {
 	log, err := store.Open(ctx, session)
 	if err != nil {
@@ -42,6 +42,9 @@ func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64
 	}
 	if f.Header.Format == "" || f.State.Phase == machine.Idle {
 		return nil, 0, ErrNoRun
+	}
+	if f.Header.Redaction != nil && f.Unfinished() {
+		return nil, 0, fmt.Errorf("%w: its run has not ended, and goes on by its events alone: compact it after its end", ErrRedacted)
 	}
 	if d := f.Undecided(); d != nil {
 		f.open = nil

@@ -65,8 +65,14 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 func (j *Journal) Session() string { return j.session }
 
 // Past is what the journal holds, folded, up to the last step. It is the journal's own: read it before the next step. Of a
-// redacted journal it is an error of [ErrRedacted], unless the settings give the transcripts.
+// redacted journal it is an error of [ErrRedacted], unless the settings give the transcripts; of one that could not be written, or is
+// closed, one of [ErrUnwritable], for it is behind its run.
 func (j *Journal) Past() (*Fold, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken != nil {
+		return nil, j.broken
+	}
 	if j.real == nil {
 		return nil, fmt.Errorf("%w: a run goes on only where the settings give the store of what was left out (redact: transcripts)", ErrRedacted)
 	}
@@ -74,10 +80,13 @@ func (j *Journal) Past() (*Fold, error) {
 }
 
 // Begin begins a run under h, whose Format, Session and State it fills in. Nothing is written before the run's first event. A
-// run that has not ended is an error of [ErrConflict].
+// run that has not ended is an error of [ErrConflict], a journal that could not be written one as of [Journal.Step].
 func (j *Journal) Begin(h Header, st machine.State) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.broken != nil {
+		return j.stops()
+	}
 	if j.written.Unfinished() {
 		return fmt.Errorf("%w: its last run has not ended: resume that, or give the new run a session of its own", ErrConflict)
 	}
@@ -246,11 +255,11 @@ func (j *Journal) Note(n Note) error {
 	return j.flush(j.settings.Sync == SyncRecords)
 }
 
-// Unfinished reports whether the last run has not ended.
+// Unfinished reports whether the last run has not ended, and can be gone on with: not where the journal could not be written.
 func (j *Journal) Unfinished() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.written.Unfinished()
+	return j.broken == nil && j.written.Unfinished()
 }
 
 // Resumed notes that the run was taken up again at the given time, and what was under way then.

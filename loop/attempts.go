@@ -52,7 +52,7 @@ func (t *tries) resume() (bool, error) {
 	if err != nil || !past.Header.Config.Single || past.Header.Config.Action != t.a.Tool {
 		return false, err
 	}
-	t.ask, err = t.d.resume(func(*journal.Header) error { return nil })
+	t.ask, err = t.d.resume(func(*journal.Fold) error { return nil })
 	return true, err
 }
 

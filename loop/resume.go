@@ -33,7 +33,7 @@ func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Ses
 		return Result{}, errors.New("loop: the model is nil: give one that replies")
 	}
 	d := &driver{options: o, model: model, cfg: cfg, s: s, ctx: ctx}
-	asked, err := d.resume(func(h *journal.Header) error { return errors.Join(o.fits(h), fitTools(h, cfg)) })
+	asked, err := d.resume(func(f *journal.Fold) error { return errors.Join(o.fits(f), fitTools(&f.Header, cfg)) })
 	if err != nil {
 		return Result{}, err
 	}
@@ -52,7 +52,7 @@ func ResumeRunner(s *session.Session, cfg Config, record func(machine.Event, []m
 	if err != nil {
 		return nil, machine.Effect{}, err
 	}
-	r, past, err := resumeRunner(s, cfg, o, record, func(h *journal.Header) error { return fitTools(h, cfg) })
+	r, past, err := resumeRunner(s, cfg, o, record, func(f *journal.Fold) error { return fitTools(&f.Header, cfg) })
 	if err != nil {
 		return nil, machine.Effect{}, err
 	}
@@ -71,7 +71,7 @@ func (p past) asked() machine.Effect {
 }
 
 // resumeRunner takes the session, and fills it with what the journal holds.
-func resumeRunner(s *session.Session, cfg Config, o *options, record func(machine.Event, []machine.Effect, machine.State), fit func(*journal.Header) error) (*Runner, past, error) {
+func resumeRunner(s *session.Session, cfg Config, o *options, record func(machine.Event, []machine.Effect, machine.State), fit func(*journal.Fold) error) (*Runner, past, error) {
 	switch {
 	case o.journal == nil:
 		return nil, past{}, errors.New("loop: there is no journal to resume from: give one by WithJournal")
@@ -90,7 +90,7 @@ func resumeRunner(s *session.Session, cfg Config, o *options, record func(machin
 	return r, past{held}, nil
 }
 
-func (r *Runner) takeOver(o *options, fit func(*journal.Header) error) (*journal.Fold, error) {
+func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.Fold, error) {
 	if err := r.name(o.journal); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Header) error) (*journal
 	if held.Header.Format == "" || held.State.Phase == machine.Idle {
 		return nil, fmt.Errorf("%w: nothing was begun in session %q", journal.ErrNoRun, r.s.ID())
 	}
-	if err := fit(&held.Header); err != nil {
+	if err := fit(held); err != nil {
 		return nil, err
 	}
 	if err := r.s.Replace(held.State.Session); err != nil {
@@ -119,8 +119,12 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Header) error) (*journal
 }
 
 // fits says what a run needs of the options that they do not give.
-func (o *options) fits(h *journal.Header) error {
+func (o *options) fits(f *journal.Fold) error {
 	var errs []error
+	h, name := &f.Header, f.State.Model
+	if name != "" && o.models[name] == nil && f.State.Phase != machine.Stopped {
+		errs = append(errs, fmt.Errorf("loop: the run that is resumed has fallen back to model %q: give it by WithModels", name))
+	}
 	if h.Config.Planner && o.planner == nil {
 		errs = append(errs, errors.New("loop: the run that is resumed has a planner: give it by WithPlanner"))
 	}
@@ -160,7 +164,7 @@ func changed(h *journal.Header, cfg Config) []string {
 }
 
 // resume makes the driver's runner go on, and returns what is to be done next.
-func (d *driver) resume(fit func(*journal.Header) error) (machine.Effect, error) {
+func (d *driver) resume(fit func(*journal.Fold) error) (machine.Effect, error) {
 	runner, held, err := resumeRunner(d.s, d.cfg, d.options, d.observe, fit)
 	if err != nil {
 		return machine.Effect{}, err

@@ -61,7 +61,7 @@ func (p *Pool) begin(t *Seat, prompt string) (*driver, machine.Effect, error) {
 	ctx := context.Background()
 	d := &driver{options: o, model: p.cfg.Model, cfg: p.cfg.Config, s: t.s, ctx: ctx}
 	if t.journal != nil && t.journal.Unfinished() {
-		asked, err := d.resume(func(h *journal.Header) error { return errors.Join(o.fits(h), fitTools(h, d.cfg)) })
+		asked, err := d.resume(func(f *journal.Fold) error { return errors.Join(o.fits(f), fitTools(&f.Header, d.cfg)) })
 		if err == nil {
 			t.trace(d, ctx, true)
 		}

@@ -1,0 +1,142 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/policy"
+)
+
+// toBig falls back to the model "big".
+type toBig struct{}
+
+func (toBig) Plan(context.Context, loop.Question) (machine.Plan, error) {
+	return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
+}
+
+// A run that is resumed without the model that it fell back to is left as it is.
+func TestAResumedRunNeedsTheModelItFellBackTo(t *testing.T) {
+	dir := t.TempDir()
+	open := func() *journal.Journal {
+		j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})
+		require.NoError(t, err)
+		return j
+	}
+	set := policy.DefaultSet()
+	set.Transport.MaxAttempts = new(1)
+	cfg, planner := loop.Config{Policy: &set}, loop.WithPlanner(toBig{})
+	models := loop.WithModels(map[string]loop.Model{"big": looptest.NewModel(looptest.Say("x"), looptest.Say("x"))})
+	down := looptest.Fail(&fault.ProviderError{Class: fault.Network, Provider: "example"})
+	j := open()
+	_, err := loop.Run(t.Context(), looptest.NewModel(down), newSession(t), "Go.", cfg, loop.WithJournal(j), planner, models)
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	text, err := os.ReadFile(storyFile(dir))
+	require.NoError(t, err)
+	before, _, found := strings.Cut(string(text), `{"event":{"at":"`+lastTime(t, text)+`","kind":"replied"`)
+	require.True(t, found)
+	before = before[:strings.LastIndexByte(before, '\n')+1]
+	require.NoError(t, os.WriteFile(storyFile(dir), []byte(before), 0o600))
+
+	j = open()
+	_, err = loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), cfg, planner)
+	require.ErrorContains(t, err, `model "big": give it by WithModels`)
+	assert.True(t, j.Unfinished())
+	result, err := loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), cfg, planner, models)
+	require.NoError(t, err)
+	assert.Equal(t, "x", result.Text)
+	require.NoError(t, j.Close())
+}
+
+// lastTime is that of the last event.
+func lastTime(t *testing.T, text []byte) string {
+	t.Helper()
+	at := strings.LastIndex(string(text), `"event":{"at":"`)
+	require.Positive(t, at)
+	value, _, _ := strings.Cut(string(text[at+len(`"event":{"at":"`):]), `"`)
+	return value
+}
+
+// full is a store whose disk is full after some appends.
+type full struct {
+	journal.Store
+	left *int
+}
+
+type fullLog struct {
+	journal.Log
+	left *int
+}
+
+func (f full) Open(ctx context.Context, session string) (journal.Log, error) {
+	log, err := f.Store.Open(ctx, session)
+	return fullLog{log, f.left}, err
+}
+
+func (f fullLog) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
+	if *f.left--; *f.left < 0 {
+		return errors.New("no space left")
+	}
+	return f.Log.Append(ctx, at, lines, durable)
+}
+
+// A journal that could not be written is behind its run: later runs and actions neither wait for that run nor go on with it.
+func TestRunsAfterAJournalCouldNotBeWritten(t *testing.T) {
+	for _, appends := range []int{0, 1} {
+		for _, on := range []journal.OnError{journal.GoOn, journal.StopRun} {
+			left := appends
+			j, err := journal.Open(t.Context(), full{journal.Dir(t.TempDir()), &left}, "order-42", journal.Settings{OnError: on})
+			require.NoError(t, err)
+			s := newSession(t)
+			run := func() error {
+				_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say(""), looptest.Say("x")), s, "Go.", loop.Config{}, loop.WithJournal(j))
+				return err
+			}
+			do := func() error {
+				_, err := loop.Do(t.Context(), s, loop.ToolCall("pay"), func(_ context.Context, a loop.Attempt) (int, error) {
+					assert.Equal(t, 1, a.Number, "it is a new action")
+					return 1, nil
+				}, loop.WithJournal(j))
+				return err
+			}
+			for _, err := range []error{run(), run(), do(), do()} {
+				if on == journal.StopRun {
+					require.ErrorIs(t, err, journal.ErrUnwritable)
+				} else {
+					require.NoError(t, err)
+				}
+			}
+			_, err = loop.Resume(t.Context(), j, looptest.NewModel(), s, loop.Config{})
+			require.ErrorIs(t, err, journal.ErrUnwritable)
+			require.NoError(t, j.Close())
+		}
+	}
+}
+
+// A snapshot has the texts of a redacted run as they are written: the run could not go on from it.
+func TestARedactedRunIsCompactedOnlyAfterItsEnd(t *testing.T) {
+	rules := redactions()["by_pointer"]
+	rules.Transcripts = &kept{texts: map[string]string{}}
+	whole := tellWhole(t, journal.Settings{Sync: journal.SyncNever, Redact: rules})
+	dir := t.TempDir()
+	half := whole.text[:strings.Index(string(whole.text), `"woke"`)]
+	half = half[:strings.LastIndexByte(string(half), '\n')+1]
+	require.NoError(t, os.WriteFile(storyFile(dir), half, 0o600))
+	require.ErrorIs(t, journal.Compact(t.Context(), journal.Dir(dir), "order-42", nil), journal.ErrRedacted)
+	now, err := os.ReadFile(storyFile(dir))
+	require.NoError(t, err)
+	assert.Equal(t, string(half), string(now))
+	require.NoError(t, os.WriteFile(storyFile(dir), whole.text, 0o600))
+	require.NoError(t, journal.Compact(t.Context(), journal.Dir(dir), "order-42", nil))
+}
