@@ -96,6 +96,14 @@ func (x *exchange) events(end bool) [][]byte {
 	return all
 }
 
+// cut reports whether a stream ended within an event: a connection that broke in good order, and no garbage.
+func (x *exchange) cut() bool {
+	const begun = "data: {"
+	rest := string(x.body[x.taken:])
+	return x.response != nil && x.response.StatusCode == http.StatusOK && rest != "" && x.readErr == nil &&
+		(strings.HasPrefix(rest, begun) || strings.HasPrefix(begun, rest))
+}
+
 // received is when the response came.
 func (x *exchange) received() time.Time {
 	if x.response == nil {

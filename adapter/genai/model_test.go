@@ -99,6 +99,34 @@ func TestALineThatIsCutIsABrokenConnectionAndNoGarbage(t *testing.T) {
 	}
 }
 
+func TestAStreamThatIsCutAnywhereIsABrokenConnection(t *testing.T) {
+	const stream = `data: {"candidates":[{"content":{"parts":[{"text":"Hé"}]}}]}` + "\n\n" +
+		`data: {"candidates":[{"content":{"parts":[{"text":"llo"}]},"finishReason":"STOP"}]}`
+	ask := func(body string) (message.Reply, error) {
+		m := model(t, "http://gemini.example", &http.Client{Transport: ending{body}})
+		return m.Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+	}
+	for cut := range len(stream) {
+		_, err := ask(stream[:cut])
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF, stream[:cut])
+		require.ErrorContains(t, err, "genai: 200 network", stream[:cut])
+	}
+	reply, err := ask(stream)
+	require.NoError(t, err)
+	assert.Equal(t, "Héllo", reply.Text)
+	for _, garbage := range []string{"<html>", "data: {\n\n", "data: <"} {
+		_, err := ask(garbage)
+		require.ErrorContains(t, err, "invalid_response", garbage)
+	}
+}
+
+// ending answers with a body that ends in good order.
+type ending struct{ body string }
+
+func (e ending) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(e.body)), Request: r}, nil
+}
+
 func TestABodyWithoutEndIsRefused(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		chunk := strings.Repeat("x", 1<<20)

@@ -170,6 +170,9 @@ func (x *exchange) readStream(events iter.Seq2[*sdk.GenerateContentResponse, err
 		if taken := x.takeAll(got, false); taken != nil {
 			return nil, taken
 		}
+		if err != nil && x.cut() {
+			return nil, errEnded
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +180,7 @@ func (x *exchange) readStream(events iter.Seq2[*sdk.GenerateContentResponse, err
 	if err := x.takeAll(got, true); err != nil {
 		return nil, err
 	}
-	if got.began && (got.finish == "" || got.finish == string(sdk.FinishReasonUnspecified)) {
+	if len(x.body) == 0 || got.began && (got.finish == "" || got.finish == string(sdk.FinishReasonUnspecified)) {
 		return nil, errEnded
 	}
 	return got, nil
