@@ -118,7 +118,13 @@ func (x *exchange) judge(status int, cause error) fault.Verdict {
 	} else if !refused && !errors.Is(cause, errTold) {
 		r.Err = cause
 	}
-	if v := fault.Classify(r); v.Failed() {
+	v := fault.Classify(r)
+	if v.Class == fault.Unknown && errors.Is(cause, errTold) && status == http.StatusOK {
+		// An error in a stream has no status any more. The server's own for what it does not name is 500.
+		r.Status = http.StatusInternalServerError
+		v = fault.Classify(r)
+	}
+	if v.Failed() {
 		return v
 	}
 	return fault.Classify(fault.Response{Provider: name, Code: string(fault.InvalidResponse), Err: cause})
