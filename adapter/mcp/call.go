@@ -73,7 +73,7 @@ func (r *remote) limit(ctx context.Context) (limited context.Context, alive, end
 // broken is the error of a call that gave no result.
 func (r *remote) broken(ctx context.Context, session *sdk.ClientSession, err error) error {
 	if ctx.Err() == nil && connectionLost(err) {
-		r.link.lose(session)
+		r.link.lose(ctx, session)
 		err = &lostError{err: err, again: r.link.connect != nil}
 	}
 	return classify(ctx, err, r.subject)

@@ -41,9 +41,13 @@ func (l *link) get(ctx context.Context) (*sdk.ClientSession, error) {
 	return session, nil
 }
 
-// lose notes that a session is of no more use.
-func (l *link) lose(session *sdk.ClientSession) {
-	l.turn <- struct{}{}
+// lose notes that a session is of no more use. It waits no longer than ctx: who is connecting meanwhile knows it already.
+func (l *link) lose(ctx context.Context, session *sdk.ClientSession) {
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
 	defer func() { <-l.turn }()
 	if l.session == session {
 		l.lost = true
