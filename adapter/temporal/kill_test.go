@@ -110,13 +110,6 @@ func work(address string) error {
 
 func nothing() sdklog.Logger { return quietLog{} }
 
-type quietLog struct{}
-
-func (quietLog) Debug(string, ...any) {}
-func (quietLog) Info(string, ...any)  {}
-func (quietLog) Warn(string, ...any)  {}
-func (quietLog) Error(string, ...any) {}
-
 // server is a server of the temporal command, on loopback with a database in a file.
 type server struct {
 	t                   *testing.T

@@ -143,9 +143,31 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 	return in, nil
 }
 
-func start(ctx context.Context, c client.Client, o Options, in order) (*Handle, error) {
+// Order is what the workflow of a run is started with, for those who start it by other means than [Start]: schedules, parent workflows,
+// test environments. The workflow's name is that of the agent.
+func Order(o Options, prompt string, cfg loop.Config) (any, error) {
+	in, err := orderOf(prompt, cfg)
+	if err != nil {
+		return nil, err
+	}
+	in, err = o.order(in)
+	return over(in), err
+}
+
+// Outcome is the end of a workflow that was started with an [Order], as [Run] would have returned it: get reads the workflow's result
+// into what it is given.
+func Outcome(get func(valuePtr any) error) (loop.Result, error) {
+	var r wire[report]
+	if err := get(&r); err != nil {
+		return loop.Result{}, fmt.Errorf("temporal: %w", err)
+	}
+	return r.v.result()
+}
+
+// order is an order under the options.
+func (o Options) order(in order) (order, error) {
 	if err := o.Validate(); err != nil {
-		return nil, fmt.Errorf("temporal: %w", err)
+		return in, fmt.Errorf("temporal: %w", err)
 	}
 	in.Session, in.Tools, in.After, in.Person, in.Attributes = o.ID, o.Tools, o.Session, o.Person, o.SearchAttributes
 	limit := Worker{MaxPayload: o.MaxPayload}.withDefaults()
@@ -153,6 +175,11 @@ func start(ctx context.Context, c client.Client, o Options, in order) (*Handle, 
 	if err == nil {
 		err = fits(limit.MaxPayload, "the beginning of the run", len(doc))
 	}
+	return in, err
+}
+
+func start(ctx context.Context, c client.Client, o Options, in order) (*Handle, error) {
+	in, err := o.order(in)
 	if err != nil {
 		return nil, err
 	}
