@@ -154,6 +154,7 @@ func (s *server) start() {
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
+	s.t.Logf("the server used %v of processor", s.cmd.ProcessState.UserTime()+s.cmd.ProcessState.SystemTime())
 }
 
 // dial waits until the server answers.

@@ -5,6 +5,7 @@ package temporal_test
 import (
 	"context"
 	"errors"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ func TestWhatItCosts(t *testing.T) {
 	require.NoError(t, w.Start())
 	defer w.Stop()
 	handles := make([]*temporal.Handle, len(questions))
+	before := cpu(t)
 	began = time.Now()
 	for n, q := range questions {
 		handles[n], err = temporal.Start(t.Context(), c, temporal.Options{ID: q.ID, TaskQueue: queue, Agent: q.agent()}, q.prompt(), cfg)
@@ -50,6 +52,7 @@ func TestWhatItCosts(t *testing.T) {
 		attempts += attemptsOf(t, h)
 	}
 	took := time.Since(began)
+	used := cpu(t) - before
 	require.Equal(t, decisions, attempts)
 	events, size := 0, 0
 	for _, h := range handles {
@@ -63,6 +66,7 @@ func TestWhatItCosts(t *testing.T) {
 	t.Logf("on Temporal: %d decisions in %v: %.0f a second on one worker; %.1f events and %d bytes of history a decision, %.1f and %d a session",
 		attempts, took, float64(attempts)/took.Seconds(), float64(events)/float64(attempts), size/attempts,
 		float64(events)/float64(len(questions)), size/len(questions))
+	t.Logf("the worker and its client used %v of processor: %.0f decisions a second of it", used, float64(attempts)/used.Seconds())
 	began = time.Now()
 	for _, h := range handles {
 		histories, err := temporal.Histories(t.Context(), c, h.ID())
@@ -70,6 +74,13 @@ func TestWhatItCosts(t *testing.T) {
 		require.NoError(t, temporal.Export{}.Replay(histories))
 	}
 	t.Logf("replaying all: %v", time.Since(began))
+}
+
+// cpu is what this process has used of processors.
+func cpu(t *testing.T) time.Duration {
+	var r syscall.Rusage
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &r))
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
 func attemptsOf(t *testing.T, h *temporal.Handle) int {

@@ -142,7 +142,8 @@ func (f *flow) ask(e machine.Effect) error {
 		f.err = f.cause
 	}
 	if !f.begun.Planner {
-		_, err := f.until(func() bool { return f.st.Phase != machine.Planning })
+		before := f.plans
+		_, err := f.until(func() bool { return f.plans > before })
 		return err
 	}
 	state, err := f.st.Snapshot()
@@ -178,6 +179,7 @@ func (f *flow) planned(p machine.Plan) error {
 	if p.Do == machine.Fallback && f.asked.Exhaustion != nil {
 		f.cause = nil
 	}
+	f.plans++
 	return f.step(machine.Event{Kind: machine.Planned, Plan: &p})
 }
 

@@ -40,6 +40,8 @@ type flow struct {
 	trail   trail
 	// entered counts the events that other histories have.
 	entered int
+	// plans counts the plans so far.
+	plans int
 	paid    int
 	inbox   []*command
 	running []*running
@@ -270,7 +272,8 @@ func (f *flow) carry(e machine.Effect) error {
 func (f *flow) until(ready func() bool) (bool, error) {
 	asked, phase := f.trail.Events, f.st.Phase
 	for {
-		if err := workflow.Await(f.ctx, func() bool { return ready() || len(f.inbox) > 0 }); err != nil {
+		err := workflow.Await(f.ctx, func() bool { return ready() || len(f.inbox) > 0 })
+		if err != nil || f.ctx.Err() != nil {
 			return false, f.cancel("the workflow was cancelled")
 		}
 		if len(f.inbox) == 0 {

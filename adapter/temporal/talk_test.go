@@ -1,0 +1,144 @@
+//go:build temporal
+
+package temporal_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/retake-go/retake/adapter/temporal"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// until asks again until it is so, or the test's time is over.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	over := time.NewTimer(time.Minute)
+	defer over.Stop()
+	for !is() {
+		select {
+		case <-ticker.C:
+		case <-over.C:
+			t.Fatal("it never came to it: " + what)
+		}
+	}
+}
+
+// A run on a real server is watched and talked to: a tool reports progress and is cancelled, events are dispatched, the policy is
+// adjusted, and a person plans.
+func TestARunIsTalkedTo(t *testing.T) {
+	c := newServer(t).dial()
+	notes := session.LogSlice[string]("notes")
+	take := session.On(notes, "note", "notes", func(_ reducer.View[string], text string) (reducer.Change[string], error) {
+		if text == "" {
+			return reducer.Change[string]{}, errors.New("an empty note")
+		}
+		return reducer.Append(text), nil
+	})
+	slow := tool.New("slow", "Takes its time.", func(ctx context.Context, _ struct{}) (string, error) {
+		if err := tool.Progress(ctx, map[string]int{"done": 40}); err != nil {
+			return "", err
+		}
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	tools, err := tool.NewSet(slow)
+	require.NoError(t, err)
+	gone := looptest.Fail(&fault.ProviderError{Class: fault.Auth, Provider: "example", Message: "bad key"})
+	w := worker.New(c, queue, worker.Options{})
+	require.NoError(t, temporal.Register(w, temporal.Worker{
+		Model:  looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "slow", Arguments: "{}"}), gone),
+		Models: map[string]loop.Model{"backup": looptest.NewModel(looptest.Say("Here."))},
+		Tools:  tools, Heartbeat: time.Second,
+		Session: session.Config{Slices: []session.Declared{notes}, Reducers: []session.Reducer{take}},
+	}))
+	require.NoError(t, w.Start())
+	defer w.Stop()
+	ctx := t.Context()
+	h, err := temporal.Start(ctx, c, temporal.Options{ID: "talk", TaskQueue: queue, Person: true, SearchAttributes: true}, "Hello.", loop.Config{})
+	require.NoError(t, err)
+
+	until(t, "progress", func() bool {
+		all, err := h.Progress(ctx)
+		require.NoError(t, err)
+		return len(all) == 1 && string(all[0].Progress) == `{"done":40}`
+	})
+	status, err := h.Status(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, machine.Running, status.Phase)
+	require.Len(t, status.Running, 1)
+	require.ErrorContains(t, h.Plan(ctx, machine.Plan{Do: machine.Abort}), "nobody is asked for a plan")
+	event, err := session.NewEvent("note", "patience")
+	require.NoError(t, err)
+	require.NoError(t, h.Dispatch(ctx, event))
+	var refused *fault.ReducerError
+	require.ErrorAs(t, h.Dispatch(ctx, session.Event{Name: "note", Payload: json.RawMessage(`""`)}), &refused)
+	assert.Equal(t, "an empty note", refused.Message)
+	require.NoError(t, h.Adjust(ctx, policy.Layer{MaxAttempts: new(9)}))
+	require.NoError(t, h.CancelAction(ctx, "slow"))
+
+	until(t, "a plan is asked for", func() bool {
+		status, err = h.Status(ctx)
+		require.NoError(t, err)
+		return status.Phase == machine.Planning
+	})
+	require.NotNil(t, status.Planning)
+	require.ErrorContains(t, h.Plan(ctx, machine.Plan{Do: machine.Fallback, Model: "large"}), `model "large": name one of [backup]`)
+	require.NoError(t, h.Plan(ctx, machine.Plan{Do: machine.Fallback, Model: "backup"}))
+	r, err := temporal.Get(ctx, c, "talk").Result(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, "Here.", r.Text)
+
+	errs, err := h.ReducerErrors(ctx)
+	require.NoError(t, err)
+	assert.Len(t, errs, 1)
+	attempts, err := h.Attempts(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, len(r.Attempts), len(attempts))
+	held, err := h.Session(ctx)
+	require.NoError(t, err)
+	st, err := session.ParseState(held)
+	require.NoError(t, err)
+	assert.Equal(t, 1, session.ViewIn(st, notes).Len())
+	histories, err := temporal.Histories(ctx, c, "talk")
+	require.NoError(t, err)
+	require.NoError(t, temporal.Export{}.Replay(histories))
+}
+
+// A run that is cancelled says so, as one in process whose context ends.
+func TestARunIsCancelled(t *testing.T) {
+	c := newServer(t).dial()
+	asked := make(chan struct{})
+	w := worker.New(c, queue, worker.Options{})
+	require.NoError(t, temporal.Register(w, temporal.Worker{Heartbeat: time.Second, Model: loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+		close(asked)
+		<-ctx.Done()
+		return message.Reply{}, ctx.Err()
+	})}))
+	require.NoError(t, w.Start())
+	defer w.Stop()
+	h, err := temporal.Start(t.Context(), c, temporal.Options{ID: "cancelled", TaskQueue: queue}, "Hello.", loop.Config{})
+	require.NoError(t, err)
+	<-asked
+	require.NoError(t, h.Cancel(t.Context()))
+	_, err = h.Result(t.Context())
+	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, context.Canceled)
+}
