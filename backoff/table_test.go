@@ -23,7 +23,8 @@ func TestATableGivesTheDelaysOfItsStrategy(t *testing.T) {
 func TestTheQuickValidationPassesNothingThatIsWrong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawAny(t)
-		for _, field := range []*time.Duration{&s.Delay, &s.Base, &s.Step, &s.Cap, (*time.Duration)(&s.Factor), (*time.Duration)(&s.Jitter.Fraction)} {
+		factor, fraction := (*time.Duration)(&s.Factor), (*time.Duration)(&s.Jitter.Fraction)
+		for _, field := range []*time.Duration{&s.Delay, &s.Base, &s.Step, &s.Cap, factor, fraction} {
 			if rapid.Bool().Draw(t, "unset") {
 				*field = 0
 			}

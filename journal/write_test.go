@@ -103,7 +103,8 @@ func fill(t *rapid.T, v reflect.Value, depth int) {
 			fill(t, v.Index(n), depth+1)
 		}
 	case reflect.String:
-		v.SetString(rapid.SampledFrom([]string{"", "tool", "structured_output", "book_room", `a "b" \ <c> é` + "\u2028\n", "\xff"}[:rapid.IntRange(1, 6).Draw(t, "of")]).Draw(t, "text"))
+		texts := []string{"", "tool", "structured_output", "book_room", `a "b" \ <c> é` + "\u2028\n", "\xff"}
+		v.SetString(rapid.SampledFrom(texts[:rapid.IntRange(1, len(texts)).Draw(t, "of")]).Draw(t, "text"))
 	case reflect.Bool:
 		v.SetBool(rapid.Bool().Draw(t, "flag"))
 	case reflect.Int, reflect.Int64:

@@ -40,16 +40,16 @@ func (l *line) failed(ctx context.Context, err error, opts []Option) error {
 		}
 	}
 	var f fault.Failure
-	setFailure(&f, err)
+	setSaid(&f, err) // what is told of it is made printable there; no policy lists a class that is not
 	if ctx.Err() != nil {
 		return l.stop(policy.Decision{Reason: policy.Cancelled}, fault.Failure{Plane: f.Plane}, context.Cause(ctx))
 	}
 	d := l.decide(&f)
 	if l.o != nil && len(l.o.observers) > 0 {
-		l.tell(ctx, f, d, err)
+		l.tell(ctx, printableFailure(f), d, err)
 	}
 	if !d.Retry {
-		return l.stop(d, f, err)
+		return l.stop(d, printableFailure(f), err)
 	}
 	if f.Plane == fault.Transport {
 		l.transport, l.held = l.transport+1, l.held+d.Delay
@@ -69,7 +69,7 @@ func (l *line) decide(f *fault.Failure) policy.Decision {
 	if f.Plane == fault.Transport {
 		p, pos.Attempt, pos.Waited = &l.a.Transport, l.transport, l.held
 	} else if p.NoProgress > 0 {
-		pos.Repeats = l.repeat(*f)
+		pos.Repeats = l.repeat(printableFailure(*f))
 	}
 	if l.timed {
 		pos.Now, pos.Deadline = l.o.clock.Now(), l.deadline

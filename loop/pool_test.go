@@ -58,9 +58,10 @@ func pooled(t testing.TB, cfg loop.PoolConfig) (*loop.Pool, func() []runEnded) {
 func drawTurns(t *rapid.T) (turns []looptest.Turn) {
 	bad := looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two"}`))
 	all := []looptest.Turn{
-		bad, bad, looptest.Call(call("book_room", lisbon)), looptest.Call(call("book_room", lisbon), call("no_such_tool", `{}`)), looptest.Say("done"),
-		looptest.Fail(&fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Minute}), looptest.Fail(&fault.ProviderError{Class: fault.Timeout}),
-		looptest.Fail(&fault.ProviderError{Class: fault.Billing}), looptest.Turn{Reply: message.Reply{Text: "cut", Finish: message.Length}}, looptest.Say(""),
+		bad, bad, looptest.Call(call("book_room", lisbon)), looptest.Call(call("book_room", lisbon), call("no_such_tool", `{}`)),
+		looptest.Fail(&fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Minute}),
+		looptest.Fail(&fault.ProviderError{Class: fault.Timeout}), looptest.Fail(&fault.ProviderError{Class: fault.Billing}),
+		{Reply: message.Reply{Text: "cut", Finish: message.Length}}, looptest.Say(""), looptest.Say("done"),
 	}
 	for range rapid.IntRange(0, 8).Draw(t, "turns") {
 		turns = append(turns, rapid.SampledFrom(all).Draw(t, "turn"))
@@ -101,7 +102,8 @@ func TestAPoolMakesRunsAsRunDoes(t *testing.T) {
 		turns, cfg := drawTurns(rt), loop.Config{Tools: bookRoom(t, booked), Policy: delayed(rt), Seed: "seed"}
 		alone, together := journal.Dir(t.TempDir()), journal.Dir(t.TempDir())
 		j := recorded(rt, alone)
-		want, wantErr := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", cfg, loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+		want, wantErr := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", cfg,
+			loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
 		require.NoError(rt, j.Close())
 
 		clock, model := looptest.NewClock(), looptest.NewModel(turns...)
@@ -276,7 +278,7 @@ func TestAPoolIsStoppedAndGoneOnWith(t *testing.T) {
 }
 
 func TestAPoolSaysWhatIsWrongWithItsConfig(t *testing.T) {
-	_, err := loop.NewPool(loop.PoolConfig{Config: loop.Config{Consult: []fault.Class{fault.RateLimit}}, Options: []loop.Option{loop.WithJournal(nil)}})
+	_, err := loop.NewPool(loop.PoolConfig{Options: []loop.Option{loop.WithJournal(nil)}})
 	require.Error(t, err)
 	_, err = loop.NewPool(loop.PoolConfig{Config: loop.Config{Consult: []fault.Class{fault.RateLimit}}})
 	for _, want := range []string{"model:", "done:", "consult:"} {

@@ -54,6 +54,9 @@ func call(c tool.Checked) machine.Call {
 func ReadSettings(set *policy.Set) tool.Settings {
 	p := policy.Effective(set, machine.AnswerAction)
 	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs}
+	if len(set.Tools) == 0 {
+		return settings
+	}
 	for _, name := range slices.Sorted(maps.Keys(set.Tools)) {
 		own := policy.Effective(set, name)
 		if settings.Tools == nil {

@@ -47,6 +47,11 @@ type rest struct {
 	scope  *driver
 }
 
+func (r *rest) isZero() bool {
+	return r.err == nil && r.cause == nil && r.asked == nil && r.adjusted.IsZero() && r.landed == nil && r.warnings == nil &&
+		!r.unrecorded && r.end == nil
+}
+
 // errLeft is what a run was cancelled by where nobody said.
 var errLeft = errors.New("cancelled")
 
@@ -95,7 +100,10 @@ func (t *Seat) leave(d *driver) {
 	held := d.runner.st.Session.Tight()
 	_ = d.s.Replace(held) // the same values
 	t.parked = machine.Park(&d.runner.st)
-	r := rest{err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, landed: d.landed, warnings: d.runner.warnings, unrecorded: d.runner.unrecorded}
+	r := rest{
+		err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, landed: d.landed, warnings: d.runner.warnings,
+		unrecorded: d.runner.unrecorded,
+	}
 	if t.asked == nil && d.asked == nil {
 		r.err = nil // it was that of the event before the wait, and is that of no event after it
 	}
@@ -103,7 +111,7 @@ func (t *Seat) leave(d *driver) {
 		r.values, r.end, r.scope = t.rest.values, t.rest.end, t.rest.scope
 	}
 	t.rest = nil
-	if r.err != nil || r.cause != nil || r.asked != nil || !r.adjusted.IsZero() || r.landed != nil || r.warnings != nil || r.unrecorded || r.end != nil {
+	if !r.isZero() {
 		t.rest = &r
 	}
 }

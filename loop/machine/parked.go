@@ -46,7 +46,8 @@ type rare struct {
 // isZero reports whether there is nothing rare.
 func (r *rare) isZero() bool {
 	return r.model == "" && r.system == "" && r.spent.Run == 0 && r.spent.Unknown == 0 && r.spent.Tools == nil && r.batch == nil &&
-		r.consults == nil && r.exhausted == nil && r.owed == (message.Usage{}) && r.usage == (message.Usage{}) && r.warnings == nil && r.outcome == nil
+		r.consults == nil && r.exhausted == nil && r.warnings == nil && r.outcome == nil && r.owed == (message.Usage{}) &&
+		r.usage == (message.Usage{})
 }
 
 // Park is the state without its session, which the driver keeps, in little room.
