@@ -181,13 +181,18 @@ func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
 		"a hash that is wrong":       {kept(t, "bad-hash-changed"), journal.ErrCorrupt},
 		"a decision that is another": {kept(t, "bad-decision-changed"), journal.ErrDiffers},
 		"an event that does not fit": {kept(t, "bad-event-misfit"), journal.ErrDiffers},
+		"a file of another kind":     {[]byte(`{"answer":42}`), journal.ErrCorrupt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(dir, journal.FileName(theSession)), tt.text, 0o600))
+			path := filepath.Join(dir, journal.FileName(theSession))
+			require.NoError(t, os.WriteFile(path, tt.text, 0o600))
 			_, err := journal.Open(t.Context(), journal.Dir(dir), theSession, journal.Settings{})
 			require.ErrorIs(t, err, tt.want)
 			assert.Contains(t, err.Error(), "line ")
+			now, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Equal(t, string(tt.text), string(now))
 		})
 	}
 	dir := t.TempDir()

@@ -59,6 +59,9 @@ func (r *Reader) Raw() ([]byte, error) {
 func (r *Reader) raw() ([]byte, error) {
 	line, err := r.readLine()
 	if errors.Is(err, io.EOF) && len(line) > 0 {
+		if r.line == 0 && !begins(line) {
+			return nil, &CorruptError{Line: 1, Why: notALine}
+		}
 		r.torn = bytes.Clone(line)
 	}
 	if err != nil {
@@ -67,7 +70,7 @@ func (r *Reader) raw() ([]byte, error) {
 	r.line, r.offset, r.end = r.line+1, r.end, r.end+int64(len(line))
 	found, raw, ok := cutLine(line[:len(line)-1])
 	if !ok {
-		return nil, &CorruptError{Line: r.line, Offset: r.offset, Why: `it is no line of a journal: {"hash":…,"record":…} is wanted`}
+		return nil, &CorruptError{Line: r.line, Offset: r.offset, Why: notALine}
 	}
 	want := r.head.nextIn(line)
 	if found != want {
@@ -77,6 +80,19 @@ func (r *Reader) raw() ([]byte, error) {
 		r.head = found
 	}
 	return raw, nil
+}
+
+const notALine = `it is no line of a journal: {"hash":…,"record":…} is wanted`
+
+// begins reports whether a first line without its line feed may be the beginning of a journal's: nobody's file is taken for one. A
+// loss of power may leave zeros.
+func begins(torn []byte) bool {
+	for n, c := range torn[:min(len(torn), len(beforeHash))] {
+		if c != beforeHash[n] && c != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // printable is a foreign hash as it may be shown.
