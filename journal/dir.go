@@ -109,14 +109,32 @@ func openLocked(path, session string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lock(f); err != nil {
-		f.Close()
-		if errors.Is(err, errLocked) {
-			return nil, &ConflictError{Session: session}
-		}
-		return nil, fmt.Errorf("locking %s: %w", path, err)
+	err = lock(f)
+	if err == nil {
+		err = inPlace(f, path)
 	}
-	return f, nil
+	switch {
+	case err == nil:
+		return f, nil
+	case errors.Is(err, errLocked):
+		err = &ConflictError{Session: session}
+	default:
+		err = fmt.Errorf("locking %s: %w", path, err)
+	}
+	return nil, errors.Join(err, f.Close())
+}
+
+// inPlace says where a file that was locked is not the one at path any more: a writer that held it has compacted it meanwhile.
+func inPlace(f *os.File, path string) error {
+	mine, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || (err == nil && !os.SameFile(mine, there)) {
+		return errLocked
+	}
+	return err
 }
 
 var errLocked = errors.New("locked")
