@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 
 	_ "modernc.org/sqlite" // the driver
 
@@ -26,10 +27,19 @@ CREATE TABLE IF NOT EXISTS retake_journal (
 	PRIMARY KEY (session, at)
 ) WITHOUT ROWID`
 
-// Open opens the database in the file at path, and makes it where it is not there. Close it after the last session.
+// Open opens the database in the file at path, and makes it where it is not there: of mode 0600, as are the files that SQLite keeps
+// beside it. Close it after the last session.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if path == "" {
 		return nil, errors.New("sqlite: the path is empty: give that of a file")
+	}
+	// SQLite would make it readable for others.
+	made, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		err = made.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: opening %s: %w", path, err)
 	}
 	// Transactions take the database for themselves at their beginning: one that begins by reading could not go on to write.
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "_txlock=immediate&_pragma=busy_timeout(10000)"}

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -48,6 +49,22 @@ func TestOfManyWritersAtOneOffsetOneIsTaken(t *testing.T) {
 		}
 		wg.Wait()
 		require.Equal(t, int32(1), taken.Load())
+	}
+}
+
+func TestTheFilesAreTheUsersAlone(t *testing.T) {
+	dir := t.TempDir()
+	store := open(t, filepath.Join(dir, "journals.db"))
+	log, err := store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), true))
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		info, err := f.Info()
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), info.Mode().Perm(), f.Name())
 	}
 }
 
