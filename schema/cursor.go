@@ -1,9 +1,10 @@
 package schema
 
 import (
-	"math/bits"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // cursor walks the tokens of one text of strict JSON, a step at a time, without making more of them than is asked for. The
@@ -51,44 +52,12 @@ func (c *cursor) str() (s string, shared, ok bool) {
 		return "", false, false
 	}
 	c.at++
-	n := plainRun(c.text[c.at:])
+	n := canon.PlainRun(c.text[c.at:])
 	if end := c.at + n; end < len(c.text) && c.text[end] == '"' {
 		s, c.at = c.text[c.at:end], end+1
 		return s, true, true
 	}
 	return c.escaped(n)
-}
-
-// plainRun is how many bytes of s stand for themselves in a JSON string. It looks at eight at a time.
-func plainRun(s string) int {
-	n := 0
-	for ; n+8 <= len(s); n += 8 {
-		if stops := stopsIn(eight(s[n:])); stops != 0 {
-			return n + bits.TrailingZeros64(stops)/8
-		}
-	}
-	for n < len(s) && s[n] >= ' ' && s[n] != '"' && s[n] != '\\' {
-		n++
-	}
-	return n
-}
-
-const (
-	eachLow  = 0x0101010101010101
-	eachHigh = 0x8080808080808080
-)
-
-// stopsIn sets the high bit of the first byte that is a control character, a quotation mark or a backslash. What it sets of bytes
-// after that means nothing.
-func stopsIn(word uint64) uint64 {
-	quote, slash := word^('"'*eachLow), word^('\\'*eachLow)
-	return ((word-' '*eachLow)&^word | (quote-eachLow)&^quote | (slash-eachLow)&^slash) & eachHigh
-}
-
-func eight(s string) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // escaped reads a string of which n bytes stand for themselves before something else does.
@@ -109,7 +78,7 @@ func (c *cursor) escaped(n int) (string, bool, bool) {
 			return "", false, false
 		}
 		b.WriteRune(r)
-		n = plainRun(c.text[c.at:])
+		n = canon.PlainRun(c.text[c.at:])
 	}
 }
 

@@ -25,6 +25,14 @@ var goOptions = json.JoinOptions(
 // JSON returns the canonical form of one JSON text. The argument is left as it was and shares no memory with the result.
 // What is not strict JSON, or deeper than [MaxDepth], is refused with an [*Error].
 func JSON(raw []byte) ([]byte, error) {
+	if text, ok := quickly(make([]byte, 0, len(raw)), raw); ok {
+		return text, nil
+	}
+	return slowly(raw)
+}
+
+// slowly has the library read and write the text.
+func slowly(raw []byte) ([]byte, error) {
 	if at := tooDeep(raw); at >= 0 {
 		return nil, &Error{Rule: Depth, Offset: at}
 	}

@@ -1,0 +1,4 @@
+package canon
+
+// Slowly is JSON by the library alone.
+var Slowly = slowly

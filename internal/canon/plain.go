@@ -1,0 +1,36 @@
+package canon
+
+import "math/bits"
+
+// PlainRun is how many bytes of s, from its beginning, stand for themselves in a JSON string: all up to a control character,
+// a quotation mark or a backslash. It looks at eight at a time.
+func PlainRun[T string | []byte](s T) int {
+	n := 0
+	for ; n+8 <= len(s); n += 8 {
+		if stops := stopsIn(eight(s[n:])); stops != 0 {
+			return n + bits.TrailingZeros64(stops)/8
+		}
+	}
+	for n < len(s) && s[n] >= ' ' && s[n] != '"' && s[n] != '\\' {
+		n++
+	}
+	return n
+}
+
+const (
+	eachLow  = 0x0101010101010101
+	eachHigh = 0x8080808080808080
+)
+
+// stopsIn sets the high bit of the first byte that is a control character, a quotation mark or a backslash. What it sets of bytes
+// after that means nothing.
+func stopsIn(word uint64) uint64 {
+	quote, slash := word^('"'*eachLow), word^('\\'*eachLow)
+	return ((word-' '*eachLow)&^word | (quote-eachLow)&^quote | (slash-eachLow)&^slash) & eachHigh
+}
+
+func eight[T string | []byte](s T) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
