@@ -36,11 +36,24 @@ func (l Log[T]) Append(values ...T) Log[T] {
 		copy(b.cells[l.n:end], values)
 		return Log[T]{block: b, n: end}
 	}
-	b := &block[T]{cells: make([]T, max(minBlock, end, 2*l.n))}
+	b := newBlock[T](max(minBlock, end, 2*l.n))
 	b.claimed.Store(int64(end))
 	copy(b.cells, l.cells())
 	copy(b.cells[l.n:end], values)
 	return Log[T]{block: b, n: end}
+}
+
+// newBlock returns a block with room for n values. A smallest one is allocated with its cells.
+func newBlock[T any](n int) *block[T] {
+	if n > minBlock {
+		return &block[T]{cells: make([]T, n)}
+	}
+	whole := &struct {
+		block[T]
+		room [minBlock]T
+	}{}
+	whole.cells = whole.room[:]
+	return &whole.block
 }
 
 // Len is the number of values.

@@ -117,10 +117,11 @@ func (s Spent) charge(tool string, class fault.Class) Spent {
 	case class == fault.UnknownTool:
 		s.Unknown++
 	case tool != AnswerAction:
-		s.Tools = slices.Clone(s.Tools)
 		at, found := slices.BinarySearchFunc(s.Tools, tool, func(t ToolSpent, name string) int { return strings.Compare(t.Tool, name) })
-		if !found {
-			s.Tools = slices.Insert(s.Tools, at, ToolSpent{Tool: tool})
+		if found {
+			s.Tools = slices.Clone(s.Tools)
+		} else {
+			s.Tools = slices.Insert(slices.Clip(s.Tools), at, ToolSpent{Tool: tool})
 		}
 		s.Tools[at].Failed++
 	}
