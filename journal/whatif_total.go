@@ -55,7 +55,7 @@ func (p Prices) Cost(u message.Usage) float64 {
 
 // Totals are what a run took. In a [Comparison.Change] they may be negative.
 type Totals struct {
-	// Correction and Transport count the attempts of both planes, good ones too.
+	// Correction counts the attempts of that plane, good ones too; Transport those of its own that failed.
 	Correction int `json:"correction_attempts"`
 	Transport  int `json:"transport_attempts"`
 	// ModelCalls counts the calls of the model, or the tries of a single action; ToolRuns those of tools.

@@ -27,7 +27,7 @@ replies read again against other tools. What models, tools and planners did is t
 made anew, on a clock that is not there. It is supposed that a model that is told the same in other words says the same. Where
 a run would ask what was never asked, the record no longer answers: that is said, and nothing is added up beyond it.
 
-The totals are those of the record up to there, and those that would have been: attempts of both planes, calls, time waited,
+The totals are those of the record up to there, and those that would have been: attempts, transport faults, calls, time waited,
 tokens, and their cost at the prices given for a million tokens: -price input=3,output=15,cache_read=0.3. ` + journalArgs + `.
 
 JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last one {"journals", "runs", "as_recorded", "otherwise",
@@ -281,7 +281,7 @@ func (w *whatif) table(e *env, c journal.Comparison) {
 		fmt.Fprintf(e.out, "  %-20s %12d %12d %12d %+12d\n", name, of(c.Recorded), of(c.Answered), of(c.WhatIf), of(change))
 	}
 	counts("correction attempts", func(t journal.Totals) int64 { return int64(t.Correction) })
-	counts("transport attempts", func(t journal.Totals) int64 { return int64(t.Transport) })
+	counts("transport faults", func(t journal.Totals) int64 { return int64(t.Transport) })
 	counts("model calls", func(t journal.Totals) int64 { return int64(t.ModelCalls) })
 	counts("tool runs", func(t journal.Totals) int64 { return int64(t.ToolRuns) })
 	waited := func(d time.Duration) string { return d.Round(time.Millisecond).String() }
