@@ -43,9 +43,9 @@ func (l *lowering) complete(n *node) {
 	}
 	delete(l.orNull, n)
 	l.complete(inner)
-	whole := n.whole
+	whole, said := n.whole, n.said
 	*n = *inner
-	n.orNull, n.whole = true, whole
+	n.orNull, n.whole, n.said = true, whole, said
 }
 
 // placed is a schema and the Go type it is for, nil for none.
@@ -88,7 +88,7 @@ func (l *lowering) node(s *jsonschema.Schema, t reflect.Type) *node {
 	if n, ok := l.made[key]; ok {
 		return n
 	}
-	n := &node{lib: s, whole: s}
+	n := &node{lib: s, whole: s, said: newSaid()}
 	l.made[key] = n
 	switch {
 	case !holdsOnly(s, known...):

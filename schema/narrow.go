@@ -71,14 +71,29 @@ func (f *findings) add(err *jsonschema.ValidationError, value any) {
 }
 
 // missing tells which members of an object are required and not there: a bit each.
-func (f *findings) missing(s *jsonschema.Schema, members []member, bits uint64) {
-	k := &kind.Required{}
-	for n, m := range members {
-		if bits>>n&1 != 0 {
-			k.Missing = append(k.Missing, m.name)
+func (f *findings) missing(n *node, absent uint64) {
+	for at, m := range n.object.members {
+		why := misfitAbsent | misfit(at)
+		if absent>>at&1 == 0 || f.recall(n, why) {
+			continue
 		}
+		mark := f.mark()
+		f.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: &kind.Required{Missing: []string{m.name}}}, nil)
+		f.remember(n, why, mark)
 	}
-	f.add(&jsonschema.ValidationError{SchemaURL: s.Location, ErrorKind: k}, nil)
+}
+
+// refuseScalar has the library explain a string, number, boolean or null, unless it did so before of one like it.
+func (f *findings) refuseScalar(n *node, v *scalar) verdict {
+	why, mark := n.misfit(v), f.mark()
+	if f.recall(n, why) {
+		return when(!f.lost).orUnsure()
+	}
+	told := f.refuse(n, v.value(), mark)
+	if told == good {
+		f.remember(n, why, mark)
+	}
+	return told
 }
 
 // refuse has the library explain a value that its node refuses. All that was found in it so far, from mark on, the library says
@@ -105,16 +120,36 @@ func (w *walk) refuse(n *node, text string, mark int) verdict {
 
 // refuseMember tells that an object does not allow the member the walk is at.
 func (w *walk) refuseMember(n *node, name, text string) verdict {
+	f, why := w.found, misfitUnknown|misfit(kindIn(text))
+	if f.recall(n, why) {
+		return when(!f.lost).orUnsure()
+	}
 	value, ok := w.part(text)
 	if !ok {
 		return unsure
 	}
-	f := *w.found
-	f.path = f.path[:len(f.path)-1]
+	mark := f.mark()
+	above := *f
+	above.path = f.path[:len(f.path)-1]
 	k := &kind.AdditionalProperties{Properties: []string{name}}
-	f.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: k}, map[string]any{name: value})
-	w.found.issues, w.found.lost = f.issues, f.lost
+	above.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: k}, map[string]any{name: value})
+	f.issues, f.lost = above.issues, above.lost
+	f.remember(n, why, mark)
 	return when(!f.lost).orUnsure()
+}
+
+// kindIn is the kind of a value by its text, which is JSON.
+func kindIn(text string) kinds {
+	w := walk{cursor: cursor{text: text}}
+	switch w.peek() {
+	case '{':
+		return kindObject
+	case '[':
+		return kindArray
+	}
+	var v scalar
+	w.scalar(&v)
+	return v.kind
 }
 
 // part reads a value out of the document. What is refused at many depths is read many times: where that comes to more than the

@@ -26,10 +26,12 @@ func (s *Schema) tellOptional(issues []fault.Issue) {
 // optional reports whether a place is a named member that nothing requires and that may not be null, as far as the schema says so
 // plainly: a condition under which the member is required counts as if it always held.
 func (s *Schema) optional(path []string) bool {
+	var fromRoom, subRoom [8]any
+	var room, besideRoom [8]map[string]any
 	name := path[len(path)-1]
-	nodes := s.beside([]any{s.tree})
+	nodes := s.beside(room[:0], append(fromRoom[:0], s.tree))
 	for _, tok := range path[:len(path)-1] {
-		nodes = s.beside(below(nodes, tok))
+		nodes = s.beside(room[:0], below(subRoom[:0], nodes, tok))
 	}
 	named := slices.ContainsFunc(nodes, func(n map[string]any) bool {
 		members, _ := n["properties"].(map[string]any)
@@ -37,13 +39,12 @@ func (s *Schema) optional(path []string) bool {
 		return ok
 	})
 	demanded := slices.ContainsFunc(nodes, func(n map[string]any) bool { return demands(n, name) })
-	null := slices.ContainsFunc(s.beside(below(nodes, name)), allowsNull)
+	null := slices.ContainsFunc(s.beside(besideRoom[:0], below(subRoom[:0], nodes, name)), allowsNull)
 	return named && !demanded && !null && len(nodes) < maxNodes
 }
 
-// beside are the nodes that speak of the same place as some nodes do, these included; maxNodes at most.
-func (s *Schema) beside(from []any) []map[string]any {
-	var nodes []map[string]any
+// beside appends the nodes that speak of the same place as some nodes do, these included; maxNodes at most.
+func (s *Schema) beside(nodes []map[string]any, from []any) []map[string]any {
 	for n := 0; n < len(from) && len(nodes) < maxNodes; n++ {
 		at, ok := from[n].(map[string]any)
 		if !ok {
@@ -68,9 +69,8 @@ func (s *Schema) beside(from []any) []map[string]any {
 	return nodes
 }
 
-// below are the schemas that some nodes have for a member or an item.
-func below(nodes []map[string]any, tok string) []any {
-	var subs []any
+// below appends the schemas that some nodes have for a member or an item.
+func below(subs []any, nodes []map[string]any, tok string) []any {
 	for _, at := range nodes {
 		members, _ := at["properties"].(map[string]any)
 		if sub, ok := members[tok]; ok {
@@ -108,11 +108,12 @@ func demands(node map[string]any, name string) bool {
 	if _, counts := node["minProperties"]; counts {
 		return true
 	}
-	lists := append(valuesOf(node["dependentRequired"]), valuesOf(node["dependencies"])...)
-	return slices.ContainsFunc(append(lists, node["required"]), func(v any) bool {
+	lists := func(v any) bool {
 		list, _ := v.([]any)
-		return slices.Contains(list, any(name))
-	})
+		return slices.ContainsFunc(list, func(v any) bool { return v == name })
+	}
+	return lists(node["required"]) || slices.ContainsFunc(valuesOf(node["dependentRequired"]), lists) ||
+		slices.ContainsFunc(valuesOf(node["dependencies"]), lists)
 }
 
 func allowsNull(node map[string]any) bool {

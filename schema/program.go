@@ -3,6 +3,7 @@ package schema
 import (
 	"reflect"
 	"strings"
+	"sync/atomic"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -35,6 +36,7 @@ type node struct {
 	format *formatTest
 	more   *branches
 	bind   binding
+	said   *atomic.Pointer[[]recalled] // what the library said of what the node refused; nil where that is not kept
 }
 
 // kinds is a set of kinds of JSON values. Whole numbers are numbers and integers.

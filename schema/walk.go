@@ -46,7 +46,7 @@ func (w *walk) value(n *node, to reflect.Value) verdict {
 	told := n.judge(&v)
 	switch {
 	case told == bad && w.found != nil:
-		return w.found.refuse(n, v.value(), w.found.mark())
+		return w.found.refuseScalar(n, &v)
 	case told == good && n.bind.kind == bindOther:
 		return decode(w.text[start:w.at], to)
 	case told == good && n.bind.kind != bindNothing:

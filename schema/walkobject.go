@@ -43,7 +43,7 @@ func (w *walk) object(n *node, to reflect.Value) verdict {
 		if w.found == nil {
 			return bad
 		}
-		w.found.missing(n.lib, o.members, missing)
+		w.found.missing(n, missing)
 	}
 	return max(when(!o.refused), o.counts(o.count))
 }
