@@ -79,5 +79,5 @@ func (t *Tool) safely(ctx context.Context, args []byte) (result []byte, issues [
 			result, issues, err = nil, nil, &PanicError{Tool: t.name, Value: p, Stack: debug.Stack()}
 		}
 	}()
-	return t.run(ctx, args, t.limits)
+	return t.run(ctx, args)
 }

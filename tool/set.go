@@ -95,10 +95,14 @@ func (s *Set) resolve(name string) (*Tool, bool) {
 
 func providerName(name string) string {
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+		if plain(r) {
 			return r
 		}
 		return '_'
 	}, name)
+}
+
+// plain reports whether every provider allows a character in a name.
+func plain(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
@@ -19,13 +19,22 @@ type Tool struct {
 	name        string
 	description string
 	schema      *schema.Schema
-	run         func(ctx context.Context, args []byte, lim schema.Limits) ([]byte, []fault.Issue, error)
-	limits      schema.Limits
+	run         run
+	bind        func(schema.Limits) (run, error)
 }
 
-// nameRule is what a tool may be called. The bound of 128 is that of MCP (some providers stop at 64); what providers do not
-// allow of the rest goes under an alias, see [Set.ProviderName].
-var nameRule = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
+// run checks arguments within some limits, and runs the function: behind the generic edge, arguments and results are JSON.
+type run func(ctx context.Context, args []byte) ([]byte, []fault.Issue, error)
+
+// maxName bounds a tool's name. The bound is that of MCP (some providers stop at 64); what providers do not allow of the rest
+// goes under an alias, see [Set.ProviderName].
+const maxName = 128
+
+// isName reports whether a tool may be called name: 1 to 128 of A-Za-z0-9_./-.
+func isName(name string) bool {
+	odd := func(r rune) bool { return !plain(r) && r != '.' && r != '/' }
+	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, odd)
+}
 
 // New makes a tool of a function. Its arguments are a struct, or a map with string keys; the schema and the checks come from
 // that type (see [schema.For]), and fn is called with a fresh value that has passed them. Its result becomes canonical
@@ -34,7 +43,7 @@ var nameRule = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
 // New panics on a mistake of the program: a name that is not 1 to 128 of A-Za-z0-9_./-, a nil function, a type that has no
 // schema.
 func New[A, R any](name, description string, fn func(ctx context.Context, args A) (R, error)) *Tool {
-	if !nameRule.MatchString(name) {
+	if !isName(name) {
 		panic(fmt.Sprintf("tool.New: %v", nameError(name)))
 	}
 	if fn == nil {
@@ -48,17 +57,16 @@ func New[A, R any](name, description string, fn func(ctx context.Context, args A
 	if err != nil {
 		panic(fmt.Sprintf("tool.New(%q): %v", name, err))
 	}
-	return &Tool{name: name, description: description, schema: typed.Schema(), run: runner(typed, fn), limits: schema.DefaultLimits()}
+	bind := func(l schema.Limits) (run, error) {
+		bounded, err := typed.WithLimits(l)
+		return runner(bounded, fn), err
+	}
+	return &Tool{name: name, description: description, schema: typed.Schema(), run: runner(typed, fn), bind: bind}
 }
 
-// runner closes the generic edge: behind it, arguments and results are JSON.
-func runner[A, R any](typed *schema.Typed[A], fn func(context.Context, A) (R, error)) func(context.Context, []byte, schema.Limits) ([]byte, []fault.Issue, error) {
-	return func(ctx context.Context, args []byte, lim schema.Limits) ([]byte, []fault.Issue, error) {
-		bounded, err := typed.WithLimits(lim)
-		if err != nil {
-			return nil, nil, err
-		}
-		a, issues := bounded.Decode(args)
+func runner[A, R any](typed *schema.Typed[A], fn func(context.Context, A) (R, error)) run {
+	return func(ctx context.Context, args []byte) ([]byte, []fault.Issue, error) {
+		a, issues := typed.Decode(args)
 		if len(issues) > 0 {
 			return nil, issues, nil
 		}
@@ -79,7 +87,7 @@ func runner[A, R any](typed *schema.Typed[A], fn func(context.Context, A) (R, er
 //
 // The error names the tool, and the place in the schema that is wrong.
 func Raw(name, description string, parameters []byte, fn func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)) (*Tool, error) {
-	if !nameRule.MatchString(name) {
+	if !isName(name) {
 		return nil, fmt.Errorf("tool: %w", nameError(name))
 	}
 	if fn == nil {
@@ -92,16 +100,16 @@ func Raw(name, description string, parameters []byte, fn func(ctx context.Contex
 	if text := s.JSON(); len(text) == 0 || text[0] != '{' {
 		return nil, fmt.Errorf("tool %q: parameters must be a JSON Schema object", name)
 	}
-	return &Tool{name: name, description: description, schema: s, run: rawRunner(s, fn), limits: schema.DefaultLimits()}, nil
+	bind := func(l schema.Limits) (run, error) {
+		bounded, err := s.WithLimits(l)
+		return rawRunner(bounded, fn), err
+	}
+	return &Tool{name: name, description: description, schema: s, run: rawRunner(s, fn), bind: bind}, nil
 }
 
-func rawRunner(s *schema.Schema, fn func(context.Context, json.RawMessage) (json.RawMessage, error)) func(context.Context, []byte, schema.Limits) ([]byte, []fault.Issue, error) {
-	return func(ctx context.Context, args []byte, lim schema.Limits) ([]byte, []fault.Issue, error) {
-		bounded, err := s.WithLimits(lim)
-		if err != nil {
-			return nil, nil, err
-		}
-		if issues := bounded.Check(args); len(issues) > 0 {
+func rawRunner(s *schema.Schema, fn func(context.Context, json.RawMessage) (json.RawMessage, error)) run {
+	return func(ctx context.Context, args []byte) ([]byte, []fault.Issue, error) {
+		if issues := s.Check(args); len(issues) > 0 {
 			return nil, issues, nil
 		}
 		r, err := fn(ctx, slices.Clone(args))
@@ -145,6 +153,9 @@ func (t *Tool) WithLimits(l schema.Limits) (*Tool, error) {
 		return nil, fmt.Errorf("tool %q: %w", t.name, err)
 	}
 	c := *t
-	c.schema, c.limits = s, l
+	c.schema = s
+	if c.run, err = t.bind(l); err != nil {
+		return nil, fmt.Errorf("tool %q: %w", t.name, err)
+	}
 	return &c, nil
 }
