@@ -1,0 +1,88 @@
+package loop_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// An engine that keeps the state itself comes to what Run comes to.
+func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
+	notes := session.LogSlice[json.RawMessage]("notes")
+	keep := session.On(notes, loop.ToolResult, "keep", func(_ reducer.View[json.RawMessage], e loop.ToolResultEvent) (reducer.Change[json.RawMessage], error) {
+		return reducer.Append(e.Result), nil
+	})
+	cfg := session.Config{ID: "s", Slices: []session.Declared{notes}, Reducers: []session.Reducer{keep}}
+	tools, err := tool.NewSet(tool.New("echo", "Says it again.", func(_ context.Context, in struct{ Text string }) (string, error) { return in.Text, nil }))
+	require.NoError(t, err)
+	run := loop.Config{Tools: tools, Seed: "s"}
+	call := looptest.Call(message.Call{ID: "c1", Name: "echo", Arguments: `{"Text":"a"}`})
+
+	s, err := session.New(cfg)
+	require.NoError(t, err)
+	want, err := loop.Run(t.Context(), looptest.NewModel(call, looptest.Say("Done.")), s, "Hello.", run, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+
+	own, err := session.New(cfg)
+	require.NoError(t, err)
+	m, err := run.Machine()
+	require.NoError(t, err)
+	st, err := machine.New(m, own.State())
+	require.NoError(t, err)
+	step := func(ev machine.Event) machine.Effect {
+		ev.At = looptest.Epoch
+		next, effects, err := machine.Step(st, ev)
+		require.NoError(t, err)
+		st = next
+		return effects[len(effects)-1]
+	}
+	settings := loop.ReadSettings(st.Policy)
+	step(machine.Event{Kind: machine.Started, Messages: []message.Message{{Role: message.User, Text: "Hello."}}})
+	asked := step(machine.Event{Kind: machine.Replied, Reply: loop.Read(call.Reply, run, settings)}).Tools[0]
+	echo, _ := tools.Get("echo")
+	out := echo.Invoke(t.Context(), asked.Arguments)
+	end := loop.EndOf(asked, out)
+	end.Reduced = loop.Reduce(own, st.Session, loop.ToolEvents(asked, out))
+	step(machine.Event{Kind: machine.ToolEnded, Tool: end})
+	last := loop.Read(looptest.Say("Done.").Reply, run, settings)
+	last.Answer.Reduced = loop.Reduce(own, st.Session, loop.AnswerEvents(last.Message, last.Answer))
+	stop := step(machine.Event{Kind: machine.Replied, Reply: last})
+
+	got, err := loop.ResultOf(st, nil)
+	require.NoError(t, err)
+	assert.Equal(t, want.Text, got.Text)
+	assert.Equal(t, want.Transcript.Slice(0, want.Transcript.Len()), got.Transcript.Slice(0, got.Transcript.Len()))
+	assert.Equal(t, s.State().Slices(), st.Session.Slices())
+	assert.Equal(t, "echo", loop.HeaderOf(m, run).Tools[0].Name)
+	assert.Equal(t, loop.Ended, loop.NoticesOf("s", looptest.Epoch, stop, nil)[0].Kind)
+}
+
+func TestPartsForEnginesSayWhatIsWrong(t *testing.T) {
+	_, err := loop.Config{Consult: []fault.Class{fault.RateLimit}}.Machine()
+	require.ErrorContains(t, err, "consult: ")
+	_, err = loop.Config{System: "{{"}.Machine()
+	require.ErrorContains(t, err, "system: ")
+	_, err = loop.Config{}.Machine(loop.WithParallel(0))
+	require.ErrorContains(t, err, "WithParallel")
+	m, err := loop.ToolCall("book").Machine()
+	require.NoError(t, err)
+	assert.True(t, m.Single)
+	assert.Equal(t, fault.Reducer, loop.FailureOf(&fault.ReducerError{Reducer: "r"}).Class)
+	_, err = loop.ResultOf(machine.State{Outcome: &machine.Outcome{Reason: "deadline"}}, errors.New("why"))
+	var exhausted *loop.RetryExhaustedError
+	require.ErrorAs(t, err, &exhausted)
+	require.ErrorContains(t, exhausted.Cause, "why")
+}
