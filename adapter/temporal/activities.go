@@ -117,7 +117,7 @@ func (a *agent) reply(ctx context.Context, in modelCall, out *modelResult) (*mac
 	if err != nil {
 		return nil, remote(err), nil
 	}
-	return loop.Read(reply, cfg, in.Settings), nil, nil
+	return loop.Read(reply, cfg, in.Reading.settings()), nil, nil
 }
 
 // replyOf contains a model's panic.

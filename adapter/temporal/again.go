@@ -25,7 +25,8 @@ func (f *flow) anew() error {
 	if err != nil {
 		return err
 	}
-	next := order{Session: f.in.Session, Config: f.in.Config, Output: f.in.Output, Tools: f.in.Tools, Person: f.in.Person, Attributes: f.in.Attributes}
+	next := f.in
+	next.Messages, next.After = nil, nil
 	next.Carried = &carried{
 		State: state, Asked: f.asked, Begun: f.begun, Cause: f.cause, Adjusted: f.adjusted, Kept: f.kept, KeptLen: f.keptLen,
 		Trail: f.trail, MaybePaid: f.paid, Noted: f.noted,

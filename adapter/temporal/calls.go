@@ -41,7 +41,9 @@ func (f *flow) missed(err error, what string) (*RemoteError, error) {
 		f.paid++
 		text := fmt.Sprintf("%s was begun %d times and has no outcome: it may have been paid for", what, f.begun.Deaths+1)
 		f.note(journal.Note{Kind: journal.MaybePaid, At: f.now(), Text: text})
-		return &RemoteError{Text: text, Seen: fault.Failure{Plane: fault.Transport, Class: fault.Timeout, Message: "no worker lived to say what came of it"}}, nil
+		return &RemoteError{Text: text, Seen: fault.Failure{
+			Plane: fault.Transport, Class: fault.Timeout, Message: "no worker lived to say what came of it",
+		}}, nil
 	}
 	return nil, fmt.Errorf("%s: %w", what, err)
 }
@@ -53,7 +55,8 @@ func (f *flow) call(m *machine.ModelCall) error {
 	}
 	said := f.st.Transcript.Slice(f.keptLen, f.st.Transcript.Len())
 	in := modelCall{
-		Call: *m, Output: f.in.Output, Tools: f.in.Tools, Only: f.in.Config.CallsOnly, Settings: f.settings, Kept: f.kept, Said: said, Trail: f.trail,
+		Call: *m, Output: f.in.Output, Tools: f.in.Tools, Only: f.in.Config.CallsOnly, Reading: readingOf(f.settings),
+		Kept: f.kept, Said: said, Trail: f.trail,
 	}
 	if err := f.measure("the conversation of a model call", in); err != nil {
 		return err

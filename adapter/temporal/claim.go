@@ -21,7 +21,8 @@ const claimEncoding = "binary/retake-claim"
 
 // ClaimCheck is a data converter that keeps what is larger than some bytes in a store, and sends its name. It goes into the
 // DataConverter of the client.Options of those who start runs and of those who work on them; then [Worker].MaxPayload and
-// [Options].MaxPayload may be [policy.Unlimited]. parent does all else; nil for the engine's own. over is the size in bytes; 0 means [DefaultClaim].
+// [Options].MaxPayload may be [policy.Unlimited]. parent does all else; nil for the engine's own. over is the size in bytes; 0 means
+// [DefaultClaim].
 //
 // What was kept is named by its content, and kept as long as the store keeps it: longer than the server keeps histories.
 func ClaimCheck(parent converter.DataConverter, store loop.Storage, over int) converter.DataConverter {

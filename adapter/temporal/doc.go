@@ -1,8 +1,8 @@
 // Package temporal makes runs of retake on Temporal: for the same replies and seed a workflow decides what [loop.Run] decides in
 // process, and outlives the workers and the server that it is made on.
 //
-// A worker is given what loop.Run is given, in one call ([Register]); a run is started in one call ([Run], or [Start] and a [Handle]), and
-// its result and errors are of the same Go types.
+// A worker is given what loop.Run is given, in one call ([Register]); a run is started in one call ([Run], or [Start] and a
+// [Handle]), and its result and errors are of the same Go types.
 //
 //	w := worker.New(c, "agents", worker.Options{})
 //	err := temporal.Register(w, temporal.Worker{Model: model, Tools: tools})
@@ -16,7 +16,8 @@
 // Retries are the policy's: whatever a model or tool does is a value, and the engine begins an activity again only where its worker
 // died. Such a call is no event and no attempt; a note in the journal says that it may have been paid for ([journal.MaybePaid]).
 //
-// Runs keep the behaviours of the code that began them ([machine.Behaviours]). The engine's replay compares kinds of commands; here a
-// digest of all that was decided goes with every activity and back, so that code which decides otherwise stops, and says where.
+// Runs keep the behaviours of the code that began them ([machine.Behaviours]). The engine's replay compares kinds of commands;
+// here a digest of all that was decided goes with every activity and back, so that code which decides otherwise stops, and says
+// where.
 // [Export] makes a journal of a history, which the command retake reads.
 package temporal

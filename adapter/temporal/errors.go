@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// ErrAbandoned is what [Worker].Try returns where it leaves a try without an outcome: the try is recorded as cancelled, and the action
-// ends.
+// ErrAbandoned is what [Worker].Try returns where it leaves a try without an outcome: the try is recorded as cancelled, and the
+// action ends.
 var ErrAbandoned = errors.New("the try was left without an outcome")
 
 // SizeError says that something is larger than what the server takes in one piece. It is found before anything is sent.
@@ -67,8 +67,8 @@ func (t *trouble) err() error {
 	return &RunError{t.Text}
 }
 
-// RemoteError is an error of user code that another process returned. It crosses as a value: its text and what is known of it. errors.As
-// finds the typed error of package fault in it, and [loop.RetryExhaustedError] has it as its cause.
+// RemoteError is an error of user code that another process returned. It crosses as a value: its text and what is known of it.
+// errors.As finds the typed error of package fault in it, and [loop.RetryExhaustedError] has it as its cause.
 type RemoteError struct {
 	// Text is that of the error.
 	Text string `json:"text"`

@@ -125,15 +125,17 @@ func (f *flow) takeUpdates() error {
 		}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[machine.Plan]) error {
 			return errors.Join(running(), f.takesPlan(in.v))
 		}}),
-		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateDispatch, func(ctx workflow.Context, in wire[[]session.Event]) (wire[machine.Reduced], error) {
-			var out wire[machine.Reduced]
-			err := f.enqueue(ctx, func() (err error) { out.v, err = f.dispatch(in.v); return err })
-			return out, err
-		}, workflow.UpdateHandlerOptions{Validator: func(workflow.Context, wire[[]session.Event]) error { return running() }}),
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateDispatch, f.takeEvents, workflow.UpdateHandlerOptions{Validator: func(workflow.Context, wire[[]session.Event]) error { return running() }}),
 		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateCancel, func(ctx workflow.Context, action string) error {
 			return f.enqueue(ctx, func() error { return f.stop(action) })
 		}, workflow.UpdateHandlerOptions{Validator: func(workflow.Context, string) error { return running() }}),
 	)
+}
+
+// takeEvents is the update that dispatches events.
+func (f *flow) takeEvents(ctx workflow.Context, in wire[[]session.Event]) (out wire[machine.Reduced], err error) {
+	err = f.enqueue(ctx, func() (err error) { out.v, err = f.dispatch(in.v); return err })
+	return out, err
 }
 
 // takesPlan says what is wrong with a person's plan.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -33,6 +34,8 @@ type piece struct {
 // maxRecent bounds the conversations in memory.
 const maxRecent = 256
 
+var errNoStore = errors.New("the conversation is kept in a store, and this worker has none: give it the Store that the run began with")
+
 func newTranscripts(store loop.Storage) *transcripts {
 	return &transcripts{store: store, recent: map[string]message.Transcript{}}
 }
@@ -41,7 +44,7 @@ func newTranscripts(store loop.Storage) *transcripts {
 func (t *transcripts) extend(ctx context.Context, key string, said []message.Message) (message.Transcript, string, error) {
 	if t.store == nil {
 		if key != "" {
-			return message.Transcript{}, "", fmt.Errorf("the conversation is kept in a store, and this worker has none: give it the Store that the run began with")
+			return message.Transcript{}, "", errNoStore
 		}
 		return seq.Of(said...), "", nil
 	}

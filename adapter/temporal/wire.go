@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
@@ -10,7 +11,6 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
-	"github.com/retake-go/retake/tool"
 )
 
 // wire carries a value as canonical JSON: the engine's own encoder would rewrite what is JSON already, and with it the arguments
@@ -97,13 +97,18 @@ type trail struct {
 	Decided string `json:"decided,omitempty"`
 }
 
+// String is the trail as people read it.
+func (t trail) String() string {
+	return fmt.Sprintf("%q (%d events, %s)", t.Decided, t.Events, t.Digest)
+}
+
 // modelCall is what the model activity is given.
 type modelCall struct {
-	Call     machine.ModelCall `json:"call"`
-	Output   json.RawMessage   `json:"output,omitempty"`
-	Tools    []string          `json:"tools"`
-	Only     bool              `json:"calls_only,omitempty"`
-	Settings tool.Settings     `json:"settings"`
+	Call    machine.ModelCall `json:"call"`
+	Output  json.RawMessage   `json:"output,omitempty"`
+	Tools   []string          `json:"tools"`
+	Only    bool              `json:"calls_only,omitempty"`
+	Reading reading           `json:"reading"`
 	// Kept names what the store has of the conversation, Said is the rest.
 	Kept  string            `json:"kept,omitempty"`
 	Said  []message.Message `json:"said,omitempty"`

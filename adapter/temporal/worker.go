@@ -153,7 +153,10 @@ func (w Worker) Validate() error {
 		{d.ThinkTimeout < 0, fmt.Sprintf("think_timeout: %v: give more than 0", d.ThinkTimeout)},
 		{d.Heartbeat < 0, fmt.Sprintf("heartbeat: %v: give more than 0", d.Heartbeat)},
 		{d.Deaths < 1, fmt.Sprintf("deaths: %d: give 1 or more", d.Deaths)},
-		{d.MaxPayload < 1 && d.MaxPayload != policy.Unlimited, fmt.Sprintf("max_payload: %d: give bytes, or policy.Unlimited", d.MaxPayload)},
+		{
+			d.MaxPayload < 1 && d.MaxPayload != policy.Unlimited,
+			fmt.Sprintf("max_payload: %d: give bytes, or policy.Unlimited", d.MaxPayload),
+		},
 		{d.MaxEvents < minEvents, fmt.Sprintf("max_events: %d: give %d or more", d.MaxEvents, minEvents)},
 		{slices.Contains(slices.Collect(maps.Values(w.Models)), nil), "models: one is nil: give one that replies"},
 		{slices.Contains(w.Observers, nil), "observers: one is nil: give one that observes"},

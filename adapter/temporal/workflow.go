@@ -41,7 +41,7 @@ type flow struct {
 	// entered counts the events that other histories have.
 	entered int
 	// plans counts the plans so far.
-	plans int
+	plans   int
 	paid    int
 	inbox   []*command
 	running []*running
@@ -229,9 +229,8 @@ func (f *flow) follow(given, back trail) {
 	if given == back || back == (trail{}) {
 		return
 	}
-	panic(fmt.Sprintf("retake: what was decided up to event %d is not what this code decides: it was %q (%d events, %s), it is %q (%d events, %s); "+
-		"the run has the behaviours %v, this code knows %v", back.Events, back.Decided, back.Events, back.Digest, given.Decided, given.Events, given.Digest,
-		f.st.Config.Behaviours, machine.Behaviours()))
+	panic(fmt.Sprintf("retake: what was decided up to event %d is not what this code decides: it was %s, it is %s; "+
+		"the run has the behaviours %v, this code knows %v", back.Events, back, given, f.st.Config.Behaviours, machine.Behaviours()))
 }
 
 // lost notes that the engine began a call more than once.
@@ -240,7 +239,8 @@ func (f *flow) lost(tries int32, what string) {
 		return
 	}
 	f.paid++
-	f.note(journal.Note{Kind: journal.MaybePaid, At: f.now(), Text: fmt.Sprintf("%s was begun %d times, for its worker died: what was lost may have been paid for", what, tries)})
+	text := fmt.Sprintf("%s was begun %d times, for its worker died: what was lost may have been paid for", what, tries)
+	f.note(journal.Note{Kind: journal.MaybePaid, At: f.now(), Text: text})
 }
 
 func (f *flow) note(n journal.Note) {

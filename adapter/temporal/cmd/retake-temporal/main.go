@@ -78,11 +78,13 @@ func run(ctx context.Context, args []string, in io.Reader, out, trouble io.Write
 	return exitTrouble
 }
 
+var commands = map[string]func(context.Context, source, []*historypb.History, io.Writer) error{"export": export, "replay": replay}
+
 func perform(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	if len(args) == 0 {
 		return fmt.Errorf("a command is missing: write export or replay\n%s", usage)
 	}
-	do, ok := map[string]func(context.Context, source, []*historypb.History, io.Writer) error{"export": export, "replay": replay}[args[0]]
+	do, ok := commands[args[0]]
 	switch {
 	case args[0] == "help" || args[0] == "-h" || args[0] == "--help":
 		return flag.ErrHelp

@@ -1,0 +1,165 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/mock"
+	"github.com/stretchr/testify/require"
+	sdk "go.temporal.io/sdk/temporal"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// A planner of the worker sees the error behind the failure, and its limits.
+func TestAPlannerIsAskedInTheWorker(t *testing.T) {
+	for _, slow := range []bool{false, true} {
+		var asked loop.Question
+		w := Worker{
+			Slow:  slow,
+			Model: looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Auth, Provider: "example", Message: "bad key"})),
+			Models: map[string]loop.Model{"backup": loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+				return looptest.Say("From " + r.Model + ", " + r.System).Reply, nil
+			})},
+			Planner: loop.PlannerFunc(func(_ context.Context, q loop.Question) (machine.Plan, error) {
+				asked = q
+				return machine.Plan{Do: machine.Fallback, Model: "backup"}, nil
+			}),
+			Prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+				return "made by code", nil, nil
+			},
+			Adjust: func(s session.State) (policy.Layer, bool) {
+				return policy.Layer{MaxAttempts: new(7)}, s.Attempts().Len() > 0
+			},
+		}
+		b := newBench(t, w, loop.Config{})
+		r, err := b.run()
+		require.NoError(t, err)
+		assert.Equal(t, "From backup, made by code", r.Text)
+		assert.True(t, asked.Exhausted)
+		var auth *fault.AuthError
+		require.ErrorAs(t, asked.Cause, &auth)
+		assert.Equal(t, fault.Auth, asked.Failure.Class)
+		attempts := query[[]session.Attempt](b, QueryAttempts)
+		assert.Equal(t, 7, attempts[len(attempts)-1].MaxAttempts)
+	}
+}
+
+func TestWhatUserCodeDoesWrongEndsTheRunWithItsError(t *testing.T) {
+	fails := looptest.Fail(&fault.ProviderError{Class: fault.Auth})
+	for name, tt := range map[string]struct {
+		worker Worker
+		want   string
+	}{
+		"prompt": {Worker{Prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+			return "", nil, errors.New("no words")
+		}}, "making the prompt: no words"},
+		"prompt_panics": {Worker{Prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+			panic("oh")
+		}}, "making the prompt: panic: oh"},
+		"planner": {Worker{Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+			return machine.Plan{}, errors.New("no plan")
+		})}, "planner: no plan"},
+		"planner_panics": {Worker{Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) { panic("oh") })}, "planner: panic: oh"},
+		"no_such_model": {Worker{Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+			return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
+		})}, `the planner falls back to model "big": name one of the worker's Models`},
+		"adjust":        {Worker{Adjust: func(session.State) (policy.Layer, bool) { return policy.Layer{MaxAttempts: new(0)}, true }}, "adjusting the policy: "},
+		"adjust_panics": {Worker{Adjust: func(session.State) (policy.Layer, bool) { panic("oh") }}, "adjusting the policy: panic: oh"},
+		"model_panics":  {Worker{Model: loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { panic("oh") })}, "panic: oh"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tt.worker.Model == nil {
+				tt.worker.Model = looptest.NewModel(fails)
+			}
+			_, err := newBench(t, tt.worker, loop.Config{}).run()
+			assert.ErrorContains(t, err, tt.want)
+		})
+	}
+}
+
+// A second run of a session begins in what the first one left.
+func TestASessionGoesOnInAnotherRun(t *testing.T) {
+	cfg := loop.Config{}
+	b := newBench(t, Worker{Model: looptest.NewModel(looptest.Say("One."))}, cfg)
+	r, err := b.run()
+	require.NoError(t, err)
+	var out wire[report]
+	require.NoError(t, b.GetWorkflowResult(&out))
+	st, err := machine.Restore(out.v.State)
+	require.NoError(t, err)
+	held, err := st.Session.Snapshot()
+	require.NoError(t, err)
+
+	cfg.History = r.Transcript
+	b = newBench(t, Worker{Model: looptest.NewModel(looptest.Say("Two."))}, cfg)
+	b.order.After = held
+	r, err = b.run()
+	require.NoError(t, err)
+	assert.Equal(t, 4, r.Transcript.Len())
+	assert.Len(t, r.Attempts, 1)
+}
+
+func TestSearchAttributesAreSet(t *testing.T) {
+	b := newBench(t, Worker{Model: looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Overloaded}), looptest.Fail(&fault.ProviderError{Class: fault.Auth}))}, loop.Config{})
+	b.order.Attributes = true
+	var set []string
+	b.OnUpsertTypedSearchAttributes(anything).Run(func(args mock.Arguments) {
+		a := args.Get(0).(sdk.SearchAttributes)
+		status, _ := a.GetKeyword(statusKey)
+		attempts, _ := a.GetInt64(attemptsKey)
+		exhausted, _ := a.GetKeyword(exhaustedKey)
+		set = append(set, fmt.Sprintf("%s %d %s", status, attempts, exhausted))
+	}).Return(nil)
+	_, err := b.run()
+	require.Error(t, err)
+	assert.Equal(t, []string{"running 0 no", "waiting 1 no", "running 1 no", "stopped 2 not_retryable"}, set)
+}
+
+func TestFaultsOfAWorkerAreNamed(t *testing.T) {
+	err := Worker{
+		Agent: "a b", Parallel: -1, ModelTimeout: -1, ToolTimeout: -1, ThinkTimeout: -1, Heartbeat: -1, Deaths: -1, MaxPayload: -2, MaxEvents: 3,
+		Models: map[string]loop.Model{"x": nil}, Observers: []loop.Observer{nil}, Session: session.Config{Slices: []session.Declared{nil}},
+	}.Validate()
+	for _, want := range []string{"model: ", "agent: ", "parallel: ", "model_timeout: ", "tool_timeout: ", "think_timeout: ", "heartbeat: ", "deaths: ", "max_payload: ", "max_events: ", "models: ", "observers: ", "session: "} {
+		assert.ErrorContains(t, err, want)
+	}
+	require.NoError(t, Worker{Model: looptest.NewModel()}.Validate())
+	err = Options{Session: []byte("x"), MaxPayload: -2}.Validate()
+	for _, want := range []string{"id: ", "task_queue: ", "session: ", "max_payload: "} {
+		assert.ErrorContains(t, err, want)
+	}
+	_, err = orderOf("Hi.", loop.Config{Tools: echo(t, say)})
+	require.ErrorContains(t, err, "tools: they are the worker's")
+	_, err = orderOf("Hi.", loop.Config{System: "{{"})
+	require.ErrorContains(t, err, "system: ")
+}
+
+func TestWhatAWorkerLacksEndsTheRunAtOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*order)
+		want   string
+	}{
+		"tool":    {func(o *order) { o.Tools = []string{"fly"} }, `the agent retake has no tool "fly"`},
+		"try":     {func(o *order) { o.Config.Single = true }, "the agent makes no single actions"},
+		"planner": {func(o *order) { o.Config.Consult = []fault.Class{fault.RateLimit} }, "consult: there is no planner to ask"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, Worker{Model: looptest.NewModel()}, loop.Config{})
+			tt.change(&b.order)
+			_, err := b.run()
+			var e *RunError
+			require.ErrorAs(t, err, &e)
+			assert.ErrorContains(t, err, tt.want)
+		})
+	}
+}
