@@ -91,8 +91,15 @@ func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) f
 // no attempt. An action that ends without success returns a [RetryExhaustedError].
 //
 // With a session, attempts and feedback are recorded in it. s may be nil: then nothing is recorded, no history is kept, and a
-// try that succeeds at once allocates nothing; the decisions are the same.
+// try that succeeds at once allocates nothing; the decisions are the same. With a journal ([WithJournal]) there is always a session.
 func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts ...Option) (T, error) {
+	if s == nil && len(opts) > 0 {
+		var err error
+		if s, err = recording(opts); err != nil {
+			var none T
+			return none, err
+		}
+	}
 	if s != nil {
 		return doRecorded(ctx, s, a, try, opts)
 	}
@@ -101,6 +108,15 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 		return value, nil
 	}
 	return doAgain(ctx, a, err, try, opts)
+}
+
+// recording is a session of its own for an action that is recorded without one; nil where none is.
+func recording(opts []Option) (*session.Session, error) {
+	o, err := collect(opts)
+	if err != nil || o.journal == nil {
+		return nil, err
+	}
+	return session.New(session.Config{})
 }
 
 // doAgain goes on after a first try that failed.

@@ -140,3 +140,15 @@ func TestARedactedRunIsCompactedOnlyAfterItsEnd(t *testing.T) {
 	require.NoError(t, os.WriteFile(storyFile(dir), whole.text, 0o600))
 	require.NoError(t, journal.Compact(t.Context(), journal.Dir(dir), "order-42", nil))
 }
+
+func TestAnActionWithoutASessionIsRecordedToo(t *testing.T) {
+	dir := t.TempDir()
+	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})
+	require.NoError(t, err)
+	_, err = loop.Do(t.Context(), nil, loop.ToolCall("pay"), func(context.Context, loop.Attempt) (int, error) { return 1, nil }, loop.WithJournal(j))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	text, err := os.ReadFile(storyFile(dir))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"tried"`)
+}
