@@ -176,3 +176,19 @@ func BenchmarkAll(b *testing.B) {
 		}
 	}
 }
+
+func TestATightLogIsTheSameLog(t *testing.T) {
+	for n := range 20 {
+		var l seq.Log[int]
+		for i := range n {
+			l = l.Append(i)
+		}
+		tight := l.Tight()
+		if n > 0 {
+			assert.Equal(t, l.Slice(0, n), tight.Slice(0, n))
+		}
+		more := tight.Append(n)
+		assert.Equal(t, n, more.At(n))
+		assert.Equal(t, n, tight.Len())
+	}
+}
