@@ -1,11 +1,12 @@
 # Everything here needs Go and make, and nothing else; `make race` needs a C compiler too.
 
-FUZZTIME    ?= 60s
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME      ?= 60s
+STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+WORKFLOWCHECK := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 # The modules of the repo: the core, and those that stand apart from it.
-MODULES     := . $(patsubst %/go.mod,%,$(wildcard examples/go.mod examples/*/go.mod adapter/*/go.mod bench/go.mod bench/work/go.mod))
+MODULES       := . $(patsubst %/go.mod,%,$(wildcard examples/go.mod examples/*/go.mod adapter/*/go.mod bench/go.mod bench/work/go.mod))
 # Those whose requests to a provider are golden files.
-WIRE        := adapter/openai adapter/anthropic adapter/genai adapter/ollama
+WIRE          := adapter/openai adapter/anthropic adapter/genai adapter/ollama
 
 .PHONY: demo test test-temporal race arch bench bench-quick fuzz golden lint
 
@@ -14,6 +15,13 @@ demo: ## a scripted model gets a call wrong twice and an answer wrong once, and 
 
 test:
 	@for m in $(MODULES); do (cd $$m && go test -shuffle=on ./...) || exit 1; done
+
+TEMPORAL_CLI  := github.com/temporalio/cli/cmd/temporal@v1.5.1
+bin/temporal:
+	GOBIN=$(CURDIR)/bin go install $(TEMPORAL_CLI)
+
+test-temporal: bin/temporal ## workers and a real server on loopback, killed and started again
+	cd adapter/temporal && RETAKE_TEMPORAL=$(CURDIR)/bin/temporal go test -tags temporal -count=1 -timeout 30m -v -run 'Outlive|Talked|Cancelled|Costs' .
 
 race: ## what CI runs: the race detector, twice, in random order
 	@for m in $(MODULES); do (cd $$m && go test -race -short -shuffle=on -count=2 ./...) || exit 1; done
@@ -49,3 +57,4 @@ golden: ## rewrite the golden files; then read the diff, and commit only what yo
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }
 	@for m in $(MODULES); do (cd $$m && go vet ./... && go run $(STATICCHECK) ./... && go mod tidy -diff) || exit 1; done
+	cd adapter/temporal && go vet -tags temporal ./... && go run $(WORKFLOWCHECK) -config workflowcheck.config.yaml ./...
