@@ -123,7 +123,7 @@ func (x *exchange) judge(ctx context.Context, cause error, body []byte) fault.Ve
 		// A timeout of the client's, and no deadline of the caller's.
 		r.Type = "timeout_error"
 	default:
-		r.Err = cause
+		r.Err, r.Body = cause, nil // what came before a connection broke tells nothing
 	}
 	v := fault.Classify(r)
 	if !v.Failed() {
@@ -141,7 +141,7 @@ func (x *exchange) errorBody(cause error) []byte {
 		return x.body
 	}
 	// What the SDK has read of an error it puts back into the response.
-	body, err := io.ReadAll(io.LimitReader(x.response.Body, maxBody))
+	body, err := io.ReadAll(x.response.Body)
 	if err != nil {
 		return nil
 	}

@@ -3,6 +3,8 @@ package anthropic
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -21,6 +23,9 @@ type received struct {
 
 // readWhole reads a message that came whole. What is no message is no reply, whatever its status.
 func readWhole(body []byte) (*received, error) {
+	if wire.Cut(body) {
+		return nil, fmt.Errorf("the response ended within the message: %w", io.ErrUnexpectedEOF)
+	}
 	var head struct {
 		Type    string            `json:"type"`
 		Content []json.RawMessage `json:"content"`

@@ -13,11 +13,8 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// Bounds of what is read, in bytes: of a body that was no stream although one was asked for, and of any response.
-const (
-	maxBody     = 8 << 20
-	maxResponse = 64 << 20
-)
+// maxResponse bounds what is read of a response, in bytes.
+const maxResponse = 64 << 20
 
 // bound is a middleware that bounds the response: the SDK reads all there is.
 func bound(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
@@ -45,7 +42,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 // readInstead reads what came in place of a stream: gateways that know no streaming answer whole, and errors come so too.
 func (x *exchange) readInstead() (*received, error) {
 	var err error
-	if x.body, err = io.ReadAll(io.LimitReader(x.response.Body, maxBody)); err != nil {
+	if x.body, err = io.ReadAll(x.response.Body); err != nil {
 		return nil, err
 	}
 	got, err := readWhole(x.body)

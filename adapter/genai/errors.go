@@ -61,8 +61,8 @@ func (e *Error) Failure() fault.Failure { return e.failure }
 // errTold is a response of status 200 that tells of an error.
 var errTold = errors.New("the response tells of an error")
 
-// errEnded is a stream that ended in good order, and too early.
-var errEnded = fmt.Errorf("the stream ended before the reply did: %w", io.ErrUnexpectedEOF)
+// errEnded is a response that ended in good order, and too early.
+var errEnded = fmt.Errorf("the response ended before the reply did: %w", io.ErrUnexpectedEOF)
 
 // unreadableError is a response that is no reply and does not say that it is an error.
 type unreadableError struct{ got string }

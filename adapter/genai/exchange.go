@@ -100,8 +100,12 @@ func (x *exchange) events(end bool) [][]byte {
 func (x *exchange) cut() bool {
 	const begun = "data: {"
 	rest := string(x.body[x.taken:])
-	return x.response != nil && x.response.StatusCode == http.StatusOK && rest != "" && x.readErr == nil &&
-		(strings.HasPrefix(rest, begun) || strings.HasPrefix(begun, rest))
+	return x.endedWell() && rest != "" && (strings.HasPrefix(rest, begun) || strings.HasPrefix(begun, rest))
+}
+
+// endedWell reports whether a response of status 200 came to an end without an error of the connection.
+func (x *exchange) endedWell() bool {
+	return x.response != nil && x.response.StatusCode == http.StatusOK && x.readErr == nil
 }
 
 // received is when the response came.

@@ -51,6 +51,9 @@ func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*receiv
 		return x.readStream(m.models.GenerateContentStream(x.in(ctx), x.model, placeholder, r.config))
 	}
 	_, err = m.models.GenerateContent(x.in(ctx), x.model, placeholder, r.config)
+	if x.endedWell() && wire.Cut(x.body) {
+		return nil, errEnded
+	}
 	if err != nil {
 		return nil, err
 	}

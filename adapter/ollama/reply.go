@@ -81,6 +81,9 @@ func (x *exchange) readWhole(body io.Reader) (*received, error) {
 	if len(raw) > maxBody {
 		return nil, &unreadableError{fmt.Sprintf("more than %d bytes", maxBody)}
 	}
+	if wire.Cut(raw) {
+		return nil, endedEarly(nil, 1)
+	}
 	got := &received{}
 	if err := x.take(raw, got, func(loop.Delta) {}); err != nil {
 		return nil, err
@@ -133,7 +136,7 @@ func endedEarly(err error, left int64) error {
 	case left == 0:
 		return &unreadableError{fmt.Sprintf("a stream of more than %d bytes", maxStream)}
 	}
-	return fmt.Errorf("the stream ended before the reply did: %w", io.ErrUnexpectedEOF)
+	return fmt.Errorf("the response ended before the reply did: %w", io.ErrUnexpectedEOF)
 }
 
 // take reads one JSON text, which may be an error.

@@ -116,6 +116,9 @@ func receive(res *http.Response, stream func(loop.Delta), read codec) (message.R
 	if err != nil {
 		return message.Reply{}, err
 	}
+	if wire.Cut(doc) {
+		return message.Reply{}, errEndedEarly
+	}
 	reply, err := read.whole(doc)
 	if err == nil && stream != nil {
 		wire.TellWhole(reply, stream)

@@ -14,8 +14,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// errEndedEarly is a stream that is over before the reply is: a fault of the connection.
-var errEndedEarly = fmt.Errorf("the stream ended before the reply was whole: %w", io.ErrUnexpectedEOF)
+// errEndedEarly is a response that is over before the reply is: a fault of the connection.
+var errEndedEarly = fmt.Errorf("the response ended before the reply was whole: %w", io.ErrUnexpectedEOF)
 
 // readCloser reads bounded and closes the response.
 type readCloser struct {

@@ -3,6 +3,8 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 )
@@ -41,6 +43,13 @@ func ReadObject(raw []byte) (Object, bool) {
 	}
 	_, err := d.Token()
 	return o, err == nil
+}
+
+// Cut reports whether raw is the beginning of a JSON text: a body that ends so is a connection that broke in good order, and no
+// garbage.
+func Cut(raw []byte) bool {
+	var v json.RawMessage
+	return errors.Is(json.NewDecoder(bytes.NewReader(raw)).Decode(&v), io.ErrUnexpectedEOF)
 }
 
 // JSON writes the object.
