@@ -16,11 +16,20 @@ func (f *flow) full() bool {
 	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > f.begun.MaxEvents
 }
 
+// settle does what updates have asked for, where the run is to go on in a new history: none is left behind in the old one.
+func (f *flow) settle() error {
+	for f.full() && !workflow.AllHandlersFinished(f.ctx) {
+		f.serve()
+		err := workflow.Await(f.ctx, func() bool { return len(f.inbox) > 0 || workflow.AllHandlersFinished(f.ctx) })
+		if err != nil {
+			return f.cancel("the workflow was cancelled")
+		}
+	}
+	return nil
+}
+
 // anew goes on in a new history. What the session has, and all that is decided, is as if it were the old one.
 func (f *flow) anew() error {
-	if err := workflow.Await(f.ctx, func() bool { f.serve(); return workflow.AllHandlersFinished(f.ctx) }); err != nil {
-		return err
-	}
 	state, err := f.st.Snapshot()
 	if err != nil {
 		return err

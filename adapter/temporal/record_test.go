@@ -8,12 +8,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -50,7 +52,8 @@ func TestRecord(t *testing.T) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	c := newServer(t).dial()
+	s := newServer(t)
+	c := s.dial()
 	usage := message.Usage{InputTokens: 9, OutputTokens: 3, APICalls: 1}
 	broken := looptest.Turn{Reply: message.Reply{Text: "The tide", Finish: "error", Usage: usage}}
 	good := looptest.Turn{Reply: message.Reply{Text: "The tide turns at six.", Finish: message.Stop, Usage: usage}}
@@ -59,7 +62,7 @@ func TestRecord(t *testing.T) {
 		"broken_replies":        {script: []looptest.Turn{broken, good}},
 		"all_there_is":          allThereIs(),
 	} {
-		t.Run(name, func(t *testing.T) { record(t, c, dir, name, r) })
+		t.Run(name, func(t *testing.T) { record(t, c, dir, name, r); shown(t, s, name) })
 	}
 }
 
@@ -101,6 +104,15 @@ func allThereIs() recording {
 		},
 		cfg: loop.Config{Seed: "history"},
 	}
+}
+
+// shown is what the temporal command shows of the run that was made last: it replays, too.
+func shown(t *testing.T, s *server, name string) {
+	doc, err := exec.Command(s.binary, "workflow", "show", "--address", s.address, "-w", name, "--output", "json").Output()
+	require.NoError(t, err)
+	history, err := client.HistoryFromJSON(bytes.NewReader(doc), client.HistoryJSONOptions{})
+	require.NoError(t, err)
+	require.NoError(t, temporal.Export{}.Replay([]*historypb.History{history}))
 }
 
 func record(t *testing.T, c client.Client, dir, name string, r recording) {

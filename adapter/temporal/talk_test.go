@@ -122,23 +122,30 @@ func TestARunIsTalkedTo(t *testing.T) {
 	require.NoError(t, temporal.Export{}.Replay(histories))
 }
 
-// A run that is cancelled says so, as one in process whose context ends.
+// A run that is cancelled says so, as one in process whose context ends: by the engine, and by an update, which has its answer.
 func TestARunIsCancelled(t *testing.T) {
 	c := newServer(t).dial()
 	asked := make(chan struct{})
 	w := worker.New(c, queue, worker.Options{})
-	require.NoError(t, temporal.Register(w, temporal.Worker{Heartbeat: time.Second, Model: loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
-		close(asked)
+	model := loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+		asked <- struct{}{}
 		<-ctx.Done()
 		return message.Reply{}, ctx.Err()
-	})}))
+	})
+	require.NoError(t, temporal.Register(w, temporal.Worker{Heartbeat: time.Second, Model: model}))
 	require.NoError(t, w.Start())
 	defer w.Stop()
-	h, err := temporal.Start(t.Context(), c, temporal.Options{ID: "cancelled", TaskQueue: queue}, "Hello.", loop.Config{})
-	require.NoError(t, err)
-	<-asked
-	require.NoError(t, h.Cancel(t.Context()))
-	_, err = h.Result(t.Context())
-	require.ErrorIs(t, err, policy.Cancelled)
-	require.ErrorIs(t, err, context.Canceled)
+	for name, cancel := range map[string]func(*temporal.Handle) error{
+		"by_the_engine": func(h *temporal.Handle) error { return h.Cancel(t.Context()) },
+		"by_an_update":  func(h *temporal.Handle) error { return h.CancelAction(t.Context(), temporal.AllActions) },
+	} {
+		h, err := temporal.Start(t.Context(), c, temporal.Options{ID: name, TaskQueue: queue}, "Hello.", loop.Config{})
+		require.NoError(t, err)
+		<-asked
+		require.NoError(t, cancel(h), name)
+		_, err = h.Result(t.Context())
+		require.ErrorIs(t, err, policy.Cancelled, name)
+		require.ErrorIs(t, err, context.Canceled, name)
+		require.ErrorContains(t, h.CancelAction(t.Context(), temporal.AllActions), "temporal: ")
+	}
 }

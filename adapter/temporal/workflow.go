@@ -62,13 +62,20 @@ func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) 
 		return wire[report]{}, err
 	}
 	for f.st.Phase != machine.Stopped {
-		if f.full() {
+		err := f.settle()
+		if err == nil && f.full() {
 			return wire[report]{}, f.anew()
 		}
-		if err := f.carry(f.asked); err != nil && !errors.Is(err, errEnded) {
-			return over(f.report(err)), nil
+		if err == nil && f.st.Phase != machine.Stopped {
+			err = f.carry(f.asked)
+		}
+		if err != nil && !errors.Is(err, errEnded) {
+			r := f.report(err)
+			f.answered()
+			return over(r), nil
 		}
 	}
+	f.answered()
 	return over(f.report(nil)), nil
 }
 
@@ -112,6 +119,13 @@ func (f *flow) begin() error {
 		f.hooks.opened(f.in, f.begun, f.st)
 	}
 	return nil
+}
+
+// answered waits until every update has its answer, which the end of the workflow would take away.
+func (f *flow) answered() {
+	ctx, stop := workflow.NewDisconnectedContext(f.ctx)
+	defer stop()
+	_ = workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
 }
 
 // report is how the workflow ends; err is why the run could not go on, nil where it stopped by itself.
