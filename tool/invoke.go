@@ -52,25 +52,28 @@ func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome {
 	result, issues, err := t.safely(context.WithValue(ctx, recorderKey{}, rec), args)
 	events, last := rec.close()
 	out := Outcome{Progress: last}
-	var again *fault.ToolValidationError
-	var failed *FailedError
-	switch {
-	case errors.As(err, &again):
-		if issues = again.Issues; len(issues) == 0 {
-			errors.As(AskAgain(), &again)
-			issues = again.Issues
-		}
-		out.Issues = fault.SortIssues(issues)
-	case errors.As(err, &failed):
-		out.Failed = failed.Text
-	case err != nil:
-		out.Err = err
-	case len(issues) > 0:
+	if err != nil {
+		out.fail(err)
+	} else if len(issues) > 0 {
 		out.Issues = issues
-	default:
+	} else {
 		out.Result, out.Events = result, events
 	}
 	return out
+}
+
+// fail is an outcome that is a tool's error.
+func (o *Outcome) fail(err error) {
+	if again, ok := errors.AsType[*fault.ToolValidationError](err); ok {
+		if len(again.Issues) == 0 {
+			again, _ = errors.AsType[*fault.ToolValidationError](AskAgain())
+		}
+		o.Issues = fault.SortIssues(again.Issues)
+	} else if failed, ok := errors.AsType[*FailedError](err); ok {
+		o.Failed = failed.Text
+	} else {
+		o.Err = err
+	}
 }
 
 func (t *Tool) safely(ctx context.Context, args []byte) (result []byte, issues []fault.Issue, err error) {

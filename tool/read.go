@@ -49,6 +49,7 @@ func (c Checked) Good() bool { return c.Class == "" }
 func (s *Set) Read(r message.Reply, set Settings) Reading {
 	var calls []Checked
 	if len(r.Calls) > 0 {
+		calls = make([]Checked, 0, len(r.Calls))
 		for _, c := range r.Calls {
 			calls = append(calls, s.native(c, set))
 		}
@@ -63,6 +64,9 @@ func (s *Set) Read(r message.Reply, set Settings) Reading {
 
 // nameCalls gives an id to calls that have none or share one.
 func nameCalls(calls []Checked) {
+	if len(calls) == 1 && calls[0].ID != "" {
+		return
+	}
 	given := map[string]int{}
 	for _, c := range calls {
 		given[c.ID]++
@@ -94,14 +98,15 @@ func (s *Set) native(c message.Call, set Settings) Checked {
 	if text == "" {
 		text = "{}"
 	}
-	args, err := canon.JSON([]byte(text))
+	raw := []byte(text)
+	args, err := canon.JSON(raw)
 	if native := set.of(t.name).Native; err != nil && allowed(native) {
-		if raw, repairs, _ := extract.Value(text, set.options()); raw != nil {
-			text, checked.Repairs = string(raw), kept(native, repairs)
+		if value, repairs, _ := extract.Value(text, set.options()); value != nil {
+			raw, checked.Repairs = value, kept(native, repairs)
 			args, _ = canon.JSON(raw)
 		}
 	}
-	checked.check(t, []byte(text), args)
+	checked.check(t, raw, args)
 	return checked
 }
 

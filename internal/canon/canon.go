@@ -46,6 +46,11 @@ func slowly(raw []byte) ([]byte, error) {
 // Marshal returns the canonical JSON of a Go value; map keys are sorted. A value with no JSON form (a NaN, a string that is
 // not UTF-8, a channel) is refused with an [*Error] of rule [Encode].
 func Marshal(v any) ([]byte, error) {
+	if s, ok := v.(string); ok {
+		if raw, ok := AppendString(make([]byte, 0, len(s)+2), s); ok {
+			return raw, nil
+		}
+	}
 	raw, err := json.Marshal(v, goOptions)
 	if err != nil {
 		e := fromLibrary(err, Encode)
