@@ -24,18 +24,25 @@ func (s *Schema) Check(doc []byte) []fault.Issue {
 
 // checkDocument checks by the schema alone.
 func (s *Schema) checkDocument(doc []byte) []fault.Issue {
-	if s.program == nil {
-		return s.checkSlowly(doc)
-	}
-	switch run(s.program, doc, s.limits, reflect.Value{}, nil) {
-	case good:
-		return nil
-	case bad:
-		if issues, ok := s.narrow(doc, s.limits); ok {
-			return issues
-		}
+	if issues, sure := s.checkQuickly(doc, s.limits); sure {
+		return issues
 	}
 	return s.checkSlowly(doc)
+}
+
+// checkQuickly checks by the program; false where the library must judge.
+func (s *Schema) checkQuickly(doc []byte, lim Limits) (issues []fault.Issue, sure bool) {
+	if s.program == nil || len(doc) > lim.MaxBytes {
+		return nil, false
+	}
+	text := string(doc)
+	switch run(s.program, text, lim, reflect.Value{}, nil) {
+	case good:
+		return nil, true
+	case bad:
+		return s.narrow(text, lim)
+	}
+	return nil, false
 }
 
 // checkSlowly has the library check the whole document.

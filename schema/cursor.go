@@ -2,7 +2,6 @@ package schema
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/retake-go/retake/internal/canon"
 )
@@ -188,11 +187,3 @@ func (c *cursor) digits() int {
 
 // ends reports whether nothing but white space follows.
 func (c *cursor) ends() bool { return c.peek() == 0 && c.at == len(c.text) }
-
-// newCursor is at the beginning of a copy of the text; false where it is not UTF-8.
-func newCursor(text []byte) (cursor, bool) {
-	if !utf8.Valid(text) {
-		return cursor{}, false
-	}
-	return cursor{text: string(text)}, true
-}

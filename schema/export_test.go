@@ -37,23 +37,26 @@ func HasBound[T any](t *Typed[T]) bool { return t.bound != nil }
 
 // Told is what the program of a schema says of a document.
 func Told(s *Schema, doc []byte) string {
-	if s.program == nil {
+	if s.program == nil || len(doc) > s.limits.MaxBytes {
 		return "unsure"
 	}
-	return [...]string{"good", "bad", "unsure"}[run(s.program, doc, s.limits, reflect.Value{}, nil)]
+	return [...]string{"good", "bad", "unsure"}[run(s.program, string(doc), s.limits, reflect.Value{}, nil)]
 }
 
 // Explained reports whether the program found by itself what is wrong with a document.
 func Explained(s *Schema, doc []byte) bool {
-	_, ok := s.narrow(doc, s.limits)
+	if len(doc) > s.limits.MaxBytes {
+		return false
+	}
+	_, ok := s.narrow(string(doc), s.limits)
 	return ok
 }
 
 // ReadEitherWay reads a document by a walk of our own and by the library; nil where it is not strict.
 func ReadEitherWay(doc []byte) (ours, theirs any) {
 	lim := DefaultLimits()
-	if cursor, ok := newCursor(doc); ok {
-		w := walk{cursor: cursor, maxDepth: lim.MaxDepth}
+	if utf8.Valid(doc) {
+		w := walk{cursor: cursor{text: string(doc)}, maxDepth: lim.MaxDepth}
 		if v, ok := w.tree(); ok && w.ends() {
 			ours = []any{v}
 		}

@@ -23,9 +23,9 @@ type findings struct {
 }
 
 // narrow explains a document that a program refused; false where the library must.
-func (s *Schema) narrow(doc []byte, lim Limits) ([]fault.Issue, bool) {
+func (s *Schema) narrow(text string, lim Limits) ([]fault.Issue, bool) {
 	f := findings{schema: s, path: make([]string, 0, 8), issues: make([]fault.Issue, 0, 4)}
-	if run(s.program, doc, lim, reflect.Value{}, &f) != good || f.lost || len(f.issues) == 0 {
+	if run(s.program, text, lim, reflect.Value{}, &f) != good || f.lost || len(f.issues) == 0 {
 		return nil, false
 	}
 	return s.sorted(f.issues), true

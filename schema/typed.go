@@ -73,8 +73,10 @@ func forType[T any](t reflect.Type) (*Typed[T], error) {
 	typed := &Typed[T]{schema: s, strict: b.strict, asks: b.strict || b.relates, rules: rulesFor[T](t), issues: issuesFor[T]()}
 	s.program, typed.bound = lower(compiled, b.judges, nil), lower(compiled, b.judges, t)
 	s.whole = func(doc []byte, lim Limits) []fault.Issue {
-		if typed.saysAll() && run(s.program, doc, lim, reflect.Value{}, nil) == good {
-			return nil
+		if typed.saysAll() {
+			if issues, sure := s.checkQuickly(doc, lim); sure {
+				return issues
+			}
 		}
 		_, issues := typed.decode(doc, lim)
 		return issues
@@ -137,13 +139,17 @@ func (t *Typed[T]) WithLimits(l Limits) (*Typed[T], error) {
 func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) { return t.decode(doc, t.schema.limits) }
 
 func (t *Typed[T]) decode(doc []byte, lim Limits) (T, []fault.Issue) {
-	v, told := t.quickly(doc, lim)
+	if len(doc) > lim.MaxBytes {
+		return t.explain(doc, lim)
+	}
+	text := string(doc)
+	v, told := t.quickly(doc, text, lim)
 	if told == good {
 		return v, nil
 	}
 	var zero T
 	if told == bad && !t.asks && t.schema.program != nil {
-		if issues, ok := t.schema.narrow(doc, lim); ok {
+		if issues, ok := t.schema.narrow(text, lim); ok {
 			return zero, issues
 		}
 	}
@@ -151,18 +157,18 @@ func (t *Typed[T]) decode(doc []byte, lim Limits) (T, []fault.Issue) {
 }
 
 // quickly is the fast path: the program, and of what it does not know the decoder and the rules.
-func (t *Typed[T]) quickly(doc []byte, lim Limits) (T, verdict) {
+func (t *Typed[T]) quickly(doc []byte, text string, lim Limits) (T, verdict) {
 	if t.bound != nil {
-		if v, told := t.byProgram(doc, lim); told != unsure {
+		if v, told := t.byProgram(text, lim); told != unsure {
 			return v, told
 		}
 	}
 	return t.byDecoder(doc, lim)
 }
 
-func (t *Typed[T]) byProgram(doc []byte, lim Limits) (T, verdict) {
+func (t *Typed[T]) byProgram(text string, lim Limits) (T, verdict) {
 	var v T
-	told := run(t.bound, doc, lim, reflect.ValueOf(&v).Elem(), nil)
+	told := run(t.bound, text, lim, reflect.ValueOf(&v).Elem(), nil)
 	if told == good && (t.asks && t.rules(&v) != nil || !t.agrees(&v)) {
 		told = unsure
 	}
@@ -181,7 +187,7 @@ func (t *Typed[T]) byDecoder(doc []byte, lim Limits) (T, verdict) {
 func (t *Typed[T]) agrees(v *T) bool { return t.issues == nil || t.issues(v) == nil }
 
 // saysAll reports whether the program of the schema judges by all that Decode does.
-func (t *Typed[T]) saysAll() bool { return t.schema.program != nil && !t.asks && t.issues == nil }
+func (t *Typed[T]) saysAll() bool { return !t.asks && t.issues == nil }
 
 // plain reports whether the decoder alone can be trusted with a document.
 func (t *Typed[T]) plain(doc []byte, lim Limits) bool {

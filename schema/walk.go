@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 )
 
 // walk is one pass of a program over a document. It never refuses what is not strict JSON or beyond a bound: that it leaves
@@ -14,16 +15,13 @@ type walk struct {
 	found           *findings // nil while it is only decided
 }
 
-// run holds a document to a program, and puts its value into a variable where the program is bound to its type.
-func run(n *node, doc []byte, lim Limits, to reflect.Value, found *findings) verdict {
-	if len(doc) > lim.MaxBytes {
+// run holds a document to a program, and puts its value into a variable where the program is bound to its type. The document is
+// no longer than the limits allow.
+func run(n *node, text string, lim Limits, to reflect.Value, found *findings) verdict {
+	if !utf8.ValidString(text) {
 		return unsure
 	}
-	at, ok := newCursor(doc)
-	if !ok {
-		return unsure
-	}
-	w := walk{cursor: at, maxDepth: lim.MaxDepth, found: found}
+	w := walk{cursor: cursor{text: text}, maxDepth: lim.MaxDepth, found: found}
 	told := w.value(n, to)
 	if told == good && !w.ends() {
 		return unsure
