@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/invopop/jsonschema"
 )
@@ -178,11 +179,11 @@ func between(c class, lo, hi int64) *jsonschema.Schema {
 	return s
 }
 
-var oneOfParam = regexp.MustCompile(`'[^']*'|\S+`)
+var oneOfParam = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'[^']*'|\S+`) })
 
 func bridgeOneOf(r rule, c class) (*jsonschema.Schema, error) {
 	var values []any
-	for _, text := range oneOfParam.FindAllString(r.param, -1) {
+	for _, text := range oneOfParam().FindAllString(r.param, -1) {
 		text = strings.ReplaceAll(text, "'", "")
 		switch c {
 		case classString:

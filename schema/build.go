@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/invopop/jsonschema"
 )
@@ -236,7 +237,7 @@ func setExtra(n *jsonschema.Schema, name string, v any) {
 	n.Extras[name] = v
 }
 
-var notInName = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+var notInName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_]+`) })
 
 // structRef refers to a struct under $defs. What is referred to once is put in its place at the end.
 func (b *builder) structRef(path string, t reflect.Type, checked bool) (*jsonschema.Schema, error) {
@@ -263,7 +264,7 @@ func (b *builder) structRef(path string, t reflect.Type, checked bool) (*jsonsch
 }
 
 func (b *builder) freeName(v variant) string {
-	name := notInName.ReplaceAllString(v.typ.Name(), "_")
+	name := notInName().ReplaceAllString(v.typ.Name(), "_")
 	if !v.rules {
 		name += "_unchecked"
 	}

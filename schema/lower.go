@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -218,11 +219,13 @@ func countOr(n *int, none int) int {
 	return *n
 }
 
-var charsetPattern = regexp.MustCompile(`^\^\[((?:[a-zA-Z0-9 _]|[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9])+)\]\+\$$`)
+var charsetPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\^\[((?:[a-zA-Z0-9 _]|[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9])+)\]\+\$$`)
+})
 
 // charsetOf reads a pattern of the form ^[a-z]+$; nil where it has another.
 func charsetOf(pattern string) *charset {
-	found := charsetPattern.FindStringSubmatch(pattern)
+	found := charsetPattern().FindStringSubmatch(pattern)
 	if found == nil {
 		return nil
 	}

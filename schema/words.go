@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // tagPhrases say what a rule of one value expects; % is the rule's parameter. Tags that are not here are named as they are.
@@ -74,9 +75,7 @@ func relationPhrase(r rule, names map[string]string) (string, bool) {
 var layoutWords = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "15", "hh", "04", "mm", "05", "ss")
 
 // patternPhrases name the patterns that stand for a rule with a name.
-var patternPhrases = namedPatterns()
-
-func namedPatterns() map[string]string {
+var patternPhrases = sync.OnceValue(func() map[string]string {
 	names := map[string]string{}
 	for _, tag := range slices.Sorted(maps.Keys(stringRules)) {
 		sr := stringRules[tag]
@@ -85,11 +84,11 @@ func namedPatterns() map[string]string {
 		}
 	}
 	return names
-}
+})
 
 // patternPhrase says what a pattern expects: by name where it has one, and always the pattern itself.
 func patternPhrase(pattern string) string {
-	if name, ok := patternPhrases[pattern]; ok {
+	if name, ok := patternPhrases()[pattern]; ok {
 		return name + ", matching " + pattern
 	}
 	return "a string matching " + pattern
