@@ -125,7 +125,9 @@ func (f *flow) takeUpdates() error {
 		}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[machine.Plan]) error {
 			return errors.Join(running(), f.takesPlan(in.v))
 		}}),
-		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateDispatch, f.takeEvents, workflow.UpdateHandlerOptions{Validator: func(workflow.Context, wire[[]session.Event]) error { return running() }}),
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateDispatch, f.takeEvents, workflow.UpdateHandlerOptions{
+			Validator: func(workflow.Context, wire[[]session.Event]) error { return running() },
+		}),
 		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateCancel, func(ctx workflow.Context, action string) error {
 			return f.enqueue(ctx, func() error { return f.stop(action) })
 		}, workflow.UpdateHandlerOptions{Validator: func(workflow.Context, string) error { return running() }}),

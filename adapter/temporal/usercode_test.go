@@ -110,7 +110,10 @@ func TestASessionGoesOnInAnotherRun(t *testing.T) {
 }
 
 func TestSearchAttributesAreSet(t *testing.T) {
-	b := newBench(t, Worker{Model: looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Overloaded}), looptest.Fail(&fault.ProviderError{Class: fault.Auth}))}, loop.Config{})
+	model := looptest.NewModel(
+		looptest.Fail(&fault.ProviderError{Class: fault.Overloaded}), looptest.Fail(&fault.ProviderError{Class: fault.Auth}),
+	)
+	b := newBench(t, Worker{Model: model}, loop.Config{})
 	b.order.Attributes = true
 	var set []string
 	b.OnUpsertTypedSearchAttributes(anything).Run(func(args mock.Arguments) {
@@ -130,7 +133,10 @@ func TestFaultsOfAWorkerAreNamed(t *testing.T) {
 		Agent: "a b", Parallel: -1, ModelTimeout: -1, ToolTimeout: -1, ThinkTimeout: -1, Heartbeat: -1, Deaths: -1, MaxPayload: -2, MaxEvents: 3,
 		Models: map[string]loop.Model{"x": nil}, Observers: []loop.Observer{nil}, Session: session.Config{Slices: []session.Declared{nil}},
 	}.Validate()
-	for _, want := range []string{"model: ", "agent: ", "parallel: ", "model_timeout: ", "tool_timeout: ", "think_timeout: ", "heartbeat: ", "deaths: ", "max_payload: ", "max_events: ", "models: ", "observers: ", "session: "} {
+	for _, want := range []string{
+		"model: ", "agent: ", "parallel: ", "model_timeout: ", "tool_timeout: ", "think_timeout: ", "heartbeat: ", "deaths: ", "max_payload: ",
+		"max_events: ", "models: ", "observers: ", "session: ",
+	} {
 		assert.ErrorContains(t, err, want)
 	}
 	require.NoError(t, Worker{Model: looptest.NewModel()}.Validate())
