@@ -122,27 +122,8 @@ func (e *eraser) ofReply(p *places, r *machine.Reply, known []Tool) {
 		p.add("reply", "message", "text")
 		p.add("reply", "message", "opaque")
 	}
-	for n, c := range r.Calls {
-		rules, ok := e.tool(c.Tool)
-		unknown := len(e.Tools) > 0 && c.Class == fault.UnknownTool
-		if !ok && !unknown {
-			continue
-		}
-		at := strconv.Itoa(n)
-		if unknown {
-			rules.Arguments = []string{""}
-		}
-		arguments := []string{"reply", "calls", at, "arguments"}
-		p.under(arguments, rules.Arguments)
-		if len(rules.Arguments) > 0 {
-			p.ofRefused(arguments, c.Issues)
-			p.add("reply", "calls", at, "issues", "*", "value")
-		}
-		p.add("reply", "calls", at, "raw")
-		p.add("reply", "message", "opaque")
-		if !r.Native {
-			p.add("reply", "message", "text")
-		}
+	for n := range r.Calls {
+		e.ofCall(p, r, n)
 	}
 	for n, c := range r.Message.Calls {
 		plain := slices.ContainsFunc(known, func(t Tool) bool { return t.Name == c.Name })
@@ -150,16 +131,45 @@ func (e *eraser) ofReply(p *places, r *machine.Reply, known []Tool) {
 			p.add("reply", "message", "calls", strconv.Itoa(n), "arguments")
 		}
 	}
-	if a := r.Answer; a != nil {
-		if len(e.Answer) > 0 {
-			p.under([]string{"reply", "answer", "value"}, e.Answer)
-			p.ofRefused([]string{"reply", "answer", "value"}, a.Issues)
-			p.add("reply", "answer", "issues", "*", "value")
-			p.add("reply", "message", "text")
-			p.add("reply", "message", "opaque")
-		}
-		e.ofReduced(p, a.Reduced, len(e.Answer) > 0, "reply", "answer", "reduced")
+	if r.Answer != nil {
+		e.ofAnswer(p, r.Answer)
 	}
+}
+
+// ofCall are the places of one call. Nobody knows what a call of an unknown name was meant to be.
+func (e *eraser) ofCall(p *places, r *machine.Reply, n int) {
+	c := &r.Calls[n]
+	rules, ok := e.tool(c.Tool)
+	if len(e.Tools) > 0 && c.Class == fault.UnknownTool {
+		rules.Arguments, ok = []string{""}, true
+	}
+	if !ok {
+		return
+	}
+	at := strconv.Itoa(n)
+	if len(rules.Arguments) > 0 {
+		arguments := []string{"reply", "calls", at, "arguments"}
+		p.under(arguments, rules.Arguments)
+		p.ofRefused(arguments, c.Issues)
+		p.add("reply", "calls", at, "issues", "*", "value")
+	}
+	p.add("reply", "calls", at, "raw")
+	p.add("reply", "message", "opaque")
+	if !r.Native {
+		p.add("reply", "message", "text")
+	}
+}
+
+// ofAnswer are the places of an answer.
+func (e *eraser) ofAnswer(p *places, a *machine.Answer) {
+	if len(e.Answer) > 0 {
+		p.under([]string{"reply", "answer", "value"}, e.Answer)
+		p.ofRefused([]string{"reply", "answer", "value"}, a.Issues)
+		p.add("reply", "answer", "issues", "*", "value")
+		p.add("reply", "message", "text")
+		p.add("reply", "message", "opaque")
+	}
+	e.ofReduced(p, a.Reduced, len(e.Answer) > 0, "reply", "answer", "reduced")
 }
 
 func (e *eraser) ofToolEnd(p *places, at []string, name string, end *machine.ToolEnd) {

@@ -19,7 +19,7 @@ import (
 )
 
 // torn is a text that was cut within a character.
-const torn = "Porto Mo\xc3\xb4n\xc3"
+const torn = "porto mo\xc3\xb4n\xc3"
 
 // tornRun is a run in which somebody says torn.
 type tornRun struct {
