@@ -21,7 +21,7 @@ bin/temporal:
 	GOBIN=$(CURDIR)/bin go install $(TEMPORAL_CLI)
 
 test-temporal: bin/temporal ## workers and a real server on loopback, killed and started again
-	cd adapter/temporal && RETAKE_TEMPORAL=$(CURDIR)/bin/temporal go test -tags temporal -count=1 -timeout 30m -v -run 'Outlive|Talked|Cancelled|Costs' .
+	cd adapter/temporal && RETAKE_TEMPORAL=$(CURDIR)/bin/temporal go test -tags temporal -count=1 -timeout 30m -v -run 'Outlive|TalkedTo|IsCancelled|Record|Costs' .
 
 race: ## what CI runs: the race detector, twice, in random order
 	@for m in $(MODULES); do (cd $$m && go test -race -short -shuffle=on -count=2 ./...) || exit 1; done

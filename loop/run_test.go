@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,6 +14,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -119,4 +121,24 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	require.EqualError(t, err, "loop: the model is nil: give one that replies")
 	_, err = loop.Run(t.Context(), looptest.NewModel(), nil, "Book.", loop.Config{})
 	require.EqualError(t, err, "loop: the session is nil: make one with session.New")
+}
+
+func TestARunThatAReducerEndedHasItsError(t *testing.T) {
+	sold := errors.New("sold out")
+	rooms := session.StateSlice[string]("rooms")
+	s, err := session.New(session.Config{
+		Slices: []session.Declared{rooms},
+		Reducers: []session.Reducer{session.On(rooms, loop.ToolResult, "keep", func(reducer.View[string], loop.ToolResultEvent) (reducer.Change[string], error) {
+			return reducer.None[string](), sold
+		})},
+	})
+	require.NoError(t, err)
+	set := policy.DefaultSet()
+	set.Global.OnReducerError = policy.StopRun
+	model := looptest.NewModel(looptest.Call(call("book_room", lisbon)))
+	_, err = loop.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, booked), Policy: &set})
+	var refused *fault.ReducerError
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, "keep", refused.Reducer)
+	require.ErrorIs(t, err, sold, "and what the reducer returned")
 }

@@ -49,6 +49,8 @@ type Runner struct {
 	// journal is nil where nothing is recorded; warnings are what is to be said of it in the result.
 	journal  *journal.Journal
 	warnings []string
+	// refused is the error of the reducer that failed last in this process.
+	refused *fault.ReducerError
 	// unrecorded is set once the journal is broken: the run can still be ended in memory.
 	unrecorded bool
 }
@@ -186,6 +188,9 @@ func (r *Runner) Result(cause error) (Result, error) {
 	if o.OK {
 		return result, nil
 	}
+	if x := o.Exhaustion; cause == nil && x != nil && x.Failure.Class == fault.Reducer {
+		cause = r.refusal()
+	}
 	return result, exhausted(r.st, own, cause)
 }
 
@@ -261,6 +266,17 @@ func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effe
 	return effects, err
 }
 
+// refusal is the error of the reducer that failed last: as it was returned, or as the session keeps it.
+func (r *Runner) refusal() error {
+	if r.refused != nil {
+		return r.refused
+	}
+	if e, ok := r.st.Session.ReducerErrors().Last(); ok {
+		return &e
+	}
+	return nil
+}
+
 // reduce runs the session's reducers on events, as one transaction: each sees what the one before it did. Where one
 // fails, the session's callback is told at once.
 func (r *Runner) reduce(events []session.Event) *machine.Reduced {
@@ -269,18 +285,22 @@ func (r *Runner) reduce(events []session.Event) *machine.Reduced {
 	for _, ev := range events {
 		ops, failed := r.s.ReduceIn(st, ev)
 		if failed != nil {
-			r.s.ReportReducerError(*failed)
-			return &machine.Reduced{Error: failed}
+			return r.refuse(failed)
 		}
 		next, err := st.Apply(ops)
 		if err != nil {
-			failed := &fault.ReducerError{Reducer: ev.Name, Payload: string(ev.Payload), Message: err.Error(), Cause: err}
-			r.s.ReportReducerError(*failed)
-			return &machine.Reduced{Error: failed}
+			return r.refuse(&fault.ReducerError{Reducer: ev.Name, Payload: string(ev.Payload), Message: err.Error(), Cause: err})
 		}
 		st, all = next, append(all, ops...)
 	}
 	return &machine.Reduced{Ops: all}
+}
+
+// refuse tells the session's callback that a reducer failed, and keeps its error for that of the run.
+func (r *Runner) refuse(failed *fault.ReducerError) *machine.Reduced {
+	r.refused = failed
+	r.s.ReportReducerError(*failed)
+	return &machine.Reduced{Error: failed}
 }
 
 func answerEvent(reply message.Reply, a *machine.Answer) session.Event {
