@@ -1,9 +1,9 @@
 package schema
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -56,11 +56,13 @@ func (p places) walk(v reflect.Value, name string, here place) {
 			p.walk(v.Index(n), name+"["+index+"]", place{pointer: here.pointer + "/" + index})
 		}
 	case classMap:
-		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
-		for _, key := range keys {
-			inner := name + "[" + fmt.Sprintf("%v", key) + "]"
-			p.walk(v.MapIndex(key), inner, place{pointer: here.pointer + "/" + pointerEscaper.Replace(key.String())})
+		keys := map[string]reflect.Value{}
+		for _, key := range v.MapKeys() {
+			keys[key.String()] = key
+		}
+		for _, text := range slices.Sorted(maps.Keys(keys)) {
+			inner := name + "[" + fmt.Sprintf("%v", keys[text]) + "]"
+			p.walk(v.MapIndex(keys[text]), inner, place{pointer: here.pointer + "/" + pointerEscaper.Replace(text)})
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -218,4 +219,22 @@ func TestEchoAmidLoops(t *testing.T) {
 		"$defs":{"y":{"anyOf":[{"$ref":"#/$defs/y"},{"$ref":"#/$defs/y"},{"type":"integer"}]}}}`)
 	assert.NotEmpty(t, s.Check([]byte(`{"a":"x"}`)))
 	assert.Equal(t, []string{`b: expected integer, got "x" [type schema]`}, lines(s.Check([]byte(`{"b":"x"}`))))
+}
+
+// What the library says is kept with the nodes of a schema, which many may use at once.
+func TestManyAtOnceAreToldTheSame(t *testing.T) {
+	typed, err := schema.ForAnew[order]()
+	require.NoError(t, err)
+	doc := []byte(`{"kind":"ordre","priority":"high","unknown":[1.0],"items":[{"sku":7},{"sku":8,"quantity":-1}]}`)
+	_, want := schema.DecodeSlowly(typed, doc)
+	require.NotEmpty(t, want)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 20 {
+				assert.Equal(t, want, typed.Schema().Check(doc))
+			}
+		})
+	}
+	all.Wait()
 }
