@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/retake-go/retake/journal"
@@ -115,7 +116,7 @@ func (t *tries) abandon() {
 
 // leave lets the session go; a try that is still open is recorded as cancelled.
 func (t *tries) leave() {
-	if t.d.runner.st.Phase != machine.Stopped {
+	if t.d.runner.st.Phase != machine.Stopped && !errors.Is(t.err, ErrSuspended) {
 		_, _ = t.d.runner.Cancel(t.d.now())
 	}
 	t.d.release()

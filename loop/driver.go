@@ -125,7 +125,7 @@ func (d *driver) goOn(ctx context.Context, effects []machine.Effect, err error) 
 // broken ends a run that the driver cannot go on with, so that the session is left consistent. One that could not even
 // start needs no end.
 func (d *driver) broken(err error) error {
-	if d.runner.st.Phase == machine.Idle {
+	if d.runner.st.Phase == machine.Idle || errors.Is(err, ErrSuspended) {
 		return err
 	}
 	if _, cancel := d.runner.Cancel(d.now()); cancel != nil {
@@ -154,8 +154,16 @@ func (d *driver) carry(ctx context.Context, e machine.Effect) ([]machine.Effect,
 	return nil, fmt.Errorf("loop: the core asks for %q, which this driver does not know", e.Kind)
 }
 
+// ErrSuspended, as the cause that a context is cancelled with ([context.WithCancelCause]), leaves a run with a journal where it
+// stands instead of ending it: nothing is recorded of the cancellation, the error of the run is this one, and [Resume] goes on.
+// It is for processes that are shut down. Without a journal the run is cancelled as by any other cause.
+var ErrSuspended = errors.New("loop: the run was left to be resumed")
+
 func (d *driver) cancel(ctx context.Context) ([]machine.Effect, error) {
 	d.cause = context.Cause(life(ctx))
+	if d.runner.journal != nil && errors.Is(d.cause, ErrSuspended) {
+		return nil, ErrSuspended
+	}
 	return d.runner.Cancel(d.now())
 }
 

@@ -105,20 +105,26 @@ func tellStory(t *testing.T, dir string, hotel *bookings, with journal.Settings)
 	return tellFrom(t, dir, hotel, with, askedIn(records(t, dir)))
 }
 
+const storyPrompt = "Rooms in Lisbon, Porto and Faro."
+
+func storyConfig(t *testing.T, hotel *bookings) loop.Config {
+	t.Helper()
+	typed, err := schema.For[receipt]()
+	require.NoError(t, err)
+	return loop.Config{Tools: bookRoom(t, hotel.book), Output: typed.Schema(), Seed: "7", System: "{{with feedback}}{{.}}{{end}}"}
+}
+
 // tellFrom is tellStory for a provider that has made some turns already.
 func tellFrom(t *testing.T, dir string, hotel *bookings, with journal.Settings, turns int) (loop.Result, *session.Session) {
 	t.Helper()
 	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", with)
 	require.NoError(t, err)
 	defer j.Close()
-	typed, err := schema.For[receipt]()
-	require.NoError(t, err)
-	s := storySession(t)
-	cfg := loop.Config{Tools: bookRoom(t, hotel.book), Output: typed.Schema(), Seed: "7", System: "{{with feedback}}{{.}}{{end}}"}
+	s, cfg := storySession(t), storyConfig(t, hotel)
 	model := looptest.NewModel(longStory[turns:]...)
 	result, err := loop.Resume(t.Context(), j, model, s, cfg)
 	if errors.Is(err, journal.ErrNoRun) {
-		result, err = loop.Run(t.Context(), model, s, "Rooms in Lisbon, Porto and Faro.", cfg, loop.WithJournal(j))
+		result, err = loop.Run(t.Context(), model, s, storyPrompt, cfg, loop.WithJournal(j))
 	}
 	require.NoError(t, err)
 	return result, s
@@ -322,4 +328,61 @@ func TestARunnerGoesOnFromAnyState(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Hello.", result.Text)
 	assert.Len(t, result.Attempts, 2)
+}
+
+func TestARunThatIsSuspendedIsLeftToBeResumed(t *testing.T) {
+	for name, point := range map[string]int{"in_a_model_call": 1, "in_a_wait": 2, "before_the_answer": 3} {
+		t.Run(name, func(t *testing.T) {
+			whole := tellWhole(t, plainSettings)
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				j, err := journal.Open(ctx, journal.Dir(dir), "order-42", plainSettings)
+				require.NoError(t, err)
+				n := 0
+				script := looptest.NewModel(longStory...)
+				model := loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+					if n++; n == point {
+						cancel(loop.ErrSuspended)
+						return message.Reply{}, ctx.Err()
+					}
+					return script.Reply(ctx, req)
+				})
+				hotel := newBookings()
+				_, err = loop.Run(ctx, model, storySession(t), storyPrompt, storyConfig(t, hotel), loop.WithJournal(j))
+				require.ErrorIs(t, err, loop.ErrSuspended)
+				require.NoError(t, j.Close())
+				got, s := tellStory(t, dir, hotel, plainSettings)
+				state, err := s.Snapshot()
+				require.NoError(t, err)
+				assert.Equal(t, whole.value, string(got.Value))
+				assert.Equal(t, whole.state, string(state))
+			})
+		})
+	}
+}
+
+func TestTriesThatAreSuspendedGoOn(t *testing.T) {
+	dir := t.TempDir()
+	try := func(ctx context.Context, make func(context.Context, loop.Attempt) (string, error)) (string, error) {
+		j, err := journal.Open(ctx, journal.Dir(dir), "order-42", plainSettings)
+		require.NoError(t, err)
+		defer j.Close()
+		s, err := session.New(session.Config{})
+		require.NoError(t, err)
+		return loop.Do(ctx, s, loop.ToolCall("book_room"), make, loop.WithJournal(j))
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	_, err := try(ctx, func(_ context.Context, a loop.Attempt) (string, error) {
+		if a.Number == 2 {
+			cancel(loop.ErrSuspended)
+		}
+		return "", &fault.ToolValidationError{Tool: "book_room"}
+	})
+	require.ErrorIs(t, err, loop.ErrSuspended)
+	got, err := try(t.Context(), func(_ context.Context, a loop.Attempt) (string, error) {
+		return fmt.Sprint("attempt ", a.Number), nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, "attempt 2", got)
 }
