@@ -102,6 +102,7 @@ var waiters = []waiter{
 		return do(s)(ctx, tried)
 	})},
 	{"ours_run", true, each(run)},
+	{"ours_parked", false, parked},
 }
 
 // each gives every session a goroutine, and waits until all of them wait.
@@ -156,6 +157,27 @@ func overloaded(tried func()) loop.Model {
 		tried()
 		return message.Reply{}, &fault.ProviderError{Class: fault.Overloaded, RetryAfter: long}
 	})
+}
+
+// parked are the same runs in a pool: those that wait are states without goroutines.
+func parked(_ context.Context, n int, tried func()) any {
+	pool, err := loop.NewPool(loop.PoolConfig{
+		Model: overloaded(tried), Config: patient, Done: func(*session.Session, loop.Result, error) { panic("a wait of an hour is over") },
+	})
+	if err != nil {
+		panic(err)
+	}
+	for i := range n {
+		s, err := session.New(session.Config{ID: "order-" + strconv.Itoa(i)})
+		if err == nil {
+			_, err = pool.Add(s, small.Prompt, nil)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	pool.Due(time.Now())
+	return pool
 }
 
 func afterFuncs(_ context.Context, n int, tried func()) any {
