@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // mark stands where something was left out. Marks of equal things are equal.
@@ -16,7 +17,9 @@ type mark struct {
 	JSON bool
 }
 
-var markForm = regexp.MustCompile(`^\[redacted ([0-9a-f]{32}), ([0-9]{1,18}) bytes( of JSON)?\]$`)
+var markForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\[redacted ([0-9a-f]{32}), ([0-9]{1,18}) bytes( of JSON)?\]$`)
+})
 
 const markStart = "[redacted "
 
@@ -32,7 +35,7 @@ func parseMark(text string) (mark, bool) {
 	if !strings.HasPrefix(text, markStart) {
 		return mark{}, false
 	}
-	found := markForm.FindStringSubmatch(text)
+	found := markForm().FindStringSubmatch(text)
 	if found == nil {
 		return mark{}, false
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"reflect"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -30,7 +31,7 @@ const (
 // NamePattern is what the names of slices, events and reducers look like.
 const NamePattern = `^[a-z][a-z0-9_.-]{0,63}$`
 
-var namePattern = regexp.MustCompile(NamePattern)
+var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(NamePattern) })
 
 func reserved(name string) bool {
 	return name == NameFeedback || name == NameAttempts || name == NameReducerErrors
