@@ -86,3 +86,9 @@ func TestPartsForEnginesSayWhatIsWrong(t *testing.T) {
 	require.ErrorAs(t, err, &exhausted)
 	require.ErrorContains(t, exhausted.Cause, "why")
 }
+
+// A reply is read as a runner reads it, also where its bytes are no text.
+func TestReadMakesTextOfAReply(t *testing.T) {
+	read := loop.Read(message.Reply{Text: "a\xffb"}, loop.Config{}, tool.Settings{})
+	assert.Equal(t, "a\uFFFDb", read.Message.Text)
+}

@@ -14,8 +14,9 @@ import (
 // Read reads and checks a model's reply against the tools and the output schema of cfg, under what the policy says of
 // repairs (see [ReadSettings]). It changes nothing: an engine may run it wherever it likes, and feed what it returns as an event.
 //
-// Nothing of a reply that was cut off or refused is looked at.
+// Nothing of a reply that was cut off or refused is looked at. Bytes that are no UTF-8 become U+FFFD.
 func Read(r message.Reply, cfg Config, settings tool.Settings) *machine.Reply {
+	r = printableReply(r)
 	read := &machine.Reply{Message: r, Native: len(r.Calls) > 0}
 	if machine.Unusable(r) {
 		return read

@@ -212,10 +212,9 @@ func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Eff
 
 // Reply feeds a model's reply: reads and checks it, and runs the reducers on an answer.
 func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, error) {
-	reply = printableReply(reply)
 	read := Read(reply, r.cfg, r.settings)
 	if a := read.Answer; a != nil && len(a.Issues) == 0 {
-		a.Reduced = r.reduce([]session.Event{answerEvent(reply, a)})
+		a.Reduced = r.reduce([]session.Event{answerEvent(read.Message, a)})
 	}
 	return r.Step(machine.Event{Kind: machine.Replied, At: at, Reply: read})
 }
