@@ -44,7 +44,13 @@ func (a *agent) begin(in order) begun {
 	case !in.Config.Single && a.Model == nil:
 		err = errors.New("the agent makes single actions only: give its worker a Model")
 	}
-	if b.Trouble = troubled(err); a.hooks.says != nil {
+	if err == nil {
+		err = a.fitsAs("what the worker says of itself", b)
+	}
+	if err != nil {
+		b.Session, b.Tools, b.Trouble = nil, nil, troubled(err)
+	}
+	if a.hooks.says != nil {
 		a.hooks.says(&b)
 	}
 	return b
@@ -145,8 +151,11 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	bound, cancel := context.WithTimeout(ctx, a.ToolTimeout)
 	defer cancel()
 	o := t.Invoke(tool.WithInvocation(bound, tool.Invocation{Key: run.Key, CallID: run.ID, Report: func(doc []byte) {
-		p.set(doc)
-		activity.RecordHeartbeat(ctx, string(doc))
+		// The engine would begin a call again whose heartbeat it does not take; the outcome says that this was too large.
+		if fits(a.MaxPayload, "", len(doc)) == nil {
+			p.set(doc)
+			activity.RecordHeartbeat(ctx, string(doc))
+		}
 	}}), run.Arguments)
 	if err := ctx.Err(); err != nil && o.Err != nil {
 		return wire[toolResult]{}, err
@@ -156,7 +165,7 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 		out.Events = append(out.Events, session.Event{Name: e.Name, Payload: e.Payload})
 	}
 	if err := a.fitsAs("the result of "+run.Tool, out); err != nil {
-		out.End, out.Events, out.Trouble = nil, nil, troubled(err)
+		out.End, out.Events, out.Failure, out.Trouble = nil, nil, nil, troubled(err)
 	}
 	return over(out), nil
 }
@@ -176,6 +185,9 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 		out.Try.Abandoned = true
 	} else if err != nil {
 		out.Failure, out.Try.Failure = remote(err), loop.FailureOf(err)
+	}
+	if err := a.fitsAs("the outcome of a try", out); err != nil {
+		out.Try, out.Failure, out.Trouble = machine.Try{}, nil, troubled(err)
 	}
 	return over(out), nil
 }

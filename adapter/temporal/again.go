@@ -28,11 +28,11 @@ func (f *flow) settle() error {
 	return nil
 }
 
-// anew goes on in a new history. What the session has, and all that is decided, is as if it were the old one.
-func (f *flow) anew() error {
+// next is what a new history begins with. What the session has, and all that is decided, is as if it were the old one.
+func (f *flow) next() (order, error) {
 	state, err := f.st.Snapshot()
 	if err != nil {
-		return err
+		return order{}, err
 	}
 	next := f.in
 	next.Messages, next.After = nil, nil
@@ -41,7 +41,7 @@ func (f *flow) anew() error {
 		Trail: f.trail, MaybePaid: f.paid, Noted: f.noted,
 	}
 	next.Carried.Begun.Session = nil
-	return workflow.NewContinueAsNewError(f.ctx, f.Agent, over(next))
+	return next, f.measure("what goes into a new history", next)
 }
 
 // goOn takes over what another history carried here.

@@ -224,6 +224,9 @@ func (f *flow) try(t machine.TryRun) error {
 	ctx, stop := workflow.WithCancel(f.ctx)
 	defer stop()
 	in := tryCall{Try: Try{TryRun: t, Feedback: f.st.Feedback(t.Action)}, Trail: f.trail}
+	if err := f.measure("what a try is given", in); err != nil {
+		return err
+	}
 	future := workflow.ExecuteActivity(f.once(ctx, f.ToolTimeout), f.named("try"), over(in))
 	if on, err := f.until(future.IsReady); !on || err != nil {
 		return err
@@ -238,6 +241,9 @@ func (f *flow) try(t machine.TryRun) error {
 	}
 	f.follow(in.Trail, out.v.Trail)
 	f.lost(out.v.Tries, "a try")
+	if err := out.v.Trouble.err(); err != nil {
+		return err
+	}
 	if err := f.adjust(); err != nil {
 		return err
 	}

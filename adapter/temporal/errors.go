@@ -46,6 +46,9 @@ type trouble struct {
 	Size *SizeError `json:"size,omitempty"`
 }
 
+// maxText bounds in bytes the text of an error that ends a run: it stands in the history.
+const maxText = 8 << 10
+
 func troubled(err error) *trouble {
 	if err == nil {
 		return nil
@@ -53,7 +56,10 @@ func troubled(err error) *trouble {
 	if size, ok := errors.AsType[*SizeError](err); ok {
 		return &trouble{Size: size}
 	}
-	return &trouble{Text: err.Error()}
+	if run, ok := errors.AsType[*RunError](err); ok {
+		return &trouble{Text: cut(valid(run.Text), maxText)}
+	}
+	return &trouble{Text: cut(valid(err.Error()), maxText)}
 }
 
 // err is the Go error that a trouble is; nil for none.
@@ -111,7 +117,8 @@ func remote(err error) *RemoteError {
 	r := &RemoteError{Text: valid(err.Error()), Seen: loop.FailureOf(err)}
 	if p, ok := errors.AsType[*fault.ProviderError](err); ok {
 		r.Provider = &RemoteProvider{
-			p.Class, p.Provider, p.Model, p.StatusCode, p.RetryAfter, p.Final, p.RequestID, valid(p.Message),
+			fault.Class(valid(string(p.Class))), valid(p.Provider), valid(p.Model), p.StatusCode, p.RetryAfter, p.Final,
+			valid(p.RequestID), valid(p.Message),
 		}
 	}
 	if e, ok := errors.AsType[*fault.ReducerError](err); ok {

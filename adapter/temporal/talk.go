@@ -97,7 +97,7 @@ func (f *flow) serve() {
 func (f *flow) enqueue(ctx workflow.Context, do func() error) error {
 	c := &command{do: do}
 	f.inbox = append(f.inbox, c)
-	if err := workflow.Await(ctx, func() bool { return c.done || f.st.Phase == machine.Stopped }); err != nil {
+	if err := workflow.Await(ctx, func() bool { return c.done || f.over || f.st.Phase == machine.Stopped }); err != nil {
 		return err
 	}
 	if !c.done {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -42,7 +43,9 @@ func (f *flow) conclude(adjust bool, events []session.Event) (conclusion, error)
 	if err != nil {
 		return said.v, err
 	}
+	f.concluding = true
 	on, err := f.local("think", over(thought{Session: held, Adjust: adjust, Events: events}), &said)
+	f.concluding = false
 	if !on && err == nil {
 		err = errEnded
 	}
@@ -95,6 +98,9 @@ func (a *agent) conclude(st session.State, adjust bool, events []session.Event) 
 	if len(events) > 0 {
 		said.Reduced = loop.Reduce(a.reducing, st, events)
 	}
+	if err := a.fitsAs("what the reducers change", said); err != nil {
+		return conclusion{Trouble: troubled(err)}
+	}
 	return said
 }
 
@@ -127,6 +133,13 @@ func (a *agent) makePrompt(ctx context.Context, in wire[draft]) (out wire[prompt
 	}
 	if err == nil {
 		out.v.System, out.v.Add, err = a.Prompt(ctx, st, in.v.At)
+		out.v.System, out.v.Add = valid(out.v.System), slices.Clone(out.v.Add)
+		for n := range out.v.Add {
+			out.v.Add[n].Text = valid(out.v.Add[n].Text)
+		}
+	}
+	if err == nil {
+		err = a.fitsAs("the prompt", out.v)
 	}
 	if err != nil {
 		out.v = prompt{Trouble: troubled(fmt.Errorf("making the prompt: %w", err))}
@@ -205,7 +218,11 @@ func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], 
 	case p.Model != "" && a.Models[p.Model] == nil:
 		out.v.Trouble = troubled(fmt.Errorf("the planner falls back to model %q: name one of the worker's Models", p.Model))
 	default:
+		p.Prompt, p.Model, p.Warning, p.Note = valid(p.Prompt), valid(p.Model), valid(p.Warning), valid(p.Note)
 		out.v.Plan = p
+	}
+	if err := a.fitsAs("the planner's answer", out.v); err != nil {
+		out.v = answer{Trouble: troubled(err)}
 	}
 	return out, nil
 }

@@ -145,6 +145,7 @@ type toolResult struct {
 // tryResult is what the activity of a single action gives back.
 type tryResult struct {
 	Try     machine.Try  `json:"try"`
+	Trouble *trouble     `json:"trouble,omitempty"`
 	Failure *RemoteError `json:"failure,omitempty"`
 	Tries   int32        `json:"tries"`
 	Trail   trail        `json:"trail"`

@@ -41,11 +41,15 @@ type flow struct {
 	// entered counts the events that other histories have.
 	entered int
 	// plans counts the plans so far.
-	plans   int
-	paid    int
-	inbox   []*command
-	running []*running
-	noted   attributes
+	plans int
+	paid  int
+	inbox []*command
+	// over is set when nothing in the inbox will be done any more.
+	over bool
+	// concluding is set while user code is asked what follows from the state: what comes in meanwhile waits for that.
+	concluding bool
+	running    []*running
+	noted      attributes
 }
 
 // run is the workflow. Whatever becomes of the run is in its report: the workflow itself fails only for what its history cannot
@@ -64,7 +68,10 @@ func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) 
 	for f.st.Phase != machine.Stopped {
 		err := f.settle()
 		if err == nil && f.full() {
-			return wire[report]{}, f.anew()
+			var next order
+			if next, err = f.next(); err == nil {
+				return wire[report]{}, workflow.NewContinueAsNewError(f.ctx, f.Agent, over(next))
+			}
 		}
 		if err == nil && f.st.Phase != machine.Stopped {
 			err = f.carry(f.asked)
@@ -123,6 +130,7 @@ func (f *flow) begin() error {
 
 // answered waits until every update has its answer, which the end of the workflow would take away.
 func (f *flow) answered() {
+	f.over = true
 	ctx, stop := workflow.NewDisconnectedContext(f.ctx)
 	defer stop()
 	_ = workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
@@ -140,15 +148,26 @@ func (f *flow) report(err error) (r report) {
 	r.Cause = f.cause
 	state, err := f.st.Snapshot()
 	if err == nil {
-		err = fits(f.begun.MaxPayload, "what the run came to", len(state))
+		whole := r
+		whole.State = state
+		err = f.measure("what the run came to", whole)
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		r.State = state
-	case r.Trouble == nil:
+		return r
+	}
+	if r.Cause = nil; r.Trouble == nil {
 		r.Trouble = troubled(err)
 	}
 	return r
+}
+
+// cut bounds a text.
+func cut(text string, most int) string {
+	if len(text) > most {
+		return valid(text[:most]) + "…"
+	}
+	return text
 }
 
 // fits says whether something may be sent in one piece.
@@ -230,11 +249,7 @@ func (f *flow) mark(ev machine.Event, effects []machine.Effect, said []message.M
 
 // shortened bounds what stands in a history only to be shown.
 func shortened(text string) string {
-	const most = 120
-	if len(text) > most {
-		return valid(text[:most]) + "…"
-	}
-	return text
+	return cut(text, 120)
 }
 
 // follow holds what an activity gives back to what it was given. A replay by code that decides otherwise does not come past it:
@@ -282,15 +297,16 @@ func (f *flow) carry(e machine.Effect) error {
 	return fmt.Errorf("the core asks for %q, which this driver does not know", e.Kind)
 }
 
-// until waits, and does meanwhile what updates ask for. It reports false where that ended the run, or ended what was waited for.
+// until waits, and does meanwhile what updates ask for, except while reducers are at work on the state.
+// It reports false where that ended the run, or ended what was waited for.
 func (f *flow) until(ready func() bool) (bool, error) {
 	asked, phase := f.trail.Events, f.st.Phase
 	for {
-		err := workflow.Await(f.ctx, func() bool { return ready() || len(f.inbox) > 0 })
+		err := workflow.Await(f.ctx, func() bool { return ready() || (len(f.inbox) > 0 && !f.concluding) })
 		if err != nil || f.ctx.Err() != nil {
 			return false, f.cancel("the workflow was cancelled")
 		}
-		if len(f.inbox) == 0 {
+		if len(f.inbox) == 0 || f.concluding {
 			return true, nil
 		}
 		f.serve()

@@ -1,0 +1,229 @@
+package temporal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// one is a model that asks for one call and then ends.
+func one() *looptest.Model {
+	return looptest.NewModel(call("c1", `{"text":"a"}`), looptest.Say("Done."))
+}
+
+// settling is a session whose reducer of tool results is f.
+func settling(f func() (reducer.Change[string], error)) session.Config {
+	cart := session.StateSlice[string]("cart")
+	take := session.On(cart, loop.ToolResult, "take", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
+		return f()
+	})
+	return session.Config{Slices: []session.Declared{cart}, Reducers: []session.Reducer{take}}
+}
+
+// Whatever user code says is measured before it is sent, and what the run ends with is never too large.
+func TestWhatUserCodeSaysIsMeasured(t *testing.T) {
+	large := strings.Repeat("x", 20_000)
+	fails := looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Auth}))
+	set := settling(func() (reducer.Change[string], error) { return reducer.Replace(large), nil })
+	refuse := settling(func() (reducer.Change[string], error) { return reducer.Change[string]{}, errors.New(large) })
+	for name, tt := range map[string]struct {
+		worker Worker
+		want   string
+	}{
+		"reducer":         {Worker{Model: one(), Tools: echo(t, say), Session: set}, "what the reducers change"},
+		"reducer_slow":    {Worker{Model: one(), Tools: echo(t, say), Session: set, Slow: true}, "what the reducers change"},
+		"reducer_refuses": {Worker{Model: one(), Tools: echo(t, say), Session: refuse}, ""},
+		"model_fails":     {Worker{Model: looptest.NewModel(looptest.Fail(errors.New(large)))}, "a model's reply"},
+		"tool_fails": {Worker{
+			Model: one(), Tools: echo(t, func(context.Context, string) (string, error) { return "", errors.New(large) }),
+		}, "the result of echo"},
+		"prompt": {Worker{Model: one(), Prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+			return large, nil, nil
+		}}, "the prompt"},
+		"planner": {Worker{Model: fails, Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+			return machine.Plan{}, errors.New(large)
+		})}, "the planner's answer"},
+		"adjust_panics": {Worker{Model: one(), Adjust: func(session.State) (policy.Layer, bool) { panic(large) }}, ""},
+		"prompt_fails": {Worker{Model: one(), Prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+			return "", nil, errors.New(large)
+		}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.worker.MaxPayload = 16_000
+			b := newBench(t, tt.worker, loop.Config{})
+			_, err := b.run()
+			b.ended(err, tt.want)
+		})
+	}
+}
+
+// ended checks how a run that said too much has ended; without want, its error was cut.
+func (b *bench) ended(err error, want string) {
+	b.t.Helper()
+	if size, ok := errors.AsType[*SizeError](err); assert.Equal(b.t, want != "", ok) && ok {
+		assert.Equal(b.t, want, size.What)
+	}
+	var out wire[report]
+	require.NoError(b.t, b.GetWorkflowResult(&out))
+	doc, err := json.Marshal(out)
+	require.NoError(b.t, err)
+	assert.Less(b.t, len(doc), 16_000)
+}
+
+func TestATryIsMeasured(t *testing.T) {
+	b := newBench(t, Worker{MaxPayload: 16_000, Try: func(context.Context, Try) (message.Usage, error) {
+		return message.Usage{}, errors.New(strings.Repeat("x", 20_000))
+	}}, loop.Config{})
+	m, err := loop.ToolCall("pay").Machine()
+	require.NoError(t, err)
+	b.order = order{Session: "order-42", Config: m}
+	_, err = b.run()
+	b.ended(err, "the outcome of a try")
+}
+
+// inNewHistory is a bench whose run goes on from another history, and is to go on in yet another one after its turn.
+func inNewHistory(t *testing.T, w Worker) *bench {
+	t.Helper()
+	first := newBench(t, w, loop.Config{})
+	first.SetContinueAsNewSuggested(true)
+	first.ExecuteWorkflow(first.agent.Agent, over(first.order))
+	again, ok := errors.AsType[*workflow.ContinueAsNewError](first.GetWorkflowError())
+	require.True(t, ok)
+	var next wire[order]
+	require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(again.Input, &next))
+	b := newBench(t, w, loop.Config{})
+	b.SetContinueAsNewSuggested(true)
+	b.order = next.v
+	return b
+}
+
+// A state that is too large to go into a new history ends the run before it is sent.
+func TestWhatGoesIntoANewHistoryIsMeasured(t *testing.T) {
+	two := looptest.Call(
+		message.Call{ID: "c1", Name: "echo", Arguments: `{"text":"a"}`}, message.Call{ID: "c2", Name: "echo", Arguments: `{"text":"b"}`},
+	)
+	b := inNewHistory(t, Worker{
+		MaxPayload: 16_000, Store: &memory{}, Model: looptest.NewModel(two, looptest.Say("Done.")),
+		Tools: echo(t, func(context.Context, string) (string, error) { return strings.Repeat("x", 10_000), nil }),
+	})
+	_, err := b.run()
+	b.ended(err, "what goes into a new history")
+}
+
+// The engine begins a call again whose heartbeat is too large: it is not sent.
+func TestProgressIsMeasured(t *testing.T) {
+	calls, beats := 0, 0
+	b := newBench(t, Worker{MaxPayload: 16_000, Model: one(), Tools: echo(t, func(ctx context.Context, _ string) (string, error) {
+		calls++
+		if err := tool.Progress(ctx, 1); err != nil {
+			return "", err
+		}
+		return "", tool.Progress(ctx, strings.Repeat("x", 20_000))
+	})}, loop.Config{})
+	b.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
+		var text string
+		assert.NoError(t, details.Get(&text))
+		assert.Equal(t, "1", text)
+		beats++
+	})
+	_, err := b.run()
+	b.ended(err, "the result of echo")
+	assert.Equal(t, 1, calls)
+	assert.Equal(t, 1, beats)
+}
+
+// Bytes that are no UTF-8 become U+FFFD, as in process.
+func TestWhatIsNoTextDoesNotEndARun(t *testing.T) {
+	const bad, good = "a\xffb", "a\uFFFDb"
+	b := newBench(t, Worker{
+		Model: looptest.NewModel(looptest.Call(message.Call{ID: bad, Name: bad, Arguments: `{"text":"` + bad + `"}`}), looptest.Say(bad)),
+		Tools: echo(t, say),
+		Prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+			return bad, []message.Message{{Role: message.User, Text: bad}}, nil
+		},
+	}, loop.Config{})
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, good, r.Text)
+
+	b = newBench(t, Worker{Model: looptest.NewModel(looptest.Fail(
+		&fault.ProviderError{Class: fault.Auth, Provider: bad, Model: bad, RequestID: bad, Message: bad},
+	))}, loop.Config{})
+	_, err = b.run()
+	var p *fault.ProviderError
+	require.ErrorAs(t, err, &p)
+	assert.Equal(t, good, p.Provider)
+
+	b = newBench(t, Worker{Model: one(), Adjust: func(session.State) (policy.Layer, bool) { panic(bad) }}, loop.Config{})
+	_, err = b.run()
+	require.EqualError(t, err, "temporal: adjusting the policy: panic: "+good)
+}
+
+// Slow reducers see what the events before theirs did, also those that came in meanwhile: each dispatch is a transaction.
+func TestSlowReducersLoseNothing(t *testing.T) {
+	cart := session.StateSlice[int]("cart")
+	entered, leave := make(chan struct{}), make(chan struct{})
+	add := func(v reducer.View[int], n int) (reducer.Change[int], error) {
+		held, _ := v.Last()
+		return reducer.Replace(held + n), nil
+	}
+	b := newBench(t, Worker{
+		Slow: true, Model: one(), Tools: echo(t, say),
+		Session: session.Config{Slices: []session.Declared{cart}, Reducers: []session.Reducer{
+			session.On(cart, "add", "add", add),
+			session.On(cart, loop.ToolResult, "slow", func(v reducer.View[int], _ json.RawMessage) (reducer.Change[int], error) {
+				close(entered)
+				<-leave
+				return add(v, 1)
+			}),
+		}},
+	}, loop.Config{})
+	told := &testsuite.TestUpdateCallback{OnComplete: func(_ any, err error) { assert.NoError(t, err) }}
+	go func() {
+		<-entered
+		b.RegisterDelayedCallback(func() {
+			b.UpdateWorkflow(UpdateDispatch, "u1", told, over([]session.Event{{Name: "add", Payload: json.RawMessage(`10`)}}))
+			b.UpdateWorkflow(UpdateDispatch, "u2", told, over([]session.Event{{Name: "add", Payload: json.RawMessage(`100`)}}))
+			b.RegisterDelayedCallback(func() { close(leave) }, 0)
+		}, 0)
+	}()
+	_, err := b.run()
+	require.NoError(t, err)
+	var out wire[report]
+	require.NoError(t, b.GetWorkflowResult(&out))
+	st, err := machine.Restore(out.v.State)
+	require.NoError(t, err)
+	held, _ := session.ViewIn(st.Session, cart).Last()
+	assert.Equal(t, 111, held)
+}
+
+// A run that could not be begun answers what is asked of it.
+func TestARunThatNeverBeganIsAsked(t *testing.T) {
+	b := newBench(t, Worker{Model: looptest.NewModel()}, loop.Config{})
+	b.order.Tools = []string{"fly"}
+	_, err := b.run()
+	require.ErrorContains(t, err, `no tool "fly"`)
+	for _, name := range []string{QueryStatus, QueryFeedback, QueryAttempts, QueryReducerErrors} {
+		_, err := b.QueryWorkflow(name)
+		assert.NoError(t, err, name)
+	}
+}
