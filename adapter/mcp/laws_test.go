@@ -37,7 +37,7 @@ func over(t interface{ Fatal(...any) }, r *sdk.CallToolResult) *sdk.CallToolResu
 func drawJSON(depth int) *rapid.Generator[any] {
 	leaves := []*rapid.Generator[any]{
 		rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.Int64().AsAny(), rapid.Float64().AsAny(), rapid.String().AsAny(),
-		rapid.SampledFrom([]string{"7", "{}", "[1]", "null", "<&>", " {\"a\": 1} "}).AsAny(),
+		rapid.SampledFrom([]string{"7", "line\u2028break", "{}", "[1]", "null", "<&>", " {\"a\": 1} "}).AsAny(),
 	}
 	if depth > 0 {
 		leaves = append(leaves, rapid.SliceOfN(drawJSON(depth-1), 0, 3).AsAny(), rapid.MapOfN(rapid.String(), drawJSON(depth-1), 0, 3).AsAny())

@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/schema"
 )
 
-// encode is JSON without the escapes that are for HTML, and without a line break at its end.
+// encode is canonical JSON: what the core makes of a result, byte for byte.
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -19,7 +20,7 @@ func encode(v any) (json.RawMessage, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return canon.JSON(b.Bytes())
 }
 
 // inputSchema is the schema of a tool's arguments as JSON. The error says why it cannot be used.
