@@ -4,8 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -225,5 +229,71 @@ func TestARunThatNeverBeganIsAsked(t *testing.T) {
 	for _, name := range []string{QueryStatus, QueryFeedback, QueryAttempts, QueryReducerErrors} {
 		_, err := b.QueryWorkflow(name)
 		assert.NoError(t, err, name)
+	}
+}
+
+// full is a storage that takes nothing.
+type full struct{ memory }
+
+func (*full) Save(context.Context, string, []byte) error { return errors.New("the disk is full") }
+
+// A reply that the store does not take ends the run; the call is not made, and paid for, again.
+func TestAReplyThatCannotBeKeptIsAskedForOnce(t *testing.T) {
+	calls := 0
+	b := newBench(t, Worker{MaxPayload: policy.Unlimited, Model: loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		calls++
+		return looptest.Say(strings.Repeat("x", 100_000)).Reply, nil
+	})}, loop.Config{})
+	b.SetDataConverter(ClaimCheck(nil, &full{}, 0))
+	_, err := b.run()
+	var run *RunError
+	require.ErrorAs(t, err, &run)
+	require.ErrorContains(t, err, "the disk is full")
+	assert.Equal(t, 1, calls)
+}
+
+// Of many calls, so many run at once as the worker says, and their outcomes enter in call order.
+func TestManyCallsOfOneReply(t *testing.T) {
+	var calls []message.Call
+	for n := range 60 {
+		calls = append(calls, message.Call{ID: strconv.Itoa(n), Name: "echo", Arguments: `{"text":"` + strconv.Itoa(n) + `"}`})
+	}
+	var mu sync.Mutex
+	now, most := 0, 0
+	b := newBench(t, Worker{
+		Parallel: 3, Model: looptest.NewModel(looptest.Call(calls...), looptest.Say("Done.")),
+		Tools: echo(t, func(_ context.Context, text string) (string, error) {
+			mu.Lock()
+			now++
+			most = max(most, now)
+			mu.Unlock()
+			runtime.Gosched()
+			mu.Lock()
+			defer mu.Unlock()
+			now--
+			return text, nil
+		}),
+	}, loop.Config{})
+	r, err := b.run()
+	require.NoError(t, err)
+	for n := range calls {
+		assert.Equal(t, strconv.Quote(strconv.Itoa(n)), r.Transcript.At(2+n).Text)
+	}
+	assert.LessOrEqual(t, most, 3)
+}
+
+// A correction waits for nothing, and sets no timer; a wait sets one.
+func TestOnlyWaitsSetTimers(t *testing.T) {
+	overloaded := looptest.Fail(&fault.ProviderError{Class: fault.Overloaded})
+	for want, model := range map[int]*looptest.Model{
+		0: looptest.NewModel(call("c1", `{"text":1}`), call("c2", `{"text":2}`), looptest.Say("Done.")),
+		1: looptest.NewModel(overloaded, looptest.Say("Done.")),
+	} {
+		b := newBench(t, Worker{Model: model, Tools: echo(t, say)}, loop.Config{})
+		timers := 0
+		b.SetOnTimerScheduledListener(func(string, time.Duration) { timers++ })
+		_, err := b.run()
+		require.NoError(t, err)
+		assert.Equal(t, want, timers)
 	}
 }

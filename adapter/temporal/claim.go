@@ -8,6 +8,7 @@ import (
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
+	sdk "go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/retake-go/retake/loop"
@@ -54,7 +55,9 @@ func (c *claims) Encode(all []*commonpb.Payload) ([]*commonpb.Payload, error) {
 		sum := sha256.Sum256(doc)
 		name := "retake/payload/" + hex.EncodeToString(sum[:])
 		if err := c.store.Save(context.Background(), name, doc); err != nil {
-			return nil, fmt.Errorf("temporal: keeping a payload of %d bytes: %w", len(doc), err)
+			// The engine would begin the call again, which may have been paid for.
+			text := fmt.Sprintf("temporal: keeping a payload of %d bytes: %v", len(doc), err)
+			return nil, sdk.NewNonRetryableApplicationError(text, "ClaimCheck", err)
 		}
 		out[n] = &commonpb.Payload{Metadata: map[string][]byte{converter.MetadataEncoding: []byte(claimEncoding)}, Data: []byte(name)}
 	}
