@@ -293,7 +293,7 @@ func waiting() int {
 // Every line comes to an end, also with few sessions, whose memory is below what else changes; a goroutine is not.
 func TestEveryLine(t *testing.T) {
 	for _, w := range waiters {
-		if each := measure(w, 100); w.blocking && each <= 0 {
+		if each := measure(w, 2000); w.blocking && each <= 0 {
 			t.Error(w.name, each)
 		}
 	}
