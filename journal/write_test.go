@@ -113,8 +113,9 @@ func fill(t *rapid.T, v reflect.Value, depth int) {
 }
 
 func TestAnyRecordIsWrittenTheQuickWayAsTheLibraryWritesIt(t *testing.T) {
-	quick := 0
+	quick, all := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
+		all++
 		var rec Record
 		if rapid.Bool().Draw(t, "event?") {
 			rec.Event = &Event{}
@@ -141,7 +142,7 @@ func TestAnyRecordIsWrittenTheQuickWayAsTheLibraryWritesIt(t *testing.T) {
 			require.Equal(t, want.Event, ev)
 		}
 	})
-	assert.Greater(t, quick, 20, "most are common")
+	assert.Greater(t, quick, all/10, "many are common")
 }
 
 // TestEveryFieldIsWritten sets each field of the types of a record alone: a field that the quick way forgets fails here.
