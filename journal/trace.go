@@ -69,9 +69,6 @@ func (s *Steps) record() (Record, error) {
 	}
 }
 
-// Torn is as [Reader.Torn].
-func (s *Steps) Torn() []byte { return s.r.Torn() }
-
 // Trace writes the steps of a journal to to, one line each: see [Step.Trace]. Two runs of the same script and seed give the
 // same bytes, whatever crashes they survived.
 func Trace(in io.Reader, to io.Writer) error {
