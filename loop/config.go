@@ -93,7 +93,7 @@ type options struct {
 	models   map[string]Model
 	stream   func(Delta)
 	parallel int
-	journal  *journal.Journal
+	journal  recorder
 	// journals is set where a journal was given, be it nil.
 	journals bool
 }
@@ -139,7 +139,7 @@ func WithParallel(n int) Option { return func(o *options) { o.parallel = n } }
 // resumed ([Resume]) and replayed. A session without an id takes the journal's. Where the journal's last run has not ended,
 // no other can begin; but [Do] and [Attempts] of the same action go on with it.
 func WithJournal(j *journal.Journal) Option {
-	return func(o *options) { o.journal, o.journals = j, true }
+	return func(o *options) { o.journal, o.journals = recorderOf(j), true }
 }
 
 // standard are the options of a driver where none is given. Read-only.

@@ -3,11 +3,33 @@ package loop
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 )
+
+// recorder is what runs ask of a [journal.Journal]. They know it by this interface alone, so that a program without a journal
+// does not link what writes one.
+type recorder interface {
+	Session() string
+	Unfinished() bool
+	Past() (*journal.Fold, error)
+	Resumed(at time.Time, asked machine.EffectKind) error
+	Begin(h journal.Header, st machine.State) error
+	Step(ev machine.Event, effects []machine.Effect, st machine.State) error
+	Note(n journal.Note) error
+	Warning() string
+}
+
+// recorderOf is a journal as runs know it; nil for none.
+func recorderOf(j *journal.Journal) recorder {
+	if j == nil {
+		return nil
+	}
+	return j
+}
 
 // header is what a journal says of a run at its beginning.
 func header(m machine.Config, cfg Config) journal.Header {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -47,7 +46,7 @@ type Runner struct {
 	settings tool.Settings
 	record   func(machine.Event, []machine.Effect, machine.State)
 	// journal is nil where nothing is recorded; warnings are what is to be said of it in the result.
-	journal  *journal.Journal
+	journal  recorder
 	warnings []string
 	// refused is the error of the reducer that failed last in this process.
 	refused *fault.ReducerError
@@ -122,7 +121,7 @@ func (r *Runner) begin(m *machine.Compiled, o *options) error {
 }
 
 // name gives the session its id, where it has none yet.
-func (r *Runner) name(j *journal.Journal) error {
+func (r *Runner) name(j recorder) error {
 	switch id := r.s.ID(); {
 	case j != nil && id != "" && id != j.Session():
 		return fmt.Errorf("loop: the journal is that of session %q, and the session is %q", j.Session(), id)

@@ -60,7 +60,7 @@ func (p *Pool) begin(t *Seat, prompt string) (*driver, machine.Effect, error) {
 	o := p.o
 	if t.journal != nil {
 		own := *p.o
-		own.journal, own.journals = t.journal, true
+		own.journal, own.journals = recorderOf(t.journal), true
 		o = &own
 	}
 	ctx := context.Background()
@@ -120,7 +120,7 @@ func (t *Seat) leave(d *driver) {
 func (t *Seat) driver(ctx context.Context) (*driver, context.Context, machine.Effect) {
 	p := t.pool
 	st := t.parked.State(t.s.State())
-	r := &Runner{cfg: p.cfg.Config, s: t.s, st: st, settings: p.settings, journal: t.journal}
+	r := &Runner{cfg: p.cfg.Config, s: t.s, st: st, settings: p.settings, journal: recorderOf(t.journal)}
 	if st.Policy != &p.compiled.Config().Policy {
 		r.settings = ReadSettings(st.Policy)
 	}
