@@ -15,8 +15,18 @@
 //
 // A reply is read and checked; bad calls are answered with feedback, good ones are run, at most [WithParallel] at a time;
 // their results enter in call order, each after the reducers of the session have seen it; then the wait, if any; then the
-// next model call. A run that has been decided to stop runs nothing more. When the context ends, the run is recorded as
-// cancelled and returns at once; a tool that ignores its context goes on alone, and its result is dropped.
+// next model call. A run that has been decided to stop runs nothing more.
+//
+// # Who runs what, and what the end of the context does
+//
+// Models, and a call that is the only one of its reply to be run, are called on the goroutine of the run; calls that run beside
+// others have a goroutine each. When the context ends, the run is recorded as cancelled and returns at once, but for the model or
+// the lone tool that it has called: it returns when they do, and what they return is dropped. Tools that run beside others, and
+// all tools with [WithDetachedTools], are not waited for: one that ignores its context goes on alone, and its result is dropped.
+//
+// A tool that panics has failed with an error. So has one that ends its goroutine ([ErrToolExited]), unless that is the goroutine
+// of the run: then the run is recorded as cancelled, the session is let go, and the goroutine ends as it was asked to. A worker
+// of a [Pool] that ends so is replaced.
 //
 // # What a failure is
 //

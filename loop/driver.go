@@ -34,6 +34,8 @@ type driver struct {
 	adjusted policy.Layer
 	// landed are the results that a journal holds already; nil for none.
 	landed *journal.Fold
+	// exited is set while a tool runs on the goroutine of the run, and stays so where it ended that goroutine.
+	exited bool
 }
 
 func newDriver(ctx context.Context, model Model, s *session.Session, cfg Config, opts []Option) (*driver, error) {
@@ -107,6 +109,7 @@ func (d *driver) tell(all ...Notice) {
 // run runs from the given messages until the core stops.
 func (d *driver) run(ctx context.Context, prompt ...message.Message) (Result, error) {
 	ctx, end := d.whole(ctx, false)
+	defer d.ifExited(end)
 	effects, err := d.runner.Start(d.now(), prompt...)
 	return end(d.goOn(ctx, effects, err))
 }

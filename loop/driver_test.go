@@ -108,24 +108,6 @@ func TestCancellationAtEveryPointLeavesAConsistentSession(t *testing.T) {
 	}
 }
 
-func TestAToolThatIgnoresItsContextDoesNotHoldTheRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		done := make(chan struct{})
-		book := func(context.Context, booking) (receipt, error) {
-			defer close(done)
-			<-time.After(time.Hour)
-			return receipt{"too late"}, nil
-		}
-		start := time.Now()
-		_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)})
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Equal(t, time.Minute, time.Since(start))
-		<-done
-	})
-}
-
 func TestWaitsOfTheRealClockEndWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

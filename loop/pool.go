@@ -197,11 +197,7 @@ func (p *Pool) Run(ctx context.Context, workers int) error {
 	jobs := make(chan *Seat)
 	defer close(jobs)
 	for range workers {
-		all.Go(func() {
-			for t := range jobs {
-				t.work(ctx)
-			}
-		})
+		all.Go(func() { p.worker(ctx, jobs, &all) })
 	}
 	for {
 		t, over, err := p.await(ctx)
@@ -215,6 +211,20 @@ func (p *Pool) Run(ctx context.Context, workers int) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// worker goes on with the runs that come. Where a tool ends its goroutine, another takes its place.
+func (p *Pool) worker(ctx context.Context, jobs <-chan *Seat, all *sync.WaitGroup) {
+	over := false
+	defer func() {
+		if !over {
+			all.Go(func() { p.worker(ctx, jobs, all) })
+		}
+	}()
+	for t := range jobs {
+		t.work(ctx)
+	}
+	over = true
 }
 
 // await waits until a run is due, and takes it; over is set where there is none any more.

@@ -42,6 +42,7 @@ func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Ses
 		return d.runner.Result(nil)
 	}
 	ctx, end := d.whole(ctx, true)
+	defer d.ifExited(end)
 	return end(d.goOn(ctx, []machine.Effect{asked}, nil))
 }
 

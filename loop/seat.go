@@ -147,6 +147,11 @@ func (t *Seat) work(drive context.Context) {
 	defer stop(nil)
 	t.begun(stop)
 	d, ctx, asked := t.driver(ctx)
+	defer func() {
+		if d.exited {
+			t.over(d, nil)
+		}
+	}()
 	for {
 		if asked.Kind == machine.WaitUntil && asked.Wait.Until.After(d.now()) && ctx.Err() == nil {
 			t.asked = nil
@@ -183,9 +188,12 @@ func (t *Seat) begun(stop context.CancelCauseFunc) {
 // over tells of the end.
 func (t *Seat) over(d *driver, err error) {
 	var r Result
-	if err != nil {
+	switch {
+	case d.exited:
+		r, err = d.exit()
+	case err != nil:
 		err = d.broken(err)
-	} else {
+	default:
 		r, err = d.runner.Result(d.cause)
 	}
 	if t.rest != nil && t.rest.end != nil {

@@ -2,17 +2,28 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/tool"
 )
 
-// runTools runs the calls of a reply, at most d.parallel at a time, and feeds their outcomes in call order. When the
-// context ends it does not wait for the calls: what they return then is dropped.
+// runTools runs the calls of a reply, and feeds their outcomes in call order. One that is alone is run on the goroutine of the
+// run, unless the options detach it; several run on goroutines of their own, at most d.parallel at a time.
 func (d *driver) runTools(ctx context.Context, runs []machine.ToolRun) ([]machine.Effect, error) {
-	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs))}
-	slots := make(chan struct{}, d.parallel)
+	if len(runs) > 1 || d.detached {
+		return d.collectTools(ctx, d.startTools(ctx, runs))
+	}
+	if landed, ok := d.landed.Result(runs[0]); ok {
+		return d.toolEnded(ctx, runs[0], outcomeOf(landed))
+	}
+	return d.toolEnded(ctx, runs[0], d.invokeHere(ctx, runs[0]))
+}
+
+// startTools starts the calls of a reply that have not landed yet.
+func (d *driver) startTools(ctx context.Context, runs []machine.ToolRun) *batch {
+	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs)), slots: make(chan struct{}, d.parallel)}
 	// What the journal holds is read before any call runs, for calls that land are added to it.
 	for n, run := range runs {
 		b.outcomes[n] = make(chan tool.Outcome, 1)
@@ -20,57 +31,72 @@ func (d *driver) runTools(ctx context.Context, runs []machine.ToolRun) ([]machin
 			b.outcomes[n] <- outcomeOf(landed)
 		}
 	}
-	for n, run := range runs {
-		if len(b.outcomes[n]) > 0 {
-			continue
+	for n := range runs {
+		if len(b.outcomes[n]) == 0 {
+			go d.runOne(ctx, b, n)
 		}
-		go func() {
-			select {
-			case slots <- struct{}{}:
-				out := d.invoke(ctx, run)
-				if int(b.turn.Load()) < n {
-					d.land(run, out)
-				}
-				b.outcomes[n] <- out
-				<-slots
-			case <-ctx.Done():
-			}
-		}()
 	}
-	return d.collectTools(ctx, b)
+	return b
 }
 
 // batch are calls that run at the same time.
 type batch struct {
 	runs     []machine.ToolRun
 	outcomes []chan tool.Outcome
+	// slots holds a token for each call that runs.
+	slots chan struct{}
 	// turn is the place of the call whose outcome enters next.
 	turn atomic.Int32
 }
 
+// runOne runs call n of a batch, once there is a slot for it. A tool that ends its goroutine has an outcome too.
+func (d *driver) runOne(ctx context.Context, b *batch, n int) {
+	select {
+	case b.slots <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	out := tool.Outcome{Err: ErrToolExited}
+	defer func() {
+		if int(b.turn.Load()) < n {
+			d.land(b.runs[n], out)
+		}
+		b.outcomes[n] <- out
+		<-b.slots
+	}()
+	out = d.invoke(ctx, b.runs[n])
+}
+
+// collectTools feeds the outcomes of a batch. When the context ends it does not wait for the calls: what they return then is
+// dropped.
 func (d *driver) collectTools(ctx context.Context, b *batch) (effects []machine.Effect, err error) {
 	for n, run := range b.runs {
 		b.turn.Store(int32(n))
 		select {
 		case out := <-b.outcomes[n]:
-			if ctx.Err() != nil {
-				return d.cancel(ctx)
-			}
-			if err := d.adjustPolicy(); err != nil {
-				return nil, err
-			}
-			if d.err = out.Err; out.Err != nil {
-				d.asked = with(d.asked, run.Index, out.Err)
-			}
-			d.tool = run.Tool
-			if effects, err = d.runner.ToolEnded(d.now(), run, out); err != nil {
-				return nil, err
+			if effects, err = d.toolEnded(ctx, run, out); err != nil || d.runner.st.Phase == machine.Stopped {
+				return effects, err
 			}
 		case <-ctx.Done():
 			return d.cancel(ctx)
 		}
 	}
 	return effects, nil
+}
+
+// toolEnded feeds the outcome of a call.
+func (d *driver) toolEnded(ctx context.Context, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
+	if ctx.Err() != nil {
+		return d.cancel(ctx)
+	}
+	if err := d.adjustPolicy(); err != nil {
+		return nil, err
+	}
+	if d.err = out.Err; out.Err != nil {
+		d.asked = with(d.asked, run.Index, out.Err)
+	}
+	d.tool = run.Tool
+	return d.runner.ToolEnded(d.now(), run, out)
 }
 
 func with(errs map[int]error, n int, err error) map[int]error {
@@ -81,13 +107,41 @@ func with(errs map[int]error, n int, err error) map[int]error {
 	return errs
 }
 
-func (d *driver) invoke(ctx context.Context, run machine.ToolRun) tool.Outcome {
+// ErrToolExited is the error of a tool that ended the goroutine it ran on, as the FailNow of a test does; where that was the
+// goroutine of the run, it is what the run was cancelled by.
+var ErrToolExited = errors.New("loop: the tool ended its goroutine (runtime.Goexit)")
+
+// invokeHere runs a call on the goroutine of the run.
+func (d *driver) invokeHere(ctx context.Context, run machine.ToolRun) tool.Outcome {
+	d.exited = true // unless it returns
+	out := d.invoke(ctx, run)
+	d.exited = false
+	return out
+}
+
+// ifExited ends a run whose goroutine a tool has ended, and tells end of it.
+func (d *driver) ifExited(end func(Result, error) (Result, error)) {
+	if d.exited {
+		_, _ = end(d.exit())
+	}
+}
+
+// exit ends such a run.
+func (d *driver) exit() (Result, error) {
+	d.cause = ErrToolExited
+	if _, err := d.runner.Cancel(d.now()); err != nil {
+		return Result{}, d.broken(err)
+	}
+	return d.runner.Result(d.cause)
+}
+
+func (d *driver) invoke(ctx context.Context, run machine.ToolRun) (out tool.Outcome) {
 	ctx, end := d.begin(ctx, Work{Kind: WorkTool, Tool: run.Tool, CallID: run.ID, Transport: run.Transport})
+	out.Err = ErrToolExited
+	defer func() { end(toolRunEnd(out)) }()
 	t, _ := d.cfg.Tools.Get(run.Tool)
 	ctx = tool.WithInvocation(ctx, tool.Invocation{Key: run.Key, CallID: run.ID, Report: func(p []byte) { d.progress(run, p) }})
-	out := t.Invoke(ctx, run.Arguments)
-	end(toolRunEnd(out))
-	return out
+	return t.Invoke(ctx, run.Arguments)
 }
 
 func (d *driver) progress(run machine.ToolRun, p []byte) {

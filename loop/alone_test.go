@@ -1,0 +1,192 @@
+package loop_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
+)
+
+// manners are the ways in which the calls of a reply are run.
+var manners = map[string]struct {
+	calls int
+	opts  []loop.Option
+	// here is set where they are run on the goroutine of the run.
+	here bool
+}{
+	"alone":          {1, nil, true},
+	"alone_detached": {1, []loop.Option{loop.WithDetachedTools()}, false},
+	"beside_another": {2, nil, false},
+}
+
+// ends are the ends of work that a tracer is told.
+type ends struct {
+	mu  sync.Mutex
+	all map[loop.WorkKind][]loop.WorkEnd
+}
+
+func (e *ends) tracer() loop.Option {
+	return loop.WithObserver(tracerFunc(func(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
+		return ctx, func(end loop.WorkEnd) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.all[w.Kind] = append(e.all[w.Kind], end)
+		}
+	}))
+}
+
+func (e *ends) of(k loop.WorkKind) []loop.WorkEnd {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.all[k]
+}
+
+func roomCalls(n int) (calls []message.Call) {
+	for range n {
+		calls = append(calls, message.Call{Name: "book_room", Arguments: lisbon})
+	}
+	return calls
+}
+
+func TestAToolThatIgnoresItsContextHoldsTheRunOnlyWhereItIsAlone(t *testing.T) {
+	for name, m := range manners {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				book := func(context.Context, booking) (receipt, error) {
+					<-time.After(time.Hour)
+					return receipt{"too late"}, nil
+				}
+				s := newSession(t)
+				start := time.Now()
+				result, err := loop.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(m.calls)...)), s, "Book.", loop.Config{Tools: bookRoom(t, book)}, m.opts...)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorIs(t, err, policy.Cancelled)
+				took := time.Minute
+				if m.here {
+					took = time.Hour
+				}
+				assert.Equal(t, took, time.Since(start))
+				for _, said := range result.Transcript.All() {
+					assert.NotContains(t, said.Text, "too late", "what it returned is dropped")
+				}
+				require.NoError(t, s.Acquire(), "the session is free again")
+				<-time.After(time.Hour) // until the tools have returned
+			})
+		})
+	}
+}
+
+func TestALoneToolThatHeedsItsContextEndsTheRunAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		book := func(ctx context.Context, _ booking) (receipt, error) {
+			<-ctx.Done()
+			return receipt{}, ctx.Err()
+		}
+		start := time.Now()
+		result, err := loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)})
+		require.ErrorIs(t, err, policy.Cancelled)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, time.Minute, time.Since(start))
+		last, _ := result.Transcript.Last()
+		assert.Equal(t, "No result: the run was stopped.", last.Text)
+	})
+}
+
+// onItsOwn runs f on a goroutine of its own, and reports whether it returned.
+func onItsOwn(f func()) (returned bool) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		f()
+		returned = true
+	}()
+	<-over
+	return returned
+}
+
+func TestAToolThatEndsItsGoroutine(t *testing.T) {
+	for name, m := range manners {
+		t.Run(name, func(t *testing.T) {
+			told := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}
+			book := func(context.Context, booking) (receipt, error) { runtime.Goexit(); return receipt{}, nil }
+			model := looptest.NewModel(looptest.Call(roomCalls(m.calls)...), looptest.Say("Sorry."))
+			s := newSession(t)
+			j := recorded(t, journal.Dir(t.TempDir()))
+			defer j.Close()
+			var err error
+			returned := onItsOwn(func() {
+				_, err = loop.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, book)}, append(m.opts, loop.WithJournal(j), told.tracer())...)
+			})
+			assert.Equal(t, !m.here, returned)
+			require.NoError(t, s.Acquire(), "the session is free again")
+			assert.False(t, j.Unfinished())
+			require.NoError(t, err)
+			require.Len(t, told.of(loop.WorkRun), 1)
+			require.Len(t, told.of(loop.WorkTool), m.calls)
+			for _, end := range told.of(loop.WorkTool) {
+				assert.ErrorIs(t, end.Err, loop.ErrToolExited)
+			}
+			run := told.of(loop.WorkRun)[0]
+			if m.here {
+				require.ErrorIs(t, run.Err, policy.Cancelled)
+				assert.ErrorIs(t, run.Err, loop.ErrToolExited)
+				return
+			}
+			require.NoError(t, run.Err)
+			shown, _ := model.Requests()[1].Messages.Last()
+			assert.Equal(t, "The tool failed with an error of its own. The same call will not help.", shown.Text)
+		})
+	}
+}
+
+func TestAToolThatPanicsAloneHasFailed(t *testing.T) {
+	book := func(context.Context, booking) (receipt, error) { panic("no room") }
+	told := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}
+	result, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("Sorry.")), newSession(t), "Book.",
+		loop.Config{Tools: bookRoom(t, book)}, told.tracer())
+	require.NoError(t, err)
+	assert.Equal(t, "Sorry.", result.Text)
+	var panicked *tool.PanicError
+	require.ErrorAs(t, told.of(loop.WorkTool)[0].Err, &panicked)
+}
+
+func TestAWorkerThatAToolEndsIsReplaced(t *testing.T) {
+	book := func(context.Context, booking) (receipt, error) { runtime.Goexit(); return receipt{}, nil }
+	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
+		if first, _ := req.Messages.Last(); first.Text == "Hello." {
+			return message.Reply{Text: "done"}, nil
+		}
+		return message.Reply{Calls: roomCalls(1)}, nil
+	})
+	p, ended := pooled(t, loop.PoolConfig{Model: model, Config: loop.Config{Tools: bookRoom(t, book)}})
+	for _, prompt := range []string{"Book.", "Book.", "Hello."} {
+		_, err := p.Add(newSession(t), prompt, nil)
+		require.NoError(t, err)
+	}
+	require.NoError(t, p.Run(t.Context(), 1))
+	all := ended()
+	require.Len(t, all, 3)
+	for _, gone := range all[:2] {
+		require.ErrorIs(t, gone.err, policy.Cancelled)
+		require.ErrorIs(t, gone.err, loop.ErrToolExited)
+		require.NoError(t, gone.session.Acquire(), "the session is free again")
+	}
+	require.NoError(t, all[2].err)
+	assert.Empty(t, p.Close())
+}
