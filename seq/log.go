@@ -1,12 +1,6 @@
 package seq
 
-import (
-	"iter"
-	"sync/atomic"
-)
-
-// minBlock is the room of a first block, so that the short logs of most runs are allocated once.
-const minBlock = 4
+import "iter"
 
 // Log is a persistent append-only sequence. It is a value of two words, cheap to copy. The zero value is empty and ready for
 // use. Safe for concurrent use, appending included.
@@ -15,94 +9,92 @@ type Log[T any] struct {
 	n     int
 }
 
-// block is memory shared by all logs that grew from one another. The cells below claimed belong to some log and are written
-// once, by whoever moved claimed over them, before any log that holds them exists.
-type block[T any] struct {
-	cells   []T
-	claimed atomic.Int64
-}
-
 // Of returns a log of the values, which are copied.
 func Of[T any](values ...T) Log[T] { return Log[T]{}.Append(values...) }
 
-// Append returns l followed by the values; l itself stays as it was. Appending to the newest log of a line costs amortised
-// O(len(values)); appending to a log that has been appended to before copies it once.
+// Append returns l followed by the values; l itself stays as it was. It costs amortised O(len(values)): of what l holds, no
+// more than a short part at its end is ever copied.
 func (l Log[T]) Append(values ...T) Log[T] {
 	if len(values) == 0 {
 		return l
 	}
-	end := l.n + len(values)
-	if b := l.block; b != nil && end <= len(b.cells) && b.claimed.CompareAndSwap(int64(l.n), int64(end)) {
-		copy(b.cells[l.n:end], values)
-		return Log[T]{block: b, n: end}
-	}
-	b := newBlock[T](max(minBlock, end, 2*l.n))
-	b.claimed.Store(int64(end))
-	copy(b.cells, l.cells())
-	copy(b.cells[l.n:end], values)
-	return Log[T]{block: b, n: end}
+	l, room := l.grow(len(values))
+	copy(room, values)
+	return l
 }
 
-// newBlock returns a block with room for n values. A smallest one is allocated with its cells.
-func newBlock[T any](n int) *block[T] {
-	if n > minBlock {
-		return &block[T]{cells: make([]T, n)}
+// Add is Append of one value, for values that are big: it returns besides where the log holds its copy of it, which is to be
+// read and never written to.
+func (l Log[T]) Add(value *T) (longer Log[T], held *T) {
+	l, room := l.grow(1)
+	room[0] = *value
+	return l, &room[0]
+}
+
+// grow returns l with so many more values, and the room for them, which is the caller's alone until others have the log.
+func (l Log[T]) grow(more int) (Log[T], []T) {
+	b, end := l.block, l.n+more
+	if b == nil || !b.claim(l.n, end) {
+		b = l.after(more)
 	}
-	whole := &struct {
-		block[T]
-		room [minBlock]T
-	}{}
-	whole.cells = whole.room[:]
-	return &whole.block
+	return Log[T]{block: b, n: end}, b.cells[l.n-b.first : end-b.first]
 }
 
 // Len is the number of values.
 func (l Log[T]) Len() int { return l.n }
 
-// At returns the value at index i, counted from 0. It panics out of range, as a slice does.
-func (l Log[T]) At(i int) T { return l.cells()[i] }
+// At returns the value at index i, counted from 0. It panics out of range, as a slice does. It is fastest at the end, and takes
+// O(log n) at worst.
+func (l Log[T]) At(i int) T {
+	if i < 0 || i >= l.n {
+		_ = make([]struct{}, l.n)[i] // panics as a slice does, whose words are recorded where a reducer fails so
+	}
+	b := l.block.at(i)
+	return b.cells[i-b.first]
+}
 
 // Last returns the newest value; ok is false where the log is empty.
 func (l Log[T]) Last() (value T, ok bool) {
 	if l.n == 0 {
 		return value, false
 	}
-	return l.block.cells[l.n-1], true
+	return l.block.cells[l.n-1-l.block.first], true
 }
 
 // All yields every index and value, oldest first. Nothing is copied but the value at hand.
 func (l Log[T]) All() iter.Seq2[int, T] {
-	return func(yield func(int, T) bool) {
-		for i, v := range l.cells() {
-			if !yield(i, v) {
-				return
-			}
-		}
-	}
+	return func(yield func(int, T) bool) { l.block.all(l.n, yield) }
 }
 
 // Backward yields every index and value, newest first. Nothing is copied but the value at hand.
 func (l Log[T]) Backward() iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
-		cells := l.cells()
-		for i := len(cells) - 1; i >= 0; i-- {
-			if !yield(i, cells[i]) {
-				return
+		end := l.n
+		for b := l.block; b != nil; b = b.before {
+			for i := end - 1; i >= b.first; i-- {
+				if !yield(i, b.cells[i-b.first]) {
+					return
+				}
 			}
+			end = b.first
 		}
 	}
 }
 
-// Slice returns the values from index from up to, but not including, index to. It shares the log's memory: read it, never
-// write to it; appending to it copies. It panics out of range, as slicing does.
-func (l Log[T]) Slice(from, to int) []T { return l.cells()[from:to:to] }
-
-// cells is the part of the block that is l's own, with no room left, so that an index beyond it is out of range.
-func (l Log[T]) cells() []T {
-	if l.block == nil {
+// Slice returns the values from index from up to, but not including, index to. Where they lie in one piece of the log's memory,
+// as the newest mostly do, it shares that memory, else it copies them: read it, never write to it; appending to it copies. It
+// panics out of range, as slicing does.
+func (l Log[T]) Slice(from, to int) []T {
+	_ = make([]struct{}, l.n)[from:to:to] // panics out of range
+	if from == to {
 		return nil
 	}
-	return l.block.cells[:l.n:l.n]
+	if b := l.block.at(to - 1); from >= b.first {
+		return b.cells[from-b.first : to-b.first : to-b.first]
+	}
+	values := make([]T, to-from)
+	l.block.copy(values, from, to)
+	return values
 }
 
 // tightRoom is up to which length a log is copied by Tight: beyond it, copying would cost more than the room that it saves.
@@ -116,6 +108,6 @@ func (l Log[T]) Tight() Log[T] {
 	}
 	b := &block[T]{cells: make([]T, l.n)}
 	b.claimed.Store(int64(l.n))
-	copy(b.cells, l.cells())
+	l.block.copy(b.cells, 0, l.n)
 	return Log[T]{block: b, n: l.n}
 }

@@ -84,7 +84,7 @@ func TestAppendedValuesAreCopied(t *testing.T) {
 	assert.Equal(t, []int{1, 2}, values(l))
 }
 
-// Whatever is appended to whichever log, each log holds exactly what its own line of appends says.
+// Whatever is appended to whichever log, each log holds exactly what its own line of appends says, however it is read.
 func TestBranchesNeverSeeEachOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		logs := []seq.Log[int]{{}}
@@ -92,20 +92,80 @@ func TestBranchesNeverSeeEachOther(t *testing.T) {
 		next := 0
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			from := rapid.IntRange(0, len(logs)-1).Draw(t, "from")
-			added := make([]int, rapid.IntRange(0, 12).Draw(t, "added"))
+			added := make([]int, rapid.IntRange(0, 40).Draw(t, "added"))
 			for i := range added {
 				next++
 				added[i] = next
 			}
-			logs = append(logs, logs[from].Append(added...))
+			logs = append(logs, appended(logs[from], added))
 			model = append(model, append(slices.Clone(model[from]), added...))
 		}
 		for i, l := range logs {
-			if !slices.Equal(values(l), model[i]) || !slices.Equal(l.Slice(0, l.Len()), model[i]) {
-				t.Fatalf("log %d holds %v, want %v", i, values(l), model[i])
-			}
+			from := rapid.IntRange(0, l.Len()).Draw(t, "slice from")
+			to := rapid.IntRange(from, l.Len()).Draw(t, "slice to")
+			checkHolds(t, l, model[i], from, to)
 		}
 	})
+}
+
+// appended appends one value by Add, any other number at once.
+func appended(l seq.Log[int], added []int) seq.Log[int] {
+	if len(added) != 1 {
+		return l.Append(added...)
+	}
+	value := added[0]
+	longer, held := l.Add(&value)
+	if value = -1; *held != added[0] {
+		panic("the log has no copy of its own")
+	}
+	return longer
+}
+
+// checkHolds reads a log in every way.
+func checkHolds(t require.TestingT, l seq.Log[int], want []int, from, to int) {
+	require.Equal(t, len(want), l.Len())
+	require.Equal(t, append([]int{}, want...), values(l))
+	require.True(t, slices.Equal(want, l.Slice(0, l.Len())))
+	part := l.Slice(from, to)
+	require.True(t, slices.Equal(want[from:to], part))
+	require.Equal(t, len(part), cap(part), "there is no room to write to")
+	at := l.Len()
+	for i, v := range l.Backward() {
+		at--
+		require.Equal(t, at, i)
+		require.Equal(t, want[i], v)
+		require.Equal(t, v, l.At(i))
+	}
+	require.Zero(t, at)
+	last, ok := l.Last()
+	require.Equal(t, len(want) > 0, ok)
+	require.True(t, !ok || last == want[len(want)-1])
+}
+
+// A log of any length lies in few blocks, one that others branch off at each value too.
+func TestBlocksAreFew(t *testing.T) {
+	for name, c := range map[string]struct{ branches, length, most int }{
+		"a line":             {0, 100_000, 50},
+		"one branch each":    {1, 10_000, 100},
+		"several each":       {3, 10_000, 100},
+		"short":              {0, 6, 2},
+		"short and branched": {2, 6, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var l seq.Log[int]
+			for i := range c.length {
+				for range c.branches {
+					l.Append(-1)
+				}
+				l = l.Append(i)
+			}
+			assert.LessOrEqual(t, seq.Blocks(l), c.most)
+			for i, v := range l.All() {
+				require.Equal(t, i, v)
+			}
+			assert.Equal(t, 0, l.At(0))
+		})
+	}
 }
 
 // Many goroutines append to one log while others read it and what came of it.
