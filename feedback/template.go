@@ -3,8 +3,7 @@ package feedback
 import (
 	"errors"
 	"io"
-	"maps"
-	"text/template"
+	"strings"
 )
 
 // TemplateLimits bound a prompt template. The zero value is refused; [DefaultTemplateLimits] is the usual choice.
@@ -37,11 +36,14 @@ func (l TemplateLimits) Validate() error {
 type Template struct {
 	text string
 	lim  TemplateLimits
-	base *template.Template
+	fill filler
 }
 
-// templateName stands in the library's positions, from where a line number is read.
-const templateName = "prompt"
+// filler writes a template filled in with data, for at most so much work. A template knows text/template by it alone, so that a
+// program that parses none does not link it.
+type filler interface {
+	fill(out io.Writer, d Data, work int) error
+}
 
 // Parse reads a prompt template under [DefaultTemplateLimits]. The error is a [TemplateError].
 func Parse(text string) (*Template, error) { return ParseLimited(text, DefaultTemplateLimits()) }
@@ -51,20 +53,22 @@ func ParseLimited(text string, lim TemplateLimits) (*Template, error) {
 	if err := lim.Validate(); err != nil {
 		return nil, err
 	}
+	return templateOf(text, lim, goTemplateOf)
+}
+
+// templateOf reads a text that is not too long; with reads one that has actions.
+func templateOf(text string, lim TemplateLimits, with func(string) (filler, error)) (*Template, error) {
 	if len(text) > lim.MaxText {
 		return nil, tooLongText(text, lim.MaxText)
 	}
-	base, err := template.New(templateName).Option("missingkey=error").Funcs(bound(Data{}, &meter{})).Parse(text)
-	if err != nil {
-		return nil, diagnose(text, err)
+	if !strings.Contains(text, leftDelim) {
+		return &Template{text: text, lim: lim, fill: plainText(text)}, nil
 	}
-	if err := undefined(base, text); err != nil {
+	fill, err := with(text)
+	if err != nil {
 		return nil, err
 	}
-	for _, t := range base.Templates() {
-		guard(t.Root)
-	}
-	return &Template{text: text, lim: lim, base: base}, nil
+	return &Template{text: text, lim: lim, fill: fill}, nil
 }
 
 // String is the template's text, as it was parsed.
@@ -96,18 +100,7 @@ func (t *Template) execute(out io.Writer, d Data) error {
 	if d.lim == (Limits{}) {
 		d.lim = DefaultLimits()
 	}
-	run, err := t.base.Clone()
-	if err != nil {
-		return err
-	}
-	return run.Funcs(bound(d, &meter{left: t.lim.MaxWork})).Execute(out, d)
-}
-
-// bound are all functions of one rendering.
-func bound(d Data, m *meter) template.FuncMap {
-	all := m.funcs()
-	maps.Copy(all, funcs(func() Data { return d }))
-	return all
+	return t.fill.fill(out, d, t.lim.MaxWork)
 }
 
 var errTooLong = errors.New("the prompt is too long")

@@ -55,12 +55,11 @@ func branch(b parse.BranchNode) []parse.Node {
 }
 
 // builtin are the functions of text/template.
-var builtin = strings.Fields(
-	"and call html index slice js len not or print printf println urlquery eq ge gt le lt ne")
+const builtin = "and, call, html, index, slice, js, len, not, or, print, printf, println, urlquery, eq, ge, gt, le, lt, ne"
 
 // unknownFunc is the first function, by place, that neither we nor text/template offer; empty where all are known.
 func unknownFunc(trees []*parse.Tree) string {
-	known := append(strings.Split(offered, ", "), builtin...)
+	known := strings.Split(offered+", "+builtin, ", ")
 	var name string
 	var at parse.Pos
 	for _, tree := range trees {

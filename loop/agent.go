@@ -12,7 +12,6 @@ import (
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/result"
 	"github.com/retake-go/retake/schema"
-	"github.com/retake-go/retake/session"
 )
 
 // The classes of a success that an [Agent]'s criteria do not accept.
@@ -53,7 +52,8 @@ func (a *Agent) Validate() error {
 	if !(a.MinConfidence >= 0 && a.MinConfidence <= 1) {
 		confidence = fmt.Errorf("min_confidence: %v is no confidence; write 0 to 1", a.MinConfidence)
 	}
-	_, err := machine.New(a.machine(), session.State{})
+	m := a.machine()
+	_, err := machine.Compile(&m, nil)
 	return errors.Join(confidence, err)
 }
 

@@ -26,7 +26,7 @@ func (a *Action) compile() (*machine.Compiled, error) {
 		}
 	}
 	m := a.machine()
-	c, err := machine.Compile(&m)
+	c, err := machine.Compile(&m, nil)
 	if err == nil && a.made != nil {
 		a.made.last.Store(&madeOf{*a, c})
 	}
@@ -40,7 +40,7 @@ func (a *Action) same(b *Action) bool {
 // plainConfig is that of a run of which nothing is said but what it needs no config of the core for. Compiled once.
 var plainConfig = sync.OnceValues(func() (*machine.Compiled, error) {
 	m := Config{}.machine(&options{})
-	return machine.Compile(&m)
+	return machine.Compile(&m, nil)
 })
 
 // compile is the config of the core for a run, made ready.
@@ -49,7 +49,7 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 		return plainConfig()
 	}
 	m := c.machine(o)
-	return machine.Compile(&m)
+	return machine.Compile(&m, c.Templates)
 }
 
 // isPlain reports whether all that the core is told of the config has its zero value.

@@ -35,11 +35,14 @@ type Config struct {
 	Policy *policy.Set
 	// Seed makes the jitter of this run; empty means no jitter.
 	Seed string
-	// System is the system prompt: a template as package feedback reads it, rendered anew for each model call, so that it
-	// can show feedback and slices.
+	// System is the system prompt: a text, or a template as package feedback reads it (see Templates), rendered anew for each
+	// model call, so that it can show feedback and slices.
 	System string
-	// Feedback is a template for the words that correct the model; empty means the default words.
+	// Feedback is a text or a template for the words that correct the model; empty means the default words.
 	Feedback string
+	// Templates reads System and Feedback: [feedback.GoTemplates] where one of them has actions ("{{"), nil where they are plain
+	// texts. Nil refuses actions; a program that leaves it out does not link text/template.
+	Templates feedback.Engine
 	// Limits bounds what a model is shown of a failure; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
 	// Deadline is the time no wait may outlast; zero means that of the context, if it has one. The earlier of both counts.
@@ -67,7 +70,7 @@ func (c Config) machine(o *options) machine.Config {
 
 // Validate says all that is wrong with the config, each fault with its field.
 func (c Config) Validate() error {
-	_, err := machine.New(c.machine(&options{}), session.State{})
+	_, err := c.compile(&options{})
 	return err
 }
 

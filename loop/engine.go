@@ -24,14 +24,14 @@ func (c Config) Machine(opts ...Option) (machine.Config, error) {
 		return machine.Config{}, err
 	}
 	m := c.machine(o)
-	_, err = machine.New(m, session.State{})
+	_, err = machine.Compile(&m, c.Templates)
 	return m, err
 }
 
 // Machine is the config of the core for the tries of the action. The error joins all that is wrong with it.
 func (a *Action) Machine() (machine.Config, error) {
 	m := a.machine()
-	_, err := machine.New(m, session.State{})
+	_, err := machine.Compile(&m, nil)
 	return m, err
 }
 

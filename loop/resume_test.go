@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -111,7 +112,7 @@ func storyConfig(t *testing.T, hotel *bookings) loop.Config {
 	t.Helper()
 	typed, err := schema.For[receipt]()
 	require.NoError(t, err)
-	return loop.Config{Tools: bookRoom(t, hotel.book), Output: typed.Schema(), Seed: "7", System: "{{with feedback}}{{.}}{{end}}"}
+	return loop.Config{Tools: bookRoom(t, hotel.book), Output: typed.Schema(), Seed: "7", System: "{{with feedback}}{{.}}{{end}}", Templates: feedback.GoTemplates()}
 }
 
 // tellFrom is tellStory for a provider that has made some turns already.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
@@ -84,7 +85,7 @@ func TestExhaustionHasEveryAttemptAndCause(t *testing.T) {
 
 func TestAFaultyPromptTemplateIsTheOnlyErrorThatIsTold(t *testing.T) {
 	s := newSession(t)
-	_, err := loop.Run(t.Context(), looptest.NewModel(), s, "Book.", loop.Config{System: "{{.Vars.nope}}"})
+	_, err := loop.Run(t.Context(), looptest.NewModel(), s, "Book.", loop.Config{System: "{{.Vars.nope}}", Templates: feedback.GoTemplates()})
 	require.ErrorContains(t, err, "system:")
 	assert.NotContains(t, err.Error(), "does not fit")
 	require.NoError(t, s.Acquire(), "the session is free again")

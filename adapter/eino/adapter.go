@@ -58,7 +58,9 @@ func (c Config) Validate() error {
 }
 
 func (c Config) loop() loop.Config {
-	return loop.Config{Policy: c.Policy, Seed: c.Seed, Output: c.Output, Feedback: c.Feedback, Limits: c.Limits, Deadline: c.Deadline}
+	return loop.Config{
+		Policy: c.Policy, Seed: c.Seed, Output: c.Output, Feedback: c.Feedback, Templates: feedback.GoTemplates(), Limits: c.Limits, Deadline: c.Deadline,
+	}
 }
 
 // Option wires an optional part of an adapter.

@@ -129,7 +129,7 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 		return order{}, errors.New("temporal: tools: they are the worker's: leave them nil, and name those on offer in Options.Tools")
 	}
 	asked := cfg.Consult
-	cfg.Consult = nil
+	cfg.Consult, cfg.Templates = nil, feedback.GoTemplates() // as workers read them
 	m, err := cfg.Machine()
 	if err != nil {
 		return order{}, fmt.Errorf("temporal: %w", err)

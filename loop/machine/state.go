@@ -223,9 +223,9 @@ type Compiled struct {
 }
 
 // Compile checks a config, and makes it ready. The error joins all that is wrong with cfg, each with its path. cfg is kept, and is
-// read-only from then on.
-func Compile(cfg *Config) (*Compiled, error) {
-	w, err := compile(cfg)
+// read-only from then on. Its templates are read by e; see [feedback.Engine].
+func Compile(cfg *Config, e feedback.Engine) (*Compiled, error) {
+	w, err := compile(cfg, e)
 	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult), checkBehaviours(cfg.Behaviours)); err != nil {
 		return nil, err
 	}
@@ -256,14 +256,14 @@ func (c *Compiled) New(s session.State) State {
 
 // New returns the idle state of a session under cfg. The error joins all that is wrong with cfg, each with its path.
 func New(cfg Config, s session.State) (State, error) {
-	c, err := Compile(&cfg)
+	c, err := Compile(&cfg, feedback.GoTemplates())
 	if err != nil {
 		return State{}, err
 	}
 	return c.New(s), nil
 }
 
-func compile(cfg *Config) (*words, error) {
+func compile(cfg *Config, e feedback.Engine) (*words, error) {
 	var (
 		w    words
 		errs []error
@@ -275,7 +275,7 @@ func compile(cfg *Config) (*words, error) {
 		if t.text == "" {
 			continue
 		}
-		parsed, err := feedback.Parse(t.text)
+		parsed, err := feedback.ParseBy(e, t.text)
 		errs = append(errs, prefix(t.path, err))
 		*t.to = parsed
 	}
