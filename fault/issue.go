@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Kind is the kind of a JSON value, as an [Issue] reports what was received. The zero value means "not there".
@@ -154,6 +155,34 @@ func SortedIssues(issues []Issue) []Issue {
 	}
 	return issues
 }
+
+// PrintableIssues returns the issues with U+FFFD in the place of bytes that are no UTF-8, for which JSON has no form. The argument
+// is left as it was; where nothing is to be done, it is returned itself. It is nil where there are none.
+func PrintableIssues(issues []Issue) []Issue {
+	if len(issues) == 0 {
+		return nil
+	}
+	cloned := false
+	for n := range issues {
+		if issues[n].printable() {
+			continue
+		}
+		if !cloned {
+			issues, cloned = slices.Clone(issues), true
+		}
+		i := &issues[n]
+		i.Pointer, i.Rule, i.Expected, i.Value = valid(i.Pointer), valid(i.Rule), valid(i.Expected), valid(i.Value)
+		i.Got, i.Source = valid(i.Got), valid(i.Source)
+	}
+	return issues
+}
+
+func (i *Issue) printable() bool {
+	return utf8.ValidString(i.Pointer) && utf8.ValidString(i.Rule) && utf8.ValidString(i.Expected) &&
+		utf8.ValidString(string(i.Got)) && utf8.ValidString(i.Value) && utf8.ValidString(string(i.Source))
+}
+
+func valid[S ~string](s S) S { return S(strings.ToValidUTF8(string(s), "\uFFFD")) }
 
 func compareIssues(a, b Issue) int {
 	if a.Pointer != b.Pointer {

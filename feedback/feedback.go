@@ -95,7 +95,14 @@ type Input struct {
 // New makes the feedback of a failed attempt. It never fails and depends on nothing but its argument, of which it keeps
 // no slice.
 func New(in Input) RetryFeedback {
-	issues := fault.SortIssues(printable(in.Issues))
+	in.Issues = slices.Clone(in.Issues)
+	return Share(&in)
+}
+
+// Share is [New] for issues that nobody writes to any more: where they are in canonical order and printable, the feedback has
+// that very slice. in is left as it was.
+func Share(in *Input) RetryFeedback {
+	issues := fault.SortedIssues(fault.PrintableIssues(in.Issues))
 	f := RetryFeedback{
 		Source:        in.Source,
 		Attempt:       in.Attempt,
@@ -121,38 +128,6 @@ func New(in Input) RetryFeedback {
 
 // Last reports whether no attempt follows.
 func (f RetryFeedback) Last() bool { return f.Schedule == nil }
-
-// printable returns issues that JSON has a form for: bytes that are no UTF-8 become U+FFFD. The argument is left as it was,
-// and returned itself where nothing is to be done; nil where it is empty.
-func printable(issues []fault.Issue) []fault.Issue {
-	if len(issues) == 0 {
-		return nil
-	}
-	if !slices.ContainsFunc(issues, unprintable) {
-		return issues
-	}
-	fixed := make([]fault.Issue, len(issues))
-	for n, i := range issues {
-		fixed[n] = printableIssue(i)
-	}
-	return fixed
-}
-
-func unprintable(i fault.Issue) bool {
-	return !utf8.ValidString(i.Pointer) || !utf8.ValidString(i.Rule) || !utf8.ValidString(i.Expected) ||
-		!utf8.ValidString(string(i.Got)) || !utf8.ValidString(i.Value) || !utf8.ValidString(string(i.Source))
-}
-
-func printableIssue(i fault.Issue) fault.Issue {
-	return fault.Issue{
-		Pointer:  printableText(i.Pointer),
-		Rule:     printableText(i.Rule),
-		Expected: printableText(i.Expected),
-		Got:      fault.Kind(printableText(string(i.Got))),
-		Value:    printableText(i.Value),
-		Source:   fault.Source(printableText(string(i.Source))),
-	}
-}
 
 func printableText(s string) string {
 	if utf8.ValidString(s) {

@@ -56,6 +56,17 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+func TestIssuesAreSharedWhereThatWasAskedFor(t *testing.T) {
+	sorted := []fault.Issue{nightsIssue, roomIssue}
+	in := feedback.Input{Source: feedback.Tool, Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation, Issues: sorted}
+	assert.Equal(t, feedback.New(in), feedback.Share(&in))
+	assert.Same(t, &sorted[0], &feedback.Share(&in).Issues[0])
+	assert.NotSame(t, &sorted[0], &feedback.New(in).Issues[0])
+	in.Issues = []fault.Issue{roomIssue, nightsIssue, roomIssue}
+	assert.Equal(t, sorted, feedback.Share(&in).Issues)
+	assert.Equal(t, []fault.Issue{roomIssue, nightsIssue, roomIssue}, in.Issues, "the argument is left as it was")
+}
+
 func TestDiffSharesOutTheIssues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := feedback.New(genInput(nil).Draw(t, "first"))

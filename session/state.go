@@ -123,15 +123,31 @@ func (s State) LatestFeedback(action string) (found feedback.RetryFeedback, ok b
 // AddFeedback returns s with the feedback added to its log, in amortised constant time. Text that is not UTF-8 is mended
 // and times are brought to UTC, as in a snapshot; Issues is shared.
 func (s State) AddFeedback(f feedback.RetryFeedback) State {
-	s.feedback = s.feedback.Append(cleanFeedback(f))
+	cleanFeedback(&f)
+	s.feedback = s.feedback.Append(f)
 	return s
 }
 
 // AddAttempt returns s with the attempt added to its log, in amortised constant time. Text that is not UTF-8 is mended, the
 // time is brought to UTC (and left out beyond the years 0 to 9999), as in a snapshot; Issues is shared.
 func (s State) AddAttempt(a Attempt) State {
-	s.attempts = s.attempts.Append(cleanAttempt(a))
+	cleanAttempt(&a, nil)
+	s.attempts = s.attempts.Append(a)
 	return s
+}
+
+// Record is [State.AddAttempt], and [State.AddFeedback] where f is not nil. It brings a and f themselves into the form in which
+// they are recorded, and returns besides where the log holds the feedback: read it, never write to it.
+func (s State) Record(a *Attempt, f *feedback.RetryFeedback) (next State, held *feedback.RetryFeedback) {
+	var clean []fault.Issue
+	if f != nil {
+		cleanFeedback(f)
+		clean = f.Issues
+		s.feedback, held = s.feedback.Add(f)
+	}
+	cleanAttempt(a, clean)
+	s.attempts, _ = s.attempts.Add(a)
+	return s, held
 }
 
 // AddReducerError returns s with the error added to its log, in amortised constant time, without its Cause.

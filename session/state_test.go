@@ -192,9 +192,42 @@ func TestBranchesOfStatesNeverSeeEachOther(t *testing.T) {
 	})
 }
 
+// Record does what AddFeedback and AddAttempt do, whatever issues the two share.
+func TestRecordAddsBoth(t *testing.T) {
+	good := []fault.Issue{{Pointer: "/a"}, {Pointer: "/b"}, {Pointer: "/c"}}
+	bad := []fault.Issue{{Pointer: "/a"}, {Pointer: "/b\xff"}, {Pointer: "/c"}}
+	for name, c := range map[string]struct{ attempt, all, fresh, still []fault.Issue }{
+		"all shared":     {good, good, good, good},
+		"parts":          {good[1:], good, good[:1], good[1:]},
+		"bad":            {bad, bad, bad[:2], bad[1:]},
+		"a bad attempt":  {bad, good, nil, nil},
+		"a good attempt": {good, bad, bad[:1], bad[1:]},
+		"none":           {nil, nil, []fault.Issue{}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := toolFeedback("book", 1)
+			f.Issues, f.Diff = c.all, feedback.Diff{New: c.fresh, Persistent: c.still}
+			a := session.Attempt{Action: "book\xff", Attempt: 1, Issues: c.attempt}
+			var s session.State
+			want := s.AddFeedback(f).AddAttempt(a)
+			got, held := s.Record(&a, &f)
+			assert.Equal(t, want.Feedback().Slice(0, 1), got.Feedback().Slice(0, 1))
+			assert.Equal(t, want.Attempts().Slice(0, 1), got.Attempts().Slice(0, 1))
+			assert.Equal(t, f, *held)
+			alone, none := s.Record(&a, nil)
+			assert.Nil(t, none)
+			assert.Zero(t, alone.Feedback().Len())
+		})
+	}
+}
+
 func step(t *rapid.T, s session.State) session.State {
 	n := rapid.IntRange(1, 9).Draw(t, "n")
-	switch rapid.IntRange(0, 5).Draw(t, "what") {
+	switch rapid.IntRange(0, 6).Draw(t, "what") {
+	case 6:
+		f := toolFeedback("book", n)
+		next, _ := s.Record(&session.Attempt{Action: "book", Attempt: n}, &f)
+		return next
 	case 0:
 		return s.AddFeedback(toolFeedback("book", n))
 	case 1:

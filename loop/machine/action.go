@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,11 +17,13 @@ import (
 // open returns the open action of that name, opened where it was not. The state's own copy: it may be written to.
 func (s *step) open(name string) *Action {
 	at, found := slices.BinarySearchFunc(s.Actions, name, func(a Action, n string) int { return strings.Compare(a.Name, n) })
-	s.takeActions(1)
-	if !found {
-		s.Opened++
-		s.Actions = slices.Insert(s.Actions, at, Action{Name: name, Number: s.Opened})
+	if found {
+		s.takeActions(0)
+		return &s.Actions[at]
 	}
+	s.takeActions(1)
+	s.Opened++
+	s.Actions = slices.Insert(s.Actions, at, Action{Name: name, Number: s.Opened})
 	return &s.Actions[at]
 }
 
@@ -95,76 +95,66 @@ func JitterKey(seed, session string, run, number int, action string, plane fault
 	return backoff.NewKey(seed, strings.Join([]string{session, strconv.Itoa(run), strconv.Itoa(number), action, string(plane)}, "\x00"))
 }
 
-// fail charges one failed attempt of an action and decides on it. The attempt has been counted already. What it decided
-// stands in the session, in the effects, and in s.Resume or s.Exhausted.
-func (s *step) fail(name string, f fault.Failure, same, detail string) *Decision {
+// fail charges one failed attempt of an action and decides on it; sig is the failure's signature. The attempt has been counted
+// already. What it decided stands in the session, in the effects, and in s.Resume or s.Exhausted.
+func (s *step) fail(name string, f *fault.Failure, sig mark, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
 	p := s.policyOf(name)
 	s.Spent = s.Spent.charge(name, f.Class)
-	s.repeat(a, f, same)
+	a.repeat(sig)
 	verdict := policy.Decide(p, &policy.Position{
 		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run, UnknownFailed: s.Spent.Unknown,
 		Budgets: s.Policy.Budgets, Repeats: a.Repeats, Now: s.At, Deadline: s.Config.Deadline, Waited: a.Waited,
 		Key: s.key(name, a.Number, fault.Correction),
-	}, &f)
-	d := &Decision{
+	}, f)
+	d := s.newDecision()
+	*d = Decision{
 		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts},
 		Plane:    fault.Correction, Class: f.Class, Retry: verdict.Retry, Delay: verdict.Delay, Reason: verdict.Reason,
 		Detail: verdict.Detail,
 	}
 	if p.EmitFeedback && p.Retries(f.Class) {
 		s.feed(a, d, f, detail)
+	} else {
+		s.decided(d, f.Issues)
 	}
 	a.Waited += d.Delay
-	s.decided(d, f.Issues)
 	if d.Retry {
 		s.Resume = s.later(s.Resume, d.Delay, fault.Correction, d.Reason)
 		return d
 	}
-	s.exhaust(d, f)
+	s.exhaust(d, *f)
 	return d
 }
 
 // repeat counts how often the same failure has come in a row.
-func (s *step) repeat(a *Action, f fault.Failure, same string) {
-	sig := Signature(a.Name, same, f)
-	if sig == a.Signature {
+func (a *Action) repeat(sig mark) {
+	if string(sig[:]) == a.Signature {
 		a.Repeats++
 	} else {
-		a.Signature, a.Repeats = sig, 0
+		a.Signature, a.Repeats = string(sig[:]), 0
 	}
 }
 
-// Signature names a failure for the no-progress rule: the action, what was proposed (canonical arguments), the issue set.
-func Signature(action, same string, f fault.Failure) string {
-	var room [512]byte
-	text := room[:0]
-	for _, part := range [...]string{action, same, string(f.Class)} {
-		text = append(append(text, part...), 0)
-	}
-	for _, i := range f.Issues {
-		text = i.AppendID(text)
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
-}
-
-// feed records the feedback of a decision.
-func (s *step) feed(a *Action, d *Decision, f fault.Failure, detail string) {
+// feed records the feedback of a decision, and the attempt with it.
+func (s *step) feed(a *Action, d *Decision, f *fault.Failure, detail string) {
 	in := s.input(a, d.MaxAttempts, f, detail)
 	in.At, in.Delay, in.Scheduled = s.At, d.Delay, d.Retry
-	fb := feedback.New(in)
-	a.Last, d.Feedback = &fb, &fb
-	s.Session = s.Session.AddFeedback(fb)
+	fb := feedback.Share(&in)
+	s.recorded(d, f.Issues, &fb)
+	a.Last = d.Feedback
 }
 
 // decided records an attempt and tells of it.
-func (s *step) decided(d *Decision, issues []fault.Issue) {
-	s.Session = s.Session.AddAttempt(session.Attempt{
+func (s *step) decided(d *Decision, issues []fault.Issue) { s.recorded(d, issues, nil) }
+
+// recorded is decided, with the feedback that the attempt gave cause to, if it did.
+func (s *step) recorded(d *Decision, issues []fault.Issue, fb *feedback.RetryFeedback) {
+	s.Session, d.Feedback = s.Session.Record(&session.Attempt{
 		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts, Plane: d.Plane, Class: d.Class, Issues: issues,
 		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason, Usage: s.Owed, At: s.At,
-	})
+	}, fb)
 	s.Owed = message.Usage{}
 	if d.Retry {
 		s.Waited += d.Delay
@@ -176,10 +166,12 @@ func (s *step) decided(d *Decision, issues []fault.Issue) {
 func (s *step) pass(name string, why policy.Reason) {
 	a := s.peek(name)
 	s.Opened = max(s.Opened, a.Number)
-	s.decided(&Decision{
+	d := s.newDecision()
+	*d = Decision{
 		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: s.policyOf(name).MaxAttempts},
 		Plane:    fault.Correction, Reason: why,
-	}, nil)
+	}
+	s.decided(d, nil)
 	s.shut(name)
 }
 
@@ -191,7 +183,7 @@ func (s *step) refuse(name string, e *fault.ReducerError, same string) *Decision
 	p := s.policyOf(name)
 	f := reducerFailure(name, e)
 	if p.Retries(fault.Reducer) {
-		d := s.fail(name, f, same, e.Message)
+		d := s.fail(name, &f, signature(name, same, &f), e.Message)
 		d.ReducerError = e
 		return d
 	}
@@ -204,9 +196,10 @@ func (s *step) refuse(name string, e *fault.ReducerError, same string) *Decision
 		d.Reason = policy.RunBudget
 	}
 	if p.EmitFeedback {
-		s.feed(a, d, f, e.Message)
+		s.feed(a, d, &f, e.Message)
+	} else {
+		s.decided(d, f.Issues)
 	}
-	s.decided(d, f.Issues)
 	if d.Reason == policy.RunBudget || p.OnReducerError == policy.StopRun {
 		s.exhaust(d, f)
 		return d
@@ -239,7 +232,8 @@ func (s *step) transportVerdict(name string, attempt int, f fault.Failure, waite
 
 // decidedTransport records what was decided on a failed attempt of the transport plane, and follows it.
 func (s *step) decidedTransport(name string, attempt int, f fault.Failure, verdict policy.Decision) *Decision {
-	d := &Decision{
+	d := s.newDecision()
+	*d = Decision{
 		Position: Position{Action: name, Attempt: attempt, MaxAttempts: s.transportPolicy().MaxAttempts},
 		Plane:    fault.Transport, Class: f.Class, Retry: verdict.Retry, Delay: verdict.Delay, Reason: verdict.Reason,
 		Detail: verdict.Detail,

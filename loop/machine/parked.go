@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/message"
@@ -55,7 +56,7 @@ func Park(st *State) *Parked {
 	p := &Parked{
 		config: st.Config, policy: st.Policy, words: st.words, policies: st.policies, phase: st.Phase, at: st.At,
 		transcript: st.Transcript.Tight(), run: st.Run, turn: st.Turn, first: st.First, opened: st.Opened, transport: st.Transport,
-		held: st.TransportWaited, waited: st.Waited, actions: st.Actions, resume: st.Resume, hold: st.Hold, next: st.Next,
+		held: st.TransportWaited, waited: st.Waited, actions: parkedActions(st.Actions), resume: st.Resume, hold: st.Hold, next: st.Next,
 	}
 	r := rare{
 		model: st.Model, system: st.System, spent: st.Spent, batch: st.Batch, consults: st.Consults, exhausted: st.Exhausted,
@@ -65,6 +66,17 @@ func Park(st *State) *Parked {
 		p.rare = new(r)
 	}
 	return p
+}
+
+// parkedActions are actions whose feedback is in memory of its own: what the session's log has it in is more than that.
+func parkedActions(actions []Action) []Action {
+	own := slices.Clone(actions)
+	for n := range own {
+		if a := &own[n]; a.Last != nil {
+			a.Last = new(*a.Last)
+		}
+	}
+	return own
 }
 
 // State is the state that was parked, of that session.

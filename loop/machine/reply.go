@@ -62,9 +62,9 @@ func (s *step) echo(m message.Reply) {
 }
 
 // tell appends the words that correct a failed reply. Where the run ends without feedback there is nobody to tell.
-func (s *step) tell(d *Decision, f fault.Failure) {
+func (s *step) tell(d *Decision, issues []fault.Issue) {
 	if d.Retry || d.Feedback != nil {
-		s.say(message.Message{Role: message.User, Text: s.correct(d, f)})
+		s.say(message.Message{Role: message.User, Text: s.correct(d, issues)})
 	}
 }
 
@@ -101,11 +101,11 @@ func (s *step) replyFailed(f fault.Failure) error {
 		name = f.Tool
 	}
 	s.open(name).Attempt++
-	d := s.fail(name, f, "", "")
+	d := s.fail(name, &f, signature(name, "", &f), "")
 	if r := s.ev.Reply; r != nil && len(r.Message.Calls) > 0 {
 		s.sayAll(true, unanswered(r.Message.Calls, "Not run: the reply as a whole could not be used."))
 	}
-	s.tell(d, f)
+	s.tell(d, f.Issues)
 	return s.onward(nextTurn)
 }
 
@@ -132,7 +132,7 @@ func (s *step) answered(r *Reply) error {
 	switch {
 	case len(a.Issues) > 0:
 		f = fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: a.Issues}
-		d = s.fail(AnswerAction, f, r.Message.Text, "")
+		d = s.fail(AnswerAction, &f, signature(AnswerAction, r.Message.Text, &f), "")
 	case a.Reduced != nil && a.Reduced.Error != nil:
 		f = reducerFailure(AnswerAction, a.Reduced.Error)
 		d = s.refuse(AnswerAction, a.Reduced.Error, r.Message.Text)
@@ -144,7 +144,7 @@ func (s *step) answered(r *Reply) error {
 		s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.Accepted})
 		return nil
 	}
-	s.tell(d, f)
+	s.tell(d, f.Issues)
 	return s.onward(nextTurn)
 }
 
@@ -168,19 +168,12 @@ func (s *step) reduce(r *Reduced) error {
 // called judges the calls of a reply: the bad ones are charged, one count a tool, and answered with feedback; the good
 // ones are run, unless the policy wants all or nothing, or calls are the answer.
 func (s *step) called(r *Reply) error {
-	b, bad := newBatch(r)
+	var one [1]BatchCall // most replies have one call
+	b, bad := newBatch(r, one[:0])
 	skip := bad && (s.Policy.AllOrNothing || s.Config.CallsOnly)
 	for n := range b.Calls {
-		name := b.Calls[n].Tool
-		if !b.first(n) {
-			continue
-		}
-		var room [4]int
-		if failed := failing(room[:0], r.Calls, name); len(failed) > 0 {
-			s.open(name).Attempt++
-			s.callsFailed(b, r.Calls, name, failed)
-		} else if !skip {
-			s.open(name).Attempt++
+		if b.first(n) {
+			s.callsJudged(&b, r.Calls, b.Calls[n].Tool, skip)
 		}
 	}
 	for n := range b.Calls {
@@ -188,13 +181,28 @@ func (s *step) called(r *Reply) error {
 			*c = BatchCall{ID: c.ID, Tool: c.Tool, Done: true, Settled: true, IsError: true, Answer: notRun}
 		}
 	}
-	s.keys(b)
-	s.Batch, s.ownBatch = b, true
+	s.keys(&b)
 	if s.Config.CallsOnly && !bad {
-		s.accept(b)
+		s.accept(&b)
 		return nil
 	}
+	if b.left() == 0 && s.Exhausted == nil {
+		s.sayAll(b.Native, b.Calls)
+		return s.onward(nextTurn)
+	}
+	s.Batch, s.ownBatch = b.kept(r), true
 	return s.onward(nextTools)
+}
+
+// callsJudged counts the attempt that a reply's calls of a tool are, and charges it where some are bad.
+func (s *step) callsJudged(b *Batch, calls []Call, name string, skip bool) {
+	var room [4]int
+	if failed := failing(room[:0], calls, name); len(failed) > 0 {
+		s.open(name).Attempt++
+		s.callsFailed(b, calls, name, failed)
+	} else if !skip {
+		s.open(name).Attempt++
+	}
 }
 
 // accept ends the run with the calls of a reply as its answer.
@@ -205,30 +213,35 @@ func (s *step) accept(b *Batch) {
 		}
 	}
 	s.Batch = nil
-	s.stop(Outcome{OK: true, Calls: b.runs(), Reason: policy.Accepted})
+	s.stop(Outcome{OK: true, Calls: b.runs(nil), Reason: policy.Accepted})
 }
 
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
-// newBatch is the batch of a reply's calls; bad is set where one of them cannot be run.
-func newBatch(r *Reply) (b *Batch, bad bool) {
-	made := &struct {
-		Batch
-		one [1]BatchCall // most replies have one call
-	}{}
-	if b = &made.Batch; len(r.Calls) == 1 {
-		b.Calls = made.one[:]
-	} else {
-		b.Calls = make([]BatchCall, len(r.Calls))
-	}
-	b.Native = r.Native
+// newBatch is the batch of a reply's calls, in room where that is enough; bad is set where one of them cannot be run. The
+// arguments of such are not copied yet: see kept.
+func newBatch(r *Reply, room []BatchCall) (b Batch, bad bool) {
+	b = Batch{Native: r.Native, Calls: slices.Grow(room, len(r.Calls))[:len(r.Calls)]}
 	for n := range r.Calls {
 		c := &r.Calls[n]
-		failed := c.Class != ""
-		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Bad: failed, Done: failed}
-		bad = bad || failed
+		if c.Class != "" {
+			b.Calls[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Bad: true, Done: true}, true
+			continue
+		}
+		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments)}
 	}
 	return b, bad
+}
+
+// kept is the batch as a state holds it.
+func (b *Batch) kept(r *Reply) *Batch {
+	kept := b.clone()
+	for n := range kept.Calls {
+		if c := &kept.Calls[n]; c.Bad {
+			c.Arguments = string(r.Calls[n].Arguments)
+		}
+	}
+	return kept
 }
 
 // failing appends the indexes of the bad calls of a tool.
@@ -244,9 +257,10 @@ func failing(at []int, calls []Call, tool string) []int {
 // callsFailed charges the bad calls of one tool as one attempt, and answers each with its own issues.
 func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 	f := fault.Failure{Plane: fault.Correction, Class: calls[failed[0]].Class, Tool: name}
-	same := ""
+	var room [512]byte
+	same := room[:0]
 	for _, n := range failed {
-		same += cmpArguments(&calls[n]) + "\n"
+		same = append(calls[n].appendProposed(same), '\n')
 	}
 	if f.Issues = calls[failed[0]].Issues; len(failed) > 1 {
 		f.Issues = nil
@@ -255,11 +269,9 @@ func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 		}
 	}
 	f.Issues = fault.SortedIssues(f.Issues)
-	d := s.fail(name, f, same, "")
+	d := s.fail(name, &f, signature(name, same, &f), "")
 	for _, n := range failed {
-		own := f
-		own.Issues = fault.SortedIssues(calls[n].Issues)
-		b.Calls[n].Answer, b.Calls[n].IsError, b.Calls[n].Settled = s.correct(d, own), true, true
+		b.Calls[n].Answer, b.Calls[n].IsError, b.Calls[n].Settled = s.correct(d, fault.SortedIssues(calls[n].Issues)), true, true
 	}
 	for n := range b.Calls {
 		if b.Calls[n].Tool == name {
@@ -268,9 +280,10 @@ func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 	}
 }
 
-func cmpArguments(c *Call) string {
+// appendProposed appends the arguments of a call as they are compared.
+func (c *Call) appendProposed(dst []byte) []byte {
 	if len(c.Arguments) > 0 {
-		return string(c.Arguments)
+		return append(dst, c.Arguments...)
 	}
-	return c.Raw
+	return append(dst, c.Raw...)
 }

@@ -80,7 +80,6 @@ func Restore(data []byte) (State, error) {
 
 // consistent says what a step would fall over.
 func (st *State) consistent() error {
-	_, known := fits[st.Phase]
 	byName := func(a, b Action) int { return strings.Compare(a.Name, b.Name) }
 	byTool := func(a, b ToolSpent) int { return strings.Compare(a.Tool, b.Tool) }
 	for _, c := range []struct {
@@ -88,7 +87,7 @@ func (st *State) consistent() error {
 		path string
 		want string
 	}{
-		{known, "phase", fmt.Sprintf("%q is no phase", st.Phase)},
+		{st.Phase.row().phase != "", "phase", fmt.Sprintf("%q is no phase", st.Phase)},
 		{slices.Contains([]next{"", nextTurn, nextCall, nextTools, nextTry}, st.Next), "next", fmt.Sprintf("%q follows nothing", st.Next)},
 		{st.Batch != nil || (st.Phase != Running && st.Next != nextTools), "batch", "missing, and calls are to be run"},
 		{st.Batch == nil || st.Phase != Running || st.Batch.open(st.Batch.Cursor), "batch.cursor", "names no call without an answer"},

@@ -8,52 +8,49 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// cell is one place of the table of what fits.
-type cell struct {
+// row is what there is to know of a phase.
+type row struct {
 	phase Phase
-	kind  EventKind
+	// going is set where a run is under way: it may be adjusted and cancelled. Events may be dispatched in any phase.
+	going bool
+	// waits are the events that it waits for, besides, and words are these for people.
+	waits [2]EventKind
+	words string
 }
 
 // table says which event fits which phase.
-var table = map[cell]bool{
-	{Idle, Started}:       true,
-	{Stopped, Started}:    true,
-	{Prompting, Prompted}: true,
-	{Calling, Replied}:    true,
-	{Calling, CallFailed}: true,
-	{Running, ToolEnded}:  true,
-	{Trying, Tried}:       true,
-	{Waiting, Woke}:       true,
-	{Planning, Planned}:   true,
-
-	{Prompting, Adjusted}: true,
-	{Calling, Adjusted}:   true,
-	{Running, Adjusted}:   true,
-	{Trying, Adjusted}:    true,
-	{Waiting, Adjusted}:   true,
-	{Planning, Adjusted}:  true,
-
-	{Prompting, Cancelled}: true,
-	{Calling, Cancelled}:   true,
-	{Running, Cancelled}:   true,
-	{Trying, Cancelled}:    true,
-	{Waiting, Cancelled}:   true,
-	{Planning, Cancelled}:  true,
-
-	{Idle, Dispatched}:      true,
-	{Prompting, Dispatched}: true,
-	{Calling, Dispatched}:   true,
-	{Running, Dispatched}:   true,
-	{Trying, Dispatched}:    true,
-	{Waiting, Dispatched}:   true,
-	{Planning, Dispatched}:  true,
-	{Stopped, Dispatched}:   true,
+var table = [...]row{
+	{phase: Idle, waits: [2]EventKind{Started}, words: "started"},
+	{phase: Stopped, waits: [2]EventKind{Started}, words: "started"},
+	{phase: Prompting, going: true, waits: [2]EventKind{Prompted}, words: "prompted"},
+	{phase: Calling, going: true, waits: [2]EventKind{Replied, CallFailed}, words: "replied or call_failed"},
+	{phase: Running, going: true, waits: [2]EventKind{ToolEnded}, words: "tool_ended"},
+	{phase: Trying, going: true, waits: [2]EventKind{Tried}, words: "tried"},
+	{phase: Waiting, going: true, waits: [2]EventKind{Woke}, words: "woke"},
+	{phase: Planning, going: true, waits: [2]EventKind{Planned}, words: "planned"},
 }
 
-// fits says for each phase what the table holds besides adjusted, cancelled and dispatched.
-var fits = map[Phase]string{
-	Idle: "started", Stopped: "started", Prompting: "prompted", Calling: "replied or call_failed", Running: "tool_ended",
-	Trying: "tried", Waiting: "woke", Planning: "planned",
+// row is that of the phase; one that nothing fits where it is none.
+func (p Phase) row() *row {
+	for n := range table {
+		if table[n].phase == p {
+			return &table[n]
+		}
+	}
+	return &row{}
+}
+
+// fits reports whether an event of that kind fits the phase.
+func (r *row) fits(k EventKind) bool {
+	switch k {
+	case "":
+		return false
+	case Dispatched:
+		return r.phase != ""
+	case Adjusted, Cancelled:
+		return r.going
+	}
+	return k == r.waits[0] || k == r.waits[1]
 }
 
 // step is one transition under way: the state to be, the event and the effects so far.
@@ -61,6 +58,9 @@ type step struct {
 	State
 	ev Event
 	fx []Effect
+	// callRoom and tryRoom are memory beside the effects for what may come.
+	callRoom *callRoom
+	tryRoom  *TryRun
 	// ownActions and ownBatch are set once the step has a copy of the state's that it may write to.
 	ownActions, ownBatch bool
 }
@@ -68,14 +68,8 @@ type step struct {
 // Step is the machine: it returns the state after ev and what is to be done. Where ev does not fit, it returns st as it
 // was and an [*EventError]. It never changes st.
 func Step(st State, ev Event) (State, []Effect, error) {
-	if !table[cell{st.Phase, ev.Kind}] {
-		return st, nil, &EventError{st.Phase, ev.Kind, "it waits for " + fits[st.Phase]}
-	}
-	if ev.At.Before(st.At) {
-		return st, nil, &EventError{st.Phase, ev.Kind, "its time is before that of the event before it"}
-	}
-	if missing := ev.missing(); missing != "" {
-		return st, nil, &EventError{st.Phase, ev.Kind, "it needs the payload " + missing}
+	if why := st.misfit(&ev); why != "" {
+		return st, nil, &EventError{st.Phase, ev.Kind, why}
 	}
 	s := step{State: st, ev: ev}
 	s.At = ev.At
@@ -83,6 +77,20 @@ func Step(st State, ev Event) (State, []Effect, error) {
 		return st, nil, err
 	}
 	return s.State, s.fx, nil
+}
+
+// misfit says why an event does not fit.
+func (st *State) misfit(ev *Event) string {
+	if r := st.Phase.row(); !r.fits(ev.Kind) {
+		return "it waits for " + r.words
+	}
+	if ev.At.Before(st.At) {
+		return "its time is before that of the event before it"
+	}
+	if missing := ev.missing(); missing != "" {
+		return "it needs the payload " + missing
+	}
+	return ""
 }
 
 // handle does what the event does. It calls what does so by name, and not out of a table, so that a step needs no memory but
@@ -140,12 +148,7 @@ func (e *Event) missing() string {
 
 func (s *step) misfit(why string) error { return &EventError{s.Phase, s.ev.Kind, why} }
 
-func (s *step) do(e Effect) {
-	if s.fx == nil {
-		s.fx = make([]Effect, 0, 2) // what most steps have
-	}
-	s.fx = append(s.fx, e)
-}
+func (s *step) do(e Effect) { s.fx = append(s.fx, e) }
 
 func (s *step) say(m ...message.Message) { s.Transcript = s.Transcript.Append(m...) }
 

@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -74,25 +72,29 @@ func (s *step) keys(b *Batch) {
 				twins++
 			}
 		}
-		var room [512]byte
-		text := room[:0]
-		for _, part := range [...]string{s.Session.ID(), strconv.Itoa(s.open(c.Tool).Number), c.Tool, strconv.Itoa(twins), c.Arguments} {
-			text = append(append(strconv.AppendInt(text, int64(len(part)), 10), ':'), part...)
-		}
-		sum := sha256.Sum256(text)
-		c.Key, c.Transport = hex.EncodeToString(sum[:16]), 1
+		c.Key = idempotencyKey(s.Session.ID(), s.open(c.Tool).Number, c.Tool, twins, c.Arguments)
+		c.Transport = 1
 	}
 }
 
-// runs are the calls of the batch that have no answer yet.
-func (b *Batch) runs() []ToolRun {
-	var runs []ToolRun
-	for n, c := range b.Calls {
-		if !c.Done {
-			runs = append(runs, ToolRun{Index: n, ID: c.ID, Tool: c.Tool, Arguments: json.RawMessage(c.Arguments), Key: c.Key, Transport: c.Transport})
+// left counts the calls of the batch that have no answer yet.
+func (b *Batch) left() (n int) {
+	for c := range b.Calls {
+		if !b.Calls[c].Done {
+			n++
 		}
 	}
-	return runs
+	return n
+}
+
+// runs appends the calls of the batch that have no answer yet.
+func (b *Batch) runs(to []ToolRun) []ToolRun {
+	for n := range b.Calls {
+		if c := &b.Calls[n]; !c.Done {
+			to = append(to, ToolRun{Index: n, ID: c.ID, Tool: c.Tool, Arguments: json.RawMessage(c.Arguments), Key: c.Key, Transport: c.Transport})
+		}
+	}
+	return to
 }
 
 // run asks for the calls of the batch that have no answer yet. Where there are none, the reply is dealt with.
@@ -103,7 +105,7 @@ func (s *step) run() error {
 	if s.delayed(nextTools) {
 		return nil
 	}
-	runs := s.Batch.runs()
+	runs := s.Batch.runs(s.newRuns(s.Batch.left()))
 	s.copyBatch().Cursor = runs[0].Index
 	s.Phase = Running
 	s.do(Effect{Kind: RunTools, Tools: runs})
@@ -112,16 +114,20 @@ func (s *step) run() error {
 
 // copyBatch gives the step a batch of its own to write to.
 func (s *step) copyBatch() *Batch {
-	if s.ownBatch {
-		return s.Batch
+	if !s.ownBatch {
+		s.Batch, s.ownBatch = s.Batch.clone(), true
 	}
-	b := &struct {
-		Batch
-		one [1]BatchCall
-	}{Batch: *s.Batch}
-	b.Calls = append(b.one[:0], b.Calls...)
-	s.Batch, s.ownBatch = &b.Batch, true
 	return s.Batch
+}
+
+// clone is the batch in memory of its own.
+func (b *Batch) clone() *Batch {
+	c := &struct {
+		Batch
+		one [1]BatchCall // most replies have one call
+	}{Batch: Batch{Native: b.Native, Cursor: b.Cursor}}
+	c.Calls = append(c.one[:0], b.Calls...)
+	return &c.Batch
 }
 
 // toolEnded takes the outcome of one call, in call order.
@@ -168,24 +174,25 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	e := end.Reduced.Error
 	if s.Batch.settled(c.Tool) {
 		s.Session = s.Session.AddReducerError(*e)
-		c.answer(s.sibling(c.Tool, reducerFailure(c.Tool, e), e.Message), true)
+		f := reducerFailure(c.Tool, e)
+		c.answer(s.sibling(c.Tool, &f, e.Message), true)
 		return nil
 	}
 	d := s.refuse(c.Tool, e, c.Arguments)
 	s.Batch.settle(c.Tool)
-	c.answer(s.correct(d, reducerFailure(c.Tool, e)), true)
+	c.answer(s.correct(d, reducerFailure(c.Tool, e).Issues), true)
 	return nil
 }
 
 func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 	f := fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Tool: c.Tool, Issues: fault.SortedIssues(end.Issues)}
 	if s.Batch.settled(c.Tool) {
-		c.answer(s.sibling(c.Tool, f, ""), true)
+		c.answer(s.sibling(c.Tool, &f, ""), true)
 		return nil
 	}
-	d := s.fail(c.Tool, f, c.Arguments, "")
+	d := s.fail(c.Tool, &f, signature(c.Tool, c.Arguments, &f), "")
 	s.Batch.settle(c.Tool)
-	c.answer(s.correct(d, f), true)
+	c.answer(s.correct(d, f.Issues), true)
 	return nil
 }
 

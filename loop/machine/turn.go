@@ -40,10 +40,7 @@ func (s *step) ask() error {
 }
 
 func (s *step) modelCall() *ModelCall {
-	call := &struct {
-		ModelCall
-		one [1]Position // most calls are at one
-	}{}
+	call := s.newCall()
 	call.ModelCall = ModelCall{
 		Turn: s.Turn, Model: s.Model, At: s.appendPositions(call.one[:0]), Transport: s.Transport, Messages: s.Transcript.Len(),
 	}
@@ -72,10 +69,12 @@ func (s *step) try() error {
 	a := s.open(s.Config.Action)
 	s.Transport = max(s.Transport, 1)
 	s.Phase = Trying
-	s.do(Effect{Kind: TryAction, Try: &TryRun{
+	try := s.newTry()
+	*try = TryRun{
 		Position:  Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts},
 		Transport: s.Transport,
-	}})
+	}
+	s.do(Effect{Kind: TryAction, Try: try})
 	return nil
 }
 
@@ -173,16 +172,16 @@ func (s *step) callFailed() error {
 func (s *step) tried() error {
 	t, name := s.ev.Try, s.Config.Action
 	s.Usage, s.Owed = s.Usage.Add(t.Usage), s.Owed.Add(t.Usage)
-	switch f := t.Failure; {
+	switch f := &t.Failure; {
 	case t.Abandoned:
 		return s.cancelled()
 	case f.Plane == fault.Transport:
-		s.requestFailed(name, f)
+		s.requestFailed(name, *f)
 		return s.onward(nextTry)
 	case f.Failed():
 		s.open(name).Attempt++
 		s.Transport, s.TransportWaited = 0, 0
-		s.fail(name, f, t.Same, "")
+		s.fail(name, f, signature(name, t.Same, f), "")
 		return s.onward(nextTry)
 	}
 	s.open(name).Attempt++

@@ -13,20 +13,20 @@ const refused = "Not accepted."
 
 // correct are the words that answer one failed call, or a failed answer: those of the decision's feedback, with the
 // call's own issues.
-func (s *step) correct(d *Decision, f fault.Failure) string {
+func (s *step) correct(d *Decision, issues []fault.Issue) string {
 	if d.Feedback == nil {
 		return refused
 	}
 	fb := *d.Feedback
-	if f.Issues != nil {
-		fb.Issues = f.Issues
+	if issues != nil {
+		fb.Issues = issues
 	}
-	return s.render(fb)
+	return s.render(&fb)
 }
 
 // sibling are the words for a call whose action was decided on with another call of the same reply: what follows is what
 // was decided then.
-func (s *step) sibling(name string, f fault.Failure, detail string) string {
+func (s *step) sibling(name string, f *fault.Failure, detail string) string {
 	a := Action{Name: name, Attempt: 1}
 	if open := s.find(name); open != nil {
 		a = *open
@@ -35,15 +35,16 @@ func (s *step) sibling(name string, f fault.Failure, detail string) string {
 	if !p.EmitFeedback {
 		return refused
 	}
-	fb := feedback.New(s.input(&a, p.MaxAttempts, f, detail))
+	in := s.input(&a, p.MaxAttempts, f, detail)
+	fb := feedback.Share(&in)
 	if a.Last != nil {
 		fb.Schedule = a.Last.Schedule
 	}
-	return s.render(fb)
+	return s.render(&fb)
 }
 
 // input is what feedback on an action's attempt is made from, without a schedule.
-func (s *step) input(a *Action, limit int, f fault.Failure, detail string) feedback.Input {
+func (s *step) input(a *Action, limit int, f *fault.Failure, detail string) feedback.Input {
 	in := feedback.Input{
 		Source: feedback.Tool, Tool: a.Name, Attempt: a.Attempt, MaxAttempts: limit, Class: f.Class, Issues: f.Issues,
 		Prev: a.Last, Detail: detail, CorrelationID: s.Session.ID(),
@@ -54,15 +55,15 @@ func (s *step) input(a *Action, limit int, f fault.Failure, detail string) feedb
 	return in
 }
 
-func (s *step) render(fb feedback.RetryFeedback) string {
+func (s *step) render(fb *feedback.RetryFeedback) string {
 	if t := s.words.feedback; t != nil {
-		text, err := feedback.RenderWith(t, fb, s.Config.Limits)
+		text, err := feedback.RenderWith(t, *fb, s.Config.Limits)
 		if err == nil {
 			return text
 		}
 		s.warn("the feedback template failed, the default words were used")
 	}
-	return feedback.Render(fb, s.Config.Limits)
+	return feedback.Render(*fb, s.Config.Limits)
 }
 
 // system is the system prompt of the next model call: the user's code made it, or the template is rendered.

@@ -1,0 +1,39 @@
+package machine
+
+import (
+	"crypto/sha256"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/retake-go/retake/fault"
+)
+
+func TestSumIsTheHashOfAllOfIt(t *testing.T) {
+	for _, n := range []int{0, 1, 63, 503, 504, 505, 511, 512, 513, 1024, 5000} {
+		middle := strings.Repeat("m", n)
+		want := sha256.Sum256([]byte("head" + middle + "tail"))
+		assert.Equal(t, want, sum([]byte("head"), middle, []byte("tail")), n)
+		assert.Equal(t, want, sum([]byte("head"), []byte(middle), []byte("tail")), n)
+	}
+}
+
+// Signatures stand in snapshots and keys in journals: they never change.
+func TestMarksNeverChange(t *testing.T) {
+	f := fault.Failure{Class: fault.ToolValidation, Issues: []fault.Issue{
+		{Pointer: "/nights", Rule: "type", Expected: "integer", Got: fault.String, Source: fault.FromSchema},
+		{Pointer: "/room", Rule: "required", Source: fault.FromSchema},
+	}}
+	for same, want := range map[string]string{
+		"": "8dbaf5e75d68eff1", `{"nights":"two"}`: "93e5df0a04427365", strings.Repeat("long ", 1000): "4a49c5dc796d23fd",
+	} {
+		assert.Equal(t, want, Signature("book_room", same, f))
+	}
+	for arguments, want := range map[string]string{
+		"{}": "2fddbbfad924b8848efdaee6baa8f5bd", strings.Repeat("long ", 1000): "54382651b209b257c5f10b30e24bad33",
+	} {
+		assert.Equal(t, want, idempotencyKey("order-42", 7, "book_room", 1, arguments))
+	}
+	assert.NotEqual(t, idempotencyKey("a", 1, "bc", 0, "{}"), idempotencyKey("a", 1, "b", 0, "c{}"))
+}

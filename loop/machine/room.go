@@ -1,0 +1,94 @@
+package machine
+
+// The effects of a step and what they point to live and die together: each kind of step has them in one piece of memory.
+
+// callRoom is a call of the model; most are at one position.
+type callRoom struct {
+	ModelCall
+	one [1]Position
+}
+
+// lone is the call that a step asks for that decides nothing.
+type lone struct {
+	effects [1]Effect
+	callRoom
+}
+
+// judged is a decision, and the call that mostly follows it.
+type judged struct {
+	effects  [2]Effect
+	decision Decision
+	callRoom
+}
+
+// judgedTry is a decision on a try, and the try that mostly follows it.
+type judgedTry struct {
+	effects  [2]Effect
+	decision Decision
+	try      TryRun
+}
+
+// loneTry is the try that a step asks for that decides nothing.
+type loneTry struct {
+	effects [1]Effect
+	try     TryRun
+}
+
+// run1 is a call of a tool that is alone in its reply.
+type run1 struct {
+	effects [1]Effect
+	runs    [1]ToolRun
+}
+
+// newDecision returns room for a decision.
+func (s *step) newDecision() *Decision {
+	switch {
+	case s.fx != nil:
+		return new(Decision)
+	case s.Config.Single:
+		r := new(judgedTry)
+		s.fx, s.tryRoom = r.effects[:0], &r.try
+		return &r.decision
+	}
+	r := new(judged)
+	s.fx, s.callRoom = r.effects[:0], &r.callRoom
+	return &r.decision
+}
+
+// newCall returns room for a call of the model.
+func (s *step) newCall() *callRoom {
+	if r := s.callRoom; r != nil {
+		s.callRoom = nil
+		return r
+	}
+	if s.fx != nil {
+		return new(callRoom)
+	}
+	r := new(lone)
+	s.fx = r.effects[:0]
+	return &r.callRoom
+}
+
+// newTry returns room for a try.
+func (s *step) newTry() *TryRun {
+	if r := s.tryRoom; r != nil {
+		s.tryRoom = nil
+		return r
+	}
+	if s.fx != nil {
+		return new(TryRun)
+	}
+	r := new(loneTry)
+	s.fx = r.effects[:0]
+	return &r.try
+}
+
+// newRuns returns room for so many runs of tools.
+func (s *step) newRuns(n int) []ToolRun {
+	if n != 1 || s.fx != nil {
+		return make([]ToolRun, 0, n)
+	}
+	r := new(run1)
+	s.fx = r.effects[:0]
+	return r.runs[:0]
+}
