@@ -104,6 +104,9 @@ func (s *Session) ReportReducerError(e fault.ReducerError) {
 	}
 }
 
+// Hears reports whether a reducer is bound to events of a name: what nobody hears changes nothing, and need not be made.
+func (s *Session) Hears(event string) bool { return len(s.reducers[event]) > 0 }
+
 // Reduce runs the reducers of an event on what the session holds now and returns what they want done, or the failure of the
 // first that fails. Nothing is changed and nobody is told.
 func (s *Session) Reduce(event Event) ([]reducer.Op, *fault.ReducerError) {

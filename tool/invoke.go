@@ -1,10 +1,12 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -47,10 +49,32 @@ func (e *PanicError) Unwrap() error {
 
 // Invoke checks arguments, decodes them into a fresh value and runs the tool under ctx, which may carry an [Invocation]. It
 // returns when the tool does; a tool that is to be interrupted must heed ctx. It never panics.
-func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome {
-	rec := &recorder{report: invocationOf(ctx).Report}
-	result, issues, err := t.safely(context.WithValue(ctx, recorderKey{}, rec), args)
-	events, last := rec.close()
+func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome { return t.invoke(ctx, nil, args) }
+
+// Ready is what the arguments of one call were made into when they were found good: see [Set.Prepare].
+type Ready struct {
+	tool  *Tool
+	args  []byte
+	call  call
+	taken atomic.Bool
+}
+
+// InvokeReady is [Tool.Invoke], but that it takes what args were made into already where r holds that. It is taken once: each time the
+// tool gets a value of its own. r may be nil, and of another tool or other arguments. Safe for concurrent use.
+func (t *Tool) InvokeReady(ctx context.Context, r *Ready, args []byte) Outcome {
+	if r == nil || r.tool != t || !bytes.Equal(r.args, args) || r.taken.Swap(true) {
+		return t.invoke(ctx, nil, args)
+	}
+	c := r.call
+	r.call = nil // it is the tool's own
+	return t.invoke(ctx, c, args)
+}
+
+// invoke makes a call; c is nil where the arguments are to be made into one first.
+func (t *Tool) invoke(ctx context.Context, c call, args []byte) Outcome {
+	within := &running{Context: ctx, rec: recorder{report: invocationOf(ctx).Report}}
+	result, issues, err := t.safely(within, c, args)
+	events, last := within.rec.close()
 	out := Outcome{Progress: last}
 	if err != nil {
 		out.fail(err)
@@ -76,11 +100,31 @@ func (o *Outcome) fail(err error) {
 	}
 }
 
-func (t *Tool) safely(ctx context.Context, args []byte) (result []byte, issues []fault.Issue, err error) {
+// try makes a call ready. It is false where a type that has a say in that panicked: whoever makes the call will be told.
+func (t *Tool) try(args []byte) (r *Ready, issues []fault.Issue, ok bool) {
+	defer func() {
+		if recover() != nil {
+			r, issues, ok = nil, nil, false
+		}
+	}()
+	c, issues := t.ready(args)
+	if len(issues) > 0 {
+		return nil, issues, true
+	}
+	return &Ready{tool: t, args: args, call: c}, nil, true
+}
+
+func (t *Tool) safely(ctx context.Context, c call, args []byte) (result []byte, issues []fault.Issue, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			result, issues, err = nil, nil, &PanicError{Tool: t.name, Value: p, Stack: debug.Stack()}
 		}
 	}()
-	return t.run(ctx, args)
+	if c == nil {
+		if c, issues = t.ready(args); len(issues) > 0 {
+			return nil, issues, nil
+		}
+	}
+	result, err = c.run(ctx)
+	return result, nil, err
 }

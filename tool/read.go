@@ -47,19 +47,60 @@ func (c Checked) Good() bool { return c.Class == "" }
 // reads a reply that was cut off like any other: whoever asks must look at its finish reason first, for nothing cut off
 // may be run.
 func (s *Set) Read(r message.Reply, set Settings) Reading {
-	var calls []Checked
+	return Reading{Calls: (&reader{set: s, settings: set}).read(&r)}
+}
+
+// Prepare is [Set.Read], and keeps what the arguments of good calls were made into, for [Tool.InvokeReady]: by place in the
+// reading, nil for other calls; there are none where no call is good. The Arguments of the calls are shared with them: read-only.
+func (s *Set) Prepare(r message.Reply, set Settings) (Reading, []*Ready) {
+	in := reader{set: s, settings: set, keeps: true}
+	calls := in.read(&r)
+	return Reading{Calls: calls}, in.ready
+}
+
+// reader reads one reply.
+type reader struct {
+	set      *Set
+	settings Settings
+	// ready are the good calls by place, where they are kept; made is that which is read.
+	keeps bool
+	ready []*Ready
+	made  *Ready
+}
+
+func (in *reader) read(r *message.Reply) (calls []Checked) {
 	if len(r.Calls) > 0 {
-		calls = make([]Checked, 0, len(r.Calls))
-		for _, c := range r.Calls {
-			calls = append(calls, s.native(c, set))
+		calls = make([]Checked, len(r.Calls))
+		for n := range calls {
+			in.native(&calls[n], &r.Calls[n])
+			in.keep(calls, n)
 		}
-	} else if s != nil && len(s.tools) > 0 {
-		for _, c := range extract.Calls(r.Text, s.names, set.options()) {
-			calls = append(calls, s.found(r.Text, c, set))
+	} else if s := in.set; s != nil && len(s.tools) > 0 {
+		found := extract.Calls(r.Text, s.names, in.settings.options())
+		if len(found) == 0 {
+			return nil
+		}
+		calls = make([]Checked, len(found))
+		for n := range calls {
+			in.found(&calls[n], r.Text, &found[n])
+			in.keep(calls, n)
 		}
 	}
 	nameCalls(calls)
-	return Reading{Calls: calls}
+	return calls
+}
+
+// keep keeps what was made of call n, where it is good.
+func (in *reader) keep(calls []Checked, n int) {
+	made := in.made
+	in.made = nil
+	if made == nil || !calls[n].Good() {
+		return
+	}
+	if in.ready == nil {
+		in.ready = make([]*Ready, len(calls))
+	}
+	in.ready[n] = made
 }
 
 // nameCalls gives an id to calls that have none or share one.
@@ -85,13 +126,13 @@ func nameCalls(calls []Checked) {
 }
 
 // native checks a call the provider reported. Arguments that are left empty are none: so providers write a call without any.
-func (s *Set) native(c message.Call, set Settings) Checked {
-	checked := Checked{ID: c.ID, Name: c.Name, Raw: c.Arguments, Form: Native}
-	t, ok := s.resolve(c.Name)
+func (in *reader) native(checked *Checked, c *message.Call) {
+	*checked = Checked{ID: c.ID, Name: c.Name, Raw: c.Arguments, Form: Native}
+	t, ok := in.set.resolve(c.Name)
 	if !ok {
-		checked.unknown(s, c.Name)
+		checked.unknown(in.set, c.Name)
 		checked.Arguments, _ = canon.JSON([]byte(c.Arguments))
-		return checked
+		return
 	}
 	checked.Tool = t.name
 	text := strings.TrimSpace(c.Arguments)
@@ -100,51 +141,58 @@ func (s *Set) native(c message.Call, set Settings) Checked {
 	}
 	raw := []byte(text)
 	args, err := canon.JSON(raw)
-	if native := set.of(t.name).Native; err != nil && allowed(native) {
-		if value, repairs, _ := extract.Value(text, set.options()); value != nil {
+	if native := in.settings.of(t.name).Native; err != nil && allowed(native) {
+		if value, repairs, _ := extract.Value(text, in.settings.options()); value != nil {
 			raw, checked.Repairs = value, kept(native, repairs)
 			args, _ = canon.JSON(raw)
 		}
 	}
-	checked.check(t, raw, args)
-	return checked
+	in.check(checked, t, raw, args)
 }
 
 // found checks a call that was found in a text.
-func (s *Set) found(text string, c extract.Call, set Settings) Checked {
-	lenient := set.of(c.Name).Text
-	checked := Checked{Name: c.Name, Raw: text[c.Offset:c.End], Repairs: kept(lenient, c.Repairs), Form: c.Form}
-	t, ok := s.Get(c.Name)
+func (in *reader) found(checked *Checked, text string, c *extract.Call) {
+	lenient := in.settings.of(c.Name).Text
+	*checked = Checked{Name: c.Name, Raw: text[c.Offset:c.End], Repairs: kept(lenient, c.Repairs), Form: c.Form}
+	t, ok := in.set.Get(c.Name)
 	switch {
 	case !ok && c.Name != "":
-		checked.unknown(s, c.Name)
+		checked.unknown(in.set, c.Name)
 		checked.Arguments, _ = canon.JSON(c.Arguments)
-		return checked
+		return
 	case !ok:
 		checked.Class = fault.UnknownTool
 		checked.Issues = brokenIssues(text, c.Broken, "a tool's name and its arguments")
-		return checked
+		return
 	}
 	checked.Tool = t.name
 	if c.Broken != nil {
 		checked.Class = fault.ToolValidation
 		checked.Issues = brokenIssues(text, c.Broken, "the arguments as one JSON object")
-		return checked
+		return
 	}
 	args, _ := canon.JSON(c.Arguments)
-	checked.check(t, c.Arguments, args)
+	in.check(checked, t, c.Arguments, args)
 	if !checked.Good() {
-		checked.unwrap(t, c, set)
+		in.unwrap(checked, t, c)
 	}
 	if !allowed(lenient) {
 		checked.refuse(c.Repairs)
 	}
-	return checked
 }
 
-func (c *Checked) check(t *Tool, text, args []byte) {
+// check checks arguments: where the call is kept, in the canonical form that it will be run with. That says the same as the text
+// does, but of its size.
+func (in *reader) check(c *Checked, t *Tool, text, args []byte) {
 	c.Arguments = args
-	if c.Issues = t.Check(text); len(c.Issues) > 0 {
+	tried := false
+	if in.keeps && args != nil && len(text) <= t.limits.MaxBytes {
+		in.made, c.Issues, tried = t.try(args)
+	}
+	if !tried {
+		c.Issues = t.Check(text)
+	}
+	if len(c.Issues) > 0 {
 		c.Class = fault.ToolValidation
 	}
 }

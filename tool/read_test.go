@@ -205,11 +205,14 @@ func FuzzRead(f *testing.F) {
 		for _, r := range replies {
 			reading := set.Read(r, tool.Settings{Text: policy.Note, Native: policy.Note})
 			require.Equal(t, reading, set.Read(r, tool.Settings{Text: policy.Note, Native: policy.Note}))
+			prepared, ready := set.Prepare(r, tool.Settings{Text: policy.Note, Native: policy.Note})
+			require.Equal(t, reading, prepared)
 			ids := map[string]bool{}
-			for _, c := range reading.Calls {
+			for n, c := range reading.Calls {
 				require.False(t, ids[c.ID] || c.ID == "")
 				ids[c.ID] = true
 				require.Equal(t, c.Good(), len(c.Issues) == 0)
+				require.Equal(t, c.Good(), n < len(ready) && ready[n] != nil)
 				if c.Good() {
 					called, ok := set.Get(c.Tool)
 					require.True(t, ok)

@@ -19,12 +19,20 @@ type Tool struct {
 	name        string
 	description string
 	schema      *schema.Schema
-	run         run
-	bind        func(schema.Limits) (run, error)
+	limits      schema.Limits
+	ready       ready
+	bind        func(schema.Limits) (ready, error)
 }
 
-// run checks arguments within some limits, and runs the function: behind the generic edge, arguments and results are JSON.
-type run func(ctx context.Context, args []byte) ([]byte, []fault.Issue, error)
+// ready checks arguments within some limits, and makes a call of good ones: behind the generic edge, arguments and results are
+// JSON.
+type ready func(args []byte) (call, []fault.Issue)
+
+// call is arguments that were found good, and the function that they are for: to be run once, for the value that was made of
+// them is the function's own from then on.
+type call interface {
+	run(ctx context.Context) ([]byte, error)
+}
 
 // maxName bounds a tool's name. The bound is that of MCP (some providers stop at 64); what providers do not allow of the rest
 // goes under an alias, see [Set.ProviderName].
@@ -57,29 +65,40 @@ func New[A, R any](name, description string, fn func(ctx context.Context, args A
 	if err != nil {
 		panic(fmt.Sprintf("tool.New(%q): %v", name, err))
 	}
-	bind := func(l schema.Limits) (run, error) {
+	bind := func(l schema.Limits) (ready, error) {
 		bounded, err := typed.WithLimits(l)
-		return runner(bounded, fn), err
+		return readier(bounded, fn), err
 	}
-	return &Tool{name: name, description: description, schema: typed.Schema(), run: runner(typed, fn), bind: bind}
+	return &Tool{
+		name: name, description: description, schema: typed.Schema(), limits: schema.DefaultLimits(), ready: readier(typed, fn), bind: bind,
+	}
 }
 
-func runner[A, R any](typed *schema.Typed[A], fn func(context.Context, A) (R, error)) run {
-	return func(ctx context.Context, args []byte) ([]byte, []fault.Issue, error) {
+type typedCall[A, R any] struct {
+	fn   func(context.Context, A) (R, error)
+	args A
+}
+
+func readier[A, R any](typed *schema.Typed[A], fn func(context.Context, A) (R, error)) ready {
+	return func(args []byte) (call, []fault.Issue) {
 		a, issues := typed.Decode(args)
 		if len(issues) > 0 {
-			return nil, issues, nil
+			return nil, issues
 		}
-		r, err := fn(ctx, a)
-		if err != nil {
-			return nil, nil, err
-		}
-		result, err := canon.Marshal(r)
-		if err != nil {
-			return nil, nil, fmt.Errorf("the result has no JSON form: %w", err)
-		}
-		return result, nil, nil
+		return &typedCall[A, R]{fn, a}, nil
 	}
+}
+
+func (c *typedCall[A, R]) run(ctx context.Context) ([]byte, error) {
+	r, err := c.fn(ctx, c.args)
+	if err != nil {
+		return nil, err
+	}
+	result, err := canon.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("the result has no JSON form: %w", err)
+	}
+	return result, nil
 }
 
 // Raw makes a tool of a JSON Schema, which must describe an object, and a function from JSON to JSON. The function gets arguments
@@ -100,31 +119,42 @@ func Raw(name, description string, parameters []byte, fn func(ctx context.Contex
 	if text := s.JSON(); len(text) == 0 || text[0] != '{' {
 		return nil, fmt.Errorf("tool %q: parameters must be a JSON Schema object", name)
 	}
-	bind := func(l schema.Limits) (run, error) {
+	bind := func(l schema.Limits) (ready, error) {
 		bounded, err := s.WithLimits(l)
-		return rawRunner(bounded, fn), err
+		return rawReadier(bounded, fn), err
 	}
-	return &Tool{name: name, description: description, schema: s, run: rawRunner(s, fn), bind: bind}, nil
+	return &Tool{
+		name: name, description: description, schema: s, limits: schema.DefaultLimits(), ready: rawReadier(s, fn), bind: bind,
+	}, nil
 }
 
-func rawRunner(s *schema.Schema, fn func(context.Context, json.RawMessage) (json.RawMessage, error)) run {
-	return func(ctx context.Context, args []byte) ([]byte, []fault.Issue, error) {
+type rawCall struct {
+	fn   func(context.Context, json.RawMessage) (json.RawMessage, error)
+	args []byte
+}
+
+func rawReadier(s *schema.Schema, fn func(context.Context, json.RawMessage) (json.RawMessage, error)) ready {
+	return func(args []byte) (call, []fault.Issue) {
 		if issues := s.Check(args); len(issues) > 0 {
-			return nil, issues, nil
+			return nil, issues
 		}
-		r, err := fn(ctx, slices.Clone(args))
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(r) == 0 {
-			return []byte("null"), nil, nil
-		}
-		result, err := canon.JSON(r)
-		if err != nil {
-			return nil, nil, fmt.Errorf("the result is not JSON: %w", err)
-		}
-		return result, nil, nil
+		return rawCall{fn, args}, nil
 	}
+}
+
+func (c rawCall) run(ctx context.Context) ([]byte, error) {
+	r, err := c.fn(ctx, slices.Clone(c.args))
+	if err != nil {
+		return nil, err
+	}
+	if len(r) == 0 {
+		return []byte("null"), nil
+	}
+	result, err := canon.JSON(r)
+	if err != nil {
+		return nil, fmt.Errorf("the result is not JSON: %w", err)
+	}
+	return result, nil
 }
 
 func nameError(name string) error {
@@ -153,8 +183,8 @@ func (t *Tool) WithLimits(l schema.Limits) (*Tool, error) {
 		return nil, fmt.Errorf("tool %q: %w", t.name, err)
 	}
 	c := *t
-	c.schema = s
-	if c.run, err = t.bind(l); err != nil {
+	c.schema, c.limits = s, l
+	if c.ready, err = t.bind(l); err != nil {
 		return nil, fmt.Errorf("tool %q: %w", t.name, err)
 	}
 	return &c, nil

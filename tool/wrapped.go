@@ -18,9 +18,9 @@ type members map[string]json.RawMessage
 
 // unwrap takes the arguments out of the one member that holds them all, as in f(params={"a": 1}): the schema has no member of
 // its name, and has those within it.
-func (c *Checked) unwrap(t *Tool, found extract.Call, set Settings) {
-	lenient := set.of(t.name).Text
-	if !allowed(lenient) || slices.Contains(set.Off, extract.Form(extract.WrappedArguments)) {
+func (in *reader) unwrap(c *Checked, t *Tool, found *extract.Call) {
+	lenient := in.settings.of(t.name).Text
+	if !allowed(lenient) || slices.Contains(in.settings.Off, extract.Form(extract.WrappedArguments)) {
 		return
 	}
 	inner := t.unwrapped(c.Arguments)
@@ -32,7 +32,7 @@ func (c *Checked) unwrap(t *Tool, found extract.Call, set Settings) {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Kind, b.Kind))
 	})
 	c.Class, c.Repairs = "", kept(lenient, repairs)
-	c.check(t, inner, inner)
+	in.check(c, t, inner, inner)
 }
 
 // unwrapped is what the one member of args holds where that is all arguments, else nil.
