@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,16 +14,21 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // driver carries out in process what the core asks for: the only place with a clock and goroutines.
 type driver struct {
 	*options
-	model  Model
-	cfg    Config
-	s      *session.Session
+	model Model
+	cfg   Config
+	s     *session.Session
+	ctx   context.Context
+	// runner is own, once that is ready: they are kept together.
 	runner *Runner
-	ctx    context.Context
+	own    Runner
+	// offered are the tools as models are told of them: one list for all requests of the run, which is not that of the set.
+	offered []*tool.Tool
 	// err is the Go error behind the event that is being fed, cause the one behind the first exhaustion not yet answered.
 	err, cause error
 	// asked are the errors of the calls of a reply that did not come through, by place in the reply, for the planner.
@@ -30,8 +36,8 @@ type driver struct {
 	last  time.Time
 	// tool is the one whose outcome is being fed.
 	tool string
-	// adjusted is the layer that the policy was last adjusted by.
-	adjusted policy.Layer
+	// adjusted is the layer that the policy was last adjusted by; nil for none.
+	adjusted *policy.Layer
 	// landed are the results that a journal holds already; nil for none.
 	landed *journal.Fold
 	// exited is set while a tool runs on the goroutine of the run, and stays so where it ended that goroutine.
@@ -59,12 +65,17 @@ func newDriver(ctx context.Context, model Model, s *session.Session, cfg Config,
 // startDriver takes the session for a run under m.
 func startDriver(ctx context.Context, d *driver, m *machine.Compiled) (*driver, error) {
 	m = m.Until(earlier(ctx, m.Config().Deadline))
-	runner, err := newRunner(d.s, d.cfg, m, d.options, d.observe)
-	if err != nil {
+	if err := d.ownRunner().open(m, d.options); err != nil {
 		return nil, err
 	}
-	d.runner, d.ctx = runner, ctx
+	d.runner, d.ctx = &d.own, ctx
 	return d, nil
+}
+
+// ownRunner readies the runner for its beginning.
+func (d *driver) ownRunner() *Runner {
+	d.own = Runner{cfg: &d.cfg, s: d.s, driver: d}
+	return &d.own
 }
 
 func (d *driver) release() { d.runner.Close() }
@@ -78,7 +89,7 @@ func (d *driver) now() time.Time {
 }
 
 // observe notes what an exhaustion came from, and tells the observers of one step.
-func (d *driver) observe(ev machine.Event, effects []machine.Effect, st machine.State) {
+func (d *driver) observe(ev *machine.Event, effects []machine.Effect) {
 	for _, e := range effects {
 		if x := e.Decision; x != nil && !x.Retry && x.Class != "" && d.cause == nil {
 			d.cause = d.err
@@ -89,12 +100,12 @@ func (d *driver) observe(ev machine.Event, effects []machine.Effect, st machine.
 	}
 	if failed := uncharged(ev, effects); failed != nil {
 		d.tell(Notice{
-			Kind: ReducerFailed, CorrelationID: st.Session.ID(), At: ev.At, Action: d.tool, Plane: fault.Correction, Class: fault.Reducer,
+			Kind: ReducerFailed, CorrelationID: d.s.ID(), At: ev.At, Action: d.tool, Plane: fault.Correction, Class: fault.Reducer,
 			Reason: policy.ReducerError, Err: d.err, Reducer: failed.Reducer,
 		})
 	}
 	for _, e := range effects {
-		d.tell(notices(st.Session.ID(), ev.At, e, d.err)...)
+		d.tell(notices(d.s.ID(), ev.At, e, d.err)...)
 	}
 }
 
@@ -178,10 +189,13 @@ func (d *driver) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effe
 	if model == nil {
 		return nil, fmt.Errorf("loop: there is no model %q: name one of those given by WithModels", m.Model)
 	}
+	if d.offered == nil {
+		d.offered = d.cfg.Tools.All()
+	}
 	st := &d.runner.st
 	inner, end := d.begin(ctx, modelWork(m))
 	reply, err := model.Reply(inner, Request{
-		System: m.System, Messages: st.Transcript, Tools: d.cfg.Tools.All(), Output: d.cfg.Output, Model: m.Model, At: m.At, Stream: d.stream,
+		System: m.System, Messages: st.Transcript, Tools: d.offered, Output: d.cfg.Output, Model: m.Model, At: m.At, Stream: d.stream,
 	})
 	effects, fed := d.replied(ctx, reply, err)
 	end(modelEnd(reply, err, effects))
@@ -260,13 +274,13 @@ func (d *driver) adjustPolicy() error {
 		return nil
 	}
 	layer, ok := d.adjust(d.runner.st.Session)
-	if !ok || reflect.DeepEqual(layer, d.adjusted) {
+	if !ok || reflect.DeepEqual(layer, *cmp.Or(d.adjusted, &policy.Layer{})) {
 		return nil
 	}
 	if err := layer.Validate(); err != nil {
 		return fmt.Errorf("adjusting the policy: %w", err)
 	}
-	d.adjusted = layer
+	d.adjusted = &layer
 	_, err := d.runner.Adjusted(d.now(), layer)
 	return err
 }

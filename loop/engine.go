@@ -39,21 +39,23 @@ func (a *Action) Machine() (machine.Config, error) {
 func FailureOf(err error) fault.Failure { return failureOf(err) }
 
 // EndOf is a tool's outcome as the core sees it, without what reducers make of it.
-func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd { return toolEnd(run, out) }
+func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd { return new(toolEnd(run, out)) }
 
 // ToolEvents are the events that a call which has succeeded is to the reducers: [ToolResult], and those that the tool emitted.
-func ToolEvents(run machine.ToolRun, out tool.Outcome) []session.Event { return toolEvents(run, out) }
+func ToolEvents(run machine.ToolRun, out tool.Outcome) []session.Event {
+	return toolEvents(everything, run, out)
+}
 
 // AnswerEvents are the events that an answer without issues is to the reducers: [StructuredOutput].
 func AnswerEvents(reply message.Reply, a *machine.Answer) []session.Event {
-	return []session.Event{answerEvent(reply, a)}
+	return answerEvents(everything, reply.Text, a)
 }
 
 // Reduce runs the reducers of s on events, as one transaction in which each sees what the one before it did to st. Where one fails,
 // the callback of s is told at once. The session itself is not changed.
 func Reduce(s *session.Session, st session.State, events []session.Event) *machine.Reduced {
 	r := Runner{s: s, st: machine.State{Session: st}}
-	return r.reduce(events)
+	return new(r.reduce(events))
 }
 
 // ResultOf is what [Run] would return of a run that has stopped in st; cause is the Go error behind its end, nil for none. Of a

@@ -109,7 +109,7 @@ func decisionNotices(id string, at time.Time, d *machine.Decision, err error) []
 
 // uncharged is the reducer error of an event that no decision is about: that of a further call of a tool whose calls were
 // decided on already.
-func uncharged(ev machine.Event, effects []machine.Effect) *fault.ReducerError {
+func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError {
 	if ev.Tool == nil || ev.Tool.Reduced == nil {
 		return nil
 	}

@@ -16,34 +16,64 @@ import (
 //
 // Nothing of a reply that was cut off or refused is looked at. Bytes that are no UTF-8 become U+FFFD.
 func Read(r message.Reply, cfg Config, settings tool.Settings) *machine.Reply {
+	return read(r, &cfg, settings, nil)
+}
+
+// read is Read. It keeps what is made of good calls, where somebody wants it.
+func read(r message.Reply, cfg *Config, settings tool.Settings, keep *[]*tool.Ready) *machine.Reply {
 	r = printableReply(r)
-	read := &machine.Reply{Message: r, Native: len(r.Calls) > 0}
+	native := len(r.Calls) > 0
 	if machine.Unusable(r) {
-		return read
+		return &machine.Reply{Message: r, Native: native}
 	}
-	if cfg.Tools != nil || read.Native {
-		reading := cfg.Tools.Read(r, settings)
-		read.Calls = make([]machine.Call, len(reading.Calls))
-		for n, c := range reading.Calls {
-			read.Calls[n] = call(c)
+	if cfg.Tools != nil || native {
+		if calls := readCalls(r, cfg, settings, keep); len(calls) > 0 {
+			return readOfCalls(r, native, calls)
 		}
 	}
-	if len(read.Calls) > 0 {
-		return read
-	}
-	read.Calls = nil
 	if cfg.CallsOnly {
-		return read
+		return &machine.Reply{Message: r, Native: native}
 	}
-	read.Answer = &machine.Answer{}
+	// An answer and its reply are kept together: one allocation.
+	read := &struct {
+		machine.Reply
+		answer machine.Answer
+	}{Reply: machine.Reply{Message: r, Native: native}}
+	read.Answer = &read.answer
 	if cfg.Output != nil {
 		a := tool.ReadAnswer(r.Text, cfg.Output, settings)
-		*read.Answer = machine.Answer{Value: a.Raw, Issues: a.Issues, Repairs: a.Repairs}
+		read.answer = machine.Answer{Value: a.Raw, Issues: a.Issues, Repairs: a.Repairs}
+	}
+	return &read.Reply
+}
+
+func readCalls(r message.Reply, cfg *Config, settings tool.Settings, keep *[]*tool.Ready) []tool.Checked {
+	if keep == nil {
+		return cfg.Tools.Read(r, settings).Calls
+	}
+	reading, ready := cfg.Tools.Prepare(r, settings)
+	*keep = ready
+	return reading.Calls
+}
+
+// readOfCalls is a reply with calls. Most have one, which is kept together with its reply.
+func readOfCalls(r message.Reply, native bool, calls []tool.Checked) *machine.Reply {
+	if len(calls) == 1 {
+		read := &struct {
+			machine.Reply
+			one [1]machine.Call
+		}{machine.Reply{Message: r, Native: native}, [1]machine.Call{call(&calls[0])}}
+		read.Calls = read.one[:]
+		return &read.Reply
+	}
+	read := &machine.Reply{Message: r, Native: native, Calls: make([]machine.Call, len(calls))}
+	for n := range calls {
+		read.Calls[n] = call(&calls[n])
 	}
 	return read
 }
 
-func call(c tool.Checked) machine.Call {
+func call(c *tool.Checked) machine.Call {
 	name := c.Tool
 	if c.Class == fault.UnknownTool {
 		name = c.Name

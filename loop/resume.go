@@ -53,7 +53,8 @@ func ResumeRunner(s *session.Session, cfg Config, record func(machine.Event, []m
 	if err != nil {
 		return nil, machine.Effect{}, err
 	}
-	r, past, err := resumeRunner(s, cfg, o, record, func(f *journal.Fold) error { return fitTools(&f.Header, cfg) })
+	r := &Runner{cfg: &cfg, s: s, record: record}
+	past, err := r.resume(o, func(f *journal.Fold) error { return fitTools(&f.Header, cfg) })
 	if err != nil {
 		return nil, machine.Effect{}, err
 	}
@@ -71,24 +72,20 @@ func (p past) asked() machine.Effect {
 	return p.State.Left(p.Asked)
 }
 
-// resumeRunner takes the session, and fills it with what the journal holds.
-func resumeRunner(s *session.Session, cfg Config, o *options, record func(machine.Event, []machine.Effect, machine.State), fit func(*journal.Fold) error) (*Runner, past, error) {
-	switch {
-	case o.journal == nil:
-		return nil, past{}, errors.New("loop: there is no journal to resume from: give one by WithJournal")
-	case s == nil:
-		return nil, past{}, errors.New("loop: the session is nil: make one with session.New")
+// resume takes the session, and fills it with what the journal holds.
+func (r *Runner) resume(o *options, fit func(*journal.Fold) error) (past, error) {
+	if o.journal == nil {
+		return past{}, errors.New("loop: there is no journal to resume from: give one by WithJournal")
 	}
-	if err := s.Acquire(); err != nil {
-		return nil, past{}, err
+	if err := r.acquire(); err != nil {
+		return past{}, err
 	}
-	r := &Runner{cfg: cfg, s: s, record: record}
 	held, err := r.takeOver(o, fit)
 	if err != nil {
 		r.Close()
-		return nil, past{}, err
+		return past{}, err
 	}
-	return r, past{held}, nil
+	return past{held}, nil
 }
 
 func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.Fold, error) {
@@ -112,7 +109,7 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 	if now, then := len(r.s.State().Slices()), len(held.State.Session.Slices()); now != then {
 		return nil, fmt.Errorf("loop: the session declares %d slices, in the journal it has %d: declare those it had", now, then)
 	}
-	r.st, r.settings, r.warnings = held.State, ReadSettings(held.State.Policy), changed(&held.Header, r.cfg)
+	r.st, r.settings, r.warnings = held.State, ReadSettings(held.State.Policy), changed(&held.Header, *r.cfg)
 	if r.st.Phase == machine.Stopped {
 		return held, nil
 	}
@@ -166,14 +163,11 @@ func changed(h *journal.Header, cfg Config) []string {
 
 // resume makes the driver's runner go on, and returns what is to be done next.
 func (d *driver) resume(fit func(*journal.Fold) error) (machine.Effect, error) {
-	runner, held, err := resumeRunner(d.s, d.cfg, d.options, d.observe, fit)
+	held, err := d.ownRunner().resume(d.options, fit)
 	if err != nil {
 		return machine.Effect{}, err
 	}
-	d.runner, d.last, d.landed = runner, held.State.At, held.Fold
-	if held.Adjusted != nil {
-		d.adjusted = *held.Adjusted
-	}
+	d.runner, d.last, d.landed, d.adjusted = &d.own, held.State.At, held.Fold, held.Adjusted
 	return held.asked(), nil
 }
 
@@ -182,7 +176,7 @@ func (d *driver) land(run machine.ToolRun, out tool.Outcome) {
 	if d.runner.journal == nil {
 		return
 	}
-	landed := journal.Landed{Key: run.Key, Transport: run.Transport, End: *toolEnd(run, out)}
+	landed := journal.Landed{Key: run.Key, Transport: run.Transport, End: toolEnd(run, out)}
 	for _, e := range out.Events {
 		landed.Events = append(landed.Events, journal.Emitted{Name: e.Name, Payload: e.Payload})
 	}

@@ -1,15 +1,14 @@
 package loop
 
 import (
+	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -18,38 +17,25 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// The events that the loop itself dispatches to a session's reducers.
-const (
-	// ToolResult is dispatched when a call has succeeded; its payload is a [ToolResultEvent].
-	ToolResult = "tool_result"
-	// StructuredOutput is dispatched when the answer was accepted; its payload is the answer's JSON, or its text as a JSON
-	// string.
-	StructuredOutput = "structured_output"
-)
-
-// ToolResultEvent is the payload of [ToolResult].
-type ToolResultEvent struct {
-	Tool      string          `json:"tool"`
-	CallID    string          `json:"call_id"`
-	Arguments json.RawMessage `json:"arguments"`
-	Result    json.RawMessage `json:"result"`
-}
-
 // Runner turns what happened into events and steps the core: a driver without clock, goroutines and I/O, for engines that
 // bring their own. [Run] is such an engine. Each method returns what is to be done next, in order; see package machine.
 // A Runner is for one goroutine at a time.
 type Runner struct {
-	cfg Config
+	cfg *Config
 	s   *session.Session
 	st  machine.State
 	// settings follow the policy of st, which changes with few events.
 	settings tool.Settings
-	record   func(machine.Event, []machine.Effect, machine.State)
+	// record and driver are told of each step; nil for nobody.
+	record func(machine.Event, []machine.Effect, machine.State)
+	driver *driver
 	// journal is nil where nothing is recorded; warnings are what is to be said of it in the result.
 	journal  recorder
 	warnings []string
 	// refused is the error of the reducer that failed last in this process.
 	refused *fault.ReducerError
+	// ready are the good calls of the reply that was fed last, by place: see [tool.Set.Prepare].
+	ready []*tool.Ready
 	// unrecorded is set once the journal is broken: the run can still be ended in memory.
 	unrecorded bool
 }
@@ -73,13 +59,11 @@ func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []mach
 
 // RunnerAt returns a runner that goes on from a state, for engines that keep states themselves. The session is new, or the one that the state came from; it takes over what the state holds.
 func RunnerAt(s *session.Session, cfg Config, st machine.State, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
-	if s == nil {
-		return nil, errors.New("loop: the session is nil: make one with session.New")
-	}
-	if err := s.Acquire(); err != nil {
+	r := &Runner{cfg: &cfg, s: s, st: st, record: record}
+	if err := r.acquire(); err != nil {
 		return nil, err
 	}
-	r := &Runner{cfg: cfg, s: s, st: st, settings: ReadSettings(st.Policy), record: record}
+	r.settings = ReadSettings(st.Policy)
 	err := s.Adopt(st.Session.ID())
 	if err == nil {
 		err = s.Replace(st.Session)
@@ -91,20 +75,33 @@ func RunnerAt(s *session.Session, cfg Config, st machine.State, record func(mach
 	return r, nil
 }
 
-// newRunner takes the session for itself. A session without an id gets one: at this edge randomness is allowed.
+// newRunner returns a runner that has begun.
 func newRunner(s *session.Session, cfg Config, m *machine.Compiled, o *options, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
-	if s == nil {
-		return nil, errors.New("loop: the session is nil: make one with session.New")
-	}
-	if err := s.Acquire(); err != nil {
-		return nil, err
-	}
-	r := &Runner{cfg: cfg, s: s, record: record}
-	if err := r.begin(m, o); err != nil {
-		r.Close()
+	r := &Runner{cfg: &cfg, s: s, record: record}
+	if err := r.open(m, o); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// acquire takes the session for the runner alone.
+func (r *Runner) acquire() error {
+	if r.s == nil {
+		return errors.New("loop: the session is nil: make one with session.New")
+	}
+	return r.s.Acquire()
+}
+
+// open takes the session, and begins. A session without an id gets one: at this edge randomness is allowed.
+func (r *Runner) open(m *machine.Compiled, o *options) error {
+	err := r.acquire()
+	if err != nil {
+		return err
+	}
+	if err = r.begin(m, o); err != nil {
+		r.Close()
+	}
+	return err
 }
 
 // begin makes the idle state of a run, and opens its journal.
@@ -117,7 +114,7 @@ func (r *Runner) begin(m *machine.Compiled, o *options) error {
 	if r.journal = o.journal; r.journal == nil {
 		return nil
 	}
-	return r.journal.Begin(header(*m.Config(), r.cfg), r.st)
+	return r.journal.Begin(header(*m.Config(), *r.cfg), r.st)
 }
 
 // name gives the session its id, where it has none yet.
@@ -149,15 +146,18 @@ func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	if err := r.write(ev, effects, st); err != nil {
 		return nil, err
 	}
-	r.st = st
-	if ev.Adjust != nil || ev.Plan != nil || ev.Kind == machine.Started {
+	if st.Policy != r.st.Policy {
 		r.settings = ReadSettings(st.Policy)
 	}
+	r.st = st
 	if err := r.s.Replace(st.Session); err != nil {
 		return nil, err
 	}
 	if r.record != nil {
 		r.record(ev, effects, st)
+	}
+	if r.driver != nil {
+		r.driver.observe(&ev, effects)
 	}
 	return effects, nil
 }
@@ -211,11 +211,27 @@ func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Eff
 
 // Reply feeds a model's reply: reads and checks it, and runs the reducers on an answer.
 func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, error) {
-	read := Read(reply, r.cfg, r.settings)
+	r.ready = nil
+	keep := &r.ready
+	if r.cfg.CallsOnly {
+		keep = nil // they are not run here
+	}
+	read := read(reply, r.cfg, r.settings, keep)
 	if a := read.Answer; a != nil && len(a.Issues) == 0 {
-		a.Reduced = r.reduce([]session.Event{answerEvent(read.Message, a)})
+		a.Reduced = new(r.reduce(answerEvents(r.s.Hears, read.Message.Text, a)))
 	}
 	return r.Step(machine.Event{Kind: machine.Replied, At: at, Reply: read})
+}
+
+// invoke runs a call, with what the reading of its reply has made of its arguments. Safe for concurrent use while no event is fed
+// but the ends of calls.
+func (r *Runner) invoke(ctx context.Context, run machine.ToolRun) tool.Outcome {
+	t, _ := r.cfg.Tools.Get(run.Tool)
+	var ready *tool.Ready
+	if run.Index < len(r.ready) {
+		ready = r.ready[run.Index]
+	}
+	return t.InvokeReady(ctx, ready, run.Arguments)
 }
 
 // CallFailed feeds a model call that returned an error.
@@ -226,11 +242,15 @@ func (r *Runner) CallFailed(at time.Time, err error) ([]machine.Effect, error) {
 
 // ToolEnded feeds the outcome of one call, in call order, after running the reducers on its result and events.
 func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
-	end := toolEnd(run, out)
+	end := &struct { // kept together: one allocation
+		machine.ToolEnd
+		reduced machine.Reduced
+	}{ToolEnd: toolEnd(run, out)}
 	if end.Verdict == machine.Done {
-		end.Reduced = r.reduce(toolEvents(run, out))
+		end.reduced = r.reduce(toolEvents(r.s.Hears, run, out))
+		end.Reduced = &end.reduced
 	}
-	return r.Step(machine.Event{Kind: machine.ToolEnded, At: at, Tool: end})
+	return r.Step(machine.Event{Kind: machine.ToolEnded, At: at, Tool: &end.ToolEnd})
 }
 
 // Woke feeds the end of a wait.
@@ -257,7 +277,7 @@ func (r *Runner) Cancel(at time.Time) ([]machine.Effect, error) {
 // Dispatch runs the reducers on a user's events, as one transaction. It returns the reducer's error too, when one failed.
 func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effect, error) {
 	reduced := r.reduce(events)
-	effects, err := r.Step(machine.Event{Kind: machine.Dispatched, At: at, Reduced: reduced})
+	effects, err := r.Step(machine.Event{Kind: machine.Dispatched, At: at, Reduced: &reduced})
 	if err == nil && reduced.Error != nil {
 		return effects, reduced.Error
 	}
@@ -277,7 +297,7 @@ func (r *Runner) refusal() error {
 
 // reduce runs the session's reducers on events, as one transaction: each sees what the one before it did. Where one
 // fails, the session's callback is told at once.
-func (r *Runner) reduce(events []session.Event) *machine.Reduced {
+func (r *Runner) reduce(events []session.Event) machine.Reduced {
 	st := r.st.Session
 	var all []reducer.Op
 	for _, ev := range events {
@@ -291,42 +311,19 @@ func (r *Runner) reduce(events []session.Event) *machine.Reduced {
 		}
 		st, all = next, append(all, ops...)
 	}
-	return &machine.Reduced{Ops: all}
+	return machine.Reduced{Ops: all}
 }
 
 // refuse tells the session's callback that a reducer failed, and keeps its error for that of the run.
-func (r *Runner) refuse(failed *fault.ReducerError) *machine.Reduced {
+func (r *Runner) refuse(failed *fault.ReducerError) machine.Reduced {
 	r.refused = failed
 	r.s.ReportReducerError(*failed)
-	return &machine.Reduced{Error: failed}
-}
-
-func answerEvent(reply message.Reply, a *machine.Answer) session.Event {
-	if a.Value != nil {
-		return session.Event{Name: StructuredOutput, Payload: a.Value}
-	}
-	text, err := canon.Marshal(reply.Text)
-	if err != nil {
-		text = []byte(`""`)
-	}
-	return session.Event{Name: StructuredOutput, Payload: text}
-}
-
-func toolEvents(run machine.ToolRun, out tool.Outcome) []session.Event {
-	payload, err := canon.Marshal(ToolResultEvent{Tool: run.Tool, CallID: run.ID, Arguments: run.Arguments, Result: out.Result})
-	if err != nil {
-		payload = []byte(`{}`)
-	}
-	events := []session.Event{{Name: ToolResult, Payload: payload}}
-	for _, e := range out.Events {
-		events = append(events, session.Event{Name: e.Name, Payload: e.Payload})
-	}
-	return events
+	return machine.Reduced{Error: failed}
 }
 
 // toolEnd is a tool's outcome as the core sees it.
-func toolEnd(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
-	end := &machine.ToolEnd{Index: run.Index, Progress: out.Progress}
+func toolEnd(run machine.ToolRun, out tool.Outcome) machine.ToolEnd {
+	end := machine.ToolEnd{Index: run.Index, Progress: out.Progress}
 	switch {
 	case out.Err != nil:
 		f := failureOf(out.Err)

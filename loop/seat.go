@@ -37,7 +37,7 @@ type Seat struct {
 type rest struct {
 	err, cause error
 	asked      map[int]error
-	adjusted   policy.Layer
+	adjusted   *policy.Layer
 	landed     *journal.Fold
 	warnings   []string
 	unrecorded bool
@@ -48,7 +48,7 @@ type rest struct {
 }
 
 func (r *rest) isZero() bool {
-	return r.err == nil && r.cause == nil && r.asked == nil && r.adjusted.IsZero() && r.landed == nil && r.warnings == nil &&
+	return r.err == nil && r.cause == nil && r.asked == nil && r.adjusted == nil && r.landed == nil && r.warnings == nil &&
 		!r.unrecorded && r.end == nil
 }
 
@@ -120,12 +120,13 @@ func (t *Seat) leave(d *driver) {
 func (t *Seat) driver(ctx context.Context) (*driver, context.Context, machine.Effect) {
 	p := t.pool
 	st := t.parked.State(t.s.State())
-	r := &Runner{cfg: p.cfg.Config, s: t.s, st: st, settings: p.settings, journal: recorderOf(t.journal)}
+	d := &driver{options: p.o, model: p.cfg.Model, cfg: p.cfg.Config, s: t.s, last: st.At}
+	r := d.ownRunner()
+	r.st, r.settings, r.journal = st, p.settings, recorderOf(t.journal)
 	if st.Policy != &p.compiled.Config().Policy {
 		r.settings = ReadSettings(st.Policy)
 	}
-	d := &driver{options: p.o, model: p.cfg.Model, cfg: p.cfg.Config, s: t.s, runner: r, last: st.At}
-	r.record = d.observe
+	d.runner = r
 	if x := t.rest; x != nil {
 		d.err, d.cause, d.asked, d.adjusted, d.landed = x.err, x.cause, x.asked, x.adjusted, x.landed
 		r.warnings, r.unrecorded = x.warnings, x.unrecorded

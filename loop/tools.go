@@ -139,9 +139,12 @@ func (d *driver) invoke(ctx context.Context, run machine.ToolRun) (out tool.Outc
 	ctx, end := d.begin(ctx, Work{Kind: WorkTool, Tool: run.Tool, CallID: run.ID, Transport: run.Transport})
 	out.Err = ErrToolExited
 	defer func() { end(toolRunEnd(out)) }()
-	t, _ := d.cfg.Tools.Get(run.Tool)
-	ctx = tool.WithInvocation(ctx, tool.Invocation{Key: run.Key, CallID: run.ID, Report: func(p []byte) { d.progress(run, p) }})
-	return t.Invoke(ctx, run.Arguments)
+	inv := tool.Invocation{Key: run.Key, CallID: run.ID}
+	if d.runner.journal != nil || len(d.observers) > 0 {
+		inv.Report = func(p []byte) { d.progress(run, p) }
+	}
+	ctx = tool.WithInvocation(ctx, inv)
+	return d.runner.invoke(ctx, run)
 }
 
 func (d *driver) progress(run machine.ToolRun, p []byte) {
