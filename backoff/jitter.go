@@ -51,24 +51,24 @@ func (s *BackoffStrategy) spread(d time.Duration) (lo, hi time.Duration) {
 
 // shake draws each of the delays after attempts 1, 2, 3, … from its spread.
 func (s *BackoffStrategy) shake(delays []time.Duration, k Key) {
-	attempt := uint64(0)
+	x := k.start // what the hash of an attempt is mixed from: see Key.hash
 	switch s.Jitter.Kind {
 	case Proportional:
 		fraction, limit := s.Jitter.portion(), s.jitterLimit()
 		for i, d := range delays {
-			attempt++
+			x += hashStep
 			part := portion(d, fraction)
-			delays[i] = d - part + k.pick(attempt, part+min(part, limit-d))
+			delays[i] = d - part + pick(mix(x, k.secret), part+min(part, limit-d))
 		}
 	case Full:
 		for i, d := range delays {
-			attempt++
-			delays[i] = k.pick(attempt, d)
+			x += hashStep
+			delays[i] = pick(mix(x, k.secret), d)
 		}
 	case Equal:
 		for i, d := range delays {
-			attempt++
-			delays[i] = d/2 + k.pick(attempt, d-d/2)
+			x += hashStep
+			delays[i] = d/2 + pick(mix(x, k.secret), d-d/2)
 		}
 	}
 }

@@ -39,17 +39,26 @@ func NewKey(seed, stream string) Key {
 	}
 }
 
+// none reports whether k is the zero Key: no other has no secret.
+func (k Key) none() bool { return k.secret == 0 }
+
 // hash is 64 uniform bits for an attempt: the generator wyrand at that position, started and mixed by the key. It is one
 // wide multiplication, and passes what SplitMix64 passes.
-func (k Key) hash(attempt uint64) uint64 {
-	x := k.start + attempt*hashStep
-	hi, lo := bits.Mul64(x, x^k.secret)
+func (k Key) hash(attempt uint64) uint64 { return mix(k.start+attempt*hashStep, k.secret) }
+
+func mix(x, secret uint64) uint64 {
+	hi, lo := bits.Mul64(x, x^secret)
 	return hi ^ lo
 }
 
-// pick draws from 0 to width, both included. The high word of the product maps the hash to the range: no value is likelier
-// than another by more than the range's part of 2^64.
+// pick draws from 0 to width, both included.
 func (k Key) pick(attempt uint64, width time.Duration) time.Duration {
-	offset, _ := bits.Mul64(k.hash(attempt), uint64(width)+1)
+	return pick(k.hash(attempt), width)
+}
+
+// pick maps a hash to the range from 0 to width by the high word of the product: no value is likelier than another by more
+// than the range's part of 2^64.
+func pick(hash uint64, width time.Duration) time.Duration {
+	offset, _ := bits.Mul64(hash, uint64(width)+1)
 	return time.Duration(offset)
 }

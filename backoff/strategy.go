@@ -74,19 +74,25 @@ func (s BackoffStrategy) Equal(t BackoffStrategy) bool {
 // negative, saturates at the largest duration, and returns at once for every attempt an int can hold. With the zero key
 // there is no jitter. A strategy that Validate refuses gives some delay of 0 or more, and never a panic.
 func (s BackoffStrategy) After(attempt int, k Key) time.Duration {
+	delay, _ := s.Draw(attempt, k)
+	return delay
+}
+
+// Draw is [BackoffStrategy.After] for a strategy where it stands, without copying it, and the least that the delay could have
+// been under another key: the delay itself where there is no key.
+func (s *BackoffStrategy) Draw(attempt int, k Key) (delay, least time.Duration) {
 	attempt = max(attempt, 1)
 	n, limit := uint64(attempt-1), s.limit()
-	var d time.Duration
 	if s.doubles() {
-		d = double(s.Base, n, limit)
+		delay = double(s.Base, n, limit)
 	} else {
-		d = s.plain(n, limit)
+		delay = s.plain(n, limit)
 	}
-	if s.Jitter.Kind == NoJitter || k == (Key{}) {
-		return d
+	if s.Jitter.Kind == NoJitter || k.none() {
+		return delay, delay
 	}
-	lo, hi := s.spread(d)
-	return lo + k.pick(uint64(attempt), hi-lo)
+	lo, hi := s.spread(delay)
+	return lo + k.pick(uint64(attempt), hi-lo), lo
 }
 
 // Append appends the waits after attempts 1 to n to dst: what After gives for each, in one go and in less time.
@@ -95,7 +101,7 @@ func (s BackoffStrategy) Append(dst []time.Duration, n int, k Key) []time.Durati
 	from := len(dst)
 	dst = slices.Grow(dst, max(n, 0))[:from+max(n, 0)]
 	s.fill(dst[from:])
-	if k != (Key{}) {
+	if !k.none() {
 		s.shake(dst[from:], k)
 	}
 	return dst
@@ -121,8 +127,14 @@ func (s *BackoffStrategy) limit() time.Duration {
 func (s *BackoffStrategy) fill(delays []time.Duration) {
 	limit := s.limit()
 	if s.doubles() {
+		d, half := min(s.Base, limit), limit/2
 		for n := range delays {
-			delays[n] = double(s.Base, uint64(n), limit)
+			delays[n] = d
+			if d <= half {
+				d *= 2
+			} else {
+				d = limit
+			}
 		}
 		return
 	}

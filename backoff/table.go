@@ -38,16 +38,17 @@ func (s BackoffStrategy) Table() *Table {
 
 // After is [BackoffStrategy.After]: the wait after the given attempt, which counts from 1.
 func (t *Table) After(attempt int, k Key) time.Duration {
-	if n := uint(attempt - 1); n < tableRows && k.secret != 0 {
-		offset, _ := bits.Mul64(k.hash(uint64(attempt)), t.rows[n].values)
-		return t.rows[n].lo + time.Duration(offset)
+	if n := uint(attempt - 1); n < tableRows && !k.none() {
+		r := t.rows[n]
+		offset, _ := bits.Mul64(k.hash(uint64(attempt)), r.values)
+		return r.lo + time.Duration(offset)
 	}
 	return t.rare(attempt, k)
 }
 
 // rare is After without a key, below the first attempt, and beyond the table.
 func (t *Table) rare(attempt int, k Key) time.Duration {
-	if n := uint(max(attempt, 1) - 1); n < tableRows && k.secret == 0 {
+	if n := uint(max(attempt, 1) - 1); n < tableRows && k.none() {
 		return t.plain[n]
 	}
 	return t.s.After(attempt, k)

@@ -69,22 +69,33 @@ func (d Decision) String() string {
 //
 // Budgets count failed attempts: with a budget of N the N+1st failed attempt stops. A wait that ends exactly at the
 // deadline does not fit. A negative retry-after counts as none.
-func Decide(p *RetryPolicy, pos *Position, f *fault.Failure) Decision {
+func Decide(p *RetryPolicy, pos *Position, f *fault.Failure) (d Decision) {
+	d.Settle(p, pos, f)
+	return d
+}
+
+// Settle sets d to what [Decide] returns, where it stands: for who decides often, without a copy.
+func (d *Decision) Settle(p *RetryPolicy, pos *Position, f *fault.Failure) {
+	d.Retry, d.Delay, d.Reason, d.Detail = decide(p, pos, f)
+}
+
+// decide is Decide apart from the struct: what the caller does not look at is not copied.
+func decide(p *RetryPolicy, pos *Position, f *fault.Failure) (bool, time.Duration, Reason, Detail) {
 	if why, detail := usedUp(p, pos, f); why != "" {
-		return Decision{Reason: why, Detail: detail}
+		return false, 0, why, detail
 	}
 	delay, source := wait(p, pos, f)
 	if why, detail := tooLong(p, pos, f, delay); why != "" {
-		return Decision{Reason: why, Detail: detail}
+		return false, 0, why, detail
 	}
-	return Decision{Retry: true, Delay: delay, Reason: source}
+	return true, delay, source, Detail{}
 }
 
 // usedUp asks what does not depend on the wait. An empty reason means that nothing speaks against another attempt.
 func usedUp(p *RetryPolicy, pos *Position, f *fault.Failure) (Reason, Detail) {
 	b, attempt := &pos.Budgets, max(pos.Attempt, 1)
 	switch {
-	case !f.Failed():
+	case f.Class == "":
 		return Accepted, Detail{}
 	case f.Final || !slices.Contains(p.RetryableErrors, f.Class):
 		return NotRetryable, Detail{}

@@ -16,7 +16,12 @@ func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reaso
 	if asked > 0 && p.RetryAfter == First {
 		return asked, ServerAsked
 	}
-	delay, low := computed(p, f.Class, max(pos.Attempt, 1), pos.Key)
+	delay, low := time.Duration(0), time.Duration(0)
+	if len(p.Bases) > 0 {
+		delay, low = based(p, pos, f.Class)
+	} else if s := &p.Backoff; s.Delay != 0 || s.Kind != backoff.KindConstant || s.Jitter.Kind != backoff.NoJitter {
+		delay, low = s.Draw(pos.Attempt, pos.Key)
+	}
 	switch {
 	case asked > low:
 		return saturatingAdd(delay, asked-low), ServerAsked
@@ -26,21 +31,10 @@ func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reaso
 	return delay, Backoff
 }
 
-// computed is the strategy's own wait for a class, and the least it could have been under another key.
-func computed(p *RetryPolicy, class fault.Class, attempt int, key backoff.Key) (delay, low time.Duration) {
-	s := &p.Backoff
-	if len(p.Bases) > 0 {
-		own := p.strategy(class)
-		s = &own
-	} else if s.Kind == backoff.KindConstant && s.Delay == 0 && s.Jitter.Kind == backoff.NoJitter {
-		return 0, 0
-	}
-	delay = s.After(attempt, key)
-	if key == (backoff.Key{}) {
-		return delay, delay
-	}
-	low, _ = s.Bounds(attempt)
-	return delay, low
+// based is the wait of the strategy with the base of the class in place, and the least it could be under another key.
+func based(p *RetryPolicy, pos *Position, class fault.Class) (delay, low time.Duration) {
+	s := p.strategy(class)
+	return s.Draw(pos.Attempt, pos.Key)
 }
 
 // strategy is the policy's backoff with the base of the class in place.
