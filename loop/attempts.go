@@ -21,11 +21,7 @@ type tries struct {
 	usage message.Usage
 }
 
-func newTries(ctx context.Context, s *session.Session, a *Action, opts []Option) (*tries, error) {
-	o, err := collect(opts)
-	if err != nil {
-		return nil, err
-	}
+func newTries(ctx context.Context, s *session.Session, a *Action, o *options) (*tries, error) {
 	t := &tries{d: &driver{options: o, s: s, ctx: ctx}, a: a}
 	if o.journal != nil {
 		going, err := t.resume()
@@ -85,8 +81,10 @@ func (t *tries) next(ctx context.Context) bool {
 
 func (t *tries) attempt() Attempt {
 	p := t.ask.Try
-	a := Attempt{Number: p.Attempt, Max: p.MaxAttempts, tool: t.a.Tool, transport: p.Transport}
-	a.recorded = t.d.runner.st.Feedback(t.a.Tool)
+	a := Attempt{Number: p.Attempt, Max: p.MaxAttempts, of: t.a}
+	if fb := t.d.runner.st.Feedback(t.a.Tool); fb != nil {
+		a.last = (*fedBack)(fb)
+	}
 	return a
 }
 
@@ -179,14 +177,14 @@ func (t *Tries) All() iter.Seq[*Trial] {
 }
 
 func (t *Tries) all(yield func(*Trial) bool) error {
-	s := t.s
-	if s == nil {
-		var err error
-		if s, err = session.New(session.Config{}); err != nil {
-			return err
-		}
+	s, o, err := recording(t.s, t.opts)
+	if s == nil && err == nil {
+		s, err = session.New(session.Config{})
 	}
-	of, err := newTries(t.ctx, s, t.a, t.opts)
+	if err != nil {
+		return err
+	}
+	of, err := newTries(t.ctx, s, t.a, o)
 	if err != nil {
 		return err
 	}

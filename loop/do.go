@@ -50,21 +50,25 @@ type Attempt struct {
 	// Number counts from 1 and counts the first; Max is [policy.Unlimited] where nothing bounds it.
 	Number, Max int
 
-	tool string
-	// transport is the attempt of this try on the transport plane, from 1.
-	transport int
-	// before and last are the errors of the two tries before this one; recorded is the session's own feedback.
-	before, last error
-	recorded     *feedback.RetryFeedback
+	// of is the action that the try is of.
+	of *Action
+	// last and before are the errors of the two tries before this one; last is a *fedBack where the session has its feedback.
+	last, before error
 }
+
+// fedBack is the feedback on the try before as an error.
+type fedBack feedback.RetryFeedback
+
+// Error is what the model is shown of it.
+func (f *fedBack) Error() string { return f.Message }
 
 // Feedback is what was wrong with the try before; zero on the first.
 func (a Attempt) Feedback() feedback.RetryFeedback {
-	if a.recorded != nil {
-		return *a.recorded
-	}
 	if a.last == nil {
 		return feedback.RetryFeedback{}
+	}
+	if recorded, ok := a.last.(*fedBack); ok {
+		return feedback.RetryFeedback(*recorded)
 	}
 	var prev *feedback.RetryFeedback
 	if a.before != nil {
@@ -77,9 +81,9 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) feedback.RetryFeedback {
 	f := failureOf(err)
 	in := feedback.Input{
-		Source: feedback.Tool, Tool: a.tool, Attempt: number, MaxAttempts: a.Max, Class: f.Class, Issues: f.Issues, Prev: prev,
+		Source: feedback.Tool, Tool: a.of.Tool, Attempt: number, MaxAttempts: a.Max, Class: f.Class, Issues: f.Issues, Prev: prev,
 	}
-	if a.tool == "" {
+	if a.of.Tool == "" {
 		in.Source = feedback.StructuredOutput
 	}
 	return feedback.New(in)
@@ -93,51 +97,48 @@ func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) f
 // With a session, attempts and feedback are recorded in it. s may be nil: then nothing is recorded, no history is kept, and a
 // try that succeeds at once allocates nothing; the decisions are the same. With a journal ([WithJournal]) there is always a session.
 func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts ...Option) (T, error) {
-	if s == nil && len(opts) > 0 {
+	o := standard
+	if s != nil || len(opts) > 0 {
 		var err error
-		if s, err = recording(opts); err != nil {
-			var none T
-			return none, err
+		if s, o, err = recording(s, opts); s != nil || err != nil {
+			return doRecorded(ctx, s, a, try, o, err)
 		}
 	}
-	if s != nil {
-		return doRecorded(ctx, s, a, try, opts)
-	}
-	value, err := try(ctx, Attempt{Number: 1, Max: a.Policy.MaxAttempts, tool: a.Tool, transport: 1})
-	if err == nil {
-		return value, nil
-	}
-	return doAgain(ctx, a, err, try, opts)
-}
-
-// recording is a session of its own for an action that is recorded without one; nil where none is.
-func recording(opts []Option) (*session.Session, error) {
-	o, err := collect(opts)
-	if err != nil || o.journal == nil {
-		return nil, err
-	}
-	return session.New(session.Config{})
-}
-
-// doAgain goes on after a first try that failed.
-func doAgain[T any](ctx context.Context, a *Action, err error, try func(context.Context, Attempt) (T, error), opts []Option) (T, error) {
-	l := line{a: a, attempt: 1, transport: 1}
+	// The waits are made from here and not from deeper down: a goroutine keeps its stack while it waits.
+	var l line
+	l.begin(a, o)
 	for {
-		if err := l.failed(ctx, err, opts); err != nil {
-			var none T
-			return none, err
-		}
-		var value T
-		value, err = try(ctx, Attempt{Number: l.attempt, Max: a.Policy.MaxAttempts, tool: a.Tool, transport: l.transport, before: l.before, last: l.last})
+		value, err := try(ctx, l.next)
 		if err == nil {
 			return value, nil
 		}
+		delay, stop := l.failed(ctx, err)
+		if delay > 0 {
+			stop = l.wait(ctx, delay)
+		}
+		if stop != nil {
+			var none T
+			return none, stop
+		}
 	}
 }
 
-func doRecorded[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts []Option) (T, error) {
+// recording is the session that an action is recorded in, nil for none, and what the options come to. With a journal there is
+// always a session.
+func recording(s *session.Session, opts []Option) (*session.Session, *options, error) {
+	o, err := collect(opts)
+	if s == nil && err == nil && o.journal != nil {
+		s, err = session.New(session.Config{})
+	}
+	return s, o, err
+}
+
+func doRecorded[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), o *options, err error) (T, error) {
 	var none T
-	t, err := newTries(ctx, s, a, opts)
+	if err != nil {
+		return none, err
+	}
+	t, err := newTries(ctx, s, a, o)
 	if err != nil {
 		return none, err
 	}

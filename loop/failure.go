@@ -34,31 +34,21 @@ func setSaid(f *fault.Failure, err error) {
 	case *fault.StructuredOutputError:
 		f.Plane, f.Class, f.Issues = fault.Correction, fault.StructuredOutput, e.Issues
 	default:
-		*f = failureWithin(err)
+		setWithin(f, err)
 	}
 }
 
-func badArguments(e *fault.ToolValidationError) fault.Failure {
-	return fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Tool: e.Tool, Issues: e.Issues}
-}
-
-func badOutput(e *fault.StructuredOutputError) fault.Failure {
-	return fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: e.Issues}
-}
-
-// failureWithin is failureOf by the first error of a chain that says what it is.
-func failureWithin(err error) fault.Failure {
+// setWithin is setSaid by the first error of a chain that says what it is.
+func setWithin(f *fault.Failure, err error) {
 	if e, ok := errors.AsType[*fault.ToolValidationError](err); ok {
-		return badArguments(e)
+		f.Plane, f.Class, f.Tool, f.Issues = fault.Correction, fault.ToolValidation, e.Tool, e.Issues
+	} else if e, ok := errors.AsType[*fault.StructuredOutputError](err); ok {
+		f.Plane, f.Class, f.Issues = fault.Correction, fault.StructuredOutput, e.Issues
+	} else if e, ok := errors.AsType[*fault.ReducerError](err); ok {
+		f.Plane, f.Class, f.Message = fault.Correction, fault.Reducer, e.Error()
+	} else if e, ok := errors.AsType[failing](err); ok {
+		*f = e.Failure()
+	} else {
+		*f = fault.Classify(fault.Response{Err: err}).Failure()
 	}
-	if e, ok := errors.AsType[*fault.StructuredOutputError](err); ok {
-		return badOutput(e)
-	}
-	if e, ok := errors.AsType[*fault.ReducerError](err); ok {
-		return fault.Failure{Plane: fault.Correction, Class: fault.Reducer, Message: e.Error()}
-	}
-	if e, ok := errors.AsType[failing](err); ok {
-		return e.Failure()
-	}
-	return fault.Classify(fault.Response{Err: err}).Failure()
 }

@@ -14,70 +14,73 @@ import (
 // line is an action without a session: the counters of the core without its history. A property test holds both to the
 // same decisions.
 type line struct {
-	a *Action
-	// attempt and transport are those under way on the two planes.
-	attempt, transport int
-	waited, held       time.Duration
-	before, last       error
-	same               string
-	repeats            int
-	o                  *options
-	// deadline is the end of the line's time, and timed whether there is one, once they were looked up.
-	deadline      time.Time
-	timed, looked bool
+	// next is the try that is under way.
+	next Attempt
+	// transport is its attempt on the transport plane.
+	transport    int
+	waited, held time.Duration
+	// seen is nil until a failure is looked at for being the same again.
+	seen *seen
+	o    *options
 }
 
-// failed decides on a try that failed. It returns nil when there is to be another, after the wait.
-func (l *line) failed(ctx context.Context, err error, opts []Option) error {
-	if !l.looked {
-		l.deadline, l.looked = earlier(ctx, l.a.Deadline), true
-		l.timed = !l.deadline.IsZero()
-	}
-	if l.o == nil && (len(opts) > 0 || l.timed) {
-		var faulty error
-		if l.o, faulty = collect(opts); faulty != nil {
-			return faulty
-		}
-	}
+// seen is what a failure was, and how many times in a row it came again.
+type seen struct {
+	same    string
+	repeats int
+}
+
+// begin sets a line that is zero at the first try of an action. A literal would be made elsewhere, and then copied.
+func (l *line) begin(a *Action, o *options) {
+	l.next.Number, l.next.Max, l.next.of = 1, a.Policy.MaxAttempts, a
+	l.transport, l.o = 1, o
+}
+
+// failed decides on a try that failed. Without an error there is to be another, after the wait that it returns.
+func (l *line) failed(ctx context.Context, err error) (time.Duration, error) {
 	var f fault.Failure
 	setSaid(&f, err) // what is told of it is made printable there; no policy lists a class that is not
 	if ctx.Err() != nil {
-		return l.stop(policy.Decision{Reason: policy.Cancelled}, fault.Failure{Plane: f.Plane}, context.Cause(ctx))
+		return 0, l.cancelled(ctx, f.Plane)
 	}
-	d := l.decide(&f)
-	if l.o != nil && len(l.o.observers) > 0 {
-		l.tell(ctx, printableFailure(f), d, err)
+	var pos policy.Position
+	p := l.place(ctx, &f, &pos)
+	var d policy.Decision
+	d.Settle(p, &pos, &f)
+	if len(l.o.observers) > 0 {
+		l.tell(ctx, &f, &d, err)
 	}
 	if !d.Retry {
-		return l.stop(d, printableFailure(f), err)
+		return 0, l.stop(&d, &f, err)
 	}
 	if f.Plane == fault.Transport {
 		l.transport, l.held = l.transport+1, l.held+d.Delay
 	} else {
-		l.attempt, l.waited = l.attempt+1, l.waited+d.Delay
+		l.next.Number, l.waited = l.next.Number+1, l.waited+d.Delay
 		l.transport, l.held = 1, 0
-		l.before, l.last = l.last, err
+		l.next.before, l.next.last = l.next.last, err
 	}
-	if d.Delay <= 0 {
-		return nil
-	}
-	return l.wait(ctx, d.Delay)
+	return d.Delay, nil
 }
 
-func (l *line) decide(f *fault.Failure) policy.Decision {
-	p, pos := &l.a.Policy, policy.Position{Attempt: l.attempt, Waited: l.waited}
-	if f.Plane == fault.Transport {
-		p, pos.Attempt, pos.Waited = &l.a.Transport, l.transport, l.held
-	} else if p.NoProgress > 0 {
-		pos.Repeats = l.repeat(printableFailure(*f))
+// place says where the action stands with a failure, and the policy that it is under.
+func (l *line) place(ctx context.Context, f *fault.Failure, pos *policy.Position) *policy.RetryPolicy {
+	a := l.next.of
+	if _, bounded := ctx.Deadline(); bounded || !a.Deadline.IsZero() {
+		pos.Now, pos.Deadline = l.o.clock.Now(), earlier(ctx, a.Deadline)
 	}
-	if l.timed {
-		pos.Now, pos.Deadline = l.o.clock.Now(), l.deadline
-	}
-	if l.a.Seed != "" {
+	if a.Seed != "" {
 		pos.Key = l.key(f.Plane)
 	}
-	return policy.Decide(p, &pos, f)
+	if f.Plane == fault.Transport {
+		pos.Attempt, pos.Waited = l.transport, l.held
+		return &a.Transport
+	}
+	pos.Attempt, pos.Waited = l.next.Number, l.waited
+	if a.Policy.NoProgress > 0 {
+		pos.Repeats = l.repeats(f)
+	}
+	return &a.Policy
 }
 
 // key is the core's jitter key for the first action of a session without an id.
@@ -86,17 +89,18 @@ func (l *line) key(plane fault.Plane) backoff.Key {
 	if plane == fault.Transport {
 		number = 0
 	}
-	return machine.JitterKey(l.a.Seed, "", 1, number, l.a.Tool, plane)
+	return machine.JitterKey(l.next.of.Seed, "", 1, number, l.next.of.Tool, plane)
 }
 
-func (l *line) repeat(f fault.Failure) int {
-	same := machine.Signature(l.a.Tool, "", f)
-	if same == l.same {
-		l.repeats++
-	} else {
-		l.same, l.repeats = same, 0
+// repeats is how many times in a row the very same failure came before this one.
+func (l *line) repeats(f *fault.Failure) int {
+	same := machine.Signature(l.next.of.Tool, "", printableFailure(*f))
+	if l.seen == nil || l.seen.same != same {
+		l.seen = &seen{same: same}
+		return 0
 	}
-	return l.repeats
+	l.seen.repeats++
+	return l.seen.repeats
 }
 
 // earlier is the deadline that counts: the given one or the context's.
@@ -107,30 +111,28 @@ func earlier(ctx context.Context, deadline time.Time) time.Time {
 	return deadline
 }
 
+// wait waits by the clock. Its error says that the action was cancelled meanwhile.
 func (l *line) wait(ctx context.Context, delay time.Duration) error {
-	if l.o == nil {
-		l.o, _ = collect(nil)
-	}
 	timer := l.o.clock.Timer(delay)
-	defer timer.Stop()
 	select {
-	case <-ctx.Done():
-		return l.stop(policy.Decision{Reason: policy.Cancelled}, fault.Failure{}, context.Cause(ctx))
 	case <-timer.C:
 		return nil
+	case <-ctx.Done():
+		timer.Stop()
 	}
+	return l.cancelled(ctx, "")
 }
 
 // position is where the action stands on a plane.
 func (l *line) position(plane fault.Plane) machine.Position {
 	if plane == fault.Transport {
-		return machine.Position{Action: l.a.Tool, Attempt: l.transport, MaxAttempts: l.a.Transport.MaxAttempts}
+		return machine.Position{Action: l.next.of.Tool, Attempt: l.transport, MaxAttempts: l.next.of.Transport.MaxAttempts}
 	}
-	return machine.Position{Action: l.a.Tool, Attempt: l.attempt, MaxAttempts: l.a.Policy.MaxAttempts}
+	return machine.Position{Action: l.next.of.Tool, Attempt: l.next.Number, MaxAttempts: l.next.Max}
 }
 
-func (l *line) tell(ctx context.Context, f fault.Failure, d policy.Decision, err error) {
-	decision := &machine.Decision{Position: l.position(f.Plane), Plane: f.Plane, Class: f.Class, Retry: d.Retry, Delay: d.Delay, Reason: d.Reason}
+func (l *line) tell(ctx context.Context, f *fault.Failure, d *policy.Decision, err error) {
+	decision := &machine.Decision{Position: l.position(f.Plane), Plane: f.Plane, Class: fault.Class(printable(string(f.Class))), Retry: d.Retry, Delay: d.Delay, Reason: d.Reason}
 	for _, n := range decisionNotices("", l.o.clock.Now().UTC().Round(0), decision, err) {
 		for _, o := range l.o.observers {
 			tell(ctx, o, n)
@@ -138,15 +140,22 @@ func (l *line) tell(ctx context.Context, f fault.Failure, d policy.Decision, err
 	}
 }
 
-func (l *line) stop(d policy.Decision, f fault.Failure, cause error) error {
-	p, policyOf := l.position(f.Plane), l.a.Policy
-	if f.Plane == fault.Transport {
-		policyOf = l.a.Transport
-	}
-	return &RetryExhaustedError{
-		Action: p.Action, Plane: f.Plane, Reason: d.Reason, Detail: d.Detail, Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Failure: f, Policy: policyOf, Cause: cause,
+// cancelled is the error of an action whose context has ended: in a wait on no plane.
+func (l *line) cancelled(ctx context.Context, plane fault.Plane) error {
+	return l.stop(&policy.Decision{Reason: policy.Cancelled}, &fault.Failure{Plane: plane}, context.Cause(ctx))
+}
+
+func (l *line) stop(d *policy.Decision, said *fault.Failure, cause error) error {
+	p, f := l.position(said.Plane), printableFailure(*said)
+	e := &RetryExhaustedError{
+		Action: p.Action, Plane: f.Plane, Reason: d.Reason, Detail: d.Detail, Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Failure: f,
+		Policy: l.next.of.Policy, Cause: cause,
 		Attempts: []session.Attempt{{
 			Action: p.Action, Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Plane: f.Plane, Class: f.Class, Issues: f.Issues, Reason: d.Reason,
 		}},
 	}
+	if f.Plane == fault.Transport {
+		e.Policy = l.next.of.Transport
+	}
+	return e
 }

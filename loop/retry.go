@@ -41,8 +41,8 @@ func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(co
 		return result.Failure[T](fault.Initialization, err.Error())
 	}
 	var runs agentRuns[T]
-	try := func(ctx context.Context, at Attempt) (message.Usage, error) {
-		at.Number, at.Max = at.transport, a.Transport.MaxAttempts
+	try := func(ctx context.Context, at Attempt, number int) (message.Usage, error) {
+		at.Number, at.Max = number, a.Transport.MaxAttempts
 		r := Timed(ctx, func(ctx context.Context) result.Result[T] { return run(ctx, at) }, opts...)
 		err := judge(a, r)
 		runs.add(r, err)
@@ -51,19 +51,28 @@ func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(co
 	return runs.result(each(ctx, s, &a.Action, try, opts))
 }
 
-// each makes the tries of an action, recorded where there is a session.
-func each(ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (message.Usage, error), opts []Option) error {
-	if s == nil {
-		_, err := Do(ctx, nil, a, try, opts...)
+// each makes the tries of an action, recorded where there is a session. A try is told its number on the transport plane, where all
+// that goes wrong with an agent belongs.
+func each(ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt, int) (message.Usage, error), opts []Option) error {
+	s, o, err := recording(s, opts)
+	if err != nil {
 		return err
 	}
-	t, err := newTries(ctx, s, a, opts)
+	if s == nil {
+		number := 0
+		_, err := Do(ctx, nil, a, func(ctx context.Context, at Attempt) (message.Usage, error) {
+			number++
+			return try(ctx, at, number)
+		}, opts...)
+		return err
+	}
+	t, err := newTries(ctx, s, a, o)
 	if err != nil {
 		return err
 	}
 	defer t.leave()
 	for t.next(ctx) {
-		usage, err := try(ctx, t.attempt())
+		usage, err := try(ctx, t.attempt(), t.ask.Try.Transport)
 		t.usage = usage
 		t.end(ctx, err)
 		if err == nil && t.err == nil {
