@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"time"
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
@@ -17,6 +18,8 @@ type tries struct {
 	a   *Action
 	ask machine.Effect
 	err error
+	// left is what is left of the wait that is to be made; 0 for none.
+	left time.Duration
 	// usage is what the try under way used up.
 	usage message.Usage
 }
@@ -60,23 +63,54 @@ func (t *tries) fed(effects []machine.Effect, err error) {
 	}
 }
 
-// next makes the waits that stand before the next try. It returns false when there is none.
+// next reports whether there is something to be done: a wait to be made ([tries.pause]), or else a try. It does what stands
+// before them.
 func (t *tries) next(ctx context.Context) bool {
 	for t.err == nil {
-		switch t.ask.Kind {
-		case machine.TryAction:
-			if ctx.Err() == nil {
-				return true
-			}
-			t.fed(t.d.cancel(ctx))
-		case machine.Stop:
+		switch {
+		case t.ask.Kind == machine.Stop:
 			_, t.err = t.d.runner.Result(t.d.cause)
 			return false
-		default:
+		case ctx.Err() != nil:
+			t.cancel(ctx)
+		case t.ask.Kind == machine.TryAction:
+			return true
+		case t.ask.Kind != machine.WaitUntil:
 			t.fed(t.d.carry(ctx, t.ask))
+		default:
+			if t.left = t.ask.Wait.Until.Sub(t.d.now()); t.left > 0 {
+				return true
+			}
+			t.woke()
 		}
 	}
 	return false
+}
+
+// waits reports whether what next found is a wait.
+func (t *tries) waits() bool { return t.left > 0 }
+
+// pause makes a wait by the clock. It is called from where little lies on the stack, which the goroutine keeps all the while.
+func (t *tries) pause(ctx context.Context) {
+	timer := t.d.clock.Timer(t.left)
+	t.left = 0
+	select {
+	case <-timer.C:
+		t.woke()
+	case <-ctx.Done():
+		timer.Stop()
+		t.cancel(ctx)
+	}
+}
+
+func (t *tries) cancel(ctx context.Context) { t.fed(t.d.cancel(ctx)) }
+
+// woke goes on after a wait. A wall clock may have been set back meanwhile: the wait was made all the same.
+func (t *tries) woke() {
+	if until := t.ask.Wait.Until; t.d.now().Before(until) {
+		t.d.last = until
+	}
+	t.fed(t.d.runner.Woke(t.d.last))
 }
 
 func (t *tries) attempt() Attempt {
@@ -91,7 +125,7 @@ func (t *tries) attempt() Attempt {
 // end feeds the outcome of a try.
 func (t *tries) end(ctx context.Context, err error) {
 	if err != nil && ctx.Err() != nil {
-		t.fed(t.d.cancel(ctx))
+		t.cancel(ctx)
 		return
 	}
 	t.d.err, t.d.cause = err, nil
@@ -190,6 +224,10 @@ func (t *Tries) all(yield func(*Trial) bool) error {
 	}
 	defer of.leave()
 	for of.next(t.ctx) {
+		if of.waits() {
+			of.pause(t.ctx)
+			continue
+		}
 		trial := &Trial{Attempt: of.attempt(), of: of, ctx: t.ctx}
 		more := yield(trial)
 		if !trial.ended {
@@ -198,7 +236,7 @@ func (t *Tries) all(yield func(*Trial) bool) error {
 			return err
 		}
 		if !more && of.err == nil && of.ask.Kind != machine.Stop {
-			of.fed(of.d.cancel(t.ctx))
+			of.cancel(t.ctx)
 		}
 	}
 	return of.err

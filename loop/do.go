@@ -144,11 +144,20 @@ func doRecorded[T any](ctx context.Context, s *session.Session, a *Action, try f
 	}
 	defer t.leave()
 	for t.next(ctx) {
-		value, err := try(ctx, t.attempt())
-		t.end(ctx, err)
-		if err == nil && t.err == nil {
+		if t.waits() {
+			t.pause(ctx)
+			continue
+		}
+		if value, done := attempted(ctx, t, try); done {
 			return value, nil
 		}
 	}
 	return none, t.err
+}
+
+// attempted makes one try: a function of its own, so that its frame is gone in a wait.
+func attempted[T any](ctx context.Context, t *tries, try func(context.Context, Attempt) (T, error)) (T, bool) {
+	value, err := try(ctx, t.attempt())
+	t.end(ctx, err)
+	return value, err == nil && t.err == nil
 }

@@ -72,6 +72,10 @@ func each(ctx context.Context, s *session.Session, a *Action, try func(context.C
 	}
 	defer t.leave()
 	for t.next(ctx) {
+		if t.waits() {
+			t.pause(ctx)
+			continue
+		}
 		usage, err := try(ctx, t.attempt(), t.ask.Try.Transport)
 		t.usage = usage
 		t.end(ctx, err)
