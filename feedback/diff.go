@@ -11,20 +11,36 @@ import (
 // compare needs now in canonical order.
 func compare(before, now []fault.Issue, class fault.Class) Diff {
 	before = fault.SortedIssues(before)
+	if sameKeys(before, now) {
+		return Diff{Persistent: now[:len(now):len(now)]}
+	}
 	reached := reach(now, class)
 	return Diff{
-		Fixed: pick(before, func(i fault.Issue) bool {
+		Fixed: pick(before, func(i *fault.Issue) bool {
 			return !has(now, i) && layer(i) <= reached && !hidden(i, now)
 		}),
-		New:        pick(now, func(i fault.Issue) bool { return !has(before, i) }),
-		Persistent: pick(now, func(i fault.Issue) bool { return has(before, i) }),
+		New:        pick(now, func(i *fault.Issue) bool { return !has(before, i) }),
+		Persistent: pick(now, func(i *fault.Issue) bool { return has(before, i) }),
 	}
 }
 
+// sameKeys reports whether nothing was put right and nothing is new, as is mostly so where there was anything before.
+func sameKeys(before, now []fault.Issue) bool {
+	if len(before) != len(now) || len(now) == 0 {
+		return false
+	}
+	for n := range now {
+		if compareKeys(&before[n], &now[n]) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // pick returns the issues that fit, nil where none does, and the slice itself where all do.
-func pick(issues []fault.Issue, fits func(fault.Issue) bool) []fault.Issue {
+func pick(issues []fault.Issue, fits func(*fault.Issue) bool) []fault.Issue {
 	from := 0
-	for from < len(issues) && fits(issues[from]) {
+	for from < len(issues) && fits(&issues[from]) {
 		from++
 	}
 	if from == len(issues) && from > 0 {
@@ -34,36 +50,53 @@ func pick(issues []fault.Issue, fits func(fault.Issue) bool) []fault.Issue {
 	if from > 0 {
 		picked = append(make([]fault.Issue, 0, len(issues)), issues[:from]...)
 	}
-	for n, i := range issues[from:] {
-		if !fits(i) {
+	for n := from; n < len(issues); n++ {
+		if !fits(&issues[n]) {
 			continue
 		}
 		if picked == nil {
-			picked = make([]fault.Issue, 0, len(issues)-from-n)
+			picked = make([]fault.Issue, 0, len(issues)-n)
 		}
-		picked = append(picked, i)
+		picked = append(picked, issues[n])
 	}
 	return picked
 }
 
 // has reports whether sorted issues hold one with the same ID; it compares what the ID is made of and hashes nothing.
-func has(sorted []fault.Issue, issue fault.Issue) bool {
-	_, found := slices.BinarySearchFunc(sorted, issue, compareKeys)
-	return found
+func has(sorted []fault.Issue, issue *fault.Issue) bool {
+	low, high := 0, len(sorted)
+	for low < high {
+		middle := (low + high) / 2
+		switch c := compareKeys(&sorted[middle], issue); {
+		case c == 0:
+			return true
+		case c < 0:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return false
 }
 
-func compareKeys(a, b fault.Issue) int {
+func compareKeys(a, b *fault.Issue) int {
 	if a.Pointer != b.Pointer {
 		return cmp.Compare(a.Pointer, b.Pointer)
 	}
-	return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Expected, b.Expected))
+	if a.Rule != b.Rule {
+		return cmp.Compare(a.Rule, b.Rule)
+	}
+	if a.Expected != b.Expected {
+		return cmp.Compare(a.Expected, b.Expected)
+	}
+	return 0
 }
 
 // The checks follow one another: what is no JSON is not held to the schema, and what the schema refuses is not seen by the
 // tool. Issues of an unknown source count as found first.
 var layers = []fault.Source{fault.FromReply, fault.FromJSON, fault.FromSchema, fault.FromRules, fault.FromTool}
 
-func layer(i fault.Issue) int {
+func layer(i *fault.Issue) int {
 	if i.Rule == fault.RuleReducer {
 		return len(layers)
 	}
@@ -76,16 +109,17 @@ func reach(now []fault.Issue, class fault.Class) int {
 		return len(layers)
 	}
 	reached := -1
-	for _, i := range now {
-		reached = max(reached, layer(i))
+	for n := range now {
+		reached = max(reached, layer(&now[n]))
 	}
 	return reached
 }
 
 // hidden reports whether an issue of now may have kept the check from looking at the place of the earlier one: a wrong
 // kind at or above it, say. An earlier issue about the kind itself is out of the way once another rule speaks of its place.
-func hidden(earlier fault.Issue, now []fault.Issue) bool {
-	for _, i := range now {
+func hidden(earlier *fault.Issue, now []fault.Issue) bool {
+	for n := range now {
+		i := &now[n]
 		if i.Pointer == earlier.Pointer && (earlier.Rule == "type" || earlier.Rule == "required") {
 			continue
 		}

@@ -20,7 +20,8 @@ func message(class fault.Class, detail string, issues []fault.Issue) string {
 		b = append(append(b, ": "...), detail...)
 	}
 	told := 0
-	for n, i := range issues {
+	for n := range issues {
+		i := &issues[n]
 		if detail != "" && restates(i, class) {
 			continue
 		}
@@ -48,7 +49,7 @@ func classWords(class fault.Class) string {
 }
 
 // appendIssue is [fault.Issue.String] neutralised. An issue of the reply as a whole names no place.
-func appendIssue(b []byte, i fault.Issue) []byte {
+func appendIssue(b []byte, i *fault.Issue) []byte {
 	if i.Pointer != "" || i.Source != fault.FromReply {
 		b = appendPlace(b, i)
 		b = append(b, ": "...)
@@ -57,7 +58,7 @@ func appendIssue(b []byte, i fault.Issue) []byte {
 }
 
 // appendPlace quotes a place that could be mistaken for a sentence.
-func appendPlace(b []byte, i fault.Issue) []byte {
+func appendPlace(b []byte, i *fault.Issue) []byte {
 	if i.Pointer == "" {
 		return append(b, "(whole)"...)
 	}
@@ -85,8 +86,8 @@ var ruleWords = []struct {
 }
 
 func wordsOf(rule string) (words string, enough bool) {
-	for _, r := range ruleWords {
-		if r.rule == rule {
+	for n := range ruleWords {
+		if r := &ruleWords[n]; r.rule == rule {
 			return r.words, r.enough
 		}
 	}
@@ -94,7 +95,7 @@ func wordsOf(rule string) (words string, enough bool) {
 }
 
 // appendFault says what is wrong at an issue's place: "expected integer, got string".
-func appendFault(b []byte, i fault.Issue) []byte {
+func appendFault(b []byte, i *fault.Issue) []byte {
 	if allowed, ok := strings.CutPrefix(i.Expected, noMember); ok && (allowed == "" || strings.HasPrefix(allowed, listed)) {
 		return appendMembers(b, allowed)
 	}

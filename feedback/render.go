@@ -45,11 +45,11 @@ type page struct {
 func (p *page) appendIssues(b []byte) []byte {
 	issues := p.told()
 	start := len(b)
-	for n, i := range issues {
+	for n := range issues {
 		if n >= p.max || len(b) > p.end {
 			break
 		}
-		b = p.appendLine(b, i)
+		b = p.appendLine(b, &issues[n])
 	}
 	if len(issues) <= p.max && len(b) <= p.end {
 		return b
@@ -60,16 +60,17 @@ func (p *page) appendIssues(b []byte) []byte {
 // told are the issues that say more than the heading, in canonical order.
 func (p *page) told() []fault.Issue {
 	issues := fault.SortedIssues(p.f.Issues)
-	said := func(i fault.Issue) bool { return restates(i, p.f.ErrorType) }
-	if !slices.ContainsFunc(issues, said) {
-		return issues
+	for n := range issues {
+		if restates(&issues[n], p.f.ErrorType) {
+			return slices.DeleteFunc(slices.Clone(issues), func(i fault.Issue) bool { return restates(&i, p.f.ErrorType) })
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(issues), said)
+	return issues
 }
 
 // restates reports whether an issue says no more than the heading and the last line do: that of the class itself, and those of
 // a reply that has nothing in it to judge.
-func restates(i fault.Issue, class fault.Class) bool {
+func restates(i *fault.Issue, class fault.Class) bool {
 	if i.Pointer != "" || i.Source != fault.FromReply || i.Got != "" || i.Value != "" {
 		return false
 	}
@@ -93,7 +94,7 @@ func (p *page) appendChoice(b []byte, issues []fault.Issue) []byte {
 		if len(told) >= p.max || room < shortestLine {
 			break
 		}
-		line := string(p.appendLine(nil, issues[n]))
+		line := string(p.appendLine(nil, &issues[n]))
 		if len(line) > room {
 			continue
 		}
@@ -101,7 +102,7 @@ func (p *page) appendChoice(b []byte, issues []fault.Issue) []byte {
 		told, lines = append(told, n), append(lines, line)
 	}
 	if len(told) == 0 && len(order) > 0 && p.max > 0 && room >= shortestLine {
-		line := string(p.appendLine(nil, issues[order[0]]))
+		line := string(p.appendLine(nil, &issues[order[0]]))
 		told, lines = order[:1], []string{cut(strings.TrimSuffix(line, "\n"), room-1) + "\n"}
 	}
 	for _, n := range slices.Sorted(slices.Values(told)) {
@@ -115,7 +116,7 @@ func (p *page) appendChoice(b []byte, issues []fault.Issue) []byte {
 }
 
 // appendLine tells one issue.
-func (p *page) appendLine(b []byte, i fault.Issue) []byte {
+func (p *page) appendLine(b []byte, i *fault.Issue) []byte {
 	if i.Rule == fault.RuleUnknownTool && i.Expected != "" {
 		b = append(b, "- tools that exist: "...)
 		b = appendQuoted(b, strings.TrimPrefix(i.Expected, "one of "), 2*maxExpected)
@@ -135,11 +136,17 @@ func (p *page) appendLine(b []byte, i fault.Issue) []byte {
 	return append(appendFault(b, i), '\n')
 }
 
-func (p *page) persists(i fault.Issue) bool {
-	return slices.ContainsFunc(p.f.Diff.Persistent, func(old fault.Issue) bool { return compareKeys(old, i) == 0 })
+func (p *page) persists(i *fault.Issue) bool {
+	still := p.f.Diff.Persistent
+	for n := range still {
+		if compareKeys(&still[n], i) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
-func (p *page) appendPlace(b []byte, i fault.Issue) []byte {
+func (p *page) appendPlace(b []byte, i *fault.Issue) []byte {
 	switch {
 	case i.Pointer != "":
 		return appendName(b, i.Place())

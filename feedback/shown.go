@@ -110,7 +110,8 @@ func (s *Shown) show(issues []fault.Issue) []ShownIssue {
 	issues = choose(fault.SortIssues(issues), s.lim.MaxIssues)
 	p := page{f: &s.f}
 	list := make([]ShownIssue, len(issues))
-	for n, i := range issues {
+	for n := range issues {
+		i := &issues[n]
 		line := string(p.appendLine(nil, i))
 		list[n] = ShownIssue{
 			Place: string(appendPlace(nil, i)), Rule: Quote(i.Rule), Expected: Quote(i.Wanted()), Got: Quote(string(i.Got)),

@@ -175,7 +175,10 @@ func appendFoot(b []byte, f *RetryFeedback) []byte {
 // fill puts name and class into one of our own texts.
 func fill(b []byte, text string, f *RetryFeedback) []byte {
 	for {
-		n := strings.IndexAny(text, "%$")
+		n := strings.IndexByte(text, '%')
+		if n < 0 {
+			n = strings.IndexByte(text, '$') // stands last where it stands at all
+		}
 		if n < 0 {
 			return append(b, text...)
 		}

@@ -136,12 +136,12 @@ func (s State) AddAttempt(a Attempt) State {
 	return s
 }
 
-// Record is [State.AddAttempt], and [State.AddFeedback] where f is not nil. It brings a and f themselves into the form in which
-// they are recorded, and returns besides where the log holds the feedback: read it, never write to it.
+// Record is [State.AddAttempt], and [State.AddFeedback] where f is not nil; f must come from package feedback, which makes none
+// that would have to be mended. It brings a itself into the form in which it is recorded, and returns besides where the log
+// holds the feedback: read it, never write to it.
 func (s State) Record(a *Attempt, f *feedback.RetryFeedback) (next State, held *feedback.RetryFeedback) {
 	var clean []fault.Issue
 	if f != nil {
-		cleanFeedback(f)
 		clean = f.Issues
 		s.feedback, held = s.feedback.Add(f)
 	}

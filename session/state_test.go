@@ -196,18 +196,18 @@ func TestBranchesOfStatesNeverSeeEachOther(t *testing.T) {
 func TestRecordAddsBoth(t *testing.T) {
 	good := []fault.Issue{{Pointer: "/a"}, {Pointer: "/b"}, {Pointer: "/c"}}
 	bad := []fault.Issue{{Pointer: "/a"}, {Pointer: "/b\xff"}, {Pointer: "/c"}}
-	for name, c := range map[string]struct{ attempt, all, fresh, still []fault.Issue }{
-		"all shared":     {good, good, good, good},
-		"parts":          {good[1:], good, good[:1], good[1:]},
-		"bad":            {bad, bad, bad[:2], bad[1:]},
-		"a bad attempt":  {bad, good, nil, nil},
-		"a good attempt": {good, bad, bad[:1], bad[1:]},
-		"none":           {nil, nil, []fault.Issue{}, nil},
+	for name, c := range map[string]struct{ attempt, fed []fault.Issue }{
+		"all shared": {good, good}, "the first": {good[:1], good}, "the last": {good[1:], good}, "bad": {bad, bad},
+		"bad, of other feedback": {bad, good}, "good, of bad feedback": {good, bad}, "none": {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := toolFeedback("book", 1)
-			f.Issues, f.Diff = c.all, feedback.Diff{New: c.fresh, Persistent: c.still}
-			a := session.Attempt{Action: "book\xff", Attempt: 1, Issues: c.attempt}
+			east := time.FixedZone("east", 3600)
+			f := feedback.Share(&feedback.Input{
+				Source: feedback.Tool, Tool: "book\xff", Attempt: 1, MaxAttempts: 3, Class: "odd\xff", Issues: c.fed, Detail: "\xff",
+				CorrelationID: "\xff", Scheduled: true, At: time.Date(2026, 1, 2, 3, 4, 5, 6, east),
+				Prev: &feedback.RetryFeedback{Issues: good[:2]},
+			})
+			a := session.Attempt{Action: "book\xff", Attempt: 1, Issues: c.attempt, At: time.Date(2026, 1, 2, 3, 4, 5, 6, east)}
 			var s session.State
 			want := s.AddFeedback(f).AddAttempt(a)
 			got, held := s.Record(&a, &f)

@@ -150,7 +150,7 @@ func (s *step) misfit(why string) error { return &EventError{s.Phase, s.ev.Kind,
 
 func (s *step) do(e Effect) { s.fx = append(s.fx, e) }
 
-func (s *step) say(m ...message.Message) { s.Transcript = s.Transcript.Append(m...) }
+func (s *step) say(m message.Message) { s.Transcript, _ = s.Transcript.Add(&m) }
 
 // started begins a run: what belongs to the run before is cleared, what belongs to the session stays.
 func (s *step) started() error {
@@ -160,7 +160,7 @@ func (s *step) started() error {
 		At: s.At, Run: s.Run + 1, First: s.Session.Attempts().Len(), Opened: s.Opened, policies: s.words.policies,
 	}
 	s.ownActions, s.ownBatch = false, false
-	s.say(s.ev.Messages...)
+	s.Transcript = s.Transcript.Append(s.ev.Messages...)
 	if cfg.Single {
 		return s.try()
 	}
@@ -169,7 +169,7 @@ func (s *step) started() error {
 
 func (s *step) prompted() error {
 	s.System = s.ev.System
-	s.say(s.ev.Messages...)
+	s.Transcript = s.Transcript.Append(s.ev.Messages...)
 	return s.ask()
 }
 
