@@ -26,7 +26,7 @@ type cell struct {
 
 // memo remembers what was found out about a cell; losing it costs time and nothing else.
 type memo struct {
-	// value is the decoded value where its type is flat; else nil.
+	// value points to the decoded value where its type is flat; else it is nil. Nobody writes to it.
 	value any
 	// sound is the type that this value and all before it are known to fit.
 	sound reflect.Type
@@ -55,37 +55,46 @@ func (s Slice[T]) decode(e Entry) (T, error) {
 		return Decode[T](e)
 	}
 	if m := e.cell.memo.Load(); m != nil {
-		if v, ok := m.value.(T); ok {
-			return v, nil
+		if v, ok := m.value.(*T); ok {
+			return *v, nil
 		}
 	}
-	v, err := Decode[T](e)
+	v := new(T)
+	err := canon.Unmarshal(e.JSON(), v)
 	if err == nil {
 		e.cell.memo.CompareAndSwap(nil, &memo{value: v})
 	}
-	return v, err
+	return *v, err
 }
 
 // verify decodes what was added since it was last asked, and remembers at the newest value that all is sound.
 func (s Slice[T]) verify(held entries) (int, error) {
+	last, ok := held.Last()
 	goType := reflect.TypeFor[T]()
-	for i, e := range held.Backward() {
-		m := e.cell.memo.Load()
-		if m != nil && m.sound == goType {
-			break
-		}
-		if _, err := s.decode(e); err != nil {
+	if !ok || last.soundFor(goType) {
+		return 0, nil
+	}
+	v := new(T)
+	if err := canon.Unmarshal(last.JSON(), v); err != nil {
+		return held.Len() - 1, err
+	}
+	for i := held.Len() - 2; i >= 0 && !held.At(i).soundFor(goType); i-- {
+		if _, err := s.decode(held.At(i)); err != nil {
 			return i, err
 		}
 	}
-	if last, ok := held.Last(); ok {
-		found := memo{sound: goType}
-		if m := last.cell.memo.Load(); m != nil {
-			found.value = m.value
-		}
-		last.cell.memo.Store(&found)
+	found := memo{sound: goType}
+	if s.flat {
+		found.value = v
 	}
+	last.cell.memo.Store(&found)
 	return 0, nil
+}
+
+// soundFor reports whether this value and all before it are known to fit a type.
+func (e Entry) soundFor(goType reflect.Type) bool {
+	m := e.cell.memo.Load()
+	return m != nil && m.sound == goType
 }
 
 // typed is a slice's values as a reducer.Source.
