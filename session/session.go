@@ -161,8 +161,12 @@ func (s *Session) Replace(state State) error {
 	if !s.held {
 		return ErrNotHeld
 	}
-	if state.id != s.State().id {
+	now := s.state.Load()
+	if state.id != now.id {
 		return ErrAdopted
+	}
+	if state.is(now) {
+		return nil
 	}
 	if err := s.fit(state); err != nil {
 		return err
