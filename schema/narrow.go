@@ -17,6 +17,7 @@ import (
 type findings struct {
 	schema *Schema
 	path   []string
+	room   [8]string // of most paths
 	issues []fault.Issue
 	read   int  // bytes that were read again
 	lost   bool // the library must judge the whole: it accepts what a node refused, or there are too many issues
@@ -24,11 +25,12 @@ type findings struct {
 
 // narrow explains a document that a program refused; false where the library must.
 func (s *Schema) narrow(text string, lim Limits) ([]fault.Issue, bool) {
-	f := findings{schema: s, path: make([]string, 0, 8), issues: make([]fault.Issue, 0, 4)}
+	f := findings{schema: s, issues: make([]fault.Issue, 0, 2)}
+	f.path = f.room[:0]
 	if run(s.program, text, lim, reflect.Value{}, &f) != good || f.lost || len(f.issues) == 0 {
 		return nil, false
 	}
-	return s.sorted(f.issues), true
+	return fault.SortedIssues(f.issues), true
 }
 
 // item, member and leave keep the path of the walk. They and mark do nothing for no findings.
@@ -79,7 +81,7 @@ func (f *findings) missing(n *node, absent uint64) {
 		}
 		mark := f.mark()
 		f.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: &kind.Required{Missing: []string{m.name}}}, nil)
-		f.remember(n, why, mark)
+		f.settle(n, why, mark)
 	}
 }
 
@@ -91,7 +93,7 @@ func (f *findings) refuseScalar(n *node, v *scalar) verdict {
 	}
 	told := f.refuse(n, v.value(), mark)
 	if told == good {
-		f.remember(n, why, mark)
+		f.settle(n, why, mark)
 	}
 	return told
 }
@@ -115,7 +117,9 @@ func (w *walk) refuse(n *node, text string, mark int) verdict {
 	if !ok {
 		return unsure
 	}
-	return w.found.refuse(n, value, mark)
+	told := w.found.refuse(n, value, mark)
+	w.found.settle(n, misfitNone, mark)
+	return told
 }
 
 // refuseMember tells that an object does not allow the member the walk is at.
@@ -134,7 +138,7 @@ func (w *walk) refuseMember(n *node, name, text string) verdict {
 	k := &kind.AdditionalProperties{Properties: []string{name}}
 	above.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: k}, map[string]any{name: value})
 	f.issues, f.lost = above.issues, above.lost
-	f.remember(n, why, mark)
+	f.settle(n, why, mark)
 	return when(!f.lost).orUnsure()
 }
 

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/retake-go/retake/fault"
@@ -65,10 +66,12 @@ func failed(told verdict, why misfit) misfit {
 	return why
 }
 
-// recalled is what the library said of a misfit. Its pointers begin at the value.
+// recalled is what the library said of a misfit.
 type recalled struct {
-	why    misfit
-	issues []fault.Issue
+	why misfit
+	// issues have pointers that begin at the value; told are they as they were told at one place: that of the first misfit.
+	issues, told []fault.Issue
+	place        string
 }
 
 // recall tells once more what was said of a misfit of the node at the place of the walk; false where nothing was yet. Where values
@@ -81,10 +84,10 @@ func (f *findings) recall(n *node, why misfit) bool {
 		if r.why != why {
 			continue
 		}
-		at := pointerOf(f.path)
-		for _, i := range r.issues {
-			i.Pointer = at + i.Pointer
-			f.issues = append(f.issues, i)
+		if f.isAt(r.place) {
+			f.issues = append(f.issues, r.told...)
+		} else {
+			f.retell(r.issues)
 		}
 		f.lost = f.lost || len(f.issues) > maxIssues
 		return true
@@ -92,16 +95,41 @@ func (f *findings) recall(n *node, why misfit) bool {
 	return false
 }
 
-// remember keeps what the library has just said of a misfit: the issues from mark on.
-func (f *findings) remember(n *node, why misfit, mark int) {
+// retell tells issues whose pointers begin at the place of the walk.
+func (f *findings) retell(issues []fault.Issue) {
+	at, mark := pointerOf(f.path), len(f.issues)
+	for _, i := range issues {
+		i.Pointer = at + i.Pointer
+		f.issues = append(f.issues, i)
+	}
+	f.schema.tellOptional(f.issues[mark:])
+}
+
+// isAt reports whether the walk is at a place. Of names that a pointer escapes it is not sure.
+func (f *findings) isAt(place string) bool {
+	for _, tok := range f.path {
+		rest, ok := strings.CutPrefix(place, "/")
+		if !ok || !strings.HasPrefix(rest, tok) || strings.ContainsAny(tok, "~/") {
+			return false
+		}
+		place = rest[len(tok):]
+	}
+	return place == ""
+}
+
+// settle adds to the issues from mark on what may be left out, and keeps what the library has said of a misfit.
+func (f *findings) settle(n *node, why misfit, mark int) {
+	fresh := f.issues[mark:]
 	if n.said == nil || f.schema.echo || why>>8 == 0 {
+		f.schema.tellOptional(fresh)
 		return
 	}
-	issues, at := slices.Clone(f.issues[mark:]), len(pointerOf(f.path))
+	issues, place := slices.Clone(fresh), pointerOf(f.path)
 	for i := range issues {
-		issues[i].Pointer = issues[i].Pointer[at:]
+		issues[i].Pointer = issues[i].Pointer[len(place):]
 	}
-	all := append(slices.Clip(slices.Clone(n.kept())), recalled{why, issues})
+	f.schema.tellOptional(fresh)
+	all := append(slices.Clip(slices.Clone(n.kept())), recalled{why, issues, slices.Clone(fresh), place})
 	n.said.Store(&all)
 }
 
