@@ -10,6 +10,9 @@ import "strings"
 // The names say which calls are known. A call of another name is found only where nothing but a call can stand: in a tag or
 // object made for calls, or as an element {"name": …, "arguments": …} of a list.
 func Calls(text string, names Names, opt Options) []Call {
+	if !strings.ContainsAny(text, callOpens) {
+		return nil
+	}
 	if opt.isOff(Form(Alias)) {
 		names.alias = nil
 	}
@@ -19,6 +22,9 @@ func Calls(text string, names Names, opt Options) []Call {
 	}
 	return s.finish()
 }
+
+// callOpens are the characters without one of which nothing is a call: those that open a value, a list of arguments, or a tag.
+const callOpens = "{[(<"
 
 // scanner goes through a text once.
 type scanner struct {
@@ -38,16 +44,11 @@ type scanner struct {
 	done        bool
 }
 
-// recognisers are tried in order at each position; the first that goes on from there decides what stands there.
-var recognisers = [...]func(*scanner) bool{(*scanner).glue, (*scanner).mark, (*scanner).literal, (*scanner).token}
-
+// step goes on: the first recogniser that goes on from there decides what stands there.
 func (s *scanner) step() {
-	for _, recognise := range recognisers {
-		if recognise(s) {
-			return
-		}
+	if !s.glue() && !s.mark() && !s.literal() && !s.token() {
+		s.prose(s.pos, s.pos+1)
 	}
-	s.prose(s.pos, s.pos+1)
 }
 
 // prose passes over text that is no call. It ends a run and whatever a tag began.
