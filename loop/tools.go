@@ -136,7 +136,7 @@ func (d *driver) exit() (Result, error) {
 }
 
 func (d *driver) invoke(ctx context.Context, run machine.ToolRun) (out tool.Outcome) {
-	ctx, end := d.begin(ctx, Work{Kind: WorkTool, Tool: run.Tool, CallID: run.ID, Transport: run.Transport})
+	ctx, end := d.begin(ctx, &Work{Kind: WorkTool, Tool: run.Tool, CallID: run.ID, Transport: run.Transport})
 	out.Err = ErrToolExited
 	defer func() { end(toolRunEnd(out)) }()
 	inv := tool.Invocation{Key: run.Key, CallID: run.ID}

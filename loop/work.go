@@ -98,10 +98,14 @@ func life(ctx context.Context) context.Context {
 
 // begin tells the tracers of work, and returns the context to do it with and what tells them of its end. It is safe for
 // concurrent use.
-func (d *driver) begin(ctx context.Context, w Work) (context.Context, func(WorkEnd)) {
+func (d *driver) begin(ctx context.Context, w *Work) (context.Context, func(WorkEnd)) {
 	if len(d.tracers) == 0 {
 		return ctx, func(WorkEnd) {}
 	}
+	return d.beginTraced(ctx, *w)
+}
+
+func (d *driver) beginTraced(ctx context.Context, w Work) (context.Context, func(WorkEnd)) {
 	w.CorrelationID, w.At = d.s.ID(), d.clock.Now().UTC().Round(0)
 	inner := ctx
 	ends := make([]func(WorkEnd), 0, len(d.tracers))
@@ -147,7 +151,7 @@ func (d *driver) whole(ctx context.Context, resumed bool) (context.Context, func
 	for _, t := range d.cfg.Tools.All() {
 		w.Tools = append(w.Tools, t.Name())
 	}
-	ctx, end := d.begin(ctx, w)
+	ctx, end := d.begin(ctx, &w)
 	d.ctx = ctx
 	return ctx, func(r Result, err error) (Result, error) {
 		end(runEnd(d.runner.State().Outcome, err))
@@ -172,8 +176,8 @@ func runEnd(o *machine.Outcome, err error) WorkEnd {
 }
 
 // modelWork is a call of a model as tracers are told of it.
-func modelWork(m *machine.ModelCall) Work {
-	w := Work{Kind: WorkModel, Model: m.Model, Turn: m.Turn, Transport: m.Transport}
+func modelWork(m *machine.ModelCall) *Work {
+	w := &Work{Kind: WorkModel, Model: m.Model, Turn: m.Turn, Transport: m.Transport}
 	for _, p := range m.At {
 		if p.Attempt > w.Attempt {
 			w.Attempt, w.MaxAttempts = p.Attempt, p.MaxAttempts
