@@ -14,7 +14,7 @@ import (
 
 // tries makes an action in a session: the driver of the core for a single action.
 type tries struct {
-	d   *driver
+	d   driver
 	a   *Action
 	ask machine.Effect
 	err error
@@ -22,10 +22,12 @@ type tries struct {
 	left time.Duration
 	// usage is what the try under way used up.
 	usage message.Usage
+	// ended is the outcome of the try that ended last: neither the core nor a journal keeps it.
+	ended machine.Try
 }
 
 func newTries(ctx context.Context, s *session.Session, a *Action, o *options) (*tries, error) {
-	t := &tries{d: &driver{options: o, s: s, ctx: ctx}, a: a}
+	t := &tries{d: driver{options: o, s: s, ctx: ctx}, a: a}
 	if o.journal != nil {
 		going, err := t.resume()
 		if going || err != nil {
@@ -36,7 +38,7 @@ func newTries(ctx context.Context, s *session.Session, a *Action, o *options) (*
 	if err != nil {
 		return nil, err
 	}
-	if _, err = startDriver(ctx, t.d, m); err != nil {
+	if _, err = startDriver(ctx, &t.d, m); err != nil {
 		return nil, err
 	}
 	t.fed(t.d.runner.Start(t.d.now()))
@@ -129,16 +131,16 @@ func (t *tries) end(ctx context.Context, err error) {
 		return
 	}
 	t.d.err, t.d.cause = err, nil
-	try := &machine.Try{Usage: t.usage}
+	t.ended = machine.Try{Usage: t.usage}
 	t.usage = message.Usage{}
 	if err != nil {
-		try.Failure = failureOf(err)
+		setFailure(&t.ended.Failure, err)
 	}
 	if adjust := t.d.adjustPolicy(); adjust != nil {
 		t.err = adjust
 		return
 	}
-	t.fed(t.d.runner.Step(machine.Event{Kind: machine.Tried, At: t.d.now(), Try: try}))
+	t.fed(t.d.runner.Step(machine.Event{Kind: machine.Tried, At: t.d.now(), Try: &t.ended}))
 }
 
 // abandon records the open try as cancelled and ends the action.
