@@ -24,7 +24,7 @@ func fairOrder(issues []fault.Issue) []int {
 		turns[n], order[n] = seen[member], n
 		seen[member]++
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(turns[a], turns[b]), cmp.Compare(a, b)) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(turns[a], turns[b]) })
 	return order
 }
 

@@ -1,9 +1,6 @@
 package feedback
 
-import (
-	"io"
-	"strings"
-)
+import "strings"
 
 // Engine reads the prompt templates of a config. [GoTemplates] is the one there is; nil takes a text as it is, and refuses one
 // with an action. A config names it, so that a program without templates does not link text/template.
@@ -37,14 +34,3 @@ func noActions(text string) (filler, error) {
 
 // leftDelim begins an action of a template.
 const leftDelim = "{{"
-
-// plainText is a template without actions.
-type plainText string
-
-func (t plainText) fill(out io.Writer, _ Data, work int) error {
-	if work < callCost {
-		return errWork
-	}
-	_, err := io.WriteString(out, string(t))
-	return err
-}

@@ -36,6 +36,7 @@ func (l TemplateLimits) Validate() error {
 type Template struct {
 	text string
 	lim  TemplateLimits
+	// fill is nil where there are no actions.
 	fill filler
 }
 
@@ -62,7 +63,7 @@ func templateOf(text string, lim TemplateLimits, with func(string) (filler, erro
 		return nil, tooLongText(text, lim.MaxText)
 	}
 	if !strings.Contains(text, leftDelim) {
-		return &Template{text: text, lim: lim, fill: plainText(text)}, nil
+		return &Template{text: text, lim: lim}, nil
 	}
 	fill, err := with(text)
 	if err != nil {
@@ -73,6 +74,9 @@ func templateOf(text string, lim TemplateLimits, with func(string) (filler, erro
 
 // String is the template's text, as it was parsed.
 func (t *Template) String() string { return t.text }
+
+// Actions reports whether the template has actions. One without gives its own text, whatever the data.
+func (t *Template) Actions() bool { return t.fill != nil }
 
 // Render fills the template in. A result longer than the limit is an error, for half a prompt is none; so is work beyond
 // the limit, a member of Vars that is not there (ask with index: it has no opinion), and a slice of an unknown name. The
@@ -97,10 +101,22 @@ func RenderWith(t *Template, f RetryFeedback, lim Limits) (string, error) {
 }
 
 func (t *Template) execute(out io.Writer, d Data) error {
+	if t.fill == nil {
+		return t.copyTo(out)
+	}
 	if d.lim == (Limits{}) {
 		d.lim = DefaultLimits()
 	}
 	return t.fill.fill(out, d, t.lim.MaxWork)
+}
+
+// copyTo writes a text without actions, which costs what the call of a template does.
+func (t *Template) copyTo(out io.Writer) error {
+	if t.lim.MaxWork < callCost {
+		return errWork
+	}
+	_, err := io.WriteString(out, t.text)
+	return err
 }
 
 var errTooLong = errors.New("the prompt is too long")

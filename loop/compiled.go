@@ -37,11 +37,21 @@ func (a *Action) same(b *Action) bool {
 	return a.Tool == b.Tool && a.Seed == b.Seed && a.Deadline == b.Deadline && a.Policy.Equal(&b.Policy) && a.Transport.Equal(&b.Transport)
 }
 
-// plainConfig is that of a run of which nothing is said but what it needs no config of the core for. Compiled once.
-var plainConfig = sync.OnceValues(func() (*machine.Compiled, error) {
-	m := Config{}.machine(&options{})
-	return machine.Compile(&m, nil)
-})
+// plain is the config of a run of which nothing is said but what it needs no config of the core for. Compiled once. (By hand:
+// the linker keeps all methods of a type that a generic helper such as sync.OnceValues is made for.)
+var plain struct {
+	once     sync.Once
+	compiled *machine.Compiled
+	err      error
+}
+
+func plainConfig() (*machine.Compiled, error) {
+	plain.once.Do(func() {
+		m := Config{}.machine(&options{})
+		plain.compiled, plain.err = machine.Compile(&m, nil)
+	})
+	return plain.compiled, plain.err
+}
 
 // compile is the config of the core for a run, made ready.
 func (c *Config) compile(o *options) (*machine.Compiled, error) {

@@ -91,7 +91,7 @@ type options struct {
 	// tracers are those of the observers that follow work too.
 	tracers  []Tracer
 	planner  Planner
-	adjust   func(session.State) (policy.Layer, bool)
+	adjust   adjuster
 	prompt   PromptFunc
 	models   map[string]Model
 	stream   func(Delta)
@@ -124,7 +124,7 @@ func WithPlanner(p Planner) Option { return func(o *options) { o.planner = p } }
 // WithAdjust lets f change the policy in mid-run. It is a pure function of the session, called before each decision; what
 // it returns with true is laid over the policy, and recorded.
 func WithAdjust(f func(session.State) (policy.Layer, bool)) Option {
-	return func(o *options) { o.adjust = f }
+	return func(o *options) { o.adjust = adjusterOf(f) }
 }
 
 // WithPrompt lets f make the prompt of each model call; [Config].System is not used then.

@@ -1,11 +1,9 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -266,21 +264,4 @@ func (d *driver) ask(ctx context.Context, e machine.Effect) ([]machine.Effect, e
 		return nil, fmt.Errorf("loop: the planner falls back to model %q: name one of those given by WithModels", plan.Model)
 	}
 	return d.runner.Planned(d.now(), plan)
-}
-
-// adjustPolicy asks the user's function before a decision is taken. The same layer again is no event.
-func (d *driver) adjustPolicy() error {
-	if d.adjust == nil {
-		return nil
-	}
-	layer, ok := d.adjust(d.runner.st.Session)
-	if !ok || reflect.DeepEqual(layer, *cmp.Or(d.adjusted, &policy.Layer{})) {
-		return nil
-	}
-	if err := layer.Validate(); err != nil {
-		return fmt.Errorf("adjusting the policy: %w", err)
-	}
-	d.adjusted = &layer
-	_, err := d.runner.Adjusted(d.now(), layer)
-	return err
 }

@@ -50,7 +50,7 @@ func emptySlots(declared []Declared) []slot {
 	for i, d := range declared {
 		slots[i] = slot{name: d.Name(), kind: d.Kind()}
 	}
-	slices.SortFunc(slots, func(a, b slot) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(slots, func(a, b slot) int { return strings.Compare(a.name, b.name) })
 	return slots
 }
 

@@ -71,43 +71,56 @@ func (s *step) system() (string, error) {
 	if s.Config.UserPrompt || s.words.system == nil {
 		return s.System, nil
 	}
+	if !s.words.system.Actions() {
+		return s.words.system.String(), nil
+	}
 	at := s.positions()[0]
 	st := s.State // what a template looks at is kept in memory of its own
-	text, err := s.words.system.Render(feedback.NewData(view{&st}, at.Attempt, at.MaxAttempts, s.Config.Limits))
+	text, err := s.words.system.Render(feedback.NewData(viewOf(&st), at.Attempt, at.MaxAttempts, s.Config.Limits))
 	return text, prefix("system", err)
 }
 
-// view is a state as templates read it.
-type view struct{ st *State }
+// view is a state as templates read it. It has no state in it: the linker would keep all methods of what an interface may hold.
+type view struct {
+	latest func(action string) (feedback.RetryFeedback, bool)
+	all    iter.Seq[feedback.RetryFeedback]
+	slice  func(name string) ([]json.RawMessage, bool)
+}
 
-// LatestFeedback is that of the open action: once an action is closed, its feedback is history.
-func (v view) LatestFeedback(action string) (feedback.RetryFeedback, bool) {
+func viewOf(st *State) view { return view{st.latestFeedback, st.allFeedback, st.sliceJSON} }
+
+func (v view) LatestFeedback(action string) (feedback.RetryFeedback, bool) { return v.latest(action) }
+
+func (v view) Feedback() iter.Seq[feedback.RetryFeedback] { return v.all }
+
+func (v view) Slice(name string) ([]json.RawMessage, bool) { return v.slice(name) }
+
+// latestFeedback is that of the open action: once an action is closed, its feedback is history.
+func (st *State) latestFeedback(action string) (feedback.RetryFeedback, bool) {
 	if action != "" {
-		if fb := v.st.Feedback(action); fb != nil {
+		if fb := st.Feedback(action); fb != nil {
 			return *fb, true
 		}
 		return feedback.RetryFeedback{}, false
 	}
-	for _, fb := range v.st.Session.Feedback().Backward() {
-		if v.st.Feedback(fb.ToolName) != nil {
+	for _, fb := range st.Session.Feedback().Backward() {
+		if st.Feedback(fb.ToolName) != nil {
 			return fb, true
 		}
 	}
 	return feedback.RetryFeedback{}, false
 }
 
-func (v view) Feedback() iter.Seq[feedback.RetryFeedback] {
-	return func(yield func(feedback.RetryFeedback) bool) {
-		for _, fb := range v.st.Session.Feedback().All() {
-			if !yield(fb) {
-				return
-			}
+func (st *State) allFeedback(yield func(feedback.RetryFeedback) bool) {
+	for _, fb := range st.Session.Feedback().All() {
+		if !yield(fb) {
+			return
 		}
 	}
 }
 
-func (v view) Slice(name string) ([]json.RawMessage, bool) {
-	held, ok := v.st.Session.Values(name)
+func (st *State) sliceJSON(name string) ([]json.RawMessage, bool) {
+	held, ok := st.Session.Values(name)
 	if !ok {
 		return nil, false
 	}
