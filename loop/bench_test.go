@@ -88,7 +88,7 @@ func BenchmarkGrowth(b *testing.B) {
 func TestRunsAllocateLittle(t *testing.T) {
 	a, try := loop.ToolCall("book_room"), lessThan3()
 	recorded := testing.AllocsPerRun(20, func() { _, _ = loop.Do(t.Context(), sessionOf(t), a, try) })
-	assert.LessOrEqual(t, recorded, 54.0, "three recorded attempts in a new session")
+	assert.LessOrEqual(t, recorded, 30.0, "three recorded attempts in a new session")
 	s := sessionOf(t)
 	again := testing.AllocsPerRun(200, func() { _, _ = loop.Do(t.Context(), s, a, try) })
 	assert.LessOrEqual(t, again, 26.0, "three recorded attempts")

@@ -71,17 +71,24 @@ func Correction() RetryPolicy {
 
 // Layer is the policy as a layer with every field set. It shares nothing with p.
 func (p RetryPolicy) Layer() Layer {
+	// What a layer points to is kept together.
+	own := &struct {
+		backoff                      backoff.BackoffStrategy
+		maxAttempts, noProgress      int
+		maxRetryAfter, maxTotalDelay time.Duration
+		emitFeedback, optOut         bool
+	}{p.Backoff, p.MaxAttempts, p.NoProgress, p.MaxRetryAfter, p.MaxTotalDelay, p.EmitFeedback, p.OptOut}
 	return Layer{
-		MaxAttempts:     new(p.MaxAttempts),
-		Backoff:         new(p.Backoff),
+		MaxAttempts:     &own.maxAttempts,
+		Backoff:         &own.backoff,
 		RetryableErrors: append([]fault.Class{}, p.RetryableErrors...),
-		EmitFeedback:    new(p.EmitFeedback),
+		EmitFeedback:    &own.emitFeedback,
 		Bases:           cloneBases(p.Bases),
 		RetryAfter:      p.RetryAfter,
-		MaxRetryAfter:   new(p.MaxRetryAfter),
-		MaxTotalDelay:   new(p.MaxTotalDelay),
-		NoProgress:      new(p.NoProgress),
-		OptOut:          new(p.OptOut),
+		MaxRetryAfter:   &own.maxRetryAfter,
+		MaxTotalDelay:   &own.maxTotalDelay,
+		NoProgress:      &own.noProgress,
+		OptOut:          &own.optOut,
 		TextRepairs:     p.TextRepairs,
 		NativeRepairs:   p.NativeRepairs,
 		FormsOff:        append([]extract.Form{}, p.FormsOff...),
