@@ -107,13 +107,7 @@ func (t *tries) pause(ctx context.Context) {
 
 func (t *tries) cancel(ctx context.Context) { t.fed(t.d.cancel(ctx)) }
 
-// woke goes on after a wait. A wall clock may have been set back meanwhile: the wait was made all the same.
-func (t *tries) woke() {
-	if until := t.ask.Wait.Until; t.d.now().Before(until) {
-		t.d.last = until
-	}
-	t.fed(t.d.runner.Woke(t.d.last))
-}
+func (t *tries) woke() { t.fed(t.d.woke(t.ask.Wait)) }
 
 func (t *tries) attempt() Attempt {
 	p := t.ask.Try

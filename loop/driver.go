@@ -126,7 +126,11 @@ func (d *driver) run(ctx context.Context, prompt ...message.Message) (Result, er
 // goOn carries effects out until the core stops.
 func (d *driver) goOn(ctx context.Context, effects []machine.Effect, err error) (Result, error) {
 	for err == nil && d.runner.st.Phase != machine.Stopped {
-		effects, err = d.carry(ctx, effects[len(effects)-1])
+		if e := &effects[len(effects)-1]; e.Kind == machine.WaitUntil { // from here: a goroutine keeps its stack while it waits
+			effects, err = d.wait(ctx, e.Wait)
+		} else {
+			effects, err = d.carry(ctx, *e)
+		}
 	}
 	if err != nil {
 		return Result{}, d.broken(err)
@@ -225,16 +229,23 @@ func (d *driver) makePrompt(ctx context.Context, m *machine.ModelCall) ([]machin
 
 // wait waits by the clock. A wait that is over arms no timer.
 func (d *driver) wait(ctx context.Context, w *machine.Wait) ([]machine.Effect, error) {
+	if ctx.Err() != nil {
+		return d.cancel(ctx)
+	}
 	if left := w.Until.Sub(d.now()); left > 0 {
 		timer := d.clock.Timer(left)
-		defer timer.Stop()
 		select {
 		case <-ctx.Done():
+			timer.Stop()
 			return d.cancel(ctx)
 		case <-timer.C:
 		}
 	}
-	// A wall clock may have been set back meanwhile: the wait was made all the same.
+	return d.woke(w)
+}
+
+// woke goes on after a wait. A wall clock may have been set back meanwhile: the wait was made all the same.
+func (d *driver) woke(w *machine.Wait) ([]machine.Effect, error) {
 	if d.now().Before(w.Until) {
 		d.last = w.Until
 	}
