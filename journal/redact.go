@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -156,24 +157,30 @@ func (e *eraser) keep(text []byte, isJSON bool) (string, error) {
 	return m.String(), nil
 }
 
-// free are the places of a journal's events, notes and states where texts stand that others have written: where a text may be too
+// free are [freePlaces], read once they are asked for: most programs leave nothing out.
+var free struct {
+	once sync.Once
+	places
+}
+
+// isFree reports whether a text that others have written stands at a place.
+func isFree(at []string) bool {
+	free.once.Do(func() { free.under(nil, freePlaces) })
+	return free.has(at)
+}
+
+// freePlaces are those of a journal's events, notes and states where texts stand that others have written: where a text may be too
 // long, or look like a mark. All else is the form of the record.
-var free = func() places {
-	var p places
-	for _, one := range []string{
-		"/messages/*/text", "/messages/*/opaque", "/messages/*/calls/*/arguments", "/system", "/failure/message",
-		"/reply/message/text", "/reply/message/opaque", "/reply/message/refusal", "/reply/message/calls/*/arguments",
-		"/reply/calls/*/raw", "/reply/calls/*/arguments/**", "/reply/answer/value/**", "/reply/answer/reduced/ops/*/values/**",
-		"/reply/answer/reduced/error/payload", "/reply/answer/reduced/error/message", "/tool/result/**", "/tool/text", "/tool/progress/**", "/tool/failure/message",
-		"/tool/reduced/ops/*/values/**", "/tool/reduced/error/payload", "/tool/reduced/error/message",
-		"/tool/issues/*/expected", "/tool/issues/*/value", "/try/failure/message", "/plan/prompt", "/plan/note",
-		"/reduced/ops/*/values/**", "/reduced/error/payload", "/reduced/error/message", "/slices/*/values/**", "/reducer_errors/*/payload", "/reducer_errors/*/message",
-		"/landed/end/result/**", "/landed/end/text", "/landed/end/progress/**", "/landed/events/*/payload/**", "/progress/progress/**",
-	} {
-		p.under(nil, []string{one})
-	}
-	return p
-}()
+var freePlaces = []string{
+	"/messages/*/text", "/messages/*/opaque", "/messages/*/calls/*/arguments", "/system", "/failure/message",
+	"/reply/message/text", "/reply/message/opaque", "/reply/message/refusal", "/reply/message/calls/*/arguments",
+	"/reply/calls/*/raw", "/reply/calls/*/arguments/**", "/reply/answer/value/**", "/reply/answer/reduced/ops/*/values/**",
+	"/reply/answer/reduced/error/payload", "/reply/answer/reduced/error/message", "/tool/result/**", "/tool/text", "/tool/progress/**", "/tool/failure/message",
+	"/tool/reduced/ops/*/values/**", "/tool/reduced/error/payload", "/tool/reduced/error/message",
+	"/tool/issues/*/expected", "/tool/issues/*/value", "/try/failure/message", "/plan/prompt", "/plan/note",
+	"/reduced/ops/*/values/**", "/reduced/error/payload", "/reduced/error/message", "/slices/*/values/**", "/reducer_errors/*/payload", "/reducer_errors/*/message",
+	"/landed/end/result/**", "/landed/end/text", "/landed/end/progress/**", "/landed/events/*/payload/**", "/progress/progress/**",
+}
 
 func (p places) has(at []string) bool {
 	return slices.ContainsFunc(p, func(pattern []string) bool { return matches(pattern, at) })
@@ -185,7 +192,7 @@ func (e *eraser) erase(raw []byte, at places) ([]byte, error) {
 		if at.has(here) {
 			return e.mark(value)
 		}
-		if value.Kind() != '"' || !free.has(here) {
+		if value.Kind() != '"' || !isFree(here) {
 			return nil, nil
 		}
 		text, err := unquote(value)
