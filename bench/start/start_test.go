@@ -72,3 +72,21 @@ func TestBothSayTheSame(t *testing.T) {
 		require.Positive(t, started(t, binary))
 	}
 }
+
+// What the embed does not use is not in it: templates, journals, snapshots, YAML of policies.
+func TestTheEmbedLinksWhatItUses(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "embed")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, "./embed")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	symbols, err := exec.CommandContext(t.Context(), "go", "tool", "nm", binary).Output()
+	require.NoError(t, err)
+	const own = "github.com/retake-go/retake/"
+	require.True(t, bytes.Contains(symbols, []byte(own+"loop.(*Runner).Step")), "symbols have such names")
+	for _, unused := range []string{
+		"text/template.(*Template).Execute", "text/template/parse.Parse", "goccy/go-yaml", own + "journal.(*Journal).Step",
+		own + "loop/machine.State.Snapshot",
+	} {
+		require.False(t, bytes.Contains(symbols, []byte(unused)), "the embed links %s", unused)
+	}
+}
