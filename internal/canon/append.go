@@ -1,18 +1,37 @@
 package canon
 
-import (
-	"github.com/go-json-experiment/json/jsontext"
-)
+import "unicode/utf8"
 
-// AppendString appends a string in canonical form; ok is false where it is not UTF-8, and has no such form.
+// AppendString appends a string in canonical form; where it is not UTF-8, and has no such form, dst is returned and ok is false.
 func AppendString(dst []byte, s string) (to []byte, ok bool) {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x80 || c == '"' || c == '\\' {
-			quoted, err := jsontext.AppendQuote(dst, s)
-			return quoted, err == nil
-		}
+	if isPlain(s) {
+		return append(append(append(dst, '"'), s...), '"'), true
 	}
-	return append(append(append(dst, '"'), s...), '"'), true
+	if !utf8.ValidString(s) {
+		return dst, false
+	}
+	return appendQuoted(dst, s), true
+}
+
+// appendQuoted is [AppendString] of UTF-8.
+func appendQuoted[T string | []byte](dst []byte, s T) []byte {
+	dst = append(dst, '"')
+	for n := PlainRun(s); n < len(s); n = PlainRun(s) {
+		dst = appendEscape(append(dst, s[:n]...), s[n])
+		s = s[n+1:]
+	}
+	return append(append(dst, s...), '"')
+}
+
+// shortEscapes has the letter after the backslash for what has an escape of two characters.
+var shortEscapes = [utf8.RuneSelf]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
+
+func appendEscape(dst []byte, c byte) []byte {
+	if short := shortEscapes[c]; short != 0 {
+		return append(dst, '\\', short)
+	}
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
 }
 
 // AppendJSON appends the canonical form of one JSON text; ok is false where [JSON] refuses it.

@@ -57,7 +57,10 @@ func Marshal(v any) ([]byte, error) {
 		e.Rule = Encode
 		return nil, e
 	}
-	return JSON(raw)
+	if text, ok := quickly(nil, raw); ok {
+		return text, nil
+	}
+	return slowly(raw)
 }
 
 // Unmarshal reads one JSON text into the Go value that v points to, which should be fresh: members that are not there keep

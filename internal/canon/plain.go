@@ -1,6 +1,9 @@
 package canon
 
-import "math/bits"
+import (
+	"math/bits"
+	"unicode/utf8"
+)
 
 // PlainRun is how many bytes of s, from its beginning, stand for themselves in a JSON string: all up to a control character,
 // a quotation mark or a backslash. It looks at eight at a time.
@@ -15,6 +18,21 @@ func PlainRun[T string | []byte](s T) int {
 		n++
 	}
 	return n
+}
+
+// isPlain reports whether all of s is ASCII that stands for itself in a JSON string.
+func isPlain(s string) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		if word := eight(s); stopsIn(word)|word&eachHigh != 0 {
+			return false
+		}
+	}
+	for n := range len(s) {
+		if c := s[n]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 const (

@@ -8,18 +8,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// writer writes the canonical form of a JSON text in one pass. It knows what texts are mostly made of; where it meets anything
-// else, or what is not JSON, it gives up, and the library has the word. A fuzz target holds the two equal.
+// writer writes the canonical form of a JSON text in one pass. What stands in the text as it is to be written is copied as late and in
+// as long pieces as can be: a canonical text in one. It knows what texts are mostly made of; where it meets anything else, or what is
+// not JSON, it gives up, and the library has the word. A fuzz target holds the two equal.
 type writer struct {
 	in      []byte
 	at      int
+	done    int // what is before it in the text is written
 	out     []byte
 	members []written // of the objects that are open, the innermost last
 	scratch []byte
 }
 
-// written is a member of an object: where its name is in the text that is read, and its place in what is written, a comma
-// included.
+// written is a member of an object: where its name is in the text that is read, and its place in what is written.
 type written struct{ name, nameEnd, from, to int }
 
 const (
@@ -31,15 +32,20 @@ const (
 // writers are kept for their room alone.
 var writers = sync.Pool{New: func() any { return &writer{members: make([]written, 0, 16), scratch: make([]byte, 0, 512)} }}
 
-// quickly appends the canonical form of a text; false where the library must read it.
+// quickly appends the canonical form of a text; false where the library must read it. Where dst is nil, a text that is canonical is
+// itself what is returned.
 func quickly(dst, raw []byte) ([]byte, bool) {
 	if !utf8.Valid(raw) {
 		return dst, false
 	}
 	w := writers.Get().(*writer)
-	w.in, w.at, w.out, w.members = raw, 0, dst, w.members[:0]
+	w.in, w.at, w.done, w.out, w.members = raw, 0, 0, dst, w.members[:0]
 	to, ok := dst, w.value(0) && w.peek() == 0 && w.at == len(raw)
-	if ok {
+	switch {
+	case ok && w.done == 0 && dst == nil:
+		to = raw
+	case ok:
+		w.flush()
 		to = w.out
 	}
 	if w.in, w.out = nil, nil; cap(w.scratch) <= keptScratch {
@@ -48,29 +54,42 @@ func quickly(dst, raw []byte) ([]byte, bool) {
 	return to, ok
 }
 
+// flush writes what is to be written as it stands in the text.
+func (w *writer) flush() {
+	w.out = append(w.out, w.in[w.done:w.at]...)
+	w.done = w.at
+}
+
+// place is where in what is written the next byte comes to stand.
+func (w *writer) place() int { return len(w.out) + w.at - w.done }
+
 // peek skips white space and returns the byte that follows; 0 at the end.
-func (w *writer) peek() byte {
+func (w *writer) peek() (b byte) {
+	if w.at < len(w.in) {
+		b = w.in[w.at]
+	}
+	if b <= ' ' {
+		return w.skip()
+	}
+	return b
+}
+
+// skip is peek where there may be white space, kept out of it so that peek is inlined.
+//
+//go:noinline
+func (w *writer) skip() (b byte) {
+	from := w.at
 	for ; w.at < len(w.in); w.at++ {
-		if b := w.in[w.at]; b > ' ' || b != ' ' && b != '\n' && b != '\t' && b != '\r' {
-			return b
+		if b = w.in[w.at]; b != ' ' && b != '\n' && b != '\t' && b != '\r' {
+			break
 		}
+		b = 0
 	}
-	return 0
-}
-
-// eat steps over white space and one byte, if it is that byte.
-func (w *writer) eat(b byte) bool {
-	if w.peek() != b {
-		return false
+	if w.at > from {
+		w.out = append(w.out, w.in[w.done:from]...)
+		w.done = w.at
 	}
-	w.at++
-	return true
-}
-
-// copy writes the text up to an offset as it stands.
-func (w *writer) copy(end int) {
-	w.out = append(w.out, w.in[w.at:end]...)
-	w.at = end
+	return b
 }
 
 func (w *writer) value(depth int) bool {
@@ -96,32 +115,51 @@ func (w *writer) word(word string) bool {
 	if end > len(w.in) || string(w.in[w.at:end]) != word {
 		return false
 	}
-	w.copy(end)
+	w.at = end
 	return true
 }
 
-// str writes a string. Of one with escapes the library makes the shortest form.
+// str writes a string.
 func (w *writer) str() bool {
-	end := w.at + 1 + PlainRun(w.in[w.at+1:])
-	switch {
-	case end == len(w.in):
-		return false
-	case w.in[end] == '"':
-		w.copy(end + 1)
-		return true
-	case w.in[end] != '\\':
-		return false
+	for end := w.at + 1; ; end += 2 {
+		end += PlainRun(w.in[end:])
+		switch {
+		case end == len(w.in):
+			return false
+		case w.in[end] == '"':
+			w.at = end + 1
+			return true
+		case w.in[end] != '\\':
+			return false
+		case end+1 == len(w.in) || !isShort(w.in[end+1]):
+			return w.escaped()
+		}
 	}
-	if end = skipString(w.in, w.at); end >= len(w.in) {
+}
+
+// isShort reports whether a backslash and the letter are the shortest escape of something.
+func isShort(c byte) bool {
+	switch c {
+	case '"', '\\', 'b', 'f', 'n', 'r', 't':
+		return true
+	}
+	return false
+}
+
+// escaped writes a string some of whose escapes may not be the shortest.
+func (w *writer) escaped() bool {
+	end := skipString(w.in, w.at)
+	if end >= len(w.in) {
 		return false
 	}
 	text, err := jsontext.AppendUnquote(w.scratch[:0], w.in[w.at:end+1])
 	if err != nil {
 		return false
 	}
-	w.scratch, w.at = text, end+1
-	w.out, err = jsontext.AppendQuote(w.out, text)
-	return err == nil
+	w.flush()
+	w.scratch, w.out = text, appendQuoted(w.out, text)
+	w.at, w.done = end+1, end+1
+	return true
 }
 
 // number writes a number as it stands.
@@ -149,7 +187,7 @@ func (w *writer) number() bool {
 			return false
 		}
 	}
-	w.copy(end)
+	w.at = end
 	return true
 }
 
@@ -161,38 +199,41 @@ func digits(b []byte, i int) int {
 	return i
 }
 
+// next steps over a comma, or over the bracket that ends an array or an object; ok is false where neither stands there.
+func (w *writer) next(end byte) (more, ok bool) {
+	b := w.peek()
+	if b != ',' && b != end {
+		return false, false
+	}
+	w.at++
+	return b == ',', true
+}
+
 func (w *writer) array(depth int) bool {
 	w.at++
-	w.out = append(w.out, '[')
-	if w.eat(']') {
-		w.out = append(w.out, ']')
+	if w.peek() == ']' {
+		w.at++
 		return true
 	}
-	for {
+	for more, ok := true, true; more; {
 		if !w.value(depth) {
 			return false
 		}
-		b := w.peek()
-		if b != ',' && b != ']' {
+		if more, ok = w.next(']'); !ok {
 			return false
 		}
-		w.at++
-		w.out = append(w.out, b)
-		if b == ']' {
-			return true
-		}
 	}
+	return true
 }
 
 func (w *writer) object(depth int) bool {
 	w.at++
-	w.out = append(w.out, '{')
-	if w.eat('}') {
-		w.out = append(w.out, '}')
+	if w.peek() == '}' {
+		w.at++
 		return true
 	}
 	first, sorted := len(w.members), true
-	for more := true; more; more = w.eat(',') {
+	for more := true; more; {
 		m, ok := w.member(depth)
 		if !ok {
 			return false
@@ -201,22 +242,24 @@ func (w *writer) object(depth int) bool {
 			sorted = sorted && w.compare(w.members[n-1], m) < 0
 		}
 		w.members = append(w.members, m)
+		if more, ok = w.next('}'); !ok {
+			return false
+		}
 	}
-	if !w.eat('}') || !sorted && !w.sort(w.members[first:]) {
+	if !sorted && !w.sort(w.members[first:]) {
 		return false
 	}
 	w.members = w.members[:first]
-	w.out[len(w.out)-1] = '}'
 	return true
 }
 
-// member writes a member and a comma. Names are plain ASCII, so that the order of their bytes is that of RFC 8785.
-func (w *writer) member(depth int) (written, bool) {
+// member writes a member. Names are plain ASCII, so that the order of their bytes is that of RFC 8785.
+func (w *writer) member(depth int) (m written, ok bool) {
 	if w.peek() != '"' {
-		return written{}, false
+		return m, false
 	}
 	end := w.at + 1 + PlainRun(w.in[w.at+1:])
-	m := written{name: w.at + 1, nameEnd: end, from: len(w.out)}
+	m = written{name: w.at + 1, nameEnd: end, from: w.place()}
 	if end == len(w.in) || w.in[end] != '"' {
 		return m, false
 	}
@@ -225,14 +268,12 @@ func (w *writer) member(depth int) (written, bool) {
 			return m, false
 		}
 	}
-	w.copy(end + 1)
-	if !w.eat(':') {
+	if w.at = end + 1; w.peek() != ':' {
 		return m, false
 	}
-	w.out = append(w.out, ':')
-	ok := w.value(depth)
-	w.out = append(w.out, ',')
-	m.to = len(w.out)
+	w.at++
+	ok = w.value(depth)
+	m.to = w.place()
 	return m, ok
 }
 
@@ -240,11 +281,13 @@ func (w *writer) compare(a, b written) int {
 	return bytes.Compare(w.in[a.name:a.nameEnd], w.in[b.name:b.nameEnd])
 }
 
-// sort puts the members of an object, the last things written, in order; false where they are many, or two have one name.
+// sort puts the members of an object, the last things written but for a bracket, in order; false where they are many, or two have
+// one name.
 func (w *writer) sort(members []written) bool {
 	if len(members) > quickMembers {
 		return false
 	}
+	w.flush()
 	start := members[0].from
 	for n := range members {
 		for at := n; at > 0; at-- {
@@ -259,7 +302,10 @@ func (w *writer) sort(members []written) bool {
 		}
 	}
 	w.scratch = w.scratch[:0]
-	for _, m := range members {
+	for n, m := range members {
+		if n > 0 {
+			w.scratch = append(w.scratch, ',')
+		}
 		w.scratch = append(w.scratch, w.out[m.from:m.to]...)
 	}
 	copy(w.out[start:], w.scratch)
