@@ -7,6 +7,7 @@ import (
 	stdhash "hash"
 	"slices"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 )
@@ -16,61 +17,98 @@ import (
 type digester struct {
 	mac stdhash.Hash
 	// said is the digest of the conversation so far.
-	said string
+	said []byte
 	// marks says that pieces may be marks of what was redacted.
 	marks bool
-	// sum and room are memory to write to.
-	sum  [sha256.Size]byte
-	room []byte
+	// system is the last system prompt, which most turns share, and ofSystem its digest.
+	system   string
+	ofSystem []byte
+	// room, chunk and sum are memory to write to.
+	room  writer
+	chunk [256]byte
+	sum   [sha256.Size]byte
 }
 
 // newDigester returns a digester for a session. Without a secret key the digests of equal pieces are equal within a session
 // only.
 func newDigester(session string, secret []byte, marks bool) *digester {
 	key := append([]byte("retake "+session+"\x00"), secret...)
-	return &digester{mac: hmac.New(sha256.New, key), marks: marks}
+	d := &digester{mac: hmac.New(sha256.New, key), marks: marks}
+	d.room.digests = d
+	return d
 }
 
 // of is the keyed digest of text.
-func (d *digester) of(text []byte) string {
+func (d *digester) of(text []byte) (h hash) {
 	d.mac.Reset()
 	d.mac.Write(text)
-	return hex.EncodeToString(d.mac.Sum(d.sum[:0])[:hashLen/2])
+	return d.end()
 }
 
-// piece is the digest of a text, or that which its mark holds.
-func (d *digester) piece(text string) string {
+// end is the digest of what was written.
+func (d *digester) end() (h hash) {
+	hex.Encode(h[:], d.mac.Sum(d.sum[:0])[:hashLen/2])
+	return h
+}
+
+// appendPiece appends the digest of a text, or that which its mark holds; nothing where there is no text.
+func (d *digester) appendPiece(to []byte, text string) []byte {
 	if text == "" {
-		return ""
+		return to
 	}
-	if m, ok := parseMark(text); ok && d.marks {
-		return m.Digest
+	if d.marks {
+		if m, ok := parseMark(text); ok {
+			return append(to, m.Digest...)
+		}
 	}
-	return d.of([]byte(text))
+	d.mac.Reset()
+	for len(text) > 0 {
+		n := copy(d.chunk[:], text)
+		d.mac.Write(d.chunk[:n])
+		text = text[n:]
+	}
+	h := d.end()
+	return append(to, h[:]...)
 }
 
 // say adds messages to the conversation.
 func (d *digester) say(said []message.Message) error {
-	for _, m := range said {
-		m.Text, m.Opaque = d.piece(m.Text), d.piece(m.Opaque)
-		if len(m.Calls) > 0 {
-			m.Calls = slices.Clone(m.Calls)
-		}
-		for n := range m.Calls {
-			m.Calls[n].Arguments = d.piece(m.Calls[n].Arguments)
-		}
-		text, err := appendSaid(append(d.room[:0], d.said...), &m)
-		if err != nil {
+	for n := range said {
+		d.room.reset()
+		d.room.b = append(d.room.b, d.said...)
+		if err := d.room.said(&said[n]); err != nil {
 			return err
 		}
-		d.room, d.said = text, d.of(text)
+		h := d.of(d.room.b)
+		d.said = append(d.said[:0], h[:]...)
 	}
 	return nil
 }
 
+// said appends a message as [canon.Marshal] writes it, digests in the place of its pieces.
+func (w *writer) said(m *message.Message) error {
+	w.odd = false
+	writeMessage(w, m)
+	if w.b = w.b[:len(w.b)-1]; !w.odd {
+		return nil
+	}
+	// Another text is not UTF-8: the library says which.
+	plain := *m
+	plain.Text, plain.Opaque, plain.Calls = "", "", slices.Clone(m.Calls)
+	for n := range plain.Calls {
+		plain.Calls[n].Arguments = ""
+	}
+	_, err := canon.Marshal(plain)
+	return err
+}
+
 // prompt is the digest of a prompt: the conversation so far, and the system prompt.
 func (d *digester) prompt(call *machine.ModelCall) string {
-	return d.of([]byte(d.said + d.piece(call.System)))
+	if call.System != d.system {
+		d.system, d.ofSystem = call.System, d.appendPiece(d.ofSystem[:0], call.System)
+	}
+	d.room.b = append(append(d.room.b[:0], d.said...), d.ofSystem...)
+	return d.of(d.room.b).String()
 }
 
 // SchemaDigest is the digest of a JSON Schema, as headers have it.

@@ -24,9 +24,9 @@ import (
 func same(t require.TestingT, d Decision) {
 	want, err := canon.Marshal(Record{Decision: &d})
 	require.NoError(t, err)
-	got, err := decisionRecord(nil, &d)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
+	var w writer
+	require.NoError(t, w.decision(&d))
+	require.Equal(t, string(want), string(w.b))
 }
 
 func TestDecisionsOfTheCorpusAreWrittenAsCanonWritesThem(t *testing.T) {
@@ -79,17 +79,16 @@ func TestDecisionsAreWrittenAsCanonWritesThem(t *testing.T) {
 		for _, m := range d.Said {
 			want, err := canon.Marshal(m)
 			require.NoError(t, err)
-			got, err := appendSaid(nil, &m)
-			require.NoError(t, err)
-			require.Equal(t, string(want), string(got))
+			var w writer
+			require.NoError(t, w.said(&m))
+			require.Equal(t, string(want), string(w.b))
 		}
 	})
 }
 
 // What has no JSON form is an error here as there.
 func TestTextThatIsNoUTF8IsNotWritten(t *testing.T) {
-	_, err := decisionRecord(nil, &Decision{Prompt: "\xff"})
-	require.Error(t, err)
-	_, err = decisionRecord(nil, &Decision{Effects: []machine.Effect{{Outcome: &machine.Outcome{Text: "\xff"}}}})
-	require.Error(t, err)
+	var w writer
+	require.Error(t, w.decision(&Decision{Prompt: "\xff"}))
+	require.Error(t, w.decision(&Decision{Effects: []machine.Effect{{Outcome: &machine.Outcome{Text: "\xff"}}}}))
 }

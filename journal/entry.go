@@ -28,7 +28,7 @@ func (r *Reader) entry() (entry, error) {
 }
 
 // decode decodes the record. room is memory to write to.
-func (e *entry) decode(room *[]byte) {
+func (e *entry) decode(room *writer) {
 	e.rec, e.err = decode(e.raw, room)
 	e.decoded = true
 }
@@ -36,7 +36,7 @@ func (e *entry) decode(room *[]byte) {
 // record is the decoded record.
 func (e *entry) record() (Record, error) {
 	if !e.decoded {
-		e.decode(new([]byte))
+		e.decode(new(writer))
 	}
 	return e.rec, e.err
 }
@@ -96,7 +96,7 @@ type batch struct {
 	entries []entry
 	room    []byte
 	// again is what was decoded, written once more.
-	again []byte
+	again writer
 }
 
 // add takes over a line. Decisions are compared as bytes; all else is decoded here, beside the folding.
@@ -172,7 +172,7 @@ func (p *player) fill(free <-chan *batch, full chan<- *batch, stopped <-chan str
 			if e, err = p.read(); err == nil {
 				b.add(e)
 			}
-			if p.r.in.Buffered() == 0 {
+			if p.r.in.buffered() == 0 {
 				break
 			}
 		}

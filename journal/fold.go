@@ -33,15 +33,22 @@ type Fold struct {
 	// events counts the events so far, last is the last one.
 	events int64
 	last   *Event
-	// buffer is room for the bytes of a record.
-	buffer []byte
+	// decision is where open is kept, room is for the bytes of a record.
+	decision Decision
+	room     writer
 }
 
 // NewFold returns a fold of nothing. key is the secret key of a redacted journal; nil for none.
 func NewFold(key []byte) *Fold { return &Fold{key: key} }
 
 // Undecided is what the core makes of the last event where the journal ends before its decision; nil where it does not.
-func (f *Fold) Undecided() *Decision { return f.open }
+func (f *Fold) Undecided() *Decision {
+	if f.open == nil {
+		return nil
+	}
+	d := *f.open
+	return &d
+}
 
 // Unfinished reports whether a run was begun and has not stopped.
 func (f *Fold) Unfinished() bool {
@@ -65,7 +72,7 @@ func (f *Fold) Add(rec Record) error {
 	case rec.Header != nil:
 		return f.begin(*rec.Header)
 	case rec.Event != nil:
-		return f.event(*rec.Event)
+		return f.event(rec.Event)
 	}
 	return f.restore(*rec.Snapshot)
 }
@@ -90,30 +97,29 @@ func (f *Fold) begin(h Header) error {
 		return &MisfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
 	marks := h.Redaction != nil
-	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(h.Session, f.key, marks), events: f.events, buffer: f.buffer}
+	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(h.Session, f.key, marks), events: f.events, room: f.room}
 	return nil
 }
 
 // event steps the core.
-func (f *Fold) event(ev Event) error {
-	before := f.State
-	f.events, f.last = f.events+1, &ev
-	st, effects, err := machine.Step(before, ev)
+func (f *Fold) event(ev *Event) error {
+	f.events, f.last = f.events+1, ev
+	st, effects, err := machine.Step(f.State, *ev)
 	if err != nil {
 		return &MisfitError{Event: f.events, Kind: ev.Kind, Err: err}
 	}
-	d, err := f.advance(before, ev, effects, st)
-	f.open = &d
+	f.decision, err = f.advance(ev, effects, &st)
+	f.open = &f.decision
 	return err
 }
 
 // advance takes over a step, and returns its decision.
-func (f *Fold) advance(before machine.State, ev Event, effects []machine.Effect, st machine.State) (Decision, error) {
-	d := Decision{Effects: effects, Said: st.Transcript.Slice(before.Transcript.Len(), st.Transcript.Len())}
+func (f *Fold) advance(ev *Event, effects []machine.Effect, st *machine.State) (Decision, error) {
+	d := Decision{Effects: effects, Said: st.Transcript.Slice(f.State.Transcript.Len(), st.Transcript.Len())}
 	if err := f.digests.say(d.Said); err != nil {
 		return d, err
 	}
-	f.State = st
+	f.State = *st
 	if ev.Kind == machine.Started {
 		f.Adjusted = nil
 	}
@@ -123,9 +129,9 @@ func (f *Fold) advance(before machine.State, ev Event, effects []machine.Effect,
 	if len(effects) == 0 {
 		return d, nil
 	}
-	last := effects[len(effects)-1]
+	last := &effects[len(effects)-1]
 	if last.Kind != machine.Decided {
-		f.Asked, f.Landed = last, nil
+		f.Asked, f.Landed = *last, nil
 	}
 	if last.Kind == machine.CallModel {
 		d.Prompt = f.digests.prompt(last.Model)
@@ -162,9 +168,8 @@ func (f *Fold) decidedAs(raw []byte) bool {
 	if f.open == nil || f.blind() || kindOf(raw) != kindDecision {
 		return false
 	}
-	is, err := decisionRecord(f.buffer[:0], f.open)
-	f.buffer = is
-	if err != nil || !bytes.Equal(raw, is) {
+	f.room.reset()
+	if err := f.room.decision(f.open); err != nil || !bytes.Equal(raw, f.room.b) {
 		return false
 	}
 	f.open = nil
@@ -194,7 +199,7 @@ func (f *Fold) restore(s Snapshot) error {
 	if st.Session.ID() != f.Header.Session {
 		return fmt.Errorf("snapshot: the session is %q, the header's is %q", st.Session.ID(), f.Header.Session)
 	}
-	f.State, f.Landed, f.Adjusted, f.digests.said = st, s.Landed, s.Adjusted, s.Said
+	f.State, f.Landed, f.Adjusted, f.digests.said = st, s.Landed, s.Adjusted, []byte(s.Said)
 	if s.Asked != nil {
 		f.Asked = *s.Asked
 	}
@@ -228,7 +233,7 @@ func (f *Fold) addReal(ctx context.Context, from Transcripts, raw []byte, rec Re
 	if err != nil {
 		return err
 	}
-	if rec, err = decode(whole, &f.buffer); err != nil {
+	if rec, err = decode(whole, &f.room); err != nil {
 		return err
 	}
 	if n := rec.Note; n != nil {

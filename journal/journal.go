@@ -29,7 +29,7 @@ type Journal struct {
 	// eraser is nil where nothing is left out.
 	eraser *eraser
 	// owed are lines that are written with the next append.
-	owed []byte
+	owed writer
 	// torn is what was torn of the first line of all.
 	torn []byte
 	// broken is why nothing more is written.
@@ -177,7 +177,7 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	if err != nil {
 		return j.failed(err)
 	}
-	if err := errors.Join(j.owe(Record{Event: &ev}), j.owe(Record{Decision: &d})); err != nil {
+	if err := errors.Join(j.oweEvent(&ev), j.oweDecision(&d)); err != nil {
 		return j.failed(err)
 	}
 	return j.flush(j.durable(effects))
@@ -191,18 +191,18 @@ func (j *Journal) erases() bool {
 // step folds a step into what is written.
 func (j *Journal) step(ev machine.Event, effects []machine.Effect, st machine.State) (machine.Event, Decision, error) {
 	if !j.erases() {
-		d, err := j.written.advance(j.written.State, ev, effects, st)
+		d, err := j.written.advance(&ev, effects, &st)
 		return ev, d, err
 	}
 	left, err := j.eraser.event(ev, j.real.State, j.written.Header.Tools)
 	if err != nil {
 		return ev, Decision{}, err
 	}
-	if _, err := j.real.advance(j.real.State, ev, effects, st); err != nil {
+	if _, err := j.real.advance(&ev, effects, &st); err != nil {
 		return ev, Decision{}, err
 	}
 	ev = left
-	if err := j.written.event(ev); err != nil {
+	if err := j.written.event(&left); err != nil {
 		return ev, Decision{}, fmt.Errorf("the redacted event: %w", err)
 	}
 	d := *j.written.open
@@ -273,28 +273,55 @@ func (j *Journal) Resumed(at time.Time, asked machine.EffectKind) error {
 
 // owe adds a record to what the next append writes.
 func (j *Journal) owe(rec Record) error {
-	from := len(j.owed)
-	line, err := appendRecord(beginLine(j.owed), &rec)
-	if err != nil {
-		return err
-	}
-	if size := len(line) - from; size+len(afterLine) > MaxLineBytes {
-		return fmt.Errorf("a record of %d bytes is longer than a line may be: %d", size-rawStart, MaxLineBytes)
-	}
-	line, h := j.head.endLine(line, from)
-	j.owed = line
-	if rec.Note == nil {
+	from := j.beginLine()
+	h, err := j.endLine(from, j.owed.record(&rec))
+	if err == nil && rec.Note == nil {
 		j.head = h
 	}
-	return nil
+	return err
+}
+
+// oweEvent and oweDecision are owe for what nearly all records are.
+func (j *Journal) oweEvent(ev *Event) (err error) {
+	from := j.beginLine()
+	j.head, err = j.endLine(from, j.owed.event(ev))
+	return err
+}
+
+func (j *Journal) oweDecision(d *Decision) (err error) {
+	from := j.beginLine()
+	j.head, err = j.endLine(from, j.owed.decision(d))
+	return err
+}
+
+// beginLine begins a line of what is owed; it returns where.
+func (j *Journal) beginLine() int {
+	from := len(j.owed.b)
+	j.owed.b = beginLine(j.owed.b)
+	return from
+}
+
+// endLine ends the line that begins at from, unless its record could not be written; it returns the hash.
+func (j *Journal) endLine(from int, err error) (hash, error) {
+	if size := len(j.owed.b) - from; err == nil && size+len(afterLine) > MaxLineBytes {
+		err = fmt.Errorf("a record of %d bytes is longer than a line may be: %d", size-rawStart, MaxLineBytes)
+	}
+	if err != nil {
+		j.owed.b = j.owed.b[:from]
+		j.owed.forget()
+		return j.head, err
+	}
+	line, h := j.head.endLine(j.owed.b, from)
+	j.owed.b = line
+	return h, nil
 }
 
 func (j *Journal) flush(durable bool) error {
-	if err := j.log.Append(j.ctx, j.end, j.owed, durable); err != nil {
+	if err := j.log.Append(j.ctx, j.end, j.owed.b, durable); err != nil {
 		return j.failed(err)
 	}
-	j.end += int64(len(j.owed))
-	j.owed = j.owed[:0]
+	j.end += int64(len(j.owed.b))
+	j.owed.reset()
 	return nil
 }
 

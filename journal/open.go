@@ -39,7 +39,7 @@ func (j *Journal) mend() error {
 			return err
 		}
 	}
-	if j.torn = nil; len(j.owed) == 0 {
+	if j.torn = nil; len(j.owed.b) == 0 {
 		return nil
 	}
 	return j.flush(j.settings.Sync == SyncRecords)

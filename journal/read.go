@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -15,20 +14,19 @@ const MaxLineBytes = 128 << 20
 
 // Reader reads a journal line by line, in memory that does not grow with the number of lines. It is for one goroutine.
 type Reader struct {
-	in   *bufio.Reader
-	long []byte
+	in   lineReader
 	head hash
 	// line and offset are those of the line read last, end is where the next one begins.
 	line, offset, end int64
 	torn              []byte
 	err               error
 	// room is for decode.
-	room []byte
+	room writer
 }
 
 // NewReader returns a reader of the journal that in holds, from its first byte.
 func NewReader(in io.Reader) *Reader {
-	return &Reader{in: bufio.NewReaderSize(in, 64<<10), head: newHash()}
+	return &Reader{in: lineReader{in: in}, head: newHash()}
 }
 
 // Next reads, verifies and decodes the next line. It gives io.EOF after the last whole line; [Reader.Torn] then says what
@@ -109,19 +107,11 @@ func isNote(raw []byte) bool { return bytes.HasPrefix(raw, []byte(`{"note":`)) }
 
 // readLine reads to the next line feed. What it returns with io.EOF is a line without one.
 func (r *Reader) readLine() ([]byte, error) {
-	line, err := r.in.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
-		return line, err
+	line, err := r.in.next(MaxLineBytes)
+	if err == nil && line[len(line)-1] != '\n' {
+		return nil, &CorruptError{Line: r.line + 1, Offset: r.end, Why: fmt.Sprintf("it is longer than %d bytes", MaxLineBytes)}
 	}
-	r.long = append(r.long[:0], line...)
-	for err == bufio.ErrBufferFull {
-		if len(r.long) > MaxLineBytes {
-			return nil, &CorruptError{Line: r.line + 1, Offset: r.end, Why: fmt.Sprintf("it is longer than %d bytes", MaxLineBytes)}
-		}
-		line, err = r.in.ReadSlice('\n')
-		r.long = append(r.long, line...)
-	}
-	return r.long, err
+	return line, err
 }
 
 // Line is the number of the line read last, from 1; 0 before the first.
@@ -134,7 +124,7 @@ func (r *Reader) Offset() int64 { return r.end }
 func (r *Reader) Torn() []byte { return r.torn }
 
 // decode reads a record: exactly one member, of a kind that is known. room is memory to write to.
-func decode(raw []byte, room *[]byte) (Record, error) {
+func decode(raw []byte, room *writer) (Record, error) {
 	if ev, ok := readEvent(raw, room); ok {
 		return Record{Event: ev}, nil
 	}

@@ -148,7 +148,7 @@ func (e *eraser) mark(value jsontext.Value) ([]byte, error) {
 
 // keep keeps a text, or a JSON value that is none, and returns its mark.
 func (e *eraser) keep(text []byte, isJSON bool) (string, error) {
-	m := mark{Digest: e.digests.of(text), Bytes: len(text), JSON: isJSON}
+	m := mark{Digest: e.digests.of(text).String(), Bytes: len(text), JSON: isJSON}
 	if e.Transcripts != nil {
 		if err := e.Transcripts.Keep(e.ctx, e.session, m.Digest, text); err != nil {
 			return "", fmt.Errorf("keeping what is left out: %w", err)

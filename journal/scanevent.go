@@ -14,7 +14,7 @@ import (
 
 // readEvent reads the record of an event as it was written here. What it read is written once more: only where that gives the
 // same bytes is it taken, else ok is false, and the record is for the library. room is memory to write to.
-func readEvent(raw []byte, room *[]byte) (ev *Event, ok bool) {
+func readEvent(raw []byte, room *writer) (ev *Event, ok bool) {
 	s := scanner{b: raw}
 	s.want('{')
 	if ev = scanMember(&s, kindEvent, scanEvent); ev == nil {
@@ -24,9 +24,8 @@ func readEvent(raw []byte, room *[]byte) (ev *Event, ok bool) {
 	if s.lost || s.i != len(raw) {
 		return nil, false
 	}
-	again, ok := appendCommon((*room)[:0], &Record{Event: ev})
-	*room = again
-	return ev, ok && bytes.Equal(again, raw)
+	room.reset()
+	return ev, room.eventQuickly(ev) && bytes.Equal(room.b, raw)
 }
 
 func scanEvent(s *scanner, e *Event) {

@@ -1,0 +1,53 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// However a text is read, its lines are those that it has.
+func TestLinesAreReadWhole(t *testing.T) {
+	readers := []func(io.Reader) io.Reader{
+		func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader,
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var text bytes.Buffer
+		for _, n := range rapid.SliceOfN(rapid.OneOf(rapid.IntRange(0, 300), rapid.IntRange(firstRoom-2, firstRoom+2),
+			rapid.IntRange(mostRoom-2, mostRoom+2), rapid.Just(2*mostRoom)), 0, 4).Draw(t, "lengths") {
+			text.WriteString(strings.Repeat("x", n) + "\n")
+		}
+		text.WriteString(rapid.SampledFrom([]string{"", "torn"}).Draw(t, "rest"))
+		in := lineReader{in: rapid.SampledFrom(readers).Draw(t, "reader")(bytes.NewReader(text.Bytes()))}
+		for want := range bytes.Lines(text.Bytes()) {
+			got, err := in.next(MaxLineBytes)
+			require.True(t, bytes.Equal(want, got))
+			require.Equal(t, got[len(got)-1] != '\n', errors.Is(err, io.EOF))
+		}
+		rest, err := in.next(MaxLineBytes)
+		require.Empty(t, rest)
+		require.ErrorIs(t, err, io.EOF)
+	})
+}
+
+func TestLineThatIsTooLongIsNotReadToItsEnd(t *testing.T) {
+	in := lineReader{in: strings.NewReader("short\n" + strings.Repeat("x", 1<<20))}
+	line, err := in.next(100)
+	require.NoError(t, err)
+	require.Equal(t, "short\n", string(line))
+	line, err = in.next(100)
+	require.NoError(t, err)
+	require.Less(t, len(line), mostRoom)
+}
+
+func TestReaderThatGivesNothingIsAnError(t *testing.T) {
+	in := lineReader{in: iotest.ErrReader(nil)}
+	_, err := in.next(100)
+	require.ErrorIs(t, err, io.ErrNoProgress)
+}
