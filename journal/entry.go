@@ -27,16 +27,16 @@ func (r *Reader) entry() (entry, error) {
 	return entry{kind: kindOf(raw), raw: raw, line: r.line, offset: r.offset, end: r.end}, nil
 }
 
-// decode decodes the record. room is memory to write to.
-func (e *entry) decode(room *writer) {
-	e.rec, e.err = decode(e.raw, room)
+// decode decodes the record.
+func (e *entry) decode(d *decoder) {
+	e.rec, e.err = d.record(e.raw)
 	e.decoded = true
 }
 
 // record is the decoded record.
 func (e *entry) record() (Record, error) {
 	if !e.decoded {
-		e.decode(new(writer))
+		e.decode(new(decoder))
 	}
 	return e.rec, e.err
 }
@@ -95,18 +95,16 @@ const (
 type batch struct {
 	entries []entry
 	room    []byte
-	// again is what was decoded, written once more.
-	again writer
 }
 
 // add takes over a line. Decisions are compared as bytes; all else is decoded here, beside the folding.
-func (b *batch) add(e entry) {
+func (b *batch) add(e entry, d *decoder) {
 	if e.kind == kindDecision {
 		from := len(b.room)
 		b.room = append(b.room, e.raw...)
 		e.raw = b.room[from:len(b.room):len(b.room)]
 	} else {
-		e.decode(&b.again)
+		e.decode(d)
 		e.raw = nil
 	}
 	b.entries = append(b.entries, e)
@@ -170,7 +168,7 @@ func (p *player) fill(free <-chan *batch, full chan<- *batch, stopped <-chan str
 		for err == nil && !b.full() {
 			var e entry
 			if e, err = p.read(); err == nil {
-				b.add(e)
+				b.add(e, &p.r.decode)
 			}
 			if p.r.in.buffered() == 0 {
 				break

@@ -233,7 +233,7 @@ func (f *Fold) addReal(ctx context.Context, from Transcripts, raw []byte, rec Re
 	if err != nil {
 		return err
 	}
-	if rec, err = decode(whole, &f.room); err != nil {
+	if rec, err = new(decoder).record(whole); err != nil {
 		return err
 	}
 	if n := rec.Note; n != nil {

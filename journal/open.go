@@ -64,7 +64,7 @@ func (j *Journal) add(r *Reader, raw []byte) error {
 	if j.real == j.written && j.written.decidedAs(raw) {
 		return nil
 	}
-	rec, err := decode(raw, &r.room)
+	rec, err := r.decode.record(raw)
 	if err != nil {
 		return &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
 	}

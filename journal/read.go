@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // MaxLineBytes bounds a line of a journal: 128 MiB.
@@ -20,8 +18,8 @@ type Reader struct {
 	line, offset, end int64
 	torn              []byte
 	err               error
-	// room is for decode.
-	room writer
+	// decode reads records.
+	decode decoder
 }
 
 // NewReader returns a reader of the journal that in holds, from its first byte.
@@ -36,7 +34,7 @@ func (r *Reader) Next() (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	rec, err := decode(raw, &r.room)
+	rec, err := r.decode.record(raw)
 	if err != nil {
 		r.err = &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
 		return Record{}, r.err
@@ -122,27 +120,3 @@ func (r *Reader) Offset() int64 { return r.end }
 
 // Torn is what was left of the last line where it has no line feed; nil where nothing was.
 func (r *Reader) Torn() []byte { return r.torn }
-
-// decode reads a record: exactly one member, of a kind that is known. room is memory to write to.
-func decode(raw []byte, room *writer) (Record, error) {
-	if ev, ok := readEvent(raw, room); ok {
-		return Record{Event: ev}, nil
-	}
-	var rec Record
-	if err := canon.UnmarshalKnown(raw, &rec); err != nil {
-		return Record{}, fmt.Errorf("its record cannot be read: %w", err)
-	}
-	n := 0
-	for _, there := range []bool{rec.Header != nil, rec.Event != nil, rec.Decision != nil, rec.Note != nil, rec.Snapshot != nil} {
-		if there {
-			n++
-		}
-	}
-	if n != 1 {
-		return Record{}, errors.New("its record must have one of header, event, decision, note, snapshot")
-	}
-	if h := rec.Header; h != nil && h.Format != Format {
-		return Record{}, fmt.Errorf("its format is %.64q: only %q can be read", h.Format, Format)
-	}
-	return rec, rec.checkEffects()
-}

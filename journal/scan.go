@@ -3,19 +3,29 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
-// scanner reads what a [writer] wrote. It proves nothing: who uses it writes what was read once more, and compares. lost is set where
-// something else stands than what is looked for.
+// scanner reads what a [writer] wrote, with the same keys. It proves nothing: who uses it writes what was read once more, and compares.
+// lost is set where something else stands than what is looked for.
 type scanner struct {
 	b    []byte
 	i    int
 	lost bool
+	// names are short strings that were read before; escaped is the last text with escapes, and unescaped what it says: a model's
+	// arguments stand in a step three times.
+	names     names
+	escaped   []byte
+	unescaped string
+	room      []byte
 }
+
+// start begins with another text.
+func (s *scanner) start(text []byte) { s.b, s.i, s.lost = text, 0, false }
 
 // is takes a byte where it stands next.
 func (s *scanner) is(c byte) bool {
@@ -32,111 +42,215 @@ func (s *scanner) want(c byte) {
 	}
 }
 
-// key takes the name of a member where that is next.
-func (s *scanner) key(name string) bool {
-	i := s.i
-	if i < len(s.b) && s.b[i] == ',' {
-		i++
-	}
-	end := i + len(name) + 3
-	if end > len(s.b) || s.b[i] != '"' || string(s.b[i+1:end-2]) != name || s.b[end-2] != '"' || s.b[end-1] != ':' {
+// word takes a word where it stands next.
+func (s *scanner) word(word string) bool {
+	if rest := s.b[s.i:]; len(rest) < len(word) || string(rest[:len(word)]) != word {
 		return false
 	}
-	s.i = end
+	s.i += len(word)
 	return true
+}
+
+// key takes a key where it stands next. That the first letter is another is what is mostly met.
+func (s *scanner) key(key string) bool {
+	return s.i+1 < len(s.b) && s.b[s.i+1] == key[1] && s.word(key)
+}
+
+// open begins an object where its key stands next, and close ends it; so do openList and more. Each value is read with the comma after it.
+func (s *scanner) open(key string) bool {
+	if !s.key(key) {
+		return false
+	}
+	s.want('{')
+	return true
+}
+
+func (s *scanner) close() {
+	s.want('}')
+	s.is(',')
+}
+
+func (s *scanner) openList(key string) bool {
+	if !s.key(key) {
+		return false
+	}
+	s.want('[')
+	return true
+}
+
+// more reports whether another entry of a list follows.
+func (s *scanner) more() bool {
+	if s.lost {
+		return false
+	}
+	if s.is(']') {
+		s.is(',')
+		return false
+	}
+	return true
+}
+
+// null takes a member that is null.
+func (s *scanner) null(key string) bool {
+	from := s.i
+	if s.key(key) && s.word("null") {
+		s.is(',')
+		return true
+	}
+	s.i = from
+	return false
 }
 
 // quoted takes a string, and returns what stands between its quotation marks; plain is set where nothing is escaped in it.
 func (s *scanner) quoted() (text []byte, plain bool) {
-	if !s.is('"') {
-		s.lost = true
-		return nil, true
-	}
-	from := s.i
-	if n := bytes.IndexByte(s.b[from:], '"'); n >= 0 && bytes.IndexByte(s.b[from:from+n], '\\') < 0 {
-		s.i += n + 1
-		return s.b[from : from+n], true
-	}
-	for s.i < len(s.b) && s.b[s.i] != '"' {
-		if s.b[s.i] == '\\' {
-			s.i++
-		}
-		s.i++
-	}
-	end := min(s.i, len(s.b))
 	s.want('"')
-	return s.b[from:end], false
+	from := s.i
+	end := from + canon.PlainRun(s.b[from:])
+	for plain = true; end < len(s.b) && s.b[end] != '"'; plain = false {
+		end = min(end+2, len(s.b))
+		end += canon.PlainRun(s.b[end:])
+	}
+	s.i = end
+	s.want('"')
+	return s.b[from:end], plain
 }
+
+// mostEscaped is how long the text may be that is kept for the next time.
+const mostEscaped = 4 << 10
 
 func (s *scanner) text() string {
-	from := s.i
 	text, plain := s.quoted()
-	if plain {
-		return known(text)
-	}
-	if s.lost {
+	s.is(',')
+	switch {
+	case plain:
+		return s.names.of(text)
+	case s.lost:
 		return ""
+	case bytes.Equal(text, s.escaped):
+		return s.unescaped
 	}
-	unquoted, err := jsontext.AppendUnquote(nil, s.b[from:s.i])
-	s.lost = s.lost || err != nil
-	return string(unquoted)
+	said := s.unescape(text)
+	if len(text) <= mostEscaped {
+		s.escaped, s.unescaped = append(s.escaped[:0], text...), said
+	}
+	return said
 }
 
-func (s *scanner) str(name string) string {
-	if !s.key(name) {
+// unescape is what a text with escapes says.
+func (s *scanner) unescape(text []byte) string {
+	s.room = s.room[:0]
+	for rest := text; ; rest = rest[2:] {
+		n := canon.PlainRun(rest)
+		s.room = append(s.room, rest[:n]...)
+		if rest = rest[n:]; len(rest) == 0 {
+			return string(s.room)
+		}
+		said, short := byte(0), false
+		if len(rest) > 1 {
+			said, short = shortEscape(rest[1])
+		}
+		if !short {
+			break
+		}
+		s.room = append(s.room, said)
+	}
+	said, err := jsontext.AppendUnquote(s.room[:0], append(append([]byte{'"'}, text...), '"'))
+	s.lost = s.lost || err != nil
+	return string(said)
+}
+
+// shortEscape is what a backslash and a letter say.
+func shortEscape(letter byte) (said byte, ok bool) {
+	switch letter {
+	case '"', '\\':
+		return letter, true
+	case 'n':
+		return '\n', true
+	case 'r':
+		return '\r', true
+	case 't':
+		return '\t', true
+	}
+	return 0, false
+}
+
+func (s *scanner) str(key string) string {
+	if !s.key(key) {
 		return ""
 	}
 	return s.text()
 }
 
-func (s *scanner) num(name string) int64 {
-	if !s.key(name) {
+func (s *scanner) num(key string) (n int64) {
+	if !s.key(key) {
 		return 0
 	}
-	from := s.i
-	for s.i < len(s.b) && (s.b[s.i] == '-' || '0' <= s.b[s.i] && s.b[s.i] <= '9') {
-		s.i++
+	negative := s.is('-')
+	for ; s.i < len(s.b) && s.b[s.i]-'0' <= 9; s.i++ {
+		n = 10*n + int64(s.b[s.i]-'0')
 	}
-	n, err := strconv.ParseInt(string(s.b[from:s.i]), 10, 64)
-	s.lost = s.lost || err != nil
+	s.is(',')
+	if negative {
+		return -n
+	}
 	return n
 }
 
-// flag is for members that are left out where they are false.
-func (s *scanner) flag(name string) bool {
-	if !s.key(name) {
+func (s *scanner) flag(key string) (f bool) {
+	if !s.key(key) {
 		return false
 	}
-	if len(s.b)-s.i < len("true") {
+	if f = s.word("true"); !f && !s.word("false") {
 		s.lost = true
-		return false
 	}
-	s.i += len("true")
-	return true
+	s.is(',')
+	return f
 }
 
-func (s *scanner) time(name string) (at time.Time) {
-	if !s.key(name) {
+func (s *scanner) time(key string) (at time.Time) {
+	if !s.key(key) {
 		s.lost = true
 		return at
 	}
 	text, _ := s.quoted()
+	s.is(',')
 	at, err := time.Parse(time.RFC3339Nano, string(text))
 	s.lost = s.lost || err != nil
 	return at.UTC()
 }
 
+// seconds takes a decimal of seconds, exact to the nanosecond.
+func (s *scanner) seconds() (d time.Duration) {
+	fraction, unit := false, time.Second
+	for ; s.i < len(s.b); s.i++ {
+		digit := s.b[s.i] - '0'
+		switch {
+		case digit <= 9 && fraction:
+			unit /= 10
+			d += time.Duration(digit) * unit
+		case digit <= 9:
+			d = 10*d + time.Duration(digit)*time.Second
+		case s.b[s.i] == '.':
+			fraction = true
+		default:
+			s.is(',')
+			return d
+		}
+	}
+	return d
+}
+
 // raw takes a value as it stands, copied.
-func (s *scanner) raw(name string) json.RawMessage {
-	if !s.key(name) {
+func (s *scanner) raw(key string) json.RawMessage {
+	if !s.key(key) {
 		return nil
 	}
 	return s.value()
 }
 
 func (s *scanner) value() json.RawMessage {
-	from, depth := s.i, 0
-	for s.i < len(s.b) && !s.lost {
+	from := s.i
+	for depth := 0; s.i < len(s.b) && !s.lost; {
 		switch s.b[s.i] {
 		case '"':
 			s.quoted()
@@ -144,52 +258,45 @@ func (s *scanner) value() json.RawMessage {
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth--; depth < 0 {
-				return bytes.Clone(s.b[from:s.i])
-			}
-		case ',':
-			if depth == 0 {
-				return bytes.Clone(s.b[from:s.i])
-			}
+			depth--
+		}
+		if depth < 0 || depth == 0 && s.b[s.i] == ',' {
+			break
 		}
 		s.i++
 	}
-	s.lost = true
-	return nil
+	s.lost = s.lost || s.i == from
+	value := bytes.Clone(s.b[from:s.i])
+	s.is(',')
+	return value
 }
 
-// scanList reads a list that is left out where it is empty.
-func scanList[T any](s *scanner, name string, one func(*scanner, *T)) (all []T) {
-	if !s.key(name) {
-		return nil
+// names keeps short strings, for the next time that they are read: records are full of the same.
+type names [256]string
+
+// longestName is how long they may be.
+const longestName = 40
+
+func (n *names) of(text []byte) string {
+	if len(text) == 0 || len(text) > longestName {
+		return string(text)
 	}
-	s.want('[')
-	for !s.lost {
-		var v T
-		one(s, &v)
-		all = append(all, v)
-		if !s.is(',') {
-			break
-		}
+	kept := &n[slot(text)]
+	if *kept != string(text) {
+		*kept = string(text)
 	}
-	s.want(']')
-	return all
+	return *kept
 }
 
-// scanMember reads a value where there is one.
-func scanMember[T any](s *scanner, name string, one func(*scanner, *T)) *T {
-	if s.lost || !s.key(name) {
-		return nil
+// slot is a place among names, by the ends of a text.
+func slot(text []byte) byte {
+	const mix = 0x9e3779b97f4a7c15
+	sum := uint64(len(text))
+	for _, b := range text[:min(8, len(text))] {
+		sum = sum<<8 ^ sum>>56 ^ uint64(b)
 	}
-	v := new(T)
-	one(s, v)
-	return v
-}
-
-// known is the text, without a copy where it is one of those that records are full of.
-func known(text []byte) string {
-	if word, ok := words[string(text)]; ok {
-		return word
+	for _, b := range text[max(0, len(text)-4):] {
+		sum = (sum ^ uint64(b)) * mix
 	}
-	return string(text)
+	return byte(sum >> 56)
 }

@@ -1,0 +1,64 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/retake-go/retake/internal/canon"
+)
+
+// decoder reads records. It is for one goroutine; the zero value is ready for use.
+type decoder struct {
+	scan  scanner
+	again writer
+}
+
+// record reads a record: exactly one member, of a kind that is known.
+func (d *decoder) record(raw []byte) (Record, error) {
+	if rec, ok := d.quickly(raw); ok {
+		return rec, rec.checkEffects()
+	}
+	var rec Record
+	if err := canon.UnmarshalKnown(raw, &rec); err != nil {
+		return Record{}, fmt.Errorf("its record cannot be read: %w", err)
+	}
+	n := 0
+	for _, there := range []bool{rec.Header != nil, rec.Event != nil, rec.Decision != nil, rec.Note != nil, rec.Snapshot != nil} {
+		if there {
+			n++
+		}
+	}
+	if n != 1 {
+		return Record{}, errors.New("its record must have one of header, event, decision, note, snapshot")
+	}
+	if h := rec.Header; h != nil && h.Format != Format {
+		return Record{}, fmt.Errorf("its format is %.64q: only %q can be read", h.Format, Format)
+	}
+	return rec, rec.checkEffects()
+}
+
+// quickly reads the record of an event or a decision as it was written here. What it read is written once more: only where that gives the
+// same bytes is it taken, else ok is false, and the record is for the library.
+func (d *decoder) quickly(raw []byte) (rec Record, ok bool) {
+	s := &d.scan
+	s.start(raw)
+	s.want('{')
+	if rec.Event = scanEvent(s, keyEvent); rec.Event == nil {
+		rec.Decision = scanDecision(s, keyDecision)
+	}
+	if s.want('}'); s.lost || s.i != len(raw) {
+		return Record{}, false
+	}
+	d.again.reset()
+	switch {
+	case rec.Event != nil:
+		ok = d.again.eventQuickly(rec.Event)
+	case rec.Decision != nil:
+		ok = d.again.decisionQuickly(rec.Decision)
+	}
+	if !ok || !bytes.Equal(d.again.b, raw) {
+		return Record{}, false
+	}
+	return rec, true
+}
