@@ -85,10 +85,12 @@ func kindOf(raw []byte) string {
 
 // The bounds of what is read ahead: batches of so many lines, or of one line more than so many bytes.
 const (
-	batchLines  = 128
-	batchBytes  = 256 << 10
-	batchAhead  = 2
+	batchLines  = 64
+	batchBytes  = 128 << 10
+	batchAhead  = 1
 	batchesMade = batchAhead + 2
+	// firstBatch is the room that a batch has at first.
+	firstBatch = 16 << 10
 )
 
 // batch is some lines with memory of their own.
@@ -132,7 +134,7 @@ func (p *player) readAhead(take func(*entry) error) error {
 		stopped = make(chan struct{})
 	)
 	for range batchesMade {
-		free <- &batch{}
+		free <- &batch{entries: make([]entry, 0, batchLines), room: make([]byte, 0, firstBatch)}
 	}
 	folding.Go(func() {
 		defer close(stopped)

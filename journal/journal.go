@@ -173,11 +173,11 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	if j.broken != nil {
 		return j.stops()
 	}
-	ev, d, err := j.step(ev, effects, st)
-	if err != nil {
-		return j.failed(err)
+	d, err := j.step(&ev, effects, &st)
+	if err == nil {
+		err = errors.Join(j.oweEvent(&ev), j.oweDecision(&d))
 	}
-	if err := errors.Join(j.oweEvent(&ev), j.oweDecision(&d)); err != nil {
+	if err != nil {
 		return j.failed(err)
 	}
 	return j.flush(j.durable(effects))
@@ -188,26 +188,25 @@ func (j *Journal) erases() bool {
 	return j.eraser != nil && j.real != nil && j.written.Header.Redaction != nil
 }
 
-// step folds a step into what is written.
-func (j *Journal) step(ev machine.Event, effects []machine.Effect, st machine.State) (machine.Event, Decision, error) {
+// step folds a step into what is written. The event becomes that which is written.
+func (j *Journal) step(ev *machine.Event, effects []machine.Effect, st *machine.State) (Decision, error) {
 	if !j.erases() {
-		d, err := j.written.advance(&ev, effects, &st)
-		return ev, d, err
+		return j.written.advance(ev, effects, st)
 	}
-	left, err := j.eraser.event(ev, j.real.State, j.written.Header.Tools)
+	left, err := j.eraser.event(*ev, j.real.State, j.written.Header.Tools)
 	if err != nil {
-		return ev, Decision{}, err
+		return Decision{}, err
 	}
-	if _, err := j.real.advance(&ev, effects, &st); err != nil {
-		return ev, Decision{}, err
+	if _, err := j.real.advance(ev, effects, st); err != nil {
+		return Decision{}, err
 	}
-	ev = left
+	*ev = left
 	if err := j.written.event(&left); err != nil {
-		return ev, Decision{}, fmt.Errorf("the redacted event: %w", err)
+		return Decision{}, fmt.Errorf("the redacted event: %w", err)
 	}
 	d := *j.written.open
 	j.written.open = nil
-	return ev, d, nil
+	return d, nil
 }
 
 func (j *Journal) durable(effects []machine.Effect) bool {

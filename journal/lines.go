@@ -8,7 +8,7 @@ import (
 // The room of a [lineReader]: little at first, for most journals that are opened are empty or short.
 const (
 	firstRoom = 4 << 10
-	mostRoom  = 64 << 10
+	mostRoom  = 32 << 10
 	// emptyReads is how often in a row a reader may give nothing.
 	emptyReads = 100
 )

@@ -2,12 +2,16 @@ package journal
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 // scanner reads what a [writer] wrote, with the same keys. It proves nothing: who uses it writes what was read once more, and compares.
@@ -22,6 +26,16 @@ type scanner struct {
 	escaped   []byte
 	unescaped string
 	room      []byte
+	// issues and effects are where lists are read to, before their lengths are known.
+	issues  []fault.Issue
+	effects []machine.Effect
+}
+
+// taken is a list of what was read to a room.
+func taken[T any](room []T) []T {
+	all := slices.Clone(room)
+	clear(room)
+	return all
 }
 
 // start begins with another text.
@@ -181,6 +195,19 @@ func (s *scanner) str(key string) string {
 	return s.text()
 }
 
+// once is str for what is new each time.
+func (s *scanner) once(key string) string {
+	if !s.key(key) {
+		return ""
+	}
+	text, plain := s.quoted()
+	s.is(',')
+	if !plain {
+		return s.unescape(text)
+	}
+	return string(text)
+}
+
 func (s *scanner) num(key string) (n int64) {
 	if !s.key(key) {
 		return 0
@@ -271,7 +298,7 @@ func (s *scanner) value() json.RawMessage {
 	return value
 }
 
-// names keeps short strings, for the next time that they are read: records are full of the same.
+// names keeps short strings, for the next time that they are read: records are full of the same. Each has two places where it may be.
 type names [256]string
 
 // longestName is how long they may be.
@@ -281,22 +308,29 @@ func (n *names) of(text []byte) string {
 	if len(text) == 0 || len(text) > longestName {
 		return string(text)
 	}
-	kept := &n[slot(text)]
-	if *kept != string(text) {
-		*kept = string(text)
+	at := slot(text)
+	first, second := &n[at], &n[at^1]
+	switch {
+	case *first == string(text):
+		return *first
+	case *second == string(text):
+		return *second
 	}
-	return *kept
+	*first, *second = string(text), *first
+	return *first
 }
 
 // slot is a place among names, by the ends of a text.
 func slot(text []byte) byte {
 	const mix = 0x9e3779b97f4a7c15
 	sum := uint64(len(text))
-	for _, b := range text[:min(8, len(text))] {
-		sum = sum<<8 ^ sum>>56 ^ uint64(b)
+	if n := len(text) - 8; n >= 0 {
+		sum = (sum ^ binary.LittleEndian.Uint64(text)) * mix
+		sum ^= binary.LittleEndian.Uint64(text[n:])
+	} else {
+		for _, b := range text {
+			sum = sum<<8 | uint64(b)
+		}
 	}
-	for _, b := range text[max(0, len(text)-4):] {
-		sum = (sum ^ uint64(b)) * mix
-	}
-	return byte(sum >> 56)
+	return byte(sum * mix >> 56)
 }

@@ -13,15 +13,16 @@ func scanDecision(s *scanner, key string) *Decision {
 	if !s.open(key) {
 		return nil
 	}
-	d := &Decision{Effects: scanEffects(s, `"effects":`), Prompt: s.str(`"prompt":`), Said: scanMessages(s, `"said":`)}
+	d := &Decision{Effects: scanEffects(s, `"effects":`), Prompt: s.once(`"prompt":`), Said: scanMessages(s, `"said":`)}
 	s.close()
 	return d
 }
 
-func scanEffects(s *scanner, key string) (all []machine.Effect) {
+func scanEffects(s *scanner, key string) []machine.Effect {
 	if !s.openList(key) {
 		return nil
 	}
+	all := s.effects[:0]
 	for s.more() {
 		s.want('{')
 		all = append(all, machine.Effect{
@@ -31,7 +32,8 @@ func scanEffects(s *scanner, key string) (all []machine.Effect) {
 		})
 		s.close()
 	}
-	return all
+	s.effects = all
+	return taken(all)
 }
 
 func scanVerdict(s *scanner, key string) *machine.Decision {
@@ -162,7 +164,7 @@ func scanToolRuns(s *scanner, key string) (all []machine.ToolRun) {
 	for s.more() {
 		s.want('{')
 		all = append(all, machine.ToolRun{
-			Arguments: s.raw(`"arguments":`), ID: s.str(`"id":`), Index: int(s.num(`"index":`)), Key: s.str(`"key":`),
+			Arguments: s.raw(`"arguments":`), ID: s.str(`"id":`), Index: int(s.num(`"index":`)), Key: s.once(`"key":`),
 			Tool: s.str(`"tool":`), Transport: int(s.num(`"transport":`)),
 		})
 		s.close()

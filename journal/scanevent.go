@@ -36,10 +36,11 @@ func scanFailure(s *scanner, key string) *fault.Failure {
 	return f
 }
 
-func scanIssues(s *scanner, key string) (all []fault.Issue) {
+func scanIssues(s *scanner, key string) []fault.Issue {
 	if !s.openList(key) {
 		return nil
 	}
+	all := s.issues[:0]
 	for s.more() {
 		s.want('{')
 		all = append(all, fault.Issue{
@@ -48,7 +49,8 @@ func scanIssues(s *scanner, key string) (all []fault.Issue) {
 		})
 		s.close()
 	}
-	return all
+	s.issues = all
+	return taken(all)
 }
 
 func scanMessages(s *scanner, key string) (all []message.Message) {

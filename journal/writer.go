@@ -76,10 +76,10 @@ func (w *writer) flag(key string, f bool) {
 func (w *writer) null(key string) { w.b = append(append(w.b, key...), "null,"...) }
 
 func (w *writer) time(key string, at time.Time) {
-	if y := at.Year(); at.Location() != time.UTC || y < 0 || y > 9999 {
-		w.odd = true
-	}
+	from := len(w.b) + len(key) + len(`"0000`)
 	w.b = append(at.AppendFormat(append(append(w.b, key...), '"'), time.RFC3339Nano), `",`...)
+	// A year of other than four digits has no hyphen there.
+	w.odd = w.odd || at.Location() != time.UTC || w.b[from] != '-'
 }
 
 func (w *writer) raw(key string, raw json.RawMessage) {
