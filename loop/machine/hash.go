@@ -9,7 +9,7 @@ import (
 )
 
 // sum is the hash of the three in a row. Only middle may be long: of it no copy is made.
-func sum[S string | []byte](head []byte, middle S, tail []byte) [sha256.Size]byte {
+func sum[S ~string | ~[]byte](head []byte, middle S, tail []byte) [sha256.Size]byte {
 	var room [512]byte
 	if len(head)+len(middle)+len(tail) <= len(room) {
 		return sha256.Sum256(append(append(append(room[:0], head...), middle...), tail...))
@@ -30,16 +30,16 @@ type mark [16]byte
 
 // Signature names a failure for the no-progress rule: the action, what was proposed (canonical arguments), the issue set.
 func Signature(action, same string, f fault.Failure) string {
-	m := signature(action, same, &f)
+	m := signature(action, same, "", &f)
 	return string(m[:])
 }
 
-// signature is [Signature]; same comes in parts, which follow one another.
-func signature[S string | []byte](action string, same S, f *fault.Failure) (m mark) {
+// signature is [Signature]; what was proposed is same and then end, which is short.
+func signature[S ~string | ~[]byte](action string, same S, end string, f *fault.Failure) (m mark) {
 	var above [128]byte
-	var below [256]byte
+	var below [128]byte
 	head := append(append(above[:0], action...), 0)
-	tail := append(append(append(below[:0], 0), f.Class...), 0)
+	tail := append(append(append(append(below[:0], end...), 0), f.Class...), 0)
 	for n := range f.Issues {
 		tail = f.Issues[n].AppendID(tail)
 	}

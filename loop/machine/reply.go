@@ -101,7 +101,7 @@ func (s *step) replyFailed(f fault.Failure) error {
 		name = f.Tool
 	}
 	s.open(name).Attempt++
-	d := s.fail(name, &f, signature(name, "", &f), "")
+	d := s.fail(name, &f, signature(name, "", "", &f), "")
 	if r := s.ev.Reply; r != nil && len(r.Message.Calls) > 0 {
 		s.sayAll(true, unanswered(r.Message.Calls, "Not run: the reply as a whole could not be used."))
 	}
@@ -132,7 +132,7 @@ func (s *step) answered(r *Reply) error {
 	switch {
 	case len(a.Issues) > 0:
 		f = fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: a.Issues}
-		d = s.fail(AnswerAction, &f, signature(AnswerAction, r.Message.Text, &f), "")
+		d = s.fail(AnswerAction, &f, signature(AnswerAction, r.Message.Text, "", &f), "")
 	case a.Reduced != nil && a.Reduced.Error != nil:
 		f = reducerFailure(AnswerAction, a.Reduced.Error)
 		d = s.refuse(AnswerAction, a.Reduced.Error, r.Message.Text)
@@ -257,11 +257,6 @@ func failing(at []int, calls []Call, tool string) []int {
 // callsFailed charges the bad calls of one tool as one attempt, and answers each with its own issues.
 func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 	f := fault.Failure{Plane: fault.Correction, Class: calls[failed[0]].Class, Tool: name}
-	var room [512]byte
-	same := room[:0]
-	for _, n := range failed {
-		same = append(calls[n].appendProposed(same), '\n')
-	}
 	if f.Issues = calls[failed[0]].Issues; len(failed) > 1 {
 		f.Issues = nil
 		for _, n := range failed {
@@ -269,7 +264,7 @@ func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 		}
 	}
 	f.Issues = fault.SortedIssues(f.Issues)
-	d := s.fail(name, &f, signature(name, same, &f), "")
+	d := s.fail(name, &f, callsSignature(calls, failed, &f), "")
 	for _, n := range failed {
 		b.Calls[n].Answer, b.Calls[n].IsError, b.Calls[n].Settled = s.correct(d, fault.SortedIssues(calls[n].Issues)), true, true
 	}
@@ -280,10 +275,22 @@ func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 	}
 }
 
-// appendProposed appends the arguments of a call as they are compared.
-func (c *Call) appendProposed(dst []byte) []byte {
-	if len(c.Arguments) > 0 {
-		return append(dst, c.Arguments...)
+// callsSignature is that of the bad calls of one tool. They are compared by their arguments, as written where they cannot be read.
+func callsSignature(calls []Call, failed []int, f *fault.Failure) mark {
+	c := &calls[failed[0]]
+	switch {
+	case len(failed) == 1 && len(c.Arguments) > 0:
+		return signature(f.Tool, c.Arguments, "\n", f)
+	case len(failed) == 1:
+		return signature(f.Tool, c.Raw, "\n", f)
 	}
-	return append(dst, c.Raw...)
+	var same []byte
+	for _, n := range failed {
+		if c := &calls[n]; len(c.Arguments) > 0 {
+			same = append(append(same, c.Arguments...), '\n')
+		} else {
+			same = append(append(same, c.Raw...), '\n')
+		}
+	}
+	return signature(f.Tool, same, "", f)
 }

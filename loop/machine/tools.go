@@ -190,7 +190,7 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 		c.answer(s.sibling(c.Tool, &f, ""), true)
 		return nil
 	}
-	d := s.fail(c.Tool, &f, signature(c.Tool, c.Arguments, &f), "")
+	d := s.fail(c.Tool, &f, signature(c.Tool, c.Arguments, "", &f), "")
 	s.Batch.settle(c.Tool)
 	c.answer(s.correct(d, f.Issues), true)
 	return nil
@@ -263,14 +263,15 @@ func (s *step) ran() error {
 // says of each of several what call it answers.
 func (s *step) sayAll(native bool, calls []BatchCall) {
 	if native {
-		for _, c := range calls {
+		for n := range calls {
+			c := &calls[n]
 			s.say(message.Message{Role: message.Tool, Text: c.Answer, CallID: c.ID, Name: c.Tool, IsError: c.IsError})
 		}
 		return
 	}
 	parts := make([]string, len(calls))
-	for n, c := range calls {
-		parts[n] = c.inText(n, len(calls))
+	for n := range calls {
+		parts[n] = calls[n].inText(n, len(calls))
 	}
 	s.say(message.Message{Role: message.User, Text: strings.Join(parts, "\n\n"), IsError: slices.ContainsFunc(calls, func(c BatchCall) bool { return c.IsError })})
 }

@@ -181,7 +181,7 @@ func (s *step) tried() error {
 	case f.Failed():
 		s.open(name).Attempt++
 		s.Transport, s.TransportWaited = 0, 0
-		s.fail(name, f, signature(name, t.Same, f), "")
+		s.fail(name, f, signature(name, t.Same, "", f), "")
 		return s.onward(nextTry)
 	}
 	s.open(name).Attempt++
