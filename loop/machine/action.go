@@ -162,13 +162,13 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, fb *feedback.RetryFee
 	s.do(Effect{Kind: Decided, Decision: d})
 }
 
-// pass records a good attempt of an action and closes it.
-func (s *step) pass(name string, why policy.Reason) {
+// pass records a good attempt of an action and closes it. more is 1 where the attempt was not counted yet, else 0.
+func (s *step) pass(name string, more int, why policy.Reason) {
 	a := s.peek(name)
 	s.Opened = max(s.Opened, a.Number)
 	d := s.newDecision()
 	*d = Decision{
-		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: s.policyOf(name).MaxAttempts},
+		Position: Position{Action: name, Attempt: a.Attempt + more, MaxAttempts: s.policyOf(name).MaxAttempts},
 		Plane:    fault.Correction, Reason: why,
 	}
 	s.decided(d, nil)

@@ -124,23 +124,24 @@ func (s *step) answered(r *Reply) error {
 	if a == nil {
 		a = &Answer{}
 	}
-	s.open(AnswerAction).Attempt++
 	var (
 		d *Decision
 		f fault.Failure
 	)
 	switch {
 	case len(a.Issues) > 0:
+		s.open(AnswerAction).Attempt++
 		f = fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: a.Issues}
 		d = s.fail(AnswerAction, &f, signature(AnswerAction, r.Message.Text, "", &f), "")
 	case a.Reduced != nil && a.Reduced.Error != nil:
+		s.open(AnswerAction).Attempt++
 		f = reducerFailure(AnswerAction, a.Reduced.Error)
 		d = s.refuse(AnswerAction, a.Reduced.Error, r.Message.Text)
 	default:
 		if err := s.reduce(a.Reduced); err != nil {
 			return err
 		}
-		s.pass(AnswerAction, policy.Accepted)
+		s.pass(AnswerAction, 1, policy.Accepted)
 		s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.Accepted})
 		return nil
 	}
@@ -209,7 +210,7 @@ func (s *step) callsJudged(b *Batch, calls []Call, name string, skip bool) {
 func (s *step) accept(b *Batch) {
 	for n := range b.Calls {
 		if b.first(n) {
-			s.pass(b.Calls[n].Tool, policy.Accepted)
+			s.pass(b.Calls[n].Tool, 0, policy.Accepted)
 		}
 	}
 	s.Batch = nil

@@ -251,7 +251,7 @@ func (s *step) ran() error {
 	b := s.Batch
 	for n := range b.Calls {
 		if name := b.Calls[n].Tool; b.first(n) && b.unsettled(name) {
-			s.pass(name, b.fate(name))
+			s.pass(name, 0, b.fate(name))
 		}
 	}
 	s.sayAll(b.Native, b.Calls)
