@@ -42,7 +42,10 @@ const long = time.Hour
 
 var small = work.Small()
 
-var errFailed = errors.New("failed")
+var (
+	errFailed  = errors.New("failed")
+	errInvalid = &fault.ToolValidationError{Tool: small.Tool, Issues: []fault.Issue{{Pointer: "/nights", Rule: "type", Expected: "integer", Got: fault.String}}}
+)
 
 // waiter lets n sessions wait for an hour. What it returns is kept until the memory was measured. A blocking one has a goroutine
 // for each session, which calls tried before its wait.
@@ -120,15 +123,19 @@ func each(wait func(ctx context.Context, tried func()) error) func(context.Conte
 	}
 }
 
-// do is an action whose failed try is followed by a wait of an hour.
+// hourly is an action whose failed try is followed by a wait of an hour. It is made once, for all sessions.
+var hourly = func() *loop.Action {
+	a := loop.ToolCall(small.Tool)
+	a.Policy.Backoff, a.Policy.MaxTotalDelay = ours.Constant(long), 3*long
+	return a
+}()
+
+// do makes such an action, whose try fails.
 func do(s *session.Session) func(context.Context, func()) error {
-	action := loop.ToolCall(small.Tool)
-	action.Policy.Backoff, action.Policy.MaxTotalDelay = ours.Constant(long), 3*long
-	wrong := &fault.ToolValidationError{Tool: small.Tool, Issues: []fault.Issue{{Pointer: "/nights", Rule: "type", Expected: "integer", Got: fault.String}}}
 	return func(ctx context.Context, tried func()) error {
-		_, err := loop.Do(ctx, s, action, func(context.Context, loop.Attempt) (int, error) {
+		_, err := loop.Do(ctx, s, hourly, func(context.Context, loop.Attempt) (int, error) {
 			tried()
-			return 0, wrong
+			return 0, errInvalid
 		})
 		return err
 	}
