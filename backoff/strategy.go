@@ -88,8 +88,11 @@ func (s *BackoffStrategy) Draw(attempt int, k Key) (delay, least time.Duration) 
 	} else {
 		delay = s.plain(n, limit)
 	}
-	if s.Jitter.Kind == NoJitter || k.none() {
+	switch {
+	case k.none() || s.Jitter.Kind == NoJitter:
 		return delay, delay
+	case s.Jitter.Kind == Full: // as spread has it, without the call
+		return k.pick(uint64(attempt), delay), 0
 	}
 	lo, hi := s.spread(delay)
 	return lo + k.pick(uint64(attempt), hi-lo), lo
