@@ -14,16 +14,15 @@ import (
 
 // tries makes an action in a session: the driver of the core for a single action.
 type tries struct {
-	d   driver
-	a   *Action
-	ask machine.Effect
+	d driver
+	a *Action
+	// ask is what a step asks for next.
+	ask *machine.Effect
 	err error
 	// left is what is left of the wait that is to be made; 0 for none.
 	left time.Duration
-	// usage is what the try under way used up.
-	usage message.Usage
-	// ended is the outcome of the try that ended last: neither the core nor a journal keeps it.
-	ended machine.Try
+	// outcome is that of the try under way: neither the core nor a journal keeps it.
+	outcome machine.Try
 }
 
 func newTries(ctx context.Context, s *session.Session, a *Action, o *options) (*tries, error) {
@@ -54,14 +53,15 @@ func (t *tries) resume() (bool, error) {
 	if err != nil || !past.Header.Config.Single || past.Header.Config.Action != t.a.Tool {
 		return false, err
 	}
-	t.ask, err = t.d.resume(func(*journal.Fold) error { return nil })
+	ask, err := t.d.resume(func(*journal.Fold) error { return nil })
+	t.ask = &ask
 	return true, err
 }
 
 // fed takes what a step asks for next, or why it failed.
 func (t *tries) fed(effects []machine.Effect, err error) {
 	if t.err = err; err == nil && len(effects) > 0 {
-		t.ask = effects[len(effects)-1]
+		t.ask = &effects[len(effects)-1]
 	}
 }
 
@@ -78,7 +78,7 @@ func (t *tries) next(ctx context.Context) bool {
 		case t.ask.Kind == machine.TryAction:
 			return true
 		case t.ask.Kind != machine.WaitUntil:
-			t.fed(t.d.carry(ctx, t.ask))
+			t.fed(t.d.carry(ctx, *t.ask))
 		default:
 			if t.left = t.ask.Wait.Until.Sub(t.d.now()); t.left > 0 {
 				return true
@@ -125,16 +125,15 @@ func (t *tries) end(ctx context.Context, err error) {
 		return
 	}
 	t.d.err, t.d.cause = err, nil
-	t.ended = machine.Try{Usage: t.usage}
-	t.usage = message.Usage{}
 	if err != nil {
-		setFailure(&t.ended.Failure, err)
+		setFailure(&t.outcome.Failure, err)
 	}
 	if adjust := t.d.adjustPolicy(); adjust != nil {
 		t.err = adjust
 		return
 	}
-	t.fed(t.d.runner.Step(machine.Event{Kind: machine.Tried, At: t.d.now(), Try: &t.ended}))
+	t.fed(t.d.runner.Step(machine.Event{Kind: machine.Tried, At: t.d.now(), Try: &t.outcome}))
+	t.outcome = machine.Try{}
 }
 
 // abandon records the open try as cancelled and ends the action.
@@ -190,7 +189,7 @@ func (t *Trial) EndWith(err error, usage message.Usage) {
 		return
 	}
 	t.ended = true
-	t.of.usage = usage
+	t.of.outcome.Usage = usage
 	t.of.end(t.ctx, err)
 }
 

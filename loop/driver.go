@@ -72,8 +72,10 @@ func startDriver(ctx context.Context, d *driver, m *machine.Compiled) (*driver, 
 
 // ownRunner readies the runner for its beginning.
 func (d *driver) ownRunner() *Runner {
-	d.own = Runner{cfg: &d.cfg, s: d.s, driver: d}
-	return &d.own
+	r := &d.own
+	*r = Runner{} // a literal with fields would be made elsewhere, and then copied
+	r.cfg, r.s, r.driver = &d.cfg, d.s, d
+	return r
 }
 
 func (d *driver) release() { d.runner.Close() }

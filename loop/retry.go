@@ -77,7 +77,7 @@ func each(ctx context.Context, s *session.Session, a *Action, try func(context.C
 			continue
 		}
 		usage, err := try(ctx, t.attempt(), t.ask.Try.Transport)
-		t.usage = usage
+		t.outcome.Usage = usage
 		t.end(ctx, err)
 		if err == nil && t.err == nil {
 			return nil
