@@ -42,24 +42,6 @@ type driver struct {
 	exited bool
 }
 
-func newDriver(ctx context.Context, model Model, s *session.Session, cfg Config, opts []Option) (*driver, error) {
-	o, err := collect(opts)
-	if err != nil {
-		return nil, err
-	}
-	if model == nil {
-		return nil, errors.New("loop: the model is nil: give one that replies")
-	}
-	if err := cfg.fits(o); err != nil {
-		return nil, err
-	}
-	m, err := cfg.compile(o)
-	if err != nil {
-		return nil, err
-	}
-	return startDriver(ctx, &driver{options: o, model: model, cfg: cfg, s: s}, m)
-}
-
 // startDriver takes the session for a run under m.
 func startDriver(ctx context.Context, d *driver, m *machine.Compiled) (*driver, error) {
 	m = m.Until(earlier(ctx, m.Config().Deadline))
@@ -117,29 +99,6 @@ func (d *driver) tell(all ...Notice) {
 	}
 }
 
-// run runs from the given messages until the core stops.
-func (d *driver) run(ctx context.Context, prompt ...message.Message) (Result, error) {
-	ctx, end := d.whole(ctx, false)
-	defer d.ifExited(end)
-	effects, err := d.runner.Start(d.now(), prompt...)
-	return end(d.goOn(ctx, effects, err))
-}
-
-// goOn carries effects out until the core stops.
-func (d *driver) goOn(ctx context.Context, effects []machine.Effect, err error) (Result, error) {
-	for err == nil && d.runner.st.Phase != machine.Stopped {
-		if e := &effects[len(effects)-1]; e.Kind == machine.WaitUntil { // from here: a goroutine keeps its stack while it waits
-			effects, err = d.wait(ctx, e.Wait)
-		} else {
-			effects, err = d.carry(ctx, *e)
-		}
-	}
-	if err != nil {
-		return Result{}, d.broken(err)
-	}
-	return d.runner.Result(d.cause)
-}
-
 // broken ends a run that the driver cannot go on with, so that the session is left consistent. One that could not even
 // start needs no end.
 func (d *driver) broken(err error) error {
@@ -165,7 +124,7 @@ func (d *driver) carry(ctx context.Context, e machine.Effect) ([]machine.Effect,
 	case machine.RunTools:
 		return d.runTools(ctx, e.Tools)
 	case machine.WaitUntil:
-		return d.wait(ctx, e.Wait)
+		return d.woke(e.Wait)
 	case machine.AskPlanner:
 		return d.ask(ctx, e)
 	}
@@ -229,24 +188,7 @@ func (d *driver) makePrompt(ctx context.Context, m *machine.ModelCall) ([]machin
 	return d.runner.Step(machine.Event{Kind: machine.Prompted, At: d.now(), System: printable(system), Messages: printableMessages(add)})
 }
 
-// wait waits by the clock. A wait that is over arms no timer.
-func (d *driver) wait(ctx context.Context, w *machine.Wait) ([]machine.Effect, error) {
-	if ctx.Err() != nil {
-		return d.cancel(ctx)
-	}
-	if left := w.Until.Sub(d.now()); left > 0 {
-		timer := d.clock.Timer(left)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return d.cancel(ctx)
-		case <-timer.C:
-		}
-	}
-	return d.woke(w)
-}
-
-// woke goes on after a wait. A wall clock may have been set back meanwhile: the wait was made all the same.
+// woke feeds the end of a wait. A wall clock may have been set back meanwhile: the wait was made all the same.
 func (d *driver) woke(w *machine.Wait) ([]machine.Effect, error) {
 	if d.now().Before(w.Until) {
 		d.last = w.Until

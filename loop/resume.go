@@ -24,26 +24,37 @@ import (
 // result. Of a run that has ended, the result is given again and nothing is done.
 //
 // Errors are those of [Run]; [journal.ErrNoRun] where nothing was begun, and [journal.ErrRedacted].
-func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg Config, opts ...Option) (Result, error) {
+func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg Config, opts ...Option) (result Result, err error) {
+	r, err := resumed(ctx, j, model, s, &cfg, opts)
+	if err != nil {
+		return Result{}, err
+	}
+	defer r.leave()
+	if r.runner.st.Phase == machine.Stopped {
+		return r.runner.Result(nil)
+	}
+	r.open(true)
+	r.goOn()
+	err = r.drive(&result)
+	return result, err
+}
+
+// resumed is the run that a journal holds.
+func resumed(ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg *Config, opts []Option) (*whole, error) {
 	o, err := collect(append(slices.Clip(opts), WithJournal(j)))
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	if model == nil {
-		return Result{}, errors.New("loop: the model is nil: give one that replies")
+		return nil, errors.New("loop: the model is nil: give one that replies")
 	}
-	d := &driver{options: o, model: model, cfg: cfg, s: s, ctx: ctx}
-	asked, err := d.resume(func(f *journal.Fold) error { return errors.Join(o.fits(f), fitTools(&f.Header, cfg)) })
+	r := &whole{driver: driver{options: o, model: model, cfg: *cfg, s: s, ctx: ctx}}
+	asked, err := r.resume(func(f *journal.Fold) error { return errors.Join(o.fits(f), fitTools(&f.Header, *cfg)) })
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	defer d.release()
-	if d.runner.State().Phase == machine.Stopped {
-		return d.runner.Result(nil)
-	}
-	ctx, end := d.whole(ctx, true)
-	defer d.ifExited(end)
-	return end(d.goOn(ctx, []machine.Effect{asked}, nil))
+	r.asked = &asked
+	return r, nil
 }
 
 // ResumeRunner is a runner that goes on with the run that the journal of the options holds, for engines that bring their own clock:

@@ -45,18 +45,15 @@ type Answer[T any] struct {
 //
 // A run that ends without an answer returns a [RetryExhaustedError]; a faulty cfg, a session that is in use, and a
 // template that cannot be rendered are errors of their own, before anything is asked. One session is for one run at a time.
-func Run(ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option) (Result, error) {
-	d, err := newDriver(ctx, model, s, cfg, opts)
+func Run(ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option) (result Result, err error) {
+	r, err := newWhole(ctx, model, s, &cfg, opts)
 	if err != nil {
 		return Result{}, err
 	}
-	defer d.release()
-	asked := message.Message{Role: message.User, Text: prompt}
-	if cfg.History.Len() == 0 {
-		return d.run(ctx, asked)
-	}
-	said := cfg.History.Append(asked)
-	return d.run(ctx, said.Slice(0, said.Len())...)
+	defer r.leave()
+	r.start(prompt)
+	err = r.drive(&result)
+	return result, err
 }
 
 // Generate is [Run] for an answer of type T: the model is told T's schema, and its answer is held to it. Each attempt decodes

@@ -91,7 +91,7 @@ func (t *Seat) trace(d *driver, ctx context.Context, resumed bool) {
 	if len(d.tracers) == 0 {
 		return
 	}
-	values, end := d.whole(ctx, resumed)
+	values, end := d.beginRun(ctx, resumed)
 	t.rest = &rest{values: values, end: end, scope: d}
 }
 

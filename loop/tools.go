@@ -119,14 +119,7 @@ func (d *driver) invokeHere(ctx context.Context, run machine.ToolRun) tool.Outco
 	return out
 }
 
-// ifExited ends a run whose goroutine a tool has ended, and tells end of it.
-func (d *driver) ifExited(end func(Result, error) (Result, error)) {
-	if d.exited {
-		_, _ = end(d.exit())
-	}
-}
-
-// exit ends such a run.
+// exit ends a run whose goroutine a tool has ended.
 func (d *driver) exit() (Result, error) {
 	d.cause = ErrToolExited
 	if _, err := d.runner.Cancel(d.now()); err != nil {

@@ -142,8 +142,8 @@ func told(end func(WorkEnd), e WorkEnd) {
 	}
 }
 
-// whole begins a run, and returns what ends it.
-func (d *driver) whole(ctx context.Context, resumed bool) (context.Context, func(Result, error) (Result, error)) {
+// beginRun begins a run, and returns what ends it.
+func (d *driver) beginRun(ctx context.Context, resumed bool) (context.Context, func(Result, error) (Result, error)) {
 	if len(d.tracers) == 0 {
 		return ctx, func(r Result, err error) (Result, error) { return r, err }
 	}
