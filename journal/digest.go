@@ -25,7 +25,7 @@ type digester struct {
 	ofSystem []byte
 	// room, chunk and sum are memory to write to.
 	room  writer
-	chunk [256]byte
+	chunk [512]byte
 	sum   [sha256.Size]byte
 }
 

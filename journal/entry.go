@@ -18,13 +18,14 @@ type entry struct {
 	decoded bool
 }
 
-// entry reads the next line.
-func (r *Reader) entry() (entry, error) {
+// entry reads the next line to e, which is empty.
+func (r *Reader) entry(e *entry) error {
 	raw, err := r.Raw()
 	if err != nil {
-		return entry{}, err
+		return err
 	}
-	return entry{kind: kindOf(raw), raw: raw, line: r.line, offset: r.offset, end: r.end}, nil
+	e.kind, e.raw, e.line, e.offset, e.end = kindOf(raw), raw, r.line, r.offset, r.end
+	return nil
 }
 
 // decode decodes the record.
@@ -34,9 +35,9 @@ func (e *entry) decode(d *decoder) {
 }
 
 // record is the decoded record.
-func (e *entry) record() (Record, error) {
+func (e *entry) record(d *decoder) (Record, error) {
 	if !e.decoded {
-		e.decode(new(decoder))
+		e.decode(d)
 	}
 	return e.rec, e.err
 }
@@ -99,17 +100,23 @@ type batch struct {
 	room    []byte
 }
 
-// add takes over a line. Decisions are compared as bytes; all else is decoded here, beside the folding.
-func (b *batch) add(e entry, d *decoder) {
+// add reads a line. Decisions are compared as bytes; all else is decoded here, beside the folding.
+func (b *batch) add(p *player) error {
+	n := len(b.entries)
+	e := &b.entries[:n+1][n]
+	if err := p.read(e); err != nil {
+		return err
+	}
 	if e.kind == kindDecision {
 		from := len(b.room)
 		b.room = append(b.room, e.raw...)
 		e.raw = b.room[from:len(b.room):len(b.room)]
 	} else {
-		e.decode(d)
+		e.decode(&p.r.decode)
 		e.raw = nil
 	}
-	b.entries = append(b.entries, e)
+	b.entries = b.entries[:n+1]
+	return nil
 }
 
 func (b *batch) full() bool { return len(b.entries) == batchLines || len(b.room) > batchBytes }
@@ -168,10 +175,7 @@ func (p *player) fill(free <-chan *batch, full chan<- *batch, stopped <-chan str
 		}
 		var err error
 		for err == nil && !b.full() {
-			var e entry
-			if e, err = p.read(); err == nil {
-				b.add(e, &p.r.decode)
-			}
+			err = b.add(p)
 			if p.r.in.buffered() == 0 {
 				break
 			}

@@ -5,15 +5,17 @@ import (
 	"io"
 )
 
-// The room of a [lineReader]: little at first, for most journals that are opened are empty or short.
+// The room of a [lineReader]: little at first, for most journals that are opened are empty or short; more for long lines alone, and what
+// a very long one needed is let go.
 const (
 	firstRoom = 4 << 10
 	mostRoom  = 32 << 10
+	keptRoom  = 1 << 20
 	// emptyReads is how often in a row a reader may give nothing.
 	emptyReads = 100
 )
 
-// lineReader reads lines into memory that is used again, and that outgrows its bound for long lines alone.
+// lineReader reads lines into memory that is used again.
 type lineReader struct {
 	in io.Reader
 	// buf is what was read; what is before at was handed out.
@@ -43,19 +45,25 @@ func (l *lineReader) next(most int) ([]byte, error) {
 	}
 }
 
-// more is the room that follows on one that did not do.
-func more(room int) int {
-	if room == 0 {
+// room is how much is wanted, where so much was not handed out.
+func (l *lineReader) room(rest int) int {
+	room := cap(l.buf)
+	switch {
+	case room == 0:
 		return firstRoom
+	case rest == room:
+		return max(mostRoom, 2*room)
+	case len(l.buf) == room && room < mostRoom, room > keptRoom && rest < mostRoom:
+		return mostRoom
 	}
-	return max(mostRoom, 2*room)
+	return room
 }
 
 // fill reads more behind what was not handed out.
 func (l *lineReader) fill() {
 	rest := l.buf[l.at:]
-	if len(l.buf) == cap(l.buf) && (cap(l.buf) < mostRoom || len(rest) == cap(l.buf)) {
-		l.buf = make([]byte, 0, more(cap(l.buf)))
+	if room := l.room(len(rest)); room != cap(l.buf) {
+		l.buf = make([]byte, 0, room)
 	}
 	l.buf, l.at = append(l.buf[:0], rest...), 0
 	for range emptyReads {

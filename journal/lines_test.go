@@ -36,6 +36,18 @@ func TestLinesAreReadWhole(t *testing.T) {
 	})
 }
 
+func TestWhatALongLineNeededIsLetGo(t *testing.T) {
+	in := lineReader{in: strings.NewReader(strings.Repeat("x", 3*keptRoom) + "\n" + strings.Repeat("short\n", mostRoom))}
+	line, err := in.next(MaxLineBytes)
+	require.NoError(t, err)
+	require.Len(t, line, 3*keptRoom+1)
+	for err == nil {
+		line, err = in.next(MaxLineBytes)
+	}
+	require.Empty(t, line)
+	require.Equal(t, mostRoom, cap(in.buf))
+}
+
 func TestLineThatIsTooLongIsNotReadToItsEnd(t *testing.T) {
 	in := lineReader{in: strings.NewReader("short\n" + strings.Repeat("x", 1<<20))}
 	line, err := in.next(100)

@@ -70,6 +70,8 @@ type player struct {
 	o      Replaying
 	r      *Reader
 	report Report
+	// decode is for what is decoded where it is folded.
+	decode decoder
 	// told is where progress was told last, forgot where what was said was let go last.
 	told, forgot int64
 }
@@ -81,14 +83,14 @@ func newPlayer(in io.Reader, o Replaying) *player {
 // progressBytes is how many bytes are read between two calls of Progress.
 const progressBytes = 1 << 20
 
-// read reads the next line.
-func (p *player) read() (entry, error) {
-	e, err := p.r.entry()
+// read reads the next line to e, which is empty.
+func (p *player) read(e *entry) error {
+	err := p.r.entry(e)
 	if err == nil && p.o.Progress != nil && e.end-p.told >= progressBytes {
 		p.told = e.end
 		p.o.Progress(e.end, e.line)
 	}
-	return e, err
+	return err
 }
 
 // take folds a line and counts it.
@@ -149,7 +151,7 @@ func (p *player) fold(e *entry) error {
 	if e.kind == kindDecision && p.decidedAs(e.raw) {
 		return nil
 	}
-	rec, err := e.record()
+	rec, err := e.record(&p.decode)
 	if err == nil {
 		err = p.Add(rec)
 	}

@@ -22,7 +22,7 @@ type scanner struct {
 	lost bool
 	// names are short strings that were read before; escaped is the last text with escapes, and unescaped what it says: a model's
 	// arguments stand in a step three times.
-	names     names
+	names     *names
 	escaped   []byte
 	unescaped string
 	room      []byte
@@ -31,8 +31,11 @@ type scanner struct {
 	effects []machine.Effect
 }
 
-// taken is a list of what was read to a room.
+// taken is a list of what was read to a room; nil where that is nothing.
 func taken[T any](room []T) []T {
+	if len(room) == 0 {
+		return nil
+	}
 	all := slices.Clone(room)
 	clear(room)
 	return all
@@ -136,7 +139,12 @@ func (s *scanner) text() string {
 	text, plain := s.quoted()
 	s.is(',')
 	switch {
+	case plain && len(text) > longestName:
+		return string(text)
 	case plain:
+		if s.names == nil {
+			s.names = new(names)
+		}
 		return s.names.of(text)
 	case s.lost:
 		return ""
@@ -305,9 +313,6 @@ type names [256]string
 const longestName = 40
 
 func (n *names) of(text []byte) string {
-	if len(text) == 0 || len(text) > longestName {
-		return string(text)
-	}
 	at := slot(text)
 	first, second := &n[at], &n[at^1]
 	switch {

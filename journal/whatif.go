@@ -176,7 +176,8 @@ type occurred struct {
 // next reads one line.
 func (a *asking) next() error {
 	before, asked := a.State, a.Asked
-	e, err := a.read()
+	var e entry
+	err := a.read(&e)
 	if err == nil {
 		err = a.take(&e)
 	}

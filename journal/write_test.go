@@ -45,7 +45,7 @@ func quickly(w *writer, rec *Record) bool {
 }
 
 // lines are all whole records of the journals that are kept.
-func lines(t *testing.T) (all [][]byte) {
+func lines(t testing.TB) (all [][]byte) {
 	paths, err := filepath.Glob("../testdata/journals/v1/*.jsonl")
 	require.NoError(t, err)
 	require.NotEmpty(t, paths)
