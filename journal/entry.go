@@ -86,12 +86,12 @@ func kindOf(raw []byte) string {
 
 // The bounds of what is read ahead: batches of so many lines, or of one line more than so many bytes.
 const (
-	batchLines  = 64
+	batchLines  = 32
 	batchBytes  = 128 << 10
 	batchAhead  = 1
 	batchesMade = batchAhead + 2
 	// firstBatch is the room that a batch has at first.
-	firstBatch = 16 << 10
+	firstBatch = 8 << 10
 )
 
 // batch is some lines with memory of their own.
