@@ -97,11 +97,15 @@ func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) f
 // With a session, attempts and feedback are recorded in it. s may be nil: then nothing is recorded, no history is kept, and a
 // try that succeeds at once allocates nothing; the decisions are the same. With a journal ([WithJournal]) there is always a session.
 func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts ...Option) (T, error) {
+	var none T
 	o := standard
 	if s != nil || len(opts) > 0 {
 		var err error
-		if s, o, err = recording(s, opts); s != nil || err != nil {
-			return doRecorded(ctx, s, a, try, o, err)
+		if s, o, err = recording(s, opts); err != nil {
+			return none, err
+		}
+		if s != nil {
+			return doRecorded(ctx, s, a, try, o)
 		}
 	}
 	// The waits are made from here and not from deeper down: a goroutine keeps its stack while it waits.
@@ -117,7 +121,6 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 			stop = l.wait(ctx, delay)
 		}
 		if stop != nil {
-			var none T
 			return none, stop
 		}
 	}
@@ -133,11 +136,8 @@ func recording(s *session.Session, opts []Option) (*session.Session, *options, e
 	return s, o, err
 }
 
-func doRecorded[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), o *options, err error) (T, error) {
+func doRecorded[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), o *options) (T, error) {
 	var none T
-	if err != nil {
-		return none, err
-	}
 	t, err := newTries(ctx, s, a, o)
 	if err != nil {
 		return none, err

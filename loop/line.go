@@ -132,7 +132,10 @@ func (l *line) position(plane fault.Plane) machine.Position {
 }
 
 func (l *line) tell(ctx context.Context, f *fault.Failure, d *policy.Decision, err error) {
-	decision := &machine.Decision{Position: l.position(f.Plane), Plane: f.Plane, Class: fault.Class(printable(string(f.Class))), Retry: d.Retry, Delay: d.Delay, Reason: d.Reason}
+	decision := &machine.Decision{
+		Position: l.position(f.Plane), Plane: f.Plane, Class: fault.Class(printable(string(f.Class))),
+		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
+	}
 	for _, n := range decisionNotices("", l.o.clock.Now().UTC().Round(0), decision, err) {
 		for _, o := range l.o.observers {
 			tell(ctx, o, n)
