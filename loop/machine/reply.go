@@ -151,7 +151,7 @@ func (s *step) answered(r *Reply) error {
 
 // reduce applies what reducers made of an event, or records that one failed.
 func (s *step) reduce(r *Reduced) error {
-	if r == nil {
+	if r == nil || r.Error == nil && len(r.Ops) == 0 {
 		return nil
 	}
 	if r.Error != nil {
