@@ -37,7 +37,7 @@ func (a *Action) same(b *Action) bool {
 	return a.Tool == b.Tool && a.Seed == b.Seed && a.Deadline == b.Deadline && a.Policy.Equal(&b.Policy) && a.Transport.Equal(&b.Transport)
 }
 
-// plain is the config of a run of which nothing is said but what it needs no config of the core for. Compiled once. (By hand:
+// plain is the config of a run of which nothing is said but what it needs no config of the core for, and a seed. Compiled once. (By hand:
 // the linker keeps all methods of a type that a generic helper such as sync.OnceValues is made for.)
 var plain struct {
 	once     sync.Once
@@ -56,14 +56,18 @@ func plainConfig() (*machine.Compiled, error) {
 // compile is the config of the core for a run, made ready.
 func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	if c.isPlain() && o.prompt == nil && o.planner == nil {
-		return plainConfig()
+		m, err := plainConfig()
+		if err != nil {
+			return nil, err
+		}
+		return m.Seeded(c.Seed), nil
 	}
 	m := c.machine(o)
 	return machine.Compile(&m, c.Templates)
 }
 
-// isPlain reports whether all that the core is told of the config has its zero value.
+// isPlain reports whether all that the core is told of the config but its seed has its zero value.
 func (c *Config) isPlain() bool {
-	return c.Policy == nil && c.Seed == "" && c.System == "" && c.Feedback == "" && c.Limits == nil && c.Deadline.IsZero() &&
+	return c.Policy == nil && c.System == "" && c.Feedback == "" && c.Limits == nil && c.Deadline.IsZero() &&
 		!c.CallsOnly && c.Consult == nil
 }

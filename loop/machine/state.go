@@ -246,6 +246,16 @@ func (c *Compiled) Until(deadline time.Time) *Compiled {
 	return &Compiled{&cfg, c.words}
 }
 
+// Seeded is the same with another seed.
+func (c *Compiled) Seeded(seed string) *Compiled {
+	if seed == c.cfg.Seed {
+		return c
+	}
+	cfg := *c.cfg
+	cfg.Seed = seed
+	return &Compiled{&cfg, c.words}
+}
+
 // New returns the idle state of a session.
 func (c *Compiled) New(s session.State) State {
 	// Every action leaves an attempt, so that the numbers of later runs in the session are new ones.
