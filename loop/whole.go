@@ -72,6 +72,7 @@ func (r *whole) goOn() {
 	for r.broke == nil && r.runner.st.Phase != machine.Stopped {
 		if r.asked.Kind == machine.WaitUntil && r.ctx.Err() == nil {
 			if r.left = r.asked.Wait.Until.Sub(r.now()); r.left > 0 {
+				r.tighten()
 				return
 			}
 			r.left = 0
@@ -119,4 +120,11 @@ func (r *whole) leave() {
 		_, _ = r.end(r.exit())
 	}
 	r.release()
+}
+
+// tighten keeps no more of a run that waits than it needs.
+func (r *whole) tighten() {
+	st := &r.runner.st
+	st.Session, st.Transcript = st.Session.Tight(), st.Transcript.Tight()
+	_ = r.s.Replace(st.Session) // the same values
 }
