@@ -52,12 +52,10 @@ func startDriver(ctx context.Context, d *driver, m *machine.Compiled) (*driver, 
 	return d, nil
 }
 
-// ownRunner readies the runner for its beginning.
+// ownRunner readies the runner of a new driver for its beginning.
 func (d *driver) ownRunner() *Runner {
-	r := &d.own
-	*r = Runner{} // a literal with fields would be made elsewhere, and then copied
-	r.cfg, r.s, r.driver = &d.cfg, d.s, d
-	return r
+	d.own.cfg, d.own.s, d.own.driver = &d.cfg, d.s, d
+	return &d.own
 }
 
 func (d *driver) release() { d.runner.Close() }
