@@ -19,8 +19,9 @@ type tries struct {
 	// ask is what a step asks for next.
 	ask *machine.Effect
 	err error
-	// left is what is left of the wait that is to be made; 0 for none.
-	left time.Duration
+	// until is the end of the wait that is to be made, and left what is left of it; 0 for none.
+	until time.Time
+	left  time.Duration
 	// outcome is that of the try under way: neither the core nor a journal keeps it.
 	outcome machine.Try
 }
@@ -80,7 +81,8 @@ func (t *tries) next(ctx context.Context) bool {
 		case t.ask.Kind != machine.WaitUntil:
 			t.fed(t.d.carry(ctx, *t.ask))
 		default:
-			if t.left = t.ask.Wait.Until.Sub(t.d.now()); t.left > 0 {
+			t.until = t.ask.Wait.Until
+			if t.left = t.until.Sub(t.d.now()); t.left > 0 {
 				return true
 			}
 			t.woke()
@@ -92,10 +94,11 @@ func (t *tries) next(ctx context.Context) bool {
 // waits reports whether what next found is a wait.
 func (t *tries) waits() bool { return t.left > 0 }
 
-// pause makes a wait by the clock. It is called from where little lies on the stack, which the goroutine keeps all the while.
+// pause makes a wait by the clock. It is called from where little lies on the stack, which the goroutine keeps all the while, as it
+// does what asked for the wait if nobody lets go of it.
 func (t *tries) pause(ctx context.Context) {
 	timer := t.d.clock.Timer(t.left)
-	t.left = 0
+	t.left, t.ask = 0, nil
 	select {
 	case <-timer.C:
 		t.woke()
@@ -107,7 +110,7 @@ func (t *tries) pause(ctx context.Context) {
 
 func (t *tries) cancel(ctx context.Context) { t.fed(t.d.cancel(ctx)) }
 
-func (t *tries) woke() { t.fed(t.d.woke(t.ask.Wait)) }
+func (t *tries) woke() { t.fed(t.d.woke(&machine.Wait{Until: t.until})) }
 
 func (t *tries) attempt() Attempt {
 	p := t.ask.Try
