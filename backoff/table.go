@@ -12,15 +12,11 @@ const tableRows = 64
 // [BackoffStrategy.After] in a fraction of its time. Make it with [BackoffStrategy.Table]; the zero value waits for nothing.
 // It is read-only, and safe for concurrent use.
 type Table struct {
-	rows  [tableRows]row
-	plain [tableRows]time.Duration
-	s     BackoffStrategy
-}
-
-// row is what jitter draws a delay from: so many values from lo on.
-type row struct {
-	lo     time.Duration
-	values uint64
+	// Jitter draws one of so many values from low on.
+	low    [tableRows]time.Duration
+	values [tableRows]uint64
+	plain  [tableRows]time.Duration
+	s      BackoffStrategy
 }
 
 // Table computes the first delays of a strategy. The table keeps no slice of the strategy's.
@@ -28,10 +24,10 @@ func (s BackoffStrategy) Table() *Table {
 	s.Delays = append([]time.Duration(nil), s.Delays...)
 	t := &Table{s: s}
 	limit := s.limit()
-	for n := range t.rows {
+	for n := range t.plain {
 		t.plain[n] = s.plain(uint64(n), limit)
 		lo, hi := s.spread(t.plain[n])
-		t.rows[n] = row{lo, uint64(hi-lo) + 1}
+		t.low[n], t.values[n] = lo, uint64(hi-lo)+1
 	}
 	return t
 }
@@ -39,9 +35,8 @@ func (s BackoffStrategy) Table() *Table {
 // After is [BackoffStrategy.After]: the wait after the given attempt, which counts from 1.
 func (t *Table) After(attempt int, k Key) time.Duration {
 	if n := uint(attempt - 1); n < tableRows && !k.none() {
-		r := t.rows[n]
-		offset, _ := bits.Mul64(k.hash(uint64(attempt)), r.values)
-		return r.lo + time.Duration(offset)
+		offset, _ := bits.Mul64(t.values[n], k.hash(uint64(attempt)))
+		return t.low[n] + time.Duration(offset)
 	}
 	return t.rare(attempt, k)
 }
