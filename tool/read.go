@@ -131,7 +131,7 @@ func (in *reader) native(checked *Checked, c *message.Call) {
 	t, ok := in.set.resolve(c.Name)
 	if !ok {
 		checked.unknown(in.set, c.Name)
-		checked.Arguments, _ = canon.JSON([]byte(c.Arguments))
+		checked.Arguments, _ = canon.Text(c.Arguments)
 		return
 	}
 	checked.Tool = t.name
@@ -139,15 +139,16 @@ func (in *reader) native(checked *Checked, c *message.Call) {
 	if text == "" {
 		text = "{}"
 	}
-	raw := []byte(text)
-	args, err := canon.JSON(raw)
+	args, err := canon.Text(text)
 	if native := in.settings.of(t.name).Native; err != nil && allowed(native) {
 		if value, repairs, _ := extract.Value(text, in.settings.options()); value != nil {
-			raw, checked.Repairs = value, kept(native, repairs)
-			args, _ = canon.JSON(raw)
+			text, checked.Repairs = string(value), kept(native, repairs)
+			args, _ = canon.JSON(value)
 		}
 	}
-	in.check(checked, t, raw, args)
+	if !in.prepare(checked, t, len(text), args) {
+		checked.judge(t.Check([]byte(text)))
+	}
 }
 
 // found checks a call that was found in a text.
@@ -181,18 +182,30 @@ func (in *reader) found(checked *Checked, text string, c *extract.Call) {
 	}
 }
 
-// check checks arguments: where the call is kept, in the canonical form that it will be run with. That says the same as the text
-// does, but of its size.
+// check checks arguments, in canonical form where they have one.
 func (in *reader) check(c *Checked, t *Tool, text, args []byte) {
+	if !in.prepare(c, t, len(text), args) {
+		c.judge(t.Check(text))
+	}
+}
+
+// prepare checks arguments that are kept in the canonical form that they will be run with. That says the same as their text does,
+// but of its size: the text's is told. It is false where the text must be checked.
+func (in *reader) prepare(c *Checked, t *Tool, size int, args []byte) (checked bool) {
 	c.Arguments = args
-	tried := false
-	if in.keeps && args != nil && len(text) <= t.limits.MaxBytes {
-		in.made, c.Issues, tried = t.try(args)
+	if !in.keeps || args == nil || size > t.limits.MaxBytes {
+		return false
 	}
-	if !tried {
-		c.Issues = t.Check(text)
+	made, issues, ok := t.try(args)
+	if ok {
+		in.made = made
+		c.judge(issues)
 	}
-	if len(c.Issues) > 0 {
+	return ok
+}
+
+func (c *Checked) judge(issues []fault.Issue) {
+	if c.Issues = issues; len(issues) > 0 {
 		c.Class = fault.ToolValidation
 	}
 }

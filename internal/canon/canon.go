@@ -31,6 +31,14 @@ func JSON(raw []byte) ([]byte, error) {
 	return slowly(raw)
 }
 
+// Text is [JSON] of a text that is a string.
+func Text(text string) ([]byte, error) {
+	if raw, ok := quicklyText(make([]byte, 0, len(text)), text); ok {
+		return raw, nil
+	}
+	return slowly([]byte(text))
+}
+
 // slowly has the library read and write the text.
 func slowly(raw []byte) ([]byte, error) {
 	if at := tooDeep(raw); at >= 0 {

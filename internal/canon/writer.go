@@ -18,6 +18,7 @@ type writer struct {
 	out     []byte
 	members []written // of the objects that are open, the innermost last
 	scratch []byte
+	text    []byte // of a string
 }
 
 // written is a member of an object: where its name is in the text that is read, and its place in what is written.
@@ -35,23 +36,38 @@ var writers = sync.Pool{New: func() any { return &writer{members: make([]written
 // quickly appends the canonical form of a text; false where the library must read it. Where dst is nil, a text that is canonical is
 // itself what is returned.
 func quickly(dst, raw []byte) ([]byte, bool) {
+	w := writers.Get().(*writer)
+	defer w.release()
+	return w.write(dst, raw)
+}
+
+// quicklyText is quickly for a text that is a string, and a dst that is not nil: its bytes are copied to where the writer has room.
+func quicklyText(dst []byte, text string) ([]byte, bool) {
+	w := writers.Get().(*writer)
+	defer w.release()
+	w.text = append(w.text[:0], text...)
+	return w.write(dst, w.text)
+}
+
+func (w *writer) write(dst, raw []byte) ([]byte, bool) {
 	if !utf8.Valid(raw) {
 		return dst, false
 	}
-	w := writers.Get().(*writer)
 	w.in, w.at, w.done, w.out, w.members = raw, 0, 0, dst, w.members[:0]
-	to, ok := dst, w.value(0) && w.peek() == 0 && w.at == len(raw)
-	switch {
-	case ok && w.done == 0 && dst == nil:
-		to = raw
-	case ok:
-		w.flush()
-		to = w.out
+	if !w.value(0) || w.peek() != 0 || w.at != len(raw) {
+		return dst, false
 	}
-	if w.in, w.out = nil, nil; cap(w.scratch) <= keptScratch {
+	if w.done == 0 && dst == nil {
+		return raw, true
+	}
+	w.flush()
+	return w.out, true
+}
+
+func (w *writer) release() {
+	if w.in, w.out = nil, nil; cap(w.scratch)+cap(w.text) <= keptScratch {
 		writers.Put(w)
 	}
-	return to, ok
 }
 
 // flush writes what is to be written as it stands in the text.
