@@ -46,7 +46,8 @@ func appendQuoted(dst []byte, s string, limit int) []byte {
 		if len(dst)-start > limit {
 			return append(dst[:fits], ellipsis...)
 		}
-		if len(dst)-start <= limit-len(ellipsis) {
+		// What is left to stand before the ellipsis must not open a tag with it.
+		if len(dst)-start <= limit-len(ellipsis) && dst[len(dst)-1] != '<' {
 			fits = len(dst)
 		}
 		i += size

@@ -58,6 +58,8 @@ func TestQuoteIsBounded(t *testing.T) {
 	assert.Equal(t, strings.Repeat("é", 254)+"…", long)
 	assert.Equal(t, strings.Repeat(`\n`, 254)+"…", feedback.Quote(strings.Repeat("\n", 300)), "no escape is cut in two")
 	assert.Equal(t, strings.Repeat("a", 512), feedback.Quote(strings.Repeat("a", 512)))
+	open := strings.Repeat("a", 508) + "< "
+	assert.Equal(t, strings.Repeat("a", 508)+"…", feedback.Quote(open+"abc"), "what is cut opens no tag with the ellipsis")
 }
 
 func TestQuoteLaws(t *testing.T) {

@@ -197,6 +197,14 @@ func TestReferencesThroughNull(t *testing.T) {
 	sameVerdict(t, loop, []byte(`1`))
 }
 
+func TestNothingOrNull(t *testing.T) {
+	s := compile(t, `{"anyOf":[false,{"type":"null"}]}`)
+	for doc, told := range map[string]string{`null`: "good", `1`: "bad", `[]`: "bad"} {
+		assert.Equal(t, told, schema.Told(s, []byte(doc)), doc)
+		sameVerdict(t, s, []byte(doc))
+	}
+}
+
 // Strings of a large document do not keep all of it alive; either way they say the same.
 func TestLargeDocuments(t *testing.T) {
 	typed, err := schema.For[map[string]map[string]string]()

@@ -50,10 +50,10 @@ func (v *scalar) value() any {
 // judge holds a scalar to a node.
 func (n *node) judge(v *scalar) verdict {
 	switch {
-	case n.never:
-		return bad
 	case n.orNull && v.kind == kindNull:
 		return good
+	case n.never:
+		return bad
 	case !n.allows(v.kind):
 		return bad
 	}
