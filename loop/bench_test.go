@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -92,4 +93,14 @@ func TestRunsAllocateLittle(t *testing.T) {
 	s := sessionOf(t)
 	again := testing.AllocsPerRun(200, func() { _, _ = loop.Do(t.Context(), s, a, try) })
 	assert.LessOrEqual(t, again, 26.0, "three recorded attempts")
+	tools, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", booked))
+	require.NoError(t, err)
+	turns := []message.Reply{
+		{Calls: []message.Call{call("book_room", `{"city": "Lisbon", "nights": "two"}`)}}, {Calls: []message.Call{call("book_room", lisbon)}}, {Text: "done"},
+	}
+	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
+		return turns[(req.Messages.Len()-1)/2], nil
+	})
+	whole := testing.AllocsPerRun(20, func() { _, _ = loop.Run(t.Context(), model, sessionOf(t), "Book.", loop.Config{Tools: tools}) })
+	assert.LessOrEqual(t, whole, 62.0, "a run of three turns, with a call that is corrected and one that is run, in a new session")
 }
