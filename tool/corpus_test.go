@@ -82,7 +82,10 @@ func TestNativeVerdictsOfTheCorpus(t *testing.T) {
 			}
 			good := true
 			var issues []any
-			for _, c := range set.Read(reply, tool.DefaultSettings()).Calls {
+			reading := set.Read(reply, tool.DefaultSettings())
+			prepared, _ := set.Prepare(reply, tool.DefaultSettings())
+			require.Equal(t, reading, prepared)
+			for _, c := range reading.Calls {
 				good = good && c.Good()
 				issues = append(issues, c.Class, c.Issues)
 			}
@@ -109,6 +112,8 @@ func TestTextRepliesOfTheCorpus(t *testing.T) {
 			}
 			replies++
 			reading := set.Read(message.Reply{Text: r.Text}, tool.DefaultSettings())
+			prepared, _ := set.Prepare(message.Reply{Text: r.Text}, tool.DefaultSettings())
+			require.Equal(t, reading, prepared)
 			all := len(reading.Calls) > 0
 			for _, c := range reading.Calls {
 				all = all && c.Good()
