@@ -182,7 +182,7 @@ func (s *step) called(r *Reply) error {
 			*c = BatchCall{ID: c.ID, Tool: c.Tool, Done: true, Settled: true, IsError: true, Answer: notRun}
 		}
 	}
-	s.keys(&b)
+	s.keys(&b, r.Calls)
 	if s.Config.CallsOnly && !bad {
 		s.accept(&b)
 		return nil

@@ -165,3 +165,20 @@ func TestAStepAllocatesLittle(t *testing.T) {
 		}
 	}), 50.0, "four events, three of them failures with feedback")
 }
+
+// Keys are promises to tools, and stand in journals: a call that is like a bad one before it is the second of its kind.
+func TestABadCallCountsAmongThoseThatAreTheSame(t *testing.T) {
+	ev := badCall("required")
+	ev.Reply.Calls[0].Arguments = []byte("{}")
+	good := machine.Call{ID: "c2", Tool: "book", Arguments: []byte("{}")}
+	key := func(calls ...machine.Call) string {
+		ev.Reply.Calls = calls
+		_, effects, err := machine.Step(step(t, fresh(t, machine.Config{}), start()), ev)
+		require.NoError(t, err)
+		runs := effects[len(effects)-1].Tools
+		return runs[len(runs)-1].Key
+	}
+	bad := ev.Reply.Calls[0]
+	assert.Equal(t, key(good, good), key(bad, good))
+	assert.NotEqual(t, key(good), key(bad, good))
+}

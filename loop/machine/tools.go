@@ -59,16 +59,16 @@ func (b *Batch) pending(from int) int {
 }
 
 // keys gives the calls to run their idempotency keys: a hash of session, action, index among identical calls of the
-// reply, and canonical arguments.
-func (s *step) keys(b *Batch) {
+// reply, bad ones too, and canonical arguments.
+func (s *step) keys(b *Batch, calls []Call) {
 	for n := range b.Calls {
 		c := &b.Calls[n]
 		if c.Done {
 			continue
 		}
 		twins := 0
-		for _, o := range b.Calls[:n] {
-			if o.Tool == c.Tool && o.Arguments == c.Arguments {
+		for o := range calls[:n] {
+			if calls[o].Tool == c.Tool && string(calls[o].Arguments) == c.Arguments {
 				twins++
 			}
 		}
