@@ -84,20 +84,28 @@ func kindOf(raw []byte) string {
 	return ""
 }
 
-// The bounds of what is read ahead: batches of so many lines, or of one line more than so many bytes.
+// The bounds of what is read ahead: batches of so many lines, or of one line more than so many bytes. There are so many of them that
+// reading goes on while the other goroutine is woken, which takes longer than filling a few.
 const (
-	batchLines  = 32
-	batchBytes  = 128 << 10
-	batchAhead  = 1
+	batchLines  = 16
+	batchBytes  = 32 << 10
+	batchAhead  = 8
 	batchesMade = batchAhead + 2
 	// firstBatch is the room that a batch has at first.
-	firstBatch = 8 << 10
+	firstBatch = 4 << 10
 )
 
-// batch is some lines with memory of their own.
+// batch is some lines with memory of their own. A zero one has none yet.
 type batch struct {
 	entries []entry
 	room    []byte
+}
+
+// begin gives a batch its memory, at the first time that it is filled.
+func (b *batch) begin() {
+	if b.entries == nil {
+		b.entries, b.room = make([]entry, 0, batchLines), make([]byte, 0, firstBatch)
+	}
 }
 
 // add reads a line. Decisions are compared as bytes; all else is decoded here, beside the folding.
@@ -141,7 +149,7 @@ func (p *player) readAhead(take func(*entry) error) error {
 		stopped = make(chan struct{})
 	)
 	for range batchesMade {
-		free <- &batch{entries: make([]entry, 0, batchLines), room: make([]byte, 0, firstBatch)}
+		free <- new(batch)
 	}
 	folding.Go(func() {
 		defer close(stopped)
@@ -173,6 +181,7 @@ func (p *player) fill(free <-chan *batch, full chan<- *batch, stopped <-chan str
 		case <-stopped:
 			return nil
 		}
+		b.begin()
 		var err error
 		for err == nil && !b.full() {
 			err = b.add(p)
