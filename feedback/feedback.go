@@ -96,13 +96,15 @@ type Input struct {
 // no slice.
 func New(in Input) RetryFeedback {
 	in.Issues = slices.Clone(in.Issues)
-	return Share(&in)
+	f := Share(&in)
+	f.Diff.Fixed = slices.Clone(f.Diff.Fixed) // may be those of Prev
+	return f
 }
 
 // Share is [New] for issues that nobody writes to any more: where they are in canonical order and printable, the feedback has
-// that very slice. in is left as it was.
+// that very slice, and what was fixed may be Prev's. in is left as it was.
 func Share(in *Input) RetryFeedback {
-	issues := fault.SortedIssues(fault.PrintableIssues(in.Issues))
+	issues := slices.Clip(fault.SortedIssues(fault.PrintableIssues(in.Issues)))
 	f := RetryFeedback{
 		Source:        in.Source,
 		Attempt:       in.Attempt,

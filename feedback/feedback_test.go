@@ -114,6 +114,15 @@ func TestSchedule(t *testing.T) {
 	assert.True(t, feedback.New(in).Last())
 }
 
+func TestNewKeepsNoSlice(t *testing.T) {
+	before := booking(1, nil, nightsIssue)
+	now := []fault.Issue{roomIssue}
+	f := booking(2, &before, now...)
+	before.Issues[0], now[0] = enumIssue, enumIssue
+	assert.Equal(t, []fault.Issue{nightsIssue}, f.Diff.Fixed)
+	assert.Equal(t, []fault.Issue{roomIssue}, f.Issues)
+}
+
 func TestMessageIsBounded(t *testing.T) {
 	f := booking(1, nil, manyIssues(200)...)
 	assert.LessOrEqual(t, len(f.Message), feedback.MaxMessage)

@@ -62,7 +62,7 @@ type fedBack feedback.RetryFeedback
 // Error is what the model is shown of it.
 func (f *fedBack) Error() string { return f.Message }
 
-// Feedback is what was wrong with the try before; zero on the first.
+// Feedback is what was wrong with the try before; zero on the first. In a session its slices are those of the record: read-only.
 func (a Attempt) Feedback() feedback.RetryFeedback {
 	if a.last == nil {
 		return feedback.RetryFeedback{}

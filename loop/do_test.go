@@ -48,6 +48,27 @@ func TestDoReadsTheFeedbackOfTheTryBefore(t *testing.T) {
 	}
 }
 
+// An error is its maker's, who may use it and its issues again: the history keeps none of it.
+func TestDoKeepsNothingOfAnError(t *testing.T) {
+	s := newSession(t)
+	var room [1]fault.Issue
+	again := &fault.ToolValidationError{Tool: "book_room"}
+	var fixed []string
+	_, err := loop.Do(t.Context(), s, loop.ToolCall("book_room"), func(_ context.Context, a loop.Attempt) (int, error) {
+		for _, i := range a.Feedback().Diff.Fixed {
+			fixed = append(fixed, i.Pointer)
+		}
+		again.Issues = append(room[:0], fault.Issue{Pointer: []string{"/city", "/nights", "/room"}[a.Number-1], Rule: "type", Source: fault.FromTool})
+		return 0, again
+	})
+	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	assert.Equal(t, []string{"/city"}, fixed)
+	for n, want := range []string{"/city", "/nights", "/room"} {
+		assert.Equal(t, want, s.State().Feedback().At(n).Issues[0].Pointer)
+		assert.Equal(t, want, s.State().Attempts().At(n).Issues[0].Pointer)
+	}
+}
+
 func TestDoWithoutASessionDecidesAsTheCoreDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := loop.ToolCall("book_room")

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -19,9 +20,11 @@ func failureOf(err error) (f fault.Failure) {
 	return f
 }
 
-// setFailure is failureOf into a failure that is zero.
+// setFailure is failureOf into a failure that is zero. It keeps no slice of the error's: whoever made that may use it again.
 func setFailure(f *fault.Failure, err error) {
-	if setSaid(f, err); !isPrintable(f) {
+	setSaid(f, err)
+	f.Issues = slices.Clone(f.Issues)
+	if !isPrintable(f) {
 		*f = printableFailure(*f)
 	}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -40,12 +41,12 @@ func cleanReducerError(e fault.ReducerError) fault.ReducerError {
 	}
 }
 
-// cleanIssues cleans issues, unless they are the first of those that are clean.
+// cleanIssues cleans issues, unless they are the first of those that are clean. Appending to what it returns copies.
 func cleanIssues(issues, clean []fault.Issue) []fault.Issue {
 	if n := len(issues); n > 0 && n <= len(clean) && &issues[0] == &clean[0] {
-		return issues
+		return slices.Clip(issues)
 	}
-	return fault.PrintableIssues(issues)
+	return slices.Clip(fault.PrintableIssues(issues))
 }
 
 // text is s as UTF-8, which JSON is written in.

@@ -221,6 +221,16 @@ func TestRecordAddsBoth(t *testing.T) {
 	}
 }
 
+// An attempt and its feedback share their issues: who appends to the one writes to none.
+func TestAppendingToIssuesCopiesThem(t *testing.T) {
+	issues := make([]fault.Issue, 1, 2)
+	f := feedback.Share(&feedback.Input{Source: feedback.Tool, Tool: "book", Attempt: 1, MaxAttempts: 3, Class: "odd", Issues: issues})
+	s, held := session.State{}.Record(&session.Attempt{Action: "book", Attempt: 1, Issues: issues}, &f)
+	last, _ := s.Attempts().Last()
+	assert.Equal(t, 1, cap(held.Issues))
+	assert.Equal(t, 1, cap(last.Issues))
+}
+
 func step(t *rapid.T, s session.State) session.State {
 	n := rapid.IntRange(1, 9).Draw(t, "n")
 	switch rapid.IntRange(0, 6).Draw(t, "what") {
