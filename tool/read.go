@@ -190,18 +190,19 @@ func (in *reader) check(c *Checked, t *Tool, text, args []byte) {
 }
 
 // prepare checks arguments that are kept in the canonical form that they will be run with. That says the same as their text does,
-// but of its size: the text's is told. It is false where the text must be checked.
+// but of its size, and of which place comes first. It is false where the text must be checked.
 func (in *reader) prepare(c *Checked, t *Tool, size int, args []byte) (checked bool) {
 	c.Arguments = args
 	if !in.keeps || args == nil || size > t.limits.MaxBytes {
 		return false
 	}
 	made, issues, ok := t.try(args)
-	if ok {
-		in.made = made
-		c.judge(issues)
+	if !ok || len(issues) > 0 && issues[0].Source == fault.FromJSON {
+		return false // only the first fault of a text that cannot be read is told
 	}
-	return ok
+	in.made = made
+	c.judge(issues)
+	return true
 }
 
 func (c *Checked) judge(issues []fault.Issue) {

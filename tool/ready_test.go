@@ -150,3 +150,19 @@ func TestTextThatIsTooLongIsMeasuredAsItCame(t *testing.T) {
 	assert.Equal(t, fault.RuleSize, reading.Calls[0].Issues[0].Rule)
 	assert.Empty(t, ready)
 }
+
+// Of a text that cannot be read the first fault is told: that which comes first in the text, and not in its canonical form.
+func TestTheFirstFaultIsThatOfTheText(t *testing.T) {
+	anything, err := tool.Raw("anything", "", []byte(`{}`), func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
+	require.NoError(t, err)
+	set, err := tool.NewSet(anything, tool.New("numbers", "", func(context.Context, map[string]any) (int, error) { return 0, nil }))
+	require.NoError(t, err)
+	for _, name := range []string{"anything", "numbers"} {
+		for _, reply := range []message.Reply{calls(name, `{"b":1e400,"a":-1e400}`), {Text: name + `({"b":1e400,"a":-1e400})`}} {
+			reading, ready := set.Prepare(reply, tool.DefaultSettings())
+			assert.Equal(t, set.Read(reply, tool.DefaultSettings()), reading)
+			assert.Equal(t, "/b", reading.Calls[0].Issues[0].Pointer)
+			assert.Empty(t, ready)
+		}
+	}
+}
