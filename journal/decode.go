@@ -47,7 +47,10 @@ func (d *decoder) quickly(raw []byte) (rec Record, ok bool) {
 	if rec.Event = scanEvent(s, keyEvent); rec.Event == nil {
 		rec.Decision = scanDecision(s, keyDecision)
 	}
-	if s.want('}'); s.lost || s.i != len(raw) {
+	s.want('}')
+	whole := !s.lost && s.i == len(raw)
+	s.b = nil // it is the line reader's
+	if !whole {
 		return Record{}, false
 	}
 	d.again.reset()

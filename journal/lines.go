@@ -6,7 +6,7 @@ import (
 )
 
 // The room of a [lineReader]: little at first, for most journals that are opened are empty or short; more for long lines alone, and what
-// a very long one needed is let go.
+// a very long one needed is let go. So are all other buffers of more than keptRoom.
 const (
 	firstRoom = 4 << 10
 	mostRoom  = 32 << 10

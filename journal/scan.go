@@ -41,8 +41,12 @@ func taken[T any](room []T) []T {
 	return all
 }
 
-// start begins with another text.
-func (s *scanner) start(text []byte) { s.b, s.i, s.lost = text, 0, false }
+// start begins with another text. What a very long one needed is let go.
+func (s *scanner) start(text []byte) {
+	if s.b, s.i, s.lost = text, 0, false; cap(s.room) > keptRoom {
+		s.room = nil
+	}
+}
 
 // is takes a byte where it stands next.
 func (s *scanner) is(c byte) bool {

@@ -27,9 +27,11 @@ type writer struct {
 // span is a part of what is written.
 type span struct{ from, to int }
 
-// reset empties the writer.
+// reset empties the writer. What a very long record needed is let go.
 func (w *writer) reset() {
-	w.b = w.b[:0]
+	if w.b = w.b[:0]; cap(w.b) > keptRoom {
+		w.b = nil
+	}
 	w.forget()
 }
 
