@@ -136,7 +136,8 @@ func WithModels(m map[string]Model) Option { return func(o *options) { o.models 
 // WithStream lets f see streamed replies as they come in.
 func WithStream(f func(Delta)) Option { return func(o *options) { o.stream = f } }
 
-// WithParallel lets at most n tools of one reply run at once; n is at least 1.
+// WithParallel lets at most n tools of one reply run at once; n is at least 1. They begin in call order: with 1, each after the one
+// before it has returned. None begins once the run has ended.
 func WithParallel(n int) Option { return func(o *options) { o.parallel = n } }
 
 // WithDetachedTools runs each call of a tool on a goroutine of its own, also one that is alone in its reply, so that a run whose

@@ -130,7 +130,8 @@ func (d *driver) carry(ctx context.Context, e machine.Effect) ([]machine.Effect,
 }
 
 // ErrSuspended, as the cause that a context is cancelled with ([context.WithCancelCause]), leaves a run with a journal where it
-// stands instead of ending it: nothing is recorded of the cancellation, the error of the run is this one, and [Resume] goes on.
+// stands instead of ending it: nothing is recorded of the cancellation, the error of the run is this one, and [Resume] goes on. What a
+// tool still returns to the run is kept for then.
 // It is for processes that are shut down. Without a journal the run is cancelled as by any other cause.
 var ErrSuspended = errors.New("loop: the run was left to be resumed")
 

@@ -213,7 +213,7 @@ func (p *Pool) Run(ctx context.Context, workers int) error {
 	}
 }
 
-// worker goes on with the runs that come. Where a tool ends its goroutine, another takes its place.
+// worker goes on with the runs that come. Where what a run calls ends its goroutine, another takes its place.
 func (p *Pool) worker(ctx context.Context, jobs <-chan *Seat, all *sync.WaitGroup) {
 	over := false
 	defer func() {

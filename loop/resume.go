@@ -182,9 +182,10 @@ func (d *driver) resume(fit func(*journal.Fold) error) (machine.Effect, error) {
 	return held.asked(), nil
 }
 
-// land notes the outcome of a call that came before its turn, so that it need not be run again.
-func (d *driver) land(run machine.ToolRun, out tool.Outcome) {
-	if d.runner.journal == nil {
+// land notes the outcome of a call that came before its turn, so that it need not be run again. An error of a tool whose context has
+// ended says nothing of the call.
+func (d *driver) land(ctx context.Context, run machine.ToolRun, out tool.Outcome) {
+	if d.runner.journal == nil || out.Err != nil && ctx.Err() != nil {
 		return
 	}
 	landed := journal.Landed{Key: run.Key, Transport: run.Transport, End: toolEnd(run, out)}

@@ -148,9 +148,10 @@ func (t *Seat) work(drive context.Context) {
 	defer stop(nil)
 	t.begun(stop)
 	d, ctx, asked := t.driver(ctx)
+	back := true
 	defer func() {
-		if d.exited {
-			t.over(d, nil)
+		if !back {
+			t.exit(d, recover())
 		}
 	}()
 	for {
@@ -166,9 +167,11 @@ func (t *Seat) work(drive context.Context) {
 			t.pool.rest(t, time.Time{})
 			return
 		}
+		back = false
 		effects, err := d.carry(ctx, asked)
+		back = true
 		if err != nil || d.runner.st.Phase == machine.Stopped {
-			t.over(d, err)
+			t.end(d, err)
 			return
 		}
 		asked = effects[len(effects)-1]
@@ -186,24 +189,34 @@ func (t *Seat) begun(stop context.CancelCauseFunc) {
 	}
 }
 
-// over tells of the end.
-func (t *Seat) over(d *driver, err error) {
-	var r Result
-	switch {
-	case d.exited:
-		r, err = d.exit()
-	case err != nil:
-		err = d.broken(err)
-	default:
-		r, err = d.runner.Result(d.cause)
+// exit ends a run whose goroutine was ended by what it called. One in which that panicked stays as it is: it can be resumed.
+func (t *Seat) exit(d *driver, panicked any) {
+	if panicked != nil {
+		panic(panicked)
 	}
+	r, err := d.exit()
+	t.over(d, r, err)
+}
+
+// end ends a run that has stopped, or cannot go on for err.
+func (t *Seat) end(d *driver, err error) {
+	if err != nil {
+		t.over(d, Result{}, d.broken(err))
+		return
+	}
+	r, err := d.runner.Result(d.cause)
+	t.over(d, r, err)
+}
+
+// over tells of the end.
+func (t *Seat) over(d *driver, r Result, err error) {
 	if t.rest != nil && t.rest.end != nil {
 		t.rest.scope.runner = d.runner
 		r, err = t.rest.end(r, err)
 	}
 	d.release()
+	defer t.pool.ended(t) // whatever becomes of who is told
 	t.pool.cfg.Done(t.s, r, err)
-	t.pool.ended(t)
 }
 
 // Cancel ends the run as the end of its context would end that of [Run], wherever it stands: what it was cancelled by is in the

@@ -21,20 +21,20 @@ func (d *driver) runTools(ctx context.Context, runs []machine.ToolRun) ([]machin
 	return d.toolEnded(ctx, runs[0], d.invokeHere(ctx, runs[0]))
 }
 
-// startTools starts the calls of a reply that have not landed yet.
+// startTools starts the calls of a reply that have not landed yet: in call order, the rest as calls before them end.
 func (d *driver) startTools(ctx context.Context, runs []machine.ToolRun) *batch {
-	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs)), slots: make(chan struct{}, d.parallel)}
+	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs)), queue: make([]int, 0, len(runs))}
 	// What the journal holds is read before any call runs, for calls that land are added to it.
 	for n, run := range runs {
 		b.outcomes[n] = make(chan tool.Outcome, 1)
 		if landed, ok := d.landed.Result(run); ok {
 			b.outcomes[n] <- outcomeOf(landed)
+		} else {
+			b.queue = append(b.queue, n)
 		}
 	}
-	for n := range runs {
-		if len(b.outcomes[n]) == 0 {
-			go d.runOne(ctx, b, n)
-		}
+	for range min(d.parallel, len(b.queue)) {
+		d.startNext(ctx, b)
 	}
 	return b
 }
@@ -43,26 +43,30 @@ func (d *driver) startTools(ctx context.Context, runs []machine.ToolRun) *batch 
 type batch struct {
 	runs     []machine.ToolRun
 	outcomes []chan tool.Outcome
-	// slots holds a token for each call that runs.
-	slots chan struct{}
-	// turn is the place of the call whose outcome enters next.
+	// queue are the places of the calls that are to be run, begun how many of them were.
+	queue []int
+	begun atomic.Int32
+	// turn is the place of the call whose outcome enters next, over is set when no more enter.
 	turn atomic.Int32
+	over atomic.Bool
 }
 
-// runOne runs call n of a batch, once there is a slot for it. A tool that ends its goroutine has an outcome too.
-func (d *driver) runOne(ctx context.Context, b *batch, n int) {
-	select {
-	case b.slots <- struct{}{}:
-	case <-ctx.Done():
-		return
+// startNext starts the call that is next in the queue, unless nobody waits for it any more.
+func (d *driver) startNext(ctx context.Context, b *batch) {
+	if n := int(b.begun.Add(1)) - 1; n < len(b.queue) && ctx.Err() == nil && !b.over.Load() {
+		go d.runOne(ctx, b, b.queue[n])
 	}
+}
+
+// runOne runs call n of a batch, and then starts the next. A tool that ends its goroutine has an outcome too.
+func (d *driver) runOne(ctx context.Context, b *batch, n int) {
 	out := tool.Outcome{Err: ErrToolExited}
 	defer func() {
-		if int(b.turn.Load()) < n {
-			d.land(b.runs[n], out)
+		if b.over.Load() || int(b.turn.Load()) < n {
+			d.land(ctx, b.runs[n], out)
 		}
 		b.outcomes[n] <- out
-		<-b.slots
+		d.startNext(ctx, b)
 	}()
 	out = d.invoke(ctx, b.runs[n])
 }
@@ -70,6 +74,7 @@ func (d *driver) runOne(ctx context.Context, b *batch, n int) {
 // collectTools feeds the outcomes of a batch. When the context ends it does not wait for the calls: what they return then is
 // dropped.
 func (d *driver) collectTools(ctx context.Context, b *batch) (effects []machine.Effect, err error) {
+	defer b.over.Store(true)
 	for n, run := range b.runs {
 		b.turn.Store(int32(n))
 		select {
@@ -84,10 +89,14 @@ func (d *driver) collectTools(ctx context.Context, b *batch) (effects []machine.
 	return effects, nil
 }
 
-// toolEnded feeds the outcome of a call.
+// toolEnded feeds the outcome of a call. That of a run which is left to be resumed is kept for then.
 func (d *driver) toolEnded(ctx context.Context, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
 	if ctx.Err() != nil {
-		return d.cancel(ctx)
+		effects, err := d.cancel(ctx)
+		if errors.Is(err, ErrSuspended) {
+			d.land(ctx, run, out)
+		}
+		return effects, err
 	}
 	if err := d.adjustPolicy(); err != nil {
 		return nil, err
@@ -111,6 +120,9 @@ func with(errs map[int]error, n int, err error) map[int]error {
 // goroutine of the run, it is what the run was cancelled by.
 var ErrToolExited = errors.New("loop: the tool ended its goroutine (runtime.Goexit)")
 
+// errExited is the same of whatever else a run calls.
+var errExited = errors.New("loop: the model, or a function that was given, ended its goroutine (runtime.Goexit)")
+
 // invokeHere runs a call on the goroutine of the run.
 func (d *driver) invokeHere(ctx context.Context, run machine.ToolRun) tool.Outcome {
 	d.exited = true // unless it returns
@@ -119,9 +131,11 @@ func (d *driver) invokeHere(ctx context.Context, run machine.ToolRun) tool.Outco
 	return out
 }
 
-// exit ends a run whose goroutine a tool has ended.
+// exit ends a run whose goroutine was ended by what it called.
 func (d *driver) exit() (Result, error) {
-	d.cause = ErrToolExited
+	if d.cause = errExited; d.exited {
+		d.cause = ErrToolExited
+	}
 	if _, err := d.runner.Cancel(d.now()); err != nil {
 		return Result{}, d.broken(err)
 	}

@@ -1,0 +1,159 @@
+package loop_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// begun are the ids of calls in the order in which they began.
+type begun struct {
+	mu  sync.Mutex
+	ids []string
+}
+
+func (b *begun) call(ctx context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ids = append(b.ids, tool.CallID(ctx))
+}
+
+func (b *begun) all() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Join(b.ids, " ")
+}
+
+func TestCallsBeginInCallOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told begun
+		book := func(ctx context.Context, _ booking) (receipt, error) {
+			told.call(ctx)
+			<-time.After(time.Second)
+			return receipt{"r"}, nil
+		}
+		start := time.Now()
+		_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(roomCalls(6)...), looptest.Say("ok")), newSession(t), "Book.",
+			loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(1))
+		require.NoError(t, err)
+		assert.Equal(t, "call-1 call-2 call-3 call-4 call-5 call-6", told.all())
+		assert.Equal(t, 6*time.Second, time.Since(start))
+	})
+}
+
+func TestNoCallBeginsOnceTheRunHasEnded(t *testing.T) {
+	for range 20 { // what is tried is left to chance
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var told begun
+			book := func(ctx context.Context, _ booking) (receipt, error) {
+				told.call(ctx)
+				cancel()
+				return receipt{"r"}, nil
+			}
+			_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(6)...)), newSession(t), "Book.",
+				loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(1))
+			require.ErrorIs(t, err, policy.Cancelled)
+			synctest.Wait()
+			assert.Equal(t, "call-1", told.all())
+		})
+	}
+}
+
+func TestWhatAToolReturnsToARunThatIsLeftIsKept(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	ctx, suspend := context.WithCancelCause(t.Context())
+	var told begun
+	book := func(ctx context.Context, _ booking) (receipt, error) {
+		told.call(ctx)
+		suspend(loop.ErrSuspended)
+		return receipt{"r-1"}, nil
+	}
+	j := recorded(t, dir)
+	_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)},
+		loop.WithJournal(j))
+	require.ErrorIs(t, err, loop.ErrSuspended)
+	require.NoError(t, j.Close())
+	j = recorded(t, dir)
+	defer j.Close()
+	model := looptest.NewModel(looptest.Say("Booked."))
+	_, err = loop.Resume(t.Context(), j, model, newSession(t), loop.Config{Tools: bookRoom(t, book)})
+	require.NoError(t, err)
+	assert.Len(t, told.ids, 1, "it is not run again")
+	shown, _ := model.Requests()[0].Messages.Last()
+	assert.Contains(t, shown.Text, "r-1")
+}
+
+func TestACallThatTheEndOfItsContextBrokeHasNoOutcome(t *testing.T) {
+	for name, m := range manners {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := journal.Dir(t.TempDir())
+				ctx, suspend := context.WithCancelCause(t.Context())
+				book := func(ctx context.Context, _ booking) (receipt, error) {
+					<-ctx.Done()
+					return receipt{}, ctx.Err()
+				}
+				go func() { synctest.Wait(); suspend(loop.ErrSuspended) }()
+				j := recorded(t, dir)
+				_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(m.calls)...)), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)},
+					append(m.opts, loop.WithJournal(j))...)
+				require.ErrorIs(t, err, loop.ErrSuspended)
+				synctest.Wait() // until the tools have returned
+				require.NoError(t, j.Close())
+				assert.NotContains(t, lines(t, dir), `"landed"`)
+			})
+		})
+	}
+}
+
+func TestAPoolOutlivesWhatEndsItsWorkers(t *testing.T) {
+	exits := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { runtime.Goexit(); return message.Reply{}, nil })
+	p, ended := pooled(t, loop.PoolConfig{Model: exits})
+	s := newSession(t)
+	_, err := p.Add(s, "Hello.", nil)
+	require.NoError(t, err)
+	require.NoError(t, p.Run(t.Context(), 1))
+	require.Len(t, ended(), 1)
+	require.ErrorIs(t, ended()[0].err, policy.Cancelled)
+	var stopped *loop.RetryExhaustedError
+	require.ErrorAs(t, ended()[0].err, &stopped)
+	require.ErrorContains(t, stopped.Cause, "Goexit")
+	require.NoError(t, s.Acquire(), "the session is free again")
+
+	p, err = loop.NewPool(loop.PoolConfig{Model: looptest.NewModel(looptest.Say("a"), looptest.Say("b")), Done: func(*session.Session, loop.Result, error) { runtime.Goexit() }})
+	require.NoError(t, err)
+	for range 2 {
+		_, err = p.Add(newSession(t), "Hello.", nil)
+		require.NoError(t, err)
+	}
+	require.NoError(t, p.Run(t.Context(), 1))
+	assert.Empty(t, p.Close())
+}
+
+func TestARunInWhichAModelPanicsInAPoolIsNoCancelledOne(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	j := recorded(t, dir)
+	defer j.Close()
+	p, ended := pooled(t, loop.PoolConfig{Model: loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { panic("no model") })})
+	_, err := p.Add(newSession(t), "Hello.", j)
+	require.NoError(t, err)
+	assert.PanicsWithValue(t, "no model", func() { p.Due(time.Now()) })
+	assert.Empty(t, ended())
+	assert.True(t, j.Unfinished())
+}
