@@ -66,7 +66,7 @@ func (s *step) spend(delay time.Duration) {
 func (s *step) followPolicy(p *Plan, c Consultation) error {
 	before := s.Exhausted
 	if c.Tool != "" {
-		if err := s.brokeByPolicy(s.consultedCall(c), &c.Failure); err != nil {
+		if err := s.brokeByPolicy(s.copyBatch(), s.consultedCall(c), &c.Failure); err != nil {
 			return err
 		}
 	} else {

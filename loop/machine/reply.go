@@ -141,6 +141,7 @@ func (s *step) answered(r *Reply) error {
 		if err := s.reduce(a.Reduced); err != nil {
 			return err
 		}
+		s.ending()
 		s.pass(AnswerAction, 1, policy.Accepted)
 		s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.Accepted})
 		return nil
@@ -208,6 +209,7 @@ func (s *step) callsJudged(b *Batch, calls []Call, name string, skip bool) {
 
 // accept ends the run with the calls of a reply as its answer.
 func (s *step) accept(b *Batch) {
+	s.ending()
 	for n := range b.Calls {
 		if b.first(n) {
 			s.pass(b.Calls[n].Tool, 0, policy.Accepted)

@@ -21,6 +21,13 @@ type judged struct {
 	callRoom
 }
 
+// judgedEnd is the decision that ends a run, and its outcome.
+type judgedEnd struct {
+	effects  [2]Effect
+	decision Decision
+	outcome  Outcome
+}
+
 // judgedTry is a decision on a try, and the try that mostly follows it.
 type judgedTry struct {
 	effects  [2]Effect
@@ -42,7 +49,10 @@ type run1 struct {
 
 // newDecision returns room for a decision.
 func (s *step) newDecision() *Decision {
-	switch {
+	switch r := s.decisionRoom; {
+	case r != nil:
+		s.decisionRoom = nil
+		return r
 	case s.fx != nil:
 		return new(Decision)
 	case s.Config.Single:
@@ -53,6 +63,23 @@ func (s *step) newDecision() *Decision {
 	r := new(judged)
 	s.fx, s.callRoom = r.effects[:0], &r.callRoom
 	return &r.decision
+}
+
+// ending makes room for a decision and the outcome that follows it.
+func (s *step) ending() {
+	if s.fx == nil {
+		r := new(judgedEnd)
+		s.fx, s.decisionRoom, s.outcomeRoom = r.effects[:0], &r.decision, &r.outcome
+	}
+}
+
+// newOutcome returns room for an outcome.
+func (s *step) newOutcome() *Outcome {
+	if r := s.outcomeRoom; r != nil {
+		s.outcomeRoom = nil
+		return r
+	}
+	return new(Outcome)
 }
 
 // newCall returns room for a call of the model.

@@ -58,9 +58,11 @@ type step struct {
 	State
 	ev Event
 	fx []Effect
-	// callRoom and tryRoom are memory beside the effects for what may come.
-	callRoom *callRoom
-	tryRoom  *TryRun
+	// callRoom, tryRoom, decisionRoom and outcomeRoom are memory beside the effects for what may come.
+	callRoom     *callRoom
+	tryRoom      *TryRun
+	decisionRoom *Decision
+	outcomeRoom  *Outcome
 	// ownActions and ownBatch are set once the step has a copy of the state's that it may write to.
 	ownActions, ownBatch bool
 }
@@ -202,9 +204,11 @@ func (s *step) stop(o Outcome) {
 	}
 	o.Usage, o.Waited, o.Turns = s.Usage, s.Waited, s.Turn
 	o.Warnings = s.Warnings
-	s.Phase, s.Outcome = Stopped, &o
+	out := s.newOutcome()
+	*out = o
+	s.Phase, s.Outcome = Stopped, out
 	s.Exhausted, s.Consults, s.Resume, s.Hold, s.Next = nil, nil, nil, nil, ""
-	s.do(Effect{Kind: Stop, Outcome: &o})
+	s.do(Effect{Kind: Stop, Outcome: out})
 }
 
 // lastText is the text of the latest reply.

@@ -100,7 +100,7 @@ func (b *Batch) runs(to []ToolRun) []ToolRun {
 // run asks for the calls of the batch that have no answer yet. Where there are none, the reply is dealt with.
 func (s *step) run() error {
 	if s.Batch.pending(0) == len(s.Batch.Calls) {
-		return s.ran()
+		return s.ran(s.Batch)
 	}
 	if s.delayed(nextTools) {
 		return nil
@@ -133,31 +133,47 @@ func (b *Batch) clone() *Batch {
 // toolEnded takes the outcome of one call, in call order.
 func (s *step) toolEnded() error {
 	end := s.ev.Tool
-	b := s.copyBatch()
+	var one [1]BatchCall // most replies have one call, and its end is mostly the end of the batch
+	alone := Batch{Native: s.Batch.Native, Calls: append(one[:0], s.Batch.Calls[0]), Cursor: s.Batch.Cursor}
+	b := &alone
+	if len(s.Batch.Calls) > 1 {
+		b = s.copyBatch()
+	}
 	if end.Index != b.Cursor {
 		return s.misfit(fmt.Sprintf("outcomes come in call order, and that of call %d is next", b.Cursor))
 	}
-	if err := s.outcome(&b.Calls[end.Index], end); err != nil {
+	if err := s.outcome(b, &b.Calls[end.Index], end); err != nil {
 		return err
 	}
 	b.Cursor = b.pending(end.Index + 1)
+	if s.settled(b) {
+		return s.ran(b)
+	}
+	if !s.ownBatch {
+		s.Batch, s.ownBatch = b.clone(), true
+	}
 	if b.Cursor < len(b.Calls) {
 		return nil
 	}
 	return s.onward(nextTools)
 }
 
+// settled reports whether all calls of a batch have their answers and nothing stands before the next turn.
+func (s *step) settled(b *Batch) bool {
+	return len(s.Consults) == 0 && s.Exhausted == nil && b.left() == 0
+}
+
 // outcome takes the outcome of a call.
-func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
+func (s *step) outcome(b *Batch, c *BatchCall, end *ToolEnd) error {
 	switch end.Verdict {
 	case Done:
-		return s.toolDone(c, end)
+		return s.toolDone(b, c, end)
 	case AskAgain:
-		return s.toolAsks(c, end)
+		return s.toolAsks(b, c, end)
 	case Failed:
 		return s.toolFailed(c, end)
 	case Broke:
-		return s.toolBroke(c, end)
+		return s.toolBroke(b, c, end)
 	}
 	return s.misfit(fmt.Sprintf("verdict %q is none of done, ask_again, failed, broke", end.Verdict))
 }
@@ -166,32 +182,32 @@ func (c *BatchCall) answer(text string, isError bool) {
 	c.Done, c.Answer, c.IsError = true, text, isError
 }
 
-func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
+func (s *step) toolDone(b *Batch, c *BatchCall, end *ToolEnd) error {
 	if end.Reduced == nil || end.Reduced.Error == nil {
 		c.answer(string(end.Result), false)
 		return s.reduce(end.Reduced)
 	}
 	e := end.Reduced.Error
-	if s.Batch.settled(c.Tool) {
+	if b.settled(c.Tool) {
 		s.Session = s.Session.AddReducerError(*e)
 		f := reducerFailure(c.Tool, e)
 		c.answer(s.sibling(c.Tool, &f, e.Message), true)
 		return nil
 	}
 	d := s.refuse(c.Tool, e, c.Arguments)
-	s.Batch.settle(c.Tool)
+	b.settle(c.Tool)
 	c.answer(s.correct(d, reducerFailure(c.Tool, e).Issues), true)
 	return nil
 }
 
-func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
+func (s *step) toolAsks(b *Batch, c *BatchCall, end *ToolEnd) error {
 	f := fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Tool: c.Tool, Issues: fault.SortedIssues(end.Issues)}
-	if s.Batch.settled(c.Tool) {
+	if b.settled(c.Tool) {
 		c.answer(s.sibling(c.Tool, &f, ""), true)
 		return nil
 	}
 	d := s.fail(c.Tool, &f, signature(c.Tool, c.Arguments, "", &f), "")
-	s.Batch.settle(c.Tool)
+	b.settle(c.Tool)
 	c.answer(s.correct(d, f.Issues), true)
 	return nil
 }
@@ -203,16 +219,16 @@ func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 }
 
 // toolBroke retries a call where the transport policy retries its error; any other error ends the call.
-func (s *step) toolBroke(c *BatchCall, end *ToolEnd) error {
+func (s *step) toolBroke(b *Batch, c *BatchCall, end *ToolEnd) error {
 	if f := end.Failure; f != nil && f.Plane == fault.Transport && s.consulted(f.Class) {
 		s.consult(Consultation{Position: Position{Action: c.Tool, Attempt: c.Transport}, Tool: c.Tool, Index: end.Index, Failure: *f}, c.Waited)
 		return nil
 	}
-	return s.brokeByPolicy(c, end.Failure)
+	return s.brokeByPolicy(b, c, end.Failure)
 }
 
 // brokeByPolicy does what the policy says of a tool that returned an error of its own.
-func (s *step) brokeByPolicy(c *BatchCall, f *fault.Failure) error {
+func (s *step) brokeByPolicy(b *Batch, c *BatchCall, f *fault.Failure) error {
 	if f == nil || f.Plane != fault.Transport || !s.retriesTransport(f.Class) {
 		c.answer("The tool failed with an error of its own. The same call will not help.", true)
 		c.Failed = true
@@ -221,8 +237,8 @@ func (s *step) brokeByPolicy(c *BatchCall, f *fault.Failure) error {
 	d := s.judgeTransport(c.Tool, c.Transport, *f, c.Waited)
 	if !d.Retry {
 		c.answer("The tool could not be reached.", true)
-		s.uncharge(c.Tool)
-		s.Batch.settle(c.Tool)
+		s.uncharge(b, c.Tool)
+		b.settle(c.Tool)
 		return nil
 	}
 	c.Transport++
@@ -235,8 +251,8 @@ func (s *step) retriesTransport(c fault.Class) bool {
 }
 
 // uncharge takes back the attempt that a reply's calls of a tool began: it ends on the transport plane, and costs none.
-func (s *step) uncharge(tool string) {
-	if s.Batch.settled(tool) {
+func (s *step) uncharge(b *Batch, tool string) {
+	if b.settled(tool) {
 		return
 	}
 	if a := s.open(tool); a.Attempt > 1 {
@@ -247,8 +263,7 @@ func (s *step) uncharge(tool string) {
 }
 
 // ran deals with a reply whose calls all have their answers: the actions that passed are closed, the model is told.
-func (s *step) ran() error {
-	b := s.Batch
+func (s *step) ran(b *Batch) error {
 	for n := range b.Calls {
 		if name := b.Calls[n].Tool; b.first(n) && b.unsettled(name) {
 			s.pass(name, 0, b.fate(name))

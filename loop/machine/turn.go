@@ -184,6 +184,7 @@ func (s *step) tried() error {
 		s.fail(name, f, signature(name, t.Same, "", f), "")
 		return s.onward(nextTry)
 	}
+	s.ending()
 	s.pass(name, 1, policy.Accepted)
 	s.stop(Outcome{OK: true, Reason: policy.Accepted})
 	return nil
