@@ -123,7 +123,10 @@ func TestACallThatTheEndOfItsContextBrokeHasNoOutcome(t *testing.T) {
 }
 
 func TestAPoolOutlivesWhatEndsItsWorkers(t *testing.T) {
-	exits := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { runtime.Goexit(); return message.Reply{}, nil })
+	exits := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		runtime.Goexit()
+		return message.Reply{}, nil
+	})
 	p, ended := pooled(t, loop.PoolConfig{Model: exits})
 	s := newSession(t)
 	_, err := p.Add(s, "Hello.", nil)

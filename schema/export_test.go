@@ -2,6 +2,7 @@ package schema
 
 import (
 	"reflect"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
@@ -65,4 +66,17 @@ func ReadEitherWay(doc []byte) (ours, theirs any) {
 		theirs = []any{v}
 	}
 	return ours, theirs
+}
+
+// Kept is how much text of documents is kept with a node that additional members are held to, and with that which has them.
+func Kept(s *Schema) (bytes int) {
+	for _, n := range []*node{s.program, s.program.object.rest} {
+		for _, r := range n.kept() {
+			bytes += len(r.place)
+			for _, i := range slices.Concat(r.issues, r.told) {
+				bytes += len(i.Pointer)
+			}
+		}
+	}
+	return bytes
 }

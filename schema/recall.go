@@ -117,14 +117,21 @@ func (f *findings) isAt(place string) bool {
 	return place == ""
 }
 
+// maxKept bounds the place that is kept with a misfit: its names are those of a document, which may be as long as they like.
+const maxKept = 256
+
 // settle adds to the issues from mark on what may be left out, and keeps what the library has said of a misfit.
 func (f *findings) settle(n *node, why misfit, mark int) {
-	fresh := f.issues[mark:]
-	if n.said == nil || f.schema.echo || why>>8 == 0 {
+	fresh, place := f.issues[mark:], ""
+	keeps := n.said != nil && !f.schema.echo && why>>8 != 0
+	if keeps {
+		place = pointerOf(f.path)
+	}
+	if !keeps || len(place) > maxKept {
 		f.schema.tellOptional(fresh)
 		return
 	}
-	issues, place := slices.Clone(fresh), pointerOf(f.path)
+	issues := slices.Clone(fresh)
 	for i := range issues {
 		issues[i].Pointer = issues[i].Pointer[len(place):]
 	}

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,5 +27,17 @@ func TestWhatIsKeptOfOnePlaceIsToldOfAnother(t *testing.T) {
 				require.Len(t, s.Check([]byte(first)), len(schema.CheckSlowly(s, []byte(first))))
 			}
 		}
+	}
+}
+
+// TestLongNamesAreNotKept has members whose names are as long as a document may be: they are no part of what is kept with a schema.
+func TestLongNamesAreNotKept(t *testing.T) {
+	for _, text := range []string{`{"additionalProperties":{"type":"integer"}}`, `{"additionalProperties":false}`} {
+		s, err := schema.Compile([]byte(text))
+		require.NoError(t, err)
+		sameVerdict(t, s, []byte(`{"`+strings.Repeat("n", 1<<16)+`":"x"}`))
+		require.Zero(t, schema.Kept(s), text)
+		sameVerdict(t, s, []byte(`{"short":"x"}`))
+		require.Positive(t, schema.Kept(s), text)
 	}
 }
