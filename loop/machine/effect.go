@@ -115,7 +115,7 @@ type Decision struct {
 	Reason policy.Reason `json:"reason"`
 	// Detail has the numbers behind a stop.
 	Detail policy.Detail `json:"detail,omitzero"`
-	// Feedback is the record that was appended to the session, if one was.
+	// Feedback is the record that was appended to the session, if one was: read-only, for it is where the session has it.
 	Feedback *feedback.RetryFeedback `json:"feedback,omitempty"`
 	// ReducerError is the record that was appended to the session, if one was.
 	ReducerError *fault.ReducerError `json:"reducer_error,omitempty"`

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -67,8 +68,8 @@ type step struct {
 	ownActions, ownBatch bool
 }
 
-// Step is the machine: it returns the state after ev and what is to be done. Where ev does not fit, it returns st as it
-// was and an [*EventError]. It never changes st.
+// Step is the machine: it returns the state after ev and what is to be done, which is read-only: state and effects share what they
+// point to, also with ev. Where ev does not fit, it returns st as it was and an [*EventError]. It never changes st.
 func Step(st State, ev Event) (State, []Effect, error) {
 	if why := st.misfit(&ev); why != "" {
 		return st, nil, &EventError{st.Phase, ev.Kind, why}
@@ -78,7 +79,7 @@ func Step(st State, ev Event) (State, []Effect, error) {
 	if err := s.handle(); err != nil {
 		return st, nil, err
 	}
-	return s.State, s.fx, nil
+	return s.State, slices.Clip(s.fx), nil
 }
 
 // misfit says why an event does not fit.

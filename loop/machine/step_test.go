@@ -75,6 +75,16 @@ func TestAStateMayBeSteppedTwice(t *testing.T) {
 	assert.Equal(t, string(before), string(after), "a step never changes the state it was given")
 }
 
+// Effects are handed to several: what one of them appends is not seen by another.
+func TestAppendingToEffectsCopiesThem(t *testing.T) {
+	ev := badCall("required")
+	ev.Reply.Calls = append(ev.Reply.Calls, machine.Call{ID: "c2", Tool: "pay", Class: fault.ToolValidation})
+	_, effects, err := machine.Step(step(t, fresh(t, machine.Config{}), start()), ev)
+	require.NoError(t, err)
+	require.Len(t, effects, 3)
+	assert.Equal(t, 3, cap(effects))
+}
+
 func TestWhatAProviderWantsBackStandsInTheTranscript(t *testing.T) {
 	reply := badCall("required")
 	reply.Reply.Message.Opaque = `{"signature":"s1"}`
