@@ -142,14 +142,14 @@ func (i Issue) Place() string {
 // argument is left as it was.
 func SortIssues(issues []Issue) []Issue {
 	sorted := slices.Clone(issues)
-	slices.SortFunc(sorted, compareIssues)
+	slices.SortFunc(sorted, func(a, b Issue) int { return compareIssues(&a, &b) })
 	return slices.Compact(sorted)
 }
 
 // SortedIssues is [SortIssues] for reading: where the issues are in canonical order already, it returns them themselves.
 func SortedIssues(issues []Issue) []Issue {
 	for n := 1; n < len(issues); n++ {
-		if compareIssues(issues[n-1], issues[n]) >= 0 {
+		if compareIssues(&issues[n-1], &issues[n]) >= 0 {
 			return SortIssues(issues)
 		}
 	}
@@ -184,7 +184,7 @@ func (i *Issue) printable() bool {
 
 func valid[S ~string](s S) S { return S(strings.ToValidUTF8(string(s), "\uFFFD")) }
 
-func compareIssues(a, b Issue) int {
+func compareIssues(a, b *Issue) int {
 	if a.Pointer != b.Pointer {
 		return cmp.Compare(a.Pointer, b.Pointer)
 	}
