@@ -42,19 +42,24 @@ type RetryExhaustedError struct {
 // Error says what gave up, where it stood, why, and the last failure.
 func (e *RetryExhaustedError) Error() string {
 	if e.Plane == "" {
-		return "run stopped: " + e.Reason.Error()
+		return "run stopped: " + e.Reason.Error() + e.because()
 	}
 	text := fmt.Sprintf("%s: attempt %d of %s on the %s plane: %s", cmp.Or(e.Action, "answer"), e.Attempt, bound(e.MaxAttempts), e.Plane, e.Reason.Error())
 	if e.Detail.Wait > 0 {
 		text += fmt.Sprintf(" (wait %v, room %v)", e.Detail.Wait, e.Detail.Room)
 	}
-	if cause := e.typed(); cause != nil {
+	if cause := e.typed(); cause != nil && len(e.Failure.Issues) > 0 {
 		return text + ": " + cause.Error()
 	}
-	if e.Cause != nil {
-		return text + ": " + e.Cause.Error()
+	return text + cmp.Or(e.because(), ": "+string(e.Failure.Class))
+}
+
+// because is the text of the cause; empty where there is none.
+func (e *RetryExhaustedError) because() string {
+	if e.Cause == nil {
+		return ""
 	}
-	return fmt.Sprintf("%s: %s", text, e.Failure.Class)
+	return ": " + e.Cause.Error()
 }
 
 func bound(n int) string {
