@@ -41,7 +41,9 @@ func newTries(ctx context.Context, s *session.Session, a *Action, o *options) (*
 	if _, err = startDriver(ctx, &t.d, m); err != nil {
 		return nil, err
 	}
-	t.fed(t.d.runner.Start(t.d.now()))
+	if t.fed(t.d.runner.Start(t.d.now())); t.err != nil {
+		t.leave()
+	}
 	return t, t.err
 }
 

@@ -124,6 +124,18 @@ func TestRunsAfterAJournalCouldNotBeWritten(t *testing.T) {
 	}
 }
 
+// An action whose first step could not be recorded lets go of its session.
+func TestASessionIsFreeAfterAJournalCouldNotBeWritten(t *testing.T) {
+	left := 0
+	j, err := journal.Open(t.Context(), full{journal.Dir(t.TempDir()), &left}, "order-42", plainSettings)
+	require.NoError(t, err)
+	s := newSession(t)
+	_, err = loop.Do(t.Context(), s, loop.ToolCall("pay"), script(), loop.WithJournal(j))
+	require.ErrorIs(t, err, journal.ErrUnwritable)
+	require.NoError(t, s.Acquire())
+	require.NoError(t, j.Close())
+}
+
 // A snapshot has the texts of a redacted run as they are written: the run could not go on from it.
 func TestARedactedRunIsCompactedOnlyAfterItsEnd(t *testing.T) {
 	rules := redactions()["by_pointer"]
