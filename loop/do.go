@@ -2,6 +2,8 @@ package loop
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/feedback"
@@ -27,7 +29,9 @@ type Action struct {
 
 // ToolCall is the action of calling a tool, under the default policies.
 func ToolCall(name string) *Action {
-	return &Action{Tool: name, Policy: policy.Correction(), Transport: policy.EffectiveTransport(&policy.Set{}), made: &made{}}
+	transport := policy.EffectiveTransport(&policy.Set{})
+	transport.RetryableErrors, transport.Bases = slices.Clone(transport.RetryableErrors), maps.Clone(transport.Bases)
+	return &Action{Tool: name, Policy: policy.Correction(), Transport: transport, made: &made{}}
 }
 
 // FinalAnswer is the action of getting a final answer, under the default policies.
