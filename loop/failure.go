@@ -24,9 +24,7 @@ func failureOf(err error) (f fault.Failure) {
 func setFailure(f *fault.Failure, err error) {
 	setSaid(f, err)
 	f.Issues = slices.Clone(f.Issues)
-	if !isPrintable(f) {
-		*f = printableFailure(*f)
-	}
+	mend(f)
 }
 
 // setSaid is setFailure in the error's own words.

@@ -94,7 +94,9 @@ func (l *line) key(plane fault.Plane) backoff.Key {
 
 // repeats is how many times in a row the very same failure came before this one.
 func (l *line) repeats(f *fault.Failure) int {
-	same := machine.Signature(l.next.of.Tool, "", printableFailure(*f))
+	said := *f
+	mend(&said)
+	same := machine.Signature(l.next.of.Tool, "", said)
 	if l.seen == nil || l.seen.same != same {
 		l.seen = &seen{same: same}
 		return 0
@@ -149,7 +151,8 @@ func (l *line) cancelled(ctx context.Context, plane fault.Plane) error {
 }
 
 func (l *line) stop(d *policy.Decision, said *fault.Failure, cause error) error {
-	p, f := l.position(said.Plane), printableFailure(*said)
+	p, f := l.position(said.Plane), *said
+	mend(&f)
 	e := &RetryExhaustedError{
 		Action: p.Action, Plane: f.Plane, Reason: d.Reason, Detail: d.Detail, Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Failure: f,
 		Policy: l.next.of.Policy, Cause: cause,

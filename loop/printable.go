@@ -60,43 +60,10 @@ func printableMessages(all []message.Message) []message.Message {
 	return all
 }
 
-func printableIssues(all []fault.Issue) []fault.Issue {
-	cloned := false
-	for n := range all {
-		if isPrintableIssue(&all[n]) {
-			continue
-		}
-		i := all[n]
-		p := i
-		p.Pointer, p.Rule, p.Expected, p.Value = printable(i.Pointer), printable(i.Rule), printable(i.Expected), printable(i.Value)
-		p.Got, p.Source = fault.Kind(printable(string(i.Got))), fault.Source(printable(string(i.Source)))
-		if !cloned {
-			all, cloned = slices.Clone(all), true
-		}
-		all[n] = p
-	}
-	return all
-}
-
-func printableFailure(f fault.Failure) fault.Failure {
+// mend makes a failure printable.
+func mend(f *fault.Failure) {
 	f.Class, f.Tool, f.Message = fault.Class(printable(string(f.Class))), printable(f.Tool), printable(f.Message)
-	f.Issues = printableIssues(f.Issues)
-	return f
-}
-
-// isPrintable reports whether printableFailure changes nothing.
-func isPrintable(f *fault.Failure) bool {
-	for n := range f.Issues {
-		if !isPrintableIssue(&f.Issues[n]) {
-			return false
-		}
-	}
-	return utf8.ValidString(string(f.Class)) && utf8.ValidString(f.Tool) && utf8.ValidString(f.Message)
-}
-
-func isPrintableIssue(i *fault.Issue) bool {
-	return utf8.ValidString(i.Pointer) && utf8.ValidString(i.Rule) && utf8.ValidString(i.Expected) && utf8.ValidString(i.Value) &&
-		utf8.ValidString(string(i.Got)) && utf8.ValidString(string(i.Source))
+	f.Issues = fault.PrintableIssues(f.Issues)
 }
 
 func printablePlan(p machine.Plan) machine.Plan {

@@ -329,7 +329,7 @@ func toolEnd(run machine.ToolRun, out tool.Outcome) machine.ToolEnd {
 		f := failureOf(out.Err)
 		end.Verdict, end.Failure = machine.Broke, &f
 	case len(out.Issues) > 0:
-		end.Verdict, end.Issues = machine.AskAgain, printableIssues(out.Issues)
+		end.Verdict, end.Issues = machine.AskAgain, fault.PrintableIssues(out.Issues)
 	case out.Failed != "":
 		end.Verdict, end.Text = machine.Failed, printable(out.Failed)
 	default:
