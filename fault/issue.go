@@ -6,7 +6,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // Kind is the kind of a JSON value, as an [Issue] reports what was received. The zero value means "not there".
@@ -178,8 +179,8 @@ func PrintableIssues(issues []Issue) []Issue {
 }
 
 func (i *Issue) printable() bool {
-	return utf8.ValidString(i.Pointer) && utf8.ValidString(i.Rule) && utf8.ValidString(i.Expected) &&
-		utf8.ValidString(string(i.Got)) && utf8.ValidString(i.Value) && utf8.ValidString(string(i.Source))
+	return canon.IsUTF8(i.Pointer) && canon.IsUTF8(i.Rule) && canon.IsUTF8(i.Expected) && canon.IsUTF8(i.Got) &&
+		canon.IsUTF8(i.Value) && canon.IsUTF8(i.Source)
 }
 
 func valid[S ~string](s S) S { return S(strings.ToValidUTF8(string(s), "\uFFFD")) }

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // Source says what was proposed: a tool call or a final answer (seed 002). The zero value is invalid.
@@ -132,7 +132,7 @@ func Share(in *Input) RetryFeedback {
 func (f RetryFeedback) Last() bool { return f.Schedule == nil }
 
 func printableText(s string) string {
-	if utf8.ValidString(s) {
+	if canon.IsUTF8(s) {
 		return s
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")

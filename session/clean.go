@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // The records of the built-in logs are brought into the form in which a snapshot gives them back, so that a resumed run
@@ -51,7 +51,7 @@ func cleanIssues(issues, clean []fault.Issue) []fault.Issue {
 
 // text is s as UTF-8, which JSON is written in.
 func text[S ~string](s S) S {
-	if utf8.ValidString(string(s)) {
+	if canon.IsUTF8(s) {
 		return s
 	}
 	return S(strings.ToValidUTF8(string(s), "\uFFFD"))

@@ -52,3 +52,21 @@ func eight[T string | []byte](s T) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
+
+// IsUTF8 is [utf8.ValidString], quicker for what records are full of: short words of ASCII.
+func IsUTF8[S ~string](s S) bool {
+	last := len(s) - 8
+	if last < 0 {
+		all := byte(0)
+		for n := range len(s) {
+			all |= s[n]
+		}
+		return all < utf8.RuneSelf || utf8.ValidString(string(s))
+	}
+	for n := 0; n < last; n += 8 {
+		if eight(string(s[n:]))&eachHigh != 0 {
+			return utf8.ValidString(string(s))
+		}
+	}
+	return eight(string(s[last:]))&eachHigh == 0 || utf8.ValidString(string(s))
+}
