@@ -2,8 +2,6 @@ package loop
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/feedback"
@@ -29,9 +27,7 @@ type Action struct {
 
 // ToolCall is the action of calling a tool, under the default policies.
 func ToolCall(name string) *Action {
-	transport := policy.EffectiveTransport(&policy.Set{})
-	transport.RetryableErrors, transport.Bases = slices.Clone(transport.RetryableErrors), maps.Clone(transport.Bases)
-	return &Action{Tool: name, Policy: policy.Correction(), Transport: transport, made: &made{}}
+	return &Action{Tool: name, Policy: policy.Correction(), Transport: policy.EffectiveTransport(&policy.Set{}).Clone(), made: &made{}}
 }
 
 // FinalAnswer is the action of getting a final answer, under the default policies.

@@ -103,5 +103,6 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 	}
 	e.Action, e.Plane, e.Attempt, e.MaxAttempts, e.Failure, e.Detail = x.Action, x.Plane, x.Attempt, x.MaxAttempts, x.Failure, x.Detail
 	e.Policy, e.Explanation = st.PolicyFor(x.Action, x.Plane)
+	e.Policy = e.Policy.Clone() // it may hold what all runs share
 	return e
 }

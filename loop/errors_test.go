@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -27,4 +29,37 @@ func TestAnExhaustionWithoutIssuesSaysWhatTheFailureWas(t *testing.T) {
 		})
 		assert.EqualError(t, err, "book_room: attempt 1 of 3 on the correction plane: this kind of failure is not retried: refusal from openai")
 	}
+}
+
+// What a program does to the policy of an action, or of an error, is nothing to any other.
+func TestPoliciesAreTheProgramsOwn(t *testing.T) {
+	spoil := func(p *policy.RetryPolicy) {
+		for n := range p.RetryableErrors {
+			p.RetryableErrors[n] = "none"
+		}
+		if p.Bases != nil {
+			p.Bases[fault.RateLimit] = time.Hour
+		}
+	}
+	of := func(err error) policy.RetryPolicy {
+		var stopped *loop.RetryExhaustedError
+		assert.ErrorAs(t, err, &stopped)
+		spoil(&stopped.Policy)
+		return stopped.Policy
+	}
+	for range 2 {
+		a := loop.ToolCall("book_room")
+		assert.Equal(t, policy.Correction().RetryableErrors, a.Policy.RetryableErrors)
+		assert.True(t, a.Transport.Retries(fault.RateLimit))
+		assert.Empty(t, a.Transport.Bases)
+		spoil(&a.Policy)
+		spoil(&a.Transport)
+
+		_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say("")), newSession(t), "Hello.", loop.Config{})
+		assert.ErrorIs(t, err, policy.AttemptsExhausted)
+		of(err)
+		_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Billing})), newSession(t), "Hello.", loop.Config{})
+		of(err)
+	}
+	assert.True(t, policy.EffectiveTransport(&policy.Set{}).Retries(fault.RateLimit))
 }

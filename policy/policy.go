@@ -69,6 +69,13 @@ func Correction() RetryPolicy {
 	}
 }
 
+// Clone is the policy with slices and a map of its own.
+func (p RetryPolicy) Clone() RetryPolicy {
+	p.RetryableErrors, p.FormsOff, p.Bases = slices.Clone(p.RetryableErrors), slices.Clone(p.FormsOff), maps.Clone(p.Bases)
+	p.Backoff.Delays = slices.Clone(p.Backoff.Delays)
+	return p
+}
+
 // Layer is the policy as a layer with every field set. It shares nothing with p.
 func (p RetryPolicy) Layer() Layer {
 	// What a layer points to is kept together.
