@@ -20,13 +20,14 @@ const maxKept = 10
 // is cut. Limits that their Validate refuses are held to all the same.
 func Render(f RetryFeedback, lim Limits) string {
 	var room [1024]byte
-	b := appendHead(room[:0], &f)
+	w := wordingOf(&f)
+	b := appendHead(room[:0], &f, w)
 	if f.Detail != "" {
 		b = appendInMarks(append(b, "Reason given: "...), f.Detail, MaxQuoted)
 		b = append(b, '\n')
 	}
 	var below [160]byte
-	foot := appendFoot(below[:0], &f)
+	foot := appendFoot(below[:0], &f, w)
 	p := page{f: &f, max: lim.MaxIssues, end: lim.MaxBytes - len(foot)}
 	b = p.appendIssues(b)
 	b = p.appendKept(b)

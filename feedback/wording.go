@@ -1,7 +1,6 @@
 package feedback
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -124,17 +123,25 @@ func wordingOf(f *RetryFeedback) *wording {
 			continue
 		}
 		rule := w.rule == "" || len(f.Issues) > 0 && f.Issues[0].Rule == w.rule
-		source := w.source == "" || slices.ContainsFunc(f.Issues, func(i fault.Issue) bool { return i.Source == w.source })
-		if rule && source {
+		if rule && (w.source == "" || f.found(w.source)) {
 			return w
 		}
 	}
 	return &fallback
 }
 
+// found reports whether an issue is of that source.
+func (f *RetryFeedback) found(by fault.Source) bool {
+	for n := range f.Issues {
+		if f.Issues[n].Source == by {
+			return true
+		}
+	}
+	return false
+}
+
 // appendHead says who speaks, what happened, and which attempt it was.
-func appendHead(b []byte, f *RetryFeedback) []byte {
-	w := wordingOf(f)
+func appendHead(b []byte, f *RetryFeedback, w *wording) []byte {
 	text := w.answerWrong
 	if f.Source == Tool {
 		text = w.toolWrong
@@ -156,8 +163,7 @@ func appendHead(b []byte, f *RetryFeedback) []byte {
 }
 
 // appendFoot says what to do now.
-func appendFoot(b []byte, f *RetryFeedback) []byte {
-	w := wordingOf(f)
+func appendFoot(b []byte, f *RetryFeedback, w *wording) []byte {
 	text, none := w.answerDo, noMoreAnswers
 	if f.Source == Tool {
 		text, none = w.toolDo, noMoreCalls
