@@ -16,8 +16,11 @@ import (
 
 // open returns the open action of that name, opened where it was not. The state's own copy: it may be written to.
 func (s *step) open(name string) *Action {
-	at, found := slices.BinarySearchFunc(s.Actions, name, func(a Action, n string) int { return strings.Compare(a.Name, n) })
-	if found {
+	at := 0
+	for at < len(s.Actions) && s.Actions[at].Name < name {
+		at++
+	}
+	if at < len(s.Actions) && s.Actions[at].Name == name {
 		s.takeActions(0)
 		return &s.Actions[at]
 	}
@@ -101,7 +104,7 @@ func (s *step) fail(name string, f *fault.Failure, sig mark, detail string) *Dec
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
 	p := s.policyOf(name)
-	s.Spent = s.Spent.charge(name, f.Class)
+	s.Spent.charge(name, f.Class)
 	a.repeat(sig)
 	verdict := policy.Decide(p, &policy.Position{
 		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run, UnknownFailed: s.Spent.Unknown,

@@ -102,16 +102,17 @@ type ToolSpent struct {
 	Failed int    `json:"failed"`
 }
 
-func (s Spent) tool(name string) int {
-	for _, t := range s.Tools {
-		if t.Tool == name {
+func (s *Spent) tool(name string) int {
+	for n := range s.Tools {
+		if t := &s.Tools[n]; t.Tool == name {
 			return t.Failed
 		}
 	}
 	return 0
 }
 
-func (s Spent) charge(tool string, class fault.Class) Spent {
+// charge counts one more. What was counted so far stays as it is for others.
+func (s *Spent) charge(tool string, class fault.Class) {
 	s.Run++
 	switch {
 	case class == fault.UnknownTool:
@@ -125,7 +126,6 @@ func (s Spent) charge(tool string, class fault.Class) Spent {
 		}
 		s.Tools[at].Failed++
 	}
-	return s
 }
 
 // Batch is the reply whose calls are under way. It is replaced, never changed.
