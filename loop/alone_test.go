@@ -155,6 +155,34 @@ func TestAToolThatEndsItsGoroutine(t *testing.T) {
 	}
 }
 
+func TestAModelThatEndsItsGoroutine(t *testing.T) {
+	told := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}
+	model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		runtime.Goexit()
+		return message.Reply{}, nil
+	})
+	s := newSession(t)
+	j := recorded(t, journal.Dir(t.TempDir()))
+	defer j.Close()
+	assert.False(t, onItsOwn(func() {
+		_, _ = loop.Run(t.Context(), model, s, "Hello.", loop.Config{}, loop.WithJournal(j), told.tracer())
+	}))
+	require.NoError(t, s.Acquire(), "the session is free again")
+	assert.False(t, j.Unfinished())
+	require.Len(t, told.of(loop.WorkRun), 1)
+	require.ErrorIs(t, told.of(loop.WorkRun)[0].Err, policy.Cancelled)
+}
+
+func TestARunInWhichAModelPanicsIsNoCancelledOne(t *testing.T) {
+	model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { panic("no model") })
+	s := newSession(t)
+	j := recorded(t, journal.Dir(t.TempDir()))
+	defer j.Close()
+	assert.PanicsWithValue(t, "no model", func() { _, _ = loop.Run(t.Context(), model, s, "Hello.", loop.Config{}, loop.WithJournal(j)) })
+	require.NoError(t, s.Acquire(), "the session is free again")
+	assert.True(t, j.Unfinished())
+}
+
 func TestAToolThatPanicsAloneHasFailed(t *testing.T) {
 	book := func(context.Context, booking) (receipt, error) { panic("no room") }
 	told := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}

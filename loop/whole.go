@@ -114,12 +114,17 @@ func (r *whole) over(result *Result) (err error) {
 	return err
 }
 
-// leave lets the session go. A run whose goroutine was ended by a tool is ended first.
+// leave lets the session go. A run whose goroutine was ended by what it called is ended first; one in which that panicked stays as it
+// is: it can be resumed.
 func (r *whole) leave() {
-	if r.exited {
-		_, _ = r.end(r.exit())
+	defer r.release()
+	if r.broke != nil || r.end == nil || r.runner.st.Phase == machine.Stopped {
+		return
 	}
-	r.release()
+	if panicked := recover(); panicked != nil {
+		panic(panicked)
+	}
+	_, _ = r.end(r.exit())
 }
 
 // tighten keeps no more of a run that waits than it needs.
