@@ -48,17 +48,6 @@ func TestDoReadsTheFeedbackOfTheTryBefore(t *testing.T) {
 	}
 }
 
-func TestActionsShareNothing(t *testing.T) {
-	a := loop.ToolCall("book_room")
-	a.Policy.RetryableErrors[0], a.Transport.RetryableErrors[0] = "mine", "mine"
-	a.Policy.Bases["mine"], a.Transport.Bases["mine"] = time.Second, time.Second
-	b := loop.ToolCall("book_room")
-	for _, p := range []policy.RetryPolicy{b.Policy, b.Transport} {
-		assert.NotContains(t, p.RetryableErrors, fault.Class("mine"))
-		assert.NotContains(t, p.Bases, fault.Class("mine"))
-	}
-}
-
 // An error is its maker's, who may use it and its issues again: the history keeps none of it.
 func TestDoKeepsNothingOfAnError(t *testing.T) {
 	s := newSession(t)

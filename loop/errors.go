@@ -32,8 +32,8 @@ type RetryExhaustedError struct {
 	Attempts []session.Attempt
 	// Usage is summed over all attempts.
 	Usage message.Usage
-	// Policy is the policy that decided: read-only, for it shares its lists with others. Explanation says where each of its values
-	// came from.
+	// Policy is the policy that decided; of [Do] without a session it shares its lists with the [Action]. Explanation says where each
+	// of its values came from.
 	Policy      policy.RetryPolicy
 	Explanation policy.Explanation
 	// Cause is the Go error behind the failure, where there was one.
