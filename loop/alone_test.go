@@ -171,6 +171,8 @@ func TestAModelThatEndsItsGoroutine(t *testing.T) {
 	assert.False(t, j.Unfinished())
 	require.Len(t, told.of(loop.WorkRun), 1)
 	require.ErrorIs(t, told.of(loop.WorkRun)[0].Err, policy.Cancelled)
+	require.Len(t, told.of(loop.WorkModel), 1)
+	require.Error(t, told.of(loop.WorkModel)[0].Err)
 }
 
 func TestARunInWhichAModelPanicsIsNoCancelledOne(t *testing.T) {

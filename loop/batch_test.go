@@ -160,3 +160,27 @@ func TestARunInWhichAModelPanicsInAPoolIsNoCancelledOne(t *testing.T) {
 	assert.Empty(t, ended())
 	assert.True(t, j.Unfinished())
 }
+
+func TestTracersAreToldOfAPoolThatIsClosed(t *testing.T) {
+	over := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}
+	cfg := loop.PoolConfig{Model: looptest.NewModel(looptest.Say("done")), Options: []loop.Option{over.tracer()}}
+	p, _ := pooled(t, cfg)
+	s := newSession(t)
+	_, err := p.Add(s, "Hello.", nil)
+	require.NoError(t, err)
+	left := p.Close()
+	require.Len(t, over.of(loop.WorkRun), 1)
+	require.ErrorIs(t, over.of(loop.WorkRun)[0].Err, loop.ErrSuspended)
+	_, err = p.AddParked(left[0])
+	require.ErrorIs(t, err, loop.ErrPoolClosed)
+	require.ErrorIs(t, over.of(loop.WorkRun)[1].Err, loop.ErrPoolClosed)
+
+	p, ended := pooled(t, cfg)
+	_, err = p.AddParked(left[0])
+	require.NoError(t, err)
+	require.NoError(t, p.Run(t.Context(), 1))
+	require.Len(t, ended(), 1)
+	require.NoError(t, ended()[0].err)
+	require.Len(t, over.of(loop.WorkRun), 3)
+	require.NoError(t, over.of(loop.WorkRun)[2].Err)
+}

@@ -156,11 +156,13 @@ func (d *driver) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effe
 	}
 	st := &d.runner.st
 	inner, end := d.begin(ctx, modelWork(m))
+	told := WorkEnd{Err: errExited} // unless it returns
+	defer func() { end(told) }()
 	reply, err := model.Reply(inner, Request{
 		System: m.System, Messages: st.Transcript, Tools: d.offered, Output: d.cfg.Output, Model: m.Model, At: m.At, Stream: d.stream,
 	})
 	effects, fed := d.replied(ctx, reply, err)
-	end(modelEnd(reply, err, effects))
+	told = modelEnd(reply, err, effects)
 	return effects, fed
 }
 

@@ -94,6 +94,7 @@ func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (*Seat
 	t.asked = &asked
 	t.leave(d)
 	if !p.enqueue(t) {
+		t.left(ErrPoolClosed)
 		d.release()
 		return nil, ErrPoolClosed
 	}
@@ -107,6 +108,7 @@ func (p *Pool) AddParked(k Parked) (*Seat, error) {
 		return nil, err
 	}
 	t := &Seat{pool: p, s: k.Session, journal: k.Journal, asked: &k.Asked, parked: machine.Park(&k.State)}
+	t.trace(&driver{options: p.o, cfg: p.cfg.Config, s: k.Session, runner: r}, context.Background(), true)
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {
 		t.asked = nil
 		if p.park(t, w.Until) {
@@ -115,6 +117,7 @@ func (p *Pool) AddParked(k Parked) (*Seat, error) {
 	} else if p.enqueue(t) {
 		return t, nil
 	}
+	t.left(ErrPoolClosed)
 	r.Close()
 	return nil, ErrPoolClosed
 }
@@ -131,7 +134,8 @@ type Parked struct {
 }
 
 // Close ends the pool: no run is gone on with. It waits until the workers have let go, each after the effect that it carries
-// out, and hands the runs back that have not ended: those that were ready first, then those that wait, by deadline.
+// out, and hands the runs back that have not ended: those that were ready first, then those that wait, by deadline. A [Tracer] is told
+// that they end here with [ErrSuspended], and that they begin again with [Pool.AddParked].
 func (p *Pool) Close() []Parked {
 	p.mu.Lock()
 	p.closed = true

@@ -80,6 +80,7 @@ func (p *Pool) begin(t *Seat, prompt string) (*driver, machine.Effect, error) {
 	effects, err := d.runner.Start(d.now(), said.Slice(0, said.Len())...)
 	if err != nil {
 		err = d.broken(err)
+		t.left(err)
 		d.release()
 		return nil, machine.Effect{}, err
 	}
@@ -242,6 +243,13 @@ func (t *Seat) Cancel(cause error) {
 	}
 }
 
+// left tells tracers that the pool goes on with the run no more, and why.
+func (t *Seat) left(err error) {
+	if t.rest != nil && t.rest.end != nil {
+		_, _ = t.rest.end(Result{}, err)
+	}
+}
+
 // handBack is the run as data. Its session is free again.
 func (t *Seat) handBack() Parked {
 	st := t.parked.State(t.s.State())
@@ -249,6 +257,7 @@ func (t *Seat) handBack() Parked {
 	if t.asked != nil {
 		asked = *t.asked
 	}
+	t.left(ErrSuspended)
 	t.s.Release()
 	return Parked{Session: t.s, Journal: t.journal, State: st, Asked: asked}
 }

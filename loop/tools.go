@@ -121,7 +121,7 @@ func with(errs map[int]error, n int, err error) map[int]error {
 var ErrToolExited = errors.New("loop: the tool ended its goroutine (runtime.Goexit)")
 
 // errExited is the same of whatever else a run calls.
-var errExited = errors.New("loop: the model, or a function that was given, ended its goroutine (runtime.Goexit)")
+var errExited = errors.New("loop: the model, or a function that was given, panicked or ended its goroutine (runtime.Goexit)")
 
 // invokeHere runs a call on the goroutine of the run.
 func (d *driver) invokeHere(ctx context.Context, run machine.ToolRun) tool.Outcome {
