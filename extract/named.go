@@ -5,17 +5,10 @@ import "strings"
 // nameThenArguments reads a tool's name and the object of its arguments. Where a sentence runs into the name without a
 // space, the name starts behind its full stop.
 func (s *scanner) nameThenArguments(start, end, args int) bool {
-	begin, written := start, s.text[start:end]
-	_, _, known := s.names.lookup(plainName(written))
-	for !known {
-		dot := strings.IndexByte(written, '.')
-		if dot < 0 {
-			return false
-		}
-		start, written = start+dot+1, written[dot+1:]
-		if len(written) <= 4*s.names.longest {
-			_, _, known = s.names.lookup(plainName(written))
-		}
+	begin := start
+	start, known := s.knownIn(start, end)
+	if !known {
+		return false
 	}
 	if start > begin && len(s.run) > 0 {
 		return false
@@ -25,7 +18,7 @@ func (s *scanner) nameThenArguments(start, end, args int) bool {
 	}
 	s.pos = args
 	p, n := s.read()
-	c, _ := p.named(plainName(written), n)
+	c, _ := p.named(plainName(s.text[start:end]), n)
 	c.Form, c.Offset, c.End = NameThenArguments, start, p.pos
 	if len(c.Repairs) > 0 {
 		c.Repairs[0].Offset = start
@@ -44,6 +37,23 @@ func (s *scanner) nameThenArguments(start, end, args int) bool {
 	}
 	s.take(&p, start)
 	return true
+}
+
+// knownIn is where the name of a tool begins in a dotted name: at its beginning, or after a dot.
+func (s *scanner) knownIn(start, end int) (from int, known bool) {
+	written := s.text[start:end]
+	_, _, known = s.names.lookup(plainName(written))
+	for !known {
+		dot := strings.IndexByte(written, '.')
+		if dot < 0 {
+			return start, false
+		}
+		start, written = start+dot+1, written[dot+1:]
+		if len(written) <= 4*s.names.longest {
+			_, _, known = s.names.lookup(plainName(written))
+		}
+	}
+	return start, true
 }
 
 // isCallOf reports whether object n names the tool as the one it calls.

@@ -18,10 +18,7 @@ func (b *builder) structNode(path string, v variant) (*jsonschema.Schema, error)
 		return nil, fmt.Errorf("schema: %s: %w", path, err)
 	}
 	n := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
-	names := map[string]string{}
-	for _, f := range fields {
-		names[f.goName] = f.name
-	}
+	names := namesOf(fields)
 	for _, f := range fields {
 		at := path + "." + f.goName
 		checked := v.rules && f.checked
@@ -49,6 +46,15 @@ func (b *builder) structNode(path string, v variant) (*jsonschema.Schema, error)
 		b.strict = true
 	}
 	return n, nil
+}
+
+// namesOf are the names of fields in JSON, by those in Go.
+func namesOf(fields []field) map[string]string {
+	names := make(map[string]string, len(fields))
+	for _, f := range fields {
+		names[f.goName] = f.name
+	}
+	return names
 }
 
 // note is what tags of the schema library say about a member: what is only told, and what is demanded.
