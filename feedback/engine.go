@@ -28,7 +28,7 @@ func noActions(text string) (filler, error) {
 	before, _, _ := strings.Cut(text, leftDelim)
 	return nil, &TemplateError{
 		Line:   1 + strings.Count(before, "\n"),
-		Reason: "{{ begins an action, and no engine for templates is given: set Templates to feedback.GoTemplates()",
+		Reason: "{{ begins an action, and no engine for templates is given: set Templates to feedback.GoTemplates(), and write a literal one as {{\"{{\"}}",
 	}
 }
 

@@ -44,6 +44,11 @@ func TestAnEngineReadsActions(t *testing.T) {
 	text, err := parsed.Render(secondAttempt())
 	require.NoError(t, err)
 	assert.Equal(t, "Attempt 2.", text)
+	parsed, err = feedback.ParseBy(feedback.GoTemplates(), `Write {{"{{"}}name}}.`)
+	require.NoError(t, err)
+	text, err = parsed.Render(secondAttempt())
+	require.NoError(t, err)
+	assert.Equal(t, "Write {{name}}.", text)
 	_, err = feedback.ParseBy(feedback.GoTemplates(), "{{")
 	require.ErrorContains(t, err, "prompt template, line 1: not a valid action")
 }

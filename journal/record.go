@@ -101,7 +101,7 @@ type NoteKind string
 
 // The kinds of notes. Each names the field of [Note] that it sets beside At.
 const (
-	// ResultLanded: a tool's result came before its turn: Landed.
+	// ResultLanded: a tool's result came before its turn, or in a run that was left: Landed.
 	ResultLanded NoteKind = "landed"
 	// Progressed: a tool reported progress: Progress.
 	Progressed NoteKind = "progress"

@@ -213,7 +213,7 @@ func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Eff
 func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, error) {
 	r.ready = nil
 	keep := &r.ready
-	if r.cfg.CallsOnly {
+	if r.cfg.CallsOnly || r.driver == nil {
 		keep = nil // they are not run here
 	}
 	read := read(reply, r.cfg, r.settings, keep)
