@@ -3,6 +3,7 @@ package anthropic
 import (
 	"context"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 
@@ -37,6 +38,7 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 // [loop.LimitedError] where a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	x := exchange{model: m.cfg.Model, stream: req.Stream}
+	defer x.close()
 	params := m.params(req, x.model)
 	got, err := m.ask(ctx, params, &x)
 	if err != nil {
@@ -54,12 +56,14 @@ type exchange struct {
 	stream func(loop.Delta)
 	// response is the response's head; nil where none came.
 	response *http.Response
+	// open is the body of the response; nil where none came.
+	open io.Closer
 	// body is what was read of a response that is no stream.
 	body []byte
 }
 
 func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchange) (*received, error) {
-	opts := []option.RequestOption{option.WithMaxRetries(0), option.WithMiddleware(bound), option.WithResponseInto(&x.response)}
+	opts := []option.RequestOption{option.WithMaxRetries(0), option.WithMiddleware(x.watch), option.WithResponseInto(&x.response)}
 	if x.stream == nil && m.maySendWhole(params) {
 		_, err := m.messages.New(ctx, params, append(opts, option.WithResponseBodyInto(&x.body))...)
 		if err != nil {

@@ -16,13 +16,22 @@ import (
 // maxResponse bounds what is read of a response, in bytes.
 const maxResponse = 64 << 20
 
-// bound is a middleware that bounds the response: the SDK reads all there is.
-func bound(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+// watch is a middleware that bounds the response, for the SDK reads all there is, and notes it, for the SDK leaves it open where the
+// context ends just then.
+func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	resp, err := next(r)
 	if err == nil {
 		resp.Body = &bounded{resp.Body, maxResponse}
+		x.open = resp.Body
 	}
 	return resp, err
+}
+
+// close lets go of the response, whatever became of it.
+func (x *exchange) close() {
+	if x.open != nil {
+		_ = x.open.Close()
+	}
 }
 
 // bounded is a body that fails beyond a bound.

@@ -1,6 +1,7 @@
 package anthropic_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -33,7 +34,10 @@ func TestOfTwoMessagesInAStreamNoneIsRun(t *testing.T) {
 }
 
 // endless is a body that does not end: lines that say nothing.
-type endless struct{ read int }
+type endless struct {
+	read   int
+	closed bool
+}
 
 func (e *endless) Read(p []byte) (int, error) {
 	n := copy(p, strings.Repeat(": nothing\n", 1+len(p)/10))
@@ -41,7 +45,26 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (*endless) Close() error { return nil }
+func (e *endless) Close() error {
+	e.closed = true
+	return nil
+}
+
+func TestAResponseThatComesAsTheCallerLeavesIsLetGo(t *testing.T) {
+	for name, stream := range map[string]func(loop.Delta){"whole": nil, "stream": func(loop.Delta) {}} {
+		t.Run(name, func(t *testing.T) {
+			ctx, leave := context.WithCancel(t.Context())
+			body := &endless{}
+			m := through(t, func(r *http.Request) (*http.Response, error) {
+				leave()
+				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body, Request: r}, nil
+			}, small)
+			_, err := m.Reply(ctx, loop.Request{Stream: stream})
+			require.ErrorIs(t, err, context.Canceled)
+			assert.True(t, body.closed)
+		})
+	}
+}
 
 func TestResponsesWithoutAnEndAreCutOff(t *testing.T) {
 	for name, kind := range map[string]string{"whole": "application/json", "stream": "text/event-stream"} {
