@@ -72,7 +72,7 @@ func (d *driver) runOne(ctx context.Context, b *batch, n int) {
 }
 
 // collectTools feeds the outcomes of a batch. When the context ends it does not wait for the calls: what they return then is
-// dropped.
+// dropped, or noted where the run is left to be resumed.
 func (d *driver) collectTools(ctx context.Context, b *batch) (effects []machine.Effect, err error) {
 	defer b.over.Store(true)
 	for n, run := range b.runs {
