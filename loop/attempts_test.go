@@ -89,6 +89,17 @@ func TestATryLeftOpenIsRecordedAsCancelled(t *testing.T) {
 	}
 }
 
+func TestATryIsOverWithItsLoop(t *testing.T) {
+	s := newSession(t)
+	var kept *loop.Trial
+	for kept = range loop.Attempts(t.Context(), s, loop.ToolCall("book_room")).All() {
+		break
+	}
+	before := s.State()
+	kept.End(nights("type"))
+	assert.Equal(t, before, s.State())
+}
+
 func TestLeavingAfterAFailedTryCancelsTheAction(t *testing.T) {
 	s := newSession(t)
 	tries := loop.Attempts(t.Context(), s, loop.ToolCall("book_room"))

@@ -138,17 +138,17 @@ func recording(s *session.Session, opts []Option) (*session.Session, *options, e
 
 func doRecorded[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), o *options) (T, error) {
 	var none T
-	t, err := newTries(ctx, s, a, o)
-	if err != nil {
+	t := tries{options: o, ctx: ctx, s: s, a: a, lent: true}
+	if err := t.begin(); err != nil {
 		return none, err
 	}
 	defer t.leave()
-	for t.next(ctx) {
+	for t.next() {
 		if t.waits() {
-			t.pause(ctx)
+			t.pause()
 			continue
 		}
-		if value, done := attempted(ctx, t, try); done {
+		if value, done := attempted(ctx, &t, try); done {
 			return value, nil
 		}
 	}
@@ -158,6 +158,6 @@ func doRecorded[T any](ctx context.Context, s *session.Session, a *Action, try f
 // attempted makes one try: a function of its own, so that its frame is gone in a wait.
 func attempted[T any](ctx context.Context, t *tries, try func(context.Context, Attempt) (T, error)) (T, bool) {
 	value, err := try(ctx, t.attempt())
-	t.end(ctx, err)
+	t.end(err)
 	return value, err == nil && t.err == nil
 }

@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -206,4 +207,33 @@ func BenchmarkDo(b *testing.B) {
 			_, _ = loop.Do(ctx, s, a, try)
 		}
 	})
+}
+
+// TestActionsWithinActionsAtOnce holds each of many to what it would have recorded alone: with another in each of its tries, a wait
+// after each that fails, and some that panic.
+func TestActionsWithinActionsAtOnce(t *testing.T) {
+	inner, outer := loop.ToolCall("inner"), loop.ToolCall("outer")
+	outer.Policy.Backoff = backoff.Constant(time.Second)
+	fails := func(ctx context.Context, a loop.Attempt) (int, error) {
+		_, err := loop.Do(ctx, newSession(t), inner, script(nights("inner")), loop.WithClock(looptest.NewClock()))
+		return 0, errors.Join(err, nights([]string{"one", "two", "three"}[a.Number-1]))
+	}
+	action := func(s *session.Session) ([]session.Attempt, error) {
+		_, err := loop.Do(t.Context(), s, outer, fails, loop.WithClock(looptest.NewClock()))
+		return s.State().Attempts().Slice(0, s.State().Attempts().Len()), err
+	}
+	want, wantErr := action(newSession(t))
+	var all sync.WaitGroup
+	for n := range 64 {
+		all.Go(func() {
+			if n%4 == 0 {
+				defer func() { assert.Equal(t, "the user's try", recover()) }()
+				_, _ = loop.Do(t.Context(), newSession(t), outer, func(context.Context, loop.Attempt) (int, error) { panic("the user's try") })
+			}
+			got, err := action(newSession(t))
+			assert.Equal(t, want, got)
+			assert.Equal(t, wantErr, err)
+		})
+	}
+	all.Wait()
 }

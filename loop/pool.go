@@ -92,7 +92,7 @@ func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (*Seat
 		return nil, err
 	}
 	t.asked = &asked
-	t.leave(d)
+	t.lay(d)
 	if !p.enqueue(t) {
 		t.left(ErrPoolClosed)
 		d.release()
@@ -107,7 +107,7 @@ func (p *Pool) AddParked(k Parked) (*Seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Seat{pool: p, s: k.Session, journal: k.Journal, asked: &k.Asked, parked: machine.Park(&k.State)}
+	t := &Seat{pool: p, s: k.Session, journal: k.Journal, berth: berth{asked: &k.Asked, parked: machine.Park(&k.State)}}
 	t.trace(&driver{options: p.o, cfg: p.cfg.Config, s: k.Session, runner: r}, context.Background(), true)
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {
 		t.asked = nil

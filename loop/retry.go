@@ -66,19 +66,19 @@ func each(ctx context.Context, s *session.Session, a *Action, try func(context.C
 		}, opts...)
 		return err
 	}
-	t, err := newTries(ctx, s, a, o)
-	if err != nil {
+	t := tries{options: o, ctx: ctx, s: s, a: a, lent: true}
+	if err := t.begin(); err != nil {
 		return err
 	}
 	defer t.leave()
-	for t.next(ctx) {
+	for t.next() {
 		if t.waits() {
-			t.pause(ctx)
+			t.pause()
 			continue
 		}
 		usage, err := try(ctx, t.attempt(), t.ask.Try.Transport)
-		t.outcome.Usage = usage
-		t.end(ctx, err)
+		t.at.outcome.Usage = usage
+		t.end(err)
 		if err == nil && t.err == nil {
 			return nil
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -18,38 +17,16 @@ type Seat struct {
 	pool    *Pool
 	s       *session.Session
 	journal *journal.Journal
-	// parked is the state while nobody works on it, until when it waits, and order the order of parking. place is its place in
-	// the heap; -1 outside of it.
-	parked *machine.Parked
-	until  time.Time
-	order  int64
-	place  int32
+	// berth holds the run while nobody works on it; until is when it is woken, order the order of parking. place is its place in the
+	// heap; -1 outside of it.
+	berth
+	until time.Time
+	order int64
+	place int32
 	// gone is what the run was cancelled by; nil where it was not.
 	gone error
-	// asked is the effect that is to be carried out next; nil for the end of the wait.
-	asked *machine.Effect
-	rest  *rest
 	// stop cancels the work under way; nil where there is none.
 	stop context.CancelCauseFunc
-}
-
-// rest is what most runs that wait have none of: what a driver remembers beside the state.
-type rest struct {
-	err, cause error
-	asked      map[int]error
-	adjusted   *policy.Layer
-	landed     *journal.Fold
-	warnings   []string
-	unrecorded bool
-	// values are those of the tracers, end tells them of the end of the run, which is that of scope.
-	values context.Context
-	end    func(Result, error) (Result, error)
-	scope  *driver
-}
-
-func (r *rest) isZero() bool {
-	return r.err == nil && r.cause == nil && r.asked == nil && r.adjusted == nil && r.landed == nil && r.warnings == nil &&
-		!r.unrecorded && r.end == nil
 }
 
 // errLeft is what a run was cancelled by where nobody said.
@@ -96,51 +73,19 @@ func (t *Seat) trace(d *driver, ctx context.Context, resumed bool) {
 	t.rest = &rest{values: values, end: end, scope: d}
 }
 
-// leave keeps of a driver what the run needs when it goes on.
-func (t *Seat) leave(d *driver) {
-	held := d.runner.st.Session.Tight()
-	_ = d.s.Replace(held) // the same values
-	t.parked = machine.Park(&d.runner.st)
-	r := rest{
-		err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, landed: d.landed, warnings: d.runner.warnings,
-		unrecorded: d.runner.unrecorded,
-	}
-	if t.asked == nil && d.asked == nil {
-		r.err = nil // it was that of the event before the wait, and is that of no event after it
-	}
-	if t.rest != nil {
-		r.values, r.end, r.scope = t.rest.values, t.rest.end, t.rest.scope
-	}
-	t.rest = nil
-	if !r.isZero() {
-		t.rest = &r
-	}
-}
-
 // driver is what goes on with the run, and returns what is to be done.
 func (t *Seat) driver(ctx context.Context) (*driver, context.Context, machine.Effect) {
 	p := t.pool
-	st := t.parked.State(t.s.State())
-	d := &driver{options: p.o, model: p.cfg.Model, cfg: p.cfg.Config, s: t.s, last: st.At}
-	r := d.ownRunner()
-	r.st, r.settings, r.journal = st, p.settings, recorderOf(t.journal)
-	if st.Policy != &p.compiled.Config().Policy {
-		r.settings = ReadSettings(st.Policy)
+	d := &driver{options: p.o, model: p.cfg.Model, cfg: p.cfg.Config, s: t.s}
+	asked := t.take(d, recorderOf(t.journal))
+	if d.runner.settings = p.settings; d.runner.st.Policy != &p.compiled.Config().Policy {
+		d.runner.settings = ReadSettings(d.runner.st.Policy)
 	}
-	d.runner = r
-	if x := t.rest; x != nil {
-		d.err, d.cause, d.asked, d.adjusted, d.landed = x.err, x.cause, x.asked, x.adjusted, x.landed
-		r.warnings, r.unrecorded = x.warnings, x.unrecorded
-		if x.values != nil {
-			ctx = scoped{ctx, x.values}
-		}
+	if x := t.rest; x != nil && x.values != nil {
+		ctx = scoped{ctx, x.values}
 	}
 	d.ctx = ctx
-	t.parked = nil
-	if t.asked == nil {
-		return d, ctx, st.Pending()
-	}
-	return d, ctx, *t.asked
+	return d, ctx, asked
 }
 
 // work goes on with the run until it waits, ends, the pool is closed, or drive ends.
@@ -158,13 +103,13 @@ func (t *Seat) work(drive context.Context) {
 	for {
 		if asked.Kind == machine.WaitUntil && asked.Wait.Until.After(d.now()) && ctx.Err() == nil {
 			t.asked = nil
-			t.leave(d)
+			t.lay(d)
 			t.pool.rest(t, asked.Wait.Until)
 			return
 		}
 		if drive.Err() != nil || t.pool.closing() {
 			t.asked = &asked
-			t.leave(d)
+			t.lay(d)
 			t.pool.rest(t, time.Time{})
 			return
 		}

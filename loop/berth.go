@@ -1,0 +1,75 @@
+package loop
+
+import (
+	"context"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+)
+
+// berth is where a run lies while nobody works on it, beside its session: the state in little room.
+type berth struct {
+	parked *machine.Parked
+	// asked is the effect that is to be carried out next; nil for the end of the wait.
+	asked *machine.Effect
+	rest  *rest
+}
+
+// rest is what most runs that wait have none of: what a driver remembers beside the state.
+type rest struct {
+	err, cause error
+	asked      map[int]error
+	adjusted   *policy.Layer
+	landed     *journal.Fold
+	refused    *fault.ReducerError
+	warnings   []string
+	unrecorded bool
+	// values are those of the tracers, end tells them of the end of the run, which is that of scope.
+	values context.Context
+	end    func(Result, error) (Result, error)
+	scope  *driver
+}
+
+func (r *rest) isZero() bool {
+	return r.err == nil && r.cause == nil && r.asked == nil && r.adjusted == nil && r.landed == nil && r.refused == nil &&
+		r.warnings == nil && !r.unrecorded && r.end == nil
+}
+
+// lay keeps of a driver what the run needs when it goes on. The driver is of no use to it any more.
+func (b *berth) lay(d *driver) {
+	held := d.runner.st.Session.Tight()
+	_ = d.s.Replace(held) // the same values
+	b.parked = machine.Park(&d.runner.st)
+	r := rest{
+		err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, landed: d.landed, refused: d.runner.refused,
+		warnings: d.runner.warnings, unrecorded: d.runner.unrecorded,
+	}
+	if b.asked == nil && d.asked == nil {
+		r.err = nil // it was that of the event before the wait, and is that of no event after it
+	}
+	if b.rest != nil {
+		r.values, r.end, r.scope = b.rest.values, b.rest.end, b.rest.scope
+	}
+	b.rest = nil
+	if !r.isZero() {
+		b.rest = &r
+	}
+}
+
+// take gives a driver that has nothing but its options, session and context what was kept, but for the settings of its runner, and
+// returns what is to be done next.
+func (b *berth) take(d *driver, j recorder) machine.Effect {
+	r := d.ownRunner()
+	r.st, r.journal = b.parked.State(d.s.State()), j
+	b.parked, d.runner, d.last = nil, r, r.st.At
+	if x := b.rest; x != nil {
+		d.err, d.cause, d.asked, d.adjusted, d.landed = x.err, x.cause, x.asked, x.adjusted, x.landed
+		r.refused, r.warnings, r.unrecorded = x.refused, x.warnings, x.unrecorded
+	}
+	if b.asked == nil {
+		return r.st.Pending()
+	}
+	return *b.asked
+}

@@ -1,0 +1,212 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
+)
+
+// tries makes an action in a session: the driver of the core for a single action.
+type tries struct {
+	*options
+	ctx context.Context
+	s   *session.Session
+	a   *Action
+	// at makes the action; nil in a wait, in which berth holds what there is of it. lent is set where it goes back to the idle ones:
+	// nobody else may come to know of it.
+	at    *trying
+	berth berth
+	lent  bool
+	// ask is what a step asks for next.
+	ask *machine.Effect
+	err error
+	// left is what is left of the wait that is to be made; 0 for none.
+	left time.Duration
+}
+
+// trying is a driver, and the outcome of the try under way: neither the core nor a journal keeps that.
+type trying struct {
+	driver
+	outcome machine.Try
+}
+
+// idle are those that nobody has: zero.
+var idle = sync.Pool{New: func() any { return new(trying) }}
+
+// begin takes the session for the action, until it is left.
+func (t *tries) begin() error {
+	t.rise()
+	going, err := t.resume()
+	if !going && err == nil {
+		err = t.start()
+	}
+	if err != nil {
+		t.lie()
+	}
+	return err
+}
+
+// start begins the action.
+func (t *tries) start() error {
+	m, err := t.a.compile()
+	if err != nil {
+		return err
+	}
+	d := &t.at.driver
+	if _, err = startDriver(t.ctx, d, m); err != nil {
+		return err
+	}
+	if t.fed(d.runner.Start(d.now())); t.err != nil {
+		t.release()
+	}
+	return t.err
+}
+
+// resume goes on with the tries that the journal holds; it reports false where there are none that were not ended.
+func (t *tries) resume() (bool, error) {
+	if t.journal == nil || !t.journal.Unfinished() {
+		return false, nil
+	}
+	past, err := t.journal.Past()
+	if err != nil || !past.Header.Config.Single || past.Header.Config.Action != t.a.Tool {
+		return false, err
+	}
+	ask, err := t.at.resume(func(*journal.Fold) error { return nil })
+	t.ask = &ask
+	return true, err
+}
+
+// rise takes a driver, which has nothing of the action yet.
+func (t *tries) rise() {
+	if t.lent {
+		t.at = idle.Get().(*trying)
+	} else {
+		t.at = new(trying)
+	}
+	t.at.options, t.at.s, t.at.ctx = t.options, t.s, t.ctx
+}
+
+// lie lets go of the driver.
+func (t *tries) lie() {
+	if t.lent {
+		*t.at = trying{}
+		idle.Put(t.at)
+	}
+	t.at = nil
+}
+
+// fed takes what a step asks for next, or why it failed.
+func (t *tries) fed(effects []machine.Effect, err error) {
+	if t.err = err; err == nil && len(effects) > 0 {
+		t.ask = &effects[len(effects)-1]
+	}
+}
+
+// next reports whether there is something to be done: a wait to be made ([tries.pause]), or else a try. It does what stands
+// before them.
+func (t *tries) next() bool {
+	for t.err == nil {
+		switch {
+		case t.ask.Kind == machine.Stop:
+			_, t.err = t.at.runner.Result(t.at.cause)
+			return false
+		case t.ctx.Err() != nil:
+			t.cancel()
+		case t.ask.Kind == machine.TryAction:
+			return true
+		case t.ask.Kind != machine.WaitUntil:
+			t.fed(t.at.carry(t.ctx, *t.ask))
+		default:
+			if t.left = t.ask.Wait.Until.Sub(t.at.now()); t.left > 0 {
+				return true
+			}
+			t.fed(t.at.woke(t.ask.Wait))
+		}
+	}
+	return false
+}
+
+// waits reports whether what next found is a wait.
+func (t *tries) waits() bool { return t.left > 0 }
+
+// pause makes a wait by the clock. It is called from where little lies on the stack, which the goroutine keeps all the while, as it
+// does what asked for the wait if nobody lets go of it.
+func (t *tries) pause() {
+	timer := t.clock.Timer(t.left)
+	t.left, t.ask = 0, nil
+	t.berth.lay(&t.at.driver)
+	t.lie()
+	select {
+	case <-timer.C:
+		wait := t.goOn()
+		t.fed(t.at.woke(wait))
+	case <-t.ctx.Done():
+		timer.Stop()
+		t.goOn()
+		t.cancel()
+	}
+}
+
+// goOn takes a driver after a wait, which it returns.
+func (t *tries) goOn() *machine.Wait {
+	t.rise()
+	return t.berth.take(&t.at.driver, t.journal).Wait
+}
+
+func (t *tries) cancel() { t.fed(t.at.cancel(t.ctx)) }
+
+func (t *tries) attempt() Attempt {
+	p := t.ask.Try
+	a := Attempt{Number: p.Attempt, Max: p.MaxAttempts, of: t.a}
+	if fb := t.at.runner.st.Feedback(t.a.Tool); fb != nil {
+		a.last = (*fedBack)(fb)
+	}
+	return a
+}
+
+// end feeds the outcome of a try.
+func (t *tries) end(err error) {
+	if err != nil && t.ctx.Err() != nil {
+		t.cancel()
+		return
+	}
+	d, o := &t.at.driver, &t.at.outcome
+	d.err, d.cause = err, nil
+	if err != nil {
+		setFailure(&o.Failure, err)
+	}
+	if adjust := d.adjustPolicy(); adjust != nil {
+		t.err = adjust
+		return
+	}
+	t.fed(d.runner.Step(machine.Event{Kind: machine.Tried, At: d.now(), Try: o}))
+	*o = machine.Try{}
+}
+
+// abandon records the open try as cancelled and ends the action.
+func (t *tries) abandon() {
+	d := &t.at.driver
+	t.fed(d.runner.Step(machine.Event{Kind: machine.Tried, At: d.now(), Try: &machine.Try{Abandoned: true}}))
+}
+
+// leave lets the session go. A try or a wait that is still open is recorded as cancelled.
+func (t *tries) leave() {
+	if t.at == nil {
+		t.goOn()
+	}
+	t.release()
+	t.lie()
+}
+
+func (t *tries) release() {
+	d := &t.at.driver
+	if d.runner.st.Phase != machine.Stopped && !errors.Is(t.err, ErrSuspended) {
+		_, _ = d.runner.Cancel(d.now())
+	}
+	d.release()
+}
