@@ -54,7 +54,7 @@ func (b *berth) lay(d *driver) {
 	}
 	b.rest = nil
 	if !r.isZero() {
-		b.rest = &r
+		b.rest = new(r)
 	}
 }
 

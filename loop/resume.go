@@ -30,8 +30,8 @@ func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Ses
 		return Result{}, err
 	}
 	defer r.leave()
-	if r.runner.st.Phase == machine.Stopped {
-		return r.runner.Result(nil)
+	if r.at.runner.st.Phase == machine.Stopped {
+		return r.at.runner.Result(nil)
 	}
 	r.open(true)
 	r.goOn()
@@ -41,15 +41,11 @@ func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Ses
 
 // resumed is the run that a journal holds.
 func resumed(ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg *Config, opts []Option) (*whole, error) {
-	o, err := collect(append(slices.Clip(opts), WithJournal(j)))
+	r, err := idleWhole(ctx, model, s, cfg, append(slices.Clip(opts), WithJournal(j)))
 	if err != nil {
 		return nil, err
 	}
-	if model == nil {
-		return nil, errors.New("loop: the model is nil: give one that replies")
-	}
-	r := &whole{driver: driver{options: o, model: model, cfg: *cfg, s: s, ctx: ctx}}
-	asked, err := r.resume(func(f *journal.Fold) error { return errors.Join(o.fits(f), fitTools(&f.Header, *cfg)) })
+	asked, err := r.at.resume(func(f *journal.Fold) error { return errors.Join(r.fits(f), fitTools(&f.Header, *cfg)) })
 	if err != nil {
 		return nil, err
 	}

@@ -10,19 +10,47 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// whole is a whole run: the driver of the core from the first message to the last, waits included.
+// whole is a whole run, from the first message to the last, waits included.
 type whole struct {
-	driver
+	*options
+	ctx   context.Context
+	model Model
+	s     *session.Session
+	cfg   Config
+	// at makes the run; nil in a wait, in which berth holds it.
+	at    *driver
+	berth berth
 	// asked is what is to be done next, broke why the run cannot go on.
 	asked *machine.Effect
 	broke error
 	// left is what is left of the wait that is to be made; 0 for none.
 	left time.Duration
-	// end tells tracers of the end.
-	end func(Result, error) (Result, error)
+	// end tells tracers of the end, who see scope, which is nil where there are none.
+	end   func(Result, error) (Result, error)
+	scope *driver
 }
 
+// newWhole takes the session for a run.
 func newWhole(ctx context.Context, model Model, s *session.Session, cfg *Config, opts []Option) (*whole, error) {
+	r, err := idleWhole(ctx, model, s, cfg, opts)
+	if err == nil {
+		err = cfg.fits(r.options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := cfg.compile(r.options)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := startDriver(ctx, r.at, m); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// idleWhole is a run that has neither begun nor taken the session.
+func idleWhole(ctx context.Context, model Model, s *session.Session, cfg *Config, opts []Option) (*whole, error) {
 	o, err := collect(opts)
 	if err != nil {
 		return nil, err
@@ -30,18 +58,14 @@ func newWhole(ctx context.Context, model Model, s *session.Session, cfg *Config,
 	if model == nil {
 		return nil, errors.New("loop: the model is nil: give one that replies")
 	}
-	if err := cfg.fits(o); err != nil {
-		return nil, err
-	}
-	m, err := cfg.compile(o)
-	if err != nil {
-		return nil, err
-	}
-	r := &whole{driver: driver{options: o, model: model, cfg: *cfg, s: s}}
-	if _, err := startDriver(ctx, &r.driver, m); err != nil {
-		return nil, err
-	}
+	r := &whole{options: o, ctx: ctx, model: model, s: s, cfg: *cfg}
+	r.rise()
 	return r, nil
+}
+
+// rise makes a driver, which has nothing of the run yet.
+func (r *whole) rise() {
+	r.at = &driver{options: r.options, model: r.model, cfg: r.cfg, s: r.s, ctx: r.ctx}
 }
 
 // start begins the run, and goes on until it waits or has ended.
@@ -49,16 +73,21 @@ func (r *whole) start(prompt string) {
 	r.open(false)
 	asked := message.Message{Role: message.User, Text: prompt}
 	if r.cfg.History.Len() == 0 {
-		r.fed(r.runner.Start(r.now(), asked))
+		r.fed(r.at.runner.Start(r.at.now(), asked))
 	} else {
 		said := r.cfg.History.Append(asked)
-		r.fed(r.runner.Start(r.now(), said.Slice(0, said.Len())...))
+		r.fed(r.at.runner.Start(r.at.now(), said.Slice(0, said.Len())...))
 	}
 	r.goOn()
 }
 
 // open tells tracers of the run.
-func (r *whole) open(resumed bool) { r.ctx, r.end = r.beginRun(r.ctx, resumed) }
+func (r *whole) open(resumed bool) {
+	r.ctx, r.end = r.at.beginRun(r.ctx, resumed)
+	if len(r.tracers) > 0 {
+		r.scope = r.at
+	}
+}
 
 // fed takes what a step asks for next, or why it failed.
 func (r *whole) fed(effects []machine.Effect, err error) {
@@ -69,15 +98,14 @@ func (r *whole) fed(effects []machine.Effect, err error) {
 
 // goOn carries effects out until the run waits or has ended.
 func (r *whole) goOn() {
-	for r.broke == nil && r.runner.st.Phase != machine.Stopped {
+	for r.broke == nil && r.at.runner.st.Phase != machine.Stopped {
 		if r.asked.Kind == machine.WaitUntil && r.ctx.Err() == nil {
-			if r.left = r.asked.Wait.Until.Sub(r.now()); r.left > 0 {
-				r.tighten()
+			if r.left = r.asked.Wait.Until.Sub(r.at.now()); r.left > 0 {
 				return
 			}
 			r.left = 0
 		}
-		r.fed(r.carry(r.ctx, *r.asked))
+		r.fed(r.at.carry(r.ctx, *r.asked))
 	}
 }
 
@@ -93,43 +121,62 @@ func (r *whole) drive(result *Result) error {
 // pause makes a wait by the clock, and goes on.
 func (r *whole) pause() {
 	timer := r.clock.Timer(r.left)
-	r.left = 0
+	r.lie()
 	select {
 	case <-timer.C:
-		r.fed(r.woke(r.asked.Wait))
+		r.fed(r.wake().woke(r.asked.Wait))
 	case <-r.ctx.Done():
 		timer.Stop()
-		r.fed(r.cancel(r.ctx))
+		r.fed(r.wake().cancel(r.ctx))
 	}
 	r.goOn()
+}
+
+// lie keeps no more of a run that waits than it needs.
+func (r *whole) lie() {
+	r.berth.lay(r.at)
+	r.at, r.asked, r.left = nil, nil, 0
+}
+
+// wake returns a driver that goes on after a wait.
+func (r *whole) wake() *driver {
+	r.rise()
+	asked := r.berth.take(r.at, r.journal)
+	r.at.runner.settings = ReadSettings(r.at.runner.st.Policy)
+	r.asked = &asked
+	return r.at
 }
 
 // over tells how the run ended.
 func (r *whole) over(result *Result) (err error) {
 	if r.broke != nil {
-		*result, err = r.end(Result{}, r.broken(r.broke))
+		*result, err = r.ended(Result{}, r.at.broken(r.broke))
 		return err
 	}
-	*result, err = r.end(r.runner.Result(r.cause))
+	*result, err = r.ended(r.at.runner.Result(r.at.cause))
 	return err
+}
+
+// ended tells tracers of the end.
+func (r *whole) ended(result Result, err error) (Result, error) {
+	if r.scope != nil {
+		r.scope.runner = r.at.runner
+	}
+	return r.end(result, err)
 }
 
 // leave lets the session go. A run whose goroutine was ended by what it called is ended first; one in which that panicked stays as it
 // is: it can be resumed.
 func (r *whole) leave() {
-	defer r.release()
-	if r.broke != nil || r.end == nil || r.runner.st.Phase == machine.Stopped {
+	if r.at == nil {
+		r.wake()
+	}
+	defer r.at.release()
+	if r.broke != nil || r.end == nil || r.at.runner.st.Phase == machine.Stopped {
 		return
 	}
 	if panicked := recover(); panicked != nil {
 		panic(panicked)
 	}
-	_, _ = r.end(r.exit())
-}
-
-// tighten keeps no more of a run that waits than it needs.
-func (r *whole) tighten() {
-	st := &r.runner.st
-	st.Session, st.Transcript = st.Session.Tight(), st.Transcript.Tight()
-	_ = r.s.Replace(st.Session) // the same values
+	_, _ = r.ended(r.at.exit())
 }
