@@ -142,9 +142,19 @@ func (i Issue) Place() string {
 // SortIssues returns the issues in canonical order (pointer, rule, expected, got, value, source) without repeats. The
 // argument is left as it was.
 func SortIssues(issues []Issue) []Issue {
-	sorted := slices.Clone(issues)
-	slices.SortFunc(sorted, func(a, b Issue) int { return compareIssues(&a, &b) })
-	return slices.Compact(sorted)
+	var room [16]*Issue
+	order := room[:0]
+	for n := range issues {
+		order = append(order, &issues[n])
+	}
+	slices.SortFunc(order, compareIssues)
+	sorted := slices.Grow(issues[:0:0], len(issues))
+	for n, i := range order {
+		if n == 0 || *i != *order[n-1] {
+			sorted = append(sorted, *i)
+		}
+	}
+	return sorted
 }
 
 // SortedIssues is [SortIssues] for reading: where the issues are in canonical order already, it returns them themselves.
