@@ -10,9 +10,9 @@ import (
 // wrong with its writing.
 func Wanted(text string, offset int) string {
 	at := placeOf(text, offset)
-	for _, slip := range slips {
-		if slip.is(at) {
-			return slip.wanted
+	for n := range slips {
+		if slips[n].fits(&at) {
+			return slips[n].wanted
 		}
 	}
 	return Separators
@@ -47,92 +47,100 @@ func isWordByte(c byte) bool {
 }
 
 // follows reports whether the byte before is one of set; at the beginning of the text none is.
-func (p place) follows(set string) bool {
-	return p.before != "" && strings.IndexByte(set, p.before[len(p.before)-1]) >= 0
+func (p *place) follows(set string) bool {
+	return p.before != "" && anyOf(set, p.before[len(p.before)-1:])
 }
 
-// begins reports whether the byte that does not fit is one of set.
-func (p place) begins(set string) bool { return p.rest != "" && strings.IndexByte(set, p.rest[0]) >= 0 }
+func (p *place) starts(with string) bool { return strings.HasPrefix(p.rest, with) }
 
-// closes reports whether a bracket follows that closes something.
-func closes(text string) bool { return text != "" && strings.IndexByte("]})", text[0]) >= 0 }
+// anyOf reports whether a text begins with one of the bytes of set.
+func anyOf(set, text string) bool { return text != "" && strings.IndexByte(set, text[0]) >= 0 }
 
 const (
 	openers   = "{[(:=,"
+	closers   = "]})"
 	quotes    = `"'`
-	values    = `]})"'` + digits + letters // what a value may end in
+	values    = closers + quotes + digits + letters // what a value may end in
 	letters   = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 	digits    = "0123456789"
 	operators = "+-*/%&|<>.(["
 )
 
-// slips are the common mistakes; the first that fits names the phrase.
-var slips = []struct {
+// slip is a mistake, and what stands around the byte that does not fit where it was made: all that is set must fit.
+type slip struct {
 	wanted string
-	is     func(p place) bool
-}{
-	{Complete, func(p place) bool { return strings.Trim(p.rest, space) == "" || p.rest == `\` }},
-	{BareQuotes, func(p place) bool { return strings.HasPrefix(p.rest, `\"`) }},
-	{CodePoints, func(p place) bool { return strings.HasPrefix(p.rest, `\u`) }},
-	{Escapes, func(p place) bool { return p.begins(`\`) }},
-	{Lines, func(p place) bool { return p.begins("\r\n") }},
-	{Controls, func(p place) bool { return p.rest[0] < ' ' }},
-	{Object, func(p place) bool { return p.follows(":") && p.begins(`"`) }},
-	{Numbers, func(p place) bool { return p.joined && endsInNumber(p.before) }},
-	{"", func(p place) bool {
-		return p.begins(`"`) && p.follows(openers) || p.begins("{[") && !p.follows(values+"{,")
-	}},
-	{Alone, func(p place) bool { return p.before == "" && !p.begins("'(") && !p.isOneOf(pythonWords) }},
-	{InnerQuotes, func(p place) bool { return p.joined && p.follows(quotes) && p.begins(letters+"'") }},
-	{Quotes, func(p place) bool { return p.begins("'`") || isTypographic(p.rest) }},
-	{PythonWords, func(p place) bool { return p.isOneOf(pythonWords) }},
-	{NoNumber, func(p place) bool { return p.isOneOf(noNumbers) }},
-	{Dots, func(p place) bool { return strings.HasPrefix(p.rest, "...") || strings.HasPrefix(p.rest, "…") }},
-	{Comments, func(p place) bool {
-		return p.begins("#") || strings.HasPrefix(p.rest, "//") || strings.HasPrefix(p.rest, "/*")
-	}},
-	{Numbers, func(p place) bool { return p.follows(digits) && p.joined && p.begins(digits+letters+".") }},
-	{Numbers, func(p place) bool { return p.follows("-+.eE") && p.joined && !p.begins(quotes) }},
-	{Numbers, func(p place) bool { return p.follows(digits+".") && p.joined && strings.HasSuffix(p.before, ".") }},
-	{Numbers, func(p place) bool {
-		return p.follows(openers) && p.begins("+.") && strings.IndexByte(digits, p.next()) >= 0
-	}},
-	{LastComma, func(p place) bool { return p.begins(",") && closes(p.after) || p.follows(",") && closes(p.rest) }},
-	{Values, func(p place) bool { return p.begins(",") || p.follows(":=") && closes(p.rest) }},
-	{Brackets, func(p place) bool { return closes(p.rest) }},
-	{Names, func(p place) bool { return p.follows("{,") && p.begins("{["+digits+`-"`) }},
-	{Lists, func(p place) bool { return p.follows(openers) && p.begins("(") }},
-	{Arguments, func(p place) bool { return p.follows("(") }},
-	{Literals, func(p place) bool { return p.follows("=") && p.begins(letters) }},
-	{Literals, func(p place) bool {
-		return p.begins(letters) && p.after != "" && strings.IndexByte(operators, p.after[0]) >= 0
-	}},
-	{Literals, func(p place) bool { return !p.follows(openers) && p.begins(operators) && !p.begins("[") }},
-	{Quotes, func(p place) bool { return p.follows(openers) && !p.begins(":=") }},
+	// joined asks for no space before the byte; after and notAfter say one of which bytes stands before, or none of which.
+	joined          bool
+	after, notAfter string
+	// begins and notBegins say the byte itself, then one of which follows it or its word.
+	begins, notBegins, then string
+	// starts are texts of which one begins there, words the words that stand there.
+	starts, words []string
+	is            func(p *place) bool
 }
 
-var (
-	pythonWords = []string{"True", "False", "None"}
-	noNumbers   = []string{"NaN", "Infinity", "undefined", "nan", "inf"}
-)
+// slips are the common mistakes; the first that fits names the phrase.
+var slips = [...]slip{
+	{wanted: Complete, is: nothingLeft},
+	{wanted: BareQuotes, starts: []string{`\"`}},
+	{wanted: CodePoints, starts: []string{`\u`}},
+	{wanted: Escapes, begins: `\`},
+	{wanted: Lines, begins: "\r\n"},
+	{wanted: Controls, is: control},
+	{wanted: Object, after: ":", begins: `"`},
+	{wanted: Numbers, joined: true, is: endsInNumber},
+	{wanted: "", after: openers, begins: `"`},
+	{wanted: "", notAfter: values + "{,", begins: "{["},
+	{wanted: Alone, notBegins: "'(", is: first},
+	{wanted: InnerQuotes, joined: true, after: quotes, begins: letters + "'"},
+	{wanted: Quotes, begins: "'`"},
+	{wanted: Quotes, starts: []string{"“", "”", "„", "‘", "’", "«", "»"}},
+	{wanted: PythonWords, words: pythonWords},
+	{wanted: NoNumber, words: []string{"NaN", "Infinity", "undefined", "nan", "inf"}},
+	{wanted: Dots, starts: []string{"...", "…"}},
+	{wanted: Comments, starts: []string{"#", "//", "/*"}},
+	{wanted: Numbers, joined: true, after: digits, begins: digits + letters + "."},
+	{wanted: Numbers, joined: true, after: "-+.eE", notBegins: quotes},
+	{wanted: Numbers, joined: true, after: "."},
+	{wanted: Numbers, after: openers, begins: "+.", is: digitNext},
+	{wanted: LastComma, begins: ",", then: closers},
+	{wanted: LastComma, after: ",", begins: closers},
+	{wanted: Values, begins: ","},
+	{wanted: Values, after: ":=", begins: closers},
+	{wanted: Brackets, begins: closers},
+	{wanted: Names, after: "{,", begins: "{[" + digits + `-"`},
+	{wanted: Lists, after: openers, begins: "("},
+	{wanted: Arguments, after: "("},
+	{wanted: Literals, after: "=", begins: letters},
+	{wanted: Literals, begins: letters, then: operators},
+	{wanted: Literals, notAfter: openers, begins: operators, notBegins: "["},
+	{wanted: Quotes, after: openers, notBegins: ":="},
+}
 
-func (p place) isOneOf(words []string) bool { return slices.Contains(words, p.word) }
+var pythonWords = []string{"True", "False", "None"}
 
-// next is the byte after the first; 0 where there is none.
-func (p place) next() byte {
-	if len(p.rest) < 2 {
-		return 0
+// fits reports whether all that is set of a slip is so.
+func (s *slip) fits(p *place) bool {
+	switch {
+	case s.joined && !p.joined,
+		s.after != "" && !p.follows(s.after), s.notAfter != "" && p.follows(s.notAfter),
+		s.begins != "" && !anyOf(s.begins, p.rest), anyOf(s.notBegins, p.rest), s.then != "" && !anyOf(s.then, p.after),
+		s.starts != nil && !slices.ContainsFunc(s.starts, p.starts), s.words != nil && !slices.Contains(s.words, p.word):
+		return false
 	}
-	return p.rest[1]
+	return s.is == nil || s.is(p)
 }
 
-// endsInNumber reports whether text ends in a number that lacks its last digits: "1.", "-", "2e+".
-func endsInNumber(text string) bool {
-	run := text[len(strings.TrimRight(text, digits+"+-.eE")):]
-	return run != "" && strings.IndexByte(digits+"-", run[0]) >= 0 && strings.IndexByte(digits, run[len(run)-1]) < 0
-}
+func nothingLeft(p *place) bool { return strings.Trim(p.rest, space) == "" || p.rest == `\` }
 
-// isTypographic reports whether text begins with a quotation mark of print.
-func isTypographic(text string) bool {
-	return slices.ContainsFunc([]string{"“", "”", "„", "‘", "’", "«", "»"}, func(mark string) bool { return strings.HasPrefix(text, mark) })
+func control(p *place) bool { return p.rest[0] < ' ' }
+
+func first(p *place) bool { return p.before == "" && !slices.Contains(pythonWords, p.word) }
+
+func digitNext(p *place) bool { return anyOf(digits, p.rest[1:]) }
+
+// endsInNumber reports whether a number stands before that lacks its last digits: "1.", "-", "2e+".
+func endsInNumber(p *place) bool {
+	run := p.before[len(strings.TrimRight(p.before, digits+"+-.eE")):]
+	return run != "" && anyOf(digits+"-", run) && !anyOf(digits, run[len(run)-1:])
 }
