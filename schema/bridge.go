@@ -17,13 +17,31 @@ import (
 // stringRule says a rule of strings in keywords: a pattern that means exactly the same, or a format that is a hint to the
 // model while the validator judges.
 type stringRule struct {
-	pattern func(param string) string
-	negated bool // the pattern must not match
+	tag     string
+	pattern string                    // "%" stands for the parameter
+	quote   func(param string) string // writes the parameter; nil where the rule has none
+	negated bool                      // the pattern must not match
 	format  string
 	prose   bool // say it in the description too: the format alone is not precise
 }
 
-func fixed(pattern string) func(string) string { return func(string) string { return pattern } }
+// stringRuleOf is the rule of a tag; one without a tag where there is none.
+func stringRuleOf(tag string) stringRule {
+	for _, sr := range stringRules {
+		if sr.tag == tag {
+			return sr
+		}
+	}
+	return stringRule{}
+}
+
+// matching is the pattern of the rule with its parameter.
+func (sr *stringRule) matching(param string) string {
+	if sr.quote == nil {
+		return sr.pattern
+	}
+	return strings.Replace(sr.pattern, "%", sr.quote(param), 1)
+}
 
 func charClass(chars string) string {
 	var b strings.Builder
@@ -36,39 +54,39 @@ func charClass(chars string) string {
 	return "[" + b.String() + "]"
 }
 
-var stringRules = map[string]stringRule{
-	"alpha":            {pattern: fixed("^[a-zA-Z]+$")},
-	"alphaspace":       {pattern: fixed("^[a-zA-Z ]+$")},
-	"alphanum":         {pattern: fixed("^[a-zA-Z0-9]+$")},
-	"alphanumspace":    {pattern: fixed("^[a-zA-Z0-9 ]+$")},
-	"numeric":          {pattern: fixed(`^[-+]?[0-9]+(\.[0-9]+)?$`)},
-	"number":           {pattern: fixed("^[0-9]+$")},
-	"hexadecimal":      {pattern: fixed("^(0[xX])?[0-9a-fA-F]+$")},
-	"e164":             {pattern: fixed(`^\+?[1-9][0-9]{7,14}$`)},
-	"uuid":             {pattern: fixed("^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")},
-	"uuid_rfc4122":     {pattern: fixed("^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")},
-	"uuid3":            {pattern: fixed("^[0-9a-f]{8}-[0-9a-f]{4}-3[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$")},
-	"uuid4":            {pattern: fixed("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")},
-	"uuid5":            {pattern: fixed("^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")},
-	"uuid7":            {pattern: fixed("^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")},
-	"startswith":       {pattern: func(p string) string { return "^" + regexp.QuoteMeta(p) }},
-	"endswith":         {pattern: func(p string) string { return regexp.QuoteMeta(p) + "$" }},
-	"contains":         {pattern: regexp.QuoteMeta},
-	"containsany":      {pattern: charClass},
-	"startsnotwith":    {pattern: func(p string) string { return "^" + regexp.QuoteMeta(p) }, negated: true},
-	"endsnotwith":      {pattern: func(p string) string { return regexp.QuoteMeta(p) + "$" }, negated: true},
-	"excludes":         {pattern: regexp.QuoteMeta, negated: true},
-	"excludesall":      {pattern: charClass, negated: true},
-	"email":            {format: "email"},
-	"url":              {format: "uri"},
-	"http_url":         {format: "uri", prose: true},
-	"https_url":        {format: "uri", prose: true},
-	"uri":              {format: "uri"},
-	"ipv4":             {format: "ipv4"},
-	"ipv6":             {format: "ipv6"},
-	"hostname":         {format: "hostname"},
-	"hostname_rfc1123": {format: "hostname"},
-	"fqdn":             {format: "hostname", prose: true},
+var stringRules = [...]stringRule{
+	{tag: "alpha", pattern: "^[a-zA-Z]+$"},
+	{tag: "alphaspace", pattern: "^[a-zA-Z ]+$"},
+	{tag: "alphanum", pattern: "^[a-zA-Z0-9]+$"},
+	{tag: "alphanumspace", pattern: "^[a-zA-Z0-9 ]+$"},
+	{tag: "numeric", pattern: `^[-+]?[0-9]+(\.[0-9]+)?$`},
+	{tag: "number", pattern: "^[0-9]+$"},
+	{tag: "hexadecimal", pattern: "^(0[xX])?[0-9a-fA-F]+$"},
+	{tag: "e164", pattern: `^\+?[1-9][0-9]{7,14}$`},
+	{tag: "uuid", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"},
+	{tag: "uuid_rfc4122", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"},
+	{tag: "uuid3", pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-3[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$"},
+	{tag: "uuid4", pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"},
+	{tag: "uuid5", pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"},
+	{tag: "uuid7", pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"},
+	{tag: "startswith", pattern: "^%", quote: regexp.QuoteMeta},
+	{tag: "endswith", pattern: "%$", quote: regexp.QuoteMeta},
+	{tag: "contains", pattern: "%", quote: regexp.QuoteMeta},
+	{tag: "containsany", pattern: "%", quote: charClass},
+	{tag: "startsnotwith", pattern: "^%", quote: regexp.QuoteMeta, negated: true},
+	{tag: "endsnotwith", pattern: "%$", quote: regexp.QuoteMeta, negated: true},
+	{tag: "excludes", pattern: "%", quote: regexp.QuoteMeta, negated: true},
+	{tag: "excludesall", pattern: "%", quote: charClass, negated: true},
+	{tag: "email", format: "email"},
+	{tag: "url", format: "uri"},
+	{tag: "http_url", format: "uri", prose: true},
+	{tag: "https_url", format: "uri", prose: true},
+	{tag: "uri", format: "uri"},
+	{tag: "ipv4", format: "ipv4"},
+	{tag: "ipv6", format: "ipv6"},
+	{tag: "hostname", format: "hostname"},
+	{tag: "hostname_rfc1123", format: "hostname"},
+	{tag: "fqdn", format: "hostname", prose: true},
 }
 
 // bridge says one rule of a value of a class in JSON Schema. A nil schema without an error means there are no exact words
@@ -82,14 +100,14 @@ func bridge(r rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
 	case "unique":
 		return bridgeUnique(r, t, c)
 	}
-	sr, ok := stringRules[r.tag]
-	if !ok || c != classString || sr.pattern == nil {
+	sr := stringRuleOf(r.tag)
+	if c != classString || sr.pattern == "" {
 		return nil, nil
 	}
 	if r.param == "" && strings.Contains(r.text, "=") {
 		return nil, nil
 	}
-	p := &jsonschema.Schema{Pattern: sr.pattern(r.param)}
+	p := &jsonschema.Schema{Pattern: sr.matching(r.param)}
 	if sr.negated {
 		return &jsonschema.Schema{Not: p}, nil
 	}

@@ -114,10 +114,10 @@ func ruleName(r rule, c class) string {
 	if name, ok := keywordOf[c][r.tag]; ok {
 		return name
 	}
-	if stringRules[r.tag].format != "" {
+	switch sr := stringRuleOf(r.tag); {
+	case sr.format != "":
 		return "format"
-	}
-	if stringRules[r.tag].pattern != nil {
+	case sr.pattern != "":
 		return "pattern"
 	}
 	return r.tag

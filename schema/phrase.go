@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -17,58 +18,83 @@ const (
 	maxLiteral = 60  // bytes of one value
 )
 
-// phrases says, for each keyword, what would be right in the words of its schema. Each reads after "expected".
-var phrases = map[string]func(node map[string]any) string{
-	"enum":                  func(n map[string]any) string { return oneOf(n["enum"]) },
-	"const":                 func(n map[string]any) string { return literal(n["const"]) },
-	"minimum":               func(n map[string]any) string { return "at least " + literal(n["minimum"]) },
-	"maximum":               func(n map[string]any) string { return "at most " + literal(n["maximum"]) },
-	"exclusiveMinimum":      func(n map[string]any) string { return "more than " + literal(n["exclusiveMinimum"]) },
-	"exclusiveMaximum":      func(n map[string]any) string { return "less than " + literal(n["exclusiveMaximum"]) },
-	"multipleOf":            func(n map[string]any) string { return "a multiple of " + literal(n["multipleOf"]) },
-	"minLength":             func(n map[string]any) string { return "at least " + count(n["minLength"], "character") },
-	"maxLength":             func(n map[string]any) string { return "at most " + count(n["maxLength"], "character") },
-	"pattern":               func(n map[string]any) string { return patternPhrase(textOf(n["pattern"])) },
-	"format":                func(n map[string]any) string { return "a string in the format " + textOf(n["format"]) },
-	"minItems":              func(n map[string]any) string { return "at least " + count(n["minItems"], "item") },
-	"maxItems":              func(n map[string]any) string { return "at most " + count(n["maxItems"], "item") },
-	"uniqueItems":           func(map[string]any) string { return "items that all differ" },
-	"contains":              func(map[string]any) string { return "an item as the schema's contains describes it" },
-	"minContains":           func(n map[string]any) string { return "at least " + count(n["minContains"], "item") + " as described" },
-	"maxContains":           func(n map[string]any) string { return "at most " + count(n["maxContains"], "item") + " as described" },
-	"minProperties":         func(n map[string]any) string { return "at least " + count(n["minProperties"], "member") },
-	"maxProperties":         func(n map[string]any) string { return "at most " + count(n["maxProperties"], "member") },
-	"additionalProperties":  noMember,
-	"unevaluatedProperties": func(map[string]any) string { return "no member of this name" },
-	"unevaluatedItems":      func(map[string]any) string { return "no item here" },
-	"items":                 func(map[string]any) string { return "no item here" },
-	"additionalItems":       func(map[string]any) string { return "no further items" },
-	"false":                 func(map[string]any) string { return "nothing here" },
-	"not":                   notThat,
-	"oneOf":                 func(map[string]any) string { return "a value that fits exactly one of the alternatives" },
-	"$ref":                  func(map[string]any) string { return "a schema that does not refer to itself" },
+// phraseRow says what would be right by a keyword: a member of the schema node, between two texts. It reads after "expected".
+type phraseRow struct {
+	keyword string
+	before  string
+	value   func(any) string // says the member; nil where there is nothing to say of it
+	after   string
+	of      string // the member, where it is not the keyword's own
+}
+
+var phrases = [...]phraseRow{
+	{keyword: "enum", value: oneOf},
+	{keyword: "const", value: literal},
+	{keyword: "minimum", before: "at least ", value: literal},
+	{keyword: "maximum", before: "at most ", value: literal},
+	{keyword: "exclusiveMinimum", before: "more than ", value: literal},
+	{keyword: "exclusiveMaximum", before: "less than ", value: literal},
+	{keyword: "multipleOf", before: "a multiple of ", value: literal},
+	{keyword: "minLength", before: "at least ", value: characters},
+	{keyword: "maxLength", before: "at most ", value: characters},
+	{keyword: "pattern", value: matching},
+	{keyword: "format", before: "a string in the format ", value: textOf},
+	{keyword: "minItems", before: "at least ", value: items},
+	{keyword: "maxItems", before: "at most ", value: items},
+	{keyword: "uniqueItems", before: "items that all differ"},
+	{keyword: "contains", before: "an item as the schema's contains describes it"},
+	{keyword: "minContains", before: "at least ", value: items, after: " as described"},
+	{keyword: "maxContains", before: "at most ", value: items, after: " as described"},
+	{keyword: "minProperties", before: "at least ", value: members},
+	{keyword: "maxProperties", before: "at most ", value: members},
+	{keyword: "additionalProperties", before: "no member of this name", value: allowed, of: "properties"},
+	{keyword: "unevaluatedProperties", before: "no member of this name"},
+	{keyword: "unevaluatedItems", before: "no item here"},
+	{keyword: "items", before: "no item here"},
+	{keyword: "additionalItems", before: "no further items"},
+	{keyword: "false", before: "nothing here"},
+	{keyword: "not", value: notThat},
+	{keyword: "oneOf", before: "a value that fits exactly one of the alternatives"},
+	{keyword: "$ref", before: "a schema that does not refer to itself"},
 }
 
 // phrase says what the rule of a schema node expects; empty where there is nothing better to say than the rule's name.
 func phrase(rule string, node map[string]any) string {
-	say, ok := phrases[rule]
-	if !ok || node == nil {
+	if node == nil {
 		return ""
 	}
-	return clip(say(node))
-}
-
-func noMember(node map[string]any) string {
-	members, _ := node["properties"].(map[string]any)
-	if len(members) == 0 {
-		return "no member of this name"
+	for n := range phrases {
+		if p := &phrases[n]; p.keyword == rule {
+			return clip(p.say(node))
+		}
 	}
-	names := slices.Sorted(maps.Keys(members))
-	return "no member of this name (allowed: " + bounded(names) + ")"
+	return ""
 }
 
-func notThat(node map[string]any) string {
-	not, _ := node["not"].(map[string]any)
+func (p *phraseRow) say(node map[string]any) string {
+	if p.value == nil {
+		return p.before
+	}
+	return p.before + p.value(node[cmp.Or(p.of, p.keyword)]) + p.after
+}
+
+func characters(v any) string { return count(v, "character") }
+func items(v any) string      { return count(v, "item") }
+func members(v any) string    { return count(v, "member") }
+
+func matching(v any) string { return patternPhrase(textOf(v)) }
+
+// allowed lists the names of an object's properties.
+func allowed(v any) string {
+	properties, _ := v.(map[string]any)
+	if len(properties) == 0 {
+		return ""
+	}
+	return " (allowed: " + bounded(slices.Sorted(maps.Keys(properties))) + ")"
+}
+
+func notThat(v any) string {
+	not, _ := v.(map[string]any)
 	if c, ok := not["const"]; ok {
 		return "anything but " + literal(c)
 	}

@@ -81,7 +81,7 @@ func (v subject) forStrings(r rule) error {
 			return err
 		}
 	}
-	_, textual := stringRules[r.tag]
+	textual := stringRuleOf(r.tag).tag != ""
 	number := (r.tag == "numeric" || r.tag == "number") && (v.class == classInt || v.class == classUint || v.class == classFloat)
 	if textual && !number && v.class != classString && v.class != classText && v.class != classOpaque && v.class != classBytes {
 		return fmt.Errorf("validate rule %q needs a string, not a %s", r.text, v.typ)
@@ -227,7 +227,7 @@ func (v subject) keywords(r rule) (*jsonschema.Schema, error) {
 
 // say tells the model a rule that the validator judges: a format where one fits, and prose where that is not enough.
 func (v subject) say(n *jsonschema.Schema, r rule) {
-	sr := stringRules[r.tag]
+	sr := stringRuleOf(r.tag)
 	if v.class == classString && sr.format != "" && !v.checked {
 		mergeInto(n, &jsonschema.Schema{Format: sr.format})
 	}

@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -77,10 +75,9 @@ var layoutWords = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "1
 // patternPhrases name the patterns that stand for a rule with a name.
 var patternPhrases = sync.OnceValue(func() map[string]string {
 	names := map[string]string{}
-	for _, tag := range slices.Sorted(maps.Keys(stringRules)) {
-		sr := stringRules[tag]
-		if phrase, ok := tagPhrases[tag]; ok && sr.pattern != nil && !sr.negated && !strings.Contains(phrase, "%") {
-			names[sr.pattern("")] = phrase
+	for _, sr := range stringRules {
+		if phrase, ok := tagPhrases[sr.tag]; ok && sr.pattern != "" && !sr.negated && !strings.Contains(phrase, "%") {
+			names[sr.matching("")] = phrase
 		}
 	}
 	return names
