@@ -24,6 +24,8 @@ type Runner struct {
 	cfg *Config
 	s   *session.Session
 	st  machine.State
+	// room is where a driver's steps are made; nil before the first, and after the state was shown to others.
+	room *machine.Room
 	// settings follow the policy of st, which changes with few events.
 	settings tool.Settings
 	// record and driver are told of each step; nil for nobody.
@@ -134,11 +136,17 @@ func (r *Runner) name(j recorder) error {
 func (r *Runner) Close() { r.s.Release() }
 
 // State is the core's state after the last step.
-func (r *Runner) State() machine.State { return r.st }
+func (r *Runner) State() machine.State {
+	r.room = nil // what the state points to is now others', too
+	return r.st
+}
 
 // Step feeds one event as it is: for events that were made elsewhere. An event that does not fit changes nothing, nor does one
 // that cannot be recorded.
 func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
+	if r.journal == nil && r.record == nil {
+		return r.stepHere(&ev)
+	}
 	st, effects, err := machine.Step(r.st, ev)
 	if err != nil {
 		return nil, err
@@ -158,6 +166,29 @@ func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	}
 	if r.driver != nil {
 		r.driver.observe(&ev, effects)
+	}
+	return effects, nil
+}
+
+// stepHere is Step where nobody is told of each state. Only a driver, which looks at effects until it makes the next step, has them
+// in a room.
+func (r *Runner) stepHere(ev *machine.Event) ([]machine.Effect, error) {
+	if r.driver != nil && r.room == nil {
+		r.room = new(machine.Room)
+	}
+	before := r.st.Policy
+	effects, err := r.room.Step(&r.st, ev)
+	if err != nil {
+		return nil, err
+	}
+	if r.st.Policy != before {
+		r.settings = ReadSettings(r.st.Policy)
+	}
+	if err := r.s.Replace(r.st.Session); err != nil {
+		return nil, err
+	}
+	if r.driver != nil {
+		r.driver.observe(ev, effects)
 	}
 	return effects, nil
 }

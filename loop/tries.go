@@ -35,7 +35,7 @@ type trying struct {
 	outcome machine.Try
 }
 
-// idle are those that nobody has: zero.
+// idle are those that nobody has: zero, but for their rooms, in which there is nothing.
 var idle = sync.Pool{New: func() any { return new(trying) }}
 
 // begin takes the session for the action, until it is left.
@@ -94,7 +94,10 @@ func (t *tries) rise() {
 // lie lets go of the driver.
 func (t *tries) lie() {
 	if t.lent {
+		room := t.at.own.room
 		*t.at = trying{}
+		t.at.own.room = room
+		room.Clear()
 		idle.Put(t.at)
 	}
 	t.at = nil

@@ -35,9 +35,7 @@ func (s *step) takeActions(more int) {
 	if s.ownActions {
 		return
 	}
-	all := make([]Action, len(s.Actions), len(s.Actions)+more)
-	copy(all, s.Actions)
-	s.Actions, s.ownActions = all, true
+	s.Actions, s.ownActions = s.room.copied(s.Actions, more), true
 }
 
 // peek is the action of that name as it stands, or as it would be opened.
@@ -61,16 +59,20 @@ func (s *step) shutAll(fits func(*Action) bool) {
 			stay++
 		}
 	}
-	if stay == len(s.Actions) {
-		return
-	}
-	var left []Action
-	for n := range s.Actions {
-		if a := &s.Actions[n]; !fits(a) {
-			left = append(left, *a)
+	switch stay {
+	case len(s.Actions):
+	case 0:
+		s.Actions, s.ownActions = nil, true
+	default:
+		s.takeActions(0)
+		left := s.Actions[:0]
+		for n := range s.Actions {
+			if a := &s.Actions[n]; !fits(a) {
+				left = append(left, *a)
+			}
 		}
+		s.Actions = left
 	}
-	s.Actions, s.ownActions = left, true
 }
 
 // policyOf is the policy of an action: read-only.

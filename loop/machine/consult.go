@@ -114,9 +114,7 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 		s.end(c, stop)
 		return s.abort(p)
 	}
-	if err := s.adopt(p); err != nil {
-		return err
-	}
+	s.adopt(p)
 	if p.Prompt != "" && s.Batch != nil {
 		return s.instead(p, c)
 	}

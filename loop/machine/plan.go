@@ -84,12 +84,9 @@ func (s *step) misfits(p *Plan) policy.Decision {
 }
 
 // adopt takes over what a plan changes for the rest of the run.
-func (s *step) adopt(p *Plan) error {
+func (s *step) adopt(p *Plan) {
 	if p.Policy != nil {
-		s.ev.Adjust = p.Policy
-		if err := s.adjusted(); err != nil {
-			return err
-		}
+		s.adjust(p.Policy)
 	}
 	if p.Model != "" {
 		s.Model = p.Model
@@ -97,7 +94,6 @@ func (s *step) adopt(p *Plan) error {
 	if p.ResetBudgets {
 		s.Spent = Spent{}
 	}
-	return nil
 }
 
 // fallBack closes the exhausted action and goes on with what stood next.
@@ -112,9 +108,7 @@ func (s *step) fallBack(p *Plan) error {
 		s.shut(s.Exhausted.Action)
 	}
 	s.Exhausted = nil
-	if err := s.adopt(p); err != nil {
-		return err
-	}
+	s.adopt(p)
 	s.Transport, s.TransportWaited = 1, 0
 	n := s.Next
 	if p.Prompt != "" {

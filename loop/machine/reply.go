@@ -192,7 +192,8 @@ func (s *step) called(r *Reply) error {
 		s.sayAll(b.Native, b.Calls)
 		return s.onward(nextTurn)
 	}
-	s.Batch, s.ownBatch = b.kept(r), true
+	b.complete(r)
+	s.keep(&b)
 	return s.onward(nextTools)
 }
 
@@ -222,7 +223,7 @@ func (s *step) accept(b *Batch) {
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
 // newBatch is the batch of a reply's calls, in room where that is enough; bad is set where one of them cannot be run. The
-// arguments of such are not copied yet: see kept.
+// arguments of such are not copied yet: see complete.
 func newBatch(r *Reply, room []BatchCall) (b Batch, bad bool) {
 	b = Batch{Native: r.Native, Calls: slices.Grow(room, len(r.Calls))[:len(r.Calls)]}
 	for n := range r.Calls {
@@ -236,15 +237,13 @@ func newBatch(r *Reply, room []BatchCall) (b Batch, bad bool) {
 	return b, bad
 }
 
-// kept is the batch as a state holds it.
-func (b *Batch) kept(r *Reply) *Batch {
-	kept := b.clone()
-	for n := range kept.Calls {
-		if c := &kept.Calls[n]; c.Bad {
+// complete gives the bad calls of a batch their arguments.
+func (b *Batch) complete(r *Reply) {
+	for n := range b.Calls {
+		if c := &b.Calls[n]; c.Bad {
 			c.Arguments = string(r.Calls[n].Arguments)
 		}
 	}
-	return kept
 }
 
 // failing appends the indexes of the bad calls of a tool.

@@ -112,6 +112,10 @@ func (s *step) newTry() *TryRun {
 
 // newRuns returns room for so many runs of tools.
 func (s *step) newRuns(n int) []ToolRun {
+	if r := s.runRoom; r != nil && n == 1 {
+		s.runRoom = nil
+		return r[:0]
+	}
 	if n != 1 || s.fx != nil {
 		return make([]ToolRun, 0, n)
 	}

@@ -54,32 +54,47 @@ func (r *row) fits(k EventKind) bool {
 	return k == r.waits[0] || k == r.waits[1]
 }
 
-// step is one transition under way: the state to be, the event and the effects so far.
+// step is one transition under way: the state to be, in place, and the event. The event is read-only.
 type step struct {
-	State
-	ev Event
+	*State
+	*output
+	ev *Event
+}
+
+// output is what a step leaves besides the state: the effects so far, and memory for more. It lies beside the step, so that the
+// compiler sees that what is handed out is not the state.
+type output struct {
 	fx []Effect
-	// callRoom, tryRoom, decisionRoom and outcomeRoom are memory beside the effects for what may come.
+	// These are memory for what may come, nil where there is none: beside the effects, or in the room.
 	callRoom     *callRoom
 	tryRoom      *TryRun
 	decisionRoom *Decision
 	outcomeRoom  *Outcome
+	runRoom      *[1]ToolRun
 	// ownActions and ownBatch are set once the step has a copy of the state's that it may write to.
 	ownActions, ownBatch bool
+	// room is where that copy lies; nil for memory of its own.
+	room *Room
 }
 
 // Step is the machine: it returns the state after ev and what is to be done, which is read-only: state and effects share what they
 // point to, also with ev. Where ev does not fit, it returns st as it was and an [*EventError]. It never changes st.
-func Step(st State, ev Event) (State, []Effect, error) {
+func Step(st State, ev Event) (next State, effects []Effect, err error) {
 	if why := st.misfit(&ev); why != "" {
 		return st, nil, &EventError{st.Phase, ev.Kind, why}
 	}
-	s := step{State: st, ev: ev}
-	s.At = ev.At
-	if err := s.handle(); err != nil {
+	next = st
+	var out output
+	if err = (&step{&next, &out, &ev}).take(); err != nil {
 		return st, nil, err
 	}
-	return s.State, slices.Clip(s.fx), nil
+	return next, slices.Clip(out.fx), nil
+}
+
+// take takes the event, which fits as far as [State.misfit] can say. Where it returns an error, the state is of no use.
+func (s *step) take() error {
+	s.At = s.ev.At
+	return s.handle()
 }
 
 // misfit says why an event does not fit.
@@ -158,7 +173,7 @@ func (s *step) say(m message.Message) { s.Transcript, _ = s.Transcript.Add(&m) }
 // started begins a run: what belongs to the run before is cleared, what belongs to the session stays.
 func (s *step) started() error {
 	cfg := s.Config
-	s.State = State{
+	*s.State = State{
 		Config: cfg, Policy: &cfg.Policy, words: s.words, Session: s.Session, Transcript: s.Transcript,
 		At: s.At, Run: s.Run + 1, First: s.Session.Attempts().Len(), Opened: s.Opened, policies: s.words.policies,
 	}
@@ -184,9 +199,13 @@ func (s *step) woke() error {
 }
 
 func (s *step) adjusted() error {
-	p := policy.Fold(*s.Policy, *s.ev.Adjust)
-	s.Policy, s.policies = &p, policiesOf(&p)
+	s.adjust(s.ev.Adjust)
 	return nil
+}
+
+func (s *step) adjust(l *policy.Layer) {
+	p := policy.Fold(*s.Policy, *l)
+	s.Policy, s.policies = &p, policiesOf(&p)
 }
 
 func (s *step) dispatched() error { return s.reduce(s.ev.Reduced) }

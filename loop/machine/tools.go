@@ -115,19 +115,16 @@ func (s *step) run() error {
 // copyBatch gives the step a batch of its own to write to.
 func (s *step) copyBatch() *Batch {
 	if !s.ownBatch {
-		s.Batch, s.ownBatch = s.Batch.clone(), true
+		s.keep(s.Batch)
 	}
 	return s.Batch
 }
 
-// clone is the batch in memory of its own.
-func (b *Batch) clone() *Batch {
-	c := &struct {
-		Batch
-		one [1]BatchCall // most replies have one call
-	}{Batch: Batch{Native: b.Native, Cursor: b.Cursor}}
-	c.Calls = append(c.one[:0], b.Calls...)
-	return &c.Batch
+// keep gives the state a copy of a batch.
+func (s *step) keep(b *Batch) {
+	kept := s.room.batch()
+	kept.Native, kept.Calls, kept.Cursor = b.Native, append(kept.Calls[:0], b.Calls...), b.Cursor
+	s.Batch, s.ownBatch = &kept.Batch, true
 }
 
 // toolEnded takes the outcome of one call, in call order.
@@ -150,7 +147,7 @@ func (s *step) toolEnded() error {
 		return s.ran(b)
 	}
 	if !s.ownBatch {
-		s.Batch, s.ownBatch = b.clone(), true
+		s.keep(b)
 	}
 	if b.Cursor < len(b.Calls) {
 		return nil

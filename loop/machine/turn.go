@@ -42,7 +42,7 @@ func (s *step) ask() error {
 func (s *step) modelCall() *ModelCall {
 	call := s.newCall()
 	call.ModelCall = ModelCall{
-		Turn: s.Turn, Model: s.Model, At: s.appendPositions(call.one[:0]), Transport: s.Transport, Messages: s.Transcript.Len(),
+		Turn: s.Turn, Model: s.Model, At: s.room.told(s.appendPositions(call.one[:0])), Transport: s.Transport, Messages: s.Transcript.Len(),
 	}
 	return &call.ModelCall
 }

@@ -75,7 +75,7 @@ func (s *step) system() (string, error) {
 		return s.words.system.String(), nil
 	}
 	at := s.positions()[0]
-	st := s.State // what a template looks at is kept in memory of its own
+	st := *s.State // what a template looks at is kept in memory of its own
 	text, err := s.words.system.Render(feedback.NewData(viewOf(&st), at.Attempt, at.MaxAttempts, s.Config.Limits))
 	return text, prefix("system", err)
 }
