@@ -35,14 +35,7 @@ func (s *Schema) checkQuickly(doc []byte, lim Limits) (issues []fault.Issue, sur
 	if s.program == nil || len(doc) > lim.MaxBytes {
 		return nil, false
 	}
-	text := string(doc)
-	switch run(s.program, text, lim, reflect.Value{}, nil) {
-	case good:
-		return nil, true
-	case bad:
-		return s.narrow(text, lim)
-	}
-	return nil, false
+	return s.find(s.program, string(doc), lim, reflect.Value{})
 }
 
 // checkSlowly has the library check the whole document.

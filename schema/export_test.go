@@ -41,7 +41,7 @@ func Told(s *Schema, doc []byte) string {
 	if s.program == nil || len(doc) > s.limits.MaxBytes {
 		return "unsure"
 	}
-	return [...]string{"good", "bad", "unsure"}[run(s.program, string(doc), s.limits, reflect.Value{}, nil)]
+	return [...]string{"good", "bad", "unsure"}[decide(s.program, string(doc), s.limits, reflect.Value{})]
 }
 
 // Explained reports whether the program found by itself what is wrong with a document.
@@ -49,8 +49,8 @@ func Explained(s *Schema, doc []byte) bool {
 	if len(doc) > s.limits.MaxBytes {
 		return false
 	}
-	_, ok := s.narrow(string(doc), s.limits)
-	return ok
+	issues, sure := s.find(s.program, string(doc), s.limits, reflect.Value{})
+	return sure && len(issues) > 0
 }
 
 // ReadEitherWay reads a document by a walk of our own and by the library; nil where it is not strict.

@@ -11,65 +11,99 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// findings are what a walk finds when it goes on after the first fault: each value that its node refuses is handed to the
+// findings are what a walk finds that goes on after the first fault. Each value that its node refuses is handed to the
 // library alone, with the schema of its place, and what the library says there is what it would say of the whole. Members that
 // are missing or not allowed are told in the library's own kinds, so that all issues are made in one place.
 type findings struct {
-	schema *Schema
-	path   []string
-	room   [8]string // of most paths
+	schema *Schema // nil for a walk that only decides
 	issues []fault.Issue
 	read   int  // bytes that were read again
 	lost   bool // the library must judge the whole: it accepts what a node refused, or there are too many issues
+	depth  int
+	path   [maxPath]leg // to where the walk is, in its own memory: most documents have no fault
 }
 
-// narrow explains a document that a program refused; false where the library must.
-func (s *Schema) narrow(text string, lim Limits) ([]fault.Issue, bool) {
-	f := findings{schema: s, issues: make([]fault.Issue, 0, 2)}
-	f.path = f.room[:0]
-	if run(s.program, text, lim, reflect.Value{}, &f) != good || f.lost || len(f.issues) == 0 {
+// maxPath is how deep a fault may be. Of deeper ones the library tells.
+const maxPath = 12
+
+// leg leads from a container to a value in it: a member's name, or the place of an item.
+type leg struct {
+	name  string
+	index int // of an item; else -1
+}
+
+func (l *leg) token() string {
+	if l.index < 0 {
+		return l.name
+	}
+	return strconv.Itoa(l.index)
+}
+
+// find holds a document to a program, and puts its value into a variable where the program is bound to its type. Of a bad one it
+// finds everything that is wrong. It is false where the library must judge.
+func (s *Schema) find(n *node, text string, lim Limits, to reflect.Value) (issues []fault.Issue, sure bool) {
+	w := walk{cursor: cursor{text: text}, maxDepth: lim.MaxDepth}
+	w.found.schema = s
+	if w.run(n, to) != good || w.found.lost {
 		return nil, false
 	}
-	return fault.SortedIssues(f.issues), true
+	return fault.SortedIssues(w.found.issues), true
 }
 
-// item, member and leave keep the path of the walk. They and mark do nothing for no findings.
+// asked reports whether a walk goes on after the first fault, any whether there was one.
+func (f *findings) asked() bool { return f.schema != nil }
+func (f *findings) any() bool   { return len(f.issues) > 0 }
+
+// item, member and leave keep the path of the walk.
 func (f *findings) item(n int) {
-	if f != nil {
-		f.path = append(f.path, strconv.Itoa(n))
+	if f.depth < maxPath {
+		f.path[f.depth] = leg{index: n}
 	}
+	f.depth++
 }
 
 func (f *findings) member(name string) {
-	if f != nil {
-		f.path = append(f.path, name)
+	if f.depth < maxPath {
+		f.path[f.depth] = leg{name, -1}
 	}
+	f.depth++
 }
 
-func (f *findings) leave() {
-	if f != nil {
-		f.path = f.path[:len(f.path)-1]
+func (f *findings) leave() { f.depth-- }
+
+// legs are the path to where the walk is, as far as it is kept.
+func (f *findings) legs() []leg { return f.path[:min(f.depth, maxPath)] }
+
+// place is where the walk is.
+func (f *findings) place() []string {
+	legs := f.legs()
+	path := make([]string, len(legs))
+	for n := range legs {
+		path[n] = legs[n].token()
 	}
+	return path
 }
 
-func (f *findings) mark() int {
-	if f == nil {
-		return 0
+// tell adds an issue. Most documents have few.
+func (f *findings) tell(i fault.Issue) {
+	if f.issues == nil {
+		f.issues = make([]fault.Issue, 0, 2)
 	}
-	return len(f.issues)
+	f.issues = append(f.issues, i)
+	f.lost = f.lost || len(f.issues) > maxIssues || f.depth > maxPath
 }
 
 // add makes issues of what the library says of a value at the place of the walk.
 func (f *findings) add(err *jsonschema.ValidationError, value any) {
-	at := pointerOf(f.path)
+	path := f.place()
+	at := pointerOf(path)
 	for _, i := range (explainer{schema: f.schema, value: value}).flatten(err) {
 		if f.schema.echo {
-			i.Value = f.schema.echoed(f.path, value, i.Pointer)
+			i.Value = f.schema.echoed(path, value, i.Pointer)
 		}
 		i.Pointer = at + i.Pointer
-		f.issues = append(f.issues, i)
+		f.tell(i)
 	}
-	f.lost = f.lost || len(f.issues) > maxIssues
 }
 
 // missing tells which members of an object are required and not there: a bit each.
@@ -79,7 +113,7 @@ func (f *findings) missing(n *node, absent uint64) {
 		if absent>>at&1 == 0 || f.recall(n, why) {
 			continue
 		}
-		mark := f.mark()
+		mark := len(f.issues)
 		f.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: &kind.Required{Missing: []string{m.name}}}, nil)
 		f.settle(n, why, mark)
 	}
@@ -87,7 +121,7 @@ func (f *findings) missing(n *node, absent uint64) {
 
 // refuseScalar has the library explain a string, number, boolean or null, unless it did so before of one like it.
 func (f *findings) refuseScalar(n *node, v *scalar) verdict {
-	why, mark := n.misfit(v), f.mark()
+	why, mark := n.misfit(v), len(f.issues)
 	if f.recall(n, why) {
 		return when(!f.lost).orUnsure()
 	}
@@ -124,7 +158,7 @@ func (w *walk) refuse(n *node, text string, mark int) verdict {
 
 // refuseMember tells that an object does not allow the member the walk is at.
 func (w *walk) refuseMember(n *node, name, text string) verdict {
-	f, why := w.found, misfitUnknown|misfit(kindIn(text))
+	f, why := &w.found, misfitUnknown|misfit(kindIn(text))
 	if f.recall(n, why) {
 		return when(!f.lost).orUnsure()
 	}
@@ -132,12 +166,11 @@ func (w *walk) refuseMember(n *node, name, text string) verdict {
 	if !ok {
 		return unsure
 	}
-	mark := f.mark()
-	above := *f
-	above.path = f.path[:len(f.path)-1]
+	mark := len(f.issues)
+	f.leave() // the object is what the library would tell of
 	k := &kind.AdditionalProperties{Properties: []string{name}}
-	above.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: k}, map[string]any{name: value})
-	f.issues, f.lost = above.issues, above.lost
+	f.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: k}, map[string]any{name: value})
+	f.member(name)
 	f.settle(n, why, mark)
 	return when(!f.lost).orUnsure()
 }

@@ -84,12 +84,13 @@ func (f *findings) recall(n *node, why misfit) bool {
 		if r.why != why {
 			continue
 		}
-		if f.isAt(r.place) {
-			f.issues = append(f.issues, r.told...)
-		} else {
+		if !f.isAt(r.place) {
 			f.retell(r.issues)
+			return true
 		}
-		f.lost = f.lost || len(f.issues) > maxIssues
+		for _, i := range r.told {
+			f.tell(i)
+		}
 		return true
 	}
 	return false
@@ -97,17 +98,19 @@ func (f *findings) recall(n *node, why misfit) bool {
 
 // retell tells issues whose pointers begin at the place of the walk.
 func (f *findings) retell(issues []fault.Issue) {
-	at, mark := pointerOf(f.path), len(f.issues)
+	at, mark := pointerOf(f.place()), len(f.issues)
 	for _, i := range issues {
 		i.Pointer = at + i.Pointer
-		f.issues = append(f.issues, i)
+		f.tell(i)
 	}
 	f.schema.tellOptional(f.issues[mark:])
 }
 
 // isAt reports whether the walk is at a place. Of names that a pointer escapes it is not sure.
 func (f *findings) isAt(place string) bool {
-	for _, tok := range f.path {
+	legs := f.legs()
+	for n := range legs {
+		tok := legs[n].token()
 		rest, ok := strings.CutPrefix(place, "/")
 		if !ok || !strings.HasPrefix(rest, tok) || strings.ContainsAny(tok, "~/") {
 			return false
@@ -123,9 +126,9 @@ const maxKept = 256
 // settle adds to the issues from mark on what may be left out, and keeps what the library has said of a misfit.
 func (f *findings) settle(n *node, why misfit, mark int) {
 	fresh, place := f.issues[mark:], ""
-	keeps := n.said != nil && !f.schema.echo && why>>8 != 0
+	keeps := n.said != nil && !f.schema.echo && why>>8 != 0 && f.depth <= maxPath
 	if keeps {
-		place = pointerOf(f.path)
+		place = pointerOf(f.place())
 	}
 	if !keeps || len(place) > maxKept {
 		f.schema.tellOptional(fresh)

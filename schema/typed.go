@@ -138,18 +138,12 @@ func (t *Typed[T]) WithLimits(l Limits) (*Typed[T], error) {
 // value is the zero value. Strings of a document of up to 4 KiB share one copy of it; those of a larger one stand alone.
 func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) { return t.decode(doc, t.schema.limits) }
 
-func (t *Typed[T]) decode(doc []byte, lim Limits) (T, []fault.Issue) {
-	if len(doc) > lim.MaxBytes {
-		return t.explain(doc, lim)
-	}
-	text := string(doc)
-	v, told := t.quickly(doc, text, lim)
-	if told == good {
-		return v, nil
-	}
-	var zero T
-	if told == bad && !t.asks && t.schema.program != nil {
-		if issues, ok := t.schema.narrow(text, lim); ok {
+func (t *Typed[T]) decode(doc []byte, lim Limits) (v T, issues []fault.Issue) {
+	if len(doc) <= lim.MaxBytes {
+		if issues, sure := t.quickly(doc, string(doc), lim, &v); sure && len(issues) == 0 {
+			return v, nil
+		} else if sure {
+			var zero T
 			return zero, issues
 		}
 	}
@@ -157,30 +151,32 @@ func (t *Typed[T]) decode(doc []byte, lim Limits) (T, []fault.Issue) {
 }
 
 // quickly is the fast path: the program, and of what it does not know the decoder and the rules.
-func (t *Typed[T]) quickly(doc []byte, text string, lim Limits) (T, verdict) {
+func (t *Typed[T]) quickly(doc []byte, text string, lim Limits, v *T) (issues []fault.Issue, sure bool) {
 	if t.bound != nil {
-		if v, told := t.byProgram(text, lim); told != unsure {
-			return v, told
+		if issues, sure = t.byProgram(text, lim, v); sure {
+			return issues, true
 		}
 	}
-	return t.byDecoder(doc, lim)
+	return nil, t.byDecoder(doc, lim, v)
 }
 
-func (t *Typed[T]) byProgram(text string, lim Limits) (T, verdict) {
-	var v T
-	told := run(t.bound, text, lim, reflect.ValueOf(&v).Elem(), nil)
-	if told == good && (t.asks && t.rules(&v) != nil || !t.agrees(&v)) {
-		told = unsure
+func (t *Typed[T]) byProgram(text string, lim Limits, v *T) (issues []fault.Issue, sure bool) {
+	to := reflect.ValueOf(v).Elem()
+	if t.asks {
+		sure = decide(t.bound, text, lim, to) == good && t.rules(v) == nil
+	} else {
+		issues, sure = t.schema.find(t.bound, text, lim, to)
 	}
-	return v, told
+	return issues, sure && (len(issues) > 0 || t.agrees(v))
 }
 
-func (t *Typed[T]) byDecoder(doc []byte, lim Limits) (T, verdict) {
-	var v T
-	if t.strict || !t.plain(doc, lim) || json.Unmarshal(doc, &v, decodeOptions) != nil || t.rules(&v) != nil || !t.agrees(&v) {
-		return v, unsure
+func (t *Typed[T]) byDecoder(doc []byte, lim Limits, v *T) bool {
+	var fresh T
+	if t.strict || !t.plain(doc, lim) || json.Unmarshal(doc, &fresh, decodeOptions) != nil || t.rules(&fresh) != nil || !t.agrees(&fresh) {
+		return false
 	}
-	return v, good
+	*v = fresh
+	return true
 }
 
 // agrees asks the type itself about a value that all else finds good.

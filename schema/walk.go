@@ -12,16 +12,21 @@ import (
 type walk struct {
 	cursor
 	depth, maxDepth int
-	found           *findings // nil while it is only decided
+	found           findings // once there is a fault in it, nothing more is put into variables
 }
 
-// run holds a document to a program, and puts its value into a variable where the program is bound to its type. The document is
-// no longer than the limits allow.
-func run(n *node, text string, lim Limits, to reflect.Value, found *findings) verdict {
-	if !utf8.ValidString(text) {
+// decide holds a document to a program, and puts its value into a variable where the program is bound to its type. It stops at the
+// first fault.
+func decide(n *node, text string, lim Limits, to reflect.Value) verdict {
+	w := walk{cursor: cursor{text: text}, maxDepth: lim.MaxDepth}
+	return w.run(n, to)
+}
+
+// run walks the whole document, which is no longer than the limits allow.
+func (w *walk) run(n *node, to reflect.Value) verdict {
+	if !utf8.ValidString(w.text) {
 		return unsure
 	}
-	w := walk{cursor: cursor{text: text}, maxDepth: lim.MaxDepth, found: found}
 	told := w.value(n, to)
 	if told == good && !w.ends() {
 		return unsure
@@ -43,14 +48,16 @@ func (w *walk) value(n *node, to reflect.Value) verdict {
 	}
 	told := n.judge(&v)
 	switch {
-	case told == bad && w.found != nil:
+	case told == bad && w.found.asked():
 		return w.found.refuseScalar(n, &v)
-	case told == good && n.bind.kind == bindOther:
+	case told != good || w.found.any():
+		return told
+	case n.bind.kind == bindOther:
 		return decode(w.text[start:w.at], to)
-	case told == good && n.bind.kind != bindNothing:
+	case n.bind.kind != bindNothing:
 		return w.set(n.bind, &v, to)
 	}
-	return told
+	return good
 }
 
 // scalar reads a scalar; false where there is none.
@@ -118,12 +125,12 @@ func smallInt(text string) (n int64) {
 
 // container walks an object or an array, and asks the branches of its node about it as a whole.
 func (w *walk) container(n *node, to reflect.Value, kind kinds) verdict {
-	start, mark := w.at, w.found.mark()
+	start, mark := w.at, len(w.found.issues)
 	fits := n.allows(kind) && !n.never && n.values == nil
 	switch {
 	case n.format != nil:
 		return unsure
-	case !fits && w.found == nil:
+	case !fits && !w.found.asked():
 		return bad
 	case !fits:
 		n, to = n.unfit(), reflect.Value{}
@@ -132,10 +139,10 @@ func (w *walk) container(n *node, to reflect.Value, kind kinds) verdict {
 	if told == good && n.more != nil {
 		told = w.ask(n.more, start)
 	}
-	if told == bad && w.found != nil {
+	if told == bad && w.found.asked() {
 		return w.refuse(n, w.text[start:w.at], mark)
 	}
-	if told == good && n.bind.kind == bindOther {
+	if told == good && n.bind.kind == bindOther && !w.found.any() {
 		return decode(w.text[start:w.at], to)
 	}
 	return told
@@ -150,7 +157,7 @@ func (n *node) unfit() *node {
 }
 
 func (w *walk) inside(n *node, to reflect.Value, kind kinds) verdict {
-	if w.depth == w.maxDepth || !n.bind.takes(kind) {
+	if w.depth == w.maxDepth || !n.bind.takes(kind) && !w.found.any() {
 		return unsure
 	}
 	w.depth++
@@ -175,13 +182,13 @@ func (w *walk) ask(b *branches, start int) verdict {
 func (w *walk) array(n *node, to reflect.Value) verdict {
 	w.at++
 	var list, elem reflect.Value
-	bound := n.bind.kind == bindSlice
+	bound := n.bind.kind == bindSlice && !w.found.any()
 	if bound {
 		list = n.bind.pointee(to)
 	}
 	count, texts := 0, []string(nil)
 	for more := w.peek() != ']'; more; more = w.eat(',') {
-		if bound {
+		if bound && !w.found.any() {
 			elem = extend(list, count)
 		}
 		w.found.item(count)

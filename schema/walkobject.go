@@ -24,7 +24,10 @@ const fewNames = 16
 
 func (w *walk) object(n *node, to reflect.Value) verdict {
 	w.at++
-	o := object{objectTests: n.object, node: n, to: n.bind.open(to)}
+	o := object{objectTests: n.object, node: n}
+	if !w.found.any() {
+		o.to = n.bind.open(to)
+	}
 	for more := w.peek() != '}'; more; more = w.eat(',') {
 		w.peek()
 		name, shared, ok := w.str()
@@ -40,7 +43,7 @@ func (w *walk) object(n *node, to reflect.Value) verdict {
 		return unsure
 	}
 	if missing := o.required &^ o.seen; missing != 0 {
-		if w.found == nil {
+		if !w.found.asked() {
 			return bad
 		}
 		w.found.missing(n, missing)
@@ -51,7 +54,7 @@ func (w *walk) object(n *node, to reflect.Value) verdict {
 func (w *walk) member(o *object, name string, shared bool) verdict {
 	if o.objectTests.names != nil {
 		v := scalar{kind: kindString, text: name}
-		if told := o.objectTests.names.judge(&v); told == unsure || told == bad && w.found == nil {
+		if told := o.objectTests.names.judge(&v); told == unsure || told == bad && !w.found.asked() {
 			return told
 		} else if told == bad {
 			o.refused = true
@@ -76,7 +79,7 @@ func (w *walk) named(o *object, at int) verdict {
 	}
 	o.seen |= 1 << at
 	o.next = at + 1
-	if o.to.kind != bindStruct {
+	if o.to.kind != bindStruct || w.found.any() {
 		return w.value(m.node, reflect.Value{})
 	}
 	to := o.to.value.Field(m.field)
@@ -88,7 +91,7 @@ func (w *walk) named(o *object, at int) verdict {
 
 // other walks a member the schema does not name.
 func (w *walk) other(o *object, name string, shared bool) verdict {
-	if o.closed && w.found == nil {
+	if o.closed && !w.found.asked() {
 		return bad
 	}
 	if o.to.kind == bindMap || o.to.kind == bindTexts {
@@ -178,12 +181,19 @@ func (w *walk) textEntry(o *object, name string) verdict {
 	if _, twice := o.to.texts[name]; twice {
 		return unsure
 	}
+	if b := w.peek(); b == '{' || b == '[' {
+		o.to.texts[name] = ""
+		return w.value(o.rest, reflect.Value{})
+	}
 	var v scalar
-	if b := w.peek(); b == '{' || b == '[' || !w.scalar(&v) {
+	if !w.scalar(&v) {
 		return unsure
 	}
 	told := o.rest.judge(&v)
-	if told == good && v.kind != kindString {
+	switch {
+	case told == bad && w.found.asked():
+		told = w.found.refuseScalar(o.rest, &v)
+	case told == good && v.kind != kindString && !w.found.any():
 		return unsure
 	}
 	if v.shared && len(w.text) > maxShared {
