@@ -34,7 +34,7 @@ func (l *lowering) bind(n *node, t reflect.Type) []field {
 	case bindNothing:
 		l.unknown = true
 	case bindOther:
-		n.bind.pointers = 0 // the decoder follows them itself
+		n.bind.pointers, l.other = 0, true // the decoder follows them itself
 	case bindInt, bindUint, bindFloat:
 		n.bind.bits = t.Bits()
 	case bindSlice:

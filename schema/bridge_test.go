@@ -25,6 +25,7 @@ type bridged struct {
 	decode  func([]byte) []fault.Issue
 	quickly func([]byte) (any, []fault.Issue)
 	slowly  func([]byte) (any, []fault.Issue)
+	read    func(string) (any, []byte, []fault.Issue)
 	shown   *schema.Schema
 	checked *schema.Schema
 	strict  bool
@@ -48,6 +49,11 @@ func bridgedOf[T any](name, good string) bridged {
 		},
 		quickly: func(doc []byte) (any, []fault.Issue) { return typed.Decode(doc) },
 		slowly:  func(doc []byte) (any, []fault.Issue) { return schema.DecodeSlowly(typed, doc) },
+		read: func(text string) (any, []byte, []fault.Issue) {
+			var v T
+			form, issues := typed.Read(text, &v)
+			return v, form, issues
+		},
 		checked: typed.Schema(), strict: name == "foreign",
 	}
 }

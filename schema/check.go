@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // Check reports everything that is wrong with doc, in canonical order and at most 1000 issues; nil means it is good.
@@ -22,20 +23,33 @@ func (s *Schema) Check(doc []byte) []fault.Issue {
 	return s.checkDocument(doc)
 }
 
+// Read checks a text, and returns its canonical form too: nil where it has none, for then it is not strict JSON, and the issue says
+// why. Safe for concurrent use.
+func (s *Schema) Read(text string) (form []byte, issues []fault.Issue) {
+	form, _ = canon.Text(text)
+	if s.whole != nil {
+		return form, s.whole([]byte(text), s.limits)
+	}
+	if issues, sure := s.checkQuickly(text, s.limits); sure {
+		return form, issues
+	}
+	return form, s.checkSlowly([]byte(text))
+}
+
 // checkDocument checks by the schema alone.
 func (s *Schema) checkDocument(doc []byte) []fault.Issue {
-	if issues, sure := s.checkQuickly(doc, s.limits); sure {
+	if issues, sure := s.checkQuickly(string(doc), s.limits); sure {
 		return issues
 	}
 	return s.checkSlowly(doc)
 }
 
 // checkQuickly checks by the program; false where the library must judge.
-func (s *Schema) checkQuickly(doc []byte, lim Limits) (issues []fault.Issue, sure bool) {
-	if s.program == nil || len(doc) > lim.MaxBytes {
+func (s *Schema) checkQuickly(text string, lim Limits) (issues []fault.Issue, sure bool) {
+	if s.program == nil || len(text) > lim.MaxBytes {
 		return nil, false
 	}
-	return s.find(s.program, string(doc), lim, reflect.Value{})
+	return s.find(s.program, text, lim, reflect.Value{})
 }
 
 // checkSlowly has the library check the whole document.

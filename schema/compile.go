@@ -48,7 +48,7 @@ func Compile(doc []byte) (*Schema, error) {
 		return nil, err
 	}
 	return &Schema{
-		text: compact(doc), tree: tree, compiled: compiled, program: lower(compiled, nil, nil), echo: hasEcho(tree),
+		text: compact(doc), tree: tree, compiled: compiled, program: lower(compiled, nil), echo: hasEcho(tree),
 		limits: DefaultLimits(),
 	}, nil
 }

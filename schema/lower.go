@@ -12,21 +12,27 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// lower makes a program of a compiled schema, and of a Go type where values are to be put into one. It returns nil where the
-// schema or the type has anything that programs do not know.
-func lower(root *jsonschema.Schema, judges map[string]judge, t reflect.Type) *node {
+// lower makes a program of a compiled schema. It returns nil where the schema has anything that programs do not know.
+func lower(root *jsonschema.Schema, judges map[string]judge) *node {
+	n, _ := lowerTo(nil, root, judges)
+	return n
+}
+
+// lowerTo is lower for values that are put into variables of a Go type. They are plain where each is the same however it is written:
+// where no type reads JSON of its own.
+func lowerTo(t reflect.Type, root *jsonschema.Schema, judges map[string]judge) (n *node, plain bool) {
 	if loops(root) {
-		return nil
+		return nil, false
 	}
 	l := &lowering{judges: judges, made: map[placed]*node{}, orNull: map[*node]*node{}}
-	n := l.node(root, t)
+	n = l.node(root, t)
 	if l.unknown {
-		return nil
+		return nil, false
 	}
 	for _, n := range l.made {
 		l.complete(n)
 	}
-	return n
+	return n, !l.other
 }
 
 type lowering struct {
@@ -34,6 +40,7 @@ type lowering struct {
 	made    map[placed]*node
 	orNull  map[*node]*node // nodes that are to be another one or null
 	unknown bool
+	other   bool // some value is left to the decoder
 }
 
 // complete makes a node that is another one or null a copy of that, once all are made.
@@ -246,35 +253,34 @@ func (l *lowering) list(s *jsonschema.Schema, elem reflect.Type) *listTests {
 	case *jsonschema.Schema:
 		t.items = l.node(items, elem)
 	case nil:
-		if t.items = l.unsaid(elem); s.Items2020 != nil {
-			t.items = l.node(s.Items2020, elem)
-		}
+		t.items = l.sub(s.Items2020, elem)
 	default:
 		l.unknown = true
 	}
 	return t
 }
 
-// unsaid is what items and members are held to of which the schema says nothing.
-func (l *lowering) unsaid(t reflect.Type) *node {
-	if t == nil {
+// sub is what items and members are held to; of those that no schema is for, anything will do.
+func (l *lowering) sub(s *jsonschema.Schema, t reflect.Type) *node {
+	switch {
+	case s != nil:
+		return l.node(s, t)
+	case t == nil:
 		return anything
 	}
 	n := *anything
-	n.bind.kind = bindOther
+	n.bind.kind, l.other = bindOther, true
 	return &n
 }
 
 func (l *lowering) object(s *jsonschema.Schema, elem reflect.Type, fields []field) *objectTests {
-	t := &objectTests{rest: l.unsaid(elem), min: countOr(s.MinProperties, 0), max: countOr(s.MaxProperties, -1)}
-	switch additional := s.AdditionalProperties.(type) {
-	case *jsonschema.Schema:
-		if t.rest = l.node(additional, elem); additional.Bool != nil && !*additional.Bool {
-			l.unknown = true // drafts differ in whose fault that is
-		}
-	case bool:
-		t.closed = !additional
+	t := &objectTests{min: countOr(s.MinProperties, 0), max: countOr(s.MaxProperties, -1)}
+	additional, _ := s.AdditionalProperties.(*jsonschema.Schema)
+	if t.rest = l.sub(additional, elem); additional != nil && additional.Bool != nil && !*additional.Bool {
+		l.unknown = true // drafts differ in whose fault that is
 	}
+	allowed, said := s.AdditionalProperties.(bool)
+	t.closed = said && !allowed
 	if elem != nil && len(s.Properties)+len(s.Required) > 0 {
 		l.unknown = true // all members of a map are of the rest
 	}

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -25,7 +26,20 @@ func sameAsSlowly(t require.TestingT, b bridged, doc []byte) (bySchema, all []fa
 	require.Equal(t, wanted, issues, "%s: issues\n%s", b.name, doc)
 	require.Equal(t, want, value, "%s: value\n%s", b.name, doc)
 	require.Equal(t, wanted, b.checked.Check(doc), "%s: Check\n%s", b.name, doc)
+	sameWhenRead(t, b, doc, wanted)
 	return schema.CheckBySchema(b.checked, doc), issues
+}
+
+// sameWhenRead holds what is read of a text to what its canonical form decodes into.
+func sameWhenRead(t require.TestingT, b bridged, doc []byte, wanted []fault.Issue) {
+	value, form, issues := b.read(string(doc))
+	canonical, err := canon.JSON(doc)
+	require.Equal(t, canonical, form, "%s: form\n%s", b.name, doc)
+	require.Equal(t, wanted, issues, "%s: issues when read\n%s", b.name, doc)
+	if err == nil && len(issues) == 0 {
+		want, _ := b.slowly(canonical)
+		require.Equal(t, want, value, "%s: value when read\n%s", b.name, doc)
+	}
 }
 
 // sameVerdict holds the program of a schema to the library.
@@ -37,6 +51,8 @@ func sameVerdict(t require.TestingT, s *schema.Schema, doc []byte) []fault.Issue
 	}
 	require.Equal(t, want, schema.CheckBySchema(s, doc), "%s\n%s", s.JSON(), doc)
 	require.Equal(t, want, schema.CheckBySchema(s, doc), "once more, by what was kept: %s\n%s", s.JSON(), doc)
+	_, issues := s.Read(string(doc))
+	require.Equal(t, s.Check(doc), issues, "read: %s\n%s", s.JSON(), doc)
 	return want
 }
 
@@ -245,4 +261,52 @@ func TestManyAtOnceAreToldTheSame(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// rawed keeps a member as it is written.
+type rawed struct {
+	Name string          `json:"name"`
+	Raw  json.RawMessage `json:"raw"`
+}
+
+func TestReadGivesTheValueOfTheCanonicalForm(t *testing.T) {
+	typed, err := schema.For[rawed]()
+	require.NoError(t, err)
+	var v rawed
+	form, issues := typed.Read(`{"raw": {"b" :1, "a":"\u0061"}, "name":"x"}`, &v)
+	require.Empty(t, issues)
+	assert.Equal(t, `{"name":"x","raw":{"a":"a","b":1}}`, string(form))
+	assert.Equal(t, rawed{Name: "x", Raw: json.RawMessage(`{"a":"a","b":1}`)}, v)
+}
+
+func TestReadTellsWhatIsWrongWithTheText(t *testing.T) {
+	typed, err := schema.For[order]()
+	require.NoError(t, err)
+	small, err := typed.WithLimits(schema.Limits{MaxBytes: 8, MaxDepth: 2})
+	require.NoError(t, err)
+	raw, err := compile(t, `{"type":"object"}`).WithLimits(schema.Limits{MaxBytes: 8, MaxDepth: 2})
+	require.NoError(t, err)
+	for text, rule := range map[string]string{`{"id":`: fault.RuleSyntax, `{"a":[[]]}`: fault.RuleSize, `{"a": 1, "a": 2}`: fault.RuleSize, "{\"\xff\"": fault.RuleInvalidUTF8} {
+		var v order
+		form, issues := small.Read(text, &v)
+		require.Equal(t, small.Schema().Check([]byte(text)), issues, text)
+		assert.Equal(t, rule, issues[0].Rule, text)
+		want, _ := canon.JSON([]byte(text))
+		assert.Equal(t, want, form, text)
+		form, issues = raw.Read(text)
+		assert.Equal(t, raw.Check([]byte(text)), issues, text)
+		assert.Equal(t, want, form, text)
+	}
+}
+
+// A fault may stand deeper than the path to it is kept: the library tells of it.
+func TestFaultsOfDeepPlaces(t *testing.T) {
+	s := compile(t, `{"properties":{"a":{"$ref":"#"},"n":{"type":"integer"}},"additionalProperties":false,"required":["n"]}`)
+	for depth := range 20 {
+		for _, leaf := range []string{`{"n":"x"}`, `{"n":1,"m":1}`, `{}`, `{"n":1,"a":{"n":0,"m":[]}}`} {
+			doc := []byte(strings.Repeat(`{"n":1,"a":`, depth) + leaf + strings.Repeat("}", depth))
+			require.NotEmpty(t, sameVerdict(t, s, doc), depth)
+			require.True(t, depth > 10 || schema.Explained(s, doc), "%d %s", depth, leaf)
+		}
+	}
 }

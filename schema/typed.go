@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // decodeOptions are those of the one decoder: exact names, no unknown members; strict text is its default.
@@ -24,6 +25,7 @@ type Typed[T any] struct {
 	strict bool  // both the schema and the rules must judge
 	asks   bool  // the rules judge what no schema can say
 	bound  *node // the program that puts values into a T; nil where there is none
+	plain  bool  // the program makes the same of all texts that say the same
 	rules  func(*T) error
 	issues func(*T) []fault.Issue
 }
@@ -71,10 +73,11 @@ func forType[T any](t reflect.Type) (*Typed[T], error) {
 	}
 	s := &Schema{text: shown, tree: tree, compiled: compiled, judges: b.judges, echo: hasEcho(tree), limits: DefaultLimits()}
 	typed := &Typed[T]{schema: s, strict: b.strict, asks: b.strict || b.relates, rules: rulesFor[T](t), issues: issuesFor[T]()}
-	s.program, typed.bound = lower(compiled, b.judges, nil), lower(compiled, b.judges, t)
+	s.program = lower(compiled, b.judges)
+	typed.bound, typed.plain = lowerTo(t, compiled, b.judges)
 	s.whole = func(doc []byte, lim Limits) []fault.Issue {
 		if typed.saysAll() {
-			if issues, sure := s.checkQuickly(doc, lim); sure {
+			if issues, sure := s.checkQuickly(string(doc), lim); sure {
 				return issues
 			}
 		}
@@ -139,28 +142,47 @@ func (t *Typed[T]) WithLimits(l Limits) (*Typed[T], error) {
 func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) { return t.decode(doc, t.schema.limits) }
 
 func (t *Typed[T]) decode(doc []byte, lim Limits) (v T, issues []fault.Issue) {
-	if len(doc) <= lim.MaxBytes {
-		if issues, sure := t.quickly(doc, string(doc), lim, &v); sure && len(issues) == 0 {
-			return v, nil
-		} else if sure {
-			var zero T
-			return zero, issues
-		}
+	if issues, sure := t.byProgram(string(doc), lim, &v); sure && len(issues) == 0 {
+		return v, nil
+	} else if sure {
+		var zero T
+		return zero, issues
 	}
-	return t.explain(doc, lim)
+	return t.withoutProgram(doc, lim)
 }
 
-// quickly is the fast path: the program, and of what it does not know the decoder and the rules.
-func (t *Typed[T]) quickly(doc []byte, text string, lim Limits, v *T) (issues []fault.Issue, sure bool) {
-	if t.bound != nil {
-		if issues, sure = t.byProgram(text, lim, v); sure {
-			return issues, true
+// Read puts a text's value into v, which should be fresh, and returns the canonical form of the text; or it says everything
+// that is wrong with it, in canonical order. With issues v is of no use. The form is nil where the text has none: then it is not
+// strict JSON, and the issue says why. Strings of a text of up to 4 KiB share its memory; those of a larger one stand alone.
+//
+// What is put into v is that of the canonical form, for types that can tell the difference.
+func (t *Typed[T]) Read(text string, v *T) (form []byte, issues []fault.Issue) {
+	form, err := canon.Text(text)
+	if err == nil && len(text) <= t.schema.limits.MaxBytes {
+		if issues, read := t.readForm(text, form, v); read {
+			return form, issues
 		}
 	}
-	return nil, t.byDecoder(doc, lim, v)
+	return form, t.schema.Check([]byte(text)) // of what cannot be read the first fault is told, and that of the form may be another
 }
 
+// readForm reads a text by its canonical form; false where that cannot be read.
+func (t *Typed[T]) readForm(text string, form []byte, v *T) (issues []fault.Issue, read bool) {
+	if !t.plain {
+		text = string(form)
+	}
+	issues, sure := t.byProgram(text, t.schema.limits, v)
+	if !sure {
+		*v, issues = t.withoutProgram(form, t.schema.limits)
+	}
+	return issues, len(issues) == 0 || issues[0].Source != fault.FromJSON
+}
+
+// byProgram is the fast path; false where it is not sure.
 func (t *Typed[T]) byProgram(text string, lim Limits, v *T) (issues []fault.Issue, sure bool) {
+	if t.bound == nil || len(text) > lim.MaxBytes {
+		return nil, false
+	}
 	to := reflect.ValueOf(v).Elem()
 	if t.asks {
 		sure = decide(t.bound, text, lim, to) == good && t.rules(v) == nil
@@ -170,13 +192,12 @@ func (t *Typed[T]) byProgram(text string, lim Limits, v *T) (issues []fault.Issu
 	return issues, sure && (len(issues) > 0 || t.agrees(v))
 }
 
-func (t *Typed[T]) byDecoder(doc []byte, lim Limits, v *T) bool {
-	var fresh T
-	if t.strict || !t.plain(doc, lim) || json.Unmarshal(doc, &fresh, decodeOptions) != nil || t.rules(&fresh) != nil || !t.agrees(&fresh) {
-		return false
+// withoutProgram has the decoder and the rules decide where they can, and else the library.
+func (t *Typed[T]) withoutProgram(doc []byte, lim Limits) (v T, issues []fault.Issue) {
+	if !t.strict && t.decodable(doc, lim) && json.Unmarshal(doc, &v, decodeOptions) == nil && t.rules(&v) == nil && t.agrees(&v) {
+		return v, nil
 	}
-	*v = fresh
-	return true
+	return t.explain(doc, lim)
 }
 
 // agrees asks the type itself about a value that all else finds good.
@@ -185,8 +206,8 @@ func (t *Typed[T]) agrees(v *T) bool { return t.issues == nil || t.issues(v) == 
 // saysAll reports whether the program of the schema judges by all that Decode does.
 func (t *Typed[T]) saysAll() bool { return !t.asks && t.issues == nil }
 
-// plain reports whether the decoder alone can be trusted with a document.
-func (t *Typed[T]) plain(doc []byte, lim Limits) bool {
+// decodable reports whether the decoder alone can be trusted with a document.
+func (t *Typed[T]) decodable(doc []byte, lim Limits) bool {
 	if len(doc) > lim.MaxBytes {
 		return false
 	}

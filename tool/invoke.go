@@ -100,18 +100,18 @@ func (o *Outcome) fail(err error) {
 	}
 }
 
-// try makes a call ready. It is false where a type that has a say in that panicked: whoever makes the call will be told.
-func (t *Tool) try(args []byte) (r *Ready, issues []fault.Issue, ok bool) {
+// try makes a call ready, of arguments as they were written. It is false where a type that has a say in that panicked: whoever makes
+// the call will be told.
+func (t *Tool) try(text string) (r *Ready, form []byte, issues []fault.Issue, ok bool) {
 	defer func() {
 		if recover() != nil {
-			r, issues, ok = nil, nil, false
+			r, ok = nil, false
 		}
 	}()
-	c, issues := t.ready(args)
-	if len(issues) > 0 {
-		return nil, issues, true
+	if r, form, issues = t.maker.read(text); r != nil {
+		r.tool = t
 	}
-	return &Ready{tool: t, args: args, call: c}, nil, true
+	return r, form, issues, true
 }
 
 func (t *Tool) safely(ctx context.Context, c call, args []byte) (result []byte, issues []fault.Issue, err error) {
@@ -121,7 +121,7 @@ func (t *Tool) safely(ctx context.Context, c call, args []byte) (result []byte, 
 		}
 	}()
 	if c == nil {
-		if c, issues = t.ready(args); len(issues) > 0 {
+		if c, issues = t.maker.decode(args); len(issues) > 0 {
 			return nil, issues, nil
 		}
 	}

@@ -139,15 +139,12 @@ func (in *reader) native(checked *Checked, c *message.Call) {
 	if text == "" {
 		text = "{}"
 	}
-	args, err := canon.Text(text)
-	if native := in.settings.of(t.name).Native; err != nil && allowed(native) {
+	in.check(checked, t, text)
+	if native := in.settings.of(t.name).Native; checked.Arguments == nil && allowed(native) {
 		if value, repairs, _ := extract.Value(text, in.settings.options()); value != nil {
-			text, checked.Repairs = string(value), kept(native, repairs)
-			args, _ = canon.JSON(value)
+			checked.Repairs = kept(native, repairs)
+			in.check(checked, t, string(value))
 		}
-	}
-	if !in.prepare(checked, t, len(text), args) {
-		checked.judge(t.Check([]byte(text)))
 	}
 }
 
@@ -172,8 +169,7 @@ func (in *reader) found(checked *Checked, text string, c *extract.Call) {
 		checked.Issues = brokenIssues(text, c.Broken, "the arguments as one JSON object")
 		return
 	}
-	args, _ := canon.JSON(c.Arguments)
-	in.check(checked, t, c.Arguments, args)
+	in.check(checked, t, string(c.Arguments))
 	if !checked.Good() {
 		in.unwrap(checked, t, c)
 	}
@@ -182,31 +178,21 @@ func (in *reader) found(checked *Checked, text string, c *extract.Call) {
 	}
 }
 
-// check checks arguments, in canonical form where they have one.
-func (in *reader) check(c *Checked, t *Tool, text, args []byte) {
-	if !in.prepare(c, t, len(text), args) {
-		c.judge(t.Check(text))
+// check checks arguments as they were written, and keeps what good ones are made into, where that is wanted.
+func (in *reader) check(c *Checked, t *Tool, text string) {
+	var issues []fault.Issue
+	tried := false
+	if in.keeps {
+		in.made, c.Arguments, issues, tried = t.try(text)
 	}
-}
-
-// prepare checks arguments that are kept in the canonical form that they will be run with. That says the same as their text does,
-// but of its size, and of which place comes first. It is false where the text must be checked.
-func (in *reader) prepare(c *Checked, t *Tool, size int, args []byte) (checked bool) {
-	c.Arguments = args
-	if !in.keeps || args == nil || size > t.limits.MaxBytes {
-		return false
+	if !tried {
+		c.Arguments, issues = t.schema.Read(text)
 	}
-	made, issues, ok := t.try(args)
-	if !ok || len(issues) > 0 && issues[0].Source == fault.FromJSON {
-		return false // only the first fault of a text that cannot be read is told
-	}
-	in.made = made
 	c.judge(issues)
-	return true
 }
 
 func (c *Checked) judge(issues []fault.Issue) {
-	if c.Issues = issues; len(issues) > 0 {
+	if c.Class, c.Issues = "", issues; len(issues) > 0 {
 		c.Class = fault.ToolValidation
 	}
 }

@@ -20,13 +20,19 @@ type Tool struct {
 	description string
 	schema      *schema.Schema
 	limits      schema.Limits
-	ready       ready
-	bind        func(schema.Limits) (ready, error)
+	maker       maker
 }
 
-// ready checks arguments within some limits, and makes a call of good ones: behind the generic edge, arguments and results are
+// maker checks arguments within some limits, and makes calls of good ones: behind the generic edge, arguments and results are
 // JSON.
-type ready func(args []byte) (call, []fault.Issue)
+type maker interface {
+	// read makes a call of arguments as they were written. form is their canonical form; nil where they have none.
+	read(text string) (r *Ready, form []byte, issues []fault.Issue)
+	// decode makes a call of arguments in canonical form.
+	decode(args []byte) (call, []fault.Issue)
+	// within is the same within other limits.
+	within(l schema.Limits) (maker, error)
+}
 
 // call is arguments that were found good, and the function that they are for: to be run once, for the value that was made of
 // them is the function's own from then on.
@@ -65,28 +71,43 @@ func New[A, R any](name, description string, fn func(ctx context.Context, args A
 	if err != nil {
 		panic(fmt.Sprintf("tool.New(%q): %v", name, err))
 	}
-	bind := func(l schema.Limits) (ready, error) {
-		bounded, err := typed.WithLimits(l)
-		return readier(bounded, fn), err
-	}
-	return &Tool{
-		name: name, description: description, schema: typed.Schema(), limits: schema.DefaultLimits(), ready: readier(typed, fn), bind: bind,
-	}
+	m := typedMaker[A, R]{typed, fn}
+	return &Tool{name: name, description: description, schema: typed.Schema(), limits: schema.DefaultLimits(), maker: m}
 }
 
+type typedMaker[A, R any] struct {
+	typed *schema.Typed[A]
+	fn    func(context.Context, A) (R, error)
+}
+
+// typedCall is a call, and that it is ready: one allocation.
 type typedCall[A, R any] struct {
+	Ready
 	fn   func(context.Context, A) (R, error)
 	args A
 }
 
-func readier[A, R any](typed *schema.Typed[A], fn func(context.Context, A) (R, error)) ready {
-	return func(args []byte) (call, []fault.Issue) {
-		a, issues := typed.Decode(args)
-		if len(issues) > 0 {
-			return nil, issues
-		}
-		return &typedCall[A, R]{fn, a}, nil
+func (m typedMaker[A, R]) read(text string) (*Ready, []byte, []fault.Issue) {
+	c := &typedCall[A, R]{fn: m.fn}
+	form, issues := m.typed.Read(text, &c.args)
+	if len(issues) > 0 {
+		return nil, form, issues
 	}
+	c.Ready.args, c.Ready.call = form, c
+	return &c.Ready, form, nil
+}
+
+func (m typedMaker[A, R]) decode(args []byte) (call, []fault.Issue) {
+	a, issues := m.typed.Decode(args)
+	if len(issues) > 0 {
+		return nil, issues
+	}
+	return &typedCall[A, R]{fn: m.fn, args: a}, nil
+}
+
+func (m typedMaker[A, R]) within(l schema.Limits) (maker, error) {
+	bounded, err := m.typed.WithLimits(l)
+	return typedMaker[A, R]{bounded, m.fn}, err
 }
 
 func (c *typedCall[A, R]) run(ctx context.Context) ([]byte, error) {
@@ -119,13 +140,12 @@ func Raw(name, description string, parameters []byte, fn func(ctx context.Contex
 	if text := s.JSON(); len(text) == 0 || text[0] != '{' {
 		return nil, fmt.Errorf("tool %q: parameters must be a JSON Schema object", name)
 	}
-	bind := func(l schema.Limits) (ready, error) {
-		bounded, err := s.WithLimits(l)
-		return rawReadier(bounded, fn), err
-	}
-	return &Tool{
-		name: name, description: description, schema: s, limits: schema.DefaultLimits(), ready: rawReadier(s, fn), bind: bind,
-	}, nil
+	return &Tool{name: name, description: description, schema: s, limits: schema.DefaultLimits(), maker: rawMaker{s, fn}}, nil
+}
+
+type rawMaker struct {
+	schema *schema.Schema
+	fn     func(context.Context, json.RawMessage) (json.RawMessage, error)
 }
 
 type rawCall struct {
@@ -133,13 +153,24 @@ type rawCall struct {
 	args []byte
 }
 
-func rawReadier(s *schema.Schema, fn func(context.Context, json.RawMessage) (json.RawMessage, error)) ready {
-	return func(args []byte) (call, []fault.Issue) {
-		if issues := s.Check(args); len(issues) > 0 {
-			return nil, issues
-		}
-		return rawCall{fn, args}, nil
+func (m rawMaker) read(text string) (*Ready, []byte, []fault.Issue) {
+	form, issues := m.schema.Read(text)
+	if len(issues) > 0 {
+		return nil, form, issues
 	}
+	return &Ready{args: form, call: rawCall{m.fn, form}}, form, nil
+}
+
+func (m rawMaker) decode(args []byte) (call, []fault.Issue) {
+	if issues := m.schema.Check(args); len(issues) > 0 {
+		return nil, issues
+	}
+	return rawCall{m.fn, args}, nil
+}
+
+func (m rawMaker) within(l schema.Limits) (maker, error) {
+	bounded, err := m.schema.WithLimits(l)
+	return rawMaker{bounded, m.fn}, err
 }
 
 func (c rawCall) run(ctx context.Context) ([]byte, error) {
@@ -184,7 +215,7 @@ func (t *Tool) WithLimits(l schema.Limits) (*Tool, error) {
 	}
 	c := *t
 	c.schema, c.limits = s, l
-	if c.ready, err = t.bind(l); err != nil {
+	if c.maker, err = t.maker.within(l); err != nil {
 		return nil, fmt.Errorf("tool %q: %w", t.name, err)
 	}
 	return &c, nil

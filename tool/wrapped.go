@@ -31,8 +31,8 @@ func (in *reader) unwrap(c *Checked, t *Tool, found *extract.Call) {
 	slices.SortStableFunc(repairs, func(a, b extract.Repair) int {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Kind, b.Kind))
 	})
-	c.Class, c.Repairs = "", kept(lenient, repairs)
-	in.check(c, t, inner, inner)
+	c.Repairs = kept(lenient, repairs)
+	in.check(c, t, string(inner))
 }
 
 // unwrapped is what the one member of args holds where that is all arguments, else nil.
