@@ -58,7 +58,7 @@ func (d *decoder) quickly(raw []byte) (rec Record, ok bool) {
 	case rec.Event != nil:
 		ok = d.again.eventQuickly(rec.Event)
 	case rec.Decision != nil:
-		ok = d.again.decisionQuickly(rec.Decision)
+		ok = d.again.decisionQuickly(rec.Decision, nil)
 	}
 	if !ok || !bytes.Equal(d.again.b, raw) {
 		return Record{}, false

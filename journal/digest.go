@@ -12,14 +12,12 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// digester makes the digests of prompts: over the digests of their pieces, so that a piece that was left out of the journal is
-// as good as the piece itself. The digest of the conversation is kept as it grows, so that a prompt costs what it adds.
+// digester makes the digests of what is left out of a journal, and those of its prompts: over the digests of their pieces, so that a
+// piece that was left out is as good as the piece itself. The digest of the conversation is kept as it grows, so that a prompt costs what it adds.
 type digester struct {
 	mac stdhash.Hash
 	// said is the digest of the conversation so far.
 	said []byte
-	// marks says that pieces may be marks of what was redacted.
-	marks bool
 	// system is the last system prompt, which most turns share, and ofSystem its digest.
 	system   string
 	ofSystem []byte
@@ -31,9 +29,9 @@ type digester struct {
 
 // newDigester returns a digester for a session. Without a secret key the digests of equal pieces are equal within a session
 // only.
-func newDigester(session string, secret []byte, marks bool) *digester {
+func newDigester(session string, secret []byte) *digester {
 	key := append([]byte("retake "+session+"\x00"), secret...)
-	d := &digester{mac: hmac.New(sha256.New, key), marks: marks}
+	d := &digester{mac: hmac.New(sha256.New, key)}
 	d.room.digests = d
 	return d
 }
@@ -56,10 +54,8 @@ func (d *digester) appendPiece(to []byte, text string) []byte {
 	if text == "" {
 		return to
 	}
-	if d.marks {
-		if m, ok := parseMark(text); ok {
-			return append(to, m.Digest...)
-		}
+	if m, ok := parseMark(text); ok {
+		return append(to, m.Digest...)
 	}
 	d.mac.Reset()
 	for len(text) > 0 {

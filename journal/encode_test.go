@@ -25,7 +25,7 @@ func same(t require.TestingT, d Decision) {
 	want, err := canon.Marshal(Record{Decision: &d})
 	require.NoError(t, err)
 	var w writer
-	require.NoError(t, w.decision(&d))
+	require.NoError(t, w.decision(&d, nil))
 	require.Equal(t, string(want), string(w.b))
 }
 
@@ -89,6 +89,6 @@ func TestDecisionsAreWrittenAsCanonWritesThem(t *testing.T) {
 // What has no JSON form is an error here as there.
 func TestTextThatIsNoUTF8IsNotWritten(t *testing.T) {
 	var w writer
-	require.Error(t, w.decision(&Decision{Prompt: "\xff"}))
-	require.Error(t, w.decision(&Decision{Effects: []machine.Effect{{Outcome: &machine.Outcome{Text: "\xff"}}}}))
+	require.Error(t, w.decision(&Decision{Prompt: "\xff"}, nil))
+	require.Error(t, w.decision(&Decision{Effects: []machine.Effect{{Outcome: &machine.Outcome{Text: "\xff"}}}}, nil))
 }

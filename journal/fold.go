@@ -26,6 +26,10 @@ type Fold struct {
 	// Landed are the results that came before their turn, of the calls that are under way.
 	Landed []Landed
 
+	// talk makes the digests of prompts, digests those of a redacted journal, where it is not nil. heard is set once talk has heard what
+	// the last event led to.
+	talk    talk
+	heard   bool
 	digests *digester
 	key     []byte
 	// open is what today's code made of the last event, while its decision record has not come.
@@ -43,7 +47,7 @@ func NewFold(key []byte) *Fold { return &Fold{key: key} }
 
 // Undecided is what the core makes of the last event where the journal ends before its decision; nil where it does not.
 func (f *Fold) Undecided() *Decision {
-	if f.open == nil {
+	if f.open == nil || f.hear() != nil {
 		return nil
 	}
 	d := *f.open
@@ -96,8 +100,10 @@ func (f *Fold) begin(h Header) error {
 	if err != nil {
 		return &MisfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
-	marks := h.Redaction != nil
-	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(h.Session, f.key, marks), events: f.events, room: f.room}
+	*f = Fold{Header: h, State: st, key: f.key, talk: newTalk(), heard: true, events: f.events, room: f.room}
+	if h.Redaction != nil {
+		f.digests = newDigester(h.Session, f.key)
+	}
 	return nil
 }
 
@@ -116,9 +122,12 @@ func (f *Fold) event(ev *Event) error {
 // advance takes over a step, and returns its decision.
 func (f *Fold) advance(ev *Event, effects []machine.Effect, st *machine.State) (Decision, error) {
 	d := Decision{Effects: effects, Said: st.Transcript.Slice(f.State.Transcript.Len(), st.Transcript.Len())}
-	if err := f.digests.say(d.Said); err != nil {
-		return d, err
+	if f.digests != nil {
+		if err := f.digests.say(d.Said); err != nil {
+			return d, err
+		}
 	}
+	f.heard = false
 	f.State = *st
 	if ev.Kind == machine.Started {
 		f.Adjusted = nil
@@ -133,16 +142,42 @@ func (f *Fold) advance(ev *Event, effects []machine.Effect, st *machine.State) (
 	if last.Kind != machine.Decided {
 		f.Asked, f.Landed = *last, nil
 	}
-	if last.Kind == machine.CallModel {
+	if last.Kind == machine.CallModel && f.digests != nil {
 		d.Prompt = f.digests.prompt(last.Model)
 	}
 	return d, nil
+}
+
+// hear gives the open decision its digest, where no record of it was written.
+func (f *Fold) hear() error {
+	if f.heard || f.digests != nil {
+		return nil
+	}
+	if err := f.talk.decide(f.open); err != nil {
+		return err
+	}
+	f.agree()
+	return nil
+}
+
+// agree goes on with what talk heard.
+func (f *Fold) agree() { f.talk.said, f.heard = f.talk.next, true }
+
+// listens is what hears decisions as they are written; nil in a redacted journal, and where all is heard.
+func (f *Fold) listens() *talk {
+	if f.heard || f.digests != nil {
+		return nil
+	}
+	return &f.talk
 }
 
 // decided compares what was recorded with what the core made of the event.
 func (f *Fold) decided(recorded Decision) error {
 	if f.open == nil {
 		return fmt.Errorf("a decision without an event")
+	}
+	if err := f.hear(); err != nil {
+		return err
 	}
 	now := *f.open
 	f.open = nil
@@ -169,9 +204,11 @@ func (f *Fold) decidedAs(raw []byte) bool {
 		return false
 	}
 	f.room.reset()
-	if err := f.room.decision(f.open); err != nil || !bytes.Equal(raw, f.room.b) {
+	f.room.b = beginLine(f.room.b)
+	if err := f.room.decision(f.open, f.listens()); err != nil || !bytes.Equal(raw, f.room.b[rawStart:]) {
 		return false
 	}
+	f.agree()
 	f.open = nil
 	return true
 }
@@ -199,11 +236,35 @@ func (f *Fold) restore(s Snapshot) error {
 	if st.Session.ID() != f.Header.Session {
 		return fmt.Errorf("snapshot: the session is %q, the header's is %q", st.Session.ID(), f.Header.Session)
 	}
-	f.State, f.Landed, f.Adjusted, f.digests.said = st, s.Landed, s.Adjusted, []byte(s.Said)
+	f.State, f.Landed, f.Adjusted = st, s.Landed, s.Adjusted
+	if err := f.resay(s.Said); err != nil {
+		return err
+	}
 	if s.Asked != nil {
 		f.Asked = *s.Asked
 	}
 	return nil
+}
+
+// resay goes on with the digest of a conversation.
+func (f *Fold) resay(digest string) error {
+	if f.digests != nil {
+		f.digests.said = []byte(digest)
+		return nil
+	}
+	if len(digest) != hashLen {
+		return fmt.Errorf("snapshot: said: %.64q is no digest of %d hexadecimal digits", digest, hashLen)
+	}
+	copy(f.talk.said[:], digest)
+	return nil
+}
+
+// said is the digest of the conversation.
+func (f *Fold) said() string {
+	if f.digests != nil {
+		return string(f.digests.said)
+	}
+	return f.talk.said.String()
 }
 
 // Result is the landed outcome of a call that is asked for, if there is one. A nil fold has none.

@@ -110,7 +110,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		}
 	}
 	if j.real = j.written; j.eraser != nil {
-		j.real = &Fold{Header: real, State: st, digests: newDigester(h.Session, nil, false)}
+		j.real = &Fold{Header: real, State: st}
 	}
 	if same {
 		return nil
@@ -289,7 +289,9 @@ func (j *Journal) oweEvent(ev *Event) (err error) {
 
 func (j *Journal) oweDecision(d *Decision) (err error) {
 	from := j.beginLine()
-	j.head, err = j.endLine(from, j.owed.decision(d))
+	if j.head, err = j.endLine(from, j.owed.decision(d, j.written.listens())); err == nil {
+		j.written.agree()
+	}
 	return err
 }
 

@@ -124,7 +124,7 @@ type eraser struct {
 }
 
 func (r *Redaction) eraser(ctx context.Context, session string) *eraser {
-	return &eraser{r, ctx, session, newDigester(session, r.Key, true)}
+	return &eraser{r, ctx, session, newDigester(session, r.Key)}
 }
 
 // mark is what stands in the place of a value, as JSON. Blank texts stay: the core tells them from others.

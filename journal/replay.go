@@ -109,7 +109,7 @@ func (p *player) take(e *entry) error {
 			p.report.UserPrompts++
 		}
 	case kindDecision:
-		if due.Prompt == "" {
+		if due.asks() == nil {
 			break
 		}
 		if p.blind() {

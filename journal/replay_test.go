@@ -184,3 +184,15 @@ func TestWhatAReaderGivesIsGivenOn(t *testing.T) {
 	require.NoError(t, err, "an empty journal is a journal")
 	assert.Zero(t, report)
 }
+
+func TestADigestOfAConversationThatIsNoneIsRefused(t *testing.T) {
+	records := recordsOf(t, kept(t, "compacted"))
+	for n, raw := range records {
+		if at := bytes.LastIndex(raw, []byte(`"said":"`)); bytes.HasPrefix(raw, []byte(`{"snapshot":`)) {
+			records[n] = append(raw[:at:at], `"said":"beef"`+string(raw[at+len(`"said":""`)+32:])...)
+		}
+	}
+	_, err := replay(journal.Chain(records...))
+	require.ErrorIs(t, err, journal.ErrCorrupt)
+	require.ErrorContains(t, err, `snapshot: said: "beef" is no digest of 32 hexadecimal digits`)
+}

@@ -18,7 +18,7 @@ func (w *writer) record(rec *Record) error {
 	case rec.Event != nil:
 		return w.event(rec.Event)
 	}
-	return w.decision(rec.Decision)
+	return w.decision(rec.Decision, nil)
 }
 
 // event appends the record of an event.
@@ -40,21 +40,26 @@ func (w *writer) eventQuickly(e *Event) bool {
 	return w.whole()
 }
 
-// decision appends the record of a decision.
-func (w *writer) decision(d *Decision) error {
+// decision appends the record of a decision. Where t is not nil it hears it, and the digest of the prompt is what t says.
+func (w *writer) decision(d *Decision, t *talk) error {
 	from := len(w.b)
-	if w.decisionQuickly(d) {
+	if w.decisionQuickly(d, t) {
 		return nil
 	}
 	whole := *d
+	if t != nil {
+		if err := t.decide(&whole); err != nil {
+			return err
+		}
+	}
 	return w.library(from, &Record{Decision: &whole})
 }
 
 // decisionQuickly is eventQuickly for a decision.
-func (w *writer) decisionQuickly(d *Decision) bool {
+func (w *writer) decisionQuickly(d *Decision, t *talk) bool {
 	w.odd = false
 	w.open("")
-	writeDecision(w, keyDecision, d)
+	writeDecision(w, keyDecision, d, t)
 	return w.whole()
 }
 

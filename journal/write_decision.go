@@ -6,7 +6,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-func writeDecision(w *writer, key string, d *Decision) {
+func writeDecision(w *writer, key string, d *Decision, t *talk) {
 	w.open(key)
 	if w.listIf(`"effects":`, len(d.Effects)) {
 		for n := range d.Effects {
@@ -14,9 +14,35 @@ func writeDecision(w *writer, key string, d *Decision) {
 		}
 		w.closeList()
 	}
-	w.strIf(`"prompt":`, d.Prompt)
-	writeMessages(w, `"said":`, d.Said)
+	if t == nil {
+		w.strIf(`"prompt":`, d.Prompt)
+		writeMessages(w, keySaid, d.Said)
+	} else {
+		writeHeard(w, d, t)
+	}
 	w.close()
+}
+
+const keySaid = `"said":`
+
+// writeHeard writes what is said, which t hears, and the digest of the prompt before it, which stands in what is said only once that is
+// written.
+func writeHeard(w *writer, d *Decision, t *talk) {
+	call, digest := d.asks(), 0
+	if call != nil {
+		w.b = append(w.b, `"prompt":"`...)
+		digest = len(w.b)
+		w.b = append(append(w.b, t.said[:]...), `",`...)
+	}
+	t.next = t.said
+	if list := len(w.b) + len(keySaid); len(d.Said) > 0 {
+		writeMessages(w, keySaid, d.Said)
+		t.hear(w.b[:len(w.b)-1], list)
+	}
+	if call != nil {
+		h := t.prompt(call.System)
+		copy(w.b[digest:], h[:])
+	}
 }
 
 func writeEffect(w *writer, e *machine.Effect) {

@@ -39,7 +39,7 @@ func quickly(w *writer, rec *Record) bool {
 	case rec.Event != nil:
 		return w.eventQuickly(rec.Event)
 	case rec.Decision != nil:
-		return w.decisionQuickly(rec.Decision)
+		return w.decisionQuickly(rec.Decision, nil)
 	}
 	return false
 }
