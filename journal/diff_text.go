@@ -80,29 +80,33 @@ func (s Side) explain(b *strings.Builder, name string) {
 }
 
 // eventTexts says what happened, for each kind of event.
-var eventTexts = map[machine.EventKind]func(*Event) string{
-	machine.Started:    func(*Event) string { return "the run starts" },
-	machine.Prompted:   func(*Event) string { return "the user's code made the prompt" },
-	machine.Replied:    func(ev *Event) string { return replyText(ev.Reply) },
-	machine.CallFailed: func(ev *Event) string { return "the model call failed: " + string(ev.Failure.Class) },
-	machine.ToolEnded: func(ev *Event) string {
+var eventTexts = [...]struct {
+	kind machine.EventKind
+	text func(*Event) string
+}{
+	{machine.Started, func(*Event) string { return "the run starts" }},
+	{machine.Prompted, func(*Event) string { return "the user's code made the prompt" }},
+	{machine.Replied, func(ev *Event) string { return replyText(ev.Reply) }},
+	{machine.CallFailed, func(ev *Event) string { return "the model call failed: " + string(ev.Failure.Class) }},
+	{machine.ToolEnded, func(ev *Event) string {
 		return fmt.Sprintf("call %d of the reply ended: %s", ev.Tool.Index+1, ev.Tool.Verdict)
-	},
-	machine.Tried:      func(ev *Event) string { return tryText(ev.Try) },
-	machine.Woke:       func(*Event) string { return "the wait is over" },
-	machine.Planned:    func(ev *Event) string { return "the planner says " + string(ev.Plan.Do) },
-	machine.Adjusted:   func(*Event) string { return "the policy was adjusted" },
-	machine.Dispatched: func(*Event) string { return "the program dispatched an event" },
-	machine.Cancelled:  func(*Event) string { return "the caller gave up" },
+	}},
+	{machine.Tried, func(ev *Event) string { return tryText(ev.Try) }},
+	{machine.Woke, func(*Event) string { return "the wait is over" }},
+	{machine.Planned, func(ev *Event) string { return "the planner says " + string(ev.Plan.Do) }},
+	{machine.Adjusted, func(*Event) string { return "the policy was adjusted" }},
+	{machine.Dispatched, func(*Event) string { return "the program dispatched an event" }},
+	{machine.Cancelled, func(*Event) string { return "the caller gave up" }},
 }
 
 // eventText is what happened as one sentence for people. Events of a journal that was not folded may lack their payload.
 func eventText(ev *Event) string {
-	text, known := eventTexts[ev.Kind]
-	if !known || !complete(ev) {
-		return string(ev.Kind)
+	for _, row := range eventTexts {
+		if row.kind == ev.Kind && complete(ev) {
+			return row.text(ev)
+		}
 	}
-	return text(ev)
+	return string(ev.Kind)
 }
 
 // complete reports whether the payload that the kind needs is there.

@@ -6,16 +6,26 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// payloads say by an effect's kind whether it has what the kind names. Readers that do not fold a journal rely on it.
-var payloads = map[machine.EffectKind]func(*machine.Effect) bool{
-	machine.Decided:    func(e *machine.Effect) bool { return e.Decision != nil },
-	machine.CallModel:  func(e *machine.Effect) bool { return e.Model != nil },
-	machine.MakePrompt: func(e *machine.Effect) bool { return e.Model != nil },
-	machine.RunTools:   func(e *machine.Effect) bool { return len(e.Tools) > 0 },
-	machine.TryAction:  func(e *machine.Effect) bool { return e.Try != nil },
-	machine.WaitUntil:  func(e *machine.Effect) bool { return e.Wait != nil },
-	machine.AskPlanner: func(e *machine.Effect) bool { return e.Exhaustion != nil || e.Consultation != nil },
-	machine.Stop:       func(e *machine.Effect) bool { return e.Outcome != nil },
+// payload reports whether an effect has what its kind names, and whether the kind is one. Readers that do not fold a journal rely
+// on it.
+func payload(e *machine.Effect) (there, known bool) {
+	switch e.Kind {
+	case machine.Decided:
+		return e.Decision != nil, true
+	case machine.CallModel, machine.MakePrompt:
+		return e.Model != nil, true
+	case machine.RunTools:
+		return len(e.Tools) > 0, true
+	case machine.TryAction:
+		return e.Try != nil, true
+	case machine.WaitUntil:
+		return e.Wait != nil, true
+	case machine.AskPlanner:
+		return e.Exhaustion != nil || e.Consultation != nil, true
+	case machine.Stop:
+		return e.Outcome != nil, true
+	}
+	return false, false
 }
 
 // checkEffects says which effect of a record is none.
@@ -28,11 +38,11 @@ func (rec *Record) checkEffects() error {
 		all = []machine.Effect{*rec.Snapshot.Asked}
 	}
 	for n := range all {
-		has, known := payloads[all[n].Kind]
+		there, known := payload(&all[n])
 		if !known {
 			return fmt.Errorf("effect %d of its record is of the kind %.64q, which is none", n+1, string(all[n].Kind))
 		}
-		if !has(&all[n]) {
+		if !there {
 			return fmt.Errorf("effect %d of its record is %q, and lacks what that names", n+1, string(all[n].Kind))
 		}
 	}

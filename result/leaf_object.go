@@ -253,12 +253,19 @@ type table[R any] struct {
 	empty bool // an empty list is written
 }
 
-// cells says what would be right in a record, by the type that a value does not fit.
-var cells = map[reflect.Type]string{
-	reflect.TypeFor[ratelimit.Count](): "whole number, 0 or more",
-	reflect.TypeFor[ratelimit.Span]():  "number of seconds, 0 or more and at most 366 days",
-	reflect.TypeFor[ratelimit.Date]():  "seconds since the epoch",
-	reflect.TypeFor[string]():          "string",
+// cell says what would be right in a record, by the type that a value does not fit.
+func cell(of reflect.Type) string {
+	switch of {
+	case reflect.TypeFor[ratelimit.Count]():
+		return "whole number, 0 or more"
+	case reflect.TypeFor[ratelimit.Span]():
+		return "number of seconds, 0 or more and at most 366 days"
+	case reflect.TypeFor[ratelimit.Date]():
+		return "seconds since the epoch"
+	case reflect.TypeFor[string]():
+		return "string"
+	}
+	return "object"
 }
 
 func (l table[R]) read(v json.RawMessage) *fault.Issue {
@@ -272,11 +279,7 @@ func (l table[R]) read(v json.RawMessage) *fault.Issue {
 	if err := canon.Unmarshal(v, &rows); err != nil {
 		var at *canon.Error
 		_ = errors.As(err, &at)
-		expected := cells[at.GoType]
-		if expected == "" {
-			expected = "object"
-		}
-		bad := wrong(valueAt(v, at.Pointer), "type", expected)
+		bad := wrong(valueAt(v, at.Pointer), "type", cell(at.GoType))
 		bad.Pointer = at.Pointer
 		return bad
 	}
