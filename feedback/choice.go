@@ -1,7 +1,6 @@
 package feedback
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -16,15 +15,17 @@ func fairOrder(issues []fault.Issue) []int {
 		return nil
 	}
 	depth := commonDepth(issues[0].Pointer, issues[len(issues)-1].Pointer)
-	turns := make([]int, len(issues))
 	order := make([]int, len(issues))
-	seen := make(map[string]int)
+	turns := make(map[string]int)
 	for n, i := range issues {
 		member := head(i.Pointer, depth)
-		turns[n], order[n] = seen[member], n
-		seen[member]++
+		order[n] = turns[member]*len(issues) + n
+		turns[member]++
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(turns[a], turns[b]) })
+	slices.Sort(order)
+	for n := range order {
+		order[n] %= len(issues)
+	}
 	return order
 }
 

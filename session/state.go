@@ -47,10 +47,11 @@ func NewState(id string, declared ...Declared) (State, error) {
 
 func emptySlots(declared []Declared) []slot {
 	slots := make([]slot, len(declared))
-	for i, d := range declared {
-		slots[i] = slot{name: d.Name(), kind: d.Kind()}
+	for n, d := range declared {
+		at, _ := find(slots[:n], d.Name())
+		copy(slots[at+1:], slots[at:n])
+		slots[at] = slot{name: d.Name(), kind: d.Kind()}
 	}
-	slices.SortStableFunc(slots, func(a, b slot) int { return strings.Compare(a.name, b.name) })
 	return slots
 }
 
@@ -102,8 +103,10 @@ func (s *State) is(o *State) bool {
 	return same && s.id == o.id && s.feedback == o.feedback && s.attempts == o.attempts && s.errors == o.errors
 }
 
-func (s State) find(slice string) (int, bool) {
-	return slices.BinarySearchFunc(s.slots, slice, func(held slot, name string) int { return strings.Compare(held.name, name) })
+func (s State) find(slice string) (int, bool) { return find(s.slots, slice) }
+
+func find(slots []slot, slice string) (int, bool) {
+	return slices.BinarySearchFunc(slots, slice, func(held slot, name string) int { return strings.Compare(held.name, name) })
 }
 
 // Feedback is the built-in log of feedback, oldest first.

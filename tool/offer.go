@@ -2,7 +2,6 @@ package tool
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,7 +21,8 @@ func (s *Set) offer(name string) string {
 	}
 	if at := nearest(names, name); at >= 0 {
 		near := names[at]
-		names = slices.Insert(slices.Delete(names, at, at+1), 0, near+" (the nearest name)")
+		copy(names[1:], names[:at])
+		names[0] = near + " (the nearest name)"
 	}
 	if rest := len(names) - maxOffered; rest > 0 {
 		return fmt.Sprintf("one of %s and %d more", strings.Join(names[:maxOffered], ", "), rest)

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +25,9 @@ func (s *step) open(name string) *Action {
 	}
 	s.takeActions(1)
 	s.Opened++
-	s.Actions = slices.Insert(s.Actions, at, Action{Name: name, Number: s.Opened})
+	s.Actions = append(s.Actions, Action{})
+	copy(s.Actions[at+1:], s.Actions[at:])
+	s.Actions[at] = Action{Name: name, Number: s.Opened}
 	return &s.Actions[at]
 }
 

@@ -119,12 +119,13 @@ func (s *Spent) charge(tool string, class fault.Class) {
 		s.Unknown++
 	case tool != AnswerAction:
 		at, found := slices.BinarySearchFunc(s.Tools, tool, func(t ToolSpent, name string) int { return strings.Compare(t.Tool, name) })
+		before, after := s.Tools[:at], s.Tools[at:]
+		spent := ToolSpent{Tool: tool, Failed: 1}
 		if found {
-			s.Tools = slices.Clone(s.Tools)
-		} else {
-			s.Tools = slices.Insert(slices.Clip(s.Tools), at, ToolSpent{Tool: tool})
+			spent.Failed, after = after[0].Failed+1, after[1:]
 		}
-		s.Tools[at].Failed++
+		tools := make([]ToolSpent, 0, len(s.Tools)+1)
+		s.Tools = append(append(append(tools, before...), spent), after...)
 	}
 }
 
