@@ -53,6 +53,30 @@ func eight[T string | []byte](s T) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
+// beginning is the first eight bytes as a number, the first the highest; zeros stand for those that are not there.
+func beginning(s []byte) (b uint64) {
+	if len(s) >= 8 {
+		return bits.ReverseBytes64(eight(s))
+	}
+	for n := range len(s) {
+		b |= uint64(s[n]) << (56 - 8*n)
+	}
+	return b
+}
+
+func isASCII(s []byte) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		if eight(s)&eachHigh != 0 {
+			return false
+		}
+	}
+	all := byte(0)
+	for n := range len(s) {
+		all |= s[n]
+	}
+	return all < utf8.RuneSelf
+}
+
 // IsUTF8 is [utf8.ValidString], quicker for what records are full of: short words of ASCII.
 func IsUTF8[S ~string](s S) bool {
 	last := len(s) - 8

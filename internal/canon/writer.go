@@ -21,8 +21,11 @@ type writer struct {
 	text    []byte // of a string
 }
 
-// written is a member of an object: where its name is in the text that is read, and its place in what is written.
-type written struct{ name, nameEnd, from, to int }
+// written is a member of an object: where its name is in the text that is read, how that begins, and its place in what is written.
+type written struct {
+	name, nameEnd, from, to int
+	begins                  uint64 // the first eight bytes, the first the highest; zeros where there are fewer
+}
 
 const (
 	quickDepth   = 32      // how deep a text may be
@@ -255,7 +258,8 @@ func (w *writer) object(depth int) bool {
 			return false
 		}
 		if n := len(w.members); n > first {
-			sorted = sorted && w.compare(w.members[n-1], m) < 0
+			less, _ := w.less(&w.members[n-1], &m)
+			sorted = sorted && less
 		}
 		w.members = append(w.members, m)
 		if more, ok = w.next('}'); !ok {
@@ -275,14 +279,12 @@ func (w *writer) member(depth int) (m written, ok bool) {
 		return m, false
 	}
 	end := w.at + 1 + PlainRun(w.in[w.at+1:])
-	m = written{name: w.at + 1, nameEnd: end, from: w.place()}
 	if end == len(w.in) || w.in[end] != '"' {
 		return m, false
 	}
-	for _, b := range w.in[m.name:end] {
-		if b >= utf8.RuneSelf {
-			return m, false
-		}
+	name := w.in[w.at+1 : end]
+	if m = (written{name: w.at + 1, nameEnd: end, from: w.place(), begins: beginning(name)}); !isASCII(name) {
+		return m, false
 	}
 	if w.at = end + 1; w.peek() != ':' {
 		return m, false
@@ -293,8 +295,13 @@ func (w *writer) member(depth int) (m written, ok bool) {
 	return m, ok
 }
 
-func (w *writer) compare(a, b written) int {
-	return bytes.Compare(w.in[a.name:a.nameEnd], w.in[b.name:b.nameEnd])
+// less compares names; same is set where both are one.
+func (w *writer) less(a, b *written) (less, same bool) {
+	if a.begins != b.begins {
+		return a.begins < b.begins, false
+	}
+	order := bytes.Compare(w.in[a.name:a.nameEnd], w.in[b.name:b.nameEnd])
+	return order < 0, order == 0
 }
 
 // sort puts the members of an object, the last things written but for a bracket, in order; false where they are many, or two have
@@ -307,23 +314,21 @@ func (w *writer) sort(members []written) bool {
 	start := members[0].from
 	for n := range members {
 		for at := n; at > 0; at-- {
-			order := w.compare(members[at-1], members[at])
-			if order == 0 {
+			less, same := w.less(&members[at-1], &members[at])
+			if same {
 				return false
 			}
-			if order < 0 {
+			if less {
 				break
 			}
 			members[at-1], members[at] = members[at], members[at-1]
 		}
 	}
-	w.scratch = w.scratch[:0]
-	for n, m := range members {
-		if n > 0 {
-			w.scratch = append(w.scratch, ',')
-		}
-		w.scratch = append(w.scratch, w.out[m.from:m.to]...)
+	to := w.scratch[:0]
+	for n := range members {
+		to = append(append(to, w.out[members[n].from:members[n].to]...), ',')
 	}
-	copy(w.out[start:], w.scratch)
+	copy(w.out[start:], to[:len(to)-1])
+	w.scratch = to
 	return true
 }
