@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -9,10 +8,7 @@ import (
 )
 
 // decoder reads records. It is for one goroutine; the zero value is ready for use.
-type decoder struct {
-	scan  scanner
-	again writer
-}
+type decoder struct{ scan scanner }
 
 // record reads a record: exactly one member, of a kind that is known.
 func (d *decoder) record(raw []byte) (Record, error) {
@@ -38,29 +34,17 @@ func (d *decoder) record(raw []byte) (Record, error) {
 	return rec, rec.checkEffects()
 }
 
-// quickly reads the record of an event or a decision as it was written here. What it read is written once more: only where that gives the
-// same bytes is it taken, else ok is false, and the record is for the library.
+// quickly reads the record of an event or a decision as it was written here; where ok is false the record is for the library.
 func (d *decoder) quickly(raw []byte) (rec Record, ok bool) {
 	s := &d.scan
-	s.start(raw)
-	s.want('{')
-	if rec.Event = scanEvent(s, keyEvent); rec.Event == nil {
-		rec.Decision = scanDecision(s, keyDecision)
+	if s.start(raw); s.is('{') {
+		if rec.Event = scanEvent(s, keyEvent); rec.Event == nil {
+			rec.Decision = scanDecision(s, keyDecision)
+		}
+		s.ends()
+		s.want('}')
 	}
-	s.want('}')
-	whole := !s.lost && s.i == len(raw)
-	s.b = nil // it is the line reader's
-	if !whole {
-		return Record{}, false
-	}
-	d.again.reset()
-	switch {
-	case rec.Event != nil:
-		ok = d.again.eventQuickly(rec.Event)
-	case rec.Decision != nil:
-		ok = d.again.decisionQuickly(rec.Decision, nil)
-	}
-	if !ok || !bytes.Equal(d.again.b, raw) {
+	if !s.end() || (rec.Event == nil && rec.Decision == nil) {
 		return Record{}, false
 	}
 	return rec, true

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +27,9 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(raw))
 	}
+	for _, raw := range oddRecords {
+		f.Add([]byte(raw))
+	}
 	var d decoder
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		read, ok := d.quickly(raw)
@@ -36,4 +40,50 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, canon.UnmarshalKnown(raw, &want))
 		require.Equal(t, want, read)
 	})
+}
+
+// oddRecords are not as they would have been written, though nearly so.
+var oddRecords = []string{
+	``, `{`, `{}`, `{"event":`, `{"event":{}}`, `"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"}},`, `{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"},}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke",}}`, `{"event":{"at":"2030-01-01T12:00:01Z""kind":"woke"}}`,
+	`{"event":{,"at":"2030-01-01T12:00:01Z","kind":"woke"}}`, `{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"}}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"},"decision":{}}`, `{"decision":{"effects":[],"said":[]}}`,
+	`{"event":{"at":"2030-01-01T12:00:01.50Z","kind":"woke"}}`, `{"event":{"at":"2030-01-01T12:00:01,5Z","kind":"woke"}}`,
+	`{"event":{"at":"2030-01-01T12:00:01+00:00","kind":"woke"}}`, `{"event":{"at":"2030-02-30T12:00:01Z","kind":"woke"}}`,
+	"{\"event\":{\"at\":\"2030-01-01T12:00:01Z\",\"kind\":\"wo\nke\"}}", "{\"event\":{\"at\":\"2030-01-01T12:00:01Z\",\"kind\":\"wo\xffke\"}}",
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"\ud800"}}`, `{"event":{"at":"2030-01-01T12:00:01Z","kind":"\x"}}`, `{"event":{"at":"2030-01-01T12:00:01Z","kind":"\`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":00,"verdict":"done"}}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":-0,"verdict":"done"}}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":,"verdict":"done"}}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1.0,"verdict":"done"}}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":4294967296,"verdict":"done"}}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1,"result": 1,"verdict":"done"}}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1,"result":{"a":1,"a":2},"verdict":"done"}}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1,"result":{"b":1,"a":[1,],"verdict":"done"}}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1,"result":,"verdict":"done"}}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1,"result":"a","progress":1,"verdict":"done"}}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1,"result":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","failure":{"class":"","plane":"","retry_after_ns":9223372036854775808},"kind":"faulted"}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"started","messages":[{"role":"user","text":""},]}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"started","messages":[{"role":"user"}{"role":"user"}]}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"started","messages":[,{"role":"user","role":"tool"}]}}`,
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"replied","reply":{"calls":[],"message":{},"native":"true"}}}`,
+	`{"decision":{"effects":[{"decision":{"action":"","attempt":1,"delay_ns":0,"feedback":{"attempt":1,"error_type":"refusal","issues":[],` +
+		`"max_attempts":2,"source":"structured_output","tool_name":null},"max_attempts":2,"plane":"correction","reason":"immediate","retry":true},"kind":"decided"}]}}`,
+}
+
+// What is nearly as it was written is for the library, which says what is wrong with it; what it takes is read the same once more.
+func TestOddRecordsAreForTheLibrary(t *testing.T) {
+	var d decoder
+	for range 2 {
+		for _, raw := range oddRecords {
+			var want Record
+			err := canon.UnmarshalKnown([]byte(raw), &want)
+			if read, ok := d.quickly([]byte(raw)); ok {
+				require.NoError(t, err, raw)
+				require.Equal(t, want, read, raw)
+			}
+		}
+	}
 }

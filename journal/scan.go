@@ -2,20 +2,17 @@ package journal
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"slices"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
+	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/loop/machine"
 )
 
-// scanner reads what a [writer] wrote, with the same keys. It proves nothing: who uses it writes what was read once more, and compares.
-// lost is set where something else stands than what is looked for.
+// scanner reads what a [writer] wrote, with the same keys. It takes nothing that the library would refuse, or would read as anything else:
+// lost is set where something else stands than what is looked for, and the library has the word.
 type scanner struct {
 	b    []byte
 	i    int
@@ -26,9 +23,17 @@ type scanner struct {
 	escaped   []byte
 	unescaped string
 	room      []byte
-	// issues and effects are where lists are read to, before their lengths are known.
-	issues  []fault.Issue
-	effects []machine.Effect
+	// at is the last time that was read, atText how it stands there; last is the last JSON value: a call's arguments stand in the records of
+	// a step twice.
+	at     time.Time
+	atText []byte
+	last   json.RawMessage
+	// issues is where lists are read to, before their lengths are known.
+	issues []fault.Issue
+	// spare are the parts of the record at hand that are not read yet.
+	spare spare
+	// again is for what is compared with how it would be written.
+	again writer
 }
 
 // taken is a list of what was read to a room; nil where that is nothing.
@@ -43,9 +48,16 @@ func taken[T any](room []T) []T {
 
 // start begins with another text. What a very long one needed is let go.
 func (s *scanner) start(text []byte) {
-	if s.b, s.i, s.lost = text, 0, false; cap(s.room) > keptRoom {
+	if s.b, s.i, s.lost = text, 0, !utf8.Valid(text); cap(s.room) > keptRoom {
 		s.room = nil
 	}
+}
+
+// end lets go of the text and of what is read; it reports whether that was all of the text, and as it should be.
+func (s *scanner) end() bool {
+	whole := !s.lost && s.i == len(s.b)
+	s.b, s.spare = nil, spare{}
+	return whole
 }
 
 // is takes a byte where it stands next.
@@ -72,12 +84,36 @@ func (s *scanner) word(word string) bool {
 	return true
 }
 
-// key takes a key where it stands next. That the first letter is another is what is mostly met.
-func (s *scanner) key(key string) bool {
-	return s.i+1 < len(s.b) && s.b[s.i+1] == key[1] && s.word(key)
+// ahead reports whether a key stands next. That the first letter is another is what is mostly met.
+func (s *scanner) ahead(key string) bool {
+	return s.i+1 < len(s.b) && s.b[s.i+1] == key[1] && len(s.b)-s.i >= len(key) && string(s.b[s.i:s.i+len(key)]) == key
 }
 
-// open begins an object where its key stands next, and close ends it; so do openList and more. Each value is read with the comma after it.
+// key takes a key where it stands next.
+func (s *scanner) key(key string) bool {
+	if !s.ahead(key) {
+		return false
+	}
+	s.follows('{')
+	s.i += len(key)
+	return true
+}
+
+// follows wants the opening bracket or a comma before what stands next. Each value is read with the comma after it.
+func (s *scanner) follows(open byte) {
+	if before := s.b[s.i-1]; before != ',' && before != open {
+		s.lost = true
+	}
+}
+
+// ends wants no comma before what stands next.
+func (s *scanner) ends() {
+	if s.b[s.i-1] == ',' {
+		s.lost = true
+	}
+}
+
+// open begins an object where its key stands next, and close ends it; so do openList and more, for lists that are not empty.
 func (s *scanner) open(key string) bool {
 	if !s.key(key) {
 		return false
@@ -87,11 +123,21 @@ func (s *scanner) open(key string) bool {
 }
 
 func (s *scanner) close() {
+	s.ends()
 	s.want('}')
 	s.is(',')
 }
 
 func (s *scanner) openList(key string) bool {
+	if !s.openAny(key) {
+		return false
+	}
+	s.lost = s.lost || s.i < len(s.b) && s.b[s.i] == ']'
+	return true
+}
+
+// openAny is openList for a list that may be empty.
+func (s *scanner) openAny(key string) bool {
 	if !s.key(key) {
 		return false
 	}
@@ -104,10 +150,13 @@ func (s *scanner) more() bool {
 	if s.lost {
 		return false
 	}
-	if s.is(']') {
+	if s.i < len(s.b) && s.b[s.i] == ']' {
+		s.ends()
+		s.i++
 		s.is(',')
 		return false
 	}
+	s.follows('[')
 	return true
 }
 
@@ -122,117 +171,31 @@ func (s *scanner) null(key string) bool {
 	return false
 }
 
-// quoted takes a string, and returns what stands between its quotation marks; plain is set where nothing is escaped in it.
-func (s *scanner) quoted() (text []byte, plain bool) {
-	s.want('"')
-	from := s.i
-	end := from + canon.PlainRun(s.b[from:])
-	for plain = true; end < len(s.b) && s.b[end] != '"'; plain = false {
-		end = min(end+2, len(s.b))
-		end += canon.PlainRun(s.b[end:])
-	}
-	s.i = end
-	s.want('"')
-	return s.b[from:end], plain
-}
-
-// mostEscaped is how long the text may be that is kept for the next time.
-const mostEscaped = 4 << 10
-
-func (s *scanner) text() string {
-	text, plain := s.quoted()
-	s.is(',')
-	switch {
-	case plain && len(text) > longestName:
-		return string(text)
-	case plain:
-		if s.names == nil {
-			s.names = new(names)
-		}
-		return s.names.of(text)
-	case s.lost:
-		return ""
-	case bytes.Equal(text, s.escaped):
-		return s.unescaped
-	}
-	said := s.unescape(text)
-	if len(text) <= mostEscaped {
-		s.escaped, s.unescaped = append(s.escaped[:0], text...), said
-	}
-	return said
-}
-
-// unescape is what a text with escapes says.
-func (s *scanner) unescape(text []byte) string {
-	s.room = s.room[:0]
-	for rest := text; ; rest = rest[2:] {
-		n := canon.PlainRun(rest)
-		s.room = append(s.room, rest[:n]...)
-		if rest = rest[n:]; len(rest) == 0 {
-			return string(s.room)
-		}
-		said, short := byte(0), false
-		if len(rest) > 1 {
-			said, short = shortEscape(rest[1])
-		}
-		if !short {
-			break
-		}
-		s.room = append(s.room, said)
-	}
-	said, err := jsontext.AppendUnquote(s.room[:0], append(append([]byte{'"'}, text...), '"'))
-	s.lost = s.lost || err != nil
-	return string(said)
-}
-
-// shortEscape is what a backslash and a letter say.
-func shortEscape(letter byte) (said byte, ok bool) {
-	switch letter {
-	case '"', '\\':
-		return letter, true
-	case 'n':
-		return '\n', true
-	case 'r':
-		return '\r', true
-	case 't':
-		return '\t', true
-	}
-	return 0, false
-}
-
-func (s *scanner) str(key string) string {
-	if !s.key(key) {
-		return ""
-	}
-	return s.text()
-}
-
-// once is str for what is new each time.
-func (s *scanner) once(key string) string {
-	if !s.key(key) {
-		return ""
-	}
-	text, plain := s.quoted()
-	s.is(',')
-	if !plain {
-		return s.unescape(text)
-	}
-	return string(text)
-}
-
 func (s *scanner) num(key string) (n int64) {
 	if !s.key(key) {
 		return 0
 	}
-	negative := s.is('-')
+	negative, from := s.is('-'), s.i
 	for ; s.i < len(s.b) && s.b[s.i]-'0' <= 9; s.i++ {
 		n = 10*n + int64(s.b[s.i]-'0')
+	}
+	if digits := s.i - from; digits == 0 || digits > mostDigits || s.b[from] == '0' && (digits > 1 || negative) {
+		s.lost = true
 	}
 	s.is(',')
 	if negative {
 		return -n
 	}
 	return n
+}
+
+// mostDigits is how many digits a number may have that is read here.
+const mostDigits = 18
+
+func (s *scanner) int(key string) int {
+	n := s.num(key)
+	s.lost = s.lost || int64(int(n)) != n
+	return int(n)
 }
 
 func (s *scanner) flag(key string) (f bool) {
@@ -253,12 +216,21 @@ func (s *scanner) time(key string) (at time.Time) {
 	}
 	text, _ := s.quoted()
 	s.is(',')
+	if bytes.Equal(text, s.atText) {
+		return s.at
+	}
 	at, err := time.Parse(time.RFC3339Nano, string(text))
-	s.lost = s.lost || err != nil
-	return at.UTC()
+	at = at.UTC()
+	var room [len(time.RFC3339Nano)]byte
+	if err != nil || !bytes.Equal(at.AppendFormat(room[:0], time.RFC3339Nano), text) {
+		s.lost = true
+		return at
+	}
+	s.at, s.atText = at, append(s.atText[:0], text...)
+	return at
 }
 
-// seconds takes a decimal of seconds, exact to the nanosecond.
+// seconds takes a decimal of seconds, exact to the nanosecond. Who uses it looks whether it is written so.
 func (s *scanner) seconds() (d time.Duration) {
 	fraction, unit := false, time.Second
 	for ; s.i < len(s.b); s.i++ {
@@ -296,6 +268,7 @@ func (s *scanner) value() json.RawMessage {
 			continue
 		case '{', '[':
 			depth++
+			s.lost = s.lost || depth > mostDepth
 		case '}', ']':
 			depth--
 		}
@@ -305,41 +278,26 @@ func (s *scanner) value() json.RawMessage {
 		s.i++
 	}
 	s.lost = s.lost || s.i == from
-	value := bytes.Clone(s.b[from:s.i])
+	value := s.b[from:s.i]
 	s.is(',')
-	return value
+	if bytes.Equal(value, s.last) {
+		return s.last
+	}
+	raw := s.canonical(value)
+	if len(raw) <= mostEscaped {
+		s.last = raw
+	}
+	return raw
 }
 
-// names keeps short strings, for the next time that they are read: records are full of the same. Each has two places where it may be.
-type names [256]string
+// mostDepth is how deep a value may be that is read here.
+const mostDepth = 64
 
-// longestName is how long they may be.
-const longestName = 40
-
-func (n *names) of(text []byte) string {
-	at := slot(text)
-	first, second := &n[at], &n[at^1]
-	switch {
-	case *first == string(text):
-		return *first
-	case *second == string(text):
-		return *second
+// canonical is a copy of a value, if it is one in canonical form.
+func (s *scanner) canonical(value []byte) json.RawMessage {
+	text, ok := canon.AppendJSON(nil, value)
+	if s.lost = s.lost || !ok || !bytes.Equal(text, value); s.lost {
+		return nil
 	}
-	*first, *second = string(text), *first
-	return *first
-}
-
-// slot is a place among names, by the ends of a text.
-func slot(text []byte) byte {
-	const mix = 0x9e3779b97f4a7c15
-	sum := uint64(len(text))
-	if n := len(text) - 8; n >= 0 {
-		sum = (sum ^ binary.LittleEndian.Uint64(text)) * mix
-		sum ^= binary.LittleEndian.Uint64(text[n:])
-	} else {
-		for _, b := range text {
-			sum = sum<<8 | uint64(b)
-		}
-	}
-	return byte(sum * mix >> 56)
+	return slices.Clip(bytes.Clone(value))
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -13,7 +14,8 @@ func scanDecision(s *scanner, key string) *Decision {
 	if !s.open(key) {
 		return nil
 	}
-	d := &Decision{Effects: scanEffects(s, `"effects":`), Prompt: s.once(`"prompt":`), Said: scanMessages(s, `"said":`)}
+	d := s.decision()
+	d.Effects, d.Prompt, d.Said = scanEffects(s, `"effects":`), s.once(`"prompt":`), scanMessages(s, keySaid)
 	s.close()
 	return d
 }
@@ -22,7 +24,7 @@ func scanEffects(s *scanner, key string) []machine.Effect {
 	if !s.openList(key) {
 		return nil
 	}
-	all := s.effects[:0]
+	all := some(&s.spare.effects)
 	for s.more() {
 		s.want('{')
 		all = append(all, machine.Effect{
@@ -32,19 +34,18 @@ func scanEffects(s *scanner, key string) []machine.Effect {
 		})
 		s.close()
 	}
-	s.effects = all
-	return taken(all)
+	return all
 }
 
 func scanVerdict(s *scanner, key string) *machine.Decision {
 	if !s.open(key) {
 		return nil
 	}
-	d := &machine.Decision{}
-	d.Action, d.Attempt, d.Class = s.str(`"action":`), int(s.num(`"attempt":`)), fault.Class(s.str(`"class":`))
+	d := one(&s.spare.verdict)
+	d.Action, d.Attempt, d.Class = s.str(`"action":`), s.int(`"attempt":`), fault.Class(s.str(`"class":`))
 	d.Delay, d.Detail = time.Duration(s.num(`"delay_ns":`)), scanDetail(s, `"detail":`)
 	d.Feedback = scanFeedback(s, `"feedback":`)
-	d.MaxAttempts, d.Plane = int(s.num(`"max_attempts":`)), fault.Plane(s.str(`"plane":`))
+	d.MaxAttempts, d.Plane = s.int(`"max_attempts":`), fault.Plane(s.str(`"plane":`))
 	d.Reason, d.ReducerError = policy.Reason(s.str(`"reason":`)), scanReducerError(s, `"reducer_error":`)
 	d.Retry = s.flag(`"retry":`)
 	s.close()
@@ -56,21 +57,23 @@ func scanDetail(s *scanner, key string) (d policy.Detail) {
 		return d
 	}
 	d = policy.Detail{
-		Count: int(s.num(`"count":`)), Limit: int(s.num(`"limit":`)), Room: time.Duration(s.num(`"room_ns":`)),
+		Count: s.int(`"count":`), Limit: s.int(`"limit":`), Room: time.Duration(s.num(`"room_ns":`)),
 		Wait: time.Duration(s.num(`"wait_ns":`)),
 	}
 	s.close()
 	return d
 }
 
+// scanFeedback takes feedback as it would be written, and nothing else: it has a strict form of its own.
 func scanFeedback(s *scanner, key string) *feedback.RetryFeedback {
+	from := s.i
 	if !s.open(key) {
 		return nil
 	}
 	f := &feedback.RetryFeedback{
-		Attempt: int(s.num(`"attempt":`)), CorrelationID: s.str(`"correlation_id":`), Detail: s.str(`"detail":`),
-		Diff: scanDiff(s, `"diff":`), ErrorType: fault.Class(s.str(`"error_type":`)), Issues: scanIssues(s, `"issues":`),
-		MaxAttempts: int(s.num(`"max_attempts":`)), Message: s.str(`"message":`),
+		Attempt: s.int(`"attempt":`), CorrelationID: s.str(`"correlation_id":`), Detail: s.str(`"detail":`),
+		Diff: scanDiff(s, `"diff":`), ErrorType: fault.Class(s.str(`"error_type":`)), Issues: scanAnyIssues(s, `"issues":`),
+		MaxAttempts: s.int(`"max_attempts":`), Message: s.str(`"message":`),
 	}
 	if s.key(`"next_delay_seconds":`) {
 		f.Schedule = &feedback.Schedule{Delay: s.seconds(), At: s.time(`"retry_scheduled_at":`)}
@@ -80,6 +83,10 @@ func scanFeedback(s *scanner, key string) *feedback.RetryFeedback {
 		f.ToolName = s.str(`"tool_name":`)
 	}
 	s.close()
+	s.again.reset()
+	s.again.odd = false
+	writeFeedback(&s.again, key, f)
+	s.lost = s.lost || s.again.odd || !bytes.Equal(s.again.b, s.b[from:s.i])
 	return f
 }
 
@@ -97,11 +104,11 @@ func scanExhaustion(s *scanner, key string) *machine.Exhaustion {
 		return nil
 	}
 	x := &machine.Exhaustion{}
-	x.Action, x.Attempt, x.Detail = s.str(`"action":`), int(s.num(`"attempt":`)), scanDetail(s, `"detail":`)
+	x.Action, x.Attempt, x.Detail = s.str(`"action":`), s.int(`"attempt":`), scanDetail(s, `"detail":`)
 	if f := scanFailure(s, `"failure":`); f != nil {
 		x.Failure = *f
 	}
-	x.MaxAttempts, x.Plane = int(s.num(`"max_attempts":`)), fault.Plane(s.str(`"plane":`))
+	x.MaxAttempts, x.Plane = s.int(`"max_attempts":`), fault.Plane(s.str(`"plane":`))
 	x.Reason = policy.Reason(s.str(`"reason":`))
 	s.close()
 	return x
@@ -111,20 +118,23 @@ func scanModelCall(s *scanner, key string) *machine.ModelCall {
 	if !s.open(key) {
 		return nil
 	}
-	c := &machine.ModelCall{}
+	c := one(&s.spare.call)
 	if !s.null(`"at":`) {
 		c.At = scanPositions(s, `"at":`)
 	}
-	c.Messages, c.Model, c.System = int(s.num(`"messages":`)), s.str(`"model":`), s.str(`"system":`)
-	c.Transport, c.Turn = int(s.num(`"transport":`)), int(s.num(`"turn":`))
+	c.Messages, c.Model, c.System = s.int(`"messages":`), s.str(`"model":`), s.str(`"system":`)
+	c.Transport, c.Turn = s.int(`"transport":`), s.int(`"turn":`)
 	s.close()
 	return c
 }
 
 // scanPositions reads a list that is written where it is empty, too.
 func scanPositions(s *scanner, key string) []machine.Position {
-	all := []machine.Position{}
-	s.lost = s.lost || !s.openList(key)
+	all := some(&s.spare.at)
+	if all == nil {
+		all = []machine.Position{}
+	}
+	s.lost = s.lost || !s.openAny(key)
 	for s.more() {
 		s.want('{')
 		all = append(all, scanPosition(s))
@@ -135,7 +145,7 @@ func scanPositions(s *scanner, key string) []machine.Position {
 
 func scanPosition(s *scanner) machine.Position {
 	return machine.Position{
-		Action: s.str(`"action":`), Attempt: int(s.num(`"attempt":`)), MaxAttempts: int(s.num(`"max_attempts":`)),
+		Action: s.str(`"action":`), Attempt: s.int(`"attempt":`), MaxAttempts: s.int(`"max_attempts":`),
 	}
 }
 
@@ -145,7 +155,7 @@ func scanOutcome(s *scanner, key string) *machine.Outcome {
 	}
 	o := &machine.Outcome{
 		Calls: scanToolRuns(s, `"calls":`), Degraded: s.flag(`"degraded":`), Exhaustion: scanExhaustion(s, `"exhaustion":`),
-		OK: s.flag(`"ok":`), Reason: policy.Reason(s.str(`"reason":`)), Text: s.str(`"text":`), Turns: int(s.num(`"turns":`)),
+		OK: s.flag(`"ok":`), Reason: policy.Reason(s.str(`"reason":`)), Text: s.str(`"text":`), Turns: s.int(`"turns":`),
 		Usage: scanUsage(s, `"usage":`), Value: s.raw(`"value":`), Waited: time.Duration(s.num(`"waited_ns":`)),
 	}
 	if s.openList(`"warnings":`) {
@@ -157,15 +167,16 @@ func scanOutcome(s *scanner, key string) *machine.Outcome {
 	return o
 }
 
-func scanToolRuns(s *scanner, key string) (all []machine.ToolRun) {
+func scanToolRuns(s *scanner, key string) []machine.ToolRun {
 	if !s.openList(key) {
 		return nil
 	}
+	all := some(&s.spare.runs)
 	for s.more() {
 		s.want('{')
 		all = append(all, machine.ToolRun{
-			Arguments: s.raw(`"arguments":`), ID: s.str(`"id":`), Index: int(s.num(`"index":`)), Key: s.once(`"key":`),
-			Tool: s.str(`"tool":`), Transport: int(s.num(`"transport":`)),
+			Arguments: s.raw(`"arguments":`), ID: s.str(`"id":`), Index: s.int(`"index":`), Key: s.once(`"key":`),
+			Tool: s.str(`"tool":`), Transport: s.int(`"transport":`),
 		})
 		s.close()
 	}
@@ -176,7 +187,7 @@ func scanTryRun(s *scanner, key string) *machine.TryRun {
 	if !s.open(key) {
 		return nil
 	}
-	t := &machine.TryRun{Position: scanPosition(s), Transport: int(s.num(`"transport":`))}
+	t := &machine.TryRun{Position: scanPosition(s), Transport: s.int(`"transport":`)}
 	s.close()
 	return t
 }

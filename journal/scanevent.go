@@ -15,14 +15,22 @@ func scanEvent(s *scanner, key string) *Event {
 	if !s.open(key) {
 		return nil
 	}
-	e := &Event{
-		At: s.time(`"at":`), Failure: scanFailure(s, `"failure":`), Kind: machine.EventKind(s.str(`"kind":`)),
-		Messages: scanMessages(s, `"messages":`), Plan: scanPlan(s, `"plan":`), Reduced: scanReduced(s, `"reduced":`),
-		Reply: scanReply(s, `"reply":`), System: s.str(`"system":`), Tool: scanToolEnd(s, `"tool":`), Try: scanTry(s, `"try":`),
+	at, failure, kind := s.time(`"at":`), scanFailure(s, `"failure":`), machine.EventKind(s.str(`"kind":`))
+	messages, plan, reduced := scanMessages(s, `"messages":`), scanPlan(s, `"plan":`), scanReduced(s, `"reduced":`)
+	e := s.event()
+	*e = Event{
+		At: at, Failure: failure, Kind: kind, Messages: messages, Plan: plan, Reduced: reduced,
+		Reply: scanReply(s, keyReply), System: s.str(`"system":`), Tool: scanToolEnd(s, keyTool), Try: scanTry(s, `"try":`),
 	}
 	s.close()
 	return e
 }
+
+// The keys of what most events are.
+const (
+	keyReply = `"reply":`
+	keyTool  = `"tool":`
+)
 
 func scanFailure(s *scanner, key string) *fault.Failure {
 	if !s.open(key) {
@@ -40,6 +48,18 @@ func scanIssues(s *scanner, key string) []fault.Issue {
 	if !s.openList(key) {
 		return nil
 	}
+	return restOfIssues(s)
+}
+
+// scanAnyIssues reads a list that may be empty.
+func scanAnyIssues(s *scanner, key string) []fault.Issue {
+	if !s.openAny(key) {
+		return nil
+	}
+	return restOfIssues(s)
+}
+
+func restOfIssues(s *scanner) []fault.Issue {
 	all := s.issues[:0]
 	for s.more() {
 		s.want('{')
@@ -53,10 +73,11 @@ func scanIssues(s *scanner, key string) []fault.Issue {
 	return taken(all)
 }
 
-func scanMessages(s *scanner, key string) (all []message.Message) {
+func scanMessages(s *scanner, key string) []message.Message {
 	if !s.openList(key) {
 		return nil
 	}
+	all := some(&s.spare.said)
 	for s.more() {
 		s.want('{')
 		all = append(all, message.Message{
@@ -96,7 +117,8 @@ func scanReduced(s *scanner, key string) *machine.Reduced {
 	if !s.open(key) {
 		return nil
 	}
-	r := &machine.Reduced{Error: scanReducerError(s, `"error":`), Ops: scanOps(s, `"ops":`)}
+	r := one(&s.spare.reduced)
+	r.Error, r.Ops = scanReducerError(s, `"error":`), scanOps(s, `"ops":`)
 	s.close()
 	return r
 }
@@ -134,7 +156,8 @@ func scanReply(s *scanner, key string) *machine.Reply {
 	if !s.open(key) {
 		return nil
 	}
-	r := &machine.Reply{
+	r := one(&s.spare.reply)
+	*r = machine.Reply{
 		Answer: scanAnswer(s, `"answer":`), Calls: scanCalls(s, `"calls":`), Message: scanModelReply(s, `"message":`),
 		Native: s.flag(`"native":`),
 	}
@@ -160,16 +183,17 @@ func scanRepairs(s *scanner, key string) (all []extract.Repair) {
 	}
 	for s.more() {
 		s.want('{')
-		all = append(all, extract.Repair{Kind: extract.RepairKind(s.str(`"kind":`)), Offset: int(s.num(`"offset":`))})
+		all = append(all, extract.Repair{Kind: extract.RepairKind(s.str(`"kind":`)), Offset: s.int(`"offset":`)})
 		s.close()
 	}
 	return all
 }
 
-func scanCalls(s *scanner, key string) (all []machine.Call) {
+func scanCalls(s *scanner, key string) []machine.Call {
 	if !s.openList(key) {
 		return nil
 	}
+	all := some(&s.spare.calls)
 	for s.more() {
 		s.want('{')
 		all = append(all, machine.Call{
@@ -209,8 +233,9 @@ func scanToolEnd(s *scanner, key string) *machine.ToolEnd {
 	if !s.open(key) {
 		return nil
 	}
-	e := &machine.ToolEnd{
-		Failure: scanFailure(s, `"failure":`), Index: int(s.num(`"index":`)), Issues: scanIssues(s, `"issues":`),
+	e := one(&s.spare.end)
+	*e = machine.ToolEnd{
+		Failure: scanFailure(s, `"failure":`), Index: s.int(`"index":`), Issues: scanIssues(s, `"issues":`),
 		Progress: s.raw(`"progress":`), Reduced: scanReduced(s, `"reduced":`), Result: s.raw(`"result":`), Text: s.str(`"text":`),
 		Verdict: machine.Verdict(s.str(`"verdict":`)),
 	}
