@@ -22,8 +22,8 @@ type PoolConfig struct {
 	// session.
 	Config  Config
 	Options []Option
-	// Done is told of the end of each run with what [Run] would return; required. It is called by the worker that ended the run,
-	// so that several may be called at once, and may add runs to the pool.
+	// Done is told of the end of each run that has begun with what [Run] would return, before the caller of [Pool.Await] is. It is called
+	// by the worker that ended the run, so that several may be called at once, and may add runs to the pool. It is required by [Pool.Add].
 	Done func(s *session.Session, r Result, err error)
 }
 
@@ -34,7 +34,8 @@ var ErrPoolClosed = errors.New("loop: the pool is closed")
 // as data and a place in one heap of deadlines: it has no goroutine and no timer. The models and tools of those that go on are
 // called by a bounded number of workers. Each run decides as [Run] does, and records the same.
 //
-// Make one with [NewPool]. Drive it with [Pool.Run]; or, in an engine with a scheduler of its own, call [Pool.Due] whenever
+// Make one with [NewPool], and give it runs by [Pool.Add] or, where somebody waits for the end, by [Pool.Await]. Drive it with [Pool.Run] or
+// [Pool.Serve]; or, in an engine with a scheduler of its own, call [Pool.Due] whenever
 // [Pool.Next] has come. All methods are safe for concurrent use.
 type Pool struct {
 	cfg      PoolConfig
@@ -43,10 +44,9 @@ type Pool struct {
 	settings tool.Settings
 
 	mu sync.Mutex
-	// ready are to be worked on, in order; asleep are those that wait.
-	ready  []*Seat
-	asleep sleepers
-	// added counts the times that one was parked, working counts those that are worked on.
+	// seats are the runs that are to be gone on with at some time.
+	seats seats
+	// added counts the times that one was laid down, working counts those that are worked on.
 	added   int64
 	working int
 	closed  bool
@@ -63,9 +63,6 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	}
 	if cfg.Model == nil {
 		err = errors.New("model: there is none: give one that replies")
-	}
-	if cfg.Done == nil {
-		err = errors.Join(err, errors.New("done: there is nobody to tell of the end of a run: give a function"))
 	}
 	if o.journals {
 		err = errors.Join(err, errors.New("options: a journal is that of one session: give it to Add"))
@@ -86,14 +83,17 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 // as by [Resume]. j is nil for no journal. The session is the pool's until its end is told. The errors are those of Run and
 // Resume before anything is asked, and [ErrPoolClosed].
 func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (*Seat, error) {
+	if p.cfg.Done == nil {
+		return nil, errUntold
+	}
 	t := &Seat{pool: p, s: s, journal: j}
-	d, asked, err := p.begin(t, prompt)
+	d, asked, err := t.begin(context.Background(), prompt)
 	if err != nil {
 		return nil, err
 	}
 	t.asked = &asked
 	t.lay(d)
-	if !p.enqueue(t) {
+	if !p.enqueue(t, time.Time{}) {
 		t.left(ErrPoolClosed)
 		d.release()
 		return nil, ErrPoolClosed
@@ -101,20 +101,25 @@ func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (*Seat
 	return t, nil
 }
 
+// errUntold is the error of adding a run of whose end nobody is told.
+var errUntold = errors.New("loop: the pool's config: done: there is nobody to tell of the end of a run: give a function, or call Await")
+
 // AddParked takes over a run that [Pool.Close] of a pool of the same config handed back. Errors are as those of [Pool.Add].
 func (p *Pool) AddParked(k Parked) (*Seat, error) {
+	if p.cfg.Done == nil {
+		return nil, errUntold
+	}
 	r, err := RunnerAt(k.Session, p.cfg.Config, k.State, nil)
 	if err != nil {
 		return nil, err
 	}
 	t := &Seat{pool: p, s: k.Session, journal: k.Journal, berth: berth{asked: &k.Asked, parked: machine.Park(&k.State)}}
 	t.trace(&driver{options: p.o, cfg: p.cfg.Config, s: k.Session, runner: r}, context.Background(), true)
+	var until time.Time
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {
-		t.asked = nil
-		if p.park(t, w.Until) {
-			return t, nil
-		}
-	} else if p.enqueue(t) {
+		t.asked, until = nil, w.Until
+	}
+	if p.enqueue(t, until) {
 		return t, nil
 	}
 	t.left(ErrPoolClosed)
@@ -134,7 +139,8 @@ type Parked struct {
 }
 
 // Close ends the pool: no run is gone on with. It waits until the workers have let go, each after the effect that it carries
-// out, and hands the runs back that have not ended: those that were ready first, then those that wait, by deadline. A [Tracer] is told
+// out, and hands the runs back that have begun and not ended: those that were ready first, then those that wait, by deadline. Callers of
+// [Pool.Await] are told. A [Tracer] is told
 // that they end here with [ErrSuspended], and that they begin again with [Pool.AddParked].
 func (p *Pool) Close() []Parked {
 	p.mu.Lock()
@@ -142,16 +148,22 @@ func (p *Pool) Close() []Parked {
 	for p.working > 0 {
 		p.idle.Wait()
 	}
-	left := p.ready
-	for p.asleep.Len() > 0 {
-		left = append(left, heap.Pop(&p.asleep).(*Seat))
+	left := make([]*Seat, 0, len(p.seats))
+	for len(p.seats) > 0 {
+		t := heap.Pop(&p.seats).(*Seat)
+		t.over = true
+		left = append(left, t)
 	}
-	p.ready = nil
 	p.mu.Unlock()
 	p.signal()
-	all := make([]Parked, len(left))
-	for n, t := range left {
-		all[n] = t.handBack()
+	all := make([]Parked, 0, len(left))
+	for _, t := range left {
+		if t.parked == nil {
+			t.told(Result{}, ErrPoolClosed)
+			continue
+		}
+		all = append(all, t.handBack())
+		t.told(Result{}, errClosedUnder)
 	}
 	return all
 }
@@ -160,7 +172,7 @@ func (p *Pool) Close() []Parked {
 func (p *Pool) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.ready) + p.asleep.Len() + p.working
+	return len(p.seats) + p.working
 }
 
 // Next is the earliest time at which there is something to do; ok is false where all runs have ended, or are worked on. It is
@@ -168,13 +180,10 @@ func (p *Pool) Len() int {
 func (p *Pool) Next() (at time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case len(p.ready) > 0:
-		return time.Time{}, true
-	case p.asleep.Len() > 0:
-		return p.asleep[0].until, true
+	if len(p.seats) == 0 {
+		return time.Time{}, false
 	}
-	return time.Time{}, false
+	return p.seats[0].until, true
 }
 
 // Due goes on with the runs that are due at the given time, one after the other in order of deadline, and then of parking, until
@@ -192,7 +201,13 @@ func (p *Pool) Due(now time.Time) int {
 // Run drives the pool with so many workers, until all runs have ended (nil), the pool is closed ([ErrPoolClosed]) or ctx ends (its
 // cause). It returns when no worker works any more: each ends the effect that it carries out. What is left can be gone on
 // with by another Run, or handed back by [Pool.Close].
-func (p *Pool) Run(ctx context.Context, workers int) error {
+func (p *Pool) Run(ctx context.Context, workers int) error { return p.drive(ctx, workers, false) }
+
+// Serve is Run for a pool to which runs are added at any time, as by [Pool.Await]: that all have ended does not end it.
+func (p *Pool) Serve(ctx context.Context, workers int) error { return p.drive(ctx, workers, true) }
+
+// drive drives the pool; stays is set where it goes on without runs.
+func (p *Pool) drive(ctx context.Context, workers int, stays bool) error {
 	if workers < 1 {
 		return fmt.Errorf("loop: %d workers: give 1 or more", workers)
 	}
@@ -204,14 +219,16 @@ func (p *Pool) Run(ctx context.Context, workers int) error {
 		all.Go(func() { p.worker(ctx, jobs, &all) })
 	}
 	for {
-		t, over, err := p.await(ctx)
+		t, over, err := p.nextDue(ctx, stays)
 		if over || err != nil {
 			return err
 		}
 		select {
 		case jobs <- t:
 		case <-ctx.Done():
-			p.putBack(t)
+			if !p.putBack(t) {
+				t.work(ctx)
+			}
 			return context.Cause(ctx)
 		}
 	}
@@ -231,8 +248,8 @@ func (p *Pool) worker(ctx context.Context, jobs <-chan *Seat, all *sync.WaitGrou
 	over = true
 }
 
-// await waits until a run is due, and takes it; over is set where there is none any more.
-func (p *Pool) await(ctx context.Context) (t *Seat, over bool, err error) {
+// nextDue waits until a run is due, and takes it; over is set where there is none any more, and that is the end.
+func (p *Pool) nextDue(ctx context.Context, stays bool) (t *Seat, over bool, err error) {
 	for {
 		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
@@ -242,7 +259,7 @@ func (p *Pool) await(ctx context.Context) (t *Seat, over bool, err error) {
 			return t, false, nil
 		}
 		left, idle, err := p.untilNext(now)
-		if err != nil || idle && left <= 0 {
+		if err != nil || idle && left <= 0 && !stays {
 			return nil, true, err
 		}
 		p.pause(ctx, left)
@@ -256,10 +273,10 @@ func (p *Pool) untilNext(now time.Time) (left time.Duration, idle bool, err erro
 	if p.closed {
 		return 0, false, ErrPoolClosed
 	}
-	if p.asleep.Len() > 0 {
-		left = max(p.asleep[0].until.Sub(now), 1)
+	if ready := p.seats.ready(); ready || len(p.seats) == 0 {
+		return 0, p.working == 0 && !ready, nil
 	}
-	return left, p.working == 0 && len(p.ready) == 0, nil
+	return max(p.seats[0].until.Sub(now), 1), p.working == 0, nil
 }
 
 // pause waits for a change, at most for so long; 0 for as long as it takes.

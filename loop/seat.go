@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"errors"
+	"runtime/debug"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -17,30 +18,34 @@ type Seat struct {
 	pool    *Pool
 	s       *session.Session
 	journal *journal.Journal
-	// berth holds the run while nobody works on it; until is when it is woken, order the order of parking. place is its place in the
-	// heap; -1 outside of it.
+	// berth holds the run while nobody works on it. Where it is empty then, the run is still to be begun.
 	berth
+	// until is when the run is to be gone on with, zero for at once; order is the order of lying down, and place the place in the
+	// pool's queue, -1 outside of it.
 	until time.Time
 	order int64
 	place int32
+	// over is set once the pool has done with the run.
+	over bool
 	// gone is what the run was cancelled by; nil where it was not.
 	gone error
 	// stop cancels the work under way; nil where there is none.
 	stop context.CancelCauseFunc
+	// caller waits for the end; nil for nobody.
+	caller *caller
 }
 
 // errLeft is what a run was cancelled by where nobody said.
 var errLeft = errors.New("cancelled")
 
 // begin begins the run or goes on with that in the journal, and returns what is to be done next.
-func (p *Pool) begin(t *Seat, prompt string) (*driver, machine.Effect, error) {
-	o := p.o
+func (t *Seat) begin(ctx context.Context, prompt string) (*driver, machine.Effect, error) {
+	p, o := t.pool, t.pool.o
 	if t.journal != nil {
-		own := *p.o
+		own := *o
 		own.journal, own.journals = recorderOf(t.journal), true
 		o = &own
 	}
-	ctx := context.Background()
 	d := &driver{options: o, model: p.cfg.Model, cfg: p.cfg.Config, s: t.s, ctx: ctx}
 	if t.journal != nil && t.journal.Unfinished() {
 		asked, err := d.resume(func(f *journal.Fold) error { return errors.Join(o.fits(f), fitTools(&f.Header, d.cfg)) })
@@ -73,54 +78,37 @@ func (t *Seat) trace(d *driver, ctx context.Context, resumed bool) {
 	t.rest = &rest{values: values, end: end, scope: d}
 }
 
-// driver is what goes on with the run, and returns what is to be done.
-func (t *Seat) driver(ctx context.Context) (*driver, context.Context, machine.Effect) {
+// driver is what goes on with the run, or begins it, and returns what is to be done. life is the context of the work.
+func (t *Seat) driver(life context.Context) (d *driver, asked machine.Effect, err error) {
 	p := t.pool
-	d := &driver{options: p.o, model: p.cfg.Model, cfg: p.cfg.Config, s: t.s}
-	asked := t.take(d, recorderOf(t.journal))
-	if d.runner.settings = p.settings; d.runner.st.Policy != &p.compiled.Config().Policy {
-		d.runner.settings = ReadSettings(d.runner.st.Policy)
+	if t.parked == nil {
+		if d, asked, err = t.begin(t.caller.ctx, t.caller.prompt); err != nil {
+			return nil, asked, err
+		}
+	} else {
+		d = &driver{options: p.o, model: p.cfg.Model, cfg: p.cfg.Config, s: t.s}
+		asked = t.take(d, recorderOf(t.journal))
+		if d.runner.settings = p.settings; d.runner.st.Policy != &p.compiled.Config().Policy {
+			d.runner.settings = ReadSettings(d.runner.st.Policy)
+		}
 	}
-	if x := t.rest; x != nil && x.values != nil {
-		ctx = scoped{ctx, x.values}
+	switch {
+	case t.rest != nil && t.rest.values != nil:
+		d.ctx = scoped{life, t.rest.values}
+	case t.caller != nil:
+		d.ctx = scoped{life, t.caller.ctx}
+	default:
+		d.ctx = life
 	}
-	d.ctx = ctx
-	return d, ctx, asked
+	return d, asked, nil
 }
 
-// work goes on with the run until it waits, ends, the pool is closed, or drive ends.
+// work goes on with the run until it waits, ends, the pool is closed, or drive ends. One that was cancelled ends, whatever else does.
 func (t *Seat) work(drive context.Context) {
-	ctx, stop := context.WithCancelCause(context.Background())
+	life, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	t.begun(stop)
-	d, ctx, asked := t.driver(ctx)
-	back := true
-	defer func() {
-		if !back {
-			t.exit(d, recover())
-		}
-	}()
-	for {
-		if asked.Kind == machine.WaitUntil && asked.Wait.Until.After(d.now()) && ctx.Err() == nil {
-			t.asked = nil
-			t.lay(d)
-			t.pool.rest(t, asked.Wait.Until)
-			return
-		}
-		if drive.Err() != nil || t.pool.closing() {
-			t.asked = &asked
-			t.lay(d)
-			t.pool.rest(t, time.Time{})
-			return
-		}
-		back = false
-		effects, err := d.carry(ctx, asked)
-		back = true
-		if err != nil || d.runner.st.Phase == machine.Stopped {
-			t.end(d, err)
-			return
-		}
-		asked = effects[len(effects)-1]
+	for !t.goOn(life, drive) {
 	}
 }
 
@@ -135,34 +123,101 @@ func (t *Seat) begun(stop context.CancelCauseFunc) {
 	}
 }
 
-// exit ends a run whose goroutine was ended by what it called. One in which that panicked stays as it is: it can be resumed.
-func (t *Seat) exit(d *driver, panicked any) {
-	if panicked != nil {
-		panic(panicked)
+// goOn is one round of work; it reports false where the run was cancelled when it was laid down already.
+func (t *Seat) goOn(life, drive context.Context) (over bool) {
+	var d *driver
+	exited := true
+	defer func() {
+		if exited {
+			t.exit(d, recover())
+			over = true
+		}
+	}()
+	d, asked, err := t.driver(life)
+	if err != nil {
+		exited = false
+		t.refuse(err)
+		return true
 	}
-	r, err := d.exit()
-	t.over(d, r, err)
+	for err == nil && d.runner.st.Phase != machine.Stopped {
+		if until, lies := t.lies(d, drive, &asked); lies {
+			exited = false
+			t.lay(d)
+			return t.pool.rest(t, until)
+		}
+		var effects []machine.Effect
+		if effects, err = d.carry(d.ctx, asked); err == nil {
+			asked = effects[len(effects)-1]
+		}
+	}
+	exited = false
+	t.end(d, err)
+	return true
+}
+
+// lies reports whether the run is to be laid down before what is asked for, and until when; zero for at once.
+func (t *Seat) lies(d *driver, drive context.Context, asked *machine.Effect) (until time.Time, lies bool) {
+	switch {
+	case d.ctx.Err() != nil:
+		return until, false
+	case asked.Kind == machine.WaitUntil && asked.Wait.Until.After(d.now()):
+		t.asked = nil
+		return asked.Wait.Until, true
+	case drive.Err() != nil || t.pool.closing():
+		t.asked = new(*asked)
+		return until, true
+	}
+	return until, false
+}
+
+// exit ends a run whose goroutine was ended by what it called. One in which that panicked stays as it is: it can be resumed. A caller
+// is told, and the worker lives on.
+func (t *Seat) exit(d *driver, panicked any) {
+	switch {
+	case panicked != nil && t.caller == nil:
+		panic(panicked)
+	case panicked != nil:
+		t.done(d, Result{}, &PanicError{Value: panicked, Stack: string(debug.Stack())})
+	case d == nil:
+		t.refuse(errExited)
+	default:
+		r, err := d.exit()
+		t.done(d, r, err)
+	}
 }
 
 // end ends a run that has stopped, or cannot go on for err.
 func (t *Seat) end(d *driver, err error) {
 	if err != nil {
-		t.over(d, Result{}, d.broken(err))
+		t.done(d, Result{}, d.broken(err))
 		return
 	}
 	r, err := d.runner.Result(d.cause)
-	t.over(d, r, err)
+	t.done(d, r, err)
 }
 
-// over tells of the end.
-func (t *Seat) over(d *driver, r Result, err error) {
+// done tells of the end.
+func (t *Seat) done(d *driver, r Result, err error) {
+	if d == nil {
+		t.refuse(err)
+		return
+	}
 	if t.rest != nil && t.rest.end != nil {
 		t.rest.scope.runner = d.runner
 		r, err = t.rest.end(r, err)
 	}
 	d.release()
+	defer t.told(r, err)
 	defer t.pool.ended(t) // whatever becomes of who is told
-	t.pool.cfg.Done(t.s, r, err)
+	if done := t.pool.cfg.Done; done != nil {
+		done(t.s, r, err)
+	}
+}
+
+// refuse ends a run that could not be begun.
+func (t *Seat) refuse(err error) {
+	t.pool.ended(t)
+	t.told(Result{}, err)
 }
 
 // Cancel ends the run as the end of its context would end that of [Run], wherever it stands: what it was cancelled by is in the
@@ -171,21 +226,25 @@ func (t *Seat) Cancel(cause error) {
 	p := t.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.gone != nil || t.stop == nil && t.parked == nil {
-		return
+	if t.cancel(cause) && t.place >= 0 {
+		t.until = time.Time{}
+		heap.Fix(&p.seats, int(t.place))
+		p.signal()
+	}
+}
+
+// cancel notes what the run is cancelled by, and cancels the work under way; it reports false where that is too late. p.mu is held.
+func (t *Seat) cancel(cause error) bool {
+	if t.over || t.gone != nil {
+		return false
 	}
 	if t.gone = cause; cause == nil {
 		t.gone = errLeft
 	}
 	if t.stop != nil {
 		t.stop(t.gone)
-		return
 	}
-	if t.place >= 0 {
-		heap.Remove(&p.asleep, int(t.place))
-		p.ready = append(p.ready, t)
-		p.signal()
-	}
+	return true
 }
 
 // left tells tracers that the pool goes on with the run no more, and why.
@@ -205,131 +264,4 @@ func (t *Seat) handBack() Parked {
 	t.left(ErrSuspended)
 	t.s.Release()
 	return Parked{Session: t.s, Journal: t.journal, State: st, Asked: asked}
-}
-
-// sleepers are the runs that wait, as a heap: by the end of their wait, and then by the order in which they were parked.
-type sleepers []*Seat
-
-func (s sleepers) Len() int { return len(s) }
-
-func (s sleepers) Less(i, j int) bool {
-	if s[i].until.Equal(s[j].until) {
-		return s[i].order < s[j].order
-	}
-	return s[i].until.Before(s[j].until)
-}
-
-func (s sleepers) Swap(i, j int) {
-	s[i], s[j] = s[j], s[i]
-	s[i].place, s[j].place = int32(i), int32(j)
-}
-
-// Push is for package heap.
-func (s *sleepers) Push(x any) {
-	t := x.(*Seat)
-	t.place = int32(len(*s))
-	*s = append(*s, t)
-}
-
-// Pop is for package heap.
-func (s *sleepers) Pop() any {
-	last := len(*s) - 1
-	t := (*s)[last]
-	(*s)[last] = nil
-	*s = (*s)[:last]
-	t.place = -1
-	return t
-}
-
-// enqueue makes a run ready; false where the pool is closed.
-func (p *Pool) enqueue(t *Seat) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return false
-	}
-	t.place = -1
-	p.ready = append(p.ready, t)
-	p.signal()
-	return true
-}
-
-// park lets a run wait; false where the pool is closed.
-func (p *Pool) park(t *Seat, until time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return false
-	}
-	p.sleep(t, until)
-	return true
-}
-
-// sleep puts a run to the heap. p.mu is held.
-func (p *Pool) sleep(t *Seat, until time.Time) {
-	p.added++
-	t.until, t.order = until, p.added
-	heap.Push(&p.asleep, t)
-	p.signal()
-}
-
-// rest lets go of a run that was worked on: it waits, or is ready for who goes on with it where until is zero.
-func (p *Pool) rest(t *Seat, until time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.working--
-	t.stop = nil
-	p.idle.Broadcast()
-	if until.IsZero() || t.gone != nil {
-		t.place = -1
-		p.ready = append(p.ready, t)
-		p.signal()
-		return
-	}
-	p.sleep(t, until)
-}
-
-// ended lets go of a run that is over.
-func (p *Pool) ended(t *Seat) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.working--
-	t.stop, t.parked = nil, nil
-	p.idle.Broadcast()
-	p.signal()
-}
-
-func (p *Pool) closing() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.closed
-}
-
-// take takes the next run that is due, to be worked on; nil where there is none.
-func (p *Pool) take(now time.Time) (t *Seat) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.closed:
-		return nil
-	case len(p.ready) > 0:
-		t, p.ready[0] = p.ready[0], nil
-		p.ready = p.ready[1:]
-	case p.asleep.Len() > 0 && !p.asleep[0].until.After(now):
-		t = heap.Pop(&p.asleep).(*Seat)
-	default:
-		return nil
-	}
-	p.working++
-	return t
-}
-
-// putBack undoes take.
-func (p *Pool) putBack(t *Seat) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.working--
-	p.idle.Broadcast()
-	p.ready = append([]*Seat{t}, p.ready...)
-	p.signal()
 }

@@ -105,6 +105,7 @@ var waiters = []waiter{
 		return do(s)(ctx, tried)
 	})},
 	{"ours_run", true, each(run)},
+	{"ours_await", true, awaited},
 	{"ours_parked", false, parked},
 }
 
@@ -185,6 +186,28 @@ func parked(_ context.Context, n int, tried func()) any {
 	}
 	pool.Due(time.Now())
 	return pool
+}
+
+// awaited are the same runs, each with a goroutine that waits for its end.
+func awaited(ctx context.Context, n int, tried func()) any {
+	pool, err := loop.NewPool(loop.PoolConfig{Model: overloaded(tried), Config: patient})
+	if err != nil {
+		panic(err)
+	}
+	var all sync.WaitGroup
+	all.Go(func() { _ = pool.Serve(ctx, 2) })
+	for i := range n {
+		all.Go(func() {
+			s, err := session.New(session.Config{ID: "order-" + strconv.Itoa(i)})
+			if err == nil {
+				_, err = pool.Await(ctx, s, small.Prompt, nil)
+			}
+			if err == nil {
+				panic("a wait of an hour is over")
+			}
+		})
+	}
+	return &all
 }
 
 func afterFuncs(_ context.Context, n int, tried func()) any {

@@ -1,0 +1,342 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// patient are the runs of which a server asks for an hour first.
+func patient() (loop.Config, loop.Model) {
+	set, most := policy.DefaultSet(), 2*time.Hour
+	set.Transport.MaxRetryAfter, set.Transport.MaxTotalDelay = &most, &most
+	var told sync.Map
+	return loop.Config{Policy: &set}, loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+		if _, asked := told.LoadOrStore(r.Messages.At(0).Text, true); !asked {
+			return message.Reply{}, &fault.ProviderError{Class: fault.Overloaded, RetryAfter: time.Hour}
+		}
+		return message.Reply{Text: "done", Finish: message.Stop}, nil
+	})
+}
+
+func poolOf(t testing.TB, cfg loop.Config, model loop.Model, opts ...loop.Option) *loop.Pool {
+	t.Helper()
+	p, err := loop.NewPool(loop.PoolConfig{Model: model, Config: cfg, Options: opts})
+	require.NoError(t, err)
+	return p
+}
+
+// awaits makes a run in the pool, and returns where its end will be.
+func awaits(ctx context.Context, p *loop.Pool, s *session.Session, prompt string, j *journal.Journal) <-chan runEnded {
+	end := make(chan runEnded, 1)
+	go func() {
+		r, err := p.Await(ctx, s, prompt, j)
+		end <- runEnded{s, r, err}
+	}()
+	return end
+}
+
+// serves drives a pool until the end of the test.
+func serves(t *testing.T, p *loop.Pool) {
+	ctx, stop := context.WithCancel(context.Background())
+	over := make(chan error, 1)
+	go func() { over <- p.Serve(ctx, 2) }()
+	t.Cleanup(func() {
+		stop()
+		require.ErrorIs(t, <-over, context.Canceled)
+	})
+}
+
+// TestAwaitIsRunInAPool compares result, error and journal, byte by byte.
+func TestAwaitIsRunInAPool(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		turns, cfg := drawTurns(rt), loop.Config{Tools: bookRoom(t, booked), Policy: delayed(rt), Seed: "seed"}
+		alone, together := journal.Dir(t.TempDir()), journal.Dir(t.TempDir())
+		j := recorded(rt, alone)
+		want, wantErr := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", cfg,
+			loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+		require.NoError(rt, j.Close())
+
+		p, told := pooled(t, loop.PoolConfig{
+			Model: looptest.NewModel(turns...), Config: cfg, Options: []loop.Option{loop.WithClock(looptest.NewClock())},
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go func() { _ = p.Serve(ctx, 2) }()
+		j, s := recorded(rt, together), newSession(t)
+		got, err := p.Await(t.Context(), s, "Book.", j)
+		require.NoError(rt, j.Close())
+		require.Equal(rt, fmt.Sprint(wantErr), fmt.Sprint(err))
+		require.Equal(rt, want, got)
+		require.Equal(rt, lines(rt, alone), lines(rt, together))
+		require.Len(rt, told(), 1, "Done is told before")
+		require.NoError(rt, s.Acquire(), "it is free again")
+		require.Zero(rt, p.Len())
+	})
+}
+
+func TestACallerThatLeavesEndsItsRun(t *testing.T) {
+	gone := errors.New("gone")
+	for name, driven := range map[string]bool{"driven": true, "driven_no_more": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := poolOf(t, patientConfig(), overloaded())
+				drive, stop := context.WithCancel(t.Context())
+				go func() { _ = p.Serve(drive, 1) }()
+				ctx, leave := context.WithCancelCause(t.Context())
+				end := awaits(ctx, p, newSession(t), "a", nil)
+				synctest.Wait()
+				if !driven {
+					stop()
+				}
+				leave(gone)
+				got := <-end
+				require.ErrorIs(t, got.err, policy.Cancelled)
+				require.ErrorIs(t, got.err, gone)
+				assert.Equal(t, 1, got.session.State().Attempts().Len())
+				assert.Zero(t, p.Len())
+				stop()
+			})
+		})
+	}
+}
+
+func patientConfig() loop.Config { cfg, _ := patient(); return cfg }
+
+// overloaded is a model that never replies.
+func overloaded() loop.Model {
+	return loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		return message.Reply{}, &fault.ProviderError{Class: fault.Overloaded, RetryAfter: time.Hour}
+	})
+}
+
+func TestACallerThatLeavesBeforeAnybodyDrives(t *testing.T) {
+	gone := errors.New("gone")
+	ctx, leave := context.WithCancelCause(t.Context())
+	leave(gone)
+	p := poolOf(t, loop.Config{}, looptest.NewModel())
+	s := newSession(t)
+	_, err := p.Await(ctx, s, "a", nil)
+	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, gone)
+	require.NoError(t, s.Acquire(), "it is free again")
+}
+
+func TestACallUnderWayIsCancelledByItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := poolOf(t, loop.Config{}, loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+			<-ctx.Done()
+			return message.Reply{}, ctx.Err()
+		}))
+		serves(t, p)
+		ctx, leave := context.WithTimeout(t.Context(), time.Minute)
+		defer leave()
+		_, err := p.Await(ctx, newSession(t), "a", nil)
+		require.ErrorIs(t, err, policy.Cancelled)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+func TestACallerSuspendsItsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, model := patient()
+		p, dir := poolOf(t, cfg, model), journal.Dir(t.TempDir())
+		serves(t, p)
+		j := recorded(t, dir)
+		ctx, leave := context.WithCancelCause(t.Context())
+		end := awaits(ctx, p, newSession(t), "a", j)
+		synctest.Wait()
+		leave(loop.ErrSuspended)
+		require.ErrorIs(t, (<-end).err, loop.ErrSuspended)
+		require.True(t, j.Unfinished())
+		r, err := p.Await(t.Context(), newSession(t), "", j)
+		require.NoError(t, err)
+		assert.Equal(t, "done", r.Text)
+		require.NoError(t, j.Close())
+	})
+}
+
+func TestCallersOfAPoolThatIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, model := patient()
+		p := poolOf(t, cfg, model)
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { _ = p.Serve(ctx, 1) }()
+		waits := awaits(t.Context(), p, newSessionNamed(t, "waits"), "a", nil)
+		synctest.Wait()
+		stop()
+		synctest.Wait()
+		fresh := awaits(t.Context(), p, newSessionNamed(t, "fresh"), "b", nil)
+		synctest.Wait()
+		left := p.Close()
+		require.Len(t, left, 1, "what has not begun is no run")
+		got := <-waits
+		require.ErrorIs(t, got.err, loop.ErrPoolClosed)
+		require.ErrorIs(t, got.err, loop.ErrSuspended)
+		got = <-fresh
+		require.Equal(t, loop.ErrPoolClosed, got.err)
+		require.NoError(t, got.session.Acquire(), "it was never taken")
+		_, err := p.Await(t.Context(), newSession(t), "c", nil)
+		require.Equal(t, loop.ErrPoolClosed, err)
+
+		next, told := pooled(t, loop.PoolConfig{Model: model, Config: cfg})
+		_, err = next.AddParked(left[0])
+		require.NoError(t, err)
+		require.NoError(t, next.Run(t.Context(), 1))
+		require.Len(t, told(), 1)
+		assert.Equal(t, "done", told()[0].result.Text)
+	})
+}
+
+// A worker must not die for one of its callers, nor may that wait for ever.
+func TestACallerIsToldWhatEndedItsWorker(t *testing.T) {
+	model := loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+		switch r.Messages.At(0).Text {
+		case "panics":
+			panic("no model")
+		case "exits":
+			runtime.Goexit()
+		}
+		return message.Reply{Text: "done", Finish: message.Stop}, nil
+	})
+	p, dir := poolOf(t, loop.Config{}, model), journal.Dir(t.TempDir())
+	serves(t, p)
+	j, s := recorded(t, dir), newSession(t)
+	_, err := p.Await(t.Context(), s, "panics", j)
+	var panicked *loop.PanicError
+	require.ErrorAs(t, err, &panicked)
+	assert.Equal(t, "no model", panicked.Value)
+	assert.Contains(t, panicked.Stack, "await_test.go")
+	require.True(t, j.Unfinished(), "it can be resumed")
+	require.NoError(t, j.Close())
+	require.NoError(t, s.Acquire(), "it is free again")
+
+	_, err = p.Await(t.Context(), newSession(t), "exits", nil)
+	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorContains(t, err, "Goexit")
+	r, err := p.Await(t.Context(), newSession(t), "Hello.", nil)
+	require.NoError(t, err)
+	assert.Equal(t, "done", r.Text)
+}
+
+func TestACallerIsToldWhyItsRunCannotBegin(t *testing.T) {
+	p := poolOf(t, loop.Config{}, looptest.NewModel())
+	serves(t, p)
+	s := newSession(t)
+	require.NoError(t, s.Acquire())
+	_, err := p.Await(t.Context(), s, "a", nil)
+	require.ErrorIs(t, err, session.ErrBusy)
+	_, err = p.Await(t.Context(), nil, "a", nil)
+	require.ErrorContains(t, err, "session is nil")
+}
+
+func TestTheContextOfACallerIsThatOfItsRun(t *testing.T) {
+	type key struct{}
+	synctest.Test(t, func(t *testing.T) {
+		var seen []any
+		over := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}
+		p := poolOf(t, patientConfig(), loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+			if seen = append(seen, ctx.Value(key{})); len(seen) == 1 {
+				return message.Reply{}, &fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Minute}
+			}
+			return message.Reply{}, &fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Hour}
+		}), over.tracer())
+		serves(t, p)
+		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), key{}, "mine"), 30*time.Minute)
+		defer cancel()
+		_, err := p.Await(ctx, newSession(t), "a", nil)
+		require.ErrorIs(t, err, policy.Deadline, "no wait outlasts it")
+		assert.Equal(t, []any{"mine", "mine"}, seen, "before the wait and after it")
+		require.Len(t, over.of(loop.WorkRun), 1)
+		require.ErrorIs(t, over.of(loop.WorkRun)[0].Err, policy.Deadline)
+	})
+}
+
+// TestManyCallers lets some leave at any time, beside workers that come and go: each gets the end of its own run.
+func TestManyCallers(t *testing.T) {
+	const callers = 2000
+	synctest.Test(t, func(t *testing.T) {
+		p := poolOf(t, patientConfig(), loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+			said := r.Messages.At(0).Text
+			if rand.IntN(2) == 0 {
+				return message.Reply{}, &fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Duration(rand.IntN(60)) * time.Second}
+			}
+			return message.Reply{Text: said, Finish: message.Stop}, nil
+		}))
+		over, stop := context.WithCancel(t.Context())
+		var drivers, all sync.WaitGroup
+		for range 3 {
+			drivers.Go(func() {
+				for over.Err() == nil {
+					ctx, cancel := context.WithTimeout(over, time.Duration(1+rand.IntN(90))*time.Second)
+					_ = p.Serve(ctx, 2)
+					cancel()
+				}
+			})
+		}
+		var ended, left atomic.Int64
+		for n := range callers {
+			all.Go(func() {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if n%3 == 0 {
+					time.AfterFunc(time.Duration(rand.IntN(120))*time.Second, cancel)
+				}
+				r, err := p.Await(ctx, newSessionNamed(t, fmt.Sprint(n)), fmt.Sprint(n), nil)
+				switch {
+				case err == nil:
+					assert.Equal(t, fmt.Sprint(n), r.Text)
+					ended.Add(1)
+				case errors.Is(err, policy.Cancelled):
+					assert.Zero(t, n%3, "nobody else leaves")
+					left.Add(1)
+				default:
+					assert.ErrorIs(t, err, policy.AttemptsExhausted)
+				}
+			})
+		}
+		all.Wait()
+		stop()
+		drivers.Wait()
+		assert.NotZero(t, ended.Load())
+		assert.NotZero(t, left.Load())
+		assert.Empty(t, p.Close())
+	})
+}
+
+func ExamplePool_Await() {
+	model := loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+		return message.Reply{Text: "You said: " + r.Messages.At(0).Text, Finish: message.Stop}, nil
+	})
+	pool, err := loop.NewPool(loop.PoolConfig{Model: model})
+	if err != nil {
+		panic(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() { _ = pool.Serve(ctx, 4) }()
+
+	s, _ := session.New(session.Config{ID: "order-1"})
+	result, err := pool.Await(ctx, s, "Hello.", nil)
+	fmt.Println(result.Text, err)
+	// Output: You said: Hello. <nil>
+}
