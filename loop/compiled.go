@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -62,8 +63,56 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 		}
 		return m.Seeded(c.Seed), nil
 	}
-	m := c.machine(o)
-	return machine.Compile(&m, c.Templates)
+	if c.Policy == nil {
+		m := c.machine(o)
+		return machine.Compile(&m, c.Templates)
+	}
+	return c.compileOnce(o)
+}
+
+// madeRun is a config as it was, with what a run needs of the options, and what both were compiled to.
+type madeRun struct {
+	cfg             Config
+	prompt, planner bool
+	compiled        *machine.Compiled
+}
+
+// madeRuns are some that were used last: a program mostly has one or two.
+var madeRuns struct {
+	made [4]atomic.Pointer[madeRun]
+	next atomic.Uint32
+}
+
+// compileOnce compiles a config with a policy, unless one that is the same was compiled before.
+func (c *Config) compileOnce(o *options) (*machine.Compiled, error) {
+	for n := range madeRuns.made {
+		if m := madeRuns.made[n].Load(); m != nil && m.fits(c, o) {
+			return m.compiled.Seeded(c.Seed).Until(c.Deadline), nil
+		}
+	}
+	own := Config{
+		CallsOnly: c.CallsOnly, Policy: c.Policy.Clone(), Seed: c.Seed, System: c.System, Feedback: c.Feedback, Templates: c.Templates,
+		Limits: c.Limits, Deadline: c.Deadline, Consult: slices.Clone(c.Consult),
+	}
+	if c.Limits != nil {
+		own.Limits = new(*c.Limits)
+	}
+	m := own.machine(o)
+	compiled, err := machine.Compile(&m, c.Templates)
+	if err == nil {
+		n := int(madeRuns.next.Add(1)) % len(madeRuns.made)
+		madeRuns.made[n].Store(&madeRun{own, o.prompt != nil, o.planner != nil, compiled})
+	}
+	return compiled, err
+}
+
+// fits reports whether the core would be told the same of another config, but for seed and deadline.
+func (m *madeRun) fits(c *Config, o *options) bool {
+	own := &m.cfg
+	return m.prompt == (o.prompt != nil) && m.planner == (o.planner != nil) && own.CallsOnly == c.CallsOnly && own.System == c.System &&
+		own.Feedback == c.Feedback && own.Templates == c.Templates && (own.Limits == nil) == (c.Limits == nil) &&
+		(c.Limits == nil || *own.Limits == *c.Limits) && (own.Consult == nil) == (c.Consult == nil) && slices.Equal(own.Consult, c.Consult) &&
+		own.Policy.Equal(c.Policy)
 }
 
 // isPlain reports whether all that the core is told of the config but its seed has its zero value.

@@ -2,16 +2,21 @@ package loop_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -49,5 +54,79 @@ func TestASeedIsThatOfItsRun(t *testing.T) {
 		}
 		assert.Equal(t, told[1], told[0])
 		assert.Equal(t, seed != "", strings.Contains(told[0], `"seed":"`+seed+`"`))
+	}
+}
+
+// A policy is that of the run as it stands when the run begins: what it was compiled to before is for that of the same values.
+func TestAPolicyThatChangesBetweenRunsIsCompiledAnew(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Tools = map[string]policy.Layer{"book_room": {MaxAttempts: new(1)}}
+	cfg := loop.Config{Tools: bookRoom(t, booked), Policy: &set}
+	bad := looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two"}`))
+	attempts := func(cfg loop.Config) int {
+		s := newSession(t)
+		_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad, bad, bad), s, "Book.", cfg)
+		require.ErrorIs(t, err, policy.AttemptsExhausted)
+		return s.State().Attempts().Len()
+	}
+	for range 2 {
+		for want := range 4 {
+			*set.Tools["book_room"].MaxAttempts = want + 1
+			require.Equal(t, want+1, attempts(cfg))
+			require.Equal(t, want+1, attempts(cfg))
+		}
+	}
+}
+
+// TestOneCompiledConfigForRunsAtOnce is for the race detector.
+func TestOneCompiledConfigForRunsAtOnce(t *testing.T) {
+	var all sync.WaitGroup
+	for n := range 64 {
+		all.Go(func() {
+			set := policy.DefaultSet()
+			set.Transport.MaxAttempts = new(2 + n%8)
+			limits := feedback.DefaultLimits()
+			cfg := loop.Config{Policy: &set, Limits: &limits, Seed: fmt.Sprint(n % 3)}
+			fails := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+				return message.Reply{}, &fault.ProviderError{Class: fault.Timeout}
+			})
+			s := newSession(t)
+			_, err := loop.Run(t.Context(), fails, s, "Book.", cfg, loop.WithClock(looptest.NewClock()))
+			assert.ErrorIs(t, err, policy.AttemptsExhausted)
+			assert.Equal(t, 2+n%8, s.State().Attempts().Len())
+		})
+	}
+	all.Wait()
+}
+
+// TestWhatIsRememberedOfAConfig changes each thing alone that the core is told of, and compares what it is told with what it is told
+// where nothing is remembered.
+func TestWhatIsRememberedOfAConfig(t *testing.T) {
+	set, other := policy.DefaultSet(), policy.DefaultSet()
+	other.MaxTurns = 7
+	base := loop.Config{Policy: &set, System: "Be brief.", Feedback: "No.", Limits: new(feedback.DefaultLimits()), Seed: "seed"}
+	for name, change := range map[string]func(*loop.Config){
+		"nothing":    func(*loop.Config) {},
+		"calls only": func(c *loop.Config) { c.CallsOnly = true },
+		"policy":     func(c *loop.Config) { c.Policy = &other },
+		"seed":       func(c *loop.Config) { c.Seed = "another" },
+		"system":     func(c *loop.Config) { c.System = "Be long." },
+		"feedback":   func(c *loop.Config) { c.Feedback = "Yes." },
+		"limits":     func(c *loop.Config) { c.Limits = &feedback.Limits{MaxIssues: 1, MaxBytes: 512} },
+		"no limits":  func(c *loop.Config) { c.Limits = nil },
+		"deadline":   func(c *loop.Config) { c.Deadline = looptest.Epoch.Add(time.Hour) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := base
+			change(&changed)
+			for _, cfg := range []loop.Config{base, changed, base} {
+				want, err := cfg.Machine()
+				require.NoError(t, err)
+				r, err := loop.NewRunner(newSession(t), cfg, nil)
+				require.NoError(t, err)
+				got := *r.State().Config
+				require.Equal(t, want, got)
+			}
+		})
 	}
 }
