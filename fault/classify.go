@@ -12,11 +12,30 @@ import (
 // fits nothing is Unknown. A response of status 2xx that tells of no error gives the zero Verdict.
 func Classify(r Response) Verdict {
 	e := gather(r)
-	e.addFromError(r.Err)
 	c := e.class()
+	if c == "" {
+		c = e.byReply()
+	}
 	if c == "" {
 		return Verdict{}
 	}
+	v := e.verdict(c)
+	v.Metadata.Provider, v.Metadata.Model = r.Provider, r.Model
+	return v
+}
+
+// ClassifyError says what went wrong from a Go error alone, as [Classify] does of a [Response] that has nothing else; of nil the
+// zero Verdict. A program that calls only this does not link what reads responses.
+func ClassifyError(err error) Verdict {
+	if err == nil {
+		return Verdict{}
+	}
+	e := evidence{bare: true, err: err}
+	return e.verdict(e.class())
+}
+
+// verdict is what a class amounts to.
+func (e *evidence) verdict(c Class) Verdict {
 	row, known := Lookup(c)
 	if !known {
 		row.Plane = Transport
@@ -31,7 +50,7 @@ func Classify(r Response) Verdict {
 		v.Retryable = false
 	}
 	v.Message = oneLine(e.sentence())
-	v.Metadata = Metadata{Provider: r.Provider, Model: r.Model, StatusCode: e.status, RetryAfter: e.wait}
+	v.Metadata = Metadata{StatusCode: e.status, RetryAfter: e.wait}
 	return v
 }
 
@@ -84,19 +103,20 @@ func (e *evidence) sentence() string {
 }
 
 // addFromError takes the code and the status that SDK errors offer by their methods.
-func (e *evidence) addFromError(err error) {
+func (e *evidence) addFromError() {
 	var status statused
-	if e.status == 0 && errors.As(err, &status) {
+	if e.status == 0 && errors.As(e.err, &status) {
 		e.status = status.HTTPStatusCode()
 	}
 	var code coded
-	if errors.As(err, &code) {
+	if errors.As(e.err, &code) {
 		e.addCode(code.ErrorCode())
 	}
 }
 
-// class is the whole order of judgement.
+// class is the whole order of judgement; empty for a reply of status 2xx, which only its content can tell more of.
 func (e *evidence) class() Class {
+	e.addFromError()
 	if c, own := ownClass(e.err); own {
 		return c
 	}
@@ -108,7 +128,7 @@ func (e *evidence) class() Class {
 		return e.refine(strong, false)
 	}
 	if weak == "" && e.status >= 200 && e.status < 300 && e.err == nil && !e.isError {
-		return e.byReply()
+		return ""
 	}
 	if e.status == 0 {
 		e.status = e.statusFromText()
@@ -261,7 +281,7 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 			return RateLimit
 		}
 	case Permission:
-		if meta := httphint.ErrorObject(e.body).At("metadata"); meta.At("flagged_input").Is() || meta.At("reasons").Is() {
+		if e.flagged {
 			return ContentFilter
 		}
 	}
@@ -286,7 +306,7 @@ func (e *evidence) refineLimit(folded string) Class {
 	switch {
 	case e.status == 413:
 		return ContextLength
-	case e.offPlan, e.google(folded) && e.googleDaily(folded), says(folded, "free models per day"):
+	case e.offPlan, e.google(folded) && (e.daily || saysAny(folded, []string{"limit 0", "per day"})), says(folded, "free models per day"):
 		return Quota
 	case !e.asked && saysAny(folded, []string{"tokens per day", "requests per day", "daily limit", "daily quota"}):
 		return Quota
@@ -296,18 +316,8 @@ func (e *evidence) refineLimit(folded string) Class {
 
 // google reports whether the error is Google's, whose message speaks of billing whatever the limit is.
 func (e *evidence) google(folded string) bool {
-	return e.provider == "gemini" || len(httphint.Details(e.body)) > 0 || strings.Contains(folded, " generativelanguage googleapis ") ||
+	return e.provider == "gemini" || e.detailed || strings.Contains(folded, " generativelanguage googleapis ") ||
 		strings.Contains(folded, " ai google dev ")
-}
-
-// googleDaily reports whether one of the violated quotas is per day, or none at all.
-func (e *evidence) googleDaily(folded string) bool {
-	for _, v := range httphint.Detail(e.body, "QuotaFailure").At("violations").Items() {
-		if strings.Contains(v.At("quotaId").Str(), "PerDay") || v.At("quotaValue").Text() == "0" {
-			return true
-		}
-	}
-	return saysAny(folded, []string{"limit 0", "per day"})
 }
 
 // finishes are the ways a reply says that it ended badly, by the member that says so.

@@ -28,9 +28,10 @@ type evidence struct {
 	// wait is what the server asked for outright.
 	wait  time.Duration
 	asked bool
-	// offPlan says that the model is not on the account's plan.
-	offPlan bool
-	err     error
+	// offPlan says that the model is not on the account's plan, flagged that the body tells of moderation, detailed that it has
+	// details as Google writes them, and daily that one of the violated quotas there is per day, or none at all.
+	offPlan, flagged, detailed, daily bool
+	err                               error
 }
 
 // bearing are the headers that bear on a class.
@@ -57,7 +58,22 @@ func gather(r Response) evidence {
 	if !e.asked {
 		e.wait, e.asked = e.bodyWait(r.Now)
 	}
+	if e.body.Is() {
+		meta := httphint.ErrorObject(e.body).At("metadata")
+		e.flagged = meta.At("flagged_input").Is() || meta.At("reasons").Is()
+		e.detailed, e.daily = len(httphint.Details(e.body)) > 0, googleDaily(e.body)
+	}
 	return e
+}
+
+// googleDaily reports whether one of the violated quotas is per day, or none at all.
+func googleDaily(body httphint.Node) bool {
+	for _, v := range httphint.Detail(body, "QuotaFailure").At("violations").Items() {
+		if strings.Contains(v.At("quotaId").Str(), "PerDay") || v.At("quotaValue").Text() == "0" {
+			return true
+		}
+	}
+	return false
 }
 
 // readErrorCodes takes the codes that came apart from the body. A number is a status, a sentence is a message.

@@ -50,6 +50,6 @@ func setWithin(f *fault.Failure, err error) {
 	} else if e, ok := errors.AsType[failing](err); ok {
 		*f = e.Failure()
 	} else {
-		*f = fault.Classify(fault.Response{Err: err}).Failure()
+		*f = fault.ClassifyError(err).Failure()
 	}
 }
