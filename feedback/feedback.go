@@ -95,16 +95,46 @@ type Input struct {
 // New makes the feedback of a failed attempt. It never fails and depends on nothing but its argument, of which it keeps
 // no slice.
 func New(in Input) RetryFeedback {
-	in.Issues = slices.Clone(in.Issues)
-	f := Share(&in)
-	f.Diff.Fixed = slices.Clone(f.Diff.Fixed) // may be those of Prev
+	f := in.record(canonical(slices.Clone(in.Issues)))
+	f.Message = message(in.Class, f.Detail, f.Issues)
+	if in.Prev != nil {
+		f.Diff = compare(in.Prev.Issues, f.Issues, in.Class)
+		f.Diff.Fixed = slices.Clone(f.Diff.Fixed) // may be those of Prev
+	}
 	return f
 }
 
-// Share is [New] for issues that nobody writes to any more: where they are in canonical order and printable, the feedback has
-// that very slice, and what was fixed may be Prev's. in is left as it was.
+// Share is [New] for issues that nobody writes to any more, and for a Prev that was made here: the feedback has that very slice where
+// it is in canonical order and printable, or Prev's where they are the same, and what was fixed may be Prev's. in is left as it was.
 func Share(in *Input) RetryFeedback {
-	issues := slices.Clip(fault.SortedIssues(fault.PrintableIssues(in.Issues)))
+	if p := in.Prev; p != nil && len(in.Issues) > 0 && slices.Equal(in.Issues, p.Issues) {
+		return in.again(p)
+	}
+	f := in.record(canonical(in.Issues))
+	f.Message = message(in.Class, f.Detail, f.Issues)
+	if in.Prev != nil {
+		f.Diff = compare(in.Prev.Issues, f.Issues, in.Class)
+	}
+	return f
+}
+
+// canonical are issues in canonical order and printable: themselves where they are so.
+func canonical(issues []fault.Issue) []fault.Issue {
+	return slices.Clip(fault.SortedIssues(fault.PrintableIssues(issues)))
+}
+
+// again is the feedback of an attempt whose issues are those of the one before it.
+func (in *Input) again(p *RetryFeedback) RetryFeedback {
+	f := in.record(slices.Clip(p.Issues))
+	f.Diff.Persistent = f.Issues
+	if f.Message = p.Message; in.Class != p.ErrorType || f.Detail != p.Detail {
+		f.Message = message(in.Class, f.Detail, f.Issues)
+	}
+	return f
+}
+
+// record is the feedback but for what issues come to, in words and beside those before them.
+func (in *Input) record(issues []fault.Issue) RetryFeedback {
 	f := RetryFeedback{
 		Source:        in.Source,
 		Attempt:       in.Attempt,
@@ -121,10 +151,6 @@ func Share(in *Input) RetryFeedback {
 		delay := max(in.Delay, 0)
 		f.Schedule = &Schedule{At: in.At.Round(0).UTC().Add(delay), Delay: delay}
 	}
-	if in.Prev != nil {
-		f.Diff = compare(in.Prev.Issues, issues, in.Class)
-	}
-	f.Message = message(in.Class, f.Detail, issues)
 	return f
 }
 

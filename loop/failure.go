@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 )
 
 // failing is an error that says itself how the core is to see it: [fault.ClassError] does, and so do the errors of
@@ -16,13 +17,19 @@ type failing interface {
 
 // failureOf is a Go error as the core sees it: by its typed errors, else by its classification.
 func failureOf(err error) (f fault.Failure) {
-	setFailure(&f, err)
+	setFailure(&f, err, nil)
 	return f
 }
 
-// setFailure is failureOf into a failure that is zero. It keeps no slice of the error's: whoever made that may use it again.
-func setFailure(f *fault.Failure, err error) {
+// setFailure is failureOf into a failure that is zero. It keeps no slice of the error's: whoever made that may use it again. Where the
+// issues are those of before, which is read-only and was made by [feedback.New], it has these.
+func setFailure(f *fault.Failure, err error, before *feedback.RetryFeedback) {
 	setSaid(f, err)
+	if before != nil && len(f.Issues) > 0 && slices.Equal(f.Issues, before.Issues) {
+		f.Issues = before.Issues
+		mendWords(f)
+		return
+	}
 	f.Issues = slices.Clone(f.Issues)
 	mend(f)
 }

@@ -62,8 +62,13 @@ func printableMessages(all []message.Message) []message.Message {
 
 // mend makes a failure printable.
 func mend(f *fault.Failure) {
-	f.Class, f.Tool, f.Message = fault.Class(printable(string(f.Class))), printable(f.Tool), printable(f.Message)
+	mendWords(f)
 	f.Issues = fault.PrintableIssues(f.Issues)
+}
+
+// mendWords is mend for a failure whose issues are printable.
+func mendWords(f *fault.Failure) {
+	f.Class, f.Tool, f.Message = fault.Class(printable(string(f.Class))), printable(f.Tool), printable(f.Message)
 }
 
 func printablePlan(p machine.Plan) machine.Plan {

@@ -170,14 +170,23 @@ func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	return effects, nil
 }
 
-// stepHere is Step where nobody is told of each state. Only a driver, which looks at effects until it makes the next step, has them
-// in a room.
-func (r *Runner) stepHere(ev *machine.Event) ([]machine.Effect, error) {
-	if r.driver != nil && r.room == nil {
+// place is where a step is made that is not recorded. Only a driver, which looks at effects until it makes the next step, has a room;
+// that of a single action shows its state to nobody.
+func (r *Runner) place() *machine.Room {
+	if r.driver == nil {
+		return nil
+	}
+	if r.room == nil {
 		r.room = new(machine.Room)
 	}
+	r.room.Unseen = r.st.Config.Single && r.driver.adjust == nil
+	return r.room
+}
+
+// stepHere is Step where nobody is told of each state.
+func (r *Runner) stepHere(ev *machine.Event) ([]machine.Effect, error) {
 	before := r.st.Policy
-	effects, err := r.room.Step(&r.st, ev)
+	effects, err := r.place().Step(&r.st, ev)
 	if err != nil {
 		return nil, err
 	}

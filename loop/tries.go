@@ -181,7 +181,7 @@ func (t *tries) end(err error) {
 	d, o := &t.at.driver, &t.at.outcome
 	d.err, d.cause = err, nil
 	if err != nil {
-		setFailure(&o.Failure, err)
+		setFailure(&o.Failure, err, d.runner.st.Feedback(t.a.Tool))
 	}
 	if adjust := d.adjustPolicy(); adjust != nil {
 		t.err = adjust

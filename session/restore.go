@@ -24,11 +24,11 @@ func Resume(cfg Config, state State) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.ID != "" && state.id != "" && cfg.ID != state.id {
+	if cfg.ID != "" && state.ID() != "" && cfg.ID != state.ID() {
 		return nil, &ConfigError{Field: "id", Want: "must be empty or the id of the state"}
 	}
-	if state.id == "" {
-		state.id = cfg.ID
+	if state.ID() == "" {
+		state = state.named(cfg.ID)
 	}
 	if err := s.fit(state); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func New(cfg Config) (*Session, error) {
 	for _, r := range cfg.Reducers {
 		s.reducers[r.event] = append(s.reducers[r.event], r)
 	}
-	s.state.Store(&State{id: cfg.ID, slots: emptySlots(cfg.Slices)})
+	s.state.Store(new(State{slots: emptySlots(cfg.Slices)}.with(base{id: cfg.ID})))
 	if cfg.OnReducerError != nil {
 		s.OnReducerError(cfg.OnReducerError)
 	}
@@ -65,10 +65,10 @@ func (s *Session) Adopt(id string) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	next := s.State()
-	if next.id != "" && next.id != id {
+	if next.ID() != "" && next.ID() != id {
 		return ErrAdopted
 	}
-	next.id = id
+	next = next.named(id)
 	s.state.Store(&next)
 	return nil
 }
@@ -162,7 +162,7 @@ func (s *Session) Replace(state State) error {
 		return ErrNotHeld
 	}
 	now := s.state.Load()
-	if state.id != now.id {
+	if state.ID() != now.ID() {
 		return ErrAdopted
 	}
 	if state.is(now) {

@@ -40,8 +40,8 @@ func (s *Session) Snapshot() ([]byte, error) { return s.State().Snapshot() }
 // error says which record has no JSON form; only one added to the built-in logs by hand can be such.
 func (s State) Snapshot() ([]byte, error) {
 	w := snapshot{
-		Format: SnapshotFormat, ID: s.id, Slices: []sliceSnapshot{},
-		Feedback: collect(s.feedback), Attempts: collect(s.attempts), ReducerErrors: collect(s.errors),
+		Format: SnapshotFormat, ID: s.ID(), Slices: []sliceSnapshot{},
+		Feedback: collect(s.feedback), Attempts: collect(s.attempts), ReducerErrors: collect(s.ReducerErrors()),
 	}
 	for _, slot := range s.slots {
 		values := make([]json.RawMessage, 0, slot.held.Len())
@@ -97,7 +97,7 @@ func (w snapshot) state() (State, error) {
 	if err := checkID(w.ID); err != nil {
 		return State{}, &SnapshotError{Field: "id", Want: "must be a session's id", Cause: err}
 	}
-	s := State{id: w.ID}
+	s := State{}.named(w.ID)
 	for i, from := range w.Slices {
 		at, twice := s.find(from.Name)
 		if want := from.check(twice); want != "" {

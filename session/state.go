@@ -14,11 +14,31 @@ import (
 // and leaves its receiver as it was, and two States made from one never see each other's changes. It is cheap to copy and
 // safe for concurrent use. The zero value has no id, no declared slices and empty logs, and is ready for use.
 type State struct {
-	id       string
+	base     *base  // never written to; nil for a zero one
 	slots    []slot // by name, in ascending order; never written to once it is part of a State
 	feedback seq.Log[feedback.RetryFeedback]
 	attempts seq.Log[Attempt]
-	errors   seq.Log[fault.ReducerError]
+}
+
+// base is what few changes concern: a State is made for each step of a run.
+type base struct {
+	id     string
+	errors seq.Log[fault.ReducerError]
+}
+
+func (s State) rare() base {
+	if s.base == nil {
+		return base{}
+	}
+	return *s.base
+}
+
+// with is s with that base.
+func (s State) with(b base) State {
+	if s.base = nil; b != (base{}) {
+		s.base = new(b)
+	}
+	return s
 }
 
 // slot is one declared slice with its values.
@@ -36,13 +56,20 @@ type Info struct {
 	Len int
 }
 
+// named is s with that id.
+func (s State) named(id string) State {
+	b := s.rare()
+	b.id = id
+	return s.with(b)
+}
+
 // NewState returns an empty state with the slices, as [Config] would declare them. The error joins a [*ConfigError] per fault.
 func NewState(id string, declared ...Declared) (State, error) {
 	cfg := Config{ID: id, Slices: declared}
 	if err := cfg.Validate(); err != nil {
 		return State{}, err
 	}
-	return State{id: id, slots: emptySlots(declared)}, nil
+	return State{slots: emptySlots(declared)}.with(base{id: id}), nil
 }
 
 func emptySlots(declared []Declared) []slot {
@@ -56,7 +83,12 @@ func emptySlots(declared []Declared) []slot {
 }
 
 // ID is the session's correlation id; empty where it has none yet.
-func (s State) ID() string { return s.id }
+func (s State) ID() string {
+	if s.base == nil {
+		return ""
+	}
+	return s.base.id
+}
 
 // Slices describes the declared slices, sorted by name. The built-in logs are not among them.
 func (s State) Slices() []Info {
@@ -77,7 +109,7 @@ func (s State) Values(slice string) (held seq.Log[Entry], ok bool) {
 	case NameAttempts:
 		return encoded(s.attempts), true
 	case NameReducerErrors:
-		return encoded(s.errors), true
+		return encoded(s.ReducerErrors()), true
 	}
 	if i, ok := s.find(slice); ok {
 		return s.slots[i].held, true
@@ -100,7 +132,7 @@ func encoded[T any](log seq.Log[T]) entries {
 // is reports whether nothing at all has happened between two states. It looks at what they share, and not at values.
 func (s *State) is(o *State) bool {
 	same := len(s.slots) == len(o.slots) && (len(s.slots) == 0 || &s.slots[0] == &o.slots[0])
-	return same && s.id == o.id && s.feedback == o.feedback && s.attempts == o.attempts && s.errors == o.errors
+	return same && s.feedback == o.feedback && s.attempts == o.attempts && (s.base == o.base || s.rare() == o.rare())
 }
 
 func (s State) find(slice string) (int, bool) { return find(s.slots, slice) }
@@ -116,7 +148,7 @@ func (s State) Feedback() seq.Log[feedback.RetryFeedback] { return s.feedback }
 func (s State) Attempts() seq.Log[Attempt] { return s.attempts }
 
 // ReducerErrors is the built-in log of reducer errors, oldest first. Their Cause is nil: a state holds values only.
-func (s State) ReducerErrors() seq.Log[fault.ReducerError] { return s.errors }
+func (s State) ReducerErrors() seq.Log[fault.ReducerError] { return s.rare().errors }
 
 // LatestFeedback returns the newest feedback for calls of the named tool, or for the final answer where action is empty
 // (seed 002: prompts query the latest feedback). It looks back until it finds one.
@@ -161,12 +193,18 @@ func (s State) Record(a *Attempt, f *feedback.RetryFeedback) (next State, held *
 
 // AddReducerError returns s with the error added to its log, in amortised constant time, without its Cause.
 func (s State) AddReducerError(e fault.ReducerError) State {
-	s.errors = s.errors.Append(cleanReducerError(e))
-	return s
+	b := s.rare()
+	b.errors = b.errors.Append(cleanReducerError(e))
+	return s.with(b)
 }
 
 // Tight returns the same state with short logs in as little memory as they need: see [seq.Log.Tight].
 func (s State) Tight() State {
-	s.feedback, s.attempts, s.errors = s.feedback.Tight(), s.attempts.Tight(), s.errors.Tight()
+	s.feedback, s.attempts = s.feedback.Tight(), s.attempts.Tight()
+	b := s.rare()
+	if tight := b.errors.Tight(); tight != b.errors {
+		b.errors = tight
+		return s.with(b)
+	}
 	return s
 }

@@ -36,7 +36,7 @@ func (s *step) takeActions(more int) {
 	if s.ownActions {
 		return
 	}
-	s.Actions, s.ownActions = s.room.copied(s.Actions, more), true
+	s.Actions, s.ownActions = s.room.copyActions(s.Actions, more), true
 }
 
 // peek is the action of that name as it stands, or as it would be opened.
@@ -107,7 +107,7 @@ func (s *step) fail(name string, f *fault.Failure, sig mark, detail string) *Dec
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
 	p := s.policyOf(name)
-	s.Spent.charge(name, f.Class)
+	s.charge(name, f.Class)
 	a.repeat(sig)
 	verdict := policy.Decide(p, &policy.Position{
 		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run, UnknownFailed: s.Spent.Unknown,
@@ -134,11 +134,36 @@ func (s *step) fail(name string, f *fault.Failure, sig mark, detail string) *Dec
 	return d
 }
 
-// repeat counts how often the same failure has come in a row.
+// charge counts one more failed attempt against the budgets.
+func (s *step) charge(tool string, class fault.Class) {
+	s.Spent.Run++
+	switch {
+	case class == fault.UnknownTool:
+		s.Spent.Unknown++
+	case tool != AnswerAction:
+		if !s.ownSpent {
+			s.Spent.Tools, s.ownSpent = s.room.copySpent(s.Spent.Tools), true
+		}
+		at := 0
+		for at < len(s.Spent.Tools) && s.Spent.Tools[at].Tool < tool {
+			at++
+		}
+		if at == len(s.Spent.Tools) || s.Spent.Tools[at].Tool != tool {
+			s.Spent.Tools = append(s.Spent.Tools, ToolSpent{})
+			copy(s.Spent.Tools[at+1:], s.Spent.Tools[at:])
+			s.Spent.Tools[at] = ToolSpent{Tool: tool}
+		}
+		s.Spent.Tools[at].Failed++
+	}
+}
+
+// repeat counts how often the same failure has come in a row. One without a signature is not counted.
 func (a *Action) repeat(sig mark) {
-	if string(sig[:]) == a.Signature {
+	switch {
+	case sig == mark{}:
+	case string(sig[:]) == a.Signature:
 		a.Repeats++
-	} else {
+	default:
 		a.Signature, a.Repeats = string(sig[:]), 0
 	}
 }

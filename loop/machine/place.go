@@ -1,6 +1,10 @@
 package machine
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/retake-go/retake/policy"
+)
 
 // Room is memory in which the steps of one run are made one after the other, for drivers that are done with the effects of a
 // step before they make the next: what [Room.Step] returns, and what that points to, is overwritten by the next step in the same
@@ -10,26 +14,49 @@ import "slices"
 // The zero value is ready for use. A nil Room is none: each step has memory of its own, as that of [Step] has. A Room is for one
 // goroutine at a time.
 type Room struct {
+	// Unseen says that nobody is shown the states that the steps lead to, and that no policy is adjusted. The signatures of failed tries,
+	// which only the no-progress rule reads, are then not made where the policy has no such rule.
+	Unseen bool
+
 	effects  [2]Effect
 	decision Decision
 	try      TryRun
 	call     callRoom
 	run      [1]ToolRun
 	outcome  Outcome
-	actions  twice[[]Action]
-	batches  twice[*batchRoom]
+	actions  twice[Action]
+	spent    twice[ToolSpent]
+	// batches are the state's, where it has it from here, and one that is free.
+	batches [2]*batchRoom
 	// at are the positions that were told last: never written to, for models see them.
 	at []Position
 }
 
-// twice is memory for what the state has now, and for what it has after the next step.
-type twice[T any] struct {
-	of  [2]T
-	now int
+// twice is memory for a list of the state, and for the next one.
+type twice[T any] struct{ now, next []T }
+
+// copied is a copy of a list; where own is nil, in memory of its own with room for more.
+func copied[T any](own *twice[T], list []T, more int) []T {
+	if own == nil {
+		return append(make([]T, 0, len(list)+more), list...)
+	}
+	own.next = append(own.next[:0], list...)
+	return own.next
 }
 
-// free is that which the state has not.
-func (t *twice[T]) free() *T { return &t.of[1-t.now] }
+// swap notes that the state has the next list, which may have grown; an empty one may be nil.
+func (t *twice[T]) swap(list []T) {
+	if cap(list) > 0 {
+		t.next = list
+	}
+	t.now, t.next = t.next, t.now
+}
+
+// clear lets go of what stands in the lists.
+func (t *twice[T]) clear() {
+	clear(t.now[:cap(t.now)])
+	clear(t.next[:cap(t.next)])
+}
 
 // Step is [Step] in place: it changes *st. Where it returns an error, *st is as it was. It keeps of ev what that points to, as Step
 // does, and never changes it.
@@ -51,6 +78,9 @@ func (r *Room) Step(st *State, ev *Event) ([]Effect, error) {
 	return slices.Clip(out.fx), nil
 }
 
+// signs reports whether failures under a policy are given their signatures.
+func (r *Room) signs(p *policy.RetryPolicy) bool { return r == nil || !r.Unseen || p.NoProgress != 0 }
+
 // lend gives a step the memory that no state points to.
 func (r *Room) lend(out *output) {
 	if r == nil {
@@ -66,21 +96,29 @@ func (r *Room) settle(st *State, out *output) {
 		return
 	}
 	if out.ownActions {
-		if r.actions.now ^= 1; cap(st.Actions) > 0 {
-			r.actions.of[r.actions.now] = st.Actions
-		}
+		r.actions.swap(st.Actions)
+	}
+	if out.ownSpent {
+		r.spent.swap(st.Spent.Tools)
 	}
 	if out.ownBatch {
-		r.batches.now ^= 1
+		r.batches[0], r.batches[1] = r.batches[1], r.batches[0]
 	}
 }
 
-// copied is a copy of the actions, with room for more.
-func (r *Room) copied(actions []Action, more int) []Action {
+// copyActions and copySpent return lists that a step may write to.
+func (r *Room) copyActions(list []Action, more int) []Action {
 	if r == nil {
-		return append(make([]Action, 0, len(actions)+more), actions...)
+		return copied(nil, list, more)
 	}
-	return append(slices.Grow((*r.actions.free())[:0], len(actions)+more), actions...)
+	return copied(&r.actions, list, more)
+}
+
+func (r *Room) copySpent(list []ToolSpent) []ToolSpent {
+	if r == nil {
+		return copied(nil, list, 1)
+	}
+	return copied(&r.spent, list, 1)
 }
 
 // told is at, as it may be shown to models.
@@ -107,11 +145,10 @@ func (r *Room) batch() *batchRoom {
 		b.Calls = b.one[:0]
 		return b
 	}
-	at := r.batches.free()
-	if *at == nil {
-		*at = (*Room)(nil).batch()
+	if r.batches[1] == nil {
+		r.batches[1] = (*Room)(nil).batch()
 	}
-	return *at
+	return r.batches[1]
 }
 
 // Clear lets go of all that the room holds, for the next run: what steps in it have returned, and the states that they led to, are
@@ -120,9 +157,7 @@ func (r *Room) Clear() {
 	if r == nil {
 		return
 	}
-	actions := r.actions
-	for _, of := range actions.of {
-		clear(of[:cap(of)])
-	}
-	*r = Room{actions: actions}
+	r.actions.clear()
+	r.spent.clear()
+	*r = Room{Unseen: r.Unseen, actions: r.actions, spent: r.spent}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
 )
 
 // drawIdle draws the idle state of one kind of run.
@@ -177,6 +178,31 @@ func TestARoomThatIsClearedIsAsGoodAsNew(t *testing.T) {
 		requireSame(t, other, st)
 		room.Clear()
 	}
+}
+
+// Where nobody sees the states, what only the no-progress rule reads may be left out; the effects are the same, also under that rule.
+func TestARoomWhoseStatesNobodySeesDecidesTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := machine.Config{Policy: policy.DefaultSet(), Limits: feedback.DefaultLimits(), Single: true, Action: "a"}
+		rule := rapid.IntRange(0, 2).Draw(t, "no progress")
+		cfg.Policy.Global.MaxAttempts, cfg.Policy.Global.NoProgress = new(6), &rule
+		st, err := machine.New(cfg, session.State{})
+		require.NoError(t, err)
+		here, room := st, &machine.Room{Unseen: true}
+		for ev := (machine.Event{Kind: machine.Started, At: epoch}); ; ev.Kind, ev.Try = machine.Tried, drawTry(t) {
+			next, effects, err := machine.Step(st, ev)
+			require.NoError(t, err)
+			own, err := room.Step(&here, &ev)
+			require.NoError(t, err)
+			require.Equal(t, encoded(t, effects), encoded(t, own))
+			if rule > 0 {
+				requireSame(t, next, here)
+			}
+			if st = next; st.Phase != machine.Trying {
+				return
+			}
+		}
+	})
 }
 
 // tries are the events of one action: two failures, and a success.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -109,24 +108,6 @@ func (s *Spent) tool(name string) int {
 		}
 	}
 	return 0
-}
-
-// charge counts one more. What was counted so far stays as it is for others.
-func (s *Spent) charge(tool string, class fault.Class) {
-	s.Run++
-	switch {
-	case class == fault.UnknownTool:
-		s.Unknown++
-	case tool != AnswerAction:
-		at, found := slices.BinarySearchFunc(s.Tools, tool, func(t ToolSpent, name string) int { return strings.Compare(t.Tool, name) })
-		before, after := s.Tools[:at], s.Tools[at:]
-		spent := ToolSpent{Tool: tool, Failed: 1}
-		if found {
-			spent.Failed, after = after[0].Failed+1, after[1:]
-		}
-		tools := make([]ToolSpent, 0, len(s.Tools)+1)
-		s.Tools = append(append(append(tools, before...), spent), after...)
-	}
 }
 
 // Batch is the reply whose calls are under way. It is replaced, never changed.

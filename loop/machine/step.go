@@ -71,8 +71,8 @@ type output struct {
 	decisionRoom *Decision
 	outcomeRoom  *Outcome
 	runRoom      *[1]ToolRun
-	// ownActions and ownBatch are set once the step has a copy of the state's that it may write to.
-	ownActions, ownBatch bool
+	// ownActions, ownSpent and ownBatch are set once the step has a copy of the state's that it may write to.
+	ownActions, ownSpent, ownBatch bool
 	// room is where that copy lies; nil for memory of its own.
 	room *Room
 }
@@ -177,7 +177,7 @@ func (s *step) started() error {
 		Config: cfg, Policy: &cfg.Policy, words: s.words, Session: s.Session, Transcript: s.Transcript,
 		At: s.At, Run: s.Run + 1, First: s.Session.Attempts().Len(), Opened: s.Opened, policies: s.words.policies,
 	}
-	s.ownActions, s.ownBatch = false, false
+	s.ownActions, s.ownSpent, s.ownBatch = false, false, false
 	s.Transcript = s.Transcript.Append(s.ev.Messages...)
 	if cfg.Single {
 		return s.try()

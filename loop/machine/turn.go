@@ -181,7 +181,11 @@ func (s *step) tried() error {
 	case f.Failed():
 		s.open(name).Attempt++
 		s.Transport, s.TransportWaited = 0, 0
-		s.fail(name, f, signature(name, t.Same, "", f), "")
+		var sig mark
+		if s.room.signs(s.policyOf(name)) {
+			sig = signature(name, t.Same, "", f)
+		}
+		s.fail(name, f, sig, "")
 		return s.onward(nextTry)
 	}
 	s.ending()
