@@ -60,8 +60,7 @@ func (e *evidence) named(c Class) bool {
 	if !e.bare || e.err != nil || len(e.codes) == 0 {
 		return false
 	}
-	home, known := homes[foldName(e.codes[0])]
-	return known && home == c
+	return homes.of(foldName(e.codes[0])) == c
 }
 
 // AsError classifies a response and returns the typed error of seed 004 that it amounts to; nil where nothing went wrong.
@@ -171,7 +170,7 @@ func (e *evidence) codeClass(code string) (strong, weak Class) {
 	if c, ok := ParseName(code); ok && e.bare {
 		return c, ""
 	}
-	if c := bothMeanings[key]; c != "" {
+	if c := bothMeanings.of(key); c != "" {
 		return c, ""
 	}
 	if c := strongCodes[e.provider+"/"+key]; c != "" {
@@ -180,7 +179,7 @@ func (e *evidence) codeClass(code string) (strong, weak Class) {
 	if c := strongCodes[key]; c != "" {
 		return c, ""
 	}
-	if c := weakCodes[key]; c != "" {
+	if c := weakCodes.of(key); c != "" {
 		return "", c
 	}
 	if c, ok := ParseName(code); ok && c != Unknown {
@@ -232,7 +231,7 @@ func (e *evidence) byError() Class {
 // byCodeWords is what the words of codes say that no table has: "AcmeRateLimitError".
 func (e *evidence) byCodeWords() Class {
 	for _, code := range e.codes {
-		if len(code) > maxCode || weakCodes[squash(code)] != "" {
+		if len(code) > maxCode || weakCodes.of(squash(code)) != "" {
 			continue
 		}
 		if c := wordClass(words(code)); c != "" {
@@ -243,18 +242,30 @@ func (e *evidence) byCodeWords() Class {
 }
 
 // refinements are the classes that a message may say where status and code say only the first.
-var refinements = map[Class][]Class{
-	InvalidRequest: {ToolValidation, StructuredOutput, Billing, ContextLength, ContentFilter, Auth, ModelNotFound, Quota},
-	RateLimit:      {Billing, Quota},
-	Permission:     {Billing, ContentFilter},
-	Unavailable:    {Overloaded},
+var refinements = [...]struct {
+	class Class
+	finer []Class
+}{
+	{InvalidRequest, []Class{ToolValidation, StructuredOutput, Billing, ContextLength, ContentFilter, Auth, ModelNotFound, Quota}},
+	{RateLimit, []Class{Billing, Quota}},
+	{Permission, []Class{Billing, ContentFilter}},
+	{Unavailable, []Class{Overloaded}},
+}
+
+func finerThan(c Class) []Class {
+	for n := range refinements {
+		if refinements[n].class == c {
+			return refinements[n].finer
+		}
+	}
+	return nil
 }
 
 // refine goes from what status or code say to what the provider means. Words count only where there was no better code.
 func (e *evidence) refine(c Class, byWords bool) Class {
 	folded := words(e.message + "\n" + e.text)
 	if byWords {
-		for _, finer := range refinements[c] {
+		for _, finer := range finerThan(c) {
 			if finer == Billing && c == RateLimit && e.google(folded) {
 				continue
 			}
@@ -321,12 +332,12 @@ func (e *evidence) google(folded string) bool {
 }
 
 // finishes are the ways a reply says that it ended badly, by the member that says so.
-var finishes = map[string]Class{
-	"content_filter": ContentFilter, "length": Truncated, "max_tokens": Truncated, "max_output_tokens": Truncated,
-	"refusal": Refusal, "SAFETY": ContentFilter, "PROHIBITED_CONTENT": ContentFilter, "BLOCKLIST": ContentFilter,
-	"SPII": ContentFilter, "RECITATION": ContentFilter, "IMAGE_SAFETY": ContentFilter, "MAX_TOKENS": Truncated,
-	"MALFORMED_FUNCTION_CALL": ToolValidation, "UNEXPECTED_TOOL_CALL": UnknownTool, "TOO_MANY_TOOL_CALLS": ToolValidation,
-	"model_context_window_exceeded": ContextLength, "guardrail_intervened": ContentFilter, "content_filtered": ContentFilter,
+var finishes = names{
+	{"content_filter", ContentFilter}, {"length", Truncated}, {"max_tokens", Truncated}, {"max_output_tokens", Truncated},
+	{"refusal", Refusal}, {"SAFETY", ContentFilter}, {"PROHIBITED_CONTENT", ContentFilter}, {"BLOCKLIST", ContentFilter},
+	{"SPII", ContentFilter}, {"RECITATION", ContentFilter}, {"IMAGE_SAFETY", ContentFilter}, {"MAX_TOKENS", Truncated},
+	{"MALFORMED_FUNCTION_CALL", ToolValidation}, {"UNEXPECTED_TOOL_CALL", UnknownTool}, {"TOO_MANY_TOOL_CALLS", ToolValidation},
+	{"model_context_window_exceeded", ContextLength}, {"guardrail_intervened", ContentFilter}, {"content_filtered", ContentFilter},
 }
 
 // byReply judges a body of status 2xx that tells of no error: the reply may have ended badly all the same.
@@ -341,7 +352,7 @@ func (e *evidence) byReply() Class {
 		reasons = append(reasons, choice.At("finish_reason"), choice.At("finishReason"))
 	}
 	for _, reason := range reasons {
-		if c := finishes[reason.Str()]; c != "" {
+		if c := finishes.of(reason.Str()); c != "" {
 			return c
 		}
 	}

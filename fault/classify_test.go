@@ -33,6 +33,9 @@ func (e awsError) Error() string       { return "operation error: " + e.code }
 func (e awsError) ErrorCode() string   { return e.code }
 func (e awsError) HTTPStatusCode() int { return e.status }
 
+// acmeError is a typed error of a user's own.
+type acmeError struct{ fault.ProviderError }
+
 // clientTimeout passes itself off as context.DeadlineExceeded, as http.Client does.
 type clientTimeout struct{}
 
@@ -76,6 +79,7 @@ func TestGoErrors(t *testing.T) {
 		"our_own_output_error":      {&fault.StructuredOutputError{}, fault.StructuredOutput},
 		"our_own_reducer_error":     {&fault.ReducerError{}, fault.Reducer},
 		"our_own_provider_error":    {fmt.Errorf("x: %w", fault.ProviderError{Class: fault.Quota}.Typed()), fault.Quota},
+		"one_made_of_ours":          {&acmeError{fault.ProviderError{Class: fault.Quota, Message: "odd"}}, fault.Quota},
 		"our_own_over_its_own_text": {fault.ProviderError{Class: fault.Billing, Message: "rate limit"}.Typed(), fault.Billing},
 	} {
 		t.Run(name, func(t *testing.T) {

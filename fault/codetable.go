@@ -138,38 +138,56 @@ var strongCodes = map[string]Class{
 	"eacces": PermissionDenied, "enoent": NotFound, "eio": IO, "enospc": IO,
 }
 
+// names is a small table of what names mean.
+type names []struct {
+	name  string
+	class Class
+}
+
+// of is the class that a name means; empty where it is not in the table.
+func (t names) of(name string) Class {
+	for n := range t {
+		if t[n].name == name {
+			return t[n].class
+		}
+	}
+	return ""
+}
+
 // weakCodes say little: a status that says more wins over them, and words may say the rest.
-var weakCodes = map[string]Class{
-	"invalidrequesterror": InvalidRequest, "invalidrequest": InvalidRequest, "invalidargument": InvalidRequest,
-	"badrequest": InvalidRequest, "badrequesterror": InvalidRequest, "validationexception": InvalidRequest,
-	"failedprecondition": InvalidRequest, "outofrange": InvalidRequest, "unprocessableentityerror": InvalidRequest,
-	"unprocessableentity": InvalidRequest, "invalidrequestprompt": InvalidRequest, "validationerror": InvalidRequest,
-	"apierror": Unavailable, "apistatuserror": Unavailable, "providerapierror": Unavailable, "tokens": RateLimit, "requests": RateLimit,
-	"invalidparametererror": InvalidRequest, "malformedrequest": InvalidRequest,
+var weakCodes = names{
+	{"invalidrequesterror", InvalidRequest}, {"invalidrequest", InvalidRequest}, {"invalidargument", InvalidRequest},
+	{"badrequest", InvalidRequest}, {"badrequesterror", InvalidRequest}, {"validationexception", InvalidRequest},
+	{"failedprecondition", InvalidRequest}, {"outofrange", InvalidRequest}, {"unprocessableentityerror", InvalidRequest},
+	{"unprocessableentity", InvalidRequest}, {"invalidrequestprompt", InvalidRequest}, {"validationerror", InvalidRequest},
+	{"apierror", Unavailable}, {"apistatuserror", Unavailable}, {"providerapierror", Unavailable}, {"tokens", RateLimit}, {"requests", RateLimit},
+	{"invalidparametererror", InvalidRequest}, {"malformedrequest", InvalidRequest},
 }
 
 // bothMeanings are codes that mean a provider's answer where there is one, and a tool's failure where there is none.
-var bothMeanings = map[string]Class{"notfound": ModelNotFound, "permissiondenied": Permission}
+var bothMeanings = names{{"notfound", ModelNotFound}, {"permissiondenied", Permission}}
 
-// statuses are the HTTP statuses that say something of their own; ranges are in statusClass.
-var statuses = map[int]Class{
-	401: Auth, 402: Billing, 403: Permission, 404: ModelNotFound, 408: Timeout, 409: Unavailable, 410: ModelNotFound,
-	413: ContextLength, 424: Unavailable, 425: Unavailable, 429: RateLimit, 451: Permission, 498: Overloaded, 499: Cancelled,
-	504: Timeout, 522: Timeout, 523: Network, 524: Timeout, 529: Overloaded, 598: Timeout, 599: Timeout,
-}
-
-// providerStatuses are statuses that mean something else at one provider.
-var providerStatuses = map[string]map[int]Class{
-	"groq": {422: StructuredOutput}, "cohere": {499: Unavailable},
+// statuses are the HTTP statuses that say something of their own, first those that mean something else at one provider; ranges
+// are in statusClass.
+var statuses = [...]struct {
+	provider string
+	status   int
+	class    Class
+}{
+	{"groq", 422, StructuredOutput}, {"cohere", 499, Unavailable},
+	{"", 401, Auth}, {"", 402, Billing}, {"", 403, Permission}, {"", 404, ModelNotFound}, {"", 408, Timeout},
+	{"", 409, Unavailable}, {"", 410, ModelNotFound}, {"", 413, ContextLength}, {"", 424, Unavailable}, {"", 425, Unavailable},
+	{"", 429, RateLimit}, {"", 451, Permission}, {"", 498, Overloaded}, {"", 499, Cancelled}, {"", 504, Timeout},
+	{"", 522, Timeout}, {"", 523, Network}, {"", 524, Timeout}, {"", 529, Overloaded}, {"", 598, Timeout},
+	{"", 599, Timeout},
 }
 
 // statusClass is what a status says by itself; empty where it says nothing.
 func statusClass(provider string, status int) Class {
-	if c := providerStatuses[provider][status]; c != "" {
-		return c
-	}
-	if c := statuses[status]; c != "" {
-		return c
+	for _, row := range statuses {
+		if row.status == status && (row.provider == "" || row.provider == provider) {
+			return row.class
+		}
 	}
 	switch {
 	case status >= 500 && status <= 599:

@@ -18,17 +18,21 @@ type (
 )
 
 // typeNames are error types of the standard library that say what happened by themselves.
-var typeNames = map[string]Class{
-	"*json.SyntaxError": InvalidResponse, "*json.UnmarshalTypeError": InvalidResponse,
-	"*fs.PathError": IO, "*os.LinkError": IO, "*os.SyscallError": IO,
-	"*tls.CertificateVerificationError": Network, "x509.UnknownAuthorityError": Network, "x509.HostnameError": Network,
-	"x509.CertificateInvalidError": Network, "*tls.RecordHeaderError": Network, "tls.RecordHeaderError": Network,
-	"*net.OpError": Network, "*net.DNSError": Network, "*net.AddrError": Network, "*net.ParseError": Network,
+var typeNames = names{
+	{"*json.SyntaxError", InvalidResponse}, {"*json.UnmarshalTypeError", InvalidResponse},
+	{"*fs.PathError", IO}, {"*os.LinkError", IO}, {"*os.SyscallError", IO},
+	{"*tls.CertificateVerificationError", Network}, {"x509.UnknownAuthorityError", Network}, {"x509.HostnameError", Network},
+	{"x509.CertificateInvalidError", Network}, {"*tls.RecordHeaderError", Network}, {"tls.RecordHeaderError", Network},
+	{"*net.OpError", Network}, {"*net.DNSError", Network}, {"*net.AddrError", Network}, {"*net.ParseError", Network},
 }
+
+// classed are [ProviderError] and the typed errors, each of which is one. They are known by it, so that a program that makes none
+// links none.
+type classed interface{ classOf() Class }
 
 // ownClass is the class that a typed error of this package carries.
 func ownClass(err error) (Class, bool) {
-	var provider *ProviderError
+	var provider classed
 	var tool *ToolValidationError
 	var output *StructuredOutputError
 	var reducer *ReducerError
@@ -39,8 +43,8 @@ func ownClass(err error) (Class, bool) {
 		return StructuredOutput, true
 	case errors.As(err, &reducer):
 		return Reducer, true
-	case errors.As(err, &provider) && provider.Class != "":
-		return provider.Class, true
+	case errors.As(err, &provider) && provider.classOf() != "":
+		return provider.classOf(), true
 	}
 	return "", false
 }
@@ -66,7 +70,7 @@ func errorClass(err error) Class {
 	}
 	var found Class
 	has(err, func(e error) bool {
-		if c := typeNames[fmt.Sprintf("%T", e)]; c != "" {
+		if c := typeNames.of(fmt.Sprintf("%T", e)); c != "" {
 			found = c
 		}
 		n, isNet := e.(netted)
@@ -76,8 +80,11 @@ func errorClass(err error) Class {
 		return found != ""
 	})
 	if found == IO {
-		if c := wordClass(words(err.Error())); c == NotFound || c == Permission {
-			return map[Class]Class{NotFound: NotFound, Permission: PermissionDenied}[c]
+		switch wordClass(words(err.Error())) {
+		case NotFound:
+			return NotFound
+		case Permission:
+			return PermissionDenied
 		}
 	}
 	return found

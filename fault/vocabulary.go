@@ -58,8 +58,8 @@ func ParseName(name string) (Class, bool) {
 	if c := Class(folded); c.InTransport() || c.InCorrection() {
 		return c, true
 	}
-	c, known := homes[folded]
-	return c, known
+	c := homes.of(folded)
+	return c, c != ""
 }
 
 func foldName(name string) string {
@@ -111,14 +111,14 @@ var table = [...]Code{
 }
 
 // homes says what each name of the seeds means, folded; a name that is a class's own is not repeated.
-var homes = map[string]Class{
+var homes = names{
 	// Seed 000.
-	"llm_refusal": Refusal, "llm_invalid_output": StructuredOutput, "llm_timeout": Timeout, "llm_rate_limit": RateLimit,
-	"llm_token_limit": ContextLength, "llm_unavailable": Unavailable,
+	{"llm_refusal", Refusal}, {"llm_invalid_output", StructuredOutput}, {"llm_timeout", Timeout}, {"llm_rate_limit", RateLimit},
+	{"llm_token_limit", ContextLength}, {"llm_unavailable", Unavailable},
 	// Seed 001.
-	"server_error": Unavailable, "auth_error": Auth, "model_unavailable": ModelNotFound,
+	{"server_error", Unavailable}, {"auth_error", Auth}, {"model_unavailable", ModelNotFound},
 	// Seeds 003 and 004.
-	"authentication_error": Auth, "rate_limited": RateLimit, "context_length_exceeded": ContextLength,
-	"network_error": Network, "validation_error": ToolValidation, "io_error": IO, "config_error": Config,
-	"max_iterations_exceeded": MaxIterations, "tool_execution_error": ToolExecution, "initialization_error": Initialization,
+	{"authentication_error", Auth}, {"rate_limited", RateLimit}, {"context_length_exceeded", ContextLength},
+	{"network_error", Network}, {"validation_error", ToolValidation}, {"io_error", IO}, {"config_error", Config},
+	{"max_iterations_exceeded", MaxIterations}, {"tool_execution_error", ToolExecution}, {"initialization_error", Initialization},
 }

@@ -150,10 +150,14 @@ func saysClass(folded string, c Class) bool {
 var (
 	answerCues    = []string{"responded", "answered", "replied", "failed", "rejected", "error"}
 	statusCues    = []string{"status", "code", "error", "http", "response", "returned", "got", "received"}
-	statusReasons = map[int][]string{
-		400: {"bad"}, 401: {"unauthorized", "unauthorised", "authorization"}, 402: {"payment"}, 403: {"forbidden"}, 404: {"not"}, 408: {"request"},
-		409: {"conflict"}, 413: {"request", "payload", "content"}, 422: {"unprocessable"}, 429: {"too", "rate", "resource", "quota", "you"},
-		500: {"internal", "server"}, 502: {"bad"}, 503: {"service"}, 504: {"gateway"}, 529: {"overloaded", "site"},
+	statusReasons = [...]struct {
+		status int
+		words  string
+	}{
+		{400, "bad"}, {401, "unauthorized unauthorised authorization"}, {402, "payment"}, {403, "forbidden"}, {404, "not"},
+		{408, "request"}, {409, "conflict"}, {413, "request payload content"}, {422, "unprocessable"},
+		{429, "too rate resource quota you"}, {500, "internal server"}, {502, "bad"}, {503, "service"}, {504, "gateway"},
+		{529, "overloaded site"},
 	}
 )
 
@@ -167,12 +171,22 @@ func statusInText(text string) (int, bool) {
 		if err != nil || len(word) != 3 || n < 400 || n > 599 {
 			continue
 		}
-		if cued(list[:i]) || i+1 < len(list) && hasWord(statusReasons[n], list[i+1]) ||
+		if cued(list[:i]) || i+1 < len(list) && isReason(n, list[i+1]) ||
 			strings.Contains(text, "("+word+")") || i == 0 && leads(text, word) {
 			return n, true
 		}
 	}
 	return 0, false
+}
+
+// isReason reports whether a word is what a status is written with.
+func isReason(status int, word string) bool {
+	for _, r := range statusReasons {
+		if r.status == status {
+			return hasWord(strings.Fields(r.words), word)
+		}
+	}
+	return false
 }
 
 // cued reports whether the words before a number make it a status.
