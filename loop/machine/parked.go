@@ -51,7 +51,8 @@ func (r *rare) isZero() bool {
 		r.usage == (message.Usage{})
 }
 
-// Park is the state without its session, which the driver keeps, in little room.
+// Park is the state without its session, which the driver keeps, in little room. A state that waits shares nothing then with the [Room]
+// that it was stepped in.
 func Park(st *State) *Parked {
 	p := &Parked{
 		config: st.Config, policy: st.Policy, words: st.words, policies: st.policies, phase: st.Phase, at: st.At,
@@ -59,13 +60,24 @@ func Park(st *State) *Parked {
 		held: st.TransportWaited, waited: st.Waited, actions: parkedActions(st.Actions), resume: st.Resume, hold: st.Hold, next: st.Next,
 	}
 	r := rare{
-		model: st.Model, system: st.System, spent: st.Spent, batch: st.Batch, consults: st.Consults, exhausted: st.Exhausted,
+		model: st.Model, system: st.System, spent: st.Spent, batch: st.Batch.clone(), consults: st.Consults, exhausted: st.Exhausted,
 		owed: st.Owed, usage: st.Usage, warnings: st.Warnings, outcome: st.Outcome,
 	}
+	r.spent.Tools = slices.Clone(r.spent.Tools)
 	if !r.isZero() {
 		p.rare = new(r)
 	}
 	return p
+}
+
+// clone is a batch of its own; nil where there is none.
+func (b *Batch) clone() *Batch {
+	if b == nil {
+		return nil
+	}
+	own := *b
+	own.Calls = slices.Clone(b.Calls)
+	return &own
 }
 
 // parkedActions are actions whose feedback is in memory of its own: what the session's log has it in is more than that.
