@@ -10,10 +10,13 @@ import (
 )
 
 var (
-	bindOfClass = map[class]bindKind{
-		classString: bindString, classInt: bindInt, classUint: bindUint, classFloat: bindFloat, classBool: bindBool,
-		classList: bindSlice, classMap: bindMap, classStruct: bindStruct, classBytes: bindOther, classAny: bindOther,
-		classText: bindOther, classOpaque: bindOther,
+	bindOfClass = [...]struct {
+		class class
+		kind  bindKind
+	}{
+		{classString, bindString}, {classInt, bindInt}, {classUint, bindUint}, {classFloat, bindFloat}, {classBool, bindBool},
+		{classList, bindSlice}, {classMap, bindMap}, {classStruct, bindStruct}, {classBytes, bindOther}, {classAny, bindOther},
+		{classText, bindOther}, {classOpaque, bindOther},
 	}
 	textsType = reflect.TypeFor[map[string]string]()
 )
@@ -26,7 +29,12 @@ func (l *lowering) bind(n *node, t reflect.Type) []field {
 	for ; t.Kind() == reflect.Pointer; t = t.Elem() {
 		n.bind.pointers++
 	}
-	n.bind.kind = bindOfClass[classOf(t)]
+	c := classOf(t)
+	for _, row := range bindOfClass {
+		if row.class == c {
+			n.bind.kind = row.kind
+		}
+	}
 	if t.Kind() == reflect.Array {
 		n.bind.kind = bindOther
 	}

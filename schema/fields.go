@@ -105,11 +105,11 @@ func appendField(fields []field, sf reflect.StructField, at string, index []int,
 }
 
 // marks are the keywords of what the retake tag may say.
-var marks = map[string]string{"echo": echoKeyword, "secret": secretKeyword}
+var marks = wording{{"echo", echoKeyword}, {"secret", secretKeyword}}
 
 func retakeTag(sf reflect.StructField) (keyword string, err error) {
 	tag, ok := sf.Tag.Lookup("retake")
-	keyword, known := marks[tag]
+	keyword, known := marks.of(tag)
 	if ok && !known {
 		return "", fmt.Errorf(`retake tag %q is unknown: only "echo" and "secret" are`, tag)
 	}

@@ -38,13 +38,25 @@ func (t *formatTest) judge(v *scalar) verdict {
 }
 
 // tellers are the rules that programs know, by the class of the value. They say what the validator says, or are unsure.
-var tellers = map[class]map[string]teller{
-	classFloat: {
-		"min": atLeast, "gte": atLeast, "max": atMost, "lte": atMost,
-		"gt": func(p, n float64, _ string) verdict { return when(n > p) },
-		"lt": func(p, n float64, _ string) verdict { return when(n < p) },
-	},
-	classString: {"email": plainEmail},
+var tellers = [...]struct {
+	class class
+	tag   string
+	tell  teller
+}{
+	{classFloat, "min", atLeast}, {classFloat, "gte", atLeast}, {classFloat, "max", atMost}, {classFloat, "lte", atMost},
+	{classFloat, "gt", func(p, n float64, _ string) verdict { return when(n > p) }},
+	{classFloat, "lt", func(p, n float64, _ string) verdict { return when(n < p) }},
+	{classString, "email", plainEmail},
+}
+
+// tellerOf is nil where no program knows the rule.
+func tellerOf(c class, tag string) teller {
+	for _, row := range tellers {
+		if row.class == c && row.tag == tag {
+			return row.tell
+		}
+	}
+	return nil
 }
 
 func atLeast(p, n float64, _ string) verdict { return when(n >= p) }
@@ -60,8 +72,8 @@ func when(ok bool) verdict {
 func newFormatTest(j judge) *formatTest {
 	t := &formatTest{judged: j}
 	c := classOf(j.typ)
-	tell, ok := tellers[c][j.rule.tag]
-	if !ok || len(j.rule.alts) > 0 || c == classFloat && j.typ.Bits() != 64 {
+	tell := tellerOf(c, j.rule.tag)
+	if tell == nil || len(j.rule.alts) > 0 || c == classFloat && j.typ.Bits() != 64 {
 		return t
 	}
 	t.kind = kindString

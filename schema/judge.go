@@ -82,25 +82,28 @@ func (b *builder) judgeName(j judge) string {
 }
 
 // keywordOf names rules by their JSON Schema keyword, so that the same fault has the same name whoever found it.
-var keywordOf = map[class]map[string]string{
-	classString: {
-		"required": "minLength", "min": "minLength", "gte": "minLength", "gt": "minLength", "max": "maxLength", "lte": "maxLength",
-		"lt": "maxLength", "len": "length", "eq": "const", "oneof": "enum", "ne": "not", "noneof": "not",
-	},
-	classInt: {
-		"required": "not", "min": "minimum", "gte": "minimum", "gt": "exclusiveMinimum", "max": "maximum", "lte": "maximum",
-		"lt": "exclusiveMaximum", "eq": "const", "len": "const", "oneof": "enum", "ne": "not", "noneof": "not",
-	},
-	classBool: {"required": "const", "eq": "const", "ne": "not"},
-	classList: {
-		"required": "required", "min": "minItems", "gte": "minItems", "gt": "minItems", "max": "maxItems", "lte": "maxItems",
-		"lt": "maxItems", "len": "length", "eq": "length", "ne": "not", "unique": "uniqueItems",
-	},
-	classMap: {
-		"required": "required", "min": "minProperties", "gte": "minProperties", "gt": "minProperties", "max": "maxProperties",
-		"lte": "maxProperties", "lt": "maxProperties", "len": "length", "eq": "length", "ne": "not",
-	},
-	classStruct: {"required": "minProperties"},
+var keywordOf = [...]struct {
+	class    class
+	keywords wording
+}{
+	{classString, wording{
+		{"required", "minLength"}, {"min", "minLength"}, {"gte", "minLength"}, {"gt", "minLength"}, {"max", "maxLength"}, {"lte", "maxLength"},
+		{"lt", "maxLength"}, {"len", "length"}, {"eq", "const"}, {"oneof", "enum"}, {"ne", "not"}, {"noneof", "not"},
+	}},
+	{classInt, wording{
+		{"required", "not"}, {"min", "minimum"}, {"gte", "minimum"}, {"gt", "exclusiveMinimum"}, {"max", "maximum"}, {"lte", "maximum"},
+		{"lt", "exclusiveMaximum"}, {"eq", "const"}, {"len", "const"}, {"oneof", "enum"}, {"ne", "not"}, {"noneof", "not"},
+	}},
+	{classBool, wording{{"required", "const"}, {"eq", "const"}, {"ne", "not"}}},
+	{classList, wording{
+		{"required", "required"}, {"min", "minItems"}, {"gte", "minItems"}, {"gt", "minItems"}, {"max", "maxItems"}, {"lte", "maxItems"},
+		{"lt", "maxItems"}, {"len", "length"}, {"eq", "length"}, {"ne", "not"}, {"unique", "uniqueItems"},
+	}},
+	{classMap, wording{
+		{"required", "required"}, {"min", "minProperties"}, {"gte", "minProperties"}, {"gt", "minProperties"}, {"max", "maxProperties"},
+		{"lte", "maxProperties"}, {"lt", "maxProperties"}, {"len", "length"}, {"eq", "length"}, {"ne", "not"},
+	}},
+	{classStruct, wording{{"required", "minProperties"}}},
 }
 
 // ruleName is the name of a rule in an issue: the JSON Schema keyword where there is one, else the validation tag.
@@ -111,8 +114,10 @@ func ruleName(r rule, c class) string {
 	if c == classUint || c == classFloat {
 		c = classInt
 	}
-	if name, ok := keywordOf[c][r.tag]; ok {
-		return name
+	for _, of := range keywordOf {
+		if name, ok := of.keywords.of(r.tag); ok && of.class == c {
+			return name
+		}
 	}
 	switch sr := stringRuleOf(r.tag); {
 	case sr.format != "":
@@ -139,7 +144,7 @@ func rulePhrase(r rule, c class, names map[string]string) string {
 	if p, ok := relationPhrase(r, names); ok {
 		return clip(p)
 	}
-	if p, ok := tagPhrases[r.tag]; ok {
+	if p, ok := tagPhrases.of(r.tag); ok {
 		param := r.param
 		if r.tag == "datetime" {
 			param = layoutWords.Replace(param)
@@ -150,28 +155,40 @@ func rulePhrase(r rule, c class, names map[string]string) string {
 }
 
 // sizeWords say a comparison of a value, and of a count.
-var sizeWords = map[string][2]string{
-	"min": {"at least %", "at least %"}, "gte": {"at least %", "at least %"}, "gt": {"more than %", "more than %"},
-	"max": {"at most %", "at most %"}, "lte": {"at most %", "at most %"}, "lt": {"less than %", "fewer than %"},
-	"len": {"%", "exactly %"}, "eq": {"%", "exactly %"}, "ne": {"anything but %", "any number but %"},
+var sizeWords = [...]struct{ tag, value, count string }{
+	{"min", "at least %", "at least %"}, {"gte", "at least %", "at least %"}, {"gt", "more than %", "more than %"},
+	{"max", "at most %", "at most %"}, {"lte", "at most %", "at most %"}, {"lt", "less than %", "fewer than %"},
+	{"len", "%", "exactly %"}, {"eq", "%", "exactly %"}, {"ne", "anything but %", "any number but %"},
 }
 
-var countedNoun = map[class]string{classString: "character", classList: "item", classMap: "member", classBytes: "byte"}
+// sizeWordsOf are those of a tag; both empty for a tag that compares nothing.
+func sizeWordsOf(tag string) (value, count string) {
+	for _, w := range sizeWords {
+		if w.tag == tag {
+			return w.value, w.count
+		}
+	}
+	return "", ""
+}
+
+var countedNoun = wording{
+	{string(classString), "character"}, {string(classList), "item"}, {string(classMap), "member"}, {string(classBytes), "byte"},
+}
 
 func sizePhrase(r rule, c class) (string, bool) {
-	words, ok := sizeWords[r.tag]
-	if !ok || r.param == "" {
+	value, count := sizeWordsOf(r.tag)
+	if value == "" || r.param == "" {
 		return "", false
 	}
-	noun, counted := countedNoun[c]
+	noun, counted := countedNoun.of(string(c))
 	if c == classString && (r.tag == "eq" || r.tag == "ne") {
-		return strings.ReplaceAll(words[0], "%", literal(r.param)), true
+		return strings.ReplaceAll(value, "%", literal(r.param)), true
 	}
 	if !counted {
-		return strings.ReplaceAll(words[0], "%", r.param), true
+		return strings.ReplaceAll(value, "%", r.param), true
 	}
 	if r.param != "1" {
 		noun += "s"
 	}
-	return strings.ReplaceAll(words[1], "%", r.param) + " " + noun, true
+	return strings.ReplaceAll(count, "%", r.param) + " " + noun, true
 }

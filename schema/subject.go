@@ -215,7 +215,7 @@ func (v subject) keywords(r rule) (*jsonschema.Schema, error) {
 	if len(r.alts) > 0 || (v.class == classFloat && v.checked) {
 		return nil, nil
 	}
-	if v.class == classFloat && sizeWords[r.tag][0] != "" {
+	if compares, _ := sizeWordsOf(r.tag); v.class == classFloat && compares != "" {
 		f, err := strconv.ParseFloat(r.param, 64)
 		if err != nil || f-f != 0 {
 			return nil, fmt.Errorf("validate rule %q: want a finite number", r.text)
