@@ -28,23 +28,26 @@ func New(cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{}
-	if len(cfg.Slices) > 0 {
-		s.declared = make(map[string]declaration, len(cfg.Slices))
-	}
-	if len(cfg.Reducers) > 0 {
-		s.reducers = make(map[string][]Reducer, len(cfg.Reducers))
-	}
-	for _, d := range cfg.Slices {
-		s.declared[d.Name()] = d.declaration()
-	}
-	for _, r := range cfg.Reducers {
-		s.reducers[r.event] = append(s.reducers[r.event], r)
+	if len(cfg.Slices) > 0 || len(cfg.Reducers) > 0 {
+		s.declare(cfg.Slices, cfg.Reducers)
 	}
 	s.state.Store(new(State{slots: emptySlots(cfg.Slices)}.with(base{id: cfg.ID})))
 	if cfg.OnReducerError != nil {
 		s.OnReducerError(cfg.OnReducerError)
 	}
 	return s, nil
+}
+
+// declare is for sessions that are not plain, whose makers are spared the stack that it needs.
+func (s *Session) declare(slices []Declared, reducers []Reducer) {
+	s.declared = make(map[string]declaration, len(slices))
+	for _, d := range slices {
+		s.declared[d.Name()] = d.declaration()
+	}
+	s.reducers = make(map[string][]Reducer, len(reducers))
+	for _, r := range reducers {
+		s.reducers[r.event] = append(s.reducers[r.event], r)
+	}
 }
 
 // ID is the session's correlation id; empty until it has one.
