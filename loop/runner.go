@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -133,7 +134,10 @@ func (r *Runner) name(j recorder) error {
 }
 
 // Close lets the session go. The runner is of no use afterwards.
-func (r *Runner) Close() { r.s.Release() }
+func (r *Runner) Close() {
+	r.vacate()
+	r.s.Release()
+}
 
 // State is the core's state after the last step.
 func (r *Runner) State() machine.State {
@@ -170,17 +174,28 @@ func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	return effects, nil
 }
 
-// place is where a step is made that is not recorded. Only a driver, which looks at effects until it makes the next step, has a room;
-// that of a single action shows its state to nobody.
+// rooms are those that nobody has, in which there is nothing.
+var rooms = sync.Pool{New: func() any { return new(machine.Room) }}
+
+// place is where a step is made that is not recorded. Only a driver, which looks at effects until it makes the next step, has a room.
 func (r *Runner) place() *machine.Room {
 	if r.driver == nil {
 		return nil
 	}
 	if r.room == nil {
-		r.room = new(machine.Room)
+		r.room = rooms.Get().(*machine.Room)
+		r.room.Unseen = r.driver.unseen && r.driver.adjust == nil && r.driver.planner == nil
 	}
-	r.room.Unseen = r.st.Config.Single && r.driver.adjust == nil
 	return r.room
+}
+
+// vacate gives the room back. What the steps that were made there have returned is of no use any more.
+func (r *Runner) vacate() {
+	if r.room != nil {
+		r.room.Clear()
+		rooms.Put(r.room)
+		r.room = nil
+	}
 }
 
 // stepHere is Step where nobody is told of each state.

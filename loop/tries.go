@@ -35,7 +35,7 @@ type trying struct {
 	outcome machine.Try
 }
 
-// idle are those that nobody has: zero, but for their rooms, in which there is nothing.
+// idle are those that nobody has: zero.
 var idle = sync.Pool{New: func() any { return new(trying) }}
 
 // begin takes the session for the action, until it is left.
@@ -88,16 +88,14 @@ func (t *tries) rise() {
 	} else {
 		t.at = new(trying)
 	}
-	t.at.options, t.at.s, t.at.ctx = t.options, t.s, t.ctx
+	t.at.options, t.at.s, t.at.ctx, t.at.unseen = t.options, t.s, t.ctx, true
 }
 
 // lie lets go of the driver.
 func (t *tries) lie() {
 	if t.lent {
-		room := t.at.own.room
+		t.at.own.vacate()
 		*t.at = trying{}
-		t.at.own.room = room
-		room.Clear()
 		idle.Put(t.at)
 	}
 	t.at = nil

@@ -65,7 +65,7 @@ func idleWhole(ctx context.Context, model Model, s *session.Session, cfg *Config
 
 // rise makes a driver, which has nothing of the run yet.
 func (r *whole) rise() {
-	r.at = &driver{options: r.options, model: r.model, cfg: r.cfg, s: r.s, ctx: r.ctx}
+	r.at = &driver{options: r.options, model: r.model, cfg: r.cfg, s: r.s, ctx: r.ctx, unseen: true}
 }
 
 // start begins the run, and goes on until it waits or has ended.

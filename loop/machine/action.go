@@ -214,7 +214,7 @@ func (s *step) refuse(name string, e *fault.ReducerError, same string) *Decision
 	p := s.policyOf(name)
 	f := reducerFailure(name, e)
 	if p.Retries(fault.Reducer) {
-		d := s.fail(name, &f, signature(name, same, "", &f), e.Message)
+		d := s.fail(name, &f, sign(s, name, same, &f), e.Message)
 		d.ReducerError = e
 		return d
 	}

@@ -48,6 +48,19 @@ func signature[S ~string | ~[]byte](action string, same S, end string, f *fault.
 	return m
 }
 
+// unsigned reports whether nobody reads the signatures of an action's failures.
+func (s *step) unsigned(action string) bool {
+	return s.room != nil && s.room.Unseen && s.policyOf(action).NoProgress == 0
+}
+
+// sign is the signature of a failure of an action; zero where nobody reads it.
+func sign[S ~string | ~[]byte](s *step, action string, same S, f *fault.Failure) mark {
+	if s.unsigned(action) {
+		return mark{}
+	}
+	return signature(action, same, "", f)
+}
+
 // idempotencyKey is a hash of session, action, index among identical calls of the reply, and canonical arguments.
 func idempotencyKey(session string, action int, tool string, twins int, arguments string) string {
 	var room [256]byte

@@ -42,7 +42,7 @@ func TestCallsAreMarkedByWhatTheyProposed(t *testing.T) {
 	f := fault.Failure{Class: fault.ToolValidation, Tool: "book_room"}
 	calls := []Call{{Arguments: []byte("{}"), Raw: "{ }"}, {Raw: "{"}, {Arguments: []byte("[]")}}
 	for same, failed := range map[string][]int{"{}\n": {0}, "{\n": {1}, "{}\n[]\n": {0, 2}, "{\n[]\n": {1, 2}} {
-		m := callsSignature(calls, failed, &f)
+		m := (&step{output: &output{}}).signCalls(calls, failed, &f)
 		assert.Equal(t, Signature("book_room", same, f), string(m[:]), same)
 	}
 }

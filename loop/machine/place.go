@@ -1,28 +1,23 @@
 package machine
 
-import (
-	"slices"
-
-	"github.com/retake-go/retake/policy"
-)
+import "slices"
 
 // Room is memory in which the steps of one run are made one after the other, for drivers that are done with the effects of a
 // step before they make the next: what [Room.Step] returns, and what that points to, is overwritten by the next step in the same
-// room, and so are the actions, the batch and the outcome that the state points to. Who shows a state or effects to others, to be
-// kept, goes on in another room and leaves this one as it is.
+// room, and so are the actions, the batch and the outcome that the state points to. Only the calls of tools and the positions that
+// models are told are not. Who shows a state or effects to others, to be kept, goes on in another room and leaves this one as it is.
 //
 // The zero value is ready for use. A nil Room is none: each step has memory of its own, as that of [Step] has. A Room is for one
 // goroutine at a time.
 type Room struct {
-	// Unseen says that nobody is shown the states that the steps lead to, and that no policy is adjusted. The signatures of failed tries,
+	// Unseen says that nobody is shown the states that the steps lead to, and that no policy is adjusted. The signatures of failures,
 	// which only the no-progress rule reads, are then not made where the policy has no such rule.
 	Unseen bool
 
 	effects  [2]Effect
 	decision Decision
 	try      TryRun
-	call     callRoom
-	run      [1]ToolRun
+	call     ModelCall
 	outcome  Outcome
 	actions  twice[Action]
 	spent    twice[ToolSpent]
@@ -52,11 +47,19 @@ func (t *twice[T]) swap(list []T) {
 	t.now, t.next = t.next, t.now
 }
 
-// clear lets go of what stands in the lists.
-func (t *twice[T]) clear() {
-	clear(t.now[:cap(t.now)])
-	clear(t.next[:cap(t.next)])
+// maxKept bounds the lists whose memory is kept for the next run.
+const maxKept = 32
+
+// emptied is a list's memory, in which there is nothing; nil where that is too much to keep.
+func emptied[T any](list []T) []T {
+	if cap(list) > maxKept {
+		return nil
+	}
+	clear(list[:cap(list)])
+	return list[:0]
 }
+
+func (t *twice[T]) clear() { t.now, t.next = emptied(t.now), emptied(t.next) }
 
 // Step is [Step] in place: it changes *st. Where it returns an error, *st is as it was. It keeps of ev what that points to, as Step
 // does, and never changes it.
@@ -78,16 +81,13 @@ func (r *Room) Step(st *State, ev *Event) ([]Effect, error) {
 	return slices.Clip(out.fx), nil
 }
 
-// signs reports whether failures under a policy are given their signatures.
-func (r *Room) signs(p *policy.RetryPolicy) bool { return r == nil || !r.Unseen || p.NoProgress != 0 }
-
 // lend gives a step the memory that no state points to.
 func (r *Room) lend(out *output) {
 	if r == nil {
 		return
 	}
 	out.room, out.fx = r, r.effects[:0]
-	out.callRoom, out.tryRoom, out.decisionRoom, out.outcomeRoom, out.runRoom = &r.call, &r.try, &r.decision, &r.outcome, &r.run
+	out.tryRoom, out.decisionRoom, out.outcomeRoom = &r.try, &r.decision, &r.outcome
 }
 
 // settle notes what the state points to after a step. What it pointed to before is free.
@@ -123,9 +123,6 @@ func (r *Room) copySpent(list []ToolSpent) []ToolSpent {
 
 // told is at, as it may be shown to models.
 func (r *Room) told(at []Position) []Position {
-	if r == nil {
-		return at
-	}
 	if !slices.Equal(at, r.at) {
 		r.at = slices.Clone(at)
 	}
@@ -159,5 +156,10 @@ func (r *Room) Clear() {
 	}
 	r.actions.clear()
 	r.spent.clear()
-	*r = Room{Unseen: r.Unseen, actions: r.actions, spent: r.spent}
+	for _, b := range r.batches {
+		if b != nil {
+			b.Calls = emptied(b.Calls)
+		}
+	}
+	*r = Room{actions: r.actions, spent: r.spent, batches: r.batches}
 }

@@ -101,7 +101,7 @@ func (s *step) replyFailed(f fault.Failure) error {
 		name = f.Tool
 	}
 	s.open(name).Attempt++
-	d := s.fail(name, &f, signature(name, "", "", &f), "")
+	d := s.fail(name, &f, sign(s, name, "", &f), "")
 	if r := s.ev.Reply; r != nil && len(r.Message.Calls) > 0 {
 		s.sayAll(true, unanswered(r.Message.Calls, "Not run: the reply as a whole could not be used."))
 	}
@@ -132,7 +132,7 @@ func (s *step) answered(r *Reply) error {
 	case len(a.Issues) > 0:
 		s.open(AnswerAction).Attempt++
 		f = fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: a.Issues}
-		d = s.fail(AnswerAction, &f, signature(AnswerAction, r.Message.Text, "", &f), "")
+		d = s.fail(AnswerAction, &f, sign(s, AnswerAction, r.Message.Text, &f), "")
 	case a.Reduced != nil && a.Reduced.Error != nil:
 		s.open(AnswerAction).Attempt++
 		f = reducerFailure(AnswerAction, a.Reduced.Error)
@@ -266,7 +266,7 @@ func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 		}
 	}
 	f.Issues = fault.SortedIssues(f.Issues)
-	d := s.fail(name, &f, callsSignature(calls, failed, &f), "")
+	d := s.fail(name, &f, s.signCalls(calls, failed, &f), "")
 	for _, n := range failed {
 		b.Calls[n].Answer, b.Calls[n].IsError, b.Calls[n].Settled = s.correct(d, fault.SortedIssues(calls[n].Issues)), true, true
 	}
@@ -277,10 +277,12 @@ func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 	}
 }
 
-// callsSignature is that of the bad calls of one tool. They are compared by their arguments, as written where they cannot be read.
-func callsSignature(calls []Call, failed []int, f *fault.Failure) mark {
+// signCalls is the signature of the bad calls of one tool. They are compared by their arguments, as written where they cannot be read.
+func (s *step) signCalls(calls []Call, failed []int, f *fault.Failure) mark {
 	c := &calls[failed[0]]
 	switch {
+	case s.unsigned(f.Tool):
+		return mark{}
 	case len(failed) == 1 && len(c.Arguments) > 0:
 		return signature(f.Tool, c.Arguments, "\n", f)
 	case len(failed) == 1:

@@ -96,6 +96,17 @@ func (s *step) newCall() *callRoom {
 	return &r.callRoom
 }
 
+// newModelCall returns a call of the model at positions that outlive the step.
+func (s *step) newModelCall(at []Position) *ModelCall {
+	if s.room != nil {
+		s.room.call.At = s.room.told(at)
+		return &s.room.call
+	}
+	call := s.newCall()
+	call.At = append(call.one[:0], at...)
+	return &call.ModelCall
+}
+
 // newTry returns room for a try.
 func (s *step) newTry() *TryRun {
 	if r := s.tryRoom; r != nil {
@@ -110,12 +121,8 @@ func (s *step) newTry() *TryRun {
 	return &r.try
 }
 
-// newRuns returns room for so many runs of tools.
+// newRuns returns room for so many runs of tools: never in a [Room], for a tool may outlive the run that called it.
 func (s *step) newRuns(n int) []ToolRun {
-	if r := s.runRoom; r != nil && n == 1 {
-		s.runRoom = nil
-		return r[:0]
-	}
 	if n != 1 || s.fx != nil {
 		return make([]ToolRun, 0, n)
 	}

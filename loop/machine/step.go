@@ -70,7 +70,6 @@ type output struct {
 	tryRoom      *TryRun
 	decisionRoom *Decision
 	outcomeRoom  *Outcome
-	runRoom      *[1]ToolRun
 	// ownActions, ownSpent and ownBatch are set once the step has a copy of the state's that it may write to.
 	ownActions, ownSpent, ownBatch bool
 	// room is where that copy lies; nil for memory of its own.

@@ -203,7 +203,7 @@ func (s *step) toolAsks(b *Batch, c *BatchCall, end *ToolEnd) error {
 		c.answer(s.sibling(c.Tool, &f, ""), true)
 		return nil
 	}
-	d := s.fail(c.Tool, &f, signature(c.Tool, c.Arguments, "", &f), "")
+	d := s.fail(c.Tool, &f, sign(s, c.Tool, c.Arguments, &f), "")
 	b.settle(c.Tool)
 	c.answer(s.correct(d, f.Issues), true)
 	return nil

@@ -40,11 +40,10 @@ func (s *step) ask() error {
 }
 
 func (s *step) modelCall() *ModelCall {
-	call := s.newCall()
-	call.ModelCall = ModelCall{
-		Turn: s.Turn, Model: s.Model, At: s.room.told(s.appendPositions(call.one[:0])), Transport: s.Transport, Messages: s.Transcript.Len(),
-	}
-	return &call.ModelCall
+	var few [2]Position
+	call := s.newModelCall(s.appendPositions(few[:0]))
+	*call = ModelCall{Turn: s.Turn, Model: s.Model, At: call.At, Transport: s.Transport, Messages: s.Transcript.Len()}
+	return call
 }
 
 // positions are where the actions under correction will stand with the next reply.
@@ -181,11 +180,7 @@ func (s *step) tried() error {
 	case f.Failed():
 		s.open(name).Attempt++
 		s.Transport, s.TransportWaited = 0, 0
-		var sig mark
-		if s.room.signs(s.policyOf(name)) {
-			sig = signature(name, t.Same, "", f)
-		}
-		s.fail(name, f, sig, "")
+		s.fail(name, f, sign(s, name, t.Same, f), "")
 		return s.onward(nextTry)
 	}
 	s.ending()
