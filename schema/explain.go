@@ -14,44 +14,43 @@ import (
 
 // explain is the slow path: it reads the document again to find every issue. It is also the judge of documents the fast path
 // leaves to it, so a good one may come out of it.
-func (t *Typed[T]) explain(doc []byte, lim Limits) (T, []fault.Issue) {
-	var zero T
+func (t *goType) explain(doc []byte, lim Limits, v any) []fault.Issue {
 	tree, issue := read(doc, lim)
 	if issue != nil {
-		return zero, []fault.Issue{*issue}
+		return []fault.Issue{*issue}
 	}
 	found := t.schema.checkValue(tree)
-	v, err := decodeLoosely[T](doc)
-	if err != nil {
+	if err := decodeLoosely(doc, v); err != nil {
 		if len(found) == 0 {
 			found = []fault.Issue{t.schema.decodeIssue(tree, err)}
 		}
-		return zero, t.schema.finish(tree, found)
+		return t.schema.finish(tree, found)
 	}
-	found = append(found, t.ruleIssues(tree, &v, found)...)
+	found = append(found, t.ruleIssues(tree, v, found)...)
 	if len(found) == 0 && t.issues != nil {
-		found = fromRules(t.issues(&v))
+		found = fromRules(t.issues(v))
 	}
 	if len(found) == 0 {
-		return v, nil
+		return nil
 	}
-	return zero, t.schema.finish(tree, found)
+	return t.schema.finish(tree, found)
 }
 
 // decodeLoosely decodes as the fast path does, and where that fails tries once more with whole numbers such as 2.0 written as
-// integers: JSON Schema takes them for what they are, Go's decoder does not.
-func decodeLoosely[T any](doc []byte) (T, error) {
-	var v T
-	err := json.Unmarshal(doc, &v, decodeOptions)
+// integers: JSON Schema takes them for what they are, Go's decoder does not. Whatever v held is gone.
+func decodeLoosely(doc []byte, v any) error {
+	to := reflect.ValueOf(v).Elem()
+	to.SetZero()
+	err := json.Unmarshal(doc, v, decodeOptions)
 	if err == nil {
-		return v, nil
+		return nil
 	}
 	plain, changed := plainIntegers(doc)
 	if !changed {
-		return v, err
+		return err
 	}
-	var again T
-	return again, json.Unmarshal(plain, &again, decodeOptions)
+	to.SetZero()
+	return json.Unmarshal(plain, v, decodeOptions)
 }
 
 // plainIntegers rewrites the numbers of a strict document that are whole but not written as integers; -0 is 0.
@@ -112,7 +111,7 @@ func fromRules(issues []fault.Issue) []fault.Issue {
 }
 
 // ruleIssues asks the validator, and keeps what the schema has not said already at the same place or above it.
-func (t *Typed[T]) ruleIssues(tree any, v *T, found []fault.Issue) []fault.Issue {
+func (t *goType) ruleIssues(tree, v any, found []fault.Issue) []fault.Issue {
 	err := t.rules(v)
 	if err == nil {
 		return nil

@@ -9,18 +9,21 @@ import (
 )
 
 // ForAnew is For without what was made before.
-func ForAnew[T any]() (*Typed[T], error) { return forType[T](reflect.TypeFor[T]()) }
+func ForAnew[T any]() (*Typed[T], error) {
+	of, err := goTypeOf(reflect.TypeFor[T]())
+	return &Typed[T]{of}, err
+}
 
 // CheckBySchema checks by the schema alone, without the decoder and the validator.
 func CheckBySchema(s *Schema, doc []byte) []fault.Issue { return s.checkDocument(doc) }
 
 // DecodeByRules decodes and validates, without the schema. It reads whole numbers however they are written, as Decode does.
 func DecodeByRules[T any](t *Typed[T], doc []byte) bool {
-	if _, issue := read(doc, t.schema.limits); issue != nil {
+	if _, issue := read(doc, t.of.schema.limits); issue != nil {
 		return false
 	}
-	v, err := decodeLoosely[T](doc)
-	return err == nil && t.rules(&v) == nil
+	var v T
+	return decodeLoosely(doc, &v) == nil && t.of.rules(&v) == nil
 }
 
 // CheckSlowly has the library check the whole document.
@@ -28,13 +31,17 @@ func CheckSlowly(s *Schema, doc []byte) []fault.Issue { return s.checkSlowly(doc
 
 // DecodeSlowly has the library and the decoder check and decode the whole document.
 func DecodeSlowly[T any](t *Typed[T], doc []byte) (T, []fault.Issue) {
-	return t.explain(doc, t.schema.limits)
+	var v, zero T
+	if issues := t.of.explain(doc, t.of.schema.limits, &v); len(issues) > 0 {
+		return zero, issues
+	}
+	return v, nil
 }
 
 // HasProgram reports whether a schema has a fast path of its own, and HasBound whether a type has.
 func HasProgram(s *Schema) bool { return s.program != nil }
 
-func HasBound[T any](t *Typed[T]) bool { return t.bound != nil }
+func HasBound[T any](t *Typed[T]) bool { return t.of.bound != nil }
 
 // Told is what the program of a schema says of a document.
 func Told(s *Schema, doc []byte) string {
