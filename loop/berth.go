@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"slices"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
@@ -37,11 +38,12 @@ func (r *rest) isZero() bool {
 		r.warnings == nil && !r.unrecorded && r.end == nil
 }
 
-// lay keeps of a driver what the run needs when it goes on. The driver is of no use to it any more.
-func (b *berth) lay(d *driver) {
+// lay keeps of a driver what the run needs when it goes on with what is asked for, nil for the end of its wait. The driver is of no use
+// to it any more.
+func (b *berth) lay(d *driver, asked *machine.Effect) {
 	held := d.runner.st.Session.Tight()
 	_ = d.s.Replace(held) // the same values
-	b.parked = machine.Park(&d.runner.st)
+	b.parked, b.asked = machine.Park(&d.runner.st), apart(asked)
 	r := rest{
 		err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, landed: d.landed, refused: d.runner.refused,
 		warnings: d.runner.warnings, unrecorded: d.runner.unrecorded,
@@ -56,6 +58,19 @@ func (b *berth) lay(d *driver) {
 	if !r.isZero() {
 		b.rest = new(r)
 	}
+}
+
+// apart is an effect without the driver's room, in which it lies.
+func apart(e *machine.Effect) *machine.Effect {
+	if e == nil {
+		return nil
+	}
+	own := *e
+	if e.Model != nil {
+		own.Model = new(*e.Model)
+	}
+	own.Tools = slices.Clone(e.Tools)
+	return &own
 }
 
 // take gives a driver that has nothing but its options, session and context what was kept, but for the settings of its runner, and

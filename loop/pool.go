@@ -91,8 +91,7 @@ func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (*Seat
 	if err != nil {
 		return nil, err
 	}
-	t.asked = &asked
-	t.lay(d)
+	t.lay(d, &asked)
 	if !p.enqueue(t, time.Time{}) {
 		t.left(ErrPoolClosed)
 		d.release()

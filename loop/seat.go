@@ -140,9 +140,9 @@ func (t *Seat) goOn(life, drive context.Context) (over bool) {
 		return true
 	}
 	for err == nil && d.runner.st.Phase != machine.Stopped {
-		if until, lies := t.lies(d, drive, &asked); lies {
+		if next, until, lies := t.lies(d, drive, &asked); lies {
 			exited = false
-			t.lay(d)
+			t.lay(d, next)
 			return t.pool.rest(t, until)
 		}
 		var effects []machine.Effect
@@ -155,19 +155,17 @@ func (t *Seat) goOn(life, drive context.Context) (over bool) {
 	return true
 }
 
-// lies reports whether the run is to be laid down before what is asked for, and until when; zero for at once.
-func (t *Seat) lies(d *driver, drive context.Context, asked *machine.Effect) (until time.Time, lies bool) {
+// lies reports whether the run is to be laid down before what is asked for, for what and until when: the end of the wait, or at once.
+func (t *Seat) lies(d *driver, drive context.Context, asked *machine.Effect) (next *machine.Effect, until time.Time, lies bool) {
 	switch {
 	case d.ctx.Err() != nil:
-		return until, false
+		return nil, until, false
 	case asked.Kind == machine.WaitUntil && asked.Wait.Until.After(d.now()):
-		t.asked = nil
-		return asked.Wait.Until, true
+		return nil, asked.Wait.Until, true
 	case drive.Err() != nil || t.pool.closing():
-		t.asked = new(*asked)
-		return until, true
+		return asked, until, true
 	}
-	return until, false
+	return nil, until, false
 }
 
 // exit ends a run whose goroutine was ended by what it called. One in which that panicked stays as it is: it can be resumed. A caller

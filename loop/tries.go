@@ -140,7 +140,7 @@ func (t *tries) waits() bool { return t.left > 0 }
 func (t *tries) pause() {
 	timer := t.clock.Timer(t.left)
 	t.left, t.ask = 0, nil
-	t.berth.lay(&t.at.driver)
+	t.berth.lay(&t.at.driver, nil)
 	t.lie()
 	select {
 	case <-timer.C:

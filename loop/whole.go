@@ -134,7 +134,7 @@ func (r *whole) pause() {
 
 // lie keeps no more of a run that waits than it needs.
 func (r *whole) lie() {
-	r.berth.lay(r.at)
+	r.berth.lay(r.at, nil)
 	r.at, r.asked, r.left = nil, nil, 0
 }
 

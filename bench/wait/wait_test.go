@@ -176,16 +176,20 @@ func parked(_ context.Context, n int, tried func()) any {
 		panic(err)
 	}
 	for i := range n {
-		s, err := session.New(session.Config{ID: "order-" + strconv.Itoa(i)})
-		if err == nil {
-			_, err = pool.Add(s, small.Prompt, nil)
-		}
-		if err != nil {
+		if _, err := pool.Add(numbered(i), small.Prompt, nil); err != nil {
 			panic(err)
 		}
 	}
 	pool.Due(time.Now())
 	return pool
+}
+
+func numbered(n int) *session.Session {
+	s, err := session.New(session.Config{ID: "order-" + strconv.Itoa(n)})
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // awaited are the same runs, each with a goroutine that waits for its end.
@@ -198,11 +202,7 @@ func awaited(ctx context.Context, n int, tried func()) any {
 	all.Go(func() { _ = pool.Serve(ctx, 2) })
 	for i := range n {
 		all.Go(func() {
-			s, err := session.New(session.Config{ID: "order-" + strconv.Itoa(i)})
-			if err == nil {
-				_, err = pool.Await(ctx, s, small.Prompt, nil)
-			}
-			if err == nil {
+			if _, err := pool.Await(ctx, numbered(i), small.Prompt, nil); err == nil {
 				panic("a wait of an hour is over")
 			}
 		})
