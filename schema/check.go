@@ -26,30 +26,31 @@ func (s *Schema) Check(doc []byte) []fault.Issue {
 // Read checks a text, and returns its canonical form too: nil where it has none, for then it is not strict JSON, and the issue says
 // why. Safe for concurrent use.
 func (s *Schema) Read(text string) (form []byte, issues []fault.Issue) {
+	if s.whole == nil && s.limits.walks(text) {
+		f := canon.FormOf(text)
+		issues, sure := s.checkQuickly(text, s.limits, f)
+		if form, ok := f.End(); sure && ok {
+			return form, issues
+		}
+	}
 	form, _ = canon.Text(text)
-	if s.whole != nil {
-		return form, s.whole([]byte(text), s.limits)
-	}
-	if issues, sure := s.checkQuickly(text, s.limits); sure {
-		return form, issues
-	}
-	return form, s.checkSlowly([]byte(text))
+	return form, s.Check([]byte(text))
 }
 
 // checkDocument checks by the schema alone.
 func (s *Schema) checkDocument(doc []byte) []fault.Issue {
-	if issues, sure := s.checkQuickly(string(doc), s.limits); sure {
+	if issues, sure := s.checkQuickly(string(doc), s.limits, nil); sure {
 		return issues
 	}
 	return s.checkSlowly(doc)
 }
 
 // checkQuickly checks by the program; false where the library must judge.
-func (s *Schema) checkQuickly(text string, lim Limits) (issues []fault.Issue, sure bool) {
+func (s *Schema) checkQuickly(text string, lim Limits, form *canon.Form) (issues []fault.Issue, sure bool) {
 	if s.program == nil || len(text) > lim.MaxBytes {
 		return nil, false
 	}
-	return s.find(s.program, text, lim, reflect.Value{})
+	return s.find(s.program, text, lim, reflect.Value{}, form)
 }
 
 // checkSlowly has the library check the whole document.

@@ -14,16 +14,35 @@ import (
 type cursor struct {
 	text string
 	at   int
+	form *canon.Form // is told what the canonical form of the text needs to know; nil where nobody wants that
 }
 
 // peek skips white space and returns the byte that follows, without stepping over it; 0 at the end.
-func (c *cursor) peek() byte {
-	for ; c.at < len(c.text); c.at++ {
-		if b := c.text[c.at]; b > ' ' || b != ' ' && b != '\n' && b != '\t' && b != '\r' {
-			return b
-		}
+func (c *cursor) peek() (b byte) {
+	if c.at < len(c.text) {
+		b = c.text[c.at]
 	}
-	return 0
+	if b <= ' ' {
+		return c.skip()
+	}
+	return b
+}
+
+// skip is peek where there may be white space, kept out of it so that peek is inlined.
+//
+//go:noinline
+func (c *cursor) skip() (b byte) {
+	from := c.at
+	for ; c.at < len(c.text); c.at++ {
+		if b = c.text[c.at]; b != ' ' && b != '\n' && b != '\t' && b != '\r' {
+			break
+		}
+		b = 0
+	}
+	if c.at > from {
+		c.form.Skip(from, c.at)
+	}
+	return b
 }
 
 // eat steps over white space and one byte, if it is that byte.
@@ -62,6 +81,7 @@ func (c *cursor) str() (s string, shared, ok bool) {
 // escaped reads a string of which n bytes stand for themselves before something else does.
 func (c *cursor) escaped(n int) (string, bool, bool) {
 	var b strings.Builder
+	start := c.at - 1
 	for {
 		b.WriteString(c.text[c.at : c.at+n])
 		c.at += n
@@ -70,6 +90,7 @@ func (c *cursor) escaped(n int) (string, bool, bool) {
 		}
 		if c.text[c.at] == '"' {
 			c.at++
+			c.form.Say(start, c.at, b.String())
 			return b.String(), false, true
 		}
 		r, ok := c.escape()

@@ -48,7 +48,7 @@ func Told(s *Schema, doc []byte) string {
 	if s.program == nil || len(doc) > s.limits.MaxBytes {
 		return "unsure"
 	}
-	return [...]string{"good", "bad", "unsure"}[decide(s.program, string(doc), s.limits, reflect.Value{})]
+	return [...]string{"good", "bad", "unsure"}[decide(s.program, string(doc), s.limits, reflect.Value{}, nil)]
 }
 
 // Explained reports whether the program found by itself what is wrong with a document.
@@ -56,7 +56,7 @@ func Explained(s *Schema, doc []byte) bool {
 	if len(doc) > s.limits.MaxBytes {
 		return false
 	}
-	issues, sure := s.find(s.program, string(doc), s.limits, reflect.Value{})
+	issues, sure := s.find(s.program, string(doc), s.limits, reflect.Value{}, nil)
 	return sure && len(issues) > 0
 }
 

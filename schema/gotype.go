@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // decodeOptions are those of the one decoder: exact names, no unknown members; strict text is its default.
@@ -57,7 +58,7 @@ func goTypeOf(t reflect.Type) (*goType, error) {
 	typed.bound, typed.plain = lowerTo(t, compiled, b.judges)
 	s.whole = func(doc []byte, lim Limits) []fault.Issue {
 		if typed.saysAll() {
-			if issues, sure := s.checkQuickly(string(doc), lim); sure {
+			if issues, sure := s.checkQuickly(string(doc), lim, nil); sure {
 				return issues
 			}
 		}
@@ -114,34 +115,55 @@ func (t *goType) withLimits(l Limits) (*goType, error) {
 
 // decode puts a document's value into v, which must be fresh; with issues v is of no use.
 func (t *goType) decode(doc []byte, lim Limits, v any) []fault.Issue {
-	if issues, sure := t.byProgram(string(doc), lim, v); sure {
+	if issues, sure := t.byProgram(string(doc), lim, v, nil); sure {
 		return issues
 	}
 	return t.withoutProgram(doc, lim, v)
 }
 
-// readForm reads a text by its canonical form; false where that cannot be read.
-func (t *goType) readForm(text string, form []byte, v any) (issues []fault.Issue, read bool) {
-	if !t.plain {
-		text = string(form)
+// read puts a text's value into v, which must be fresh, and returns the canonical form of the text. Where the program is sure of the text,
+// that is made by the same walk.
+func (t *goType) read(text string, v any) (form []byte, issues []fault.Issue) {
+	lim, sure := t.schema.limits, false
+	if t.plain && lim.walks(text) {
+		f := canon.FormOf(text)
+		issues, sure = t.byProgram(text, lim, v, f)
+		if form, ok := f.End(); sure && ok {
+			return form, issues
+		}
 	}
-	issues, sure := t.byProgram(text, t.schema.limits, v)
-	if !sure {
-		issues = t.withoutProgram(form, t.schema.limits, v)
+	form, err := canon.Text(text)
+	if err == nil && sure {
+		return form, issues
+	}
+	if err == nil && len(text) <= lim.MaxBytes {
+		if issues, read := t.readForm(form, v); read {
+			return form, issues
+		}
+	}
+	return form, t.schema.Check([]byte(text)) // of what cannot be read the first fault is told, and that of the form may be another
+}
+
+// readForm reads a text by its canonical form; false where that cannot be read.
+func (t *goType) readForm(form []byte, v any) (issues []fault.Issue, read bool) {
+	if t.plain {
+		issues = t.withoutProgram(form, t.schema.limits, v) // the program was not sure
+	} else {
+		issues = t.decode(form, t.schema.limits, v)
 	}
 	return issues, len(issues) == 0 || issues[0].Source != fault.FromJSON
 }
 
 // byProgram is the fast path; false where it is not sure.
-func (t *goType) byProgram(text string, lim Limits, v any) (issues []fault.Issue, sure bool) {
+func (t *goType) byProgram(text string, lim Limits, v any, form *canon.Form) (issues []fault.Issue, sure bool) {
 	if t.bound == nil || len(text) > lim.MaxBytes {
 		return nil, false
 	}
 	to := reflect.ValueOf(v).Elem()
 	if t.asks {
-		sure = decide(t.bound, text, lim, to) == good && t.rules(v) == nil
+		sure = decide(t.bound, text, lim, to, form) == good && t.rules(v) == nil
 	} else {
-		issues, sure = t.schema.find(t.bound, text, lim, to)
+		issues, sure = t.schema.find(t.bound, text, lim, to, form)
 	}
 	return issues, sure && (len(issues) > 0 || t.agrees(v))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // findings are what a walk finds that goes on after the first fault. Each value that its node refuses is handed to the
@@ -41,8 +42,8 @@ func (l *leg) token() string {
 
 // find holds a document to a program, and puts its value into a variable where the program is bound to its type. Of a bad one it
 // finds everything that is wrong. It is false where the library must judge.
-func (s *Schema) find(n *node, text string, lim Limits, to reflect.Value) (issues []fault.Issue, sure bool) {
-	w := walk{cursor: cursor{text: text}, maxDepth: lim.MaxDepth}
+func (s *Schema) find(n *node, text string, lim Limits, to reflect.Value, form *canon.Form) (issues []fault.Issue, sure bool) {
+	w := walk{cursor: cursor{text: text, form: form}, maxDepth: lim.MaxDepth}
 	w.found.schema = s
 	if w.run(n, to) != good || w.found.lost {
 		return nil, false

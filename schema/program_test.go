@@ -51,8 +51,10 @@ func sameVerdict(t require.TestingT, s *schema.Schema, doc []byte) []fault.Issue
 	}
 	require.Equal(t, want, schema.CheckBySchema(s, doc), "%s\n%s", s.JSON(), doc)
 	require.Equal(t, want, schema.CheckBySchema(s, doc), "once more, by what was kept: %s\n%s", s.JSON(), doc)
-	_, issues := s.Read(string(doc))
+	form, issues := s.Read(string(doc))
+	canonical, _ := canon.JSON(doc)
 	require.Equal(t, s.Check(doc), issues, "read: %s\n%s", s.JSON(), doc)
+	require.Equal(t, canonical, form, "form: %s\n%s", s.JSON(), doc)
 	return want
 }
 
@@ -297,6 +299,25 @@ func TestReadTellsWhatIsWrongWithTheText(t *testing.T) {
 		assert.Equal(t, raw.Check([]byte(text)), issues, text)
 		assert.Equal(t, want, form, text)
 	}
+}
+
+// A text may be deeper than canonical JSON.
+func TestReadOfTextTooDeepForAForm(t *testing.T) {
+	deep := schema.Limits{MaxBytes: 1 << 20, MaxDepth: 1000}
+	typed, err := schema.For[treeish]()
+	require.NoError(t, err)
+	typed, err = typed.WithLimits(deep)
+	require.NoError(t, err)
+	raw, err := compile(t, `{}`).WithLimits(deep)
+	require.NoError(t, err)
+	text := strings.Repeat(`{"value":1,"left":`, 600) + "null" + strings.Repeat("}", 600)
+	var v treeish
+	form, issues := typed.Read(text, &v)
+	assert.Nil(t, form)
+	assert.Equal(t, typed.Schema().Check([]byte(text)), issues)
+	form, issues = raw.Read(text)
+	assert.Nil(t, form)
+	assert.Empty(t, issues)
 }
 
 // A fault may stand deeper than the path to it is kept: the library tells of it.

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // Typed is the schema of a Go type, and decodes documents into it. It never changes and is safe for concurrent use. Get one
@@ -60,11 +59,5 @@ func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) {
 //
 // What is put into v is that of the canonical form, for types that can tell the difference.
 func (t *Typed[T]) Read(text string, v *T) (form []byte, issues []fault.Issue) {
-	form, err := canon.Text(text)
-	if err == nil && len(text) <= t.of.schema.limits.MaxBytes {
-		if issues, read := t.of.readForm(text, form, v); read {
-			return form, issues
-		}
-	}
-	return form, t.of.schema.Check([]byte(text)) // of what cannot be read the first fault is told, and that of the form may be another
+	return t.of.read(text, v)
 }

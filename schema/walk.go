@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // walk is one pass of a program over a document. It never refuses what is not strict JSON or beyond a bound: that it leaves
@@ -17,8 +19,8 @@ type walk struct {
 
 // decide holds a document to a program, and puts its value into a variable where the program is bound to its type. It stops at the
 // first fault.
-func decide(n *node, text string, lim Limits, to reflect.Value) verdict {
-	w := walk{cursor: cursor{text: text}, maxDepth: lim.MaxDepth}
+func decide(n *node, text string, lim Limits, to reflect.Value, form *canon.Form) verdict {
+	w := walk{cursor: cursor{text: text, form: form}, maxDepth: lim.MaxDepth}
 	return w.run(n, to)
 }
 

@@ -28,20 +28,28 @@ func (w *walk) object(n *node, to reflect.Value) verdict {
 	if !w.found.any() {
 		o.to = n.bind.open(to)
 	}
+	first := w.form.Open()
 	for more := w.peek() != '}'; more; more = w.eat(',') {
 		w.peek()
+		start := w.at
 		name, shared, ok := w.str()
-		if !ok || !w.eat(':') {
+		if !ok {
+			return unsure
+		}
+		w.form.Name(start, w.at)
+		if !w.eat(':') {
 			return unsure
 		}
 		o.count++
 		if told := w.member(&o, name, shared); told != good {
 			return told
 		}
+		w.form.Value(w.at)
 	}
 	if !w.eat('}') {
 		return unsure
 	}
+	w.form.Close(first, w.at)
 	if missing := o.required &^ o.seen; missing != 0 {
 		if !w.found.asked() {
 			return bad

@@ -21,7 +21,7 @@ func PlainRun[T string | []byte](s T) int {
 }
 
 // isPlain reports whether all of s is ASCII that stands for itself in a JSON string.
-func isPlain(s string) bool {
+func isPlain[T string | []byte](s T) bool {
 	for ; len(s) >= 8; s = s[8:] {
 		if word := eight(s); stopsIn(word)|word&eachHigh != 0 {
 			return false
@@ -62,19 +62,6 @@ func beginning(s []byte) (b uint64) {
 		b |= uint64(s[n]) << (56 - 8*n)
 	}
 	return b
-}
-
-func isASCII(s []byte) bool {
-	for ; len(s) >= 8; s = s[8:] {
-		if eight(s)&eachHigh != 0 {
-			return false
-		}
-	}
-	all := byte(0)
-	for n := range len(s) {
-		all |= s[n]
-	}
-	return all < utf8.RuneSelf
 }
 
 // IsUTF8 is [utf8.ValidString], quicker for what records are full of: short words of ASCII.
