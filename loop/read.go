@@ -16,61 +16,46 @@ import (
 //
 // Nothing of a reply that was cut off or refused is looked at. Bytes that are no UTF-8 become U+FFFD.
 func Read(r message.Reply, cfg Config, settings tool.Settings) *machine.Reply {
-	return read(r, &cfg, settings, nil)
+	return new(reading).read(r, &cfg, settings, nil)
 }
 
-// read is Read. It keeps what is made of good calls, where somebody wants it.
-func read(r message.Reply, cfg *Config, settings tool.Settings, keep *[]*tool.Ready) *machine.Reply {
+// read is [Read]. It leaves what is made of good calls on a desk, where there is one.
+func (in *reading) read(r message.Reply, cfg *Config, settings tool.Settings, d *desk) *machine.Reply {
 	r = printableReply(r)
 	native := len(r.Calls) > 0
+	in.Reply = machine.Reply{Message: r, Native: native}
 	if machine.Unusable(r) {
-		return &machine.Reply{Message: r, Native: native}
+		return &in.Reply
 	}
 	if cfg.Tools != nil || native {
-		if calls := readCalls(r, cfg, settings, keep); len(calls) > 0 {
-			return readOfCalls(r, native, calls)
+		if in.calls(cfg.Tools, settings, d); len(in.Calls) > 0 {
+			return &in.Reply
 		}
 	}
 	if cfg.CallsOnly {
-		return &machine.Reply{Message: r, Native: native}
+		return &in.Reply
 	}
-	// An answer and its reply are kept together: one allocation.
-	read := &struct {
-		machine.Reply
-		answer machine.Answer
-	}{Reply: machine.Reply{Message: r, Native: native}}
-	read.Answer = &read.answer
-	if cfg.Output != nil {
+	if in.Answer = &in.answer; cfg.Output != nil {
 		a := tool.ReadAnswer(r.Text, cfg.Output, settings)
-		read.answer = machine.Answer{Value: a.Raw, Issues: a.Issues, Repairs: a.Repairs}
+		in.answer = machine.Answer{Value: a.Raw, Issues: a.Issues, Repairs: a.Repairs}
 	}
-	return &read.Reply
+	return &in.Reply
 }
 
-func readCalls(r message.Reply, cfg *Config, settings tool.Settings, keep *[]*tool.Ready) []tool.Checked {
-	if keep == nil {
-		return cfg.Tools.Read(r, settings).Calls
+// calls reads the calls of the reply.
+func (in *reading) calls(tools *tool.Set, settings tool.Settings, d *desk) {
+	var found tool.Reading
+	if d == nil {
+		found = tools.Read(in.Message, settings)
+	} else {
+		found, d.ready = tools.PrepareIn(tool.Reading{Calls: d.checked[:0]}, in.Message, settings)
 	}
-	reading, ready := cfg.Tools.Prepare(r, settings)
-	*keep = ready
-	return reading.Calls
-}
-
-// readOfCalls is a reply with calls. Most have one, which is kept together with its reply.
-func readOfCalls(r message.Reply, native bool, calls []tool.Checked) *machine.Reply {
-	if len(calls) == 1 {
-		read := &struct {
-			machine.Reply
-			one [1]machine.Call
-		}{machine.Reply{Message: r, Native: native}, [1]machine.Call{call(&calls[0])}}
-		read.Calls = read.one[:]
-		return &read.Reply
+	if in.Reply.Calls = in.one[:0]; len(found.Calls) > len(in.one) {
+		in.Reply.Calls = make([]machine.Call, 0, len(found.Calls))
 	}
-	read := &machine.Reply{Message: r, Native: native, Calls: make([]machine.Call, len(calls))}
-	for n := range calls {
-		read.Calls[n] = call(&calls[n])
+	for n := range found.Calls {
+		in.Reply.Calls = append(in.Reply.Calls, call(&found.Calls[n]))
 	}
-	return read
 }
 
 func call(c *tool.Checked) machine.Call {

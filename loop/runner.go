@@ -37,8 +37,8 @@ type Runner struct {
 	warnings []string
 	// refused is the error of the reducer that failed last in this process.
 	refused *fault.ReducerError
-	// ready are the good calls of the reply that was fed last, by place: see [tool.Set.Prepare].
-	ready []*tool.Ready
+	// desk is that of a driver; nil before the first reply.
+	desk *desk
 	// unrecorded is set once the journal is broken: the run can still be ended in memory.
 	unrecorded bool
 }
@@ -266,14 +266,14 @@ func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Eff
 
 // Reply feeds a model's reply: reads and checks it, and runs the reducers on an answer.
 func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, error) {
-	r.ready = nil
-	keep := &r.ready
-	if r.cfg.CallsOnly || r.driver == nil {
-		keep = nil // they are not run here
+	in, d := r.newReading(), r.desk
+	if r.cfg.CallsOnly {
+		d = nil // they are not run here
 	}
-	read := read(reply, r.cfg, r.settings, keep)
+	read := in.read(reply, r.cfg, r.settings, d)
 	if a := read.Answer; a != nil && len(a.Issues) == 0 {
-		a.Reduced = new(r.reduce(answerEvents(r.s.Hears, read.Message.Text, a)))
+		in.reduced = r.reduce(answerEvents(r.s.Hears, read.Message.Text, a))
+		a.Reduced = &in.reduced
 	}
 	return r.Step(machine.Event{Kind: machine.Replied, At: at, Reply: read})
 }
@@ -283,8 +283,8 @@ func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, err
 func (r *Runner) invoke(ctx context.Context, run machine.ToolRun) tool.Outcome {
 	t, _ := r.cfg.Tools.Get(run.Tool)
 	var ready *tool.Ready
-	if run.Index < len(r.ready) {
-		ready = r.ready[run.Index]
+	if d := r.desk; d != nil && run.Index < len(d.ready) {
+		ready = d.ready[run.Index]
 	}
 	return t.InvokeReady(ctx, ready, run.Arguments)
 }
@@ -297,11 +297,8 @@ func (r *Runner) CallFailed(at time.Time, err error) ([]machine.Effect, error) {
 
 // ToolEnded feeds the outcome of one call, in call order, after running the reducers on its result and events.
 func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
-	end := &struct { // kept together: one allocation
-		machine.ToolEnd
-		reduced machine.Reduced
-	}{ToolEnd: toolEnd(run, out)}
-	if end.Verdict == machine.Done {
+	end := r.newCallEnd()
+	if end.ToolEnd = toolEnd(run, out); end.Verdict == machine.Done {
 		end.reduced = r.reduce(toolEvents(r.s.Hears, run, out))
 		end.Reduced = &end.reduced
 	}

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,7 +54,12 @@ func (s *Set) Read(r message.Reply, set Settings) Reading {
 // Prepare is [Set.Read], and keeps what the arguments of good calls were made into, for [Tool.InvokeReady]: by place in the
 // reading, nil for other calls; there are none where no call is good. The Arguments of the calls are shared with them: read-only.
 func (s *Set) Prepare(r message.Reply, set Settings) (Reading, []*Ready) {
-	in := reader{set: s, settings: set, keeps: true}
+	return s.PrepareIn(Reading{}, r, set)
+}
+
+// PrepareIn is [Set.Prepare] that reads into what a reading has room for: its calls are overwritten.
+func (s *Set) PrepareIn(room Reading, r message.Reply, set Settings) (Reading, []*Ready) {
+	in := reader{set: s, settings: set, keeps: true, room: room.Calls[:0]}
 	calls := in.read(&r)
 	return Reading{Calls: calls}, in.ready
 }
@@ -62,6 +68,7 @@ func (s *Set) Prepare(r message.Reply, set Settings) (Reading, []*Ready) {
 type reader struct {
 	set      *Set
 	settings Settings
+	room     []Checked
 	// ready are the good calls by place, where they are kept; made is that which is read.
 	keeps bool
 	ready []*Ready
@@ -70,7 +77,7 @@ type reader struct {
 
 func (in *reader) read(r *message.Reply) (calls []Checked) {
 	if len(r.Calls) > 0 {
-		calls = make([]Checked, len(r.Calls))
+		calls = slices.Grow(in.room, len(r.Calls))[:len(r.Calls)]
 		for n := range calls {
 			in.native(&calls[n], &r.Calls[n])
 			in.keep(calls, n)
@@ -80,7 +87,7 @@ func (in *reader) read(r *message.Reply) (calls []Checked) {
 		if len(found) == 0 {
 			return nil
 		}
-		calls = make([]Checked, len(found))
+		calls = slices.Grow(in.room, len(found))[:len(found)]
 		for n := range calls {
 			in.found(&calls[n], r.Text, &found[n])
 			in.keep(calls, n)

@@ -107,6 +107,25 @@ func TestOnlyGoodCallsAreReady(t *testing.T) {
 	assert.Empty(t, ready)
 }
 
+func TestReadingInRoom(t *testing.T) {
+	set := hotel(t)
+	two := message.Reply{Calls: []message.Call{{ID: "a", Name: "book.room", Arguments: good}, {ID: "b", Name: "no.such", Arguments: "{}"}}}
+	var room tool.Reading
+	inRoom := 0
+	for _, reply := range []message.Reply{two, calls("book.room", `{}`), two, {Text: "Nothing."}, {Text: "book.room(" + good + ")"}, two} {
+		reading, ready := set.PrepareIn(room, reply, tool.DefaultSettings())
+		want, made := set.Prepare(reply, tool.DefaultSettings())
+		assert.Equal(t, want, reading)
+		assert.Len(t, ready, len(made))
+		if n := len(reading.Calls); n > 0 && cap(room.Calls) >= n {
+			assert.Same(t, &room.Calls[:1][0], &reading.Calls[0])
+			inRoom++
+		}
+		room = reading
+	}
+	assert.Equal(t, 2, inRoom)
+}
+
 func TestAReadyCallMayBeTakenByOneOfMany(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]int{}

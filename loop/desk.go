@@ -1,0 +1,57 @@
+package loop
+
+import (
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/tool"
+)
+
+// desk is where the driver of a run works on what comes in.
+type desk struct {
+	checked [1]tool.Checked
+	// ready are the good calls of the reply that was read last, by place: see [tool.Set.Prepare].
+	ready []*tool.Ready
+	// reading and end are the events that are fed, where nobody keeps them: each has one place.
+	reading reading
+	end     callEnd
+}
+
+// reading is a reply that was read, and what it mostly points to.
+type reading struct {
+	machine.Reply
+	answer  machine.Answer
+	reduced machine.Reduced
+	one     [1]machine.Call // most replies have one call
+}
+
+// callEnd is the end of a call, and what it mostly points to.
+type callEnd struct {
+	machine.ToolEnd
+	reduced machine.Reduced
+}
+
+// newReading is where the next reply is read. No call runs then.
+func (r *Runner) newReading() *reading {
+	if r.driver == nil {
+		return new(reading)
+	}
+	if r.desk == nil {
+		r.desk = new(desk)
+	}
+	if r.desk.ready = nil; r.keeps() {
+		return new(reading)
+	}
+	r.desk.reading = reading{}
+	return &r.desk.reading
+}
+
+// newCallEnd is where the end of the next call is made. Others may run.
+func (r *Runner) newCallEnd() *callEnd {
+	if r.desk == nil || r.keeps() {
+		return new(callEnd)
+	}
+	r.desk.end = callEnd{}
+	return &r.desk.end
+}
+
+// keeps reports whether somebody may keep the events of a run.
+func (r *Runner) keeps() bool { return r.journal != nil || r.record != nil }
