@@ -37,9 +37,11 @@ type Fold struct {
 	// events counts the events so far, last is the last one.
 	events int64
 	last   *Event
-	// decision is where open is kept, room is for the bytes of a record.
+	// decision is where open is kept, room is for the bytes of a record. place is where steps are made, where nobody is shown what they
+	// lead to; nil else.
 	decision Decision
 	room     writer
+	place    *machine.Room
 }
 
 // NewFold returns a fold of nothing. key is the secret key of a redacted journal; nil for none.
@@ -100,7 +102,8 @@ func (f *Fold) begin(h Header) error {
 	if err != nil {
 		return &MisfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
-	*f = Fold{Header: h, State: st, key: f.key, talk: newTalk(), heard: true, events: f.events, room: f.room}
+	*f = Fold{Header: h, State: st, key: f.key, talk: newTalk(), heard: true, events: f.events, room: f.room, place: f.place}
+	f.place.Clear()
 	if h.Redaction != nil {
 		f.digests = newDigester(h.Session, f.key)
 	}
@@ -110,25 +113,32 @@ func (f *Fold) begin(h Header) error {
 // event steps the core.
 func (f *Fold) event(ev *Event) error {
 	f.events, f.last = f.events+1, ev
-	st, effects, err := machine.Step(f.State, *ev)
+	said := f.State.Transcript.Len()
+	effects, err := f.place.Step(&f.State, ev)
 	if err != nil {
 		return &MisfitError{Event: f.events, Kind: ev.Kind, Err: err}
 	}
-	f.decision, err = f.advance(ev, effects, &st)
+	f.decision, err = f.advance(ev, effects, said)
 	f.open = &f.decision
 	return err
 }
 
-// advance takes over a step, and returns its decision.
-func (f *Fold) advance(ev *Event, effects []machine.Effect, st *machine.State) (Decision, error) {
-	d := Decision{Effects: effects, Said: st.Transcript.Slice(f.State.Transcript.Len(), st.Transcript.Len())}
+// follow takes over a step that was made elsewhere, and returns its decision.
+func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (Decision, error) {
+	said := f.State.Transcript.Len()
+	f.State = *st
+	return f.advance(ev, effects, said)
+}
+
+// advance is the decision of a step, before which so many messages were said.
+func (f *Fold) advance(ev *Event, effects []machine.Effect, said int) (Decision, error) {
+	d := Decision{Effects: effects, Said: f.State.Transcript.Slice(said, f.State.Transcript.Len())}
 	if f.digests != nil {
 		if err := f.digests.say(d.Said); err != nil {
 			return d, err
 		}
 	}
 	f.heard = false
-	f.State = *st
 	if ev.Kind == machine.Started {
 		f.Adjusted = nil
 	}

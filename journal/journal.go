@@ -191,13 +191,13 @@ func (j *Journal) erases() bool {
 // step folds a step into what is written. The event becomes that which is written.
 func (j *Journal) step(ev *machine.Event, effects []machine.Effect, st *machine.State) (Decision, error) {
 	if !j.erases() {
-		return j.written.advance(ev, effects, st)
+		return j.written.follow(ev, effects, st)
 	}
 	left, err := j.eraser.event(*ev, j.real.State, j.written.Header.Tools)
 	if err != nil {
 		return Decision{}, err
 	}
-	if _, err := j.real.advance(ev, effects, st); err != nil {
+	if _, err := j.real.follow(ev, effects, st); err != nil {
 		return Decision{}, err
 	}
 	*ev = left
