@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -174,8 +173,9 @@ func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	return effects, nil
 }
 
-// rooms are those that nobody has, in which there is nothing.
-var rooms = sync.Pool{New: func() any { return new(machine.Room) }}
+// rooms are some that nobody has, in which there is nothing. In a [sync.Pool] they would be values of an interface, for which a
+// program links every method of what they can hold.
+var rooms = make(chan *machine.Room, 64)
 
 // place is where a step is made that is not recorded. Only a driver, which looks at effects until it makes the next step, has a room.
 func (r *Runner) place() *machine.Room {
@@ -183,7 +183,11 @@ func (r *Runner) place() *machine.Room {
 		return nil
 	}
 	if r.room == nil {
-		r.room = rooms.Get().(*machine.Room)
+		select {
+		case r.room = <-rooms:
+		default:
+			r.room = new(machine.Room)
+		}
 		r.room.Unseen = r.driver.unseen && r.driver.adjust == nil && r.driver.planner == nil
 	}
 	return r.room
@@ -193,7 +197,10 @@ func (r *Runner) place() *machine.Room {
 func (r *Runner) vacate() {
 	if r.room != nil {
 		r.room.Clear()
-		rooms.Put(r.room)
+		select {
+		case rooms <- r.room:
+		default: // there are enough
+		}
 		r.room = nil
 	}
 }
