@@ -51,6 +51,7 @@ func (b *berth) lay(d *driver, asked *machine.Effect) {
 	if b.asked == nil && d.asked == nil {
 		r.err = nil // it was that of the event before the wait, and is that of no event after it
 	}
+	d.runner.vacate()
 	if b.rest != nil {
 		r.values, r.end, r.scope = b.rest.values, b.rest.end, b.rest.scope
 	}

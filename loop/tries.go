@@ -94,7 +94,6 @@ func (t *tries) rise() {
 // lie lets go of the driver.
 func (t *tries) lie() {
 	if t.lent {
-		t.at.own.vacate()
 		*t.at = trying{}
 		idle.Put(t.at)
 	}

@@ -124,10 +124,12 @@ func (r *whole) pause() {
 	r.lie()
 	select {
 	case <-timer.C:
-		r.fed(r.wake().woke(r.asked.Wait))
+		r.wake()
+		r.fed(r.at.woke(r.asked.Wait))
 	case <-r.ctx.Done():
 		timer.Stop()
-		r.fed(r.wake().cancel(r.ctx))
+		r.wake()
+		r.fed(r.at.cancel(r.ctx))
 	}
 	r.goOn()
 }
@@ -138,13 +140,12 @@ func (r *whole) lie() {
 	r.at, r.asked, r.left = nil, nil, 0
 }
 
-// wake returns a driver that goes on after a wait.
-func (r *whole) wake() *driver {
+// wake takes a driver that goes on after a wait.
+func (r *whole) wake() {
 	r.rise()
 	asked := r.berth.take(r.at, r.journal)
 	r.at.runner.settings = ReadSettings(r.at.runner.st.Policy)
 	r.asked = &asked
-	return r.at
 }
 
 // over tells how the run ended.
