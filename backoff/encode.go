@@ -27,7 +27,7 @@ type (
 )
 
 // form refuses a strategy that could not be read back.
-func (s BackoffStrategy) form() (strategyForm, error) {
+func (s *BackoffStrategy) form() (strategyForm, error) {
 	if err := s.Validate(); err != nil {
 		return strategyForm{}, err
 	}

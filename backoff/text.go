@@ -21,7 +21,7 @@ func (s BackoffStrategy) String() string {
 	return text
 }
 
-func (s BackoffStrategy) plainText() string {
+func (s *BackoffStrategy) plainText() string {
 	switch s.Kind {
 	case KindConstant:
 		return fmt.Sprintf("constant %s", s.Delay)
@@ -37,7 +37,7 @@ func (s BackoffStrategy) plainText() string {
 	return "unknown backoff " + quoted(string(s.Kind))
 }
 
-func (s BackoffStrategy) listText() string {
+func (s *BackoffStrategy) listText() string {
 	shown := s.Delays[:min(len(s.Delays), maxListed)]
 	words := make([]string, len(shown))
 	for i, d := range shown {

@@ -90,7 +90,7 @@ func (j *Jitter) good(limit time.Duration) bool {
 }
 
 // present lists the fields that are set, as a file would spell them.
-func (s BackoffStrategy) present() []string {
+func (s *BackoffStrategy) present() []string {
 	var set []string
 	for _, field := range []struct {
 		name string
@@ -128,7 +128,7 @@ func (k Kind) fields() []string {
 	return nil
 }
 
-func (s BackoffStrategy) check(present []string) faults {
+func (s *BackoffStrategy) check(present []string) faults {
 	var f faults
 	own := s.Kind.fields()
 	if own == nil {
@@ -150,7 +150,7 @@ func (s BackoffStrategy) check(present []string) faults {
 }
 
 // checkKind checks the values of the kind's own fields.
-func (s BackoffStrategy) checkKind(f *faults) {
+func (s *BackoffStrategy) checkKind(f *faults) {
 	switch s.Kind {
 	case KindConstant:
 		if s.Delay < 0 {
@@ -178,7 +178,7 @@ func (s BackoffStrategy) checkKind(f *faults) {
 	}
 }
 
-func (s BackoffStrategy) checkDelays(f *faults) {
+func (s *BackoffStrategy) checkDelays(f *faults) {
 	if len(s.Delays) == 0 || len(s.Delays) > maxDelays {
 		f.add("delays", "want 1 to %d durations, got %d", maxDelays, len(s.Delays))
 		return
@@ -192,7 +192,7 @@ func (s BackoffStrategy) checkDelays(f *faults) {
 
 func delayPath(i int) string { return "delays[" + strconv.Itoa(i) + "]" }
 
-func (s BackoffStrategy) checkJitter(present []string, f *faults) {
+func (s *BackoffStrategy) checkJitter(present []string, f *faults) {
 	j := s.Jitter
 	switch j.Kind {
 	case Proportional:
