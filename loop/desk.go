@@ -10,7 +10,7 @@ type desk struct {
 	checked [1]tool.Checked
 	// ready are the good calls of the reply that was read last, by place: see [tool.Set.Prepare].
 	ready []*tool.Ready
-	// reading and end are the events that are fed, where nobody keeps them: each has one place.
+	// reading and end are the events that are fed, where nobody keeps them: each has one place, and is written over.
 	reading reading
 	end     callEnd
 }
@@ -40,7 +40,6 @@ func (r *Runner) newReading() *reading {
 	if r.desk.ready = nil; r.keeps() {
 		return new(reading)
 	}
-	r.desk.reading = reading{}
 	return &r.desk.reading
 }
 
@@ -49,7 +48,6 @@ func (r *Runner) newCallEnd() *callEnd {
 	if r.desk == nil || r.keeps() {
 		return new(callEnd)
 	}
-	r.desk.end = callEnd{}
 	return &r.desk.end
 }
 

@@ -3,9 +3,9 @@ package loop
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 )
@@ -15,7 +15,7 @@ import (
 // nothing is to be done.
 
 func printable(s string) string {
-	if utf8.ValidString(s) {
+	if canon.IsUTF8(s) {
 		return s
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
@@ -36,14 +36,14 @@ func printableCalls(calls []message.Call) []message.Call {
 	return calls
 }
 
-func printableReply(r message.Reply) message.Reply {
+// mendReply makes a reply printable.
+func mendReply(r *message.Reply) {
 	r.Text, r.Refusal, r.Finish = printable(r.Text), printable(r.Refusal), message.FinishReason(printable(string(r.Finish)))
 	r.Model, r.Opaque, r.Calls = printable(r.Model), printable(r.Opaque), printableCalls(r.Calls)
-	return r
 }
 
 func printableMessages(all []message.Message) []message.Message {
-	said := func(s string) bool { return !utf8.ValidString(s) }
+	said := func(s string) bool { return !canon.IsUTF8(s) }
 	if !slices.ContainsFunc(all, func(m message.Message) bool {
 		return said(m.Text) || said(m.CallID) || said(m.Name) || said(m.Opaque) || slices.ContainsFunc(m.Calls, func(c message.Call) bool {
 			return said(c.ID) || said(c.Name) || said(c.Arguments)

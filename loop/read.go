@@ -21,10 +21,9 @@ func Read(r message.Reply, cfg Config, settings tool.Settings) *machine.Reply {
 
 // read is [Read]. It leaves what is made of good calls on a desk, where there is one.
 func (in *reading) read(r message.Reply, cfg *Config, settings tool.Settings, d *desk) *machine.Reply {
-	r = printableReply(r)
 	native := len(r.Calls) > 0
 	in.Reply = machine.Reply{Message: r, Native: native}
-	if machine.Unusable(r) {
+	if mendReply(&in.Message); machine.Unusable(in.Message) {
 		return &in.Reply
 	}
 	if cfg.Tools != nil || native {
@@ -35,8 +34,9 @@ func (in *reading) read(r message.Reply, cfg *Config, settings tool.Settings, d 
 	if cfg.CallsOnly {
 		return &in.Reply
 	}
-	if in.Answer = &in.answer; cfg.Output != nil {
-		a := tool.ReadAnswer(r.Text, cfg.Output, settings)
+	in.answer, in.Answer = machine.Answer{}, &in.answer
+	if cfg.Output != nil {
+		a := tool.ReadAnswer(in.Message.Text, cfg.Output, settings)
 		in.answer = machine.Answer{Value: a.Raw, Issues: a.Issues, Repairs: a.Repairs}
 	}
 	return &in.Reply
@@ -50,11 +50,14 @@ func (in *reading) calls(tools *tool.Set, settings tool.Settings, d *desk) {
 	} else {
 		found, d.ready = tools.PrepareIn(tool.Reading{Calls: d.checked[:0]}, in.Message, settings)
 	}
-	if in.Reply.Calls = in.one[:0]; len(found.Calls) > len(in.one) {
-		in.Reply.Calls = make([]machine.Call, 0, len(found.Calls))
+	switch n := len(found.Calls); {
+	case n == 1:
+		in.Calls = in.one[:]
+	case n > 1:
+		in.Calls = make([]machine.Call, n)
 	}
 	for n := range found.Calls {
-		in.Reply.Calls = append(in.Reply.Calls, call(&found.Calls[n]))
+		in.Calls[n] = call(&found.Calls[n])
 	}
 }
 
