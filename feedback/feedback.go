@@ -94,56 +94,55 @@ type Input struct {
 
 // New makes the feedback of a failed attempt. It never fails and depends on nothing but its argument, of which it keeps
 // no slice.
-func New(in Input) RetryFeedback {
-	f := in.record(canonical(slices.Clone(in.Issues)))
-	f.Message = message(in.Class, f.Detail, f.Issues)
-	if in.Prev != nil {
-		f.Diff = compare(in.Prev.Issues, f.Issues, in.Class)
-		f.Diff.Fixed = slices.Clone(f.Diff.Fixed) // may be those of Prev
-	}
+func New(in Input) (f RetryFeedback) {
+	in.Issues = slices.Clone(in.Issues)
+	f.fill(&in)
+	f.compare(&in)
+	f.Diff.Fixed = slices.Clone(f.Diff.Fixed) // may be those of Prev
 	return f
 }
 
 // Share is [New] for issues that nobody writes to any more, and for a Prev that was made here: the feedback has that very slice where
 // it is in canonical order and printable, or Prev's where they are the same, and what was fixed may be Prev's. in is left as it was.
-func Share(in *Input) RetryFeedback {
-	if p := in.Prev; p != nil && len(in.Issues) > 0 && slices.Equal(in.Issues, p.Issues) {
-		return in.again(p)
-	}
-	f := in.record(canonical(in.Issues))
-	f.Message = message(in.Class, f.Detail, f.Issues)
-	if in.Prev != nil {
-		f.Diff = compare(in.Prev.Issues, f.Issues, in.Class)
-	}
+func Share(in *Input) (f RetryFeedback) {
+	ShareTo(&f, in)
 	return f
 }
 
-// canonical are issues in canonical order and printable: themselves where they are so.
-func canonical(issues []fault.Issue) []fault.Issue {
-	return slices.Clip(fault.SortedIssues(fault.PrintableIssues(issues)))
+// ShareTo makes f, which is zero, what [Share] returns: for feedback that is made where it is kept.
+func ShareTo(f *RetryFeedback, in *Input) {
+	f.fill(in)
+	if p := in.Prev; p != nil && len(in.Issues) > 0 && slices.Equal(in.Issues, p.Issues) {
+		f.again(in)
+		return
+	}
+	f.compare(in)
 }
 
-// again is the feedback of an attempt whose issues are those of the one before it.
-func (in *Input) again(p *RetryFeedback) RetryFeedback {
-	f := in.record(slices.Clip(p.Issues))
+// again is compare for issues that are those of the attempt before.
+func (f *RetryFeedback) again(in *Input) {
+	p := in.Prev
+	f.Issues = slices.Clip(p.Issues)
 	f.Diff.Persistent = f.Issues
 	if f.Message = p.Message; in.Class != p.ErrorType || f.Detail != p.Detail {
 		f.Message = message(in.Class, f.Detail, f.Issues)
 	}
-	return f
 }
 
-// record is the feedback but for what issues come to, in words and beside those before them.
-func (in *Input) record(issues []fault.Issue) RetryFeedback {
-	f := RetryFeedback{
-		Source:        in.Source,
-		Attempt:       in.Attempt,
-		MaxAttempts:   in.MaxAttempts,
-		ErrorType:     fault.Class(printableText(string(in.Class))),
-		Detail:        Quote(in.Detail),
-		Issues:        issues,
-		CorrelationID: printableText(in.CorrelationID),
+// compare sets the issues and what they come to, in words and beside those of the attempt before.
+func (f *RetryFeedback) compare(in *Input) {
+	f.Issues = slices.Clip(fault.SortedIssues(fault.PrintableIssues(in.Issues)))
+	f.Message = message(in.Class, f.Detail, f.Issues)
+	if in.Prev != nil {
+		f.Diff = compare(in.Prev.Issues, f.Issues, in.Class)
 	}
+}
+
+// fill sets all but what issues come to.
+func (f *RetryFeedback) fill(in *Input) {
+	f.Source, f.Attempt, f.MaxAttempts = in.Source, in.Attempt, in.MaxAttempts
+	f.ErrorType, f.CorrelationID = fault.Class(printableText(string(in.Class))), printableText(in.CorrelationID)
+	f.Detail = Quote(in.Detail)
 	if in.Source == Tool {
 		f.ToolName = printableText(in.Tool)
 	}
@@ -151,7 +150,6 @@ func (in *Input) record(issues []fault.Issue) RetryFeedback {
 		delay := max(in.Delay, 0)
 		f.Schedule = &Schedule{At: in.At.Round(0).UTC().Add(delay), Delay: delay}
 	}
-	return f
 }
 
 // Last reports whether no attempt follows.

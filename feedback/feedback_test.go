@@ -67,6 +67,26 @@ func TestIssuesAreSharedWhereThatWasAskedFor(t *testing.T) {
 	assert.Equal(t, []fault.Issue{roomIssue, nightsIssue, roomIssue}, in.Issues, "the argument is left as it was")
 }
 
+// A failure that comes again shares the issues and the words of the one before it: what is said of it is what is said of any other.
+func TestFeedbackOnTheSameFailureAgainIsThatOfNew(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		first := genInput(nil).Draw(t, "first")
+		prev := feedback.Share(&first)
+		again := genInput(&prev).Draw(t, "again")
+		if rapid.Bool().Draw(t, "same issues") {
+			again.Issues = slices.Clone(prev.Issues)
+		}
+		if rapid.Bool().Draw(t, "same words") {
+			again.Class, again.Detail = first.Class, first.Detail
+		}
+		got := feedback.Share(&again)
+		require.Equal(t, feedback.New(again), got)
+		if slices.Equal(again.Issues, prev.Issues) && len(prev.Issues) > 0 {
+			require.Same(t, &prev.Issues[0], &got.Issues[0])
+		}
+	})
+}
+
 func TestDiffSharesOutTheIssues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := feedback.New(genInput(nil).Draw(t, "first"))

@@ -111,7 +111,7 @@ func (r *Runner) begin(m *machine.Compiled, o *options) error {
 	if err := r.name(o.journal); err != nil {
 		return err
 	}
-	r.st = m.New(r.s.State())
+	m.Begin(&r.st, r.s.State())
 	r.settings = ReadSettings(r.st.Policy)
 	if r.journal = o.journal; r.journal == nil {
 		return nil

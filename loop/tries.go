@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -34,8 +35,8 @@ type trying struct {
 	outcome machine.Try
 }
 
-// idle are some that nobody has: zero. They wait in a channel for the reason that [rooms] do.
-var idle = make(chan *trying, cap(rooms))
+// idle are those that nobody has: zero.
+var idle = sync.Pool{New: func() any { return new(trying) }}
 
 // begin takes the session for the action, until it is left.
 func (t *tries) begin() error {
@@ -82,9 +83,9 @@ func (t *tries) resume() (bool, error) {
 
 // rise takes a driver, which has nothing of the action yet.
 func (t *tries) rise() {
-	select {
-	case t.at = <-idle:
-	default:
+	if t.lent {
+		t.at = idle.Get().(*trying)
+	} else {
 		t.at = new(trying)
 	}
 	t.at.options, t.at.s, t.at.ctx, t.at.unseen = t.options, t.s, t.ctx, true
@@ -94,10 +95,7 @@ func (t *tries) rise() {
 func (t *tries) lie() {
 	if t.lent {
 		*t.at = trying{}
-		select {
-		case idle <- t.at:
-		default: // there are enough
-		}
+		idle.Put(t.at)
 	}
 	t.at = nil
 }

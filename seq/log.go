@@ -31,6 +31,12 @@ func (l Log[T]) Add(value *T) (longer Log[T], held *T) {
 	return l, &room[0]
 }
 
+// Next is Add of a zero value, for values that are made where they are held: it is the caller's to fill until others have the log.
+func (l Log[T]) Next() (longer Log[T], held *T) {
+	l, room := l.grow(1)
+	return l, &room[0]
+}
+
 // grow returns l with so many more values, and the room for them, which is the caller's alone until others have the log.
 func (l Log[T]) grow(more int) (Log[T], []T) {
 	b, end := l.block, l.n+more

@@ -252,3 +252,14 @@ func TestATightLogIsTheSameLog(t *testing.T) {
 		assert.Equal(t, n, tight.Len())
 	}
 }
+
+func TestWhatIsMadeInALogIsThereWhereItIsHeld(t *testing.T) {
+	short := seq.Of(1, 2)
+	long, held := short.Next()
+	*held = 3
+	other, alone := short.Next()
+	assert.Zero(t, *alone, "another branch has a cell of its own")
+	assert.Equal(t, []int{1, 2, 3}, long.Slice(0, long.Len()))
+	assert.Equal(t, []int{1, 2, 0}, other.Slice(0, other.Len()))
+	assert.Equal(t, 2, short.Len())
+}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -37,3 +38,13 @@ type Attempt struct {
 
 // Passed reports whether nothing was wrong.
 func (a Attempt) Passed() bool { return a.Class == "" }
+
+// Seal brings a into the form in which it is recorded; f is the feedback that the attempt gave cause to, nil for none. Where Issues are
+// f's, they are clean.
+func Seal(a *Attempt, f *feedback.RetryFeedback) {
+	var clean []fault.Issue
+	if f != nil {
+		clean = f.Issues
+	}
+	cleanAttempt(a, clean)
+}

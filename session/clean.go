@@ -24,13 +24,24 @@ func cleanFeedback(f *feedback.RetryFeedback) {
 	}
 }
 
-// cleanAttempt cleans an attempt; clean are issues that have been cleaned already.
+// cleanAttempt cleans an attempt; clean are issues that have been cleaned already. A field is only written to where it changes.
 func cleanAttempt(a *Attempt, clean []fault.Issue) {
-	a.Action, a.Plane, a.Class, a.Reason = text(a.Action), text(a.Plane), text(a.Class), text(a.Reason)
+	mend(&a.Action)
+	mend(&a.Plane)
+	mend(&a.Class)
+	mend(&a.Reason)
 	a.Issues = cleanIssues(a.Issues, clean)
-	a.At = inUTC(a.At)
+	if at := inUTC(a.At); a.At != at {
+		a.At = at
+	}
 	if year := a.At.Year(); year < 0 || year > 9999 {
 		a.At = time.Time{} // has no form in JSON
+	}
+}
+
+func mend[S ~string](s *S) {
+	if !canon.IsUTF8(*s) {
+		*s = text(*s)
 	}
 }
 

@@ -171,10 +171,12 @@ func (s *Session) Replace(state State) error {
 	if state.is(now) {
 		return nil
 	}
-	if err := s.fit(state); err != nil {
-		return err
+	if !state.hasSlots(now) {
+		if err := s.fit(state); err != nil {
+			return err
+		}
+		state = s.filled(state)
 	}
-	filled := s.filled(state)
-	s.state.Store(&filled)
+	s.state.Store(new(state))
 	return nil
 }

@@ -131,8 +131,12 @@ func encoded[T any](log seq.Log[T]) entries {
 
 // is reports whether nothing at all has happened between two states. It looks at what they share, and not at values.
 func (s *State) is(o *State) bool {
-	same := len(s.slots) == len(o.slots) && (len(s.slots) == 0 || &s.slots[0] == &o.slots[0])
-	return same && s.feedback == o.feedback && s.attempts == o.attempts && (s.base == o.base || s.rare() == o.rare())
+	return s.hasSlots(o) && s.feedback == o.feedback && s.attempts == o.attempts && (s.base == o.base || s.rare() == o.rare())
+}
+
+// hasSlots reports whether a state has the slots of another one, as they are.
+func (s *State) hasSlots(o *State) bool {
+	return len(s.slots) == len(o.slots) && (len(s.slots) == 0 || &s.slots[0] == &o.slots[0])
 }
 
 func (s State) find(slice string) (int, bool) { return find(s.slots, slice) }
@@ -181,14 +185,22 @@ func (s State) AddAttempt(a Attempt) State {
 // that would have to be mended. It brings a itself into the form in which it is recorded, and returns besides where the log
 // holds the feedback: read it, never write to it.
 func (s State) Record(a *Attempt, f *feedback.RetryFeedback) (next State, held *feedback.RetryFeedback) {
-	var clean []fault.Issue
+	Seal(a, f)
 	if f != nil {
-		clean = f.Issues
 		s.feedback, held = s.feedback.Add(f)
 	}
-	cleanAttempt(a, clean)
 	s.attempts, _ = s.attempts.Add(a)
 	return s, held
+}
+
+// Draft is [State.Record] of records that are made where the logs hold them: it returns s with one more attempt, and with one more
+// feedback where fed is set, both zero. Whoever asked for them fills them, and then calls [Seal], before others have next.
+func (s State) Draft(fed bool) (next State, a *Attempt, f *feedback.RetryFeedback) {
+	if fed {
+		s.feedback, f = s.feedback.Next()
+	}
+	s.attempts, a = s.attempts.Next()
+	return s, a, f
 }
 
 // AddReducerError returns s with the error added to its log, in amortised constant time, without its Cause.

@@ -214,6 +214,11 @@ func TestRecordAddsBoth(t *testing.T) {
 			assert.Equal(t, want.Feedback().Slice(0, 1), got.Feedback().Slice(0, 1))
 			assert.Equal(t, want.Attempts().Slice(0, 1), got.Attempts().Slice(0, 1))
 			assert.Equal(t, f, *held)
+			drafted, own, fed := s.Draft(true)
+			*own, *fed = session.Attempt{Action: "book\xff", Attempt: 1, Issues: c.attempt, At: a.At.In(east)}, f
+			session.Seal(own, fed)
+			assert.Equal(t, got.Feedback().Slice(0, 1), drafted.Feedback().Slice(0, 1))
+			assert.Equal(t, got.Attempts().Slice(0, 1), drafted.Attempts().Slice(0, 1))
 			alone, none := s.Record(&a, nil)
 			assert.Nil(t, none)
 			assert.Zero(t, alone.Feedback().Len())

@@ -172,21 +172,24 @@ func (a *Action) repeat(sig mark) {
 func (s *step) feed(a *Action, d *Decision, f *fault.Failure, detail string) {
 	in := s.input(a, d.MaxAttempts, f, detail)
 	in.At, in.Delay, in.Scheduled = s.At, d.Delay, d.Retry
-	fb := feedback.Share(&in)
-	s.recorded(d, f.Issues, &fb)
+	s.recorded(d, f.Issues, &in)
 	a.Last = d.Feedback
 }
 
 // decided records an attempt and tells of it.
 func (s *step) decided(d *Decision, issues []fault.Issue) { s.recorded(d, issues, nil) }
 
-// recorded is decided, with the feedback that the attempt gave cause to, if it did.
-func (s *step) recorded(d *Decision, issues []fault.Issue, fb *feedback.RetryFeedback) {
-	s.Session, d.Feedback = s.Session.Record(&session.Attempt{
-		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts, Plane: d.Plane, Class: d.Class, Issues: issues,
-		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason, Usage: s.Owed, At: s.At,
-	}, fb)
-	s.Owed = message.Usage{}
+// recorded is decided, with what the feedback is made from that the attempt gave cause to, if it did.
+func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
+	next, a, fb := s.Session.Draft(in != nil)
+	if in != nil {
+		feedback.ShareTo(fb, in)
+		d.Feedback = fb
+	}
+	a.Action, a.Attempt, a.MaxAttempts, a.Plane, a.Class, a.Issues = d.Action, d.Attempt, d.MaxAttempts, d.Plane, d.Class, issues
+	a.Retry, a.Delay, a.Reason, a.Usage, a.At = d.Retry, d.Delay, d.Reason, s.Owed, s.At
+	session.Seal(a, fb)
+	s.Session, s.Owed = next, message.Usage{}
 	if d.Retry {
 		s.Waited += d.Delay
 	}

@@ -239,11 +239,16 @@ func (c *Compiled) Seeded(seed string) *Compiled {
 }
 
 // New returns the idle state of a session.
-func (c *Compiled) New(s session.State) State {
+func (c *Compiled) New(s session.State) (st State) {
+	c.Begin(&st, s)
+	return st
+}
+
+// Begin makes a state that is zero what [Compiled.New] returns.
+func (c *Compiled) Begin(st *State, s session.State) {
 	// Every action leaves an attempt, so that the numbers of later runs in the session are new ones.
-	return State{
-		Config: c.cfg, Phase: Idle, Session: s, Policy: &c.cfg.Policy, Opened: s.Attempts().Len(), words: c.words, policies: c.words.policies,
-	}
+	st.Config, st.Phase, st.Session, st.Opened = c.cfg, Idle, s, s.Attempts().Len()
+	st.Policy, st.words, st.policies = &c.cfg.Policy, c.words, c.words.policies
 }
 
 // New returns the idle state of a session under cfg. The error joins all that is wrong with cfg, each with its path.

@@ -172,11 +172,13 @@ func (s *step) say(m message.Message) { s.Transcript, _ = s.Transcript.Add(&m) }
 // started begins a run: what belongs to the run before is cleared, what belongs to the session stays.
 func (s *step) started() error {
 	cfg := s.Config
-	*s.State = State{
-		Config: cfg, Policy: &cfg.Policy, words: s.words, Session: s.Session, Transcript: s.Transcript,
-		At: s.At, Run: s.Run + 1, First: s.Session.Attempts().Len(), Opened: s.Opened, policies: s.words.policies,
+	if s.Phase != Idle {
+		*s.State = State{
+			Config: cfg, words: s.words, Session: s.Session, Transcript: s.Transcript, At: s.At, Run: s.Run, Opened: s.Opened,
+		}
 	}
-	s.ownActions, s.ownSpent, s.ownBatch = false, false, false
+	s.Policy, s.policies = &cfg.Policy, s.words.policies
+	s.Run, s.First = s.Run+1, s.Session.Attempts().Len()
 	s.Transcript = s.Transcript.Append(s.ev.Messages...)
 	if cfg.Single {
 		return s.try()
