@@ -108,27 +108,22 @@ func (i Issue) AppendID(dst []byte) []byte {
 
 // String is the issue as one line for people: "nights: expected integer, got string".
 func (i Issue) String() string {
-	var b strings.Builder
-	b.WriteString(i.Place())
-	b.WriteString(": ")
+	wants, got := "expected "+i.Wanted(), i.Value
 	switch {
+	case i.Rule == "required" && i.Got == "" && i.Expected == "":
+		return i.Place() + ": required"
 	case i.Rule == "required" && i.Got == "":
-		b.WriteString("required")
-		if i.Expected != "" {
-			b.WriteString(", expected " + i.Wanted())
-		}
-		return b.String()
+		return i.Place() + ": required, " + wants
 	case i.Expected == "":
-		b.WriteString(strings.ReplaceAll(i.Rule, "_", " "))
-	default:
-		b.WriteString("expected " + i.Wanted())
+		wants = strings.ReplaceAll(i.Rule, "_", " ")
 	}
-	if i.Value != "" {
-		b.WriteString(", got " + i.Value)
-	} else if i.Got != "" {
-		b.WriteString(", got " + string(i.Got))
+	if got == "" {
+		got = string(i.Got)
 	}
-	return b.String()
+	if got == "" {
+		return i.Place() + ": " + wants
+	}
+	return i.Place() + ": " + wants + ", got " + got
 }
 
 // Place is the issue's pointer as people write it: "nights", "guests/0/name"; "(whole)" for the whole document.
