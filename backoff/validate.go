@@ -36,6 +36,7 @@ func (e *FieldError) Error() string {
 // faults collects what is wrong with a strategy.
 type faults []*FieldError
 
+//go:noinline // no fault is in a hurry, and there are many places that add one
 func (f *faults) add(field, problem string, args ...any) {
 	*f = append(*f, &FieldError{field, fmt.Sprintf(problem, args...)})
 }

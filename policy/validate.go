@@ -30,6 +30,7 @@ type faults struct {
 	all    []error
 }
 
+//go:noinline // no fault is in a hurry, and there are many places that add one
 func (f *faults) add(path, format string, args ...any) {
 	f.all = append(f.all, &FieldError{Path: f.prefix + path, Problem: fmt.Sprintf(format, args...)})
 }
