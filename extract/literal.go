@@ -60,6 +60,7 @@ func (r *reader) start(src string, pos, end int, opt Options) {
 		nodes: append(r.nodes[:0], node{}), out: r.out[:0], repairs: r.repairs[:0]}
 }
 
+//go:noinline // a text fails once, and at many places it can
 func (r *reader) fail(rule string, offset int) bool {
 	if r.fault == nil {
 		r.fault = &Broken{Rule: rule, Offset: offset}
@@ -94,6 +95,7 @@ func (r *reader) peek() byte {
 	return r.src[r.pos]
 }
 
+//go:noinline // at many places, and rarely
 func (r *reader) repaired(kind RepairKind, offset int) {
 	r.repairs = append(r.repairs, Repair{Kind: kind, Offset: offset})
 }

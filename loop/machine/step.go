@@ -163,6 +163,7 @@ func (e *Event) missing() string {
 	return name
 }
 
+//go:noinline // a fault of the driver, found at many places
 func (s *step) misfit(why string) error { return &EventError{s.Phase, s.ev.Kind, why} }
 
 func (s *step) do(e Effect) { s.fx = append(s.fx, e) }
