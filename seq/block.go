@@ -12,8 +12,8 @@ type block[T any] struct {
 	cells   []T
 }
 
-// minBlock is the room of a first block, which most runs need no more than of each log; evenBlock is up to which room a block is
-// as long as the log before it.
+// minBlock is the least room of a block, and mostly that of a first one: most runs need no more of each log; evenBlock is up to which
+// room a block is as long as the log before it.
 const (
 	minBlock  = 3
 	evenBlock = 32
@@ -47,8 +47,16 @@ func (l Log[T]) after(more int) *block[T] {
 
 // newBlock returns a block with room for n values. A smallest one is allocated with its cells.
 func newBlock[T any](n int) *block[T] {
-	if n > minBlock {
+	switch {
+	case n > minBlock:
 		return &block[T]{cells: make([]T, n)}
+	case n < minBlock:
+		whole := &struct {
+			block[T]
+			room [minBlock - 1]T
+		}{}
+		whole.cells = whole.room[:]
+		return &whole.block
 	}
 	whole := &struct {
 		block[T]

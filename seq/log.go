@@ -18,7 +18,7 @@ func (l Log[T]) Append(values ...T) Log[T] {
 	if len(values) == 0 {
 		return l
 	}
-	l, room := l.grow(len(values))
+	l, room := l.grow(len(values), minBlock)
 	copy(room, values)
 	return l
 }
@@ -26,21 +26,27 @@ func (l Log[T]) Append(values ...T) Log[T] {
 // Add is Append of one value, for values that are big: it returns besides where the log holds its copy of it, which is to be
 // read and never written to.
 func (l Log[T]) Add(value *T) (longer Log[T], held *T) {
-	l, room := l.grow(1)
-	room[0] = *value
-	return l, &room[0]
+	l, held = l.Next(minBlock)
+	*held = *value
+	return l, held
 }
 
 // Next is Add of a zero value, for values that are made where they are held: it is the caller's to fill until others have the log.
-func (l Log[T]) Next() (longer Log[T], held *T) {
-	l, room := l.grow(1)
+// first is how many values an empty log makes room for.
+func (l Log[T]) Next(first int) (longer Log[T], held *T) {
+	l, room := l.grow(1, first)
 	return l, &room[0]
 }
 
-// grow returns l with so many more values, and the room for them, which is the caller's alone until others have the log.
-func (l Log[T]) grow(more int) (Log[T], []T) {
+// grow returns l with so many more values, and the room for them, which is the caller's alone until others have the log. An empty log
+// makes room for first values, if that is more.
+func (l Log[T]) grow(more, first int) (Log[T], []T) {
 	b, end := l.block, l.n+more
-	if b == nil || !b.claim(l.n, end) {
+	switch {
+	case b == nil:
+		b = newBlock[T](max(more, first))
+		b.claimed.Store(int64(more))
+	case !b.claim(l.n, end):
 		b = l.after(more)
 	}
 	return Log[T]{block: b, n: end}, b.cells[l.n-b.first : end-b.first]

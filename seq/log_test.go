@@ -255,11 +255,19 @@ func TestATightLogIsTheSameLog(t *testing.T) {
 
 func TestWhatIsMadeInALogIsThereWhereItIsHeld(t *testing.T) {
 	short := seq.Of(1, 2)
-	long, held := short.Next()
+	long, held := short.Next(3)
 	*held = 3
-	other, alone := short.Next()
+	other, alone := short.Next(3)
 	assert.Zero(t, *alone, "another branch has a cell of its own")
 	assert.Equal(t, []int{1, 2, 3}, long.Slice(0, long.Len()))
 	assert.Equal(t, []int{1, 2, 0}, other.Slice(0, other.Len()))
 	assert.Equal(t, 2, short.Len())
+	for first := range 6 {
+		var l seq.Log[int]
+		for n := range 9 {
+			l, held = l.Next(first)
+			*held = n
+		}
+		assert.Equal(t, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}, l.Slice(0, 9), first)
+	}
 }

@@ -193,13 +193,19 @@ func (s State) Record(a *Attempt, f *feedback.RetryFeedback) (next State, held *
 	return s, held
 }
 
+// What there is room for at first: most sessions have few records, and fewer failures.
+const (
+	firstAttempts = 3
+	firstFeedback = 2
+)
+
 // Draft is [State.Record] of records that are made where the logs hold them: it returns s with one more attempt, and with one more
 // feedback where fed is set, both zero. Whoever asked for them fills them, and then calls [Seal], before others have next.
 func (s State) Draft(fed bool) (next State, a *Attempt, f *feedback.RetryFeedback) {
 	if fed {
-		s.feedback, f = s.feedback.Next()
+		s.feedback, f = s.feedback.Next(firstFeedback)
 	}
-	s.attempts, a = s.attempts.Next()
+	s.attempts, a = s.attempts.Next(firstAttempts)
 	return s, a, f
 }
 

@@ -161,5 +161,7 @@ func (r *Room) Clear() {
 			b.Calls = emptied(b.Calls)
 		}
 	}
-	*r = Room{actions: r.actions, spent: r.spent, batches: r.batches}
+	clear(r.effects[:])
+	r.decision, r.try, r.call, r.outcome = Decision{}, TryRun{}, ModelCall{}, Outcome{}
+	r.Unseen, r.at = false, nil
 }
