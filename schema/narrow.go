@@ -20,31 +20,32 @@ type findings struct {
 	issues []fault.Issue
 	read   int  // bytes that were read again
 	lost   bool // the library must judge the whole: it accepts what a node refused, or there are too many issues
+	text   string
 	depth  int
-	path   [maxPath]leg // to where the walk is, in its own memory: most documents have no fault
+	path   [maxPath]leg // to where the walk is: little is noted of it, for most documents have no fault
 }
 
 // maxPath is how deep a fault may be. Of deeper ones the library tells.
 const maxPath = 12
 
-// leg leads from a container to a value in it: a member's name, or the place of an item.
-type leg struct {
-	name  string
-	index int // of an item; else -1
-}
+// leg leads from a container to a value in it: the offset of a member's name in the text, or the place of an item, with all its bits
+// turned over.
+type leg int
 
-func (l *leg) token() string {
-	if l.index < 0 {
-		return l.name
+func (l leg) token(text string) string {
+	if l < 0 {
+		return strconv.Itoa(int(^l))
 	}
-	return strconv.Itoa(l.index)
+	name := cursor{text: text, at: int(l)}
+	s, _, _ := name.str()
+	return s
 }
 
 // find holds a document to a program, and puts its value into a variable where the program is bound to its type. Of a bad one it
 // finds everything that is wrong. It is false where the library must judge.
 func (s *Schema) find(n *node, text string, lim Limits, to reflect.Value, form *canon.Form) (issues []fault.Issue, sure bool) {
 	w := walk{cursor: cursor{text: text, form: form}, maxDepth: lim.MaxDepth}
-	w.found.schema = s
+	w.found.schema, w.found.text = s, text
 	if w.run(n, to) != good || w.found.lost {
 		return nil, false
 	}
@@ -55,17 +56,10 @@ func (s *Schema) find(n *node, text string, lim Limits, to reflect.Value, form *
 func (f *findings) asked() bool { return f.schema != nil }
 func (f *findings) any() bool   { return len(f.issues) > 0 }
 
-// item, member and leave keep the path of the walk.
-func (f *findings) item(n int) {
+// enter and leave keep the path of the walk.
+func (f *findings) enter(l leg) {
 	if f.depth < maxPath {
-		f.path[f.depth] = leg{index: n}
-	}
-	f.depth++
-}
-
-func (f *findings) member(name string) {
-	if f.depth < maxPath {
-		f.path[f.depth] = leg{name, -1}
+		f.path[f.depth] = l
 	}
 	f.depth++
 }
@@ -80,7 +74,7 @@ func (f *findings) place() []string {
 	legs := f.legs()
 	path := make([]string, len(legs))
 	for n := range legs {
-		path[n] = legs[n].token()
+		path[n] = legs[n].token(f.text)
 	}
 	return path
 }
@@ -168,10 +162,10 @@ func (w *walk) refuseMember(n *node, name, text string) verdict {
 		return unsure
 	}
 	mark := len(f.issues)
-	f.leave() // the object is what the library would tell of
+	f.depth-- // the object is what the library would tell of
 	k := &kind.AdditionalProperties{Properties: []string{name}}
 	f.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: k}, map[string]any{name: value})
-	f.member(name)
+	f.depth++
 	f.settle(n, why, mark)
 	return when(!f.lost).orUnsure()
 }

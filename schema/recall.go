@@ -110,7 +110,7 @@ func (f *findings) retell(issues []fault.Issue) {
 func (f *findings) isAt(place string) bool {
 	legs := f.legs()
 	for n := range legs {
-		tok := legs[n].token()
+		tok := legs[n].token(f.text)
 		rest, ok := strings.CutPrefix(place, "/")
 		if !ok || !strings.HasPrefix(rest, tok) || strings.ContainsAny(tok, "~/") {
 			return false

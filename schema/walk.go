@@ -193,7 +193,7 @@ func (w *walk) array(n *node, to reflect.Value) verdict {
 		if bound && !w.found.any() {
 			elem = extend(list, count)
 		}
-		w.found.item(count)
+		w.found.enter(^leg(count))
 		w.peek()
 		start := w.at
 		if told := w.value(n.list.items, elem); told != good {

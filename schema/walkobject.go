@@ -41,9 +41,11 @@ func (w *walk) object(n *node, to reflect.Value) verdict {
 			return unsure
 		}
 		o.count++
+		w.found.enter(leg(start))
 		if told := w.member(&o, name, shared); told != good {
 			return told
 		}
+		w.found.leave()
 		w.form.Value(w.at)
 	}
 	if !w.eat('}') {
@@ -68,15 +70,10 @@ func (w *walk) member(o *object, name string, shared bool) verdict {
 			o.refused = true
 		}
 	}
-	w.found.member(name)
-	var told verdict
 	if at, named := o.find(name, o.next); named {
-		told = w.named(o, at)
-	} else {
-		told = w.other(o, name, shared)
+		return w.named(o, at)
 	}
-	w.found.leave()
-	return told
+	return w.other(o, name, shared)
 }
 
 // named walks a member the schema names.
