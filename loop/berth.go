@@ -27,10 +27,9 @@ type rest struct {
 	refused    *fault.ReducerError
 	warnings   []string
 	unrecorded bool
-	// values are those of the tracers, end tells them of the end of the run, which is that of scope.
+	// values are those of the tracers, end tells them of the end of the run.
 	values context.Context
-	end    func(Result, error) (Result, error)
-	scope  *driver
+	end    func(*machine.Outcome, error)
 }
 
 func (r *rest) isZero() bool {
@@ -53,7 +52,7 @@ func (b *berth) lay(d *driver, asked *machine.Effect) {
 	}
 	d.runner.vacate()
 	if b.rest != nil {
-		r.values, r.end, r.scope = b.rest.values, b.rest.end, b.rest.scope
+		r.values, r.end = b.rest.values, b.rest.end
 	}
 	b.rest = nil
 	if !r.isZero() {

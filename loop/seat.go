@@ -75,7 +75,7 @@ func (t *Seat) trace(d *driver, ctx context.Context, resumed bool) {
 		return
 	}
 	values, end := d.beginRun(ctx, resumed)
-	t.rest = &rest{values: values, end: end, scope: d}
+	t.rest = &rest{values: values, end: end}
 }
 
 // driver is what goes on with the run, or begins it, and returns what is to be done. life is the context of the work.
@@ -201,8 +201,7 @@ func (t *Seat) done(d *driver, r Result, err error) {
 		return
 	}
 	if t.rest != nil && t.rest.end != nil {
-		t.rest.scope.runner = d.runner
-		r, err = t.rest.end(r, err)
+		t.rest.end(d.runner.st.Outcome, err)
 	}
 	d.release()
 	defer t.told(r, err)
@@ -248,7 +247,7 @@ func (t *Seat) cancel(cause error) bool {
 // left tells tracers that the pool goes on with the run no more, and why.
 func (t *Seat) left(err error) {
 	if t.rest != nil && t.rest.end != nil {
-		_, _ = t.rest.end(Result{}, err)
+		t.rest.end(nil, err)
 	}
 }
 

@@ -25,9 +25,8 @@ type whole struct {
 	broke error
 	// left is what is left of the wait that is to be made; 0 for none.
 	left time.Duration
-	// end tells tracers of the end, who see scope, which is nil where there are none.
-	end   func(Result, error) (Result, error)
-	scope *driver
+	// end tells tracers of the end; nil before the run was begun.
+	end func(*machine.Outcome, error)
 }
 
 // newWhole takes the session for a run.
@@ -84,9 +83,6 @@ func (r *whole) start(prompt string) {
 // open tells tracers of the run.
 func (r *whole) open(resumed bool) {
 	r.ctx, r.end = r.at.beginRun(r.ctx, resumed)
-	if len(r.tracers) > 0 {
-		r.scope = r.at
-	}
 }
 
 // fed takes what a step asks for next, or why it failed.
@@ -160,10 +156,8 @@ func (r *whole) over(result *Result) (err error) {
 
 // ended tells tracers of the end.
 func (r *whole) ended(result Result, err error) (Result, error) {
-	if r.scope != nil {
-		r.scope.runner = r.at.runner
-	}
-	return r.end(result, err)
+	r.end(r.at.runner.st.Outcome, err)
+	return result, err
 }
 
 // leave lets the session go. A run whose goroutine was ended by what it called is ended first; one in which that panicked stays as it

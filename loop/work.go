@@ -142,10 +142,11 @@ func told(end func(WorkEnd), e WorkEnd) {
 	}
 }
 
-// beginRun begins a run, and returns what ends it.
-func (d *driver) beginRun(ctx context.Context, resumed bool) (context.Context, func(Result, error) (Result, error)) {
+// beginRun begins a run, and returns what tells of its end: the outcome, nil where it did not come to one of its own, and what it
+// returns.
+func (d *driver) beginRun(ctx context.Context, resumed bool) (context.Context, func(*machine.Outcome, error)) {
 	if len(d.tracers) == 0 {
-		return ctx, func(r Result, err error) (Result, error) { return r, err }
+		return ctx, func(*machine.Outcome, error) {}
 	}
 	w := Work{Kind: WorkRun, Resumed: resumed}
 	for _, t := range d.cfg.Tools.All() {
@@ -153,13 +154,10 @@ func (d *driver) beginRun(ctx context.Context, resumed bool) (context.Context, f
 	}
 	ctx, end := d.begin(ctx, &w)
 	d.ctx = ctx
-	return ctx, func(r Result, err error) (Result, error) {
-		end(runEnd(d.runner.State().Outcome, err))
-		return r, err
-	}
+	return ctx, func(o *machine.Outcome, err error) { end(runEnd(o, err)) }
 }
 
-// runEnd is how a run ended that returns err; o is nil where it did not come to an end of its own.
+// runEnd is how a run ended that returns err.
 func runEnd(o *machine.Outcome, err error) WorkEnd {
 	e := WorkEnd{Err: err}
 	if o != nil {
