@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -85,6 +86,10 @@ var madeRuns struct {
 
 // compileOnce compiles a config with a policy, unless one that is the same was compiled before.
 func (c *Config) compileOnce(o *options) (*machine.Compiled, error) {
+	if !reflect.ValueOf(c.Templates).Comparable() { // an engine with a slice in it
+		m := c.machine(o)
+		return machine.Compile(&m, c.Templates)
+	}
 	for n := range madeRuns.made {
 		if m := madeRuns.made[n].Load(); m != nil && m.fits(c, o) {
 			return m.compiled.Seeded(c.Seed).Until(c.Deadline), nil

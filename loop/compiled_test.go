@@ -130,3 +130,20 @@ func TestWhatIsRememberedOfAConfig(t *testing.T) {
 		})
 	}
 }
+
+// vocal is an engine that cannot be compared.
+type vocal struct {
+	feedback.Engine
+	words []string
+}
+
+func TestAnEngineNeedsNotBeComparable(t *testing.T) {
+	set := policy.DefaultSet()
+	cfg := loop.Config{Policy: &set, System: `Be {{"brief"}}.`, Templates: vocal{feedback.GoTemplates(), []string{"um"}}}
+	for range 2 {
+		model := looptest.NewModel(looptest.Say("Done."))
+		_, err := loop.Run(t.Context(), model, newSession(t), "Book.", cfg)
+		require.NoError(t, err)
+		require.Equal(t, "Be brief.", model.Requests()[0].System)
+	}
+}

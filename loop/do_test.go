@@ -237,3 +237,19 @@ func TestActionsWithinActionsAtOnce(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// Whoever gets the error of an action may write to its issues: they are none of the session's records.
+func TestTheIssuesOfAnErrorAreItsOwn(t *testing.T) {
+	s := newSession(t)
+	_, err := loop.Do(t.Context(), s, loop.ToolCall("book_room"), func(context.Context, loop.Attempt) (int, error) { return 0, nights("type") })
+	typed, ok := errors.AsType[*fault.ToolValidationError](err)
+	require.True(t, ok)
+	typed.Issues[0].Rule = "written over"
+	exhausted, ok := errors.AsType[*loop.RetryExhaustedError](err)
+	require.True(t, ok)
+	exhausted.Failure.Issues[0].Rule = "written over"
+	for n := range 3 {
+		assert.Equal(t, "type", s.State().Attempts().At(n).Issues[0].Rule)
+		assert.Equal(t, "type", s.State().Feedback().At(n).Issues[0].Rule)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -184,7 +185,7 @@ func (d *driver) replied(ctx context.Context, reply message.Reply, err error) ([
 }
 
 func (d *driver) makePrompt(ctx context.Context, m *machine.ModelCall) ([]machine.Effect, error) {
-	system, add, err := d.prompt(ctx, d.runner.st.Session, m.At)
+	system, add, err := d.prompt(ctx, d.runner.st.Session, slices.Clone(m.At))
 	if err != nil {
 		return nil, fmt.Errorf("making the prompt: %w", err)
 	}

@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
@@ -102,6 +103,7 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 		return e
 	}
 	e.Action, e.Plane, e.Attempt, e.MaxAttempts, e.Failure, e.Detail = x.Action, x.Plane, x.Attempt, x.MaxAttempts, x.Failure, x.Detail
+	e.Failure.Issues = slices.Clone(e.Failure.Issues) // the session's records have those
 	e.Policy, e.Explanation = st.PolicyFor(x.Action, x.Plane)
 	e.Policy = e.Policy.Clone() // it may hold what all runs share
 	return e

@@ -101,6 +101,21 @@ func TestAPromptOfTheUsersCodeTakesThePlaceOfTheTemplate(t *testing.T) {
 	assert.Equal(t, "made by code", model.Requests()[0].System)
 }
 
+func TestThePositionsOfAPromptFunctionAreItsOwn(t *testing.T) {
+	var kept []machine.Position
+	made := func(_ context.Context, _ session.State, at []machine.Position) (string, []message.Message, error) {
+		kept = at
+		return "", nil, nil
+	}
+	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
+		kept[0].Attempt = 77
+		assert.Equal(t, 1, req.At[0].Attempt)
+		return message.Reply{Text: "done", Finish: message.Stop}, nil
+	})
+	_, err := loop.Run(t.Context(), model, newSession(t), "Book.", loop.Config{}, loop.WithPrompt(made))
+	require.NoError(t, err)
+}
+
 func TestAConversationGoesOnWhereItStood(t *testing.T) {
 	s := newSession(t)
 	first, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say("In Lisbon.")), s, "Where?", loop.Config{})

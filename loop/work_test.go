@@ -269,3 +269,22 @@ func TestEveryReducerErrorIsTold(t *testing.T) {
 	assert.Equal(t, []string{"book_room", "occupancy"}, []string{told[1].Action, told[1].Reducer})
 	assert.Equal(t, []int{1, 0}, []int{told[0].Attempt, told[1].Attempt}, "the second call is charged no attempt")
 }
+
+// Tools of one reply may outlive their run, and tell of what they do, while tracers are told that it ended. It is for the race detector.
+func TestTracersAreToldOfTheEndWhileToolsGoOn(t *testing.T) {
+	both := looptest.Call(
+		call("book_room", `{"city": "Lisbon", "nights": 1, "room": "double"}`), call("book_room", `{"city": "Porto", "nights": 2, "room": "double"}`),
+	)
+	for range 30 {
+		ctx, cancel := context.WithCancel(t.Context())
+		book := func(_ context.Context, b booking) (receipt, error) {
+			if b.City == "Lisbon" {
+				cancel()
+			}
+			return receipt{}, nil
+		}
+		f := &follower{}
+		_, err := loop.Run(ctx, looptest.NewModel(both), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, loop.WithObserver(f))
+		require.ErrorIs(t, err, context.Canceled)
+	}
+}

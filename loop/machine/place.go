@@ -4,8 +4,8 @@ import "slices"
 
 // Room is memory in which the steps of one run are made one after the other, for drivers that are done with the effects of a
 // step before they make the next: what [Room.Step] returns, and what that points to, is overwritten by the next step in the same
-// room, and so are the actions, the batch and the outcome that the state points to. Only the calls of tools and the positions that
-// models are told are not. Who shows a state or effects to others, to be kept, goes on in another room and leaves this one as it is.
+// room, and so are the actions, the batch, the tools' spent budgets and the outcome that the state points to. Only the calls of tools and
+// the positions that models are told are not. Who shows a state or effects to others, to be kept, goes on in another room and leaves this one as it is.
 //
 // The zero value is ready for use. A nil Room is none: each step has memory of its own, as that of [Step] has. A Room is for one
 // goroutine at a time.
@@ -158,7 +158,7 @@ func (r *Room) Clear() {
 	r.spent.clear()
 	for _, b := range r.batches {
 		if b != nil {
-			b.Calls = emptied(b.Calls)
+			b.Calls, b.one = emptied(b.Calls), [1]BatchCall{}
 		}
 	}
 	clear(r.effects[:])

@@ -1,6 +1,7 @@
 package machine
 
-// The effects of a step and what they point to live and die together: each kind of step has them in one piece of memory.
+// The effects of a step and what they point to live and die together: each kind of step has them in one piece of memory, unless it is made
+// in a [Room].
 
 // callRoom is a call of the model; most are at one position.
 type callRoom struct {

@@ -110,7 +110,7 @@ func (s *Spent) tool(name string) int {
 	return 0
 }
 
-// Batch is the reply whose calls are under way. It is replaced, never changed.
+// Batch is the reply whose calls are under way. [Step] replaces it and never changes it.
 type Batch struct {
 	Native bool `json:"native,omitempty"`
 	// Calls are all calls of the reply, in its order.
@@ -144,7 +144,7 @@ type BatchCall struct {
 // State is a run as it stands: a value. All of it but the compiled templates is data; an older State stays good after
 // its successors have gone on. Safe for concurrent reading.
 type State struct {
-	// Config is read-only, and shared by all states of a run.
+	// Config is read-only, and shared by all states of a run and by the runs of equal configs.
 	Config     *Config                  `json:"config"`
 	Phase      Phase                    `json:"phase"`
 	Session    session.State            `json:"session"`
