@@ -115,7 +115,12 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	if same {
 		return nil
 	}
-	err = j.owe(Record{Header: &h})
+	return j.oweHeader(&h)
+}
+
+// oweHeader writes a header, and what was torn before it.
+func (j *Journal) oweHeader(h *Header) error {
+	err := j.owe(Record{Header: h})
 	if err == nil && len(j.torn) > 0 {
 		err = j.owe(Record{Note: &Note{Kind: Torn, Torn: j.torn}})
 		j.torn = nil

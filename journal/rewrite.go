@@ -33,12 +33,7 @@ func rewrite(value jsontext.Value, at []string, s swap) ([]byte, error) {
 		}
 		part := strconv.Itoa(n)
 		if kind == '{' {
-			name, err := dec.ReadValue()
-			if err != nil {
-				return nil, err
-			}
-			out = append(append(out, name...), ':')
-			if part, err = unquote(name); err != nil {
+			if out, part, err = appendName(out, dec); err != nil {
 				return nil, err
 			}
 		}
@@ -53,6 +48,16 @@ func rewrite(value jsontext.Value, at []string, s swap) ([]byte, error) {
 		out = append(out, copied...)
 	}
 	return append(out, byte(kind)+2), nil
+}
+
+// appendName copies the name of a member, and returns what it says.
+func appendName(to []byte, dec *jsontext.Decoder) (out []byte, name string, err error) {
+	quoted, err := dec.ReadValue()
+	if err != nil {
+		return nil, "", err
+	}
+	name, err = unquote(quoted)
+	return append(append(to, quoted...), ':'), name, err
 }
 
 func unquote(value jsontext.Value) (string, error) {
