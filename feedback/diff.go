@@ -10,6 +10,9 @@ import (
 
 // compare needs now in canonical order.
 func compare(before, now []fault.Issue, class fault.Class) Diff {
+	if len(now) > 0 && len(before) == len(now) && &before[0] == &now[0] { // a failure that came again shares them
+		return Diff{Persistent: now[:len(now):len(now)]}
+	}
 	before = fault.SortedIssues(before)
 	if sameKeys(before, now) {
 		return Diff{Persistent: now[:len(now):len(now)]}

@@ -73,8 +73,7 @@ func apart(e *machine.Effect) *machine.Effect {
 	return &own
 }
 
-// take gives a driver that has nothing but its options, session and context what was kept, but for the settings of its runner, and
-// returns what is to be done next.
+// take gives a driver that has nothing but its options, session and context what was kept, and returns what is to be done next.
 func (b *berth) take(d *driver, j recorder) machine.Effect {
 	r := d.ownRunner()
 	r.st, r.journal = b.parked.State(d.s.State()), j

@@ -36,13 +36,9 @@ func (r *Runner) vacate() {
 
 // stepHere is Step where nobody is told of each state.
 func (r *Runner) stepHere(ev *machine.Event) ([]machine.Effect, error) {
-	before := r.st.Policy
 	effects, err := r.place().Step(&r.st, ev)
 	if err != nil {
 		return nil, err
-	}
-	if r.st.Policy != before {
-		r.settings = ReadSettings(r.st.Policy)
 	}
 	if err := r.s.Replace(r.st.Session); err != nil {
 		return nil, err

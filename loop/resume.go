@@ -116,7 +116,7 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 	if now, then := len(r.s.State().Slices()), len(held.State.Session.Slices()); now != then {
 		return nil, fmt.Errorf("loop: the session declares %d slices, in the journal it has %d: declare those it had", now, then)
 	}
-	r.st, r.settings, r.warnings = held.State, ReadSettings(held.State.Policy), changed(&held.Header, *r.cfg)
+	r.st, r.warnings = held.State, changed(&held.Header, *r.cfg)
 	if r.st.Phase == machine.Stopped {
 		return held, nil
 	}

@@ -26,8 +26,9 @@ type Runner struct {
 	st  machine.State
 	// room is where a driver's steps are made; nil before the first, and after the state was shown to others.
 	room *machine.Room
-	// settings follow the policy of st, which changes with few events.
+	// settings are those of the policy settled, which is mostly that of st: see reads.
 	settings tool.Settings
+	settled  *policy.Set
 	// record and driver are told of each step; nil for nobody.
 	record func(machine.Event, []machine.Effect, machine.State)
 	driver *driver
@@ -65,7 +66,6 @@ func RunnerAt(s *session.Session, cfg Config, st machine.State, record func(mach
 	if err := r.acquire(); err != nil {
 		return nil, err
 	}
-	r.settings = ReadSettings(st.Policy)
 	err := s.Adopt(st.Session.ID())
 	if err == nil {
 		err = s.Replace(st.Session)
@@ -112,7 +112,6 @@ func (r *Runner) begin(m *machine.Compiled, o *options) error {
 		return err
 	}
 	m.Begin(&r.st, r.s.State())
-	r.settings = ReadSettings(r.st.Policy)
 	if r.journal = o.journal; r.journal == nil {
 		return nil
 	}
@@ -156,9 +155,6 @@ func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	}
 	if err := r.write(ev, effects, st); err != nil {
 		return nil, err
-	}
-	if st.Policy != r.st.Policy {
-		r.settings = ReadSettings(st.Policy)
 	}
 	r.st = st
 	if err := r.s.Replace(st.Session); err != nil {
@@ -220,13 +216,21 @@ func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Eff
 	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: printableMessages(messages)})
 }
 
+// reads is how replies are read under the policy as it stands.
+func (r *Runner) reads() tool.Settings {
+	if r.settled != r.st.Policy {
+		r.settings, r.settled = ReadSettings(r.st.Policy), r.st.Policy
+	}
+	return r.settings
+}
+
 // Reply feeds a model's reply: reads and checks it, and runs the reducers on an answer.
 func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, error) {
 	in, d := r.newReading(), r.desk
 	if r.cfg.CallsOnly {
 		d = nil // they are not run here
 	}
-	read := in.read(reply, r.cfg, r.settings, d)
+	read := in.read(reply, r.cfg, r.reads(), d)
 	if a := read.Answer; a != nil && len(a.Issues) == 0 {
 		in.reduced = r.reduce(answerEvents(r.s.Hears, read.Message.Text, a))
 		a.Reduced = &in.reduced

@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -35,8 +34,8 @@ type trying struct {
 	outcome machine.Try
 }
 
-// idle are those that nobody has: zero.
-var idle = sync.Pool{New: func() any { return new(trying) }}
+// idle are some that nobody has: zero. They wait in a channel for the reason that [rooms] do.
+var idle = make(chan *trying, cap(rooms))
 
 // begin takes the session for the action, until it is left.
 func (t *tries) begin() error {
@@ -83,9 +82,9 @@ func (t *tries) resume() (bool, error) {
 
 // rise takes a driver, which has nothing of the action yet.
 func (t *tries) rise() {
-	if t.lent {
-		t.at = idle.Get().(*trying)
-	} else {
+	select {
+	case t.at = <-idle:
+	default:
 		t.at = new(trying)
 	}
 	t.at.options, t.at.s, t.at.ctx, t.at.unseen = t.options, t.s, t.ctx, true
@@ -95,7 +94,10 @@ func (t *tries) rise() {
 func (t *tries) lie() {
 	if t.lent {
 		*t.at = trying{}
-		idle.Put(t.at)
+		select {
+		case idle <- t.at:
+		default: // there are enough
+		}
 	}
 	t.at = nil
 }

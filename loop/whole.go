@@ -140,7 +140,6 @@ func (r *whole) lie() {
 func (r *whole) wake() {
 	r.rise()
 	asked := r.berth.take(r.at, r.journal)
-	r.at.runner.settings = ReadSettings(r.at.runner.st.Policy)
 	r.asked = &asked
 }
 

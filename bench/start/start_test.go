@@ -73,8 +73,10 @@ func TestBothSayTheSame(t *testing.T) {
 	}
 }
 
-// What the embed does not use is not in it: templates, journals, snapshots, YAML of policies, what reads a provider's responses, and
-// the sorts of the standard library made anew for types of ours.
+// What the embed does not use is not in it: templates and their data, journals, snapshots, YAML of policies, what reads a provider's
+// responses, provider errors, and the sorts of the standard library made anew for types of ours. The validator looks a method up by
+// name, so that all exported methods of a type are linked once a value of it, or of what can hold one, becomes an interface: a state
+// in a sync.Pool, the target of errors.As.
 func TestTheEmbedLinksWhatItUses(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "embed")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, "./embed")
@@ -87,6 +89,7 @@ func TestTheEmbedLinksWhatItUses(t *testing.T) {
 	for _, unused := range []string{
 		"text/template.(*Template).Execute", "text/template/parse.Parse", "goccy/go-yaml", own + "journal.(*Journal).Step",
 		own + "loop/machine.State.Snapshot", own + "journal.eventText", own + "fault.gather", own + "internal/httphint.Wait",
+		own + "fault.(*ProviderError).UserMessage", own + "feedback.Data.Map", own + "ratelimit.Parse",
 		"slices.pdqsortCmpFunc[go.shape.struct { Pointer", "slices.stableCmpFunc[go.shape.struct { " + own + "session",
 	} {
 		require.False(t, bytes.Contains(symbols, []byte(unused)), "the embed links %s", unused)
