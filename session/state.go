@@ -181,26 +181,15 @@ func (s State) AddAttempt(a Attempt) State {
 	return s
 }
 
-// Record is [State.AddAttempt], and [State.AddFeedback] where f is not nil; f must come from package feedback, which makes none
-// that would have to be mended. It brings a itself into the form in which it is recorded, and returns besides where the log
-// holds the feedback: read it, never write to it.
-func (s State) Record(a *Attempt, f *feedback.RetryFeedback) (next State, held *feedback.RetryFeedback) {
-	Seal(a, f)
-	if f != nil {
-		s.feedback, held = s.feedback.Add(f)
-	}
-	s.attempts, _ = s.attempts.Add(a)
-	return s, held
-}
-
 // What there is room for at first: most sessions have few records, and fewer failures.
 const (
 	firstAttempts = 3
 	firstFeedback = 2
 )
 
-// Draft is [State.Record] of records that are made where the logs hold them: it returns s with one more attempt, and with one more
-// feedback where fed is set, both zero. Whoever asked for them fills them, and then calls [Seal], before others have next.
+// Draft is [State.AddAttempt], and [State.AddFeedback] where fed is set, of records that are made where the logs hold them, and are zero
+// yet. Whoever asked for them fills them, the feedback by package feedback, which makes none that would have to be mended, and then
+// calls [Seal], before others have next. Afterwards they are read-only; f is nil where fed is not set.
 func (s State) Draft(fed bool) (next State, a *Attempt, f *feedback.RetryFeedback) {
 	if fed {
 		s.feedback, f = s.feedback.Next(firstFeedback)
