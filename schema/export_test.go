@@ -60,6 +60,9 @@ func Explained(s *Schema, doc []byte) bool {
 	return sure && len(issues) > 0
 }
 
+// MaxWideDigits is the length of the longest whole number that the walk of our own reads.
+const MaxWideDigits = maxWideDigits
+
 // ReadEitherWay reads a document by a walk of our own and by the library; nil where it is not strict.
 func ReadEitherWay(doc []byte) (ours, theirs any) {
 	lim := DefaultLimits()
