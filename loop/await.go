@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"time"
@@ -33,44 +32,44 @@ var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
 // [Pool.Serve]; until then Await waits. j is nil for no journal; a run that it holds and that has not ended goes on, as by [Resume].
 //
 // When ctx ends, so does the run, as that of Run would, whether or not somebody drives the pool: cancelled and recorded, or left where
-// it stands for [ErrSuspended]. Its deadline is that of the run, and models and tools see its values. The result is what Run returns,
-// but for a model, or a function that was given, that panics: its error is a [*PanicError], and the run is left as it stands. Of a pool
-// that is closed the error is [ErrPoolClosed]; it is [ErrSuspended] too where [Pool.Close] has handed the run back.
+// it stands for [ErrSuspended]. It is the context of the run: models and tools see its values, its deadline and how it ended. The
+// result is what Run returns, but for a model, or a function that was given, that panics: its error is a [*PanicError], and the run is
+// left as it stands. Of a pool that is closed the error is [ErrPoolClosed]; it is [ErrSuspended] too where [Pool.Close] has handed the
+// run back.
 func (p *Pool) Await(ctx context.Context, s *session.Session, prompt string, j *journal.Journal) (Result, error) {
 	c := &caller{ctx: ctx, prompt: prompt, over: make(chan struct{})}
-	t := &Seat{pool: p, s: s, journal: j, caller: c, gone: context.Cause(ctx)}
+	t := &Seat{pool: p, s: s, journal: j, caller: c}
 	if !p.enqueue(t, time.Time{}) {
 		return Result{}, ErrPoolClosed
 	}
 	select {
 	case <-c.over:
 	case <-ctx.Done():
-		t.leave(context.Cause(ctx))
+		t.leave()
 		<-c.over
 	}
 	return c.end.result, c.end.err
 }
 
-// leave cancels the run for its caller, who ends it where nobody works on it.
-func (t *Seat) leave(cause error) {
+// leave ends the run for its caller, whose context has ended, where nobody works on it: who does ends it as well.
+func (t *Seat) leave() {
 	p := t.pool
 	p.mu.Lock()
-	t.cancel(cause)
 	idle := t.place >= 0
 	if idle {
-		heap.Remove(&p.seats, int(t.place))
+		p.queue.remove(t)
 		p.working++
 	}
 	p.mu.Unlock()
 	if idle {
-		t.work(context.Background())
+		t.work(context.Background(), time.Time{})
 	}
 }
 
 // told tells the caller, if there is one.
-func (t *Seat) told(r Result, err error) {
+func (t *Seat) told(end *ending) {
 	if c := t.caller; c != nil {
-		c.end = &ending{r, err}
+		c.end = end
 		close(c.over)
 	}
 }

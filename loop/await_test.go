@@ -271,14 +271,28 @@ func TestTheContextOfACallerIsThatOfItsRun(t *testing.T) {
 	})
 }
 
+// draws draws numbers from a source of its own, whose seed is logged. Safe for concurrent use.
+func draws(t *testing.T) func(below int) int {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	var mu sync.Mutex
+	source := rand.New(rand.NewPCG(seed, 0))
+	return func(below int) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return source.IntN(below)
+	}
+}
+
 // TestManyCallers lets some leave at any time, beside workers that come and go: each gets the end of its own run.
 func TestManyCallers(t *testing.T) {
 	const callers = 2000
+	draw := draws(t)
 	synctest.Test(t, func(t *testing.T) {
 		p := poolOf(t, patientConfig(), loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
 			said := r.Messages.At(0).Text
-			if rand.IntN(2) == 0 {
-				return message.Reply{}, &fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Duration(rand.IntN(60)) * time.Second}
+			if draw(2) == 0 {
+				return message.Reply{}, &fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Duration(draw(60)) * time.Second}
 			}
 			return message.Reply{Text: said, Finish: message.Stop}, nil
 		}))
@@ -287,7 +301,7 @@ func TestManyCallers(t *testing.T) {
 		for range 3 {
 			drivers.Go(func() {
 				for over.Err() == nil {
-					ctx, cancel := context.WithTimeout(over, time.Duration(1+rand.IntN(90))*time.Second)
+					ctx, cancel := context.WithTimeout(over, time.Duration(1+draw(90))*time.Second)
 					_ = p.Serve(ctx, 2)
 					cancel()
 				}
@@ -299,7 +313,7 @@ func TestManyCallers(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if n%3 == 0 {
-					time.AfterFunc(time.Duration(rand.IntN(120))*time.Second, cancel)
+					time.AfterFunc(time.Duration(draw(120))*time.Second, cancel)
 				}
 				r, err := p.Await(ctx, newSessionNamed(t, fmt.Sprint(n)), fmt.Sprint(n), nil)
 				switch {

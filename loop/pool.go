@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -43,16 +42,13 @@ type Pool struct {
 	compiled *machine.Compiled
 	settings tool.Settings
 
-	mu sync.Mutex
-	// seats are the runs that are to be gone on with at some time.
-	seats seats
-	// added counts the times that one was laid down, working counts those that are worked on.
-	added   int64
+	mu    sync.Mutex
+	queue queue
+	// working counts the runs that are worked on.
 	working int
 	closed  bool
-	// changed holds a token after something became ready, began to wait, or ended; idle is told when a worker lets go.
+	// changed is closed as soon as a run is laid down or has ended, or the pool is closed; nil where nobody waits for that.
 	changed chan struct{}
-	idle    *sync.Cond
 }
 
 // NewPool returns a pool without runs. The error joins all that is wrong with the config.
@@ -74,27 +70,31 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{cfg: cfg, o: o, compiled: compiled, settings: ReadSettings(&compiled.Config().Policy), changed: make(chan struct{}, 1)}
-	p.idle = sync.NewCond(&p.mu)
-	return p, nil
+	return &Pool{cfg: cfg, o: o, compiled: compiled, settings: ReadSettings(&compiled.Config().Policy)}, nil
 }
 
 // Add begins a run of a session, as [Run] does with prompt; a run that its journal holds and that has not ended goes on instead,
 // as by [Resume]. j is nil for no journal. The session is the pool's until its end is told. The errors are those of Run and
 // Resume before anything is asked, and [ErrPoolClosed].
-func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (*Seat, error) {
+func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *Seat, err error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
 	}
 	t := &Seat{pool: p, s: s, journal: j}
-	d, asked, err := t.begin(context.Background(), prompt)
-	if err != nil {
+	d := t.board(context.Background())
+	err = errExited // unless it returns
+	defer func() {
+		if err != nil {
+			t.letGo(d, err)
+		}
+	}()
+	asked, refused := t.begin(d, prompt)
+	if refused != nil {
+		_, err = d.ended(refused)
 		return nil, err
 	}
 	t.lay(d, &asked)
 	if !p.enqueue(t, time.Time{}) {
-		t.left(ErrPoolClosed)
-		d.release()
 		return nil, ErrPoolClosed
 	}
 	return t, nil
@@ -113,7 +113,8 @@ func (p *Pool) AddParked(k Parked) (*Seat, error) {
 		return nil, err
 	}
 	t := &Seat{pool: p, s: k.Session, journal: k.Journal, berth: berth{asked: &k.Asked, parked: machine.Park(&k.State)}}
-	t.trace(&driver{options: p.o, cfg: p.cfg.Config, s: k.Session, runner: r}, context.Background(), true)
+	d := &driver{options: p.o, cfg: p.cfg.Config, s: k.Session, runner: r, ctx: context.Background()}
+	t.trace(d, true)
 	var until time.Time
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {
 		t.asked, until = nil, w.Until
@@ -121,8 +122,7 @@ func (p *Pool) AddParked(k Parked) (*Seat, error) {
 	if p.enqueue(t, until) {
 		return t, nil
 	}
-	t.left(ErrPoolClosed)
-	r.Close()
+	t.letGo(d, ErrPoolClosed)
 	return nil, ErrPoolClosed
 }
 
@@ -138,40 +138,62 @@ type Parked struct {
 }
 
 // Close ends the pool: no run is gone on with. It waits until the workers have let go, each after the effect that it carries
-// out, and hands the runs back that have begun and not ended: those that were ready first, then those that wait, by deadline. Callers of
-// [Pool.Await] are told. A [Tracer] is told
+// out, ends the runs that were cancelled and not yet ended, as a worker would, and hands the others back that have begun and not ended:
+// those that were ready first, then those that wait, by deadline. Callers of [Pool.Await] are told. A [Tracer] is told
 // that they end here with [ErrSuspended], and that they begin again with [Pool.AddParked].
 func (p *Pool) Close() []Parked {
-	p.mu.Lock()
-	p.closed = true
-	for p.working > 0 {
-		p.idle.Wait()
+	gone, left := p.empty()
+	for _, t := range gone {
+		contained(func() { t.work(context.Background(), time.Time{}) })
 	}
-	left := make([]*Seat, 0, len(p.seats))
-	for len(p.seats) > 0 {
-		t := heap.Pop(&p.seats).(*Seat)
-		t.over = true
-		left = append(left, t)
-	}
-	p.mu.Unlock()
-	p.signal()
 	all := make([]Parked, 0, len(left))
 	for _, t := range left {
-		if t.parked == nil {
-			t.told(Result{}, ErrPoolClosed)
-			continue
+		end := &ending{err: ErrPoolClosed}
+		if t.parked != nil {
+			all = append(all, t.handBack())
+			end.err = errClosedUnder
 		}
-		all = append(all, t.handBack())
-		t.told(Result{}, errClosedUnder)
+		t.told(end)
 	}
 	return all
+}
+
+// empty closes the pool, waits until nobody works, and takes all runs: those that were cancelled, to be worked on, and the others.
+func (p *Pool) empty() (gone, left []*Seat) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	p.signal()
+	for p.working > 0 {
+		changed := p.change()
+		p.mu.Unlock()
+		<-changed
+		p.mu.Lock()
+	}
+	for _, t := range p.queue.all() {
+		if t.cancelled() {
+			p.working++
+			gone = append(gone, t)
+		} else {
+			t.over = true
+			left = append(left, t)
+		}
+	}
+	return gone, left
+}
+
+// contained calls f, and returns also where that ends its goroutine.
+func contained(f func()) {
+	var over sync.WaitGroup
+	over.Go(f)
+	over.Wait()
 }
 
 // Len is the number of runs that have not ended.
 func (p *Pool) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.seats) + p.working
+	return p.queue.len() + p.working
 }
 
 // Next is the earliest time at which there is something to do; ok is false where all runs have ended, or are worked on. It is
@@ -179,21 +201,27 @@ func (p *Pool) Len() int {
 func (p *Pool) Next() (at time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.seats) == 0 {
-		return time.Time{}, false
+	if len(p.queue.ready) == 0 && len(p.queue.waits) > 0 {
+		at = p.queue.waits[0].until
 	}
-	return p.seats[0].until, true
+	return at, p.queue.len() > 0
 }
 
-// Due goes on with the runs that are due at the given time, one after the other in order of deadline, and then of parking, until
-// each waits again or has ended. It returns how many it went on with. It blocks while models and tools are called.
+// Due goes on with the runs that are due at the given time, one after the other in the order in which they were due, and then of
+// parking, until each waits for a later time or has ended. It returns how many it went on with. It blocks while models and tools
+// are called.
+//
+// now is the word of the engine: a wait that ends by then is over even where the pool's clock has not come so far, and is recorded as
+// having lasted until its end. A run that waits again is gone on with again only where that wait, too, ends by then.
 func (p *Pool) Due(now time.Time) int {
 	for n := 0; ; n++ {
+		p.mu.Lock()
 		t := p.take(now)
+		p.mu.Unlock()
 		if t == nil {
 			return n
 		}
-		t.work(context.Background())
+		t.work(context.Background(), now)
 	}
 }
 
@@ -204,99 +232,3 @@ func (p *Pool) Run(ctx context.Context, workers int) error { return p.drive(ctx,
 
 // Serve is Run for a pool to which runs are added at any time, as by [Pool.Await]: that all have ended does not end it.
 func (p *Pool) Serve(ctx context.Context, workers int) error { return p.drive(ctx, workers, true) }
-
-// drive drives the pool; stays is set where it goes on without runs.
-func (p *Pool) drive(ctx context.Context, workers int, stays bool) error {
-	if workers < 1 {
-		return fmt.Errorf("loop: %d workers: give 1 or more", workers)
-	}
-	var all sync.WaitGroup
-	defer all.Wait()
-	jobs := make(chan *Seat)
-	defer close(jobs)
-	for range workers {
-		all.Go(func() { p.worker(ctx, jobs, &all) })
-	}
-	for {
-		t, over, err := p.nextDue(ctx, stays)
-		if over || err != nil {
-			return err
-		}
-		select {
-		case jobs <- t:
-		case <-ctx.Done():
-			if !p.putBack(t) {
-				t.work(ctx)
-			}
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// worker goes on with the runs that come. Where what a run calls ends its goroutine, another takes its place.
-func (p *Pool) worker(ctx context.Context, jobs <-chan *Seat, all *sync.WaitGroup) {
-	over := false
-	defer func() {
-		if !over {
-			all.Go(func() { p.worker(ctx, jobs, all) })
-		}
-	}()
-	for t := range jobs {
-		t.work(ctx)
-	}
-	over = true
-}
-
-// nextDue waits until a run is due, and takes it; over is set where there is none any more, and that is the end.
-func (p *Pool) nextDue(ctx context.Context, stays bool) (t *Seat, over bool, err error) {
-	for {
-		if ctx.Err() != nil {
-			return nil, false, context.Cause(ctx)
-		}
-		now := p.o.clock.Now()
-		if t = p.take(now); t != nil {
-			return t, false, nil
-		}
-		left, idle, err := p.untilNext(now)
-		if err != nil || idle && left <= 0 && !stays {
-			return nil, true, err
-		}
-		p.pause(ctx, left)
-	}
-}
-
-// untilNext is how long it takes until the next run is due; 0 for no such time. idle is set where none is worked on.
-func (p *Pool) untilNext(now time.Time) (left time.Duration, idle bool, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return 0, false, ErrPoolClosed
-	}
-	if ready := p.seats.ready(); ready || len(p.seats) == 0 {
-		return 0, p.working == 0 && !ready, nil
-	}
-	return max(p.seats[0].until.Sub(now), 1), p.working == 0, nil
-}
-
-// pause waits for a change, at most for so long; 0 for as long as it takes.
-func (p *Pool) pause(ctx context.Context, left time.Duration) {
-	var over <-chan time.Time
-	if left > 0 {
-		timer := p.o.clock.Timer(left)
-		defer timer.Stop()
-		over = timer.C
-	}
-	select {
-	case <-ctx.Done():
-	case <-p.changed:
-	case <-over:
-	}
-}
-
-// signal says that something changed. A token that is there already says so too.
-func (p *Pool) signal() {
-	select {
-	case p.changed <- struct{}{}:
-	default:
-	}
-}

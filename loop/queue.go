@@ -5,16 +5,19 @@ import (
 	"time"
 )
 
-// seats are the runs that nobody works on, as a heap: by when they are to be gone on with, and then in the order in which they lay down.
+// seats are runs that nobody works on, as a heap: by when they are due, and then in the order in which they lay down.
 type seats []*Seat
 
 func (s seats) Len() int { return len(s) }
 
-func (s seats) Less(i, j int) bool {
-	if s[i].until.Equal(s[j].until) {
-		return s[i].order < s[j].order
+func (s seats) Less(i, j int) bool { return s[i].before(s[j]) }
+
+// before reports whether t was due before u.
+func (t *Seat) before(u *Seat) bool {
+	if t.until.Equal(u.until) {
+		return t.order < u.order
 	}
-	return s[i].until.Before(s[j].until)
+	return t.until.Before(u.until)
 }
 
 func (s seats) Swap(i, j int) {
@@ -39,10 +42,56 @@ func (s *seats) Pop() any {
 	return t
 }
 
-// ready reports whether the first is to be gone on with at once.
-func (s seats) ready() bool { return len(s) > 0 && s[0].until.IsZero() }
+// queue holds the runs that nobody works on: those that are ready to be gone on with, and those that wait.
+type queue struct {
+	ready, waits seats
+	// added counts the times that a run was laid down.
+	added int64
+}
 
-// enqueue lets a run wait until it is to be gone on with; false where the pool is closed.
+func (q *queue) len() int { return len(q.ready) + len(q.waits) }
+
+// half is where a run lies.
+func (q *queue) half(t *Seat) *seats {
+	if t.ready {
+		return &q.ready
+	}
+	return &q.waits
+}
+
+// add lays a run down: ready since then, or to wait until then.
+func (q *queue) add(t *Seat, ready bool, then time.Time) {
+	q.added++
+	t.ready, t.until, t.order = ready, then, q.added
+	heap.Push(q.half(t), t)
+}
+
+func (q *queue) remove(t *Seat) { heap.Remove(q.half(t), int(t.place)) }
+
+// take takes the run that was due first; nil where none is due at that time. One that is ready is, at any time.
+func (q *queue) take(now time.Time) *Seat {
+	waited := len(q.waits) > 0 && !q.waits[0].until.After(now)
+	switch {
+	case waited && (len(q.ready) == 0 || q.waits[0].before(q.ready[0])):
+		return heap.Pop(&q.waits).(*Seat)
+	case len(q.ready) > 0:
+		return heap.Pop(&q.ready).(*Seat)
+	}
+	return nil
+}
+
+// all takes all runs: those that are ready first, each in order.
+func (q *queue) all() []*Seat {
+	all := make([]*Seat, 0, q.len())
+	for _, half := range []*seats{&q.ready, &q.waits} {
+		for len(*half) > 0 {
+			all = append(all, heap.Pop(half).(*Seat))
+		}
+	}
+	return all
+}
+
+// enqueue lets a run wait until then, zero for not at all; false where the pool is closed.
 func (p *Pool) enqueue(t *Seat, until time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,9 +103,11 @@ func (p *Pool) enqueue(t *Seat, until time.Time) bool {
 
 // add puts a run into the queue. p.mu is held.
 func (p *Pool) add(t *Seat, until time.Time) {
-	p.added++
-	t.until, t.order = until, p.added
-	heap.Push(&p.seats, t)
+	if until.IsZero() {
+		p.queue.add(t, true, p.o.clock.Now())
+	} else {
+		p.queue.add(t, false, until)
+	}
 	p.signal()
 }
 
@@ -64,25 +115,12 @@ func (p *Pool) add(t *Seat, until time.Time) {
 func (p *Pool) rest(t *Seat, until time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.gone != nil {
+	if t.cancelled() {
 		return false
 	}
 	t.stop = nil
+	p.working--
 	p.add(t, until)
-	p.free()
-	return true
-}
-
-// putBack undoes take; false where the run was cancelled meanwhile, and is to be ended instead.
-func (p *Pool) putBack(t *Seat) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if t.gone != nil {
-		return false
-	}
-	heap.Push(&p.seats, t)
-	p.signal()
-	p.free()
 	return true
 }
 
@@ -91,14 +129,8 @@ func (p *Pool) ended(t *Seat) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t.stop, t.parked, t.over = nil, nil, true
-	p.signal()
-	p.free()
-}
-
-// free says that somebody works no more. p.mu is held.
-func (p *Pool) free() {
 	p.working--
-	p.idle.Broadcast()
+	p.signal()
 }
 
 func (p *Pool) closing() bool {
@@ -107,13 +139,30 @@ func (p *Pool) closing() bool {
 	return p.closed
 }
 
-// take takes the next run that is due, to be worked on; nil where there is none.
+// take takes the next run that is due, to be worked on; nil where there is none. p.mu is held.
 func (p *Pool) take(now time.Time) *Seat {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || len(p.seats) == 0 || p.seats[0].until.After(now) {
+	if p.closed {
 		return nil
 	}
-	p.working++
-	return heap.Pop(&p.seats).(*Seat)
+	t := p.queue.take(now)
+	if t != nil {
+		p.working++
+	}
+	return t
+}
+
+// change is closed at the next change. p.mu is held.
+func (p *Pool) change() <-chan struct{} {
+	if p.changed == nil {
+		p.changed = make(chan struct{})
+	}
+	return p.changed
+}
+
+// signal tells all who wait for a change to look again. p.mu is held.
+func (p *Pool) signal() {
+	if p.changed != nil {
+		close(p.changed)
+		p.changed = nil
+	}
 }

@@ -87,12 +87,15 @@ func (r *Runner) resume(o *options, fit func(*journal.Fold) error) (past, error)
 	if err := r.acquire(); err != nil {
 		return past{}, err
 	}
+	begun := false // not where a journal panics, or ends the goroutine
+	defer func() {
+		if !begun {
+			r.Close()
+		}
+	}()
 	held, err := r.takeOver(o, fit)
-	if err != nil {
-		r.Close()
-		return past{}, err
-	}
-	return past{held}, nil
+	begun = err == nil
+	return past{held}, err
 }
 
 func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.Fold, error) {

@@ -96,13 +96,17 @@ func (r *Runner) acquire() error {
 
 // open takes the session, and begins. A session without an id gets one: at this edge randomness is allowed.
 func (r *Runner) open(m *machine.Compiled, o *options) error {
-	err := r.acquire()
-	if err != nil {
+	if err := r.acquire(); err != nil {
 		return err
 	}
-	if err = r.begin(m, o); err != nil {
-		r.Close()
-	}
+	begun := false // not where a journal panics, or ends the goroutine
+	defer func() {
+		if !begun {
+			r.Close()
+		}
+	}()
+	err := r.begin(m, o)
+	begun = err == nil
 	return err
 }
 

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"runtime/debug"
@@ -20,16 +19,17 @@ type Seat struct {
 	journal *journal.Journal
 	// berth holds the run while nobody works on it. Where it is empty then, the run is still to be begun.
 	berth
-	// until is when the run is to be gone on with, zero for at once; order is the order of lying down, and place the place in the
-	// pool's queue, -1 outside of it.
+	// until is when the run is to be gone on with or, where it is ready, since when it is; order is the order of lying down, and place
+	// the place in its half of the pool's queue, -1 outside of it.
 	until time.Time
 	order int64
 	place int32
+	ready bool
 	// over is set once the pool has done with the run.
 	over bool
-	// gone is what the run was cancelled by; nil where it was not.
+	// gone is what [Seat.Cancel] cancelled the run by; nil where it did not.
 	gone error
-	// stop cancels the work under way; nil where there is none.
+	// stop cancels the work under way; nil where there is none, or that has the context of a caller.
 	stop context.CancelCauseFunc
 	// caller waits for the end; nil for nobody.
 	caller *caller
@@ -38,109 +38,97 @@ type Seat struct {
 // errLeft is what a run was cancelled by where nobody said.
 var errLeft = errors.New("cancelled")
 
+// board is a driver that has nothing of the run yet.
+func (t *Seat) board(life context.Context) *driver {
+	return &driver{options: t.pool.o, model: t.pool.cfg.Model, cfg: t.pool.cfg.Config, s: t.s, ctx: life}
+}
+
 // begin begins the run or goes on with that in the journal, and returns what is to be done next.
-func (t *Seat) begin(ctx context.Context, prompt string) (*driver, machine.Effect, error) {
-	p, o := t.pool, t.pool.o
+func (t *Seat) begin(d *driver, prompt string) (machine.Effect, error) {
 	if t.journal != nil {
-		own := *o
+		own := *d.options
 		own.journal, own.journals = recorderOf(t.journal), true
-		o = &own
+		d.options = &own
 	}
-	d := &driver{options: o, model: p.cfg.Model, cfg: p.cfg.Config, s: t.s, ctx: ctx}
 	if t.journal != nil && t.journal.Unfinished() {
-		asked, err := d.resume(func(f *journal.Fold) error { return errors.Join(o.fits(f), fitTools(&f.Header, d.cfg)) })
+		asked, err := d.resume(func(f *journal.Fold) error { return errors.Join(d.fits(f), fitTools(&f.Header, d.cfg)) })
 		if err == nil {
-			t.trace(d, ctx, true)
+			t.trace(d, true)
 		}
-		return d, asked, err
+		return asked, err
 	}
-	if _, err := startDriver(ctx, d, p.compiled); err != nil {
-		return nil, machine.Effect{}, err
+	if _, err := startDriver(d.ctx, d, t.pool.compiled); err != nil {
+		return machine.Effect{}, err
 	}
-	t.trace(d, ctx, false)
-	said := p.cfg.Config.History.Append(message.Message{Role: message.User, Text: prompt})
+	t.trace(d, false)
+	said := d.cfg.History.Append(message.Message{Role: message.User, Text: prompt})
 	effects, err := d.runner.Start(d.now(), said.Slice(0, said.Len())...)
 	if err != nil {
-		err = d.broken(err)
-		t.left(err)
-		d.release()
-		return nil, machine.Effect{}, err
+		return machine.Effect{}, err
 	}
-	return d, effects[len(effects)-1], nil
+	return effects[len(effects)-1], nil
 }
 
 // trace begins the run for the tracers, where there are any.
-func (t *Seat) trace(d *driver, ctx context.Context, resumed bool) {
+func (t *Seat) trace(d *driver, resumed bool) {
 	if len(d.tracers) == 0 {
 		return
 	}
-	values, end := d.beginRun(ctx, resumed)
+	values, end := d.beginRun(d.ctx, resumed)
 	t.rest = &rest{values: values, end: end}
 }
 
-// driver is what goes on with the run, or begins it, and returns what is to be done. life is the context of the work.
-func (t *Seat) driver(life context.Context) (d *driver, asked machine.Effect, err error) {
-	p := t.pool
+// wake begins the run, or gives the driver what was laid down of it, and returns what is to be done next.
+func (t *Seat) wake(d *driver) (machine.Effect, error) {
 	if t.parked == nil {
-		if d, asked, err = t.begin(t.caller.ctx, t.caller.prompt); err != nil {
-			return nil, asked, err
-		}
-	} else {
-		d = &driver{options: p.o, model: p.cfg.Model, cfg: p.cfg.Config, s: t.s}
-		asked = t.take(d, recorderOf(t.journal))
-		if d.runner.settings = p.settings; d.runner.st.Policy != &p.compiled.Config().Policy {
-			d.runner.settings = ReadSettings(d.runner.st.Policy)
-		}
+		return t.begin(d, t.caller.prompt)
 	}
-	switch {
-	case t.rest != nil && t.rest.values != nil:
-		d.ctx = scoped{life, t.rest.values}
-	case t.caller != nil:
-		d.ctx = scoped{life, t.caller.ctx}
-	default:
-		d.ctx = life
+	asked := t.take(d, recorderOf(t.journal))
+	if d.runner.settings = t.pool.settings; d.runner.st.Policy != &t.pool.compiled.Config().Policy {
+		d.runner.settings = ReadSettings(d.runner.st.Policy)
 	}
-	return d, asked, nil
+	if t.rest != nil && t.rest.values != nil {
+		d.ctx = scoped{d.ctx, t.rest.values}
+	}
+	return asked, nil
 }
 
 // work goes on with the run until it waits, ends, the pool is closed, or drive ends. One that was cancelled ends, whatever else does.
-func (t *Seat) work(drive context.Context) {
-	life, stop := context.WithCancelCause(context.Background())
+// Waits until now are over, whatever the clock says.
+func (t *Seat) work(drive context.Context, now time.Time) {
+	life, stop := t.life()
 	defer stop(nil)
-	t.begun(stop)
-	for !t.goOn(life, drive) {
+	for !t.goOn(life, drive, now) {
 	}
 }
 
-// begun notes what cancels the work; a run that was cancelled before ends at once.
-func (t *Seat) begun(stop context.CancelCauseFunc) {
+// life is the context of the work: that of the caller, or one that ends as the run is cancelled.
+func (t *Seat) life() (context.Context, context.CancelCauseFunc) {
+	if c := t.caller; c != nil {
+		return c.ctx, func(error) {}
+	}
+	life, stop := context.WithCancelCause(context.Background())
 	p := t.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t.stop = stop
-	if t.gone != nil {
+	if t.stop = stop; t.gone != nil {
 		stop(t.gone)
 	}
+	return life, stop
 }
 
 // goOn is one round of work; it reports false where the run was cancelled when it was laid down already.
-func (t *Seat) goOn(life, drive context.Context) (over bool) {
-	var d *driver
-	exited := true
+func (t *Seat) goOn(life, drive context.Context, now time.Time) (over bool) {
+	d, exited := t.board(life), true
 	defer func() {
 		if exited {
-			t.exit(d, recover())
 			over = true
+			t.exit(d, recover())
 		}
 	}()
-	d, asked, err := t.driver(life)
-	if err != nil {
-		exited = false
-		t.refuse(err)
-		return true
-	}
+	asked, err := t.wake(d)
 	for err == nil && d.runner.st.Phase != machine.Stopped {
-		if next, until, lies := t.lies(d, drive, &asked); lies {
+		if next, until, lies := t.lies(d, drive, now, &asked); lies {
 			exited = false
 			t.lay(d, next)
 			return t.pool.rest(t, until)
@@ -150,17 +138,21 @@ func (t *Seat) goOn(life, drive context.Context) (over bool) {
 			asked = effects[len(effects)-1]
 		}
 	}
+	var end ending
+	end.result, end.err = d.ended(err)
 	exited = false
-	t.end(d, err)
+	t.done(d, &end)
 	return true
 }
 
 // lies reports whether the run is to be laid down before what is asked for, for what and until when: the end of the wait, or at once.
-func (t *Seat) lies(d *driver, drive context.Context, asked *machine.Effect) (next *machine.Effect, until time.Time, lies bool) {
+func (t *Seat) lies(
+	d *driver, drive context.Context, now time.Time, asked *machine.Effect,
+) (next *machine.Effect, until time.Time, lies bool) {
 	switch {
 	case d.ctx.Err() != nil:
 		return nil, until, false
-	case asked.Kind == machine.WaitUntil && asked.Wait.Until.After(d.now()):
+	case asked.Kind == machine.WaitUntil && asked.Wait.Until.After(now) && asked.Wait.Until.After(d.now()):
 		return nil, asked.Wait.Until, true
 	case drive.Err() != nil || t.pool.closing():
 		return asked, until, true
@@ -168,53 +160,55 @@ func (t *Seat) lies(d *driver, drive context.Context, asked *machine.Effect) (ne
 	return nil, until, false
 }
 
-// exit ends a run whose goroutine was ended by what it called. One in which that panicked stays as it is: it can be resumed. A caller
-// is told, and the worker lives on.
-func (t *Seat) exit(d *driver, panicked any) {
+// begun reports whether there is a run that can be ended.
+func (d *driver) begun() bool { return d.runner != nil && d.runner.st.Phase != machine.Idle }
+
+// ended is how a run ended that has stopped, or cannot begin or go on for err.
+func (d *driver) ended(err error) (Result, error) {
 	switch {
-	case panicked != nil && t.caller == nil:
-		panic(panicked)
-	case panicked != nil:
-		t.done(d, Result{}, &PanicError{Value: panicked, Stack: string(debug.Stack())})
-	case d == nil:
-		t.refuse(errExited)
-	default:
-		r, err := d.exit()
-		t.done(d, r, err)
+	case !d.begun():
+		return Result{}, err
+	case err != nil:
+		return Result{}, d.broken(err)
 	}
+	return d.runner.Result(d.cause)
 }
 
-// end ends a run that has stopped, or cannot go on for err.
-func (t *Seat) end(d *driver, err error) {
-	if err != nil {
-		t.done(d, Result{}, d.broken(err))
+// exit ends a run whose goroutine was ended by what it called. One in which that panicked stays as it is: it can be resumed. A caller
+// is told, and the worker lives on; without one, the panic goes on.
+func (t *Seat) exit(d *driver, panicked any) {
+	end := ending{err: errExited}
+	if panicked != nil {
+		end.err = &PanicError{Value: panicked, Stack: string(debug.Stack())}
+		if t.caller != nil {
+			t.done(d, &end)
+			return
+		}
+		defer panic(panicked)
+		defer t.pool.ended(t)
+		t.letGo(d, end.err)
 		return
 	}
-	r, err := d.runner.Result(d.cause)
-	t.done(d, r, err)
-}
-
-// done tells of the end.
-func (t *Seat) done(d *driver, r Result, err error) {
-	if d == nil {
-		t.refuse(err)
-		return
-	}
-	if t.rest != nil && t.rest.end != nil {
-		t.rest.end(d.runner.st.Outcome, err)
-	}
-	d.release()
-	defer t.told(r, err)
-	defer t.pool.ended(t) // whatever becomes of who is told
-	if done := t.pool.cfg.Done; done != nil {
-		done(t.s, r, err)
+	defer func() { // who is told of the exit may panic, or end the goroutine once more
+		if again := recover(); again != nil {
+			t.exit(d, again)
+			return
+		}
+		t.done(d, &end)
+	}()
+	if d.begun() {
+		end.result, end.err = d.exit()
 	}
 }
 
-// refuse ends a run that could not be begun.
-func (t *Seat) refuse(err error) {
-	t.pool.ended(t)
-	t.told(Result{}, err)
+// done tells of the end of a run, and lets go of it: whatever becomes of who is told.
+func (t *Seat) done(d *driver, end *ending) {
+	defer t.told(end)
+	defer t.pool.ended(t)
+	if done := t.pool.cfg.Done; done != nil && d.begun() {
+		defer done(t.s, end.result, end.err)
+	}
+	t.letGo(d, end.err)
 }
 
 // Cancel ends the run as the end of its context would end that of [Run], wherever it stands: what it was cancelled by is in the
@@ -223,17 +217,8 @@ func (t *Seat) Cancel(cause error) {
 	p := t.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.cancel(cause) && t.place >= 0 {
-		t.until = time.Time{}
-		heap.Fix(&p.seats, int(t.place))
-		p.signal()
-	}
-}
-
-// cancel notes what the run is cancelled by, and cancels the work under way; it reports false where that is too late. p.mu is held.
-func (t *Seat) cancel(cause error) bool {
 	if t.over || t.gone != nil {
-		return false
+		return
 	}
 	if t.gone = cause; cause == nil {
 		t.gone = errLeft
@@ -241,13 +226,27 @@ func (t *Seat) cancel(cause error) bool {
 	if t.stop != nil {
 		t.stop(t.gone)
 	}
-	return true
+	if t.place >= 0 && !t.ready {
+		p.queue.remove(t)
+		p.add(t, time.Time{})
+	}
 }
 
-// left tells tracers that the pool goes on with the run no more, and why.
-func (t *Seat) left(err error) {
+// cancelled reports whether the run is to be ended, whatever else is. p.mu is held.
+func (t *Seat) cancelled() bool { return t.gone != nil || t.caller != nil && t.caller.ctx.Err() != nil }
+
+// left tells tracers that the pool goes on with the run no more, how far it came, and why.
+func (t *Seat) left(o *machine.Outcome, err error) {
 	if t.rest != nil && t.rest.end != nil {
-		t.rest.end(nil, err)
+		t.rest.end(o, err)
+	}
+}
+
+// letGo tells tracers that the run is over, and frees its session, where the driver took that.
+func (t *Seat) letGo(d *driver, err error) {
+	if d.runner != nil {
+		defer d.release()
+		t.left(d.runner.st.Outcome, err)
 	}
 }
 
@@ -258,7 +257,9 @@ func (t *Seat) handBack() Parked {
 	if t.asked != nil {
 		asked = *t.asked
 	}
-	t.left(ErrSuspended)
+	if t.rest != nil {
+		contained(func() { t.left(nil, ErrSuspended) })
+	}
 	t.s.Release()
 	return Parked{Session: t.s, Journal: t.journal, State: st, Asked: asked}
 }

@@ -1,0 +1,64 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// sight is what a model sees of its context.
+type sight struct {
+	left       time.Duration
+	bounded    bool
+	err, cause error
+}
+
+// TestModelsSeeTheContextOfTheirCaller compares what they see of it with what those of Run see.
+func TestModelsSeeTheContextOfTheirCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := errors.New("late")
+		for name, ends := range map[string]func() (context.Context, context.CancelFunc){
+			"by its deadline": func() (context.Context, context.CancelFunc) { return context.WithTimeout(t.Context(), time.Minute) },
+			"with a cause": func() (context.Context, context.CancelFunc) {
+				return context.WithTimeoutCause(t.Context(), time.Minute, late)
+			},
+			"without deadline": func() (context.Context, context.CancelFunc) {
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(time.Minute, cancel)
+				return ctx, cancel
+			},
+		} {
+			var seen []sight
+			model := loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+				until, bounded := ctx.Deadline()
+				see := sight{bounded: bounded}
+				if bounded {
+					see.left = time.Until(until)
+				}
+				<-ctx.Done()
+				see.err, see.cause = ctx.Err(), context.Cause(ctx)
+				seen = append(seen, see)
+				return message.Reply{}, ctx.Err()
+			})
+			p := poolOf(t, loop.Config{}, model)
+			serves(t, p)
+			ctx, cancel := ends()
+			_, alone := loop.Run(ctx, model, newSession(t), "Hello.", loop.Config{})
+			cancel()
+			ctx, cancel = ends()
+			_, together := p.Await(ctx, newSession(t), "Hello.", nil)
+			cancel()
+			require.Len(t, seen, 2, name)
+			assert.Equal(t, seen[0], seen[1], name)
+			assert.Equal(t, alone.Error(), together.Error(), name)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// drive is one call of [Pool.Run] or [Pool.Serve].
+type drive struct {
+	pool *Pool
+	ctx  context.Context
+	// stays is set where it goes on without runs.
+	stays bool
+	// lead is full while a worker has it: the one that waits for the next run. The others work, or wait to lead. It guards what follows.
+	lead chan struct{}
+	over bool
+	err  error
+	all  sync.WaitGroup
+}
+
+// drive drives the pool; stays is set where it goes on without runs.
+func (p *Pool) drive(ctx context.Context, workers int, stays bool) error {
+	if workers < 1 {
+		return fmt.Errorf("loop: %d workers: give 1 or more", workers)
+	}
+	d := &drive{pool: p, ctx: ctx, stays: stays, lead: make(chan struct{}, 1)}
+	for range workers {
+		d.all.Go(d.worker)
+	}
+	d.all.Wait()
+	return d.err
+}
+
+// worker goes on with the runs that are due. Where what a run calls ends its goroutine, another takes its place.
+func (d *drive) worker() {
+	over := false
+	defer func() {
+		if !over {
+			d.all.Go(d.worker)
+		}
+	}()
+	for t := d.next(); t != nil; t = d.next() {
+		t.work(d.ctx, time.Time{})
+	}
+	over = true
+}
+
+// next waits until a run is due, and takes it; nil where the drive is over.
+func (d *drive) next() *Seat {
+	d.lead <- struct{}{}
+	defer func() { <-d.lead }()
+	for !d.over {
+		t, left, changed := d.look()
+		if t != nil {
+			return t
+		}
+		if !d.over {
+			d.pause(left, changed)
+		}
+	}
+	return nil
+}
+
+// look takes the run that is due, or notes that the drive is over. Else it returns how long it takes until the next is due, 0 for no
+// such time, and what is closed once that may have changed.
+func (d *drive) look() (t *Seat, left time.Duration, changed <-chan struct{}) {
+	p, now := d.pool, d.pool.o.clock.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case d.ctx.Err() != nil:
+		d.over, d.err = true, context.Cause(d.ctx)
+		return nil, 0, nil
+	case p.closed:
+		d.over, d.err = true, ErrPoolClosed
+		return nil, 0, nil
+	}
+	if t = p.take(now); t != nil {
+		return t, 0, nil
+	}
+	if waits := p.queue.waits; len(waits) > 0 {
+		return nil, max(waits[0].until.Sub(now), 1), p.change()
+	}
+	d.over = p.working == 0 && !d.stays
+	return nil, 0, p.change()
+}
+
+// pause waits for a change, at most for so long; 0 for as long as it takes.
+func (d *drive) pause(left time.Duration, changed <-chan struct{}) {
+	var due <-chan time.Time
+	if left > 0 {
+		timer := d.pool.o.clock.Timer(left)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-d.ctx.Done():
+	case <-changed:
+	case <-due:
+	}
+}
