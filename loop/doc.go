@@ -27,7 +27,7 @@
 //
 // A tool that panics has failed with an error. So has one that ends its goroutine ([ErrToolExited]), unless that is the goroutine
 // of the run: then, as where a model does, the run is recorded as cancelled, the session is let go, and the goroutine ends as it was
-// asked to. A worker of a [Pool] that ends so is replaced.
+// asked to. A worker of a [Pool] that ends so is replaced, and the caller of [Pool.Await] is told.
 //
 // # What a failure is
 //

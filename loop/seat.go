@@ -84,9 +84,7 @@ func (t *Seat) wake(d *driver) (machine.Effect, error) {
 		return t.begin(d, t.caller.prompt)
 	}
 	asked := t.take(d, recorderOf(t.journal))
-	if d.runner.settings = t.pool.settings; d.runner.st.Policy != &t.pool.compiled.Config().Policy {
-		d.runner.settings = ReadSettings(d.runner.st.Policy)
-	}
+	d.runner.settings, d.runner.settled = t.pool.settings, &t.pool.compiled.Config().Policy
 	if t.rest != nil && t.rest.values != nil {
 		d.ctx = scoped{d.ctx, t.rest.values}
 	}
