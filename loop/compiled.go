@@ -86,7 +86,7 @@ var madeRuns struct {
 
 // compileOnce compiles a config with a policy, unless one that is the same was compiled before.
 func (c *Config) compileOnce(o *options) (*machine.Compiled, error) {
-	if !reflect.ValueOf(c.Templates).Comparable() { // an engine with a slice in it
+	if c.Templates != nil && !reflect.ValueOf(c.Templates).Comparable() { // an engine with a slice in it
 		m := c.machine(o)
 		return machine.Compile(&m, c.Templates)
 	}

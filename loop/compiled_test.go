@@ -18,6 +18,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 )
 
 // What an action was compiled to is remembered: each use is under the policy of the action as it is.
@@ -146,4 +147,19 @@ func TestAnEngineNeedsNotBeComparable(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "Be brief.", model.Requests()[0].System)
 	}
+}
+
+// A run under a policy that was compiled before begins with as little as one without a policy.
+func TestAPolicyIsCompiledOnce(t *testing.T) {
+	begin := func(cfg loop.Config) float64 {
+		return testing.AllocsPerRun(100, func() {
+			s, err := session.New(session.Config{ID: "order-42"})
+			require.NoError(t, err)
+			_, err = loop.NewRunner(s, cfg, nil)
+			require.NoError(t, err)
+		})
+	}
+	set := policy.DefaultSet()
+	set.MaxTurns = 7
+	assert.LessOrEqual(t, begin(loop.Config{Policy: &set}), begin(loop.Config{})+1)
 }
