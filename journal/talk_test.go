@@ -40,7 +40,7 @@ func TestDecisionsAreHeardAsTheyAreWritten(t *testing.T) {
 			}
 		}
 	})
-	assert.Greater(t, prompts, 20)
+	assert.Positive(t, prompts)
 }
 
 // The digests of prompts are for ever, as docs/journal.md says.
