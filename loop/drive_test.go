@@ -20,7 +20,7 @@ import (
 // doneAfter is a model that says that it is done, after a time.
 func doneAfter(d time.Duration) loop.Model {
 	return loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
-		time.Sleep(d)
+		<-time.After(d)
 		return message.Reply{Text: "done", Finish: message.Stop}, nil
 	})
 }
@@ -52,7 +52,7 @@ func TestEveryDriverOfAPoolReturns(t *testing.T) {
 				if test.close {
 					p.Close()
 				}
-				time.Sleep(time.Minute)
+				<-time.After(time.Minute)
 				synctest.Wait()
 				stop(errors.New("it has not returned"))
 				for range drivers {
@@ -116,26 +116,26 @@ func TestWaitsThatAreOverAreNotStarved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, model := patient()
 		p := poolOf(t, cfg, loop.ModelFunc(func(ctx context.Context, r loop.Request) (message.Reply, error) {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			return model.Reply(ctx, r)
 		}))
 		drive, stop := context.WithCancel(t.Context())
 		go func() { _ = p.Serve(drive, 1) }()
 		first := awaits(t.Context(), p, newSessionNamed(t, "first"), "first", nil)
-		time.Sleep(30 * time.Minute)
+		<-time.After(30 * time.Minute)
 		feed, end := context.WithCancel(t.Context())
 		go func() {
 			for n := 0; feed.Err() == nil; n++ {
 				awaits(feed, p, newSessionNamed(t, "other"), fmt.Sprint("other ", n), nil)
-				time.Sleep(900 * time.Millisecond)
+				<-time.After(900 * time.Millisecond)
 			}
 		}()
-		time.Sleep(2 * time.Hour)
+		<-time.After(2 * time.Hour)
 		synctest.Wait()
 		assert.Len(t, first, 1)
 		end()
 		stop()
-		time.Sleep(time.Minute) // the call under way
+		<-time.After(time.Minute) // the call under way
 	})
 }
 
