@@ -70,11 +70,8 @@ func serves(t *testing.T, p *loop.Pool) {
 func TestAwaitIsRunInAPool(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		turns, cfg := drawTurns(rt), loop.Config{Tools: bookRoom(t, booked), Policy: delayed(rt), Seed: "seed"}
-		alone, together := journal.Dir(t.TempDir()), journal.Dir(t.TempDir())
-		j := recorded(rt, alone)
-		want, wantErr := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", cfg,
-			loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
-		require.NoError(rt, j.Close())
+		alone, want, wantErr := ranAlone(t, rt, turns, cfg)
+		together := journal.Dir(t.TempDir())
 
 		p, told := pooled(t, loop.PoolConfig{
 			Model: looptest.NewModel(turns...), Config: cfg, Options: []loop.Option{loop.WithClock(looptest.NewClock())},

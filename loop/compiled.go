@@ -64,7 +64,7 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 		}
 		return m.Seeded(c.Seed), nil
 	}
-	if c.Policy == nil {
+	if c.Policy == nil || c.Templates != nil && !reflect.ValueOf(c.Templates).Comparable() { // an engine with a slice in it
 		m := c.machine(o)
 		return machine.Compile(&m, c.Templates)
 	}
@@ -84,12 +84,8 @@ var madeRuns struct {
 	next atomic.Uint32
 }
 
-// compileOnce compiles a config with a policy, unless one that is the same was compiled before.
+// compileOnce compiles a config with a policy and an engine that can be compared, unless one that is the same was compiled before.
 func (c *Config) compileOnce(o *options) (*machine.Compiled, error) {
-	if c.Templates != nil && !reflect.ValueOf(c.Templates).Comparable() { // an engine with a slice in it
-		m := c.machine(o)
-		return machine.Compile(&m, c.Templates)
-	}
 	for n := range madeRuns.made {
 		if m := madeRuns.made[n].Load(); m != nil && m.fits(c, o) {
 			return m.compiled.Seeded(c.Seed).Until(c.Deadline), nil

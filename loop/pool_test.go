@@ -96,20 +96,27 @@ func lines(t require.TestingT, dir journal.Dir) string {
 	return string(text)
 }
 
+// ranAlone is the journal of a run outside of any pool, and what becomes of it.
+func ranAlone(t *testing.T, rt *rapid.T, turns []looptest.Turn, cfg loop.Config) (journal.Dir, loop.Result, error) {
+	kept := journal.Dir(t.TempDir())
+	j := recorded(rt, kept)
+	r, err := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", cfg,
+		loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+	require.NoError(rt, j.Close())
+	return kept, r, err
+}
+
 // TestAPoolMakesRunsAsRunDoes compares result, error and journal, byte by byte, also where the pool is closed in between.
 func TestAPoolMakesRunsAsRunDoes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		turns, cfg := drawTurns(rt), loop.Config{Tools: bookRoom(t, booked), Policy: delayed(rt), Seed: "seed"}
-		alone, together := journal.Dir(t.TempDir()), journal.Dir(t.TempDir())
-		j := recorded(rt, alone)
-		want, wantErr := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", cfg,
-			loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
-		require.NoError(rt, j.Close())
+		alone, want, wantErr := ranAlone(t, rt, turns, cfg)
 
 		clock, model := looptest.NewClock(), looptest.NewModel(turns...)
 		shared := loop.PoolConfig{Model: model, Config: cfg, Options: []loop.Option{loop.WithClock(clock)}}
 		p, told := pooled(t, shared)
-		j = recorded(rt, together)
+		together := journal.Dir(t.TempDir())
+		j := recorded(rt, together)
 		_, err := p.Add(newSession(t), "Book.", j)
 		require.NoError(rt, err)
 		for n := rapid.IntRange(0, 3).Draw(rt, "closed so often"); n > 0 && len(told()) == 0; n-- {
