@@ -8,7 +8,7 @@ import (
 // desk is where the driver of a run works on what comes in.
 type desk struct {
 	checked [1]tool.Checked
-	// ready are the good calls of the reply that was read last, by place: see [tool.Set.Prepare].
+	// ready are the good calls of the reply that was read last, by place: see [tool.Set.PrepareIn].
 	ready []*tool.Ready
 	// reading and end are the events that are fed, where nobody keeps them: each has one place, and is written over.
 	reading reading

@@ -33,9 +33,9 @@ var ErrPoolClosed = errors.New("loop: the pool is closed")
 // as data and a place in one heap of deadlines: it has no goroutine and no timer. The models and tools of those that go on are
 // called by a bounded number of workers. Each run decides as [Run] does, and records the same.
 //
-// Make one with [NewPool], and give it runs by [Pool.Add] or, where somebody waits for the end, by [Pool.Await]. Drive it with [Pool.Run] or
-// [Pool.Serve]; or, in an engine with a scheduler of its own, call [Pool.Due] whenever
-// [Pool.Next] has come. All methods are safe for concurrent use.
+// Make one with [NewPool], and give it runs by [Pool.Add] or, where somebody waits for the end, by [Pool.Await]. Drive it with
+// [Pool.Run] or [Pool.Serve]; or, in an engine with a scheduler of its own, call [Pool.Due] whenever [Pool.Next] has come. All
+// methods are safe for concurrent use.
 type Pool struct {
 	cfg      PoolConfig
 	o        *options
