@@ -143,7 +143,7 @@ type run struct {
 	of      *turns.Run
 	at      Invocation
 	s       *session.Session
-	offered *shelf
+	offered turns.Shelf
 
 	mu sync.Mutex
 	// calls are those that ADK has begun, by id, until they have ended.
@@ -174,7 +174,7 @@ func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("retake: %w", err)
 	}
-	r := &run{of: of, at: i, s: s, offered: newShelf(), calls: map[string]*turns.Call{}}
+	r := &run{of: of, at: i, s: s, calls: map[string]*turns.Call{}}
 	a.runs[key] = r
 	return r, nil
 }

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"sync"
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/internal/turns"
-	"github.com/retake-go/retake/tool"
 )
 
 // feed feeds a reply or an error. A stream that broke half-way is an error: what came of it is not used.
@@ -39,63 +37,28 @@ func streaming(req *model.LLMRequest) map[string]bool {
 	return names
 }
 
-// shelf keeps the tools that a run has been offered, so that a schema is compiled once.
-type shelf struct {
-	mu    sync.Mutex
-	tools map[string]*tool.Tool
-}
-
-func newShelf() *shelf { return &shelf{tools: map[string]*tool.Tool{}} }
-
-// set is the functions that a request offers. The error names the tool whose schema cannot be used.
-func (s *shelf) set(req *model.LLMRequest) (*tool.Set, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []*tool.Tool
-	for _, d := range declarations(req) {
-		t, err := s.get(d)
-		if err != nil {
-			return nil, fmt.Errorf("retake: %w", err)
-		}
-		all = append(all, t)
-	}
-	set, err := tool.NewSet(all...)
-	if err != nil {
-		return nil, fmt.Errorf("retake: %w", err)
-	}
-	return set, nil
-}
-
-func declarations(req *model.LLMRequest) []*genai.FunctionDeclaration {
-	var all []*genai.FunctionDeclaration
+// offered is the functions that a request offers. The error names the tool whose schema cannot be used.
+func offered(req *model.LLMRequest) ([]turns.Offered, error) {
 	if req.Config == nil {
-		return nil
+		return nil, nil
 	}
+	var all []turns.Offered
 	for _, t := range req.Config.Tools {
-		if t != nil {
-			all = append(all, t.FunctionDeclarations...)
+		if t == nil {
+			continue
+		}
+		for _, d := range t.FunctionDeclarations {
+			parameters, err := parametersOf(d)
+			if err != nil {
+				return nil, fmt.Errorf("retake: tool %q: parameters: %w", d.Name, err)
+			}
+			all = append(all, turns.Offered{Name: d.Name, Description: d.Description, Parameters: string(parameters)})
 		}
 	}
-	return all
+	return all, nil
 }
 
-func (s *shelf) get(d *genai.FunctionDeclaration) (*tool.Tool, error) {
-	parameters, err := parametersOf(d)
-	if err != nil {
-		return nil, fmt.Errorf("tool %q: parameters: %w", d.Name, err)
-	}
-	key := d.Name + "\x00" + string(parameters)
-	if t, ok := s.tools[key]; ok {
-		return t, nil
-	}
-	t, err := turns.Offered(d.Name, d.Description, parameters)
-	if err == nil {
-		s.tools[key] = t
-	}
-	return t, err
-}
-
-// parametersOf is the JSON Schema of a function's arguments; of one without any, that of any object.
+// parametersOf is the JSON Schema of a function's arguments; nothing for one without any.
 func parametersOf(d *genai.FunctionDeclaration) ([]byte, error) {
 	switch {
 	case d.ParametersJsonSchema != nil:
@@ -103,7 +66,7 @@ func parametersOf(d *genai.FunctionDeclaration) ([]byte, error) {
 	case d.Parameters != nil:
 		return json.Marshal(jsonSchema(d.Parameters))
 	}
-	return []byte(`{"type":"object"}`), nil
+	return nil, nil
 }
 
 // jsonSchema is a schema of genai, which is a part of OpenAPI's, as JSON Schema. Formats bind nothing.

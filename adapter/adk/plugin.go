@@ -63,7 +63,11 @@ func (a *Adapter) beforeModel(ctx agent.Context, req *model.LLMRequest) (*model.
 }
 
 func (r *run) next(ctx context.Context, req *model.LLMRequest) error {
-	tools, err := r.offered.set(req)
+	all, err := offered(req)
+	if err != nil {
+		return err
+	}
+	tools, err := r.offered.Set(all)
 	if err != nil {
 		return err
 	}

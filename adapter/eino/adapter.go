@@ -104,7 +104,7 @@ func New(cfg Config, opts ...Option) (*Adapter, error) {
 type Run struct {
 	of *turns.Run
 	// offered are the tools known so far, by what is said of them.
-	offered *shelf
+	offered turns.Shelf
 }
 
 // runKey is an adapter's own place in a context: an agent within a tool of another has an adapter of its own.
@@ -129,7 +129,7 @@ func (a *Adapter) Start(ctx context.Context, s *session.Session) (context.Contex
 	if err != nil {
 		return nil, nil, err
 	}
-	run := &Run{of: of, offered: newShelf()}
+	run := &Run{of: of}
 	return context.WithValue(ctx, runKey{a}, run), run, nil
 }
 

@@ -105,8 +105,11 @@ func (a *Adapter) before(ctx context.Context, in []*einoschema.Message, bound []
 	if err != nil {
 		return err
 	}
-	infos := model.GetCommonOptions(&model.Options{Tools: bound}, opts...).Tools
-	tools, err := run.offered.set(infos)
+	all, err := offered(model.GetCommonOptions(&model.Options{Tools: bound}, opts...).Tools)
+	if err != nil {
+		return err
+	}
+	tools, err := run.offered.Set(all)
 	if err != nil {
 		return err
 	}

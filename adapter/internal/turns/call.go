@@ -106,16 +106,6 @@ func (c *Call) Arguments() json.RawMessage {
 	return c.c.run.Arguments
 }
 
-type doKey struct{}
-
-// Offered makes the tool that the core knows of one of the runtime's: its schema, and a place for what runs it.
-func Offered(name, description string, parameters []byte) (*tool.Tool, error) {
-	return tool.Raw(name, description, parameters, func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-		do, _ := ctx.Value(doKey{}).(func(context.Context, json.RawMessage) (json.RawMessage, error))
-		return do(ctx, args)
-	})
-}
-
 // Invoke makes the call by do, as the core would: with its idempotency key, with events and progress, and without panics.
 func (c *Call) Invoke(ctx context.Context, do func(context.Context, json.RawMessage) (json.RawMessage, error)) tool.Outcome {
 	c.r.mu.Lock()

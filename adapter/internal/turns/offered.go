@@ -1,0 +1,68 @@
+package turns
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/retake-go/retake/tool"
+)
+
+// Offered is a tool as the runtime offers it to a model. Parameters is the JSON Schema of its arguments; empty means any object.
+type Offered struct{ Name, Description, Parameters string }
+
+// Shelf keeps the tools that a run has been offered, so that a schema is compiled once. The zero value is empty. It is safe for
+// concurrent use.
+type Shelf struct {
+	mu    sync.Mutex
+	tools map[Offered]*tool.Tool
+}
+
+// Set is the tools of one model call. The error names the tool whose schema cannot be used.
+func (s *Shelf) Set(offered []Offered) (*tool.Set, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*tool.Tool, 0, len(offered))
+	for _, o := range offered {
+		t, err := s.get(o)
+		if err != nil {
+			return nil, fmt.Errorf("retake: %w", err)
+		}
+		all = append(all, t)
+	}
+	set, err := tool.NewSet(all...)
+	if err != nil {
+		return nil, fmt.Errorf("retake: %w", err)
+	}
+	return set, nil
+}
+
+func (s *Shelf) get(o Offered) (*tool.Tool, error) {
+	if t, ok := s.tools[o]; ok {
+		return t, nil
+	}
+	t, err := o.tool()
+	if err != nil {
+		return nil, err
+	}
+	if s.tools == nil {
+		s.tools = map[Offered]*tool.Tool{}
+	}
+	s.tools[o] = t
+	return t, nil
+}
+
+type doKey struct{}
+
+// tool is what the core knows of the tool: its schema, and a place for what runs it.
+func (o Offered) tool() (*tool.Tool, error) {
+	parameters := o.Parameters
+	if parameters == "" {
+		parameters = `{"type":"object"}`
+	}
+	return tool.Raw(o.Name, o.Description, []byte(parameters), func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+		do, _ := ctx.Value(doKey{}).(func(context.Context, json.RawMessage) (json.RawMessage, error))
+		return do(ctx, args)
+	})
+}
