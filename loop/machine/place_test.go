@@ -226,6 +226,6 @@ func TestAStepInARoomAllocatesWhatTheSessionKeeps(t *testing.T) {
 			for n := range events {
 				_, _ = room.Step(&st, &events[n])
 			}
-		}), 9.0, "two records, and of each failure a text, a signature and a schedule")
+		}), 7.0, "two records, and of each failure a text, a signature and a schedule")
 	}
 }
