@@ -1,12 +1,12 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,22 +36,7 @@ type Error struct {
 // Error names the status, the API's word or else the class, the API's sentence and the request. It never holds a key or a
 // body.
 func (e *Error) Error() string {
-	parts := []string{name + ":"}
-	if e.Status != 0 {
-		parts = append(parts, strconv.Itoa(e.Status))
-	}
-	what := e.Type
-	if what == "" {
-		what = string(e.failure.Class)
-	}
-	if e.detail != "" {
-		what += ": " + e.detail
-	}
-	parts = append(parts, what)
-	if e.RequestID != "" {
-		parts = append(parts, "(request "+e.RequestID+")")
-	}
-	return strings.Join(parts, " ")
+	return wire.Refusal(name, e.Status, cmp.Or(e.Type, string(e.failure.Class)), e.detail, e.RequestID)
 }
 
 // Unwrap returns the typed error of package fault.

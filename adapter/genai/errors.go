@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 
 	sdk "google.golang.org/genai"
@@ -37,19 +36,7 @@ type Error struct {
 
 // Error names status, the API's word or else the class, the API's sentence and the request. It never holds the key or a whole body.
 func (e *Error) Error() string {
-	parts := []string{name + ":"}
-	if e.Status != 0 {
-		parts = append(parts, strconv.Itoa(e.Status))
-	}
-	what := cmp.Or(e.Code, string(e.Class))
-	if e.detail != "" {
-		what += ": " + e.detail
-	}
-	parts = append(parts, what)
-	if e.RequestID != "" {
-		parts = append(parts, "(request "+e.RequestID+")")
-	}
-	return strings.Join(parts, " ")
+	return wire.Refusal(name, e.Status, cmp.Or(e.Code, string(e.Class)), e.detail, e.RequestID)
 }
 
 // Unwrap returns the typed error of package fault.

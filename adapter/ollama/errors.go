@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
@@ -33,19 +32,7 @@ type Error struct {
 
 // Error names status, class, the server's sentence and the request. It never holds the key or a whole body.
 func (e *Error) Error() string {
-	parts := []string{name + ":"}
-	if e.Status != 0 {
-		parts = append(parts, strconv.Itoa(e.Status))
-	}
-	what := string(e.Class)
-	if e.detail != "" {
-		what += ": " + e.detail
-	}
-	parts = append(parts, what)
-	if e.RequestID != "" {
-		parts = append(parts, "(request "+e.RequestID+")")
-	}
-	return strings.Join(parts, " ")
+	return wire.Refusal(name, e.Status, string(e.Class), e.detail, e.RequestID)
 }
 
 // Unwrap returns the typed error of package fault.

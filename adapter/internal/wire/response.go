@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,6 +48,22 @@ func Redact(s, key string) string {
 		return s
 	}
 	return strings.ReplaceAll(s, key, "[key]")
+}
+
+// Refusal is a request that failed, on one line: who was asked, the response's status (0 for none), what it was, what was said of it, and the
+// request. What is empty is left out.
+func Refusal(provider string, status int, what, sentence, request string) string {
+	line := provider + ":"
+	if status != 0 {
+		line += " " + strconv.Itoa(status)
+	}
+	if line += " " + what; sentence != "" {
+		line += ": " + sentence
+	}
+	if request != "" {
+		line += " (request " + request + ")"
+	}
+	return line
 }
 
 // ReceivedAt is when a response came: by the server's own clock where its head says, for its resets are dates on that one; else
