@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -63,6 +65,7 @@ type fedBack feedback.RetryFeedback
 func (f *fedBack) Error() string { return f.Message }
 
 // Feedback is what was wrong with the try before; zero on the first. In a session its slices are those of the record: read-only.
+// Without one the clock is not read for it, and the time of its schedule is zero.
 func (a Attempt) Feedback() feedback.RetryFeedback {
 	if a.last == nil {
 		return feedback.RetryFeedback{}
@@ -86,7 +89,23 @@ func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) f
 	if a.of.Tool == "" {
 		in.Source = feedback.StructuredOutput
 	}
-	return feedback.New(in)
+	fb := feedback.New(in)
+	// Another try followed, or nobody would ask; the wait before it depends on nothing that is not here.
+	pos := policy.Position{Attempt: number, Key: a.of.key(fault.Correction)}
+	fb.Schedule = &feedback.Schedule{Delay: policy.Decide(&a.of.Policy, &pos, &f).Delay}
+	return fb
+}
+
+// key is the core's jitter key for the first action of a session without an id.
+func (a *Action) key(plane fault.Plane) backoff.Key {
+	if a.Seed == "" {
+		return backoff.Key{}
+	}
+	number := 1
+	if plane == fault.Transport {
+		number = 0
+	}
+	return machine.JitterKey(a.Seed, "", 1, number, a.Tool, plane)
 }
 
 // Do makes an action under its policy: try is called until it returns no error, or until the policy allows no further

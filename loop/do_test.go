@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
@@ -47,6 +48,30 @@ func TestDoReadsTheFeedbackOfTheTryBefore(t *testing.T) {
 			assert.Equal(t, []string{"", "nights: type", "nights: minimum"}, seen)
 		})
 	}
+}
+
+// What a model is shown of a failed try is the same with a session and without: also that another try follows.
+func TestDoFeedsBackTheSameWithASessionAndWithout(t *testing.T) {
+	shown := map[string][]string{}
+	for name, s := range map[string]*session.Session{"with_a_session": newSession(t), "without": nil} {
+		clock, a := looptest.NewClock(), loop.ToolCall("book_room")
+		a.Seed, a.Policy.Backoff = "order-42", backoff.Linear(time.Second, time.Second)
+		a.Policy.Backoff.Jitter = backoff.Jitter{Kind: backoff.Full}
+		before := clock.Now()
+		_, err := loop.Do(t.Context(), s, a, func(_ context.Context, a loop.Attempt) (int, error) {
+			f := a.Feedback()
+			shown[name] = append(shown[name], feedback.Render(f, feedback.DefaultLimits()))
+			if a.Number > 1 && assert.NotNil(t, f.Schedule, name) {
+				assert.Equal(t, clock.Since(before), f.Schedule.Delay, name)
+			}
+			before = clock.Now()
+			return 0, nights([]string{"type", "minimum", "maximum"}[a.Number-1])
+		}, loop.WithClock(clock))
+		require.ErrorIs(t, err, policy.AttemptsExhausted)
+	}
+	assert.Equal(t, shown["with_a_session"], shown["without"])
+	assert.Empty(t, shown["without"][0], "there is no feedback at a first try")
+	assert.Contains(t, shown["without"][2], "the next is the last")
 }
 
 // An error is its maker's, who may use it and its issues again: the history keeps none of it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -70,7 +69,7 @@ func (l *line) place(ctx context.Context, f *fault.Failure, pos *policy.Position
 		pos.Now, pos.Deadline = l.o.clock.Now(), earlier(ctx, a.Deadline)
 	}
 	if a.Seed != "" {
-		pos.Key = l.key(f.Plane)
+		pos.Key = a.key(f.Plane)
 	}
 	if f.Plane == fault.Transport {
 		pos.Attempt, pos.Waited = l.transport, l.held
@@ -81,15 +80,6 @@ func (l *line) place(ctx context.Context, f *fault.Failure, pos *policy.Position
 		pos.Repeats = l.repeats(f)
 	}
 	return &a.Policy
-}
-
-// key is the core's jitter key for the first action of a session without an id.
-func (l *line) key(plane fault.Plane) backoff.Key {
-	number := 1
-	if plane == fault.Transport {
-		number = 0
-	}
-	return machine.JitterKey(l.next.of.Seed, "", 1, number, l.next.of.Tool, plane)
 }
 
 // repeats is how many times in a row the very same failure came before this one.
