@@ -152,6 +152,11 @@ func (f *RetryFeedback) fill(in *Input) {
 	}
 }
 
+// none reports whether f is no feedback at all.
+func (f *RetryFeedback) none() bool {
+	return f.Source == "" && f.Attempt == 0 && f.ErrorType == "" && len(f.Issues) == 0
+}
+
 // Last reports whether no attempt follows.
 func (f RetryFeedback) Last() bool { return f.Schedule == nil }
 

@@ -17,8 +17,11 @@ const maxKept = 10
 //
 // The text is never longer than lim.MaxBytes. Where not all issues fit, those told are a fair choice: each member of the
 // proposal gets its turn, and "and N more" counts the rest. An issue is told whole; only one that would not fit even alone
-// is cut. Limits that their Validate refuses are held to all the same.
+// is cut. Limits that their Validate refuses are held to all the same. Of the zero value, which is no feedback, it is empty.
 func Render(f RetryFeedback, lim Limits) string {
+	if f.none() {
+		return ""
+	}
 	var room [1024]byte
 	w := wordingOf(&f)
 	b := appendHead(room[:0], &f, w)

@@ -116,6 +116,12 @@ func manyIssues(n int) []fault.Issue {
 	return append(issues, fault.Issue{Pointer: "/total", Rule: "minimum", Expected: "at least 1", Got: fault.Integer, Source: fault.FromSchema})
 }
 
+func TestNoFeedbackIsShownAsNothing(t *testing.T) {
+	var none feedback.RetryFeedback
+	assert.Empty(t, feedback.Render(none, feedback.DefaultLimits()))
+	assert.Nil(t, feedback.Show(none, feedback.DefaultLimits()))
+}
+
 func TestChoiceIsFairOverMembers(t *testing.T) {
 	text := feedback.Render(booking(1, nil, manyIssues(30)...), feedback.Limits{MaxIssues: 5, MaxBytes: 4096})
 	assert.Contains(t, text, "- city: required\n- items/0: expected integer, got string\n")

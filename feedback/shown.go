@@ -15,8 +15,13 @@ type Shown struct {
 	lim Limits
 }
 
-// Show makes feedback fit for a template of any engine.
-func Show(f RetryFeedback, lim Limits) *Shown { return &Shown{f: f, lim: lim} }
+// Show makes feedback fit for a template of any engine. Of the zero value, which is no feedback, it is nil.
+func Show(f RetryFeedback, lim Limits) *Shown {
+	if f.none() {
+		return nil
+	}
+	return &Shown{f: f, lim: lim}
+}
 
 // ShownIssue is an issue as a template sees it. All its texts are neutralised.
 type ShownIssue struct {
