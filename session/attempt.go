@@ -18,7 +18,7 @@ type Attempt struct {
 	Attempt int `json:"attempt"`
 	// MaxAttempts is how many the policy allowed, the first included; [policy.Unlimited] where it set no bound.
 	MaxAttempts int `json:"max_attempts"`
-	// Plane is that of the failure; empty where the attempt passed.
+	// Plane is the plane it was decided on; that of correction where the attempt passed.
 	Plane fault.Plane `json:"plane,omitempty"`
 	// Class is that of the failure; empty where the attempt passed.
 	Class fault.Class `json:"class"`
