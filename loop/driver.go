@@ -212,7 +212,7 @@ func (d *driver) ask(ctx context.Context, e machine.Effect) ([]machine.Effect, e
 		return d.cancel(ctx)
 	}
 	if err != nil {
-		d.err = errors.Join(fmt.Errorf("planner: %w", err), d.err)
+		d.err = &plannerError{err: err, asked: d.err}
 		d.cause = d.err
 		plan = machine.Plan{Do: machine.Abort}
 	}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -51,7 +52,11 @@ func (e *RetryExhaustedError) Error() string {
 		text += fmt.Sprintf(" (wait %v, room %v)", e.Detail.Wait, e.Detail.Room)
 	}
 	if cause := e.typed(); cause != nil && len(e.Failure.Issues) > 0 {
-		return text + ": " + cause.Error()
+		text += ": " + cause.Error()
+		if p, ok := errors.AsType[*plannerError](e.Cause); ok {
+			text += "; " + p.words()
+		}
+		return text
 	}
 	return text + cmp.Or(e.because(), ": "+string(e.Failure.Class))
 }

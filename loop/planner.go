@@ -25,6 +25,25 @@ type PlannerFunc func(ctx context.Context, q Question) (machine.Plan, error)
 // Plan calls f.
 func (f PlannerFunc) Plan(ctx context.Context, q Question) (machine.Plan, error) { return f(ctx, q) }
 
+// plannerError is a planner's own error, beside the one that it was asked about; nil for none.
+type plannerError struct{ err, asked error }
+
+func (e *plannerError) Error() string {
+	if e.asked == nil {
+		return e.words()
+	}
+	return e.words() + "; it was asked about: " + e.asked.Error()
+}
+
+func (e *plannerError) words() string { return "planner: " + e.err.Error() }
+
+func (e *plannerError) Unwrap() []error {
+	if e.asked == nil {
+		return []error{e.err}
+	}
+	return []error{e.err, e.asked}
+}
+
 // Question is what a [Planner] is asked: where a run stands when it failed. It is shared with the run: read-only.
 type Question struct {
 	// Position says where the action stands, in attempts of Plane.

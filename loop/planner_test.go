@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +98,27 @@ func TestALadderThatEndsNamesTheLastCause(t *testing.T) {
 	require.ErrorIs(t, err, policy.NotRetryable)
 	var limited *fault.RateLimitError
 	assert.NotErrorAs(t, err, &limited)
+}
+
+func TestAPlannersOwnErrorIsTold(t *testing.T) {
+	lost := errors.New("no plan")
+	broken := loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) { return machine.Plan{}, lost })
+	for name, tt := range map[string]struct {
+		turn looptest.Turn
+		want string
+	}{
+		"of_words": {looptest.Call(call("book_room", `{}`)), "; planner: no plan"},
+		"of_time":  {looptest.Fail(refused{fault.Auth, 0}), ": planner: no plan; it was asked about: auth"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := policy.DefaultSet()
+			set.Global.OptOut = new(true)
+			_, err := loop.Run(t.Context(), looptest.NewModel(tt.turn), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked), Policy: &set},
+				loop.WithPlanner(broken))
+			require.ErrorIs(t, err, lost)
+			assert.True(t, strings.HasSuffix(err.Error(), tt.want), err.Error())
+		})
+	}
 }
 
 func TestLaddersAreChecked(t *testing.T) {
