@@ -26,7 +26,7 @@ type Result struct {
 	Transcript message.Transcript
 	// Attempts are all attempts of this run on both planes, oldest first: the good ones too.
 	Attempts []session.Attempt
-	// Usage and Waited are summed over all attempts; Turns counts the replies.
+	// Usage and Waited are summed over all attempts, a planner's own waits left out; Turns counts the replies.
 	Usage  message.Usage
 	Waited time.Duration
 	Turns  int

@@ -46,7 +46,8 @@ type RetryPolicy struct {
 	NativeRepairs Repairs
 	// FormsOff (forms_off) are the ways of wrapping a call or value in text that are not read.
 	FormsOff []extract.Form
-	// OnReducerError (on_reducer_error) is for session reducers that fail.
+	// OnReducerError (on_reducer_error) is for session reducers that fail. Where RetryableErrors has their class, [fault.Reducer],
+	// it plays no part: the model is asked again as of any other.
 	OnReducerError ReducerAction
 }
 
