@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/flat"
 )
 
 // Op is a [Change] of a named slice as plain data, without its Go type. It is what crosses into the pure core and into
@@ -24,12 +24,17 @@ func Encode[T any](slice string, c Change[T]) (Op, error) {
 	if err := c.Validate(); err != nil {
 		return Op{}, err
 	}
+	if len(c.Values) == 0 {
+		return op, nil
+	}
+	written := flat.Of[T]()
+	op.Values = make([]json.RawMessage, len(c.Values))
 	for i, v := range c.Values {
-		raw, err := canon.Marshal(v)
+		raw, err := flat.Marshal(written, v)
 		if err != nil {
 			return Op{}, &EncodeError{Slice: slice, Index: i, Cause: err}
 		}
-		op.Values = append(op.Values, raw)
+		op.Values[i] = raw
 	}
 	return op, nil
 }
@@ -40,10 +45,10 @@ func Decode[T any](op Op) (Change[T], error) {
 	if err := op.Validate(); err != nil {
 		return Change[T]{}, err
 	}
-	c := Change[T]{Kind: op.Kind}
+	c, written := Change[T]{Kind: op.Kind}, flat.Of[T]()
 	for i, raw := range op.Values {
-		var v T
-		if err := canon.Unmarshal(raw, &v); err != nil {
+		v, err := flat.Unmarshal[T](written, raw)
+		if err != nil {
 			return Change[T]{}, &EncodeError{Slice: op.Slice, Index: i, Cause: err}
 		}
 		c.Values = append(c.Values, v)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/seq"
 )
 
 // Apply returns s with all operations applied in their order, or s itself and an [*OpError] for the first that does not fit:
@@ -15,7 +16,7 @@ func (s State) Apply(ops []reducer.Op) (State, error) {
 	for i, op := range ops {
 		op, cause := canonical(op)
 		if cause == nil {
-			next, cause = next.apply(op)
+			next, cause = next.apply(op, newEntries(op.Values))
 		}
 		if cause != nil {
 			return s, &OpError{Index: i, Slice: op.Slice, Kind: op.Kind, Cause: cause}
@@ -38,8 +39,8 @@ func canonical(op reducer.Op) (reducer.Op, error) {
 	return op, nil
 }
 
-// apply applies one operation whose values are canonical and nobody else's.
-func (s State) apply(op reducer.Op) (State, error) {
+// apply applies one operation, the values of which the slice will hold as these entries.
+func (s State) apply(op reducer.Op, values []Entry) (State, error) {
 	if err := op.Validate(); err != nil {
 		return s, err
 	}
@@ -56,20 +57,10 @@ func (s State) apply(op reducer.Op) (State, error) {
 		return s, nil
 	}
 	s.slots = slices.Clone(s.slots)
-	s.slots[at].held = changed(s.slots[at].held, op)
+	if held := &s.slots[at].held; op.Kind.Keeps() {
+		*held = held.Append(values...)
+	} else {
+		*held = seq.Of(values...)
+	}
 	return s, nil
-}
-
-func changed(held entries, op reducer.Op) entries {
-	if !op.Kind.Keeps() {
-		held = entries{}
-	}
-	if len(op.Values) == 1 {
-		return held.Append(newEntry(op.Values[0]))
-	}
-	added := make([]Entry, len(op.Values))
-	for i, v := range op.Values {
-		added[i] = newEntry(v)
-	}
-	return held.Append(added...)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/flat"
 )
 
 // Event is something that happened, as data: what a tool emitted, or what the embedding program tells the session. An event
@@ -16,7 +17,7 @@ type Event struct {
 
 // NewEvent returns an event with the payload as canonical JSON. The error says which part of it has no JSON form.
 func NewEvent[E any](name string, payload E) (Event, error) {
-	raw, err := canon.Marshal(payload)
+	raw, err := flat.Marshal(flat.Of[E](), payload)
 	if err != nil {
 		return Event{}, err
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/flat"
 	"github.com/retake-go/retake/reducer"
 )
 
@@ -14,7 +14,13 @@ type Reducer struct {
 	name  string
 	event string
 	slice declaration
-	run   func(State, []byte) (reducer.Op, error)
+	run   func(State, []byte) (wish, error)
+}
+
+// wish is what a reducer wants done, and the values of that as its slice will hold them.
+type wish struct {
+	reducer.Op
+	values []Entry
 }
 
 // On binds a reducer to the events of a name: for each, the payload is decoded into a fresh E and fn says how the slice
@@ -25,35 +31,40 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 	if fn == nil {
 		return bound
 	}
-	bound.run = func(s State, payload []byte) (reducer.Op, error) {
+	written := flat.Of[E]()
+	bound.run = func(s State, payload []byte) (wish, error) {
 		i, ok := s.find(slice.name)
 		if !ok {
-			return reducer.Op{}, &SliceError{Slice: slice.name, Cause: ErrUnknownSlice}
+			return wish{}, &SliceError{Slice: slice.name, Cause: ErrUnknownSlice}
 		}
-		var event E
-		if err := canon.Unmarshal(payload, &event); err != nil {
-			return reducer.Op{}, fmt.Errorf("the payload does not fit: %w", err)
-		}
-		change, err := fn(reducer.NewView[T](typed[T]{slice: slice, held: s.slots[i].held}), event)
+		event, err := flat.Unmarshal[E](written, payload)
 		if err != nil {
-			return reducer.Op{}, err
+			return wish{}, fmt.Errorf("the payload does not fit: %w", err)
 		}
-		return reducer.Encode(slice.name, change)
+		held := s.slots[i].held
+		change, err := fn(reducer.NewView[T](typed[T]{slice: slice, held: held}), event)
+		if err != nil {
+			return wish{}, err
+		}
+		op, err := reducer.Encode(slice.name, change)
+		if err != nil {
+			return wish{}, err
+		}
+		return wish{op, slice.entries(held, op, change.Values)}, nil
 	}
 	return bound
 }
 
 // reduce runs the reducers of an event, each on what those before it made of the state. After a failure there are neither
-// operations nor a new state.
-func reduce(s State, bound []Reducer, event Event) (State, []reducer.Op, *fault.ReducerError) {
+// operations nor a new state. The operations are added to ops.
+func reduce(s State, bound []Reducer, event Event, ops []reducer.Op) (State, []reducer.Op, *fault.ReducerError) {
 	if len(bound) == 0 {
-		return s, nil, nil
+		return s, ops, nil
 	}
 	payload, err := event.payload()
 	if err != nil {
 		return s, nil, refusal(bound[0], payload, fmt.Errorf("the payload is unusable: %w", err))
 	}
-	var ops []reducer.Op
 	next := s
 	for _, r := range bound {
 		after, op, failure := r.call(next, payload)
@@ -68,8 +79,8 @@ func reduce(s State, bound []Reducer, event Event) (State, []reducer.Op, *fault.
 }
 
 // apply applies the reducer's operation, and makes sure that its values can be read back.
-func (r Reducer) apply(s State, op reducer.Op) (State, error) {
-	next, err := s.apply(op)
+func (r Reducer) apply(s State, op wish) (State, error) {
+	next, err := s.apply(op.Op, op.values)
 	if err != nil {
 		return s, &OpError{Slice: op.Slice, Kind: op.Kind, Cause: err}
 	}
@@ -90,17 +101,17 @@ func (r Reducer) call(s State, payload []byte) (next State, op reducer.Op, failu
 			failure.Message, failure.Panicked = bounded(fmt.Sprintf("panic: %v", p)), true
 		}
 	}()
-	op, err := r.run(s, payload)
+	want, err := r.run(s, payload)
 	if err != nil {
 		return s, reducer.Op{}, refusal(r, payload, err)
 	}
-	if !op.Changes() {
-		return s, op, nil
+	if !want.Changes() {
+		return s, want.Op, nil
 	}
-	if next, err = r.apply(s, op); err != nil {
+	if next, err = r.apply(s, want); err != nil {
 		return s, reducer.Op{}, refusal(r, payload, err)
 	}
-	return next, op, nil
+	return next, want.Op, nil
 }
 
 func refusal(r Reducer, payload []byte, cause error) *fault.ReducerError {

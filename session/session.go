@@ -118,7 +118,7 @@ func (s *Session) Reduce(event Event) ([]reducer.Op, *fault.ReducerError) {
 
 // ReduceIn is Reduce on a given state: the one a driver is stepping. Operations that would change nothing are left out.
 func (s *Session) ReduceIn(state State, event Event) ([]reducer.Op, *fault.ReducerError) {
-	_, ops, failure := reduce(state, s.reducers[event.Name], event)
+	_, ops, failure := reduce(state, s.reducers[event.Name], event, nil)
 	return ops, failure
 }
 
@@ -146,7 +146,7 @@ func (s *Session) dispatch(event Event) (*fault.ReducerError, error) {
 	if s.held {
 		return nil, ErrBusy
 	}
-	next, _, failure := reduce(s.State(), s.reducers[event.Name], event)
+	next, _, failure := reduce(s.State(), s.reducers[event.Name], event, make([]reducer.Op, 0, 1))
 	if failure != nil {
 		next = next.AddReducerError(*failure)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/flat"
 )
 
 // Kind says what may become of a slice. The zero value is invalid.
@@ -43,7 +44,9 @@ func reserved(name string) bool {
 type Slice[T any] struct {
 	name string
 	kind Kind
-	flat bool
+	// apart is set where a copy of a value shares nothing with it; written is how values are written, where their type is flat.
+	apart   bool
+	written *flat.Type
 }
 
 // StateSlice returns the handle of a state slice. A session checks the name when the slice is declared: see [NamePattern].
@@ -67,7 +70,7 @@ func ReducerErrorsLog() Slice[fault.ReducerError] {
 }
 
 func makeSlice[T any](name string, kind Kind) Slice[T] {
-	return Slice[T]{name: name, kind: kind, flat: isFlat(reflect.TypeFor[T]())}
+	return Slice[T]{name: name, kind: kind, apart: sharesNothing(reflect.TypeFor[T]()), written: flat.Of[T]()}
 }
 
 // Name is the slice's stable name, as it stands in snapshots and journals.
@@ -101,21 +104,21 @@ func (d declaration) same(e declaration) bool {
 	return d.name == e.name && d.kind == e.kind && d.goType == e.goType
 }
 
-// isFlat reports whether a copy of a value of the type shares nothing with it that could be written to.
-func isFlat(t reflect.Type) bool {
+// sharesNothing reports whether a copy of a value of the type shares nothing with it that could be written to.
+func sharesNothing(t reflect.Type) bool {
 	if t == reflect.TypeFor[time.Time]() {
 		return true // its pointer is to an immutable location
 	}
 	switch t.Kind() {
 	case reflect.Struct:
 		for f := range t.Fields() {
-			if !isFlat(f.Type) {
+			if !sharesNothing(f.Type) {
 				return false
 			}
 		}
 		return true
 	case reflect.Array:
-		return isFlat(t.Elem())
+		return sharesNothing(t.Elem())
 	case reflect.String:
 		return true
 	}

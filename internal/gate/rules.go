@@ -4,6 +4,7 @@ package gate
 // lower layers; within a layer, none.
 var Layers = [][]string{
 	{"internal/canon", "seq", "internal/httphint", "internal/syntax"},
+	{"internal/flat"},
 	{"backoff", "fault", "ratelimit", "reducer", "message", "extract"},
 	{"policy", "feedback", "result", "schema"},
 	{"session", "tool", "policy/file"},
@@ -20,7 +21,7 @@ var Outside = []string{"internal/gate", "policy/internal/draw", "adapter/interna
 
 // Pure lists the packages that must give the same result for the same input, on every machine and in every run.
 var Pure = []string{
-	"internal/canon", "internal/httphint", "internal/syntax", "seq", "backoff", "fault", "ratelimit", "reducer", "message", "extract", "policy",
+	"internal/canon", "internal/flat", "internal/httphint", "internal/syntax", "seq", "backoff", "fault", "ratelimit", "reducer", "message", "extract", "policy",
 	"feedback", "result", "session", "loop/machine",
 }
 
