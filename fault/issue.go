@@ -162,6 +162,14 @@ func SortedIssues(issues []Issue) []Issue {
 	return issues
 }
 
+// SameIssues reports whether both are the same issues in the same order. What lies in the same memory is not looked at.
+func SameIssues(a, b []Issue) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	return len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b)
+}
+
 // PrintableIssues returns the issues with U+FFFD in the place of bytes that are no UTF-8, for which JSON has no form. The argument
 // is left as it was; where nothing is to be done, it is returned itself. It is nil where there are none.
 func PrintableIssues(issues []Issue) []Issue {

@@ -112,7 +112,7 @@ func Share(in *Input) (f RetryFeedback) {
 // ShareTo makes f, which is zero, what [Share] returns: for feedback that is made where it is kept.
 func ShareTo(f *RetryFeedback, in *Input) {
 	f.fill(in)
-	if p := in.Prev; p != nil && len(in.Issues) > 0 && slices.Equal(in.Issues, p.Issues) {
+	if p := in.Prev; p != nil && len(in.Issues) > 0 && fault.SameIssues(in.Issues, p.Issues) {
 		f.again(in)
 		return
 	}

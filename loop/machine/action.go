@@ -36,7 +36,13 @@ func (s *step) takeActions(more int) {
 	if s.ownActions {
 		return
 	}
-	s.Actions, s.ownActions = s.room.copyActions(s.Actions, more), true
+	s.ownActions = true
+	if s.room != nil || len(s.Actions)+more > 1 {
+		s.Actions = s.room.copyActions(s.Actions, more)
+		return
+	}
+	own := new(lists)
+	s.Actions, s.spentRoom = append(own.actions[:0], s.Actions...), own.spent[:0]
 }
 
 // peek is the action of that name as it stands, or as it would be opened.
@@ -141,9 +147,7 @@ func (s *step) charge(tool string, class fault.Class) {
 	case class == fault.UnknownTool:
 		s.Spent.Unknown++
 	case tool != AnswerAction:
-		if !s.ownSpent {
-			s.Spent.Tools, s.ownSpent = s.room.copySpent(s.Spent.Tools), true
-		}
+		s.takeSpent()
 		at := 0
 		for at < len(s.Spent.Tools) && s.Spent.Tools[at].Tool < tool {
 			at++
@@ -157,6 +161,19 @@ func (s *step) charge(tool string, class fault.Class) {
 	}
 }
 
+// takeSpent gives the step budgets of tools of its own, with room for one more.
+func (s *step) takeSpent() {
+	switch {
+	case s.ownSpent:
+		return
+	case s.spentRoom != nil && len(s.Spent.Tools) <= cap(s.spentRoom):
+		s.Spent.Tools = append(s.spentRoom, s.Spent.Tools...)
+	default:
+		s.Spent.Tools = s.room.copySpent(s.Spent.Tools)
+	}
+	s.ownSpent = true
+}
+
 // repeat counts how often the same failure has come in a row. One without a signature is not counted.
 func (a *Action) repeat(sig mark) {
 	switch {
@@ -164,8 +181,13 @@ func (a *Action) repeat(sig mark) {
 	case string(sig[:]) == a.Signature:
 		a.Repeats++
 	default:
-		a.Signature, a.Repeats = string(sig[:]), 0
+		a.Signature, a.Repeats, a.proposed = string(sig[:]), 0, nil
 	}
+}
+
+// again reports whether an attempt failed as the one before it did, of which Last is the feedback.
+func (a *Action) again(f *fault.Failure) bool {
+	return a.Last != nil && a.Last.ErrorType == f.Class && len(f.Issues) > 0 && fault.SameIssues(a.Last.Issues, f.Issues)
 }
 
 // feed records the feedback of a decision, and the attempt with it.
@@ -173,7 +195,7 @@ func (s *step) feed(a *Action, d *Decision, f *fault.Failure, detail string) {
 	in := s.input(a, d.MaxAttempts, f, detail)
 	in.At, in.Delay, in.Scheduled = s.At, d.Delay, d.Retry
 	s.recorded(d, f.Issues, &in)
-	a.Last = d.Feedback
+	a.Last, a.proposed = d.Feedback, nil
 }
 
 // decided records an attempt and tells of it.

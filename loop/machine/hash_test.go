@@ -1,13 +1,19 @@
 package machine
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 )
 
 func TestSumIsTheHashOfAllOfIt(t *testing.T) {
@@ -42,7 +48,45 @@ func TestCallsAreMarkedByWhatTheyProposed(t *testing.T) {
 	f := fault.Failure{Class: fault.ToolValidation, Tool: "book_room"}
 	calls := []Call{{Arguments: []byte("{}"), Raw: "{ }"}, {Raw: "{"}, {Arguments: []byte("[]")}}
 	for same, failed := range map[string][]int{"{}\n": {0}, "{\n": {1}, "{}\n[]\n": {0, 2}, "{\n[]\n": {1, 2}} {
-		m := (&step{output: &output{}}).signCalls(calls, failed, &f)
+		m := (&step{output: &output{}}).signCalls(&Action{}, calls, failed, &f)
 		assert.Equal(t, Signature("book_room", same, f), string(m[:]), same)
+	}
+}
+
+// A failure that comes again is known by what it was made of. Its signature is the one that it would have by itself.
+func TestAFailureThatComesAgainHasItsSignature(t *testing.T) {
+	st, err := New(Config{Policy: policy.DefaultSet(), Limits: feedback.DefaultLimits()}, session.State{})
+	require.NoError(t, err)
+	st, _, err = Step(st, Event{Kind: Started})
+	require.NoError(t, err)
+	one, two := fault.Issue{Pointer: "/a", Rule: "type", Expected: "string"}, fault.Issue{Pointer: "/b", Rule: "required"}
+	for n, tt := range []struct {
+		arguments, raw string
+		class          fault.Class
+		issues         []fault.Issue
+		repeats        int
+	}{
+		{`{"a":1}`, "", fault.ToolValidation, []fault.Issue{one, two}, 0},
+		{`{"a":1}`, "", fault.ToolValidation, []fault.Issue{one, two}, 1},
+		{`{"a":1}`, "", fault.ToolValidation, []fault.Issue{two, one}, 2},
+		{`{"a":2}`, "", fault.ToolValidation, []fault.Issue{one, two}, 0},
+		{`{"a":2}`, "", fault.ToolValidation, []fault.Issue{one}, 0},
+		{`{"a":2}`, "", fault.UnknownTool, []fault.Issue{one}, 0},
+		{"", "{", fault.UnknownTool, []fault.Issue{one}, 0},
+		{"", "{", fault.UnknownTool, []fault.Issue{one}, 1},
+		{"", "[", fault.UnknownTool, []fault.Issue{one}, 0},
+		{"", "", fault.UnknownTool, nil, 0},
+		{"", "", fault.UnknownTool, nil, 1},
+		{"[]", "", fault.UnknownTool, nil, 0},
+		{"[]", "", fault.UnknownTool, nil, 1},
+	} {
+		call := Call{Tool: "t", Arguments: []byte(tt.arguments), Raw: tt.raw, Class: tt.class, Issues: tt.issues}
+		st.Actions, st.Phase = slices.Clone(st.Actions), Calling // of whatever was decided, the next reply is looked at
+		st.Exhausted, st.Outcome = nil, nil
+		st, _, err = Step(st, Event{Kind: Replied, Reply: &Reply{Native: true, Calls: []Call{call}}})
+		require.NoError(t, err)
+		f := fault.Failure{Class: tt.class, Issues: fault.SortedIssues(tt.issues)}
+		assert.Equal(t, Signature("t", cmp.Or(tt.arguments, tt.raw)+"\n", f), st.Actions[0].Signature, n)
+		assert.Equal(t, tt.repeats, st.Actions[0].Repeats, n)
 	}
 }

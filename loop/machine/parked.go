@@ -84,7 +84,8 @@ func (b *Batch) clone() *Batch {
 func parkedActions(actions []Action) []Action {
 	own := slices.Clone(actions)
 	for n := range own {
-		if a := &own[n]; a.Last != nil {
+		a := &own[n]
+		if a.proposed = nil; a.Last != nil {
 			a.Last = new(*a.Last)
 		}
 	}

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -57,14 +58,16 @@ func (s *step) echo(m message.Reply) {
 		text = m.Refusal
 	}
 	if text != "" || len(m.Calls) > 0 {
-		s.say(message.Message{Role: message.Assistant, Text: text, Calls: m.Calls, Opaque: m.Opaque})
+		said := s.say(message.Assistant)
+		said.Text, said.Calls, said.Opaque = text, m.Calls, m.Opaque
 	}
 }
 
 // tell appends the words that correct a failed reply. Where the run ends without feedback there is nobody to tell.
 func (s *step) tell(d *Decision, issues []fault.Issue) {
 	if d.Retry || d.Feedback != nil {
-		s.say(message.Message{Role: message.User, Text: s.correct(d, issues)})
+		text := s.correct(d, issues)
+		s.say(message.User).Text = text
 	}
 }
 
@@ -266,7 +269,15 @@ func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 		}
 	}
 	f.Issues = fault.SortedIssues(f.Issues)
-	d := s.fail(name, &f, s.signCalls(calls, failed, &f), "")
+	a := s.open(name)
+	if a.again(&f) {
+		f.Issues = a.Last.Issues // what is the same is kept once
+	}
+	sig := s.signCalls(a, calls, failed, &f)
+	d := s.fail(name, &f, sig, "")
+	if sig != (mark{}) && len(failed) == 1 && a.again(&f) {
+		a.proposed = calls[failed[0]].Arguments
+	}
 	for _, n := range failed {
 		b.Calls[n].Answer, b.Calls[n].IsError, b.Calls[n].Settled = s.correct(d, fault.SortedIssues(calls[n].Issues)), true, true
 	}
@@ -278,11 +289,14 @@ func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 }
 
 // signCalls is the signature of the bad calls of one tool. They are compared by their arguments, as written where they cannot be read.
-func (s *step) signCalls(calls []Call, failed []int, f *fault.Failure) mark {
+func (s *step) signCalls(a *Action, calls []Call, failed []int, f *fault.Failure) (m mark) {
 	c := &calls[failed[0]]
 	switch {
 	case s.unsigned(f.Tool):
-		return mark{}
+		return m
+	case len(failed) == 1 && len(a.proposed) > 0 && bytes.Equal(a.proposed, c.Arguments) && a.again(f):
+		copy(m[:], a.Signature)
+		return m
 	case len(failed) == 1 && len(c.Arguments) > 0:
 		return signature(f.Tool, c.Arguments, "\n", f)
 	case len(failed) == 1:

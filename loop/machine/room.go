@@ -42,6 +42,12 @@ type loneTry struct {
 	try     TryRun
 }
 
+// lists are those of the state that a charged failure changes, where they are of one action and one tool.
+type lists struct {
+	actions [1]Action
+	spent   [1]ToolSpent
+}
+
 // run1 is a call of a tool that is alone in its reply.
 type run1 struct {
 	effects [1]Effect

@@ -102,6 +102,7 @@ func drawReply(t *rapid.T, ev *machine.Event) {
 		c := machine.Call{ID: "c" + string(rune('1'+n)), Tool: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "tool"), Arguments: []byte(`{"n":1}`)}
 		if class := rapid.SampledFrom([]fault.Class{"", fault.ToolValidation, fault.UnknownTool}).Draw(t, "class"); class != "" {
 			c.Class, c.Issues = class, []fault.Issue{{Pointer: "/n", Rule: "type", Expected: "string", Got: fault.Integer, Source: fault.FromSchema}}
+			c.Arguments = rapid.SampledFrom([]json.RawMessage{[]byte(`{"n":1}`), []byte(`{"n":2}`), nil}).Draw(t, "arguments")
 		}
 		r.Calls = append(r.Calls, c)
 	}

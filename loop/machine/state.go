@@ -86,6 +86,9 @@ type Action struct {
 	Unknown bool `json:"unknown,omitempty"`
 	// Last is its latest feedback.
 	Last *feedback.RetryFeedback `json:"last,omitempty"`
+
+	// proposed are the arguments that Signature was made of, besides class and issues of Last; nil where it was not.
+	proposed []byte
 }
 
 // Spent counts the failed attempts of a run against its budgets.

@@ -70,6 +70,7 @@ type output struct {
 	tryRoom      *TryRun
 	decisionRoom *Decision
 	outcomeRoom  *Outcome
+	spentRoom    []ToolSpent
 	// ownActions, ownSpent and ownBatch are set once the step has a copy of the state's that it may write to.
 	ownActions, ownSpent, ownBatch bool
 	// room is where that copy lies; nil for memory of its own.
@@ -168,7 +169,15 @@ func (s *step) misfit(why string) error { return &EventError{s.Phase, s.ev.Kind,
 
 func (s *step) do(e Effect) { s.fx = append(s.fx, e) }
 
-func (s *step) say(m message.Message) { s.Transcript, _ = s.Transcript.Add(&m) }
+// firstMessages is what there is room for in a transcript at first: most runs are short.
+const firstMessages = 3
+
+// say adds a message to the transcript, which is to be filled.
+func (s *step) say(by message.Role) (m *message.Message) {
+	s.Transcript, m = s.Transcript.Next(firstMessages)
+	m.Role = by
+	return m
+}
 
 // started begins a run: what belongs to the run before is cleared, what belongs to the session stays.
 func (s *step) started() error {

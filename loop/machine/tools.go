@@ -277,7 +277,8 @@ func (s *step) sayAll(native bool, calls []BatchCall) {
 	if native {
 		for n := range calls {
 			c := &calls[n]
-			s.say(message.Message{Role: message.Tool, Text: c.Answer, CallID: c.ID, Name: c.Tool, IsError: c.IsError})
+			m := s.say(message.Tool)
+			m.Text, m.CallID, m.Name, m.IsError = c.Answer, c.ID, c.Tool, c.IsError
 		}
 		return
 	}
@@ -285,7 +286,8 @@ func (s *step) sayAll(native bool, calls []BatchCall) {
 	for n := range calls {
 		parts[n] = calls[n].inText(n, len(calls))
 	}
-	s.say(message.Message{Role: message.User, Text: strings.Join(parts, "\n\n"), IsError: slices.ContainsFunc(calls, func(c BatchCall) bool { return c.IsError })})
+	m := s.say(message.User)
+	m.Text, m.IsError = strings.Join(parts, "\n\n"), slices.ContainsFunc(calls, func(c BatchCall) bool { return c.IsError })
 }
 
 // inText is the answer to call n of several that were found in a text: such calls have no ids to be answered by.
