@@ -65,6 +65,9 @@ func (t *Tries) All() iter.Seq[*Trial] {
 }
 
 func (t *Tries) all(yield func(*Trial) bool) error {
+	if t.a == nil {
+		return errNoAction
+	}
 	s, o, err := recording(t.s, t.opts)
 	if s == nil && err == nil {
 		s, err = session.New(session.Config{})

@@ -161,13 +161,17 @@ func collect(opts []Option) (*options, error) {
 		return standard, nil
 	}
 	o := &options{parallel: DefaultParallel}
-	for _, opt := range opts {
+	var errs []error
+	for n, opt := range opts {
+		if opt == nil {
+			errs = append(errs, fmt.Errorf("option %d is nil: leave it out", n+1))
+			continue
+		}
 		opt(o)
 	}
 	if o.clock == nil {
 		o.clock = clock.New()
 	}
-	var errs []error
 	if o.parallel < 1 {
 		errs = append(errs, fmt.Errorf("WithParallel: %d tools at once: give 1 or more", o.parallel))
 	}

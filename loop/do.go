@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
@@ -46,6 +47,8 @@ func (a *Action) machine() machine.Config {
 		},
 	}
 }
+
+var errNoAction = errors.New("loop: the action is nil: make one with ToolCall or FinalAnswer")
 
 // Attempt is one try as the function that makes it sees it.
 type Attempt struct {
@@ -115,8 +118,12 @@ func (a *Action) key(plane fault.Plane) backoff.Key {
 //
 // With a session, attempts and feedback are recorded in it. s may be nil: then nothing is recorded, no history is kept, and a
 // try that succeeds at once allocates nothing; the decisions are the same. With a journal ([WithJournal]) there is always a session.
+// An action that cannot be is an error before the first try; without a session only [Action.Machine] looks.
 func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts ...Option) (T, error) {
 	var none T
+	if a == nil {
+		return none, errNoAction
+	}
 	o := standard
 	if s != nil || len(opts) > 0 {
 		var err error

@@ -168,6 +168,50 @@ func TestDoReachesTheCause(t *testing.T) {
 	}
 }
 
+// An error that says nothing of what it is still is one.
+func TestDoTakesNoErrorForSuccess(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err  error
+		want fault.Failure
+	}{
+		"a_class_left_out":      {&fault.ClassError{Cause: errors.New("no")}, fault.Failure{Plane: fault.Correction, Class: fault.Unknown}},
+		"a_provider_left_out":   {&fault.ProviderError{}, fault.Failure{Plane: fault.Transport, Class: fault.Unknown}},
+		"a_limit_of_no_error":   {&loop.LimitedError{}, fault.Failure{Plane: fault.Transport, Class: fault.Unknown}},
+		"a_plane_left_out":      {unplaced("mine"), fault.Failure{Plane: fault.Correction, Class: "mine"}},
+		"that_of_the_transport": {unplaced(fault.Auth), fault.Failure{Plane: fault.Transport, Class: fault.Auth}},
+	} {
+		for _, s := range []*session.Session{newSession(t), nil} {
+			_, err := loop.Do(t.Context(), s, loop.FinalAnswer(), script(tt.err))
+			require.ErrorIs(t, err, policy.NotRetryable, name)
+			var exhausted *loop.RetryExhaustedError
+			require.ErrorAs(t, err, &exhausted)
+			exhausted.Failure.Message = ""
+			assert.Equal(t, tt.want, exhausted.Failure, name)
+		}
+	}
+}
+
+// unplaced is an error that does not say its plane.
+type unplaced fault.Class
+
+func (u unplaced) Error() string { return string(u) }
+
+func (u unplaced) Failure() fault.Failure { return fault.Failure{Class: fault.Class(u)} }
+
+func TestDoRefusesWhatIsNotThere(t *testing.T) {
+	for _, s := range []*session.Session{newSession(t), nil} {
+		_, err := loop.Do(t.Context(), s, nil, script())
+		require.EqualError(t, err, "loop: the action is nil: make one with ToolCall or FinalAnswer")
+		_, err = loop.Do(t.Context(), s, loop.FinalAnswer(), script(), nil, loop.WithParallel(0))
+		require.EqualError(t, err, "option 1 is nil: leave it out\nWithParallel: 0 tools at once: give 1 or more")
+		tries := loop.Attempts(t.Context(), s, nil)
+		for range tries.All() {
+			t.Fatal("a try of nothing")
+		}
+		require.ErrorContains(t, tries.Err(), "the action is nil")
+	}
+}
+
 func TestDoWithADeadlineStopsInsteadOfWaitingIntoIt(t *testing.T) {
 	clock := looptest.NewClock()
 	a := loop.ToolCall("book_room")

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -58,5 +59,17 @@ func setWithin(f *fault.Failure, err error) {
 		*f = e.Failure()
 	} else {
 		*f = fault.ClassifyError(err).Failure()
+	}
+	complete(f)
+}
+
+// complete fills in what an error says nothing of: it is a failure all the same, and one of either plane.
+func complete(f *fault.Failure) {
+	f.Class = cmp.Or(f.Class, fault.Unknown)
+	if f.Plane == fault.Correction || f.Plane == fault.Transport {
+		return
+	}
+	if f.Plane = fault.Correction; f.Class.InTransport() {
+		f.Plane = fault.Transport
 	}
 }

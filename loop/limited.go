@@ -17,7 +17,12 @@ type LimitedError struct {
 }
 
 // Error is the error's own text.
-func (e *LimitedError) Error() string { return e.Err.Error() }
+func (e *LimitedError) Error() string {
+	if e.Err == nil {
+		return "loop: a LimitedError without an Err"
+	}
+	return e.Err.Error()
+}
 
 // Unwrap returns the error itself.
 func (e *LimitedError) Unwrap() error { return e.Err }
