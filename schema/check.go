@@ -59,10 +59,14 @@ func (s *Schema) checkSlowly(doc []byte) []fault.Issue {
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}
-	return s.checkValue(v)
+	return s.checkValue(v, len(doc))
 }
 
-func (s *Schema) checkValue(v any) []fault.Issue {
+// checkValue has the library check a document of so many bytes.
+func (s *Schema) checkValue(v any, size int) []fault.Issue {
+	if s.forks && exceeds(workFor(size), s.compiled, v) {
+		return []fault.Issue{{Rule: fault.RuleDepth, Expected: tooManyWays, Got: kindOf(v), Source: fault.FromSchema}}
+	}
 	err := s.compiled.Validate(v)
 	if err == nil {
 		return nil

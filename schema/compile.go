@@ -21,6 +21,7 @@ type Schema struct {
 	compiled *jsonschema.Schema
 	judges   map[string]judge
 	program  *node // the fast path; nil where it does not know the schema
+	forks    bool  // the library may look at one value in several ways
 	echo     bool
 	limits   Limits
 	// whole checks by everything a Go type demands, rules that no schema can say included; nil for a raw schema.
@@ -47,8 +48,14 @@ func Compile(doc []byte) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	forks := forks(compiled)
+	if forks {
+		if err := checkWork(compiled); err != nil {
+			return nil, err
+		}
+	}
 	return &Schema{
-		text: compact(doc), tree: tree, compiled: compiled, program: lower(compiled, nil), echo: hasEcho(tree),
+		text: compact(doc), tree: tree, compiled: compiled, program: lower(compiled, nil), forks: forks, echo: hasEcho(tree),
 		limits: DefaultLimits(),
 	}, nil
 }

@@ -43,6 +43,9 @@ func HasProgram(s *Schema) bool { return s.program != nil }
 
 func HasBound[T any](t *Typed[T]) bool { return t.of.bound != nil }
 
+// TooManyWays is what is expected where the library would have too much to do.
+const TooManyWays = tooManyWays
+
 // Told is what the program of a schema says of a document.
 func Told(s *Schema, doc []byte) string {
 	if s.program == nil || len(doc) > s.limits.MaxBytes {

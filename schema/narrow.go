@@ -18,7 +18,8 @@ import (
 type findings struct {
 	schema *Schema // nil for a walk that only decides
 	issues []fault.Issue
-	read   int  // bytes that were read again
+	read   int // bytes that were read again, at the most so many times those of the document
+	most   int
 	lost   bool // the library must judge the whole: it accepts what a node refused, or there are too many issues
 	text   string
 	depth  int
@@ -45,7 +46,10 @@ func (l leg) token(text string) string {
 // finds everything that is wrong. It is false where the library must judge.
 func (s *Schema) find(n *node, text string, lim Limits, to reflect.Value, form *canon.Form) (issues []fault.Issue, sure bool) {
 	w := walk{cursor: cursor{text: text, form: form}, maxDepth: lim.MaxDepth}
-	w.found.schema, w.found.text = s, text
+	w.found.schema, w.found.text, w.found.most = s, text, 2
+	if s.forks {
+		w.found.most = lim.MaxDepth
+	}
 	if w.run(n, to) != good || w.found.lost {
 		return nil, false
 	}
@@ -141,10 +145,13 @@ func (f *findings) refuse(n *node, value any, mark int) verdict {
 }
 
 // refuse is the same for an object or an array, as it is written.
-func (w *walk) refuse(n *node, text string, mark int) verdict {
-	value, ok := w.part(text)
+func (w *walk) refuse(n *node, start, mark int) verdict {
+	value, ok := w.part(w.text[start:w.at])
 	if !ok {
 		return unsure
+	}
+	if w.found.schema.forks && exceeds(workFor(w.at-start), n.whole, value) {
+		return w.refuseNearest(n, value, start, mark)
 	}
 	told := w.found.refuse(n, value, mark)
 	w.found.settle(n, misfitNone, mark)
@@ -188,7 +195,7 @@ func kindIn(text string) kinds {
 // document twice over, the library had better judge the whole.
 func (w *walk) part(text string) (any, bool) {
 	w.found.read += len(text)
-	if w.found.read > 2*len(w.text) {
+	if w.found.read > w.found.most*len(w.text) {
 		return nil, false
 	}
 	value, issue := read([]byte(text), Limits{MaxBytes: len(text), MaxDepth: maxMaxDepth})

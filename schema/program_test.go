@@ -45,6 +45,9 @@ func sameWhenRead(t require.TestingT, b bridged, doc []byte, wanted []fault.Issu
 // sameVerdict holds the program of a schema to the library.
 func sameVerdict(t require.TestingT, s *schema.Schema, doc []byte) []fault.Issue {
 	want := schema.CheckSlowly(s, doc)
+	if len(want) == 1 && want[0].Expected == schema.TooManyWays {
+		return want // nobody has asked the library
+	}
 	told := schema.Told(s, doc)
 	if told != "unsure" {
 		require.Equal(t, len(want) == 0, told == "good", "the program says %s, the library %v\n%s\n%s", told, want, s.JSON(), doc)

@@ -15,28 +15,35 @@ import (
 //
 //   - alternatives that each fail by one thing at this very place are joined: "string or null"
 //   - alternatives for another kind of value, or another constant, are set aside; if one is left, its issues are the answer
-//   - else the nearest alternative is explained (no wrong constant, then fewest issues, then deepest, then first), and one
-//     more issue says that there are others
+//   - else the nearest alternative is explained (no wrong constant and fewest issues by what lies right here, then by what lies
+//     deeper; then deepest, then first), and one more issue says that there are others, unless nothing right here is wrong by it alone
 func (x explainer) reduce(e *jsonschema.ValidationError, rule string) []fault.Issue {
 	here := pointerOf(e.InstanceLocation)
-	branches := make([][]fault.Issue, 0, len(e.Causes))
+	all := make([][]fault.Issue, 0, len(e.Causes))
 	for _, c := range e.Causes {
-		branches = append(branches, fault.SortIssues(x.flatten(c)))
+		all = append(all, fault.SortIssues(x.flatten(c)))
 	}
-	if joined, ok := join(branches, here, rule); ok {
+	if joined, ok := join(all, here, rule); ok {
 		return []fault.Issue{joined}
 	}
-	near := slices.DeleteFunc(slices.Clone(branches), func(b []fault.Issue) bool { return isForeign(b, here) })
+	near := branchesNear(all, here)
 	if len(near) == 1 {
-		return near[0]
+		return near[0].all
 	}
-	if len(near) == 0 {
-		near = branches
+	best, settled := nearest(near)
+	if settled {
+		return best.all
 	}
-	best := slices.MinFunc(near, compareBranches)
-	others := x.issue(e.InstanceLocation, rule, "a value that fits one of "+strconv.Itoa(len(branches))+" alternatives")
-	return append(slices.Clone(best), others)
+	return append(slices.Clone(best.all), x.issue(e.InstanceLocation, rule, others(len(all))))
 }
+
+const fitsOneOf = "a value that fits one of "
+
+// others says that there are so many alternatives.
+func others(number int) string { return fitsOneOf + strconv.Itoa(number) + " alternatives" }
+
+// tellsOthers reports whether an issue says no more than that there are alternatives.
+func tellsOthers(i fault.Issue) bool { return strings.HasPrefix(i.Expected, fitsOneOf) }
 
 // join makes one issue of branches that each fail by one thing at the place itself.
 func join(branches [][]fault.Issue, here, rule string) (fault.Issue, bool) {
@@ -79,11 +86,56 @@ func isForeign(branch []fault.Issue, here string) bool {
 	return slices.Contains([]string{"type", "const", "isdefault"}, branch[0].Rule)
 }
 
-func compareBranches(a, b []fault.Issue) int {
+// branch is an alternative by its place among all, and what is wrong by it: of that, right is what lies right at the place itself,
+// which tells whether the branch was meant.
+type branch struct {
+	at         int
+	all, right []fault.Issue
+}
+
+// branchesNear are those that are not for another kind of value altogether; all where there are none.
+func branchesNear(all [][]fault.Issue, here string) []branch {
+	var near, far []branch
+	for n, issues := range all {
+		if b := newBranch(n, issues, here); isForeign(issues, here) {
+			far = append(far, b)
+		} else {
+			near = append(near, b)
+		}
+	}
+	if near == nil {
+		return far
+	}
+	return near
+}
+
+func newBranch(at int, all []fault.Issue, here string) branch {
+	right := slices.DeleteFunc(slices.Clone(all), func(i fault.Issue) bool {
+		depth := strings.Count(i.Pointer[len(here):], "/")
+		return depth > 1 || depth == 1 && tellsOthers(i)
+	})
+	return branch{at, all, right}
+}
+
+// nearest is the branch that is nearest to a value. It is settled where the value right at the place fits it and no other.
+func nearest(of []branch) (best branch, settled bool) {
+	best = slices.MinFunc(of, branch.compare)
+	fitting := 0
+	for _, b := range of {
+		if len(b.right) == 0 {
+			fitting++
+		}
+	}
+	return best, fitting == 1 && len(best.right) == 0
+}
+
+func (a branch) compare(b branch) int {
 	return cmp.Or(
-		cmp.Compare(wrongConstants(a), wrongConstants(b)),
-		cmp.Compare(len(a), len(b)),
-		cmp.Compare(deepest(b), deepest(a)),
+		cmp.Compare(wrongConstants(a.right), wrongConstants(b.right)),
+		cmp.Compare(len(a.right), len(b.right)),
+		cmp.Compare(wrongConstants(a.all), wrongConstants(b.all)),
+		cmp.Compare(len(a.all), len(b.all)),
+		cmp.Compare(deepest(b.all), deepest(a.all)),
 	)
 }
 

@@ -15,6 +15,15 @@ type walk struct {
 	cursor
 	depth, maxDepth int
 	found           findings // once there is a fault in it, nothing more is put into variables
+	within          bool     // a branch
+	asked           map[question]verdict
+	flat            int // the depth from which on it does not look into what it finds; 0 for none
+}
+
+// question is what a branch says of the container that begins at an offset.
+type question struct {
+	branch *node
+	start  int
 }
 
 // decide holds a document to a program, and puts its value into a variable where the program is bound to its type. It stops at the
@@ -137,12 +146,15 @@ func (w *walk) container(n *node, to reflect.Value, kind kinds) verdict {
 	case !fits:
 		n, to = n.unfit(), reflect.Value{}
 	}
+	if w.flat > 0 && w.depth >= w.flat && fits {
+		n, to = anything, reflect.Value{}
+	}
 	told := w.inside(n, to, kind)
 	if told == good && n.more != nil {
 		told = w.ask(n.more, start)
 	}
 	if told == bad && w.found.asked() {
-		return w.refuse(n, w.text[start:w.at], mark)
+		return w.refuse(n, start, mark)
 	}
 	if told == good && n.bind.kind == bindOther && !w.found.any() {
 		return decode(w.text[start:w.at], to)
@@ -175,10 +187,30 @@ func (w *walk) inside(n *node, to reflect.Value, kind kinds) verdict {
 
 // ask holds the container that begins at start to each branch, only deciding.
 func (w *walk) ask(b *branches, start int) verdict {
-	return b.judge(func(n *node) verdict {
-		again := walk{cursor: cursor{text: w.text, at: start}, depth: w.depth, maxDepth: w.maxDepth}
-		return again.value(n, reflect.Value{})
-	})
+	return b.judge(func(n *node) verdict { return w.branch(n, start) })
+}
+
+// branch is the answer of one. Within a branch it is remembered: alternatives that lead back to themselves ask once for each way there.
+func (w *walk) branch(n *node, start int) verdict {
+	q := question{n, start}
+	if told, known := w.asked[q]; known {
+		return told
+	}
+	again := w.again(start)
+	again.within = true
+	told := again.value(n, reflect.Value{})
+	if w.asked = again.asked; w.within {
+		if w.asked == nil {
+			w.asked = map[question]verdict{}
+		}
+		w.asked[q] = told
+	}
+	return told
+}
+
+// again is a walk that begins once more at an offset, and only decides.
+func (w *walk) again(start int) walk {
+	return walk{cursor: cursor{text: w.text, at: start}, depth: w.depth, maxDepth: w.maxDepth, asked: w.asked, flat: w.flat}
 }
 
 func (w *walk) array(n *node, to reflect.Value) verdict {

@@ -1,0 +1,79 @@
+package schema
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/retake-go/retake/fault"
+)
+
+// tooManyWays is expected where what is wrong cannot be said in little time.
+const tooManyWays = "a value with less nesting, for there are too many ways to read this one"
+
+// refuseNearest explains, in the library's place, a container that begins at start and that the library would look at too often: by
+// what the node itself found in it, or else by the nearest of the alternatives that refuse it. It says what [explainer.reduce] would,
+// but that alternatives are compared by what lies right in the container alone.
+func (w *walk) refuseNearest(n *node, value any, start, mark int) verdict {
+	f := &w.found
+	if len(f.issues) > mark {
+		return when(!f.lost).orUnsure()
+	}
+	issue := fault.Issue{Pointer: pointerOf(f.place()), Rule: fault.RuleDepth, Expected: tooManyWays, Got: kindOf(value), Source: fault.FromSchema}
+	rule, list := w.refusing(n.more, start)
+	if len(list) > 0 {
+		near := w.branchesNear(list, start, issue.Pointer)
+		best, settled := nearest(near)
+		if told := w.explainBy(list[best.at], start); told != good {
+			return told
+		}
+		if (settled || len(near) == 1) && len(f.issues) > mark {
+			return when(!f.lost).orUnsure()
+		}
+		issue.Rule, issue.Expected = rule, others(len(list))
+	}
+	f.tell(issue)
+	return when(!f.lost).orUnsure()
+}
+
+// refusing are the branches that refuse the container, and the keyword that they stand under.
+func (w *walk) refusing(b *branches, start int) (rule string, list []*node) {
+	if b == nil {
+		return "", nil
+	}
+	for n := range b.all {
+		if w.branch(b.all[n], start) == bad {
+			return "allOf", b.all[n : n+1]
+		}
+	}
+	takes := func(n *node) bool { return w.branch(n, start) != bad }
+	switch {
+	case len(b.any) > 0 && !slices.ContainsFunc(b.any, takes):
+		return "anyOf", b.any
+	case len(b.one) > 0 && !slices.ContainsFunc(b.one, takes):
+		return "oneOf", b.one
+	}
+	return "", nil
+}
+
+// branchesNear are branches by what is wrong by them right in the container that begins at start.
+func (w *walk) branchesNear(list []*node, start int, here string) []branch {
+	all := make([][]fault.Issue, 0, len(list))
+	for _, n := range list {
+		again := w.again(start)
+		again.flat, again.asked = w.depth+1, nil
+		again.found = w.found
+		again.found.issues = nil
+		again.value(n, reflect.Value{})
+		all = append(all, fault.SortIssues(again.found.issues))
+	}
+	return branchesNear(all, here)
+}
+
+// explainBy tells what is wrong by a branch.
+func (w *walk) explainBy(n *node, start int) verdict {
+	again := w.again(start)
+	again.found = w.found
+	told := again.value(n, reflect.Value{})
+	w.found, w.asked = again.found, again.asked
+	return told
+}

@@ -1,0 +1,165 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// The library looks at what lies below a value once for each way there: where alternatives lead back to themselves, that is 2 to the
+// power of the depth. So what it would do is counted first, in little time, and it is not asked to do too much.
+
+// freeWork is how many looks at a value the library may take at any document, workPerByte how many more for each byte of it.
+const (
+	freeWork    = 50_000
+	workPerByte = 4
+)
+
+func workFor(bytes int) int { return freeWork + workPerByte*bytes }
+
+// single are the keywords of schemas that look at a value, and at each within it, once.
+var single = slices.DeleteFunc(append([]string{"MultipleOf"}, known...), func(keyword string) bool {
+	return slices.Contains([]string{"Ref", "Not", "AllOf", "AnyOf", "OneOf", "If", "Then", "Else"}, keyword)
+})
+
+// forks reports whether a schema may look at one value in several ways.
+func forks(root *jsonschema.Schema) bool {
+	found := false
+	eachSchema(root, func(s *jsonschema.Schema) {
+		leads := s.Ref != nil && (s.DraftVersion < 2019 || holdsOnly(s, "Ref"))
+		found = found || !leads && !isNullable(s) && !holdsOnly(s, single...)
+	})
+	return found
+}
+
+// checkWork refuses a schema that looks at a mere number too often.
+func checkWork(root *jsonschema.Schema) error {
+	var err error
+	eachSchema(root, func(s *jsonschema.Schema) {
+		if err == nil && exceeds(freeWork, s, nil) {
+			err = fmt.Errorf("schema: %s: alternatives within alternatives come to more than %d: want fewer", cmp.Or(strings.TrimPrefix(s.Location, baseURL+"#"), "(whole)"), freeWork)
+		}
+	})
+	return err
+}
+
+// work counts the looks at values that the library takes at the most, up to a number.
+type work struct {
+	most    int
+	counted map[look]int
+}
+
+// look is a schema that judges an object or an array, which is known by its address; 0 stands for all other values.
+type look struct {
+	schema *jsonschema.Schema
+	value  uintptr
+}
+
+// exceeds reports whether judging v takes more than so many looks.
+func exceeds(most int, s *jsonschema.Schema, v any) bool {
+	w := work{most: most, counted: map[look]int{}}
+	return w.of(s, v) > most
+}
+
+// of is at most one more than what is counted up to.
+func (w *work) of(s *jsonschema.Schema, v any) int {
+	if s == nil {
+		return 0
+	}
+	at := look{schema: s}
+	switch v := v.(type) {
+	case map[string]any:
+		at.value = reflect.ValueOf(v).Pointer()
+	case []any:
+		if len(v) > 0 {
+			at.value = reflect.ValueOf(v).Pointer()
+		}
+	}
+	if n, known := w.counted[at]; known {
+		return n
+	}
+	w.counted[at] = 0 // a schema that asks about the same value by way of itself is not asked again
+	n := 1 + w.same(s, v)
+	switch v := v.(type) {
+	case map[string]any:
+		n += w.members(s, v)
+	case []any:
+		n += w.items(s, v)
+	}
+	n = min(n, w.most+1)
+	w.counted[at] = n
+	return n
+}
+
+// same counts what schemas within s look at the same value.
+func (w *work) same(s *jsonschema.Schema, v any) int {
+	n := w.of(s.Ref, v) + w.of(s.RecursiveRef, v) + w.of(s.Not, v) + w.of(s.If, v) + max(w.of(s.Then, v), w.of(s.Else, v))
+	if s.DynamicRef != nil {
+		n += w.of(s.DynamicRef.Ref, v)
+	}
+	for _, list := range [...][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf} {
+		for _, sub := range list {
+			n = min(n+w.of(sub, v), w.most)
+		}
+	}
+	return n
+}
+
+func (w *work) members(s *jsonschema.Schema, v map[string]any) int {
+	n := 0
+	rest, _ := s.AdditionalProperties.(*jsonschema.Schema)
+	for name, value := range v {
+		sub, named := s.Properties[name]
+		n += w.of(sub, value) + w.of(s.DependentSchemas[name], v)
+		for pattern, sub := range s.PatternProperties {
+			if pattern.MatchString(name) {
+				n, named = n+w.of(sub, value), true
+			}
+		}
+		switch {
+		case named:
+		case rest != nil:
+			n += w.of(rest, value)
+		default:
+			n += w.of(s.UnevaluatedProperties, value)
+		}
+		if sub, ok := s.Dependencies[name].(*jsonschema.Schema); ok {
+			n += w.of(sub, v)
+		}
+		for _, e := range s.Extensions {
+			if names, ok := e.(memberNames); ok {
+				n += w.of(names.names, name)
+			}
+		}
+		n = min(n, w.most)
+	}
+	return n
+}
+
+func (w *work) items(s *jsonschema.Schema, v []any) int {
+	first, each := s.PrefixItems, s.Items2020
+	switch items := s.Items.(type) {
+	case []*jsonschema.Schema:
+		first = items
+		each, _ = s.AdditionalItems.(*jsonschema.Schema)
+	case *jsonschema.Schema:
+		each = items
+	}
+	n := 0
+	for i, item := range v {
+		switch {
+		case i < len(first):
+			n += w.of(first[i], item)
+		case each != nil:
+			n += w.of(each, item)
+		default:
+			n += w.of(s.UnevaluatedItems, item)
+		}
+		n = min(n+w.of(s.Contains, item), w.most)
+	}
+	return n
+}

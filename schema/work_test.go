@@ -1,0 +1,100 @@
+package schema_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/schema"
+)
+
+// expressions are what tools that take filters or formulas have: alternatives that lead back to themselves. The keyword is anyOf or
+// oneOf.
+func expressions(t *testing.T, keyword string) *schema.Schema {
+	two := func(op string) string {
+		return `{"type": "object", "required": ["op", "left", "right"], "additionalProperties": false, "properties": {"op": {"const": "` + op +
+			`"}, "left": {"$ref": "#/$defs/e"}, "right": {"$ref": "#/$defs/e"}}}`
+	}
+	return compile(t, `{"$ref": "#/$defs/e", "$defs": {"e": {"`+keyword+`": [`+two("and")+`,`+two("or")+`,
+		{"type": "object", "required": ["op", "of"], "additionalProperties": false, "properties": {"op": {"const": "not"}, "of": {"$ref": "#/$defs/e"}}},
+		{"type": "object", "required": ["field"], "additionalProperties": false, "properties": {"field": {"type": "string"}}}]}}}`)
+}
+
+// nested is a chain of so many operators with an expression at its end.
+func nested(n int, end string) []byte {
+	return []byte(strings.Repeat(`{"op":"or","left":{"field":"a"},"right":`, n) + end + strings.Repeat("}", n))
+}
+
+// What is wrong is told in the same words however deep it lies. From a depth of seven on the library would have too much to do: at a
+// depth of 60 it would take years.
+func TestAlternativesThatLeadBackAreJudgedInTime(t *testing.T) {
+	for end, want := range map[string][]string{
+		`{"field":1}`: {
+			": expected a value that fits one of 4 alternatives, got object", "field: expected string, got integer",
+		},
+		`{"op":"not","of":{"fields":"x"}}`: {
+			"of: expected a value that fits one of 4 alternatives, got object", "of/field: required, expected string",
+			"of/fields: expected no member of this name (allowed: field), got string",
+		},
+		`{"op":"and","left":{"field":"b"}}`: {
+			": expected a value that fits one of 4 alternatives, got object",
+			"right: required, expected object (members: left, op, right), object (members: of, op) or object (member: field)",
+		},
+	} {
+		for _, keyword := range []string{"anyOf", "oneOf"} {
+			s := expressions(t, keyword)
+			for depth := 1; depth <= 9; depth++ {
+				assert.Equal(t, want, within(s.Check(nested(depth, end)), strings.Repeat("/right", depth)), "depth %d", depth)
+			}
+		}
+	}
+	s := expressions(t, "oneOf")
+	assert.Empty(t, s.Check(nested(60, `{"field":"b"}`)))
+	assert.Equal(t, []string{"(whole): expected " + schema.TooManyWays + ", got object [depth schema]"}, lines(s.Check(nested(60, `{"field":1}`))))
+}
+
+// within are issues as they are told, each by its way from a place.
+func within(issues []fault.Issue, place string) []string {
+	var all []string
+	for _, i := range issues {
+		i.Pointer = strings.TrimPrefix(i.Pointer, place)
+		all = append(all, strings.TrimPrefix(i.String(), "(whole)"))
+	}
+	return all
+}
+
+// What a program does not know the library alone can judge: where that would take too long, it is not asked.
+func TestTheLibraryIsNotAskedTooMuch(t *testing.T) {
+	s := compile(t, `{"$ref": "#/$defs/e", "$defs": {"e": {"oneOf": [
+		{"required": ["a"], "patternProperties": {"^next$": {"$ref": "#/$defs/e"}}}, {"required": ["b"], "properties": {"next": {"$ref": "#/$defs/e"}}},
+		{"items": {"$ref": "#/$defs/e"}, "contains": {"$ref": "#/$defs/e"}, "type": "array"}]}}}`)
+	require.False(t, schema.HasProgram(s))
+	chain := func(n int) []byte {
+		return []byte(strings.Repeat(`{"a":1,"next":`, n) + `{"b":2}` + strings.Repeat("}", n))
+	}
+	assert.Empty(t, s.Check(chain(8)))
+	tooMany := []string{"(whole): expected " + schema.TooManyWays}
+	assert.Equal(t, tooMany, cut(s.Check(chain(40))))
+	assert.Equal(t, tooMany, cut(s.Check([]byte(strings.Repeat("[", 40)+strings.Repeat("]", 40)))))
+}
+
+func cut(issues []fault.Issue) []string {
+	var all []string
+	for _, i := range issues {
+		all = append(all, fault.Issue{Pointer: i.Pointer, Rule: i.Rule, Expected: i.Expected}.String())
+	}
+	return all
+}
+
+func TestASchemaOfTooManyWaysIsRefused(t *testing.T) {
+	var defs []string
+	for n := range 60 {
+		defs = append(defs, fmt.Sprintf(`"d%d": {"anyOf": [{"$ref": "#/$defs/d%d"}, {"$ref": "#/$defs/d%d"}]}`, n, n+1, n+1))
+	}
+	_, err := schema.Compile([]byte(`{"$ref": "#/$defs/d0", "$defs": {` + strings.Join(defs, ",") + `, "d60": {"type": "null"}}}`))
+	require.EqualError(t, err, "schema: (whole): alternatives within alternatives come to more than 50000: want fewer")
+}
