@@ -1,10 +1,14 @@
 package canon
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
 
 // AppendString appends a string in canonical form; where it is not UTF-8, and has no such form, dst is returned and ok is false.
 func AppendString(dst []byte, s string) (to []byte, ok bool) {
-	if isPlain(s) {
+	if IsPlain(s) {
 		return append(append(append(dst, '"'), s...), '"'), true
 	}
 	if !utf8.ValidString(s) {
@@ -16,15 +20,30 @@ func AppendString(dst []byte, s string) (to []byte, ok bool) {
 // appendQuoted is [AppendString] of UTF-8.
 func appendQuoted[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
-	for n := PlainRun(s); n < len(s); n = PlainRun(s) {
-		dst = appendEscape(append(dst, s[:n]...), s[n])
+	for len(s) >= 8 {
+		word := eight(s)
+		dst = binary.LittleEndian.AppendUint64(dst, word)
+		stops := stopsIn(word)
+		if stops == 0 {
+			s = s[8:]
+			continue
+		}
+		n := bits.TrailingZeros64(stops) / 8
+		dst = appendEscape(dst[:len(dst)-8+n], s[n])
 		s = s[n+1:]
 	}
-	return append(append(dst, s...), '"')
+	for n := range len(s) {
+		if c := s[n]; c < ' ' || c == '"' || c == '\\' {
+			dst = appendEscape(dst, c)
+		} else {
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
 }
 
 // shortEscapes has the letter after the backslash for what has an escape of two characters.
-var shortEscapes = [utf8.RuneSelf]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
+var shortEscapes = [256]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
 
 func appendEscape(dst []byte, c byte) []byte {
 	if short := shortEscapes[c]; short != 0 {
@@ -36,6 +55,9 @@ func appendEscape(dst []byte, c byte) []byte {
 
 // AppendJSON appends the canonical form of one JSON text; ok is false where [JSON] refuses it.
 func AppendJSON(dst, raw []byte) (to []byte, ok bool) {
+	if isCanonical(raw) {
+		return append(dst, raw...), true
+	}
 	if to, ok = quickly(dst, raw); ok {
 		return to, true
 	}

@@ -111,7 +111,7 @@ func (f *Form) Name(from, to int) {
 
 func (f *Form) name(from, to int) {
 	name := f.in[from+1 : to-1]
-	f.odd = f.odd || !isPlain(name)
+	f.odd = f.odd || !IsPlain(name)
 	f.members = append(f.members, written{name: from + 1, from: f.place(from), begins: beginning(name)})
 }
 

@@ -20,20 +20,26 @@ func PlainRun[T string | []byte](s T) int {
 	return n
 }
 
-// isPlain reports whether all of s is ASCII that stands for itself in a JSON string.
-func isPlain[T string | []byte](s T) bool {
-	for ; len(s) >= 8; s = s[8:] {
-		if word := eight(s); stopsIn(word)|word&eachHigh != 0 {
+// IsPlain reports whether all of s is ASCII that stands for itself in a JSON string.
+func IsPlain[T string | []byte](s T) bool {
+	last := len(s) - 8
+	if last < 0 {
+		for n := range len(s) {
+			if c := s[n]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+				return false
+			}
+		}
+		return true
+	}
+	for n := 0; n < last; n += 8 {
+		if !arePlain(eight(s[n:])) {
 			return false
 		}
 	}
-	for n := range len(s) {
-		if c := s[n]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
+	return arePlain(eight(s[last:]))
 }
+
+func arePlain(word uint64) bool { return stopsIn(word)|word&eachHigh == 0 }
 
 const (
 	eachLow  = 0x0101010101010101

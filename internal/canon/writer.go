@@ -91,51 +91,18 @@ func (w *writer) value(depth int) bool {
 	case '[':
 		return depth < quickDepth && w.array(depth+1)
 	case '"':
-		return w.str()
-	case 't':
-		return w.word("true")
-	case 'f':
-		return w.word("false")
-	case 'n':
-		return w.word("null")
+		return w.stands(stringEnd(w.in, w.at)) || w.escaped()
 	}
-	return w.number()
+	return w.stands(valueEnd(w.in, w.at, depth))
 }
 
-func (w *writer) word(word string) bool {
-	end := w.at + len(word)
-	if end > len(w.in) || string(w.in[w.at:end]) != word {
+// stands writes a value as it stands, up to where it ends.
+func (w *writer) stands(end int) bool {
+	if end == nowhere {
 		return false
 	}
 	w.at = end
 	return true
-}
-
-// str writes a string.
-func (w *writer) str() bool {
-	for end := w.at + 1; ; end += 2 {
-		end += PlainRun(w.in[end:])
-		switch {
-		case end == len(w.in):
-			return false
-		case w.in[end] == '"':
-			w.at = end + 1
-			return true
-		case w.in[end] != '\\':
-			return false
-		case end+1 == len(w.in) || !isShort(w.in[end+1]):
-			return w.escaped()
-		}
-	}
-}
-
-// isShort reports whether a backslash and the letter are the shortest escape of something.
-func isShort(c byte) bool {
-	switch c {
-	case '"', '\\', 'b', 'f', 'n', 'r', 't':
-		return true
-	}
-	return false
 }
 
 // escaped writes a string some of whose escapes may not be the shortest.
@@ -153,43 +120,6 @@ func (w *writer) escaped() bool {
 	w.out = appendQuoted(w.out, text)
 	w.at, w.done = end+1, end+1
 	return true
-}
-
-// number writes a number as it stands.
-func (w *writer) number() bool {
-	end := w.at
-	if end < len(w.in) && w.in[end] == '-' {
-		end++
-	}
-	first := end
-	if end = digits(w.in, end); end == first || end > first+1 && w.in[first] == '0' {
-		return false
-	}
-	if end < len(w.in) && w.in[end] == '.' {
-		first = end + 1
-		if end = digits(w.in, first); end == first {
-			return false
-		}
-	}
-	if end < len(w.in) && w.in[end]|0x20 == 'e' {
-		if end++; end < len(w.in) && (w.in[end] == '+' || w.in[end] == '-') {
-			end++
-		}
-		first = end
-		if end = digits(w.in, first); end == first {
-			return false
-		}
-	}
-	w.at = end
-	return true
-}
-
-// digits returns the offset of the first byte at or after i that is no digit.
-func digits(b []byte, i int) int {
-	for i < len(b) && b[i]-'0' <= 9 {
-		i++
-	}
-	return i
 }
 
 // next steps over a comma, or over the bracket that ends an array or an object; ok is false where neither stands there.
