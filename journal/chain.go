@@ -2,7 +2,8 @@ package journal
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/binary"
+	"slices"
 )
 
 // hashLen is the length of a hash in hex: 128 bits.
@@ -32,8 +33,21 @@ func (h hash) nextIn(line []byte) hash {
 // hashOf is the hash of a hash and the record after it.
 func hashOf(text []byte) (h hash) {
 	sum := sha256.Sum256(text)
-	hex.Encode(h[:], sum[:hashLen/2])
+	for n := 0; n < hashLen; n += 8 {
+		binary.LittleEndian.PutUint64(h[n:], digitsOf(binary.LittleEndian.Uint32(sum[n/2:])))
+	}
 	return h
+}
+
+// digitsOf writes four bytes in hex, the lowest first: eight digits side by side.
+func digitsOf(four uint32) uint64 {
+	const each = 0x0101010101010101
+	pair := uint64(four) | uint64(four)<<16
+	pair &= 0x0000ffff0000ffff
+	pair = (pair | pair<<8) & 0x00ff00ff00ff00ff
+	digits := (pair>>4 | pair<<8) & (0x0f * each)
+	letters := (digits + (0x10-10)*each) >> 4 & each
+	return digits + '0'*each + ('a'-10-'0')*letters
 }
 
 func (h hash) String() string { return string(h[:]) }
@@ -53,10 +67,7 @@ func appendLine(to []byte, h hash, raw []byte) []byte {
 }
 
 // beginLine appends the place of what stands before a record in a line.
-func beginLine(to []byte) []byte {
-	var before [rawStart]byte
-	return append(to, before[:]...)
-}
+func beginLine(to []byte) []byte { return slices.Grow(to, rawStart)[:len(to)+rawStart] }
 
 // endLine ends the line that begins at from, and whose record was written after its beginning; it returns the hash.
 func (h hash) endLine(to []byte, from int) ([]byte, hash) {

@@ -84,8 +84,8 @@ func (d *digester) say(said []message.Message) error {
 // said appends a message as [canon.Marshal] writes it, digests in the place of its pieces.
 func (w *writer) said(m *message.Message) error {
 	w.odd = false
-	writeMessage(w, m)
-	if w.b = w.b[:len(w.b)-1]; !w.odd {
+	b := writeMessage(w, w.b, m)
+	if w.b = b[:len(b)-1]; !w.odd {
 		return nil
 	}
 	// Another text is not UTF-8: the library says which.

@@ -295,9 +295,9 @@ const mostDepth = 64
 
 // canonical is a copy of a value, if it is one in canonical form.
 func (s *scanner) canonical(value []byte) json.RawMessage {
-	text, ok := canon.AppendJSON(nil, value)
+	text, ok := canon.AppendJSON(make([]byte, 0, len(value)), value)
 	if s.lost = s.lost || !ok || !bytes.Equal(text, value); s.lost {
 		return nil
 	}
-	return slices.Clip(bytes.Clone(value))
+	return slices.Clip(text)
 }

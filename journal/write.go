@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"slices"
+
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
@@ -35,9 +37,7 @@ func (w *writer) event(e *Event) error {
 // eventQuickly appends the record of an event; false where the library has to write it.
 func (w *writer) eventQuickly(e *Event) bool {
 	w.odd = false
-	w.open("")
-	writeEvent(w, keyEvent, e)
-	return w.whole()
+	return w.whole(writeEvent(w, append(w.b, '{'), keyEvent+"{", e))
 }
 
 // decision appends the record of a decision. Where t is not nil it hears it, and the digest of the prompt is what t says.
@@ -58,15 +58,13 @@ func (w *writer) decision(d *Decision, t *talk) error {
 // decisionQuickly is eventQuickly for a decision.
 func (w *writer) decisionQuickly(d *Decision, t *talk) bool {
 	w.odd = false
-	w.open("")
-	writeDecision(w, keyDecision, d, t)
-	return w.whole()
+	return w.whole(writeDecision(w, append(w.b, '{'), keyDecision+"{", d, t))
 }
 
-// whole ends a record; it reports whether it is written as it should be.
-func (w *writer) whole() bool {
-	w.close()
-	w.b = w.b[:len(w.b)-1]
+// whole ends a record, with which b ends; it reports whether it is written as it should be.
+func (w *writer) whole(b []byte) bool {
+	b = closed(b, '}')
+	w.b = b[:len(b)-1]
 	return !w.odd
 }
 
@@ -84,254 +82,267 @@ const (
 	keyDecision = `"` + kindDecision + `":`
 )
 
-func writeEvent(w *writer, key string, e *Event) {
+func writeEvent(w *writer, b []byte, key string, e *Event) []byte {
 	w.odd = w.odd || e.Adjust != nil
-	w.open(key)
-	w.time(`"at":`, e.At)
-	writeFailure(w, `"failure":`, e.Failure)
-	w.str(`"kind":`, string(e.Kind))
-	writeMessages(w, `"messages":`, e.Messages)
-	writePlan(w, `"plan":`, e.Plan)
-	writeReduced(w, `"reduced":`, e.Reduced)
-	writeReply(w, `"reply":`, e.Reply)
-	w.strIf(`"system":`, e.System)
-	writeToolEnd(w, `"tool":`, e.Tool)
-	writeTry(w, `"try":`, e.Try)
-	w.close()
+	b = append(b, key...)
+	b = w.time(b, `"at":"`, e.At)
+	b = writeFailure(w, b, `"failure":{`, e.Failure)
+	b = w.str(b, `"kind":"`, string(e.Kind))
+	b = writeMessages(w, b, `"messages":[`, e.Messages)
+	b = writePlan(w, b, `"plan":{`, e.Plan)
+	b = writeReduced(w, b, `"reduced":{`, e.Reduced)
+	b = writeReply(w, b, `"reply":{`, e.Reply)
+	b = w.strIf(b, `"system":"`, e.System)
+	b = writeToolEnd(w, b, `"tool":{`, e.Tool)
+	b = writeTry(w, b, `"try":{`, e.Try)
+	return closed(b, '}')
 }
 
-func writeFailure(w *writer, key string, f *fault.Failure) {
+func writeFailure(w *writer, b []byte, key string, f *fault.Failure) []byte {
 	if f == nil {
-		return
+		return b
 	}
-	w.open(key)
-	w.str(`"class":`, string(f.Class))
-	w.flagIf(`"final":`, f.Final)
-	writeIssues(w, `"issues":`, f.Issues)
-	w.strIf(`"message":`, f.Message)
-	w.str(`"plane":`, string(f.Plane))
-	w.numIf(`"retry_after_ns":`, int64(f.RetryAfter))
-	w.strIf(`"tool":`, f.Tool)
-	w.close()
+	b = append(b, key...)
+	b = w.str(b, `"class":"`, string(f.Class))
+	b = w.flagIf(b, `"final":`, f.Final)
+	b = writeIssues(w, b, `"issues":[`, f.Issues)
+	b = w.strIf(b, `"message":"`, f.Message)
+	b = w.str(b, `"plane":"`, string(f.Plane))
+	b = w.numIf(b, `"retry_after_ns":`, int64(f.RetryAfter))
+	b = w.strIf(b, `"tool":"`, f.Tool)
+	return closed(b, '}')
 }
 
-func writeIssues(w *writer, key string, issues []fault.Issue) {
-	if !w.listIf(key, len(issues)) {
-		return
+func writeIssues(w *writer, b []byte, key string, issues []fault.Issue) []byte {
+	if len(issues) == 0 {
+		return b
+	}
+	b = append(b, key...)
+	from := len(b)
+	if slices.Equal(issues, w.issues) {
+		return w.issuesAt.again(b)
 	}
 	for n := range issues {
 		i := &issues[n]
-		w.open("")
-		w.str(`"expected":`, i.Expected)
-		w.str(`"got":`, string(i.Got))
-		w.str(`"pointer":`, i.Pointer)
-		w.str(`"rule":`, i.Rule)
-		w.str(`"source":`, string(i.Source))
-		w.strIf(`"value":`, i.Value)
-		w.close()
+		b = append(b, '{')
+		b = w.str(b, `"expected":"`, i.Expected)
+		b = w.str(b, `"got":"`, string(i.Got))
+		b = w.str(b, `"pointer":"`, i.Pointer)
+		b = w.str(b, `"rule":"`, i.Rule)
+		b = w.str(b, `"source":"`, string(i.Source))
+		b = w.strIf(b, `"value":"`, i.Value)
+		b = closed(b, '}')
 	}
-	w.closeList()
+	b = closed(b, ']')
+	w.issues, w.issuesAt = issues, span{from, len(b) - len(",")}
+	return b
 }
 
-func writeMessages(w *writer, key string, all []message.Message) {
-	if !w.listIf(key, len(all)) {
-		return
+func writeMessages(w *writer, b []byte, key string, all []message.Message) []byte {
+	if len(all) == 0 {
+		return b
 	}
+	b = append(b, key...)
 	for n := range all {
-		writeMessage(w, &all[n])
+		b = writeMessage(w, b, &all[n])
 	}
-	w.closeList()
+	return closed(b, ']')
 }
 
-func writeMessage(w *writer, m *message.Message) {
-	w.open("")
-	w.strIf(`"call_id":`, m.CallID)
-	writeProposals(w, `"calls":`, m.Calls)
-	w.flagIf(`"is_error":`, m.IsError)
-	w.strIf(`"name":`, m.Name)
-	w.pieceIf(`"opaque":`, m.Opaque)
-	w.str(`"role":`, string(m.Role))
-	w.pieceIf(`"text":`, m.Text)
-	w.close()
+func writeMessage(w *writer, b []byte, m *message.Message) []byte {
+	b = append(b, '{')
+	b = w.strIf(b, `"call_id":"`, m.CallID)
+	b = writeProposals(w, b, `"calls":[`, m.Calls)
+	b = w.flagIf(b, `"is_error":`, m.IsError)
+	b = w.strIf(b, `"name":"`, m.Name)
+	b = w.pieceIf(b, `"opaque":"`, m.Opaque)
+	b = w.str(b, `"role":"`, string(m.Role))
+	b = w.pieceIf(b, `"text":"`, m.Text)
+	return closed(b, '}')
 }
 
-func writeProposals(w *writer, key string, calls []message.Call) {
-	if !w.listIf(key, len(calls)) {
-		return
+func writeProposals(w *writer, b []byte, key string, calls []message.Call) []byte {
+	if len(calls) == 0 {
+		return b
 	}
+	b = append(b, key...)
 	for n := range calls {
 		c := &calls[n]
-		w.open("")
-		w.piece(`"arguments":`, c.Arguments)
-		w.strIf(`"id":`, c.ID)
-		w.str(`"name":`, c.Name)
-		w.close()
+		b = append(b, '{')
+		b = w.piece(b, `"arguments":"`, c.Arguments)
+		b = w.strIf(b, `"id":"`, c.ID)
+		b = w.str(b, `"name":"`, c.Name)
+		b = closed(b, '}')
 	}
-	w.closeList()
+	return closed(b, ']')
 }
 
-func writePlan(w *writer, key string, p *machine.Plan) {
+func writePlan(w *writer, b []byte, key string, p *machine.Plan) []byte {
 	if p == nil {
-		return
+		return b
 	}
 	w.odd = w.odd || p.Policy != nil
-	w.open(key)
-	w.numIf(`"delay_ns":`, int64(p.Delay))
-	w.str(`"do":`, string(p.Do))
-	w.strIf(`"model":`, p.Model)
-	w.strIf(`"note":`, p.Note)
-	w.strIf(`"prompt":`, p.Prompt)
-	w.flagIf(`"reset_budgets":`, p.ResetBudgets)
-	w.strIf(`"warning":`, p.Warning)
-	w.close()
+	b = append(b, key...)
+	b = w.numIf(b, `"delay_ns":`, int64(p.Delay))
+	b = w.str(b, `"do":"`, string(p.Do))
+	b = w.strIf(b, `"model":"`, p.Model)
+	b = w.strIf(b, `"note":"`, p.Note)
+	b = w.strIf(b, `"prompt":"`, p.Prompt)
+	b = w.flagIf(b, `"reset_budgets":`, p.ResetBudgets)
+	b = w.strIf(b, `"warning":"`, p.Warning)
+	return closed(b, '}')
 }
 
-func writeReduced(w *writer, key string, r *machine.Reduced) {
+func writeReduced(w *writer, b []byte, key string, r *machine.Reduced) []byte {
 	if r == nil {
-		return
+		return b
 	}
-	w.open(key)
-	writeReducerError(w, `"error":`, r.Error)
-	if w.listIf(`"ops":`, len(r.Ops)) {
+	b = append(b, key...)
+	b = writeReducerError(w, b, `"error":{`, r.Error)
+	if len(r.Ops) > 0 {
+		b = append(b, `"ops":[`...)
 		for n := range r.Ops {
-			writeOp(w, &r.Ops[n])
+			b = writeOp(w, b, &r.Ops[n])
 		}
-		w.closeList()
+		b = closed(b, ']')
 	}
-	w.close()
+	return closed(b, '}')
 }
 
-func writeReducerError(w *writer, key string, e *fault.ReducerError) {
+func writeReducerError(w *writer, b []byte, key string, e *fault.ReducerError) []byte {
 	if e == nil {
-		return
+		return b
 	}
-	w.open(key)
-	w.str(`"message":`, e.Message)
-	w.flagIf(`"panicked":`, e.Panicked)
-	w.str(`"payload":`, e.Payload)
-	w.str(`"reducer":`, e.Reducer)
-	w.close()
+	b = append(b, key...)
+	b = w.str(b, `"message":"`, e.Message)
+	b = w.flagIf(b, `"panicked":`, e.Panicked)
+	b = w.str(b, `"payload":"`, e.Payload)
+	b = w.str(b, `"reducer":"`, e.Reducer)
+	return closed(b, '}')
 }
 
-func writeOp(w *writer, o *reducer.Op) {
-	w.open("")
-	w.str(`"kind":`, string(o.Kind))
-	w.str(`"slice":`, o.Slice)
-	if w.listIf(`"values":`, len(o.Values)) {
+func writeOp(w *writer, b []byte, o *reducer.Op) []byte {
+	b = append(b, '{')
+	b = w.str(b, `"kind":"`, string(o.Kind))
+	b = w.str(b, `"slice":"`, o.Slice)
+	if len(o.Values) > 0 {
+		b = append(b, `"values":[`...)
 		for _, v := range o.Values {
 			w.odd = w.odd || v == nil
-			w.raw("", v)
+			b = w.raw(b, "", v)
 		}
-		w.closeList()
+		b = closed(b, ']')
 	}
-	w.close()
+	return closed(b, '}')
 }
 
-func writeReply(w *writer, key string, r *machine.Reply) {
+func writeReply(w *writer, b []byte, key string, r *machine.Reply) []byte {
 	if r == nil {
-		return
+		return b
 	}
-	w.open(key)
-	writeAnswer(w, `"answer":`, r.Answer)
-	if w.listIf(`"calls":`, len(r.Calls)) {
+	b = append(b, key...)
+	b = writeAnswer(w, b, `"answer":{`, r.Answer)
+	if len(r.Calls) > 0 {
+		b = append(b, `"calls":[`...)
 		for n := range r.Calls {
-			writeCall(w, &r.Calls[n])
+			b = writeCall(w, b, &r.Calls[n])
 		}
-		w.closeList()
+		b = closed(b, ']')
 	}
-	writeModelReply(w, `"message":`, &r.Message)
-	w.flagIf(`"native":`, r.Native)
-	w.close()
+	b = writeModelReply(w, b, `"message":{`, &r.Message)
+	b = w.flagIf(b, `"native":`, r.Native)
+	return closed(b, '}')
 }
 
-func writeAnswer(w *writer, key string, a *machine.Answer) {
+func writeAnswer(w *writer, b []byte, key string, a *machine.Answer) []byte {
 	if a == nil {
-		return
+		return b
 	}
-	w.open(key)
-	writeIssues(w, `"issues":`, a.Issues)
-	writeReduced(w, `"reduced":`, a.Reduced)
-	writeRepairs(w, `"repairs":`, a.Repairs)
-	w.rawIf(`"value":`, a.Value)
-	w.close()
+	b = append(b, key...)
+	b = writeIssues(w, b, `"issues":[`, a.Issues)
+	b = writeReduced(w, b, `"reduced":{`, a.Reduced)
+	b = writeRepairs(w, b, `"repairs":[`, a.Repairs)
+	b = w.rawIf(b, `"value":`, a.Value)
+	return closed(b, '}')
 }
 
-func writeRepairs(w *writer, key string, all []extract.Repair) {
-	if !w.listIf(key, len(all)) {
-		return
+func writeRepairs(w *writer, b []byte, key string, all []extract.Repair) []byte {
+	if len(all) == 0 {
+		return b
 	}
+	b = append(b, key...)
 	for _, r := range all {
-		w.open("")
-		w.str(`"kind":`, string(r.Kind))
-		w.num(`"offset":`, int64(r.Offset))
-		w.close()
+		b = append(b, '{')
+		b = w.str(b, `"kind":"`, string(r.Kind))
+		b = w.num(b, `"offset":`, int64(r.Offset))
+		b = closed(b, '}')
 	}
-	w.closeList()
+	return closed(b, ']')
 }
 
-func writeCall(w *writer, c *machine.Call) {
-	w.open("")
-	w.rawIf(`"arguments":`, c.Arguments)
-	w.strIf(`"class":`, string(c.Class))
-	w.str(`"id":`, c.ID)
-	writeIssues(w, `"issues":`, c.Issues)
-	w.strIf(`"raw":`, c.Raw)
-	writeRepairs(w, `"repairs":`, c.Repairs)
-	w.str(`"tool":`, c.Tool)
-	w.close()
+func writeCall(w *writer, b []byte, c *machine.Call) []byte {
+	b = append(b, '{')
+	b = w.rawIf(b, `"arguments":`, c.Arguments)
+	b = w.strIf(b, `"class":"`, string(c.Class))
+	b = w.str(b, `"id":"`, c.ID)
+	b = writeIssues(w, b, `"issues":[`, c.Issues)
+	b = w.strIf(b, `"raw":"`, c.Raw)
+	b = writeRepairs(w, b, `"repairs":[`, c.Repairs)
+	b = w.str(b, `"tool":"`, c.Tool)
+	return closed(b, '}')
 }
 
-func writeModelReply(w *writer, key string, r *message.Reply) {
-	w.open(key)
-	writeProposals(w, `"calls":`, r.Calls)
-	w.strIf(`"finish_reason":`, string(r.Finish))
-	w.strIf(`"model":`, r.Model)
-	w.strIf(`"opaque":`, r.Opaque)
-	w.strIf(`"refusal":`, r.Refusal)
-	w.strIf(`"text":`, r.Text)
-	writeUsage(w, `"usage":`, &r.Usage)
-	w.close()
+func writeModelReply(w *writer, b []byte, key string, r *message.Reply) []byte {
+	b = append(b, key...)
+	b = writeProposals(w, b, `"calls":[`, r.Calls)
+	b = w.strIf(b, `"finish_reason":"`, string(r.Finish))
+	b = w.strIf(b, `"model":"`, r.Model)
+	b = w.strIf(b, `"opaque":"`, r.Opaque)
+	b = w.strIf(b, `"refusal":"`, r.Refusal)
+	b = w.strIf(b, `"text":"`, r.Text)
+	b = writeUsage(w, b, `"usage":{`, &r.Usage)
+	return closed(b, '}')
 }
 
-func writeUsage(w *writer, key string, u *message.Usage) {
+func writeUsage(w *writer, b []byte, key string, u *message.Usage) []byte {
 	if *u == (message.Usage{}) {
-		return
+		return b
 	}
-	w.open(key)
-	w.numIf(`"api_calls":`, u.APICalls)
-	w.numIf(`"cache_read_tokens":`, u.CacheReadTokens)
-	w.numIf(`"cache_write_tokens":`, u.CacheWriteTokens)
-	w.numIf(`"input_tokens":`, u.InputTokens)
-	w.numIf(`"output_tokens":`, u.OutputTokens)
-	w.close()
+	b = append(b, key...)
+	b = w.numIf(b, `"api_calls":`, u.APICalls)
+	b = w.numIf(b, `"cache_read_tokens":`, u.CacheReadTokens)
+	b = w.numIf(b, `"cache_write_tokens":`, u.CacheWriteTokens)
+	b = w.numIf(b, `"input_tokens":`, u.InputTokens)
+	b = w.numIf(b, `"output_tokens":`, u.OutputTokens)
+	return closed(b, '}')
 }
 
-func writeToolEnd(w *writer, key string, e *machine.ToolEnd) {
+func writeToolEnd(w *writer, b []byte, key string, e *machine.ToolEnd) []byte {
 	if e == nil {
-		return
+		return b
 	}
-	w.open(key)
-	writeFailure(w, `"failure":`, e.Failure)
-	w.num(`"index":`, int64(e.Index))
-	writeIssues(w, `"issues":`, e.Issues)
-	w.rawIf(`"progress":`, e.Progress)
-	writeReduced(w, `"reduced":`, e.Reduced)
-	w.rawIf(`"result":`, e.Result)
-	w.strIf(`"text":`, e.Text)
-	w.str(`"verdict":`, string(e.Verdict))
-	w.close()
+	b = append(b, key...)
+	b = writeFailure(w, b, `"failure":{`, e.Failure)
+	b = w.num(b, `"index":`, int64(e.Index))
+	b = writeIssues(w, b, `"issues":[`, e.Issues)
+	b = w.rawIf(b, `"progress":`, e.Progress)
+	b = writeReduced(w, b, `"reduced":{`, e.Reduced)
+	b = w.rawIf(b, `"result":`, e.Result)
+	b = w.strIf(b, `"text":"`, e.Text)
+	b = w.str(b, `"verdict":"`, string(e.Verdict))
+	return closed(b, '}')
 }
 
-func writeTry(w *writer, key string, t *machine.Try) {
+func writeTry(w *writer, b []byte, key string, t *machine.Try) []byte {
 	if t == nil {
-		return
+		return b
 	}
-	w.open(key)
-	w.flagIf(`"abandoned":`, t.Abandoned)
+	b = append(b, key...)
+	b = w.flagIf(b, `"abandoned":`, t.Abandoned)
 	if f := &t.Failure; f.Class != "" || f.Plane != "" || f.Tool != "" || f.Message != "" || f.Issues != nil || f.RetryAfter != 0 || f.Final {
-		writeFailure(w, `"failure":`, f)
+		b = writeFailure(w, b, `"failure":{`, f)
 	}
-	w.strIf(`"same":`, t.Same)
-	writeUsage(w, `"usage":`, &t.Usage)
-	w.close()
+	b = w.strIf(b, `"same":"`, t.Same)
+	b = writeUsage(w, b, `"usage":{`, &t.Usage)
+	return closed(b, '}')
 }

@@ -6,247 +6,250 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-func writeDecision(w *writer, key string, d *Decision, t *talk) {
-	w.open(key)
-	if w.listIf(`"effects":`, len(d.Effects)) {
+func writeDecision(w *writer, b []byte, key string, d *Decision, t *talk) []byte {
+	b = append(b, key...)
+	if len(d.Effects) > 0 {
+		b = append(b, `"effects":[`...)
 		for n := range d.Effects {
-			writeEffect(w, &d.Effects[n])
+			b = writeEffect(w, b, &d.Effects[n])
 		}
-		w.closeList()
+		b = closed(b, ']')
 	}
 	if t == nil {
-		w.strIf(`"prompt":`, d.Prompt)
-		writeMessages(w, keySaid, d.Said)
+		b = w.strIf(b, `"prompt":"`, d.Prompt)
+		b = writeMessages(w, b, keySaid+"[", d.Said)
 	} else {
-		writeHeard(w, d, t)
+		b = writeHeard(w, b, d, t)
 	}
-	w.close()
+	return closed(b, '}')
 }
 
 const keySaid = `"said":`
 
 // writeHeard writes what is said, which t hears, and the digest of the prompt before it, which stands in what is said only once that is
 // written.
-func writeHeard(w *writer, d *Decision, t *talk) {
+func writeHeard(w *writer, b []byte, d *Decision, t *talk) []byte {
 	call, digest := d.asks(), 0
 	if call != nil {
-		w.b = append(w.b, `"prompt":"`...)
-		digest = len(w.b)
-		w.b = append(append(w.b, t.said[:]...), `",`...)
+		b = append(b, `"prompt":"`...)
+		digest = len(b)
+		b = append(append(b, t.said[:]...), `",`...)
 	}
 	t.next = t.said
-	if list := len(w.b) + len(keySaid); len(d.Said) > 0 {
-		writeMessages(w, keySaid, d.Said)
-		t.hear(w.b[:len(w.b)-1], list)
+	if list := len(b) + len(keySaid); len(d.Said) > 0 {
+		b = writeMessages(w, b, keySaid+"[", d.Said)
+		t.hear(b[:len(b)-1], list)
 	}
 	if call != nil {
 		h := t.prompt(call.System)
-		copy(w.b[digest:], h[:])
+		copy(b[digest:], h[:])
 	}
+	return b
 }
 
-func writeEffect(w *writer, e *machine.Effect) {
+func writeEffect(w *writer, b []byte, e *machine.Effect) []byte {
 	w.odd = w.odd || e.Consultation != nil
-	w.open("")
-	writeVerdict(w, `"decision":`, e.Decision)
-	writeExhaustion(w, `"exhaustion":`, e.Exhaustion)
-	w.str(`"kind":`, string(e.Kind))
-	writeModelCall(w, `"model":`, e.Model)
-	writeOutcome(w, `"outcome":`, e.Outcome)
-	writeToolRuns(w, `"tools":`, e.Tools)
-	writeTryRun(w, `"try":`, e.Try)
-	writeWait(w, `"wait":`, e.Wait)
-	w.close()
+	b = append(b, '{')
+	b = writeVerdict(w, b, `"decision":{`, e.Decision)
+	b = writeExhaustion(w, b, `"exhaustion":{`, e.Exhaustion)
+	b = w.str(b, `"kind":"`, string(e.Kind))
+	b = writeModelCall(w, b, `"model":{`, e.Model)
+	b = writeOutcome(w, b, `"outcome":{`, e.Outcome)
+	b = writeToolRuns(w, b, `"tools":[`, e.Tools)
+	b = writeTryRun(w, b, `"try":{`, e.Try)
+	b = writeWait(w, b, `"wait":{`, e.Wait)
+	return closed(b, '}')
 }
 
-func writeVerdict(w *writer, key string, d *machine.Decision) {
+func writeVerdict(w *writer, b []byte, key string, d *machine.Decision) []byte {
 	if d == nil {
-		return
+		return b
 	}
-	w.open(key)
-	w.str(`"action":`, d.Action)
-	w.num(`"attempt":`, int64(d.Attempt))
-	w.strIf(`"class":`, string(d.Class))
-	w.num(`"delay_ns":`, int64(d.Delay))
-	writeDetail(w, `"detail":`, d.Detail)
-	writeFeedback(w, `"feedback":`, d.Feedback)
-	w.num(`"max_attempts":`, int64(d.MaxAttempts))
-	w.str(`"plane":`, string(d.Plane))
-	w.str(`"reason":`, string(d.Reason))
-	writeReducerError(w, `"reducer_error":`, d.ReducerError)
-	w.flag(`"retry":`, d.Retry)
-	w.close()
+	b = append(b, key...)
+	b = w.str(b, `"action":"`, d.Action)
+	b = w.num(b, `"attempt":`, int64(d.Attempt))
+	b = w.strIf(b, `"class":"`, string(d.Class))
+	b = w.num(b, `"delay_ns":`, int64(d.Delay))
+	b = writeDetail(w, b, `"detail":{`, d.Detail)
+	b = writeFeedback(w, b, `"feedback":{`, d.Feedback)
+	b = w.num(b, `"max_attempts":`, int64(d.MaxAttempts))
+	b = w.str(b, `"plane":"`, string(d.Plane))
+	b = w.str(b, `"reason":"`, string(d.Reason))
+	b = writeReducerError(w, b, `"reducer_error":{`, d.ReducerError)
+	b = w.flag(b, `"retry":`, d.Retry)
+	return closed(b, '}')
 }
 
-func writeDetail(w *writer, key string, d policy.Detail) {
+func writeDetail(w *writer, b []byte, key string, d policy.Detail) []byte {
 	if d == (policy.Detail{}) {
-		return
+		return b
 	}
-	w.open(key)
-	w.numIf(`"count":`, int64(d.Count))
-	w.numIf(`"limit":`, int64(d.Limit))
-	w.numIf(`"room_ns":`, int64(d.Room))
-	w.numIf(`"wait_ns":`, int64(d.Wait))
-	w.close()
+	b = append(b, key...)
+	b = w.numIf(b, `"count":`, int64(d.Count))
+	b = w.numIf(b, `"limit":`, int64(d.Limit))
+	b = w.numIf(b, `"room_ns":`, int64(d.Room))
+	b = w.numIf(b, `"wait_ns":`, int64(d.Wait))
+	return closed(b, '}')
 }
 
 // writeFeedback leaves to the library what it may refuse.
-func writeFeedback(w *writer, key string, f *feedback.RetryFeedback) {
+func writeFeedback(w *writer, b []byte, key string, f *feedback.RetryFeedback) []byte {
 	if f == nil {
-		return
+		return b
 	}
 	if (f.Source != feedback.Tool && f.Source != feedback.StructuredOutput) || (f.Source != feedback.Tool && f.ToolName != "") ||
 		f.Attempt < 1 || f.MaxAttempts == 0 || f.ErrorType == "" {
 		w.odd = true
-		return
+		return b
 	}
-	w.open(key)
-	w.num(`"attempt":`, int64(f.Attempt))
-	w.strIf(`"correlation_id":`, f.CorrelationID)
-	w.strIf(`"detail":`, f.Detail)
-	writeDiff(w, `"diff":`, &f.Diff)
-	w.str(`"error_type":`, string(f.ErrorType))
+	b = append(b, key...)
+	b = w.num(b, `"attempt":`, int64(f.Attempt))
+	b = w.strIf(b, `"correlation_id":"`, f.CorrelationID)
+	b = w.strIf(b, `"detail":"`, f.Detail)
+	b = writeDiff(w, b, `"diff":{`, &f.Diff)
+	b = w.str(b, `"error_type":"`, string(f.ErrorType))
 	if len(f.Issues) == 0 {
-		w.openList(`"issues":`)
-		w.closeList()
+		b = append(b, `"issues":[],`...)
 	}
-	writeIssues(w, `"issues":`, f.Issues)
-	w.num(`"max_attempts":`, int64(f.MaxAttempts))
-	w.str(`"message":`, f.Message)
+	b = writeIssues(w, b, `"issues":[`, f.Issues)
+	b = w.num(b, `"max_attempts":`, int64(f.MaxAttempts))
+	b = w.str(b, `"message":"`, f.Message)
 	if s := f.Schedule; s != nil {
 		w.odd = w.odd || s.Delay < 0
-		w.b = append(w.b, `"next_delay_seconds":`...)
-		w.b = append(feedback.AppendSeconds(w.b, s.Delay), ',')
-		w.time(`"retry_scheduled_at":`, s.At.UTC())
+		b = append(b, `"next_delay_seconds":`...)
+		b = append(feedback.AppendSeconds(b, s.Delay), ',')
+		b = w.time(b, `"retry_scheduled_at":"`, s.At.UTC())
 	}
-	w.str(`"source":`, string(f.Source))
+	b = w.str(b, `"source":"`, string(f.Source))
 	if f.ToolName == "" {
-		w.null(`"tool_name":`)
+		b = w.null(b, `"tool_name":`)
 	} else {
-		w.str(`"tool_name":`, f.ToolName)
+		b = w.str(b, `"tool_name":"`, f.ToolName)
 	}
-	w.close()
+	return closed(b, '}')
 }
 
-func writeDiff(w *writer, key string, d *feedback.Diff) {
+func writeDiff(w *writer, b []byte, key string, d *feedback.Diff) []byte {
 	if d.IsZero() {
-		return
+		return b
 	}
-	w.open(key)
-	writeIssues(w, `"fixed":`, d.Fixed)
-	writeIssues(w, `"new":`, d.New)
-	writeIssues(w, `"persistent":`, d.Persistent)
-	w.close()
+	b = append(b, key...)
+	b = writeIssues(w, b, `"fixed":[`, d.Fixed)
+	b = writeIssues(w, b, `"new":[`, d.New)
+	b = writeIssues(w, b, `"persistent":[`, d.Persistent)
+	return closed(b, '}')
 }
 
-func writeExhaustion(w *writer, key string, x *machine.Exhaustion) {
+func writeExhaustion(w *writer, b []byte, key string, x *machine.Exhaustion) []byte {
 	if x == nil {
-		return
+		return b
 	}
-	w.open(key)
-	w.str(`"action":`, x.Action)
-	w.num(`"attempt":`, int64(x.Attempt))
-	writeDetail(w, `"detail":`, x.Detail)
-	writeFailure(w, `"failure":`, &x.Failure)
-	w.num(`"max_attempts":`, int64(x.MaxAttempts))
-	w.str(`"plane":`, string(x.Plane))
-	w.str(`"reason":`, string(x.Reason))
-	w.close()
+	b = append(b, key...)
+	b = w.str(b, `"action":"`, x.Action)
+	b = w.num(b, `"attempt":`, int64(x.Attempt))
+	b = writeDetail(w, b, `"detail":{`, x.Detail)
+	b = writeFailure(w, b, `"failure":{`, &x.Failure)
+	b = w.num(b, `"max_attempts":`, int64(x.MaxAttempts))
+	b = w.str(b, `"plane":"`, string(x.Plane))
+	b = w.str(b, `"reason":"`, string(x.Reason))
+	return closed(b, '}')
 }
 
-func writeModelCall(w *writer, key string, c *machine.ModelCall) {
+func writeModelCall(w *writer, b []byte, key string, c *machine.ModelCall) []byte {
 	if c == nil {
-		return
+		return b
 	}
-	w.open(key)
+	b = append(b, key...)
 	if c.At == nil {
-		w.null(`"at":`)
+		b = w.null(b, `"at":`)
 	} else {
-		writePositions(w, `"at":`, c.At)
+		b = writePositions(w, b, `"at":[`, c.At)
 	}
-	w.num(`"messages":`, int64(c.Messages))
-	w.strIf(`"model":`, c.Model)
-	w.strIf(`"system":`, c.System)
-	w.num(`"transport":`, int64(c.Transport))
-	w.num(`"turn":`, int64(c.Turn))
-	w.close()
+	b = w.num(b, `"messages":`, int64(c.Messages))
+	b = w.strIf(b, `"model":"`, c.Model)
+	b = w.strIf(b, `"system":"`, c.System)
+	b = w.num(b, `"transport":`, int64(c.Transport))
+	b = w.num(b, `"turn":`, int64(c.Turn))
+	return closed(b, '}')
 }
 
-func writePositions(w *writer, key string, all []machine.Position) {
-	w.openList(key)
+func writePositions(w *writer, b []byte, key string, all []machine.Position) []byte {
+	b = append(b, key...)
 	for n := range all {
 		p := &all[n]
-		w.open("")
-		w.str(`"action":`, p.Action)
-		w.num(`"attempt":`, int64(p.Attempt))
-		w.num(`"max_attempts":`, int64(p.MaxAttempts))
-		w.close()
+		b = append(b, '{')
+		b = w.str(b, `"action":"`, p.Action)
+		b = w.num(b, `"attempt":`, int64(p.Attempt))
+		b = w.num(b, `"max_attempts":`, int64(p.MaxAttempts))
+		b = closed(b, '}')
 	}
-	w.closeList()
+	return closed(b, ']')
 }
 
-func writeOutcome(w *writer, key string, o *machine.Outcome) {
+func writeOutcome(w *writer, b []byte, key string, o *machine.Outcome) []byte {
 	if o == nil {
-		return
+		return b
 	}
-	w.open(key)
-	writeToolRuns(w, `"calls":`, o.Calls)
-	w.flagIf(`"degraded":`, o.Degraded)
-	writeExhaustion(w, `"exhaustion":`, o.Exhaustion)
-	w.flag(`"ok":`, o.OK)
-	w.str(`"reason":`, string(o.Reason))
-	w.strIf(`"text":`, o.Text)
-	w.numIf(`"turns":`, int64(o.Turns))
-	writeUsage(w, `"usage":`, &o.Usage)
-	w.rawIf(`"value":`, o.Value)
-	w.numIf(`"waited_ns":`, int64(o.Waited))
-	if w.listIf(`"warnings":`, len(o.Warnings)) {
+	b = append(b, key...)
+	b = writeToolRuns(w, b, `"calls":[`, o.Calls)
+	b = w.flagIf(b, `"degraded":`, o.Degraded)
+	b = writeExhaustion(w, b, `"exhaustion":{`, o.Exhaustion)
+	b = w.flag(b, `"ok":`, o.OK)
+	b = w.str(b, `"reason":"`, string(o.Reason))
+	b = w.strIf(b, `"text":"`, o.Text)
+	b = w.numIf(b, `"turns":`, int64(o.Turns))
+	b = writeUsage(w, b, `"usage":{`, &o.Usage)
+	b = w.rawIf(b, `"value":`, o.Value)
+	b = w.numIf(b, `"waited_ns":`, int64(o.Waited))
+	if len(o.Warnings) > 0 {
+		b = append(b, `"warnings":[`...)
 		for _, s := range o.Warnings {
-			w.str("", s)
+			b = w.str(b, `"`, s)
 		}
-		w.closeList()
+		b = closed(b, ']')
 	}
-	w.close()
+	return closed(b, '}')
 }
 
-func writeToolRuns(w *writer, key string, all []machine.ToolRun) {
-	if !w.listIf(key, len(all)) {
-		return
+func writeToolRuns(w *writer, b []byte, key string, all []machine.ToolRun) []byte {
+	if len(all) == 0 {
+		return b
 	}
+	b = append(b, key...)
 	for n := range all {
 		r := &all[n]
-		w.open("")
-		w.raw(`"arguments":`, r.Arguments)
-		w.str(`"id":`, r.ID)
-		w.num(`"index":`, int64(r.Index))
-		w.str(`"key":`, r.Key)
-		w.str(`"tool":`, r.Tool)
-		w.num(`"transport":`, int64(r.Transport))
-		w.close()
+		b = append(b, '{')
+		b = w.raw(b, `"arguments":`, r.Arguments)
+		b = w.str(b, `"id":"`, r.ID)
+		b = w.num(b, `"index":`, int64(r.Index))
+		b = w.str(b, `"key":"`, r.Key)
+		b = w.str(b, `"tool":"`, r.Tool)
+		b = w.num(b, `"transport":`, int64(r.Transport))
+		b = closed(b, '}')
 	}
-	w.closeList()
+	return closed(b, ']')
 }
 
-func writeTryRun(w *writer, key string, t *machine.TryRun) {
+func writeTryRun(w *writer, b []byte, key string, t *machine.TryRun) []byte {
 	if t == nil {
-		return
+		return b
 	}
-	w.open(key)
-	w.str(`"action":`, t.Action)
-	w.num(`"attempt":`, int64(t.Attempt))
-	w.num(`"max_attempts":`, int64(t.MaxAttempts))
-	w.num(`"transport":`, int64(t.Transport))
-	w.close()
+	b = append(b, key...)
+	b = w.str(b, `"action":"`, t.Action)
+	b = w.num(b, `"attempt":`, int64(t.Attempt))
+	b = w.num(b, `"max_attempts":`, int64(t.MaxAttempts))
+	b = w.num(b, `"transport":`, int64(t.Transport))
+	return closed(b, '}')
 }
 
-func writeWait(w *writer, key string, x *machine.Wait) {
+func writeWait(w *writer, b []byte, key string, x *machine.Wait) []byte {
 	if x == nil {
-		return
+		return b
 	}
-	w.open(key)
-	w.num(`"delay_ns":`, int64(x.Delay))
-	w.str(`"plane":`, string(x.Plane))
-	w.str(`"reason":`, string(x.Reason))
-	w.time(`"until":`, x.Until)
-	w.close()
+	b = append(b, key...)
+	b = w.num(b, `"delay_ns":`, int64(x.Delay))
+	b = w.str(b, `"plane":"`, string(x.Plane))
+	b = w.str(b, `"reason":"`, string(x.Reason))
+	b = w.time(b, `"until":"`, x.Until)
+	return closed(b, '}')
 }

@@ -6,26 +6,33 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// writer writes canonical JSON, member by member: who uses it gives the members in order of name. A key is a name as it is written, its
-// quotation marks and the colon with it; an entry of a list has none. Each value ends with a comma, which the bracket after the last one
-// overwrites. It is quick and knows only what is common: odd is set where the library has to write the record. The zero value is ready
-// for use.
+// writer writes canonical JSON, member by member: who uses it gives the members in order of name. What writes a member appends it to b and
+// returns that, as what is in strconv does. A key is all that stands before what varies: the name, the colon, and the bracket or the
+// quotation mark that opens the value. Each value ends with a comma, which the bracket after the last one overwrites. It is quick and knows only
+// what is common: odd is set where the library has to write the record. The zero value is ready for use.
 type writer struct {
+	// b is what is written of records.
 	b   []byte
 	odd bool
 	// digests, where it is not nil, makes a digest of each piece of a message, which stands in its place.
 	digests *digester
-	// text is the last string that was written with escapes: what a model calls a tool with stands in a step three times, and is quoted
-	// once. textAt and rawAt are where it and the JSON value last written stand in b.
-	text          string
-	textAt, rawAt span
+	// text is the last string that was written with escapes, issues the last list of them: what a model calls a tool with stands in a step
+	// three times, and so does what is wrong with it, and is written once. textAt, issuesAt and rawAt are where they and the JSON value last
+	// written stand in b.
+	text                    string
+	issues                  []fault.Issue
+	textAt, issuesAt, rawAt span
 }
 
 // span is a part of what is written.
 type span struct{ from, to int }
+
+// again writes it once more.
+func (s span) again(b []byte) []byte { return append(append(b, b[s.from:s.to]...), ',') }
 
 // reset empties the writer. What a very long record needed is let go.
 func (w *writer) reset() {
@@ -36,114 +43,116 @@ func (w *writer) reset() {
 }
 
 // forget has everything quoted anew.
-func (w *writer) forget() { w.text, w.textAt, w.rawAt = "", span{}, span{} }
+func (w *writer) forget() { w.text, w.issues, w.rawAt = "", nil, span{} }
 
-func (w *writer) open(key string)     { w.b = append(append(w.b, key...), '{') }
-func (w *writer) openList(key string) { w.b = append(append(w.b, key...), '[') }
-func (w *writer) close()              { w.end('}') }
-func (w *writer) closeList()          { w.end(']') }
-
-// end writes a closing bracket.
-func (w *writer) end(bracket byte) {
-	b := w.b
+// closed writes the bracket that closes a list or an object.
+func closed(b []byte, bracket byte) []byte {
 	if last := len(b) - 1; b[last] == ',' {
-		b = b[:last]
+		b[last] = bracket
+		return append(b, ',')
 	}
-	w.b = append(b, bracket, ',')
+	return append(b, bracket, ',')
 }
 
-func (w *writer) str(key, s string) {
-	b := append(w.b, key...)
-	if s == w.text && s != "" {
-		w.b = append(append(b, b[w.textAt.from:w.textAt.to]...), ',')
-		return
+func (w *writer) str(b []byte, key, s string) []byte { return w.quoted(append(b, key...), s) }
+
+// quoted writes what stands after the first quotation mark of a string.
+func (w *writer) quoted(b []byte, s string) []byte {
+	if canon.IsPlain(s) {
+		return append(append(b, s...), '"', ',')
+	}
+	return w.escaped(b[:len(b)-1], s)
+}
+
+// escaped writes a string that does not stand for itself.
+func (w *writer) escaped(b []byte, s string) []byte {
+	if s == w.text {
+		return w.textAt.again(b)
 	}
 	to, ok := canon.AppendString(b, s)
-	if len(to) > len(b)+len(s)+len(`""`) {
-		w.text, w.textAt = s, span{len(b), len(to)}
+	w.odd = w.odd || !ok
+	w.text, w.textAt = s, span{len(b), len(to)}
+	return append(to, ',')
+}
+
+func (w *writer) num(b []byte, key string, n int64) []byte { return appendNum(append(b, key...), n) }
+
+func appendNum(b []byte, n int64) []byte {
+	if uint64(n) < 10 {
+		return append(b, '0'+byte(n), ',')
 	}
-	if w.b = append(to, ','); !ok {
-		w.odd = true
-	}
+	return append(strconv.AppendInt(b, n, 10), ',')
 }
 
-func (w *writer) num(key string, n int64) {
-	w.b = append(strconv.AppendInt(append(w.b, key...), n, 10), ',')
+func (w *writer) flag(b []byte, key string, f bool) []byte {
+	return append(strconv.AppendBool(append(b, key...), f), ',')
 }
 
-func (w *writer) flag(key string, f bool) {
-	w.b = append(strconv.AppendBool(append(w.b, key...), f), ',')
-}
+func (w *writer) null(b []byte, key string) []byte { return append(append(b, key...), "null,"...) }
 
-func (w *writer) null(key string) { w.b = append(append(w.b, key...), "null,"...) }
-
-func (w *writer) time(key string, at time.Time) {
-	from := len(w.b) + len(key) + len(`"0000`)
-	w.b = append(at.AppendFormat(append(append(w.b, key...), '"'), time.RFC3339Nano), `",`...)
+func (w *writer) time(b []byte, key string, at time.Time) []byte {
+	b = append(b, key...)
+	from := len(b) + len("0000")
+	b = append(at.AppendFormat(b, time.RFC3339Nano), '"', ',')
 	// A year of other than four digits has no hyphen there.
-	w.odd = w.odd || at.Location() != time.UTC || w.b[from] != '-'
+	w.odd = w.odd || at.Location() != time.UTC || b[from] != '-'
+	return b
 }
 
-func (w *writer) raw(key string, raw json.RawMessage) {
+func (w *writer) raw(b []byte, key string, raw json.RawMessage) []byte {
 	if raw == nil {
-		w.null(key)
-		return
+		return w.null(b, key)
 	}
-	b := append(w.b, key...)
-	if last := b[w.rawAt.from:w.rawAt.to]; len(raw) > 0 && bytes.Equal(last, raw) {
-		w.b = append(append(b, last...), ',')
-		return
+	b = append(b, key...)
+	if last := w.rawAt; len(raw) > 0 && bytes.Equal(b[last.from:last.to], raw) {
+		return last.again(b)
 	}
 	to, ok := canon.AppendJSON(b, raw)
-	w.b, w.odd, w.rawAt = append(to, ','), w.odd || !ok, span{len(b), len(to)}
+	w.odd, w.rawAt = w.odd || !ok, span{len(b), len(to)}
+	return append(to, ',')
 }
 
 // The members that are left out where they are empty.
 
-func (w *writer) strIf(key, s string) {
-	if s != "" {
-		w.str(key, s)
+func (w *writer) strIf(b []byte, key, s string) []byte {
+	if s == "" {
+		return b
 	}
+	return w.str(b, key, s)
 }
 
-func (w *writer) numIf(key string, n int64) {
-	if n != 0 {
-		w.num(key, n)
+func (w *writer) numIf(b []byte, key string, n int64) []byte {
+	if n == 0 {
+		return b
 	}
+	return w.num(b, key, n)
 }
 
-func (w *writer) flagIf(key string, f bool) {
-	if f {
-		w.flag(key, f)
+func (w *writer) flagIf(b []byte, key string, f bool) []byte {
+	if !f {
+		return b
 	}
+	return w.flag(b, key, f)
 }
 
-func (w *writer) rawIf(key string, raw json.RawMessage) {
-	if len(raw) > 0 {
-		w.raw(key, raw)
+func (w *writer) rawIf(b []byte, key string, raw json.RawMessage) []byte {
+	if len(raw) == 0 {
+		return b
 	}
-}
-
-// listIf begins a list, where it has entries.
-func (w *writer) listIf(key string, entries int) bool {
-	if entries > 0 {
-		w.openList(key)
-	}
-	return entries > 0
+	return w.raw(b, key, raw)
 }
 
 // piece writes a piece of a message, or its digest.
-func (w *writer) piece(key, text string) {
+func (w *writer) piece(b []byte, key, text string) []byte {
 	if w.digests != nil {
-		w.b = append(append(w.b, key...), '"')
-		w.b = append(w.digests.appendPiece(w.b, text), `",`...)
-		return
+		return append(w.digests.appendPiece(append(b, key...), text), '"', ',')
 	}
-	w.str(key, text)
+	return w.str(b, key, text)
 }
 
-func (w *writer) pieceIf(key, text string) {
-	if text != "" {
-		w.piece(key, text)
+func (w *writer) pieceIf(b []byte, key, text string) []byte {
+	if text == "" {
+		return b
 	}
+	return w.piece(b, key, text)
 }
