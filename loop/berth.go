@@ -21,7 +21,7 @@ type berth struct {
 // rest is what most runs that wait have none of: what a driver remembers beside the state.
 type rest struct {
 	err, cause error
-	asked      map[int]error
+	asked      map[int]broke
 	adjusted   *policy.Layer
 	landed     *journal.Fold
 	refused    *fault.ReducerError

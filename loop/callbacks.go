@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
 )
 
 // Callbacks is an [Observer] that calls functions (seeds 003 and 004): any of them may be nil. They cannot change the outcome,
@@ -23,8 +24,8 @@ type Callbacks struct {
 	OnError func(Trace, ErrorInfo)
 	// OnRetry is told when another attempt follows, before the wait.
 	OnRetry func(Trace, Notice)
-	// OnDebug is told of every failed attempt, reducer error and contained failure with all technical detail. None of it is
-	// for users.
+	// OnDebug is told of every failed attempt, reducer error, error of a tool's own and contained failure with all technical
+	// detail. None of it is for users.
 	OnDebug func(text string, d DebugInfo)
 	// TraceID finds the trace id in the context of a run; where it is nil or finds none, one is derived from the
 	// correlation id.
@@ -74,6 +75,8 @@ func (c *Callbacks) Observe(ctx context.Context, n Notice) {
 	switch {
 	case n.Kind == AttemptEnded && n.Class != "":
 		c.debug(ctx, "attempt failed", n, n.Err)
+	case n.Kind == AttemptEnded && n.Err != nil:
+		c.debug(ctx, "tool failed", n, n.Err)
 	case n.Kind == ReducerFailed:
 		c.debug(ctx, "reducer failed", n, n.Err)
 	case n.Kind == Retrying:
@@ -100,6 +103,8 @@ func (c *Callbacks) debug(ctx context.Context, text string, n Notice, err error)
 	d := DebugInfo{Notice: n, Err: err, Chain: chain(err), Metadata: metadataOf(err)}
 	if p, ok := errors.AsType[*PanicError](err); ok {
 		d.Stack = p.Stack
+	} else if p, ok := errors.AsType[*tool.PanicError](err); ok {
+		d.Stack = string(p.Stack)
 	}
 	c.call(ctx, "", n, func(t Trace) { d.Trace = t; c.OnDebug(text, d) }, c.OnDebug != nil)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // told is what callbacks were told. It has no lock of its own: they are called one at a time.
@@ -78,6 +81,32 @@ func TestSeed003OnDebugHasAllTechnicalDetail(t *testing.T) {
 	assert.Equal(t, "order-42", d.CorrelationID)
 	assert.Contains(t, d.Chain[0], "asking the model")
 	assert.Contains(t, d.Chain[1], "*fault.RateLimitError")
+}
+
+// The model is told no more than that a tool failed, so that others must be: which, and with what.
+func TestAToolsOwnErrorIsToldToObservers(t *testing.T) {
+	lost := errors.New("the disk is on fire")
+	type none struct{}
+	tools, err := tool.NewSet(
+		tool.New("well", "", func(context.Context, none) (int, error) { return 1, nil }),
+		tool.New("badly", "", func(context.Context, none) (int, error) { return 0, lost }),
+		tool.New("worse", "", func(context.Context, none) (int, error) { panic("a tool") }),
+		tool.New("sorry", "", func(context.Context, none) (int, error) { return 0, tool.Fail("no room") }),
+	)
+	require.NoError(t, err)
+	var o told
+	var log strings.Builder
+	model := looptest.NewModel(looptest.Call(call("well", `{}`), call("badly", `{}`), call("worse", `{}`), call("sorry", `{}`)), looptest.Say("done"))
+	_, err = loop.Run(t.Context(), model, newSession(t), "Go.", loop.Config{Tools: tools}, loop.WithObserver(o.callbacks()),
+		loop.WithObserver(loop.LogTo(slog.New(slog.NewTextHandler(&log, nil)))))
+	require.NoError(t, err)
+	require.Equal(t, []string{"tool failed", "tool failed"}, o.texts)
+	assert.Equal(t, "badly", o.debug[0].Notice.Action)
+	require.ErrorIs(t, o.debug[0].Err, lost)
+	assert.Equal(t, "worse", o.debug[1].Notice.Action)
+	assert.Contains(t, o.debug[1].Stack, "TestAToolsOwnErrorIsToldToObservers")
+	assert.Contains(t, log.String(), `level=WARN msg="tool failed" correlation_id=order-42 error="the disk is on fire" action=badly`)
+	assert.Equal(t, 2, strings.Count(log.String(), "tool failed"))
 }
 
 func TestTheTraceIDMayComeFromTheContext(t *testing.T) {

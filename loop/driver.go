@@ -30,8 +30,8 @@ type driver struct {
 	offered []*tool.Tool
 	// err is the Go error behind the event that is being fed, cause the one behind the first exhaustion not yet answered.
 	err, cause error
-	// asked are the errors of the calls of a reply that did not come through, by place in the reply, for the planner.
-	asked map[int]error
+	// asked are the errors of the calls of a reply that did not come through, by place in the reply, for the planner and observers.
+	asked map[int]broke
 	last  time.Time
 	// tool is the one whose outcome is being fed.
 	tool string
@@ -88,7 +88,12 @@ func (d *driver) observe(ev *machine.Event, effects []machine.Effect) {
 		})
 	}
 	for _, e := range effects {
-		d.tell(notices(d.s.ID(), ev.At, e, d.err)...)
+		for _, n := range notices(d.s.ID(), ev.At, e, d.err) {
+			if n.Reason == policy.FailedForGood {
+				n.Err = d.brokeBy(n.Action)
+			}
+			d.tell(n)
+		}
 	}
 }
 
@@ -203,7 +208,7 @@ func (d *driver) woke(w *machine.Wait) ([]machine.Effect, error) {
 // ask asks the planner of an exhaustion or a transport fault. The error behind it is that behind what follows.
 func (d *driver) ask(ctx context.Context, e machine.Effect) ([]machine.Effect, error) {
 	if c := e.Consultation; c != nil && c.Tool != "" {
-		d.err = d.asked[c.Index]
+		d.err = d.asked[c.Index].err
 	} else if e.Exhaustion != nil {
 		d.err = d.cause
 	}

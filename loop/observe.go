@@ -61,7 +61,7 @@ type Notice struct {
 	// Reason says what was decided, Delay what is waited before the next attempt.
 	Reason policy.Reason
 	Delay  time.Duration
-	// Err is the Go error behind Class; nil where there was none.
+	// Err is the Go error behind Class, or the tool's own that [policy.FailedForGood] came of; nil where there was none.
 	Err error
 	// Reducer is the reducer that failed.
 	Reducer string

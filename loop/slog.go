@@ -3,10 +3,12 @@ package loop
 import (
 	"context"
 	"log/slog"
+
+	"github.com/retake-go/retake/policy"
 )
 
 // LogTo is an [Observer] that writes one structured record a notice to l (seed 002): attempts at debug, retries at info,
-// reducer errors and exhaustion at warn. Every record has the correlation id.
+// reducer errors, exhaustion and, with their text, errors of a tool's own at warn. Every record has the correlation id.
 func LogTo(l *slog.Logger) Observer { return logger{l} }
 
 type logger struct{ to *slog.Logger }
@@ -27,6 +29,10 @@ var logLines = map[NoticeKind]struct {
 func (l logger) Observe(ctx context.Context, n Notice) {
 	line := logLines[n.Kind]
 	attrs := []slog.Attr{slog.String("correlation_id", n.CorrelationID)}
+	if n.Reason == policy.FailedForGood && n.Err != nil {
+		line.level, line.text = slog.LevelWarn, "tool failed"
+		attrs = append(attrs, slog.String("error", n.Err.Error()))
+	}
 	for _, a := range []struct {
 		name, value string
 	}{

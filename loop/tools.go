@@ -3,6 +3,8 @@ package loop
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync/atomic"
 
 	"github.com/retake-go/retake/loop/machine"
@@ -102,18 +104,40 @@ func (d *driver) toolEnded(ctx context.Context, run machine.ToolRun, out tool.Ou
 		return nil, err
 	}
 	if d.err = out.Err; out.Err != nil {
-		d.asked = with(d.asked, run.Index, out.Err)
+		d.asked = with(d.asked, run.Index, broke{run.Tool, out.Err})
+	} else {
+		delete(d.asked, run.Index)
 	}
 	d.tool = run.Tool
 	return d.runner.ToolEnded(d.now(), run, out)
 }
 
-func with(errs map[int]error, n int, err error) map[int]error {
+// broke is the error of a call that did not come through.
+type broke struct {
+	tool string
+	err  error
+}
+
+func with(errs map[int]broke, n int, b broke) map[int]broke {
 	if errs == nil {
-		errs = map[int]error{}
+		errs = map[int]broke{}
 	}
-	errs[n] = err
+	errs[n] = b
 	return errs
+}
+
+// brokeBy are the errors of a tool's own in the reply at hand, in the order of its calls; nil where it had none.
+func (d *driver) brokeBy(tool string) error {
+	var own []error
+	for _, n := range slices.Sorted(maps.Keys(d.asked)) {
+		if b := d.asked[n]; b.tool == tool {
+			own = append(own, b.err)
+		}
+	}
+	if len(own) == 1 {
+		return own[0]
+	}
+	return errors.Join(own...)
 }
 
 // ErrToolExited is the error of a tool that ended the goroutine it ran on, as the FailNow of a test does; where that was the
