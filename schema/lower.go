@@ -349,24 +349,23 @@ func (t *objectTests) index() {
 
 // loops reports whether a schema asks about a value by way of itself.
 func loops(root *jsonschema.Schema) bool {
-	found := false
-	eachSchema(root, func(s *jsonschema.Schema) { found = found || reaches(s, s, map[*jsonschema.Schema]bool{}) })
+	found, asking := false, map[*jsonschema.Schema]bool{}
+	eachSchema(root, func(s *jsonschema.Schema) { found = found || leadsBack(s, asking) })
 	return found
 }
 
-// reaches reports whether judging a value by from asks about the same value by to.
-func reaches(from, to *jsonschema.Schema, seen map[*jsonschema.Schema]bool) bool {
-	same := slices.Concat(from.AllOf, from.AnyOf, from.OneOf, []*jsonschema.Schema{from.Ref, from.Not, from.If, from.Then, from.Else})
-	for _, s := range same {
-		if s == to {
+// leadsBack reports whether judging a value by a schema leads to one that is asked about the same value already. What was asked is false
+// once it has answered.
+func leadsBack(s *jsonschema.Schema, asking map[*jsonschema.Schema]bool) bool {
+	if under, known := asking[s]; known || s == nil {
+		return under
+	}
+	asking[s] = true
+	for _, sub := range slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else}) {
+		if leadsBack(sub, asking) {
 			return true
 		}
-		if s != nil && !seen[s] {
-			seen[s] = true
-			if reaches(s, to, seen) {
-				return true
-			}
-		}
 	}
+	asking[s] = false
 	return false
 }

@@ -39,8 +39,9 @@ func forks(root *jsonschema.Schema) bool {
 // checkWork refuses a schema that looks at a mere number too often.
 func checkWork(root *jsonschema.Schema) error {
 	var err error
+	w := work{most: freeWork, counted: map[look]int{}}
 	eachSchema(root, func(s *jsonschema.Schema) {
-		if err == nil && exceeds(freeWork, s, nil) {
+		if err == nil && w.of(s, nil) > w.most {
 			err = fmt.Errorf("schema: %s: alternatives within alternatives come to more than %d: want fewer", cmp.Or(strings.TrimPrefix(s.Location, baseURL+"#"), "(whole)"), freeWork)
 		}
 	})
