@@ -74,12 +74,13 @@ func (c Config) Validate() error {
 	return err
 }
 
-// fits reports what the config needs of the options.
-func (c Config) fits(o *options) error {
+// ready is compile for runs under the options. The error says too what the config needs of them.
+func (c *Config) ready(o *options) (*machine.Compiled, error) {
+	m, err := c.compile(o)
 	if len(c.Consult) > 0 && o.planner == nil {
-		return errors.New("consult: there is no planner to ask: give one by WithPlanner, or leave it empty")
+		err = errors.Join(err, errors.New("consult: there is no planner to ask: give one by WithPlanner, or leave it empty"))
 	}
-	return nil
+	return m, err
 }
 
 // Option wires an optional part of a driver.

@@ -20,12 +20,8 @@ func (c Config) Machine(opts ...Option) (machine.Config, error) {
 	if err != nil {
 		return machine.Config{}, err
 	}
-	if err := c.fits(o); err != nil {
-		return machine.Config{}, err
-	}
-	m := c.machine(o)
-	_, err = machine.Compile(&m, c.Templates)
-	return m, err
+	_, err = c.ready(o)
+	return c.machine(o), err
 }
 
 // Machine is the config of the core for the tries of the action. The error joins all that is wrong with it.

@@ -52,6 +52,9 @@ func (e *RetryExhaustedError) Error() string {
 		text += fmt.Sprintf(" (wait %v, room %v)", e.Detail.Wait, e.Detail.Room)
 	}
 	if cause := e.typed(); cause != nil && len(e.Failure.Issues) > 0 {
+		if c := e.Failure.Class; c != fault.ToolValidation && c != fault.StructuredOutput { // which the error itself does not say
+			text += ": " + string(c)
+		}
 		text += ": " + cause.Error()
 		if p, ok := errors.AsType[*plannerError](e.Cause); ok {
 			text += "; " + p.words()

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -29,6 +30,13 @@ func TestAnExhaustionWithoutIssuesSaysWhatTheFailureWas(t *testing.T) {
 		})
 		assert.EqualError(t, err, "book_room: attempt 1 of 3 on the correction plane: this kind of failure is not retried: refusal from openai")
 	}
+}
+
+func TestARefusalIsNamed(t *testing.T) {
+	model := looptest.NewModel(looptest.Turn{Reply: message.Reply{Refusal: "I would rather not."}})
+	_, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{})
+	assert.EqualError(t, err, "answer: attempt 1 of 3 on the correction plane: this kind of failure is not retried: "+
+		"refusal: structured output: (whole): expected an answer")
 }
 
 // What a program does to the policy of an action, or of an error, is nothing to any other.

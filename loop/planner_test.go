@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
@@ -157,6 +158,20 @@ func TestConsultedClassesAreOfTheTransportPlane(t *testing.T) {
 	require.ErrorContains(t, err, `consult[2]: ""`)
 	_, err = loop.Run(t.Context(), looptest.NewModel(), newSession(t), "Hello.", loop.Config{Consult: []fault.Class{fault.RateLimit}})
 	require.ErrorContains(t, err, "consult: there is no planner to ask")
+}
+
+func TestWhatIsWrongWithAConfigIsToldAtOnce(t *testing.T) {
+	cfg := loop.Config{Feedback: "{{", Limits: &feedback.Limits{}, Consult: []fault.Class{fault.RateLimit}}
+	_, asRun := loop.Run(t.Context(), looptest.NewModel(), newSession(t), "Hello.", cfg)
+	_, asRunner := loop.NewRunner(newSession(t), cfg, nil)
+	_, asMachine := cfg.Machine()
+	_, asPool := loop.NewPool(loop.PoolConfig{Config: cfg})
+	require.ErrorContains(t, asPool, "model: there is none")
+	for _, err := range []error{asRun, asRunner, asMachine, asPool} {
+		for _, field := range []string{"feedback: ", "limits: ", "consult: "} {
+			require.ErrorContains(t, err, field)
+		}
+	}
 }
 
 func TestThePlannerIsAskedOfEachToolWithItsOwnCause(t *testing.T) {

@@ -63,12 +63,9 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if o.journals {
 		err = errors.Join(err, errors.New("options: a journal is that of one session: give it to Add"))
 	}
-	if err = errors.Join(err, cfg.Config.fits(o)); err != nil {
+	compiled, refused := cfg.Config.ready(o)
+	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)
-	}
-	compiled, err := cfg.Config.compile(o)
-	if err != nil {
-		return nil, err
 	}
 	return &Pool{cfg: cfg, o: o, compiled: compiled, settings: ReadSettings(&compiled.Config().Policy)}, nil
 }

@@ -50,10 +50,7 @@ func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []mach
 	if err != nil {
 		return nil, err
 	}
-	if err := cfg.fits(o); err != nil {
-		return nil, err
-	}
-	m, err := cfg.compile(o)
+	m, err := cfg.ready(o)
 	if err != nil {
 		return nil, err
 	}

@@ -32,13 +32,10 @@ type whole struct {
 // newWhole takes the session for a run.
 func newWhole(ctx context.Context, model Model, s *session.Session, cfg *Config, opts []Option) (*whole, error) {
 	r, err := idleWhole(ctx, model, s, cfg, opts)
-	if err == nil {
-		err = cfg.fits(r.options)
-	}
 	if err != nil {
 		return nil, err
 	}
-	m, err := cfg.compile(r.options)
+	m, err := cfg.ready(r.options)
 	if err != nil {
 		return nil, err
 	}
