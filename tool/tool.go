@@ -139,8 +139,20 @@ func Raw(name, description string, parameters []byte, fn func(ctx context.Contex
 	}
 	if text := s.JSON(); len(text) == 0 || text[0] != '{' {
 		return nil, fmt.Errorf("tool %q: parameters must be a JSON Schema object", name)
+	} else if !takesObjects(text) {
+		return nil, fmt.Errorf("tool %q: parameters: type: must be \"object\", for arguments are an object", name)
 	}
 	return &Tool{name: name, description: description, schema: s, limits: schema.DefaultLimits(), maker: rawMaker{s, fn}}, nil
+}
+
+// takesObjects reports whether the type that a good schema says at its top, if any, lets objects pass.
+func takesObjects(text []byte) bool {
+	var top map[string]any
+	if json.Unmarshal(text, &top) != nil || top["type"] == nil || top["type"] == "object" {
+		return true
+	}
+	several, _ := top["type"].([]any)
+	return slices.Contains(several, any("object"))
 }
 
 type rawMaker struct {

@@ -201,6 +201,10 @@ func TestRawRefusesMistakes(t *testing.T) {
 	require.ErrorContains(t, err, `tool "a": parameters: schema: type: expected one of`)
 	_, err = tool.Raw("a", "", []byte(`true`), fn)
 	require.ErrorContains(t, err, "must be a JSON Schema object")
+	_, err = tool.Raw("a", "", []byte(`{"type":"string"}`), fn)
+	require.EqualError(t, err, `tool "a": parameters: type: must be "object", for arguments are an object`)
+	_, err = tool.Raw("a", "", []byte(`{"type":["null","object"]}`), fn)
+	require.NoError(t, err)
 	_, err = tool.Raw("a", "", []byte(`{}`), nil)
 	require.ErrorContains(t, err, "the function is nil")
 }
