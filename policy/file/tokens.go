@@ -53,8 +53,8 @@ func (r *reader) checkNesting(tokens token.Tokens, source *cursor) {
 	flow, run, tabbed := 0, 0, 0
 	for _, t := range tokens {
 		line := at(t).line
-		if flow == 0 && line != tabbed && bytes.ContainsRune(source.indent(line), '\t') {
-			r.fault(at(t), "", "a tab in the indentation", "indent with spaces")
+		if tab := bytes.IndexByte(source.indent(line), '\t'); flow == 0 && line != tabbed && tab >= 0 {
+			r.fault(place{line, tab + 1}, "", "a tab in the indentation", "indent with spaces")
 			tabbed = line
 		}
 		if flow, run = nesting(t, flow, run); flow > maxDepth || run > maxDepth {
