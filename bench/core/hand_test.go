@@ -1,0 +1,201 @@
+package core
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+)
+
+// hand is the runs of BenchmarkStep as one would write them for these alone: one tool, native calls, one in a reply, attempts that
+// nothing bounds, no waits. It keeps what ours keeps, in slices that grow: the conversation with the same texts, an attempt for each
+// decision, feedback with its line and with what persists, the hash of what failed and the key of what runs; see requireSame. It does
+// not look whether an event fits, asks no policy, and has no state but the last.
+type hand struct {
+	session  string
+	said     []message.Message
+	attempts []handAttempt
+	told     []handTold
+	number   int
+	attempt  int
+	failed   int
+	args     string
+	mark     string
+	repeats  int
+	running  handRun
+	answer   string
+}
+
+// handAttempt is the record of a decision.
+type handAttempt struct {
+	tool    string
+	attempt int
+	class   fault.Class
+	issues  []fault.Issue
+	retry   bool
+	usage   message.Usage
+	at      time.Time
+}
+
+// handTold is what was wrong with an attempt.
+type handTold struct {
+	tool, line         string
+	attempt            int
+	class              fault.Class
+	next               time.Time
+	issues, persistent []fault.Issue
+}
+
+// handRun is the call that is under way.
+type handRun struct {
+	id, tool, key string
+	arguments     []byte
+}
+
+// step takes one event.
+func (h *hand) step(ev *machine.Event) {
+	switch ev.Kind {
+	case machine.Started:
+		h.said = append(h.said, ev.Messages...)
+	case machine.ToolEnded:
+		h.said = append(h.said, message.Message{Role: message.Tool, Text: string(ev.Tool.Result), CallID: h.running.id, Name: h.running.tool})
+		h.record(ev, handAttempt{tool: h.running.tool, attempt: h.attempt})
+		h.attempt, h.running = 0, handRun{}
+	default:
+		h.replied(ev)
+	}
+}
+
+func (h *hand) replied(ev *machine.Event) {
+	m := &ev.Reply.Message
+	h.said = append(h.said, message.Message{Role: message.Assistant, Text: m.Text, Calls: m.Calls})
+	if len(ev.Reply.Calls) == 0 {
+		h.record(ev, handAttempt{attempt: 1})
+		h.answer = m.Text
+		return
+	}
+	c := &ev.Reply.Calls[0]
+	if h.attempt++; h.attempt == 1 {
+		h.number++
+	}
+	if c.Class != "" {
+		h.refuse(ev, c)
+		return
+	}
+	h.running = handRun{id: c.ID, tool: c.Tool, key: h.key(c), arguments: slices.Clone(c.Arguments)}
+}
+
+// refuse charges a bad call, and tells the model.
+func (h *hand) refuse(ev *machine.Event, c *machine.Call) {
+	f := handTold{tool: c.Tool, attempt: h.attempt, class: c.Class, next: ev.At, issues: c.Issues}
+	if last := len(h.told) - 1; h.attempt > 1 && slices.Equal(h.told[last].issues, c.Issues) {
+		f.issues, f.persistent, f.line = h.told[last].issues, h.told[last].issues, h.told[last].line
+	} else {
+		f.line = line(c.Issues)
+	}
+	h.failed++
+	if h.args == string(c.Arguments) && f.persistent != nil {
+		h.repeats++
+	} else {
+		h.args, h.mark, h.repeats = string(c.Arguments), mark(c), 0
+	}
+	h.told = append(h.told, f)
+	h.record(ev, handAttempt{tool: c.Tool, attempt: h.attempt, class: c.Class, issues: f.issues, retry: true})
+	h.said = append(h.said, message.Message{Role: message.Tool, Text: text(&f), CallID: c.ID, Name: c.Tool, IsError: true})
+}
+
+func (h *hand) record(ev *machine.Event, a handAttempt) {
+	a.at = ev.At
+	if ev.Reply != nil {
+		a.usage = ev.Reply.Message.Usage
+	}
+	h.attempts = append(h.attempts, a)
+}
+
+// line says what is wrong.
+func line(issues []fault.Issue) string {
+	var room [256]byte
+	b := room[:0]
+	for n := range issues {
+		if n > 0 {
+			b = append(b, "; "...)
+		}
+		b = appendWrong(append(append(b, issues[n].Pointer[1:]...), ": "...), &issues[n])
+	}
+	return string(b)
+}
+
+func appendWrong(b []byte, i *fault.Issue) []byte {
+	b = append(append(b, "expected "...), i.Expected...)
+	return append(append(b, ", got "...), i.Got...)
+}
+
+// text is what the model is told.
+func text(f *handTold) string {
+	var room [512]byte
+	b := append(room[:0], "Automatic check, not a message from the user: the arguments of your call of "...)
+	b = append(append(b, f.tool...), " are not valid, and the tool was not run (attempt "...)
+	b = append(strconv.AppendInt(b, int64(f.attempt), 10), ").\n"...)
+	for n := range f.issues {
+		b = append(append(append(b, "- "...), f.issues[n].Pointer[1:]...), ": "...)
+		if f.persistent != nil {
+			b = append(b, "still wrong: "...)
+		}
+		b = append(appendWrong(b, &f.issues[n]), '\n')
+	}
+	return string(append(append(append(b, "Call "...), f.tool...), " again with all arguments corrected."...))
+}
+
+// mark is the signature of what failed.
+func mark(c *machine.Call) string {
+	var room [512]byte
+	b := append(append(append(room[:0], c.Tool...), 0), c.Arguments...)
+	b = append(append(append(b, "\n\x00"...), c.Class...), 0)
+	for n := range c.Issues {
+		b = c.Issues[n].AppendID(b)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
+}
+
+// key is the idempotency key of a call.
+func (h *hand) key(c *machine.Call) string {
+	var room [512]byte
+	b := room[:0]
+	for _, part := range [...]string{h.session, strconv.Itoa(h.number), c.Tool, "0"} {
+		b = append(append(strconv.AppendInt(b, int64(len(part)), 10), ':'), part...)
+	}
+	b = append(append(strconv.AppendInt(b, int64(len(c.Arguments)), 10), ':'), c.Arguments...)
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}
+
+// requireSame fails where what was made by hand is not what the core made of the same events.
+func (r recorded) requireSame(t testing.TB) {
+	h := hand{session: "order-42"}
+	for n := range r.steps {
+		h.step(&r.steps[n].ev)
+		st := r.steps[n].after
+		require.Equal(t, st.Transcript.Slice(0, st.Transcript.Len()), h.said)
+		require.Len(t, h.attempts, st.Session.Attempts().Len())
+		require.Len(t, h.told, st.Session.Feedback().Len())
+		if fb, ok := st.Session.Feedback().Last(); ok {
+			require.Equal(t, fb.Message, h.told[len(h.told)-1].line)
+		}
+		if len(st.Actions) > 0 {
+			require.Equal(t, st.Actions[0].Signature, h.mark)
+			require.Equal(t, st.Actions[0].Repeats, h.repeats)
+		}
+		if st.Batch != nil {
+			require.Equal(t, st.Batch.Calls[0].Key, h.running.key)
+		}
+	}
+}
