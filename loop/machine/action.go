@@ -215,7 +215,7 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 	if d.Retry {
 		s.Waited += d.Delay
 	}
-	s.do(Effect{Kind: Decided, Decision: d})
+	s.do(Decided).Decision = d
 }
 
 // pass records a good attempt of an action and closes it. more is 1 where the attempt was not counted yet, else 0.

@@ -62,7 +62,7 @@ func sign[S ~string | ~[]byte](s *step, action string, same S, f *fault.Failure)
 }
 
 // idempotencyKey is a hash of session, action, index among identical calls of the reply, and canonical arguments.
-func idempotencyKey(session string, action int, tool string, twins int, arguments string) string {
+func idempotencyKey(session string, action int, tool string, twins int, arguments []byte) (key [32]byte) {
 	var room [256]byte
 	head := appendPart(room[:0], session)
 	head = appendPart(head, strconv.Itoa(action))
@@ -70,7 +70,8 @@ func idempotencyKey(session string, action int, tool string, twins int, argument
 	head = appendPart(head, strconv.Itoa(twins))
 	head = append(strconv.AppendInt(head, int64(len(arguments)), 10), ':')
 	found := sum(head, arguments, nil)
-	return hex.EncodeToString(found[:16])
+	hex.Encode(key[:], found[:len(key)/2])
+	return key
 }
 
 // appendPart appends a text that its length stands before.

@@ -13,21 +13,28 @@ import (
 // replied judges a model's reply.
 func (s *step) replied() error {
 	r := s.ev.Reply
-	s.Usage, s.Owed = s.Usage.Add(r.Message.Usage), s.Owed.Add(r.Message.Usage)
+	s.use(r.Message.Usage)
 	if brokeOff(r.Message.Finish) && s.has(BrokenReplies) {
 		s.requestFailed(s.positions()[0].Action, fault.Failure{Plane: fault.Transport, Class: fault.Unavailable})
 		return s.onward(nextCall)
 	}
 	s.Transport, s.TransportWaited = 0, 0
 	s.echo(r.Message)
-	if f := wholeFailure(r, s.Config.CallsOnly); f.Failed() {
-		return s.replyFailed(f)
+	if w := wholeFault(r, s.Config.CallsOnly); w != nil {
+		return s.replyFailed(w.failure())
 	}
 	s.forget(r.Calls)
 	if len(r.Calls) > 0 {
 		return s.called(r)
 	}
 	return s.answered(r)
+}
+
+// use counts what a reply or a try consumed.
+func (s *step) use(u message.Usage) {
+	if u != (message.Usage{}) {
+		s.Usage, s.Owed = s.Usage.Add(u), s.Owed.Add(u)
+	}
 }
 
 // forget closes the actions of unknown names that a reply no longer calls: such a name can never pass, and its lesson was
@@ -71,29 +78,39 @@ func (s *step) tell(d *Decision, issues []fault.Issue) {
 	}
 }
 
-// wholeFailure finds what makes a whole reply unusable, whatever stands in it. Nothing of a reply that was cut off is
-// looked at any further.
-func wholeFailure(r *Reply, callsOnly bool) fault.Failure {
-	m := r.Message
-	var (
-		class          fault.Class
-		rule, expected string
-	)
+// whole is a fault that makes a whole reply unusable, whatever stands in it.
+type whole struct {
+	class          fault.Class
+	rule, expected string
+}
+
+var (
+	isCutOff  = whole{fault.Truncated, fault.RuleTruncated, "a reply that is complete"}
+	isRefusal = whole{fault.Refusal, fault.RuleRefusal, "an answer"}
+	isNoCall  = whole{fault.NoOutput, fault.RuleNoCall, "a tool call"}
+	isNothing = whole{fault.NoOutput, fault.RuleNoOutput, "a tool call or an answer"}
+)
+
+// wholeFault finds the fault of a whole reply; nil where it has none. Nothing of a reply that was cut off is looked at any further.
+func wholeFault(r *Reply, callsOnly bool) *whole {
+	m := &r.Message
 	switch {
 	case cutOff(m.Finish):
-		class, rule, expected = fault.Truncated, fault.RuleTruncated, "a reply that is complete"
+		return &isCutOff
 	case m.Refusal != "" || m.Finish == message.ContentFilter:
-		class, rule, expected = fault.Refusal, fault.RuleRefusal, "an answer"
+		return &isRefusal
 	case len(r.Calls) == 0 && callsOnly:
-		class, rule, expected = fault.NoOutput, fault.RuleNoCall, "a tool call"
+		return &isNoCall
 	case len(r.Calls) == 0 && strings.TrimSpace(m.Text) == "":
-		class, rule, expected = fault.NoOutput, fault.RuleNoOutput, "a tool call or an answer"
-	default:
-		return fault.Failure{}
+		return &isNothing
 	}
+	return nil
+}
+
+func (w *whole) failure() fault.Failure {
 	return fault.Failure{
-		Plane: fault.Correction, Class: class,
-		Issues: []fault.Issue{{Rule: rule, Expected: expected, Source: fault.FromReply}},
+		Plane: fault.Correction, Class: w.class,
+		Issues: []fault.Issue{{Rule: w.rule, Expected: w.expected, Source: fault.FromReply}},
 	}
 }
 
@@ -226,7 +243,7 @@ func (s *step) accept(b *Batch) {
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
 // newBatch is the batch of a reply's calls, in room where that is enough; bad is set where one of them cannot be run. The
-// arguments of such are not copied yet: see complete.
+// arguments are not copied yet: see keys and complete.
 func newBatch(r *Reply, room []BatchCall) (b Batch, bad bool) {
 	b = Batch{Native: r.Native, Calls: slices.Grow(room, len(r.Calls))[:len(r.Calls)]}
 	for n := range r.Calls {
@@ -235,7 +252,7 @@ func newBatch(r *Reply, room []BatchCall) (b Batch, bad bool) {
 			b.Calls[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Bad: true, Done: true}, true
 			continue
 		}
-		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments)}
+		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool}
 	}
 	return b, bad
 }
@@ -279,7 +296,11 @@ func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 		a.proposed = calls[failed[0]].Arguments
 	}
 	for _, n := range failed {
-		b.Calls[n].Answer, b.Calls[n].IsError, b.Calls[n].Settled = s.correct(d, fault.SortedIssues(calls[n].Issues)), true, true
+		own := f.Issues
+		if len(failed) > 1 {
+			own = fault.SortedIssues(calls[n].Issues)
+		}
+		b.Calls[n].Answer, b.Calls[n].IsError, b.Calls[n].Settled = s.correct(d, own), true, true
 	}
 	for n := range b.Calls {
 		if b.Calls[n].Tool == name {

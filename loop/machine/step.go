@@ -19,14 +19,14 @@ type row struct {
 	words string
 }
 
-// table says which event fits which phase.
+// table says which event fits which phase, those first that most events find.
 var table = [...]row{
+	{phase: Calling, going: true, waits: [2]EventKind{Replied, CallFailed}, words: "replied or call_failed"},
+	{phase: Trying, going: true, waits: [2]EventKind{Tried}, words: "tried"},
+	{phase: Running, going: true, waits: [2]EventKind{ToolEnded}, words: "tool_ended"},
 	{phase: Idle, waits: [2]EventKind{Started}, words: "started"},
 	{phase: Stopped, waits: [2]EventKind{Started}, words: "started"},
 	{phase: Prompting, going: true, waits: [2]EventKind{Prompted}, words: "prompted"},
-	{phase: Calling, going: true, waits: [2]EventKind{Replied, CallFailed}, words: "replied or call_failed"},
-	{phase: Running, going: true, waits: [2]EventKind{ToolEnded}, words: "tool_ended"},
-	{phase: Trying, going: true, waits: [2]EventKind{Tried}, words: "tried"},
 	{phase: Waiting, going: true, waits: [2]EventKind{Woke}, words: "woke"},
 	{phase: Planning, going: true, waits: [2]EventKind{Planned}, words: "planned"},
 }
@@ -167,7 +167,13 @@ func (e *Event) missing() string {
 //go:noinline // a fault of the driver, found at many places
 func (s *step) misfit(why string) error { return &EventError{s.Phase, s.ev.Kind, why} }
 
-func (s *step) do(e Effect) { s.fx = append(s.fx, e) }
+// do adds an effect of that kind, whose payload is to be set.
+func (s *step) do(k EffectKind) *Effect {
+	s.fx = append(s.fx, Effect{})
+	e := &s.fx[len(s.fx)-1]
+	e.Kind = k
+	return e
+}
 
 // firstMessages is what there is room for in a transcript at first: most runs are short.
 const firstMessages = 3
@@ -239,7 +245,7 @@ func (s *step) stop(o Outcome) {
 	*out = o
 	s.Phase, s.Outcome = Stopped, out
 	s.Exhausted, s.Consults, s.Resume, s.Hold, s.Next = nil, nil, nil, nil, ""
-	s.do(Effect{Kind: Stop, Outcome: out})
+	s.do(Stop).Outcome = out
 }
 
 // lastText is the text of the latest reply.

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -58,7 +59,7 @@ func (b *Batch) pending(from int) int {
 	return len(b.Calls)
 }
 
-// keys gives the calls to run their idempotency keys: a hash of session, action, index among identical calls of the
+// keys gives the calls to run their arguments and idempotency keys: a hash of session, action, index among identical calls of the
 // reply, bad ones too, and canonical arguments.
 func (s *step) keys(b *Batch, calls []Call) {
 	for n := range b.Calls {
@@ -66,15 +67,25 @@ func (s *step) keys(b *Batch, calls []Call) {
 		if c.Done {
 			continue
 		}
-		twins := 0
+		twins, arguments := 0, calls[n].Arguments
 		for o := range calls[:n] {
-			if calls[o].Tool == c.Tool && string(calls[o].Arguments) == c.Arguments {
+			if calls[o].Tool == c.Tool && bytes.Equal(calls[o].Arguments, arguments) {
 				twins++
 			}
 		}
-		c.Key = idempotencyKey(s.Session.ID(), s.open(c.Tool).Number, c.Tool, twins, c.Arguments)
+		key := idempotencyKey(s.Session.ID(), s.open(c.Tool).Number, c.Tool, twins, arguments)
+		c.Arguments, c.Key = together(arguments, key[:])
 		c.Transport = 1
 	}
+}
+
+// together is both as texts, which lie in one piece of memory.
+func together(a, b []byte) (string, string) {
+	var text strings.Builder
+	text.Grow(len(a) + len(b))
+	text.Write(a)
+	text.Write(b)
+	return text.String()[:len(a)], text.String()[len(a):]
 }
 
 // left counts the calls of the batch that have no answer yet.
@@ -108,7 +119,7 @@ func (s *step) run() error {
 	runs := s.Batch.runs(s.newRuns(s.Batch.left()))
 	s.copyBatch().Cursor = runs[0].Index
 	s.Phase = Running
-	s.do(Effect{Kind: RunTools, Tools: runs})
+	s.do(RunTools).Tools = runs
 	return nil
 }
 

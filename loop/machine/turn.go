@@ -20,7 +20,8 @@ func (s *step) turn() error {
 	s.Transport, s.TransportWaited = 1, 0
 	if s.Config.UserPrompt {
 		s.Phase = Prompting
-		s.do(Effect{Kind: MakePrompt, Model: s.modelCall()})
+		call := s.modelCall()
+		s.do(MakePrompt).Model = call
 		return nil
 	}
 	return s.ask()
@@ -35,7 +36,7 @@ func (s *step) ask() error {
 	}
 	call.System = system
 	s.Phase = Calling
-	s.do(Effect{Kind: CallModel, Model: call})
+	s.do(CallModel).Model = call
 	return nil
 }
 
@@ -73,7 +74,7 @@ func (s *step) try() error {
 		Position:  Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts},
 		Transport: s.Transport,
 	}
-	s.do(Effect{Kind: TryAction, Try: try})
+	s.do(TryAction).Try = try
 	return nil
 }
 
@@ -102,7 +103,7 @@ func (st *State) due(n next) *Wait {
 func (s *step) delayed(n next) bool {
 	if w := s.due(n); w != nil && w.Until.After(s.At) {
 		s.Phase, s.Next = Waiting, n
-		s.do(Effect{Kind: WaitUntil, Wait: w})
+		s.do(WaitUntil).Wait = w
 		return true
 	}
 	if n != nextTurn {
@@ -141,7 +142,7 @@ func (s *step) onward(n next) error {
 	if len(s.Consults) > 0 {
 		first := s.Consults[0]
 		s.Phase, s.Next = Planning, n
-		s.do(Effect{Kind: AskPlanner, Consultation: &first})
+		s.do(AskPlanner).Consultation = &first
 		return nil
 	}
 	if s.Exhausted == nil {
@@ -152,7 +153,7 @@ func (s *step) onward(n next) error {
 		return nil
 	}
 	s.Phase, s.Next = Planning, n
-	s.do(Effect{Kind: AskPlanner, Exhaustion: s.Exhausted})
+	s.do(AskPlanner).Exhaustion = s.Exhausted
 	return nil
 }
 
@@ -170,7 +171,7 @@ func (s *step) callFailed() error {
 // tried judges one try of the single action.
 func (s *step) tried() error {
 	t, name := s.ev.Try, s.Config.Action
-	s.Usage, s.Owed = s.Usage.Add(t.Usage), s.Owed.Add(t.Usage)
+	s.use(t.Usage)
 	switch f := &t.Failure; {
 	case t.Abandoned:
 		return s.cancelled()

@@ -17,11 +17,12 @@ func (s *step) correct(d *Decision, issues []fault.Issue) string {
 	if d.Feedback == nil {
 		return refused
 	}
-	fb := *d.Feedback
-	if issues != nil {
-		fb.Issues = issues
+	if issues == nil || fault.SameIssues(issues, d.Feedback.Issues) {
+		return s.render(d.Feedback)
 	}
-	return s.render(&fb)
+	own := *d.Feedback
+	own.Issues = issues
+	return s.render(&own)
 }
 
 // sibling are the words for a call whose action was decided on with another call of the same reply: what follows is what
