@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"time"
@@ -41,7 +42,7 @@ func (c *classify) run(e *env) error {
 	if err != nil {
 		return err
 	}
-	r, err := fault.ReadResponse(text)
+	r, err := fault.ReadResponse(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if err != nil {
 		return fmt.Errorf("standard input: %w", err)
 	}

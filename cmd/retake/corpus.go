@@ -51,7 +51,7 @@ type rawLine struct {
 
 // openCorpus opens the file of -corpus.
 func openCorpus(path string) (*os.File, error) {
-	return openNamed("corpus", path, "give a file with one question a line, as JSON")
+	return openNamed("-corpus", path, "give a file with one question a line, as JSON")
 }
 
 // lineShape says what a line of a corpus looks like.
@@ -105,6 +105,9 @@ func parseQuestion(text []byte) (question, error) {
 	set, err := toolSet(line.Tools)
 	if err != nil {
 		return question{}, err
+	}
+	if line.Replies == nil {
+		return question{}, errors.New(`replies are missing: give a list of them`)
 	}
 	q := question{id: line.ID, prompt: promptOf(line.Question), tools: set, ladder: line.Ladder, replies: make([]message.Reply, len(line.Replies))}
 	for n, r := range line.Replies {

@@ -28,7 +28,7 @@ func readAll(name string, r io.Reader) ([]byte, error) {
 
 // readNamed reads the file that a flag names.
 func readNamed(flag, path string) ([]byte, error) {
-	f, err := openNamed(flag, path, "give a file that can be read")
+	f, err := openNamed("-"+flag, path, "give a file that can be read")
 	if err != nil {
 		return nil, err
 	}
@@ -36,14 +36,14 @@ func readNamed(flag, path string) ([]byte, error) {
 	return readAll(path, f)
 }
 
-// openNamed opens the file that a flag names; right says what would be right.
-func openNamed(flag, path, right string) (*os.File, error) {
+// openNamed opens a file; place names the flag or argument that it stands in, right says what would be right.
+func openNamed(place, path, right string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, misused("-%s: %v: %s", flag, err, right)
+		return nil, misused("%s: %v: %s", place, err, right)
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, errors.Join(misused("-%s: %s is a directory: %s", flag, path, right), f.Close())
+		return nil, errors.Join(misused("%s: %s is a directory: %s", place, path, right), f.Close())
 	}
 	return f, nil
 }

@@ -79,7 +79,7 @@ func (s *show) run(e *env) error {
 
 func (s *show) open(e *env) (io.ReadCloser, error) {
 	if s.journal != "-" {
-		return openNamed("journal", s.journal, "give a file that can be read, or - for standard input")
+		return openNamed("JOURNAL", s.journal, "give a file that can be read, or - for standard input")
 	}
 	if e.typed {
 		e.note("reading a journal from the terminal; end it with Ctrl-D")

@@ -54,12 +54,17 @@ func (w *whatif) declare(fs *flag.FlagSet) {
 // readPrices reads input=3,output=15.
 func (w *whatif) readPrices(list string) error {
 	w.priced = true
+	given := map[string]bool{}
 	for _, one := range strings.Split(list, ",") {
 		name, text, _ := strings.Cut(strings.TrimSpace(one), "=")
 		price, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			return fmt.Errorf("%q is no price: write input=3,output=15", one)
 		}
+		if given[name] {
+			return fmt.Errorf("%q stands twice: give one price", name)
+		}
+		given[name] = true
 		switch name {
 		case "input":
 			w.prices.Input = price
