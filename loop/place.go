@@ -17,21 +17,26 @@ func (r *Runner) place() *machine.Room {
 		default:
 			r.room = new(machine.Room)
 		}
-		r.room.Unseen = r.driver.unseen && r.driver.adjust == nil && r.driver.planner == nil
 	}
+	r.room.Unseen = r.driver.unseen && r.driver.adjust == nil && r.driver.planner == nil
 	return r.room
 }
 
-// vacate gives the room back. What the steps that were made there have returned is of no use any more.
+// vacate empties the room, and gives it back unless it stays with its driver. What the steps that were made there have returned is of
+// no use any more.
 func (r *Runner) vacate() {
-	if r.room != nil {
-		r.room.Clear()
-		select {
-		case rooms <- r.room:
-		default: // there are enough
-		}
-		r.room = nil
+	if r.room == nil {
+		return
 	}
+	r.room.Clear()
+	if r.driver.stays {
+		return
+	}
+	select {
+	case rooms <- r.room:
+	default: // there are enough
+	}
+	r.room = nil
 }
 
 // stepHere is Step where nobody is told of each state.

@@ -34,7 +34,7 @@ type trying struct {
 	outcome machine.Try
 }
 
-// idle are some that nobody has: zero. They wait in a channel for the reason that [rooms] do.
+// idle are some that nobody has: zero but for a room in which there is nothing. They wait in a channel for the reason that [rooms] do.
 var idle = make(chan *trying, cap(rooms))
 
 // begin takes the session for the action, until it is left.
@@ -87,13 +87,15 @@ func (t *tries) rise() {
 	default:
 		t.at = new(trying)
 	}
-	t.at.options, t.at.s, t.at.ctx, t.at.unseen = t.options, t.s, t.ctx, true
+	t.at.options, t.at.s, t.at.ctx, t.at.unseen, t.at.stays = t.options, t.s, t.ctx, true, t.lent
 }
 
 // lie lets go of the driver.
 func (t *tries) lie() {
 	if t.lent {
+		room := t.at.own.room
 		*t.at = trying{}
+		t.at.own.room = room
 		select {
 		case idle <- t.at:
 		default: // there are enough

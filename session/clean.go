@@ -24,6 +24,9 @@ func cleanFeedback(f *feedback.RetryFeedback) {
 	}
 }
 
+// These bound the years 0 to 9999, in seconds since 1970.
+const firstSecond, lastSecond = -62_167_219_200, 253_402_300_799
+
 // cleanAttempt cleans an attempt; clean are issues that have been cleaned already. A field is only written to where it changes.
 func cleanAttempt(a *Attempt, clean []fault.Issue) {
 	mend(&a.Action)
@@ -34,7 +37,7 @@ func cleanAttempt(a *Attempt, clean []fault.Issue) {
 	if at := inUTC(a.At); a.At != at {
 		a.At = at
 	}
-	if year := a.At.Year(); year < 0 || year > 9999 {
+	if s := a.At.Unix(); s < firstSecond || s > lastSecond {
 		a.At = time.Time{} // has no form in JSON
 	}
 }
