@@ -75,8 +75,8 @@ func (d *driver) now() time.Time {
 
 // observe notes what an exhaustion came from, and tells the observers of one step.
 func (d *driver) observe(ev *machine.Event, effects []machine.Effect) {
-	for _, e := range effects {
-		if x := e.Decision; x != nil && !x.Retry && x.Class != "" && d.cause == nil {
+	for n := range effects {
+		if x := effects[n].Decision; x != nil && !x.Retry && x.Class != "" && d.cause == nil {
 			d.cause = d.err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
@@ -167,10 +168,18 @@ func (t *tries) cancel() { t.fed(t.at.cancel(t.ctx)) }
 func (t *tries) attempt() Attempt {
 	p := t.ask.Try
 	a := Attempt{Number: p.Attempt, Max: p.MaxAttempts, of: t.a}
-	if fb := t.at.runner.st.Feedback(t.a.Tool); fb != nil {
+	if fb := t.feedback(); fb != nil {
 		a.last = (*fedBack)(fb)
 	}
 	return a
+}
+
+// feedback is that on the try before; nil where there is none. The action is the only one.
+func (t *tries) feedback() *feedback.RetryFeedback {
+	if open := t.at.runner.st.Actions; len(open) > 0 {
+		return open[0].Last
+	}
+	return nil
 }
 
 // end feeds the outcome of a try.
@@ -182,7 +191,7 @@ func (t *tries) end(err error) {
 	d, o := &t.at.driver, &t.at.outcome
 	d.err, d.cause = err, nil
 	if err != nil {
-		setFailure(&o.Failure, err, d.runner.st.Feedback(t.a.Tool))
+		setFailure(&o.Failure, err, t.feedback())
 	}
 	if adjust := d.adjustPolicy(); adjust != nil {
 		t.err = adjust

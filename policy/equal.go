@@ -25,7 +25,12 @@ func (l *Layer) equal(o *Layer) bool {
 
 func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
-func sameList[T comparable](a, b []T) bool { return (a == nil) == (b == nil) && slices.Equal(a, b) }
+func sameList[T comparable](a, b []T) bool { return (a == nil) == (b == nil) && equalList(a, b) }
+
+// equalList is [slices.Equal], quicker for a list and itself.
+func equalList[T comparable](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
+}
 
 // Clone is the set with all that it points to of its own.
 func (s *Set) Clone() *Set {

@@ -119,8 +119,8 @@ func (p *RetryPolicy) Equal(q *RetryPolicy) bool {
 	return p.MaxAttempts == q.MaxAttempts && p.EmitFeedback == q.EmitFeedback && p.RetryAfter == q.RetryAfter &&
 		p.MaxRetryAfter == q.MaxRetryAfter && p.MaxTotalDelay == q.MaxTotalDelay && p.NoProgress == q.NoProgress &&
 		p.OptOut == q.OptOut && p.TextRepairs == q.TextRepairs && p.NativeRepairs == q.NativeRepairs &&
-		p.OnReducerError == q.OnReducerError && slices.Equal(p.RetryableErrors, q.RetryableErrors) &&
-		slices.Equal(p.FormsOff, q.FormsOff) && maps.Equal(p.Bases, q.Bases) && p.Backoff.Equal(q.Backoff)
+		p.OnReducerError == q.OnReducerError && equalList(p.RetryableErrors, q.RetryableErrors) &&
+		equalList(p.FormsOff, q.FormsOff) && maps.Equal(p.Bases, q.Bases) && p.Backoff.Equal(q.Backoff)
 }
 
 // cloneBases never returns nil, for in a layer nil means "not said".

@@ -2,7 +2,6 @@ package session
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/reducer"
@@ -56,7 +55,7 @@ func (s State) apply(op reducer.Op, values []Entry) (State, error) {
 	case !op.Changes():
 		return s, nil
 	}
-	s.slots = slices.Clone(s.slots)
+	s.slots = append(make([]slot, 0, len(s.slots)), s.slots...)
 	if held := &s.slots[at].held; op.Kind.Keeps() {
 		*held = held.Append(values...)
 	} else {

@@ -29,22 +29,15 @@ const firstSecond, lastSecond = -62_167_219_200, 253_402_300_799
 
 // cleanAttempt cleans an attempt; clean are issues that have been cleaned already. A field is only written to where it changes.
 func cleanAttempt(a *Attempt, clean []fault.Issue) {
-	mend(&a.Action)
-	mend(&a.Plane)
-	mend(&a.Class)
-	mend(&a.Reason)
+	if !canon.IsUTF8(a.Action) || !canon.IsUTF8(a.Plane) || !canon.IsUTF8(a.Class) || !canon.IsUTF8(a.Reason) {
+		a.Action, a.Plane, a.Class, a.Reason = text(a.Action), text(a.Plane), text(a.Class), text(a.Reason)
+	}
 	a.Issues = cleanIssues(a.Issues, clean)
 	if at := inUTC(a.At); a.At != at {
 		a.At = at
 	}
 	if s := a.At.Unix(); s < firstSecond || s > lastSecond {
 		a.At = time.Time{} // has no form in JSON
-	}
-}
-
-func mend[S ~string](s *S) {
-	if !canon.IsUTF8(*s) {
-		*s = text(*s)
 	}
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/flat"
@@ -28,18 +29,18 @@ func NewEvent[E any](name string, payload E) (Event, error) {
 const maxQuoted = 4096
 
 // payload is the event's payload in canonical form. Of one that is no JSON, its beginning comes back as a JSON string, beside
-// the error.
+// the error that says so.
 func (e Event) payload() ([]byte, error) {
 	if len(e.Payload) == 0 {
 		return []byte("null"), nil
 	}
-	raw, err := canon.JSON(e.Payload)
-	if err == nil {
+	if raw, ok := canon.AppendJSON(make([]byte, 0, len(e.Payload)), e.Payload); ok {
 		return raw, nil
 	}
+	_, err := canon.JSON(e.Payload)
 	quoted, failed := canon.Marshal(text(string(e.Payload[:min(len(e.Payload), maxQuoted)])))
 	if failed != nil {
 		quoted = []byte(`""`) // cannot happen: it is UTF-8
 	}
-	return quoted, err
+	return quoted, fmt.Errorf("the payload is unusable: %w", err)
 }

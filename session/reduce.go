@@ -14,7 +14,7 @@ type Reducer struct {
 	name  string
 	event string
 	slice declaration
-	run   func(State, []byte) (wish, error)
+	run   func(State, Event) (wish, error)
 }
 
 // wish is what a reducer wants done, and the values of that as its slice will hold them.
@@ -32,14 +32,15 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 		return bound
 	}
 	written := flat.Of[E]()
-	bound.run = func(s State, payload []byte) (wish, error) {
+	bound.run = func(s State, e Event) (wish, error) {
 		i, ok := s.find(slice.name)
 		if !ok {
-			return wish{}, &SliceError{Slice: slice.name, Cause: ErrUnknownSlice}
+			_, err := e.payload()
+			return wish{}, cmp.Or[error](err, &SliceError{Slice: slice.name, Cause: ErrUnknownSlice})
 		}
-		event, err := flat.Unmarshal[E](written, payload)
+		event, err := hear[E](e, written)
 		if err != nil {
-			return wish{}, fmt.Errorf("the payload does not fit: %w", err)
+			return wish{}, err
 		}
 		held := s.slots[i].held
 		change, err := fn(reducer.NewView[T](typed[T]{slice: slice, held: held}), event)
@@ -55,19 +56,30 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 	return bound
 }
 
+// hear reads the payload of an event. One that is not written as a flat one is brought into canonical form first.
+func hear[E any](e Event, written *flat.Type) (event E, err error) {
+	if event, ok := flat.Read[E](written, e.Payload); ok {
+		return event, nil
+	}
+	payload, err := e.payload()
+	if err != nil {
+		return event, err
+	}
+	if event, err = flat.Unmarshal[E](written, payload); err != nil {
+		return event, fmt.Errorf("the payload does not fit: %w", err)
+	}
+	return event, nil
+}
+
 // reduce runs the reducers of an event, each on what those before it made of the state. After a failure there are neither
 // operations nor a new state. The operations are added to ops.
 func reduce(s State, bound []Reducer, event Event, ops []reducer.Op) (State, []reducer.Op, *fault.ReducerError) {
 	if len(bound) == 0 {
 		return s, ops, nil
 	}
-	payload, err := event.payload()
-	if err != nil {
-		return s, nil, refusal(bound[0], payload, fmt.Errorf("the payload is unusable: %w", err))
-	}
 	next := s
 	for _, r := range bound {
-		after, op, failure := r.call(next, payload)
+		after, op, failure := r.call(next, event)
 		if failure != nil {
 			return s, nil, failure
 		}
@@ -93,28 +105,29 @@ func (r Reducer) apply(s State, op wish) (State, error) {
 
 // call runs the reducer, applies what it wants, and turns whatever goes wrong into a failure: also a panic, be it in the
 // reducer or in how its values are written and read back.
-func (r Reducer) call(s State, payload []byte) (next State, op reducer.Op, failure *fault.ReducerError) {
+func (r Reducer) call(s State, e Event) (next State, op reducer.Op, failure *fault.ReducerError) {
 	defer func() {
 		if p := recover(); p != nil {
 			next, op = s, reducer.Op{}
-			failure = refusal(r, payload, nil)
+			failure = refusal(r, e, nil)
 			failure.Message, failure.Panicked = bounded(fmt.Sprintf("panic: %v", p)), true
 		}
 	}()
-	want, err := r.run(s, payload)
+	want, err := r.run(s, e)
 	if err != nil {
-		return s, reducer.Op{}, refusal(r, payload, err)
+		return s, reducer.Op{}, refusal(r, e, err)
 	}
 	if !want.Changes() {
 		return s, want.Op, nil
 	}
 	if next, err = r.apply(s, want); err != nil {
-		return s, reducer.Op{}, refusal(r, payload, err)
+		return s, reducer.Op{}, refusal(r, e, err)
 	}
 	return next, want.Op, nil
 }
 
-func refusal(r Reducer, payload []byte, cause error) *fault.ReducerError {
+func refusal(r Reducer, e Event, cause error) *fault.ReducerError {
+	payload, _ := e.payload() // of one that is not usable, its beginning
 	failure := &fault.ReducerError{Reducer: r.name, Payload: string(payload), Cause: cause}
 	if cause != nil {
 		failure.Message = cmp.Or(bounded(cause.Error()), wordless)

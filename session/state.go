@@ -1,9 +1,6 @@
 package session
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
@@ -141,8 +138,17 @@ func (s *State) hasSlots(o *State) bool {
 
 func (s State) find(slice string) (int, bool) { return find(s.slots, slice) }
 
+// find is where a slice stands, or would stand.
 func find(slots []slot, slice string) (int, bool) {
-	return slices.BinarySearchFunc(slots, slice, func(held slot, name string) int { return strings.Compare(held.name, name) })
+	from, to := 0, len(slots)
+	for from < to {
+		if at := int(uint(from+to) / 2); slots[at].name < slice {
+			from = at + 1
+		} else {
+			to = at
+		}
+	}
+	return from, from < len(slots) && slots[from].name == slice
 }
 
 // Feedback is the built-in log of feedback, oldest first.

@@ -11,10 +11,8 @@ import (
 
 // Unmarshal is [canon.Unmarshal] into a value of its own; t is the type of T.
 func Unmarshal[T any](t *Type, raw []byte) (v T, err error) {
-	if t != nil {
-		if rest, ok := t.read(raw, reflect.ValueOf(&v).Elem()); ok && len(rest) == 0 {
-			return v, nil
-		}
+	if v, ok := Read[T](t, raw); ok {
+		return v, nil
 	}
 	return slowly[T](raw)
 }
@@ -22,6 +20,15 @@ func Unmarshal[T any](t *Type, raw []byte) (v T, err error) {
 func slowly[T any](raw []byte) (v T, err error) {
 	err = canon.Unmarshal(raw, &v)
 	return v, err
+}
+
+// Read is Unmarshal of a text that is known to be in canonical form once it was read; ok is false for any other. t is the type of T.
+func Read[T any](t *Type, raw []byte) (v T, ok bool) {
+	if t == nil {
+		return v, false
+	}
+	rest, ok := t.read(raw, reflect.ValueOf(&v).Elem())
+	return v, ok && len(rest) == 0
 }
 
 // read reads a value that is written as [Type.append] writes it, but for escapes in texts, and returns what follows it.

@@ -1,7 +1,6 @@
 package flat
 
 import (
-	"bytes"
 	"math"
 	"reflect"
 	"strconv"
@@ -19,7 +18,7 @@ func Marshal[T any](t *Type, v T) ([]byte, error) {
 		room := rooms.Get().(*[256]byte)
 		defer rooms.Put(room)
 		if raw, ok := t.append(room[:0], reflect.ValueOf(&v).Elem()); ok {
-			return bytes.Clone(raw), nil
+			return append(make([]byte, 0, len(raw)), raw...), nil
 		}
 	}
 	return canon.Marshal(v)
