@@ -122,9 +122,15 @@ func TestCheck(t *testing.T) {
 		"any_of_objects": {`{"anyOf":[{"type":"null"},{"type":"object","required":["a","b"]}]}`, `{}`,
 			[]string{"a: required [required schema]", "b: required [required schema]"}},
 		"tagged_union": {`{"oneOf":[{"properties":{"k":{"const":"a"},"n":{"type":"integer"}}},{"properties":{"k":{"const":"b"},"n":{"type":"string"},"m":{"type":"string"}}}]}`, `{"k":"b","n":1,"m":2}`, []string{
-			"(whole): expected a value that fits one of 2 alternatives, got object [oneOf schema]",
 			"m: expected string, got integer [type schema]",
 			"n: expected string, got integer [type schema]"}},
+		"unknown_tag": {`{"oneOf":[{"properties":{"k":{"const":"a"},"n":{"type":"integer"}}},{"properties":{"k":{"const":"b"}},"required":["m"]},{"properties":{},"additionalProperties":false}]}`,
+			`{"k":"c","n":""}`, []string{`k: expected "a" or "b", got string [const schema]`}},
+		"unknown_tag_of_old": {`{"oneOf":[{"properties":{"k":{"enum":["a"]}}},{"properties":{"k":{"const":"b"}}}]}`, `{"k":"c"}`, []string{`k: expected "a" or "b", got string [enum schema]`}},
+		"tag_with_enum": {`{"anyOf":[{"properties":{"k":{"const":"a"}}},{"properties":{"k":{"const":"b"},"e":{"enum":[1,2]},"f":{"enum":[3,4]}}}]}`, `{"k":"b","e":3,"f":1}`, []string{
+			"e: expected one of 1, 2, got integer [enum schema]", "f: expected one of 3, 4, got integer [enum schema]"}},
+		"no_tag": {`{"anyOf":[{"properties":{"a":{"type":"integer"}},"required":["a"]},{"properties":{"b":{"type":"integer"}},"required":["b"]}]}`, `{"a":""}`, []string{
+			"(whole): expected a value that fits one of 2 alternatives, got object [anyOf schema]", "a: expected integer, got string [type schema]"}},
 		"several_fit":  {`{"oneOf":[{},{"type":"object"}]}`, `{}`, []string{"(whole): expected a value that fits exactly one of the alternatives, got object [oneOf schema]"}},
 		"if_then":      {`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, []string{"b: required [required schema]"}},
 		"contains":     {`{"contains":{"type":"string"}}`, `[1]`, []string{"(whole): expected an item as the schema's contains describes it, got array [contains schema]"}},

@@ -22,11 +22,18 @@ func (w *walk) refuseNearest(n *node, value any, start, mark int) verdict {
 	rule, list := w.refusing(n.more, start)
 	if len(list) > 0 {
 		near := w.branchesNear(list, start, issue.Pointer)
-		best, settled := nearest(near)
+		if tag, ok := wrongTag(near, issue.Pointer, rule); ok {
+			f.tell(tag)
+			return when(!f.lost).orUnsure()
+		}
+		best, settled := near[0], true
+		if len(near) > 1 {
+			best, settled = nearest(near, issue.Pointer)
+		}
 		if told := w.explainBy(list[best.at], start); told != good {
 			return told
 		}
-		if (settled || len(near) == 1) && len(f.issues) > mark {
+		if settled && len(f.issues) > mark {
 			return when(!f.lost).orUnsure()
 		}
 		issue.Rule, issue.Expected = rule, others(len(list))

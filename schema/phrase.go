@@ -99,13 +99,15 @@ func notThat(v any) string {
 		return "anything but " + literal(c)
 	}
 	if values, ok := not["enum"].([]any); ok {
-		return "anything but " + strings.TrimPrefix(oneOf(values), "one of ")
+		return "anything but " + strings.TrimPrefix(oneOf(values), oneOfMany)
 	}
 	if p, ok := not["pattern"].(string); ok {
 		return "a string not matching " + p
 	}
 	return "a value unlike the one the schema excludes"
 }
+
+const oneOfMany = "one of "
 
 func oneOf(v any) string {
 	values, _ := v.([]any)
@@ -116,7 +118,7 @@ func oneOf(v any) string {
 	for n, value := range values {
 		texts[n] = literal(value)
 	}
-	return "one of " + bounded(texts)
+	return oneOfMany + bounded(texts)
 }
 
 // bounded lists the first of many, and says how many more there are.

@@ -15,8 +15,10 @@ import (
 //
 //   - alternatives that each fail by one thing at this very place are joined: "string or null"
 //   - alternatives for another kind of value, or another constant, are set aside; if one is left, its issues are the answer
+//   - where a tag tells them apart (a member that each wants to be a constant of its own), the one whose tag the value has is
+//     explained; if none has it, the tag alone is at fault
 //   - else the nearest alternative is explained (no wrong constant and fewest issues by what lies right here, then by what lies
-//     deeper; then deepest, then first), and one more issue says that there are others, unless nothing right here is wrong by it alone
+//     deeper; then deepest, then first), and one more issue says that there are others, unless the value right here fits that one alone
 func (x explainer) reduce(e *jsonschema.ValidationError, rule string) []fault.Issue {
 	here := pointerOf(e.InstanceLocation)
 	all := make([][]fault.Issue, 0, len(e.Causes))
@@ -30,7 +32,10 @@ func (x explainer) reduce(e *jsonschema.ValidationError, rule string) []fault.Is
 	if len(near) == 1 {
 		return near[0].all
 	}
-	best, settled := nearest(near)
+	if tag, ok := wrongTag(near, here, rule); ok {
+		return []fault.Issue{tag}
+	}
+	best, settled := nearest(near, here)
 	if settled {
 		return best.all
 	}
@@ -117,15 +122,61 @@ func newBranch(at int, all []fault.Issue, here string) branch {
 	return branch{at, all, right}
 }
 
-// nearest is the branch that is nearest to a value. It is settled where the value right at the place fits it and no other.
-func nearest(of []branch) (best branch, settled bool) {
-	best = slices.MinFunc(of, branch.compare)
+// wrongTag is the one issue of a value whose tag is that of no branch.
+func wrongTag(near []branch, here, rule string) (fault.Issue, bool) {
+	for _, i := range near[0].right {
+		if wants, all := tagsAt(near, i.Pointer); all && i.Pointer != here && len(wants) > 1 {
+			return join(wants, i.Pointer, rule)
+		}
+	}
+	return fault.Issue{}, false
+}
+
+// isTagged reports whether a value has the tag of the branch, which no other has.
+func isTagged(of branch, near []branch, here string) bool {
+	others := slices.DeleteFunc(slices.Clone(near), func(b branch) bool { return b.at == of.at })
+	for _, i := range others[0].right {
+		wants, all := tagsAt(others, i.Pointer)
+		if all && i.Pointer != here && len(wants) > 0 && !slices.ContainsFunc(of.right, func(o fault.Issue) bool { return o.Pointer == i.Pointer }) {
+			return true
+		}
+	}
+	return false
+}
+
+// tagsAt is what branches want of a tag, and whether all refuse the one there is.
+func tagsAt(near []branch, pointer string) (wants [][]fault.Issue, all bool) {
+	for _, b := range near {
+		n := slices.IndexFunc(b.right, func(i fault.Issue) bool { return i.Pointer == pointer && refusesTag(i) })
+		if n < 0 {
+			return nil, false
+		}
+		if b.right[n].Rule != "additionalProperties" {
+			wants = append(wants, b.right[n:n+1])
+		}
+	}
+	return wants, true
+}
+
+func refusesTag(i fault.Issue) bool {
+	return i.Rule == "const" || i.Rule == "additionalProperties" || i.Rule == "enum" && !strings.HasPrefix(i.Expected, oneOfMany)
+}
+
+// nearest is the branch that is nearest to a value, of at least two. It is settled where the value right at the place fits it and no
+// other, or has its tag.
+func nearest(of []branch, here string) (best branch, settled bool) {
+	for _, b := range of {
+		if isTagged(b, of, here) {
+			return b, true
+		}
+	}
 	fitting := 0
 	for _, b := range of {
 		if len(b.right) == 0 {
 			fitting++
 		}
 	}
+	best = slices.MinFunc(of, branch.compare)
 	return best, fitting == 1 && len(best.right) == 0
 }
 

@@ -40,8 +40,8 @@ func TestAlternativesThatLeadBackAreJudgedInTime(t *testing.T) {
 			"of: expected a value that fits one of 4 alternatives, got object", "of/field: required, expected string",
 			"of/fields: expected no member of this name (allowed: field), got string",
 		},
+		`{"op":"xor","left":{"field":"b"}}`: {`op: expected "and", "or" or "not", got string`},
 		`{"op":"and","left":{"field":"b"}}`: {
-			": expected a value that fits one of 4 alternatives, got object",
 			"right: required, expected object (members: left, op, right), object (members: of, op) or object (member: field)",
 		},
 	} {
