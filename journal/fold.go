@@ -83,7 +83,7 @@ func (f *Fold) Add(rec Record) error {
 	return f.restore(*rec.Snapshot)
 }
 
-// begin begins a run.
+// begin begins a run as its header says.
 func (f *Fold) begin(h Header) error {
 	if f.Unfinished() {
 		return fmt.Errorf("a run begins before the one before it has ended")
@@ -95,6 +95,11 @@ func (f *Fold) begin(h Header) error {
 			return fmt.Errorf("header: state: %w", err)
 		}
 	}
+	return f.beginWith(h, held)
+}
+
+// beginWith begins a run in a session that is as the header says.
+func (f *Fold) beginWith(h Header, held session.State) error {
 	if h.Session == "" || held.ID() != h.Session {
 		return fmt.Errorf("header: the session is %q, its state is that of %q", h.Session, held.ID())
 	}

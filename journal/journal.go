@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
 )
 
 // Journal is the journal of one session, open for its one writer. Make it with [Open], hand it to the runs of the session, and
@@ -105,7 +106,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		return err
 	}
 	if !same {
-		if err := j.written.begin(h); err != nil {
+		if err := j.beginWritten(h, st); err != nil {
 			return err
 		}
 	}
@@ -116,6 +117,15 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		return nil
 	}
 	return j.oweHeader(&h)
+}
+
+// beginWritten has the fold of what is written begin. Its session is that of the run, unless things are left out of it, or nobody
+// could read it.
+func (j *Journal) beginWritten(h Header, st machine.State) error {
+	if j.eraser != nil || len(h.State) > session.MaxSnapshotBytes {
+		return j.written.begin(h)
+	}
+	return j.written.beginWith(h, st.Session)
 }
 
 // oweHeader writes a header, and what was torn before it.
@@ -144,11 +154,15 @@ func (j *Journal) settle(h *Header, st machine.State) error {
 	if j.erases() {
 		past, is = j.real, now
 	}
+	if past.Header.Format == "" {
+		h.State = left
+		return nil
+	}
 	held, err := past.State.Session.Snapshot()
 	if err != nil {
 		return err
 	}
-	if past.Header.Format == "" || !bytes.Equal(is, held) {
+	if !bytes.Equal(is, held) {
 		h.State = left
 	}
 	return nil
