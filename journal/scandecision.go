@@ -85,7 +85,7 @@ func scanFeedback(s *scanner, key string) *feedback.RetryFeedback {
 	s.close()
 	s.again.reset()
 	s.again.odd = false
-	s.again.b = writeFeedback(&s.again, s.again.b, key+"{", f)
+	s.again.b = optional(&s.again, s.again.b, key+"{", f, writeFeedback)
 	s.lost = s.lost || s.again.odd || !bytes.Equal(s.again.b, s.b[from:s.i])
 	return f
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/retake-go/retake/extract"
@@ -86,23 +87,19 @@ func writeEvent(w *writer, b []byte, key string, e *Event) []byte {
 	w.odd = w.odd || e.Adjust != nil
 	b = append(b, key...)
 	b = w.time(b, `"at":"`, e.At)
-	b = writeFailure(w, b, `"failure":{`, e.Failure)
+	b = optional(w, b, `"failure":{`, e.Failure, writeFailure)
 	b = w.str(b, `"kind":"`, string(e.Kind))
-	b = writeMessages(w, b, `"messages":[`, e.Messages)
-	b = writePlan(w, b, `"plan":{`, e.Plan)
-	b = writeReduced(w, b, `"reduced":{`, e.Reduced)
-	b = writeReply(w, b, `"reply":{`, e.Reply)
+	b = list(w, b, `"messages":[`, e.Messages, writeMessage)
+	b = optional(w, b, `"plan":{`, e.Plan, writePlan)
+	b = optional(w, b, `"reduced":{`, e.Reduced, writeReduced)
+	b = optional(w, b, `"reply":{`, e.Reply, writeReply)
 	b = w.strIf(b, `"system":"`, e.System)
-	b = writeToolEnd(w, b, `"tool":{`, e.Tool)
-	b = writeTry(w, b, `"try":{`, e.Try)
+	b = optional(w, b, `"tool":{`, e.Tool, writeToolEnd)
+	b = optional(w, b, `"try":{`, e.Try, writeTry)
 	return closed(b, '}')
 }
 
-func writeFailure(w *writer, b []byte, key string, f *fault.Failure) []byte {
-	if f == nil {
-		return b
-	}
-	b = append(b, key...)
+func writeFailure(w *writer, b []byte, f *fault.Failure) []byte {
 	b = w.str(b, `"class":"`, string(f.Class))
 	b = w.flagIf(b, `"final":`, f.Final)
 	b = writeIssues(w, b, `"issues":[`, f.Issues)
@@ -118,41 +115,30 @@ func writeIssues(w *writer, b []byte, key string, issues []fault.Issue) []byte {
 		return b
 	}
 	b = append(b, key...)
-	from := len(b)
 	if slices.Equal(issues, w.issues) {
 		return w.issuesAt.again(b)
 	}
-	for n := range issues {
-		i := &issues[n]
-		b = append(b, '{')
-		b = w.str(b, `"expected":"`, i.Expected)
-		b = w.str(b, `"got":"`, string(i.Got))
-		b = w.str(b, `"pointer":"`, i.Pointer)
-		b = w.str(b, `"rule":"`, i.Rule)
-		b = w.str(b, `"source":"`, string(i.Source))
-		b = w.strIf(b, `"value":"`, i.Value)
-		b = closed(b, '}')
-	}
-	b = closed(b, ']')
+	from := len(b)
+	b = entries(w, b, issues, writeIssue)
 	w.issues, w.issuesAt = issues, span{from, len(b) - len(",")}
 	return b
 }
 
-func writeMessages(w *writer, b []byte, key string, all []message.Message) []byte {
-	if len(all) == 0 {
-		return b
-	}
-	b = append(b, key...)
-	for n := range all {
-		b = writeMessage(w, b, &all[n])
-	}
-	return closed(b, ']')
+func writeIssue(w *writer, b []byte, i *fault.Issue) []byte {
+	b = append(b, '{')
+	b = w.str(b, `"expected":"`, i.Expected)
+	b = w.str(b, `"got":"`, string(i.Got))
+	b = w.str(b, `"pointer":"`, i.Pointer)
+	b = w.str(b, `"rule":"`, i.Rule)
+	b = w.str(b, `"source":"`, string(i.Source))
+	b = w.strIf(b, `"value":"`, i.Value)
+	return closed(b, '}')
 }
 
 func writeMessage(w *writer, b []byte, m *message.Message) []byte {
 	b = append(b, '{')
 	b = w.strIf(b, `"call_id":"`, m.CallID)
-	b = writeProposals(w, b, `"calls":[`, m.Calls)
+	b = list(w, b, `"calls":[`, m.Calls, writeProposal)
 	b = w.flagIf(b, `"is_error":`, m.IsError)
 	b = w.strIf(b, `"name":"`, m.Name)
 	b = w.pieceIf(b, `"opaque":"`, m.Opaque)
@@ -161,28 +147,16 @@ func writeMessage(w *writer, b []byte, m *message.Message) []byte {
 	return closed(b, '}')
 }
 
-func writeProposals(w *writer, b []byte, key string, calls []message.Call) []byte {
-	if len(calls) == 0 {
-		return b
-	}
-	b = append(b, key...)
-	for n := range calls {
-		c := &calls[n]
-		b = append(b, '{')
-		b = w.piece(b, `"arguments":"`, c.Arguments)
-		b = w.strIf(b, `"id":"`, c.ID)
-		b = w.str(b, `"name":"`, c.Name)
-		b = closed(b, '}')
-	}
-	return closed(b, ']')
+func writeProposal(w *writer, b []byte, c *message.Call) []byte {
+	b = append(b, '{')
+	b = w.piece(b, `"arguments":"`, c.Arguments)
+	b = w.strIf(b, `"id":"`, c.ID)
+	b = w.str(b, `"name":"`, c.Name)
+	return closed(b, '}')
 }
 
-func writePlan(w *writer, b []byte, key string, p *machine.Plan) []byte {
-	if p == nil {
-		return b
-	}
+func writePlan(w *writer, b []byte, p *machine.Plan) []byte {
 	w.odd = w.odd || p.Policy != nil
-	b = append(b, key...)
 	b = w.numIf(b, `"delay_ns":`, int64(p.Delay))
 	b = w.str(b, `"do":"`, string(p.Do))
 	b = w.strIf(b, `"model":"`, p.Model)
@@ -193,27 +167,13 @@ func writePlan(w *writer, b []byte, key string, p *machine.Plan) []byte {
 	return closed(b, '}')
 }
 
-func writeReduced(w *writer, b []byte, key string, r *machine.Reduced) []byte {
-	if r == nil {
-		return b
-	}
-	b = append(b, key...)
-	b = writeReducerError(w, b, `"error":{`, r.Error)
-	if len(r.Ops) > 0 {
-		b = append(b, `"ops":[`...)
-		for n := range r.Ops {
-			b = writeOp(w, b, &r.Ops[n])
-		}
-		b = closed(b, ']')
-	}
+func writeReduced(w *writer, b []byte, r *machine.Reduced) []byte {
+	b = optional(w, b, `"error":{`, r.Error, writeReducerError)
+	b = list(w, b, `"ops":[`, r.Ops, writeOp)
 	return closed(b, '}')
 }
 
-func writeReducerError(w *writer, b []byte, key string, e *fault.ReducerError) []byte {
-	if e == nil {
-		return b
-	}
-	b = append(b, key...)
+func writeReducerError(w *writer, b []byte, e *fault.ReducerError) []byte {
 	b = w.str(b, `"message":"`, e.Message)
 	b = w.flagIf(b, `"panicked":`, e.Panicked)
 	b = w.str(b, `"payload":"`, e.Payload)
@@ -225,59 +185,36 @@ func writeOp(w *writer, b []byte, o *reducer.Op) []byte {
 	b = append(b, '{')
 	b = w.str(b, `"kind":"`, string(o.Kind))
 	b = w.str(b, `"slice":"`, o.Slice)
-	if len(o.Values) > 0 {
-		b = append(b, `"values":[`...)
-		for _, v := range o.Values {
-			w.odd = w.odd || v == nil
-			b = w.raw(b, "", v)
-		}
-		b = closed(b, ']')
-	}
+	b = list(w, b, `"values":[`, o.Values, writeValue)
 	return closed(b, '}')
 }
 
-func writeReply(w *writer, b []byte, key string, r *machine.Reply) []byte {
-	if r == nil {
-		return b
-	}
-	b = append(b, key...)
-	b = writeAnswer(w, b, `"answer":{`, r.Answer)
-	if len(r.Calls) > 0 {
-		b = append(b, `"calls":[`...)
-		for n := range r.Calls {
-			b = writeCall(w, b, &r.Calls[n])
-		}
-		b = closed(b, ']')
-	}
-	b = writeModelReply(w, b, `"message":{`, &r.Message)
+func writeValue(w *writer, b []byte, v *json.RawMessage) []byte {
+	w.odd = w.odd || *v == nil
+	return w.raw(b, "", *v)
+}
+
+func writeReply(w *writer, b []byte, r *machine.Reply) []byte {
+	b = optional(w, b, `"answer":{`, r.Answer, writeAnswer)
+	b = list(w, b, `"calls":[`, r.Calls, writeCall)
+	b = optional(w, b, `"message":{`, &r.Message, writeModelReply)
 	b = w.flagIf(b, `"native":`, r.Native)
 	return closed(b, '}')
 }
 
-func writeAnswer(w *writer, b []byte, key string, a *machine.Answer) []byte {
-	if a == nil {
-		return b
-	}
-	b = append(b, key...)
+func writeAnswer(w *writer, b []byte, a *machine.Answer) []byte {
 	b = writeIssues(w, b, `"issues":[`, a.Issues)
-	b = writeReduced(w, b, `"reduced":{`, a.Reduced)
-	b = writeRepairs(w, b, `"repairs":[`, a.Repairs)
+	b = optional(w, b, `"reduced":{`, a.Reduced, writeReduced)
+	b = list(w, b, `"repairs":[`, a.Repairs, writeRepair)
 	b = w.rawIf(b, `"value":`, a.Value)
 	return closed(b, '}')
 }
 
-func writeRepairs(w *writer, b []byte, key string, all []extract.Repair) []byte {
-	if len(all) == 0 {
-		return b
-	}
-	b = append(b, key...)
-	for _, r := range all {
-		b = append(b, '{')
-		b = w.str(b, `"kind":"`, string(r.Kind))
-		b = w.num(b, `"offset":`, int64(r.Offset))
-		b = closed(b, '}')
-	}
-	return closed(b, ']')
+func writeRepair(w *writer, b []byte, r *extract.Repair) []byte {
+	b = append(b, '{')
+	b = w.str(b, `"kind":"`, string(r.Kind))
+	b = w.num(b, `"offset":`, int64(r.Offset))
+	return closed(b, '}')
 }
 
 func writeCall(w *writer, b []byte, c *machine.Call) []byte {
@@ -287,14 +224,13 @@ func writeCall(w *writer, b []byte, c *machine.Call) []byte {
 	b = w.str(b, `"id":"`, c.ID)
 	b = writeIssues(w, b, `"issues":[`, c.Issues)
 	b = w.strIf(b, `"raw":"`, c.Raw)
-	b = writeRepairs(w, b, `"repairs":[`, c.Repairs)
+	b = list(w, b, `"repairs":[`, c.Repairs, writeRepair)
 	b = w.str(b, `"tool":"`, c.Tool)
 	return closed(b, '}')
 }
 
-func writeModelReply(w *writer, b []byte, key string, r *message.Reply) []byte {
-	b = append(b, key...)
-	b = writeProposals(w, b, `"calls":[`, r.Calls)
+func writeModelReply(w *writer, b []byte, r *message.Reply) []byte {
+	b = list(w, b, `"calls":[`, r.Calls, writeProposal)
 	b = w.strIf(b, `"finish_reason":"`, string(r.Finish))
 	b = w.strIf(b, `"model":"`, r.Model)
 	b = w.strIf(b, `"opaque":"`, r.Opaque)
@@ -317,30 +253,22 @@ func writeUsage(w *writer, b []byte, key string, u *message.Usage) []byte {
 	return closed(b, '}')
 }
 
-func writeToolEnd(w *writer, b []byte, key string, e *machine.ToolEnd) []byte {
-	if e == nil {
-		return b
-	}
-	b = append(b, key...)
-	b = writeFailure(w, b, `"failure":{`, e.Failure)
+func writeToolEnd(w *writer, b []byte, e *machine.ToolEnd) []byte {
+	b = optional(w, b, `"failure":{`, e.Failure, writeFailure)
 	b = w.num(b, `"index":`, int64(e.Index))
 	b = writeIssues(w, b, `"issues":[`, e.Issues)
 	b = w.rawIf(b, `"progress":`, e.Progress)
-	b = writeReduced(w, b, `"reduced":{`, e.Reduced)
+	b = optional(w, b, `"reduced":{`, e.Reduced, writeReduced)
 	b = w.rawIf(b, `"result":`, e.Result)
 	b = w.strIf(b, `"text":"`, e.Text)
 	b = w.str(b, `"verdict":"`, string(e.Verdict))
 	return closed(b, '}')
 }
 
-func writeTry(w *writer, b []byte, key string, t *machine.Try) []byte {
-	if t == nil {
-		return b
-	}
-	b = append(b, key...)
+func writeTry(w *writer, b []byte, t *machine.Try) []byte {
 	b = w.flagIf(b, `"abandoned":`, t.Abandoned)
 	if f := &t.Failure; f.Class != "" || f.Plane != "" || f.Tool != "" || f.Message != "" || f.Issues != nil || f.RetryAfter != 0 || f.Final {
-		b = writeFailure(w, b, `"failure":{`, f)
+		b = optional(w, b, `"failure":{`, f, writeFailure)
 	}
 	b = w.strIf(b, `"same":"`, t.Same)
 	b = writeUsage(w, b, `"usage":{`, &t.Usage)

@@ -8,16 +8,10 @@ import (
 
 func writeDecision(w *writer, b []byte, key string, d *Decision, t *talk) []byte {
 	b = append(b, key...)
-	if len(d.Effects) > 0 {
-		b = append(b, `"effects":[`...)
-		for n := range d.Effects {
-			b = writeEffect(w, b, &d.Effects[n])
-		}
-		b = closed(b, ']')
-	}
+	b = list(w, b, `"effects":[`, d.Effects, writeEffect)
 	if t == nil {
 		b = w.strIf(b, `"prompt":"`, d.Prompt)
-		b = writeMessages(w, b, keySaid+"[", d.Said)
+		b = list(w, b, keySaid+"[", d.Said, writeMessage)
 	} else {
 		b = writeHeard(w, b, d, t)
 	}
@@ -36,9 +30,9 @@ func writeHeard(w *writer, b []byte, d *Decision, t *talk) []byte {
 		b = append(append(b, t.said[:]...), `",`...)
 	}
 	t.next = t.said
-	if list := len(b) + len(keySaid); len(d.Said) > 0 {
-		b = writeMessages(w, b, keySaid+"[", d.Said)
-		t.hear(b[:len(b)-1], list)
+	if from := len(b) + len(keySaid); len(d.Said) > 0 {
+		b = list(w, b, keySaid+"[", d.Said, writeMessage)
+		t.hear(b[:len(b)-1], from)
 	}
 	if call != nil {
 		h := t.prompt(call.System)
@@ -50,32 +44,28 @@ func writeHeard(w *writer, b []byte, d *Decision, t *talk) []byte {
 func writeEffect(w *writer, b []byte, e *machine.Effect) []byte {
 	w.odd = w.odd || e.Consultation != nil
 	b = append(b, '{')
-	b = writeVerdict(w, b, `"decision":{`, e.Decision)
-	b = writeExhaustion(w, b, `"exhaustion":{`, e.Exhaustion)
+	b = optional(w, b, `"decision":{`, e.Decision, writeVerdict)
+	b = optional(w, b, `"exhaustion":{`, e.Exhaustion, writeExhaustion)
 	b = w.str(b, `"kind":"`, string(e.Kind))
-	b = writeModelCall(w, b, `"model":{`, e.Model)
-	b = writeOutcome(w, b, `"outcome":{`, e.Outcome)
-	b = writeToolRuns(w, b, `"tools":[`, e.Tools)
-	b = writeTryRun(w, b, `"try":{`, e.Try)
-	b = writeWait(w, b, `"wait":{`, e.Wait)
+	b = optional(w, b, `"model":{`, e.Model, writeModelCall)
+	b = optional(w, b, `"outcome":{`, e.Outcome, writeOutcome)
+	b = list(w, b, `"tools":[`, e.Tools, writeToolRun)
+	b = optional(w, b, `"try":{`, e.Try, writeTryRun)
+	b = optional(w, b, `"wait":{`, e.Wait, writeWait)
 	return closed(b, '}')
 }
 
-func writeVerdict(w *writer, b []byte, key string, d *machine.Decision) []byte {
-	if d == nil {
-		return b
-	}
-	b = append(b, key...)
+func writeVerdict(w *writer, b []byte, d *machine.Decision) []byte {
 	b = w.str(b, `"action":"`, d.Action)
 	b = w.num(b, `"attempt":`, int64(d.Attempt))
 	b = w.strIf(b, `"class":"`, string(d.Class))
 	b = w.num(b, `"delay_ns":`, int64(d.Delay))
 	b = writeDetail(w, b, `"detail":{`, d.Detail)
-	b = writeFeedback(w, b, `"feedback":{`, d.Feedback)
+	b = optional(w, b, `"feedback":{`, d.Feedback, writeFeedback)
 	b = w.num(b, `"max_attempts":`, int64(d.MaxAttempts))
 	b = w.str(b, `"plane":"`, string(d.Plane))
 	b = w.str(b, `"reason":"`, string(d.Reason))
-	b = writeReducerError(w, b, `"reducer_error":{`, d.ReducerError)
+	b = optional(w, b, `"reducer_error":{`, d.ReducerError, writeReducerError)
 	b = w.flag(b, `"retry":`, d.Retry)
 	return closed(b, '}')
 }
@@ -93,16 +83,12 @@ func writeDetail(w *writer, b []byte, key string, d policy.Detail) []byte {
 }
 
 // writeFeedback leaves to the library what it may refuse.
-func writeFeedback(w *writer, b []byte, key string, f *feedback.RetryFeedback) []byte {
-	if f == nil {
-		return b
-	}
+func writeFeedback(w *writer, b []byte, f *feedback.RetryFeedback) []byte {
 	if (f.Source != feedback.Tool && f.Source != feedback.StructuredOutput) || (f.Source != feedback.Tool && f.ToolName != "") ||
 		f.Attempt < 1 || f.MaxAttempts == 0 || f.ErrorType == "" {
 		w.odd = true
 		return b
 	}
-	b = append(b, key...)
 	b = w.num(b, `"attempt":`, int64(f.Attempt))
 	b = w.strIf(b, `"correlation_id":"`, f.CorrelationID)
 	b = w.strIf(b, `"detail":"`, f.Detail)
@@ -140,30 +126,22 @@ func writeDiff(w *writer, b []byte, key string, d *feedback.Diff) []byte {
 	return closed(b, '}')
 }
 
-func writeExhaustion(w *writer, b []byte, key string, x *machine.Exhaustion) []byte {
-	if x == nil {
-		return b
-	}
-	b = append(b, key...)
+func writeExhaustion(w *writer, b []byte, x *machine.Exhaustion) []byte {
 	b = w.str(b, `"action":"`, x.Action)
 	b = w.num(b, `"attempt":`, int64(x.Attempt))
 	b = writeDetail(w, b, `"detail":{`, x.Detail)
-	b = writeFailure(w, b, `"failure":{`, &x.Failure)
+	b = optional(w, b, `"failure":{`, &x.Failure, writeFailure)
 	b = w.num(b, `"max_attempts":`, int64(x.MaxAttempts))
 	b = w.str(b, `"plane":"`, string(x.Plane))
 	b = w.str(b, `"reason":"`, string(x.Reason))
 	return closed(b, '}')
 }
 
-func writeModelCall(w *writer, b []byte, key string, c *machine.ModelCall) []byte {
-	if c == nil {
-		return b
-	}
-	b = append(b, key...)
+func writeModelCall(w *writer, b []byte, c *machine.ModelCall) []byte {
 	if c.At == nil {
 		b = w.null(b, `"at":`)
 	} else {
-		b = writePositions(w, b, `"at":[`, c.At)
+		b = entries(w, append(b, `"at":[`...), c.At, writePosition)
 	}
 	b = w.num(b, `"messages":`, int64(c.Messages))
 	b = w.strIf(b, `"model":"`, c.Model)
@@ -173,27 +151,18 @@ func writeModelCall(w *writer, b []byte, key string, c *machine.ModelCall) []byt
 	return closed(b, '}')
 }
 
-func writePositions(w *writer, b []byte, key string, all []machine.Position) []byte {
-	b = append(b, key...)
-	for n := range all {
-		p := &all[n]
-		b = append(b, '{')
-		b = w.str(b, `"action":"`, p.Action)
-		b = w.num(b, `"attempt":`, int64(p.Attempt))
-		b = w.num(b, `"max_attempts":`, int64(p.MaxAttempts))
-		b = closed(b, '}')
-	}
-	return closed(b, ']')
+func writePosition(w *writer, b []byte, p *machine.Position) []byte {
+	b = append(b, '{')
+	b = w.str(b, `"action":"`, p.Action)
+	b = w.num(b, `"attempt":`, int64(p.Attempt))
+	b = w.num(b, `"max_attempts":`, int64(p.MaxAttempts))
+	return closed(b, '}')
 }
 
-func writeOutcome(w *writer, b []byte, key string, o *machine.Outcome) []byte {
-	if o == nil {
-		return b
-	}
-	b = append(b, key...)
-	b = writeToolRuns(w, b, `"calls":[`, o.Calls)
+func writeOutcome(w *writer, b []byte, o *machine.Outcome) []byte {
+	b = list(w, b, `"calls":[`, o.Calls, writeToolRun)
 	b = w.flagIf(b, `"degraded":`, o.Degraded)
-	b = writeExhaustion(w, b, `"exhaustion":{`, o.Exhaustion)
+	b = optional(w, b, `"exhaustion":{`, o.Exhaustion, writeExhaustion)
 	b = w.flag(b, `"ok":`, o.OK)
 	b = w.str(b, `"reason":"`, string(o.Reason))
 	b = w.strIf(b, `"text":"`, o.Text)
@@ -201,40 +170,24 @@ func writeOutcome(w *writer, b []byte, key string, o *machine.Outcome) []byte {
 	b = writeUsage(w, b, `"usage":{`, &o.Usage)
 	b = w.rawIf(b, `"value":`, o.Value)
 	b = w.numIf(b, `"waited_ns":`, int64(o.Waited))
-	if len(o.Warnings) > 0 {
-		b = append(b, `"warnings":[`...)
-		for _, s := range o.Warnings {
-			b = w.str(b, `"`, s)
-		}
-		b = closed(b, ']')
-	}
+	b = list(w, b, `"warnings":[`, o.Warnings, writeText)
 	return closed(b, '}')
 }
 
-func writeToolRuns(w *writer, b []byte, key string, all []machine.ToolRun) []byte {
-	if len(all) == 0 {
-		return b
-	}
-	b = append(b, key...)
-	for n := range all {
-		r := &all[n]
-		b = append(b, '{')
-		b = w.raw(b, `"arguments":`, r.Arguments)
-		b = w.str(b, `"id":"`, r.ID)
-		b = w.num(b, `"index":`, int64(r.Index))
-		b = w.str(b, `"key":"`, r.Key)
-		b = w.str(b, `"tool":"`, r.Tool)
-		b = w.num(b, `"transport":`, int64(r.Transport))
-		b = closed(b, '}')
-	}
-	return closed(b, ']')
+func writeText(w *writer, b []byte, s *string) []byte { return w.str(b, `"`, *s) }
+
+func writeToolRun(w *writer, b []byte, r *machine.ToolRun) []byte {
+	b = append(b, '{')
+	b = w.raw(b, `"arguments":`, r.Arguments)
+	b = w.str(b, `"id":"`, r.ID)
+	b = w.num(b, `"index":`, int64(r.Index))
+	b = w.str(b, `"key":"`, r.Key)
+	b = w.str(b, `"tool":"`, r.Tool)
+	b = w.num(b, `"transport":`, int64(r.Transport))
+	return closed(b, '}')
 }
 
-func writeTryRun(w *writer, b []byte, key string, t *machine.TryRun) []byte {
-	if t == nil {
-		return b
-	}
-	b = append(b, key...)
+func writeTryRun(w *writer, b []byte, t *machine.TryRun) []byte {
 	b = w.str(b, `"action":"`, t.Action)
 	b = w.num(b, `"attempt":`, int64(t.Attempt))
 	b = w.num(b, `"max_attempts":`, int64(t.MaxAttempts))
@@ -242,11 +195,7 @@ func writeTryRun(w *writer, b []byte, key string, t *machine.TryRun) []byte {
 	return closed(b, '}')
 }
 
-func writeWait(w *writer, b []byte, key string, x *machine.Wait) []byte {
-	if x == nil {
-		return b
-	}
-	b = append(b, key...)
+func writeWait(w *writer, b []byte, x *machine.Wait) []byte {
 	b = w.num(b, `"delay_ns":`, int64(x.Delay))
 	b = w.str(b, `"plane":"`, string(x.Plane))
 	b = w.str(b, `"reason":"`, string(x.Reason))

@@ -45,6 +45,30 @@ func (w *writer) reset() {
 // forget has everything quoted anew.
 func (w *writer) forget() { w.text, w.issues, w.rawAt = "", nil, span{} }
 
+// optional writes a member that is left out where it is nil.
+func optional[T any](w *writer, b []byte, key string, v *T, write func(*writer, []byte, *T) []byte) []byte {
+	if v == nil {
+		return b
+	}
+	return write(w, append(b, key...), v)
+}
+
+// list writes a list, which is left out where it is empty.
+func list[T any](w *writer, b []byte, key string, all []T, write func(*writer, []byte, *T) []byte) []byte {
+	if len(all) == 0 {
+		return b
+	}
+	return entries(w, append(b, key...), all, write)
+}
+
+// entries writes the entries of a list, and ends it.
+func entries[T any](w *writer, b []byte, all []T, write func(*writer, []byte, *T) []byte) []byte {
+	for n := range all {
+		b = write(w, b, &all[n])
+	}
+	return closed(b, ']')
+}
+
 // closed writes the bracket that closes a list or an object.
 func closed(b []byte, bracket byte) []byte {
 	if last := len(b) - 1; b[last] == ',' {
