@@ -20,6 +20,7 @@ type writer struct {
 	odd bool
 	// digests, where it is not nil, makes a digest of each piece of a message, which stands in its place.
 	digests *digester
+	days    days
 	// text is the last string that was written with escapes, issues the last list of them: what a model calls a tool with stands in a step
 	// three times, and so does what is wrong with it, and is written once. textAt, issuesAt and rawAt are where they and the JSON value last
 	// written stand in b.
@@ -117,7 +118,7 @@ func (w *writer) null(b []byte, key string) []byte { return append(append(b, key
 func (w *writer) time(b []byte, key string, at time.Time) []byte {
 	b = append(b, key...)
 	from := len(b) + len("0000")
-	b = append(at.AppendFormat(b, time.RFC3339Nano), '"', ',')
+	b = append(w.days.append(b, at), '"', ',')
 	// A year of other than four digits has no hyphen there.
 	w.odd = w.odd || at.Location() != time.UTC || b[from] != '-'
 	return b
