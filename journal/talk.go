@@ -36,7 +36,10 @@ func (t *talk) prompt(system string) hash {
 	if system != t.system {
 		t.system, t.ofSystem = system, hashOf([]byte(system))
 	}
-	return t.next.next(t.ofSystem[:])
+	var both [2 * hashLen]byte
+	copy(both[:], t.next[:])
+	copy(both[hashLen:], t.ofSystem[:])
+	return hashOf(both[:])
 }
 
 // decide hears a decision that is not written, and gives it its digest.

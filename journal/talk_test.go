@@ -61,3 +61,9 @@ func TestDigestOfAPromptIsOfWhatWasSaidAndOfTheSystemPrompt(t *testing.T) {
 	require.NoError(t, talk.decide(&Decision{}))
 	require.Equal(t, said, talk.next, "nothing was said")
 }
+
+func TestTheDigestOfAPromptAllocatesNothing(t *testing.T) {
+	talk := newTalk()
+	talk.prompt("Be brief.")
+	assert.Zero(t, testing.AllocsPerRun(50, func() { talk.prompt("Be brief.") }))
+}
