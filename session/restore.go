@@ -34,7 +34,7 @@ func Resume(cfg Config, state State) (*Session, error) {
 		return nil, err
 	}
 	filled := s.filled(state)
-	s.state.Store(&filled)
+	s.set(&filled)
 	return s, nil
 }
 

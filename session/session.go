@@ -16,9 +16,9 @@ type Session struct {
 	declared map[string]declaration // never changes
 	reducers map[string][]Reducer   // by event; never changes
 	notify   atomic.Pointer[func(fault.ReducerError)]
-	state    atomic.Pointer[State]
+	frame    atomic.Pointer[frame]
 
-	changing sync.Mutex // held by whoever changes what state points to, or held
+	changing sync.Mutex // held by whoever changes what frame points to, or held
 	held     bool
 }
 
@@ -31,7 +31,8 @@ func New(cfg Config) (*Session, error) {
 	if len(cfg.Slices) > 0 || len(cfg.Reducers) > 0 {
 		s.declare(cfg.Slices, cfg.Reducers)
 	}
-	s.state.Store(new(State{slots: emptySlots(cfg.Slices)}.with(base{id: cfg.ID})))
+	first := State{slots: emptySlots(cfg.Slices)}.with(base{id: cfg.ID})
+	s.set(&first)
 	if cfg.OnReducerError != nil {
 		s.OnReducerError(cfg.OnReducerError)
 	}
@@ -51,10 +52,7 @@ func (s *Session) declare(slices []Declared, reducers []Reducer) {
 }
 
 // ID is the session's correlation id; empty until it has one.
-func (s *Session) ID() string { return s.State().ID() }
-
-// State is what the session holds now. It stays as it is whatever happens to the session.
-func (s *Session) State() State { return *s.state.Load() }
+func (s *Session) ID() string { return s.frame.Load().id() }
 
 // Adopt gives the session its id where it has none yet; the driver of a run does so. The same id again is fine; another one
 // gives [ErrAdopted], an unusable one a [*ConfigError].
@@ -72,7 +70,7 @@ func (s *Session) Adopt(id string) error {
 		return ErrAdopted
 	}
 	next = next.named(id)
-	s.state.Store(&next)
+	s.set(&next)
 	return nil
 }
 
@@ -150,7 +148,7 @@ func (s *Session) dispatch(event Event) (*fault.ReducerError, error) {
 	if failure != nil {
 		next = next.AddReducerError(*failure)
 	}
-	s.state.Store(&next)
+	s.set(&next)
 	return failure, nil
 }
 
@@ -164,19 +162,19 @@ func (s *Session) Replace(state State) error {
 	if !s.held {
 		return ErrNotHeld
 	}
-	now := s.state.Load()
-	if state.ID() != now.ID() {
-		return ErrAdopted
-	}
-	if state.is(now) {
+	f := s.frame.Load()
+	switch {
+	case f.fits(&state):
+		f.records.Store(state.records())
 		return nil
-	}
-	if !state.hasSlots(now) {
+	case state.ID() != f.id():
+		return ErrAdopted
+	case !sameSlots(state.slots, f.slots):
 		if err := s.fit(state); err != nil {
 			return err
 		}
 		state = s.filled(state)
 	}
-	s.state.Store(new(state))
+	s.set(&state)
 	return nil
 }

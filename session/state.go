@@ -126,15 +126,8 @@ func encoded[T any](log seq.Log[T]) entries {
 	return seq.Of(all...)
 }
 
-// is reports whether nothing at all has happened between two states. It looks at what they share, and not at values.
-func (s *State) is(o *State) bool {
-	return s.hasSlots(o) && s.feedback == o.feedback && s.attempts == o.attempts && (s.base == o.base || s.rare() == o.rare())
-}
-
-// hasSlots reports whether a state has the slots of another one, as they are.
-func (s *State) hasSlots(o *State) bool {
-	return len(s.slots) == len(o.slots) && (len(s.slots) == 0 || &s.slots[0] == &o.slots[0])
-}
+// sameSlots reports whether slots are those of another state, as they are. It looks at what they share, and not at values.
+func sameSlots(a, b []slot) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 func (s State) find(slice string) (int, bool) { return find(s.slots, slice) }
 

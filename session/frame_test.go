@@ -1,0 +1,90 @@
+package session_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/session"
+)
+
+// failed is a state with one more attempt and the feedback on it.
+func failed(s session.State) session.State {
+	next, a, f := s.Draft(true)
+	n := next.Attempts().Len()
+	feedback.ShareTo(f, &feedback.Input{Source: feedback.Tool, Tool: "book", Attempt: n, MaxAttempts: n + 1, Class: fault.ToolValidation})
+	a.Action, a.Attempt = "book", n
+	session.Seal(a, f)
+	return next
+}
+
+// whole holds a state to be one that [failed] made.
+func whole(t assert.TestingT, s session.State) {
+	if !assert.Equal(t, s.Attempts().Len(), s.Feedback().Len()) || s.Attempts().Len() == 0 {
+		return
+	}
+	a, _ := s.Attempts().Last()
+	f, _ := s.Feedback().Last()
+	assert.Equal(t, s.Attempts().Len(), a.Attempt)
+	assert.Equal(t, s.Attempts().Len(), f.Attempt)
+}
+
+// Who looks at a session while a run writes to it sees one of its states, and a later one next time.
+func TestReadersSeeWholeStates(t *testing.T) {
+	s := must(session.New(session.Config{ID: "order-42"}))
+	require.NoError(t, s.Acquire())
+	const attempts = 500
+	var readers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			for seen := 0; seen < attempts; {
+				st := s.State()
+				whole(t, st)
+				assert.LessOrEqual(t, seen, st.Attempts().Len())
+				seen = st.Attempts().Len()
+			}
+		})
+	}
+	for st := s.State(); st.Attempts().Len() < attempts; {
+		st = failed(st)
+		require.NoError(t, s.Replace(st))
+	}
+	readers.Wait()
+}
+
+// A session may be given any state that grew from its own: one that goes another way, and one that is shorter.
+func TestASessionHoldsWhatItWasGivenLast(t *testing.T) {
+	s := must(session.New(session.Config{ID: "order-42"}))
+	require.NoError(t, s.Acquire())
+	states := []session.State{s.State()}
+	for range 8 {
+		states = append(states, failed(states[len(states)-1]))
+	}
+	aside := failed(failed(states[2]))
+	for _, n := range []int{8, 3, 0, 4, 5, 4} {
+		for _, st := range []session.State{states[n], aside, states[n]} {
+			require.NoError(t, s.Replace(st))
+			assert.Equal(t, snapshotOf(t, st), snapshotOf(t, s))
+			whole(t, s.State())
+		}
+	}
+	other := must(session.NewState("order-43"))
+	assert.ErrorIs(t, s.Replace(other), session.ErrAdopted)
+	assert.Equal(t, snapshotOf(t, states[4]), snapshotOf(t, s))
+}
+
+func TestAddingRecordsToASessionAllocatesNothing(t *testing.T) {
+	s := must(session.New(session.Config{ID: "order-42"}))
+	require.NoError(t, s.Acquire())
+	long, last := s.State(), s.State()
+	for range 1000 {
+		last, long = long, failed(long)
+	}
+	require.Equal(t, last.Attempts().Memory(), long.Attempts().Memory())
+	require.NoError(t, s.Replace(last))
+	assert.Zero(t, testing.AllocsPerRun(10, func() { _, _ = s.Replace(long), s.Replace(last) }))
+}
