@@ -109,7 +109,8 @@ func Share(in *Input) (f RetryFeedback) {
 	return f
 }
 
-// ShareTo makes f, which is zero, what [Share] returns: for feedback that is made where it is kept.
+// ShareTo makes f, which is zero, what [Share] returns: for feedback that is made where it is kept. Where another attempt follows,
+// f.Schedule may be memory for the schedule.
 func ShareTo(f *RetryFeedback, in *Input) {
 	f.fill(in)
 	if p := in.Prev; p != nil && len(in.Issues) > 0 && fault.SameIssues(in.Issues, p.Issues) {
@@ -142,13 +143,18 @@ func (f *RetryFeedback) compare(in *Input) {
 func (f *RetryFeedback) fill(in *Input) {
 	f.Source, f.Attempt, f.MaxAttempts = in.Source, in.Attempt, in.MaxAttempts
 	f.ErrorType, f.CorrelationID = fault.Class(printableText(string(in.Class))), printableText(in.CorrelationID)
-	f.Detail = Quote(in.Detail)
+	if in.Detail != "" {
+		f.Detail = Quote(in.Detail)
+	}
 	if in.Source == Tool {
 		f.ToolName = printableText(in.Tool)
 	}
 	if in.Scheduled {
 		delay := max(in.Delay, 0)
-		f.Schedule = &Schedule{At: in.At.Round(0).UTC().Add(delay), Delay: delay}
+		if f.Schedule == nil {
+			f.Schedule = new(Schedule)
+		}
+		f.Schedule.At, f.Schedule.Delay = in.At.Round(0).UTC().Add(delay), delay
 	}
 }
 

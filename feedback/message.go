@@ -65,31 +65,35 @@ func appendPlace(b []byte, i *fault.Issue) []byte {
 	return appendName(b, i.Place())
 }
 
-// ruleWords say a rule plainly where its name alone would not. Where they are enough, what is expected would only say it again.
-var ruleWords = []struct {
-	rule, words string
-	enough      bool
-}{
-	{"required", "required", false},
-	{fault.RuleSyntax, "cannot be read", false},
-	{fault.RuleDuplicateKey, "the same member twice", true},
-	{fault.RuleInvalidUTF8, "not valid UTF-8", true},
-	{fault.RuleTrailingData, "something follows the one JSON value that was expected", true},
-	{fault.RuleDepth, "nested too deeply", false},
-	{fault.RuleSize, "too large", false},
-	{fault.RuleUnknownTool, "no such tool", false},
-	{fault.RuleNoOutput, "neither text nor a tool call", false},
-	{fault.RuleTruncated, "cut off by the token limit", false},
-	{fault.RuleRefusal, "declined", false},
-	{fault.RuleRepaired, "not strict JSON", false},
-	{fault.RuleReducer, "the state refused it", false},
-}
-
+// wordsOf say a rule plainly where its name alone would not. Where they are enough, what is expected would only say it again.
 func wordsOf(rule string) (words string, enough bool) {
-	for n := range ruleWords {
-		if r := &ruleWords[n]; r.rule == rule {
-			return r.words, r.enough
-		}
+	switch rule {
+	case "required":
+		return "required", false
+	case fault.RuleSyntax:
+		return "cannot be read", false
+	case fault.RuleDuplicateKey:
+		return "the same member twice", true
+	case fault.RuleInvalidUTF8:
+		return "not valid UTF-8", true
+	case fault.RuleTrailingData:
+		return "something follows the one JSON value that was expected", true
+	case fault.RuleDepth:
+		return "nested too deeply", false
+	case fault.RuleSize:
+		return "too large", false
+	case fault.RuleUnknownTool:
+		return "no such tool", false
+	case fault.RuleNoOutput:
+		return "neither text nor a tool call", false
+	case fault.RuleTruncated:
+		return "cut off by the token limit", false
+	case fault.RuleRefusal:
+		return "declined", false
+	case fault.RuleRepaired:
+		return "not strict JSON", false
+	case fault.RuleReducer:
+		return "the state refused it", false
 	}
 	return "", false
 }

@@ -92,22 +92,40 @@ func appendEscape(dst []byte, r rune) []byte {
 }
 
 // plain reports whether s has none but characters that nothing gives meaning to: most texts are so, and need no second look.
-func plain(s string) bool {
-	for i := range len(s) {
-		if !plainBytes[s[i]] {
-			return false
-		}
-	}
-	return true
-}
+func plain(s string) bool { return ofClass(s, isPlain) }
 
-// plainBytes are the printable characters of ASCII that begin no marker.
-var plainBytes = func() (all [256]bool) {
+// charClass is a set of the characters of ASCII.
+type charClass uint8
+
+const (
+	isPlain charClass = 1 << iota // printable, and begins no marker
+	isNamed                       // names are made of it
+)
+
+// charClasses are the sets that a byte is in.
+var charClasses = func() (all [256]charClass) {
 	for c := byte(' '); c < 0x7f; c++ {
-		all[c] = strings.IndexByte("{}%#`|<[", c) < 0
+		if strings.IndexByte("{}%#`|<[", c) < 0 {
+			all[c] |= isPlain
+		}
+		if plainASCII(rune(c)) {
+			all[c] |= isNamed
+		}
 	}
 	return all
 }()
+
+// ofClass reports whether all of s is in a set. It looks at four bytes at a time.
+func ofClass(s string, set charClass) bool {
+	c, all, n := &charClasses, set, 0
+	for ; n <= len(s)-4; n += 4 {
+		all &= c[s[n]] & c[s[n+1]] & c[s[n+2]] & c[s[n+3]]
+	}
+	for ; n < len(s); n++ {
+		all &= c[s[n]]
+	}
+	return all == set
+}
 
 // clean reports whether quoting s changes nothing but its length.
 func clean(s string) bool {
@@ -240,12 +258,11 @@ func appendInMarks(dst []byte, s string, limit int) []byte {
 }
 
 func plainName(s string) bool {
-	n := 0
-	for n < len(s) && nameBytes[s[n]] {
-		n++
+	if s == "" || len(s) > maxName {
+		return false
 	}
-	if n == len(s) {
-		return n > 0 && n <= maxName
+	if ofClass(s, isNamed) {
+		return true
 	}
 	for i, r := range s {
 		plain := r >= utf8.RuneSelf && !unseen(r) && r != utf8.RuneError && !strings.HasPrefix(s[i:], fullBar)
@@ -253,16 +270,8 @@ func plainName(s string) bool {
 			return false
 		}
 	}
-	return s != "" && len(s) <= maxName
+	return true
 }
-
-// nameBytes are the characters of ASCII that names are made of.
-var nameBytes = func() (all [256]bool) {
-	for c := range byte(utf8.RuneSelf) {
-		all[c] = plainASCII(rune(c))
-	}
-	return all
-}()
 
 func plainASCII(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r < utf8.RuneSelf && strings.ContainsRune("_-./~@", r)

@@ -22,7 +22,7 @@ func Render(f RetryFeedback, lim Limits) string {
 	if f.none() {
 		return ""
 	}
-	var room [1024]byte
+	var room [512]byte
 	w := wordingOf(&f)
 	b := appendHead(room[:0], &f, w)
 	if f.Detail != "" {
@@ -31,7 +31,7 @@ func Render(f RetryFeedback, lim Limits) string {
 	}
 	var below [160]byte
 	foot := appendFoot(below[:0], &f, w)
-	p := page{f: &f, max: lim.MaxIssues, end: lim.MaxBytes - len(foot)}
+	p := page{f: &f, max: lim.MaxIssues, end: lim.MaxBytes - len(foot), all: fault.SameIssues(f.Issues, f.Diff.Persistent)}
 	b = p.appendIssues(b)
 	b = p.appendKept(b)
 	b = append(b, foot...)
@@ -43,6 +43,8 @@ type page struct {
 	f   *RetryFeedback
 	max int
 	end int
+	// all is set where all issues are those of the attempt before.
+	all bool
 }
 
 // appendIssues tells all issues where they fit, else a fair choice of them.
@@ -131,7 +133,7 @@ func (p *page) appendLine(b []byte, i *fault.Issue) []byte {
 		b = append(p.appendPlace(b, i), ": "...)
 	}
 	switch {
-	case !p.persists(i):
+	case !p.all && !p.persists(i):
 	case i.Rule == "required" && i.Got == "":
 		b = append(b, "still missing: "...)
 	default:
@@ -165,8 +167,11 @@ func (p *page) appendPlace(b []byte, i *fault.Issue) []byte {
 // appendKept names what was wrong before and is right now, so that it is not broken again: only where it fits, and where another
 // attempt follows.
 func (p *page) appendKept(b []byte) []byte {
+	if len(p.f.Diff.Fixed) == 0 || p.f.Last() {
+		return b
+	}
 	places := p.kept()
-	if len(places) == 0 || p.f.Last() {
+	if len(places) == 0 {
 		return b
 	}
 	line := append(b, "Already right, keep it so: "...)

@@ -15,13 +15,16 @@ import (
 
 // open returns the open action of that name, opened where it was not. The state's own copy: it may be written to.
 func (s *step) open(name string) *Action {
+	if a := s.find(name); a != nil {
+		if !s.ownActions {
+			s.takeActions(0)
+			a = s.find(name)
+		}
+		return a
+	}
 	at := 0
 	for at < len(s.Actions) && s.Actions[at].Name < name {
 		at++
-	}
-	if at < len(s.Actions) && s.Actions[at].Name == name {
-		s.takeActions(0)
-		return &s.Actions[at]
 	}
 	s.takeActions(1)
 	s.Opened++
@@ -205,6 +208,9 @@ func (s *step) decided(d *Decision, issues []fault.Issue) { s.recorded(d, issues
 func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 	next, a, fb := s.Session.Draft(in != nil)
 	if in != nil {
+		if in.Scheduled {
+			fb.Schedule = s.room.schedule()
+		}
 		feedback.ShareTo(fb, in)
 		d.Feedback = fb
 	}

@@ -1,6 +1,10 @@
 package machine
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/retake-go/retake/feedback"
+)
 
 // Room is memory in which the steps of one run are made one after the other, for drivers that are done with the effects of a
 // step before they make the next: what [Room.Step] returns, and what that points to, is overwritten by the next step in the same
@@ -25,7 +29,13 @@ type Room struct {
 	batches [2]*batchRoom
 	// at are the positions that were told last: never written to, for models see them.
 	at []Position
+	// positions and schedules are memory of which nobody has seen anything yet, in whatever run.
+	positions []Position
+	schedules []feedback.Schedule
 }
+
+// piece is for how many small values memory is made at once that others keep.
+const piece = 8
 
 // twice is memory for a list of the state, and for the next one.
 type twice[T any] struct{ now, next []T }
@@ -123,10 +133,28 @@ func (r *Room) copySpent(list []ToolSpent) []ToolSpent {
 
 // told is at, as it may be shown to models.
 func (r *Room) told(at []Position) []Position {
-	if !slices.Equal(at, r.at) {
-		r.at = slices.Clone(at)
+	if slices.Equal(at, r.at) {
+		return r.at
 	}
+	if len(r.positions) < len(at) {
+		r.positions = make([]Position, max(piece, len(at)))
+	}
+	r.at, r.positions = r.positions[:len(at):len(at)], r.positions[len(at):]
+	copy(r.at, at)
 	return r.at
+}
+
+// schedule is memory for a schedule that the session keeps; nil without a room.
+func (r *Room) schedule() *feedback.Schedule {
+	if r == nil {
+		return nil
+	}
+	if len(r.schedules) == 0 {
+		r.schedules = make([]feedback.Schedule, piece)
+	}
+	own := &r.schedules[0]
+	r.schedules = r.schedules[1:]
+	return own
 }
 
 // batchRoom is a batch; most are of one call.

@@ -173,7 +173,7 @@ func TestAStepAllocatesLittle(t *testing.T) {
 		for range 3 {
 			st, _, _ = machine.Step(st, ev)
 		}
-	}), 29.0, "four events, three of them failures with feedback")
+	}), 26.0, "four events, three of them failures with feedback")
 }
 
 // Keys are promises to tools, and stand in journals: a call that is like a bad one before it is the second of its kind.

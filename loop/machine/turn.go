@@ -80,8 +80,11 @@ func (s *step) try() error {
 
 // later is the wait that ends last: w, or delay from now.
 func (s *step) later(w *Wait, delay time.Duration, plane fault.Plane, why policy.Reason) *Wait {
+	if delay <= 0 {
+		return w
+	}
 	until := s.At.Add(delay)
-	if delay <= 0 || (w != nil && !until.After(w.Until)) {
+	if w != nil && !until.After(w.Until) {
 		return w
 	}
 	return &Wait{Until: until, Delay: delay, Plane: plane, Reason: why}
