@@ -123,24 +123,23 @@ func (f *Fold) event(ev *Event) error {
 	if err != nil {
 		return &MisfitError{Event: f.events, Kind: ev.Kind, Err: err}
 	}
-	f.decision, err = f.advance(ev, effects, said)
 	f.open = &f.decision
-	return err
+	return f.advance(&f.decision, ev, effects, said)
 }
 
-// follow takes over a step that was made elsewhere, and returns its decision.
-func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (Decision, error) {
+// follow takes over a step that was made elsewhere; d becomes its decision.
+func (f *Fold) follow(d *Decision, ev *Event, effects []machine.Effect, st *machine.State) error {
 	said := f.State.Transcript.Len()
 	f.State = *st
-	return f.advance(ev, effects, said)
+	return f.advance(d, ev, effects, said)
 }
 
-// advance is the decision of a step, before which so many messages were said.
-func (f *Fold) advance(ev *Event, effects []machine.Effect, said int) (Decision, error) {
-	d := Decision{Effects: effects, Said: f.State.Transcript.Slice(said, f.State.Transcript.Len())}
+// advance makes d the decision of a step, before which so many messages were said.
+func (f *Fold) advance(d *Decision, ev *Event, effects []machine.Effect, said int) error {
+	*d = Decision{Effects: effects, Said: f.State.Transcript.Slice(said, f.State.Transcript.Len())}
 	if f.digests != nil {
 		if err := f.digests.say(d.Said); err != nil {
-			return d, err
+			return err
 		}
 	}
 	f.heard = false
@@ -151,7 +150,7 @@ func (f *Fold) advance(ev *Event, effects []machine.Effect, said int) (Decision,
 		f.Adjusted = ev.Adjust
 	}
 	if len(effects) == 0 {
-		return d, nil
+		return nil
 	}
 	last := &effects[len(effects)-1]
 	if last.Kind != machine.Decided {
@@ -160,7 +159,7 @@ func (f *Fold) advance(ev *Event, effects []machine.Effect, said int) (Decision,
 	if last.Kind == machine.CallModel && f.digests != nil {
 		d.Prompt = f.digests.prompt(last.Model)
 	}
-	return d, nil
+	return nil
 }
 
 // hear gives the open decision its digest, where no record of it was written.

@@ -192,7 +192,8 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	if j.broken != nil {
 		return j.stops()
 	}
-	d, err := j.step(&ev, effects, &st)
+	var d Decision
+	err := j.step(&d, &ev, effects, &st)
 	if err == nil {
 		err = errors.Join(j.oweEvent(&ev), j.oweDecision(&d))
 	}
@@ -207,25 +208,25 @@ func (j *Journal) erases() bool {
 	return j.eraser != nil && j.real != nil && j.written.Header.Redaction != nil
 }
 
-// step folds a step into what is written. The event becomes that which is written.
-func (j *Journal) step(ev *machine.Event, effects []machine.Effect, st *machine.State) (Decision, error) {
+// step folds a step into what is written. The event becomes that which is written, d the decision.
+func (j *Journal) step(d *Decision, ev *machine.Event, effects []machine.Effect, st *machine.State) error {
 	if !j.erases() {
-		return j.written.follow(ev, effects, st)
+		return j.written.follow(d, ev, effects, st)
 	}
 	left, err := j.eraser.event(*ev, j.real.State, j.written.Header.Tools)
 	if err != nil {
-		return Decision{}, err
+		return err
 	}
-	if _, err := j.real.follow(ev, effects, st); err != nil {
-		return Decision{}, err
+	if err := j.real.follow(d, ev, effects, st); err != nil {
+		return err
 	}
 	*ev = left
 	if err := j.written.event(&left); err != nil {
-		return Decision{}, fmt.Errorf("the redacted event: %w", err)
+		return fmt.Errorf("the redacted event: %w", err)
 	}
-	d := *j.written.open
+	*d = *j.written.open
 	j.written.open = nil
-	return d, nil
+	return nil
 }
 
 func (j *Journal) durable(effects []machine.Effect) bool {
