@@ -44,7 +44,7 @@ func (s *step) takeActions(more int) {
 		s.Actions = s.room.copyActions(s.Actions, more)
 		return
 	}
-	own := new(lists)
+	own := s.newLists()
 	s.Actions, s.spentRoom = append(own.actions[:0], s.Actions...), own.spent[:0]
 }
 

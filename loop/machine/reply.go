@@ -191,6 +191,7 @@ func (s *step) reduce(r *Reduced) error {
 // ones are run, unless the policy wants all or nothing, or calls are the answer.
 func (s *step) called(r *Reply) error {
 	var one [1]BatchCall // most replies have one call
+	s.expect(r)
 	b, bad := newBatch(r, one[:0])
 	skip := bad && (s.Policy.AllOrNothing || s.Config.CallsOnly)
 	for n := range b.Calls {

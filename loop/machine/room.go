@@ -54,6 +54,37 @@ type run1 struct {
 	runs    [1]ToolRun
 }
 
+// goodCall is what a good call leaves that is alone in its reply: the state's lists and its batch, and the effect that runs it.
+type goodCall struct {
+	lists
+	batchRoom
+	run1
+}
+
+// expect makes room for what a reply leaves, where that is a good call.
+func (s *step) expect(r *Reply) {
+	if s.room == nil && len(r.Calls) == 1 && r.Calls[0].Class == "" && !s.Config.CallsOnly {
+		s.goodCall = new(goodCall)
+	}
+}
+
+// newLists returns room for the state's lists.
+func (s *step) newLists() *lists {
+	if s.goodCall != nil {
+		return &s.goodCall.lists
+	}
+	return new(lists)
+}
+
+// newBatch returns room for a batch.
+func (s *step) newBatch() *batchRoom {
+	if s.goodCall != nil {
+		s.goodCall.Calls = s.goodCall.one[:0]
+		return &s.goodCall.batchRoom
+	}
+	return s.room.batch()
+}
+
 // newDecision returns room for a decision.
 func (s *step) newDecision() *Decision {
 	switch r := s.decisionRoom; {
@@ -132,6 +163,10 @@ func (s *step) newTry() *TryRun {
 func (s *step) newRuns(n int) []ToolRun {
 	if n != 1 || s.fx != nil {
 		return make([]ToolRun, 0, n)
+	}
+	if s.goodCall != nil {
+		s.fx = s.goodCall.effects[:0]
+		return s.goodCall.runs[:0]
 	}
 	r := new(run1)
 	s.fx = r.effects[:0]

@@ -71,6 +71,7 @@ type output struct {
 	decisionRoom *Decision
 	outcomeRoom  *Outcome
 	spentRoom    []ToolSpent
+	goodCall     *goodCall
 	// ownActions, ownSpent and ownBatch are set once the step has a copy of the state's that it may write to.
 	ownActions, ownSpent, ownBatch bool
 	// room is where that copy lies; nil for memory of its own.

@@ -133,7 +133,7 @@ func (s *step) copyBatch() *Batch {
 
 // keep gives the state a copy of a batch.
 func (s *step) keep(b *Batch) {
-	kept := s.room.batch()
+	kept := s.newBatch()
 	kept.Native, kept.Calls, kept.Cursor = b.Native, append(kept.Calls[:0], b.Calls...), b.Cursor
 	s.Batch, s.ownBatch = &kept.Batch, true
 }
