@@ -107,7 +107,9 @@ func appendFault(b []byte, i *fault.Issue) []byte {
 	if words == "" && i.Expected == "" {
 		words = cmp.Or(strings.ReplaceAll(i.Rule, "_", " "), "not accepted")
 	}
-	b = appendQuoted(b, words, maxName)
+	if words != "" {
+		b = appendQuoted(b, words, maxName)
+	}
 	if i.Expected != "" && !enough {
 		if words != "" {
 			b = append(b, ", "...)
