@@ -188,7 +188,10 @@ func TestCompileRefuses(t *testing.T) {
 		"remote":        {`{"$ref":"https://example.com/x.json"}`, `schema: refers to "https://example.com/x.json", which is outside of the document: put it under $defs`},
 		"file":          {`{"$ref":"other.json"}`, `schema: refers to "other.json", which is outside of the document`},
 		"absolute_file": {`{"$ref":"file:///etc/passwd"}`, `which is outside of the document`},
-		"bad_pattern":   {`{"properties":{"a":{"pattern":"("}}}`, "properties/a"},
+		"bad_pattern":   {`{"properties":{"a":{"pattern":"("}}}`, "schema: properties/a/pattern: expected a regular expression in Go's syntax"},
+		"bad_patterns":  {`{"patternProperties":{"(?=x)":{}}}`, "schema: patternProperties/(?=x): expected a member name that is a regular expression in Go's syntax"},
+		"bad_reference": {`{"$ref":":: x"}`, "schema: $ref: expected a URI reference"},
+		"bad_value":     {`{"minLength":-1}`, "schema: minLength: JSON Schema does not allow that value here (minimum)"},
 		"dangling":      {`{"$ref":"#/$defs/none"}`, "$defs/none"},
 		"not_a_schema":  {`[]`, "expected"},
 	}

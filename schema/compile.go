@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -128,9 +129,28 @@ func compileError(err error) error {
 		issues := fault.SortIssues(explainer{}.flatten(cause))
 		lines := make([]string, 0, len(issues))
 		for _, i := range issues {
-			lines = append(lines, i.String())
+			lines = append(lines, refusedSchema(i))
 		}
 		return fmt.Errorf("schema: %s", strings.Join(lines, "; "))
 	}
 	return fmt.Errorf("schema: %s", strings.ReplaceAll(err.Error(), baseURL, ""))
+}
+
+// goRegexp is what the patterns of a schema must be.
+const goRegexp = "a regular expression in Go's syntax, which has no lookarounds and no back-references"
+
+// refusedSchema is one thing that JSON Schema itself refuses in a schema, for whoever wrote that.
+func refusedSchema(i fault.Issue) string {
+	parent, name := path.Split(i.Pointer)
+	switch {
+	case path.Base(parent) == "patternProperties" && strings.HasPrefix(i.Expected, "a member name"):
+		return fmt.Sprintf("%s: expected a member name that is %s", i.Place(), goRegexp)
+	case i.Expected != "":
+		return i.String()
+	case i.Rule == "format" && name == "pattern":
+		return fmt.Sprintf("%s: expected %s", i.Place(), goRegexp)
+	case i.Rule == "format":
+		return i.Place() + ": expected a URI reference"
+	}
+	return fmt.Sprintf("%s: JSON Schema does not allow that value here (%s)", i.Place(), i.Rule)
 }
