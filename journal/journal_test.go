@@ -203,7 +203,7 @@ func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, err, "the session has no id")
 	_, err = journal.Open(t.Context(), journal.Dir(dir), theSession, journal.Settings{Sync: "often", OnError: "weep"})
 	require.ErrorContains(t, err, `sync: "often" is none of`)
-	require.ErrorContains(t, err, `on_journal_error: "weep" is none of`)
+	require.ErrorContains(t, err, `on_error: "weep" is none of`)
 }
 
 // What was cut off is kept in a note, and the missing decision is written.

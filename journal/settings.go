@@ -50,7 +50,7 @@ func (s Settings) Validate() error {
 	switch s.OnError {
 	case "", StopRun, GoOn:
 	default:
-		errs = append(errs, fmt.Errorf("on_journal_error: %q is none of %s, %s", string(s.OnError), StopRun, GoOn))
+		errs = append(errs, fmt.Errorf("on_error: %q is none of %s, %s", string(s.OnError), StopRun, GoOn))
 	}
 	if s.Redact != nil {
 		if err := s.Redact.Validate(); err != nil {
