@@ -64,9 +64,9 @@ func (e *RetryExhaustedError) Error() string {
 	return text + cmp.Or(e.because(), ": "+string(e.Failure.Class))
 }
 
-// because is the text of the cause; empty where there is none.
+// because is the text of the cause; empty where there is none, or it has none.
 func (e *RetryExhaustedError) because() string {
-	if e.Cause == nil {
+	if e.Cause == nil || e.Cause.Error() == "" {
 		return ""
 	}
 	return ": " + e.Cause.Error()

@@ -39,6 +39,11 @@ func TestARefusalIsNamed(t *testing.T) {
 		"refusal: structured output: (whole): expected an answer")
 }
 
+func TestAnErrorWithoutATextIsNamedByItsClass(t *testing.T) {
+	_, err := loop.Do(t.Context(), nil, loop.FinalAnswer(), func(context.Context, loop.Attempt) (int, error) { return 0, &fault.ClassError{} })
+	assert.EqualError(t, err, "answer: attempt 1 of 3 on the correction plane: this kind of failure is not retried: unknown")
+}
+
 // What a program does to the policy of an action, or of an error, is nothing to any other.
 func TestPoliciesAreTheProgramsOwn(t *testing.T) {
 	spoil := func(p *policy.RetryPolicy) {

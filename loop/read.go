@@ -69,8 +69,11 @@ func call(c *tool.Checked) machine.Call {
 	return machine.Call{ID: c.ID, Tool: name, Arguments: c.Arguments, Raw: c.Raw, Class: c.Class, Issues: c.Issues, Repairs: c.Repairs}
 }
 
-// ReadSettings is what a run's policy says of reading replies, for [Read].
+// ReadSettings is what a run's policy says of reading replies, for [Read]; nil is that of [policy.DefaultSet].
 func ReadSettings(set *policy.Set) tool.Settings {
+	if set == nil {
+		set = new(policy.DefaultSet())
+	}
 	p := policy.Effective(set, machine.AnswerAction)
 	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs}
 	if len(set.Tools) == 0 {

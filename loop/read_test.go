@@ -8,10 +8,16 @@ import (
 
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/tool"
 )
 
 // What is read of a reply is its reader's own: that of the next reply lies elsewhere.
+func TestTheSettingsOfNoPolicyAreTheDefaults(t *testing.T) {
+	set := policy.DefaultSet()
+	assert.Equal(t, loop.ReadSettings(&set), loop.ReadSettings(nil))
+}
+
 func TestReadingsOfTwoReplies(t *testing.T) {
 	cfg := loop.Config{Tools: bookRoom(t, func(context.Context, booking) (receipt, error) { return receipt{}, nil })}
 	said := loop.Read(message.Reply{Text: "Hello."}, cfg, tool.DefaultSettings())

@@ -101,6 +101,10 @@ func (a *agentRuns[T]) add(r result.Result[T], err error) {
 	a.spent = r.Execution.Plus(a.spent)
 	a.made++
 	a.last = r
+	if !r.IsSuccess() && !r.IsError() && !r.IsInProgress() {
+		a.last = result.Failure[T](fault.InvalidResponse, err.Error())
+		a.last.Meta = r.Meta
+	}
 	if err != nil && r.IsSuccess() && (!a.best.IsSuccess() || r.Confidence.Value >= a.best.Confidence.Value) {
 		a.best, a.why = r, err.Error()
 	}

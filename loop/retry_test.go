@@ -331,3 +331,12 @@ func slicesOf(turn looptest.Turn, n int) []looptest.Turn {
 	}
 	return all
 }
+
+func TestAnAgentThatReturnsNothingHasFailed(t *testing.T) {
+	r := loop.Retry(t.Context(), nil, loop.NewAgent("planner"), func(context.Context, loop.Attempt) result.Result[int] { return result.Result[int]{} })
+	assert.True(t, r.IsError())
+	assert.Equal(t, fault.InvalidResponse, r.Error.Class)
+	assert.Equal(t, "the agent returned no result", r.Error.Message)
+	_, err := json.Marshal(r)
+	assert.NoError(t, err)
+}
