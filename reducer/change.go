@@ -35,9 +35,9 @@ var kinds = [...]kindEntry{
 }
 
 // find returns the entry of a kind, or the last one where it is unknown.
-func find(kind OpKind) (entry kindEntry, known bool) {
-	for _, entry = range kinds {
-		if entry.kind == kind {
+func find(kind OpKind) (entry *kindEntry, known bool) {
+	for n := range kinds {
+		if entry = &kinds[n]; entry.kind == kind {
 			return entry, kind != ""
 		}
 	}
