@@ -26,12 +26,12 @@ type Fold struct {
 	// Landed are the results that came before their turn, of the calls that are under way.
 	Landed []Landed
 
-	// talk makes the digests of prompts, digests those of a redacted journal, where it is not nil. heard is set once talk has heard what
+	// conversation makes the digests of prompts, digests those of a redacted journal, where it is not nil. heard is set once it has heard what
 	// the last event led to.
-	talk    talk
-	heard   bool
-	digests *digester
-	key     []byte
+	conversation conversation
+	heard        bool
+	digests      *digester
+	key          []byte
 	// open is what today's code made of the last event, while its decision record has not come.
 	open *Decision
 	// events counts the events so far, last is the last one.
@@ -107,7 +107,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	if err != nil {
 		return &MisfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
-	*f = Fold{Header: h, State: st, key: f.key, talk: newTalk(), heard: true, events: f.events, room: f.room, place: f.place}
+	*f = Fold{Header: h, State: st, key: f.key, conversation: newConversation(), heard: true, events: f.events, room: f.room, place: f.place}
 	f.place.Clear()
 	if h.Redaction != nil {
 		f.digests = newDigester(h.Session, f.key)
@@ -167,22 +167,22 @@ func (f *Fold) hear() error {
 	if f.heard || f.digests != nil {
 		return nil
 	}
-	if err := f.talk.decide(f.open); err != nil {
+	if err := f.conversation.decide(f.open); err != nil {
 		return err
 	}
 	f.agree()
 	return nil
 }
 
-// agree goes on with what talk heard.
-func (f *Fold) agree() { f.talk.said, f.heard = f.talk.next, true }
+// agree goes on with what was heard.
+func (f *Fold) agree() { f.conversation.said, f.heard = f.conversation.next, true }
 
 // listens is what hears decisions as they are written; nil in a redacted journal, and where all is heard.
-func (f *Fold) listens() *talk {
+func (f *Fold) listens() *conversation {
 	if f.heard || f.digests != nil {
 		return nil
 	}
-	return &f.talk
+	return &f.conversation
 }
 
 // decided compares what was recorded with what the core made of the event.
@@ -269,7 +269,7 @@ func (f *Fold) resay(digest string) error {
 	if len(digest) != hashLen {
 		return fmt.Errorf("snapshot: said: %.64q is no digest of %d hexadecimal digits", digest, hashLen)
 	}
-	copy(f.talk.said[:], digest)
+	copy(f.conversation.said[:], digest)
 	return nil
 }
 
@@ -278,7 +278,7 @@ func (f *Fold) said() string {
 	if f.digests != nil {
 		return string(f.digests.said)
 	}
-	return f.talk.said.String()
+	return f.conversation.said.String()
 }
 
 // Result is the landed outcome of a call that is asked for, if there is one. A nil fold has none.

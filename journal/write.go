@@ -42,7 +42,7 @@ func (w *writer) eventQuickly(e *Event) bool {
 }
 
 // decision appends the record of a decision. Where t is not nil it hears it, and the digest of the prompt is what t says.
-func (w *writer) decision(d *Decision, t *talk) error {
+func (w *writer) decision(d *Decision, t *conversation) error {
 	from := len(w.b)
 	if w.decisionQuickly(d, t) {
 		return nil
@@ -57,7 +57,7 @@ func (w *writer) decision(d *Decision, t *talk) error {
 }
 
 // decisionQuickly is eventQuickly for a decision.
-func (w *writer) decisionQuickly(d *Decision, t *talk) bool {
+func (w *writer) decisionQuickly(d *Decision, t *conversation) bool {
 	w.odd = false
 	return w.whole(writeDecision(w, append(w.b, '{'), keyDecision+"{", d, t))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-func writeDecision(w *writer, b []byte, key string, d *Decision, t *talk) []byte {
+func writeDecision(w *writer, b []byte, key string, d *Decision, t *conversation) []byte {
 	b = append(b, key...)
 	b = list(w, b, `"effects":[`, d.Effects, writeEffect)
 	if t == nil {
@@ -22,7 +22,7 @@ const keySaid = `"said":`
 
 // writeHeard writes what is said, which t hears, and the digest of the prompt before it, which stands in what is said only once that is
 // written.
-func writeHeard(w *writer, b []byte, d *Decision, t *talk) []byte {
+func writeHeard(w *writer, b []byte, d *Decision, t *conversation) []byte {
 	call, digest := d.asks(), 0
 	if call != nil {
 		b = append(b, `"prompt":"`...)

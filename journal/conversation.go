@@ -5,9 +5,9 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// talk makes the digests of prompts where nothing is left out: of the conversation, whose digest grows by what each decision adds to it as
+// conversation makes the digests of prompts where nothing is left out: of the conversation, whose digest grows by what each decision adds to it as
 // the decision's record has it, so that a prompt costs what it adds and nothing is written twice; and of the system prompt.
-type talk struct {
+type conversation struct {
 	// said is the digest of the conversation before the decision at hand, next with it.
 	said, next hash
 	// system is the last system prompt, which most turns share, and ofSystem its digest.
@@ -15,11 +15,11 @@ type talk struct {
 	ofSystem hash
 }
 
-func newTalk() talk { return talk{said: newHash()} }
+func newConversation() conversation { return conversation{said: newHash()} }
 
 // hear takes what a decision says, the list that b ends with. What stands before it in b, at least as long as a hash, is there again
 // afterwards.
-func (t *talk) hear(b []byte, list int) {
+func (t *conversation) hear(b []byte, list int) {
 	var held hash
 	before := b[list-hashLen : list]
 	copy(held[:], before)
@@ -29,7 +29,7 @@ func (t *talk) hear(b []byte, list int) {
 }
 
 // prompt is the digest of a prompt, once what was said is heard.
-func (t *talk) prompt(system string) hash {
+func (t *conversation) prompt(system string) hash {
 	if system == "" {
 		return t.next
 	}
@@ -43,7 +43,7 @@ func (t *talk) prompt(system string) hash {
 }
 
 // decide hears a decision that is not written, and gives it its digest.
-func (t *talk) decide(d *Decision) error {
+func (t *conversation) decide(d *Decision) error {
 	t.next = t.said
 	if len(d.Said) > 0 {
 		list, err := canon.Marshal(d.Said)

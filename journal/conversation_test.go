@@ -17,7 +17,7 @@ import (
 func TestDecisionsAreHeardAsTheyAreWritten(t *testing.T) {
 	prompts := 0
 	rapid.Check(t, func(t *rapid.T) {
-		heard, told := newTalk(), newTalk()
+		heard, told := newConversation(), newConversation()
 		for range 3 {
 			var d Decision
 			fill(t, reflect.ValueOf(&d).Elem(), 2)
@@ -49,21 +49,21 @@ func TestDigestOfAPromptIsOfWhatWasSaidAndOfTheSystemPrompt(t *testing.T) {
 		Said:    []message.Message{{Role: message.User, Text: "Two nights."}},
 		Effects: []machine.Effect{{Kind: machine.CallModel, Model: &machine.ModelCall{System: "Be brief."}}},
 	}
-	talk := newTalk()
-	require.NoError(t, talk.decide(&d))
+	c := newConversation()
+	require.NoError(t, c.decide(&d))
 	said := hashOf([]byte(newHash().String() + `[{"role":"user","text":"Two nights."}]`))
-	require.Equal(t, said, talk.next)
+	require.Equal(t, said, c.next)
 	require.Equal(t, hashOf([]byte(said.String()+hashOf([]byte("Be brief.")).String())).String(), d.Prompt)
 	d.Effects[0].Model.System = ""
-	require.NoError(t, talk.decide(&d))
+	require.NoError(t, c.decide(&d))
 	require.Equal(t, said.String(), d.Prompt)
-	talk.said = said
-	require.NoError(t, talk.decide(&Decision{}))
-	require.Equal(t, said, talk.next, "nothing was said")
+	c.said = said
+	require.NoError(t, c.decide(&Decision{}))
+	require.Equal(t, said, c.next, "nothing was said")
 }
 
 func TestTheDigestOfAPromptAllocatesNothing(t *testing.T) {
-	talk := newTalk()
-	talk.prompt("Be brief.")
-	assert.Zero(t, testing.AllocsPerRun(50, func() { talk.prompt("Be brief.") }))
+	c := newConversation()
+	c.prompt("Be brief.")
+	assert.Zero(t, testing.AllocsPerRun(50, func() { c.prompt("Be brief.") }))
 }
