@@ -20,15 +20,15 @@ type Type struct {
 }
 
 // form is what a value is written as.
-type form string
+type form uint8
 
 const (
-	text    form = "text"
-	boolean form = "boolean"
-	whole   form = "whole"   // a signed whole number
-	natural form = "natural" // an unsigned one
-	real    form = "real"
-	object  form = "object"
+	text form = iota
+	boolean
+	whole   // a signed whole number
+	natural // an unsigned one
+	real
+	object
 )
 
 // field is one that is written.
@@ -78,7 +78,8 @@ func typeOf(goType reflect.Type) *Type {
 
 // own are the interfaces by which a type says itself how it is written or read, or what of it is zero.
 var own = []reflect.Type{
-	reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[jsonx.MarshalerTo](), reflect.TypeFor[jsonx.UnmarshalerFrom](),
+	reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.Unmarshaler](),
+	reflect.TypeFor[jsonx.MarshalerTo](), reflect.TypeFor[jsonx.UnmarshalerFrom](),
 	reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextAppender](), reflect.TypeFor[encoding.TextUnmarshaler](),
 	reflect.TypeFor[interface{ IsZero() bool }](),
 }
