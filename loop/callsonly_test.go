@@ -56,3 +56,10 @@ func TestCallsOnlyWithoutACallIsExhausted(t *testing.T) {
 		loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
 	require.ErrorIs(t, err, policy.AttemptsExhausted)
 }
+
+func TestCallsAreNoAnswerOfAType(t *testing.T) {
+	model := looptest.NewModel()
+	_, err := loop.Generate[booking](t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked), CallsOnly: true})
+	require.ErrorContains(t, err, "calls_only: calls are no answer of a type")
+	assert.Empty(t, model.Requests())
+}

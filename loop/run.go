@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -57,11 +58,14 @@ func Run(ctx context.Context, model Model, s *session.Session, prompt string, cf
 }
 
 // Generate is [Run] for an answer of type T: the model is told T's schema, and its answer is held to it. Each attempt decodes
-// into a fresh value.
+// into a fresh value. With [Config].CallsOnly it is an error.
 func Generate[T any](ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option) (Answer[T], error) {
 	typed, err := schema.For[T]()
 	if err != nil {
 		return Answer[T]{}, err
+	}
+	if cfg.CallsOnly {
+		return Answer[T]{}, errors.New("calls_only: calls are no answer of a type: leave it out, or use Run")
 	}
 	cfg.Output = typed.Schema()
 	result, err := Run(ctx, model, s, prompt, cfg, opts...)
