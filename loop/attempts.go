@@ -60,7 +60,9 @@ func (t *Tries) All() iter.Seq[*Trial] {
 			return
 		}
 		t.used = true
-		t.err = t.all(yield)
+		err := errExited // unless it returns
+		defer func() { t.err = err }()
+		err = t.all(yield)
 	}
 }
 

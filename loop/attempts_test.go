@@ -123,3 +123,13 @@ func TestAttemptsStopWhenTheContextEnds(t *testing.T) {
 	require.ErrorIs(t, tries.Err(), policy.Cancelled)
 	require.ErrorIs(t, tries.Err(), gone)
 }
+
+func TestTriesThatPanickedHaveNotSucceeded(t *testing.T) {
+	tries := loop.Attempts(t.Context(), newSession(t), loop.ToolCall("book_room"))
+	require.Panics(t, func() {
+		for range tries.All() {
+			panic("in a try")
+		}
+	})
+	require.ErrorContains(t, tries.Err(), "panicked")
+}
