@@ -37,18 +37,40 @@ var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
 // left as it stands. Of a pool that is closed the error is [ErrPoolClosed]; it is [ErrSuspended] too where [Pool.Close] has handed the
 // run back.
 func (p *Pool) Await(ctx context.Context, s *session.Session, prompt string, j *journal.Journal) (Result, error) {
-	c := &caller{ctx: ctx, prompt: prompt, over: make(chan struct{})}
-	t := &Seat{pool: p, s: s, journal: j, caller: c}
-	if !p.enqueue(t, time.Time{}) {
+	t := p.seat(ctx, s, prompt, j)
+	p.mu.Lock()
+	in := p.enter(t)
+	p.mu.Unlock()
+	if !in {
 		return Result{}, ErrPoolClosed
 	}
 	select {
-	case <-c.over:
+	case <-t.caller.over:
 	case <-ctx.Done():
 		t.leave()
-		<-c.over
+		<-t.caller.over
 	}
-	return c.end.result, c.end.err
+	return t.caller.end.result, t.caller.end.err
+}
+
+// seat is a run with a caller, ready from now on. It is no part of Await, which keeps its stack while it waits for the end, and for the
+// pool's lock before: as little as can be is to lie there.
+//
+//go:noinline
+func (p *Pool) seat(ctx context.Context, s *session.Session, prompt string, j *journal.Journal) *Seat {
+	c := &caller{ctx: ctx, prompt: prompt, over: make(chan struct{})}
+	return &Seat{pool: p, s: s, journal: j, caller: c, until: p.o.clock.Now()}
+}
+
+// enter puts a run into the queue that is ready since then; false where the pool is closed. p.mu is held: it does not panic.
+//
+//go:noinline
+func (p *Pool) enter(t *Seat) bool {
+	if !p.closed {
+		p.queue.add(t, true, t.until)
+		p.signal()
+	}
+	return !p.closed
 }
 
 // leave ends the run for its caller, whose context has ended, where nobody works on it: who does ends it as well.

@@ -13,13 +13,13 @@ import (
 // berth is where a run lies while nobody works on it, beside its session: the state in little room.
 type berth struct {
 	parked *machine.Parked
-	// asked is the effect that is to be carried out next; nil for the end of the wait.
-	asked *machine.Effect
-	rest  *rest
+	rest   *rest
 }
 
 // rest is what most runs that wait have none of: what a driver remembers beside the state.
 type rest struct {
+	// next is the effect that is to be carried out next; nil for the end of the wait.
+	next       *machine.Effect
 	err, cause error
 	asked      map[int]broke
 	adjusted   *policy.Layer
@@ -33,21 +33,22 @@ type rest struct {
 }
 
 func (r *rest) isZero() bool {
-	return r.err == nil && r.cause == nil && r.asked == nil && r.adjusted == nil && r.landed == nil && r.refused == nil &&
+	return r.next == nil && r.err == nil && r.cause == nil && r.asked == nil && r.adjusted == nil && r.landed == nil && r.refused == nil &&
 		r.warnings == nil && !r.unrecorded && r.end == nil
 }
 
 // lay keeps of a driver what the run needs when it goes on with what is asked for, nil for the end of its wait. The driver is of no use
 // to it any more.
 func (b *berth) lay(d *driver, asked *machine.Effect) {
-	held := d.runner.st.Session.Tight()
-	_ = d.s.Replace(held) // the same values
-	b.parked, b.asked = machine.Park(&d.runner.st), apart(asked)
+	if asked == nil {
+		_ = d.s.Rest(d.runner.st.Session) // it holds that already
+	}
+	b.parked = machine.Park(&d.runner.st)
 	r := rest{
-		err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, landed: d.landed, refused: d.runner.refused,
+		next: apart(asked), err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, landed: d.landed, refused: d.runner.refused,
 		warnings: d.runner.warnings, unrecorded: d.runner.unrecorded,
 	}
-	if b.asked == nil && d.asked == nil {
+	if r.next == nil && d.asked == nil {
 		r.err = nil // it was that of the event before the wait, and is that of no event after it
 	}
 	d.runner.vacate()
@@ -82,8 +83,13 @@ func (b *berth) take(d *driver, j recorder) machine.Effect {
 		d.err, d.cause, d.asked, d.adjusted, d.landed = x.err, x.cause, x.asked, x.adjusted, x.landed
 		r.refused, r.warnings, r.unrecorded = x.refused, x.warnings, x.unrecorded
 	}
-	if b.asked == nil {
-		return r.st.Pending()
+	return b.next(&r.st)
+}
+
+// next is what is to be done next in a state.
+func (b *berth) next(st *machine.State) machine.Effect {
+	if b.rest != nil && b.rest.next != nil {
+		return *b.rest.next
 	}
-	return *b.asked
+	return st.Pending()
 }

@@ -109,13 +109,15 @@ func (p *Pool) AddParked(k Parked) (*Seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Seat{pool: p, s: k.Session, journal: k.Journal, berth: berth{asked: &k.Asked, parked: machine.Park(&k.State)}}
-	d := &driver{options: p.o, cfg: p.cfg.Config, s: k.Session, runner: r, ctx: context.Background()}
-	t.trace(d, true)
+	t := &Seat{pool: p, s: k.Session, journal: k.Journal, berth: berth{parked: machine.Park(&k.State)}}
 	var until time.Time
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {
-		t.asked, until = nil, w.Until
+		until = w.Until
+	} else {
+		t.rest = &rest{next: new(k.Asked)}
 	}
+	d := &driver{options: p.o, cfg: p.cfg.Config, s: k.Session, runner: r, ctx: context.Background()}
+	t.trace(d, true)
 	if p.enqueue(t, until) {
 		return t, nil
 	}

@@ -118,7 +118,7 @@ func (p *Pool) rest(t *Seat, until time.Time) bool {
 	if t.cancelled() {
 		return false
 	}
-	t.stop = nil
+	t.cut = nil
 	p.working--
 	p.add(t, until)
 	return true
@@ -128,7 +128,7 @@ func (p *Pool) rest(t *Seat, until time.Time) bool {
 func (p *Pool) ended(t *Seat) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t.stop, t.parked, t.over = nil, nil, true
+	t.cut, t.parked, t.over = nil, nil, true
 	p.working--
 	p.signal()
 }

@@ -27,12 +27,18 @@ type Seat struct {
 	ready bool
 	// over is set once the pool has done with the run.
 	over bool
-	// gone is what [Seat.Cancel] cancelled the run by; nil where it did not.
-	gone error
-	// stop cancels the work under way; nil where there is none, or that has the context of a caller.
-	stop context.CancelCauseFunc
+	// cut is how the run is cancelled; nil where it was not, and nobody works on it or it has a caller.
+	cut *cut
 	// caller waits for the end; nil for nobody.
 	caller *caller
+}
+
+// cut is how a run without a caller is cancelled.
+type cut struct {
+	// by is what [Seat.Cancel] cancelled it by; nil where it did not.
+	by error
+	// stop cancels the work under way; nil where there is none.
+	stop context.CancelCauseFunc
 }
 
 // errLeft is what a run was cancelled by where nobody said.
@@ -74,8 +80,10 @@ func (t *Seat) trace(d *driver, resumed bool) {
 	if len(d.tracers) == 0 {
 		return
 	}
-	values, end := d.beginRun(d.ctx, resumed)
-	t.rest = &rest{values: values, end: end}
+	if t.rest == nil {
+		t.rest = new(rest)
+	}
+	t.rest.values, t.rest.end = d.beginRun(d.ctx, resumed)
 }
 
 // wake begins the run, or gives the driver what was laid down of it, and returns what is to be done next.
@@ -109,8 +117,11 @@ func (t *Seat) life() (context.Context, context.CancelCauseFunc) {
 	p := t.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.stop = stop; t.gone != nil {
-		stop(t.gone)
+	if t.cut == nil {
+		t.cut = new(cut)
+	}
+	if t.cut.stop = stop; t.cut.by != nil {
+		stop(t.cut.by)
 	}
 	return life, stop
 }
@@ -215,14 +226,17 @@ func (t *Seat) Cancel(cause error) {
 	p := t.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.over || t.gone != nil {
+	if t.over || t.cut != nil && t.cut.by != nil {
 		return
 	}
-	if t.gone = cause; cause == nil {
-		t.gone = errLeft
+	if cause == nil {
+		cause = errLeft
 	}
-	if t.stop != nil {
-		t.stop(t.gone)
+	if t.cut == nil {
+		t.cut = new(cut)
+	}
+	if t.cut.by = cause; t.cut.stop != nil {
+		t.cut.stop(cause)
 	}
 	if t.place >= 0 && !t.ready {
 		p.queue.remove(t)
@@ -231,7 +245,9 @@ func (t *Seat) Cancel(cause error) {
 }
 
 // cancelled reports whether the run is to be ended, whatever else is. p.mu is held.
-func (t *Seat) cancelled() bool { return t.gone != nil || t.caller != nil && t.caller.ctx.Err() != nil }
+func (t *Seat) cancelled() bool {
+	return t.cut != nil && t.cut.by != nil || t.caller != nil && t.caller.ctx.Err() != nil
+}
 
 // left tells tracers that the pool goes on with the run no more, how far it came, and why.
 func (t *Seat) left(o *machine.Outcome, err error) {
@@ -251,10 +267,7 @@ func (t *Seat) letGo(d *driver, err error) {
 // handBack is the run as data. Its session is free again.
 func (t *Seat) handBack() Parked {
 	st := t.parked.State(t.s.State())
-	asked := st.Pending()
-	if t.asked != nil {
-		asked = *t.asked
-	}
+	asked := t.next(&st)
 	if t.rest != nil {
 		contained(func() { t.left(nil, ErrSuspended) })
 	}

@@ -32,12 +32,21 @@ func (f *frame) id() string {
 }
 
 // State is what the session holds now. It stays as it is whatever happens to the session.
-func (s *Session) State() State {
-	f := s.frame.Load()
+func (s *Session) State() State { return s.seen().state() }
+
+func (f *frame) state() State {
 	n := f.records.Load()
 	return State{
 		base: f.base, slots: f.slots, feedback: f.feedback.Log(int(n >> 32)), attempts: f.attempts.Log(int(uint32(n))),
 	}
+}
+
+// seen is the frame of what the session holds.
+func (s *Session) seen() *frame {
+	if f := s.frame.Load(); f != nil {
+		return f
+	}
+	return s.risen()
 }
 
 // set makes a state the one that the session holds. Whoever calls it holds changing, or is alone with the session.

@@ -16,10 +16,11 @@ type Session struct {
 	declared map[string]declaration // never changes
 	reducers map[string][]Reducer   // by event; never changes
 	notify   atomic.Pointer[func(fault.ReducerError)]
-	frame    atomic.Pointer[frame]
+	frame    atomic.Pointer[frame] // nil while the session rests
 
-	changing sync.Mutex // held by whoever changes what frame points to, or held
+	changing sync.Mutex // held by whoever changes what frame points to, or what follows
 	held     bool
+	rest     string // what the session holds while it rests
 }
 
 // New returns a session without values. The error joins a [*ConfigError] per fault of the config.
@@ -31,7 +32,10 @@ func New(cfg Config) (*Session, error) {
 	if len(cfg.Slices) > 0 || len(cfg.Reducers) > 0 {
 		s.declare(cfg.Slices, cfg.Reducers)
 	}
-	first := State{slots: emptySlots(cfg.Slices)}.with(base{id: cfg.ID})
+	first := State{slots: emptySlots(cfg.Slices)}
+	if cfg.ID != "" {
+		first.base = &base{id: cfg.ID}
+	}
 	s.set(&first)
 	if cfg.OnReducerError != nil {
 		s.OnReducerError(cfg.OnReducerError)
@@ -52,7 +56,7 @@ func (s *Session) declare(slices []Declared, reducers []Reducer) {
 }
 
 // ID is the session's correlation id; empty until it has one.
-func (s *Session) ID() string { return s.frame.Load().id() }
+func (s *Session) ID() string { return s.seen().id() }
 
 // Adopt gives the session its id where it has none yet; the driver of a run does so. The same id again is fine; another one
 // gives [ErrAdopted], an unusable one a [*ConfigError].
@@ -65,7 +69,7 @@ func (s *Session) Adopt(id string) error {
 	}
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	next := s.State()
+	next := s.now().state()
 	if next.ID() != "" && next.ID() != id {
 		return ErrAdopted
 	}
@@ -90,6 +94,7 @@ func (s *Session) Acquire() error {
 func (s *Session) Release() {
 	s.changing.Lock()
 	defer s.changing.Unlock()
+	s.now() // a session that nobody holds does not rest
 	s.held = false
 }
 
@@ -144,7 +149,7 @@ func (s *Session) dispatch(event Event) (*fault.ReducerError, error) {
 	if s.held {
 		return nil, ErrBusy
 	}
-	next, _, failure := reduce(s.State(), s.reducers[event.Name], event, make([]reducer.Op, 0, 1))
+	next, _, failure := reduce(s.now().state(), s.reducers[event.Name], event, make([]reducer.Op, 0, 1))
 	if failure != nil {
 		next = next.AddReducerError(*failure)
 	}
@@ -159,22 +164,27 @@ func (s *Session) dispatch(event Event) (*fault.ReducerError, error) {
 func (s *Session) Replace(state State) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
+	return s.replace(&state)
+}
+
+// replace is Replace where s.changing is held.
+func (s *Session) replace(state *State) error {
 	if !s.held {
 		return ErrNotHeld
 	}
-	f := s.frame.Load()
+	f := s.now()
 	switch {
-	case f.fits(&state):
+	case f.fits(state):
 		f.records.Store(state.records())
 		return nil
 	case state.ID() != f.id():
 		return ErrAdopted
 	case !sameSlots(state.slots, f.slots):
-		if err := s.fit(state); err != nil {
+		if err := s.fit(*state); err != nil {
 			return err
 		}
-		state = s.filled(state)
+		*state = s.filled(*state)
 	}
-	s.set(&state)
+	s.set(state)
 	return nil
 }

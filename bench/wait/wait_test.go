@@ -176,7 +176,7 @@ func parked(_ context.Context, n int, tried func()) any {
 		panic(err)
 	}
 	for i := range n {
-		if _, err := pool.Add(numbered(i), small.Prompt, nil); err != nil {
+		if _, err := pool.Add(named(number(i)), small.Prompt, nil); err != nil {
 			panic(err)
 		}
 	}
@@ -184,8 +184,13 @@ func parked(_ context.Context, n int, tried func()) any {
 	return pool
 }
 
-func numbered(n int) *session.Session {
-	s, err := session.New(session.Config{ID: "order-" + strconv.Itoa(n)})
+func number(n int) string { return "order-" + strconv.Itoa(n) }
+
+// named is not part of its callers, some of which keep their stacks while they wait.
+//
+//go:noinline
+func named(id string) *session.Session {
+	s, err := session.New(session.Config{ID: id})
 	if err != nil {
 		panic(err)
 	}
@@ -201,8 +206,9 @@ func awaited(ctx context.Context, n int, tried func()) any {
 	var all sync.WaitGroup
 	all.Go(func() { _ = pool.Serve(ctx, 2) })
 	for i := range n {
+		id := number(i)
 		all.Go(func() {
-			if _, err := pool.Await(ctx, numbered(i), small.Prompt, nil); err == nil {
+			if _, err := pool.Await(ctx, named(id), small.Prompt, nil); err == nil {
 				panic("a wait of an hour is over")
 			}
 		})

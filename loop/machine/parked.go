@@ -4,37 +4,30 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/packed"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
-// Parked is a [State] without its session in a third of its room, for drivers that keep very many that wait. Make it with [Park].
+// Parked is a [State] without its session in a fraction of its room, for drivers that keep very many that wait. Make it with [Park].
 // It is read-only.
 type Parked struct {
-	config     *Config
-	policy     *policy.Set
-	words      *words
-	policies   *policies
-	phase      Phase
-	at         time.Time
-	transcript message.Transcript
-	run, turn  int
-	first      int
-	opened     int
-	transport  int
-	held       time.Duration
-	waited     time.Duration
-	actions    []Action
-	resume     *Wait
-	hold       *Wait
-	next       next
-	rare       *rare
+	// compiled are config and words, or what they were derived from with what small has of them.
+	compiled Compiled
+	// small is what is in every state, and who said the texts: see [State.lay].
+	small string
+	texts []string
+	rare  *rare
 }
 
-// rare is what most states that wait have none of.
+// rare is what many states that wait have none of.
 type rare struct {
+	// transcript is what was said, where that is not short, or more than texts.
+	transcript    message.Transcript
 	model, system string
+	actions       []Action
 	spent         Spent
 	batch         *Batch
 	consults      []Consultation
@@ -42,32 +35,99 @@ type rare struct {
 	owed, usage   message.Usage
 	warnings      []string
 	outcome       *Outcome
+	// adjusted is set where the policy is not that of the config.
+	adjusted bool
+	policy   *policy.Set
+	policies *policies
 }
 
 // isZero reports whether there is nothing rare.
 func (r *rare) isZero() bool {
-	return r.model == "" && r.system == "" && r.spent.Run == 0 && r.spent.Unknown == 0 && r.spent.Tools == nil && r.batch == nil &&
-		r.consults == nil && r.exhausted == nil && r.warnings == nil && r.outcome == nil && r.owed == (message.Usage{}) &&
-		r.usage == (message.Usage{})
+	return r.transcript.Len() == 0 && r.model == "" && r.system == "" && r.actions == nil && r.spent.Run == 0 &&
+		r.spent.Unknown == 0 && r.spent.Tools == nil && r.batch == nil && r.consults == nil && r.exhausted == nil && r.warnings == nil &&
+		r.outcome == nil && !r.adjusted && r.owed == (message.Usage{}) && r.usage == (message.Usage{})
 }
 
 // Park is the state without its session, which the driver keeps, in little room. A state that waits shares nothing then with the [Room]
-// that it was stepped in.
+// that it was stepped in. Times are in UTC afterwards.
 func Park(st *State) *Parked {
-	p := &Parked{
-		config: st.Config, policy: st.Policy, words: st.words, policies: st.policies, phase: st.Phase, at: st.At,
-		transcript: st.Transcript.Tight(), run: st.Run, turn: st.Turn, first: st.First, opened: st.Opened, transport: st.Transport,
-		held: st.TransportWaited, waited: st.Waited, actions: parkedActions(st.Actions), resume: st.Resume, hold: st.Hold, next: st.Next,
+	var small packed.Room
+	p := &Parked{compiled: Compiled{st.Config, st.words}}
+	of := st.source()
+	derived := of != nil
+	if packed.Flag(&small, &derived); derived {
+		p.compiled = *of
+		layOwn(&small, &st.Config.Seed, &st.Config.Deadline)
 	}
+	st.lay(&small)
 	r := rare{
-		model: st.Model, system: st.System, spent: st.Spent, batch: st.Batch.clone(), consults: st.Consults, exhausted: st.Exhausted,
-		owed: st.Owed, usage: st.Usage, warnings: st.Warnings, outcome: st.Outcome,
+		model: st.Model, system: st.System, actions: parkedActions(st.Actions), spent: st.Spent, batch: st.Batch.clone(),
+		consults: st.Consults, exhausted: st.Exhausted, owed: st.Owed, usage: st.Usage, warnings: st.Warnings, outcome: st.Outcome,
 	}
 	r.spent.Tools = slices.Clone(r.spent.Tools)
+	if r.adjusted = !st.ownsPolicy(); r.adjusted {
+		r.policy, r.policies = st.Policy, st.policies
+	}
+	if isTalk(st.Transcript) {
+		p.texts = layTalk(&small, st.Transcript)
+	} else {
+		r.transcript = st.Transcript.Tight()
+	}
+	p.small = small.String()
 	if !r.isZero() {
 		p.rare = new(r)
 	}
 	return p
+}
+
+// source is what the config was derived from; nil where it was not, or cannot be so again.
+func (st *State) source() *Compiled {
+	w := st.words
+	if w == nil || w.of == nil || w.own != st.Config || st.Config.Deadline != st.Config.Deadline.UTC().Round(0) {
+		return nil
+	}
+	return w.of
+}
+
+// layOwn lays what one config has of its own beside that which it was derived from, or takes it.
+func layOwn(r *packed.Room, seed *string, deadline *time.Time) {
+	packed.Text(r, seed)
+	packed.Time(r, deadline)
+}
+
+// ownsPolicy reports whether the policy is that of the config.
+func (st *State) ownsPolicy() bool {
+	return st.Config != nil && st.words != nil && st.Policy == &st.Config.Policy && st.policies == st.words.policies
+}
+
+// lay lays what is in every state, or takes it.
+func (st *State) lay(r *packed.Room) {
+	packed.Word(r, &st.Phase, Waiting, Calling, Running)
+	packed.Word(r, &st.Next, "", nextTurn, nextCall, nextTools, nextTry)
+	packed.Time(r, &st.At)
+	for _, n := range []*int{&st.Run, &st.Turn, &st.First, &st.Opened, &st.Transport} {
+		packed.Int(r, n)
+	}
+	packed.Int(r, &st.TransportWaited)
+	others := st.Waited - st.TransportWaited // mostly none
+	packed.Int(r, &others)
+	st.Waited = st.TransportWaited + others
+	layWait(r, &st.Resume)
+	layWait(r, &st.Hold)
+}
+
+func layWait(r *packed.Room, w **Wait) {
+	waits := *w != nil
+	if packed.Flag(r, &waits); !waits {
+		return
+	}
+	if r.Takes() {
+		*w = new(Wait)
+	}
+	packed.Time(r, &(*w).Until)
+	packed.Int(r, &(*w).Delay)
+	packed.Word(r, &(*w).Plane, fault.Correction, fault.Transport)
+	packed.Word(r, &(*w).Reason, policy.Backoff, policy.ServerAsked)
 }
 
 // clone is a batch of its own; nil where there is none.
@@ -94,16 +154,45 @@ func parkedActions(actions []Action) []Action {
 
 // State is the state that was parked, of that session.
 func (p *Parked) State(held session.State) State {
-	st := State{
-		Config: p.config, Policy: p.policy, words: p.words, policies: p.policies, Phase: p.phase, At: p.at, Session: held,
-		Transcript: p.transcript, Run: p.run, Turn: p.turn, First: p.first, Opened: p.opened, Transport: p.transport,
-		TransportWaited: p.held, Waited: p.waited, Actions: p.actions, Resume: p.resume, Hold: p.hold, Next: p.next,
+	small := packed.From(p.small)
+	c := p.config(&small)
+	st := State{Config: c.cfg, words: c.words, Session: held}
+	st.lay(&small)
+	st.Transcript = talk(&small, p.texts)
+	if p.rare == nil || !p.rare.adjusted {
+		st.Policy, st.policies = &c.cfg.Policy, c.words.policies
 	}
 	if r := p.rare; r != nil {
-		st.Model, st.System, st.Spent, st.Batch, st.Consults, st.Exhausted = r.model, r.system, r.spent, r.batch, r.consults, r.exhausted
-		st.Owed, st.Usage, st.Warnings, st.Outcome = r.owed, r.usage, r.warnings, r.outcome
+		r.give(&st)
 	}
 	return st
+}
+
+// config is the config that the run was under, of which small has what it lays of its own.
+func (p *Parked) config(small *packed.Room) *Compiled {
+	var own struct {
+		derived  bool
+		seed     string
+		deadline time.Time
+	}
+	if packed.Flag(small, &own.derived); !own.derived {
+		return &p.compiled
+	}
+	layOwn(small, &own.seed, &own.deadline)
+	return p.compiled.derived(own.seed, own.deadline)
+}
+
+// give gives what is rare to a state.
+func (r *rare) give(st *State) {
+	if r.transcript.Len() > 0 {
+		st.Transcript = r.transcript
+	}
+	st.Model, st.System, st.Actions, st.Spent, st.Batch = r.model, r.system, r.actions, r.spent, r.batch
+	st.Consults, st.Exhausted, st.Owed, st.Usage = r.consults, r.exhausted, r.owed, r.usage
+	st.Warnings, st.Outcome = r.warnings, r.outcome
+	if r.adjusted {
+		st.Policy, st.policies = r.policy, r.policies
+	}
 }
 
 // Pending is the effect that the state waits for the end of, where it waits; its kind is empty where it does not.

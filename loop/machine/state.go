@@ -198,6 +198,9 @@ type State struct {
 type words struct {
 	system, feedback *feedback.Template
 	policies         *policies
+	// of is what the config, which is own, was derived from; nil for nothing.
+	of  *Compiled
+	own *Config
 }
 
 // Compiled is a [Config] that was found good, and all that follows from it: what many runs under one config share. Make it
@@ -226,9 +229,7 @@ func (c *Compiled) Until(deadline time.Time) *Compiled {
 	if deadline == c.cfg.Deadline {
 		return c
 	}
-	cfg := *c.cfg
-	cfg.Deadline = deadline
-	return &Compiled{&cfg, c.words}
+	return c.derived(c.cfg.Seed, deadline)
 }
 
 // Seeded is the same with another seed.
@@ -236,9 +237,22 @@ func (c *Compiled) Seeded(seed string) *Compiled {
 	if seed == c.cfg.Seed {
 		return c
 	}
-	cfg := *c.cfg
-	cfg.Seed = seed
-	return &Compiled{&cfg, c.words}
+	return c.derived(seed, c.cfg.Deadline)
+}
+
+// derived is the same with another seed and deadline.
+func (c *Compiled) derived(seed string, deadline time.Time) *Compiled {
+	d := &struct {
+		Compiled
+		cfg   Config
+		words words
+	}{cfg: *c.cfg, words: *c.words}
+	d.cfg.Seed, d.cfg.Deadline = seed, deadline
+	if d.words.own = &d.cfg; d.words.of == nil {
+		d.words.of = c
+	}
+	d.Compiled = Compiled{&d.cfg, &d.words}
+	return &d.Compiled
 }
 
 // New returns the idle state of a session.
