@@ -93,6 +93,9 @@ func sessionOf(path string) (string, error) {
 
 // Open implements [Store].
 func (d Dir) Open(_ context.Context, session string) (Log, error) {
+	if d == "" {
+		return nil, errors.New("journal: a Dir without a name: give a folder, such as \".\"")
+	}
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return nil, err
 	}
