@@ -118,7 +118,8 @@ func (a *Action) key(plane fault.Plane) backoff.Key {
 //
 // With a session, attempts and feedback are recorded in it. s may be nil: then nothing is recorded, no history is kept, and a
 // try that succeeds at once allocates nothing; the decisions are the same. With a journal ([WithJournal]) there is always a session.
-// An action that cannot be is an error before the first try; without a session only [Action.Machine] looks.
+// An action that cannot be, and a context that has ended, are errors before the first try; without a session only [Action.Machine]
+// looks at the one, and the other is seen when a try fails.
 func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts ...Option) (T, error) {
 	var none T
 	if a == nil {
