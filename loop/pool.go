@@ -47,7 +47,7 @@ type Pool struct {
 	// working counts the runs that are worked on.
 	working int
 	closed  bool
-	// changed is closed as soon as a run is laid down or has ended, or the pool is closed; nil where nobody waits for that.
+	// changed is closed as soon as a run is queued or has ended, or the pool is closed; nil where nobody waits for that.
 	changed chan struct{}
 }
 
@@ -78,7 +78,7 @@ func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *Se
 		return nil, errUntold
 	}
 	t := &Seat{pool: p, s: s, journal: j}
-	d := t.board(context.Background())
+	d := t.newDriver(context.Background())
 	err = errExited // unless it returns
 	defer func() {
 		if err != nil {
@@ -90,7 +90,7 @@ func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *Se
 		_, err = d.ended(refused)
 		return nil, err
 	}
-	t.lay(d, &asked)
+	t.park(d, &asked)
 	if !p.enqueue(t, time.Time{}) {
 		return nil, ErrPoolClosed
 	}
@@ -109,12 +109,12 @@ func (p *Pool) AddParked(k Parked) (*Seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Seat{pool: p, s: k.Session, journal: k.Journal, berth: berth{parked: machine.Park(&k.State)}}
+	t := &Seat{pool: p, s: k.Session, journal: k.Journal, parking: parking{parked: machine.Park(&k.State)}}
 	var until time.Time
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {
 		until = w.Until
 	} else {
-		t.rest = &rest{next: new(k.Asked)}
+		t.rare = &rare{next: new(k.Asked)}
 	}
 	d := &driver{options: p.o, cfg: p.cfg.Config, s: k.Session, runner: r, ctx: context.Background()}
 	t.trace(d, true)

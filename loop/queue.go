@@ -45,13 +45,13 @@ func (s *seats) Pop() any {
 // queue holds the runs that nobody works on: those that are ready to be gone on with, and those that wait.
 type queue struct {
 	ready, waits seats
-	// added counts the times that a run was laid down.
+	// added counts the times that a run was parked or made ready.
 	added int64
 }
 
 func (q *queue) len() int { return len(q.ready) + len(q.waits) }
 
-// half is where a run lies.
+// half is that which a run is in.
 func (q *queue) half(t *Seat) *seats {
 	if t.ready {
 		return &q.ready
@@ -59,7 +59,7 @@ func (q *queue) half(t *Seat) *seats {
 	return &q.waits
 }
 
-// add lays a run down: ready since then, or to wait until then.
+// add queues a run: ready since then, or to wait until then.
 func (q *queue) add(t *Seat, ready bool, then time.Time) {
 	q.added++
 	t.ready, t.until, t.order = ready, then, q.added

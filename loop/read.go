@@ -19,8 +19,8 @@ func Read(r message.Reply, cfg Config, settings tool.Settings) *machine.Reply {
 	return new(reading).read(r, &cfg, settings, nil)
 }
 
-// read is [Read]. It leaves what is made of good calls on a desk, where there is one.
-func (in *reading) read(r message.Reply, cfg *Config, settings tool.Settings, d *desk) *machine.Reply {
+// read is [Read]. It leaves what is made of good calls in d, where there is one.
+func (in *reading) read(r message.Reply, cfg *Config, settings tool.Settings, d *scratch) *machine.Reply {
 	native := len(r.Calls) > 0
 	in.Reply = machine.Reply{Message: r, Native: native}
 	if mendReply(&in.Message); machine.Unusable(in.Message) {
@@ -43,7 +43,7 @@ func (in *reading) read(r message.Reply, cfg *Config, settings tool.Settings, d 
 }
 
 // calls reads the calls of the reply.
-func (in *reading) calls(tools *tool.Set, settings tool.Settings, d *desk) {
+func (in *reading) calls(tools *tool.Set, settings tool.Settings, d *scratch) {
 	var found tool.Reading
 	if d == nil {
 		found = tools.Read(in.Message, settings)

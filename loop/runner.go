@@ -37,8 +37,8 @@ type Runner struct {
 	warnings []string
 	// refused is the error of the reducer that failed last in this process.
 	refused *fault.ReducerError
-	// desk is that of a driver; nil before the first reply.
-	desk *desk
+	// scratch is that of a driver; nil before the first reply.
+	scratch *scratch
 	// unrecorded is set once the journal is broken: the run can still be ended in memory.
 	unrecorded bool
 }
@@ -227,7 +227,7 @@ func (r *Runner) reads() tool.Settings {
 
 // Reply feeds a model's reply: reads and checks it, and runs the reducers on an answer.
 func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, error) {
-	in, d := r.newReading(), r.desk
+	in, d := r.newReading(), r.scratch
 	if r.cfg.CallsOnly {
 		d = nil // they are not run here
 	}
@@ -244,7 +244,7 @@ func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, err
 func (r *Runner) invoke(ctx context.Context, run machine.ToolRun) tool.Outcome {
 	t, _ := r.cfg.Tools.Get(run.Tool)
 	var ready *tool.Ready
-	if d := r.desk; d != nil && run.Index < len(d.ready) {
+	if d := r.scratch; d != nil && run.Index < len(d.ready) {
 		ready = d.ready[run.Index]
 	}
 	return t.InvokeReady(ctx, ready, run.Arguments)

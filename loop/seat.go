@@ -17,9 +17,9 @@ type Seat struct {
 	pool    *Pool
 	s       *session.Session
 	journal *journal.Journal
-	// berth holds the run while nobody works on it. Where it is empty then, the run is still to be begun.
-	berth
-	// until is when the run is to be gone on with or, where it is ready, since when it is; order is the order of lying down, and place
+	// parking holds the run while nobody works on it. Where it is empty then, the run is still to be begun.
+	parking
+	// until is when the run is to be gone on with or, where it is ready, since when it is; order is the order of parking, and place
 	// the place in its half of the pool's queue, -1 outside of it.
 	until time.Time
 	order int64
@@ -44,8 +44,8 @@ type cut struct {
 // errLeft is what a run was cancelled by where nobody said.
 var errLeft = errors.New("cancelled")
 
-// board is a driver that has nothing of the run yet.
-func (t *Seat) board(life context.Context) *driver {
+// newDriver is a driver that has nothing of the run yet.
+func (t *Seat) newDriver(life context.Context) *driver {
 	return &driver{options: t.pool.o, model: t.pool.cfg.Model, cfg: t.pool.cfg.Config, s: t.s, ctx: life}
 }
 
@@ -80,21 +80,21 @@ func (t *Seat) trace(d *driver, resumed bool) {
 	if len(d.tracers) == 0 {
 		return
 	}
-	if t.rest == nil {
-		t.rest = new(rest)
+	if t.rare == nil {
+		t.rare = new(rare)
 	}
-	t.rest.values, t.rest.end = d.beginRun(d.ctx, resumed)
+	t.rare.values, t.rare.end = d.beginRun(d.ctx, resumed)
 }
 
-// wake begins the run, or gives the driver what was laid down of it, and returns what is to be done next.
+// wake begins the run, or gives the driver what was parked of it, and returns what is to be done next.
 func (t *Seat) wake(d *driver) (machine.Effect, error) {
 	if t.parked == nil {
 		return t.begin(d, t.caller.prompt)
 	}
-	asked := t.take(d, recorderOf(t.journal))
+	asked := t.unpark(d, recorderOf(t.journal))
 	d.runner.settings, d.runner.settled = t.pool.settings, &t.pool.compiled.Config().Policy
-	if t.rest != nil && t.rest.values != nil {
-		d.ctx = scoped{d.ctx, t.rest.values}
+	if t.rare != nil && t.rare.values != nil {
+		d.ctx = scoped{d.ctx, t.rare.values}
 	}
 	return asked, nil
 }
@@ -126,9 +126,9 @@ func (t *Seat) life() (context.Context, context.CancelCauseFunc) {
 	return life, stop
 }
 
-// goOn is one round of work; it reports false where the run was cancelled when it was laid down already.
+// goOn is one round of work; it reports false where the run was cancelled when it was queued already.
 func (t *Seat) goOn(life, drive context.Context, now time.Time) (over bool) {
-	d, exited := t.board(life), true
+	d, exited := t.newDriver(life), true
 	defer func() {
 		if exited {
 			over = true
@@ -137,9 +137,9 @@ func (t *Seat) goOn(life, drive context.Context, now time.Time) (over bool) {
 	}()
 	asked, err := t.wake(d)
 	for err == nil && d.runner.st.Phase != machine.Stopped {
-		if next, until, lies := t.lies(d, drive, now, &asked); lies {
+		if next, until, parks := t.parks(d, drive, now, &asked); parks {
 			exited = false
-			t.lay(d, next)
+			t.park(d, next)
 			return t.pool.rest(t, until)
 		}
 		var effects []machine.Effect
@@ -154,10 +154,10 @@ func (t *Seat) goOn(life, drive context.Context, now time.Time) (over bool) {
 	return true
 }
 
-// lies reports whether the run is to be laid down before what is asked for, for what and until when: the end of the wait, or at once.
-func (t *Seat) lies(
+// parks reports whether the run is to be parked before what is asked for, for what and until when: the end of the wait, or at once.
+func (t *Seat) parks(
 	d *driver, drive context.Context, now time.Time, asked *machine.Effect,
-) (next *machine.Effect, until time.Time, lies bool) {
+) (next *machine.Effect, until time.Time, parks bool) {
 	switch {
 	case d.ctx.Err() != nil:
 		return nil, until, false
@@ -251,8 +251,8 @@ func (t *Seat) cancelled() bool {
 
 // left tells tracers that the pool goes on with the run no more, how far it came, and why.
 func (t *Seat) left(o *machine.Outcome, err error) {
-	if t.rest != nil && t.rest.end != nil {
-		t.rest.end(o, err)
+	if t.rare != nil && t.rare.end != nil {
+		t.rare.end(o, err)
 	}
 }
 
@@ -268,7 +268,7 @@ func (t *Seat) letGo(d *driver, err error) {
 func (t *Seat) handBack() Parked {
 	st := t.parked.State(t.s.State())
 	asked := t.next(&st)
-	if t.rest != nil {
+	if t.rare != nil {
 		contained(func() { t.left(nil, ErrSuspended) })
 	}
 	t.s.Release()

@@ -17,11 +17,11 @@ type tries struct {
 	ctx context.Context
 	s   *session.Session
 	a   *Action
-	// at makes the action; nil in a wait, in which berth holds what there is of it. lent is set where it goes back to the idle ones:
+	// at makes the action; nil in a wait, in which parking holds what there is of it. lent is set where it goes back to the idle ones:
 	// nobody else may come to know of it.
-	at    *trying
-	berth berth
-	lent  bool
+	at      *trying
+	parking parking
+	lent    bool
 	// ask is what a step asks for next.
 	ask *machine.Effect
 	err error
@@ -40,13 +40,13 @@ var idle = make(chan *trying, cap(rooms))
 
 // begin takes the session for the action, until it is left.
 func (t *tries) begin() error {
-	t.rise()
+	t.takeDriver()
 	going, err := t.resume()
 	if !going && err == nil {
 		err = t.start()
 	}
 	if err != nil {
-		t.lie()
+		t.freeDriver()
 	}
 	return err
 }
@@ -81,8 +81,8 @@ func (t *tries) resume() (bool, error) {
 	return true, err
 }
 
-// rise takes a driver, which has nothing of the action yet.
-func (t *tries) rise() {
+// takeDriver takes a driver, which has nothing of the action yet.
+func (t *tries) takeDriver() {
 	select {
 	case t.at = <-idle:
 	default:
@@ -91,8 +91,8 @@ func (t *tries) rise() {
 	t.at.options, t.at.s, t.at.ctx, t.at.unseen, t.at.stays = t.options, t.s, t.ctx, true, t.lent
 }
 
-// lie lets go of the driver.
-func (t *tries) lie() {
+// freeDriver lets go of the driver.
+func (t *tries) freeDriver() {
 	if t.lent {
 		room := t.at.own.room
 		*t.at = trying{}
@@ -144,8 +144,8 @@ func (t *tries) waits() bool { return t.left > 0 }
 func (t *tries) pause() {
 	timer := t.clock.Timer(t.left)
 	t.left, t.ask = 0, nil
-	t.berth.lay(&t.at.driver, nil)
-	t.lie()
+	t.parking.park(&t.at.driver, nil)
+	t.freeDriver()
 	select {
 	case <-timer.C:
 		wait := t.goOn()
@@ -159,8 +159,8 @@ func (t *tries) pause() {
 
 // goOn takes a driver after a wait, which it returns.
 func (t *tries) goOn() *machine.Wait {
-	t.rise()
-	return t.berth.take(&t.at.driver, t.journal).Wait
+	t.takeDriver()
+	return t.parking.unpark(&t.at.driver, t.journal).Wait
 }
 
 func (t *tries) cancel() { t.fed(t.at.cancel(t.ctx)) }
@@ -213,7 +213,7 @@ func (t *tries) leave() {
 		t.goOn()
 	}
 	t.release()
-	t.lie()
+	t.freeDriver()
 }
 
 func (t *tries) release() {

@@ -17,9 +17,9 @@ type whole struct {
 	model Model
 	s     *session.Session
 	cfg   Config
-	// at makes the run; nil in a wait, in which berth holds it.
-	at    *driver
-	berth berth
+	// at makes the run; nil in a wait, in which parking holds it.
+	at      *driver
+	parking parking
 	// asked is what is to be done next, broke why the run cannot go on.
 	asked *machine.Effect
 	broke error
@@ -55,12 +55,12 @@ func idleWhole(ctx context.Context, model Model, s *session.Session, cfg *Config
 		return nil, errors.New("loop: the model is nil: give one that replies")
 	}
 	r := &whole{options: o, ctx: ctx, model: model, s: s, cfg: *cfg}
-	r.rise()
+	r.newDriver()
 	return r, nil
 }
 
-// rise makes a driver, which has nothing of the run yet.
-func (r *whole) rise() {
+// newDriver makes a driver, which has nothing of the run yet.
+func (r *whole) newDriver() {
 	r.at = &driver{options: r.options, model: r.model, cfg: r.cfg, s: r.s, ctx: r.ctx, unseen: true}
 }
 
@@ -114,7 +114,7 @@ func (r *whole) drive(result *Result) error {
 // pause makes a wait by the clock, and goes on.
 func (r *whole) pause() {
 	timer := r.clock.Timer(r.left)
-	r.lie()
+	r.park()
 	select {
 	case <-timer.C:
 		r.wake()
@@ -127,16 +127,16 @@ func (r *whole) pause() {
 	r.goOn()
 }
 
-// lie keeps no more of a run that waits than it needs.
-func (r *whole) lie() {
-	r.berth.lay(r.at, nil)
+// park keeps no more of a run that waits than it needs.
+func (r *whole) park() {
+	r.parking.park(r.at, nil)
 	r.at, r.asked, r.left = nil, nil, 0
 }
 
 // wake takes a driver that goes on after a wait.
 func (r *whole) wake() {
-	r.rise()
-	asked := r.berth.take(r.at, r.journal)
+	r.newDriver()
+	asked := r.parking.unpark(r.at, r.journal)
 	r.asked = &asked
 }
 

@@ -5,8 +5,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// desk is where the driver of a run works on what comes in.
-type desk struct {
+// scratch is where the driver of a run works on what comes in.
+type scratch struct {
 	checked [1]tool.Checked
 	// ready are the good calls of the reply that was read last, by place: see [tool.Set.PrepareIn].
 	ready []*tool.Ready
@@ -34,21 +34,21 @@ func (r *Runner) newReading() *reading {
 	if r.driver == nil {
 		return new(reading)
 	}
-	if r.desk == nil {
-		r.desk = new(desk)
+	if r.scratch == nil {
+		r.scratch = new(scratch)
 	}
-	if r.desk.ready = nil; r.keeps() {
+	if r.scratch.ready = nil; r.keeps() {
 		return new(reading)
 	}
-	return &r.desk.reading
+	return &r.scratch.reading
 }
 
 // newCallEnd is where the end of the next call is made. Others may run.
 func (r *Runner) newCallEnd() *callEnd {
-	if r.desk == nil || r.keeps() {
+	if r.scratch == nil || r.keeps() {
 		return new(callEnd)
 	}
-	return &r.desk.end
+	return &r.scratch.end
 }
 
 // keeps reports whether somebody may keep the events of a run.

@@ -10,14 +10,14 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// berth is where a run lies while nobody works on it, beside its session: the state in little room.
-type berth struct {
+// parking is where a run is while nobody works on it, beside its session: the state in little room.
+type parking struct {
 	parked *machine.Parked
-	rest   *rest
+	rare   *rare
 }
 
-// rest is what most runs that wait have none of: what a driver remembers beside the state.
-type rest struct {
+// rare is what most runs that wait have none of: what a driver remembers beside the state.
+type rare struct {
 	// next is the effect that is to be carried out next; nil for the end of the wait.
 	next       *machine.Effect
 	err, cause error
@@ -32,19 +32,19 @@ type rest struct {
 	end    func(*machine.Outcome, error)
 }
 
-func (r *rest) isZero() bool {
+func (r *rare) isZero() bool {
 	return r.next == nil && r.err == nil && r.cause == nil && r.asked == nil && r.adjusted == nil && r.landed == nil && r.refused == nil &&
 		r.warnings == nil && !r.unrecorded && r.end == nil
 }
 
-// lay keeps of a driver what the run needs when it goes on with what is asked for, nil for the end of its wait. The driver is of no use
+// park keeps of a driver what the run needs when it goes on with what is asked for, nil for the end of its wait. The driver is of no use
 // to it any more.
-func (b *berth) lay(d *driver, asked *machine.Effect) {
+func (b *parking) park(d *driver, asked *machine.Effect) {
 	if asked == nil {
 		_ = d.s.Rest(d.runner.st.Session) // it holds that already
 	}
 	b.parked = machine.Park(&d.runner.st)
-	r := rest{
+	r := rare{
 		next: apart(asked), err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, landed: d.landed, refused: d.runner.refused,
 		warnings: d.runner.warnings, unrecorded: d.runner.unrecorded,
 	}
@@ -52,12 +52,12 @@ func (b *berth) lay(d *driver, asked *machine.Effect) {
 		r.err = nil // it was that of the event before the wait, and is that of no event after it
 	}
 	d.runner.vacate()
-	if b.rest != nil {
-		r.values, r.end = b.rest.values, b.rest.end
+	if b.rare != nil {
+		r.values, r.end = b.rare.values, b.rare.end
 	}
-	b.rest = nil
+	b.rare = nil
 	if !r.isZero() {
-		b.rest = new(r)
+		b.rare = new(r)
 	}
 }
 
@@ -74,12 +74,12 @@ func apart(e *machine.Effect) *machine.Effect {
 	return &own
 }
 
-// take gives a driver that has nothing but its options, session and context what was kept, and returns what is to be done next.
-func (b *berth) take(d *driver, j recorder) machine.Effect {
+// unpark gives a driver that has nothing but its options, session and context what was kept, and returns what is to be done next.
+func (b *parking) unpark(d *driver, j recorder) machine.Effect {
 	r := d.ownRunner()
 	r.st, r.journal = b.parked.State(d.s.State()), j
 	b.parked, d.runner, d.last = nil, r, r.st.At
-	if x := b.rest; x != nil {
+	if x := b.rare; x != nil {
 		d.err, d.cause, d.asked, d.adjusted, d.landed = x.err, x.cause, x.asked, x.adjusted, x.landed
 		r.refused, r.warnings, r.unrecorded = x.refused, x.warnings, x.unrecorded
 	}
@@ -87,9 +87,9 @@ func (b *berth) take(d *driver, j recorder) machine.Effect {
 }
 
 // next is what is to be done next in a state.
-func (b *berth) next(st *machine.State) machine.Effect {
-	if b.rest != nil && b.rest.next != nil {
-		return *b.rest.next
+func (b *parking) next(st *machine.State) machine.Effect {
+	if b.rare != nil && b.rare.next != nil {
+		return *b.rare.next
 	}
 	return st.Pending()
 }
