@@ -44,8 +44,7 @@ func message(class fault.Class, detail string, issues []fault.Issue) string {
 
 // classWords is a class as people write it: "tool validation".
 func classWords(class fault.Class) string {
-	words, _ := wordsOf(string(class))
-	return cmp.Or(words, strings.ReplaceAll(string(class), "_", " "))
+	return cmp.Or(ruleWords[string(class)].words, strings.ReplaceAll(string(class), "_", " "))
 }
 
 // appendIssue is [fault.Issue.String] neutralised. An issue of the reply as a whole names no place.
@@ -65,37 +64,24 @@ func appendPlace(b []byte, i *fault.Issue) []byte {
 	return appendName(b, i.Place())
 }
 
-// wordsOf say a rule plainly where its name alone would not. Where they are enough, what is expected would only say it again.
-func wordsOf(rule string) (words string, enough bool) {
-	switch rule {
-	case "required":
-		return "required", false
-	case fault.RuleSyntax:
-		return "cannot be read", false
-	case fault.RuleDuplicateKey:
-		return "the same member twice", true
-	case fault.RuleInvalidUTF8:
-		return "not valid UTF-8", true
-	case fault.RuleTrailingData:
-		return "something follows the one JSON value that was expected", true
-	case fault.RuleDepth:
-		return "nested too deeply", false
-	case fault.RuleSize:
-		return "too large", false
-	case fault.RuleUnknownTool:
-		return "no such tool", false
-	case fault.RuleNoOutput:
-		return "neither text nor a tool call", false
-	case fault.RuleTruncated:
-		return "cut off by the token limit", false
-	case fault.RuleRefusal:
-		return "declined", false
-	case fault.RuleRepaired:
-		return "not strict JSON", false
-	case fault.RuleReducer:
-		return "the state refused it", false
-	}
-	return "", false
+// ruleWords say a rule plainly where its name alone would not. Where they are enough, what is expected would only say it again.
+var ruleWords = map[string]struct {
+	words  string
+	enough bool
+}{
+	"required":             {"required", false},
+	fault.RuleSyntax:       {"cannot be read", false},
+	fault.RuleDuplicateKey: {"the same member twice", true},
+	fault.RuleInvalidUTF8:  {"not valid UTF-8", true},
+	fault.RuleTrailingData: {"something follows the one JSON value that was expected", true},
+	fault.RuleDepth:        {"nested too deeply", false},
+	fault.RuleSize:         {"too large", false},
+	fault.RuleUnknownTool:  {"no such tool", false},
+	fault.RuleNoOutput:     {"neither text nor a tool call", false},
+	fault.RuleTruncated:    {"cut off by the token limit", false},
+	fault.RuleRefusal:      {"declined", false},
+	fault.RuleRepaired:     {"not strict JSON", false},
+	fault.RuleReducer:      {"the state refused it", false},
 }
 
 // appendFault says what is wrong at an issue's place: "expected integer, got string".
@@ -103,14 +89,15 @@ func appendFault(b []byte, i *fault.Issue) []byte {
 	if allowed, ok := strings.CutPrefix(i.Expected, noMember); ok && (allowed == "" || strings.HasPrefix(allowed, listed)) {
 		return appendMembers(b, allowed)
 	}
-	words, enough := wordsOf(i.Rule)
+	rule := ruleWords[i.Rule]
+	words := rule.words
 	if words == "" && i.Expected == "" {
 		words = cmp.Or(strings.ReplaceAll(i.Rule, "_", " "), "not accepted")
 	}
 	if words != "" {
 		b = appendQuoted(b, words, maxName)
 	}
-	if i.Expected != "" && !enough {
+	if i.Expected != "" && !rule.enough {
 		if words != "" {
 			b = append(b, ", "...)
 		}
