@@ -67,14 +67,17 @@ type fedBack feedback.RetryFeedback
 // Error is what the model is shown of it.
 func (f *fedBack) Error() string { return f.Message }
 
-// Feedback is what was wrong with the try before; zero on the first. In a session its slices are those of the record: read-only.
-// Without one the clock is not read for it, and the time of its schedule is zero.
+// Feedback is what was wrong with the try before; zero on the first, and where the policy emits none. In a session its slices are those
+// of the record: read-only. Without one the clock is not read for it, and the time of its schedule is zero.
 func (a Attempt) Feedback() feedback.RetryFeedback {
 	if a.last == nil {
 		return feedback.RetryFeedback{}
 	}
 	if recorded, ok := a.last.(*fedBack); ok {
 		return feedback.RetryFeedback(*recorded)
+	}
+	if !a.of.Policy.EmitFeedback {
+		return feedback.RetryFeedback{}
 	}
 	var prev *feedback.RetryFeedback
 	if a.before != nil {

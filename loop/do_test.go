@@ -50,6 +50,20 @@ func TestDoReadsTheFeedbackOfTheTryBefore(t *testing.T) {
 	}
 }
 
+func TestDoFeedsNothingBackWhereThePolicyEmitsNone(t *testing.T) {
+	for name, s := range map[string]*session.Session{"with_a_session": newSession(t), "without": nil} {
+		t.Run(name, func(t *testing.T) {
+			a := loop.ToolCall("book_room")
+			a.Policy.EmitFeedback = false
+			_, err := loop.Do(t.Context(), s, a, func(_ context.Context, try loop.Attempt) (int, error) {
+				assert.Zero(t, try.Feedback(), "attempt %d", try.Number)
+				return 0, nights("type")
+			})
+			require.ErrorIs(t, err, policy.AttemptsExhausted)
+		})
+	}
+}
+
 // What a model is shown of a failed try is the same with a session and without: also that another try follows.
 func TestDoFeedsBackTheSameWithASessionAndWithout(t *testing.T) {
 	shown := map[string][]string{}
