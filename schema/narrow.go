@@ -146,6 +146,10 @@ func (f *findings) refuse(n *node, value any, mark int) verdict {
 
 // refuse is the same for an object or an array, as it is written.
 func (w *walk) refuse(n *node, start, mark int) verdict {
+	if w.found.depth > maxPath { // nothing is told there: a long document need not be read once more for each depth below
+		w.found.lost = true
+		return unsure
+	}
 	value, ok := w.part(w.text[start:w.at])
 	if !ok {
 		return unsure

@@ -82,6 +82,16 @@ func TestTheLibraryIsNotAskedTooMuch(t *testing.T) {
 	assert.Equal(t, tooMany, cut(s.Check([]byte(strings.Repeat("[", 40)+strings.Repeat("]", 40)))))
 }
 
+// Where a fault lies too deep to be told, a long document is not read once more for each depth before that is seen.
+func TestALongDocumentIsReadAFewTimes(t *testing.T) {
+	s := expressions(t, "oneOf")
+	bad := func(depth, items int) []byte {
+		return nested(depth, `{"op":"not","of":[`+strings.Repeat("1,", items)+`1]}`)
+	}
+	assert.Equal(t, strings.Repeat("/right", 11)+"/of", s.Check(bad(11, 10_000))[0].Pointer)
+	assert.Equal(t, []string{"(whole): expected " + schema.TooManyWays}, cut(s.Check(bad(60, 100_000))))
+}
+
 func cut(issues []fault.Issue) []string {
 	var all []string
 	for _, i := range issues {
