@@ -48,6 +48,9 @@ func NewAgent(name string) *Agent {
 
 // Validate reports all that is wrong with the agent, joined; nil when nothing is.
 func (a *Agent) Validate() error {
+	if a == nil {
+		return errors.New("the agent is nil: make one with NewAgent")
+	}
 	var confidence error
 	if !(a.MinConfidence >= 0 && a.MinConfidence <= 1) {
 		confidence = fmt.Errorf("min_confidence: %v is no confidence; write 0 to 1", a.MinConfidence)

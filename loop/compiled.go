@@ -22,6 +22,9 @@ type madeOf struct {
 
 // compile is the config of the core for the action, made ready: once, as long as the action stays as it is.
 func (a *Action) compile() (*machine.Compiled, error) {
+	if a == nil {
+		return nil, errNoAction
+	}
 	if a.made != nil {
 		if m := a.made.last.Load(); m != nil && m.action.same(a) {
 			return m.compiled, nil

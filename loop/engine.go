@@ -26,6 +26,9 @@ func (c Config) Machine(opts ...Option) (machine.Config, error) {
 
 // Machine is the config of the core for the tries of the action. The error joins all that is wrong with it.
 func (a *Action) Machine() (machine.Config, error) {
+	if a == nil {
+		return machine.Config{}, errNoAction
+	}
 	m := a.machine()
 	_, err := machine.Compile(&m, nil)
 	return m, err

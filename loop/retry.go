@@ -19,7 +19,9 @@ import (
 func Timed[T any](ctx context.Context, run func(context.Context) result.Result[T], opts ...Option) result.Result[T] {
 	o := &options{clock: clock.New()}
 	for _, opt := range opts {
-		opt(o)
+		if opt != nil {
+			opt(o)
+		}
 	}
 	start := o.clock.Now()
 	r := run(ctx)

@@ -340,3 +340,15 @@ func TestAnAgentThatReturnsNothingHasFailed(t *testing.T) {
 	_, err := json.Marshal(r)
 	assert.NoError(t, err)
 }
+
+func TestNoAgentAndNoAction(t *testing.T) {
+	r := loop.Retry(t.Context(), nil, nil, func(context.Context, loop.Attempt) result.Result[int] { return result.Success(1) })
+	assert.Equal(t, fault.Initialization, r.Error.Class)
+	assert.Equal(t, "the agent is nil: make one with NewAgent", r.Error.Message)
+	timed := loop.Timed(t.Context(), func(context.Context) result.Result[int] { return result.Success(1) }, nil)
+	assert.True(t, timed.IsSuccess(), "it has no use for an option that is nil")
+	_, err := loop.NewActionRunner(newSession(t), nil, nil)
+	require.ErrorContains(t, err, "the action is nil")
+	_, err = (*loop.Action)(nil).Machine()
+	require.ErrorContains(t, err, "the action is nil")
+}
