@@ -125,6 +125,8 @@ func (t *Tool) safely(ctx context.Context, c call, args []byte) (result []byte, 
 			return nil, issues, nil
 		}
 	}
-	result, err = c.run(ctx)
+	if result, err = c.run(ctx); err != nil {
+		_ = err.Error() // where that panics, as it may of a nil pointer, it does so here
+	}
 	return result, nil, err
 }

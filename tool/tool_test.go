@@ -78,6 +78,15 @@ func TestInvokeContainsPanics(t *testing.T) {
 	assert.Nil(t, out.Result)
 }
 
+func TestInvokeContainsErrorsThatPanic(t *testing.T) {
+	for _, err := range []error{(*fault.ProviderError)(nil), (*tool.FailedError)(nil), (*fault.ToolValidationError)(nil)} {
+		out := bookWith(func(context.Context, booking) (receipt, error) { return receipt{}, err }).Invoke(context.Background(), []byte(good))
+		var p *tool.PanicError
+		require.ErrorAs(t, out.Err, &p, "%T", err)
+		assert.ErrorContains(t, p, "nil pointer")
+	}
+}
+
 func TestResultsMustHaveAJSONForm(t *testing.T) {
 	bad := tool.New("bad", "", func(context.Context, struct{}) (float64, error) { var zero float64; return 1 / zero, nil })
 	assert.ErrorContains(t, bad.Invoke(context.Background(), []byte(`{}`)).Err, "no JSON form")
