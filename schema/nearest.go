@@ -19,8 +19,8 @@ func (w *walk) refuseNearest(n *node, value any, start, mark int) verdict {
 		return when(!f.lost).orUnsure()
 	}
 	issue := fault.Issue{Pointer: pointerOf(f.place()), Rule: fault.RuleDepth, Expected: tooManyWays, Got: kindOf(value), Source: fault.FromSchema}
-	rule, list := w.refusing(n.more, start)
-	if len(list) > 0 {
+	switch rule, list := w.refusing(n.more, start); {
+	case len(list) > 0:
 		near := w.branchesNear(list, start, issue.Pointer)
 		if tag, ok := wrongTag(near, issue.Pointer, rule); ok {
 			f.tell(tag)
@@ -37,12 +37,14 @@ func (w *walk) refuseNearest(n *node, value any, start, mark int) verdict {
 			return when(!f.lost).orUnsure()
 		}
 		issue.Rule, issue.Expected = rule, others(len(list))
+	case rule != "":
+		issue.Rule, issue.Expected = rule, fitsExactlyOne
 	}
 	f.tell(issue)
 	return when(!f.lost).orUnsure()
 }
 
-// refusing are the branches that refuse the container, and the keyword that they stand under.
+// refusing are the branches that refuse the container, and the keyword that they stand under; that alone where more than one fits.
 func (w *walk) refusing(b *branches, start int) (rule string, list []*node) {
 	if b == nil {
 		return "", nil
@@ -53,9 +55,18 @@ func (w *walk) refusing(b *branches, start int) (rule string, list []*node) {
 		}
 	}
 	takes := func(n *node) bool { return w.branch(n, start) != bad }
-	switch {
-	case len(b.any) > 0 && !slices.ContainsFunc(b.any, takes):
+	if len(b.any) > 0 && !slices.ContainsFunc(b.any, takes) {
 		return "anyOf", b.any
+	}
+	fitting := 0
+	for _, n := range b.one {
+		if w.branch(n, start) == good {
+			fitting++
+		}
+	}
+	switch {
+	case fitting > 1:
+		return "oneOf", nil
 	case len(b.one) > 0 && !slices.ContainsFunc(b.one, takes):
 		return "oneOf", b.one
 	}

@@ -54,7 +54,7 @@ var phrases = [...]phraseRow{
 	{keyword: "additionalItems", before: "no further items"},
 	{keyword: "false", before: "nothing here"},
 	{keyword: "not", value: notThat},
-	{keyword: "oneOf", before: "a value that fits exactly one of the alternatives"},
+	{keyword: "oneOf", before: fitsExactlyOne},
 	{keyword: "$ref", before: "a schema that does not refer to itself"},
 }
 
@@ -107,7 +107,10 @@ func notThat(v any) string {
 	return "a value unlike the one the schema excludes"
 }
 
-const oneOfMany = "one of "
+const (
+	oneOfMany      = "one of "
+	fitsExactlyOne = "a value that fits exactly one of the alternatives"
+)
 
 func oneOf(v any) string {
 	values, _ := v.([]any)

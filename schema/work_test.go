@@ -92,6 +92,16 @@ func TestALongDocumentIsReadAFewTimes(t *testing.T) {
 	assert.Equal(t, []string{"(whole): expected " + schema.TooManyWays}, cut(s.Check(bad(60, 100_000))))
 }
 
+func TestOfAlternativesThatLeadBackOneMayFit(t *testing.T) {
+	either := `{"required": ["op", "left"], "properties": {"op": {"const": "xor"}, "left": {"$ref": "#/$defs/e"}}}`
+	text := string(expressions(t, "oneOf").JSON())
+	s := compile(t, strings.Replace(text, `"e":{"oneOf":[`, `"e":{"oneOf":[`+either+","+either+",", 1))
+	for _, depth := range []int{1, 5, 20} {
+		doc := fmt.Sprintf(`{"op":"xor","left":%s}`, nested(depth, `{"field":"a"}`))
+		assert.Equal(t, []string{": expected a value that fits exactly one of the alternatives, got object"}, within(s.Check([]byte(doc)), "/"), "depth %d", depth)
+	}
+}
+
 func cut(issues []fault.Issue) []string {
 	var all []string
 	for _, i := range issues {
