@@ -25,3 +25,12 @@ func TestTimesAreWrittenAsTheLibraryWritesThem(t *testing.T) {
 		}
 	})
 }
+
+// Years of other than four digits are left to the library, which refuses them.
+func TestYearsOfFourDigitsAreWritten(t *testing.T) {
+	for year, written := range map[int]bool{-12345: false, -999: false, -1: false, 0: true, 2030: true, 9999: true, 10000: false} {
+		var w writer
+		w.time(nil, `"at":"`, time.Date(year, 7, 1, 0, 0, 0, 0, time.UTC))
+		require.Equal(t, written, !w.odd, year)
+	}
+}

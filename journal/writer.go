@@ -117,10 +117,10 @@ func (w *writer) null(b []byte, key string) []byte { return append(append(b, key
 
 func (w *writer) time(b []byte, key string, at time.Time) []byte {
 	b = append(b, key...)
-	from := len(b) + len("0000")
+	from := len(b)
 	b = append(w.days.append(b, at), '"', ',')
-	// A year of other than four digits has no hyphen there.
-	w.odd = w.odd || at.Location() != time.UTC || b[from] != '-'
+	// A year of other than four digits has no hyphen after them, or begins with one.
+	w.odd = w.odd || at.Location() != time.UTC || b[from+len("0000")] != '-' || b[from] == '-'
 	return b
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // tooManyWays is expected where what is wrong cannot be said in little time.
-const tooManyWays = "a value with less nesting, for there are too many ways to read this one"
+const tooManyWays = "a smaller or less nested value, for there are too many ways to read this one"
 
 // refuseNearest explains, in the library's place, a container that begins at start and that the library would look at too often: by
 // what the node itself found in it, or else by the nearest of the alternatives that refuse it. It says what [explainer.reduce] would,
