@@ -92,6 +92,7 @@ func TestCheck(t *testing.T) {
 		"float_integer":     {`{"type":"integer"}`, `1.0`, nil},
 		"exact_integers":    {`{"const":9007199254740993}`, `9007199254740992`, []string{"(whole): expected 9007199254740993, got integer [const schema]"}},
 		"exact_decimals":    {`{"multipleOf":0.1}`, `0.3`, nil},
+		"whole_multiples":   {`{"items":{"multipleOf":3}}`, `[9,-3,0,3e2,4]`, []string{"4: expected a multiple of 3, got integer [multipleOf schema]"}},
 		"multiple":          {`{"multipleOf":0.1}`, `0.35`, []string{"(whole): expected a multiple of 0.1, got number [multipleOf schema]"}},
 		"bounds":            {`{"items":{"minimum":1,"exclusiveMaximum":3}}`, `[0,3]`, []string{"0: expected at least 1, got integer [minimum schema]", "1: expected less than 3, got integer [exclusiveMaximum schema]"}},
 		"lengths":           {`{"items":{"minLength":2,"maxLength":3}}`, `["ä","äöüß"]`, []string{"0: expected at least 2 characters, got string [minLength schema]", "1: expected at most 3 characters, got string [maxLength schema]"}},

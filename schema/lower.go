@@ -72,6 +72,7 @@ var (
 		"Bool", "Ref", "Types", "Enum", "Const", "Not", "AllOf", "AnyOf", "OneOf", "If", "Then", "Else", "Format",
 		"MaxProperties", "MinProperties", "Required", "Properties", "AdditionalProperties", "MinItems", "MaxItems", "UniqueItems", "Items",
 		"Items2020", "MinLength", "MaxLength", "Pattern", "Maximum", "Minimum", "ExclusiveMaximum", "ExclusiveMinimum",
+		"MultipleOf",
 		"Extensions",
 	}
 )
@@ -127,9 +128,7 @@ func (l *lowering) fill(n *node, s *jsonschema.Schema, t reflect.Type) {
 	}
 	n.values = l.values(s)
 	n.text = l.text(s)
-	if s.Minimum != nil || s.Maximum != nil || s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil {
-		n.number = &numberTests{newBound(s.Minimum), newBound(s.Maximum), newBound(s.ExclusiveMinimum), newBound(s.ExclusiveMaximum)}
-	}
+	n.number = numberTestsOf(s)
 	if s.Format != nil {
 		n.format = newFormatTest(l.judges[s.Format.Name])
 	}
@@ -217,6 +216,16 @@ func (l *lowering) text(s *jsonschema.Schema) *textTests {
 		}
 	}
 	return t
+}
+
+func numberTestsOf(s *jsonschema.Schema) *numberTests {
+	if s.Minimum == nil && s.Maximum == nil && s.ExclusiveMinimum == nil && s.ExclusiveMaximum == nil && s.MultipleOf == nil {
+		return nil
+	}
+	return &numberTests{
+		min: newBound(s.Minimum), max: newBound(s.Maximum), above: newBound(s.ExclusiveMinimum), below: newBound(s.ExclusiveMaximum),
+		of: newMultiple(s.MultipleOf),
+	}
 }
 
 func countOr(n *int, none int) int {

@@ -18,6 +18,8 @@ func FuzzProgram(f *testing.F) {
 		{`{"uniqueItems":true,"items":{"maxLength":2}}`, `["a","\u0061","😀"]`},
 		{`{"if":{"type":"array"},"then":{"maxItems":1},"else":{"not":{"const":true}}}`, "[1,\t-0]"},
 		{`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":1,"exclusiveMinimum":true}`, `1`},
+		{`{"items":{"multipleOf":0.1,"minimum":-1e3}}`, `[0.3,1e-1,-0,12345678901234567890.1,0.35,-2.05]`},
+		{`{"items":{"multipleOf":3},"maxItems":9}`, `[9,-3,0,-0.0,4,3e2,999999999999999999999]`},
 		{`{"oneOf":[{"exclusiveMaximum":9007199254740993},{"type":"integer"}]}`, `9007199254740992.5`},
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]))

@@ -21,6 +21,7 @@ const (
 	misfitPattern
 	misfitAbove
 	misfitBelow
+	misfitMultiple
 	misfitKind
 	misfitValue
 	misfitUnknown        // a member that is not allowed
@@ -56,7 +57,8 @@ func (t *textTests) misfit(s string) misfit {
 
 func (t *numberTests) misfit(v *scalar) misfit {
 	return failed((&numberTests{min: t.min}).judge(v), misfitMin) | failed((&numberTests{max: t.max}).judge(v), misfitMax) |
-		failed((&numberTests{above: t.above}).judge(v), misfitAbove) | failed((&numberTests{below: t.below}).judge(v), misfitBelow)
+		failed((&numberTests{above: t.above}).judge(v), misfitAbove) | failed((&numberTests{below: t.below}).judge(v), misfitBelow) |
+		failed(t.of.holds(v), misfitMultiple)
 }
 
 func failed(told verdict, why misfit) misfit {

@@ -184,14 +184,46 @@ func (t *textTests) judge(s string) verdict {
 	return good
 }
 
-// numberTests are the bounds of numbers.
-type numberTests struct{ min, max, above, below *bound }
+// numberTests are the bounds of numbers, and what they are to be multiples of.
+type numberTests struct {
+	min, max, above, below *bound
+	of                     *multiple
+}
 
 func (t *numberTests) judge(v *scalar) verdict {
 	return max(
+		t.of.holds(v),
 		t.min.holds(v, [3]bool{false, true, true}), t.max.holds(v, [3]bool{true, true, false}),
 		t.above.holds(v, [3]bool{false, false, true}), t.below.holds(v, [3]bool{true, false, false}),
 	)
+}
+
+// multiple is a number that others are to be multiples of.
+type multiple struct {
+	int   int64 // 0 where it is not whole, or too large
+	exact *big.Rat
+}
+
+func newMultiple(r *big.Rat) *multiple {
+	if r == nil {
+		return nil
+	}
+	m := &multiple{exact: r}
+	if r.IsInt() && r.Num().IsInt64() {
+		m.int = r.Num().Int64()
+	}
+	return m
+}
+
+func (m *multiple) holds(v *scalar) verdict {
+	switch {
+	case m == nil:
+		return good
+	case v.whole && m.int != 0:
+		return when(v.int%m.int == 0)
+	}
+	r, ok := new(big.Rat).SetString(v.text)
+	return when(ok && r.Quo(r, m.exact).IsInt())
 }
 
 // bound is a number others are compared with, exactly.
