@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -36,16 +37,20 @@ func forks(root *jsonschema.Schema) bool {
 	return found
 }
 
-// checkWork refuses a schema that looks at a mere number too often.
+// checkWork refuses a schema that looks at a mere number too often, and names the first place that does.
 func checkWork(root *jsonschema.Schema) error {
-	var err error
+	var places []string
 	w := work{most: freeWork, counted: map[look]int{}}
 	eachSchema(root, func(s *jsonschema.Schema) {
-		if err == nil && w.of(s, nil) > w.most {
-			err = fmt.Errorf("schema: %s: alternatives within alternatives come to more than %d: want fewer", cmp.Or(strings.TrimPrefix(s.Location, baseURL+"#"), "(whole)"), freeWork)
+		if w.of(s, nil) > w.most {
+			places = append(places, strings.TrimPrefix(s.Location, baseURL+"#"))
 		}
 	})
-	return err
+	if places == nil {
+		return nil
+	}
+	place := cmp.Or(slices.Min(places), "(whole)")
+	return fmt.Errorf("schema: %s: alternatives within alternatives come to more than %d: want fewer", place, freeWork)
 }
 
 // work counts the looks at values that the library takes at the most, up to a number.
@@ -113,12 +118,13 @@ func (w *work) same(s *jsonschema.Schema, v any) int {
 func (w *work) members(s *jsonschema.Schema, v map[string]any) int {
 	n := 0
 	rest, _ := s.AdditionalProperties.(*jsonschema.Schema)
-	for name, value := range v {
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		value := v[name]
 		sub, named := s.Properties[name]
 		n += w.of(sub, value) + w.of(s.DependentSchemas[name], v)
-		for pattern, sub := range s.PatternProperties {
+		for _, pattern := range slices.SortedFunc(maps.Keys(s.PatternProperties), byText) {
 			if pattern.MatchString(name) {
-				n, named = n+w.of(sub, value), true
+				n, named = n+w.of(s.PatternProperties[pattern], value), true
 			}
 		}
 		switch {
@@ -140,6 +146,8 @@ func (w *work) members(s *jsonschema.Schema, v map[string]any) int {
 	}
 	return n
 }
+
+func byText(a, b jsonschema.Regexp) int { return strings.Compare(a.String(), b.String()) }
 
 func (w *work) items(s *jsonschema.Schema, v []any) int {
 	first, each := s.PrefixItems, s.Items2020

@@ -115,6 +115,11 @@ func TestASchemaOfTooManyWaysIsRefused(t *testing.T) {
 	for n := range 60 {
 		defs = append(defs, fmt.Sprintf(`"d%d": {"anyOf": [{"$ref": "#/$defs/d%d"}, {"$ref": "#/$defs/d%d"}]}`, n, n+1, n+1))
 	}
-	_, err := schema.Compile([]byte(`{"$ref": "#/$defs/d0", "$defs": {` + strings.Join(defs, ",") + `, "d60": {"type": "null"}}}`))
+	all := `"$defs": {` + strings.Join(defs, ",") + `, "d60": {"type": "null"}}}`
+	_, err := schema.Compile([]byte(`{"$ref": "#/$defs/d0", ` + all))
 	require.EqualError(t, err, "schema: (whole): alternatives within alternatives come to more than 50000: want fewer")
+	for range 20 {
+		_, err = schema.Compile([]byte(`{"properties": {"b": {"$ref": "#/$defs/d0"}, "a": {"$ref": "#/$defs/d1"}}, ` + all))
+		require.EqualError(t, err, "schema: /$defs/d0: alternatives within alternatives come to more than 50000: want fewer")
+	}
 }
