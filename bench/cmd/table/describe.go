@@ -37,7 +37,8 @@ func describe(m measured) (string, error) {
 		fmt.Sprintf("Medians of %d rounds in one sitting, %s, commit %s: %s/%s, %s cores (%s), %s.", m.rounds(),
 			of["date"], of["commit"], of["goos"], of["goarch"], of["cores"], of["cpu"], of["toolchain"]),
 		"Times differ between machines and days: what counts is the ratio within a row, and the allocations. A ratio is to the line of the row whose",
-		"ratio is 1. To repeat: `make bench`, or in `bench/` `" + of["command"] + "`.",
+		"ratio is 1. Aims in time were set on another machine, with the floors and peers of its sitting: where an aim stands twice, its ratio is the one of then.",
+		"To repeat: `make bench`, or in `bench/` `" + of["command"] + "`.",
 		"", "Peers: " + strings.Join(peers, ", ") + ".",
 	}
 	return strings.Join(lines, "\n") + "\n", nil

@@ -46,7 +46,7 @@ var coreRows = []row{
 	{
 		name: "journal, append", bench: "JournalAppend", to: "std", per: "records/op", lines: appendLines,
 		work:  "A run of a hundred good calls as a hashed chain of JSON lines, into memory: each record.",
-		aims:  []aim{{line: "ours", unit: "ns/op", most: 600}},
+		aims:  []aim{{line: "ours", unit: "ns/op", most: 600}, {line: "ours", unit: "ns/op", most: 0.47, of: "std"}},
 		notes: []string{"Ours makes its records from the steps of the core, folds them, and digests each prompt; the others are given the records. By hand only the members that these runs need are written, without a look at what they hold."},
 	},
 	{
