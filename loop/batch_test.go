@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -183,4 +185,31 @@ func TestTracersAreToldOfAPoolThatIsClosed(t *testing.T) {
 	require.NoError(t, ended()[0].err)
 	require.Len(t, over.of(loop.WorkRun), 3)
 	require.NoError(t, over.of(loop.WorkRun)[2].Err)
+}
+
+// sly is an error that panics when it is asked what it is.
+type sly struct{ error }
+
+func (sly) Failure() fault.Failure { panic("a nil pointer within") }
+
+func TestAnErrorThatPanicsIsItsToolsPanic(t *testing.T) {
+	book := func(context.Context, booking) (receipt, error) { return receipt{}, sly{errors.New("odd")} }
+	var mu sync.Mutex
+	var ends []error
+	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(roomCalls(2)...), looptest.Say("ok")), newSession(t), "Book.",
+		loop.Config{Tools: bookRoom(t, book)}, loop.WithObserver(tracerFunc(func(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
+			return ctx, func(e loop.WorkEnd) {
+				mu.Lock()
+				defer mu.Unlock()
+				if w.Kind == loop.WorkTool {
+					ends = append(ends, e.Err)
+				}
+			}
+		})))
+	require.NoError(t, err)
+	require.Len(t, ends, 2)
+	for _, e := range ends {
+		_, panicked := errors.AsType[*tool.PanicError](e)
+		assert.True(t, panicked, "%v", e)
+	}
 }

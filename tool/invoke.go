@@ -73,15 +73,10 @@ func (t *Tool) InvokeReady(ctx context.Context, r *Ready, args []byte) Outcome {
 // invoke makes a call; c is nil where the arguments are to be made into one first.
 func (t *Tool) invoke(ctx context.Context, c call, args []byte) Outcome {
 	within := &running{Context: ctx, rec: recorder{report: invocationOf(ctx).Report}}
-	result, issues, err := t.safely(within, c, args)
+	out := t.safely(within, c, args)
 	events, last := within.rec.close()
-	out := Outcome{Progress: last}
-	if err != nil {
-		out.fail(err)
-	} else if len(issues) > 0 {
-		out.Issues = issues
-	} else {
-		out.Result, out.Events = result, events
+	if out.Progress = last; out.Result != nil {
+		out.Events = events
 	}
 	return out
 }
@@ -114,19 +109,36 @@ func (t *Tool) try(text string) (r *Ready, form []byte, issues []fault.Issue, ok
 	return r, form, issues, true
 }
 
-func (t *Tool) safely(ctx context.Context, c call, args []byte) (result []byte, issues []fault.Issue, err error) {
+// safely is invoke but for the events and the progress. A panic is the tool's error.
+func (t *Tool) safely(ctx context.Context, c call, args []byte) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			result, issues, err = nil, nil, &PanicError{Tool: t.name, Value: p, Stack: debug.Stack()}
+			out = Outcome{Err: &PanicError{Tool: t.name, Value: p, Stack: debug.Stack()}}
 		}
 	}()
 	if c == nil {
-		if c, issues = t.maker.decode(args); len(issues) > 0 {
-			return nil, issues, nil
+		if c, out.Issues = t.maker.decode(args); len(out.Issues) > 0 {
+			return out
 		}
 	}
-	if result, err = c.run(ctx); err != nil {
-		_ = err.Error() // where that panics, as it may of a nil pointer, it does so here
+	var err error
+	if out.Result, err = c.run(ctx); err != nil {
+		out.Result = nil
+		ask(err)
+		out.fail(err)
 	}
-	return result, nil, err
+	return out
+}
+
+// ask asks an error all that it will be asked by others. Where it panics at that, as it may that is a nil pointer, it does so here.
+func ask(err error) {
+	_ = err.Error()
+	if f, ok := errors.AsType[interface {
+		error
+		Failure() fault.Failure
+	}](err); ok {
+		f.Failure()
+	} else {
+		fault.ClassifyError(err)
+	}
 }

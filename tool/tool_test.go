@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -78,8 +79,16 @@ func TestInvokeContainsPanics(t *testing.T) {
 	assert.Nil(t, out.Result)
 }
 
+// sly is an error that panics when it is asked what it is.
+type sly struct{ error }
+
+func (sly) Failure() fault.Failure { panic("a nil pointer within") }
+
 func TestInvokeContainsErrorsThatPanic(t *testing.T) {
-	for _, err := range []error{(*fault.ProviderError)(nil), (*tool.FailedError)(nil), (*fault.ToolValidationError)(nil)} {
+	for _, err := range []error{
+		(*fault.ProviderError)(nil), (*tool.FailedError)(nil), (*fault.ToolValidationError)(nil), (*net.OpError)(nil),
+		sly{errors.New("odd")}, fmt.Errorf("booking: %w", sly{errors.New("odd")}),
+	} {
 		out := bookWith(func(context.Context, booking) (receipt, error) { return receipt{}, err }).Invoke(context.Background(), []byte(good))
 		var p *tool.PanicError
 		require.ErrorAs(t, out.Err, &p, "%T", err)
