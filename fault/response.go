@@ -111,9 +111,9 @@ type wireResponse struct {
 
 // ReadResponse reads the JSON form of a Response: an object of provider, model, status, type, code, message, headers and
 // body, all optional. Status and code may be a number or a string (a status also "429 Too Many Requests", or Google's word
-// for it), a header's value a string, a number or a list of them, the body raw text or JSON. Other members are left alone,
-// as what SDKs write of an error has many; what follows the object is refused. The error names the member and what would
-// be right.
+// for it), a header's value a string, a number or a list of them, the body raw text or JSON. A status has three digits, or is 0
+// for none. Other members are left alone, as what SDKs write of an error has many; what follows the object is refused. The
+// error names the member and what would be right.
 func ReadResponse(doc []byte) (Response, error) {
 	if len(doc) > maxResponse {
 		return Response{}, fmt.Errorf("error document: %d bytes, at most %d are read", len(doc), maxResponse)
@@ -134,6 +134,8 @@ func ReadResponse(doc []byte) (Response, error) {
 		var isStatus bool
 		if r.Status, r.Code, isStatus = readStatus(status, r.Code); !isStatus {
 			errStatus = fmt.Errorf("status: expected an HTTP status, got %s", w.Status)
+		} else if r.Status != 0 && (r.Status < 100 || r.Status > 999) { // some proxies have numbers of their own beyond the standard's
+			errStatus = fmt.Errorf("status: expected an HTTP status of three digits, or 0 where there was none, got %d", r.Status)
 		}
 	}
 	var errHeaders error

@@ -15,7 +15,7 @@ var classifyCommand = command{
 	usage:   []string{"classify [-now T] [-json] < ERROR.json"},
 	about: `
 Reads an error as it arrived: {"provider", "model", "status", "type", "code", "message", "headers", "body"}, all optional.
-"body" is raw text or JSON, "status" and "code" a number or a string, a header's value a string or a list of them.
+"body" is raw text or JSON, "status" (three digits, or 0 for none) and "code" a number or a string, a header's value a string or a list of them.
 
 A Retry-After that is a date becomes a wait by the time of the response: that of -now, else that of its own Date header.
 
