@@ -56,7 +56,7 @@ func (r *Reader) raw() ([]byte, error) {
 	line, err := r.readLine()
 	if errors.Is(err, io.EOF) && len(line) > 0 {
 		if r.line == 0 && !begins(line) {
-			return nil, &CorruptError{Line: 1, Why: notALine}
+			return nil, &CorruptError{Line: 1, Why: notALine(line)}
 		}
 		r.torn = bytes.Clone(line)
 	}
@@ -64,9 +64,10 @@ func (r *Reader) raw() ([]byte, error) {
 		return nil, err
 	}
 	r.line, r.offset, r.end = r.line+1, r.end, r.end+int64(len(line))
-	found, raw, ok := cutLine(line[:len(line)-1])
+	text := line[:len(line)-1]
+	found, raw, ok := cutLine(text)
 	if !ok {
-		return nil, &CorruptError{Line: r.line, Offset: r.offset, Why: notALine}
+		return nil, &CorruptError{Line: r.line, Offset: r.offset, Why: notALine(text)}
 	}
 	want := r.head.nextIn(line)
 	if found != want {
@@ -78,7 +79,21 @@ func (r *Reader) raw() ([]byte, error) {
 	return raw, nil
 }
 
-const notALine = `it is no line of a journal: {"hash":…,"record":…} is wanted`
+// notALine says why a text is no line of a journal. What editors and copies in text mode do to files has a name of its own.
+func notALine(text []byte) string {
+	unmarked, marked := bytes.CutPrefix(text, []byte("\ufeff"))
+	uncut, cr := bytes.CutSuffix(text, []byte("\r"))
+	_, _, whole := cutLine(uncut)
+	switch {
+	case marked && begins(unmarked):
+		return "it begins with a byte order mark (EF BB BF): take these three bytes off, or copy the file byte for byte"
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
+		return "it is UTF-16: a journal is UTF-8 without a byte order mark; copy the file byte for byte"
+	case cr && whole:
+		return "it ends with CR LF: the lines of a journal end with LF alone; take the CRs off, or copy the file byte for byte"
+	}
+	return `it is no line of a journal: {"hash":…,"record":…} is wanted`
+}
 
 // begins reports whether a first line without its line feed may be the beginning of a journal's: nobody's file is taken for one. A
 // loss of power may leave zeros.
