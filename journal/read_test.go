@@ -14,6 +14,11 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
+func TestReportsCountInWords(t *testing.T) {
+	assert.Equal(t, "session s: 1 event, 1 prompt: all as recorded", journal.Report{Session: "s", Events: 1, Prompts: 1}.String())
+	assert.Equal(t, "session s: 4 events of 2 runs, 2 prompts: all as recorded", journal.Report{Session: "s", Events: 4, Runs: 2, Prompts: 2}.String())
+}
+
 func utf16of(text []byte, order func(uint16) []byte) []byte {
 	out := order(0xfeff)
 	for _, unit := range utf16.Encode([]rune(string(text))) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/seq"
@@ -188,9 +189,9 @@ func (p *player) forget() {
 
 // String is the report as one line for people.
 func (r Report) String() string {
-	text := fmt.Sprintf("session %s: %d events", r.Session, r.Events)
+	text := fmt.Sprintf("session %s: %s", r.Session, several.Of(r.Events, "event", "events"))
 	if r.Runs > 1 {
 		text += fmt.Sprintf(" of %d runs", r.Runs)
 	}
-	return text + fmt.Sprintf(", %d prompts: all as recorded", r.Prompts)
+	return text + ", " + several.Of(r.Prompts, "prompt", "prompts") + ": all as recorded"
 }

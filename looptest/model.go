@@ -2,9 +2,9 @@ package looptest
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -44,7 +44,7 @@ type OutOfScriptError struct {
 
 // Error says how long the script was.
 func (e *OutOfScriptError) Error() string {
-	return fmt.Sprintf("the script has %d turns, and the model was asked once more: add a turn", e.Turns)
+	return "the script has " + several.Of(e.Turns, "turn", "turns") + ", and the model was asked once more: add a turn"
 }
 
 // Reply makes the next turn of the script. Streamed text, where somebody listens, comes in one piece.

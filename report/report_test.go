@@ -211,7 +211,7 @@ func TestWhatIsNoJournal(t *testing.T) {
 		})
 	}
 	assert.Contains(t, show(t, "text", nil), "the journal is empty")
-	assert.Contains(t, show(t, "text", []byte("{")), "torn")
+	assert.Contains(t, show(t, "text", []byte("{")), "torn: 1 byte without a line feed was not read")
 }
 
 type broken struct{}

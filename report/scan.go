@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -61,7 +62,7 @@ func (s *scan) begin(h *journal.Header) {
 	s.run = &run{number: s.runs, header: *h, kept: s.sink, ledger: newLedger(h.Config.Policy), tools: map[int]machine.ToolRun{}}
 	s.run.line = s.in.Line()
 	if c := h.Compacted; c != nil {
-		s.run.note(fmt.Sprintf("compacted: a snapshot stands for %d lines", c.Records))
+		s.run.note("compacted: a snapshot stands for " + several.Of(c.Records, "line", "lines"))
 	}
 }
 
@@ -78,7 +79,7 @@ func (s *scan) finish(r *run) *run {
 }
 
 func tornText(bytes int) string {
-	return fmt.Sprintf("the last line is torn: %d bytes without a line feed were not read", bytes)
+	return "the last line is torn: " + several.Of(bytes, "byte without a line feed was not read", "bytes without a line feed were not read")
 }
 
 // sound says what keeps a record from being shown.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -43,7 +44,7 @@ func (d *delays) title(class fault.Class, attempts int) string {
 	if class != "" {
 		parts = append(parts, string(class))
 	}
-	parts = append(parts, fmt.Sprintf("%d attempts", attempts))
+	parts = append(parts, several.Of(attempts, "attempt", "attempts"))
 	if d.seed != "" {
 		parts = append(parts, fmt.Sprintf("seed %q", d.seed))
 	}

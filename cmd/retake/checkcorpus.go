@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop"
 )
 
@@ -118,7 +119,7 @@ func (t *tally) add(v verdict) {
 
 // String is the tally for people: "12 replies: 10 ok, 2 not ok (tool_validation 2)".
 func (t tally) String() string {
-	text := fmt.Sprintf("%d replies: %d ok, %d not ok", t.replies, t.ok, t.replies-t.ok)
+	text := fmt.Sprintf("%s: %d ok, %d not ok", several.Of(t.replies, "reply", "replies"), t.ok, t.replies-t.ok)
 	var classes []string
 	for _, c := range slices.Sorted(maps.Keys(t.classes)) {
 		classes = append(classes, fmt.Sprintf("%s %d", c, t.classes[c]))

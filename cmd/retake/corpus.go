@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
@@ -115,7 +116,8 @@ func parseQuestion(text []byte) (question, error) {
 	}
 	for n, at := range line.Ladder {
 		if at < 0 || at >= len(line.Replies) {
-			return question{}, fmt.Errorf("ladder[%d]: %d is no index of the %d replies, which count from 0", n, at, len(line.Replies))
+			return question{}, fmt.Errorf("ladder[%d]: %d is no index of the list of %s, which counts from 0", n, at,
+				several.Of(len(line.Replies), "reply", "replies"))
 		}
 	}
 	return q, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 )
 
@@ -30,7 +31,7 @@ func (d *diff) declare(fs *flag.FlagSet) { fs.BoolVar(&d.json, "json", false, "w
 
 func (d *diff) take(args []string) error {
 	if len(args) != 2 {
-		return misused("%d journals are given: give two", len(args))
+		return misused("give two journals, not %d", len(args))
 	}
 	if d.a, d.b = args[0], args[1]; d.a == "-" && d.b == "-" {
 		return misused("- stands twice: standard input is read once")
@@ -57,7 +58,7 @@ func (d *diff) run(e *env) error {
 	case d.json:
 		err = e.json(found)
 	case found.Same():
-		fmt.Fprintf(e.out, "%s  %s\n", e.paint.green("same"), several(found.Steps, "step"))
+		fmt.Fprintf(e.out, "%s  %s\n", e.paint.green("same"), several.Of(found.Steps, "step", "steps"))
 	default:
 		fmt.Fprint(e.out, plainLines(strings.TrimRight(found.Explain(title(d.a), title(d.b)), "\n")), "\n")
 	}

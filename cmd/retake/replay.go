@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/policy"
 )
@@ -172,18 +173,11 @@ func summaryOf(r journal.Report) string {
 	if r.Lines == 0 {
 		return "no whole line"
 	}
-	text := fmt.Sprintf("session %s, %s, %s", plain(r.Session), several(r.Events, "event"), several(r.Prompts, "prompt"))
+	text := fmt.Sprintf("session %s, %s, %s", plain(r.Session), several.Of(r.Events, "event", "events"), several.Of(r.Prompts, "prompt", "prompts"))
 	if r.Runs > 1 {
-		text += ", " + several(r.Runs, "run")
+		text += ", " + several.Of(r.Runs, "run", "runs")
 	}
 	return text
-}
-
-func several(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // remarks say what a reader of a report should know.
@@ -194,12 +188,12 @@ func remarks(r journal.Report) []string {
 			all = append(all, fmt.Sprintf(format, args...))
 		}
 	}
-	add(r.Torn > 0, "its last line was cut off (%d bytes): whoever resumes it keeps them in a note", r.Torn)
+	add(r.Torn > 0, "its last line was cut off (%s): whoever resumes it keeps that in a note", several.Of(r.Torn, "byte", "bytes"))
 	add(r.Undecided, "it ends before the decision on its last event")
 	add(!r.Ended && r.Lines > 0, "its last run has not ended")
-	add(r.UserPrompts > 0, "%s made by the user's code: taken as recorded, not made again", several(r.UserPrompts, "prompt"))
+	add(r.UserPrompts > 0, "%s made by the user's code: taken as recorded, not made again", several.Of(r.UserPrompts, "prompt", "prompts"))
 	add(r.Redacted, "parts were left out of it: their digests were compared")
-	add(r.Unkeyed > 0, "%s not compared: give the secret key by -key", several(r.Unkeyed, "prompt"))
+	add(r.Unkeyed > 0, "%s not compared: give the secret key by -key", several.Of(r.Unkeyed, "prompt", "prompts"))
 	add(r.Compacted != nil, "it was compacted: what was before its snapshot is not there")
 	return all
 }

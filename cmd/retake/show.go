@@ -52,7 +52,7 @@ func (s *show) declare(fs *flag.FlagSet) {
 
 func (s *show) take(args []string) error {
 	if len(args) != 1 {
-		return misused("%d journals are given: give one, a file or - for standard input", len(args))
+		return misused("give one journal, a file or - for standard input, not %d", len(args))
 	}
 	s.journal = args[0]
 	return nil

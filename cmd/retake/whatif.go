@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -272,7 +273,7 @@ func (w *whatif) writeSum(e *env, s summed) error {
 	}
 	if len(w.names) > 1 {
 		fmt.Fprintf(e.out, "%s: %d as recorded, %d otherwise, %d that the record does not answer\n",
-			e.paint.bold(several(int64(s.Journals), "journal")+", "+several(int64(s.Runs), "run")), s.AsRecorded, s.Otherwise, s.Unanswered)
+			e.paint.bold(several.Of(s.Journals, "journal", "journals")+", "+several.Of(s.Runs, "run", "runs")), s.AsRecorded, s.Otherwise, s.Unanswered)
 		w.table(e, s.Sum)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/retake-go/retake/internal/several"
 )
 
 // Fault is one thing wrong with a policy file. [Read] returns all of them, joined, in the order of their places.
@@ -52,7 +54,7 @@ func (r *reader) joined() error {
 	if r.unsaid > 0 {
 		last := r.faults[len(r.faults)-1]
 		r.faults = append(r.faults, &Fault{File: r.name, Line: last.Line, Column: last.Column,
-			Message: fmt.Sprintf("and %d more faults that are not listed", r.unsaid)})
+			Message: "and " + several.Of(r.unsaid, "more fault that is not listed", "more faults that are not listed")})
 	}
 	all := make([]error, len(r.faults))
 	for n, f := range r.faults {

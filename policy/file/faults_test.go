@@ -87,6 +87,7 @@ func TestFilesThatAreTooMuch(t *testing.T) {
 		"many_words":         {"p.yaml", strings.Repeat("max_attempts: 3\n", 60_000), "words and marks"},
 		"many_json_values":   {"p.json", "[" + strings.Repeat("1,", 500_000) + "1]", "too long"},
 		"many_unknown_keys":  {"p.yaml", numbered(5_000, "key_%d: 1\n"), "and 4900 more faults that are not listed"},
+		"one_too_many":       {"p.yaml", numbered(101, "key_%d: 1\n"), "and 1 more fault that is not listed"},
 		"many_twins":         {"p.yaml", strings.Repeat("max_attempts: 3\n", 5_000), "more faults that are not listed"},
 		"one_long_line":      {"p.yaml", "max_attempts: " + strings.Repeat("x ", 400_000), "a whole number"},
 		"one_long_key":       {"p.yaml", strings.Repeat("x", 900_000) + ": 1", "not known here"},

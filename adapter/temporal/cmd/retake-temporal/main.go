@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/retake-go/retake/adapter/temporal"
+	"github.com/retake-go/retake/internal/several"
 )
 
 // The exit statuses.
@@ -175,7 +176,8 @@ func replay(_ context.Context, _ source, histories []*historypb.History, out io.
 	for _, h := range histories {
 		events += len(h.GetEvents())
 	}
-	_, err := fmt.Fprintf(out, "%d events of %d histories: all as decided\n", events, len(histories))
+	_, err := fmt.Fprintf(out, "%s of %s: all as decided\n", several.Of(events, "event", "events"),
+		several.Of(len(histories), "history", "histories"))
 	return err
 }
 

@@ -1,0 +1,24 @@
+package several_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/retake-go/retake/internal/several"
+)
+
+func ExampleOf() {
+	fmt.Println(several.Of(1, "reply", "replies"))
+	fmt.Println(several.Of(3, "reply", "replies"))
+	// Output:
+	// 1 reply
+	// 3 replies
+}
+
+func TestOf(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 runs", 1: "1 run", 2: "2 runs", -1: "-1 runs", 1 << 40: "1099511627776 runs"} {
+		assert.Equal(t, want, several.Of(n, "run", "runs"))
+	}
+}
