@@ -22,7 +22,9 @@ type PoolConfig struct {
 	Config  Config
 	Options []Option
 	// Done is told of the end of each run that has begun with what [Run] would return, before the caller of [Pool.Await] is. It is called
-	// by the worker that ended the run, so that several may be called at once, and may add runs to the pool. It is required by [Pool.Add].
+	// by the worker that ended the run, so that several may be called at once, and may add runs to the pool. A panic in it is contained by
+	// nobody: it comes out of [Pool.Due], and ends the process where a worker of [Pool.Run] or [Pool.Serve] calls it; the run has ended all
+	// the same. It is required by [Pool.Add].
 	Done func(s *session.Session, r Result, err error)
 }
 

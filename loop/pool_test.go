@@ -357,3 +357,31 @@ func held() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
+
+// A panic of who is told is not hidden, and takes nothing with it: the run is over, its caller is told, and its session is free.
+func TestAPanicOfWhoIsToldIsNotHidden(t *testing.T) {
+	p, err := loop.NewPool(loop.PoolConfig{
+		Model: looptest.NewModel(looptest.Say("one"), looptest.Say("two")),
+		Done:  func(*session.Session, loop.Result, error) { panic("nobody listens") },
+	})
+	require.NoError(t, err)
+	s := newSession(t)
+	_, err = p.Add(s, "Hello.", nil)
+	require.NoError(t, err)
+	assert.PanicsWithValue(t, "nobody listens", func() { p.Due(time.Now()) })
+	require.NoError(t, s.Acquire(), "it is free again")
+	s.Release()
+
+	told := make(chan loop.Result)
+	go func() {
+		r, err := p.Await(t.Context(), s, "Hello.", nil)
+		assert.NoError(t, err)
+		told <- r
+	}()
+	for ready := false; !ready; runtime.Gosched() {
+		_, ready = p.Next()
+	}
+	assert.PanicsWithValue(t, "nobody listens", func() { p.Due(time.Now()) })
+	assert.Equal(t, "two", (<-told).Text)
+	assert.Zero(t, p.Len())
+}
