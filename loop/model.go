@@ -15,6 +15,9 @@ type Model interface {
 	// Reply returns the whole reply; a stream that breaks half-way is an error. Errors that carry a class of the
 	// transport plane are retried under the transport policy; see package fault. It must not change req, and may be called from several runs at
 	// once.
+	//
+	// The transcript holds the Calls of a reply as they are: a model must not write to that list once it has returned it. Runs only
+	// read it, so that several replies may share one.
 	Reply(ctx context.Context, req Request) (message.Reply, error)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -69,4 +70,20 @@ func (r tornRun) run(t *testing.T, opts ...loop.Option) error {
 	r.cfg.Tools = tools
 	_, err = loop.Run(t.Context(), looptest.NewModel(r.turns...), newSession(t), r.prompt, r.cfg, append(opts, loop.WithClock(looptest.NewClock()))...)
 	return err
+}
+
+// Several replies may share a list of calls: nobody but the model may write to it.
+func TestRunsOnlyReadTheCallsOfAReply(t *testing.T) {
+	for name, r := range tornRuns {
+		t.Run(name, func(t *testing.T) {
+			var before [][]message.Call
+			for _, turn := range r.turns {
+				before = append(before, slices.Clone(turn.Reply.Calls))
+			}
+			r.run(t)
+			for n, turn := range r.turns {
+				assert.Equal(t, before[n], turn.Reply.Calls)
+			}
+		})
+	}
 }

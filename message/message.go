@@ -81,7 +81,8 @@ func (u Usage) Total() int64 { return u.InputTokens + u.OutputTokens }
 
 // Reply is what a model answered, whole: text, native tool calls, or both.
 type Reply struct {
-	Text  string `json:"text,omitempty"`
+	Text string `json:"text,omitempty"`
+	// Calls goes into the transcript as it is: whoever returned it must not write to it any more.
 	Calls []Call `json:"calls,omitempty"`
 	// Refusal is the model's own words where it declined; empty where it did not.
 	Refusal string       `json:"refusal,omitempty"`
