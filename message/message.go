@@ -1,5 +1,7 @@
 package message
 
+import "math"
+
 // Role says who speaks. The zero value is invalid.
 type Role string
 
@@ -43,12 +45,18 @@ type FinishReason string
 
 // The known finish reasons.
 const (
-	Stop          FinishReason = "stop"
-	Length        FinishReason = "length"
-	ToolUse       FinishReason = "tool_use"
-	Error         FinishReason = "error"
+	// Stop: the model was done.
+	Stop FinishReason = "stop"
+	// Length: the reply was cut off by the token limit.
+	Length FinishReason = "length"
+	// ToolUse: the model waits for the results of its calls.
+	ToolUse FinishReason = "tool_use"
+	// Error: the provider failed half-way.
+	Error FinishReason = "error"
+	// ContentFilter: the model or a safety filter declined to go on.
 	ContentFilter FinishReason = "content_filter"
-	Aborted       FinishReason = "aborted"
+	// Aborted: the reply was broken off from outside.
+	Aborted FinishReason = "aborted"
 )
 
 // Usage counts what one or more model calls consumed (seed 001). Counts are never negative; zero means none or unknown.
@@ -65,19 +73,27 @@ type Usage struct {
 	APICalls int64 `json:"api_calls,omitempty"`
 }
 
-// Add returns the sum of both.
+// Add returns the sum of both. Sums stop at the largest value that fits.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
-		InputTokens:      u.InputTokens + v.InputTokens,
-		OutputTokens:     u.OutputTokens + v.OutputTokens,
-		CacheReadTokens:  u.CacheReadTokens + v.CacheReadTokens,
-		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens,
-		APICalls:         u.APICalls + v.APICalls,
+		InputTokens:      capped(u.InputTokens, v.InputTokens),
+		OutputTokens:     capped(u.OutputTokens, v.OutputTokens),
+		CacheReadTokens:  capped(u.CacheReadTokens, v.CacheReadTokens),
+		CacheWriteTokens: capped(u.CacheWriteTokens, v.CacheWriteTokens),
+		APICalls:         capped(u.APICalls, v.APICalls),
 	}
 }
 
-// Total is the sum of input and output tokens.
-func (u Usage) Total() int64 { return u.InputTokens + u.OutputTokens }
+// Total is the sum of input and output tokens, as [Usage.Add] sums.
+func (u Usage) Total() int64 { return capped(u.InputTokens, u.OutputTokens) }
+
+// capped adds two counts. A provider may say anything: no sum turns negative.
+func capped(a, b int64) int64 {
+	if b > 0 && a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
 
 // Reply is what a model answered, whole: text, native tool calls, or both.
 type Reply struct {

@@ -3,6 +3,7 @@ package message_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,6 +17,10 @@ func TestUsageAddsUp(t *testing.T) {
 	assert.Equal(t, message.Usage{InputTokens: 2, OutputTokens: 4, CacheReadTokens: 6, CacheWriteTokens: 8, APICalls: 10}, one.Add(one))
 	assert.Equal(t, int64(3), one.Total())
 	assert.Equal(t, one, one.Add(message.Usage{}))
+	most := message.Usage{InputTokens: math.MaxInt64, OutputTokens: math.MaxInt64, CacheReadTokens: math.MaxInt64,
+		CacheWriteTokens: math.MaxInt64, APICalls: math.MaxInt64}
+	assert.Equal(t, most, most.Add(one), "a provider may say anything: no sum turns negative")
+	assert.Equal(t, int64(math.MaxInt64), most.Total())
 }
 
 func TestWhatIsAbsentStaysAbsent(t *testing.T) {

@@ -3,8 +3,6 @@ package result
 import (
 	"math"
 	"time"
-
-	"github.com/retake-go/retake/message"
 )
 
 // Plus returns what both runs took together, of which e is the later: durations, tokens, calls and cost are summed, the
@@ -29,13 +27,7 @@ func (e Execution) Plus(earlier Execution) Execution {
 
 // Plus returns the sum of both. The total is given where either gives one.
 func (u Usage) Plus(v Usage) Usage {
-	sum := Usage{Usage: message.Usage{
-		InputTokens:      capped(u.InputTokens, v.InputTokens),
-		OutputTokens:     capped(u.OutputTokens, v.OutputTokens),
-		CacheReadTokens:  capped(u.CacheReadTokens, v.CacheReadTokens),
-		CacheWriteTokens: capped(u.CacheWriteTokens, v.CacheWriteTokens),
-		APICalls:         capped(u.APICalls, v.APICalls),
-	}}
+	sum := Usage{Usage: u.Usage.Add(v.Usage)}
 	if u.TotalTokens != 0 || v.TotalTokens != 0 {
 		sum.TotalTokens = capped(u.Tokens(), v.Tokens())
 	}
