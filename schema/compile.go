@@ -107,21 +107,15 @@ func compileTree(tree any, judges map[string]judge) (*jsonschema.Schema, error) 
 // noLoader keeps references inside the document.
 type noLoader struct{}
 
-type outsideError struct{ url string }
-
-func (e outsideError) Error() string {
-	return fmt.Sprintf("schema: refers to %q, which is outside of the document: put it under $defs", e.url)
-}
-
 func (noLoader) Load(url string) (any, error) {
-	return nil, outsideError{strings.TrimPrefix(url, "retake:///")}
+	return nil, fmt.Errorf("schema: refers to %q, which is outside of the document: put it under $defs", strings.TrimPrefix(url, "retake:///"))
 }
 
 // compileError makes the library's error stable and says where in the document it is.
 func compileError(err error) error {
-	var outside outsideError
-	if errors.As(err, &outside) {
-		return outside
+	var load *jsonschema.LoadURLError
+	if errors.As(err, &load) { // it does not unwrap
+		return load.Err
 	}
 	var invalid *jsonschema.SchemaValidationError
 	var cause *jsonschema.ValidationError
