@@ -63,7 +63,7 @@ func (e *ProviderError) Failure() Failure {
 	if !known {
 		row.Plane = Transport
 	}
-	return Failure{Plane: row.Plane, Class: e.Class, Message: oneLine(e.Message), RetryAfter: e.RetryAfter, Final: e.Final}
+	return Failure{Plane: row.Plane, Class: e.Class, Message: oneLine(e.Message), RetryAfter: max(e.RetryAfter, 0), Final: e.Final}
 }
 
 // The typed errors of seed 004. Each is a ProviderError by another name: what errors.As finds it by.

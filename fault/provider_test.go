@@ -62,6 +62,8 @@ func TestAsErrorKeepsWhatIsKnown(t *testing.T) {
 		RetryAfter: 27 * time.Second, RequestID: "req_1", Message: "slow down", Cause: errOriginal}, limit.ProviderError)
 	assert.Equal(t, "rate_limit from anthropic: slow down", err.Error())
 	assert.NoError(t, fault.AsError(fault.Response{Status: 200}))
+	limit.RetryAfter = -time.Second
+	assert.Zero(t, limit.Failure().RetryAfter, "it is never negative")
 }
 
 // Seed 004, edge cases: empty messages, missing metadata.

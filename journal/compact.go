@@ -15,6 +15,9 @@ import (
 // [ErrConflict] where a run writes to the journal, [ErrNoRun] where there is nothing in it, and [ErrRedacted] where it is redacted
 // and its run has not ended. key is the secret key of a redacted journal; nil for none.
 func Compact(ctx context.Context, store Store, session string, key []byte) error {
+	if store == nil {
+		return errNoStore
+	}
 	log, err := store.Open(ctx, session)
 	if err != nil {
 		return err

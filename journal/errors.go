@@ -23,6 +23,9 @@ var (
 	ErrRedacted = errors.New("journal: it was redacted")
 )
 
+// errNoStore is told where a store is wanted.
+var errNoStore = errors.New("journal: the store is nil: give one, such as a Dir")
+
 // CorruptError names a line that is not what was written. errors.Is finds [ErrCorrupt].
 type CorruptError struct {
 	// Line counts from 1, Offset is where the line begins.

@@ -48,7 +48,7 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 		return nil, errors.New("journal: the session has no id: give it one, by which its journal is found again")
 	}
 	if store == nil {
-		return nil, errors.New("journal: the store is nil: give one, such as a Dir")
+		return nil, errNoStore
 	}
 	ctx = context.WithoutCancel(ctx)
 	log, err := store.Open(ctx, session)

@@ -203,6 +203,7 @@ func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, err, "the session has no id")
 	_, err = journal.Open(t.Context(), nil, theSession, journal.Settings{})
 	require.ErrorContains(t, err, "the store is nil")
+	require.ErrorContains(t, journal.Compact(t.Context(), nil, theSession, nil), "the store is nil")
 	_, err = journal.Open(t.Context(), journal.Dir(""), theSession, journal.Settings{})
 	require.ErrorContains(t, err, "a Dir without a name")
 	_, err = journal.Open(t.Context(), journal.Dir(dir), theSession, journal.Settings{Sync: "often", OnError: "weep"})

@@ -17,11 +17,14 @@ import (
 // Timed runs an agent once and fills in when it began and how long it took, by the driver's clock, where the result does
 // not say so itself (seed 000, withTiming). Of the options only [WithClock] plays a part.
 func Timed[T any](ctx context.Context, run func(context.Context) result.Result[T], opts ...Option) result.Result[T] {
-	o := &options{clock: clock.New()}
+	o := &options{}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(o)
 		}
+	}
+	if o.clock == nil {
+		o.clock = clock.New()
 	}
 	start := o.clock.Now()
 	r := run(ctx)
@@ -35,7 +38,7 @@ func Timed[T any](ctx context.Context, run func(context.Context) result.Result[T
 //
 // The result is the last attempt's. Where successes were not accepted for their confidence or data, it is the most confident
 // of them instead, with a warning. Where the policy stopped for another reason than that the error is not retried, a warning
-// says so. An agent or policy that cannot be is an error of class [fault.Initialization].
+// says so. An agent or policy that cannot be is an error of class [fault.Initialization]. A panic of run is its caller's.
 //
 // Attempts are recorded in s, on the transport plane; s may be nil.
 func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(context.Context, Attempt) result.Result[T], opts ...Option) result.Result[T] {
