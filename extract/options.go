@@ -14,7 +14,7 @@ type Options struct {
 	// MaxBytes is the length in bytes, at least 1, up to which one call or value is read; a longer one is broken by rule
 	// "size". The text around may be of any length.
 	MaxBytes int
-	// MaxDepth is the number of nested brackets, at least 1, up to which one call or value is read, wrappers included; a
+	// MaxDepth is the number of nested brackets, 1 to 10,000, up to which one call or value is read, wrappers included; a
 	// deeper one is broken by rule "depth".
 	MaxDepth int
 }

@@ -28,7 +28,8 @@ func NewReader(in io.Reader) *Reader {
 }
 
 // Next reads, verifies and decodes the next line. It gives io.EOF after the last whole line; [Reader.Torn] then says what
-// was left of a line without its line feed. A line that is not what was written gives a [CorruptError]; what in gives is given as it is.
+// was left of a line without its line feed. A line that is not what was written, and a first one without its line feed that cannot be
+// the beginning of a journal's, give a [CorruptError]; what in gives is given as it is.
 func (r *Reader) Next() (Record, error) {
 	raw, err := r.Raw()
 	if err != nil {

@@ -83,7 +83,8 @@ func (c *Config) ready(o *options) (*machine.Compiled, error) {
 	return m, err
 }
 
-// Option wires an optional part of a driver.
+// Option wires an optional part of a driver. Of one that is given twice the last counts, but that [WithObserver] adds. An argument that
+// is nil is as if the option were not given; an observer or a journal that is nil is an error, and so is a nil Option.
 type Option func(*options)
 
 type options struct {
@@ -131,7 +132,7 @@ func WithAdjust(f func(session.State) (policy.Layer, bool)) Option {
 // WithPrompt lets f make the prompt of each model call; [Config].System is not used then.
 func WithPrompt(f PromptFunc) Option { return func(o *options) { o.prompt = f } }
 
-// WithModels adds models that a planner may fall back to, by name.
+// WithModels gives the models that a planner may fall back to, by name; one that is nil is none. m is kept, and read-only from then on.
 func WithModels(m map[string]Model) Option { return func(o *options) { o.models = m } }
 
 // WithStream lets f see streamed replies as they come in.

@@ -34,7 +34,7 @@ func (a *Action) Machine() (machine.Config, error) {
 	return m, err
 }
 
-// FailureOf is a Go error as the core sees it: by its typed errors, else by its classification.
+// FailureOf is a Go error as the core sees it: by its typed errors, else by its classification. Nil is of class [fault.Unknown].
 func FailureOf(err error) fault.Failure { return failureOf(err) }
 
 // EndOf is a tool's outcome as the core sees it, without what reducers make of it.

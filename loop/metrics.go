@@ -30,7 +30,7 @@ var (
 	attemptBounds = [...]float64{1, 2, 3, 5, 8}
 )
 
-// Histogram counts values in buckets.
+// Histogram counts values in buckets: Sum is that of the Count values. Before the first one it is zero, without buckets.
 type Histogram struct {
 	// Bounds are the buckets' inclusive upper bounds; Counts has one more, for what is above the last.
 	Bounds []float64

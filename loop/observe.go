@@ -11,11 +11,12 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Observer is told what a run records: once for each attempt, retry, exhaustion, reducer error and progress. It cannot
-// change the outcome; a panic in it is contained. A replay tells it nothing. Progress of tools that run in parallel comes
+// Observer is told what a run records: once for each attempt, retry, exhaustion, reducer error and progress, and of its end. It
+// cannot change the outcome; a panic in it is contained. A replay tells it nothing. Progress of tools that run in parallel comes
 // from their goroutines: an Observer must be safe for concurrent use. One that is a [Tracer]
 // too is told when work begins and ends. The context is that of the run, with the values that tracers gave it.
 type Observer interface {
+	// Observe is told of one thing that happened, before the run goes on.
 	Observe(ctx context.Context, n Notice)
 }
 

@@ -9,7 +9,9 @@ type Func[T, E any] func(View[T], E) (Change[T], error)
 
 // Source is what a [View] reads: values by index, the oldest at 0.
 type Source[T any] interface {
+	// Len is the number of values.
 	Len() int
+	// At returns the value at index i, from 0 to Len()-1; of another index it is not asked but by [View.At].
 	At(i int) T
 }
 
@@ -19,7 +21,7 @@ type View[T any] struct {
 	source Source[T]
 }
 
-// NewView returns a view of a source, which must not change while the view is in use.
+// NewView returns a view of a source, which must not change while the view is in use. Nil is an empty one.
 func NewView[T any](source Source[T]) View[T] { return View[T]{source: source} }
 
 // ViewOf returns a view of the values, for the tests of a reducer. The slice is not copied.

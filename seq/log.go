@@ -32,7 +32,7 @@ func (l Log[T]) Add(value *T) (longer Log[T], held *T) {
 }
 
 // Next is Add of a zero value, for values that are made where they are held: it is the caller's to fill until others have the log.
-// first is how many values an empty log makes room for.
+// first is how many values an empty log makes room for; one at least.
 func (l Log[T]) Next(first int) (longer Log[T], held *T) {
 	l, room := l.grow(1, first)
 	return l, &room[0]

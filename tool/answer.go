@@ -26,7 +26,7 @@ type Answer struct {
 func (a Answer) Good() bool { return a.Class == "" }
 
 // ReadAnswer finds the JSON value in a reply's text and checks it. As with [Set.Read], whoever asks must look at the
-// reply's finish reason first.
+// reply's finish reason first. s is required: where any text will do, there is nothing to read.
 func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 	if strings.TrimSpace(text) == "" {
 		none := fault.Issue{Rule: fault.RuleNoOutput, Expected: "an answer", Source: fault.FromReply}

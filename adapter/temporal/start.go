@@ -326,9 +326,9 @@ func (h *Handle) update(ctx context.Context, name string, in, out any) error {
 	return nil
 }
 
-// Progress is what a tool that is running reported last.
+// Progress is what a call under way reported last.
 type Progress struct {
-	// Tool is the name of the activity, Attempt how often the engine began it.
+	// Activity is the name of its activity ("retake.tool", "retake.model"), Attempt how often the engine began it.
 	Activity string
 	Attempt  int
 	// Progress is JSON; empty where nothing was reported yet. It comes with heartbeats, so that it may be some seconds old.
