@@ -72,6 +72,9 @@ func None[T any]() Change[T] { return Change[T]{Kind: OpNone} }
 // Validate returns nil where the kind is known and the number of values fits it; else an [*InvalidError].
 func (c Change[T]) Validate() error { return checkShape(c.Kind, len(c.Values)) }
 
+// Changes reports whether the change does anything at all.
+func (c Change[T]) Changes() bool { return changes(c.Kind, len(c.Values)) }
+
 // Apply returns what a slice that held the values of the view holds after the change, in a Go slice of its own that is
 // never nil: for the tests of a reducer. The change must be valid; an invalid one changes nothing.
 func (c Change[T]) Apply(view View[T]) []T {
@@ -95,3 +98,5 @@ func checkShape(kind OpKind, values int) error {
 	}
 	return &InvalidError{Kind: kind, Values: values}
 }
+
+func changes(kind OpKind, values int) bool { return kind == OpReplace || kind == OpClear || values > 0 }

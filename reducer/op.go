@@ -61,9 +61,7 @@ func Decode[T any](op Op) (Change[T], error) {
 func (o Op) Validate() error { return checkShape(o.Kind, len(o.Values)) }
 
 // Changes reports whether the operation does anything at all.
-func (o Op) Changes() bool {
-	return o.Kind == OpReplace || o.Kind == OpClear || len(o.Values) > 0
-}
+func (o Op) Changes() bool { return changes(o.Kind, len(o.Values)) }
 
 // String is the operation as one line for people: `append to cart: {"sku":"tea"}`.
 func (o Op) String() string {

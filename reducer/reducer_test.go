@@ -133,6 +133,7 @@ func TestOpAsText(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, c.text, op.String())
 			assert.Equal(t, c.changes, op.Changes())
+			assert.Equal(t, c.changes, c.change.Changes())
 			assert.Equal(t, c.keeps, op.Kind.Keeps())
 			wire, err := json.Marshal(op)
 			require.NoError(t, err)

@@ -47,19 +47,30 @@ func (s State) apply(op reducer.Op, values []Entry) (State, error) {
 		return s, ErrBuiltin
 	}
 	at, ok := s.find(op.Slice)
-	switch {
-	case !ok:
+	if !ok {
 		return s, ErrUnknownSlice
-	case s.slots[at].kind == KindLog && !op.Kind.Keeps():
-		return s, ErrLogSlice
-	case !op.Changes():
-		return s, nil
 	}
+	held, err := s.slots[at].changed(op.Kind, values)
+	if err != nil || !op.Changes() {
+		return s, err
+	}
+	return s.holding(at, held), nil
+}
+
+// changed is what a slice holds after a change of this kind.
+func (s *slot) changed(kind reducer.OpKind, values []Entry) (entries, error) {
+	switch {
+	case kind.Keeps():
+		return s.held.Append(values...), nil
+	case s.kind == KindLog:
+		return s.held, ErrLogSlice
+	}
+	return seq.Of(values...), nil
+}
+
+// holding is s where the slice at a place holds something else.
+func (s State) holding(at int, held entries) State {
 	s.slots = append(make([]slot, 0, len(s.slots)), s.slots...)
-	if held := &s.slots[at].held; op.Kind.Keeps() {
-		*held = held.Append(values...)
-	} else {
-		*held = seq.Of(values...)
-	}
-	return s, nil
+	s.slots[at].held = held
+	return s
 }

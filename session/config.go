@@ -75,7 +75,7 @@ func checkSlice(s Declared, declared map[string]declaration) string {
 	switch {
 	case s.Kind() != KindState && s.Kind() != KindLog:
 		return "must be made by StateSlice or LogSlice"
-	case !namePattern().MatchString(name):
+	case !isName(name):
 		return fmt.Sprintf("name %q must match %s", name, NamePattern)
 	case reserved(name):
 		return fmt.Sprintf("name %q is that of a built-in log: choose another", name)
@@ -93,9 +93,9 @@ func checkReducer(r Reducer, declared map[string]declaration, names map[string]b
 		wrong bool
 		want  string
 	}{
-		{!namePattern().MatchString(r.name), fmt.Sprintf("name %q must match %s", r.name, NamePattern)},
+		{!isName(r.name), fmt.Sprintf("name %q must match %s", r.name, NamePattern)},
 		{names[r.name], fmt.Sprintf("name %q is used twice", r.name)},
-		{!namePattern().MatchString(r.event), fmt.Sprintf("event %q must match %s", r.event, NamePattern)},
+		{!isName(r.event), fmt.Sprintf("event %q must match %s", r.event, NamePattern)},
 		{r.run == nil, "must be made by On with a function that is not nil"},
 		{!known, fmt.Sprintf("slice %q must be declared in slices", r.slice.name)},
 		{known && !slice.same(r.slice), fmt.Sprintf("slice %q is declared with another kind or type", r.slice.name)},

@@ -13,7 +13,8 @@
 // concurrent use; reading it never waits. A run takes it for itself with [Session.Acquire].
 //
 // Values live as canonical JSON: what a reducer made is encoded once, when it is applied, and read back from there, so that a
-// resumed run sees exactly what a live one saw. A type without pointers, slices, maps or interfaces in it is decoded once and
+// resumed run sees exactly what a live one saw. A text, a number or a boolean, or a struct of such, that reads back as itself is
+// kept, and encoded when somebody asks for its JSON. A type without pointers, slices, maps or interfaces in it is decoded once and
 // remembered; any other is decoded afresh for each reader, who may therefore do with it as they please. The built-in logs hold
 // Go values, which readers share and must not write to.
 package session

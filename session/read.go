@@ -42,7 +42,7 @@ func ViewIn[T any](s State, slice Slice[T]) reducer.View[T] {
 	if !ok || s.slots[at].kind != slice.kind {
 		panic(fmt.Sprintf("session: the state has no slice %q of this kind and type", slice.name))
 	}
-	return reducer.NewView[T](typed[T]{slice: slice, held: s.slots[at].held})
+	return reducer.NewView[T]((*typed[T])(&s.slots[at]))
 }
 
 // builtin returns the built-in log of that name, or nil.

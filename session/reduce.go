@@ -14,13 +14,17 @@ type Reducer struct {
 	name  string
 	event string
 	slice declaration
-	run   func(State, Event) (wish, error)
+	// run is what fn wants of an event in a state; told is set where somebody wants the operation.
+	run func(s State, e Event, told bool) (wish, error)
 }
 
-// wish is what a reducer wants done, and the values of that as its slice will hold them.
+// wish is what a reducer wants done: nothing where there is no kind.
 type wish struct {
-	reducer.Op
-	values []Entry
+	// op has values where they were asked for.
+	op reducer.Op
+	// at is where the slice stands, and held what it then holds.
+	at   int
+	held entries
 }
 
 // On binds a reducer to the events of a name: for each, the payload is decoded into a fresh E and fn says how the slice
@@ -32,8 +36,8 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 		return bound
 	}
 	written := flat.Of[E]()
-	bound.run = func(s State, e Event) (wish, error) {
-		i, ok := s.find(slice.name)
+	bound.run = func(s State, e Event, told bool) (wish, error) {
+		at, ok := s.find(slice.name)
 		if !ok {
 			_, err := e.payload()
 			return wish{}, cmp.Or[error](err, &SliceError{Slice: slice.name, Cause: ErrUnknownSlice})
@@ -42,16 +46,13 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 		if err != nil {
 			return wish{}, err
 		}
-		held := s.slots[i].held
-		change, err := fn(reducer.NewView[T](typed[T]{slice: slice, held: held}), event)
+		change, err := fn(reducer.NewView[T]((*typed[T])(&s.slots[at])), event)
 		if err != nil {
 			return wish{}, err
 		}
-		op, err := reducer.Encode(slice.name, change)
-		if err != nil {
-			return wish{}, err
-		}
-		return wish{op, slice.entries(held, op, change.Values)}, nil
+		want, err := slice.wanted(&s.slots[at], &change, told)
+		want.at = at
+		return want, err
 	}
 	return bound
 }
@@ -72,61 +73,42 @@ func hear[E any](e Event, written *flat.Type) (event E, err error) {
 }
 
 // reduce runs the reducers of an event, each on what those before it made of the state. After a failure there are neither
-// operations nor a new state. The operations are added to ops.
-func reduce(s State, bound []Reducer, event Event, ops []reducer.Op) (State, []reducer.Op, *fault.ReducerError) {
-	if len(bound) == 0 {
-		return s, ops, nil
-	}
+// operations nor a new state. Where told is set, all operations are returned.
+func reduce(s State, bound []Reducer, event Event, told bool) (State, []reducer.Op, *fault.ReducerError) {
+	var ops []reducer.Op
 	next := s
-	for _, r := range bound {
-		after, op, failure := r.call(next, event)
-		if failure != nil {
+	for n := range bound {
+		want, failure := bound[n].call(next, event, told)
+		switch {
+		case failure != nil:
 			return s, nil, failure
+		case want.op.Kind == "":
+			continue
+		case told:
+			ops = append(ops, want.op)
 		}
-		if op.Changes() {
-			next, ops = after, append(ops, op)
-		}
+		next = next.holding(want.at, want.held)
 	}
 	return next, ops, nil
 }
 
-// apply applies the reducer's operation, and makes sure that its values can be read back.
-func (r Reducer) apply(s State, op wish) (State, error) {
-	next, err := s.apply(op.Op, op.values)
-	if err != nil {
-		return s, &OpError{Slice: op.Slice, Kind: op.Kind, Cause: err}
-	}
-	at, _ := next.find(op.Slice)
-	if i, err := r.slice.verify(next.slots[at].held); err != nil {
-		return s, &ValueError{Slice: op.Slice, Index: i, Cause: err}
-	}
-	return next, nil
-}
-
-// call runs the reducer, applies what it wants, and turns whatever goes wrong into a failure: also a panic, be it in the
-// reducer or in how its values are written and read back.
-func (r Reducer) call(s State, e Event) (next State, op reducer.Op, failure *fault.ReducerError) {
+// call runs the reducer, and turns whatever goes wrong into a failure: also a panic, be it in the reducer or in how its values
+// are written and read back.
+func (r *Reducer) call(s State, e Event, told bool) (want wish, failure *fault.ReducerError) {
 	defer func() {
 		if p := recover(); p != nil {
-			next, op = s, reducer.Op{}
 			failure = refusal(r, e, nil)
 			failure.Message, failure.Panicked = bounded(fmt.Sprintf("panic: %v", p)), true
 		}
 	}()
-	want, err := r.run(s, e)
+	want, err := r.run(s, e, told)
 	if err != nil {
-		return s, reducer.Op{}, refusal(r, e, err)
+		failure = refusal(r, e, err)
 	}
-	if !want.Changes() {
-		return s, want.Op, nil
-	}
-	if next, err = r.apply(s, want); err != nil {
-		return s, reducer.Op{}, refusal(r, e, err)
-	}
-	return next, want.Op, nil
+	return want, failure
 }
 
-func refusal(r Reducer, e Event, cause error) *fault.ReducerError {
+func refusal(r *Reducer, e Event, cause error) *fault.ReducerError {
 	payload, _ := e.payload() // of one that is not usable, its beginning
 	failure := &fault.ReducerError{Reducer: r.name, Payload: string(payload), Cause: cause}
 	if cause != nil {

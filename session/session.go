@@ -121,7 +121,7 @@ func (s *Session) Reduce(event Event) ([]reducer.Op, *fault.ReducerError) {
 
 // ReduceIn is Reduce on a given state: the one a driver is stepping. Operations that would change nothing are left out.
 func (s *Session) ReduceIn(state State, event Event) ([]reducer.Op, *fault.ReducerError) {
-	_, ops, failure := reduce(state, s.reducers[event.Name], event, nil)
+	_, ops, failure := reduce(state, s.reducers[event.Name], event, true)
 	return ops, failure
 }
 
@@ -149,9 +149,12 @@ func (s *Session) dispatch(event Event) (*fault.ReducerError, error) {
 	if s.held {
 		return nil, ErrBusy
 	}
-	next, _, failure := reduce(s.now().state(), s.reducers[event.Name], event, make([]reducer.Op, 0, 1))
+	before := s.now().state()
+	next, _, failure := reduce(before, s.reducers[event.Name], event, false)
 	if failure != nil {
 		next = next.AddReducerError(*failure)
+	} else if sameSlots(next.slots, before.slots) {
+		return nil, nil
 	}
 	s.set(&next)
 	return failure, nil

@@ -1,14 +1,8 @@
 package session
 
 import (
-	"reflect"
-	"regexp"
-	"sync"
-	"time"
-
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
-	"github.com/retake-go/retake/internal/flat"
 )
 
 // Kind says what may become of a slice. The zero value is invalid.
@@ -32,7 +26,20 @@ const (
 // NamePattern is what the names of slices, events and reducers look like.
 const NamePattern = `^[a-z][a-z0-9_.-]{0,63}$`
 
-var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(NamePattern) })
+// maxName bounds a name, in bytes.
+const maxName = 64
+
+// isName reports whether a name matches [NamePattern], which takes milliseconds to compile.
+func isName(name string) bool {
+	for n := range len(name) {
+		c := name[n]
+		letter, more := 'a' <= c && c <= 'z', '0' <= c && c <= '9' || c == '_' || c == '.' || c == '-'
+		if !letter && (n == 0 || !more) {
+			return false
+		}
+	}
+	return 0 < len(name) && len(name) <= maxName
+}
 
 func reserved(name string) bool {
 	return name == NameFeedback || name == NameAttempts || name == NameReducerErrors
@@ -44,9 +51,7 @@ func reserved(name string) bool {
 type Slice[T any] struct {
 	name string
 	kind Kind
-	// apart is set where a copy of a value shares nothing with it; written is how values are written, where their type is flat.
-	apart   bool
-	written *flat.Type
+	form *form // that of T
 }
 
 // StateSlice returns the handle of a state slice. A session checks the name when the slice is declared: see [NamePattern].
@@ -70,7 +75,7 @@ func ReducerErrorsLog() Slice[fault.ReducerError] {
 }
 
 func makeSlice[T any](name string, kind Kind) Slice[T] {
-	return Slice[T]{name: name, kind: kind, apart: sharesNothing(reflect.TypeFor[T]()), written: flat.Of[T]()}
+	return Slice[T]{name: name, kind: kind, form: formOf[T]()}
 }
 
 // Name is the slice's stable name, as it stands in snapshots and journals.
@@ -88,39 +93,18 @@ type Declared interface {
 
 // declaration is what a session keeps of a handle: its type as a value.
 type declaration struct {
-	name   string
-	kind   Kind
-	goType reflect.Type
+	name string
+	kind Kind
+	form *form
 	// verify reports the first value that does not fit the type; index is its place.
 	verify func(entries) (index int, err error)
 }
 
 func (s Slice[T]) declaration() declaration {
-	return declaration{name: s.name, kind: s.kind, goType: reflect.TypeFor[T](), verify: s.verify}
+	return declaration{name: s.name, kind: s.kind, form: s.form, verify: s.verify}
 }
 
 // same reports whether two handles mean the same slice.
 func (d declaration) same(e declaration) bool {
-	return d.name == e.name && d.kind == e.kind && d.goType == e.goType
-}
-
-// sharesNothing reports whether a copy of a value of the type shares nothing with it that could be written to.
-func sharesNothing(t reflect.Type) bool {
-	if t == reflect.TypeFor[time.Time]() {
-		return true // its pointer is to an immutable location
-	}
-	switch t.Kind() {
-	case reflect.Struct:
-		for f := range t.Fields() {
-			if !sharesNothing(f.Type) {
-				return false
-			}
-		}
-		return true
-	case reflect.Array:
-		return sharesNothing(t.Elem())
-	case reflect.String:
-		return true
-	}
-	return reflect.Bool <= t.Kind() && t.Kind() <= reflect.Complex128 && t.Kind() != reflect.Uintptr
+	return d.name == e.name && d.kind == e.kind && d.form == e.form
 }

@@ -120,7 +120,7 @@ func (w snapshot) state() (State, error) {
 // check says what would be right about a slice, if anything is wrong.
 func (s sliceSnapshot) check(twice bool) string {
 	switch {
-	case !namePattern().MatchString(s.Name):
+	case !isName(s.Name):
 		return fmt.Sprintf("name %.64q must match %s", s.Name, NamePattern)
 	case reserved(s.Name):
 		return fmt.Sprintf("name %q is that of a built-in log", s.Name)

@@ -82,6 +82,7 @@ func TestWhichTypesAreFlat(t *testing.T) {
 		assert.Equal(t, c.flat, typeOf(reflect.TypeOf(c.of)) != nil, "%T", c.of)
 	}
 	assert.Nil(t, Of[any]())
+	assert.False(t, Writes(Of[time.Time](), new(time.Time)), "the library has the word")
 	assert.Same(t, Of[part](), Of[part]())
 }
 
@@ -91,6 +92,10 @@ func asTheLibrary[T comparable](t assert.TestingT, v T) {
 	got, err := Marshal(Of[T](), v)
 	assert.Equal(t, string(want), string(got))
 	assert.Equal(t, refused, err)
+	if Writes(Of[T](), &v) {
+		assert.NoError(t, refused)
+		assert.Equal(t, string(want), string(Written(&v)))
+	}
 	if err != nil {
 		return
 	}
@@ -116,6 +121,7 @@ func TestValuesAreWrittenAsTheLibraryDoes(t *testing.T) {
 		asTheLibrary(t, all{Price: f})
 	}
 	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		assert.False(t, Writes(Of[float64](), &f))
 		_, err := Marshal(Of[float64](), f)
 		_, refused := canon.Marshal(f)
 		assert.Equal(t, refused, err)
@@ -161,9 +167,11 @@ func TestAnyStructIsWrittenAsTheLibraryDoes(t *testing.T) {
 		}
 		want, err := canon.Marshal(v.Interface())
 		require.NoError(t, err, goType)
-		if got, ok := flat.append(nil, v); ok {
+		got, ok := flat.append(nil, v)
+		if ok {
 			require.Equal(t, string(want), string(got), goType)
 		}
+		require.Equal(t, ok, flat.writes(v), goType)
 		back := reflect.New(goType)
 		require.NoError(t, canon.Unmarshal(want, back.Interface()))
 		require.Equal(t, fmt.Sprintf("%#v", v), fmt.Sprintf("%#v", back.Elem()))

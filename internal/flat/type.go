@@ -45,8 +45,9 @@ type field struct {
 var types sync.Map
 
 // Of returns how values of a Go type are written; nil where it is not flat. Safe for concurrent use.
-func Of[T any]() *Type {
-	goType := reflect.TypeFor[T]()
+func Of[T any]() *Type { return of(reflect.TypeFor[T]()) }
+
+func of(goType reflect.Type) *Type {
 	known, ok := types.Load(goType)
 	if !ok {
 		known, _ = types.LoadOrStore(goType, typeOf(goType))
