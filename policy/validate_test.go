@@ -172,7 +172,7 @@ func TestJSONOfASet(t *testing.T) {
 func TestJSONThatIsRefused(t *testing.T) {
 	for _, text := range []string{
 		`{"max_atempts": 3}`, `{"max_attempts": "many"}`, `{"max_attempts": 1.5}`, `{"max_retry_after": 5}`,
-		`{"max_retry_after": "5"}`, `{"no_progress": "on"}`, `{"backoff": {"kind": "exponential"}}`, `{"opt_out": 1}`, `[]`,
+		`{"max_retry_after": "5"}`, `{"max_attempts": -1}`, `{"max_retry_after": "-1ns"}`, `{"no_progress": "on"}`, `{"backoff": {"kind": "exponential"}}`, `{"opt_out": 1}`, `[]`,
 	} {
 		var p policy.RetryPolicy
 		assert.Error(t, json.Unmarshal([]byte(text), &p), text)

@@ -34,6 +34,9 @@ func (n *limit) UnmarshalJSON(data []byte) error {
 		*n = Unlimited
 		return nil
 	}
+	if string(data) == "-1" {
+		return fmt.Errorf("-1 is negative; write 0 or more, or %s", unlimited)
+	}
 	return json.Unmarshal(data, (*int)(n))
 }
 
@@ -54,7 +57,7 @@ func (d *span) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	parsed, err := time.ParseDuration(text)
-	if err != nil {
+	if err != nil || parsed == Unlimited {
 		return fmt.Errorf("%q is no duration; write one like \"500ms\" or \"2s\"", text)
 	}
 	*d = span(parsed)
@@ -103,8 +106,8 @@ func (l Layer) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// UnmarshalJSON replaces l with what the JSON says. Unknown members are an error. It checks types and no values: see
-// [Layer.Validate].
+// UnmarshalJSON replaces l with what the JSON says. Unknown members are an error; the case of names makes no difference, and of a
+// member that stands twice the last counts: package policy/file is stricter. It checks types and no values: see [Layer.Validate].
 func (l *Layer) UnmarshalJSON(data []byte) error {
 	var w wireLayer
 	if err := strict(data, &w); err != nil {
@@ -121,8 +124,8 @@ func (l *Layer) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes every field.
 func (p RetryPolicy) MarshalJSON() ([]byte, error) { return p.Layer().MarshalJSON() }
 
-// UnmarshalJSON replaces p: what the JSON does not name has the value of [Correction]. Unknown members are an error. It
-// checks types and no values: see [RetryPolicy.Validate].
+// UnmarshalJSON replaces p: what the JSON does not name has the value of [Correction]. It is as strict as that of [Layer]. It checks
+// types and no values: see [RetryPolicy.Validate].
 func (p *RetryPolicy) UnmarshalJSON(data []byte) error {
 	var l Layer
 	if err := l.UnmarshalJSON(data); err != nil {
@@ -143,8 +146,7 @@ func (b Budgets) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wireBudgets{limit(b.Tool), limit(b.Run), limit(b.UnknownTools)})
 }
 
-// UnmarshalJSON replaces b: a budget the JSON does not name has the value of [DefaultBudgets]. Unknown members are an
-// error.
+// UnmarshalJSON replaces b: a budget the JSON does not name has the value of [DefaultBudgets]. It is as strict as that of [Layer].
 func (b *Budgets) UnmarshalJSON(data []byte) error {
 	d := DefaultBudgets()
 	w := wireBudgets{limit(d.Tool), limit(d.Run), limit(d.UnknownTools)}
@@ -174,8 +176,8 @@ func (s Set) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// UnmarshalJSON replaces s: what the JSON does not name has the value of [DefaultSet]. Unknown members are an error. It
-// checks types and no values: see [Set.Validate].
+// UnmarshalJSON replaces s: what the JSON does not name has the value of [DefaultSet]. It is as strict as that of [Layer]. It checks
+// types and no values: see [Set.Validate].
 func (s *Set) UnmarshalJSON(data []byte) error {
 	d := DefaultSet()
 	w := wireSet{Budgets: d.Budgets, MaxTurns: limit(d.MaxTurns)}
