@@ -57,7 +57,9 @@ func ParseBody(body []byte, now time.Time) State { return Parse(nil, now, WithBo
 func Parse(headers map[string][]string, now time.Time, opts ...Option) State {
 	var set settings
 	for _, o := range opts {
-		o.apply(&set)
+		if o != nil {
+			o.apply(&set)
+		}
 	}
 	if !now.IsZero() {
 		now = now.UTC().Round(0)
