@@ -2,7 +2,6 @@ package loop
 
 import (
 	"cmp"
-	"fmt"
 	"reflect"
 
 	"github.com/retake-go/retake/policy"
@@ -10,22 +9,19 @@ import (
 )
 
 // adjuster asks the user's function, and reports whether its layer is another than the last, which is nil where there was none. It is
-// made where the function is given, so that a program without one does not link the comparing and checking of layers.
-type adjuster func(s session.State, last *policy.Layer) (layer policy.Layer, changed bool, err error)
+// made where the function is given, so that a program without one does not link the comparing of layers.
+type adjuster func(s session.State, last *policy.Layer) (layer policy.Layer, changed bool)
 
 func adjusterOf(f func(session.State) (policy.Layer, bool)) adjuster {
 	if f == nil {
 		return nil
 	}
-	return func(s session.State, last *policy.Layer) (policy.Layer, bool, error) {
+	return func(s session.State, last *policy.Layer) (policy.Layer, bool) {
 		layer, ok := f(s)
 		if !ok || reflect.DeepEqual(layer, *cmp.Or(last, &policy.Layer{})) {
-			return policy.Layer{}, false, nil
+			return policy.Layer{}, false
 		}
-		if err := layer.Validate(); err != nil {
-			return policy.Layer{}, false, fmt.Errorf("adjusting the policy: %w", err)
-		}
-		return layer, true, nil
+		return layer, true
 	}
 }
 
@@ -34,11 +30,11 @@ func (d *driver) adjustPolicy() error {
 	if d.adjust == nil {
 		return nil
 	}
-	layer, changed, err := d.adjust(d.runner.st.Session, d.adjusted)
-	if err != nil || !changed {
-		return err
+	layer, changed := d.adjust(d.runner.st.Session, d.adjusted)
+	if !changed {
+		return nil
 	}
 	d.adjusted = &layer
-	_, err = d.runner.Adjusted(d.now(), layer)
+	_, err := d.runner.Adjusted(d.now(), layer)
 	return err
 }

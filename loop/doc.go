@@ -29,6 +29,9 @@
 // of the run: then, as where a model does, the run is recorded as cancelled, the session is let go, and the goroutine ends as it was
 // asked to. A worker of a [Pool] that ends so is replaced, and the caller of [Pool.Await] is told.
 //
+// A panic of a model, a planner or another function that was given is the caller's: the session is let go, and the run is left as it
+// stands. [Observer] and [OrElse] contain theirs.
+//
 // # What a failure is
 //
 // Every run that ends without success returns one error type, [RetryExhaustedError]: its Reason says why, and errors.Is

@@ -172,6 +172,21 @@ func TestThePolicyIsAdjustedFromWhatTheSessionHolds(t *testing.T) {
 	assert.Equal(t, "adjusted", exhausted.Explanation[0].Layer)
 }
 
+func TestPoliciesThatMakeNoSenseAreRefusedInMidRun(t *testing.T) {
+	none := policy.Layer{MaxAttempts: new(0)}
+	const why = `max_attempts: 0 is no number of attempts; write 1 for a single one, or "unlimited"`
+	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say("done")), newSession(t), "Book.", loop.Config{},
+		loop.WithAdjust(func(session.State) (policy.Layer, bool) { return none, true }))
+	require.EqualError(t, err, "adjusting the policy: "+why)
+	plan := loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+		return machine.Plan{Do: machine.Fallback, Policy: &none}, nil
+	})
+	s := newSession(t)
+	_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Fail(errors.New("out of order"))), s, "Book.", loop.Config{}, loop.WithPlanner(plan))
+	require.EqualError(t, err, "the plan's policy: "+why)
+	require.NoError(t, s.Acquire(), "the session is let go")
+}
+
 func TestObserversSeeWhatIsRecordedAndCannotChangeIt(t *testing.T) {
 	var log bytes.Buffer
 	handler := slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})

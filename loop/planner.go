@@ -15,7 +15,8 @@ import (
 // (seed 001, "Usage in Hooks"). Its decisions are events of the run: a replay does not ask again.
 type Planner interface {
 	// Plan returns what to do now: follow the policy, abort, fall back (wait, another model, another prompt) or degrade. An
-	// error aborts the run, and is reachable from the run's error.
+	// error aborts the run, and is reachable from the run's error; a plan that cannot be (a model that is not there, a negative
+	// delay, a policy that makes no sense) is the error of the run itself.
 	Plan(ctx context.Context, q Question) (machine.Plan, error)
 }
 

@@ -271,14 +271,22 @@ func (r *Runner) Woke(at time.Time) ([]machine.Effect, error) {
 	return r.Step(machine.Event{Kind: machine.Woke, At: at})
 }
 
-// Planned feeds a planner's answer.
+// Planned feeds a planner's answer. One that cannot be, or whose policy makes no sense, changes nothing.
 func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error) {
+	if p.Policy != nil {
+		if err := p.Policy.Validate(); err != nil {
+			return nil, fmt.Errorf("the plan's policy: %w", err)
+		}
+	}
 	p = printablePlan(p)
 	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &p})
 }
 
-// Adjusted lays a layer over the run's policy.
+// Adjusted lays a layer over the run's policy. One that makes no sense changes nothing.
 func (r *Runner) Adjusted(at time.Time, l policy.Layer) ([]machine.Effect, error) {
+	if err := l.Validate(); err != nil {
+		return nil, fmt.Errorf("adjusting the policy: %w", err)
+	}
 	return r.Step(machine.Event{Kind: machine.Adjusted, At: at, Adjust: &l})
 }
 

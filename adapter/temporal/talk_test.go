@@ -101,6 +101,7 @@ func TestARunIsTalkedTo(t *testing.T) {
 	})
 	require.NotNil(t, status.Planning)
 	require.ErrorContains(t, h.Plan(ctx, machine.Plan{Do: machine.Fallback, Model: "large"}), `model "large": name one of [backup]`)
+	require.ErrorContains(t, h.Plan(ctx, machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{MaxAttempts: new(0)}}), "the plan's policy: ")
 	require.NoError(t, h.Plan(ctx, machine.Plan{Do: machine.Fallback, Model: "backup"}))
 	r, err := temporal.Get(ctx, c, "talk").Result(ctx)
 	require.NoError(t, err)

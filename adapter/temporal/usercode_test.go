@@ -73,6 +73,9 @@ func TestWhatUserCodeDoesWrongEndsTheRunWithItsError(t *testing.T) {
 		"no_such_model": {Worker{Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
 		})}, `the planner falls back to model "big": name one of the worker's Models`},
+		"senseless_plan": {Worker{Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+			return machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{MaxAttempts: new(0)}}, nil
+		})}, "the plan's policy: max_attempts: 0 is no number of attempts"},
 		"adjust":        {Worker{Adjust: func(session.State) (policy.Layer, bool) { return policy.Layer{MaxAttempts: new(0)}, true }}, "adjusting the policy: "},
 		"adjust_panics": {Worker{Adjust: func(session.State) (policy.Layer, bool) { panic("oh") }}, "adjusting the policy: panic: oh"},
 		"model_panics":  {Worker{Model: loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { panic("oh") })}, "panic: oh"},
