@@ -28,21 +28,51 @@ func (b *block[T]) claim(from, end int) bool {
 	return end-b.first <= len(b.cells) && b.claimed.CompareAndSwap(int64(from-b.first), int64(end-b.first))
 }
 
-// after returns a block in which l goes on, with so many more cells claimed. Blocks of which little belongs to l are copied into
-// it: a log that was branched again and again is still one of few blocks.
-func (l Log[T]) after(more int) *block[T] {
-	room := max(roomAfter(l.n), more)
-	before, first := l.block, l.n
+// append is the block in which a log of n values goes on with more of them.
+func (b *block[T]) append(n int, values []T) *block[T] {
+	if len(values) > 0 {
+		b = b.grow(n, len(values), minBlock)
+		copy(b.cells[n-b.first:], values)
+	}
+	return b
+}
+
+// next is append of a zero value, and where that lies. An empty log makes room for first values. It is called, so that [Log.Next] is small
+// enough not to be.
+//
+//go:noinline
+func (b *block[T]) next(n, first int) (longer *block[T], held *T) {
+	b = b.grow(n, 1, first)
+	return b, &b.cells[n-b.first]
+}
+
+// grow is the block in which a log of n values goes on, with cells for so many more claimed: they are the caller's alone until others have
+// the log. An empty log makes room for first values, if that is more.
+func (b *block[T]) grow(n, more, first int) *block[T] {
+	if b == nil {
+		b = newBlock[T](max(more, first))
+		b.claimed.Store(int64(more))
+	} else if !b.claim(n, n+more) {
+		b = b.after(n, more)
+	}
+	return b
+}
+
+// after returns a block in which a log of n values goes on, with so many more cells claimed. Blocks of which little belongs to the log are
+// copied into it: a log that was branched again and again is still one of few blocks.
+func (b *block[T]) after(n, more int) *block[T] {
+	room := max(roomAfter(n), more)
+	before, first := b, n
 	for before != nil && first-before.first < room/2 {
 		before, first = before.before, before.first
 	}
-	b := newBlock[T](l.n - first + room)
-	b.before, b.first = before, first
-	b.claimed.Store(int64(l.n - first + more))
-	if first < l.n {
-		l.block.copy(b.cells, first, l.n)
+	next := newBlock[T](n - first + room)
+	next.before, next.first = before, first
+	next.claimed.Store(int64(n - first + more))
+	if first < n {
+		b.copy(next.cells, first, n)
 	}
-	return b
+	return next
 }
 
 // newBlock returns a block with room for n values. A smallest one is allocated with its cells.
@@ -64,39 +94,4 @@ func newBlock[T any](n int) *block[T] {
 	}{}
 	whole.cells = whole.room[:]
 	return &whole.block
-}
-
-// at is the block of the value at index i. Since each block is a part of all before it, few steps lead there.
-func (b *block[T]) at(i int) *block[T] {
-	for i < b.first {
-		b = b.before
-	}
-	return b
-}
-
-// all yields the first n values; it reports false where yield did.
-func (b *block[T]) all(n int, yield func(int, T) bool) bool {
-	if b == nil {
-		return true
-	}
-	if !b.before.all(b.first, yield) {
-		return false
-	}
-	for i := range n - b.first {
-		if !yield(b.first+i, b.cells[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// copy copies the values from up to end, of which there is one at least.
-func (b *block[T]) copy(to []T, from, end int) {
-	for b = b.at(end - 1); ; b = b.before {
-		start := max(from, b.first)
-		copy(to[start-from:end-from], b.cells[start-b.first:end-b.first])
-		if end = start; end == from {
-			return
-		}
-	}
 }

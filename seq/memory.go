@@ -11,9 +11,12 @@ type Memory[T any] struct{ block *block[T] }
 func (l Log[T]) Memory() Memory[T] { return Memory[T]{l.block} }
 
 // Log returns the log of n values that has this memory. It panics for a length that none has.
-func (m Memory[T]) Log(n int) Log[T] {
-	if b := m.block; b == nil && n != 0 || b != nil && (n <= b.first || n-b.first > int(b.claimed.Load())) {
+func (m Memory[T]) Log(n int) Log[T] { return Log[T]{m.block.holding(n), n} }
+
+// holding is b, where it is the memory of a log of n values.
+func (b *block[T]) holding(n int) *block[T] {
+	if b == nil && n != 0 || b != nil && (n <= b.first || n-b.first > int(b.claimed.Load())) {
 		panic(fmt.Sprintf("seq: no log in this memory has length %d", n))
 	}
-	return Log[T]{block: m.block, n: n}
+	return b
 }

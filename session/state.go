@@ -102,11 +102,12 @@ func (s State) Slices() []Info {
 func (s State) Values(slice string) (held seq.Log[Entry], ok bool) {
 	switch slice {
 	case NameFeedback:
-		return encoded(s.feedback), true
+		return encoded(s.feedback.Slice(0, s.feedback.Len())), true
 	case NameAttempts:
-		return encoded(s.attempts), true
+		return encoded(s.attempts.Slice(0, s.attempts.Len())), true
 	case NameReducerErrors:
-		return encoded(s.ReducerErrors()), true
+		failed := s.ReducerErrors()
+		return encoded(failed.Slice(0, failed.Len())), true
 	}
 	if i, ok := s.find(slice); ok {
 		return s.slots[i].held, true
@@ -114,9 +115,9 @@ func (s State) Values(slice string) (held seq.Log[Entry], ok bool) {
 	return held, false
 }
 
-func encoded[T any](log seq.Log[T]) entries {
-	all := make([]Entry, 0, log.Len())
-	for _, v := range log.All() {
+func encoded[T any](values []T) entries {
+	all := make([]Entry, 0, len(values))
+	for _, v := range values {
 		raw, err := canon.Marshal(v)
 		if err != nil {
 			raw = []byte("null")

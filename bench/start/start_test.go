@@ -90,6 +90,7 @@ func TestTheEmbedLinksWhatItUses(t *testing.T) {
 		"text/template.(*Template).Execute", "text/template/parse.Parse", "goccy/go-yaml", own + "journal.(*Journal).Step",
 		own + "loop/machine.State.Snapshot", own + "journal.eventText", own + "fault.gather", own + "internal/httphint.Wait",
 		own + "fault.(*ProviderError).UserMessage", own + "feedback.Data.Map", own + "ratelimit.Parse",
+		own + "seq.Log[" + own + "session.Attempt].Backward", own + "seq.Log[" + own + "session.Entry].Backward",
 		"slices.pdqsortCmpFunc[go.shape.struct { Pointer", "slices.stableCmpFunc[go.shape.struct { " + own + "session",
 	} {
 		require.False(t, bytes.Contains(symbols, []byte(unused)), "the embed links %s", unused)
