@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func (o *Outcome) fail(err error) {
 		}
 		o.Issues = fault.SortIssues(again.Issues)
 	} else if failed, ok := errors.AsType[*FailedError](err); ok {
-		o.Failed = failed.Text
+		o.Failed = cmp.Or(failed.Text, wordless)
 	} else {
 		o.Err = err
 	}

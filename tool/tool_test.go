@@ -55,6 +55,7 @@ func TestInvoke(t *testing.T) {
 			want: tool.Outcome{Issues: []fault.Issue{{Rule: "refused", Expected: "other arguments", Source: fault.FromTool}}}},
 		"failed":                  {args: good, err: tool.Fail("no rooms"), want: tool.Outcome{Failed: "no rooms"}},
 		"failed_without_a_word":   {args: good, err: tool.Fail(""), want: tool.Outcome{Failed: "the tool failed"}},
+		"empty_failure_of_ours":   {args: good, err: &tool.FailedError{}, want: tool.Outcome{Failed: "the tool failed"}},
 		"an_error_of_its_own":     {args: good, err: wrong, want: tool.Outcome{Err: wrong}},
 		"arguments_are_not_json":  {args: `{`, want: tool.Outcome{Issues: []fault.Issue{{Rule: fault.RuleSyntax, Expected: "JSON that is complete", Source: fault.FromJSON}}}},
 		"context_errors_are_kept": {args: good, err: context.Canceled, want: tool.Outcome{Err: context.Canceled}},

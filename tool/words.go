@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/retake-go/retake/fault"
@@ -22,18 +23,16 @@ func AskAgain(issues ...fault.Issue) error {
 	return &fault.ToolValidationError{Issues: fault.SortIssues(own)}
 }
 
-// Fail is what a tool returns where it has failed for good: the model is told text, and nothing is charged. The error is a
-// [*FailedError].
-func Fail(text string) error {
-	if text == "" {
-		text = "the tool failed"
-	}
-	return &FailedError{Text: text}
-}
+// Fail is what a tool returns where it has failed for good: the model is told text, or "the tool failed" where that is empty, and
+// nothing is charged. The error is a [*FailedError].
+func Fail(text string) error { return &FailedError{Text: cmp.Or(text, wordless)} }
+
+// wordless is what the model is told of a tool that failed without a word.
+const wordless = "the tool failed"
 
 // FailedError says that a tool failed for good; see [Fail]. Safe for concurrent reading.
 type FailedError struct {
-	// Text is what the model is told.
+	// Text is what the model is told; empty is as [Fail] has it.
 	Text string
 }
 
