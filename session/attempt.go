@@ -36,7 +36,7 @@ type Attempt struct {
 	At time.Time `json:"at,omitzero"`
 }
 
-// Passed reports whether nothing was wrong.
+// Passed reports whether nothing was wrong with what was proposed. Of a tool that then failed for good, Reason says so.
 func (a Attempt) Passed() bool { return a.Class == "" }
 
 // Seal brings a into the form in which it is recorded; f is the feedback that the attempt gave cause to, nil for none. Where Issues are

@@ -135,7 +135,7 @@ func (a *Adapter) Start(ctx context.Context, s *session.Session) (context.Contex
 
 // End ends the run and lets its session go. It returns what [loop.Run] would: the error is a [loop.RetryExhaustedError]
 // where the run did not end well. A run without a final answer (a tool that returns directly, an interrupt) counts as
-// cancelled. A second call returns the same.
+// cancelled; one in which no model was asked has neither a result nor an error. A second call returns the same.
 func (r *Run) End() (loop.Result, error) { return r.of.End() }
 
 // ErrNoRun: the context is not one that [Adapter.Start] returned.
