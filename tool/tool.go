@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/flat"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -71,24 +72,26 @@ func New[A, R any](name, description string, fn func(ctx context.Context, args A
 	if err != nil {
 		panic(fmt.Sprintf("tool.New(%q): %v", name, err))
 	}
-	m := typedMaker[A, R]{typed, fn}
+	m := &typedMaker[A, R]{typed, fn, flat.Of[R]()}
 	return &Tool{name: name, description: description, schema: typed.Schema(), limits: schema.DefaultLimits(), maker: m}
 }
 
 type typedMaker[A, R any] struct {
 	typed *schema.Typed[A]
 	fn    func(context.Context, A) (R, error)
+	// result is how results are written, where their type is flat.
+	result *flat.Type
 }
 
 // typedCall is a call, and that it is ready: one allocation.
 type typedCall[A, R any] struct {
 	Ready
-	fn   func(context.Context, A) (R, error)
+	by   *typedMaker[A, R]
 	args A
 }
 
-func (m typedMaker[A, R]) read(text string) (*Ready, []byte, []fault.Issue) {
-	c := &typedCall[A, R]{fn: m.fn}
+func (m *typedMaker[A, R]) read(text string) (*Ready, []byte, []fault.Issue) {
+	c := &typedCall[A, R]{by: m}
 	form, issues := m.typed.Read(text, &c.args)
 	if len(issues) > 0 {
 		return nil, form, issues
@@ -97,25 +100,25 @@ func (m typedMaker[A, R]) read(text string) (*Ready, []byte, []fault.Issue) {
 	return &c.Ready, form, nil
 }
 
-func (m typedMaker[A, R]) decode(args []byte) (call, []fault.Issue) {
+func (m *typedMaker[A, R]) decode(args []byte) (call, []fault.Issue) {
 	a, issues := m.typed.Decode(args)
 	if len(issues) > 0 {
 		return nil, issues
 	}
-	return &typedCall[A, R]{fn: m.fn, args: a}, nil
+	return &typedCall[A, R]{by: m, args: a}, nil
 }
 
-func (m typedMaker[A, R]) within(l schema.Limits) (maker, error) {
+func (m *typedMaker[A, R]) within(l schema.Limits) (maker, error) {
 	bounded, err := m.typed.WithLimits(l)
-	return typedMaker[A, R]{bounded, m.fn}, err
+	return &typedMaker[A, R]{bounded, m.fn, m.result}, err
 }
 
 func (c *typedCall[A, R]) run(ctx context.Context) ([]byte, error) {
-	r, err := c.fn(ctx, c.args)
+	r, err := c.by.fn(ctx, c.args)
 	if err != nil {
 		return nil, err
 	}
-	result, err := canon.Marshal(r)
+	result, err := flat.Marshal(c.by.result, r)
 	if err != nil {
 		return nil, fmt.Errorf("the result has no JSON form: %w", err)
 	}
