@@ -44,7 +44,7 @@ func message(class fault.Class, detail string, issues []fault.Issue) string {
 
 // classWords is a class as people write it: "tool validation".
 func classWords(class fault.Class) string {
-	return cmp.Or(ruleWords[string(class)].words, strings.ReplaceAll(string(class), "_", " "))
+	return cmp.Or(wordOf(string(class)).words, strings.ReplaceAll(string(class), "_", " "))
 }
 
 // appendIssue is [fault.Issue.String] neutralised. An issue of the reply as a whole names no place.
@@ -64,24 +64,38 @@ func appendPlace(b []byte, i *fault.Issue) []byte {
 	return appendName(b, i.Place())
 }
 
-// ruleWords say a rule plainly where its name alone would not. Where they are enough, what is expected would only say it again.
-var ruleWords = map[string]struct {
-	words  string
-	enough bool
-}{
-	"required":             {"required", false},
-	fault.RuleSyntax:       {"cannot be read", false},
-	fault.RuleDuplicateKey: {"the same member twice", true},
-	fault.RuleInvalidUTF8:  {"not valid UTF-8", true},
-	fault.RuleTrailingData: {"something follows the one JSON value that was expected", true},
-	fault.RuleDepth:        {"nested too deeply", false},
-	fault.RuleSize:         {"too large", false},
-	fault.RuleUnknownTool:  {"no such tool", false},
-	fault.RuleNoOutput:     {"neither text nor a tool call", false},
-	fault.RuleTruncated:    {"cut off by the token limit", false},
-	fault.RuleRefusal:      {"declined", false},
-	fault.RuleRepaired:     {"not strict JSON", false},
-	fault.RuleReducer:      {"the state refused it", false},
+// ruleWord says a rule plainly where its name alone would not. Where the words are enough, what is expected would only say it again.
+type ruleWord struct {
+	rule, words string
+	enough      bool
+}
+
+var ruleWords = [...]ruleWord{
+	{"required", "required", false},
+	{fault.RuleSyntax, "cannot be read", false},
+	{fault.RuleDuplicateKey, "the same member twice", true},
+	{fault.RuleInvalidUTF8, "not valid UTF-8", true},
+	{fault.RuleTrailingData, "something follows the one JSON value that was expected", true},
+	{fault.RuleDepth, "nested too deeply", false},
+	{fault.RuleSize, "too large", false},
+	{fault.RuleUnknownTool, "no such tool", false},
+	{fault.RuleNoOutput, "neither text nor a tool call", false},
+	{fault.RuleTruncated, "cut off by the token limit", false},
+	{fault.RuleRefusal, "declined", false},
+	{fault.RuleRepaired, "not strict JSON", false},
+	{fault.RuleReducer, "the state refused it", false},
+}
+
+// noWord is said of a rule whose name says enough.
+var noWord ruleWord
+
+func wordOf(rule string) *ruleWord {
+	for n := range ruleWords {
+		if ruleWords[n].rule == rule {
+			return &ruleWords[n]
+		}
+	}
+	return &noWord
 }
 
 // appendFault says what is wrong at an issue's place: "expected integer, got string".
@@ -89,7 +103,7 @@ func appendFault(b []byte, i *fault.Issue) []byte {
 	if allowed, ok := strings.CutPrefix(i.Expected, noMember); ok && (allowed == "" || strings.HasPrefix(allowed, listed)) {
 		return appendMembers(b, allowed)
 	}
-	rule := ruleWords[i.Rule]
+	rule := wordOf(i.Rule)
 	words := rule.words
 	if words == "" && i.Expected == "" {
 		words = cmp.Or(strings.ReplaceAll(i.Rule, "_", " "), "not accepted")
