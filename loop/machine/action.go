@@ -44,8 +44,9 @@ func (s *step) takeActions(more int) {
 		s.Actions = s.room.copyActions(s.Actions, more)
 		return
 	}
-	own := s.newLists()
-	s.Actions, s.spentRoom = append(own.actions[:0], s.Actions...), own.spent[:0]
+	var own []Action
+	own, s.spentRoom = s.newLists()
+	s.Actions = append(own, s.Actions...)
 }
 
 // peek is the action of that name as it stands, or as it would be opened.

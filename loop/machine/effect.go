@@ -134,6 +134,8 @@ type Exhaustion struct {
 type Outcome struct {
 	// OK is set for an answer, for accepted calls where calls are the answer, and for a single action that succeeded.
 	OK bool `json:"ok"`
+	// Degraded is set where the answer is the last reply's plain text after exhaustion.
+	Degraded bool `json:"degraded,omitempty"`
 	// Text is the answer's text, Value its checked JSON where a structured answer was wanted.
 	Text  string          `json:"text,omitempty"`
 	Value json.RawMessage `json:"value,omitempty"`
@@ -143,9 +145,7 @@ type Outcome struct {
 	Reason policy.Reason `json:"reason"`
 	// Exhaustion is set where an action was exhausted.
 	Exhaustion *Exhaustion `json:"exhaustion,omitempty"`
-	// Degraded is set where the answer is the last reply's plain text after exhaustion.
-	Degraded bool     `json:"degraded,omitempty"`
-	Warnings []string `json:"warnings,omitempty"`
+	Warnings   []string    `json:"warnings,omitempty"`
 	// Usage and Waited are summed over all attempts of the run, failed ones too.
 	Usage  message.Usage `json:"usage,omitzero"`
 	Waited time.Duration `json:"waited_ns,omitempty"`

@@ -54,9 +54,9 @@ type run1 struct {
 	runs    [1]ToolRun
 }
 
-// goodCall is what a good call leaves that is alone in its reply: the state's lists and its batch, and the effect that runs it.
+// goodCall is what a good call leaves that is alone in its reply: the state's action and its batch, and the effect that runs it.
 type goodCall struct {
-	lists
+	actions [1]Action
 	batchRoom
 	run1
 }
@@ -68,12 +68,13 @@ func (s *step) expect(r *Reply) {
 	}
 }
 
-// newLists returns room for the state's lists.
-func (s *step) newLists() *lists {
+// newLists returns room for the state's lists; that of what tools spent is nil where no failure is expected.
+func (s *step) newLists() ([]Action, []ToolSpent) {
 	if s.goodCall != nil {
-		return &s.goodCall.lists
+		return s.goodCall.actions[:0], nil
 	}
-	return new(lists)
+	own := new(lists)
+	return own.actions[:0], own.spent[:0]
 }
 
 // newBatch returns room for a batch.
