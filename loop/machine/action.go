@@ -125,11 +125,9 @@ func (s *step) fail(name string, f *fault.Failure, sig mark, detail string) *Dec
 		Key: s.key(name, a.Number, fault.Correction),
 	}, f)
 	d := s.newDecision()
-	*d = Decision{
-		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts},
-		Plane:    fault.Correction, Class: f.Class, Retry: verdict.Retry, Delay: verdict.Delay, Reason: verdict.Reason,
-		Detail: verdict.Detail,
-	}
+	d.Action, d.Attempt, d.MaxAttempts = name, a.Attempt, p.MaxAttempts
+	d.Plane, d.Class = fault.Correction, f.Class
+	d.Retry, d.Delay, d.Reason, d.Detail = verdict.Retry, verdict.Delay, verdict.Reason, verdict.Detail
 	if p.EmitFeedback && p.Retries(f.Class) {
 		s.feed(a, d, f, detail)
 	} else {
@@ -215,8 +213,11 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 		feedback.ShareTo(fb, in)
 		d.Feedback = fb
 	}
-	a.Action, a.Attempt, a.MaxAttempts, a.Plane, a.Class, a.Issues = d.Action, d.Attempt, d.MaxAttempts, d.Plane, d.Class, issues
-	a.Retry, a.Delay, a.Reason, a.Usage, a.At = d.Retry, d.Delay, d.Reason, s.Owed, s.At
+	a.Action, a.Attempt, a.MaxAttempts = d.Action, d.Attempt, d.MaxAttempts
+	a.Plane, a.Class, a.Issues = d.Plane, d.Class, issues
+	a.Retry, a.Delay, a.Reason = d.Retry, d.Delay, d.Reason
+	a.Usage = s.Owed
+	a.At = s.At
 	session.Seal(a, fb)
 	s.Session, s.Owed = next, message.Usage{}
 	if d.Retry {
@@ -230,10 +231,8 @@ func (s *step) pass(name string, more int, why policy.Reason) {
 	a := s.peek(name)
 	s.Opened = max(s.Opened, a.Number)
 	d := s.newDecision()
-	*d = Decision{
-		Position: Position{Action: name, Attempt: a.Attempt + more, MaxAttempts: s.policyOf(name).MaxAttempts},
-		Plane:    fault.Correction, Reason: why,
-	}
+	d.Action, d.Attempt, d.MaxAttempts = name, a.Attempt+more, s.policyOf(name).MaxAttempts
+	d.Plane, d.Reason = fault.Correction, why
 	s.decided(d, nil)
 	s.shut(name)
 }

@@ -86,11 +86,14 @@ func (s *step) newBatch() *batchRoom {
 	return s.room.batch()
 }
 
-// newDecision returns room for a decision.
+// newDecision returns room for a decision, which is zero.
 func (s *step) newDecision() *Decision {
 	switch r := s.decisionRoom; {
 	case r != nil:
 		s.decisionRoom = nil
+		if s.room != nil {
+			*r = Decision{}
+		}
 		return r
 	case s.fx != nil:
 		return new(Decision)

@@ -43,7 +43,7 @@ func (s *step) ask() error {
 func (s *step) modelCall() *ModelCall {
 	var few [2]Position
 	call := s.newModelCall(s.appendPositions(few[:0]))
-	*call = ModelCall{Turn: s.Turn, Model: s.Model, At: call.At, Transport: s.Transport, Messages: s.Transcript.Len()}
+	call.Turn, call.Model, call.Transport, call.System, call.Messages = s.Turn, s.Model, s.Transport, "", s.Transcript.Len()
 	return call
 }
 
