@@ -71,19 +71,26 @@ func beginning(s []byte) (b uint64) {
 }
 
 // IsUTF8 is [utf8.ValidString], quicker for what records are full of: short words of ASCII.
-func IsUTF8[S ~string](s S) bool {
-	last := len(s) - 8
-	if last < 0 {
-		all := byte(0)
-		for n := range len(s) {
-			all |= s[n]
+func IsUTF8[S ~string](s S) bool { return isASCII(string(s)) || utf8.ValidString(string(s)) }
+
+// isASCII looks at eight bytes at a time, the last of them mostly twice.
+func isASCII(s string) bool {
+	switch last := len(s) - 8; {
+	case last >= 0:
+		all := eight(s[last:])
+		for n := 0; n < last; n += 8 {
+			all |= eight(s[n:])
 		}
-		return all < utf8.RuneSelf || utf8.ValidString(string(s))
+		return all&eachHigh == 0
+	case last >= -4:
+		return (four(s)|four(s[len(s)-4:]))&eachHigh == 0
+	case s != "":
+		return s[0]|s[len(s)/2]|s[len(s)-1] < utf8.RuneSelf
 	}
-	for n := 0; n < last; n += 8 {
-		if eight(string(s[n:]))&eachHigh != 0 {
-			return utf8.ValidString(string(s))
-		}
-	}
-	return eight(string(s[last:]))&eachHigh == 0 || utf8.ValidString(string(s))
+	return true
+}
+
+func four(s string) uint64 {
+	_ = s[3]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 }

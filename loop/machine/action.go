@@ -49,14 +49,6 @@ func (s *step) takeActions(more int) {
 	s.Actions = append(own, s.Actions...)
 }
 
-// peek is the action of that name as it stands, or as it would be opened.
-func (s *step) peek(name string) Action {
-	if a := s.find(name); a != nil {
-		return *a
-	}
-	return Action{Name: name, Number: s.Opened + 1}
-}
-
 // shut closes an action: its next call opens a new one.
 func (s *step) shut(name string) {
 	s.shutAll(func(a *Action) bool { return a.Name == name })
@@ -228,10 +220,13 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 
 // pass records a good attempt of an action and closes it. more is 1 where the attempt was not counted yet, else 0.
 func (s *step) pass(name string, more int, why policy.Reason) {
-	a := s.peek(name)
-	s.Opened = max(s.Opened, a.Number)
 	d := s.newDecision()
-	d.Action, d.Attempt, d.MaxAttempts = name, a.Attempt+more, s.policyOf(name).MaxAttempts
+	d.Action, d.Attempt, d.MaxAttempts = name, more, s.policyOf(name).MaxAttempts
+	if a := s.find(name); a != nil {
+		d.Attempt += a.Attempt
+	} else {
+		s.Opened++
+	}
 	d.Plane, d.Reason = fault.Correction, why
 	s.decided(d, nil)
 	s.shut(name)

@@ -19,7 +19,7 @@ func (s *step) replied() error {
 		return s.onward(nextCall)
 	}
 	s.Transport, s.TransportWaited = 0, 0
-	s.echo(r.Message)
+	s.echo(&r.Message)
 	if w := wholeFault(r, s.Config.CallsOnly); w != nil {
 		return s.replyFailed(w.failure())
 	}
@@ -59,7 +59,7 @@ func cutOff(f message.FinishReason) bool {
 func brokeOff(f message.FinishReason) bool { return f == message.Error || f == message.Aborted }
 
 // echo appends what the model said, as it said it. A reply without a word leaves no message: providers refuse empty ones.
-func (s *step) echo(m message.Reply) {
+func (s *step) echo(m *message.Reply) {
 	text := m.Text
 	if text == "" {
 		text = m.Refusal

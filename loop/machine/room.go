@@ -1,5 +1,7 @@
 package machine
 
+import "slices"
+
 // The effects of a step and what they point to live and die together: each kind of step has them in one piece of memory, unless it is made
 // in a [Room].
 
@@ -145,7 +147,12 @@ func (s *step) newModelCall(at []Position) *ModelCall {
 		return &s.room.call
 	}
 	call := s.newCall()
-	call.At = append(call.one[:0], at...)
+	if len(at) > 1 {
+		call.At = slices.Clone(at)
+	} else {
+		call.one[0] = at[0]
+		call.At = call.one[:]
+	}
 	return &call.ModelCall
 }
 

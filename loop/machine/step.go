@@ -170,9 +170,10 @@ func (s *step) misfit(why string) error { return &EventError{s.Phase, s.ev.Kind,
 
 // do adds an effect of that kind, whose payload is to be set.
 func (s *step) do(k EffectKind) *Effect {
-	s.fx = append(s.fx, Effect{})
-	e := &s.fx[len(s.fx)-1]
-	e.Kind = k
+	n := len(s.fx)
+	s.fx = slices.Grow(s.fx, 1)[:n+1]
+	e := &s.fx[n]
+	*e = Effect{Kind: k}
 	return e
 }
 
