@@ -123,6 +123,9 @@ func (a *Action) key(plane fault.Plane) backoff.Key {
 // try that succeeds at once allocates nothing; the decisions are the same. With a journal ([WithJournal]) there is always a session.
 // An action that cannot be, and a context that has ended, are errors before the first try; without a session only [Action.Machine]
 // looks at the one, and the other is seen when a try fails.
+//
+// Of the options [WithClock] and [WithObserver] play a part, and with a session [WithJournal] and [WithAdjust]. Without one observers
+// are told of tries that failed, of retries and of exhaustion, and not of what went well or was cancelled.
 func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts ...Option) (T, error) {
 	var none T
 	if a == nil {
