@@ -103,9 +103,13 @@ func (p places) of(f validator.FieldError) []place {
 	case 1:
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(at place) bool {
-		return !reflect.DeepEqual(at.value, f.Value()) || !at.fails(f)
-	})
+	var meant []place
+	for _, at := range all {
+		if reflect.DeepEqual(at.value, f.Value()) && at.fails(f) {
+			meant = append(meant, at)
+		}
+	}
+	return meant
 }
 
 // fails asks the validator about the struct around a place alone.

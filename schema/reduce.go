@@ -115,10 +115,12 @@ func branchesNear(all [][]fault.Issue, here string) []branch {
 }
 
 func newBranch(at int, all []fault.Issue, here string) branch {
-	right := slices.DeleteFunc(slices.Clone(all), func(i fault.Issue) bool {
-		depth := strings.Count(i.Pointer[len(here):], "/")
-		return depth > 1 || depth == 1 && tellsOthers(i)
-	})
+	var right []fault.Issue
+	for _, i := range all {
+		if depth := strings.Count(i.Pointer[len(here):], "/"); depth == 0 || depth == 1 && !tellsOthers(i) {
+			right = append(right, i)
+		}
+	}
 	return branch{at, all, right}
 }
 
@@ -134,7 +136,12 @@ func wrongTag(near []branch, here, rule string) (fault.Issue, bool) {
 
 // isTagged reports whether a value has the tag of the branch, which no other has.
 func isTagged(of branch, near []branch, here string) bool {
-	others := slices.DeleteFunc(slices.Clone(near), func(b branch) bool { return b.at == of.at })
+	var others []branch
+	for _, b := range near {
+		if b.at != of.at {
+			others = append(others, b)
+		}
+	}
 	for _, i := range others[0].right {
 		wants, all := tagsAt(others, i.Pointer)
 		if all && i.Pointer != here && len(wants) > 0 && !slices.ContainsFunc(of.right, func(o fault.Issue) bool { return o.Pointer == i.Pointer }) {

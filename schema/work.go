@@ -117,12 +117,13 @@ func (w *work) same(s *jsonschema.Schema, v any) int {
 
 func (w *work) members(s *jsonschema.Schema, v map[string]any) int {
 	n := 0
+	patterns := inOrder(s.PatternProperties)
 	rest, _ := s.AdditionalProperties.(*jsonschema.Schema)
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		value := v[name]
 		sub, named := s.Properties[name]
 		n += w.of(sub, value) + w.of(s.DependentSchemas[name], v)
-		for _, pattern := range slices.SortedFunc(maps.Keys(s.PatternProperties), byText) {
+		for _, pattern := range patterns {
 			if pattern.MatchString(name) {
 				n, named = n+w.of(s.PatternProperties[pattern], value), true
 			}
@@ -147,7 +148,20 @@ func (w *work) members(s *jsonschema.Schema, v map[string]any) int {
 	return n
 }
 
-func byText(a, b jsonschema.Regexp) int { return strings.Compare(a.String(), b.String()) }
+// inOrder are patterns by their texts, of which no two are the same.
+func inOrder(patterns map[jsonschema.Regexp]*jsonschema.Schema) []jsonschema.Regexp {
+	texts, byText := make([]string, 0, len(patterns)), make(map[string]jsonschema.Regexp, len(patterns))
+	for pattern := range patterns {
+		text := pattern.String()
+		texts, byText[text] = append(texts, text), pattern
+	}
+	slices.Sort(texts)
+	ordered := make([]jsonschema.Regexp, 0, len(texts))
+	for _, text := range texts {
+		ordered = append(ordered, byText[text])
+	}
+	return ordered
+}
 
 func (w *work) items(s *jsonschema.Schema, v []any) int {
 	first, each := s.PrefixItems, s.Items2020

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -27,11 +26,14 @@ func (in *reader) unwrap(c *Checked, t *Tool, found *extract.Call) {
 	if inner == nil {
 		return
 	}
-	repairs := append(slices.Clone(found.Repairs), extract.Repair{Kind: extract.WrappedArguments, Offset: found.Offset})
-	slices.SortStableFunc(repairs, func(a, b extract.Repair) int {
-		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Kind, b.Kind))
-	})
-	c.Repairs = kept(lenient, repairs)
+	own := extract.Repair{Kind: extract.WrappedArguments, Offset: found.Offset}
+	at := 0 // among the others, which are by offset and kind
+	for _, r := range found.Repairs {
+		if r.Offset < own.Offset || r.Offset == own.Offset && r.Kind <= own.Kind {
+			at++
+		}
+	}
+	c.Repairs = kept(lenient, slices.Insert(slices.Clone(found.Repairs), at, own))
 	in.check(c, t, string(inner))
 }
 

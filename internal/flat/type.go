@@ -96,13 +96,12 @@ func objectOf(goType reflect.Type) *Type {
 		if !ok {
 			return nil
 		}
+		at, twice := slices.BinarySearchFunc(t.fields, f.name(), func(f field, name string) int { return strings.Compare(f.name(), name) })
+		if twice {
+			return nil
+		}
 		f.at = n
-		t.fields = append(t.fields, f)
-	}
-	slices.SortFunc(t.fields, func(a, b field) int { return strings.Compare(a.name(), b.name()) })
-	twice := func(a, b field) bool { return a.head == b.head }
-	if len(slices.CompactFunc(slices.Clone(t.fields), twice)) < len(t.fields) {
-		return nil
+		t.fields = slices.Insert(t.fields, at, f)
 	}
 	return t
 }
