@@ -54,7 +54,8 @@ func (s State) apply(op reducer.Op, values []Entry) (State, error) {
 	if err != nil || !op.Changes() {
 		return s, err
 	}
-	return s.holding(at, held), nil
+	s.slots = holding(s.slots, at, held)
+	return s, nil
 }
 
 // changed is what a slice holds after a change of this kind.
@@ -68,9 +69,9 @@ func (s *slot) changed(kind reducer.OpKind, values []Entry) (entries, error) {
 	return seq.Of(values...), nil
 }
 
-// holding is s where the slice at a place holds something else.
-func (s State) holding(at int, held entries) State {
-	s.slots = append(make([]slot, 0, len(s.slots)), s.slots...)
-	s.slots[at].held = held
-	return s
+// holding are slots of which the one at a place holds something else.
+func holding(slots []slot, at int, held entries) []slot {
+	slots = append(make([]slot, 0, len(slots)), slots...)
+	slots[at].held = held
+	return slots
 }

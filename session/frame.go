@@ -24,6 +24,13 @@ func (f *frame) fits(s *State) bool {
 	return f.base == s.base && f.feedback == s.feedback.Memory() && f.attempts == s.attempts.Memory() && sameSlots(f.slots, s.slots)
 }
 
+// with is the frame of the same records with other slots.
+func (f *frame) with(slots []slot) *frame {
+	next := &frame{base: f.base, slots: slots, feedback: f.feedback, attempts: f.attempts}
+	next.records.Store(f.records.Load())
+	return next
+}
+
 func (f *frame) id() string {
 	if f.base == nil {
 		return ""

@@ -14,8 +14,8 @@ type Reducer struct {
 	name  string
 	event string
 	slice declaration
-	// run is what fn wants of an event in a state; told is set where somebody wants the operation.
-	run func(s State, e Event, told bool) (wish, error)
+	// run is what fn wants of an event where a state has these slots; told is set where somebody wants the operation.
+	run func(slots []slot, e Event, told bool) (wish, error)
 }
 
 // wish is what a reducer wants done: nothing where there is no kind.
@@ -36,8 +36,8 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 		return bound
 	}
 	written := flat.Of[E]()
-	bound.run = func(s State, e Event, told bool) (wish, error) {
-		at, ok := s.find(slice.name)
+	bound.run = func(slots []slot, e Event, told bool) (wish, error) {
+		at, ok := find(slots, slice.name)
 		if !ok {
 			_, err := e.payload()
 			return wish{}, cmp.Or[error](err, &SliceError{Slice: slice.name, Cause: ErrUnknownSlice})
@@ -46,11 +46,11 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 		if err != nil {
 			return wish{}, err
 		}
-		change, err := fn(reducer.NewView[T]((*typed[T])(&s.slots[at])), event)
+		change, err := fn(reducer.NewView[T]((*typed[T])(&slots[at])), event)
 		if err != nil {
 			return wish{}, err
 		}
-		want, err := slice.wanted(&s.slots[at], &change, told)
+		want, err := slice.wanted(&slots[at], &change, told)
 		want.at = at
 		return want, err
 	}
@@ -72,36 +72,36 @@ func hear[E any](e Event, written *flat.Type) (event E, err error) {
 	return event, nil
 }
 
-// reduce runs the reducers of an event, each on what those before it made of the state. After a failure there are neither
-// operations nor a new state. Where told is set, all operations are returned.
-func reduce(s State, bound []Reducer, event Event, told bool) (State, []reducer.Op, *fault.ReducerError) {
+// reduce runs the reducers of an event, each on what those before it made of the slots. After a failure there are neither
+// operations nor new slots. Where told is set, all operations are returned.
+func reduce(slots []slot, bound []Reducer, event Event, told bool) ([]slot, []reducer.Op, *fault.ReducerError) {
 	var ops []reducer.Op
-	next := s
+	next := slots
 	for n := range bound {
 		want, failure := bound[n].call(next, event, told)
 		switch {
 		case failure != nil:
-			return s, nil, failure
+			return slots, nil, failure
 		case want.op.Kind == "":
 			continue
 		case told:
 			ops = append(ops, want.op)
 		}
-		next = next.holding(want.at, want.held)
+		next = holding(next, want.at, want.held)
 	}
 	return next, ops, nil
 }
 
 // call runs the reducer, and turns whatever goes wrong into a failure: also a panic, be it in the reducer or in how its values
 // are written and read back.
-func (r *Reducer) call(s State, e Event, told bool) (want wish, failure *fault.ReducerError) {
+func (r *Reducer) call(slots []slot, e Event, told bool) (want wish, failure *fault.ReducerError) {
 	defer func() {
 		if p := recover(); p != nil {
 			failure = refusal(r, e, nil)
 			failure.Message, failure.Panicked = bounded(fmt.Sprintf("panic: %v", p)), true
 		}
 	}()
-	want, err := r.run(s, e, told)
+	want, err := r.run(slots, e, told)
 	if err != nil {
 		failure = refusal(r, e, err)
 	}

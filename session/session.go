@@ -121,7 +121,7 @@ func (s *Session) Reduce(event Event) ([]reducer.Op, *fault.ReducerError) {
 
 // ReduceIn is Reduce on a given state: the one a driver is stepping. Operations that would change nothing are left out.
 func (s *Session) ReduceIn(state State, event Event) ([]reducer.Op, *fault.ReducerError) {
-	_, ops, failure := reduce(state, s.reducers[event.Name], event, true)
+	_, ops, failure := reduce(state.slots, s.reducers[event.Name], event, true)
 	return ops, failure
 }
 
@@ -149,14 +149,15 @@ func (s *Session) dispatch(event Event) (*fault.ReducerError, error) {
 	if s.held {
 		return nil, ErrBusy
 	}
-	before := s.now().state()
-	next, _, failure := reduce(before, s.reducers[event.Name], event, false)
-	if failure != nil {
-		next = next.AddReducerError(*failure)
-	} else if sameSlots(next.slots, before.slots) {
-		return nil, nil
+	f := s.now()
+	slots, _, failure := reduce(f.slots, s.reducers[event.Name], event, false)
+	switch {
+	case failure != nil:
+		next := f.state().AddReducerError(*failure)
+		s.set(&next)
+	case !sameSlots(slots, f.slots):
+		s.frame.Store(f.with(slots))
 	}
-	s.set(&next)
 	return failure, nil
 }
 
