@@ -4,14 +4,19 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"sync"
 
 	"github.com/retake-go/retake/internal/canon"
 )
 
+// rooms are what values are written in, before it is known how long they are. (On the stack they would not stay: append is recursive.)
+var rooms = sync.Pool{New: func() any { return new([256]byte) }}
+
 // Marshal is [canon.Marshal]; t is the type of v.
 func Marshal[T any](t *Type, v T) ([]byte, error) {
 	if t != nil {
-		var room [256]byte // until it is known how long the text is
+		room := rooms.Get().(*[256]byte)
+		defer rooms.Put(room)
 		if raw, ok := t.append(room[:0], reflect.ValueOf(&v).Elem()); ok {
 			return append(make([]byte, 0, len(raw)), raw...), nil
 		}
