@@ -35,8 +35,8 @@ type trying struct {
 	outcome machine.Try
 }
 
-// idle are some that nobody has: zero but for a room in which there is nothing. They wait in a channel for the reason that [rooms] do.
-var idle = make(chan *trying, cap(rooms))
+// idle are those of actions that are over.
+var idle spares
 
 // begin takes the session for the action, until it is left.
 func (t *tries) begin() error {
@@ -83,11 +83,7 @@ func (t *tries) resume() (bool, error) {
 
 // takeDriver takes a driver, which has nothing of the action yet.
 func (t *tries) takeDriver() {
-	select {
-	case t.at = <-idle:
-	default:
-		t.at = new(trying)
-	}
+	t.at = idle.take()
 	t.at.options, t.at.s, t.at.ctx, t.at.unseen, t.at.stays = t.options, t.s, t.ctx, true, t.lent
 }
 
@@ -97,10 +93,7 @@ func (t *tries) freeDriver() {
 		room := t.at.own.room
 		*t.at = trying{}
 		t.at.own.room = room
-		select {
-		case idle <- t.at:
-		default: // there are enough
-		}
+		idle.give(t.at)
 	}
 	t.at = nil
 }

@@ -167,6 +167,11 @@ func (s *Session) dispatch(event Event) (*fault.ReducerError, error) {
 // Only values added since the last time are looked at.
 func (s *Session) Replace(state State) error {
 	s.changing.Lock()
+	if f := s.frame.Load(); s.held && f != nil && f.fits(&state) {
+		f.records.Store(state.records())
+		s.changing.Unlock()
+		return nil
+	}
 	defer s.changing.Unlock()
 	return s.replace(&state)
 }
