@@ -68,9 +68,9 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 // Session is the id of the session.
 func (j *Journal) Session() string { return j.session }
 
-// Past is what the journal holds, folded, up to the last step. It is the journal's own: read it before the next step. Of a
-// redacted journal it is an error of [ErrRedacted], unless the settings give the transcripts; of one that could not be written, or is
-// closed, one of [ErrUnwritable], for it is behind its run.
+// Past is what the journal holds, folded, up to the last step. It is the journal's own: read it before the next step. Of one that
+// held redacted runs when it was opened it is an error of [ErrRedacted], unless the settings give the transcripts; of one that could not
+// be written, or is closed, one of [ErrUnwritable], for it is behind its run.
 func (j *Journal) Past() (*Fold, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
