@@ -57,7 +57,8 @@ func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []mach
 	return newRunner(s, cfg, m, o, record)
 }
 
-// RunnerAt returns a runner that goes on from a state, for engines that keep states themselves. The session is new, or the one that the state came from; it takes over what the state holds.
+// RunnerAt returns a runner that goes on from a state, for engines that keep states themselves. The session is new, or the one that the
+// state came from; it takes over what the state holds.
 func RunnerAt(s *session.Session, cfg Config, st machine.State, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
 	r := &Runner{cfg: &cfg, s: s, st: st, record: record}
 	if err := r.acquire(); err != nil {

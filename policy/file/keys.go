@@ -19,7 +19,7 @@ type draft struct {
 const presetKey = "preset"
 
 var layerKeys = []key[draft]{
-	{presetKey, func(r *reader, path string, n node, l *draft) { l.preset, _ = r.word(path, n, policy.Presets()) }},
+	{presetKey, func(r *reader, path string, n node, l *draft) { l.preset = r.word(path, n, policy.Presets()) }},
 	{"max_attempts", func(r *reader, path string, n node, l *draft) { l.MaxAttempts = some(r.bound(path, n, 1)) }},
 	{"backoff", func(r *reader, path string, n node, l *draft) { l.Backoff = some(r.strategy(path, n)) }},
 	{"retryable_errors", func(r *reader, path string, n node, l *draft) {
@@ -92,8 +92,7 @@ func known[S ~string](r *reader, path string, n node, all ...S) S {
 	for i, w := range all {
 		words[i] = string(w)
 	}
-	w, _ := r.word(path, n, words)
-	return S(w)
+	return S(r.word(path, n, words))
 }
 
 // wordsOf reads any text as a word; what it may be is checked later.

@@ -102,18 +102,18 @@ func isDecimal(s string) bool {
 	return err == nil
 }
 
-// decimal reads an exact decimal, written as a number or as text, such as the example.
-func (r *reader) decimal(path string, n node, example string) (backoff.Decimal, bool) {
+// decimal reads an exact decimal, written as a number or as text, such as the example; 0 where it could not be.
+func (r *reader) decimal(path string, n node, example string) backoff.Decimal {
 	if n.kind != text && n.kind != number {
 		r.expected(path, n, "a decimal number such as "+example)
-		return 0, false
+		return 0
 	}
 	d, err := backoff.ParseDecimal(n.text)
 	if err != nil {
 		r.fault(n.at, path, shorten(n.text)+" is no decimal number that can be read exactly",
 			"write it without a sign and with at most 9 decimals, such as "+example)
 	}
-	return d, err == nil
+	return d
 }
 
 // boolean reads true or false.
@@ -124,17 +124,17 @@ func (r *reader) boolean(path string, n node) (value, ok bool) {
 	return n.text == "true", n.kind == boolean
 }
 
-// word reads one of the known words.
-func (r *reader) word(path string, n node, known []string) (string, bool) {
+// word reads one of the known words; "" where it could not be.
+func (r *reader) word(path string, n node, known []string) string {
 	if n.kind != text {
 		r.expected(path, n, "one of "+strings.Join(known, ", "))
-		return "", false
+		return ""
 	}
 	if !slices.Contains(known, n.text) {
 		r.fault(n.at, path, shorten(n.text)+" is not known", suggest(n.text, known))
-		return "", false
+		return ""
 	}
-	return n.text, true
+	return n.text
 }
 
 // list reads every item of a list; path names the list.

@@ -27,7 +27,7 @@ var strategyKeys = []key[backoff.BackoffStrategy]{
 	{"base", func(r *reader, path string, n node, s *backoff.BackoffStrategy) { s.Base, _ = r.duration(path, n) }},
 	{"step", func(r *reader, path string, n node, s *backoff.BackoffStrategy) { s.Step, _ = r.duration(path, n) }},
 	{"factor", func(r *reader, path string, n node, s *backoff.BackoffStrategy) {
-		s.Factor, _ = r.decimal(path, n, "1.5")
+		s.Factor = r.decimal(path, n, "1.5")
 	}},
 	{"delays", func(r *reader, path string, n node, s *backoff.BackoffStrategy) {
 		s.Delays, _ = list(r, path, n, r.duration)
@@ -45,7 +45,7 @@ var jitterKeys = []key[backoff.Jitter]{
 	{"kind", func(r *reader, path string, n node, j *backoff.Jitter) {
 		j.Kind = known(r, path, n, backoff.Proportional, backoff.Full, backoff.Equal)
 	}},
-	{"fraction", func(r *reader, path string, n node, j *backoff.Jitter) { j.Fraction, _ = r.decimal(path, n, "0.2") }},
+	{"fraction", func(r *reader, path string, n node, j *backoff.Jitter) { j.Fraction = r.decimal(path, n, "0.2") }},
 	{"after_cap", func(r *reader, path string, n node, j *backoff.Jitter) { j.AfterCap, _ = r.boolean(path, n) }},
 }
 
