@@ -272,6 +272,18 @@ func FuzzClassify(f *testing.F) {
 	})
 }
 
+func TestErrorDocumentsAreOneObject(t *testing.T) {
+	t.Parallel()
+	for doc, want := range map[string]string{
+		"null": "got null", "[]": "got array", `{} {}`: "something follows", `{} }`: "something follows", `{} x`: "something follows", "": "cut off or empty",
+	} {
+		_, err := fault.ReadResponse([]byte(doc))
+		assert.ErrorContains(t, err, want, doc)
+	}
+	_, err := fault.ReadResponse([]byte(" {} \n"))
+	assert.NoError(t, err)
+}
+
 func FuzzReadResponse(f *testing.F) {
 	f.Add([]byte(`{"provider":"openai","status":"429","code":1,"headers":{"a":["b",1]},"body":{"error":1}}`))
 	f.Add([]byte(`{"body":"text"}`))

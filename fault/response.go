@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -119,11 +120,14 @@ func ReadResponse(doc []byte) (Response, error) {
 		return Response{}, fmt.Errorf("error document: %d bytes, at most %d are read", len(doc), maxResponse)
 	}
 	d := json.NewDecoder(bytes.NewReader(doc))
-	var w wireResponse
+	var w *wireResponse
 	if err := d.Decode(&w); err != nil {
 		return Response{}, documentError(err)
 	}
-	if d.More() {
+	if w == nil {
+		return Response{}, documentError(&json.UnmarshalTypeError{Value: "null"})
+	}
+	if _, err := d.Token(); err != io.EOF {
 		return Response{}, errors.New("error document: something follows the object; expected one object")
 	}
 	r := Response{Provider: w.Provider, Model: w.Model, Type: w.Type, Message: w.Message, Body: textOrJSON(w.Body)}
