@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// Check reports everything that is wrong with doc, in canonical order and at most 1000 issues; nil means it is good.
+// Check reports everything that is wrong with doc, in canonical order; nil means it is good. Of more than 1000 issues it reports 1000.
 // Text that is not strict JSON gets the one issue that says so. The schema of a Go type checks all that [Typed.Decode] does.
 // Safe for concurrent use.
 func (s *Schema) Check(doc []byte) []fault.Issue {
@@ -59,12 +59,12 @@ func (s *Schema) checkSlowly(doc []byte) []fault.Issue {
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}
-	return s.checkValue(v, len(doc))
+	return s.checkValue(v, doc)
 }
 
-// checkValue has the library check a document of so many bytes.
-func (s *Schema) checkValue(v any, size int) []fault.Issue {
-	if s.forks && exceeds(workFor(size), s.compiled, v) {
+// checkValue has the library check a document, unless that would take it too long.
+func (s *Schema) checkValue(v any, doc []byte) []fault.Issue {
+	if s.forks && s.takesTooLong(v, doc) {
 		return []fault.Issue{{Rule: fault.RuleDepth, Expected: tooManyWays, Got: kindOf(v), Source: fault.FromSchema}}
 	}
 	err := s.compiled.Validate(v)

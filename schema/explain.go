@@ -19,7 +19,7 @@ func (t *goType) explain(doc []byte, lim Limits, v any) []fault.Issue {
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}
-	found := t.schema.checkValue(tree, len(doc))
+	found := t.schema.checkValue(tree, doc)
 	if err := decodeLoosely(doc, v); err != nil {
 		if len(found) == 0 {
 			found = []fault.Issue{t.schema.decodeIssue(tree, err)}

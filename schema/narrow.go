@@ -20,7 +20,8 @@ type findings struct {
 	issues []fault.Issue
 	read   int // bytes that were read again, at the most so many times those of the document
 	most   int
-	lost   bool // the library must judge the whole: it accepts what a node refused, or there are too many issues
+	looks  int  // how many more the library may take at what is refused
+	lost   bool // the library must judge the whole: it accepts what a node refused, or a fault lies too deep
 	text   string
 	depth  int
 	path   [maxPath]leg // to where the walk is: little is noted of it, for most documents have no fault
@@ -46,19 +47,23 @@ func (l leg) token(text string) string {
 // finds everything that is wrong. It is false where the library must judge.
 func (s *Schema) find(n *node, text string, lim Limits, to reflect.Value, form *canon.Form) (issues []fault.Issue, sure bool) {
 	w := walk{cursor: cursor{text: text, form: form}, maxDepth: lim.MaxDepth}
-	w.found.schema, w.found.text, w.found.most = s, text, 2
+	w.found.schema, w.found.text, w.found.most, w.found.looks = s, text, 2, freeWork
 	if s.forks {
 		w.found.most = lim.MaxDepth
 	}
 	if w.run(n, to) != good || w.found.lost {
 		return nil, false
 	}
-	return fault.SortedIssues(w.found.issues), true
+	issues = fault.SortedIssues(w.found.issues)
+	return issues[:min(len(issues), maxIssues)], true
 }
 
 // asked reports whether a walk goes on after the first fault, any whether there was one.
 func (f *findings) asked() bool { return f.schema != nil }
 func (f *findings) any() bool   { return len(f.issues) > 0 }
+
+// full reports whether as much was found as is told: what begins then is looked at no more.
+func (f *findings) full() bool { return len(f.issues) >= maxIssues }
 
 // enter and leave keep the path of the walk.
 func (f *findings) enter(l leg) {
@@ -89,14 +94,18 @@ func (f *findings) tell(i fault.Issue) {
 		f.issues = make([]fault.Issue, 0, 2)
 	}
 	f.issues = append(f.issues, i)
-	f.lost = f.lost || len(f.issues) > maxIssues || f.depth > maxPath
+	f.lost = f.lost || f.depth > maxPath
 }
 
 // add makes issues of what the library says of a value at the place of the walk.
 func (f *findings) add(err *jsonschema.ValidationError, value any) {
 	path := f.place()
 	at := pointerOf(path)
-	for _, i := range (explainer{schema: f.schema, value: value}).flatten(err) {
+	all := explainer{schema: f.schema, value: value}.flatten(err)
+	if len(all) > maxIssues {
+		all = fault.SortIssues(all)[:maxIssues]
+	}
+	for _, i := range all {
 		if f.schema.echo {
 			i.Value = f.schema.echoed(path, value, i.Pointer)
 		}
@@ -121,7 +130,7 @@ func (f *findings) missing(n *node, absent uint64) {
 // refuseScalar has the library explain a string, number, boolean or null, unless it did so before of one like it.
 func (f *findings) refuseScalar(n *node, v *scalar) verdict {
 	why, mark := n.misfit(v), len(f.issues)
-	if f.recall(n, why) {
+	if f.full() || f.recall(n, why) {
 		return when(!f.lost).orUnsure()
 	}
 	told := f.refuse(n, v.value(), mark)
@@ -154,7 +163,7 @@ func (w *walk) refuse(n *node, start, mark int) verdict {
 	if !ok {
 		return unsure
 	}
-	if w.found.schema.forks && exceeds(workFor(w.at-start), n.whole, value) {
+	if w.found.schema.forks && !n.never && !w.found.affords(n.whole, value) {
 		return w.refuseNearest(n, value, start, mark)
 	}
 	told := w.found.refuse(n, value, mark)
@@ -162,10 +171,30 @@ func (w *walk) refuse(n *node, start, mark int) verdict {
 	return told
 }
 
+// affords reports whether the library may be asked about a value, by what it was asked before.
+func (f *findings) affords(s *jsonschema.Schema, value any) bool {
+	f.looks -= looksAt(f.looks, s, value)
+	return f.looks >= 0
+}
+
+// refuseCount tells that an array or an object has too few or too many values, or some twice. What is wrong in it was found from mark
+// on: where that is nothing and it might have been null, what is to be said is one phrase of both, and the library's.
+func (f *findings) refuseCount(n *node, value any, mark int, all []jsonschema.ErrorKind) verdict {
+	if f.schema.echo || n.orNull && len(f.issues) == mark {
+		return bad
+	}
+	for _, k := range all {
+		mark = len(f.issues)
+		f.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: k}, value)
+		f.settle(n, misfitNone, mark)
+	}
+	return when(!f.lost).orUnsure()
+}
+
 // refuseMember tells that an object does not allow the member the walk is at.
 func (w *walk) refuseMember(n *node, name, text string) verdict {
 	f, why := &w.found, misfitUnknown|misfit(kindIn(text))
-	if f.recall(n, why) {
+	if f.full() || f.recall(n, why) {
 		return when(!f.lost).orUnsure()
 	}
 	value, ok := w.part(text)

@@ -83,6 +83,7 @@ func (w *walk) branchesNear(list []*node, start int, here string) []branch {
 		again.found.issues = nil
 		again.value(n, reflect.Value{})
 		all = append(all, fault.SortIssues(again.found.issues))
+		w.found.looks, w.found.read = again.found.looks, again.found.read
 	}
 	return branchesNear(all, here)
 }

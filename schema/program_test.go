@@ -45,8 +45,8 @@ func sameWhenRead(t require.TestingT, b bridged, doc []byte, wanted []fault.Issu
 // sameVerdict holds the program of a schema to the library.
 func sameVerdict(t require.TestingT, s *schema.Schema, doc []byte) []fault.Issue {
 	want := schema.CheckSlowly(s, doc)
-	if len(want) == 1 && want[0].Expected == schema.TooManyWays {
-		return want // nobody has asked the library
+	if len(want) == 1 && want[0].Expected == schema.TooManyWays || len(want) == 1000 {
+		return want // nobody has asked the library, or it has found more than is told
 	}
 	told := schema.Told(s, doc)
 	if told != "unsure" {

@@ -23,7 +23,8 @@ func (x explainer) reduce(e *jsonschema.ValidationError, rule string) []fault.Is
 	here := pointerOf(e.InstanceLocation)
 	all := make([][]fault.Issue, 0, len(e.Causes))
 	for _, c := range e.Causes {
-		all = append(all, fault.SortIssues(x.flatten(c)))
+		issues := fault.SortIssues(x.flatten(c))
+		all = append(all, issues[:min(len(issues), maxIssues)])
 	}
 	if joined, ok := join(all, here, rule); ok {
 		return []fault.Issue{joined}

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
 	"github.com/retake-go/retake/internal/canon"
 )
 
@@ -137,6 +140,9 @@ func smallInt(text string) (n int64) {
 // container walks an object or an array, and asks the branches of its node about it as a whole.
 func (w *walk) container(n *node, to reflect.Value, kind kinds) verdict {
 	start, mark := w.at, len(w.found.issues)
+	if w.found.full() {
+		n, to = anything, reflect.Value{}
+	}
 	fits := n.allows(kind) && !n.never && n.values == nil
 	switch {
 	case n.format != nil:
@@ -165,7 +171,7 @@ func (w *walk) container(n *node, to reflect.Value, kind kinds) verdict {
 // unfit is a node that walks to the end of a container that n refuses, and then refuses it as n does.
 func (n *node) unfit() *node {
 	u := *anything
-	u.lib, u.whole = n.lib, n.whole
+	u.lib, u.whole, u.never = n.lib, n.whole, true
 	u.more = &branches{not: anything}
 	return &u
 }
@@ -220,7 +226,7 @@ func (w *walk) array(n *node, to reflect.Value) verdict {
 	if bound {
 		list = n.bind.pointee(to)
 	}
-	count, texts := 0, []string(nil)
+	count, texts, mark := 0, []string(nil), len(w.found.issues)
 	for more := w.peek() != ']'; more; more = w.eat(',') {
 		if bound && !w.found.any() {
 			elem = extend(list, count)
@@ -242,11 +248,30 @@ func (w *walk) array(n *node, to reflect.Value) verdict {
 	if bound && count == 0 {
 		list.Set(reflect.MakeSlice(list.Type(), 0, 0))
 	}
-	told := n.list.counts(count)
-	if n.list.unique {
-		told = max(told, distinct(texts))
+	return w.counted(n, count, texts, mark)
+}
+
+// counted judges an array by the number of its items and, where they are to differ, by their texts.
+func (w *walk) counted(n *node, count int, texts []string, mark int) verdict {
+	t, once := n.list, good
+	if t.unique {
+		once = distinct(texts)
 	}
-	return told
+	told := max(t.counts(count), once)
+	if told != bad || !w.found.asked() {
+		return told
+	}
+	var all []jsonschema.ErrorKind
+	if count < t.min {
+		all = append(all, &kind.MinItems{Got: count, Want: t.min})
+	}
+	if t.max >= 0 && count > t.max {
+		all = append(all, &kind.MaxItems{Got: count, Want: t.max})
+	}
+	if once == bad {
+		all = append(all, &kind.UniqueItems{})
+	}
+	return w.found.refuseCount(n, []any{}, mark, all)
 }
 
 // firstItems is the room made for the items of a list, which doubles as it fills.

@@ -4,6 +4,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // object is what a walk knows of an object it is in.
@@ -24,7 +27,7 @@ const fewNames = 16
 
 func (w *walk) object(n *node, to reflect.Value) verdict {
 	w.at++
-	o := object{objectTests: n.object, node: n}
+	o, mark := object{objectTests: n.object, node: n}, len(w.found.issues)
 	if !w.found.any() {
 		o.to = n.bind.open(to)
 	}
@@ -58,7 +61,17 @@ func (w *walk) object(n *node, to reflect.Value) verdict {
 		}
 		w.found.missing(n, missing)
 	}
-	return max(when(!o.refused), o.counts(o.count))
+	if o.refused || !w.found.asked() || o.counts(o.count) == good {
+		return max(when(!o.refused), o.counts(o.count))
+	}
+	var all []jsonschema.ErrorKind
+	if o.count < o.min {
+		all = append(all, &kind.MinProperties{Got: o.count, Want: o.min})
+	}
+	if o.max >= 0 && o.count > o.max {
+		all = append(all, &kind.MaxProperties{Got: o.count, Want: o.max})
+	}
+	return w.found.refuseCount(n, map[string]any{}, mark, all)
 }
 
 func (w *walk) member(o *object, name string, shared bool) verdict {

@@ -14,13 +14,19 @@ import (
 // The library looks at what lies below a value once for each way there: where alternatives lead back to themselves, that is 2 to the
 // power of the depth. So what it would do is counted first, in little time, and it is not asked to do too much.
 
-// freeWork is how many looks at a value the library may take at any document, workPerByte how many more for each byte of it.
+// freeWork is how many looks at a value the library may take at any document, workPerByte how many more for each byte of one that may be
+// good: to say what is wrong in a long one takes it many times as long as to find that nothing is.
 const (
 	freeWork    = 50_000
 	workPerByte = 4
 )
 
-func workFor(bytes int) int { return freeWork + workPerByte*bytes }
+// takesTooLong reports whether the library is not to be asked about a document.
+func (s *Schema) takesTooLong(v any, doc []byte) bool {
+	most := freeWork + workPerByte*len(doc)
+	looks := looksAt(most, s.compiled, v)
+	return looks > most || looks > freeWork && s.program != nil && decide(s.program, string(doc), s.limits, reflect.Value{}, nil) == bad
+}
 
 // single are the keywords of schemas that look at a value, and at each within it, once.
 var single = slices.DeleteFunc(slices.Clone(known), func(keyword string) bool {
@@ -65,10 +71,10 @@ type look struct {
 	value  uintptr
 }
 
-// exceeds reports whether judging v takes more than so many looks.
-func exceeds(most int, s *jsonschema.Schema, v any) bool {
-	w := work{most: most, counted: map[look]int{}}
-	return w.of(s, v) > most
+// looksAt is how many looks judging v takes, up to one more than so many.
+func looksAt(most int, s *jsonschema.Schema, v any) int {
+	w := work{most: max(most, 0), counted: map[look]int{}}
+	return w.of(s, v)
 }
 
 // of is at most one more than what is counted up to.
@@ -143,7 +149,9 @@ func (w *work) members(s *jsonschema.Schema, v map[string]any) int {
 				n += w.of(names.names, name)
 			}
 		}
-		n = min(n, w.most)
+		if n >= w.most {
+			return w.most
+		}
 	}
 	return n
 }
@@ -182,7 +190,9 @@ func (w *work) items(s *jsonschema.Schema, v []any) int {
 		default:
 			n += w.of(s.UnevaluatedItems, item)
 		}
-		n = min(n+w.of(s.Contains, item), w.most)
+		if n += w.of(s.Contains, item); n >= w.most {
+			return w.most
+		}
 	}
 	return n
 }

@@ -123,3 +123,50 @@ func TestASchemaOfTooManyWaysIsRefused(t *testing.T) {
 		require.EqualError(t, err, "schema: /$defs/d0: alternatives within alternatives come to more than 50000: want fewer")
 	}
 }
+
+// Of very many faults as many are found as are told, in one walk: the library would take seconds to say all.
+func TestOfManyFaultsAsManyAreFoundAsAreTold(t *testing.T) {
+	list := func(item string, more string) []byte {
+		return []byte("[" + strings.Repeat(item+",", 20_000) + item + more + "]")
+	}
+	kinds := `{"type":"object","required":["a"]},{"type":"string"},{"maxItems":0}`
+	tests := map[string]struct {
+		schema string
+		doc    []byte
+		// first are the first issues, where the walk begins with those.
+		first []string
+	}{
+		"scalars":      {`{"items":{"type":"string"}}`, list("1", ""), []string{"0: expected string, got integer", "1: expected string, got integer"}},
+		"missing":      {`{"items":{"required":["a","b"]}}`, list("{}", ""), []string{"0/a: ", "0/b: "}},
+		"or null":      {`{"items":{"anyOf":[{"type":"object","required":["a"]},{"type":"null"}]}}`, list("{}", ""), []string{"0/a: ", "1/a: "}},
+		"unknown":      {`{"items":{"additionalProperties":false}}`, list(`{"a":1}`, ""), []string{"0/a: expected no member of this name, got integer"}},
+		"alternatives": {`{"items":{"anyOf":[` + kinds + `]}}`, list("[1]", ""), []string{"0: expected object, string or at most 0 items, got array"}},
+		"within alternatives": {
+			`{"anyOf":[{"items":{"anyOf":[` + kinds + `]}},{"type":"null"}]}`, list("[1]", ""),
+			[]string{"0: expected object, string or at most 0 items, got array"},
+		},
+		"and too many": {
+			`{"maxItems":2,"items":{"type":"string"}}`, list("1", ""),
+			[]string{"(whole): expected at most 2 items, got array", "0: expected string, got integer"},
+		},
+		"and too many, or null": {
+			`{"anyOf":[{"maxItems":2,"uniqueItems":true,"items":{"type":"string"}},{"type":"null"}]}`, list("1", ""),
+			[]string{"(whole): expected at most 2 items, got array", "(whole): expected items that all differ, got array"},
+		},
+		"another kind": {`{"type":"object","additionalProperties":{"anyOf":[{"$ref":"#"},{"type":"string"}]}}`, list("1", ""), []string{"(whole): expected object, got array"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := compile(t, test.schema)
+			assert.True(t, schema.Explained(s, test.doc))
+			issues := s.Check(test.doc)
+			assert.LessOrEqual(t, len(issues), 1000)
+			var first []string
+			for _, i := range issues[:min(len(issues), len(test.first))] {
+				i.Rule, i.Source = "", ""
+				first = append(first, i.String())
+			}
+			assert.Equal(t, test.first, first)
+		})
+	}
+}
