@@ -22,9 +22,10 @@ func (r *Runner) place() *machine.Room {
 	return r.room
 }
 
-// vacate empties the room, and gives it back unless it stays with its driver. What the steps that were made there have returned is of
-// no use any more.
+// vacate empties room and scratch, and gives them back; a room that stays with its driver is kept. What the steps that were made there
+// have returned is of no use any more.
 func (r *Runner) vacate() {
+	r.tidy()
 	if r.room == nil {
 		return
 	}

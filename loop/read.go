@@ -19,7 +19,7 @@ func Read(r message.Reply, cfg Config, settings tool.Settings) *machine.Reply {
 	return new(reading).read(r, &cfg, settings, nil)
 }
 
-// read is [Read]. It leaves what is made of good calls in d, where there is one.
+// read is [Read]. Where there is a d to work in, it keeps what is made of good calls, too.
 func (in *reading) read(r message.Reply, cfg *Config, settings tool.Settings, d *scratch) *machine.Reply {
 	native := len(r.Calls) > 0
 	in.Reply = machine.Reply{Message: r, Native: native}
@@ -48,7 +48,7 @@ func (in *reading) calls(tools *tool.Set, settings tool.Settings, d *scratch) {
 	if d == nil {
 		found = tools.Read(in.Message, settings)
 	} else {
-		found, d.ready = tools.PrepareIn(tool.Reading{Calls: d.checked[:0]}, in.Message, settings)
+		found, in.ready = tools.PrepareIn(tool.Reading{Calls: d.checked[:0]}, in.Message, settings)
 	}
 	switch n := len(found.Calls); {
 	case n == 1:

@@ -37,8 +37,10 @@ type Runner struct {
 	warnings []string
 	// refused is the error of the reducer that failed last in this process.
 	refused *fault.ReducerError
-	// scratch is that of a driver; nil before the first reply.
+	// scratch is that of a driver; nil before the first reply, and once the session was let go.
 	scratch *scratch
+	// ready are the good calls of the reply that was read last, by place. Calls that outlive the run look at it.
+	ready []*tool.Ready
 	// unrecorded is set once the journal is broken: the run can still be ended in memory.
 	unrecorded bool
 }
@@ -233,6 +235,7 @@ func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, err
 		d = nil // they are not run here
 	}
 	read := in.read(reply, r.cfg, r.reads(), d)
+	r.ready = in.ready
 	if a := read.Answer; a != nil && len(a.Issues) == 0 {
 		in.reduced = r.reduce(answerEvents(r.s.Hears, read.Message.Text, a))
 		a.Reduced = &in.reduced
@@ -245,8 +248,8 @@ func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, err
 func (r *Runner) invoke(ctx context.Context, run machine.ToolRun) tool.Outcome {
 	t, _ := r.cfg.Tools.Get(run.Tool)
 	var ready *tool.Ready
-	if d := r.scratch; d != nil && run.Index < len(d.ready) {
-		ready = d.ready[run.Index]
+	if run.Index < len(r.ready) {
+		ready = r.ready[run.Index]
 	}
 	return t.InvokeReady(ctx, ready, run.Arguments)
 }

@@ -5,11 +5,12 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
+// scratches are some that nobody has, in which there is nothing; see [rooms].
+var scratches = make(chan *scratch, 64)
+
 // scratch is where the driver of a run works on what comes in.
 type scratch struct {
 	checked [1]tool.Checked
-	// ready are the good calls of the reply that was read last, by place: see [tool.Set.PrepareIn].
-	ready []*tool.Ready
 	// reading and end are the events that are fed, where nobody keeps them: each has one place, and is written over.
 	reading reading
 	end     callEnd
@@ -21,6 +22,8 @@ type reading struct {
 	answer  machine.Answer
 	reduced machine.Reduced
 	one     [1]machine.Call // most replies have one call
+	// ready are the good calls, by place: see [tool.Set.PrepareIn].
+	ready []*tool.Ready
 }
 
 // callEnd is the end of a call, and what it mostly points to.
@@ -35,12 +38,30 @@ func (r *Runner) newReading() *reading {
 		return new(reading)
 	}
 	if r.scratch == nil {
-		r.scratch = new(scratch)
+		select {
+		case r.scratch = <-scratches:
+		default:
+			r.scratch = new(scratch)
+		}
 	}
-	if r.scratch.ready = nil; r.keeps() {
+	if r.keeps() {
 		return new(reading)
 	}
+	r.scratch.reading.ready = nil
 	return &r.scratch.reading
+}
+
+// tidy empties the scratch, and gives it back. What was fed from it is of no use any more.
+func (r *Runner) tidy() {
+	if r.scratch == nil {
+		return
+	}
+	*r.scratch = scratch{}
+	select {
+	case scratches <- r.scratch:
+	default: // there are enough
+	}
+	r.scratch = nil
 }
 
 // newCallEnd is where the end of the next call is made. Others may run.
