@@ -7,7 +7,7 @@ import (
 
 // Plus returns what both runs took together, of which e is the later: durations, tokens, calls and cost are summed, the
 // timestamp is the earlier's where it has one, model, provider and retry count are those of e (the earlier's where e says
-// none). Sums stop at the largest value that fits.
+// none). Durations and counts stop at the largest value that fits; a cost beyond what fits is infinite, which is no amount.
 func (e Execution) Plus(earlier Execution) Execution {
 	sum := e
 	sum.Duration = time.Duration(capped(int64(e.Duration), int64(earlier.Duration)))
