@@ -19,9 +19,9 @@ const (
 	evenBlock = 32
 )
 
-// roomAfter is the room for more of a block that follows n values. A quarter of what there is keeps the blocks few, and what is
+// roomAfter is the room for more of a block that follows n values. An eighth of what there is keeps the blocks few, and what is
 // never used short, however long a log becomes.
-func roomAfter(n int) int { return max(minBlock, min(n, evenBlock), n/4) }
+func roomAfter(n int) int { return max(minBlock, min(n, evenBlock), n/8) }
 
 // claim takes the cells from up to end for the caller. It reports false where they are not there, or another's.
 func (b *block[T]) claim(from, end int) bool {

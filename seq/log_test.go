@@ -145,7 +145,7 @@ func checkHolds(t require.TestingT, l seq.Log[int], want []int, from, to int) {
 // A log of any length lies in few blocks, one that others branch off at each value too.
 func TestBlocksAreFew(t *testing.T) {
 	for name, c := range map[string]struct{ branches, length, most int }{
-		"a line":             {0, 100_000, 50},
+		"a line":             {0, 100_000, 70},
 		"one branch each":    {1, 10_000, 100},
 		"several each":       {3, 10_000, 100},
 		"short":              {0, 6, 2},
