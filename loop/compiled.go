@@ -18,24 +18,58 @@ type made struct {
 type madeOf struct {
 	action   Action
 	compiled *machine.Compiled
+	// apart is set where the action shares nothing with the user's, and so can stand for others that say the same.
+	apart bool
 }
 
-// compile is the config of the core for the action, made ready: once, as long as the action stays as it is.
+// madeActions are some that were compiled last: a program that makes an action for each use of it makes few that are not the same.
+var madeActions struct {
+	made [8]atomic.Pointer[madeOf]
+	next atomic.Uint32
+}
+
+// compile is the config of the core for the action, made ready: once, as long as the action stays as it is, or is that of another.
 func (a *Action) compile() (*machine.Compiled, error) {
 	if a == nil {
 		return nil, errNoAction
 	}
-	if a.made != nil {
-		if m := a.made.last.Load(); m != nil && m.action.same(a) {
+	if a.made == nil {
+		m := a.machine()
+		return machine.Compile(&m, nil)
+	}
+	m := a.made.last.Load()
+	if m == nil || !m.action.same(a) {
+		return a.compileFirst()
+	}
+	if m.apart { // it is used again: what shares its lists is looked at quicker
+		a.made.last.Store(&madeOf{action: *a, compiled: m.compiled})
+	}
+	return m.compiled, nil
+}
+
+// compileFirst compiles an action at its first use, unless one that says the same was compiled of late. One with a deadline is not
+// likely to be said again.
+func (a *Action) compileFirst() (*machine.Compiled, error) {
+	for n := range madeActions.made {
+		if m := madeActions.made[n].Load(); m != nil && m.action.same(a) {
+			a.made.last.Store(m)
 			return m.compiled, nil
 		}
 	}
-	m := a.machine()
+	own := &madeOf{apart: true, action: *a}
+	own.action.made, own.action.Policy, own.action.Transport = nil, a.Policy.Clone(), a.Transport.Clone()
+	m := own.action.machine()
 	c, err := machine.Compile(&m, nil)
-	if err == nil && a.made != nil {
-		a.made.last.Store(&madeOf{*a, c})
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	own.compiled = c
+	a.made.last.Store(own)
+	if a.Deadline.IsZero() {
+		n := int(madeActions.next.Add(1)) % len(madeActions.made)
+		madeActions.made[n].Store(own)
+	}
+	return c, nil
 }
 
 func (a *Action) same(b *Action) bool {

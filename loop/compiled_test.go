@@ -163,3 +163,35 @@ func TestAPolicyIsCompiledOnce(t *testing.T) {
 	set.MaxTurns = 7
 	assert.LessOrEqual(t, begin(loop.Config{Policy: &set}), begin(loop.Config{})+1)
 }
+
+// Actions that are made anew for each use are compiled once where they say the same, whatever becomes of the lists of one of them.
+func TestActionsThatSayTheSameAreNoOneElses(t *testing.T) {
+	attempts := func(a *loop.Action) int {
+		made := 0
+		_, err := loop.Do(t.Context(), newSession(t), a, func(context.Context, loop.Attempt) (int, error) {
+			made++
+			return 0, nights("type")
+		})
+		require.Error(t, err)
+		return made
+	}
+	spoiled := loop.ToolCall("book_room")
+	for range 2 {
+		assert.Equal(t, 3, attempts(spoiled))
+	}
+	for n := range spoiled.Policy.RetryableErrors {
+		spoiled.Policy.RetryableErrors[n] = "spoiled"
+	}
+	for want := range 12 {
+		for range 3 {
+			a := loop.ToolCall("book_room")
+			assert.Equal(t, 3, attempts(a))
+			a.Policy.MaxAttempts = want + 1 // though it has been used
+			assert.Equal(t, want+1, attempts(a))
+			assert.Equal(t, want+1, attempts(a))
+		}
+	}
+	none := loop.ToolCall("book_room")
+	none.Policy.RetryableErrors = []fault.Class{fault.Refusal}
+	assert.Equal(t, 1, attempts(none))
+}
