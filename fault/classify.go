@@ -265,19 +265,8 @@ func finerThan(c Class) []Class {
 func (e *evidence) refine(c Class, byWords bool) Class {
 	folded := words(e.message + "\n" + e.text)
 	if byWords {
-		for _, finer := range finerThan(c) {
-			if finer == Billing && c == RateLimit && e.google(folded) {
-				continue
-			}
-			if finer == Quota && c == RateLimit && e.asked {
-				continue
-			}
-			if saysClass(folded, finer) {
-				return finer
-			}
-		}
-		if c == RateLimit && e.saysQuota(folded) {
-			return Quota
+		if finer := e.finer(c, folded); finer != "" {
+			return finer
 		}
 	}
 	switch c {
@@ -297,6 +286,20 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 		}
 	}
 	return c
+}
+
+// finer is the class that words say more exactly than c; empty where none does.
+func (e *evidence) finer(c Class, folded string) Class {
+	for _, finer := range finerThan(c) {
+		skip := c == RateLimit && (finer == Billing && e.google(folded) || finer == Quota && e.asked)
+		if !skip && saysClass(folded, finer) {
+			return finer
+		}
+	}
+	if c == RateLimit && e.saysQuota(folded) {
+		return Quota
+	}
+	return ""
 }
 
 // saysQuota reports whether a limit is called a quota, and nothing says that it refills soon.
