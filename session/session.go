@@ -99,7 +99,8 @@ func (s *Session) Release() {
 }
 
 // OnReducerError sets who is told of every reducer error, at once and in the goroutine in which it happened (seed 002:
-// Session.on_reducer_error); nil means nobody. It replaces who was set before. The function may read and change the session.
+// Session.on_reducer_error); nil means nobody. It replaces who was set before. The function may read the session and, where no run
+// holds it, change it.
 func (s *Session) OnReducerError(fn func(fault.ReducerError)) { s.notify.Store(&fn) }
 
 // ReportReducerError calls who was set by OnReducerError. It is for drivers, which run reducers by ReduceIn and record their
