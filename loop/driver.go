@@ -20,7 +20,7 @@ import (
 type driver struct {
 	*options
 	model Model
-	cfg   Config
+	cfg   *Config // nil for one that says nothing
 	s     *session.Session
 	ctx   context.Context
 	// runner is own, once that is ready: they are kept together.
@@ -57,9 +57,15 @@ func startDriver(ctx context.Context, d *driver, m *machine.Compiled) (*driver, 
 	return d, nil
 }
 
+// silent is a config that says nothing: never written to.
+var silent Config
+
 // ownRunner readies the runner of a new driver for its beginning.
 func (d *driver) ownRunner() *Runner {
-	d.own.cfg, d.own.s, d.own.driver = &d.cfg, d.s, d
+	if d.cfg == nil {
+		d.cfg = &silent
+	}
+	d.own.cfg, d.own.s, d.own.driver = d.cfg, d.s, d
 	return &d.own
 }
 

@@ -118,7 +118,7 @@ func (p *Pool) AddParked(k Parked) (*Seat, error) {
 	} else {
 		t.rare = &rare{next: new(k.Asked)}
 	}
-	d := &driver{options: p.o, cfg: p.cfg.Config, s: k.Session, runner: r, ctx: context.Background()}
+	d := &driver{options: p.o, cfg: &p.cfg.Config, s: k.Session, runner: r, ctx: context.Background()}
 	t.trace(d, true)
 	if p.enqueue(t, until) {
 		return t, nil

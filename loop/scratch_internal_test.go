@@ -21,7 +21,7 @@ func TestAScratchIsLeftEmpty(t *testing.T) {
 		return "booked", nil
 	}))
 	require.NoError(t, err)
-	d := &driver{cfg: Config{Tools: book}}
+	d := &driver{cfg: &Config{Tools: book}}
 	r := d.ownRunner()
 	in := r.newReading()
 	in.read(message.Reply{Calls: []message.Call{{ID: "c1", Name: "book", Arguments: `{"City":"Lisbon"}`}}}, r.cfg, tool.Settings{}, r.scratch)

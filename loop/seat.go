@@ -46,7 +46,7 @@ var errLeft = errors.New("cancelled")
 
 // newDriver is a driver that has nothing of the run yet.
 func (t *Seat) newDriver(life context.Context) *driver {
-	return &driver{options: t.pool.o, model: t.pool.cfg.Model, cfg: t.pool.cfg.Config, s: t.s, ctx: life}
+	return &driver{options: t.pool.o, model: t.pool.cfg.Model, cfg: &t.pool.cfg.Config, s: t.s, ctx: life}
 }
 
 // begin begins the run or goes on with that in the journal, and returns what is to be done next.
@@ -57,7 +57,7 @@ func (t *Seat) begin(d *driver, prompt string) (machine.Effect, error) {
 		d.options = &own
 	}
 	if t.journal != nil && t.journal.Unfinished() {
-		asked, err := d.resume(func(f *journal.Fold) error { return errors.Join(d.fits(f), fitTools(&f.Header, d.cfg)) })
+		asked, err := d.resume(func(f *journal.Fold) error { return errors.Join(d.fits(f), fitTools(&f.Header, *d.cfg)) })
 		if err == nil {
 			t.trace(d, true)
 		}

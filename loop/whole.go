@@ -61,7 +61,7 @@ func idleWhole(ctx context.Context, model Model, s *session.Session, cfg *Config
 
 // newDriver makes a driver, which has nothing of the run yet.
 func (r *whole) newDriver() {
-	r.at = &driver{options: r.options, model: r.model, cfg: r.cfg, s: r.s, ctx: r.ctx, unseen: true}
+	r.at = &driver{options: r.options, model: r.model, cfg: &r.cfg, s: r.s, ctx: r.ctx, unseen: true}
 }
 
 // start begins the run, and goes on until it waits or has ended.
