@@ -30,8 +30,8 @@ type verb struct {
 	name string
 	// args are the arguments that it takes, flags its bare words.
 	args, flags []string
-	// body says that text stands below the verb: required, or allowed.
-	body, bodyless bool
+	// body says that text stands below the verb, optional that it may be left out.
+	body, optional bool
 }
 
 // verbs is the table of verbs. It is filled in init, for the functions in it read it.
@@ -45,21 +45,21 @@ func init() {
 		"system":  {do: (*story).setSystem, stage: before, body: true},
 		"words":   {do: (*story).setWords, stage: before, body: true},
 		"slice":   {do: (*story).addSlice, stage: before, name: "the slice's name", flags: []string{"state", "log"}},
-		"ladder":  {do: (*story).setLadder, stage: before, args: []string{"long", "short"}, body: true, bodyless: true},
+		"ladder":  {do: (*story).setLadder, stage: before, args: []string{"long", "short"}, body: true, optional: true},
 		"reducer": {do: (*story).addReducer, stage: before, name: "the reducer's name", args: []string{"on", "slice", "do", "take", "when", "text"}},
 		"start": {do: (*story).start, args: []string{"seed", "deadline", "session", "single", "consult"},
-			flags: []string{"planner", "prompts", "calls"}, body: true, bodyless: true},
+			flags: []string{"planner", "prompts", "calls"}, body: true, optional: true},
 
-		"reply":    {do: (*story).reply, stage: after, args: []string{"finish", "refusal", "tokens"}, flags: []string{"text"}, body: true, bodyless: true},
+		"reply":    {do: (*story).reply, stage: after, args: []string{"finish", "refusal", "tokens"}, flags: []string{"text"}, body: true, optional: true},
 		"outcome":  {do: (*story).script, name: "the tool's name", body: true},
-		"fault":    {do: (*story).fault, stage: after, name: "the class", args: []string{"retry-after", "tool"}, flags: []string{"final"}, body: true, bodyless: true},
-		"try":      {do: (*story).try, stage: after, args: []string{"class", "tokens"}, flags: []string{"ok"}, body: true, bodyless: true},
+		"fault":    {do: (*story).fault, stage: after, name: "the class", args: []string{"retry-after", "tool"}, flags: []string{"final"}, body: true, optional: true},
+		"try":      {do: (*story).try, stage: after, args: []string{"class", "tokens"}, flags: []string{"ok"}, body: true, optional: true},
 		"abandon":  {do: (*story).abandon, stage: after},
 		"prompted": {do: (*story).prompted, stage: after, body: true},
 		"later":    {do: (*story).later, stage: after, name: "how long"},
 		"plan": {do: (*story).plan, stage: after, name: "follow, abort, fallback or degrade",
-			args: []string{"model", "delay", "warning", "policy"}, body: true, bodyless: true},
-		"lose":     {do: (*story).lose, stage: after, name: "history, telemetry, summary or storage", body: true, bodyless: true},
+			args: []string{"model", "delay", "warning", "policy"}, body: true, optional: true},
+		"lose":     {do: (*story).lose, stage: after, name: "history, telemetry, summary or storage", body: true, optional: true},
 		"adjust":   {do: (*story).adjust, stage: after, body: true},
 		"dispatch": {do: (*story).dispatch, stage: after, name: "the event's name", body: true},
 		"cancel":   {do: (*story).cancel, stage: after},
@@ -122,7 +122,7 @@ func (v verb) read(d *datadriven.TestData) (*line, error) {
 	switch {
 	case v.name != "" && l.name == "":
 		return nil, fmt.Errorf("say %s", v.name)
-	case l.body == "" && v.body && !v.bodyless:
+	case l.body == "" && v.body && !v.optional:
 		return nil, fmt.Errorf("something is missing below it")
 	case l.body != "" && !v.body:
 		return nil, fmt.Errorf("nothing stands below it")
