@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 	"reflect"
+	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -93,5 +94,28 @@ func hasNames(s *jsonschema.Schema) bool {
 			return true
 		}
 	}
+	return false
+}
+
+// loops reports whether a schema asks about a value by way of itself.
+func loops(root *jsonschema.Schema) bool {
+	found, asking := false, map[*jsonschema.Schema]bool{}
+	eachSchema(root, func(s *jsonschema.Schema) { found = found || leadsBack(s, asking) })
+	return found
+}
+
+// leadsBack reports whether judging a value by a schema leads to one that is asked about the same value already. What was asked is false
+// once it has answered.
+func leadsBack(s *jsonschema.Schema, asking map[*jsonschema.Schema]bool) bool {
+	if under, known := asking[s]; known || s == nil {
+		return under
+	}
+	asking[s] = true
+	for _, sub := range slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else}) {
+		if leadsBack(sub, asking) {
+			return true
+		}
+	}
+	asking[s] = false
 	return false
 }

@@ -72,7 +72,7 @@ var (
 		"Bool", "Ref", "Types", "Enum", "Const", "Not", "AllOf", "AnyOf", "OneOf", "If", "Then", "Else", "Format",
 		"MaxProperties", "MinProperties", "Required", "Properties", "AdditionalProperties", "MinItems", "MaxItems", "UniqueItems", "Items",
 		"Items2020", "MinLength", "MaxLength", "Pattern", "Maximum", "Minimum", "ExclusiveMaximum", "ExclusiveMinimum",
-		"MultipleOf",
+		"MultipleOf", "PrefixItems", "Contains", "MinContains", "MaxContains", "PatternProperties", "DependentRequired",
 		"Extensions",
 	}
 )
@@ -266,6 +266,12 @@ func (l *lowering) list(s *jsonschema.Schema, elem reflect.Type) *listTests {
 	default:
 		l.unknown = true
 	}
+	if t.first = l.nodes(s.PrefixItems); t.first != nil && elem != nil {
+		l.unknown = true
+	}
+	if s.Contains != nil {
+		t.contains = &containsTest{l.node(s.Contains, nil), countOr(s.MinContains, 1), countOr(s.MaxContains, -1), s.MinContains != nil}
+	}
 	return t
 }
 
@@ -301,6 +307,10 @@ func (l *lowering) object(s *jsonschema.Schema, elem reflect.Type, fields []fiel
 		}
 		t.names = l.node(names.names, nil)
 	}
+	for _, name := range inOrder(s.PatternProperties) {
+		t.patterns = append(t.patterns, pattern{name, l.node(s.PatternProperties[name], nil)})
+	}
+	l.unknown = l.unknown || (elem != nil || fields != nil) && (t.patterns != nil || s.DependentRequired != nil)
 	l.members(t, s, fields)
 	return t
 }
@@ -315,9 +325,14 @@ func (l *lowering) members(t *objectTests, s *jsonschema.Schema, fields []field)
 	for _, f := range fields {
 		names = append(names, f.name)
 	}
-	for _, name := range s.Required {
+	wanted := slices.Clone(s.Required)
+	for _, name := range slices.Sorted(maps.Keys(s.DependentRequired)) {
+		wanted = append(append(wanted, name), s.DependentRequired[name]...)
+	}
+	for _, name := range wanted {
 		if !slices.Contains(names, name) {
-			l.unknown = l.unknown || t.closed || fields != nil
+			_, matching := t.matching(name)
+			l.unknown = l.unknown || t.closed && matching == 0 || fields != nil
 			names = append(names, name)
 		}
 	}
@@ -331,7 +346,20 @@ func (l *lowering) members(t *objectTests, s *jsonschema.Schema, fields []field)
 			t.required |= 1 << n
 		}
 	}
+	t.needs = needsOf(s, names)
 	t.index()
+}
+
+// needsOf are what members require that are there, by the places of the names.
+func needsOf(s *jsonschema.Schema, names []string) (needs []need) {
+	for _, name := range slices.Sorted(maps.Keys(s.DependentRequired)) {
+		n := need{member: slices.Index(names, name)}
+		for _, other := range s.DependentRequired[name] {
+			n.others |= 1 << slices.Index(names, other)
+		}
+		needs = append(needs, n)
+	}
+	return needs
 }
 
 func (l *lowering) member(t *objectTests, s *jsonschema.Schema, name string, fields []field, n int) member {
@@ -340,8 +368,14 @@ func (l *lowering) member(t *objectTests, s *jsonschema.Schema, name string, fie
 	if fields != nil {
 		m.field, m.path, typ = fields[n].index[0], fields[n].index[1:], fields[n].typ
 	}
-	if sub, ok := s.Properties[name]; ok {
+	sub, said := s.Properties[name]
+	if said {
 		m.node = l.node(sub, typ)
+	}
+	if one, number := t.matching(name); number == 1 && !said {
+		m.node = one
+	} else if number > 0 {
+		l.unknown = true // several schemas are for one value
 	}
 	return m
 }
@@ -354,27 +388,4 @@ func (t *objectTests) index() {
 	for n, m := range t.members {
 		t.byName[m.name] = n
 	}
-}
-
-// loops reports whether a schema asks about a value by way of itself.
-func loops(root *jsonschema.Schema) bool {
-	found, asking := false, map[*jsonschema.Schema]bool{}
-	eachSchema(root, func(s *jsonschema.Schema) { found = found || leadsBack(s, asking) })
-	return found
-}
-
-// leadsBack reports whether judging a value by a schema leads to one that is asked about the same value already. What was asked is false
-// once it has answered.
-func leadsBack(s *jsonschema.Schema, asking map[*jsonschema.Schema]bool) bool {
-	if under, known := asking[s]; known || s == nil {
-		return under
-	}
-	asking[s] = true
-	for _, sub := range slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else}) {
-		if leadsBack(sub, asking) {
-			return true
-		}
-	}
-	asking[s] = false
-	return false
 }

@@ -127,6 +127,19 @@ func (f *findings) missing(n *node, absent uint64) {
 	}
 }
 
+// needed tells which members of an object one of its members requires and are not there.
+func (f *findings) needed(n *node, member int, absent uint64) {
+	k := &kind.DependentRequired{Prop: n.object.members[member].name}
+	for at, m := range n.object.members {
+		if absent>>at&1 != 0 {
+			k.Missing = append(k.Missing, m.name)
+		}
+	}
+	mark := len(f.issues)
+	f.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: k}, nil)
+	f.settle(n, misfitNone, mark)
+}
+
 // refuseScalar has the library explain a string, number, boolean or null, unless it did so before of one like it.
 func (f *findings) refuseScalar(n *node, v *scalar) verdict {
 	why, mark := n.misfit(v), len(f.issues)

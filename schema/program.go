@@ -60,9 +60,30 @@ var kindNamed = map[string]kinds{
 func (n *node) allows(k kinds) bool { return n.types == 0 || n.types&k != 0 }
 
 type listTests struct {
-	items    *node
-	min, max int // max < 0: no bound
+	first    []*node // of the first items
+	items    *node   // of the others
+	min, max int     // max < 0: no bound
 	unique   bool
+	contains *containsTest
+}
+
+// containsTest is what some items are to fit.
+type containsTest struct {
+	node     *node
+	min, max int  // max < 0: no bound
+	counted  bool // the schema gives the least number
+}
+
+func (t *containsTest) counts(n int) verdict {
+	return when(t == nil || n >= t.min && (t.max < 0 || n <= t.max))
+}
+
+// item is what the item at a place is held to.
+func (t *listTests) item(n int) *node {
+	if n < len(t.first) {
+		return t.first[n]
+	}
+	return t.items
 }
 
 func (t *listTests) counts(n int) verdict { return when(n >= t.min && (t.max < 0 || n <= t.max)) }
@@ -89,10 +110,34 @@ type objectTests struct {
 	members  []member
 	byName   map[string]int // where there are many
 	required uint64         // bit per member
-	closed   bool           // no other members
-	rest     *node          // what other members are held to
-	names    *node          // what names are held to; nil: nothing
-	min, max int            // max < 0: no bound
+	needs    []need
+	patterns []pattern
+	closed   bool  // no other members
+	rest     *node // what other members are held to
+	names    *node // what names are held to; nil: nothing
+	min, max int   // max < 0: no bound
+}
+
+// need is what a member that is there requires: a bit each.
+type need struct {
+	member int
+	others uint64
+}
+
+// pattern is what members are held to whose names match.
+type pattern struct {
+	name jsonschema.Regexp
+	node *node
+}
+
+// matching are the patterns that a name matches: the one, and how many.
+func (o *objectTests) matching(name string) (one *node, number int) {
+	for _, p := range o.patterns {
+		if p.name.MatchString(name) {
+			one, number = p.node, number+1
+		}
+	}
+	return one, number
 }
 
 func (o *objectTests) counts(n int) verdict { return when(n >= o.min && (o.max < 0 || n <= o.max)) }

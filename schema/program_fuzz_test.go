@@ -21,6 +21,11 @@ func FuzzProgram(f *testing.F) {
 		{`{"items":{"multipleOf":0.1,"minimum":-1e3}}`, `[0.3,1e-1,-0,12345678901234567890.1,0.35,-2.05]`},
 		{`{"items":{"multipleOf":3},"maxItems":9}`, `[9,-3,0,-0.0,4,3e2,999999999999999999999]`},
 		{`{"oneOf":[{"exclusiveMaximum":9007199254740993},{"type":"integer"}]}`, `9007199254740992.5`},
+		{`{"prefixItems":[{"type":"string"},{"required":["a"]}],"items":false,"contains":{"const":1},"minContains":2,"maxContains":3}`, `["a",{},1,1.0]`},
+		{`{"contains":{"items":{"$ref":"#"}},"anyOf":[{"maxItems":2},{"prefixItems":[false]}]}`, `[[[]],[1],{},[[[[]]]]]`},
+		{`{"patternProperties":{"^a":{"type":"integer"},"b$":{"minLength":2}},"additionalProperties":false}`, `{"a":1,"\u0061c":"x","cb":"","d":1,"ab":1}`},
+		{`{"dependentRequired":{"a":["b","c"],"c":["a"]},"required":["d"],"patternProperties":{"c":{"type":"null"}}}`, `{"a":1,"c":2}`},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","contains":{"type":"string"},"items":{"maxLength":1}}`, `["ab",1]`},
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
 	}

@@ -124,6 +124,11 @@ func drawSchema(t *rapid.T, depth int) map[string]any {
 		"names":      func() { s["propertyNames"] = sub("names") },
 		"counts":     func() { s["minProperties"], s["maxProperties"] = 1, 2 },
 		"items":      func() { s["items"] = sub("items") },
+		"first":      func() { s["prefixItems"] = []any{sub("first"), sub("second")} },
+		"contains":   func() { s["contains"] = sub("contains") },
+		"so many":    func() { s["contains"], s["minContains"], s["maxContains"] = sub("contains"), 2, 2 },
+		"patterns":   func() { s["patternProperties"] = map[string]any{"^[ad]$": sub("ad"), "b|/": sub("b or /")} },
+		"needs":      func() { s["dependentRequired"] = map[string]any{"a": []string{"b", "e"}, "d": []string{"a"}} },
 		"lengths":    func() { s["minItems"], s["maxItems"] = 1, 2 },
 		"unique":     func() { s["uniqueItems"] = true },
 		"anyOf":      func() { s["anyOf"] = []any{sub("any"), sub("any"), map[string]any{"type": "null"}} },
@@ -332,5 +337,31 @@ func TestFaultsOfDeepPlaces(t *testing.T) {
 			require.NotEmpty(t, sameVerdict(t, s, doc), depth)
 			require.True(t, depth > 10 || schema.Explained(s, doc), "%d %s", depth, leaf)
 		}
+	}
+}
+
+// Of the keywords that raw schemas have besides those that types make, programs know these, and say what is wrong by them.
+func TestProgramsKnowTheseKeywords(t *testing.T) {
+	for text, docs := range map[string][2]string{
+		`{"prefixItems":[{"type":"string"},{"type":"integer"}],"items":false}`:                               {`["a",1]`, `["a","b",2]`},
+		`{"contains":{"type":"integer"}}`:                                                                    {`["a",1]`, `["a"]`},
+		`{"contains":{"type":"integer"},"minContains":2,"maxContains":3}`:                                    {`[1,"a",2]`, `[1,2,3,4]`},
+		`{"patternProperties":{"^x-":{"type":"string"}},"additionalProperties":false,"required":["x-a"]}`:    {`{"x-a":"a"}`, `{"x-a":1,"y":2}`},
+		`{"dependentRequired":{"card":["name","code"]},"properties":{"card":{"type":"string"}}}`:             {`{"name":"a"}`, `{"card":"1","code":1}`},
+		`{"anyOf":[{"contains":{"const":1},"prefixItems":[{"type":"array"}]},{"type":"null"}],"maxItems":2}`: {`[[],1]`, `[1,1,1]`},
+	} {
+		s := compile(t, text)
+		require.True(t, schema.HasProgram(s), text)
+		assert.Equal(t, "good", schema.Told(s, []byte(docs[0])), text)
+		assert.True(t, schema.Explained(s, []byte(docs[1])), text)
+		for _, doc := range docs {
+			sameVerdict(t, s, []byte(doc))
+		}
+	}
+	for _, text := range []string{
+		`{"patternProperties":{"a":{"type":"string"}},"properties":{"a":{"minLength":2}}}`, `{"unevaluatedProperties":false}`,
+		`{"dependentSchemas":{"a":{"required":["b"]}}}`,
+	} {
+		require.False(t, schema.HasProgram(compile(t, text)), text)
 	}
 }

@@ -226,52 +226,85 @@ func (w *walk) array(n *node, to reflect.Value) verdict {
 	if bound {
 		list = n.bind.pointee(to)
 	}
-	count, texts, mark := 0, []string(nil), len(w.found.issues)
+	all := itemsOf{mark: len(w.found.issues)}
 	for more := w.peek() != ']'; more; more = w.eat(',') {
 		if bound && !w.found.any() {
-			elem = extend(list, count)
+			elem = extend(list, all.number)
 		}
-		w.found.enter(^leg(count))
+		w.found.enter(^leg(all.number))
 		w.peek()
 		start := w.at
-		if told := w.value(n.list.items, elem); told != good {
+		if told := w.value(n.list.item(all.number), elem); told != good {
 			return told
 		}
+		if n.list.contains != nil && !all.note(w.branch(n.list.contains.node, start)) {
+			return unsure
+		}
 		w.found.leave()
-		if count++; n.list.unique {
-			texts = append(texts, w.text[start:w.at])
+		if all.number++; n.list.unique {
+			all.texts = append(all.texts, w.text[start:w.at])
 		}
 	}
 	if !w.eat(']') {
 		return unsure
 	}
-	if bound && count == 0 {
+	if bound && all.number == 0 {
 		list.Set(reflect.MakeSlice(list.Type(), 0, 0))
 	}
-	return w.counted(n, count, texts, mark)
+	return w.counted(n, &all)
 }
 
-// counted judges an array by the number of its items and, where they are to differ, by their texts.
-func (w *walk) counted(n *node, count int, texts []string, mark int) verdict {
-	t, once := n.list, good
-	if t.unique {
-		once = distinct(texts)
+// itemsOf are what a walk knows of the items of an array.
+type itemsOf struct {
+	number  int
+	fitting int      // those that the array is to contain
+	texts   []string // where all are to differ
+	mark    int      // the issues that were found before
+}
+
+// note counts an item that fits; false where that is not sure.
+func (i *itemsOf) note(fits verdict) bool {
+	if fits == good {
+		i.fitting++
 	}
-	told := max(t.counts(count), once)
+	return fits != unsure
+}
+
+// counted judges an array by what its items are together.
+func (w *walk) counted(n *node, i *itemsOf) verdict {
+	t, differ := n.list, good
+	if t.unique {
+		differ = distinct(i.texts)
+	}
+	told := max(t.counts(i.number), t.contains.counts(i.fitting), differ)
 	if told != bad || !w.found.asked() {
 		return told
 	}
 	var all []jsonschema.ErrorKind
-	if count < t.min {
-		all = append(all, &kind.MinItems{Got: count, Want: t.min})
+	if i.number < t.min {
+		all = append(all, &kind.MinItems{Got: i.number, Want: t.min})
 	}
-	if t.max >= 0 && count > t.max {
-		all = append(all, &kind.MaxItems{Got: count, Want: t.max})
+	if t.max >= 0 && i.number > t.max {
+		all = append(all, &kind.MaxItems{Got: i.number, Want: t.max})
 	}
-	if once == bad {
+	if differ == bad {
 		all = append(all, &kind.UniqueItems{})
 	}
-	return w.found.refuseCount(n, []any{}, mark, all)
+	if t.contains.counts(i.fitting) == bad {
+		all = append(all, t.contains.refuses(i.fitting))
+	}
+	return w.found.refuseCount(n, []any{}, i.mark, all)
+}
+
+// refuses is what the library says where so many items fit.
+func (t *containsTest) refuses(n int) jsonschema.ErrorKind {
+	switch {
+	case n >= t.min:
+		return &kind.MaxContains{Want: t.max}
+	case t.counted:
+		return &kind.MinContains{Want: t.min}
+	}
+	return &kind.Contains{}
 }
 
 // firstItems is the room made for the items of a list, which doubles as it fills.

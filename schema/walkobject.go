@@ -55,23 +55,45 @@ func (w *walk) object(n *node, to reflect.Value) verdict {
 		return unsure
 	}
 	w.form.Close(first, w.at)
-	if missing := o.required &^ o.seen; missing != 0 {
+	if told := w.required(n, &o); told != good {
+		return told
+	}
+	if told := o.counts(o.count); o.refused || told == good || !w.found.asked() {
+		return max(when(!o.refused), told)
+	}
+	return w.found.refuseCount(n, map[string]any{}, mark, o.miscounts(o.count))
+}
+
+// required judges an object by the members that must be there, of themselves or for others that are.
+func (w *walk) required(n *node, o *object) verdict {
+	if missing := o.objectTests.required &^ o.seen; missing != 0 {
 		if !w.found.asked() {
 			return bad
 		}
 		w.found.missing(n, missing)
 	}
-	if o.refused || !w.found.asked() || o.counts(o.count) == good {
-		return max(when(!o.refused), o.counts(o.count))
+	for _, need := range o.needs {
+		missing := need.others &^ o.seen
+		if o.seen>>need.member&1 == 0 || missing == 0 {
+			continue
+		}
+		if !w.found.asked() {
+			return bad
+		}
+		w.found.needed(n, need.member, missing)
 	}
-	var all []jsonschema.ErrorKind
-	if o.count < o.min {
-		all = append(all, &kind.MinProperties{Got: o.count, Want: o.min})
+	return good
+}
+
+// miscounts is what the library says of so many members.
+func (o *objectTests) miscounts(n int) (all []jsonschema.ErrorKind) {
+	if n < o.min {
+		all = append(all, &kind.MinProperties{Got: n, Want: o.min})
 	}
-	if o.max >= 0 && o.count > o.max {
-		all = append(all, &kind.MaxProperties{Got: o.count, Want: o.max})
+	if o.max >= 0 && n > o.max {
+		all = append(all, &kind.MaxProperties{Got: n, Want: o.max})
 	}
-	return w.found.refuseCount(n, map[string]any{}, mark, all)
+	return all
 }
 
 func (w *walk) member(o *object, name string, shared bool) verdict {
@@ -109,7 +131,13 @@ func (w *walk) named(o *object, at int) verdict {
 
 // other walks a member the schema does not name.
 func (w *walk) other(o *object, name string, shared bool) verdict {
-	if o.closed && !w.found.asked() {
+	rest, closed := o.rest, o.closed
+	if one, number := o.matching(name); number > 1 {
+		return unsure // several schemas are for one value
+	} else if number == 1 {
+		rest, closed = one, false
+	}
+	if closed && !w.found.asked() {
 		return bad
 	}
 	if o.to.kind == bindMap || o.to.kind == bindTexts {
@@ -123,8 +151,8 @@ func (w *walk) other(o *object, name string, shared bool) verdict {
 	}
 	w.peek()
 	start := w.at
-	told := w.value(o.rest, reflect.Value{})
-	if o.closed && told == good {
+	told := w.value(rest, reflect.Value{})
+	if closed && told == good {
 		return w.refuseMember(o.node, name, w.text[start:w.at])
 	}
 	return told

@@ -69,9 +69,11 @@ func within(issues []fault.Issue, place string) []string {
 
 // What a program does not know the library alone can judge: where that would take too long, it is not asked.
 func TestTheLibraryIsNotAskedTooMuch(t *testing.T) {
-	s := compile(t, `{"$ref": "#/$defs/e", "$defs": {"e": {"oneOf": [
+	text := `{"$ref": "#/$defs/e", "$defs": {"e": {"oneOf": [
 		{"required": ["a"], "patternProperties": {"^next$": {"$ref": "#/$defs/e"}}}, {"required": ["b"], "properties": {"next": {"$ref": "#/$defs/e"}}},
-		{"items": {"$ref": "#/$defs/e"}, "contains": {"$ref": "#/$defs/e"}, "type": "array"}]}}}`)
+		{"items": {"$ref": "#/$defs/e"}, "contains": {"$ref": "#/$defs/e"}, "type": "array"}]}}}`
+	known, s := compile(t, text), compile(t, strings.Replace(text, `"type": "array"`, `"type": "array", "unevaluatedItems": false`, 1))
+	require.True(t, schema.HasProgram(known))
 	require.False(t, schema.HasProgram(s))
 	chain := func(n int) []byte {
 		return []byte(strings.Repeat(`{"a":1,"next":`, n) + `{"b":2}` + strings.Repeat("}", n))
@@ -79,7 +81,10 @@ func TestTheLibraryIsNotAskedTooMuch(t *testing.T) {
 	assert.Empty(t, s.Check(chain(8)))
 	tooMany := []string{"(whole): expected " + schema.TooManyWays}
 	assert.Equal(t, tooMany, cut(s.Check(chain(40))))
-	assert.Equal(t, tooMany, cut(s.Check([]byte(strings.Repeat("[", 40)+strings.Repeat("]", 40)))))
+	lists := []byte(strings.Repeat("[", 40) + strings.Repeat("]", 40))
+	assert.Equal(t, tooMany, cut(s.Check(lists)))
+	assert.Empty(t, known.Check(chain(40)))
+	assert.Equal(t, "bad", schema.Told(known, lists))
 }
 
 // Where a fault lies too deep to be told, a long document is not read once more for each depth before that is seen.
