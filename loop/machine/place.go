@@ -18,6 +18,9 @@ type Room struct {
 	// which only the no-progress rule reads, are then not made where the policy has no such rule.
 	Unseen bool
 
+	// sure is set in a step that is not refused.
+	sure bool
+
 	effects  [2]Effect
 	decision Decision
 	try      TryRun
@@ -40,22 +43,33 @@ const piece = 8
 // twice is memory for a list of the state, and for the next one.
 type twice[T any] struct{ now, next []T }
 
-// copied is a copy of a list; where own is nil, in memory of its own with room for more.
-func copied[T any](own *twice[T], list []T, more int) []T {
-	if own == nil {
+// copied is a copy of a list; where own is nil, in memory of its own with room for more. Where nobody goes back to it, the list that
+// the state has from here is its own copy.
+func copied[T any](own *twice[T], list []T, more int, sure bool) []T {
+	switch {
+	case own == nil:
 		return append(make([]T, 0, len(list)+more), list...)
+	case sure && sameMemory(list, own.now):
+		return list
 	}
 	own.next = append(own.next[:0], list...)
 	return own.next
 }
 
-// swap notes that the state has the next list, which may have grown; an empty one may be nil.
+// swap notes that the state has a list that was copied, and may have grown; an empty one may be nil.
 func (t *twice[T]) swap(list []T) {
-	if cap(list) > 0 {
+	switch {
+	case sameMemory(list, t.now):
+		t.now = list
+		return
+	case cap(list) > 0:
 		t.next = list
 	}
 	t.now, t.next = t.next, t.now
 }
+
+// sameMemory reports whether two lists begin at the same place.
+func sameMemory[T any](a, b []T) bool { return cap(a) > 0 && cap(b) > 0 && &a[:1][0] == &b[:1][0] }
 
 // maxKept bounds the lists whose memory is kept for the next run.
 const maxKept = 32
@@ -77,11 +91,25 @@ func (r *Room) Step(st *State, ev *Event) ([]Effect, error) {
 	if why := st.misfit(ev); why != "" {
 		return nil, &EventError{st.Phase, ev.Kind, why}
 	}
+	if r != nil {
+		r.sure = ev.Kind == Tried
+	}
+	if ev.Kind == Tried { // the end of a try is not refused once it fits: there is nothing to go back to
+		return r.step(st, ev)
+	}
+	before := *st
+	effects, err := r.step(st, ev)
+	if err != nil {
+		*st = before
+	}
+	return effects, err
+}
+
+// step is Step of an event that fits. Where it returns an error, *st is of no use.
+func (r *Room) step(st *State, ev *Event) ([]Effect, error) {
 	var out output
 	r.lend(&out)
-	before := *st
 	if err := (&step{st, &out, ev}).take(); err != nil {
-		*st = before
 		return nil, err
 	}
 	r.settle(st, &out)
@@ -119,16 +147,16 @@ func (r *Room) settle(st *State, out *output) {
 // copyActions and copySpent return lists that a step may write to.
 func (r *Room) copyActions(list []Action, more int) []Action {
 	if r == nil {
-		return copied(nil, list, more)
+		return copied(nil, list, more, false)
 	}
-	return copied(&r.actions, list, more)
+	return copied(&r.actions, list, more, r.sure)
 }
 
 func (r *Room) copySpent(list []ToolSpent) []ToolSpent {
 	if r == nil {
-		return copied(nil, list, 1)
+		return copied(nil, list, 1, false)
 	}
-	return copied(&r.spent, list, 1)
+	return copied(&r.spent, list, 1, r.sure)
 }
 
 // told is at, as it may be shown to models.
