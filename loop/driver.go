@@ -48,13 +48,13 @@ type driver struct {
 }
 
 // startDriver takes the session for a run under m.
-func startDriver(ctx context.Context, d *driver, m *machine.Compiled) (*driver, error) {
+func startDriver(ctx context.Context, d *driver, m *machine.Compiled) error {
 	m = m.Until(earlier(ctx, m.Config().Deadline))
 	if err := d.ownRunner().open(m, d.options); err != nil {
-		return nil, err
+		return err
 	}
 	d.runner, d.ctx = &d.own, ctx
-	return d, nil
+	return nil
 }
 
 // silent is a config that says nothing: never written to.

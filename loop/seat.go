@@ -63,7 +63,7 @@ func (t *Seat) begin(d *driver, prompt string) (machine.Effect, error) {
 		}
 		return asked, err
 	}
-	if _, err := startDriver(d.ctx, d, t.pool.compiled); err != nil {
+	if err := startDriver(d.ctx, d, t.pool.compiled); err != nil {
 		return machine.Effect{}, err
 	}
 	t.trace(d, false)

@@ -58,7 +58,7 @@ func (t *tries) start() error {
 		return err
 	}
 	d := &t.at.driver
-	if _, err = startDriver(t.ctx, d, m); err != nil {
+	if err = startDriver(t.ctx, d, m); err != nil {
 		return err
 	}
 	if t.fed(d.runner.Start(d.now())); t.err != nil {

@@ -39,7 +39,7 @@ func newWhole(ctx context.Context, model Model, s *session.Session, cfg *Config,
 	if err != nil {
 		return nil, err
 	}
-	if _, err := startDriver(ctx, r.at, m); err != nil {
+	if err := startDriver(ctx, r.at, m); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -63,7 +63,7 @@ func (s *step) spend(delay time.Duration) {
 }
 
 // followPolicy does what the policy says of a fault as things stand now. Where that is to stop, the planner is not asked again.
-func (s *step) followPolicy(p *Plan, c Consultation) error {
+func (s *step) followPolicy(c Consultation) error {
 	before := s.Exhausted
 	if c.Tool != "" {
 		if err := s.brokeByPolicy(s.copyBatch(), s.consultedCall(c), &c.Failure); err != nil {
@@ -74,7 +74,7 @@ func (s *step) followPolicy(p *Plan, c Consultation) error {
 	}
 	if s.Exhausted != before {
 		s.leaveConsults(policy.Planner)
-		return s.abort(p)
+		return s.abort()
 	}
 	return s.onward(s.Next)
 }
@@ -97,9 +97,9 @@ func (s *step) leaveConsults(why policy.Reason) {
 }
 
 // abandon ends the run at a fault.
-func (s *step) abandon(p *Plan, c Consultation) error {
+func (s *step) abandon(c Consultation) error {
 	s.end(c, policy.Decision{Reason: policy.Planner})
-	return s.abort(p)
+	return s.abort()
 }
 
 // degradeInstead ends the run at a fault with what the model said last.
@@ -112,7 +112,7 @@ func (s *step) degradeInstead(p *Plan, c Consultation) error {
 func (s *step) sendAgain(p *Plan, c Consultation) error {
 	if stop := s.misfits(p); stop.Reason != "" {
 		s.end(c, stop)
-		return s.abort(p)
+		return s.abort()
 	}
 	s.adopt(p)
 	if p.Prompt != "" && s.Batch != nil {

@@ -24,20 +24,20 @@ func (s *step) afterExhaustion(p *Plan) error {
 	case Degrade:
 		return s.degrade(p)
 	}
-	return s.abort(p)
+	return s.abort()
 }
 
 // aboutFault carries out a plan that was asked for about a transport fault.
 func (s *step) aboutFault(p *Plan, c Consultation) error {
 	switch p.Do {
 	case Follow:
-		return s.followPolicy(p, c)
+		return s.followPolicy(c)
 	case Fallback:
 		return s.sendAgain(p, c)
 	case Degrade:
 		return s.degradeInstead(p, c)
 	}
-	return s.abandon(p, c)
+	return s.abandon(c)
 }
 
 // planned carries out what the planner answered.
@@ -67,7 +67,8 @@ func (s *step) warn(text string) {
 	s.Warnings = append(s.Warnings[:len(s.Warnings):len(s.Warnings)], text)
 }
 
-func (s *step) abort(*Plan) error {
+// abort ends the run with the exhaustion.
+func (s *step) abort() error {
 	s.stop(Outcome{Reason: s.Exhausted.Reason, Exhaustion: s.Exhausted})
 	return nil
 }
