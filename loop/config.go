@@ -91,8 +91,10 @@ type options struct {
 	clock     clock.Clock
 	observers []Observer
 	// tracers are those of the observers that follow work too.
-	tracers  []Tracer
-	planner  Planner
+	tracers []Tracer
+	// watch tells observers and tracers; nil where there are none.
+	watch    *watch
+	planner  asker
 	adjust   adjuster
 	prompt   PromptFunc
 	models   map[string]Model
@@ -117,11 +119,11 @@ func WithClock(c clock.Clock) Option { return func(o *options) { o.clock = c } }
 
 // WithObserver adds an observer. One that is a [Tracer] too follows the run's work.
 func WithObserver(obs Observer) Option {
-	return func(o *options) { o.observers = append(o.observers, obs) }
+	return func(o *options) { o.observers, o.watch = append(o.observers, obs), &watching }
 }
 
 // WithPlanner asks p what follows exhaustion, and about the faults that [Config].Consult names. Without one the run ends.
-func WithPlanner(p Planner) Option { return func(o *options) { o.planner = p } }
+func WithPlanner(p Planner) Option { return func(o *options) { o.planner = askerOf(p) } }
 
 // WithAdjust lets f change the policy in mid-run. It is a pure function of the session, called before each decision; what
 // it returns with true is laid over the policy, and recorded.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -86,30 +85,8 @@ func (d *driver) observe(ev *machine.Event, effects []machine.Effect) {
 			d.cause = d.err
 		}
 	}
-	if len(d.observers) == 0 {
-		return
-	}
-	if failed := uncharged(ev, effects); failed != nil {
-		d.tell(Notice{
-			Kind: ReducerFailed, CorrelationID: d.s.ID(), At: ev.At, Action: d.tool, Plane: fault.Correction, Class: fault.Reducer,
-			Reason: policy.ReducerError, Err: d.err, Reducer: failed.Reducer,
-		})
-	}
-	for _, e := range effects {
-		for _, n := range notices(d.s.ID(), ev.At, e, d.err) {
-			if n.Reason == policy.FailedForGood {
-				n.Err = d.brokeBy(n.Action)
-			}
-			d.tell(n)
-		}
-	}
-}
-
-func (d *driver) tell(all ...Notice) {
-	for _, n := range all {
-		for _, o := range d.observers {
-			tell(d.ctx, o, n)
-		}
+	if d.watch != nil {
+		d.watch.stepped(d, ev.At, uncharged(ev, effects), effects)
 	}
 }
 
@@ -140,7 +117,7 @@ func (d *driver) carry(ctx context.Context, e machine.Effect) ([]machine.Effect,
 	case machine.WaitUntil:
 		return d.woke(e.Wait)
 	case machine.AskPlanner:
-		return d.ask(ctx, e)
+		return d.planner(ctx, d, e)
 	}
 	return nil, fmt.Errorf("loop: the core asks for %q, which this driver does not know", e.Kind)
 }
@@ -211,29 +188,4 @@ func (d *driver) woke(w *machine.Wait) ([]machine.Effect, error) {
 		d.last = w.Until
 	}
 	return d.runner.Woke(d.last)
-}
-
-// ask asks the planner of an exhaustion or a transport fault. The error behind it is that behind what follows.
-func (d *driver) ask(ctx context.Context, e machine.Effect) ([]machine.Effect, error) {
-	if c := e.Consultation; c != nil && c.Tool != "" {
-		d.err = d.asked[c.Index].err
-	} else if e.Exhaustion != nil {
-		d.err = d.cause
-	}
-	plan, err := d.planner.Plan(ctx, NewQuestion(d.runner.State(), e, d.err))
-	if ctx.Err() != nil {
-		return d.cancel(ctx)
-	}
-	if err != nil {
-		d.err = &plannerError{err: err, asked: d.err}
-		d.cause = d.err
-		plan = machine.Plan{Do: machine.Abort}
-	}
-	if e.Exhaustion != nil && plan.Do == machine.Fallback {
-		d.cause = nil
-	}
-	if plan.Model != "" && d.models[plan.Model] == nil {
-		return nil, fmt.Errorf("loop: the planner falls back to model %q: name one of those given by WithModels", plan.Model)
-	}
-	return d.runner.Planned(d.now(), plan)
 }

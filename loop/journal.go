@@ -17,7 +17,7 @@ type recorder interface {
 	Unfinished() bool
 	Past() (*journal.Fold, error)
 	Resumed(at time.Time, asked machine.EffectKind) error
-	Begin(h journal.Header, st machine.State) error
+	open(m machine.Config, cfg *Config, st machine.State) error
 	Step(ev machine.Event, effects []machine.Effect, st machine.State) error
 	Note(n journal.Note) error
 	Warning() string
@@ -28,7 +28,14 @@ func recorderOf(j *journal.Journal) recorder {
 	if j == nil {
 		return nil
 	}
-	return j
+	return journaled{j}
+}
+
+// journaled is a journal that says itself what a run begins with.
+type journaled struct{ *journal.Journal }
+
+func (j journaled) open(m machine.Config, cfg *Config, st machine.State) error {
+	return j.Begin(header(m, *cfg), st)
 }
 
 // header is what a journal says of a run at its beginning.

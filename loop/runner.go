@@ -119,7 +119,7 @@ func (r *Runner) begin(m *machine.Compiled, o *options) error {
 	if r.journal = o.journal; r.journal == nil {
 		return nil
 	}
-	return r.journal.Begin(header(*m.Config(), *r.cfg), r.st)
+	return r.journal.open(*m.Config(), r.cfg, r.st)
 }
 
 // name gives the session its id, where it has none yet.

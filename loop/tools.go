@@ -3,8 +3,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"sync/atomic"
 
 	"github.com/retake-go/retake/loop/machine"
@@ -126,20 +124,6 @@ func with(errs map[int]broke, n int, b broke) map[int]broke {
 	return errs
 }
 
-// brokeBy are the errors of a tool's own in the reply at hand, in the order of its calls; nil where it had none.
-func (d *driver) brokeBy(tool string) error {
-	var own []error
-	for _, n := range slices.Sorted(maps.Keys(d.asked)) {
-		if b := d.asked[n]; b.tool == tool {
-			own = append(own, b.err)
-		}
-	}
-	if len(own) == 1 {
-		return own[0]
-	}
-	return errors.Join(own...)
-}
-
 // ErrToolExited is the error of a tool that ended the goroutine it ran on, as the FailNow of a test does; where that was the
 // goroutine of the run, it is what the run was cancelled by.
 var ErrToolExited = errors.New("loop: the tool ended its goroutine (runtime.Goexit)")
@@ -181,5 +165,7 @@ func (d *driver) invoke(ctx context.Context, run machine.ToolRun) (out tool.Outc
 func (d *driver) progress(run machine.ToolRun, p []byte) {
 	at := d.clock.Now().UTC().Round(0)
 	d.note(run, at, p)
-	d.tell(Notice{Kind: Progressed, CorrelationID: d.s.ID(), At: at, Action: run.Tool, Progress: p})
+	if d.watch != nil {
+		d.watch.progressed(d, Notice{Kind: Progressed, CorrelationID: d.s.ID(), At: at, Action: run.Tool, Progress: p})
+	}
 }

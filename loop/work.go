@@ -2,8 +2,6 @@ package loop
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -102,44 +100,7 @@ func (d *driver) begin(ctx context.Context, w *Work) (context.Context, func(Work
 	if len(d.tracers) == 0 {
 		return ctx, func(WorkEnd) {}
 	}
-	return d.beginTraced(ctx, *w)
-}
-
-func (d *driver) beginTraced(ctx context.Context, w Work) (context.Context, func(WorkEnd)) {
-	w.CorrelationID, w.At = d.s.ID(), d.clock.Now().UTC().Round(0)
-	inner := ctx
-	ends := make([]func(WorkEnd), 0, len(d.tracers))
-	for _, t := range d.tracers {
-		values, end := begun(inner, t, w)
-		inner = values
-		ends = append(ends, end)
-	}
-	return scoped{ctx, inner}, func(e WorkEnd) {
-		if e.At = d.clock.Now().UTC().Round(0); e.At.Before(w.At) {
-			e.At = w.At
-		}
-		for _, end := range slices.Backward(ends) {
-			told(end, e)
-		}
-	}
-}
-
-// begun tells one tracer, whatever it does.
-func begun(ctx context.Context, t Tracer, w Work) (inner context.Context, end func(WorkEnd)) {
-	defer func() {
-		if recover() != nil || inner == nil {
-			inner = ctx
-		}
-	}()
-	return t.Begin(ctx, w)
-}
-
-// told tells one tracer of an end, whatever it does.
-func told(end func(WorkEnd), e WorkEnd) {
-	defer func() { _ = recover() }()
-	if end != nil {
-		end(e)
-	}
+	return d.watch.began(d, ctx, *w)
 }
 
 // beginRun begins a run, and returns what tells of its end: the outcome, nil where it did not come to one of its own, and what it
@@ -148,29 +109,7 @@ func (d *driver) beginRun(ctx context.Context, resumed bool) (context.Context, f
 	if len(d.tracers) == 0 {
 		return ctx, func(*machine.Outcome, error) {}
 	}
-	w := Work{Kind: WorkRun, Resumed: resumed}
-	for _, t := range d.cfg.Tools.All() {
-		w.Tools = append(w.Tools, t.Name())
-	}
-	ctx, end := d.begin(ctx, &w)
-	d.ctx = ctx
-	return ctx, func(o *machine.Outcome, err error) { end(runEnd(o, err)) }
-}
-
-// runEnd is how a run ended that returns err.
-func runEnd(o *machine.Outcome, err error) WorkEnd {
-	e := WorkEnd{Err: err}
-	if o != nil {
-		e.Usage = o.Usage
-	}
-	if exhausted, ok := errors.AsType[*RetryExhaustedError](err); ok {
-		e.Class, e.Reason = exhausted.Failure.Class, exhausted.Reason
-	} else if err != nil {
-		e.Class = failureOf(err).Class
-	} else if o != nil {
-		e.Reason = o.Reason
-	}
-	return e
+	return d.watch.beganRun(d, ctx, resumed)
 }
 
 // modelWork is a call of a model as tracers are told of it.

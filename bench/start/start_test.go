@@ -74,7 +74,7 @@ func TestBothSayTheSame(t *testing.T) {
 }
 
 // What the embed does not use is not in it: templates and their data, journals, snapshots, YAML of policies, what reads a provider's
-// responses, provider errors, and the sorts of the standard library made anew for types of ours. The validator looks a method up by
+// responses, provider errors, what asks a planner and tells observers, and the sorts of the standard library made anew for types of ours. The validator looks a method up by
 // name, so that all exported methods of a type are linked once a value of it, or of what can hold one, becomes an interface: a state
 // in a sync.Pool, the target of errors.As.
 func TestTheEmbedLinksWhatItUses(t *testing.T) {
@@ -90,6 +90,7 @@ func TestTheEmbedLinksWhatItUses(t *testing.T) {
 		"text/template.(*Template).Execute", "text/template/parse.Parse", "goccy/go-yaml", own + "journal.(*Journal).Step",
 		own + "loop/machine.State.Snapshot", own + "journal.eventText", own + "fault.gather", own + "internal/httphint.Wait",
 		own + "fault.(*ProviderError).UserMessage", own + "feedback.Data.Map", own + "ratelimit.Parse",
+		own + "loop.NewQuestion", own + "loop.decisionNotices", own + "loop.header",
 		own + "seq.Log[" + own + "session.Attempt].Backward", own + "seq.Log[" + own + "session.Entry].Backward",
 		"slices.pdqsortCmpFunc[go.shape.struct { Pointer", "slices.stableCmpFunc[go.shape.struct { " + own + "session",
 		"slices.pdqsortCmpFunc[go.shape.struct { *" + own, "slices.pdqsortCmpFunc[go.shape.interface", "slices.stableCmpFunc[go.shape.struct { Kind " + own,
