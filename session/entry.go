@@ -16,30 +16,26 @@ type Entry struct {
 	cell *cell
 }
 
-// cell is shared by all states whose slices hold the value at this place. The value never changes, only what is known of it: never nil, and
-// never written to. Since a slice's log is persistent, a cell also stands for all the values before it.
+// cell is shared by all states whose slices hold the value at this place, and never changes but for its memo. Since a slice's
+// log is persistent, a cell also stands for all the values before it.
 type cell struct {
+	// raw is canonical JSON. It is nil where the memo has a value of a flat type that can be written whenever somebody asks.
+	raw  json.RawMessage
 	memo atomic.Pointer[memo]
 }
 
-// memo is what is known of a value: its text, its Go value, or both. Losing one of both costs time and nothing else.
+// memo remembers what was found out about a cell. Nobody writes to it, and but for the value of a cell without raw JSON, losing it costs
+// time and nothing else.
 type memo struct {
-	// raw is canonical JSON. It is nil until somebody asks for it where value is of a flat type that writes it surely.
-	raw json.RawMessage
 	// value points to the decoded value where its copies share nothing with it; else it is nil. Nobody writes to it.
 	value any
 	// sound is the form that this value and all before it are known to fit.
 	sound *form
+	// text is how the value was written, where the cell does not say; nil for not yet.
+	text *json.RawMessage
 }
 
-func newEntry(canonical []byte) Entry {
-	e := &struct {
-		cell
-		memo memo
-	}{memo: memo{raw: canonical}}
-	e.cell.memo.Store(&e.memo)
-	return Entry{cell: &e.cell}
-}
+func newEntry(canonical []byte) Entry { return Entry{cell: &cell{raw: canonical}} }
 
 func newEntries(canonical []json.RawMessage) []Entry {
 	all := make([]Entry, len(canonical))
@@ -55,7 +51,7 @@ func knownEntry[T any](canonical []byte, v *T, sound *form) Entry {
 		cell
 		memo  memo
 		value T
-	}{memo: memo{raw: canonical, sound: sound}, value: *v}
+	}{cell: cell{raw: canonical}, memo: memo{sound: sound}, value: *v}
 	e.memo.value = &e.value
 	e.cell.memo.Store(&e.memo)
 	return Entry{cell: &e.cell}
@@ -66,14 +62,25 @@ func (e Entry) JSON() json.RawMessage {
 	if e.cell == nil {
 		return json.RawMessage("null")
 	}
-	m := e.cell.memo.Load()
-	if m.raw == nil && m.value != nil {
-		more := *m
-		more.raw = flat.Written(m.value)
-		e.cell.memo.CompareAndSwap(m, &more)
-		return more.raw
+	if e.cell.raw != nil {
+		return e.cell.raw
 	}
-	return m.raw
+	return e.cell.written()
+}
+
+// written is the value as it is written when somebody asks for the first time.
+func (c *cell) written() json.RawMessage {
+	m := c.memo.Load()
+	if m == nil {
+		return nil
+	}
+	if m.text == nil {
+		more := *m
+		more.text = new(json.RawMessage(flat.Written(m.value)))
+		c.memo.CompareAndSwap(m, &more)
+		m = &more
+	}
+	return *m.text
 }
 
 // Decode reads the value into a fresh T. The error says what does not fit, in words that are the same in every run.
@@ -86,14 +93,15 @@ func decode[T any](e Entry) (T, error) {
 	if e.cell == nil {
 		return Decode[T](e)
 	}
-	m := e.cell.memo.Load()
-	if v, ok := m.value.(*T); ok {
-		return *v, nil
+	if m := e.cell.memo.Load(); m != nil {
+		if v, ok := m.value.(*T); ok {
+			return *v, nil
+		}
 	}
 	of := formOf[T]()
 	v, err := flat.Unmarshal[T](of.written, e.JSON())
-	if err == nil && of.apart && m.value == nil {
-		e.cell.memo.CompareAndSwap(m, &memo{raw: m.raw, value: new(v), sound: m.sound})
+	if err == nil && of.apart {
+		e.cell.memo.CompareAndSwap(nil, &memo{value: new(v)})
 	}
 	return v, err
 }
@@ -109,14 +117,19 @@ func (s Slice[T]) verify(held entries) (int, error) {
 			return i, err
 		}
 	}
-	found := *last.cell.memo.Load()
-	found.sound = s.form
+	found := memo{sound: s.form}
+	if m := last.cell.memo.Load(); m != nil {
+		found.value, found.text = m.value, m.text
+	}
 	last.cell.memo.Store(&found)
 	return 0, nil
 }
 
 // soundFor reports whether this value and all before it are known to be of a form.
-func (e Entry) soundFor(of *form) bool { return e.cell.memo.Load().sound == of }
+func (e Entry) soundFor(of *form) bool {
+	m := e.cell.memo.Load()
+	return m != nil && m.sound == of
+}
 
 // typed is a slot as a reducer.Source.
 type typed[T any] slot
