@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -118,14 +119,21 @@ type Adapter struct {
 // place is where a run is found: agents of one branch take turns.
 type place struct{ invocation, branch string }
 
-// New returns an adapter. The error joins all that is wrong with cfg.
+// New returns an adapter. The error joins all that is wrong with cfg, or names an option that is nil.
 func New(cfg Config, opts ...Option) (*Adapter, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("retake: %w", err)
 	}
-	a := &Adapter{cfg: cfg, clock: clock.New(), sessions: ownSession, runs: map[place]*run{}}
-	for _, opt := range opts {
+	a := &Adapter{cfg: cfg, runs: map[place]*run{}}
+	for n, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("retake: option %d is nil: leave it out", n+1)
+		}
 		opt(a)
+	}
+	a.clock = cmp.Or(a.clock, clock.Clock(clock.New()))
+	if a.sessions == nil {
+		a.sessions = ownSession
 	}
 	return a, nil
 }

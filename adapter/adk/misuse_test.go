@@ -27,6 +27,11 @@ func TestAFaultyConfigIsRefusedWithAllItsFields(t *testing.T) {
 	}
 }
 
+func TestAnOptionThatIsNilIsNamed(t *testing.T) {
+	_, err := adk.New(adk.Config{}, adk.WithClock(nil), nil)
+	require.EqualError(t, err, "retake: option 2 is nil: leave it out")
+}
+
 func TestASessionThatCannotBeHadEndsTheRun(t *testing.T) {
 	gone := errors.New("gone")
 	a, _, end := newAdapter(t, adk.Config{}, adk.WithSessions(func(adk.Invocation) (*session.Session, error) { return nil, gone }))

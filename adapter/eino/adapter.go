@@ -1,6 +1,7 @@
 package eino
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,15 +89,19 @@ type Adapter struct {
 	sequential bool
 }
 
-// New returns an adapter. The error joins all that is wrong with cfg.
+// New returns an adapter. The error joins all that is wrong with cfg, or names an option that is nil.
 func New(cfg Config, opts ...Option) (*Adapter, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("retake: %w", err)
 	}
-	a := &Adapter{cfg: cfg, clock: clock.New()}
-	for _, opt := range opts {
+	a := &Adapter{cfg: cfg}
+	for n, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("retake: option %d is nil: leave it out", n+1)
+		}
 		opt(a)
 	}
+	a.clock = cmp.Or(a.clock, clock.Clock(clock.New()))
 	return a, nil
 }
 

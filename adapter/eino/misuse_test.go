@@ -29,6 +29,11 @@ func TestAFaultyConfigIsRefusedWithAllItsFields(t *testing.T) {
 	}
 }
 
+func TestAnOptionThatIsNilIsNamed(t *testing.T) {
+	_, err := eino.New(eino.Config{}, eino.WithClock(nil), nil)
+	require.EqualError(t, err, "retake: option 2 is nil: leave it out")
+}
+
 func TestWhatIsInTheWayIsRefused(t *testing.T) {
 	a, _ := newAdapter(t, eino.Config{})
 	conf := agentConfig(newFake(), bookRoom(t, nil))

@@ -46,7 +46,10 @@ var errNoSession = errors.New("the session is nil: connect one")
 // fetched is a [fault.ProviderError].
 func Tools(ctx context.Context, session *sdk.ClientSession, cfg Config, opts ...Option) ([]*tool.Tool, error) {
 	var o options
-	for _, opt := range opts {
+	for n, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("mcp: option %d is nil: leave it out", n+1)
+		}
 		opt(&o)
 	}
 	if err := cfg.Validate(); err != nil {

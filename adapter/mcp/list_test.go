@@ -90,6 +90,8 @@ Only: is empty, want at least one name, or nil for all tools`)
 	require.ErrorContains(t, err, "mcp: config: OnError")
 	_, err = mcp.Tools(t.Context(), nil, mcp.DefaultConfig())
 	require.EqualError(t, err, "mcp: the session is nil: connect one")
+	_, err = mcp.Tools(t.Context(), nil, mcp.DefaultConfig(), nil)
+	require.EqualError(t, err, "mcp: option 1 is nil: leave it out")
 }
 
 func TestAListThatCannotBeFetched(t *testing.T) {

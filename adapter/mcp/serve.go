@@ -45,7 +45,10 @@ func Serve(server *sdk.Server, set *tool.Set, opts ...ServeOption) error {
 		return errors.New("mcp: the server is nil: make one with NewServer")
 	}
 	base := served{limits: feedback.DefaultLimits(), report: func(context.Context, string, error) {}}
-	for _, opt := range opts {
+	for n, opt := range opts {
+		if opt == nil {
+			return fmt.Errorf("mcp: option %d is nil: leave it out", n+1)
+		}
 		opt(&base)
 	}
 	if err := base.limits.Validate(); err != nil {
