@@ -8,8 +8,7 @@ import (
 )
 
 // wording is what the model is told about one class of failure: what happened and what to do, for a tool call and for an
-// answer. "%" stands for the tool's name, "$" for the class. An entry with a rule is for feedback whose first issue has it, one
-// with a source for feedback with an issue of that source.
+// answer. An entry with a rule is for feedback whose first issue has it, one with a source for feedback with an issue of that source.
 type wording struct {
 	class                 fault.Class
 	rule                  string
@@ -22,10 +21,10 @@ type wording struct {
 const opening = "Automatic check, not a message from the user: "
 
 // What to do where another attempt is not scheduled.
-var (
-	noMoreCalls   = say("No attempt is left. Do not call % again for this.")
-	noMoreAnswers = say("No attempt is left.")
-	notTheSame    = say("Do not repeat it unchanged.")
+const (
+	noMoreCalls   phrase = "No attempt is left. Do not call % again for this."
+	noMoreAnswers phrase = "No attempt is left."
+	notTheSame    phrase = "Do not repeat it unchanged."
 )
 
 const answerShape = "Answer again with the whole corrected JSON value and nothing else."
@@ -36,84 +35,84 @@ var wordings = []wording{
 	{
 		class:       fault.ToolValidation,
 		source:      fault.FromTool,
-		toolWrong:   say("the tool % looked at your arguments and asks for others"),
-		toolDo:      say("Call % again with all arguments, changed as it asks."),
-		answerWrong: say("your answer was looked at, and another is asked for"),
-		answerDo:    say(answerShape),
+		toolWrong:   "the tool % looked at your arguments and asks for others",
+		toolDo:      "Call % again with all arguments, changed as it asks.",
+		answerWrong: "your answer was looked at, and another is asked for",
+		answerDo:    answerShape,
 	},
 	{
 		class:       fault.ToolValidation,
-		toolWrong:   say("the arguments of your call of % are not valid, and the tool was not run"),
-		toolDo:      say("Call % again with all arguments corrected."),
-		answerWrong: say("your answer is not valid"),
-		answerDo:    say(answerShape),
+		toolWrong:   "the arguments of your call of % are not valid, and the tool was not run",
+		toolDo:      "Call % again with all arguments corrected.",
+		answerWrong: "your answer is not valid",
+		answerDo:    answerShape,
 	},
 	{
 		class:       fault.StructuredOutput,
-		toolWrong:   say("the arguments of your call of % are not valid, and the tool was not run"),
-		toolDo:      say("Call % again with all arguments corrected."),
-		answerWrong: say("your answer is not the JSON value that was asked for"),
-		answerDo:    say(answerShape),
+		toolWrong:   "the arguments of your call of % are not valid, and the tool was not run",
+		toolDo:      "Call % again with all arguments corrected.",
+		answerWrong: "your answer is not the JSON value that was asked for",
+		answerDo:    answerShape,
 	},
 	{
 		class:       fault.UnknownTool,
 		rule:        fault.RuleUnknownTool,
-		toolWrong:   say("there is no tool named %, so nothing was run for this call"),
-		toolDo:      say(existing),
-		answerWrong: say("your reply called a tool that does not exist, so nothing was run for this call"),
-		answerDo:    say(existing),
+		toolWrong:   "there is no tool named %, so nothing was run for this call",
+		toolDo:      existing,
+		answerWrong: "your reply called a tool that does not exist, so nothing was run for this call",
+		answerDo:    existing,
 	},
 	{
 		class:       fault.UnknownTool,
-		toolWrong:   say("there is no tool named %, so nothing was run for this call"),
-		toolDo:      say(existing),
-		answerWrong: say("your reply has a tool call in it that names no tool that can be read, so nothing was run for this call"),
-		answerDo:    say(existing),
+		toolWrong:   "there is no tool named %, so nothing was run for this call",
+		toolDo:      existing,
+		answerWrong: "your reply has a tool call in it that names no tool that can be read, so nothing was run for this call",
+		answerDo:    existing,
 	},
 	{
 		class:       fault.NoOutput,
 		rule:        fault.RuleNoCall,
-		toolWrong:   say("your reply has no tool call in it that can be read"),
-		toolDo:      say("Call % with all arguments."),
-		answerWrong: say("your reply has no tool call in it that can be read"),
-		answerDo:    say("Reply with a call of one of the tools that exist, by its exact name and with all its arguments."),
+		toolWrong:   "your reply has no tool call in it that can be read",
+		toolDo:      "Call % with all arguments.",
+		answerWrong: "your reply has no tool call in it that can be read",
+		answerDo:    "Reply with a call of one of the tools that exist, by its exact name and with all its arguments.",
 	},
 	{
 		class:       fault.NoOutput,
-		toolWrong:   say("your reply had neither text nor a tool call"),
-		toolDo:      say("Call % with all arguments, or answer."),
-		answerWrong: say("your reply had neither text nor a tool call"),
-		answerDo:    say("Reply with the answer that was asked for, or with a tool call."),
+		toolWrong:   "your reply had neither text nor a tool call",
+		toolDo:      "Call % with all arguments, or answer.",
+		answerWrong: "your reply had neither text nor a tool call",
+		answerDo:    "Reply with the answer that was asked for, or with a tool call.",
 	},
 	{
 		class:       fault.Truncated,
-		toolWrong:   say("your call of % was cut off by the token limit, and the tool was not run"),
-		toolDo:      say("Call % again with shorter arguments, so that the call is complete."),
-		answerWrong: say("your reply was cut off by the token limit, and nothing of it was used"),
-		answerDo:    say("Answer again and shorter, so that the answer is complete."),
+		toolWrong:   "your call of % was cut off by the token limit, and the tool was not run",
+		toolDo:      "Call % again with shorter arguments, so that the call is complete.",
+		answerWrong: "your reply was cut off by the token limit, and nothing of it was used",
+		answerDo:    "Answer again and shorter, so that the answer is complete.",
 	},
 	{
 		class:       fault.Refusal,
-		toolWrong:   say("your reply declined the request"),
-		toolDo:      say("Call % if you can, or say in the form that was asked for what you can do."),
-		answerWrong: say("your reply declined the request"),
-		answerDo:    say("Answer as far as you can, in the form that was asked for."),
+		toolWrong:   "your reply declined the request",
+		toolDo:      "Call % if you can, or say in the form that was asked for what you can do.",
+		answerWrong: "your reply declined the request",
+		answerDo:    "Answer as far as you can, in the form that was asked for.",
 	},
 	{
 		class:       fault.Reducer,
-		toolWrong:   say("what followed from your call of % was refused, and the state is as it was before"),
-		toolDo:      say("Call % again in a way that meets the reason."),
-		answerWrong: say("what followed from your answer was refused, and the state is as it was before"),
-		answerDo:    say("Answer again in a way that meets the reason."),
+		toolWrong:   "what followed from your call of % was refused, and the state is as it was before",
+		toolDo:      "Call % again in a way that meets the reason.",
+		answerWrong: "what followed from your answer was refused, and the state is as it was before",
+		answerDo:    "Answer again in a way that meets the reason.",
 	},
 }
 
 // fallback is for the classes that users add.
 var fallback = wording{
-	toolWrong:   say("your call of % was not accepted: $"),
-	toolDo:      say("Call % again, corrected."),
-	answerWrong: say("your answer was not accepted: $"),
-	answerDo:    say("Answer again, corrected."),
+	toolWrong:   "your call of % was not accepted: $",
+	toolDo:      "Call % again, corrected.",
+	answerWrong: "your answer was not accepted: $",
+	answerDo:    "Answer again, corrected.",
 }
 
 func wordingOf(f *RetryFeedback) *wording {
@@ -142,9 +141,9 @@ func (f *RetryFeedback) found(by fault.Source) bool {
 
 // appendHead says who speaks, what happened, and which attempt it was.
 func appendHead(b []byte, f *RetryFeedback, w *wording) []byte {
-	text := &w.answerWrong
+	text := w.answerWrong
 	if f.Source == Tool {
-		text = &w.toolWrong
+		text = w.toolWrong
 	}
 	b = text.append(append(b, opening...), f)
 	b = append(b, " (attempt "...)
@@ -164,39 +163,32 @@ func appendHead(b []byte, f *RetryFeedback, w *wording) []byte {
 
 // appendFoot says what to do now.
 func appendFoot(b []byte, f *RetryFeedback, w *wording) []byte {
-	text, none := &w.answerDo, &noMoreAnswers
+	text, none := w.answerDo, noMoreAnswers
 	if f.Source == Tool {
-		text, none = &w.toolDo, &noMoreCalls
+		text, none = w.toolDo, noMoreCalls
 	}
 	switch {
 	case !f.Last():
 	case f.MaxAttempts > 0 && f.Attempt >= f.MaxAttempts:
 		text = none
 	default:
-		text = &notTheSame
+		text = notTheSame
 	}
 	return text.append(b, f)
 }
 
-// phrase is one of our own texts, cut where the tool's name stands in it, and where the class ends it.
-type phrase struct {
-	before, after string
-	tool, class   bool
-}
-
-func say(text string) (p phrase) {
-	text, p.class = strings.CutSuffix(text, "$")
-	p.before, p.after, p.tool = strings.Cut(text, "%")
-	return p
-}
+// phrase is one of our own texts, in which "%" stands for the tool's name, once at the most, and "$" at its end for the class.
+type phrase string
 
 // append puts name and class into the phrase.
-func (p *phrase) append(b []byte, f *RetryFeedback) []byte {
-	b = append(b, p.before...)
-	if p.tool {
-		b = append(appendToolName(b, f.ToolName), p.after...)
+func (p phrase) append(b []byte, f *RetryFeedback) []byte {
+	text, class := strings.CutSuffix(string(p), "$")
+	before, after, tool := strings.Cut(text, "%")
+	b = append(b, before...)
+	if tool {
+		b = append(appendToolName(b, f.ToolName), after...)
 	}
-	if p.class {
+	if class {
 		b = appendName(b, string(f.ErrorType))
 	}
 	return b
