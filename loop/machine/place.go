@@ -91,10 +91,11 @@ func (r *Room) Step(st *State, ev *Event) ([]Effect, error) {
 	if why := st.misfit(ev); why != "" {
 		return nil, &EventError{st.Phase, ev.Kind, why}
 	}
+	sure := st.sure(ev)
 	if r != nil {
-		r.sure = ev.Kind == Tried
+		r.sure = sure
 	}
-	if ev.Kind == Tried { // the end of a try is not refused once it fits: there is nothing to go back to
+	if sure { // there is nothing to go back to
 		return r.step(st, ev)
 	}
 	before := *st

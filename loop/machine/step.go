@@ -98,6 +98,20 @@ func (s *step) take() error {
 	return s.handle()
 }
 
+// sure reports whether an event that fits is not refused by its step either, as most are that may charge an attempt: the step applies no
+// operations, and renders no system prompt.
+func (st *State) sure(ev *Event) bool {
+	switch ev.Kind {
+	case Tried:
+		return true
+	case Replied:
+		return ev.Reply.Answer == nil && !st.words.prompts()
+	case CallFailed:
+		return !st.words.prompts()
+	}
+	return false
+}
+
 // misfit says why an event does not fit.
 func (st *State) misfit(ev *Event) string {
 	if r := st.Phase.row(); !r.fits(ev.Kind) {

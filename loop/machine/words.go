@@ -72,7 +72,7 @@ func (s *step) system() (string, error) {
 	if s.Config.UserPrompt || s.words.system == nil {
 		return s.System, nil
 	}
-	if !s.words.system.Actions() {
+	if !s.words.prompts() {
 		return s.words.system.String(), nil
 	}
 	at := s.positions()[0]
@@ -80,6 +80,9 @@ func (s *step) system() (string, error) {
 	text, err := s.words.system.Render(feedback.NewData(viewOf(&st), at.Attempt, at.MaxAttempts, s.Config.Limits))
 	return text, prefix("system", err)
 }
+
+// prompts reports whether the system prompt is rendered, which may fail.
+func (w *words) prompts() bool { return w.system != nil && w.system.Actions() }
 
 // view is a state as templates read it. It has no state in it: the linker would keep all methods of what an interface may hold.
 type view struct {
