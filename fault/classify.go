@@ -173,10 +173,10 @@ func (e *evidence) codeClass(code string) (strong, weak Class) {
 	if c := bothMeanings.of(key); c != "" {
 		return c, ""
 	}
-	if c := strongCodes[e.provider+"/"+key]; c != "" {
+	if c := strongCodes.of(e.provider + "/" + key); c != "" {
 		return c, ""
 	}
-	if c := strongCodes[key]; c != "" {
+	if c := strongCodes.of(key); c != "" {
 		return c, ""
 	}
 	if c := weakCodes.of(key); c != "" {

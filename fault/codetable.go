@@ -36,106 +36,82 @@ func squash(code string) string {
 // maxCode is the longest code that is looked at, in bytes.
 const maxCode = 128
 
-// strongCodes say what happened whatever the status is. Keys are squashed; those of one provider alone begin with its
-// name and a slash.
-var strongCodes = map[string]Class{
-	// Groq reports under these that the model's own output could not be used.
-	"toolusefailed": ToolValidation, "jsonvalidatefailed": StructuredOutput,
+// strongCodes say what happened whatever the status is. Codes are squashed; those of one provider alone begin with its name and a slash.
+// Under tool_use_failed and json_validate_failed Groq reports that the model's own output could not be used.
+var strongCodes = codes{
+	{ToolValidation, " toolusefailed "},
+	{StructuredOutput, " jsonvalidatefailed jsonschemavalidationerror outputparserexception "},
+	{RateLimit, " ratelimitexceeded ratelimiterror ratelimited ratelimit ratelimitreached toomanyrequests" +
+		" toomanyrequestsexception toomanyrequestserror slowdown throttling throttled throttlingexception throttlederror" +
+		" throttledexception throttlingerror requestlimitexceeded requestthrottled requestthrottledexception" +
+		" provisionedthroughputexceededexception resourceexhausted resourceexhaustederror modelratelimitexceeded" +
+		" mistral/1300 ratelimitexceedederror providerratelimiterror cerebras/requestquotaexceeded" +
+		" cerebras/tokenquotaexceeded toomanytokenserror bedrock/limitexceededexception openrouterinflightbudget" +
+		" concurrencylimitexceeded problem/quotaexceeded problem/abnormalusagedetected "},
+	{Overloaded, " problem/temporaryreducedcapacity overloaded overloadederror serverisoverloaded modeloverloaded engineoverloaded" +
+		" capacityexceeded queueexceeded serverbusy servicetiercapacityexceeded mistral/3505 nocapacity systemoverloaded" +
+		" engineoverloadederror slowdownerror "},
+	{Billing, " insufficientquota creditbalanceexhausted organizationspendlimitexceeded projectspendlimitexceeded" +
+		" organizationusagelimitexceeded enforcedspendlimitreached billinghardlimitreached billingnotactive billingerror" +
+		" billingdisabled insufficientbalance insufficientcredits insufficientcredit paymentrequired paymentrequirederror" +
+		" paymentrequiredexception outofcredits creditlimitexceeded insufficientuserquota exceededcurrentquotaerror" +
+		" budgetexceeded budgetexceedederror accesstomodelrequirescredits arrearage spendlimitreached "},
+	{Quota, " quotaexceeded quotaexceedederror dailylimitexceeded monthlylimitexceeded usagelimitreached usagelimitexceeded" +
+		" servicequotaexceededexception requestquotaexceeded tokenquotaexceeded quotalimitexceeded "},
+	{Unavailable, " serviceunavailable serviceunavailableerror serviceunavailableexception unavailable internalservererror" +
+		" internalserverexception internalfailure servererror internalerror internal badgateway modelerrorexception" +
+		" modelstreamerrorexception modelnotreadyexception conflicterror aborted dataloss vectorstoretimeout" +
+		" providererror upstreamerror "},
+	{Timeout, " timeout timeouterror requesttimeout gatewaytimeout deadlineexceeded modeltimeoutexception apitimeouterror" +
+		" providertimeouterror apiconnectiontimeouterror readtimeout connecttimeout writetimeout pooltimeout etimedout" +
+		" econnaborted esockettimedout underrconnecttimeout underrheaderstimeout underrbodytimeout connecttimeouterror" +
+		" headerstimeouterror bodytimeouterror requesttimeoutexception "},
+	{Network, " networkerror errnetwork connectionerror connecterror readerror writeerror remoteprotocolerror" +
+		" apiconnectionerror econnrefused econnreset enotfound epipe eaiagain ehostunreach enetunreach enetdown ehostdown" +
+		" underrsocket fetcherror connectionrefusederror connectionreseterror brokenpipeerror sslerror connectionrefused" +
+		" connectionreset errconnectionrefused errinternetdisconnected "},
+	{Auth, " invalidapikey apikeyinvalid authenticationerror unauthorized unauthenticated incorrectapikey missingapikey" +
+		" unauthorizederror expiredtokenexception unrecognizedclientexception invalidsignatureexception" +
+		" missingauthenticationtoken accountdeactivated authorizationerror wrongapikey accesstokenexpired tokenexpired" +
+		" invalidauthentication autherror providerautherror apikeyexpired incorrecthostname "},
+	{Permission, " permissionerror permissiondeniederror accessdeniedexception accessdenied forbidden forbiddenerror" +
+		" unsupportedcountryregionterritory servicedisabled consumersuspended apikeyserviceblocked" +
+		" insufficientpermissions modelpermissionblockedorg modelpermissionblockedproject notauthorizedexception "},
+	{ModelNotFound, " modelnotfound modelnotfounderror providermodelnotfounderror notfounderror resourcenotfoundexception" +
+		" deploymentnotfound unknownmodel invalidmodel mistral/1500 modeldecommissioned modelunavailable unsupportedmodel" +
+		" modelnotsupported modelnotactive unavailablemodel modeldeprecated modelnotavailable "},
+	{ContextLength, " contextlengthexceeded contextlengtherror contextlength contextwindowexceedederror contextwindowexceeded" +
+		" requesttoolarge modelcontextwindowexceeded exceedcontextsizeerror tokenslimitreached stringabovemaxlength" +
+		" contextoverflow inputtoolong promptexceedscontext payloadtoolarge maxcontextlengthexceeded "},
+	{ContentFilter, " contentfilter contentpolicyviolation contentpolicyviolationerror responsibleaipolicyviolation biopolicy" +
+		" misalignmentpolicyviolation contentfiltered contentfiltererror safety moderation contentmoderation" +
+		" moderationblocked datainspectionfailed prohibitedcontent cyberpolicy imagecontentpolicyviolation "},
+	{InvalidResponse, " invalidresponse apiresponsevalidationerror jsondecodeerror "},
+	{Truncated, " lengthfinishreasonerror "},
+	{Cancelled, " cancelled canceled cancellederror errcanceled aborterror aborterr apiuseraborterror requestaborted "},
+	{InvalidRequest, " invalidprompt operationnotsupported unimplemented unsupportedparameter unsupportedvalue unknownparameter" +
+		" missingrequiredparameter invalidrequestmessageorder invalidimage invalidtype invalidvalue alreadyexists "},
+	{Config, " configerror agentconfigerror "},
+	{PermissionDenied, " eacces "},
+	{NotFound, " enoent "},
+	{IO, " eio enospc "},
+}
 
-	"ratelimitexceeded": RateLimit, "ratelimiterror": RateLimit, "ratelimited": RateLimit, "ratelimit": RateLimit,
-	"ratelimitreached": RateLimit, "toomanyrequests": RateLimit, "toomanyrequestsexception": RateLimit,
-	"toomanyrequestserror": RateLimit, "slowdown": RateLimit, "throttling": RateLimit, "throttled": RateLimit,
-	"throttlingexception": RateLimit, "throttlederror": RateLimit, "throttledexception": RateLimit, "throttlingerror": RateLimit,
-	"requestlimitexceeded": RateLimit, "requestthrottled": RateLimit, "requestthrottledexception": RateLimit,
-	"provisionedthroughputexceededexception": RateLimit, "resourceexhausted": RateLimit, "resourceexhaustederror": RateLimit,
-	"modelratelimitexceeded": RateLimit, "mistral/1300": RateLimit, "ratelimitexceedederror": RateLimit, "providerratelimiterror": RateLimit,
-	"cerebras/requestquotaexceeded": RateLimit, "cerebras/tokenquotaexceeded": RateLimit, "toomanytokenserror": RateLimit,
-	"bedrock/limitexceededexception": RateLimit, "openrouterinflightbudget": RateLimit, "concurrencylimitexceeded": RateLimit,
+// codes are the codes of each class in one text, with a space around each: a map of as many would be made whenever a program starts.
+type codes []struct {
+	class Class
+	all   string
+}
 
-	"problem/quotaexceeded": RateLimit, "problem/temporaryreducedcapacity": Overloaded, "problem/abnormalusagedetected": RateLimit,
-
-	"insufficientquota": Billing, "creditbalanceexhausted": Billing, "organizationspendlimitexceeded": Billing,
-	"projectspendlimitexceeded": Billing, "organizationusagelimitexceeded": Billing, "enforcedspendlimitreached": Billing,
-	"billinghardlimitreached": Billing, "billingnotactive": Billing, "billingerror": Billing, "billingdisabled": Billing,
-	"insufficientbalance": Billing, "insufficientcredits": Billing, "insufficientcredit": Billing, "paymentrequired": Billing,
-	"paymentrequirederror": Billing, "paymentrequiredexception": Billing, "outofcredits": Billing, "creditlimitexceeded": Billing,
-	"insufficientuserquota": Billing, "exceededcurrentquotaerror": Billing, "budgetexceeded": Billing,
-	"budgetexceedederror": Billing, "accesstomodelrequirescredits": Billing, "arrearage": Billing, "spendlimitreached": Billing,
-
-	"quotaexceeded": Quota, "quotaexceedederror": Quota, "dailylimitexceeded": Quota, "monthlylimitexceeded": Quota,
-	"usagelimitreached": Quota, "usagelimitexceeded": Quota, "servicequotaexceededexception": Quota,
-	"requestquotaexceeded": Quota, "tokenquotaexceeded": Quota, "quotalimitexceeded": Quota,
-
-	"serviceunavailable": Unavailable, "serviceunavailableerror": Unavailable, "serviceunavailableexception": Unavailable,
-	"unavailable": Unavailable, "internalservererror": Unavailable, "internalserverexception": Unavailable,
-	"internalfailure": Unavailable, "servererror": Unavailable, "internalerror": Unavailable, "internal": Unavailable,
-	"badgateway": Unavailable, "modelerrorexception": Unavailable, "modelstreamerrorexception": Unavailable,
-	"modelnotreadyexception": Unavailable, "conflicterror": Unavailable, "aborted": Unavailable, "dataloss": Unavailable,
-	"vectorstoretimeout": Unavailable, "providererror": Unavailable, "upstreamerror": Unavailable,
-
-	"overloaded": Overloaded, "overloadederror": Overloaded, "serverisoverloaded": Overloaded, "modeloverloaded": Overloaded,
-	"engineoverloaded": Overloaded, "capacityexceeded": Overloaded, "queueexceeded": Overloaded, "serverbusy": Overloaded,
-	"servicetiercapacityexceeded": Overloaded, "mistral/3505": Overloaded, "nocapacity": Overloaded, "systemoverloaded": Overloaded,
-	"engineoverloadederror": Overloaded, "slowdownerror": Overloaded,
-
-	"timeout": Timeout, "timeouterror": Timeout, "requesttimeout": Timeout, "gatewaytimeout": Timeout, "deadlineexceeded": Timeout,
-	"modeltimeoutexception": Timeout, "apitimeouterror": Timeout, "providertimeouterror": Timeout, "apiconnectiontimeouterror": Timeout, "readtimeout": Timeout,
-	"connecttimeout": Timeout, "writetimeout": Timeout, "pooltimeout": Timeout, "etimedout": Timeout, "econnaborted": Timeout,
-	"esockettimedout": Timeout, "underrconnecttimeout": Timeout, "underrheaderstimeout": Timeout, "underrbodytimeout": Timeout,
-	"connecttimeouterror": Timeout, "headerstimeouterror": Timeout, "bodytimeouterror": Timeout, "requesttimeoutexception": Timeout,
-
-	"networkerror": Network, "errnetwork": Network, "connectionerror": Network, "connecterror": Network, "readerror": Network,
-	"writeerror": Network, "remoteprotocolerror": Network, "apiconnectionerror": Network, "econnrefused": Network,
-	"econnreset": Network, "enotfound": Network, "epipe": Network, "eaiagain": Network, "ehostunreach": Network,
-	"enetunreach": Network, "enetdown": Network, "ehostdown": Network, "underrsocket": Network, "fetcherror": Network,
-	"connectionrefusederror": Network, "connectionreseterror": Network, "brokenpipeerror": Network, "sslerror": Network,
-	"connectionrefused": Network, "connectionreset": Network, "errconnectionrefused": Network, "errinternetdisconnected": Network,
-
-	"invalidapikey": Auth, "apikeyinvalid": Auth, "authenticationerror": Auth, "unauthorized": Auth, "unauthenticated": Auth,
-	"incorrectapikey": Auth, "missingapikey": Auth, "unauthorizederror": Auth, "expiredtokenexception": Auth,
-	"unrecognizedclientexception": Auth, "invalidsignatureexception": Auth, "missingauthenticationtoken": Auth,
-	"accountdeactivated": Auth, "authorizationerror": Auth, "wrongapikey": Auth, "accesstokenexpired": Auth, "tokenexpired": Auth,
-	"invalidauthentication": Auth, "autherror": Auth, "providerautherror": Auth, "apikeyexpired": Auth, "incorrecthostname": Auth,
-
-	"permissionerror": Permission, "permissiondeniederror": Permission, "accessdeniedexception": Permission,
-	"accessdenied": Permission, "forbidden": Permission, "forbiddenerror": Permission, "unsupportedcountryregionterritory": Permission,
-	"servicedisabled": Permission, "consumersuspended": Permission, "apikeyserviceblocked": Permission,
-	"insufficientpermissions": Permission, "modelpermissionblockedorg": Permission, "modelpermissionblockedproject": Permission,
-	"notauthorizedexception": Permission,
-
-	"modelnotfound": ModelNotFound, "modelnotfounderror": ModelNotFound, "providermodelnotfounderror": ModelNotFound, "notfounderror": ModelNotFound,
-	"resourcenotfoundexception": ModelNotFound, "deploymentnotfound": ModelNotFound, "unknownmodel": ModelNotFound,
-	"invalidmodel": ModelNotFound, "mistral/1500": ModelNotFound, "modeldecommissioned": ModelNotFound,
-	"modelunavailable": ModelNotFound, "unsupportedmodel": ModelNotFound, "modelnotsupported": ModelNotFound,
-	"modelnotactive": ModelNotFound, "unavailablemodel": ModelNotFound, "modeldeprecated": ModelNotFound,
-	"modelnotavailable": ModelNotFound,
-
-	"contextlengthexceeded": ContextLength, "contextlengtherror": ContextLength, "contextlength": ContextLength,
-	"contextwindowexceedederror": ContextLength, "contextwindowexceeded": ContextLength, "requesttoolarge": ContextLength,
-	"modelcontextwindowexceeded": ContextLength, "exceedcontextsizeerror": ContextLength, "tokenslimitreached": ContextLength,
-	"stringabovemaxlength": ContextLength, "contextoverflow": ContextLength, "inputtoolong": ContextLength,
-	"promptexceedscontext": ContextLength, "payloadtoolarge": ContextLength, "maxcontextlengthexceeded": ContextLength,
-
-	"contentfilter": ContentFilter, "contentpolicyviolation": ContentFilter, "contentpolicyviolationerror": ContentFilter,
-	"responsibleaipolicyviolation": ContentFilter, "biopolicy": ContentFilter, "misalignmentpolicyviolation": ContentFilter,
-	"contentfiltered": ContentFilter, "contentfiltererror": ContentFilter, "safety": ContentFilter, "moderation": ContentFilter,
-	"contentmoderation": ContentFilter, "moderationblocked": ContentFilter, "datainspectionfailed": ContentFilter,
-	"prohibitedcontent": ContentFilter, "cyberpolicy": ContentFilter, "imagecontentpolicyviolation": ContentFilter,
-
-	"invalidresponse": InvalidResponse, "apiresponsevalidationerror": InvalidResponse, "jsondecodeerror": InvalidResponse,
-	"lengthfinishreasonerror": Truncated, "jsonschemavalidationerror": StructuredOutput, "outputparserexception": StructuredOutput,
-
-	"cancelled": Cancelled, "canceled": Cancelled, "cancellederror": Cancelled, "errcanceled": Cancelled, "aborterror": Cancelled,
-	"aborterr": Cancelled, "apiuseraborterror": Cancelled, "requestaborted": Cancelled,
-
-	"invalidprompt": InvalidRequest, "operationnotsupported": InvalidRequest, "unimplemented": InvalidRequest,
-	"unsupportedparameter": InvalidRequest, "unsupportedvalue": InvalidRequest, "unknownparameter": InvalidRequest,
-	"missingrequiredparameter": InvalidRequest, "invalidrequestmessageorder": InvalidRequest, "invalidimage": InvalidRequest,
-	"invalidtype": InvalidRequest, "invalidvalue": InvalidRequest, "alreadyexists": InvalidRequest,
-
-	"configerror": Config, "agentconfigerror": Config,
-
-	"eacces": PermissionDenied, "enoent": NotFound, "eio": IO, "enospc": IO,
+// of is the class of a squashed code; empty where it is not in the table.
+func (t codes) of(code string) Class {
+	code = " " + code + " "
+	for n := range t {
+		if strings.Contains(t[n].all, code) {
+			return t[n].class
+		}
+	}
+	return ""
 }
 
 // names is a small table of what names mean.
