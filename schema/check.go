@@ -140,10 +140,26 @@ func (x explainer) flattenAll(causes []*jsonschema.ValidationError) []fault.Issu
 		return x.flatten(causes[0])
 	}
 	var all []fault.Issue
-	for _, c := range causes {
+	for _, c := range firstOf(causes) {
 		all = append(all, x.flatten(c)...)
 	}
 	return all
+}
+
+// firstOf are the causes at as many places as are told of, where they are at more: to put an error into words takes longer than to find it.
+func firstOf(causes []*jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(causes) <= maxIssues {
+		return causes
+	}
+	at := func(a, b *jsonschema.ValidationError) int {
+		return slices.Compare(a.InstanceLocation, b.InstanceLocation)
+	}
+	causes = slices.SortedStableFunc(slices.Values(causes), at)
+	n := maxIssues
+	for n < len(causes) && at(causes[n-1], causes[n]) == 0 {
+		n++ // in what order those at one place are is left to chance
+	}
+	return causes[:n]
 }
 
 // ruleOf is the keyword that failed; a schema that is just false is named by the keyword it stands under.

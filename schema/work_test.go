@@ -175,3 +175,24 @@ func TestOfManyFaultsAsManyAreFoundAsAreTold(t *testing.T) {
 		})
 	}
 }
+
+// What the library alone judges, it judges as a whole; but no more is put into words than is told, and that is the same every time.
+func TestNoMoreIsPutIntoWordsThanIsTold(t *testing.T) {
+	const items = 20_000
+	s := compile(t, `{"unevaluatedItems":{"required":["a","b","c","d"]}}`)
+	doc := []byte("[" + strings.Repeat("{},", items-1) + "{}]")
+	assert.Len(t, s.Check(doc), 1000)
+	assert.Less(t, testing.AllocsPerRun(1, func() { s.Check(doc) }), 20.0*items)
+
+	s = compile(t, `{"unevaluatedProperties":{"type":"string"}}`)
+	var members []string
+	for n := range 3000 {
+		members = append(members, fmt.Sprintf(`"m%04d":%d`, n, n))
+	}
+	for range 5 {
+		issues := s.Check([]byte("{" + strings.Join(members, ",") + "}"))
+		require.Len(t, issues, 1000)
+		assert.Equal(t, "/m0000", issues[0].Pointer)
+		assert.Equal(t, "/m0999", issues[999].Pointer)
+	}
+}
