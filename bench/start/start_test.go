@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,19 +17,18 @@ import (
 )
 
 // BenchmarkStart: an op is a whole process, from its start to its end. Beside that the size of the binary, stripped, and the
-// sum of what the runtime says that its init functions took.
+// sum of what the runtime says that its init functions took: the least of the processes, for they all do the same, and what else the
+// machine does meanwhile only adds to it.
 func BenchmarkStart(b *testing.B) {
 	for _, p := range []struct{ name, folder string }{{"hand", "hand"}, {"ours", "embed"}} {
 		b.Run(p.name, func(b *testing.B) {
 			binary, size := built(b, p.folder)
-			var inits time.Duration
-			processes := 0
+			var inits []time.Duration
 			for b.Loop() {
-				inits += started(b, binary)
-				processes++
+				inits = append(inits, started(b, binary))
 			}
 			b.ReportMetric(float64(size), "bytes")
-			b.ReportMetric(float64(inits)/float64(processes), "init-ns")
+			b.ReportMetric(float64(slices.Min(inits)), "init-ns")
 		})
 	}
 }
