@@ -154,7 +154,8 @@ func firstOf(causes []*jsonschema.ValidationError) []*jsonschema.ValidationError
 	at := func(a, b *jsonschema.ValidationError) int {
 		return slices.Compare(a.InstanceLocation, b.InstanceLocation)
 	}
-	causes = slices.SortedStableFunc(slices.Values(causes), at)
+	causes = slices.Clone(causes)
+	slices.SortFunc(causes, at)
 	n := maxIssues
 	for n < len(causes) && at(causes[n-1], causes[n]) == 0 {
 		n++ // in what order those at one place are is left to chance

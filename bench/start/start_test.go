@@ -94,6 +94,7 @@ func TestTheEmbedLinksWhatItUses(t *testing.T) {
 		own + "seq.Log[" + own + "session.Attempt].Backward", own + "seq.Log[" + own + "session.Entry].Backward",
 		"slices.pdqsortCmpFunc[go.shape.struct { Pointer", "slices.stableCmpFunc[go.shape.struct { " + own + "session",
 		"slices.pdqsortCmpFunc[go.shape.struct { *" + own, "slices.pdqsortCmpFunc[go.shape.interface", "slices.stableCmpFunc[go.shape.struct { Kind " + own,
+		"slices.stableCmpFunc[go.shape.*uint8",
 	} {
 		require.False(t, bytes.Contains(symbols, []byte(unused)), "the embed links %s", unused)
 	}
