@@ -43,21 +43,28 @@ func mendReply(r *message.Reply) {
 }
 
 func printableMessages(all []message.Message) []message.Message {
-	said := func(s string) bool { return !canon.IsUTF8(s) }
-	if !slices.ContainsFunc(all, func(m message.Message) bool {
-		return said(m.Text) || said(m.CallID) || said(m.Name) || said(m.Opaque) || slices.ContainsFunc(m.Calls, func(c message.Call) bool {
-			return said(c.ID) || said(c.Name) || said(c.Arguments)
-		})
-	}) {
-		return all
-	}
-	all = slices.Clone(all)
+	cloned := false
 	for n := range all {
+		if isPrintable(&all[n]) {
+			continue
+		}
+		if !cloned {
+			all, cloned = slices.Clone(all), true
+		}
 		m := &all[n]
 		m.Text, m.CallID, m.Name, m.Opaque = printable(m.Text), printable(m.CallID), printable(m.Name), printable(m.Opaque)
 		m.Calls = printableCalls(m.Calls)
 	}
 	return all
+}
+
+func isPrintable(m *message.Message) bool {
+	good := canon.IsUTF8(m.Text) && canon.IsUTF8(m.CallID) && canon.IsUTF8(m.Name) && canon.IsUTF8(m.Opaque)
+	for n := range m.Calls {
+		c := &m.Calls[n]
+		good = good && canon.IsUTF8(c.ID) && canon.IsUTF8(c.Name) && canon.IsUTF8(c.Arguments)
+	}
+	return good
 }
 
 // mend makes a failure printable.
