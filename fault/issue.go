@@ -185,8 +185,8 @@ func PrintableIssues(issues []Issue) []Issue {
 			issues, cloned = slices.Clone(issues), true
 		}
 		i := &issues[n]
-		i.Pointer, i.Rule, i.Expected, i.Value = valid(i.Pointer), valid(i.Rule), valid(i.Expected), valid(i.Value)
-		i.Got, i.Source = valid(i.Got), valid(i.Source)
+		i.Pointer, i.Rule, i.Expected, i.Value = canon.UTF8(i.Pointer), canon.UTF8(i.Rule), canon.UTF8(i.Expected), canon.UTF8(i.Value)
+		i.Got, i.Source = canon.UTF8(i.Got), canon.UTF8(i.Source)
 	}
 	return issues
 }
@@ -195,8 +195,6 @@ func (i *Issue) printable() bool {
 	return canon.IsUTF8(i.Pointer) && canon.IsUTF8(i.Rule) && canon.IsUTF8(i.Expected) && canon.IsUTF8(i.Got) &&
 		canon.IsUTF8(i.Value) && canon.IsUTF8(i.Source)
 }
-
-func valid[S ~string](s S) S { return S(strings.ToValidUTF8(string(s), "\uFFFD")) }
 
 func compareIssues(a, b *Issue) int {
 	if a.Pointer != b.Pointer {

@@ -2,7 +2,6 @@ package feedback
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -142,12 +141,12 @@ func (f *RetryFeedback) compare(in *Input) {
 // fill sets all but what issues come to.
 func (f *RetryFeedback) fill(in *Input) {
 	f.Source, f.Attempt, f.MaxAttempts = in.Source, in.Attempt, in.MaxAttempts
-	f.ErrorType, f.CorrelationID = fault.Class(printableText(string(in.Class))), printableText(in.CorrelationID)
+	f.ErrorType, f.CorrelationID = canon.UTF8(in.Class), canon.UTF8(in.CorrelationID)
 	if in.Detail != "" {
 		f.Detail = Quote(in.Detail)
 	}
 	if in.Source == Tool {
-		f.ToolName = printableText(in.Tool)
+		f.ToolName = canon.UTF8(in.Tool)
 	}
 	if in.Scheduled {
 		delay := max(in.Delay, 0)
@@ -165,10 +164,3 @@ func (f *RetryFeedback) none() bool {
 
 // Last reports whether no attempt follows.
 func (f RetryFeedback) Last() bool { return f.Schedule == nil }
-
-func printableText(s string) string {
-	if canon.IsUTF8(s) {
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -55,7 +56,7 @@ type Config struct {
 // machine is the config of the core for a run.
 func (c Config) machine(o *options) machine.Config {
 	m := machine.Config{
-		Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline, System: printable(c.System), Feedback: printable(c.Feedback),
+		Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline, System: canon.UTF8(c.System), Feedback: canon.UTF8(c.Feedback),
 		Limits: feedback.DefaultLimits(), CallsOnly: c.CallsOnly, UserPrompt: o.prompt != nil, Planner: o.planner != nil,
 		Consult: c.Consult, Behaviours: machine.Behaviours(),
 	}

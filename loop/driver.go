@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -179,7 +180,7 @@ func (d *driver) makePrompt(ctx context.Context, m *machine.ModelCall) ([]machin
 	if err != nil {
 		return nil, fmt.Errorf("making the prompt: %w", err)
 	}
-	return d.runner.Step(machine.Event{Kind: machine.Prompted, At: d.now(), System: printable(system), Messages: printableMessages(add)})
+	return d.runner.Step(machine.Event{Kind: machine.Prompted, At: d.now(), System: canon.UTF8(system), Messages: printableMessages(add)})
 }
 
 // woke feeds the end of a wait. A wall clock may have been set back meanwhile: the wait was made all the same.

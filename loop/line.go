@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -125,7 +126,7 @@ func (l *line) position(plane fault.Plane) machine.Position {
 
 func (l *line) tell(ctx context.Context, f *fault.Failure, d *policy.Decision, err error) {
 	decision := &machine.Decision{
-		Position: l.position(f.Plane), Plane: f.Plane, Class: fault.Class(printable(string(f.Class))),
+		Position: l.position(f.Plane), Plane: f.Plane, Class: canon.UTF8(f.Class),
 		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
 	}
 	for _, n := range decisionNotices("", l.o.clock.Now().UTC().Round(0), decision, err) {

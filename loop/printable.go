@@ -2,7 +2,6 @@ package loop
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
@@ -14,17 +13,10 @@ import (
 // become U+FFFD, in a run that is recorded as in one that is not. Arguments are left as they were, and returned themselves where
 // nothing is to be done.
 
-func printable(s string) string {
-	if canon.IsUTF8(s) {
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
-
 func printableCalls(calls []message.Call) []message.Call {
 	cloned := false
 	for n, c := range calls {
-		p := message.Call{ID: printable(c.ID), Name: printable(c.Name), Arguments: printable(c.Arguments)}
+		p := message.Call{ID: canon.UTF8(c.ID), Name: canon.UTF8(c.Name), Arguments: canon.UTF8(c.Arguments)}
 		if p == c {
 			continue
 		}
@@ -38,8 +30,8 @@ func printableCalls(calls []message.Call) []message.Call {
 
 // mendReply makes a reply printable.
 func mendReply(r *message.Reply) {
-	r.Text, r.Refusal, r.Finish = printable(r.Text), printable(r.Refusal), message.FinishReason(printable(string(r.Finish)))
-	r.Model, r.Opaque, r.Calls = printable(r.Model), printable(r.Opaque), printableCalls(r.Calls)
+	r.Text, r.Refusal, r.Finish = canon.UTF8(r.Text), canon.UTF8(r.Refusal), canon.UTF8(r.Finish)
+	r.Model, r.Opaque, r.Calls = canon.UTF8(r.Model), canon.UTF8(r.Opaque), printableCalls(r.Calls)
 }
 
 func printableMessages(all []message.Message) []message.Message {
@@ -52,7 +44,7 @@ func printableMessages(all []message.Message) []message.Message {
 			all, cloned = slices.Clone(all), true
 		}
 		m := &all[n]
-		m.Text, m.CallID, m.Name, m.Opaque = printable(m.Text), printable(m.CallID), printable(m.Name), printable(m.Opaque)
+		m.Text, m.CallID, m.Name, m.Opaque = canon.UTF8(m.Text), canon.UTF8(m.CallID), canon.UTF8(m.Name), canon.UTF8(m.Opaque)
 		m.Calls = printableCalls(m.Calls)
 	}
 	return all
@@ -75,10 +67,10 @@ func mend(f *fault.Failure) {
 
 // mendWords is mend for a failure whose issues are printable.
 func mendWords(f *fault.Failure) {
-	f.Class, f.Tool, f.Message = fault.Class(printable(string(f.Class))), printable(f.Tool), printable(f.Message)
+	f.Class, f.Tool, f.Message = canon.UTF8(f.Class), canon.UTF8(f.Tool), canon.UTF8(f.Message)
 }
 
 func printablePlan(p machine.Plan) machine.Plan {
-	p.Prompt, p.Model, p.Warning, p.Note = printable(p.Prompt), printable(p.Model), printable(p.Warning), printable(p.Note)
+	p.Prompt, p.Model, p.Warning, p.Note = canon.UTF8(p.Prompt), canon.UTF8(p.Model), canon.UTF8(p.Warning), canon.UTF8(p.Note)
 	return p
 }

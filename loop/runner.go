@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -356,7 +357,7 @@ func toolEnd(run machine.ToolRun, out tool.Outcome) machine.ToolEnd {
 	case len(out.Issues) > 0:
 		end.Verdict, end.Issues = machine.AskAgain, fault.PrintableIssues(out.Issues)
 	case out.Failed != "":
-		end.Verdict, end.Text = machine.Failed, printable(out.Failed)
+		end.Verdict, end.Text = machine.Failed, canon.UTF8(out.Failed)
 	default:
 		end.Verdict, end.Result = machine.Done, out.Result
 	}

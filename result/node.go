@@ -125,7 +125,7 @@ func renderList(items []json.RawMessage) json.RawMessage {
 
 // quote writes a text as JSON; bytes that are no UTF-8 become U+FFFD.
 func quote(s string) json.RawMessage {
-	b, err := canon.Marshal(strings.ToValidUTF8(s, "\ufffd"))
+	b, err := canon.Marshal(canon.UTF8(s))
 	if err != nil {
 		return json.RawMessage(`""`)
 	}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -14,8 +13,8 @@ import (
 // reads what a live one read. Nothing is copied where nothing is to be done.
 
 func cleanFeedback(f *feedback.RetryFeedback) {
-	f.ToolName, f.Message, f.Detail = text(f.ToolName), text(f.Message), text(f.Detail)
-	f.ErrorType, f.CorrelationID = text(f.ErrorType), text(f.CorrelationID)
+	f.ToolName, f.Message, f.Detail = canon.UTF8(f.ToolName), canon.UTF8(f.Message), canon.UTF8(f.Detail)
+	f.ErrorType, f.CorrelationID = canon.UTF8(f.ErrorType), canon.UTF8(f.CorrelationID)
 	f.Issues = fault.PrintableIssues(f.Issues)
 	f.Diff.Fixed = fault.PrintableIssues(f.Diff.Fixed)
 	f.Diff.New, f.Diff.Persistent = cleanIssues(f.Diff.New, f.Issues), cleanIssues(f.Diff.Persistent, f.Issues)
@@ -30,7 +29,7 @@ const firstSecond, lastSecond = -62_167_219_200, 253_402_300_799
 // cleanAttempt cleans an attempt; clean are issues that have been cleaned already. A field is only written to where it changes.
 func cleanAttempt(a *Attempt, clean []fault.Issue) {
 	if !canon.IsUTF8(a.Action) || !canon.IsUTF8(a.Plane) || !canon.IsUTF8(a.Class) || !canon.IsUTF8(a.Reason) {
-		a.Action, a.Plane, a.Class, a.Reason = text(a.Action), text(a.Plane), text(a.Class), text(a.Reason)
+		a.Action, a.Plane, a.Class, a.Reason = canon.UTF8(a.Action), canon.UTF8(a.Plane), canon.UTF8(a.Class), canon.UTF8(a.Reason)
 	}
 	a.Issues = cleanIssues(a.Issues, clean)
 	if at := inUTC(a.At); a.At != at {
@@ -44,7 +43,7 @@ func cleanAttempt(a *Attempt, clean []fault.Issue) {
 // cleanReducerError leaves the cause behind: a state holds values and no Go errors.
 func cleanReducerError(e fault.ReducerError) fault.ReducerError {
 	return fault.ReducerError{
-		Reducer: text(e.Reducer), Payload: text(e.Payload), Message: text(e.Message), Panicked: e.Panicked,
+		Reducer: canon.UTF8(e.Reducer), Payload: canon.UTF8(e.Payload), Message: canon.UTF8(e.Message), Panicked: e.Panicked,
 	}
 }
 
@@ -54,14 +53,6 @@ func cleanIssues(issues, clean []fault.Issue) []fault.Issue {
 		return slices.Clip(issues)
 	}
 	return slices.Clip(fault.PrintableIssues(issues))
-}
-
-// text is s as UTF-8, which JSON is written in.
-func text[S ~string](s S) S {
-	if canon.IsUTF8(s) {
-		return s
-	}
-	return S(strings.ToValidUTF8(string(s), "\uFFFD"))
 }
 
 // inUTC is the same instant without a clock reading or a place.

@@ -38,7 +38,7 @@ func (e Event) payload() ([]byte, error) {
 		return raw, nil
 	}
 	_, err := canon.JSON(e.Payload)
-	quoted, failed := canon.Marshal(text(string(e.Payload[:min(len(e.Payload), maxQuoted)])))
+	quoted, failed := canon.Marshal(canon.UTF8(string(e.Payload[:min(len(e.Payload), maxQuoted)])))
 	if failed != nil {
 		quoted = []byte(`""`) // cannot happen: it is UTF-8
 	}

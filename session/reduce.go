@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/flat"
 	"github.com/retake-go/retake/reducer"
 )
@@ -126,12 +127,12 @@ const maxMessage = 4096
 // bounded is a message as UTF-8 of at most maxMessage bytes.
 func bounded(message string) string {
 	if len(message) <= maxMessage {
-		return text(message)
+		return canon.UTF8(message)
 	}
 	const mark = "…"
 	cut := maxMessage - len(mark)
 	for cut > maxMessage-8 && message[cut]&0xC0 == 0x80 { // within a rune
 		cut--
 	}
-	return bounded(text(message[:cut]) + mark)
+	return bounded(canon.UTF8(message[:cut]) + mark)
 }

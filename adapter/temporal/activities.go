@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -264,9 +263,6 @@ func panicked(v any) error {
 	}
 	return &loop.PanicError{Value: v}
 }
-
-// valid is text as UTF-8.
-func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // observe tells observers, whatever they do.
 func observe(all []loop.Observer, n loop.Notice) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/ratelimit"
 )
@@ -57,9 +58,9 @@ func troubled(err error) *trouble {
 		return &trouble{Size: size}
 	}
 	if run, ok := errors.AsType[*RunError](err); ok {
-		return &trouble{Text: cut(valid(run.Text), maxText)}
+		return &trouble{Text: cut(canon.UTF8(run.Text), maxText)}
 	}
-	return &trouble{Text: cut(valid(err.Error()), maxText)}
+	return &trouble{Text: cut(canon.UTF8(err.Error()), maxText)}
 }
 
 // err is the Go error that a trouble is; nil for none.
@@ -114,11 +115,11 @@ func remote(err error) *RemoteError {
 	if e, ok := errors.AsType[*RemoteError](err); ok && e != nil {
 		return e
 	}
-	r := &RemoteError{Text: valid(err.Error()), Seen: loop.FailureOf(err)}
+	r := &RemoteError{Text: canon.UTF8(err.Error()), Seen: loop.FailureOf(err)}
 	if p, ok := errors.AsType[*fault.ProviderError](err); ok {
 		r.Provider = &RemoteProvider{
-			fault.Class(valid(string(p.Class))), valid(p.Provider), valid(p.Model), p.StatusCode, p.RetryAfter, p.Final,
-			valid(p.RequestID), valid(p.Message),
+			canon.UTF8(p.Class), canon.UTF8(p.Provider), canon.UTF8(p.Model), p.StatusCode, p.RetryAfter, p.Final,
+			canon.UTF8(p.RequestID), canon.UTF8(p.Message),
 		}
 	}
 	if e, ok := errors.AsType[*fault.ReducerError](err); ok {

@@ -10,6 +10,7 @@ import (
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
@@ -133,9 +134,9 @@ func (a *agent) makePrompt(ctx context.Context, in wire[draft]) (out wire[prompt
 	}
 	if err == nil {
 		out.v.System, out.v.Add, err = a.Prompt(ctx, st, in.v.At)
-		out.v.System, out.v.Add = valid(out.v.System), slices.Clone(out.v.Add)
+		out.v.System, out.v.Add = canon.UTF8(out.v.System), slices.Clone(out.v.Add)
 		for n := range out.v.Add {
-			out.v.Add[n].Text = valid(out.v.Add[n].Text)
+			out.v.Add[n].Text = canon.UTF8(out.v.Add[n].Text)
 		}
 	}
 	if err == nil {
@@ -231,7 +232,7 @@ func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], 
 	case sensible(p) != nil:
 		out.v.Trouble = troubled(sensible(p))
 	default:
-		p.Prompt, p.Model, p.Warning, p.Note = valid(p.Prompt), valid(p.Model), valid(p.Warning), valid(p.Note)
+		p.Prompt, p.Model, p.Warning, p.Note = canon.UTF8(p.Prompt), canon.UTF8(p.Model), canon.UTF8(p.Warning), canon.UTF8(p.Note)
 		out.v.Plan = p
 	}
 	if err := a.fitsAs("the planner's answer", out.v); err != nil {

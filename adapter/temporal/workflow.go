@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -165,7 +166,7 @@ func (f *flow) report(err error) (r report) {
 // cut bounds a text.
 func cut(text string, most int) string {
 	if len(text) > most {
-		return valid(text[:most]) + "…"
+		return canon.UTF8(text[:most]) + "…"
 	}
 	return text
 }

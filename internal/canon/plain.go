@@ -2,6 +2,7 @@ package canon
 
 import (
 	"math/bits"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -72,6 +73,14 @@ func beginning(s []byte) (b uint64) {
 
 // IsUTF8 is [utf8.ValidString], quicker for what records are full of: short words of ASCII.
 func IsUTF8[S ~string](s S) bool { return isASCII(string(s)) || utf8.ValidString(string(s)) }
+
+// UTF8 is s with U+FFFD in the place of bytes that are no UTF-8, for which JSON has no form.
+func UTF8[S ~string](s S) S {
+	if IsUTF8(s) {
+		return s
+	}
+	return S(strings.ToValidUTF8(string(s), "\uFFFD"))
+}
 
 // isASCII looks at eight bytes at a time, the last of them mostly twice.
 func isASCII(s string) bool {
