@@ -72,6 +72,8 @@ func TestDescriptionsOfGoTypes(t *testing.T) {
 		"seat: expected integer (at least 0, at most 255), got boolean [type schema]",
 		"size: expected number, got boolean [type schema]",
 	}, lines(typed.Schema().Check([]byte(`{"born":null,"size":true,"seat":true,"logo":1,"page":null}`))))
+	assert.Equal(t, []string{"size: expected a number from -3.4e38 to 3.4e38, got integer [format schema]"},
+		lines(typed.Schema().Check([]byte(`{"born":"2006-01-02T15:04:05Z","size":1e39,"seat":1}`))))
 }
 
 // What is expected says that a member may be left out where nothing requires it and null may not stand in its place.

@@ -70,6 +70,8 @@ func decoderPhrase(t reflect.Type) string {
 		return "a date and time as in 2006-01-02T15:04:05Z"
 	case classOf(t) == classBytes:
 		return "a base64 string"
+	case classOf(t) == classFloat: // of 32 bits
+		return "a number from -3.4e38 to 3.4e38"
 	}
 	return "a value that reads as " + t.Name()
 }

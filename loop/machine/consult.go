@@ -142,5 +142,5 @@ func (s *step) instead(p *Plan, c Consultation) error {
 	s.skipBatch()
 	s.say(message.User).Text = p.Prompt
 	s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.Planner)
-	return s.onward(nextTurn)
+	return s.onward(NextTurn)
 }

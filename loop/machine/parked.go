@@ -103,7 +103,7 @@ func (st *State) ownsPolicy() bool {
 // lay lays what is in every state, or takes it.
 func (st *State) lay(r *packed.Room) {
 	packed.Word(r, &st.Phase, Waiting, Calling, Running)
-	packed.Word(r, &st.Next, "", nextTurn, nextCall, nextTools, nextTry)
+	packed.Word(r, &st.Next, "", NextTurn, NextCall, NextTools, NextTry)
 	packed.Time(r, &st.At)
 	for _, n := range []*int{&st.Run, &st.Turn, &st.First, &st.Opened, &st.Transport} {
 		packed.Int(r, n)

@@ -58,7 +58,7 @@ func TestAStateIsParkedWhole(t *testing.T) {
 
 func TestWhatIsPendingIsTheWait(t *testing.T) {
 	w := &Wait{Reason: policy.Backoff}
-	assert.Equal(t, Effect{Kind: WaitUntil, Wait: w}, (&State{Phase: Waiting, Next: nextTurn, Resume: w}).Pending())
+	assert.Equal(t, Effect{Kind: WaitUntil, Wait: w}, (&State{Phase: Waiting, Next: NextTurn, Resume: w}).Pending())
 	assert.Empty(t, (&State{Phase: Calling, Resume: w}).Pending())
 }
 

@@ -115,7 +115,7 @@ func (s *step) fallBack(p *Plan) error {
 	if p.Prompt != "" {
 		if s.Batch != nil {
 			s.skipBatch()
-			n = nextTurn
+			n = NextTurn
 		}
 		s.say(message.User).Text = p.Prompt
 	} else if last, ok := s.Transcript.Last(); ok && last.Role == message.Assistant && s.Batch == nil {

@@ -16,7 +16,7 @@ func (s *step) replied() error {
 	s.use(r.Message.Usage)
 	if brokeOff(r.Message.Finish) && s.has(BrokenReplies) {
 		s.requestFailed(s.positions()[0].Action, fault.Failure{Plane: fault.Transport, Class: fault.Unavailable})
-		return s.onward(nextCall)
+		return s.onward(NextCall)
 	}
 	s.Transport, s.TransportWaited = 0, 0
 	s.echo(&r.Message)
@@ -126,7 +126,7 @@ func (s *step) replyFailed(f fault.Failure) error {
 		s.sayAll(true, unanswered(r.Message.Calls, "Not run: the reply as a whole could not be used."))
 	}
 	s.tell(d, f.Issues)
-	return s.onward(nextTurn)
+	return s.onward(NextTurn)
 }
 
 // unanswered gives all calls of a reply the same answer.
@@ -167,7 +167,7 @@ func (s *step) answered(r *Reply) error {
 		return nil
 	}
 	s.tell(d, f.Issues)
-	return s.onward(nextTurn)
+	return s.onward(NextTurn)
 }
 
 // reduce applies what reducers made of an event, or records that one failed.
@@ -211,11 +211,11 @@ func (s *step) called(r *Reply) error {
 	}
 	if b.left() == 0 && s.Exhausted == nil {
 		s.sayAll(b.Native, b.Calls)
-		return s.onward(nextTurn)
+		return s.onward(NextTurn)
 	}
 	b.complete(r)
 	s.keep(&b)
-	return s.onward(nextTools)
+	return s.onward(NextTools)
 }
 
 // callsJudged counts the attempt that a reply's calls of a tool are, and charges it where some are bad.

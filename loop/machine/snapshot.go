@@ -88,8 +88,8 @@ func (st *State) consistent() error {
 		want string
 	}{
 		{st.Phase.row().phase != "", "phase", fmt.Sprintf("%q is no phase", st.Phase)},
-		{slices.Contains([]next{"", nextTurn, nextCall, nextTools, nextTry}, st.Next), "next", fmt.Sprintf("%q follows nothing", st.Next)},
-		{st.Batch != nil || (st.Phase != Running && st.Next != nextTools), "batch", "missing, and calls are to be run"},
+		{slices.Contains([]Next{"", NextTurn, NextCall, NextTools, NextTry}, st.Next), "next", fmt.Sprintf("%q follows nothing", st.Next)},
+		{st.Batch != nil || (st.Phase != Running && st.Next != NextTools), "batch", "missing, and calls are to be run"},
 		{st.Batch == nil || st.Phase != Running || st.Batch.open(st.Batch.Cursor), "batch.cursor", "names no call without an answer"},
 		{st.Exhausted != nil || len(st.Consults) > 0 || st.Phase != Planning, "exhausted", "missing, and the planner is asked"},
 		{!slices.ContainsFunc(st.Consults, st.strays), "consults", "one names no call without an answer"},

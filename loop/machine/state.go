@@ -60,14 +60,14 @@ const (
 	Stopped   Phase = "stopped"
 )
 
-// next is what follows a wait or a plan.
-type next string
+// Next is what follows a wait or a plan. The zero value is nothing.
+type Next string
 
 const (
-	nextTurn  next = "turn"  // a new model call
-	nextCall  next = "call"  // the same model call again
-	nextTools next = "tools" // the calls of the batch that are still to be run
-	nextTry   next = "try"   // the next try of the single action
+	NextTurn  Next = "turn"  // a new model call
+	NextCall  Next = "call"  // the same model call again
+	NextTools Next = "tools" // the calls of the batch that are still to be run
+	NextTry   Next = "try"   // the next try of the single action
 )
 
 // Action is one line of tries of the correction plane: the final answer, or one tool's within a run.
@@ -177,7 +177,7 @@ type State struct {
 	// wait or a plan.
 	Resume *Wait `json:"resume,omitempty"`
 	Hold   *Wait `json:"hold,omitempty"`
-	Next   next  `json:"next,omitempty"`
+	Next   Next  `json:"next,omitempty"`
 	// Consults are the transport faults that the planner has not answered yet, in call order: it is asked of the first.
 	Consults []Consultation `json:"consults,omitempty"`
 	// Exhausted is the first exhaustion that was not yet answered.

@@ -113,7 +113,7 @@ func (s *step) run() error {
 	if s.Batch.pending(0) == len(s.Batch.Calls) {
 		return s.ran(s.Batch)
 	}
-	if s.delayed(nextTools) {
+	if s.delayed(NextTools) {
 		return nil
 	}
 	runs := s.Batch.runs(s.newRuns(s.Batch.left()))
@@ -163,7 +163,7 @@ func (s *step) toolEnded() error {
 	if b.Cursor < len(b.Calls) {
 		return nil
 	}
-	return s.onward(nextTools)
+	return s.onward(NextTools)
 }
 
 // settled reports whether all calls of a batch have their answers and nothing stands before the next turn.
@@ -279,7 +279,7 @@ func (s *step) ran(b *Batch) error {
 	}
 	s.sayAll(b.Native, b.Calls)
 	s.Batch = nil
-	return s.onward(nextTurn)
+	return s.onward(NextTurn)
 }
 
 // sayAll answers the calls of a reply in call order: native ones one by one, those found in a text in one user message, which

@@ -13,7 +13,7 @@ func (s *step) turn() error {
 		s.stop(Outcome{Reason: policy.TurnLimit})
 		return nil
 	}
-	if s.delayed(nextTurn) {
+	if s.delayed(NextTurn) {
 		return nil
 	}
 	s.Turn++
@@ -63,7 +63,7 @@ func (s *step) appendPositions(at []Position) []Position {
 
 // try asks for the next try of the single action.
 func (s *step) try() error {
-	if s.delayed(nextTry) {
+	if s.delayed(NextTry) {
 		return nil
 	}
 	a := s.open(s.Config.Action)
@@ -92,41 +92,41 @@ func (s *step) later(w *Wait, delay time.Duration, plane fault.Plane, why policy
 
 // due is the wait that stands before n: a correction's before a new turn, a transport retry's before the same request, and
 // either before a try.
-func (st *State) due(n next) *Wait {
+func (st *State) due(n Next) *Wait {
 	switch {
-	case n == nextTurn:
+	case n == NextTurn:
 		return st.Resume
-	case n != nextTry || st.Resume == nil || (st.Hold != nil && st.Hold.Until.After(st.Resume.Until)):
+	case n != NextTry || st.Resume == nil || (st.Hold != nil && st.Hold.Until.After(st.Resume.Until)):
 		return st.Hold
 	}
 	return st.Resume
 }
 
 // delayed puts the state to waiting where a wait is still to be made before n; else it clears the wait.
-func (s *step) delayed(n next) bool {
+func (s *step) delayed(n Next) bool {
 	if w := s.due(n); w != nil && w.Until.After(s.At) {
 		s.Phase, s.Next = Waiting, n
 		s.do(WaitUntil).Wait = w
 		return true
 	}
-	if n != nextTurn {
+	if n != NextTurn {
 		s.Hold = nil
 	}
-	if n == nextTurn || n == nextTry {
+	if n == NextTurn || n == NextTry {
 		s.Resume = nil
 	}
 	return false
 }
 
 // follow goes on with n.
-func (s *step) follow(n next) error {
+func (s *step) follow(n Next) error {
 	s.Next = ""
 	switch n {
-	case nextCall:
+	case NextCall:
 		return s.again()
-	case nextTools:
+	case NextTools:
 		return s.run()
-	case nextTry:
+	case NextTry:
 		return s.try()
 	}
 	return s.turn()
@@ -134,14 +134,14 @@ func (s *step) follow(n next) error {
 
 // again makes the same model call again.
 func (s *step) again() error {
-	if s.delayed(nextCall) {
+	if s.delayed(NextCall) {
 		return nil
 	}
 	return s.ask()
 }
 
 // onward goes on with n, unless the planner is to be asked about a transport fault, or an exhaustion is to be answered first.
-func (s *step) onward(n next) error {
+func (s *step) onward(n Next) error {
 	if len(s.Consults) > 0 {
 		first := s.Consults[0]
 		s.Phase, s.Next = Planning, n
@@ -168,7 +168,7 @@ func (s *step) callFailed() error {
 		return s.replyFailed(f)
 	}
 	s.requestFailed(s.positions()[0].Action, f)
-	return s.onward(nextCall)
+	return s.onward(NextCall)
 }
 
 // tried judges one try of the single action.
@@ -180,12 +180,12 @@ func (s *step) tried() error {
 		return s.cancelled()
 	case f.Plane == fault.Transport:
 		s.requestFailed(name, *f)
-		return s.onward(nextTry)
+		return s.onward(NextTry)
 	case f.Failed():
 		s.open(name).Attempt++
 		s.Transport, s.TransportWaited = 0, 0
 		s.fail(name, f, sign(s, name, t.Same, f), "")
-		return s.onward(nextTry)
+		return s.onward(NextTry)
 	}
 	s.ending()
 	s.pass(name, 1, policy.Accepted)

@@ -78,7 +78,7 @@ func (r *reader) plainText(data []byte, json bool) bool {
 	case len(data) > maxBytes:
 		r.fault(start, "", fmt.Sprintf("the file has %d bytes", len(data)), fmt.Sprintf("at most %d are read", maxBytes))
 	case len(bytes.TrimSpace(data)) == 0:
-		r.fault(start, "", "the file is empty", "leave it away for the defaults, or write a policy")
+		r.fault(start, "", "the file is empty", "leave it out for the defaults, or write a policy")
 	default:
 		at, bad := unprintable(data, json)
 		if bad == "" {

@@ -36,7 +36,7 @@ func (r *reader) parseYAML(data []byte) (root node, ok bool) {
 // scalar of the text must be found again in the nodes.
 func (r *reader) document(parsed *ast.File, tokens token.Tokens) (node, bool) {
 	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
-		r.fault(place{1, 1}, "", "the file has no policy in it", "leave it away for the defaults, or write a policy")
+		r.fault(place{1, 1}, "", "the file has no policy in it", "leave it out for the defaults, or write a policy")
 		return node{}, false
 	}
 	before, scalars := r.found(), 0
