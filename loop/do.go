@@ -48,7 +48,10 @@ func (a *Action) machine() machine.Config {
 	}
 }
 
-var errNoAction = errors.New("loop: the action is nil: make one with ToolCall or FinalAnswer")
+var (
+	errNoAction = errors.New("loop: the action is nil: make one with ToolCall or FinalAnswer")
+	errNoTry    = errors.New("loop: the function that makes a try is nil: give one")
+)
 
 // Attempt is one try as the function that makes it sees it.
 type Attempt struct {
@@ -121,7 +124,7 @@ func (a *Action) key(plane fault.Plane) backoff.Key {
 //
 // With a session, attempts and feedback are recorded in it. s may be nil: then nothing is recorded, no history is kept, and a
 // try that succeeds at once allocates nothing; the decisions are the same. With a journal ([WithJournal]) there is always a session.
-// An action that cannot be, and a context that has ended, are errors before the first try; without a session only [Action.Machine]
+// An action that cannot be, a function that is nil, and a context that has ended, are errors before the first try; without a session only [Action.Machine]
 // looks at the one, and the other is seen when a try fails.
 //
 // Of the options [WithClock] and [WithObserver] play a part, and with a session [WithJournal] and [WithAdjust]. Without one observers
@@ -130,6 +133,9 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 	var none T
 	if a == nil {
 		return none, errNoAction
+	}
+	if try == nil {
+		return none, errNoTry
 	}
 	o := standard
 	if s != nil || len(opts) > 0 {

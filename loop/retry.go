@@ -38,12 +38,15 @@ func Timed[T any](ctx context.Context, run func(context.Context) result.Result[T
 //
 // The result is the last attempt's. Where successes were not accepted for their confidence or data, it is the most confident
 // of them instead, with a warning. Where the policy stopped for another reason than that the error is not retried, a warning
-// says so. An agent or policy that cannot be is an error of class [fault.Initialization]. A panic of run is its caller's.
+// says so. An agent, policy or function that cannot be is an error of class [fault.Initialization]. A panic of run is its caller's.
 //
 // Attempts are recorded in s, on the transport plane; s may be nil.
 func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(context.Context, Attempt) result.Result[T], opts ...Option) result.Result[T] {
 	if err := a.Validate(); err != nil {
 		return result.Failure[T](fault.Initialization, err.Error())
+	}
+	if run == nil {
+		return result.Failure[T](fault.Initialization, "the function that runs the agent is nil: give one")
 	}
 	var runs agentRuns[T]
 	try := func(ctx context.Context, at Attempt, number int) (message.Usage, error) {

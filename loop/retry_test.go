@@ -345,6 +345,8 @@ func TestNoAgentAndNoAction(t *testing.T) {
 	r := loop.Retry(t.Context(), nil, nil, func(context.Context, loop.Attempt) result.Result[int] { return result.Success(1) })
 	assert.Equal(t, fault.Initialization, r.Error.Class)
 	assert.Equal(t, "the agent is nil: make one with NewAgent", r.Error.Message)
+	r = loop.Retry[int](t.Context(), nil, loop.NewAgent("books"), nil)
+	assert.Equal(t, "the function that runs the agent is nil: give one", r.Error.Message)
 	timed := loop.Timed(t.Context(), func(context.Context) result.Result[int] { return result.Success(1) }, nil, loop.WithClock(nil))
 	assert.True(t, timed.IsSuccess(), "it has no use for an option that is nil")
 	_, err := loop.NewActionRunner(newSession(t), nil, nil)
