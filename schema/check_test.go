@@ -132,12 +132,16 @@ func TestCheck(t *testing.T) {
 			"e: expected one of 1, 2, got integer [enum schema]", "f: expected one of 3, 4, got integer [enum schema]"}},
 		"no_tag": {`{"anyOf":[{"properties":{"a":{"type":"integer"}},"required":["a"]},{"properties":{"b":{"type":"integer"}},"required":["b"]}]}`, `{"a":""}`, []string{
 			"(whole): expected a value that fits one of 2 alternatives, got object [anyOf schema]", "a: expected integer, got string [type schema]"}},
-		"several_fit":  {`{"oneOf":[{},{"type":"object"}]}`, `{}`, []string{"(whole): expected a value that fits exactly one of the alternatives, got object [oneOf schema]"}},
-		"if_then":      {`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, []string{"b: required [required schema]"}},
-		"contains":     {`{"contains":{"type":"string"}}`, `[1]`, []string{"(whole): expected an item as the schema's contains describes it, got array [contains schema]"}},
-		"echo":         {`{"properties":{"a":{"type":"integer","x-echo":true},"b":{"type":"integer"}}}`, `{"a":"x<y","b":"z"}`, []string{`a: expected integer, got "x<y" [type schema]`, "b: expected integer, got string [type schema]"}},
-		"echo_inside":  {`{"properties":{"a":{"$ref":"#/$defs/a","x-echo":true}},"$defs":{"a":{"items":{"type":"integer"}}}}`, `{"a":[true]}`, []string{`a/0: expected integer, got true [type schema]`}},
-		"odd_pointers": {`{"additionalProperties":{"type":"integer"}}`, `{"a/b~c":"","":""}`, []string{": expected integer, got string [type schema]", "a~1b~0c: expected integer, got string [type schema]"}},
+		"several_fit": {`{"oneOf":[{},{"type":"object"}]}`, `{}`, []string{"(whole): expected a value that fits exactly one of the alternatives, got object [oneOf schema]"}},
+		"if_then":     {`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, []string{"b: required [required schema]"}},
+		"contains":    {`{"contains":{"type":"string"}}`, `[1]`, []string{"(whole): expected an item as the schema's contains describes it, got array [contains schema]"}},
+		"contains_none_may": {`{"contains":{"type":"null"},"minContains":2,"maxContains":0}`, `[null]`, []string{
+			"(whole): expected at most 0 items as described, got array [maxContains schema]",
+			"(whole): expected at least 2 items as described, got array [minContains schema]"}},
+		"beside_old_ref": {`{"$schema":"http://json-schema.org/draft-07/schema#","items":{"$ref":"#/definitions/n","const":1},"dependencies":{},"definitions":{"n":{"type":"integer"}}}`, `[2]`, nil},
+		"echo":           {`{"properties":{"a":{"type":"integer","x-echo":true},"b":{"type":"integer"}}}`, `{"a":"x<y","b":"z"}`, []string{`a: expected integer, got "x<y" [type schema]`, "b: expected integer, got string [type schema]"}},
+		"echo_inside":    {`{"properties":{"a":{"$ref":"#/$defs/a","x-echo":true}},"$defs":{"a":{"items":{"type":"integer"}}}}`, `{"a":[true]}`, []string{`a/0: expected integer, got true [type schema]`}},
+		"odd_pointers":   {`{"additionalProperties":{"type":"integer"}}`, `{"a/b~c":"","":""}`, []string{": expected integer, got string [type schema]", "a~1b~0c: expected integer, got string [type schema]"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

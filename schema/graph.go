@@ -69,7 +69,8 @@ func (m memberNames) Validate(ctx *jsonschema.ValidatorContext, v any) {
 	}
 }
 
-// settle adjusts what the library compiled: member names are checked here, and formats are asserted only where judges stand.
+// settle adjusts what the library compiled: member names are checked here, formats are asserted only where judges stand, and what stands
+// beside a reference counts from Draft 2019-09 on alone, a const too.
 func settle(root *jsonschema.Schema, judges map[string]judge) {
 	eachSchema(root, func(s *jsonschema.Schema) {
 		if s.PropertyNames != nil {
@@ -79,6 +80,9 @@ func settle(root *jsonschema.Schema, judges map[string]judge) {
 			if _, ok := judges[s.Format.Name]; !ok {
 				s.Format = nil
 			}
+		}
+		if s.Ref != nil && s.DraftVersion < 2019 {
+			s.Const = nil
 		}
 	})
 	eachSchema(root, func(s *jsonschema.Schema) {

@@ -291,20 +291,24 @@ func (w *walk) counted(n *node, i *itemsOf) verdict {
 		all = append(all, &kind.UniqueItems{})
 	}
 	if t.contains.counts(i.fitting) == bad {
-		all = append(all, t.contains.refuses(i.fitting))
+		all = append(all, t.contains.refuses(i.fitting)...)
 	}
 	return w.found.refuseCount(n, []any{}, i.mark, all)
 }
 
-// refuses is what the library says where so many items fit.
-func (t *containsTest) refuses(n int) jsonschema.ErrorKind {
+// refuses is what the library says where so many items fit: that they are too few, too many, or, of nonsense, both.
+func (t *containsTest) refuses(n int) (all []jsonschema.ErrorKind) {
 	switch {
 	case n >= t.min:
-		return &kind.MaxContains{Want: t.max}
 	case t.counted:
-		return &kind.MinContains{Want: t.min}
+		all = append(all, &kind.MinContains{Want: t.min})
+	default:
+		all = append(all, &kind.Contains{})
 	}
-	return &kind.Contains{}
+	if t.max >= 0 && n > t.max {
+		all = append(all, &kind.MaxContains{Want: t.max})
+	}
+	return all
 }
 
 // firstItems is the room made for the items of a list, which doubles as it fills.
