@@ -33,7 +33,7 @@ type Outcome struct {
 type PanicError struct {
 	// Tool is the tool's name.
 	Tool string
-	// Value is what it panicked with.
+	// Value is what it panicked with; a text that names its type where that is an error that panics when it is asked what it is.
 	Value any
 	// Stack is the stack at that moment, for operators.
 	Stack []byte
@@ -92,6 +92,7 @@ func (o *Outcome) fail(err error) {
 	} else if failed, ok := errors.AsType[*FailedError](err); ok {
 		o.Failed = cmp.Or(failed.Text, wordless)
 	} else {
+		ask(err)
 		o.Err = err
 	}
 }
@@ -114,7 +115,7 @@ func (t *Tool) try(text string) (r *Ready, form []byte, issues []fault.Issue, ok
 func (t *Tool) safely(ctx context.Context, c call, args []byte) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			out = Outcome{Err: &PanicError{Tool: t.name, Value: p, Stack: debug.Stack()}}
+			out = Outcome{Err: &PanicError{Tool: t.name, Value: known(p), Stack: debug.Stack()}}
 		}
 	}()
 	if c == nil {
@@ -125,7 +126,6 @@ func (t *Tool) safely(ctx context.Context, c call, args []byte) (out Outcome) {
 	var err error
 	if out.Result, err = c.run(ctx); err != nil {
 		out.Result = nil
-		ask(err)
 		out.fail(err)
 	}
 	return out
@@ -142,4 +142,17 @@ func ask(err error) {
 	} else {
 		fault.ClassifyError(err)
 	}
+}
+
+// known is what a tool panicked with; of an error that panics too when it is asked what it is, that alone is kept.
+func known(value any) (kept any) {
+	defer func() {
+		if recover() != nil {
+			kept = fmt.Sprintf("an error of type %T, which panics when it is asked what it is", value)
+		}
+	}()
+	if err, ok := value.(error); ok {
+		ask(err)
+	}
+	return value
 }

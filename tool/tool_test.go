@@ -97,6 +97,41 @@ func TestInvokeContainsErrorsThatPanic(t *testing.T) {
 	}
 }
 
+// What nobody asks any more need not answer.
+func TestWhatAToolSaysIsTakenBesideErrorsThatPanic(t *testing.T) {
+	odd := sly{errors.New("odd")}
+	end := func(err error) tool.Outcome {
+		return bookWith(func(context.Context, booking) (receipt, error) { return receipt{}, err }).Invoke(context.Background(), []byte(good))
+	}
+	assert.Equal(t, "no rooms", end(errors.Join(tool.Fail("no rooms"), odd)).Failed)
+	assert.Len(t, end(errors.Join(tool.AskAgain(fault.Issue{Rule: "refused"}), odd)).Issues, 1)
+}
+
+// endless is an error that panics with itself when it is asked for its text.
+type endless struct{}
+
+func (e endless) Error() string { panic(e) }
+
+func TestInvokeContainsPanicsOfErrorsThatPanic(t *testing.T) {
+	for _, err := range []error{sly{errors.New("odd")}, endless{}, fmt.Errorf("booking: %w", sly{errors.New("odd")}), (*net.OpError)(nil)} {
+		for name, end := range map[string]func(context.Context, booking) (receipt, error){
+			"panics":  func(context.Context, booking) (receipt, error) { panic(err) },
+			"returns": func(context.Context, booking) (receipt, error) { return receipt{}, err },
+		} {
+			out := bookWith(end).Invoke(context.Background(), []byte(good))
+			require.NotPanics(t, func() {
+				assert.Equal(t, fault.Unknown, fault.ClassifyError(out.Err).Class, "%s %T", name, err)
+				assert.Contains(t, out.Err.Error(), `tool "book.room" panicked: `)
+				_, other := errors.AsType[interface {
+					error
+					Failure() fault.Failure
+				}](out.Err)
+				assert.False(t, other, "%s %T", name, err)
+			}, "%s %T", name, err)
+		}
+	}
+}
+
 func TestResultsMustHaveAJSONForm(t *testing.T) {
 	bad := tool.New("bad", "", func(context.Context, struct{}) (float64, error) { var zero float64; return 1 / zero, nil })
 	assert.ErrorContains(t, bad.Invoke(context.Background(), []byte(`{}`)).Err, "no JSON form")
