@@ -100,3 +100,13 @@ func TestACloneSharesNothing(t *testing.T) {
 
 // cloned is a layer of its own.
 func cloned(l policy.Layer) policy.Layer { return (&policy.Set{Call: l}).Clone().Call }
+
+func TestTheLayerOfAPolicySharesNothing(t *testing.T) {
+	p := policy.Correction()
+	p.Backoff, p.Bases = backoff.List(time.Second, time.Minute), map[fault.Class]time.Duration{fault.NoOutput: time.Second}
+	was := p.Clone()
+	for _, l := range []policy.Layer{p.Layer(), p.TransportLayer()} {
+		l.Backoff.Delays[0], l.Bases[fault.NoOutput], l.RetryableErrors[0] = time.Hour, time.Hour, "x"
+	}
+	assert.Equal(t, was, p)
+}

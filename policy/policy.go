@@ -86,6 +86,7 @@ func (p RetryPolicy) Layer() Layer {
 		maxRetryAfter, maxTotalDelay time.Duration
 		emitFeedback, optOut         bool
 	}{p.Backoff, p.MaxAttempts, p.NoProgress, p.MaxRetryAfter, p.MaxTotalDelay, p.EmitFeedback, p.OptOut}
+	own.backoff.Delays = slices.Clone(p.Backoff.Delays)
 	return Layer{
 		MaxAttempts:     &own.maxAttempts,
 		Backoff:         &own.backoff,
