@@ -35,7 +35,7 @@ func (n *limit) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	if string(data) == "-1" {
-		return fmt.Errorf("-1 is negative; write 0 or more, or %s", unlimited)
+		return fmt.Errorf("-1 is no count; write one such as 3, or %s", unlimited)
 	}
 	return json.Unmarshal(data, (*int)(n))
 }
