@@ -184,10 +184,14 @@ func (w *walk) refuse(n *node, start, mark int) verdict {
 	return told
 }
 
-// affords reports whether the library may be asked about a value, by what it was asked before.
+// affords reports whether the library may be asked about a value, by what it was asked before: what it is not asked costs nothing.
 func (f *findings) affords(s *jsonschema.Schema, value any) bool {
-	f.looks -= looksAt(f.looks, s, value)
-	return f.looks >= 0
+	looks := looksAt(f.looks, s, value)
+	if looks > f.looks {
+		return false
+	}
+	f.looks -= looks
+	return true
 }
 
 // refuseCount tells that an array or an object has too few or too many values, or some twice. What is wrong in it was found from mark

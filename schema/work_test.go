@@ -196,3 +196,14 @@ func TestNoMoreIsPutIntoWordsThanIsTold(t *testing.T) {
 		assert.Equal(t, "/m0999", issues[999].Pointer)
 	}
 }
+
+// What the library is not asked costs nothing: what lies deeper it is asked all the same, and a fault deep in one of many rows is told.
+func TestWhatIsNotAskedCostsNothing(t *testing.T) {
+	one := func(op string) string {
+		return `{"type":"object","required":["op","l"],"properties":{"op":{"const":"` + op + `"},"l":{"$ref":"#/$defs/e"}}}`
+	}
+	s := compile(t, `{"items":{"$ref":"#/$defs/e"},"$defs":{"e":{"anyOf":[{"type":"integer"},`+one("a")+`,`+one("b")+`]}}}`)
+	row := func(end string) string { return strings.Repeat(`{"op":"a","l":`, 20) + end + strings.Repeat("}", 20) }
+	issues := s.Check([]byte("[" + strings.Repeat(row("1")+",", 10) + row(`"x"`) + "]"))
+	assert.Equal(t, []string{"10" + strings.Repeat("/l", 20) + ": expected integer or object (members: l, op), got string [type schema]"}, lines(issues))
+}
