@@ -124,8 +124,8 @@ func (a *Action) key(plane fault.Plane) backoff.Key {
 //
 // With a session, attempts and feedback are recorded in it. s may be nil: then nothing is recorded, no history is kept, and a
 // try that succeeds at once allocates nothing; the decisions are the same. With a journal ([WithJournal]) there is always a session.
-// An action that cannot be, a function that is nil, and a context that has ended, are errors before the first try; without a session only [Action.Machine]
-// looks at the one, and the other is seen when a try fails.
+// An action that cannot be, a function that is nil and a context that has ended are errors before the first try; without a session
+// only [Action.Machine] looks at what an action holds, and the end of a context is seen when a try fails.
 //
 // Of the options [WithClock] and [WithObserver] play a part, and with a session [WithJournal] and [WithAdjust]. Without one observers
 // are told of tries that failed, of retries and of exhaustion, and not of what went well or was cancelled.
