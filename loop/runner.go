@@ -278,10 +278,8 @@ func (r *Runner) Woke(at time.Time) ([]machine.Effect, error) {
 
 // Planned feeds a planner's answer. One that cannot be, or whose policy makes no sense, changes nothing.
 func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error) {
-	if p.Policy != nil {
-		if err := p.Policy.Validate(); err != nil {
-			return nil, fmt.Errorf("the plan's policy: %w", err)
-		}
+	if err := p.PolicyFault(); err != nil {
+		return nil, err
 	}
 	p = printablePlan(p)
 	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &p})

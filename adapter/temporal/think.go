@@ -197,17 +197,6 @@ func (f *flow) planned(p machine.Plan) error {
 	return f.step(machine.Event{Kind: machine.Planned, Plan: &p})
 }
 
-// sensible says what is wrong with the policy of a plan.
-func sensible(p machine.Plan) error {
-	if p.Policy == nil {
-		return nil
-	}
-	if err := p.Policy.Validate(); err != nil {
-		return fmt.Errorf("the plan's policy: %w", err)
-	}
-	return nil
-}
-
 // plan is the local activity of the planner.
 func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], _ error) {
 	defer func() {
@@ -229,8 +218,8 @@ func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], 
 		out.v = answer{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(fmt.Errorf("planner: %w", err))}
 	case p.Model != "" && a.Models[p.Model] == nil:
 		out.v.Trouble = troubled(fmt.Errorf("the planner falls back to model %q: name one of the worker's Models", p.Model))
-	case sensible(p) != nil:
-		out.v.Trouble = troubled(sensible(p))
+	case p.PolicyFault() != nil:
+		out.v.Trouble = troubled(p.PolicyFault())
 	default:
 		p.Prompt, p.Model, p.Warning, p.Note = canon.UTF8(p.Prompt), canon.UTF8(p.Model), canon.UTF8(p.Warning), canon.UTF8(p.Note)
 		out.v.Plan = p

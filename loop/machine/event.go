@@ -2,6 +2,7 @@ package machine
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/retake-go/retake/extract"
@@ -176,4 +177,16 @@ type Plan struct {
 	Warning string `json:"warning,omitempty"`
 	// Note says why, for operators. It decides nothing.
 	Note string `json:"note,omitempty"`
+}
+
+// PolicyFault says what is wrong with the plan's policy; nil where it has none, or a good one. A step does not look: whoever feeds it
+// a planner's answer asks first. Safe for concurrent use.
+func (p *Plan) PolicyFault() error {
+	if p.Policy == nil {
+		return nil
+	}
+	if err := p.Policy.Validate(); err != nil {
+		return fmt.Errorf("the plan's policy: %w", err)
+	}
+	return nil
 }
