@@ -14,6 +14,8 @@ import (
 type judge struct {
 	typ  reflect.Type
 	rule rule // no text: the type's decoder judges
+	// holds is how the validator is asked. Who makes judges names it, so that a program of raw schemas alone links no validator.
+	holds func(v any, tag string) (bool, error)
 }
 
 var errRefused = errors.New("refused")
@@ -38,7 +40,7 @@ func (j judge) validate(v any) error {
 		}
 		return nil
 	}
-	if ok, err := holds(target.Elem().Interface(), j.rule.text); !ok || err != nil {
+	if ok, err := j.holds(target.Elem().Interface(), j.rule.text); !ok || err != nil {
 		return errRefused
 	}
 	return nil
@@ -79,6 +81,7 @@ func decoderPhrase(t reflect.Type) string {
 // judgeName numbers judges, so that a schema's formats are the same in every run.
 func (b *builder) judgeName(j judge) string {
 	name := "retake-" + strconv.Itoa(len(b.judges))
+	j.holds = holds
 	b.judges[name] = j
 	return name
 }

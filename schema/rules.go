@@ -11,10 +11,18 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// rulebook is the one validator of the package. It is never configured after it is made.
-var rulebook = sync.OnceValue(func() *validator.Validate {
-	return validator.New(validator.WithRequiredStructEnabled())
-})
+// book is the one validator of the package, made for the first Go type. It is never configured after that.
+var book struct {
+	once sync.Once
+	*validator.Validate
+}
+
+// rulebook is the validator. It is a function, and not a variable made by sync.OnceValue, for what makes a variable is linked into
+// every program: this links all the validator's rules.
+func rulebook() *validator.Validate {
+	book.once.Do(func() { book.Validate = validator.New(validator.WithRequiredStructEnabled()) })
+	return book.Validate
+}
 
 // rule is one rule of a validate tag, or a group of which one must hold.
 type rule struct {
