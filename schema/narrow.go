@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -18,17 +19,29 @@ import (
 type findings struct {
 	schema *Schema // nil for a walk that only decides
 	issues []fault.Issue
-	read   int // bytes that were read again, at the most so many times those of the document
-	most   int
-	looks  int  // how many more the library may take at what is refused
-	lost   bool // the library must judge the whole: it accepts what a node refused, or a fault lies too deep
+	bytes  int    // how many more may be read again
+	looks  int    // how many more the library may take at what is refused
+	short  bool   // they did not suffice: the library is not to be asked about the whole
+	lost   bool   // the library must judge the whole: it accepts what a node refused
+	bare   bool   // what is found is compared only: that something may be left out is not said
+	around extent // what was read last of all that the library was not asked about
 	text   string
 	depth  int
-	path   [maxPath]leg // to where the walk is: little is noted of it, for most documents have no fault
+	path   [shortPath]leg // to where the walk is: little is noted of it, for most documents have no fault
+	beyond []leg          // what is left of a longer path
 }
 
-// maxPath is how deep a fault may be. Of deeper ones the library tells.
-const maxPath = 12
+// shortPath is how deep most documents are.
+const shortPath = 12
+
+// maxReread is how many bytes may be read again where one value is looked at in several ways.
+const maxReread = 8 << 20
+
+// extent is a part of the document, its value, and how deep it lies.
+type extent struct {
+	value             any
+	start, end, depth int
+}
 
 // leg leads from a container to a value in it: the offset of a member's name in the text, or the place of an item, with all its bits
 // turned over.
@@ -47,9 +60,9 @@ func (l leg) token(text string) string {
 // finds everything that is wrong. It is false where the library must judge.
 func (s *Schema) find(n *node, text string, lim Limits, to reflect.Value, form *canon.Form) (issues []fault.Issue, sure bool) {
 	w := walk{cursor: cursor{text: text, form: form}, maxDepth: lim.MaxDepth}
-	w.found.schema, w.found.text, w.found.most, w.found.looks = s, text, 2, freeWork
+	w.found.schema, w.found.text, w.found.bytes, w.found.looks = s, text, 2*len(text), freeWork
 	if s.forks {
-		w.found.most = lim.MaxDepth
+		w.found.bytes = maxReread
 	}
 	if w.run(n, to) != good || w.found.lost {
 		return nil, false
@@ -67,16 +80,23 @@ func (f *findings) full() bool { return len(f.issues) >= maxIssues }
 
 // enter and leave keep the path of the walk.
 func (f *findings) enter(l leg) {
-	if f.depth < maxPath {
+	if f.depth < shortPath {
 		f.path[f.depth] = l
+	} else if f.asked() {
+		f.beyond = append(f.beyond[:f.depth-shortPath], l)
 	}
 	f.depth++
 }
 
 func (f *findings) leave() { f.depth-- }
 
-// legs are the path to where the walk is, as far as it is kept.
-func (f *findings) legs() []leg { return f.path[:min(f.depth, maxPath)] }
+// legs are the path to where the walk is.
+func (f *findings) legs() []leg {
+	if f.depth <= shortPath {
+		return f.path[:f.depth]
+	}
+	return slices.Concat(f.path[:], f.beyond[:f.depth-shortPath])
+}
 
 // place is where the walk is.
 func (f *findings) place() []string {
@@ -94,7 +114,6 @@ func (f *findings) tell(i fault.Issue) {
 		f.issues = make([]fault.Issue, 0, 2)
 	}
 	f.issues = append(f.issues, i)
-	f.lost = f.lost || f.depth > maxPath
 }
 
 // add makes issues of what the library says of a value at the place of the walk.
@@ -168,20 +187,29 @@ func (f *findings) refuse(n *node, value any, mark int) verdict {
 
 // refuse is the same for an object or an array, as it is written.
 func (w *walk) refuse(n *node, start, mark int) verdict {
-	if w.found.depth > maxPath { // nothing is told there: a long document need not be read once more for each depth below
-		w.found.lost = true
+	f := &w.found
+	value, spent, ok := w.part(start)
+	switch {
+	case spent && f.short:
+		return w.giveUp(start, mark)
+	case !ok:
 		return unsure
 	}
-	value, ok := w.part(w.text[start:w.at])
-	if !ok {
-		return unsure
+	if f.schema.forks && !n.never && !f.affords(n.whole, value) {
+		f.short, f.around = true, extent{value, start, w.at, f.depth}
+		return w.refuseNearest(n, start, mark)
 	}
-	if w.found.schema.forks && !n.never && !w.found.affords(n.whole, value) {
-		return w.refuseNearest(n, value, start, mark)
-	}
-	told := w.found.refuse(n, value, mark)
-	w.found.settle(n, misfitNone, mark)
+	told := f.refuse(n, value, mark)
+	f.settle(n, misfitNone, mark)
 	return told
+}
+
+// giveUp says no more of a container that is refused than what was found in it from mark on.
+func (w *walk) giveUp(start, mark int) verdict {
+	if f := &w.found; len(f.issues) == mark {
+		f.tell(w.containerIssue(start, fault.RuleDepth, tooManyWays))
+	}
+	return when(!w.found.lost).orUnsure()
 }
 
 // affords reports whether the library may be asked about a value, by what it was asked before: what it is not asked costs nothing.
@@ -214,8 +242,8 @@ func (w *walk) refuseMember(n *node, name, text string) verdict {
 	if f.full() || f.recall(n, why) {
 		return when(!f.lost).orUnsure()
 	}
-	value, ok := w.part(text)
-	if !ok {
+	value, issue := read([]byte(text), Limits{MaxBytes: len(text), MaxDepth: maxMaxDepth})
+	if issue != nil {
 		return unsure
 	}
 	mark := len(f.issues)
@@ -241,13 +269,24 @@ func kindIn(text string) kinds {
 	return v.kind
 }
 
-// part reads a value out of the document. What is refused at many depths is read many times: where that comes to more than the
-// document twice over, the library had better judge the whole.
-func (w *walk) part(text string) (any, bool) {
-	w.found.read += len(text)
-	if w.found.read > w.found.most*len(w.text) {
-		return nil, false
+// part reads the container that begins at start and ends here. What is refused at many depths is read many times: where that comes to
+// too much it is spent, and the library had better judge the whole.
+func (w *walk) part(start int) (value any, spent, ok bool) {
+	f := &w.found
+	if in := f.around; in.start <= start && w.at <= in.end {
+		value, ok = lookup(in.value, f.place()[in.depth:])
+		return value, false, ok
+	}
+	text := w.text[start:w.at]
+	if !f.affordsBytes(len(text)) {
+		return nil, true, false
 	}
 	value, issue := read([]byte(text), Limits{MaxBytes: len(text), MaxDepth: maxMaxDepth})
-	return value, issue == nil
+	return value, false, issue == nil
+}
+
+// affordsBytes reports whether so many bytes may be read again.
+func (f *findings) affordsBytes(n int) bool {
+	f.bytes -= n
+	return f.bytes >= 0
 }

@@ -13,17 +13,18 @@ const tooManyWays = "a smaller or less nested value, for there are too many ways
 // refuseNearest explains, in the library's place, a container that begins at start and that the library would look at too often: by
 // what the node itself found in it, or else by the nearest of the alternatives that refuse it. It says what [explainer.reduce] would,
 // but that alternatives are compared by what lies right in the container alone.
-func (w *walk) refuseNearest(n *node, value any, start, mark int) verdict {
+func (w *walk) refuseNearest(n *node, start, mark int) verdict {
 	f := &w.found
 	if len(f.issues) > mark {
 		return when(!f.lost).orUnsure()
 	}
-	issue := fault.Issue{Pointer: pointerOf(f.place()), Rule: fault.RuleDepth, Expected: tooManyWays, Got: kindOf(value), Source: fault.FromSchema}
+	issue := w.containerIssue(start, fault.RuleDepth, tooManyWays)
 	switch rule, list := w.refusing(n.more, start); {
-	case len(list) > 0:
+	case len(list) > 0 && f.affordsBytes((len(list)+1)*(w.at-start)):
 		near := w.branchesNear(list, start, issue.Pointer)
 		if tag, ok := wrongTag(near, issue.Pointer, rule); ok {
 			f.tell(tag)
+			f.tellOptional(mark)
 			return when(!f.lost).orUnsure()
 		}
 		best, settled := near[0], true
@@ -37,11 +38,21 @@ func (w *walk) refuseNearest(n *node, value any, start, mark int) verdict {
 			return when(!f.lost).orUnsure()
 		}
 		issue.Rule, issue.Expected = rule, others(len(list))
-	case rule != "":
+	case len(list) == 0 && rule != "":
 		issue.Rule, issue.Expected = rule, fitsExactlyOne
 	}
 	f.tell(issue)
+	f.tellOptional(mark)
 	return when(!f.lost).orUnsure()
+}
+
+// containerIssue is an issue of the container that begins at start, and that the walk is at.
+func (w *walk) containerIssue(start int, rule, expected string) fault.Issue {
+	got := fault.Array
+	if w.text[start] == '{' {
+		got = fault.Object
+	}
+	return fault.Issue{Pointer: pointerOf(w.found.place()), Rule: rule, Expected: expected, Got: got, Source: fault.FromSchema}
 }
 
 // refusing are the branches that refuse the container, and the keyword that they stand under; that alone where more than one fits.
@@ -80,10 +91,10 @@ func (w *walk) branchesNear(list []*node, start int, here string) []branch {
 		again := w.again(start)
 		again.flat, again.asked = w.depth+1, nil
 		again.found = w.found
-		again.found.issues = nil
+		again.found.issues, again.found.bare = nil, true
 		again.value(n, reflect.Value{})
 		all = append(all, fault.SortIssues(again.found.issues))
-		w.found.looks, w.found.read = again.found.looks, again.found.read
+		w.found.looks, w.found.bytes, w.found.short = again.found.looks, again.found.bytes, again.found.short
 	}
 	return branchesNear(all, here)
 }

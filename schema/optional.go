@@ -2,6 +2,7 @@ package schema
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ func (s *Schema) optional(path []string) bool {
 func (s *Schema) beside(nodes []map[string]any, from []any) []map[string]any {
 	for n := 0; n < len(from) && len(nodes) < maxNodes; n++ {
 		at, ok := from[n].(map[string]any)
-		if !ok {
+		if !ok || slices.ContainsFunc(nodes, func(n map[string]any) bool { return sameMap(n, at) }) {
 			continue
 		}
 		nodes = append(nodes, at)
@@ -67,6 +68,10 @@ func (s *Schema) beside(nodes []map[string]any, from []any) []map[string]any {
 		from = append(from, valuesOf(at["dependencies"])...)
 	}
 	return nodes
+}
+
+func sameMap(a, b map[string]any) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
 // below appends the schemas that some nodes have for a member or an item.

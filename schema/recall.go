@@ -86,7 +86,7 @@ func (f *findings) recall(n *node, why misfit) bool {
 		if r.why != why {
 			continue
 		}
-		if !f.isAt(r.place) {
+		if f.bare || !f.isAt(r.place) {
 			f.retell(r.issues)
 			return true
 		}
@@ -105,7 +105,14 @@ func (f *findings) retell(issues []fault.Issue) {
 		i.Pointer = at + i.Pointer
 		f.tell(i)
 	}
-	f.schema.tellOptional(f.issues[mark:])
+	f.tellOptional(mark)
+}
+
+// tellOptional adds to the issues from mark on what may be left out.
+func (f *findings) tellOptional(mark int) {
+	if !f.bare {
+		f.schema.tellOptional(f.issues[mark:])
+	}
 }
 
 // isAt reports whether the walk is at a place. Of names that a pointer escapes it is not sure.
@@ -128,12 +135,12 @@ const maxKept = 256
 // settle adds to the issues from mark on what may be left out, and keeps what the library has said of a misfit.
 func (f *findings) settle(n *node, why misfit, mark int) {
 	fresh, place := f.issues[mark:], ""
-	keeps := n.said != nil && !f.schema.echo && why>>8 != 0 && f.depth <= maxPath
+	keeps := n.said != nil && !f.schema.echo && why>>8 != 0
 	if keeps {
 		place = pointerOf(f.place())
 	}
-	if !keeps || len(place) > maxKept {
-		f.schema.tellOptional(fresh)
+	if !keeps || f.bare || len(place) > maxKept {
+		f.tellOptional(mark)
 		return
 	}
 	issues := slices.Clone(fresh)

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,14 +48,15 @@ func TestAlternativesThatLeadBackAreJudgedInTime(t *testing.T) {
 	} {
 		for _, keyword := range []string{"anyOf", "oneOf"} {
 			s := expressions(t, keyword)
-			for depth := 1; depth <= 9; depth++ {
+			for _, depth := range []int{1, 3, 6, 7, 9, 20} {
 				assert.Equal(t, want, within(s.Check(nested(depth, end)), strings.Repeat("/right", depth)), "depth %d", depth)
 			}
 		}
 	}
 	s := expressions(t, "oneOf")
 	assert.Empty(t, s.Check(nested(60, `{"field":"b"}`)))
-	assert.Equal(t, []string{"(whole): expected " + schema.TooManyWays + ", got object [depth schema]"}, lines(s.Check(nested(60, `{"field":1}`))))
+	assert.Equal(t, []string{": expected a value that fits one of 4 alternatives, got object", "field: expected string, got integer"},
+		within(s.Check(nested(60, `{"field":1}`)), strings.Repeat("/right", 60)))
 }
 
 // within are issues as they are told, each by its way from a place.
@@ -87,14 +89,14 @@ func TestTheLibraryIsNotAskedTooMuch(t *testing.T) {
 	assert.Equal(t, "bad", schema.Told(known, lists))
 }
 
-// Where a fault lies too deep to be told, a long document is not read once more for each depth before that is seen.
+// Where a fault lies deep in a long document, that is not read once more for each depth.
 func TestALongDocumentIsReadAFewTimes(t *testing.T) {
 	s := expressions(t, "oneOf")
 	bad := func(depth, items int) []byte {
 		return nested(depth, `{"op":"not","of":[`+strings.Repeat("1,", items)+`1]}`)
 	}
 	assert.Equal(t, strings.Repeat("/right", 11)+"/of", s.Check(bad(11, 10_000))[0].Pointer)
-	assert.Equal(t, []string{"(whole): expected " + schema.TooManyWays}, cut(s.Check(bad(60, 100_000))))
+	assert.Equal(t, []string{strings.TrimPrefix(strings.Repeat("/right", 8), "/") + ": expected " + schema.TooManyWays}, cut(s.Check(bad(60, 100_000))))
 }
 
 func TestOfAlternativesThatLeadBackOneMayFit(t *testing.T) {
@@ -206,4 +208,30 @@ func TestWhatIsNotAskedCostsNothing(t *testing.T) {
 	row := func(end string) string { return strings.Repeat(`{"op":"a","l":`, 20) + end + strings.Repeat("}", 20) }
 	issues := s.Check([]byte("[" + strings.Repeat(row("1")+",", 10) + row(`"x"`) + "]"))
 	assert.Equal(t, []string{"10" + strings.Repeat("/l", 20) + ": expected integer or object (members: l, op), got string [type schema]"}, lines(issues))
+}
+
+// What was found before looking any closer would take too long is told, and what is left is told of where it stands.
+func TestManyFaultsDeepInAlternativesAreTold(t *testing.T) {
+	s := compile(t, strings.Replace(string(expressions(t, "anyOf").JSON()), `{"$ref":`, `{"items":{"$ref":"#/$defs/e"},"$comment":`, 1))
+	list := func(rows, depth int) []byte {
+		row := string(nested(depth, `{"field":1}`)) + ","
+		return []byte("[" + strings.Repeat(row, rows) + `{"field":"a"}]`)
+	}
+	issues := s.Check(list(12, 20))
+	require.Len(t, issues, 24)
+	for row := range 12 {
+		want := []string{": expected a value that fits one of 4 alternatives, got object", "field: expected string, got integer"}
+		var of []fault.Issue
+		for _, i := range issues {
+			if strings.HasPrefix(i.Pointer, fmt.Sprintf("/%d/", row)) {
+				of = append(of, i)
+			}
+		}
+		assert.Equal(t, want, within(of, fmt.Sprintf("/%d", row)+strings.Repeat("/right", 20)))
+	}
+	issues = s.Check(list(100, 60))
+	require.Greater(t, len(issues), 100)
+	assert.Equal(t, "/0"+strings.Repeat("/right", 60), issues[0].Pointer)
+	last := slices.IndexFunc(issues, func(i fault.Issue) bool { return i.Pointer == "/99" })
+	assert.Equal(t, "99: expected "+schema.TooManyWays+", got object", issues[last].String())
 }
