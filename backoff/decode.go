@@ -1,12 +1,12 @@
 package backoff
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/object"
 )
 
 // The bounds of what is read.
@@ -46,15 +46,9 @@ type decoder struct {
 	faults  faults
 }
 
-// member is one member of a JSON object, its value still as it was written.
-type member struct {
-	name  string
-	value json.RawMessage
-}
-
-func (d *decoder) field(m member) {
-	d.present = append(d.present, m.name)
-	switch m.name {
+func (d *decoder) field(m object.Member) {
+	d.present = append(d.present, m.Name)
+	switch m.Name {
 	case "kind":
 		d.s.Kind = Kind(d.text(m))
 	case "delay":
@@ -72,19 +66,19 @@ func (d *decoder) field(m member) {
 	case "jitter":
 		d.jitter(m)
 	default:
-		d.faults.add(safeName(m.name), "unknown field; known are kind, delay, base, step, factor, delays, cap and jitter")
+		d.faults.add(safeName(m.Name), "unknown field; known are kind, delay, base, step, factor, delays, cap and jitter")
 	}
 }
 
-func (d *decoder) jitter(m member) {
-	members, problem := readObject(m.value)
+func (d *decoder) jitter(m object.Member) {
+	members, problem := readObject(m.Value)
 	if problem != "" {
-		d.faults.add(m.name, "%s", problem)
+		d.faults.add(m.Name, "%s", problem)
 		return
 	}
 	for _, part := range members {
-		path := "jitter." + part.name
-		part.name = path
+		path := "jitter." + part.Name
+		part.Name = path
 		d.present = append(d.present, path)
 		switch path {
 		case "jitter.kind":
@@ -112,113 +106,75 @@ func (d *decoder) finish() {
 	}
 }
 
-func (d *decoder) text(m member) string {
+func (d *decoder) text(m object.Member) string {
 	var text string
-	if kindOf(m.value) != "a string" || json.Unmarshal(m.value, &text) != nil {
-		d.faults.add(m.name, "want a string, got %s", kindOf(m.value))
+	if object.Kind(m.Value) != "a string" || json.Unmarshal(m.Value, &text) != nil {
+		d.faults.add(m.Name, "want a string, got %s", object.Kind(m.Value))
 	}
 	return text
 }
 
-func (d *decoder) boolean(m member) bool {
-	if kindOf(m.value) != "a boolean" {
-		d.faults.add(m.name, "want true or false, got %s", kindOf(m.value))
+func (d *decoder) boolean(m object.Member) bool {
+	if object.Kind(m.Value) != "a boolean" {
+		d.faults.add(m.Name, "want true or false, got %s", object.Kind(m.Value))
 	}
-	return string(m.value) == "true"
+	return string(m.Value) == "true"
 }
 
-func (d *decoder) decimal(m member) Decimal {
+func (d *decoder) decimal(m object.Member) Decimal {
 	var v Decimal
-	if kind := kindOf(m.value); kind != "a number" && kind != "a string" {
-		d.faults.add(m.name, "want %s, got %s", decimalShape, kind)
-	} else if err := v.UnmarshalJSON(m.value); err != nil {
-		d.faults.add(m.name, "%s", err.Error())
+	if kind := object.Kind(m.Value); kind != "a number" && kind != "a string" {
+		d.faults.add(m.Name, "want %s, got %s", decimalShape, kind)
+	} else if err := v.UnmarshalJSON(m.Value); err != nil {
+		d.faults.add(m.Name, "%s", err.Error())
 	}
 	return v
 }
 
-func (d *decoder) duration(m member) time.Duration {
+func (d *decoder) duration(m object.Member) time.Duration {
 	const shape = `a Go duration string such as "500ms" or "1m30s"`
 	var text string
-	if kindOf(m.value) != "a string" || json.Unmarshal(m.value, &text) != nil {
-		d.faults.add(m.name, "want %s, got %s", shape, kindOf(m.value))
+	if object.Kind(m.Value) != "a string" || json.Unmarshal(m.Value, &text) != nil {
+		d.faults.add(m.Name, "want %s, got %s", shape, object.Kind(m.Value))
 		return 0
 	}
 	v, err := time.ParseDuration(text)
 	if err != nil || len(text) > maxDuration {
-		d.faults.add(m.name, "want %s, got %s", shape, quoted(text))
+		d.faults.add(m.Name, "want %s, got %s", shape, quoted(text))
 		return 0
 	}
 	return v
 }
 
-func (d *decoder) durations(m member) []time.Duration {
+func (d *decoder) durations(m object.Member) []time.Duration {
 	var values []json.RawMessage
-	if kindOf(m.value) != "an array" || json.Unmarshal(m.value, &values) != nil {
-		d.faults.add(m.name, "want an array of durations, got %s", kindOf(m.value))
+	if object.Kind(m.Value) != "an array" || json.Unmarshal(m.Value, &values) != nil {
+		d.faults.add(m.Name, "want an array of durations, got %s", object.Kind(m.Value))
 		return nil
 	}
 	if len(values) > maxDelays {
-		d.faults.add(m.name, "want 1 to %d durations, got %d", maxDelays, len(values))
+		d.faults.add(m.Name, "want 1 to %d durations, got %d", maxDelays, len(values))
 		return nil
 	}
 	delays := make([]time.Duration, len(values))
 	for i, value := range values {
-		delays[i] = d.duration(member{delayPath(i), value})
+		delays[i] = d.duration(object.Member{Name: delayPath(i), Value: value})
 	}
 	return delays
 }
 
 // readObject reads one JSON object member by member, and says what is wrong where it is none.
-func readObject(data []byte) (members []member, problem string) {
-	switch {
-	case len(data) > maxBytes:
+func readObject(data []byte) (members []object.Member, problem string) {
+	if len(data) > maxBytes {
 		return nil, fmt.Sprintf("want at most %d bytes, got %d", maxBytes, len(data))
-	case !utf8.Valid(data) || !json.Valid(data):
-		return nil, "want a JSON object, got no JSON"
-	case kindOf(data) != "an object":
-		return nil, "want a JSON object, got " + kindOf(data)
 	}
-	in := json.NewDecoder(bytes.NewReader(data))
-	if _, err := in.Token(); err != nil { // the opening brace; what follows is known to be good JSON
-		return nil, "want a JSON object"
-	}
-	seen := map[string]bool{}
-	for in.More() {
-		name, _ := in.Token()
-		var m member
-		m.name, _ = name.(string)
-		if err := in.Decode(&m.value); err != nil {
-			return nil, "want a JSON object"
+	members, problem = object.Members(data)
+	for _, m := range members {
+		if m.Twice {
+			return nil, "field " + quoted(m.Name) + " stands twice"
 		}
-		if seen[m.name] {
-			return nil, "field " + quoted(m.name) + " stands twice"
-		}
-		seen[m.name] = true
-		members = append(members, m)
 	}
-	return members, ""
-}
-
-// kindOf names the kind of a JSON value by its first byte.
-func kindOf(value []byte) string {
-	value = bytes.TrimLeft(value, " \t\r\n")
-	if len(value) == 0 {
-		return "nothing"
-	}
-	switch value[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	}
-	return "a number"
+	return members, problem
 }
 
 // safeName is the name of an unknown field as it may stand in an error.

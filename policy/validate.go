@@ -15,14 +15,19 @@ import (
 
 // FieldError is one thing wrong with one field of a policy. It is comparable.
 type FieldError struct {
-	// Path names the field as files do: "tools.book_flight.backoff.factor", "retryable_errors[2]".
+	// Path names the field as files do: "tools.book_flight.backoff.factor", "retryable_errors[2]"; empty for a value that is none at all.
 	Path string
 	// Problem says what is wrong and what would be right.
 	Problem string
 }
 
 // Error is "path: problem".
-func (e *FieldError) Error() string { return e.Path + ": " + e.Problem }
+func (e *FieldError) Error() string {
+	if e.Path == "" {
+		return e.Problem
+	}
+	return e.Path + ": " + e.Problem
+}
 
 // faults collects field errors under a common prefix.
 type faults struct {
@@ -46,7 +51,11 @@ func (f *faults) nest(prefix string, err error) {
 		} else if errors.As(one, &theirs) {
 			path, problem = theirs.Field, theirs.Problem
 		}
-		f.add(strings.TrimSuffix(prefix+path, "."), "%s", problem)
+		if path == "" || path[0] == '[' { // the part itself, or an entry of it
+			f.add(strings.TrimSuffix(prefix, ".")+path, "%s", problem)
+		} else {
+			f.add(prefix+path, "%s", problem)
+		}
 	}
 }
 

@@ -1,9 +1,7 @@
 package policy
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -29,39 +27,11 @@ func (n limit) MarshalJSON() ([]byte, error) {
 	return json.Marshal(int(n))
 }
 
-func (n *limit) UnmarshalJSON(data []byte) error {
-	if string(data) == unlimited {
-		*n = Unlimited
-		return nil
-	}
-	if string(data) == "-1" {
-		return fmt.Errorf("-1 is no count; write one such as 3, or %s", unlimited)
-	}
-	return json.Unmarshal(data, (*int)(n))
-}
-
 func (d span) MarshalJSON() ([]byte, error) {
 	if d == Unlimited {
 		return []byte(unlimited), nil
 	}
 	return json.Marshal(time.Duration(d).String())
-}
-
-func (d *span) UnmarshalJSON(data []byte) error {
-	if string(data) == unlimited {
-		*d = Unlimited
-		return nil
-	}
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return err
-	}
-	parsed, err := time.ParseDuration(text)
-	if err != nil || parsed == Unlimited {
-		return fmt.Errorf("%q is no duration; write one like \"500ms\" or \"2s\"", text)
-	}
-	*d = span(parsed)
-	return nil
 }
 
 func (n repeats) MarshalJSON() ([]byte, error) {
@@ -71,21 +41,13 @@ func (n repeats) MarshalJSON() ([]byte, error) {
 	return json.Marshal(int(n))
 }
 
-func (n *repeats) UnmarshalJSON(data []byte) error {
-	if string(data) == `"off"` {
-		*n = 0
-		return nil
-	}
-	return json.Unmarshal(data, (*int)(n))
-}
-
 // wireLayer is the JSON of a [Layer], and of a [RetryPolicy] where every field is there.
 type wireLayer struct {
 	MaxAttempts     *limit                   `json:"max_attempts,omitempty"`
 	Backoff         *backoff.BackoffStrategy `json:"backoff,omitempty"`
-	RetryableErrors []fault.Class            `json:"retryable_errors,omitzero"`
+	RetryableErrors words[fault.Class]       `json:"retryable_errors,omitzero"`
 	EmitFeedback    *bool                    `json:"emit_feedback,omitempty"`
-	Bases           map[fault.Class]span     `json:"bases,omitzero"`
+	Bases           table[fault.Class, span] `json:"bases,omitzero"`
 	RetryAfter      RetryAfter               `json:"retry_after,omitempty"`
 	MaxRetryAfter   *span                    `json:"max_retry_after,omitempty"`
 	MaxTotalDelay   *span                    `json:"max_total_delay,omitempty"`
@@ -93,8 +55,27 @@ type wireLayer struct {
 	OptOut          *bool                    `json:"opt_out,omitempty"`
 	TextRepairs     Repairs                  `json:"text_repairs,omitempty"`
 	NativeRepairs   Repairs                  `json:"native_repairs,omitempty"`
-	FormsOff        []extract.Form           `json:"forms_off,omitzero"`
+	FormsOff        words[extract.Form]      `json:"forms_off,omitzero"`
 	OnReducerError  ReducerAction            `json:"on_reducer_error,omitempty"`
+}
+
+func (w *wireLayer) slots() []slot {
+	return []slot{
+		{"max_attempts", wantLimit, &w.MaxAttempts},
+		{"backoff", "an object", &w.Backoff},
+		{"retryable_errors", "an array of classes", &w.RetryableErrors},
+		{"emit_feedback", wantSwitch, &w.EmitFeedback},
+		{"bases", "an object of classes and durations", &w.Bases},
+		{"retry_after", wantWord, &w.RetryAfter},
+		{"max_retry_after", wantSpan, &w.MaxRetryAfter},
+		{"max_total_delay", wantSpan, &w.MaxTotalDelay},
+		{"no_progress", wantRepeats, &w.NoProgress},
+		{"opt_out", wantSwitch, &w.OptOut},
+		{"text_repairs", wantWord, &w.TextRepairs},
+		{"native_repairs", wantWord, &w.NativeRepairs},
+		{"forms_off", "an array of forms", &w.FormsOff},
+		{"on_reducer_error", wantWord, &w.OnReducerError},
+	}
 }
 
 // MarshalJSON writes the fields that l says something about, in the order of [Fields].
@@ -106,11 +87,11 @@ func (l Layer) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// UnmarshalJSON replaces l with what the JSON says. Unknown members are an error; the case of names makes no difference, and of a
-// member that stands twice the last counts: package policy/file is stricter. It checks types and no values: see [Layer.Validate].
+// UnmarshalJSON replaces l with what the JSON says. It is strict: members that are unknown, stand twice or are null are refused, all
+// faults joined, each a [*FieldError]; l is then left as it was. It checks types and no values: see [Layer.Validate].
 func (l *Layer) UnmarshalJSON(data []byte) error {
 	var w wireLayer
-	if err := strict(data, &w); err != nil {
+	if err := read(data, w.slots()); err != nil {
 		return err
 	}
 	*l = Layer{
@@ -141,6 +122,10 @@ type wireBudgets struct {
 	UnknownTools limit `json:"unknown_tools"`
 }
 
+func (w *wireBudgets) slots() []slot {
+	return []slot{{"tool", wantLimit, &w.Tool}, {"run", wantLimit, &w.Run}, {"unknown_tools", wantLimit, &w.UnknownTools}}
+}
+
 // MarshalJSON writes all three budgets.
 func (b Budgets) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wireBudgets{limit(b.Tool), limit(b.Run), limit(b.UnknownTools)})
@@ -150,7 +135,7 @@ func (b Budgets) MarshalJSON() ([]byte, error) {
 func (b *Budgets) UnmarshalJSON(data []byte) error {
 	d := DefaultBudgets()
 	w := wireBudgets{limit(d.Tool), limit(d.Run), limit(d.UnknownTools)}
-	if err := strict(data, &w); err != nil {
+	if err := read(data, w.slots()); err != nil {
 		return err
 	}
 	*b = Budgets{int(w.Tool), int(w.Run), int(w.UnknownTools)}
@@ -158,15 +143,29 @@ func (b *Budgets) UnmarshalJSON(data []byte) error {
 }
 
 type wireSet struct {
-	Global       Layer            `json:"global,omitzero"`
-	Tools        map[string]Layer `json:"tools,omitempty"`
-	Answer       Layer            `json:"answer,omitzero"`
-	Call         Layer            `json:"call,omitzero"`
-	Adjusted     Layer            `json:"adjusted,omitzero"`
-	Transport    Layer            `json:"transport,omitzero"`
-	Budgets      Budgets          `json:"budgets"`
-	MaxTurns     limit            `json:"max_turns"`
-	AllOrNothing bool             `json:"all_or_nothing"`
+	Global       Layer                `json:"global,omitzero"`
+	Tools        table[string, Layer] `json:"tools,omitempty"`
+	Answer       Layer                `json:"answer,omitzero"`
+	Call         Layer                `json:"call,omitzero"`
+	Adjusted     Layer                `json:"adjusted,omitzero"`
+	Transport    Layer                `json:"transport,omitzero"`
+	Budgets      Budgets              `json:"budgets"`
+	MaxTurns     limit                `json:"max_turns"`
+	AllOrNothing bool                 `json:"all_or_nothing"`
+}
+
+func (w *wireSet) slots() []slot {
+	return []slot{
+		{"global", wantLayer, &w.Global},
+		{"tools", "an object of tools and layers", &w.Tools},
+		{"answer", wantLayer, &w.Answer},
+		{"call", wantLayer, &w.Call},
+		{"adjusted", wantLayer, &w.Adjusted},
+		{"transport", wantLayer, &w.Transport},
+		{"budgets", "an object", &w.Budgets},
+		{"max_turns", wantLimit, &w.MaxTurns},
+		{"all_or_nothing", wantSwitch, &w.AllOrNothing},
+	}
 }
 
 // MarshalJSON writes the set in the form that package policy/file reads; layers that say nothing are left out.
@@ -181,20 +180,13 @@ func (s Set) MarshalJSON() ([]byte, error) {
 func (s *Set) UnmarshalJSON(data []byte) error {
 	d := DefaultSet()
 	w := wireSet{Budgets: d.Budgets, MaxTurns: limit(d.MaxTurns)}
-	if err := strict(data, &w); err != nil {
+	if err := read(data, w.slots()); err != nil {
 		return err
 	}
 	*s = Set{
 		w.Global, w.Tools, w.Answer, w.Call, w.Adjusted, w.Transport, w.Budgets, int(w.MaxTurns), w.AllOrNothing,
 	}
 	return nil
-}
-
-// strict decodes one JSON value into v and refuses members that v has no field for.
-func strict(data []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	return d.Decode(v)
 }
 
 // convert turns durations into their wire type and back; nil stays nil.

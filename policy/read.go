@@ -1,0 +1,175 @@
+package policy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/internal/object"
+)
+
+// slot is where a member of an object is read to: its name, what its value should be, and the place.
+type slot struct {
+	name, want string
+	to         any
+}
+
+// What values should be, where several members want the same.
+const (
+	wantLimit   = `a whole number such as 3, or "unlimited"`
+	wantSpan    = `a duration such as "500ms" or "2s", or "unlimited"`
+	wantRepeats = `a whole number such as 2, or "off"`
+	wantSwitch  = "true or false"
+	wantWord    = "a string"
+	wantLayer   = "an object, which is a policy"
+)
+
+// read takes a JSON object apart into slots: each member once, by its exact name, with a value. It tells every fault.
+func read(data []byte, slots []slot) error {
+	members, problem := object.Members(data)
+	if problem != "" {
+		return &FieldError{Problem: problem}
+	}
+	f := &faults{}
+	for _, m := range members {
+		name, into := plain(m.Name), find(slots, m.Name)
+		switch {
+		case into == nil:
+			f.add(name, "this member is not known here; use %s", names(slots))
+		case m.Twice:
+			f.add(name, "this member stands here twice; leave one out")
+		case object.Kind(m.Value) == "null":
+			f.add(name, "want %s, got null; or leave it out", into.want)
+		default:
+			f.under(name, into.want, m.Value, json.Unmarshal(m.Value, into.to))
+		}
+	}
+	return errors.Join(f.all...)
+}
+
+func find(slots []slot, name string) *slot {
+	for n := range slots {
+		if slots[n].name == name {
+			return &slots[n]
+		}
+	}
+	return nil
+}
+
+func names(slots []slot) string {
+	all := make([]string, len(slots))
+	for n, s := range slots {
+		all[n] = s.name
+	}
+	return "one of " + strings.Join(all, ", ")
+}
+
+// under takes over what is wrong with the value of a member; a value of another type than is wanted is told in our words.
+func (f *faults) under(name, want string, value []byte, err error) {
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+	case errors.As(err, &mistyped):
+		f.add(name, "want %s, got %s", want, shown(value))
+	default:
+		f.nest(name+".", err)
+	}
+}
+
+// plain is a name as it may stand in an error.
+func plain(name string) string {
+	if quoted := strconv.QuoteToASCII(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
+}
+
+// shown is a value as an error names it: by what it says where that is short.
+func shown(value []byte) string {
+	const most = 40
+	kind := object.Kind(value)
+	if (kind == "a number" || kind == "a string") && len(value) <= most {
+		return string(value)
+	}
+	return kind
+}
+
+func (n *limit) UnmarshalJSON(data []byte) error {
+	if string(data) == unlimited {
+		*n = Unlimited
+		return nil
+	}
+	if string(data) == "-1" { // it would be taken for the constant
+		return &FieldError{Problem: "want " + wantLimit + ", got -1"}
+	}
+	return json.Unmarshal(data, (*int)(n))
+}
+
+func (d *span) UnmarshalJSON(data []byte) error {
+	if string(data) == unlimited {
+		*d = Unlimited
+		return nil
+	}
+	var text string
+	wrong := json.Unmarshal(data, &text)
+	parsed, err := time.ParseDuration(text)
+	switch {
+	case wrong != nil || err != nil:
+		return &FieldError{Problem: fmt.Sprintf("want %s, got %s", wantSpan, shown(data))}
+	case parsed == Unlimited: // it would be taken for the constant
+		return &FieldError{Problem: fmt.Sprintf(`%v is negative; write "0s" or more, or %s`, parsed, unlimited)}
+	}
+	*d = span(parsed)
+	return nil
+}
+
+func (n *repeats) UnmarshalJSON(data []byte) error {
+	if string(data) == `"off"` {
+		*n = 0
+		return nil
+	}
+	return json.Unmarshal(data, (*int)(n))
+}
+
+// words is a list of names.
+type words[S ~string] []S
+
+func (w *words[S]) UnmarshalJSON(data []byte) error {
+	var items []json.RawMessage
+	if err := json.Unmarshal(data, &items); err != nil {
+		return err
+	}
+	f, all := &faults{}, make(words[S], len(items))
+	for n, item := range items {
+		if object.Kind(item) != "a string" || json.Unmarshal(item, &all[n]) != nil {
+			f.add(entry("", n), "want %s, got %s", wantWord, shown(item))
+		}
+	}
+	*w = all
+	return errors.Join(f.all...)
+}
+
+// table is an object whose members the user names.
+type table[K ~string, V any] map[K]V
+
+func (t *table[K, V]) UnmarshalJSON(data []byte) error {
+	members, problem := object.Members(data)
+	if problem != "" {
+		return &FieldError{Problem: problem}
+	}
+	slots, values := make([]slot, len(members)), make([]V, len(members))
+	for n, m := range members {
+		slots[n] = slot{m.Name, "a value", &values[n]}
+	}
+	if err := read(data, slots); err != nil {
+		return err
+	}
+	*t = make(table[K, V], len(members))
+	for n, m := range members {
+		(*t)[K(m.Name)] = values[n]
+	}
+	return nil
+}
