@@ -13,9 +13,9 @@ type State struct {
 	// known, which wins, and where no exhausted window says when it resets.
 	Wait Span `json:"wait,omitzero"`
 	// Windows are in a fixed order: by family of headers, then resource, then period; no two have the same name.
-	Windows []Window `json:"windows"`
+	Windows []Window `json:"windows,omitzero"`
 	// Ignored is what looks like a rate limit and was not used, in a fixed order.
-	Ignored []Ignored `json:"ignored"`
+	Ignored []Ignored `json:"ignored,omitzero"`
 }
 
 // Delay is how long to wait before the next call: RetryAfter, else Wait. False where the response says neither.

@@ -76,6 +76,8 @@ func (r *reader) span(path string, n node, also string) (time.Duration, bool) {
 		return d, true
 	case err == nil:
 		r.fault(n.at, path, fmt.Sprintf("%v is negative", d), "write it without the sign"+also)
+	case strings.HasPrefix(n.text, "-") && isDecimal(n.text[1:]):
+		r.fault(n.at, path, n.text+" is negative", "write it without the sign and with a unit"+also)
 	case isDecimal(n.text):
 		r.fault(n.at, path, n.text+" has no unit", fmt.Sprintf("write %ss or %sms", n.text, n.text)+also)
 	case isEndless(n.text):
@@ -86,7 +88,7 @@ func (r *reader) span(path string, n node, also string) (time.Duration, bool) {
 	return 0, false
 }
 
-// isEndless finds text that would be a duration if its digits were smaller.
+// isEndless finds text that would be a duration if its digits were smaller. It has a unit: only "0", with a sign or without one, needs none.
 func isEndless(s string) bool {
 	_, err := time.ParseDuration(strings.Map(func(c rune) rune {
 		if '0' <= c && c <= '9' {
@@ -94,7 +96,7 @@ func isEndless(s string) bool {
 		}
 		return c
 	}, s))
-	return err == nil
+	return err == nil && strings.Trim(s, "+-0123456789") != ""
 }
 
 func isDecimal(s string) bool {

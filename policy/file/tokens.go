@@ -33,12 +33,16 @@ func (r *reader) checkTokens(tokens token.Tokens, data []byte) bool {
 	if r.checkNesting(tokens, source); r.found() > before {
 		return false
 	}
-	content, directive := false, 0
+	content, directive, tagged := false, 0, 0
 	for _, t := range tokens {
-		if t.Type == token.DirectiveType {
+		switch t.Type {
+		case token.DirectiveType:
 			directive = at(t).line
+		case token.TagType:
+			tagged = at(t).line
 		}
-		if why := doubt(t, source); why != nil {
+		// What follows a tag in its line stands elsewhere than the library says.
+		if why := doubt(t, source); why != nil && (why != &broken || at(t).line != tagged) {
 			r.fault(at(t), "", why[0], why[1])
 		} else if t.Type == token.DocumentHeaderType && content {
 			r.fault(at(t), "", "a second document starts here", "a policy file has one")
