@@ -9,7 +9,8 @@ import (
 // [APIError], [AuthError], [RateLimitError], [ModelNotFoundError], [TimeoutError] and [ConfigError]: errors.As finds it in
 // each of them. Safe for concurrent reading.
 type ProviderError struct {
-	// Class is the canonical code.
+	// Class is the canonical code; without one the failure is [Unknown], whatever type the error has: [ProviderError.Typed] makes the
+	// type of a class.
 	Class Class
 	// Provider and Model are names as configured; empty where not known.
 	Provider string

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Result is how a run ended well.
+// Result is what came of a run. Beside a [RetryExhaustedError] it has no answer, but what was said and tried until then.
 type Result struct {
 	// Text is the answer as the model wrote it, Value its checked JSON where a structured answer was wanted.
 	Text  string
@@ -27,7 +27,8 @@ type Result struct {
 	Transcript message.Transcript
 	// Attempts are all attempts of this run on both planes, oldest first: the good ones too.
 	Attempts []session.Attempt
-	// Usage and Waited are summed over all attempts, a planner's own waits left out; Turns counts the replies.
+	// Usage and Waited are summed over all attempts, a planner's own waits left out; Turns counts the replies that were asked for,
+	// one that never came too.
 	Usage  message.Usage
 	Waited time.Duration
 	Turns  int
