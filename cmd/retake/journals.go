@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -100,7 +101,13 @@ func readKey(path string) ([]byte, error) {
 		return nil, nil
 	}
 	key, err := readNamed("key", path)
-	return []byte(strings.TrimRight(string(key), "\r\n")), err
+	if err != nil {
+		return nil, err
+	}
+	if key = bytes.TrimRight(key, "\r\n"); len(key) == 0 {
+		return nil, misused("-key: %s is empty: give the file of the key that the journals were written with", plain(path))
+	}
+	return key, nil
 }
 
 // replaying says how a journal is read: with progress on a watched terminal.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // The exit statuses.
@@ -115,6 +116,20 @@ func perform(e *env, c command, args []string) int {
 	return e.end(c.name, err)
 }
 
+// empty refuses names that are empty, as those of variables that are not set in a script. Only a seed may be.
+func empty(fs *flag.FlagSet, rest []string) (err error) {
+	if slices.Contains(rest, "") {
+		return errors.New("an argument is empty: give a name, or leave it out")
+	}
+	fs.Visit(func(f *flag.Flag) {
+		getter, ok := f.Value.(flag.Getter)
+		if what, _ := flag.UnquoteUsage(f); ok && getter.Get() == "" && f.Name != "seed" && err == nil {
+			err = fmt.Errorf("-%s is empty: give a %s, or leave the flag out", f.Name, what)
+		}
+	})
+	return err
+}
+
 // parse reads flags wherever they stand among the arguments, and returns the others. After "--" there are no flags.
 func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	for {
@@ -123,10 +138,11 @@ func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 		}
 		after := fs.Args()
 		if len(after) == 0 {
-			return rest, nil
+			return rest, empty(fs, rest)
 		}
 		if ended := len(args) > len(after) && args[len(args)-len(after)-1] == "--"; ended {
-			return append(rest, after...), nil
+			rest = append(rest, after...)
+			return rest, empty(fs, rest)
 		}
 		rest, args = append(rest, after[0]), after[1:]
 	}

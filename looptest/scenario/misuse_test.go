@@ -7,14 +7,12 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/retake-go/retake/policy"
 )
 
 // perform runs the lines of a story and returns the error of the last.
 func perform(t *testing.T, told string) error {
 	t.Helper()
-	sc := &story{setup: setup{policy: policy.DefaultSet()}}
+	sc := newStory()
 	var last error
 	for _, text := range strings.Split(told, "\n\n") {
 		require.NoError(t, last)
@@ -37,7 +35,7 @@ func TestMistakesOfAStoryAreNamed(t *testing.T) {
 		{"body_too_much", started + "cancel\nplease", "cancel: nothing stands below it"},
 		{"set_up_too_late", started + "policy\nmax_attempts: 4", "policy: it stands before the first start"},
 		{"too_early", "reply\nhi", "reply: there is no run yet: start one first"},
-		{"bad_duration", started + "later soon", `later: later: "soon" is no duration: write 500ms, 2s or 1m30s`},
+		{"bad_duration", started + "later soon", `later: how long: "soon" is no duration: write 500ms, 2s or 1m30s`},
 		{"negative_duration", started + "later -1s", `"-1s" is no duration`},
 		{"bad_tokens", started + "reply tokens=many\nhi", "tokens: write (120,30)"},
 		{"bad_type", "tool book_room\nnights: int", `tool: nights: "int" is no type: write string, integer,`},
@@ -66,6 +64,15 @@ func TestMistakesOfAStoryAreNamed(t *testing.T) {
 	}
 }
 
+// Only what a story tells can be rewritten: a mistake cannot, nor what is told of an option.
+func TestAFailureSaysWhatToDo(t *testing.T) {
+	sc := newStory()
+	assert.Equal(t, hint, sc.parting())
+	sc.mistaken = true
+	assert.Empty(t, sc.parting())
+	assert.Empty(t, newStory(CrashEverywhere()).parting())
+}
+
 // A recorded effect that replay does not give again must not go unnoticed, nor a state.
 func TestACrashThatLosesSomethingIsNoticed(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -80,7 +87,7 @@ func TestACrashThatLosesSomethingIsNoticed(t *testing.T) {
 		"missing": {func(sc *story) { sc.history = sc.history[:1] }, "state differs"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sc := &story{setup: setup{policy: policy.DefaultSet()}}
+			sc := newStory()
 			require.NoError(t, sc.perform(&datadriven.TestData{Cmd: "start", Input: "Hello."}))
 			require.NoError(t, sc.perform(&datadriven.TestData{Cmd: "cancel"}))
 			tt.tamper(sc)

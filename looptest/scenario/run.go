@@ -127,7 +127,7 @@ func (sc *story) prompted(l *line) error {
 
 // later lets time pass. A wait that is over by then ends when it is due.
 func (sc *story) later(l *line) error {
-	d, err := duration("later", l.name)
+	d, err := duration("how long", l.name)
 	if err != nil {
 		return err
 	}

@@ -90,15 +90,12 @@ func Run(t *testing.T, dir string, opts ...Option) {
 // RunFile runs one scenario file; see [Run]. With options, the file is never rewritten.
 func RunFile(t *testing.T, path string, opts ...Option) {
 	t.Helper()
+	sc := newStory(opts...)
 	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(hint)
+		if last := sc.parting(); t.Failed() && last != "" {
+			t.Log(last)
 		}
 	})
-	sc := &story{setup: setup{policy: policy.DefaultSet()}}
-	for _, opt := range opts {
-		opt(sc)
-	}
 	if len(opts) == 0 {
 		datadriven.RunTest(t, path, sc.tell)
 		return
@@ -120,10 +117,28 @@ type story struct {
 	run
 	crashes, restores, journals bool
 	out                         []string
+	// plain is a story without options; mistaken one with a line that cannot be told.
+	plain, mistaken bool
 	// telling is told of the sessions; with is what the next step will be told with.
 	telling func(*testing.T, []Told)
 	told    []Told
 	with    Step
+}
+
+func newStory(opts ...Option) *story {
+	sc := &story{setup: setup{policy: policy.DefaultSet()}, plain: len(opts) == 0}
+	for _, opt := range opts {
+		opt(sc)
+	}
+	return sc
+}
+
+// parting is what is said last of a story that has failed.
+func (sc *story) parting() string {
+	if sc.mistaken || !sc.plain {
+		return ""
+	}
+	return hint
 }
 
 func (sc *story) say(line string) { sc.out = append(sc.out, line) }
@@ -132,6 +147,7 @@ func (sc *story) say(line string) { sc.out = append(sc.out, line) }
 func (sc *story) tell(t *testing.T, d *datadriven.TestData) string {
 	sc.out = nil
 	if err := sc.perform(d); err != nil {
+		sc.mistaken = true
 		d.Fatalf(t, "%v", err)
 	}
 	if len(sc.out) == 0 {
