@@ -115,7 +115,15 @@ func leadsBack(s *jsonschema.Schema, asking map[*jsonschema.Schema]bool) bool {
 		return under
 	}
 	asking[s] = true
-	for _, sub := range slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else}) {
+	subs := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else})
+	for _, sub := range s.DependentSchemas {
+		subs = append(subs, sub)
+	}
+	for _, dependency := range s.Dependencies {
+		sub, _ := dependency.(*jsonschema.Schema)
+		subs = append(subs, sub)
+	}
+	for _, sub := range subs {
 		if leadsBack(sub, asking) {
 			return true
 		}

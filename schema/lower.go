@@ -1,9 +1,7 @@
 package schema
 
 import (
-	"encoding/json"
 	"maps"
-	"math/big"
 	"reflect"
 	"regexp"
 	"slices"
@@ -73,7 +71,7 @@ var (
 		"MaxProperties", "MinProperties", "Required", "Properties", "AdditionalProperties", "MinItems", "MaxItems", "UniqueItems", "Items",
 		"Items2020", "MinLength", "MaxLength", "Pattern", "Maximum", "Minimum", "ExclusiveMaximum", "ExclusiveMinimum",
 		"MultipleOf", "PrefixItems", "Contains", "MinContains", "MaxContains", "PatternProperties", "DependentRequired",
-		"Extensions",
+		"Extensions", "AdditionalItems", "Dependencies", "DependentSchemas", "UnevaluatedProperties", "UnevaluatedItems",
 	}
 )
 
@@ -143,15 +141,19 @@ func (l *lowering) branches(s *jsonschema.Schema) *branches {
 	if s.Ref != nil {
 		b.all = append(b.all, l.node(s.Ref, nil))
 	}
+	b.all = append(b.all, l.dependents(s)...)
 	for _, sub := range []struct {
 		from *jsonschema.Schema
 		to   **node
-	}{{s.Not, &b.not}, {s.If, &b.cond}, {s.Then, &b.onTrue}, {s.Else, &b.onElse}} {
+	}{
+		{s.Not, &b.not}, {s.If, &b.cond}, {s.Then, &b.onTrue}, {s.Else, &b.onElse},
+		{s.UnevaluatedProperties, &b.restMembers}, {s.UnevaluatedItems, &b.restItems},
+	} {
 		if sub.from != nil {
 			*sub.to = l.node(sub.from, nil)
 		}
 	}
-	if b.all == nil && b.any == nil && b.one == nil && b.not == nil && b.cond == nil {
+	if b.all == nil && b.any == nil && b.one == nil && b.not == nil && b.cond == nil && b.restMembers == nil && b.restItems == nil {
 		return nil
 	}
 	return b
@@ -163,46 +165,6 @@ func (l *lowering) nodes(list []*jsonschema.Schema) []*node {
 		nodes = append(nodes, l.node(s, nil))
 	}
 	return nodes
-}
-
-func (l *lowering) values(s *jsonschema.Schema) *valueTests {
-	if s.Enum != nil && s.Const != nil {
-		l.unknown = true
-	}
-	var list []any
-	switch {
-	case s.Enum != nil:
-		list = s.Enum.Values
-	case s.Const != nil:
-		list = []any{*s.Const}
-	default:
-		return nil
-	}
-	t := &valueTests{}
-	for _, v := range list {
-		l.unknown = !t.add(v) || l.unknown
-	}
-	return t
-}
-
-func (t *valueTests) add(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		t.null = true
-	case bool:
-		t.isTrue, t.isFalse = t.isTrue || v, t.isFalse || !v
-	case string:
-		t.texts = append(t.texts, v)
-	case json.Number:
-		r, ok := new(big.Rat).SetString(string(v))
-		if !ok || !r.IsInt() || !r.Num().IsInt64() {
-			return false
-		}
-		t.numbers = append(t.numbers, r.Num().Int64())
-	default:
-		return false
-	}
-	return true
 }
 
 func (l *lowering) text(s *jsonschema.Schema) *textTests {
@@ -256,25 +218,6 @@ func charsetOf(pattern string) *charset {
 	return c
 }
 
-func (l *lowering) list(s *jsonschema.Schema, elem reflect.Type) *listTests {
-	t := &listTests{min: countOr(s.MinItems, 0), max: countOr(s.MaxItems, -1), unique: s.UniqueItems}
-	switch items := s.Items.(type) {
-	case *jsonschema.Schema:
-		t.items = l.node(items, elem)
-	case nil:
-		t.items = l.sub(s.Items2020, elem)
-	default:
-		l.unknown = true
-	}
-	if t.first = l.nodes(s.PrefixItems); t.first != nil && elem != nil {
-		l.unknown = true
-	}
-	if s.Contains != nil {
-		t.contains = &containsTest{l.node(s.Contains, nil), countOr(s.MinContains, 1), countOr(s.MaxContains, -1), s.MinContains != nil}
-	}
-	return t
-}
-
 // sub is what items and members are held to; of those that no schema is for, anything will do.
 func (l *lowering) sub(s *jsonschema.Schema, t reflect.Type) *node {
 	switch {
@@ -295,7 +238,7 @@ func (l *lowering) object(s *jsonschema.Schema, elem reflect.Type, fields []fiel
 		l.unknown = true // drafts differ in whose fault that is
 	}
 	allowed, said := s.AdditionalProperties.(bool)
-	t.closed = said && !allowed
+	t.closed, t.saidRest = said && !allowed, s.AdditionalProperties != nil
 	if elem != nil && len(s.Properties)+len(s.Required) > 0 {
 		l.unknown = true // all members of a map are of the rest
 	}
@@ -310,7 +253,7 @@ func (l *lowering) object(s *jsonschema.Schema, elem reflect.Type, fields []fiel
 	for _, name := range inOrder(s.PatternProperties) {
 		t.patterns = append(t.patterns, pattern{name, l.node(s.PatternProperties[name], nil)})
 	}
-	l.unknown = l.unknown || (elem != nil || fields != nil) && (t.patterns != nil || s.DependentRequired != nil)
+	l.unknown = l.unknown || (elem != nil || fields != nil) && (t.patterns != nil || s.DependentRequired != nil || s.Dependencies != nil)
 	l.members(t, s, fields)
 	return t
 }
@@ -325,9 +268,10 @@ func (l *lowering) members(t *objectTests, s *jsonschema.Schema, fields []field)
 	for _, f := range fields {
 		names = append(names, f.name)
 	}
+	needed := needsIn(s)
 	wanted := slices.Clone(s.Required)
-	for _, name := range slices.Sorted(maps.Keys(s.DependentRequired)) {
-		wanted = append(append(wanted, name), s.DependentRequired[name]...)
+	for _, n := range needed {
+		wanted = append(append(wanted, n.name), n.others...)
 	}
 	for _, name := range wanted {
 		if !slices.Contains(names, name) {
@@ -345,21 +289,14 @@ func (l *lowering) members(t *objectTests, s *jsonschema.Schema, fields []field)
 		if slices.Contains(s.Required, name) {
 			t.required |= 1 << n
 		}
-	}
-	t.needs = needsOf(s, names)
-	t.index()
-}
-
-// needsOf are what members require that are there, by the places of the names.
-func needsOf(s *jsonschema.Schema, names []string) (needs []need) {
-	for _, name := range slices.Sorted(maps.Keys(s.DependentRequired)) {
-		n := need{member: slices.Index(names, name)}
-		for _, other := range s.DependentRequired[name] {
-			n.others |= 1 << slices.Index(names, other)
+		if _, said := s.Properties[name]; said {
+			t.said |= 1 << n
 		}
-		needs = append(needs, n)
 	}
-	return needs
+	for _, n := range needed {
+		t.needs = append(t.needs, n.of(names))
+	}
+	t.index()
 }
 
 func (l *lowering) member(t *objectTests, s *jsonschema.Schema, name string, fields []field, n int) member {
@@ -375,7 +312,8 @@ func (l *lowering) member(t *objectTests, s *jsonschema.Schema, name string, fie
 	if one, number := t.matching(name); number == 1 && !said {
 		m.node = one
 	} else if number > 0 {
-		l.unknown = true // several schemas are for one value
+		l.unknown = l.unknown || fields != nil
+		m.node = l.several(m.node, said, t.patterns, name)
 	}
 	return m
 }

@@ -147,12 +147,16 @@ func (f *findings) missing(n *node, absent uint64) {
 }
 
 // needed tells which members of an object one of its members requires and are not there.
-func (f *findings) needed(n *node, member int, absent uint64) {
-	k := &kind.DependentRequired{Prop: n.object.members[member].name}
+func (f *findings) needed(n *node, by need, absent uint64) {
+	var names []string
 	for at, m := range n.object.members {
 		if absent>>at&1 != 0 {
-			k.Missing = append(k.Missing, m.name)
+			names = append(names, m.name)
 		}
+	}
+	var k jsonschema.ErrorKind = &kind.DependentRequired{Prop: n.object.members[by.member].name, Missing: names}
+	if by.old {
+		k = &kind.Dependency{Prop: n.object.members[by.member].name, Missing: names}
 	}
 	mark := len(f.issues)
 	f.add(&jsonschema.ValidationError{SchemaURL: n.lib.Location, ErrorKind: k}, nil)

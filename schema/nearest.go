@@ -20,6 +20,10 @@ func (w *walk) refuseNearest(n *node, start, mark int) verdict {
 	}
 	issue := w.containerIssue(start, fault.RuleDepth, tooManyWays)
 	switch rule, list := w.refusing(n.more, start); {
+	case rule == "" && n.more != nil:
+		if told := w.left(n, start, f); told != good || len(f.issues) > mark {
+			return told
+		}
 	case len(list) > 0 && f.affordsBytes((len(list)+1)*(w.at-start)):
 		near := w.branchesNear(list, start, issue.Pointer)
 		if tag, ok := wrongTag(near, issue.Pointer, rule); ok {

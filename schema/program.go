@@ -62,6 +62,8 @@ func (n *node) allows(k kinds) bool { return n.types == 0 || n.types&k != 0 }
 type listTests struct {
 	first    []*node // of the first items
 	items    *node   // of the others
+	closed   bool    // no others
+	said     bool    // the schema says what of the others is right
 	min, max int     // max < 0: no bound
 	unique   bool
 	contains *containsTest
@@ -72,6 +74,7 @@ type containsTest struct {
 	node     *node
 	min, max int  // max < 0: no bound
 	counted  bool // the schema gives the least number
+	marks    bool // items that fit are as good as described
 }
 
 func (t *containsTest) counts(n int) verdict {
@@ -110,9 +113,11 @@ type objectTests struct {
 	members  []member
 	byName   map[string]int // where there are many
 	required uint64         // bit per member
+	said     uint64         // those that the schema describes
 	needs    []need
 	patterns []pattern
 	closed   bool  // no other members
+	saidRest bool  // the schema says what of other members is right
 	rest     *node // what other members are held to
 	names    *node // what names are held to; nil: nothing
 	min, max int   // max < 0: no bound
@@ -122,6 +127,7 @@ type objectTests struct {
 type need struct {
 	member int
 	others uint64
+	old    bool // in the words of old drafts
 }
 
 // pattern is what members are held to whose names match.
@@ -178,6 +184,8 @@ type branches struct {
 	all, any, one        []*node
 	not                  *node
 	cond, onTrue, onElse *node
+	restMembers          *node // of members that nothing else describes; nil: nothing
+	restItems            *node
 }
 
 // binding is how a value is put into a Go variable.

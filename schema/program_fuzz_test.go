@@ -25,6 +25,16 @@ func FuzzProgram(f *testing.F) {
 		{`{"contains":{"items":{"$ref":"#"}},"anyOf":[{"maxItems":2},{"prefixItems":[false]}]}`, `[[[]],[1],{},[[[[]]]]]`},
 		{`{"patternProperties":{"^a":{"type":"integer"},"b$":{"minLength":2}},"additionalProperties":false}`, `{"a":1,"\u0061c":"x","cb":"","d":1,"ab":1}`},
 		{`{"dependentRequired":{"a":["b","c"],"c":["a"]},"required":["d"],"patternProperties":{"c":{"type":"null"}}}`, `{"a":1,"c":2}`},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"type":"string"},{"minimum":2}],"additionalItems":false}`, `["a",1,{}]`},
+		{`{"$schema":"https://json-schema.org/draft/2019-09/schema","items":[true],"additionalItems":{"items":[{}]},"unevaluatedItems":false}`, `[1,[2,3]]`},
+		{`{"allOf":[{"properties":{"a":{"type":"integer"}}},{"patternProperties":{"^b":true}}],"unevaluatedProperties":false}`, `{"a":1,"bc":2,"d":3}`},
+		{`{"anyOf":[{"properties":{"a":{"const":1}},"required":["a"]},{"properties":{"b":{}}}],"unevaluatedProperties":{"type":"null"}}`, `{"a":1,"b":2,"c":null}`},
+		{`{"if":{"properties":{"k":{"const":1}}},"then":{"properties":{"a":{}}},"else":{"properties":{"b":{}}},"unevaluatedProperties":false}`, `{"k":1,"a":1,"b":2}`},
+		{`{"oneOf":[{"prefixItems":[{"const":1}]},{"prefixItems":[{},{}]}],"contains":{"const":3},"unevaluatedItems":false}`, `[2,3,3,4]`},
+		{`{"dependentSchemas":{"a":{"required":["b"],"properties":{"b":{}}}},"unevaluatedProperties":false,"properties":{"a":{}}}`, `{"a":1,"c":1}`},
+		{`{"dependencies":{"a":["b"],"c":{"minProperties":3}},"properties":{"ab":{"type":"string"}},"patternProperties":{"^a":{"minLength":2}}}`, `{"a":1,"c":1,"ab":"x"}`},
+		{`{"const":"a","enum":["a","b"],"$defs":{"x":{"enum":[0.5,9223372036854775808]}}}`, `"b"`},
+		{`{"items":{"enum":[0.5,9223372036854775808,1]}}`, `[5e-1,9223372036854775808.0,1.0,2.5,1]`},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","contains":{"type":"string"},"items":{"maxLength":1}}`, `["ab",1]`},
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]))

@@ -3,7 +3,6 @@ package schema
 import (
 	"encoding/json"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -129,34 +128,6 @@ func exactlyOne(list []*node, ask func(*node) verdict) verdict {
 		}
 	}
 	if fits == 1 {
-		return good
-	}
-	return bad
-}
-
-// valueTests are enum and const: the value is one of these.
-type valueTests struct {
-	texts                 []string
-	numbers               []int64
-	null, isTrue, isFalse bool
-}
-
-func (t *valueTests) judge(v *scalar) verdict {
-	found := false
-	switch v.kind {
-	case kindString:
-		found = slices.Contains(t.texts, v.text)
-	case kindNull:
-		found = t.null
-	case kindBool:
-		found = v.truth && t.isTrue || !v.truth && t.isFalse
-	default:
-		if !v.whole && len(t.numbers) > 0 {
-			return unsure
-		}
-		found = slices.Contains(t.numbers, v.int) && v.whole
-	}
-	if found {
 		return good
 	}
 	return bad

@@ -157,7 +157,7 @@ func (w *walk) container(n *node, to reflect.Value, kind kinds) verdict {
 	}
 	told := w.inside(n, to, kind)
 	if told == good && n.more != nil {
-		told = w.ask(n.more, start)
+		told = w.ask(n, start)
 	}
 	if told == bad && w.found.asked() {
 		return w.refuse(n, start, mark)
@@ -191,9 +191,13 @@ func (w *walk) inside(n *node, to reflect.Value, kind kinds) verdict {
 	return told
 }
 
-// ask holds the container that begins at start to each branch, only deciding.
-func (w *walk) ask(b *branches, start int) verdict {
-	return b.judge(func(n *node) verdict { return w.branch(n, start) })
+// ask holds the container that begins at start to each branch of its node, and to what is said of what they leave, only deciding.
+func (w *walk) ask(n *node, start int) verdict {
+	told := n.more.judge(func(sub *node) verdict { return w.branch(sub, start) })
+	if told == good {
+		return w.left(n, start, nil)
+	}
+	return told
 }
 
 // branch is the answer of one. Within a branch it is remembered: alternatives that lead back to themselves ask once for each way there.
@@ -276,7 +280,8 @@ func (w *walk) counted(n *node, i *itemsOf) verdict {
 	if t.unique {
 		differ = distinct(i.texts)
 	}
-	told := max(t.counts(i.number), t.contains.counts(i.fitting), differ)
+	extra := i.number - len(t.first)
+	told := max(t.counts(i.number), t.contains.counts(i.fitting), differ, when(!t.closed || extra <= 0))
 	if told != bad || !w.found.asked() {
 		return told
 	}
@@ -289,6 +294,9 @@ func (w *walk) counted(n *node, i *itemsOf) verdict {
 	}
 	if differ == bad {
 		all = append(all, &kind.UniqueItems{})
+	}
+	if t.closed && extra > 0 {
+		all = append(all, &kind.AdditionalItems{Count: extra})
 	}
 	if t.contains.counts(i.fitting) == bad {
 		all = append(all, t.contains.refuses(i.fitting)...)

@@ -80,7 +80,7 @@ func (w *walk) required(n *node, o *object) verdict {
 		if !w.found.asked() {
 			return bad
 		}
-		w.found.needed(n, need.member, missing)
+		w.found.needed(n, need, missing)
 	}
 	return good
 }
