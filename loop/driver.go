@@ -120,7 +120,11 @@ func (d *driver) carry(ctx context.Context, e machine.Effect) ([]machine.Effect,
 	case machine.AskPlanner:
 		return d.planner(ctx, d, e)
 	}
-	return nil, fmt.Errorf("loop: the core asks for %q, which this driver does not know", e.Kind)
+	return nil, unknownEffect(&e)
+}
+
+func unknownEffect(e *machine.Effect) error {
+	return fmt.Errorf("loop: the core asks for %q, which this driver does not know", e.Kind)
 }
 
 // ErrSuspended, as the cause that a context is cancelled with ([context.WithCancelCause]), leaves a run with a journal where it

@@ -18,6 +18,7 @@ type recorder interface {
 	Past() (*journal.Fold, error)
 	Resumed(at time.Time, asked machine.EffectKind) error
 	open(m machine.Config, cfg *Config, st machine.State) error
+	tries(d *driver, action string) (*machine.Effect, error)
 	Step(ev machine.Event, effects []machine.Effect, st machine.State) error
 	Note(n journal.Note) error
 	Warning() string

@@ -41,14 +41,16 @@ var idle spares
 // begin takes the session for the action, until it is left.
 func (t *tries) begin() error {
 	t.takeDriver()
-	going, err := t.resume()
-	if !going && err == nil {
-		err = t.start()
+	if t.journal != nil {
+		t.ask, t.err = t.journal.tries(&t.at.driver, t.a.Tool)
 	}
-	if err != nil {
+	if t.ask == nil && t.err == nil {
+		t.err = t.start()
+	}
+	if t.err != nil {
 		t.freeDriver()
 	}
-	return err
+	return t.err
 }
 
 // start begins the action.
@@ -67,18 +69,17 @@ func (t *tries) start() error {
 	return t.err
 }
 
-// resume goes on with the tries that the journal holds; it reports false where there are none that were not ended.
-func (t *tries) resume() (bool, error) {
-	if t.journal == nil || !t.journal.Unfinished() {
-		return false, nil
+// tries goes on with the tries of an action that were not ended, by a driver: it returns what is asked for next, nil where there are none.
+func (j journaled) tries(d *driver, action string) (*machine.Effect, error) {
+	if !j.Unfinished() {
+		return nil, nil
 	}
-	past, err := t.journal.Past()
-	if err != nil || !past.Header.Config.Single || past.Header.Config.Action != t.a.Tool {
-		return false, err
+	past, err := j.Past()
+	if err != nil || !past.Header.Config.Single || past.Header.Config.Action != action {
+		return nil, err
 	}
-	ask, err := t.at.resume(func(*journal.Fold) error { return nil })
-	t.ask = &ask
-	return true, err
+	ask, err := d.resume(func(*journal.Fold) error { return nil })
+	return &ask, err
 }
 
 // takeDriver takes a driver, which has nothing of the action yet.
@@ -118,7 +119,7 @@ func (t *tries) next() bool {
 		case t.ask.Kind == machine.TryAction:
 			return true
 		case t.ask.Kind != machine.WaitUntil:
-			t.fed(t.at.carry(t.ctx, *t.ask))
+			t.err = unknownEffect(t.ask)
 		default:
 			if t.left = t.ask.Wait.Until.Sub(t.at.now()); t.left > 0 {
 				return true
