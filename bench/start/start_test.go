@@ -16,11 +16,14 @@ import (
 	"github.com/retake-go/retake/bench/work"
 )
 
+// programs are the pairs, and the folders of each.
+var programs = []struct{ name, folder string }{{"hand", "hand"}, {"ours", "embed"}, {"hand_do", "dohand"}, {"ours_do", "do"}}
+
 // BenchmarkStart: an op is a whole process, from its start to its end. Beside that the size of the binary, stripped, and the
 // sum of what the runtime says that its init functions took: the least of the processes, for they all do the same, and what else the
 // machine does meanwhile only adds to it.
 func BenchmarkStart(b *testing.B) {
-	for _, p := range []struct{ name, folder string }{{"hand", "hand"}, {"ours", "embed"}} {
+	for _, p := range programs {
 		b.Run(p.name, func(b *testing.B) {
 			binary, size := built(b, p.folder)
 			var inits []time.Duration
@@ -65,28 +68,22 @@ func started(t testing.TB, binary string) time.Duration {
 	return time.Duration(sum * float64(time.Millisecond))
 }
 
-func TestBothSayTheSame(t *testing.T) {
-	for _, folder := range []string{"hand", "embed"} {
-		binary, size := built(t, folder)
+func TestAllSayTheSame(t *testing.T) {
+	for _, p := range programs {
+		binary, size := built(t, p.folder)
 		require.Positive(t, size)
 		require.Positive(t, started(t, binary))
 	}
 }
+
+const own = "github.com/retake-go/retake/"
 
 // What the embed does not use is not in it: templates and their data, journals, snapshots, YAML of policies, what reads a provider's
 // responses, provider errors, what asks a planner and tells observers, and the sorts of the standard library made anew for types of ours. The validator looks a method up by
 // name, so that all exported methods of a type are linked once a value of it, or of what can hold one, becomes an interface: a state
 // in a sync.Pool, the target of errors.As.
 func TestTheEmbedLinksWhatItUses(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "embed")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, "./embed")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(out))
-	symbols, err := exec.CommandContext(t.Context(), "go", "tool", "nm", binary).Output()
-	require.NoError(t, err)
-	const own = "github.com/retake-go/retake/"
-	require.True(t, bytes.Contains(symbols, []byte(own+"loop.(*Runner).Step")), "symbols have such names")
-	for _, unused := range []string{
+	testLinks(t, "embed", own+"loop.(*Runner).Step", []string{
 		"text/template.(*Template).Execute", "text/template/parse.Parse", "goccy/go-yaml", own + "journal.(*Journal).Step",
 		own + "loop/machine.State.Snapshot", own + "journal.eventText", own + "fault.gather", own + "internal/httphint.Wait",
 		own + "fault.(*ProviderError).UserMessage", own + "feedback.Data.Map", own + "ratelimit.Parse",
@@ -95,7 +92,28 @@ func TestTheEmbedLinksWhatItUses(t *testing.T) {
 		"slices.pdqsortCmpFunc[go.shape.struct { Pointer", "slices.stableCmpFunc[go.shape.struct { " + own + "session",
 		"slices.pdqsortCmpFunc[go.shape.struct { *" + own, "slices.pdqsortCmpFunc[go.shape.interface", "slices.stableCmpFunc[go.shape.struct { Kind " + own,
 		"slices.stableCmpFunc[go.shape.*uint8",
-	} {
-		require.False(t, bytes.Contains(symbols, []byte(unused)), "the embed links %s", unused)
+	})
+}
+
+// Nor is in an action without tools what judges values, reads replies and runs tools; the validator's rules are the largest of all.
+func TestAnActionLinksNoTools(t *testing.T) {
+	testLinks(t, "do", own+"loop.(*line).failed", []string{
+		"github.com/go-playground/validator/v10.New", "github.com/go-playground/validator/v10.isIso31662", own + "schema.Compile", own + "schema.explainer",
+		own + "schema.(*walk)", own + "extract.Calls", own + "tool.(*Set)", own + "loop.(*driver).call", own + "loop.(*Runner).resume", own + "loop.header",
+		"text/template.(*Template).Execute", own + "journal.(*Journal).Step", own + "policy/file",
+	})
+}
+
+// testLinks holds the program in a folder to what it has and what it has not.
+func testLinks(t *testing.T, folder, used string, unused []string) {
+	binary := filepath.Join(t.TempDir(), folder)
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, "./"+folder)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	symbols, err := exec.CommandContext(t.Context(), "go", "tool", "nm", binary).Output()
+	require.NoError(t, err)
+	require.True(t, bytes.Contains(symbols, []byte(used)), "symbols have such names")
+	for _, name := range unused {
+		require.False(t, bytes.Contains(symbols, []byte(name)), "%s links %s", folder, name)
 	}
 }
