@@ -385,4 +385,4 @@ func (j *Journal) Close() error {
 	return j.log.Close()
 }
 
-var errClosed = fmt.Errorf("%w: it is closed", ErrUnwritable)
+var errClosed = fmt.Errorf("%w: it is closed: open it again", ErrUnwritable)

@@ -21,10 +21,10 @@ import (
 // zero value leaves nothing out. Whoever can guess a value can prove the guess by its digest, unless there is a Key.
 //
 // What was said to the model and by it is left out by Prompts, Replies and MaxBytes; Tools and Answer leave values out where
-// they stand as arguments, results and answers, and with them every other place where the same words stand in the journal:
-// the raw text of the call or of the answer, what the tool reported, emitted and failed with, and what reducers made of it; also
-// what was refused in it, and replies that nobody could read; and the history that a run is given. A run that was begun without
-// redaction goes on without it.
+// they stand as arguments, results and answers, and with them the raw text of the call or of the answer, what the tool reported,
+// emitted and failed with, and what reducers made of it; also what was refused in it, and replies that nobody could read; and the
+// history that a run is given. A secret that stands elsewhere too is left out only where that is said of that place: in the result
+// of the tool, in another call, in a prompt. A run that was begun without redaction goes on without it.
 type Redaction struct {
 	// Key is a secret of at least 16 bytes that digests are made with; empty for none. Replaying the prompts needs it too.
 	Key []byte

@@ -36,7 +36,7 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 	}
 	n, err := httphint.Count(string(b))
 	if err != nil {
-		return fmt.Errorf("count %s: %w", clip(string(b)), err)
+		return fmt.Errorf("want a whole number of 0 or more, or null, got %s: %w", clip(string(b)), err)
 	}
 	*c = Of(n)
 	return nil
@@ -68,7 +68,7 @@ func (s *Span) UnmarshalJSON(b []byte) error {
 	}
 	d, err := httphint.Seconds(string(b))
 	if err != nil {
-		return fmt.Errorf("seconds %s: %w", clip(string(b)), err)
+		return fmt.Errorf("want a number of seconds of 0 or more, or null, got %s: %w", clip(string(b)), err)
 	}
 	*s = In(d)
 	return nil
@@ -87,7 +87,7 @@ func (d Date) MarshalJSON() ([]byte, error) {
 }
 
 // errEpoch is told where a date is no number of seconds since the epoch.
-var errEpoch = errors.New("reset_at is a number of seconds since the epoch")
+var errEpoch = errors.New("want a number of seconds since the epoch, or null")
 
 // UnmarshalJSON reads epoch seconds or null.
 func (d *Date) UnmarshalJSON(b []byte) error {
@@ -97,7 +97,7 @@ func (d *Date) UnmarshalJSON(b []byte) error {
 	}
 	at, err := httphint.Epoch(string(b))
 	if err != nil {
-		return fmt.Errorf("%w: got %s", errEpoch, clip(string(b)))
+		return fmt.Errorf("%w, got %s", errEpoch, clip(string(b)))
 	}
 	*d = Date{at}
 	return nil
