@@ -60,7 +60,7 @@ const lineShape = `{"id", "question", "tools": [{"name", "description", "paramet
 	`"replies": [{"text", "tool_calls": [{"name", "arguments"}]}], "ladder"}`
 
 // lines yields the lines of a corpus that are not blank, in order; limit bounds their number where it is above 0. An error
-// is the last thing it yields.
+// is the last thing it yields; a corpus without a line is one.
 func lines(file string, r io.Reader, limit int) iter.Seq2[rawLine, error] {
 	return func(yield func(rawLine, error) bool) {
 		in := bufio.NewScanner(r)
@@ -79,6 +79,9 @@ func lines(file string, r io.Reader, limit int) iter.Seq2[rawLine, error] {
 		err := in.Err()
 		if errors.Is(err, bufio.ErrTooLong) {
 			err = fmt.Errorf("%s:%d: the line has more than %d MiB, which is the most that is read", file, number+1, maxInput>>20)
+		}
+		if err == nil && given == 0 {
+			err = fmt.Errorf("%s: there is no question in it: give one a line, as JSON", file)
 		}
 		if err != nil {
 			yield(rawLine{}, err)

@@ -98,13 +98,17 @@ func RunFile(t *testing.T, path string, opts ...Option) {
 	})
 	if len(opts) == 0 {
 		datadriven.RunTest(t, path, sc.tell)
-		return
+	} else {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		datadriven.RunTestFromString(t, string(text), sc.tell)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	if sc.lines == 0 {
+		sc.mistaken = true
+		t.Fatalf("%s: there is no story in it: begin one with start", path)
 	}
-	datadriven.RunTestFromString(t, string(text), sc.tell)
 	if sc.telling != nil {
 		sc.telling(t, sc.told)
 	}
@@ -117,8 +121,9 @@ type story struct {
 	run
 	crashes, restores, journals bool
 	out                         []string
-	// plain is a story without options; mistaken one with a line that cannot be told.
+	// plain is a story without options; mistaken one with a line that cannot be told. lines counts those of the story.
 	plain, mistaken bool
+	lines           int
 	// telling is told of the sessions; with is what the next step will be told with.
 	telling func(*testing.T, []Told)
 	told    []Told
@@ -146,6 +151,7 @@ func (sc *story) say(line string) { sc.out = append(sc.out, line) }
 // tell runs one line of the story and returns what came of it.
 func (sc *story) tell(t *testing.T, d *datadriven.TestData) string {
 	sc.out = nil
+	sc.lines++
 	if err := sc.perform(d); err != nil {
 		sc.mistaken = true
 		d.Fatalf(t, "%v", err)
