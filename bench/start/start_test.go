@@ -17,7 +17,9 @@ import (
 )
 
 // programs are the pairs, and the folders of each.
-var programs = []struct{ name, folder string }{{"hand", "hand"}, {"ours", "embed"}, {"hand_do", "dohand"}, {"ours_do", "do"}}
+var programs = []struct{ name, folder string }{
+	{"hand", "hand"}, {"ours", "embed"}, {"ours_raw", "raw"}, {"hand_do", "dohand"}, {"ours_do", "do"},
+}
 
 // BenchmarkStart: an op is a whole process, from its start to its end. Beside that the size of the binary, stripped, and the
 // sum of what the runtime says that its init functions took: the least of the processes, for they all do the same, and what else the
@@ -92,6 +94,14 @@ func TestTheEmbedLinksWhatItUses(t *testing.T) {
 		"slices.pdqsortCmpFunc[go.shape.struct { Pointer", "slices.stableCmpFunc[go.shape.struct { " + own + "session",
 		"slices.pdqsortCmpFunc[go.shape.struct { *" + own, "slices.pdqsortCmpFunc[go.shape.interface", "slices.stableCmpFunc[go.shape.struct { Kind " + own,
 		"slices.stableCmpFunc[go.shape.*uint8",
+	})
+}
+
+// A program that makes no schema of a Go type has no validator, and so the linker keeps only the methods that something may call.
+func TestRawToolsLinkNoRules(t *testing.T) {
+	testLinks(t, "raw", own+"schema.Compile", []string{
+		"github.com/go-playground/validator/v10.New", "github.com/go-playground/validator/v10.isIso31662", own + "schema.goTypeOf",
+		own + "schema.(*builder)", own + "schema.fieldsOf", own + "schema.(*Schema).Secrets", own + "backoff.(*BackoffStrategy).UnmarshalYAML",
 	})
 }
 
