@@ -101,7 +101,7 @@ func TestTheEmbedLinksWhatItUses(t *testing.T) {
 func TestRawToolsLinkNoRules(t *testing.T) {
 	testLinks(t, "raw", own+"schema.Compile", []string{
 		"github.com/go-playground/validator/v10.New", "github.com/go-playground/validator/v10.isIso31662", own + "schema.goTypeOf",
-		own + "schema.(*builder)", own + "schema.fieldsOf", own + "schema.(*Schema).Secrets", own + "backoff.(*BackoffStrategy).UnmarshalYAML",
+		own + "schema.(*builder)", own + "schema.(*Schema).Secrets", own + "backoff.(*BackoffStrategy).UnmarshalYAML",
 	})
 }
 
