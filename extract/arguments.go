@@ -64,12 +64,7 @@ func (p *parse) inline(n, name int) []byte {
 
 // named starts a call of the tool that written stands for; an alias is noted at node n.
 func (p *parse) named(written string, n int) (Call, bool) {
-	name, alias, known := p.names.lookup(written)
-	c := Call{Name: name, Known: known}
-	if alias {
-		c.Repairs = append(c.Repairs, Repair{Alias, p.nodes[n].start})
-	}
-	return c, known
+	return p.names.call(written, p.nodes[n].start)
 }
 
 // broken adds c as a call in which reading stopped, or that has two sets of arguments.

@@ -13,7 +13,8 @@ type Call struct {
 	Name string
 	// Known reports whether Name is registered.
 	Known bool
-	// Arguments is a JSON object as strict JSON; nil where Broken is set.
+	// Arguments is a JSON object as strict JSON; nil where Broken is set. With [TaggedArguments] among the repairs, each of its
+	// members is a string.
 	Arguments []byte
 	// Form is what the call was read by.
 	Form Form

@@ -62,6 +62,11 @@ const (
 	ExtraMember RepairKind = "extra_member"
 	// PythonSyntax: keyword arguments of a Python call were read as an object.
 	PythonSyntax RepairKind = "python_syntax"
+	// TaggedArguments: each argument stood in a tag of its own, as in <parameter=a>1</parameter>. Such tags tell no types, so each
+	// is a string here: what it is else only who knows the schema can tell.
+	TaggedArguments RepairKind = "tagged_arguments"
+	// AssignedArguments: the arguments stood in a variable that was assigned before, as in v = {"a": 1}, f(v).
+	AssignedArguments RepairKind = "assigned_arguments"
 	// WrappedArguments: the arguments stood in one member more than the tool's schema has, as in f(params={"a": 1}). Only who
 	// knows the schema can tell, so this package never makes this repair.
 	WrappedArguments RepairKind = "wrapped_arguments"
@@ -71,6 +76,10 @@ const (
 const (
 	// SingleQuotes: a string in single quotes.
 	SingleQuotes RepairKind = "single_quotes"
+	// Apostrophe: a single quote between two letters of a string in single quotes, taken for one of its characters.
+	Apostrophe RepairKind = "apostrophe"
+	// TokenQuotes: a string between control tokens, <escape> or <|"|>, as Gemma writes it.
+	TokenQuotes RepairKind = "token_quotes"
 	// TripleQuotes: a string in triple quotes.
 	TripleQuotes RepairKind = "triple_quotes"
 	// PythonLiteral: True, False or None.
@@ -98,8 +107,9 @@ var (
 	callForms = [...]Form{ToolTag, SpecialToken, FunctionTag, ToolCallsObject, CallList, CallObject, InlineArguments,
 		NameKeyedObject, PairList, NameThenArguments, PythonCall, PythonCallObject, QuotedCall}
 	aroundKinds  = [...]RepairKind{Prose, Fence, Tag, Alias}
-	writingKinds = [...]RepairKind{StringArguments, NoArguments, ExtraMember, PythonSyntax, WrappedArguments, SingleQuotes,
-		TripleQuotes, PythonLiteral, PythonNumber, PythonEscape, Tuple, TrailingComma, Comment, UnquotedKey, RawControl, MarkdownEscape}
+	writingKinds = [...]RepairKind{StringArguments, NoArguments, ExtraMember, PythonSyntax, TaggedArguments, AssignedArguments,
+		WrappedArguments, SingleQuotes, Apostrophe, TokenQuotes, TripleQuotes, PythonLiteral, PythonNumber, PythonEscape, Tuple,
+		TrailingComma, Comment, UnquotedKey, RawControl, MarkdownEscape}
 )
 
 // Forms returns every name that [Options.Off] may hold, in a fixed order: first the forms a call is read by, then the kinds

@@ -2,6 +2,7 @@ package extract_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"testing"
 	"unicode/utf8"
@@ -42,15 +43,21 @@ func FuzzCalls(f *testing.F) {
 	})
 }
 
-// checkCut holds the calls of a text that is cut off to those of the whole text.
+// checkCut holds the calls of a text that is cut off to those of the whole text. What closes a thought that was never opened
+// tells only then that all before it was one.
 func checkCut(t *testing.T, text string, full []extract.Call) {
 	cut := len(text) * 8 / 10
+	if endsThought.MatchString(text) {
+		return
+	}
 	for i, c := range whole(extract.Calls(text[:cut], tools, extract.DefaultOptions())) {
 		require.Less(t, i, len(full), "made out of %q: %s", text[:cut], c.Arguments)
 		require.Equal(t, full[i].Name+string(full[i].Arguments), c.Name+string(c.Arguments))
 		require.Equal(t, full[i].Offset, c.Offset)
 	}
 }
+
+var endsThought = regexp.MustCompile(`(?i)</[^<>]*(t[-_]*h[-_]*i[-_]*n[-_]*k|t[-_]*h[-_]*o[-_]*u[-_]*g|r[-_]*e[-_]*a[-_]*s|s[-_]*c[-_]*r[-_]*a)`)
 
 func FuzzValue(f *testing.F) {
 	for _, text := range []string{`{"a": 1}`, "```json\n{'a': True,}\n```", `So {"a": [1, 2]}.`, `<x>{"a": 1}</x>`, "[1] {\"a\": 1", `{"\\":1`, "42", `'x'`} {

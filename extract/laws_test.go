@@ -107,7 +107,10 @@ func TestLinear(t *testing.T) {
 		`["`, `['`, `["['`, `['a'b`, `['a(b='`, `{"a":`, `{"a":[`, `{"a":1,`, "[1,", "[#", "[/*", "[//\n", "/*", "# ", `\`, `\_`, `[\`, `"""`, `['''`,
 		"<tool_call>", "<tool_call>{", "</", "<|", "<|x|>", "<tool_response>", "<function=add>", "<function=add>{", "[TOOL_CALLS]", "[A", "[ARGS]{",
 		`{"name":"add","arguments":{`, `{"name":"add","arguments":{}}`, `<tool_call>{"arguments":x`, `<tool_call>{"name":"add"x}</tool_call>`,
-		`["add",{}],`, `[add(a=1),`, "add:", "add`", "Action Input:", " ", "\n", ",", "\xff", "é", "[\xff", `["\u`, `{"a":1}`, "[1]", "[1],{x},", "```{"} {
+		`["add",{}],`, `[add(a=1),`, "<function=add><parameter=a>", "<function=add><parameter=a></function>", "<parameter=a></parameter>",
+		"<function=add><parameter=a>1</parameter>", "<tool_call>add<arg_key>", "<tool_call>add<arg_key>a</arg_key><arg_value></tool_call>", "</think>",
+		"<think>", "add(a=1) x</think>", "[THINK]", "<|channel|>analysis<|message|>", "```\nx={}\nadd(x", "```\nx={}\nadd(x)", "x={}\nadd(x)y ", "def add(",
+		"<escape>", "{a:<escape>", "[<escape>x<escape>,", "a'b", "['a'b',", "<<function>>", "<<", "call:", "[CALL_ID]", "✿ARGS✿", "add:", "add`", "Action Input:", " ", "\n", ",", "\xff", "é", "[\xff", `["\u`, `{"a":1}`, "[1]", "[1],{x},", "```{"} {
 		text := strings.Repeat(unit, n/len(unit))
 		for _, c := range extract.Calls(text, tools, extract.DefaultOptions()) {
 			require.LessOrEqual(t, c.End, len(text), "%q", unit)

@@ -142,6 +142,9 @@ func (r *reader) value(parent, last int) (n int, ok bool) {
 		return n, r.number() && r.close(n)
 	case isNameStart(c):
 		return r.word(parent, last)
+	case c == '<' && r.quoteToken() != "":
+		n = r.open(str, parent, last)
+		return n, r.between(r.quoteToken()) && r.close(n)
 	}
 	return 0, r.unexpected()
 }

@@ -14,8 +14,10 @@ const (
 	callTag
 	callEnd
 	functionTag
-	// asideTag opens what a tool is said to have answered, or what the model thinks: no calls are read there.
+	// asideTag opens what a tool is said to have answered, or what the model thinks: no calls are read there. thoughtEnd
+	// closes what the model thinks.
 	asideTag
+	thoughtEnd
 	// fence is a run of backticks.
 	fence
 )
@@ -24,22 +26,15 @@ const (
 type mark struct {
 	kind       markKind
 	start, end int
-	// word is the tag's own name; function what a functionTag names; ticks the number of backticks of a fence.
+	// word is the tag's own name, where it is one of the words; function what its attribute names, a tool or an argument; ticks the number of backticks of a
+	// fence; until where what an asideTag opens ends, if not at a closing tag.
 	word, function string
 	ticks          int
+	until          string
 }
 
 // maxTag is the length in bytes up to which a tag is taken for one.
 const maxTag = 128
-
-// callWords, resultWords and thoughtWords are the names of tags, in lower case without "_" and "-".
-var (
-	callWords = map[string]bool{"toolcall": true, "toolcalls": true, "functioncall": true, "functioncalls": true,
-		"tooluse": true, "tool": true, "function": true, "invoke": true, "call": true}
-	resultWords = map[string]bool{"toolresponse": true, "toolresponses": true, "toolresult": true, "toolresults": true,
-		"tooloutput": true, "functionresponse": true, "functionresult": true, "functionresults": true, "observation": true}
-	thoughtWords = map[string]bool{"think": true, "thinking": true, "thought": true, "reasoning": true, "scratchpad": true}
-)
 
 // markAt returns the mark at pos; its kind is noMark where there is none.
 func markAt(text string, pos int) mark {
@@ -47,8 +42,17 @@ func markAt(text string, pos int) mark {
 	case '`':
 		return fenceAt(text, pos)
 	case '<':
+		if m, is := thoughtTokenAt(text, pos); is {
+			return m
+		}
+		if strings.HasPrefix(text[pos:], "<<") {
+			return doubledTagAt(text, pos)
+		}
 		return tagAt(text, pos)
 	case '[':
+		if m, is := thoughtTokenAt(text, pos); is {
+			return m
+		}
 		return bracketTokenAt(text, pos)
 	}
 	return mark{}
@@ -77,7 +81,17 @@ func fenceAt(text string, pos int) mark {
 // otherwise yield a call that the whole text does not.
 const notInTags = "{}()[]`"
 
-// tagAt reads <word>, </word>, <word attribute="…">, <word=…> and <|…|>.
+// doubledTagAt reads <<word>>.
+func doubledTagAt(text string, pos int) mark {
+	m := tagAt(text, pos+1)
+	if m.kind == noMark || m.end == len(text) || text[m.end] != '>' {
+		return mark{}
+	}
+	m.start, m.end = pos, m.end+1
+	return m
+}
+
+// tagAt reads <word>, </word>, <word attribute="…">, <word=…>, <|word>, <word|> and <|…|>.
 func tagAt(text string, pos int) mark {
 	window := text[pos+1 : min(len(text), pos+maxTag)]
 	length := strings.IndexAny(window, "<>\n")
@@ -93,38 +107,53 @@ func tagAt(text string, pos int) mark {
 		m.kind = controlToken
 		return m
 	}
-	inner, closing := strings.CutPrefix(inner, "/")
+	inner, closing := cutClosing(inner)
+	inner = afterNamespace(inner)
 	if inner == "" || !isNameStart(inner[0]) {
 		return mark{}
 	}
 	end := tokenEnd(inner, 0)
-	word, attributes := tagWord(inner[:end]), inner[end:]
-	m.word = word
+	w := wordOf(inner[:end])
+	m.word = w.name
 	switch {
-	case (resultWords[word] || thoughtWords[word]) && !closing:
-		m.kind = asideTag
-	case callWords[word] && closing:
+	case closing && w.use == ofThought:
+		m.kind = thoughtEnd
+	case closing && w.use == ofCall:
 		m.kind = callEnd
-	case callWords[word]:
+	case closing:
+	case w.use == ofThought || w.use == ofResult:
+		m.kind = asideTag
+	case w.use == ofCall:
 		m.kind = callTag
-		if m.function = functionOf(attributes); m.function != "" {
+		if m.function = functionOf(inner[end:]); m.function != "" {
 			m.kind = functionTag
 		}
+	case w.use == ofArgument:
+		m.function = functionOf(inner[end:])
 	}
 	return m
 }
 
-// tagWord is a tag's name in lower case without "_" and "-".
-func tagWord(name string) string {
-	return strings.Map(func(c rune) rune {
-		switch {
-		case c == '_' || c == '-':
-			return -1
-		case 'A' <= c && c <= 'Z':
-			return c | 0x20
-		}
-		return c
-	}, name)
+// cutClosing cuts what makes a tag a closing one, as in </word> and <word|>, or an opening one, as in <|word>.
+func cutClosing(inner string) (rest string, closing bool) {
+	if rest, closing = strings.CutPrefix(inner, "/"); closing {
+		return rest, true
+	}
+	return strings.CutSuffix(strings.TrimPrefix(inner, "|"), "|")
+}
+
+// afterNamespace is inner without what stands before the tag's name: "seed:", "｜DSML｜".
+func afterNamespace(inner string) string {
+	if rest, is := strings.CutPrefix(inner, "｜"); is {
+		_, inner, _ = strings.Cut(rest, "｜")
+	}
+	if inner == "" || !isNameStart(inner[0]) {
+		return inner
+	}
+	if end := tokenEnd(inner, 0); end+1 < len(inner) && inner[end] == ':' && isNameStart(inner[end+1]) {
+		return inner[end+1:]
+	}
+	return inner
 }
 
 // isControl reports whether inner, between < and >, is that of a control token. Some models write full-width bars.
@@ -133,7 +162,7 @@ func isControl(inner string) bool {
 		strings.HasPrefix(inner, "｜") && strings.HasSuffix(inner, "｜")
 }
 
-// functionOf is the tool that a tag's attributes name: =f, ="f" or name="f" alone.
+// functionOf is what a tag's attributes name: =f, ="f" or, before other attributes, name="f".
 func functionOf(attributes string) string {
 	value, ok := strings.CutPrefix(strings.TrimSpace(attributes), "=")
 	if !ok {
@@ -142,7 +171,13 @@ func functionOf(attributes string) string {
 	if !ok {
 		return ""
 	}
-	return strings.Trim(strings.TrimSpace(value), `"'`)
+	value = strings.TrimSpace(value)
+	if value != "" && (value[0] == '"' || value[0] == '\'') {
+		if quoted, _, closed := strings.Cut(value[1:], value[:1]); closed {
+			return quoted
+		}
+	}
+	return strings.Trim(value, `"'`)
 }
 
 // bracketTokenAt reads a control token in square brackets: [TOOL_CALLS], [/TOOL_CALLS], [ARGS].

@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // nameThenArguments reads a tool's name and the object of its arguments. Where a sentence runs into the name without a
 // space, the name starts behind its full stop.
@@ -67,7 +70,7 @@ func (p *parse) isCallOf(n int, tool string) bool {
 }
 
 // argumentLabels may stand between a name and its arguments.
-var argumentLabels = [...]string{"Action Input", "Arguments", "Parameters", "Input", "Args"}
+var argumentLabels = [...]string{"Action Input", "Arguments", "Parameters", "Input", "Args", "✿ARGS✿"}
 
 // argumentsAfter is where the arguments of a name that ends at pos begin, with at most closing marks, a colon with the
 // call's number, a label, control tokens and a fence between; -1 where something else follows.
@@ -95,8 +98,16 @@ func argumentsAfter(text string, pos int) int {
 	return -1
 }
 
-// skipMarks passes over a few control tokens and fences, and the word that says their content is JSON.
+// tokenWords may stand behind a control token that leads up to arguments, and codeWord before one: of which kind they are.
+var tokenWords = [...]string{"json", "code", "commentary"}
+
+const codeWord = "code<|"
+
+// skipMarks passes over a few control tokens and fences, and the words beside them.
 func skipMarks(text string, pos int) int {
+	if strings.HasPrefix(text[pos:], codeWord) {
+		pos += len(codeWord) - len("<|")
+	}
 	for range 3 {
 		if pos >= len(text) || text[pos] == '{' {
 			break
@@ -107,7 +118,20 @@ func skipMarks(text string, pos int) int {
 		}
 		pos = skipSpace(text, m.end)
 		if m.kind == controlToken {
-			pos = skipSpace(text, pos+len(text[pos:])-len(strings.TrimPrefix(text[pos:], "json")))
+			pos = skipSpace(text, behindToken(text, m, pos))
+		}
+	}
+	return pos
+}
+
+// behindToken passes over the word behind control token m, or the call's id behind one for ids.
+func behindToken(text string, m mark, pos int) int {
+	if text[m.start:m.end] == "[CALL_ID]" {
+		return tokenEnd(text, pos)
+	}
+	for _, word := range tokenWords {
+		if strings.HasPrefix(text[pos:], word) {
+			return pos + len(word)
 		}
 	}
 	return pos
@@ -117,23 +141,40 @@ func skipMarks(text string, pos int) int {
 func (s *scanner) functionTag(m mark) {
 	args := skipSpace(s.text, m.end)
 	s.pos = args
-	name, alias, known := s.names.lookup(m.function)
-	c := Call{Name: name, Known: known, Form: FunctionTag, Offset: m.start, End: m.end}
-	if alias {
-		c.Repairs = []Repair{{Alias, m.start}}
-	}
+	c, _ := s.names.call(m.function, m.start)
+	c.Form, c.Offset, c.End = FunctionTag, m.start, m.end
 	p, n := s.read()
 	switch {
 	case n != 0 && p.nodes[n].kind == object && !p.nodes[n].open:
 		c.Arguments, c.End = p.json(n), p.nodes[n].end
 		p.calls = append(p.calls, c)
-	case strings.HasPrefix(s.text[args:], "</"):
+	case strings.HasPrefix(s.text[args:], "</") && tagAt(s.text, args).kind != noMark:
+		p.none(c, args)
+	case strings.HasPrefix(s.text[args:], "<"):
 		p.fault, p.pos = nil, args
-		c.Arguments, c.Repairs = []byte("{}"), append(c.Repairs, Repair{NoArguments, m.start})
-		p.calls = append(p.calls, c)
+		p.fromTags(c, m.word)
 	default:
 		p.fail(RuleSyntax, args)
 		p.broken(c)
 	}
 	s.take(&p, m.start)
+}
+
+// none adds c as a call without arguments; the tag around it closes at pos.
+func (p *parse) none(c Call, pos int) {
+	p.fault, p.pos = nil, pos
+	c.Arguments, c.Repairs = []byte("{}"), append(c.Repairs, Repair{NoArguments, c.Offset})
+	p.calls = append(p.calls, c)
+}
+
+// fromTags adds c with the arguments that stand in tags at pos; the tag around is of that word.
+func (p *parse) fromTags(c Call, around string) {
+	first := p.pos
+	if !p.tagged(around) {
+		p.broken(c)
+		return
+	}
+	c.Arguments, c.End = slices.Clone(p.out), first+len(strings.TrimRight(p.src[first:p.pos], " \t\r\n"))
+	c.Repairs = append(c.Repairs, Repair{TaggedArguments, c.Offset})
+	p.calls = append(p.calls, c)
 }

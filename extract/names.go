@@ -6,7 +6,8 @@ import "strings"
 //
 // A written name stands for a tool when it is the tool's name; else when both are alike once every character outside
 // [A-Za-z0-9_-] is taken for "_" (providers allow no others, so that math.gcd is offered as math_gcd) and no other tool is
-// alike too; a leading "functions.", "tools." or "default_api.", as some models write before a name, is passed over.
+// alike too; a leading "functions.", "tools." or "default_api." or a trailing ".call", as some models write around a name, is
+// passed over.
 type Names struct {
 	exact map[string]struct{}
 	// alias holds the registered name by its safe spelling; "" where two tools share it.
@@ -15,8 +16,10 @@ type Names struct {
 	longest int
 }
 
-// namespaces are what models write before the name of a function they were offered.
-var namespaces = [...]string{"functions.", "tools.", "default_api."}
+// namespaces are what models write before the name of a function they were offered, or behind it.
+var namespaces = [...]string{"functions.", "tools.", "default_api.", callSuffix}
+
+const callSuffix = ".call"
 
 // NewNames returns the Names that know exactly names. Empty names are passed over, repeated ones count once.
 func NewNames(names []string) Names {
@@ -45,8 +48,11 @@ func (n Names) lookup(written string) (name string, alias, known bool) {
 	if name := n.byAlias(written); name != "" {
 		return name, true, true
 	}
-	for _, prefix := range namespaces {
-		rest, ok := strings.CutPrefix(written, prefix)
+	for _, affix := range namespaces {
+		rest, ok := strings.CutPrefix(written, affix)
+		if affix == callSuffix {
+			rest, ok = strings.CutSuffix(written, affix)
+		}
 		if !ok {
 			continue
 		}
@@ -58,6 +64,16 @@ func (n Names) lookup(written string) (name string, alias, known bool) {
 		}
 	}
 	return written, false, false
+}
+
+// call starts a call of the tool that written stands for; an alias is noted at offset.
+func (n Names) call(written string, offset int) (c Call, known bool) {
+	name, alias, known := n.lookup(written)
+	c = Call{Name: name, Known: known}
+	if alias {
+		c.Repairs = []Repair{{Alias, offset}}
+	}
+	return c, known
 }
 
 func (n Names) byAlias(written string) string {

@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Calls returns the first run of calls in text, in order: calls between which nothing stands but space, commas, semicolons,
 // tags and fences. A call that repeats another of the run is left out. A [Broken] call ends the run, unless a
@@ -19,6 +22,9 @@ func Calls(text string, names Names, opt Options) []Call {
 	s := scanner{text: text, names: names, opt: opt, pos: textStart(text), before: -1, after: -1}
 	for s.pos < len(text) && !s.done {
 		s.step()
+		if s.pos >= len(text) || s.done {
+			s.behindThoughts()
+		}
 	}
 	return s.finish()
 }
@@ -40,8 +46,11 @@ type scanner struct {
 	before, after int
 	// tag is the mark that what follows stands in; fenced the fence that is open. Their kind is noMark where there is none.
 	tag, fenced mark
-	reader      reader
-	done        bool
+	// defined are the tools that the fenced code defines itself; assigned is what it put into a variable last.
+	defined  []string
+	assigned *assignment
+	reader   reader
+	done     bool
 }
 
 // step goes on: the first recogniser that goes on from there decides what stands there.
@@ -49,6 +58,22 @@ func (s *scanner) step() {
 	if !s.glue() && !s.mark() && !s.literal() && !s.token() {
 		s.prose(s.pos, s.pos+1)
 	}
+}
+
+// behindThoughts goes on where a thought is closed behind the run: then the run was part of it.
+func (s *scanner) behindThoughts() {
+	if len(s.run) == 0 {
+		return
+	}
+	if at := unopenedThought(s.text, s.run[len(s.run)-1].End); at >= 0 {
+		s.pos, s.done = at, false
+	}
+}
+
+// forget drops what was found before the end of a thought that was never opened.
+func (s *scanner) forget(m mark) {
+	first := max(s.before, 0)
+	*s = scanner{text: s.text, names: s.names, opt: s.opt, pos: m.end, before: first, after: -1, reader: s.reader}
 }
 
 // prose passes over text that is no call. It ends a run and whatever a tag began.
@@ -69,7 +94,7 @@ func (s *scanner) prose(start, end int) {
 func (s *scanner) glue() bool {
 	c := s.text[s.pos]
 	stray := len(s.run) > 0 && (c == ')' || c == ']' || c == '}')
-	if !isSpace(c) && c != ',' && c != ';' && !stray {
+	if !isSpace(c) && c != ',' && c != ';' && !stray && !s.behindWord(c) {
 		return false
 	}
 	if stray && s.after < 0 {
@@ -77,6 +102,20 @@ func (s *scanner) glue() bool {
 	}
 	s.pos++
 	return true
+}
+
+// behindWord reports whether c belongs to what announces a call: the colon of call:, the bracket of print(, a prompt >>>.
+func (s *scanner) behindWord(c byte) bool {
+	before := s.text[:s.pos]
+	switch c {
+	case ':':
+		return s.tag.kind == callTag && strings.HasSuffix(before, "call")
+	case '(':
+		return len(s.run) > 0 && s.fenced.kind != noMark && strings.HasSuffix(before, "print")
+	case '>':
+		return len(s.run) > 0 && (strings.HasPrefix(s.text[s.pos:], ">>>") || strings.HasSuffix(before, ">"))
+	}
+	return false
 }
 
 func (s *scanner) mark() bool {
@@ -89,7 +128,9 @@ func (s *scanner) mark() bool {
 	case fence:
 		s.fence(m)
 	case asideTag:
-		s.prose(m.start, closing(s.text, m.word, m.end))
+		s.prose(m.start, asideEnd(s.text, m))
+	case thoughtEnd:
+		s.forget(m)
 	case callEnd, otherTag:
 		if m.kind == callEnd {
 			s.tag = mark{}
@@ -104,6 +145,7 @@ func (s *scanner) mark() bool {
 }
 
 func (s *scanner) fence(m mark) {
+	s.defined, s.assigned = nil, nil
 	switch {
 	case s.fenced.kind == noMark:
 		s.fenced = m
@@ -111,22 +153,6 @@ func (s *scanner) fence(m mark) {
 		s.fenced = mark{}
 		s.pos = m.start + m.ticks // a closing fence has no language
 	}
-}
-
-// closing is where the tag of that word is closed after pos; the end of the text where it is not.
-func closing(text, word string, pos int) int {
-	for pos < len(text) {
-		i := strings.Index(text[pos:], "</")
-		if i < 0 {
-			break
-		}
-		pos += i
-		if m := tagAt(text, pos); m.word == word {
-			return pos
-		}
-		pos++
-	}
-	return len(text)
 }
 
 // read reads a value at the scanner's position.
@@ -145,6 +171,9 @@ func (s *scanner) literal() bool {
 	p, n := s.read()
 	at := setting{form: CallObject, clear: s.tag.kind == callTag}
 	p.element(n, at)
+	if len(p.calls) == 0 && s.fenced.kind != noMark {
+		s.assign(&p, n)
+	}
 	if len(p.calls) == 0 && s.tag.kind == callTag && s.text[start] == '{' {
 		p.broken(s.nameless(start, p.pos))
 	}
@@ -156,7 +185,7 @@ func (s *scanner) literal() bool {
 // reading stopped is taken for the one that was meant, so that the right tool hears of it.
 func (s *scanner) nameless(start, stop int) Call {
 	c := Call{Form: ToolTag, Offset: start, End: stop}
-	end := closing(s.text, s.tag.word, stop)
+	end := closing(s.text, stop, s.tag.word)
 	if end == len(s.text) {
 		return c
 	}
@@ -193,7 +222,7 @@ func (s *scanner) take(p *parse, start int) {
 	s.pos = end
 	if p.fault != nil { // only a closing tag says where the next call may begin
 		if s.pos = len(s.text); s.tag.kind == callTag || s.tag.kind == functionTag {
-			s.pos = closing(s.text, s.tag.word, end)
+			s.pos = closing(s.text, end, s.tag.word)
 		}
 	}
 	if s.tag.kind == controlToken {
@@ -243,40 +272,84 @@ func (s *scanner) token() bool {
 	if end < len(s.text) && s.text[end] == '(' && s.python(start, end) {
 		return true
 	}
-	if s.text[start:end] == "function" && end < len(s.text) && markAt(s.text, end).kind == controlToken {
-		s.pos = end // the kind of call, as control tokens announce it
+	if s.announces(s.text[start:end], end) {
+		s.pos = end
 		return true
 	}
 	if args := argumentsAfter(s.text, end); args >= 0 && s.nameThenArguments(start, end, args) {
 		return true
 	}
-	if !s.unread(start, end) {
+	if !s.tagNamed(start, end) {
 		s.prose(start, end)
 	}
 	return true
 }
 
-// unread breaks a call of a known tool, in a tag made for calls, whose arguments are in no form that is read.
-func (s *scanner) unread(start, end int) bool {
-	name, _, known := s.names.lookup(plainName(s.text[start:end]))
-	if !known || s.tag.kind != callTag {
+// announces reports whether a word says that a call follows, among tokens made for calls or within code.
+func (s *scanner) announces(word string, end int) bool {
+	if end == len(s.text) {
 		return false
 	}
-	s.pos = end
+	switch word {
+	case "function":
+		return markAt(s.text, end).kind == controlToken
+	case "call":
+		return s.text[end] == ':' && s.tag.kind == callTag
+	case "assistant":
+		return len(s.run) > 0 && strings.HasSuffix(s.text[:end], "<|from|>assistant")
+	case "print":
+		return len(s.run) > 0 && s.text[end] == '(' && s.fenced.kind != noMark
+	}
+	return false
+}
+
+// tagNamed reads a call whose name follows a tag made for calls, with arguments in tags of their own or none at all. One of a
+// known tool whose arguments are in no form that is read is broken.
+func (s *scanner) tagNamed(start, end int) bool {
+	if s.tag.kind != callTag {
+		return false
+	}
+	args := skipSpace(s.text, end)
+	inTags := strings.HasPrefix(s.text[args:], "<arg_key>")
+	c, known := s.names.call(plainName(s.text[start:end]), start)
+	if !known && !inTags {
+		return false
+	}
+	c.Form, c.Offset, c.End = ToolTag, start, end
 	p := parse{reader: &s.reader, names: s.names}
-	p.start(s.text, end, len(s.text), s.opt)
-	p.fail(RuleSyntax, skipSpace(s.text, end))
-	p.broken(Call{Name: name, Known: true, Form: ToolTag, Offset: start})
+	p.start(s.text, args, len(s.text), s.opt)
+	switch {
+	case inTags:
+		p.fromTags(c, s.tag.word)
+	case p.closes(s.tag.word):
+		p.none(c, args)
+	default:
+		p.fail(RuleSyntax, args)
+		p.broken(c)
+	}
 	s.take(&p, start)
 	return true
 }
 
-// python reads f(…) where f is a tool, or any f in a tag made for calls. In running text f() and f(x) only mention f.
+// python reads f(…) where f is a tool, or any f in a tag made for calls. In running text f() and f(x) only mention f; in code
+// that defines f itself, f(…) is no call of the tool.
 func (s *scanner) python(start, end int) bool {
 	at := setting{clear: s.tag.kind == callTag}
-	_, _, known := s.names.lookup(plainName(s.text[start:end]))
-	if !known && !at.clear || isDefinition(s.text[:start]) {
+	name, _, known := s.names.lookup(plainName(s.text[start:end]))
+	if !known && !at.clear {
 		return false
+	}
+	if slices.Contains(s.defined, name) {
+		return false
+	}
+	if isDefinition(s.text[:start]) {
+		if s.fenced.kind != noMark {
+			s.defined = append(s.defined, name)
+		}
+		return false
+	}
+	if s.assignedTo(start, end) {
+		return true
 	}
 	p, n := s.read()
 	if n == 0 || p.nodes[n].kind != call || !p.nodes[n].argued && !s.standsAlone() || !p.python(n, at) {

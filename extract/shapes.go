@@ -7,10 +7,10 @@ import (
 
 // Members that name a tool, that hold its arguments, that hold calls, and that say nothing of either.
 var (
-	nameMembers    = []string{"name", "tool", "tool_name", "function", "function_name", "func", "action"}
+	nameMembers    = []string{"name", "tool", "tool_name", "function", "function_name", "func", "action", "recipient_name"}
 	argsMembers    = []string{"arguments", "parameters", "params", "args", "kwargs", "input", "tool_input", "action_input"}
-	listMembers    = []string{"tool_calls", "function_calls", "calls"}
-	wrapperMembers = []string{"function", "function_call", "tool_call", "tool", "action", "command"}
+	listMembers    = []string{"tool_calls", "function_calls", "calls", "tool_uses"}
+	wrapperMembers = []string{"function", "function_call", "functionCall", "tool_call", "tool", "action", "command"}
 	metaMembers    = []string{"id", "type", "index", "call_id", "tool_call_id"}
 	metaTypes      = []string{"function", "tool_use", "tool_call", "function_call"}
 	// objectTypes are what definitions of tools call their arguments' type.
@@ -98,15 +98,24 @@ func (p *parse) pairs(n int) bool {
 	return len(found) > 0
 }
 
-// quoted reads a string that holds a Python call and nothing else. One with escapes is left alone: its offsets would not be
-// those of the text.
+// quoted reads a string that holds a Python call and nothing else. Where quotes in it are escaped, all of the call stands at the
+// string's place. One with other escapes is left alone: nobody can tell whether they are the string's or the call's.
 func (p *parse) quoted(n int) bool {
-	start, end := p.nodes[n].start+1, p.nodes[n].end-1
-	if p.nodes[n].open || start >= end || strings.IndexByte(p.src[start:end], '\\') >= 0 || !isNameStart(p.src[start]) {
+	node := p.nodes[n]
+	src, start, end := p.src, node.start+1, node.end-1
+	if node.open || start >= end || !isNameStart(src[start]) {
 		return false
 	}
+	escaped := strings.IndexByte(src[start:end], '\\') >= 0
+	if escaped {
+		if !escapesQuotes(src[start:end]) {
+			return false
+		}
+		src = p.text(n)
+		start, end = 0, len(src)
+	}
 	var r reader
-	r.start(p.src, start, end, Options{MaxBytes: end - start, MaxDepth: p.max})
+	r.start(src, start, end, Options{MaxBytes: end - start, MaxDepth: p.max})
 	c, ok := r.value(0, 0)
 	if !ok || r.nodes[c].kind != call || r.pos != end {
 		return false
@@ -117,7 +126,23 @@ func (p *parse) quoted(n int) bool {
 	}
 	found := inner.calls[0]
 	found.Form, found.Repairs = QuotedCall, append(found.Repairs, r.repairs...)
+	if escaped {
+		found.Offset, found.End = node.start, node.end
+		for i := range found.Repairs {
+			found.Repairs[i].Offset = node.start
+		}
+	}
 	p.calls = append(p.calls, found)
+	return true
+}
+
+// escapesQuotes reports whether every backslash of text stands before a quote.
+func escapesQuotes(text string) bool {
+	for i := strings.IndexByte(text, '\\'); i >= 0; i = strings.IndexByte(text, '\\') {
+		if text = text[i+1:]; text == "" || text[0] != '"' && text[0] != '\'' {
+			return false
+		}
+	}
 	return true
 }
 

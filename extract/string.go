@@ -3,6 +3,7 @@ package extract
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -23,7 +24,7 @@ func (r *reader) string(quote byte) bool {
 	r.out = append(r.out, '"')
 	for r.pos < r.stop() {
 		r.plain()
-		if strings.HasPrefix(r.src[r.pos:r.stop()], closer) {
+		if strings.HasPrefix(r.src[r.pos:r.stop()], closer) && !(closer == "'" && r.apostrophe()) {
 			r.pos += len(closer)
 			r.out = append(r.out, '"')
 			r.lastString, r.afterString = start, r.pos
@@ -34,6 +35,45 @@ func (r *reader) string(quote byte) bool {
 		}
 	}
 	return r.ends(start)
+}
+
+// apostrophe reports whether the single quote at pos stands between two letters: nothing that follows a string begins with one.
+func (r *reader) apostrophe() bool {
+	before, _ := utf8.DecodeLastRuneInString(r.src[:r.pos])
+	after, _ := utf8.DecodeRuneInString(r.src[r.pos+1 : r.stop()])
+	if !unicode.IsLetter(before) || !unicode.IsLetter(after) {
+		return false
+	}
+	r.repaired(Apostrophe, r.pos)
+	return true
+}
+
+// between reads a string between two of the same token. Within it nothing is an escape.
+func (r *reader) between(token string) bool {
+	start := r.pos
+	length := strings.Index(r.src[start+len(token):r.stop()], token)
+	if length < 0 {
+		r.pos = r.stop()
+		return r.ends(start)
+	}
+	r.repaired(TokenQuotes, start)
+	r.pos += len(token)
+	text := r.src[r.pos : r.pos+length]
+	r.pos += length + len(token)
+	return r.verbatim(text, start)
+}
+
+// quoteTokens are control tokens that stand for quotes.
+var quoteTokens = [...]string{"<escape>", `<|"|>`}
+
+// quoteToken is the one of the quoteTokens at pos, if any.
+func (r *reader) quoteToken() string {
+	for _, token := range quoteTokens {
+		if strings.HasPrefix(r.src[r.pos:r.stop()], token) {
+			return token
+		}
+	}
+	return ""
 }
 
 // plain reads the characters up to the next quote, backslash, control character or character beyond ASCII.

@@ -8,13 +8,13 @@ import (
 // Value returns the JSON value that text holds, as strict JSON with the repairs it took: the whole text where it is one
 // value; else the first fence that holds one; else the first object or array in the text, a list of mere numbers such as
 // "[1]" only where there is nothing else. A scalar counts only as the whole text. What the model thinks, in tags such as
-// <think> before all else, is no part of the text.
+// <think> before all else, is no part of the text; nor is what stands before a </think> that nothing opens.
 //
 // Nothing is taken out of a value that is broken or cut off: then broken says why, and where. All three results are nil
 // where the text holds no value at all. The slices are the caller's own.
 func Value(text string, opt Options) (raw []byte, repairs []Repair, broken *Broken) {
 	s := seeker{text: text, opt: opt, from: afterThoughts(text)}
-	for _, seek := range [...]func(*seeker){(*seeker).whole, (*seeker).fences, (*seeker).running} {
+	for _, seek := range [...]func(*seeker){(*seeker).whole, (*seeker).answer, (*seeker).fences, (*seeker).running} {
 		if seek(&s); s.found != nil {
 			return s.found, sortRepairs(s.repairs), nil
 		}
@@ -23,26 +23,6 @@ func Value(text string, opt Options) (raw []byte, repairs []Repair, broken *Brok
 		return s.spare, sortRepairs(s.repairs), nil
 	}
 	return nil, nil, s.broken
-}
-
-// afterThoughts is the place behind the tags that a text begins with and that hold what the model thinks.
-func afterThoughts(text string) int {
-	from := textStart(text)
-	for {
-		start := skipSpace(text, from)
-		if start == len(text) || text[start] != '<' {
-			return from
-		}
-		m := tagAt(text, start)
-		if m.kind != asideTag || !thoughtWords[m.word] {
-			return from
-		}
-		end := closing(text, m.word, m.end)
-		if end == len(text) {
-			return end
-		}
-		from = tagAt(text, end).end
-	}
 }
 
 // seeker looks for one value.
@@ -120,6 +100,14 @@ func (s *seeker) whole() {
 	}
 	if c := s.text[start]; !ok && (c == '{' || c == '[') && !s.isProse() {
 		s.fail()
+	}
+}
+
+// answer goes behind a thought that is closed and was never opened, and takes what is left for one value and nothing else.
+func (s *seeker) answer() {
+	if at := unopenedThought(s.text, s.from); at >= 0 {
+		s.from, s.broken = tagAt(s.text, at).end, nil
+		s.whole()
 	}
 }
 

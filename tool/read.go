@@ -176,12 +176,14 @@ func (in *reader) found(checked *Checked, text string, c *extract.Call) {
 		checked.Issues = brokenIssues(text, c.Broken, "the arguments as one JSON object")
 		return
 	}
-	in.check(checked, t, string(c.Arguments))
+	args, repairs := t.typed(c, in.settings.options())
+	checked.Repairs = kept(lenient, repairs)
+	in.check(checked, t, string(args))
 	if !checked.Good() {
 		in.unwrap(checked, t, c)
 	}
 	if !allowed(lenient) {
-		checked.refuse(c.Repairs)
+		checked.refuse(repairs)
 	}
 }
 

@@ -100,7 +100,9 @@ func TestReadCallsInText(t *testing.T) {
 		"all_repairs_are_one_issue": {text: `<tool_call>{'name': 'book.room', 'arguments': {"city": 'Lisbon', nights: 2,}}</tool_call>`, set: tool.Settings{Text: policy.Refuse},
 			want: []string{"call-1 book.room " + good + " tool_validation [(whole): expected double quotes around strings and names; no comma after the last member or item] " +
 				"(tag) (single_quotes) (single_quotes) (single_quotes) (single_quotes) (unquoted_key) (trailing_comma)"}},
-		"quotes_within_a_string": {text: `[book.room(city='It's late', nights=2)]`, set: tool.Settings{Text: policy.Note},
+		"an_apostrophe": {text: `[book.room(city='It's late', nights=2)]`, set: tool.Settings{Text: policy.Note},
+			want: []string{`call-1 book.room {"city":"It's late","nights":2} (python_syntax) (single_quotes) (apostrophe)`}},
+		"quotes_within_a_string": {text: `[book.room(city='It''s late', nights=2)]`, set: tool.Settings{Text: policy.Note},
 			want: []string{`call-1 book.room  tool_validation [(whole): expected strings in double quotes, with \" for those within] (single_quotes)`}},
 		"a_wrapper_without_a_name": {text: `<tool_call>{"arguments": {"city": "Lisbon"}}</tool_call>`, set: tool.Settings{Text: policy.Note},
 			want: []string{"call-1   unknown_tool [(whole): expected a tool's name and its arguments] (tag)"}},

@@ -27,13 +27,7 @@ func (in *reader) unwrap(c *Checked, t *Tool, found *extract.Call) {
 		return
 	}
 	own := extract.Repair{Kind: extract.WrappedArguments, Offset: found.Offset}
-	at := 0 // among the others, which are by offset and kind
-	for _, r := range found.Repairs {
-		if r.Offset < own.Offset || r.Offset == own.Offset && r.Kind <= own.Kind {
-			at++
-		}
-	}
-	c.Repairs = kept(lenient, slices.Insert(slices.Clone(found.Repairs), at, own))
+	c.Repairs = kept(lenient, insert(slices.Clone(found.Repairs), own))
 	in.check(c, t, string(inner))
 }
 

@@ -39,6 +39,8 @@ const (
 	Dots     = "everything written out, without dots in its place"
 	// Literals is for names and expressions in the place of values.
 	Literals = "values written out, without names or expressions"
+	// Tags is for tags in the place of values.
+	Tags = "JSON instead of tags"
 	// Object is for an object within quotation marks that cannot be read itself.
 	Object = "an object instead of a string that holds one"
 	// Arguments is for a call with a value that has no name.

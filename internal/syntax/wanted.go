@@ -92,6 +92,7 @@ var slips = [...]slip{
 	{wanted: "", after: openers, begins: `"`},
 	{wanted: "", notAfter: values + "{,", begins: "{["},
 	{wanted: Alone, notBegins: "'(", is: first},
+	{wanted: Tags, begins: "<", is: tag},
 	{wanted: InnerQuotes, joined: true, after: quotes, begins: letters + "'"},
 	{wanted: Quotes, begins: "'`"},
 	{wanted: Quotes, starts: []string{"“", "”", "„", "‘", "’", "«", "»"}},
@@ -130,6 +131,8 @@ func (s *slip) fits(p *place) bool {
 	}
 	return s.is == nil || s.is(p)
 }
+
+func tag(p *place) bool { return len(p.rest) > 1 && anyOf(letters+"/", p.rest[1:]) }
 
 func nothingLeft(p *place) bool { return strings.Trim(p.rest, space) == "" || p.rest == `\` }
 

@@ -105,6 +105,8 @@ func TestWantedOfCalls(t *testing.T) {
 	assert.Equal(t, syntax.Literals, syntax.Wanted("f(name=papal_name)", 7))
 	assert.Equal(t, syntax.Literals, syntax.Wanted("f(energy=g(mols=5))", 9))
 	assert.Equal(t, syntax.InnerQuotes, syntax.Wanted("f({'a': 'It''s'})", 12))
+	assert.Equal(t, syntax.Tags, syntax.Wanted("<tool_call>f\n<a>1</a></tool_call>", 13))
+	assert.Equal(t, syntax.Tags, syntax.Wanted("<tool_call>f\n</tool_call>", 13))
 }
 
 func FuzzWanted(f *testing.F) {

@@ -1,0 +1,90 @@
+package extract
+
+import "strings"
+
+// thoughtTokens open and close what a model thinks where it does not do so by tags.
+var thoughtTokens = [...]struct{ open, until string }{
+	{"<|START_THINKING|>", "<|END_THINKING|>"},
+	{"<|channel|>analysis<|message|>", "<|"},
+	{"<|channel>thought", "<channel|>"},
+	{"[THINK]", "[/THINK]"},
+}
+
+// thoughtTokenAt reads one of the thoughtTokens.
+func thoughtTokenAt(text string, pos int) (mark, bool) {
+	for _, t := range thoughtTokens {
+		if strings.HasPrefix(text[pos:], t.open) {
+			return mark{kind: asideTag, start: pos, end: pos + len(t.open), until: t.until}, true
+		}
+	}
+	return mark{}, false
+}
+
+// asideEnd is where what m opens ends; the end of the text where it does not.
+func asideEnd(text string, m mark) int {
+	if m.until == "" {
+		return closing(text, m.end, m.word)
+	}
+	if i := strings.Index(text[m.end:], m.until); i >= 0 {
+		return m.end + i
+	}
+	return len(text)
+}
+
+// closing is where a tag of one of those words is closed after pos; the end of the text where none is.
+func closing(text string, pos int, words ...string) int {
+	for pos < len(text) {
+		i := strings.Index(text[pos:], "</")
+		if i < 0 {
+			break
+		}
+		pos += i
+		m := tagAt(text, pos)
+		for _, word := range words {
+			if m.word == word {
+				return pos
+			}
+		}
+		pos++
+	}
+	return len(text)
+}
+
+// unopenedThought is where, after pos, a thought is closed that was not opened since; -1 where none is. Many models are given
+// the opening tag, and write the closing one only.
+func unopenedThought(text string, pos int) int {
+	for {
+		i := strings.IndexByte(text[pos:], '<')
+		if i < 0 {
+			return -1
+		}
+		pos += i
+		switch tagAt(text, pos).kind {
+		case thoughtEnd:
+			return pos
+		case asideTag:
+			return -1
+		}
+		pos++
+	}
+}
+
+// afterThoughts is the place behind the tags that a text begins with and that hold what the model thinks.
+func afterThoughts(text string) int {
+	from := textStart(text)
+	for {
+		start := skipSpace(text, from)
+		if start == len(text) {
+			return from
+		}
+		m := markAt(text, start)
+		if m.kind != asideTag || words[m.word].use == ofResult {
+			return from
+		}
+		end := asideEnd(text, m)
+		if end == len(text) {
+			return end
+		}
+		from = max(markAt(text, end).end, end)
+	}
+}

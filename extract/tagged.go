@@ -1,0 +1,112 @@
+package extract
+
+import "strings"
+
+// tagged reads arguments that stand in tags of their own, up to the tag that closes around them: <parameter=a>1</parameter>,
+// <parameter name="a">1</parameter>, or <arg_key>a</arg_key><arg_value>1</arg_value>. Their JSON is an object of strings.
+func (r *reader) tagged(around string) bool {
+	r.out = append(r.out, '{')
+	var seen names
+	for {
+		r.pos = skipSpace(r.src, r.pos)
+		if r.pos >= r.stop() {
+			return r.ends(r.pos)
+		}
+		if r.closes(around) {
+			if r.out[len(r.out)-1] == ',' {
+				r.out = r.out[:len(r.out)-1]
+			}
+			r.out = append(r.out, '}')
+			return true
+		}
+		at, from := r.pos, len(r.out)
+		value, ok := r.argument(around)
+		if !ok {
+			return false
+		}
+		if !seen.add(r.out[from:]) {
+			return r.fail(RuleDuplicateKey, at)
+		}
+		r.out = append(r.out, ':')
+		if !r.verbatim(r.src[value.start:value.end], value.start) {
+			return false
+		}
+		r.out = append(r.out, ',')
+	}
+}
+
+// piece is a part of the text.
+type piece struct{ start, end int }
+
+// argument reads the tags of one argument, writes its name, and returns where its value stands.
+func (r *reader) argument(around string) (value piece, ok bool) {
+	m := r.openTag()
+	switch {
+	case m.function != "" && words[m.word].use == ofArgument:
+		value, ok = r.content(m, around)
+		return r.withoutLayout(value), ok && r.verbatim(strings.TrimSpace(m.function), m.start)
+	case m.word != argumentKey:
+		return value, r.unexpected()
+	}
+	key, ok := r.content(m, around)
+	if !ok {
+		return key, false
+	}
+	r.pos = skipSpace(r.src, r.pos)
+	if m = r.openTag(); m.word != argumentValue {
+		return value, r.unexpected()
+	}
+	value, ok = r.content(m, around)
+	return value, ok && r.verbatim(strings.TrimSpace(r.src[key.start:key.end]), key.start)
+}
+
+// openTag is the opening tag at pos; its word is empty where none is.
+func (r *reader) openTag() mark {
+	rest := r.src[r.pos:]
+	if len(rest) < 2 || rest[0] != '<' || rest[1] == '/' {
+		return mark{}
+	}
+	return tagAt(r.src, r.pos)
+}
+
+func (r *reader) closes(word string) bool {
+	return strings.HasPrefix(r.src[r.pos:], "</") && tagAt(r.src, r.pos).word == word
+}
+
+// content is what stands up to the tag that closes m, and goes behind that tag. The tag around may not close before, nor may
+// another like m open.
+func (r *reader) content(m mark, around string) (piece, bool) {
+	c := piece{m.end, closing(r.src, m.end, m.word, around)}
+	if c.end >= r.stop() {
+		r.pos = r.stop()
+		return c, r.ends(m.start)
+	}
+	end := tagAt(r.src, c.end)
+	tag := r.src[m.start:m.end]
+	if end.word != m.word || strings.Contains(r.src[c.start:c.end], tag[:strings.IndexAny(tag, " =>")]) {
+		return c, r.fail(RuleSyntax, m.start)
+	}
+	r.pos = end.end
+	return c, true
+}
+
+// withoutLayout leaves out the line breaks behind the opening and before the closing tag, where both stand.
+func (r *reader) withoutLayout(p piece) piece {
+	if inner := r.src[p.start:p.end]; len(inner) > 1 && inner[0] == '\n' && inner[len(inner)-1] == '\n' {
+		return piece{p.start + 1, p.end - 1}
+	}
+	return p
+}
+
+// verbatim writes text, which stands at offset, as a JSON string.
+func (r *reader) verbatim(text string, offset int) bool {
+	if !validUTF8(text) {
+		return r.fail(RuleInvalidUTF8, offset)
+	}
+	r.out = append(r.out, '"')
+	for _, v := range text {
+		r.put(v)
+	}
+	r.out = append(r.out, '"')
+	return true
+}

@@ -1,0 +1,135 @@
+package tool
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/internal/canon"
+)
+
+// typed gives arguments that stood in tags the types of the schema: where that takes no string, the text of an argument is read
+// as the value it writes. What is no such value stays a string, for the schema to judge.
+func (t *Tool) typed(c *extract.Call, opt extract.Options) (args []byte, repairs []extract.Repair) {
+	at := slices.IndexFunc(c.Repairs, func(r extract.Repair) bool { return r.Kind == extract.TaggedArguments })
+	var all members
+	if at < 0 || canon.Unmarshal(c.Arguments, &all) != nil {
+		return c.Arguments, c.Repairs
+	}
+	s := schemaText{object(t.schema.JSON())}
+	properties := object(s.top["properties"])
+	args, repairs = append(args, '{'), slices.Clone(c.Repairs)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		value := []byte(all[name])
+		if properties.has(name) && !s.takesText(properties[name], maxHops) {
+			var took []extract.Repair
+			value, took = literal(value, opt)
+			for _, r := range took {
+				repairs = insert(repairs, extract.Repair{Kind: r.Kind, Offset: c.Repairs[at].Offset})
+			}
+		}
+		if len(args) > 1 {
+			args = append(args, ',')
+		}
+		args, _ = canon.AppendString(args, name)
+		args = append(append(args, ':'), value...)
+	}
+	return append(args, '}'), repairs
+}
+
+// literal is the value that a JSON string writes, with nothing around it; else the string itself.
+func literal(quoted []byte, opt extract.Options) (value []byte, repairs []extract.Repair) {
+	var text string
+	if canon.Unmarshal(quoted, &text) != nil {
+		return quoted, nil
+	}
+	value, repairs, _ = extract.Value(text, opt)
+	beside := func(r extract.Repair) bool { return slices.Contains(around, r.Kind) }
+	if value == nil || slices.ContainsFunc(repairs, beside) {
+		return quoted, nil
+	}
+	return value, repairs
+}
+
+// insert puts a repair among others that are sorted by offset and kind, once.
+func insert(repairs []extract.Repair, own extract.Repair) []extract.Repair {
+	at := 0
+	for _, r := range repairs {
+		if r == own {
+			return repairs
+		}
+		if r.Offset < own.Offset || r.Offset == own.Offset && r.Kind < own.Kind {
+			at++
+		}
+	}
+	return slices.Insert(repairs, at, own)
+}
+
+// maxHops bounds the references and alternatives that are followed to a type.
+const maxHops = 8
+
+// schemaText is a schema as JSON, by its members.
+type schemaText struct{ top members }
+
+// takesText reports whether a string may stand where a part of the schema holds; true where that is not told.
+func (s *schemaText) takesText(part json.RawMessage, hops int) bool {
+	p := object(part)
+	if hops == 0 || p == nil {
+		return true
+	}
+	for _, key := range [...]string{"type", "const", "enum"} {
+		if p.has(key) {
+			return tells(key, p[key])
+		}
+	}
+	if p.has("$ref") {
+		return s.takesText(s.resolve(p["$ref"]), hops-1)
+	}
+	for _, key := range [...]string{"anyOf", "oneOf"} {
+		var ways []json.RawMessage
+		if p.has(key) && canon.Unmarshal(p[key], &ways) == nil {
+			return slices.ContainsFunc(ways, func(w json.RawMessage) bool { return s.takesText(w, hops-1) })
+		}
+	}
+	return true
+}
+
+// tells reports whether what a keyword says lets a string pass.
+func tells(key string, says json.RawMessage) bool {
+	var several []json.RawMessage
+	if canon.Unmarshal(says, &several) != nil || key == "const" {
+		several = []json.RawMessage{says}
+	}
+	return slices.ContainsFunc(several, func(one json.RawMessage) bool {
+		return key == "type" && string(one) == `"string"` || key != "type" && strings.HasPrefix(string(one), `"`)
+	})
+}
+
+// resolve is the part of the schema that a reference within it names; nil where it names none.
+func (s *schemaText) resolve(ref json.RawMessage) json.RawMessage {
+	var path string
+	if canon.Unmarshal(ref, &path) != nil {
+		return nil
+	}
+	part, within := s.top, strings.HasPrefix(path, "#/")
+	steps := strings.Split(strings.TrimPrefix(path, "#/"), "/")
+	for n, step := range steps {
+		if !within || !part.has(step) {
+			break
+		}
+		if n == len(steps)-1 {
+			return part[step]
+		}
+		part = object(part[step])
+	}
+	return nil
+}
+
+func object(text json.RawMessage) (m members) {
+	if canon.Unmarshal(text, &m) != nil {
+		return nil
+	}
+	return m
+}
