@@ -13,8 +13,8 @@
 //     nothing, and no comparison looks at them.
 //   - snapshot stands for all that was before it in a journal that was compacted.
 //
-// H is the first half of the SHA-256 of the hash before it and the bytes of R, in hex. The hash before a line is that of the
-// last line that is no note, so that journals of the same run have the same hashes whatever notes they hold; notes are
+// H is the first half of the SHA-256 of the hash before it and the bytes of R, in hex; so is the hash that goes in, and 32 zeros stand
+// before the first line. The hash before a line is that of the last line that is no note, so that journals of the same run have the same hashes whatever notes they hold; notes are
 // covered by a hash of their own.
 //
 // # What a crash leaves

@@ -67,10 +67,13 @@ func run(ctx context.Context, out io.Writer) error {
 	pay := tool.New("pay", "Transfer money.", func(context.Context, transfer) (string, error) { return "ok", nil })
 
 	learns := &runtime{out: out, tool: pay, model: replies(`{"to": "Ana", "amount": "20"}`, `{"to": "Ana", "amount": 20}`)}
-	if _, err := learns.act(ctx, s, "Pay Ana 20."); err != nil {
+	accepted, err := learns.act(ctx, s, "Pay Ana 20.")
+	if err != nil {
 		return err
 	}
-	stubborn := &runtime{out: io.Discard, tool: pay, model: replies(`{"amount": 900}`, `{"amount": 900}`, `{"amount": 900}`)}
+	fmt.Fprintf(out, "--- accepted: %s\n\n", accepted)
+
+	stubborn := &runtime{out: out, tool: pay, model: replies(`{"amount": 900}`, `{"amount": 900}`, `{"amount": 900}`)}
 	_, err = stubborn.act(ctx, s, "Pay Ana 900.")
 	var exhausted *loop.RetryExhaustedError
 	if errors.As(err, &exhausted) {
