@@ -3,6 +3,7 @@ package result
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -96,6 +97,21 @@ func Decode[T any](form Form, doc []byte) (Result[T], error) {
 	return r, invalid(form, issues)
 }
 
+// strictly says what would be right where a text is no strict JSON.
+func strictly(at *canon.Error) string {
+	switch at.Rule {
+	case canon.DuplicateKey:
+		return "a member of this name once"
+	case canon.Depth:
+		return fmt.Sprintf("at most %d levels, one within the other; that at byte %d is deeper", canon.MaxDepth, at.Offset)
+	case canon.InvalidUTF8:
+		return fmt.Sprintf("UTF-8, which byte %d is not", at.Offset)
+	case canon.TrailingData:
+		return fmt.Sprintf("nothing after the JSON, which ends before byte %d", at.Offset)
+	}
+	return fmt.Sprintf("strict JSON, which this is not from byte %d on", at.Offset)
+}
+
 // parse takes one strict JSON object.
 func parse(form Form, doc []byte) (*node, error) {
 	if len(doc) > MaxBytes {
@@ -105,7 +121,7 @@ func parse(form Form, doc []byte) (*node, error) {
 	if err != nil {
 		i := fault.Issue{Rule: fault.RuleSyntax, Expected: "strict JSON", Source: fault.FromJSON}
 		if at := new(canon.Error); errors.As(err, &at) {
-			i.Rule, i.Pointer, i.Expected = string(at.Rule), at.Pointer, "strict JSON, but "+at.Error()
+			i.Rule, i.Pointer, i.Expected = string(at.Rule), at.Pointer, strictly(at)
 		}
 		return nil, invalid(form, []fault.Issue{i})
 	}

@@ -72,7 +72,7 @@ func TestTooMany(t *testing.T) {
 	refused(t, result.AgentResult, `{"provider_data":{"raw_headers":{`+wide+`}}}`, "provider_data/raw_headers: expected at most 4096 headers, got object")
 	refused(t, result.AgentResult, `{"rate_limit":{"windows":[`+many("{}")+`]}}`, "rate_limit/windows: expected at most 4096 objects, got array")
 	refused(t, result.AgentResult, `{"retake":{"extra":{"model_response":{`+wide+`}}}}`, "retake/extra: expected at most 4096 members, got object")
-	refused(t, result.AgentResult, strings.Repeat(`{"a":`, 600)+"1"+strings.Repeat("}", 600), "(whole): expected strict JSON, but JSON nested deeper than 512 at byte 2560")
+	refused(t, result.AgentResult, strings.Repeat(`{"a":`, 600)+"1"+strings.Repeat("}", 600), "(whole): expected at most 512 levels, one within the other; that at byte 2560 is deeper")
 }
 
 // Deep and long documents take no longer than long ones.

@@ -186,7 +186,9 @@ func TestSeed000Refused(t *testing.T) {
 			`execution/retryCount: expected whole number, 0 or more, got string; execution/timestamp: expected ISO 8601 time (2024-01-26T15:30:00Z), got string; `+
 			`execution/tokensUsed: expected whole number, 0 or more, got 1.5`)
 	refused(t, result.ResultEnvelope, `[]`, `(whole): expected object, got array`)
-	refused(t, result.ResultEnvelope, ``, `(whole): expected strict JSON, but not strict JSON: syntax at byte 0`)
-	refused(t, result.ResultEnvelope, `{"status":"error","status":"success"}`, `status: expected strict JSON, but JSON with a duplicate name at /status`)
+	refused(t, result.ResultEnvelope, ``, `(whole): expected strict JSON, which this is not from byte 0 on`)
+	refused(t, result.ResultEnvelope, `{"status":"error","status":"success"}`, `status: expected a member of this name once`)
+	refused(t, result.ResultEnvelope, `{"status":"error"} 1`, `(whole): expected nothing after the JSON, which ends before byte 18`)
+	refused(t, result.ResultEnvelope, "{\"status\":\"\xff\"}", `(whole): expected UTF-8, which byte 11 is not`)
 	refused(t, result.ResultEnvelope, `{"status":"success","execution":{"cost":1e999}}`, `execution/cost: expected amount in US dollars, 0 or more, got 1e999`)
 }
