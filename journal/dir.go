@@ -14,7 +14,7 @@ import (
 )
 
 // Dir is a [Store] of one file per session in a folder, which is made where it is not there: files of mode 0600, named after
-// the session, with nothing beside them. On Unix a file is locked while a writer holds it.
+// the session, with nothing beside them. A journal that is open holds its file open; on Unix the file is locked meanwhile.
 type Dir string
 
 // suffix ends the name of a journal's file, temporary that of one that is being made.
