@@ -59,15 +59,25 @@ func (s scale) exact(precision uint) uint64 {
 
 // whole computes the result in whole numbers of any size.
 func (s scale) whole() uint64 {
-	n := new(big.Int).SetUint64(s.n)
-	num := new(big.Int).Exp(new(big.Int).SetUint64(s.num), n, nil)
-	den := new(big.Int).Exp(new(big.Int).SetUint64(s.den), n, nil)
+	num, den := power(s.num, s.n), power(s.den, s.n)
 	num.Mul(num, new(big.Int).SetUint64(s.base))
 	num.Quo(num, den)
 	if !num.IsUint64() {
 		return s.limit
 	}
 	return min(num.Uint64(), s.limit)
+}
+
+// power is of to the power of n. Exp of the library would link all that it knows of modular powers.
+func power(of, n uint64) *big.Int {
+	p, square := big.NewInt(1), new(big.Int).SetUint64(of)
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			p.Mul(p, square)
+		}
+		square.Mul(square, square)
+	}
+	return p
 }
 
 // interval is the floors of a lower and an upper bound of the product, at most limit. Square and multiply from the
