@@ -18,7 +18,7 @@ import (
 
 // programs are the pairs, and the folders of each.
 var programs = []struct{ name, folder string }{
-	{"hand", "hand"}, {"ours", "embed"}, {"ours_raw", "raw"}, {"hand_do", "dohand"}, {"ours_do", "do"},
+	{"hand", "hand"}, {"ours", "embed"}, {"ours_raw", "raw"}, {"hand_do", "dohand"}, {"ours_do", "do"}, {"ours_decide", "decide"},
 }
 
 // BenchmarkStart: an op is a whole process, from its start to its end. Beside that the size of the binary, stripped, and the
@@ -111,6 +111,14 @@ func TestAnActionLinksNoTools(t *testing.T) {
 		"github.com/go-playground/validator/v10.New", "github.com/go-playground/validator/v10.isIso31662", own + "schema.Compile", own + "schema.explainer",
 		own + "schema.(*walk)", own + "extract.Calls", own + "tool.(*Set)", own + "loop.(*driver).call", own + "loop.(*Runner).resume", own + "loop.header",
 		"text/template.(*Template).Execute", own + "journal.(*Journal).Step", own + "policy/file",
+	})
+}
+
+// What decides is small by itself.
+func TestADecisionLinksNoRuns(t *testing.T) {
+	testLinks(t, "decide", own+"policy.decide", []string{
+		own + "loop", own + "session", own + "schema", own + "tool", own + "extract.Calls", "text/template", "math/big.(*Int).Exp",
+		"github.com/go-json-experiment/json.lookupArshaler", "github.com/santhosh-tekuri", "github.com/go-playground",
 	})
 }
 

@@ -91,6 +91,7 @@ var coreRows = []row{
 		work: "The smallest embed: a function under a policy, no session, that fails twice. The process waits a few milliseconds between the tries.",
 		lines: []line{
 			{name: "hand_do", text: "by hand, a loop with a timer and jitter, the standard library alone"}, {name: "ours_do", text: "retake, `Do`"},
+			{name: "ours_decide", text: "retake, `policy.Decide` in a loop of one's own"},
 		},
 		notes: []string{"`Do` is in the package of runs and tools, whose imports a program has too, and what these make at their init: the validator's list of file types, JSON Schema's metaschemas, tables of languages."},
 	},
