@@ -109,7 +109,7 @@ func TestLinear(t *testing.T) {
 		`{"name":"add","arguments":{`, `{"name":"add","arguments":{}}`, `<tool_call>{"arguments":x`, `<tool_call>{"name":"add"x}</tool_call>`,
 		`["add",{}],`, `[add(a=1),`, "<function=add><parameter=a>", "<function=add><parameter=a></function>", "<parameter=a></parameter>",
 		"<function=add><parameter=a>1</parameter>", "<tool_call>add<arg_key>", "<tool_call>add<arg_key>a</arg_key><arg_value></tool_call>", "</think>",
-		"<think>", "add(a=1) x</think>", "[THINK]", "<|channel|>analysis<|message|>", "```\nx={}\nadd(x", "```\nx={}\nadd(x)", "x={}\nadd(x)y ", "def add(",
+		"<think>", "add(a=1) x</think>", "[THINK]", "<|channel|>analysis<|message|>", "```\nx={}\nadd(x", "```\nx={}\nadd(x)", "x={}\nadd(x)y ", "def add(", "```\nadd(a=1)\nx = add(a=[", "x = add(",
 		"<escape>", "{a:<escape>", "[<escape>x<escape>,", "a'b", "['a'b',", "<<function>>", "<<", "call:", "[CALL_ID]", "✿ARGS✿", "add:", "add`", "Action Input:", " ", "\n", ",", "\xff", "é", "[\xff", `["\u`, `{"a":1}`, "[1]", "[1],{x},", "```{"} {
 		text := strings.Repeat(unit, n/len(unit))
 		for _, c := range extract.Calls(text, tools, extract.DefaultOptions()) {

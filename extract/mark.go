@@ -116,7 +116,7 @@ func tagAt(text string, pos int) mark {
 	w := wordOf(inner[:end])
 	m.word = w.name
 	switch {
-	case closing && w.use == ofThought:
+	case closing && w.use == ofThought && !inString(text, m.end):
 		m.kind = thoughtEnd
 	case closing && w.use == ofCall:
 		m.kind = callEnd
@@ -132,6 +132,11 @@ func tagAt(text string, pos int) mark {
 		m.function = functionOf(inner[end:])
 	}
 	return m
+}
+
+// inString reports whether what ends at pos seems to be part of a string: a quote or an escape follows.
+func inString(text string, pos int) bool {
+	return pos < len(text) && strings.IndexByte("\"'\\", text[pos]) >= 0
 }
 
 // cutClosing cuts what makes a tag a closing one, as in </word> and <word|>, or an opening one, as in <|word>.

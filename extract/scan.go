@@ -1,9 +1,6 @@
 package extract
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Calls returns the first run of calls in text, in order: calls between which nothing stands but space, commas, semicolons,
 // tags and fences. A call that repeats another of the run is left out. A [Broken] call ends the run, unless a
@@ -50,7 +47,8 @@ type scanner struct {
 	defined  []string
 	assigned *assignment
 	reader   reader
-	done     bool
+	// thought: the end of a thought was met, so that another is a slip.
+	thought, done bool
 }
 
 // step goes on: the first recogniser that goes on from there decides what stands there.
@@ -62,7 +60,7 @@ func (s *scanner) step() {
 
 // behindThoughts goes on where a thought is closed behind the run: then the run was part of it.
 func (s *scanner) behindThoughts() {
-	if len(s.run) == 0 {
+	if len(s.run) == 0 || s.thought {
 		return
 	}
 	if at := unopenedThought(s.text, s.run[len(s.run)-1].End); at >= 0 {
@@ -70,10 +68,13 @@ func (s *scanner) behindThoughts() {
 	}
 }
 
-// forget drops what was found before the end of a thought that was never opened.
-func (s *scanner) forget(m mark) {
+// thoughtEnds drops what was found before the first end of a thought, for either it was opened or the text began within it.
+func (s *scanner) thoughtEnds(m mark) {
+	if s.thought {
+		return
+	}
 	first := max(s.before, 0)
-	*s = scanner{text: s.text, names: s.names, opt: s.opt, pos: m.end, before: first, after: -1, reader: s.reader}
+	*s = scanner{text: s.text, names: s.names, opt: s.opt, pos: m.end, before: first, after: -1, reader: s.reader, thought: true}
 }
 
 // prose passes over text that is no call. It ends a run and whatever a tag began.
@@ -130,7 +131,7 @@ func (s *scanner) mark() bool {
 	case asideTag:
 		s.prose(m.start, asideEnd(s.text, m))
 	case thoughtEnd:
-		s.forget(m)
+		s.thoughtEnds(m)
 	case callEnd, otherTag:
 		if m.kind == callEnd {
 			s.tag = mark{}
@@ -262,107 +263,3 @@ func (s *scanner) share(p *parse) {
 		p.calls[at].Repairs = append(p.calls[at].Repairs, r)
 	}
 }
-
-// token reads a name: of a call f(…), or of a tool whose arguments follow.
-func (s *scanner) token() bool {
-	if !isLetter(s.text[s.pos]) && s.text[s.pos] != '_' {
-		return false
-	}
-	start, end := s.pos, tokenEnd(s.text, s.pos)
-	if end < len(s.text) && s.text[end] == '(' && s.python(start, end) {
-		return true
-	}
-	if s.announces(s.text[start:end], end) {
-		s.pos = end
-		return true
-	}
-	if args := argumentsAfter(s.text, end); args >= 0 && s.nameThenArguments(start, end, args) {
-		return true
-	}
-	if !s.tagNamed(start, end) {
-		s.prose(start, end)
-	}
-	return true
-}
-
-// announces reports whether a word says that a call follows, among tokens made for calls or within code.
-func (s *scanner) announces(word string, end int) bool {
-	if end == len(s.text) {
-		return false
-	}
-	switch word {
-	case "function":
-		return markAt(s.text, end).kind == controlToken
-	case "call":
-		return s.text[end] == ':' && s.tag.kind == callTag
-	case "assistant":
-		return len(s.run) > 0 && strings.HasSuffix(s.text[:end], "<|from|>assistant")
-	case "print":
-		return len(s.run) > 0 && s.text[end] == '(' && s.fenced.kind != noMark
-	}
-	return false
-}
-
-// tagNamed reads a call whose name follows a tag made for calls, with arguments in tags of their own or none at all. One of a
-// known tool whose arguments are in no form that is read is broken.
-func (s *scanner) tagNamed(start, end int) bool {
-	if s.tag.kind != callTag {
-		return false
-	}
-	args := skipSpace(s.text, end)
-	inTags := strings.HasPrefix(s.text[args:], "<arg_key>")
-	c, known := s.names.call(plainName(s.text[start:end]), start)
-	if !known && !inTags {
-		return false
-	}
-	c.Form, c.Offset, c.End = ToolTag, start, end
-	p := parse{reader: &s.reader, names: s.names}
-	p.start(s.text, args, len(s.text), s.opt)
-	switch {
-	case inTags:
-		p.fromTags(c, s.tag.word)
-	case p.closes(s.tag.word):
-		p.none(c, args)
-	default:
-		p.fail(RuleSyntax, args)
-		p.broken(c)
-	}
-	s.take(&p, start)
-	return true
-}
-
-// python reads f(…) where f is a tool, or any f in a tag made for calls. In running text f() and f(x) only mention f; in code
-// that defines f itself, f(…) is no call of the tool.
-func (s *scanner) python(start, end int) bool {
-	at := setting{clear: s.tag.kind == callTag}
-	name, _, known := s.names.lookup(plainName(s.text[start:end]))
-	if !known && !at.clear {
-		return false
-	}
-	if slices.Contains(s.defined, name) {
-		return false
-	}
-	if isDefinition(s.text[:start]) {
-		if s.fenced.kind != noMark {
-			s.defined = append(s.defined, name)
-		}
-		return false
-	}
-	if s.assignedTo(start, end) {
-		return true
-	}
-	p, n := s.read()
-	if n == 0 || p.nodes[n].kind != call || !p.nodes[n].argued && !s.standsAlone() || !p.python(n, at) {
-		return false
-	}
-	s.take(&p, start)
-	return true
-}
-
-// standsAlone reports whether what follows is set apart from running text: first in the text, next in a run, or marked up.
-func (s *scanner) standsAlone() bool {
-	return s.before < 0 || len(s.run) > 0 || s.tag.kind != noMark || s.fenced.kind != noMark
-}
-
-// isDefinition reports whether a name after text is being defined.
-func isDefinition(text string) bool { return strings.HasSuffix(text, "def ") }

@@ -42,7 +42,7 @@ type piece struct{ start, end int }
 func (r *reader) argument(around string) (value piece, ok bool) {
 	m := r.openTag()
 	switch {
-	case m.function != "" && words[m.word].use == ofArgument:
+	case m.function != "" && wordOf(m.word).use == ofArgument:
 		value, ok = r.content(m, around)
 		return r.withoutLayout(value), ok && r.verbatim(strings.TrimSpace(m.function), m.start)
 	case m.word != argumentKey:

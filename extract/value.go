@@ -105,7 +105,7 @@ func (s *seeker) whole() {
 
 // answer goes behind a thought that is closed and was never opened, and takes what is left for one value and nothing else.
 func (s *seeker) answer() {
-	if at := unopenedThought(s.text, s.from); at >= 0 {
+	if at := unopenedThought(s.text, s.from); at >= 0 && s.from == textStart(s.text) {
 		s.from, s.broken = tagAt(s.text, at).end, nil
 		s.whole()
 	}

@@ -31,6 +31,7 @@ func TestValue(t *testing.T) {
 		{"thoughts_first", "<think>\n```\n{\"a\": 0}\n```\n</think>\n{\"a\": 1}", `{"a":1}`, "prose@0"},
 		{"thoughts_never_opened", "Say {\"a\": 0}, or so.\n</think>\n{\"a\": 1}", `{"a":1}`, "prose@0"},
 		{"thoughts_never_opened_before_prose", "[\"a\"]\n</think>\nIt is {\"a\": 1}", `{"a":1}`, "prose@0"},
+		{"thoughts_closed_twice", "<think>{\"a\": 0}</think>{\"a\": 1}</think>", `{"a":1}`, "prose@0 prose@31"},
 		{"end_of_thoughts_in_a_string", `{"a": "</think>"}`, `{"a":"</think>"}`, ""},
 		{"thoughts_between_tokens", `[THINK]{"a": 0}[/THINK]{"a": 1}`, `{"a":1}`, "prose@0"},
 		{"thoughts_in_a_channel", `<|channel|>analysis<|message|>{"a": 0}<|end|><|start|>assistant<|channel|>final<|message|>{"a": 1}`, `{"a":1}`, "prose@0 tag@79"},

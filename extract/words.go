@@ -26,24 +26,15 @@ const (
 	longestWord = 32
 )
 
-var words = wordsOf(map[use][]string{
-	ofCall: {"toolcall", "toolcalls", "functioncall", "functioncalls", "startfunctioncall", "tooluse", "tool", "function", "invoke",
-		"call"},
-	ofArgument: {"parameter", "param", "argument", "arg"},
-	ofPair:     {argumentKey, argumentValue},
-	ofResult: {"toolresponse", "toolresponses", "toolresult", "toolresults", "tooloutput", "functionresponse", "functionresult",
-		"functionresults", "observation"},
-	ofThought: {"think", "thinking", "thought", "reasoning", "scratchpad"},
-})
-
-func wordsOf(uses map[use][]string) map[string]word {
-	all := map[string]word{}
-	for u := ofCall; u <= ofThought; u++ {
-		for _, name := range uses[u] {
-			all[name] = word{name, u}
-		}
-	}
-	return all
+// words are sorted by name.
+var words = [...]word{
+	{"arg", ofArgument}, {argumentKey, ofPair}, {"argument", ofArgument}, {argumentValue, ofPair}, {"call", ofCall},
+	{"function", ofCall}, {"functioncall", ofCall}, {"functioncalls", ofCall}, {"functionresponse", ofResult},
+	{"functionresult", ofResult}, {"functionresults", ofResult}, {"invoke", ofCall}, {"observation", ofResult},
+	{"param", ofArgument}, {"parameter", ofArgument}, {"reasoning", ofThought}, {"scratchpad", ofThought},
+	{"startfunctioncall", ofCall}, {"think", ofThought}, {"thinking", ofThought}, {"thought", ofThought},
+	{"tool", ofCall}, {"toolcall", ofCall}, {"toolcalls", ofCall}, {"tooloutput", ofResult}, {"toolresponse", ofResult},
+	{"toolresponses", ofResult}, {"toolresult", ofResult}, {"toolresults", ofResult}, {"tooluse", ofCall},
 }
 
 // wordOf is the word that a tag is called by; the zero word where it is none of them.
@@ -64,5 +55,16 @@ func wordOf(name string) word {
 		plain[n] = c
 		n++
 	}
-	return words[string(plain[:n])]
+	at, end := 0, len(words)
+	for at < end {
+		if middle := (at + end) / 2; words[middle].name < string(plain[:n]) {
+			at = middle + 1
+		} else {
+			end = middle
+		}
+	}
+	if at < len(words) && words[at].name == string(plain[:n]) {
+		return words[at]
+	}
+	return word{}
 }

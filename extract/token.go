@@ -1,0 +1,156 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+)
+
+// token reads a name: of a call f(…), or of a tool whose arguments follow.
+func (s *scanner) token() bool {
+	if !isLetter(s.text[s.pos]) && s.text[s.pos] != '_' {
+		return false
+	}
+	start, end := s.pos, tokenEnd(s.text, s.pos)
+	if end < len(s.text) && s.text[end] == '(' && s.python(start, end) {
+		return true
+	}
+	if s.announces(s.text[start:end], end) {
+		s.pos = end
+		return true
+	}
+	if args := argumentsAfter(s.text, end); args >= 0 && s.nameThenArguments(start, end, args) {
+		return true
+	}
+	if !s.tagNamed(start, end) && !s.nextAssigned(end) {
+		s.prose(start, end)
+	}
+	return true
+}
+
+// nextAssigned goes on to the next call of fenced code that keeps the results of its calls: x = f(a=1), y = g(b=2). One that needs a
+// result is no call of this run.
+func (s *scanner) nextAssigned(end int) bool {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(s.text[end:], " "), "=")
+	if !ok || len(s.run) == 0 || s.fenced.ticks < 3 {
+		return false
+	}
+	start := len(s.text) - len(strings.TrimLeft(rest, " "))
+	if start == len(s.text) || !isNameStart(s.text[start]) {
+		return false
+	}
+	name := s.text[start:tokenEnd(s.text, start)]
+	if _, _, known := s.names.lookup(plainName(name)); !known {
+		return false
+	}
+	back := s.pos
+	s.pos = start
+	if p, n := s.read(); n != 0 && p.nodes[n].kind == call && !p.nodes[n].open {
+		return true
+	}
+	s.pos = back
+	return false
+}
+
+// announces reports whether a word says that a call follows, among tokens made for calls or within code.
+func (s *scanner) announces(word string, end int) bool {
+	if end == len(s.text) {
+		return false
+	}
+	switch word {
+	case "function":
+		return markAt(s.text, end).kind == controlToken
+	case "call":
+		return s.text[end] == ':' && s.tag.kind == callTag
+	case "assistant":
+		return len(s.run) > 0 && strings.HasSuffix(s.text[:end], "<|from|>assistant")
+	case "print":
+		return len(s.run) > 0 && s.text[end] == '(' && s.fenced.kind != noMark
+	}
+	return false
+}
+
+// bareCall is the tag in which a name alone is a call: others, as in <function>f</function>, may have the arguments behind them.
+const bareCall = "toolcall"
+
+// tagNamed reads a call whose name follows a tag made for calls, with arguments in tags of their own or none at all. One of a
+// known tool whose arguments are in no form that is read is broken.
+func (s *scanner) tagNamed(start, end int) bool {
+	if s.tag.kind != callTag {
+		return false
+	}
+	args := skipSpace(s.text, end)
+	inTags := strings.HasPrefix(s.text[args:], "<arg_key>")
+	c, known := s.names.call(plainName(s.text[start:end]), start)
+	if !known && !inTags {
+		return false
+	}
+	c.Form, c.Offset, c.End = ToolTag, start, end
+	p := parse{reader: &s.reader, names: s.names}
+	p.start(s.text, args, len(s.text), s.opt)
+	switch {
+	case inTags:
+		p.fromTags(c, s.tag.word)
+	case s.tag.word == bareCall && p.closes(bareCall):
+		p.none(c, args)
+	default:
+		p.fail(RuleSyntax, args)
+		p.broken(c)
+	}
+	s.take(&p, start)
+	return true
+}
+
+// python reads f(…) where f is a tool, or any f in a tag made for calls. In running text f() and f(x) only mention f, and f(a=1)
+// within a sentence only a call of it; in code that defines f itself, f(…) is no call of the tool.
+func (s *scanner) python(start, end int) bool {
+	at := setting{clear: s.tag.kind == callTag}
+	name, _, known := s.names.lookup(plainName(s.text[start:end]))
+	if !known && !at.clear {
+		return false
+	}
+	if slices.Contains(s.defined, name) {
+		return false
+	}
+	if isDefinition(s.text[:start]) {
+		if s.fenced.kind != noMark {
+			s.defined = append(s.defined, name)
+		}
+		return false
+	}
+	if s.assignedTo(start, end) {
+		return true
+	}
+	if s.runsOn() && isMention(s.text[:start]) {
+		return false
+	}
+	p, n := s.read()
+	if n == 0 || p.nodes[n].kind != call || !p.nodes[n].argued && !s.standsAlone() || !p.python(n, at) {
+		return false
+	}
+	s.take(&p, start)
+	return true
+}
+
+// standsAlone reports whether what follows is set apart from running text: first in the text, next in a run, or marked up.
+func (s *scanner) standsAlone() bool {
+	return s.before < 0 || len(s.run) > 0 || s.tag.kind != noMark || s.fenced.kind != noMark
+}
+
+// runsOn reports whether what follows is part of running text, be it in single backticks.
+func (s *scanner) runsOn() bool { return len(s.run) == 0 && s.tag.kind == noMark && s.fenced.ticks < 3 }
+
+// isMention reports whether text ends within a sentence, behind a word or a comma. Words of code that stand before a call are none.
+func isMention(text string) bool {
+	text = strings.TrimRight(text, " `")
+	if strings.HasSuffix(text, ",") {
+		return true
+	}
+	word := len(text)
+	for word > 0 && isLetter(text[word-1]) {
+		word--
+	}
+	return word < len(text) && text[word:] != "return" && text[word:] != "await"
+}
+
+// isDefinition reports whether a name after text is being defined.
+func isDefinition(text string) bool { return strings.HasSuffix(text, "def ") }
