@@ -20,8 +20,8 @@ type RetryPolicy struct {
 	MaxAttempts int
 	// Backoff (backoff) is the wait before each retry.
 	Backoff backoff.BackoffStrategy
-	// RetryableErrors (retryable_errors) are the classes that are retried: those of fault and your own. Empty means none. The
-	// names that a vocabulary has for a class (RATE_LIMITED) are refused.
+	// RetryableErrors (retryable_errors) are the classes that are retried: those of fault and your own. Empty means none, and
+	// 1000 are the most. The names that a vocabulary has for a class (RATE_LIMITED) are refused.
 	RetryableErrors []fault.Class
 	// EmitFeedback (emit_feedback) says whether the model is told what was wrong.
 	EmitFeedback bool

@@ -27,27 +27,47 @@ const (
 	wantLayer   = "an object, which is a policy"
 )
 
-// read takes a JSON object apart into slots: each member once, by its exact name, with a value. It tells every fault.
+// read takes a JSON object apart into slots: each member once, by its exact name, with a value.
 func read(data []byte, slots []slot) error {
+	return each(data, func(f *faults, m object.Member) {
+		if into := find(slots, m.Name); into != nil {
+			f.member(m, *into)
+		} else {
+			f.add(plain(m.Name), "this member is not known here; use %s", names(slots))
+		}
+	})
+}
+
+// mostFaults bounds how much is told of one value.
+const mostFaults = 100
+
+// each has every member of a JSON object read, and joins the faults.
+func each(data []byte, read func(f *faults, m object.Member)) error {
 	members, problem := object.Members(data)
 	if problem != "" {
 		return &FieldError{Problem: problem}
 	}
 	f := &faults{}
 	for _, m := range members {
-		name, into := plain(m.Name), find(slots, m.Name)
-		switch {
-		case into == nil:
-			f.add(name, "this member is not known here; use %s", names(slots))
-		case m.Twice:
-			f.add(name, "this member stands here twice; leave one out")
-		case object.Kind(m.Value) == "null":
-			f.add(name, "want %s, got null; or leave it out", into.want)
-		default:
-			f.under(name, into.want, m.Value, json.Unmarshal(m.Value, into.to))
+		if read(f, m); len(f.all) >= mostFaults {
+			f.all = append(f.all[:mostFaults], &FieldError{Problem: "there is more that is wrong: mend this first"})
+			break
 		}
 	}
 	return errors.Join(f.all...)
+}
+
+// member reads the value of a member.
+func (f *faults) member(m object.Member, into slot) {
+	name := plain(m.Name)
+	switch {
+	case m.Twice:
+		f.add(name, "this member stands here twice; leave one out")
+	case object.Kind(m.Value) == "null":
+		f.add(name, "want %s, got null; or leave it out", into.want)
+	default:
+		f.under(name, into.want, m.Value, json.Unmarshal(m.Value, into.to))
+	}
 }
 
 func find(slots []slot, name string) *slot {
@@ -144,8 +164,11 @@ func (w *words[S]) UnmarshalJSON(data []byte) error {
 	}
 	f, all := &faults{}, make(words[S], len(items))
 	for n, item := range items {
-		if object.Kind(item) != "a string" || json.Unmarshal(item, &all[n]) != nil {
-			f.add(entry("", n), "want %s, got %s", wantWord, shown(item))
+		if object.Kind(item) == "a string" && json.Unmarshal(item, &all[n]) == nil {
+			continue
+		}
+		if f.add(entry("", n), "want %s, got %s", wantWord, shown(item)); len(f.all) >= mostFaults {
+			break
 		}
 	}
 	*w = all
@@ -156,20 +179,10 @@ func (w *words[S]) UnmarshalJSON(data []byte) error {
 type table[K ~string, V any] map[K]V
 
 func (t *table[K, V]) UnmarshalJSON(data []byte) error {
-	members, problem := object.Members(data)
-	if problem != "" {
-		return &FieldError{Problem: problem}
-	}
-	slots, values := make([]slot, len(members)), make([]V, len(members))
-	for n, m := range members {
-		slots[n] = slot{m.Name, "a value", &values[n]}
-	}
-	if err := read(data, slots); err != nil {
-		return err
-	}
-	*t = make(table[K, V], len(members))
-	for n, m := range members {
-		(*t)[K(m.Name)] = values[n]
-	}
-	return nil
+	*t = table[K, V]{}
+	return each(data, func(f *faults, m object.Member) {
+		var value V
+		f.member(m, slot{m.Name, "a value", &value})
+		(*t)[K(m.Name)] = value
+	})
 }

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,27 @@ func TestJSONFaultsNameTheirMember(t *testing.T) {
 			assert.Equal(t, before, got, "left as it was")
 		})
 	}
+}
+
+// However much is wrong, what is told is bounded, and found in time that grows with the text.
+func TestJSONFaultsAreBounded(t *testing.T) {
+	var wrong, good strings.Builder
+	listed := strings.Repeat(",1", 200_000)[1:]
+	for n := range 50_000 {
+		fmt.Fprintf(&wrong, `,"k%d":1`, n)
+		fmt.Fprintf(&good, `,"k%d":{}`, n)
+	}
+	for _, text := range []string{"{" + wrong.String()[1:] + "}", `{"global":{"forms_off":[` + listed + `],"retryable_errors":[` + listed + `]}}`, `{"tools":{"a":{` + wrong.String()[1:] + "}" + wrong.String() + "}" + wrong.String() + "}"} {
+		var s policy.Set
+		err := json.Unmarshal([]byte(text), &s)
+		require.Error(t, err)
+		lines := strings.Split(err.Error(), "\n")
+		assert.Len(t, lines, 101)
+		assert.Equal(t, "there is more that is wrong: mend this first", lines[100])
+	}
+	var s policy.Set
+	require.NoError(t, json.Unmarshal([]byte(`{"tools":{`+good.String()[1:]+"}}"), &s))
+	assert.Len(t, s.Tools, 50_000)
 }
 
 // A policy's and its budgets' own JSON are read as strictly.

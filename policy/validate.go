@@ -170,7 +170,14 @@ func basesFit(bases map[fault.Class]time.Duration, s *backoff.BackoffStrategy) b
 // entry is the path of an entry of a list.
 func entry(list string, n int) string { return fmt.Sprintf("%s[%d]", list, n) }
 
+// maxClasses bounds how many classes one list has.
+const maxClasses = 1000
+
 func checkClasses(f *faults, classes []fault.Class) {
+	if len(classes) > maxClasses {
+		f.add("retryable_errors", "want at most %d classes, got %d", maxClasses, len(classes))
+		return
+	}
 	for n, class := range classes {
 		if problem := classProblem(class); problem != "" {
 			f.add(entry("retryable_errors", n), "%s", problem)

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"errors"
 	"strings"
 	"testing"
@@ -30,6 +31,16 @@ func TestTheZeroPolicyIsRefused(t *testing.T) {
 	}
 	assert.EqualError(t, policy.Set{}.Validate(),
 		`max_turns: 0 is no number of model calls; write 1 or more, or "unlimited"`)
+}
+
+func TestAListOfClassesIsBounded(t *testing.T) {
+	var l policy.Layer
+	for n := range 1001 {
+		l.RetryableErrors = append(l.RetryableErrors, fault.Class(fmt.Sprintf("c%d", n)))
+	}
+	assert.EqualError(t, l.Validate(), "retryable_errors: want at most 1000 classes, got 1001")
+	l.RetryableErrors = l.RetryableErrors[:1000]
+	require.NoError(t, l.Validate())
 }
 
 func TestValidateReportsEveryFault(t *testing.T) {
