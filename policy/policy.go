@@ -52,7 +52,8 @@ type RetryPolicy struct {
 }
 
 // Correction is the default policy of the correction plane (seed 002): 3 attempts, no wait, feedback on; bad arguments,
-// bad structured output, unknown tools and empty replies are retried.
+// bad structured output, unknown tools and empty replies are retried. Replies that were cut off or refused are not, nor what reducers
+// refuse: who wants that lists it beside these, as in append(policy.Correction().RetryableErrors, fault.Truncated).
 func Correction() RetryPolicy {
 	return RetryPolicy{
 		MaxAttempts:     3,
