@@ -66,8 +66,16 @@ func (f *faults) member(m object.Member, into slot) {
 	case object.Kind(m.Value) == "null":
 		f.add(name, "want %s, got null; or leave it out", into.want)
 	default:
-		f.under(name, into.want, m.Value, json.Unmarshal(m.Value, into.to))
+		f.under(name, into.want, m.Value, decode(m.Value, into.to))
 	}
+}
+
+// decode is json.Unmarshal, without its own looks at what reads itself.
+func decode(data []byte, to any) error {
+	if own, ok := to.(json.Unmarshaler); ok {
+		return own.UnmarshalJSON(data)
+	}
+	return json.Unmarshal(data, to)
 }
 
 func find(slots []slot, name string) *slot {
@@ -122,10 +130,12 @@ func (n *limit) UnmarshalJSON(data []byte) error {
 		*n = Unlimited
 		return nil
 	}
-	if string(data) == "-1" { // it would be taken for the constant
-		return &FieldError{Problem: "want " + wantLimit + ", got -1"}
+	count, err := strconv.Atoi(string(data))
+	if err != nil || count == Unlimited { // which would be taken for the word
+		return &FieldError{Problem: "want " + wantLimit + ", got " + shown(data)}
 	}
-	return json.Unmarshal(data, (*int)(n))
+	*n = limit(count)
+	return nil
 }
 
 func (d *span) UnmarshalJSON(data []byte) error {
@@ -151,7 +161,12 @@ func (n *repeats) UnmarshalJSON(data []byte) error {
 		*n = 0
 		return nil
 	}
-	return json.Unmarshal(data, (*int)(n))
+	count, err := strconv.Atoi(string(data))
+	if err != nil {
+		return &FieldError{Problem: "want " + wantRepeats + ", got " + shown(data)}
+	}
+	*n = repeats(count)
+	return nil
 }
 
 // words is a list of names.

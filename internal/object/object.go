@@ -16,6 +16,9 @@ type Member struct {
 	Twice bool
 }
 
+// few is the number of members that most objects do not exceed.
+const few = 8
+
 // Members are the members of a JSON object in the order in which they stand. problem says what is wrong where data is no object.
 func Members(data []byte) (members []Member, problem string) {
 	switch {
@@ -24,7 +27,8 @@ func Members(data []byte) (members []Member, problem string) {
 	case Kind(data) != "an object":
 		return nil, "want a JSON object, got " + Kind(data)
 	}
-	seen := map[string]bool{}
+	members = make([]Member, 0, few)
+	seen := make(map[string]bool, few)
 	for at := skip(data, bytes.IndexByte(data, '{')+1); data[at] != '}'; {
 		end := value(data, at)
 		m := Member{Name: text(data[at:end])}
