@@ -74,11 +74,8 @@ func (p *parse) list(n int, at setting) bool {
 	return p.nodes[n].child != 0
 }
 
-// pairs reads ["f", {…}] and ["f", {…}, "g", {…}].
+// pairs reads ["f", {…}] and ["f", {…}, "g", {…}]. A pair in which reading stopped is broken.
 func (p *parse) pairs(n int) bool {
-	if p.nodes[n].open {
-		return false
-	}
 	var found []Call
 	for m := p.nodes[n].child; m != 0; {
 		args := p.nodes[m].next
@@ -89,13 +86,34 @@ func (p *parse) pairs(n int) bool {
 		if !known {
 			return false
 		}
-		c.Form, c.Offset, c.End = PairList, p.nodes[m].start, p.nodes[args].end
-		c.Arguments = p.json(args)
-		found = append(found, c)
+		c.Form, c.Offset = PairList, p.nodes[m].start
+		found = append(found, p.held(c, args))
 		m = p.nodes[args].next
 	}
-	p.calls = append(p.calls, found...)
-	return len(found) > 0
+	return p.keep(found, p.nodes[n].open)
+}
+
+// held is c with the arguments that object n holds, none where reading stopped in it.
+func (p *parse) held(c Call, n int) Call {
+	if !p.nodes[n].open {
+		c.End, c.Arguments = p.nodes[n].end, p.json(n)
+	}
+	return c
+}
+
+// keep adds calls that stood in one list or object; the last is broken where reading stopped in that.
+func (p *parse) keep(found []Call, open bool) bool {
+	if len(found) == 0 {
+		return false
+	}
+	last := len(found) - 1
+	p.calls = append(p.calls, found[:last]...)
+	if open {
+		p.broken(found[last])
+	} else {
+		p.calls = append(p.calls, found[last])
+	}
+	return true
 }
 
 // quoted reads a string that holds a Python call and nothing else. Where quotes in it are escaped, all of the call stands at the
@@ -117,8 +135,8 @@ func (p *parse) quoted(n int) bool {
 	var r reader
 	r.start(src, start, end, Options{MaxBytes: end - start, MaxDepth: p.max})
 	c, ok := r.value(0, 0)
-	if !ok || r.nodes[c].kind != call || r.pos != end {
-		return false
+	if r.nodes[c].kind != call || ok && r.pos != end || r.cut {
+		return false // one that is cut off may go on behind a quote of its own: ['f(a='b')']
 	}
 	inner := parse{reader: &r, names: p.names}
 	if !inner.python(c, setting{}) || len(inner.calls) != 1 {
@@ -128,6 +146,9 @@ func (p *parse) quoted(n int) bool {
 	found.Form, found.Repairs = QuotedCall, append(found.Repairs, r.repairs...)
 	if escaped {
 		found.Offset, found.End = node.start, node.end
+		if found.Broken != nil {
+			found.Broken.Offset = node.start
+		}
 		for i := range found.Repairs {
 			found.Repairs[i].Offset = node.start
 		}
@@ -339,20 +360,16 @@ func (p *parse) isSchema(n int) bool {
 	return typed && properties
 }
 
-// nameKeyed reads {"f": {…}}: every key is a registered tool and every value an object.
-func (p *parse) nameKeyed(n int, at setting) bool {
-	if p.nodes[n].child == 0 || p.nodes[n].open {
-		return false
-	}
+// nameKeyed reads {"f": {…}}: every key is a registered tool and every value an object. One in which reading stopped is broken.
+func (p *parse) nameKeyed(n int, _ setting) bool {
 	var found []Call
 	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
 		c, known := p.named(p.key(m), m)
 		if !known || p.nodes[m].kind != object || p.isSchema(m) {
 			return false
 		}
-		c.Form, c.Offset, c.End, c.Arguments = NameKeyedObject, p.nodes[m].start, p.nodes[m].end, p.json(m)
-		found = append(found, c)
+		c.Form, c.Offset = NameKeyedObject, p.nodes[m].start
+		found = append(found, p.held(c, m))
 	}
-	p.calls = append(p.calls, found...)
-	return true
+	return p.keep(found, p.nodes[n].open)
 }

@@ -3,6 +3,7 @@ package tool_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/tool"
@@ -132,5 +134,41 @@ func TestStringsInTagsAreKept(t *testing.T) {
 		var got struct{ S string }
 		require.NoError(t, json.Unmarshal(r.Calls[0].Arguments, &got))
 		assert.Equal(t, value, got.S)
+	})
+}
+
+// An argument in tags is the text that was written, or the value that this text is.
+func FuzzArgumentsInTags(f *testing.F) {
+	for _, seed := range []string{"", "1", " true ", "True", "[1, 2,]", `{"a": "<b>"}`, "so {}", "</parameter>", "\n\n", "'x'", "1e999", "\xff", "<think>1</think>2"} {
+		for _, name := range []string{"s", "i", "o", "either", "any"} {
+			f.Add(name, seed)
+		}
+	}
+	set := taggedSet(f)
+	f.Fuzz(func(t *testing.T, name, written string) {
+		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") != "" {
+			return
+		}
+		text := "<function=types><parameter=" + name + ">" + written + "</parameter></function>"
+		for _, c := range set.Read(message.Reply{Text: text}, tool.DefaultSettings()).Calls {
+			if c.Arguments == nil {
+				require.False(t, c.Good())
+				continue
+			}
+			var args map[string]json.RawMessage
+			require.NoError(t, json.Unmarshal(c.Arguments, &args))
+			for _, got := range args {
+				var s string
+				if json.Unmarshal(got, &s) == nil && string(got) != "null" {
+					require.Contains(t, written, s)
+					continue
+				}
+				value, _, _ := extract.Value(written, extract.DefaultOptions())
+				if form, err := canon.JSON(value); err == nil {
+					value = form
+				}
+				require.Equal(t, string(value), string(got))
+			}
+		}
 	})
 }
