@@ -20,8 +20,9 @@ import (
 //
 // s is a new session with the slices and reducers that were declared then, and the id of the old one or none; what it held
 // comes from the journal. The run goes on under the policy, seed, templates and deadline that it began with: those of cfg are not
-// looked at. Tools and Output are cfg's; a tool that is missing is an error, one whose schema has changed a warning in the
-// result. Of a run that has ended, the result is given again and nothing is done.
+// looked at. Tools and Output are cfg's: of a run that [Generate] began, Output is the Schema of schema.For[T], and the result's
+// Value is the answer as JSON. What is missing is an error, what has another schema a warning in the result. Of a run that has
+// ended, the result is given again and nothing is done.
 //
 // Errors are those of [Run]; [journal.ErrNoRun] where nothing was begun, and [journal.ErrRedacted].
 func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg Config, opts ...Option) (result Result, err error) {
@@ -45,7 +46,7 @@ func resumed(ctx context.Context, j *journal.Journal, model Model, s *session.Se
 	if err != nil {
 		return nil, err
 	}
-	asked, err := r.at.resume(func(f *journal.Fold) error { return errors.Join(r.fits(f), fitTools(&f.Header, *cfg)) })
+	asked, err := r.at.resume(func(f *journal.Fold) error { return errors.Join(r.fits(f), fitConfig(f, *cfg)) })
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func ResumeRunner(s *session.Session, cfg Config, record func(machine.Event, []m
 		return nil, machine.Effect{}, err
 	}
 	r := &Runner{cfg: &cfg, s: s, record: record}
-	past, err := r.resume(o, func(f *journal.Fold) error { return fitTools(&f.Header, cfg) })
+	past, err := r.resume(o, func(f *journal.Fold) error { return fitConfig(f, cfg) })
 	if err != nil {
 		return nil, machine.Effect{}, err
 	}
@@ -145,10 +146,13 @@ func (o *options) fits(f *journal.Fold) error {
 	return errors.Join(errs...)
 }
 
-// fitTools says which tools of the run are not there any more.
-func fitTools(h *journal.Header, cfg Config) error {
+// fitConfig says what replies were checked against that is not there any more.
+func fitConfig(f *journal.Fold, cfg Config) error {
 	var errs []error
-	for _, t := range h.Tools {
+	if f.Header.Output != "" && cfg.Output == nil && f.State.Phase != machine.Stopped {
+		errs = append(errs, errors.New("loop: the run that is resumed wants an answer of a schema: give it in Config.Output"))
+	}
+	for _, t := range f.Header.Tools {
 		if _, ok := cfg.Tools.Get(t.Name); !ok {
 			errs = append(errs, fmt.Errorf("loop: the run that is resumed has a tool %q: give it in Config.Tools", t.Name))
 		}

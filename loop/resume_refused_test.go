@@ -15,7 +15,9 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/schema"
 )
 
 // toBig falls back to the model "big".
@@ -92,6 +94,46 @@ func (f fullLog) Append(ctx context.Context, at int64, lines []byte, durable boo
 }
 
 // A journal that could not be written is behind its run: later runs and actions neither wait for that run nor go on with it.
+// A run that wanted a structured answer does not take any text when it goes on; once it has ended, its answer is given again.
+func TestAResumedRunNeedsTheSchemaOfItsAnswer(t *testing.T) {
+	type stay struct {
+		Nights int `json:"nights" validate:"min=1"`
+	}
+	typed, err := schema.For[stay]()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	open := func() *journal.Journal {
+		j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})
+		require.NoError(t, err)
+		return j
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	leaves := loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+		cancel(loop.ErrSuspended)
+		return message.Reply{}, ctx.Err()
+	})
+	j := open()
+	_, err = loop.Generate[stay](ctx, leaves, newSession(t), "Go.", loop.Config{}, loop.WithJournal(j))
+	require.ErrorIs(t, err, loop.ErrSuspended)
+	require.NoError(t, j.Close())
+
+	const missing = "loop: the run that is resumed wants an answer of a schema: give it in Config.Output"
+	j = open()
+	_, err = loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), loop.Config{})
+	require.EqualError(t, err, missing)
+	assert.True(t, j.Unfinished())
+	_, _, err = loop.ResumeRunner(newSession(t), loop.Config{}, nil, loop.WithJournal(j))
+	require.EqualError(t, err, missing)
+	model := looptest.NewModel(looptest.Say("two"), looptest.Say(`{"nights": 2}`))
+	result, err := loop.Resume(t.Context(), j, model, newSession(t), loop.Config{Output: typed.Schema()})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"nights": 2}`, string(result.Value))
+	result, err = loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), loop.Config{})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"nights": 2}`, string(result.Value))
+	require.NoError(t, j.Close())
+}
+
 func TestRunsAfterAJournalCouldNotBeWritten(t *testing.T) {
 	for _, appends := range []int{0, 1} {
 		for _, on := range []journal.OnError{journal.GoOn, journal.StopRun} {

@@ -57,7 +57,7 @@ func (t *Seat) begin(d *driver, prompt string) (machine.Effect, error) {
 		d.options = &own
 	}
 	if t.journal != nil && t.journal.Unfinished() {
-		asked, err := d.resume(func(f *journal.Fold) error { return errors.Join(d.fits(f), fitTools(&f.Header, *d.cfg)) })
+		asked, err := d.resume(func(f *journal.Fold) error { return errors.Join(d.fits(f), fitConfig(f, *d.cfg)) })
 		if err == nil {
 			t.trace(d, true)
 		}
