@@ -75,11 +75,13 @@ func (b *block[T]) after(n, more int) *block[T] {
 	return next
 }
 
-// newBlock returns a block with room for n values. A smallest one is allocated with its cells.
+// newBlock returns a block with room for n values or some more: for as many as the memory holds that is given for n. A smallest one is
+// allocated with its cells.
 func newBlock[T any](n int) *block[T] {
 	switch {
 	case n > minBlock:
-		return &block[T]{cells: make([]T, n)}
+		cells := append([]T(nil), make([]T, n)...)
+		return &block[T]{cells: cells[:cap(cells)]}
 	case n < minBlock:
 		whole := &struct {
 			block[T]

@@ -72,7 +72,7 @@ func beginning(s []byte) (b uint64) {
 }
 
 // IsUTF8 is [utf8.ValidString], quicker for what records are full of: short words of ASCII.
-func IsUTF8[S ~string](s S) bool { return isASCII(string(s)) || utf8.ValidString(string(s)) }
+func IsUTF8[S ~string](s S) bool { return isUTF8(string(s)) }
 
 // UTF8 is s with U+FFFD in the place of bytes that are no UTF-8, for which JSON has no form.
 func UTF8[S ~string](s S) S {
@@ -82,21 +82,21 @@ func UTF8[S ~string](s S) S {
 	return S(strings.ToValidUTF8(string(s), "\uFFFD"))
 }
 
-// isASCII looks at eight bytes at a time, the last of them mostly twice.
-func isASCII(s string) bool {
+// isUTF8 looks at eight bytes at a time, the last of them mostly twice.
+func isUTF8(s string) bool {
+	var all uint64
 	switch last := len(s) - 8; {
 	case last >= 0:
-		all := eight(s[last:])
+		all = eight(s[last:])
 		for n := 0; n < last; n += 8 {
 			all |= eight(s[n:])
 		}
-		return all&eachHigh == 0
 	case last >= -4:
-		return (four(s)|four(s[len(s)-4:]))&eachHigh == 0
+		all = four(s) | four(s[len(s)-4:])
 	case s != "":
-		return s[0]|s[len(s)/2]|s[len(s)-1] < utf8.RuneSelf
+		all = uint64(s[0] | s[len(s)/2] | s[len(s)-1])
 	}
-	return true
+	return all&eachHigh == 0 || utf8.ValidString(s)
 }
 
 func four(s string) uint64 {
