@@ -1,14 +1,10 @@
 package session
 
-import (
-	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/packed"
-	"github.com/retake-go/retake/policy"
-)
+import "github.com/retake-go/retake/internal/packed"
 
 // Rest is [Session.Replace] with a state that is not looked at for long: a driver does so before a run waits. The session then holds
-// in as little memory as it can what it held: see [State.Tight]; and attempts without issues, where it holds nothing else, as a text
-// that is read when somebody looks at the session.
+// in as little memory as it can what it held: see [State.Tight]; and a few records, where it holds nothing else, as a text that is read
+// when somebody looks at the session.
 func (s *Session) Rest(state State) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -45,55 +41,10 @@ func (s *Session) now() *frame {
 	return s.frame.Load()
 }
 
-// maxResting is how many attempts are kept as a text: it is read as a whole.
+// maxResting is how many records of a kind are kept as a text: it is read as a whole.
 const maxResting = 16
 
-// isPlain reports whether there is nothing but an id and a few attempts without issues.
+// isPlain reports whether there is nothing but an id, and a few attempts and feedback on them.
 func (s *State) isPlain() bool {
-	if len(s.slots) > 0 || s.feedback.Len() > 0 || s.attempts.Len() > maxResting || s.rare().errors.Len() > 0 {
-		return false
-	}
-	for _, a := range s.attempts.All() {
-		if a.Issues != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// lay lays what a plain state holds, or takes it.
-func (s *State) lay(r *packed.Room) {
-	b, n := s.rare(), s.attempts.Len()
-	packed.Text(r, &b.id)
-	packed.Int(r, &n)
-	if r.Takes() {
-		*s = s.with(b)
-		for range n {
-			var a *Attempt
-			s.attempts, a = s.attempts.Next(max(n, firstAttempts))
-			a.lay(r)
-		}
-		return
-	}
-	for _, a := range s.attempts.All() {
-		a.lay(r)
-	}
-}
-
-// lay lays an attempt without issues, or takes it.
-func (a *Attempt) lay(r *packed.Room) {
-	packed.Text(r, &a.Action)
-	packed.Int(r, &a.Attempt)
-	packed.Int(r, &a.MaxAttempts)
-	packed.Word(r, &a.Plane, fault.Correction, fault.Transport)
-	packed.Word(r, &a.Class, "", fault.RateLimit, fault.Overloaded, fault.Unavailable, fault.Timeout, fault.Network)
-	packed.Word(r, &a.Reason, policy.Accepted, policy.Backoff, policy.ServerAsked, policy.Immediate)
-	packed.Flag(r, &a.Retry)
-	packed.Int(r, &a.Delay)
-	for _, n := range []*int64{
-		&a.Usage.InputTokens, &a.Usage.OutputTokens, &a.Usage.CacheReadTokens, &a.Usage.CacheWriteTokens, &a.Usage.APICalls,
-	} {
-		packed.Int(r, n)
-	}
-	packed.Time(r, &a.At)
+	return len(s.slots) == 0 && s.feedback.Len() <= maxResting && s.attempts.Len() <= maxResting && s.rare().errors.Len() == 0
 }

@@ -14,18 +14,28 @@ import (
 	"github.com/retake-go/retake/seq"
 )
 
-// Each field of an attempt is set alone: one that is forgotten fails here.
-func TestAnAttemptRestsWhole(t *testing.T) {
-	all := []Attempt{{}}
-	for n := range reflect.TypeFor[Attempt]().NumField() {
-		var a Attempt
-		switch v := reflect.ValueOf(&a).Elem().Field(n); v.Interface().(type) {
+// oneByOne are a zero record, and such of which one field each is set.
+func oneByOne[T any]() []T {
+	all := make([]T, 1)
+	for n := range reflect.TypeFor[T]().NumField() {
+		var record T
+		switch v := reflect.ValueOf(&record).Elem().Field(n); v.Interface().(type) {
 		case []fault.Issue:
-			continue
+			v.Set(reflect.ValueOf(oneByOne[fault.Issue]()))
 		case message.Usage:
-			a.Usage = message.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, APICalls: 5}
+			v.Set(reflect.ValueOf(message.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, APICalls: 5}))
 		case time.Time:
-			a.At = time.Unix(7, 8).UTC()
+			v.Set(reflect.ValueOf(time.Unix(7, 8).UTC()))
+		case *feedback.Schedule:
+			for _, s := range oneByOne[feedback.Schedule]() {
+				v.Set(reflect.ValueOf(&s))
+				all = append(all, record)
+			}
+		case feedback.Diff:
+			for _, d := range oneByOne[feedback.Diff]() {
+				v.Set(reflect.ValueOf(d))
+				all = append(all, record)
+			}
 		case bool:
 			v.SetBool(true)
 		default:
@@ -35,28 +45,62 @@ func TestAnAttemptRestsWhole(t *testing.T) {
 				v.SetInt(-1 << 40)
 			}
 		}
-		all = append(all, a)
+		all = append(all, record)
 	}
+	return all
+}
+
+// rested is what a session holds that rested with a state.
+func rested(t *testing.T, attempts []Attempt, told []feedback.RetryFeedback) State {
 	s, err := New(Config{ID: "order-42"})
 	require.NoError(t, err)
 	require.NoError(t, s.Acquire())
 	st := s.State()
-	st.attempts = seq.Of(all...)
+	st.attempts, st.feedback = seq.Of(attempts...), seq.Of(told...)
 	require.NoError(t, s.Rest(st))
 	require.Nil(t, s.frame.Load())
-	require.Equal(t, all, s.State().attempts.Slice(0, len(all)))
 	require.Equal(t, "order-42", s.ID())
 	require.Equal(t, s.State(), s.State())
 	st = s.State()
 	require.True(t, s.frame.Load().fits(&st))
+	return st
+}
+
+// Each field of a record is set alone: one that is forgotten fails here.
+func TestRecordsRestWhole(t *testing.T) {
+	attempts, told := oneByOne[Attempt](), oneByOne[feedback.RetryFeedback]()
+	require.Greater(t, len(told), maxResting)
+	for _, told := range [][]feedback.RetryFeedback{told[:maxResting], told[len(told)-maxResting:], nil} {
+		st := rested(t, attempts, told)
+		assert.Equal(t, attempts, st.attempts.Slice(0, st.attempts.Len()))
+		assert.Equal(t, told, st.feedback.Slice(0, st.feedback.Len()))
+	}
+}
+
+// Issues that several records have are taken once.
+func TestIssuesRestOnce(t *testing.T) {
+	first, second := []fault.Issue{{Rule: "type"}, {Rule: "required"}}, []fault.Issue{{Rule: "type"}}
+	attempts := []Attempt{{Attempt: 1, Issues: first}, {Attempt: 2}, {Attempt: 3, Issues: second}, {Attempt: 4, Issues: first}}
+	told := []feedback.RetryFeedback{
+		{Attempt: 1, Issues: first, Diff: feedback.Diff{New: first}},
+		{Attempt: 3, Issues: second, Diff: feedback.Diff{Fixed: first[1:], Persistent: second}},
+	}
+	st := rested(t, attempts, told)
+	assert.Equal(t, attempts, st.attempts.Slice(0, len(attempts)))
+	assert.Equal(t, told, st.feedback.Slice(0, len(told)))
+	for n, at := range []int{0, 2} {
+		f := st.feedback.At(n)
+		assert.Same(t, &f.Issues[0], &st.attempts.At(at).Issues[0])
+	}
+	f := st.feedback.At(1)
+	assert.Same(t, &f.Issues[0], &f.Diff.Persistent[0])
 }
 
 func TestWhatIsNotPlainRestsAsItIs(t *testing.T) {
 	for name, st := range map[string]State{
-		"issues":   State{}.AddAttempt(Attempt{Issues: []fault.Issue{{Rule: "type"}}}),
-		"feedback": State{}.AddFeedback(feedback.RetryFeedback{Attempt: 1}),
-		"errors":   State{}.AddReducerError(fault.ReducerError{Reducer: "x"}),
-		"many":     {attempts: seq.Of(make([]Attempt, maxResting+1)...)},
+		"errors":        State{}.AddReducerError(fault.ReducerError{Reducer: "x"}),
+		"many attempts": {attempts: seq.Of(make([]Attempt, maxResting+1)...)},
+		"much feedback": {feedback: seq.Of(make([]feedback.RetryFeedback, maxResting+1)...)},
 	} {
 		s, err := New(Config{})
 		require.NoError(t, err)

@@ -61,8 +61,9 @@ func Flag(r *Room, v *bool) {
 	if *v {
 		n = 1
 	}
-	Int(r, &n)
-	*v = n == 1
+	if Int(r, &n); r.takes {
+		*v = n == 1
+	}
 }
 
 // Time lays or takes a moment. What is taken is in UTC.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/packed"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -27,14 +28,14 @@ type rare struct {
 	// transcript is what was said, where that is not short, or more than texts.
 	transcript    message.Transcript
 	model, system string
-	actions       []Action
-	spent         Spent
-	batch         *Batch
-	consults      []Consultation
-	exhausted     *Exhaustion
-	owed, usage   message.Usage
-	warnings      []string
-	outcome       *Outcome
+	// told is the feedback of open actions that is not found in the session.
+	told        []*feedback.RetryFeedback
+	batch       *Batch
+	consults    []Consultation
+	exhausted   *Exhaustion
+	owed, usage message.Usage
+	warnings    []string
+	outcome     *Outcome
 	// adjusted is set where the policy is not that of the config.
 	adjusted bool
 	policy   *policy.Set
@@ -43,9 +44,8 @@ type rare struct {
 
 // isZero reports whether there is nothing rare.
 func (r *rare) isZero() bool {
-	return r.transcript.Len() == 0 && r.model == "" && r.system == "" && r.actions == nil && r.spent.Run == 0 &&
-		r.spent.Unknown == 0 && r.spent.Tools == nil && r.batch == nil && r.consults == nil && r.exhausted == nil && r.warnings == nil &&
-		r.outcome == nil && !r.adjusted && r.owed == (message.Usage{}) && r.usage == (message.Usage{})
+	return r.transcript.Len() == 0 && r.model == "" && r.system == "" && r.told == nil && r.batch == nil && r.consults == nil &&
+		r.exhausted == nil && r.warnings == nil && r.outcome == nil && !r.adjusted && r.owed == (message.Usage{}) && r.usage == (message.Usage{})
 }
 
 // Park is the state without its session, which the driver keeps, in little room. A state that waits shares nothing then with the [Room]
@@ -61,10 +61,10 @@ func Park(st *State) *Parked {
 	}
 	st.lay(&small)
 	r := rare{
-		model: st.Model, system: st.System, actions: parkedActions(st.Actions), spent: st.Spent, batch: st.Batch.clone(),
-		consults: st.Consults, exhausted: st.Exhausted, owed: st.Owed, usage: st.Usage, warnings: st.Warnings, outcome: st.Outcome,
+		model: st.Model, system: st.System, batch: st.Batch.clone(), consults: st.Consults, exhausted: st.Exhausted,
+		owed: st.Owed, usage: st.Usage, warnings: st.Warnings, outcome: st.Outcome,
 	}
-	r.spent.Tools = slices.Clone(r.spent.Tools)
+	st.layOpen(&small, &r.told)
 	if r.adjusted = !st.ownsPolicy(); r.adjusted {
 		r.policy, r.policies = st.Policy, st.policies
 	}
@@ -112,11 +112,12 @@ func (st *State) lay(r *packed.Room) {
 	others := st.Waited - st.TransportWaited // mostly none
 	packed.Int(r, &others)
 	st.Waited = st.TransportWaited + others
-	layWait(r, &st.Resume)
-	layWait(r, &st.Hold)
+	layWait(r, &st.Resume, others)
+	layWait(r, &st.Hold, st.TransportWaited)
 }
 
-func layWait(r *packed.Room, w **Wait) {
+// layWait lays a wait, or takes it. Its delay mostly is all that was waited.
+func layWait(r *packed.Room, w **Wait, waited time.Duration) {
 	waits := *w != nil
 	if packed.Flag(r, &waits); !waits {
 		return
@@ -125,7 +126,10 @@ func layWait(r *packed.Room, w **Wait) {
 		*w = new(Wait)
 	}
 	packed.Time(r, &(*w).Until)
-	packed.Int(r, &(*w).Delay)
+	before := waited - (*w).Delay
+	if packed.Int(r, &before); r.Takes() {
+		(*w).Delay = waited - before
+	}
 	packed.Word(r, &(*w).Plane, fault.Correction, fault.Transport)
 	packed.Word(r, &(*w).Reason, policy.Backoff, policy.ServerAsked)
 }
@@ -140,31 +144,21 @@ func (b *Batch) clone() *Batch {
 	return &own
 }
 
-// parkedActions are actions whose feedback is in memory of its own: what the session's log has it in is more than that.
-func parkedActions(actions []Action) []Action {
-	own := slices.Clone(actions)
-	for n := range own {
-		a := &own[n]
-		if a.proposed = nil; a.Last != nil {
-			a.Last = new(*a.Last)
-		}
-	}
-	return own
-}
-
 // State is the state that was parked, of that session.
 func (p *Parked) State(held session.State) State {
 	small := packed.From(p.small)
 	c := p.config(&small)
 	st := State{Config: c.cfg, words: c.words, Session: held}
 	st.lay(&small)
-	st.Transcript = talk(&small, p.texts)
-	if p.rare == nil || !p.rare.adjusted {
+	var r rare
+	if p.rare != nil {
+		r = *p.rare
+	}
+	st.layOpen(&small, &r.told)
+	if st.Transcript = talk(&small, p.texts); !r.adjusted {
 		st.Policy, st.policies = &c.cfg.Policy, c.words.policies
 	}
-	if r := p.rare; r != nil {
-		r.give(&st)
-	}
+	r.give(&st)
 	return st
 }
 
@@ -187,7 +181,7 @@ func (r *rare) give(st *State) {
 	if r.transcript.Len() > 0 {
 		st.Transcript = r.transcript
 	}
-	st.Model, st.System, st.Actions, st.Spent, st.Batch = r.model, r.system, r.actions, r.spent, r.batch
+	st.Model, st.System, st.Batch = r.model, r.system, r.batch
 	st.Consults, st.Exhausted, st.Owed, st.Usage = r.consults, r.exhausted, r.owed, r.usage
 	st.Warnings, st.Outcome = r.warnings, r.outcome
 	if r.adjusted {
