@@ -83,10 +83,6 @@ func (t *Tries) all(yield func(*Trial) bool) error {
 	}
 	defer of.leave()
 	for of.next() {
-		if of.waits() {
-			of.pause()
-			continue
-		}
 		trial := &Trial{Attempt: of.attempt(), of: of}
 		more := yield(trial)
 		if !trial.ended {

@@ -183,10 +183,6 @@ func doRecorded[T any](ctx context.Context, s *session.Session, a *Action, try f
 	}
 	defer t.leave()
 	for t.next() {
-		if t.waits() {
-			t.pause()
-			continue
-		}
 		if value, done := attempted(ctx, &t, try); done {
 			return value, nil
 		}

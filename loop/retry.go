@@ -80,10 +80,6 @@ func each(ctx context.Context, s *session.Session, a *Action, try func(context.C
 	}
 	defer t.leave()
 	for t.next() {
-		if t.waits() {
-			t.pause()
-			continue
-		}
 		usage, err := try(ctx, t.attempt(), t.ask.Try.Transport)
 		t.at.outcome.Usage = usage
 		t.end(err)

@@ -106,9 +106,20 @@ func (t *tries) fed(effects []machine.Effect, err error) {
 	}
 }
 
-// next reports whether there is something to be done: a wait to be made ([tries.pause]), or else a try. It does what stands
-// before them.
+// next reports whether there is a try to be made. The waits before it are made from here, and not from where it goes on: a goroutine
+// keeps its stack while it waits.
 func (t *tries) next() bool {
+	for t.goOn() {
+		if t.left <= 0 {
+			return true
+		}
+		t.pause()
+	}
+	return false
+}
+
+// goOn does what stands before the next try, or before a wait, which t.left then says; it reports false at the end.
+func (t *tries) goOn() bool {
 	for t.err == nil {
 		switch {
 		case t.ask.Kind == machine.Stop:
@@ -130,11 +141,7 @@ func (t *tries) next() bool {
 	return false
 }
 
-// waits reports whether what next found is a wait.
-func (t *tries) waits() bool { return t.left > 0 }
-
-// pause makes a wait by the clock. It is called from where little lies on the stack, which the goroutine keeps all the while, as it
-// does what asked for the wait if nobody lets go of it.
+// pause makes a wait by the clock. What asked for the wait is let go of meanwhile.
 func (t *tries) pause() {
 	timer := t.clock.Timer(t.left)
 	t.left, t.ask = 0, nil
@@ -142,17 +149,17 @@ func (t *tries) pause() {
 	t.freeDriver()
 	select {
 	case <-timer.C:
-		wait := t.goOn()
+		wait := t.wake()
 		t.fed(t.at.woke(wait))
 	case <-t.ctx.Done():
 		timer.Stop()
-		t.goOn()
+		t.wake()
 		t.cancel()
 	}
 }
 
-// goOn takes a driver after a wait, which it returns.
-func (t *tries) goOn() *machine.Wait {
+// wake takes a driver after a wait, which it returns.
+func (t *tries) wake() *machine.Wait {
 	t.takeDriver()
 	return t.parking.unpark(&t.at.driver, t.journal).Wait
 }
@@ -204,7 +211,7 @@ func (t *tries) abandon() {
 // leave lets the session go. A try or a wait that is still open is recorded as cancelled.
 func (t *tries) leave() {
 	if t.at == nil {
-		t.goOn()
+		t.wake()
 	}
 	t.release()
 	t.freeDriver()
