@@ -23,7 +23,7 @@ func failureOf(err error) (f fault.Failure) {
 }
 
 // setFailure is failureOf into a failure that is zero. It keeps no slice of the error's: whoever made that may use it again. Where the
-// issues are those of before, which is read-only and was made by [feedback.Share], it has these.
+// issues are those of before, which is read-only and printable, it has these.
 func setFailure(f *fault.Failure, err error, before *feedback.RetryFeedback) {
 	setSaid(f, err)
 	if before != nil && len(f.Issues) > 0 && slices.Equal(f.Issues, before.Issues) {

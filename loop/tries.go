@@ -183,6 +183,15 @@ func (t *tries) feedback() *feedback.RetryFeedback {
 	return nil
 }
 
+// known is feedback whose issues may be those of the try, too: that on the try before, or the newest of the session; nil for none.
+func (t *tries) known() *feedback.RetryFeedback {
+	fb, told := t.feedback(), t.at.runner.st.Session.Feedback()
+	if n := told.Len(); fb == nil && n > 0 {
+		return &told.Slice(n-1, n)[0]
+	}
+	return fb
+}
+
 // end feeds the outcome of a try.
 func (t *tries) end(err error) {
 	if err != nil && t.ctx.Err() != nil {
@@ -192,7 +201,7 @@ func (t *tries) end(err error) {
 	d, o := &t.at.driver, &t.at.outcome
 	d.err, d.cause = err, nil
 	if err != nil {
-		setFailure(&o.Failure, err, t.feedback())
+		setFailure(&o.Failure, err, t.known())
 	}
 	if adjust := d.adjustPolicy(); adjust != nil {
 		t.err = adjust

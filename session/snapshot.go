@@ -140,5 +140,5 @@ func (s sliceSnapshot) slot() slot {
 		}
 		all[i] = newEntry(v)
 	}
-	return slot{name: s.Name, kind: s.Kind, held: seq.Of(all...)}
+	return slot{&label{s.Name, s.Kind}, seq.Of(all...)}
 }

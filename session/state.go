@@ -40,9 +40,14 @@ func (s State) with(b base) State {
 
 // slot is one declared slice with its values.
 type slot struct {
+	*label
+	held entries
+}
+
+// label is what never changes of a slot: all states share it.
+type label struct {
 	name string
 	kind Kind
-	held entries
 }
 
 // Info describes one declared slice of a [State].
@@ -74,7 +79,7 @@ func emptySlots(declared []Declared) []slot {
 	for n, d := range declared {
 		at, _ := find(slots[:n], d.Name())
 		copy(slots[at+1:], slots[at:n])
-		slots[at] = slot{name: d.Name(), kind: d.Kind()}
+		slots[at] = slot{label: &label{d.Name(), d.Kind()}}
 	}
 	return slots
 }
