@@ -53,19 +53,25 @@ func closing(text string, pos int, words ...string) int {
 // unopenedThought is where, after pos, a thought is closed that was not opened since; -1 where none is. Many models are given
 // the opening tag, and write the closing one only.
 func unopenedThought(text string, pos int) int {
-	for {
-		i := strings.IndexByte(text[pos:], '<')
+	end := pos
+	for slash := pos; ; slash++ {
+		i := strings.IndexByte(text[slash:], '/') // rarer than "<" behind calls
 		if i < 0 {
 			return -1
 		}
-		pos += i
-		switch tagAt(text, pos).kind {
-		case thoughtEnd:
-			return pos
-		case asideTag:
+		slash += i
+		if end = slash - 1; end >= pos && text[end] == '<' && tagAt(text, end).kind == thoughtEnd {
+			break
+		}
+	}
+	for ; ; pos++ {
+		i := strings.IndexByte(text[pos:end], '<')
+		if i < 0 {
+			return end
+		}
+		if pos += i; tagAt(text, pos).kind == asideTag {
 			return -1
 		}
-		pos++
 	}
 }
 

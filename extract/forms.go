@@ -12,7 +12,7 @@ const (
 	ToolTag Form = "tool_tag"
 	// SpecialToken is a call after a model's control token: <|python_tag|>{…}, [TOOL_CALLS] [{…}].
 	SpecialToken Form = "special_token"
-	// FunctionTag is a tag that names the tool and holds the arguments: <function=f>{…}</function>.
+	// FunctionTag is a tag that names the tool and holds the arguments: <function=f>{…}</function>, <invoke name="f">…</invoke>.
 	FunctionTag Form = "function_tag"
 	// ToolCallsObject is an object with a list of calls: {"tool_calls": [{…}, {…}]}.
 	ToolCallsObject Form = "tool_calls_object"
@@ -32,7 +32,7 @@ const (
 	PythonCall Form = "python_call"
 	// PythonCallObject is a call with one object as its argument: f({"a": 1}), f(**{"a": 1}).
 	PythonCallObject Form = "python_call_object"
-	// QuotedCall is a Python call in quotes in a list: ["f(a=1)"].
+	// QuotedCall is a Python call in quotes in a list: ["f(a=1)"]. Quotes in it may be escaped, nothing else.
 	QuotedCall Form = "quoted_call"
 )
 

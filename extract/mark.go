@@ -41,21 +41,29 @@ func markAt(text string, pos int) mark {
 	switch text[pos] {
 	case '`':
 		return fenceAt(text, pos)
-	case '<':
-		if m, is := thoughtTokenAt(text, pos); is {
-			return m
+	case '<', '[':
+		if pos+1 < len(text) {
+			return tokenOrTagAt(text, pos)
 		}
-		if strings.HasPrefix(text[pos:], "<<") {
-			return doubledTagAt(text, pos)
-		}
-		return tagAt(text, pos)
-	case '[':
-		if m, is := thoughtTokenAt(text, pos); is {
-			return m
-		}
-		return bracketTokenAt(text, pos)
 	}
 	return mark{}
+}
+
+// tokenOrTagAt reads what begins with < or [ and goes on; the character that follows tells most of it.
+func tokenOrTagAt(text string, pos int) mark {
+	next := text[pos+1]
+	if next == '|' || next == 'T' {
+		if m, is := thoughtTokenAt(text, pos); is {
+			return m
+		}
+	}
+	switch {
+	case text[pos] == '[':
+		return bracketTokenAt(text, pos)
+	case next == '<':
+		return doubledTagAt(text, pos)
+	}
+	return tagAt(text, pos)
 }
 
 // fenceAt reads backticks and, after three, the language behind them.

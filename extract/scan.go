@@ -4,8 +4,8 @@ import "strings"
 
 // Calls returns the first run of calls in text, in order: calls between which nothing stands but space, commas, semicolons,
 // tags and fences. A call that repeats another of the run is left out. A [Broken] call ends the run, unless a
-// closing tag says where to go on. Nothing is read in tags that hold what a tool answered or the model thinks. The result is
-// nil where there is no call.
+// closing tag says where to go on. Nothing is read in tags that hold what a tool answered or the model thinks, nor before the
+// end of a thought that nothing opened. The result is nil where there is no call.
 //
 // The names say which calls are known. A call of another name is found only where nothing but a call can stand: in a tag or
 // object made for calls, or as an element {"name": …, "arguments": …} of a list.

@@ -30,8 +30,11 @@ func (s *scanner) token() bool {
 // nextAssigned goes on to the next call of fenced code that keeps the results of its calls: x = f(a=1), y = g(b=2). One that needs a
 // result is no call of this run.
 func (s *scanner) nextAssigned(end int) bool {
+	if len(s.run) == 0 || s.fenced.ticks < 3 {
+		return false
+	}
 	rest, ok := strings.CutPrefix(strings.TrimLeft(s.text[end:], " "), "=")
-	if !ok || len(s.run) == 0 || s.fenced.ticks < 3 {
+	if !ok {
 		return false
 	}
 	start := len(s.text) - len(strings.TrimLeft(rest, " "))
