@@ -20,7 +20,7 @@ import (
 //
 // s is a new session with the slices and reducers that were declared then, and the id of the old one or none; what it held
 // comes from the journal. The run goes on under the policy, seed, templates and deadline that it began with: those of cfg are not
-// looked at. Tools and Output are cfg's: of a run that [Generate] began, Output is the Schema of schema.For[T], and the result's
+// looked at. Tools, Output and CallsOnly are cfg's: of a run that [Generate] began, Output is the Schema of schema.For[T], and the result's
 // Value is the answer as JSON. What is missing is an error, what has another schema a warning in the result. Of a run that has
 // ended, the result is given again and nothing is done.
 //
@@ -146,11 +146,15 @@ func (o *options) fits(f *journal.Fold) error {
 	return errors.Join(errs...)
 }
 
-// fitConfig says what replies were checked against that is not there any more.
+// fitConfig says what is not there any more of what replies were checked against.
 func fitConfig(f *journal.Fold, cfg Config) error {
 	var errs []error
-	if f.Header.Output != "" && cfg.Output == nil && f.State.Phase != machine.Stopped {
+	ended := f.State.Phase == machine.Stopped
+	if f.Header.Output != "" && cfg.Output == nil && !ended {
 		errs = append(errs, errors.New("loop: the run that is resumed wants an answer of a schema: give it in Config.Output"))
+	}
+	if was := f.Header.Config.CallsOnly; was != cfg.CallsOnly && !ended {
+		errs = append(errs, fmt.Errorf("loop: the run that is resumed began with Config.CallsOnly %v: set it so", was))
 	}
 	for _, t := range f.Header.Tools {
 		if _, ok := cfg.Tools.Get(t.Name); !ok {

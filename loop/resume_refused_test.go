@@ -124,6 +124,8 @@ func TestAResumedRunNeedsTheSchemaOfItsAnswer(t *testing.T) {
 	assert.True(t, j.Unfinished())
 	_, _, err = loop.ResumeRunner(newSession(t), loop.Config{}, nil, loop.WithJournal(j))
 	require.EqualError(t, err, missing)
+	_, err = loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), loop.Config{Output: typed.Schema(), CallsOnly: true})
+	require.EqualError(t, err, "loop: the run that is resumed began with Config.CallsOnly false: set it so")
 	model := looptest.NewModel(looptest.Say("two"), looptest.Say(`{"nights": 2}`))
 	result, err := loop.Resume(t.Context(), j, model, newSession(t), loop.Config{Output: typed.Schema()})
 	require.NoError(t, err)
