@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"reflect"
 	"slices"
@@ -110,7 +111,9 @@ func (x explainer) flatten(e *jsonschema.ValidationError) []fault.Issue {
 		if k.Subschemas == nil {
 			return x.reduce(e, "oneOf")
 		}
-	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
+	case *kind.Schema, *kind.Group, *kind.Reference:
+		return x.flattenAll(x.atFault(e.Causes))
+	case *kind.AllOf:
 		return x.flattenAll(e.Causes)
 	case *kind.Required:
 		return x.missing(e, k.Missing, "")
@@ -128,11 +131,25 @@ func (x explainer) flatten(e *jsonschema.ValidationError) []fault.Issue {
 		}
 	}
 	rule, node := ruleOf(e), x.node(e)
-	expected := phrase(rule, node)
-	if rule == "type" {
-		expected = x.describe(node, maxSteps)
+	if rule == "not" && refusesAll(node) {
+		rule = standsUnder(e)
 	}
-	return []fault.Issue{x.issue(e.InstanceLocation, rule, expected)}
+	return []fault.Issue{x.issue(e.InstanceLocation, rule, x.expected(rule, node, e))}
+}
+
+// expected says what would be right by a rule.
+func (x explainer) expected(rule string, node map[string]any, e *jsonschema.ValidationError) string {
+	switch rule {
+	case "type":
+		return x.describe(node, maxSteps)
+	case "unevaluatedProperties":
+		return x.describedMembers(e)
+	case "contains", "minContains", "maxContains":
+		if fitting := x.describe(node["contains"], maxSteps); fitting != "" {
+			return clip(countOfFitting(rule, node) + " like this: " + fitting)
+		}
+	}
+	return phrase(rule, node)
 }
 
 func (x explainer) flattenAll(causes []*jsonschema.ValidationError) []fault.Issue {
@@ -176,13 +193,24 @@ func ruleOf(e *jsonschema.ValidationError) string {
 	case *kind.RefCycle:
 		return "$ref"
 	}
+	return standsUnder(e)
+}
+
+// standsUnder is the keyword that a schema stands under which refuses everything.
+func standsUnder(e *jsonschema.ValidationError) string {
 	at := tokensOf(e.SchemaURL)
 	for _, keyword := range []string{"unevaluatedProperties", "unevaluatedItems", "items", "additionalItems", "additionalProperties"} {
-		if len(at) > 0 && at[len(at)-1] == keyword {
+		if endsIn(at, keyword) {
 			return keyword
 		}
 	}
 	return "false"
+}
+
+// refusesAll reports whether a schema is false, said in another way.
+func refusesAll(node map[string]any) bool {
+	not, ok := node["not"].(map[string]any)
+	return ok && len(not) == 0 || node["not"] == true
 }
 
 func (x explainer) judge(name string) (judge, bool) {
@@ -231,12 +259,11 @@ func (x explainer) issue(path []string, rule, expected string) fault.Issue {
 // missing reports members that are not there; because names the member that calls for them, if one does.
 func (x explainer) missing(e *jsonschema.ValidationError, names []string, because string) []fault.Issue {
 	rule := ruleOf(e)
-	node := x.node(e)
 	issues := make([]fault.Issue, 0, len(names))
 	for _, name := range names {
-		expected := x.describeMember(node, name)
+		expected := x.describeMember(e, name)
 		if because != "" {
-			expected = clip("a value, for " + because + " is given")
+			expected = clip(cmp.Or(expected, "a value") + ", for " + because + " is given")
 		}
 		issues = append(issues, x.issue(append(slices.Clone(e.InstanceLocation), name), rule, expected))
 	}

@@ -2,9 +2,7 @@ package schema
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -21,6 +19,7 @@ type Schema struct {
 	tree     any    // what is checked, decoded: phrases and echo marks are read from it
 	compiled *jsonschema.Schema
 	judges   map[string]judge
+	refs     references
 	program  *node // the fast path; nil where it does not know the schema
 	forks    bool  // the library may look at one value in several ways
 	echo     bool
@@ -57,7 +56,7 @@ func Compile(doc []byte) (*Schema, error) {
 	}
 	return &Schema{
 		text: compact(doc), tree: tree, compiled: compiled, program: lower(compiled, nil), forks: forks, echo: hasEcho(tree),
-		limits: DefaultLimits(),
+		limits: DefaultLimits(), refs: referencesIn(tree, compiled),
 	}, nil
 }
 
@@ -94,11 +93,11 @@ func compileTree(tree any, judges map[string]judge) (*jsonschema.Schema, error) 
 		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: j.validate})
 	}
 	if err := c.AddResource(baseURL, tree); err != nil {
-		return nil, compileError(err)
+		return nil, compileError(tree, err)
 	}
 	compiled, err := c.Compile(baseURL)
 	if err != nil {
-		return nil, compileError(err)
+		return nil, compileError(tree, err)
 	}
 	settle(compiled, judges)
 	return compiled, nil
@@ -109,42 +108,4 @@ type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("schema: refers to %q, which is outside of the document: put it under $defs", strings.TrimPrefix(url, "retake:///"))
-}
-
-// compileError makes the library's error stable and says where in the document it is.
-func compileError(err error) error {
-	var load *jsonschema.LoadURLError
-	if errors.As(err, &load) { // it does not unwrap
-		return load.Err
-	}
-	var invalid *jsonschema.SchemaValidationError
-	var cause *jsonschema.ValidationError
-	if errors.As(err, &invalid) && errors.As(invalid.Err, &cause) {
-		issues := fault.SortIssues(explainer{}.flatten(cause))
-		lines := make([]string, 0, len(issues))
-		for _, i := range issues {
-			lines = append(lines, refusedSchema(i))
-		}
-		return fmt.Errorf("schema: %s", strings.Join(lines, "; "))
-	}
-	return fmt.Errorf("schema: %s", strings.ReplaceAll(err.Error(), baseURL, ""))
-}
-
-// goRegexp is what the patterns of a schema must be.
-const goRegexp = "a regular expression in Go's syntax, which has no lookarounds and no back-references"
-
-// refusedSchema is one thing that JSON Schema itself refuses in a schema, for whoever wrote that.
-func refusedSchema(i fault.Issue) string {
-	parent, name := path.Split(i.Pointer)
-	switch {
-	case path.Base(parent) == "patternProperties" && strings.HasPrefix(i.Expected, "a member name"):
-		return fmt.Sprintf("%s: expected a member name that is %s", i.Place(), goRegexp)
-	case i.Expected != "":
-		return i.String()
-	case i.Rule == "format" && name == "pattern":
-		return fmt.Sprintf("%s: expected %s", i.Place(), goRegexp)
-	case i.Rule == "format":
-		return i.Place() + ": expected a URI reference"
-	}
-	return fmt.Sprintf("%s: JSON Schema does not allow that value here (%s)", i.Place(), i.Rule)
 }

@@ -15,12 +15,6 @@ const (
 	maxLists   = 3   // lists within lists that are named
 )
 
-// describeMember says in a few words what a missing member should be.
-func (x explainer) describeMember(node map[string]any, name string) string {
-	members, _ := node["properties"].(map[string]any)
-	return clip(x.describe(members[name], maxSteps))
-}
-
 // describe says in a few words what a value should be: its constant, its values, or its type with its plain constraints.
 func (x explainer) describe(node any, steps int) string {
 	at, ok := node.(map[string]any)
@@ -55,11 +49,10 @@ func (x explainer) describe(node any, steps int) string {
 
 // target is what a node refers to.
 func (x explainer) target(node map[string]any) (any, bool) {
-	ref, ok := node["$ref"].(string)
-	if !ok || x.schema == nil {
+	if x.schema == nil {
 		return nil, false
 	}
-	return lookup(x.schema.tree, tokensOf(ref))
+	return x.schema.target(node)
 }
 
 // describeType is a type with what else its node plainly says: "integer (at least 1, at most 30)", "array of strings".
@@ -134,7 +127,7 @@ func (x explainer) details(node map[string]any, types []string) []string {
 	for _, sub := range append([]any{node}, all...) {
 		at, _ := sub.(map[string]any)
 		for _, p := range plain {
-			_, said := at[p.keyword]
+			said := says(at, p.keyword)
 			fits := slices.ContainsFunc(types, func(t string) bool { return slices.Contains(p.types, t) })
 			if said && fits && (p.types[0] == "string" || len(literal(at[p.keyword])) <= maxDigits) {
 				details = appendShort(details, x.constraint(p.keyword, at), maxDetail)
@@ -148,6 +141,13 @@ func (x explainer) details(node map[string]any, types []string) []string {
 		details = appendShort(details, x.eachItem(node), maxMembers)
 	}
 	return details
+}
+
+// says reports whether a node has a constraint. In draft 4 an exclusive bound is a plain one that is marked by true.
+func says(node map[string]any, keyword string) bool {
+	v, ok := node[keyword]
+	marked := keyword == "minimum" && node["exclusiveMinimum"] == true || keyword == "maximum" && node["exclusiveMaximum"] == true
+	return ok && v != false && !marked
 }
 
 func appendShort(list []string, s string, limit int) []string {

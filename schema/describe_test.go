@@ -43,11 +43,12 @@ func TestDescriptions(t *testing.T) {
 		"either":                 {`{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}`, "array of strings or null"},
 		"by_reference":           {`{"$ref":"#/$defs/n"}`, "integer (at least 1)"},
 		"constraints_in_all_of":  {`{"type":"string","allOf":[{"minLength":2}]}`, "string (at least 2 characters)"},
+		"by_anchor":              {`{"$ref":"#whole"}`, "integer (at least 1)"},
 		"reference_in_no_circle": {`{"type":"array","items":{"$ref":"#/$defs/loop"}}`, "array"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			defs := `"$defs":{"n":{"type":"integer","minimum":1},"self":{"type":"array","items":{"$ref":"#/$defs/self"}},"loop":{"anyOf":[{"type":"string"},{"$ref":"#/$defs/n"}]}}`
+			defs := `"$defs":{"n":{"$anchor":"whole","type":"integer","minimum":1},"self":{"type":"array","items":{"$ref":"#/$defs/self"}},"loop":{"anyOf":[{"type":"string"},{"$ref":"#/$defs/n"}]}}`
 			s := compile(t, `{"required":["v"],"properties":{"v":`+c.node+`},`+defs+`}`)
 			assert.Equal(t, []fault.Issue{{Pointer: "/v", Rule: "required", Expected: c.want, Source: fault.FromSchema}}, s.Check([]byte(`{}`)))
 			assert.Equal(t, []fault.Issue{{Pointer: "/v", Rule: "type", Expected: c.want, Got: fault.Boolean, Source: fault.FromSchema}}, s.Check([]byte(`{"v":true}`)))

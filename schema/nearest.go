@@ -26,10 +26,9 @@ func (w *walk) refuseNearest(n *node, start, mark int) verdict {
 		}
 	case len(list) > 0 && f.affordsBytes((len(list)+1)*(w.at-start)):
 		near := w.branchesNear(list, start, issue.Pointer)
-		if tag, ok := wrongTag(near, issue.Pointer, rule); ok {
-			f.tell(tag)
-			f.tellOptional(mark)
-			return when(!f.lost).orUnsure()
+		if one, ok := atOnce(near, issue, rule); ok {
+			issue = one
+			break
 		}
 		best, settled := near[0], true
 		if len(near) > 1 {

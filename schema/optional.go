@@ -2,7 +2,6 @@ package schema
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -48,11 +47,11 @@ func (s *Schema) optional(path []string) bool {
 func (s *Schema) beside(nodes []map[string]any, from []any) []map[string]any {
 	for n := 0; n < len(from) && len(nodes) < maxNodes; n++ {
 		at, ok := from[n].(map[string]any)
-		if !ok || slices.ContainsFunc(nodes, func(n map[string]any) bool { return sameMap(n, at) }) {
+		if !ok || slices.ContainsFunc(nodes, func(n map[string]any) bool { return address(n) == address(at) }) {
 			continue
 		}
 		nodes = append(nodes, at)
-		if target, ok := (explainer{schema: s}).target(at); ok {
+		if target, ok := s.target(at); ok {
 			from = append(from, target)
 		}
 		for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
@@ -68,10 +67,6 @@ func (s *Schema) beside(nodes []map[string]any, from []any) []map[string]any {
 		from = append(from, valuesOf(at["dependencies"])...)
 	}
 	return nodes
-}
-
-func sameMap(a, b map[string]any) bool {
-	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
 // below appends the schemas that some nodes have for a member or an item.

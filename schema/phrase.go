@@ -25,6 +25,8 @@ type phraseRow struct {
 	value   func(any) string // says the member; nil where there is nothing to say of it
 	after   string
 	of      string // the member, where it is not the keyword's own
+	marks   string // the member, where the keyword's own is just true
+	twin    string // the other bound: where both are the same, there is one right number
 }
 
 var phrases = [...]phraseRow{
@@ -32,29 +34,29 @@ var phrases = [...]phraseRow{
 	{keyword: "const", value: literal},
 	{keyword: "minimum", before: "at least ", value: literal},
 	{keyword: "maximum", before: "at most ", value: literal},
-	{keyword: "exclusiveMinimum", before: "more than ", value: literal},
-	{keyword: "exclusiveMaximum", before: "less than ", value: literal},
+	{keyword: "exclusiveMinimum", before: "more than ", value: literal, marks: "minimum"},
+	{keyword: "exclusiveMaximum", before: "less than ", value: literal, marks: "maximum"},
 	{keyword: "multipleOf", before: "a multiple of ", value: literal},
-	{keyword: "minLength", before: "at least ", value: characters},
-	{keyword: "maxLength", before: "at most ", value: characters},
+	{keyword: "minLength", before: "at least ", value: characters, twin: "maxLength"},
+	{keyword: "maxLength", before: "at most ", value: characters, twin: "minLength"},
 	{keyword: "pattern", value: matching},
 	{keyword: "format", before: "a string in the format ", value: textOf},
-	{keyword: "minItems", before: "at least ", value: items},
-	{keyword: "maxItems", before: "at most ", value: items},
+	{keyword: "minItems", before: "at least ", value: items, twin: "maxItems"},
+	{keyword: "maxItems", before: "at most ", value: items, twin: "minItems"},
 	{keyword: "uniqueItems", before: "items that all differ"},
 	{keyword: "contains", before: "an item as the schema's contains describes it"},
-	{keyword: "minContains", before: "at least ", value: items, after: " as described"},
-	{keyword: "maxContains", before: "at most ", value: items, after: " as described"},
-	{keyword: "minProperties", before: "at least ", value: members},
-	{keyword: "maxProperties", before: "at most ", value: members},
+	{keyword: "minContains", before: "at least ", value: items, after: " as described", twin: "maxContains"},
+	{keyword: "maxContains", before: "at most ", value: items, after: " as described", twin: "minContains"},
+	{keyword: "minProperties", before: "at least ", value: members, twin: "maxProperties"},
+	{keyword: "maxProperties", before: "at most ", value: members, twin: "minProperties"},
 	{keyword: "additionalProperties", before: "no member of this name", value: allowed, of: "properties"},
 	{keyword: "unevaluatedProperties", before: "no member of this name"},
 	{keyword: "unevaluatedItems", before: "no item here"},
 	{keyword: "items", before: "no item here"},
-	{keyword: "additionalItems", before: "no further items"},
+	{keyword: "additionalItems", value: tupleSize, of: "items"},
 	{keyword: "false", before: "nothing here"},
 	{keyword: "not", value: notThat},
-	{keyword: "oneOf", before: fitsExactlyOne},
+	{keyword: "oneOf", value: onlyOne},
 	{keyword: "$ref", before: "a schema that does not refer to itself"},
 }
 
@@ -75,7 +77,14 @@ func (p *phraseRow) say(node map[string]any) string {
 	if p.value == nil {
 		return p.before
 	}
-	return p.before + p.value(node[cmp.Or(p.of, p.keyword)]) + p.after
+	v, before := node[cmp.Or(p.of, p.keyword)], p.before
+	if v == true && p.marks != "" {
+		v = node[p.marks]
+	}
+	if twin, ok := node[p.twin]; ok && literal(twin) == literal(v) {
+		before = "exactly "
+	}
+	return before + p.value(v) + p.after
 }
 
 func characters(v any) string { return count(v, "character") }
@@ -91,20 +100,6 @@ func allowed(v any) string {
 		return ""
 	}
 	return " (allowed: " + bounded(slices.Sorted(maps.Keys(properties))) + ")"
-}
-
-func notThat(v any) string {
-	not, _ := v.(map[string]any)
-	if c, ok := not["const"]; ok {
-		return "anything but " + literal(c)
-	}
-	if values, ok := not["enum"].([]any); ok {
-		return "anything but " + strings.TrimPrefix(oneOf(values), oneOfMany)
-	}
-	if p, ok := not["pattern"].(string); ok {
-		return "a string not matching " + p
-	}
-	return "a value unlike the one the schema excludes"
 }
 
 const (

@@ -173,10 +173,8 @@ func (s *Schema) marked(node any, path []string, left *int) bool {
 	if at[echoKeyword] == true {
 		return true
 	}
-	if ref, ok := at["$ref"].(string); ok {
-		if target, found := lookup(s.tree, tokensOf(ref)); found && s.marked(target, path, left) {
-			return true
-		}
+	if target, ok := s.target(at); ok && s.marked(target, path, left) {
+		return true
 	}
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
 		list, _ := at[keyword].([]any)

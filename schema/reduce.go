@@ -16,9 +16,11 @@ import (
 //   - alternatives that each fail by one thing at this very place are joined: "string or null"
 //   - alternatives for another kind of value, or another constant, are set aside; if one is left, its issues are the answer
 //   - where a tag tells them apart (a member that each wants to be a constant of its own), the one whose tag the value has is
-//     explained; if none has it, the tag alone is at fault
+//     explained; if none has it, or it is missing, the tag alone is at fault
+//   - where each lacks members and nothing else is wrong, those are told as alternatives
 //   - else the nearest alternative is explained (no wrong constant and fewest issues by what lies right here, then by what lies
-//     deeper; then deepest, then first), and one more issue says that there are others, unless the value right here fits that one alone
+//     deeper; then deepest, then first), and one more issue says that there are others, unless the value right here fits that one
+//     alone, or has the members of that one alone
 func (x explainer) reduce(e *jsonschema.ValidationError, rule string) []fault.Issue {
 	here := pointerOf(e.InstanceLocation)
 	all := make([][]fault.Issue, 0, len(e.Causes))
@@ -33,8 +35,8 @@ func (x explainer) reduce(e *jsonschema.ValidationError, rule string) []fault.Is
 	if len(near) == 1 {
 		return near[0].all
 	}
-	if tag, ok := wrongTag(near, here, rule); ok {
-		return []fault.Issue{tag}
+	if one, ok := atOnce(near, x.issue(e.InstanceLocation, rule, ""), rule); ok {
+		return []fault.Issue{one}
 	}
 	best, settled := nearest(near, here)
 	if settled {
@@ -125,67 +127,25 @@ func newBranch(at int, all []fault.Issue, here string) branch {
 	return branch{at, all, right}
 }
 
-// wrongTag is the one issue of a value whose tag is that of no branch.
-func wrongTag(near []branch, here, rule string) (fault.Issue, bool) {
-	for _, i := range near[0].right {
-		if wants, all := tagsAt(near, i.Pointer); all && i.Pointer != here && len(wants) > 1 {
-			return join(wants, i.Pointer, rule)
-		}
-	}
-	return fault.Issue{}, false
-}
-
-// isTagged reports whether a value has the tag of the branch, which no other has.
-func isTagged(of branch, near []branch, here string) bool {
-	var others []branch
-	for _, b := range near {
-		if b.at != of.at {
-			others = append(others, b)
-		}
-	}
-	for _, i := range others[0].right {
-		wants, all := tagsAt(others, i.Pointer)
-		if all && i.Pointer != here && len(wants) > 0 && !slices.ContainsFunc(of.right, func(o fault.Issue) bool { return o.Pointer == i.Pointer }) {
-			return true
-		}
-	}
-	return false
-}
-
-// tagsAt is what branches want of a tag, and whether all refuse the one there is.
-func tagsAt(near []branch, pointer string) (wants [][]fault.Issue, all bool) {
-	for _, b := range near {
-		n := slices.IndexFunc(b.right, func(i fault.Issue) bool { return i.Pointer == pointer && refusesTag(i) })
-		if n < 0 {
-			return nil, false
-		}
-		if b.right[n].Rule != "additionalProperties" {
-			wants = append(wants, b.right[n:n+1])
-		}
-	}
-	return wants, true
-}
-
-func refusesTag(i fault.Issue) bool {
-	return i.Rule == "const" || i.Rule == "additionalProperties" || i.Rule == "enum" && !strings.HasPrefix(i.Expected, oneOfMany)
-}
-
 // nearest is the branch that is nearest to a value, of at least two. It is settled where the value right at the place fits it and no
-// other, or has its tag.
+// other, or has its tag, or has its members and those of no other.
 func nearest(of []branch, here string) (best branch, settled bool) {
 	for _, b := range of {
 		if isTagged(b, of, here) {
 			return b, true
 		}
 	}
-	fitting := 0
+	fitting, shaped := 0, 0
 	for _, b := range of {
 		if len(b.right) == 0 {
 			fitting++
 		}
+		if b.hasShape(here) {
+			shaped++
+		}
 	}
 	best = slices.MinFunc(of, branch.compare)
-	return best, fitting == 1 && len(best.right) == 0
+	return best, fitting == 1 && len(best.right) == 0 || shaped == 1 && best.hasShape(here)
 }
 
 func (a branch) compare(b branch) int {

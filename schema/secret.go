@@ -14,7 +14,7 @@ const secretKeyword = "x-secret"
 // item. Of a type that holds itself, all that may hold a secret at some depth is one, and so is what is left where there are very many
 // places. The slice is the caller's own.
 func (s *Schema) Secrets() []string {
-	w := &secrets{root: s.tree, left: maxPlaces}
+	w := &secrets{schema: s, left: maxPlaces}
 	w.walk(s.tree, "")
 	slices.Sort(w.found)
 	return slices.Compact(w.found)
@@ -25,11 +25,11 @@ const maxPlaces = 4096
 
 // secrets walks a schema document.
 type secrets struct {
-	root  any
-	found []string
-	left  int
-	// under are the references that are being followed.
-	under []string
+	schema *Schema
+	found  []string
+	left   int
+	// under are the nodes that references lead to and that are being walked.
+	under []uintptr
 }
 
 // withinKeywords have schemas that hold for any part of a value, sameKeywords those that hold for the value itself.
@@ -50,8 +50,8 @@ func (w *secrets) walk(node any, at string) {
 		w.found = append(w.found, at)
 		return
 	}
-	if ref, ok := n["$ref"].(string); ok {
-		w.follow(ref, at)
+	if to, ok := w.schema.target(n); ok {
+		w.follow(to, at)
 	}
 	for _, keyword := range withinKeywords {
 		w.each(n[keyword], at+"/*")
@@ -59,6 +59,7 @@ func (w *secrets) walk(node any, at string) {
 	for _, keyword := range sameKeywords {
 		w.each(n[keyword], at)
 	}
+	w.each(slices.Concat(valuesOf(n["dependentSchemas"]), valuesOf(n["dependencies"])), at)
 	if members, ok := n["properties"].(map[string]any); ok {
 		for _, name := range slices.Sorted(maps.Keys(members)) {
 			w.walk(members[name], at+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
@@ -82,43 +83,21 @@ func (w *secrets) each(node any, at string) {
 	}
 }
 
-// follow walks what a reference within the document names. One that comes back to itself is secret as a whole where anything
-// in it is.
-func (w *secrets) follow(ref, at string) {
-	target, ok := w.resolve(ref)
+// follow walks what a reference within the document leads to. One that comes back to itself is secret as a whole where anything in it is.
+func (w *secrets) follow(to any, at string) {
+	target, ok := to.(map[string]any)
 	if !ok {
 		return
 	}
-	if slices.Contains(w.under, ref) {
+	if slices.Contains(w.under, address(target)) {
 		if hasSecret(target) {
 			w.found = append(w.found, at)
 		}
 		return
 	}
-	w.under = append(w.under, ref)
+	w.under = append(w.under, address(target))
 	w.walk(target, at)
 	w.under = w.under[:len(w.under)-1]
-}
-
-func (w *secrets) resolve(ref string) (any, bool) {
-	if ref == "#" {
-		return w.root, true
-	}
-	path, ok := strings.CutPrefix(ref, "#/")
-	if !ok {
-		return nil, false
-	}
-	node := w.root
-	for part := range strings.SplitSeq(path, "/") {
-		members, ok := node.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		if node, ok = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]; !ok {
-			return nil, false
-		}
-	}
-	return node, true
 }
 
 // hasSecret reports whether anything in a schema document is marked.

@@ -53,6 +53,12 @@ func TestSecretsOfARawSchema(t *testing.T) {
 		"alternative": {`{"anyOf":[{"properties":{"a":{"x-secret":true}}},{"properties":{"a":{}}}]}`, []string{"/a"}},
 		"any_member":  {`{"additionalProperties":{"x-secret":true}}`, []string{"/*"}},
 		"by_name":     {`{"$defs":{"s":{"x-secret":true}},"properties":{"a":{"$ref":"#/$defs/s"}}}`, []string{"/a"}},
+		"by_anchor":   {`{"$defs":{"s":{"$anchor":"pin","x-secret":true}},"properties":{"a":{"$ref":"#pin"}}}`, []string{"/a"}},
+		"by_id":       {`{"$id":"https://a.test/b","$defs":{"s":{"$id":"pin","x-secret":true}},"properties":{"a":{"$ref":"pin"}}}`, []string{"/a"}},
+		"in_a_list":   {`{"properties":{"a":{"$ref":"#/allOf/0"}},"allOf":[{"x-secret":true}]}`, []string{"", "/a"}},
+		"escaped":     {`{"$defs":{"A<B>":{"x-secret":true}},"properties":{"a":{"$ref":"#/$defs/A%3CB%3E"}}}`, []string{"/a"}},
+		"at_run_time": {`{"$defs":{"s":{"$dynamicAnchor":"pin","x-secret":true}},"properties":{"a":{"$dynamicRef":"#pin"}}}`, []string{"/a"}},
+		"dependent":   {`{"dependentSchemas":{"b":{"properties":{"a":{"x-secret":true}}}}}`, []string{"/a"}},
 		"itself":      {`{"properties":{"next":{"$ref":"#"},"pin":{"x-secret":true}}}`, []string{"/next/next", "/next/pin", "/pin"}},
 		"not_secret":  {`{"properties":{"x-secret":{"const":true}}}`, nil},
 	} {

@@ -34,9 +34,7 @@ func nested(n int, end string) []byte {
 // depth of 60 it would take years.
 func TestAlternativesThatLeadBackAreJudgedInTime(t *testing.T) {
 	for end, want := range map[string][]string{
-		`{"field":1}`: {
-			": expected a value that fits one of 4 alternatives, got object", "field: expected string, got integer",
-		},
+		`{"field":1}`: {"field: expected string, got integer"},
 		`{"op":"not","of":{"fields":"x"}}`: {
 			"of: expected a value that fits one of 4 alternatives, got object", "of/field: required, expected string",
 			"of/fields: expected no member of this name (allowed: field), got string",
@@ -55,8 +53,7 @@ func TestAlternativesThatLeadBackAreJudgedInTime(t *testing.T) {
 	}
 	s := expressions(t, "oneOf")
 	assert.Empty(t, s.Check(nested(60, `{"field":"b"}`)))
-	assert.Equal(t, []string{": expected a value that fits one of 4 alternatives, got object", "field: expected string, got integer"},
-		within(s.Check(nested(60, `{"field":1}`)), strings.Repeat("/right", 60)))
+	assert.Equal(t, []string{"field: expected string, got integer"}, within(s.Check(nested(60, `{"field":1}`)), strings.Repeat("/right", 60)))
 }
 
 // within are issues as they are told, each by its way from a place.
@@ -218,20 +215,15 @@ func TestManyFaultsDeepInAlternativesAreTold(t *testing.T) {
 		return []byte("[" + strings.Repeat(row, rows) + `{"field":"a"}]`)
 	}
 	issues := s.Check(list(12, 20))
-	require.Len(t, issues, 24)
+	require.Len(t, issues, 12)
 	for row := range 12 {
-		want := []string{": expected a value that fits one of 4 alternatives, got object", "field: expected string, got integer"}
-		var of []fault.Issue
-		for _, i := range issues {
-			if strings.HasPrefix(i.Pointer, fmt.Sprintf("/%d/", row)) {
-				of = append(of, i)
-			}
-		}
-		assert.Equal(t, want, within(of, fmt.Sprintf("/%d", row)+strings.Repeat("/right", 20)))
+		place := fmt.Sprintf("/%d", row) + strings.Repeat("/right", 20)
+		of := slices.DeleteFunc(slices.Clone(issues), func(i fault.Issue) bool { return !strings.HasPrefix(i.Pointer, place) })
+		assert.Equal(t, []string{"field: expected string, got integer"}, within(of, place))
 	}
 	issues = s.Check(list(100, 60))
-	require.Greater(t, len(issues), 100)
-	assert.Equal(t, "/0"+strings.Repeat("/right", 60), issues[0].Pointer)
+	require.Len(t, issues, 100)
+	assert.Equal(t, "/0"+strings.Repeat("/right", 60)+"/field", issues[0].Pointer)
 	last := slices.IndexFunc(issues, func(i fault.Issue) bool { return i.Pointer == "/99" })
 	assert.Equal(t, "99: expected "+schema.TooManyWays+", got object", issues[last].String())
 }

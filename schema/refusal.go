@@ -1,0 +1,116 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/retake-go/retake/fault"
+)
+
+// compileError makes the library's error stable and says where in the document it is.
+func compileError(tree any, err error) error {
+	var load *jsonschema.LoadURLError
+	if errors.As(err, &load) { // it does not unwrap
+		if root, _ := tree.(map[string]any); strings.TrimSuffix(textOf(root["$schema"]), "#") == load.URL {
+			return fmt.Errorf("schema: $schema: expected a draft of JSON Schema, 4 to 2020-12, not %q: leave it out for 2020-12", load.URL)
+		}
+		return load.Err
+	}
+	var pointer *jsonschema.JSONPointerNotFoundError
+	if errors.As(err, &pointer) {
+		return nothingThere(pointer.URL)
+	}
+	var anchor *jsonschema.AnchorNotFoundError
+	if errors.As(err, &anchor) {
+		return nothingThere(anchor.Reference)
+	}
+	var invalid *jsonschema.SchemaValidationError
+	var cause *jsonschema.ValidationError
+	if errors.As(err, &invalid) && errors.As(invalid.Err, &cause) {
+		return refusedSchema(tree, cause)
+	}
+	return fmt.Errorf("schema: %s", strings.ReplaceAll(err.Error(), baseURL, ""))
+}
+
+func nothingThere(ref string) error {
+	return fmt.Errorf("schema: $ref %q: the document has nothing there", strings.TrimPrefix(ref, baseURL))
+}
+
+// goRegexp is what the patterns of a schema must be.
+const goRegexp = "a regular expression in Go's syntax, which has no lookarounds and no back-references"
+
+// refusedSchema is all that JSON Schema itself refuses in a schema, for whoever wrote that.
+func refusedSchema(tree any, cause *jsonschema.ValidationError) error {
+	var lines []string
+	for _, place := range badPatterns(nil, nil, tree) {
+		lines = append(lines, fmt.Sprintf("%s: expected a member name that is %s", place, goRegexp))
+	}
+	for _, i := range fault.SortIssues(explainer{}.flatten(cause)) {
+		if i.Rule != "propertyNames" || lines == nil { // the library is not sure of the places of names
+			lines = append(lines, refusedPlace(tree, i))
+		}
+	}
+	return fmt.Errorf("schema: %s", strings.Join(lines, "; "))
+}
+
+// badPatterns adds to a list the places of patterns for names that are no regular expressions.
+func badPatterns(list []string, at []string, tree any) []string {
+	switch node := tree.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(node)) {
+			place := append(slices.Clip(at), name)
+			if _, err := regexp.Compile(name); err != nil && endsIn(at, "patternProperties") {
+				list = append(list, fault.Issue{Pointer: pointerOf(place)}.Place())
+			}
+			list = badPatterns(list, place, node[name])
+		}
+	case []any:
+		for n, item := range node {
+			list = badPatterns(list, append(slices.Clip(at), strconv.Itoa(n)), item)
+		}
+	}
+	return list
+}
+
+// ofDrafts say of what one draft of JSON Schema allows at a keyword and another does not.
+var ofDrafts = []struct {
+	keyword string
+	allowed func(any) bool
+	hint    string
+}{
+	{"items", isList, "a list is for drafts up to 2019-09: name one in $schema, or call it prefixItems"},
+	{"exclusiveMinimum", isBool, "a boolean is for draft 4: name that in $schema, or give the bound itself"},
+	{"exclusiveMaximum", isBool, "a boolean is for draft 4: name that in $schema, or give the bound itself"},
+	{"required", isBool, "an object lists the names of those of its members"},
+}
+
+func isList(v any) bool { _, ok := v.([]any); return ok }
+func isBool(v any) bool { _, ok := v.(bool); return ok }
+
+// refusedPlace is one thing of those.
+func refusedPlace(tree any, i fault.Issue) string {
+	name := path.Base(i.Pointer)
+	value, _ := lookup(tree, pathOf(i.Pointer))
+	for _, of := range ofDrafts {
+		if of.keyword == name && of.allowed(value) {
+			return fmt.Sprintf("%s: expected %s (%s)", i.Place(), i.Expected, of.hint)
+		}
+	}
+	switch {
+	case i.Rule == "format" && name == "pattern":
+		return fmt.Sprintf("%s: expected %s", i.Place(), goRegexp)
+	case i.Expected != "":
+		return i.String()
+	case i.Rule == "format":
+		return i.Place() + ": expected a URI reference"
+	}
+	return fmt.Sprintf("%s: JSON Schema does not allow that value here (%s)", i.Place(), i.Rule)
+}
