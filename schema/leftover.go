@@ -14,7 +14,7 @@ import (
 // Of a branch that fails the library takes nothing for described, and so refuses all members that it describes, good or bad, where those
 // that nothing describes are refused. They are not at fault: they are told of only where nothing else is wrong that would explain it.
 
-// atFault are the causes of the failure of one schema without those. Where there are very many, it is the first of them.
+// atFault are the causes of the failure of one schema without those.
 func (x explainer) atFault(causes []*jsonschema.ValidationError) []*jsonschema.ValidationError {
 	if x.schema == nil || len(causes) == 1 || !slices.ContainsFunc(causes, isLeftover) {
 		return causes
@@ -23,18 +23,29 @@ func (x explainer) atFault(causes []*jsonschema.ValidationError) []*jsonschema.V
 	if !explained {
 		return causes
 	}
-	nodes := x.besideAt(tokensOf(schema))
-	return slices.DeleteFunc(slices.Clone(firstOf(causes)), func(c *jsonschema.ValidationError) bool {
+	nodes, names := x.besideAt(tokensOf(schema)), patterns{}
+	return slices.DeleteFunc(slices.Clone(causes), func(c *jsonschema.ValidationError) bool {
 		return isLeftover(c) && leaves(c) == schema && slices.ContainsFunc(nodes, func(n map[string]any) bool {
-			return describes(n, c.InstanceLocation[len(c.InstanceLocation)-1])
+			return names.describes(n, c.InstanceLocation[len(c.InstanceLocation)-1])
 		})
 	})
+}
+
+// patterns are those of names, by their texts; nil for one that is none.
+type patterns map[string]*regexp.Regexp
+
+func (p patterns) match(pattern, name string) bool {
+	if _, known := p[pattern]; !known {
+		p[pattern], _ = regexp.Compile(pattern)
+	}
+	return p[pattern] != nil && p[pattern].MatchString(name)
 }
 
 // isLeftover reports whether a member or item is refused because nothing describes it.
 func isLeftover(c *jsonschema.ValidationError) bool {
 	keyword := path.Base(c.SchemaURL)
-	return len(c.InstanceLocation) > 0 && (keyword == "unevaluatedProperties" || keyword == "unevaluatedItems") && !slices.Contains(named, path.Base(leaves(c)))
+	left := keyword == "unevaluatedProperties" || keyword == "unevaluatedItems"
+	return left && len(c.InstanceLocation) > 0 && !slices.Contains(named, path.Base(leaves(c)))
 }
 
 // leaves is the address of the schema that leaves something, of what it says of that.
@@ -96,14 +107,14 @@ func (x explainer) besideAt(at []string) []map[string]any {
 }
 
 // describes reports whether a node says what is right of a member or an item.
-func describes(node map[string]any, name string) bool {
+func (p patterns) describes(node map[string]any, name string) bool {
 	members, _ := node["properties"].(map[string]any)
 	if _, ok := members[name]; ok {
 		return true
 	}
-	patterns, _ := node["patternProperties"].(map[string]any)
-	for pattern := range patterns {
-		if ok, err := regexp.MatchString(pattern, name); ok && err == nil {
+	byPattern, _ := node["patternProperties"].(map[string]any)
+	for pattern := range byPattern {
+		if p.match(pattern, name) {
 			return true
 		}
 	}

@@ -180,6 +180,14 @@ func TestEchoAmidLoops(t *testing.T) {
 	assert.Equal(t, []string{`b: expected integer, got "x" [type schema]`}, lines(s.Check([]byte(`{"b":"x"}`))))
 }
 
+// References by anchors and by ids lead to what is marked, and to nothing else that is.
+func TestEchoByReferences(t *testing.T) {
+	s := compile(t, `{"$id":"https://a.test/root","properties":{"a":{"$ref":"#here"},"b":{"$ref":"part"},"c":{"$ref":"#there"}},
+		"$defs":{"x":{"$anchor":"here","type":"integer","x-echo":true},"y":{"$id":"part","type":"integer","x-echo":true},"z":{"$anchor":"there","type":"integer"}}}`)
+	assert.Equal(t, []string{`a: expected integer, got "x" [type schema]`, `b: expected integer, got "y" [type schema]`,
+		"c: expected integer, got string [type schema]"}, lines(s.Check([]byte(`{"a":"x","b":"y","c":"z"}`))))
+}
+
 // What the library says is kept with the nodes of a schema, which many may use at once.
 func TestManyAtOnceAreToldTheSame(t *testing.T) {
 	typed, err := schema.ForAnew[order]()

@@ -128,7 +128,7 @@ func newBranch(at int, all []fault.Issue, here string) branch {
 }
 
 // nearest is the branch that is nearest to a value, of at least two. It is settled where the value right at the place fits it and no
-// other, or has its tag, or has its members and those of no other.
+// other, or has its tag, or has its members and those of no other, and where all that is wrong by it is wrong by each.
 func nearest(of []branch, here string) (best branch, settled bool) {
 	for _, b := range of {
 		if isTagged(b, of, here) {
@@ -145,7 +145,17 @@ func nearest(of []branch, here string) (best branch, settled bool) {
 		}
 	}
 	best = slices.MinFunc(of, branch.compare)
-	return best, fitting == 1 && len(best.right) == 0 || shaped == 1 && best.hasShape(here)
+	return best, fitting == 1 && len(best.right) == 0 || shaped == 1 && best.hasShape(here) || best.isCommon(of)
+}
+
+// isCommon reports whether all that is wrong by a branch is wrong by each.
+func (b branch) isCommon(of []branch) bool {
+	if len(b.all) == 0 || len(b.all) > maxListed {
+		return false
+	}
+	return !slices.ContainsFunc(of, func(other branch) bool {
+		return slices.ContainsFunc(b.all, func(i fault.Issue) bool { return !slices.Contains(other.all, i) })
+	})
 }
 
 func (a branch) compare(b branch) int {

@@ -30,7 +30,9 @@ func (s *Schema) takesTooLong(v any, doc []byte) bool {
 
 // single are the keywords of schemas that look at a value, and at each within it, once.
 var single = slices.DeleteFunc(slices.Clone(known), func(keyword string) bool {
-	return slices.Contains([]string{"Ref", "Not", "AllOf", "AnyOf", "OneOf", "If", "Then", "Else", "PatternProperties", "Contains", "Dependencies", "DependentSchemas"}, keyword)
+	return slices.Contains([]string{
+		"Ref", "Not", "AllOf", "AnyOf", "OneOf", "If", "Then", "Else", "PatternProperties", "Contains", "Dependencies", "DependentSchemas",
+	}, keyword)
 })
 
 // forks reports whether a schema may look at one value in several ways.
