@@ -50,7 +50,7 @@ fuzz: ## every fuzz target for FUZZTIME
 	done) || exit 1; done
 
 golden: ## rewrite the golden files; then read the diff, and commit only what you understand
-	go test ./fault ./ratelimit ./result ./policy/file ./feedback ./looptest/scenario ./journal ./report ./cmd/retake -args -rewrite
+	go test ./fault ./ratelimit ./result ./policy/file ./feedback ./schema ./looptest/scenario ./journal ./report ./cmd/retake -args -rewrite
 	@for m in $(WIRE) adapter/mcp examples/trip; do (cd $$m && go test . -args -rewrite) || exit 1; done
 	go test ./adapter/internal/wiretest -args -rewrite
 
