@@ -16,7 +16,7 @@ func TestMembers(t *testing.T) {
 		text string
 		want []object.Member
 	}{
-		{`{}`, []object.Member{}},
+		{`{}`, nil},
 		{` {"a" : 1 , "b":{"c":[null]}}`, []object.Member{{Name: "a", Value: []byte(`1`)}, {Name: "b", Value: []byte(`{"c":[null]}`)}}},
 		{`{"a":1,"A":2,"\u0061":{"x":1,"x":2}}`, []object.Member{
 			{Name: "a", Value: []byte(`1`)}, {Name: "A", Value: []byte(`2`)}, {Name: "a", Value: []byte(`{"x":1,"x":2}`), Twice: true},
