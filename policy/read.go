@@ -107,8 +107,12 @@ func (f *faults) under(name, want string, value []byte, err error) {
 	}
 }
 
-// plain is a name as it may stand in an error.
+// plain is a name as it may stand in an error: whole where a tool or a class could be named so.
 func plain(name string) string {
+	const most = 128
+	if len(name) > most {
+		return strconv.QuoteToASCII(name[:most]) + "…"
+	}
 	if quoted := strconv.QuoteToASCII(name); quoted != `"`+name+`"` {
 		return quoted
 	}

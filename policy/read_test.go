@@ -98,6 +98,17 @@ func TestJSONFaultsAreBounded(t *testing.T) {
 	assert.Len(t, s.Tools, 50_000)
 }
 
+// So is a name, wherever it stands.
+func TestJSONNamesInFaultsAreBounded(t *testing.T) {
+	long := `{"` + strings.Repeat("é", 100_000) + `":`
+	for _, text := range []string{long + "1}", `{"tools":` + long + "1}}", `{"tools":` + long + long + "1}}}", `{"global":{"bases":` + long + "1}}}"} {
+		var s policy.Set
+		err := json.Unmarshal([]byte(text), &s)
+		require.Error(t, err)
+		assert.Less(t, len(err.Error()), 2000)
+	}
+}
+
 // A policy's and its budgets' own JSON are read as strictly.
 func TestJSONOfTheParts(t *testing.T) {
 	p, b := policy.Correction(), policy.DefaultBudgets()
