@@ -7,31 +7,62 @@ import (
 
 // assignment is an object that code puts into a variable.
 type assignment struct {
-	name       string
+	name string
+	// indent is the number of characters that its line is indented by.
+	indent     int
 	start, end int
 	json       []byte
 	repairs    []Repair
 }
 
-// assign keeps object n where it is put into a variable: name = {…}.
+// assign keeps object n where a line puts it, and nothing but it, into a variable: name = {…}.
 func (s *scanner) assign(p *parse, n int) {
-	if n == 0 || p.fault != nil || p.nodes[n].kind != object {
+	if n == 0 || p.fault != nil || p.nodes[n].kind != object || !endsLine(s.text[p.nodes[n].end:]) {
 		return
 	}
-	before, equals := strings.CutSuffix(strings.TrimRight(s.text[:p.nodes[n].start], " "), "=")
-	if before = strings.TrimRight(before, " "); !equals {
-		return
+	line, indent := lineBefore(s.text, p.nodes[n].start)
+	name, equals := strings.CutSuffix(strings.TrimRight(line, " "), "=")
+	for _, word := range [...]string{"const ", "let ", "var "} {
+		name = strings.TrimPrefix(name, word)
 	}
-	at := len(before)
-	for at > 0 && isNameByte(before[at-1]) {
-		at--
-	}
-	if name := before[at:]; name != "" && isNameStart(name[0]) && (at == 0 || before[at-1] == '\n' || before[at-1] == ' ') {
-		s.assigned = &assignment{name, p.nodes[n].start, p.nodes[n].end, p.json(n), slices.Clone(p.repairs)}
+	if name = strings.TrimRight(name, " "); equals && isIdentifier(name) {
+		s.assigned = &assignment{name, indent, p.nodes[n].start, p.nodes[n].end, p.json(n), slices.Clone(p.repairs)}
 	}
 }
 
-// assignedTo reads f(v) and f(**v) where v is the variable that an object was put into last, and that nothing was said of since.
+// maxLine bounds what is looked at of a line, in bytes, so that reading stays linear.
+const maxLine = 256
+
+// lineBefore is what stands before pos in its line, without the space that it is indented by; a comment where that is too long.
+func lineBefore(text string, pos int) (line string, indent int) {
+	window := text[max(0, pos-maxLine):pos]
+	start := strings.LastIndexByte(window, '\n') + 1
+	if start == 0 && len(window) < pos {
+		return "#", 0
+	}
+	line = strings.TrimLeft(window[start:], " \t")
+	return line, len(window) - start - len(line)
+}
+
+// endsLine reports whether nothing but a semicolon and a comment follows in the line.
+func endsLine(rest string) bool {
+	rest = strings.TrimLeft(strings.TrimPrefix(rest, ";"), " \t\r")
+	return rest == "" || rest[0] == '\n' || isComment(rest)
+}
+
+func isComment(code string) bool { return code[0] == '#' || strings.HasPrefix(code, "//") }
+
+func isIdentifier(name string) bool {
+	for i := range len(name) {
+		if !isNameByte(name[i]) {
+			return false
+		}
+	}
+	return name != "" && isNameStart(name[0])
+}
+
+// assignedTo reads f(v) and f(**v) where v is the variable that an object was put into last, in the block of the call or one around
+// it, and that nothing was said of since.
 func (s *scanner) assignedTo(start, end int) bool {
 	v := s.assigned
 	if v == nil || len(s.run) > 0 {
@@ -42,7 +73,8 @@ func (s *scanner) assignedTo(start, end int) bool {
 		return false
 	}
 	s.assigned = nil
-	if mentions(s.text[v.end:start], v.name) {
+	line, indent := lineBefore(s.text, start)
+	if mentions(s.text[v.end:start], v.name) || indent < v.indent || strings.Contains(line, "#") || strings.Contains(line, "//") {
 		return false
 	}
 	p := parse{reader: &s.reader, names: s.names}

@@ -124,7 +124,7 @@ func tagAt(text string, pos int) mark {
 	w := wordOf(inner[:end])
 	m.word = w.name
 	switch {
-	case closing && w.use == ofThought && !inString(text, m.end):
+	case closing && w.use == ofThought && !isQuoted(text, m):
 		m.kind = thoughtEnd
 	case closing && w.use == ofCall:
 		m.kind = callEnd
@@ -142,9 +142,13 @@ func tagAt(text string, pos int) mark {
 	return m
 }
 
-// inString reports whether what ends at pos seems to be part of a string: a quote or an escape follows.
-func inString(text string, pos int) bool {
-	return pos < len(text) && strings.IndexByte("\"'\\", text[pos]) >= 0
+// isQuoted reports whether a tag seems to be part of a string, for a quote or an escape follows, or stands in single backticks.
+func isQuoted(text string, m mark) bool {
+	before, after := text[:m.start], text[m.end:]
+	if strings.HasPrefix(after, "`") && !strings.HasPrefix(after, "``") {
+		return strings.HasSuffix(before, "`") && !strings.HasSuffix(before, "``")
+	}
+	return after != "" && strings.IndexByte("\"'\\", after[0]) >= 0
 }
 
 // cutClosing cuts what makes a tag a closing one, as in </word> and <word|>, or an opening one, as in <|word>.

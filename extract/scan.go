@@ -176,7 +176,7 @@ func (s *scanner) literal() bool {
 		s.assign(&p, n)
 	}
 	if len(p.calls) == 0 && s.tag.kind == callTag && s.text[start] == '{' {
-		p.broken(s.nameless(start, p.pos))
+		p.broken(s.nameless(start, p.pos, p.fault == nil))
 	}
 	s.take(&p, start)
 	return true
@@ -184,9 +184,15 @@ func (s *scanner) literal() bool {
 
 // nameless is a call that is not read as far as its name. Where a closing tag bounds it, a tool named behind the place where
 // reading stopped is taken for the one that was meant, so that the right tool hears of it.
-func (s *scanner) nameless(start, stop int) Call {
+// Behind an object that is whole only its rest is looked at, up to the next object or tag.
+func (s *scanner) nameless(start, stop int, whole bool) Call {
 	c := Call{Form: ToolTag, Offset: start, End: stop}
-	end := closing(s.text, stop, s.tag.word)
+	end := len(s.text)
+	if !whole {
+		end = closing(s.text, stop, s.tag.word)
+	} else if i := strings.IndexAny(s.text[stop:], "{<"); i >= 0 && strings.HasPrefix(s.text[stop+i:], "</") {
+		end = stop + i
+	}
 	if end == len(s.text) {
 		return c
 	}

@@ -3,6 +3,7 @@ package extract
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // token reads a name: of a call f(…), or of a tool whose arguments follow.
@@ -148,11 +149,8 @@ func isMention(text string) bool {
 	if strings.HasSuffix(text, ",") {
 		return true
 	}
-	word := len(text)
-	for word > 0 && isLetter(text[word-1]) {
-		word--
-	}
-	return word < len(text) && text[word:] != "return" && text[word:] != "await"
+	word := text[len(strings.TrimRightFunc(text, unicode.IsLetter)):]
+	return word != "" && word != "return" && word != "await"
 }
 
 // isDefinition reports whether a name after text is being defined.

@@ -105,10 +105,33 @@ func (s *seeker) whole() {
 
 // answer goes behind a thought that is closed and was never opened, and takes what is left for one value and nothing else.
 func (s *seeker) answer() {
-	if at := unopenedThought(s.text, s.from); at >= 0 && s.from == textStart(s.text) {
-		s.from, s.broken = tagAt(s.text, at).end, nil
-		s.whole()
+	if s.from != textStart(s.text) {
+		return
 	}
+	at := unopenedThought(s.text, s.from)
+	for pos := s.from; at >= 0; at = unopenedThought(s.text, pos) {
+		if pos = s.around(pos, at); pos < 0 {
+			s.from, s.broken = tagAt(s.text, at).end, nil
+			s.whole()
+			return
+		}
+	}
+}
+
+// around is the end of a value that begins at or behind pos and has a string with what stands at; -1 where none is.
+func (s *seeker) around(pos, at int) int {
+	for pos < at {
+		if c := s.text[pos]; c != '{' && c != '[' {
+			pos++
+			continue
+		}
+		_, end, ok := s.read(pos)
+		if ok && end > at {
+			return end
+		}
+		pos = max(end, pos+1)
+	}
+	return -1
 }
 
 // fences looks for a fence that holds one value and nothing else.
