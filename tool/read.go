@@ -73,6 +73,8 @@ type reader struct {
 	keeps bool
 	ready []*Ready
 	made  *Ready
+	// schemas are those of the tools whose arguments stood in tags, or in one member too many.
+	schemas map[*Tool]*schemaText
 }
 
 func (in *reader) read(r *message.Reply) (calls []Checked) {
@@ -176,7 +178,7 @@ func (in *reader) found(checked *Checked, text string, c *extract.Call) {
 		checked.Issues = brokenIssues(text, c.Broken, "the arguments as one JSON object")
 		return
 	}
-	args, repairs := t.typed(c, in.settings.options())
+	args, repairs := in.typed(t, c)
 	checked.Repairs = kept(lenient, repairs)
 	in.check(checked, t, string(args))
 	if !checked.Good() {

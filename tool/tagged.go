@@ -12,20 +12,19 @@ import (
 
 // typed gives arguments that stood in tags the types of the schema: where that takes no string, the text of an argument is read
 // as the value it writes. What is no such value stays a string, for the schema to judge.
-func (t *Tool) typed(c *extract.Call, opt extract.Options) (args []byte, repairs []extract.Repair) {
+func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extract.Repair) {
 	at := slices.IndexFunc(c.Repairs, func(r extract.Repair) bool { return r.Kind == extract.TaggedArguments })
 	var all members
 	if at < 0 || canon.Unmarshal(c.Arguments, &all) != nil {
 		return c.Arguments, c.Repairs
 	}
-	s := schemaText{object(t.schema.JSON())}
-	properties := object(s.top["properties"])
+	s := in.schemaOf(t)
 	args, repairs = append(args, '{'), slices.Clone(c.Repairs)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		value := []byte(all[name])
-		if properties.has(name) && !s.takesText(properties[name], maxHops) {
+		if s.properties.has(name) && !s.takesText(s.properties[name], maxHops) {
 			var took []extract.Repair
-			value, took = literal(value, opt)
+			value, took = literal(value, in.settings.options())
 			for _, r := range took {
 				repairs = insert(repairs, extract.Repair{Kind: r.Kind, Offset: c.Repairs[at].Offset})
 			}
@@ -71,7 +70,21 @@ func insert(repairs []extract.Repair, own extract.Repair) []extract.Repair {
 const maxHops = 8
 
 // schemaText is a schema as JSON, by its members.
-type schemaText struct{ top members }
+type schemaText struct{ top, properties members }
+
+// schemaOf reads the schema of a tool once for all calls of a reply.
+func (in *reader) schemaOf(t *Tool) *schemaText {
+	s := in.schemas[t]
+	if s == nil {
+		top := object(t.schema.JSON())
+		s = &schemaText{top, object(top["properties"])}
+		if in.schemas == nil {
+			in.schemas = map[*Tool]*schemaText{}
+		}
+		in.schemas[t] = s
+	}
+	return s
+}
 
 // takesText reports whether a string may stand where a part of the schema holds; true where that is not told.
 func (s *schemaText) takesText(part json.RawMessage, hops int) bool {
@@ -87,11 +100,16 @@ func (s *schemaText) takesText(part json.RawMessage, hops int) bool {
 	if p.has("$ref") {
 		return s.takesText(s.resolve(p["$ref"]), hops-1)
 	}
-	for _, key := range [...]string{"anyOf", "oneOf"} {
-		var ways []json.RawMessage
-		if p.has(key) && canon.Unmarshal(p[key], &ways) == nil {
-			return slices.ContainsFunc(ways, func(w json.RawMessage) bool { return s.takesText(w, hops-1) })
+	takes := func(part json.RawMessage) bool { return s.takesText(part, hops-1) }
+	for _, key := range [...]string{"anyOf", "oneOf", "allOf"} {
+		var parts []json.RawMessage
+		if !p.has(key) || canon.Unmarshal(p[key], &parts) != nil {
+			continue
 		}
+		if key == "allOf" {
+			return !slices.ContainsFunc(parts, func(part json.RawMessage) bool { return !takes(part) })
+		}
+		return slices.ContainsFunc(parts, takes)
 	}
 	return true
 }

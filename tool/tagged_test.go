@@ -22,6 +22,7 @@ const typesSchema = `{"type": "object", "properties": {
 	"l": {"type": "array", "items": {"type": "integer"}}, "null": {"type": "null"}, "in": {"type": ["integer", "null"]}, "sn": {"type": ["string", "null"]},
 	"any": {}, "ref": {"$ref": "#/$defs/count"}, "anchor": {"$ref": "#counted"}, "beside": {"$ref": "#/properties/b"},
 	"either": {"anyOf": [{"type": "integer"}, {"$ref": "#/$defs/count"}]}, "text": {"oneOf": [{"type": "integer"}, {"type": "string"}]},
+	"all": {"allOf": [{"$ref": "#/$defs/count"}, {"minimum": 0}]}, "texts": {"allOf": [{"type": "string"}, {"minLength": 1}]},
 	"one": {"const": 1}, "few": {"enum": [1, 2]}, "word": {"enum": ["1", 2]}},
 	"$defs": {"count": {"$anchor": "counted", "type": "integer"}}}`
 
@@ -75,6 +76,8 @@ func TestArgumentsInTags(t *testing.T) {
 		{"anchor", "1", `{"anchor":"1"} tool_validation [anchor: expected integer, got string]`},
 		{"either", "1", `{"either":1}`},
 		{"text", "1", `{"text":"1"}`},
+		{"all", "1", `{"all":1}`},
+		{"texts", "1", `{"texts":"1"}`},
 		{"one", "1", `{"one":1}`},
 		{"few", "2", `{"few":2}`},
 		{"word", "1", `{"word":"1"}`},

@@ -22,7 +22,7 @@ func (in *reader) unwrap(c *Checked, t *Tool, found *extract.Call) {
 	if !allowed(lenient) || slices.Contains(in.settings.Off, extract.Form(extract.WrappedArguments)) {
 		return
 	}
-	inner := t.unwrapped(c.Arguments)
+	inner := in.unwrapped(t, c.Arguments)
 	if inner == nil {
 		return
 	}
@@ -32,20 +32,21 @@ func (in *reader) unwrap(c *Checked, t *Tool, found *extract.Call) {
 }
 
 // unwrapped is what the one member of args holds where that is all arguments, else nil.
-func (t *Tool) unwrapped(args []byte) []byte {
+func (in *reader) unwrapped(t *Tool, args []byte) []byte {
 	var outer, inner members
-	var schema struct {
-		Properties members `json:"properties"`
-	}
-	if canon.Unmarshal(args, &outer) != nil || len(outer) != 1 || canon.Unmarshal(t.schema.JSON(), &schema) != nil {
+	if canon.Unmarshal(args, &outer) != nil || len(outer) != 1 {
 		return nil
 	}
 	name := slices.Collect(maps.Keys(outer))[0]
-	if !slices.Contains(wrappers, name) || schema.Properties.has(name) || canon.Unmarshal(outer[name], &inner) != nil {
+	if !slices.Contains(wrappers, name) || canon.Unmarshal(outer[name], &inner) != nil {
+		return nil
+	}
+	properties := in.schemaOf(t).properties
+	if properties.has(name) {
 		return nil
 	}
 	for _, within := range slices.Sorted(maps.Keys(inner)) {
-		if !schema.Properties.has(within) {
+		if !properties.has(within) {
 			return nil
 		}
 	}
