@@ -25,7 +25,7 @@ func (t *ToolSpent) lay(r *packed.Room) {
 // layOpen lays the open actions and what failed attempts have spent, or takes them. The feedback of actions is where the session has it;
 // what is not found there is put into elsewhere, in memory of its own, or taken from there.
 func (st *State) layOpen(r *packed.Room, elsewhere *[]*feedback.RetryFeedback) {
-	some := len(st.Actions) > 0 || st.Spent.Run > 0 || st.Spent.Unknown > 0 || len(st.Spent.Tools) > 0
+	some := len(st.Actions) > 0 || st.Spent.Run != 0 || st.Spent.Unknown != 0 || len(st.Spent.Tools) > 0
 	if packed.Flag(r, &some); !some {
 		return
 	}

@@ -37,6 +37,15 @@ func TestOpenActionsAreParkedWhole(t *testing.T) {
 	assert.Equal(t, spent, back.Spent.Tools)
 }
 
+// What was spent is kept where nothing is open any more, also as a snapshot may say it that no run wrote.
+func TestWhatWasSpentIsParkedAlone(t *testing.T) {
+	for _, spent := range []Spent{{Run: 1}, {Unknown: 1}, {Run: -1}, {Unknown: -1}} {
+		st := State{Spent: spent}
+		back := Park(&st).State(st.Session)
+		assert.Equal(t, spent, back.Spent)
+	}
+}
+
 func setAlone(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
