@@ -22,7 +22,7 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 	args, repairs = append(args, '{'), slices.Clone(c.Repairs)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		value := []byte(all[name])
-		if s.properties.has(name) && !s.takesText(s.properties[name], maxHops) {
+		if s.properties.has(name) && !s.takesText(s.properties[name], value, maxHops) {
 			var took []extract.Repair
 			value, took = literal(value, in.settings.options())
 			for _, r := range took {
@@ -86,21 +86,21 @@ func (in *reader) schemaOf(t *Tool) *schemaText {
 	return s
 }
 
-// takesText reports whether a string may stand where a part of the schema holds; true where that is not told.
-func (s *schemaText) takesText(part json.RawMessage, hops int) bool {
+// takesText reports whether a string as written may stand where a part of the schema holds; true where that is not told.
+func (s *schemaText) takesText(part, written json.RawMessage, hops int) bool {
 	p := object(part)
 	if hops == 0 || p == nil {
 		return true
 	}
-	for _, key := range [...]string{"type", "const", "enum"} {
+	for _, key := range [...]string{"const", "enum", "type"} {
 		if p.has(key) {
-			return tells(key, p[key])
+			return tells(key, p[key], written)
 		}
 	}
 	if p.has("$ref") {
-		return s.takesText(s.resolve(p["$ref"]), hops-1)
+		return s.takesText(s.resolve(p["$ref"]), written, hops-1)
 	}
-	takes := func(part json.RawMessage) bool { return s.takesText(part, hops-1) }
+	takes := func(part json.RawMessage) bool { return s.takesText(part, written, hops-1) }
 	for _, key := range [...]string{"anyOf", "oneOf", "allOf"} {
 		var parts []json.RawMessage
 		if !p.has(key) || canon.Unmarshal(p[key], &parts) != nil {
@@ -109,20 +109,44 @@ func (s *schemaText) takesText(part json.RawMessage, hops int) bool {
 		if key == "allOf" {
 			return !slices.ContainsFunc(parts, func(part json.RawMessage) bool { return !takes(part) })
 		}
-		return slices.ContainsFunc(parts, takes)
+		return slices.ContainsFunc(parts, func(part json.RawMessage) bool { return takes(part) && lists(object(part), written) })
 	}
 	return true
 }
 
-// tells reports whether what a keyword says lets a string pass.
-func tells(key string, says json.RawMessage) bool {
+// tells reports whether what a keyword says lets a string pass: of values of several kinds one that is listed.
+func tells(key string, says, written json.RawMessage) bool {
 	var several []json.RawMessage
 	if canon.Unmarshal(says, &several) != nil || key == "const" {
 		several = []json.RawMessage{says}
 	}
-	return slices.ContainsFunc(several, func(one json.RawMessage) bool {
-		return key == "type" && string(one) == `"string"` || key != "type" && strings.HasPrefix(string(one), `"`)
-	})
+	isOther := func(one json.RawMessage) bool { return !strings.HasPrefix(string(one), `"`) }
+	if key == "type" {
+		return slices.ContainsFunc(several, func(one json.RawMessage) bool { return string(one) == `"string"` })
+	}
+	return !slices.ContainsFunc(several, isOther) || hasText(several, written)
+}
+
+// lists reports whether an alternative with a list of values lists a string as written.
+func lists(way members, written json.RawMessage) bool {
+	var several []json.RawMessage
+	switch {
+	case way.has("const"):
+		several = []json.RawMessage{way["const"]}
+	case !way.has("enum") || canon.Unmarshal(way["enum"], &several) != nil:
+		return true
+	}
+	return hasText(several, written)
+}
+
+func hasText(several []json.RawMessage, written json.RawMessage) bool {
+	return slices.ContainsFunc(several, func(one json.RawMessage) bool { return sameText(one, written) })
+}
+
+// sameText reports whether two JSON strings say the same.
+func sameText(a, b json.RawMessage) bool {
+	var one, other string
+	return canon.Unmarshal(a, &one) == nil && canon.Unmarshal(b, &other) == nil && one == other
 }
 
 // resolve is the part of the schema that a reference within it names; nil where it names none.

@@ -23,7 +23,8 @@ const typesSchema = `{"type": "object", "properties": {
 	"any": {}, "ref": {"$ref": "#/$defs/count"}, "anchor": {"$ref": "#counted"}, "beside": {"$ref": "#/properties/b"},
 	"either": {"anyOf": [{"type": "integer"}, {"$ref": "#/$defs/count"}]}, "text": {"oneOf": [{"type": "integer"}, {"type": "string"}]},
 	"all": {"allOf": [{"$ref": "#/$defs/count"}, {"minimum": 0}]}, "texts": {"allOf": [{"type": "string"}, {"minLength": 1}]},
-	"one": {"const": 1}, "few": {"enum": [1, 2]}, "word": {"enum": ["1", 2]}},
+	"one": {"const": 1}, "few": {"enum": [1, 2]}, "word": {"enum": ["1", 2, "é"]}, "auto": {"anyOf": [{"const": "auto", "type": "string"}, {"type": "integer"}]},
+	"none": {"type": ["string", "null"], "enum": ["a", null]}},
 	"$defs": {"count": {"$anchor": "counted", "type": "integer"}}}`
 
 func taggedSet(t require.TestingT) *tool.Set {
@@ -81,6 +82,12 @@ func TestArgumentsInTags(t *testing.T) {
 		{"one", "1", `{"one":1}`},
 		{"few", "2", `{"few":2}`},
 		{"word", "1", `{"word":"1"}`},
+		{"word", "2", `{"word":2}`},
+		{"word", "é", `{"word":"é"}`},
+		{"auto", "auto", `{"auto":"auto"}`},
+		{"auto", "2", `{"auto":2}`},
+		{"none", "null", `{"none":null}`},
+		{"none", "a", `{"none":"a"}`},
 	} {
 		for _, text := range []string{
 			"<function=types><parameter=" + c.name + ">" + c.written + "</parameter></function>",
