@@ -137,6 +137,10 @@ func (l *lowering) fill(n *node, s *jsonschema.Schema, t reflect.Type) {
 }
 
 func (l *lowering) branches(s *jsonschema.Schema) *branches {
+	if tooManyBranches(s) {
+		l.unknown = true
+		return nil
+	}
 	b := &branches{all: l.nodes(s.AllOf), any: l.nodes(s.AnyOf), one: l.nodes(s.OneOf)}
 	if s.Ref != nil {
 		b.all = append(b.all, l.node(s.Ref, nil))
@@ -157,6 +161,15 @@ func (l *lowering) branches(s *jsonschema.Schema) *branches {
 		return nil
 	}
 	return b
+}
+
+// maxBranches is how many branches a node may have that each read the whole value once more: of more the library makes less work.
+const maxBranches = 64
+
+func tooManyBranches(s *jsonschema.Schema) bool {
+	dependents := len(s.DependentSchemas) + len(s.Dependencies)
+	leaves := s.UnevaluatedProperties != nil || s.UnevaluatedItems != nil
+	return dependents > maxBranches || leaves && dependents+len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > maxBranches
 }
 
 func (l *lowering) nodes(list []*jsonschema.Schema) []*node {
@@ -274,7 +287,7 @@ func (l *lowering) members(t *objectTests, s *jsonschema.Schema, fields []field)
 		wanted = append(append(wanted, n.name), n.others...)
 	}
 	for _, name := range wanted {
-		if !slices.Contains(names, name) {
+		if len(names) <= maxNamed && !slices.Contains(names, name) {
 			_, matching := t.matching(name)
 			l.unknown = l.unknown || t.closed && matching == 0 || fields != nil
 			names = append(names, name)

@@ -313,3 +313,28 @@ func TestWhatProgramsDoNotKnow(t *testing.T) {
 		require.False(t, schema.HasProgram(compile(t, text)), text)
 	}
 }
+
+// What stands in many branches is read once for each: from so many on, the library alone judges.
+func TestTooManyBranchesForAProgram(t *testing.T) {
+	branches := func(n int, form string) string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = fmt.Sprintf(form, i)
+		}
+		return strings.Join(list, ",")
+	}
+	for _, text := range []string{
+		`{"dependentSchemas": {%s}}`, `{"$schema": "http://json-schema.org/draft-07/schema#", "dependencies": {%s}}`,
+	} {
+		assert.True(t, schema.HasProgram(compile(t, fmt.Sprintf(text, branches(64, `"m%d": {"minProperties": 2}`)))))
+		assert.False(t, schema.HasProgram(compile(t, fmt.Sprintf(text, branches(65, `"m%d": {"minProperties": 2}`)))))
+	}
+	for _, left := range []string{"unevaluatedProperties", "unevaluatedItems"} {
+		for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+			text := `{"` + left + `": false, "` + keyword + `": [%s]}`
+			assert.True(t, schema.HasProgram(compile(t, fmt.Sprintf(text, branches(64, `{"minItems": %d}`)))))
+			assert.False(t, schema.HasProgram(compile(t, fmt.Sprintf(text, branches(65, `{"minItems": %d}`)))))
+		}
+	}
+	assert.True(t, schema.HasProgram(compile(t, `{"allOf": [`+branches(65, `{"minItems": %d}`)+`]}`)))
+}
