@@ -53,6 +53,9 @@ func (w *secrets) walk(node any, at string) {
 	if to, ok := w.schema.target(n); ok {
 		w.follow(to, at)
 	}
+	if (n["$dynamicRef"] != nil || n["$recursiveRef"] != nil) && hasSecret(w.schema.tree) {
+		w.found = append(w.found, at) // where that leads depends on the way to it
+	}
 	for _, keyword := range withinKeywords {
 		w.each(n[keyword], at+"/*")
 	}

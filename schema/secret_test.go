@@ -58,9 +58,12 @@ func TestSecretsOfARawSchema(t *testing.T) {
 		"in_a_list":   {`{"properties":{"a":{"$ref":"#/allOf/0"}},"allOf":[{"x-secret":true}]}`, []string{"", "/a"}},
 		"escaped":     {`{"$defs":{"A<B>":{"x-secret":true}},"properties":{"a":{"$ref":"#/$defs/A%3CB%3E"}}}`, []string{"/a"}},
 		"at_run_time": {`{"$defs":{"s":{"$dynamicAnchor":"pin","x-secret":true}},"properties":{"a":{"$dynamicRef":"#pin"}}}`, []string{"/a"}},
-		"dependent":   {`{"dependentSchemas":{"b":{"properties":{"a":{"x-secret":true}}}}}`, []string{"/a"}},
-		"itself":      {`{"properties":{"next":{"$ref":"#"},"pin":{"x-secret":true}}}`, []string{"/next/next", "/next/pin", "/pin"}},
-		"not_secret":  {`{"properties":{"x-secret":{"const":true}}}`, nil},
+		"by_the_way_to_it": {`{"$id":"https://e.x/ext","$dynamicAnchor":"n","$ref":"tree","properties":{"pin":{"x-secret":true}},
+			"$defs":{"tree":{"$id":"tree","$dynamicAnchor":"n","properties":{"kids":{"items":{"$dynamicRef":"#n"}}}}}}`, []string{"/kids/*", "/pin"}},
+		"beside_another": {`{"properties":{"p":{"$ref":"#/$defs/x","$dynamicRef":"#y"}},"$defs":{"x":{},"y":{"$dynamicAnchor":"y","x-secret":true}}}`, []string{"/p"}},
+		"dependent":      {`{"dependentSchemas":{"b":{"properties":{"a":{"x-secret":true}}}}}`, []string{"/a"}},
+		"itself":         {`{"properties":{"next":{"$ref":"#"},"pin":{"x-secret":true}}}`, []string{"/next/next", "/next/pin", "/pin"}},
+		"not_secret":     {`{"properties":{"x-secret":{"const":true}}}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := schema.Compile([]byte(tt.doc))
