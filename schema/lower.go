@@ -39,6 +39,7 @@ type lowering struct {
 	orNull  map[*node]*node // nodes that are to be another one or null
 	unknown bool
 	other   bool // some value is left to the decoder
+	within  int  // how many nodes around this one hold what nothing else describes to something
 }
 
 // complete makes a node that is another one or null a copy of that, once all are made.
@@ -137,9 +138,13 @@ func (l *lowering) fill(n *node, s *jsonschema.Schema, t reflect.Type) {
 }
 
 func (l *lowering) branches(s *jsonschema.Schema) *branches {
-	if tooManyBranches(s) {
+	if tooManyBranches(s) || l.within > maxWithin {
 		l.unknown = true
 		return nil
+	}
+	if speaksOfRest(s) {
+		l.within++
+		defer func() { l.within-- }()
 	}
 	b := &branches{all: l.nodes(s.AllOf), any: l.nodes(s.AnyOf), one: l.nodes(s.OneOf)}
 	if s.Ref != nil {
@@ -163,13 +168,18 @@ func (l *lowering) branches(s *jsonschema.Schema) *branches {
 	return b
 }
 
-// maxBranches is how many branches a node may have that each read the whole value once more: of more the library makes less work.
-const maxBranches = 64
+// maxBranches is how many branches a node may have that each read the whole value once more, and maxWithin how deep nodes may lie in one
+// another that each hold what is left to something: of more the library makes less work.
+const maxBranches, maxWithin = 64, 16
 
 func tooManyBranches(s *jsonschema.Schema) bool {
 	dependents := len(s.DependentSchemas) + len(s.Dependencies)
-	leaves := s.UnevaluatedProperties != nil || s.UnevaluatedItems != nil
-	return dependents > maxBranches || leaves && dependents+len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > maxBranches
+	return dependents > maxBranches || speaksOfRest(s) && dependents+len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > maxBranches
+}
+
+// speaksOfRest reports whether a schema holds to something what nothing else describes.
+func speaksOfRest(s *jsonschema.Schema) bool {
+	return s.UnevaluatedProperties != nil || s.UnevaluatedItems != nil
 }
 
 func (l *lowering) nodes(list []*jsonschema.Schema) []*node {

@@ -338,3 +338,18 @@ func TestTooManyBranchesForAProgram(t *testing.T) {
 	}
 	assert.True(t, schema.HasProgram(compile(t, `{"allOf": [`+branches(65, `{"minItems": %d}`)+`]}`)))
 }
+
+// What is left of a value is looked for at each node that speaks of it: so many in one another are the library's.
+func TestWhatIsLeftTooDeepForAProgram(t *testing.T) {
+	nested := func(depth int) string {
+		text := `{"minProperties": 1}`
+		for range depth {
+			text = `{"allOf": [` + text + `], "unevaluatedProperties": {"type": "integer"}}`
+		}
+		return text
+	}
+	assert.True(t, schema.HasProgram(compile(t, nested(16))))
+	assert.False(t, schema.HasProgram(compile(t, nested(100))))
+	beside := strings.Repeat(nested(2)+",", 40)
+	assert.True(t, schema.HasProgram(compile(t, `{"allOf": [`+beside[:len(beside)-1]+`]}`)))
+}
