@@ -3,7 +3,6 @@ package schema
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
 // secretKeyword marks a place whose values are not to be kept: the tag `retake:"secret"` on a field, or the keyword itself in a
@@ -65,7 +64,7 @@ func (w *secrets) walk(node any, at string) {
 	w.each(slices.Concat(valuesOf(n["dependentSchemas"]), valuesOf(n["dependencies"])), at)
 	if members, ok := n["properties"].(map[string]any); ok {
 		for _, name := range slices.Sorted(maps.Keys(members)) {
-			w.walk(members[name], at+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
+			w.walk(members[name], at+"/"+pointerEscaper.Replace(name))
 		}
 	}
 	if patterns, ok := n["patternProperties"].(map[string]any); ok {

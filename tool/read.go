@@ -73,8 +73,8 @@ type reader struct {
 	keeps bool
 	ready []*Ready
 	made  *Ready
-	// schemas are those of the tools whose arguments stood in tags, or in one member too many.
-	schemas map[*Tool]*schemaText
+	// properties are those that the schemas of tools have whose arguments stood in one member too many.
+	properties map[*Tool]members
 }
 
 func (in *reader) read(r *message.Reply) (calls []Checked) {

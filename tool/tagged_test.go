@@ -74,7 +74,7 @@ func TestArgumentsInTags(t *testing.T) {
 		{"unknown", "1", `{"unknown":"1"}`},
 		{"ref", "1", `{"ref":1}`},
 		{"beside", "false", `{"beside":false}`},
-		{"anchor", "1", `{"anchor":"1"} tool_validation [anchor: expected integer, got string]`},
+		{"anchor", "1", `{"anchor":1}`},
 		{"either", "1", `{"either":1}`},
 		{"text", "1", `{"text":"1"}`},
 		{"all", "1", `{"all":1}`},

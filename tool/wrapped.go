@@ -41,7 +41,7 @@ func (in *reader) unwrapped(t *Tool, args []byte) []byte {
 	if !slices.Contains(wrappers, name) || canon.Unmarshal(outer[name], &inner) != nil {
 		return nil
 	}
-	properties := in.schemaOf(t).properties
+	properties := in.propertiesOf(t)
 	if properties.has(name) {
 		return nil
 	}
@@ -59,4 +59,34 @@ func (in *reader) unwrapped(t *Tool, args []byte) []byte {
 func (m members) has(name string) bool {
 	_, ok := m[name]
 	return ok
+}
+
+// json is the object as JSON, its members in order.
+func (m members) json() []byte {
+	text := []byte{'{'}
+	for n, name := range slices.Sorted(maps.Keys(m)) {
+		if n > 0 {
+			text = append(text, ',')
+		}
+		text, _ = canon.AppendString(text, name)
+		text = append(append(text, ':'), m[name]...)
+	}
+	return append(text, '}')
+}
+
+// propertiesOf reads what the schema of a tool says of members, once for all calls of a reply.
+func (in *reader) propertiesOf(t *Tool) members {
+	all, known := in.properties[t]
+	if !known {
+		var whole struct {
+			Properties members `json:"properties"`
+		}
+		_ = canon.Unmarshal(t.schema.JSON(), &whole) // a schema that is no object has none
+		all = whole.Properties
+		if in.properties == nil {
+			in.properties = map[*Tool]members{}
+		}
+		in.properties[t] = all
+	}
+	return all
 }
