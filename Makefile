@@ -26,8 +26,8 @@ test-temporal: bin/temporal ## workers and a real server on loopback, killed and
 race: ## what CI runs: the race detector, twice, in random order
 	@for m in $(MODULES); do (cd $$m && go test -race -short -shuffle=on -count=2 ./...) || exit 1; done
 
-# Delays and decisions are the same on every machine: the tests compare with exact values.
-ARCH_TESTS := ./backoff ./policy ./fault ./ratelimit ./loop/machine
+# Delays, decisions and schemas are the same on every machine: the tests compare with exact values.
+ARCH_TESTS := ./backoff ./policy ./fault ./ratelimit ./schema ./loop/machine
 
 arch: ## the pure packages on other machines; arm64 where qemu-aarch64 is there to run it
 	GOARCH=386 go test $(ARCH_TESTS)

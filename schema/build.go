@@ -198,6 +198,9 @@ func (b *builder) foreign(t reflect.Type) (*jsonschema.Schema, error) {
 func (b *builder) number(t reflect.Type, c class) *jsonschema.Schema {
 	n := &jsonschema.Schema{Type: c.jsonType()}
 	bits := t.Bits()
+	if !b.checked && sizedByMachine(t) {
+		bits = 64
+	}
 	switch {
 	case c == classFloat && bits == 32 && b.checked:
 		n.AllOf = []*jsonschema.Schema{{Format: b.judgeName(judge{typ: t})}}
@@ -211,6 +214,11 @@ func (b *builder) number(t reflect.Type, c class) *jsonschema.Schema {
 		n.Maximum = number(strconv.FormatInt(math.MaxInt64>>(64-bits), 10))
 	}
 	return n
+}
+
+// sizedByMachine reports whether a type has 32 bits on some machines and 64 on others. Models are told the same on all.
+func sizedByMachine(t reflect.Type) bool {
+	return t.Kind() == reflect.Int || t.Kind() == reflect.Uint || t.Kind() == reflect.Uintptr
 }
 
 // nullable lets a value be null too.

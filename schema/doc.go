@@ -17,6 +17,7 @@
 //   - names are exact; unknown members are refused; a member is required where its absence (the zero value) breaks its rules
 //   - null stands only where Go has a pointer or an interface, and only where the rules let it be nil
 //   - 2.0 and 2e0 are integers; a number must fit its Go type, and one of floating point is compared as Go rounds it
+//   - an int or uint has the same schema on every machine; the decoder holds it to the bits that it has there (32 on 386)
 //   - structs reached through slices and maps are held to their rules only where `dive` says so, as the validator does
 //   - a type with a JSON or text decoder of its own is judged by that decoder; a method JSONSchema describes it to models
 //   - a constraint in a `jsonschema` tag is held too; both the schema and the rules then judge

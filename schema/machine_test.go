@@ -1,0 +1,61 @@
+package schema_test
+
+import (
+	"math"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/schema"
+)
+
+type sizes struct {
+	Int    int            `json:"int"`
+	Uint   uint           `json:"uint"`
+	Ptr    *int           `json:"ptr"`
+	List   []uint         `json:"list"`
+	ByName map[string]int `json:"by_name"`
+	Capped int            `json:"capped" validate:"max=5000000000"`
+	Small  int32          `json:"small"`
+}
+
+// The journal keeps a digest of each schema: a run that began on one machine goes on on another.
+func TestASchemaIsTheSameOnEveryMachine(t *testing.T) {
+	typed, err := schema.For[sizes]()
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"type":"object","additionalProperties":false,"properties":{
+		"int":{"type":"integer"},"uint":{"type":"integer","minimum":0},"ptr":{"type":["integer","null"]},
+		"list":{"type":"array","items":{"type":"integer","minimum":0}},
+		"by_name":{"type":"object","additionalProperties":{"type":"integer"}},
+		"capped":{"type":"integer","maximum":5000000000},
+		"small":{"type":"integer","minimum":-2147483648,"maximum":2147483647}}}`, string(typed.Schema().JSON()))
+}
+
+// A value that the machine's int does not hold is an issue, and never another value.
+func TestAnIntIsHeldToTheBitsOfTheMachine(t *testing.T) {
+	typed, err := schema.For[sizes]()
+	require.NoError(t, err)
+	most, mostUint := strconv.Itoa(math.MaxInt), strconv.FormatUint(math.MaxUint, 10)
+	v, issues := typed.Decode([]byte(`{"int":` + most + `,"uint":` + mostUint + `,"ptr":` + most + `}`))
+	require.Empty(t, issues)
+	assert.Equal(t, math.MaxInt, v.Int)
+	assert.Equal(t, uint(math.MaxUint), v.Uint)
+
+	beyond := "1" + most // one digit more
+	_, issues = typed.Decode([]byte(`{"int":` + beyond + `,"uint":1` + mostUint + `,"ptr":-` + beyond +
+		`,"list":[1` + mostUint + `],"by_name":{"a":` + beyond + `}}`))
+	require.Len(t, issues, 5)
+	for n, want := range []fault.Issue{
+		{Pointer: "/by_name/a", Rule: "maximum", Expected: "at most " + most},
+		{Pointer: "/int", Rule: "maximum", Expected: "at most " + most},
+		{Pointer: "/list/0", Rule: "maximum", Expected: "at most " + mostUint},
+		{Pointer: "/ptr", Rule: "minimum", Expected: "at least " + strconv.Itoa(math.MinInt)},
+		{Pointer: "/uint", Rule: "maximum", Expected: "at most " + mostUint},
+	} {
+		want.Got, want.Source = "integer", fault.FromSchema
+		assert.Equal(t, want, issues[n])
+	}
+}
