@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,9 @@ func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64
 		}
 		head = head.next(raw)
 		lines = appendLine(lines, head, raw)
+	}
+	if err := foldAll(NewReader(bytes.NewReader(lines)), NewFold(key)); err != nil {
+		return nil, 0, fmt.Errorf("it is left as it was: compacted, it could not be opened: %w", err)
 	}
 	return lines, r.Offset(), nil
 }

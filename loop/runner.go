@@ -278,7 +278,7 @@ func (r *Runner) Woke(at time.Time) ([]machine.Effect, error) {
 
 // Planned feeds a planner's answer. One that cannot be, or whose policy makes no sense, changes nothing.
 func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error) {
-	if err := p.PolicyFault(); err != nil {
+	if err := p.PolicyFault(r.st); err != nil {
 		return nil, err
 	}
 	p = printablePlan(p)
@@ -287,7 +287,7 @@ func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error)
 
 // Adjusted lays a layer over the run's policy. One that makes no sense changes nothing.
 func (r *Runner) Adjusted(at time.Time, l policy.Layer) ([]machine.Effect, error) {
-	if err := l.Validate(); err != nil {
+	if err := r.st.AdjustFault(l); err != nil {
 		return nil, fmt.Errorf("adjusting the policy: %w", err)
 	}
 	return r.Step(machine.Event{Kind: machine.Adjusted, At: at, Adjust: &l})

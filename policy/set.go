@@ -47,7 +47,7 @@ func DefaultBudgets() Budgets { return Budgets{Tool: 4, Run: 8, UnknownTools: 2}
 func DefaultSet() Set { return Set{Budgets: DefaultBudgets(), MaxTurns: 100} }
 
 // Fold returns the set after a mid-run adjustment of the correction plane: adjustment lies above all other layers and
-// above the adjustments before it, field by field. The set given stays as it was.
+// above the adjustments before it, field by field. The set given stays as it was. It looks at nothing: see [Adjust].
 func Fold(s Set, adjustment Layer) Set {
 	s.Adjusted = adjustment.Over(s.Adjusted)
 	return s

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
+
+	"github.com/retake-go/retake/fault"
 )
 
 // Validate reports every field of the set that makes no sense, each as a [*FieldError], joined; nil when there is none.
@@ -36,6 +39,39 @@ func (s Set) Validate() error {
 	return errors.Join(f.all...)
 }
 
+// Adjust is [Fold] for a layer that nobody has looked at: what comes of it is good wherever s is. The error names each field of the layer
+// that makes no sense, alone or over the layers of s, as a [*FieldError], joined; the set is then s.
+func Adjust(s Set, adjustment Layer) (Set, error) {
+	if err := adjustment.validate(); err != nil {
+		return s, err
+	}
+	next := Fold(s, adjustment)
+	err := next.Validate()
+	if err == nil {
+		return next, nil
+	}
+	f := &faults{}
+	switch {
+	case adjustment.Backoff != nil && !basesFit(anyBases, adjustment.Backoff):
+		f.add("backoff", "a list of delays has no base, and there are bases in force (%s); use another kind of backoff, or set bases to none beside it", firstPath(err))
+	case len(adjustment.Bases) > 0:
+		f.add("bases", "the backoff in force (%s) is a list of delays and has no base to replace; set another kind of backoff beside them", firstPath(err))
+	default:
+		return s, err
+	}
+	return s, errors.Join(f.all...)
+}
+
+// anyBases stands for bases of any class. Read-only.
+var anyBases = map[fault.Class]time.Duration{fault.Timeout: 0}
+
+// firstPath is where the first of the field errors was found.
+func firstPath(err error) string {
+	var first *FieldError
+	errors.As(err, &first)
+	return first.Path
+}
+
 // checkTransportFields refuses fields that say nothing about a request that did not come through.
 func (s *Set) checkTransportFields(f *faults) {
 	if t := &s.Transport; (t.EmitFeedback == nil || !*t.EmitFeedback) && t.saysNothingToModels() {
@@ -65,6 +101,10 @@ func (s *Set) checkTogether(f *faults, tools []string) {
 	}
 	if layers := s.layersOf(""); misfit(layers[:]) {
 		f.add("answer.bases", basesOnList)
+		return
+	}
+	if layers := (&Set{Global: s.Global, Call: s.Call, Adjusted: s.Adjusted}).layersOf("any"); misfit(layers[:]) {
+		f.add("global.bases", basesOnList)
 		return
 	}
 	for _, tool := range tools {

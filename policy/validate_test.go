@@ -197,3 +197,44 @@ func TestJSONThatIsRefused(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{}`), &s))
 	assert.Equal(t, policy.DefaultSet(), s)
 }
+
+// A layer that is good alone is refused where it makes no sense over those in force, and where it leaves a single tool without one.
+func TestAnAdjustmentIsLookedAtOverTheLayersInForce(t *testing.T) {
+	bases := map[fault.Class]time.Duration{fault.NoOutput: time.Second}
+	list := backoff.List(time.Second)
+	based, listed := policy.DefaultSet(), policy.DefaultSet()
+	based.Tools = map[string]policy.Layer{"a": {Bases: bases}}
+	listed.Global.Backoff = &list
+	for _, tt := range []struct {
+		name  string
+		set   policy.Set
+		layer policy.Layer
+		want  string
+	}{
+		{"alone", based, policy.Layer{MaxAttempts: new(0)}, `max_attempts: 0 is no number of attempts; write 1 for a single one, or "unlimited"`},
+		{"a_list_over_bases", based, policy.Layer{Backoff: &list}, "backoff: a list of delays has no base, and there are bases in force (tools.a.bases); " +
+			"use another kind of backoff, or set bases to none beside it"},
+		{"bases_over_a_list", listed, policy.Layer{Bases: bases}, "bases: the backoff in force (answer.bases) is a list of delays and has no base to replace; " +
+			"set another kind of backoff beside them"},
+		{"a_list_and_no_bases", based, policy.Layer{Backoff: &list, Bases: map[fault.Class]time.Duration{}}, ""},
+		{"bases_and_another_backoff", listed, policy.Layer{Backoff: new(backoff.Constant(0)), Bases: bases}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			next, err := policy.Adjust(tt.set, tt.layer)
+			if tt.want != "" {
+				require.EqualError(t, err, tt.want)
+				assert.Equal(t, tt.set, next)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, policy.Fold(tt.set, tt.layer), next)
+		})
+	}
+}
+
+func TestAToolWithoutALayerHasAPolicyTooThatMakesSense(t *testing.T) {
+	s := policy.DefaultSet()
+	s.Global.Backoff, s.Answer.Backoff = new(backoff.List(time.Second)), new(backoff.Constant(0))
+	s.Call.Bases = map[fault.Class]time.Duration{fault.NoOutput: time.Second}
+	assert.EqualError(t, s.Validate(), "global.bases: a list of delays has no base to replace; use another kind of backoff, or no bases")
+}

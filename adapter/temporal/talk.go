@@ -151,7 +151,7 @@ func (f *flow) takesPlan(p machine.Plan) error {
 		return fmt.Errorf("model %q: name one of %v", p.Model, f.begun.Models)
 	}
 	_, _, err := machine.Step(f.st, machine.Event{Kind: machine.Planned, At: f.now(), Plan: &p})
-	return errors.Join(p.PolicyFault(), err)
+	return errors.Join(p.PolicyFault(f.st), err)
 }
 
 // dispatch runs the reducers on events from outside, as one transaction.

@@ -28,6 +28,9 @@ func (f *flow) adjust() error {
 	if err != nil || said.Layer == nil || reflect.DeepEqual(*said.Layer, f.adjusted) {
 		return err
 	}
+	if err := f.st.AdjustFault(*said.Layer); err != nil {
+		return fmt.Errorf("adjusting the policy: %w", err)
+	}
 	f.adjusted = *said.Layer
 	return f.step(machine.Event{Kind: machine.Adjusted, Adjust: said.Layer})
 }
@@ -218,8 +221,8 @@ func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], 
 		out.v = answer{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(fmt.Errorf("planner: %w", err))}
 	case p.Model != "" && a.Models[p.Model] == nil:
 		out.v.Trouble = troubled(fmt.Errorf("the planner falls back to model %q: name one of the worker's Models", p.Model))
-	case p.PolicyFault() != nil:
-		out.v.Trouble = troubled(p.PolicyFault())
+	case p.PolicyFault(st) != nil:
+		out.v.Trouble = troubled(p.PolicyFault(st))
 	default:
 		p.Prompt, p.Model, p.Warning, p.Note = canon.UTF8(p.Prompt), canon.UTF8(p.Model), canon.UTF8(p.Warning), canon.UTF8(p.Note)
 		out.v.Plan = p

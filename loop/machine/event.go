@@ -179,14 +179,24 @@ type Plan struct {
 	Note string `json:"note,omitempty"`
 }
 
-// PolicyFault says what is wrong with the plan's policy; nil where it has none, or a good one. A step does not look: whoever feeds it
-// a planner's answer asks first. Safe for concurrent use.
-func (p *Plan) PolicyFault() error {
+// PolicyFault says what is wrong with the plan's policy, alone or over that of the run, by field: see [policy.Adjust]; nil where it has
+// none, or a good one. A step refuses a plan with a bad one, in the same words. Safe for concurrent use.
+func (p *Plan) PolicyFault(st State) error {
 	if p.Policy == nil {
 		return nil
 	}
-	if err := p.Policy.Validate(); err != nil {
+	if err := st.AdjustFault(*p.Policy); err != nil {
 		return fmt.Errorf("the plan's policy: %w", err)
 	}
 	return nil
+}
+
+// AdjustFault says what is wrong with laying a layer over the run's policy, by field: see [policy.Adjust]; nil where nothing is. A step
+// refuses an event with a bad layer. Safe for concurrent use.
+func (st State) AdjustFault(l policy.Layer) error {
+	if st.Policy == nil { // no run was begun: no event with a layer fits
+		return l.Validate()
+	}
+	_, err := policy.Adjust(*st.Policy, l)
+	return err
 }

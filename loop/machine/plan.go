@@ -49,6 +49,9 @@ func (s *step) planned() error {
 	if p.Delay < 0 {
 		return s.misfit("a plan's delay is 0 or more")
 	}
+	if err := p.PolicyFault(*s.State); err != nil {
+		return s.misfit(err.Error())
+	}
 	if p.Warning != "" {
 		s.warn(p.Warning)
 	}

@@ -232,10 +232,14 @@ func (s *step) woke() error {
 }
 
 func (s *step) adjusted() error {
+	if err := s.AdjustFault(*s.ev.Adjust); err != nil {
+		return s.misfit(err.Error())
+	}
 	s.adjust(s.ev.Adjust)
 	return nil
 }
 
+// adjust lays a good layer over the policy.
 func (s *step) adjust(l *policy.Layer) {
 	p := policy.Fold(*s.Policy, *l)
 	s.Policy, s.policies = &p, policiesOf(&p)
