@@ -37,11 +37,9 @@ type Fold struct {
 	// events counts the events so far, last is the last one.
 	events int64
 	last   *Event
-	// decision is where open is kept, room is for the bytes of a record. place is where steps are made, where nobody is shown what they
-	// lead to; nil else.
+	// decision is where open is kept, room is for the bytes of a record.
 	decision Decision
 	room     writer
-	place    *machine.Room
 }
 
 // NewFold returns a fold of nothing. key is the secret key of a redacted journal; nil for none.
@@ -107,8 +105,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	if err != nil {
 		return &MisfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
-	*f = Fold{Header: h, State: st, key: f.key, conversation: newConversation(), heard: true, events: f.events, room: f.room, place: f.place}
-	f.place.Clear()
+	*f = Fold{Header: h, State: st, key: f.key, conversation: newConversation(), heard: true, events: f.events, room: f.room}
 	if h.Redaction != nil {
 		f.digests = newDigester(h.Session, f.key)
 	}
@@ -119,10 +116,11 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 func (f *Fold) event(ev *Event) error {
 	f.events, f.last = f.events+1, ev
 	said := f.State.Transcript.Len()
-	effects, err := f.place.Step(&f.State, ev)
+	st, effects, err := machine.Step(f.State, *ev)
 	if err != nil {
 		return &MisfitError{Event: f.events, Kind: ev.Kind, Err: err}
 	}
+	f.State = st
 	f.open = &f.decision
 	return f.advance(&f.decision, ev, effects, said)
 }

@@ -55,7 +55,6 @@ type Report struct {
 // it is. It may have read some lines beyond.
 func Replay(in io.Reader, o Replaying) (Report, error) {
 	p := newPlayer(in, o)
-	p.place = &machine.Room{}
 	err := p.readAhead(func(e *entry) error {
 		if err := p.take(e); err != nil {
 			return err

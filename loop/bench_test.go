@@ -5,12 +5,10 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -83,24 +81,4 @@ func BenchmarkGrowth(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(attempts), "ns/attempt")
 		})
 	}
-}
-
-// The counts are bounds with little room: who crosses one looks at a profile.
-func TestRunsAllocateLittle(t *testing.T) {
-	a, try := loop.ToolCall("book_room"), lessThan3()
-	recorded := testing.AllocsPerRun(20, func() { _, _ = loop.Do(t.Context(), sessionOf(t), a, try) })
-	assert.LessOrEqual(t, recorded, 10.0, "three recorded attempts in a new session")
-	s := sessionOf(t)
-	again := testing.AllocsPerRun(200, func() { _, _ = loop.Do(t.Context(), s, a, try) })
-	assert.LessOrEqual(t, again, 2.0, "three recorded attempts")
-	tools, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", booked))
-	require.NoError(t, err)
-	turns := []message.Reply{
-		{Calls: []message.Call{call("book_room", `{"city": "Lisbon", "nights": "two"}`)}}, {Calls: []message.Call{call("book_room", lisbon)}}, {Text: "done"},
-	}
-	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
-		return turns[(req.Messages.Len()-1)/2], nil
-	})
-	whole := testing.AllocsPerRun(20, func() { _, _ = loop.Run(t.Context(), model, sessionOf(t), "Book.", loop.Config{Tools: tools}) })
-	assert.LessOrEqual(t, whole, 34.0, "a run of three turns, with a call that is corrected and one that is run, in a new session")
 }

@@ -61,7 +61,7 @@ func (c Config) machine(o *options) machine.Config {
 		Consult: c.Consult, Behaviours: machine.Behaviours(),
 	}
 	if c.Policy != nil {
-		m.Policy = *c.Policy
+		m.Policy = *c.Policy.Clone()
 	}
 	if c.Limits != nil {
 		m.Limits = *c.Limits

@@ -24,13 +24,11 @@ type Action struct {
 	Seed string
 	// Deadline is the time no wait may outlast; zero means that of the context, if it has one.
 	Deadline time.Time
-
-	made *made
 }
 
 // ToolCall is the action of calling a tool, under the default policies.
 func ToolCall(name string) *Action {
-	return &Action{Tool: name, Policy: policy.Correction(), Transport: policy.EffectiveTransport(&policy.Set{}).Clone(), made: &made{}}
+	return &Action{Tool: name, Policy: policy.Correction(), Transport: policy.EffectiveTransport(&policy.Set{}).Clone()}
 }
 
 // FinalAnswer is the action of getting a final answer, under the default policies.
@@ -147,7 +145,6 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 			return doRecorded(ctx, s, a, try, o)
 		}
 	}
-	// The waits are made from here and not from deeper down: a goroutine keeps its stack while it waits.
 	var l line
 	l.begin(a, o)
 	for {
@@ -177,22 +174,16 @@ func recording(s *session.Session, opts []Option) (*session.Session, *options, e
 
 func doRecorded[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), o *options) (T, error) {
 	var none T
-	t := tries{options: o, ctx: ctx, s: s, a: a, lent: true}
+	t := tries{options: o, ctx: ctx, s: s, a: a}
 	if err := t.begin(); err != nil {
 		return none, err
 	}
 	defer t.leave()
 	for t.next() {
-		if value, done := attempted(ctx, &t, try); done {
+		value, err := try(ctx, t.attempt())
+		if t.end(err); err == nil && t.err == nil {
 			return value, nil
 		}
 	}
 	return none, t.err
-}
-
-// attempted makes one try: a function of its own, so that its frame is gone in a wait.
-func attempted[T any](ctx context.Context, t *tries, try func(context.Context, Attempt) (T, error)) (T, bool) {
-	value, err := try(ctx, t.attempt())
-	t.end(err)
-	return value, err == nil && t.err == nil
 }

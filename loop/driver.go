@@ -39,10 +39,6 @@ type driver struct {
 	adjusted *policy.Layer
 	// landed are the results that a journal holds already; nil for none.
 	landed *journal.Fold
-	// unseen is set where the states of the run are shown to nobody but tracers, planners and who adjusts policies.
-	unseen bool
-	// stays is set where the driver is used again, and its room with it.
-	stays bool
 	// exited is set while a tool runs on the goroutine of the run, and stays so where it ended that goroutine.
 	exited bool
 }

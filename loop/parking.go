@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"slices"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
@@ -10,13 +9,14 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// parking is where a run is while nobody works on it, beside its session: the state in little room.
+// parking holds a run while nobody works on it: the core's state, and what most runs have nothing of.
 type parking struct {
-	parked *machine.Parked
+	// parked is the state; nil while somebody works on the run.
+	parked *machine.State
 	rare   *rare
 }
 
-// rare is what most runs that wait have none of: what a driver remembers beside the state.
+// rare is what a driver remembers beside the state.
 type rare struct {
 	// next is the effect that is to be carried out next; nil for the end of the wait.
 	next       *machine.Effect
@@ -37,47 +37,30 @@ func (r *rare) isZero() bool {
 		r.warnings == nil && !r.unrecorded && r.end == nil
 }
 
-// park keeps of a driver what the run needs when it goes on with what is asked for, nil for the end of its wait. The driver is of no use
-// to it any more.
+// park keeps what the run needs when it goes on with what is asked for, nil for the end of its wait. The driver is done with the run.
 func (b *parking) park(d *driver, asked *machine.Effect) {
-	if asked == nil {
-		_ = d.s.Rest(d.runner.st.Session) // it holds that already
-	}
-	b.parked = machine.Park(&d.runner.st)
+	st := d.runner.st
+	b.parked = &st
 	r := rare{
-		next: apart(asked), err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, landed: d.landed, refused: d.runner.refused,
+		next: asked, err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, landed: d.landed, refused: d.runner.refused,
 		warnings: d.runner.warnings, unrecorded: d.runner.unrecorded,
 	}
 	if r.next == nil && d.asked == nil {
 		r.err = nil // it was that of the event before the wait, and is that of no event after it
 	}
-	d.runner.vacate()
 	if b.rare != nil {
 		r.values, r.end = b.rare.values, b.rare.end
 	}
 	b.rare = nil
 	if !r.isZero() {
-		b.rare = new(r)
+		b.rare = &r
 	}
 }
 
-// apart is an effect without the driver's room, in which it lies.
-func apart(e *machine.Effect) *machine.Effect {
-	if e == nil {
-		return nil
-	}
-	own := *e
-	if e.Model != nil {
-		own.Model = new(*e.Model)
-	}
-	own.Tools = slices.Clone(e.Tools)
-	return &own
-}
-
-// unpark gives a driver that has nothing but its options, session and context what was kept, and returns what is to be done next.
+// unpark gives a new driver what was kept, and returns what is to be done next.
 func (b *parking) unpark(d *driver, j recorder) machine.Effect {
 	r := d.ownRunner()
-	r.st, r.journal = b.parked.State(d.s.State()), j
+	r.st, r.journal = *b.parked, j
 	b.parked, d.runner, d.last = nil, r, r.st.At
 	if x := b.rare; x != nil {
 		d.err, d.cause, d.asked, d.adjusted, d.landed = x.err, x.cause, x.asked, x.adjusted, x.landed

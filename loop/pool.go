@@ -111,7 +111,7 @@ func (p *Pool) AddParked(k Parked) (*Seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Seat{pool: p, s: k.Session, journal: k.Journal, parking: parking{parked: machine.Park(&k.State)}}
+	t := &Seat{pool: p, s: k.Session, journal: k.Journal, parking: parking{parked: &k.State}}
 	var until time.Time
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {
 		until = w.Until

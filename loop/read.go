@@ -16,49 +16,25 @@ import (
 //
 // Nothing of a reply that was cut off or refused is looked at. Bytes that are no UTF-8 become U+FFFD.
 func Read(r message.Reply, cfg Config, settings tool.Settings) *machine.Reply {
-	return new(reading).read(r, &cfg, settings, nil)
-}
-
-// read is [Read]. Where there is a d to work in, it keeps what is made of good calls, too.
-func (in *reading) read(r message.Reply, cfg *Config, settings tool.Settings, d *scratch) *machine.Reply {
 	native := len(r.Calls) > 0
-	in.Reply = machine.Reply{Message: r, Native: native}
-	if mendReply(&in.Message); machine.Unusable(in.Message) {
-		return &in.Reply
+	read := &machine.Reply{Message: r, Native: native}
+	if mendReply(&read.Message); machine.Unusable(read.Message) {
+		return read
 	}
 	if cfg.Tools != nil || native {
-		if in.calls(cfg.Tools, settings, d); len(in.Calls) > 0 {
-			return &in.Reply
+		for _, c := range cfg.Tools.Read(read.Message, settings).Calls {
+			read.Calls = append(read.Calls, call(&c))
 		}
 	}
-	if cfg.CallsOnly {
-		return &in.Reply
+	if len(read.Calls) > 0 || cfg.CallsOnly {
+		return read
 	}
-	in.answer, in.Answer = machine.Answer{}, &in.answer
+	read.Answer = &machine.Answer{}
 	if cfg.Output != nil {
-		a := tool.ReadAnswer(in.Message.Text, cfg.Output, settings)
-		in.answer = machine.Answer{Value: a.Raw, Issues: a.Issues, Repairs: a.Repairs}
+		a := tool.ReadAnswer(read.Message.Text, cfg.Output, settings)
+		read.Answer = &machine.Answer{Value: a.Raw, Issues: a.Issues, Repairs: a.Repairs}
 	}
-	return &in.Reply
-}
-
-// calls reads the calls of the reply.
-func (in *reading) calls(tools *tool.Set, settings tool.Settings, d *scratch) {
-	var found tool.Reading
-	if d == nil {
-		found = tools.Read(in.Message, settings)
-	} else {
-		found, in.ready = tools.PrepareIn(tool.Reading{Calls: d.checked[:0]}, in.Message, settings)
-	}
-	switch n := len(found.Calls); {
-	case n == 1:
-		in.Calls = in.one[:]
-	case n > 1:
-		in.Calls = make([]machine.Call, n)
-	}
-	for n := range found.Calls {
-		in.Calls[n] = call(&found.Calls[n])
-	}
+	return read
 }
 
 func call(c *tool.Checked) machine.Call {

@@ -74,7 +74,7 @@ func each(ctx context.Context, s *session.Session, a *Action, try func(context.C
 		}, opts...)
 		return err
 	}
-	t := tries{options: o, ctx: ctx, s: s, a: a, lent: true}
+	t := tries{options: o, ctx: ctx, s: s, a: a}
 	if err := t.begin(); err != nil {
 		return err
 	}

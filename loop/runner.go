@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -25,8 +24,6 @@ type Runner struct {
 	cfg *Config
 	s   *session.Session
 	st  machine.State
-	// room is where a driver's steps are made; nil before the first, and after the state was shown to others.
-	room *machine.Room
 	// settings are those of the policy settled, which is mostly that of st: see reads.
 	settings tool.Settings
 	settled  *policy.Set
@@ -38,10 +35,6 @@ type Runner struct {
 	warnings []string
 	// refused is the error of the reducer that failed last in this process.
 	refused *fault.ReducerError
-	// scratch is that of a driver; nil before the first reply, and once the session was let go.
-	scratch *scratch
-	// ready are the good calls of the reply that was read last, by place. Calls that outlive the run look at it.
-	ready []*tool.Ready
 	// unrecorded is set once the journal is broken: the run can still be ended in memory.
 	unrecorded bool
 }
@@ -138,22 +131,15 @@ func (r *Runner) name(j recorder) error {
 
 // Close lets the session go. The runner is of no use afterwards.
 func (r *Runner) Close() {
-	r.vacate()
 	r.s.Release()
 }
 
 // State is the core's state after the last step.
-func (r *Runner) State() machine.State {
-	r.room = nil // what the state points to is now others', too
-	return r.st
-}
+func (r *Runner) State() machine.State { return r.st }
 
 // Step feeds one event as it is: for events that were made elsewhere. An event that does not fit changes nothing, nor does one
 // that cannot be recorded.
 func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
-	if r.journal == nil && r.record == nil {
-		return r.stepHere(&ev)
-	}
 	st, effects, err := machine.Step(r.st, ev)
 	if err != nil {
 		return nil, err
@@ -231,28 +217,11 @@ func (r *Runner) reads() tool.Settings {
 
 // Reply feeds a model's reply: reads and checks it, and runs the reducers on an answer.
 func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, error) {
-	in, d := r.newReading(), r.scratch
-	if r.cfg.CallsOnly {
-		d = nil // they are not run here
-	}
-	read := in.read(reply, r.cfg, r.reads(), d)
-	r.ready = in.ready
+	read := Read(reply, *r.cfg, r.reads())
 	if a := read.Answer; a != nil && len(a.Issues) == 0 {
-		in.reduced = r.reduce(answerEvents(r.s.Hears, read.Message.Text, a))
-		a.Reduced = &in.reduced
+		a.Reduced = new(r.reduce(answerEvents(r.s.Hears, read.Message.Text, a)))
 	}
 	return r.Step(machine.Event{Kind: machine.Replied, At: at, Reply: read})
-}
-
-// invoke runs a call, with what the reading of its reply has made of its arguments. Safe for concurrent use while no event is fed
-// but the ends of calls.
-func (r *Runner) invoke(ctx context.Context, run machine.ToolRun) tool.Outcome {
-	t, _ := r.cfg.Tools.Get(run.Tool)
-	var ready *tool.Ready
-	if run.Index < len(r.ready) {
-		ready = r.ready[run.Index]
-	}
-	return t.InvokeReady(ctx, ready, run.Arguments)
 }
 
 // CallFailed feeds a model call that returned an error.
@@ -263,12 +232,11 @@ func (r *Runner) CallFailed(at time.Time, err error) ([]machine.Effect, error) {
 
 // ToolEnded feeds the outcome of one call, in call order, after running the reducers on its result and events.
 func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
-	end := r.newCallEnd()
-	if end.ToolEnd = toolEnd(run, out); end.Verdict == machine.Done {
-		end.reduced = r.reduce(toolEvents(r.s.Hears, run, out))
-		end.Reduced = &end.reduced
+	end := toolEnd(run, out)
+	if end.Verdict == machine.Done {
+		end.Reduced = new(r.reduce(toolEvents(r.s.Hears, run, out)))
 	}
-	return r.Step(machine.Event{Kind: machine.ToolEnded, At: at, Tool: &end.ToolEnd})
+	return r.Step(machine.Event{Kind: machine.ToolEnded, At: at, Tool: &end})
 }
 
 // Woke feeds the end of a wait.

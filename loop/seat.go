@@ -266,7 +266,7 @@ func (t *Seat) letGo(d *driver, err error) {
 
 // handBack is the run as data. Its session is free again.
 func (t *Seat) handBack() Parked {
-	st := t.parked.State(t.s.State())
+	st := *t.parked
 	asked := t.next(&st)
 	if t.rare != nil {
 		contained(func() { t.left(nil, ErrSuspended) })

@@ -159,7 +159,8 @@ func (d *driver) invoke(ctx context.Context, run machine.ToolRun) (out tool.Outc
 		inv.Report = func(p []byte) { d.progress(run, p) }
 	}
 	ctx = tool.WithInvocation(ctx, inv)
-	return d.runner.invoke(ctx, run)
+	t, _ := d.cfg.Tools.Get(run.Tool)
+	return t.Invoke(ctx, run.Arguments)
 }
 
 func (d *driver) progress(run machine.ToolRun, p []byte) {

@@ -17,11 +17,8 @@ type tries struct {
 	ctx context.Context
 	s   *session.Session
 	a   *Action
-	// at makes the action; nil in a wait, in which parking holds what there is of it. lent is set where it goes back to the idle ones:
-	// nobody else may come to know of it.
-	at      *trying
-	parking parking
-	lent    bool
+	// at makes the action; nil before it begins, and once it was left.
+	at *trying
 	// ask is what a step asks for next.
 	ask *machine.Effect
 	err error
@@ -35,20 +32,14 @@ type trying struct {
 	outcome machine.Try
 }
 
-// idle are those of actions that are over.
-var idle spares
-
 // begin takes the session for the action, until it is left.
 func (t *tries) begin() error {
-	t.takeDriver()
+	t.at = &trying{driver: driver{options: t.options, s: t.s, ctx: t.ctx}}
 	if t.journal != nil {
 		t.ask, t.err = t.journal.tries(&t.at.driver, t.a.Tool)
 	}
 	if t.ask == nil && t.err == nil {
 		t.err = t.start()
-	}
-	if t.err != nil {
-		t.freeDriver()
 	}
 	return t.err
 }
@@ -82,23 +73,6 @@ func (j journaled) tries(d *driver, action string) (*machine.Effect, error) {
 	return &ask, err
 }
 
-// takeDriver takes a driver, which has nothing of the action yet.
-func (t *tries) takeDriver() {
-	t.at = idle.take()
-	t.at.options, t.at.s, t.at.ctx, t.at.unseen, t.at.stays = t.options, t.s, t.ctx, true, t.lent
-}
-
-// freeDriver lets go of the driver.
-func (t *tries) freeDriver() {
-	if t.lent {
-		room := t.at.own.room
-		*t.at = trying{}
-		t.at.own.room = room
-		idle.give(t.at)
-	}
-	t.at = nil
-}
-
 // fed takes what a step asks for next, or why it failed.
 func (t *tries) fed(effects []machine.Effect, err error) {
 	if t.err = err; err == nil && len(effects) > 0 {
@@ -106,8 +80,7 @@ func (t *tries) fed(effects []machine.Effect, err error) {
 	}
 }
 
-// next reports whether there is a try to be made. The waits before it are made from here, and not from where it goes on: a goroutine
-// keeps its stack while it waits.
+// next reports whether there is a try to be made, after the waits before it.
 func (t *tries) next() bool {
 	for t.goOn() {
 		if t.left <= 0 {
@@ -141,27 +114,17 @@ func (t *tries) goOn() bool {
 	return false
 }
 
-// pause makes a wait by the clock. What asked for the wait is let go of meanwhile.
+// pause makes a wait by the clock.
 func (t *tries) pause() {
 	timer := t.clock.Timer(t.left)
-	t.left, t.ask = 0, nil
-	t.parking.park(&t.at.driver, nil)
-	t.freeDriver()
+	defer timer.Stop()
+	t.left = 0
 	select {
 	case <-timer.C:
-		wait := t.wake()
-		t.fed(t.at.woke(wait))
+		t.fed(t.at.woke(t.ask.Wait))
 	case <-t.ctx.Done():
-		timer.Stop()
-		t.wake()
 		t.cancel()
 	}
-}
-
-// wake takes a driver after a wait, which it returns.
-func (t *tries) wake() *machine.Wait {
-	t.takeDriver()
-	return t.parking.unpark(&t.at.driver, t.journal).Wait
 }
 
 func (t *tries) cancel() { t.fed(t.at.cancel(t.ctx)) }
@@ -219,11 +182,8 @@ func (t *tries) abandon() {
 
 // leave lets the session go. A try or a wait that is still open is recorded as cancelled.
 func (t *tries) leave() {
-	if t.at == nil {
-		t.wake()
-	}
 	t.release()
-	t.freeDriver()
+	t.at = nil
 }
 
 func (t *tries) release() {

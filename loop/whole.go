@@ -17,9 +17,8 @@ type whole struct {
 	model Model
 	s     *session.Session
 	cfg   Config
-	// at makes the run; nil in a wait, in which parking holds it.
-	at      *driver
-	parking parking
+	// at makes the run.
+	at *driver
 	// asked is what is to be done next, broke why the run cannot go on.
 	asked *machine.Effect
 	broke error
@@ -55,13 +54,8 @@ func idleWhole(ctx context.Context, model Model, s *session.Session, cfg *Config
 		return nil, errors.New("loop: the model is nil: give one that replies")
 	}
 	r := &whole{options: o, ctx: ctx, model: model, s: s, cfg: *cfg}
-	r.newDriver()
+	r.at = &driver{options: o, model: model, cfg: &r.cfg, s: s, ctx: ctx}
 	return r, nil
-}
-
-// newDriver makes a driver, which has nothing of the run yet.
-func (r *whole) newDriver() {
-	r.at = &driver{options: r.options, model: r.model, cfg: &r.cfg, s: r.s, ctx: r.ctx, unseen: true}
 }
 
 // start begins the run, and goes on until it waits or has ended.
@@ -102,8 +96,7 @@ func (r *whole) goOn() {
 	}
 }
 
-// drive makes the waits of a run and goes on after each, until it has ended. It is called from where little lies on the stack, for
-// a goroutine keeps its stack while it waits.
+// drive makes the waits of a run and goes on after each, until it has ended.
 func (r *whole) drive(result *Result) error {
 	for r.left > 0 {
 		r.pause()
@@ -114,30 +107,15 @@ func (r *whole) drive(result *Result) error {
 // pause makes a wait by the clock, and goes on.
 func (r *whole) pause() {
 	timer := r.clock.Timer(r.left)
-	r.park()
+	defer timer.Stop()
+	r.left = 0
 	select {
 	case <-timer.C:
-		r.wake()
 		r.fed(r.at.woke(r.asked.Wait))
 	case <-r.ctx.Done():
-		timer.Stop()
-		r.wake()
 		r.fed(r.at.cancel(r.ctx))
 	}
 	r.goOn()
-}
-
-// park keeps no more of a run that waits than it needs.
-func (r *whole) park() {
-	r.parking.park(r.at, nil)
-	r.at, r.asked, r.left = nil, nil, 0
-}
-
-// wake takes a driver that goes on after a wait.
-func (r *whole) wake() {
-	r.newDriver()
-	asked := r.parking.unpark(r.at, r.journal)
-	r.asked = &asked
 }
 
 // over tells how the run ended.
@@ -159,9 +137,6 @@ func (r *whole) ended(result Result, err error) (Result, error) {
 // leave lets the session go. A run whose goroutine was ended by what it called is ended first; one in which that panicked stays as it
 // is: it can be resumed.
 func (r *whole) leave() {
-	if r.at == nil {
-		r.wake()
-	}
 	defer r.at.release()
 	if r.broke != nil || r.end == nil || r.at.runner.st.Phase == machine.Stopped {
 		return

@@ -122,21 +122,6 @@ func BenchmarkStep(b *testing.B) {
 			}
 			b.ReportMetric(float64(len(r.steps)), "events/op")
 		})
-		b.Run("ours_"+c.name+"_place", func(b *testing.B) {
-			b.ReportAllocs()
-			room := new(machine.Room)
-			for b.Loop() {
-				st := r.before
-				room.Unseen = true
-				for i := range r.steps {
-					if _, err := room.Step(&st, &r.steps[i].ev); err != nil {
-						b.Fatal(err)
-					}
-				}
-				room.Clear()
-			}
-			b.ReportMetric(float64(len(r.steps)), "events/op")
-		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,38 +16,12 @@ import (
 
 // open returns the open action of that name, opened where it was not. The state's own copy: it may be written to.
 func (s *step) open(name string) *Action {
-	if a := s.find(name); a != nil {
-		if !s.ownActions {
-			s.takeActions(0)
-			a = s.find(name)
-		}
-		return a
+	at, found := slices.BinarySearchFunc(s.Actions, name, func(a Action, name string) int { return strings.Compare(a.Name, name) })
+	if !found {
+		s.Opened++
+		s.Actions = slices.Insert(s.Actions, at, Action{Name: name, Number: s.Opened})
 	}
-	at := 0
-	for at < len(s.Actions) && s.Actions[at].Name < name {
-		at++
-	}
-	s.takeActions(1)
-	s.Opened++
-	s.Actions = append(s.Actions, Action{})
-	copy(s.Actions[at+1:], s.Actions[at:])
-	s.Actions[at] = Action{Name: name, Number: s.Opened}
 	return &s.Actions[at]
-}
-
-// takeActions gives the step actions of its own, with room for more.
-func (s *step) takeActions(more int) {
-	if s.ownActions {
-		return
-	}
-	s.ownActions = true
-	if s.room != nil || len(s.Actions)+more > 1 {
-		s.Actions = s.room.copyActions(s.Actions, more)
-		return
-	}
-	var own []Action
-	own, s.spentRoom = s.newLists()
-	s.Actions = append(own, s.Actions...)
 }
 
 // shut closes an action: its next call opens a new one.
@@ -56,25 +31,9 @@ func (s *step) shut(name string) {
 
 // shutAll closes the actions that fit.
 func (s *step) shutAll(fits func(*Action) bool) {
-	stay := 0
-	for n := range s.Actions {
-		if !fits(&s.Actions[n]) {
-			stay++
-		}
-	}
-	switch stay {
-	case len(s.Actions):
-	case 0:
-		s.Actions, s.ownActions = nil, true
-	default:
-		s.takeActions(0)
-		left := s.Actions[:0]
-		for n := range s.Actions {
-			if a := &s.Actions[n]; !fits(a) {
-				left = append(left, *a)
-			}
-		}
-		s.Actions = left
+	s.Actions = slices.DeleteFunc(s.Actions, func(a Action) bool { return fits(&a) })
+	if len(s.Actions) == 0 {
+		s.Actions = nil
 	}
 }
 
@@ -105,7 +64,7 @@ func JitterKey(seed, session string, run, number int, action string, plane fault
 
 // fail charges one failed attempt of an action and decides on it; sig is the failure's signature. The attempt has been counted
 // already. What it decided stands in the session, in the effects, and in s.Resume or s.Exhausted.
-func (s *step) fail(name string, f *fault.Failure, sig mark, detail string) *Decision {
+func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
 	p := s.policyOf(name)
@@ -116,10 +75,11 @@ func (s *step) fail(name string, f *fault.Failure, sig mark, detail string) *Dec
 		Budgets: s.Policy.Budgets, Repeats: a.Repeats, Now: s.At, Deadline: s.Config.Deadline, Waited: a.Waited,
 		Key: s.key(name, a.Number, fault.Correction),
 	}, f)
-	d := s.newDecision()
-	d.Action, d.Attempt, d.MaxAttempts = name, a.Attempt, p.MaxAttempts
-	d.Plane, d.Class = fault.Correction, f.Class
-	d.Retry, d.Delay, d.Reason, d.Detail = verdict.Retry, verdict.Delay, verdict.Reason, verdict.Detail
+	d := &Decision{
+		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts},
+		Plane:    fault.Correction, Class: f.Class,
+		Retry: verdict.Retry, Delay: verdict.Delay, Reason: verdict.Reason, Detail: verdict.Detail,
+	}
 	if p.EmitFeedback && p.Retries(f.Class) {
 		s.feed(a, d, f, detail)
 	} else {
@@ -141,47 +101,21 @@ func (s *step) charge(tool string, class fault.Class) {
 	case class == fault.UnknownTool:
 		s.Spent.Unknown++
 	case tool != AnswerAction:
-		s.takeSpent()
-		at := 0
-		for at < len(s.Spent.Tools) && s.Spent.Tools[at].Tool < tool {
-			at++
-		}
-		if at == len(s.Spent.Tools) || s.Spent.Tools[at].Tool != tool {
-			s.Spent.Tools = append(s.Spent.Tools, ToolSpent{})
-			copy(s.Spent.Tools[at+1:], s.Spent.Tools[at:])
-			s.Spent.Tools[at] = ToolSpent{Tool: tool}
+		at, found := slices.BinarySearchFunc(s.Spent.Tools, tool, func(t ToolSpent, tool string) int { return strings.Compare(t.Tool, tool) })
+		if !found {
+			s.Spent.Tools = slices.Insert(s.Spent.Tools, at, ToolSpent{Tool: tool})
 		}
 		s.Spent.Tools[at].Failed++
 	}
 }
 
-// takeSpent gives the step budgets of tools of its own, with room for one more.
-func (s *step) takeSpent() {
-	switch {
-	case s.ownSpent:
-		return
-	case s.spentRoom != nil && len(s.Spent.Tools) <= cap(s.spentRoom):
-		s.Spent.Tools = append(s.spentRoom, s.Spent.Tools...)
-	default:
-		s.Spent.Tools = s.room.copySpent(s.Spent.Tools)
-	}
-	s.ownSpent = true
-}
-
-// repeat counts how often the same failure has come in a row. One without a signature is not counted.
-func (a *Action) repeat(sig mark) {
-	switch {
-	case sig == mark{}:
-	case string(sig[:]) == a.Signature:
+// repeat counts how often the same failure has come in a row.
+func (a *Action) repeat(sig string) {
+	if sig == a.Signature {
 		a.Repeats++
-	default:
-		a.Signature, a.Repeats, a.proposed = string(sig[:]), 0, nil
+		return
 	}
-}
-
-// again reports whether an attempt failed as the one before it did, of which Last is the feedback.
-func (a *Action) again(f *fault.Failure) bool {
-	return a.Last != nil && a.Last.ErrorType == f.Class && len(f.Issues) > 0 && fault.SameIssues(a.Last.Issues, f.Issues)
+	a.Signature, a.Repeats = sig, 0
 }
 
 // feed records the feedback of a decision, and the attempt with it.
@@ -189,7 +123,7 @@ func (s *step) feed(a *Action, d *Decision, f *fault.Failure, detail string) {
 	in := s.input(a, d.MaxAttempts, f, detail)
 	in.At, in.Delay, in.Scheduled = s.At, d.Delay, d.Retry
 	s.recorded(d, f.Issues, &in)
-	a.Last, a.proposed = d.Feedback, nil
+	a.Last = d.Feedback
 }
 
 // decided records an attempt and tells of it.
@@ -197,21 +131,18 @@ func (s *step) decided(d *Decision, issues []fault.Issue) { s.recorded(d, issues
 
 // recorded is decided, with what the feedback is made from that the attempt gave cause to, if it did.
 func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
-	next, a, fb := s.Session.Draft(in != nil)
 	if in != nil {
-		if in.Scheduled {
-			fb.Schedule = s.room.schedule()
-		}
-		feedback.ShareTo(fb, in)
-		d.Feedback = fb
+		s.Session = s.Session.AddFeedback(feedback.Share(in))
+		held, _ := s.Session.Feedback().Last()
+		d.Feedback, issues = &held, held.Issues
 	}
-	a.Action, a.Attempt, a.MaxAttempts = d.Action, d.Attempt, d.MaxAttempts
-	a.Plane, a.Class, a.Issues = d.Plane, d.Class, issues
-	a.Retry, a.Delay, a.Reason = d.Retry, d.Delay, d.Reason
-	a.Usage = s.Owed
-	a.At = s.At
-	session.Seal(a, fb)
-	s.Session, s.Owed = next, message.Usage{}
+	s.Session = s.Session.AddAttempt(session.Attempt{
+		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts,
+		Plane: d.Plane, Class: d.Class, Issues: issues,
+		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
+		Usage: s.Owed, At: s.At,
+	})
+	s.Owed = message.Usage{}
 	if d.Retry {
 		s.Waited += d.Delay
 	}
@@ -220,15 +151,15 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 
 // pass records a good attempt of an action and closes it. more is 1 where the attempt was not counted yet, else 0.
 func (s *step) pass(name string, more int, why policy.Reason) {
-	d := s.newDecision()
-	d.Action, d.Attempt, d.MaxAttempts = name, more, s.policyOf(name).MaxAttempts
 	if a := s.find(name); a != nil {
-		d.Attempt += a.Attempt
+		more += a.Attempt
 	} else {
 		s.Opened++
 	}
-	d.Plane, d.Reason = fault.Correction, why
-	s.decided(d, nil)
+	s.decided(&Decision{
+		Position: Position{Action: name, Attempt: more, MaxAttempts: s.policyOf(name).MaxAttempts},
+		Plane:    fault.Correction, Reason: why,
+	}, nil)
 	s.shut(name)
 }
 
@@ -240,7 +171,7 @@ func (s *step) refuse(name string, e *fault.ReducerError, same string) *Decision
 	p := s.policyOf(name)
 	f := reducerFailure(name, e)
 	if p.Retries(fault.Reducer) {
-		d := s.fail(name, &f, sign(s, name, same, &f), e.Message)
+		d := s.fail(name, &f, Signature(name, same, f), e.Message)
 		d.ReducerError = e
 		return d
 	}
@@ -289,8 +220,7 @@ func (s *step) transportVerdict(name string, attempt int, f fault.Failure, waite
 
 // decidedTransport records what was decided on a failed attempt of the transport plane, and follows it.
 func (s *step) decidedTransport(name string, attempt int, f fault.Failure, verdict policy.Decision) *Decision {
-	d := s.newDecision()
-	*d = Decision{
+	d := &Decision{
 		Position: Position{Action: name, Attempt: attempt, MaxAttempts: s.transportPolicy().MaxAttempts},
 		Plane:    fault.Transport, Class: f.Class, Retry: verdict.Retry, Delay: verdict.Delay, Reason: verdict.Reason,
 		Detail: verdict.Detail,

@@ -130,7 +130,7 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 		s.spend(p.Delay)
 	}
 	if p.Prompt != "" {
-		s.say(message.User).Text = p.Prompt
+		s.say(message.Message{Role: message.User, Text: p.Prompt})
 	}
 	return s.onward(s.Next)
 }
@@ -140,7 +140,7 @@ func (s *step) instead(p *Plan, c Consultation) error {
 	s.Consults = append([]Consultation{c}, s.Consults...)
 	s.leaveConsults(policy.Planner)
 	s.skipBatch()
-	s.say(message.User).Text = p.Prompt
+	s.say(message.Message{Role: message.User, Text: p.Prompt})
 	s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.Planner)
 	return s.onward(NextTurn)
 }

@@ -1,19 +1,13 @@
 package machine
 
 import (
-	"slices"
-
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/seq"
 	"github.com/retake-go/retake/session"
 )
 
-// Bare is a state without what is only remembered and without its persistent sequences, to be compared field by field.
+// Bare is a state without its persistent sequences, to be compared field by field.
 func Bare(st State) State {
 	st.Session, st.Transcript, st.words, st.policies = session.State{}, seq.Log[message.Message]{}, nil, nil
-	st.Actions = slices.Clone(st.Actions)
-	for n := range st.Actions {
-		st.Actions[n].proposed = nil
-	}
 	return st
 }

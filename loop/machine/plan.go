@@ -120,9 +120,9 @@ func (s *step) fallBack(p *Plan) error {
 			s.skipBatch()
 			n = NextTurn
 		}
-		s.say(message.User).Text = p.Prompt
+		s.say(message.Message{Role: message.User, Text: p.Prompt})
 	} else if last, ok := s.Transcript.Last(); ok && last.Role == message.Assistant && s.Batch == nil {
-		s.say(message.User).Text = refused
+		s.say(message.Message{Role: message.User, Text: refused})
 	}
 	s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.Planner)
 	s.Hold = s.later(s.Hold, p.Delay, fault.Transport, policy.Planner)

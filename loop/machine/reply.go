@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -65,16 +64,14 @@ func (s *step) echo(m *message.Reply) {
 		text = m.Refusal
 	}
 	if text != "" || len(m.Calls) > 0 {
-		said := s.say(message.Assistant)
-		said.Text, said.Calls, said.Opaque = text, m.Calls, m.Opaque
+		s.say(message.Message{Role: message.Assistant, Text: text, Calls: m.Calls, Opaque: m.Opaque})
 	}
 }
 
 // tell appends the words that correct a failed reply. Where the run ends without feedback there is nobody to tell.
 func (s *step) tell(d *Decision, issues []fault.Issue) {
 	if d.Retry || d.Feedback != nil {
-		text := s.correct(d, issues)
-		s.say(message.User).Text = text
+		s.say(message.Message{Role: message.User, Text: s.correct(d, issues)})
 	}
 }
 
@@ -121,7 +118,7 @@ func (s *step) replyFailed(f fault.Failure) error {
 		name = f.Tool
 	}
 	s.open(name).Attempt++
-	d := s.fail(name, &f, sign(s, name, "", &f), "")
+	d := s.fail(name, &f, Signature(name, "", f), "")
 	if r := s.ev.Reply; r != nil && len(r.Message.Calls) > 0 {
 		s.sayAll(true, unanswered(r.Message.Calls, "Not run: the reply as a whole could not be used."))
 	}
@@ -152,7 +149,7 @@ func (s *step) answered(r *Reply) error {
 	case len(a.Issues) > 0:
 		s.open(AnswerAction).Attempt++
 		f = fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: a.Issues}
-		d = s.fail(AnswerAction, &f, sign(s, AnswerAction, r.Message.Text, &f), "")
+		d = s.fail(AnswerAction, &f, Signature(AnswerAction, r.Message.Text, f), "")
 	case a.Reduced != nil && a.Reduced.Error != nil:
 		s.open(AnswerAction).Attempt++
 		f = reducerFailure(AnswerAction, a.Reduced.Error)
@@ -161,7 +158,6 @@ func (s *step) answered(r *Reply) error {
 		if err := s.reduce(a.Reduced); err != nil {
 			return err
 		}
-		s.ending()
 		s.pass(AnswerAction, 1, policy.Accepted)
 		s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.Accepted})
 		return nil
@@ -190,9 +186,7 @@ func (s *step) reduce(r *Reduced) error {
 // called judges the calls of a reply: the bad ones are charged, one count a tool, and answered with feedback; the good
 // ones are run, unless the policy wants all or nothing, or calls are the answer.
 func (s *step) called(r *Reply) error {
-	var one [1]BatchCall // most replies have one call
-	s.expect(r)
-	b, bad := newBatch(r, one[:0])
+	b, bad := newBatch(r)
 	skip := bad && (s.Policy.AllOrNothing || s.Config.CallsOnly)
 	for n := range b.Calls {
 		if b.first(n) {
@@ -213,15 +207,13 @@ func (s *step) called(r *Reply) error {
 		s.sayAll(b.Native, b.Calls)
 		return s.onward(NextTurn)
 	}
-	b.complete(r)
-	s.keep(&b)
+	s.Batch, s.ownBatch = &b, true
 	return s.onward(NextTools)
 }
 
 // callsJudged counts the attempt that a reply's calls of a tool are, and charges it where some are bad.
 func (s *step) callsJudged(b *Batch, calls []Call, name string, skip bool) {
-	var room [4]int
-	if failed := failing(room[:0], calls, name); len(failed) > 0 {
+	if failed := failing(calls, name); len(failed) > 0 {
 		s.open(name).Attempt++
 		s.callsFailed(b, calls, name, failed)
 	} else if !skip {
@@ -231,7 +223,6 @@ func (s *step) callsJudged(b *Batch, calls []Call, name string, skip bool) {
 
 // accept ends the run with the calls of a reply as its answer.
 func (s *step) accept(b *Batch) {
-	s.ending()
 	for n := range b.Calls {
 		if b.first(n) {
 			s.pass(b.Calls[n].Tool, 0, policy.Accepted)
@@ -243,14 +234,13 @@ func (s *step) accept(b *Batch) {
 
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
-// newBatch is the batch of a reply's calls, in room where that is enough; bad is set where one of them cannot be run. The
-// arguments are not copied yet: see keys and complete.
-func newBatch(r *Reply, room []BatchCall) (b Batch, bad bool) {
-	b = Batch{Native: r.Native, Calls: slices.Grow(room, len(r.Calls))[:len(r.Calls)]}
+// newBatch is the batch of a reply's calls; bad is set where one of them cannot be run. Good calls get their arguments from keys.
+func newBatch(r *Reply) (b Batch, bad bool) {
+	b = Batch{Native: r.Native, Calls: make([]BatchCall, len(r.Calls))}
 	for n := range r.Calls {
 		c := &r.Calls[n]
 		if c.Class != "" {
-			b.Calls[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Bad: true, Done: true}, true
+			b.Calls[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Bad: true, Done: true}, true
 			continue
 		}
 		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool}
@@ -258,17 +248,8 @@ func newBatch(r *Reply, room []BatchCall) (b Batch, bad bool) {
 	return b, bad
 }
 
-// complete gives the bad calls of a batch their arguments.
-func (b *Batch) complete(r *Reply) {
-	for n := range b.Calls {
-		if c := &b.Calls[n]; c.Bad {
-			c.Arguments = string(r.Calls[n].Arguments)
-		}
-	}
-}
-
-// failing appends the indexes of the bad calls of a tool.
-func failing(at []int, calls []Call, tool string) []int {
+// failing are the indexes of the bad calls of a tool.
+func failing(calls []Call, tool string) (at []int) {
 	for n := range calls {
 		if c := &calls[n]; c.Tool == tool && c.Class != "" {
 			at = append(at, n)
@@ -287,15 +268,7 @@ func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 		}
 	}
 	f.Issues = fault.SortedIssues(f.Issues)
-	a := s.open(name)
-	if a.again(&f) {
-		f.Issues = a.Last.Issues // what is the same is kept once
-	}
-	sig := s.signCalls(a, calls, failed, &f)
-	d := s.fail(name, &f, sig, "")
-	if sig != (mark{}) && len(failed) == 1 && a.again(&f) {
-		a.proposed = calls[failed[0]].Arguments
-	}
+	d := s.fail(name, &f, signCalls(calls, failed, &f), "")
 	for _, n := range failed {
 		own := f.Issues
 		if len(failed) > 1 {
@@ -311,19 +284,7 @@ func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
 }
 
 // signCalls is the signature of the bad calls of one tool. They are compared by their arguments, as written where they cannot be read.
-func (s *step) signCalls(a *Action, calls []Call, failed []int, f *fault.Failure) (m mark) {
-	c := &calls[failed[0]]
-	switch {
-	case s.unsigned(f.Tool):
-		return m
-	case len(failed) == 1 && len(a.proposed) > 0 && bytes.Equal(a.proposed, c.Arguments) && a.again(f):
-		copy(m[:], a.Signature)
-		return m
-	case len(failed) == 1 && len(c.Arguments) > 0:
-		return signature(f.Tool, c.Arguments, "\n", f)
-	case len(failed) == 1:
-		return signature(f.Tool, c.Raw, "\n", f)
-	}
+func signCalls(calls []Call, failed []int, f *fault.Failure) string {
 	var same []byte
 	for _, n := range failed {
 		if c := &calls[n]; len(c.Arguments) > 0 {
@@ -332,5 +293,5 @@ func (s *step) signCalls(a *Action, calls []Call, failed []int, f *fault.Failure
 			same = append(append(same, c.Raw...), '\n')
 		}
 	}
-	return signature(f.Tool, same, "", f)
+	return Signature(f.Tool, string(same), *f)
 }

@@ -86,9 +86,6 @@ type Action struct {
 	Unknown bool `json:"unknown,omitempty"`
 	// Last is its latest feedback.
 	Last *feedback.RetryFeedback `json:"last,omitempty"`
-
-	// proposed are the arguments that Signature was made of, besides class and issues of Last; nil where it was not.
-	proposed []byte
 }
 
 // Spent counts the failed attempts of a run against its budgets.
@@ -198,9 +195,6 @@ type State struct {
 type words struct {
 	system, feedback *feedback.Template
 	policies         *policies
-	// of is what the config, which is own, was derived from; nil for nothing.
-	of  *Compiled
-	own *Config
 }
 
 // Compiled is a [Config] that was found good, and all that follows from it: what many runs under one config share. Make it
@@ -242,17 +236,9 @@ func (c *Compiled) Seeded(seed string) *Compiled {
 
 // derived is the same with another seed and deadline.
 func (c *Compiled) derived(seed string, deadline time.Time) *Compiled {
-	d := &struct {
-		Compiled
-		cfg   Config
-		words words
-	}{cfg: *c.cfg, words: *c.words}
-	d.cfg.Seed, d.cfg.Deadline = seed, deadline
-	if d.words.own = &d.cfg; d.words.of == nil {
-		d.words.of = c
-	}
-	d.Compiled = Compiled{&d.cfg, &d.words}
-	return &d.Compiled
+	cfg := *c.cfg
+	cfg.Seed, cfg.Deadline = seed, deadline
+	return &Compiled{&cfg, c.words}
 }
 
 // New returns the idle state of a session.
@@ -275,6 +261,14 @@ func New(cfg Config, s session.State) (State, error) {
 		return State{}, err
 	}
 	return c.New(s), nil
+}
+
+// Pending is the wait that the state is in; the zero effect where it is in none.
+func (st *State) Pending() Effect {
+	if w := st.due(st.Next); st.Phase == Waiting && w != nil {
+		return Effect{Kind: WaitUntil, Wait: w}
+	}
+	return Effect{}
 }
 
 func compile(cfg *Config, e feedback.Engine) (*words, error) {

@@ -54,28 +54,13 @@ func (r *row) fits(k EventKind) bool {
 	return k == r.waits[0] || k == r.waits[1]
 }
 
-// step is one transition under way: the state to be, in place, and the event. The event is read-only.
+// step is one transition under way: the state to be, the event, which is read-only, and the effects so far.
 type step struct {
 	*State
-	*output
 	ev *Event
-}
-
-// output is what a step leaves besides the state: the effects so far, and memory for more. It lies beside the step, so that the
-// compiler sees that what is handed out is not the state.
-type output struct {
 	fx []Effect
-	// These are memory for what may come, nil where there is none: beside the effects, or in the room.
-	callRoom     *callRoom
-	tryRoom      *TryRun
-	decisionRoom *Decision
-	outcomeRoom  *Outcome
-	spentRoom    []ToolSpent
-	goodCall     *goodCall
-	// ownActions, ownSpent and ownBatch are set once the step has a copy of the state's that it may write to.
-	ownActions, ownSpent, ownBatch bool
-	// room is where that copy lies; nil for memory of its own.
-	room *Room
+	// ownBatch is set once the step has a copy of the state's batch that it may write to.
+	ownBatch bool
 }
 
 // Step is the machine: it returns the state after ev and what is to be done, which is read-only: state and effects share what they
@@ -85,31 +70,14 @@ func Step(st State, ev Event) (next State, effects []Effect, err error) {
 		return st, nil, &EventError{st.Phase, ev.Kind, why}
 	}
 	next = st
-	var out output
-	if err = (&step{&next, &out, &ev}).take(); err != nil {
+	next.At = ev.At
+	// What a step changes in place is its own. A batch is copied where it is changed.
+	next.Actions, next.Spent.Tools = slices.Clone(st.Actions), slices.Clone(st.Spent.Tools)
+	s := step{State: &next, ev: &ev}
+	if err = s.handle(); err != nil {
 		return st, nil, err
 	}
-	return next, slices.Clip(out.fx), nil
-}
-
-// take takes the event, which fits as far as [State.misfit] can say. Where it returns an error, the state is of no use.
-func (s *step) take() error {
-	s.At = s.ev.At
-	return s.handle()
-}
-
-// sure reports whether an event that fits is not refused by its step either, as most are that may charge an attempt: the step applies no
-// operations, and renders no system prompt.
-func (st *State) sure(ev *Event) bool {
-	switch ev.Kind {
-	case Tried:
-		return true
-	case Replied:
-		return ev.Reply.Answer == nil && !st.words.prompts()
-	case CallFailed:
-		return !st.words.prompts()
-	}
-	return false
+	return next, slices.Clip(s.fx), nil
 }
 
 // misfit says why an event does not fit.
@@ -126,8 +94,7 @@ func (st *State) misfit(ev *Event) string {
 	return ""
 }
 
-// handle does what the event does. It calls what does so by name, and not out of a table, so that a step needs no memory but
-// for what it leaves: the compiler sees that nobody keeps it.
+// handle does what the event does.
 func (s *step) handle() error {
 	switch s.ev.Kind {
 	case Started:
@@ -179,27 +146,16 @@ func (e *Event) missing() string {
 	return name
 }
 
-//go:noinline // a fault of the driver, found at many places
 func (s *step) misfit(why string) error { return &EventError{s.Phase, s.ev.Kind, why} }
 
 // do adds an effect of that kind, whose payload is to be set.
 func (s *step) do(k EffectKind) *Effect {
-	n := len(s.fx)
-	s.fx = slices.Grow(s.fx, 1)[:n+1]
-	e := &s.fx[n]
-	*e = Effect{Kind: k}
-	return e
+	s.fx = append(s.fx, Effect{Kind: k})
+	return &s.fx[len(s.fx)-1]
 }
 
-// firstMessages is what there is room for in a transcript at first: most runs are short.
-const firstMessages = 3
-
-// say adds a message to the transcript, which is to be filled.
-func (s *step) say(by message.Role) (m *message.Message) {
-	s.Transcript, m = s.Transcript.Next(firstMessages)
-	m.Role = by
-	return m
-}
+// say adds a message to the transcript.
+func (s *step) say(m message.Message) { s.Transcript = s.Transcript.Append(m) }
 
 // started begins a run: what belongs to the run before is cleared, what belongs to the session stays.
 func (s *step) started() error {
@@ -261,11 +217,9 @@ func (s *step) stop(o Outcome) {
 	}
 	o.Usage, o.Waited, o.Turns = s.Usage, s.Waited, s.Turn
 	o.Warnings = s.Warnings
-	out := s.newOutcome()
-	*out = o
-	s.Phase, s.Outcome = Stopped, out
+	s.Phase, s.Outcome = Stopped, &o
 	s.Exhausted, s.Consults, s.Resume, s.Hold, s.Next = nil, nil, nil, nil, ""
-	s.do(Stop).Outcome = out
+	s.do(Stop).Outcome = &o
 }
 
 // lastText is the text of the latest reply.

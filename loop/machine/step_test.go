@@ -166,16 +166,6 @@ func BenchmarkStep(b *testing.B) {
 	b.ReportMetric(4*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-func TestAStepAllocatesLittle(t *testing.T) {
-	idle, ev, first := fresh(t, machine.Config{}), badCall("required"), start()
-	assert.LessOrEqual(t, testing.AllocsPerRun(20, func() {
-		st, _, _ := machine.Step(idle, first)
-		for range 3 {
-			st, _, _ = machine.Step(st, ev)
-		}
-	}), 26.0, "four events, three of them failures with feedback")
-}
-
 // Keys are promises to tools, and stand in journals: a call that is like a bad one before it is the second of its kind.
 func TestABadCallCountsAmongThoseThatAreTheSame(t *testing.T) {
 	ev := badCall("required")

@@ -73,19 +73,9 @@ func (s *step) keys(b *Batch, calls []Call) {
 				twins++
 			}
 		}
-		key := idempotencyKey(s.Session.ID(), s.open(c.Tool).Number, c.Tool, twins, arguments)
-		c.Arguments, c.Key = together(arguments, key[:])
-		c.Transport = 1
+		c.Arguments, c.Transport = string(arguments), 1
+		c.Key = idempotencyKey(s.Session.ID(), s.open(c.Tool).Number, c.Tool, twins, arguments)
 	}
-}
-
-// together is both as texts, which lie in one piece of memory.
-func together(a, b []byte) (string, string) {
-	var text strings.Builder
-	text.Grow(len(a) + len(b))
-	text.Write(a)
-	text.Write(b)
-	return text.String()[:len(a)], text.String()[len(a):]
 }
 
 // left counts the calls of the batch that have no answer yet.
@@ -116,7 +106,7 @@ func (s *step) run() error {
 	if s.delayed(NextTools) {
 		return nil
 	}
-	runs := s.Batch.runs(s.newRuns(s.Batch.left()))
+	runs := s.Batch.runs(make([]ToolRun, 0, s.Batch.left()))
 	s.copyBatch().Cursor = runs[0].Index
 	s.Phase = Running
 	s.do(RunTools).Tools = runs
@@ -133,20 +123,15 @@ func (s *step) copyBatch() *Batch {
 
 // keep gives the state a copy of a batch.
 func (s *step) keep(b *Batch) {
-	kept := s.newBatch()
-	kept.Native, kept.Calls, kept.Cursor = b.Native, append(kept.Calls[:0], b.Calls...), b.Cursor
-	s.Batch, s.ownBatch = &kept.Batch, true
+	own := *b
+	own.Calls = slices.Clone(b.Calls)
+	s.Batch, s.ownBatch = &own, true
 }
 
 // toolEnded takes the outcome of one call, in call order.
 func (s *step) toolEnded() error {
 	end := s.ev.Tool
-	var one [1]BatchCall // most replies have one call, and its end is mostly the end of the batch
-	alone := Batch{Native: s.Batch.Native, Calls: append(one[:0], s.Batch.Calls[0]), Cursor: s.Batch.Cursor}
-	b := &alone
-	if len(s.Batch.Calls) > 1 {
-		b = s.copyBatch()
-	}
+	b := s.copyBatch()
 	if end.Index != b.Cursor {
 		return s.misfit(fmt.Sprintf("outcomes come in call order, and that of call %d is next", b.Cursor))
 	}
@@ -156,9 +141,6 @@ func (s *step) toolEnded() error {
 	b.Cursor = b.pending(end.Index + 1)
 	if s.settled(b) {
 		return s.ran(b)
-	}
-	if !s.ownBatch {
-		s.keep(b)
 	}
 	if b.Cursor < len(b.Calls) {
 		return nil
@@ -214,7 +196,7 @@ func (s *step) toolAsks(b *Batch, c *BatchCall, end *ToolEnd) error {
 		c.answer(s.sibling(c.Tool, &f, ""), true)
 		return nil
 	}
-	d := s.fail(c.Tool, &f, sign(s, c.Tool, c.Arguments, &f), "")
+	d := s.fail(c.Tool, &f, Signature(c.Tool, c.Arguments, f), "")
 	b.settle(c.Tool)
 	c.answer(s.correct(d, f.Issues), true)
 	return nil
@@ -288,8 +270,7 @@ func (s *step) sayAll(native bool, calls []BatchCall) {
 	if native {
 		for n := range calls {
 			c := &calls[n]
-			m := s.say(message.Tool)
-			m.Text, m.CallID, m.Name, m.IsError = c.Answer, c.ID, c.Tool, c.IsError
+			s.say(message.Message{Role: message.Tool, Text: c.Answer, CallID: c.ID, Name: c.Tool, IsError: c.IsError})
 		}
 		return
 	}
@@ -297,8 +278,8 @@ func (s *step) sayAll(native bool, calls []BatchCall) {
 	for n := range calls {
 		parts[n] = calls[n].inText(n, len(calls))
 	}
-	m := s.say(message.User)
-	m.Text, m.IsError = strings.Join(parts, "\n\n"), slices.ContainsFunc(calls, func(c BatchCall) bool { return c.IsError })
+	failed := slices.ContainsFunc(calls, func(c BatchCall) bool { return c.IsError })
+	s.say(message.Message{Role: message.User, Text: strings.Join(parts, "\n\n"), IsError: failed})
 }
 
 // inText is the answer to call n of several that were found in a text: such calls have no ids to be answered by.

@@ -41,16 +41,11 @@ func (s *step) ask() error {
 }
 
 func (s *step) modelCall() *ModelCall {
-	var few [2]Position
-	call := s.newModelCall(s.appendPositions(few[:0]))
-	call.Turn, call.Model, call.Transport, call.System, call.Messages = s.Turn, s.Model, s.Transport, "", s.Transcript.Len()
-	return call
+	return &ModelCall{Turn: s.Turn, Model: s.Model, At: s.positions(), Transport: s.Transport, Messages: s.Transcript.Len()}
 }
 
 // positions are where the actions under correction will stand with the next reply.
-func (s *step) positions() []Position { return s.appendPositions(nil) }
-
-func (s *step) appendPositions(at []Position) []Position {
+func (s *step) positions() (at []Position) {
 	for n := range s.Actions {
 		a := &s.Actions[n]
 		at = append(at, Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts})
@@ -69,12 +64,10 @@ func (s *step) try() error {
 	a := s.open(s.Config.Action)
 	s.Transport = max(s.Transport, 1)
 	s.Phase = Trying
-	try := s.newTry()
-	*try = TryRun{
+	s.do(TryAction).Try = &TryRun{
 		Position:  Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts},
 		Transport: s.Transport,
 	}
-	s.do(TryAction).Try = try
 	return nil
 }
 
@@ -184,10 +177,9 @@ func (s *step) tried() error {
 	case f.Failed():
 		s.open(name).Attempt++
 		s.Transport, s.TransportWaited = 0, 0
-		s.fail(name, f, sign(s, name, t.Same, f), "")
+		s.fail(name, f, Signature(name, t.Same, *f), "")
 		return s.onward(NextTry)
 	}
-	s.ending()
 	s.pass(name, 1, policy.Accepted)
 	s.stop(Outcome{OK: true, Reason: policy.Accepted})
 	return nil
