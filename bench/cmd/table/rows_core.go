@@ -36,7 +36,7 @@ var coreRows = []row{
 			{name: "sethvargo", text: "sethvargo/go-retry"}, {name: "cenkalti", text: "cenkalti/backoff"},
 			{name: "avast", text: "avast/retry-go"}, {name: "failsafe", text: "failsafe-go"},
 		},
-		aims: []aim{{line: "ours_parked", unit: "B/session", most: 2048}},
+		aims:  []aim{{line: "ours_parked", unit: "B/session", most: 2048}},
 		notes: []string{"Each line is measured in a process of its own. The peers retry a function; a session of ours holds its attempts, feedback and messages besides."},
 	},
 	{
