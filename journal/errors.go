@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/retake-go/retake/loop/machine"
 )
@@ -54,12 +55,18 @@ type ConflictError struct {
 	// Want is the offset at which the writer left off, Found that at which the journal ends; both 0 where another writer
 	// holds it.
 	Want, Found int64
+	// Until is when the journal is free, unless its owner renews its lease before; zero where the store has no leases.
+	Until time.Time
 }
 
 // Error names the session.
 func (e *ConflictError) Error() string {
 	if e.Want == e.Found {
-		return fmt.Sprintf("journal: the journal of session %q is held by another writer: one run at a time writes to it", e.Session)
+		held := fmt.Sprintf("journal: the journal of session %q is held by another writer: one run at a time writes to it", e.Session)
+		if !e.Until.IsZero() {
+			held += "; its lease ends at " + e.Until.Format(time.RFC3339Nano) + " unless it is renewed"
+		}
+		return held
 	}
 	return fmt.Sprintf("journal: the journal of session %q was written by another writer: it ends at byte %d, this writer left it at %d",
 		e.Session, e.Found, e.Want)

@@ -9,8 +9,9 @@ import (
 type Store interface {
 	// List returns the ids of the sessions that have a journal, in ascending order.
 	List(ctx context.Context) ([]string, error)
-	// Open opens a session's journal for its one writer; one that is not there is empty. Where another writer holds it, a
-	// store that can tell gives a [ConflictError].
+	// Open opens a session's journal for its one writer; one that is not there is empty. Where another writer holds it, it gives a
+	// [ConflictError]: until that has closed it or is gone, which a store may tell by a lock that dies with its owner, or by a lease.
+	// Once another writer has it, Append and Replace of the one before give a ConflictError, too.
 	Open(ctx context.Context, session string) (Log, error)
 }
 

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,6 +10,8 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"sync"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver
 
@@ -16,7 +19,17 @@ import (
 )
 
 // Store is a [journal.Store] in a database. Make it with [Open]. Safe for concurrent use, by several processes too.
-type Store struct{ db *sql.DB }
+type Store struct {
+	db *sql.DB
+	// owner names the store in its leases, which last for lease.
+	owner string
+	lease time.Duration
+	now   func() time.Time
+	// closing ends what renews the leases.
+	closing chan struct{}
+	closed  sync.Once
+	keeping sync.WaitGroup
+}
 
 // schema has one row for each append: an offset is taken once.
 const schema = `
@@ -29,7 +42,25 @@ CREATE TABLE IF NOT EXISTS retake_journal (
 
 // Open opens the database in the file at path, and makes it where it is not there: of mode 0600, as are the files that SQLite keeps
 // beside it. Close it after the last session.
-func Open(ctx context.Context, path string) (*Store, error) {
+func Open(ctx context.Context, path string) (*Store, error) { return OpenWith(ctx, path, Settings{}) }
+
+// OpenWith is [Open] with settings.
+func OpenWith(ctx context.Context, path string, s Settings) (*Store, error) {
+	store, err := open(ctx, path, s, time.Now)
+	if err == nil {
+		store.keeping.Go(func() { store.keep(time.NewTicker(store.lease / renewals)) })
+	}
+	return store, err
+}
+
+// renewals is how often a lease is renewed while it lasts.
+const renewals = 3
+
+// open opens a store whose leases nobody renews.
+func open(ctx context.Context, path string, s Settings, now func() time.Time) (*Store, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("sqlite: %w", err)
+	}
 	if path == "" {
 		return nil, errors.New("sqlite: the path is empty: give that of a file")
 	}
@@ -49,16 +80,33 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	// One connection: pragmas hold for it, and SQLite has one writer at a time anyway.
 	db.SetMaxOpenConns(1)
-	for _, statement := range []string{"PRAGMA journal_mode = WAL", schema} {
+	for _, statement := range []string{"PRAGMA journal_mode = WAL", schema, leases} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return nil, errors.Join(fmt.Errorf("sqlite: opening %s: %w", path, err), db.Close())
 		}
 	}
-	return &Store{db}, nil
+	return &Store{db: db, owner: newOwner(), lease: cmp.Or(s.Lease, usualLease), now: now, closing: make(chan struct{})}, nil
 }
 
-// Close closes the database.
-func (s *Store) Close() error { return s.db.Close() }
+// Close lets go all journals that are open, and closes the database. Closed again, it does nothing.
+func (s *Store) Close() (err error) {
+	s.closed.Do(func() {
+		close(s.closing)
+		s.keeping.Wait()
+		_, err = s.db.Exec(`UPDATE retake_lease SET until = 0 WHERE owner = ?`, s.owner)
+		err = errors.Join(err, s.db.Close())
+	})
+	return err
+}
+
+func (s *Store) isClosed() bool {
+	select {
+	case <-s.closing:
+		return true
+	default:
+		return false
+	}
+}
 
 // List implements [journal.Store].
 func (s *Store) List(ctx context.Context) ([]string, error) {
@@ -78,18 +126,32 @@ func (s *Store) List(ctx context.Context) ([]string, error) {
 	return ids, rows.Err()
 }
 
-// Open implements [journal.Store]. It refuses nobody: a second writer is found by what was written.
-func (s *Store) Open(_ context.Context, session string) (journal.Log, error) {
-	return &log{db: s.db, session: session}, nil
+// Open implements [journal.Store]. A journal that has an owner is refused until the owner has closed it, or its lease has ended.
+func (s *Store) Open(ctx context.Context, session string) (journal.Log, error) {
+	l := &log{store: s, db: s.db, session: session}
+	if err := l.take(ctx); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // log is the journal of one session.
 type log struct {
+	store   *Store
 	db      *sql.DB
 	session string
+	// fence is the owner's number: once another owner has a higher one, nothing more is written.
+	fence int64
 }
 
-func (l *log) Close() error { return nil }
+// Close lets the journal go, where it is still this owner's.
+func (l *log) Close() error {
+	_, err := l.db.Exec(`UPDATE retake_lease SET until = 0 WHERE session = ? AND fence = ?`, l.session, l.fence)
+	if err != nil && l.store.isClosed() {
+		return nil // the store has let it go
+	}
+	return l.failed(err)
+}
 
 // Append implements [journal.Log]. A transaction is whole or not there, so that a line is torn only where a torn one was
 // appended.
@@ -157,9 +219,12 @@ func (l *log) failed(err error) error {
 	return fmt.Errorf("sqlite: journal of session %q: %w", l.session, err)
 }
 
-// makeRoom takes away a torn line at offset at; where anything else stands there, or nothing before it, another writer has
-// written.
+// makeRoom renews the lease and takes away a torn line at offset at; where anything else stands there, or nothing before it, another
+// writer has written.
 func (l *log) makeRoom(ctx context.Context, tx *sql.Tx, at int64) error {
+	if err := l.hold(ctx, tx); err != nil {
+		return err
+	}
 	var start, size int64
 	var last []byte
 	err := tx.QueryRowContext(ctx,
@@ -183,35 +248,50 @@ func (l *log) makeRoom(ctx context.Context, tx *sql.Tx, at int64) error {
 	return err
 }
 
-// Read implements [journal.Log]. It holds no transaction between reads: what is appended meanwhile may be read or not.
+// Read implements [journal.Log]. It holds no transaction between reads: what is appended meanwhile may be read or not. A row that is
+// missing before others is an error of [journal.ErrCorrupt].
 func (l *log) Read(ctx context.Context) (io.ReadCloser, error) {
-	return &reader{ctx: ctx, log: l, next: 0}, nil
+	return &reader{ctx: ctx, log: l, last: -1, line: 1}, nil
 }
 
 // reader reads a journal row by row.
 type reader struct {
-	ctx  context.Context
-	log  *log
-	next int64
-	rest []byte
+	ctx context.Context
+	log *log
+	// last is where the row read last begins, next where it ends. line counts the lines so far, from 1.
+	last, next, line int64
+	rest             []byte
 }
 
 func (r *reader) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
-		var lines []byte
-		err := r.log.db.QueryRowContext(r.ctx,
-			`SELECT lines FROM retake_journal WHERE session = ? AND at = ?`, r.log.session, r.next).Scan(&lines)
-		if errors.Is(err, sql.ErrNoRows) {
-			return 0, io.EOF
+		if err := r.row(); err != nil {
+			return 0, err
 		}
-		if err != nil {
-			return 0, r.log.failed(err)
-		}
-		r.rest, r.next = lines, r.next+int64(len(lines))
 	}
 	n := copy(p, r.rest)
 	r.rest = r.rest[n:]
 	return n, nil
+}
+
+// row reads the next row.
+func (r *reader) row() error {
+	var at int64
+	var lines []byte
+	err := r.log.db.QueryRowContext(r.ctx, `SELECT at, lines FROM retake_journal WHERE session = ? AND at > ? ORDER BY at LIMIT 1`,
+		r.log.session, r.last).Scan(&at, &lines)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return io.EOF
+	case err != nil:
+		return r.log.failed(err)
+	case at != r.next:
+		return r.log.failed(&journal.CorruptError{Line: r.line, Offset: r.next, Why: fmt.Sprintf(
+			"the row that begins here is missing or was changed: the next row of the database begins at byte %d", at)})
+	}
+	r.rest, r.last, r.next = lines, at, at+int64(len(lines))
+	r.line += int64(bytes.Count(lines, []byte{'\n'}))
+	return nil
 }
 
 func (r *reader) Close() error { return nil }

@@ -3,8 +3,6 @@ package sqlite_test
 import (
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,31 +23,6 @@ func open(t *testing.T, path string) *sqlite.Store {
 
 func TestStore(t *testing.T) {
 	journaltest.Store(t, func(t *testing.T) journal.Store { return open(t, filepath.Join(t.TempDir(), "journals.db")) })
-}
-
-func TestOfManyWritersAtOneOffsetOneIsTaken(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "journals.db")
-	stores := []*sqlite.Store{open(t, path), open(t, path)}
-	for round := range 20 {
-		var taken atomic.Int32
-		var wg sync.WaitGroup
-		for n := range 8 {
-			wg.Go(func() {
-				log, err := stores[n%2].Open(t.Context(), "order-42")
-				if !assert.NoError(t, err) {
-					return
-				}
-				err = log.Append(t.Context(), int64(round*4), []byte("one\n"), false)
-				if err == nil {
-					taken.Add(1)
-				} else {
-					assert.ErrorIs(t, err, journal.ErrConflict)
-				}
-			})
-		}
-		wg.Wait()
-		require.Equal(t, int32(1), taken.Load())
-	}
 }
 
 func TestTheFilesAreTheUsersAlone(t *testing.T) {

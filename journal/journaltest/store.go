@@ -23,6 +23,7 @@ func Store(t *testing.T, fresh func(t *testing.T) journal.Store) {
 		"nothing_is_there_before_the_first_append": testEmpty,
 		"what_is_appended_is_read":                 testAppend,
 		"a_second_writer_is_refused_by_name":       testSecondWriter,
+		"of_many_that_resume_one_does_each_effect": testRace,
 		"a_torn_line_is_replaced":                  testTorn,
 		"a_journal_is_replaced_whole":              testReplace,
 		"sessions_are_listed_in_order":             testList,
@@ -68,16 +69,22 @@ func testAppend(t *testing.T, s journal.Store) {
 
 func testSecondWriter(t *testing.T, s journal.Store) {
 	first := open(t, s, "order-42")
-	require.NoError(t, first.Append(t.Context(), 0, []byte("one\n"), false))
-	second, err := s.Open(t.Context(), "order-42")
-	if err == nil {
-		t.Cleanup(func() { second.Close() })
-		require.NoError(t, second.Append(t.Context(), 4, []byte("two\n"), false))
-		err = first.Append(t.Context(), 4, []byte("2\n"), false)
-		assert.Equal(t, "one\ntwo\n", read(t, second), "what was refused leaves no trace")
+	refused := func() {
+		t.Helper()
+		_, err := s.Open(t.Context(), "order-42")
+		require.ErrorIs(t, err, journal.ErrConflict)
+		require.ErrorContains(t, err, `"order-42"`)
+		require.ErrorIs(t, journal.Compact(t.Context(), s, "order-42", nil), journal.ErrConflict)
 	}
-	require.ErrorIs(t, err, journal.ErrConflict)
-	require.ErrorContains(t, err, `"order-42"`)
+	refused()
+	require.NoError(t, first.Append(t.Context(), 0, []byte("one\n"), false))
+	refused()
+	open(t, s, "order-43")
+	require.NoError(t, first.Append(t.Context(), 4, []byte("two\n"), false), "those that were refused change nothing")
+	require.NoError(t, first.Close())
+	second := open(t, s, "order-42")
+	assert.Equal(t, "one\ntwo\n", read(t, second))
+	require.NoError(t, second.Append(t.Context(), 8, []byte("three\n"), false))
 }
 
 func testTorn(t *testing.T, s journal.Store) {
