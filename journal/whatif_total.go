@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -69,7 +70,7 @@ type Totals struct {
 func (t Totals) plus(u Totals) Totals {
 	return Totals{
 		t.Correction + u.Correction, t.Transport + u.Transport, t.ModelCalls + u.ModelCalls, t.ToolRuns + u.ToolRuns,
-		t.Waited + u.Waited, t.Usage.Add(u.Usage),
+		backoff.Sum(t.Waited, u.Waited), t.Usage.Add(u.Usage),
 	}
 }
 
@@ -101,7 +102,7 @@ func (t *Totals) add(ev *Event, effects []machine.Effect, asked machine.Effect, 
 		if asked.Wait.Until.Before(end) {
 			end = asked.Wait.Until
 		}
-		t.Waited += max(end.Sub(askedAt), 0)
+		t.Waited = backoff.Sum(t.Waited, max(end.Sub(askedAt), 0))
 	}
 	for _, e := range effects {
 		switch {

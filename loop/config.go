@@ -34,6 +34,10 @@ type Config struct {
 	History message.Transcript
 	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet].
 	Policy *policy.Set
+	// RequestID names the request that this run answers, for the idempotency keys of its calls: give each request of a conversation an id of
+	// its own, and the same one where a request is made again, and at most [machine.MaxRequestID] bytes of printable text. Empty means that
+	// the history and the prompt stand for it: a run with the session id, history and prompt of another is the same request then.
+	RequestID string
 	// Seed makes the jitter of this run; empty means no jitter.
 	Seed string
 	// System is the system prompt: a text, or a template as package feedback reads it (see Templates), rendered anew for each
@@ -56,7 +60,7 @@ type Config struct {
 // machine is the config of the core for a run.
 func (c Config) machine(o *options) machine.Config {
 	m := machine.Config{
-		Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline, System: canon.UTF8(c.System), Feedback: canon.UTF8(c.Feedback),
+		RequestID: c.RequestID, Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline, System: canon.UTF8(c.System), Feedback: canon.UTF8(c.Feedback),
 		Limits: feedback.DefaultLimits(), CallsOnly: c.CallsOnly, UserPrompt: o.prompt != nil, Planner: o.planner != nil,
 		Consult: c.Consult, Behaviours: machine.Behaviours(),
 	}

@@ -32,6 +32,14 @@
 // A panic of a model, a planner or another function that was given is the caller's: the session is let go, and the run is left as it
 // stands. [Observer] and [OrElse] contain theirs.
 //
+// # When two calls are the same
+//
+// Each call of a tool has an idempotency key, [github.com/retake-go/retake/tool.IdempotencyKey]. It stands for the session's id, for what
+// had been said when the run began (history and prompt, or [Config].RequestID in their place), for the action by its number in the run, for
+// the tool and the arguments. So a call that is tried again has the same key, and so has that of a run which is resumed, or made again from
+// its start; the next request of a conversation, whose history is longer, has others. A new run with the session id, history and prompt of
+// another counts as the same request: where it is not, give each a RequestID of its own.
+//
 // # What a failure is
 //
 // Every run that ends without success returns one error type, [RetryExhaustedError]: its Reason says why, and errors.Is

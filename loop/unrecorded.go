@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
@@ -54,9 +55,9 @@ func (l *line) failed(ctx context.Context, err error) (time.Duration, error) {
 		return 0, l.stop(&d, &f, err)
 	}
 	if f.Plane == fault.Transport {
-		l.transport, l.held = l.transport+1, l.held+d.Delay
+		l.transport, l.held = l.transport+1, backoff.Sum(l.held, d.Delay)
 	} else {
-		l.next.Number, l.waited = l.next.Number+1, l.waited+d.Delay
+		l.next.Number, l.waited = l.next.Number+1, backoff.Sum(l.waited, d.Delay)
 		l.transport, l.held = 1, 0
 		l.next.before, l.next.last = l.next.last, err
 	}

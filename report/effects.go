@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
@@ -80,7 +81,7 @@ func (r *run) running(e *machine.Effect) entry {
 
 func (r *run) waiting(e *machine.Effect) entry {
 	r.longest = max(r.longest, e.Wait.Delay)
-	r.totals.Waited += e.Wait.Delay
+	r.totals.Waited = backoff.Sum(r.totals.Waited, e.Wait.Delay)
 	return entry{Kind: waiting, Wait: e.Wait.Delay}.says(fmt.Sprintf("%s (%s)", short(e.Wait.Delay), string(e.Wait.Reason)))
 }
 

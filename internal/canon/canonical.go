@@ -5,6 +5,10 @@ import (
 	"unicode/utf8"
 )
 
+// Is reports whether a text is known to be in canonical form without being written anew. It allocates nothing; a text that it is false for
+// may be canonical all the same.
+func Is(raw []byte) bool { return isCanonical(raw) }
+
 // isCanonical reports whether a text is in canonical form. It knows what texts are mostly made of, and is false for any other.
 func isCanonical(raw []byte) bool {
 	return utf8.Valid(raw) && valueEnd(raw, 0, 0) == len(raw)

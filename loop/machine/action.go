@@ -85,7 +85,7 @@ func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision
 	} else {
 		s.decided(d, f.Issues)
 	}
-	a.Waited += d.Delay
+	a.Waited = backoff.Sum(a.Waited, d.Delay)
 	if d.Retry {
 		s.Resume = s.later(s.Resume, d.Delay, fault.Correction, d.Reason)
 		return d
@@ -144,7 +144,7 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 	})
 	s.Owed = message.Usage{}
 	if d.Retry {
-		s.Waited += d.Delay
+		s.Waited = backoff.Sum(s.Waited, d.Delay)
 	}
 	s.do(Decided).Decision = d
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -59,7 +60,7 @@ func (s *step) requestFailed(name string, f fault.Failure) {
 // spend counts an attempt of the request under way, and the wait after it.
 func (s *step) spend(delay time.Duration) {
 	s.Transport++
-	s.TransportWaited += delay
+	s.TransportWaited = backoff.Sum(s.TransportWaited, delay)
 }
 
 // followPolicy does what the policy says of a fault as things stand now. Where that is to stop, the planner is not asked again.
@@ -123,7 +124,7 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 	case c.Tool != "":
 		call := s.consultedCall(c)
 		call.Transport++
-		call.Waited += p.Delay
+		call.Waited = backoff.Sum(call.Waited, p.Delay)
 	case p.Model != "":
 		s.Transport, s.TransportWaited = 1, 0
 	default:

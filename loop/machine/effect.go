@@ -90,7 +90,10 @@ type ToolRun struct {
 	ID        string          `json:"id"`
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
-	// Key is the idempotency key: stable over transport attempts and resume, new when the arguments change.
+	// Key is the idempotency key: a hash of the session's id, of what had been said when the run began (or [Config].RequestID in its
+	// place), of the action's number in the run, the tool, the canonical arguments, and the index among identical calls of one reply. The
+	// same run has the same keys, however often a call is tried, the run is resumed, or made again from its start; another request of the
+	// session has others.
 	Key string `json:"key"`
 	// Transport is the attempt of this one call on the transport plane, from 1.
 	Transport int `json:"transport"`

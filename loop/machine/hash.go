@@ -31,12 +31,17 @@ func Signature(action, same string, f fault.Failure) string {
 	return digest(text, signatureLen)
 }
 
-// idempotencyKey is a hash of session, action, index among identical calls of the reply, and canonical arguments.
-func idempotencyKey(session string, action int, tool string, twins int, arguments []byte) string {
-	var text []byte
-	for _, part := range []string{session, strconv.Itoa(action), tool, strconv.Itoa(twins), string(arguments)} {
-		text = strconv.AppendInt(text, int64(len(part)), 10)
-		text = append(append(text, ':'), part...)
+// idempotencyKey is a hash of session, request, number of the action in its run, tool, index among identical calls of the reply, and
+// canonical arguments.
+func (st *State) idempotencyKey(action int, tool string, twins int, arguments []byte) string {
+	text := st.appendRequest(appendPart(nil, st.Session.ID()))
+	for _, part := range []string{strconv.Itoa(action), tool, strconv.Itoa(twins), string(arguments)} {
+		text = appendPart(text, part)
 	}
 	return digest(text, keyLen)
+}
+
+// appendPart appends a text that its length stands before.
+func appendPart(dst []byte, part string) []byte {
+	return append(append(strconv.AppendInt(dst, int64(len(part)), 10), ':'), part...)
 }

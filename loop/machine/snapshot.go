@@ -69,11 +69,11 @@ func Restore(data []byte) (State, error) {
 		return State{}, prefix("snapshot", err)
 	}
 	st := State(w.plain)
-	st.Session = held
+	st.Session, st.Transcript = held, seq.Of(w.Transcript...)
 	if err := st.consistent(); err != nil {
 		return State{}, prefix("snapshot", err)
 	}
-	st.Transcript, st.words, st.policies = seq.Of(w.Transcript...), fresh.words, policiesOf(st.Policy)
+	st.words, st.policies = fresh.words, policiesOf(st.Policy)
 	st.utc()
 	return st, nil
 }
@@ -94,6 +94,7 @@ func (st *State) consistent() error {
 		{st.Exhausted != nil || len(st.Consults) > 0 || st.Phase != Planning, "exhausted", "missing, and the planner is asked"},
 		{!slices.ContainsFunc(st.Consults, st.strays), "consults", "one names no call without an answer"},
 		{st.First >= 0 && st.First <= st.Session.Attempts().Len(), "first", "more attempts than the session holds"},
+		{st.Began >= 0 && st.Began <= st.Transcript.Len(), "began", "more messages than the transcript holds"},
 		{slices.IsSortedFunc(st.Actions, byName), "actions", "not in order of name"},
 		{slices.IsSortedFunc(st.Spent.Tools, byTool), "spent.tools", "not in order of name"},
 	} {

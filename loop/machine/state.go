@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
@@ -16,6 +19,10 @@ import (
 
 // Config is what a run is held to from its start: plain data, kept in a journal's header. The zero value is invalid.
 type Config struct {
+	// RequestID names the request that the run answers, in the idempotency keys of its calls: two runs of a session with one id have the
+	// same keys. Empty means that what had been said when the run began stands for the request. At most [MaxRequestID] bytes of
+	// printable text.
+	RequestID string `json:"request_id,omitempty"`
 	// Seed is mixed into every jittered delay; empty means no jitter.
 	Seed string `json:"seed,omitempty"`
 	// Policy holds the layers, the budgets and the transport policy.
@@ -152,9 +159,10 @@ type State struct {
 	// At is the time of the last event.
 	At time.Time `json:"at,omitzero"`
 	// Run numbers the runs of this state from 1, Turn the run's replies asked for. First is how many attempts the session held
-	// before this run.
+	// before this run, Began how many messages of the transcript had been said when it began, its prompt included.
 	Run   int `json:"run"`
 	First int `json:"first,omitempty"`
+	Began int `json:"began,omitempty"`
 	Turn  int `json:"turn"`
 	// Policy is the run's policy with its adjustments: read-only.
 	Policy *policy.Set `json:"policy"`
@@ -187,6 +195,8 @@ type State struct {
 	Outcome  *Outcome      `json:"outcome,omitempty"`
 
 	words *words
+	// asked is the digest of a beginning of Transcript: that of the run's request once its first call was read.
+	asked said
 	// policies are those of Policy.
 	policies *policies
 }
@@ -208,7 +218,7 @@ type Compiled struct {
 // read-only from then on. Its templates are read by e; see [feedback.Engine].
 func Compile(cfg *Config, e feedback.Engine) (*Compiled, error) {
 	w, err := compile(cfg, e)
-	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult), checkBehaviours(cfg.Behaviours)); err != nil {
+	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult), checkRequestID(cfg.RequestID), checkBehaviours(cfg.Behaviours)); err != nil {
 		return nil, err
 	}
 	w.policies = policiesOf(&cfg.Policy)
@@ -239,6 +249,16 @@ func (c *Compiled) derived(seed string, deadline time.Time) *Compiled {
 	cfg := *c.cfg
 	cfg.Seed, cfg.Deadline = seed, deadline
 	return &Compiled{&cfg, c.words}
+}
+
+// MaxRequestID bounds [Config].RequestID, in bytes.
+const MaxRequestID = 256
+
+func checkRequestID(id string) error {
+	if len(id) > MaxRequestID || strings.ContainsFunc(id, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+		return fmt.Errorf("request_id: %.64q: give at most %d bytes of printable text", id, MaxRequestID)
+	}
+	return nil
 }
 
 // New returns the idle state of a session.

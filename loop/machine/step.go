@@ -1,10 +1,12 @@
 package machine
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -73,11 +75,53 @@ func Step(st State, ev Event) (next State, effects []Effect, err error) {
 	next.At = ev.At
 	// What a step changes in place is its own. A batch is copied where it is changed.
 	next.Actions, next.Spent.Tools = slices.Clone(st.Actions), slices.Clone(st.Spent.Tools)
-	s := step{State: &next, ev: &ev}
+	s := step{State: &next, ev: canonical(&ev)}
 	if err = s.handle(); err != nil {
 		return st, nil, err
 	}
 	return next, slices.Clip(s.fx), nil
+}
+
+// canonical is the event with its JSON in canonical form, in which it is hashed and told: an event that was kept elsewhere may come back
+// in another. What is no JSON stays as it is.
+func canonical(ev *Event) *Event {
+	switch {
+	case ev.Reply != nil && !ev.Reply.isCanonical():
+		own, reply := *ev, *ev.Reply
+		own.Reply, reply.Calls = &reply, slices.Clone(reply.Calls)
+		for n := range reply.Calls {
+			reply.Calls[n].Arguments = canonicalJSON(reply.Calls[n].Arguments)
+		}
+		if reply.Answer != nil {
+			reply.Answer = new(*reply.Answer)
+			reply.Answer.Value = canonicalJSON(reply.Answer.Value)
+		}
+		return &own
+	case ev.Tool != nil && !isCanonical(ev.Tool.Result):
+		own, end := *ev, *ev.Tool
+		own.Tool, end.Result = &end, canonicalJSON(end.Result)
+		return &own
+	}
+	return ev
+}
+
+func (r *Reply) isCanonical() bool {
+	for n := range r.Calls {
+		if !isCanonical(r.Calls[n].Arguments) {
+			return false
+		}
+	}
+	return r.Answer == nil || isCanonical(r.Answer.Value)
+}
+
+// isCanonical reports whether JSON is in canonical form, or there is none.
+func isCanonical(raw []byte) bool { return len(raw) == 0 || canon.Is(raw) }
+
+func canonicalJSON(raw json.RawMessage) json.RawMessage {
+	if own, err := canon.JSON(raw); err == nil {
+		return own
+	}
+	return raw
 }
 
 // misfit says why an event does not fit.
@@ -162,12 +206,14 @@ func (s *step) started() error {
 	cfg := s.Config
 	if s.Phase != Idle {
 		*s.State = State{
-			Config: cfg, words: s.words, Session: s.Session, Transcript: s.Transcript, At: s.At, Run: s.Run, Opened: s.Opened,
+			Config: cfg, words: s.words, Session: s.Session, Transcript: s.Transcript, asked: s.asked, At: s.At, Run: s.Run,
 		}
 	}
 	s.Policy, s.policies = &cfg.Policy, s.words.policies
 	s.Run, s.First = s.Run+1, s.Session.Attempts().Len()
+	s.Opened = s.First // every action leaves an attempt, so that the numbers are new ones
 	s.Transcript = s.Transcript.Append(s.ev.Messages...)
+	s.Began = s.Transcript.Len()
 	if cfg.Single {
 		return s.try()
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/message"
@@ -59,8 +60,8 @@ func (b *Batch) pending(from int) int {
 	return len(b.Calls)
 }
 
-// keys gives the calls to run their arguments and idempotency keys: a hash of session, action, index among identical calls of the
-// reply, bad ones too, and canonical arguments.
+// keys gives the calls to run their arguments and idempotency keys. Identical calls of one reply are told apart by their index among
+// each other, bad ones too.
 func (s *step) keys(b *Batch, calls []Call) {
 	for n := range b.Calls {
 		c := &b.Calls[n]
@@ -73,9 +74,14 @@ func (s *step) keys(b *Batch, calls []Call) {
 				twins++
 			}
 		}
-		c.Arguments, c.Transport = string(arguments), 1
-		c.Key = idempotencyKey(s.Session.ID(), s.open(c.Tool).Number, c.Tool, twins, arguments)
+		c.Arguments, c.Key, c.Transport = string(arguments), s.keyOf(c.Tool, twins, arguments), 1
 	}
+}
+
+// keyOf is the idempotency key of a call. The number of its action counts from the beginning of the run, so that a run which is made
+// again has the same keys.
+func (s *step) keyOf(tool string, twins int, arguments []byte) string {
+	return s.idempotencyKey(s.open(tool).Number-s.First, tool, twins, arguments)
 }
 
 // left counts the calls of the batch that have no answer yet.
@@ -232,7 +238,7 @@ func (s *step) brokeByPolicy(b *Batch, c *BatchCall, f *fault.Failure) error {
 		return nil
 	}
 	c.Transport++
-	c.Waited += d.Delay
+	c.Waited = backoff.Sum(c.Waited, d.Delay)
 	return nil
 }
 

@@ -1,0 +1,119 @@
+package loop_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
+)
+
+// bank is a payment provider that keeps the idempotency key of each payment.
+type bank struct{ keys []string }
+
+func (b *bank) tools(t *testing.T) *tool.Set {
+	t.Helper()
+	return bookRoom(t, func(ctx context.Context, _ booking) (receipt, error) {
+		b.keys = append(b.keys, tool.IdempotencyKey(ctx))
+		return receipt{"R-1"}, nil
+	})
+}
+
+// asks makes one request of a conversation, which is answered by one call and a word, and returns what has been said then.
+func (b *bank) asks(t *testing.T, prompt string, cfg loop.Config, opts ...loop.Option) message.Transcript {
+	t.Helper()
+	cfg.Tools = b.tools(t)
+	model := looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("Done."))
+	result, err := loop.Run(t.Context(), model, newSession(t), prompt, cfg, opts...)
+	require.NoError(t, err)
+	return result.Transcript
+}
+
+func TestEachRequestOfAConversationHasKeysOfItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	for name, opts := range map[string]func(t *testing.T) []loop.Option{
+		"without a journal": func(*testing.T) []loop.Option { return nil },
+		"in one journal": func(t *testing.T) []loop.Option {
+			t.Helper()
+			j, err := journal.Open(t.Context(), journal.Dir(filepath.Join(dir, "whole")), "order-42", plainSettings)
+			require.NoError(t, err)
+			t.Cleanup(func() { assert.NoError(t, j.Close()) })
+			return []loop.Option{loop.WithJournal(j)}
+		},
+		"in a redacted journal": func(t *testing.T) []loop.Option {
+			t.Helper()
+			with := plainSettings
+			with.Redact = &journal.Redaction{Prompts: true, Replies: true, Transcripts: &kept{texts: map[string]string{}}}
+			j, err := journal.Open(t.Context(), journal.Dir(filepath.Join(dir, "redacted")), "order-42", with)
+			require.NoError(t, err)
+			t.Cleanup(func() { assert.NoError(t, j.Close()) })
+			return []loop.Option{loop.WithJournal(j)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bank
+			with := opts(t)
+			said := b.asks(t, "Pay.", loop.Config{}, with...)
+			said = b.asks(t, "Pay.", loop.Config{History: said}, with...)
+			b.asks(t, "Pay.", loop.Config{History: said}, with...)
+			require.Len(t, b.keys, 3)
+			assert.NotEqual(t, b.keys[0], b.keys[1])
+			assert.NotEqual(t, b.keys[1], b.keys[2])
+			assert.NotEqual(t, b.keys[0], b.keys[2])
+
+			again := b
+			said = again.asks(t, "Pay.", loop.Config{})
+			again.asks(t, "Pay.", loop.Config{History: said})
+			assert.Equal(t, b.keys[:2], again.keys[3:], "the same requests, made again from their start")
+		})
+	}
+}
+
+func TestARequestWithAnIDIsThatRequest(t *testing.T) {
+	var b bank
+	b.asks(t, "Pay.", loop.Config{RequestID: "payment-1"})
+	b.asks(t, "Pay, please.", loop.Config{RequestID: "payment-1"})
+	b.asks(t, "Pay.", loop.Config{RequestID: "payment-2"})
+	b.asks(t, "Pay.", loop.Config{})
+	require.Len(t, b.keys, 4)
+	assert.Equal(t, b.keys[0], b.keys[1])
+	assert.NotEqual(t, b.keys[0], b.keys[2])
+	assert.NotEqual(t, b.keys[0], b.keys[3])
+}
+
+func TestARequestIDIsShortAndPrintable(t *testing.T) {
+	for name, cfg := range map[string]loop.Config{
+		"a plain config": {RequestID: "a\nb"},
+		"with a policy":  {RequestID: string(make([]byte, machine.MaxRequestID+1)), Policy: new(policy.DefaultSet())},
+		"with a system":  {RequestID: "\xff", System: "Be brief."},
+	} {
+		assert.ErrorContains(t, cfg.Validate(), "request_id: ", name)
+		_, err := loop.Run(t.Context(), looptest.NewModel(), newSession(t), "Pay.", cfg)
+		assert.ErrorContains(t, err, "request_id: ", name)
+	}
+}
+
+func TestTheKeyOfAnActionCountsFromTheBeginningOfItsRun(t *testing.T) {
+	var first, second bank
+	s := newSession(t)
+	run := func(b *bank, prompt string) {
+		model := looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Call(call("book_room", lisbon)), looptest.Say("Done."))
+		_, err := loop.Run(t.Context(), model, s, prompt, loop.Config{Tools: b.tools(t)})
+		require.NoError(t, err)
+	}
+	run(&first, "Pay.")
+	run(&first, "Pay again.")
+	s = newSession(t)
+	run(&second, "Pay again.")
+	assert.NotEqual(t, first.keys[2], first.keys[3], "two actions of one run")
+	assert.Equal(t, first.keys[2:], second.keys, "what else the session has seen does not matter")
+}
