@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/retake-go/retake/internal/flat"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // Op is a [Change] of a named slice as plain data, without its Go type. It is what crosses into the pure core and into
@@ -27,10 +27,9 @@ func Encode[T any](slice string, c Change[T]) (Op, error) {
 	if len(c.Values) == 0 {
 		return op, nil
 	}
-	written := flat.Of[T]()
 	op.Values = make([]json.RawMessage, len(c.Values))
 	for i, v := range c.Values {
-		raw, err := flat.Marshal(written, v)
+		raw, err := canon.Marshal(v)
 		if err != nil {
 			return Op{}, &EncodeError{Slice: slice, Index: i, Cause: err}
 		}
@@ -45,10 +44,10 @@ func Decode[T any](op Op) (Change[T], error) {
 	if err := op.Validate(); err != nil {
 		return Change[T]{}, err
 	}
-	c, written := Change[T]{Kind: op.Kind}, flat.Of[T]()
+	c := Change[T]{Kind: op.Kind}
 	for i, raw := range op.Values {
-		v, err := flat.Unmarshal[T](written, raw)
-		if err != nil {
+		var v T
+		if err := canon.Unmarshal(raw, &v); err != nil {
 			return Change[T]{}, &EncodeError{Slice: op.Slice, Index: i, Cause: err}
 		}
 		c.Values = append(c.Values, v)

@@ -12,51 +12,14 @@ type block[T any] struct {
 	cells   []T
 }
 
-// minBlock is the least room of a block, and mostly that of a first one: most runs need no more of each log; evenBlock is up to which
-// room a block is as long as the log before it.
-const (
-	minBlock  = 3
-	evenBlock = 32
-)
-
-// roomAfter is the room for more of a block that follows n values. An eighth of what there is keeps the blocks few, and what is
-// never used short, however long a log becomes.
-func roomAfter(n int) int { return max(minBlock, min(n, evenBlock), n/8) }
-
 // claim takes the cells from up to end for the caller. It reports false where they are not there, or another's.
 func (b *block[T]) claim(from, end int) bool {
 	return end-b.first <= len(b.cells) && b.claimed.CompareAndSwap(int64(from-b.first), int64(end-b.first))
 }
 
-// append is the block in which a log of n values goes on with more of them.
-func (b *block[T]) append(n int, values []T) *block[T] {
-	if len(values) > 0 {
-		b = b.grow(n, len(values), minBlock)
-		copy(b.cells[n-b.first:], values)
-	}
-	return b
-}
-
-// next is append of a zero value, and where that lies. An empty log makes room for first values. It is called, so that [Log.Next] is small
-// enough not to be.
-//
-//go:noinline
-func (b *block[T]) next(n, first int) (longer *block[T], held *T) {
-	b = b.grow(n, 1, first)
-	return b, &b.cells[n-b.first]
-}
-
-// grow is the block in which a log of n values goes on, with cells for so many more claimed: they are the caller's alone until others have
-// the log. An empty log makes room for first values, if that is more.
-func (b *block[T]) grow(n, more, first int) *block[T] {
-	if b == nil {
-		b = newBlock[T](max(more, first))
-		b.claimed.Store(int64(more))
-	} else if !b.claim(n, n+more) {
-		b = b.after(n, more)
-	}
-	return b
-}
+// roomAfter is the room for more of a block that follows n values. An eighth of what there is keeps the blocks few, and what is
+// never used short, however long a log becomes.
+func roomAfter(n int) int { return max(4, min(n, 32), n/8) }
 
 // after returns a block in which a log of n values goes on, with so many more cells claimed. Blocks of which little belongs to the log are
 // copied into it: a log that was branched again and again is still one of few blocks.
@@ -66,34 +29,46 @@ func (b *block[T]) after(n, more int) *block[T] {
 	for before != nil && first-before.first < room/2 {
 		before, first = before.before, before.first
 	}
-	next := newBlock[T](n - first + room)
-	next.before, next.first = before, first
+	next := &block[T]{before: before, first: first, cells: make([]T, n-first+room)}
 	next.claimed.Store(int64(n - first + more))
 	if first < n {
-		b.copy(next.cells, first, n)
+		b.copy(next.cells[:n-first], first)
 	}
 	return next
 }
 
-// newBlock returns a block with room for n values or some more: for as many as the memory holds that is given for n. A smallest one is
-// allocated with its cells.
-func newBlock[T any](n int) *block[T] {
-	switch {
-	case n > minBlock:
-		cells := append([]T(nil), make([]T, n)...)
-		return &block[T]{cells: cells[:cap(cells)]}
-	case n < minBlock:
-		whole := &struct {
-			block[T]
-			room [minBlock - 1]T
-		}{}
-		whole.cells = whole.room[:]
-		return &whole.block
+// at is the block of the value at index i. Since each block is a part of all before it, few steps lead there.
+func (b *block[T]) at(i int) *block[T] {
+	for i < b.first {
+		b = b.before
 	}
-	whole := &struct {
-		block[T]
-		room [minBlock]T
-	}{}
-	whole.cells = whole.room[:]
-	return &whole.block
+	return b
+}
+
+// all yields the first n values; it reports false where yield did.
+func (b *block[T]) all(n int, yield func(int, T) bool) bool {
+	if b == nil {
+		return true
+	}
+	if !b.before.all(b.first, yield) {
+		return false
+	}
+	for i := range n - b.first {
+		if !yield(b.first+i, b.cells[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// copy fills to with the values from index from.
+func (b *block[T]) copy(to []T, from int) {
+	for end := from + len(to); end > from; b = b.before {
+		if b = b.at(end - 1); b.first <= from {
+			copy(to, b.cells[from-b.first:end-b.first])
+			return
+		}
+		copy(to[b.first-from:], b.cells[:end-b.first])
+		end = b.first
+	}
 }

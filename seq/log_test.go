@@ -97,7 +97,7 @@ func TestBranchesNeverSeeEachOther(t *testing.T) {
 				next++
 				added[i] = next
 			}
-			logs = append(logs, appended(logs[from], added))
+			logs = append(logs, logs[from].Append(added...))
 			model = append(model, append(slices.Clone(model[from]), added...))
 		}
 		for i, l := range logs {
@@ -106,19 +106,6 @@ func TestBranchesNeverSeeEachOther(t *testing.T) {
 			checkHolds(t, l, model[i], from, to)
 		}
 	})
-}
-
-// appended appends one value by Add, any other number at once.
-func appended(l seq.Log[int], added []int) seq.Log[int] {
-	if len(added) != 1 {
-		return l.Append(added...)
-	}
-	value := added[0]
-	longer, held := l.Add(&value)
-	if value = -1; *held != added[0] {
-		panic("the log has no copy of its own")
-	}
-	return longer
 }
 
 // checkHolds reads a log in every way.
@@ -234,40 +221,5 @@ func BenchmarkAll(b *testing.B) {
 				b.Fatal(i)
 			}
 		}
-	}
-}
-
-func TestATightLogIsTheSameLog(t *testing.T) {
-	for n := range 20 {
-		var l seq.Log[int]
-		for i := range n {
-			l = l.Append(i)
-		}
-		tight := l.Tight()
-		if n > 0 {
-			assert.Equal(t, l.Slice(0, n), tight.Slice(0, n))
-		}
-		more := tight.Append(n)
-		assert.Equal(t, n, more.At(n))
-		assert.Equal(t, n, tight.Len())
-	}
-}
-
-func TestWhatIsMadeInALogIsThereWhereItIsHeld(t *testing.T) {
-	short := seq.Of(1, 2)
-	long, held := short.Next(3)
-	*held = 3
-	other, alone := short.Next(3)
-	assert.Zero(t, *alone, "another branch has a cell of its own")
-	assert.Equal(t, []int{1, 2, 3}, long.Slice(0, long.Len()))
-	assert.Equal(t, []int{1, 2, 0}, other.Slice(0, other.Len()))
-	assert.Equal(t, 2, short.Len())
-	for first := range 6 {
-		var l seq.Log[int]
-		for n := range 9 {
-			l, held = l.Next(first)
-			*held = n
-		}
-		assert.Equal(t, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}, l.Slice(0, 9), first)
 	}
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/reducer"
@@ -15,7 +16,7 @@ func (s State) Apply(ops []reducer.Op) (State, error) {
 	for i, op := range ops {
 		op, cause := canonical(op)
 		if cause == nil {
-			next, cause = next.apply(op, newEntries(op.Values))
+			next, cause = next.apply(op)
 		}
 		if cause != nil {
 			return s, &OpError{Index: i, Slice: op.Slice, Kind: op.Kind, Cause: cause}
@@ -38,8 +39,8 @@ func canonical(op reducer.Op) (reducer.Op, error) {
 	return op, nil
 }
 
-// apply applies one operation, the values of which the slice will hold as these entries.
-func (s State) apply(op reducer.Op, values []Entry) (State, error) {
+// apply applies one operation, whose values are canonical.
+func (s State) apply(op reducer.Op) (State, error) {
 	if err := op.Validate(); err != nil {
 		return s, err
 	}
@@ -50,28 +51,22 @@ func (s State) apply(op reducer.Op, values []Entry) (State, error) {
 	if !ok {
 		return s, ErrUnknownSlice
 	}
-	held, err := s.slots[at].changed(op.Kind, values)
+	held, err := s.slots[at].changed(op)
 	if err != nil || !op.Changes() {
 		return s, err
 	}
-	s.slots = holding(s.slots, at, held)
+	s.slots = slices.Clone(s.slots)
+	s.slots[at].held = held
 	return s, nil
 }
 
-// changed is what a slice holds after a change of this kind.
-func (s *slot) changed(kind reducer.OpKind, values []Entry) (entries, error) {
+// changed is what a slice holds after an operation.
+func (s *slot) changed(op reducer.Op) (values, error) {
 	switch {
-	case kind.Keeps():
-		return s.held.Append(values...), nil
+	case op.Kind.Keeps():
+		return s.held.Append(op.Values...), nil
 	case s.kind == KindLog:
 		return s.held, ErrLogSlice
 	}
-	return seq.Of(values...), nil
-}
-
-// holding are slots of which the one at a place holds something else.
-func holding(slots []slot, at int, held entries) []slot {
-	slots = append(make([]slot, 0, len(slots)), slots...)
-	slots[at].held = held
-	return slots
+	return seq.Of(op.Values...), nil
 }

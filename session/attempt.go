@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -38,13 +37,3 @@ type Attempt struct {
 
 // Passed reports whether nothing was wrong with what was proposed. Of a tool that then failed for good, Reason says so.
 func (a Attempt) Passed() bool { return a.Class == "" }
-
-// Seal brings a into the form in which it is recorded; f is the feedback that the attempt gave cause to, nil for none. Where Issues are
-// f's, they are clean.
-func Seal(a *Attempt, f *feedback.RetryFeedback) {
-	var clean []fault.Issue
-	if f != nil {
-		clean = f.Issues
-	}
-	cleanAttempt(a, clean)
-}

@@ -26,15 +26,10 @@ func cleanFeedback(f *feedback.RetryFeedback) {
 // These bound the years 0 to 9999, in seconds since 1970.
 const firstSecond, lastSecond = -62_167_219_200, 253_402_300_799
 
-// cleanAttempt cleans an attempt; clean are issues that have been cleaned already. A field is only written to where it changes.
-func cleanAttempt(a *Attempt, clean []fault.Issue) {
-	if !canon.IsUTF8(a.Action) || !canon.IsUTF8(a.Plane) || !canon.IsUTF8(a.Class) || !canon.IsUTF8(a.Reason) {
-		a.Action, a.Plane, a.Class, a.Reason = canon.UTF8(a.Action), canon.UTF8(a.Plane), canon.UTF8(a.Class), canon.UTF8(a.Reason)
-	}
-	a.Issues = cleanIssues(a.Issues, clean)
-	if at := inUTC(a.At); a.At != at {
-		a.At = at
-	}
+func cleanAttempt(a *Attempt) {
+	a.Action, a.Plane, a.Class, a.Reason = canon.UTF8(a.Action), canon.UTF8(a.Plane), canon.UTF8(a.Class), canon.UTF8(a.Reason)
+	a.Issues = slices.Clip(fault.PrintableIssues(a.Issues))
+	a.At = inUTC(a.At)
 	if s := a.At.Unix(); s < firstSecond || s > lastSecond {
 		a.At = time.Time{} // has no form in JSON
 	}

@@ -29,14 +29,6 @@ func (c Config) Validate() error {
 	if err := checkID(c.ID); err != nil {
 		faults = append(faults, err)
 	}
-	if len(c.Slices) > 0 || len(c.Reducers) > 0 {
-		faults = append(faults, c.parts()...)
-	}
-	return errors.Join(faults...)
-}
-
-// parts says what is wrong with slices and reducers. It needs much of a stack, which a goroutine that makes a plain session is spared.
-func (c *Config) parts() (faults []error) {
 	declared := map[string]declaration{}
 	for i, s := range c.Slices {
 		if want := checkSlice(s, declared); want != "" {
@@ -49,7 +41,7 @@ func (c *Config) parts() (faults []error) {
 			faults = append(faults, &ConfigError{Field: fmt.Sprintf("reducers[%d]", i), Want: want})
 		}
 	}
-	return faults
+	return errors.Join(faults...)
 }
 
 // maxID bounds a session's id, in bytes.

@@ -12,9 +12,7 @@
 // without knowing any Go type or calling any reducer. A [Session] is the mutable holder of the newest State, safe for
 // concurrent use; reading it never waits. A run takes it for itself with [Session.Acquire].
 //
-// Values live as canonical JSON: what a reducer made is encoded once, when it is applied, and read back from there, so that a
-// resumed run sees exactly what a live one saw. A text, a number or a boolean, or a struct of such, that reads back as itself is
-// kept, and encoded when somebody asks for its JSON. A type without pointers, slices, maps or interfaces in it is decoded once and
-// remembered; any other is decoded afresh for each reader, who may therefore do with it as they please. The built-in logs hold
-// Go values, which readers share and must not write to.
+// Values live as canonical JSON: what a reducer made is encoded once, when it is applied, and decoded afresh for each reader. So a
+// resumed run sees exactly what a live one saw, and readers may do with a value as they please. The built-in logs hold Go values,
+// which readers share and must not write to.
 package session

@@ -53,7 +53,7 @@ func (s State) builtin(name string) any {
 	case NameAttempts:
 		return s.attempts
 	case NameReducerErrors:
-		return s.ReducerErrors()
+		return s.reducerErrors
 	}
 	return nil
 }

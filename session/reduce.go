@@ -6,7 +6,6 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/internal/flat"
 	"github.com/retake-go/retake/reducer"
 )
 
@@ -15,17 +14,8 @@ type Reducer struct {
 	name  string
 	event string
 	slice declaration
-	// run is what fn wants of an event where a state has these slots; told is set where somebody wants the operation.
-	run func(slots []slot, e Event, told bool) (wish, error)
-}
-
-// wish is what a reducer wants done: nothing where there is no kind.
-type wish struct {
-	// op has values where they were asked for.
-	op reducer.Op
-	// at is where the slice stands, and held what it then holds.
-	at   int
-	held entries
+	// run is what fn wants done in a state.
+	run func(in State, e Event) (reducer.Op, error)
 }
 
 // On binds a reducer to the events of a name: for each, the payload is decoded into a fresh E and fn says how the slice
@@ -36,77 +26,84 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 	if fn == nil {
 		return bound
 	}
-	written := flat.Of[E]()
-	bound.run = func(slots []slot, e Event, told bool) (wish, error) {
-		at, ok := find(slots, slice.name)
+	bound.run = func(in State, e Event) (reducer.Op, error) {
+		payload, err := e.payload()
+		if err != nil {
+			return reducer.Op{}, err
+		}
+		at, ok := in.find(slice.name)
 		if !ok {
-			_, err := e.payload()
-			return wish{}, cmp.Or[error](err, &SliceError{Slice: slice.name, Cause: ErrUnknownSlice})
+			return reducer.Op{}, &SliceError{Slice: slice.name, Cause: ErrUnknownSlice}
 		}
-		event, err := hear[E](e, written)
+		event, err := Decode[E](payload)
 		if err != nil {
-			return wish{}, err
+			return reducer.Op{}, fmt.Errorf("the payload does not fit: %w", err)
 		}
-		change, err := fn(reducer.NewView[T]((*typed[T])(&slots[at])), event)
+		change, err := fn(reducer.NewView[T]((*typed[T])(&in.slots[at])), event)
 		if err != nil {
-			return wish{}, err
+			return reducer.Op{}, err
 		}
-		want, err := slice.wanted(&slots[at], &change, told)
-		want.at = at
-		return want, err
+		op, err := reducer.Encode(slice.name, change)
+		if err != nil {
+			return reducer.Op{}, err
+		}
+		return op, slice.readsBack(&in.slots[at], op)
 	}
 	return bound
 }
 
-// hear reads the payload of an event. One that is not written as a flat one is brought into canonical form first.
-func hear[E any](e Event, written *flat.Type) (event E, err error) {
-	if event, ok := flat.Read[E](written, e.Payload); ok {
-		return event, nil
+// readsBack says why a slice cannot hold what an operation makes of it: its kind, or a value that does not read back as T.
+func (s Slice[T]) readsBack(in *slot, op reducer.Op) error {
+	before := 0
+	if op.Kind.Keeps() {
+		before = in.held.Len()
 	}
-	payload, err := e.payload()
+	held, err := in.changed(op)
 	if err != nil {
-		return event, err
+		return &OpError{Slice: s.name, Kind: op.Kind, Cause: err}
 	}
-	if event, err = flat.Unmarshal[E](written, payload); err != nil {
-		return event, fmt.Errorf("the payload does not fit: %w", err)
+	if i, err := verify[T](held, before); err != nil {
+		return &ValueError{Slice: s.name, Index: i, Cause: err}
 	}
-	return event, nil
+	return nil
 }
 
-// reduce runs the reducers of an event, each on what those before it made of the slots. After a failure there are neither
-// operations nor new slots. Where told is set, all operations are returned.
-func reduce(slots []slot, bound []Reducer, event Event, told bool) ([]slot, []reducer.Op, *fault.ReducerError) {
+// reduce runs the reducers of an event, each on what those before it made of the state. After a failure the state is as it was, and
+// there are no operations. Operations that change nothing are left out.
+func reduce(st State, bound []Reducer, event Event) (State, []reducer.Op, *fault.ReducerError) {
 	var ops []reducer.Op
-	next := slots
+	next := st
 	for n := range bound {
-		want, failure := bound[n].call(next, event, told)
-		switch {
-		case failure != nil:
-			return slots, nil, failure
-		case want.op.Kind == "":
-			continue
-		case told:
-			ops = append(ops, want.op)
+		op, failure := bound[n].call(next, event)
+		if failure != nil {
+			return st, nil, failure
 		}
-		next = holding(next, want.at, want.held)
+		if !op.Changes() {
+			continue
+		}
+		var err error
+		if next, err = next.apply(op); err != nil {
+			return st, nil, refusal(&bound[n], event, err)
+		}
+		ops = append(ops, op)
 	}
 	return next, ops, nil
 }
 
 // call runs the reducer, and turns whatever goes wrong into a failure: also a panic, be it in the reducer or in how its values
 // are written and read back.
-func (r *Reducer) call(slots []slot, e Event, told bool) (want wish, failure *fault.ReducerError) {
+func (r *Reducer) call(in State, e Event) (op reducer.Op, failure *fault.ReducerError) {
 	defer func() {
 		if p := recover(); p != nil {
 			failure = refusal(r, e, nil)
 			failure.Message, failure.Panicked = bounded(fmt.Sprintf("panic: %v", p)), true
 		}
 	}()
-	want, err := r.run(slots, e, told)
+	op, err := r.run(in, e)
 	if err != nil {
 		failure = refusal(r, e, err)
 	}
-	return want, failure
+	return op, failure
 }
 
 func refusal(r *Reducer, e Event, cause error) *fault.ReducerError {

@@ -1,10 +1,6 @@
 package session
 
-import (
-	"errors"
-
-	"github.com/retake-go/retake/seq"
-)
+import "errors"
 
 // Restore returns a session with what a snapshot holds. See [ParseState] for what is refused as a snapshot, and [Resume] for
 // what is refused as not fitting the config.
@@ -27,23 +23,24 @@ func Resume(cfg Config, state State) (*Session, error) {
 	if cfg.ID != "" && state.ID() != "" && cfg.ID != state.ID() {
 		return nil, &ConfigError{Field: "id", Want: "must be empty or the id of the state"}
 	}
-	if state.ID() == "" {
-		state = state.named(cfg.ID)
+	if state.id == "" {
+		state.id = cfg.ID
 	}
 	if err := s.fit(state); err != nil {
 		return nil, err
 	}
-	filled := s.filled(state)
-	s.set(&filled)
+	state = s.filled(state)
+	s.state.Store(&state)
 	return s, nil
 }
 
-// fit reports all slices and values of a state that are not as the session declares them.
+// fit reports all slices and values of a state that are not as the session declares them. Values that the session holds already fit.
 func (s *Session) fit(state State) error {
 	var faults []error
+	before := s.State()
 	for _, slot := range state.slots {
-		d, known := s.declared[slot.name]
-		if !known {
+		d, declared := s.declared[slot.name]
+		if !declared {
 			faults = append(faults, &SliceError{Slice: slot.name, Cause: ErrUnknownSlice})
 			continue
 		}
@@ -51,7 +48,11 @@ func (s *Session) fit(state State) error {
 			faults = append(faults, &SliceError{Slice: slot.name, Cause: ErrKind})
 			continue
 		}
-		if i, err := d.verify(slot.held); err != nil {
+		var checked int
+		if at, ok := before.find(slot.name); ok {
+			checked = known(slot.held, before.slots[at].held)
+		}
+		if i, err := d.verify(slot.held, checked); err != nil {
 			faults = append(faults, &ValueError{Slice: slot.name, Index: i, Cause: err})
 		}
 	}
@@ -66,7 +67,7 @@ func (s *Session) filled(state State) State {
 	}
 	slots := make([]slot, len(own))
 	for i, o := range own {
-		o.held = seq.Log[Entry]{}
+		o.held = values{}
 		if at, ok := state.find(o.name); ok {
 			o.held = state.slots[at].held
 		}

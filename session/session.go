@@ -16,11 +16,10 @@ type Session struct {
 	declared map[string]declaration // never changes
 	reducers map[string][]Reducer   // by event; never changes
 	notify   atomic.Pointer[func(fault.ReducerError)]
-	frame    atomic.Pointer[frame] // nil while the session rests
+	state    atomic.Pointer[State]
 
-	changing sync.Mutex // held by whoever changes what frame points to, or what follows
+	changing sync.Mutex // held by whoever changes state, or held
 	held     bool
-	rest     string // what the session holds while it rests
 }
 
 // New returns a session without values. The error joins a [*ConfigError] per fault of the config.
@@ -28,35 +27,23 @@ func New(cfg Config) (*Session, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Session{}
-	if len(cfg.Slices) > 0 || len(cfg.Reducers) > 0 {
-		s.declare(cfg.Slices, cfg.Reducers)
+	s := &Session{declared: map[string]declaration{}, reducers: map[string][]Reducer{}}
+	for _, d := range cfg.Slices {
+		s.declared[d.Name()] = d.declaration()
 	}
-	first := State{slots: emptySlots(cfg.Slices)}
-	if cfg.ID != "" {
-		first.base = &base{id: cfg.ID}
+	for _, r := range cfg.Reducers {
+		s.reducers[r.event] = append(s.reducers[r.event], r)
 	}
-	s.set(&first)
-	if cfg.OnReducerError != nil {
-		s.OnReducerError(cfg.OnReducerError)
-	}
+	s.state.Store(&State{id: cfg.ID, slots: emptySlots(cfg.Slices)})
+	s.OnReducerError(cfg.OnReducerError)
 	return s, nil
 }
 
-// declare is for sessions that are not plain, whose makers are spared the stack that it needs.
-func (s *Session) declare(slices []Declared, reducers []Reducer) {
-	s.declared = make(map[string]declaration, len(slices))
-	for _, d := range slices {
-		s.declared[d.Name()] = d.declaration()
-	}
-	s.reducers = make(map[string][]Reducer, len(reducers))
-	for _, r := range reducers {
-		s.reducers[r.event] = append(s.reducers[r.event], r)
-	}
-}
+// State is what the session holds now. It stays as it is whatever happens to the session.
+func (s *Session) State() State { return *s.state.Load() }
 
 // ID is the session's correlation id; empty until it has one.
-func (s *Session) ID() string { return s.seen().id() }
+func (s *Session) ID() string { return s.State().id }
 
 // Adopt gives the session its id where it has none yet; the driver of a run does so. The same id again is fine; another one
 // gives [ErrAdopted], an unusable one a [*ConfigError].
@@ -69,12 +56,12 @@ func (s *Session) Adopt(id string) error {
 	}
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	next := s.now().state()
-	if next.ID() != "" && next.ID() != id {
+	next := s.State()
+	if next.id != "" && next.id != id {
 		return ErrAdopted
 	}
-	next = next.named(id)
-	s.set(&next)
+	next.id = id
+	s.state.Store(&next)
 	return nil
 }
 
@@ -94,7 +81,6 @@ func (s *Session) Acquire() error {
 func (s *Session) Release() {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	s.now() // a session that nobody holds does not rest
 	s.held = false
 }
 
@@ -122,7 +108,7 @@ func (s *Session) Reduce(event Event) ([]reducer.Op, *fault.ReducerError) {
 
 // ReduceIn is Reduce on a given state: the one a driver is stepping. Operations that would change nothing are left out.
 func (s *Session) ReduceIn(state State, event Event) ([]reducer.Op, *fault.ReducerError) {
-	_, ops, failure := reduce(state.slots, s.reducers[event.Name], event, true)
+	_, ops, failure := reduce(state, s.reducers[event.Name], event)
 	return ops, failure
 }
 
@@ -150,15 +136,11 @@ func (s *Session) dispatch(event Event) (*fault.ReducerError, error) {
 	if s.held {
 		return nil, ErrBusy
 	}
-	f := s.now()
-	slots, _, failure := reduce(f.slots, s.reducers[event.Name], event, false)
-	switch {
-	case failure != nil:
-		next := f.state().AddReducerError(*failure)
-		s.set(&next)
-	case !sameSlots(slots, f.slots):
-		s.frame.Store(f.with(slots))
+	next, _, failure := reduce(s.State(), s.reducers[event.Name], event)
+	if failure != nil {
+		next = next.AddReducerError(*failure)
 	}
+	s.state.Store(&next)
 	return failure, nil
 }
 
@@ -168,33 +150,17 @@ func (s *Session) dispatch(event Event) (*fault.ReducerError, error) {
 // Only values added since the last time are looked at.
 func (s *Session) Replace(state State) error {
 	s.changing.Lock()
-	if f := s.frame.Load(); s.held && f != nil && f.fits(&state) {
-		f.records.Store(state.records())
-		s.changing.Unlock()
-		return nil
-	}
 	defer s.changing.Unlock()
-	return s.replace(&state)
-}
-
-// replace is Replace where s.changing is held.
-func (s *Session) replace(state *State) error {
 	if !s.held {
 		return ErrNotHeld
 	}
-	f := s.now()
-	switch {
-	case f.fits(state):
-		f.records.Store(state.records())
-		return nil
-	case state.ID() != f.id():
+	if state.id != s.ID() {
 		return ErrAdopted
-	case !sameSlots(state.slots, f.slots):
-		if err := s.fit(*state); err != nil {
-			return err
-		}
-		*state = s.filled(*state)
 	}
-	s.set(state)
+	if err := s.fit(state); err != nil {
+		return err
+	}
+	state = s.filled(state)
+	s.state.Store(&state)
 	return nil
 }

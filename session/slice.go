@@ -1,6 +1,8 @@
 package session
 
 import (
+	"reflect"
+
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 )
@@ -51,7 +53,6 @@ func reserved(name string) bool {
 type Slice[T any] struct {
 	name string
 	kind Kind
-	form *form // that of T
 }
 
 // StateSlice returns the handle of a state slice. A session checks the name when the slice is declared: see [NamePattern].
@@ -75,7 +76,7 @@ func ReducerErrorsLog() Slice[fault.ReducerError] {
 }
 
 func makeSlice[T any](name string, kind Kind) Slice[T] {
-	return Slice[T]{name: name, kind: kind, form: formOf[T]()}
+	return Slice[T]{name: name, kind: kind}
 }
 
 // Name is the slice's stable name, as it stands in snapshots and journals.
@@ -93,18 +94,18 @@ type Declared interface {
 
 // declaration is what a session keeps of a handle: its type as a value.
 type declaration struct {
-	name string
-	kind Kind
-	form *form
-	// verify reports the first value that does not fit the type; index is its place.
-	verify func(entries) (index int, err error)
+	name   string
+	kind   Kind
+	goType reflect.Type
+	// verify reports the first value from an index on that does not fit the type.
+	verify func(held values, from int) (index int, err error)
 }
 
 func (s Slice[T]) declaration() declaration {
-	return declaration{name: s.name, kind: s.kind, form: s.form, verify: s.verify}
+	return declaration{name: s.name, kind: s.kind, goType: reflect.TypeFor[T](), verify: verify[T]}
 }
 
 // same reports whether two handles mean the same slice.
 func (d declaration) same(e declaration) bool {
-	return d.name == e.name && d.kind == e.kind && d.form == e.form
+	return d.name == e.name && d.kind == e.kind && d.goType == e.goType
 }

@@ -45,8 +45,8 @@ func (s State) Snapshot() ([]byte, error) {
 	}
 	for _, slot := range s.slots {
 		values := make([]json.RawMessage, 0, slot.held.Len())
-		for _, e := range slot.held.All() {
-			values = append(values, e.JSON())
+		for _, v := range slot.held.All() {
+			values = append(values, v)
 		}
 		w.Slices = append(w.Slices, sliceSnapshot{Name: slot.name, Kind: slot.kind, Values: values})
 	}
@@ -97,7 +97,7 @@ func (w snapshot) state() (State, error) {
 	if err := checkID(w.ID); err != nil {
 		return State{}, &SnapshotError{Field: "id", Want: "must be a session's id", Cause: err}
 	}
-	s := State{}.named(w.ID)
+	s := State{id: w.ID}
 	for i, from := range w.Slices {
 		at, twice := s.find(from.Name)
 		if want := from.check(twice); want != "" {
@@ -133,12 +133,10 @@ func (s sliceSnapshot) check(twice bool) string {
 }
 
 func (s sliceSnapshot) slot() slot {
-	all := make([]Entry, len(s.Values))
 	for i, v := range s.Values {
 		if v == nil {
-			v = json.RawMessage("null")
+			s.Values[i] = json.RawMessage("null")
 		}
-		all[i] = newEntry(v)
 	}
-	return slot{&label{s.Name, s.Kind}, seq.Of(all...)}
+	return slot{s.Name, s.Kind, seq.Of(s.Values...)}
 }

@@ -1,6 +1,10 @@
 package session
 
 import (
+	"encoding/json"
+	"slices"
+	"strings"
+
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
@@ -11,43 +15,18 @@ import (
 // and leaves its receiver as it was, and two States made from one never see each other's changes. It is cheap to copy and
 // safe for concurrent use. The zero value has no id, no declared slices and empty logs, and is ready for use.
 type State struct {
-	base     *base  // never written to; nil for a zero one
-	slots    []slot // by name, in ascending order; never written to once it is part of a State
-	feedback seq.Log[feedback.RetryFeedback]
-	attempts seq.Log[Attempt]
-}
-
-// base is what few changes concern: a State is made for each step of a run.
-type base struct {
-	id     string
-	errors seq.Log[fault.ReducerError]
-}
-
-func (s State) rare() base {
-	if s.base == nil {
-		return base{}
-	}
-	return *s.base
-}
-
-// with is s with that base.
-func (s State) with(b base) State {
-	if s.base = nil; b != (base{}) {
-		s.base = new(b)
-	}
-	return s
+	id            string
+	slots         []slot // by name, in ascending order; never written to once it is part of a State
+	feedback      seq.Log[feedback.RetryFeedback]
+	attempts      seq.Log[Attempt]
+	reducerErrors seq.Log[fault.ReducerError]
 }
 
 // slot is one declared slice with its values.
 type slot struct {
-	*label
-	held entries
-}
-
-// label is what never changes of a slot: all states share it.
-type label struct {
 	name string
 	kind Kind
+	held values
 }
 
 // Info describes one declared slice of a [State].
@@ -58,39 +37,26 @@ type Info struct {
 	Len int
 }
 
-// named is s with that id.
-func (s State) named(id string) State {
-	b := s.rare()
-	b.id = id
-	return s.with(b)
-}
-
 // NewState returns an empty state with the slices, as [Config] would declare them. The error joins a [*ConfigError] per fault.
 func NewState(id string, declared ...Declared) (State, error) {
 	cfg := Config{ID: id, Slices: declared}
 	if err := cfg.Validate(); err != nil {
 		return State{}, err
 	}
-	return State{slots: emptySlots(declared)}.with(base{id: id}), nil
+	return State{id: id, slots: emptySlots(declared)}, nil
 }
 
 func emptySlots(declared []Declared) []slot {
 	slots := make([]slot, len(declared))
 	for n, d := range declared {
-		at, _ := find(slots[:n], d.Name())
-		copy(slots[at+1:], slots[at:n])
-		slots[at] = slot{label: &label{d.Name(), d.Kind()}}
+		slots[n] = slot{name: d.Name(), kind: d.Kind()}
 	}
+	slices.SortFunc(slots, func(a, b slot) int { return strings.Compare(a.name, b.name) })
 	return slots
 }
 
 // ID is the session's correlation id; empty where it has none yet.
-func (s State) ID() string {
-	if s.base == nil {
-		return ""
-	}
-	return s.base.id
-}
+func (s State) ID() string { return s.id }
 
 // Slices describes the declared slices, sorted by name. The built-in logs are not among them.
 func (s State) Slices() []Info {
@@ -101,53 +67,41 @@ func (s State) Slices() []Info {
 	return infos
 }
 
-// Values returns what the named slice holds; ok is false where there is no such slice. Nothing is copied for a declared
-// slice; the values of a built-in log are encoded anew on each call, so prefer its own method. A record that has no JSON
-// form, such as a zero [feedback.RetryFeedback], reads as null.
-func (s State) Values(slice string) (held seq.Log[Entry], ok bool) {
+// Values returns what the named slice holds as canonical JSON, oldest first; ok is false where there is no such slice. Of a declared
+// slice it is read-only. The values of a built-in log are encoded anew on each call, so prefer its own method; a record that has no
+// JSON form, such as a zero [feedback.RetryFeedback], reads as null.
+func (s State) Values(slice string) (held []json.RawMessage, ok bool) {
 	switch slice {
 	case NameFeedback:
-		return encoded(s.feedback.Slice(0, s.feedback.Len())), true
+		return encoded(s.feedback), true
 	case NameAttempts:
-		return encoded(s.attempts.Slice(0, s.attempts.Len())), true
+		return encoded(s.attempts), true
 	case NameReducerErrors:
-		failed := s.ReducerErrors()
-		return encoded(failed.Slice(0, failed.Len())), true
+		return encoded(s.reducerErrors), true
 	}
-	if i, ok := s.find(slice); ok {
-		return s.slots[i].held, true
+	at, ok := s.find(slice)
+	if !ok {
+		return nil, false
 	}
-	return held, false
+	all := s.slots[at].held
+	return all.Slice(0, all.Len()), true
 }
 
-func encoded[T any](values []T) entries {
-	all := make([]Entry, 0, len(values))
-	for _, v := range values {
+func encoded[T any](log seq.Log[T]) []json.RawMessage {
+	all := make([]json.RawMessage, 0, log.Len())
+	for _, v := range log.All() {
 		raw, err := canon.Marshal(v)
 		if err != nil {
 			raw = []byte("null")
 		}
-		all = append(all, newEntry(raw))
+		all = append(all, raw)
 	}
-	return seq.Of(all...)
+	return all
 }
 
-// sameSlots reports whether slots are those of another state, as they are. It looks at what they share, and not at values.
-func sameSlots(a, b []slot) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
-
-func (s State) find(slice string) (int, bool) { return find(s.slots, slice) }
-
 // find is where a slice stands, or would stand.
-func find(slots []slot, slice string) (int, bool) {
-	from, to := 0, len(slots)
-	for from < to {
-		if at := int(uint(from+to) / 2); slots[at].name < slice {
-			from = at + 1
-		} else {
-			to = at
-		}
-	}
-	return from, from < len(slots) && slots[from].name == slice
+func (s State) find(slice string) (int, bool) {
+	return slices.BinarySearchFunc(s.slots, slice, func(s slot, name string) int { return strings.Compare(s.name, name) })
 }
 
 // Feedback is the built-in log of feedback, oldest first.
@@ -157,7 +111,7 @@ func (s State) Feedback() seq.Log[feedback.RetryFeedback] { return s.feedback }
 func (s State) Attempts() seq.Log[Attempt] { return s.attempts }
 
 // ReducerErrors is the built-in log of reducer errors, oldest first. Their Cause is nil: a state holds values only.
-func (s State) ReducerErrors() seq.Log[fault.ReducerError] { return s.rare().errors }
+func (s State) ReducerErrors() seq.Log[fault.ReducerError] { return s.reducerErrors }
 
 // LatestFeedback returns the newest feedback for calls of the named tool, or for the final answer where action is empty
 // (seed 002: prompts query the latest feedback). It looks back until it finds one.
@@ -181,42 +135,13 @@ func (s State) AddFeedback(f feedback.RetryFeedback) State {
 // AddAttempt returns s with the attempt added to its log, in amortised constant time. Text that is not UTF-8 is mended, the
 // time is brought to UTC (and left out beyond the years 0 to 9999), as in a snapshot; Issues is shared.
 func (s State) AddAttempt(a Attempt) State {
-	cleanAttempt(&a, nil)
+	cleanAttempt(&a)
 	s.attempts = s.attempts.Append(a)
 	return s
 }
 
-// What there is room for at first: most sessions have few records, and fewer failures.
-const (
-	firstAttempts = 3
-	firstFeedback = 2
-)
-
-// Draft is [State.AddAttempt], and [State.AddFeedback] where fed is set, of records that are made where the logs hold them, and are zero
-// yet. Whoever asked for them fills them, the feedback by package feedback, which makes none that would have to be mended, and then
-// calls [Seal], before others have next. Afterwards they are read-only; f is nil where fed is not set.
-func (s State) Draft(fed bool) (next State, a *Attempt, f *feedback.RetryFeedback) {
-	if fed {
-		s.feedback, f = s.feedback.Next(firstFeedback)
-	}
-	s.attempts, a = s.attempts.Next(firstAttempts)
-	return s, a, f
-}
-
 // AddReducerError returns s with the error added to its log, in amortised constant time, without its Cause.
 func (s State) AddReducerError(e fault.ReducerError) State {
-	b := s.rare()
-	b.errors = b.errors.Append(cleanReducerError(e))
-	return s.with(b)
-}
-
-// Tight returns the same state with short logs in as little memory as they need: see [seq.Log.Tight].
-func (s State) Tight() State {
-	s.feedback, s.attempts = s.feedback.Tight(), s.attempts.Tight()
-	b := s.rare()
-	if tight := b.errors.Tight(); tight != b.errors {
-		b.errors = tight
-		return s.with(b)
-	}
+	s.reducerErrors = s.reducerErrors.Append(cleanReducerError(e))
 	return s
 }

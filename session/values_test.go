@@ -3,7 +3,6 @@ package session_test
 import (
 	"fmt"
 	"math"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,15 +13,15 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// sold is a flat type.
+// sold is what the slices of these tests hold.
 type sold struct {
 	SKU   string  `json:"sku"`
 	Qty   int     `json:"qty,omitempty"`
 	Price float64 `json:"price"`
 }
 
-// What a session remembers of the values that reducers gave it is what somebody else reads in its snapshot.
-func TestRememberedValuesAreThoseOfTheSnapshot(t *testing.T) {
+// What a session holds is what somebody else reads in its snapshot.
+func TestValuesAreThoseOfTheSnapshot(t *testing.T) {
 	sales, stock := session.LogSlice[sold]("sales"), session.StateSlice[sold]("stock")
 	cfg := session.Config{
 		Slices: []session.Declared{sales, stock},
@@ -90,8 +89,7 @@ func held(t require.TestingT, s session.State, slices ...session.Slice[sold]) st
 	return fmt.Sprintf("%#v %s", seen, raw)
 }
 
-// What a session makes of an event, whose values are written when somebody asks, is what the operations make that are written at once:
-// the same values, the same texts, the same errors.
+// What a session makes of an event is what the operations make that its reducers asked for.
 func TestADispatchIsWhatItsOperationsAre(t *testing.T) {
 	sales, stock := session.LogSlice[sold]("sales"), session.StateSlice[sold]("stock")
 	rapid.Check(t, func(t *rapid.T) {
@@ -144,39 +142,6 @@ func anyChange(t *rapid.T) (c reducer.Change[sold]) {
 	return c
 }
 
-// A value that nobody has written yet is read and written by many at once, and is the same for all.
-func TestValuesAreWrittenOnceOrTheSameForAll(t *testing.T) {
-	sales := session.LogSlice[sold]("sales")
-	s := must(session.New(session.Config{
-		Slices: []session.Declared{sales},
-		Reducers: []session.Reducer{session.On(sales, "sold", "sales.keep", func(_ reducer.View[sold], e sold) (reducer.Change[sold], error) {
-			return reducer.Extend(e, e, e), nil
-		})},
-	}))
-	for range 50 {
-		require.NoError(t, s.Dispatch(event("sold", `{"price":1.5,"sku":"tea"}`)))
-	}
-	state := s.State()
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			log, _ := state.Values("sales")
-			for n, e := range log.All() {
-				if n%2 == 0 {
-					assert.JSONEq(t, `{"price":1.5,"sku":"tea"}`, string(e.JSON()))
-				}
-				v, err := session.Decode[sold](e)
-				assert.Equal(t, sold{SKU: "tea", Price: 1.5}, v)
-				assert.NoError(t, err)
-				assert.Equal(t, `{"price":1.5,"sku":"tea"}`, string(e.JSON()))
-			}
-			again := must(session.Resume(session.Config{Slices: []session.Declared{sales}}, state))
-			assert.Equal(t, snapshotOf(t, state), snapshotOf(t, again))
-		})
-	}
-	all.Wait()
-}
-
 // A view that was handed out, to a reducer or to anybody, stays as it is.
 func TestViewsStayAsTheyAre(t *testing.T) {
 	var kept []reducer.View[int]
@@ -204,13 +169,6 @@ func TestViewsStayAsTheyAre(t *testing.T) {
 		seen = append(seen, all)
 	}
 	assert.Equal(t, [][]int{nil, nil, {5}, {5, -5}, {-4}}, seen)
-}
-
-func TestDispatchesAllocateLittle(t *testing.T) {
-	s := must(session.New(cartConfig()))
-	e := event("item_added", `{"qty":1,"sku":"tea"}`)
-	allocs := testing.AllocsPerRun(200, func() { _ = s.Dispatch(e) })
-	assert.LessOrEqual(t, allocs, 5.5, "an event that a reducer adds to a slice")
 }
 
 // Where more than one thing is wrong, the payload's form comes first, then the slice, then whether the payload fits.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/internal/flat"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -72,15 +71,13 @@ func New[A, R any](name, description string, fn func(ctx context.Context, args A
 	if err != nil {
 		panic(fmt.Sprintf("tool.New(%q): %v", name, err))
 	}
-	m := &typedMaker[A, R]{typed, fn, flat.Of[R]()}
+	m := &typedMaker[A, R]{typed, fn}
 	return &Tool{name: name, description: description, schema: typed.Schema(), limits: schema.DefaultLimits(), maker: m}
 }
 
 type typedMaker[A, R any] struct {
 	typed *schema.Typed[A]
 	fn    func(context.Context, A) (R, error)
-	// result is how results are written, where their type is flat.
-	result *flat.Type
 }
 
 // typedCall is a call, and that it is ready: one allocation.
@@ -110,7 +107,7 @@ func (m *typedMaker[A, R]) decode(args []byte) (call, []fault.Issue) {
 
 func (m *typedMaker[A, R]) within(l schema.Limits) (maker, error) {
 	bounded, err := m.typed.WithLimits(l)
-	return &typedMaker[A, R]{bounded, m.fn, m.result}, err
+	return &typedMaker[A, R]{bounded, m.fn}, err
 }
 
 func (c *typedCall[A, R]) run(ctx context.Context) ([]byte, error) {
@@ -118,7 +115,7 @@ func (c *typedCall[A, R]) run(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := flat.Marshal(c.by.result, r)
+	result, err := canon.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("the result has no JSON form: %w", err)
 	}

@@ -124,13 +124,5 @@ func (st *State) allFeedback(yield func(feedback.RetryFeedback) bool) {
 }
 
 func (st *State) sliceJSON(name string) ([]json.RawMessage, bool) {
-	held, ok := st.Session.Values(name)
-	if !ok {
-		return nil, false
-	}
-	values := make([]json.RawMessage, 0, held.Len())
-	for _, e := range held.All() {
-		values = append(values, e.JSON())
-	}
-	return values, true
+	return st.Session.Values(name)
 }

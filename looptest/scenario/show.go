@@ -104,9 +104,9 @@ func (sc *story) showSlices(*line) error {
 	st := sc.runner.State().Session
 	for _, info := range st.Slices() {
 		held, _ := st.Values(info.Name)
-		values := make([]string, 0, held.Len())
-		for _, e := range held.All() {
-			values = append(values, string(e.JSON()))
+		values := make([]string, len(held))
+		for n, v := range held {
+			values[n] = string(v)
 		}
 		sc.say(fmt.Sprintf("%s (%s): %s", info.Name, info.Kind, listed(values)))
 	}
