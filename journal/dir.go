@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -91,24 +92,59 @@ func sessionOf(path string) (string, error) {
 	return rec.Header.Session, nil
 }
 
-// Open implements [Store].
+// Open implements [Store]. A file that cannot be written, such as one on a read-only disk, is opened to be read: without a lock, and what
+// is appended to it is an error of [ErrReadOnly].
 func (d Dir) Open(_ context.Context, session string) (Log, error) {
+	return d.openOn(&systemDisk, session)
+}
+
+// disk is what a folder is kept on: tests have some that fail.
+type disk struct {
+	open     func(path string, flag int, mode fs.FileMode) (*os.File, error)
+	makeAll  func(path string, mode fs.FileMode) error
+	sync     func(f *os.File) error
+	truncate func(f *os.File, size int64) error
+}
+
+var systemDisk = disk{os.OpenFile, os.MkdirAll, (*os.File).Sync, (*os.File).Truncate}
+
+func (d Dir) openOn(on *disk, session string) (Log, error) {
 	if d == "" {
 		return nil, errors.New("journal: a Dir without a name: give a folder, such as \".\"")
 	}
-	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return nil, err
+	l := &file{on: on, path: filepath.Join(string(d), FileName(session)), session: session, unsynced: newFolders(string(d))}
+	err := on.makeAll(string(d), 0o700)
+	if err == nil {
+		l.f, err = on.openLocked(l.path, session)
 	}
-	path := filepath.Join(string(d), FileName(session))
-	f, err := openLocked(path, session)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		return l, nil
 	}
-	return &file{f: f, path: path, session: session}, nil
+	if cause := err; isReadOnly(err) {
+		if l.f, err = on.open(l.path, os.O_RDONLY, 0); err == nil {
+			l.broken = fmt.Errorf("%w: %w", ErrReadOnly, cause)
+			return l, nil
+		}
+		err = cause
+	}
+	return nil, err
 }
 
-func openLocked(path, session string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+// newFolders are the folders that hold a file of a folder's, and those folders of them that are not there yet: what is made in each is
+// durable once that is synced.
+func newFolders(dir string) []string {
+	folders := []string{dir}
+	for {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
+			return folders
+		}
+		dir = filepath.Dir(dir)
+		folders = append(folders, dir)
+	}
+}
+
+func (on *disk) openLocked(path, session string) (*os.File, error) {
+	f, err := on.open(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +180,13 @@ var errLocked = errors.New("locked")
 
 // file is a [Log] in a [Dir].
 type file struct {
+	on            *disk
 	f             *os.File
 	path, session string
+	// unsynced are folders that are synced with the first durable append.
+	unsynced []string
+	// broken is why nothing more is written: the file is read only, or nobody knows what of it is on the disk.
+	broken error
 }
 
 func (l *file) Read(context.Context) (io.ReadCloser, error) {
@@ -161,6 +202,9 @@ func (l *file) size() (int64, error) { return l.f.Seek(0, io.SeekEnd) }
 
 // check reports whether the journal ends at at, but for a torn line, and how long the file is.
 func (l *file) check(at int64) (size int64, err error) {
+	if l.broken != nil {
+		return 0, l.broken
+	}
 	if size, err = l.size(); err != nil || size == at {
 		return size, err
 	}
@@ -168,69 +212,107 @@ func (l *file) check(at int64) (size int64, err error) {
 	if size < at {
 		return size, conflict
 	}
-	rest, err := io.ReadAll(io.NewSectionReader(l.f, at, size-at))
-	if err != nil {
-		return size, err
+	rest := io.NewSectionReader(l.f, at, size-at)
+	for chunk := make([]byte, mostRoom); ; {
+		n, err := rest.Read(chunk)
+		if bytes.IndexByte(chunk[:n], '\n') >= 0 {
+			return size, conflict
+		}
+		if err != nil {
+			return size, ignoreEOF(err)
+		}
 	}
-	if bytes.IndexByte(rest, '\n') >= 0 {
-		return size, conflict
-	}
-	return size, nil
 }
 
+// Append implements [Log]. Of lines that could not be written nothing stays. Once something could not be synced nobody knows what is on
+// the disk, and nothing more is written: whoever opens the journal again verifies what is there.
 func (l *file) Append(_ context.Context, at int64, lines []byte, durable bool) error {
 	size, err := l.check(at)
 	if err != nil {
 		return err
 	}
-	if _, err := l.f.WriteAt(lines, at); err != nil {
-		return errors.Join(err, l.f.Truncate(at))
-	}
-	if end := at + int64(len(lines)); size > end {
-		err = l.f.Truncate(end)
+	if _, err = l.f.WriteAt(lines, at); err == nil && size > at+int64(len(lines)) {
+		err = l.on.truncate(l.f, at+int64(len(lines)))
 	}
 	if err == nil && durable {
-		err = l.f.Sync()
+		if err = l.sync(); err != nil {
+			l.broken = fmt.Errorf("journal: what is on the disk is not known since syncing failed: open it again: %w", err)
+		}
 	}
-	return err
+	if err == nil {
+		return nil
+	}
+	left := l.on.truncate(l.f, at)
+	if left != nil && l.broken == nil {
+		l.broken = fmt.Errorf("journal: a failed append could not be cut off: open it again: %w", left)
+	}
+	return errors.Join(err, left)
 }
 
+// sync makes the file durable, and at first that it is there.
+func (l *file) sync() error {
+	if err := l.on.sync(l.f); err != nil {
+		return err
+	}
+	for ; len(l.unsynced) > 0; l.unsynced = l.unsynced[1:] {
+		if err := l.on.syncFolder(l.unsynced[0]); err != nil {
+			return fmt.Errorf("syncing the folder %s: %w", l.unsynced[0], err)
+		}
+	}
+	return nil
+}
+
+// syncFolder makes durable what is in a folder, where the system can.
+func (on *disk) syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return on.sync(folder)
+}
+
+// Replace implements [Log].
 func (l *file) Replace(_ context.Context, at int64, lines []byte) error {
 	if _, err := l.check(at); err != nil {
 		return err
 	}
-	made, err := openLocked(l.path+temporary, l.session)
+	made, err := l.on.openLocked(l.path+temporary, l.session)
 	if err != nil {
 		return err
 	}
-	if err := install(made, lines, l.path); err != nil {
+	if err := l.install(made, lines); err != nil {
 		return errors.Join(err, made.Close(), os.Remove(l.path+temporary))
 	}
 	old := l.f
 	l.f = made
-	return old.Close()
+	if err := l.on.syncFolder(filepath.Dir(l.path)); err != nil {
+		l.broken = fmt.Errorf("journal: which of two files is on the disk is not known since syncing failed: open it again: %w", err)
+	}
+	return errors.Join(l.broken, old.Close())
 }
 
 // install fills a new file and gives it its place.
-func install(made *os.File, lines []byte, path string) error {
-	if err := made.Truncate(0); err != nil {
+func (l *file) install(made *os.File, lines []byte) error {
+	if err := l.on.truncate(made, 0); err != nil {
 		return err
 	}
 	if _, err := made.WriteAt(lines, 0); err != nil {
 		return err
 	}
-	if err := made.Sync(); err != nil {
+	if err := l.on.sync(made); err != nil {
 		return err
 	}
-	if err := os.Rename(made.Name(), path); err != nil {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return folder.Sync()
+	return os.Rename(made.Name(), l.path)
 }
 
-func (l *file) Close() error { return l.f.Close() }
+// Close implements [Log]. A journal that nothing was written to leaves no file.
+func (l *file) Close() error {
+	if size, err := l.size(); err == nil && size == 0 && l.broken == nil {
+		return errors.Join(os.Remove(l.path), l.f.Close())
+	}
+	return l.f.Close()
+}

@@ -18,6 +18,8 @@ var (
 	ErrDiffers = errors.New("journal: what was recorded is not what is decided now")
 	// ErrUnwritable: the journal could not be written.
 	ErrUnwritable = errors.New("journal: it could not be written")
+	// ErrReadOnly: it can be read, and not be written to.
+	ErrReadOnly = errors.New("journal: it can only be read")
 	// ErrNoRun: there is no run to go on with.
 	ErrNoRun = errors.New("journal: there is no run to go on with")
 	// ErrRedacted: what a run needs to go on was left out of the journal.

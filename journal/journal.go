@@ -31,8 +31,9 @@ type Journal struct {
 	eraser *eraser
 	// owed are lines that are written with the next append.
 	owed writer
-	// torn is what was torn of the first line of all.
-	torn []byte
+	// torn is what was torn of the first line of all, of tornBytes in all.
+	torn      []byte
+	tornBytes int64
 	// broken is why nothing more is written.
 	broken error
 }
@@ -135,7 +136,7 @@ func (j *Journal) beginWritten(h Header, st machine.State) error {
 func (j *Journal) oweHeader(h *Header) error {
 	err := j.owe(Record{Header: h})
 	if err == nil && len(j.torn) > 0 {
-		err = j.owe(Record{Note: &Note{Kind: Torn, Torn: j.torn}})
+		err = j.owe(Record{Note: tornNote(j.torn, j.tornBytes)})
 		j.torn = nil
 	}
 	return err

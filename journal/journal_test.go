@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -236,6 +238,112 @@ func TestATornLineIsKept(t *testing.T) {
 		}
 	}
 	assert.Equal(t, torn[bytes.LastIndexByte(torn, '\n')+1:], kept)
+}
+
+// A loss of power may leave any number of zeros, behind whole lines and behind a part of one: they are cut off, and the run goes on.
+func TestZerosAtTheEndAreATornLine(t *testing.T) {
+	whole, lines := kept(t, "bad-torn"), 0
+	whole = whole[:bytes.LastIndexByte(whole, '\n')+1]
+	lines = bytes.Count(whole, []byte("\n"))
+	for name, test := range map[string]struct {
+		text  string
+		zeros int64
+	}{
+		"a_few":                {"", 3},
+		"behind_a_part":        {`{"hash":"0123`, 5000},
+		"more_than_is_kept":    {`{"hash":"` + strings.Repeat("x", 100<<10), 1},
+		"more_than_a_line_has": {`{"hash"`, journal.MaxLineBytes + 5},
+		"nothing_but_zeros":    {"", 200 << 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, journal.FileName(theSession))
+			begun := whole
+			if name == "nothing_but_zeros" {
+				begun = nil
+			}
+			require.NoError(t, os.WriteFile(path, append(bytes.Clone(begun), test.text...), 0o600))
+			size := int64(len(begun)+len(test.text)) + test.zeros
+			require.NoError(t, os.Truncate(path, size))
+			j, err := journal.Open(t.Context(), journal.Dir(dir), theSession, journal.Settings{})
+			require.NoError(t, err)
+			if begun == nil {
+				require.NoError(t, j.Close())
+				_, err = recordIn(t, journal.Dir(dir), journal.Settings{})
+				require.NoError(t, err)
+			}
+			require.NoError(t, j.Close())
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Less(t, len(text), len(begun)+200<<10)
+			report, err := replay(text)
+			require.NoError(t, err)
+			assert.Zero(t, report.Torn)
+			note := noteOf(t, text, journal.Torn)
+			if size := int64(len(test.text)) + test.zeros; int64(len(note.Torn)) < size {
+				assert.Equal(t, fmt.Sprintf("%d bytes were cut off, of which these are kept", size), note.Text)
+			}
+			assert.True(t, strings.HasPrefix(test.text+strings.Repeat("\x00", 16), string(note.Torn)) || len(note.Torn) < 64<<10+1)
+			assert.GreaterOrEqual(t, bytes.Count(text, []byte("\n")), lines)
+		})
+	}
+}
+
+func TestZerosInTheMiddleAreNoEnd(t *testing.T) {
+	whole := kept(t, "bad-torn")
+	first := bytes.IndexByte(whole, '\n') + 1
+	for _, zeros := range []int{1, 40 << 10} {
+		_, err := replay(slices.Concat(whole[:first], make([]byte, zeros), whole[first:]))
+		require.ErrorIs(t, err, journal.ErrCorrupt)
+		require.ErrorContains(t, err, "line 2 (offset ")
+		require.ErrorContains(t, err, "it is no line of a journal")
+	}
+}
+
+// What has ended on a disk that is read only is read, replayed and given again; what would write is refused by name.
+func TestAnEndedJournalOnADiskThatIsReadOnly(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	want, err := recordIn(t, dir, journal.Settings{})
+	require.NoError(t, err)
+	path := filepath.Join(string(dir), journal.FileName(theSession))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	torn := append(bytes.Clone(text), `{"hash":"0123`...)
+	for _, text := range [][]byte{text, torn} {
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+		j, err := journal.Open(t.Context(), journal.ReadOnly{Dir: dir}, theSession, journal.Settings{})
+		require.NoError(t, err)
+		past, err := j.Past()
+		require.NoError(t, err)
+		assert.Equal(t, machine.Stopped, past.State.Phase)
+		s, err := session.New(session.Config{})
+		require.NoError(t, err)
+		got, err := loop.Resume(t.Context(), j, looptest.NewModel(), s, stories(t)["corrected"].cfg)
+		require.NoError(t, err)
+		assert.Equal(t, want.Text, got.Text)
+		s, err = session.Resume(session.Config{}, past.State.Session)
+		require.NoError(t, err)
+		_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), s, "Hi.", loop.Config{}, loop.WithJournal(j))
+		require.ErrorIs(t, err, journal.ErrReadOnly)
+		require.ErrorIs(t, err, journal.ErrUnwritable)
+		require.NoError(t, j.Close())
+		now, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, text, now)
+	}
+}
+
+// noteOf is the first note of a kind.
+func noteOf(t *testing.T, text []byte, kind journal.NoteKind) journal.Note {
+	t.Helper()
+	r := journal.NewReader(bytes.NewReader(text))
+	for {
+		rec, err := r.Next()
+		require.NoError(t, err)
+		if rec.Note != nil && rec.Note.Kind == kind {
+			return *rec.Note
+		}
+	}
 }
 
 func TestAClosedJournalTakesNoMore(t *testing.T) {

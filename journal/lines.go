@@ -22,6 +22,8 @@ type lineReader struct {
 	buf []byte
 	at  int
 	err error
+	// zeros counts the zero bytes that stood behind the last line's text, up to the end: they are not kept.
+	zeros int64
 }
 
 // buffered is how many bytes were read and not handed out.
@@ -41,7 +43,36 @@ func (l *lineReader) next(most int) ([]byte, error) {
 			l.at = len(l.buf)
 			return rest, l.err
 		}
+		if seen > 0 && rest[seen-1] == 0 {
+			seen = l.skipZeros(most)
+			continue
+		}
 		l.fill()
+	}
+}
+
+// skipZeros takes the zeros off the end of what was not handed out, where nothing but zeros follows them: a loss of power may leave any
+// number. Else they are put back, unless the line is too long with them. It returns how much of the line was looked at.
+func (l *lineReader) skipZeros(most int) int {
+	text := bytes.TrimRight(l.buf[l.at:], "\x00")
+	zeros := int64(l.buffered() - len(text))
+	l.buf = l.buf[:l.at+len(text)]
+	chunk, blank := make([]byte, mostRoom), make([]byte, mostRoom)
+	for {
+		n, err := l.read(chunk)
+		if bytes.Equal(chunk[:n], blank[:n]) {
+			if zeros += int64(n); err == nil {
+				continue
+			}
+			l.zeros, l.err = zeros, err
+			return len(text)
+		}
+		other := len(chunk[:n]) - len(bytes.TrimLeft(chunk[:n], "\x00"))
+		// Of zeros that are no end, no more are put back than make the line too long.
+		zeros = min(zeros+int64(other), int64(most)+1)
+		l.buf = append(append(l.buf, make([]byte, zeros)...), chunk[other:n]...)
+		l.err = err
+		return len(text) + int(zeros)
 	}
 }
 
@@ -66,11 +97,16 @@ func (l *lineReader) fill() {
 		l.buf = make([]byte, 0, room)
 	}
 	l.buf, l.at = append(l.buf[:0], rest...), 0
+	n, err := l.read(l.buf[len(l.buf):cap(l.buf)])
+	l.buf, l.err = l.buf[:len(l.buf)+n], err
+}
+
+// read reads something, or says why there is nothing.
+func (l *lineReader) read(to []byte) (int, error) {
 	for range emptyReads {
-		n, err := l.in.Read(l.buf[len(l.buf):cap(l.buf)])
-		if l.buf, l.err = l.buf[:len(l.buf)+n], err; n > 0 || err != nil {
-			return
+		if n, err := l.in.Read(to); n > 0 || err != nil {
+			return n, err
 		}
 	}
-	l.err = io.ErrNoProgress
+	return 0, io.ErrNoProgress
 }

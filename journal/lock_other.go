@@ -2,7 +2,13 @@
 
 package journal
 
-import "os"
+import (
+	"errors"
+	"os"
+)
+
+// isReadOnly reports whether a file could not be opened because it is not to be written to.
+func isReadOnly(err error) bool { return errors.Is(err, os.ErrPermission) }
 
 // lock does nothing here: a second writer is found by what it wrote.
 func lock(*os.File) error { return nil }

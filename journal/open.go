@@ -21,7 +21,7 @@ func (j *Journal) read(session string) error {
 		return fmt.Errorf("journal: it is that of session %q, not of %q", h.Session, session)
 	}
 	j.head, j.end = r.head, r.Offset()
-	j.torn = r.Torn()
+	j.torn, j.tornBytes = r.Torn(), r.TornBytes()
 	if d := j.written.Undecided(); d != nil {
 		j.written.open = nil
 		err = j.owe(Record{Decision: d})
@@ -35,14 +35,19 @@ func (j *Journal) read(session string) error {
 // mend writes the decision that is missing at the end, and keeps what was torn.
 func (j *Journal) mend() error {
 	if len(j.torn) > 0 {
-		if err := j.owe(Record{Note: &Note{Kind: Torn, Torn: j.torn}}); err != nil {
+		if err := j.owe(Record{Note: tornNote(j.torn, j.tornBytes)}); err != nil {
 			return err
 		}
 	}
 	if j.torn = nil; len(j.owed.b) == 0 {
 		return nil
 	}
-	return j.flush(j.settings.Sync == SyncRecords)
+	err := j.flush(j.settings.Sync == SyncRecords)
+	if errors.Is(j.broken, ErrReadOnly) {
+		// It can be read; what is owed is written, or refused, with what comes next.
+		j.broken, err = nil, nil
+	}
+	return err
 }
 
 // fold folds all that r reads: as it is written and, where that can be had, as it was.

@@ -17,6 +17,7 @@ type Reader struct {
 	// line and offset are those of the line read last, end is where the next one begins.
 	line, offset, end int64
 	torn              []byte
+	tornBytes         int64
 	err               error
 	// decode reads records.
 	decode decoder
@@ -55,11 +56,12 @@ func (r *Reader) Raw() ([]byte, error) {
 
 func (r *Reader) raw() ([]byte, error) {
 	line, err := r.readLine()
-	if errors.Is(err, io.EOF) && len(line) > 0 {
+	if zeros := r.in.zeros; errors.Is(err, io.EOF) && int64(len(line))+zeros > 0 {
 		if r.line == 0 && !begins(line) {
 			return nil, &CorruptError{Line: 1, Why: notALine(line)}
 		}
-		r.torn = bytes.Clone(line)
+		r.tornBytes = int64(len(line)) + zeros
+		r.torn = append(bytes.Clone(line[:min(len(line), keptTorn-keptZeros)]), make([]byte, min(zeros, keptZeros))...)
 	}
 	if err != nil {
 		return nil, err
@@ -134,5 +136,24 @@ func (r *Reader) Line() int64 { return r.line }
 // Offset is the number of bytes in whole lines so far: where the next line begins.
 func (r *Reader) Offset() int64 { return r.end }
 
-// Torn is what was left of the last line where it has no line feed; nil where nothing was.
+// Torn is what was left of the last line where it has no line feed; nil where nothing was. Of much it is the beginning, 64 KiB at most, and
+// of the zero bytes that a loss of power may leave at the end, the first 16.
 func (r *Reader) Torn() []byte { return r.torn }
+
+// TornBytes is how many bytes were left of the last line, however many [Reader.Torn] holds.
+func (r *Reader) TornBytes() int64 { return r.tornBytes }
+
+// What is kept of a torn line: so many bytes, and of its zeros so many.
+const (
+	keptTorn  = 64 << 10
+	keptZeros = 16
+)
+
+// tornNote keeps what was torn.
+func tornNote(torn []byte, size int64) *Note {
+	n := &Note{Kind: Torn, Torn: torn}
+	if left := size - int64(len(torn)); left > 0 {
+		n.Text = fmt.Sprintf("%d bytes were cut off, of which these are kept", size)
+	}
+	return n
+}

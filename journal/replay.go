@@ -161,7 +161,7 @@ func (p *player) fold(e *entry) error {
 
 // end is the report at the end.
 func (p *player) end() Report {
-	p.report.Torn = len(p.r.Torn())
+	p.report.Torn = int(p.r.TornBytes())
 	p.report.Undecided = p.open != nil
 	p.report.Ended = p.State.Phase == machine.Stopped
 	return p.report

@@ -238,7 +238,7 @@ func (r *run) noteText(n *journal.Note) string {
 		r.totals.Resumed++
 		return fmt.Sprintf("taken up again, at %s", n.Resumed)
 	case n.Kind == journal.Torn:
-		return fmt.Sprintf("the last line had been torn: %s are kept aside", sizeText(len(n.Torn)))
+		return strings.TrimSuffix(fmt.Sprintf("the last line had been torn: %s are kept aside; %s", sizeText(len(n.Torn)), n.Text), "; ")
 	case n.Kind == journal.MaybePaid:
 		return "a model call's outcome was lost, and it may have been paid for: " + n.Text
 	}

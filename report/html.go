@@ -96,7 +96,7 @@ func pageOf(s *scan, runs []*run, left int) *pageView {
 	p.notice(s.sink.stripped, "entry", "without texts: the page is full")
 	p.notice(left, "run", "between the first and the last")
 	if len(runs) == 0 && len(s.in.Torn()) > 0 {
-		p.Notices = append(p.Notices, tornText(len(s.in.Torn())))
+		p.Notices = append(p.Notices, tornText(int(s.in.TornBytes())))
 	}
 	byRun := map[int][]entry{}
 	for _, part := range s.sink.all() {

@@ -68,7 +68,7 @@ func (s *scan) begin(h *journal.Header) {
 
 // finish is the last run, with what was torn.
 func (s *scan) finish(r *run) *run {
-	if torn := len(s.in.Torn()); torn > 0 {
+	if torn := int(s.in.TornBytes()); torn > 0 {
 		r.line = s.in.Line() + 1
 		r.note(tornText(torn))
 	}

@@ -74,7 +74,7 @@ func (t *terminal) end(s *scan, err error) {
 	switch {
 	case t.runs > 0:
 	case len(s.in.Torn()) > 0:
-		fmt.Fprintln(t.out, "no run: "+tornText(len(s.in.Torn())))
+		fmt.Fprintln(t.out, "no run: "+tornText(int(s.in.TornBytes())))
 	case errors.Is(err, io.EOF):
 		fmt.Fprintln(t.out, "no run: the journal is empty")
 	}
