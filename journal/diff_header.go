@@ -17,7 +17,7 @@ type HeaderDifference struct {
 	Run int `json:"run"`
 	// Policies are the fields of the resolved policies that differ.
 	Policies []PolicyDifference `json:"policies,omitempty"`
-	// Tools are those that are not on offer in both, and those whose schemas differ.
+	// Tools are those that are not on offer in both, and those whose schemas or descriptions differ.
 	Tools []ToolDifference `json:"tools,omitempty"`
 	// Changes are all other members that differ, such as /config/seed.
 	Changes []Change `json:"changes,omitempty"`
@@ -39,6 +39,8 @@ type ToolDifference struct {
 	Name string `json:"name"`
 	A    string `json:"a,omitempty"`
 	B    string `json:"b,omitempty"`
+	// Description is set where the tool is on offer in both, with another description.
+	Description bool `json:"description,omitempty"`
 }
 
 // String is the difference for people, one thing a line.
@@ -122,25 +124,28 @@ func (h *Header) explained(action string, plane fault.Plane) policy.Explanation 
 func toolsDiffer(a, b []Tool) []ToolDifference {
 	var found []ToolDifference
 	for _, t := range a {
-		if other := schemaOf(b, t.Name); other != t.Schema {
-			found = append(found, ToolDifference{t.Name, t.Schema, other})
+		other := toolOf(b, t.Name)
+		d := ToolDifference{t.Name, t.Schema, other.Schema, other.Name != "" && other.Description != t.Description}
+		if d.A != d.B || d.Description {
+			found = append(found, d)
 		}
 	}
 	for _, t := range b {
-		if schemaOf(a, t.Name) == "" {
+		if toolOf(a, t.Name).Name == "" {
 			found = append(found, ToolDifference{Name: t.Name, B: t.Schema})
 		}
 	}
 	return found
 }
 
-func schemaOf(all []Tool, name string) string {
+// toolOf is the tool of that name; zero where there is none.
+func toolOf(all []Tool, name string) Tool {
 	for _, t := range all {
 		if t.Name == name {
-			return t.Schema
+			return t
 		}
 	}
-	return ""
+	return Tool{}
 }
 
 // restDiffers compares all but policies and tools.

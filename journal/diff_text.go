@@ -31,7 +31,12 @@ func (h HeaderDifference) explain(b *strings.Builder) {
 		fmt.Fprintf(b, "    %s: %s -> %s\n", p.Name, said(p.A), said(p.B))
 	}
 	for _, t := range h.Tools {
-		fmt.Fprintf(b, "  tool %s: %s -> %s\n", t.Name, offered(t.A), offered(t.B))
+		if t.A != t.B {
+			fmt.Fprintf(b, "  tool %s: %s -> %s\n", t.Name, offered(t.A), offered(t.B))
+		}
+		if t.Description {
+			fmt.Fprintf(b, "  tool %s: its description is another\n", t.Name)
+		}
 	}
 	writeChanges(b, h.Changes, "  ")
 }

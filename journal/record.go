@@ -55,10 +55,12 @@ type Resolved struct {
 	Explanation policy.Explanation `json:"explanation"`
 }
 
-// Tool is a tool on offer, by the digest of the JSON Schema of its arguments.
+// Tool is a tool on offer, by the digests of the JSON Schema of its arguments and of its description; see [SchemaDigest].
 type Tool struct {
 	Name   string `json:"name"`
 	Schema string `json:"schema"`
+	// Description is empty where the tool has none.
+	Description string `json:"description,omitempty"`
 }
 
 // Redacted says how a journal was redacted. The secret key is never in it.

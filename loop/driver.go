@@ -23,6 +23,8 @@ type driver struct {
 	cfg   *Config // nil for one that says nothing
 	s     *session.Session
 	ctx   context.Context
+	// until ends the calls of models besides ctx, which leaves the run as it stands; nil for nothing.
+	until context.Context
 	// runner is own, once that is ready: they are kept together.
 	runner *Runner
 	own    Runner
@@ -152,12 +154,31 @@ func (d *driver) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effe
 	inner, end := d.begin(ctx, modelWork(m))
 	told := WorkEnd{Err: errExited} // unless it returns
 	defer func() { end(told) }()
-	reply, err := model.Reply(inner, Request{
+	bounded, stop := d.bounded(inner)
+	defer stop()
+	reply, err := model.Reply(bounded, Request{
 		System: m.System, Messages: st.Transcript, Tools: d.offered, Output: d.cfg.Output, Model: m.Model, At: m.At, Stream: d.stream,
 	})
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		told = WorkEnd{Err: err}
+		return nil, errCallLeft
+	}
 	effects, fed := d.replied(ctx, reply, err)
 	told = modelEnd(reply, err, effects)
 	return effects, fed
+}
+
+// errCallLeft says that a call of a model was ended by [driver.until]: it is to be made again.
+var errCallLeft = errors.New("loop: the call of the model was left")
+
+// bounded is the context for a call of a model, and what lets go of it.
+func (d *driver) bounded(ctx context.Context) (context.Context, func()) {
+	if d.until == nil {
+		return ctx, func() {}
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	unhook := context.AfterFunc(d.until, func() { end(context.Cause(d.until)) })
+	return ctx, func() { unhook(); end(nil) }
 }
 
 // replied feeds what a model returned.

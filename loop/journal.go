@@ -43,7 +43,11 @@ func (j journaled) open(m machine.Config, cfg *Config, st machine.State) error {
 func header(m machine.Config, cfg Config) journal.Header {
 	h := journal.Header{Config: m, Resolved: resolved(&m)}
 	for _, t := range cfg.Tools.All() {
-		h.Tools = append(h.Tools, journal.Tool{Name: t.Name(), Schema: journal.SchemaDigest(t.Parameters())})
+		on := journal.Tool{Name: t.Name(), Schema: journal.SchemaDigest(t.Parameters())}
+		if words := t.Description(); words != "" {
+			on.Description = journal.SchemaDigest([]byte(words))
+		}
+		h.Tools = append(h.Tools, on)
 	}
 	if cfg.Output != nil {
 		h.Output = journal.SchemaDigest(cfg.Output.JSON())

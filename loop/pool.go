@@ -43,6 +43,9 @@ type Pool struct {
 	o        *options
 	compiled *machine.Compiled
 	settings tool.Settings
+	// life ends as the pool is closed, by end.
+	life context.Context
+	end  context.CancelFunc
 
 	mu    sync.Mutex
 	queue queue
@@ -69,11 +72,15 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)
 	}
-	return &Pool{cfg: cfg, o: o, compiled: compiled, settings: ReadSettings(&compiled.Config().Policy)}, nil
+	p := &Pool{cfg: cfg, o: o, compiled: compiled, settings: ReadSettings(&compiled.Config().Policy)}
+	p.life, p.end = context.WithCancel(context.Background())
+	return p, nil
 }
 
-// Add begins a run of a session, as [Run] does with prompt; a run that its journal holds and that has not ended goes on instead,
-// as by [Resume]. j is nil for no journal. The session is the pool's until its end is told. The errors are those of Run and
+// Add begins a run of a session, as [Run] does with prompt; a run that its journal holds and that has not ended goes on instead, as by
+// [Resume]. Where the journal's last run has ended and was of the same request, nothing is done again: its recorded end is told, as by
+// Resume. The same request has the same [Config].RequestID or, where neither run has one, the same history and prompt; of a journal whose
+// history was left out and cannot be had, that cannot be told, and the error is one of [journal.ErrRedacted]. j is nil for no journal. The session is the pool's until its end is told. The errors are those of Run and
 // Resume before anything is asked, and [ErrPoolClosed].
 func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *Seat, err error) {
 	if p.cfg.Done == nil {
@@ -138,8 +145,9 @@ type Parked struct {
 	Asked machine.Effect
 }
 
-// Close ends the pool: no run is gone on with. It waits until the workers have let go, each after the effect that it carries
-// out, ends the runs that were cancelled and not yet ended, as a worker would, and hands the others back that have begun and not ended:
+// Close ends the pool: no run is gone on with. The contexts of models that are being called end; a call that
+// returns an error then is made again by whoever goes on with the run. It waits until the workers have let go, each after the effect that
+// it carries out, ends the runs that were cancelled and not yet ended, as a worker would, and hands the others back that have begun and not ended:
 // those that were ready first, then those that wait, by deadline. Callers of [Pool.Await] are told. A [Tracer] is told
 // that they end here with [ErrSuspended], and that they begin again with [Pool.AddParked]. What a worker calls (Done, models, tools) must
 // not close the pool itself: it would wait for itself for ever.
@@ -165,6 +173,7 @@ func (p *Pool) empty() (gone, left []*Seat) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
+	p.end()
 	p.signal()
 	for p.working > 0 {
 		changed := p.change()
@@ -223,12 +232,13 @@ func (p *Pool) Due(now time.Time) int {
 		if t == nil {
 			return n
 		}
-		t.work(context.Background(), now)
+		t.work(p.life, now)
 	}
 }
 
 // Run drives the pool with so many workers, until all runs have ended (nil), the pool is closed ([ErrPoolClosed]) or ctx ends (its
-// cause). It returns when no worker works any more: each ends the effect that it carries out. What is left can be gone on
+// cause). The contexts of models that are being called end with ctx, and as the pool is closed: a call that returns an
+// error then is made again by whoever goes on with the run. It returns when no worker works any more: models and tools have returned. What is left can be gone on
 // with by another Run, or handed back by [Pool.Close].
 func (p *Pool) Run(ctx context.Context, workers int) error { return p.drive(ctx, workers, false) }
 

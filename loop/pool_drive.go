@@ -25,6 +25,9 @@ func (p *Pool) drive(ctx context.Context, workers int, stays bool) error {
 	if workers < 1 {
 		return fmt.Errorf("loop: %d workers: give 1 or more", workers)
 	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer context.AfterFunc(p.life, func() { end(ErrPoolClosed) })()
 	d := &drive{pool: p, ctx: ctx, stays: stays, lead: make(chan struct{}, 1)}
 	for range workers {
 		d.all.Go(d.worker)

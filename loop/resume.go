@@ -169,8 +169,12 @@ func changed(h *journal.Header, cfg Config) []string {
 	now := header(h.Config, cfg)
 	var warnings []string
 	for _, t := range h.Tools {
-		if !slices.Contains(now.Tools, t) {
+		n := slices.IndexFunc(now.Tools, func(on journal.Tool) bool { return on.Name == t.Name })
+		if n < 0 || now.Tools[n].Schema != t.Schema {
 			warnings = append(warnings, fmt.Sprintf("tool %q has another schema than when the run began", t.Name))
+		}
+		if n >= 0 && now.Tools[n].Description != t.Description {
+			warnings = append(warnings, fmt.Sprintf("tool %q has another description than when the run began", t.Name))
 		}
 	}
 	if now.Output != h.Output {

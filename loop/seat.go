@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -56,9 +57,14 @@ func (t *Seat) begin(d *driver, prompt string) (machine.Effect, error) {
 		own.journal, own.journals = recorderOf(t.journal), true
 		d.options = &own
 	}
-	if t.journal != nil && t.journal.Unfinished() {
+	said := d.cfg.History.Append(message.Message{Role: message.User, Text: prompt})
+	held, ended, err := t.held(said)
+	if err != nil {
+		return machine.Effect{}, err
+	}
+	if held {
 		asked, err := d.resume(func(f *journal.Fold) error { return errors.Join(d.fits(f), fitConfig(f, *d.cfg)) })
-		if err == nil {
+		if err == nil && !ended {
 			t.trace(d, true)
 		}
 		return asked, err
@@ -67,12 +73,42 @@ func (t *Seat) begin(d *driver, prompt string) (machine.Effect, error) {
 		return machine.Effect{}, err
 	}
 	t.trace(d, false)
-	said := d.cfg.History.Append(message.Message{Role: message.User, Text: prompt})
 	effects, err := d.runner.Start(d.now(), said.Slice(0, said.Len())...)
 	if err != nil {
 		return machine.Effect{}, err
 	}
 	return effects[len(effects)-1], nil
+}
+
+// held reports whether the journal holds the run that would begin with what is said, and whether it has ended.
+func (t *Seat) held(said message.Transcript) (held, ended bool, err error) {
+	if t.journal == nil {
+		return false, false, nil
+	}
+	if t.journal.Unfinished() {
+		return true, false, nil
+	}
+	past, err := t.journal.Past()
+	if err != nil {
+		if errors.Is(err, journal.ErrRedacted) {
+			return false, false, err
+		}
+		return false, false, nil // what is wrong is told as the run begins
+	}
+	ended = past.State.Phase == machine.Stopped && !past.Header.Config.Single && sameRequest(past, t.pool.cfg.Config.RequestID, said)
+	return ended, ended, nil
+}
+
+// sameRequest reports whether the last run of a journal answered the request of that id or, where neither has one, that was said so.
+func sameRequest(past *journal.Fold, id string, said message.Transcript) bool {
+	if was := past.Header.Config.RequestID; was != "" || id != "" {
+		return was == id
+	}
+	then, now := past.State.Transcript.Slice(0, past.State.Began), printableMessages(said.Slice(0, said.Len()))
+	return slices.EqualFunc(then, now, func(a, b message.Message) bool {
+		return a.Role == b.Role && a.Text == b.Text && slices.Equal(a.Calls, b.Calls) && a.CallID == b.CallID && a.Name == b.Name &&
+			a.IsError == b.IsError && a.Opaque == b.Opaque
+	})
 }
 
 // trace begins the run for the tracers, where there are any.
@@ -129,6 +165,7 @@ func (t *Seat) life() (context.Context, context.CancelCauseFunc) {
 // goOn is one round of work; it reports false where the run was cancelled when it was queued already.
 func (t *Seat) goOn(life, drive context.Context, now time.Time) (over bool) {
 	d, exited := t.newDriver(life), true
+	d.until = drive
 	defer func() {
 		if exited {
 			over = true
@@ -143,8 +180,11 @@ func (t *Seat) goOn(life, drive context.Context, now time.Time) (over bool) {
 			return t.pool.rest(t, until)
 		}
 		var effects []machine.Effect
-		if effects, err = d.carry(d.ctx, asked); err == nil {
+		switch effects, err = d.carry(d.ctx, asked); {
+		case err == nil:
 			asked = effects[len(effects)-1]
+		case errors.Is(err, errCallLeft):
+			err = nil // drive has ended: the run is parked before the call
 		}
 	}
 	var end ending
