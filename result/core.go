@@ -13,12 +13,7 @@ import (
 )
 
 // core is a Result whose data is canonical JSON, nil for none.
-type core struct {
-	Status Status
-	Data   json.RawMessage
-	Error  Error
-	Meta
-}
+type core Result[json.RawMessage]
 
 // toCore leaves the argument as it was and shares nothing with it that is changed later.
 func toCore[T any](r Result[T]) (*core, error) {
@@ -57,7 +52,7 @@ func (c *core) canonical() []fault.Issue {
 	for _, form := range sortedNames(given) {
 		for _, pointer := range sortedNames(given[form]) {
 			if v := canonical("/extra", given[form][pointer]); v != nil {
-				c.keep(form, pointer, v)
+				c.Extra.keep(form, pointer, v)
 			}
 		}
 	}
@@ -86,30 +81,38 @@ func misfit(pointer string, v json.RawMessage, err error) *fault.Issue {
 	if at.GoType != nil {
 		i.Expected = "JSON that fits Go type " + at.GoType.String()
 	}
-	i.Got = kindOf((&node{raw: v}).get(at.Pointer))
+	i.Got = kindOf(valueAt(v, at.Pointer))
 	return i
 }
 
 // keep stores what a document has and Result has no field for. Secrets are left out, and what stands at no pointer.
-func (c *core) keep(form Form, pointer string, v json.RawMessage) {
-	if !strings.HasPrefix(pointer, "/") {
-		return
-	}
+func (e *Extra) keep(form Form, pointer string, v json.RawMessage) {
 	if v = scrubAt(pointer, v); v == nil {
 		return
 	}
-	if c.Extra == nil {
-		c.Extra = Extra{}
+	if *e == nil {
+		*e = Extra{}
 	}
-	if c.Extra[form] == nil {
-		c.Extra[form] = map[string]json.RawMessage{}
+	if (*e)[form] == nil {
+		(*e)[form] = map[string]json.RawMessage{}
 	}
-	c.Extra[form][pointer] = v
+	(*e)[form][pointer] = v
 }
 
-// scrubAt is scrub of what stands at a pointer: members below a secret's name are secret too.
+// said is the message of an error, or that of what is none.
+func (c *core) said() *string {
+	if c.Status == StatusError {
+		return &c.Error.Message
+	}
+	return &c.Message
+}
+
+// scrubAt is scrub of what stands at a pointer; nil for no pointer. Members below a secret's name are secret too.
 func scrubAt(pointer string, v json.RawMessage) json.RawMessage {
 	path := steps(pointer)
+	if len(path) == 0 {
+		return nil
+	}
 	for _, name := range path {
 		if slices.Contains(secretMembers, squash(name)) {
 			return nil
@@ -133,10 +136,10 @@ func (e Error) failed() bool {
 // issues says what is wrong with a result in memory: each field must survive being written and read.
 func (c *core) issues() []fault.Issue {
 	var issues []fault.Issue
-	probe := c.clone().extension("")
-	for i, f := range c.extension("") {
-		if v := f.leaf.write(); v != nil {
-			if bad := probe[i].leaf.read(v); bad != nil {
+	probe := c.clone().extension()
+	for i, f := range c.extension() {
+		if v := f.write(); v != nil {
+			if bad := probe[i].read(v); bad != nil {
 				bad.Pointer = strings.TrimPrefix(f.ptr, extensionPtr) + bad.Pointer
 				issues = append(issues, *bad)
 			}

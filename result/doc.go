@@ -22,4 +22,4 @@
 // arithmetic of it. All types are plain values and may be read concurrently.
 package result
 
-//go:generate go test -run TestSchemas . -args -rewrite
+//go:generate go test -run TestSchemas$ . -args -rewrite

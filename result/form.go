@@ -74,7 +74,7 @@ func Encode[T any](form Form, r Result[T]) ([]byte, error) {
 	if err := invalid("", c.issues()); err != nil {
 		return nil, err
 	}
-	return canon.JSON(spec.write(c).render(nil))
+	return rendered(spec.write(c)), nil
 }
 
 // Decode reads a document of a form. It takes null for absent, numbers for costs or their parts, digits in quotes for a
@@ -85,15 +85,15 @@ func Decode[T any](form Form, doc []byte) (Result[T], error) {
 	if err != nil {
 		return Result[T]{}, err
 	}
-	n, err := parse(form, doc)
+	raw, err := parse(form, doc)
 	if err != nil {
 		return Result[T]{}, err
 	}
-	c, issues := spec.read(n)
-	if len(issues) > 0 {
-		return Result[T]{}, invalid(form, issues)
+	read, c := spec.read(raw)
+	if len(read.issues) > 0 {
+		return Result[T]{}, invalid(form, read.issues)
 	}
-	r, issues := fromCore[T](c, spec.dataPtr(n))
+	r, issues := fromCore[T](c, spec.dataPtr(read.doc))
 	return r, invalid(form, issues)
 }
 
@@ -113,7 +113,7 @@ func strictly(at *canon.Error) string {
 }
 
 // parse takes one strict JSON object.
-func parse(form Form, doc []byte) (*node, error) {
+func parse(form Form, doc []byte) (json.RawMessage, error) {
 	if len(doc) > MaxBytes {
 		return nil, invalid(form, []fault.Issue{{Rule: fault.RuleSize, Expected: "at most 16 MiB", Source: fault.FromJSON}})
 	}
@@ -125,9 +125,8 @@ func parse(form Form, doc []byte) (*node, error) {
 		}
 		return nil, invalid(form, []fault.Issue{i})
 	}
-	n := &node{raw: raw}
-	if !n.open() {
-		return nil, invalid(form, []fault.Issue{*wrong(json.RawMessage(raw), "type", "object")})
+	if kindOf(raw) != fault.Object {
+		return nil, invalid(form, []fault.Issue{*wrong(raw, "type", "object")})
 	}
-	return n, nil
+	return raw, nil
 }

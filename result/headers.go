@@ -36,6 +36,15 @@ func (h Headers) add(name string, values []string) {
 	h[lower] = value
 }
 
+// clean is h without secrets.
+func (h Headers) clean() Headers {
+	clean := Headers{}
+	for _, name := range sortedNames(h) {
+		clean.add(name, []string{h[name]})
+	}
+	return clean
+}
+
 // secretWords make a header secret, wherever they stand in its name.
 var secretWords = []string{
 	"authorization", "auth", "cookie", "cookie2", "key", "apikey", "token", "secret", "password", "passwd", "credential",

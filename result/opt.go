@@ -16,3 +16,11 @@ func (o Opt[T]) Or(otherwise T) T {
 	}
 	return otherwise
 }
+
+// known is the value; nil where it is unknown.
+func (o Opt[T]) known() any {
+	if !o.Known {
+		return nil
+	}
+	return o.Value
+}

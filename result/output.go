@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -31,24 +32,21 @@ type Conversation[T, S any] struct {
 
 // output is either.
 type output struct {
-	reply  string
-	state  json.RawMessage
-	result json.RawMessage
-	extra  map[string]json.RawMessage
+	Reply         string
+	State, Result json.RawMessage
 }
 
-// fields of an output; those of a conversation first.
-func (o *output) fields(conversation bool) []field {
-	fields := []field{
-		{ptr: "/reply", about: "What the user is told.", leaf: words{&o.reply, true}},
-		{ptr: "/sessionState", about: "State to carry to the next turn.", leaf: opaque{at: &o.state}, nullable: true},
-		{ptr: "/result", about: "What the orchestrator is told.", leaf: opaque{at: &o.result, objectOnly: true}},
+// oneShot and conversation are the documents of both.
+type (
+	oneShot struct {
+		Result object `json:"result" of:"Result" jsonschema_description:"What the orchestrator is told."`
 	}
-	if conversation {
-		return fields
+	conversation struct {
+		Reply        string          `json:"reply" of:"Reply" jsonschema_description:"What the user is told."`
+		SessionState json.RawMessage `json:"sessionState,omitzero" of:"State" wire:"null" jsonschema_description:"State to carry to the next turn."`
+		Result       object          `json:"result" of:"Result" jsonschema_description:"What the orchestrator is told."`
 	}
-	return fields[2:]
-}
+)
 
 // MarshalJSON writes {"result": …}.
 func (o OneShot[T]) MarshalJSON() ([]byte, error) {
@@ -59,23 +57,23 @@ func (o OneShot[T]) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (&output{result: result, extra: o.Extra}).write(false)
+	return writeOutput(oneShot{}, &output{Result: result}, o.Extra)
 }
 
 // UnmarshalJSON reads {"result": …}. Errors are as those of [Decode].
 func (o *OneShot[T]) UnmarshalJSON(doc []byte) error {
-	raw, err := readOutput(doc, false)
+	out, extra, err := readOutput(oneShot{}, doc)
 	if err != nil {
 		return err
 	}
-	r, err := decodeBelow[T](raw.result)
+	r, err := decodeBelow[T](out.Result)
 	if err != nil {
 		return err
 	}
 	if r.Status == StatusInProgress {
 		return invalid(ResultEnvelope, []fault.Issue{notInProgress(`"in-progress"`)})
 	}
-	*o = OneShot[T]{Result: r, Extra: raw.extra}
+	*o = OneShot[T]{Result: r, Extra: extra}
 	return nil
 }
 
@@ -92,44 +90,45 @@ func (o Conversation[T, S]) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &output{reply: o.Reply, result: result, extra: o.Extra}
+	out := &output{Reply: o.Reply, Result: result}
 	if raw, ok := any(o.State).(json.RawMessage); !ok || raw != nil {
-		if out.state, err = canon.Marshal(o.State); err != nil {
+		if out.State, err = canon.Marshal(o.State); err != nil {
 			return nil, invalid("", []fault.Issue{{Pointer: "/sessionState", Rule: "type", Expected: "state that has a JSON form", Source: fault.FromRules}})
 		}
 	}
-	return out.write(true)
+	return writeOutput(conversation{}, out, o.Extra)
 }
 
 // UnmarshalJSON reads reply, sessionState and result. Errors are as those of [Decode].
 func (o *Conversation[T, S]) UnmarshalJSON(doc []byte) error {
-	raw, err := readOutput(doc, true)
+	out, extra, err := readOutput(conversation{}, doc)
 	if err != nil {
 		return err
 	}
-	read := Conversation[T, S]{Reply: raw.reply, Extra: raw.extra}
-	if read.Result, err = decodeBelow[T](raw.result); err != nil {
+	read := Conversation[T, S]{Reply: out.Reply, Extra: extra}
+	if read.Result, err = decodeBelow[T](out.Result); err != nil {
 		return err
 	}
-	if raw.state != nil {
-		if err := canon.Unmarshal(raw.state, &read.State); err != nil {
-			return invalid(ResultEnvelope, []fault.Issue{*misfit("/sessionState", raw.state, err)})
+	if out.State != nil {
+		if err := canon.Unmarshal(out.State, &read.State); err != nil {
+			return invalid(ResultEnvelope, []fault.Issue{*misfit("/sessionState", out.State, err)})
 		}
 	}
 	*o = read
 	return nil
 }
 
-// write makes the document.
-func (o *output) write(conversation bool) ([]byte, error) {
-	doc := &node{kids: map[string]*node{}}
-	for _, f := range o.fields(conversation) {
-		if v := f.leaf.write(); v != nil {
+func writeOutput(wire any, out *output, extra map[string]json.RawMessage) ([]byte, error) {
+	doc := document{}
+	fields := fieldsOf(membersOf(reflect.TypeOf(wire), reflect.TypeFor[output](), ""), out)
+	for _, f := range fields {
+		if v := f.write(); v != nil {
 			doc.put(f.ptr, v)
 		}
 	}
-	for _, pointer := range sortedNames(o.extra) {
-		v, err := canon.JSON(o.extra[pointer])
+	doc.complete(fields)
+	for _, pointer := range sortedNames(extra) {
+		v, err := canon.JSON(extra[pointer])
 		if err != nil || !strings.HasPrefix(pointer, "/") {
 			return nil, invalid("", []fault.Issue{{Pointer: pointer, Rule: fault.RuleSyntax, Expected: "strict JSON at a JSON Pointer", Source: fault.FromJSON}})
 		}
@@ -137,26 +136,28 @@ func (o *output) write(conversation bool) ([]byte, error) {
 			doc.put(pointer, v)
 		}
 	}
-	return canon.JSON(doc.render(nil))
+	return rendered(doc), nil
 }
 
-func readOutput(doc []byte, conversation bool) (*output, error) {
-	n, err := parse(ResultEnvelope, doc)
+// readOutput returns the members besides, too.
+func readOutput(wire any, doc []byte) (*output, map[string]json.RawMessage, error) {
+	raw, err := parse(ResultEnvelope, doc)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	o, rest := &output{}, &core{}
-	r := &reading{spec: specs[0], doc: n, into: rest}
-	fields := o.fields(conversation)
-	r.walk(n, "", fields)
+	out := &output{}
+	all := membersOf(reflect.TypeOf(wire), reflect.TypeFor[output](), "")
+	fields := fieldsOf(all, out)
+	r := &reading{spec: specs[0], into: &core{}, known: pointersOf(all)}
+	r.doc = opened(raw, "", r.known)
+	r.walk(r.doc, "")
 	for _, f := range fields {
 		r.take(f)
 	}
-	if o.result == nil && len(r.issues) == 0 {
+	if isNull(r.doc.get("/result")) && len(r.issues) == 0 {
 		r.fail("/result", &fault.Issue{Rule: "required", Expected: "object", Source: fault.FromRules})
 	}
-	o.extra = rest.Extra[ResultEnvelope]
-	return o, invalid(ResultEnvelope, r.issues)
+	return out, r.into.Extra[ResultEnvelope], invalid(ResultEnvelope, r.issues)
 }
 
 // decodeBelow reads the result within an output.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -12,63 +11,84 @@ import (
 // reading is one document being read into a result.
 type reading struct {
 	spec   spec
-	doc    *node
+	doc    document
+	known  map[string]bool
 	into   *core
 	kept   int
 	issues []fault.Issue
 }
 
-// The most that a document may have, so that no reader is kept busy: members that no field is for, headers, windows.
-const (
-	maxKept    = 4096
-	maxHeaders = 4096
-	maxRows    = 4096
-)
-
 // read takes a document apart. The extension is read first; then the form's own members have the last word.
-func (s spec) read(doc *node) (*core, []fault.Issue) {
-	r := &reading{spec: s, doc: doc, into: &core{}}
-	own := s.fields(r.into)
-	extended := r.into.extension(s.form)
-	r.walk(doc, "", slices.Concat(own, extended))
-	for _, f := range extended {
+func (s spec) read(doc json.RawMessage) (*reading, *core) {
+	c := &core{}
+	r := &reading{spec: s, into: c, known: s.layout().known}
+	r.doc = opened(doc, "", r.known)
+	for _, f := range c.extension() {
 		r.take(f)
 	}
-	if r.status(own[0]); len(r.issues) == 0 {
-		own = s.fields(r.into) // the places of some fields depend on the status
-		for _, f := range own {
+	delete(c.Extra, s.form)
+	r.walk(r.doc, "")
+	if r.status(); len(r.issues) == 0 {
+		for _, f := range s.fields(c) { // the status is known by now
 			r.take(f)
 		}
 		r.finish()
 		r.spellings()
 	}
-	return r.into, r.issues
+	if len(c.Extra) == 0 {
+		c.Extra = nil
+	}
+	return r, c
+}
+
+// walk keeps the members that no field is for. An object that is empty where fields could be is one of them.
+func (r *reading) walk(m document, at string) {
+	for _, name := range sortedNames(m) {
+		pointer := at + "/" + pointerEscape.Replace(name)
+		leaf, known := r.known[pointer]
+		raw, _ := m[name].(json.RawMessage)
+		inner, _ := m[name].(document)
+		switch {
+		case leaf:
+		case !known && r.kept == maxKept:
+			r.fail(at, &fault.Issue{Rule: "maxProperties", Expected: fmt.Sprintf("at most %d members besides the known ones", maxKept), Source: fault.FromRules})
+			return
+		case !known:
+			r.kept++
+			r.into.Extra.keep(r.spec.form, pointer, raw)
+		case len(inner) > 0:
+			r.walk(inner, pointer)
+		case inner != nil:
+			r.into.Extra.keep(r.spec.form, pointer, json.RawMessage("{}"))
+		case !isNull(raw):
+			r.fail(pointer, wrong(raw, "type", "object"))
+		}
+	}
 }
 
 // status settles the status before all else.
-func (r *reading) status(f field) {
-	failed := r.present(r.spec.failure)
+func (r *reading) status() {
+	c, s := r.into, r.spec
 	switch {
-	case r.spec.status == "" && failed:
-		r.into.Status = StatusError
-	case r.spec.status == "" && r.into.Status != StatusInProgress:
-		r.into.Status = StatusSuccess
-	case r.spec.status == "":
-	case isNull(r.doc.get(r.spec.status)):
-		r.fail(r.spec.status, &fault.Issue{Rule: "required", Source: fault.FromRules})
+	case s.status == "" && r.present(s.failure):
+		c.Status = StatusError
+	case s.status == "" && c.Status != StatusInProgress:
+		c.Status = StatusSuccess
+	case s.status == "":
+	case isNull(r.doc.get(s.status)):
+		r.fail(s.status, &fault.Issue{Rule: "required", Source: fault.FromRules})
 	default:
-		r.take(f)
+		r.take(s.fields(c)[0])
 	}
-	if r.spec.status == "" && len(r.doc.kids) > 0 && !r.known() {
+	if s.status == "" && len(r.doc) > 0 && !slices.ContainsFunc(sortedNames(r.doc), r.has) {
 		r.fail("", &fault.Issue{Rule: "required", Expected: "at least one member of an agent result (output, content, error, …)", Source: fault.FromRules})
 	}
 }
 
-// known reports whether a document has any member of the form.
-func (r *reading) known() bool {
-	return slices.ContainsFunc(slices.Concat(r.spec.fields(r.into), r.into.extension("")), func(f field) bool {
-		return r.doc.kids[steps(f.ptr)[0]] != nil
-	})
+// has reports whether the form has a member of that name.
+func (r *reading) has(name string) bool {
+	_, known := r.known["/"+name]
+	return known
 }
 
 func isNull(v json.RawMessage) bool { return v == nil || kindOf(v) == fault.Null }
@@ -90,35 +110,11 @@ func (r *reading) take(f field) {
 	if v == nil || kindOf(v) == fault.Null && !f.nullable {
 		return
 	}
-	if w := f.leaf.write(); w != nil && same(w, v) {
+	if w := f.said(); w != nil && same(w, v) {
 		return
 	}
-	if bad := f.leaf.read(v); bad != nil {
+	if bad := f.read(v); bad != nil {
 		r.fail(f.ptr, bad)
-	}
-}
-
-// walk keeps the members that no field is for. An object that is empty where fields could be is one of them.
-func (r *reading) walk(n *node, at string, fields []field) {
-	for _, name := range sortedNames(n.kids) {
-		kid, pointer := n.kids[name], at+"/"+pointerEscape.Replace(name)
-		inside := slices.ContainsFunc(fields, func(f field) bool { return strings.HasPrefix(f.ptr, pointer+"/") })
-		switch {
-		case slices.ContainsFunc(fields, func(f field) bool { return f.ptr == pointer }):
-		case !inside && r.kept == maxKept:
-			r.fail(at, &fault.Issue{Rule: "maxProperties", Expected: fmt.Sprintf("at most %d members besides the known ones", maxKept), Source: fault.FromRules})
-			return
-		case !inside:
-			r.kept++
-			r.into.keep(r.spec.form, pointer, kid.raw)
-		case kindOf(kid.raw) == fault.Null && kid.kids == nil:
-		case !kid.open():
-			r.fail(pointer, wrong(kid.raw, "type", "object"))
-		case len(kid.kids) == 0:
-			r.into.keep(r.spec.form, pointer, json.RawMessage("{}"))
-		default:
-			r.walk(kid, pointer, fields)
-		}
 	}
 }
 
@@ -136,7 +132,7 @@ func (r *reading) finish() {
 		c.Error = Error{}
 		textual := r.spec.form == AgentResult && c.Data == nil && c.Content != "" && r.doc.get(extensionPtr+"/content") == nil
 		if textual {
-			c.Data, c.Content = quote(c.Content), ""
+			c.Data, c.Content = rendered(c.Content), ""
 		}
 	default:
 		c.Error, c.Data = Error{}, nil
@@ -172,22 +168,31 @@ func (r *reading) contradictions() {
 // spellings keeps the members whose own way of being written says more than the field would ("429" for 429, 0 for none),
 // and which of two tellings there was.
 func (r *reading) spellings() {
-	for i, f := range r.spec.fields(r.into) {
+	written, fields := r.spec.own(r.into)
+	for i, f := range fields {
 		v := r.doc.get(f.ptr)
 		if isNull(v) || f.private {
 			continue
 		}
 		w := f.write()
-		told := f.echo || f.twin != "" && !isNull(r.doc.get(f.twin))
-		if !told && (same(w, v) || same(w, scrub("", withoutNulls(v)))) {
-			continue
+		if w == nil {
+			w = written.get(f.ptr) // where it is required
 		}
-		probe := r.into.clone()
-		twin := r.spec.fields(probe)[i]
-		if bad := twin.leaf.read(v); bad == nil && same(twin.write(), w) {
-			r.into.keep(r.spec.form, f.ptr, withoutNulls(v))
-		} else if told && w != nil {
-			r.into.keep(r.spec.form, f.ptr, w) // the other telling is believed
+		told := f.echo || f.unless != "" && !isNull(r.doc.get(f.unless))
+		bare := rendered(withoutNulls(parsed(v)))
+		switch {
+		case !told && (same(w, v) || same(w, scrub("", bare))):
+		case r.spec.agrees(r.into, i, v):
+			r.into.Extra.keep(r.spec.form, f.ptr, bare)
+		case told && w != nil:
+			r.into.Extra.keep(r.spec.form, f.ptr, w) // the other telling is believed
 		}
 	}
+}
+
+// agrees reports whether a value says what a field of the form does.
+func (s spec) agrees(c *core, field int, v json.RawMessage) bool {
+	probe := c.clone()
+	f := s.fields(probe)[field]
+	return f.read(v) == nil && same(f.write(), s.fields(c)[field].write())
 }

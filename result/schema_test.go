@@ -2,10 +2,6 @@ package result_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -14,29 +10,6 @@ import (
 
 	"github.com/retake-go/retake/result"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the schemas anew; look at every difference before you commit it")
-
-func TestSchemas(t *testing.T) {
-	files, err := filepath.Glob("schemas/*.json")
-	require.NoError(t, err)
-	schemas := result.Schemas()
-	if !*rewrite {
-		assert.Len(t, files, len(schemas), "a file for each schema, and no other")
-	}
-	for _, s := range schemas {
-		var text bytes.Buffer
-		require.NoError(t, json.Indent(&text, s.Doc, "", "  "))
-		text.WriteByte('\n')
-		path := filepath.Join("schemas", s.Name+".json")
-		if *rewrite {
-			require.NoError(t, os.WriteFile(path, text.Bytes(), 0o644))
-		}
-		committed, err := os.ReadFile(path)
-		require.NoError(t, err)
-		assert.Equal(t, text.String(), string(committed), "%s is out of date: go generate ./result", path)
-	}
-}
 
 // compiled are the schemas by name.
 func compiled(t *testing.T) map[string]*jsonschema.Schema {

@@ -4,61 +4,69 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"github.com/retake-go/retake/fault"
 )
 
 // scrub takes secrets out of JSON that is kept unread: members with a secret's name at any depth, and secret headers
 // wherever headers are. The name is that of the member that v is the value of. Nil where nothing of it may be kept.
 func scrub(name string, v json.RawMessage) json.RawMessage {
-	clean := grow(v).scrub(name)
-	if clean == nil {
-		return nil
-	}
-	return clean.render(nil)
-}
-
-func (t *tree) scrub(name string) *tree {
-	folded := squash(name)
-	switch {
-	case slices.Contains(secretMembers, folded):
-		return nil
-	case slices.Contains(headerMembers, folded):
-		return t.scrubHeaders()
-	}
-	return t.keep(func(member string, kid *tree) *tree { return kid.scrub(member) })
-}
-
-// scrubHeaders leaves secret headers out of an object of headers, of a list of pairs, and of a flat list of names and
-// values in turn; these are the ways in which headers are written. Anything else is not kept.
-func (t *tree) scrubHeaders() *tree {
-	switch t.kind {
-	case fault.Object:
-		return t.keep(func(name string, value *tree) *tree {
-			if secretHeader(strings.ToLower(name)) || value.kind == fault.Object {
-				return nil
-			}
-			return value
-		})
-	case fault.Array:
-		return t.scrubPairs()
-	case fault.Null:
-		return t
+	if clean, ok := scrubbed(name, parsed(v)); ok {
+		return rendered(clean)
 	}
 	return nil
 }
 
-func (t *tree) scrubPairs() *tree {
-	kept := &tree{kind: fault.Array}
-	for i := 0; i < len(t.kids); i++ {
-		switch kid := t.kids[i]; kid.kind {
-		case fault.Array:
-			if len(kid.kids) == 2 && kid.kids[0].openName() {
-				kept.kids = append(kept.kids, kid)
+// scrubbed is false where nothing may be kept.
+func scrubbed(name string, value any) (clean any, ok bool) {
+	folded := squash(name)
+	switch {
+	case slices.Contains(secretMembers, folded):
+		return nil, false
+	case slices.Contains(headerMembers, folded):
+		return openHeaders(value)
+	}
+	switch v := value.(type) {
+	case []any:
+		for i := range v {
+			v[i], _ = scrubbed("", v[i])
+		}
+	case map[string]any:
+		for _, member := range sortedNames(v) {
+			if v[member], ok = scrubbed(member, v[member]); !ok {
+				delete(v, member)
 			}
-		case fault.String:
-			if i+1 < len(t.kids) && kid.openName() {
-				kept.kids = append(kept.kids, kid, t.kids[i+1])
+		}
+	}
+	return value, true
+}
+
+// openHeaders leaves secret headers out of an object of headers, of a list of pairs, and of a flat list of names and
+// values in turn; these are the ways in which headers are written. Anything else is not kept.
+func openHeaders(value any) (open any, ok bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range sortedNames(v) {
+			if _, deep := v[name].(map[string]any); deep || secretHeader(strings.ToLower(name)) {
+				delete(v, name)
+			}
+		}
+		return v, true
+	case []any:
+		return openPairs(v), true
+	}
+	return nil, value == nil
+}
+
+func openPairs(list []any) []any {
+	kept := []any{}
+	for i := 0; i < len(list); i++ {
+		switch item := list[i].(type) {
+		case []any:
+			if len(item) == 2 && openName(item[0]) {
+				kept = append(kept, item)
+			}
+		case string:
+			if i+1 < len(list) && openName(item) {
+				kept = append(kept, item, list[i+1])
 			}
 			i++
 		}
@@ -66,7 +74,8 @@ func (t *tree) scrubPairs() *tree {
 	return kept
 }
 
-// openName reports whether t is the name of a header that is no secret.
-func (t *tree) openName() bool {
-	return t.kind == fault.String && !secretHeader(strings.ToLower(plain(t.raw)))
+// openName reports whether a value is the name of a header that is no secret.
+func openName(value any) bool {
+	name, ok := value.(string)
+	return ok && !secretHeader(strings.ToLower(name))
 }

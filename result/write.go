@@ -2,82 +2,79 @@ package result
 
 import (
 	"encoding/json"
-	"slices"
+	"path"
 	"strings"
 )
 
 // write makes a document: the form's own members first; then, in the extension, what they alone would not bring back; then
 // what was kept of the document it came from.
-func (s spec) write(c *core) *node {
-	doc := &node{kids: map[string]*node{}}
-	kept := c.Extra[s.form]
-	probe := c.clone()
-	copies := s.fields(probe)
-	for i, f := range s.fields(c) {
-		alone := f.twin != "" && kept[f.twin] != nil && kept[f.ptr] == nil
-		if v := s.member(f, copies[i], kept[f.ptr]); v != nil && !alone {
-			doc.put(f.ptr, v)
-		}
-		*probe = *c.clone()
-	}
+func (s spec) write(c *core) document {
+	doc, _ := s.own(c)
 	s.extend(doc, c)
-	all := slices.Concat(copies, c.extension(s.form))
+	kept, known := c.Extra[s.form], s.layout().known
 	for _, pointer := range sortedNames(kept) {
-		v := kept[pointer]
+		leaf, own := known[pointer]
 		stale := c.Status != StatusError && strings.HasPrefix(pointer, s.failure+"/")
-		if !stale && foreign(all, pointer, v) && doc.get(pointer) == nil {
-			doc.put(pointer, v)
+		foreign := !own || !leaf && string(kept[pointer]) == "{}" // an object of the form's own is kept only while it is empty
+		if !stale && foreign && doc.get(pointer) == nil {
+			doc.put(pointer, kept[pointer])
 		}
 	}
 	return doc
 }
 
-// foreign reports whether what was kept is none of the form's own members, nor an object that some of them stand in: of
-// those only an empty one is kept.
-func foreign(fields []field, pointer string, v json.RawMessage) bool {
-	return !slices.ContainsFunc(fields, func(f field) bool {
-		return f.ptr == pointer || strings.HasPrefix(f.ptr, pointer+"/") && string(v) != "{}"
-	})
+// own is the form's own document, as they were spelled where that still says the same.
+func (s spec) own(c *core) (document, []field) {
+	doc, kept, fields := document{}, c.Extra[s.form], s.fields(c)
+	for i, f := range fields {
+		v, spelled := f.write(), kept[f.ptr]
+		switch {
+		case f.unless != "" && kept[f.unless] != nil && spelled == nil:
+		case spelled != nil && s.agrees(c, i, spelled):
+			doc.put(f.ptr, spelled)
+		case v != nil && (spelled != nil || !f.echo):
+			doc.put(f.ptr, v)
+		}
+	}
+	doc.complete(fields)
+	return doc, fields
 }
 
-// member is the value of one field: as it was spelled in the document it came from, if that still says the same.
-func (s spec) member(f, probe field, spelled json.RawMessage) json.RawMessage {
-	v := f.write()
-	if spelled == nil {
-		if f.echo {
-			return nil
+// complete adds the members that are required in the objects there are.
+func (m document) complete(fields []field) {
+	for _, f := range fields {
+		parent := path.Dir(f.ptr)
+		if f.required && m.get(f.ptr) == nil && (parent == "/" || m.get(parent) != nil) {
+			m.put(f.ptr, rendered(f.at))
 		}
-		return v
 	}
-	if probe.leaf.read(spelled) == nil && same(probe.write(), v) {
-		return spelled
-	}
-	return v
 }
 
 // extend reads the document back and tells in the extension what is not as it should be, until everything is: what it
 // tells of one field may change what another is read as.
-func (s spec) extend(doc *node, c *core) {
+func (s spec) extend(doc document, c *core) {
+	c = c.clone()
+	delete(c.Extra, s.form)
 	for range 4 {
-		back, _ := s.read(doc)
-		if !s.tell(doc, c.extension(s.form), back.extension(s.form)) {
+		_, back := s.read(rendered(doc))
+		if !doc.tell(c.extension(), back.extension()) {
 			return
 		}
 	}
 }
 
 // tell puts the fields that differ into the extension, and reports whether there were any.
-func (s spec) tell(doc *node, want, got []field) (more bool) {
+func (m document) tell(want, got []field) (more bool) {
 	for i, f := range want {
 		w, g := f.write(), got[i].write()
 		switch {
 		case w != nil && !same(w, g):
-			doc.put(f.ptr, w)
+			m.put(f.ptr, w)
 			if more = true; f.ptr == extensionPtr+"/status" {
 				return more // what others are read as depends on it
 			}
 		case w == nil && g != nil && f.ptr == unsaidPtr:
-			doc.put(f.ptr, json.RawMessage("null"))
+			m.put(f.ptr, json.RawMessage("null"))
 			more = true
 		}
 	}

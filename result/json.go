@@ -1,0 +1,187 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
+)
+
+// document is an object taken apart: values as canonical JSON, and objects that a form has members of its own in as members.
+type document map[string]any
+
+// opened takes an object apart, and those in it that a form has members in; nil for what is none. Known are the pointers
+// of the form's members: false for those of objects.
+func opened(v json.RawMessage, at string, known map[string]bool) document {
+	var all map[string]json.RawMessage
+	if kindOf(v) != fault.Object || canon.Unmarshal(v, &all) != nil {
+		return nil
+	}
+	m := document{}
+	for _, name := range sortedNames(all) {
+		pointer := at + "/" + pointerEscape.Replace(name)
+		if leaf, is := known[pointer]; is && !leaf && kindOf(all[name]) == fault.Object {
+			m[name] = opened(all[name], pointer, known)
+		} else {
+			m[name] = all[name]
+		}
+	}
+	return m
+}
+
+// get is the value at a pointer; nil where there is none.
+func (m document) get(pointer string) json.RawMessage {
+	path := steps(pointer)
+	for _, name := range path[:len(path)-1] {
+		m, _ = m[name].(document)
+	}
+	switch v := m[path[len(path)-1]].(type) {
+	case json.RawMessage:
+		return v
+	case document:
+		return rendered(v)
+	}
+	return nil
+}
+
+// put sets the value at a pointer, and makes the objects on the way. Nothing happens where something else is in the way.
+func (m document) put(pointer string, v json.RawMessage) {
+	path := steps(pointer)
+	for _, name := range path[:len(path)-1] {
+		inner, is := m[name].(document)
+		if raw, leaf := m[name].(json.RawMessage); leaf {
+			inner = opened(raw, "", nil)
+		} else if !is {
+			inner = document{}
+		}
+		if inner == nil {
+			return
+		}
+		m[name] = inner
+		m = inner
+	}
+	m[path[len(path)-1]] = v
+}
+
+// rendered is the canonical JSON of a value. What has none is told as a text that no reader takes for anything else.
+func rendered(v any) json.RawMessage {
+	doc, err := json.Marshal(v)
+	if err == nil {
+		doc, err = canon.JSON(doc)
+	}
+	if err != nil {
+		return json.RawMessage(`"no JSON"`)
+	}
+	return doc
+}
+
+// parsed is canonical JSON as Go values, with numbers as they are written.
+func parsed(v json.RawMessage) (value any) {
+	in := json.NewDecoder(bytes.NewReader(v))
+	in.UseNumber()
+	_ = in.Decode(&value)
+	return value
+}
+
+// valueAt is the value at a pointer into canonical JSON; nil where there is none.
+func valueAt(v json.RawMessage, pointer string) json.RawMessage {
+	value := parsed(v)
+	for _, name := range steps(pointer) {
+		switch in := value.(type) {
+		case map[string]any:
+			value = in[name]
+		case []any:
+			if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(in) {
+				value = in[n]
+			}
+		}
+	}
+	return rendered(value)
+}
+
+// kindOf is the kind of a canonical JSON value. Numbers are all Number.
+func kindOf(v json.RawMessage) fault.Kind {
+	if len(v) == 0 {
+		return ""
+	}
+	switch v[0] {
+	case '{':
+		return fault.Object
+	case '[':
+		return fault.Array
+	case '"':
+		return fault.String
+	case 't', 'f':
+		return fault.Boolean
+	case 'n':
+		return fault.Null
+	}
+	return fault.Number
+}
+
+// same reports whether two values say the same: equal numbers may be written differently. Nil stands for an absent value.
+func same(a, b json.RawMessage) bool {
+	if string(a) == string(b) {
+		return true
+	}
+	return a != nil && b != nil && reflect.DeepEqual(withFloats(parsed(a)), withFloats(parsed(b)))
+}
+
+// withFloats replaces numbers that a float holds exactly enough by that float.
+func withFloats(value any) any {
+	const exact = 1 << 53
+	switch v := value.(type) {
+	case json.Number:
+		if f, err := v.Float64(); err == nil && f < exact {
+			return f
+		}
+	case []any:
+		for i := range v {
+			v[i] = withFloats(v[i])
+		}
+	case map[string]any:
+		for _, name := range sortedNames(v) {
+			v[name] = withFloats(v[name])
+		}
+	}
+	return value
+}
+
+// withoutNulls leaves out the members of objects that are null, at any depth: they say the same as absent ones.
+func withoutNulls(value any) any {
+	switch v := value.(type) {
+	case []any:
+		for i := range v {
+			v[i] = withoutNulls(v[i])
+		}
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, member any) bool { return withoutNulls(member) == nil })
+	}
+	return value
+}
+
+func sortedNames[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// Escapes of RFC 6901.
+var (
+	pointerEscape   = strings.NewReplacer("~", "~0", "/", "~1")
+	pointerUnescape = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// steps are the names in a pointer, which begins with a slash; none for anything else.
+func steps(pointer string) []string {
+	if !strings.HasPrefix(pointer, "/") {
+		return nil
+	}
+	path := strings.Split(pointer[1:], "/")
+	for i, s := range path {
+		path[i] = pointerUnescape.Replace(s)
+	}
+	return path
+}

@@ -1,0 +1,432 @@
+package result
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/httphint"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// The fields that are written in a way of their own; all others are written as encoding/json does it.
+type (
+	count      int64         // a whole number, of which 0 is absent
+	httpStatus int           // also read from digits in quotes, and from 0 for none
+	millis     time.Duration // milliseconds, exact to the nanosecond
+	waitMillis ratelimit.Span
+	tokens     Usage // its total
+	total      Cost  // its total
+	timestamp  string
+	success    Status // whether it is true that the run has not failed
+	kebabCode  fault.Class
+	snakeCode  fault.Class
+	upperCode  fault.Class
+	said       core // the message of an error, or of what is none
+	content    core // the raw text of seed 001, which is also where data stands that is a text
+	object     json.RawMessage
+	original   json.RawMessage // written and read without secrets
+	costParts  struct {
+		Input      float64 `json:"input,omitzero"`
+		Output     float64 `json:"output,omitzero"`
+		CacheRead  float64 `json:"cache_read,omitzero"`
+		CacheWrite float64 `json:"cache_write,omitzero"`
+		Total      float64 `json:"total,omitzero"`
+	}
+	elsewhere Extra
+)
+
+// The most that a document may have, so that no reader is kept busy: members that no field is for, headers, windows.
+const (
+	maxKept    = 4096
+	maxHeaders = 4096
+	maxRows    = 4096
+)
+
+// plain is what encoding/json is to write of a field that is not zero; nil for nothing.
+func plain(at any) any {
+	switch at := at.(type) {
+	case interface{ known() any }:
+		return at.known()
+	case *millis:
+		return thousandths(time.Duration(*at))
+	case *waitMillis:
+		return thousandths(at.Duration)
+	case *tokens:
+		return unlessZero((*Usage)(at).Tokens())
+	case *total:
+		return unlessZero((*Cost)(at).Amount())
+	case *Cost:
+		if at.HasParts() {
+			return costParts(*at)
+		}
+		return at.Total
+	case *success:
+		return Status(*at) != StatusError
+	case *kebabCode:
+		return ownOr(*at, fault.Class(*at).Names().ResultEnvelope)
+	case *snakeCode:
+		return ownOr(*at, fault.Class(*at).Names().AgentResult)
+	case *upperCode:
+		if strings.Trim(string(*at), "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == "" {
+			return ownOr(*at, fault.Class(*at).Names().AgentError)
+		}
+		return fault.Class(*at).Names().AgentError
+	case *said:
+		return *(*core)(at).said()
+	case *content:
+		if at.Content == "" && at.Status == StatusSuccess && kindOf(at.Data) == fault.String {
+			return at.Data
+		}
+		return unlessZero(at.Content)
+	case *object:
+		if kindOf(json.RawMessage(*at)) != fault.Object {
+			return nil
+		}
+		return json.RawMessage(*at)
+	case *original:
+		return scrub("", json.RawMessage(*at))
+	case *Headers:
+		return at.clean()
+	case *elsewhere:
+		return at.kept()
+	}
+	return at
+}
+
+func unlessZero[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}
+
+// ownOr is a class of the agent's own as it is, and the name in the form's vocabulary of a built-in one.
+func ownOr[C ~string](class C, name string) string {
+	if _, known := fault.Lookup(fault.Class(class)); known {
+		return name
+	}
+	return string(class)
+}
+
+// thousandths writes a duration in milliseconds.
+func thousandths(d time.Duration) json.RawMessage {
+	text := fmt.Sprintf("%d.%06d", d/time.Millisecond, max(d%time.Millisecond, 0))
+	return json.RawMessage(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
+}
+
+// kept is what there is; nil for nothing.
+func (e elsewhere) kept() any {
+	var all Extra
+	for _, form := range sortedNames(e) {
+		for _, pointer := range sortedNames(e[form]) {
+			all.keep(form, pointer, e[form][pointer])
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// refusal says where a value is wrong, and, where it says more than the type of the field, what would be right.
+type refusal struct{ pointer, rule, expected string }
+
+func (*refusal) Error() string { return "refused" }
+
+// decode reads a value, which is canonical JSON and not null unless the field may be, into a field.
+func decode(v json.RawMessage, at any) (err error) {
+	switch at := at.(type) {
+	case *count:
+		*(*int64)(at), err = httphint.Count(string(v))
+	case *tokens:
+		at.TotalTokens, err = httphint.Count(string(v))
+	case *Opt[int]:
+		n, bad := httphint.Count(string(v))
+		*at, err = Some(int(n)), errIf(bad != nil || n > math.MaxInt32)
+	case *httpStatus:
+		n, bad := httphint.Count(strings.Trim(string(v), `"`))
+		*at, err = httpStatus(n), errIf(bad != nil || n > 999 || n > 0 && n < 100)
+	case *millis:
+		*(*time.Duration)(at), err = httphint.Millis(string(v))
+	case *waitMillis:
+		at.Known = true
+		at.Duration, err = httphint.Millis(string(v))
+	case *Opt[bool]:
+		at.Known = true
+		err = canon.Unmarshal(v, &at.Value)
+	case *Opt[float64]:
+		at.Known = true
+		bad := canon.Unmarshal(v, &at.Value)
+		err = errIf(bad != nil || at.Value < 0 || at.Value > 1)
+	case *Status:
+		*at = Status(text(v))
+		err = errIf(*at != StatusSuccess && *at != StatusError && *at != StatusInProgress)
+	case *success:
+		*at = success(StatusError)
+		if string(v) == "true" {
+			*at = success(StatusSuccess)
+		}
+		err = errIf(kindOf(v) != fault.Boolean)
+	case *timestamp:
+		*at = timestamp(text(v))
+		_, ok := Execution{Timestamp: string(*at)}.Started()
+		err = errIf(!ok && string(v) != `""`)
+	case *kebabCode:
+		*at, err = codeOf[kebabCode](v)
+	case *snakeCode:
+		*at, err = codeOf[snakeCode](v)
+	case *upperCode:
+		*at, err = codeOf[upperCode](v)
+	default:
+		err = decodeMany(v, at)
+	}
+	return err
+}
+
+// decodeMany is decode of what has parts.
+func decodeMany(v json.RawMessage, at any) error {
+	switch at := at.(type) {
+	case *said:
+		return canon.Unmarshal(v, (*core)(at).said())
+	case *content:
+		return canon.Unmarshal(v, &at.Content)
+	case *object:
+		*at = object(v)
+		return errIf(kindOf(v) != fault.Object)
+	case *original:
+		*at = original(scrub("", v))
+	case *json.RawMessage:
+		*at = v
+	case *total:
+		return (*Cost)(at).decode(v)
+	case *Cost:
+		return at.decode(v)
+	case *Headers:
+		return at.decode(v)
+	case *elsewhere:
+		return at.decode(v)
+	case *[]ratelimit.Window:
+		return decodeRows(v, at)
+	case *[]ratelimit.Ignored:
+		return decodeRows(v, at)
+	case *[]string:
+		*at = nil
+		return canon.Unmarshal(v, at)
+	default:
+		return canon.Unmarshal(v, at)
+	}
+	return nil
+}
+
+func errIf(bad bool) error {
+	if bad {
+		return &refusal{}
+	}
+	return nil
+}
+
+// text is a string; empty for what is none.
+func text(v json.RawMessage) (s string) {
+	if kindOf(v) == fault.String {
+		_ = canon.Unmarshal(v, &s)
+	}
+	return s
+}
+
+func codeOf[C ~string](v json.RawMessage) (C, error) {
+	name := text(v)
+	if class, known := fault.ParseName(name); known {
+		return C(class), nil
+	}
+	return C(name), errIf(strings.TrimSpace(name) == "")
+}
+
+// decode reads a number, which is the total, or the parts.
+func (c *Cost) decode(v json.RawMessage) error {
+	*c = Cost{}
+	if kindOf(v) != fault.Object {
+		err := canon.Unmarshal(v, &c.Total)
+		return errIf(err != nil || c.Total < 0)
+	}
+	if err := canon.Unmarshal(v, (*costParts)(c)); err != nil {
+		return err
+	}
+	for i, part := range [...]float64{c.Input, c.Output, c.CacheRead, c.CacheWrite, c.Total} {
+		if part < 0 {
+			return &refusal{pointer: [...]string{"/input", "/output", "/cache_read", "/cache_write", "/total"}[i]}
+		}
+	}
+	return nil
+}
+
+// decode reads headers; their values may be strings, other scalars, or lists of them.
+func (h *Headers) decode(v json.RawMessage) error {
+	values, _ := parsed(v).(map[string]any)
+	if values == nil {
+		return errIf(true)
+	}
+	if len(values) > maxHeaders {
+		return tooMany("maxProperties", "headers", maxHeaders)
+	}
+	*h = Headers{}
+	for _, name := range sortedNames(values) {
+		list, many := values[name].([]any)
+		if !many && values[name] != nil {
+			list = []any{values[name]}
+		}
+		texts := make([]string, 0, len(list))
+		for _, item := range list {
+			switch item.(type) {
+			case map[string]any, []any:
+				return &refusal{"/" + pointerEscape.Replace(name), "type", "string or list of strings"}
+			case nil:
+			default:
+				texts = append(texts, fmt.Sprint(item))
+			}
+		}
+		if many || len(texts) > 0 {
+			h.add(name, texts)
+		}
+	}
+	return nil
+}
+
+func (e *elsewhere) decode(v json.RawMessage) error {
+	var all Extra
+	if kindOf(v) != fault.Object || canon.Unmarshal(v, &all) != nil {
+		return errIf(true)
+	}
+	*e = nil
+	count := 0
+	for _, form := range sortedNames(all) {
+		if count += 1 + len(all[form]); count > maxKept {
+			return tooMany("maxProperties", "members", maxKept)
+		}
+		for _, pointer := range sortedNames(all[form]) {
+			(*Extra)(e).keep(form, pointer, all[form][pointer])
+		}
+	}
+	return nil
+}
+
+func decodeRows[R any](v json.RawMessage, at *[]R) error {
+	*at = nil
+	if err := canon.Unmarshal(v, at); err != nil {
+		return err
+	}
+	if len(*at) > maxRows {
+		return tooMany("maxItems", "objects", maxRows)
+	}
+	return nil
+}
+
+func tooMany(rule, what string, most int) error {
+	return &refusal{"", rule, fmt.Sprintf("at most %d %s", most, what)}
+}
+
+// wanted says what would be right for a field.
+func wanted(at any) (rule, expected string) {
+	switch at.(type) {
+	case *string, *fault.Class, *message.FinishReason, *said, *content:
+		return "type", "string"
+	case *bool, *Opt[bool], *success:
+		return "type", "boolean"
+	case *[]string:
+		return "type", "list of strings"
+	case *[]ratelimit.Window, *[]ratelimit.Ignored:
+		return "type", "list of objects"
+	case *Headers:
+		return "type", "object of headers"
+	case *elsewhere:
+		return "type", "object of forms"
+	case *Status:
+		return "enum", `one of "success", "error", "in-progress"`
+	case *kebabCode, *snakeCode, *upperCode:
+		return "type", "error code, a string that is not empty"
+	case *timestamp:
+		return "format", "ISO 8601 time (2024-01-26T15:30:00Z)"
+	case *count, *tokens, *Opt[int], *ratelimit.Count:
+		return "minimum", "whole number, 0 or more"
+	case *Opt[float64]:
+		return "maximum", "number from 0 to 1"
+	case *httpStatus:
+		return "maximum", "HTTP status"
+	case *Cost, *total, *float64:
+		return "minimum", "amount in US dollars, 0 or more"
+	case *millis, *waitMillis:
+		return "minimum", "number of milliseconds, 0 or more and at most 366 days"
+	case *ratelimit.Span:
+		return "minimum", "number of seconds, 0 or more and at most 366 days"
+	case *ratelimit.Date:
+		return "type", "seconds since the epoch"
+	}
+	return "type", "object"
+}
+
+// write is the member's value; nil where it is absent.
+func (f field) write() json.RawMessage {
+	if f.mute {
+		return nil
+	}
+	return f.said()
+}
+
+// said is the member's value, whether the form has it in this status or not.
+func (f field) said() json.RawMessage {
+	if reflect.ValueOf(f.at).Elem().IsZero() {
+		return nil
+	}
+	v := plain(f.at)
+	if v == nil {
+		return nil
+	}
+	doc := rendered(v)
+	if kindOf(doc) == fault.Null && !f.nullable {
+		return nil
+	}
+	return doc
+}
+
+// read sets the field, or says what would be right; the place is relative.
+func (f field) read(v json.RawMessage) *fault.Issue {
+	err := decode(v, f.at)
+	if err == nil {
+		return nil
+	}
+	rule, expected := wanted(f.at)
+	var inside *canon.Error
+	var own *refusal
+	pointer := ""
+	switch {
+	case errors.As(err, &own):
+		pointer = own.pointer
+		if own.rule != "" {
+			rule, expected = own.rule, own.expected
+		}
+	case errors.As(err, &inside) && inside.Pointer != "" && inside.GoType != nil:
+		pointer = inside.Pointer
+		rule, expected = wanted(reflect.New(inside.GoType).Interface())
+	}
+	bad := wrong(valueAt(v, pointer), rule, expected)
+	bad.Pointer = pointer
+	return bad
+}
+
+// wrong says what a value should have been.
+func wrong(v json.RawMessage, rule, expected string) *fault.Issue {
+	i := &fault.Issue{Rule: rule, Expected: expected, Got: kindOf(v), Source: fault.FromRules}
+	const longest = 64
+	if len(v) <= longest && (i.Got == fault.Number || i.Got == fault.String && rule == "enum") {
+		i.Value = string(v)
+	}
+	return i
+}
