@@ -54,6 +54,7 @@ const (
 	RuleUnknownTool  = "unknown_tool"
 	RuleNoOutput     = "no_output"
 	RuleNoCall       = "no_call"
+	RuleTooManyCalls = "too_many_calls"
 	RuleTruncated    = "truncated"
 	RuleRefusal      = "refusal"
 	RuleRepaired     = "repaired"

@@ -22,17 +22,29 @@ func safeJSON(v any) (string, error) {
 	return neutralJSON(string(raw)), nil
 }
 
+// QuoteJSON renders JSON that a tool made so that it is safe to stand in a prompt: as the same value, on one line, and without
+// anything a template engine or a chat format gives meaning to. It is whole, however long. What is no JSON is rendered as
+// safely, as some other text.
+func QuoteJSON(raw string) string {
+	if plain(raw) {
+		return raw
+	}
+	return neutralJSON(raw)
+}
+
 func neutralJSON(raw string) string {
 	b := make([]byte, 0, len(raw)+16)
 	inString := false
 	for i := 0; i < len(raw); {
 		r, size := utf8.DecodeRuneInString(raw[i:])
 		switch {
-		case inString && r == '\\':
+		case inString && r == '\\' && i+1 < len(raw) && raw[i+1] < utf8.RuneSelf && raw[i+1] >= ' ':
 			size = 2
 			b = append(b, raw[i:i+size]...)
-		case inString && (breaks(raw, i) || unseen(r)):
+		case inString && (breaks(raw, i) || unseen(r) || r == utf8.RuneError):
 			b = appendUnicodeEscape(b, r)
+		case unseen(r) || r == utf8.RuneError:
+			b = append(b, ' ')
 		default:
 			b = append(b, raw[i:i+size]...)
 			if breaks(raw, i) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Limits bound a rendered feedback. The zero value is refused by Validate; [DefaultLimits] is the usual choice.
+// Limits bound a rendered feedback, and in a run the words of all feedback on one reply together. The zero value is refused by Validate; [DefaultLimits] is the usual choice.
 type Limits struct {
 	// MaxIssues is how many issues are told, 1 to 1000. Which ones is a fair choice over the members of the proposal.
 	MaxIssues int `json:"max_issues"`

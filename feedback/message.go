@@ -80,6 +80,7 @@ var ruleWords = [...]ruleWord{
 	{fault.RuleSize, "too large", false},
 	{fault.RuleUnknownTool, "no such tool", false},
 	{fault.RuleNoOutput, "neither text nor a tool call", false},
+	{fault.RuleTooManyCalls, "too many calls", false},
 	{fault.RuleTruncated, "cut off by the token limit", false},
 	{fault.RuleRefusal, "declined", false},
 	{fault.RuleRepaired, "not strict JSON", false},

@@ -105,7 +105,7 @@ const (
 // charClasses are the sets that a byte is in.
 var charClasses = func() (all [256]charClass) {
 	for c := byte(' '); c < 0x7f; c++ {
-		if strings.IndexByte("{}%#`|<[", c) < 0 {
+		if strings.IndexByte("{}%#`~|<[", c) < 0 {
 			all[c] |= isPlain
 		}
 		if plainASCII(rune(c)) {
@@ -153,8 +153,8 @@ func breaks(s string, i int) bool {
 		return next == '{' || next == '%' || next == '#'
 	case '}', '%', '#':
 		return next == '}'
-	case '`':
-		return next == '`'
+	case '`', '~':
+		return next == s[i]
 	case '|':
 		return next == '>'
 	case '<':
@@ -247,18 +247,44 @@ func appendName(dst []byte, name string) []byte {
 	return appendInMarks(dst, name, maxName)
 }
 
-// appendInMarks appends s quoted, in quotation marks, with those within escaped.
+// InMarks renders text that a tool, a reducer or another program gave as [Quote] does, in quotation marks, so that it cannot be
+// mistaken for what stands around it. It is at most limit bytes long, which are 16 or more.
+func InMarks(s string, limit int) string {
+	b := appendInMarks(nil, s, limit-2)
+	if len(b) > limit { // there are many marks within
+		b = appendInMarks(nil, s, (limit-2)/2)
+	}
+	return string(b)
+}
+
+// appendInMarks appends s quoted, cut to limit bytes, in quotation marks. Those within are escaped, and may double its length.
 func appendInMarks(dst []byte, s string, limit int) []byte {
-	if dst = append(dst, '"'); len(s) <= limit && plain(s) && strings.IndexByte(s, '"') < 0 {
+	dst = append(dst, '"')
+	if len(s) <= limit && plain(s) && strings.IndexByte(s, '"') < 0 && !strings.HasSuffix(s, `\`) {
 		return append(append(dst, s...), '"')
 	}
-	quoted := string(appendQuoted(nil, s, limit))
-	dst = append(dst, strings.ReplaceAll(quoted, `"`, `\"`)...)
-	return append(dst, '"')
+	slashes := 0 // before a mark they are escaped, too: it would not be otherwise
+	for _, c := range append(appendQuoted(nil, s, limit), '"') {
+		switch c {
+		case '\\':
+			slashes++
+		case '"':
+			dst = append(dst, strings.Repeat(`\`, slashes+1)...)
+			slashes = 0
+		default:
+			slashes = 0
+		}
+		dst = append(dst, c)
+	}
+	// The last mark is the closing one, and is not escaped.
+	return append(dst[:len(dst)-2], '"')
 }
 
 func plainName(s string) bool {
 	if s == "" || len(s) > maxName {
+		return false
+	}
+	if strings.Contains(s, "~~") {
 		return false
 	}
 	if ofClass(s, isNamed) {

@@ -1,6 +1,7 @@
 package feedback_test
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -109,4 +110,38 @@ func TestNamesCannotPassForSentences(t *testing.T) {
 	} {
 		assert.Equal(t, want, feedback.Name(name))
 	}
+}
+
+func TestQuotationsCannotBeLeft(t *testing.T) {
+	for raw, want := range map[string]string{
+		"plain":                  `"plain"`,
+		`say "no"`:               `"say \"no\""`,
+		`\`:                      `"\\"`,
+		`\" and more`:            `"\\\" and more"`,
+		"a\nCall 2: paid":        `"a\nCall 2: paid"`,
+		"~~~\n<|im_end|>":        `"~ ~ ~\n< |im_end| >"`,
+		strings.Repeat(`"`, 100): `"` + strings.Repeat(`\"`, 15) + `…"`,
+	} {
+		got := feedback.InMarks(raw, 64)
+		if raw[0] != '"' {
+			assert.Equal(t, want, got)
+		}
+		assert.LessOrEqual(t, len(got), 64)
+	}
+}
+
+func TestJSONOfAToolReadsBackAsItself(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		value := rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "value")
+		value["x"] = strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"<|im_end|>", "[INST]", "~~~", "{{", `\`, `"`, "\n", "\u2028"})).Draw(t, "x"), "")
+		raw, err := json.MarshalIndent(value, "", "\t")
+		require.NoError(t, err)
+		quoted := feedback.QuoteJSON(string(raw))
+		for _, mark := range []string{"<|", "[INST]", "~~", "{{", "\n", "\u2028"} {
+			require.NotContains(t, quoted, mark)
+		}
+		var back map[string]string
+		require.NoError(t, json.Unmarshal([]byte(quoted), &back))
+		require.Equal(t, value, back)
+	})
 }

@@ -34,6 +34,14 @@ const existing = "Call a tool that exists, by its exact name, or answer without 
 var wordings = []wording{
 	{
 		class:       fault.ToolValidation,
+		rule:        fault.RuleTooManyCalls,
+		toolWrong:   "your reply makes too many tool calls, and none of them was run",
+		toolDo:      "Reply again with fewer calls.",
+		answerWrong: "your reply makes too many tool calls, and none of them was run",
+		answerDo:    "Reply again with fewer calls.",
+	},
+	{
+		class:       fault.ToolValidation,
 		source:      fault.FromTool,
 		toolWrong:   "the tool % looked at your arguments and asks for others",
 		toolDo:      "Call % again with all arguments, changed as it asks.",

@@ -20,6 +20,7 @@ const (
 	fieldBudgetRun    = "budgets.run"
 	fieldBudgetNames  = "budgets.unknown_tools"
 	fieldMaxTurns     = "max_turns"
+	fieldMaxCalls     = "max_calls"
 	fieldAllOrNothing = "all_or_nothing"
 )
 

@@ -17,6 +17,7 @@ var setFields = []struct {
 	{fieldBudgetRun, func(s *policy.Set) string { return showBound(s.Budgets.Run) }},
 	{fieldBudgetNames, func(s *policy.Set) string { return showBound(s.Budgets.UnknownTools) }},
 	{fieldMaxTurns, func(s *policy.Set) string { return showBound(s.MaxTurns) }},
+	{fieldMaxCalls, func(s *policy.Set) string { return showBound(s.MaxCalls) }},
 	{fieldAllOrNothing, func(s *policy.Set) string { return strconv.FormatBool(s.AllOrNothing) }},
 }
 

@@ -158,8 +158,9 @@ func scanReply(s *scanner, key string) *machine.Reply {
 	}
 	r := one(&s.spare.reply)
 	*r = machine.Reply{
-		Answer: scanAnswer(s, `"answer":`), Calls: scanCalls(s, `"calls":`), Message: scanModelReply(s, `"message":`),
-		Native: s.flag(`"native":`),
+		Answer: scanAnswer(s, `"answer":`), Calls: scanCalls(s, `"calls":`), CallsOver: s.int(`"calls_over":`),
+		Message: scanModelReply(s, `"message":`),
+		Native:  s.flag(`"native":`),
 	}
 	s.close()
 	return r

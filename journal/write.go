@@ -197,6 +197,7 @@ func writeValue(w *writer, b []byte, v *json.RawMessage) []byte {
 func writeReply(w *writer, b []byte, r *machine.Reply) []byte {
 	b = optional(w, b, `"answer":{`, r.Answer, writeAnswer)
 	b = list(w, b, `"calls":[`, r.Calls, writeCall)
+	b = w.numIf(b, `"calls_over":`, int64(r.CallsOver))
 	b = optional(w, b, `"message":{`, &r.Message, writeModelReply)
 	b = w.flagIf(b, `"native":`, r.Native)
 	return closed(b, '}')

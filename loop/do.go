@@ -41,7 +41,7 @@ func (a *Action) machine() machine.Config {
 		Seed: a.Seed, Deadline: a.Deadline, Single: true, Action: a.Tool, Limits: feedback.DefaultLimits(),
 		Policy: policy.Set{
 			Global: a.Policy.Layer(), Transport: a.Transport.TransportLayer(),
-			Budgets: policy.Budgets{Tool: free, Run: free, UnknownTools: free}, MaxTurns: free,
+			Budgets: policy.Budgets{Tool: free, Run: free, UnknownTools: free}, MaxTurns: free, MaxCalls: free,
 		},
 	}
 }

@@ -22,11 +22,13 @@ func Read(r message.Reply, cfg Config, settings tool.Settings) *machine.Reply {
 		return read
 	}
 	if cfg.Tools != nil || native {
-		for _, c := range cfg.Tools.Read(read.Message, settings).Calls {
+		found := cfg.Tools.Read(read.Message, settings)
+		read.CallsOver = found.Over
+		for _, c := range found.Calls {
 			read.Calls = append(read.Calls, call(&c))
 		}
 	}
-	if len(read.Calls) > 0 || cfg.CallsOnly {
+	if len(read.Calls) > 0 || read.CallsOver > 0 || cfg.CallsOnly {
 		return read
 	}
 	read.Answer = &machine.Answer{}
@@ -51,7 +53,7 @@ func ReadSettings(set *policy.Set) tool.Settings {
 		set = new(policy.DefaultSet())
 	}
 	p := policy.Effective(set, machine.AnswerAction)
-	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs}
+	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs, MaxCalls: set.MaxCalls}
 	if len(set.Tools) == 0 {
 		return settings
 	}

@@ -8,7 +8,7 @@ import (
 // Equal reports whether two sets are the same value: every layer says the same and was written at the same places, and the bounds are
 // the same. Safe for concurrent use, as long as neither is written to.
 func (s *Set) Equal(o *Set) bool {
-	return s.Budgets == o.Budgets && s.MaxTurns == o.MaxTurns && s.AllOrNothing == o.AllOrNothing &&
+	return s.Budgets == o.Budgets && s.MaxTurns == o.MaxTurns && s.MaxCalls == o.MaxCalls && s.AllOrNothing == o.AllOrNothing &&
 		s.Global.equal(&o.Global) && s.Answer.equal(&o.Answer) && s.Call.equal(&o.Call) && s.Adjusted.equal(&o.Adjusted) &&
 		s.Transport.equal(&o.Transport) && (s.Tools == nil) == (o.Tools == nil) &&
 		maps.EqualFunc(s.Tools, o.Tools, func(a, b Layer) bool { return a.equal(&b) })

@@ -24,6 +24,9 @@ type Set struct {
 	// MaxTurns (max_turns) bounds the model calls of the run that came through: at least 1, or [Unlimited]. 100 by
 	// default.
 	MaxTurns int
+	// MaxCalls (max_calls) bounds the tool calls of one reply: at least 1, or [Unlimited]. 128 by default. A reply with more
+	// is refused whole: none of its calls is checked or run.
+	MaxCalls int
 	// AllOrNothing (all_or_nothing) runs the calls of a reply only when all of them are good. Off by default: good calls
 	// run while bad ones are answered with feedback.
 	AllOrNothing bool
@@ -43,8 +46,9 @@ type Budgets struct {
 // DefaultBudgets are the budgets of a run where nobody says otherwise: 4, 8, 2.
 func DefaultBudgets() Budgets { return Budgets{Tool: 4, Run: 8, UnknownTools: 2} }
 
-// DefaultSet is the set of a run where nobody says anything: no layer says a thing, [DefaultBudgets], 100 turns.
-func DefaultSet() Set { return Set{Budgets: DefaultBudgets(), MaxTurns: 100} }
+// DefaultSet is the set of a run where nobody says anything: no layer says a thing, [DefaultBudgets], 100 turns, 128 calls in
+// one reply.
+func DefaultSet() Set { return Set{Budgets: DefaultBudgets(), MaxTurns: 100, MaxCalls: 128} }
 
 // Fold returns the set after a mid-run adjustment of the correction plane: adjustment lies above all other layers and
 // above the adjustments before it, field by field. The set given stays as it was. It looks at nothing: see [Adjust].

@@ -35,6 +35,9 @@ func (s Set) Validate() error {
 	if s.MaxTurns < 1 && s.MaxTurns != Unlimited {
 		f.add("max_turns", "%d is no number of model calls; write 1 or more, or \"unlimited\"", s.MaxTurns)
 	}
+	if s.MaxCalls < 1 && s.MaxCalls != Unlimited {
+		f.add("max_calls", "%d is no number of calls in a reply; write 1 or more, or \"unlimited\"", s.MaxCalls)
+	}
 	s.checkTogether(f, tools)
 	return errors.Join(f.all...)
 }

@@ -30,7 +30,8 @@ func TestTheZeroPolicyIsRefused(t *testing.T) {
 		assert.ErrorContains(t, err, field+": ")
 	}
 	assert.EqualError(t, policy.Set{}.Validate(),
-		`max_turns: 0 is no number of model calls; write 1 or more, or "unlimited"`)
+		`max_turns: 0 is no number of model calls; write 1 or more, or "unlimited"
+max_calls: 0 is no number of calls in a reply; write 1 or more, or "unlimited"`)
 }
 
 func TestAListOfClassesIsBounded(t *testing.T) {
@@ -177,7 +178,7 @@ func TestJSONOfASet(t *testing.T) {
 	data, err := json.Marshal(s)
 	require.NoError(t, err)
 	assert.Equal(t, `{"tools":{"a":{"retryable_errors":[]},"b":{"max_attempts":"unlimited"}},`+
-		`"budgets":{"tool":4,"run":"unlimited","unknown_tools":2},"max_turns":100,"all_or_nothing":false}`, string(data))
+		`"budgets":{"tool":4,"run":"unlimited","unknown_tools":2},"max_turns":100,"max_calls":128,"all_or_nothing":false}`, string(data))
 }
 
 func TestJSONThatIsRefused(t *testing.T) {

@@ -151,6 +151,7 @@ type wireSet struct {
 	Transport    Layer                `json:"transport,omitzero"`
 	Budgets      Budgets              `json:"budgets"`
 	MaxTurns     limit                `json:"max_turns"`
+	MaxCalls     limit                `json:"max_calls"`
 	AllOrNothing bool                 `json:"all_or_nothing"`
 }
 
@@ -164,6 +165,7 @@ func (w *wireSet) slots() []slot {
 		{"transport", wantLayer, &w.Transport},
 		{"budgets", "an object", &w.Budgets},
 		{"max_turns", wantLimit, &w.MaxTurns},
+		{"max_calls", wantLimit, &w.MaxCalls},
 		{"all_or_nothing", wantSwitch, &w.AllOrNothing},
 	}
 }
@@ -171,7 +173,7 @@ func (w *wireSet) slots() []slot {
 // MarshalJSON writes the set in the form that package policy/file reads; layers that say nothing are left out.
 func (s Set) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wireSet{
-		s.Global, s.Tools, s.Answer, s.Call, s.Adjusted, s.Transport, s.Budgets, limit(s.MaxTurns), s.AllOrNothing,
+		s.Global, s.Tools, s.Answer, s.Call, s.Adjusted, s.Transport, s.Budgets, limit(s.MaxTurns), limit(s.MaxCalls), s.AllOrNothing,
 	})
 }
 
@@ -179,12 +181,12 @@ func (s Set) MarshalJSON() ([]byte, error) {
 // types and no values: see [Set.Validate].
 func (s *Set) UnmarshalJSON(data []byte) error {
 	d := DefaultSet()
-	w := wireSet{Budgets: d.Budgets, MaxTurns: limit(d.MaxTurns)}
+	w := wireSet{Budgets: d.Budgets, MaxTurns: limit(d.MaxTurns), MaxCalls: limit(d.MaxCalls)}
 	if err := read(data, w.slots()); err != nil {
 		return err
 	}
 	*s = Set{
-		w.Global, w.Tools, w.Answer, w.Call, w.Adjusted, w.Transport, w.Budgets, int(w.MaxTurns), w.AllOrNothing,
+		w.Global, w.Tools, w.Answer, w.Call, w.Adjusted, w.Transport, w.Budgets, int(w.MaxTurns), int(w.MaxCalls), w.AllOrNothing,
 	}
 	return nil
 }

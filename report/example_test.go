@@ -25,7 +25,7 @@ func Example() {
 	// policy    answer: max_attempts 3; backoff constant 0s
 	// policy    transport: max_attempts 4; backoff exponential 1s ×2, cap 10s, jitter
 	//           ±20% after the cap
-	// budgets   tool 4, run 8, unknown tools 2; turns 100
+	// budgets   tool 4, run 8, unknown tools 2; turns 100; calls in a reply 128
 	// tools     book_room
 	//
 	//     +0s  start     1 message, the last of them from the user: Two nights in

@@ -192,8 +192,8 @@ func policyText(e policy.Explanation, transport bool) string {
 
 func budgetText(c *machine.Config) string {
 	b := c.Policy.Budgets
-	return fmt.Sprintf("tool %s, run %s, unknown tools %s; turns %s",
-		countOf(b.Tool, 0), countOf(b.Run, 0), countOf(b.UnknownTools, 0), countOf(c.Policy.MaxTurns, 0))
+	return fmt.Sprintf("tool %s, run %s, unknown tools %s; turns %s; calls in a reply %s",
+		countOf(b.Tool, 0), countOf(b.Run, 0), countOf(b.UnknownTools, 0), countOf(c.Policy.MaxTurns, 0), countOf(c.Policy.MaxCalls, 0))
 }
 
 // foot says how a run ended, or what is under way, and what it took.

@@ -14,6 +14,8 @@ import (
 // Reading is the calls of one reply, in its order; none where it makes no call.
 type Reading struct {
 	Calls []Checked
+	// Over counts the calls of a reply that makes more than [Settings].MaxCalls; 0 where it does not. None is in Calls then.
+	Over int
 }
 
 // Native is the form of a call that the provider reported as one, and that was not found in text.
@@ -48,7 +50,7 @@ func (c Checked) Good() bool { return c.Class == "" }
 // reads a reply that was cut off like any other: whoever asks must look at its finish reason first, for nothing cut off
 // may be run.
 func (s *Set) Read(r message.Reply, set Settings) Reading {
-	return Reading{Calls: (&reader{set: s, settings: set}).read(&r)}
+	return (&reader{set: s, settings: set}).read(&r)
 }
 
 // Prepare is [Set.Read], and keeps what the arguments of good calls were made into, for [Tool.InvokeReady]: by place in the
@@ -60,8 +62,8 @@ func (s *Set) Prepare(r message.Reply, set Settings) (Reading, []*Ready) {
 // PrepareIn is [Set.Prepare] that reads into what a reading has room for: its calls are overwritten.
 func (s *Set) PrepareIn(room Reading, r message.Reply, set Settings) (Reading, []*Ready) {
 	in := reader{set: s, settings: set, keeps: true, room: room.Calls[:0]}
-	calls := in.read(&r)
-	return Reading{Calls: calls}, in.ready
+	found := in.read(&r)
+	return found, in.ready
 }
 
 // reader reads one reply.
@@ -77,7 +79,11 @@ type reader struct {
 	properties map[*Tool]members
 }
 
-func (in *reader) read(r *message.Reply) (calls []Checked) {
+func (in *reader) read(r *message.Reply) Reading {
+	var calls []Checked
+	if in.over(len(r.Calls)) {
+		return Reading{Over: len(r.Calls)}
+	}
 	if len(r.Calls) > 0 {
 		calls = slices.Grow(in.room, len(r.Calls))[:len(r.Calls)]
 		for n := range calls {
@@ -87,7 +93,10 @@ func (in *reader) read(r *message.Reply) (calls []Checked) {
 	} else if s := in.set; s != nil && len(s.tools) > 0 {
 		found := extract.Calls(r.Text, s.names, in.settings.options())
 		if len(found) == 0 {
-			return nil
+			return Reading{}
+		}
+		if in.over(len(found)) {
+			return Reading{Over: len(found)}
 		}
 		calls = slices.Grow(in.room, len(found))[:len(found)]
 		for n := range calls {
@@ -96,7 +105,12 @@ func (in *reader) read(r *message.Reply) (calls []Checked) {
 		}
 	}
 	nameCalls(calls)
-	return calls
+	return Reading{Calls: calls}
+}
+
+// over reports whether so many calls are more than a reply may make.
+func (in *reader) over(calls int) bool {
+	return in.settings.MaxCalls > 0 && calls > in.settings.MaxCalls
 }
 
 // keep keeps what was made of call n, where it is good.

@@ -19,6 +19,8 @@ type Settings struct {
 	Text, Native policy.Repairs
 	// Tools has the settings of single tools, by registered name, where they differ.
 	Tools map[string]Leniency
+	// MaxCalls bounds the calls of one reply: of a reply with more none is read. Below 1 there is no bound.
+	MaxCalls int
 }
 
 // Leniency is what the policy of one tool says of repairs.

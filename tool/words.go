@@ -23,8 +23,8 @@ func AskAgain(issues ...fault.Issue) error {
 	return &fault.ToolValidationError{Issues: fault.SortIssues(own)}
 }
 
-// Fail is what a tool returns where it has failed for good: the model is told text, or "the tool failed" where that is empty, and
-// nothing is charged. The error is a [*FailedError].
+// Fail is what a tool returns where it has failed for good: the model is told that the tool failed, and text as a quotation on one
+// line, cut at 1 KiB; nothing is charged. The error is a [*FailedError].
 func Fail(text string) error { return &FailedError{Text: cmp.Or(text, wordless)} }
 
 // wordless is what the model is told of a tool that failed without a word.

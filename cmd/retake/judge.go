@@ -105,7 +105,7 @@ func told(st machine.State) string {
 		}
 	}
 	if len(words) == 0 && st.Batch != nil {
-		for _, c := range st.Batch.Calls {
+		for _, c := range st.Batch.All() {
 			words = append(words, c.Answer)
 		}
 	}

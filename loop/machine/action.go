@@ -16,7 +16,8 @@ import (
 
 // open returns the open action of that name, opened where it was not. The state's own copy: it may be written to.
 func (s *step) open(name string) *Action {
-	at, found := slices.BinarySearchFunc(s.Actions, name, func(a Action, name string) int { return strings.Compare(a.Name, name) })
+	s.ownActions()
+	at, found := s.place(name)
 	if !found {
 		s.Opened++
 		s.Actions = slices.Insert(s.Actions, at, Action{Name: name, Number: s.Opened})
@@ -24,13 +25,44 @@ func (s *step) open(name string) *Action {
 	return &s.Actions[at]
 }
 
+// ownActions gives the step a copy of the open actions, which it may write to.
+func (s *step) ownActions() {
+	if !s.ownsActions {
+		s.Actions, s.ownsActions = slices.Clone(s.Actions), true
+	}
+}
+
+// ownSpent is the same of what tools have spent.
+func (s *step) ownSpent() {
+	if !s.ownsSpent {
+		s.Spent.Tools, s.ownsSpent = slices.Clone(s.Spent.Tools), true
+	}
+}
+
 // shut closes an action: its next call opens a new one.
 func (s *step) shut(name string) {
 	s.shutAll(func(a *Action) bool { return a.Name == name })
 }
 
+// shutThese closes several actions.
+func (s *step) shutThese(names []string) {
+	if len(names) == 1 {
+		s.shut(names[0])
+		return
+	}
+	names = slices.Sorted(slices.Values(names))
+	s.shutAll(func(a *Action) bool {
+		_, there := slices.BinarySearch(names, a.Name)
+		return there
+	})
+}
+
 // shutAll closes the actions that fit.
 func (s *step) shutAll(fits func(*Action) bool) {
+	if !slices.ContainsFunc(s.Actions, func(a Action) bool { return fits(&a) }) {
+		return
+	}
+	s.ownActions()
 	s.Actions = slices.DeleteFunc(s.Actions, func(a Action) bool { return fits(&a) })
 	if len(s.Actions) == 0 {
 		s.Actions = nil
@@ -101,7 +133,8 @@ func (s *step) charge(tool string, class fault.Class) {
 	case class == fault.UnknownTool:
 		s.Spent.Unknown++
 	case tool != AnswerAction:
-		at, found := slices.BinarySearchFunc(s.Spent.Tools, tool, func(t ToolSpent, tool string) int { return strings.Compare(t.Tool, tool) })
+		s.ownSpent()
+		at, found := s.Spent.place(tool)
 		if !found {
 			s.Spent.Tools = slices.Insert(s.Spent.Tools, at, ToolSpent{Tool: tool})
 		}
@@ -149,7 +182,7 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 	s.do(Decided).Decision = d
 }
 
-// pass records a good attempt of an action and closes it. more is 1 where the attempt was not counted yet, else 0.
+// pass records a good attempt of an action, which is to be closed. more is 1 where the attempt was not counted yet, else 0.
 func (s *step) pass(name string, more int, why policy.Reason) {
 	if a := s.find(name); a != nil {
 		more += a.Attempt
@@ -160,7 +193,6 @@ func (s *step) pass(name string, more int, why policy.Reason) {
 		Position: Position{Action: name, Attempt: more, MaxAttempts: s.policyOf(name).MaxAttempts},
 		Plane:    fault.Correction, Reason: why,
 	}, nil)
-	s.shut(name)
 }
 
 // refuse answers a reducer's refusal: by default the action ends uncharged, and the model is shown the refusal instead of
@@ -252,9 +284,13 @@ func (s *step) underWay() []Position {
 		a := s.open(s.Config.Action)
 		return []Position{{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts}}
 	case Running:
+		open := map[string]bool{} // the tools on whose action no decision was taken
+		for _, c := range s.Batch.All() {
+			open[c.Tool] = !c.Settled
+		}
 		var at []Position
 		for _, a := range s.Actions {
-			if s.Batch.unsettled(a.Name) {
+			if open[a.Name] {
 				at = append(at, Position{Action: a.Name, Attempt: a.Attempt, MaxAttempts: s.policyOf(a.Name).MaxAttempts})
 			}
 		}

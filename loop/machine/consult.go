@@ -67,9 +67,7 @@ func (s *step) spend(delay time.Duration) {
 func (s *step) followPolicy(c Consultation) error {
 	before := s.Exhausted
 	if c.Tool != "" {
-		if err := s.brokeByPolicy(s.copyBatch(), s.consultedCall(c), &c.Failure); err != nil {
-			return err
-		}
+		s.brokeByPolicy(s.consultedCall(c), &c.Failure)
 	} else {
 		s.spend(s.judgeTransport(c.Action, c.Attempt, c.Failure, s.TransportWaited).Delay)
 	}

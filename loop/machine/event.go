@@ -65,6 +65,9 @@ type Reply struct {
 	Native bool `json:"native,omitempty"`
 	// Calls are in the order of the reply.
 	Calls []Call `json:"calls,omitempty"`
+	// CallsOver counts the calls of a reply that makes more than the policy's MaxCalls; 0 where it does not. None was read
+	// then, and Calls is empty.
+	CallsOver int `json:"calls_over,omitempty"`
 	// Answer is set when there are no calls.
 	Answer *Answer `json:"answer,omitempty"`
 }

@@ -132,12 +132,17 @@ func (s *step) fallBack(p *Plan) error {
 // skipBatch answers the calls that were not run yet: the planner's prompt takes their place.
 func (s *step) skipBatch() {
 	b := s.copyBatch()
-	for n := range b.Calls {
-		if c := &b.Calls[n]; !c.Done {
-			b.settle(c.Tool)
-			s.shut(c.Tool)
+	var skipped []string
+	for _, g := range b.groups() {
+		if !slices.ContainsFunc(g.calls, func(n int) bool { return !b.Calls[n].Done }) {
+			continue
+		}
+		skipped = append(skipped, g.tool)
+		for _, n := range g.calls {
+			b.Calls[n].Settled = true
 		}
 	}
+	s.shutThese(skipped)
 	s.endBatch("Not run.")
 }
 

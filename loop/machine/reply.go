@@ -1,7 +1,9 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -22,6 +24,9 @@ func (s *step) replied() error {
 	if w := wholeFault(r, s.Config.CallsOnly); w != nil {
 		return s.replyFailed(w.failure())
 	}
+	if f, over := s.tooManyCalls(r); over {
+		return s.replyFailed(f)
+	}
 	s.forget(r.Calls)
 	if len(r.Calls) > 0 {
 		return s.called(r)
@@ -39,9 +44,29 @@ func (s *step) use(u message.Usage) {
 // forget closes the actions of unknown names that a reply no longer calls: such a name can never pass, and its lesson was
 // learned. The run's pool of unknown names still counts them.
 func (s *step) forget(calls []Call) {
-	s.shutAll(func(a *Action) bool {
-		return a.Unknown && !slices.ContainsFunc(calls, func(c Call) bool { return c.Tool == a.Name })
-	})
+	if !slices.ContainsFunc(s.Actions, func(a Action) bool { return a.Unknown }) {
+		return
+	}
+	called := make(map[string]bool, len(calls))
+	for n := range calls {
+		called[calls[n].Tool] = true
+	}
+	s.shutAll(func(a *Action) bool { return a.Unknown && !called[a.Name] })
+}
+
+// tooManyCalls is the failure of a reply that makes more calls than the policy allows. None of them is looked at.
+func (s *step) tooManyCalls(r *Reply) (f fault.Failure, over bool) {
+	limit, n := s.Policy.MaxCalls, max(r.CallsOver, len(r.Calls), len(r.Message.Calls))
+	if r.CallsOver == 0 && (limit == policy.Unlimited || n <= limit) {
+		return f, false
+	}
+	return fault.Failure{
+		Plane: fault.Correction, Class: fault.ToolValidation,
+		Issues: []fault.Issue{{
+			Rule: fault.RuleTooManyCalls, Expected: fmt.Sprintf("at most %d calls in one reply", limit), Value: strconv.Itoa(n),
+			Source: fault.FromReply,
+		}},
+	}, true
 }
 
 // Unusable reports whether a reply cannot be used whatever stands in it: it was cut off or refused.
@@ -71,7 +96,7 @@ func (s *step) echo(m *message.Reply) {
 // tell appends the words that correct a failed reply. Where the run ends without feedback there is nobody to tell.
 func (s *step) tell(d *Decision, issues []fault.Issue) {
 	if d.Retry || d.Feedback != nil {
-		s.say(message.Message{Role: message.User, Text: s.correct(d, issues)})
+		s.say(message.Message{Role: message.User, Text: s.correct(d, issues, s.Config.Limits)})
 	}
 }
 
@@ -96,9 +121,11 @@ func wholeFault(r *Reply, callsOnly bool) *whole {
 		return &isCutOff
 	case m.Refusal != "" || m.Finish == message.ContentFilter:
 		return &isRefusal
-	case len(r.Calls) == 0 && callsOnly:
+	case len(r.Calls) > 0 || r.CallsOver > 0:
+		return nil
+	case callsOnly:
 		return &isNoCall
-	case len(r.Calls) == 0 && strings.TrimSpace(m.Text) == "":
+	case strings.TrimSpace(m.Text) == "":
 		return &isNothing
 	}
 	return nil
@@ -159,6 +186,7 @@ func (s *step) answered(r *Reply) error {
 			return err
 		}
 		s.pass(AnswerAction, 1, policy.Accepted)
+		s.shut(AnswerAction)
 		s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.Accepted})
 		return nil
 	}
@@ -188,19 +216,21 @@ func (s *step) reduce(r *Reduced) error {
 func (s *step) called(r *Reply) error {
 	b, bad := newBatch(r)
 	skip := bad && (s.Policy.AllOrNothing || s.Config.CallsOnly)
-	for n := range b.Calls {
-		if b.first(n) {
-			s.callsJudged(&b, r.Calls, b.Calls[n].Tool, skip)
-		}
+	groups := b.groups()
+	s.openAll(groups, r.Calls, skip)
+	var told []telling
+	for n := range groups {
+		told = s.callsJudged(&b, r.Calls, &groups[n], skip, told)
 	}
+	s.answerBad(&b, told)
 	for n := range b.Calls {
 		if c := &b.Calls[n]; skip && !c.Done {
 			*c = BatchCall{ID: c.ID, Tool: c.Tool, Done: true, Settled: true, IsError: true, Answer: notRun}
 		}
 	}
-	s.keys(&b, r.Calls)
+	s.keys(&b, r.Calls, groups)
 	if s.Config.CallsOnly && !bad {
-		s.accept(&b)
+		s.accept(&b, groups)
 		return nil
 	}
 	if b.left() == 0 && s.Exhausted == nil {
@@ -211,23 +241,41 @@ func (s *step) called(r *Reply) error {
 	return s.onward(NextTools)
 }
 
-// callsJudged counts the attempt that a reply's calls of a tool are, and charges it where some are bad.
-func (s *step) callsJudged(b *Batch, calls []Call, name string, skip bool) {
-	if failed := failing(calls, name); len(failed) > 0 {
-		s.open(name).Attempt++
-		s.callsFailed(b, calls, name, failed)
-	} else if !skip {
-		s.open(name).Attempt++
+// openAll opens the actions that a reply of several tools is an attempt of.
+func (s *step) openAll(groups []group, calls []Call, skip bool) {
+	if len(groups) < 2 {
+		return
 	}
+	var fresh []string
+	for n := range groups {
+		if g := &groups[n]; s.find(g.tool) == nil && (!skip || g.bad(calls)) {
+			fresh = append(fresh, g.tool)
+		}
+	}
+	s.ownActions()
+	for _, name := range fresh {
+		s.Opened++
+		s.Actions = append(s.Actions, Action{Name: name, Number: s.Opened})
+	}
+	slices.SortFunc(s.Actions, func(a, b Action) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// callsJudged counts the attempt that a reply's calls of a tool are, and charges it where some are bad: what is to be said of those
+// is added to told.
+func (s *step) callsJudged(b *Batch, calls []Call, g *group, skip bool, told []telling) []telling {
+	if failed := g.failing(calls); len(failed) > 0 {
+		s.open(g.tool).Attempt++
+		return s.callsFailed(b, calls, g, failed, told)
+	}
+	if !skip {
+		s.open(g.tool).Attempt++
+	}
+	return told
 }
 
 // accept ends the run with the calls of a reply as its answer.
-func (s *step) accept(b *Batch) {
-	for n := range b.Calls {
-		if b.first(n) {
-			s.pass(b.Calls[n].Tool, 0, policy.Accepted)
-		}
-	}
+func (s *step) accept(b *Batch, groups []group) {
+	s.passAll(b, groups)
 	s.Batch = nil
 	s.stop(Outcome{OK: true, Calls: b.runs(nil), Reason: policy.Accepted})
 }
@@ -248,39 +296,38 @@ func newBatch(r *Reply) (b Batch, bad bool) {
 	return b, bad
 }
 
-// failing are the indexes of the bad calls of a tool.
-func failing(calls []Call, tool string) (at []int) {
-	for n := range calls {
-		if c := &calls[n]; c.Tool == tool && c.Class != "" {
-			at = append(at, n)
+// maxUnion bounds the issues that are kept of several calls of one tool in one reply.
+const maxUnion = 1000
+
+// union is what is wrong with several calls of a tool; of very many issues the first.
+func union(calls []Call, failed []int) (all []fault.Issue) {
+	for _, n := range failed {
+		if all = append(all, calls[n].Issues...); len(all) > maxUnion {
+			return all[:maxUnion]
 		}
 	}
-	return at
+	return all
 }
 
-// callsFailed charges the bad calls of one tool as one attempt, and answers each with its own issues.
-func (s *step) callsFailed(b *Batch, calls []Call, name string, failed []int) {
-	f := fault.Failure{Plane: fault.Correction, Class: calls[failed[0]].Class, Tool: name}
+// callsFailed charges the bad calls of one tool as one attempt. Each is to be told its own issues.
+func (s *step) callsFailed(b *Batch, calls []Call, g *group, failed []int, told []telling) []telling {
+	f := fault.Failure{Plane: fault.Correction, Class: calls[failed[0]].Class, Tool: g.tool}
 	if f.Issues = calls[failed[0]].Issues; len(failed) > 1 {
-		f.Issues = nil
-		for _, n := range failed {
-			f.Issues = append(f.Issues, calls[n].Issues...)
-		}
+		f.Issues = union(calls, failed)
 	}
 	f.Issues = fault.SortedIssues(f.Issues)
-	d := s.fail(name, &f, signCalls(calls, failed, &f), "")
+	d := s.fail(g.tool, &f, signCalls(calls, failed, &f), "")
 	for _, n := range failed {
 		own := f.Issues
 		if len(failed) > 1 {
 			own = fault.SortedIssues(calls[n].Issues)
 		}
-		b.Calls[n].Answer, b.Calls[n].IsError, b.Calls[n].Settled = s.correct(d, own), true, true
+		told = append(told, telling{n, d, own})
 	}
-	for n := range b.Calls {
-		if b.Calls[n].Tool == name {
-			b.Calls[n].Settled = true
-		}
+	for _, n := range g.calls {
+		b.Calls[n].Settled = true
 	}
+	return told
 }
 
 // signCalls is the signature of the bad calls of one tool. They are compared by their arguments, as written where they cannot be read.

@@ -38,6 +38,7 @@ func (st State) Snapshot() ([]byte, error) {
 	if err != nil {
 		return nil, prefix("session", err)
 	}
+	st.Batch = st.Batch.clone()
 	return canon.Marshal(snapshot{
 		Format: SnapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript.Slice(0, st.Transcript.Len()),
 	})

@@ -109,21 +109,29 @@ type ToolSpent struct {
 }
 
 func (s *Spent) tool(name string) int {
-	for n := range s.Tools {
-		if t := &s.Tools[n]; t.Tool == name {
-			return t.Failed
-		}
+	if at, there := s.place(name); there {
+		return s.Tools[at].Failed
 	}
 	return 0
+}
+
+// place is where a tool stands, or is to stand, among those that are in order.
+func (s *Spent) place(tool string) (at int, there bool) {
+	return slices.BinarySearchFunc(s.Tools, tool, func(t ToolSpent, name string) int { return strings.Compare(t.Tool, name) })
 }
 
 // Batch is the reply whose calls are under way. [Step] replaces it and never changes it.
 type Batch struct {
 	Native bool `json:"native,omitempty"`
-	// Calls are all calls of the reply, in its order.
+	// Calls are all calls of the reply, in its order, as they stood when those without an answer were asked for: see [Batch.All].
 	Calls []BatchCall `json:"calls"`
 	// Cursor is the index of the call whose outcome comes next.
 	Cursor int `json:"cursor"`
+	// Told is how much of the limits of feedback the answers so far have used up.
+	Told feedback.Limits `json:"told,omitzero"`
+
+	// ended are the calls that have ended since: their places in Calls are out of date.
+	ended seq.Log[ended]
 }
 
 // BatchCall is one call of a batch.
@@ -327,12 +335,27 @@ func (st State) PolicyFor(action string, plane fault.Plane) (policy.RetryPolicy,
 
 // find is the open action of that name; nil where there is none.
 func (st *State) find(name string) *Action {
-	for n := range st.Actions {
-		if st.Actions[n].Name == name {
-			return &st.Actions[n]
-		}
+	if at, there := st.place(name); there {
+		return &st.Actions[at]
 	}
 	return nil
+}
+
+// place is where an action stands, or is to stand, among those that are open.
+func (st *State) place(name string) (at int, there bool) {
+	low, high := 0, len(st.Actions)
+	for low < high {
+		middle := (low + high) / 2
+		switch c := strings.Compare(st.Actions[middle].Name, name); {
+		case c == 0:
+			return middle, true
+		case c < 0:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return low, false
 }
 
 // Attempts are those of the run under way, or of the one that stopped last, on both planes and oldest first. The slice is
@@ -357,4 +380,12 @@ func (st State) Feedback(action string) *feedback.RetryFeedback {
 		return a.Last
 	}
 	return nil
+}
+
+// clone is a batch of its own, as it stands; nil where there is none.
+func (b *Batch) clone() *Batch {
+	if b == nil {
+		return nil
+	}
+	return &Batch{Native: b.Native, Calls: slices.Clone(b.All()), Cursor: b.Cursor, Told: b.Told}
 }

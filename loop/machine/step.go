@@ -61,8 +61,8 @@ type step struct {
 	*State
 	ev *Event
 	fx []Effect
-	// ownBatch is set once the step has a copy of the state's batch that it may write to.
-	ownBatch bool
+	// ownBatch, ownsActions and ownsSpent are set once the step has a copy of the state's that it may write to.
+	ownBatch, ownsActions, ownsSpent bool
 }
 
 // Step is the machine: it returns the state after ev and what is to be done, which is read-only: state and effects share what they
@@ -73,8 +73,6 @@ func Step(st State, ev Event) (next State, effects []Effect, err error) {
 	}
 	next = st
 	next.At = ev.At
-	// What a step changes in place is its own. A batch is copied where it is changed.
-	next.Actions, next.Spent.Tools = slices.Clone(st.Actions), slices.Clone(st.Spent.Tools)
 	s := step{State: &next, ev: canonical(&ev)}
 	if err = s.handle(); err != nil {
 		return st, nil, err

@@ -1,50 +1,69 @@
 package machine
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
 
-// first reports whether call n is the first of its tool.
-func (b *Batch) first(n int) bool {
-	for o := range n {
-		if b.Calls[o].Tool == b.Calls[n].Tool {
-			return false
+// group is the calls of one tool in a reply.
+type group struct {
+	tool string
+	// calls are the places of its calls, in order.
+	calls []int
+}
+
+// groups are the calls of a batch by tool, in order of each tool's first call.
+func (b *Batch) groups() (all []group) {
+	places := make(map[string]int)
+	for n := range b.Calls {
+		tool := b.Calls[n].Tool
+		at, there := places[tool]
+		if !there {
+			at = len(all)
+			places[tool] = at
+			all = append(all, group{tool: tool})
+		}
+		all[at].calls = append(all[at].calls, n)
+	}
+	return all
+}
+
+// bad reports whether one of the calls cannot be run.
+func (g *group) bad(calls []Call) bool {
+	return slices.ContainsFunc(g.calls, func(n int) bool { return calls[n].Class != "" })
+}
+
+// failing are the places of the bad calls.
+func (g *group) failing(calls []Call) (at []int) {
+	for _, n := range g.calls {
+		if calls[n].Class != "" {
+			at = append(at, n)
 		}
 	}
-	return true
+	return at
 }
 
-// settled reports whether the decision on a tool's action was taken with this reply already.
-func (b *Batch) settled(tool string) bool {
-	return slices.ContainsFunc(b.Calls, func(c BatchCall) bool { return c.Tool == tool && c.Settled })
-}
-
-// unsettled reports whether a tool has calls here whose decision is open.
-func (b *Batch) unsettled(tool string) bool {
-	return slices.ContainsFunc(b.Calls, func(c BatchCall) bool { return c.Tool == tool && !c.Settled })
-}
-
-// settle marks the decision on a tool's action as taken.
-func (b *Batch) settle(tool string) {
+// settle marks the decision on the action of a call's tool as taken, for all its calls in the batch.
+func (s *step) settle(c *BatchCall) {
+	c.Settled = true
+	other := func(o BatchCall) bool { return o.Tool == c.Tool && !o.Settled }
+	if len(s.Batch.Calls) == 1 || !slices.ContainsFunc(s.Batch.Calls, other) {
+		return
+	}
+	b := s.copyBatch()
 	for n := range b.Calls {
-		b.Calls[n].Settled = b.Calls[n].Settled || b.Calls[n].Tool == tool
+		b.Calls[n].Settled = b.Calls[n].Settled || b.Calls[n].Tool == c.Tool
 	}
 }
 
 // fate is why a tool's action is closed: its calls were accepted, or one of them failed for good.
-func (b *Batch) fate(tool string) policy.Reason {
-	if slices.ContainsFunc(b.Calls, func(c BatchCall) bool { return c.Tool == tool && c.Failed }) {
+func (b *Batch) fate(g *group) policy.Reason {
+	if slices.ContainsFunc(g.calls, func(n int) bool { return b.Calls[n].Failed }) {
 		return policy.FailedForGood
 	}
 	return policy.Accepted
@@ -62,19 +81,24 @@ func (b *Batch) pending(from int) int {
 
 // keys gives the calls to run their arguments and idempotency keys. Identical calls of one reply are told apart by their index among
 // each other, bad ones too.
-func (s *step) keys(b *Batch, calls []Call) {
-	for n := range b.Calls {
-		c := &b.Calls[n]
-		if c.Done {
-			continue
+func (s *step) keys(b *Batch, calls []Call, groups []group) {
+	for at := range groups {
+		g := &groups[at]
+		var same map[string]int // how many calls had these arguments so far
+		if len(g.calls) > 1 {
+			same = make(map[string]int, len(g.calls))
 		}
-		twins, arguments := 0, calls[n].Arguments
-		for o := range calls[:n] {
-			if calls[o].Tool == c.Tool && bytes.Equal(calls[o].Arguments, arguments) {
-				twins++
+		for _, n := range g.calls {
+			c, arguments, twins := &b.Calls[n], calls[n].Arguments, 0
+			if same != nil {
+				twins = same[string(arguments)]
+				same[string(arguments)]++
 			}
+			if c.Done {
+				continue
+			}
+			c.Arguments, c.Key, c.Transport = string(arguments), s.keyOf(c.Tool, twins, arguments), 1
 		}
-		c.Arguments, c.Key, c.Transport = string(arguments), s.keyOf(c.Tool, twins, arguments), 1
 	}
 }
 
@@ -127,49 +151,88 @@ func (s *step) copyBatch() *Batch {
 	return s.Batch
 }
 
-// keep gives the state a copy of a batch.
+// keep gives the state a copy of a batch, as it stands.
 func (s *step) keep(b *Batch) {
-	own := *b
-	own.Calls = slices.Clone(b.Calls)
+	own := Batch{Native: b.Native, Calls: slices.Clone(b.Calls), Cursor: b.Cursor, Told: b.Told}
+	b.overlay(own.Calls)
 	s.Batch, s.ownBatch = &own, true
+}
+
+// ended is a call that has ended since the calls of its batch were asked for.
+type ended struct {
+	index int
+	call  BatchCall
+}
+
+// overlay puts the calls that have ended in their places among those of the batch.
+func (b *Batch) overlay(calls []BatchCall) {
+	for _, e := range b.ended.All() {
+		calls[e.index] = e.call
+	}
+}
+
+// All are the calls as they stand, those that have ended since [Batch.Calls] was made too. The slice is read-only.
+func (b *Batch) All() []BatchCall {
+	if b.ended.Len() == 0 {
+		return b.Calls
+	}
+	all := slices.Clone(b.Calls)
+	b.overlay(all)
+	return all
 }
 
 // toolEnded takes the outcome of one call, in call order.
 func (s *step) toolEnded() error {
 	end := s.ev.Tool
-	b := s.copyBatch()
-	if end.Index != b.Cursor {
-		return s.misfit(fmt.Sprintf("outcomes come in call order, and that of call %d is next", b.Cursor))
+	if end.Index != s.Batch.Cursor {
+		return s.misfit(fmt.Sprintf("outcomes come in call order, and that of call %d is next", s.Batch.Cursor))
 	}
-	if err := s.outcome(b, &b.Calls[end.Index], end); err != nil {
+	c := s.Batch.Calls[end.Index]
+	if err := s.outcome(&c, end); err != nil {
 		return err
 	}
-	b.Cursor = b.pending(end.Index + 1)
-	if s.settled(b) {
-		return s.ran(b)
-	}
-	if b.Cursor < len(b.Calls) {
+	cursor := s.Batch.pending(end.Index + 1)
+	if cursor < len(s.Batch.Calls) {
+		s.goesOn(&c, end, cursor)
 		return nil
+	}
+	b := s.copyBatch()
+	b.Calls[end.Index], b.Cursor = c, cursor
+	s.used(b, &c, end)
+	if s.unhindered() && b.left() == 0 {
+		return s.ran(b)
 	}
 	return s.onward(NextTools)
 }
 
-// settled reports whether all calls of a batch have their answers and nothing stands before the next turn.
-func (s *step) settled(b *Batch) bool {
-	return len(s.Consults) == 0 && s.Exhausted == nil && b.left() == 0
+// goesOn notes that a call has ended, and others come. The calls of the batch stay as they are: a copy at each end would
+// cost the square of their number.
+func (s *step) goesOn(c *BatchCall, end *ToolEnd, cursor int) {
+	next := *s.Batch
+	next.Cursor = cursor
+	s.used(&next, c, end)
+	if s.ownBatch {
+		next.Calls[end.Index] = *c
+	} else {
+		next.ended = next.ended.Append(ended{end.Index, *c})
+	}
+	s.Batch = &next
 }
 
+// unhindered reports whether nothing stands before the next turn but calls.
+func (s *step) unhindered() bool { return len(s.Consults) == 0 && s.Exhausted == nil }
+
 // outcome takes the outcome of a call.
-func (s *step) outcome(b *Batch, c *BatchCall, end *ToolEnd) error {
+func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	switch end.Verdict {
 	case Done:
-		return s.toolDone(b, c, end)
+		return s.toolDone(c, end)
 	case AskAgain:
-		return s.toolAsks(b, c, end)
+		return s.toolAsks(c, end)
 	case Failed:
 		return s.toolFailed(c, end)
 	case Broke:
-		return s.toolBroke(b, c, end)
+		return s.toolBroke(c, end)
 	}
 	return s.misfit(fmt.Sprintf("verdict %q is none of done, ask_again, failed, broke", end.Verdict))
 }
@@ -178,68 +241,68 @@ func (c *BatchCall) answer(text string, isError bool) {
 	c.Done, c.Answer, c.IsError = true, text, isError
 }
 
-func (s *step) toolDone(b *Batch, c *BatchCall, end *ToolEnd) error {
+func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	if end.Reduced == nil || end.Reduced.Error == nil {
 		c.answer(string(end.Result), false)
 		return s.reduce(end.Reduced)
 	}
 	e := end.Reduced.Error
-	if b.settled(c.Tool) {
+	f := reducerFailure(c.Tool, e)
+	if c.Settled {
 		s.Session = s.Session.AddReducerError(*e)
-		f := reducerFailure(c.Tool, e)
-		c.answer(s.sibling(c.Tool, &f, e.Message), true)
+		c.answer(s.sibling(c, &f, e.Message), true)
 		return nil
 	}
 	d := s.refuse(c.Tool, e, c.Arguments)
-	b.settle(c.Tool)
-	c.answer(s.correct(d, reducerFailure(c.Tool, e).Issues), true)
+	s.settle(c)
+	c.answer(s.correct(d, f.Issues, s.left(c)), true)
 	return nil
 }
 
-func (s *step) toolAsks(b *Batch, c *BatchCall, end *ToolEnd) error {
+func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 	f := fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Tool: c.Tool, Issues: fault.SortedIssues(end.Issues)}
-	if b.settled(c.Tool) {
-		c.answer(s.sibling(c.Tool, &f, ""), true)
+	if c.Settled {
+		c.answer(s.sibling(c, &f, ""), true)
 		return nil
 	}
 	d := s.fail(c.Tool, &f, Signature(c.Tool, c.Arguments, f), "")
-	b.settle(c.Tool)
-	c.answer(s.correct(d, f.Issues), true)
+	s.settle(c)
+	c.answer(s.correct(d, f.Issues, s.left(c)), true)
 	return nil
 }
 
 func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
-	c.answer(end.Text, true)
+	c.answer(failedWords(end.Text, s.left(c)), true)
 	c.Failed = true
 	return nil
 }
 
 // toolBroke retries a call where the transport policy retries its error; any other error ends the call.
-func (s *step) toolBroke(b *Batch, c *BatchCall, end *ToolEnd) error {
+func (s *step) toolBroke(c *BatchCall, end *ToolEnd) error {
 	if f := end.Failure; f != nil && f.Plane == fault.Transport && s.consulted(f.Class) {
 		s.consult(Consultation{Position: Position{Action: c.Tool, Attempt: c.Transport}, Tool: c.Tool, Index: end.Index, Failure: *f}, c.Waited)
 		return nil
 	}
-	return s.brokeByPolicy(b, c, end.Failure)
+	s.brokeByPolicy(c, end.Failure)
+	return nil
 }
 
 // brokeByPolicy does what the policy says of a tool that returned an error of its own.
-func (s *step) brokeByPolicy(b *Batch, c *BatchCall, f *fault.Failure) error {
+func (s *step) brokeByPolicy(c *BatchCall, f *fault.Failure) {
 	if f == nil || f.Plane != fault.Transport || !s.retriesTransport(f.Class) {
 		c.answer("The tool failed with an error of its own. The same call will not help.", true)
 		c.Failed = true
-		return nil
+		return
 	}
 	d := s.judgeTransport(c.Tool, c.Transport, *f, c.Waited)
 	if !d.Retry {
 		c.answer("The tool could not be reached.", true)
-		s.uncharge(b, c.Tool)
-		b.settle(c.Tool)
-		return nil
+		s.uncharge(c)
+		s.settle(c)
+		return
 	}
 	c.Transport++
 	c.Waited = backoff.Sum(c.Waited, d.Delay)
-	return nil
 }
 
 func (s *step) retriesTransport(c fault.Class) bool {
@@ -247,61 +310,33 @@ func (s *step) retriesTransport(c fault.Class) bool {
 }
 
 // uncharge takes back the attempt that a reply's calls of a tool began: it ends on the transport plane, and costs none.
-func (s *step) uncharge(b *Batch, tool string) {
-	if b.settled(tool) {
+func (s *step) uncharge(c *BatchCall) {
+	if c.Settled {
 		return
 	}
-	if a := s.open(tool); a.Attempt > 1 {
+	if a := s.open(c.Tool); a.Attempt > 1 {
 		a.Attempt--
 		return
 	}
-	s.shut(tool)
+	s.shut(c.Tool)
 }
 
 // ran deals with a reply whose calls all have their answers: the actions that passed are closed, the model is told.
 func (s *step) ran(b *Batch) error {
-	for n := range b.Calls {
-		if name := b.Calls[n].Tool; b.first(n) && b.unsettled(name) {
-			s.pass(name, 0, b.fate(name))
-		}
-	}
+	s.passAll(b, b.groups())
 	s.sayAll(b.Native, b.Calls)
 	s.Batch = nil
 	return s.onward(NextTurn)
 }
 
-// sayAll answers the calls of a reply in call order: native ones one by one, those found in a text in one user message, which
-// says of each of several what call it answers.
-func (s *step) sayAll(native bool, calls []BatchCall) {
-	if native {
-		for n := range calls {
-			c := &calls[n]
-			s.say(message.Message{Role: message.Tool, Text: c.Answer, CallID: c.ID, Name: c.Tool, IsError: c.IsError})
-		}
-		return
-	}
-	parts := make([]string, len(calls))
-	for n := range calls {
-		parts[n] = calls[n].inText(n, len(calls))
-	}
-	failed := slices.ContainsFunc(calls, func(c BatchCall) bool { return c.IsError })
-	s.say(message.Message{Role: message.User, Text: strings.Join(parts, "\n\n"), IsError: failed})
-}
-
-// inText is the answer to call n of several that were found in a text: such calls have no ids to be answered by.
-func (c *BatchCall) inText(n, of int) string {
-	title := feedback.Name(c.Tool)
-	if of > 1 {
-		title = "call " + strconv.Itoa(n+1)
-		if c.Tool != AnswerAction {
-			title += ", " + feedback.Name(c.Tool)
+// passAll closes the actions on which no decision was taken: all their calls passed.
+func (s *step) passAll(b *Batch, groups []group) {
+	var passed []string
+	for n := range groups {
+		if g := &groups[n]; !b.Calls[g.calls[0]].Settled {
+			s.pass(g.tool, 0, b.fate(g))
+			passed = append(passed, g.tool)
 		}
 	}
-	switch {
-	case !c.IsError:
-		return "Result of " + title + ": " + c.Answer
-	case of > 1:
-		return "C" + title[1:] + ": " + c.Answer
-	}
-	return c.Answer
+	s.shutThese(passed)
 }

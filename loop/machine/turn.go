@@ -181,6 +181,7 @@ func (s *step) tried() error {
 		return s.onward(NextTry)
 	}
 	s.pass(name, 1, policy.Accepted)
+	s.shut(name)
 	s.stop(Outcome{OK: true, Reason: policy.Accepted})
 	return nil
 }

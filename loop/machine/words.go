@@ -13,26 +13,30 @@ const refused = "Not accepted."
 
 // correct are the words that answer one failed call, or a failed answer: those of the decision's feedback, with the
 // call's own issues.
-func (s *step) correct(d *Decision, issues []fault.Issue) string {
+func (s *step) correct(d *Decision, issues []fault.Issue, lim feedback.Limits) string {
 	if d.Feedback == nil {
 		return refused
 	}
 	if issues == nil || fault.SameIssues(issues, d.Feedback.Issues) {
-		return s.render(d.Feedback)
+		return s.render(d.Feedback, lim)
 	}
 	own := *d.Feedback
 	own.Issues = issues
-	return s.render(&own)
+	return s.render(&own, lim)
 }
 
 // sibling are the words for a call whose action was decided on with another call of the same reply: what follows is what
 // was decided then.
-func (s *step) sibling(name string, f *fault.Failure, detail string) string {
-	a := Action{Name: name, Attempt: 1}
-	if open := s.find(name); open != nil {
+func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
+	left := s.left(c)
+	if !hasRoom(left) {
+		return untold
+	}
+	a := Action{Name: c.Tool, Attempt: 1}
+	if open := s.find(c.Tool); open != nil {
 		a = *open
 	}
-	p := s.policyOf(name)
+	p := s.policyOf(c.Tool)
 	if !p.EmitFeedback {
 		return refused
 	}
@@ -41,7 +45,7 @@ func (s *step) sibling(name string, f *fault.Failure, detail string) string {
 	if a.Last != nil {
 		fb.Schedule = a.Last.Schedule
 	}
-	return s.render(&fb)
+	return s.render(&fb, left)
 }
 
 // input is what feedback on an action's attempt is made from, without a schedule.
@@ -56,15 +60,22 @@ func (s *step) input(a *Action, limit int, f *fault.Failure, detail string) feed
 	return in
 }
 
-func (s *step) render(fb *feedback.RetryFeedback) string {
+// hasRoom reports whether there is room for the words of a feedback.
+func hasRoom(lim feedback.Limits) bool { return lim.MaxIssues > 0 && lim.MaxBytes >= leastWords }
+
+// render is feedback in words within the limits, which are what is left of those of a prompt.
+func (s *step) render(fb *feedback.RetryFeedback, lim feedback.Limits) string {
+	if !hasRoom(lim) {
+		return untold
+	}
 	if t := s.words.feedback; t != nil {
-		text, err := feedback.RenderWith(t, *fb, s.Config.Limits)
+		text, err := feedback.RenderWith(t, *fb, lim)
 		if err == nil {
 			return text
 		}
 		s.warn("the feedback template failed, the default words were used")
 	}
-	return feedback.Render(*fb, s.Config.Limits)
+	return feedback.Render(*fb, lim)
 }
 
 // system is the system prompt of the next model call: the user's code made it, or the template is rendered.

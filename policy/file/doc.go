@@ -18,6 +18,7 @@
 //	transport: {preset: rate-limit, max_attempts: 7}
 //	budgets: {tool: 4, run: 8, unknown_tools: 2}
 //	max_turns: 100
+//	max_calls: 128
 //	all_or_nothing: false
 //
 // The keys of a policy are those of [policy.Fields]. The kinds of backoff are constant (delay), linear (base, step),

@@ -85,6 +85,7 @@ call: {opt_out: true, no_progress: off, retryable_errors: []}
 transport: {backoff: {kind: list, delays: [1s, 2s]}, max_attempts: 7}
 budgets: {tool: unlimited, run: 0}
 max_turns: 12
+max_calls: 5
 all_or_nothing: true
 `))
 	require.NoError(t, err)
@@ -107,6 +108,7 @@ all_or_nothing: true
 		Transport:    policy.Layer{Backoff: new(backoff.List(time.Second, 2*time.Second)), MaxAttempts: new(7)},
 		Budgets:      policy.Budgets{Tool: policy.Unlimited, Run: 0, UnknownTools: 2},
 		MaxTurns:     12,
+		MaxCalls:     5,
 		AllOrNothing: true,
 	}
 	assert.Equal(t, want, bare(got))
@@ -207,6 +209,7 @@ budgets:
   run: 8
   unknown_tools: 2
 max_turns: 100
+max_calls: 128
 all_or_nothing: false
 `, string(data))
 

@@ -68,12 +68,16 @@ var setKeys = []key[policy.Set]{
 	{"call", func(r *reader, path string, n node, s *policy.Set) { s.Call = r.layer(path, n) }},
 	{transportKey, func(r *reader, path string, n node, s *policy.Set) { s.Transport = r.layer(path, n) }},
 	{"budgets", func(r *reader, path string, n node, s *policy.Set) { fill(r, path, n, budgetKeys, &s.Budgets) }},
-	{"max_turns", func(r *reader, path string, n node, s *policy.Set) {
-		if v, ok := r.bound(path, n, 1); ok {
-			s.MaxTurns = v
-		}
-	}},
+	{"max_turns", func(r *reader, path string, n node, s *policy.Set) { r.boundTo(&s.MaxTurns, path, n) }},
+	{"max_calls", func(r *reader, path string, n node, s *policy.Set) { r.boundTo(&s.MaxCalls, path, n) }},
 	{"all_or_nothing", func(r *reader, path string, n node, s *policy.Set) { s.AllOrNothing, _ = r.boolean(path, n) }},
+}
+
+// boundTo reads a bound of 1 or more; where it cannot be read, what stands there stays.
+func (r *reader) boundTo(to *int, path string, n node) {
+	if v, ok := r.bound(path, n, 1); ok {
+		*to = v
+	}
 }
 
 const transportKey = "transport"

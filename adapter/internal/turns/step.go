@@ -63,7 +63,7 @@ func (r *Run) note(effects []machine.Effect) {
 func (r *Run) collect() {
 	st := r.runner.State()
 	if st.Batch != nil {
-		for n, c := range st.Batch.Calls {
+		for n, c := range st.Batch.All() {
 			if c.Done {
 				r.calls[n].answered(c.Answer, c.IsError)
 			}

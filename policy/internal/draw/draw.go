@@ -114,6 +114,7 @@ func Set() *rapid.Generator[policy.Set] {
 				UnknownTools: budget.Draw(t, "unknown_tools"),
 			},
 			MaxTurns:     orUnlimited(rapid.IntRange(1, 500)).Draw(t, "max_turns"),
+			MaxCalls:     orUnlimited(rapid.IntRange(1, 500)).Draw(t, "max_calls"),
 			AllOrNothing: rapid.Bool().Draw(t, "all_or_nothing"),
 		}
 		if tools := rapid.MapOfN(rapid.StringN(1, 8, 32), Layer(), 0, 3).Draw(t, "tools"); len(tools) > 0 {

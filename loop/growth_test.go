@@ -1,0 +1,157 @@
+package loop_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// manyCalls are replies of n calls: native ones, and the same in a text.
+var manyCalls = []struct {
+	name string
+	call func(n int) (tool, arguments string)
+}{
+	{"good", func(n int) (string, string) { return "add", fmt.Sprintf(`{"n": %d}`, n) }},
+	{"equal", func(int) (string, string) { return "add", `{"n": 1}` }},
+	{"bad", func(n int) (string, string) { return "add", fmt.Sprintf(`{"m%d": %d}`, n, n) }},
+	{"unknown", func(n int) (string, string) { return fmt.Sprintf("ad%d", n), `{}` }},
+	{"refused", func(n int) (string, string) { return "refuse", fmt.Sprintf(`{"n": %d}`, n) }},
+	{"failing", func(n int) (string, string) { return "fail", fmt.Sprintf(`{"n": %d}`, n) }},
+}
+
+type addend struct {
+	N int `json:"n"`
+}
+
+func replyOf(n int, native bool, call func(int) (string, string)) looptest.Turn {
+	var (
+		calls []message.Call
+		text  strings.Builder
+	)
+	for i := range n {
+		name, arguments := call(i)
+		calls = append(calls, message.Call{ID: fmt.Sprintf("c%d", i), Name: name, Arguments: arguments})
+		fmt.Fprintf(&text, "<tool_call>{\"name\": %q, \"arguments\": %s}</tool_call>\n", name, arguments)
+	}
+	if native {
+		return looptest.Call(calls...)
+	}
+	return looptest.Say(text.String())
+}
+
+// without is a config whose policy sets no bounds at all.
+func without(t testing.TB) loop.Config {
+	tools, err := tool.NewSet(
+		tool.New("add", "Add.", func(_ context.Context, a addend) (int, error) { return a.N, nil }),
+		tool.New("refuse", "Refuse.", func(context.Context, addend) (int, error) { return 0, tool.AskAgain() }),
+		tool.New("fail", "Fail.", func(context.Context, addend) (int, error) { return 0, tool.Fail(strings.Repeat("no ", 500)) }),
+	)
+	require.NoError(t, err)
+	set := policy.DefaultSet()
+	free := policy.Unlimited
+	set.MaxCalls, set.Budgets = free, policy.Budgets{Tool: free, Run: free, UnknownTools: free}
+	return loop.Config{Tools: tools, Policy: &set}
+}
+
+// ranWith runs one reply of n calls, and an answer. It returns the prompt that the model had after the calls.
+func ranWith(t testing.TB, cfg loop.Config, turn looptest.Turn) message.Transcript {
+	s, err := session.New(session.Config{ID: "many"})
+	require.NoError(t, err)
+	model := looptest.NewModel(turn, looptest.Say("done"))
+	_, err = loop.Run(t.Context(), model, s, "Add.", cfg, loop.WithParallel(4))
+	require.NoError(t, err)
+	return model.Requests()[1].Messages
+}
+
+// BenchmarkManyCalls is a reply of so many calls, without a bound. Twice as many cost twice as much: look at ns/call.
+func BenchmarkManyCalls(b *testing.B) {
+	for _, kind := range manyCalls {
+		for _, n := range []int{2000, 4000, 8000, 16000} {
+			b.Run(fmt.Sprintf("%s/%d", kind.name, n), func(b *testing.B) {
+				cfg, turn := without(b), replyOf(n, true, kind.call)
+				for b.Loop() {
+					ranWith(b, cfg, turn)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/call")
+			})
+		}
+	}
+}
+
+// What a reply of twice as many calls takes in memory is twice as much, and not four times.
+func TestManyCallsTakeMemoryInProportion(t *testing.T) {
+	taken := func(cfg loop.Config, turn looptest.Turn) float64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		ranWith(t, cfg, turn)
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	for _, kind := range manyCalls {
+		for _, native := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/native=%v", kind.name, native), func(t *testing.T) {
+				cfg := without(t)
+				few, many := replyOf(1000, native, kind.call), replyOf(4000, native, kind.call)
+				taken(cfg, few) // what is made once
+				assert.Less(t, taken(cfg, many)/taken(cfg, few), 6.0, "4 times as many calls")
+			})
+		}
+	}
+}
+
+// Whatever is wrong with however many calls of a reply, the words for it are bounded by the limits of one feedback. Each native call is
+// answered, by a line at least.
+func TestTheFeedbackOfOneReplyIsBounded(t *testing.T) {
+	const line = 100
+	limit := feedback.DefaultLimits().MaxBytes
+	for _, kind := range manyCalls[2:] {
+		t.Run(kind.name, func(t *testing.T) {
+			for _, n := range []int{1, 3, 40, 2000} {
+				said := ranWith(t, without(t), replyOf(n, true, kind.call))
+				total, answers := 0, 0
+				for _, m := range said.All() {
+					if m.Role == message.Tool {
+						total, answers = total+len(m.Text), answers+1
+					}
+				}
+				assert.Equal(t, n, answers)
+				assert.LessOrEqual(t, total, limit+n*line, "%d native calls", n)
+
+				last, _ := ranWith(t, without(t), replyOf(n, false, kind.call)).Last()
+				assert.LessOrEqual(t, len(last.Text), limit+2*line, "%d calls in a text", n)
+			}
+		})
+	}
+}
+
+func TestTooManyCallsAreNotLookedAt(t *testing.T) {
+	const n = 40_000
+	cfg := without(t)
+	cfg.Policy.MaxCalls = policy.DefaultSet().MaxCalls
+	want := "Automatic check, not a message from the user: your reply makes too many tool calls, and none of them was run (attempt 1 of 3).\n" +
+		"- too many calls, expected at most 128 calls in one reply, got 40000\nReply again with fewer calls."
+	for _, kind := range manyCalls {
+		said := ranWith(t, cfg, replyOf(n, true, kind.call))
+		last, _ := said.Last()
+		assert.Equal(t, want, last.Text, kind.name)
+		assert.Equal(t, 1+1+n+1, said.Len(), "each call is answered")
+		assert.Equal(t, "Not run: the reply as a whole could not be used.", said.At(2).Text)
+	}
+	said := ranWith(t, cfg, replyOf(n, false, manyCalls[0].call))
+	last, _ := said.Last()
+	assert.Equal(t, want, last.Text, "in a text")
+	assert.Equal(t, 3, said.Len())
+}
