@@ -1,17 +1,20 @@
 package journal
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 )
 
 // DifferenceError says that a recorded decision is not what today's code decides. errors.Is finds [ErrDiffers].
 type DifferenceError struct {
-	// Line is that of the decision, Event the number of its event in the journal; both count from 1.
+	// Line is that of the decision, Event the number of its event in the journal; both count from 1. Line is 0 where the decision
+	// was not recorded in a journal: see [Compare].
 	Line, Event int64
 	// Kind is the event's.
 	Kind machine.EventKind
@@ -79,6 +82,23 @@ func (f *Fold) difference(recorded, now Decision, was, is []byte) error {
 	d.Position, d.Plane = aboutOf(recorded.Effects, now.Effects, n)
 	d.Fields = f.hangsOn(d, then, today)
 	return d
+}
+
+// Compare returns how a recorded decision differs from today's, or nil when they are equal. It is for engines that record
+// decisions elsewhere than in a journal. st is the state after the event, event the event's number, counted from 1. Prompt
+// digests are not compared. Safe for concurrent use.
+func Compare(st machine.State, event int64, kind machine.EventKind, recorded, now Decision) error {
+	recorded.Prompt, now.Prompt = "", ""
+	was, err := canon.Marshal(recorded)
+	if err != nil {
+		return err
+	}
+	is, err := canon.Marshal(now)
+	if err != nil || bytes.Equal(was, is) {
+		return err
+	}
+	f := Fold{Header: Header{Config: *st.Config}, State: st, events: event, last: &Event{Kind: kind}}
+	return f.difference(recorded, now, was, is)
 }
 
 // effectAt is an effect of a list; nil beyond its end.
@@ -166,7 +186,10 @@ func aboutOf(then, now []machine.Effect, n int) (machine.Position, fault.Plane) 
 
 // Error is the difference as one line: where, what it was and what it is, and what it hangs on.
 func (e *DifferenceError) Error() string {
-	text := fmt.Sprintf("journal: line %d: %s: %s", e.Line, e.place(), e.turned())
+	text := e.place() + ": " + e.turned()
+	if e.Line > 0 {
+		text = fmt.Sprintf("journal: line %d: %s", e.Line, text)
+	}
 	if len(e.Fields) > 0 {
 		text += "; it hangs on " + e.hangs()
 	}
@@ -208,7 +231,10 @@ const maxShown = 30
 // field that differs.
 func (e *DifferenceError) Explain() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "line %d, %s\n", e.Line, e.place())
+	if e.Line > 0 {
+		fmt.Fprintf(&b, "line %d, ", e.Line)
+	}
+	fmt.Fprintf(&b, "%s\n", e.place())
 	if e.Was != e.Now {
 		fmt.Fprintf(&b, "  was   %s\n  now   %s\n", orNothing(e.Was), orNothing(e.Now))
 	}

@@ -64,6 +64,9 @@ func ResultOf(st machine.State, cause error) (Result, error) {
 	return r.Result(cause)
 }
 
+// PlannerFailed is the cause of a run's end whose planner returned err when it was asked about asked, nil for none.
+func PlannerFailed(err, asked error) error { return &plannerError{err: err, asked: asked} }
+
 // HeaderOf is what a journal says of a run at its beginning, without what [journal.Journal.Begin] fills in.
 func HeaderOf(m machine.Config, cfg Config) journal.Header { return header(m, cfg) }
 

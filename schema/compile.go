@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ type Schema struct {
 	limits   Limits
 	// whole checks by everything a Go type demands, rules that no schema can say included; nil for a raw schema.
 	whole func(doc []byte, lim Limits) []fault.Issue
+	typ   reflect.Type // the Go type; nil for a raw schema
 }
 
 // schemaLimits bounds a schema document itself.

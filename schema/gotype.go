@@ -52,7 +52,9 @@ func goTypeOf(t reflect.Type) (*goType, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (of %s)", err, t)
 	}
-	s := &Schema{text: shown, tree: tree, compiled: compiled, judges: b.judges, forks: forks(compiled), echo: hasEcho(tree), limits: DefaultLimits()}
+	s := &Schema{
+		text: shown, tree: tree, compiled: compiled, judges: b.judges, forks: forks(compiled), echo: hasEcho(tree), limits: DefaultLimits(), typ: t,
+	}
 	typed := &goType{typ: t, schema: s, strict: b.strict, asks: b.strict || b.relates, rules: rulesFor(t), issues: issuesFor(t)}
 	s.program = lower(compiled, b.judges)
 	typed.bound, typed.plain = lowerTo(t, compiled, b.judges)

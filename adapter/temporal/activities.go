@@ -12,11 +12,9 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -31,9 +29,10 @@ func (a *agent) begin(in order) begun {
 	}
 	tools, err := a.offered(in.Tools)
 	if err == nil {
-		for _, t := range tools.All() {
-			b.Tools = append(b.Tools, journal.Tool{Name: t.Name(), Schema: journal.SchemaDigest(t.Parameters())})
-		}
+		b.Tools = loop.HeaderOf(in.Config, loop.Config{Tools: tools}).Tools
+		_, err = a.judge(in.Output)
+	}
+	if err == nil {
 		b.Session, err = a.sessionFor(in)
 	}
 	switch {
@@ -47,7 +46,7 @@ func (a *agent) begin(in order) begun {
 		err = a.fitsAs("what the worker says of itself", b)
 	}
 	if err != nil {
-		b.Session, b.Tools, b.Trouble = nil, nil, troubled(err)
+		b.Session, b.Tools, b.Trouble = nil, nil, troubled(fmt.Errorf("temporal: %w", err))
 	}
 	if a.hooks.says != nil {
 		a.hooks.says(&b)
@@ -79,11 +78,16 @@ func (a *agent) sessionFor(in order) ([]byte, error) {
 // callModel is the activity of one model call: it reads and checks the reply too. Whatever the model does is a value.
 func (a *agent) callModel(ctx context.Context, in wire[modelCall]) (wire[modelResult], error) {
 	out := modelResult{Tries: activity.GetInfo(ctx).Attempt}
+	model, cfg, err := a.asking(in.v)
+	if err != nil {
+		out.Refused = refusedBy(err)
+		return over(out), nil
+	}
 	stop := a.beat(ctx, nil)
 	defer stop()
 	bound, cancel := context.WithTimeout(ctx, a.ModelTimeout)
 	defer cancel()
-	reply, failure, err := a.reply(bound, in.v, &out)
+	reply, failure, err := a.reply(bound, model, cfg, in.v, &out)
 	out.Reply, out.Failure, out.Trouble = reply, failure, troubled(err)
 	if err := ctx.Err(); err != nil && out.Failure != nil {
 		return wire[modelResult]{}, err
@@ -91,33 +95,37 @@ func (a *agent) callModel(ctx context.Context, in wire[modelCall]) (wire[modelRe
 	if err := a.fitsAs("a model's reply", out); err != nil {
 		out.Reply, out.Failure, out.Trouble = nil, nil, troubled(err)
 	}
-	out.Trail = in.v.Trail
 	return over(out), nil
 }
 
-// reply asks the model and reads what it says.
-func (a *agent) reply(ctx context.Context, in modelCall, out *modelResult) (*machine.Reply, *RemoteError, error) {
-	tools, err := a.offered(in.Tools)
-	if err != nil {
-		return nil, nil, err
-	}
+// asking is what the worker has of what a model call needs. The error names what it lacks.
+func (a *agent) asking(in modelCall) (loop.Model, loop.Config, error) {
+	cfg := loop.Config{CallsOnly: in.Only}
 	model := a.model(in.Call.Model)
 	if model == nil {
-		return nil, nil, fmt.Errorf("there is no model %q: name one of the worker's Models", in.Call.Model)
+		return nil, cfg, fmt.Errorf("there is no model %q: name one of the worker's Models", in.Call.Model)
 	}
-	cfg := loop.Config{Tools: tools, CallsOnly: in.Only}
-	if in.Output != nil {
-		if cfg.Output, err = schema.Compile(in.Output); err != nil {
-			return nil, nil, fmt.Errorf("output: %w", err)
-		}
+	var err error
+	if cfg.Tools, err = a.had(in.Tools); err == nil {
+		cfg.Output, err = a.judge(in.Output)
 	}
+	return model, cfg, err
+}
+
+// refusedBy is the text of what a worker lacks, as it stands in the history.
+func refusedBy(err error) string { return "temporal: " + cut(canon.UTF8(err.Error()), maxText) }
+
+// reply asks the model and reads what it says.
+func (a *agent) reply(
+	ctx context.Context, model loop.Model, cfg loop.Config, in modelCall, out *modelResult,
+) (*machine.Reply, *RemoteError, error) {
 	said, kept, err := a.said.extend(ctx, in.Kept, in.Said)
 	if err != nil {
 		return nil, nil, err
 	}
 	out.Kept = kept
 	reply, err := replyOf(ctx, model, loop.Request{
-		System: in.Call.System, Messages: said, Tools: tools.All(), Output: cfg.Output, Model: in.Call.Model, At: in.Call.At,
+		System: in.Call.System, Messages: said, Tools: cfg.Tools.All(), Output: cfg.Output, Model: in.Call.Model, At: in.Call.At,
 	})
 	if err != nil {
 		return nil, remote(err), nil
@@ -138,10 +146,10 @@ func replyOf(ctx context.Context, m loop.Model, r loop.Request) (reply message.R
 // callTool is the activity of one tool call.
 func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResult], error) {
 	run := in.v.Run
-	out := toolResult{Tries: activity.GetInfo(ctx).Attempt, Trail: in.v.Trail}
-	t, ok := a.Tools.Get(run.Tool)
-	if !ok {
-		out.Trouble = troubled(fmt.Errorf("the run has a tool %q, and this worker does not: give it in Tools", run.Tool))
+	out := toolResult{Tries: activity.GetInfo(ctx).Attempt}
+	t, err := a.tool(run.Tool, in.v.Schema)
+	if err != nil {
+		out.Refused = refusedBy(err)
 		return over(out), nil
 	}
 	p := &progress{}
@@ -171,7 +179,11 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 
 // makeTry is the activity of one try of a single action.
 func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult], error) {
-	out := tryResult{Tries: activity.GetInfo(ctx).Attempt, Trail: in.v.Trail}
+	out := tryResult{Tries: activity.GetInfo(ctx).Attempt}
+	if a.Try == nil {
+		out.Refused = "temporal: the worker that began the action had a Try, and this one has none"
+		return over(out), nil
+	}
 	stop := a.beat(ctx, nil)
 	defer stop()
 	bound, cancel := context.WithTimeout(ctx, a.ToolTimeout)
@@ -197,9 +209,6 @@ func (a *agent) tried(ctx context.Context, t Try) (usage message.Usage, err erro
 			err = p
 		}
 	}()
-	if a.Try == nil {
-		return usage, errors.New("the worker that began the action had a Try, and this one has none")
-	}
 	return a.Worker.Try(ctx, t)
 }
 

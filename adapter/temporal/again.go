@@ -51,6 +51,6 @@ func (f *flow) goOn(c carried) (err error) {
 	}
 	f.begun, f.asked, f.settings, f.adjusted = c.Begun, c.Asked, loop.ReadSettings(f.st.Policy), c.Adjusted
 	f.cause, f.kept, f.keptLen, f.trail, f.paid, f.noted = c.Cause, c.Kept, c.KeptLen, c.Trail, c.MaybePaid, c.Noted
-	f.entered = f.trail.Events
+	f.entered, f.vouched = f.trail.Events, f.trail.Events
 	return nil
 }

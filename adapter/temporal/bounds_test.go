@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -179,7 +180,7 @@ func TestWhatIsNoTextDoesNotEndARun(t *testing.T) {
 
 	b = newBench(t, Worker{Model: one(), Adjust: func(session.State) (policy.Layer, bool) { panic(bad) }}, loop.Config{})
 	_, err = b.run()
-	require.EqualError(t, err, "temporal: adjusting the policy: panic: "+good)
+	require.EqualError(t, err, "adjusting the policy: panic: "+good)
 }
 
 // Slow reducers see what the events before theirs did, also those that came in meanwhile: each dispatch is a transaction.
@@ -296,4 +297,31 @@ func TestOnlyWaitsSetTimers(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, timers)
 	}
+}
+
+// What is wrong with a layer is told by its field: before it is sent, or by the run whose policy it does not go with.
+func TestABadLayerIsToldByItsField(t *testing.T) {
+	h := &Handle{}
+	var field *policy.FieldError
+	err := h.Adjust(t.Context(), policy.Layer{MaxAttempts: new(0)})
+	require.ErrorAs(t, err, &field)
+	assert.Equal(t, "max_attempts", field.Path)
+	err = h.Plan(t.Context(), machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{MaxAttempts: new(0)}})
+	require.ErrorAs(t, err, &field)
+	assert.Equal(t, "max_attempts", field.Path)
+
+	set := policy.DefaultSet()
+	set.Global.Bases = map[fault.Class]time.Duration{fault.Overloaded: time.Second}
+	b := newBench(t, Worker{Model: looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Overloaded}), looptest.Say("Done."))}, loop.Config{Policy: &set})
+	told := false
+	list := backoff.List(time.Second)
+	b.RegisterDelayedCallback(func() {
+		b.UpdateWorkflow(UpdateAdjust, "u1", &testsuite.TestUpdateCallback{OnReject: func(err error) {
+			told = true
+			assert.ErrorContains(t, err, "backoff: a list of delays has no base")
+		}}, over(policy.Layer{Backoff: &list}))
+	}, 0)
+	_, err = b.run()
+	require.NoError(t, err)
+	assert.True(t, told)
 }

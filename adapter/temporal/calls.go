@@ -45,7 +45,53 @@ func (f *flow) missed(err error, what string) (*RemoteError, error) {
 			Plane: fault.Transport, Class: fault.Timeout, Message: "no worker lived to say what came of it",
 		}}, nil
 	}
-	return nil, fmt.Errorf("%s: %w", what, err)
+	return nil, fmt.Errorf("temporal: %s: %w", what, err)
+}
+
+// refusing is the outcome of an activity that a worker may refuse.
+type refusing interface{ refusal() string }
+
+func (r modelResult) refusal() string { return r.Refused }
+func (r tryResult) refusal() string   { return r.Refused }
+
+// perform has a worker do something, and waits for that. A worker that refuses has begun nothing: it is asked for again, and another
+// worker may take it. perform reports false where the run came to another end meanwhile; err is why there is no outcome.
+func perform[T refusing](f *flow, activity string, bound time.Duration, in any) (out T, on bool, err error) {
+	ctx, stop := workflow.WithCancel(f.ctx)
+	defer stop()
+	for asked := 1; ; asked++ {
+		var got wire[T]
+		future := workflow.ExecuteActivity(f.once(ctx, bound), f.named(activity), in)
+		if on, err := f.until(future.IsReady); !on || err != nil {
+			return out, false, err
+		}
+		if err := future.Get(f.ctx, &got); err != nil || got.v.refusal() == "" {
+			return got.v, true, err
+		}
+		if err := f.tooOften(asked, got.v.refusal()); err != nil {
+			return out, true, err
+		}
+		timer := workflow.NewTimer(ctx, patience(asked))
+		if on, err := f.until(timer.IsReady); !on || err != nil {
+			return out, false, err
+		}
+	}
+}
+
+// tooOften ends the run where workers have refused as often as they may die.
+func (f *flow) tooOften(asked int, why string) error {
+	if asked <= f.begun.Deaths {
+		return nil
+	}
+	return &RunError{fmt.Sprintf("%s (%d workers were asked)", why, asked)}
+}
+
+// maxPatience is how long a run waits at most before it asks again for a worker that has what it began with.
+const maxPatience = time.Minute
+
+// patience is how long a run waits after so many refusals: 1 s, and twice that each time.
+func patience(asked int) time.Duration {
+	return min(time.Second<<min(asked-1, 10), maxPatience)
 }
 
 // call calls the model.
@@ -55,32 +101,28 @@ func (f *flow) call(m *machine.ModelCall) error {
 	}
 	said := f.st.Transcript.Slice(f.keptLen, f.st.Transcript.Len())
 	in := modelCall{
-		Call: *m, Output: f.in.Output, Tools: f.in.Tools, Only: f.in.Config.CallsOnly, Reading: readingOf(f.settings),
-		Kept: f.kept, Said: said, Trail: f.trail,
+		Call: *m, Output: f.in.Output.short(), Tools: f.begun.Tools, Only: f.in.Config.CallsOnly, Reading: readingOf(f.settings),
+		Kept: f.kept, Said: said,
 	}
 	if err := f.measure("the conversation of a model call", in); err != nil {
 		return err
 	}
-	ctx, stop := workflow.WithCancel(f.ctx)
-	defer stop()
-	future := workflow.ExecuteActivity(f.once(ctx, f.ModelTimeout), f.named("model"), over(in))
-	if on, err := f.until(future.IsReady); !on || err != nil {
+	out, on, err := perform[modelResult](f, "model", f.ModelTimeout, over(in))
+	if !on {
 		return err
 	}
-	var out wire[modelResult]
-	if err := future.Get(f.ctx, &out); err != nil {
+	if err != nil {
 		failed, err := f.missed(err, "the model call")
 		if err != nil {
 			return err
 		}
-		out.v = modelResult{Failure: failed}
+		out = modelResult{Failure: failed}
 	}
-	return f.called(in, out.v)
+	return f.called(in, out)
 }
 
 // called feeds what came of a model call.
 func (f *flow) called(in modelCall, out modelResult) error {
-	f.follow(in.Trail, out.Trail)
 	f.lost(out.Tries, "the model call")
 	if err := out.Trouble.err(); err != nil {
 		return err
@@ -93,16 +135,14 @@ func (f *flow) called(in modelCall, out modelResult) error {
 		return f.step(machine.Event{Kind: machine.CallFailed, Failure: &out.Failure.Seen})
 	}
 	if out.Reply == nil {
-		return errors.New("the model activity gave neither a reply nor a failure")
+		return errors.New("temporal: the model activity gave neither a reply nor a failure")
 	}
 	if a := out.Reply.Answer; a != nil && len(a.Issues) == 0 {
 		reduced, err := f.reduce(loop.AnswerEvents(out.Reply.Message, a))
 		if err != nil {
 			return err
 		}
-		if a.Reduced = reduced; reduced.Error != nil {
-			f.err = refusal(reduced.Error)
-		}
+		a.Reduced = reduced
 	}
 	return f.step(machine.Event{Kind: machine.Replied, Reply: out.Reply})
 }
@@ -159,15 +199,29 @@ func (f *flow) runTools(runs []machine.ToolRun) error {
 // invoke runs one call.
 func (f *flow) invoke(ctx workflow.Context, run machine.ToolRun) (*toolResult, error) {
 	var out wire[toolResult]
-	in := toolCall{Run: run, Trail: f.trail}
+	in := toolCall{Run: run}
+	for _, t := range f.begun.Tools {
+		if t.Name == run.Tool {
+			in.Schema = t.Schema
+		}
+	}
 	err := f.measure("the arguments of a call of "+run.Tool, in)
 	if err != nil {
 		return nil, err
 	}
-	if err = workflow.ExecuteActivity(f.once(ctx, f.ToolTimeout), f.named("tool"), over(in)).Get(ctx, &out); err == nil {
-		f.follow(in.Trail, out.v.Trail)
+	for asked := 1; ; asked++ {
+		err = workflow.ExecuteActivity(f.once(ctx, f.ToolTimeout), f.named("tool"), over(in)).Get(ctx, &out)
+		if err != nil || out.v.Refused == "" {
+			return &out.v, err
+		}
+		if err = f.tooOften(asked, out.v.Refused); err == nil {
+			err = workflow.Sleep(ctx, patience(asked))
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = wire[toolResult]{}
 	}
-	return &out.v, err
 }
 
 // ended feeds the outcome of one call.
@@ -198,9 +252,6 @@ func (f *flow) ended(r *running) error {
 		if end.Reduced, err = f.reduce(events); err != nil {
 			return err
 		}
-		if end.Reduced.Error != nil {
-			f.err = refusal(end.Reduced.Error)
-		}
 	}
 	return f.step(machine.Event{Kind: machine.ToolEnded, Tool: end})
 }
@@ -221,34 +272,30 @@ func (r *running) outcome(f *flow) (*toolResult, error) {
 
 // try makes one try of a single action.
 func (f *flow) try(t machine.TryRun) error {
-	ctx, stop := workflow.WithCancel(f.ctx)
-	defer stop()
-	in := tryCall{Try: Try{TryRun: t, Feedback: f.st.Feedback(t.Action)}, Trail: f.trail}
+	in := tryCall{Try: Try{TryRun: t, Feedback: f.st.Feedback(t.Action)}}
 	if err := f.measure("what a try is given", in); err != nil {
 		return err
 	}
-	future := workflow.ExecuteActivity(f.once(ctx, f.ToolTimeout), f.named("try"), over(in))
-	if on, err := f.until(future.IsReady); !on || err != nil {
+	out, on, err := perform[tryResult](f, "try", f.ToolTimeout, over(in))
+	if !on {
 		return err
 	}
-	var out wire[tryResult]
-	if err := future.Get(f.ctx, &out); err != nil {
+	if err != nil {
 		failed, err := f.missed(err, "a try")
 		if err != nil {
 			return err
 		}
-		out.v = tryResult{Try: machine.Try{Failure: failed.Seen}, Failure: failed}
+		out = tryResult{Try: machine.Try{Failure: failed.Seen}, Failure: failed}
 	}
-	f.follow(in.Trail, out.v.Trail)
-	f.lost(out.v.Tries, "a try")
-	if err := out.v.Trouble.err(); err != nil {
+	f.lost(out.Tries, "a try")
+	if err := out.Trouble.err(); err != nil {
 		return err
 	}
 	if err := f.adjust(); err != nil {
 		return err
 	}
-	f.err, f.cause = out.v.Failure, nil
-	return f.step(machine.Event{Kind: machine.Tried, Try: &out.v.Try})
+	f.err, f.cause = out.Failure, nil
+	return f.step(machine.Event{Kind: machine.Tried, Try: &out.Try})
 }
 
 // sessionJSON is the session as it stands, for user code.
@@ -264,7 +311,7 @@ func (f *flow) reduce(events []session.Event) (*machine.Reduced, error) {
 		return nil, err
 	}
 	if said.Reduced == nil {
-		return nil, errors.New("the reducers said nothing")
+		return nil, errors.New("temporal: the reducers said nothing")
 	}
 	return said.Reduced, nil
 }

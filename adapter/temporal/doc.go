@@ -16,8 +16,8 @@
 // Retries are the policy's: whatever a model or tool does is a value, and the engine begins an activity again only where its worker
 // died. Such a call is no event and no attempt; a note in the journal says that it may have been paid for ([journal.MaybePaid]).
 //
-// Runs keep the behaviours of the code that began them ([machine.Behaviours]). The engine's replay compares kinds of commands;
-// here a digest of all that was decided goes with every activity and back, so that code which decides otherwise stops, and says
+// Runs keep the behaviours of the code that began them ([machine.Behaviours]). The engine's replay compares kinds of commands; here
+// the history holds what was decided wherever the run waits, so that code which decides otherwise stops when it wakes up, and says
 // where.
 // [Export] makes a journal of a history, which the command retake reads.
 package temporal

@@ -38,8 +38,8 @@ type RunError struct {
 	Text string
 }
 
-// Error is the text.
-func (e *RunError) Error() string { return "temporal: " + e.Text }
+// Error is the text: that of the error in process, where it is user code's.
+func (e *RunError) Error() string { return e.Text }
 
 // trouble is an error that ends a run, as a value.
 type trouble struct {
@@ -87,6 +87,9 @@ type RemoteError struct {
 	Reducer *fault.ReducerError `json:"reducer,omitempty"`
 	// Limits is what the error said of rate limits; nil where it said nothing.
 	Limits *ratelimit.State `json:"limits,omitempty"`
+	// Planner is set where a planner returned it; Asked is then what the planner was asked about, nil for none.
+	Planner bool         `json:"planner,omitempty"`
+	Asked   *RemoteError `json:"asked,omitempty"`
 }
 
 // RemoteProvider is a [fault.ProviderError] as data.
@@ -113,7 +116,9 @@ func remote(err error) *RemoteError {
 		return nil
 	}
 	if e, ok := errors.AsType[*RemoteError](err); ok && e != nil {
-		return e
+		own := *e
+		own.Text = canon.UTF8(err.Error())
+		return &own
 	}
 	r := &RemoteError{Text: canon.UTF8(err.Error()), Seen: loop.FailureOf(err)}
 	if p, ok := errors.AsType[*fault.ProviderError](err); ok {
@@ -133,21 +138,17 @@ func remote(err error) *RemoteError {
 	return r
 }
 
-// refusal is a reducer's error as a value.
-func refusal(e *fault.ReducerError) *RemoteError {
-	own := *e
-	own.Cause = nil
-	return &RemoteError{
-		Text: own.Error(), Seen: fault.Failure{Plane: fault.Correction, Class: fault.Reducer, Message: own.Error()}, Reducer: &own,
-	}
-}
-
 // cause is the error, and nil where there is none.
 func (e *RemoteError) cause() error {
 	if e == nil {
 		return nil
 	}
-	return e
+	if !e.Planner {
+		return e
+	}
+	own := *e
+	own.Planner, own.Asked = false, nil
+	return loop.PlannerFailed(&own, e.Asked.cause())
 }
 
 // Error is the text that the error had where it came up.

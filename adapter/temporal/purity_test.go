@@ -11,7 +11,7 @@ import (
 )
 
 // workflowFiles are those whose code runs within a workflow, and is run again from its history.
-var workflowFiles = []string{"workflow.go", "calls.go", "think.go", "talk.go", "again.go", "attributes.go"}
+var workflowFiles = []string{"workflow.go", "calls.go", "think.go", "talk.go", "again.go", "attributes.go", "trail.go"}
 
 // notInWorkflows are what the linter of workflows passes over, and what replays otherwise than it ran.
 var notInWorkflows = map[string][]string{

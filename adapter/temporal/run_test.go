@@ -337,16 +337,6 @@ func TestACallThatWasBegunAgainIsNoAttempt(t *testing.T) {
 	assert.Equal(t, 1, query[Status](b, QueryStatus).MaybePaid)
 }
 
-// Code that decides otherwise than what the history says was decided does not go on.
-func TestWhatWasDecidedIsHeldToTheHistory(t *testing.T) {
-	b := newBench(t, Worker{Model: looptest.NewModel()}, loop.Config{})
-	b.OnActivity(b.agent.named("model"), anything, anything).Return(func(context.Context, wire[modelCall]) (wire[modelResult], error) {
-		return over(modelResult{Reply: &machine.Reply{}, Trail: trail{Events: 1, Digest: "0123456789abcdef", Decided: "stop"}}), nil
-	})
-	b.ExecuteWorkflow(b.agent.Agent, over(b.order))
-	require.ErrorContains(t, b.GetWorkflowError(), `what was decided up to event 1 is not what this code decides: it was "stop"`)
-}
-
 func TestQueriesAndUpdates(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	w := Worker{

@@ -99,7 +99,7 @@ func (p *play) order() order {
 		Messages: p.messages,
 	}
 	if p.told.Config.Output != nil {
-		in.Output = p.told.Config.Output.JSON()
+		in.Output = outputOf(p.told.Config.Output)
 	}
 	return in
 }

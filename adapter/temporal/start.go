@@ -80,7 +80,7 @@ func Run(ctx context.Context, c client.Client, o Options, prompt string, cfg loo
 	return h.Result(ctx)
 }
 
-// Generate is [Run] for an answer of type T, as [loop.Generate] is for [loop.Run].
+// Generate is [Run] for an answer of type T, as [loop.Generate] is for [loop.Run]. The worker needs T's schema in its Outputs.
 func Generate[T any](ctx context.Context, c client.Client, o Options, prompt string, cfg loop.Config) (loop.Answer[T], error) {
 	typed, err := schema.For[T]()
 	if err != nil {
@@ -137,9 +137,7 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 	m.Consult, m.Behaviours = asked, nil
 	said := cfg.History.Append(message.Message{Role: message.User, Text: prompt})
 	in := order{Config: m, Messages: said.Slice(0, said.Len())}
-	if cfg.Output != nil {
-		in.Output = cfg.Output.JSON()
-	}
+	in.Output = outputOf(cfg.Output)
 	return in, nil
 }
 
@@ -282,13 +280,22 @@ func ask[T any](ctx context.Context, h *Handle, query string) (T, error) {
 	return out.v, nil
 }
 
-// Adjust lays a layer over the policy of the run, from now on. It returns when that is done.
+// Adjust lays a layer over the policy of the run, from now on. It returns when that is done. The error names each field of the layer
+// that makes no sense, alone or over the policy in force; nothing is changed then.
 func (h *Handle) Adjust(ctx context.Context, l policy.Layer) error {
+	if err := l.Validate(); err != nil {
+		return fmt.Errorf("temporal: adjusting the policy: %w", err)
+	}
 	return h.update(ctx, UpdateAdjust, over(l), nil)
 }
 
 // Plan answers what the run asks its planner, where a person is that: see [Status].Planning.
 func (h *Handle) Plan(ctx context.Context, p machine.Plan) error {
+	if p.Policy != nil {
+		if err := p.Policy.Validate(); err != nil {
+			return fmt.Errorf("temporal: the plan's policy: %w", err)
+		}
+	}
 	return h.update(ctx, UpdatePlan, over(p), nil)
 }
 

@@ -118,7 +118,7 @@ func (f *flow) takeUpdates() error {
 		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateAdjust, func(ctx workflow.Context, in wire[policy.Layer]) error {
 			return f.enqueue(ctx, func() error { return f.step(machine.Event{Kind: machine.Adjusted, Adjust: &in.v}) })
 		}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[policy.Layer]) error {
-			return errors.Join(running(), in.v.Validate())
+			return errors.Join(running(), f.st.AdjustFault(in.v))
 		}}),
 		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdatePlan, func(ctx workflow.Context, in wire[machine.Plan]) error {
 			return f.enqueue(ctx, func() error { return f.planned(in.v) })

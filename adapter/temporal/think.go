@@ -175,20 +175,10 @@ func (f *flow) ask(e machine.Effect) error {
 		return err
 	}
 	if failed := out.v.Failure; failed != nil {
-		f.err = joined(failed, f.err)
-		f.cause = f.err
+		failed.Planner, failed.Asked = true, f.err
+		f.err, f.cause = failed, failed
 	}
 	return f.planned(out.v.Plan)
-}
-
-// joined is an error with the one that was there before.
-func joined(e, before *RemoteError) *RemoteError {
-	if before == nil {
-		return e
-	}
-	both := *before
-	both.Text = e.Text + "\n" + before.Text
-	return &both
 }
 
 // planned feeds a plan.
@@ -204,7 +194,7 @@ func (f *flow) planned(p machine.Plan) error {
 func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], _ error) {
 	defer func() {
 		if err := panicked(recover()); err != nil {
-			out.v = answer{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(fmt.Errorf("planner: %w", err))}
+			out.v = answer{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(err)}
 		}
 	}()
 	st, err := machine.Restore(in.v.State)
@@ -218,7 +208,7 @@ func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], 
 	p, err := a.Planner.Plan(ctx, loop.NewQuestion(st, in.v.Asked, in.v.Cause.cause()))
 	switch {
 	case err != nil:
-		out.v = answer{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(fmt.Errorf("planner: %w", err))}
+		out.v = answer{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(err)}
 	case p.Model != "" && a.Models[p.Model] == nil:
 		out.v.Trouble = troubled(fmt.Errorf("the planner falls back to model %q: name one of the worker's Models", p.Model))
 	case p.PolicyFault(st) != nil:

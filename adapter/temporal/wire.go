@@ -2,7 +2,6 @@ package temporal
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
@@ -35,8 +34,8 @@ type order struct {
 	Session string `json:"session"`
 	// Config lacks what the worker says: the behaviours, and whether there are a planner and prompts made by code.
 	Config machine.Config `json:"config"`
-	// Output is the schema of the structured answer; empty where any text will do.
-	Output json.RawMessage `json:"output,omitempty"`
+	// Output is the structured answer; nil where any text will do.
+	Output *output `json:"output,omitempty"`
 	// Tools are those on offer, nil for all of the worker's.
 	Tools    []string          `json:"tools"`
 	Messages []message.Message `json:"messages,omitempty"`
@@ -87,49 +86,51 @@ type carried struct {
 	Noted attributes `json:"noted,omitzero"`
 }
 
-// trail is what a run had decided when an activity was asked for. The activity gives it back, so that it stands in the history
-// where a replay meets it.
+// trail is what a run has decided so far. It stands in the history wherever the run waits for something, and each replay is held to it.
 type trail struct {
-	// Events counts the events so far.
-	Events int `json:"events"`
-	// Digest is that of the canonical trace so far, Decided what was decided last.
-	Digest  string `json:"digest"`
-	Decided string `json:"decided,omitempty"`
+	// Events counts the events so far, Digest is that of their canonical trace.
+	Events int    `json:"events"`
+	Digest string `json:"digest"`
+	// Steps are those since the trail was held to the history last, oldest first.
+	Steps []taken `json:"steps,omitempty"`
 }
 
-// String is the trail as people read it.
-func (t trail) String() string {
-	return fmt.Sprintf("%q (%d events, %s)", t.Decided, t.Events, t.Digest)
+// taken is one step of a trail.
+type taken struct {
+	Event machine.EventKind `json:"event"`
+	// Decision is what was decided; nil where it is larger than maxTaken. Sentences say it for people then.
+	Decision  *journal.Decision `json:"decision,omitempty"`
+	Sentences []string          `json:"sentences,omitempty"`
 }
 
 // modelCall is what the model activity is given.
 type modelCall struct {
 	Call    machine.ModelCall `json:"call"`
-	Output  json.RawMessage   `json:"output,omitempty"`
-	Tools   []string          `json:"tools"`
+	Output  *output           `json:"output,omitempty"`
+	Tools   []journal.Tool    `json:"tools,omitempty"`
 	Only    bool              `json:"calls_only,omitempty"`
 	Reading reading           `json:"reading"`
 	// Kept names what the store has of the conversation, Said is the rest.
-	Kept  string            `json:"kept,omitempty"`
-	Said  []message.Message `json:"said,omitempty"`
-	Trail trail             `json:"trail"`
+	Kept string            `json:"kept,omitempty"`
+	Said []message.Message `json:"said,omitempty"`
 }
 
-// modelResult is what the model activity gives back: exactly one of Reply, Failure and Trouble is set.
+// modelResult is what the model activity gives back: exactly one of Reply, Failure, Refused and Trouble is set.
 type modelResult struct {
 	Reply   *machine.Reply `json:"reply,omitempty"`
 	Failure *RemoteError   `json:"failure,omitempty"`
 	Trouble *trouble       `json:"trouble,omitempty"`
+	Refused string         `json:"refused,omitempty"`
 	Kept    string         `json:"kept,omitempty"`
 	// Tries is how often the engine began the activity: more than once where a worker died.
 	Tries int32 `json:"tries"`
-	Trail trail `json:"trail"`
 }
 
 // toolCall is what the tool activity is given.
 type toolCall struct {
-	Run   machine.ToolRun `json:"run"`
-	Trail trail           `json:"trail"`
+	Run machine.ToolRun `json:"run"`
+	// Schema is the digest of the schema that the tool had when the run began.
+	Schema string `json:"schema"`
 }
 
 // toolResult is what the tool activity gives back.
@@ -138,23 +139,23 @@ type toolResult struct {
 	Events  []session.Event  `json:"events,omitempty"`
 	Failure *RemoteError     `json:"failure,omitempty"`
 	Trouble *trouble         `json:"trouble,omitempty"`
-	Tries   int32            `json:"tries"`
-	Trail   trail            `json:"trail"`
+	// Refused says what the worker lacks: nothing was begun.
+	Refused string `json:"refused,omitempty"`
+	Tries   int32  `json:"tries"`
 }
 
 // tryResult is what the activity of a single action gives back.
 type tryResult struct {
 	Try     machine.Try  `json:"try"`
+	Refused string       `json:"refused,omitempty"`
 	Trouble *trouble     `json:"trouble,omitempty"`
 	Failure *RemoteError `json:"failure,omitempty"`
 	Tries   int32        `json:"tries"`
-	Trail   trail        `json:"trail"`
 }
 
 // tryCall is what the activity of a single action is given.
 type tryCall struct {
 	Try
-	Trail trail `json:"trail"`
 }
 
 // thought is what user code is asked before a decision: the policy's adjustment, and what the reducers make of events.
@@ -204,7 +205,6 @@ type report struct {
 	Cause     *RemoteError    `json:"cause,omitempty"`
 	MaybePaid int             `json:"maybe_paid,omitempty"`
 	Trouble   *trouble        `json:"trouble,omitempty"`
-	Trail     trail           `json:"trail"`
 }
 
 // Status is a run as it stands, for people.

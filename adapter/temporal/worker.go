@@ -19,6 +19,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -53,6 +54,9 @@ type Worker struct {
 	Models map[string]loop.Model
 	// Tools may be offered; nil for none.
 	Tools *tool.Set
+	// Outputs are the schemas of the Go types that runs may want as answers: Schema of schema.For[T]. A run is told by name of one that
+	// is missing, or that has another [schema.Schema.Digest]. Schemas of [schema.Compile] need not be here: they cross.
+	Outputs []*schema.Schema
 	// Try makes one try of a single action, for [Do]; nil for none.
 	Try func(ctx context.Context, t Try) (message.Usage, error)
 	// Session declares slices and reducers. Its ID is not looked at.
@@ -159,6 +163,7 @@ func (w Worker) Validate() error {
 		},
 		{d.MaxEvents < minEvents, fmt.Sprintf("max_events: %d: give %d or more", d.MaxEvents, minEvents)},
 		{slices.Contains(slices.Collect(maps.Values(w.Models)), nil), "models: one is nil: give one that replies"},
+		{slices.Contains(w.Outputs, nil), "outputs: one is nil: give the Schema of schema.For"},
 		{slices.Contains(w.Observers, nil), "observers: one is nil: give one that observes"},
 	} {
 		if c.wrong {

@@ -1,8 +1,6 @@
 package temporal
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -39,6 +36,8 @@ type flow struct {
 	kept    string
 	keptLen int
 	trail   trail
+	// vouched counts the events of the trail that the history holds.
+	vouched int
 	// entered counts the events that other histories have.
 	entered int
 	// plans counts the plans so far.
@@ -67,6 +66,7 @@ func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) 
 		return wire[report]{}, err
 	}
 	for f.st.Phase != machine.Stopped {
+		f.vouch()
 		err := f.settle()
 		if err == nil && f.full() {
 			var next order
@@ -114,7 +114,7 @@ func (f *flow) begin() error {
 	m := f.in.Config
 	m.Behaviours, m.UserPrompt, m.Planner = f.begun.Behaviours, f.begun.Prompt, f.begun.Planner || f.in.Person
 	if len(m.Consult) > 0 && !m.Planner {
-		return fmt.Errorf("consult: there is no planner to ask: give the worker one, let a person plan, or leave it empty")
+		return fmt.Errorf("temporal: consult: there is no planner to ask: give the worker one, let a person plan, or leave it empty")
 	}
 	held, err := session.ParseState(f.begun.Session)
 	if err != nil {
@@ -140,12 +140,12 @@ func (f *flow) answered() {
 // report is how the workflow ends; err is why the run could not go on, nil where it stopped by itself.
 func (f *flow) report(err error) (r report) {
 	r = report{Trouble: troubled(err), MaybePaid: f.paid}
-	defer func() { r.Trail = f.trail }()
 	if err != nil && f.st.Phase != machine.Idle && f.st.Phase != machine.Stopped {
 		if cancel := f.step(machine.Event{Kind: machine.Cancelled}); cancel != nil {
 			r.Trouble.Text += " (and the run could not be ended: " + cancel.Error() + ")"
 		}
 	}
+	f.vouch()
 	r.Cause = f.cause
 	state, err := f.st.Snapshot()
 	if err == nil {
@@ -231,38 +231,6 @@ func (f *flow) tell(ev machine.Event, effects []machine.Effect) {
 	}
 }
 
-// mark leads the trail on by one step.
-func (f *flow) mark(ev machine.Event, effects []machine.Effect, said []message.Message) error {
-	line, err := machine.TraceOf(ev, effects, said)
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(append([]byte(f.trail.Digest+"\n"), line...))
-	f.trail.Events++
-	f.trail.Digest = hex.EncodeToString(sum[:8])
-	for _, e := range effects {
-		if e.Kind == machine.Decided {
-			f.trail.Decided = shortened(e.String())
-		}
-	}
-	return nil
-}
-
-// shortened bounds what stands in a history only to be shown.
-func shortened(text string) string {
-	return cut(text, 120)
-}
-
-// follow holds what an activity gives back to what it was given. A replay by code that decides otherwise does not come past it:
-// the engine compares no more than the kinds of commands.
-func (f *flow) follow(given, back trail) {
-	if given == back || back == (trail{}) {
-		return
-	}
-	panic(fmt.Sprintf("retake: what was decided up to event %d is not what this code decides: it was %s, it is %s; "+
-		"the run has the behaviours %v, this code knows %v", back.Events, back, given, f.st.Config.Behaviours, machine.Behaviours()))
-}
-
 // lost notes that the engine began a call more than once.
 func (f *flow) lost(tries int32, what string) {
 	if tries <= 1 {
@@ -295,7 +263,7 @@ func (f *flow) carry(e machine.Effect) error {
 	case machine.AskPlanner:
 		return f.ask(e)
 	}
-	return fmt.Errorf("the core asks for %q, which this driver does not know", e.Kind)
+	return fmt.Errorf("temporal: the core asks for %q, which this driver does not know", e.Kind)
 }
 
 // until waits, and does meanwhile what updates ask for, except while reducers are at work on the state.
@@ -303,6 +271,7 @@ func (f *flow) carry(e machine.Effect) error {
 func (f *flow) until(ready func() bool) (bool, error) {
 	asked, phase := f.trail.Events, f.st.Phase
 	for {
+		f.vouch()
 		err := workflow.Await(f.ctx, func() bool { return ready() || (len(f.inbox) > 0 && !f.concluding) })
 		if err != nil || f.ctx.Err() != nil {
 			return false, f.cancel("the workflow was cancelled")

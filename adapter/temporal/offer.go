@@ -1,0 +1,120 @@
+package temporal
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/schema"
+	"github.com/retake-go/retake/tool"
+)
+
+// output is the structured answer that a run wants. A schema of a Go type holds answers to more than JSON Schema can say, so the
+// worker judges by the type that it has in [Worker].Outputs.
+type output struct {
+	// Schema is the JSON Schema. A model call leaves it out where the worker has the type.
+	Schema json.RawMessage `json:"schema,omitempty"`
+	// SchemaDigest is that of the schema as it was written.
+	SchemaDigest string `json:"schema_digest"`
+	// Type names the Go type, Digest is that of all it holds answers to; both empty for a schema that says all itself.
+	Type   string `json:"type,omitempty"`
+	Digest string `json:"digest,omitempty"`
+	// MaxBytes and MaxDepth are the limits of the schema.
+	MaxBytes int `json:"max_bytes"`
+	MaxDepth int `json:"max_depth"`
+}
+
+// outputOf is a schema on the wire; nil for none.
+func outputOf(s *schema.Schema) *output {
+	if s == nil {
+		return nil
+	}
+	o := &output{
+		Schema: s.JSON(), SchemaDigest: journal.SchemaDigest(s.JSON()), Type: s.Type(),
+		MaxBytes: s.Limits().MaxBytes, MaxDepth: s.Limits().MaxDepth,
+	}
+	if o.Type != "" {
+		o.Digest = s.Digest()
+	}
+	return o
+}
+
+// short is the output as a model call has it.
+func (o *output) short() *output {
+	if o == nil || o.Type == "" {
+		return o
+	}
+	own := *o
+	own.Schema = nil
+	return &own
+}
+
+// judge is what the worker holds answers to; nil where any text will do. The error names the type that the worker lacks.
+func (a *agent) judge(o *output) (s *schema.Schema, err error) {
+	if o == nil {
+		return nil, nil
+	}
+	if o.Type == "" {
+		s, err = schema.Compile(o.Schema)
+	} else {
+		s, err = a.registered(o)
+	}
+	if err == nil {
+		s, err = s.WithLimits(schema.Limits{MaxBytes: o.MaxBytes, MaxDepth: o.MaxDepth})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("output: %w", err)
+	}
+	return s, nil
+}
+
+// registered is the worker's own schema of a Go type.
+func (a *agent) registered(o *output) (*schema.Schema, error) {
+	var other *schema.Schema
+	for _, s := range a.Outputs {
+		switch {
+		case s.Digest() == o.Digest:
+			return s, nil
+		case s.Type() == o.Type:
+			other = s
+		}
+	}
+	switch {
+	case other == nil:
+		return nil, fmt.Errorf("the run wants an answer of type %s, and a worker of the agent %s does not have it: give it in Outputs", o.Type, a.Agent)
+	case journal.SchemaDigest(other.JSON()) != o.SchemaDigest:
+		return nil, fmt.Errorf("the run wants an answer of type %s, which has another schema in a worker of the agent %s", o.Type, a.Agent)
+	}
+	return nil, fmt.Errorf("the run wants an answer of type %s, which has other rules in a worker of the agent %s", o.Type, a.Agent)
+}
+
+// had is the worker's own set of the tools that a run began with. The error names those that it lacks or has with another schema.
+func (a *agent) had(tools []journal.Tool) (*tool.Set, error) {
+	all := make([]*tool.Tool, len(tools))
+	for n, t := range tools {
+		own, err := a.tool(t.Name, t.Schema)
+		if err != nil {
+			return nil, err
+		}
+		all[n] = own
+	}
+	if len(all) == len(a.Tools.All()) {
+		return a.Tools, nil
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return tool.NewSet(all...)
+}
+
+// tool is the worker's own tool of a run.
+func (a *agent) tool(name, digest string) (*tool.Tool, error) {
+	t, ok := a.Tools.Get(name)
+	if !ok {
+		return nil, fmt.Errorf("the run has a tool %q, and a worker of the agent %s does not: give it in Tools", name, a.Agent)
+	}
+	if journal.SchemaDigest(t.Parameters()) != digest {
+		return nil, fmt.Errorf("the run has a tool %q, which has another schema in a worker of the agent %s", name, a.Agent)
+	}
+	return t, nil
+}

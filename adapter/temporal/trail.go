@@ -1,0 +1,108 @@
+package temporal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+)
+
+// maxTaken bounds in bytes what a trail holds of one decision.
+const maxTaken = 2 << 10
+
+// mark leads the trail on by one step.
+func (f *flow) mark(ev machine.Event, effects []machine.Effect, said []message.Message) error {
+	line, err := machine.TraceOf(ev, effects, said)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(append([]byte(f.trail.Digest+"\n"), line...))
+	f.trail.Events++
+	f.trail.Digest = hex.EncodeToString(sum[:8])
+	step := taken{Event: ev.Kind, Decision: &journal.Decision{Effects: effects, Said: said}}
+	doc, err := canon.Marshal(step.Decision)
+	if err != nil {
+		return err
+	}
+	if len(doc) > maxTaken {
+		step.Decision = nil
+		for _, e := range effects {
+			step.Sentences = append(step.Sentences, cut(e.String(), maxTaken/8))
+		}
+		step.Sentences = step.Sentences[:min(len(step.Sentences), 8)]
+	}
+	f.trail.Steps = append(f.trail.Steps, step)
+	return nil
+}
+
+// vouch holds what was decided to what the history says was decided then, and writes it there the first time. It runs before the run
+// waits for anything, so that code which decides otherwise does not come past the place: the engine itself compares no more than
+// the kinds of commands. A wait that is over waits for nothing.
+func (f *flow) vouch() {
+	asked := f.asked
+	if f.trail.Events == f.vouched || (f.st.Phase == machine.Waiting && asked.Wait != nil && !asked.Wait.Until.After(f.now())) {
+		return
+	}
+	var then wire[trail]
+	err := workflow.SideEffect(f.ctx, func(workflow.Context) any { return over(f.trail) }).Get(&then)
+	if err == nil && then.v.Digest != f.trail.Digest {
+		err = f.difference(then.v)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("retake: this code does not decide what the history says was decided: %v; the run has the behaviours %v, this code knows %v",
+			err, f.st.Config.Behaviours, machine.Behaviours()))
+	}
+	f.vouched, f.trail.Steps = f.trail.Events, nil
+}
+
+// difference says where the trail leaves that of the history.
+func (f *flow) difference(then trail) error {
+	now := f.trail
+	for n := range max(len(then.Steps), len(now.Steps)) {
+		event := f.vouched + n + 1
+		switch {
+		case n >= len(then.Steps):
+			return fmt.Errorf("event %d (%s): there was none, now there is one", event, now.Steps[n].Event)
+		case n >= len(now.Steps):
+			return fmt.Errorf("event %d (%s): now there is none", event, then.Steps[n].Event)
+		}
+		if err := f.compare(event, then.Steps[n], now.Steps[n]); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("events %d to %d: what was said or asked for is another, and is too long to be shown", f.vouched+1, now.Events)
+}
+
+// compare says how a step differs from what it was, in the words of a replay of journals; nil where no difference can be shown.
+func (f *flow) compare(event int, then, now taken) error {
+	switch {
+	case then.Event != now.Event:
+		return fmt.Errorf("event %d: it was %s, now it is %s", event, then.Event, now.Event)
+	case then.Decision != nil && now.Decision != nil:
+		return journal.Compare(f.st, int64(event), now.Event, *then.Decision, *now.Decision)
+	}
+	was, is := then.sentences(), now.sentences()
+	if slices.Equal(was, is) {
+		return nil
+	}
+	return fmt.Errorf("event %d (%s): recorded was %q, now it is %q", event, now.Event, was, is)
+}
+
+// sentences say for people what was decided.
+func (t taken) sentences() []string {
+	if t.Decision == nil {
+		return t.Sentences
+	}
+	all := make([]string, len(t.Decision.Effects))
+	for n, e := range t.Decision.Effects {
+		all[n] = e.String()
+	}
+	return all
+}
