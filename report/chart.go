@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 	"time"
 )
@@ -140,6 +139,5 @@ func share(part, whole time.Duration) int {
 	if whole <= 0 {
 		return 0
 	}
-	n := new(big.Int).Mul(big.NewInt(int64(part)), big.NewInt(1000))
-	return int(min(1000, max(0, n.Quo(n, big.NewInt(int64(whole))).Int64())))
+	return int(1000 * min(1, max(0, part.Seconds()/whole.Seconds())))
 }

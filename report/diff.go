@@ -3,7 +3,10 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/retake-go/retake/internal/canon"
 )
@@ -11,95 +14,49 @@ import (
 // diffLine is one line of a comparison: Op is "+", "-", " ", or "…" for lines that are the same and left out.
 type diffLine struct{ Op, Text string }
 
-// maxDiff bounds the lines of each side that are compared, after what is the same at beginning and end.
-const maxDiff = 400
+// maxDiff bounds the lines of a comparison.
+const maxDiff = 800
 
-// around is how many lines that are the same stand around a change.
-const around = 2
-
-// diff compares two texts line by line; nil where they are the same. Where they are too long to be compared, ok is false.
-func diff(was, is string) (lines []diffLine, ok bool) {
+// diffLines compares two texts line by line; nil where they are the same. Where too much has changed to be shown, ok is false.
+func diffLines(was, is string) (lines []diffLine, ok bool) {
 	if was == is {
 		return nil, true
 	}
-	a, b := strings.Split(was, "\n"), strings.Split(is, "\n")
-	head := 0
-	for head < min(len(a), len(b)) && a[head] == b[head] {
-		head++
+	next, changed := 1, 0 // the line of was that follows, and how many lines are not the same
+	unchanged := func(to int) {
+		if to > next {
+			lines = append(lines, diffLine{"…", many(to-next, "same line")})
+			next = to
+		}
 	}
-	tail := 0
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
+	header := 3
+	for hunk := range strings.Lines(string(diff.Diff("was", []byte(was+"\n"), "is", []byte(is+"\n")))) {
+		op, text := hunk[:1], strings.TrimSuffix(hunk[1:], "\n")
+		switch {
+		case header > 0:
+			header--
+			continue
+		case op == "@":
+			var from, count int
+			_, _ = fmt.Sscanf(text, "@ -%d,%d", &from, &count)
+			if count == 0 {
+				from++ // nothing of was stands there: it is the line before
+			}
+			unchanged(from)
+			continue
+		case op != "+":
+			next++
+		}
+		if op != " " {
+			changed++
+		}
+		lines = append(lines, diffLine{op, text})
 	}
-	midA, midB := a[head:len(a)-tail], b[head:len(b)-tail]
-	if len(midA) > maxDiff || len(midB) > maxDiff {
+	unchanged(strings.Count(was, "\n") + 2)
+	if changed > maxDiff {
 		return nil, false
 	}
-	for _, text := range a[:head] {
-		lines = append(lines, diffLine{" ", text})
-	}
-	lines = append(lines, compare(midA, midB)...)
-	for _, text := range a[len(a)-tail:] {
-		lines = append(lines, diffLine{" ", text})
-	}
-	return fold(lines), true
-}
-
-// compare finds the longest common lines.
-func compare(a, b []string) []diffLine {
-	common := make([][]int, len(a)+1)
-	for n := range common {
-		common[n] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if common[i][j] = max(common[i+1][j], common[i][j+1]); a[i] == b[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			}
-		}
-	}
-	var lines []diffLine
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			lines = append(lines, diffLine{" ", a[i]})
-			i, j = i+1, j+1
-		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
-			lines = append(lines, diffLine{"-", a[i]})
-			i++
-		default:
-			lines = append(lines, diffLine{"+", b[j]})
-			j++
-		}
-	}
-	return lines
-}
-
-// fold leaves lines out that are far from any change.
-func fold(lines []diffLine) []diffLine {
-	near := make([]bool, len(lines))
-	for n, l := range lines {
-		if l.Op == " " {
-			continue
-		}
-		for k := max(0, n-around); k <= min(len(lines)-1, n+around); k++ {
-			near[k] = true
-		}
-	}
-	var folded []diffLine
-	for n := 0; n < len(lines); n++ {
-		if near[n] {
-			folded = append(folded, lines[n])
-			continue
-		}
-		from := n
-		for n+1 < len(lines) && !near[n+1] {
-			n++
-		}
-		folded = append(folded, diffLine{"…", many(n-from+1, "same line")})
-	}
-	return folded
+	return lines, true
 }
 
 // pretty is JSON in canonical order, one member a line; ok is false for a text that is no strict JSON.

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestDiff(t *testing.T) {
 	lines, ok := report.Diff("a\nb\nc\nd\ne\nf\ng\nh", "a\nb\nc\nd\ne\nX\ng\nh\ni")
 	require.True(t, ok)
 	assert.Equal(t, []report.Line{
-		{"…", "3 same lines"}, {" ", "d"}, {" ", "e"}, {"-", "f"}, {"+", "X"}, {" ", "g"}, {" ", "h"}, {"+", "i"},
+		{"…", "2 same lines"}, {" ", "c"}, {" ", "d"}, {" ", "e"}, {"-", "f"}, {"+", "X"}, {" ", "g"}, {" ", "h"}, {"+", "i"},
 	}, lines)
 	lines, ok = report.Diff("same", "same")
 	assert.True(t, ok)
@@ -26,20 +27,36 @@ func TestDiff(t *testing.T) {
 
 // What a comparison keeps and removes is the one text, what it keeps and adds the other.
 func TestDiffTellsBothSides(t *testing.T) {
-	side := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 12)
+	side := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", ""}), 0, 24)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := side.Draw(t, "a"), side.Draw(t, "b")
-		var was, is []string
-		for _, l := range report.Compare(a, b) {
-			if l.Op != "+" {
-				was = append(was, l.Text)
-			}
-			if l.Op != "-" {
-				is = append(is, l.Text)
-			}
+		before, after := strings.Join(a, "\n"), strings.Join(b, "\n")
+		lines, ok := report.Diff(before, after)
+		require.True(t, ok)
+		if before == after {
+			require.Empty(t, lines)
+			return
 		}
-		assert.Equal(t, strings.Join(a, ""), strings.Join(was, ""))
-		assert.Equal(t, strings.Join(b, ""), strings.Join(is, ""))
+		rest, is := strings.Split(before, "\n"), []string{}
+		for _, l := range lines {
+			same := 0
+			switch l.Op {
+			case "…":
+				_, err := fmt.Sscan(l.Text, &same)
+				require.NoError(t, err)
+			case "+":
+				is = append(is, l.Text)
+			case "-":
+				require.Equal(t, rest[0], l.Text)
+				rest = rest[1:]
+			case " ":
+				require.Equal(t, rest[0], l.Text)
+				same = 1
+			}
+			is, rest = append(is, rest[:same]...), rest[same:]
+		}
+		require.Empty(t, rest)
+		require.Equal(t, after, strings.Join(is, "\n"))
 	})
 }
 

@@ -14,13 +14,12 @@ type (
 
 var (
 	Segments = segments
-	Diff     = diff
+	Diff     = diffLines
 	Wrap     = wrap
-	Width    = width
+	Width    = columnsOf
 	PlainOne = line
 	Bar      = bar
 	Loose    = loose
-	Compare  = compare
 )
 
 // Part is a marked part of a text.

@@ -212,7 +212,7 @@ func (t *teller) diffs(d *machine.Decision) []diffView {
 		if len(is) > 1 || len(was) > 1 {
 			v.Title += fmt.Sprintf(", call %d", n+1)
 		}
-		lines, ok := diff(prettyPair(was[n], is[n]))
+		lines, ok := diffLines(prettyPair(was[n], is[n]))
 		for n := range lines {
 			lines[n].Text = clip(visible(lines[n].Text), 300)
 		}

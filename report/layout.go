@@ -23,7 +23,7 @@ func (t *terminal) layout(r *run) *layout {
 	l := &layout{t: t, longest: r.longest}
 	for _, part := range r.kept.all() {
 		for _, e := range part {
-			l.times = max(l.times, width(since(e.At)))
+			l.times = max(l.times, columnsOf(since(e.At)))
 		}
 	}
 	return l
@@ -62,8 +62,8 @@ func (l *layout) entry(e *entry) {
 	w := wordOf(e)
 	text := e.Text
 	if e.Kind == waiting {
-		column := max(l.waitColumn(), width(text)) + 1
-		text += strings.Repeat(" ", column-width(text)) + l.t.paint("36", bar(e.Wait, l.longest, l.room()-column))
+		column := max(l.waitColumn(), columnsOf(text)) + 1
+		text += strings.Repeat(" ", column-columnsOf(text)) + l.t.paint("36", bar(e.Wait, l.longest, l.room()-column))
 		l.raw(since(e.At), w[0], w[1], text)
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/width"
 )
 
 // redacted finds the mark that stands where something was left out of a journal.
@@ -47,28 +49,20 @@ func clip(s string, limit int) string {
 	return s
 }
 
-// wide are the characters that take two columns of a terminal.
-var wide = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{0x1100, 0x115f, 1}, {0x2e80, 0x303e, 1}, {0x3041, 0xa4cf, 1}, {0xac00, 0xd7a3, 1}, {0xf900, 0xfaff, 1},
-		{0xfe30, 0xfe6f, 1}, {0xff00, 0xff60, 1}, {0xffe0, 0xffe6, 1},
-	},
-	R32: []unicode.Range32{{0x1f300, 0x1faff, 1}, {0x20000, 0x3fffd, 1}},
-}
-
 // columns is how many columns of a terminal a character takes.
 func columns(r rune) int {
-	switch {
-	case unicode.In(r, unicode.Mn, unicode.Me):
+	if unicode.In(r, unicode.Mn, unicode.Me) {
 		return 0
-	case unicode.Is(wide, r):
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
 		return 2
 	}
 	return 1
 }
 
-// width is how many columns a text takes.
-func width(s string) int {
+// columnsOf is how many columns a text takes.
+func columnsOf(s string) int {
 	n := 0
 	for _, r := range s {
 		n += columns(r)
@@ -83,11 +77,11 @@ func wrap(s string, limit int) []string {
 		now   string
 	)
 	for _, word := range strings.Fields(s) {
-		for width(now)+1+width(word) > limit {
+		for columnsOf(now)+1+columnsOf(word) > limit {
 			if now != "" {
 				lines, now = append(lines, now), ""
 			}
-			if width(word) <= limit {
+			if columnsOf(word) <= limit {
 				break
 			}
 			cut := within(word, limit)
