@@ -125,19 +125,19 @@ func (c *tracer) lanes(name string, length time.Duration) []laneView {
 			continue
 		}
 		ends[at] = i.to
-		x := share(i.from, length)
+		x := share(i.from, length, 1000)
 		lanes[at].Bars = append(lanes[at].Bars, barView{
-			X: x, Width: max(3, share(i.to, length)-x), Tone: i.tone, Link: i.link,
+			X: x, Width: max(3, share(i.to, length, 1000)-x), Tone: i.tone, Link: i.link,
 			Says: fmt.Sprintf("%s: %s, from %s to %s", i.says, short(i.to-i.from), since(i.from), since(i.to)),
 		})
 	}
 	return lanes
 }
 
-// share is a part of a whole in thousandths.
-func share(part, whole time.Duration) int {
+// share is a part of a whole, of which full is the measure.
+func share(part, whole time.Duration, full int) int {
 	if whole <= 0 {
 		return 0
 	}
-	return int(1000 * min(1, max(0, part.Seconds()/whole.Seconds())))
+	return int(float64(full) * min(1, max(0, float64(part)/float64(whole))))
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -193,19 +194,25 @@ func (t *totals) count(d *machine.Decision) {
 	}
 }
 
+// counted names what there was at least one of.
+func (t *totals) counted() []counted {
+	return slices.DeleteFunc([]counted{
+		{t.Calls, "model call"}, {t.Tries, "try"}, {t.Tools, "tool run"}, {t.Accepted, "accepted attempt"},
+		{t.Corrected, "failed attempt"}, {t.Sent, "transport fault"}, {t.Resumed, "resumption"},
+	}, func(c counted) bool { return c.n == 0 })
+}
+
+// counted is a number of things.
+type counted struct {
+	n    int
+	what string
+}
+
 // String is the sum for people.
 func (t *totals) String() string {
 	parts := []string{}
-	for _, c := range []struct {
-		n    int
-		what string
-	}{
-		{t.Calls, "model call"}, {t.Tries, "try"}, {t.Tools, "tool run"}, {t.Accepted, "accepted attempt"},
-		{t.Corrected, "failed attempt"}, {t.Sent, "transport fault"}, {t.Resumed, "resumption"},
-	} {
-		if c.n > 0 {
-			parts = append(parts, many(c.n, c.what))
-		}
+	for _, c := range t.counted() {
+		parts = append(parts, many(c.n, c.what))
 	}
 	if t.Waited > 0 {
 		parts = append(parts, "waited "+short(t.Waited))

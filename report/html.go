@@ -160,7 +160,7 @@ func (t *teller) row(e *entry, link string) {
 		Verdict: cmp.Or(verdictText(e.Decision), e.Decision.Reason.Error()),
 	}
 	if e.Decision.Retry && e.Decision.Delay > 0 {
-		row.Wait, row.Delay = share(e.Decision.Delay, t.longest), short(e.Decision.Delay)
+		row.Wait, row.Delay = share(e.Decision.Delay, t.longest, 1000), short(e.Decision.Delay)
 	}
 	if e.Left != nil {
 		row.Left = strings.TrimPrefix(e.Left.String(), "left: ")
@@ -171,16 +171,9 @@ func (t *teller) row(e *entry, link string) {
 // rows are the totals of a run, by name.
 func (t *totals) rows() [][2]string {
 	rows := [][2]string{}
-	for _, c := range []struct {
-		n    int
-		what string
-	}{
-		{t.Calls, "model calls"}, {t.Tries, "tries"}, {t.Tools, "tool runs"}, {t.Accepted, "accepted attempts"},
-		{t.Corrected, "failed attempts"}, {t.Sent, "transport faults"}, {t.Resumed, "resumptions"},
-	} {
-		if c.n > 0 {
-			rows = append(rows, [2]string{c.what, fmt.Sprint(c.n)})
-		}
+	for _, c := range t.counted() {
+		_, name, _ := strings.Cut(many(0, c.what), " ")
+		rows = append(rows, [2]string{name, fmt.Sprint(c.n)})
 	}
 	if t.Waited > 0 {
 		rows = append(rows, [2]string{"waited", short(t.Waited)})

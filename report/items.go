@@ -36,7 +36,7 @@ func (t *teller) tell(e *entry) {
 	case ended:
 		t.ended(v, e)
 	case waiting:
-		v.Wait = share(e.Wait, t.longest)
+		v.Wait = share(e.Wait, t.longest, 1000)
 	case stopped:
 		t.stopped(v, e.detail.effect.Outcome)
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math/big"
 	"strings"
 	"time"
 
@@ -118,6 +117,5 @@ func bar(d, longest time.Duration, room int) string {
 		return ""
 	}
 	full := min(maxBar, room)
-	n := new(big.Int).Mul(big.NewInt(int64(d)), big.NewInt(int64(full)))
-	return strings.Repeat("█", max(1, int(n.Quo(n, big.NewInt(int64(longest))).Int64())))
+	return strings.Repeat("█", max(1, share(d, longest, full)))
 }
