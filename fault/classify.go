@@ -49,7 +49,7 @@ func (e *evidence) verdict(c Class) Verdict {
 	case e.retry == "false":
 		v.Retryable = false
 	}
-	v.Message = oneLine(e.sentence())
+	v.Message = Scrub(e.sentence())
 	v.Metadata = Metadata{StatusCode: e.status, RetryAfter: e.wait}
 	return v
 }
@@ -82,7 +82,7 @@ func requestID(headers map[string][]string) string {
 	folded := httphint.Fold(headers, func(name string) bool { return hasWord(requestHeaders[:], name) })
 	for _, name := range requestHeaders {
 		if values := folded.Values(name); len(values) > 0 {
-			return oneLine(values[0])
+			return Scrub(values[0])
 		}
 	}
 	return ""

@@ -107,5 +107,5 @@ func (e *ClassError) Unwrap() error { return e.Cause }
 
 // Failure is the error as the core sees it.
 func (e *ClassError) Failure() Failure {
-	return Failure{Plane: Correction, Class: e.Class, Message: e.Error(), Issues: SortIssues(e.Issues)}
+	return Failure{Plane: Correction, Class: e.Class, Message: Scrub(e.Error()), Issues: SortIssues(e.Issues)}
 }

@@ -23,9 +23,10 @@ type ProviderError struct {
 	Final bool
 	// RequestID names the request in the provider's logs.
 	RequestID string
-	// Message is the provider's own, for operators. It may hold anything and belongs in no prompt and before no user.
+	// Message is the provider's own, for operators. It may hold anything and belongs in no prompt and before no user. What is made of it,
+	// by Error and Failure, is scrubbed: see [Scrub].
 	Message string
-	// Cause is the original error; nil where there was none.
+	// Cause is the original error, whose text is its own; nil where there was none.
 	Cause error
 }
 
@@ -38,9 +39,9 @@ func (e *ProviderError) Error() string {
 	}
 	switch {
 	case e.Message != "":
-		b.WriteString(": " + oneLine(e.Message))
+		b.WriteString(": " + Scrub(e.Message))
 	case e.Cause != nil:
-		b.WriteString(": " + oneLine(e.Cause.Error()))
+		b.WriteString(": " + Scrub(e.Cause.Error()))
 	}
 	return b.String()
 }
@@ -64,7 +65,7 @@ func (e *ProviderError) Failure() Failure {
 	if !known {
 		row.Plane = Transport
 	}
-	return Failure{Plane: row.Plane, Class: e.Class, Message: oneLine(e.Message), RetryAfter: max(e.RetryAfter, 0), Final: e.Final}
+	return Failure{Plane: row.Plane, Class: e.Class, Message: Scrub(e.Message), RetryAfter: max(e.RetryAfter, 0), Final: e.Final}
 }
 
 // The typed errors of seed 004. Each is a ProviderError by another name: what errors.As finds it by.
@@ -123,21 +124,3 @@ func (e ProviderError) Typed() error {
 
 // maxLine bounds a message that stands in a log or journal, in bytes.
 const maxLine = 1024
-
-// oneLine makes foreign text fit for a line of a log: no control characters, no bytes that are no UTF-8, bounded.
-func oneLine(s string) string {
-	cut := len(s) > maxLine
-	if cut {
-		s = s[:maxLine]
-	}
-	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))), " ")
-	if cut {
-		s += "…"
-	}
-	return s
-}

@@ -198,7 +198,7 @@ func scalar(name string, raw json.RawMessage) (string, error) {
 	case json.Number:
 		return s.String(), nil
 	}
-	return "", fmt.Errorf("%s: expected a string or a number, got %s", name, oneLine(string(raw)))
+	return "", fmt.Errorf("%s: expected a string or a number, got %s", name, Scrub(string(raw)))
 }
 
 func headerLists(raw map[string]json.RawMessage) (map[string][]string, error) {

@@ -67,7 +67,7 @@ func mend(f *fault.Failure) {
 
 // mendWords is mend for a failure whose issues are printable.
 func mendWords(f *fault.Failure) {
-	f.Class, f.Tool, f.Message = canon.UTF8(f.Class), canon.UTF8(f.Tool), canon.UTF8(f.Message)
+	f.Class, f.Tool, f.Message = canon.UTF8(f.Class), canon.UTF8(f.Tool), fault.Scrub(canon.UTF8(f.Message))
 }
 
 func printablePlan(p machine.Plan) machine.Plan {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/policy"
 )
 
 // LogTo is an [Observer] that writes one structured record a notice to l (seed 002): attempts at debug, retries at info,
-// reducer errors, exhaustion and, with their text, errors of a tool's own at warn. Every record has the correlation id.
+// reducer errors, exhaustion and, with their text, errors of a tool's own at warn. Every record has the correlation id. Of a tool's progress the length is
+// logged and no value; names and texts are bounded and printable, and without keys (see [fault.Scrub]).
 func LogTo(l *slog.Logger) Observer { return logger{l} }
 
 type logger struct{ to *slog.Logger }
@@ -31,17 +33,20 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 	attrs := []slog.Attr{slog.String("correlation_id", n.CorrelationID)}
 	if n.Reason == policy.FailedForGood && n.Err != nil {
 		line.level, line.text = slog.LevelWarn, "tool failed"
-		attrs = append(attrs, slog.String("error", n.Err.Error()))
+		attrs = append(attrs, slog.String("error", fault.Scrub(n.Err.Error())))
 	}
 	for _, a := range []struct {
 		name, value string
 	}{
 		{"action", n.Action}, {"plane", string(n.Plane)}, {"error_type", string(n.Class)}, {"reason", string(n.Reason)},
-		{"reducer", n.Reducer}, {"progress", string(n.Progress)},
+		{"reducer", n.Reducer},
 	} {
 		if a.value != "" {
-			attrs = append(attrs, slog.String(a.name, a.value))
+			attrs = append(attrs, slog.String(a.name, fault.Scrub(a.value)))
 		}
+	}
+	if n.Kind == Progressed {
+		attrs = append(attrs, slog.Int("progress_bytes", len(n.Progress)))
 	}
 	if n.Attempt > 0 {
 		attrs = append(attrs, slog.Int("attempt", n.Attempt), slog.Int("max_attempts", n.MaxAttempts))

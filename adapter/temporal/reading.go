@@ -10,10 +10,11 @@ import (
 
 // reading is [tool.Settings] on the wire.
 type reading struct {
-	Off    []extract.Form      `json:"off,omitempty"`
-	Text   policy.Repairs      `json:"text,omitempty"`
-	Native policy.Repairs      `json:"native,omitempty"`
-	Tools  map[string]leniency `json:"tools,omitempty"`
+	Off      []extract.Form      `json:"off,omitempty"`
+	Text     policy.Repairs      `json:"text,omitempty"`
+	Native   policy.Repairs      `json:"native,omitempty"`
+	Tools    map[string]leniency `json:"tools,omitempty"`
+	MaxCalls int                 `json:"max_calls,omitempty"`
 }
 
 // leniency is [tool.Leniency] on the wire.
@@ -23,7 +24,7 @@ type leniency struct {
 }
 
 func readingOf(s tool.Settings) reading {
-	r := reading{Off: s.Off, Text: s.Text, Native: s.Native}
+	r := reading{Off: s.Off, Text: s.Text, Native: s.Native, MaxCalls: s.MaxCalls}
 	for _, name := range workflow.DeterministicKeys(s.Tools) {
 		if r.Tools == nil {
 			r.Tools = map[string]leniency{}
@@ -35,7 +36,7 @@ func readingOf(s tool.Settings) reading {
 
 // settings is what it was.
 func (r reading) settings() tool.Settings {
-	s := tool.Settings{Off: r.Off, Text: r.Text, Native: r.Native}
+	s := tool.Settings{Off: r.Off, Text: r.Text, Native: r.Native, MaxCalls: r.MaxCalls}
 	for _, name := range workflow.DeterministicKeys(r.Tools) {
 		if s.Tools == nil {
 			s.Tools = map[string]tool.Leniency{}

@@ -110,7 +110,7 @@ func (v verdict) write(e *env) {
 	if v.OK {
 		fmt.Fprintln(e.out, e.paint.green("ok"))
 	} else {
-		fmt.Fprintln(e.out, e.paint.red("not ok: "+string(v.Class)))
+		fmt.Fprintln(e.out, e.paint.red("not ok: "+plain(string(v.Class))))
 	}
 	for n, c := range v.Calls {
 		fmt.Fprintf(e.out, "\n  %s %s\n", e.paint.bold(plain(callName(c.Tool))), argumentsText(c))
@@ -124,7 +124,7 @@ func (v verdict) write(e *env) {
 		}
 	}
 	if v.Feedback != "" {
-		fmt.Fprintf(e.out, "\nthe model would be told:\n\n%s\n", indent(v.Feedback))
+		fmt.Fprintf(e.out, "\nthe model would be told:\n\n%s\n", plainLines(indent(v.Feedback)))
 	}
 }
 

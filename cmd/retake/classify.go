@@ -70,5 +70,5 @@ func writeVerdict(e *env, v fault.Verdict) {
 	}
 	names := v.Names()
 	fmt.Fprintf(e.out, "\n  result envelope  %s\n  agent result     %s\n  agent error      %s\n\ntell the user:\n\n%s\n",
-		names.ResultEnvelope, names.AgentResult, names.AgentError, indent(plain(v.UserMessage())))
+		names.ResultEnvelope, names.AgentResult, names.AgentError, plainLines(indent(v.UserMessage())))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 )
 
 // env is what a command reads and writes.
@@ -56,7 +58,7 @@ func (e *env) end(name string, err error) int {
 // fail says what is wrong and, of bad usage, how to get help.
 func (e *env) fail(name string, err error) int {
 	prefix := strings.TrimSpace("retake " + name)
-	fmt.Fprintf(e.err, "%s: %s\n", prefix, strings.TrimSpace(err.Error()))
+	fmt.Fprintf(e.err, "%s: %s\n", prefix, plainLines(strings.TrimSpace(err.Error())))
 	var m *misuse
 	if errors.As(err, &m) {
 		fmt.Fprintf(e.err, "help: %s -h\n", prefix)
@@ -65,13 +67,30 @@ func (e *env) fail(name string, err error) int {
 }
 
 // note tells something beside the answer.
-func (e *env) note(format string, args ...any) { fmt.Fprintf(e.err, "note: "+format+"\n", args...) }
+func (e *env) note(format string, args ...any) {
+	fmt.Fprintln(e.err, plainLines(fmt.Sprintf("note: "+format, args...)))
+}
 
-// json writes one value as one line.
+// json writes one value as one line, in which what would not print as itself is an escape.
 func (e *env) json(v any) error {
-	enc := json.NewEncoder(e.out)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	for _, r := range text.String() {
+		switch {
+		case r == '\n' || unicode.IsGraphic(r):
+			_, _ = e.out.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(e.out, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(e.out, `\u%04x`, r)
+		}
+	}
+	return nil
 }
 
 // paint colours text where it is set. Of one that is not, every text comes back as it is.

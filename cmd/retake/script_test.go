@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -24,7 +26,11 @@ func TestScripts(t *testing.T) {
 		// Under the race detector a program would linger for a second at its end.
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
-			return os.CopyFS(e.WorkDir, os.DirFS("../../testdata/journals/v1"))
+			hostile, err := os.ReadFile("../../report/testdata/hostile.jsonl")
+			if err == nil {
+				err = os.WriteFile(filepath.Join(e.WorkDir, "hostile.jsonl"), hostile, 0o600)
+			}
+			return errors.Join(err, os.CopyFS(e.WorkDir, os.DirFS("../../testdata/journals/v1")))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
 	})

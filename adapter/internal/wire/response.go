@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -16,14 +17,13 @@ import (
 // maxLine bounds what of a provider's sentence stands in an error, in bytes.
 const maxLine = 300
 
-// Line is a provider's sentence as it may stand in an error: on one line, and not too long.
+// Line is a provider's sentence as it may stand in an error: on one line, without keys (see [fault.Scrub]), and not too long.
 func Line(s string) string {
-	cut := len(s) > maxLine
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s[:min(len(s), maxLine)], "")), " ")
-	if cut {
-		s += "…"
+	s = fault.Scrub(s)
+	if len(s) <= maxLine {
+		return s
 	}
-	return s
+	return strings.ToValidUTF8(s[:maxLine], "") + "…"
 }
 
 // Why says why a request failed, as it may stand in an error: without the addresses of either side, which differ from run to run
