@@ -34,7 +34,7 @@ func (e *eraser) event(ev Event, before machine.State, known []Tool) (Event, err
 	if err != nil {
 		return ev, err
 	}
-	raw, err = e.erase(raw, e.ofEvent(&ev, before, known))
+	raw, err = e.erase(raw, e.ofEvent(&ev, before, known), e.namesOf(ev.Reply))
 	if err != nil {
 		return ev, err
 	}
@@ -54,11 +54,16 @@ func (e *eraser) ofEvent(ev *Event, before machine.State, known []Tool) places {
 	if e.values() {
 		p.ofHistory(ev.Messages)
 	}
+	is := knownTools(known, &before)
+	e.ofNames(&p, ev, is)
 	if r := ev.Reply; r != nil {
-		e.ofReply(&p, r, known)
+		e.ofReply(&p, r, is)
 	}
 	if e.Prompts || e.Replies {
 		p.add("failure", "message")
+	}
+	if e.values() {
+		p.ofIssues("failure", "issues")
 	}
 	if _, ok := e.tool(before.Config.Action); ev.Try != nil && (ok || e.Prompts || e.Replies) {
 		p.ofFailure("try", "failure")
@@ -68,6 +73,101 @@ func (e *eraser) ofEvent(ev *Event, before machine.State, known []Tool) places {
 	}
 	e.ofReduced(&p, ev.Reduced, false, "reduced")
 	return p
+}
+
+// knownTools reports of names whether they are those of tools that the journal tells of anyway.
+func knownTools(offered []Tool, st *machine.State) func(name string) bool {
+	return func(name string) bool {
+		if slices.ContainsFunc(offered, func(t Tool) bool { return t.Name == name }) {
+			return true
+		}
+		if st.Config == nil {
+			return false
+		}
+		_, named := st.Config.Policy.Tools[name]
+		return named || name == st.Config.Action
+	}
+}
+
+// ofNames are the places of names of tools that are not there: a model may write anything in their place.
+func (e *eraser) ofNames(p *places, ev *Event, known func(string) bool) {
+	hidden := func(name string) bool {
+		return !known(name) && (len(e.Tools) > 0 || e.Replies || looksMarked(name) || (e.MaxBytes > 0 && len(name) > e.MaxBytes))
+	}
+	for n, m := range ev.Messages {
+		at := strconv.Itoa(n)
+		if hidden(m.Name) {
+			p.add("messages", at, "name")
+		}
+		p.ofCallNames([]string{"messages", at, "calls"}, m.Calls, hidden)
+	}
+	if ev.Failure != nil && hidden(ev.Failure.Tool) {
+		p.add("failure", "tool")
+	}
+	if ev.Reply == nil {
+		return
+	}
+	p.ofCallNames([]string{"reply", "message", "calls"}, ev.Reply.Message.Calls, hidden)
+	for n, c := range ev.Reply.Calls {
+		if c.Class == fault.UnknownTool && hidden(c.Tool) {
+			p.add("reply", "calls", strconv.Itoa(n), "tool")
+		}
+	}
+}
+
+func (p *places) ofCallNames(at []string, calls []message.Call, hidden func(string) bool) {
+	for n, c := range calls {
+		if hidden(c.Name) {
+			p.add(slices.Concat(at, []string{strconv.Itoa(n), "name"})...)
+		}
+	}
+}
+
+// namesOf are the places of members of a reply whose names are left out: those that the schema does not allow.
+func (e *eraser) namesOf(r *machine.Reply) (p places) {
+	if r == nil {
+		return nil
+	}
+	for n, c := range r.Calls {
+		if rules, _ := e.tool(c.Tool); len(rules.Arguments) > 0 {
+			p.ofMisnamed([]string{"reply", "calls", strconv.Itoa(n), "arguments"}, c.Issues)
+		}
+	}
+	if r.Answer != nil && len(e.Answer) > 0 {
+		p.ofMisnamed([]string{"reply", "answer", "value"}, r.Answer.Issues)
+	}
+	return p
+}
+
+func (p *places) ofMisnamed(document []string, issues []fault.Issue) {
+	for _, i := range issues {
+		if misnames(&i) {
+			p.under(document, []string{i.Pointer})
+		}
+	}
+}
+
+// misnames reports whether an issue is about the name of a member, or about a text whose members nobody has compared with a schema.
+func misnames(i *fault.Issue) bool {
+	return i.Source == fault.FromJSON || slices.Contains([]string{"additionalProperties", "unevaluatedProperties", "propertyNames"}, i.Rule)
+}
+
+// ofPointers are the pointers of issues that lead to a name that is left out, or into a value that is.
+func (p *places) ofPointers(at []string, issues []fault.Issue, pointers []string) {
+	for n, i := range issues {
+		if misnames(&i) || leadsInto(i.Pointer, pointers) {
+			p.add(slices.Concat(at, []string{strconv.Itoa(n), "pointer"})...)
+		}
+	}
+}
+
+// leadsInto reports whether a pointer leads below one of the places.
+func leadsInto(pointer string, pointers []string) bool {
+	parts, ok := parsePointer(pointer)
+	return !ok || slices.ContainsFunc(pointers, func(one string) bool {
+		pattern, _ := parsePointer(one)
+		return len(parts) > len(pattern) && matches(pattern, parts[:len(pattern)])
+	})
 }
 
 // values reports whether values are left out of calls or answers.
@@ -96,8 +196,9 @@ func (p *places) ofFailure(at ...string) {
 	p.ofIssues(slices.Concat(at, []string{"issues"})...)
 }
 
-// ofIssues are the words of issues that a program found.
+// ofIssues are the words and places of issues that a program found.
 func (p *places) ofIssues(at ...string) {
+	p.add(slices.Concat(at, []string{"*", "pointer"})...)
 	p.add(slices.Concat(at, []string{"*", "expected"})...)
 	p.add(slices.Concat(at, []string{"*", "value"})...)
 }
@@ -111,7 +212,7 @@ func (p *places) ofRefused(document []string, issues []fault.Issue) {
 
 // ofReply are the places of a reply. The words of a call stand in it up to three times: as the model wrote them, as they were
 // read, and, where the call was found in the text, there.
-func (e *eraser) ofReply(p *places, r *machine.Reply, known []Tool) {
+func (e *eraser) ofReply(p *places, r *machine.Reply, known func(string) bool) {
 	if e.Replies {
 		p.add("reply", "message", "text")
 		p.add("reply", "message", "refusal")
@@ -126,8 +227,7 @@ func (e *eraser) ofReply(p *places, r *machine.Reply, known []Tool) {
 		e.ofCall(p, r, n)
 	}
 	for n, c := range r.Message.Calls {
-		plain := slices.ContainsFunc(known, func(t Tool) bool { return t.Name == c.Name })
-		if _, ok := e.tool(c.Name); ok || (!plain && len(e.Tools) > 0) {
+		if _, ok := e.tool(c.Name); ok || (!known(c.Name) && len(e.Tools) > 0) {
 			p.add("reply", "message", "calls", strconv.Itoa(n), "arguments")
 		}
 	}
@@ -152,6 +252,7 @@ func (e *eraser) ofCall(p *places, r *machine.Reply, n int) {
 		p.under(arguments, rules.Arguments)
 		p.ofRefused(arguments, c.Issues)
 		p.add("reply", "calls", at, "issues", "*", "value")
+		p.ofPointers([]string{"reply", "calls", at, "issues"}, c.Issues, rules.Arguments)
 	}
 	p.add("reply", "calls", at, "raw")
 	p.add("reply", "message", "opaque")
@@ -166,6 +267,7 @@ func (e *eraser) ofAnswer(p *places, a *machine.Answer) {
 		p.under([]string{"reply", "answer", "value"}, e.Answer)
 		p.ofRefused([]string{"reply", "answer", "value"}, a.Issues)
 		p.add("reply", "answer", "issues", "*", "value")
+		p.ofPointers([]string{"reply", "answer", "issues"}, a.Issues, e.Answer)
 		p.add("reply", "message", "text")
 		p.add("reply", "message", "opaque")
 	}
@@ -223,6 +325,12 @@ func (e *eraser) state(snapshot []byte) ([]byte, error) {
 		Slices []struct {
 			Name string `json:"name"`
 		} `json:"slices"`
+		Attempts []struct {
+			Class fault.Class `json:"class"`
+		} `json:"attempts"`
+		Feedback []struct {
+			Class fault.Class `json:"error_type"`
+		} `json:"feedback"`
 	}
 	if err := canon.Unmarshal(snapshot, &w); err != nil {
 		return nil, err
@@ -235,6 +343,18 @@ func (e *eraser) state(snapshot []byte) ([]byte, error) {
 	}
 	p.add("reducer_errors", "*", "payload")
 	p.add("reducer_errors", "*", "message")
+	if len(e.Tools) > 0 || e.Replies {
+		for n, a := range w.Attempts {
+			if a.Class == fault.UnknownTool {
+				p.add("attempts", strconv.Itoa(n), "action")
+			}
+		}
+		for n, f := range w.Feedback {
+			if f.Class == fault.UnknownTool {
+				p.add("feedback", strconv.Itoa(n), "tool_name")
+			}
+		}
+	}
 	if e.values() {
 		for _, at := range []string{"feedback", "attempts"} {
 			p.ofIssues(at, "*", "issues")
@@ -243,7 +363,7 @@ func (e *eraser) state(snapshot []byte) ([]byte, error) {
 		p.add("feedback", "*", "message")
 		p.add("feedback", "*", "detail")
 	}
-	return e.erase(snapshot, p)
+	return e.erase(snapshot, p, nil)
 }
 
 // note is a note with marks. It is about call at of runs; of none where at is negative. Keys are hashes of arguments: it gets that
@@ -267,7 +387,7 @@ func (e *eraser) note(n Note, runs, written []machine.ToolRun, at int) (Note, er
 	if err != nil {
 		return n, err
 	}
-	if raw, err = e.erase(raw, p); err != nil {
+	if raw, err = e.erase(raw, p, nil); err != nil {
 		return n, err
 	}
 	var left Note
@@ -277,7 +397,8 @@ func (e *eraser) note(n Note, runs, written []machine.ToolRun, at int) (Note, er
 
 // restore puts back what marks stand for.
 func restore(ctx context.Context, from Transcripts, session string, raw []byte) ([]byte, error) {
-	return rewrite(raw, nil, func(_ []string, value jsontext.Value) ([]byte, error) {
+	renamed := false
+	out, err := rewrite(raw, nil, func(_ []string, value jsontext.Value) ([]byte, error) {
 		if value.Kind() != '"' {
 			return nil, nil
 		}
@@ -289,13 +410,31 @@ func restore(ctx context.Context, from Transcripts, session string, raw []byte) 
 		if !ok {
 			return nil, nil
 		}
-		left, err := from.Lookup(ctx, session, m.Digest)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("%w: what is left out as %s cannot be had: %w", ErrRedacted, m.Digest, err)
-		case m.JSON:
-			return left, nil
+		left, err := m.lookup(ctx, from, session)
+		if err != nil || m.JSON {
+			return left, err
 		}
 		return canon.Marshal(string(left))
+	}, func(_ []string, name string) (string, error) {
+		m, ok := parseMark(name)
+		if !ok {
+			return name, nil
+		}
+		renamed = true
+		left, err := m.lookup(ctx, from, session)
+		return string(left), err
 	})
+	if err != nil || !renamed {
+		return out, err
+	}
+	return canon.JSON(out)
+}
+
+// lookup gives what a mark stands for.
+func (m mark) lookup(ctx context.Context, from Transcripts, session string) ([]byte, error) {
+	left, err := from.Lookup(ctx, session, m.Digest)
+	if err != nil {
+		return nil, fmt.Errorf("%w: what is left out as %s cannot be had: %w", ErrRedacted, m.Digest, err)
+	}
+	return left, nil
 }

@@ -22,8 +22,8 @@ import (
 //
 // What was said to the model and by it is left out by Prompts, Replies and MaxBytes; Tools and Answer leave values out where
 // they stand as arguments, results and answers, and with them the raw text of the call or of the answer, what the tool reported,
-// emitted and failed with, and what reducers made of it; also what was refused in it, and replies that nobody could read; and the
-// history that a run is given. A secret that stands elsewhere too is left out only where that is said of that place: in the result
+// emitted and failed with, and what reducers made of it; also what was refused in it, the names of members that the schema does not allow and
+// of tools that are not there, and replies that nobody could read; and the history that a run is given. A secret that stands elsewhere too is left out only where that is said of that place: in the result
 // of the tool, in another call, in a prompt. A run that was begun without redaction goes on without it.
 type Redaction struct {
 	// Key is a secret of at least 16 bytes that digests are made with; empty for none. Replaying the prompts needs it too.
@@ -177,7 +177,7 @@ var freePlaces = []string{
 	"/reply/calls/*/raw", "/reply/calls/*/arguments/**", "/reply/answer/value/**", "/reply/answer/reduced/ops/*/values/**",
 	"/reply/answer/reduced/error/payload", "/reply/answer/reduced/error/message", "/tool/result/**", "/tool/text", "/tool/progress/**", "/tool/failure/message",
 	"/tool/reduced/ops/*/values/**", "/tool/reduced/error/payload", "/tool/reduced/error/message",
-	"/tool/issues/*/expected", "/tool/issues/*/value", "/try/failure/message", "/plan/prompt", "/plan/note",
+	"/tool/issues/*/expected", "/tool/issues/*/value", "/tool/issues/*/pointer", "/reply/calls/*/issues/*/pointer", "/reply/answer/issues/*/pointer", "/try/failure/message", "/plan/prompt", "/plan/note",
 	"/reduced/ops/*/values/**", "/reduced/error/payload", "/reduced/error/message", "/slices/*/values/**", "/reducer_errors/*/payload", "/reducer_errors/*/message",
 	"/landed/end/result/**", "/landed/end/text", "/landed/end/progress/**", "/landed/events/*/payload/**", "/progress/progress/**",
 }
@@ -186,9 +186,17 @@ func (p places) has(at []string) bool {
 	return slices.ContainsFunc(p, func(pattern []string) bool { return matches(pattern, at) })
 }
 
-// erase leaves out what stands at the places, every free text that is too long, and free texts that look like marks.
-func (e *eraser) erase(raw []byte, at places) ([]byte, error) {
-	return rewrite(raw, nil, func(here []string, value jsontext.Value) ([]byte, error) {
+// looksMarked reports whether a text has the form of a mark.
+func looksMarked(text string) bool {
+	_, looks := parseMark(text)
+	return looks
+}
+
+// erase leaves out what stands at the places, the names of the members at names, every free text that is too long, and free texts and
+// names that look like marks. What it returns is canonical where raw is.
+func (e *eraser) erase(raw []byte, at, names places) ([]byte, error) {
+	renamed := false
+	out, err := rewrite(raw, nil, func(here []string, value jsontext.Value) ([]byte, error) {
 		if at.has(here) {
 			return e.mark(value)
 		}
@@ -199,9 +207,19 @@ func (e *eraser) erase(raw []byte, at places) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, looks := parseMark(text); looks || (e.MaxBytes > 0 && len(text) > e.MaxBytes) {
+		if looksMarked(text) || (e.MaxBytes > 0 && len(text) > e.MaxBytes) {
 			return e.mark(value)
 		}
 		return nil, nil
+	}, func(here []string, name string) (string, error) {
+		if strings.TrimSpace(name) == "" || !names.has(here) && !(looksMarked(name) && isFree(here)) {
+			return name, nil
+		}
+		renamed = true
+		return e.keep([]byte(name), false)
 	})
+	if err != nil || !renamed {
+		return out, err
+	}
+	return canon.JSON(out)
 }

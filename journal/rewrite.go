@@ -6,14 +6,20 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // swap is shown a value and where it stands, as the parts of its JSON Pointer, and returns what is to stand in its place; nil
 // to leave it, and to be shown what is in it.
 type swap func(at []string, value jsontext.Value) ([]byte, error)
 
-// rewrite copies a JSON value with what s puts in the place of its parts. Numbers and the order of members stay as they are.
-func rewrite(value jsontext.Value, at []string, s swap) ([]byte, error) {
+// rename is shown the name of a member and where that stands, its own name included, and returns what it is to be called.
+type rename func(at []string, name string) (string, error)
+
+// rewrite copies a JSON value with what s puts in the place of its parts, and r in the place of names. Numbers and the order of members
+// stay as they are.
+func rewrite(value jsontext.Value, at []string, s swap, r rename) ([]byte, error) {
 	with, err := s(at, value)
 	if err != nil || with != nil {
 		return with, err
@@ -33,7 +39,7 @@ func rewrite(value jsontext.Value, at []string, s swap) ([]byte, error) {
 		}
 		part := strconv.Itoa(n)
 		if kind == '{' {
-			if out, part, err = appendName(out, dec); err != nil {
+			if out, part, err = appendName(out, dec, at, r); err != nil {
 				return nil, err
 			}
 		}
@@ -41,7 +47,7 @@ func rewrite(value jsontext.Value, at []string, s swap) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		copied, err := rewrite(member, append(at[:len(at):len(at)], part), s)
+		copied, err := rewrite(member, append(at[:len(at):len(at)], part), s, r)
 		if err != nil {
 			return nil, err
 		}
@@ -50,13 +56,19 @@ func rewrite(value jsontext.Value, at []string, s swap) ([]byte, error) {
 	return append(out, byte(kind)+2), nil
 }
 
-// appendName copies the name of a member, and returns what it says.
-func appendName(to []byte, dec *jsontext.Decoder) (out []byte, name string, err error) {
+// appendName copies the name of a member of the object at at, or what r puts in its place, and returns what it says.
+func appendName(to []byte, dec *jsontext.Decoder, at []string, r rename) (out []byte, name string, err error) {
 	quoted, err := dec.ReadValue()
+	if err == nil {
+		name, err = unquote(quoted)
+	}
 	if err != nil {
 		return nil, "", err
 	}
-	name, err = unquote(quoted)
+	called, err := r(append(at[:len(at):len(at)], name), name)
+	if err == nil && called != name {
+		quoted, err = canon.Marshal(called)
+	}
 	return append(append(to, quoted...), ':'), name, err
 }
 

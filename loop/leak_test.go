@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -81,6 +82,13 @@ var earlier = message.Transcript{}.Append(
 	message.Message{Role: message.Assistant, Text: `<tool_call>{"name":"pay","arguments":{"card":"S3CR3T"}}</tool_call>`},
 )
 
+// earlierNamed is what was said to a tool that is not there.
+var earlierNamed = message.Transcript{}.Append(
+	message.Message{Role: message.User, Text: "Hello."},
+	message.Message{Role: message.Assistant, Calls: []message.Call{call("S3CR3T", `{}`)}},
+	message.Message{Role: message.Tool, CallID: "c1", Name: "S3CR3T", Text: "none"},
+)
+
 // leaks are by what says the card.
 var leaks = map[string]leak{
 	"arguments":          {turns: []looptest.Turn{goodPay, goodBye}},
@@ -90,7 +98,22 @@ var leaks = map[string]leak{
 		turns: []looptest.Turn{pays(`{"city":["S3CR3T"],"card":5}`), goodPay, goodBye},
 		rules: journal.Redaction{Tools: map[string]journal.ToolRedaction{"pay": {Arguments: []string{"/city"}}}},
 	},
-	"tool_misnamed":        {turns: []looptest.Turn{looptest.Call(call("payy", `{"card":"S3CR3T"}`)), goodPay, goodBye}},
+	"tool_misnamed":       {turns: []looptest.Turn{looptest.Call(call("payy", `{"card":"S3CR3T"}`)), goodPay, goodBye}},
+	"name_of_a_member":    {turns: []looptest.Turn{pays(`{"city":"Lisbon","S3CR3T":1,"card":"x"}`), goodPay, goodBye}},
+	"names_out_of_order":  {turns: []looptest.Turn{pays(`{"city":"Lisbon","S3CR3T":1,"aS3CR3T":{"b":2},"zS3CR3T":3,"card":"x"}`), goodPay, goodBye}},
+	"name_with_escapes":   {turns: []looptest.Turn{pays(`{"city":"Lisbon","\u0053\u0033CR3T/~\n\u00e9\"":1,"card":"x"}`), goodPay, goodBye}},
+	"name_said_twice":     {turns: []looptest.Turn{pays(`{"S3CR3T":1,"S3CR3T":2}`), goodPay, goodBye}},
+	"name_below_a_secret": {turns: []looptest.Turn{pays(`{"city":"Lisbon","card":{"S3CR3T":1}}`), goodPay, goodBye}},
+	"name_like_a_mark":    {turns: []looptest.Turn{pays(`{"[redacted 00112233445566778899aabbccddeeff, 6 bytes]":1,"S3CR3T":2}`), goodPay, goodBye}},
+	"name_in_an_answer":   {turns: []looptest.Turn{looptest.Say(`{"city":"Lisbon","card":"x","S3CR3T":1}`), looptest.Say(`{"city":"Lisbon","card":"S3CR3T"}`)}, output: true},
+	"name_in_text_form":   {turns: []looptest.Turn{looptest.Say(`<tool_call>{"name":"pay","arguments":{"S3CR3T":1}}</tool_call>`), goodPay, goodBye}},
+	"name_of_a_tool":      {turns: []looptest.Turn{looptest.Call(call("pay_S3CR3T", `{"card":5}`), call("S3CR3T", `{}`)), goodPay, goodBye}},
+	"name_of_a_tool_text": {turns: []looptest.Turn{looptest.Say(`<tool_call>{"name":"pay_S3CR3T","arguments":{}}</tool_call>`), goodPay, goodBye}},
+	"name_in_history":     {turns: []looptest.Turn{goodBye}, cfg: loop.Config{History: earlierNamed}},
+	"name_in_tools_issue": {turns: []looptest.Turn{goodPay, goodPay, goodPay}, pay: failsWith(func(card string) error {
+		return tool.AskAgain(fault.Issue{Pointer: "/" + card + "/0", Rule: "known", Expected: "another"})
+	})},
+	"name_by_replies":      {turns: []looptest.Turn{looptest.Call(call("S3CR3T", `{}`)), goodBye}, rules: journal.Redaction{Replies: true}},
 	"text_form":            {turns: []looptest.Turn{looptest.Say(`<tool_call>{"name":"pay","arguments":{"city":"Lisbon","card":"S3CR3T"}}</tool_call>`), goodBye}},
 	"text_form_misnamed":   {turns: []looptest.Turn{looptest.Say(`<tool_call>{"name":"payy","arguments":{"card":"S3CR3T"}}</tool_call>`), goodBye}},
 	"text_form_cut_off":    {turns: []looptest.Turn{cutOff(message.Reply{Text: `<tool_call>{"name":"pay","arguments":{"card":"S3CR3T`})}},
@@ -135,6 +158,7 @@ func TestASecretIsInNoOtherPlaceOfAJournalEither(t *testing.T) {
 			text, err := os.ReadFile(storyFile(dir))
 			require.NoError(t, err)
 			assert.NotContains(t, string(text), cardNumber)
+			assert.NotContains(t, string(text), `u0053`, "nor as the model escaped it")
 			for _, key := range keys {
 				assert.NotContains(t, string(text), key, "a key is a hash of the arguments: who can guess them could prove it")
 			}
@@ -186,6 +210,28 @@ func (l leak) run(t *testing.T, dir string) (with journal.Settings, state string
 	raw, err := s.Snapshot()
 	require.NoError(t, err)
 	return settings, string(raw), keys
+}
+
+// A session that has run without redaction before is left out of the header, names included.
+func TestWhatARunBeforeWasToldIsInNoHeader(t *testing.T) {
+	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, charge) (string, error) { return "paid", nil }))
+	require.NoError(t, err)
+	cfg, s := loop.Config{Tools: tools}, newSession(t)
+	turns := []looptest.Turn{looptest.Call(call("S3CR3T", `{}`)), pays(`{"city":"Lisbon","S3CR3T":1,"card":"x"}`), goodPay, goodBye}
+	_, err = loop.Run(t.Context(), looptest.NewModel(turns...), s, "Pay.", cfg, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	require.Equal(t, 4, s.State().Attempts().Len())
+	dir, rules := t.TempDir(), loop.Redact(journal.Redaction{}, cfg)
+	j, err := journal.Open(t.Context(), journal.Dir(dir), s.ID(), journal.Settings{Redact: &rules})
+	require.NoError(t, err)
+	_, err = loop.Run(t.Context(), looptest.NewModel(goodBye), s, "Hi.", cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	text, err := os.ReadFile(filepath.Join(dir, journal.FileName(s.ID())))
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), cardNumber)
+	_, err = journal.Replay(bytes.NewReader(text), journal.Replaying{})
+	require.NoError(t, err)
 }
 
 // refusing is a session whose reducer tells what it was given.
