@@ -21,7 +21,7 @@ func toCore[T any](r Result[T]) (*core, error) {
 	if raw, ok := any(r.Data).(json.RawMessage); r.Status == StatusSuccess && !(ok && raw == nil) {
 		data, err := canon.Marshal(r.Data)
 		if err != nil {
-			return nil, invalid("", []fault.Issue{{Pointer: "/data", Rule: "type", Expected: "data that has a JSON form", Source: fault.FromRules}})
+			return nil, invalid("", ruled("/data", "type", "data that has a JSON form"))
 		}
 		c.Data = data
 	}
@@ -29,7 +29,7 @@ func toCore[T any](r Result[T]) (*core, error) {
 	if r.Status != StatusSuccess && !reflect.ValueOf(&r.Data).Elem().IsZero() {
 		issues = append(issues, misplaced("/data", "success"))
 	}
-	return c, invalid("", issues)
+	return c, invalid("", issues...)
 }
 
 // canonical brings the JSON of users into canonical form.
@@ -65,14 +65,14 @@ func fromCore[T any](c *core, dataPtr string) (Result[T], []fault.Issue) {
 		return r, nil
 	}
 	if err := canon.Unmarshal(c.Data, &r.Data); err != nil {
-		return Result[T]{}, []fault.Issue{*misfit(dataPtr, c.Data, err)}
+		return Result[T]{}, []fault.Issue{misfit(dataPtr, c.Data, err)}
 	}
 	return r, nil
 }
 
 // misfit says where JSON does not fit the Go type it is to be read into.
-func misfit(pointer string, v json.RawMessage, err error) *fault.Issue {
-	i := &fault.Issue{Pointer: pointer, Rule: "type", Expected: "JSON that fits its Go type", Source: fault.FromRules}
+func misfit(pointer string, v json.RawMessage, err error) fault.Issue {
+	i := ruled(pointer, "type", "JSON that fits its Go type")
 	var at *canon.Error
 	if !errors.As(err, &at) {
 		return i
@@ -140,16 +140,16 @@ func (c *core) issues() []fault.Issue {
 	for i, f := range c.extension() {
 		if v := f.write(); v != nil {
 			if bad := probe[i].read(v); bad != nil {
-				bad.Pointer = strings.TrimPrefix(f.ptr, extensionPtr) + bad.Pointer
+				bad.Pointer = strings.TrimPrefix(bad.Pointer, extensionPtr)
 				issues = append(issues, *bad)
 			}
 		}
 	}
 	switch {
 	case c.Status == "":
-		issues = append(issues, fault.Issue{Pointer: "/status", Rule: "required", Source: fault.FromRules})
+		issues = append(issues, ruled("/status", "required", ""))
 	case c.Status == StatusError && c.Error.Class == "":
-		issues = append(issues, fault.Issue{Pointer: "/error/class", Rule: "required", Expected: "class of the error", Source: fault.FromRules})
+		issues = append(issues, ruled("/error/class", "required", "class of the error"))
 	case c.Status != StatusError && c.Error.failed():
 		issues = append(issues, misplaced("/error", "error"))
 	case c.Status == StatusError && c.Message != "":
@@ -159,5 +159,5 @@ func (c *core) issues() []fault.Issue {
 }
 
 func misplaced(pointer, status string) fault.Issue {
-	return fault.Issue{Pointer: pointer, Rule: "dependentRequired", Expected: "nothing here unless the status is " + status, Source: fault.FromRules}
+	return ruled(pointer, "dependentRequired", "nothing here unless the status is "+status)
 }

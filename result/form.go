@@ -52,8 +52,13 @@ func (e *InvalidError) Error() string {
 	return what + ": " + strings.Join(lines, "; ")
 }
 
+// ruled is an issue that a rule of this package finds.
+func ruled(pointer, rule, expected string) fault.Issue {
+	return fault.Issue{Pointer: pointer, Rule: rule, Expected: expected, Source: fault.FromRules}
+}
+
 // invalid is nil where there are no issues.
-func invalid(form Form, issues []fault.Issue) error {
+func invalid(form Form, issues ...fault.Issue) error {
 	if len(issues) == 0 {
 		return nil
 	}
@@ -71,7 +76,7 @@ func Encode[T any](form Form, r Result[T]) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := invalid("", c.issues()); err != nil {
+	if err := invalid("", c.issues()...); err != nil {
 		return nil, err
 	}
 	return rendered(spec.write(c)), nil
@@ -91,10 +96,10 @@ func Decode[T any](form Form, doc []byte) (Result[T], error) {
 	}
 	read, c := spec.read(raw)
 	if len(read.issues) > 0 {
-		return Result[T]{}, invalid(form, read.issues)
+		return Result[T]{}, invalid(form, read.issues...)
 	}
 	r, issues := fromCore[T](c, spec.dataPtr(read.doc))
-	return r, invalid(form, issues)
+	return r, invalid(form, issues...)
 }
 
 // strictly says what would be right where a text is no strict JSON.
@@ -115,7 +120,7 @@ func strictly(at *canon.Error) string {
 // parse takes one strict JSON object.
 func parse(form Form, doc []byte) (json.RawMessage, error) {
 	if len(doc) > MaxBytes {
-		return nil, invalid(form, []fault.Issue{{Rule: fault.RuleSize, Expected: "at most 16 MiB", Source: fault.FromJSON}})
+		return nil, invalid(form, fault.Issue{Rule: fault.RuleSize, Expected: "at most 16 MiB", Source: fault.FromJSON})
 	}
 	raw, err := canon.JSON(doc)
 	if err != nil {
@@ -123,10 +128,10 @@ func parse(form Form, doc []byte) (json.RawMessage, error) {
 		if at := new(canon.Error); errors.As(err, &at) {
 			i.Rule, i.Pointer, i.Expected = string(at.Rule), at.Pointer, strictly(at)
 		}
-		return nil, invalid(form, []fault.Issue{i})
+		return nil, invalid(form, i)
 	}
 	if kindOf(raw) != fault.Object {
-		return nil, invalid(form, []fault.Issue{*wrong(raw, "type", "object")})
+		return nil, invalid(form, wrong("", raw, "type", "object"))
 	}
 	return raw, nil
 }

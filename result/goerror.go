@@ -3,6 +3,7 @@ package result
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -103,31 +104,15 @@ func (r *Result[T]) addProvider(err error) {
 
 // typeName names the types of seed 004, and that of a caller's own deadline; other types are of no use on a wire.
 func typeName(err error) string {
-	names := [...]struct {
-		name string
-		is   bool
-	}{
-		{"RateLimitError", as[*fault.RateLimitError](err)},
-		{"AuthError", as[*fault.AuthError](err)},
-		{"ModelNotFoundError", as[*fault.ModelNotFoundError](err)},
-		{"TimeoutError", as[*fault.TimeoutError](err)},
-		{"ConfigError", as[*fault.ConfigError](err)},
-		{"APIError", as[*fault.APIError](err)},
-		{"ToolValidationError", as[*fault.ToolValidationError](err)},
-		{"StructuredOutputError", as[*fault.StructuredOutputError](err)},
-		{"ReducerError", as[*fault.ReducerError](err)},
-	}
-	for _, n := range names {
-		if n.is {
-			return n.name
+	for _, target := range []any{
+		new(*fault.RateLimitError), new(*fault.AuthError), new(*fault.ModelNotFoundError), new(*fault.TimeoutError), new(*fault.ConfigError),
+		new(*fault.APIError), new(*fault.ToolValidationError), new(*fault.StructuredOutputError), new(*fault.ReducerError),
+	} {
+		if errors.As(err, target) {
+			return reflect.TypeOf(target).Elem().Elem().Name()
 		}
 	}
 	return ""
-}
-
-func as[E error](err error) bool {
-	var target E
-	return errors.As(err, &target)
 }
 
 // FromResponse is a failed response as a result (seed 001, "Adapter Responsibilities"): classified, with its rate limits

@@ -51,7 +51,7 @@ type (
 // MarshalJSON writes {"result": …}.
 func (o OneShot[T]) MarshalJSON() ([]byte, error) {
 	if o.Result.Status == StatusInProgress {
-		return nil, invalid("", []fault.Issue{notInProgress(`"in-progress"`)})
+		return nil, invalid("", notInProgress)
 	}
 	result, err := Encode(ResultEnvelope, o.Result)
 	if err != nil {
@@ -71,17 +71,15 @@ func (o *OneShot[T]) UnmarshalJSON(doc []byte) error {
 		return err
 	}
 	if r.Status == StatusInProgress {
-		return invalid(ResultEnvelope, []fault.Issue{notInProgress(`"in-progress"`)})
+		return invalid(ResultEnvelope, notInProgress)
 	}
 	*o = OneShot[T]{Result: r, Extra: extra}
 	return nil
 }
 
-func notInProgress(got string) fault.Issue {
-	return fault.Issue{
-		Pointer: "/result/status", Rule: "enum", Expected: `"success" or "error", as a single turn is not in progress`,
-		Got: fault.String, Value: got, Source: fault.FromRules,
-	}
+var notInProgress = fault.Issue{
+	Pointer: "/result/status", Rule: "enum", Expected: `"success" or "error", as a single turn is not in progress`,
+	Got: fault.String, Value: `"in-progress"`, Source: fault.FromRules,
 }
 
 // MarshalJSON writes reply, sessionState and result.
@@ -93,7 +91,7 @@ func (o Conversation[T, S]) MarshalJSON() ([]byte, error) {
 	out := &output{Reply: o.Reply, Result: result}
 	if raw, ok := any(o.State).(json.RawMessage); !ok || raw != nil {
 		if out.State, err = canon.Marshal(o.State); err != nil {
-			return nil, invalid("", []fault.Issue{{Pointer: "/sessionState", Rule: "type", Expected: "state that has a JSON form", Source: fault.FromRules}})
+			return nil, invalid("", ruled("/sessionState", "type", "state that has a JSON form"))
 		}
 	}
 	return writeOutput(conversation{}, out, o.Extra)
@@ -111,7 +109,7 @@ func (o *Conversation[T, S]) UnmarshalJSON(doc []byte) error {
 	}
 	if out.State != nil {
 		if err := canon.Unmarshal(out.State, &read.State); err != nil {
-			return invalid(ResultEnvelope, []fault.Issue{*misfit("/sessionState", out.State, err)})
+			return invalid(ResultEnvelope, misfit("/sessionState", out.State, err))
 		}
 	}
 	*o = read
@@ -130,7 +128,7 @@ func writeOutput(wire any, out *output, extra map[string]json.RawMessage) ([]byt
 	for _, pointer := range sortedNames(extra) {
 		v, err := canon.JSON(extra[pointer])
 		if err != nil || !strings.HasPrefix(pointer, "/") {
-			return nil, invalid("", []fault.Issue{{Pointer: pointer, Rule: fault.RuleSyntax, Expected: "strict JSON at a JSON Pointer", Source: fault.FromJSON}})
+			return nil, invalid("", fault.Issue{Pointer: pointer, Rule: fault.RuleSyntax, Expected: "strict JSON at a JSON Pointer", Source: fault.FromJSON})
 		}
 		if v = scrubAt(pointer, v); v != nil && doc.get(pointer) == nil {
 			doc.put(pointer, v)
@@ -155,9 +153,9 @@ func readOutput(wire any, doc []byte) (*output, map[string]json.RawMessage, erro
 		r.take(f)
 	}
 	if isNull(r.doc.get("/result")) && len(r.issues) == 0 {
-		r.fail("/result", &fault.Issue{Rule: "required", Expected: "object", Source: fault.FromRules})
+		r.fail(ruled("/result", "required", "object"))
 	}
-	return out, r.into.Extra[ResultEnvelope], invalid(ResultEnvelope, r.issues)
+	return out, r.into.Extra[ResultEnvelope], invalid(ResultEnvelope, r.issues...)
 }
 
 // decodeBelow reads the result within an output.

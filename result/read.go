@@ -51,7 +51,7 @@ func (r *reading) walk(m document, at string) {
 		switch {
 		case leaf:
 		case !known && r.kept == maxKept:
-			r.fail(at, &fault.Issue{Rule: "maxProperties", Expected: fmt.Sprintf("at most %d members besides the known ones", maxKept), Source: fault.FromRules})
+			r.fail(ruled(at, "maxProperties", fmt.Sprintf("at most %d members besides the known ones", maxKept)))
 			return
 		case !known:
 			r.kept++
@@ -61,7 +61,7 @@ func (r *reading) walk(m document, at string) {
 		case inner != nil:
 			r.into.Extra.keep(r.spec.form, pointer, json.RawMessage("{}"))
 		case !isNull(raw):
-			r.fail(pointer, wrong(raw, "type", "object"))
+			r.fail(wrong(pointer, raw, "type", "object"))
 		}
 	}
 }
@@ -76,12 +76,12 @@ func (r *reading) status() {
 		c.Status = StatusSuccess
 	case s.status == "":
 	case isNull(r.doc.get(s.status)):
-		r.fail(s.status, &fault.Issue{Rule: "required", Source: fault.FromRules})
+		r.fail(ruled(s.status, "required", ""))
 	default:
 		r.take(s.fields(c)[0])
 	}
 	if s.status == "" && len(r.doc) > 0 && !slices.ContainsFunc(sortedNames(r.doc), r.has) {
-		r.fail("", &fault.Issue{Rule: "required", Expected: "at least one member of an agent result (output, content, error, …)", Source: fault.FromRules})
+		r.fail(ruled("", "required", "at least one member of an agent result (output, content, error, …)"))
 	}
 }
 
@@ -99,10 +99,7 @@ func (r *reading) present(pointer string) bool {
 	return !isNull(v) && string(v) != "{}"
 }
 
-func (r *reading) fail(pointer string, bad *fault.Issue) {
-	bad.Pointer = pointer + bad.Pointer
-	r.issues = append(r.issues, *bad)
-}
+func (r *reading) fail(bad fault.Issue) { r.issues = append(r.issues, bad) }
 
 // take reads one field, unless the result says the same already.
 func (r *reading) take(f field) {
@@ -114,7 +111,7 @@ func (r *reading) take(f field) {
 		return
 	}
 	if bad := f.read(v); bad != nil {
-		r.fail(f.ptr, bad)
+		r.fail(*bad)
 	}
 }
 
@@ -145,7 +142,7 @@ func (r *reading) finishError() {
 		e.Class = fault.Unknown
 	}
 	if e.Class == "" {
-		r.fail(r.spec.failure, &fault.Issue{Rule: "required", Expected: "error code", Source: fault.FromRules})
+		r.fail(ruled(r.spec.failure, "required", "error code"))
 	}
 	if r.spec.implied && !e.Retryable.Known && r.doc.get(unsaidPtr) == nil {
 		e.Retryable = Some(e.Class.Retryable())
@@ -156,12 +153,12 @@ func (r *reading) finishError() {
 func (r *reading) contradictions() {
 	status := r.into.Status
 	if r.present(r.spec.failure) && status != StatusError {
-		r.fail(r.spec.failure, &fault.Issue{Rule: "dependentRequired", Expected: "nothing here unless the status is error", Source: fault.FromRules})
+		r.fail(misplaced(r.spec.failure, "error"))
 	}
 	data := r.doc.get(r.spec.data)
 	empty := r.spec.status == "" && string(data) == "{}"
 	if !isNull(data) && !empty && status != StatusSuccess {
-		r.fail(r.spec.data, &fault.Issue{Rule: "dependentRequired", Expected: "nothing here unless the status is success", Source: fault.FromRules})
+		r.fail(misplaced(r.spec.data, "success"))
 	}
 }
 

@@ -77,7 +77,7 @@ func (r Result[T]) Validate() error {
 	if err != nil {
 		return err
 	}
-	return invalid("", c.issues())
+	return invalid("", c.issues()...)
 }
 
 // MarshalJSON writes the form of seed 000.

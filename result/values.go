@@ -96,7 +96,9 @@ func plain(at any) any {
 	case *Headers:
 		return at.clean()
 	case *elsewhere:
-		return at.kept()
+		if len(*at) == 0 {
+			return nil
+		}
 	}
 	return at
 }
@@ -121,20 +123,6 @@ func ownOr[C ~string](class C, name string) string {
 func thousandths(d time.Duration) json.RawMessage {
 	text := fmt.Sprintf("%d.%06d", d/time.Millisecond, max(d%time.Millisecond, 0))
 	return json.RawMessage(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
-}
-
-// kept is what there is; nil for nothing.
-func (e elsewhere) kept() any {
-	var all Extra
-	for _, form := range sortedNames(e) {
-		for _, pointer := range sortedNames(e[form]) {
-			all.keep(form, pointer, e[form][pointer])
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return all
 }
 
 // refusal says where a value is wrong, and, where it says more than the type of the field, what would be right.
@@ -396,7 +384,7 @@ func (f field) said() json.RawMessage {
 	return doc
 }
 
-// read sets the field, or says what would be right; the place is relative.
+// read sets the field, or says what would be right.
 func (f field) read(v json.RawMessage) *fault.Issue {
 	err := decode(v, f.at)
 	if err == nil {
@@ -416,14 +404,14 @@ func (f field) read(v json.RawMessage) *fault.Issue {
 		pointer = inside.Pointer
 		rule, expected = wanted(reflect.New(inside.GoType).Interface())
 	}
-	bad := wrong(valueAt(v, pointer), rule, expected)
-	bad.Pointer = pointer
-	return bad
+	bad := wrong(f.ptr+pointer, valueAt(v, pointer), rule, expected)
+	return &bad
 }
 
 // wrong says what a value should have been.
-func wrong(v json.RawMessage, rule, expected string) *fault.Issue {
-	i := &fault.Issue{Rule: rule, Expected: expected, Got: kindOf(v), Source: fault.FromRules}
+func wrong(pointer string, v json.RawMessage, rule, expected string) fault.Issue {
+	i := ruled(pointer, rule, expected)
+	i.Got = kindOf(v)
 	const longest = 64
 	if len(v) <= longest && (i.Got == fault.Number || i.Got == fault.String && rule == "enum") {
 		i.Value = string(v)
