@@ -71,6 +71,14 @@ func (d *decoder) field(m object.Member) {
 }
 
 func (d *decoder) jitter(m object.Member) {
+	switch kind := object.Kind(m.Value); {
+	case string(m.Value) == `"none"`:
+		d.s.Jitter.Kind = NoJitter
+		return
+	case kind != "an object":
+		d.faults.add(m.Name, `want a JSON object or "none", got %s`, kind)
+		return
+	}
 	members, problem := readObject(m.Value)
 	if problem != "" {
 		d.faults.add(m.Name, "%s", problem)

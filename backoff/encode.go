@@ -10,14 +10,14 @@ import (
 // duration strings; what is not set is left out.
 type (
 	strategyForm struct {
-		Kind   Kind        `json:"kind"             yaml:"kind"`
-		Delay  string      `json:"delay,omitempty"  yaml:"delay,omitempty"`
-		Base   string      `json:"base,omitempty"   yaml:"base,omitempty"`
-		Step   string      `json:"step,omitempty"   yaml:"step,omitempty"`
-		Factor Decimal     `json:"factor,omitempty" yaml:"factor,omitempty"`
-		Delays []string    `json:"delays,omitempty" yaml:"delays,omitempty"`
-		Cap    string      `json:"cap,omitempty"    yaml:"cap,omitempty"`
-		Jitter *jitterForm `json:"jitter,omitempty" yaml:"jitter,omitempty"`
+		Kind   Kind     `json:"kind"             yaml:"kind"`
+		Delay  string   `json:"delay,omitempty"  yaml:"delay,omitempty"`
+		Base   string   `json:"base,omitempty"   yaml:"base,omitempty"`
+		Step   string   `json:"step,omitempty"   yaml:"step,omitempty"`
+		Factor Decimal  `json:"factor,omitempty" yaml:"factor,omitempty"`
+		Delays []string `json:"delays,omitempty" yaml:"delays,omitempty"`
+		Cap    string   `json:"cap,omitempty"    yaml:"cap,omitempty"`
+		Jitter any      `json:"jitter,omitempty" yaml:"jitter,omitempty"` // a jitterForm, or the word none
 	}
 	jitterForm struct {
 		Kind     JitterKind `json:"kind"                yaml:"kind"`
@@ -41,9 +41,12 @@ func (s *BackoffStrategy) form() (strategyForm, error) {
 	for _, d := range s.Delays {
 		f.Delays = append(f.Delays, d.String())
 	}
-	if s.Jitter != (Jitter{}) {
-		j := jitterForm(s.Jitter)
-		f.Jitter = &j
+	switch s.Jitter.Kind {
+	case "":
+	case NoJitter:
+		f.Jitter = NoJitter
+	default:
+		f.Jitter = jitterForm(s.Jitter)
 	}
 	return f, nil
 }

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// JitterKind names how a delay is spread. The zero value is no jitter.
+// JitterKind names how a delay is spread. The zero value spreads no delay of the strategy's own, and leaves it open what a
+// policy adds above a wait that a server asked for.
 type JitterKind string
 
 // The kinds of jitter. Each draws uniformly, both ends included.
 const (
-	// NoJitter leaves the delay as it is.
-	NoJitter JitterKind = ""
+	// NoJitter is a promise: no delay is spread, and a policy adds nothing to a wait that a server asked for.
+	NoJitter JitterKind = "none"
 	// Proportional draws from d·(1-Fraction) to d·(1+Fraction), the upper end bounded by the cap.
 	Proportional JitterKind = "proportional"
 	// Full draws from 0 to d.
@@ -21,8 +22,9 @@ const (
 	Equal JitterKind = "equal"
 )
 
-// Jitter spreads delays, so that clients that failed together do not come back together. The zero value is no jitter. It
-// takes effect only with a [Key]: without a seed there is no randomness.
+// Jitter spreads delays, so that clients that failed together do not come back together. The zero value spreads none; in
+// files "jitter: none" says so outright (see [NoJitter]). It takes effect only with a [Key]: without a seed there is no
+// randomness.
 type Jitter struct {
 	// Kind is how the delay is spread.
 	Kind JitterKind

@@ -39,6 +39,15 @@ func NewKey(seed, stream string) Key {
 	}
 }
 
+// Between draws from low to high, both included, for the wait after the given attempt; without a key, and where high is not
+// above low, it is low. It takes low as 0 or more.
+func (k Key) Between(attempt int, low, high time.Duration) time.Duration {
+	if k.none() || high <= low {
+		return low
+	}
+	return low + k.pick(uint64(max(attempt, 1)), high-low)
+}
+
 // none reports whether k is the zero Key: no other has no secret.
 func (k Key) none() bool { return k.secret == 0 }
 

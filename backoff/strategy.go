@@ -39,7 +39,7 @@ type BackoffStrategy struct {
 	Delays []time.Duration
 	// Cap bounds the delays computed above. 0 is no cap; files spell it by leaving the field out, and 0 is refused there.
 	Cap time.Duration
-	// Jitter spreads the delays. The zero value is no jitter.
+	// Jitter spreads the delays. The zero value spreads none.
 	Jitter Jitter
 }
 
@@ -74,28 +74,19 @@ func (s BackoffStrategy) Equal(t BackoffStrategy) bool {
 // negative, saturates at the largest duration, and returns at once for every attempt an int can hold. With the zero key
 // there is no jitter. A strategy that Validate refuses gives some delay of 0 or more, and never a panic.
 func (s BackoffStrategy) After(attempt int, k Key) time.Duration {
-	delay, _ := s.Draw(attempt, k)
+	delay, _, _ := s.Draw(attempt, k)
 	return delay
 }
 
-// Draw is [BackoffStrategy.After] for a strategy where it stands, without copying it, and the least that the delay could have
-// been under another key: the delay itself where there is no key.
-func (s *BackoffStrategy) Draw(attempt int, k Key) (delay, least time.Duration) {
-	attempt = max(attempt, 1)
-	n, limit := uint64(attempt-1), s.limit()
-	if s.doubles() {
-		delay = double(s.Base, n, limit)
-	} else {
-		delay = s.plain(n, limit)
+// Draw is [BackoffStrategy.After] for a strategy where it stands, without copying it, and the least and the most that the delay
+// could have been under another key: the delay itself where there is no key.
+func (s *BackoffStrategy) Draw(attempt int, k Key) (delay, least, most time.Duration) {
+	delay = s.plain(uint64(max(attempt, 1)-1), s.limit())
+	if k.none() {
+		return delay, delay, delay
 	}
-	switch {
-	case k.none() || s.Jitter.Kind == NoJitter:
-		return delay, delay
-	case s.Jitter.Kind == Full: // as spread has it, without the call
-		return k.pick(uint64(attempt), delay), 0
-	}
-	lo, hi := s.spread(delay)
-	return lo + k.pick(uint64(attempt), hi-lo), lo
+	least, most = s.spread(delay)
+	return k.Between(attempt, least, most), least, most
 }
 
 // Append appends the waits after attempts 1 to n to dst: what After gives for each, in one go and in less time.

@@ -224,7 +224,9 @@ func anyStrategy() *rapid.Generator[backoff.BackoffStrategy] {
 		if rapid.Bool().Draw(t, "capped") {
 			b.Cap = duration(1, "cap")
 		}
-		switch rapid.IntRange(0, 3).Draw(t, "jitter") {
+		switch rapid.IntRange(0, 4).Draw(t, "jitter") {
+		case 4:
+			b.Jitter = backoff.Jitter{Kind: backoff.NoJitter}
 		case 1:
 			b.Jitter = backoff.Jitter{Kind: backoff.Full}
 		case 2:

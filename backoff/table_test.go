@@ -20,17 +20,19 @@ func TestATableGivesTheDelaysOfItsStrategy(t *testing.T) {
 	})
 }
 
-func TestDrawGivesTheLeastDelayToo(t *testing.T) {
+func TestDrawGivesTheBoundsToo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawAny(t)
 		attempt := rapid.OneOf(rapid.IntRange(-2, 70), rapid.Int()).Draw(t, "attempt")
-		delay, least := s.Draw(attempt, backoff.Key{})
+		delay, least, most := s.Draw(attempt, backoff.Key{})
 		assert.Equal(t, delay, least, "no key, no jitter")
+		assert.Equal(t, delay, most)
 		key := backoff.NewKey("order-42", "stream")
-		delay, least = s.Draw(attempt, key)
+		delay, least, most = s.Draw(attempt, key)
 		assert.Equal(t, s.After(attempt, key), delay)
-		lo, _ := s.Bounds(attempt)
+		lo, hi := s.Bounds(attempt)
 		assert.Equal(t, lo, least)
+		assert.Equal(t, hi, most)
 	})
 }
 

@@ -82,7 +82,7 @@ func (s *BackoffStrategy) good() bool {
 
 func (j *Jitter) good(limit time.Duration) bool {
 	switch j.Kind {
-	case NoJitter, Full, Equal:
+	case "", NoJitter, Full, Equal:
 		return j.Fraction == 0 && !j.AfterCap
 	case Proportional:
 		return j.Fraction > 0 && j.Fraction <= One && (!j.AfterCap || limit > 0)
@@ -203,13 +203,13 @@ func (s *BackoffStrategy) checkJitter(present []string, f *faults) {
 		if j.AfterCap && !slices.Contains(present, "cap") {
 			f.add("jitter.after_cap", "only with a cap: set cap, or leave it out")
 		}
-	case Full, Equal:
+	case Full, Equal, NoJitter:
 		for _, field := range []string{"jitter.fraction", "jitter.after_cap"} {
 			if slices.Contains(present, field) {
 				f.add(field, "only for proportional jitter, not for %s", j.Kind)
 			}
 		}
 	default:
-		f.add("jitter.kind", "want proportional, full or equal, got %s; for no jitter leave jitter out", quoted(string(j.Kind)))
+		f.add("jitter.kind", "want proportional, full, equal or none, got %s", quoted(string(j.Kind)))
 	}
 }

@@ -86,7 +86,7 @@ func TestYAMLRefuses(t *testing.T) {
 		{"negative", "kind: exponential\nbase: 1s\nfactor: -2", `got "-2"`},
 		{"fraction_above_one", "kind: constant\ndelay: 1s\njitter: {kind: proportional, fraction: 2}", "jitter.fraction: want above 0, at most 1, got 2"},
 		{"bare_number", "kind: constant\ndelay: 5", "delay: want a Go duration string"},
-		{"null_jitter", "kind: constant\ndelay: 1s\njitter:", "jitter: want a JSON object, got null"},
+		{"null_jitter", "kind: constant\ndelay: 1s\njitter:", `jitter: want a JSON object or "none", got null`},
 		{"wrong_jitter_member", "kind: constant\ndelay: 1s\njitter: {1: 2}", "jitter.1: unknown field"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -75,7 +75,7 @@ func (f *Fold) hangsOn(d *DifferenceError, then, now *machine.Effect) []Field {
 	} else {
 		names = pathNames(d)
 	}
-	if delayOnly(then, now) && f.Header.Config.Seed != "" {
+	if delayOnly(then, now) && f.Header.Seed() != "" {
 		names = append(names, fieldSeed)
 	}
 	fields := make([]Field, 0, len(names))

@@ -39,7 +39,6 @@ var configFields = []struct {
 		}
 		return c.Deadline.UTC().Format(time.RFC3339Nano)
 	}},
-	{fieldSeed, func(c *machine.Config) string { return strconv.Quote(c.Seed) }},
 	{fieldPlanner, func(c *machine.Config) string { return strconv.FormatBool(c.Planner) }},
 	{fieldSystem, func(c *machine.Config) string { return showTemplate(c.System, "none") }},
 	{fieldFeedback, func(c *machine.Config) string { return showTemplate(c.Feedback, "the default words") }},
@@ -63,6 +62,9 @@ func (f *Fold) configField(name string) (value string, ok bool) {
 		if row.name == name {
 			return row.show(set), true
 		}
+	}
+	if name == fieldSeed {
+		return strconv.Quote(f.Header.Seed()), true
 	}
 	for _, row := range configFields {
 		if row.name == name {

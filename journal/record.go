@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -46,6 +47,9 @@ type Header struct {
 	// Compacted is set where a snapshot stands for what was before.
 	Compacted *Compacted `json:"compacted,omitempty"`
 }
+
+// Seed is what the run's jitter is drawn from: that of its config, else the session's id.
+func (h *Header) Seed() string { return cmp.Or(h.Config.Seed, h.Session) }
 
 // Resolved is the policy of one action, for readers of a journal.
 type Resolved struct {

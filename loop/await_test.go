@@ -28,6 +28,7 @@ import (
 // patient are the runs of which a server asks for an hour first.
 func patient() (loop.Config, loop.Model) {
 	set, most := policy.DefaultSet(), 2*time.Hour
+	set.Transport = exactly()
 	set.Transport.MaxRetryAfter, set.Transport.MaxTotalDelay = &most, &most
 	var told sync.Map
 	return loop.Config{Policy: &set}, loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {

@@ -38,7 +38,8 @@ type Config struct {
 	// its own, and the same one where a request is made again, and at most [machine.MaxRequestID] bytes of printable text. Empty means that
 	// the history and the prompt stand for it: a run with the session id, history and prompt of another is the same request then.
 	RequestID string
-	// Seed makes the jitter of this run; empty means no jitter.
+	// Seed is what the jitter of this run is drawn from; empty means the session's id. Waits that are not to be spread are said
+	// by the policy: "jitter: none".
 	Seed string
 	// System is the system prompt: a text, or a template as package feedback reads it (see Templates), rendered anew for each
 	// model call, so that it can show feedback and slices.

@@ -20,7 +20,8 @@ type Action struct {
 	Tool string
 	// Policy is for tries whose outcome cannot be used, Transport for tries that did not come through.
 	Policy, Transport policy.RetryPolicy
-	// Seed makes the jitter; empty means none.
+	// Seed is what jitter is drawn from. Empty means the session's id; without a session [Do] draws one where a wait needs it,
+	// and says which ([Notice].Seed, [RetryExhaustedError].Seed): with it the waits are the same again.
 	Seed string
 	// Deadline is the time no wait may outlast; zero means that of the context, if it has one.
 	Deadline time.Time
@@ -56,8 +57,9 @@ type Attempt struct {
 	// Number counts from 1 and counts the first; Max is [policy.Unlimited] where nothing bounds it.
 	Number, Max int
 
-	// of is the action that the try is of.
-	of *Action
+	// of is the action that the try is of, seed what its jitter is drawn from; empty where no wait has needed one.
+	of   *Action
+	seed string
 	// last and before are the errors of the two tries before this one; last is a *fedBack where the session has its feedback.
 	last, before error
 }
@@ -98,21 +100,18 @@ func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) f
 	}
 	fb := feedback.New(in)
 	// Another try followed, or nobody would ask; the wait before it depends on nothing that is not here.
-	pos := policy.Position{Attempt: number, Key: a.of.key(fault.Correction)}
+	pos := policy.Position{Attempt: number, Key: a.of.key(a.seed, fault.Correction)}
 	fb.Schedule = &feedback.Schedule{Delay: policy.Decide(&a.of.Policy, &pos, &f).Delay}
 	return fb
 }
 
 // key is the core's jitter key for the first action of a session without an id.
-func (a *Action) key(plane fault.Plane) backoff.Key {
-	if a.Seed == "" {
-		return backoff.Key{}
-	}
+func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 	number := 1
 	if plane == fault.Transport {
 		number = 0
 	}
-	return machine.JitterKey(a.Seed, "", 1, number, a.Tool, plane)
+	return machine.JitterKey(seed, "", 1, number, a.Tool, plane)
 }
 
 // Do makes an action under its policy: try is called until it returns no error, or until the policy allows no further

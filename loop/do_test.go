@@ -134,9 +134,10 @@ func TestDoWithoutASessionDecidesAsTheCoreDoes(t *testing.T) {
 		a.Policy.MaxAttempts = rapid.IntRange(1, 5).Draw(t, "attempts")
 		a.Policy.NoProgress = rapid.IntRange(0, 2).Draw(t, "no progress")
 		a.Policy.Backoff = backoff.Linear(time.Second, time.Second)
-		a.Policy.Backoff.Jitter = backoff.Jitter{Kind: backoff.Full}
+		// The session's name is part of its jitter: with jitter delays differ, and with them what fits a deadline.
+		a.Policy.Backoff.Jitter.Kind = backoff.NoJitter
+		a.Transport.Backoff.Jitter = backoff.Jitter{Kind: backoff.NoJitter}
 		a.Policy.MaxTotalDelay = time.Duration(rapid.IntRange(1, 10).Draw(t, "total")) * time.Second
-		a.Seed = rapid.StringN(0, 3, -1).Draw(t, "seed")
 		a.Deadline = looptest.Epoch.Add(time.Duration(rapid.IntRange(1, 20).Draw(t, "deadline")) * time.Second)
 		errs := rapid.SliceOfN(rapid.SampledFrom([]error{
 			nights("type"), nights("minimum"), &fault.StructuredOutputError{}, errors.New("odd"),
@@ -169,13 +170,77 @@ func TestDoWithoutASessionDecidesAsTheCoreDoes(t *testing.T) {
 		}
 		s, err := session.New(session.Config{})
 		require.NoError(t, err)
-		alone, recorded := do(nil), do(s)
-		if a.Seed != "" && len(alone.told) > 0 {
-			// The session's name is part of its jitter: delays differ, and with them what fits a deadline.
-			return
-		}
-		require.Equal(t, recorded, alone)
+		require.Equal(t, do(s), do(nil))
 	})
+}
+
+// Without a seed and a session Do draws a seed where a wait needs one, and tells it: with it the waits are the same again.
+func TestDoTellsTheSeedThatItDrew(t *testing.T) {
+	var told []loop.Notice
+	do := func(a *loop.Action, errs ...error) *loop.RetryExhaustedError {
+		told = nil
+		tell := loop.ObserverFunc(func(_ context.Context, n loop.Notice) { told = append(told, n) })
+		_, err := loop.Do(t.Context(), nil, a, script(errs...), loop.WithClock(looptest.NewClock()), loop.WithObserver(tell))
+		var e *loop.RetryExhaustedError
+		require.ErrorAs(t, err, &e)
+		return e
+	}
+	waits := func() (all []time.Duration) {
+		for _, n := range told {
+			if n.Kind == loop.Retrying {
+				all = append(all, n.Delay)
+			}
+		}
+		return all
+	}
+	away := []error{
+		refused{fault.RateLimit, 20 * time.Second}, refused{fault.Network, 0}, refused{fault.Network, 0}, refused{fault.Network, 0},
+	}
+	e, seen := do(loop.ToolCall("book_room"), away...), waits()
+	require.Len(t, seen, 3)
+	require.NotEmpty(t, e.Seed)
+	for _, n := range told {
+		assert.Equal(t, e.Seed, n.Seed)
+	}
+	assert.NotEqual(t, e.Seed, do(loop.ToolCall("book_room"), away...).Seed, "each draws its own")
+
+	again := loop.ToolCall("book_room")
+	again.Seed = e.Seed
+	assert.Equal(t, e.Seed, do(again, away...).Seed)
+	assert.Equal(t, seen, waits())
+
+	// The feedback names the wait before it, which is drawn from the same seed.
+	spread := loop.ToolCall("book_room")
+	spread.Policy.Backoff = backoff.Constant(time.Minute)
+	spread.Policy.Backoff.Jitter.Kind = backoff.Full
+	var fed []time.Duration
+	_, err := loop.Do(t.Context(), nil, spread, func(_ context.Context, at loop.Attempt) (int, error) {
+		if fb := at.Feedback(); fb.Schedule != nil {
+			fed = append(fed, fb.Schedule.Delay)
+		}
+		return 0, nights("type")
+	}, loop.WithClock(looptest.NewClock()), loop.WithObserver(loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
+		told = append(told, n)
+	})))
+	require.Error(t, err)
+	told = told[len(told)-5:]
+	assert.Equal(t, waits(), fed)
+
+	assert.Empty(t, do(loop.ToolCall("book_room"), nights("type"), nights("type"), nights("type")).Seed, "no wait needs one")
+}
+
+// In a session the seed is that of the action, or the session's id.
+func TestTheErrorOfASessionNamesItsSeed(t *testing.T) {
+	for seed, want := range map[string]string{"": "order-42", "mine": "mine"} {
+		s, err := session.New(session.Config{ID: "order-42"})
+		require.NoError(t, err)
+		a := loop.ToolCall("book_room")
+		a.Seed = seed
+		_, err = loop.Do(t.Context(), s, a, script(refused{fault.Auth, 0}))
+		var e *loop.RetryExhaustedError
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, want, e.Seed)
+	}
 }
 
 // refused is an error of the transport plane.

@@ -38,6 +38,9 @@ type RetryExhaustedError struct {
 	// of its values came from.
 	Policy      policy.RetryPolicy
 	Explanation policy.Explanation
+	// Seed is what jitter was drawn from: that of the config or action, the session's id, or what [Do] without a session drew; empty
+	// where that came to no wait that needed one.
+	Seed string
 	// Cause is the Go error behind the failure, where there was one.
 	Cause error
 }
@@ -105,7 +108,10 @@ func (e *RetryExhaustedError) typed() error {
 // exhausted is the error of a run that stopped without success.
 func exhausted(st machine.State, attempts []session.Attempt, cause error) *RetryExhaustedError {
 	o := st.Outcome
-	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Cause: cause}
+	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Seed: st.Session.ID(), Cause: cause}
+	if st.Config != nil {
+		e.Seed = cmp.Or(st.Config.Seed, e.Seed)
+	}
 	x := o.Exhaustion
 	if x == nil {
 		return e

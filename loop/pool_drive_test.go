@@ -142,7 +142,9 @@ func TestWaitsThatAreOverAreNotStarved(t *testing.T) {
 func TestRunsAreGoneOnWithInTheOrderInWhichTheyWereDue(t *testing.T) {
 	var asked []string
 	clock := looptest.NewClock()
-	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Options: []loop.Option{loop.WithClock(clock)}})
+	exact := policy.DefaultSet()
+	exact.Transport = exactly()
+	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Config: loop.Config{Policy: &exact}, Options: []loop.Option{loop.WithClock(clock)}})
 	add := func(wait string) *loop.Seat {
 		seat, err := p.Add(newSessionNamed(t, wait), wait, nil)
 		require.NoError(t, err)

@@ -146,6 +146,13 @@ func TestAPoolMakesRunsAsRunDoes(t *testing.T) {
 	})
 }
 
+// exactly is a transport layer without jitter, for tests of times.
+func exactly() policy.Layer {
+	b := backoff.Exponential(time.Second, 2*backoff.One)
+	b.Jitter.Kind = backoff.NoJitter
+	return policy.Layer{Backoff: &b}
+}
+
 func newSessionNamed(t testing.TB, id string) *session.Session {
 	s, err := session.New(session.Config{ID: id})
 	require.NoError(t, err)
@@ -176,7 +183,9 @@ func after(asked *[]string) loop.Model {
 func TestAPoolWakesByDeadline(t *testing.T) {
 	var asked []string
 	clock := looptest.NewClock()
-	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Options: []loop.Option{loop.WithClock(clock)}})
+	exact := policy.DefaultSet()
+	exact.Transport = exactly()
+	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Config: loop.Config{Policy: &exact}, Options: []loop.Option{loop.WithClock(clock)}})
 	for _, wait := range []string{"30s", "10s", "20s"} {
 		_, err := p.Add(newSessionNamed(t, wait), wait, nil)
 		require.NoError(t, err)

@@ -184,7 +184,9 @@ func TestAServersWaitIsNeverUndercutByAnAgentsRetry(t *testing.T) {
 	limited.RateLimit.RetryAfter = ratelimit.In(20 * time.Second)
 	clock, made := looptest.NewClock(), 0
 	loop.Retry(t.Context(), nil, loop.NewAgent("breed"), runs(&made, limited, sure("ok", 1)), loop.WithClock(clock))
-	assert.Equal(t, 20*time.Second, clock.Now().Sub(looptest.Epoch))
+	waited := clock.Now().Sub(looptest.Epoch)
+	assert.GreaterOrEqual(t, waited, 20*time.Second)
+	assert.LessOrEqual(t, waited, 30*time.Second)
 }
 
 func TestAnAgentsWaitThatDoesNotFitIsNotBegun(t *testing.T) {

@@ -39,7 +39,7 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 		name, value string
 	}{
 		{"action", n.Action}, {"plane", string(n.Plane)}, {"error_type", string(n.Class)}, {"reason", string(n.Reason)},
-		{"reducer", n.Reducer},
+		{"reducer", n.Reducer}, {"seed", n.Seed},
 	} {
 		if a.value != "" {
 			attrs = append(attrs, slog.String(a.name, fault.Scrub(a.value)))

@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
@@ -33,7 +35,7 @@ type seen struct {
 
 // begin sets a line that is zero at the first try of an action. A literal would be made elsewhere, and then copied.
 func (l *line) begin(a *Action, o *options) {
-	l.next.Number, l.next.Max, l.next.of = 1, a.Policy.MaxAttempts, a
+	l.next.Number, l.next.Max, l.next.of, l.next.seed = 1, a.Policy.MaxAttempts, a, a.Seed
 	l.transport, l.o = 1, o
 }
 
@@ -70,18 +72,17 @@ func (l *line) place(ctx context.Context, f *fault.Failure, pos *policy.Position
 	if _, bounded := ctx.Deadline(); bounded || !a.Deadline.IsZero() {
 		pos.Now, pos.Deadline = l.o.clock.Now(), earlier(ctx, a.Deadline)
 	}
-	if a.Seed != "" {
-		pos.Key = a.key(f.Plane)
-	}
+	p := &a.Policy
 	if f.Plane == fault.Transport {
-		pos.Attempt, pos.Waited = l.transport, l.held
-		return &a.Transport
-	}
-	pos.Attempt, pos.Waited = l.next.Number, l.waited
-	if a.Policy.NoProgress > 0 {
+		p, pos.Attempt, pos.Waited = &a.Transport, l.transport, l.held
+	} else if pos.Attempt, pos.Waited = l.next.Number, l.waited; p.NoProgress > 0 {
 		pos.Repeats = l.repeats(f)
 	}
-	return &a.Policy
+	if p.Draws(f) {
+		l.next.seed = cmp.Or(l.next.seed, rand.Text()) // at this edge randomness is allowed
+		pos.Key = a.key(l.next.seed, f.Plane)
+	}
+	return p
 }
 
 // repeats is how many times in a row the very same failure came before this one.
@@ -131,6 +132,7 @@ func (l *line) tell(ctx context.Context, f *fault.Failure, d *policy.Decision, e
 		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
 	}
 	for _, n := range decisionNotices("", l.o.clock.Now().UTC().Round(0), decision, err) {
+		n.Seed = l.next.seed
 		for _, o := range l.o.observers {
 			tell(ctx, o, n)
 		}
@@ -147,7 +149,7 @@ func (l *line) stop(d *policy.Decision, said *fault.Failure, cause error) error 
 	mend(&f)
 	e := &RetryExhaustedError{
 		Action: p.Action, Plane: f.Plane, Reason: d.Reason, Detail: d.Detail, Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Failure: f,
-		Policy: l.next.of.Policy, Cause: cause,
+		Policy: l.next.of.Policy, Seed: l.next.seed, Cause: cause,
 		Attempts: []session.Attempt{{
 			Action: p.Action, Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Plane: f.Plane, Class: f.Class, Issues: f.Issues, Reason: d.Reason,
 		}},

@@ -60,7 +60,9 @@ func TestATracerFollowsEachPieceOfWork(t *testing.T) {
 		looptest.Fail(&fault.ProviderError{Class: fault.Overloaded, RetryAfter: 3 * time.Second}),
 		looptest.Call(call("book_room", lisbon)),
 		looptest.Say("done"))
-	_, err := loop.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)},
+	exact := policy.DefaultSet()
+	exact.Transport = exactly()
+	_, err := loop.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book), Policy: &exact},
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(f))
 	require.NoError(t, err)
 	assert.Equal(t, []string{

@@ -25,7 +25,7 @@ type Position struct {
 	Now, Deadline time.Time
 	// Waited is the sum of the action's waits so far.
 	Waited time.Duration
-	// Key makes the jitter. The zero Key is no jitter.
+	// Key makes the jitter. With the zero Key no wait is spread.
 	Key backoff.Key
 }
 
@@ -117,7 +117,7 @@ func usedUp(p *RetryPolicy, pos *Position, f *fault.Failure) (Reason, Detail) {
 
 // tooLong asks whether the wait fits. An empty reason means that it does.
 func tooLong(p *RetryPolicy, pos *Position, f *fault.Failure, delay time.Duration) (Reason, Detail) {
-	if asked := f.RetryAfter; p.MaxRetryAfter != Unlimited && asked > p.MaxRetryAfter {
+	if asked := f.RetryAfter; p.MaxRetryAfter != Unlimited && asked > p.MaxRetryAfter { // not what jitter adds to it
 		return RetryAfterTooLong, Detail{Wait: asked, Room: p.MaxRetryAfter}
 	}
 	if p.MaxTotalDelay != Unlimited && delay > 0 {

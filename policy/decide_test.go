@@ -4,15 +4,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/policy/internal/draw"
 )
 
 var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
@@ -160,21 +164,105 @@ func TestDecideAsksInDocumentedOrder(t *testing.T) {
 	}
 }
 
-func TestRetryAfterMovesTheJitterUp(t *testing.T) {
-	q := plain()
-	q.p.Backoff = backoff.Constant(10 * time.Second)
-	q.p.Backoff.Jitter = backoff.Jitter{Kind: backoff.Proportional, Fraction: backoff.One / 10}
-	q.f.RetryAfter = time.Minute
-	seen := map[time.Duration]bool{}
-	for n := range 100 {
-		q.pos.Key = backoff.NewKey(fmt.Sprint(n), "action")
-		d := q.decide()
-		assert.GreaterOrEqual(t, d.Delay, time.Minute)
-		assert.LessOrEqual(t, d.Delay, time.Minute+2*time.Second)
-		assert.Equal(t, policy.ServerAsked, d.Reason)
-		seen[d.Delay] = true
+// What a server asks for is the least that is waited. Jitter adds up to half of it, the backoff may add more, and neither is
+// allowed past the total delay and the deadline: there the range is cut, and not the wait moved to its end.
+func TestRetryAfterIsAFloorWithJitterAboveIt(t *testing.T) {
+	spread := func(change func(q *question)) (lo, hi time.Duration) {
+		q := plain()
+		q.f.RetryAfter = time.Minute
+		change(&q)
+		lo, seen := time.Duration(math.MaxInt64), map[time.Duration]bool{}
+		for n := range 2000 {
+			q.pos.Key = backoff.NewKey(fmt.Sprint(n), "action")
+			d := q.decide()
+			require.Equal(t, policy.ServerAsked, d.Reason, d)
+			lo, hi = min(lo, d.Delay), max(hi, d.Delay)
+			seen[d.Delay] = true
+		}
+		assert.True(t, lo == hi || len(seen) > 1990, "clients that were told the same minute spread out")
+		return lo.Round(time.Second), hi.Round(time.Second)
 	}
-	assert.Greater(t, len(seen), 90, "clients that were told the same minute spread out")
+	jittered := func(delay time.Duration, kind backoff.JitterKind) func(q *question) {
+		return func(q *question) {
+			q.p.Backoff = backoff.Constant(delay)
+			q.p.Backoff.Jitter.Kind = kind
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(q *question)
+		lo, hi int
+	}{
+		"no_backoff":                      {func(*question) {}, 60, 90},
+		"a_short_one":                     {jittered(10*time.Second, backoff.Full), 60, 90},
+		"a_longer_one":                    {jittered(2*time.Minute, backoff.Full), 60, 120},
+		"no_jitter":                       {jittered(time.Second, backoff.NoJitter), 60, 60},
+		"the_server_comes_first":          {func(q *question) { q.p.RetryAfter = policy.First }, 60, 60},
+		"no_more_than_the_server_may_ask": {func(q *question) { q.p.MaxRetryAfter = time.Minute }, 60, 90},
+		"a_deadline":                      {func(q *question) { q.pos.Deadline = noon.Add(70 * time.Second) }, 60, 70},
+		"a_total_delay":                   {func(q *question) { q.p.MaxTotalDelay, q.pos.Waited = 80*time.Second, 5*time.Second }, 60, 75},
+		"a_total_delay_to_the_full":       {func(q *question) { q.p.MaxTotalDelay = time.Minute }, 60, 60},
+		"the_longest_there_is": {func(q *question) {
+			q.p.MaxRetryAfter, q.f.RetryAfter = policy.Unlimited, math.MaxInt64
+		}, math.MaxInt64 / int(time.Second), math.MaxInt64 / int(time.Second)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lo, hi := spread(c.change)
+			assert.Equal(t, []time.Duration{time.Duration(c.lo), time.Duration(c.hi)}, []time.Duration{lo / time.Second, hi / time.Second})
+		})
+	}
+}
+
+// A wait is spread only by what is drawn from the key, and a policy knows when it is.
+func TestLawOfDraws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := drawQuestion(t)
+		if q.p.Draws(&q.f) {
+			return
+		}
+		d := q.decide()
+		q.pos.Key = draw.Key().Draw(t, "another key")
+		require.Equal(t, d, q.decide())
+	})
+}
+
+// largestShare is the largest part of the waits that lies within one hundredth of what is waited.
+func largestShare(waits []time.Duration, waited time.Duration) float64 {
+	slices.Sort(waits)
+	most, first := 0, 0
+	for n, d := range waits {
+		for d-waits[first] > waited/100 {
+			first++
+		}
+		most = max(most, n-first+1)
+	}
+	return float64(most) / float64(len(waits))
+}
+
+// Ten thousand sessions fail together. Under the default policy they do not come back together, whatever their ids are like.
+func TestTenThousandSessionsDoNotMoveInLockstep(t *testing.T) {
+	ids := map[string]func(n int) string{
+		"sequential": func(n int) string { return fmt.Sprint("order-", n) },
+		"uuids":      func(n int) string { return fmt.Sprintf("%08x-7c1e-4d2a-9f3b-%012x", n*2654435761&0xffffffff, n) },
+		"emails":     func(n int) string { return fmt.Sprintf("user%d@example.com", n) },
+		"numbers":    func(n int) string { return fmt.Sprintf("%07d", n) },
+	}
+	p := preset(t, "transport")
+	for name, id := range ids {
+		for attempt, waited := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second} {
+			for _, asked := range []time.Duration{0, time.Second, 20 * time.Second} {
+				p.MaxAttempts = policy.Unlimited
+				f := transport(fault.RateLimit)
+				f.RetryAfter = asked
+				waits := make([]time.Duration, 10_000)
+				for n := range waits {
+					key := backoff.NewKey(id(n), id(n)+"\x001\x001\x00\x00transport")
+					waits[n] = policy.Decide(&p, &policy.Position{Attempt: attempt + 1, Key: key}, &f).Delay
+				}
+				share := largestShare(waits, max(waited, asked))
+				assert.LessOrEqual(t, share, 0.03, "%s, attempt %d, asked for %v", name, attempt+1, asked)
+			}
+		}
+	}
 }
 
 func TestReasonsAreSentinels(t *testing.T) {

@@ -31,7 +31,7 @@ type RetryPolicy struct {
 	// RetryAfter (retry_after) says how a wait that the server asked for meets Backoff.
 	RetryAfter RetryAfter
 	// MaxRetryAfter (max_retry_after) is the longest wait a server may ask for: a longer one is not shortened, it stops
-	// the action. 0 refuses every such wait; [Unlimited] none.
+	// the action. What jitter adds to the server's word does not count. 0 refuses every such wait; [Unlimited] none.
 	MaxRetryAfter time.Duration
 	// MaxTotalDelay (max_total_delay) bounds the sum of all waits of an action. 0 allows immediate retries only;
 	// [Unlimited] does not bound it.

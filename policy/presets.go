@@ -9,9 +9,10 @@ import (
 
 // The factors and fractions of the presets, in units of 1e-9.
 const (
-	two      backoff.Decimal = 2_000_000_000
-	oneTenth backoff.Decimal = 100_000_000
-	oneFifth backoff.Decimal = 200_000_000
+	two        backoff.Decimal = 2_000_000_000
+	oneTenth   backoff.Decimal = 100_000_000
+	oneFifth   backoff.Decimal = 200_000_000
+	oneQuarter backoff.Decimal = 250_000_000
 )
 
 var presets = [...]struct {
@@ -19,6 +20,7 @@ var presets = [...]struct {
 	make func() RetryPolicy
 }{
 	{"correction", Correction},
+	{"transport", Transport},
 	{"result-envelope", resultEnvelope},
 	{"rate-limit", rateLimit},
 	{"provider", provider},
@@ -35,7 +37,8 @@ func Presets() []string {
 
 // Preset returns the named policy, a fresh value each time:
 //
-//	correction       seed 002: 3 attempts at once; see [Correction]
+//	correction       3 attempts at once, the default of the correction plane; see [Correction]
+//	transport        1 s doubled up to 10 s, then ±25 %, 4 attempts, the default of the transport plane; see [Transport]
 //	result-envelope  seed 000: a base per class, doubled up to 30 s, 5 attempts
 //	rate-limit       seed 001: 2, 8, 16, 35 s ±10 %, never less than the server asks, 5 attempts
 //	provider         seed 003: 1 s doubled up to 10 s, then ±20 %; the server's wait comes first; 4 attempts
@@ -48,9 +51,19 @@ func Preset(name string) (RetryPolicy, bool) {
 	return RetryPolicy{}, false
 }
 
-// transport is what the presets of the transport plane share: the model hears nothing, and only those faults are retried
+// Transport is the default policy of the transport plane: 4 attempts, 1 s doubled up to 10 s, and a quarter more or less. The
+// server's wait is a floor. So the waits of clients that failed together spread over half of what is waited, whether it is
+// the server that says how long or the backoff.
+func Transport() RetryPolicy {
+	p := provider()
+	p.Backoff.Jitter.Fraction = oneQuarter
+	p.RetryAfter = Floor
+	return p
+}
+
+// healing is what the presets of the transport plane share: the model hears nothing, and only those faults are retried
 // that time can heal.
-func transport() RetryPolicy {
+func healing() RetryPolicy {
 	p := Correction()
 	p.EmitFeedback = false
 	p.RetryableErrors = []fault.Class{
@@ -62,7 +75,7 @@ func transport() RetryPolicy {
 // resultEnvelope is BACKOFF_DELAYS and withRetry of seed 000, whose attempt counts from 0: the first wait is the base. What
 // seed 000 has one name for has one base: llm-unavailable is three classes here.
 func resultEnvelope() RetryPolicy {
-	p := transport()
+	p := healing()
 	p.MaxAttempts = 5
 	p.Backoff = backoff.Exponential(2*time.Second, two)
 	p.Backoff.Cap = 30 * time.Second
@@ -81,7 +94,7 @@ func resultEnvelope() RetryPolicy {
 
 // rateLimit is the schedule that goes with seed 001's rate limit state.
 func rateLimit() RetryPolicy {
-	p := transport()
+	p := healing()
 	p.MaxAttempts = 5
 	p.Backoff = backoff.List(2*time.Second, 8*time.Second, 16*time.Second, 35*time.Second)
 	p.Backoff.Jitter = backoff.Jitter{Kind: backoff.Proportional, Fraction: oneTenth}
@@ -90,7 +103,7 @@ func rateLimit() RetryPolicy {
 
 // provider is the retry strategy of seed 003: maxRetries 3 is 4 attempts.
 func provider() RetryPolicy {
-	p := transport()
+	p := healing()
 	p.MaxAttempts = 4
 	p.Backoff = backoff.Exponential(time.Second, two)
 	p.Backoff.Cap = 10 * time.Second

@@ -36,7 +36,7 @@ func transport(class fault.Class) fault.Failure {
 }
 
 func TestPresetsAreNamedAndValid(t *testing.T) {
-	assert.Equal(t, []string{"correction", "result-envelope", "rate-limit", "provider"}, policy.Presets())
+	assert.Equal(t, []string{"correction", "transport", "result-envelope", "rate-limit", "provider"}, policy.Presets())
 	for _, name := range policy.Presets() {
 		preset(t, name)
 	}

@@ -57,7 +57,7 @@ type named struct {
 // correctionDefault and transportDefault lie beneath all layers. Read-only.
 var (
 	correctionDefault = Correction().Layer()
-	transportDefault  = provider().Layer()
+	transportDefault  = Transport().Layer()
 )
 
 // nothing is a layer that says nothing. Read-only.
@@ -95,7 +95,7 @@ func Resolve(s Set, action string) (RetryPolicy, Explanation) {
 	return resolve(layers[:])
 }
 
-// ResolveTransport makes the policy of model calls: the set's transport layer over the preset "provider".
+// ResolveTransport makes the policy of model calls: the set's transport layer over [Transport].
 func ResolveTransport(s Set) (RetryPolicy, Explanation) {
 	layers := s.layersOfTransport()
 	return resolve(layers[:])

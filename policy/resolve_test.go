@@ -38,7 +38,7 @@ func TestResolveTakesTheMostSpecificFieldByField(t *testing.T) {
 
 	transport, _ := policy.ResolveTransport(s)
 	assert.Equal(t, 7, transport.MaxAttempts)
-	assert.Equal(t, policy.First, transport.RetryAfter, "the preset provider lies below")
+	assert.Equal(t, policy.Floor, transport.RetryAfter, "the default lies below")
 	assert.Equal(t, transport, first(policy.ResolveTransport(policy.Fold(s, policy.Layer{MaxAttempts: new(1)}))))
 }
 

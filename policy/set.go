@@ -17,7 +17,7 @@ type Set struct {
 	Call Layer
 	// Adjusted (adjusted) is what was adjusted in mid-run; see [Fold]. Files have no such layer.
 	Adjusted Layer
-	// Transport (transport) lies over the preset "provider" and is for model calls that do not come through.
+	// Transport (transport) lies over the policy [Transport] and is for model calls that do not come through.
 	Transport Layer
 	// Budgets (budgets) bounds the failed attempts of the run.
 	Budgets Budgets

@@ -8,33 +8,46 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// wait is the delay before the next attempt, and what it comes from. A server's retry-after moves the whole range of
-// the jittered wait up until its lower end is the retry-after: no wait is shorter, and clients that were all told the
-// same second still spread out.
+// wait is the delay before the next attempt, and what it comes from. A server's retry-after is a floor: where the strategy
+// could wait less, the wait is drawn from the floor upwards, over half of it at least, so that clients that were all told
+// the same second do not come back together. What is added above the floor is cut to the room there is.
 func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reason) {
 	asked := max(f.RetryAfter, 0)
 	if asked > 0 && p.RetryAfter == First {
 		return asked, ServerAsked
 	}
-	delay, low := time.Duration(0), time.Duration(0)
-	if len(p.Bases) > 0 {
-		delay, low = based(p, pos, f.Class)
-	} else if s := &p.Backoff; s.Delay != 0 || s.Kind != backoff.KindConstant || s.Jitter.Kind != backoff.NoJitter {
-		delay, low = s.Draw(pos.Attempt, pos.Key)
-	}
+	s := p.strategy(f.Class)
+	delay, least, most := s.Draw(pos.Attempt, pos.Key)
 	switch {
-	case asked > low:
-		return saturatingAdd(delay, asked-low), ServerAsked
+	case asked > least && s.Jitter.Kind == backoff.NoJitter:
+		return asked, ServerAsked
+	case asked > least:
+		most = max(most, saturatingAdd(asked, asked/2))
+		return pos.Key.Between(pos.Attempt, asked, min(most, room(p, pos))), ServerAsked
 	case delay == 0:
 		return 0, Immediate
 	}
 	return delay, Backoff
 }
 
-// based is the wait of the strategy with the base of the class in place, and the least it could be under another key.
-func based(p *RetryPolicy, pos *Position, class fault.Class) (delay, low time.Duration) {
-	s := p.strategy(class)
-	return s.Draw(pos.Attempt, pos.Key)
+// room is the longest wait that fits the total delay and ends before the deadline.
+func room(p *RetryPolicy, pos *Position) time.Duration {
+	left := time.Duration(math.MaxInt64)
+	if p.MaxTotalDelay != Unlimited {
+		left = p.MaxTotalDelay - max(pos.Waited, 0)
+	}
+	if !pos.Deadline.IsZero() {
+		left = min(left, max(pos.Deadline.Sub(pos.Now), 0)-1)
+	}
+	return left
+}
+
+// Draws reports whether the wait after f depends on the [Position.Key].
+func (p *RetryPolicy) Draws(f *fault.Failure) bool {
+	if f.RetryAfter > 0 {
+		return p.RetryAfter != First && p.Backoff.Jitter.Kind != backoff.NoJitter
+	}
+	return p.Backoff.Jitter.Kind != backoff.NoJitter && p.Backoff.Jitter.Kind != ""
 }
 
 // strategy is the policy's backoff with the base of the class in place.

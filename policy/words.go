@@ -10,7 +10,8 @@ type RetryAfter string
 
 // The rules for a server's retry-after.
 const (
-	// Floor waits at least as long as the server asks: jitter only adds above it, a longer backoff stands.
+	// Floor waits at least as long as the server asks, and by jitter up to half as long again, unless the backoff says that
+	// there is none ([backoff.NoJitter]). A longer backoff stands.
 	Floor RetryAfter = "floor"
 	// First waits exactly as long as the server asks, whatever the backoff says (seed 003).
 	First RetryAfter = "first"

@@ -24,7 +24,7 @@ func Example() {
 	// seed      "7"
 	// policy    answer: max_attempts 3; backoff constant 0s
 	// policy    transport: max_attempts 4; backoff exponential 1s ×2, cap 10s, jitter
-	//           ±20% after the cap
+	//           ±25% after the cap
 	// budgets   tool 4, run 8, unknown tools 2; turns 100; calls in a reply 128
 	// tools     book_room
 	//
@@ -33,21 +33,21 @@ func Example() {
 	//     +0s  call      1: attempt 1 of 3
 	//     +0s  reply     failed: overloaded (the server asks for 3s)
 	//     +0s  retry     attempt 1 of 4, transport plane: overloaded
-	//                    again after 3s: retry after the wait the server asked for
+	//                    again after 3.069s: retry after the wait the server asked for
 	//                    (retry_after)
 	//                    left: attempts 3
-	//     +0s  wait      3s (retry_after)       ██████████████████████████████████████
-	//     +3s  call      2: attempt 1 of 3, transport attempt 2
-	//     +3s  reply     failed: network
-	//     +3s  retry     attempt 2 of 4, transport plane: network
-	//                    again after 1.965s: retry after the backoff delay (backoff)
+	//     +0s  wait      3.069s (retry_after)   ██████████████████████████████████████
+	// +3.069s  call      2: attempt 1 of 3, transport attempt 2
+	// +3.069s  reply     failed: network
+	// +3.069s  retry     attempt 2 of 4, transport plane: network
+	//                    again after 1.957s: retry after the backoff delay (backoff)
 	//                    left: attempts 2
-	//     +3s  wait      1.965s (backoff)       ████████████████████████
-	// +4.965s  call      3: attempt 1 of 3, transport attempt 3
-	// +4.965s  reply     Hello. (finish stop); 10 tokens in, 2 out
-	// +4.965s  accept    attempt 1 of 3
-	// +4.965s  done      Hello.
+	// +3.069s  wait      1.957s (backoff)       ████████████████████████
+	// +5.026s  call      3: attempt 1 of 3, transport attempt 3
+	// +5.026s  reply     Hello. (finish stop); 10 tokens in, 2 out
+	// +5.026s  accept    attempt 1 of 3
+	// +5.026s  done      Hello.
 	//
-	// 3 model calls, 1 accepted attempt, 2 transport faults, waited 4.965s, 10 tokens
+	// 3 model calls, 1 accepted attempt, 2 transport faults, waited 5.026s, 10 tokens
 	// in, 2 out
 }

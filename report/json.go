@@ -61,7 +61,7 @@ func JSON(w io.Writer, in io.Reader) error {
 // sum is a run as a line of JSON.
 func (r *run) sum() runLine {
 	l := runLine{
-		Run: r.number, Session: r.header.Session, Seed: r.header.Config.Seed, Begun: r.begun, Unfinished: r.underWay(),
+		Run: r.number, Session: r.header.Session, Seed: r.header.Seed(), Begun: r.begun, Unfinished: r.underWay(),
 		Calls: r.totals.Calls, Tools: r.totals.Tools, Accepted: r.totals.Accepted, Corrected: r.totals.Corrected,
 		Sent: r.totals.Sent, Waited: r.totals.Waited, Usage: r.totals.Usage, Omitted: r.kept.omitted,
 	}

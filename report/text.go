@@ -129,8 +129,8 @@ func (r *run) about() [][2]string {
 			rows = append(rows, [2]string{name, line(text)})
 		}
 	}
-	if h.Config.Seed != "" {
-		add("seed", fmt.Sprintf("%q", h.Config.Seed))
+	if seed := h.Seed(); seed != "" {
+		add("seed", fmt.Sprintf("%q", seed))
 	}
 	for _, p := range h.Resolved {
 		add("policy", policyTitle(p.Action, p.Transport)+": "+policyText(p.Explanation, p.Transport))

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/adk"
+	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
@@ -210,11 +211,18 @@ func TestAllCallsOfAReplyAreAnsweredInCallOrder(t *testing.T) {
 	assert.Equal(t, []string{"book_room", "book_boat", "book_room", ""}, actions(end.results[0].Attempts))
 }
 
+// exactly is a transport layer without jitter, for tests of times.
+func exactly() policy.Layer {
+	p := policy.Transport()
+	p.Backoff.Jitter = backoff.Jitter{Kind: backoff.NoJitter}
+	return p.TransportLayer()
+}
+
 // A server's wait is made by the clock, and the wait of the correction plane stands before the next model call.
 func TestWaitsAreMadeByTheClock(t *testing.T) {
 	slow, delay := policy.DefaultSet(), policy.Correction()
 	delay.Backoff.Delay = 2 * time.Second
-	slow.Global = delay.Layer()
+	slow.Global, slow.Transport = delay.Layer(), exactly()
 	asks := genai.APIError{Code: 429, Status: "RESOURCE_EXHAUSTED", Message: "slow down", Details: []map[string]any{
 		{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "7s"},
 	}}

@@ -83,7 +83,9 @@ func twoCalls() []turn {
 
 func TestATransportFaultOfAToolIsRetried(t *testing.T) {
 	tries := map[string]int{}
-	a, clock, end := newAdapter(t, adk.Config{})
+	set := policy.DefaultSet()
+	set.Transport = exactly()
+	a, clock, end := newAdapter(t, adk.Config{Policy: &set})
 	m := newFake(twoCalls()...)
 	_, err := play(t.Context(), newRunner(t, a, m, flaky(t, tries)), agent.StreamingModeNone)
 	require.NoError(t, err)

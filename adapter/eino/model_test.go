@@ -81,6 +81,13 @@ func TestReactAloneEndsWithAnError(t *testing.T) {
 	}
 }
 
+// exactly is a transport layer without jitter, for tests of times.
+func exactly() policy.Layer {
+	p := policy.Transport()
+	p.Backoff.Jitter = backoff.Jitter{Kind: backoff.NoJitter}
+	return p.TransportLayer()
+}
+
 // Every way ends well, with the same feedback at the same time.
 func TestEveryWayTakesTheSameDecisions(t *testing.T) {
 	cut := say(`{"city":"Lis`)
@@ -91,6 +98,7 @@ func TestEveryWayTakesTheSameDecisions(t *testing.T) {
 	require.NoError(t, err)
 	set := policy.DefaultSet()
 	set.Global.RetryableErrors = append(policy.Correction().RetryableErrors, fault.Truncated)
+	set.Transport = exactly()
 	for _, c := range []struct {
 		name    string
 		script  []turn

@@ -96,7 +96,9 @@ func TestATransportFaultOfAToolIsRetried(t *testing.T) {
 		}
 		return receipt{b.City}, nil
 	})
-	a, clock := newAdapter(t, eino.Config{})
+	set := policy.DefaultSet()
+	set.Transport = exactly()
+	a, clock := newAdapter(t, eino.Config{Policy: &set})
 	m := newFake(calls(toolCall("c1", "book_room", goodArgs), toolCall("c2", "book_room", `{"city":"Porto","nights":1}`)), say("Booked."))
 	conf := agentConfig(m, book)
 	require.NoError(t, a.Agent(conf))

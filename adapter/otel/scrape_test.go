@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/otel"
+	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
@@ -35,13 +36,22 @@ func story() *looptest.Model {
 		looptest.Say("Booked."))
 }
 
+// exactly is the default policy without jitter, for tests of times.
+func exactly() *policy.Set {
+	set, p := policy.DefaultSet(), policy.Transport()
+	p.Backoff.Jitter = backoff.Jitter{Kind: backoff.NoJitter}
+	set.Transport = p.TransportLayer()
+	return &set
+}
+
 // journaled plays the story into a journal.
 func journaled(t *testing.T, dir journal.Dir, b *backend) loop.Result {
 	t.Helper()
 	j, err := journal.Open(t.Context(), dir, "order-42", journal.Settings{})
 	require.NoError(t, err)
 	defer j.Close()
-	result, err := loop.Run(t.Context(), story(), newSession(t), "Book a room.", loop.Config{Tools: toolsOf(t, booked)},
+	result, err := loop.Run(t.Context(), story(), newSession(t), "Book a room.",
+		loop.Config{Tools: toolsOf(t, booked), Policy: exactly()},
 		loop.WithJournal(j), loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 	require.NoError(t, err)
 	return result

@@ -78,7 +78,7 @@ func TestSpansOfARun(t *testing.T) {
 		looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two"}`)),
 		looptest.Fail(&fault.ProviderError{Class: fault.Overloaded, Provider: "example", RetryAfter: 3 * time.Second}),
 		looptest.Call(call("book_room", lisbon)), used)
-	_, err := loop.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: toolsOf(t, booked)},
+	_, err := loop.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: toolsOf(t, booked), Policy: exactly()},
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 	require.NoError(t, err)
 	const asked = "gen_ai.conversation.id=order-42,gen_ai.operation.name=chat,gen_ai.provider.name=example,gen_ai.request.model=small,"

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,8 @@ const barWidth = 40
 
 // chart writes the waits as a bar chart.
 func (d *delays) chart(e *env, p policy.RetryPolicy, class fault.Class, rows []policy.Planned) {
-	fmt.Fprintf(e.out, "%s\n%s\n\n", e.paint.bold(plain(d.title(class, len(rows)+1))), e.paint.faint(p.Backoff.String()))
+	jittered := slices.ContainsFunc(rows, func(r policy.Planned) bool { return r.Min != r.Max })
+	fmt.Fprintf(e.out, "%s\n%s\n\n", e.paint.bold(plain(d.title(class, len(rows)+1, jittered))), e.paint.faint(p.Backoff.String()))
 	var waits, ranges cells
 	longest := time.Duration(0)
 	for _, r := range rows {
@@ -36,7 +38,7 @@ func (d *delays) chart(e *env, p policy.RetryPolicy, class fault.Class, rows []p
 	fmt.Fprintf(e.out, "total %s\n", e.paint.bold(totalText(rows)))
 }
 
-func (d *delays) title(class fault.Class, attempts int) string {
+func (d *delays) title(class fault.Class, attempts int, jittered bool) string {
 	parts := []string{d.policy}
 	if d.tool != "" {
 		parts = append(parts, "tool "+d.tool)
@@ -47,6 +49,8 @@ func (d *delays) title(class fault.Class, attempts int) string {
 	parts = append(parts, several.Of(attempts, "attempt", "attempts"))
 	if d.seed != "" {
 		parts = append(parts, fmt.Sprintf("seed %q", d.seed))
+	} else if jittered {
+		parts = append(parts, "before jitter")
 	}
 	return strings.Join(parts, ", ")
 }

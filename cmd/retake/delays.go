@@ -20,9 +20,10 @@ var delaysCommand = command{
 	about: `
 Shows the wait after each attempt that fails, but for the last: one wait fewer than attempts.
 
-Without -seed there is no jitter. With one, the waits are those that loop.Do makes without a session; each lies
-between min and max, which bound the wait under any seed. What a server asks for (retry-after) and deadlines play no
-part here.
+With -seed the waits are those that loop.Do makes without a session. Without it they are shown as they are before
+jitter; a run always draws: from its seed, else from its session's id. Each wait lies between min and max under any seed.
+What a server asks for (retry-after) plays no part here: it is a floor, to which jitter adds up to half of it. Nor do
+deadlines.
 
 Of a file with layers, a -code of the transport plane takes the layer "transport" where the file has one; any other takes
 "global", and that of -tool above it. Where the policy does not retry CODE at all, or its max_total_delay ends the
@@ -43,7 +44,7 @@ func (d *delays) declare(fs *flag.FlagSet) {
 	fs.StringVar(&d.policy, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
 	fs.StringVar(&d.code, "code", "", "what failed: a `CODE` of any vocabulary (llm-rate-limit, rate_limit, RATE_LIMITED) or a class")
 	fs.StringVar(&d.tool, "tool", "", "the tool of this `NAME` and its layer of the file")
-	fs.StringVar(&d.seed, "seed", "", "draw the jitter from the seed `S`; without one there is none")
+	fs.StringVar(&d.seed, "seed", "", "draw the jitter from the seed `S`; without one the waits are shown before jitter")
 	fs.Func("attempts", "as if the policy allowed `N` attempts", func(s string) (err error) {
 		d.attempts, err = count(s, policy.MaxSchedule+1)
 		return err

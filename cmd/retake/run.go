@@ -30,7 +30,7 @@ further attempt, and when there is no further reply. "retake check -h" says what
 JSON: {"sessions", "succeeded", "exhausted", "attempts": {"1", "2", ...}, "feedback", "calls_by_reason", "events_sha256"}.
 "attempts" counts sessions by the attempt that succeeded, "feedback" the records of feedback, "calls_by_reason" the
 decisions on attempts by their reason. "events_sha256" covers every event, decision, delay and prompt of every session: it
-is the same on every run and machine, however many processors there are. Without -seed there is no jitter.
+is the same on every run and machine, however many processors there are. Without -seed each session draws from its id.
 
 With -journal each session is recorded in a file of its own in DIR. Where DIR holds journals already, the sessions that have
 ended are taken from them, the others go on where they were left, and the answer is that of one run that was never
@@ -49,7 +49,7 @@ type runs struct {
 func (r *runs) declare(fs *flag.FlagSet) {
 	fs.StringVar(&r.corpus, "corpus", "", "the questions and replies: `FILE`, one question a line")
 	fs.StringVar(&r.policy, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
-	fs.StringVar(&r.seed, "seed", "", "draw the jitter from the seed `S`; without one there is none")
+	fs.StringVar(&r.seed, "seed", "", "draw the jitter from the seed `S`; without one each session draws from its id")
 	fs.Func("first", "only the first `N` questions", func(s string) (err error) {
 		r.first, err = count(s, math.MaxInt32)
 		return err

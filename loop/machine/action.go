@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,18 +81,18 @@ func (s *step) rules() *policies {
 	return s.policies
 }
 
-// key is the jitter key of an action on a plane.
-func (s *step) key(name string, number int, plane fault.Plane) backoff.Key {
+// key is the jitter key of an action on a plane; zero where the wait after f under p needs none.
+func (s *step) key(p *policy.RetryPolicy, f *fault.Failure, name string, number int, plane fault.Plane) backoff.Key {
+	if !p.Draws(f) {
+		return backoff.Key{}
+	}
 	return JitterKey(s.Config.Seed, s.Session.ID(), s.Run, number, name, plane)
 }
 
 // JitterKey is the key of the delays of one line of attempts. It names session, run, the action and its number, and the plane,
-// so that no two lines move in lockstep. Without a seed it is the zero key: no jitter.
+// so that no two lines move in lockstep. Without a seed the session's id is the seed; without either it is the zero key.
 func JitterKey(seed, session string, run, number int, action string, plane fault.Plane) backoff.Key {
-	if seed == "" {
-		return backoff.Key{}
-	}
-	return backoff.NewKey(seed, strings.Join([]string{session, strconv.Itoa(run), strconv.Itoa(number), action, string(plane)}, "\x00"))
+	return backoff.NewKey(cmp.Or(seed, session), strings.Join([]string{session, strconv.Itoa(run), strconv.Itoa(number), action, string(plane)}, "\x00"))
 }
 
 // fail charges one failed attempt of an action and decides on it; sig is the failure's signature. The attempt has been counted
@@ -105,7 +106,7 @@ func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision
 	verdict := policy.Decide(p, &policy.Position{
 		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run, UnknownFailed: s.Spent.Unknown,
 		Budgets: s.Policy.Budgets, Repeats: a.Repeats, Now: s.At, Deadline: s.Config.Deadline, Waited: a.Waited,
-		Key: s.key(name, a.Number, fault.Correction),
+		Key: s.key(p, f, name, a.Number, fault.Correction),
 	}, f)
 	d := &Decision{
 		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts},
@@ -244,9 +245,10 @@ func (s *step) judgeTransport(name string, attempt int, f fault.Failure, waited 
 
 // transportVerdict is what the policy says of a failed attempt of the transport plane.
 func (s *step) transportVerdict(name string, attempt int, f fault.Failure, waited time.Duration) policy.Decision {
-	return policy.Decide(s.transportPolicy(), &policy.Position{
+	p := s.transportPolicy()
+	return policy.Decide(p, &policy.Position{
 		Attempt: attempt, Now: s.At, Deadline: s.Config.Deadline, Waited: waited,
-		Key: s.key(name, s.Turn, fault.Transport),
+		Key: s.key(p, &f, name, s.Turn, fault.Transport),
 	}, &f)
 }
 

@@ -23,7 +23,7 @@ type Config struct {
 	// same keys. Empty means that what had been said when the run began stands for the request. At most [MaxRequestID] bytes of
 	// printable text.
 	RequestID string `json:"request_id,omitempty"`
-	// Seed is mixed into every jittered delay; empty means no jitter.
+	// Seed is what jitter is drawn from, with session, run and action; empty means the session's id.
 	Seed string `json:"seed,omitempty"`
 	// Policy holds the layers, the budgets and the transport policy.
 	Policy policy.Set `json:"policy"`

@@ -43,18 +43,22 @@ var strategyKeys = []key[backoff.BackoffStrategy]{
 
 var jitterKeys = []key[backoff.Jitter]{
 	{"kind", func(r *reader, path string, n node, j *backoff.Jitter) {
-		j.Kind = known(r, path, n, backoff.Proportional, backoff.Full, backoff.Equal)
+		j.Kind = known(r, path, n, backoff.Proportional, backoff.Full, backoff.Equal, backoff.NoJitter)
 	}},
 	{"fraction", func(r *reader, path string, n node, j *backoff.Jitter) { j.Fraction = r.decimal(path, n, "0.2") }},
 	{"after_cap", func(r *reader, path string, n node, j *backoff.Jitter) { j.AfterCap, _ = r.boolean(path, n) }},
 }
 
-// jitter reads how delays are spread. It must say so: an empty jitter would be none.
+// jitter reads how delays are spread: a mapping that says so, or the word none.
 func (r *reader) jitter(path string, n node, j *backoff.Jitter) {
+	if n.kind == text && n.text == string(backoff.NoJitter) {
+		j.Kind = backoff.NoJitter
+		return
+	}
 	before := r.found()
 	fill(r, path, n, jitterKeys, j)
 	if j.Kind == "" && r.found() == before {
-		r.fault(n.at, path, "there is no kind", "add kind: proportional, full or equal; or leave jitter out")
+		r.fault(n.at, path, "there is no kind", "add kind: proportional, full or equal; or write jitter: none")
 	}
 	fraction := join(path, "fraction")
 	if _, written := r.places[fraction]; j.Kind == backoff.Proportional && !written {

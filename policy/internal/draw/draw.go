@@ -54,7 +54,7 @@ func Strategy() *rapid.Generator[backoff.BackoffStrategy] {
 			s.Cap = base * 3
 		}
 		s.Jitter.Kind = rapid.SampledFrom([]backoff.JitterKind{
-			backoff.NoJitter, backoff.Proportional, backoff.Full, backoff.Equal,
+			"", backoff.NoJitter, backoff.Proportional, backoff.Full, backoff.Equal,
 		}).Draw(t, "jitter")
 		if s.Jitter.Kind == backoff.Proportional {
 			s.Jitter.Fraction = backoff.Decimal(rapid.Int64Range(1, int64(backoff.One)).Draw(t, "fraction"))
