@@ -65,10 +65,20 @@ func contextClass(err error) Class {
 
 // errorClass is what the types in an error's chain say.
 func errorClass(err error) Class {
-	if err == nil {
-		return ""
+	found := typeClass(err)
+	if found == IO {
+		switch wordClass(words(err.Error())) {
+		case NotFound:
+			return NotFound
+		case Permission:
+			return PermissionDenied
+		}
 	}
-	var found Class
+	return found
+}
+
+// typeClass is what the types in an error's chain say, whatever its words are.
+func typeClass(err error) (found Class) {
 	has(err, func(e error) bool {
 		if c := typeNames.of(fmt.Sprintf("%T", e)); c != "" {
 			found = c
@@ -79,14 +89,6 @@ func errorClass(err error) Class {
 		}
 		return found != ""
 	})
-	if found == IO {
-		switch wordClass(words(err.Error())) {
-		case NotFound:
-			return NotFound
-		case Permission:
-			return PermissionDenied
-		}
-	}
 	return found
 }
 

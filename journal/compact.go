@@ -112,7 +112,7 @@ func (f *Fold) snapshot() (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{State: state, Said: f.said(), Landed: f.Landed, Adjusted: f.Adjusted}
+	s := &Snapshot{State: state, Said: f.said(), Landed: f.Landed, Began: f.Began, Adjusted: f.Adjusted}
 	if f.State.Phase != machine.Stopped {
 		s.Asked = &f.Asked
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
@@ -25,6 +24,8 @@ type Fold struct {
 	Adjusted *policy.Layer
 	// Landed are the results that came before their turn, of the calls that are under way.
 	Landed []Landed
+	// Began are those of the calls under way that began.
+	Began []Began
 
 	// conversation makes the digests of prompts, digests those of a redacted journal, where it is not nil. heard is set once it has heard what
 	// the last event led to.
@@ -152,7 +153,7 @@ func (f *Fold) advance(d *Decision, ev *Event, effects []machine.Effect, said in
 	}
 	last := &effects[len(effects)-1]
 	if last.Kind != machine.Decided {
-		f.Asked, f.Landed = *last, nil
+		f.Asked, f.Landed, f.Began = *last, nil, nil
 	}
 	if last.Kind == machine.CallModel && f.digests != nil {
 		d.Prompt = f.digests.prompt(last.Model)
@@ -234,6 +235,9 @@ func (f *Fold) note(n Note) {
 	if n.Landed != nil {
 		f.Landed = append(f.Landed, *n.Landed)
 	}
+	if n.Began != nil {
+		f.Began = append(f.Began, *n.Began)
+	}
 }
 
 // restore takes over a run as it stood when its journal was compacted.
@@ -248,7 +252,7 @@ func (f *Fold) restore(s Snapshot) error {
 	if st.Session.ID() != f.Header.Session {
 		return fmt.Errorf("snapshot: the session is %q, the header's is %q", st.Session.ID(), f.Header.Session)
 	}
-	f.State, f.Landed, f.Adjusted = st, s.Landed, s.Adjusted
+	f.State, f.Landed, f.Began, f.Adjusted = st, s.Landed, s.Began, s.Adjusted
 	if err := f.resay(s.Said); err != nil {
 		return err
 	}
@@ -277,18 +281,6 @@ func (f *Fold) said() string {
 		return string(f.digests.said)
 	}
 	return f.conversation.said.String()
-}
-
-// Result is the landed outcome of a call that is asked for, if there is one. A nil fold has none.
-func (f *Fold) Result(run machine.ToolRun) (Landed, bool) {
-	if f == nil {
-		return Landed{}, false
-	}
-	n := slices.IndexFunc(f.Landed, func(l Landed) bool { return l.Key == run.Key && l.Transport == run.Transport })
-	if n < 0 {
-		return Landed{}, false
-	}
-	return f.Landed[n], true
 }
 
 // addReal folds a record of a redacted journal as it was before it was redacted. That the decisions are those of today's code

@@ -261,6 +261,9 @@ func (j *Journal) Note(n Note) error {
 		fold = j.real
 	}
 	at := n.call(fold.Asked.Tools)
+	if at < 0 && n.Began != nil {
+		return fmt.Errorf("journal: the call of %q that begins is none that the run asks for", n.Began.Tool)
+	}
 	if at < 0 && (n.Landed != nil || (n.Progress != nil && erases)) {
 		return nil
 	}
@@ -275,7 +278,8 @@ func (j *Journal) Note(n Note) error {
 	if err != nil {
 		return j.failed(err)
 	}
-	return j.flush(j.settings.Sync == SyncRecords)
+	once := n.Began != nil && !fold.Asked.Tools[at].Repeatable // what may not be run again must be known to have begun
+	return j.flush(j.settings.Sync == SyncRecords || once && j.settings.Sync != SyncNever)
 }
 
 // Unfinished reports whether the last run has not ended, and can be gone on with: not where the journal could not be written.

@@ -127,7 +127,7 @@ func toolsOf(t testing.TB, book func(context.Context, booking) (receipt, error))
 	if book == nil {
 		book = func(_ context.Context, b booking) (receipt, error) { return receipt{"R-" + b.City}, nil }
 	}
-	set, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", book))
+	set, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", book, tool.Idempotent()))
 	require.NoError(t, err)
 	return set
 }

@@ -96,8 +96,9 @@ type Snapshot struct {
 	Asked *machine.Effect `json:"asked,omitempty"`
 	// Said is the digest of the conversation so far.
 	Said string `json:"said"`
-	// Landed are the results that wait for their turn.
+	// Landed are the results that wait for their turn, Began the calls under way that began.
 	Landed []Landed `json:"landed,omitempty"`
+	Began  []Began  `json:"began,omitempty"`
 	// Adjusted is the layer that the policy was last adjusted by.
 	Adjusted *policy.Layer `json:"adjusted,omitempty"`
 }
@@ -107,6 +108,8 @@ type NoteKind string
 
 // The kinds of notes. Each names the field of [Note] that it sets beside At.
 const (
+	// ToolBegan: a tool is about to be run: Began.
+	ToolBegan NoteKind = "began"
 	// ResultLanded: a tool's result came before its turn, or in a run that was left: Landed.
 	ResultLanded NoteKind = "landed"
 	// Progressed: a tool reported progress: Progress.
@@ -124,6 +127,7 @@ type Note struct {
 	Kind NoteKind `json:"kind"`
 	// At is when, by the driver's clock.
 	At       time.Time `json:"at,omitzero"`
+	Began    *Began    `json:"began,omitempty"`
 	Landed   *Landed   `json:"landed,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
 	// Resumed is what was taken up: the effect that was under way.
@@ -131,6 +135,14 @@ type Note struct {
 	// Torn is what was left of the last line.
 	Torn []byte `json:"torn,omitempty"`
 	Text string `json:"text,omitempty"`
+}
+
+// Began is a call whose tool is about to be run: after a crash nobody knows whether it had its effect.
+type Began struct {
+	// Key and Transport name the call: see [machine.ToolRun].
+	Key       string `json:"key"`
+	Transport int    `json:"transport"`
+	Tool      string `json:"tool"`
 }
 
 // Landed is a tool's outcome before its event: reducers have not seen it yet.
@@ -159,6 +171,8 @@ type Progress struct {
 // key is the idempotency key of the call that a note is about; empty where it is about none.
 func (n *Note) key() string {
 	switch {
+	case n.Began != nil:
+		return n.Began.Key
 	case n.Landed != nil:
 		return n.Landed.Key
 	case n.Progress != nil:
@@ -175,6 +189,10 @@ func (n *Note) call(runs []machine.ToolRun) int {
 
 // of is the note for a call by another key.
 func (n Note) of(key string) Note {
+	if n.Began != nil {
+		began := *n.Began
+		began.Key, n.Began = key, &began
+	}
 	if n.Landed != nil {
 		landed := *n.Landed
 		landed.Key, n.Landed = key, &landed

@@ -176,7 +176,7 @@ func scanToolRuns(s *scanner, key string) []machine.ToolRun {
 		s.want('{')
 		all = append(all, machine.ToolRun{
 			Arguments: s.raw(`"arguments":`), ID: s.str(`"id":`), Index: s.int(`"index":`), Key: s.once(`"key":`),
-			Tool: s.str(`"tool":`), Transport: s.int(`"transport":`),
+			Repeatable: s.flag(`"repeatable":`), Tool: s.str(`"tool":`), Transport: s.int(`"transport":`),
 		})
 		s.close()
 	}

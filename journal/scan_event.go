@@ -199,7 +199,8 @@ func scanCalls(s *scanner, key string) []machine.Call {
 		s.want('{')
 		all = append(all, machine.Call{
 			Arguments: s.raw(`"arguments":`), Class: fault.Class(s.str(`"class":`)), ID: s.str(`"id":`), Issues: scanIssues(s, `"issues":`),
-			Raw: s.str(`"raw":`), Repairs: scanRepairs(s, `"repairs":`), Tool: s.str(`"tool":`),
+			Raw: s.str(`"raw":`), Repairs: scanRepairs(s, `"repairs":`), Repeatable: s.flag(`"repeatable":`),
+			Tool: s.str(`"tool":`),
 		})
 		s.close()
 	}

@@ -226,6 +226,7 @@ func writeCall(w *writer, b []byte, c *machine.Call) []byte {
 	b = writeIssues(w, b, `"issues":[`, c.Issues)
 	b = w.strIf(b, `"raw":"`, c.Raw)
 	b = list(w, b, `"repairs":[`, c.Repairs, writeRepair)
+	b = w.flagIf(b, `"repeatable":`, c.Repeatable)
 	b = w.str(b, `"tool":"`, c.Tool)
 	return closed(b, '}')
 }

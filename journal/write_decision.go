@@ -182,6 +182,7 @@ func writeToolRun(w *writer, b []byte, r *machine.ToolRun) []byte {
 	b = w.str(b, `"id":"`, r.ID)
 	b = w.num(b, `"index":`, int64(r.Index))
 	b = w.str(b, `"key":"`, r.Key)
+	b = w.flagIf(b, `"repeatable":`, r.Repeatable)
 	b = w.str(b, `"tool":"`, r.Tool)
 	b = w.num(b, `"transport":`, int64(r.Transport))
 	return closed(b, '}')

@@ -150,7 +150,7 @@ func TestAToolThatEndsItsGoroutine(t *testing.T) {
 			}
 			require.NoError(t, run.Err)
 			shown, _ := model.Requests()[1].Messages.Last()
-			assert.Equal(t, "The tool failed with an error of its own. The same call will not help.", shown.Text)
+			assert.Equal(t, "The call failed, and its effect may or may not have happened.", shown.Text)
 		})
 	}
 }

@@ -24,7 +24,7 @@ type Callbacks struct {
 	OnError func(Trace, ErrorInfo)
 	// OnRetry is told when another attempt follows, before the wait.
 	OnRetry func(Trace, Notice)
-	// OnDebug is told of every failed attempt, reducer error, error of a tool's own and contained failure with all technical
+	// OnDebug is told of every failed attempt (calls of tools too), reducer error and contained failure with all technical
 	// detail. None of it is for users.
 	OnDebug func(text string, d DebugInfo)
 	// TraceID finds the trace id in the context of a run; where it is nil or finds none, one is derived from the
@@ -75,8 +75,6 @@ func (c *Callbacks) Observe(ctx context.Context, n Notice) {
 	switch {
 	case n.Kind == AttemptEnded && n.Class != "":
 		c.debug(ctx, "attempt failed", n, n.Err)
-	case n.Kind == AttemptEnded && n.Err != nil:
-		c.debug(ctx, "tool failed", n, n.Err)
 	case n.Kind == ReducerFailed:
 		c.debug(ctx, "reducer failed", n, n.Err)
 	case n.Kind == Retrying:

@@ -100,7 +100,7 @@ func TestAToolsOwnErrorIsToldToObservers(t *testing.T) {
 	_, err = loop.Run(t.Context(), model, newSession(t), "Go.", loop.Config{Tools: tools}, loop.WithObserver(o.callbacks()),
 		loop.WithObserver(loop.LogTo(slog.New(slog.NewTextHandler(&log, nil)))))
 	require.NoError(t, err)
-	require.Equal(t, []string{"tool failed", "tool failed"}, o.texts)
+	require.Equal(t, []string{"attempt failed", "attempt failed"}, o.texts)
 	assert.Equal(t, "badly", o.debug[0].Notice.Action)
 	require.ErrorIs(t, o.debug[0].Err, lost)
 	assert.Equal(t, "worse", o.debug[1].Notice.Action)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -39,8 +38,6 @@ type driver struct {
 	tool string
 	// adjusted is the layer that the policy was last adjusted by; nil for none.
 	adjusted *policy.Layer
-	// landed are the results that a journal holds already; nil for none.
-	landed *journal.Fold
 	// exited is set while a tool runs on the goroutine of the run, and stays so where it ended that goroutine.
 	exited bool
 }
@@ -79,14 +76,17 @@ func (d *driver) now() time.Time {
 
 // observe notes what an exhaustion came from, and tells the observers of one step.
 func (d *driver) observe(ev *machine.Event, effects []machine.Effect) {
-	for n := range effects {
-		if x := effects[n].Decision; x != nil && !x.Retry && x.Class != "" && d.cause == nil {
-			d.cause = d.err
-		}
+	if d.cause == nil && d.runner.ends() {
+		d.cause = d.err
 	}
 	if d.watch != nil {
 		d.watch.stepped(d, ev.At, uncharged(ev, effects), effects)
 	}
+}
+
+// ends reports whether an action of the run is exhausted: that of an exhaustion not yet answered, or of the end.
+func (r *Runner) ends() bool {
+	return r.st.Exhausted != nil || r.st.Outcome != nil && r.st.Outcome.Exhaustion != nil
 }
 
 // broken ends a run that the driver cannot go on with, so that the session is left consistent. One that could not even

@@ -118,7 +118,9 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 	}
 	e.Action, e.Plane, e.Attempt, e.MaxAttempts, e.Failure, e.Detail = x.Action, x.Plane, x.Attempt, x.MaxAttempts, x.Failure, x.Detail
 	e.Failure.Issues = slices.Clone(e.Failure.Issues) // the session's records have those
-	e.Policy, e.Explanation = st.PolicyFor(x.Action, x.Plane)
+	if e.Policy, e.Explanation = st.PolicyFor(x.Action, x.Plane); x.Plane == fault.Transport && x.Failure.Tool != "" {
+		e.Policy, e.Explanation = st.ToolPolicy(x.Failure.Tool)
+	}
 	e.Policy = e.Policy.Clone() // it may hold what all runs share
 	return e
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/tool"
 )
 
 // failing is an error that says itself how the core is to see it: [fault.ClassError] does, and so do the errors of
@@ -19,6 +20,14 @@ type failing interface {
 // failureOf is a Go error as the core sees it: by its typed errors, else by its classification.
 func failureOf(err error) (f fault.Failure) {
 	setFailure(&f, err, nil)
+	return f
+}
+
+// toolFailure is the error of a tool as the core sees it: by its types alone.
+func toolFailure(out *tool.Outcome) fault.Failure {
+	f := out.Failure()
+	f.Issues = slices.Clone(f.Issues)
+	mend(&f)
 	return f
 }
 

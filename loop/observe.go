@@ -40,6 +40,8 @@ const (
 	// ReducerFailed: a reducer refused an event. Where the decision on the tool's calls of a reply was taken already, no attempt
 	// is charged for it, and Attempt is zero.
 	ReducerFailed NoticeKind = "reducer_error"
+	// ToolFailed: a call of a tool ended without a result, and the run goes on.
+	ToolFailed NoticeKind = "tool_failed"
 	// Progressed: a tool reported progress.
 	Progressed NoticeKind = "progress"
 	// Ended: the run is over.
@@ -65,7 +67,7 @@ type Notice struct {
 	// Seed is what [Do] without a session draws its jitter from: the action's, or the one that Do drew, once a wait needed it. In a
 	// session it is empty: there the run's seed or the correlation id is it.
 	Seed string
-	// Err is the Go error behind Class, or the tool's own that [policy.FailedForGood] came of; nil where there was none.
+	// Err is the Go error behind Class; nil where there was none.
 	Err error
 	// Reducer is the reducer that failed.
 	Reducer string

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 )
@@ -23,7 +22,7 @@ type rare struct {
 	err, cause error
 	asked      map[int]broke
 	adjusted   *policy.Layer
-	landed     *journal.Fold
+	past       map[string]pastCall
 	refused    *fault.ReducerError
 	warnings   []string
 	unrecorded bool
@@ -33,7 +32,7 @@ type rare struct {
 }
 
 func (r *rare) isZero() bool {
-	return r.next == nil && r.err == nil && r.cause == nil && r.asked == nil && r.adjusted == nil && r.landed == nil && r.refused == nil &&
+	return r.next == nil && r.err == nil && r.cause == nil && r.asked == nil && r.adjusted == nil && r.past == nil && r.refused == nil &&
 		r.warnings == nil && !r.unrecorded && r.end == nil
 }
 
@@ -42,7 +41,7 @@ func (b *parking) park(d *driver, asked *machine.Effect) {
 	st := d.runner.st
 	b.parked = &st
 	r := rare{
-		next: asked, err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, landed: d.landed, refused: d.runner.refused,
+		next: asked, err: d.err, cause: d.cause, asked: d.asked, adjusted: d.adjusted, past: d.runner.past, refused: d.runner.refused,
 		warnings: d.runner.warnings, unrecorded: d.runner.unrecorded,
 	}
 	if r.next == nil && d.asked == nil {
@@ -63,7 +62,8 @@ func (b *parking) unpark(d *driver, j recorder) machine.Effect {
 	r.st, r.journal = *b.parked, j
 	b.parked, d.runner, d.last = nil, r, r.st.At
 	if x := b.rare; x != nil {
-		d.err, d.cause, d.asked, d.adjusted, d.landed = x.err, x.cause, x.asked, x.adjusted, x.landed
+		d.err, d.cause, d.asked, d.adjusted = x.err, x.cause, x.asked, x.adjusted
+		r.past = x.past
 		r.refused, r.warnings, r.unrecorded = x.refused, x.warnings, x.unrecorded
 	}
 	return b.next(&r.st)

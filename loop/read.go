@@ -25,7 +25,7 @@ func Read(r message.Reply, cfg Config, settings tool.Settings) *machine.Reply {
 		found := cfg.Tools.Read(read.Message, settings)
 		read.CallsOver = found.Over
 		for _, c := range found.Calls {
-			read.Calls = append(read.Calls, call(&c))
+			read.Calls = append(read.Calls, call(cfg.Tools, &c))
 		}
 	}
 	if len(read.Calls) > 0 || read.CallsOver > 0 || cfg.CallsOnly {
@@ -39,12 +39,16 @@ func Read(r message.Reply, cfg Config, settings tool.Settings) *machine.Reply {
 	return read
 }
 
-func call(c *tool.Checked) machine.Call {
+func call(tools *tool.Set, c *tool.Checked) machine.Call {
 	name := c.Tool
 	if c.Class == fault.UnknownTool {
 		name = c.Name
 	}
-	return machine.Call{ID: c.ID, Tool: name, Arguments: c.Arguments, Raw: c.Raw, Class: c.Class, Issues: c.Issues, Repairs: c.Repairs}
+	t, ok := tools.Get(c.Tool)
+	return machine.Call{
+		ID: c.ID, Tool: name, Arguments: c.Arguments, Raw: c.Raw, Class: c.Class, Issues: c.Issues, Repairs: c.Repairs,
+		Repeatable: ok && c.Good() && t.Repeatable(),
+	}
 }
 
 // ReadSettings is what a run's policy says of reading replies, for [Read]; nil is that of [policy.DefaultSet].

@@ -15,8 +15,9 @@ import (
 )
 
 // Resume goes on with the run that j holds, as the process that died would have: the remaining wait by the
-// clock, the same attempt and seed, the tools that gave a result not again, the others with the same idempotency key. A model
-// call that was under way is made again; it may have been paid for, and a note in the journal says so.
+// clock, the same attempt and seed. Tools that gave a result are not run again. A call that began and has no outcome is run again, with the
+// same idempotency key, only where its tool is declared read-only or idempotent, then and now; of any other the model is told that
+// its effect may have happened. A model call that was under way is made again; it may have been paid for, and a note in the journal says so.
 //
 // s is a new session with the slices and reducers that were declared then, and the id of the old one or none; what it held
 // comes from the journal. The run goes on under the policy, seed, templates and deadline that it began with: those of cfg are not
@@ -124,6 +125,7 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 	if r.st.Phase == machine.Stopped {
 		return held, nil
 	}
+	r.past = pastCalls(held)
 	return held, r.journal.Resumed(o.clock.Now(), held.Asked.Kind)
 }
 
@@ -189,7 +191,7 @@ func (d *driver) resume(fit func(*journal.Fold) error) (machine.Effect, error) {
 	if err != nil {
 		return machine.Effect{}, err
 	}
-	d.runner, d.last, d.landed, d.adjusted = &d.own, held.State.At, held.Fold, held.Adjusted
+	d.runner, d.last, d.adjusted = &d.own, held.State.At, held.Adjusted
 	return held.asked(), nil
 }
 
@@ -225,6 +227,11 @@ func outcomeOf(l journal.Landed) tool.Outcome {
 	switch l.End.Verdict {
 	case machine.Broke:
 		out.Err = &landedError{*l.End.Failure}
+	case machine.TryLater:
+		f := *l.End.Failure
+		out.Err = &tool.LaterError{After: f.RetryAfter, Cause: &landedError{f}}
+	case machine.Unknown:
+		out.Err = tool.ErrUnknown
 	case machine.AskAgain:
 		out.Issues = l.End.Issues
 	case machine.Failed:

@@ -32,7 +32,7 @@ type receipt struct {
 
 func bookRoom(t *testing.T, book func(context.Context, booking) (receipt, error)) *tool.Set {
 	t.Helper()
-	set, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", book))
+	set, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", book, tool.Idempotent()))
 	require.NoError(t, err)
 	return set
 }

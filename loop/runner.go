@@ -35,6 +35,8 @@ type Runner struct {
 	warnings []string
 	// refused is the error of the reducer that failed last in this process.
 	refused *fault.ReducerError
+	// past is what the journal told of calls when the run was taken up again, by their keys; nil where it was not.
+	past map[string]pastCall
 	// unrecorded is set once the journal is broken: the run can still be ended in memory.
 	unrecorded bool
 }
@@ -318,8 +320,13 @@ func toolEnd(run machine.ToolRun, out tool.Outcome) machine.ToolEnd {
 	end := machine.ToolEnd{Index: run.Index, Progress: out.Progress}
 	switch {
 	case out.Err != nil:
-		f := failureOf(out.Err)
+		f := toolFailure(&out)
 		end.Verdict, end.Failure = machine.Broke, &f
+		if _, later := out.Later(); later {
+			end.Verdict = machine.TryLater
+		} else if out.Unknown() {
+			end.Verdict = machine.Unknown
+		}
 	case len(out.Issues) > 0:
 		end.Verdict, end.Issues = machine.AskAgain, fault.PrintableIssues(out.Issues)
 	case out.Failed != "":

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/policy"
 )
 
 // LogTo is an [Observer] that writes one structured record a notice to l (seed 002): attempts at debug, retries at info,
@@ -23,6 +22,7 @@ var logLines = map[NoticeKind]struct {
 	Retrying:      {slog.LevelInfo, "retrying"},
 	Exhausted:     {slog.LevelWarn, "retries exhausted"},
 	ReducerFailed: {slog.LevelWarn, "reducer failed"},
+	ToolFailed:    {slog.LevelWarn, "tool failed"},
 	Progressed:    {slog.LevelDebug, "tool progress"},
 	Ended:         {slog.LevelInfo, "run ended"},
 }
@@ -31,8 +31,7 @@ var logLines = map[NoticeKind]struct {
 func (l logger) Observe(ctx context.Context, n Notice) {
 	line := logLines[n.Kind]
 	attrs := []slog.Attr{slog.String("correlation_id", n.CorrelationID)}
-	if n.Reason == policy.FailedForGood && n.Err != nil {
-		line.level, line.text = slog.LevelWarn, "tool failed"
+	if n.Kind == ToolFailed && n.Err != nil {
 		attrs = append(attrs, slog.String("error", fault.Scrub(n.Err.Error())))
 	}
 	for _, a := range []struct {

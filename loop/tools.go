@@ -13,52 +13,47 @@ import (
 // run, unless the options detach it; several run on goroutines of their own, at most d.parallel at a time.
 func (d *driver) runTools(ctx context.Context, runs []machine.ToolRun) ([]machine.Effect, error) {
 	if len(runs) > 1 || d.detached {
-		return d.collectTools(ctx, d.startTools(ctx, runs))
+		return d.collectTools(ctx, &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs))})
 	}
-	if landed, ok := d.landed.Result(runs[0]); ok {
-		return d.toolEnded(ctx, runs[0], outcomeOf(landed))
+	switch past, err := d.runner.ToolBegins(d.now(), runs[0]); {
+	case err != nil:
+		return nil, err
+	case past != nil:
+		return d.toolEnded(ctx, runs[0], *past)
 	}
 	return d.toolEnded(ctx, runs[0], d.invokeHere(ctx, runs[0]))
-}
-
-// startTools starts the calls of a reply that have not landed yet: in call order, the rest as calls before them end.
-func (d *driver) startTools(ctx context.Context, runs []machine.ToolRun) *batch {
-	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs)), queue: make([]int, 0, len(runs))}
-	// What the journal holds is read before any call runs, for calls that land are added to it.
-	for n, run := range runs {
-		b.outcomes[n] = make(chan tool.Outcome, 1)
-		if landed, ok := d.landed.Result(run); ok {
-			b.outcomes[n] <- outcomeOf(landed)
-		} else {
-			b.queue = append(b.queue, n)
-		}
-	}
-	for range min(d.parallel, len(b.queue)) {
-		d.startNext(ctx, b)
-	}
-	return b
 }
 
 // batch are calls that run at the same time.
 type batch struct {
 	runs     []machine.ToolRun
 	outcomes []chan tool.Outcome
-	// queue are the places of the calls that are to be run, begun how many of them were.
-	queue []int
-	begun atomic.Int32
+	// begun counts the calls that began, in call order.
+	begun int
 	// turn is the place of the call whose outcome enters next, over is set when no more enter.
 	turn atomic.Int32
 	over atomic.Bool
 }
 
-// startNext starts the call that is next in the queue, unless nobody waits for it any more.
-func (d *driver) startNext(ctx context.Context, b *batch) {
-	if n := int(b.begun.Add(1)) - 1; n < len(b.queue) && ctx.Err() == nil && !b.over.Load() {
-		go d.runOne(ctx, b, b.queue[n])
+// beginUpTo begins the calls before place n that have not begun. A call whose outcome the journal has needs no run.
+func (d *driver) beginUpTo(ctx context.Context, b *batch, n int) error {
+	for ; b.begun < min(n, len(b.runs)) && ctx.Err() == nil; b.begun++ {
+		ended := make(chan tool.Outcome, 1)
+		b.outcomes[b.begun] = ended
+		past, err := d.runner.ToolBegins(d.now(), b.runs[b.begun])
+		if err != nil {
+			return err
+		}
+		if past != nil {
+			ended <- *past
+			continue
+		}
+		go d.runOne(ctx, b, b.begun)
 	}
+	return nil
 }
 
-// runOne runs call n of a batch, and then starts the next. A tool that ends its goroutine has an outcome too.
+// runOne runs call n of a batch. A tool that ends its goroutine has an outcome too.
 func (d *driver) runOne(ctx context.Context, b *batch, n int) {
 	out := tool.Outcome{Err: ErrToolExited}
 	defer func() {
@@ -66,17 +61,20 @@ func (d *driver) runOne(ctx context.Context, b *batch, n int) {
 			d.land(ctx, b.runs[n], out)
 		}
 		b.outcomes[n] <- out
-		d.startNext(ctx, b)
 	}()
 	out = d.invoke(ctx, b.runs[n])
 }
 
-// collectTools feeds the outcomes of a batch. When the context ends it does not wait for the calls: what they return then is
-// dropped, or noted where the run is left to be resumed.
+// collectTools runs a batch and feeds its outcomes. A further call begins once an outcome has entered and the run goes on: one that has
+// not entered may end it. When the context ends it does not wait for the calls: what they return then is dropped, or noted where the run
+// is left to be resumed.
 func (d *driver) collectTools(ctx context.Context, b *batch) (effects []machine.Effect, err error) {
 	defer b.over.Store(true)
 	for n, run := range b.runs {
 		b.turn.Store(int32(n))
+		if err := d.beginUpTo(ctx, b, n+d.parallel); err != nil {
+			return nil, err
+		}
 		select {
 		case out := <-b.outcomes[n]:
 			if effects, err = d.toolEnded(ctx, run, out); err != nil || d.runner.st.Phase == machine.Stopped {

@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -34,8 +33,8 @@ func (d *driver) tellStep(at time.Time, failed *fault.ReducerError, effects []ma
 	}
 	for _, e := range effects {
 		for _, n := range notices(d.s.ID(), at, e, d.err) {
-			if n.Reason == policy.FailedForGood {
-				n.Err = d.brokeBy(n.Action)
+			if n.Kind == Exhausted && !d.runner.ends() {
+				n.Kind = ToolFailed
 			}
 			d.tell(n)
 		}
@@ -48,20 +47,6 @@ func (d *driver) tell(all ...Notice) {
 			tell(d.ctx, o, n)
 		}
 	}
-}
-
-// brokeBy are the errors of a tool's own in the reply at hand, in the order of its calls; nil where it had none.
-func (d *driver) brokeBy(tool string) error {
-	var own []error
-	for _, n := range slices.Sorted(maps.Keys(d.asked)) {
-		if b := d.asked[n]; b.tool == tool {
-			own = append(own, b.err)
-		}
-	}
-	if len(own) == 1 {
-		return own[0]
-	}
-	return errors.Join(own...)
 }
 
 func (d *driver) beginTraced(ctx context.Context, w Work) (context.Context, func(WorkEnd)) {

@@ -142,7 +142,7 @@ func modelEnd(reply message.Reply, err error, effects []machine.Effect) WorkEnd 
 func toolRunEnd(out tool.Outcome) WorkEnd {
 	switch {
 	case out.Err != nil:
-		return WorkEnd{Err: out.Err, Class: failureOf(out.Err).Class}
+		return WorkEnd{Err: out.Err, Class: toolFailure(&out).Class}
 	case len(out.Issues) > 0:
 		return WorkEnd{Class: fault.ToolValidation}
 	case out.Failed != "":

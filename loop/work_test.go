@@ -99,7 +99,7 @@ func TestTheEndsOfWork(t *testing.T) {
 			loop.WorkTool: {Class: fault.ToolValidation},
 		}},
 		{"a tool fails for good", tool.Fail("closed"), good, map[loop.WorkKind]loop.WorkEnd{loop.WorkTool: {Class: fault.ToolExecution}}},
-		{"a tool breaks", broken, good, map[loop.WorkKind]loop.WorkEnd{loop.WorkTool: {Class: fault.Unknown, Err: broken}}},
+		{"a tool breaks", broken, good, map[loop.WorkKind]loop.WorkEnd{loop.WorkTool: {Class: fault.ToolExecution, Err: broken}}},
 		{"a call breaks", nil, looptest.Fail(refused{fault.Auth, 0}), map[loop.WorkKind]loop.WorkEnd{
 			loop.WorkModel: {Class: fault.Auth, Err: refused{fault.Auth, 0}}, loop.WorkRun: {Class: fault.Auth, Reason: policy.NotRetryable},
 		}},

@@ -280,7 +280,7 @@ func TestReasonsAreSentinels(t *testing.T) {
 		assert.NotContains(t, r.Error(), "_", "every reason has a phrase for people")
 		unique[r] = true
 	}
-	assert.Len(t, unique, 19)
+	assert.Len(t, unique, 21)
 }
 
 func TestDecisionJSON(t *testing.T) {

@@ -10,8 +10,12 @@ import (
 func (s *Set) Equal(o *Set) bool {
 	return s.Budgets == o.Budgets && s.MaxTurns == o.MaxTurns && s.MaxCalls == o.MaxCalls && s.AllOrNothing == o.AllOrNothing &&
 		s.Global.equal(&o.Global) && s.Answer.equal(&o.Answer) && s.Call.equal(&o.Call) && s.Adjusted.equal(&o.Adjusted) &&
-		s.Transport.equal(&o.Transport) && (s.Tools == nil) == (o.Tools == nil) &&
-		maps.EqualFunc(s.Tools, o.Tools, func(a, b Layer) bool { return a.equal(&b) })
+		s.Transport.equal(&o.Transport) &&
+		equalLayers(s.Tools, o.Tools) && equalLayers(s.ToolTransport, o.ToolTransport)
+}
+
+func equalLayers(a, b map[string]Layer) bool {
+	return (a == nil) == (b == nil) && maps.EqualFunc(a, b, func(a, b Layer) bool { return a.equal(&b) })
 }
 
 func (l *Layer) equal(o *Layer) bool {
@@ -38,13 +42,18 @@ func (s *Set) Clone() *Set {
 	for _, l := range [...]*Layer{&c.Global, &c.Answer, &c.Call, &c.Adjusted, &c.Transport} {
 		l.own()
 	}
-	c.Tools = maps.Clone(c.Tools)
-	for _, name := range slices.Sorted(maps.Keys(c.Tools)) {
-		l := c.Tools[name]
-		l.own()
-		c.Tools[name] = l
-	}
+	c.Tools, c.ToolTransport = cloneLayers(c.Tools), cloneLayers(c.ToolTransport)
 	return &c
+}
+
+func cloneLayers(all map[string]Layer) map[string]Layer {
+	all = maps.Clone(all)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		l := all[name]
+		l.own()
+		all[name] = l
+	}
+	return all
 }
 
 // own makes all that a layer points to its own.

@@ -19,7 +19,7 @@ const (
 	known    = "this member is not known here; use one of "
 	ofPolicy = known + "max_attempts, backoff, retryable_errors, emit_feedback, bases, retry_after, max_retry_after, max_total_delay, " +
 		"no_progress, opt_out, text_repairs, native_repairs, forms_off, on_reducer_error"
-	ofSet = known + "global, tools, answer, call, adjusted, transport, budgets, max_turns, max_calls, all_or_nothing"
+	ofSet = known + "global, tools, answer, call, adjusted, transport, tool_transport, budgets, max_turns, max_calls, all_or_nothing"
 	twice = "this member stands here twice; leave one out"
 	count = `want a whole number such as 3, or "unlimited", got `
 	span  = `want a duration such as "500ms" or "2s", or "unlimited", got `

@@ -52,6 +52,10 @@ const (
 	TurnLimit Reason = "turn_limit"
 	// Planner: the planner ended the action.
 	Planner Reason = "planner"
+	// NotRepeatable: a call of a tool failed that is declared neither read-only nor idempotent, so that it is not run again.
+	NotRepeatable Reason = "not_repeatable"
+	// OutcomeUnknown: a call of a tool began, and nobody knows how it ended.
+	OutcomeUnknown Reason = "outcome_unknown"
 )
 
 // phrases has all reasons, in the order in which they are declared.
@@ -78,6 +82,8 @@ var phrases = [...]struct {
 	{FailedForGood, "failed for good"},
 	{TurnLimit, "the run's limit of model calls is reached"},
 	{Planner, "ended by the planner"},
+	{NotRepeatable, "the tool is declared neither read-only nor idempotent: the call is not made again"},
+	{OutcomeUnknown, "the outcome of the call is not known"},
 }
 
 // Reasons returns all built-in reasons in a fixed order. The slice is the caller's own.

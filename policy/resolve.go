@@ -14,6 +14,8 @@ const (
 	LayerCall      = "call"
 	LayerAdjusted  = "adjusted"
 	LayerTransport = "transport"
+	// LayerToolTransport stands before a tool's name.
+	LayerToolTransport = "tool_transport"
 )
 
 // Explanation says of each field of a resolved policy what it is and who said so, in the order of [Fields].
@@ -25,7 +27,8 @@ type Explained struct {
 	Field string `json:"field"`
 	// Value is its value as text for people.
 	Value string `json:"value"`
-	// Layer names the layer that won: "default", "global", "tool book_room", "answer", "call", "adjusted", "transport".
+	// Layer names the layer that won: "default", "global", "tool book_room", "answer", "call", "adjusted", "transport",
+	// "tool_transport book_room".
 	Layer string `json:"layer"`
 	// Source is where it was written ("policy.yaml:3:1"); empty where that is not known.
 	Source string `json:"source,omitempty"`
@@ -64,13 +67,14 @@ var (
 var nothing Layer
 
 // tool is the layer of a tool.
-func (s *Set) tool(name string) *Layer {
-	l, ok := s.Tools[name]
-	if !ok {
-		return &nothing
+func (s *Set) tool(name string) *Layer { return layerOf(s.Tools, name) }
+
+// layerOf is the layer of a tool; one that says nothing where there is none.
+func layerOf(all map[string]Layer, name string) *Layer {
+	if l, ok := all[name]; ok {
+		return new(l)
 	}
-	own := l
-	return &own
+	return &nothing
 }
 
 // layersOf are the layers of an action of the correction plane, the lowest first.
@@ -87,6 +91,12 @@ func (s *Set) layersOfTransport() [2]named {
 	return [...]named{{LayerDefault, &transportDefault}, {LayerTransport, &s.Transport}}
 }
 
+// layersOfToolTransport are the layers for calls of a tool that do not come through, the lowest first.
+func (s *Set) layersOfToolTransport(tool string) [3]named {
+	own := named{LayerToolTransport + " " + tool, layerOf(s.ToolTransport, tool)}
+	return [...]named{{LayerDefault, &transportDefault}, {LayerTransport, &s.Transport}, own}
+}
+
 // Resolve makes the policy of one action out of the layers of the correction plane, and explains it. The action is a
 // tool's registered name, or "" for the final answer. The result shares slices and maps with the set; treat both as
 // read-only.
@@ -98,6 +108,12 @@ func Resolve(s Set, action string) (RetryPolicy, Explanation) {
 // ResolveTransport makes the policy of model calls: the set's transport layer over [Transport].
 func ResolveTransport(s Set) (RetryPolicy, Explanation) {
 	layers := s.layersOfTransport()
+	return resolve(layers[:])
+}
+
+// ResolveToolTransport makes the policy of calls of a tool that do not come through: the tool's transport layer over that of the set.
+func ResolveToolTransport(s Set, tool string) (RetryPolicy, Explanation) {
+	layers := s.layersOfToolTransport(tool)
 	return resolve(layers[:])
 }
 
@@ -119,6 +135,13 @@ func Effective(s *Set, action string) RetryPolicy {
 func EffectiveTransport(s *Set) RetryPolicy {
 	p := transportBase
 	s.Transport.onto(&p)
+	return p
+}
+
+// EffectiveToolTransport is the policy that [ResolveToolTransport] makes, without the explanation.
+func EffectiveToolTransport(s *Set, tool string) RetryPolicy {
+	p := EffectiveTransport(s)
+	layerOf(s.ToolTransport, tool).onto(&p)
 	return p
 }
 

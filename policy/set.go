@@ -19,6 +19,9 @@ type Set struct {
 	Adjusted Layer
 	// Transport (transport) lies over the policy [Transport] and is for model calls that do not come through.
 	Transport Layer
+	// ToolTransport (tool_transport) lies over Transport and is for calls of single tools that do not come through, by
+	// registered name. It bounds the tries of a call; which calls are tried again at all is the tool's own declaration.
+	ToolTransport map[string]Layer
 	// Budgets (budgets) bounds the failed attempts of the run.
 	Budgets Budgets
 	// MaxTurns (max_turns) bounds the model calls of the run that came through: at least 1, or [Unlimited]. 100 by
@@ -32,8 +35,8 @@ type Set struct {
 	AllOrNothing bool
 }
 
-// Budgets bounds failed attempts of the correction plane within one run. With a budget of N the N+1st failed attempt
-// stops; 0 means that no failed attempt is retried, [Unlimited] that there is no bound. Counts are not reset in a run.
+// Budgets bounds failed attempts of the correction plane within one run, and calls of tools that failed: those whose outcome is
+// not known, and those whose tries are used up. With a budget of N the N+1st failed attempt stops; 0 means that no failed attempt is retried, [Unlimited] that there is no bound. Counts are not reset in a run.
 type Budgets struct {
 	// Tool (tool) is for each tool: 4 by default. Several failing calls of one tool in one reply count once.
 	Tool int

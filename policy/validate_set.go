@@ -30,7 +30,10 @@ func (s Set) Validate() error {
 	f.nest(LayerCall+".", s.Call.validate())
 	f.nest(LayerAdjusted+".", s.Adjusted.validate())
 	f.nest(LayerTransport+".", s.Transport.validate())
-	s.checkTransportFields(f)
+	s.Transport.checkTransportFields(f, LayerTransport)
+	if len(s.ToolTransport) > 0 {
+		s.checkToolTransport(f)
+	}
 	f.nest("budgets.", s.Budgets.Validate())
 	if s.MaxTurns < 1 && s.MaxTurns != Unlimited {
 		f.add("max_turns", "%d is no number of model calls; write 1 or more, or \"unlimited\"", s.MaxTurns)
@@ -75,19 +78,36 @@ func firstPath(err error) string {
 	return first.Path
 }
 
-// checkTransportFields refuses fields that say nothing about a request that did not come through.
-func (s *Set) checkTransportFields(f *faults) {
-	if t := &s.Transport; (t.EmitFeedback == nil || !*t.EmitFeedback) && t.saysNothingToModels() {
-		return
-	}
-	transport := s.Transport
-	for _, field := range fields {
-		if field.correctionOnly && field.set(&transport) {
-			f.add("transport."+field.name, "has no meaning for transport; leave it out")
+// checkToolTransport checks the transport layers of tools, and whether they fit over that of the set.
+func (s *Set) checkToolTransport(f *faults) {
+	below := s.layersOfTransport()
+	for _, tool := range slices.Sorted(maps.Keys(s.ToolTransport)) {
+		own := s.ToolTransport[tool]
+		path := LayerToolTransport + "." + tool
+		if tool == "" {
+			f.add(LayerToolTransport, "a tool without a name; use the name it is registered under")
+		}
+		f.nest(path+".", own.validate())
+		own.checkTransportFields(f, path)
+		if layers := s.layersOfToolTransport(tool); misfit(layers[:]) && !misfit(below[:]) {
+			f.add(path+".bases", basesOnList)
 		}
 	}
-	if e := s.Transport.EmitFeedback; e != nil && *e {
-		f.add("transport.emit_feedback", "the model is never told of transport faults; leave it out")
+}
+
+// checkTransportFields refuses fields that say nothing about a request that did not come through.
+func (l *Layer) checkTransportFields(f *faults, path string) {
+	if (l.EmitFeedback == nil || !*l.EmitFeedback) && l.saysNothingToModels() {
+		return
+	}
+	own := *l
+	for _, field := range fields {
+		if field.correctionOnly && field.set(&own) {
+			f.add(path+"."+field.name, "has no meaning for transport; leave it out")
+		}
+	}
+	if e := l.EmitFeedback; e != nil && *e {
+		f.add(path+".emit_feedback", "the model is never told of transport faults; leave it out")
 	}
 }
 
@@ -106,7 +126,7 @@ func (s *Set) checkTogether(f *faults, tools []string) {
 		f.add("answer.bases", basesOnList)
 		return
 	}
-	if layers := (&Set{Global: s.Global, Call: s.Call, Adjusted: s.Adjusted}).layersOf("any"); misfit(layers[:]) {
+	if layers := (&Set{Global: s.Global, Call: s.Call, Adjusted: s.Adjusted}).layersOf(""); misfit(layers[:]) {
 		f.add("global.bases", basesOnList)
 		return
 	}

@@ -143,16 +143,17 @@ func (b *Budgets) UnmarshalJSON(data []byte) error {
 }
 
 type wireSet struct {
-	Global       Layer                `json:"global,omitzero"`
-	Tools        table[string, Layer] `json:"tools,omitempty"`
-	Answer       Layer                `json:"answer,omitzero"`
-	Call         Layer                `json:"call,omitzero"`
-	Adjusted     Layer                `json:"adjusted,omitzero"`
-	Transport    Layer                `json:"transport,omitzero"`
-	Budgets      Budgets              `json:"budgets"`
-	MaxTurns     limit                `json:"max_turns"`
-	MaxCalls     limit                `json:"max_calls"`
-	AllOrNothing bool                 `json:"all_or_nothing"`
+	Global        Layer                `json:"global,omitzero"`
+	Tools         table[string, Layer] `json:"tools,omitempty"`
+	Answer        Layer                `json:"answer,omitzero"`
+	Call          Layer                `json:"call,omitzero"`
+	Adjusted      Layer                `json:"adjusted,omitzero"`
+	Transport     Layer                `json:"transport,omitzero"`
+	ToolTransport table[string, Layer] `json:"tool_transport,omitempty"`
+	Budgets       Budgets              `json:"budgets"`
+	MaxTurns      limit                `json:"max_turns"`
+	MaxCalls      limit                `json:"max_calls"`
+	AllOrNothing  bool                 `json:"all_or_nothing"`
 }
 
 func (w *wireSet) slots() []slot {
@@ -163,6 +164,7 @@ func (w *wireSet) slots() []slot {
 		{"call", wantLayer, &w.Call},
 		{"adjusted", wantLayer, &w.Adjusted},
 		{"transport", wantLayer, &w.Transport},
+		{"tool_transport", "an object of tools and layers", &w.ToolTransport},
 		{"budgets", "an object", &w.Budgets},
 		{"max_turns", wantLimit, &w.MaxTurns},
 		{"max_calls", wantLimit, &w.MaxCalls},
@@ -173,7 +175,8 @@ func (w *wireSet) slots() []slot {
 // MarshalJSON writes the set in the form that package policy/file reads; layers that say nothing are left out.
 func (s Set) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wireSet{
-		s.Global, s.Tools, s.Answer, s.Call, s.Adjusted, s.Transport, s.Budgets, limit(s.MaxTurns), limit(s.MaxCalls), s.AllOrNothing,
+		s.Global, s.Tools, s.Answer, s.Call, s.Adjusted, s.Transport, s.ToolTransport, s.Budgets, limit(s.MaxTurns), limit(s.MaxCalls),
+		s.AllOrNothing,
 	})
 }
 
@@ -186,7 +189,8 @@ func (s *Set) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*s = Set{
-		w.Global, w.Tools, w.Answer, w.Call, w.Adjusted, w.Transport, w.Budgets, int(w.MaxTurns), int(w.MaxCalls), w.AllOrNothing,
+		w.Global, w.Tools, w.Answer, w.Call, w.Adjusted, w.Transport, w.ToolTransport, w.Budgets, int(w.MaxTurns), int(w.MaxCalls),
+		w.AllOrNothing,
 	}
 	return nil
 }

@@ -160,10 +160,20 @@ func (r *run) toolEnded(ev *machine.Event) entry {
 		e.bad = true
 		return e.says(name + " failed for good: " + t.Text)
 	}
-	if e.bad = true; t.Failure == nil {
-		return e.says(name + " broke")
+	e.bad = true
+	how := " broke"
+	if words, ok := lostWords[t.Verdict]; ok {
+		how = words
 	}
-	return e.says(name+" broke: "+string(t.Failure.Class), failureText(t.Failure))
+	if t.Failure == nil {
+		return e.says(name + how)
+	}
+	return e.says(name+how+": "+string(t.Failure.Class), failureText(t.Failure))
+}
+
+// lostWords say how calls ended that did not break and have no result.
+var lostWords = map[machine.Verdict]string{
+	machine.TryLater: " asks to be tried later", machine.Unknown: " began, and its outcome is not known",
 }
 
 func (r *run) planned(ev *machine.Event) entry {
@@ -219,6 +229,9 @@ func (r *run) cancelled(*machine.Event) entry {
 
 // noteOf enters what happened beside the run, at its own time.
 func (r *run) noteOf(n *journal.Note) {
+	if n.Began != nil {
+		return // the line before says what is run
+	}
 	at := r.at
 	if n.At.After(r.at) {
 		r.at = n.At

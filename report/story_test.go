@@ -146,7 +146,7 @@ func newSession(t *testing.T) *session.Session {
 // config is what the runs of a story are held to.
 func (s story) config(t *testing.T) loop.Config {
 	t.Helper()
-	set, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", s.book), tool.New("search", "Search hotels.", search))
+	set, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", s.book, tool.Idempotent()), tool.New("search", "Search hotels.", search))
 	require.NoError(t, err)
 	pol, err := file.Read("policy.yaml", []byte(storyPolicy))
 	require.NoError(t, err)

@@ -24,8 +24,8 @@ type Outcome struct {
 	Issues []fault.Issue
 	// Failed is what the model is told where the tool said [Fail].
 	Failed string
-	// Err is any other error of the tool, as it returned it; a [*PanicError] where it panicked. Its text is for operators and
-	// not for prompts.
+	// Err is any other error of the tool, as it returned it: a [*LaterError] where it said [TryLater], a [*PanicError] where it
+	// panicked, [ErrUnknown] where nobody knows how the call ended. Its text is for operators and not for prompts.
 	Err error
 }
 
@@ -134,14 +134,7 @@ func (t *Tool) safely(ctx context.Context, c call, args []byte) (out Outcome) {
 // ask asks an error all that it will be asked by others. Where it panics at that, as it may that is a nil pointer, it does so here.
 func ask(err error) {
 	_ = err.Error()
-	if f, ok := errors.AsType[interface {
-		error
-		Failure() fault.Failure
-	}](err); ok {
-		f.Failure()
-	} else {
-		fault.ClassifyError(err)
-	}
+	(&Outcome{Err: err}).Failure()
 }
 
 // known is what a tool panicked with; of an error that panics too when it is asked what it is, that alone is kept.

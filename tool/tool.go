@@ -21,6 +21,7 @@ type Tool struct {
 	schema      *schema.Schema
 	limits      schema.Limits
 	maker       maker
+	declared    Declared
 }
 
 // maker checks arguments within some limits, and makes calls of good ones: behind the generic edge, arguments and results are
@@ -52,11 +53,11 @@ func isName(name string) bool {
 
 // New makes a tool of a function. Its arguments are a struct, or a map with string keys; the schema and the checks come from
 // that type (see [schema.For]), and fn is called with a fresh value that has passed them. Its result becomes canonical
-// JSON.
+// JSON. The options declare what may be done with a call whose outcome is not known: see [ReadOnly] and [Idempotent].
 //
 // New panics on a mistake of the program: a name that is not 1 to 128 of A-Za-z0-9_./-, a nil function, a type that has no
 // schema.
-func New[A, R any](name, description string, fn func(ctx context.Context, args A) (R, error)) *Tool {
+func New[A, R any](name, description string, fn func(ctx context.Context, args A) (R, error), opts ...Option) *Tool {
 	if !isName(name) {
 		panic(fmt.Sprintf("tool.New: %v", nameError(name)))
 	}
@@ -72,7 +73,9 @@ func New[A, R any](name, description string, fn func(ctx context.Context, args A
 		panic(fmt.Sprintf("tool.New(%q): %v", name, err))
 	}
 	m := &typedMaker[A, R]{typed, fn}
-	return &Tool{name: name, description: description, schema: typed.Schema(), limits: schema.DefaultLimits(), maker: m}
+	made := &Tool{name: name, description: description, schema: typed.Schema(), limits: schema.DefaultLimits(), maker: m}
+	made.declare(opts)
+	return made
 }
 
 type typedMaker[A, R any] struct {
@@ -123,10 +126,10 @@ func (c *typedCall[A, R]) run(ctx context.Context) ([]byte, error) {
 }
 
 // Raw makes a tool of a JSON Schema, which must describe an object, and a function from JSON to JSON. The function gets arguments
-// that have passed the schema; its result must be JSON too.
+// that have passed the schema; its result must be JSON too. The options are those of [New].
 //
 // The error names the tool, and the place in the schema that is wrong.
-func Raw(name, description string, parameters []byte, fn func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)) (*Tool, error) {
+func Raw(name, description string, parameters []byte, fn func(ctx context.Context, args json.RawMessage) (json.RawMessage, error), opts ...Option) (*Tool, error) {
 	if !isName(name) {
 		return nil, fmt.Errorf("tool: %w", nameError(name))
 	}
@@ -142,7 +145,9 @@ func Raw(name, description string, parameters []byte, fn func(ctx context.Contex
 	} else if !takesObjects(text) {
 		return nil, fmt.Errorf("tool %q: parameters: type: must be \"object\", for arguments are an object", name)
 	}
-	return &Tool{name: name, description: description, schema: s, limits: schema.DefaultLimits(), maker: rawMaker{s, fn}}, nil
+	made := &Tool{name: name, description: description, schema: s, limits: schema.DefaultLimits(), maker: rawMaker{s, fn}}
+	made.declare(opts)
+	return made, nil
 }
 
 // takesObjects reports whether the type that a good schema says at its top, if any, lets objects pass.

@@ -240,7 +240,8 @@ func (s *step) transportPolicy() *policy.RetryPolicy { return &s.rules().transpo
 
 // judgeTransport decides on a failed attempt of the transport plane, and records it. The model hears nothing of it.
 func (s *step) judgeTransport(name string, attempt int, f fault.Failure, waited time.Duration) *Decision {
-	return s.decidedTransport(name, attempt, f, s.transportVerdict(name, attempt, f, waited))
+	at := Position{Action: name, Attempt: attempt, MaxAttempts: s.transportPolicy().MaxAttempts}
+	return s.decidedTransport(at, f, s.transportVerdict(name, attempt, f, waited))
 }
 
 // transportVerdict is what the policy says of a failed attempt of the transport plane.
@@ -253,18 +254,23 @@ func (s *step) transportVerdict(name string, attempt int, f fault.Failure, waite
 }
 
 // decidedTransport records what was decided on a failed attempt of the transport plane, and follows it.
-func (s *step) decidedTransport(name string, attempt int, f fault.Failure, verdict policy.Decision) *Decision {
-	d := &Decision{
-		Position: Position{Action: name, Attempt: attempt, MaxAttempts: s.transportPolicy().MaxAttempts},
-		Plane:    fault.Transport, Class: f.Class, Retry: verdict.Retry, Delay: verdict.Delay, Reason: verdict.Reason,
-		Detail: verdict.Detail,
-	}
-	s.decided(d, f.Issues)
+func (s *step) decidedTransport(at Position, f fault.Failure, verdict policy.Decision) *Decision {
+	d := s.recordTransport(at, f, verdict)
 	if d.Retry {
 		s.Hold = s.later(s.Hold, d.Delay, fault.Transport, d.Reason)
 	} else {
 		s.exhaust(d, f)
 	}
+	return d
+}
+
+// recordTransport records what was decided on a failed attempt of the transport plane.
+func (s *step) recordTransport(at Position, f fault.Failure, verdict policy.Decision) *Decision {
+	d := &Decision{
+		Position: at, Plane: fault.Transport, Class: f.Class, Retry: verdict.Retry, Delay: verdict.Delay, Reason: verdict.Reason,
+		Detail: verdict.Detail,
+	}
+	s.decided(d, f.Issues)
 	return d
 }
 

@@ -21,6 +21,8 @@ type Consultation struct {
 	Tool    string        `json:"tool,omitempty"`
 	Index   int           `json:"index,omitempty"`
 	Failure fault.Failure `json:"failure"`
+	// Asked is set where the tool itself asks for the same call again.
+	Asked bool `json:"asked,omitempty"`
 	// Verdict is what the policy says: what [Follow] would do now.
 	Verdict policy.Decision `json:"verdict"`
 }
@@ -41,17 +43,24 @@ func (s *step) consulted(class fault.Class) bool {
 	return s.Config.Planner && slices.Contains(s.Config.Consult, class)
 }
 
-// consult notes a fault that the planner is to be asked about. Position.MaxAttempts and Verdict are filled in.
-func (s *step) consult(c Consultation, waited time.Duration) {
-	c.MaxAttempts = s.transportPolicy().MaxAttempts
-	c.Verdict = s.transportVerdict(c.Action, c.Attempt, c.Failure, waited)
-	s.Consults = append(slices.Clip(s.Consults), c)
+// consult notes a fault that the planner is to be asked about.
+func (s *step) consult(c Consultation) { s.Consults = append(slices.Clip(s.Consults), c) }
+
+// verdict is how the call of a consultation ended.
+func (c *Consultation) verdict() Verdict {
+	if c.Asked {
+		return TryLater
+	}
+	return Broke
 }
 
 // requestFailed judges a model call or a try that did not come through, or puts it to the planner.
 func (s *step) requestFailed(name string, f fault.Failure) {
 	if s.consulted(f.Class) {
-		s.consult(Consultation{Position: Position{Action: name, Attempt: s.Transport}, Failure: f}, s.TransportWaited)
+		s.consult(Consultation{
+			Position: Position{Action: name, Attempt: s.Transport, MaxAttempts: s.transportPolicy().MaxAttempts}, Failure: f,
+			Verdict: s.transportVerdict(name, s.Transport, f, s.TransportWaited),
+		})
 		return
 	}
 	s.spend(s.judgeTransport(name, s.Transport, f, s.TransportWaited).Delay)
@@ -67,7 +76,7 @@ func (s *step) spend(delay time.Duration) {
 func (s *step) followPolicy(c Consultation) error {
 	before := s.Exhausted
 	if c.Tool != "" {
-		s.brokeByPolicy(s.consultedCall(c), &c.Failure)
+		s.lost(s.consultedCall(c), c.verdict(), c.Failure)
 	} else {
 		s.spend(s.judgeTransport(c.Action, c.Attempt, c.Failure, s.TransportWaited).Delay)
 	}
@@ -83,7 +92,7 @@ func (s *step) consultedCall(c Consultation) *BatchCall { return &s.copyBatch().
 
 // end records that a fault was the last of its request.
 func (s *step) end(c Consultation, verdict policy.Decision) {
-	s.decidedTransport(c.Action, c.Attempt, c.Failure, verdict)
+	s.decidedTransport(c.Position, c.Failure, verdict)
 	s.leaveConsults(verdict.Reason)
 }
 
@@ -117,20 +126,33 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 	if p.Prompt != "" && s.Batch != nil {
 		return s.instead(p, c)
 	}
-	s.decidedTransport(c.Action, c.Attempt, c.Failure, policy.Decision{Retry: true, Delay: p.Delay, Reason: policy.Planner})
-	switch {
-	case c.Tool != "":
-		call := s.consultedCall(c)
-		call.Transport++
-		call.Waited = backoff.Sum(call.Waited, p.Delay)
-	case p.Model != "":
+	if c.Tool != "" {
+		return s.callAgain(p, c)
+	}
+	s.decidedTransport(c.Position, c.Failure, policy.Decision{Retry: true, Delay: p.Delay, Reason: policy.Planner})
+	if p.Model != "" {
 		s.Transport, s.TransportWaited = 1, 0
-	default:
+	} else {
 		s.spend(p.Delay)
 	}
 	if p.Prompt != "" {
 		s.say(message.Message{Role: message.User, Text: p.Prompt})
 	}
+	return s.onward(s.Next)
+}
+
+// callAgain makes the call of a consultation again after the plan's delay. One that may have had its effect is not, unless it is
+// repeatable: it ends as the policy has it.
+func (s *step) callAgain(p *Plan, c Consultation) error {
+	call := s.consultedCall(c)
+	if call.Doubt && !call.Repeatable {
+		s.endLost(call, Broke, c.Failure, policy.Decision{Reason: policy.NotRepeatable})
+		s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.Planner)
+		return s.onward(s.Next)
+	}
+	s.decidedTransport(c.Position, c.Failure, policy.Decision{Retry: true, Delay: p.Delay, Reason: policy.Planner})
+	call.Transport++
+	call.Waited = backoff.Sum(call.Waited, p.Delay)
 	return s.onward(s.Next)
 }
 

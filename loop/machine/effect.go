@@ -97,6 +97,8 @@ type ToolRun struct {
 	Key string `json:"key"`
 	// Transport is the attempt of this one call on the transport plane, from 1.
 	Transport int `json:"transport"`
+	// Repeatable is set where the tool was declared read-only or idempotent when its reply was read.
+	Repeatable bool `json:"repeatable,omitempty"`
 }
 
 // Wait is a wait to make. Delay is what the policy asked for; Until is when it is over.

@@ -85,6 +85,8 @@ type Call struct {
 	Class   fault.Class      `json:"class,omitempty"`
 	Issues  []fault.Issue    `json:"issues,omitempty"`
 	Repairs []extract.Repair `json:"repairs,omitempty"`
+	// Repeatable is set where the tool is declared read-only or idempotent: the call may be run again though it may have had its effect.
+	Repeatable bool `json:"repeatable,omitempty"`
 }
 
 // Answer is a checked final answer.
@@ -105,7 +107,7 @@ type Reduced struct {
 // Verdict is what became of a tool call.
 type Verdict string
 
-// The verdicts: a result, or one of the three words a tool may say.
+// The verdicts: a result, one of the words a tool may say, or nothing that says how the call ended.
 const (
 	// Done: the tool returned a result.
 	Done Verdict = "done"
@@ -113,9 +115,13 @@ const (
 	AskAgain Verdict = "ask_again"
 	// Failed: the tool failed for good; the model is told, nothing is charged.
 	Failed Verdict = "failed"
-	// Broke: the tool returned an error of its own. On the transport plane it is retried under the transport policy,
-	// else it ends the call.
+	// Broke: the tool returned an error of its own. On the transport plane a repeatable call is made again under the transport
+	// policy of its tool. Any other is over: the model is told that its effect may have happened, and the budgets count it.
 	Broke Verdict = "broke"
+	// TryLater: the tool did nothing, and asks for the same call again; whether there is another try is the transport policy's.
+	TryLater Verdict = "try_later"
+	// Unknown: the call began, and nobody knows how it ended. It is not made again; the model is told, and the budgets count it.
+	Unknown Verdict = "unknown"
 )
 
 // ToolEnd is the outcome of one tool call.
@@ -129,7 +135,7 @@ type ToolEnd struct {
 	Text string `json:"text,omitempty"`
 	// Issues are what the tool found wrong (AskAgain).
 	Issues []fault.Issue `json:"issues,omitempty"`
-	// Failure is the classified error (Broke).
+	// Failure is the error, classified by its types and never by its words (Broke, TryLater; Unknown, where there is one).
 	Failure *fault.Failure `json:"failure,omitempty"`
 	// Reduced is what the reducers made of the result and of the tool's events (Done).
 	Reduced *Reduced `json:"reduced,omitempty"`
@@ -157,7 +163,7 @@ const (
 	// Abort ends the run with the exhaustion.
 	Abort PlanKind = "abort"
 	// Fallback closes the exhausted action and goes on: with another prompt, model or policy, or after a delay. Asked about a
-	// transport fault, it makes the request again; with a prompt, the calls of a reply that are still to be run are not.
+	// transport fault, it makes the request again, but for a call of a tool that may have had its effect and is not repeatable; with a prompt, the calls of a reply that are still to be run are not.
 	Fallback PlanKind = "fallback"
 	// Degrade ends the run well, with the last reply's plain text as its answer and a warning.
 	Degrade PlanKind = "degrade"

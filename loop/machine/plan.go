@@ -146,11 +146,15 @@ func (s *step) skipBatch() {
 	s.endBatch("Not run.")
 }
 
-// endBatch gives the calls that have no answer yet one and the same, and tells the model: no call stays unanswered.
+// endBatch answers the calls that have no answer yet, those in doubt in the words for that, and tells the model: no call stays unanswered.
 func (s *step) endBatch(text string) {
 	b := s.copyBatch()
 	for n := range b.Calls {
-		if c := &b.Calls[n]; !c.Done {
+		switch c := &b.Calls[n]; {
+		case !c.Done && c.Doubt:
+			c.answer(c.lost(Broke), true)
+			s.leaveOpen(c)
+		case !c.Done:
 			c.answer(text, true)
 		}
 	}

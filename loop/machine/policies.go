@@ -13,6 +13,8 @@ type policies struct {
 	// answer is for the final answer, tool for tools without a layer of their own.
 	answer, tool, transport policy.RetryPolicy
 	own                     map[string]*policy.RetryPolicy
+	// toolTransport is for calls of tools with a transport layer of their own.
+	toolTransport map[string]*policy.RetryPolicy
 }
 
 // defaults are those of a set whose layers say nothing.
@@ -20,7 +22,7 @@ var defaults = makePolicies(&policy.Set{})
 
 // policiesOf makes the policies of a set.
 func policiesOf(set *policy.Set) *policies {
-	silent := len(set.Tools) == 0
+	silent := len(set.Tools) == 0 && len(set.ToolTransport) == 0
 	for _, l := range [...]*policy.Layer{&set.Global, &set.Answer, &set.Call, &set.Adjusted, &set.Transport} {
 		silent = silent && l.IsZero()
 	}
@@ -37,6 +39,13 @@ func makePolicies(set *policy.Set) *policies {
 	p := &policies{
 		answer: policy.Effective(set, AnswerAction), tool: policy.Effective(&without, noTool), transport: policy.EffectiveTransport(set),
 	}
+	for _, name := range slices.Sorted(maps.Keys(set.ToolTransport)) {
+		if p.toolTransport == nil {
+			p.toolTransport = make(map[string]*policy.RetryPolicy, len(set.ToolTransport))
+		}
+		own := policy.EffectiveToolTransport(set, name)
+		p.toolTransport[name] = &own
+	}
 	if len(all) == 0 {
 		return p
 	}
@@ -46,6 +55,14 @@ func makePolicies(set *policy.Set) *policies {
 		p.own[name] = &own
 	}
 	return p
+}
+
+// transportOf is the policy of calls of a tool that do not come through.
+func (p *policies) transportOf(tool string) *policy.RetryPolicy {
+	if own, ok := p.toolTransport[tool]; ok {
+		return own
+	}
+	return &p.transport
 }
 
 // noTool stands for any tool without a layer of its own.

@@ -291,7 +291,7 @@ func newBatch(r *Reply) (b Batch, bad bool) {
 			b.Calls[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Bad: true, Done: true}, true
 			continue
 		}
-		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool}
+		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable}
 	}
 	return b, bad
 }

@@ -151,6 +151,9 @@ type BatchCall struct {
 	Settled bool `json:"settled,omitempty"`
 	// Failed is set when the tool failed for good.
 	Failed bool `json:"failed,omitempty"`
+	// Repeatable is that of [Call]. Doubt is set once a try of the call ended without saying whether its effect happened.
+	Repeatable bool `json:"repeatable,omitempty"`
+	Doubt      bool `json:"doubt,omitempty"`
 	// Answer is what the model is told.
 	Answer  string `json:"answer,omitempty"`
 	IsError bool   `json:"is_error,omitempty"`
@@ -186,6 +189,9 @@ type State struct {
 	Transport       int           `json:"transport,omitempty"`
 	TransportWaited time.Duration `json:"transport_waited_ns,omitempty"`
 	Batch           *Batch        `json:"batch,omitempty"`
+	// InDoubt are the calls of the run that ended without saying whether their effect happened, in the order of their ends. Made again
+	// with the same arguments, they have the same key.
+	InDoubt []Doubt `json:"in_doubt,omitempty"`
 	// Resume is the wait before the next turn, Hold the wait before the same request is made again; Next is what follows a
 	// wait or a plan.
 	Resume *Wait `json:"resume,omitempty"`
@@ -325,12 +331,18 @@ func prefix(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// PolicyFor is the policy that decides on an action of a plane as the state stands, and where its values come from.
+// PolicyFor is the policy that decides on an action of a plane as the state stands, and where its values come from. On the transport
+// plane it is that of model calls: for calls of tools see [State.ToolPolicy].
 func (st State) PolicyFor(action string, plane fault.Plane) (policy.RetryPolicy, policy.Explanation) {
 	if plane == fault.Transport {
 		return policy.ResolveTransport(*st.Policy)
 	}
 	return policy.Resolve(*st.Policy, action)
+}
+
+// ToolPolicy is the policy that decides on calls of a tool that do not come through, and where its values come from.
+func (st State) ToolPolicy(tool string) (policy.RetryPolicy, policy.Explanation) {
+	return policy.ResolveToolTransport(*st.Policy, tool)
 }
 
 // find is the open action of that name; nil where there is none.

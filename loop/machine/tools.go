@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/policy"
 )
@@ -97,7 +96,10 @@ func (s *step) keys(b *Batch, calls []Call, groups []group) {
 			if c.Done {
 				continue
 			}
-			c.Arguments, c.Key, c.Transport = string(arguments), s.keyOf(c.Tool, twins, arguments), 1
+			c.Arguments, c.Transport = string(arguments), 1
+			if c.Key = s.openKey(c.Tool, arguments, twins); c.Key == "" {
+				c.Key = s.keyOf(c.Tool, twins, arguments)
+			}
 		}
 	}
 }
@@ -122,7 +124,10 @@ func (b *Batch) left() (n int) {
 func (b *Batch) runs(to []ToolRun) []ToolRun {
 	for n := range b.Calls {
 		if c := &b.Calls[n]; !c.Done {
-			to = append(to, ToolRun{Index: n, ID: c.ID, Tool: c.Tool, Arguments: json.RawMessage(c.Arguments), Key: c.Key, Transport: c.Transport})
+			to = append(to, ToolRun{
+				Index: n, ID: c.ID, Tool: c.Tool, Arguments: json.RawMessage(c.Arguments), Key: c.Key, Transport: c.Transport,
+				Repeatable: c.Repeatable,
+			})
 		}
 	}
 	return to
@@ -194,6 +199,9 @@ func (s *step) toolEnded() error {
 	cursor := s.Batch.pending(end.Index + 1)
 	if cursor < len(s.Batch.Calls) {
 		s.goesOn(&c, end, cursor)
+		if s.Exhausted != nil && !s.Config.Planner {
+			return s.abort() // the calls that are still to be run are not: the run has ended
+		}
 		return nil
 	}
 	b := s.copyBatch()
@@ -225,16 +233,19 @@ func (s *step) unhindered() bool { return len(s.Consults) == 0 && s.Exhausted ==
 // outcome takes the outcome of a call.
 func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	switch end.Verdict {
+	case Broke, TryLater, Unknown:
+		return s.toolLost(c, end)
+	}
+	s.closeDoubt(c)
+	switch end.Verdict {
 	case Done:
 		return s.toolDone(c, end)
 	case AskAgain:
 		return s.toolAsks(c, end)
 	case Failed:
 		return s.toolFailed(c, end)
-	case Broke:
-		return s.toolBroke(c, end)
 	}
-	return s.misfit(fmt.Sprintf("verdict %q is none of done, ask_again, failed, broke", end.Verdict))
+	return s.misfit(fmt.Sprintf("verdict %q is none of done, ask_again, failed, broke, try_later, unknown", end.Verdict))
 }
 
 func (c *BatchCall) answer(text string, isError bool) {
@@ -277,48 +288,22 @@ func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 	return nil
 }
 
-// toolBroke retries a call where the transport policy retries its error; any other error ends the call.
-func (s *step) toolBroke(c *BatchCall, end *ToolEnd) error {
-	if f := end.Failure; f != nil && f.Plane == fault.Transport && s.consulted(f.Class) {
-		s.consult(Consultation{Position: Position{Action: c.Tool, Attempt: c.Transport}, Tool: c.Tool, Index: end.Index, Failure: *f}, c.Waited)
-		return nil
-	}
-	s.brokeByPolicy(c, end.Failure)
-	return nil
-}
-
-// brokeByPolicy does what the policy says of a tool that returned an error of its own.
-func (s *step) brokeByPolicy(c *BatchCall, f *fault.Failure) {
-	if f == nil || f.Plane != fault.Transport || !s.retriesTransport(f.Class) {
-		c.answer("The tool failed with an error of its own. The same call will not help.", true)
-		c.Failed = true
-		return
-	}
-	d := s.judgeTransport(c.Tool, c.Transport, *f, c.Waited)
-	if !d.Retry {
-		c.answer("The tool could not be reached.", true)
-		s.uncharge(c)
-		s.settle(c)
-		return
-	}
-	c.Transport++
-	c.Waited = backoff.Sum(c.Waited, d.Delay)
-}
-
-func (s *step) retriesTransport(c fault.Class) bool {
-	return s.transportPolicy().Retries(c)
-}
-
-// uncharge takes back the attempt that a reply's calls of a tool began: it ends on the transport plane, and costs none.
+// uncharge takes back the attempt that a reply's calls of a tool began: it ends on the transport plane, and costs none. An action that stays
+// open goes on under another number, so that no later call has the key of one in doubt by chance.
 func (s *step) uncharge(c *BatchCall) {
-	if c.Settled {
+	if s.find(c.Tool) == nil {
 		return
 	}
-	if a := s.open(c.Tool); a.Attempt > 1 {
+	a := s.open(c.Tool)
+	if !c.Settled && a.Attempt <= 1 {
+		s.shut(c.Tool)
+		return
+	}
+	if !c.Settled {
 		a.Attempt--
-		return
 	}
-	s.shut(c.Tool)
+	s.Opened++
+	a.Number = s.Opened
 }
 
 // ran deals with a reply whose calls all have their answers: the actions that passed are closed, the model is told.

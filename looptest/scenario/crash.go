@@ -89,12 +89,12 @@ func encode(ev machine.Event, effects []machine.Effect) (r record, err error) {
 	return r, err
 }
 
-// crash drops the run and makes it anew. A tool that gave no answer is run again.
+// crash drops the run and makes it anew. A tool that gave no answer is run again where it is declared read-only or idempotent.
 func (sc *story) crash(*line) error {
 	if err := sc.replay(); err != nil {
 		return err
 	}
-	sc.hanging = false
+	sc.hanging, sc.crashed = false, sc.hanging
 	sc.say(fmt.Sprintf("replayed %d events, same state", len(sc.history)))
 	return nil
 }

@@ -42,7 +42,14 @@ func (sc *story) addTool(l *line) error {
 	if err != nil {
 		return err
 	}
-	t, err := tool.Raw(l.name, "A tool of this story.", parameters, sc.toolFunc(l.name))
+	var declared []tool.Option
+	if l.has("read-only") {
+		declared = append(declared, tool.ReadOnly())
+	}
+	if l.has("idempotent") {
+		declared = append(declared, tool.Idempotent())
+	}
+	t, err := tool.Raw(l.name, "A tool of this story.", parameters, sc.toolFunc(l.name), declared...)
 	if err != nil {
 		return err
 	}

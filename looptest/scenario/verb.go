@@ -40,7 +40,7 @@ var verbs map[string]verb
 func init() {
 	verbs = map[string]verb{
 		"policy":  {do: (*story).setPolicy, stage: before, body: true},
-		"tool":    {do: (*story).addTool, stage: before, name: "the tool's name", flags: []string{"keys"}, body: true},
+		"tool":    {do: (*story).addTool, stage: before, name: "the tool's name", flags: []string{"keys", "read-only", "idempotent"}, body: true},
 		"output":  {do: (*story).setOutput, stage: before, body: true},
 		"system":  {do: (*story).setSystem, stage: before, body: true},
 		"words":   {do: (*story).setWords, stage: before, body: true},

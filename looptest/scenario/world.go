@@ -22,8 +22,8 @@ type world struct {
 	outcomes []outcome
 	// keyed are the tools whose idempotency keys are shown.
 	keyed []string
-	// hanging is set while a tool gives no answer.
-	hanging bool
+	// hanging is set while a tool gives no answer, crashed where its run was lost by a crash meanwhile.
+	hanging, crashed bool
 	// fallbacks collects what was lost.
 	fallbacks loop.Fallbacks
 	// limits is what the latest fault said of rate limits, for the ladder.
@@ -64,6 +64,10 @@ func (o *outcome) read(text string) (ends bool, err error) {
 	switch {
 	case text == "no answer":
 		o.silent = true
+	case text == "unknown":
+		o.err = tool.ErrUnknown
+	case verb == "later:":
+		o.err, err = readLater(rest)
 	case verb == "result":
 		o.result = json.RawMessage(rest)
 	case verb == "emit":
@@ -84,7 +88,7 @@ func (o *outcome) read(text string) (ends bool, err error) {
 	case verb == "fault:":
 		o.err, err = readFault(rest)
 	default:
-		return false, fmt.Errorf("%q is no outcome: write result, emit, progress, ask again:, fail:, error:, fault: or no answer", text)
+		return false, fmt.Errorf("%q is no outcome: write result, emit, progress, ask again:, fail:, error:, fault:, later:, unknown or no answer", text)
 	}
 	return true, err
 }
@@ -99,6 +103,13 @@ func readFault(text string) (error, error) {
 	var err error
 	e.RetryAfter, err = duration("retry-after", asked)
 	return e, err
+}
+
+// readLater reads "the till is closed after=2s".
+func readLater(text string) (error, error) {
+	why, after, _ := strings.Cut(text, "after=")
+	d, err := duration("after", after)
+	return tool.TryLater(errors.New(strings.TrimSpace(why)), d), err
 }
 
 // readIssues reads issues, one to a line or between semicolons: "/nights maximum at most 14". "-" is the whole document.
@@ -174,7 +185,13 @@ func (sc *story) runTool(run machine.ToolRun) error {
 	ctx := tool.WithInvocation(context.Background(), tool.Invocation{
 		Key: run.Key, CallID: run.ID, Report: func(p []byte) { sc.say(name + " reports " + string(p)) },
 	})
-	out := sc.tools[at].Invoke(ctx, run.Arguments)
+	var out tool.Outcome
+	if sc.crashed && !run.Repeatable {
+		out.Err = tool.ErrUnknown
+	} else {
+		out = sc.tools[at].Invoke(ctx, run.Arguments)
+	}
+	sc.crashed = false
 	if sc.hanging {
 		sc.say(name + " gives no answer")
 		return nil
@@ -192,6 +209,8 @@ func (sc *story) runTool(run machine.ToolRun) error {
 
 func outcomeSentence(out tool.Outcome) string {
 	switch {
+	case out.Unknown():
+		return "began, and has no outcome"
 	case out.Err != nil:
 		return "breaks: " + out.Err.Error()
 	case out.Failed != "":

@@ -16,6 +16,8 @@
 //	answer: {text_repairs: refuse}
 //	call: {opt_out: false}
 //	transport: {preset: rate-limit, max_attempts: 7}
+//	tool_transport:
+//	  search: {max_attempts: 2}
 //	budgets: {tool: 4, run: 8, unknown_tools: 2}
 //	max_turns: 100
 //	max_calls: 128

@@ -28,6 +28,10 @@ func bare(s policy.Set) policy.Set {
 		l.Origins = nil
 		s.Tools[name] = l
 	}
+	for name, l := range s.ToolTransport {
+		l.Origins = nil
+		s.ToolTransport[name] = l
+	}
 	return s
 }
 

@@ -67,6 +67,7 @@ var setKeys = []key[policy.Set]{
 	{"answer", func(r *reader, path string, n node, s *policy.Set) { s.Answer = r.layer(path, n) }},
 	{"call", func(r *reader, path string, n node, s *policy.Set) { s.Call = r.layer(path, n) }},
 	{transportKey, func(r *reader, path string, n node, s *policy.Set) { s.Transport = r.layer(path, n) }},
+	{toolTransportKey, func(r *reader, path string, n node, s *policy.Set) { s.ToolTransport = r.tools(path, n) }},
 	{"budgets", func(r *reader, path string, n node, s *policy.Set) { fill(r, path, n, budgetKeys, &s.Budgets) }},
 	{"max_turns", func(r *reader, path string, n node, s *policy.Set) { r.boundTo(&s.MaxTurns, path, n) }},
 	{"max_calls", func(r *reader, path string, n node, s *policy.Set) { r.boundTo(&s.MaxCalls, path, n) }},
@@ -80,7 +81,8 @@ func (r *reader) boundTo(to *int, path string, n node) {
 	}
 }
 
-const transportKey = "transport"
+// The keys of layers of the transport plane.
+const transportKey, toolTransportKey = "transport", "tool_transport"
 
 // some is a pointer to what was read, nil where it could not be.
 func some[T any](v T, ok bool) *T {

@@ -92,7 +92,7 @@ func (r *reader) layer(path string, n node) policy.Layer {
 	if d.preset == "" {
 		return d.Layer
 	}
-	below := schedule(d.preset, path == transportKey)
+	below := schedule(d.preset, path == transportKey || strings.HasPrefix(path, toolTransportKey+"."))
 	below.Origins = presets
 	return d.Layer.Over(below)
 }

@@ -120,6 +120,9 @@ func Set() *rapid.Generator[policy.Set] {
 		if tools := rapid.MapOfN(rapid.StringN(1, 8, 32), Layer(), 0, 3).Draw(t, "tools"); len(tools) > 0 {
 			s.Tools = tools
 		}
+		if tools := rapid.MapOfN(rapid.StringN(1, 8, 32), Transport(), 0, 2).Draw(t, "tool_transport"); len(tools) > 0 {
+			s.ToolTransport = tools
+		}
 		return s
 	})
 }

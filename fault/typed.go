@@ -1,0 +1,83 @@
+package fault
+
+import (
+	"cmp"
+	"errors"
+	"time"
+)
+
+// TransportError says of a call that it did not come through, by its type: a tool that is declared read-only or idempotent is run
+// again for it, as the transport policy has it. Safe for concurrent reading.
+type TransportError struct {
+	// Class is what policies list; empty is [Unavailable].
+	Class Class
+	// RetryAfter is the wait the other side asked for; 0 where it did not. A negative one counts as 0.
+	RetryAfter time.Duration
+	// Final is set where the other side said outright that another try cannot help.
+	Final bool
+	// Cause is the error itself; may be nil.
+	Cause error
+}
+
+// Error names the class and the cause.
+func (e *TransportError) Error() string {
+	class := string(cmp.Or(e.Class, Unavailable))
+	if e.Cause == nil {
+		return class
+	}
+	return class + ": " + e.Cause.Error()
+}
+
+// Unwrap returns the cause.
+func (e *TransportError) Unwrap() error { return e.Cause }
+
+// Failure is the error as the core sees it.
+func (e *TransportError) Failure() Failure {
+	return Failure{
+		Plane: Transport, Class: cmp.Or(e.Class, Unavailable), Message: Scrub(e.Error()), RetryAfter: max(e.RetryAfter, 0), Final: e.Final,
+	}
+}
+
+// TypedFailure says what went wrong by an error's types alone: its Failure method ([TransportError], [ProviderError], [ClassError]), the
+// codes and the status that SDK errors offer by methods, and the types of the net package. Words decide nothing: an error that
+// has only them is of class [ToolExecution]. So are the errors of tools judged, for words may say "connection reset" of a payment that
+// was made. Of nil the zero Failure.
+func TypedFailure(err error) (f Failure) {
+	if err == nil {
+		return f
+	}
+	var own interface {
+		error
+		Failure() Failure
+	}
+	if errors.As(err, &own) {
+		f = own.Failure()
+		f.Class = cmp.Or(f.Class, Unknown)
+	} else {
+		e := evidence{bare: true, err: err}
+		f.Class, f.Message = e.typedClass(), Scrub(err.Error())
+	}
+	if f.Plane != Correction && f.Plane != Transport {
+		if f.Plane = Correction; f.Class.InTransport() {
+			f.Plane = Transport
+		}
+	}
+	return f
+}
+
+// typedClass judges by types, codes and status.
+func (e *evidence) typedClass() Class {
+	e.addFromError()
+	if c, own := ownClass(e.err); own {
+		return c
+	}
+	if c := contextClass(e.err); c != "" && e.status < 400 {
+		return c
+	}
+	strong, weak := e.byCode()
+	found := cmp.Or(strong, statusClass("", e.status), weak, typeClass(e.err))
+	if found == "" && networked(e.err) {
+		return Network
+	}
+	return cmp.Or(found, ToolExecution)
+}

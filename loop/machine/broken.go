@@ -1,0 +1,130 @@
+package machine
+
+import (
+	"fmt"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/policy"
+)
+
+// What a model is told of a call without a result, in our words alone.
+const (
+	inDoubt    = "The call failed, and its effect may or may not have happened."
+	unknownEnd = "The outcome of this call is not known: its effect may or may not have happened."
+)
+
+// lost are the words for a call that is over, without a result.
+func (c *BatchCall) lost(v Verdict) string {
+	switch {
+	case v == Unknown:
+		return unknownEnd
+	case v == TryLater && c.Transport > 1:
+		return fmt.Sprintf("Not done: the tool is not ready for this call, and was asked %d times.", c.Transport)
+	case v == TryLater:
+		return "Not done: the tool is not ready for this call."
+	case c.Transport > 1:
+		return fmt.Sprintf("The call failed %d times, and its effect may or may not have happened.", c.Transport)
+	}
+	return inDoubt
+}
+
+// toolLost takes the end of a call that did not say what came of it. It is put to the planner where that is to be asked.
+func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
+	f := fault.Failure{Plane: fault.Transport, Class: fault.Unknown}
+	switch {
+	case end.Failure != nil && end.Failure.Failed():
+		f = *end.Failure
+	case end.Verdict != Unknown:
+		return s.misfit(fmt.Sprintf("verdict %q needs a failure", end.Verdict))
+	}
+	f.Tool = c.Tool
+	c.Doubt = c.Doubt || end.Verdict != TryLater
+	if end.Verdict != Unknown && f.Plane == fault.Transport && s.consulted(f.Class) {
+		s.consult(Consultation{
+			Position: s.callPosition(c), Tool: c.Tool, Index: end.Index, Failure: f, Asked: end.Verdict == TryLater,
+			Verdict: s.toolVerdict(c, end.Verdict, f),
+		})
+		return nil
+	}
+	s.lost(c, end.Verdict, f)
+	return nil
+}
+
+// lost decides on a call that did not say what came of it: another try, or its end.
+func (s *step) lost(c *BatchCall, v Verdict, f fault.Failure) {
+	verdict := s.toolVerdict(c, v, f)
+	if verdict.Retry {
+		s.decidedTransport(s.callPosition(c), f, verdict)
+		c.Transport++
+		c.Waited = backoff.Sum(c.Waited, verdict.Delay)
+		return
+	}
+	s.endLost(c, v, f, verdict)
+}
+
+// toolVerdict is what the policy says of a call that did not come through. Only a tool's own word, or its declaration and an error that is
+// typed as one of the transport plane, leads to another try.
+func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Decision {
+	switch {
+	case v == Unknown:
+		return policy.Decision{Reason: policy.OutcomeUnknown}
+	case v == Broke && f.Plane != fault.Transport:
+		return policy.Decision{Reason: policy.NotRetryable}
+	case v == Broke && !c.Repeatable:
+		return policy.Decision{Reason: policy.NotRepeatable}
+	}
+	p := s.rules().transportOf(c.Tool)
+	if v == TryLater {
+		p = asked(p, f.Class)
+	}
+	return policy.Decide(p, &policy.Position{
+		Attempt: c.Transport, Now: s.At, Deadline: s.Config.Deadline, Waited: c.Waited, Key: s.key(p, &f, c.Tool, s.Turn, fault.Transport),
+	}, &f)
+}
+
+// asked is the policy of a call that its tool asks for again: its class is retried, whatever the policy lists.
+func asked(p *policy.RetryPolicy, class fault.Class) *policy.RetryPolicy {
+	if p.Retries(class) {
+		return p
+	}
+	own := *p
+	own.RetryableErrors = []fault.Class{class}
+	return &own
+}
+
+// endLost ends a call without a result: the budgets count it, the model is told, and the run goes on unless a budget is used up. It is
+// no attempt of the correction plane.
+func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.Decision) {
+	s.charge(c.Tool, "")
+	if over := s.overBudget(c.Tool); over.Reason != "" {
+		verdict = over
+	}
+	d := s.recordTransport(s.callPosition(c), f, verdict)
+	if verdict.Reason == policy.ToolBudget || verdict.Reason == policy.RunBudget {
+		s.exhaust(d, f)
+	}
+	if c.answer(c.lost(v), true); c.Doubt {
+		s.leaveOpen(c)
+	}
+	s.uncharge(c)
+	s.settle(c)
+}
+
+// callPosition is where a call stands on the transport plane.
+func (s *step) callPosition(c *BatchCall) Position {
+	return Position{Action: c.Tool, Attempt: c.Transport, MaxAttempts: s.rules().transportOf(c.Tool).MaxAttempts}
+}
+
+// overBudget is the stop that a budget amounts to which is used up; zero where none is.
+func (s *step) overBudget(tool string) policy.Decision {
+	for _, of := range [...]struct {
+		reason        policy.Reason
+		failed, limit int
+	}{{policy.ToolBudget, s.Spent.tool(tool), s.Policy.Budgets.Tool}, {policy.RunBudget, s.Spent.Run, s.Policy.Budgets.Run}} {
+		if of.limit != policy.Unlimited && of.failed > of.limit {
+			return policy.Decision{Reason: of.reason, Detail: policy.Detail{Count: of.failed, Limit: of.limit}}
+		}
+	}
+	return policy.Decision{}
+}
