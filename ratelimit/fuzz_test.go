@@ -71,7 +71,7 @@ func FuzzBody(f *testing.F) {
 	f.Add([]byte(`[{"error":{"message":"Please retry in 58.217843437s."}}]`))
 	f.Add([]byte(`{"error":{"metadata":{"headers":{"X-RateLimit-Reset":1}}}}`))
 	f.Add([]byte(`try again after 9999999999999999999 days`))
-	f.Fuzz(func(t *testing.T, body []byte) { checkLaws(t, ratelimit.ParseBody(body, now)) })
+	f.Fuzz(func(t *testing.T, body []byte) { checkLaws(t, ratelimit.Parse(nil, now, ratelimit.WithBody(body))) })
 }
 
 func BenchmarkParse(b *testing.B) {

@@ -34,7 +34,7 @@ func (r *reader) ietf(h httphint.Headers) {
 		r.policy(p)
 	}
 	for _, m := range r.members(ietfState, h) {
-		if m.head == "" && m.params["limit"]+m.params["remaining"]+m.params["reset"] != "" {
+		if m.isDictionary() {
 			r.dictionary(m, policies)
 			continue
 		}
@@ -81,6 +81,11 @@ func (r *reader) dictionary(m member, policies []member) {
 	}
 }
 
+// isDictionary reports whether a member is of the seventh draft's form.
+func (m member) isDictionary() bool {
+	return m.head == "" && m.params["limit"]+m.params["remaining"]+m.params["reset"] != ""
+}
+
 func (r *reader) tell(k key, f field, header, value string) {
 	if value == "" {
 		return
@@ -100,7 +105,7 @@ func (r *reader) members(name string, h httphint.Headers) []member {
 		dictionary := member{params: map[string]string{}, text: value}
 		for _, item := range splitOutsideQuotes(value, ',') {
 			m := parseMember(item)
-			if m.head != "" || m.params["limit"]+m.params["remaining"]+m.params["reset"] == "" {
+			if !m.isDictionary() {
 				out = append(out, m)
 				continue
 			}

@@ -48,9 +48,6 @@ func WithRetryAfter(d time.Duration) Option {
 // error.metadata.headers, "try again in 5s". Headers win over it.
 func WithBody(body []byte) Option { return optionFunc(func(s *settings) { s.body = body }) }
 
-// ParseBody is Parse of a body alone.
-func ParseBody(body []byte, now time.Time) State { return Parse(nil, now, WithBody(body)) }
-
 // Parse reads the rate limits of a response. Headers may be in any case and order (an http.Header fits); now is the time
 // the response came, a zero now means it is not known: then dates give no spans and spans no dates. Parse never fails
 // and never keeps its arguments.

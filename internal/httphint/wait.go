@@ -74,12 +74,10 @@ var askWords = [...]string{
 // quotedHeader is a sentence that quotes the header: its number needs no unit.
 const quotedHeader = "retry-after: "
 
-// wordUnits are the units a sentence may spell out, longest first.
+// wordUnits are the units a sentence may spell out, with or without an "s", longest first.
 var wordUnits = [...]unit{
-	{"milliseconds", time.Millisecond}, {"millisecond", time.Millisecond},
-	{"seconds", time.Second}, {"minutes", time.Minute}, {"second", time.Second}, {"minute", time.Minute},
-	{"hours", time.Hour}, {"hour", time.Hour}, {"days", 24 * time.Hour}, {"day", 24 * time.Hour},
-	{"secs", time.Second}, {"mins", time.Minute}, {"sec", time.Second}, {"min", time.Minute},
+	{"millisecond", time.Millisecond}, {"second", time.Second}, {"minute", time.Minute}, {"hour", time.Hour}, {"day", 24 * time.Hour},
+	{"sec", time.Second}, {"min", time.Minute},
 }
 
 // TextWait returns the wait that a sentence asks for: "Please try again in 1m26.4s", "Retry after 37 seconds".
@@ -111,7 +109,7 @@ func leadingWait(s string) (time.Duration, bool) {
 	tail := strings.TrimLeft(rest, " ")
 	for _, u := range wordUnits {
 		after, found := strings.CutPrefix(tail, u.name)
-		if found && number != "" && !startsWithLetter(after) {
+		if found && number != "" && !startsWithLetter(strings.TrimPrefix(after, "s")) {
 			d, err := product(number, u.size)
 			return d, err == nil
 		}
