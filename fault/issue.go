@@ -51,6 +51,7 @@ const (
 	RuleTrailingData = "trailing_data"
 	RuleDepth        = "depth"
 	RuleSize         = "size"
+	RuleWork         = "work"
 	RuleUnknownTool  = "unknown_tool"
 	RuleNoOutput     = "no_output"
 	RuleNoCall       = "no_call"

@@ -78,6 +78,7 @@ var ruleWords = [...]ruleWord{
 	{fault.RuleTrailingData, "something follows the one JSON value that was expected", true},
 	{fault.RuleDepth, "nested too deeply", false},
 	{fault.RuleSize, "too large", false},
+	{fault.RuleWork, "too much work to check", false},
 	{fault.RuleUnknownTool, "no such tool", false},
 	{fault.RuleNoOutput, "neither text nor a tool call", false},
 	{fault.RuleTooManyCalls, "too many calls", false},

@@ -38,8 +38,6 @@ func BenchmarkGoodReply(b *testing.B) {
 			tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 			return err == nil && library.Validate(tree) == nil
 		}},
-		{"typed_slow_path", func() bool { _, issues := schema.DecodeSlowly(typed, doc); return issues == nil }},
-		{"raw_slow_path", func() bool { return schema.CheckSlowly(raw, doc) == nil }},
 	} {
 		b.Run(row.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -79,7 +77,6 @@ func BenchmarkBadReply(b *testing.B) {
 		{"typed_told", func() int { _, issues := typed.Decode(doc); tell(issues); return len(issues) }},
 		{"raw_schema", func() int { return len(raw.Check(doc)) }},
 		{"standard_library_and_validator", func() int { return plainFaults(v, doc) }},
-		{"typed_slow_path", func() int { _, issues := schema.DecodeSlowly(typed, doc); return len(issues) }},
 	} {
 		b.Run(row.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -7,128 +7,146 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/retake-go/retake/fault"
 )
 
-var (
-	bindOfClass = [...]struct {
-		class class
-		kind  bindKind
-	}{
-		{classString, bindString}, {classInt, bindInt}, {classUint, bindUint}, {classFloat, bindFloat}, {classBool, bindBool},
-		{classList, bindSlice}, {classMap, bindMap}, {classStruct, bindStruct}, {classBytes, bindOther}, {classAny, bindOther},
-		{classText, bindOther}, {classOpaque, bindOther},
-	}
-	textsType = reflect.TypeFor[map[string]string]()
-)
-
-// bind says how a value is put into a variable of a Go type, and the fields of a struct.
-func (l *lowering) bind(n *node, t reflect.Type) []field {
-	if t == nil {
-		return nil
-	}
-	for ; t.Kind() == reflect.Pointer; t = t.Elem() {
-		n.bind.pointers++
-	}
-	c := classOf(t)
-	for _, row := range bindOfClass {
-		if row.class == c {
-			n.bind.kind = row.kind
-		}
-	}
-	if t.Kind() == reflect.Array {
-		n.bind.kind = bindOther
-	}
-	switch n.bind.kind {
-	case bindNothing:
-		l.unknown = true
-	case bindOther:
-		n.bind.pointers, l.other = 0, true // the decoder follows them itself
-	case bindInt, bindUint, bindFloat:
-		n.bind.bits = t.Bits()
-	case bindSlice:
-		n.bind.elem = t.Elem()
-	case bindMap:
-		n.bind.elem = t.Elem()
-		if t == textsType {
-			n.bind.kind = bindTexts
-		}
-	case bindStruct:
-		fields, err := fieldsOf(t, "")
-		l.unknown = l.unknown || err != nil
-		return fields
-	}
-	return nil
-}
-
-// takes reports whether a container can be put into the variable.
-func (b binding) takes(k kinds) bool {
-	switch b.kind {
-	case bindNothing, bindOther:
-		return true
-	case bindSlice:
-		return k == kindArray
-	}
-	return k == kindObject && (b.kind == bindMap || b.kind == bindTexts || b.kind == bindStruct)
-}
-
-func (b binding) elemOf(kinds ...bindKind) reflect.Type {
-	if slices.Contains(kinds, b.kind) {
-		return b.elem
-	}
-	return nil
-}
-
-// pointee follows the pointers to a variable, making what they point to.
-func (b binding) pointee(v reflect.Value) reflect.Value {
-	for range b.pointers {
-		v.Set(reflect.New(v.Type().Elem()))
-		v = v.Elem()
-	}
-	return v
-}
+// decodeOptions are those of types that read their own JSON: exact names, no unknown members; strict text is the default.
+var decodeOptions = json.JoinOptions(json.RejectUnknownMembers(true))
 
 // maxShared is the largest document whose strings share one copy of it: all of the copy lives as long as one of them.
 const maxShared = 4 << 10
 
-// set puts a scalar that is good into a variable.
-func (w *walk) set(b binding, v *scalar, to reflect.Value) verdict {
-	if v.kind == kindNull {
-		return when(b.pointers > 0).orUnsure() // a fresh pointer is nil
+// binder puts the values of a document into variables. What cannot be put there is left out and reported.
+type binder struct {
+	text    string
+	issues  []fault.Issue
+	unbound []string // the places that were left out
+}
+
+// refuse leaves a value out.
+func (b *binder) refuse(v *value, rule, expected string) {
+	at := v.pointer()
+	b.unbound = append(b.unbound, at)
+	b.issues = append(b.issues, fault.Issue{Pointer: at, Rule: rule, Expected: clip(expected), Got: v.kind.name(), Source: fault.FromSchema})
+}
+
+// bind puts a value into a fresh variable.
+func (b *binder) bind(v *value, to reflect.Value) {
+	if v.kind == kindNull && to.Kind() == reflect.Pointer {
+		return
 	}
-	to = b.pointee(to)
-	switch {
-	case b.kind == bindString && v.kind == kindString:
-		if v.shared && len(w.text) > maxShared {
-			v.text = strings.Clone(v.text)
+	c := classOf(to.Type())
+	for ; c == classInvalid && to.Kind() == reflect.Pointer; c = classOf(to.Type()) {
+		to.Set(reflect.New(to.Type().Elem()))
+		to = to.Elem()
+	}
+	switch fits := v.kind & kindsOf[c.jsonType()]; {
+	case c == classBytes || c == classText || c == classOpaque || c == classAny:
+		if json.Unmarshal([]byte(b.text[v.start:v.end]), to.Addr().Interface(), decodeOptions) != nil {
+			to.SetZero()
+			base, _ := indirect(to.Type())
+			b.refuse(v, "format", decoderPhrase(base))
 		}
-		to.SetString(v.text)
-	case b.kind == bindBool && v.kind == kindBool:
+	case fits == 0:
+		b.refuse(v, "type", c.jsonType())
+	case c == classString:
+		to.SetString(b.own(v.text))
+	case c == classBool:
 		to.SetBool(v.truth)
-	case b.kind == bindInt && v.whole:
-		to.SetInt(v.int)
-	case b.kind == bindUint && v.whole && v.int >= 0:
-		to.SetUint(uint64(v.int))
-	case b.kind == bindFloat && b.bits == 64 && v.kind&kindNumber != 0:
-		to.SetFloat(v.asFloat())
-	case b.kind == bindFloat && v.kind&kindNumber != 0:
-		f, err := strconv.ParseFloat(v.text, b.bits)
+	case c == classInt, c == classUint:
+		b.bindInteger(v, to)
+	case c == classFloat:
+		f, err := strconv.ParseFloat(v.text, to.Type().Bits())
+		if err != nil {
+			b.refuse(v, "format", decoderPhrase(to.Type()))
+			return
+		}
 		to.SetFloat(f)
-		return when(err == nil).orUnsure()
+	case c == classStruct:
+		b.bindStruct(v, to)
+	case c == classList:
+		b.bindList(v, to)
+	case c == classMap:
+		b.bindMap(v, to)
+	}
+}
+
+// own is a text that keeps no large document alive.
+func (b *binder) own(text string) string {
+	if len(b.text) > maxShared {
+		return strings.Clone(text)
+	}
+	return text
+}
+
+func (b *binder) bindInteger(v *value, to reflect.Value) {
+	text, _ := plainInteger(v.text)
+	bits := to.Type().Bits()
+	if classOf(to.Type()) == classUint {
+		n, err := strconv.ParseUint(text, 10, bits)
+		if to.SetUint(n); err != nil {
+			b.refuse(v, "maximum", "at most "+strconv.FormatUint(1<<bits-1, 10))
+		}
+		return
+	}
+	n, err := strconv.ParseInt(text, 10, bits)
+	switch to.SetInt(n); {
+	case err == nil:
+	case n < 0:
+		b.refuse(v, "minimum", "at least "+strconv.FormatInt(n, 10))
 	default:
-		return unsure
+		b.refuse(v, "maximum", "at most "+strconv.FormatInt(n, 10))
 	}
-	return good
 }
 
-// decode has the decoder put a value that is good into a variable.
-func decode(text string, to reflect.Value) verdict {
-	return when(json.Unmarshal([]byte(text), to.Addr().Interface(), decodeOptions) == nil).orUnsure()
+func (b *binder) bindStruct(v *value, to reflect.Value) {
+	fields := layoutOf(to.Type())
+	for m := v.first; m != nil; m = m.next {
+		at, known := fields.byName[m.name]
+		if !known {
+			b.refuse(m, "additionalProperties", "no member of this name")
+			continue
+		}
+		b.bind(m, to.FieldByIndex(fields.all[at].index))
+	}
 }
 
-// orUnsure leaves to the library what should have been good.
-func (v verdict) orUnsure() verdict {
-	if v == bad {
-		return unsure
+func (b *binder) bindList(v *value, to reflect.Value) {
+	if to.Kind() == reflect.Slice {
+		to.Set(reflect.MakeSlice(to.Type(), v.count, v.count))
 	}
-	return v
+	for item := v.first; item != nil && item.place < to.Len(); item = item.next {
+		b.bind(item, to.Index(item.place))
+	}
+}
+
+func (b *binder) bindMap(v *value, to reflect.Value) {
+	to.Set(reflect.MakeMapWithSize(to.Type(), v.count))
+	key, elem := reflect.New(to.Type().Key()).Elem(), reflect.New(to.Type().Elem()).Elem()
+	for m := v.first; m != nil; m = m.next {
+		key.SetString(b.own(m.name))
+		elem.SetZero()
+		b.bind(m, elem)
+		to.SetMapIndex(key, elem)
+	}
+}
+
+// covered reports whether a place is told already, or lies in one that is missing, of another kind or left out.
+func covered(found []fault.Issue, unbound []string, pointer string) bool {
+	return slices.ContainsFunc(unbound, func(at string) bool { return isWithin(pointer, at) }) ||
+		slices.ContainsFunc(found, func(i fault.Issue) bool {
+			whole := i.Rule == "required" || i.Rule == "type" || i.Rule == "minProperties"
+			return i.Pointer == pointer || whole && isWithin(pointer, i.Pointer)
+		})
+}
+
+// holdsAny reports whether any of some places lies in one: of that the rules see less than there was.
+func holdsAny(pointer string, places []string) bool {
+	return slices.ContainsFunc(places, func(at string) bool { return isWithin(at, pointer) })
+}
+
+// isWithin reports whether a place is another, or lies in it.
+func isWithin(pointer, in string) bool {
+	return strings.HasPrefix(pointer, in) && (len(pointer) == len(in) || pointer[len(in)] == '/')
 }

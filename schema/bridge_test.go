@@ -1,10 +1,8 @@
 package schema_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,8 +21,7 @@ type bridged struct {
 	good    string
 	byRules func([]byte) bool
 	decode  func([]byte) []fault.Issue
-	quickly func([]byte) (any, []fault.Issue)
-	slowly  func([]byte) (any, []fault.Issue)
+	value   func([]byte) (any, []fault.Issue)
 	read    func(string) (any, []byte, []fault.Issue)
 	shown   *schema.Schema
 	checked *schema.Schema
@@ -42,16 +39,15 @@ func bridgedOf[T any](name, good string) bridged {
 	}
 	return bridged{
 		name: name, good: good, shown: shown,
-		byRules: func(doc []byte) bool { return schema.DecodeByRules(typed, doc) },
+		byRules: func(doc []byte) bool { return schema.AcceptedByRules(typed, doc) },
 		decode: func(doc []byte) []fault.Issue {
 			_, issues := typed.Decode(doc)
 			return issues
 		},
-		quickly: func(doc []byte) (any, []fault.Issue) { return typed.Decode(doc) },
-		slowly:  func(doc []byte) (any, []fault.Issue) { return schema.DecodeSlowly(typed, doc) },
+		value: func(doc []byte) (any, []fault.Issue) { return typed.Decode(doc) },
 		read: func(text string) (any, []byte, []fault.Issue) {
 			var v T
-			form, issues := typed.Read(text, &v)
+			form, issues := typed.Read(text, nil, &v)
 			return v, form, issues
 		},
 		checked: typed.Schema(), strict: name == "foreign",
@@ -83,26 +79,24 @@ var bridgedTypes = []bridged{
 		"raw":{"a":1},"even":4,"tagged":"x","must":""}`),
 }
 
-// agree holds the law for one document: schema and rules give one verdict, Decode gives it too and explains every refusal,
-// and the schema models are shown accepts all that is accepted.
+// agree holds the law for one document: what the rules refuse is refused, what they accept is refused by the schema alone where that says
+// more, and the schema that models are shown accepts all that is accepted.
 func agree(t require.TestingT, b bridged, doc []byte) {
-	issues, decoded := sameAsSlowly(t, b, doc)
-	// Go's decoder takes null for an empty value anywhere; the schema knows better, and Decode follows it.
-	if byRules := b.byRules(doc); !b.strict && (byRules != (len(issues) == 0)) {
-		require.True(t, byRules && bytes.Contains(doc, []byte("null")), "%s: rules accept: %v, schema says: %v\n%s", b.name, byRules, issues, doc)
-	}
-	require.Equal(t, len(issues) == 0, len(decoded) == 0, "%s: schema: %v, Decode: %v\n%s", b.name, issues, decoded, doc)
-	for _, i := range decoded {
-		require.NotEqual(t, fault.FromRules, i.Source, "%s: only the rules saw %v\n%s", b.name, i, doc)
+	issues := b.decode(doc)
+	byRules := b.byRules(doc)
+	require.True(t, byRules || len(issues) > 0, "%s: the rules refuse it\n%s", b.name, doc)
+	require.Equal(t, issues, b.checked.Check(doc))
+	for _, i := range issues {
 		require.NotEmpty(t, i.Rule)
+		require.NotEmpty(t, i.Expected+i.Rule)
 	}
-	if len(issues) == 0 && !rounded.Match(doc) {
-		require.Empty(t, b.shown.Check(doc), "%s: the schema shown to models refuses a good document\n%s", b.name, doc)
+	shown := b.shown.Check(doc)
+	if len(issues) == 0 {
+		require.Empty(t, shown, "%s: the schema shown to models refuses a good document\n%s", b.name, doc)
+	} else if byRules {
+		require.NotEmpty(t, shown, "%s: neither the rules nor the schema refuse it: %v\n%s", b.name, issues, doc)
 	}
 }
-
-// rounded matches numbers that Go rounds to another one before it compares them: the schema shown cannot say that.
-var rounded = regexp.MustCompile(`[0-9]{12}|-0|[eE]`)
 
 func TestSchemaAndRulesAgreeOnGoodDocuments(t *testing.T) {
 	for _, b := range bridgedTypes {
@@ -241,9 +235,9 @@ func TestWordsOfRules(t *testing.T) {
 	assert.Contains(t, string(typed.Schema().JSON()), `"any":{"description":"Any value."}`)
 	_, issues := typed.Decode([]byte(`{"date":"x","id":"x","tint":"x","own":"-"}`))
 	assert.Equal(t, []string{
-		"date: expected a date or time written as YYYY-MM-DD hh:mm, got string [datetime schema]",
+		"date: expected a date or time written as YYYY-MM-DD hh:mm, got string [datetime rules]",
 		"id: expected a UUID, matching ^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$, got string [pattern schema]",
-		"own: expected a string of the letters a-z or a string that holds a number, got string [anyOf schema]",
-		"tint: expected one of Red Blue (in any case), got string [oneofci schema]",
+		"own: expected a string of the letters a-z or a string that holds a number, got string [anyOf rules]",
+		"tint: expected one of Red Blue (in any case), got string [oneofci rules]",
 	}, lines(issues))
 }

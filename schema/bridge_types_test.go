@@ -213,3 +213,32 @@ var values = []string{
 	`{"name":"a","kind":"c"}`, `[{"name":"a"}]`, `[{"name":"a"},{"name":"a"}]`, `[{"name":""}]`, `[{}]`, `[{},{}]`, `[{"a":""},{}]`, `{"value":1}`, `{"value":0}`, `{"x":0}`,
 	`{"value":1,"kids":[{"value":1},{"value":1},{"value":1}]}`, `{"value":1,"left":{"value":0}}`, `{"value":1,"left":null}`, `{"a":"abc"}`, `{"b":null}`, `{"b":1}`,
 }
+
+// mixed has every kind of field there is.
+type mixed struct {
+	base
+	Text   string             `json:"text,omitempty" validate:"omitempty,email"`
+	Word   named              `json:"word" validate:"alpha|numeric"`
+	Small  uint8              `json:"small" validate:"lt=200"`
+	Long   int64              `json:"long"`
+	Real   float64            `json:"real" validate:"omitempty,gt=0.1"`
+	Short  float32            `json:"short"`
+	Flag   *bool              `json:"flag"`
+	Deep   **int              `json:"deep"`
+	List   [][]string         `json:"list" validate:"dive,max=2,dive,min=1"`
+	Set    []string           `json:"set" validate:"unique"`
+	Texts  map[string]string  `json:"texts" validate:"dive,keys,lowercase,endkeys,required"`
+	Reals  map[named]*float64 `json:"reals"`
+	Any    any                `json:"any"`
+	Bytes  []byte             `json:"bytes"`
+	Pair   [2]int             `json:"pair"`
+	Self   *mixed             `json:"self"`
+	Kids   []mixed            `json:"kids" validate:"max=2,dive"`
+	Named  map[string]inner   `json:"named" validate:"dive" retake:"echo"`
+	Before int                `json:"before" validate:"ltefield=Long"`
+}
+
+var mixedTypes = []bridged{
+	bridgedOf[mixed]("mixed", ""), bridgedOf[order]("order", ""), bridgedOf[*treeish]("pointer", ""),
+	bridgedOf[[]inner]("list", ""), bridgedOf[map[string]*inner]("map", ""),
+}

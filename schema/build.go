@@ -12,21 +12,14 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// builder makes the JSON Schema of a Go type. It runs twice: for the form models are shown, in standard keywords and prose, and
-// for the checked form, where judges stand for what keywords cannot say exactly.
+// builder makes the JSON Schema of a Go type: its rules in standard keywords where these say them exactly, else in prose, and then the
+// validator alone judges.
 type builder struct {
-	checked bool // the checked form
-	root    variant
-	names   map[variant]string
-	order   []variant
-	defs    map[variant]*jsonschema.Schema
-	refs    map[variant][]*jsonschema.Schema
-	judges  map[string]judge
-	// strict is set where the schema demands more than the validator knows of, so that both must judge.
-	strict bool
-	// relates is set where a rule compares fields, which no schema can say.
-	relates bool
-	rooted  bool // something refers to the root
+	root  variant
+	names map[variant]string
+	order []variant
+	defs  map[variant]*jsonschema.Schema
+	refs  map[variant][]*jsonschema.Schema
 }
 
 // variant is a struct type with or without its rules: structs reached without `dive` are not held to theirs.
@@ -35,15 +28,9 @@ type variant struct {
 	rules bool
 }
 
-func newBuilder(checked bool) *builder {
-	return &builder{
-		checked: checked, names: map[variant]string{}, defs: map[variant]*jsonschema.Schema{},
-		refs: map[variant][]*jsonschema.Schema{}, judges: map[string]judge{},
-	}
-}
-
 // build makes the whole document for a type.
-func (b *builder) build(t reflect.Type) (*jsonschema.Schema, error) {
+func build(t reflect.Type) (*jsonschema.Schema, error) {
+	b := &builder{names: map[variant]string{}, defs: map[variant]*jsonschema.Schema{}, refs: map[variant][]*jsonschema.Schema{}}
 	base, _ := indirect(t)
 	path := base.Name()
 	if path == "" {
@@ -87,7 +74,7 @@ func (b *builder) value(path string, t reflect.Type, rules *ruleSet, checked boo
 		return nil, fmt.Errorf("schema: %s: %w", path, err)
 	}
 	if empty {
-		n = b.nullable(n)
+		n = nullable(n)
 	}
 	return n, nil
 }
@@ -108,14 +95,11 @@ func (b *builder) base(path string, t reflect.Type, rules *ruleSet, checked bool
 	case classMap:
 		return b.mapping(path, t, rules, checked)
 	case classAny:
-		if b.checked {
-			return &jsonschema.Schema{}, nil
-		}
 		return &jsonschema.Schema{Description: "Any value."}, nil // an empty schema would be written as true, which not all providers read
 	case classBytes, classText, classOpaque:
-		return b.foreign(t)
+		return foreign(t)
 	case classInt, classUint, classFloat:
-		return b.number(t, c), nil
+		return boundNumber(t, c), nil
 	}
 	return &jsonschema.Schema{Type: c.jsonType()}, nil
 }
@@ -171,18 +155,13 @@ func (b *builder) mapping(path string, t reflect.Type, rules *ruleSet, checked b
 }
 
 // foreign makes the schema of a type that reads its own JSON. Its own method JSONSchema describes it, where it has one.
-func (b *builder) foreign(t reflect.Type) (*jsonschema.Schema, error) {
+func foreign(t reflect.Type) (*jsonschema.Schema, error) {
 	n := &jsonschema.Schema{Type: classOf(t).jsonType()}
 	if own, ok := reflect.New(t).Interface().(interface{ JSONSchema() *jsonschema.Schema }); ok {
-		b.strict = true
 		if n = own.JSONSchema(); n == nil {
 			return nil, fmt.Errorf("schema: method JSONSchema of %s returns nil", t)
 		}
 		n.Version = ""
-	}
-	if b.checked {
-		n.AllOf = append(slices.Clone(n.AllOf), &jsonschema.Schema{Format: b.judgeName(judge{typ: t})})
-		return n, nil
 	}
 	if t == timeType {
 		n.Format = "date-time"
@@ -193,23 +172,20 @@ func (b *builder) foreign(t reflect.Type) (*jsonschema.Schema, error) {
 	return n, nil
 }
 
-// number bounds a number by its Go type. The bounds of 64-bit integers and of float32 are only in the checked form: no model
-// needs to be told.
-func (b *builder) number(t reflect.Type, c class) *jsonschema.Schema {
+// boundNumber bounds a number by its Go type. No model needs to be told the bounds of 64-bit integers and of float32.
+func boundNumber(t reflect.Type, c class) *jsonschema.Schema {
 	n := &jsonschema.Schema{Type: c.jsonType()}
 	bits := t.Bits()
-	if !b.checked && sizedByMachine(t) {
+	if sizedByMachine(t) {
 		bits = 64
 	}
 	switch {
-	case c == classFloat && bits == 32 && b.checked:
-		n.AllOf = []*jsonschema.Schema{{Format: b.judgeName(judge{typ: t})}}
 	case c == classUint:
 		n.Minimum = "0"
-		if bits < 64 || b.checked {
+		if bits < 64 {
 			n.Maximum = number(strconv.FormatUint(math.MaxUint64>>(64-bits), 10))
 		}
-	case c == classInt && (bits < 64 || b.checked):
+	case c == classInt && bits < 64:
 		n.Minimum = number(strconv.FormatInt(math.MinInt64>>(64-bits), 10))
 		n.Maximum = number(strconv.FormatInt(math.MaxInt64>>(64-bits), 10))
 	}
@@ -222,12 +198,12 @@ func sizedByMachine(t reflect.Type) bool {
 }
 
 // nullable lets a value be null too.
-func (b *builder) nullable(n *jsonschema.Schema) *jsonschema.Schema {
+func nullable(n *jsonschema.Schema) *jsonschema.Schema {
 	if n.Type == "" && n.Ref == "" && n.AnyOf == nil && n.AllOf == nil && n.OneOf == nil && n.Not == nil {
 		return n // anything, null included
 	}
 	plain := n.Type != "" && n.Const == nil && n.Not == nil && n.AnyOf == nil && n.AllOf == nil && n.OneOf == nil && n.Ref == ""
-	if !plain || (b.checked && n.Format != "") {
+	if !plain {
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{n, {Type: "null"}}}
 	}
 	setExtra(n, "type", []string{n.Type, "null"})
@@ -251,7 +227,6 @@ var notInName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 func (b *builder) structRef(path string, t reflect.Type, checked bool) (*jsonschema.Schema, error) {
 	v := variant{t, checked}
 	if v == b.root {
-		b.rooted = true
 		return &jsonschema.Schema{Ref: "#"}, nil
 	}
 	if t.Name() == "" {

@@ -55,8 +55,6 @@ func TestStrict(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			ours, theirs := schema.ReadEitherWay([]byte(c.doc))
-			require.Equal(t, theirs, ours)
 			issues := schema.Strict([]byte(c.doc), schema.DefaultLimits())
 			if c.rule == "" {
 				require.Empty(t, issues)
@@ -227,12 +225,8 @@ func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"a":1}`, `{"a":1e2,"b":"y","c":[{"a":0},{"a":0}],"d":"long"}`, `{"a":1e999}`, `[`, `{"a":1,"a":2}`, "\xff", `"\ud800"`, `1 2`, `"\u00e9\/\b\ud83d\ude00"`, "[-0,0.0e-7,1E+2, -]", `"plain text\tand` + "\x1f"} {
 		f.Add([]byte(seed))
 	}
-	f.Add(bytes.Repeat([]byte{'6'}, schema.MaxWideDigits+1))
+	f.Add(bytes.Repeat([]byte{'6'}, 301))
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		ours, theirs := schema.ReadEitherWay(doc)
-		if ours != nil || len(doc) <= schema.MaxWideDigits { // a number that is longer is left to the library
-			require.Equal(t, theirs, ours)
-		}
 		issues := s.Check(doc)
 		require.Equal(t, issues, s.Check(doc))
 		require.Equal(t, issues, orNil(fault.SortIssues(issues)))

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -16,27 +17,25 @@ const (
 )
 
 // describe says in a few words what a value should be: its constant, its values, or its type with its plain constraints.
-func (x explainer) describe(node any, steps int) string {
-	at, ok := node.(map[string]any)
-	if !ok || steps == 0 {
+func (n *node) describe(steps int) string {
+	if n == nil || n.raw == nil || steps == 0 {
 		return ""
 	}
 	for _, keyword := range []string{"const", "enum"} {
-		if _, ok := at[keyword]; ok {
-			return phrase(keyword, at)
+		if _, ok := n.raw[keyword]; ok {
+			return phrase(keyword, n.raw)
 		}
 	}
-	if _, ok := at["type"]; ok {
-		return x.describeType(at)
+	if _, ok := n.raw["type"]; ok {
+		return n.describeType()
 	}
-	if target, ok := x.target(at); ok {
-		return x.describe(target, steps-1)
+	if target := n.target(); target != nil {
+		return target.describe(steps - 1)
 	}
-	for _, keyword := range []string{"anyOf", "oneOf"} {
-		list, _ := at[keyword].([]any)
+	for _, list := range [][]*node{n.any, n.one} {
 		var wants []string
 		for _, sub := range list {
-			if want := x.describe(sub, steps-1); want != "" {
+			if want := sub.describe(steps - 1); want != "" {
 				wants = appendNew(wants, want)
 			}
 		}
@@ -47,43 +46,35 @@ func (x explainer) describe(node any, steps int) string {
 	return ""
 }
 
-// target is what a node refers to.
-func (x explainer) target(node map[string]any) (any, bool) {
-	if x.schema == nil {
-		return nil, false
-	}
-	return x.schema.target(node)
-}
-
 // describeType is a type with what else its node plainly says: "integer (at least 1, at most 30)", "array of strings".
-func (x explainer) describeType(node map[string]any) string {
-	types := stringsOf(node["type"])
+func (n *node) describeType() string {
+	types := stringsOf(n.raw["type"])
 	named := make([]string, len(types))
-	for n, t := range types {
-		named[n] = t
+	for i, t := range types {
+		named[i] = t
 		if t == "array" {
-			named[n] += x.ofItems(node, maxLists)
+			named[i] += n.ofItems(maxLists)
 		}
 	}
 	text := orList(named)
-	if details := x.details(node, types); len(details) > 0 {
+	if details := n.details(types); len(details) > 0 {
 		text += " (" + strings.Join(details, ", ") + ")"
 	}
 	return clip(text)
 }
 
 // ofItems says what an array is of, where one word can: " of strings", " of arrays of numbers".
-func (x explainer) ofItems(node map[string]any, lists int) string {
-	items, ok := x.items(node)
-	if !ok || lists == 0 {
+func (n *node) ofItems(lists int) string {
+	items := n.items()
+	if items == nil || lists == 0 {
 		return ""
 	}
-	types := stringsOf(items["type"])
+	types := stringsOf(items.raw["type"])
 	named := make([]string, len(types))
-	for n, t := range types {
-		named[n] = t + "s"
+	for i, t := range types {
+		named[i] = t + "s"
 		if t == "array" {
-			named[n] += x.ofItems(items, lists-1)
+			named[i] += items.ofItems(lists - 1)
 		}
 	}
 	if len(named) == 0 {
@@ -92,20 +83,19 @@ func (x explainer) ofItems(node map[string]any, lists int) string {
 	return " of " + orList(named)
 }
 
-// items is the schema of all items of an array, with references followed.
-func (x explainer) items(node map[string]any) (map[string]any, bool) {
-	if _, tuple := node["prefixItems"]; tuple {
-		return nil, false
+// items is the schema of all items of an array, with references followed; nil where there is none.
+func (n *node) items() *node {
+	items := n.each
+	if len(n.first) > 0 {
+		return nil
 	}
-	items, ok := node["items"].(map[string]any)
 	for range maxSteps {
-		target, refers := x.target(items)
-		if !refers {
+		if items == nil || items.target() == nil {
 			break
 		}
-		items, ok = target.(map[string]any)
+		items = items.target()
 	}
-	return items, ok
+	return items
 }
 
 // plain are the constraints a description tells, each with the types it is for.
@@ -116,29 +106,28 @@ var plain = []struct {
 	{"minimum", []string{"integer", "number"}}, {"exclusiveMinimum", []string{"integer", "number"}},
 	{"maximum", []string{"integer", "number"}}, {"exclusiveMaximum", []string{"integer", "number"}},
 	{"multipleOf", []string{"integer", "number"}},
-	{"minLength", []string{"string"}}, {"maxLength", []string{"string"}}, {"pattern", []string{"string"}}, {"format", []string{"string"}},
+	{"minLength", []string{"string"}}, {"maxLength", []string{"string"}}, {"pattern", []string{"string"}}, {"format", []string{"string"}}, {"contentEncoding", []string{"string"}},
 	{"minItems", []string{"array"}}, {"maxItems", []string{"array"}},
 }
 
 // details are the plain constraints of a node, and of what it adds in allOf, that concern its types.
-func (x explainer) details(node map[string]any, types []string) []string {
-	all, _ := node["allOf"].([]any)
+func (n *node) details(types []string) []string {
 	var details []string
-	for _, sub := range append([]any{node}, all...) {
-		at, _ := sub.(map[string]any)
+	for _, sub := range append([]*node{n}, n.all...) {
+		at := sub.raw
 		for _, p := range plain {
 			said := says(at, p.keyword)
 			fits := slices.ContainsFunc(types, func(t string) bool { return slices.Contains(p.types, t) })
 			if said && fits && (p.types[0] == "string" || len(literal(at[p.keyword])) <= maxDigits) {
-				details = appendShort(details, x.constraint(p.keyword, at), maxDetail)
+				details = appendShort(details, constraint(p.keyword, at), maxDetail)
 			}
 		}
 	}
 	if slices.Contains(types, "object") {
-		details = appendShort(details, membersPhrase(node, "member: ", "members: "), maxMembers)
+		details = appendShort(details, n.membersPhrase("member: ", "members: "), maxMembers)
 	}
 	if slices.Contains(types, "array") {
-		details = appendShort(details, x.eachItem(node), maxMembers)
+		details = appendShort(details, n.eachItem(), maxMembers)
 	}
 	return details
 }
@@ -157,37 +146,31 @@ func appendShort(list []string, s string, limit int) []string {
 	return appendNew(list, s)
 }
 
-// constraint is the phrase of a keyword beside a type that has been named. A format that is a judge's says what the judge does.
-func (x explainer) constraint(keyword string, node map[string]any) string {
-	if j, ok := x.judge(textOf(node[keyword])); ok && keyword == "format" {
-		if !j.tells() {
-			return ""
-		}
-		return j.expected()
-	}
+// constraint is the phrase of a keyword beside a type that has been named.
+func constraint(keyword string, node map[string]any) string {
 	return strings.TrimPrefix(phrase(keyword, node), "a string ")
 }
 
 // eachItem says of items what their type leaves open: their values, or the members of objects.
-func (x explainer) eachItem(node map[string]any) string {
-	items, ok := x.items(node)
-	if !ok {
+func (n *node) eachItem() string {
+	items := n.items()
+	if items == nil {
 		return ""
 	}
 	for _, keyword := range []string{"const", "enum"} {
-		if _, ok := items[keyword]; ok {
-			return "each " + phrase(keyword, items)
+		if _, ok := items.raw[keyword]; ok {
+			return "each " + phrase(keyword, items.raw)
 		}
 	}
-	if !slices.Contains(stringsOf(items["type"]), "object") {
+	if !slices.Contains(stringsOf(items.raw["type"]), "object") {
 		return ""
 	}
-	return membersPhrase(items, "each with the member ", "each with the members ")
+	return items.membersPhrase("each with the member ", "each with the members ")
 }
 
 // membersPhrase names the members of an object; empty where the schema names none.
-func membersPhrase(node map[string]any, one, many string) string {
-	members, _ := node["properties"].(map[string]any)
+func (n *node) membersPhrase(one, many string) string {
+	members, _ := n.raw["properties"].(map[string]any)
 	switch len(members) {
 	case 0:
 		return ""
@@ -195,4 +178,10 @@ func membersPhrase(node map[string]any, one, many string) string {
 		many = one
 	}
 	return many + bounded(slices.Sorted(maps.Keys(members)))
+}
+
+// Wants says in a short phrase what value the schema asks for as a whole: "an object with the members city, nights". It is for
+// a model whose reply was no value at all; empty where the schema says nothing of the kind.
+func (s *Schema) Wants() string {
+	return clip(cmp.Or(s.root.membersPhrase("an object with the member ", "an object with the members "), s.root.describe(maxSteps)))
 }

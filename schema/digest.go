@@ -13,10 +13,10 @@ func (s *Schema) Limits() Limits { return s.limits }
 
 // Type names the Go type that the schema was made of, such as "agents.Booking"; it is empty for a schema of [Compile].
 func (s *Schema) Type() string {
-	if s.typ == nil {
+	if s.typed == nil {
 		return ""
 	}
-	return s.typ.String()
+	return s.typed.typ.String()
 }
 
 // Digest identifies what documents are held to, limits left out: the schema, and of a Go type the types and tags of its fields too,
@@ -25,9 +25,9 @@ func (s *Schema) Type() string {
 func (s *Schema) Digest() string {
 	h := sha256.New()
 	h.Write(s.text)
-	if s.typ != nil {
+	if s.typed != nil {
 		var b strings.Builder
-		spell(&b, s.typ, map[reflect.Type]int{})
+		spell(&b, s.typed.typ, map[reflect.Type]int{})
 		h.Write([]byte("\n" + b.String()))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])

@@ -1,150 +1,284 @@
 package schema
 
 import (
-	"errors"
-	"reflect"
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/go-playground/validator/v10"
 
 	"github.com/retake-go/retake/fault"
 )
 
-// explain is the slow path: it reads the document again to find every issue. It is also the judge of documents the fast path
-// leaves to it, so a good one may come out of it.
-func (t *goType) explain(doc []byte, lim Limits, v any) []fault.Issue {
-	tree, issue := read(doc, lim)
-	if issue != nil {
-		return []fault.Issue{*issue}
+// refusal is why a schema refuses a value: what it says itself, and what those say that it asks. Refusals are shared where schemas are.
+type refusal struct {
+	own    []failure
+	subs   []*refusal
+	issues []fault.Issue // once they are told
+	told   bool
+}
+
+// failure is one keyword that fails.
+type failure struct {
+	at       *node
+	value    *value // of a member that is not allowed, the member
+	rule     string
+	name     string // of a member that is missing
+	because  string // the member that calls for it, if one does
+	branches []*refusal
+}
+
+// explain puts a refusal into issues: in the order of the document, each once, and maxIssues at most.
+func (e *evaluation) explain(r *refusal) []fault.Issue {
+	if r.told {
+		return r.issues
 	}
-	found := t.schema.checkValue(tree, doc)
-	if err := decodeLoosely(doc, v); err != nil {
-		if len(found) == 0 {
-			found = []fault.Issue{t.schema.decodeIssue(tree, err)}
+	r.told = true
+	var issues []fault.Issue
+	for _, f := range r.own {
+		if len(issues) >= maxIssues {
+			break
 		}
-		return t.schema.finish(tree, found)
+		issues = append(issues, e.tell(f)...)
 	}
-	found = append(found, t.ruleIssues(tree, v, found)...)
-	if len(found) == 0 && t.issues != nil {
-		found = fromRules(t.issues(v))
+	for _, sub := range r.subs {
+		if len(issues) >= maxIssues || !e.spend(1+len(issues)/patternSteps) {
+			break
+		}
+		issues = append(issues, e.explain(sub)...)
 	}
-	if len(found) == 0 {
-		return nil
+	if len(r.subs) > 0 && len(issues) > 1 {
+		issues = fault.SortIssues(issues)
 	}
-	return t.schema.finish(tree, found)
+	r.issues = issues[:min(len(issues), maxIssues)]
+	return r.issues
 }
 
-// decodeLoosely decodes as the fast path does, and where that fails tries once more with whole numbers such as 2.0 written as
-// integers: JSON Schema takes them for what they are, Go's decoder does not. Whatever v held is gone.
-func decodeLoosely(doc []byte, v any) error {
-	to := reflect.ValueOf(v).Elem()
-	to.SetZero()
-	err := json.Unmarshal(doc, v, decodeOptions)
-	if err == nil {
-		return nil
+// tell puts one failure into issues.
+func (e *evaluation) tell(f failure) []fault.Issue {
+	issue := fault.Issue{Pointer: f.value.pointer(), Rule: f.rule, Got: f.value.kind.name(), Source: fault.FromSchema}
+	switch f.rule {
+	case "anyOf", "oneOf":
+		if f.branches != nil {
+			return e.reduce(f, issue)
+		}
+		issue.Expected = phrase(f.rule, f.at.raw)
+	case "required", "dependentRequired", "dependencies":
+		issue.Pointer += "/" + pointerEscaper.Replace(f.name)
+		issue.Got, issue.Expected = "", f.at.describeMember(f.name)
+		if f.because != "" {
+			issue.Expected = clip(cmp.Or(issue.Expected, "a value") + ", for " + f.because + " is given")
+		}
+	case "propertyNames":
+		var wants []string
+		for _, i := range fault.SortIssues(e.explain(f.branches[0])) {
+			wants = append(wants, i.Expected)
+		}
+		issue.Got = "" // the value is not at fault
+		issue.Expected = clip("a member name that is " + strings.Join(wants, " and "))
+	case "type":
+		issue.Expected = f.at.describe(maxSteps)
+	case "unevaluatedProperties":
+		issue.Expected = f.at.describedMembers(f.value.name)
+	case "contains", "minContains", "maxContains":
+		if fitting := f.at.contains.describe(maxSteps); fitting != "" {
+			issue.Expected = clip(countOfFitting(f.rule, f.at.raw) + " like this: " + fitting)
+			break
+		}
+		issue.Expected = phrase(f.rule, f.at.raw)
+	default:
+		issue.Expected = phrase(f.rule, f.at.raw)
 	}
-	plain, changed := plainIntegers(doc)
-	if !changed {
-		return err
-	}
-	to.SetZero()
-	return json.Unmarshal(plain, v, decodeOptions)
+	return []fault.Issue{issue}
 }
 
-// plainIntegers rewrites the numbers of a strict document that are whole but not written as integers; -0 is 0.
-func plainIntegers(doc []byte) (out []byte, changed bool) {
-	for i := 0; i < len(doc); i++ {
-		end := i + 1
-		switch c := doc[i]; {
-		case c == '"':
-			end = skipString(doc, i) + 1
-		case c == '-' || (c >= '0' && c <= '9'):
-			end = skipNumber(doc, i)
-			if text := string(doc[i:end]); text == "-0" || !isPlainInteger(doc[i:end]) {
-				if whole, ok := plainInteger(text); ok {
-					out, changed = append(out, whole...), true
-					i = end - 1
-					continue
+// describeMember says in a few words what a missing member should be, by the schema that requires it or one that speaks of the same value.
+func (n *node) describeMember(name string) string {
+	for ; n != nil; n = n.branchOf() {
+		for _, b := range beside(n) {
+			if at, named := b.names[name]; named {
+				if said := b.members[at].describe(maxSteps); said != "" {
+					return clip(said)
 				}
 			}
 		}
-		out = append(out, doc[i:end]...)
-		i = end - 1
 	}
-	return out, changed
+	return ""
 }
 
-// decodeIssue says where the decoder gave up on a document that the schema accepts: a type with a decoder of its own.
-func (s *Schema) decodeIssue(tree any, err error) fault.Issue {
-	pointer, expected := "", "a value the type can be read from"
-	var semantic *json.SemanticError
-	var syntactic *jsontext.SyntacticError
-	switch {
-	case errors.As(err, &semantic):
-		pointer = string(semantic.JSONPointer)
-		if semantic.GoType != nil {
-			expected = decoderPhrase(semantic.GoType)
-		}
-	case errors.As(err, &syntactic):
-		pointer = string(syntactic.JSONPointer)
-	}
-	return s.ruleIssue(tree, pointer, "format", clip(expected))
-}
-
-func (s *Schema) ruleIssue(tree any, pointer, rule, expected string) fault.Issue {
-	i := fault.Issue{Pointer: pointer, Rule: rule, Expected: expected, Source: fault.FromRules}
-	if v, ok := lookup(tree, pathOf(pointer)); ok {
-		i.Got = kindOf(v)
-	}
-	return i
-}
-
-func fromRules(issues []fault.Issue) []fault.Issue {
-	var all []fault.Issue
-	for _, i := range issues {
-		i.Source = fault.FromRules
-		all = append(all, i)
-	}
-	return all
-}
-
-// ruleIssues asks the validator, and keeps what the schema has not said already at the same place or above it.
-func (t *goType) ruleIssues(tree, v any, found []fault.Issue) []fault.Issue {
-	err := t.rules(v)
-	if err == nil {
-		return nil
-	}
-	var failures validator.ValidationErrors
-	if !errors.As(err, &failures) {
-		if len(found) > 0 {
-			return nil
-		}
-		return []fault.Issue{t.schema.ruleIssue(tree, "", "type", "object")}
-	}
-	places := placesOf(reflect.ValueOf(v).Elem())
-	var issues []fault.Issue
-	for _, f := range failures {
-		for _, at := range places.of(f) {
-			if !covered(found, at.pointer) {
-				issues = append(issues, t.schema.ruleIssue(tree, at.pointer, at.ruleName(f), at.phrase(f)))
+// describedMembers says that a member is not to be there, and which may be.
+func (n *node) describedMembers(name string) string {
+	expected := phrase("unevaluatedProperties", map[string]any{})
+	all := map[string]any{}
+	for _, b := range beside(n.up) {
+		for name, at := range b.names {
+			if b.members[at] != nil {
+				all[name] = true
 			}
 		}
 	}
-	return issues
+	if all[name] != nil {
+		return expected + " beside the others"
+	}
+	return clip(expected + allowed(all))
 }
 
-// covered reports whether the schema has reported the place, or that what holds it is missing or of another kind.
-func covered(found []fault.Issue, pointer string) bool {
-	for _, i := range found {
-		if i.Pointer == pointer {
-			return true
+// finish bounds and sorts the issues of a document, and adds echoed values and what may be left out.
+func (s *Schema) finish(root *value, issues []fault.Issue) []fault.Issue {
+	issues = fault.SortIssues(issues)
+	issues = issues[:min(len(issues), maxIssues)]
+	for n := range issues {
+		i := &issues[n]
+		if !s.echo && !mayBeLeftOut(*i) {
+			continue
 		}
-		whole := i.Rule == "required" || i.Rule == "type" || i.Rule == "minProperties"
-		if whole && strings.HasPrefix(pointer, i.Pointer+"/") {
-			return true
+		path := pathOf(i.Pointer)
+		levels := s.along(path)
+		if s.echo {
+			i.Value = echoed(root.at(path), levels)
 		}
+		if mayBeLeftOut(*i) && optional(levels, path) {
+			i.Expected += fault.OrLeaveOut
+		}
+	}
+	return fault.SortIssues(issues)
+}
+
+// along are the schemas that speak of each value on the way to a place, from the root on.
+func (s *Schema) along(path []string) (levels [][]*node) {
+	nodes := beside(s.root)
+	levels = append(levels, nodes)
+	for _, tok := range path {
+		nodes = beside(below(nodes, tok)...)
+		levels = append(levels, nodes)
+	}
+	return levels
+}
+
+// mayBeLeftOut reports whether an issue is of a value that one could as well leave out, as far as its rule tells.
+func mayBeLeftOut(i fault.Issue) bool {
+	return i.Source == fault.FromSchema && i.Pointer != "" && i.Expected != "" && !strings.HasSuffix(i.Expected, fault.OrLeaveOut) &&
+		slices.Contains([]string{"type", "enum", "const", "anyOf", "oneOf"}, i.Rule)
+}
+
+// optional reports whether a place is a named member that nothing requires and that may not be null, as far as the schema says so
+// plainly: for many models null means just this. A condition under which the member is required counts as if it always held.
+func optional(levels [][]*node, path []string) bool {
+	name, around := path[len(path)-1], levels[len(path)-1]
+	named := slices.ContainsFunc(around, func(n *node) bool {
+		at, known := n.names[name]
+		return known && n.members[at] != nil
+	})
+	demanded := slices.ContainsFunc(around, func(n *node) bool { return n.demands(name) })
+	null := slices.ContainsFunc(levels[len(path)], (*node).allowsNull)
+	return named && !demanded && !null && len(around) < maxNodes
+}
+
+// demands reports whether a node requires a member, or may do so, or requires some number of members.
+func (n *node) demands(name string) bool {
+	at, named := n.names[name]
+	if n.MinProperties != nil || !named {
+		return n.MinProperties != nil
+	}
+	return slices.Contains(n.required, at) || slices.ContainsFunc(n.needs, func(of need) bool { return slices.Contains(of.others, at) })
+}
+
+func (n *node) allowsNull() bool {
+	null := keyOf(nil)
+	return n.types != 0 && n.types&kindNull != 0 || n.values[null] || n.only[null]
+}
+
+const echoKeyword = "x-echo"
+
+// maxEcho bounds an echoed value, in bytes.
+const maxEcho = 100
+
+// echoed is what was received at a place as JSON, where a schema of the place, or of one above it, marks it as safe to echo. Where very
+// many schemas speak of it, nothing is echoed.
+func echoed(v *value, levels [][]*node) string {
+	marked := false
+	for _, nodes := range levels {
+		if len(nodes) >= maxNodes {
+			return ""
+		}
+		marked = marked || slices.ContainsFunc(nodes, func(n *node) bool { return n.raw[echoKeyword] == true })
+	}
+	if v == nil || !marked {
+		return ""
+	}
+	return clipTo(jsonText(v.any()), maxEcho)
+}
+
+const secretKeyword = "x-secret"
+
+// maxPlaces bounds how many places are looked at for secrets: references may lead to twice as many with each step.
+const maxPlaces = 4096
+
+// Secrets are the places whose values are not to be kept, as JSON Pointers in ascending order; "*" stands for any member or
+// item. The tag `retake:"secret"` on a field marks one, or the keyword "x-secret" in a raw schema. Of a type that holds itself, all that
+// may hold a secret at some depth is one, and so is what is left where there are very many places. The slice is the caller's own.
+func (s *Schema) Secrets() []string {
+	w := &secrets{left: maxPlaces, dynamic: isMarked(s.tree, secretKeyword)}
+	w.walk(s.root, "")
+	slices.Sort(w.found)
+	return slices.Compact(w.found)
+}
+
+type secrets struct {
+	found   []string
+	left    int
+	dynamic bool    // what a dynamic reference leads to may be secret
+	under   []*node // those that references lead to and that are being walked
+}
+
+func (w *secrets) walk(n *node, at string) {
+	if n == nil {
+		return
+	}
+	w.left--
+	if n.raw[secretKeyword] == true || w.left < 0 || n.dynamic != nil && w.dynamic {
+		w.found = append(w.found, at)
+	}
+	if n.raw[secretKeyword] == true || w.left < 0 {
+		return
+	}
+	for _, sub := range n.same() {
+		if sub == n.target() {
+			w.follow(sub, at)
+			continue
+		}
+		w.walk(sub, at)
+	}
+	for _, sub := range slices.Concat(n.first, []*node{n.each, n.rest, n.contains, n.leftItem, n.leftMember}) {
+		w.walk(sub, at+"/*")
+	}
+	for i, name := range n.mentions {
+		w.walk(n.members[i], at+"/"+pointerEscaper.Replace(name))
+	}
+	for _, p := range n.patterns {
+		w.walk(p.node, at+"/*")
+	}
+}
+
+// follow walks what a reference leads to. One that comes back to itself is secret as a whole where anything in it is.
+func (w *secrets) follow(n *node, at string) {
+	if slices.Contains(w.under, n) {
+		if isMarked(n.raw, secretKeyword) {
+			w.found = append(w.found, at)
+		}
+		return
+	}
+	w.under = append(w.under, n)
+	w.walk(n, at)
+	w.under = w.under[:len(w.under)-1]
+}
+
+// isMarked reports whether a keyword is true anywhere in a schema document.
+func isMarked(tree any, keyword string) bool {
+	switch at := tree.(type) {
+	case map[string]any:
+		return at[keyword] == true || slices.ContainsFunc(slices.Collect(maps.Values(at)), func(v any) bool { return isMarked(v, keyword) })
+	case []any:
+		return slices.ContainsFunc(at, func(v any) bool { return isMarked(v, keyword) })
 	}
 	return false
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // field is one JSON member of a struct.
@@ -17,6 +18,29 @@ type field struct {
 	// mark is the keyword of the retake tag; empty for none.
 	mark  string
 	index []int
+}
+
+// layout is the JSON members of a struct, and where each stands in the list.
+type layout struct {
+	all    []field
+	byName map[string]int
+	err    error
+}
+
+// layouts holds the layout of each struct once it is made.
+var layouts sync.Map // reflect.Type to *layout
+
+func layoutOf(t reflect.Type) *layout {
+	if known, ok := layouts.Load(t); ok {
+		return known.(*layout)
+	}
+	l := &layout{byName: map[string]int{}}
+	l.all, l.err = fieldsOf(t, t.Name())
+	for n, f := range l.all {
+		l.byName[f.name] = n
+	}
+	layouts.Store(t, l)
+	return l
 }
 
 // fieldsOf lists the JSON members of a struct in declared order, those of embedded structs in their place. What the

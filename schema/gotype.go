@@ -9,72 +9,22 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-playground/validator/v10"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 )
-
-// decodeOptions are those of the one decoder: exact names, no unknown members; strict text is its default.
-var decodeOptions = json.JoinOptions(json.RejectUnknownMembers(true))
 
 // goType is what a [Typed] is beneath its type parameter: a program has it once, however many types it has. Values are pointers
 // to variables of the type.
 type goType struct {
 	typ    reflect.Type
 	schema *Schema
-	strict bool  // both the schema and the rules must judge
-	asks   bool  // the rules judge what no schema can say
-	bound  *node // the program that puts values into a variable; nil where there is none
-	plain  bool  // the program makes the same of all texts that say the same
 	rules  func(v any) error
 	issues func(v any) []fault.Issue
 }
 
 func goTypeOf(t reflect.Type) (*goType, error) {
-	shown, err := shownForm(t)
-	if err != nil {
-		return nil, err
-	}
-	b := newBuilder(true)
-	doc, err := b.build(t)
-	if err != nil {
-		return nil, err
-	}
-	text, err := stdjson.Marshal(doc)
-	if err != nil {
-		return nil, fmt.Errorf("schema: %s: %w", t, err)
-	}
-	tree, issue := read(text, schemaLimits)
-	if issue != nil {
-		return nil, fmt.Errorf("schema: %s: %s", t, issue)
-	}
-	compiled, err := compileTree(tree, b.judges)
-	if err != nil {
-		return nil, fmt.Errorf("%w (of %s)", err, t)
-	}
-	s := &Schema{
-		text: shown, tree: tree, compiled: compiled, judges: b.judges, forks: forks(compiled), echo: hasEcho(tree), limits: DefaultLimits(), typ: t,
-	}
-	typed := &goType{typ: t, schema: s, strict: b.strict, asks: b.strict || b.relates, rules: rulesFor(t), issues: issuesFor(t)}
-	s.program = lower(compiled, b.judges)
-	typed.bound, typed.plain = lowerTo(t, compiled, b.judges)
-	s.whole = func(doc []byte, lim Limits) []fault.Issue {
-		if typed.saysAll() {
-			if issues, sure := s.checkQuickly(string(doc), lim, nil); sure {
-				return issues
-			}
-		}
-		return typed.decode(doc, lim, reflect.New(t).Interface())
-	}
-	if err := typed.tryOut(); err != nil {
-		return nil, err
-	}
-	return typed, nil
-}
-
-// shownForm is the text models are shown. It is compiled once too, so that no broken schema leaves this package.
-func shownForm(t reflect.Type) ([]byte, error) {
-	doc, err := newBuilder(false).build(t)
+	doc, err := build(t)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +38,8 @@ func shownForm(t reflect.Type) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (of %s)", err, t)
 	}
-	return s.text, nil
+	s.typed = &goType{typ: t, schema: s, rules: rulesFor(t), issues: issuesFor(t)}
+	return s.typed, s.typed.tryOut()
 }
 
 // tryOut decodes an empty value, so that what the decoder dislikes about the type is found now.
@@ -97,7 +48,7 @@ func (t *goType) tryOut() error {
 	if base, _ := indirect(t.typ); classOf(base) == classStruct {
 		doc = "{}"
 	}
-	err := json.Unmarshal([]byte(doc), reflect.New(t.typ).Interface(), decodeOptions)
+	err := json.Unmarshal([]byte(doc), t.fresh(), decodeOptions)
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) && semantic.JSONPointer == "" && doc == "{}" {
 		return fmt.Errorf("schema: %s: %w", t.typ, err)
@@ -111,87 +62,74 @@ func (t *goType) withLimits(l Limits) (*goType, error) {
 		return nil, err
 	}
 	c := *t
-	c.schema = s
+	c.schema, s.typed = s, &c
 	return &c, nil
 }
 
-// decode puts a document's value into v, which must be fresh; with issues v is of no use.
-func (t *goType) decode(doc []byte, lim Limits, v any) []fault.Issue {
-	if issues, sure := t.byProgram(string(doc), lim, v, nil); sure {
-		return issues
-	}
-	return t.withoutProgram(doc, lim, v)
-}
+// fresh is a pointer to a new variable of the type.
+func (t *goType) fresh() any { return reflect.New(t.typ).Interface() }
 
-// read puts a text's value into v, which must be fresh, and returns the canonical form of the text. Where the program is sure of the text,
-// that is made by the same walk.
-func (t *goType) read(text string, v any) (form []byte, issues []fault.Issue) {
-	lim, sure := t.schema.limits, false
-	if t.plain && lim.walks(text) {
-		f := canon.FormOf(text)
-		issues, sure = t.byProgram(text, lim, v, f)
-		if form, ok := f.End(); sure && ok {
-			return form, issues
+// decode puts a document's value into v, which must be fresh; with issues v is of no use. The schema judges, then the rules, and of what
+// both find good the type itself.
+func (t *goType) decode(text string, lim Limits, budget *Budget, v any) []fault.Issue {
+	root, issue := parse(text, lim)
+	if issue != nil {
+		return []fault.Issue{*issue}
+	}
+	found := t.schema.judge(root, budget)
+	if len(found) == 1 && found[0].Rule == fault.RuleWork {
+		return found
+	}
+	b := binder{text: text}
+	b.bind(root, reflect.ValueOf(v).Elem())
+	if len(found) >= maxIssues {
+		return t.schema.finish(root, found)
+	}
+	for _, i := range b.issues[:min(len(b.issues), maxIssues)] {
+		if !covered(found, nil, i.Pointer) {
+			found = append(found, i)
 		}
 	}
-	form, err := canon.Text(text)
-	if err == nil && sure {
-		return form, issues
+	if err := t.rules(v); err != nil {
+		found = append(found, ruleIssues(root, v, err, found, b.unbound)...)
 	}
-	if err == nil && len(text) <= lim.MaxBytes {
-		if issues, read := t.readForm(form, v); read {
-			return form, issues
+	if len(found) == 0 && t.issues != nil {
+		for _, i := range t.issues(v) {
+			i.Source = fault.FromRules
+			found = append(found, i)
 		}
 	}
-	return form, t.schema.Check([]byte(text)) // of what cannot be read the first fault is told, and that of the form may be another
-}
-
-// readForm reads a text by its canonical form; false where that cannot be read.
-func (t *goType) readForm(form []byte, v any) (issues []fault.Issue, read bool) {
-	if t.plain {
-		issues = t.withoutProgram(form, t.schema.limits, v) // the program was not sure
-	} else {
-		issues = t.decode(form, t.schema.limits, v)
-	}
-	return issues, len(issues) == 0 || issues[0].Source != fault.FromJSON
-}
-
-// byProgram is the fast path; false where it is not sure.
-func (t *goType) byProgram(text string, lim Limits, v any, form *canon.Form) (issues []fault.Issue, sure bool) {
-	if t.bound == nil || len(text) > lim.MaxBytes {
-		return nil, false
-	}
-	to := reflect.ValueOf(v).Elem()
-	if t.asks {
-		sure = decide(t.bound, text, lim, to, form) == good && t.rules(v) == nil
-	} else {
-		issues, sure = t.schema.find(t.bound, text, lim, to, form)
-	}
-	return issues, sure && (len(issues) > 0 || t.agrees(v))
-}
-
-// withoutProgram has the decoder and the rules decide where they can, and else the library.
-func (t *goType) withoutProgram(doc []byte, lim Limits, v any) []fault.Issue {
-	reflect.ValueOf(v).Elem().SetZero()
-	if !t.strict && t.decodable(doc, lim) && json.Unmarshal(doc, v, decodeOptions) == nil && t.rules(v) == nil && t.agrees(v) {
+	if len(found) == 0 {
 		return nil
 	}
-	return t.explain(doc, lim, v)
+	return t.schema.finish(root, found)
 }
 
-// agrees asks the type itself about a value that all else finds good.
-func (t *goType) agrees(v any) bool { return t.issues == nil || t.issues(v) == nil }
-
-// saysAll reports whether the program of the schema judges by all that Decode does.
-func (t *goType) saysAll() bool { return !t.asks && t.issues == nil }
-
-// decodable reports whether the decoder alone can be trusted with a document.
-func (t *goType) decodable(doc []byte, lim Limits) bool {
-	if len(doc) > lim.MaxBytes {
-		return false
+// ruleIssues are what the validator says beyond what is found. Rules that compare fields are not told where one could not be read.
+func ruleIssues(root *value, v any, err error, found []fault.Issue, unbound []string) (issues []fault.Issue) {
+	var failures validator.ValidationErrors
+	if !errors.As(err, &failures) {
+		if len(found) > 0 {
+			return nil
+		}
+		return []fault.Issue{{Rule: "type", Expected: "object", Got: root.kind.name(), Source: fault.FromRules}}
 	}
-	seen := scan(doc, lim.MaxDepth)
-	return !seen.deep && !seen.null && !seen.oddNumber
+	failures = failures[:min(len(failures), maxIssues)]
+	places := placesOf(reflect.ValueOf(v).Elem(), failures)
+	for _, f := range failures {
+		for _, at := range places.of(f) {
+			r, c := at.ruleOf(f)
+			if covered(found, unbound, at.pointer) || holdsAny(at.pointer, unbound) || r.relational() && unbound != nil {
+				continue
+			}
+			i := fault.Issue{Pointer: at.pointer, Rule: ruleName(r, c), Expected: rulePhrase(r, c, at.names), Source: fault.FromRules}
+			if received := root.at(pathOf(at.pointer)); received != nil {
+				i.Got = received.kind.name()
+			}
+			issues = append(issues, i)
+		}
+	}
+	return issues
 }
 
 // rulesFor picks how the validator is asked about a type.

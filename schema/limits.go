@@ -3,8 +3,6 @@ package schema
 import (
 	"errors"
 	"fmt"
-
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // Limits bounds what a document may be before anything is made of it. Zero is refused: it never means "unlimited".
@@ -18,22 +16,11 @@ type Limits struct {
 // The bound on MaxDepth keeps recursion shallow whatever a caller asks for.
 const maxMaxDepth = 1000
 
-// Bounds on a single number, so that exact arithmetic on it stays cheap.
-const (
-	maxNumberBytes    = 1000
-	maxNumberExponent = 400
-)
-
 // maxIssues bounds what one check reports; a document can hold more faults than anyone will read.
 const maxIssues = 1000
 
 // DefaultLimits is 1 MiB and 64 levels.
 func DefaultLimits() Limits { return Limits{MaxBytes: 1 << 20, MaxDepth: 64} }
-
-// walks reports whether a walk that finds a text within the limits may make its canonical form.
-func (l Limits) walks(text string) bool {
-	return len(text) <= l.MaxBytes && l.MaxDepth <= canon.MaxDepth
-}
 
 // Validate names every field that is out of bounds.
 func (l Limits) Validate() error {

@@ -24,10 +24,17 @@ type place struct {
 
 // places finds the places of a value by the names the validator gives them. Such a name is ambiguous, for map keys may hold
 // anything: the value is walked to find every place it can mean, and no name is ever taken apart.
-type places map[string][]place
+type places struct {
+	names  []string // of failures, sorted
+	byName map[string][]place
+}
 
-func placesOf(v reflect.Value) places {
-	p := places{}
+func placesOf(v reflect.Value, failures validator.ValidationErrors) places {
+	p := places{byName: map[string][]place{}}
+	for _, f := range failures {
+		p.names = append(p.names, f.StructNamespace())
+	}
+	slices.Sort(p.names)
 	base, _ := indirect(v.Type())
 	root := ""
 	if classOf(base) == classStruct && base.Name() != "" {
@@ -39,6 +46,9 @@ func placesOf(v reflect.Value) places {
 
 // walk lists a value under its name and goes on into it. here is what is known of its place.
 func (p places) walk(v reflect.Value, name string, here place) {
+	if at, _ := slices.BinarySearch(p.names, name); at == len(p.names) || !strings.HasPrefix(p.names[at], name) {
+		return // nothing fails here
+	}
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
 	}
@@ -46,7 +56,7 @@ func (p places) walk(v reflect.Value, name string, here place) {
 	if v.CanInterface() {
 		here.value = v.Interface()
 	}
-	p[name] = append(p[name], here)
+	p.byName[name] = append(p.byName[name], here)
 	switch classOf(v.Type()) {
 	case classStruct:
 		p.walkStruct(v, name, here)
@@ -68,14 +78,8 @@ func (p places) walk(v reflect.Value, name string, here place) {
 }
 
 func (p places) walkStruct(v reflect.Value, name string, here place) {
-	fields, err := fieldsOf(v.Type(), "")
-	if err != nil {
-		return // cannot be: For has read the same fields
-	}
-	names := map[string]string{}
-	for _, f := range fields {
-		names[f.goName] = f.name
-	}
+	fields := layoutOf(v.Type()).all
+	names := namesOf(fields)
 	for _, f := range fields {
 		member := place{pointer: here.pointer + "/" + pointerEscaper.Replace(f.name), names: names, holder: here.value, goName: f.goName}
 		p.walk(v.FieldByIndex(f.index), joinName(v.Type(), name, f.index), member)
@@ -96,7 +100,7 @@ func joinName(t reflect.Type, name string, index []int) string {
 
 // of lists the places a failure can mean: all of its name whose value is the one that failed, and whose struct fails there.
 func (p places) of(f validator.FieldError) []place {
-	all := p[f.StructNamespace()]
+	all := p.byName[f.StructNamespace()]
 	switch len(all) {
 	case 0:
 		return []place{{}}
@@ -135,14 +139,4 @@ func (at place) ruleOf(f validator.FieldError) (rule, class) {
 	}
 	base, _ := indirect(at.typ)
 	return r, classOf(base)
-}
-
-func (at place) ruleName(f validator.FieldError) string {
-	r, c := at.ruleOf(f)
-	return ruleName(r, c)
-}
-
-func (at place) phrase(f validator.FieldError) string {
-	r, c := at.ruleOf(f)
-	return rulePhrase(r, c, at.names)
 }

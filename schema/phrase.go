@@ -40,7 +40,8 @@ var phrases = [...]phraseRow{
 	{keyword: "minLength", before: "at least ", value: characters, twin: "maxLength"},
 	{keyword: "maxLength", before: "at most ", value: characters, twin: "minLength"},
 	{keyword: "pattern", value: matching},
-	{keyword: "format", before: "a string in the format ", value: textOf},
+	{keyword: "format", value: formatPhrase},
+	{keyword: "contentEncoding", before: "a ", value: textOf, after: " string"},
 	{keyword: "minItems", before: "at least ", value: items, twin: "maxItems"},
 	{keyword: "maxItems", before: "at most ", value: items, twin: "minItems"},
 	{keyword: "uniqueItems", before: "items that all differ"},
@@ -81,6 +82,9 @@ func (p *phraseRow) say(node map[string]any) string {
 	if v == true && p.marks != "" {
 		v = node[p.marks]
 	}
+	if _, said := node[cmp.Or(p.of, p.keyword)]; !said && p.of == "" {
+		return ""
+	}
 	if twin, ok := node[p.twin]; ok && literal(twin) == literal(v) {
 		before = "exactly "
 	}
@@ -90,6 +94,19 @@ func (p *phraseRow) say(node map[string]any) string {
 func characters(v any) string { return count(v, "character") }
 func items(v any) string      { return count(v, "item") }
 func members(v any) string    { return count(v, "member") }
+
+// formatPhrases say what the best known formats are.
+var formatPhrases = wording{
+	{"date-time", "a date and time as in 2006-01-02T15:04:05Z"}, {"email", "an email address"}, {"uri", "a URI"}, {"hostname", "a host name"},
+	{"ipv4", "an IPv4 address"}, {"ipv6", "an IPv6 address"}, {"uuid", "a UUID"},
+}
+
+func formatPhrase(v any) string {
+	if said, known := formatPhrases.of(textOf(v)); known {
+		return said
+	}
+	return "a string in the format " + textOf(v)
+}
 
 func matching(v any) string { return patternPhrase(textOf(v)) }
 
@@ -205,4 +222,10 @@ func plainJSON(v any) (string, bool) {
 		return `"` + v + `"`, !escapes
 	}
 	return "", false
+}
+
+// jsonText writes a decoded value as JSON, members sorted.
+func jsonText(v any) string {
+	text, _ := marshalPlain(v)
+	return string(text)
 }

@@ -136,8 +136,6 @@ func (v subject) empty(omit rule) (*jsonschema.Schema, bool) {
 		return &jsonschema.Schema{MaxProperties: &zero}, true
 	case v.class == classMap, v.typ.Kind() == reflect.Slice:
 		return nil, false
-	case v.checked && v.class != classString && v.class != classBool && v.class != classInt && v.class != classUint:
-		return v.judged(parseRule("isdefault")), true
 	}
 	return emptyForm(v.typ), true
 }
@@ -188,7 +186,6 @@ func (v subject) rule(n *jsonschema.Schema, r rule, rest []rule) error {
 	case r.tag == "structonly" || r.tag == "nostructlevel":
 		return nil
 	case r.relational():
-		v.relates = true
 		n.Description = addSentence(n.Description, "Must be "+rulePhrase(r, v.class, v.names)+".")
 		return nil
 	case r.tag == "required":
@@ -203,16 +200,12 @@ func (v subject) rule(n *jsonschema.Schema, r rule, rest []rule) error {
 		return nil
 	}
 	v.say(n, r)
-	if v.checked {
-		mergeInto(n, v.judged(r))
-	}
 	return nil
 }
 
-// keywords says a rule exactly, where JSON Schema can. Numbers of floating point are compared after rounding in Go, so in the
-// checked form the validator judges them.
+// keywords says a rule exactly, where JSON Schema can.
 func (v subject) keywords(r rule) (*jsonschema.Schema, error) {
-	if len(r.alts) > 0 || (v.class == classFloat && v.checked) {
+	if len(r.alts) > 0 {
 		return nil, nil
 	}
 	if compares, _ := sizeWordsOf(r.tag); v.class == classFloat && compares != "" {
@@ -228,19 +221,15 @@ func (v subject) keywords(r rule) (*jsonschema.Schema, error) {
 // say tells the model a rule that the validator judges: a format where one fits, and prose where that is not enough.
 func (v subject) say(n *jsonschema.Schema, r rule) {
 	sr := stringRuleOf(r.tag)
-	if v.class == classString && sr.format != "" && !v.checked {
+	if v.class == classString && sr.format != "" {
 		mergeInto(n, &jsonschema.Schema{Format: sr.format})
 	}
-	if layout := r.tag == "datetime" && r.param == "2006-01-02"; layout && !v.checked {
+	if layout := r.tag == "datetime" && r.param == "2006-01-02"; layout {
 		mergeInto(n, &jsonschema.Schema{Format: "date"})
 	}
 	if sr.format == "" || sr.prose {
 		n.Description = addSentence(n.Description, "Must be "+rulePhrase(r, v.class, v.names)+".")
 	}
-}
-
-func (v subject) judged(r rule) *jsonschema.Schema {
-	return &jsonschema.Schema{Format: v.judgeName(judge{typ: v.typ, rule: r})}
 }
 
 // required says that a value is not empty. That it is there and not null is said where its struct or pointer is.
@@ -266,10 +255,8 @@ func (v subject) required(n *jsonschema.Schema, rest []rule) error {
 		mergeInto(n, &jsonschema.Schema{MinLength: &one})
 	case v.class == classBool:
 		mergeInto(n, &jsonschema.Schema{Const: true})
-	case v.class == classInt, v.class == classUint, v.class == classFloat && !v.checked:
+	case v.class == classInt, v.class == classUint, v.class == classFloat:
 		mergeInto(n, &jsonschema.Schema{Not: &jsonschema.Schema{Const: 0}})
-	case v.checked:
-		mergeInto(n, v.judged(parseRule("required")))
 	case v.class == classStruct && n.Ref == "":
 		mergeInto(n, &jsonschema.Schema{MinProperties: &one})
 	}

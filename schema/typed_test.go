@@ -261,3 +261,19 @@ func orderDocument(t testing.TB) []byte {
 	require.InDelta(t, 1024, len(doc), 150)
 	return []byte(doc)
 }
+
+// Many faults of a type take time in proportion to the document.
+func TestManyFaultsOfAType(t *testing.T) {
+	typed, err := schema.For[struct {
+		Items []item   `json:"items" validate:"dive"`
+		Mails []string `json:"mails" validate:"dive,email"`
+	}]()
+	require.NoError(t, err)
+	for _, doc := range []string{
+		`{"items":[` + strings.Repeat(`7,`, 50_000) + `7]}`, `{"items":[` + strings.Repeat(`{"sku":""},`, 50_000) + `{}]}`,
+		`{"mails":[` + strings.Repeat(`"x",`, 50_000) + `"x"]}`,
+	} {
+		_, issues := typed.Decode([]byte(doc))
+		assert.Len(t, issues, 1000)
+	}
+}

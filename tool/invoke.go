@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/schema"
 )
 
 // Outcome is how a call of a tool ended. Exactly one of Result, Issues, Failed and Err is set.
@@ -99,13 +100,13 @@ func (o *Outcome) fail(err error) {
 
 // try makes a call ready, of arguments as they were written. It is false where a type that has a say in that panicked: whoever makes
 // the call will be told.
-func (t *Tool) try(text string) (r *Ready, form []byte, issues []fault.Issue, ok bool) {
+func (t *Tool) try(text string, work *schema.Budget) (r *Ready, form []byte, issues []fault.Issue, ok bool) {
 	defer func() {
 		if recover() != nil {
 			r, ok = nil, false
 		}
 	}()
-	if r, form, issues = t.maker.read(text); r != nil {
+	if r, form, issues = t.maker.read(text, work); r != nil {
 		r.tool = t
 	}
 	return r, form, issues, true

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/schema"
 )
 
 // Reading is the calls of one reply, in its order; none where it makes no call.
@@ -77,9 +78,12 @@ type reader struct {
 	made  *Ready
 	// properties are those that the schemas of tools have whose arguments stood in one member too many.
 	properties map[*Tool]members
+	// work is what the checks of all its calls may take.
+	work *schema.Budget
 }
 
 func (in *reader) read(r *message.Reply) Reading {
+	in.work = schema.NewBudget()
 	var calls []Checked
 	if in.over(len(r.Calls)) {
 		return Reading{Over: len(r.Calls)}
@@ -208,10 +212,10 @@ func (in *reader) check(c *Checked, t *Tool, text string) {
 	var issues []fault.Issue
 	tried := false
 	if in.keeps {
-		in.made, c.Arguments, issues, tried = t.try(text)
+		in.made, c.Arguments, issues, tried = t.try(text, in.work)
 	}
 	if !tried {
-		c.Arguments, issues = t.schema.Read(text)
+		c.Arguments, issues = t.schema.Read(text, in.work)
 	}
 	c.judge(issues)
 }

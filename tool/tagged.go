@@ -18,14 +18,14 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 	if at < 0 || canon.Unmarshal(c.Arguments, &all) != nil {
 		return c.Arguments, c.Repairs
 	}
-	asText := t.schema.Check(c.Arguments)
+	asText := t.schema.CheckWithin(in.work, c.Arguments)
 	values, took := maps.Clone(all), map[string][]extract.Repair{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if ruleAt(asText, name) != "" {
 			values[name], took[name] = literal(all[name], in.settings.options())
 		}
 	}
-	asValues := t.schema.Check(values.json())
+	asValues := t.schema.CheckWithin(in.work, values.json())
 	repairs = slices.Clone(c.Repairs)
 	for _, name := range slices.Sorted(maps.Keys(took)) {
 		if ruleAt(asText, name) != "type" && ruleAt(asValues, name) != "" {

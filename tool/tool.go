@@ -28,7 +28,7 @@ type Tool struct {
 // JSON.
 type maker interface {
 	// read makes a call of arguments as they were written. form is their canonical form; nil where they have none.
-	read(text string) (r *Ready, form []byte, issues []fault.Issue)
+	read(text string, work *schema.Budget) (r *Ready, form []byte, issues []fault.Issue)
 	// decode makes a call of arguments in canonical form.
 	decode(args []byte) (call, []fault.Issue)
 	// within is the same within other limits.
@@ -90,9 +90,9 @@ type typedCall[A, R any] struct {
 	args A
 }
 
-func (m *typedMaker[A, R]) read(text string) (*Ready, []byte, []fault.Issue) {
+func (m *typedMaker[A, R]) read(text string, work *schema.Budget) (*Ready, []byte, []fault.Issue) {
 	c := &typedCall[A, R]{by: m}
-	form, issues := m.typed.Read(text, &c.args)
+	form, issues := m.typed.Read(text, work, &c.args)
 	if len(issues) > 0 {
 		return nil, form, issues
 	}
@@ -170,8 +170,8 @@ type rawCall struct {
 	args []byte
 }
 
-func (m rawMaker) read(text string) (*Ready, []byte, []fault.Issue) {
-	form, issues := m.schema.Read(text)
+func (m rawMaker) read(text string, work *schema.Budget) (*Ready, []byte, []fault.Issue) {
+	form, issues := m.schema.Read(text, work)
 	if len(issues) > 0 {
 		return nil, form, issues
 	}

@@ -1,69 +1,9 @@
 package schema
 
 import (
-	"errors"
 	"reflect"
-	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json"
 )
-
-// judge lets the decoder or validator itself decide where JSON Schema has no exact words. It stands in the checked form of
-// a schema as a format of its own; the form shown to models says the same in standard keywords or in prose.
-type judge struct {
-	typ  reflect.Type
-	rule rule // no text: the type's decoder judges
-	// holds is how the validator is asked. Who makes judges names it, so that a program of raw schemas alone links no validator.
-	holds func(v any, tag string) (bool, error)
-}
-
-var errRefused = errors.New("refused")
-
-// validate has the form the library calls for formats. A value that cannot be decoded is left to the decoder's own judge.
-func (j judge) validate(v any) error {
-	empty := j.rule.tag == "isdefault"
-	if v == nil && !empty && classOf(j.typ) != classOpaque {
-		return nil
-	}
-	if v == nil && empty {
-		return errRefused // where null may stand, it stands as an alternative of its own
-	}
-	text, err := marshalPlain(v)
-	if err != nil {
-		return errRefused
-	}
-	target := reflect.New(j.typ)
-	if err := json.Unmarshal(text, target.Interface(), decodeOptions); err != nil {
-		if j.rule.text == "" || empty {
-			return errRefused
-		}
-		return nil
-	}
-	if ok, err := j.holds(target.Elem().Interface(), j.rule.text); !ok || err != nil {
-		return errRefused
-	}
-	return nil
-}
-
-func (j judge) name() string {
-	if j.rule.text == "" {
-		return "format"
-	}
-	return ruleName(j.rule, classOf(j.typ))
-}
-
-func (j judge) expected() string {
-	if j.rule.text == "" {
-		return decoderPhrase(j.typ)
-	}
-	return rulePhrase(j.rule, classOf(j.typ), nil)
-}
-
-// tells reports whether the phrase says more than the name of a type.
-func (j judge) tells() bool {
-	return j.rule.text != "" || j.typ == timeType || classOf(j.typ) == classBytes
-}
 
 // decoderPhrase says what a type's own decoder reads, as far as that is known here.
 func decoderPhrase(t reflect.Type) string {
@@ -76,14 +16,6 @@ func decoderPhrase(t reflect.Type) string {
 		return "a number from -3.4e38 to 3.4e38"
 	}
 	return "a value that reads as " + t.Name()
-}
-
-// judgeName numbers judges, so that a schema's formats are the same in every run.
-func (b *builder) judgeName(j judge) string {
-	name := "retake-" + strconv.Itoa(len(b.judges))
-	j.holds = holds
-	b.judges[name] = j
-	return name
 }
 
 // keywordOf names rules by their JSON Schema keyword, so that the same fault has the same name whoever found it.

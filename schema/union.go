@@ -2,11 +2,10 @@ package schema
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -21,12 +20,11 @@ import (
 //   - else the nearest alternative is explained (no wrong constant and fewest issues by what lies right here, then by what lies
 //     deeper; then deepest, then first), and one more issue says that there are others, unless the value right here fits that one
 //     alone, or has the members of that one alone
-func (x explainer) reduce(e *jsonschema.ValidationError, rule string) []fault.Issue {
-	here := pointerOf(e.InstanceLocation)
-	all := make([][]fault.Issue, 0, len(e.Causes))
-	for _, c := range e.Causes {
-		issues := fault.SortIssues(x.flatten(c))
-		all = append(all, issues[:min(len(issues), maxIssues)])
+func (e *evaluation) reduce(f failure, whole fault.Issue) []fault.Issue {
+	here, rule := whole.Pointer, f.rule
+	all := make([][]fault.Issue, 0, len(f.branches))
+	for _, b := range f.branches {
+		all = append(all, fault.SortIssues(e.explain(b)))
 	}
 	if joined, ok := join(all, here, rule); ok {
 		return []fault.Issue{joined}
@@ -35,14 +33,15 @@ func (x explainer) reduce(e *jsonschema.ValidationError, rule string) []fault.Is
 	if len(near) == 1 {
 		return near[0].all
 	}
-	if one, ok := atOnce(near, x.issue(e.InstanceLocation, rule, ""), rule); ok {
+	if one, ok := atOnce(near, whole, rule); ok {
 		return []fault.Issue{one}
 	}
 	best, settled := nearest(near, here)
 	if settled {
 		return best.all
 	}
-	return append(slices.Clone(best.all), x.issue(e.InstanceLocation, rule, others(len(all))))
+	whole.Expected = others(len(all))
+	return append(slices.Clone(best.all), whole)
 }
 
 const fitsOneOf = "a value that fits one of "
@@ -185,4 +184,116 @@ func deepest(branch []fault.Issue) int {
 		depth = max(depth, strings.Count(i.Pointer, "/"))
 	}
 	return depth
+}
+
+// atOnce is the one issue that says what is wrong by all branches, where there is one: whole is of the value as a whole.
+func atOnce(near []branch, whole fault.Issue, rule string) (fault.Issue, bool) {
+	if tag, ok := wrongTag(near, whole.Pointer, rule); ok {
+		return tag, true
+	}
+	wants, ok := lacking(near, whole.Pointer)
+	whole.Rule, whole.Expected = rule, wants
+	return whole, ok
+}
+
+// wrongTag is the one issue of a value whose tag is that of no branch, or that has none.
+func wrongTag(near []branch, here, rule string) (fault.Issue, bool) {
+	for _, i := range near[0].right {
+		if wants, all := tagsAt(near, i.Pointer); all && i.Pointer != here && len(wants) > 1 {
+			return join(wants, i.Pointer, rule)
+		}
+	}
+	for _, i := range near[0].right {
+		if wants := missingTag(near, i.Pointer); len(wants) > 1 && i.Pointer != here {
+			return join(wants, i.Pointer, rule)
+		}
+	}
+	return fault.Issue{}, false
+}
+
+// missingTag is what branches want of a member that is missing and for which each has a constant of its own.
+func missingTag(near []branch, pointer string) (wants [][]fault.Issue) {
+	var told []string
+	for _, b := range near {
+		n := slices.IndexFunc(b.right, func(i fault.Issue) bool {
+			return i.Pointer == pointer && i.Rule == "required" && json.Valid([]byte(i.Expected))
+		})
+		if n < 0 || slices.Contains(told, b.right[n].Expected) {
+			return nil
+		}
+		told, wants = append(told, b.right[n].Expected), append(wants, b.right[n:n+1])
+	}
+	return wants
+}
+
+// isTagged reports whether a value has the tag of the branch, which no other has.
+func isTagged(of branch, near []branch, here string) bool {
+	var others []branch
+	for _, b := range near {
+		if b.at != of.at {
+			others = append(others, b)
+		}
+	}
+	for _, i := range others[0].right {
+		wants, all := tagsAt(others, i.Pointer)
+		if all && i.Pointer != here && len(wants) > 0 && !slices.ContainsFunc(of.right, func(o fault.Issue) bool { return o.Pointer == i.Pointer }) {
+			return true
+		}
+	}
+	return false
+}
+
+// tagsAt is what branches want of a tag, and whether all refuse the one there is.
+func tagsAt(near []branch, pointer string) (wants [][]fault.Issue, all bool) {
+	for _, b := range near {
+		n := slices.IndexFunc(b.right, func(i fault.Issue) bool { return i.Pointer == pointer && refusesTag(i) })
+		if n < 0 {
+			return nil, false
+		}
+		if b.right[n].Rule != "additionalProperties" {
+			wants = append(wants, b.right[n:n+1])
+		}
+	}
+	return wants, true
+}
+
+func refusesTag(i fault.Issue) bool {
+	return i.Rule == "const" || i.Rule == "additionalProperties" || i.Rule == "enum" && !strings.HasPrefix(i.Expected, oneOfMany)
+}
+
+// shape are the rules by which a value has not the members, or the constants, that a branch is known by.
+var shape = []string{
+	"required", "additionalProperties", "unevaluatedProperties", "propertyNames", "dependentRequired", "dependencies", "const", "enum", "isdefault",
+}
+
+// hasShape reports whether a value has the members that a branch is known by, and nothing is wrong with it as a whole.
+func (b branch) hasShape(here string) bool {
+	return !slices.ContainsFunc(b.right, func(i fault.Issue) bool { return i.Pointer == here || slices.Contains(shape, i.Rule) })
+}
+
+// lacking says which members a value lacks by each branch, where it lacks nothing else and has nothing that it should not have.
+func lacking(near []branch, here string) (wants string, ok bool) {
+	var lists []string
+	count := 0
+	for _, b := range near {
+		var names []string
+		for _, i := range b.all {
+			if i.Rule != "required" || strings.Count(i.Pointer[len(here):], "/") != 1 {
+				return "", false
+			}
+			names = append(names, pathOf(i.Pointer[len(here):])[0])
+		}
+		if count += len(names); len(names) == 0 {
+			return "", false
+		}
+		lists = appendNew(lists, membersNamed(names))
+	}
+	return clip(orList(lists)), len(near) > 1 && count <= maxListed
+}
+
+func membersNamed(names []string) string {
+	if len(names) == 1 {
+		return "the member " + names[0]
+	}
+	return "the members " + bounded(names[:len(names)-1]) + " and " + names[len(names)-1]
 }

@@ -33,9 +33,8 @@ func compileError(tree any, err error) error {
 		return nothingThere(anchor.Reference)
 	}
 	var invalid *jsonschema.SchemaValidationError
-	var cause *jsonschema.ValidationError
-	if errors.As(err, &invalid) && errors.As(invalid.Err, &cause) {
-		return refusedSchema(tree, cause)
+	if errors.As(err, &invalid) {
+		return refusedSchema(tree)
 	}
 	return fmt.Errorf("schema: %s", strings.ReplaceAll(err.Error(), baseURL, ""))
 }
@@ -48,17 +47,62 @@ func nothingThere(ref string) error {
 const goRegexp = "a regular expression in Go's syntax, which has no lookarounds and no back-references"
 
 // refusedSchema is all that JSON Schema itself refuses in a schema, for whoever wrote that.
-func refusedSchema(tree any, cause *jsonschema.ValidationError) error {
+func refusedSchema(tree any) error {
 	var lines []string
 	for _, place := range badPatterns(nil, nil, tree) {
 		lines = append(lines, fmt.Sprintf("%s: expected a member name that is %s", place, goRegexp))
 	}
-	for _, i := range fault.SortIssues(explainer{}.flatten(cause)) {
-		if i.Rule != "propertyNames" || lines == nil { // the library is not sure of the places of names
+	for _, i := range byItself(tree) {
+		if i.Rule != "propertyNames" || lines == nil { // the patterns are told already
 			lines = append(lines, refusedPlace(tree, i))
 		}
 	}
+	if lines == nil {
+		return errors.New("schema: JSON Schema does not allow it")
+	}
 	return fmt.Errorf("schema: %s", strings.Join(lines, "; "))
+}
+
+// byItself are the issues of a schema document, as the schema of its draft finds them.
+func byItself(tree any) []fault.Issue {
+	draft := "https://json-schema.org/draft/2020-12/schema"
+	if root, ok := tree.(map[string]any); ok && root["$schema"] != nil {
+		draft = textOf(root["$schema"])
+	}
+	meta := map[string]any{"$ref": draft}
+	c, err := newCompiler(meta)
+	if err != nil {
+		return nil
+	}
+	c.AssertFormat()
+	compiled, err := c.Compile(baseURL)
+	if err != nil {
+		return nil
+	}
+	text, err := marshalPlain(tree)
+	if err != nil {
+		return nil
+	}
+	value, issue := parse(string(text), schemaLimits)
+	if issue != nil {
+		return []fault.Issue{*issue}
+	}
+	s := &Schema{tree: meta, limits: schemaLimits}
+	s.link(c, compiled, true)
+	issues := fault.SortIssues(s.judge(value, nil))
+	for n := range issues {
+		issues[n].Got = ""
+	}
+	return issues
+}
+
+// named are the keywords under which schemas have names.
+var named = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
+
+// ofPatterns reports whether a place in a schema is what stands under patternProperties.
+func ofPatterns(at []string) bool {
+	n := len(at) - 1
+	return n >= 0 && at[n] == "patternProperties" && (n == 0 || !slices.Contains(named, at[n-1]))
 }
 
 // badPatterns adds to a list the places of patterns for names that are no regular expressions.
@@ -67,7 +111,7 @@ func badPatterns(list []string, at []string, tree any) []string {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(node)) {
 			place := append(slices.Clip(at), name)
-			if _, err := regexp.Compile(name); err != nil && endsIn(at, "patternProperties") {
+			if _, err := regexp.Compile(name); err != nil && ofPatterns(at) {
 				list = append(list, fault.Issue{Pointer: pointerOf(place)}.Place())
 			}
 			list = badPatterns(list, place, node[name])
@@ -98,7 +142,7 @@ func isBool(v any) bool { _, ok := v.(bool); return ok }
 // refusedPlace is one thing of those.
 func refusedPlace(tree any, i fault.Issue) string {
 	name := path.Base(i.Pointer)
-	value, _ := lookup(tree, pathOf(i.Pointer))
+	value := lookup(tree, pathOf(i.Pointer))
 	for _, of := range ofDrafts {
 		if of.keyword == name && of.allowed(value) {
 			return fmt.Sprintf("%s: expected %s (%s)", i.Place(), i.Expected, of.hint)

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/invopop/jsonschema"
 )
@@ -26,7 +27,7 @@ func (b *builder) structNode(path string, v variant) (*jsonschema.Schema, error)
 		if err != nil {
 			return nil, err
 		}
-		b.annotate(member, notes.member(f))
+		annotate(member, notes.members[f.name])
 		if f.mark != "" {
 			setExtra(member, f.mark, true)
 		}
@@ -35,15 +36,13 @@ func (b *builder) structNode(path string, v variant) (*jsonschema.Schema, error)
 		if err != nil {
 			return nil, fmt.Errorf("schema: %s: %w", at, err)
 		}
-		if !empty || notes.requires(f.name) {
+		if !empty || slices.Contains(notes.required, f.name) {
 			n.Required = append(n.Required, f.name)
-			b.strict = b.strict || empty
 		}
 	}
-	b.annotate(n, notes.whole)
+	annotate(n, notes.whole)
 	if own, ok := reflect.New(v.typ).Interface().(interface{ JSONSchemaExtend(*jsonschema.Schema) }); ok {
 		own.JSONSchemaExtend(n)
-		b.strict = true
 	}
 	return n, nil
 }
@@ -67,17 +66,6 @@ type notes struct {
 	whole    note
 	members  map[string]note
 	required []string
-}
-
-func (n notes) member(f field) note { return n.members[f.name] }
-
-func (n notes) requires(name string) bool {
-	for _, r := range n.required {
-		if r == name {
-			return true
-		}
-	}
-	return false
 }
 
 // readNotes lets the schema library read the `jsonschema` tags of one struct. Types within are stubs here: they are built apart.
@@ -143,19 +131,18 @@ func splitNote(s *jsonschema.Schema) note {
 }
 
 // annotate adds what tags told and demanded. What they told comes before the prose of the rules.
-func (b *builder) annotate(n *jsonschema.Schema, add note) {
+func annotate(n *jsonschema.Schema, add note) {
 	if add.told == nil {
 		return
 	}
 	told := *add.told
 	n.Description = addSentence(told.Description, n.Description)
 	told.Description = ""
-	if b.checked || n.Format != "" {
-		told.Format = "" // a format the library would judge, or one that the rules chose
+	if n.Format != "" {
+		told.Format = "" // the rules chose one
 	}
 	tellInto(n, &told)
 	if !reflect.DeepEqual(add.demanded, &jsonschema.Schema{}) {
-		b.strict = true
 		demand := *add.demanded
 		mergeInto(n, &demand)
 	}

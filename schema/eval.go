@@ -1,0 +1,324 @@
+package schema
+
+import "slices"
+
+// evaluation is one check of one document.
+type evaluation struct {
+	*Budget
+	known map[look]*answer
+	depth int // of shared schemas that are being asked
+	low   int // the outermost of them that an answer hangs on
+	names int // ids given to names of members
+}
+
+// look is a schema, a value and the way to them, as far as that makes a difference.
+type look struct {
+	node, value int
+	scope       *scope
+}
+
+// answer is what a schema says of a value.
+type answer struct {
+	refusal   *refusal // nil where it fits
+	described bits     // the members or items that it describes, where that is tracked
+	asking    bool
+	depth     int
+}
+
+// scope is the resources on the way to a value: the outermost that has an anchor decides where a dynamic reference leads.
+type scope struct {
+	anchors map[string]*node
+	next    map[*resource]*scope
+}
+
+// enter is the scope within a resource.
+func (s *scope) enter(home *resource) *scope {
+	if next, known := s.next[home]; known {
+		return next
+	}
+	next := s
+	for name, n := range home.anchors {
+		if s.anchors[name] != nil {
+			continue
+		}
+		if next == s {
+			next = &scope{anchors: map[string]*node{}, next: map[*resource]*scope{}}
+			for name, n := range s.anchors {
+				next.anchors[name] = n
+			}
+		}
+		next.anchors[name] = n
+	}
+	s.next[home] = next
+	return next
+}
+
+// judge asks a schema about a value. Where several lead to a schema it is asked once: so work is bounded by the size of the schema times
+// that of the document.
+func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
+	if !e.spend(1) {
+		return &refusal{}, nil
+	}
+	if n.Bool != nil {
+		if *n.Bool {
+			return nil, nil
+		}
+		return &refusal{own: []failure{{at: n, value: v, rule: n.standsUnder()}}}, nil
+	}
+	if !n.shared {
+		return e.look(n, v, s)
+	}
+	key := look{n.id, v.id, s}
+	if known := e.known[key]; known != nil {
+		if known.asking {
+			e.low = min(e.low, known.depth)
+			return &refusal{own: []failure{{at: n, value: v, rule: "$ref"}}}, nil
+		}
+		return known.refusal, known.described
+	}
+	if e.known == nil {
+		e.known = map[look]*answer{}
+	}
+	e.depth++
+	a, outer := &answer{asking: true, depth: e.depth}, e.low
+	e.known[key], e.low = a, e.depth
+	a.refusal, a.described = e.look(n, v, s)
+	a.asking = false
+	if e.low < a.depth {
+		delete(e.known, key) // it hangs on a schema that is still being asked
+	}
+	e.low = min(e.low, outer)
+	e.depth--
+	return a.refusal, a.described
+}
+
+// findings are what a look gathers.
+type findings struct {
+	*evaluation
+	n       *node
+	v       *value
+	scope   *scope
+	refusal *refusal
+	seen    bits // the members or items that are described
+	failed  bool // a branch fails
+}
+
+func (f *findings) fail(rule string) { f.report(failure{at: f.n, value: f.v, rule: rule}) }
+
+func (f *findings) report(x failure) {
+	if f.refusal == nil {
+		f.refusal = &refusal{}
+	}
+	f.refusal.own = append(f.refusal.own, x)
+}
+
+// within asks a schema about a child.
+func (f *findings) within(n *node, child *value) {
+	if r, _ := f.judge(n, child, f.scope); r != nil {
+		f.add(r)
+	}
+}
+
+func (f *findings) add(r *refusal) {
+	if f.refusal == nil {
+		f.refusal = &refusal{}
+	}
+	f.refusal.subs = append(f.refusal.subs, r)
+}
+
+// ask asks a schema about the same value.
+func (f *findings) ask(n *node) *refusal {
+	r, seen := f.judge(n, f.v, f.scope)
+	if r == nil {
+		f.seen.add(seen)
+	}
+	return r
+}
+
+// demand asks a schema that must fit.
+func (f *findings) demand(n *node) {
+	if n == nil {
+		return
+	}
+	if r := f.ask(n); r != nil {
+		f.failed = true
+		f.add(r)
+	}
+}
+
+// look holds a value to what a schema says itself, and to its branches.
+func (e *evaluation) look(n *node, v *value, s *scope) (*refusal, bits) {
+	f := findings{evaluation: e, n: n, v: v, scope: s}
+	if s != nil {
+		f.scope = s.enter(n.home)
+	}
+	switch {
+	case n.types != 0 && n.types&v.kind == 0:
+		f.fail("type")
+		return f.refusal, nil
+	case n.only != nil && f.spend(v.size()) && !v.isIn(n.only):
+		f.fail("const")
+		return f.refusal, nil
+	case n.values != nil && f.spend(v.size()) && !v.isIn(n.values):
+		f.fail("enum")
+		return f.refusal, nil
+	case n.format != nil && n.format.Validate(v.any()) != nil:
+		f.fail("format")
+	}
+	if n.tracked && v.count > 0 {
+		f.seen = newBits(nil, v.count)
+	}
+	switch v.kind {
+	case kindObject:
+		f.object()
+	case kindArray:
+		f.array()
+	case kindString:
+		f.str()
+	case kindInteger, kindNumber:
+		f.number()
+	}
+	f.branches()
+	if n.leftMember != nil && v.kind == kindObject {
+		f.left(n.leftMember)
+	}
+	if n.leftItem != nil && v.kind == kindArray {
+		f.left(n.leftItem)
+	}
+	return f.refusal, f.seen
+}
+
+func (f *findings) branches() {
+	n := f.n
+	f.demand(n.ref)
+	f.demand(f.target())
+	for _, b := range n.all {
+		f.demand(b)
+	}
+	f.anyOf(n.any)
+	f.oneOf(n.one)
+	if n.not != nil {
+		if r, _ := f.judge(n.not, f.v, f.scope); r == nil {
+			f.fail(n.notRule())
+		}
+	}
+	if n.cond == nil {
+		return
+	}
+	if f.ask(n.cond) == nil {
+		f.demand(n.then)
+	} else {
+		f.demand(n.els)
+	}
+}
+
+// target is where a dynamic reference leads from here.
+func (f *findings) target() *node {
+	if to := f.n.dynamic; to == nil || f.n.anchor == "" || f.scope.anchors[f.n.anchor] == nil {
+		return to
+	}
+	return f.scope.anchors[f.n.anchor]
+}
+
+// anyOf asks until one fits, and all where it is asked which members they describe.
+func (f *findings) anyOf(list []*node) {
+	if len(list) == 0 {
+		return
+	}
+	var refused []*refusal
+	for _, b := range list {
+		if r := f.ask(b); r != nil {
+			refused = append(refused, r)
+		} else if f.seen == nil {
+			return
+		}
+	}
+	if len(refused) == len(list) {
+		f.failed = true
+		f.report(failure{at: f.n, value: f.v, rule: "anyOf", branches: refused})
+	}
+}
+
+func (f *findings) oneOf(list []*node) {
+	if len(list) == 0 {
+		return
+	}
+	var refused []*refusal
+	for _, b := range list {
+		if r := f.ask(b); r != nil {
+			refused = append(refused, r)
+		}
+	}
+	switch len(list) - len(refused) {
+	case 0:
+		f.failed = true
+		f.report(failure{at: f.n, value: f.v, rule: "oneOf", branches: refused})
+	case 1:
+	default:
+		f.failed = true
+		f.fail("oneOf")
+	}
+}
+
+// left holds to a schema the members or items that nothing describes. A branch that fails describes nothing: what it would describe is
+// not at fault.
+func (f *findings) left(rule *node) {
+	var around []*node
+	if f.failed {
+		around = beside(f.n)
+	}
+	for child := f.v.first; child != nil; child = child.next {
+		if !f.seen.has(child.place) && !f.describes(around, child) {
+			f.within(rule, child)
+		}
+		f.seen.set(child.place)
+	}
+}
+
+func (f *findings) describes(around []*node, child *value) bool {
+	for _, n := range around {
+		if !f.spend(1) || n.describes(child, f.Budget) {
+			return true
+		}
+	}
+	return false
+}
+
+// describes reports whether a schema says what a member or an item is to be.
+func (n *node) describes(child *value, b *Budget) bool {
+	if child.parent.kind == kindArray {
+		return child.place < len(n.first) || n.each != nil
+	}
+	at, named := n.names[child.name]
+	return named && n.members[at] != nil || n.rest != nil || n.closed || n.open ||
+		slices.ContainsFunc(n.patterns, func(p patternNode) bool { return p.matches(child.name, b) })
+}
+
+// bits is a set of small numbers; nil where it is not kept.
+type bits []uint64
+
+// newBits is an empty set of numbers below n, in room where that is enough.
+func newBits(room []uint64, n int) bits {
+	if words := (n + 63) / 64; words > len(room) {
+		return make(bits, words)
+	}
+	return room
+}
+
+func (b bits) has(n int) bool { return b != nil && b[n/64]>>(n%64)&1 != 0 }
+
+func (b bits) set(n int) {
+	if b != nil {
+		b[n/64] |= 1 << (n % 64)
+	}
+}
+
+// add adds another set of the same numbers.
+func (b bits) add(other bits) {
+	if b == nil {
+		return
+	}
+	for n, word := range other {
+		b[n] |= word
+	}
+}

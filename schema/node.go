@@ -1,0 +1,420 @@
+package schema
+
+import (
+	"cmp"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// node is a schema of the library's, made ready to be walked: in a fixed order, and with all that it leads to.
+type node struct {
+	*jsonschema.Schema
+	id      int
+	raw     map[string]any // as it stands in the document
+	up      *node          // the schema that this one is a branch of, or is asked about what that leaves
+	under   string         // the keyword that it stands under
+	shared  bool           // several lead here: what it says of a value is remembered
+	tracked bool           // it may be asked which members and items it describes
+	home    *resource
+
+	types           kind // 0 for all
+	values, only    map[string]bool
+	ref, not        *node
+	dynamic         *node // where a dynamic reference leads at first
+	anchor          string
+	all, any, one   []*node
+	cond, then, els *node
+
+	names      map[string]int // the members that it mentions, by name
+	mentions   []string       // the same names in order
+	members    []*node        // of those: nil where there is nothing to say of the value
+	required   []int
+	needs      []need
+	patterns   []patternNode
+	rest       *node // of other members
+	closed     bool  // there may be no other members
+	open       bool  // there may be others, and they count as described
+	nameRule   *node
+	leftMember *node
+
+	first    []*node // of the first items
+	each     *node   // of the other items
+	full     bool    // there may be no other items
+	contains *node
+	leftItem *node
+
+	format                             *jsonschema.Format
+	text                               *pattern
+	minimum, maximum, above, below, of *bound
+}
+
+// need is what the presence of a member calls for: other members, or a schema of the whole.
+type need struct {
+	rule   string
+	name   string
+	member int
+	others []int
+	schema *node
+}
+
+// patternNode is the schema of members whose names match.
+type patternNode struct {
+	pattern
+	*node
+}
+
+// resource is a document with an id of its own: dynamic references find their targets by the resources on the way to them.
+type resource struct {
+	anchors map[string]*node
+}
+
+// linker makes nodes of a compiled schema.
+type linker struct {
+	tree    any
+	nodes   map[*jsonschema.Schema]*node
+	order   []*node
+	homes   map[string]*resource
+	dynamic bool
+	formats bool // formats are asserted: in the schemas of JSON Schema itself
+}
+
+// child is the node of a schema that stands under a keyword of another; nil for none.
+func (l *linker) child(s *jsonschema.Schema, under string, up *node) *node {
+	n := l.node(s)
+	if n != nil && n.under == "" {
+		n.under, n.up = under, up
+	}
+	return n
+}
+
+// node is the node of a schema; nil for none.
+func (l *linker) node(s *jsonschema.Schema) *node {
+	if s == nil {
+		return nil
+	}
+	if n, known := l.nodes[s]; known {
+		n.shared = true
+		return n
+	}
+	n := &node{Schema: s, id: len(l.order), raw: rawOf(l.tree, s), home: l.homeOf(s.Location)}
+	l.nodes[s] = n
+	l.order = append(l.order, n)
+	if s.Ref != nil && s.DraftVersion < 2019 {
+		n.ref = l.node(s.Ref) // what stands beside a reference does not count
+		return n
+	}
+	l.values(n)
+	l.branches(n)
+	l.object(n)
+	l.array(n)
+	if a := s.DynamicAnchor; a != "" {
+		n.home.anchors[a], n.shared = n, true
+	}
+	return n
+}
+
+func (l *linker) values(n *node) {
+	s := n.Schema
+	if s.Types != nil {
+		for _, t := range s.Types.ToStrings() {
+			n.types |= kindsOf[t]
+		}
+	}
+	if s.Enum != nil {
+		n.values = map[string]bool{}
+		for _, v := range s.Enum.Values {
+			n.values[keyOf(v)] = true
+		}
+	}
+	if s.Const != nil {
+		n.only = map[string]bool{keyOf(*s.Const): true}
+	}
+	if l.formats {
+		n.format = s.Format
+	}
+	if p, ok := s.Pattern.(pattern); ok {
+		n.text = &p
+	}
+	n.minimum, n.maximum, n.of = newBound(s.Minimum), newBound(s.Maximum), newBound(s.MultipleOf)
+	n.above, n.below = newBound(s.ExclusiveMinimum), newBound(s.ExclusiveMaximum)
+}
+
+func (l *linker) branches(n *node) {
+	s := n.Schema
+	n.ref, n.not = l.node(s.Ref), l.child(s.Not, "not", nil)
+	n.all, n.any, n.one = l.list(s.AllOf, n), l.list(s.AnyOf, n), l.list(s.OneOf, n)
+	n.cond, n.then, n.els = l.child(s.If, "if", n), l.child(s.Then, "then", n), l.child(s.Else, "else", n)
+	switch {
+	case s.DynamicRef != nil:
+		n.dynamic, l.dynamic = l.node(s.DynamicRef.Ref), true
+		if d := s.DynamicRef; d.Ref.DynamicAnchor == d.Anchor {
+			n.anchor = d.Anchor
+		}
+	case s.RecursiveRef != nil:
+		n.dynamic, l.dynamic = l.node(s.RecursiveRef), true
+		if s.RecursiveRef.RecursiveAnchor {
+			n.anchor = recursive
+		}
+	}
+	if s.RecursiveAnchor {
+		n.home.anchors[recursive], n.shared = n, true
+	}
+}
+
+// recursive stands for the name of the anchors of Draft 2019-09, which have none.
+const recursive = "#"
+
+func (l *linker) list(schemas []*jsonschema.Schema, up *node) (list []*node) {
+	for _, s := range schemas {
+		list = append(list, l.child(s, "branch", up))
+	}
+	return list
+}
+
+func (l *linker) object(n *node) {
+	s := n.Schema
+	n.names = map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		n.members[n.place(name)] = l.child(s.Properties[name], "properties", nil)
+	}
+	n.required = n.namesOf(s.Required)
+	for _, name := range slices.Sorted(maps.Keys(s.DependentRequired)) {
+		n.needs = append(n.needs, need{"dependentRequired", name, n.place(name), n.namesOf(s.DependentRequired[name]), nil})
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.DependentSchemas)) {
+		n.needs = append(n.needs, need{"dependentSchemas", name, n.place(name), nil, l.child(s.DependentSchemas[name], "dependentSchemas", n)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Dependencies)) {
+		others, _ := s.Dependencies[name].([]string)
+		sub, _ := s.Dependencies[name].(*jsonschema.Schema)
+		n.needs = append(n.needs, need{"dependencies", name, n.place(name), n.namesOf(others), l.child(sub, "dependencies", n)})
+	}
+	for p, sub := range s.PatternProperties {
+		compiled, _ := p.(pattern)
+		n.patterns = append(n.patterns, patternNode{compiled, &node{Schema: sub}})
+	}
+	slices.SortFunc(n.patterns, func(a, b patternNode) int { return cmp.Compare(a.String(), b.String()) })
+	for i := range n.patterns {
+		n.patterns[i].node = l.child(n.patterns[i].Schema, "patternProperties", nil)
+	}
+	switch rest := s.AdditionalProperties.(type) {
+	case bool:
+		n.closed, n.open = !rest, rest
+	case *jsonschema.Schema:
+		n.rest = l.child(rest, "additionalProperties", nil)
+	}
+	n.nameRule = l.child(s.PropertyNames, "propertyNames", nil)
+	n.leftMember = l.child(s.UnevaluatedProperties, "unevaluatedProperties", n)
+}
+
+// place is the place of a name among those that the node mentions.
+func (n *node) place(name string) int {
+	at, known := n.names[name]
+	if !known {
+		at = len(n.members)
+		n.names[name] = at
+		n.members, n.mentions = append(n.members, nil), append(n.mentions, name)
+	}
+	return at
+}
+
+func (n *node) namesOf(names []string) (places []int) {
+	for _, name := range names {
+		places = append(places, n.place(name))
+	}
+	return places
+}
+
+func (l *linker) array(n *node) {
+	s := n.Schema
+	first := s.PrefixItems
+	n.each = l.child(s.Items2020, "items", nil)
+	switch items := s.Items.(type) {
+	case *jsonschema.Schema:
+		n.each = l.child(items, "items", nil)
+	case []*jsonschema.Schema:
+		first = items
+		more, _ := s.AdditionalItems.(*jsonschema.Schema)
+		n.each = l.child(more, "additionalItems", nil)
+		n.full = s.AdditionalItems == false
+	}
+	for _, sub := range first {
+		n.first = append(n.first, l.child(sub, "prefixItems", nil))
+	}
+	n.contains = l.child(s.Contains, "contains", nil)
+	n.leftItem = l.child(s.UnevaluatedItems, "unevaluatedItems", n)
+}
+
+// same are the schemas that a node has for the same value.
+func (n *node) same() []*node {
+	list := slices.Concat([]*node{n.ref, n.dynamic}, n.all, n.any, n.one, []*node{n.cond, n.then, n.els})
+	for _, need := range n.needs {
+		list = append(list, need.schema)
+	}
+	return slices.DeleteFunc(list, func(n *node) bool { return n == nil })
+}
+
+// track marks what may be asked which members and items it describes.
+func (l *linker) track() {
+	var todo []*node
+	for _, n := range l.order {
+		if n.leftMember != nil || n.leftItem != nil {
+			todo = append(todo, n)
+		}
+	}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if n.tracked {
+			continue
+		}
+		n.tracked = true
+		todo = append(todo, n.same()...)
+		if n.anchor != "" {
+			for _, home := range l.homes {
+				if to := home.anchors[n.anchor]; to != nil {
+					todo = append(todo, to)
+				}
+			}
+		}
+	}
+}
+
+// rawOf is a schema as it stands in the document. Of one of JSON Schema's own, which is no part of the document, it is what issues tell.
+func rawOf(tree any, s *jsonschema.Schema) map[string]any {
+	url, fragment, _ := strings.Cut(s.Location, "#")
+	raw := map[string]any{}
+	if url == baseURL {
+		if object, ok := lookup(tree, pathOf(unescapeFragment(fragment))).(map[string]any); ok {
+			raw = object
+		}
+		return raw
+	}
+	if s.Types != nil {
+		var types []any
+		for _, t := range s.Types.ToStrings() {
+			types = append(types, t)
+		}
+		raw["type"] = types
+	}
+	if s.Enum != nil {
+		raw["enum"] = s.Enum.Values
+	}
+	return raw
+}
+
+// homeOf is the resource that a schema is part of: the nearest around it that has an id.
+func (l *linker) homeOf(location string) *resource {
+	url, fragment, _ := strings.Cut(location, "#")
+	if url == baseURL {
+		path := pathOf(unescapeFragment(fragment))
+		for ; len(path) > 0; path = path[:len(path)-1] {
+			around, _ := lookup(l.tree, path).(map[string]any)
+			if id := textOf(around["$id"]); id != "" && id[0] != '#' {
+				break
+			}
+		}
+		url += "#" + strings.Join(path, "/")
+	}
+	if l.homes[url] == nil {
+		l.homes[url] = &resource{anchors: map[string]*node{}}
+	}
+	return l.homes[url]
+}
+
+// lookup finds the value at a path; nil where there is none.
+func lookup(v any, path []string) any {
+	for _, tok := range path {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[tok]
+		case []any:
+			n, err := strconv.Atoi(tok)
+			if err != nil || n < 0 || n >= len(at) {
+				return nil
+			}
+			v = at[n]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// maxNodes bounds the schemas that are looked at for one place of a document; where there are more, nothing is said.
+const maxNodes = 256
+
+// beside are the schemas that speak of the same value as some do, these included; maxNodes at most.
+func beside(from ...*node) (nodes []*node) {
+	for i := 0; i < len(from) && len(nodes) < maxNodes; i++ {
+		if from[i] != nil && !slices.Contains(nodes, from[i]) {
+			nodes = append(nodes, from[i])
+			from = append(from, from[i].same()...)
+		}
+	}
+	return nodes
+}
+
+// below are the schemas that some have for a member or an item.
+func below(nodes []*node, tok string) (list []*node) {
+	for _, n := range nodes {
+		before := len(list)
+		if at, named := n.names[tok]; named && n.members[at] != nil {
+			list = append(list, n.members[at])
+		}
+		if at, err := strconv.Atoi(tok); err == nil && at >= 0 && at < len(n.first) {
+			list = append(list, n.first[at])
+		} else if err == nil && n.each != nil {
+			list = append(list, n.each)
+		}
+		for _, p := range n.patterns {
+			if p.MatchString(tok) {
+				list = append(list, p.node)
+			}
+		}
+		if len(list) == before && n.rest != nil {
+			list = append(list, n.rest)
+		}
+	}
+	return list
+}
+
+// target is what a schema refers to; nil for none.
+func (n *node) target() *node { return cmp.Or(n.ref, n.dynamic) }
+
+// branchOf is the schema that this one is a branch of; nil for none.
+func (n *node) branchOf() *node {
+	if n.up == nil || n == n.up.leftMember || n == n.up.leftItem {
+		return nil
+	}
+	return n.up
+}
+
+// standsUnder is the rule of a schema that refuses everything: the keyword that it stands under.
+func (n *node) standsUnder() string {
+	if slices.Contains([]string{"unevaluatedProperties", "unevaluatedItems", "items", "additionalItems", "additionalProperties"}, n.under) {
+		return n.under
+	}
+	return "false"
+}
+
+// notRule is the rule of "not", which may be another way to refuse everything.
+func (n *node) notRule() string {
+	not, isObject := n.raw["not"].(map[string]any)
+	if isObject && len(not) == 0 || n.raw["not"] == true {
+		return n.standsUnder()
+	}
+	return "not"
+}
+
+func unescapeFragment(fragment string) string {
+	if plain, err := url.PathUnescape(fragment); err == nil {
+		return plain
+	}
+	return fragment
+}

@@ -1,0 +1,120 @@
+package schema
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
+)
+
+// Schema is a compiled JSON Schema. It never changes and is safe for concurrent use. The zero value is not usable: get one
+// from [Compile] or from [Typed.Schema].
+type Schema struct {
+	text   []byte // what is shown to models
+	tree   any    // the same, decoded
+	root   *node
+	scoped bool // there are dynamic references
+	echo   bool
+	limits Limits
+	typed  *goType // nil for a raw schema
+}
+
+// Compile makes a Schema of a raw JSON Schema. A document without `$schema` is Draft 2020-12; drafts 4 to 2019-09 are
+// read too. `format` is not asserted, in any draft. References that leave the document are refused:
+// nothing is loaded from files or the network. A member "x-echo": true lets issues show the values received at that place.
+//
+// The error names the place in the document and what would be right there.
+func Compile(doc []byte) (*Schema, error) {
+	root, issue := parse(string(doc), schemaLimits)
+	if issue != nil {
+		return nil, fmt.Errorf("schema: %s", issue)
+	}
+	s := &Schema{text: compact(doc), tree: root.any(), limits: DefaultLimits()}
+	s.echo = isMarked(s.tree, echoKeyword)
+	if err := s.compile(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// JSON returns the schema as compact JSON text, its members in the order they were given or declared in: models tend to
+// answer in that order. The same input gives the same bytes. The slice is the caller's own.
+func (s *Schema) JSON() []byte { return slices.Clone(s.text) }
+
+// WithLimits returns a copy of the schema whose checks use other limits.
+func (s *Schema) WithLimits(l Limits) (*Schema, error) {
+	if err := l.Validate(); err != nil {
+		return nil, fmt.Errorf("schema limits: %w", err)
+	}
+	c := *s
+	c.limits = l
+	return &c, nil
+}
+
+func compact(doc []byte) []byte {
+	v := jsontext.Value(bytes.Clone(doc))
+	if err := v.Compact(); err != nil {
+		return bytes.Clone(doc)
+	}
+	return v
+}
+
+// Check reports everything that is wrong with doc, in canonical order; nil means it is good. Of more than 1000 issues it reports 1000.
+// Text that is not strict JSON gets the one issue that says so, and one that would take too much work the issue "work". The schema of a
+// Go type checks all that [Typed.Decode] does. Safe for concurrent use.
+func (s *Schema) Check(doc []byte) []fault.Issue { return s.CheckWithin(nil, doc) }
+
+// CheckWithin is [Schema.Check] within a budget that it shares with other checks.
+func (s *Schema) CheckWithin(b *Budget, doc []byte) []fault.Issue {
+	if s.typed != nil {
+		return s.typed.decode(string(doc), s.limits, b, s.typed.fresh())
+	}
+	return s.checkText(b, string(doc))
+}
+
+func (s *Schema) checkText(b *Budget, text string) []fault.Issue {
+	root, issue := parse(text, s.limits)
+	if issue != nil {
+		return []fault.Issue{*issue}
+	}
+	issues := s.judge(root, b)
+	if len(issues) == 0 {
+		return nil
+	}
+	return s.finish(root, issues)
+}
+
+// Read checks a text, and returns its canonical form too: nil where it has none, for then it is not strict JSON, and the issue says
+// why. Safe for concurrent use.
+func (s *Schema) Read(text string, b *Budget) (form []byte, issues []fault.Issue) {
+	form, _ = canon.Text(text)
+	return form, s.CheckWithin(b, []byte(text))
+}
+
+// judge holds a value to the schema. What is beyond the budget has one issue, which says that.
+func (s *Schema) judge(root *value, b *Budget) []fault.Issue {
+	if b == nil {
+		b = NewBudget()
+	}
+	e := evaluation{Budget: b}
+	var outermost *scope
+	if s.scoped {
+		outermost = &scope{anchors: map[string]*node{}, next: map[*resource]*scope{}}
+	}
+	refused, _ := e.judge(s.root, root, outermost)
+	var issues []fault.Issue
+	if refused != nil {
+		issues = e.explain(refused)
+	}
+	if b.spent() {
+		return []fault.Issue{{Rule: fault.RuleWork, Expected: tooMuchWork, Got: root.kind.name(), Source: fault.FromSchema}}
+	}
+	return issues
+}
+
+// tooMuchWork is expected where a budget is spent.
+const tooMuchWork = "a smaller or simpler value, for this one takes too much work to check"

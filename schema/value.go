@@ -1,0 +1,143 @@
+package schema
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/retake-go/retake/fault"
+)
+
+// kind is the kind of a JSON value; a set of kinds is their sum.
+type kind uint8
+
+const (
+	kindNull kind = 1 << iota
+	kindBoolean
+	kindInteger
+	kindNumber // one that is not whole
+	kindString
+	kindArray
+	kindObject
+)
+
+// kindsOf are the kinds that each type of JSON Schema takes.
+var kindsOf = map[string]kind{
+	"null": kindNull, "boolean": kindBoolean, "integer": kindInteger, "number": kindInteger | kindNumber, "string": kindString,
+	"array": kindArray, "object": kindObject,
+}
+
+// name is the kind as an issue reports it.
+func (k kind) name() fault.Kind {
+	switch k {
+	case kindBoolean:
+		return fault.Boolean
+	case kindInteger:
+		return fault.Integer
+	case kindNumber:
+		return fault.Number
+	case kindString:
+		return fault.String
+	case kindArray:
+		return fault.Array
+	case kindObject:
+		return fault.Object
+	}
+	return fault.Null
+}
+
+// value is one value of a document. Its children are its members or items, in the order of the document.
+type value struct {
+	kind                kind
+	truth               bool   // of a boolean
+	text                string // what a string says, or a number as it is written
+	name                string // of a member
+	parent, first, next *value
+	id                  int // its place among all values of the document
+	place               int // its place among the children of its parent
+	count               int // of children
+	start, end          int // its place in the text
+}
+
+// pointer is the place of a value as an RFC 6901 JSON Pointer.
+func (v *value) pointer() string {
+	if v.parent == nil {
+		return ""
+	}
+	return v.parent.pointer() + "/" + v.step()
+}
+
+// step is the last step of the pointer.
+func (v *value) step() string {
+	if v.parent.kind == kindArray {
+		return strconv.Itoa(v.place)
+	}
+	return pointerEscaper.Replace(v.name)
+}
+
+// size is how much work it is to compare a value.
+func (v *value) size() int { return (v.end - v.start) / patternSteps }
+
+// at follows a path; nil where there is nothing.
+func (v *value) at(path []string) *value {
+	for _, tok := range path {
+		place, err := strconv.Atoi(tok)
+		child := v.first
+		for child != nil && !(v.kind == kindObject && child.name == tok || v.kind == kindArray && err == nil && child.place == place) {
+			child = child.next
+		}
+		if v = child; v == nil {
+			return nil
+		}
+	}
+	return v
+}
+
+// any is the value as the library takes it: a string, bool, nil, json.Number, []any or map[string]any.
+func (v *value) any() any {
+	switch v.kind {
+	case kindBoolean:
+		return v.truth
+	case kindInteger, kindNumber:
+		return json.Number(v.text)
+	case kindString:
+		return v.text
+	case kindArray:
+		list := make([]any, 0, v.count)
+		for item := v.first; item != nil; item = item.next {
+			list = append(list, item.any())
+		}
+		return list
+	case kindObject:
+		members := make(map[string]any, v.count)
+		for m := v.first; m != nil; m = m.next {
+			members[m.name] = m.any()
+		}
+		return members
+	}
+	return nil
+}
+
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
+var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
+
+// pointerOf writes a path as a JSON Pointer.
+func pointerOf(path []string) string {
+	pointer := ""
+	for _, tok := range path {
+		pointer += "/" + pointerEscaper.Replace(tok)
+	}
+	return pointer
+}
+
+// pathOf reads a JSON Pointer.
+func pathOf(pointer string) []string {
+	if pointer == "" {
+		return nil
+	}
+	path := strings.Split(pointer[1:], "/")
+	for n, tok := range path {
+		path[n] = pointerUnescaper.Replace(tok)
+	}
+	return path
+}
