@@ -103,7 +103,7 @@ func (f *Fold) compactHeader(r *Reader) (*Header, error) {
 	if h.Compacted != nil {
 		gone.Records += h.Compacted.Records
 	}
-	h.Compacted = &gone
+	h.Compacted, h.Held = &gone, 0 // the snapshot has the conversation
 	return &h, nil
 }
 

@@ -106,10 +106,19 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	if err != nil {
 		return &MisfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
+	before := *f
 	*f = Fold{Header: h, State: st, key: f.key, conversation: newConversation(), heard: true, events: f.events, room: f.room}
 	if h.Redaction != nil {
 		f.digests = newDigester(h.Session, f.key)
 	}
+	if h.Held == 0 {
+		return nil
+	}
+	if held := before.State.Transcript.Len(); h.Held != held || (before.digests == nil) != (f.digests == nil) {
+		return fmt.Errorf("header: held: the run goes on with %d messages, and the run before it has %d, or is redacted otherwise", h.Held, held)
+	}
+	f.State.GoOn(&before.State)
+	f.conversation, f.digests = before.conversation, before.digests
 	return nil
 }
 

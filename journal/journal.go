@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 )
 
@@ -84,7 +85,40 @@ func (j *Journal) Past() (*Fold, error) {
 	return j.real, nil
 }
 
-// Begin begins a run under h, whose Format, Session and State it fills in. Nothing is written before the run's first event. A
+// GoOn makes st, an idle state, go on with the conversation of the journal's last run where history is just that: the run then says
+// only what is new, and the journal grows with the conversation and not with its square. It reports false, and leaves st as it was,
+// where history is another, or what was left out of the journal is left out otherwise.
+func (j *Journal) GoOn(st *machine.State, history message.Transcript) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	last := j.written
+	if j.broken != nil || j.real == nil || history.Len() == 0 || last.State.Phase != machine.Stopped ||
+		!sameRedaction(last.Header.Redaction, j.settings.Redact.header()) || !sameConversation(j.real.State.Transcript, history) {
+		return false
+	}
+	st.GoOn(&j.real.State)
+	return true
+}
+
+func sameRedaction(a, b *Redacted) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// sameConversation compares what was said, unless both share it.
+func sameConversation(a, b message.Transcript) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	if a.Same(b) {
+		return true
+	}
+	for n, m := range a.All() {
+		if !m.Equal(b.At(n)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Begin begins a run under h, whose Format, Session, Held and State it fills in. The transcript of st is empty, or as [Journal.GoOn] left it. Nothing is written before the run's first event. A
 // run that has not ended is an error of [ErrConflict], a journal that could not be written one as of [Journal.Step].
 func (j *Journal) Begin(h Header, st machine.State) error {
 	j.mu.Lock()
@@ -96,6 +130,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		return fmt.Errorf("%w: its last run has not ended: resume that, or give the new run a session of its own", ErrConflict)
 	}
 	h.Format, h.Session, h.Redaction = Format, st.Session.ID(), j.settings.Redact.header()
+	h.Held = st.Transcript.Len()
 	if err := j.settle(&h, st); err != nil {
 		return err
 	}
@@ -144,6 +179,9 @@ func (j *Journal) oweHeader(h *Header) error {
 
 // settle gives the header the state of the session, where the journal does not hold it.
 func (j *Journal) settle(h *Header, st machine.State) error {
+	if past := j.past(); past.Header.Format != "" && past.State.Session.Same(st.Session) {
+		return nil
+	}
 	now, err := st.Session.Snapshot()
 	if err != nil {
 		return err
@@ -154,9 +192,9 @@ func (j *Journal) settle(h *Header, st machine.State) error {
 			return err
 		}
 	}
-	past, is := j.written, left
-	if j.erases() {
-		past, is = j.real, now
+	past, is := j.past(), left
+	if past != j.written {
+		is = now
 	}
 	if past.Header.Format == "" {
 		h.State = left
@@ -170,6 +208,14 @@ func (j *Journal) settle(h *Header, st machine.State) error {
 		h.State = left
 	}
 	return nil
+}
+
+// past is the fold that the session of a new run is compared with: what happened where that is known, else what is written.
+func (j *Journal) past() *Fold {
+	if j.erases() {
+		return j.real
+	}
+	return j.written
 }
 
 // begun reports whether the journal ends with this very header: a run that died before its first event.

@@ -40,6 +40,9 @@ type Header struct {
 	// Tools are those on offer, Output is the digest of the schema of the wanted answer; empty where any text will do.
 	Tools  []Tool `json:"tools,omitempty"`
 	Output string `json:"output,omitempty"`
+	// Held counts the messages of the conversation that the run goes on with: all that the journal holds. 0 where the run begins one
+	// anew, and says its history itself.
+	Held int `json:"held,omitempty"`
 	// State is the snapshot of the session as the run found it; absent where the journal itself holds it.
 	State json.RawMessage `json:"state,omitempty"`
 	// Redaction is set where parts of what follows were left out.

@@ -6,8 +6,6 @@ import (
 
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/seq"
 )
 
 // Replaying says how journals are read by [Replay], [Diff] and [WhatIf]. The zero value is ready for use.
@@ -176,14 +174,7 @@ func (p *player) forget() {
 		return
 	}
 	p.forgot = p.report.Bytes
-	said := p.State.Transcript
-	all := make([]message.Message, said.Len())
-	for n, m := range said.Backward() {
-		if all[n] = m; m.Role == message.Assistant {
-			break
-		}
-	}
-	p.State.Transcript = seq.Of(all...)
+	p.State.Forget()
 }
 
 // String is the report as one line for people.

@@ -33,7 +33,8 @@ func (w *WhatIf) begin(h *Header, o *occurred) *supposed {
 		r.hush(nil, "begin", "its config is refused: "+err.Error())
 		return r
 	}
-	st.Run, st.Opened, st.Transcript, st.At = o.before.Run, o.before.Opened, o.before.Transcript, o.before.At
+	st.Run, st.Opened, st.At = o.before.Run, o.before.Opened, o.before.At
+	st.GoOn(&o.before)
 	r.st = st
 	r.out.Warnings = w.leftOut(h)
 	return r

@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -17,6 +18,7 @@ type recorder interface {
 	Unfinished() bool
 	Past() (*journal.Fold, error)
 	Resumed(at time.Time, asked machine.EffectKind) error
+	GoOn(st *machine.State, history message.Transcript) bool
 	open(m machine.Config, cfg *Config, st machine.State) error
 	tries(d *driver, action string) (*machine.Effect, error)
 	Step(ev machine.Event, effects []machine.Effect, st machine.State) error

@@ -39,6 +39,8 @@ type Runner struct {
 	past map[string]pastCall
 	// unrecorded is set once the journal is broken: the run can still be ended in memory.
 	unrecorded bool
+	// held is set where the journal holds the history of the run, and its state begins with that.
+	held bool
 }
 
 // NewRunner returns a runner for runs in s under cfg. The error joins all that is wrong with cfg. record, where it is not nil, is
@@ -114,6 +116,9 @@ func (r *Runner) begin(m *machine.Compiled, o *options) error {
 	m.Begin(&r.st, r.s.State())
 	if r.journal = o.journal; r.journal == nil {
 		return nil
+	}
+	if r.driver != nil {
+		r.held = r.journal.GoOn(&r.st, r.cfg.History)
 	}
 	return r.journal.open(*m.Config(), r.cfg, r.st)
 }
@@ -207,6 +212,16 @@ func (r *Runner) warned(warnings []string) []string {
 // Start begins a run with the given messages.
 func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Effect, error) {
 	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: printableMessages(messages)})
+}
+
+// ask begins a run with the prompt, after the history of the config.
+func (r *Runner) ask(at time.Time, prompt string) ([]machine.Effect, error) {
+	said := message.Transcript{}
+	if !r.held {
+		said = r.cfg.History
+	}
+	said = said.Append(message.Message{Role: message.User, Text: prompt})
+	return r.Start(at, said.Slice(0, said.Len())...)
 }
 
 // reads is how replies are read under the policy as it stands.

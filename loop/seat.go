@@ -73,7 +73,7 @@ func (t *Seat) begin(d *driver, prompt string) (machine.Effect, error) {
 		return machine.Effect{}, err
 	}
 	t.trace(d, false)
-	effects, err := d.runner.Start(d.now(), said.Slice(0, said.Len())...)
+	effects, err := d.runner.ask(d.now(), prompt)
 	if err != nil {
 		return machine.Effect{}, err
 	}
@@ -105,10 +105,7 @@ func sameRequest(past *journal.Fold, id string, said message.Transcript) bool {
 		return was == id
 	}
 	then, now := past.State.Transcript.Slice(0, past.State.Began), printableMessages(said.Slice(0, said.Len()))
-	return slices.EqualFunc(then, now, func(a, b message.Message) bool {
-		return a.Role == b.Role && a.Text == b.Text && slices.Equal(a.Calls, b.Calls) && a.CallID == b.CallID && a.Name == b.Name &&
-			a.IsError == b.IsError && a.Opaque == b.Opaque
-	})
+	return slices.EqualFunc(then, now, message.Message.Equal)
 }
 
 // trace begins the run for the tracers, where there are any.

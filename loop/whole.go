@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 )
 
@@ -61,13 +60,7 @@ func idleWhole(ctx context.Context, model Model, s *session.Session, cfg *Config
 // start begins the run, and goes on until it waits or has ended.
 func (r *whole) start(prompt string) {
 	r.open(false)
-	asked := message.Message{Role: message.User, Text: prompt}
-	if r.cfg.History.Len() == 0 {
-		r.fed(r.at.runner.Start(r.at.now(), asked))
-	} else {
-		said := r.cfg.History.Append(asked)
-		r.fed(r.at.runner.Start(r.at.now(), said.Slice(0, said.Len())...))
-	}
+	r.fed(r.at.runner.ask(r.at.now(), prompt))
 	r.goOn()
 }
 

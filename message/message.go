@@ -1,6 +1,9 @@
 package message
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Role says who speaks. The zero value is invalid.
 type Role string
@@ -38,6 +41,12 @@ type Message struct {
 	// Opaque is what a provider wants back unchanged with an assistant's message: signatures, thinking blocks. One adapter
 	// writes and reads it, in a form of its own; nothing else looks at it, and an adapter ignores another's.
 	Opaque string `json:"opaque,omitempty"`
+}
+
+// Equal reports whether both messages say the same.
+func (m Message) Equal(o Message) bool {
+	return m.Role == o.Role && m.Text == o.Text && slices.Equal(m.Calls, o.Calls) && m.CallID == o.CallID && m.Name == o.Name &&
+		m.IsError == o.IsError && m.Opaque == o.Opaque
 }
 
 // FinishReason says why a model stopped, in the vocabulary of seed 001. The zero value means "not said".

@@ -26,6 +26,15 @@ func (l Log[T]) Append(values ...T) Log[T] {
 	return Log[T]{b, l.n + len(values)}
 }
 
+// Same reports whether both logs are known to be the same: they share the memory of their newest value. It looks at no value.
+func (l Log[T]) Same(o Log[T]) bool {
+	if l.n == 0 || l.n != o.n {
+		return l.n == o.n
+	}
+	a, b := l.block.at(l.n-1), o.block.at(l.n-1)
+	return &a.cells[l.n-1-a.first] == &b.cells[l.n-1-b.first]
+}
+
 // Len is the number of values.
 func (l Log[T]) Len() int { return l.n }
 

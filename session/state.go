@@ -55,6 +55,13 @@ func emptySlots(declared []Declared) []slot {
 	return slots
 }
 
+// Same reports whether two states are known to be the same: they share what they hold. It looks at no value, so that its cost does not
+// grow with them; two states that hold the same and share nothing are not known to be the same.
+func (s State) Same(o State) bool {
+	return s.id == o.id && s.feedback.Same(o.feedback) && s.attempts.Same(o.attempts) && s.reducerErrors.Same(o.reducerErrors) &&
+		slices.EqualFunc(s.slots, o.slots, func(a, b slot) bool { return a.name == b.name && a.kind == b.kind && a.held.Same(b.held) })
+}
+
 // ID is the session's correlation id; empty where it has none yet.
 func (s State) ID() string { return s.id }
 

@@ -8,7 +8,8 @@ import (
 
 // Bare is a state without its persistent sequences, to be compared field by field.
 func Bare(st State) State {
-	st.Session, st.Transcript, st.asked, st.words, st.policies = session.State{}, seq.Log[message.Message]{}, said{}, nil, nil
+	st.Session, st.Transcript, st.words, st.policies = session.State{}, seq.Log[message.Message]{}, nil, nil
+	st.asked, st.later = said{}, said{}
 	st.Batch = st.Batch.clone()
 	return st
 }

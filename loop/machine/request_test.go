@@ -3,6 +3,7 @@ package machine_test
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,30 @@ func TestTheKeysOfALaterRunDoNotDependOnWhatIsRemembered(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, called.Batch.Calls[0].Key, keyAfter(t, restored, says(prompt), goodCall("{}")))
 		st = step(t, called, machine.Event{Kind: machine.Cancelled, At: began})
+	}
+}
+
+// A run that goes on with a conversation has the keys of one that says its history itself, whatever was let go of meanwhile.
+func TestARunThatGoesOnHasTheKeysOfOneThatSaysItsHistory(t *testing.T) {
+	answer := func(text string) machine.Event {
+		return machine.Event{Kind: machine.Replied, At: began, Reply: &machine.Reply{Message: message.Reply{Text: text}, Answer: &machine.Answer{}}}
+	}
+	for _, forgets := range []bool{false, true} {
+		before := fresh(t, machine.Config{})
+		for _, text := range []string{"One.", "Two.", "Three."} {
+			whole := fresh(t, machine.Config{})
+			ev := says(text)
+			ev.Messages = append(slices.Clone(before.Transcript.Slice(0, before.Transcript.Len())), ev.Messages...)
+			told := fresh(t, machine.Config{})
+			told.GoOn(&before)
+			if forgets {
+				before.Forget()
+				told = fresh(t, machine.Config{})
+				told.GoOn(&before)
+			}
+			assert.Equal(t, keyAfter(t, whole, ev, goodCall("{}")), keyAfter(t, told, says(text), goodCall("{}")), "forgets %v", forgets)
+			before = step(t, whole, ev, answer("And: "+text))
+		}
 	}
 }
 

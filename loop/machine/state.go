@@ -211,6 +211,8 @@ type State struct {
 	words *words
 	// asked is the digest of a beginning of Transcript: that of the run's request once its first call was read.
 	asked said
+	// later is that of what is let go of since; see [State.Forget].
+	later said
 	// policies are those of Policy.
 	policies *policies
 }

@@ -203,9 +203,9 @@ func (s *step) say(m message.Message) { s.Transcript = s.Transcript.Append(m) }
 func (s *step) started() error {
 	cfg := s.Config
 	if s.Phase != Idle {
-		*s.State = State{
-			Config: cfg, words: s.words, Session: s.Session, Transcript: s.Transcript, asked: s.asked, At: s.At, Run: s.Run,
-		}
+		before := *s.State
+		*s.State = State{Config: cfg, words: s.words, Session: s.Session, At: s.At, Run: s.Run}
+		s.GoOn(&before)
 	}
 	s.Policy, s.policies = &cfg.Policy, s.words.policies
 	s.Run, s.First = s.Run+1, s.Session.Attempts().Len()

@@ -1,0 +1,114 @@
+package journal_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+)
+
+// converse makes so many runs of one conversation, each with what was said before as its history, and returns the journal's text. Where
+// fresh is set each run is a new process: the journal is opened anew, the session is new, and the history is a copy.
+func converse(t *testing.T, turns int, fresh bool, redact *journal.Redaction) string {
+	t.Helper()
+	dir := journal.Dir(t.TempDir())
+	open := func() *journal.Journal {
+		j, err := journal.Open(t.Context(), dir, "chat", journal.Settings{Sync: journal.SyncNever, Redact: redact})
+		require.NoError(t, err)
+		return j
+	}
+	newSession := func() *session.Session {
+		s, err := session.New(session.Config{ID: "chat"})
+		require.NoError(t, err)
+		return s
+	}
+	j, s := open(), newSession()
+	var history message.Transcript
+	for range turns {
+		if fresh {
+			require.NoError(t, j.Close())
+			j, s = open(), newSession()
+			var own message.Transcript
+			for _, m := range history.All() {
+				own = own.Append(m)
+			}
+			history = own
+		}
+		model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
+			assert.Equal(t, history.Len()+1, req.Messages.Len(), "the model sees the whole conversation")
+			return message.Reply{Text: strings.Repeat("a", 350)}, nil
+		})
+		r, err := loop.Run(t.Context(), model, s, strings.Repeat("q", 350), loop.Config{History: history}, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+		require.NoError(t, err)
+		history = r.Transcript
+	}
+	require.NoError(t, j.Close())
+	files, err := filepath.Glob(filepath.Join(string(dir), "*.jsonl"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	text, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestAJournalGrowsWithItsConversation(t *testing.T) {
+	for name, c := range map[string]struct {
+		fresh  bool
+		redact *journal.Redaction
+	}{
+		"one process": {}, "a process each": {fresh: true},
+		"redacted": {redact: &journal.Redaction{Tools: map[string]journal.ToolRedaction{"pay": {Result: []string{""}}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			once, twice := converse(t, 20, c.fresh, c.redact), converse(t, 40, c.fresh, c.redact)
+			assert.Less(t, float64(len(twice)), 2.1*float64(len(once)), "twice the turns, twice the bytes")
+			report, err := journal.Replay(strings.NewReader(twice), journal.Replaying{})
+			require.NoError(t, err)
+			assert.EqualValues(t, 40, report.Runs)
+			assert.Equal(t, 39, strings.Count(twice, `"held":`))
+		})
+	}
+}
+
+// A history that is not what the journal holds is recorded whole.
+func TestAnotherHistoryIsRecordedWhole(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	j, err := journal.Open(t.Context(), dir, "chat", journal.Settings{})
+	require.NoError(t, err)
+	s, err := session.New(session.Config{ID: "chat"})
+	require.NoError(t, err)
+	var seen []int
+	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
+		seen = append(seen, req.Messages.Len())
+		return message.Reply{Text: "yes"}, nil
+	})
+	run := func(history message.Transcript) message.Transcript {
+		r, err := loop.Run(t.Context(), model, s, "and?", loop.Config{History: history}, loop.WithJournal(j))
+		require.NoError(t, err)
+		return r.Transcript
+	}
+	first := run(message.Transcript{})
+	second := run(first)
+	run(first)                // goes back to what was said before
+	run(message.Transcript{}) // begins anew
+	run(second.Append(message.Message{Role: message.User, Text: "more"}))
+	assert.Equal(t, []int{1, 3, 3, 1, 6}, seen)
+	require.NoError(t, j.Close())
+	again, err := journal.Open(t.Context(), dir, "chat", journal.Settings{})
+	require.NoError(t, err)
+	past, err := again.Past()
+	require.NoError(t, err)
+	assert.Equal(t, 7, past.State.Transcript.Len())
+	require.NoError(t, again.Close())
+	require.NoError(t, journal.Compact(t.Context(), dir, "chat", nil))
+}
