@@ -15,7 +15,6 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
-	"github.com/retake-go/retake/tool"
 )
 
 // newStore makes the store of a directory.
@@ -114,7 +113,7 @@ func (r *recordings) fits(then journal.Header, q question, cfg loop.Config) erro
 		return err
 	}
 	now := then
-	now.Config, now.Resolved, now.Tools, now.Output = m, nil, toolsOf(q.tools), ""
+	now.Config, now.Resolved, now.Tools, now.Output = m, nil, loop.HeaderOf(m, loop.Config{Tools: q.tools}).Tools, ""
 	if d, differ := journal.DiffHeaders(then, now); differ {
 		return fmt.Errorf("%s: session %q was recorded under another config (recorded -> now):\n%s\ngive another directory, or remove the file",
 			r.path(q.id), q.id, d)
@@ -134,14 +133,6 @@ func configOf(id string, cfg loop.Config) (machine.Config, error) {
 	}
 	defer runner.Close()
 	return *runner.State().Config, nil
-}
-
-func toolsOf(set *tool.Set) []journal.Tool {
-	var all []journal.Tool
-	for _, t := range set.All() {
-		all = append(all, journal.Tool{Name: t.Name(), Schema: journal.SchemaDigest(t.Parameters())})
-	}
-	return all
 }
 
 // past takes down what a journal holds.
