@@ -112,7 +112,7 @@ func (f *Fold) snapshot() (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{State: state, Said: f.said(), Landed: f.Landed, Began: f.Began, Adjusted: f.Adjusted}
+	s := &Snapshot{State: state, Said: f.said(), Landed: f.Landed, Began: f.Began, Adjusted: f.Adjusted, Ended: f.ends.all}
 	if f.State.Phase != machine.Stopped {
 		s.Asked = &f.Asked
 	}

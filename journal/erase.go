@@ -65,8 +65,8 @@ func (e *eraser) ofEvent(ev *Event, before machine.State, known []Tool) places {
 	if e.values() {
 		p.ofIssues("failure", "issues")
 	}
-	if _, ok := e.tool(before.Config.Action); ev.Try != nil && (ok || e.Prompts || e.Replies) {
-		p.ofFailure("try", "failure")
+	if ev.Try != nil {
+		e.ofTry(&p, before.Config.Action)
 	}
 	if end := ev.Tool; end != nil && before.Batch != nil && end.Index >= 0 && end.Index < len(before.Batch.Calls) {
 		e.ofToolEnd(&p, []string{"tool"}, before.Batch.Calls[end.Index].Tool, end)
@@ -168,6 +168,19 @@ func leadsInto(pointer string, pointers []string) bool {
 		pattern, _ := parsePointer(one)
 		return len(parts) > len(pattern) && matches(pattern, parts[:len(pattern)])
 	})
+}
+
+// ofTry are the places of a try of an action: of a tool, or of the answer where it names none.
+func (e *eraser) ofTry(p *places, action string) {
+	rules, ok := e.tool(action)
+	if ok || e.Prompts || e.Replies {
+		p.ofFailure("try", "failure")
+	}
+	pointers := rules.Result
+	if action == machine.AnswerAction {
+		pointers = slices.Concat(pointers, e.Answer)
+	}
+	p.under([]string{"try", "value"}, pointers)
 }
 
 // values reports whether values are left out of calls or answers.

@@ -27,6 +27,8 @@ type Fold struct {
 	// Began are those of the calls under way that began.
 	Began []Began
 
+	// ends are those of actions with an ID, in all runs so far.
+	ends ends
 	// conversation makes the digests of prompts, digests those of a redacted journal, where it is not nil. heard is set once it has heard what
 	// the last event led to.
 	conversation conversation
@@ -107,7 +109,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 		return &MisfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
 	before := *f
-	*f = Fold{Header: h, State: st, key: f.key, conversation: newConversation(), heard: true, events: f.events, room: f.room}
+	*f = Fold{Header: h, State: st, key: f.key, conversation: newConversation(), heard: true, events: f.events, room: f.room, ends: f.ends}
 	if h.Redaction != nil {
 		f.digests = newDigester(h.Session, f.key)
 	}
@@ -163,6 +165,9 @@ func (f *Fold) advance(d *Decision, ev *Event, effects []machine.Effect, said in
 	last := &effects[len(effects)-1]
 	if last.Kind != machine.Decided {
 		f.Asked, f.Landed, f.Began = *last, nil, nil
+	}
+	if last.Kind == machine.Stop {
+		f.end(last.Outcome)
 	}
 	if last.Kind == machine.CallModel && f.digests != nil {
 		d.Prompt = f.digests.prompt(last.Model)
@@ -262,6 +267,9 @@ func (f *Fold) restore(s Snapshot) error {
 		return fmt.Errorf("snapshot: the session is %q, the header's is %q", st.Session.ID(), f.Header.Session)
 	}
 	f.State, f.Landed, f.Began, f.Adjusted = st, s.Landed, s.Began, s.Adjusted
+	for _, one := range s.Ended {
+		f.ends.add(one)
+	}
 	if err := f.resay(s.Said); err != nil {
 		return err
 	}

@@ -129,12 +129,16 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	if j.written.Unfinished() {
 		return fmt.Errorf("%w: its last run has not ended: resume that, or give the new run a session of its own", ErrConflict)
 	}
+	if held, there := j.written.ended(h.Config.ActionID); there {
+		return fmt.Errorf("%w: action %q has ended: take its recorded end, or give the new action an ID of its own", ErrConflict, held.ID)
+	}
 	h.Format, h.Session, h.Redaction = Format, st.Session.ID(), j.settings.Redact.header()
 	h.Held = st.Transcript.Len()
 	if err := j.settle(&h, st); err != nil {
 		return err
 	}
 	real, err := h, error(nil)
+	past := j.realEnds()
 	if j.eraser != nil {
 		if h, err = j.eraser.header(h); err != nil {
 			return err
@@ -150,7 +154,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		}
 	}
 	if j.real = j.written; j.eraser != nil {
-		j.real = &Fold{Header: real, State: st}
+		j.real = &Fold{Header: real, State: st, ends: past}
 	}
 	if same {
 		return nil
@@ -289,8 +293,11 @@ func (j *Journal) durable(effects []machine.Effect) bool {
 	if len(effects) == 0 {
 		return false
 	}
-	last := effects[len(effects)-1].Kind
-	return last == machine.WaitUntil || last == machine.Stop
+	switch effects[len(effects)-1].Kind {
+	case machine.WaitUntil, machine.Stop, machine.TryAction: // a try that began must not be forgotten
+		return true
+	}
+	return false
 }
 
 // Note records what happened beside the run, at once. Of a call that the run does not wait for, no result is kept, nor in a

@@ -104,7 +104,7 @@ func (j *Journal) parts(h *Header) error {
 		j.real = nil
 	case j.real == j.written:
 		j.real = NewFold(nil)
-		j.real.State = j.written.State
+		j.real.State, j.real.ends = j.written.State, j.written.ends.whole()
 	}
 	return nil
 }

@@ -104,6 +104,8 @@ type Snapshot struct {
 	Began  []Began  `json:"began,omitempty"`
 	// Adjusted is the layer that the policy was last adjusted by.
 	Adjusted *policy.Layer `json:"adjusted,omitempty"`
+	// Ended are the actions with an ID that have ended, in the order of their ends.
+	Ended []Ended `json:"ended,omitempty"`
 }
 
 // NoteKind says what a [Note] tells of.

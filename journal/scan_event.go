@@ -253,7 +253,7 @@ func scanTry(s *scanner, key string) *machine.Try {
 	if f := scanFailure(s, `"failure":`); f != nil {
 		t.Failure = *f
 	}
-	t.Same, t.Usage = s.str(`"same":`), scanUsage(s, `"usage":`)
+	t.Same, t.Usage, t.Value = s.str(`"same":`), scanUsage(s, `"usage":`), s.raw(`"value":`)
 	s.close()
 	return t
 }

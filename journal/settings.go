@@ -10,7 +10,7 @@ type Sync string
 
 // The choices. Their cost is that of an fsync of the file: docs/journal.md has figures.
 const (
-	// SyncWaits makes all lines so far durable before each wait and at the end of a run; the default.
+	// SyncWaits makes all lines so far durable before each wait, before each try of a single action, and at the end of a run; the default.
 	SyncWaits Sync = "waits"
 	// SyncRecords makes each line durable before it is acted upon.
 	SyncRecords Sync = "records"

@@ -274,5 +274,6 @@ func writeTry(w *writer, b []byte, t *machine.Try) []byte {
 	}
 	b = w.strIf(b, `"same":"`, t.Same)
 	b = writeUsage(w, b, `"usage":{`, &t.Usage)
+	b = w.rawIf(b, `"value":`, t.Value)
 	return closed(b, '}')
 }

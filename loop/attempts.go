@@ -52,7 +52,8 @@ func (t *Trial) EndWith(err error, usage message.Usage) {
 	t.of.end(err)
 }
 
-// All makes the tries, and the waits between them. It may be ranged over once. Leaving the loop, or going round it, without
+// All makes the tries, and the waits between them; none of an action with an [Action].ID that has ended in the journal. It may be
+// ranged over once. Leaving the loop, or going round it, without
 // ending a try records that try as cancelled and ends the action.
 func (t *Tries) All() iter.Seq[*Trial] {
 	return func(yield func(*Trial) bool) {
@@ -81,6 +82,9 @@ func (t *Tries) all(yield func(*Trial) bool) error {
 	if err := of.begin(); err != nil {
 		return err
 	}
+	if of.ended != nil {
+		return ranOut(of.ended)
+	}
 	defer of.leave()
 	for of.next() {
 		trial := &Trial{Attempt: of.attempt(), of: of}
@@ -97,5 +101,5 @@ func (t *Tries) all(yield func(*Trial) bool) error {
 	return of.err
 }
 
-// Err is nil when the action succeeded, else a [RetryExhaustedError] as [Do] returns it. It is for after the loop.
+// Err is nil when the action succeeded, now or as the journal has it by its [Action].ID; else a [RetryExhaustedError] as [Do] returns it. It is for after the loop.
 func (t *Tries) Err() error { return t.err }

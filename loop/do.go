@@ -3,11 +3,14 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -25,6 +28,10 @@ type Action struct {
 	Seed string
 	// Deadline is the time no wait may outlast; zero means that of the context, if it has one.
 	Deadline time.Time
+	// ID names the action in its session's journal: once it has ended there, however it did, it is not made again, and its recorded end is
+	// given. Empty means that each is a new action; without a journal an ID does nothing. At most [machine.MaxActionID] bytes of printable
+	// text; it stands in journals and errors as it is, so it must be no secret.
+	ID string
 }
 
 // ToolCall is the action of calling a tool, under the default policies.
@@ -39,7 +46,7 @@ func FinalAnswer() *Action { return ToolCall("") }
 func (a *Action) machine() machine.Config {
 	free := policy.Unlimited
 	return machine.Config{
-		Seed: a.Seed, Deadline: a.Deadline, Single: true, Action: a.Tool, Limits: feedback.DefaultLimits(),
+		Seed: a.Seed, Deadline: a.Deadline, Single: true, Action: a.Tool, ActionID: a.ID, Limits: feedback.DefaultLimits(),
 		Policy: policy.Set{
 			Global: a.Policy.Layer(), Transport: a.Transport.TransportLayer(),
 			Budgets: policy.Budgets{Tool: free, Run: free, UnknownTools: free}, MaxTurns: free, MaxCalls: free,
@@ -56,6 +63,10 @@ var (
 type Attempt struct {
 	// Number counts from 1 and counts the first; Max is [policy.Unlimited] where nothing bounds it.
 	Number, Max int
+
+	// InDoubt is set where this very try began before, and nobody knows what came of it: the process died, or the run was left
+	// ([ErrSuspended]). What it does may have been done.
+	InDoubt bool
 
 	// of is the action that the try is of, seed what its jitter is drawn from; empty where no wait has needed one.
 	of   *Action
@@ -124,6 +135,12 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 // An action that cannot be, a function that is nil and a context that has ended are errors before the first try; without a session
 // only [Action.Machine] looks at what an action holds, and the end of a context is seen when a try fails.
 //
+// An action with an [Action].ID that has ended in the journal is not made again. Where it succeeded, its value is given, which the journal
+// has as JSON; one that does not fit T is an error, and so is, before the first try, a T that is a channel or a function. Where it did
+// not, its [RetryExhaustedError] is given again, without its cause. s stays as it is then. An ID that the
+// journal has of another tool is an error. A value that turns out to have no JSON form once its try has succeeded is returned beside an error that says so, and not given
+// again.
+//
 // Of the options [WithClock] and [WithObserver] play a part, and with a session [WithJournal] and [WithAdjust]. Without one observers
 // are told of tries that failed, of retries and of exhaustion, and not of what went well or was cancelled.
 func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts ...Option) (T, error) {
@@ -174,14 +191,24 @@ func recording(s *session.Session, opts []Option) (*session.Session, *options, e
 func doRecorded[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), o *options) (T, error) {
 	var none T
 	t := tries{options: o, ctx: ctx, s: s, a: a}
+	if kind := reflect.TypeFor[T]().Kind(); t.keeps() && (kind == reflect.Chan || kind == reflect.Func) {
+		return none, fmt.Errorf("loop: action %q has an ID, and its value %T no JSON form, in which it is recorded", a.ID, none)
+	}
 	if err := t.begin(); err != nil {
 		return none, err
+	}
+	if t.ended != nil {
+		return endOf[T](t.ended)
 	}
 	defer t.leave()
 	for t.next() {
 		value, err := try(ctx, t.attempt())
+		var lost error
+		if err == nil {
+			lost = t.keep(func() ([]byte, error) { return canon.Marshal(value) })
+		}
 		if t.end(err); err == nil && t.err == nil {
-			return value, nil
+			return value, lost
 		}
 	}
 	return none, t.err

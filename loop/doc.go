@@ -40,6 +40,13 @@
 // its start; the next request of a conversation, whose history is longer, has others. A new run with the session id, history and prompt of
 // another counts as the same request: where it is not, give each a RequestID of its own.
 //
+// # What has ended
+//
+// [Run] on a journal whose last run has ended begins a new run; an equal request has equal keys there. [Resume] gives the recorded end, and
+// does nothing. So do [Do], [Attempts] and [Retry] for an [Action] with an ID that has ended in the journal, by success, exhaustion or
+// cancellation; without an ID each is a new action. Tries that have not ended go on when they are made again with the journal, and the one
+// that began and has no outcome is told to be in doubt ([Attempt].InDoubt).
+//
 // # What a failure is
 //
 // Every run that ends without success returns one error type, [RetryExhaustedError]: its Reason says why, and errors.Is

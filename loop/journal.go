@@ -20,7 +20,7 @@ type recorder interface {
 	Resumed(at time.Time, asked machine.EffectKind) error
 	GoOn(st *machine.State, history message.Transcript) bool
 	open(m machine.Config, cfg *Config, st machine.State) error
-	tries(d *driver, action string) (*machine.Effect, error)
+	tries(t *tries) error
 	Step(ev machine.Event, effects []machine.Effect, st machine.State) error
 	Note(n journal.Note) error
 	Warning() string

@@ -8,6 +8,7 @@ import (
 	"github.com/benbjohnson/clock"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/result"
@@ -40,7 +41,8 @@ func Timed[T any](ctx context.Context, run func(context.Context) result.Result[T
 // of them instead, with a warning. Where the policy stopped for another reason than that the error is not retried, a warning
 // says so. An agent, policy or function that cannot be is an error of class [fault.Initialization]. A panic of run is its caller's.
 //
-// Attempts are recorded in s, on the transport plane; s may be nil.
+// Attempts are recorded in s, on the transport plane; s may be nil. An agent with an [Action].ID that has ended in the journal is not run
+// again: the result that was accepted is given, or the error that there was no further attempt.
 func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(context.Context, Attempt) result.Result[T], opts ...Option) result.Result[T] {
 	if err := a.Validate(); err != nil {
 		return result.Failure[T](fault.Initialization, err.Error())
@@ -56,15 +58,24 @@ func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(co
 		runs.add(r, err)
 		return r.Execution.Usage.Usage, err
 	}
-	return runs.result(each(ctx, s, &a.Action, try, opts))
+	end, err := each(ctx, s, &a.Action, try, func() ([]byte, error) { return result.Encode(result.ResultEnvelope, runs.result(nil)) }, opts)
+	if end == nil || err != nil {
+		return runs.result(err)
+	}
+	r, err := result.Decode[T](result.ResultEnvelope, end.Outcome.Value)
+	if err != nil {
+		return result.Failure[T](fault.Initialization, fmt.Sprintf("loop: agent %q has succeeded, and its recorded result does not fit: %v", end.ID, err))
+	}
+	return r
 }
 
 // each makes the tries of an action, recorded where there is a session. A try is told its number on the transport plane, where all
-// that goes wrong with an agent belongs.
-func each(ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt, int) (message.Usage, error), opts []Option) error {
+// that goes wrong with an agent belongs. Of an action that has ended in the journal, the end is returned; else value is what is recorded of
+// the try that was good.
+func each(ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt, int) (message.Usage, error), value func() ([]byte, error), opts []Option) (*journal.Ended, error) {
 	s, o, err := recording(s, opts)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s == nil {
 		number := 0
@@ -72,22 +83,29 @@ func each(ctx context.Context, s *session.Session, a *Action, try func(context.C
 			number++
 			return try(ctx, at, number)
 		}, opts...)
-		return err
+		return nil, err
 	}
 	t := tries{options: o, ctx: ctx, s: s, a: a}
 	if err := t.begin(); err != nil {
-		return err
+		return nil, err
+	}
+	if t.ended != nil {
+		return t.ended, ranOut(t.ended)
 	}
 	defer t.leave()
 	for t.next() {
 		usage, err := try(ctx, t.attempt(), t.ask.Try.Transport)
 		t.at.outcome.Usage = usage
+		var lost error
+		if err == nil {
+			lost = t.keep(value)
+		}
 		t.end(err)
 		if err == nil && t.err == nil {
-			return nil
+			return nil, lost
 		}
 	}
-	return t.err
+	return nil, t.err
 }
 
 // agentRuns sums up the runs of an agent.

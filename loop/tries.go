@@ -1,11 +1,15 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
@@ -22,6 +26,10 @@ type tries struct {
 	// ask is what a step asks for next.
 	ask *machine.Effect
 	err error
+	// ended is the recorded end of the action; nil where it is to be made.
+	ended *journal.Ended
+	// inDoubt is set where the next try began before, and has no outcome.
+	inDoubt bool
 	// left is what is left of the wait that is to be made; 0 for none.
 	left time.Duration
 }
@@ -36,9 +44,9 @@ type trying struct {
 func (t *tries) begin() error {
 	t.at = &trying{driver: driver{options: t.options, s: t.s, ctx: t.ctx}}
 	if t.journal != nil {
-		t.ask, t.err = t.journal.tries(&t.at.driver, t.a.Tool)
+		t.err = t.journal.tries(t)
 	}
-	if t.ask == nil && t.err == nil {
+	if t.ask == nil && t.ended == nil && t.err == nil {
 		t.err = t.start()
 	}
 	return t.err
@@ -60,17 +68,96 @@ func (t *tries) start() error {
 	return t.err
 }
 
-// tries goes on with the tries of an action that were not ended, by a driver: it returns what is asked for next, nil where there are none.
-func (j journaled) tries(d *driver, action string) (*machine.Effect, error) {
+// tries goes on with the tries of an action that has not ended, or finds the end of one that has. Of one that never began it finds nothing.
+func (j journaled) tries(t *tries) error {
+	if t.a.ID != "" {
+		end, err := j.Ended(t.a.ID)
+		if err == nil && end != nil {
+			err = t.is(end.Action)
+		}
+		if err != nil || end != nil {
+			t.ended = end
+			return errors.Join(err, t.at.named())
+		}
+	}
 	if !j.Unfinished() {
-		return nil, nil
+		return nil
 	}
 	past, err := j.Past()
-	if err != nil || !past.Header.Config.Single || past.Header.Config.Action != action {
-		return nil, err
+	if err != nil {
+		return err
 	}
-	ask, err := d.resume(func(*journal.Fold) error { return nil })
-	return &ask, err
+	was := &past.Header.Config
+	if !was.Single || was.ActionID != t.a.ID || (t.a.ID == "" && was.Action != t.a.Tool) {
+		return nil
+	}
+	if err := t.is(was.Action); err != nil {
+		return err
+	}
+	t.inDoubt = past.Asked.Kind == machine.TryAction
+	ask, err := t.at.resume(func(*journal.Fold) error { return nil })
+	t.ask = &ask
+	return err
+}
+
+// is says that the ID of the action is that of another tool's.
+func (t *tries) is(action string) error {
+	if action == t.a.Tool {
+		return nil
+	}
+	name := func(tool string) string { return strconv.Quote(cmp.Or(tool, "answer")) }
+	return fmt.Errorf("loop: the ID %q is that of the action %s in the journal, and now of %s: give each action an ID of its own",
+		t.a.ID, name(action), name(t.a.Tool))
+}
+
+// named gives the session of a driver that makes nothing the id of its journal, as one that does would.
+func (d *driver) named() error {
+	r := d.ownRunner()
+	if err := r.acquire(); err != nil {
+		return err
+	}
+	defer r.Close()
+	return r.name(d.journal)
+}
+
+// endOf is what [Do] returned of an action that has ended.
+func endOf[T any](end *journal.Ended) (value T, err error) {
+	switch {
+	case !end.Outcome.OK:
+		return value, ranOut(end)
+	case len(end.Outcome.Value) == 0:
+		return value, fmt.Errorf("loop: action %q has succeeded, and its journal has no value of it: give its ID only where Do made it", end.ID)
+	}
+	if err := canon.UnmarshalKnown(end.Outcome.Value, &value); err != nil {
+		var none T
+		return none, fmt.Errorf("loop: action %q has succeeded, and its recorded value does not fit %T: %w", end.ID, none, err)
+	}
+	return value, nil
+}
+
+// ranOut is the error of an action that has ended without success; nil where it has succeeded.
+func ranOut(end *journal.Ended) error {
+	if end.Outcome.OK {
+		return nil
+	}
+	st := machine.State{Config: &machine.Config{Single: true, Action: end.Action, Seed: end.Seed}, Policy: end.Policy, Outcome: &end.Outcome}
+	return exhausted(st, end.Attempts, nil)
+}
+
+// keeps reports whether the value of a good try is recorded.
+func (t *tries) keeps() bool { return t.journal != nil && t.a.ID != "" }
+
+// keep keeps the value of the good try under way, where it is to be kept. The error says that it has no JSON.
+func (t *tries) keep(value func() ([]byte, error)) error {
+	if !t.keeps() {
+		return nil
+	}
+	raw, err := value()
+	if err != nil {
+		return fmt.Errorf("loop: action %q has succeeded, and its value cannot be recorded, for it has no JSON form: %w", t.a.ID, err)
+	}
+	t.at.outcome.Value = raw
+	return nil
 }
 
 // fed takes what a step asks for next, or why it failed.
@@ -131,7 +218,8 @@ func (t *tries) cancel() { t.fed(t.at.cancel(t.ctx)) }
 
 func (t *tries) attempt() Attempt {
 	p := t.ask.Try
-	a := Attempt{Number: p.Attempt, Max: p.MaxAttempts, of: t.a}
+	a := Attempt{Number: p.Attempt, Max: p.MaxAttempts, InDoubt: t.inDoubt, of: t.a}
+	t.inDoubt = false
 	if fb := t.feedback(); fb != nil {
 		a.last = (*fedBack)(fb)
 	}

@@ -141,7 +141,7 @@ type Outcome struct {
 	OK bool `json:"ok"`
 	// Degraded is set where the answer is the last reply's plain text after exhaustion.
 	Degraded bool `json:"degraded,omitempty"`
-	// Text is the answer's text, Value its checked JSON where a structured answer was wanted.
+	// Text is the answer's text, Value its checked JSON where a structured answer was wanted; of a single action it is that of its good try.
 	Text  string          `json:"text,omitempty"`
 	Value json.RawMessage `json:"value,omitempty"`
 	// Calls are the accepted calls where calls are the answer.

@@ -146,6 +146,8 @@ type ToolEnd struct {
 // Try is the outcome of one try of a single action. A zero Failure is success.
 type Try struct {
 	Failure fault.Failure `json:"failure,omitzero"`
+	// Value is what a good try came to, as JSON, where that is kept: it becomes the outcome's.
+	Value json.RawMessage `json:"value,omitempty"`
 	// Same names what was tried, for the no-progress rule; empty: only the issues are compared.
 	Same  string        `json:"same,omitempty"`
 	Usage message.Usage `json:"usage,omitzero"`

@@ -32,6 +32,9 @@ type Config struct {
 	// Single makes the run the tries of one action, without a model or tools: of Action, empty for a final answer.
 	Single bool   `json:"single,omitempty"`
 	Action string `json:"action,omitempty"`
+	// ActionID names that action in its session's journal, which keeps its end by it; empty for none. Of a run that is not Single it is an
+	// error. At most [MaxActionID] bytes of printable text, which a redacted journal keeps: no secret.
+	ActionID string `json:"action_id,omitempty"`
 	// System is the system prompt: a template as package feedback reads it, rendered anew for each model call.
 	System string `json:"system,omitempty"`
 	// Feedback is the template of the words that correct the model; empty means the default words.
@@ -234,7 +237,7 @@ type Compiled struct {
 // read-only from then on. Its templates are read by e; see [feedback.Engine].
 func Compile(cfg *Config, e feedback.Engine) (*Compiled, error) {
 	w, err := compile(cfg, e)
-	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult), checkRequestID(cfg.RequestID), checkBehaviours(cfg.Behaviours)); err != nil {
+	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult), checkID("request_id", cfg.RequestID), cfg.checkActionID(), checkBehaviours(cfg.Behaviours)); err != nil {
 		return nil, err
 	}
 	w.policies = policiesOf(&cfg.Policy)
@@ -267,12 +270,24 @@ func (c *Compiled) derived(seed string, deadline time.Time) *Compiled {
 	return &Compiled{&cfg, c.words}
 }
 
-// MaxRequestID bounds [Config].RequestID, in bytes.
-const MaxRequestID = 256
+// MaxRequestID and MaxActionID bound [Config].RequestID and ActionID, in bytes.
+const (
+	MaxRequestID = maxID
+	MaxActionID  = maxID
+	maxID        = 256
+)
 
-func checkRequestID(id string) error {
-	if len(id) > MaxRequestID || strings.ContainsFunc(id, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
-		return fmt.Errorf("request_id: %.64q: give at most %d bytes of printable text", id, MaxRequestID)
+func (c *Config) checkActionID() error {
+	if c.ActionID != "" && !c.Single {
+		return errors.New("action_id: only the tries of one action have one: leave it out, or set single")
+	}
+	return checkID("action_id", c.ActionID)
+}
+
+// checkID says what is wrong with an id that a program gives, by field.
+func checkID(field, id string) error {
+	if len(id) > maxID || strings.ContainsFunc(id, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+		return fmt.Errorf("%s: %.64q: give at most %d bytes of printable text", field, id, maxID)
 	}
 	return nil
 }

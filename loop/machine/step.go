@@ -99,6 +99,10 @@ func canonical(ev *Event) *Event {
 		own, end := *ev, *ev.Tool
 		own.Tool, end.Result = &end, canonicalJSON(end.Result)
 		return &own
+	case ev.Try != nil && !isCanonical(ev.Try.Value):
+		own, try := *ev, *ev.Try
+		own.Try, try.Value = &try, canonicalJSON(try.Value)
+		return &own
 	}
 	return ev
 }

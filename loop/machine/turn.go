@@ -182,6 +182,6 @@ func (s *step) tried() error {
 	}
 	s.pass(name, 1, policy.Accepted)
 	s.shut(name)
-	s.stop(Outcome{OK: true, Reason: policy.Accepted})
+	s.stop(Outcome{OK: true, Value: t.Value, Reason: policy.Accepted})
 	return nil
 }

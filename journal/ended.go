@@ -1,0 +1,109 @@
+package journal
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// Ended is how an action with an ID ended, as the journal keeps it for good: also once it was compacted. It is read-only.
+type Ended struct {
+	// ID is the action's, Action the tool that it was of; empty for a final answer.
+	ID     string `json:"id"`
+	Action string `json:"action"`
+	// Outcome is its end.
+	Outcome machine.Outcome `json:"outcome"`
+	// Seed is what the jitter of its waits was drawn from, of one without success.
+	Seed string `json:"seed,omitempty"`
+	// Attempts and Policy are what it came to without success: all its attempts, and the policies in force at the end.
+	Attempts []session.Attempt `json:"attempts,omitempty"`
+	Policy   *policy.Set       `json:"policy,omitempty"`
+	// Redacted is set where its run was one that things are left out of.
+	Redacted bool `json:"redacted,omitempty"`
+}
+
+// ends are the actions that have ended, in the order of their ends.
+type ends struct {
+	all []Ended
+	// by is where each stands, by its ID; nil for none.
+	by map[string]int
+}
+
+// add adds the end of an action. An ID has one end: the first.
+func (e *ends) add(one Ended) {
+	if _, there := e.by[one.ID]; there {
+		return
+	}
+	if e.by == nil {
+		e.by = map[string]int{}
+	}
+	e.by[one.ID] = len(e.all)
+	e.all = append(e.all, one)
+}
+
+// whole is a copy that can be added to, of those that nothing is left out of.
+func (e *ends) whole() (own ends) {
+	for _, one := range e.all {
+		if !one.Redacted {
+			own.add(one)
+		}
+	}
+	return own
+}
+
+// ended is the end of the action of that ID, if it has ended.
+func (f *Fold) ended(id string) (*Ended, bool) {
+	if f == nil {
+		return nil, false
+	}
+	n, there := f.ends.by[id]
+	if !there {
+		return nil, false
+	}
+	return &f.ends.all[n], true
+}
+
+// end keeps the end of an action that has an ID.
+func (f *Fold) end(o *machine.Outcome) {
+	cfg := &f.Header.Config
+	if cfg.ActionID == "" {
+		return
+	}
+	one := Ended{ID: cfg.ActionID, Action: cfg.Action, Outcome: *o, Redacted: f.Header.Redaction != nil}
+	if !o.OK {
+		one.Attempts, one.Policy = f.State.Attempts(), f.State.Policy
+		one.Seed = cmp.Or(cfg.Seed, f.Header.Session)
+	}
+	f.ends.add(one)
+}
+
+// Ended is the recorded end of the action of that ID; nil where none of it has ended. It is an error of [ErrRedacted] where things were left
+// out of its run, and the settings do not give them back.
+func (j *Journal) Ended(id string) (*Ended, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.real != j.written {
+		if end, there := j.real.ended(id); there {
+			return end, nil
+		}
+	}
+	end, there := j.written.ended(id)
+	if there && end.Redacted {
+		return nil, fmt.Errorf("%w: action %q has ended, and its end is given only where the settings give the store of what was left out (redact: transcripts)", ErrRedacted, id)
+	}
+	return end, nil
+}
+
+// realEnds are the ends of actions as they were, for the next run that things are left out of.
+func (j *Journal) realEnds() ends {
+	if j.eraser == nil || j.real == nil {
+		return ends{}
+	}
+	if j.real == j.written {
+		return j.real.ends.whole()
+	}
+	return j.real.ends
+}

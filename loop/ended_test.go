@@ -1,0 +1,334 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/result"
+)
+
+// named is the action of paying, with an ID.
+func named(id string) *loop.Action {
+	a := loop.ToolCall("pay")
+	a.ID, a.Policy.MaxAttempts, a.Policy.Backoff = id, 2, backoff.Constant(0)
+	a.Transport.Backoff = backoff.Constant(0)
+	return a
+}
+
+// onJournal calls do with the journal of a folder, opened anew.
+func onJournal(t *testing.T, dir string, set journal.Settings, do func(loop.Option)) {
+	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", set)
+	require.NoError(t, err)
+	do(loop.WithJournal(j))
+	require.NoError(t, j.Close())
+}
+
+// never is a try that must not be made.
+func never[T any](t *testing.T) func(context.Context, loop.Attempt) (T, error) {
+	return func(context.Context, loop.Attempt) (none T, err error) {
+		t.Error("what has ended is done again")
+		return none, errors.New("done again")
+	}
+}
+
+func compact(t *testing.T, dir string) {
+	require.NoError(t, journal.Compact(t.Context(), journal.Dir(dir), "order-42", nil))
+}
+
+func TestAnActionThatHasEndedIsNotMadeAgain(t *testing.T) {
+	for name, between := range map[string]func(string){
+		"opened_again": func(string) {}, "compacted": func(dir string) { compact(t, dir) },
+		"compacted_twice": func(dir string) { compact(t, dir); compact(t, dir) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			paid := receipt{Number: "R-1<&>"}
+			var failed error
+			onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
+				got, err := loop.Do(t.Context(), nil, named("one"), func(context.Context, loop.Attempt) (receipt, error) { return paid, nil }, j)
+				require.NoError(t, err)
+				assert.Equal(t, paid, got)
+				_, failed = loop.Do(t.Context(), nil, named("two"), func(context.Context, loop.Attempt) (receipt, error) {
+					return receipt{}, &fault.ToolValidationError{Tool: "pay", Issues: []fault.Issue{{Pointer: "/sum", Rule: "type", Expected: "integer"}}}
+				}, j)
+				require.ErrorIs(t, failed, policy.AttemptsExhausted)
+				_, err = loop.Do(t.Context(), nil, named(""), func(context.Context, loop.Attempt) (int, error) { return 1, nil }, j)
+				require.NoError(t, err, "another action, with which the last run is no more that of the others")
+			})
+			between(dir)
+			onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
+				got, err := loop.Do(t.Context(), nil, named("one"), never[receipt](t), j)
+				require.NoError(t, err)
+				assert.Equal(t, paid, got)
+				_, again := loop.Do(t.Context(), nil, named("two"), never[receipt](t), j)
+				requireSameEnd(t, failed, again)
+				tries := loop.Attempts(t.Context(), nil, named("one"), j)
+				for range tries.All() {
+					t.Error("what has ended is done again")
+				}
+				require.NoError(t, tries.Err())
+				tries = loop.Attempts(t.Context(), nil, named("two"), j)
+				for range tries.All() {
+					t.Error("what has ended is done again")
+				}
+				requireSameEnd(t, failed, tries.Err())
+			})
+		})
+	}
+}
+
+// requireSameEnd holds the recorded error of an end to the one that was returned then.
+func requireSameEnd(t *testing.T, then, now error) {
+	var was, is *loop.RetryExhaustedError
+	require.ErrorAs(t, then, &was)
+	require.ErrorAs(t, now, &is)
+	assert.Equal(t, then.Error(), now.Error())
+	assert.Equal(t, was.Reason, is.Reason)
+	assert.Equal(t, was.Failure, is.Failure)
+	assert.Equal(t, was.Attempts, is.Attempts)
+	assert.Equal(t, was.Usage, is.Usage)
+	assert.Equal(t, was.Seed, is.Seed)
+	assert.Equal(t, was.Policy, is.Policy)
+	assert.Equal(t, was.Explanation, is.Explanation)
+}
+
+func TestAnActionWithoutAnIDIsANewOneEachTime(t *testing.T) {
+	onJournal(t, t.TempDir(), journal.Settings{}, func(j loop.Option) {
+		for n := range 3 {
+			got, err := loop.Do(t.Context(), nil, named(""), func(context.Context, loop.Attempt) (int, error) { return n, nil }, j)
+			require.NoError(t, err)
+			assert.Equal(t, n, got)
+		}
+	})
+}
+
+func TestAnIDDoesNothingWithoutAJournal(t *testing.T) {
+	for n := range 2 {
+		got, err := loop.Do(t.Context(), newSession(t), named("one"), func(context.Context, loop.Attempt) (func() int, error) {
+			return func() int { return n }, nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, n, got())
+	}
+}
+
+func TestARecordedValueThatDoesNotFitIsSaidSo(t *testing.T) {
+	onJournal(t, t.TempDir(), journal.Settings{}, func(j loop.Option) {
+		_, err := loop.Do(t.Context(), nil, named("one"), func(context.Context, loop.Attempt) (receipt, error) { return receipt{Number: "R-1"}, nil }, j)
+		require.NoError(t, err)
+		_, err = loop.Do(t.Context(), nil, named("one"), never[int](t), j)
+		require.ErrorContains(t, err, `action "one" has succeeded, and its recorded value does not fit int`)
+		_, err = loop.Do(t.Context(), nil, named("one"), never[struct{ Room int }](t), j)
+		require.ErrorContains(t, err, "does not fit", "a member that is not known is not dropped")
+
+		_, err = loop.Do(t.Context(), nil, named("chan"), never[chan int](t), j)
+		require.ErrorContains(t, err, `action "chan" has an ID, and its value chan int no JSON form`)
+		got, err := loop.Do(t.Context(), nil, named("within"), func(context.Context, loop.Attempt) ([]chan int, error) { return make([]chan int, 1), nil }, j)
+		require.ErrorContains(t, err, `action "within" has succeeded, and its value cannot be recorded`)
+		assert.Len(t, got, 1, "it is not lost")
+		_, err = loop.Do(t.Context(), nil, named("within"), never[[]chan int](t), j)
+		require.ErrorContains(t, err, `action "within" has succeeded, and its journal has no value of it`)
+
+		other := named("one")
+		other.Tool = "refund"
+		_, err = loop.Do(t.Context(), nil, other, never[receipt](t), j)
+		require.ErrorContains(t, err, `the ID "one" is that of the action "pay" in the journal, and now of "refund"`)
+		for _, bad := range []string{"a\nb", string(make([]byte, 300)), "\xff"} {
+			_, err = loop.Do(t.Context(), nil, named(bad), never[int](t), j)
+			require.ErrorContains(t, err, "action_id: ")
+		}
+	})
+}
+
+// A process that dies in a try leaves that try in doubt, whether or not the action has an ID.
+func TestATryWithoutAnOutcomeIsToldInDoubt(t *testing.T) {
+	for _, id := range []string{"", "one"} {
+		dir := t.TempDir()
+		onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
+			ctx, leave := context.WithCancelCause(t.Context())
+			_, err := loop.Do(ctx, nil, named(id), func(_ context.Context, a loop.Attempt) (int, error) {
+				assert.False(t, a.InDoubt)
+				if a.Number == 2 {
+					leave(loop.ErrSuspended)
+				}
+				return 0, &fault.ToolValidationError{Tool: "pay"}
+			}, j)
+			require.ErrorIs(t, err, loop.ErrSuspended)
+			if id != "" {
+				other := named(id)
+				other.Tool = "refund"
+				_, err = loop.Do(t.Context(), nil, other, never[int](t), j)
+				require.ErrorContains(t, err, `"pay" in the journal, and now of "refund"`)
+			}
+			_, err = loop.Do(t.Context(), nil, named("another"), never[int](t), j)
+			require.ErrorIs(t, err, journal.ErrConflict, "the first has not ended")
+		})
+		if id != "" {
+			compact(t, dir)
+		}
+		onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
+			var seen []loop.Attempt
+			a := named(id)
+			_, err := loop.Do(t.Context(), nil, a, func(_ context.Context, a loop.Attempt) (int, error) {
+				seen = append(seen, a)
+				if len(seen) == 1 {
+					return 0, &fault.ProviderError{Class: fault.Overloaded, RetryAfter: 1}
+				}
+				return 7, nil
+			}, j)
+			require.NoError(t, err)
+			require.Len(t, seen, 2)
+			assert.True(t, seen[0].InDoubt)
+			assert.Equal(t, 2, seen[0].Number)
+			assert.False(t, seen[1].InDoubt, "what came of the try before is known")
+		})
+	}
+}
+
+func TestACancelledActionHasEndedToo(t *testing.T) {
+	dir := t.TempDir()
+	onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := loop.Do(ctx, nil, named("one"), func(context.Context, loop.Attempt) (int, error) {
+			cancel()
+			return 0, ctx.Err()
+		}, j)
+		require.ErrorIs(t, err, policy.Cancelled)
+		_, err = loop.Do(t.Context(), nil, named("one"), never[int](t), j)
+		require.ErrorIs(t, err, policy.Cancelled)
+	})
+}
+
+func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
+	dir := t.TempDir()
+	agent := func(id string) *loop.Agent {
+		a := loop.NewAgent("booker")
+		a.ID, a.Transport.MaxAttempts, a.Transport.Backoff = id, 2, backoff.Constant(0)
+		return a
+	}
+	var good, bad result.Result[receipt]
+	onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
+		good = loop.Retry(t.Context(), nil, agent("good"), func(_ context.Context, a loop.Attempt) result.Result[receipt] {
+			if a.Number == 1 {
+				return result.Failure[receipt](fault.Overloaded, "busy")
+			}
+			r := result.Success(receipt{Number: "R-1"})
+			r.Meta = r.Warn("a warning")
+			r.Execution.Usage.Usage = message.Usage{InputTokens: 10, OutputTokens: 5}
+			return r
+		}, j)
+		require.True(t, good.IsSuccess())
+		bad = loop.Retry(t.Context(), nil, agent("bad"), func(context.Context, loop.Attempt) result.Result[receipt] {
+			return result.Failure[receipt](fault.Overloaded, "busy")
+		}, j)
+		require.True(t, bad.IsError())
+	})
+	compact(t, dir)
+	onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
+		run := func(context.Context, loop.Attempt) result.Result[receipt] {
+			t.Error("what has ended is done again")
+			return result.Failure[receipt](fault.Overloaded, "again")
+		}
+		now := loop.Retry(t.Context(), nil, agent("good"), run, j)
+		then, err := result.Encode(result.ResultEnvelope, good)
+		require.NoError(t, err)
+		again, err := result.Encode(result.ResultEnvelope, now)
+		require.NoError(t, err)
+		assert.Equal(t, string(then), string(again))
+		assert.Equal(t, good.Data, now.Data)
+		assert.Equal(t, good.Warnings, now.Warnings)
+		assert.Equal(t, good.Execution.RetryCount, now.Execution.RetryCount)
+		gone := loop.Retry(t.Context(), nil, agent("bad"), run, j)
+		require.True(t, gone.IsError())
+		assert.Equal(t, bad.Error.Class, gone.Error.Class)
+	})
+}
+
+// What is left out of a recorded value is given only where it was kept; without that nothing is done again all the same.
+func TestARedactedEndIsGivenWhereItWasKept(t *testing.T) {
+	for name, transcripts := range map[string]*kept{"kept": {texts: map[string]string{}}, "gone": nil} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			rules := &journal.Redaction{Tools: map[string]journal.ToolRedaction{"pay": {Result: []string{"/number"}}}}
+			if transcripts != nil {
+				rules.Transcripts = transcripts
+			}
+			set := journal.Settings{Redact: rules}
+			pay := func(context.Context, loop.Attempt) (receipt, error) { return receipt{Number: "R-secret"}, nil }
+			onJournal(t, dir, set, func(j loop.Option) {
+				for _, try := range []func(context.Context, loop.Attempt) (receipt, error){pay, never[receipt](t)} {
+					got, err := loop.Do(t.Context(), nil, named("one"), try, j)
+					require.NoError(t, err)
+					assert.Equal(t, "R-secret", got.Number)
+				}
+			})
+			text, err := os.ReadFile(storyFile(dir))
+			require.NoError(t, err)
+			assert.NotContains(t, string(text), "R-secret")
+			onJournal(t, dir, set, func(j loop.Option) {
+				for range 2 {
+					got, err := loop.Do(t.Context(), nil, named("one"), never[receipt](t), j)
+					if transcripts == nil {
+						require.ErrorIs(t, err, journal.ErrRedacted)
+					} else {
+						require.NoError(t, err)
+						assert.Equal(t, "R-secret", got.Number)
+					}
+					_, err = loop.Do(t.Context(), nil, named(""), pay, j)
+					require.NoError(t, err)
+				}
+			})
+		})
+	}
+}
+
+// durable counts the appends that were asked to outlive a loss of power.
+type durable struct {
+	journal.Store
+	n *int
+}
+
+type durableLog struct {
+	journal.Log
+	n *int
+}
+
+func (d durable) Open(ctx context.Context, session string) (journal.Log, error) {
+	log, err := d.Store.Open(ctx, session)
+	return durableLog{log, d.n}, err
+}
+
+func (d durableLog) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
+	if durable {
+		*d.n++
+	}
+	return d.Log.Append(ctx, at, lines, durable)
+}
+
+// A try that a loss of power made forgotten would not be in doubt.
+func TestATryIsDurableBeforeItIsMade(t *testing.T) {
+	n := 0
+	j, err := journal.Open(t.Context(), durable{journal.Dir(t.TempDir()), &n}, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	_, err = loop.Do(t.Context(), nil, named(""), func(_ context.Context, a loop.Attempt) (int, error) {
+		assert.Equal(t, a.Number, n, "an append for each try so far")
+		if a.Number == 1 {
+			return 0, &fault.ToolValidationError{Tool: "pay"}
+		}
+		return 1, nil
+	}, loop.WithJournal(j))
+	require.NoError(t, err)
+	assert.Equal(t, 3, n, "and one for the end")
+	require.NoError(t, j.Close())
+}
