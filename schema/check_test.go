@@ -260,3 +260,14 @@ func TestWantsSaysWhatTheWholeIs(t *testing.T) {
 		assert.Equal(t, want, s.Wants())
 	}
 }
+
+// What is read as a number is one.
+func TestNumbers(t *testing.T) {
+	for _, text := range []string{
+		"0", "-0", "1", "-1.5", "0.1", "1e5", "1E+5", "1.5e-5", "10", "-", "", "01", "-01", "1.", ".5", "1e", "1e+", "1ee5", "1.2.3", "1-2", "1e5.5", "+1", "--1", "0x1", "1e5-", "00",
+		"1.5.", "1e--5", "-.5", "1+1",
+	} {
+		assert.Equal(t, json.Valid([]byte(text)), schema.Strict([]byte(text), schema.DefaultLimits()) == nil, text)
+		assert.Equal(t, json.Valid([]byte("["+text+"]")), schema.Strict([]byte("["+text+"]"), schema.DefaultLimits()) == nil, text)
+	}
+}

@@ -215,7 +215,8 @@ func (p *parser) numberIs(v *value, text string, plain bool) bool {
 	if plain && len(text) <= maxPlainDigits {
 		return true
 	}
-	if !plain && !jsontext.Value(text).IsValid() || !numberInBounds(text) {
+	hasExponent := strings.ContainsAny(text, "eE")
+	if !plain && !isNumber(digits) || (hasExponent || len(text) > maxPlainDigits) && !numberInBounds(text) {
 		return false
 	}
 	if !isWhole(text) {
@@ -223,6 +224,24 @@ func (p *parser) numberIs(v *value, text string, plain bool) bool {
 	}
 	return true
 }
+
+// isNumber reports whether a text without a sign is digits, perhaps a fraction, and perhaps an exponent.
+func isNumber(text string) bool {
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		exponent := text[at+1:]
+		if exponent != "" && (exponent[0] == '+' || exponent[0] == '-') {
+			exponent = exponent[1:]
+		}
+		if !isDigits(exponent) {
+			return false
+		}
+		text = text[:at]
+	}
+	whole, fraction, hasFraction := strings.Cut(text, ".")
+	return isDigits(whole) && (!hasFraction || isDigits(fraction))
+}
+
+func isDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // syntaxIssue says what is wrong with a text that is not strict JSON within the limits.
 func syntaxIssue(text string, lim Limits) *fault.Issue {
