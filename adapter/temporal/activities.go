@@ -152,6 +152,11 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 		out.Refused = refusedBy(err)
 		return over(out), nil
 	}
+	if out.Tries > 1 && !(run.Repeatable && t.Repeatable()) {
+		o := tool.Outcome{Err: tool.ErrUnknown}
+		out.End, out.Failure = loop.EndOf(run, o), remote(o.Err)
+		return over(out), nil
+	}
 	p := &progress{}
 	stop := a.beat(ctx, p)
 	defer stop()

@@ -23,13 +23,13 @@ import (
 // slack is how much longer than a call the engine waits for its outcome: the call's own end is a failure, and the policy's.
 const slack = time.Minute
 
-// once is how an activity is run: again only where its worker died.
-func (f *flow) once(ctx workflow.Context, bound time.Duration) workflow.Context {
+// once is how an activity is run: so many times, and again only where its worker died.
+func (f *flow) once(ctx workflow.Context, bound time.Duration, most int) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: bound + slack,
 		HeartbeatTimeout:    f.Heartbeat,
 		RetryPolicy: &sdk.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 1, MaximumAttempts: int32(f.begun.Deaths) + 1,
+			InitialInterval: time.Second, BackoffCoefficient: 1, MaximumAttempts: int32(most),
 			NonRetryableErrorTypes: []string{"payloadSizeError", "PayloadSizeError", "PanicError"},
 		},
 	})
@@ -56,12 +56,12 @@ func (r tryResult) refusal() string   { return r.Refused }
 
 // perform has a worker do something, and waits for that. A worker that refuses has begun nothing: it is asked for again, and another
 // worker may take it. perform reports false where the run came to another end meanwhile; err is why there is no outcome.
-func perform[T refusing](f *flow, activity string, bound time.Duration, in any) (out T, on bool, err error) {
+func perform[T refusing](f *flow, activity string, bound time.Duration, most int, in any) (out T, on bool, err error) {
 	ctx, stop := workflow.WithCancel(f.ctx)
 	defer stop()
 	for asked := 1; ; asked++ {
 		var got wire[T]
-		future := workflow.ExecuteActivity(f.once(ctx, bound), f.named(activity), in)
+		future := workflow.ExecuteActivity(f.once(ctx, bound, most), f.named(activity), in)
 		if on, err := f.until(future.IsReady); !on || err != nil {
 			return out, false, err
 		}
@@ -107,7 +107,7 @@ func (f *flow) call(m *machine.ModelCall) error {
 	if err := f.measure("the conversation of a model call", in); err != nil {
 		return err
 	}
-	out, on, err := perform[modelResult](f, "model", f.ModelTimeout, over(in))
+	out, on, err := perform[modelResult](f, "model", f.ModelTimeout, f.begun.Deaths+1, over(in))
 	if !on {
 		return err
 	}
@@ -166,6 +166,8 @@ type running struct {
 	out  *toolResult
 	err  error
 	stop workflow.CancelFunc
+	// turn is set once its outcome is the next to enter, entered once that has.
+	turn, entered bool
 }
 
 // runTools runs the calls of a reply, some at a time, and feeds their outcomes in call order.
@@ -181,17 +183,21 @@ func (f *flow) runTools(runs []machine.ToolRun) error {
 		workflow.Go(own, func(ctx workflow.Context) {
 			if r.err = slots.Acquire(ctx, 1); r.err == nil {
 				r.out, r.err = f.invoke(ctx, run)
+				// The outcome may end the run: no call begins before that is known.
+				_ = workflow.Await(ctx, func() bool { return r.entered || !r.turn })
 				slots.Release(1)
 			}
 		})
 	}
 	for _, r := range f.running {
+		r.turn = true
 		if on, err := f.until(func() bool { return r.out != nil || r.err != nil }); !on || err != nil {
 			return err
 		}
-		if err := f.ended(r); err != nil {
+		if err := f.ended(r); err != nil || f.st.Phase == machine.Stopped {
 			return err
 		}
+		r.entered = true
 	}
 	return nil
 }
@@ -209,8 +215,13 @@ func (f *flow) invoke(ctx workflow.Context, run machine.ToolRun) (*toolResult, e
 	if err != nil {
 		return nil, err
 	}
+	// Nobody knows what a call that lost its worker has done.
+	most := 1
+	if run.Repeatable {
+		most += f.begun.Deaths
+	}
 	for asked := 1; ; asked++ {
-		err = workflow.ExecuteActivity(f.once(ctx, f.ToolTimeout), f.named("tool"), over(in)).Get(ctx, &out)
+		err = workflow.ExecuteActivity(f.once(ctx, f.ToolTimeout, most), f.named("tool"), over(in)).Get(ctx, &out)
 		if err != nil || out.v.Refused == "" {
 			return &out.v, err
 		}
@@ -266,8 +277,28 @@ func (r *running) outcome(f *flow) (*toolResult, error) {
 			Text: "the call was cancelled", Seen: fault.Failure{Plane: fault.Transport, Class: fault.Cancelled, Tool: r.run.Tool},
 		}}, nil
 	}
+	if _, timeout := errors.AsType[*sdk.TimeoutError](r.err); timeout && !r.run.Repeatable {
+		return f.unknown(r.run), nil
+	}
 	failed, err := f.missed(r.err, "a call of "+r.run.Tool)
 	return &toolResult{Failure: failed}, err
+}
+
+// unknown is the outcome of a call that began and lost its worker: it is not made again, and the model is told.
+func (f *flow) unknown(run machine.ToolRun) *toolResult {
+	doubt := f.doubt("a call of " + run.Tool)
+	doubt.Seen.Tool = run.Tool
+	return &toolResult{End: &machine.ToolEnd{Index: run.Index, Verdict: machine.Unknown, Failure: &doubt.Seen}, Failure: doubt}
+}
+
+// doubt notes that something was begun once and lost its worker.
+func (f *flow) doubt(what string) *RemoteError {
+	f.paid++
+	text := what + " was begun and has no outcome: its effect may have happened"
+	f.note(journal.Note{Kind: journal.MaybePaid, At: f.now(), Text: text})
+	return &RemoteError{Text: text, Seen: fault.Failure{
+		Plane: fault.Transport, Class: fault.Timeout, Message: "no worker lived to say what came of it",
+	}}
 }
 
 // try makes one try of a single action.
@@ -276,16 +307,15 @@ func (f *flow) try(t machine.TryRun) error {
 	if err := f.measure("what a try is given", in); err != nil {
 		return err
 	}
-	out, on, err := perform[tryResult](f, "try", f.ToolTimeout, over(in))
+	out, on, err := perform[tryResult](f, "try", f.ToolTimeout, 1, over(in))
 	if !on {
 		return err
 	}
 	if err != nil {
-		failed, err := f.missed(err, "a try")
-		if err != nil {
-			return err
+		if _, timeout := errors.AsType[*sdk.TimeoutError](err); !timeout {
+			return fmt.Errorf("temporal: a try: %w", err)
 		}
-		out = tryResult{Try: machine.Try{Failure: failed.Seen}, Failure: failed}
+		out = tryResult{Try: machine.Try{Abandoned: true}, Failure: f.doubt("a try")}
 	}
 	f.lost(out.Tries, "a try")
 	if err := out.Trouble.err(); err != nil {
@@ -294,7 +324,9 @@ func (f *flow) try(t machine.TryRun) error {
 	if err := f.adjust(); err != nil {
 		return err
 	}
-	f.err, f.cause = out.Failure, nil
+	if f.err, f.cause = out.Failure, nil; out.Try.Abandoned {
+		f.cause = out.Failure
+	}
 	return f.step(machine.Event{Kind: machine.Tried, Try: &out.Try})
 }
 

@@ -372,7 +372,7 @@ func TestQueriesAndUpdates(t *testing.T) {
 	r, err := b.run()
 	require.NoError(t, err)
 	assert.Equal(t, "Done.", r.Text)
-	assert.Equal(t, "The tool failed with an error of its own. The same call will not help.", r.Transcript.At(4).Text)
+	assert.Equal(t, "The call failed, and its effect may or may not have happened.", r.Transcript.At(4).Text)
 	status := query[Status](b, QueryStatus)
 	assert.Equal(t, machine.Stopped, status.Phase)
 	require.NotNil(t, status.Outcome)

@@ -116,9 +116,16 @@ func (p *play) worker() Worker {
 	if p.told.Config.Tools != nil {
 		var tools []*tool.Tool
 		for _, t := range p.told.Config.Tools.All() {
+			var declared []tool.Option
+			switch t.Declared() {
+			case tool.DeclaredReadOnly:
+				declared = append(declared, tool.ReadOnly())
+			case tool.DeclaredIdempotent:
+				declared = append(declared, tool.Idempotent())
+			}
 			own, err := tool.Raw(t.Name(), t.Description(), t.Parameters(), func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
 				return p.runTool(ctx)
-			})
+			}, declared...)
 			require.NoError(p.t, err)
 			tools = append(tools, own)
 		}

@@ -1,0 +1,157 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	sdk "go.temporal.io/sdk/temporal"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
+)
+
+// declared is a set of the tool echo, declared so.
+func declared(t *testing.T, do func() (string, error), opts ...tool.Option) *tool.Set {
+	t.Helper()
+	set, err := tool.NewSet(tool.New("echo", "Says it.", func(context.Context, struct {
+		Text string `json:"text"`
+	}) (string, error) {
+		return do()
+	}, opts...))
+	require.NoError(t, err)
+	return set
+}
+
+// A call that lost its worker is begun again only where the tool is declared read-only or idempotent. Of any other the model is told that
+// its effect may have happened, and the run goes on.
+func TestACallThatLostItsWorkerIsNotMadeTwice(t *testing.T) {
+	for name, tt := range map[string]struct {
+		opts   []tool.Option
+		begins int
+		told   string
+	}{
+		"undeclared": {nil, 1, "may"},
+		"read_only":  {[]tool.Option{tool.ReadOnly()}, 4, `"done"`},
+		"idempotent": {[]tool.Option{tool.Idempotent()}, 4, `"done"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runs, begins := 0, 0
+			var verdicts []machine.Verdict
+			w := Worker{Model: one(), Deaths: 5, Tools: declared(t, func() (string, error) { runs++; return "done", nil }, tt.opts...)}
+			w.hooks.step = func(ev machine.Event, _ []machine.Effect, _ machine.State) {
+				if ev.Tool != nil {
+					verdicts = append(verdicts, ev.Tool.Verdict)
+				}
+			}
+			b := newBench(t, w, loop.Config{})
+			b.OnActivity(b.agent.named("tool"), anything, anything).Return(func(ctx context.Context, in wire[toolCall]) (wire[toolResult], error) {
+				if begins++; begins < 4 {
+					return wire[toolResult]{}, sdk.NewHeartbeatTimeoutError()
+				}
+				return b.agent.callTool(ctx, in)
+			})
+			r, err := b.run()
+			require.NoError(t, err)
+			assert.Equal(t, "Done.", r.Text)
+			assert.Equal(t, tt.begins, begins)
+			assert.Contains(t, r.Transcript.At(2).Text, tt.told)
+			assert.Equal(t, 1, query[Status](b, QueryStatus).MaybePaid)
+			if tt.opts == nil {
+				assert.Zero(t, runs)
+				assert.Equal(t, []machine.Verdict{machine.Unknown}, verdicts)
+			}
+		})
+	}
+}
+
+// A worker whose tool is no longer declared so does not begin the call again.
+func TestADeclarationThatIsGoneIsNotTrusted(t *testing.T) {
+	runs, begins := 0, 0
+	b := newBench(t, Worker{Model: one(), Tools: declared(t, func() (string, error) { return "done", nil }, tool.Idempotent())}, loop.Config{})
+	other, err := newAgent(Worker{Model: one(), Tools: declared(t, func() (string, error) { runs++; return "done", nil })})
+	require.NoError(t, err)
+	b.OnActivity(b.agent.named("tool"), anything, anything).Return(func(ctx context.Context, in wire[toolCall]) (wire[toolResult], error) {
+		if begins++; begins == 1 {
+			return wire[toolResult]{}, sdk.NewHeartbeatTimeoutError()
+		}
+		assert.EqualValues(t, 2, activity.GetInfo(ctx).Attempt)
+		return other.callTool(ctx, in)
+	})
+	_, err = b.run()
+	require.NoError(t, err)
+	assert.Zero(t, runs)
+	assert.Equal(t, 2, begins)
+}
+
+// A tool's typed wish for another try crosses as data; words in an error ask for nothing.
+func TestATryLaterCrosses(t *testing.T) {
+	runs := 0
+	b := newBench(t, Worker{Model: one(), Tools: declared(t, func() (string, error) {
+		if runs++; runs < 3 {
+			return "", tool.TryLater(errors.New("not yet"), 90*time.Second)
+		}
+		return "done", nil
+	})}, loop.Config{})
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, 3, runs)
+	assert.GreaterOrEqual(t, r.Waited, 180*time.Second)
+
+	runs = 0
+	b = newBench(t, Worker{Model: looptest.NewModel(call("c1", `{"text":"a"}`), looptest.Say("Done.")), Tools: declared(t, func() (string, error) {
+		runs++
+		return "", errors.New("payment accepted, but reading the receipt failed: connection reset by peer")
+	})}, loop.Config{})
+	_, err = b.run()
+	require.NoError(t, err)
+	assert.Equal(t, 1, runs)
+}
+
+// Where one call at a time is run, none begins before the outcome of the one before it has entered: it may end the run.
+func TestNoCallBeginsOnceTheRunHasEnded(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Global.OnReducerError = policy.StopRun
+	begins := 0
+	b := newBench(t, Worker{
+		Parallel: 1, Session: refusesSome(1), Tools: declared(t, func() (string, error) { return "done", nil }),
+		Model: looptest.NewModel(looptest.Call(
+			message.Call{ID: "c1", Name: "echo", Arguments: `{"text":"a"}`}, message.Call{ID: "c2", Name: "echo", Arguments: `{"text":"b"}`},
+			message.Call{ID: "c3", Name: "echo", Arguments: `{"text":"c"}`},
+		)),
+	}, loop.Config{Policy: &set})
+	b.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+		if info.ActivityType.Name == b.agent.named("tool") {
+			begins++
+		}
+	})
+	_, err := b.run()
+	require.ErrorIs(t, err, policy.ReducerError)
+	assert.Equal(t, 1, begins)
+}
+
+// A try of an action that lost its worker is not made again: its caller is told that its effect may have happened.
+func TestATryThatLostItsWorkerIsNotMadeTwice(t *testing.T) {
+	begins := 0
+	b := newBench(t, Worker{Try: func(context.Context, Try) (message.Usage, error) { return message.Usage{}, nil }}, loop.Config{})
+	m, err := loop.ToolCall("pay").Machine()
+	require.NoError(t, err)
+	b.order = order{Session: "order-42", Config: m}
+	b.OnActivity(b.agent.named("try"), anything, anything).Return(func(context.Context, wire[tryCall]) (wire[tryResult], error) {
+		begins++
+		return wire[tryResult]{}, sdk.NewHeartbeatTimeoutError()
+	})
+	_, err = b.run()
+	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorContains(t, err, "a try was begun and has no outcome: its effect may have happened")
+	assert.Equal(t, 1, begins)
+}
