@@ -65,7 +65,7 @@ func TestCodeThatWasChangedInAWaitIsFoundAtTheWakeUp(t *testing.T) {
 			"event 3 (call_failed), transport attempt 1 of 4: /effects/0/decision/delay_ns: ",
 		},
 		"verdicts": {
-			enumspb.EVENT_TYPE_TIMER_FIRED, `"transport":{`, `"transport":{"max_attempts":1,`,
+			enumspb.EVENT_TYPE_TIMER_FIRED, `"max_turns":100`, `"max_turns":100,"transport":{"max_attempts":1}`,
 			`recorded was "send it again: overloaded at transport attempt 1 of 4 (backoff)", now it is "give up: overloaded at transport attempt 1 of 1 (`,
 		},
 		"words": {

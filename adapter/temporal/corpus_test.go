@@ -97,6 +97,18 @@ func (q question) script() []int {
 	return script
 }
 
+// declared is what the tools of the question declare: those of every other question nothing.
+func (q question) declared() []tool.Option {
+	sum := 0
+	for _, b := range []byte(q.ID) {
+		sum += int(b)
+	}
+	if sum%2 == 0 {
+		return nil
+	}
+	return []tool.Option{tool.Idempotent()}
+}
+
 // tools are the tools on offer; each call begins with begun.
 func (q question) tools(begun func(context.Context, string)) (*tool.Set, error) {
 	var all []*tool.Tool
@@ -106,7 +118,7 @@ func (q question) tools(begun func(context.Context, string)) (*tool.Set, error) 
 				begun(ctx, "tool")
 			}
 			return json.Marshal(map[string]any{"key": tool.IdempotencyKey(ctx), "bytes": len(args)})
-		})
+		}, q.declared()...)
 		if err != nil {
 			return nil, err
 		}

@@ -208,7 +208,7 @@ func (k *killable) kill() {
 }
 
 // Fifty sessions outlive their workers, killed in model calls, tools and waits, and their server; what they decided is what they
-// decide undisturbed, in process.
+// decide undisturbed, in process, unless a call of an undeclared tool lost its worker: that is not made again.
 func TestSessionsOutliveWorkersAndTheServer(t *testing.T) {
 	s := newServer(t)
 	c := s.dial()
@@ -279,7 +279,13 @@ func holdToProcess(t *testing.T, c client.Client, h *temporal.Handle, q question
 	require.NoError(t, journal.Trace(bytes.NewReader(doc.Bytes()), &trace))
 	want, err := q.inProcess(context.WithoutCancel(ctx), held())
 	require.NoError(t, err)
-	assert.Equal(t, want, trace.String(), q.ID)
+	inDoubt := strings.Count(trace.String(), `"verdict":"unknown"`)
+	if inDoubt == 0 {
+		assert.Equal(t, want, trace.String(), q.ID)
+	} else {
+		t.Logf("%s: %d calls of undeclared tools lost their worker, and were not made again", q.ID, inDoubt)
+		assert.Empty(t, q.declared())
+	}
 	status, err := h.Status(ctx)
 	require.NoError(t, err)
 	notes := strings.Count(doc.String(), `"maybe_paid"`)
