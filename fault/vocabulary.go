@@ -18,7 +18,7 @@ type Code struct {
 	Class Class
 	Plane Plane
 	// Retryable says whether another try may help: the same request on the transport plane, words on the correction plane.
-	// A policy decides; this is what the seeds and the defaults say.
+	// A policy decides; this is what the seeds and the defaults say. See [Class.Retryable] for the request alone.
 	Retryable bool
 	Names     Names
 }
@@ -36,10 +36,11 @@ func Lookup(c Class) (Code, bool) {
 	return Code{}, false
 }
 
-// Retryable reports whether another try may help a built-in class; false for all others.
+// Retryable reports whether making the same request, or running the same agent, once more may help: so for some built-in classes of the
+// transport plane. It does not for those of the correction plane, where words may help and were tried, and not for a user's own.
 func (c Class) Retryable() bool {
 	row, _ := Lookup(c)
-	return row.Retryable
+	return row.Plane == Transport && row.Retryable
 }
 
 // Names returns the names of a class; those of Unknown for a class of the user's own.

@@ -316,6 +316,7 @@ func TestTheEnvelopeOfAFailedRun(t *testing.T) {
 			r := loop.Envelope(run, err)
 			assert.Equal(t, tt.want, r.Error.Class)
 			assert.Equal(t, err.Error(), r.Error.Message)
+			assert.Equal(t, result.Some(tt.want == fault.RateLimit), r.Error.Retryable, "words were tried where they help")
 			require.NoError(t, r.Validate())
 			if tt.want == fault.RateLimit {
 				assert.Equal(t, "openai", r.Execution.Provider)

@@ -20,7 +20,8 @@ type Error struct {
 	Message string
 	// StatusCode is the HTTP status; 0 where there was none.
 	StatusCode int
-	// Retryable says whether another try may help, where somebody said so; else the class does.
+	// Retryable says whether running the agent again may help, where somebody said so; else the class does. So an exhausted correction
+	// is not retryable: words were tried.
 	Retryable Opt[bool]
 	// Original is the error as an SDK had it (seed 003: originalError), as JSON. Secrets are taken out of it.
 	Original json.RawMessage

@@ -46,7 +46,7 @@ func (r Result[T]) IsError() bool { return r.Status == StatusError }
 // IsInProgress reports whether there is more to come.
 func (r Result[T]) IsInProgress() bool { return r.Status == StatusInProgress }
 
-// Retryable reports whether another try may help: what the error says, else what its class does. Only errors are.
+// Retryable reports whether running the agent again may help: what the error says, else what its class does. Only errors are.
 func (r Result[T]) Retryable() bool {
 	return r.IsError() && r.Error.Retryable.Or(r.Error.Class.Retryable())
 }

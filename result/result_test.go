@@ -221,6 +221,40 @@ func TestFromError(t *testing.T) {
 	assert.Empty(t, result.Success(1).UserMessage())
 }
 
+// A result that can be retried asks for the agent to be run again. Words were tried already where a correction was exhausted: in no form
+// does such an error say so, neither as it is made nor as it is read.
+func TestAnExhaustedCorrectionIsNotRetryableInAnyForm(t *testing.T) {
+	for _, class := range fault.CorrectionClasses() {
+		for _, made := range []result.Result[int]{
+			result.Failure[int](class, "x"),
+			result.FromError[int](&fault.ClassError{Class: class, Cause: errors.New("x")}),
+			{Status: result.StatusError, Error: result.Error{Class: class, Message: "x"}},
+		} {
+			assert.False(t, made.Retryable(), class)
+			for _, form := range result.Forms() {
+				doc, err := result.Encode(form, made)
+				require.NoError(t, err)
+				assert.NotContains(t, string(doc), `"retryable":true`, "%s: %s", form, class)
+				read, err := result.Decode[int](form, doc)
+				require.NoError(t, err)
+				assert.False(t, read.Retryable(), "%s: %s", form, class)
+			}
+		}
+	}
+	for form, doc := range map[result.Form]string{
+		result.ResultEnvelope: `{"status":"error","error":"llm-invalid-output"}`,
+		result.AgentResponse:  `{"success":false,"error":"VALIDATION_ERROR","message":"x"}`,
+		result.ModelResponse:  `{"success":false,"error":"VALIDATION_ERROR","message":"x"}`,
+	} {
+		read, err := result.Decode[int](form, []byte(doc))
+		require.NoError(t, err)
+		assert.False(t, read.Retryable(), doc)
+	}
+	refused := result.FromResponse[int](fault.Response{Provider: "groq", Status: 400, Code: "tool_use_failed"})
+	assert.Equal(t, fault.ToolValidation, refused.Error.Class)
+	assert.Equal(t, result.Some(false), refused.Error.Retryable)
+}
+
 func TestMapAndThenMatch(t *testing.T) {
 	r := result.Success(2)
 	r.Confidence, r.Execution.Duration, r.Execution.Cost.Total = result.Some(0.9), time.Second, 0.1

@@ -96,9 +96,7 @@ func TestSeed000ErrorConstants(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := roundTrip(t, result.ResultEnvelope, `{"status":"error","error":"`+name+`"}`)
-			if name != "llm-invalid-output" { // which words help against, and no waiting
-				assert.Equal(t, retryable, r.Retryable())
-			}
+			assert.Equal(t, retryable, r.Retryable())
 		})
 	}
 	own := roundTrip(t, result.ResultEnvelope, `{"status":"error","error":"breed-not-found"}`)

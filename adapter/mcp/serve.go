@@ -189,7 +189,7 @@ func (s *served) broke(ctx context.Context, err error) *sdk.CallToolResult {
 		class = own.Failure().Class
 	}
 	text := brokeForGood
-	if class.InTransport() && class.Retryable() {
+	if class.Retryable() {
 		text = brokeForNow
 	}
 	r := answer(outcomeBroke, text)
