@@ -34,7 +34,7 @@ const (
 type Config struct {
 	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet].
 	Policy *policy.Set
-	// Seed makes the jitter; empty means none.
+	// Seed is what the jitter is drawn from; empty means the session's id.
 	Seed string
 	// Output is what a final answer is held to; nil accepts any text.
 	Output *schema.Schema
