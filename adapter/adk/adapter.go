@@ -45,6 +45,10 @@ type Config struct {
 	// Deadline is the time no wait may outlast; zero means that of the invocation's context, if it has one. The earlier of
 	// both counts.
 	Deadline time.Time
+	// ReadOnly and Idempotent are the names of tools whose calls may be made again after a transport fault, which is told by an error's
+	// type: calls of the first change nothing, calls of the others have the effect of one. A call of any other tool is made again only where
+	// the tool asks for it ([tool.TryLater]).
+	ReadOnly, Idempotent []string
 	// OnExhausted says what follows where a tool's attempts are used up.
 	OnExhausted OnExhausted
 	// Sequential must be set where a task runner (platform.WithTaskRunner) makes the calls of a reply one after the other, in
@@ -152,6 +156,7 @@ type run struct {
 	at      Invocation
 	s       *session.Session
 	offered turns.Shelf
+	cfg     Config
 
 	mu sync.Mutex
 	// calls are those that ADK has begun, by id, until they have ended.
@@ -182,7 +187,7 @@ func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("retake: %w", err)
 	}
-	r := &run{of: of, at: i, s: s, calls: map[string]*turns.Call{}}
+	r := &run{of: of, cfg: a.cfg, at: i, s: s, calls: map[string]*turns.Call{}}
 	a.runs[key] = r
 	return r, nil
 }

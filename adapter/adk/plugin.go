@@ -67,6 +67,7 @@ func (r *run) next(ctx context.Context, req *model.LLMRequest) error {
 	if err != nil {
 		return err
 	}
+	turns.Declare(all, r.cfg.ReadOnly, r.cfg.Idempotent)
 	tools, err := r.offered.Set(all)
 	if err != nil {
 		return err

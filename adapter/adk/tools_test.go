@@ -46,7 +46,7 @@ func TestWhatAToolSaysReachesTheModelAndTheSession(t *testing.T) {
 			"the tool book_room looked at your arguments and asks for others (attempt 1 of 3)", fault.ToolValidation, policy.Immediate,
 		},
 		{"failed for good", tool.Fail("The hotel has closed."), "The hotel has closed.", "", policy.FailedForGood},
-		{"an error of its own", errors.New("secret"), "The tool failed with an error of its own.", "", policy.FailedForGood},
+		{"an error of its own", errors.New("secret"), "The call failed, and its effect may or may not have happened.", fault.ToolExecution, policy.NotRepeatable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, _, end := newAdapter(t, adk.Config{})
@@ -85,7 +85,7 @@ func TestATransportFaultOfAToolIsRetried(t *testing.T) {
 	tries := map[string]int{}
 	set := policy.DefaultSet()
 	set.Transport = exactly()
-	a, clock, end := newAdapter(t, adk.Config{Policy: &set})
+	a, clock, end := newAdapter(t, adk.Config{Policy: &set, Idempotent: []string{"book_room"}})
 	m := newFake(twoCalls()...)
 	_, err := play(t.Context(), newRunner(t, a, m, flaky(t, tries)), agent.StreamingModeNone)
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestATransportFaultOfAToolIsRetried(t *testing.T) {
 	assert.Equal(t, 6*time.Second, end.results[0].Waited)
 }
 
-// Calls that are made one after the other cannot wait for each other: such a fault ends the run, or is told to the model.
+// Calls that are made one after the other cannot wait for each other: such a fault is told to the model at once.
 func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
 	oneByOne := func(ctx context.Context, tasks []func(context.Context)) {
 		for _, task := range tasks {
@@ -104,17 +104,14 @@ func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
 	}
 	for _, mode := range []adk.OnExhausted{adk.StopRun, adk.TellModel} {
 		tries := map[string]int{}
-		a, _, end := newAdapter(t, adk.Config{OnExhausted: mode, Sequential: true})
+		a, _, end := newAdapter(t, adk.Config{OnExhausted: mode, Sequential: true, Idempotent: []string{"book_room"}})
 		m := newFake(twoCalls()...)
 		ctx := platform.WithTaskRunner(t.Context(), oneByOne)
 		_, err := play(ctx, newRunner(t, a, m, flaky(t, tries)), agent.StreamingModeNone)
 		assert.Equal(t, map[string]int{"Lisbon": 1, "Porto": 1}, tries)
-		if mode == adk.StopRun {
-			assert.Equal(t, policy.NotRetryable, exhaustedIn(t, err).Reason)
-			continue
-		}
 		require.NoError(t, err)
-		assert.Equal(t, map[string]any{"error": "The tool could not be reached."}, answers(m.requests()[1])[0].Response)
+		assert.Equal(t, policy.NotRetryable, end.results[0].Attempts[0].Reason)
+		assert.Equal(t, map[string]any{"error": "The call failed, and its effect may or may not have happened."}, answers(m.requests()[1])[0].Response)
 		require.NoError(t, end.errs[0])
 	}
 }
@@ -195,7 +192,7 @@ func TestAToolThatADKDoesNotShowToPluginsHoldsNobodyUp(t *testing.T) {
 		})
 	require.NoError(t, err)
 	tries := map[string]int{}
-	a, _, end := newAdapter(t, adk.Config{})
+	a, _, end := newAdapter(t, adk.Config{Idempotent: []string{"book_room"}})
 	m := newFake(calls(call("read_aloud", nil), call("book_room", lisbon())), say("Done."))
 	_, err = play(t.Context(), newRunner(t, a, m, made, flaky(t, tries)), agent.StreamingModeNone)
 	require.NoError(t, err)

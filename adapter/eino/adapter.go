@@ -45,6 +45,10 @@ type Config struct {
 	// Deadline is the time no wait may outlast; zero means that of the context of [Adapter.Start], if it has one. The earlier
 	// of both counts.
 	Deadline time.Time
+	// ReadOnly and Idempotent are the names of tools whose calls may be made again after a transport fault, which is told by an error's
+	// type: calls of the first change nothing, calls of the others have the effect of one. A call of any other tool is made again only where
+	// the tool asks for it ([tool.TryLater]).
+	ReadOnly, Idempotent []string
 	// OnExhausted says what follows where a tool's attempts are used up.
 	OnExhausted OnExhausted
 }

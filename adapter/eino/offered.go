@@ -10,7 +10,7 @@ import (
 )
 
 // offered is the tools that a model call offers. The error names the tool whose schema cannot be used.
-func offered(infos []*einoschema.ToolInfo) ([]turns.Offered, error) {
+func (a *Adapter) offered(infos []*einoschema.ToolInfo) ([]turns.Offered, error) {
 	all := make([]turns.Offered, 0, len(infos))
 	for _, info := range infos {
 		parameters, err := parametersOf(info)
@@ -19,6 +19,7 @@ func offered(infos []*einoschema.ToolInfo) ([]turns.Offered, error) {
 		}
 		all = append(all, turns.Offered{Name: info.Name, Description: info.Desc, Parameters: string(parameters)})
 	}
+	turns.Declare(all, a.cfg.ReadOnly, a.cfg.Idempotent)
 	return all, nil
 }
 

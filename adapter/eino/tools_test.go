@@ -39,7 +39,7 @@ func TestWhatAToolSaysReachesTheModelAndTheSession(t *testing.T) {
 			"the tool book_room looked at your arguments and asks for others (attempt 1 of 3)", fault.ToolValidation, policy.Immediate,
 		},
 		{"failed for good", tool.Fail("The hotel has closed."), "The hotel has closed.", "", policy.FailedForGood},
-		{"an error of its own", errors.New("secret"), "The tool failed with an error of its own.", "", policy.FailedForGood},
+		{"an error of its own", errors.New("secret"), "The call failed, and its effect may or may not have happened.", fault.ToolExecution, policy.NotRepeatable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tries := 0
@@ -80,7 +80,7 @@ func TestAToolThatPanicsFailsForGood(t *testing.T) {
 	require.NoError(t, err)
 	_, err = play(ctx, t, conf, false)
 	require.NoError(t, err)
-	assert.Equal(t, "The tool failed with an error of its own. The same call will not help.", last(m.requests()[1]).Content)
+	assert.Equal(t, "The call failed, and its effect may or may not have happened.", last(m.requests()[1]).Content)
 }
 
 // A transport fault of a tool is retried with the same key after the wait; the other call of the reply is run once.
@@ -98,7 +98,7 @@ func TestATransportFaultOfAToolIsRetried(t *testing.T) {
 	})
 	set := policy.DefaultSet()
 	set.Transport = exactly()
-	a, clock := newAdapter(t, eino.Config{Policy: &set})
+	a, clock := newAdapter(t, eino.Config{Policy: &set, Idempotent: []string{"book_room"}})
 	m := newFake(calls(toolCall("c1", "book_room", goodArgs), toolCall("c2", "book_room", `{"city":"Porto","nights":1}`)), say("Booked."))
 	conf := agentConfig(m, book)
 	require.NoError(t, a.Agent(conf))
@@ -117,13 +117,10 @@ func TestATransportFaultOfAToolIsRetried(t *testing.T) {
 	assert.Equal(t, 6*time.Second, result.Waited)
 }
 
-// Calls that are made one after the other cannot wait for each other: such a fault ends the run, or is told to the model.
+// Calls that are made one after the other cannot wait for each other: such a fault is told to the model at once.
 func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
-	for _, c := range []struct {
-		mode eino.OnExhausted
-		ends bool
-	}{{eino.StopRun, true}, {eino.TellModel, false}} {
-		t.Run(string(c.mode), func(t *testing.T) {
+	for _, mode := range []eino.OnExhausted{eino.StopRun, eino.TellModel} {
+		t.Run(string(mode), func(t *testing.T) {
 			tries := 0
 			book := bookRoom(t, func(_ context.Context, b booking) (receipt, error) {
 				if tries++; b.City == "Lisbon" {
@@ -131,7 +128,7 @@ func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
 				}
 				return receipt{b.City}, nil
 			})
-			a, _ := newAdapter(t, eino.Config{OnExhausted: c.mode})
+			a, _ := newAdapter(t, eino.Config{OnExhausted: mode, Idempotent: []string{"book_room"}})
 			m := newFake(calls(toolCall("c1", "book_room", goodArgs), toolCall("c2", "book_room", `{"city":"Porto","nights":1}`)), say("One."))
 			conf := agentConfig(m, book)
 			conf.ToolsConfig.ExecuteSequentially = true
@@ -140,14 +137,11 @@ func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
 			require.NoError(t, err)
 			_, err = play(ctx, t, conf, false)
 			assert.Equal(t, 2, tries)
-			if c.ends {
-				assert.Equal(t, policy.NotRetryable, exhaustedIn(t, err).Reason)
-				return
-			}
 			require.NoError(t, err)
-			assert.Equal(t, "The tool could not be reached.", m.requests()[1][2].Content)
-			_, err = run.End()
+			assert.Equal(t, "The call failed, and its effect may or may not have happened.", m.requests()[1][2].Content)
+			result, err := run.End()
 			require.NoError(t, err)
+			assert.Equal(t, policy.NotRetryable, result.Attempts[0].Reason)
 		})
 	}
 }

@@ -105,7 +105,7 @@ func (a *Adapter) before(ctx context.Context, in []*einoschema.Message, bound []
 	if err != nil {
 		return err
 	}
-	all, err := offered(model.GetCommonOptions(&model.Options{Tools: bound}, opts...).Tools)
+	all, err := a.offered(model.GetCommonOptions(&model.Options{Tools: bound}, opts...).Tools)
 	if err != nil {
 		return err
 	}

@@ -163,7 +163,7 @@ func (r *Run) feed(ctx context.Context) {
 		}
 		out := *c.outcome
 		c.outcome, r.last = nil, out.Err
-		out.Err = r.classified(out.Err, r.cfg.Sequential)
+		out.Err = r.toolError(out)
 		r.fed(r.runner.ToolEnded(r.now(), *c.run, out))
 	}
 	for r.err == nil && r.runner.State().Phase == machine.Waiting && r.runner.State().Batch != nil {

@@ -4,13 +4,30 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/retake-go/retake/tool"
 )
 
 // Offered is a tool as the runtime offers it to a model. Parameters is the JSON Schema of its arguments; empty means any object.
-type Offered struct{ Name, Description, Parameters string }
+type Offered struct {
+	Name, Description, Parameters string
+	// Declared says whether its calls may be run again: see [Declare].
+	Declared tool.Declared
+}
+
+// Declare notes which of the tools are read-only or idempotent, by name.
+func Declare(all []Offered, readOnly, idempotent []string) {
+	for n := range all {
+		switch {
+		case slices.Contains(readOnly, all[n].Name):
+			all[n].Declared = tool.DeclaredReadOnly
+		case slices.Contains(idempotent, all[n].Name):
+			all[n].Declared = tool.DeclaredIdempotent
+		}
+	}
+}
 
 // Shelf keeps the tools that a run has been offered, so that a schema is compiled once. The zero value is empty. It is safe for
 // concurrent use.
@@ -61,8 +78,15 @@ func (o Offered) tool() (*tool.Tool, error) {
 	if parameters == "" {
 		parameters = `{"type":"object"}`
 	}
+	var declared []tool.Option
+	switch o.Declared {
+	case tool.DeclaredReadOnly:
+		declared = append(declared, tool.ReadOnly())
+	case tool.DeclaredIdempotent:
+		declared = append(declared, tool.Idempotent())
+	}
 	return tool.Raw(o.Name, o.Description, []byte(parameters), func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 		do, _ := ctx.Value(doKey{}).(func(context.Context, json.RawMessage) (json.RawMessage, error))
 		return do(ctx, args)
-	})
+	}, declared...)
 }

@@ -139,7 +139,7 @@ func (r *Run) Failed(ctx context.Context, err error) (Verdict, error) {
 		return Verdict{}, stop
 	}
 	r.replied, r.calls, r.last = true, nil, err
-	r.fed(r.runner.CallFailed(r.now(), r.classified(err, false)))
+	r.fed(r.runner.CallFailed(r.now(), r.classified(err)))
 	return r.verdict(true)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
 )
 
 // now is the clock's time, never before a time it gave earlier.
@@ -141,17 +142,39 @@ func (r *Run) wait(ctx context.Context) {
 	r.fed(r.runner.Woke(r.at))
 }
 
-// classified is an error as the core is to see it; final says that another try is not to be made.
-func (r *Run) classified(err error, final bool) error {
-	if err == nil || (r.cfg.Classify == nil && !final) {
+// classified is an error of a model as the core is to see it.
+func (r *Run) classified(err error) error {
+	if err == nil || r.cfg.Classify == nil {
 		return err
 	}
-	f := r.failure(err)
-	if !f.Failed() {
-		return err
+	if f := r.failure(err); f.Failed() {
+		return &classifiedError{err, f}
 	}
-	f.Final = f.Final || final && f.Plane == fault.Transport
-	return &classifiedError{err, f}
+	return err
+}
+
+// toolError is an error of a tool as the core is to see it: as Classify has it, else by its types, and never by its words. Of calls that are
+// made one after the other none is made again, for it could not wait for those after it.
+func (r *Run) toolError(out tool.Outcome) error {
+	if out.Err == nil {
+		return nil
+	}
+	f := out.Failure()
+	_, later := out.Later()
+	own := later || out.Unknown() || f.Class == fault.ToolExecution && f.Final
+	if r.cfg.Classify != nil && !own {
+		if told := r.cfg.Classify(out.Err); told.Failed() {
+			f = told
+		}
+	}
+	switch {
+	case r.cfg.Sequential && !out.Unknown():
+		f.Final = true
+		return &classifiedError{errors.New(out.Err.Error()), f}
+	case own:
+		return out.Err
+	}
+	return &classifiedError{out.Err, f}
 }
 
 // failure is an error as a failure. Errors of the core's own vocabulary are left to it: their failure is zero.
