@@ -27,7 +27,10 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	defer end()
 	session, err := r.link.get(limited)
 	if err != nil {
-		return nil, classify(limited, &lostError{err: err, again: true}, r.subject)
+		if err = classify(limited, &lostError{err: err, again: true}, r.subject); limited.Err() != nil {
+			return nil, err
+		}
+		return nil, tool.TryLater(err, 0) // nothing was sent
 	}
 	params := &sdk.CallToolParams{Name: r.what, Arguments: args, Meta: metaOf(ctx)}
 	if r.watch != nil {

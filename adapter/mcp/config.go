@@ -59,6 +59,11 @@ type Config struct {
 	// CheckResults holds results to the output schema of their tool, where it has one. One that does not keep to it ends the
 	// call with an error.
 	CheckResults bool
+	// TrustHints takes the hints of all tools at their word: readOnlyHint declares a tool read-only, idempotentHint idempotent, so that
+	// its calls are made again after a transport fault or a crash. Off by default: hints are the server's own claim. An absent hint
+	// declares nothing, and destructiveHint decides nothing. TrustHintsOf does it for single tools, by the server's names.
+	TrustHints   bool
+	TrustHintsOf []string
 	// CallTimeout bounds one call, and starts again with each progress it reports; [Unlimited] leaves it to the context.
 	CallTimeout time.Duration
 }

@@ -82,8 +82,8 @@ var rpcCodes = map[int64]struct {
 	sdk.CodeURLElicitationRequired:            {fault.PermissionDenied, "the server wants the user to visit a page first"},
 }
 
-// classify is a call's error as a [fault.ProviderError]: the context's own end, a lost connection, a JSON-RPC error by its code and
-// else by its words, or whatever package fault makes of it.
+// classify is a call's error as a [fault.ProviderError]: the context's own end, a lost connection, a JSON-RPC error by its code, or what
+// its type says. Words of an error decide nothing.
 func classify(ctx context.Context, err error, s subject) error {
 	if cause := context.Cause(ctx); cause != nil {
 		if errors.Is(cause, errCallTimeout) {
@@ -101,26 +101,21 @@ func classify(ctx context.Context, err error, s subject) error {
 	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return s.rpc(wire, err)
 	}
-	return s.error(transportClass(fault.Response{Err: err}, fault.Unknown), false, err.Error(), err)
+	class := fault.TypedFailure(err).Class
+	if !class.InTransport() {
+		class = fault.ToolExecution
+	}
+	return s.error(class, false, err.Error(), err)
 }
 
 func (s subject) rpc(wire *jsonrpc.Error, err error) error {
 	say := fmt.Sprintf("JSON-RPC error %d: %s", wire.Code, wire.Message)
 	row, known := rpcCodes[wire.Code]
 	if !known {
-		return s.error(transportClass(fault.Response{Message: err.Error()}, fault.ToolExecution), false, say, err)
+		return s.error(fault.ToolExecution, false, say, err)
 	}
 	if row.hint != "" {
 		say += " (" + row.hint + ")"
 	}
 	return s.error(row.class, false, say, err)
-}
-
-// transportClass classifies a response; what is of no class of the transport plane is of the class or.
-func transportClass(r fault.Response, or fault.Class) fault.Class {
-	v := fault.Classify(r)
-	if !v.Class.InTransport() || v.Class == fault.Unknown {
-		return or
-	}
-	return v.Class
 }

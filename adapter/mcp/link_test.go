@@ -19,7 +19,7 @@ import (
 func TestALostServerIsReplaced(t *testing.T) {
 	first := overStdio(t, "trips", nil)
 	var replaced int
-	tools, err := mcp.Tools(t.Context(), first, mcp.DefaultConfig(), mcp.WithReconnect(
+	tools, err := mcp.Tools(t.Context(), first, trusting(), mcp.WithReconnect(
 		func(context.Context) (*sdk.ClientSession, error) {
 			replaced++
 			return inMemory(t, newServer("crash", always(text("still here"), nil)), nil), nil
@@ -51,7 +51,7 @@ func TestTheCallThatIsMadeAgainHasTheSameKey(t *testing.T) {
 	require.NoError(t, err)
 	first, err := sdk.NewClient(self, nil).Connect(t.Context(), &sdk.IOTransport{Reader: ours, Writer: ours}, nil)
 	require.NoError(t, err)
-	tools, err := mcp.Tools(t.Context(), first, mcp.DefaultConfig(), mcp.WithReconnect(
+	tools, err := mcp.Tools(t.Context(), first, trusting(), mcp.WithReconnect(
 		func(context.Context) (*sdk.ClientSession, error) { return inMemory(t, server(answer), nil), nil }))
 	require.NoError(t, err)
 	r, err := run(t, tools, looptest.NewModel(looptest.Call(call("c1", "pay", `{}`)), looptest.Say("Paid.")))

@@ -139,7 +139,20 @@ func (c Config) tool(t *sdk.Tool, server string, l *link, w *Watch) (*tool.Tool,
 		return nil, err
 	}
 	remote := &remote{cfg: c, link: l, watch: w, subject: subject{server: server, what: t.Name}, output: output}
-	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call)
+	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, c.declared(t)...)
+}
+
+// declared is what the hints of a tool declare, where they are trusted.
+func (c Config) declared(t *sdk.Tool) []tool.Option {
+	switch hints := t.Annotations; {
+	case hints == nil || !c.TrustHints && !slices.Contains(c.TrustHintsOf, t.Name):
+		return nil
+	case hints.ReadOnlyHint:
+		return []tool.Option{tool.ReadOnly()}
+	case hints.IdempotentHint:
+		return []tool.Option{tool.Idempotent()}
+	}
+	return nil
 }
 
 // output is the schema that results are held to; nil where they are not.

@@ -51,6 +51,9 @@ func (c Config) choose(listed []*sdk.Tool) ([]*sdk.Tool, error) {
 	for _, name := range c.Only {
 		missing("Only", name)
 	}
+	for _, name := range c.TrustHintsOf {
+		missing("TrustHintsOf", name)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Rename)) {
 		missing("Rename", name)
 	}

@@ -120,7 +120,12 @@ func (s *served) addTo(server *sdk.Server) (err error) {
 			err = fmt.Errorf("mcp: tool %q: %v", s.tool.Name(), p)
 		}
 	}()
-	server.AddTool(&sdk.Tool{Name: s.name, Description: s.tool.Description(), InputSchema: s.parameters}, s.call)
+	served := &sdk.Tool{Name: s.name, Description: s.tool.Description(), InputSchema: s.parameters}
+	if s.tool.Repeatable() {
+		readOnly := s.tool.Declared() == tool.DeclaredReadOnly
+		served.Annotations = &sdk.ToolAnnotations{ReadOnlyHint: readOnly, IdempotentHint: !readOnly}
+	}
+	server.AddTool(served, s.call)
 	return nil
 }
 
@@ -175,24 +180,18 @@ func (s *served) render(issues []fault.Issue) string {
 
 // What a model is told of a tool that returned an error of its own.
 const (
-	brokeForGood = "The tool failed with an error of its own. The same call will not help."
-	brokeForNow  = "The tool could not be reached. The same call may help later."
+	brokeInDoubt = "The call failed, and its effect may or may not have happened."
+	brokeForNow  = "Not done: the tool is not ready for this call. The same call may help later."
 )
 
 func (s *served) broke(ctx context.Context, err error) *sdk.CallToolResult {
 	s.report(ctx, s.tool.Name(), err)
-	class := fault.Classify(fault.Response{Err: err}).Class
-	if own, ok := errors.AsType[interface {
-		error
-		Failure() fault.Failure
-	}](err); ok {
-		class = own.Failure().Class
-	}
-	text := brokeForGood
-	if class.Retryable() {
+	out := tool.Outcome{Err: err}
+	text := brokeInDoubt
+	if _, later := out.Later(); later {
 		text = brokeForNow
 	}
 	r := answer(outcomeBroke, text)
-	r.Meta[MetaClass] = string(class)
+	r.Meta[MetaClass] = string(out.Failure().Class)
 	return r
 }

@@ -88,9 +88,9 @@ func TestWhatClientsAreTold(t *testing.T) {
 			`{"issues":[{"pointer":"/city","rule":"known","expected":"a city with an airport","got":"","source":"tool"}]}`,
 		},
 		"failed":   {`{"city":"Lisbon","from":1,"to":2,"how":"fail"}`, "All rooms are taken.", ""},
-		"broke":    {`{"city":"Lisbon","from":1,"to":2,"how":"break"}`, "The tool failed with an error of its own. The same call will not help.", ""},
-		"down":     {`{"city":"Lisbon","from":1,"to":2,"how":"down"}`, "The tool could not be reached. The same call may help later.", ""},
-		"panicked": {`{"city":"Lisbon","from":1,"to":2,"how":"panic"}`, "The tool failed with an error of its own. The same call will not help.", ""},
+		"broke":    {`{"city":"Lisbon","from":1,"to":2,"how":"break"}`, "The call failed, and its effect may or may not have happened.", ""},
+		"down":     {`{"city":"Lisbon","from":1,"to":2,"how":"down"}`, "The call failed, and its effect may or may not have happened.", ""},
+		"panicked": {`{"city":"Lisbon","from":1,"to":2,"how":"panic"}`, "The call failed, and its effect may or may not have happened.", ""},
 		"a scalar": {`{"city":"Lisbon","from":1,"to":2,"how":"scalar"}`, "7", ""},
 		"a text":   {`{"city":"Lisbon","from":1,"to":2,"how":"text"}`, "7", ""},
 	} {
@@ -135,7 +135,7 @@ func TestRoundTrip(t *testing.T) {
 				want, got := near.Invoke(ctx, []byte(args)), far.Invoke(ctx, []byte(args))
 				assert.Equal(t, want, got, args)
 			}
-			for how, class := range map[string]fault.Class{"break": fault.Unknown, "panic": fault.Unknown, "down": fault.Unavailable} {
+			for how, class := range map[string]fault.Class{"break": fault.ToolExecution, "panic": fault.ToolExecution, "down": fault.Unavailable} {
 				out := far.Invoke(ctx, []byte(`{"city":"Lisbon","from":1,"to":2,"how":"`+how+`"}`))
 				var broke *fault.ProviderError
 				require.ErrorAs(t, out.Err, &broke)

@@ -40,7 +40,9 @@ var self = &sdk.Implementation{Name: "trips", Version: "v1"}
 // newServer makes a server with one tool that takes any object.
 func newServer(name string, h sdk.ToolHandler) *sdk.Server {
 	server := sdk.NewServer(self, nil)
-	server.AddTool(&sdk.Tool{Name: name, Description: "A tool.", InputSchema: json.RawMessage(`{"type":"object"}`)}, h)
+	server.AddTool(&sdk.Tool{
+		Name: name, Description: "A tool.", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: &sdk.ToolAnnotations{IdempotentHint: true},
+	}, h)
 	return server
 }
 
@@ -88,6 +90,13 @@ func one(t testing.TB, server *sdk.Server, change ...func(*mcp.Config)) *tool.To
 	return tools[0]
 }
 
+// trusting is the default, and takes the servers' hints at their word.
+func trusting() mcp.Config {
+	cfg := mcp.DefaultConfig()
+	cfg.TrustHints = true
+	return cfg
+}
+
 func find(t testing.TB, tools []*tool.Tool, name string) *tool.Tool {
 	t.Helper()
 	set, err := tool.NewSet(tools...)
@@ -123,7 +132,9 @@ func tripServer() *sdk.Server {
 		})
 	object := json.RawMessage(`{"type":"object"}`)
 	server.AddTool(&sdk.Tool{Name: "map", Description: "A map.", InputSchema: object}, always(text(strings.Repeat("x", 10<<20)), nil))
-	server.AddTool(&sdk.Tool{Name: "crash", Description: "Ends its server.", InputSchema: object},
+	server.AddTool(&sdk.Tool{
+		Name: "crash", Description: "Ends its server.", InputSchema: object, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true},
+	},
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			me, err := os.FindProcess(os.Getpid())
 			if err != nil {
