@@ -50,7 +50,7 @@ func invocationOf(ctx context.Context) Invocation {
 }
 
 // IdempotencyKey is the key of the call a tool runs for: the same when the same call is made again (after a transport fault
-// or a crash), another when its arguments change. Empty where the driver gave none.
+// or a crash, or by the model where nobody knows how it ended), another when its arguments change. Empty where the driver gave none.
 func IdempotencyKey(ctx context.Context) string { return invocationOf(ctx).Key }
 
 // CallID is the id of the call a tool runs for; empty where the driver gave none.
