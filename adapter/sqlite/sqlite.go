@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	driver "modernc.org/sqlite"
 
 	"github.com/retake-go/retake/journal"
 )
@@ -81,12 +81,36 @@ func open(ctx context.Context, path string, s Settings, now func() time.Time) (*
 	// One connection: pragmas hold for it, and SQLite has one writer at a time anyway.
 	db.SetMaxOpenConns(1)
 	for _, statement := range []string{"PRAGMA journal_mode = WAL", schema, leases} {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
+		if err := unlessBusy(ctx, db, statement); err != nil {
 			return nil, errors.Join(fmt.Errorf("sqlite: opening %s: %w", path, err), db.Close())
 		}
 	}
 	return &Store{db: db, owner: newOwner(), lease: cmp.Or(s.Lease, usualLease), now: now, closing: make(chan struct{})}, nil
 }
+
+// unlessBusy makes a statement again while other processes open the database, for as long as statements wait: the change to WAL asks
+// for the file as a whole, and does not wait for it.
+func unlessBusy(ctx context.Context, db *sql.DB, statement string) error {
+	for tries := time.Duration(0); ; tries++ {
+		_, err := db.ExecContext(ctx, statement)
+		var failed *driver.Error
+		if !errors.As(err, &failed) || failed.Code()&0xff != busy || tries*busyPause >= busyTimeout {
+			return err
+		}
+		select {
+		case <-time.After(busyPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// busy is SQLITE_BUSY. Statements wait for busyTimeout, and are made again after busyPause where they do not wait by themselves.
+const (
+	busy        = 5
+	busyTimeout = 10 * time.Second
+	busyPause   = 10 * time.Millisecond
+)
 
 // Close lets go all journals that are open, and closes the database. Closed again, it does nothing.
 func (s *Store) Close() (err error) {
