@@ -190,7 +190,7 @@ func TestRetryAfterIsAFloorWithJitterAboveIt(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(q *question)
-		lo, hi int
+		lo, hi int64
 	}{
 		"no_backoff":                      {func(*question) {}, 60, 90},
 		"a_short_one":                     {jittered(10*time.Second, backoff.Full), 60, 90},
@@ -203,7 +203,7 @@ func TestRetryAfterIsAFloorWithJitterAboveIt(t *testing.T) {
 		"a_total_delay_to_the_full":       {func(q *question) { q.p.MaxTotalDelay = time.Minute }, 60, 60},
 		"the_longest_there_is": {func(q *question) {
 			q.p.MaxRetryAfter, q.f.RetryAfter = policy.Unlimited, math.MaxInt64
-		}, math.MaxInt64 / int(time.Second), math.MaxInt64 / int(time.Second)},
+		}, math.MaxInt64 / int64(time.Second), math.MaxInt64 / int64(time.Second)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lo, hi := spread(c.change)
@@ -242,7 +242,7 @@ func largestShare(waits []time.Duration, waited time.Duration) float64 {
 func TestTenThousandSessionsDoNotMoveInLockstep(t *testing.T) {
 	ids := map[string]func(n int) string{
 		"sequential": func(n int) string { return fmt.Sprint("order-", n) },
-		"uuids":      func(n int) string { return fmt.Sprintf("%08x-7c1e-4d2a-9f3b-%012x", n*2654435761&0xffffffff, n) },
+		"uuids":      func(n int) string { return fmt.Sprintf("%08x-7c1e-4d2a-9f3b-%012x", uint32(n)*2654435761, n) },
 		"emails":     func(n int) string { return fmt.Sprintf("user%d@example.com", n) },
 		"numbers":    func(n int) string { return fmt.Sprintf("%07d", n) },
 	}
