@@ -137,9 +137,9 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 //
 // An action with an [Action].ID that has ended in the journal is not made again. Where it succeeded, its value is given, which the journal
 // has as JSON; one that does not fit T is an error, and so is, before the first try, a T that is a channel or a function. Where it did
-// not, its [RetryExhaustedError] is given again, without its cause. s stays as it is then. An ID that the
-// journal has of another tool is an error. A value that turns out to have no JSON form once its try has succeeded is returned beside an error that says so, and not given
-// again.
+// not, its [RetryExhaustedError] is given again, with a [RecordedError] or the typed error in the place of its cause. s stays as it is
+// then. An ID that the journal has of another tool is an error. A value that turns out to have no JSON form once its try has succeeded is
+// returned beside an error that says so, and not given again.
 //
 // Of the options [WithClock] and [WithObserver] play a part, and with a session [WithJournal] and [WithAdjust]. Without one observers
 // are told of tries that failed, of retries and of exhaustion, and not of what went well or was cancelled.

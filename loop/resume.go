@@ -33,7 +33,7 @@ func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Ses
 	}
 	defer r.leave()
 	if r.at.runner.st.Phase == machine.Stopped {
-		return r.at.runner.Result(nil)
+		return r.at.runner.Result(r.at.runner.recorded())
 	}
 	r.open(true)
 	r.goOn()

@@ -141,7 +141,7 @@ func ranOut(end *journal.Ended) error {
 		return nil
 	}
 	st := machine.State{Config: &machine.Config{Single: true, Action: end.Action, Seed: end.Seed}, Policy: end.Policy, Outcome: &end.Outcome}
-	return exhausted(st, end.Attempts, nil)
+	return exhausted(st, end.Attempts, recordedCause(end.Outcome.Exhaustion, true))
 }
 
 // keeps reports whether the value of a good try is recorded.
