@@ -22,7 +22,7 @@ func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reaso
 	case asked > least && s.Jitter.Kind == backoff.NoJitter:
 		return asked, ServerAsked
 	case asked > least:
-		most = max(most, saturatingAdd(asked, asked/2))
+		most = max(most, backoff.Sum(asked, asked/2))
 		return pos.Key.Between(pos.Attempt, asked, min(most, room(p, pos))), ServerAsked
 	case delay == 0:
 		return 0, Immediate
@@ -64,13 +64,6 @@ func (p *RetryPolicy) strategy(class fault.Class) backoff.BackoffStrategy {
 		s.Base = base
 	}
 	return s
-}
-
-func saturatingAdd(a, b time.Duration) time.Duration {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
 }
 
 // Planned is one row of a schedule: the wait after a failed attempt.

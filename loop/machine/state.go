@@ -252,21 +252,8 @@ func (c *Compiled) Until(deadline time.Time) *Compiled {
 	if deadline == c.cfg.Deadline {
 		return c
 	}
-	return c.derived(c.cfg.Seed, deadline)
-}
-
-// Seeded is the same with another seed.
-func (c *Compiled) Seeded(seed string) *Compiled {
-	if seed == c.cfg.Seed {
-		return c
-	}
-	return c.derived(seed, c.cfg.Deadline)
-}
-
-// derived is the same with another seed and deadline.
-func (c *Compiled) derived(seed string, deadline time.Time) *Compiled {
 	cfg := *c.cfg
-	cfg.Seed, cfg.Deadline = seed, deadline
+	cfg.Deadline = deadline
 	return &Compiled{&cfg, c.words}
 }
 
