@@ -104,19 +104,13 @@ func New(in Input) (f RetryFeedback) {
 // Share is [New] for issues that nobody writes to any more, and for a Prev that was made here: the feedback has that very slice where
 // it is in canonical order and printable, or Prev's where they are the same, and what was fixed may be Prev's. in is left as it was.
 func Share(in *Input) (f RetryFeedback) {
-	ShareTo(&f, in)
-	return f
-}
-
-// ShareTo makes f, which is zero, what [Share] returns: for feedback that is made where it is kept. Where another attempt follows,
-// f.Schedule may be memory for the schedule.
-func ShareTo(f *RetryFeedback, in *Input) {
 	f.fill(in)
 	if p := in.Prev; p != nil && len(in.Issues) > 0 && fault.SameIssues(in.Issues, p.Issues) {
 		f.again(in)
-		return
+		return f
 	}
 	f.compare(in)
+	return f
 }
 
 // again is compare for issues that are those of the attempt before.
@@ -150,10 +144,7 @@ func (f *RetryFeedback) fill(in *Input) {
 	}
 	if in.Scheduled {
 		delay := max(in.Delay, 0)
-		if f.Schedule == nil {
-			f.Schedule = new(Schedule)
-		}
-		f.Schedule.At, f.Schedule.Delay = in.At.Round(0).UTC().Add(delay), delay
+		f.Schedule = &Schedule{At: in.At.Round(0).UTC().Add(delay), Delay: delay}
 	}
 }
 

@@ -67,15 +67,6 @@ func TestIssuesAreSharedWhereThatWasAskedFor(t *testing.T) {
 	assert.Equal(t, []fault.Issue{roomIssue, nightsIssue, roomIssue}, in.Issues, "the argument is left as it was")
 }
 
-func TestAScheduleIsMadeWhereItIsKept(t *testing.T) {
-	in := feedback.Input{Source: feedback.Tool, Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation, Scheduled: true, At: noon, Delay: time.Second}
-	var own feedback.Schedule
-	f := feedback.RetryFeedback{Schedule: &own}
-	feedback.ShareTo(&f, &in)
-	assert.Equal(t, feedback.New(in), f)
-	assert.Same(t, &own, f.Schedule)
-}
-
 // A failure that comes again shares the issues and the words of the one before it: what is said of it is what is said of any other.
 func TestFeedbackOnTheSameFailureAgainIsThatOfNew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -22,7 +22,6 @@ type bridged struct {
 	byRules func([]byte) bool
 	decode  func([]byte) []fault.Issue
 	value   func([]byte) (any, []fault.Issue)
-	read    func(string) (any, []byte, []fault.Issue)
 	shown   *schema.Schema
 	checked *schema.Schema
 	strict  bool
@@ -44,12 +43,7 @@ func bridgedOf[T any](name, good string) bridged {
 			_, issues := typed.Decode(doc)
 			return issues
 		},
-		value: func(doc []byte) (any, []fault.Issue) { return typed.Decode(doc) },
-		read: func(text string) (any, []byte, []fault.Issue) {
-			var v T
-			form, issues := typed.Read(text, nil, &v)
-			return v, form, issues
-		},
+		value:   func(doc []byte) (any, []fault.Issue) { return typed.Decode(doc) },
 		checked: typed.Schema(), strict: name == "foreign",
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // Schema is a compiled JSON Schema. It never changes and is safe for concurrent use. The zero value is not usable: get one
@@ -86,13 +85,6 @@ func (s *Schema) checkText(b *Budget, text string) []fault.Issue {
 		return nil
 	}
 	return s.finish(root, issues)
-}
-
-// Read checks a text, and returns its canonical form too: nil where it has none, for then it is not strict JSON, and the issue says
-// why. Safe for concurrent use.
-func (s *Schema) Read(text string, b *Budget) (form []byte, issues []fault.Issue) {
-	form, _ = canon.Text(text)
-	return form, s.CheckWithin(b, []byte(text))
 }
 
 // judge holds a value to the schema. What is beyond the budget has one issue, which says that.

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // Typed is the schema of a Go type, and decodes documents into it. It never changes and is safe for concurrent use. Get one
@@ -52,21 +51,4 @@ func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) {
 		return zero, issues
 	}
 	return v, nil
-}
-
-// Read puts a text's value into v, which should be fresh, within a budget that it shares with other checks, and returns the canonical form
-// of the text; or it says everything that is wrong with it, in canonical order. With issues v is of no use. The form is nil where the text
-// has none: then it is not strict JSON, and the issue says why.
-//
-// What is put into v is that of the canonical form, for types that can tell the difference.
-func (t *Typed[T]) Read(text string, b *Budget, v *T) (form []byte, issues []fault.Issue) {
-	lim := t.of.schema.limits
-	form, err := canon.Text(text)
-	if err == nil && len(text) <= lim.MaxBytes {
-		issues = t.of.decode(string(form), lim, b, v)
-		if len(issues) == 0 || issues[0].Source != fault.FromJSON {
-			return form, issues
-		}
-	}
-	return form, t.of.decode(text, lim, b, v) // of what cannot be read the first fault is told, and that of the form may be another
 }

@@ -83,8 +83,6 @@ func TestNativeVerdictsOfTheCorpus(t *testing.T) {
 			good := true
 			var issues []any
 			reading := set.Read(reply, tool.DefaultSettings())
-			prepared, _ := set.Prepare(reply, tool.DefaultSettings())
-			require.Equal(t, reading, prepared)
 			for _, c := range reading.Calls {
 				good = good && c.Good()
 				issues = append(issues, c.Class, c.Issues)
@@ -112,8 +110,6 @@ func TestTextRepliesOfTheCorpus(t *testing.T) {
 			}
 			replies++
 			reading := set.Read(message.Reply{Text: r.Text}, tool.DefaultSettings())
-			prepared, _ := set.Prepare(message.Reply{Text: r.Text}, tool.DefaultSettings())
-			require.Equal(t, reading, prepared)
 			all := len(reading.Calls) > 0
 			for _, c := range reading.Calls {
 				all = all && c.Good()

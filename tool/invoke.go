@@ -1,16 +1,13 @@
 package tool
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync/atomic"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/schema"
 )
 
 // Outcome is how a call of a tool ended. Exactly one of Result, Issues, Failed and Err is set.
@@ -51,31 +48,9 @@ func (e *PanicError) Unwrap() error {
 
 // Invoke checks arguments, decodes them into a fresh value and runs the tool under ctx, which may carry an [Invocation]. It
 // returns when the tool does; a tool that is to be interrupted must heed ctx. It never panics.
-func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome { return t.invoke(ctx, nil, args) }
-
-// Ready is what the arguments of one call were made into when they were found good: see [Set.Prepare].
-type Ready struct {
-	tool  *Tool
-	args  []byte
-	call  call
-	taken atomic.Bool
-}
-
-// InvokeReady is [Tool.Invoke], but that it takes what args were made into already where r holds that. It is taken once: each time the
-// tool gets a value of its own. r may be nil, and of another tool or other arguments. Safe for concurrent use.
-func (t *Tool) InvokeReady(ctx context.Context, r *Ready, args []byte) Outcome {
-	if r == nil || r.tool != t || !bytes.Equal(r.args, args) || r.taken.Swap(true) {
-		return t.invoke(ctx, nil, args)
-	}
-	c := r.call
-	r.call = nil // it is the tool's own
-	return t.invoke(ctx, c, args)
-}
-
-// invoke makes a call; c is nil where the arguments are to be made into one first.
-func (t *Tool) invoke(ctx context.Context, c call, args []byte) Outcome {
+func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome {
 	within := &running{Context: ctx, rec: recorder{report: invocationOf(ctx).Report}}
-	out := t.safely(within, c, args)
+	out := t.safely(within, args)
 	events, last := within.rec.close()
 	if out.Progress = last; out.Result != nil {
 		out.Events = events
@@ -98,35 +73,15 @@ func (o *Outcome) fail(err error) {
 	}
 }
 
-// try makes a call ready, of arguments as they were written. It is false where a type that has a say in that panicked: whoever makes
-// the call will be told.
-func (t *Tool) try(text string, work *schema.Budget) (r *Ready, form []byte, issues []fault.Issue, ok bool) {
-	defer func() {
-		if recover() != nil {
-			r, ok = nil, false
-		}
-	}()
-	if r, form, issues = t.maker.read(text, work); r != nil {
-		r.tool = t
-	}
-	return r, form, issues, true
-}
-
-// safely is invoke but for the events and the progress. A panic is the tool's error.
-func (t *Tool) safely(ctx context.Context, c call, args []byte) (out Outcome) {
+// safely is Invoke but for the events and the progress. A panic is the tool's error.
+func (t *Tool) safely(ctx context.Context, args []byte) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			out = Outcome{Err: &PanicError{Tool: t.name, Value: known(p), Stack: debug.Stack()}}
 		}
 	}()
-	if c == nil {
-		if c, out.Issues = t.maker.decode(args); len(out.Issues) > 0 {
-			return out
-		}
-	}
 	var err error
-	if out.Result, err = c.run(ctx); err != nil {
-		out.Result = nil
+	if out.Result, out.Issues, err = t.runner.run(ctx, args); err != nil {
 		out.fail(err)
 	}
 	return out

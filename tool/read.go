@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -54,28 +53,10 @@ func (s *Set) Read(r message.Reply, set Settings) Reading {
 	return (&reader{set: s, settings: set}).read(&r)
 }
 
-// Prepare is [Set.Read], and keeps what the arguments of good calls were made into, for [Tool.InvokeReady]: by place in the
-// reading, nil for other calls; there are none where no call is good. The Arguments of the calls are shared with them: read-only.
-func (s *Set) Prepare(r message.Reply, set Settings) (Reading, []*Ready) {
-	return s.PrepareIn(Reading{}, r, set)
-}
-
-// PrepareIn is [Set.Prepare] that reads into what a reading has room for: its calls are overwritten.
-func (s *Set) PrepareIn(room Reading, r message.Reply, set Settings) (Reading, []*Ready) {
-	in := reader{set: s, settings: set, keeps: true, room: room.Calls[:0]}
-	found := in.read(&r)
-	return found, in.ready
-}
-
 // reader reads one reply.
 type reader struct {
 	set      *Set
 	settings Settings
-	room     []Checked
-	// ready are the good calls by place, where they are kept; made is that which is read.
-	keeps bool
-	ready []*Ready
-	made  *Ready
 	// properties are those that the schemas of tools have whose arguments stood in one member too many.
 	properties map[*Tool]members
 	// work is what the checks of all its calls may take.
@@ -89,10 +70,9 @@ func (in *reader) read(r *message.Reply) Reading {
 		return Reading{Over: len(r.Calls)}
 	}
 	if len(r.Calls) > 0 {
-		calls = slices.Grow(in.room, len(r.Calls))[:len(r.Calls)]
+		calls = make([]Checked, len(r.Calls))
 		for n := range calls {
 			in.native(&calls[n], &r.Calls[n])
-			in.keep(calls, n)
 		}
 	} else if s := in.set; s != nil && len(s.tools) > 0 {
 		found := extract.Calls(r.Text, s.names, in.settings.options())
@@ -102,10 +82,9 @@ func (in *reader) read(r *message.Reply) Reading {
 		if in.over(len(found)) {
 			return Reading{Over: len(found)}
 		}
-		calls = slices.Grow(in.room, len(found))[:len(found)]
+		calls = make([]Checked, len(found))
 		for n := range calls {
 			in.found(&calls[n], r.Text, &found[n])
-			in.keep(calls, n)
 		}
 	}
 	nameCalls(calls)
@@ -115,19 +94,6 @@ func (in *reader) read(r *message.Reply) Reading {
 // over reports whether so many calls are more than a reply may make.
 func (in *reader) over(calls int) bool {
 	return in.settings.MaxCalls > 0 && calls > in.settings.MaxCalls
-}
-
-// keep keeps what was made of call n, where it is good.
-func (in *reader) keep(calls []Checked, n int) {
-	made := in.made
-	in.made = nil
-	if made == nil || !calls[n].Good() {
-		return
-	}
-	if in.ready == nil {
-		in.ready = make([]*Ready, len(calls))
-	}
-	in.ready[n] = made
 }
 
 // nameCalls gives an id to calls that have none or share one.
@@ -207,21 +173,11 @@ func (in *reader) found(checked *Checked, text string, c *extract.Call) {
 	}
 }
 
-// check checks arguments as they were written, and keeps what good ones are made into, where that is wanted.
+// check checks arguments as they were written.
 func (in *reader) check(c *Checked, t *Tool, text string) {
-	var issues []fault.Issue
-	tried := false
-	if in.keeps {
-		in.made, c.Arguments, issues, tried = t.try(text, in.work)
-	}
-	if !tried {
-		c.Arguments, issues = t.schema.Read(text, in.work)
-	}
-	c.judge(issues)
-}
-
-func (c *Checked) judge(issues []fault.Issue) {
-	if c.Class, c.Issues = "", issues; len(issues) > 0 {
+	c.Arguments, _ = canon.Text(text)
+	c.Class, c.Issues = "", t.schema.CheckWithin(in.work, []byte(text))
+	if len(c.Issues) > 0 {
 		c.Class = fault.ToolValidation
 	}
 }

@@ -207,14 +207,11 @@ func FuzzRead(f *testing.F) {
 		for _, r := range replies {
 			reading := set.Read(r, tool.Settings{Text: policy.Note, Native: policy.Note})
 			require.Equal(t, reading, set.Read(r, tool.Settings{Text: policy.Note, Native: policy.Note}))
-			prepared, ready := set.Prepare(r, tool.Settings{Text: policy.Note, Native: policy.Note})
-			require.Equal(t, reading, prepared)
 			ids := map[string]bool{}
-			for n, c := range reading.Calls {
+			for _, c := range reading.Calls {
 				require.False(t, ids[c.ID] || c.ID == "")
 				ids[c.ID] = true
 				require.Equal(t, c.Good(), len(c.Issues) == 0)
-				require.Equal(t, c.Good(), n < len(ready) && ready[n] != nil)
 				if c.Good() {
 					called, ok := set.Get(c.Tool)
 					require.True(t, ok)
@@ -234,4 +231,54 @@ func TestThePolicyOfOneToolMayDifferInWhatItRepairs(t *testing.T) {
 	assert.True(t, set.Read(repaired, strict).Calls[0].Good())
 	require.EqualError(t, tool.Settings{Tools: map[string]tool.Leniency{"clock": {Native: "perhaps"}}}.Validate(),
 		`Tools[clock].Native: "perhaps", want "accept", "note" or "refuse"`)
+}
+
+// fussy is a type with a say of its own, which breaks.
+type fussy struct {
+	City string `json:"city"`
+}
+
+var fussyBreaks bool
+
+func (f fussy) Issues() []fault.Issue {
+	if fussyBreaks {
+		panic("fussy")
+	}
+	return nil
+}
+
+func calls(name, arguments string) message.Reply {
+	return message.Reply{Calls: []message.Call{{ID: "c1", Name: name, Arguments: arguments}}}
+}
+
+func TestATypeThatPanicsWhileItIsCheckedPanics(t *testing.T) {
+	set, err := tool.NewSet(tool.New("fuss", "Fuss.", func(context.Context, fussy) (int, error) { return 1, nil }))
+	require.NoError(t, err)
+	fussyBreaks = true
+	defer func() { fussyBreaks = false }()
+	reply := calls("fuss", `{"city":"Lisbon"}`)
+	assert.PanicsWithValue(t, "fussy", func() { set.Read(reply, tool.DefaultSettings()) })
+}
+
+func TestTextThatIsTooLongIsMeasuredAsItCame(t *testing.T) {
+	set := hotel(t)
+	long := make([]byte, 1<<20)
+	for n := range long {
+		long[n] = ' '
+	}
+	text := "{" + string(long) + good[1:]
+	assert.Equal(t, fault.RuleSize, set.Read(calls("book.room", text), tool.DefaultSettings()).Calls[0].Issues[0].Rule)
+}
+
+// Of a text that cannot be read the first fault is told: that which comes first in the text, and not in its canonical form.
+func TestTheFirstFaultIsThatOfTheText(t *testing.T) {
+	anything, err := tool.Raw("anything", "", []byte(`{}`), func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
+	require.NoError(t, err)
+	set, err := tool.NewSet(anything, tool.New("numbers", "", func(context.Context, map[string]any) (int, error) { return 0, nil }))
+	require.NoError(t, err)
+	for _, name := range []string{"anything", "numbers"} {
+		for _, reply := range []message.Reply{calls(name, `{"b":1e400,"a":-1e400}`), {Text: name + `({"b":1e400,"a":-1e400})`}} {
+			assert.Equal(t, "/b", set.Read(reply, tool.DefaultSettings()).Calls[0].Issues[0].Pointer)
+		}
+	}
 }

@@ -19,26 +19,16 @@ type Tool struct {
 	name        string
 	description string
 	schema      *schema.Schema
-	limits      schema.Limits
-	maker       maker
+	runner      runner
 	declared    Declared
 }
 
-// maker checks arguments within some limits, and makes calls of good ones: behind the generic edge, arguments and results are
-// JSON.
-type maker interface {
-	// read makes a call of arguments as they were written. form is their canonical form; nil where they have none.
-	read(text string, work *schema.Budget) (r *Ready, form []byte, issues []fault.Issue)
-	// decode makes a call of arguments in canonical form.
-	decode(args []byte) (call, []fault.Issue)
+// runner is a tool's function behind the generic edge: arguments and results are JSON.
+type runner interface {
+	// run calls the function with arguments, if they are good.
+	run(ctx context.Context, args []byte) (result []byte, issues []fault.Issue, err error)
 	// within is the same within other limits.
-	within(l schema.Limits) (maker, error)
-}
-
-// call is arguments that were found good, and the function that they are for: to be run once, for the value that was made of
-// them is the function's own from then on.
-type call interface {
-	run(ctx context.Context) ([]byte, error)
+	within(l schema.Limits) (runner, error)
 }
 
 // maxName bounds a tool's name. The bound is that of MCP (some providers stop at 64); what providers do not allow of the rest
@@ -72,57 +62,35 @@ func New[A, R any](name, description string, fn func(ctx context.Context, args A
 	if err != nil {
 		panic(fmt.Sprintf("tool.New(%q): %v", name, err))
 	}
-	m := &typedMaker[A, R]{typed, fn}
-	made := &Tool{name: name, description: description, schema: typed.Schema(), limits: schema.DefaultLimits(), maker: m}
+	made := &Tool{name: name, description: description, schema: typed.Schema(), runner: typedRunner[A, R]{typed, fn}}
 	made.declare(opts)
 	return made
 }
 
-type typedMaker[A, R any] struct {
+type typedRunner[A, R any] struct {
 	typed *schema.Typed[A]
 	fn    func(context.Context, A) (R, error)
 }
 
-// typedCall is a call, and that it is ready: one allocation.
-type typedCall[A, R any] struct {
-	Ready
-	by   *typedMaker[A, R]
-	args A
-}
-
-func (m *typedMaker[A, R]) read(text string, work *schema.Budget) (*Ready, []byte, []fault.Issue) {
-	c := &typedCall[A, R]{by: m}
-	form, issues := m.typed.Read(text, work, &c.args)
+func (t typedRunner[A, R]) run(ctx context.Context, args []byte) ([]byte, []fault.Issue, error) {
+	a, issues := t.typed.Decode(args)
 	if len(issues) > 0 {
-		return nil, form, issues
+		return nil, issues, nil
 	}
-	c.Ready.args, c.Ready.call = form, c
-	return &c.Ready, form, nil
-}
-
-func (m *typedMaker[A, R]) decode(args []byte) (call, []fault.Issue) {
-	a, issues := m.typed.Decode(args)
-	if len(issues) > 0 {
-		return nil, issues
-	}
-	return &typedCall[A, R]{by: m, args: a}, nil
-}
-
-func (m *typedMaker[A, R]) within(l schema.Limits) (maker, error) {
-	bounded, err := m.typed.WithLimits(l)
-	return &typedMaker[A, R]{bounded, m.fn}, err
-}
-
-func (c *typedCall[A, R]) run(ctx context.Context) ([]byte, error) {
-	r, err := c.by.fn(ctx, c.args)
+	r, err := t.fn(ctx, a)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	result, err := canon.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("the result has no JSON form: %w", err)
+		return nil, nil, fmt.Errorf("the result has no JSON form: %w", err)
 	}
-	return result, nil
+	return result, nil, nil
+}
+
+func (t typedRunner[A, R]) within(l schema.Limits) (runner, error) {
+	bounded, err := t.typed.WithLimits(l)
+	return typedRunner[A, R]{bounded, t.fn}, err
 }
 
 // Raw makes a tool of a JSON Schema, which must describe an object, and a function from JSON to JSON. The function gets arguments
@@ -145,7 +113,7 @@ func Raw(name, description string, parameters []byte, fn func(ctx context.Contex
 	} else if !takesObjects(text) {
 		return nil, fmt.Errorf("tool %q: parameters: type: must be \"object\", for arguments are an object", name)
 	}
-	made := &Tool{name: name, description: description, schema: s, limits: schema.DefaultLimits(), maker: rawMaker{s, fn}}
+	made := &Tool{name: name, description: description, schema: s, runner: rawRunner{s, fn}}
 	made.declare(opts)
 	return made, nil
 }
@@ -160,49 +128,32 @@ func takesObjects(text []byte) bool {
 	return slices.Contains(several, any("object"))
 }
 
-type rawMaker struct {
+type rawRunner struct {
 	schema *schema.Schema
 	fn     func(context.Context, json.RawMessage) (json.RawMessage, error)
 }
 
-type rawCall struct {
-	fn   func(context.Context, json.RawMessage) (json.RawMessage, error)
-	args []byte
-}
-
-func (m rawMaker) read(text string, work *schema.Budget) (*Ready, []byte, []fault.Issue) {
-	form, issues := m.schema.Read(text, work)
-	if len(issues) > 0 {
-		return nil, form, issues
+func (t rawRunner) run(ctx context.Context, args []byte) ([]byte, []fault.Issue, error) {
+	if issues := t.schema.Check(args); len(issues) > 0 {
+		return nil, issues, nil
 	}
-	return &Ready{args: form, call: rawCall{m.fn, form}}, form, nil
-}
-
-func (m rawMaker) decode(args []byte) (call, []fault.Issue) {
-	if issues := m.schema.Check(args); len(issues) > 0 {
-		return nil, issues
-	}
-	return rawCall{m.fn, args}, nil
-}
-
-func (m rawMaker) within(l schema.Limits) (maker, error) {
-	bounded, err := m.schema.WithLimits(l)
-	return rawMaker{bounded, m.fn}, err
-}
-
-func (c rawCall) run(ctx context.Context) ([]byte, error) {
-	r, err := c.fn(ctx, slices.Clone(c.args))
+	r, err := t.fn(ctx, slices.Clone(args))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(r) == 0 {
-		return []byte("null"), nil
+		return []byte("null"), nil, nil
 	}
 	result, err := canon.JSON(r)
 	if err != nil {
-		return nil, fmt.Errorf("the result is not JSON: %w", err)
+		return nil, nil, fmt.Errorf("the result is not JSON: %w", err)
 	}
-	return result, nil
+	return result, nil, nil
+}
+
+func (t rawRunner) within(l schema.Limits) (runner, error) {
+	bounded, err := t.schema.WithLimits(l)
+	return rawRunner{bounded, t.fn}, err
 }
 
 func nameError(name string) error {
@@ -231,8 +182,8 @@ func (t *Tool) WithLimits(l schema.Limits) (*Tool, error) {
 		return nil, fmt.Errorf("tool %q: %w", t.name, err)
 	}
 	c := *t
-	c.schema, c.limits = s, l
-	if c.maker, err = t.maker.within(l); err != nil {
+	c.schema = s
+	if c.runner, err = t.runner.within(l); err != nil {
 		return nil, fmt.Errorf("tool %q: %w", t.name, err)
 	}
 	return &c, nil
