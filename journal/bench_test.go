@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
@@ -72,15 +71,6 @@ func stepOf(t testing.TB, st machine.State, ev machine.Event) (machine.State, []
 	next, effects, err := machine.Step(st, ev)
 	require.NoError(t, err)
 	return next, effects
-}
-
-func TestAppendingAllocatesNothing(t *testing.T) {
-	st, j := tried(t, discard{})
-	st, effects := stepOf(t, st, machine.Event{Kind: machine.Started, At: atNoon})
-	require.NoError(t, j.Step(machine.Event{Kind: machine.Started, At: atNoon}, effects, st))
-	st, effects = stepOf(t, st, failedTry())
-	ev := failedTry()
-	assert.Zero(t, testing.AllocsPerRun(50, func() { _ = j.Step(ev, effects, st) }))
 }
 
 // BenchmarkJournalAppend is one step recorded: an event and the decision on it, two records.

@@ -16,95 +16,94 @@ import (
 // piece that was left out is as good as the piece itself. The digest of the conversation is kept as it grows, so that a prompt costs what it adds.
 type digester struct {
 	mac stdhash.Hash
-	// said is the digest of the conversation so far.
-	said []byte
-	// system is the last system prompt, which most turns share, and ofSystem its digest.
-	system   string
-	ofSystem []byte
-	// room, chunk and sum are memory to write to.
-	room  writer
-	chunk [512]byte
-	sum   [sha256.Size]byte
+	// said is the digest of the conversation so far; empty where nothing was said.
+	said string
 }
 
 // newDigester returns a digester for a session. Without a secret key the digests of equal pieces are equal within a session
 // only.
 func newDigester(session string, secret []byte) *digester {
 	key := append([]byte("retake "+session+"\x00"), secret...)
-	d := &digester{mac: hmac.New(sha256.New, key)}
-	d.room.digests = d
-	return d
+	return &digester{mac: hmac.New(sha256.New, key)}
 }
 
 // of is the keyed digest of text.
-func (d *digester) of(text []byte) (h hash) {
+func (d *digester) of(text []byte) hash {
 	d.mac.Reset()
 	d.mac.Write(text)
-	return d.end()
+	return hexOf(d.mac.Sum(nil))
 }
 
-// end is the digest of what was written.
-func (d *digester) end() (h hash) {
-	hex.Encode(h[:], d.mac.Sum(d.sum[:0])[:hashLen/2])
-	return h
-}
-
-// appendPiece appends the digest of a text, or that which its mark holds; nothing where there is no text.
-func (d *digester) appendPiece(to []byte, text string) []byte {
+// piece is the digest of a text, or that which its mark holds; empty where there is no text.
+func (d *digester) piece(text string) string {
 	if text == "" {
-		return to
+		return ""
 	}
 	if m, ok := parseMark(text); ok {
-		return append(to, m.Digest...)
+		return m.Digest
 	}
-	d.mac.Reset()
-	for len(text) > 0 {
-		n := copy(d.chunk[:], text)
-		d.mac.Write(d.chunk[:n])
-		text = text[n:]
-	}
-	h := d.end()
-	return append(to, h[:]...)
+	return d.of([]byte(text)).String()
 }
 
 // say adds messages to the conversation.
 func (d *digester) say(said []message.Message) error {
-	for n := range said {
-		d.room.reset()
-		d.room.b = append(d.room.b, d.said...)
-		if err := d.room.said(&said[n]); err != nil {
+	for _, m := range said {
+		m.Text, m.Opaque, m.Calls = d.piece(m.Text), d.piece(m.Opaque), slices.Clone(m.Calls)
+		for n := range m.Calls {
+			m.Calls[n].Arguments = d.piece(m.Calls[n].Arguments)
+		}
+		raw, err := canon.Marshal(m)
+		if err != nil {
 			return err
 		}
-		h := d.of(d.room.b)
-		d.said = append(d.said[:0], h[:]...)
+		d.said = d.of(append([]byte(d.said), raw...)).String()
 	}
 	return nil
 }
 
-// said appends a message as [canon.Marshal] writes it, digests in the place of its pieces.
-func (w *writer) said(m *message.Message) error {
-	w.odd = false
-	b := writeMessage(w, w.b, m)
-	if w.b = b[:len(b)-1]; !w.odd {
-		return nil
-	}
-	// Another text is not UTF-8: the library says which.
-	plain := *m
-	plain.Text, plain.Opaque, plain.Calls = "", "", slices.Clone(m.Calls)
-	for n := range plain.Calls {
-		plain.Calls[n].Arguments = ""
-	}
-	_, err := canon.Marshal(plain)
-	return err
-}
-
 // prompt is the digest of a prompt: the conversation so far, and the system prompt.
 func (d *digester) prompt(call *machine.ModelCall) string {
-	if call.System != d.system {
-		d.system, d.ofSystem = call.System, d.appendPiece(d.ofSystem[:0], call.System)
+	return d.of([]byte(d.said + d.piece(call.System))).String()
+}
+
+// conversation makes the digests of prompts where nothing is left out.
+type conversation struct {
+	// said is the digest of the conversation so far.
+	said hash
+}
+
+func newConversation() conversation { return conversation{said: newHash()} }
+
+// decide adds what a decision says to the conversation, and gives the decision the digest of its prompt.
+func (t *conversation) decide(d *Decision) error {
+	if len(d.Said) > 0 {
+		list, err := canon.Marshal(d.Said)
+		if err != nil {
+			return err
+		}
+		t.said = t.said.next(list)
 	}
-	d.room.b = append(append(d.room.b[:0], d.said...), d.ofSystem...)
-	return d.of(d.room.b).String()
+	if call := d.asks(); call != nil {
+		d.Prompt = t.prompt(call.System).String()
+	}
+	return nil
+}
+
+// prompt is the digest of a prompt: the conversation so far and, where there is one, the system prompt.
+func (t *conversation) prompt(system string) hash {
+	if system == "" {
+		return t.said
+	}
+	of := hashOf([]byte(system))
+	return t.said.next(of[:])
+}
+
+// asks is the call of the model that a decision ends with, nil where it ends with another effect.
+func (d *Decision) asks() *machine.ModelCall {
+	if last := len(d.Effects) - 1; last >= 0 && d.Effects[last].Kind == machine.CallModel {
+		return d.Effects[last].Model
+	}
+	return nil
 }
 
 // SchemaDigest is the digest of a JSON Schema, as headers have it.

@@ -29,15 +29,15 @@ func (r *Reader) entry(e *entry) error {
 }
 
 // decode decodes the record.
-func (e *entry) decode(d *decoder) {
-	e.rec, e.err = d.record(e.raw)
+func (e *entry) decode() {
+	e.rec, e.err = decode(e.raw)
 	e.decoded = true
 }
 
 // record is the decoded record.
-func (e *entry) record(d *decoder) (Record, error) {
+func (e *entry) record() (Record, error) {
 	if !e.decoded {
-		e.decode(d)
+		e.decode()
 	}
 	return e.rec, e.err
 }
@@ -120,7 +120,7 @@ func (b *batch) add(p *player) error {
 		b.room = append(b.room, e.raw...)
 		e.raw = b.room[from:len(b.room):len(b.room)]
 	} else {
-		e.decode(&p.r.decode)
+		e.decode()
 		e.raw = nil
 	}
 	b.entries = b.entries[:n+1]

@@ -29,10 +29,8 @@ type Fold struct {
 
 	// ends are those of actions with an ID, in all runs so far.
 	ends ends
-	// conversation makes the digests of prompts, digests those of a redacted journal, where it is not nil. heard is set once it has heard what
-	// the last event led to.
+	// conversation makes the digests of prompts; digests those of a redacted journal, where it is not nil.
 	conversation conversation
-	heard        bool
 	digests      *digester
 	key          []byte
 	// open is what today's code made of the last event, while its decision record has not come.
@@ -40,9 +38,6 @@ type Fold struct {
 	// events counts the events so far, last is the last one.
 	events int64
 	last   *Event
-	// decision is where open is kept, room is for the bytes of a record.
-	decision Decision
-	room     writer
 }
 
 // NewFold returns a fold of nothing. key is the secret key of a redacted journal; nil for none.
@@ -50,7 +45,7 @@ func NewFold(key []byte) *Fold { return &Fold{key: key} }
 
 // Undecided is what the core makes of the last event where the journal ends before its decision; nil where it does not.
 func (f *Fold) Undecided() *Decision {
-	if f.open == nil || f.hear() != nil {
+	if f.open == nil {
 		return nil
 	}
 	d := *f.open
@@ -109,7 +104,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 		return &MisfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
 	before := *f
-	*f = Fold{Header: h, State: st, key: f.key, conversation: newConversation(), heard: true, events: f.events, room: f.room, ends: f.ends}
+	*f = Fold{Header: h, State: st, key: f.key, conversation: newConversation(), events: f.events, ends: f.ends}
 	if h.Redaction != nil {
 		f.digests = newDigester(h.Session, f.key)
 	}
@@ -127,32 +122,22 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 // event steps the core.
 func (f *Fold) event(ev *Event) error {
 	f.events, f.last = f.events+1, ev
-	said := f.State.Transcript.Len()
 	st, effects, err := machine.Step(f.State, *ev)
 	if err != nil {
 		return &MisfitError{Event: f.events, Kind: ev.Kind, Err: err}
 	}
-	f.State = st
-	f.open = &f.decision
-	return f.advance(&f.decision, ev, effects, said)
+	f.open, err = f.follow(ev, effects, &st)
+	return err
 }
 
-// follow takes over a step that was made elsewhere; d becomes its decision.
-func (f *Fold) follow(d *Decision, ev *Event, effects []machine.Effect, st *machine.State) error {
+// follow takes over a step and returns the decision to be recorded.
+func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
 	said := f.State.Transcript.Len()
 	f.State = *st
-	return f.advance(d, ev, effects, said)
-}
-
-// advance makes d the decision of a step, before which so many messages were said.
-func (f *Fold) advance(d *Decision, ev *Event, effects []machine.Effect, said int) error {
-	*d = Decision{Effects: effects, Said: f.State.Transcript.Slice(said, f.State.Transcript.Len())}
-	if f.digests != nil {
-		if err := f.digests.say(d.Said); err != nil {
-			return err
-		}
+	d := &Decision{Effects: effects, Said: st.Transcript.Slice(said, st.Transcript.Len())}
+	if err := f.digest(d); err != nil {
+		return nil, err
 	}
-	f.heard = false
 	if ev.Kind == machine.Started {
 		f.Adjusted = nil
 	}
@@ -160,7 +145,7 @@ func (f *Fold) advance(d *Decision, ev *Event, effects []machine.Effect, said in
 		f.Adjusted = ev.Adjust
 	}
 	if len(effects) == 0 {
-		return nil
+		return d, nil
 	}
 	last := &effects[len(effects)-1]
 	if last.Kind != machine.Decided {
@@ -169,42 +154,27 @@ func (f *Fold) advance(d *Decision, ev *Event, effects []machine.Effect, said in
 	if last.Kind == machine.Stop {
 		f.end(last.Outcome)
 	}
-	if last.Kind == machine.CallModel && f.digests != nil {
-		d.Prompt = f.digests.prompt(last.Model)
-	}
-	return nil
+	return d, nil
 }
 
-// hear gives the open decision its digest, where no record of it was written.
-func (f *Fold) hear() error {
-	if f.heard || f.digests != nil {
-		return nil
+// digest adds what a decision says to the digest of the conversation, and gives the decision the digest of its prompt.
+func (f *Fold) digest(d *Decision) error {
+	if f.digests == nil {
+		return f.conversation.decide(d)
 	}
-	if err := f.conversation.decide(f.open); err != nil {
+	if err := f.digests.say(d.Said); err != nil {
 		return err
 	}
-	f.agree()
-	return nil
-}
-
-// agree goes on with what was heard.
-func (f *Fold) agree() { f.conversation.said, f.heard = f.conversation.next, true }
-
-// listens is what hears decisions as they are written; nil in a redacted journal, and where all is heard.
-func (f *Fold) listens() *conversation {
-	if f.heard || f.digests != nil {
-		return nil
+	if call := d.asks(); call != nil {
+		d.Prompt = f.digests.prompt(call)
 	}
-	return &f.conversation
+	return nil
 }
 
 // decided compares what was recorded with what the core made of the event.
 func (f *Fold) decided(recorded Decision) error {
 	if f.open == nil {
 		return fmt.Errorf("a decision without an event")
-	}
-	if err := f.hear(); err != nil {
-		return err
 	}
 	now := *f.open
 	f.open = nil
@@ -230,12 +200,10 @@ func (f *Fold) decidedAs(raw []byte) bool {
 	if f.open == nil || f.blind() {
 		return false
 	}
-	f.room.reset()
-	f.room.b = beginLine(f.room.b)
-	if err := f.room.decision(f.open, f.listens()); err != nil || !bytes.Equal(raw, f.room.b[rawStart:]) {
+	now, err := canon.Marshal(Record{Decision: f.open})
+	if err != nil || !bytes.Equal(raw, now) {
 		return false
 	}
-	f.agree()
 	f.open = nil
 	return true
 }
@@ -282,7 +250,7 @@ func (f *Fold) restore(s Snapshot) error {
 // resay goes on with the digest of a conversation.
 func (f *Fold) resay(digest string) error {
 	if f.digests != nil {
-		f.digests.said = []byte(digest)
+		f.digests.said = digest
 		return nil
 	}
 	if len(digest) != hashLen {
@@ -295,7 +263,7 @@ func (f *Fold) resay(digest string) error {
 // said is the digest of the conversation.
 func (f *Fold) said() string {
 	if f.digests != nil {
-		return string(f.digests.said)
+		return f.digests.said
 	}
 	return f.conversation.said.String()
 }
@@ -315,7 +283,7 @@ func (f *Fold) addReal(ctx context.Context, from Transcripts, raw []byte, rec Re
 	if err != nil {
 		return err
 	}
-	if rec, err = new(decoder).record(whole); err != nil {
+	if rec, err = decode(whole); err != nil {
 		return err
 	}
 	if n := rec.Note; n != nil {

@@ -31,7 +31,7 @@ type Journal struct {
 	// eraser is nil where nothing is left out.
 	eraser *eraser
 	// owed are lines that are written with the next append.
-	owed writer
+	owed []byte
 	// torn is what was torn of the first line of all, of tornBytes in all.
 	torn      []byte
 	tornBytes int64
@@ -246,10 +246,9 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	if j.broken != nil {
 		return j.stops()
 	}
-	var d Decision
-	err := j.step(&d, &ev, effects, &st)
+	d, err := j.step(&ev, effects, &st)
 	if err == nil {
-		err = errors.Join(j.oweEvent(&ev), j.oweDecision(&d))
+		err = errors.Join(j.owe(Record{Event: &ev}), j.owe(Record{Decision: d}))
 	}
 	if err != nil {
 		return j.failed(err)
@@ -262,25 +261,25 @@ func (j *Journal) erases() bool {
 	return j.eraser != nil && j.real != nil && j.written.Header.Redaction != nil
 }
 
-// step folds a step into what is written. The event becomes that which is written, d the decision.
-func (j *Journal) step(d *Decision, ev *machine.Event, effects []machine.Effect, st *machine.State) error {
+// step folds a step into what is written, and returns its decision. ev becomes the event that is written.
+func (j *Journal) step(ev *machine.Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
 	if !j.erases() {
-		return j.written.follow(d, ev, effects, st)
+		return j.written.follow(ev, effects, st)
 	}
 	left, err := j.eraser.event(*ev, j.real.State, j.written.Header.Tools)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := j.real.follow(d, ev, effects, st); err != nil {
-		return err
+	if _, err := j.real.follow(ev, effects, st); err != nil {
+		return nil, err
 	}
 	*ev = left
-	if err := j.written.event(&left); err != nil {
-		return fmt.Errorf("the redacted event: %w", err)
+	if err := j.written.event(ev); err != nil {
+		return nil, fmt.Errorf("the redacted event: %w", err)
 	}
-	*d = *j.written.open
+	d := j.written.open
 	j.written.open = nil
-	return nil
+	return d, nil
 }
 
 func (j *Journal) durable(effects []machine.Effect) bool {
@@ -353,57 +352,29 @@ func (j *Journal) Resumed(at time.Time, asked machine.EffectKind) error {
 
 // owe adds a record to what the next append writes.
 func (j *Journal) owe(rec Record) error {
-	from := j.beginLine()
-	h, err := j.endLine(from, j.owed.record(&rec))
-	if err == nil && rec.Note == nil {
+	raw, err := canon.Marshal(rec)
+	if err != nil {
+		return err
+	}
+	if rawStart+len(raw)+len(afterLine) > MaxLineBytes {
+		return fmt.Errorf("a record of %d bytes is longer than a line may be: %d", len(raw), MaxLineBytes)
+	}
+	h := j.head.next(raw)
+	j.owed = appendLine(j.owed, h, raw)
+	if rec.Note == nil {
 		j.head = h
 	}
-	return err
-}
-
-// oweEvent and oweDecision are owe for what nearly all records are.
-func (j *Journal) oweEvent(ev *Event) (err error) {
-	from := j.beginLine()
-	j.head, err = j.endLine(from, j.owed.event(ev))
-	return err
-}
-
-func (j *Journal) oweDecision(d *Decision) (err error) {
-	from := j.beginLine()
-	if j.head, err = j.endLine(from, j.owed.decision(d, j.written.listens())); err == nil {
-		j.written.agree()
-	}
-	return err
-}
-
-// beginLine begins a line of what is owed; it returns where.
-func (j *Journal) beginLine() int {
-	from := len(j.owed.b)
-	j.owed.b = beginLine(j.owed.b)
-	return from
-}
-
-// endLine ends the line that begins at from, unless its record could not be written; it returns the hash.
-func (j *Journal) endLine(from int, err error) (hash, error) {
-	if size := len(j.owed.b) - from; err == nil && size+len(afterLine) > MaxLineBytes {
-		err = fmt.Errorf("a record of %d bytes is longer than a line may be: %d", size-rawStart, MaxLineBytes)
-	}
-	if err != nil {
-		j.owed.b = j.owed.b[:from]
-		j.owed.forget()
-		return j.head, err
-	}
-	line, h := j.head.endLine(j.owed.b, from)
-	j.owed.b = line
-	return h, nil
+	return nil
 }
 
 func (j *Journal) flush(durable bool) error {
-	if err := j.log.Append(j.ctx, j.end, j.owed.b, durable); err != nil {
+	if err := j.log.Append(j.ctx, j.end, j.owed, durable); err != nil {
 		return j.failed(err)
 	}
-	j.end += int64(len(j.owed.b))
-	j.owed.reset()
+	j.end += int64(len(j.owed))
+	if j.owed = j.owed[:0]; cap(j.owed) > keptRoom {
+		j.owed = nil
+	}
 	return nil
 }
 

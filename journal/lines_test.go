@@ -7,12 +7,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"github.com/retake-go/retake/loop/machine"
 )
 
 // However a text is read, its lines are those that it has.
@@ -49,26 +46,6 @@ func TestWhatALongLineNeededIsLetGo(t *testing.T) {
 	}
 	require.Empty(t, line)
 	require.Equal(t, mostRoom, cap(in.buf))
-}
-
-func TestWhatALongRecordNeededIsLetGo(t *testing.T) {
-	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	long := Event{Kind: machine.Prompted, At: at, System: strings.Repeat("\n", keptRoom)}
-	r := NewReader(bytes.NewReader(Chain(eventRecord(t, &long), eventRecord(t, &Event{Kind: machine.Woke, At: at}))))
-	rec, err := r.Next()
-	require.NoError(t, err)
-	require.Equal(t, long, *rec.Event)
-	require.Greater(t, cap(r.decode.scan.room), keptRoom)
-	_, err = r.Next()
-	require.NoError(t, err)
-	require.LessOrEqual(t, cap(r.decode.scan.room), keptRoom)
-	require.Nil(t, r.decode.scan.b, "it is the line reader's")
-}
-
-func eventRecord(t *testing.T, e *Event) []byte {
-	var w writer
-	require.NoError(t, w.event(e))
-	return w.b
 }
 
 func TestLineThatIsTooLongIsNotReadToItsEnd(t *testing.T) {

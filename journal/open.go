@@ -39,7 +39,7 @@ func (j *Journal) mend() error {
 			return err
 		}
 	}
-	if j.torn = nil; len(j.owed.b) == 0 {
+	if j.torn = nil; len(j.owed) == 0 {
 		return nil
 	}
 	err := j.flush(j.settings.Sync == SyncRecords)
@@ -69,7 +69,7 @@ func (j *Journal) add(r *Reader, raw []byte) error {
 	if j.real == j.written && j.written.decidedAs(raw) {
 		return nil
 	}
-	rec, err := r.decode.record(raw)
+	rec, err := decode(raw)
 	if err != nil {
 		return &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
 	}

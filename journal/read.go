@@ -19,8 +19,6 @@ type Reader struct {
 	torn              []byte
 	tornBytes         int64
 	err               error
-	// decode reads records.
-	decode decoder
 }
 
 // NewReader returns a reader of the journal that in holds, from its first byte.
@@ -36,7 +34,7 @@ func (r *Reader) Next() (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	rec, err := r.decode.record(raw)
+	rec, err := decode(raw)
 	if err != nil {
 		r.err = &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
 		return Record{}, r.err
@@ -72,7 +70,7 @@ func (r *Reader) raw() ([]byte, error) {
 	if !ok {
 		return nil, &CorruptError{Line: r.line, Offset: r.offset, Why: notALine(text)}
 	}
-	want := r.head.nextIn(line)
+	want := r.head.next(raw)
 	if found != want {
 		return nil, &CorruptError{Line: r.line, Offset: r.offset, Found: printable(found), Want: want.String()}
 	}

@@ -69,8 +69,6 @@ type player struct {
 	o      Replaying
 	r      *Reader
 	report Report
-	// decode is for what is decoded where it is folded.
-	decode decoder
 	// told is where progress was told last, forgot where what was said was let go last.
 	told, forgot int64
 }
@@ -150,7 +148,7 @@ func (p *player) fold(e *entry) error {
 	if e.kind == kindDecision && p.decidedAs(e.raw) {
 		return nil
 	}
-	rec, err := e.record(&p.decode)
+	rec, err := e.record()
 	if err == nil {
 		err = p.Add(rec)
 	}
