@@ -2,6 +2,7 @@ package canon
 
 import (
 	"bytes"
+	"reflect"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -41,7 +42,7 @@ func Text(text string) ([]byte, error) {
 
 // slowly has the library read and write the text.
 func slowly(raw []byte) ([]byte, error) {
-	if at := tooDeep(raw); at >= 0 {
+	if at := tooDeep(raw, 0); at >= 0 {
 		return nil, &Error{Rule: Depth, Offset: at}
 	}
 	value := jsontext.Value(bytes.Clone(raw))
@@ -54,21 +55,15 @@ func slowly(raw []byte) ([]byte, error) {
 // Marshal returns the canonical JSON of a Go value; map keys are sorted. A value with no JSON form (a NaN, a string that is
 // not UTF-8, a channel) is refused with an [*Error] of rule [Encode].
 func Marshal(v any) ([]byte, error) {
-	if s, ok := v.(string); ok {
-		if raw, ok := AppendString(make([]byte, 0, len(s)+2), s); ok {
-			return raw, nil
-		}
+	if v == nil {
+		return []byte("null"), nil
 	}
-	raw, err := json.Marshal(v, goOptions)
+	value := reflect.ValueOf(v)
+	raw, err := encoderOf(value.Type())(make([]byte, 0, 256), value, 0)
 	if err != nil {
-		e := fromLibrary(err, Encode)
-		e.Rule = Encode
-		return nil, e
+		return nil, err
 	}
-	if text, ok := quickly(nil, raw); ok {
-		return text, nil
-	}
-	return slowly(raw)
+	return raw, nil
 }
 
 // Unmarshal reads one JSON text into the Go value that v points to, which should be fresh: members that are not there keep
@@ -81,7 +76,7 @@ func UnmarshalKnown(raw []byte, v any) error {
 }
 
 func unmarshal(raw []byte, v any, options ...json.Options) error {
-	if at := tooDeep(raw); at >= 0 {
+	if at := tooDeep(raw, 0); at >= 0 {
 		return &Error{Rule: Depth, Offset: at}
 	}
 	err := json.Unmarshal(raw, v, append(options, goOptions)...)
@@ -95,10 +90,9 @@ func unmarshal(raw []byte, v any, options ...json.Options) error {
 	return e
 }
 
-// tooDeep returns the offset at which a text goes beyond MaxDepth, or -1. It only counts brackets outside of strings: exact
+// tooDeep returns the offset at which a text that stands so deep goes beyond MaxDepth, or -1. It only counts brackets outside of strings: exact
 // for JSON, and for anything else the grammar has the last word.
-func tooDeep(raw []byte) int {
-	depth := 0
+func tooDeep(raw []byte, depth int) int {
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
 		case '"':

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -95,17 +97,62 @@ type record struct {
 	Float float64        `json:"float"`
 }
 
-func TestMarshalIsAsEncodingJSON(t *testing.T) {
-	v := record{Map: map[string]int{"z": 1, "a": 2, "m": 3}, Text: "<é>"}
-	got, err := canon.Marshal(v)
-	require.NoError(t, err)
-	assert.Equal(t, `{"float":0,"list":null,"map":{"a":2,"m":3,"z":1},"text":"<é>"}`, string(got))
+type (
+	embedded struct {
+		Zed  int    `json:"zed"`
+		Deep *int   `json:"deep,omitempty"`
+		Same string `json:"same"`
+	}
+	rare struct {
+		embedded
+		Same   string          `json:"same"`
+		Number int             `json:"number,string"`
+		ByName map[string]rare `json:"by_name,omitempty"`
+		Any    any             `json:"any"`
+		Pair   [2]float64      `json:"pair"`
+		Bytes  []byte          `json:"bytes"`
+		Small  uint8           `json:"small"`
+	}
+	common struct {
+		embedded
+		Untagged bool
+		Skipped  int `json:"-"`
+		hidden   int
+		At       time.Time       `json:"at"`
+		Since    time.Time       `json:"since,omitzero"`
+		Zero     struct{ A int } `json:"zero,omitzero"`
+		Raw      json.RawMessage `json:"raw"`
+		Next     *common         `json:"next,omitempty"`
+		List     []common        `json:"list"`
+		Names    []string        `json:"names,omitempty"`
+		Big      *big.Int        `json:"big,omitempty"`
+		URL      url.URL         `json:"url,omitzero"`
+	}
+)
 
-	std, err := json.Marshal(v)
-	require.NoError(t, err)
-	want, err := canon.JSON(std)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), string(got))
+// Whatever a Go type is, its canonical JSON is what encoding/json writes, put in order.
+func TestMarshalIsAsEncodingJSON(t *testing.T) {
+	seven, at := 7, time.Date(2030, 1, 1, 12, 0, 0, 5e8, time.FixedZone("", 3600))
+	full := common{
+		embedded: embedded{Deep: &seven, Same: "<é>\u2028\n"}, Untagged: true, Skipped: 1, hidden: 1, At: at, Since: at,
+		Raw: json.RawMessage(` {"b":1.50, "a":[]}`), List: []common{{}}, Names: []string{"", "\x00\""}, Big: big.NewInt(-1),
+	}
+	full.Next, full.Zero.A = &common{}, 1
+	odd := rare{embedded: embedded{Same: "inner"}, Same: "outer", Any: []any{1, "x", nil}, Bytes: []byte("x"), Small: 9}
+	odd.ByName = map[string]rare{"z": {}, "a": {Number: -1}}
+	for _, v := range []any{
+		record{Map: map[string]int{"z": 1, "a": 2, "m": 3}, Text: "<é>"}, common{}, full, &full, []common{full}, rare{}, odd, &odd,
+		[]*int{nil, &seven}, []string(nil), (*common)(nil), nil, "text", -1, uint64(1 << 63), 1e21, true, at, []byte("x"), [2]bool{},
+		map[int]string{2: "b", 1: "a"}, big.NewInt(7), json.Number("1.0"), struct{}{},
+	} {
+		got, err := canon.Marshal(v)
+		require.NoError(t, err, "%#v", v)
+		std, err := json.Marshal(v)
+		require.NoError(t, err)
+		want, err := canon.JSON(std)
+		require.NoError(t, err)
+		assert.Equal(t, string(want), string(got))
+	}
 }
 
 type failing struct{}
@@ -120,6 +167,7 @@ func TestMarshalRefuses(t *testing.T) {
 		"bad_utf8":     "a\xff",
 		"failing_type": failing{},
 		"bad_raw":      json.RawMessage(`{"a":1,"a":2}`),
+		"bad_year":     time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	for name, v := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -166,6 +214,21 @@ func TestUnmarshal(t *testing.T) {
 	}
 	var f failing
 	assert.EqualError(t, canon.Unmarshal([]byte(`1`), &f), "JSON value at the top does not fit Go type canon_test.failing")
+}
+
+// What cannot be written is named by its place, and what is too deep to be read again is not written.
+func TestMarshalSaysWhereTheFaultIs(t *testing.T) {
+	_, err := canon.Marshal([]common{{}, {List: []common{{Names: []string{"a\xff"}}}}})
+	require.EqualError(t, err, "text at /1/list/0/names/0 cannot be written as JSON: it is not UTF-8, or raw JSON that is not strict")
+	_, err = canon.Marshal([]any{map[string]any{"a": math.Inf(1)}})
+	require.EqualError(t, err, "Go type float64 cannot be written as JSON (at /0/a)")
+	deep := json.RawMessage(strings.Repeat("[", canon.MaxDepth) + strings.Repeat("]", canon.MaxDepth))
+	_, err = canon.Marshal(common{Raw: deep})
+	require.ErrorContains(t, err, "nested deeper than 512")
+	ring := &common{}
+	ring.Next = ring
+	_, err = canon.Marshal(ring)
+	require.ErrorContains(t, err, "nested deeper than 512")
 }
 
 // Whatever JSON is written in whatever way, its canonical form is a fixed point, and says the same.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -68,6 +69,14 @@ func (e *Error) valueError() string {
 	}
 	return fmt.Sprintf("JSON value at %s does not fit Go type %s", e.place(), e.GoType)
 }
+
+// in is the error of a member or an item of the given name.
+func (e *Error) in(name string) *Error {
+	e.Pointer = "/" + escapes.Replace(name) + e.Pointer
+	return e
+}
+
+var escapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 func (e *Error) place() string {
 	if e.Pointer == "" {

@@ -19,15 +19,14 @@ const quickDepth = 32 // how deep a text may be
 // writers are kept for their room alone.
 var writers = sync.Pool{New: func() any { return &writer{Form: newForm()} }}
 
-// quickly appends the canonical form of a text; false where the library must read it. Where dst is nil, a text that is canonical is
-// itself what is returned.
+// quickly appends the canonical form of a text; false where the library must read it.
 func quickly(dst, raw []byte) ([]byte, bool) {
 	w := writers.Get().(*writer)
 	defer w.release()
 	return w.write(dst, raw)
 }
 
-// quicklyText is quickly for a text that is a string, and a dst that is not nil.
+// quicklyText is quickly for a text that is a string.
 func quicklyText(dst []byte, text string) ([]byte, bool) {
 	w := writers.Get().(*writer)
 	defer w.release()
@@ -42,9 +41,6 @@ func (w *writer) write(dst, raw []byte) ([]byte, bool) {
 	w.at = 0
 	if !w.value(0) || w.peek() != 0 || w.at != len(raw) {
 		return dst, false
-	}
-	if w.done == 0 && dst == nil {
-		return raw, true
 	}
 	w.flush(w.at)
 	return w.out, true
