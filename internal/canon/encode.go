@@ -36,7 +36,7 @@ func newEncoder(t reflect.Type) encoder {
 		return encodeTime
 	case t == reflect.TypeFor[stdjson.RawMessage](), t == reflect.TypeFor[jsontext.Value]():
 		return encodeRaw
-	case writesItself(t), t == reflect.TypeFor[stdjson.Number]():
+	case writesItself(t):
 		return encodeByLibrary
 	}
 	switch t.Kind() {
