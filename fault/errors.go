@@ -17,6 +17,9 @@ type Failure struct {
 	Tool string `json:"tool,omitempty"`
 	// Message is one line for operators. It never reaches a prompt.
 	Message string `json:"message,omitempty"`
+	// Text is the whole text of the error behind the failure as [Scrub] leaves it, where that is not Message: what the error of a run says again when it is
+	// read from a journal. It never reaches a prompt.
+	Text string `json:"text,omitempty"`
 	// Issues are in canonical order.
 	Issues []Issue `json:"issues,omitempty"`
 	// RetryAfter is the wait the server asked for outright; 0 where it did not. Never negative.

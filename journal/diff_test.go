@@ -20,7 +20,7 @@ func diff(t *testing.T, a, b []byte) journal.Divergence {
 
 // Two runs of the same script and seed have the same trace, whatever the clock said and whatever was noted.
 func TestRunsOfTheSameScriptDoNotDiffer(t *testing.T) {
-	a := kept(t, "parallel_tools")
+	a := stories(t)["parallel_tools"].record(t)
 	b := stories(t)["parallel_tools"].record(t)
 	older := edited(t, a, `"behaviours":["broken_replies"],`, "")
 	d := diff(t, older, b)

@@ -61,6 +61,7 @@ func (e *eraser) ofEvent(ev *Event, before machine.State, known []Tool) places {
 	}
 	if e.Prompts || e.Replies {
 		p.add("failure", "message")
+		p.add("failure", "text")
 	}
 	if e.values() {
 		p.ofIssues("failure", "issues")
@@ -206,6 +207,7 @@ func (p *places) ofHistory(said []message.Message) {
 // ofFailure are the words of a failure.
 func (p *places) ofFailure(at ...string) {
 	p.add(slices.Concat(at, []string{"message"})...)
+	p.add(slices.Concat(at, []string{"text"})...)
 	p.ofIssues(slices.Concat(at, []string{"issues"})...)
 }
 

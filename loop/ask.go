@@ -33,7 +33,7 @@ func (d *driver) ask(ctx context.Context, p Planner, e machine.Effect) ([]machin
 	if err != nil {
 		d.err = &plannerError{err: err, asked: d.err}
 		d.cause = d.err
-		plan = machine.Plan{Do: machine.Abort}
+		return d.runner.PlannerFailed(d.now(), err)
 	}
 	if e.Exhaustion != nil && plan.Do == machine.Fallback {
 		d.cause = nil

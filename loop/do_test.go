@@ -283,7 +283,7 @@ func TestDoTakesNoErrorForSuccess(t *testing.T) {
 			require.ErrorIs(t, err, policy.NotRetryable, name)
 			var exhausted *loop.RetryExhaustedError
 			require.ErrorAs(t, err, &exhausted)
-			exhausted.Failure.Message = ""
+			exhausted.Failure.Message, exhausted.Failure.Text = "", ""
 			assert.Equal(t, tt.want, exhausted.Failure, name)
 		}
 	}

@@ -95,7 +95,7 @@ func (d *driver) broken(err error) error {
 	if d.runner.st.Phase == machine.Idle || errors.Is(err, ErrSuspended) {
 		return err
 	}
-	if _, cancel := d.runner.Cancel(d.now()); cancel != nil {
+	if _, cancel := d.runner.Cancel(d.now(), err); cancel != nil {
 		return fmt.Errorf("%w (and the run could not be ended: %w)", err, cancel)
 	}
 	return err
@@ -136,7 +136,7 @@ func (d *driver) cancel(ctx context.Context) ([]machine.Effect, error) {
 	if d.runner.journal != nil && errors.Is(d.cause, ErrSuspended) {
 		return nil, ErrSuspended
 	}
-	return d.runner.Cancel(d.now())
+	return d.runner.Cancel(d.now(), d.cause)
 }
 
 func (d *driver) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effect, error) {

@@ -57,8 +57,8 @@ func Reduce(s *session.Session, st session.State, events []session.Event) *machi
 	return new(r.reduce(events))
 }
 
-// ResultOf is what [Run] would return of a run that has stopped in st; cause is the Go error behind its end, nil for none. Of a
-// run that has not stopped it is zero.
+// ResultOf is what [Run] would return of a run that has stopped in st; cause is the Go error behind its end, nil for what st says of it: see
+// [Runner.Result].
 func ResultOf(st machine.State, cause error) (Result, error) {
 	r := Runner{st: st}
 	return r.Result(cause)

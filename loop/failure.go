@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -23,11 +24,30 @@ func failureOf(err error) (f fault.Failure) {
 	return f
 }
 
+// causeOf is the cause of an end as an event has it; nil for none.
+func causeOf(err error) *fault.Failure {
+	if err == nil {
+		return nil
+	}
+	return new(failureOf(err))
+}
+
+// keepText keeps the text of an error that its failure does not say. Issues say it where there are any.
+func keepText(f *fault.Failure, err error) {
+	if err == nil || !f.Failed() || len(f.Issues) > 0 {
+		return
+	}
+	if text := fault.Scrub(canon.UTF8(err.Error())); text != f.Message && text != string(f.Class) {
+		f.Text = text
+	}
+}
+
 // toolFailure is the error of a tool as the core sees it: by its types alone.
 func toolFailure(out *tool.Outcome) fault.Failure {
 	f := out.Failure()
 	f.Issues = slices.Clone(f.Issues)
 	mend(&f)
+	keepText(&f, out.Err)
 	return f
 }
 
@@ -42,6 +62,7 @@ func setFailure(f *fault.Failure, err error, before *feedback.RetryFeedback) {
 	}
 	f.Issues = slices.Clone(f.Issues)
 	mend(f)
+	keepText(f, err)
 }
 
 // setSaid is setFailure in the error's own words.

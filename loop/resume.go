@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
@@ -33,7 +32,7 @@ func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Ses
 	}
 	defer r.leave()
 	if r.at.runner.st.Phase == machine.Stopped {
-		return r.at.runner.Result(r.at.runner.recorded())
+		return r.at.runner.Result(nil)
 	}
 	r.open(true)
 	r.goOn()
@@ -209,27 +208,15 @@ func (d *driver) land(ctx context.Context, run machine.ToolRun, out tool.Outcome
 	_ = d.runner.journal.Note(journal.Note{Kind: journal.ResultLanded, At: d.clock.Now(), Landed: &landed})
 }
 
-// landedError is a tool's error as the journal has it.
-type landedError struct{ failure fault.Failure }
-
-func (e *landedError) Error() string {
-	if e.failure.Message != "" {
-		return e.failure.Message
-	}
-	return string(e.failure.Class)
-}
-
-func (e *landedError) Failure() fault.Failure { return e.failure }
-
 // outcomeOf is the outcome that landed.
 func outcomeOf(l journal.Landed) tool.Outcome {
 	out := tool.Outcome{Progress: l.End.Progress}
 	switch l.End.Verdict {
 	case machine.Broke:
-		out.Err = &landedError{*l.End.Failure}
+		out.Err = &RecordedError{*l.End.Failure}
 	case machine.TryLater:
 		f := *l.End.Failure
-		out.Err = &tool.LaterError{After: f.RetryAfter, Cause: &landedError{f}}
+		out.Err = &tool.LaterError{After: f.RetryAfter, Cause: &RecordedError{f}}
 	case machine.Unknown:
 		out.Err = tool.ErrUnknown
 	case machine.AskAgain:

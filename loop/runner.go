@@ -177,8 +177,8 @@ func (r *Runner) write(ev machine.Event, effects []machine.Effect, st machine.St
 	return err
 }
 
-// Result is what [Run] would return of a run that has stopped; cause is the Go error behind its end, nil for none. Of a run
-// that has not stopped it is zero.
+// Result is what [Run] would return of a run that has stopped; cause is the Go error behind its end. Nil is the cause as the state has it:
+// a [RecordedError], a typed error of package fault, or none. Of a run that has not stopped the result is zero.
 func (r *Runner) Result(cause error) (Result, error) {
 	o := r.st.Outcome
 	if o == nil {
@@ -192,8 +192,8 @@ func (r *Runner) Result(cause error) (Result, error) {
 	if o.OK {
 		return result, nil
 	}
-	if x := o.Exhaustion; cause == nil && x != nil && x.Failure.Class == fault.Reducer {
-		cause = r.refusal()
+	if cause == nil {
+		cause = r.recordedCause()
 	}
 	return result, exhausted(r.st, own, cause)
 }
@@ -261,6 +261,11 @@ func (r *Runner) Woke(at time.Time) ([]machine.Effect, error) {
 	return r.Step(machine.Event{Kind: machine.Woke, At: at})
 }
 
+// PlannerFailed feeds the error of a planner, which ends the run.
+func (r *Runner) PlannerFailed(at time.Time, err error) ([]machine.Effect, error) {
+	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &machine.Plan{Do: machine.Abort}, Failure: causeOf(err)})
+}
+
 // Planned feeds a planner's answer. One that cannot be, or whose policy makes no sense, changes nothing.
 func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error) {
 	if err := p.PolicyFault(r.st); err != nil {
@@ -278,9 +283,9 @@ func (r *Runner) Adjusted(at time.Time, l policy.Layer) ([]machine.Effect, error
 	return r.Step(machine.Event{Kind: machine.Adjusted, At: at, Adjust: &l})
 }
 
-// Cancel ends the run where it stands.
-func (r *Runner) Cancel(at time.Time) ([]machine.Effect, error) {
-	return r.Step(machine.Event{Kind: machine.Cancelled, At: at})
+// Cancel ends the run where it stands. cause is what it was cancelled by, nil for nothing that can be said.
+func (r *Runner) Cancel(at time.Time, cause error) ([]machine.Effect, error) {
+	return r.Step(machine.Event{Kind: machine.Cancelled, At: at, Failure: causeOf(cause)})
 }
 
 // Dispatch runs the reducers on a user's events, as one transaction. It returns the reducer's error too, when one failed.

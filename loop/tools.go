@@ -142,7 +142,7 @@ func (d *driver) exit() (Result, error) {
 	if d.cause = errExited; d.exited {
 		d.cause = ErrToolExited
 	}
-	if _, err := d.runner.Cancel(d.now()); err != nil {
+	if _, err := d.runner.Cancel(d.now(), d.cause); err != nil {
 		return Result{}, d.broken(err)
 	}
 	return d.runner.Result(d.cause)

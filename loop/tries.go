@@ -141,7 +141,7 @@ func ranOut(end *journal.Ended) error {
 		return nil
 	}
 	st := machine.State{Config: &machine.Config{Single: true, Action: end.Action, Seed: end.Seed}, Policy: end.Policy, Outcome: &end.Outcome}
-	return exhausted(st, end.Attempts, recordedCause(end.Outcome.Exhaustion, true))
+	return exhausted(st, end.Attempts, recordedCause(&end.Outcome, true))
 }
 
 // keeps reports whether the value of a good try is recorded.
@@ -277,7 +277,7 @@ func (t *tries) leave() {
 func (t *tries) release() {
 	d := &t.at.driver
 	if d.runner.st.Phase != machine.Stopped && !errors.Is(t.err, ErrSuspended) {
-		_, _ = d.runner.Cancel(d.now())
+		_, _ = d.runner.Cancel(d.now(), errExited)
 	}
 	d.release()
 }

@@ -147,6 +147,7 @@ func (l *line) cancelled(ctx context.Context, plane fault.Plane) error {
 func (l *line) stop(d *policy.Decision, said *fault.Failure, cause error) error {
 	p, f := l.position(said.Plane), *said
 	mend(&f)
+	keepText(&f, cause)
 	e := &RetryExhaustedError{
 		Action: p.Action, Plane: f.Plane, Reason: d.Reason, Detail: d.Detail, Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Failure: f,
 		Policy: l.next.of.Policy, Seed: l.next.seed, Cause: cause,

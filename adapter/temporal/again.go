@@ -1,6 +1,8 @@
 package temporal
 
 import (
+	"context"
+
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/loop"
@@ -22,7 +24,7 @@ func (f *flow) settle() error {
 		f.serve()
 		err := workflow.Await(f.ctx, func() bool { return len(f.inbox) > 0 || workflow.AllHandlersFinished(f.ctx) })
 		if err != nil {
-			return f.cancel("the workflow was cancelled")
+			return f.cancel(context.Canceled)
 		}
 	}
 	return nil

@@ -154,6 +154,11 @@ func (e *RemoteError) cause() error {
 // Error is the text that the error had where it came up.
 func (e *RemoteError) Error() string { return e.Text }
 
+// Is reports whether the error stands for the end of a context: [context.Canceled] or [context.DeadlineExceeded].
+func (e *RemoteError) Is(target error) bool {
+	return (&loop.RecordedError{Recorded: e.Seen}).Is(target)
+}
+
 // Failure is the error as the core sees it.
 func (e *RemoteError) Failure() fault.Failure { return e.Seen }
 

@@ -121,7 +121,7 @@ func (f *flow) takeUpdates() error {
 			return errors.Join(running(), f.st.AdjustFault(in.v))
 		}}),
 		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdatePlan, func(ctx workflow.Context, in wire[machine.Plan]) error {
-			return f.enqueue(ctx, func() error { return f.planned(in.v) })
+			return f.enqueue(ctx, func() error { return f.planned(in.v, nil) })
 		}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[machine.Plan]) error {
 			return errors.Join(running(), f.takesPlan(in.v))
 		}}),
@@ -166,10 +166,13 @@ func (f *flow) dispatch(events []session.Event) (machine.Reduced, error) {
 // AllActions names the whole run, where an action is to be cancelled.
 const AllActions = ""
 
+// errStopped is what a run was cancelled by that was ended by its handle.
+var errStopped = errors.New("the run was cancelled")
+
 // stop cancels the calls of one tool that are under way, or the run.
 func (f *flow) stop(action string) error {
 	if action == AllActions {
-		return f.cancel("the run was cancelled")
+		return f.cancel(errStopped)
 	}
 	found := false
 	for _, r := range f.running {

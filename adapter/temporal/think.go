@@ -10,6 +10,7 @@ import (
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -177,17 +178,18 @@ func (f *flow) ask(e machine.Effect) error {
 	if failed := out.v.Failure; failed != nil {
 		failed.Planner, failed.Asked = true, f.err
 		f.err, f.cause = failed, failed
+		return f.planned(out.v.Plan, &failed.Seen)
 	}
-	return f.planned(out.v.Plan)
+	return f.planned(out.v.Plan, nil)
 }
 
-// planned feeds a plan.
-func (f *flow) planned(p machine.Plan) error {
+// planned feeds a plan, and the planner's own error, nil for none.
+func (f *flow) planned(p machine.Plan, failed *fault.Failure) error {
 	if p.Do == machine.Fallback && f.asked.Exhaustion != nil {
 		f.cause = nil
 	}
 	f.plans++
-	return f.step(machine.Event{Kind: machine.Planned, Plan: &p})
+	return f.step(machine.Event{Kind: machine.Planned, Plan: &p, Failure: failed})
 }
 
 // plan is the local activity of the planner.

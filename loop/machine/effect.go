@@ -150,7 +150,9 @@ type Outcome struct {
 	Reason policy.Reason `json:"reason"`
 	// Exhaustion is set where an action was exhausted.
 	Exhaustion *Exhaustion `json:"exhaustion,omitempty"`
-	Warnings   []string    `json:"warnings,omitempty"`
+	// Cause is what a cancelled run was cancelled by, or the error of the planner that aborted the run; nil where nobody said.
+	Cause    *fault.Failure `json:"cause,omitempty"`
+	Warnings []string       `json:"warnings,omitempty"`
 	// Usage and Waited are summed over all attempts of the run, failed ones too.
 	Usage  message.Usage `json:"usage,omitzero"`
 	Waited time.Duration `json:"waited_ns,omitempty"`

@@ -31,13 +31,13 @@ const (
 	Tried EventKind = "tried"
 	// Woke says that a wait is over.
 	Woke EventKind = "woke"
-	// Planned is the planner's answer: Plan.
+	// Planned is the planner's answer: Plan, and Failure where the planner returned an error.
 	Planned EventKind = "planned"
 	// Adjusted changes the policy for the rest of the run: Adjust.
 	Adjusted EventKind = "adjusted"
 	// Dispatched is a user's event, reduced: Reduced.
 	Dispatched EventKind = "dispatched"
-	// Cancelled ends the run where it stands.
+	// Cancelled ends the run where it stands: Failure is what it was cancelled by, nil where nobody said.
 	Cancelled EventKind = "cancelled"
 )
 

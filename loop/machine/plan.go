@@ -72,7 +72,11 @@ func (s *step) warn(text string) {
 
 // abort ends the run with the exhaustion.
 func (s *step) abort() error {
-	s.stop(Outcome{Reason: s.Exhausted.Reason, Exhaustion: s.Exhausted})
+	o := Outcome{Reason: s.Exhausted.Reason, Exhaustion: s.Exhausted}
+	if s.ev.Kind == Planned {
+		o.Cause = s.ev.Failure
+	}
+	s.stop(o)
 	return nil
 }
 

@@ -253,7 +253,7 @@ func (s *step) dispatched() error { return s.reduce(s.ev.Reduced) }
 
 func (s *step) cancelled() error {
 	s.recordCancelled()
-	s.stop(Outcome{Reason: policy.Cancelled})
+	s.stop(Outcome{Reason: policy.Cancelled, Cause: s.ev.Failure})
 	return nil
 }
 

@@ -189,7 +189,7 @@ func (r *Run) End() (loop.Result, error) {
 	defer r.mu.Unlock()
 	if phase := r.runner.State().Phase; phase != machine.Idle && phase != machine.Stopped {
 		r.cause = nil
-		r.fed(r.runner.Cancel(r.now()))
+		r.fed(r.runner.Cancel(r.now(), nil))
 	}
 	r.runner.Close()
 	return r.result, r.err

@@ -100,7 +100,7 @@ func over(failed, budget int) bool { return budget != policy.Unlimited && failed
 // broken ends a run that cannot be gone on with.
 func (r *Run) broken(err error) {
 	if phase := r.runner.State().Phase; phase != machine.Idle && phase != machine.Stopped {
-		if _, cancel := r.runner.Cancel(r.now()); cancel != nil {
+		if _, cancel := r.runner.Cancel(r.now(), err); cancel != nil {
 			err = fmt.Errorf("%w (and the run could not be ended: %w)", err, cancel)
 		}
 	}
@@ -111,7 +111,7 @@ func (r *Run) broken(err error) {
 func (r *Run) cancel(ctx context.Context) error {
 	if phase := r.runner.State().Phase; r.err == nil && phase != machine.Idle && phase != machine.Stopped {
 		r.cause = context.Cause(ctx)
-		r.fed(r.runner.Cancel(r.now()))
+		r.fed(r.runner.Cancel(r.now(), r.cause))
 	}
 	if r.err == nil {
 		return context.Cause(ctx)
