@@ -108,7 +108,7 @@ func (p *play) reply(context.Context, loop.Request) (message.Reply, error) {
 	case err != nil:
 		return message.Reply{}, err
 	case s.Event.Kind == machine.CallFailed:
-		return message.Reply{}, &RemoteError{Text: "as told", Seen: *s.Event.Failure}
+		return message.Reply{}, &RemoteError{Text: s.Event.Failure.Text, Seen: *s.Event.Failure}
 	}
 	return s.Event.Reply.Message, nil
 }
@@ -121,7 +121,7 @@ func (p *play) try(context.Context, Try) (message.Usage, error) {
 	case s.Event.Try.Abandoned:
 		return message.Usage{}, ErrAbandoned
 	case s.Event.Try.Failure.Failed():
-		return s.Event.Try.Usage, &RemoteError{Text: "as told", Seen: s.Event.Try.Failure}
+		return s.Event.Try.Usage, &RemoteError{Text: s.Event.Try.Failure.Text, Seen: s.Event.Try.Failure}
 	}
 	return s.Event.Try.Usage, nil
 }

@@ -335,3 +335,22 @@ func TestErrorsOfActionsReadAsInProcess(t *testing.T) {
 		})
 	}
 }
+
+// A run that is cancelled says the same on Temporal as in process.
+func TestACancelledRunReadsAsInProcess(t *testing.T) {
+	s, err := session.New(session.Config{ID: "order-42"})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, want := loop.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		cancel()
+		return message.Reply{}, ctx.Err()
+	}), s, "Hello.", loop.Config{Seed: "s"})
+	b := newBench(t, Worker{Model: looptest.NewModel(fails(errOverloaded)...)}, loop.Config{Seed: "s"})
+	b.RegisterDelayedCallback(b.CancelWorkflow, time.Millisecond)
+	_, got := b.run()
+	require.Error(t, want)
+	require.Error(t, got)
+	assert.Equal(t, want.Error(), got.Error())
+	assert.ErrorIs(t, got, context.Canceled)
+	assert.ErrorIs(t, got, policy.Cancelled)
+}

@@ -157,7 +157,7 @@ func (sc *story) dispatch(l *line) error {
 	return sc.fed(effects, err)
 }
 
-func (sc *story) cancel(*line) error { return sc.fed(sc.runner.Cancel(sc.at, nil)) }
+func (sc *story) cancel(*line) error { return sc.fed(sc.runner.Cancel(sc.at, context.Canceled)) }
 
 // reducerFailed is the session's callback.
 func (sc *story) reducerFailed(e fault.ReducerError) { sc.say("OnReducerError: " + e.Error()) }
