@@ -55,7 +55,8 @@ func resumed(ctx context.Context, j *journal.Journal, model Model, s *session.Se
 }
 
 // ResumeRunner is a runner that goes on with the run that the journal of the options holds, for engines that bring their own clock:
-// see [Resume]. It returns what is to be done next; the kind of that is empty where the run has ended.
+// see [Resume]. It returns what is to be done next; the kind of that is empty where the run has ended. The engine calls [Runner.ToolBegins]
+// before it runs a tool, or a call that was under way is run twice.
 func ResumeRunner(s *session.Session, cfg Config, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, machine.Effect, error) {
 	o, err := collect(opts)
 	if err != nil {
