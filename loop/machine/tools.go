@@ -186,6 +186,16 @@ func (b *Batch) All() []BatchCall {
 	return all
 }
 
+// Call returns the n-th call as it stands. The call that ended last is found at once; [Batch.All] is for all of them.
+func (b *Batch) Call(n int) BatchCall {
+	for _, e := range b.ended.Backward() {
+		if e.index == n {
+			return e.call
+		}
+	}
+	return b.Calls[n]
+}
+
 // toolEnded takes the outcome of one call, in call order.
 func (s *step) toolEnded() error {
 	end := s.ev.Tool

@@ -52,6 +52,15 @@ func (r *Run) Name(ids []string) {
 	for n := range min(len(ids), len(r.calls)) {
 		r.calls[n].id = ids[n]
 	}
+	r.index()
+}
+
+// index notes which calls have which id.
+func (r *Run) index() {
+	r.byID = make(map[string][]int, len(r.calls))
+	for n, c := range r.calls {
+		r.byID[c.id] = append(r.byID[c.id], n)
+	}
 }
 
 // Claim finds the call that the runtime is about to make: by its id, and among calls that share one, or have none, by name
@@ -61,12 +70,12 @@ func (r *Run) Claim(id, name, arguments string) (found *Call, seen bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	best, score := -1, 0
-	for n := range r.calls {
+	for _, n := range r.byID[id] {
 		c := &r.calls[n]
-		if c.left && c.id == id {
+		if c.left {
 			return nil, false
 		}
-		if c.taken || c.id != id {
+		if c.taken {
 			continue
 		}
 		fits := 1

@@ -45,6 +45,10 @@ type Run struct {
 	changed chan struct{}
 	tools   *tool.Set
 	calls   []call
+	// byID are the places in calls of each id, in call order.
+	byID map[string][]int
+	// seen is how many calls of the open batch have been looked at for an answer; none again once they are asked for anew.
+	seen int
 	// mark is the length of the transcript before the reply under way, replied says that there is one.
 	mark    int
 	replied bool
@@ -122,6 +126,8 @@ func (r *Run) Reply(ctx context.Context, reply message.Reply) (Verdict, error) {
 	for n, c := range reply.Calls {
 		r.calls[n] = call{id: c.ID, name: c.Name, arguments: c.Arguments}
 	}
+	r.index()
+	r.seen = 0
 	if len(reply.Calls) == 0 {
 		r.fed(r.runner.Reply(r.now(), reply))
 		return r.verdict(true)
@@ -138,7 +144,7 @@ func (r *Run) Failed(ctx context.Context, err error) (Verdict, error) {
 	if stop := r.asked(ctx); stop != nil {
 		return Verdict{}, stop
 	}
-	r.replied, r.calls, r.last = true, nil, err
+	r.replied, r.calls, r.byID, r.last = true, nil, nil, err
 	r.fed(r.runner.CallFailed(r.now(), r.classified(err)))
 	return r.verdict(true)
 }

@@ -47,6 +47,7 @@ func (r *Run) note(effects []machine.Effect) {
 				r.cause = r.last
 			}
 		case machine.RunTools:
+			r.seen = 0
 			for _, run := range e.Tools {
 				r.calls[run.Index].run = &run
 			}
@@ -64,11 +65,7 @@ func (r *Run) note(effects []machine.Effect) {
 func (r *Run) collect() {
 	st := r.runner.State()
 	if st.Batch != nil {
-		for n, c := range st.Batch.All() {
-			if c.Done {
-				r.calls[n].answered(c.Answer, c.IsError)
-			}
-		}
+		r.collectOpen(st.Batch)
 		return
 	}
 	n := 0
@@ -77,6 +74,27 @@ func (r *Run) collect() {
 			r.calls[n].answered(m.Text, m.IsError)
 			n++
 		}
+	}
+}
+
+// collectOpen looks at all calls after they were asked for, and from then on at those that have ended since the last look: outcomes
+// enter in call order, so that these stand before the cursor.
+func (r *Run) collectOpen(b *machine.Batch) {
+	if r.seen > 0 {
+		for ; r.seen < b.Cursor; r.seen++ {
+			r.collectCall(r.seen, b.Call(r.seen))
+		}
+		return
+	}
+	for n, c := range b.All() {
+		r.collectCall(n, c)
+	}
+	r.seen = b.Cursor
+}
+
+func (r *Run) collectCall(n int, c machine.BatchCall) {
+	if c.Done {
+		r.calls[n].answered(c.Answer, c.IsError)
 	}
 }
 
