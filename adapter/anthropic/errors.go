@@ -64,15 +64,15 @@ type envelope struct {
 // failed makes an error of what went wrong with the exchange.
 func (x *exchange) failed(ctx context.Context, cause error) error {
 	e := &Error{RequestID: x.requestID()}
-	body := x.errorBody(cause)
+	body := wire.Redact(x.errorBody(cause), x.key)
 	var said envelope
 	if json.Unmarshal(body, &said) == nil && said.Error.Type != "" {
-		e.Type, e.detail = said.Error.Type, wire.Line(said.Error.Message)
-		e.RequestID = firstWord(e.RequestID, said.RequestID)
+		e.Type, e.detail = wire.Word(said.Error.Type), wire.Line(said.Error.Message)
+		e.RequestID = firstWord(e.RequestID, wire.Word(said.RequestID))
 	}
 	verdict := x.judge(ctx, cause, body)
 	if e.detail == "" && e.Type == "" {
-		e.detail = x.why(cause)
+		e.detail = wire.Redact(x.why(cause), x.key)
 	}
 	e.failure = verdict.Failure()
 	e.failure.Message = e.detail
@@ -148,7 +148,7 @@ func (x *exchange) requestID() string {
 	if x.response == nil {
 		return ""
 	}
-	return wire.Line(x.response.Header.Get("Request-Id"))
+	return wire.Word(wire.Redact(x.response.Header.Get("Request-Id"), x.key))
 }
 
 // received is when the response came.

@@ -60,6 +60,8 @@ type exchange struct {
 	open io.Closer
 	// body is what was read of a response that is no stream.
 	body []byte
+	// key is the request's: it may stand in no error.
+	key string
 }
 
 func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchange) (*received, error) {

@@ -19,6 +19,7 @@ const maxResponse = 64 << 20
 // watch is a middleware that bounds the response, for the SDK reads all there is, and notes it, for the SDK leaves it open where the
 // context ends just then.
 func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	x.key = wire.Key(r.Header)
 	resp, err := next(r)
 	if err == nil {
 		resp.Body = &bounded{resp.Body, maxResponse}

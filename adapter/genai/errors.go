@@ -84,7 +84,7 @@ func (g *received) unusable() error {
 func (m *Model) failed(ctx context.Context, x *exchange, cause error) error {
 	cause = x.cause(ctx, cause)
 	said := x.said()
-	e := &Error{RequestID: x.requestID(), Code: said.Status, Status: said.Code}
+	e := &Error{RequestID: wire.Redact(x.requestID(), m.key), Code: wire.Word(wire.Redact(said.Status, m.key)), Status: said.Code}
 	if x.response != nil && (e.Status == 0 || x.response.StatusCode != http.StatusOK) {
 		e.Status = x.response.StatusCode
 	}

@@ -129,7 +129,7 @@ func (x *exchange) requestID() string {
 		return ""
 	}
 	for _, name := range [...]string{"X-Request-Id", "X-Goog-Request-Id"} {
-		if id := strings.TrimSpace(wire.Line(x.response.Header.Get(name))); id != "" {
+		if id := wire.Word(x.response.Header.Get(name)); id != "" {
 			return id
 		}
 	}

@@ -69,7 +69,7 @@ func (m *Model) failed(ctx context.Context, x *exchange, cause error) error {
 	if done := ctx.Err(); done != nil && !errors.Is(cause, done) {
 		cause = fmt.Errorf("%w: %w", done, cause)
 	}
-	e := &Error{RequestID: x.requestID(), Status: x.status}
+	e := &Error{RequestID: wire.Redact(x.requestID(), m.cfg.Key), Status: x.status}
 	if x.response != nil {
 		e.Status = cmp.Or(e.Status, x.response.StatusCode)
 	}

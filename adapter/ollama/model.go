@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
@@ -98,5 +97,5 @@ func (x *exchange) requestID() string {
 	if x.response == nil {
 		return ""
 	}
-	return strings.TrimSpace(wire.Line(x.response.Header.Get("X-Request-Id")))
+	return wire.Word(x.response.Header.Get("X-Request-Id"))
 }

@@ -46,6 +46,8 @@ type exchange struct {
 	// body is that of a refusal.
 	body []byte
 	at   time.Time
+	// key is the request's: it may stand in no error.
+	key string
 }
 
 // codec reads a response of one API.
@@ -80,7 +82,7 @@ func (c *caller) call(
 	}
 	reply.Usage.APICalls = 1
 	if c.cfg.OnResponse != nil {
-		c.cfg.OnResponse(Response{RequestID: requestID(x.header), Model: cmp.Or(reply.Model, c.cfg.Model), RateLimit: c.limits(x)})
+		c.cfg.OnResponse(Response{RequestID: requestID(x), Model: cmp.Or(reply.Model, c.cfg.Model), RateLimit: c.limits(x)})
 	}
 	return reply, nil
 }
@@ -92,9 +94,12 @@ func (c *caller) watch(x *exchange) option.Middleware {
 		if err != nil {
 			return res, err
 		}
-		*x = exchange{status: res.StatusCode, header: res.Header, at: wire.ReceivedAt(res.Header, time.Now())}
+		*x = exchange{
+			status: res.StatusCode, header: res.Header, at: wire.ReceivedAt(res.Header, time.Now()), key: wire.Key(r.Header),
+		}
 		if x.status >= http.StatusBadRequest {
 			x.body, _ = io.ReadAll(io.LimitReader(res.Body, maxError))
+			x.body = wire.Redact(x.body, x.key)
 			res.Body.Close()
 			res.Body = io.NopCloser(bytes.NewReader(x.body))
 		}

@@ -229,3 +229,21 @@ func TestWhatAServerSaysOfTheModelsWordsIsCorrected(t *testing.T) {
 	assert.Equal(t, "Yes.", result.Text)
 	assert.Contains(t, bodyOf(t, s.Requests()[1]), `{"content":"Book.","role":"user"},{"content":"Automatic check`)
 }
+
+func TestKeysAreInNoError(t *testing.T) {
+	const doc, sse = "Content-Type: application/json\n\n", "200 OK\nContent-Type: text/event-stream\n\n"
+	both := map[string]string{
+		"auth": "401 Unauthorized\n" + doc + `{"error":{"message":"Incorrect API key provided: {key}. You can find your API key at ` +
+			`https://platform.openai.com/account/api-keys.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`,
+		"code":      "401 Unauthorized\n" + doc + `{"error":{"message":"no","type":"{key}","code":"{key}"}}`,
+		"detail":    "403 Forbidden\n" + doc + `{"detail":"Bearer {key} may not use this model"}`,
+		"words":     "502 Bad Gateway\nContent-Type: text/html\n\n<h1>upstream refused Authorization: Bearer {key}</h1>",
+		"in a 200":  "200 OK\n" + doc + `{"error":{"message":"upstream: key={key} is exhausted","code":429}}`,
+		"a request": "500 Internal Server Error\nX-Request-Id: {key}\n" + doc + `{"error":{"message":"no"}}`,
+		"streamed":  sse + `data: {"error":{"message":"Incorrect API key provided: {key}","code":"invalid_api_key"}}` + "\n\n",
+		"garbage":   sse + "data: Bearer {key}\n\n",
+	}
+	wiretest.Secrets(t, chat(openai.Config{Model: "m"}), both)
+	both["failed"] = sse + `data: {"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"api_key={key}"}}}` + "\n\n"
+	wiretest.Secrets(t, responses(openai.Config{Model: "m"}), both)
+}

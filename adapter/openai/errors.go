@@ -97,7 +97,7 @@ func (c *caller) fail(ctx context.Context, x exchange, err error) error {
 		Provider: c.cfg.provider(), Model: c.cfg.Model, Status: x.status, Headers: x.header, Body: x.body, Err: err, Now: x.at,
 	}
 	if bad, ok := errors.AsType[*badReply](err); ok {
-		r.Body, r.Code = bad.body, bad.code
+		r.Body, r.Code = wire.Redact(bad.body, x.key), bad.code
 		if r.Body == nil && r.Code == "" {
 			r.Code = string(fault.InvalidResponse)
 		}
@@ -120,7 +120,7 @@ func (c *caller) fail(ctx context.Context, x exchange, err error) error {
 
 func (c *caller) wrap(x exchange, typed, err error) error {
 	e := &Error{
-		Provider: c.cfg.provider(), Status: x.status, Code: codeOf(x.body), RequestID: requestID(x.header), detail: detail(x, err),
+		Provider: c.cfg.provider(), Status: x.status, Code: wire.Redact(codeOf(x.body), x.key), RequestID: requestID(x), detail: wire.Redact(detail(x, err), x.key),
 		err: &loop.LimitedError{Err: typed, State: c.limits(x)},
 	}
 	e.Class = e.err.Failure().Class
@@ -157,7 +157,7 @@ func plain(v json.RawMessage) string {
 	if string(v) == "null" {
 		return ""
 	}
-	return word(strings.Trim(string(v), `"`))
+	return wire.Word(strings.Trim(string(v), `"`))
 }
 
 // detail is what of an error itself may be shown: our own words, and why a connection failed.
@@ -172,23 +172,11 @@ func detail(x exchange, err error) string {
 }
 
 // requestID is the id of a response, where it is a plain word.
-func requestID(h http.Header) string {
+func requestID(x exchange) string {
 	for _, name := range [...]string{"X-Request-Id", "Request-Id", "Apim-Request-Id", "Cf-Ray"} {
-		if id := word(h.Get(name)); id != "" {
+		if id := wire.Word(wire.Redact(x.header.Get(name), x.key)); id != "" {
 			return id
 		}
 	}
 	return ""
-}
-
-// word is s where it is a word of a name's characters, else nothing: it goes into logs.
-func word(s string) string {
-	const most = 128
-	odd := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/", r))
-	}
-	if len(s) > most || strings.ContainsFunc(s, odd) {
-		return ""
-	}
-	return s
 }

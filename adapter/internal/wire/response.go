@@ -43,11 +43,37 @@ func Why(err error) string {
 }
 
 // Redact is a text without a key; an empty key is none.
-func Redact(s, key string) string {
-	if key == "" {
+func Redact[T ~string | ~[]byte](s T, key string) T {
+	if key == "" || !strings.Contains(string(s), key) {
 		return s
 	}
-	return strings.ReplaceAll(s, key, "[key]")
+	return T(strings.ReplaceAll(string(s), key, "[key]"))
+}
+
+// Key is the key that a request has in its head; empty where it has none.
+func Key(head http.Header) string {
+	for _, name := range [...]string{"X-Api-Key", "Api-Key", "X-Goog-Api-Key"} {
+		if key := head.Get(name); key != "" {
+			return key
+		}
+	}
+	_, key, _ := strings.Cut(head.Get("Authorization"), " ")
+	return strings.TrimSpace(key)
+}
+
+// maxWord bounds a code or an id, in bytes.
+const maxWord = 128
+
+// Word is a code or an id that a server gave, where it is one word of a name's characters and no key; else nothing, for it goes
+// into logs.
+func Word(s string) string {
+	odd := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/", r))
+	}
+	if s = strings.TrimSpace(s); len(s) > maxWord || strings.ContainsFunc(s, odd) || fault.Scrub(s) != s {
+		return ""
+	}
+	return s
 }
 
 // Refusal is a request that failed, on one line: who was asked, the response's status (0 for none), what it was, what was said of it, and the
