@@ -98,14 +98,16 @@ func classify(ctx context.Context, err error, s subject) error {
 		}
 		return s.error(fault.Network, !lost.again, say, err)
 	}
+	// The SDK has a JSON-RPC error in the chain of what the transport refused, too.
+	if f := fault.TypedFailure(err); f.Class.InTransport() && f.Class != fault.ToolExecution {
+		return fault.ProviderError{
+			Class: f.Class, Provider: s.server, Message: fmt.Sprintf("%s: %s", s.what, err), RetryAfter: f.RetryAfter, Final: f.Final, Cause: err,
+		}.Typed()
+	}
 	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return s.rpc(wire, err)
 	}
-	class := fault.TypedFailure(err).Class
-	if !class.InTransport() {
-		class = fault.ToolExecution
-	}
-	return s.error(class, false, err.Error(), err)
+	return s.error(fault.ToolExecution, false, err.Error(), err)
 }
 
 func (s subject) rpc(wire *jsonrpc.Error, err error) error {

@@ -114,7 +114,7 @@ func TestWhatClientsAreTold(t *testing.T) {
 // retake to MCP to retake, over each transport: what a tool says is what the far side hears.
 func TestRoundTrip(t *testing.T) {
 	for name, session := range map[string]*sdk.ClientSession{
-		"stdio": overStdio(t, "retake", nil), "memory": inMemory(t, retakeServer(), nil), "http": overHTTP(t, retakeServer(), nil, new(int)),
+		"stdio": overStdio(t, "retake", nil), "memory": inMemory(t, retakeServer(), nil), "http": overHTTP(t, retakeServer(), nil, nil, &refusal{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := mcp.DefaultConfig()

@@ -24,7 +24,7 @@ var transports = []struct {
 	{"stdio", func(t testing.TB, o *sdk.ClientOptions) *sdk.ClientSession { return overStdio(t, "trips", o) }},
 	{"memory", func(t testing.TB, o *sdk.ClientOptions) *sdk.ClientSession { return inMemory(t, tripServer(), o) }},
 	{"http", func(t testing.TB, o *sdk.ClientOptions) *sdk.ClientSession {
-		return overHTTP(t, tripServer(), o, new(int))
+		return overHTTP(t, tripServer(), o, nil, &refusal{})
 	}},
 }
 
