@@ -7,7 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -26,14 +29,40 @@ func TestScripts(t *testing.T) {
 		// Under the race detector a program would linger for a second at its end.
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
-			hostile, err := os.ReadFile("../../report/testdata/hostile.jsonl")
+			e.Setenv("EVIL", evil)
+			crafted, err := os.ReadFile("../../report/testdata/hostile.jsonl")
 			if err == nil {
-				err = os.WriteFile(filepath.Join(e.WorkDir, "hostile.jsonl"), hostile, 0o600)
+				err = os.WriteFile(filepath.Join(e.WorkDir, "hostile.jsonl"), crafted, 0o600)
 			}
 			return errors.Join(err, os.CopyFS(e.WorkDir, os.DirFS("../../testdata/journals/v1")))
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "hostile": hostile, "clean": clean},
 	})
+}
+
+// evil is what a terminal must never see: escape sequences, C1 controls, marks of direction, bytes that are no UTF-8.
+const evil = "e\x1b[2J\x1b]0;x\x07\u009b31m\u202e\u2066\u200f\xffe"
+
+// hostile puts evil text, and a NUL, in the places of a file that say EVIL, and the same in the escapes of JSON where they say
+// ESCAPED: hostile FILE...
+func hostile(ts *testscript.TestScript, neg bool, args []string) {
+	for _, name := range args {
+		escaped := strings.Trim(strconv.QuoteToASCII(strings.ToValidUTF8(evil, "")), `"`)
+		escaped = strings.NewReplacer(`\x`, `\u00`, `\a`, `\u0007`).Replace(escaped) + `\u0000`
+		text := strings.NewReplacer("EVIL", evil+"\x00", "ESCAPED", escaped).Replace(ts.ReadFile(name))
+		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o600))
+	}
+}
+
+// clean fails where the last command wrote nothing, or wrote what would not print as itself: clean stdout, clean stderr.
+func clean(ts *testscript.TestScript, neg bool, args []string) {
+	for _, name := range args {
+		text := ts.ReadFile(name)
+		raw := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) })
+		if text == "" || raw >= 0 || !utf8.ValidString(text) {
+			ts.Fatalf("%s is empty or raw: %q", name, text)
+		}
+	}
 }
 
 // status runs a command that must end with a given status: status 2 retake ...
