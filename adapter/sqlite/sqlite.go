@@ -25,6 +25,8 @@ type Store struct {
 	owner string
 	lease time.Duration
 	now   func() time.Time
+	// readOnly is why nothing can be written to the database; nil where it can.
+	readOnly error
 	// closing ends what renews the leases.
 	closing chan struct{}
 	closed  sync.Once
@@ -41,13 +43,13 @@ CREATE TABLE IF NOT EXISTS retake_journal (
 ) WITHOUT ROWID`
 
 // Open opens the database in the file at path, and makes it where it is not there: of mode 0600, as are the files that SQLite keeps
-// beside it. Close it after the last session.
+// beside it. Where it is there and cannot be written to, it is opened to be read: see [journal.ErrReadOnly]. Close it after the last session.
 func Open(ctx context.Context, path string) (*Store, error) { return OpenWith(ctx, path, Settings{}) }
 
 // OpenWith is [Open] with settings.
 func OpenWith(ctx context.Context, path string, s Settings) (*Store, error) {
 	store, err := open(ctx, path, s, time.Now)
-	if err == nil {
+	if err == nil && store.readOnly == nil {
 		store.keeping.Go(func() { store.keep(time.NewTicker(store.lease / renewals)) })
 	}
 	return store, err
@@ -64,28 +66,46 @@ func open(ctx context.Context, path string, s Settings, now func() time.Time) (*
 	if path == "" {
 		return nil, errors.New("sqlite: the path is empty: give that of a file")
 	}
+	store := &Store{owner: newOwner(), lease: cmp.Or(s.Lease, usualLease), now: now, closing: make(chan struct{})}
+	var err error
+	if store.db, err = openToWrite(ctx, path); isReadOnly(err) {
+		store.readOnly = fmt.Errorf("%w: %w", journal.ErrReadOnly, err)
+		store.db, err = openToRead(ctx, path, store.readOnly)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: opening %s: %w", path, err)
+	}
+	return store, nil
+}
+
+func openToWrite(ctx context.Context, path string) (*sql.DB, error) {
 	// SQLite would make it readable for others.
 	made, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
 		err = made.Close()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sqlite: opening %s: %w", path, err)
+		return nil, err
 	}
 	// Transactions take the database for themselves at their beginning: one that begins by reading could not go on to write.
-	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "_txlock=immediate&_pragma=busy_timeout(10000)"}
+	return openDB(ctx, path, "_txlock=immediate&_pragma=busy_timeout(10000)", "PRAGMA journal_mode = WAL", schema, leases)
+}
+
+// openDB opens the file with a query of the driver, and makes statements.
+func openDB(ctx context.Context, path, query string, statements ...string) (*sql.DB, error) {
+	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query}
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
-		return nil, fmt.Errorf("sqlite: %w", err)
+		return nil, err
 	}
 	// One connection: pragmas hold for it, and SQLite has one writer at a time anyway.
 	db.SetMaxOpenConns(1)
-	for _, statement := range []string{"PRAGMA journal_mode = WAL", schema, leases} {
+	for _, statement := range statements {
 		if err := unlessBusy(ctx, db, statement); err != nil {
-			return nil, errors.Join(fmt.Errorf("sqlite: opening %s: %w", path, err), db.Close())
+			return nil, errors.Join(err, db.Close())
 		}
 	}
-	return &Store{db: db, owner: newOwner(), lease: cmp.Or(s.Lease, usualLease), now: now, closing: make(chan struct{})}, nil
+	return db, nil
 }
 
 // unlessBusy makes a statement again while other processes open the database, for as long as statements wait: the change to WAL asks
@@ -117,7 +137,9 @@ func (s *Store) Close() (err error) {
 	s.closed.Do(func() {
 		close(s.closing)
 		s.keeping.Wait()
-		_, err = s.db.Exec(`UPDATE retake_lease SET until = 0 WHERE owner = ?`, s.owner)
+		if s.readOnly == nil {
+			_, err = s.db.Exec(`UPDATE retake_lease SET until = 0 WHERE owner = ?`, s.owner)
+		}
 		err = errors.Join(err, s.db.Close())
 	})
 	return err
@@ -153,7 +175,11 @@ func (s *Store) List(ctx context.Context) ([]string, error) {
 // Open implements [journal.Store]. A journal that has an owner is refused until the owner has closed it, or its lease has ended.
 func (s *Store) Open(ctx context.Context, session string) (journal.Log, error) {
 	l := &log{store: s, db: s.db, session: session}
-	if err := l.take(ctx); err != nil {
+	begin := l.take
+	if s.readOnly != nil {
+		begin = l.find
+	}
+	if err := begin(ctx); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -170,6 +196,9 @@ type log struct {
 
 // Close lets the journal go, where it is still this owner's.
 func (l *log) Close() error {
+	if l.store.readOnly != nil {
+		return nil
+	}
 	_, err := l.db.Exec(`UPDATE retake_lease SET until = 0 WHERE session = ? AND fence = ?`, l.session, l.fence)
 	if err != nil && l.store.isClosed() {
 		return nil // the store has let it go
@@ -205,6 +234,9 @@ func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 
 // write makes one transaction, which takes the database for itself from its beginning.
 func (l *log) write(ctx context.Context, durable bool, do func(*sql.Tx) error) error {
+	if l.store.readOnly != nil {
+		return l.failed(l.store.readOnly)
+	}
 	conn, err := l.db.Conn(ctx)
 	if err != nil {
 		return l.failed(err)
