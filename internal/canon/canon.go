@@ -26,30 +26,32 @@ var goOptions = json.JoinOptions(
 // JSON returns the canonical form of one JSON text. The argument is left as it was and shares no memory with the result.
 // What is not strict JSON, or deeper than [MaxDepth], is refused with an [*Error].
 func JSON(raw []byte) ([]byte, error) {
-	if text, ok := quickly(make([]byte, 0, len(raw)), raw); ok {
-		return text, nil
+	text, err := appendJSON(make([]byte, 0, len(raw)), raw, 0)
+	if err != nil {
+		return nil, err
 	}
-	return slowly(raw)
+	return text, nil
 }
 
 // Text is [JSON] of a text that is a string.
-func Text(text string) ([]byte, error) {
-	if raw, ok := quicklyText(make([]byte, 0, len(text)), text); ok {
-		return raw, nil
-	}
-	return slowly([]byte(text))
+func Text(text string) ([]byte, error) { return JSON([]byte(text)) }
+
+// Is reports whether a text is in canonical form.
+func Is(raw []byte) bool {
+	text, err := JSON(raw)
+	return err == nil && bytes.Equal(text, raw)
 }
 
-// slowly has the library read and write the text.
-func slowly(raw []byte) ([]byte, error) {
-	if at := tooDeep(raw, 0); at >= 0 {
-		return nil, &Error{Rule: Depth, Offset: at}
+// appendJSON appends the canonical form of one JSON text that stands so deep in what is written.
+func appendJSON(dst, raw []byte, depth int) ([]byte, *Error) {
+	if at := tooDeep(raw, depth); at >= 0 {
+		return dst, &Error{Rule: Depth, Offset: at}
 	}
-	value := jsontext.Value(bytes.Clone(raw))
-	if err := value.Format(jsontext.ReorderRawObjects(true)); err != nil {
-		return nil, explain(raw)
+	to, err := jsontext.AppendFormat(dst, raw, jsontext.ReorderRawObjects(true))
+	if err != nil {
+		return dst, explain(raw)
 	}
-	return value, nil
+	return to, nil
 }
 
 // Marshal returns the canonical JSON of a Go value; map keys are sorted. A value with no JSON form (a NaN, a string that is

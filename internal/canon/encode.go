@@ -84,26 +84,18 @@ func encodeByLibrary(dst []byte, v reflect.Value, depth int) ([]byte, *Error) {
 		e.Rule = Encode
 		return dst, e
 	}
-	return appendRaw(dst, raw, depth)
-}
-
-// appendRaw appends the canonical form of a JSON text.
-func appendRaw(dst, raw []byte, depth int) ([]byte, *Error) {
-	if at := tooDeep(raw, depth); at >= 0 {
-		return dst, &Error{Rule: Depth, Offset: at}
-	}
-	dst, ok := AppendJSON(dst, raw)
-	if !ok {
-		return dst, &Error{Rule: Encode}
-	}
-	return dst, nil
+	return appendJSON(dst, raw, depth)
 }
 
 func encodeRaw(dst []byte, v reflect.Value, depth int) ([]byte, *Error) {
 	if v.IsNil() {
 		return append(dst, "null"...), nil
 	}
-	return appendRaw(dst, v.Bytes(), depth)
+	dst, err := appendJSON(dst, v.Bytes(), depth)
+	if err != nil && err.Rule != Depth {
+		err = &Error{Rule: Encode}
+	}
+	return dst, err
 }
 
 func encodeTime(dst []byte, v reflect.Value, _ int) ([]byte, *Error) {
