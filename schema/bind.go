@@ -17,59 +17,85 @@ var decodeOptions = json.JoinOptions(json.RejectUnknownMembers(true))
 // maxShared is the largest document whose strings share one copy of it: all of the copy lives as long as one of them.
 const maxShared = 4 << 10
 
-// binder puts the values of a document into variables. What cannot be put there is left out and reported.
+// binder puts the values of a document into variables, and asks the validator about each. What cannot be put there is left out.
 type binder struct {
 	text    string
 	issues  []fault.Issue
 	unbound []string // the places that were left out
 }
 
-// refuse leaves a value out.
-func (b *binder) refuse(v *value, rule, expected string) {
-	at := v.pointer()
-	b.unbound = append(b.unbound, at)
-	b.issues = append(b.issues, fault.Issue{Pointer: at, Rule: rule, Expected: clip(expected), Got: v.kind.name(), Source: fault.FromSchema})
+func (b *binder) report(v *value, at, rule, expected string, source fault.Source) {
+	i := fault.Issue{Pointer: at, Rule: rule, Expected: clip(expected), Source: source}
+	if v != nil {
+		i.Got = v.kind.name()
+	}
+	if len(b.issues) < maxIssues {
+		b.issues = append(b.issues, i)
+	}
 }
 
-// bind puts a value into a fresh variable.
-func (b *binder) bind(v *value, to reflect.Value) {
-	if v.kind == kindNull && to.Kind() == reflect.Pointer {
+// refuse leaves a value out.
+func (b *binder) refuse(v *value, rule, expected string) bool {
+	at := v.pointer()
+	if len(b.unbound) < maxIssues {
+		b.unbound = append(b.unbound, at)
+	}
+	b.report(v, at, rule, expected, fault.FromSchema)
+	return false
+}
+
+// bind puts a value into a fresh variable, and holds it to its rules. around is the struct that the variable is a field of.
+func (b *binder) bind(v *value, at *spot, to reflect.Value, around any) {
+	if v.kind == kindNull && at.pointer {
 		return
 	}
-	c := classOf(to.Type())
-	for ; c == classInvalid && to.Kind() == reflect.Pointer; c = classOf(to.Type()) {
+	for to.Kind() == reflect.Pointer {
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
 	}
-	switch fits := v.kind & kindsOf[c.jsonType()]; {
+	if !b.read(v, at, to, around) {
+		return
+	}
+	for _, r := range at.rules {
+		if r.omits() && at.isEmpty(to, r) {
+			return
+		}
+		if !r.omits() && !r.holds(to, at.class, around) {
+			b.report(v, v.pointer(), ruleName(r, at.class), rulePhrase(r, at.class, nil), fault.FromRules)
+		}
+	}
+}
+
+// read is bind without rules; false where the value cannot be read.
+func (b *binder) read(v *value, at *spot, to reflect.Value, around any) bool {
+	switch c := at.class; {
 	case c == classBytes || c == classText || c == classOpaque || c == classAny:
 		if json.Unmarshal([]byte(b.text[v.start:v.end]), to.Addr().Interface(), decodeOptions) != nil {
 			to.SetZero()
-			base, _ := indirect(to.Type())
-			b.refuse(v, "format", decoderPhrase(base))
+			return b.refuse(v, "format", decoderPhrase(at.typ))
 		}
-	case fits == 0:
-		b.refuse(v, "type", c.jsonType())
+	case v.kind&kindsOf[c.jsonType()] == 0:
+		return b.refuse(v, "type", c.jsonType())
 	case c == classString:
 		to.SetString(b.own(v.text))
 	case c == classBool:
 		to.SetBool(v.truth)
 	case c == classInt, c == classUint:
-		b.bindInteger(v, to)
+		return b.readInteger(v, at, to)
 	case c == classFloat:
 		f, err := strconv.ParseFloat(v.text, to.Type().Bits())
 		if err != nil {
-			b.refuse(v, "format", decoderPhrase(to.Type()))
-			return
+			return b.refuse(v, "format", decoderPhrase(at.typ))
 		}
 		to.SetFloat(f)
 	case c == classStruct:
-		b.bindStruct(v, to)
+		b.readStruct(v, at.members, to)
 	case c == classList:
-		b.bindList(v, to)
+		b.readList(v, at, to, around)
 	case c == classMap:
-		b.bindMap(v, to)
+		b.readMap(v, at, to, around)
 	}
+	return true
 }
 
 // own is a text that keeps no large document alive.
@@ -80,70 +106,144 @@ func (b *binder) own(text string) string {
 	return text
 }
 
-func (b *binder) bindInteger(v *value, to reflect.Value) {
+func (b *binder) readInteger(v *value, at *spot, to reflect.Value) bool {
 	text, _ := plainInteger(v.text)
 	bits := to.Type().Bits()
-	if classOf(to.Type()) == classUint {
+	if at.class == classUint {
 		n, err := strconv.ParseUint(text, 10, bits)
 		if to.SetUint(n); err != nil {
-			b.refuse(v, "maximum", "at most "+strconv.FormatUint(1<<bits-1, 10))
+			return b.refuse(v, "maximum", "at most "+strconv.FormatUint(1<<bits-1, 10))
 		}
-		return
+		return true
 	}
 	n, err := strconv.ParseInt(text, 10, bits)
 	switch to.SetInt(n); {
 	case err == nil:
+		return true
 	case n < 0:
-		b.refuse(v, "minimum", "at least "+strconv.FormatInt(n, 10))
-	default:
-		b.refuse(v, "maximum", "at most "+strconv.FormatInt(n, 10))
+		return b.refuse(v, "minimum", "at least "+strconv.FormatInt(n, 10))
 	}
+	return b.refuse(v, "maximum", "at most "+strconv.FormatInt(n, 10))
 }
 
-func (b *binder) bindStruct(v *value, to reflect.Value) {
-	fields := layoutOf(to.Type())
-	for m := v.first; m != nil; m = m.next {
-		at, known := fields.byName[m.name]
+func (b *binder) readStruct(v *value, l *layout, to reflect.Value) {
+	around := to.Addr().Interface()
+	for child := v.first; child != nil; child = child.next {
+		n, known := l.byName[child.name]
 		if !known {
-			b.refuse(m, "additionalProperties", "no member of this name")
+			b.refuse(child, "additionalProperties", "no member of this name")
 			continue
 		}
-		b.bind(m, to.FieldByIndex(fields.all[at].index))
+		b.bind(child, l.members[n].spot, to.FieldByIndex(l.members[n].index), around)
+	}
+	for _, n := range l.related {
+		b.compare(v, l, &l.members[n], to)
 	}
 }
 
-func (b *binder) bindList(v *value, to reflect.Value) {
+// compare holds a member to the rules that compare it with others. One that is not there is held to those alone that say when it must be.
+// A rule is not asked where a value that it looks at could not be read.
+func (b *binder) compare(object *value, l *layout, m *member, in reflect.Value) {
+	v, to := object.at([]string{m.name}), in.FieldByIndex(m.index)
+	isThere := v != nil && v.kind != kindNull
+	for _, r := range m.related {
+		if r.omits() && m.isEmpty(to, r) {
+			return
+		}
+		if r.omits() || !isThere && !r.conditional() || b.lacks(object, l, m, r) {
+			continue
+		}
+		beside := in.FieldByIndex(m.index[:len(m.index)-1])
+		if !r.holds(to, m.class, beside.Addr().Interface()) {
+			pointer := object.pointer() + "/" + pointerEscaper.Replace(m.name)
+			b.report(v, pointer, ruleName(r, m.class), rulePhrase(r, m.class, l.names), fault.FromRules)
+		}
+	}
+}
+
+// lacks reports whether the member, or a field that its rule names, could not be read.
+func (b *binder) lacks(object *value, l *layout, m *member, r rule) bool {
+	if len(b.unbound) == 0 {
+		return false
+	}
+	names := []string{m.name}
+	for _, word := range strings.Fields(r.param) {
+		first, _, _ := strings.Cut(word, ".")
+		names = append(names, l.names[first])
+	}
+	at := object.pointer()
+	return slices.ContainsFunc(b.unbound, func(lost string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return isWithin(lost, at+"/"+pointerEscaper.Replace(name)) })
+	})
+}
+
+func (b *binder) readList(v *value, at *spot, to reflect.Value, around any) {
 	if to.Kind() == reflect.Slice {
 		to.Set(reflect.MakeSlice(to.Type(), v.count, v.count))
 	}
 	for item := v.first; item != nil && item.place < to.Len(); item = item.next {
-		b.bind(item, to.Index(item.place))
+		b.bind(item, at.each, to.Index(item.place), around)
 	}
 }
 
-func (b *binder) bindMap(v *value, to reflect.Value) {
+func (b *binder) readMap(v *value, at *spot, to reflect.Value, around any) {
 	to.Set(reflect.MakeMapWithSize(to.Type(), v.count))
 	key, elem := reflect.New(to.Type().Key()).Elem(), reflect.New(to.Type().Elem()).Elem()
 	for m := v.first; m != nil; m = m.next {
 		key.SetString(b.own(m.name))
 		elem.SetZero()
-		b.bind(m, elem)
+		b.bind(m, at.each, elem, around)
 		to.SetMapIndex(key, elem)
+		if at.key == nil {
+			continue
+		}
+		for _, r := range at.key.rules {
+			if r.omits() && m.name == "" {
+				break
+			}
+			if !r.omits() && !r.holds(key, classString, around) {
+				wants := "a member name that is " + rulePhrase(r, classString, nil)
+				b.report(nil, m.pointer(), ruleName(r, classString), wants, fault.FromRules)
+			}
+		}
 	}
 }
 
-// covered reports whether a place is told already, or lies in one that is missing, of another kind or left out.
-func covered(found []fault.Issue, unbound []string, pointer string) bool {
-	return slices.ContainsFunc(unbound, func(at string) bool { return isWithin(pointer, at) }) ||
-		slices.ContainsFunc(found, func(i fault.Issue) bool {
-			whole := i.Rule == "required" || i.Rule == "type" || i.Rule == "minProperties"
-			return i.Pointer == pointer || whole && isWithin(pointer, i.Pointer)
-		})
+// beside adds to what the schema found what it could not know. Of a value that is refused already, only rules of its own are told, and of
+// one that is missing or of another kind, nothing.
+func (b *binder) beside(root *value, found []fault.Issue) []fault.Issue {
+	if len(b.issues) == 0 || len(found) >= maxIssues {
+		return found
+	}
+	rules := map[string]string{}
+	for _, i := range found {
+		rules[i.Pointer] = i.Rule
+	}
+	bySchema := len(found)
+	for _, i := range b.issues {
+		if _, refused := rules[i.Pointer]; refused && bySchema > 0 {
+			v := root.at(pathOf(i.Pointer))
+			if i.Source != fault.FromRules || v == nil || v.kind == kindString && v.text == "" {
+				continue
+			}
+		}
+		if !isCovered(rules, i.Pointer) {
+			found = append(found, i)
+		}
+	}
+	return found
 }
 
-// holdsAny reports whether any of some places lies in one: of that the rules see less than there was.
-func holdsAny(pointer string, places []string) bool {
-	return slices.ContainsFunc(places, func(at string) bool { return isWithin(at, pointer) })
+// isCovered reports whether a place is missing or of another kind, or lies in one that is.
+func isCovered(rules map[string]string, pointer string) bool {
+	for at := pointer; ; at = at[:strings.LastIndexByte(at, '/')] {
+		if r := rules[at]; r == "required" || r == "type" || r == "minProperties" {
+			return true
+		}
+		if at == "" {
+			return false
+		}
+	}
 }
 
 // isWithin reports whether a place is another, or lies in it.

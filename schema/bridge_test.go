@@ -19,7 +19,7 @@ import (
 type bridged struct {
 	name    string
 	good    string
-	byRules func([]byte) bool
+	byRules func([]byte) (good, judges bool)
 	decode  func([]byte) []fault.Issue
 	value   func([]byte) (any, []fault.Issue)
 	shown   *schema.Schema
@@ -38,7 +38,7 @@ func bridgedOf[T any](name, good string) bridged {
 	}
 	return bridged{
 		name: name, good: good, shown: shown,
-		byRules: func(doc []byte) bool { return schema.AcceptedByRules(typed, doc) },
+		byRules: func(doc []byte) (bool, bool) { return schema.ByRules(typed, doc) },
 		decode: func(doc []byte) []fault.Issue {
 			_, issues := typed.Decode(doc)
 			return issues
@@ -62,13 +62,13 @@ var bridgedTypes = []bridged{
 		"un64":18446744073709551615,"eq":3,"ne":2,"len":3,"one":2,"none":3,"ptr":2,"float":0.5,"freq":0.1,"fopt":0.1,"feq":0.1,"f32":0.1,
 		"f32raw":1.5,"fptr":0.5,"true":true,"eqbool":false,"bool":true,"bptr":false}`),
 	bridgedOf[listsType]("lists", `{"id":"a","tag":"b","free":["a"],"req":[],"min":[1],"opt":[1],"zero":[1,2],"len":[1,2],"ne":[1,2],
-		"unique":["a","b"],"uniquef":[1,2],"uniques":[{"a":"b"}],"field":[{"name":"a"},{"name":"b"}],"dive":["a"],"diveopt":["a@b.co"],
-		"deep":[[1]],"items":[{"name":"a","kind":"a"}],"loose":[{"kind":"x"}],"ptritem":[{"name":"a"},null],"ptrreq":[{"name":"a"}],
+		"unique":["a","b"],"uniquef":[1,2],"uniques":[{"a":"b"}],"field":[{"name":"a","kind":""},{"name":"b","kind":"a"}],"dive":["a"],"diveopt":["a@b.co"],
+		"deep":[[1]],"items":[{"name":"a","kind":"a"}],"loose":[{"name":"c","kind":"a"}],"ptritem":[{"name":"a"},null],"ptrreq":[{"name":"a"}],
 		"fixed":[1,2],"bytes":"YQ==","ptrlist":[1],"map":{"a":1},"keys":{"ab":1},"onlykey":{"a":{"name":"b"}},"mapdive":{"a/b":{"name":"b"}},
-		"mapfree":{"a":{"name":""}},"mapreq":{"a":"b"}}`),
+		"mapfree":{"a":{"name":"b"}},"mapreq":{"a":"b"}}`),
 	bridgedOf[structsType]("structs", `{"checked":{"name":"a"},"loose":{"a":"b","b":1},"required":{"a":"b"},"optional":{"name":"a"},
-		"ptr":{"name":"a"},"ptrreq":{"name":"a"},"ptromit":null,"only":{"kind":"x"},"skip":{"kind":"x"},"any":{"x":[1]},"anyreq":0,
-		"tree":{"value":1,"kids":[{"value":2}],"left":{"value":1}},"anon":{"x":1}}`),
+		"ptr":{"name":"a"},"ptrreq":{"name":"a"},"ptromit":null,"only":{"name":"","kind":"x"},"skip":{"name":"","kind":"x"},"any":{"x":[1]},"anyreq":0,
+		"tree":{"value":1,"kids":[{"value":2,"kids":[]}],"left":{"value":1,"kids":[]}},"anon":{"x":1}}`),
 	bridgedOf[foreignType]("foreign", `{"when":"2024-05-06T07:08:09Z","whenreq":"2024-05-06T07:08:09.5+02:00","whenopt":null,"addr":"::1",
 		"raw":{"a":1},"even":4,"tagged":"x","must":""}`),
 }
@@ -77,8 +77,8 @@ var bridgedTypes = []bridged{
 // more, and the schema that models are shown accepts all that is accepted.
 func agree(t require.TestingT, b bridged, doc []byte) {
 	issues := b.decode(doc)
-	byRules := b.byRules(doc)
-	require.True(t, byRules || len(issues) > 0, "%s: the rules refuse it\n%s", b.name, doc)
+	byRules, judges := b.byRules(doc)
+	require.True(t, byRules || !judges || len(issues) > 0, "%s: the rules refuse it\n%s", b.name, doc)
 	require.Equal(t, issues, b.checked.Check(doc))
 	for _, i := range issues {
 		require.NotEmpty(t, i.Rule)
@@ -220,7 +220,7 @@ func TestWordsOfRules(t *testing.T) {
 	type words struct {
 		Date string `json:"date" validate:"datetime=2006-01-02 15:04"`
 		ID   string `json:"id" validate:"uuid"`
-		Any  any    `json:"any"`
+		Any  any    `json:"any,omitempty"`
 		Tint string `json:"tint" validate:"oneofci=Red Blue"`
 		Own  string `json:"own" validate:"alpha|numeric"`
 	}

@@ -20,80 +20,80 @@ type builder struct {
 	order []variant
 	defs  map[variant]*jsonschema.Schema
 	refs  map[variant][]*jsonschema.Schema
+	reads map[variant]*layout
 }
 
-// variant is a struct type with or without its rules: structs reached without `dive` are not held to theirs.
+// variant is a struct type with or without its rules: under `validate:"-"` and `structonly` they do not hold.
 type variant struct {
 	typ   reflect.Type
 	rules bool
 }
 
-// build makes the whole document for a type.
-func build(t reflect.Type) (*jsonschema.Schema, error) {
-	b := &builder{names: map[variant]string{}, defs: map[variant]*jsonschema.Schema{}, refs: map[variant][]*jsonschema.Schema{}}
-	base, _ := indirect(t)
+// build makes the whole document for a type, and how values of the type are read.
+func build(t reflect.Type) (*jsonschema.Schema, *spot, error) {
+	b := &builder{
+		names: map[variant]string{}, defs: map[variant]*jsonschema.Schema{}, refs: map[variant][]*jsonschema.Schema{},
+		reads: map[variant]*layout{},
+	}
+	base, pointer := indirect(t)
 	path := base.Name()
 	if path == "" {
 		path = base.String()
 	}
+	at := &spot{typ: base, class: classOf(base), pointer: pointer}
 	var doc *jsonschema.Schema
 	var err error
-	if classOf(base) == classStruct {
-		b.root = variant{base, true}
-		doc, err = b.structNode(path, b.root)
+	if at.class == classStruct {
+		b.root, at.members = variant{base, true}, &layout{}
+		b.reads[b.root] = at.members
+		doc, err = b.structNode(path, b.root, at.members)
 	} else {
-		rules, _ := parseRules(diveAll(base))
-		doc, err = b.base(path, base, rules, true)
+		doc, err = b.base(path, at, &ruleSet{}, true)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b.inlineSingles()
 	b.addDefs(doc)
-	return doc, nil
+	return doc, at, nil
 }
 
 // value makes the schema of a field, key or element: its type, then its rules, then whether it may be null.
-func (b *builder) value(path string, t reflect.Type, rules *ruleSet, checked bool, names map[string]string) (*jsonschema.Schema, error) {
+func (b *builder) value(path string, t reflect.Type, rules *ruleSet, checked bool, names map[string]string) (*jsonschema.Schema, *spot, error) {
 	base, pointer := indirect(t)
-	n, err := b.base(path, base, rules, checked && !rules.skipsMembers())
+	at := &spot{typ: base, class: classOf(base), pointer: pointer}
+	n, err := b.base(path, at, rules, checked && !rules.skipsMembers())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if checked {
-		v := subject{builder: b, typ: base, class: classOf(base), pointer: pointer, names: names}
+		v := subject{builder: b, spot: at, names: names}
 		if n, err = v.apply(n, rules.rules); err != nil {
-			return nil, fmt.Errorf("schema: %s: %w", path, err)
+			return nil, nil, fmt.Errorf("schema: %s: %w", path, err)
 		}
+		at.rules, at.related = v.left(rules.rules)
 	}
-	if !pointer {
-		return n, nil
-	}
-	empty, err := holdsEmpty(t, rules, checked)
-	if err != nil {
-		return nil, fmt.Errorf("schema: %s: %w", path, err)
-	}
-	if empty {
+	if pointer && !(checked && slices.ContainsFunc(rules.rules, func(r rule) bool { return r.tag == "required" })) {
 		n = nullable(n)
 	}
-	return n, nil
+	return n, at, nil
 }
 
 // base makes the schema of a type that is no pointer, without the rules of its field.
-func (b *builder) base(path string, t reflect.Type, rules *ruleSet, checked bool) (*jsonschema.Schema, error) {
-	c := classOf(t)
-	if rules.dives && checked && c != classList && c != classMap {
+func (b *builder) base(path string, at *spot, rules *ruleSet, checked bool) (*jsonschema.Schema, error) {
+	t, c := at.typ, at.class
+	if rules.dives && c != classList && c != classMap {
 		return nil, fmt.Errorf("schema: %s: validate rule dive needs a slice, an array or a map, not %s", path, t)
 	}
 	switch c {
 	case classInvalid:
 		return nil, fmt.Errorf("schema: %s: %s", path, unsupported(t))
 	case classStruct:
-		return b.structRef(path, t, checked)
+		return b.structRef(path, at, checked)
 	case classList:
-		return b.list(path, t, rules, checked)
+		return b.list(path, at, rules, checked)
 	case classMap:
-		return b.mapping(path, t, rules, checked)
+		return b.mapping(path, at, rules, checked)
 	case classAny:
 		return &jsonschema.Schema{Description: "Any value."}, nil // an empty schema would be written as true, which not all providers read
 	case classBytes, classText, classOpaque:
@@ -114,42 +114,42 @@ func unsupported(t reflect.Type) string {
 	return "a " + t.String() + " cannot be read from JSON"
 }
 
-func (b *builder) list(path string, t reflect.Type, rules *ruleSet, checked bool) (*jsonschema.Schema, error) {
-	elems, dives := rules.elems, rules.dives && checked
-	if !dives {
-		elems = &ruleSet{}
+// ofEach are the rules of the elements. Those of structs hold though no dive leads to them.
+func (s *ruleSet) ofEach() *ruleSet {
+	if s.elems == nil {
+		return &ruleSet{}
 	}
-	items, err := b.value(path+"[]", t.Elem(), elems, dives, nil)
+	return s.elems
+}
+
+func (b *builder) list(path string, at *spot, rules *ruleSet, checked bool) (*jsonschema.Schema, error) {
+	items, each, err := b.value(path+"[]", at.typ.Elem(), rules.ofEach(), checked, nil)
 	if err != nil {
 		return nil, err
 	}
+	at.each = each
 	n := &jsonschema.Schema{Type: "array", Items: items}
-	if t.Kind() == reflect.Array {
-		size := uint64(t.Len())
+	if at.typ.Kind() == reflect.Array {
+		size := uint64(at.typ.Len())
 		n.MinItems, n.MaxItems = &size, &size
 	}
 	return n, nil
 }
 
-func (b *builder) mapping(path string, t reflect.Type, rules *ruleSet, checked bool) (*jsonschema.Schema, error) {
-	if classOf(t.Key()) != classString {
-		return nil, fmt.Errorf("schema: %s: map keys must be strings, not %s", path, t.Key())
+func (b *builder) mapping(path string, at *spot, rules *ruleSet, checked bool) (*jsonschema.Schema, error) {
+	if classOf(at.typ.Key()) != classString {
+		return nil, fmt.Errorf("schema: %s: map keys must be strings, not %s", path, at.typ.Key())
 	}
-	elems, dives := rules.elems, rules.dives && checked
-	if !dives {
-		elems = &ruleSet{}
-	}
-	values, err := b.value(path+"[]", t.Elem(), elems, dives, nil)
+	values, each, err := b.value(path+"[]", at.typ.Elem(), rules.ofEach(), checked, nil)
 	if err != nil {
 		return nil, err
 	}
+	at.each = each
 	n := &jsonschema.Schema{Type: "object", AdditionalProperties: values}
-	if dives && rules.keys != nil {
-		keys, err := b.value(path+"[key]", t.Key(), rules.keys, true, nil)
-		if err != nil {
+	if checked && rules.keys != nil {
+		if n.PropertyNames, at.key, err = b.value(path+"[key]", at.typ.Key(), rules.keys, true, nil); err != nil {
 			return nil, err
 		}
-		n.PropertyNames = keys
 	}
 	return n, nil
 }
@@ -224,18 +224,23 @@ func setExtra(n *jsonschema.Schema, name string, v any) {
 var notInName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_]+`) })
 
 // structRef refers to a struct under $defs. What is referred to once is put in its place at the end.
-func (b *builder) structRef(path string, t reflect.Type, checked bool) (*jsonschema.Schema, error) {
-	v := variant{t, checked}
+func (b *builder) structRef(path string, at *spot, checked bool) (*jsonschema.Schema, error) {
+	v := variant{at.typ, checked}
+	if b.reads[v] == nil {
+		b.reads[v] = &layout{}
+	}
+	at.members = b.reads[v]
 	if v == b.root {
 		return &jsonschema.Schema{Ref: "#"}, nil
 	}
-	if t.Name() == "" {
-		return b.structNode(path, v)
+	if at.typ.Name() == "" {
+		at.members = &layout{}
+		return b.structNode(path, v, at.members)
 	}
 	if _, ok := b.names[v]; !ok {
 		b.names[v] = b.freeName(v)
 		b.order = append(b.order, v)
-		def, err := b.structNode(path, v)
+		def, err := b.structNode(path, v, at.members)
 		if err != nil {
 			return nil, err
 		}

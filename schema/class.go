@@ -4,7 +4,6 @@ import (
 	"encoding"
 	stdjson "encoding/json"
 	"reflect"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -49,20 +48,8 @@ var classOfKind = [...]class{
 	reflect.UnsafePointer: classInvalid,
 }
 
-// classes holds the class of each type once it is known: to find out takes as long as to read a small document.
-var classes sync.Map // reflect.Type to class
-
 // classOf sorts a type that is no pointer; classInvalid for what JSON cannot be read into.
 func classOf(t reflect.Type) class {
-	if known, ok := classes.Load(t); ok {
-		return known.(class)
-	}
-	c := sortType(t)
-	classes.Store(t, c)
-	return c
-}
-
-func sortType(t reflect.Type) class {
 	switch {
 	case t == rawMessageType || t == rawValueType:
 		return classAny

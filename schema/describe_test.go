@@ -58,7 +58,7 @@ func TestDescriptions(t *testing.T) {
 
 func TestDescriptionsOfGoTypes(t *testing.T) {
 	type guest struct {
-		Born time.Time `json:"born"`
+		Born time.Time `json:"born,omitzero"`
 		Size float32   `json:"size"`
 		Seat uint8     `json:"seat"`
 		Logo []byte    `json:"logo,omitempty"`

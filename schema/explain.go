@@ -77,6 +77,11 @@ func (e *evaluation) tell(f failure) []fault.Issue {
 		issue.Expected = clip("a member name that is " + strings.Join(wants, " and "))
 	case "type":
 		issue.Expected = f.at.describe(maxSteps)
+	case "not":
+		issue.Expected = phrase(f.rule, f.at.raw)
+		if f.at.types != 0 && f.at.types&^(kindInteger|kindNumber) == 0 {
+			issue.Expected = strings.Replace(issue.Expected, anythingBut, "a number other than ", 1)
+		}
 	case "unevaluatedProperties":
 		issue.Expected = f.at.describedMembers(f.value.name)
 	case "contains", "minContains", "maxContains":
@@ -187,7 +192,10 @@ func (n *node) allowsNull() bool {
 	return n.types != 0 && n.types&kindNull != 0 || n.values[null] || n.only[null]
 }
 
-const echoKeyword = "x-echo"
+const (
+	echoKeyword   = "x-echo"
+	noEchoKeyword = "x-noecho"
+)
 
 // maxEcho bounds an echoed value, in bytes.
 const maxEcho = 100

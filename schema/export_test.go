@@ -1,6 +1,10 @@
 package schema
 
-import "reflect"
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+)
 
 // ForAnew is For without what was made before.
 func ForAnew[T any]() (*Typed[T], error) {
@@ -8,16 +12,55 @@ func ForAnew[T any]() (*Typed[T], error) {
 	return &Typed[T]{of}, err
 }
 
-// AcceptedByRules reports whether a document decodes into a value that keeps to the rules of its type, whatever the schema says.
-func AcceptedByRules[T any](t *Typed[T], doc []byte) bool {
+// ByRules is the verdict of the validator alone on what a document decodes into, whatever the schema says. It judges nothing where a
+// member is left out or null, for the validator cannot know that.
+func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
 	root, issue := parse(string(doc), t.of.schema.limits)
 	if issue != nil {
-		return false
+		return false, true
 	}
 	var v T
 	b := binder{text: string(doc)}
-	b.bind(root, reflect.ValueOf(&v).Elem())
-	return b.issues == nil && t.of.rules(&v) == nil
+	b.bind(root, bare(t.of.whole, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
+	if b.issues != nil {
+		return false, true
+	}
+	whole, _ := json.Marshal(v)
+	written, _ := parse(string(whole), Limits{MaxBytes: 1 << 24, MaxDepth: 1000})
+	if strings.Contains(string(doc), "null") || written == nil || membersOf(written) > membersOf(root) {
+		return false, false
+	}
+	base, _ := indirect(t.of.typ)
+	if classOf(base) == classStruct {
+		return rulebook().Struct(&v) == nil, true
+	}
+	return rulebook().Var(v, "dive") == nil, true
+}
+
+// bare is a spot without rules.
+func bare(at *spot, made map[*layout]*layout) *spot {
+	if at == nil {
+		return nil
+	}
+	own := *at
+	own.rules, own.related, own.key, own.each = nil, nil, nil, bare(at.each, made)
+	if own.members != nil && made[own.members] == nil {
+		l := &layout{byName: at.members.byName, names: at.members.names}
+		made[at.members] = l
+		for _, m := range at.members.members {
+			l.members = append(l.members, member{m.name, m.index, bare(m.spot, made)})
+		}
+	}
+	own.members = made[at.members]
+	return &own
+}
+
+func membersOf(v *value) int {
+	n := 0
+	for child := v.first; child != nil; child = child.next {
+		n += 1 + membersOf(child)
+	}
+	return n
 }
 
 // TooMuchWork is what is expected where a budget is spent.

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // field is one JSON member of a struct.
@@ -14,33 +13,10 @@ type field struct {
 	goName  string
 	typ     reflect.Type
 	rules   *ruleSet
-	checked bool // false under `validate:"-"`
-	// mark is the keyword of the retake tag; empty for none.
-	mark  string
-	index []int
-}
-
-// layout is the JSON members of a struct, and where each stands in the list.
-type layout struct {
-	all    []field
-	byName map[string]int
-	err    error
-}
-
-// layouts holds the layout of each struct once it is made.
-var layouts sync.Map // reflect.Type to *layout
-
-func layoutOf(t reflect.Type) *layout {
-	if known, ok := layouts.Load(t); ok {
-		return known.(*layout)
-	}
-	l := &layout{byName: map[string]int{}}
-	l.all, l.err = fieldsOf(t, t.Name())
-	for n, f := range l.all {
-		l.byName[f.name] = n
-	}
-	layouts.Store(t, l)
-	return l
+	checked bool     // false under `validate:"-"`
+	omits   bool     // a tag says that the member may be left out
+	marks   []string // the keywords of the retake tag
+	index   []int
 }
 
 // fieldsOf lists the JSON members of a struct in declared order, those of embedded structs in their place. What the
@@ -115,6 +91,7 @@ func appendField(fields []field, sf reflect.StructField, at string, index []int,
 	}
 	tag := sf.Tag.Get("validate")
 	f := field{name: name, goName: sf.Name, typ: sf.Type, index: index, checked: checked && tag != "-", rules: &ruleSet{}}
+	f.omits = options != "" || slices.Contains(strings.Split(sf.Tag.Get("jsonschema"), ","), "optional")
 	if f.checked {
 		var err error
 		if f.rules, err = parseRules(tag); err != nil {
@@ -122,20 +99,38 @@ func appendField(fields []field, sf reflect.StructField, at string, index []int,
 		}
 	}
 	var err error
-	if f.mark, err = retakeTag(sf); err != nil {
+	if f.marks, err = retakeTag(sf); err != nil {
 		return nil, fmt.Errorf("%s: %w", at, err)
 	}
 	return append(fields, f), nil
 }
 
 // marks are the keywords of what the retake tag may say.
-var marks = wording{{"echo", echoKeyword}, {"secret", secretKeyword}}
+var marks = wording{{"echo", echoKeyword}, {"noecho", noEchoKeyword}, {"secret", secretKeyword}}
 
-func retakeTag(sf reflect.StructField) (keyword string, err error) {
+func retakeTag(sf reflect.StructField) (keywords []string, err error) {
 	tag, ok := sf.Tag.Lookup("retake")
-	keyword, known := marks.of(tag)
-	if ok && !known {
-		return "", fmt.Errorf(`retake tag %q is unknown: only "echo" and "secret" are`, tag)
+	if !ok {
+		return nil, nil
 	}
-	return keyword, nil
+	for word := range strings.SplitSeq(tag, ",") {
+		keyword, known := marks.of(word)
+		if !known {
+			return nil, fmt.Errorf(`retake tag %q is unknown: only "echo", "noecho" and "secret" are`, word)
+		}
+		keywords = append(keywords, keyword)
+	}
+	return keywords, nil
+}
+
+// mayBeAbsent reports whether a member may be left out: a tag says so, or it is a pointer, or a rule says when it is to be there. The rule
+// `required` overrules all of these.
+func (f *field) mayBeAbsent(told note) bool {
+	isRequired := func(r rule) bool { return r.tag == "required" }
+	mayOmit := func(r rule) bool { return r.omits() || r.conditional() || r.tag == "isdefault" }
+	if f.checked && slices.ContainsFunc(f.rules.rules, isRequired) {
+		return false
+	}
+	_, pointer := indirect(f.typ)
+	return f.omits || pointer || told.told != nil && told.told.Default != nil || slices.ContainsFunc(f.rules.rules, mayOmit)
 }

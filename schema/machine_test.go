@@ -16,17 +16,17 @@ type sizes struct {
 	Int    int            `json:"int"`
 	Uint   uint           `json:"uint"`
 	Ptr    *int           `json:"ptr"`
-	List   []uint         `json:"list"`
-	ByName map[string]int `json:"by_name"`
-	Capped int            `json:"capped" validate:"max=5000000000"`
-	Small  int32          `json:"small"`
+	List   []uint         `json:"list,omitempty"`
+	ByName map[string]int `json:"by_name,omitempty"`
+	Capped int            `json:"capped,omitempty" validate:"max=5000000000"`
+	Small  int32          `json:"small,omitempty"`
 }
 
 // The journal keeps a digest of each schema: a run that began on one machine goes on on another.
 func TestASchemaIsTheSameOnEveryMachine(t *testing.T) {
 	typed, err := schema.For[sizes]()
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"type":"object","additionalProperties":false,"properties":{
+	assert.JSONEq(t, `{"type":"object","additionalProperties":false,"required":["int","uint"],"properties":{
 		"int":{"type":"integer"},"uint":{"type":"integer","minimum":0},"ptr":{"type":["integer","null"]},
 		"list":{"type":"array","items":{"type":"integer","minimum":0}},
 		"by_name":{"type":"object","additionalProperties":{"type":"integer"}},

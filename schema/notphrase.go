@@ -5,20 +5,22 @@ import (
 	"strings"
 )
 
+const anythingBut = "anything but "
+
 // notThat says what a value is not to be.
 func notThat(v any) string {
 	not, _ := v.(map[string]any)
 	if c, ok := not["const"]; ok {
-		return "anything but " + literal(c)
+		return anythingBut + literal(c)
 	}
 	if values, ok := not["enum"].([]any); ok {
-		return "anything but " + strings.TrimPrefix(oneOf(values), oneOfMany)
+		return anythingBut + strings.TrimPrefix(oneOf(values), oneOfMany)
 	}
 	if p, ok := not["pattern"].(string); ok {
 		return "a string not matching " + p
 	}
 	if types := stringsOf(not["type"]); len(types) > 0 && len(not) == 1 {
-		return "anything but " + orList(types)
+		return anythingBut + orList(types)
 	}
 	if names := demandedAlone(not); len(names) == 1 {
 		return "no member " + names[0]

@@ -2,27 +2,84 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-playground/validator/v10"
 )
 
-// book is the one validator of the package, made for the first Go type. It is never configured after that.
-var book struct {
-	once sync.Once
+// book is the validator, and what is said of the rules that users registered. It never changes: a rule makes another one.
+type book struct {
 	*validator.Validate
+	own     map[string]validator.Func
+	phrases map[string]string
 }
 
-// rulebook is the validator. It is a function, and not a variable made by sync.OnceValue, for what makes a variable is linked into
-// every program: this links all the validator's rules.
-func rulebook() *validator.Validate {
-	book.once.Do(func() { book.Validate = validator.New(validator.WithRequiredStructEnabled()) })
-	return book.Validate
+var (
+	books   sync.Mutex // held while a book is made
+	theBook atomic.Pointer[book]
+)
+
+// rulebook is the validator, made when it is first asked for. It is a function, and not a variable made by sync.OnceValue, for what makes a
+// variable is linked into every program: this links all the validator's rules.
+func rulebook() *book {
+	if b := theBook.Load(); b != nil {
+		return b
+	}
+	books.Lock()
+	defer books.Unlock()
+	if theBook.Load() == nil {
+		theBook.Store(&book{Validate: validator.New(validator.WithRequiredStructEnabled())})
+	}
+	return theBook.Load()
 }
+
+// RegisterRule adds a rule of the program's own for `validate` tags: register it before the types that name it are used, in an init function for
+// example. expected says what is right, as a phrase that reads after "expected" and "must be", such as "an IBAN"; "%" in it stands for the
+// parameter. holds is a validator of go-playground/validator; it gets the field and, by FieldLevel.Parent, the struct around it. It must depend
+// on nothing else.
+//
+// The error names what is wrong: a tag that is empty, no plain word or taken, a phrase or function that is missing. Safe for concurrent use.
+func RegisterRule(tag, expected string, holds validator.Func) error {
+	odd := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' }
+	switch {
+	case tag == "" || strings.ContainsFunc(tag, odd):
+		return fmt.Errorf("schema: rule %q: a rule is named by a-z, 0-9 and _", tag)
+	case expected == "":
+		return fmt.Errorf("schema: rule %q: the phrase that says what is expected is empty", tag)
+	case holds == nil:
+		return fmt.Errorf("schema: rule %q: the function is nil", tag)
+	case slices.Contains(words, tag) || parseRule(tag).isKnown():
+		return fmt.Errorf("schema: rule %q is there already", tag)
+	}
+	rulebook()
+	books.Lock()
+	defer books.Unlock()
+	before := theBook.Load()
+	next := &book{
+		Validate: validator.New(validator.WithRequiredStructEnabled()),
+		own:      maps.Clone(before.own), phrases: maps.Clone(before.phrases),
+	}
+	if next.own == nil {
+		next.own, next.phrases = map[string]validator.Func{}, map[string]string{}
+	}
+	next.own[tag], next.phrases[tag] = holds, expected
+	for _, tag := range slices.Sorted(maps.Keys(next.own)) {
+		if err := next.RegisterValidation(tag, next.own[tag]); err != nil {
+			return fmt.Errorf("schema: rule %q: %w", tag, err)
+		}
+	}
+	theBook.Store(next)
+	return nil
+}
+
+// words are the words of `validate` tags that are no rules.
+var words = []string{"dive", "keys", "endkeys", "omitempty", "omitzero", "omitnil", "structonly", "nostructlevel"}
 
 // rule is one rule of a validate tag, or a group of which one must hold.
 type rule struct {
@@ -38,7 +95,6 @@ type ruleSet struct {
 	dives bool
 	keys  *ruleSet
 	elems *ruleSet
-	text  string // without rules that compare fields: those need the struct around
 }
 
 // relational are the rules that look at other fields; no JSON Schema can say them.
@@ -71,52 +127,34 @@ func parseRules(tag string) (*ruleSet, error) {
 
 func parseTokens(tokens []string) (*ruleSet, error) {
 	set := &ruleSet{}
-	var kept []string
 	for n, tok := range tokens {
 		switch tok {
 		case "":
 			return nil, fmt.Errorf("validate tag has an empty rule: write no comma at its start or end")
 		case "dive":
-			rest, err := set.parseDive(tokens[n+1:])
-			if err != nil {
-				return nil, err
-			}
-			set.text = strings.Join(append(kept, rest), ",")
-			return set, nil
+			return set, set.parseDive(tokens[n+1:])
 		case "keys", "endkeys":
 			return nil, fmt.Errorf("validate tag has %q without dive before it", tok)
 		}
-		r := parseRule(tok)
-		set.rules = append(set.rules, r)
-		if !r.relational() {
-			kept = append(kept, tok)
-		}
+		set.rules = append(set.rules, parseRule(tok))
 	}
-	set.text = strings.Join(kept, ",")
 	return set, nil
 }
 
-func (s *ruleSet) parseDive(tokens []string) (text string, err error) {
+func (s *ruleSet) parseDive(tokens []string) (err error) {
 	s.dives = true
-	text = "dive"
 	if len(tokens) > 0 && tokens[0] == "keys" {
 		end := slices.Index(tokens, "endkeys")
 		if end < 0 {
-			return "", fmt.Errorf("validate tag has keys without endkeys")
+			return fmt.Errorf("validate tag has keys without endkeys")
 		}
 		if s.keys, err = parseTokens(tokens[1:end]); err != nil {
-			return "", err
+			return err
 		}
-		text += ",keys," + s.keys.text + ",endkeys"
 		tokens = tokens[end+1:]
 	}
-	if s.elems, err = parseTokens(tokens); err != nil {
-		return "", err
-	}
-	if s.elems.text != "" {
-		text += "," + s.elems.text
-	}
-	return text, nil
+	s.elems, err = parseTokens(tokens)
+	return err
 }
 
 func parseRule(tok string) rule {
@@ -131,50 +169,64 @@ func parseRule(tok string) rule {
 	return rule{tag: tag, param: paramUnescaper.Replace(param), text: tok}
 }
 
-// holds reports whether a value keeps to rules, as the validator itself judges; the fields of a struct are not looked at.
-// A tag the validator does not know or cannot apply to the type is an error.
-func holds(v any, tag string) (bool, error) {
-	if tag == "" {
-		return true, nil
-	}
-	if v != nil && classOf(reflect.TypeOf(v)) == classStruct {
-		return holdsIn(reflect.ValueOf(v), tag+",structonly")
-	}
-	return asked(tag, func() error { return rulebook().Var(v, tag) })
+// skipsMembers reports whether the rule keeps the validator out of a struct's own fields.
+func (r rule) skipsMembers() bool { return r.tag == "structonly" || r.tag == "nostructlevel" }
+
+func (s *ruleSet) skipsMembers() bool { return slices.ContainsFunc(s.rules, rule.skipsMembers) }
+
+// conditional reports whether the rule says when a value must be there, or must not.
+func (r rule) conditional() bool {
+	return strings.HasPrefix(r.tag, "required_") || strings.HasPrefix(r.tag, "excluded_") || r.tag == "skip_unless"
 }
 
-// holdsIn judges a struct as the field of another: asked about it alone, the validator passes over the rules of the whole.
-func holdsIn(v reflect.Value, tag string) (bool, error) {
-	field := reflect.StructField{Name: "Value", Type: v.Type(), Tag: reflect.StructTag("validate:" + strconv.Quote(tag))}
+// holds reports whether a value keeps to the rule, as the validator judges it. around is the struct that it is a field of, or nil.
+func (r rule) holds(v reflect.Value, c class, around any) bool {
+	switch {
+	case r.tag == "required":
+		return !v.IsZero()
+	case r.tag == "isdefault":
+		return v.IsZero()
+	case c == classStruct && r.conditional():
+		return rulebook().VarWithValue(!v.IsZero(), around, r.text) == nil // asked about a struct itself, it would look into it
+	case c == classStruct:
+		return holdsAsField(v, r.text)
+	}
+	return rulebook().VarWithValue(v.Interface(), around, r.text) == nil
+}
+
+// holdsAsField judges a struct as the field of another: asked about it alone, the validator passes over the rules of the whole.
+func holdsAsField(v reflect.Value, tag string) bool {
+	tag = strconv.Quote(tag + ",structonly")
+	field := reflect.StructField{Name: "Value", Type: v.Type(), Tag: reflect.StructTag("validate:" + tag)}
 	around := reflect.New(reflect.StructOf([]reflect.StructField{field})).Elem()
 	around.Field(0).Set(v)
-	return asked(tag, func() error { return rulebook().Struct(around.Interface()) })
+	return rulebook().Struct(around.Interface()) == nil
 }
 
-// asked turns the validator's panics into errors.
-func asked(tag string, ask func() error) (ok bool, err error) {
+// tried is holds for a rule that has not been tried yet: the validator panics at those that it does not know, or cannot apply to a value.
+func (r rule) tried(v reflect.Value, c class) (holds bool, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("validate tag %q: %v", tag, p)
+		if p := recover(); p == nil {
+			return
+		}
+		if err = fmt.Errorf("validate rule %q cannot be applied to a %s", r.text, v.Type()); !r.isKnown() {
+			err = fmt.Errorf("validate rule %q is not known: mend it, or register it with schema.RegisterRule", r.text)
 		}
 	}()
-	return ask() == nil, nil
+	return r.holds(v, c, nil), nil
 }
 
-// holdsEmpty reports whether the zero value of a type, as an absent member leaves it, keeps to the rules of its field and,
-// where they are checked, to those inside it.
-func holdsEmpty(t reflect.Type, set *ruleSet, checked bool) (bool, error) {
-	if !checked {
-		return true, nil
+// isKnown reports whether the validator knows the rule, and all those of a group.
+func (r rule) isKnown() (known bool) {
+	for _, alt := range r.alts {
+		if !alt.isKnown() {
+			return false
+		}
 	}
-	zero := reflect.New(t).Elem()
-	if classOf(t) == classStruct {
-		return holdsIn(zero, set.text)
-	}
-	return holds(zero.Interface(), set.text)
-}
-
-// skipsMembers reports whether the rules keep the validator out of a struct's own fields.
-func (s *ruleSet) skipsMembers() bool {
-	return slices.ContainsFunc(s.rules, func(r rule) bool { return r.tag == "structonly" || r.tag == "nostructlevel" })
+	defer func() {
+		p, _ := recover().(string)
+		known = len(r.alts) > 0 || !strings.HasPrefix(p, "Undefined validation function")
+	}()
+	_ = rulebook().Var("", "omitempty,"+r.text)
+	return true
 }

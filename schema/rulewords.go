@@ -33,11 +33,11 @@ var keywordOf = [...]struct {
 	}},
 	{classBool, wording{{"required", "const"}, {"eq", "const"}, {"ne", "not"}}},
 	{classList, wording{
-		{"required", "required"}, {"min", "minItems"}, {"gte", "minItems"}, {"gt", "minItems"}, {"max", "maxItems"}, {"lte", "maxItems"},
+		{"min", "minItems"}, {"gte", "minItems"}, {"gt", "minItems"}, {"max", "maxItems"}, {"lte", "maxItems"},
 		{"lt", "maxItems"}, {"len", "length"}, {"eq", "length"}, {"ne", "not"}, {"unique", "uniqueItems"},
 	}},
 	{classMap, wording{
-		{"required", "required"}, {"min", "minProperties"}, {"gte", "minProperties"}, {"gt", "minProperties"}, {"max", "maxProperties"},
+		{"min", "minProperties"}, {"gte", "minProperties"}, {"gt", "minProperties"}, {"max", "maxProperties"},
 		{"lte", "maxProperties"}, {"lt", "maxProperties"}, {"len", "length"}, {"eq", "length"}, {"ne", "not"},
 	}},
 	{classStruct, wording{{"required", "minProperties"}}},
@@ -55,6 +55,9 @@ func ruleName(r rule, c class) string {
 		if name, ok := of.keywords.of(r.tag); ok && of.class == c {
 			return name
 		}
+	}
+	if r.tag == "required" { // what is there is not missing
+		return "not"
 	}
 	switch sr := stringRuleOf(r.tag); {
 	case sr.format != "":
@@ -80,6 +83,9 @@ func rulePhrase(r rule, c class, names map[string]string) string {
 	}
 	if p, ok := relationPhrase(r, names); ok {
 		return clip(p)
+	}
+	if p, ok := rulebook().phrases[r.tag]; ok {
+		return clip(strings.ReplaceAll(p, "%", r.param))
 	}
 	if p, ok := tagPhrases.of(r.tag); ok {
 		param := r.param

@@ -24,7 +24,7 @@ func TestSecrets(t *testing.T) {
 		City  string  `json:"city" retake:"echo"`
 	}]()
 	require.NoError(t, err)
-	assert.Equal(t, []string{"/payer/card", "/payer/keys~1all", "/payer/kin/*/card", "/payer/kin/*/keys~1all", "/payer/kin/*/kin/*", "/pins"}, typed.Schema().Secrets(),
+	assert.Equal(t, []string{"/payer/card", "/payer/keys~1all", "/payer/kin/*", "/pins"}, typed.Schema().Secrets(),
 		"a type that holds itself is secret as a whole where it does")
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// structNode makes the schema of a struct: its members, which of them must be there, and no others.
-func (b *builder) structNode(path string, v variant) (*jsonschema.Schema, error) {
+// structNode makes the schema of a struct: its members, which of them must be there, and no others. l becomes how it is read.
+func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Schema, error) {
 	fields, err := fieldsOf(v.typ, path)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
@@ -19,26 +19,22 @@ func (b *builder) structNode(path string, v variant) (*jsonschema.Schema, error)
 		return nil, fmt.Errorf("schema: %s: %w", path, err)
 	}
 	n := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
-	names := namesOf(fields)
+	l.byName, l.names = map[string]int{}, namesOf(fields)
 	for _, f := range fields {
-		at := path + "." + f.goName
 		checked := v.rules && f.checked
-		member, err := b.value(at, f.typ, f.rules, checked, names)
+		node, at, err := b.value(path+"."+f.goName, f.typ, f.rules, checked, l.names)
 		if err != nil {
 			return nil, err
 		}
-		annotate(member, notes.members[f.name])
-		if f.mark != "" {
-			setExtra(member, f.mark, true)
+		annotate(node, notes.members[f.name])
+		for _, mark := range f.marks {
+			setExtra(node, mark, true)
 		}
-		n.Properties.Set(f.name, member)
-		empty, err := holdsEmpty(f.typ, f.rules, checked)
-		if err != nil {
-			return nil, fmt.Errorf("schema: %s: %w", at, err)
-		}
-		if !empty || slices.Contains(notes.required, f.name) {
+		n.Properties.Set(f.name, node)
+		if slices.Contains(notes.required, f.name) || !f.mayBeAbsent(notes.members[f.name]) {
 			n.Required = append(n.Required, f.name)
 		}
+		l.add(f, at)
 	}
 	annotate(n, notes.whole)
 	if own, ok := reflect.New(v.typ).Interface().(interface{ JSONSchemaExtend(*jsonschema.Schema) }); ok {

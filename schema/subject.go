@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/invopop/jsonschema"
 )
@@ -17,10 +16,8 @@ func number(s string) json.Number { return json.Number(s) }
 // subject is a value whose rules are being said in JSON Schema.
 type subject struct {
 	*builder
-	typ     reflect.Type
-	class   class
-	pointer bool
-	names   map[string]string // the fields around it: Go name to JSON name
+	*spot
+	names map[string]string // the fields around it: Go name to JSON name
 }
 
 // apply adds rules to the schema of a value, in their order.
@@ -52,13 +49,13 @@ func (v subject) usable(rules []rule) error {
 		return v.usableAny(rules)
 	}
 	for _, r := range rules {
-		if r.relational() || r.omits() || r.tag == "structonly" || r.tag == "nostructlevel" {
+		if r.relational() || r.omits() || r.skipsMembers() {
 			continue
 		}
 		if err := v.forStrings(r); err != nil {
 			return err
 		}
-		if _, err := holds(empty.Interface(), r.text); err != nil {
+		if _, err := r.tried(empty, v.class); err != nil {
 			return err
 		}
 	}
@@ -171,19 +168,62 @@ func emptyForm(t reflect.Type) *jsonschema.Schema {
 
 // holdsRules reports whether the empty value keeps to the rules that one can judge alone.
 func (v subject) holdsRules(rules []rule) (bool, error) {
-	var kept []string
+	empty := reflect.New(v.typ).Elem()
 	for _, r := range rules {
-		if !r.relational() {
-			kept = append(kept, r.text)
+		if r.omits() {
+			return true, nil
+		}
+		if r.relational() || r.skipsMembers() {
+			continue
+		}
+		if holds, err := r.tried(empty, v.class); err != nil || !holds {
+			return false, err
 		}
 	}
-	return holds(reflect.New(v.typ).Elem().Interface(), strings.Join(kept, ","))
+	return true, nil
+}
+
+// left are the rules that the schema does not judge exactly: those of the value, and those that compare it with others. Rules by which
+// an empty value passes stay before them.
+func (v subject) left(rules []rule) (own, related []rule) {
+	for _, r := range rules {
+		switch {
+		case r.omits():
+			own, related = append(own, r), append(related, r)
+		case r.relational():
+			related = append(related, r)
+		case !v.judges(r):
+			own = append(own, r)
+		}
+	}
+	return needed(own), needed(related)
+}
+
+// needed are rules without those at their end that lead to none.
+func needed(rules []rule) []rule {
+	for len(rules) > 0 && rules[len(rules)-1].omits() {
+		rules = rules[:len(rules)-1]
+	}
+	return rules
+}
+
+// judges reports whether the schema judges a rule exactly.
+func (v subject) judges(r rule) bool {
+	if r.skipsMembers() {
+		return true
+	}
+	if r.tag == "required" {
+		opaque := v.class == classStruct || v.class == classText || v.class == classOpaque || v.typ.Kind() == reflect.Array
+		return v.pointer || !opaque
+	}
+	s, err := v.keywords(r)
+	return s != nil && err == nil
 }
 
 // rule adds one rule. rest are those that follow it.
 func (v subject) rule(n *jsonschema.Schema, r rule, rest []rule) error {
 	switch {
-	case r.tag == "structonly" || r.tag == "nostructlevel":
+	case r.skipsMembers():
 		return nil
 	case r.relational():
 		n.Description = addSentence(n.Description, "Must be "+rulePhrase(r, v.class, v.names)+".")
@@ -284,6 +324,10 @@ func mergeInto(n, add *jsonschema.Schema) {
 	to, from := reflect.ValueOf(n).Elem(), reflect.ValueOf(add).Elem()
 	for i := range from.NumField() {
 		if !from.Type().Field(i).IsExported() || from.Field(i).IsZero() {
+			continue
+		}
+		if !to.Field(i).IsZero() && jsonText(to.Field(i).Interface()) == jsonText(from.Field(i).Interface()) {
+			from.Field(i).SetZero() // it is said already
 			continue
 		}
 		if !to.Field(i).IsZero() || n.Ref != "" {

@@ -17,9 +17,9 @@ type signup struct {
 	Password string            `json:"password" validate:"required"`
 	Again    string            `json:"again_please" validate:"eqfield=Password" jsonschema:"description=The password once more."`
 	Card     string            `json:"card" validate:"required_if=Pay card Password x"`
-	Pay      string            `json:"pay"`
-	Seats    map[string]seat   `json:"seats" validate:"dive"`
-	Notes    map[string]string `json:"notes" validate:"dive,required"`
+	Pay      string            `json:"pay,omitempty"`
+	Seats    map[string]seat   `json:"seats,omitempty"`
+	Notes    map[string]string `json:"notes,omitempty" validate:"dive,required"`
 }
 
 type seat struct {
@@ -136,8 +136,8 @@ type chapter struct {
 
 type library struct {
 	Shelf  chapter         `json:"shelf" jsonschema:"description=The shelf."`
-	Floors []shelfOf[seat] `json:"floors" validate:"dive"`
-	Other  []shelfOf[int]  `json:"other"`
+	Floors []shelfOf[seat] `json:"floors,omitempty"`
+	Other  []shelfOf[int]  `json:"other,omitempty"`
 }
 
 type shelfOf[T any] struct {
@@ -183,10 +183,10 @@ func TestForRefuses(t *testing.T) {
 		}], `A: json option "string" is not supported`},
 		"unknown_rule": {refused[struct {
 			A int `validate:"mni=3"`
-		}], `A: validate tag "mni=3": Undefined validation function`},
+		}], `A: validate rule "mni=3" is not known: mend it, or register it with schema.RegisterRule`},
 		"bad_parameter": {refused[struct {
 			A int `validate:"min=x"`
-		}], `A: validate tag "min=x"`},
+		}], `A: validate rule "min=x" cannot be applied to a int`},
 		"string_rule": {refused[struct {
 			A int `validate:"email"`
 		}], `A: validate rule "email" needs a string, not a int`},

@@ -205,7 +205,7 @@ func TestEmitFromManyGoroutines(t *testing.T) {
 
 func TestEachInvocationGetsAFreshValue(t *testing.T) {
 	type args struct {
-		Tags []string `json:"tags"`
+		Tags []string `json:"tags,omitempty"`
 	}
 	var last []string
 	tag := tool.New("tag", "", func(_ context.Context, a args) (int, error) {

@@ -1,0 +1,183 @@
+package schema_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-playground/validator/v10"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/schema"
+)
+
+// decoded are the issues of a document as lines.
+func decoded[T any](t *testing.T, doc string) []string {
+	t.Helper()
+	typed, err := schema.For[T]()
+	require.NoError(t, err)
+	_, issues := typed.Decode([]byte(doc))
+	return lines(issues)
+}
+
+func TestAMemberIsRequiredUnlessATagSaysOtherwise(t *testing.T) {
+	type plainFields struct {
+		Name string            `json:"name"`
+		Age  int               `json:"age"`
+		Ok   bool              `json:"ok"`
+		Tags []string          `json:"tags"`
+		Meta map[string]string `json:"meta"`
+		Any  any               `json:"any"`
+		In   struct{}          `json:"in"`
+	}
+	assert.Equal(t, []string{
+		"age: required, expected integer [required schema]", "any: required [required schema]", "in: required, expected object [required schema]",
+		"meta: required, expected object [required schema]", "name: required, expected string [required schema]",
+		"ok: required, expected boolean [required schema]", "tags: required, expected array of strings [required schema]",
+	}, decoded[plainFields](t, `{}`))
+	assert.Empty(t, decoded[plainFields](t, `{"name":"","age":0,"ok":false,"tags":[],"meta":{},"any":null,"in":{}}`), "zero values were sent")
+
+	type optional struct {
+		Empty   int       `json:"empty,omitempty" validate:"min=1"`
+		Zero    time.Time `json:"zero,omitzero"`
+		Rule    string    `json:"rule" validate:"omitempty,email"`
+		Mail    string    `json:"mail,omitempty" validate:"email"`
+		Pointer *int      `json:"pointer" validate:"min=1"`
+		Default int       `json:"default" jsonschema:"default=3" validate:"min=1"`
+		Said    []string  `json:"said" jsonschema:"optional" validate:"min=1"`
+		If      string    `json:"if" validate:"required_if=Rule x"`
+	}
+	assert.Empty(t, decoded[optional](t, `{}`))
+	assert.Empty(t, decoded[optional](t, `{"pointer":null}`))
+	assert.Equal(t, []string{
+		"default: expected at least 1, got integer [minimum schema]", "empty: expected at least 1, got integer [minimum schema]",
+		"mail: expected an email address, got string [format rules]", "pointer: expected at least 1, got integer [minimum schema]",
+		"said: expected at least 1 item, got array [minItems schema]",
+	}, decoded[optional](t, `{"empty":0,"mail":"","pointer":0,"default":0,"said":[],"rule":""}`), "rules hold for what was sent")
+
+	type demanded struct {
+		Empty   int  `json:"empty,omitempty" validate:"required"`
+		Pointer *int `json:"pointer" validate:"required"`
+		Default int  `json:"default" jsonschema:"default=3" validate:"required"`
+		Said    int  `json:"said" jsonschema:"optional" validate:"required"`
+	}
+	assert.Equal(t, []string{
+		"default: required, expected integer [required schema]", "empty: required, expected integer [required schema]",
+		"pointer: expected integer, got null [type schema]", "said: required, expected integer [required schema]",
+	}, decoded[demanded](t, `{"pointer":null}`))
+}
+
+func TestAZeroValueThatWasSentIsNeverToldToBeMissing(t *testing.T) {
+	type all struct {
+		Bool   bool      `json:"bool" validate:"required"`
+		Int    int       `json:"int" validate:"required"`
+		Real   float64   `json:"real" validate:"required"`
+		Text   string    `json:"text" validate:"required"`
+		When   time.Time `json:"when" validate:"required"`
+		Struct struct {
+			A string `json:"a"`
+		} `json:"struct" validate:"required"`
+		Pair [2]int `json:"pair" validate:"required"`
+		Any  any    `json:"any" validate:"required"`
+	}
+	doc := `{"bool":false,"int":0,"real":0.0,"text":"","when":"0001-01-01T00:00:00Z","struct":{"a":""},"pair":[0,0],"any":null}`
+	assert.Equal(t, []string{
+		"any: expected anything but null, got null [not schema]",
+		"bool: expected true, got boolean [const schema]",
+		"int: expected a number other than 0, got integer [not schema]",
+		"pair: expected a value that is not empty, got array [not rules]",
+		"real: expected a number other than 0, got integer [not schema]",
+		"struct: expected a value that is not empty, got object [minProperties rules]",
+		"text: expected at least 1 character, got string [minLength schema]",
+		"when: expected a value that is not empty, got string [not rules]",
+	}, decoded[all](t, doc))
+}
+
+type stay struct {
+	Nights int    `json:"nights" validate:"max=30"`
+	Mail   string `json:"mail" validate:"email"`
+}
+
+func TestRulesOfStructsHoldWhereverTheyStand(t *testing.T) {
+	type trip struct {
+		List  []stay            `json:"list"`
+		ByDay map[string]*stay  `json:"by_day"`
+		Deep  [][]stay          `json:"deep"`
+		Last  *stay             `json:"last"`
+		Free  []stay            `json:"free" validate:"-"`
+		Only  stay              `json:"only" validate:"structonly"`
+		Lax   map[string][]stay `json:"lax" validate:"structonly"`
+	}
+	bad := `{"nights":31,"mail":"x"}`
+	doc := `{"list":[B],"by_day":{"mon":B},"deep":[[B]],"last":B,"free":[B],"only":B,"lax":{"a":[B]}}`
+	var want []string
+	for _, at := range []string{"by_day/mon", "deep/0/0", "last", "list/0"} {
+		want = append(want, at+"/mail: expected an email address, got string [format rules]", at+"/nights: expected at most 30, got integer [maximum schema]")
+	}
+	assert.Equal(t, want, decoded[trip](t, strings.ReplaceAll(doc, "B", bad)))
+	assert.Equal(t, []string{"0/mail: expected an email address, got string [format rules]"}, decoded[[]stay](t, `[{"nights":1,"mail":"x"}]`))
+	assert.Equal(t, []string{"a/mail: expected an email address, got string [format rules]"}, decoded[map[string]stay](t, `{"a":{"nights":1,"mail":"x"}}`))
+}
+
+func TestRulesThatCompareFieldsAreToldBesideTheOthers(t *testing.T) {
+	type span struct {
+		From  int    `json:"from"`
+		To    int    `json:"to" validate:"gtefield=From"`
+		City  string `json:"city" validate:"min=3"`
+		Rooms int    `json:"rooms"`
+		Extra *int   `json:"extra" validate:"omitempty,ltfield=Rooms"`
+		Via   string `json:"via,omitempty" validate:"required_with=Extra"`
+	}
+	assert.Equal(t, []string{
+		"city: expected at least 3 characters, got string [minLength schema]",
+		"extra: expected less than the field rooms, got integer [ltfield rules]",
+		"to: expected at least the field from, got integer [gtefield rules]",
+		"via: expected given when any of extra is [required_with rules]",
+	}, decoded[span](t, `{"from":3,"to":1,"city":"x","rooms":2,"extra":2}`))
+	assert.Equal(t, []string{
+		"extra: expected less than the field rooms, got integer [ltfield rules]", "from: expected integer, got string [type schema]",
+		"via: expected given when any of extra is [required_with rules]",
+	}, decoded[span](t, `{"from":"3","to":1,"city":"abc","rooms":2,"extra":2}`), "what a rule looks at could not be read: it is not asked")
+}
+
+func TestAProgramMayRegisterRulesOfItsOwn(t *testing.T) {
+	type room struct {
+		Code string `json:"code" validate:"omitempty,roomcode=R"`
+	}
+	_, err := schema.For[room]()
+	require.EqualError(t, err, `schema: room.Code: validate rule "roomcode=R" is not known: mend it, or register it with schema.RegisterRule`)
+
+	byLetter := func(f validator.FieldLevel) bool { return strings.HasPrefix(f.Field().String(), f.Param()) }
+	require.NoError(t, schema.RegisterRule("roomcode", "a room code that begins with %", byLetter))
+	typed, err := schema.For[room]()
+	require.NoError(t, err)
+	assert.Contains(t, string(typed.Schema().JSON()), `"description":"Must be a room code that begins with R."`)
+	assert.Equal(t, []string{"code: expected a room code that begins with R, got string [roomcode rules]"}, decoded[room](t, `{"code":"x"}`))
+	assert.Empty(t, decoded[room](t, `{"code":"R2"}`))
+
+	for want, err := range map[string]error{
+		`schema: rule "roomcode" is there already`:                           schema.RegisterRule("roomcode", "x", byLetter),
+		`schema: rule "email" is there already`:                              schema.RegisterRule("email", "x", byLetter),
+		`schema: rule "dive" is there already`:                               schema.RegisterRule("dive", "x", byLetter),
+		`schema: rule "a b": a rule is named by a-z, 0-9 and _`:              schema.RegisterRule("a b", "x", byLetter),
+		`schema: rule "vat": the phrase that says what is expected is empty`: schema.RegisterRule("vat", "", byLetter),
+		`schema: rule "vat": the function is nil`:                            schema.RegisterRule("vat", "a VAT number", nil),
+	} {
+		assert.EqualError(t, err, want)
+	}
+}
+
+func TestAnEnumOfBothTagsIsSaidOnce(t *testing.T) {
+	type room struct {
+		Kind  string `json:"kind" validate:"oneof=single double" jsonschema:"enum=single,enum=double,minLength=1"`
+		Beds  int    `json:"beds" validate:"oneof=1 2,min=1" jsonschema:"enum=1,enum=2,minimum=1"`
+		Other string `json:"other" validate:"oneof=a b" jsonschema:"enum=a,enum=b,enum=c"`
+	}
+	typed, err := schema.For[room]()
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"type":"object","additionalProperties":false,"required":["kind","beds","other"],"properties":{
+		"kind":{"type":"string","enum":["single","double"],"minLength":1},
+		"beds":{"type":"integer","enum":[1,2],"minimum":1},
+		"other":{"type":"string","enum":["a","b"],"allOf":[{"enum":["a","b","c"]}]}}}`, string(typed.Schema().JSON()))
+}
