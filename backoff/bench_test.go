@@ -67,22 +67,7 @@ func BenchmarkTenDelays(b *testing.B) {
 	}
 }
 
-func BenchmarkAppendTen(b *testing.B) {
-	for _, j := range []backoff.Jitter{{Kind: backoff.Proportional, Fraction: backoff.Dec("0.2")}, {Kind: backoff.Full}} {
-		b.Run(string(j.Kind), func(b *testing.B) {
-			b.ReportAllocs()
-			key := backoff.NewKey("order-42", "book_room")
-			s := backoff.Exponential(500*time.Millisecond, 2*backoff.One)
-			s.Cap, s.Jitter = 30*time.Second, j
-			delays := make([]time.Duration, 0, 10)
-			for b.Loop() {
-				delays = s.Append(delays[:0], 10, key)
-			}
-		})
-	}
-}
-
-// BenchmarkSlowWay is one delay whose powers do not fit 64 bits: in whole numbers up to attempt 64, by intervals beyond.
+// BenchmarkSlowWay is one delay of a factor with decimals: in whole numbers up to attempt 64, with 1024 bits beyond.
 func BenchmarkSlowWay(b *testing.B) {
 	s := backoff.Exponential(500*time.Millisecond, backoff.Dec("1.1"))
 	for _, attempt := range []int{50, 150} {

@@ -1,12 +1,11 @@
 package backoff
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"math/bits"
-	"strconv"
+	"math/big"
 	"strings"
+
+	"github.com/retake-go/retake/internal/fields"
 )
 
 // Decimal is an exact decimal number of 0 or more with up to nine decimals, in units of 1e-9: no binary fraction stands
@@ -17,12 +16,7 @@ type Decimal int64
 // One is the Decimal 1.
 const One Decimal = 1_000_000_000
 
-const (
-	decimals     = 9
-	maxDigits    = 64 // of a number as written; enough for any that fits
-	maxDecimal   = "9223372036.854775807"
-	decimalShape = "a decimal from 0 to " + maxDecimal + " with at most 9 decimals, such as 1.5"
-)
+const decimals = 9
 
 // Dec is the Decimal that text says, for numbers written in Go code. It panics where ParseDecimal returns an error.
 func Dec(text string) Decimal {
@@ -36,109 +30,58 @@ func Dec(text string) Decimal {
 // ParseDecimal reads a number written as JSON writes numbers: "2", "0.2", "1.5e3". It refuses signs, what is not a number,
 // and what a Decimal cannot hold exactly.
 func ParseDecimal(text string) (Decimal, error) {
-	d, ok := parseDecimal(text)
-	if !ok {
-		return 0, fmt.Errorf("want %s, got %s", decimalShape, quoted(text))
+	const most = 64 // of a number as written: enough for any that fits
+	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	if fields.IsNumber(text) && len(text) <= most && len(exponent) <= len("+999") {
+		v, _ := new(big.Rat).SetString(text)
+		if v.Mul(v, big.NewRat(int64(One), 1)); v.IsInt() && v.Num().IsInt64() {
+			return Decimal(v.Num().Int64()), nil
+		}
 	}
-	return d, nil
-}
-
-func parseDecimal(text string) (Decimal, bool) {
-	mantissa, exponent, ok := splitExponent(text)
-	if !ok {
-		return 0, false
-	}
-	whole, fraction, point := strings.Cut(mantissa, ".")
-	if !digits(whole) || point && !digits(fraction) || len(whole) > 1 && whole[0] == '0' {
-		return 0, false
-	}
-	// value = all · 10^power in units of 1e-9
-	all := strings.TrimLeft(whole+fraction, "0")
-	power := exponent - len(fraction) + decimals
-	short := strings.TrimRight(all, "0")
-	power += len(all) - len(short)
-	if short == "" {
-		return 0, true
-	}
-	if power < 0 {
-		return 0, false
-	}
-	v, err := strconv.ParseInt(short+strings.Repeat("0", power), 10, 64)
-	return Decimal(v), err == nil
-}
-
-// splitExponent cuts "1.5e3" into "1.5" and 3. An exponent has at most three digits.
-func splitExponent(text string) (mantissa string, exponent int, ok bool) {
-	if len(text) > maxDigits {
-		return "", 0, false
-	}
-	at := strings.IndexAny(text, "eE")
-	if at < 0 {
-		return text, 0, true
-	}
-	power := text[at+1:]
-	unsigned := strings.TrimLeft(power, "+-")
-	if len(power)-len(unsigned) > 1 || len(unsigned) > 3 || !digits(unsigned) {
-		return "", 0, false
-	}
-	exponent, err := strconv.Atoi(power)
-	return text[:at], exponent, err == nil
-}
-
-func digits(text string) bool {
-	return text != "" && strings.Trim(text, "0123456789") == ""
+	return 0, fmt.Errorf("want a decimal from 0 to %v with at most %d decimals, such as 1.5, got %s",
+		Decimal(1<<63-1), decimals, fields.Quoted(text))
 }
 
 // String is the shortest way to write d: "1.5", "2", "0.000000001".
-func (d Decimal) String() string { return withDecimals(int64(d), decimals) }
+func (d Decimal) String() string { return d.shifted(decimals) }
 
-// percent is d as a percentage: "20%", "0.5%".
-func (d Decimal) percent() string { return withDecimals(int64(d), decimals-2) + "%" }
-
-// withDecimals writes v·10^-places without trailing zeros.
-func withDecimals(v int64, places int) string {
-	sign, magnitude := "", uint64(v)
-	if v < 0 {
-		sign, magnitude = "-", -magnitude
-	}
-	text := fmt.Sprintf("%0*d", places+1, magnitude)
-	whole, fraction := text[:len(text)-places], strings.TrimRight(text[len(text)-places:], "0")
-	if fraction != "" {
-		fraction = "." + fraction
-	}
-	return sign + whole + fraction
+// shifted writes d·10^-places without trailing zeros.
+func (d Decimal) shifted(places int) string {
+	pow := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)
+	text := new(big.Rat).SetFrac(big.NewInt(int64(d)), pow).FloatString(places)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
 // MarshalJSON writes d as a number. It refuses a negative one.
 func (d Decimal) MarshalJSON() ([]byte, error) {
 	if d < 0 {
-		return nil, fmt.Errorf("want %s, got %s", decimalShape, d)
+		return nil, fmt.Errorf("want a decimal of 0 or more, got %v", d)
 	}
 	return []byte(d.String()), nil
 }
 
 // UnmarshalJSON reads a number or a string that holds one, as ParseDecimal does.
 func (d *Decimal) UnmarshalJSON(data []byte) error {
-	text := string(data)
-	if strings.HasPrefix(text, `"`) {
-		if err := json.Unmarshal(data, &text); err != nil {
-			return errors.New("want " + decimalShape)
-		}
+	v, err := ParseDecimal(strings.Trim(string(data), `"`))
+	if err == nil {
+		*d = v
 	}
-	v, err := ParseDecimal(text)
-	if err != nil {
-		return err
-	}
-	*d = v
-	return nil
+	return err
 }
 
-// reduced is d as a reduced fraction, for d above 0. The denominator 10^9 = 2^9·5^9 has no other primes to cancel.
-func (d Decimal) reduced() (num, den uint64) {
-	twos := min(bits.TrailingZeros64(uint64(d)), decimals)
-	num, den = uint64(d)>>twos, uint64(One)>>twos
-	for num%5 == 0 && den%5 == 0 {
-		num, den = num/5, den/5
-	}
-	return num, den
+// decimal reads a number that is as exact as a [Decimal], such as the example.
+func decimal(example string) fields.Type[Decimal] {
+	return fields.Type[Decimal]{Read: func(r *fields.Reader, path string, n fields.Node, into *Decimal) bool {
+		if n.Kind != fields.Text && n.Kind != fields.Number {
+			r.Expected(path, n, "a decimal number such as "+example)
+			return false
+		}
+		d, err := ParseDecimal(n.Text)
+		if err != nil {
+			r.Fault(n.At, path, fields.Quoted(n.Text)+" is no decimal number that can be read exactly",
+				"write it without a sign and with at most 9 decimals, such as "+example)
+		}
+		*into = d
+		return err == nil
+	}}
 }

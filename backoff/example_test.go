@@ -30,14 +30,18 @@ func Example() {
 
 func ExampleLinear() {
 	s := backoff.Linear(time.Second, 500*time.Millisecond)
-	fmt.Println(s.Append(nil, 4, backoff.Key{}))
-	// Output: [1s 1.5s 2s 2.5s]
+	for attempt := 1; attempt <= 4; attempt++ {
+		fmt.Print(s.After(attempt, backoff.Key{}), " ")
+	}
+	// Output: 1s 1.5s 2s 2.5s
 }
 
 func ExampleList() {
 	s := backoff.List(2*time.Second, 8*time.Second, 16*time.Second, 35*time.Second)
-	fmt.Println(s.Append(nil, 6, backoff.Key{}))
-	// Output: [2s 8s 16s 35s 35s 35s]
+	for attempt := 1; attempt <= 6; attempt++ {
+		fmt.Print(s.After(attempt, backoff.Key{}), " ")
+	}
+	// Output: 2s 8s 16s 35s 35s 35s
 }
 
 func ExampleBackoffStrategy_Validate() {
@@ -59,5 +63,5 @@ func ExampleBackoffStrategy_UnmarshalJSON() {
 	fmt.Println(err)
 	// Output:
 	// exponential 500ms ×1.5, cap 30s <nil>
-	// delay: want a Go duration string such as "500ms" or "1m30s", got "fast"
+	// delay: "fast" is no duration; write one such as 500ms, 2s or 1m30s
 }

@@ -1,9 +1,36 @@
 package backoff
 
 import (
+	"math"
+	"math/big"
 	"math/bits"
 	"time"
 )
+
+// Sum is the sum of two durations. It stops at the largest one.
+func Sum(a, b time.Duration) time.Duration {
+	if b > 0 && a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// plain is the delay without jitter after n further attempts: between 0 and limit.
+func (s *BackoffStrategy) plain(n uint64, limit time.Duration) time.Duration {
+	switch s.Kind {
+	case KindConstant:
+		return max(min(s.Delay, limit), 0)
+	case KindLinear:
+		return linear(s.Base, s.Step, n, limit)
+	case KindExponential:
+		return exponential(s.Base, s.Factor, n, limit)
+	case KindList:
+		if len(s.Delays) > 0 {
+			return max(min(s.Delays[min(n, uint64(len(s.Delays)-1))], limit), 0)
+		}
+	}
+	return 0
+}
 
 // linear is base + step·n, at most limit.
 func linear(base, step time.Duration, n uint64, limit time.Duration) time.Duration {
@@ -22,30 +49,17 @@ func exponential(base time.Duration, factor Decimal, n uint64, limit time.Durati
 		return 0
 	case base >= limit:
 		return limit
-	case factor == 2*One:
-		return double(base, n, limit)
-	case factor <= One:
+	case factor <= One || n == 0:
 		return base
 	case factor%One == 0:
 		return multiply(base, uint64(factor/One), n, limit)
+	case n < 64:
+		return whole(base, factor, n, limit)
 	}
-	num, den := factor.reduced()
-	d := scale{uint64(base), num, den, n, uint64(limit)}
-	if quick, ok := d.quick(); ok {
-		return time.Duration(quick)
-	}
-	return time.Duration(d.exact(firstPrecision))
+	return approach(base, factor, n, limit)
 }
 
-// double is base·2^n, at most limit. It compares before it shifts, so that nothing is shifted out.
-func double(base time.Duration, n uint64, limit time.Duration) time.Duration {
-	if n >= 63 || base > limit>>n {
-		return limit
-	}
-	return base << n
-}
-
-// multiply is base·factor^n, at most limit, for a whole factor of 2 or more: it reaches any limit within 63 steps.
+// multiply is base·factor^n for a whole factor of 2 or more: it reaches any limit within 63 steps.
 func multiply(base time.Duration, factor, n uint64, limit time.Duration) time.Duration {
 	d := uint64(base)
 	for ; n > 0; n-- {
@@ -56,4 +70,39 @@ func multiply(base time.Duration, factor, n uint64, limit time.Duration) time.Du
 		d = product
 	}
 	return time.Duration(d)
+}
+
+// whole computes in whole numbers of any size.
+func whole(base time.Duration, factor Decimal, n uint64, limit time.Duration) time.Duration {
+	power := func(of Decimal) *big.Int {
+		return new(big.Int).Exp(big.NewInt(int64(of)), new(big.Int).SetUint64(n), nil)
+	}
+	d := power(factor)
+	d.Mul(d, big.NewInt(int64(base))).Quo(d, power(One))
+	if !d.IsInt64() {
+		return limit
+	}
+	return min(time.Duration(d.Int64()), limit)
+}
+
+// approach computes with 1024 bits, for an n of which whole numbers would be too large. From n = 64 on the product is never a
+// whole number, for the denominator of the power exceeds any base: so rounding on the way could only show where the
+// product lies within 2^-800 above one. Square and multiply, from the highest bit of n on, stops where the limit is reached.
+func approach(base time.Duration, factor Decimal, n uint64, limit time.Duration) time.Duration {
+	number := func(v int64) *big.Float { return new(big.Float).SetPrec(1024).SetInt64(v) }
+	most := number(int64(limit))
+	f := number(int64(factor))
+	f.Quo(f, number(int64(One)))
+	product, power := number(0), number(1)
+	for bit := bits.Len64(n) - 1; bit >= 0; bit-- {
+		power.Mul(power, power)
+		if n>>bit&1 == 1 {
+			power.Mul(power, f)
+		}
+		if product.Mul(power, number(int64(base))); product.Cmp(most) >= 0 {
+			return limit
+		}
+	}
+	v, _ := product.Int64()
+	return time.Duration(v)
 }

@@ -141,33 +141,6 @@ func TestExponentialAtHugeAttempts(t *testing.T) {
 				got := backoff.Exponential(time.Duration(c.base), factor).After(int(c.attempt), backoff.Key{})
 				assert.Equal(t, time.Duration(c.want), got)
 			}
-			// From any starting precision, the interval narrows to the same result.
-			for _, precision := range []uint{2, 8, 33, 64, 1024} {
-				assert.Equal(t, c.want, backoff.Exact(c.base, factor, c.attempt-1, math.MaxInt64, precision), "precision %d", precision)
-			}
 		})
-	}
-}
-
-func TestSlowWayIsExactFromAnyPrecision(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		base := rapid.Int64Range(1, 1e15).Draw(t, "base")
-		factor := backoff.Decimal(rapid.OneOf(rapid.Int64Range(1e9+1, 13e8), rapid.Int64Range(1e9+1, 1e9+1e6)).Draw(t, "factor"))
-		n := rapid.IntRange(0, 300).Draw(t, "n")
-		limit := rapid.Int64Range(base+1, math.MaxInt64).Draw(t, "limit")
-		precision := rapid.UintRange(1, 256).Draw(t, "precision")
-		got := backoff.Exact(uint64(base), factor, uint64(n), uint64(limit), precision)
-		require.Equal(t, capped(power(time.Duration(base), factor, n), time.Duration(limit)), time.Duration(got))
-	})
-}
-
-// Where the product is a whole number no interval could ever decide, so the slow way has to know.
-func TestSlowWayFindsWholeNumbers(t *testing.T) {
-	t.Parallel()
-	want := uint64(1)
-	for n := uint64(0); n <= 39; n++ {
-		assert.Equal(t, want, backoff.Exact(1<<n, backoff.Dec("1.5"), n, math.MaxInt64, 64), "2^%d·1.5^%d", n, n)
-		want *= 3
 	}
 }

@@ -1,6 +1,7 @@
 package backoff
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"time"
@@ -32,7 +33,7 @@ type Jitter struct {
 	// proportional.
 	Fraction Decimal
 	// AfterCap applies the cap first and the jitter to its result, which may then exceed the cap by the fraction: the
-	// order that seed 003 documents. Without it no delay exceeds the cap, and those at the cap are still spread below it.
+	// order that some documents of agents fix. Without it no delay exceeds the cap, and those at the cap are still spread below it.
 	// Only for proportional, and only with a cap.
 	AfterCap bool
 }
@@ -49,30 +50,6 @@ func (s *BackoffStrategy) spread(d time.Duration) (lo, hi time.Duration) {
 		return d / 2, d
 	}
 	return d, d
-}
-
-// shake draws each of the delays after attempts 1, 2, 3, … from its spread.
-func (s *BackoffStrategy) shake(delays []time.Duration, k Key) {
-	x := k.start // what the hash of an attempt is mixed from: see Key.hash
-	switch s.Jitter.Kind {
-	case Proportional:
-		fraction, limit := s.Jitter.portion(), s.jitterLimit()
-		for i, d := range delays {
-			x += hashStep
-			part := portion(d, fraction)
-			delays[i] = d - part + pick(mix(x, k.secret), part+min(part, limit-d))
-		}
-	case Full:
-		for i, d := range delays {
-			x += hashStep
-			delays[i] = pick(mix(x, k.secret), d)
-		}
-	case Equal:
-		for i, d := range delays {
-			x += hashStep
-			delays[i] = d/2 + pick(mix(x, k.secret), d-d/2)
-		}
-	}
 }
 
 // jitterLimit is the largest delay after proportional jitter.
@@ -94,4 +71,16 @@ func portion(d time.Duration, fraction uint64) time.Duration {
 	}
 	whole, rest := uint64(d)/uint64(One), uint64(d)%uint64(One)
 	return time.Duration(whole*fraction + rest*fraction/uint64(One))
+}
+
+// String is the jitter for people: "±20%", "±20% after the cap", "full"; "none" for the zero value.
+func (j Jitter) String() string {
+	if j.Kind != Proportional {
+		return cmp.Or(string(j.Kind), string(NoJitter))
+	}
+	text := "±" + j.Fraction.shifted(decimals-2) + "%"
+	if j.AfterCap {
+		text += " after the cap"
+	}
+	return text
 }

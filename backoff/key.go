@@ -21,7 +21,7 @@ type Key struct {
 
 // NewKey makes the key of a stream of delays under a seed: the same two strings always give the same key, and two that
 // differ in either give delays that have nothing to do with each other. An empty seed gives the zero Key, whatever the
-// stream (seed 002: no randomness unless seeded).
+// stream: there is no randomness unless it was seeded.
 func NewKey(seed, stream string) Key {
 	if seed == "" {
 		return Key{}
@@ -39,35 +39,21 @@ func NewKey(seed, stream string) Key {
 	}
 }
 
-// Between draws from low to high, both included, for the wait after the given attempt; without a key, and where high is not
-// above low, it is low. It takes low as 0 or more.
+// Between draws from low to high, both included, for the wait after the given attempt; without a key, and where high is
+// not above low, it is low. It takes low as 0 or more.
 func (k Key) Between(attempt int, low, high time.Duration) time.Duration {
-	if k.none() || high <= low {
+	if k == (Key{}) || high <= low {
 		return low
 	}
-	return low + k.pick(uint64(max(attempt, 1)), high-low)
+	// The high word of the product maps the hash to the range: no value is likelier than another by more than the
+	// range's part of 2^64.
+	offset, _ := bits.Mul64(k.hash(uint64(max(attempt, 1))), uint64(high-low)+1)
+	return low + time.Duration(offset)
 }
 
-// none reports whether k is the zero Key: no other has no secret.
-func (k Key) none() bool { return k.secret == 0 }
-
-// hash is 64 uniform bits for an attempt: the generator wyrand at that position, started and mixed by the key. It is one
-// wide multiplication, and passes what SplitMix64 passes.
-func (k Key) hash(attempt uint64) uint64 { return mix(k.start+attempt*hashStep, k.secret) }
-
-func mix(x, secret uint64) uint64 {
-	hi, lo := bits.Mul64(x, x^secret)
-	return hi ^ lo
-}
-
-// pick draws from 0 to width, both included.
-func (k Key) pick(attempt uint64, width time.Duration) time.Duration {
-	return pick(k.hash(attempt), width)
-}
-
-// pick maps a hash to the range from 0 to width by the high word of the product: no value is likelier than another by more
-// than the range's part of 2^64.
-func pick(hash uint64, width time.Duration) time.Duration {
-	offset, _ := bits.Mul64(hash, uint64(width)+1)
-	return time.Duration(offset)
+// hash is 64 uniform bits for an attempt: the generator wyrand at that position, started and mixed by the key.
+func (k Key) hash(attempt uint64) uint64 {
+	x := k.start + attempt*hashStep
+	high, low := bits.Mul64(x, x^k.secret)
+	return high ^ low
 }

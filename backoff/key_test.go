@@ -49,7 +49,7 @@ func TestJitteredScheduleNeverChanges(t *testing.T) {
 	assert.Equal(t, []time.Duration{
 		509829622, 886123857, 1024413211, 1827399086, 2514522414, 4035879827, 5148436329, 8244572090, 15225940046,
 		16727560158, 24849182552, 26742461980, 24880705143, 27027325756,
-	}, b.Append(nil, 14, backoff.NewKey("order-42", "book_room")))
+	}, waits(b, 14, backoff.NewKey("order-42", "book_room")))
 }
 
 func TestEmptySeedIsNoJitter(t *testing.T) {
@@ -58,7 +58,7 @@ func TestEmptySeedIsNoJitter(t *testing.T) {
 	assert.Equal(t, backoff.Key{}, backoff.NewKey("", "stream"))
 	for _, kind := range []backoff.JitterKind{backoff.Full, backoff.Equal, backoff.Proportional} {
 		b := with(backoff.Linear(s, s), 0, backoff.Jitter{Kind: kind, Fraction: backoff.One})
-		assert.Equal(t, []time.Duration{s, 2 * s, 3 * s}, b.Append(nil, 3, backoff.NewKey("", "stream")))
+		assert.Equal(t, []time.Duration{s, 2 * s, 3 * s}, waits(b, 3, backoff.NewKey("", "stream")))
 	}
 }
 
@@ -80,7 +80,7 @@ func TestStreamsDoNotMoveTogether(t *testing.T) {
 	const streams, attempts = 200, 20
 	seen := map[time.Duration]int{}
 	for i := range streams {
-		for _, d := range widest.Append(nil, attempts, backoff.NewKey("seed", fmt.Sprint(i))) {
+		for _, d := range waits(widest, attempts, backoff.NewKey("seed", fmt.Sprint(i))) {
 			seen[d]++
 		}
 	}
@@ -90,7 +90,7 @@ func TestStreamsDoNotMoveTogether(t *testing.T) {
 func TestOrderOfCallsDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	key, other := backoff.NewKey("seed", "a"), backoff.NewKey("seed", "b")
-	forward := widest.Append(nil, 50, key)
+	forward := waits(widest, 50, key)
 	var backward []time.Duration
 	for attempt := 50; attempt >= 1; attempt-- {
 		widest.After(attempt, other)

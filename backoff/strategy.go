@@ -1,8 +1,10 @@
 package backoff
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -21,7 +23,7 @@ const (
 	KindList Kind = "list"
 )
 
-// BackoffStrategy says how long to wait after each attempt (seed 002). It is plain data: its kind decides which of the
+// BackoffStrategy says how long to wait after each attempt. It is plain data: its kind decides which of the
 // other fields are used, and Validate refuses those that are not. The zero value is invalid; no delay at all is
 // Constant(0). A strategy is safe for concurrent use as long as nobody writes to it.
 type BackoffStrategy struct {
@@ -43,18 +45,17 @@ type BackoffStrategy struct {
 	Jitter Jitter
 }
 
-// Constant is the same delay after every attempt (seed 002, ConstantBackoff).
+// Constant is the same delay after every attempt.
 func Constant(delay time.Duration) BackoffStrategy {
 	return BackoffStrategy{Kind: KindConstant, Delay: delay}
 }
 
-// Linear is base after the first attempt and step more after each further one (seed 002, LinearBackoff).
+// Linear is base after the first attempt and step more after each further one.
 func Linear(base, step time.Duration) BackoffStrategy {
 	return BackoffStrategy{Kind: KindLinear, Base: base, Step: step}
 }
 
-// Exponential is base after the first attempt and factor times as much after each further one (seed 002,
-// ExponentialBackoff).
+// Exponential is base after the first attempt and factor times as much after each further one.
 func Exponential(base time.Duration, factor Decimal) BackoffStrategy {
 	return BackoffStrategy{Kind: KindExponential, Base: base, Factor: factor}
 }
@@ -64,49 +65,23 @@ func List(delays ...time.Duration) BackoffStrategy {
 	return BackoffStrategy{Kind: KindList, Delays: slices.Clone(delays)}
 }
 
-// Equal reports whether two strategies are the same in every field.
-func (s BackoffStrategy) Equal(t BackoffStrategy) bool {
-	return s.Kind == t.Kind && s.Delay == t.Delay && s.Base == t.Base && s.Step == t.Step && s.Factor == t.Factor &&
-		slices.Equal(s.Delays, t.Delays) && s.Cap == t.Cap && s.Jitter == t.Jitter
-}
-
 // After is the wait after the given attempt, which counts from 1; an attempt below 1 is taken as 1. It is pure, never
 // negative, saturates at the largest duration, and returns at once for every attempt an int can hold. With the zero key
 // there is no jitter. A strategy that Validate refuses gives some delay of 0 or more, and never a panic.
 func (s BackoffStrategy) After(attempt int, k Key) time.Duration {
-	delay, _, _ := s.Draw(attempt, k)
-	return delay
-}
-
-// Draw is [BackoffStrategy.After] for a strategy where it stands, without copying it, and the least and the most that the delay
-// could have been under another key: the delay itself where there is no key.
-func (s *BackoffStrategy) Draw(attempt int, k Key) (delay, least, most time.Duration) {
-	delay = s.plain(uint64(max(attempt, 1)-1), s.limit())
-	if k.none() {
-		return delay, delay, delay
+	d := s.plain(uint64(max(attempt, 1)-1), s.limit())
+	if k == (Key{}) {
+		return d
 	}
-	least, most = s.spread(delay)
-	return k.Between(attempt, least, most), least, most
-}
-
-// Append appends the waits after attempts 1 to n to dst: what After gives for each, in one go and in less time.
-// An n below 1 appends nothing.
-func (s BackoffStrategy) Append(dst []time.Duration, n int, k Key) []time.Duration {
-	from := len(dst)
-	dst = slices.Grow(dst, max(n, 0))[:from+max(n, 0)]
-	s.fill(dst[from:])
-	if !k.none() {
-		s.shake(dst[from:], k)
-	}
-	return dst
+	low, high := s.spread(d)
+	return k.Between(attempt, low, high)
 }
 
 // Bounds is the smallest and the largest delay that jitter can make of the wait after the given attempt. Without jitter
 // both are the delay itself. Without a key there is no jitter whatever the strategy says: the delay is then that of
 // After(attempt, Key{}), which lies within the bounds.
 func (s BackoffStrategy) Bounds(attempt int) (lo, hi time.Duration) {
-	d := s.plain(uint64(max(attempt, 1)-1), s.limit())
-	return s.spread(d)
+	return s.spread(s.plain(uint64(max(attempt, 1)-1), s.limit()))
 }
 
 // limit is the largest delay before jitter.
@@ -117,45 +92,38 @@ func (s *BackoffStrategy) limit() time.Duration {
 	return math.MaxInt64
 }
 
-// fill sets the delays after attempts 1, 2, 3, … without jitter.
-func (s *BackoffStrategy) fill(delays []time.Duration) {
-	limit := s.limit()
-	if s.doubles() {
-		d, half := min(s.Base, limit), limit/2
-		for n := range delays {
-			delays[n] = d
-			if d <= half {
-				d *= 2
-			} else {
-				d = limit
-			}
-		}
-		return
-	}
-	for n := range delays {
-		delays[n] = s.plain(uint64(n), limit)
-	}
-}
-
-// plain is the delay without jitter after n further attempts: between 0 and limit.
-func (s *BackoffStrategy) plain(n uint64, limit time.Duration) time.Duration {
+// String is the strategy on one line for people: "exponential 500ms ×2, cap 30s, jitter ±20%".
+func (s BackoffStrategy) String() string {
+	var text string
 	switch s.Kind {
-	case KindExponential:
-		return exponential(s.Base, s.Factor, n, limit)
 	case KindConstant:
-		return max(min(s.Delay, limit), 0)
+		text = fmt.Sprintf("constant %v", s.Delay)
 	case KindLinear:
-		return linear(s.Base, s.Step, n, limit)
+		text = fmt.Sprintf("linear %v +%v", s.Base, s.Step)
+	case KindExponential:
+		text = fmt.Sprintf("exponential %v ×%v", s.Base, s.Factor)
 	case KindList:
-		if len(s.Delays) == 0 {
-			return 0
-		}
-		return max(min(s.Delays[min(n, uint64(len(s.Delays)-1))], limit), 0)
+		text = "list " + listed(s.Delays)
+	case "":
+		text = "no backoff"
+	default:
+		text = fmt.Sprintf("unknown backoff %q", string(s.Kind))
 	}
-	return 0
+	if s.Cap != 0 {
+		text += fmt.Sprintf(", cap %v", s.Cap)
+	}
+	if s.Jitter != (Jitter{}) {
+		text += ", jitter " + s.Jitter.String()
+	}
+	return text
 }
 
-// doubles reports whether the delay doubles: the one case worth a way of its own.
-func (s *BackoffStrategy) doubles() bool {
-	return s.Factor == 2*One && s.Base > 0 && s.Kind == KindExponential
+// listed is the first of the delays.
+func listed(delays []time.Duration) string {
+	const most = 12
+	text := strings.Trim(fmt.Sprint(delays[:min(len(delays), most)]), "[]")
+	if more := len(delays) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

@@ -33,7 +33,7 @@ func TestValidate(t *testing.T) {
 		{"zero_value", strategy{}, []string{`kind: want constant, linear, exponential or list, got ""`}},
 		{"unknown_kind", strategy{Kind: "fibonacci", Base: s}, []string{`kind: want constant, linear, exponential or list, got "fibonacci"`}},
 		{"long_kind", strategy{Kind: backoff.Kind(strings.Repeat("x", 99))},
-			[]string{`kind: want constant, linear, exponential or list, got "` + strings.Repeat("x", 40) + `"…`}},
+			[]string{`kind: want constant, linear, exponential or list, got "` + strings.Repeat("x", 40) + `…"`}},
 		{"negative_delay", backoff.Constant(-s), []string{"delay: want a duration of 0 or more, got -1s"}},
 		{"constant_with_all_else", strategy{Kind: backoff.KindConstant, Base: s, Step: s, Factor: backoff.One, Delays: []time.Duration{s}},
 			[]string{
@@ -90,8 +90,6 @@ func TestValidate(t *testing.T) {
 			assert.Equal(t, c.want, lines(c.s.Validate()))
 			_, err := c.s.MarshalJSON()
 			assert.Equal(t, c.want, lines(err), "what cannot be read back is not written")
-			_, err = c.s.MarshalYAML()
-			assert.Equal(t, c.want, lines(err))
 		})
 	}
 }
@@ -106,7 +104,7 @@ func TestFaultsAreFieldErrors(t *testing.T) {
 	err := backoff.List(-1).Validate()
 	var fault *backoff.FieldError
 	require.True(t, errors.As(err, &fault))
-	assert.Equal(t, backoff.FieldError{Field: "delays[0]", Problem: "want a duration of 0 or more, got -1ns"}, *fault)
+	assert.Equal(t, backoff.FieldError{Path: "delays[0]", Problem: "want a duration of 0 or more, got -1ns"}, *fault)
 	assert.Equal(t, "whole", (&backoff.FieldError{Problem: "whole"}).Error())
 }
 

@@ -207,26 +207,3 @@ func TestEffectiveIsResolveIsOneLayerOverTheOther(t *testing.T) {
 		assert.Equal(t, transport, policy.EffectiveTransport(&s))
 	})
 }
-
-func TestAGoodSetIsCheckedAndResolvedWithoutAllocation(t *testing.T) {
-	s := policy.DefaultSet()
-	s.Global, s.Transport = policy.Correction().Layer(), policy.EffectiveTransport(&policy.Set{}).TransportLayer()
-	assert.Zero(t, testing.AllocsPerRun(10, func() {
-		if s.Validate() != nil {
-			panic("it is good")
-		}
-		_, _ = policy.Effective(&s, "book_room"), policy.EffectiveTransport(&s)
-	}))
-}
-
-func TestEqualPoliciesAreThoseOfEqualFields(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p, _ := policy.Resolve(policy.Set{Global: draw.Layer().Draw(t, "one")}, "")
-		q, _ := policy.Resolve(policy.Set{Global: draw.Layer().Draw(t, "field by field").Over(p.Layer())}, "")
-		one, err := json.Marshal(p)
-		require.NoError(t, err)
-		other, err := json.Marshal(q)
-		require.NoError(t, err)
-		require.Equal(t, string(one) == string(other), p.Equal(&q))
-	})
-}

@@ -2,11 +2,13 @@ package policy
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fields"
 )
 
 // Layer is a part of a policy: each field either says something or is absent. The fields are those of [RetryPolicy]; nil
@@ -57,32 +59,23 @@ func (s Source) String() string {
 }
 
 // Fields returns the names of all fields of a policy, as they stand in files and JSON, in the order of [RetryPolicy].
-func Fields() []string {
-	names := make([]string, len(fields))
-	for n, f := range fields {
-		names[n] = f.name
-	}
-	return names
-}
+func Fields() []string { return layerTable().Names() }
 
 // Sets returns the names of the fields that l says something about, in the order of [Fields].
 func (l Layer) Sets() []string {
 	var names []string
-	for _, f := range fields {
-		if f.set(&l) {
-			names = append(names, f.name)
+	for n, row := range layerTable().Rows {
+		if _, says := fields.Says(&l, n); says {
+			names = append(names, row.Name)
 		}
 	}
 	return names
 }
 
 // IsZero reports whether l says nothing.
-func (l Layer) IsZero() bool { return l.silent() }
-
-func (l *Layer) silent() bool {
-	return l.MaxAttempts == nil && l.Backoff == nil && l.RetryableErrors == nil && l.EmitFeedback == nil && l.Bases == nil &&
-		l.RetryAfter == "" && l.MaxRetryAfter == nil && l.MaxTotalDelay == nil && l.NoProgress == nil && l.OptOut == nil &&
-		l.TextRepairs == "" && l.NativeRepairs == "" && l.FormsOff == nil && l.OnReducerError == ""
+func (l Layer) IsZero() bool {
+	l.Origins = nil
+	return reflect.ValueOf(&l).Elem().IsZero()
 }
 
 // Source is where the field was written; zero where that is not known.
@@ -95,79 +88,44 @@ func (l Layer) Source(field string) Source {
 	return Source{}
 }
 
-// Over returns l laid over below: field by field, what l says wins. The result shares slices with both.
+// Over returns l laid over below: field by field, what l says wins. The result shares nothing with either.
 func (l Layer) Over(below Layer) Layer {
-	merged, origins := below, []Origin(nil)
-	for _, f := range fields {
+	var merged Layer
+	for n, row := range layerTable().Rows {
 		from := &below
-		if f.set(&l) {
-			f.take(&merged, &l)
+		if _, says := fields.Says(&l, n); says {
 			from = &l
 		}
-		if s := from.Source(f.name); s != (Source{}) && f.set(from) {
-			origins = append(origins, Origin{f.name, s})
+		value, says := fields.Says(from, n)
+		if !says {
+			continue
+		}
+		layerTable().Set(&merged, n, value)
+		if s := from.Source(row.Name); s != (Source{}) {
+			merged.Origins = append(merged.Origins, Origin{row.Name, s})
 		}
 	}
-	merged.Origins = origins
 	return merged
 }
 
-// onto lays what l says over p. It is [Layer.Over] for a policy, without a walk over the fields: a test holds both to the same.
+// onto lays what l says over p.
 func (l *Layer) onto(p *RetryPolicy) {
-	if l.silent() {
-		return
-	}
-	lay(&p.MaxAttempts, l.MaxAttempts)
-	lay(&p.Backoff, l.Backoff)
-	lay(&p.EmitFeedback, l.EmitFeedback)
-	lay(&p.MaxRetryAfter, l.MaxRetryAfter)
-	lay(&p.MaxTotalDelay, l.MaxTotalDelay)
-	lay(&p.NoProgress, l.NoProgress)
-	lay(&p.OptOut, l.OptOut)
-	layWord(&p.RetryAfter, l.RetryAfter)
-	layWord(&p.TextRepairs, l.TextRepairs)
-	layWord(&p.NativeRepairs, l.NativeRepairs)
-	layWord(&p.OnReducerError, l.OnReducerError)
-	if l.RetryableErrors != nil {
-		p.RetryableErrors = l.RetryableErrors
-	}
-	if l.Bases != nil {
-		p.Bases = l.Bases
-	}
-	if l.FormsOff != nil {
-		p.FormsOff = l.FormsOff
+	if !l.IsZero() {
+		layerTable().Over(p, l)
 	}
 }
 
-// lay puts a value in its place where there is one.
-func lay[T any](to, from *T) {
-	if from != nil {
-		*to = *from
-	}
-}
+// MarshalJSON writes the fields that l says something about, in the order of [Fields].
+func (l Layer) MarshalJSON() ([]byte, error) { return layerTable().JSON(&l) }
 
-func layWord[S ~string](to *S, from S) {
-	if from != "" {
-		*to = from
+// UnmarshalJSON replaces l with what the JSON says. It is strict: members that are unknown, stand twice or are null are
+// refused, all faults joined, each a [*FieldError]; l is then left as it was. It checks types and no values: see
+// [Layer.Validate].
+func (l *Layer) UnmarshalJSON(data []byte) error {
+	var read Layer
+	if err := fields.ReadJSON(data, &read); err != nil {
+		return err
 	}
-}
-
-// resolved is the policy that a layer with every field set spells.
-func (l Layer) resolved() RetryPolicy {
-	return RetryPolicy{
-		MaxAttempts:     *l.MaxAttempts,
-		Backoff:         *l.Backoff,
-		RetryableErrors: l.RetryableErrors,
-		EmitFeedback:    *l.EmitFeedback,
-		Bases:           l.Bases,
-		RetryAfter:      l.RetryAfter,
-		MaxRetryAfter:   *l.MaxRetryAfter,
-		MaxTotalDelay:   *l.MaxTotalDelay,
-		NoProgress:      *l.NoProgress,
-		OptOut:          *l.OptOut,
-		TextRepairs:     l.TextRepairs,
-		NativeRepairs:   l.NativeRepairs,
-		FormsOff:        l.FormsOff,
-		OnReducerError:  l.OnReducerError,
-	}
+	*l = read
+	return nil
 }

@@ -1,16 +1,59 @@
 package policy
 
 import (
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fields"
 )
 
-// RetryPolicy says how one action's failures are answered (seed 002): a resolved, complete value. Make one with
+// Unlimited stands where a bound is given up on purpose: an untyped constant that fits counts and durations alike. In
+// files and JSON it is spelled "unlimited".
+const Unlimited = fields.Unlimited
+
+// RetryAfter says how a wait that the server asked for meets the wait of the backoff strategy. The zero value is invalid
+// in a policy and means "not said" in a layer.
+type RetryAfter string
+
+// The rules for a server's retry-after.
+const (
+	// Floor waits at least as long as the server asks, and by jitter up to half as long again, unless the backoff says that
+	// there is none ([backoff.NoJitter]). A longer backoff stands.
+	Floor RetryAfter = "floor"
+	// First waits exactly as long as the server asks, whatever the backoff says.
+	First RetryAfter = "first"
+)
+
+// Repairs says what becomes of JSON that had to be repaired to be read. The zero value is invalid in a policy and means
+// "not said" in a layer.
+type Repairs string
+
+// What becomes of repaired JSON.
+const (
+	// Accept takes it as if it had been right.
+	Accept Repairs = "accept"
+	// Note takes it and keeps what was repaired with the call or answer, in its event. The model is not told.
+	Note Repairs = "note"
+	// Refuse makes it a failed attempt.
+	Refuse Repairs = "refuse"
+)
+
+// ReducerAction says what follows when a session's reducer fails. The zero value is invalid in a policy and means "not
+// said" in a layer.
+type ReducerAction string
+
+// What follows a failing reducer.
+const (
+	// EndAction ends the action without charging an attempt; the next prompt shows the reducer's feedback.
+	EndAction ReducerAction = "end_action"
+	// StopRun ends the whole run.
+	StopRun ReducerAction = "stop"
+)
+
+// RetryPolicy says how one action's failures are answered: a resolved, complete value. Make one with
 // [Correction], [Preset] or [Resolve]: the zero value is invalid. Its slices and map are read-only once it is in use.
 //
 // Its JSON has the names below in that order, durations as Go duration strings, and "unlimited" and "off" spelled out. A
@@ -20,13 +63,13 @@ type RetryPolicy struct {
 	MaxAttempts int
 	// Backoff (backoff) is the wait before each retry.
 	Backoff backoff.BackoffStrategy
-	// RetryableErrors (retryable_errors) are the classes that are retried: those of fault and your own. Empty means none, and
-	// 1000 are the most. The names that a vocabulary has for a class (RATE_LIMITED) are refused.
+	// RetryableErrors (retryable_errors) are the classes that are retried: those of fault and your own, at most 1000.
+	// Empty means none. The names that a vocabulary has for a class (RATE_LIMITED) are refused.
 	RetryableErrors []fault.Class
 	// EmitFeedback (emit_feedback) says whether the model is told what was wrong.
 	EmitFeedback bool
 	// Bases (bases) replaces, for failures of a class, the delay of a constant strategy or the base of a linear or
-	// exponential one (seed 000). At least 0. A list has no base.
+	// exponential one. At least 0. A list has no base.
 	Bases map[fault.Class]time.Duration
 	// RetryAfter (retry_after) says how a wait that the server asked for meets Backoff.
 	RetryAfter RetryAfter
@@ -46,89 +89,77 @@ type RetryPolicy struct {
 	NativeRepairs Repairs
 	// FormsOff (forms_off) are the ways of wrapping a call or value in text that are not read.
 	FormsOff []extract.Form
-	// OnReducerError (on_reducer_error) is for session reducers that fail. Where RetryableErrors has their class, [fault.Reducer],
-	// it plays no part: the model is asked again as of any other.
+	// OnReducerError (on_reducer_error) is for session reducers that fail. It plays no part where RetryableErrors has
+	// their class, [fault.Reducer]: the model is then asked again as after any other failure.
 	OnReducerError ReducerAction
 }
 
-// Correction is the default policy of the correction plane (seed 002): 3 attempts, no wait, feedback on; bad arguments,
-// bad structured output, unknown tools and empty replies are retried. Replies that were cut off or refused are not, nor what reducers
-// refuse: who wants that lists it beside these, as in append(policy.Correction().RetryableErrors, fault.Truncated).
+// Correction is the default policy of the correction plane: 3 attempts, no wait, feedback on; bad arguments,
+// bad structured output, unknown tools and empty replies are retried. Replies that were cut off or refused are not, nor
+// what reducers refuse: to retry those too, list them beside these, as in
+// append(policy.Correction().RetryableErrors, fault.Truncated).
 func Correction() RetryPolicy {
 	return RetryPolicy{
-		MaxAttempts:     3,
-		Backoff:         backoff.Constant(0),
-		RetryableErrors: []fault.Class{fault.ToolValidation, fault.StructuredOutput, fault.UnknownTool, fault.NoOutput},
-		EmitFeedback:    true,
-		Bases:           map[fault.Class]time.Duration{},
-		RetryAfter:      Floor,
-		MaxRetryAfter:   5 * time.Minute,
-		MaxTotalDelay:   Unlimited,
-		TextRepairs:     Note,
-		NativeRepairs:   Refuse,
-		FormsOff:        []extract.Form{},
-		OnReducerError:  EndAction,
+		MaxAttempts: 3,
+		Backoff:     backoff.Constant(0),
+		RetryableErrors: []fault.Class{
+			fault.ToolValidation, fault.StructuredOutput, fault.UnknownTool, fault.NoOutput,
+		},
+		EmitFeedback:   true,
+		Bases:          map[fault.Class]time.Duration{},
+		RetryAfter:     Floor,
+		MaxRetryAfter:  5 * time.Minute,
+		MaxTotalDelay:  Unlimited,
+		TextRepairs:    Note,
+		NativeRepairs:  Refuse,
+		FormsOff:       []extract.Form{},
+		OnReducerError: EndAction,
 	}
 }
 
 // Clone is the policy with slices and a map of its own.
 func (p RetryPolicy) Clone() RetryPolicy {
-	p.RetryableErrors, p.FormsOff, p.Bases = slices.Clone(p.RetryableErrors), slices.Clone(p.FormsOff), maps.Clone(p.Bases)
-	p.Backoff.Delays = slices.Clone(p.Backoff.Delays)
+	l := p.Layer()
+	l.onto(&p)
 	return p
 }
 
 // Layer is the policy as a layer with every field set. It shares nothing with p.
 func (p RetryPolicy) Layer() Layer {
-	// What a layer points to is kept together.
-	own := &struct {
-		backoff                      backoff.BackoffStrategy
-		maxAttempts, noProgress      int
-		maxRetryAfter, maxTotalDelay time.Duration
-		emitFeedback, optOut         bool
-	}{p.Backoff, p.MaxAttempts, p.NoProgress, p.MaxRetryAfter, p.MaxTotalDelay, p.EmitFeedback, p.OptOut}
-	own.backoff.Delays = slices.Clone(p.Backoff.Delays)
-	return Layer{
-		MaxAttempts:     &own.maxAttempts,
-		Backoff:         &own.backoff,
-		RetryableErrors: append([]fault.Class{}, p.RetryableErrors...),
-		EmitFeedback:    &own.emitFeedback,
-		Bases:           cloneBases(p.Bases),
-		RetryAfter:      p.RetryAfter,
-		MaxRetryAfter:   &own.maxRetryAfter,
-		MaxTotalDelay:   &own.maxTotalDelay,
-		NoProgress:      &own.noProgress,
-		OptOut:          &own.optOut,
-		TextRepairs:     p.TextRepairs,
-		NativeRepairs:   p.NativeRepairs,
-		FormsOff:        append([]extract.Form{}, p.FormsOff...),
-		OnReducerError:  p.OnReducerError,
+	var l Layer
+	for n := range layerTable().Rows {
+		value, _ := fields.Says(&p, n)
+		layerTable().Set(&l, n, value)
 	}
+	return l
 }
 
 // TransportLayer is [RetryPolicy.Layer] without what means nothing for the transport plane.
 func (p RetryPolicy) TransportLayer() Layer {
-	l := p.Layer()
-	l.EmitFeedback, l.NoProgress, l.TextRepairs, l.NativeRepairs, l.FormsOff, l.OnReducerError = nil, nil, "", "", nil, ""
+	var l Layer
+	for n, row := range layerTable().Rows {
+		if value, _ := fields.Says(&p, n); !row.CorrectionOnly {
+			layerTable().Set(&l, n, value)
+		}
+	}
+	l.EmitFeedback = nil
 	return l
 }
 
 // Retries reports whether failures of class c are retried at all under p.
 func (p RetryPolicy) Retries(c fault.Class) bool { return slices.Contains(p.RetryableErrors, c) }
 
-// Equal reports whether two policies say the same. A list that is empty is one that is not there.
-func (p *RetryPolicy) Equal(q *RetryPolicy) bool {
-	return p.MaxAttempts == q.MaxAttempts && p.EmitFeedback == q.EmitFeedback && p.RetryAfter == q.RetryAfter &&
-		p.MaxRetryAfter == q.MaxRetryAfter && p.MaxTotalDelay == q.MaxTotalDelay && p.NoProgress == q.NoProgress &&
-		p.OptOut == q.OptOut && p.TextRepairs == q.TextRepairs && p.NativeRepairs == q.NativeRepairs &&
-		p.OnReducerError == q.OnReducerError && equalList(p.RetryableErrors, q.RetryableErrors) &&
-		equalList(p.FormsOff, q.FormsOff) && maps.Equal(p.Bases, q.Bases) && p.Backoff.Equal(q.Backoff)
-}
+// MarshalJSON writes every field.
+func (p RetryPolicy) MarshalJSON() ([]byte, error) { return p.Layer().MarshalJSON() }
 
-// cloneBases never returns nil, for in a layer nil means "not said".
-func cloneBases(b map[fault.Class]time.Duration) map[fault.Class]time.Duration {
-	if b == nil {
-		return map[fault.Class]time.Duration{}
+// UnmarshalJSON replaces p: what the JSON does not name has the value of [Correction]. It is as strict as that of [Layer].
+// It checks types and no values: see [RetryPolicy.Validate].
+func (p *RetryPolicy) UnmarshalJSON(data []byte) error {
+	var l Layer
+	if err := l.UnmarshalJSON(data); err != nil {
+		return err
 	}
-	return maps.Clone(b)
+	*p = Correction()
+	l.onto(p)
+	return nil
 }

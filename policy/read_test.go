@@ -16,13 +16,16 @@ import (
 )
 
 const (
-	known    = "this member is not known here; use one of "
-	ofPolicy = known + "max_attempts, backoff, retryable_errors, emit_feedback, bases, retry_after, max_retry_after, max_total_delay, " +
-		"no_progress, opt_out, text_repairs, native_repairs, forms_off, on_reducer_error"
-	ofSet = known + "global, tools, answer, call, adjusted, transport, tool_transport, budgets, max_turns, max_calls, all_or_nothing"
-	twice = "this member stands here twice; leave one out"
-	count = `want a whole number such as 3, or "unlimited", got `
-	span  = `want a duration such as "500ms" or "2s", or "unlimited", got `
+	known    = "this key is not known here; "
+	ofPolicy = known + "use one of preset, max_attempts, backoff, retryable_errors, emit_feedback, bases, retry_after, " +
+		"max_retry_after, max_total_delay, no_progress, opt_out, text_repairs, native_repairs, forms_off, on_reducer_error"
+	ofSet = known + "use one of global, tools, answer, call, adjusted, transport, tool_transport, budgets, max_turns, " +
+		"max_calls, all_or_nothing"
+	object = "expected a mapping of keys to values, got "
+	twice  = "this key stands here twice; it is at line 1 already; leave one out"
+	null   = "there is no value; write one, or leave the key out"
+	or     = ", or the word unlimited"
+	toggle = "expected true or false, got "
 )
 
 // Every fault of a policy's JSON is told at once, by the name of its member.
@@ -31,38 +34,45 @@ func TestJSONFaultsNameTheirMember(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"null", `null`, []string{"want a JSON object, got null"}},
-		{"list", `[]`, []string{"want a JSON object, got an array"}},
+		{"null", `null`, []string{object + "nothing"}},
+		{"list", `[]`, []string{object + "a list"}},
 		{"unknown", `{"max_atempts": 3}`, []string{"max_atempts: " + ofSet}},
-		{"unknown_in_layer", `{"call": {"max_atempts": 3}}`, []string{"call.max_atempts: " + ofPolicy}},
-		{"odd_name", `{"a\nb": 3}`, []string{`"a\nb": ` + ofSet}},
-		{"other_case", `{"Global": {}, "global": {"Max_Attempts": 3}, "Max_Turns": 2}`, []string{
-			"Global: " + ofSet, "global.Max_Attempts: " + ofPolicy, "Max_Turns: " + ofSet}},
+		{"unknown_in_layer", `{"call": {"max_atempts": 3}}`, []string{"call.max_atempts: " + known + "did you mean max_attempts?"}},
+		{"odd_name", `{"a\nb": 3}`, []string{`a\nb: ` + ofSet}},
+		{"other_case", `{"Global": {}, "global": {"Zzz": 3}, "Max_Turns": 2}`, []string{
+			"Global: " + known + "did you mean global?", "global.Zzz: " + ofPolicy,
+			"Max_Turns: " + known + "did you mean max_turns?"}},
 		{"twice", `{"max_turns": 2, "max_turns": 3, "answer": {"opt_out": true, "opt_out": false}, "answer": {}}`, []string{
 			"max_turns: " + twice, "answer.opt_out: " + twice, "answer: " + twice}},
 		{"twice_escaped", `{"budgets": {"tool": 2, "t\u006fol": 3}}`, []string{"budgets.tool: " + twice}},
 		{"twice_in_tables", `{"tools": {"a": {}, "a": {}}, "call": {"bases": {"x": "1s", "x": "2s"}}}`, []string{
 			"tools.a: " + twice, "call.bases.x: " + twice}},
-		{"twice_in_backoff", `{"call": {"backoff": {"kind": "constant", "kind": "list"}}}`, []string{`call.backoff: field "kind" stands twice`}},
 		{"backoff", `{"tools": {"a": {"backoff": {"kind": "exponential", "Base": "1s"}}}}`, []string{
-			"tools.a.backoff.Base: unknown field; known are kind, delay, base, step, factor, delays, cap and jitter",
-			"tools.a.backoff.base: want a duration above 0, got 0s", "tools.a.backoff.factor: want 1 to 1000000, got 0"}},
+			"tools.a.backoff.Base: " + known + "did you mean base?",
+			"tools.a.backoff.base: exponential backoff needs this key; add it",
+			"tools.a.backoff.factor: exponential backoff needs this key; add it"}},
 		{"nulls", `{"max_turns": null, "global": {"retryable_errors": null}, "tools": {"a": null}}`, []string{
-			"max_turns: " + count + "null; or leave it out", "global.retryable_errors: want an array of classes, got null; or leave it out",
-			"tools.a: want a value, got null; or leave it out"}},
+			"max_turns: " + null, "global.retryable_errors: " + null, "tools.a: " + null}},
 		{"counts", `{"budgets": {"tool": -1, "run": "many", "unknown_tools": 1.5}, "max_turns": []}`, []string{
-			"budgets.tool: " + count + "-1", `budgets.run: ` + count + `"many"`, "budgets.unknown_tools: " + count + "1.5",
-			"max_turns: " + count + "an array"}},
+			"budgets.tool: -1 is negative; write 0 or more" + or,
+			`budgets.run: expected a whole number` + or + `, got text "many"`,
+			`budgets.unknown_tools: "1.5" is no whole number that can be read; write digits alone, such as 3`,
+			"max_turns: expected a whole number" + or + ", got a list"}},
 		{"spans", `{"global": {"max_retry_after": 5, "max_total_delay": "-1ns", "bases": {"x": "5", "y": 7}}}`, []string{
-			"global.max_retry_after: " + span + "5", `global.max_total_delay: -1ns is negative; write "0s" or more, or "unlimited"`,
-			`global.bases.x: ` + span + `"5"`, "global.bases.y: " + span + "7"}},
-		{"repeats", `{"global": {"no_progress": "on"}}`, []string{`global.no_progress: want a whole number such as 2, or "off", got "on"`}},
+			"global.max_retry_after: 5 has no unit; write 5s or 5ms" + or,
+			"global.max_total_delay: -1ns is negative; write it without the sign" + or,
+			"global.bases.x: 5 has no unit; write 5s or 5ms", "global.bases.y: 7 has no unit; write 7s or 7ms"}},
+		{"repeats", `{"global": {"no_progress": "on"}}`, []string{
+			`global.no_progress: expected off, true or a count, got text "on"`}},
 		{"switches", `{"all_or_nothing": 1, "call": {"opt_out": "yes"}}`, []string{
-			"all_or_nothing: want true or false, got 1", `call.opt_out: want true or false, got "yes"`}},
+			"all_or_nothing: " + toggle + `a number "1"`, "call.opt_out: " + toggle + `text "yes"`}},
 		{"words", `{"global": {"retryable_errors": ["a", 3, null], "forms_off": "fence", "retry_after": ["floor"]}}`, []string{
-			"global.retryable_errors[1]: want a string, got 3", "global.retryable_errors[2]: want a string, got null",
-			`global.forms_off: want an array of forms, got "fence"`, "global.retry_after: want a string, got an array"}},
-		{"long", `{"global": {"opt_out": "` + strings.Repeat("x", 99) + `"}}`, []string{"global.opt_out: want true or false, got a string"}},
+			`global.retryable_errors[1]: expected a name, got a number "3"`,
+			"global.retryable_errors[2]: expected a name, got nothing",
+			`global.forms_off: expected a list, such as [a, b], got text "fence"`,
+			"global.retry_after: expected one of floor, first, got a list"}},
+		{"long", `{"global": {"opt_out": "` + strings.Repeat("x", 99) + `"}}`, []string{
+			"global.opt_out: " + toggle + `text "` + strings.Repeat("x", 40) + `…"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := policy.DefaultSet()
@@ -112,9 +122,9 @@ func TestJSONNamesInFaultsAreBounded(t *testing.T) {
 // A policy's and its budgets' own JSON are read as strictly.
 func TestJSONOfTheParts(t *testing.T) {
 	p, b := policy.Correction(), policy.DefaultBudgets()
-	assert.EqualError(t, json.Unmarshal([]byte(`{"Opt_out": true}`), &p), "Opt_out: "+ofPolicy)
-	assert.EqualError(t, json.Unmarshal([]byte(`{"max_attempts": -1}`), &p), "max_attempts: "+count+"-1")
-	assert.EqualError(t, json.Unmarshal([]byte(`{"Tool": 3}`), &b), "Tool: "+known+"tool, run, unknown_tools")
+	assert.EqualError(t, json.Unmarshal([]byte(`{"Opt_out": true}`), &p), "Opt_out: "+known+"did you mean opt_out?")
+	assert.EqualError(t, json.Unmarshal([]byte(`{"max_attempts": -1}`), &p), "max_attempts: -1 is negative; write 1 or more"+or)
+	assert.EqualError(t, json.Unmarshal([]byte(`{"Tool": 3}`), &b), "Tool: "+known+"did you mean tool?")
 	assert.Equal(t, policy.Correction(), p)
 	assert.Equal(t, policy.DefaultBudgets(), b)
 }
@@ -128,7 +138,7 @@ func FuzzSetJSON(f *testing.F) {
 	good, err := json.Marshal(set)
 	require.NoError(f, err)
 	f.Add(good)
-	for _, seed := range []string{``, `null`, `{}`, `{"global":{"max_attempts":"unlimited"}}`, `{"tools":{"a":{},"a":{}}}`, `{"max_turns":1e1}`,
+	for _, seed := range []string{``, `null`, `{}`, `{"global":{"max_attempts":"unlimited"}}`, `{"tools":{"a":{},"a":{}}}`, `{"tools":{},"tool_transport":{}}`, `{"max_turns":1e1}`,
 		`{"call":{"max_retry_after":"-1ns","forms_off":["fence",3]}}`, "{\"\xff\":1}",
 	} {
 		f.Add([]byte(seed))
@@ -143,6 +153,6 @@ func FuzzSetJSON(f *testing.F) {
 		require.NoError(t, err)
 		var back policy.Set
 		require.NoError(t, json.Unmarshal(form, &back))
-		require.True(t, got.Equal(&back), "%s", form)
+		require.Equal(t, got, back, "%s", form)
 	})
 }

@@ -3,7 +3,10 @@ package policy
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/fields"
 )
 
 // The names of layers in an [Explanation]; a tool's layer is named "tool book_room".
@@ -57,126 +60,82 @@ type named struct {
 	layer *Layer
 }
 
-// correctionDefault and transportDefault lie beneath all layers. Read-only.
+// correctionDefault and transportDefault lie beneath all layers.
 var (
-	correctionDefault = Correction().Layer()
-	transportDefault  = Transport().Layer()
+	correctionDefault = sync.OnceValue(func() *Layer { return new(Correction().Layer()) })
+	transportDefault  = sync.OnceValue(func() *Layer { return new(Transport().Layer()) })
 )
 
-// nothing is a layer that says nothing. Read-only.
-var nothing Layer
-
-// tool is the layer of a tool.
-func (s *Set) tool(name string) *Layer { return layerOf(s.Tools, name) }
-
 // layerOf is the layer of a tool; one that says nothing where there is none.
-func layerOf(all map[string]Layer, name string) *Layer {
-	if l, ok := all[name]; ok {
-		return new(l)
-	}
-	return &nothing
-}
+func layerOf(all map[string]Layer, name string) *Layer { return new(all[name]) }
 
 // layersOf are the layers of an action of the correction plane, the lowest first.
-func (s *Set) layersOf(action string) [5]named {
+func (s *Set) layersOf(action string) []named {
 	own := named{LayerAnswer, &s.Answer}
 	if action != "" {
-		own = named{"tool " + action, s.tool(action)}
+		own = named{"tool " + action, layerOf(s.Tools, action)}
 	}
-	return [...]named{{LayerDefault, &correctionDefault}, {LayerGlobal, &s.Global}, own, {LayerCall, &s.Call}, {LayerAdjusted, &s.Adjusted}}
+	return []named{
+		{LayerDefault, correctionDefault()}, {LayerGlobal, &s.Global}, own, {LayerCall, &s.Call},
+		{LayerAdjusted, &s.Adjusted},
+	}
 }
 
 // layersOfTransport are the layers of the transport plane, the lowest first.
-func (s *Set) layersOfTransport() [2]named {
-	return [...]named{{LayerDefault, &transportDefault}, {LayerTransport, &s.Transport}}
+func (s *Set) layersOfTransport() []named {
+	return []named{{LayerDefault, transportDefault()}, {LayerTransport, &s.Transport}}
 }
 
 // layersOfToolTransport are the layers for calls of a tool that do not come through, the lowest first.
-func (s *Set) layersOfToolTransport(tool string) [3]named {
-	own := named{LayerToolTransport + " " + tool, layerOf(s.ToolTransport, tool)}
-	return [...]named{{LayerDefault, &transportDefault}, {LayerTransport, &s.Transport}, own}
+func (s *Set) layersOfToolTransport(tool string) []named {
+	return append(s.layersOfTransport(), named{LayerToolTransport + " " + tool, layerOf(s.ToolTransport, tool)})
 }
 
 // Resolve makes the policy of one action out of the layers of the correction plane, and explains it. The action is a
-// tool's registered name, or "" for the final answer. The result shares slices and maps with the set; treat both as
-// read-only.
-func Resolve(s Set, action string) (RetryPolicy, Explanation) {
-	layers := s.layersOf(action)
-	return resolve(layers[:])
-}
+// tool's registered name, or "" for the final answer.
+func Resolve(s Set, action string) (RetryPolicy, Explanation) { return resolve(s.layersOf(action)) }
 
 // ResolveTransport makes the policy of model calls: the set's transport layer over [Transport].
-func ResolveTransport(s Set) (RetryPolicy, Explanation) {
-	layers := s.layersOfTransport()
-	return resolve(layers[:])
-}
+func ResolveTransport(s Set) (RetryPolicy, Explanation) { return resolve(s.layersOfTransport()) }
 
-// ResolveToolTransport makes the policy of calls of a tool that do not come through: the tool's transport layer over that of the set.
+// ResolveToolTransport makes the policy of calls of a tool that do not come through: the tool's transport layer over that
+// of the set.
 func ResolveToolTransport(s Set, tool string) (RetryPolicy, Explanation) {
-	layers := s.layersOfToolTransport(tool)
-	return resolve(layers[:])
+	return resolve(s.layersOfToolTransport(tool))
 }
 
 // Effective is the policy that [Resolve] makes, without the explanation: much cheaper.
-func Effective(s *Set, action string) RetryPolicy {
-	own := &s.Answer
-	if action != "" {
-		own = s.tool(action)
-	}
-	p := correctionBase
-	s.Global.onto(&p)
-	own.onto(&p)
-	s.Call.onto(&p)
-	s.Adjusted.onto(&p)
-	return p
-}
+func Effective(s *Set, action string) RetryPolicy { return merge(s.layersOf(action)) }
 
 // EffectiveTransport is the policy that [ResolveTransport] makes, without the explanation.
-func EffectiveTransport(s *Set) RetryPolicy {
-	p := transportBase
-	s.Transport.onto(&p)
-	return p
-}
+func EffectiveTransport(s *Set) RetryPolicy { return merge(s.layersOfTransport()) }
 
 // EffectiveToolTransport is the policy that [ResolveToolTransport] makes, without the explanation.
 func EffectiveToolTransport(s *Set, tool string) RetryPolicy {
-	p := EffectiveTransport(s)
-	layerOf(s.ToolTransport, tool).onto(&p)
-	return p
+	return merge(s.layersOfToolTransport(tool))
 }
 
-// correctionBase and transportBase are what the defaults come to. Read-only.
-var (
-	correctionBase = correctionDefault.resolved()
-	transportBase  = transportDefault.resolved()
-)
-
-// merge lays the layers over one another, the last on top. The first has every field set.
+// merge lays the layers over one another, the last on top.
 func merge(layers []named) RetryPolicy {
-	p := layers[0].layer.resolved()
-	for n := 1; n < len(layers); n++ {
-		layers[n].layer.onto(&p)
+	var p RetryPolicy
+	for _, l := range layers {
+		l.layer.onto(&p)
 	}
 	return p
 }
 
 // resolve is merge, with a row for each field that says who won.
 func resolve(layers []named) (RetryPolicy, Explanation) {
-	p := merge(layers)
-	explanation := make(Explanation, len(fields))
-	for n, f := range fields {
-		w := winner(f, layers)
-		explanation[n] = Explained{Field: f.name, Value: f.show(&p), Layer: w.name, Source: w.layer.Source(f.name).String()}
-	}
-	return p, explanation
-}
-
-// winner is the last of the layers that says something about the field.
-func winner(f field, layers []named) named {
-	for n := len(layers) - 1; n > 0; n-- {
-		if f.set(layers[n].layer) {
-			return layers[n]
+	p, rows := merge(layers), layerTable().Rows
+	explanation := make(Explanation, len(rows))
+	for n, row := range rows {
+		value, _ := fields.Says(&p, n)
+		explanation[n] = Explained{Field: row.Name, Value: layerTable().Show(n, value)}
+		for _, l := range layers {
+			if _, says := fields.Says(l.layer, n); says {
+				explanation[n].Layer, explanation[n].Source = l.name, l.layer.Source(row.Name).String()
+			}
 		}
 	}
-	return layers[0]
+	return p, explanation
 }

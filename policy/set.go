@@ -1,5 +1,11 @@
 package policy
 
+import (
+	"slices"
+
+	"github.com/retake-go/retake/internal/fields"
+)
+
 // Set is all the policy that a run is given: layers of the correction plane, the layer of the transport plane, and the
 // bounds of the run as a whole. Make one with [DefaultSet]: the zero value allows no failed attempt and no model call,
 // and [Set.Validate] refuses it.
@@ -15,7 +21,7 @@ type Set struct {
 	Answer Layer
 	// Call (call) is what the caller or planner of this one run says.
 	Call Layer
-	// Adjusted (adjusted) is what was adjusted in mid-run; see [Fold]. Files have no such layer.
+	// Adjusted (adjusted) is what was adjusted in mid-run; see [Fold].
 	Adjusted Layer
 	// Transport (transport) lies over the policy [Transport] and is for model calls that do not come through.
 	Transport Layer
@@ -35,8 +41,9 @@ type Set struct {
 	AllOrNothing bool
 }
 
-// Budgets bounds failed attempts of the correction plane within one run, and calls of tools that failed: those whose outcome is
-// not known, and those whose tries are used up. With a budget of N the N+1st failed attempt stops; 0 means that no failed attempt is retried, [Unlimited] that there is no bound. Counts are not reset in a run.
+// Budgets bounds failed attempts of the correction plane within one run, and calls of tools that failed: those whose
+// outcome is not known, and those whose tries are used up. With a budget of N the N+1st failed attempt stops; 0 means that
+// no failed attempt is retried, [Unlimited] that there is no bound. Counts are not reset in a run.
 type Budgets struct {
 	// Tool (tool) is for each tool: 4 by default. Several failing calls of one tool in one reply count once.
 	Tool int
@@ -46,11 +53,11 @@ type Budgets struct {
 	UnknownTools int
 }
 
-// DefaultBudgets are the budgets of a run where nobody says otherwise: 4, 8, 2.
+// DefaultBudgets are the budgets of a run that configures none: 4, 8, 2.
 func DefaultBudgets() Budgets { return Budgets{Tool: 4, Run: 8, UnknownTools: 2} }
 
-// DefaultSet is the set of a run where nobody says anything: no layer says a thing, [DefaultBudgets], 100 turns, 128 calls in
-// one reply.
+// DefaultSet is the set of a run that configures nothing: empty layers, [DefaultBudgets], 100 turns, 128 calls in one
+// reply.
 func DefaultSet() Set { return Set{Budgets: DefaultBudgets(), MaxTurns: 100, MaxCalls: 128} }
 
 // Fold returns the set after a mid-run adjustment of the correction plane: adjustment lies above all other layers and
@@ -58,4 +65,58 @@ func DefaultSet() Set { return Set{Budgets: DefaultBudgets(), MaxTurns: 100, Max
 func Fold(s Set, adjustment Layer) Set {
 	s.Adjusted = adjustment.Over(s.Adjusted)
 	return s
+}
+
+// Clone is the set with all that it points to of its own.
+func (s *Set) Clone() *Set {
+	c := *s
+	fields.For[Set]().Over(&c, s)
+	return &c
+}
+
+func (l Layer) clone() Layer {
+	c := Layer{Origins: slices.Clone(l.Origins)}
+	layerTable().Over(&c, &l)
+	return c
+}
+
+// MarshalJSON writes the set in the form that package policy/file reads; layers that say nothing are left out.
+func (s Set) MarshalJSON() ([]byte, error) {
+	s.dropEmpty()
+	return fields.For[Set]().JSON(&s)
+}
+
+// dropEmpty makes maps without layers nil: both mean that no tool has one.
+func (s *Set) dropEmpty() {
+	if len(s.Tools) == 0 {
+		s.Tools = nil
+	}
+	if len(s.ToolTransport) == 0 {
+		s.ToolTransport = nil
+	}
+}
+
+// UnmarshalJSON replaces s: what the JSON does not name has the value of [DefaultSet]. It is as strict as that of [Layer].
+// It checks types and no values: see [Set.Validate].
+func (s *Set) UnmarshalJSON(data []byte) error {
+	read := DefaultSet()
+	if err := fields.ReadJSON(data, &read); err != nil {
+		return err
+	}
+	*s = read
+	return nil
+}
+
+// MarshalJSON writes all three budgets.
+func (b Budgets) MarshalJSON() ([]byte, error) { return fields.For[Budgets]().JSON(&b) }
+
+// UnmarshalJSON replaces b: a budget the JSON does not name has the value of [DefaultBudgets]. It is as strict as that of
+// [Layer].
+func (b *Budgets) UnmarshalJSON(data []byte) error {
+	read := DefaultBudgets()
+	if err := fields.ReadJSON(data, &read); err != nil {
+		return err
+	}
+	*b = read
+	return nil
 }

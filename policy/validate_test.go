@@ -71,31 +71,31 @@ func TestValidateReportsEveryFault(t *testing.T) {
 	lines := strings.Split(err.Error(), "\n")
 	assert.Equal(t, []string{
 		`global.max_attempts: 0 is no number of attempts; write 1 for a single one, or "unlimited"`,
-		`global.no_progress: -1 is no number of repeats; write 1 or more, or "off"`,
-		`global.bases.bad class: "bad class" is no class; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
-		`global.bases.timeout: -1ns is negative; write 0s or more`,
-		`global.max_retry_after: -2ns is negative; write 0s or more, or "unlimited"`,
-		`global.max_total_delay: -1h0m0s is negative; write 0s or more, or "unlimited"`,
-		`global.retry_after: "last" is not known; use one of "floor", "first"`,
-		`global.text_repairs: "no" is not known; use one of "accept", "note", "refuse"`,
-		`global.native_repairs: "yes" is not known; use one of "accept", "note", "refuse"`,
-		`global.on_reducer_error: "panic" is not known; use one of "end_action", "stop"`,
 		`global.retryable_errors[1]: "Tool Validation" is no class; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
 		`global.retryable_errors[2]: "" is no class; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
 		`global.retryable_errors[3]: "tool_validation" stands here twice; leave one out`,
-	}, lines[:13])
-	assert.Contains(t, lines[13], `global.forms_off[1]: "morse" is no form of wrapping; use one of "tool_tag", `)
-	assert.Equal(t, `global.forms_off[2]: "tool_tag" stands here twice; leave one out`, lines[14])
+		`global.bases.bad class: "bad class" is no class; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
+		`global.bases.timeout: -1ns is negative; write 0s or more`,
+		`global.retry_after: "last" is not known; use one of "floor", "first"`,
+		`global.max_retry_after: -2ns is negative; write 0s or more, or "unlimited"`,
+		`global.max_total_delay: -1h0m0s is negative; write 0s or more, or "unlimited"`,
+		`global.no_progress: -1 is no number of repeats; write 1 or more, or "off"`,
+		`global.text_repairs: "no" is not known; use one of "accept", "note", "refuse"`,
+		`global.native_repairs: "yes" is not known; use one of "accept", "note", "refuse"`,
+	}, lines[:12])
+	assert.Contains(t, lines[12], `global.forms_off[1]: "morse" is not known; use one of "tool_tag", `)
 	assert.Equal(t, []string{
+		`global.forms_off[2]: "tool_tag" stands here twice; leave one out`,
+		`global.on_reducer_error: "panic" is not known; use one of "end_action", "stop"`,
 		`tools: a tool without a name; use the name it is registered under`,
 		`tools.book_flight.backoff.factor: want 1 to 1000000, got 0.5`,
 		`call.max_attempts: -2 is no number of attempts; write 1 for a single one, or "unlimited"`,
-		`transport.no_progress: has no meaning for transport; leave it out`,
-		`transport.emit_feedback: the model is never told of transport faults; leave it out`,
 		`budgets.tool: -2 is no budget; write 0 for no retry, a count, or "unlimited"`,
 		`budgets.run: -3 is no budget; write 0 for no retry, a count, or "unlimited"`,
 		`max_turns: 0 is no number of model calls; write 1 or more, or "unlimited"`,
-	}, lines[15:])
+		`transport.no_progress: has no meaning for transport; leave it out`,
+		`transport.emit_feedback: the model is never told of transport faults; leave it out`,
+	}, lines[13:])
 	var field *policy.FieldError
 	require.True(t, errors.As(err, &field))
 	assert.Equal(t, "global.max_attempts", field.Path)
@@ -131,10 +131,10 @@ func TestForeignNamesOfClassesAreRefused(t *testing.T) {
 		Bases:           map[fault.Class]time.Duration{"llm-timeout": 1, "timeout": 1},
 	}
 	assert.EqualError(t, l.Validate(), strings.Join([]string{
-		`bases.llm-timeout: "llm-timeout" is a name that others have for a class; write timeout`,
 		`retryable_errors[0]: "RATE_LIMITED" is a name that others have for a class; write rate_limit`,
 		`retryable_errors[1]: "server_error" is a name that others have for a class; write unavailable`,
 		`retryable_errors[2]: "no-output" is a name that others have for a class; write no_output`,
+		`bases.llm-timeout: "llm-timeout" is a name that others have for a class; write timeout`,
 	}, "\n"))
 	for _, code := range fault.Codes() {
 		l := policy.Layer{RetryableErrors: []fault.Class{code.Class}}

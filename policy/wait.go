@@ -17,7 +17,11 @@ func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reaso
 		return asked, ServerAsked
 	}
 	s := p.strategy(f.Class)
-	delay, least, most := s.Draw(pos.Attempt, pos.Key)
+	delay := s.After(pos.Attempt, pos.Key)
+	least, most := delay, delay
+	if pos.Key != (backoff.Key{}) {
+		least, most = s.Bounds(pos.Attempt)
+	}
 	switch {
 	case asked > least && s.Jitter.Kind == backoff.NoJitter:
 		return asked, ServerAsked

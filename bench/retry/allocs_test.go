@@ -3,7 +3,6 @@ package retry
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,14 +12,11 @@ import (
 // What is to allocate nothing is held to that here, as in the core.
 func TestOursAllocatesNothing(t *testing.T) {
 	key, s := ours.NewKey("order-42", "book_room"), strategy(ours.Full)
-	table, into := s.Table(), make([]time.Duration, 0, delays)
 	succeeding, failing := &failing{err: errInvalid}, &failing{n: 2, err: errInvalid}
 	once, thrice := oursDo(context.Background(), succeeding), oursDo(context.Background(), failing)
 	for name, f := range map[string]func(){
-		"Append": func() { into = s.Append(into[:0], delays, key) },
-		"After":  func() { sinkDelay += s.After(5, key) },
-		"Table":  func() { sinkDelay += table.After(5, key) },
-		"Do":     func() { succeeding.tried = 0; _, _ = once() },
+		"After": func() { sinkDelay += s.After(5, key) },
+		"Do":    func() { succeeding.tried = 0; _, _ = once() },
 		"Do, failing": func() {
 			failing.tried = 0
 			_, _ = thrice()

@@ -41,23 +41,6 @@ func BenchmarkDelay(b *testing.B) {
 			sinkHash = sum
 		}
 	})
-	b.Run("ours_append", func(b *testing.B) {
-		key, s := ours.NewKey("order-42", "book_room"), strategy(ours.Full)
-		into := make([]time.Duration, 0, delays)
-		b.ReportAllocs()
-		for b.Loop() {
-			into = s.Append(into[:0], delays, key)
-		}
-	})
-	b.Run("ours_table", func(b *testing.B) {
-		key, s := ours.NewKey("order-42", "book_room"), strategy(ours.Full).Table()
-		b.ReportAllocs()
-		for b.Loop() {
-			for attempt := 1; attempt <= delays; attempt++ {
-				sinkDelay += s.After(attempt, key)
-			}
-		}
-	})
 	b.Run("ours_after", func(b *testing.B) { benchmarkAfter(b, ours.Full) })
 	b.Run("ours_after_proportional", func(b *testing.B) { benchmarkAfter(b, ours.Proportional) })
 	b.Run("cenkalti", benchmarkCenkaltiDelay)

@@ -3,7 +3,7 @@ package gate
 // Layers lists the packages of the core module from the lowest layer to the highest. A package imports only packages of
 // lower layers; within a layer, none.
 var Layers = [][]string{
-	{"internal/canon", "seq", "internal/httphint", "internal/several", "internal/syntax", "internal/object"},
+	{"internal/canon", "seq", "internal/httphint", "internal/several", "internal/syntax", "internal/fields"},
 	{"backoff", "fault", "ratelimit", "reducer", "message", "extract"},
 	{"policy", "feedback", "result", "schema"},
 	{"session", "tool", "policy/file"},
@@ -20,7 +20,7 @@ var Outside = []string{"internal/gate", "policy/internal/draw", "adapter/interna
 
 // Pure lists the packages that must give the same result for the same input, on every machine and in every run.
 var Pure = []string{
-	"internal/canon", "internal/httphint", "internal/several", "internal/syntax", "internal/object", "seq", "backoff", "fault",
+	"internal/canon", "internal/httphint", "internal/several", "internal/syntax", "internal/fields", "seq", "backoff", "fault",
 	"ratelimit", "reducer", "message", "extract", "policy", "feedback", "result", "session", "loop/machine",
 }
 

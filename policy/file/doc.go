@@ -31,6 +31,6 @@
 // retryable_errors that name truncated alone retry nothing else.
 //
 // JSON is judged as JSON: a name that ends in ".json", or any other than ".yaml" and ".yml" with content that starts with
-// "{". Anchors, aliases, tags, merge keys, several documents, and files that are empty, larger than 1 MiB or nested deeper
+// "{". The JSON of a [policy.Set] is a file, too. Anchors, aliases, tags, merge keys, several documents, and files that are empty, larger than 1 MiB or nested deeper
 // than 32 are refused.
 package file

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/retake-go/retake/internal/several"
 )
@@ -39,53 +36,21 @@ func (f *Fault) Error() string {
 	return text
 }
 
-// maxFaults bounds how many faults are reported of one file, maxPath how many characters of a path.
-const (
-	maxFaults = 100
-	maxPath   = 200
-)
-
-// joined is the error that says all faults in the order of their places; nil where there are none.
+// joined is the error that says all faults in the order of their places.
 func (r *reader) joined() error {
-	slices.SortStableFunc(r.faults, func(a, b *Fault) int {
+	all := make([]error, 0, len(r.Faults)+1)
+	for _, f := range r.Faults {
+		all = append(all, &Fault{r.File, f.Path, max(f.At.Line, 1), max(f.At.Column, 1), f.Message, f.Hint})
+	}
+	slices.SortStableFunc(all, func(one, other error) int {
+		a, b := one.(*Fault), other.(*Fault)
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
 	})
-	if r.unsaid > 0 {
-		last := r.faults[len(r.faults)-1]
-		r.faults = append(r.faults, &Fault{File: r.name, Line: last.Line, Column: last.Column,
-			Message: "and " + several.Of(r.unsaid, "more fault that is not listed", "more faults that are not listed")})
-	}
-	all := make([]error, len(r.faults))
-	for n, f := range r.faults {
-		all[n] = f
+	if r.More > 0 {
+		last := all[len(all)-1].(*Fault)
+		all = append(all, &Fault{File: r.File, Line: last.Line, Column: last.Column,
+			Message: "and " + several.Of(r.More, "more fault that is not listed", "more faults that are not listed")})
 	}
 	return errors.Join(all...)
 }
-
-// fault notes one fault.
-func (r *reader) fault(at place, path, message, hint string) {
-	if len(r.faults) >= maxFaults {
-		r.unsaid++
-		return
-	}
-	r.faults = append(r.faults, &Fault{
-		File: r.name, Path: shownPath(path), Line: max(at.line, 1), Column: max(at.column, 1), Message: message, Hint: hint,
-	})
-}
-
-// shownPath is a path as faults name it: on one line, what cannot be seen escaped, and cut where it is long.
-func shownPath(path string) string {
-	var b strings.Builder
-	for _, c := range cut(path, maxPath) {
-		if unicode.IsGraphic(c) {
-			b.WriteRune(c)
-		} else {
-			b.WriteString(strings.Trim(strconv.QuoteRune(c), "'"))
-		}
-	}
-	return b.String()
-}
-
-// found is how many faults were found so far.
-func (r *reader) found() int { return len(r.faults) + r.unsaid }

@@ -3,29 +3,24 @@ package file
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/retake-go/retake/internal/fields"
 	"github.com/retake-go/retake/policy"
 )
 
 // The bounds of a file. A policy file is a page of text: these are far above any that is meant.
 const (
 	maxBytes  = 1 << 20
-	maxDepth  = 32
+	maxDepth  = fields.MaxDepth
 	maxTokens = 20_000
 )
 
 // reader is one reading of one file.
-type reader struct {
-	name   string
-	faults []*Fault
-	// unsaid counts the faults beyond maxFaults.
-	unsaid int
-	// places has where the value of each path stands.
-	places map[string]place
-}
+type reader struct{ fields.Reader }
 
 // Read reads a policy file. The name stands in faults and in the origins of the layers, and its ending decides between
 // YAML and JSON; nothing is opened. What the file does not say is as in [policy.DefaultSet].
@@ -33,31 +28,97 @@ type reader struct {
 // The error joins every fault found, each a [*Fault], in the order of their places; the set is then the zero one. A set
 // that is returned without an error passes its Validate.
 func Read(name string, data []byte) (policy.Set, error) {
-	r := &reader{name: name, places: map[string]place{}}
-	set, ok := r.read(data)
-	if !ok || len(r.faults) > 0 {
+	r := &reader{fields.Reader{File: name}}
+	set := policy.DefaultSet()
+	if root, ok := r.parse(data); ok {
+		r.root(root, &set)
+	}
+	if len(r.Faults) > 0 {
 		return policy.Set{}, r.joined()
 	}
 	return set, nil
 }
 
-func (r *reader) read(data []byte) (policy.Set, bool) {
+func (r *reader) parse(data []byte) (fields.Node, bool) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	json := isJSON(r.name, data)
+	json := isJSON(r.File, data)
 	if !r.plainText(data, json) {
-		return policy.Set{}, false
+		return fields.Node{}, false
 	}
-	parse := r.parseYAML
-	if json {
-		parse = r.parseJSON
-	} else {
-		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	if !json {
+		return r.parseYAML(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")))
 	}
-	root, ok := parse(data)
-	if !ok {
-		return policy.Set{}, false
+	root, fault := fields.ParseJSON(data, maxTokens)
+	if fault != nil {
+		r.Fault(fault.At, "", fault.Message, fault.Hint)
 	}
-	return r.root(root), true
+	return root, fault == nil
+}
+
+// root reads the file's one mapping: a single policy, or the layers of a set.
+func (r *reader) root(n fields.Node, set *policy.Set) {
+	if n.Kind != fields.Mapping {
+		r.Fault(n.At, "", "expected a mapping of keys to values, got "+string(n.Kind), "write max_attempts: 3, for example")
+		return
+	}
+	own, layers := n, n
+	own.Members, layers.Members = nil, nil
+	single, layered := false, false
+	for _, m := range n.Members {
+		inLayer, inSet := isKey[policy.Layer](m.Key), isKey[policy.Set](m.Key)
+		single, layered = single || inLayer, layered || inSet
+		if inLayer || !inSet && ofPolicy(m.Key) {
+			own.Members = append(own.Members, m)
+		} else {
+			layers.Members = append(layers.Members, m)
+		}
+	}
+	if !single && !layered { // no key is known: the closest one decides
+		single = len(own.Members) > 0
+	}
+	switch {
+	case single && layered:
+		for _, m := range own.Members {
+			if isKey[policy.Layer](m.Key) {
+				r.Fault(m.At, m.Key, "a policy's key stands beside layers or bounds of the run", "put it under global:")
+			}
+		}
+		r.set(layers, set)
+		r.single(own, set)
+	case single:
+		r.single(n, set)
+	default:
+		r.set(n, set)
+	}
+}
+
+func (r *reader) set(n fields.Node, set *policy.Set) {
+	fields.For[policy.Set]().Read(&r.Reader, "", n, set)
+	r.Take("", problems(set.Validate()))
+}
+
+// single reads one policy, which becomes the global layer: its paths are those of the policy itself.
+func (r *reader) single(n fields.Node, set *policy.Set) {
+	*set = policy.DefaultSet()
+	fields.For[policy.Layer]().Read(&r.Reader, "", n, &set.Global)
+	r.Take("", problems(set.Global.Validate()))
+	if err := set.Validate(); err != nil && r.Found() == 0 { // over the defaults
+		r.Take("", problems(err))
+	}
+}
+
+// problems takes the errors of a Validate apart.
+func problems(err error) []*fields.Error {
+	f := fields.Collect()
+	f.Take(err)
+	return f.All()
+}
+
+func isKey[T any](key string) bool { return slices.Contains(fields.For[T]().Keys(), key) }
+
+// ofPolicy reports whether an unknown key was meant to be that of a single policy.
+func ofPolicy(key string) bool {
+	return fields.Near(key, fields.For[policy.Layer]().Keys()) != "" || fields.IsForeign(key)
 }
 
 // isJSON decides by the name, and by the first byte where the name does not say.
@@ -73,18 +134,18 @@ func isJSON(name string, data []byte) bool {
 
 // plainText refuses what no parser needs to see.
 func (r *reader) plainText(data []byte, json bool) bool {
-	start := place{1, 1}
 	switch {
 	case len(data) > maxBytes:
-		r.fault(start, "", fmt.Sprintf("the file has %d bytes", len(data)), fmt.Sprintf("at most %d are read", maxBytes))
+		r.Fault(start, "", fmt.Sprintf("the file has %d bytes", len(data)), fmt.Sprintf("at most %d are read", maxBytes))
 	case len(bytes.TrimSpace(data)) == 0:
-		r.fault(start, "", "the file is empty", "leave it out for the defaults, or write a policy")
+		r.Fault(start, "", "the file is empty", "leave it out for the defaults, or write a policy")
 	default:
 		at, bad := unprintable(data, json)
 		if bad == "" {
 			return true
 		}
-		r.fault(positions(data).of(at), "", bad, "save the file as plain UTF-8 text")
+		lines := fields.Lines{Data: data}
+		r.Fault(lines.Of(at), "", bad, "save the file as plain UTF-8 text")
 	}
 	return false
 }

@@ -198,8 +198,10 @@ func TestWrite(t *testing.T) {
   "h\u00f6he": {}
   "off": {}
 call:
-  max_attempts: 9
+  max_attempts: 2
   opt_out: true
+adjusted:
+  max_attempts: 9
 transport:
   backoff:
     kind: list

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/retake-go/retake/internal/fields"
 )
 
 // refused are the tokens of YAML that a policy file does without.
@@ -24,45 +26,45 @@ var refused = map[token.Type][2]string{
 // kindly than YAML is: where two readers of YAML could take a file for two policies, it is not read.
 func (r *reader) checkTokens(tokens token.Tokens, data []byte) bool {
 	if len(tokens) > maxTokens {
-		r.fault(at(tokens[maxTokens]), "", fmt.Sprintf("the file has %d words and marks", len(tokens)),
+		r.Fault(at(tokens[maxTokens]), "", fmt.Sprintf("the file has %d words and marks", len(tokens)),
 			fmt.Sprintf("at most %d are read", maxTokens))
 		return false
 	}
 	source := &cursor{rows: bytes.Split(data, []byte("\n"))}
-	before := r.found()
-	if r.checkNesting(tokens, source); r.found() > before {
+	before := r.Found()
+	if r.checkNesting(tokens, source); r.Found() > before {
 		return false
 	}
 	content, directive, tagged := false, 0, 0
 	for _, t := range tokens {
 		switch t.Type {
 		case token.DirectiveType:
-			directive = at(t).line
+			directive = at(t).Line
 		case token.TagType:
-			tagged = at(t).line
+			tagged = at(t).Line
 		}
 		// What follows a tag in its line stands elsewhere than the library says.
-		if why := doubt(t, source); why != nil && (why != &broken || at(t).line != tagged) {
-			r.fault(at(t), "", why[0], why[1])
+		if why := doubt(t, source); why != nil && (why != &broken || at(t).Line != tagged) {
+			r.Fault(at(t), "", why[0], why[1])
 		} else if t.Type == token.DocumentHeaderType && content {
-			r.fault(at(t), "", "a second document starts here", "a policy file has one")
+			r.Fault(at(t), "", "a second document starts here", "a policy file has one")
 		}
-		content = content || t.Type != token.CommentType && at(t).line != directive
+		content = content || t.Type != token.CommentType && at(t).Line != directive
 	}
-	return r.found() == before
+	return r.Found() == before
 }
 
 // checkNesting refuses what is nested too deep, and tabs in the indentation of blocks, one fault a line.
 func (r *reader) checkNesting(tokens token.Tokens, source *cursor) {
 	flow, run, tabbed := 0, 0, 0
 	for _, t := range tokens {
-		line := at(t).line
+		line := at(t).Line
 		if tab := bytes.IndexByte(source.indent(line), '\t'); flow == 0 && line != tabbed && tab >= 0 {
-			r.fault(place{line, tab + 1}, "", "a tab in the indentation", "indent with spaces")
+			r.Fault(fields.Place{Line: line, Column: tab + 1}, "", "a tab in the indentation", "indent with spaces")
 			tabbed = line
 		}
 		if flow, run = nesting(t, flow, run); flow > maxDepth || run > maxDepth {
-			r.fault(at(t), "", fmt.Sprintf("nested deeper than %d", maxDepth), "write it flat")
+			r.Fault(at(t), "", fmt.Sprintf("nested deeper than %d", maxDepth), "write it flat")
 			return
 		}
 	}
@@ -84,7 +86,7 @@ func doubt(t *token.Token, source *cursor) *[2]string {
 	switch {
 	case t.Type == token.InvalidType:
 		return &invalid
-	case t.Type == token.MappingValueType && (t.Prev == nil || at(t.Prev).line != at(t).line), isScalar(t) && isApart(t):
+	case t.Type == token.MappingValueType && (t.Prev == nil || at(t.Prev).Line != at(t).Line), isScalar(t) && isApart(t):
 		return &apart
 	case isScalar(t):
 		return doubtScalar(t, source.rest(at(t)))
@@ -101,7 +103,7 @@ func isApart(t *token.Token) bool {
 	for before != nil && before.Type == token.CommentType {
 		before = before.Prev
 	}
-	return before != nil && before.Type == token.MappingValueType && at(before).line != at(t).line
+	return before != nil && before.Type == token.MappingValueType && at(before).Line != at(t).Line
 }
 
 // indicators start something else than plain text.
@@ -211,12 +213,12 @@ func (c *cursor) indent(line int) []byte {
 }
 
 // rest is the text of a line from the place on.
-func (c *cursor) rest(at place) []byte {
-	if at.line != c.line || at.column < c.column {
-		c.line, c.column, c.offset = at.line, 1, 0
+func (c *cursor) rest(at fields.Place) []byte {
+	if at.Line != c.line || at.Column < c.column {
+		c.line, c.column, c.offset = at.Line, 1, 0
 	}
-	row := c.row(at.line)
-	for ; c.column < at.column && c.offset < len(row); c.column++ {
+	row := c.row(at.Line)
+	for ; c.column < at.Column && c.offset < len(row); c.column++ {
 		_, size := utf8.DecodeRune(row[c.offset:])
 		c.offset += size
 	}
@@ -224,9 +226,9 @@ func (c *cursor) rest(at place) []byte {
 }
 
 // at is where a token stands.
-func at(t *token.Token) place {
+func at(t *token.Token) fields.Place {
 	if t == nil || t.Position == nil {
-		return place{1, 1}
+		return start
 	}
-	return place{max(t.Position.Line, 1), max(t.Position.Column, 1)}
+	return fields.Place{Line: max(t.Position.Line, 1), Column: max(t.Position.Column, 1)}
 }

@@ -12,14 +12,12 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Write writes a set as YAML that [Read] reads back as the same set, but for two things: where it was written, and
-// mid-run adjustments, which are laid over the layer of the call. It writes nothing that the set's Validate refuses, and
-// returns that error.
+// Write writes a set as YAML that [Read] reads back as the same set, but for where it was written. It writes nothing that
+// the set's Validate refuses, and returns that error.
 func Write(set policy.Set) ([]byte, error) {
 	if err := set.Validate(); err != nil {
 		return nil, err
 	}
-	set.Call, set.Adjusted = set.Adjusted.Over(set.Call), policy.Layer{}
 	data, err := json.Marshal(set)
 	if err != nil {
 		return nil, fmt.Errorf("policy as JSON: %w", err)

@@ -1,4 +1,4 @@
-package file
+package fields
 
 import "strings"
 
@@ -14,31 +14,39 @@ var foreign = map[string]string{
 	"defaults":    "write global",
 }
 
-// unknown reports a key that does not belong where it stands.
-func (r *reader) unknown(at place, path, key string, known []string) {
-	hint := suggest(key, known)
+// suggestKey is suggest for a key: other libraries' words are told what they are called here.
+func suggestKey(key string, known []string) string {
 	if own, ok := foreign[key]; ok {
-		hint = own
+		return own
 	}
-	r.fault(at, path, "this key is not known here", hint)
+	return suggest(key, known)
 }
 
-// suggest names the known word that is closest to what was written, or all of them.
+// suggest names the known word that was probably meant, or all of them.
 func suggest(word string, known []string) string {
-	const far = 3
-	best, distance := "", far+1
-	if len(word) <= 64 {
-		for _, k := range known {
-			if d := edits(strings.ToLower(word), k); d < distance && d <= max(len(k)/3, 1) {
-				best, distance = k, d
-			}
-		}
-	}
-	if best != "" {
-		return "did you mean " + best + "?"
+	if near := Near(word, known); near != "" {
+		return "did you mean " + near + "?"
 	}
 	return "use one of " + strings.Join(known, ", ")
 }
+
+// Near is the known word that was probably meant; empty for none.
+func Near(word string, known []string) string {
+	const far = 3
+	best, distance := "", far+1
+	if len(word) > 64 {
+		return ""
+	}
+	for _, k := range known {
+		if d := edits(strings.ToLower(word), k); d < distance && d <= max(len(k)/3, 1) {
+			best, distance = k, d
+		}
+	}
+	return best
+}
+
+// IsForeign reports whether a word is another library's for something that is called otherwise here.
+func IsForeign(word string) bool { return foreign[word] != "" }
 
 // edits is the number of letters to add, drop, change or swap with a neighbour to get from a to b.
 func edits(a, b string) int {

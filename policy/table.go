@@ -1,0 +1,148 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fields"
+)
+
+// presetKey is the one key of a layer that is no field of a policy.
+const presetKey = "preset"
+
+// A field of a policy is a field of [RetryPolicy], one of [Layer] and a row of this table. Merging, explaining, checking, JSON and
+// files follow from the row.
+func init() {
+	repairs := fields.Word(Accept, Note, Refuse)
+	fields.Register[Layer](fields.Table{
+		Rows: []fields.Row{
+			{Name: "max_attempts", Type: fields.Count(1, "number of attempts", "1 for a single one")},
+			{Name: "backoff", Type: strategies()},
+			{Name: "retryable_errors", Type: fields.Set(fields.Name(classProblem), maxClasses, "classes")},
+			{Name: "emit_feedback", Type: fields.Toggle},
+			{Name: "bases", Type: fields.MapOf(fields.Duration, classProblem)},
+			{Name: "retry_after", Type: fields.Word(Floor, First)},
+			{Name: "max_retry_after", Type: fields.Bound},
+			{Name: "max_total_delay", Type: fields.Bound},
+			{Name: "no_progress", Type: fields.Repeats, CorrectionOnly: true},
+			{Name: "opt_out", Type: fields.Toggle},
+			{Name: "text_repairs", Type: repairs, CorrectionOnly: true},
+			{Name: "native_repairs", Type: repairs, CorrectionOnly: true},
+			{Name: "forms_off", Type: fields.Set(fields.Word(extract.Forms()...), maxClasses, "forms"), CorrectionOnly: true},
+			{Name: "on_reducer_error", Type: fields.Word(EndAction, StopRun), CorrectionOnly: true},
+		},
+		Also: []string{presetKey},
+		Then: finishLayer,
+	})
+	budget := fields.Count(0, "budget", "0 for no retry, a count")
+	fields.Register[Budgets](fields.Table{Rows: []fields.Row{
+		{Name: "tool", Type: budget},
+		{Name: "run", Type: budget},
+		{Name: "unknown_tools", Type: budget},
+	}})
+	layer, tools := layers(), fields.MapOf(layers(), toolProblem)
+	sets := fields.Register[Set](fields.Table{Rows: []fields.Row{
+		{Name: LayerGlobal, Type: layer},
+		{Name: "tools", Type: tools},
+		{Name: LayerAnswer, Type: layer},
+		{Name: LayerCall, Type: layer},
+		{Name: LayerAdjusted, Type: layer},
+		{Name: LayerTransport, Type: layer},
+		{Name: LayerToolTransport, Type: tools},
+		{Name: "budgets", Type: fields.Struct[Budgets]()},
+		{Name: "max_turns", Type: fields.Count(1, "number of model calls", "1 or more")},
+		{Name: "max_calls", Type: fields.Count(1, "number of calls in a reply", "1 or more")},
+		{Name: "all_or_nothing", Type: fields.Toggle},
+	}})
+	sets.Then = func(r *fields.Reader, _ string, _ fields.Node, _ []fields.Member, v any) bool {
+		v.(*Set).dropEmpty()
+		return r.Found() == 0
+	}
+}
+
+func layerTable() *fields.Table { return fields.For[Layer]() }
+
+func layers() fields.Type[Layer] {
+	t := fields.Struct[Layer]()
+	t.Check, t.Clone = Layer.check, Layer.clone
+	return t
+}
+
+func strategies() fields.Type[backoff.BackoffStrategy] {
+	t := fields.Struct[backoff.BackoffStrategy]()
+	t.Check = func(s backoff.BackoffStrategy, f fields.Faults) { f.Take(s.Validate()) }
+	t.Clone = func(s backoff.BackoffStrategy) backoff.BackoffStrategy {
+		s.Delays = append([]time.Duration(nil), s.Delays...)
+		return s
+	}
+	return t
+}
+
+func toolProblem(name string) string {
+	if name == "" {
+		return "a tool without a name; use the name it is registered under"
+	}
+	return ""
+}
+
+// The bounds of lists of classes, and of a class of the user's own, which is a label in logs and metrics.
+const (
+	maxClasses = 1000
+	maxClass   = 64
+)
+
+// classProblem says what is wrong with the name of a class, or nothing. No failure ever has a class by the name that a
+// vocabulary of fault gives it: a policy that lists one would look right and do nothing.
+func classProblem(c fault.Class) string {
+	if _, built := fault.Lookup(c); built {
+		return ""
+	}
+	if class, known := fault.ParseName(string(c)); known && class != c {
+		return fmt.Sprintf("%q is a name that others have for a class; write %s", c, class)
+	}
+	const good = "abcdefghijklmnopqrstuvwxyz0123456789_-."
+	if c == "" || len(c) > maxClass || strings.Trim(string(c), good) != "" {
+		return fmt.Sprintf("%q is no class; use 1 to %d of a-z, 0-9, '_', '-' and '.'", c, maxClass)
+	}
+	return ""
+}
+
+// finishLayer notes where the fields of a layer were written, and lays the layer over its preset.
+func finishLayer(r *fields.Reader, path string, _ fields.Node, taken []fields.Member, v any) bool {
+	l, below := v.(*Layer), Layer{}
+	for _, m := range taken {
+		source := Source{r.File, m.At.Line, m.At.Column}
+		if m.Key != presetKey {
+			l.Origins = append(l.Origins, Origin{m.Key, source})
+			continue
+		}
+		var name string
+		if fields.Word(Presets()...).Read(r, fields.Join(path, presetKey), m.Value, &name) {
+			below = schedule(name, path == LayerTransport || strings.HasPrefix(path, LayerToolTransport+"."))
+		}
+		for _, field := range below.Sets() {
+			below.Origins = append(below.Origins, Origin{field, source})
+		}
+	}
+	if r.File == "" {
+		l.Origins, below.Origins = nil, nil
+	}
+	*l = l.Over(below)
+	return true
+}
+
+// schedule is what a preset says in a file: when to try again. What is retried stays with the plane the layer is for.
+func schedule(preset string, transport bool) Layer {
+	p, _ := Preset(preset)
+	all := p.Layer()
+	l := Layer{MaxAttempts: all.MaxAttempts, Backoff: all.Backoff, Bases: all.Bases, RetryAfter: all.RetryAfter}
+	if transport && slices.ContainsFunc(p.RetryableErrors, fault.Class.InTransport) {
+		l.RetryableErrors = all.RetryableErrors
+	}
+	return l
+}
