@@ -63,7 +63,8 @@ const (
 )
 
 // Issue is one thing wrong with one place of a proposal. It is comparable, and safe to show to a model: it holds the
-// kind of what was received, and its value only where the field was marked as safe to echo.
+// kind of what was received, a number or boolean itself where a rule refused it, and other values only where the field was marked as safe to
+// echo.
 type Issue struct {
 	// Pointer is the RFC 6901 JSON Pointer of the place: of the member itself also when it is missing or not allowed.
 	// Empty means the whole document.
@@ -76,9 +77,15 @@ type Issue struct {
 	Got Kind `json:"got"`
 	// Value is the received value as JSON, only where its field is marked as safe to echo.
 	Value string `json:"value,omitempty"`
+	// Sent is the number or boolean that was received, as JSON, where its kind is right and a rule refuses it: at most [MaxSent] bytes, and
+	// never of a field that is marked as secret or not to be echoed. It is for the model alone: String, and with it errors and logs, has the kind.
+	Sent string `json:"sent,omitempty"`
 	// Source is the layer that found the issue.
 	Source Source `json:"source"`
 }
+
+// MaxSent bounds [Issue.Sent], in bytes: of a longer number its kind is told.
+const MaxSent = 20
 
 // OrLeaveOut ends the Expected of an issue whose member may as well be left out, whatever was received: what is received is no
 // part of an issue's identity. Who tells an issue to a reader tells it by [Issue.Wanted].
@@ -136,7 +143,7 @@ func (i Issue) Place() string {
 	return strings.TrimPrefix(i.Pointer, "/")
 }
 
-// SortIssues returns the issues in canonical order (pointer, rule, expected, got, value, source) without repeats. The
+// SortIssues returns the issues in canonical order (pointer, rule, expected, got, value, sent, source) without repeats. The
 // argument is left as it was.
 func SortIssues(issues []Issue) []Issue {
 	var room [16]*Issue
@@ -188,6 +195,7 @@ func PrintableIssues(issues []Issue) []Issue {
 		}
 		i := &issues[n]
 		i.Pointer, i.Rule, i.Expected, i.Value = canon.UTF8(i.Pointer), canon.UTF8(i.Rule), canon.UTF8(i.Expected), canon.UTF8(i.Value)
+		i.Sent = canon.UTF8(i.Sent)
 		i.Got, i.Source = canon.UTF8(i.Got), canon.UTF8(i.Source)
 	}
 	return issues
@@ -195,7 +203,7 @@ func PrintableIssues(issues []Issue) []Issue {
 
 func (i *Issue) printable() bool {
 	return canon.IsUTF8(i.Pointer) && canon.IsUTF8(i.Rule) && canon.IsUTF8(i.Expected) && canon.IsUTF8(i.Got) &&
-		canon.IsUTF8(i.Value) && canon.IsUTF8(i.Source)
+		canon.IsUTF8(i.Value) && canon.IsUTF8(i.Sent) && canon.IsUTF8(i.Source)
 }
 
 func compareIssues(a, b *Issue) int {
@@ -209,6 +217,7 @@ func compareIssues(a, b *Issue) int {
 		cmp.Compare(a.Expected, b.Expected),
 		cmp.Compare(a.Got, b.Got),
 		cmp.Compare(a.Value, b.Value),
+		cmp.Compare(a.Sent, b.Sent),
 		cmp.Compare(a.Source, b.Source),
 	)
 }

@@ -22,7 +22,7 @@ func message(class fault.Class, detail string, issues []fault.Issue) string {
 	told := 0
 	for n := range issues {
 		i := &issues[n]
-		if detail != "" && restates(i, class) {
+		if detail != "" && restates(i, class) || n > 0 && differBySentAlone(&issues[n-1], i) {
 			continue
 		}
 		mark := len(b)
@@ -42,6 +42,13 @@ func message(class fault.Class, detail string, issues []fault.Issue) string {
 	return cut(string(b), MaxMessage)
 }
 
+// differBySentAlone reports whether two issues are the same but for the value that a model is told.
+func differBySentAlone(a, b *fault.Issue) bool {
+	same := *a
+	same.Sent = b.Sent
+	return same == *b
+}
+
 // classWords is a class as people write it: "tool validation".
 func classWords(class fault.Class) string {
 	return cmp.Or(wordOf(string(class)).words, strings.ReplaceAll(string(class), "_", " "))
@@ -53,7 +60,7 @@ func appendIssue(b []byte, i *fault.Issue) []byte {
 		b = appendPlace(b, i)
 		b = append(b, ": "...)
 	}
-	return appendFault(b, i)
+	return appendFault(b, i, i.Value)
 }
 
 // appendPlace quotes a place that could be mistaken for a sentence.
@@ -100,8 +107,8 @@ func wordOf(rule string) *ruleWord {
 	return &noWord
 }
 
-// appendFault says what is wrong at an issue's place: "expected integer, got string".
-func appendFault(b []byte, i *fault.Issue) []byte {
+// appendFault says what is wrong at an issue's place: "expected integer, got string". received is what is shown of the value; of none, its kind.
+func appendFault(b []byte, i *fault.Issue, received string) []byte {
 	if allowed, ok := strings.CutPrefix(i.Expected, noMember); ok && (allowed == "" || strings.HasPrefix(allowed, listed)) {
 		return appendMembers(b, allowed)
 	}
@@ -120,14 +127,10 @@ func appendFault(b []byte, i *fault.Issue) []byte {
 		b = append(b, "expected "...)
 		b = appendQuoted(b, i.Wanted(), maxExpected)
 	}
-	got := i.Value
-	if got == "" {
-		got = string(i.Got)
-	}
-	if got == "" {
+	if received = cmp.Or(received, string(i.Got)); received == "" {
 		return b
 	}
-	return appendQuoted(append(b, ", got "...), got, maxName)
+	return appendQuoted(append(b, ", got "...), received, maxName)
 }
 
 // noMember begins what is expected in the place of a member that is not allowed: "no member of this name (allowed: city, nights)".

@@ -1,6 +1,7 @@
 package feedback
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,7 +140,7 @@ func (p *page) appendLine(b []byte, i *fault.Issue) []byte {
 	default:
 		b = append(b, "still wrong: "...)
 	}
-	return append(appendFault(b, i), '\n')
+	return append(appendFault(b, i, cmp.Or(i.Value, i.Sent)), '\n')
 }
 
 func (p *page) persists(i *fault.Issue) bool {

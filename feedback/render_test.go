@@ -235,3 +235,12 @@ func BenchmarkRender(b *testing.B) {
 		})
 	}
 }
+
+func TestTheModelAloneIsToldTheNumberThatWasRefused(t *testing.T) {
+	f := feedback.New(feedback.Input{Source: feedback.Tool, Tool: "book", Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation, Issues: []fault.Issue{
+		{Pointer: "/nights", Rule: "maximum", Expected: "at most 30", Got: fault.Integer, Sent: "40", Source: fault.FromSchema},
+	}})
+	assert.Contains(t, feedback.Render(f, feedback.DefaultLimits()), "- nights: expected at most 30, got 40\n")
+	assert.Equal(t, "nights: expected at most 30, got integer", f.Message)
+	assert.Equal(t, "40", feedback.Show(f, feedback.DefaultLimits()).Issues()[0].Value)
+}

@@ -1,6 +1,7 @@
 package feedback
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -120,7 +121,7 @@ func (s *Shown) show(issues []fault.Issue) []ShownIssue {
 		line := string(p.appendLine(nil, i))
 		list[n] = ShownIssue{
 			Place: string(appendPlace(nil, i)), Rule: Quote(i.Rule), Expected: Quote(i.Wanted()), Got: Quote(string(i.Got)),
-			Value: Quote(i.Value), Persistent: p.persists(i), Text: strings.TrimSuffix(strings.TrimPrefix(line, "- "), "\n"),
+			Value: Quote(cmp.Or(i.Value, i.Sent)), Persistent: p.persists(i), Text: strings.TrimSuffix(strings.TrimPrefix(line, "- "), "\n"),
 		}
 	}
 	return list

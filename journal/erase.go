@@ -216,6 +216,7 @@ func (p *places) ofIssues(at ...string) {
 	p.add(slices.Concat(at, []string{"*", "pointer"})...)
 	p.add(slices.Concat(at, []string{"*", "expected"})...)
 	p.add(slices.Concat(at, []string{"*", "value"})...)
+	p.add(slices.Concat(at, []string{"*", "sent"})...)
 }
 
 // ofRefused are the places at which a document was refused: a value that is to be left out may stand there under another name.
@@ -267,6 +268,7 @@ func (e *eraser) ofCall(p *places, r *machine.Reply, n int) {
 		p.under(arguments, rules.Arguments)
 		p.ofRefused(arguments, c.Issues)
 		p.add("reply", "calls", at, "issues", "*", "value")
+		p.add("reply", "calls", at, "issues", "*", "sent")
 		p.ofPointers([]string{"reply", "calls", at, "issues"}, c.Issues, rules.Arguments)
 	}
 	p.add("reply", "calls", at, "raw")
@@ -282,6 +284,7 @@ func (e *eraser) ofAnswer(p *places, a *machine.Answer) {
 		p.under([]string{"reply", "answer", "value"}, e.Answer)
 		p.ofRefused([]string{"reply", "answer", "value"}, a.Issues)
 		p.add("reply", "answer", "issues", "*", "value")
+		p.add("reply", "answer", "issues", "*", "sent")
 		p.ofPointers([]string{"reply", "answer", "issues"}, a.Issues, e.Answer)
 		p.add("reply", "message", "text")
 		p.add("reply", "message", "opaque")

@@ -177,7 +177,7 @@ var freePlaces = []string{
 	"/reply/calls/*/raw", "/reply/calls/*/arguments/**", "/reply/answer/value/**", "/reply/answer/reduced/ops/*/values/**",
 	"/reply/answer/reduced/error/payload", "/reply/answer/reduced/error/message", "/tool/result/**", "/tool/text", "/tool/progress/**", "/tool/failure/message",
 	"/tool/reduced/ops/*/values/**", "/tool/reduced/error/payload", "/tool/reduced/error/message",
-	"/tool/issues/*/expected", "/tool/issues/*/value", "/tool/issues/*/pointer", "/reply/calls/*/issues/*/pointer", "/reply/answer/issues/*/pointer", "/try/failure/message", "/try/value/**", "/plan/prompt", "/plan/note",
+	"/tool/issues/*/expected", "/tool/issues/*/value", "/tool/issues/*/sent", "/tool/issues/*/pointer", "/reply/calls/*/issues/*/pointer", "/reply/answer/issues/*/pointer", "/try/failure/message", "/try/value/**", "/plan/prompt", "/plan/note",
 	"/reduced/ops/*/values/**", "/reduced/error/payload", "/reduced/error/message", "/slices/*/values/**", "/reducer_errors/*/payload", "/reducer_errors/*/message",
 	"/landed/end/result/**", "/landed/end/text", "/landed/end/progress/**", "/landed/events/*/payload/**", "/progress/progress/**",
 }

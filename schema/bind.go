@@ -27,7 +27,7 @@ type binder struct {
 func (b *binder) report(v *value, at, rule, expected string, source fault.Source) {
 	i := fault.Issue{Pointer: at, Rule: rule, Expected: clip(expected), Source: source}
 	if v != nil {
-		i.Got = v.kind.name()
+		i.Got, i.Sent = v.kind.name(), v.sent(rule)
 	}
 	if len(b.issues) < maxIssues {
 		b.issues = append(b.issues, i)

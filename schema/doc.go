@@ -43,6 +43,7 @@
 //   - a type with a JSON or text decoder of its own is judged by that decoder; a method JSONSchema describes it to models
 //   - a constraint in a `jsonschema` tag is held too; both the schema and the rules then judge
 //   - `retake:"echo"` on a field lets issues show the value that was received there (at most 100 bytes)
+//   - a model is told the number or boolean that a rule refused ("expected at most 30, got 40"); `retake:"noecho"` on a field keeps it to the kind
 //   - `retake:"secret"` on a field says that its values are not to be kept: see [Schema.Secrets]
 //
 // Rules that JSON Schema has no exact words for (email, datetime, eqfield, required_if, …) are told to models by a format or in a

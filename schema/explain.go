@@ -55,7 +55,7 @@ func (e *evaluation) explain(r *refusal) []fault.Issue {
 
 // tell puts one failure into issues.
 func (e *evaluation) tell(f failure) []fault.Issue {
-	issue := fault.Issue{Pointer: f.value.pointer(), Rule: f.rule, Got: f.value.kind.name(), Source: fault.FromSchema}
+	issue := fault.Issue{Pointer: f.value.pointer(), Rule: f.rule, Got: f.value.kind.name(), Source: fault.FromSchema, Sent: f.value.sent(f.rule)}
 	switch f.rule {
 	case "anyOf", "oneOf":
 		if f.branches != nil {
@@ -64,7 +64,7 @@ func (e *evaluation) tell(f failure) []fault.Issue {
 		issue.Expected = phrase(f.rule, f.at.raw)
 	case "required", "dependentRequired", "dependencies":
 		issue.Pointer += "/" + pointerEscaper.Replace(f.name)
-		issue.Got, issue.Expected = "", f.at.describeMember(f.name)
+		issue.Got, issue.Sent, issue.Expected = "", "", f.at.describeMember(f.name)
 		if f.because != "" {
 			issue.Expected = clip(cmp.Or(issue.Expected, "a value") + ", for " + f.because + " is given")
 		}
@@ -133,13 +133,16 @@ func (s *Schema) finish(root *value, issues []fault.Issue) []fault.Issue {
 	issues = issues[:min(len(issues), maxIssues)]
 	for n := range issues {
 		i := &issues[n]
-		if !s.echo && !mayBeLeftOut(*i) {
+		if !s.marked && !mayBeLeftOut(*i) {
 			continue
 		}
 		path := pathOf(i.Pointer)
 		levels := s.along(path)
-		if s.echo {
+		if s.marked {
 			i.Value = echoed(root.at(path), levels)
+		}
+		if s.marked && anyMarked(levels, noEchoKeyword, secretKeyword) {
+			i.Sent = ""
 		}
 		if mayBeLeftOut(*i) && optional(levels, path) {
 			i.Expected += fault.OrLeaveOut
@@ -203,17 +206,19 @@ const maxEcho = 100
 // echoed is what was received at a place as JSON, where a schema of the place, or of one above it, marks it as safe to echo. Where very
 // many schemas speak of it, nothing is echoed.
 func echoed(v *value, levels [][]*node) string {
-	marked := false
-	for _, nodes := range levels {
-		if len(nodes) >= maxNodes {
-			return ""
-		}
-		marked = marked || slices.ContainsFunc(nodes, func(n *node) bool { return n.raw[echoKeyword] == true })
-	}
-	if v == nil || !marked {
+	tooMany := slices.ContainsFunc(levels, func(nodes []*node) bool { return len(nodes) >= maxNodes })
+	if v == nil || tooMany || !anyMarked(levels, echoKeyword) || anyMarked(levels, noEchoKeyword, secretKeyword) {
 		return ""
 	}
 	return clipTo(jsonText(v.any()), maxEcho)
+}
+
+// anyMarked reports whether a schema of a place, or of one above it, has one of some keywords.
+func anyMarked(levels [][]*node, keywords ...string) bool {
+	isMarked := func(n *node) bool {
+		return slices.ContainsFunc(keywords, func(keyword string) bool { return n.raw[keyword] == true })
+	}
+	return slices.ContainsFunc(levels, func(nodes []*node) bool { return slices.ContainsFunc(nodes, isMarked) })
 }
 
 const secretKeyword = "x-secret"

@@ -181,3 +181,33 @@ func TestAnEnumOfBothTagsIsSaidOnce(t *testing.T) {
 		"beds":{"type":"integer","enum":[1,2],"minimum":1},
 		"other":{"type":"string","enum":["a","b"],"allOf":[{"enum":["a","b","c"]}]}}}`, string(typed.Schema().JSON()))
 }
+
+func TestAModelIsToldTheNumberOrBooleanThatARuleRefused(t *testing.T) {
+	type room struct {
+		Nights int     `json:"nights" validate:"max=30"`
+		Rate   float64 `json:"rate" validate:"max=1"`
+		Long   float64 `json:"long" validate:"max=1"`
+		Quiet  bool    `json:"quiet" validate:"required"`
+		City   string  `json:"city" validate:"min=3"`
+		Guests int     `json:"guests" validate:"max=4"`
+		Pin    int     `json:"pin" validate:"max=9999" retake:"secret"`
+		Floor  int     `json:"floor" validate:"max=9" retake:"noecho"`
+		From   int     `json:"from"`
+		To     int     `json:"to" validate:"gtefield=From"`
+		Pets   struct {
+			Count int `json:"count" validate:"max=2"`
+		} `json:"pets" retake:"noecho"`
+	}
+	typed, err := schema.For[room]()
+	require.NoError(t, err)
+	_, issues := typed.Decode([]byte(`{"nights":40,"rate":1.50,"long":100000000000000000000.0,"quiet":false,"city":"x","guests":"5","pin":10000,"floor":10,
+		"from":3,"to":2,"pets":{"count":3}}`))
+	sent := map[string]string{}
+	for _, i := range issues {
+		sent[i.Pointer] = i.Sent
+		assert.NotContains(t, i.String(), "40", "who is no model is told the kind")
+	}
+	assert.Equal(t, map[string]string{
+		"/nights": "40", "/rate": "1.50", "/long": "", "/quiet": "false", "/city": "", "/guests": "", "/pin": "", "/floor": "", "/to": "2", "/pets/count": "",
+	}, sent)
+}

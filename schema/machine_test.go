@@ -55,7 +55,7 @@ func TestAnIntIsHeldToTheBitsOfTheMachine(t *testing.T) {
 		{Pointer: "/ptr", Rule: "minimum", Expected: "at least " + strconv.Itoa(math.MinInt)},
 		{Pointer: "/uint", Rule: "maximum", Expected: "at most " + mostUint},
 	} {
-		want.Got, want.Source = "integer", fault.FromSchema
+		want.Got, want.Source, want.Sent = "integer", fault.FromSchema, issues[n].Sent
 		assert.Equal(t, want, issues[n])
 	}
 }

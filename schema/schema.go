@@ -17,14 +17,15 @@ type Schema struct {
 	tree   any    // the same, decoded
 	root   *node
 	scoped bool // there are dynamic references
-	echo   bool
+	marked bool // a place is marked to be echoed, or not to be
 	limits Limits
 	typed  *goType // nil for a raw schema
 }
 
 // Compile makes a Schema of a raw JSON Schema. A document without `$schema` is Draft 2020-12; drafts 4 to 2019-09 are
 // read too. `format` is not asserted, in any draft. References that leave the document are refused:
-// nothing is loaded from files or the network. A member "x-echo": true lets issues show the values received at that place.
+// nothing is loaded from files or the network. A member "x-echo": true lets issues show the values received at that
+// place; "x-noecho": true keeps models from being told numbers and booleans there, as "x-secret": true does.
 //
 // The error names the place in the document and what would be right there.
 func Compile(doc []byte) (*Schema, error) {
@@ -33,7 +34,7 @@ func Compile(doc []byte) (*Schema, error) {
 		return nil, fmt.Errorf("schema: %s", issue)
 	}
 	s := &Schema{text: compact(doc), tree: root.any(), limits: DefaultLimits()}
-	s.echo = isMarked(s.tree, echoKeyword)
+	s.marked = isMarked(s.tree, echoKeyword) || isMarked(s.tree, noEchoKeyword) || isMarked(s.tree, secretKeyword)
 	if err := s.compile(); err != nil {
 		return nil, err
 	}

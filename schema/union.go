@@ -55,18 +55,20 @@ func tellsOthers(i fault.Issue) bool { return strings.HasPrefix(i.Expected, fits
 // join makes one issue of branches that each fail by one thing at the place itself.
 func join(branches [][]fault.Issue, here, rule string) (fault.Issue, bool) {
 	var wants, rules []string
+	sent := ""
 	for _, b := range branches {
 		if len(b) != 1 || b[0].Pointer != here {
 			return fault.Issue{}, false
 		}
 		wants = appendNew(wants, b[0].Expected)
 		rules = appendNew(rules, b[0].Rule)
+		sent = cmp.Or(sent, b[0].Sent)
 	}
 	if len(branches) == 0 {
 		return fault.Issue{}, false
 	}
 	one := branches[0][0]
-	one.Expected = clip(orList(wants))
+	one.Expected, one.Sent = clip(orList(wants)), sent
 	telling := slices.DeleteFunc(slices.Clone(rules), func(r string) bool { return r == "type" || r == "const" || r == "isdefault" })
 	switch {
 	case len(rules) == 1:

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,6 +74,23 @@ func (v *value) step() string {
 		return strconv.Itoa(v.place)
 	}
 	return pointerEscaper.Replace(v.name)
+}
+
+// unsaid are the rules by which it is not the value that is wrong.
+var unsaid = []string{
+	"type", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "items", "additionalItems", "propertyNames", "false", "$ref",
+}
+
+// sent is a number or boolean as it was written, for an issue of a rule; empty where its kind says enough.
+func (v *value) sent(rule string) string {
+	scalar := v.kind&(kindBoolean|kindInteger|kindNumber) != 0
+	if size := v.end - v.start; !scalar || size > fault.MaxSent || slices.Contains(unsaid, rule) {
+		return ""
+	}
+	if v.kind == kindBoolean {
+		return strconv.FormatBool(v.truth)
+	}
+	return v.text
 }
 
 // size is how much work it is to compare a value.

@@ -46,7 +46,7 @@ func TestInvoke(t *testing.T) {
 		want   tool.Outcome
 	}{
 		"good":      {args: good, result: receipt{Number: 1 << 60, Notes: map[string]string{"b": "<", "a": "2"}}, want: tool.Outcome{Result: []byte(`{"notes":{"a":"2","b":"<"},"number":1152921504606846976}`)}},
-		"bad":       {args: `{"city":"Lisbon","nights":0}`, want: tool.Outcome{Issues: []fault.Issue{{Pointer: "/nights", Rule: "minimum", Expected: "at least 1", Got: fault.Integer, Source: fault.FromSchema}}}},
+		"bad":       {args: `{"city":"Lisbon","nights":0}`, want: tool.Outcome{Issues: []fault.Issue{{Pointer: "/nights", Rule: "minimum", Expected: "at least 1", Got: fault.Integer, Sent: "0", Source: fault.FromSchema}}}},
 		"ask_again": {args: good, err: tool.AskAgain(issue), want: tool.Outcome{Issues: []fault.Issue{seen}}},
 		"wrapped":   {args: good, err: fmt.Errorf("booking: %w", tool.AskAgain(issue)), want: tool.Outcome{Issues: []fault.Issue{seen}}},
 		"ask_again_without_a_word": {args: good, err: tool.AskAgain(),

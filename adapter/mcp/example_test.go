@@ -104,7 +104,7 @@ func ExampleServe() {
 	// true
 	// Automatic check, not a message from the user: the arguments of your call of book are not valid, and the tool was not run.
 	// - city: required, expected string (at least 1 character)
-	// - nights: expected at most 30, got integer
+	// - nights: expected at most 30, got 31
 	// Call book again with all arguments corrected.
 }
 
