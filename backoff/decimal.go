@@ -68,20 +68,3 @@ func (d *Decimal) UnmarshalJSON(data []byte) error {
 	}
 	return err
 }
-
-// decimal reads a number that is as exact as a [Decimal], such as the example.
-func decimal(example string) fields.Type[Decimal] {
-	return fields.Type[Decimal]{Read: func(r *fields.Reader, path string, n fields.Node, into *Decimal) bool {
-		if n.Kind != fields.Text && n.Kind != fields.Number {
-			r.Expected(path, n, "a decimal number such as "+example)
-			return false
-		}
-		d, err := ParseDecimal(n.Text)
-		if err != nil {
-			r.Fault(n.At, path, fields.Quoted(n.Text)+" is no decimal number that can be read exactly",
-				"write it without a sign and with at most 9 decimals, such as "+example)
-		}
-		*into = d
-		return err == nil
-	}}
-}

@@ -15,7 +15,7 @@ var _ = fields.Register[BackoffStrategy](fields.Table{
 		{Name: "delay", Type: fields.Duration},
 		{Name: "base", Type: fields.Duration},
 		{Name: "step", Type: fields.Duration},
-		{Name: "factor", Type: decimal("1.5")},
+		{Name: "factor", Type: fields.Exact(ParseDecimal, "1.5")},
 		{Name: "delays", Type: fields.ListOf(fields.Duration)},
 		{Name: "cap", Type: fields.Type[time.Duration]{Read: readCap}},
 		{Name: "jitter", Type: fields.Type[Jitter]{Read: readJitter}},
@@ -25,7 +25,7 @@ var _ = fields.Register[BackoffStrategy](fields.Table{
 
 var _ = fields.Register[Jitter](fields.Table{Rows: []fields.Row{
 	{Name: "kind", Type: fields.Word(Proportional, Full, Equal, NoJitter)},
-	{Name: "fraction", Type: decimal("0.2")},
+	{Name: "fraction", Type: fields.Exact(ParseDecimal, "0.2")},
 	{Name: "after_cap", Type: fields.Toggle},
 }})
 

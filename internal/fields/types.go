@@ -254,6 +254,23 @@ func isEndless(s string) bool {
 	return err == nil && strings.Trim(s, "+-0123456789") != ""
 }
 
+// Exact is a decimal number, written as a number or as text, such as the example; parse reads it exactly.
+func Exact[D any](parse func(string) (D, error), example string) Type[D] {
+	return Type[D]{Read: func(r *Reader, path string, n Node, into *D) bool {
+		if n.Kind != Text && n.Kind != Number {
+			r.Expected(path, n, "a decimal number such as "+example)
+			return false
+		}
+		d, err := parse(n.Text)
+		if err != nil {
+			r.Fault(n.At, path, Quoted(n.Text)+" is no decimal number that can be read exactly",
+				"write it without a sign and with at most 9 decimals, such as "+example)
+		}
+		*into = d
+		return err == nil
+	}}
+}
+
 // Toggle is true or false.
 var Toggle = Type[bool]{Read: func(r *Reader, path string, n Node, into *bool) bool {
 	if n.Kind != Switch {
