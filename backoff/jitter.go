@@ -42,7 +42,7 @@ type Jitter struct {
 func (s *BackoffStrategy) spread(d time.Duration) (lo, hi time.Duration) {
 	switch s.Jitter.Kind {
 	case Proportional:
-		part := portion(d, s.Jitter.portion())
+		part := s.Jitter.Fraction.Of(d)
 		return d - part, d + min(part, s.jitterLimit()-d)
 	case Full:
 		return 0, d
@@ -60,17 +60,15 @@ func (s *BackoffStrategy) jitterLimit() time.Duration {
 	return s.limit()
 }
 
-// portion is the fraction in units of 1e-9, at most 1.
-func (j Jitter) portion() uint64 { return uint64(min(max(j.Fraction, 0), One)) }
-
-// portion is d·fraction rounded down, for a fraction of at most 1 in units of 1e-9: without overflow, for the whole
-// seconds and the rest give whole products.
-func portion(d time.Duration, fraction uint64) time.Duration {
-	if over, product := bits.Mul64(uint64(d), fraction); over == 0 {
+// Of is the part d of a duration, rounded down. A part below 0 counts as 0, one above 1 as 1.
+func (d Decimal) Of(whole time.Duration) time.Duration {
+	part := uint64(min(max(d, 0), One))
+	if over, product := bits.Mul64(uint64(whole), part); over == 0 {
 		return time.Duration(product / uint64(One))
 	}
-	whole, rest := uint64(d)/uint64(One), uint64(d)%uint64(One)
-	return time.Duration(whole*fraction + rest*fraction/uint64(One))
+	// The whole seconds and the rest give whole products.
+	seconds, rest := uint64(whole)/uint64(One), uint64(whole)%uint64(One)
+	return time.Duration(seconds*part + rest*part/uint64(One))
 }
 
 // String is the jitter for people: "±20%", "±20% after the cap", "full"; "none" for the zero value.

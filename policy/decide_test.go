@@ -195,6 +195,8 @@ func TestRetryAfterIsAFloorWithJitterAboveIt(t *testing.T) {
 		"no_backoff":                      {func(*question) {}, 60, 90},
 		"a_short_one":                     {jittered(10*time.Second, backoff.Full), 60, 90},
 		"a_longer_one":                    {jittered(2*time.Minute, backoff.Full), 60, 120},
+		"a_tenth_above_it":                {func(q *question) { q.p.RetryAfterJitter = backoff.One / 10 }, 60, 66},
+		"nothing_above_it":                {func(q *question) { q.p.RetryAfterJitter = 0 }, 60, 60},
 		"no_jitter":                       {jittered(time.Second, backoff.NoJitter), 60, 60},
 		"the_server_comes_first":          {func(q *question) { q.p.RetryAfter = policy.First }, 60, 60},
 		"no_more_than_the_server_may_ask": {func(q *question) { q.p.MaxRetryAfter = time.Minute }, 60, 90},

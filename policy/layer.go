@@ -16,20 +16,21 @@ import (
 //
 // A field is taken whole: a layer's bases or retryable errors replace those below it and are not merged with them.
 type Layer struct {
-	MaxAttempts     *int
-	Backoff         *backoff.BackoffStrategy
-	RetryableErrors []fault.Class
-	EmitFeedback    *bool
-	Bases           map[fault.Class]time.Duration
-	RetryAfter      RetryAfter
-	MaxRetryAfter   *time.Duration
-	MaxTotalDelay   *time.Duration
-	NoProgress      *int
-	OptOut          *bool
-	TextRepairs     Repairs
-	NativeRepairs   Repairs
-	FormsOff        []extract.Form
-	OnReducerError  ReducerAction
+	MaxAttempts      *int
+	Backoff          *backoff.BackoffStrategy
+	RetryableErrors  []fault.Class
+	EmitFeedback     *bool
+	Bases            map[fault.Class]time.Duration
+	RetryAfter       RetryAfter
+	RetryAfterJitter *backoff.Decimal
+	MaxRetryAfter    *time.Duration
+	MaxTotalDelay    *time.Duration
+	NoProgress       *int
+	OptOut           *bool
+	TextRepairs      Repairs
+	NativeRepairs    Repairs
+	FormsOff         []extract.Form
+	OnReducerError   ReducerAction
 	// Origins says where fields were written, in any order; fields without one are fine. It is no part of the layer's
 	// JSON.
 	Origins []Origin

@@ -20,8 +20,8 @@ type RetryAfter string
 
 // The rules for a server's retry-after.
 const (
-	// Floor waits at least as long as the server asks, and by jitter up to half as long again, unless the backoff says that
-	// there is none ([backoff.NoJitter]). A longer backoff stands.
+	// Floor waits at least as long as the server asks, and by jitter longer: see [RetryPolicy]'s RetryAfterJitter. A longer
+	// backoff stands.
 	Floor RetryAfter = "floor"
 	// First waits exactly as long as the server asks, whatever the backoff says.
 	First RetryAfter = "first"
@@ -73,6 +73,9 @@ type RetryPolicy struct {
 	Bases map[fault.Class]time.Duration
 	// RetryAfter (retry_after) says how a wait that the server asked for meets Backoff.
 	RetryAfter RetryAfter
+	// RetryAfterJitter (retry_after_jitter) is how much jitter adds at most to a wait that the server asked for, as a part of
+	// that wait: 0 to 1, 0.5 by default. It needs a [backoff.Key], and plays no part where Backoff has [backoff.NoJitter].
+	RetryAfterJitter backoff.Decimal
 	// MaxRetryAfter (max_retry_after) is the longest wait a server may ask for: a longer one is not shortened, it stops
 	// the action. What jitter adds to the server's word does not count. 0 refuses every such wait; [Unlimited] none.
 	MaxRetryAfter time.Duration
@@ -105,15 +108,16 @@ func Correction() RetryPolicy {
 		RetryableErrors: []fault.Class{
 			fault.ToolValidation, fault.StructuredOutput, fault.UnknownTool, fault.NoOutput,
 		},
-		EmitFeedback:   true,
-		Bases:          map[fault.Class]time.Duration{},
-		RetryAfter:     Floor,
-		MaxRetryAfter:  5 * time.Minute,
-		MaxTotalDelay:  Unlimited,
-		TextRepairs:    Note,
-		NativeRepairs:  Refuse,
-		FormsOff:       []extract.Form{},
-		OnReducerError: EndAction,
+		EmitFeedback:     true,
+		Bases:            map[fault.Class]time.Duration{},
+		RetryAfter:       Floor,
+		RetryAfterJitter: backoff.One / 2,
+		MaxRetryAfter:    5 * time.Minute,
+		MaxTotalDelay:    Unlimited,
+		TextRepairs:      Note,
+		NativeRepairs:    Refuse,
+		FormsOff:         []extract.Form{},
+		OnReducerError:   EndAction,
 	}
 }
 

@@ -27,6 +27,7 @@ func init() {
 			{Name: "emit_feedback", Type: fields.Toggle},
 			{Name: "bases", Type: fields.MapOf(fields.Duration, classProblem)},
 			{Name: "retry_after", Type: fields.Word(Floor, First)},
+			{Name: "retry_after_jitter", Type: part("0.5")},
 			{Name: "max_retry_after", Type: fields.Bound},
 			{Name: "max_total_delay", Type: fields.Bound},
 			{Name: "no_progress", Type: fields.Repeats, CorrectionOnly: true},
@@ -79,6 +80,17 @@ func strategies() fields.Type[backoff.BackoffStrategy] {
 	t.Clone = func(s backoff.BackoffStrategy) backoff.BackoffStrategy {
 		s.Delays = append([]time.Duration(nil), s.Delays...)
 		return s
+	}
+	return t
+}
+
+// part is a part of a whole, from 0 to 1.
+func part(example string) fields.Type[backoff.Decimal] {
+	t := fields.Exact(backoff.ParseDecimal, example)
+	t.Check = func(d backoff.Decimal, f fields.Faults) {
+		if d < 0 || d > backoff.One {
+			f.Add("%v is no part of a whole; write 0 to 1, such as %s", d, example)
+		}
 	}
 	return t
 }

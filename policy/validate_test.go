@@ -47,17 +47,18 @@ func TestAListOfClassesIsBounded(t *testing.T) {
 func TestValidateReportsEveryFault(t *testing.T) {
 	s := policy.DefaultSet()
 	s.Global = policy.Layer{
-		MaxAttempts:     new(0),
-		RetryableErrors: []fault.Class{"tool_validation", "Tool Validation", "", "tool_validation"},
-		Bases:           map[fault.Class]time.Duration{"timeout": -1, "bad class": 1},
-		RetryAfter:      "last",
-		MaxRetryAfter:   new(time.Duration(-2)),
-		MaxTotalDelay:   new(-time.Hour),
-		NoProgress:      new(-1),
-		TextRepairs:     "no",
-		NativeRepairs:   "yes",
-		FormsOff:        []extract.Form{extract.ToolTag, "morse", extract.ToolTag},
-		OnReducerError:  "panic",
+		MaxAttempts:      new(0),
+		RetryableErrors:  []fault.Class{"tool_validation", "Tool Validation", "", "tool_validation"},
+		Bases:            map[fault.Class]time.Duration{"timeout": -1, "bad class": 1},
+		RetryAfter:       "last",
+		RetryAfterJitter: new(2 * backoff.One),
+		MaxRetryAfter:    new(time.Duration(-2)),
+		MaxTotalDelay:    new(-time.Hour),
+		NoProgress:       new(-1),
+		TextRepairs:      "no",
+		NativeRepairs:    "yes",
+		FormsOff:         []extract.Form{extract.ToolTag, "morse", extract.ToolTag},
+		OnReducerError:   "panic",
 	}
 	s.Tools = map[string]policy.Layer{
 		"book_flight": {Backoff: new(backoff.Exponential(time.Second, backoff.One/2))},
@@ -77,13 +78,14 @@ func TestValidateReportsEveryFault(t *testing.T) {
 		`global.bases.bad class: "bad class" is no class; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
 		`global.bases.timeout: -1ns is negative; write 0s or more`,
 		`global.retry_after: "last" is not known; use one of "floor", "first"`,
+		`global.retry_after_jitter: 2 is no part of a whole; write 0 to 1, such as 0.5`,
 		`global.max_retry_after: -2ns is negative; write 0s or more, or "unlimited"`,
 		`global.max_total_delay: -1h0m0s is negative; write 0s or more, or "unlimited"`,
 		`global.no_progress: -1 is no number of repeats; write 1 or more, or "off"`,
 		`global.text_repairs: "no" is not known; use one of "accept", "note", "refuse"`,
 		`global.native_repairs: "yes" is not known; use one of "accept", "note", "refuse"`,
-	}, lines[:12])
-	assert.Contains(t, lines[12], `global.forms_off[1]: "morse" is not known; use one of "tool_tag", `)
+	}, lines[:13])
+	assert.Contains(t, lines[13], `global.forms_off[1]: "morse" is not known; use one of "tool_tag", `)
 	assert.Equal(t, []string{
 		`global.forms_off[2]: "tool_tag" stands here twice; leave one out`,
 		`global.on_reducer_error: "panic" is not known; use one of "end_action", "stop"`,
@@ -95,7 +97,7 @@ func TestValidateReportsEveryFault(t *testing.T) {
 		`max_turns: 0 is no number of model calls; write 1 or more, or "unlimited"`,
 		`transport.no_progress: has no meaning for transport; leave it out`,
 		`transport.emit_feedback: the model is never told of transport faults; leave it out`,
-	}, lines[13:])
+	}, lines[14:])
 	var field *policy.FieldError
 	require.True(t, errors.As(err, &field))
 	assert.Equal(t, "global.max_attempts", field.Path)
@@ -160,6 +162,7 @@ func TestJSONOfAPolicy(t *testing.T) {
   "emit_feedback": true,
   "bases": {},
   "retry_after": "floor",
+  "retry_after_jitter": 0.5,
   "max_retry_after": "5m0s",
   "max_total_delay": "unlimited",
   "no_progress": "off",

@@ -9,8 +9,8 @@ import (
 )
 
 // wait is the delay before the next attempt, and what it comes from. A server's retry-after is a floor: where the strategy
-// could wait less, the wait is drawn from the floor upwards, over half of it at least, so that clients that were all told
-// the same second do not come back together. What is added above the floor is cut to the room there is.
+// could wait less, the wait is drawn from the floor upwards, so that clients that were all told the same second do not come
+// back together. What is added above the floor is cut to the room there is.
 func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reason) {
 	asked := max(f.RetryAfter, 0)
 	if asked > 0 && p.RetryAfter == First {
@@ -26,7 +26,7 @@ func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reaso
 	case asked > least && s.Jitter.Kind == backoff.NoJitter:
 		return asked, ServerAsked
 	case asked > least:
-		most = max(most, backoff.Sum(asked, asked/2))
+		most = max(most, backoff.Sum(asked, p.RetryAfterJitter.Of(asked)))
 		return pos.Key.Between(pos.Attempt, asked, min(most, room(p, pos))), ServerAsked
 	case delay == 0:
 		return 0, Immediate
@@ -48,10 +48,11 @@ func room(p *RetryPolicy, pos *Position) time.Duration {
 
 // Draws reports whether the wait after f depends on the [Position.Key].
 func (p *RetryPolicy) Draws(f *fault.Failure) bool {
+	none := p.Backoff.Jitter.Kind == "" || p.Backoff.Jitter.Kind == backoff.NoJitter
 	if f.RetryAfter > 0 {
-		return p.RetryAfter != First && p.Backoff.Jitter.Kind != backoff.NoJitter
+		return p.RetryAfter != First && p.Backoff.Jitter.Kind != backoff.NoJitter && (p.RetryAfterJitter > 0 || !none)
 	}
-	return p.Backoff.Jitter.Kind != backoff.NoJitter && p.Backoff.Jitter.Kind != ""
+	return !none
 }
 
 // strategy is the policy's backoff with the base of the class in place.

@@ -25,7 +25,7 @@ type policyView struct {
 var deciding = map[policy.Reason][]string{
 	policy.Backoff:           {"max_attempts", "backoff", "bases"},
 	policy.Immediate:         {"max_attempts", "backoff"},
-	policy.ServerAsked:       {"max_attempts", "retry_after", "max_retry_after"},
+	policy.ServerAsked:       {"max_attempts", "retry_after", "retry_after_jitter", "max_retry_after"},
 	policy.NotRetryable:      {"retryable_errors"},
 	policy.OptOut:            {"opt_out"},
 	policy.AttemptsExhausted: {"max_attempts"},

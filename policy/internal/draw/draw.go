@@ -88,9 +88,12 @@ func Transport() *rapid.Generator[policy.Layer] {
 			Backoff:         maybe(t, Strategy(), "backoff"),
 			RetryableErrors: words(t, Classes(), "retryable_errors"),
 			RetryAfter:      rapid.SampledFrom([]policy.RetryAfter{"", policy.Floor, policy.First}).Draw(t, "retry_after"),
-			MaxRetryAfter:   maybe(t, orUnlimited(duration(time.Hour)), "max_retry_after"),
-			MaxTotalDelay:   maybe(t, orUnlimited(duration(time.Hour)), "max_total_delay"),
-			OptOut:          maybe(t, rapid.Bool(), "opt_out"),
+			RetryAfterJitter: maybe(t, rapid.Custom(func(t *rapid.T) backoff.Decimal {
+				return backoff.Decimal(rapid.Int64Range(0, int64(backoff.One)).Draw(t, "part"))
+			}), "retry_after_jitter"),
+			MaxRetryAfter: maybe(t, orUnlimited(duration(time.Hour)), "max_retry_after"),
+			MaxTotalDelay: maybe(t, orUnlimited(duration(time.Hour)), "max_total_delay"),
+			OptOut:        maybe(t, rapid.Bool(), "opt_out"),
 		}
 		if rapid.Bool().Draw(t, "bases?") {
 			l.Bases = rapid.MapOfN(rapid.SampledFrom(Classes()), duration(time.Minute), 0, 3).Draw(t, "bases")
