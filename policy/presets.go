@@ -39,9 +39,11 @@ func Presets() []string {
 //
 //	correction       3 attempts at once, the default of the correction plane; see [Correction]
 //	transport        1 s doubled up to 10 s, then ±25 %, 4 attempts, the default of the transport plane; see [Transport]
-//	result-envelope  seed 000: a base per class, doubled up to 30 s, 5 attempts
-//	rate-limit       seed 001: 2, 8, 16, 35 s ±10 %, never less than the server asks, 5 attempts
-//	provider         seed 003: 1 s doubled up to 10 s, then ±20 %; the server's wait comes first; 4 attempts
+//	result-envelope  a base per class, doubled up to 30 s, exactly; 5 attempts
+//	rate-limit       2, 8, 16, 35 s ±10 %, never less than the server asks, and exactly that where it is longer; 5 attempts
+//	provider         1 s doubled up to 10 s, then ±20 %; the server's wait comes first, exactly; 4 attempts
+//
+// The last three reproduce documents that docs/contracts.md names.
 func Preset(name string) (RetryPolicy, bool) {
 	for _, p := range presets {
 		if p.name == name {
@@ -57,23 +59,24 @@ func Preset(name string) (RetryPolicy, bool) {
 func Transport() RetryPolicy {
 	p := provider()
 	p.Backoff.Jitter.Fraction = oneQuarter
-	p.RetryAfter = Floor
+	p.RetryAfter, p.RetryAfterJitter = Floor, Correction().RetryAfterJitter
 	return p
 }
 
-// healing is what the presets of the transport plane share: the model hears nothing, and only those faults are retried
-// that time can heal.
+// healing is what the presets of the transport plane share: the model hears nothing, only those faults are retried that
+// time can heal, and nothing is added to a wait that the server asks for. The documents that the presets reproduce name
+// exact waits; the spread is the default's own.
 func healing() RetryPolicy {
 	p := Correction()
-	p.EmitFeedback = false
+	p.EmitFeedback, p.RetryAfterJitter = false, 0
 	p.RetryableErrors = []fault.Class{
 		fault.RateLimit, fault.Timeout, fault.Unavailable, fault.Overloaded, fault.Network,
 	}
 	return p
 }
 
-// resultEnvelope is BACKOFF_DELAYS and withRetry of seed 000, whose attempt counts from 0: the first wait is the base. What
-// seed 000 has one name for has one base: llm-unavailable is three classes here.
+// resultEnvelope is BACKOFF_DELAYS and withRetry of the result envelope, where attempts count from 0: the first wait is the
+// base. What has one name there has one base: llm-unavailable is three classes here.
 func resultEnvelope() RetryPolicy {
 	p := healing()
 	p.MaxAttempts = 5
@@ -92,7 +95,7 @@ func resultEnvelope() RetryPolicy {
 	return p
 }
 
-// rateLimit is the schedule that goes with seed 001's rate limit state.
+// rateLimit is the schedule that goes with the rate limit state of the agent result.
 func rateLimit() RetryPolicy {
 	p := healing()
 	p.MaxAttempts = 5
@@ -101,7 +104,7 @@ func rateLimit() RetryPolicy {
 	return p
 }
 
-// provider is the retry strategy of seed 003: maxRetries 3 is 4 attempts.
+// provider is the retry strategy of agent errors: maxRetries 3 is 4 attempts.
 func provider() RetryPolicy {
 	p := healing()
 	p.MaxAttempts = 4

@@ -84,6 +84,11 @@ func TestSeed000Schedule(t *testing.T) {
 			assert.Equal(t, time.Duration(want)*time.Millisecond, delay, "%s, attempt %d", class, i+1)
 		}
 	}
+	f := transport(fault.RateLimit)
+	f.RetryAfter = time.Minute
+	for _, delay := range waits(p, f, backoff.NewKey("seed", "s"), 200) {
+		assert.Equal(t, time.Minute, delay, "nothing is added to the server's word")
+	}
 	assert.Equal(t, 2*time.Second, policy.Schedule(p, "another", backoff.Key{}, 1)[0].Delay, "?? 2000")
 }
 
@@ -102,7 +107,10 @@ func TestSeed001Schedule(t *testing.T) {
 		}
 		f := transport(fault.RateLimit)
 		f.RetryAfter = 20 * time.Second
-		for _, delay := range waits(p, f, key, 200) {
+		for i, delay := range waits(p, f, key, 200) {
+			if i < 3 {
+				assert.Equal(t, 20*time.Second, delay, "attempt %d: what the server asks for, exactly", i+1)
+			}
 			assert.GreaterOrEqual(t, delay, 20*time.Second)
 		}
 	}

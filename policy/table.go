@@ -152,7 +152,8 @@ func finishLayer(r *fields.Reader, path string, _ fields.Node, taken []fields.Me
 func schedule(preset string, transport bool) Layer {
 	p, _ := Preset(preset)
 	all := p.Layer()
-	l := Layer{MaxAttempts: all.MaxAttempts, Backoff: all.Backoff, Bases: all.Bases, RetryAfter: all.RetryAfter}
+	l := Layer{MaxAttempts: all.MaxAttempts, Backoff: all.Backoff, Bases: all.Bases,
+		RetryAfter: all.RetryAfter, RetryAfterJitter: all.RetryAfterJitter}
 	if transport && slices.ContainsFunc(p.RetryableErrors, fault.Class.InTransport) {
 		l.RetryableErrors = all.RetryableErrors
 	}

@@ -27,7 +27,7 @@
 // exponential (base, factor) and list (delays), each with cap and jitter where wanted. Durations are written as Go does:
 // 500ms, 2s, 1m30s. A bound is given up with the word unlimited; no_progress is off, true or a count. A budget of 0 means
 // that no failed attempt is retried. The key preset takes the schedule of a named preset (max_attempts, backoff, bases,
-// retry_after, and for transport the retryable errors too); what stands beside it wins. A list or mapping is taken whole:
+// retry_after, retry_after_jitter, and for transport the retryable errors too); what stands beside it wins. A list or mapping is taken whole:
 // retryable_errors that name truncated alone retry nothing else.
 //
 // JSON is judged as JSON: a name that ends in ".json", or any other than ".yaml" and ".yml" with content that starts with
