@@ -213,7 +213,7 @@ func (l *file) check(at int64) (size int64, err error) {
 		return size, conflict
 	}
 	rest := io.NewSectionReader(l.f, at, size-at)
-	for chunk := make([]byte, mostRoom); ; {
+	for chunk := make([]byte, 32<<10); ; {
 		n, err := rest.Read(chunk)
 		if bytes.IndexByte(chunk[:n], '\n') >= 0 {
 			return size, conflict

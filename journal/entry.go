@@ -12,37 +12,31 @@ type entry struct {
 	raw  []byte
 	// line counts from 1; offset is where the line begins, end where the next one does.
 	line, offset, end int64
-	// rec is what was decoded, err why it could not be; where decoded is set.
+	// rec is the decoded record, err why it could not be decoded; set once decoded is.
 	rec     Record
 	err     error
 	decoded bool
 }
 
-// entry reads the next line to e, which is empty.
-func (r *Reader) entry(e *entry) error {
+// entry reads the next line.
+func (r *Reader) entry() (entry, error) {
 	raw, err := r.Raw()
 	if err != nil {
-		return err
+		return entry{}, err
 	}
-	e.kind, e.raw, e.line, e.offset, e.end = kindOf(raw), raw, r.line, r.offset, r.end
-	return nil
+	return entry{kind: kindOf(raw), raw: raw, line: r.line, offset: r.offset, end: r.end}, nil
 }
 
-// decode decodes the record.
-func (e *entry) decode() {
-	e.rec, e.err = decode(e.raw)
-	e.decoded = true
-}
-
-// record is the decoded record.
+// record decodes the record once.
 func (e *entry) record() (Record, error) {
 	if !e.decoded {
-		e.decode()
+		e.rec, e.err = decode(e.raw)
+		e.decoded = true
 	}
 	return e.rec, e.err
 }
 
-// locate says on which line an error was met.
+// locate adds to an error on which line it was met.
 func (e *entry) locate(err error) error {
 	switch d := err.(type) {
 	case nil:
@@ -57,7 +51,7 @@ func (e *entry) locate(err error) error {
 	return &CorruptError{Line: e.line, Offset: e.offset, Why: err.Error()}
 }
 
-// locate is [entry.locate] for the line read last.
+// locate is [entry.locate] for the line that was read last.
 func (r *Reader) locate(err error) error {
 	e := entry{line: r.line, offset: r.offset}
 	return e.locate(err)
@@ -72,99 +66,44 @@ const (
 	kindSnapshot = "snapshot"
 )
 
-var kinds = []string{kindEvent, kindDecision, kindNote, kindHeader, kindSnapshot}
-
-// kindOf is the name of a record's first member; empty where it is none of the known.
+// kindOf is the name of a record's first member; empty where it is no kind.
 func kindOf(raw []byte) string {
-	for _, kind := range kinds {
-		if len(raw) > len(kind)+4 && string(raw[2:2+len(kind)]) == kind && bytes.HasPrefix(raw[2+len(kind):], []byte(`":`)) {
+	for _, kind := range []string{kindEvent, kindDecision, kindNote, kindHeader, kindSnapshot} {
+		if bytes.HasPrefix(raw, []byte(`{"`+kind+`":`)) {
 			return kind
 		}
 	}
 	return ""
 }
 
-// The bounds of what is read ahead: batches of so many lines, or of one line more than so many bytes. There are so many of them that
-// reading goes on while the other goroutine is woken, which takes longer than filling a few.
+// The bounds of what is read ahead: batches of so many lines, or of one line more than so many bytes.
 const (
 	batchLines  = 16
 	batchBytes  = 32 << 10
-	batchAhead  = 8
-	batchesMade = batchAhead + 2
-	// firstBatch is the room that a batch has at first.
-	firstBatch = 4 << 10
+	batchesRead = 8
 )
 
-// batch is some lines with memory of their own. A zero one has none yet.
-type batch struct {
-	entries []entry
-	room    []byte
-}
-
-// begin gives a batch its memory, at the first time that it is filled.
-func (b *batch) begin() {
-	if b.entries == nil {
-		b.entries, b.room = make([]entry, 0, batchLines), make([]byte, 0, firstBatch)
-	}
-}
-
-// add reads a line. Decisions are compared as bytes; all else is decoded here, beside the folding.
-func (b *batch) add(p *player) error {
-	n := len(b.entries)
-	e := &b.entries[:n+1][n]
-	if err := p.read(e); err != nil {
-		return err
-	}
-	if e.kind == kindDecision {
-		from := len(b.room)
-		b.room = append(b.room, e.raw...)
-		e.raw = b.room[from:len(b.room):len(b.room)]
-	} else {
-		e.decode()
-		e.raw = nil
-	}
-	b.entries = b.entries[:n+1]
-	return nil
-}
-
-func (b *batch) full() bool { return len(b.entries) == batchLines || len(b.room) > batchBytes }
-
-// reset empties the batch. What one long line needed is let go.
-func (b *batch) reset() {
-	clear(b.entries)
-	b.entries, b.room = b.entries[:0], b.room[:0]
-	if cap(b.room) > 4*batchBytes {
-		b.room = nil
-	}
-}
-
-// readAhead reads and decodes lines, while another goroutine hands those before them to take, in order. It returns the first
-// error of take, else that of reading; then nothing runs any more.
+// readAhead reads and decodes lines, while another goroutine hands those before them to take, in order. It returns the
+// first error of take, else that of reading. Nothing runs once it has returned.
 func (p *player) readAhead(take func(*entry) error) error {
 	var (
 		folding sync.WaitGroup
 		failed  error
-		full    = make(chan *batch, batchAhead)
-		free    = make(chan *batch, batchesMade)
+		batches = make(chan []entry, batchesRead)
 		stopped = make(chan struct{})
 	)
-	for range batchesMade {
-		free <- new(batch)
-	}
 	folding.Go(func() {
 		defer close(stopped)
-		for b := range full {
-			for n := range b.entries {
-				if failed = take(&b.entries[n]); failed != nil {
+		for batch := range batches {
+			for n := range batch {
+				if failed = take(&batch[n]); failed != nil {
 					return
 				}
 			}
-			b.reset()
-			free <- b
 		}
 	})
-	err := p.fill(free, full, stopped)
-	close(full)
+	err := p.readBatches(batches, stopped)
+	close(batches)
 	folding.Wait()
 	if failed != nil {
 		return failed
@@ -172,25 +111,12 @@ func (p *player) readAhead(take func(*entry) error) error {
 	return err
 }
 
-// fill fills batches until there is no more to read, or nobody who takes them.
-func (p *player) fill(free <-chan *batch, full chan<- *batch, stopped <-chan struct{}) error {
+// readBatches reads to the end, or until stopped is closed.
+func (p *player) readBatches(batches chan<- []entry, stopped <-chan struct{}) error {
 	for {
-		var b *batch
+		batch, err := p.readBatch()
 		select {
-		case b = <-free:
-		case <-stopped:
-			return nil
-		}
-		b.begin()
-		var err error
-		for err == nil && !b.full() {
-			err = b.add(p)
-			if p.r.in.buffered() == 0 {
-				break
-			}
-		}
-		select {
-		case full <- b:
+		case batches <- batch:
 		case <-stopped:
 			return nil
 		}
@@ -198,4 +124,25 @@ func (p *player) fill(free <-chan *batch, full chan<- *batch, stopped <-chan str
 			return err
 		}
 	}
+}
+
+// readBatch reads some lines. Decisions are compared as bytes, which are copied; all else is decoded here.
+func (p *player) readBatch() ([]entry, error) {
+	batch, from := make([]entry, 0, batchLines), p.r.Offset()
+	for len(batch) < batchLines && p.r.Offset()-from < batchBytes {
+		e, err := p.read()
+		if err != nil {
+			return batch, err
+		}
+		if e.kind == kindDecision {
+			e.raw = bytes.Clone(e.raw)
+		} else {
+			_, _ = e.record()
+			e.raw = nil
+		}
+		if batch = append(batch, e); p.r.in.in.Buffered() == 0 {
+			break // do not wait for more of a slow reader
+		}
+	}
+	return batch, nil
 }

@@ -23,7 +23,7 @@ type Reader struct {
 
 // NewReader returns a reader of the journal that in holds, from its first byte.
 func NewReader(in io.Reader) *Reader {
-	return &Reader{in: lineReader{in: in}, head: newHash()}
+	return &Reader{in: newLineReader(in), head: newHash()}
 }
 
 // Next reads, verifies and decodes the next line. It gives io.EOF after the last whole line; [Reader.Torn] then says what

@@ -80,14 +80,14 @@ func newPlayer(in io.Reader, o Replaying) *player {
 // progressBytes is how many bytes are read between two calls of Progress.
 const progressBytes = 1 << 20
 
-// read reads the next line to e, which is empty.
-func (p *player) read(e *entry) error {
-	err := p.r.entry(e)
+// read reads the next line.
+func (p *player) read() (entry, error) {
+	e, err := p.r.entry()
 	if err == nil && p.o.Progress != nil && e.end-p.told >= progressBytes {
 		p.told = e.end
 		p.o.Progress(e.end, e.line)
 	}
-	return err
+	return e, err
 }
 
 // take folds a line and counts it.

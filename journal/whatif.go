@@ -176,8 +176,7 @@ type occurred struct {
 // next reads one line.
 func (a *asking) next() error {
 	before, asked := a.State, a.Asked
-	var e entry
-	err := a.read(&e)
+	e, err := a.read()
 	if err == nil {
 		err = a.take(&e)
 	}
