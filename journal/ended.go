@@ -99,7 +99,7 @@ func (j *Journal) Ended(id string) (*Ended, error) {
 
 // realEnds are the ends of actions as they were, for the next run that things are left out of.
 func (j *Journal) realEnds() ends {
-	if j.eraser == nil || j.real == nil {
+	if j.redactor == nil || j.real == nil {
 		return ends{}
 	}
 	if j.real == j.written {

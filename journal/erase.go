@@ -1,10 +1,10 @@
 package journal
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,27 +14,23 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// places collects where something is to be left out, as parts of JSON Pointers.
-type places [][]string
-
-func (p *places) add(parts ...string) { *p = append(*p, parts) }
-
-// under adds pointers below a place.
-func (p *places) under(place []string, pointers []string) {
-	for _, one := range pointers {
-		if parts, ok := parsePointer(one); ok {
-			p.add(slices.Concat(place, parts)...)
-		}
+// Parts of records that are left out together, as pointers below the record's part.
+var (
+	ofMessage = []string{"/text", "/opaque", "/calls/*/arguments"}
+	ofIssues  = []string{"/*/pointer", "/*/expected", "/*/value", "/*/sent"}
+	ofFailure = []string{
+		"/message", "/text", "/issues/*/pointer", "/issues/*/expected", "/issues/*/value", "/issues/*/sent",
 	}
-}
+	ofReducer = []string{"/error/payload", "/error/message"}
+)
 
 // event is an event with marks in the place of what is left out. before is the state that it comes to.
-func (e *eraser) event(ev Event, before machine.State, known []Tool) (Event, error) {
+func (r *redactor) event(ev Event, before *machine.State, offered []Tool) (Event, error) {
 	raw, err := canon.Marshal(ev)
 	if err != nil {
 		return ev, err
 	}
-	raw, err = e.erase(raw, e.ofEvent(&ev, before, known), e.namesOf(ev.Reply))
+	raw, err = r.erase(raw, r.valuesOf(&ev, before, offered), r.namesOf(ev.Reply))
 	if err != nil {
 		return ev, err
 	}
@@ -43,291 +39,242 @@ func (e *eraser) event(ev Event, before machine.State, known []Tool) (Event, err
 	return left, err
 }
 
-func (e *eraser) ofEvent(ev *Event, before machine.State, known []Tool) places {
-	var p places
-	if e.Prompts {
-		p.add("messages", "*", "text")
-		p.add("messages", "*", "calls", "*", "arguments")
-		p.add("system")
-		p.add("plan", "prompt")
+// valuesOf are the values of an event that are left out.
+func (r *redactor) valuesOf(ev *Event, before *machine.State, offered []Tool) *places {
+	p := new(places)
+	if r.Prompts {
+		p.add("", "/messages/*/text", "/messages/*/calls/*/arguments", "/system", "/plan/prompt")
 	}
-	if e.values() {
-		p.ofHistory(ev.Messages)
+	if r.Prompts || r.Replies {
+		p.add("/failure", "/message", "/text")
 	}
-	is := knownTools(known, &before)
-	e.ofNames(&p, ev, is)
-	if r := ev.Reply; r != nil {
-		e.ofReply(&p, r, is)
+	if r.values() {
+		p.addHistory(ev.Messages)
+		p.add("/failure/issues", ofIssues...)
 	}
-	if e.Prompts || e.Replies {
-		p.add("failure", "message")
-		p.add("failure", "text")
-	}
-	if e.values() {
-		p.ofIssues("failure", "issues")
+	names := hiddenNames{r, offered, before.Config}
+	names.add(p, ev)
+	if ev.Reply != nil {
+		r.addReply(p, ev.Reply, names)
 	}
 	if ev.Try != nil {
-		e.ofTry(&p, before.Config.Action)
+		r.addTry(p, before.Config.Action)
 	}
 	if end := ev.Tool; end != nil && before.Batch != nil && end.Index >= 0 && end.Index < len(before.Batch.Calls) {
-		e.ofToolEnd(&p, []string{"tool"}, before.Batch.Calls[end.Index].Tool, end)
+		r.addToolEnd(p, "/tool", before.Batch.Calls[end.Index].Tool, end)
 	}
-	e.ofReduced(&p, ev.Reduced, false, "reduced")
+	r.addReduced(p, "/reduced", ev.Reduced, false)
 	return p
 }
 
-// knownTools reports of names whether they are those of tools that the journal tells of anyway.
-func knownTools(offered []Tool, st *machine.State) func(name string) bool {
-	return func(name string) bool {
-		if slices.ContainsFunc(offered, func(t Tool) bool { return t.Name == name }) {
-			return true
-		}
-		if st.Config == nil {
-			return false
-		}
-		_, named := st.Config.Policy.Tools[name]
-		return named || name == st.Config.Action
-	}
+// values reports whether values are left out of calls or answers.
+func (r *redactor) values() bool { return len(r.Tools)+len(r.Answer) > 0 }
+
+// hiddenNames finds names of tools that are not there: a model may write anything in their place.
+type hiddenNames struct {
+	*redactor
+	offered []Tool
+	cfg     *machine.Config
 }
 
-// ofNames are the places of names of tools that are not there: a model may write anything in their place.
-func (e *eraser) ofNames(p *places, ev *Event, known func(string) bool) {
-	hidden := func(name string) bool {
-		return !known(name) && (len(e.Tools) > 0 || e.Replies || looksMarked(name) || (e.MaxBytes > 0 && len(name) > e.MaxBytes))
+// known reports whether a name is that of a tool that the journal tells of anyway.
+func (h hiddenNames) known(name string) bool {
+	if slices.ContainsFunc(h.offered, func(t Tool) bool { return t.Name == name }) {
+		return true
 	}
+	if h.cfg == nil {
+		return false
+	}
+	_, named := h.cfg.Policy.Tools[name]
+	return named || name == h.cfg.Action
+}
+
+func (h hiddenNames) hides(name string) bool {
+	return !h.known(name) && (len(h.Tools) > 0 || h.Replies || looksMarked(name) || h.tooLong(name))
+}
+
+func (h hiddenNames) add(p *places, ev *Event) {
 	for n, m := range ev.Messages {
-		at := strconv.Itoa(n)
-		if hidden(m.Name) {
-			p.add("messages", at, "name")
+		at := "/messages/" + strconv.Itoa(n)
+		if h.hides(m.Name) {
+			p.add(at, "/name")
 		}
-		p.ofCallNames([]string{"messages", at, "calls"}, m.Calls, hidden)
+		h.addCalls(p, at, m.Calls)
 	}
-	if ev.Failure != nil && hidden(ev.Failure.Tool) {
-		p.add("failure", "tool")
+	if ev.Failure != nil && h.hides(ev.Failure.Tool) {
+		p.add("/failure", "/tool")
 	}
 	if ev.Reply == nil {
 		return
 	}
-	p.ofCallNames([]string{"reply", "message", "calls"}, ev.Reply.Message.Calls, hidden)
+	h.addCalls(p, "/reply/message", ev.Reply.Message.Calls)
 	for n, c := range ev.Reply.Calls {
-		if c.Class == fault.UnknownTool && hidden(c.Tool) {
-			p.add("reply", "calls", strconv.Itoa(n), "tool")
+		if c.Class == fault.UnknownTool && h.hides(c.Tool) {
+			p.add("/reply/calls/"+strconv.Itoa(n), "/tool")
 		}
 	}
 }
 
-func (p *places) ofCallNames(at []string, calls []message.Call, hidden func(string) bool) {
+func (h hiddenNames) addCalls(p *places, at string, calls []message.Call) {
 	for n, c := range calls {
-		if hidden(c.Name) {
-			p.add(slices.Concat(at, []string{strconv.Itoa(n), "name"})...)
+		if h.hides(c.Name) {
+			p.add(at+"/calls/"+strconv.Itoa(n), "/name")
 		}
 	}
 }
 
-// namesOf are the places of members of a reply whose names are left out: those that the schema does not allow.
-func (e *eraser) namesOf(r *machine.Reply) (p places) {
-	if r == nil {
-		return nil
+// namesOf are the members of a reply whose names are left out: those that the schema does not allow.
+func (r *redactor) namesOf(reply *machine.Reply) *places {
+	p := new(places)
+	if reply == nil {
+		return p
 	}
-	for n, c := range r.Calls {
-		if rules, _ := e.tool(c.Tool); len(rules.Arguments) > 0 {
-			p.ofMisnamed([]string{"reply", "calls", strconv.Itoa(n), "arguments"}, c.Issues)
+	add := func(document string, issues []fault.Issue) {
+		for n := range issues {
+			if misnames(&issues[n]) {
+				p.add(document, issues[n].Pointer)
+			}
 		}
 	}
-	if r.Answer != nil && len(e.Answer) > 0 {
-		p.ofMisnamed([]string{"reply", "answer", "value"}, r.Answer.Issues)
+	for n, c := range reply.Calls {
+		if rules, _ := r.tool(c.Tool); len(rules.Arguments) > 0 {
+			add("/reply/calls/"+strconv.Itoa(n)+"/arguments", c.Issues)
+		}
+	}
+	if reply.Answer != nil && len(r.Answer) > 0 {
+		add("/reply/answer/value", reply.Answer.Issues)
 	}
 	return p
 }
 
-func (p *places) ofMisnamed(document []string, issues []fault.Issue) {
-	for _, i := range issues {
-		if misnames(&i) {
-			p.under(document, []string{i.Pointer})
-		}
-	}
-}
-
-// misnames reports whether an issue is about the name of a member, or about a text whose members nobody has compared with a schema.
+// misnames reports whether an issue is about the name of a member, or about a text whose members nobody has compared with a
+// schema.
 func misnames(i *fault.Issue) bool {
-	return i.Source == fault.FromJSON || slices.Contains([]string{"additionalProperties", "unevaluatedProperties", "propertyNames"}, i.Rule)
+	return i.Source == fault.FromJSON ||
+		slices.Contains([]string{"additionalProperties", "unevaluatedProperties", "propertyNames"}, i.Rule)
 }
 
-// ofPointers are the pointers of issues that lead to a name that is left out, or into a value that is.
-func (p *places) ofPointers(at []string, issues []fault.Issue, pointers []string) {
-	for n, i := range issues {
-		if misnames(&i) || leadsInto(i.Pointer, pointers) {
-			p.add(slices.Concat(at, []string{strconv.Itoa(n), "pointer"})...)
+// addDocument adds what is left out of a document that the model wrote, by the rules for it: also the places where it was refused, for
+// a value that is to be left out may stand there under another name, and what the issues say of it.
+func (p *places) addDocument(document, issues string, found []fault.Issue, rules []string) {
+	p.add(document, rules...)
+	p.add(issues, "/*/value", "/*/sent")
+	var left places
+	left.add("", rules...)
+	for n := range found {
+		i := &found[n]
+		p.add(document, i.Pointer)
+		if parts, ok := parsePointer(i.Pointer); !ok || misnames(i) || left.hasAbove(parts) {
+			p.add(issues, "/"+strconv.Itoa(n)+"/pointer")
 		}
 	}
 }
 
-// leadsInto reports whether a pointer leads below one of the places.
-func leadsInto(pointer string, pointers []string) bool {
-	parts, ok := parsePointer(pointer)
-	return !ok || slices.ContainsFunc(pointers, func(one string) bool {
-		pattern, _ := parsePointer(one)
-		return len(parts) > len(pattern) && matches(pattern, parts[:len(pattern)])
-	})
+// addHistory adds what was said before a run, up to the last that a model or a tool said: calls, answers and results stand in it in
+// any form.
+func (p *places) addHistory(said []message.Message) {
+	last := len(said) - 1
+	for last >= 0 && said[last].Role != message.Assistant && said[last].Role != message.Tool {
+		last--
+	}
+	for n := range last + 1 {
+		p.add("/messages/"+strconv.Itoa(n), ofMessage...)
+	}
 }
 
-// ofTry are the places of a try of an action: of a tool, or of the answer where it names none.
-func (e *eraser) ofTry(p *places, action string) {
-	rules, ok := e.tool(action)
-	if ok || e.Prompts || e.Replies {
-		p.ofFailure("try", "failure")
+// addTry adds what is left out of a try of an action: of a tool, or of the answer where it names none.
+func (r *redactor) addTry(p *places, action string) {
+	rules, ok := r.tool(action)
+	if ok || r.Prompts || r.Replies {
+		p.add("/try/failure", ofFailure...)
 	}
-	pointers := rules.Result
+	p.add("/try/value", rules.Result...)
 	if action == machine.AnswerAction {
-		pointers = slices.Concat(pointers, e.Answer)
-	}
-	p.under([]string{"try", "value"}, pointers)
-}
-
-// values reports whether values are left out of calls or answers.
-func (e *eraser) values() bool { return len(e.Tools)+len(e.Answer) > 0 }
-
-// ofHistory are the places of what was said before a run, up to the last that a model or a tool said: calls, answers and results
-// stand in it in any form.
-func (p *places) ofHistory(said []message.Message) {
-	for n := len(said) - 1; n >= 0; n-- {
-		if said[n].Role != message.Assistant && said[n].Role != message.Tool {
-			continue
-		}
-		for n := range n + 1 {
-			at := strconv.Itoa(n)
-			p.add("messages", at, "text")
-			p.add("messages", at, "opaque")
-			p.add("messages", at, "calls", "*", "arguments")
-		}
-		return
+		p.add("/try/value", r.Answer...)
 	}
 }
 
-// ofFailure are the words of a failure.
-func (p *places) ofFailure(at ...string) {
-	p.add(slices.Concat(at, []string{"message"})...)
-	p.add(slices.Concat(at, []string{"text"})...)
-	p.ofIssues(slices.Concat(at, []string{"issues"})...)
-}
-
-// ofIssues are the words and places of issues that a program found.
-func (p *places) ofIssues(at ...string) {
-	p.add(slices.Concat(at, []string{"*", "pointer"})...)
-	p.add(slices.Concat(at, []string{"*", "expected"})...)
-	p.add(slices.Concat(at, []string{"*", "value"})...)
-	p.add(slices.Concat(at, []string{"*", "sent"})...)
-}
-
-// ofRefused are the places at which a document was refused: a value that is to be left out may stand there under another name.
-func (p *places) ofRefused(document []string, issues []fault.Issue) {
-	for _, i := range issues {
-		p.under(document, []string{i.Pointer})
+// addReply adds what is left out of a reply. The words of a call stand in it up to three times: as the model wrote them, as they
+// were read, and, where the call was found in the text, there.
+func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) {
+	unread := len(reply.Calls) == 0 && (reply.Answer == nil || len(reply.Answer.Issues) > 0)
+	if r.Replies || r.values() && unread { // there may be calls or an answer in what could not be read
+		p.add("/reply/message", "/text", "/opaque")
 	}
-}
-
-// ofReply are the places of a reply. The words of a call stand in it up to three times: as the model wrote them, as they were
-// read, and, where the call was found in the text, there.
-func (e *eraser) ofReply(p *places, r *machine.Reply, known func(string) bool) {
-	if e.Replies {
-		p.add("reply", "message", "text")
-		p.add("reply", "message", "refusal")
-		p.add("reply", "message", "opaque")
+	if r.Replies {
+		p.add("/reply/message", "/refusal")
 	}
-	if e.values() && len(r.Calls) == 0 && (r.Answer == nil || len(r.Answer.Issues) > 0) {
-		// Nobody could read what it says: there may be calls in it, or an answer.
-		p.add("reply", "message", "text")
-		p.add("reply", "message", "opaque")
+	for n := range reply.Calls {
+		r.addCall(p, reply, n)
 	}
-	for n := range r.Calls {
-		e.ofCall(p, r, n)
-	}
-	for n, c := range r.Message.Calls {
-		if _, ok := e.tool(c.Name); ok || (!known(c.Name) && len(e.Tools) > 0) {
-			p.add("reply", "message", "calls", strconv.Itoa(n), "arguments")
+	for n, c := range reply.Message.Calls {
+		if _, ok := r.tool(c.Name); ok || (!names.known(c.Name) && len(r.Tools) > 0) {
+			p.add("/reply/message/calls/"+strconv.Itoa(n), "/arguments")
 		}
 	}
-	if r.Answer != nil {
-		e.ofAnswer(p, r.Answer)
+	if a := reply.Answer; a != nil {
+		if len(r.Answer) > 0 {
+			p.addDocument("/reply/answer/value", "/reply/answer/issues", a.Issues, r.Answer)
+			p.add("/reply/message", "/text", "/opaque")
+		}
+		r.addReduced(p, "/reply/answer/reduced", a.Reduced, len(r.Answer) > 0)
 	}
 }
 
-// ofCall are the places of one call. Nobody knows what a call of an unknown name was meant to be.
-func (e *eraser) ofCall(p *places, r *machine.Reply, n int) {
-	c := &r.Calls[n]
-	rules, ok := e.tool(c.Tool)
-	if len(e.Tools) > 0 && c.Class == fault.UnknownTool {
+// addCall adds what is left out of one call. Nobody knows what a call of an unknown name was meant to be.
+func (r *redactor) addCall(p *places, reply *machine.Reply, n int) {
+	c := &reply.Calls[n]
+	rules, ok := r.tool(c.Tool)
+	if len(r.Tools) > 0 && c.Class == fault.UnknownTool {
 		rules.Arguments, ok = []string{""}, true
 	}
 	if !ok {
 		return
 	}
-	at := strconv.Itoa(n)
+	at := "/reply/calls/" + strconv.Itoa(n)
 	if len(rules.Arguments) > 0 {
-		arguments := []string{"reply", "calls", at, "arguments"}
-		p.under(arguments, rules.Arguments)
-		p.ofRefused(arguments, c.Issues)
-		p.add("reply", "calls", at, "issues", "*", "value")
-		p.add("reply", "calls", at, "issues", "*", "sent")
-		p.ofPointers([]string{"reply", "calls", at, "issues"}, c.Issues, rules.Arguments)
+		p.addDocument(at+"/arguments", at+"/issues", c.Issues, rules.Arguments)
 	}
-	p.add("reply", "calls", at, "raw")
-	p.add("reply", "message", "opaque")
-	if !r.Native {
-		p.add("reply", "message", "text")
+	p.add(at, "/raw")
+	p.add("/reply/message", "/opaque")
+	if !reply.Native {
+		p.add("/reply/message", "/text")
 	}
 }
 
-// ofAnswer are the places of an answer.
-func (e *eraser) ofAnswer(p *places, a *machine.Answer) {
-	if len(e.Answer) > 0 {
-		p.under([]string{"reply", "answer", "value"}, e.Answer)
-		p.ofRefused([]string{"reply", "answer", "value"}, a.Issues)
-		p.add("reply", "answer", "issues", "*", "value")
-		p.add("reply", "answer", "issues", "*", "sent")
-		p.ofPointers([]string{"reply", "answer", "issues"}, a.Issues, e.Answer)
-		p.add("reply", "message", "text")
-		p.add("reply", "message", "opaque")
-	}
-	e.ofReduced(p, a.Reduced, len(e.Answer) > 0, "reply", "answer", "reduced")
-}
-
-func (e *eraser) ofToolEnd(p *places, at []string, name string, end *machine.ToolEnd) {
-	rules, ok := e.tool(name)
+func (r *redactor) addToolEnd(p *places, at, name string, end *machine.ToolEnd) {
+	rules, ok := r.tool(name)
 	if ok {
-		p.under(slices.Concat(at, []string{"result"}), rules.Result)
-		p.add(slices.Concat(at, []string{"progress"})...)
-		p.add(slices.Concat(at, []string{"text"})...)
-		p.ofIssues(slices.Concat(at, []string{"issues"})...)
-		p.ofFailure(slices.Concat(at, []string{"failure"})...)
+		p.add(at+"/result", rules.Result...)
+		p.add(at, "/progress", "/text")
+		p.add(at+"/issues", ofIssues...)
+		p.add(at+"/failure", ofFailure...)
 	}
-	e.ofReduced(p, end.Reduced, ok, slices.Concat(at, []string{"reduced"})...)
+	r.addReduced(p, at+"/reduced", end.Reduced, ok)
 }
 
-// ofReduced are the places of what reducers made: of the slices that are named, and of all where what they were given has rules.
-func (e *eraser) ofReduced(p *places, r *machine.Reduced, all bool, at ...string) {
-	if r == nil {
+// addReduced adds what reducers made: of the slices that are named, and of all where what they were given has rules.
+func (r *redactor) addReduced(p *places, at string, reduced *machine.Reduced, all bool) {
+	if reduced == nil {
 		return
 	}
-	for n, op := range r.Ops {
-		if all || slices.Contains(e.Slices, op.Slice) {
-			p.add(slices.Concat(at, []string{"ops", strconv.Itoa(n), "values", "*"})...)
+	for n, op := range reduced.Ops {
+		if all || slices.Contains(r.Slices, op.Slice) {
+			p.add(at+"/ops/"+strconv.Itoa(n), "/values/*")
 		}
 	}
-	if all || len(e.Slices) > 0 {
-		p.add(slices.Concat(at, []string{"error", "payload"})...)
-		p.add(slices.Concat(at, []string{"error", "message"})...)
+	if all || len(r.Slices) > 0 {
+		p.add(at, ofReducer...)
 	}
 }
 
 // header is a header with marks in the place of templates.
-func (e *eraser) header(h Header) (Header, error) {
+func (r *redactor) header(h Header) (Header, error) {
 	for _, text := range []*string{&h.Config.System, &h.Config.Feedback} {
-		_, looks := parseMark(*text)
-		if *text == "" || !(looks || e.Prompts || (e.MaxBytes > 0 && len(*text) > e.MaxBytes)) {
+		if *text == "" || !(r.Prompts || looksMarked(*text) || r.tooLong(*text)) {
 			continue
 		}
-		m, err := e.keep([]byte(*text), false)
+		m, err := r.keep([]byte(*text), false)
 		if err != nil {
 			return h, err
 		}
@@ -336,10 +283,10 @@ func (e *eraser) header(h Header) (Header, error) {
 	return h, nil
 }
 
-// state is a session's snapshot with marks: of the slices that are named; of all where tools or the answer have rules, for
-// nobody can tell what came of them.
-func (e *eraser) state(snapshot []byte) ([]byte, error) {
-	var w struct {
+// state is a session's snapshot with marks: of the slices that are named; of all where tools or the answer have rules, for nobody
+// can tell what came of them.
+func (r *redactor) state(snapshot []byte) ([]byte, error) {
+	var held struct {
 		Slices []struct {
 			Name string `json:"name"`
 		} `json:"slices"`
@@ -350,62 +297,58 @@ func (e *eraser) state(snapshot []byte) ([]byte, error) {
 			Class fault.Class `json:"error_type"`
 		} `json:"feedback"`
 	}
-	if err := canon.Unmarshal(snapshot, &w); err != nil {
+	if err := canon.Unmarshal(snapshot, &held); err != nil {
 		return nil, err
 	}
 	var p places
-	for n, s := range w.Slices {
-		if len(e.Tools) > 0 || len(e.Answer) > 0 || slices.Contains(e.Slices, s.Name) {
-			p.add("slices", strconv.Itoa(n), "values", "*")
+	for n, s := range held.Slices {
+		if r.values() || slices.Contains(r.Slices, s.Name) {
+			p.add("/slices/"+strconv.Itoa(n), "/values/*")
 		}
 	}
-	p.add("reducer_errors", "*", "payload")
-	p.add("reducer_errors", "*", "message")
-	if len(e.Tools) > 0 || e.Replies {
-		for n, a := range w.Attempts {
+	p.add("/reducer_errors/*", "/payload", "/message")
+	if len(r.Tools) > 0 || r.Replies {
+		for n, a := range held.Attempts {
 			if a.Class == fault.UnknownTool {
-				p.add("attempts", strconv.Itoa(n), "action")
+				p.add("/attempts/"+strconv.Itoa(n), "/action")
 			}
 		}
-		for n, f := range w.Feedback {
+		for n, f := range held.Feedback {
 			if f.Class == fault.UnknownTool {
-				p.add("feedback", strconv.Itoa(n), "tool_name")
+				p.add("/feedback/"+strconv.Itoa(n), "/tool_name")
 			}
 		}
 	}
-	if e.values() {
-		for _, at := range []string{"feedback", "attempts"} {
-			p.ofIssues(at, "*", "issues")
-		}
-		p.ofIssues("feedback", "*", "diff", "*")
-		p.add("feedback", "*", "message")
-		p.add("feedback", "*", "detail")
+	if r.values() {
+		p.add("/feedback/*/issues", ofIssues...)
+		p.add("/attempts/*/issues", ofIssues...)
+		p.add("/feedback/*/diff/*", ofIssues...)
+		p.add("/feedback/*", "/message", "/detail")
 	}
-	return e.erase(snapshot, p, nil)
+	return r.erase(snapshot, &p, new(places))
 }
 
-// note is a note with marks. It is about call at of runs; of none where at is negative. Keys are hashes of arguments: it gets that
-// of the same call in written, the calls of the run as the journal has them.
-func (e *eraser) note(n Note, runs, written []machine.ToolRun, at int) (Note, error) {
+// note is a note with marks. It is about call at of runs; of none where at is negative. Keys are hashes of arguments: the note gets
+// the key of the same call in written, the calls of the run as the journal has them.
+func (r *redactor) note(n Note, runs, written []machine.ToolRun, at int) (Note, error) {
 	var p places
 	if at >= 0 {
-		_, ok := e.tool(runs[at].Tool)
+		_, ok := r.tool(runs[at].Tool)
 		if n.Landed != nil {
-			e.ofToolEnd(&p, []string{"landed", "end"}, runs[at].Tool, &n.Landed.End)
+			r.addToolEnd(&p, "/landed/end", runs[at].Tool, &n.Landed.End)
 		}
 		if ok {
-			p.add("landed", "events", "*", "payload")
-			p.add("progress", "progress")
+			p.add("", "/landed/events/*/payload", "/progress/progress")
 		}
 		if at < len(written) {
 			n = n.of(written[at].Key)
 		}
 	}
 	raw, err := canon.Marshal(n)
-	if err != nil {
-		return n, err
+	if err == nil {
+		raw, err = r.erase(raw, &p, new(places))
 	}
-	if raw, err = e.erase(raw, p, nil); err != nil {
+	if err != nil {
 		return n, err
 	}
 	var left Note
@@ -413,46 +356,53 @@ func (e *eraser) note(n Note, runs, written []machine.ToolRun, at int) (Note, er
 	return left, err
 }
 
-// restore puts back what marks stand for.
-func restore(ctx context.Context, from Transcripts, session string, raw []byte) ([]byte, error) {
-	renamed := false
-	out, err := rewrite(raw, nil, func(_ []string, value jsontext.Value) ([]byte, error) {
-		if value.Kind() != '"' {
-			return nil, nil
-		}
-		text, err := unquote(value)
-		if err != nil {
-			return nil, err
-		}
-		m, ok := parseMark(text)
-		if !ok {
-			return nil, nil
-		}
-		left, err := m.lookup(ctx, from, session)
-		if err != nil || m.JSON {
-			return left, err
-		}
-		return canon.Marshal(string(left))
-	}, func(_ []string, name string) (string, error) {
-		m, ok := parseMark(name)
-		if !ok {
-			return name, nil
-		}
-		renamed = true
-		left, err := m.lookup(ctx, from, session)
-		return string(left), err
-	})
-	if err != nil || !renamed {
-		return out, err
+// freeTexts are the places in events, notes and states of texts that others have written: such a text may be too long, or look like a
+// mark. All else is the form of the record.
+var freeTexts = sync.OnceValue(freePlaces)
+
+func freePlaces() *places {
+	p := new(places)
+	p.add("", "/messages/*/text", "/messages/*/opaque", "/messages/*/calls/*/arguments", "/system", "/plan/prompt", "/plan/note")
+	p.add("/reply/message", "/text", "/opaque", "/refusal", "/calls/*/arguments")
+	p.add("/reply/calls/*", "/raw", "/arguments/**", "/issues/*/pointer")
+	p.add("/reply/answer", "/value/**", "/issues/*/pointer")
+	p.add("/tool", "/result/**", "/text", "/progress/**")
+	p.add("/tool/issues", ofIssues...)
+	p.add("", "/failure/message", "/failure/text", "/tool/failure/message", "/tool/failure/text")
+	p.add("/try", "/failure/message", "/failure/text", "/value/**")
+	for _, reduced := range []string{"/reduced", "/tool/reduced", "/reply/answer/reduced"} {
+		p.add(reduced, "/ops/*/values/**")
+		p.add(reduced, ofReducer...)
 	}
-	return canon.JSON(out)
+	p.add("", "/slices/*/values/**", "/reducer_errors/*/payload", "/reducer_errors/*/message")
+	p.add("/landed", "/end/result/**", "/end/text", "/end/progress/**", "/events/*/payload/**")
+	p.add("", "/progress/progress/**")
+	return p
 }
 
-// lookup gives what a mark stands for.
-func (m mark) lookup(ctx context.Context, from Transcripts, session string) ([]byte, error) {
-	left, err := from.Lookup(ctx, session, m.Digest)
-	if err != nil {
-		return nil, fmt.Errorf("%w: what is left out as %s cannot be had: %w", ErrRedacted, m.Digest, err)
+// erase leaves out the values at some places, the names of the members at others, every free text that is too long, and free texts and
+// names that look like marks.
+func (r *redactor) erase(document []byte, values, names *places) ([]byte, error) {
+	w := rewriter{
+		value: func(at []string, value jsontext.Value) ([]byte, error) {
+			if values.has(at) {
+				return r.mark(value)
+			}
+			if value.Kind() != '"' || !freeTexts().has(at) {
+				return nil, nil
+			}
+			text, err := unquote(value)
+			if err != nil || !looksMarked(text) && !r.tooLong(text) {
+				return nil, err
+			}
+			return r.mark(value)
+		},
+		name: func(at []string, name string) (string, error) {
+			if strings.TrimSpace(name) == "" || !names.has(at) && !(looksMarked(name) && freeTexts().has(at)) {
+				return name, nil
+			}
+			return r.keep([]byte(name), false)
+		},
 	}
-	return left, nil
+	return w.rewrite(document)
 }

@@ -27,6 +27,8 @@ type Fold struct {
 	// Began are those of the calls under way that began.
 	Began []Began
 
+	// calls are the places of the calls in Asked by their keys; nil until a note needs them.
+	calls map[string]int
 	// ends are those of actions with an ID, in all runs so far.
 	ends ends
 	// conversation makes the digests of prompts; digests those of a redacted journal, where it is not nil.
@@ -149,7 +151,7 @@ func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (*
 	}
 	last := &effects[len(effects)-1]
 	if last.Kind != machine.Decided {
-		f.Asked, f.Landed, f.Began = *last, nil, nil
+		f.Asked, f.calls, f.Landed, f.Began = *last, nil, nil, nil
 	}
 	if last.Kind == machine.Stop {
 		f.end(last.Outcome)
@@ -213,6 +215,20 @@ func (f *Fold) blind() bool {
 	return f.Header.Redaction != nil && f.Header.Redaction.KeyID != "" && len(f.key) == 0
 }
 
+// call is the place in Asked of the call that a note is about; negative where it is about none of them.
+func (f *Fold) call(n *Note) int {
+	if f.calls == nil {
+		f.calls = make(map[string]int, len(f.Asked.Tools))
+		for at, run := range f.Asked.Tools {
+			f.calls[run.Key] = at
+		}
+	}
+	if at, there := f.calls[n.key()]; there {
+		return at
+	}
+	return -1
+}
+
 func (f *Fold) note(n Note) {
 	if n.Landed != nil {
 		f.Landed = append(f.Landed, *n.Landed)
@@ -242,7 +258,7 @@ func (f *Fold) restore(s Snapshot) error {
 		return err
 	}
 	if s.Asked != nil {
-		f.Asked = *s.Asked
+		f.Asked, f.calls = *s.Asked, nil
 	}
 	return nil
 }
@@ -287,7 +303,7 @@ func (f *Fold) addReal(ctx context.Context, from Transcripts, raw []byte, rec Re
 		return err
 	}
 	if n := rec.Note; n != nil {
-		if at := n.call(written.Asked.Tools); at >= 0 && at < len(f.Asked.Tools) {
+		if at := written.call(n); at >= 0 && at < len(f.Asked.Tools) {
 			rec.Note = new(n.of(f.Asked.Tools[at].Key))
 		}
 	}

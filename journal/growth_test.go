@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,12 +15,13 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
 // converse makes so many runs of one conversation, each with what was said before as its history, and returns the journal's text. Where
 // fresh is set each run is a new process: the journal is opened anew, the session is new, and the history is a copy.
-func converse(t *testing.T, turns int, fresh bool, redact *journal.Redaction) string {
+func converse(t testing.TB, turns int, fresh bool, redact *journal.Redaction) string {
 	t.Helper()
 	dir := journal.Dir(t.TempDir())
 	open := func() *journal.Journal {
@@ -78,6 +80,46 @@ func TestAJournalGrowsWithItsConversation(t *testing.T) {
 			assert.Equal(t, 39, strings.Count(twice, `"held":`))
 		})
 	}
+}
+
+// BenchmarkGrowth is for conversations of more and more runs, and for replies of more and more calls: what each takes of time and of
+// the journal stays the same.
+func BenchmarkGrowth(b *testing.B) {
+	secret := &journal.Redaction{Tools: map[string]journal.ToolRedaction{"*": {Arguments: []string{"/city"}, Result: []string{""}}}}
+	for _, what := range []struct {
+		name  string
+		write func(b *testing.B, n int) int
+	}{
+		{"turns", func(b *testing.B, n int) int { return len(converse(b, n, false, nil)) }},
+		{"turns_redacted", func(b *testing.B, n int) int { return len(converse(b, n, false, secret)) }},
+		{"calls", func(b *testing.B, n int) int { return len(manyCalls(b, n, nil)) }},
+		{"calls_redacted", func(b *testing.B, n int) int { return len(manyCalls(b, n, secret)) }},
+	} {
+		for _, n := range []int{100, 200, 400} {
+			b.Run(fmt.Sprintf("%s/%d", what.name, n), func(b *testing.B) {
+				size := 0
+				for b.Loop() {
+					size = what.write(b, n)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/each")
+				b.ReportMetric(float64(size)/float64(n), "B/each")
+			})
+		}
+	}
+}
+
+// manyCalls is the journal of a run whose model makes so many calls in one reply.
+func manyCalls(t testing.TB, n int, redact *journal.Redaction) []byte {
+	set := policy.DefaultSet()
+	set.MaxCalls = policy.Unlimited
+	calls := make([]message.Call, n)
+	for at := range calls {
+		calls[at] = call(fmt.Sprint("c", at), fmt.Sprintf(`{"city": "Lisbon", "nights": %d}`, 1+at%30))
+	}
+	return story{
+		cfg: loop.Config{Tools: toolsOf(t, nil), Policy: &set}, model: []looptest.Turn{looptest.Call(calls...), looptest.Say("Booked.")},
+		settings: journal.Settings{Sync: journal.SyncNever, Redact: redact},
+	}.record(t)
 }
 
 // A history that is not what the journal holds is recorded whole.

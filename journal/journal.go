@@ -28,8 +28,8 @@ type Journal struct {
 	// written is the fold of what is written, real that of what happened: the same where nothing is left out. real is nil
 	// where what was left out cannot be had.
 	written, real *Fold
-	// eraser is nil where nothing is left out.
-	eraser *eraser
+	// redactor is nil where nothing is left out.
+	redactor *redactor
 	// owed are lines that are written with the next append.
 	owed []byte
 	// torn is what was torn of the first line of all, of tornBytes in all.
@@ -59,7 +59,7 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 	}
 	j := &Journal{log: log, settings: s, session: session, ctx: ctx, head: newHash()}
 	if s.Redact != nil {
-		j.eraser = s.Redact.eraser(ctx, session)
+		j.redactor = s.Redact.redactor(ctx, session)
 	}
 	if err := j.read(session); err != nil {
 		return nil, errors.Join(err, log.Close())
@@ -139,8 +139,8 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	}
 	real, err := h, error(nil)
 	past := j.realEnds()
-	if j.eraser != nil {
-		if h, err = j.eraser.header(h); err != nil {
+	if j.redactor != nil {
+		if h, err = j.redactor.header(h); err != nil {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 			return err
 		}
 	}
-	if j.real = j.written; j.eraser != nil {
+	if j.real = j.written; j.redactor != nil {
 		j.real = &Fold{Header: real, State: st, ends: past}
 	}
 	if same {
@@ -165,7 +165,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 // beginWritten has the fold of what is written begin. Its session is that of the run, unless things are left out of it, or nobody
 // could read it.
 func (j *Journal) beginWritten(h Header, st machine.State) error {
-	if j.eraser != nil || len(h.State) > session.MaxSnapshotBytes {
+	if j.redactor != nil || len(h.State) > session.MaxSnapshotBytes {
 		return j.written.begin(h)
 	}
 	return j.written.beginWith(h, st.Session)
@@ -191,8 +191,8 @@ func (j *Journal) settle(h *Header, st machine.State) error {
 		return err
 	}
 	left := now
-	if j.eraser != nil {
-		if left, err = j.eraser.state(now); err != nil {
+	if j.redactor != nil {
+		if left, err = j.redactor.state(now); err != nil {
 			return err
 		}
 	}
@@ -258,7 +258,7 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 
 // erases reports whether the run under way is one that things are left out of.
 func (j *Journal) erases() bool {
-	return j.eraser != nil && j.real != nil && j.written.Header.Redaction != nil
+	return j.redactor != nil && j.real != nil && j.written.Header.Redaction != nil
 }
 
 // step folds a step into what is written, and returns its decision. ev becomes the event that is written.
@@ -266,7 +266,7 @@ func (j *Journal) step(ev *machine.Event, effects []machine.Effect, st *machine.
 	if !j.erases() {
 		return j.written.follow(ev, effects, st)
 	}
-	left, err := j.eraser.event(*ev, j.real.State, j.written.Header.Tools)
+	left, err := j.redactor.event(*ev, &j.real.State, j.written.Header.Tools)
 	if err != nil {
 		return nil, err
 	}
@@ -312,7 +312,7 @@ func (j *Journal) Note(n Note) error {
 	if erases {
 		fold = j.real
 	}
-	at := n.call(fold.Asked.Tools)
+	at := fold.call(&n)
 	if at < 0 && n.Began != nil {
 		return fmt.Errorf("journal: the call of %q that begins is none that the run asks for", n.Began.Tool)
 	}
@@ -322,7 +322,7 @@ func (j *Journal) Note(n Note) error {
 	fold.note(n)
 	var err error
 	if erases {
-		n, err = j.eraser.note(n, fold.Asked.Tools, j.written.Asked.Tools, at)
+		n, err = j.redactor.note(n, fold.Asked.Tools, j.written.Asked.Tools, at)
 	}
 	if err == nil {
 		err = j.owe(Record{Note: &n})

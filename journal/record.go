@@ -3,7 +3,6 @@ package journal
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/loop/machine"
@@ -184,12 +183,6 @@ func (n *Note) key() string {
 		return n.Progress.Key
 	}
 	return ""
-}
-
-// call is the place among runs of the call that a note is about; negative where it is about none of them.
-func (n *Note) call(runs []machine.ToolRun) int {
-	key := n.key()
-	return slices.IndexFunc(runs, func(r machine.ToolRun) bool { return r.Key == key })
 }
 
 // of is the note for a call by another key.

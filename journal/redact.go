@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -16,15 +18,18 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// Redaction says what is left out of a journal before it is written. What is left out leaves a mark with its keyed digest, and
-// the journal is that of the same run with marks in the place of values: it replays, and equal values have equal marks. The
-// zero value leaves nothing out. Whoever can guess a value can prove the guess by its digest, unless there is a Key.
+// Redaction says what is left out of a journal before it is written. The zero value leaves nothing out.
 //
-// What was said to the model and by it is left out by Prompts, Replies and MaxBytes; Tools and Answer leave values out where
-// they stand as arguments, results and answers, and with them the raw text of the call or of the answer, what the tool reported,
-// emitted and failed with, and what reducers made of it; also what was refused in it, the names of members that the schema does not allow and
-// of tools that are not there, and replies that nobody could read; and the history that a run is given. A secret that stands elsewhere too is left out only where that is said of that place: in the result
-// of the tool, in another call, in a prompt. A run that was begun without redaction goes on without it.
+// A mark with a keyed digest stands in the place of each value. Equal values have equal marks, and the journal is that of the
+// same run with marks in the place of values, so it replays. Whoever can guess a value can prove the guess by its digest,
+// unless there is a Key.
+//
+// Prompts, Replies and MaxBytes leave out what was said to the model and by it. Tools and Answer leave out values of arguments,
+// results and answers. They leave out, too, what holds such values in another form: the raw text of the call or the answer,
+// what the tool reported, emitted and failed with, what reducers made of it, what was refused in it, the names of members that
+// the schema does not allow and of tools that are not there, replies that nobody could read, and the history that a run is
+// given. A secret that stands in another place is left out only where the rules name that place: the result of the tool,
+// another call, a prompt. A run that was begun without redaction goes on without it.
 type Redaction struct {
 	// Key is a secret of at least 16 bytes that digests are made with; empty for none. Replaying the prompts needs it too.
 	Key []byte
@@ -34,8 +39,8 @@ type Redaction struct {
 	Answer []string
 	// Slices are the slices of the session whose values are left out, also of the state that a run begins with.
 	Slices []string
-	// Prompts leaves out the texts of messages, prompts and templates that the program gave, Replies those that the model
-	// gave; both what was said of calls of the model that failed.
+	// Prompts leaves out the texts of messages, prompts and templates that the program gave, Replies those that the model gave.
+	// Both leave out what was said of calls of the model that failed.
 	Prompts, Replies bool
 	// MaxBytes leaves out every text of more bytes; 0 for no bound.
 	MaxBytes int
@@ -85,11 +90,17 @@ func (r *Redaction) Validate() error {
 }
 
 // tool are the rules for a tool; ok is false where there are none.
-func (r *Redaction) tool(name string) (ToolRedaction, bool) {
+func (r *Redaction) tool(name string) (rules ToolRedaction, ok bool) {
 	own, there := r.Tools[name]
 	all, any := r.Tools["*"]
-	return ToolRedaction{slices.Concat(own.Arguments, all.Arguments), slices.Concat(own.Result, all.Result)}, there || any
+	rules = ToolRedaction{
+		Arguments: slices.Concat(own.Arguments, all.Arguments), Result: slices.Concat(own.Result, all.Result),
+	}
+	return rules, there || any
 }
+
+// tooLong reports whether a text is left out for its length.
+func (r *Redaction) tooLong(text string) bool { return r.MaxBytes > 0 && len(text) > r.MaxBytes }
 
 // header is what a journal's header says of the rules; nil where nothing is left out.
 func (r *Redaction) header() *Redacted {
@@ -115,20 +126,20 @@ func keyID(key []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// eraser leaves things out of one session's journal.
-type eraser struct {
+// redactor leaves things out of one session's journal.
+type redactor struct {
 	*Redaction
 	ctx     context.Context
 	session string
 	digests *digester
 }
 
-func (r *Redaction) eraser(ctx context.Context, session string) *eraser {
-	return &eraser{r, ctx, session, newDigester(session, r.Key)}
+func (r *Redaction) redactor(ctx context.Context, session string) *redactor {
+	return &redactor{r, ctx, session, newDigester(session, r.Key)}
 }
 
 // mark is what stands in the place of a value, as JSON. Blank texts stay: the core tells them from others.
-func (e *eraser) mark(value jsontext.Value) ([]byte, error) {
+func (r *redactor) mark(value jsontext.Value) ([]byte, error) {
 	text, isText := []byte(value), value.Kind() == '"'
 	if isText {
 		plain, err := unquote(value)
@@ -139,7 +150,7 @@ func (e *eraser) mark(value jsontext.Value) ([]byte, error) {
 	} else if value.Kind() == 'n' {
 		return value, nil
 	}
-	m, err := e.keep(text, !isText)
+	m, err := r.keep(text, !isText)
 	if err != nil {
 		return nil, err
 	}
@@ -147,79 +158,93 @@ func (e *eraser) mark(value jsontext.Value) ([]byte, error) {
 }
 
 // keep keeps a text, or a JSON value that is none, and returns its mark.
-func (e *eraser) keep(text []byte, isJSON bool) (string, error) {
-	m := mark{Digest: e.digests.of(text).String(), Bytes: len(text), JSON: isJSON}
-	if e.Transcripts != nil {
-		if err := e.Transcripts.Keep(e.ctx, e.session, m.Digest, text); err != nil {
+func (r *redactor) keep(text []byte, isJSON bool) (string, error) {
+	m := mark{Digest: r.digests.of(text).String(), Bytes: len(text), JSON: isJSON}
+	if r.Transcripts != nil {
+		if err := r.Transcripts.Keep(r.ctx, r.session, m.Digest, text); err != nil {
 			return "", fmt.Errorf("keeping what is left out: %w", err)
 		}
 	}
 	return m.String(), nil
 }
 
-// free are [freePlaces], read once they are asked for: most programs leave nothing out.
-var free struct {
-	once sync.Once
-	places
+// restore puts back what marks stand for.
+func restore(ctx context.Context, from Transcripts, session string, document []byte) ([]byte, error) {
+	lookup := func(m mark) ([]byte, error) {
+		left, err := from.Lookup(ctx, session, m.Digest)
+		if err != nil {
+			return nil, fmt.Errorf("%w: what is left out as %s cannot be had: %w", ErrRedacted, m.Digest, err)
+		}
+		return left, nil
+	}
+	w := rewriter{
+		value: func(_ []string, value jsontext.Value) ([]byte, error) {
+			if value.Kind() != '"' {
+				return nil, nil
+			}
+			text, err := unquote(value)
+			if err != nil {
+				return nil, err
+			}
+			m, ok := parseMark(text)
+			if !ok {
+				return nil, nil
+			}
+			left, err := lookup(m)
+			if err != nil || m.JSON {
+				return left, err
+			}
+			return canon.Marshal(string(left))
+		},
+		name: func(_ []string, name string) (string, error) {
+			m, ok := parseMark(name)
+			if !ok {
+				return name, nil
+			}
+			left, err := lookup(m)
+			return string(left), err
+		},
+	}
+	return w.rewrite(document)
 }
 
-// isFree reports whether a text that others have written stands at a place.
-func isFree(at []string) bool {
-	free.once.Do(func() { free.under(nil, freePlaces) })
-	return free.has(at)
+// mark stands where something was left out. Marks of equal things are equal.
+type mark struct {
+	// Digest is the keyed digest of what was left out, Bytes its length.
+	Digest string
+	Bytes  int
+	// JSON is set for a JSON value that was no string.
+	JSON bool
 }
 
-// freePlaces are those of a journal's events, notes and states where texts stand that others have written: where a text may be too
-// long, or look like a mark. All else is the form of the record.
-var freePlaces = []string{
-	"/messages/*/text", "/messages/*/opaque", "/messages/*/calls/*/arguments", "/system", "/failure/message",
-	"/reply/message/text", "/reply/message/opaque", "/reply/message/refusal", "/reply/message/calls/*/arguments",
-	"/reply/calls/*/raw", "/reply/calls/*/arguments/**", "/reply/answer/value/**", "/reply/answer/reduced/ops/*/values/**",
-	"/reply/answer/reduced/error/payload", "/reply/answer/reduced/error/message", "/tool/result/**", "/tool/text", "/tool/progress/**", "/tool/failure/message",
-	"/tool/reduced/ops/*/values/**", "/tool/reduced/error/payload", "/tool/reduced/error/message",
-	"/tool/issues/*/expected", "/tool/issues/*/value", "/tool/issues/*/sent", "/tool/issues/*/pointer", "/reply/calls/*/issues/*/pointer", "/reply/answer/issues/*/pointer", "/try/failure/message", "/try/value/**", "/plan/prompt", "/plan/note",
-	"/reduced/ops/*/values/**", "/reduced/error/payload", "/reduced/error/message", "/slices/*/values/**", "/reducer_errors/*/payload", "/reducer_errors/*/message",
-	"/landed/end/result/**", "/landed/end/text", "/landed/end/progress/**", "/landed/events/*/payload/**", "/progress/progress/**",
+var markForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\[redacted ([0-9a-f]{32}), ([0-9]{1,18}) bytes( of JSON)?\]$`)
+})
+
+const markStart = "[redacted "
+
+func (m mark) String() string {
+	of := ""
+	if m.JSON {
+		of = " of JSON"
+	}
+	return fmt.Sprintf("%s%s, %d bytes%s]", markStart, m.Digest, m.Bytes, of)
 }
 
-func (p places) has(at []string) bool {
-	return slices.ContainsFunc(p, func(pattern []string) bool { return matches(pattern, at) })
+func parseMark(text string) (mark, bool) {
+	if !strings.HasPrefix(text, markStart) {
+		return mark{}, false
+	}
+	found := markForm().FindStringSubmatch(text)
+	if found == nil {
+		return mark{}, false
+	}
+	size, err := strconv.Atoi(found[2])
+	return mark{found[1], size, found[3] != ""}, err == nil
 }
 
 // looksMarked reports whether a text has the form of a mark.
 func looksMarked(text string) bool {
 	_, looks := parseMark(text)
 	return looks
-}
-
-// erase leaves out what stands at the places, the names of the members at names, every free text that is too long, and free texts and
-// names that look like marks. What it returns is canonical where raw is.
-func (e *eraser) erase(raw []byte, at, names places) ([]byte, error) {
-	renamed := false
-	out, err := rewrite(raw, nil, func(here []string, value jsontext.Value) ([]byte, error) {
-		if at.has(here) {
-			return e.mark(value)
-		}
-		if value.Kind() != '"' || !isFree(here) {
-			return nil, nil
-		}
-		text, err := unquote(value)
-		if err != nil {
-			return nil, err
-		}
-		if looksMarked(text) || (e.MaxBytes > 0 && len(text) > e.MaxBytes) {
-			return e.mark(value)
-		}
-		return nil, nil
-	}, func(here []string, name string) (string, error) {
-		if strings.TrimSpace(name) == "" || !names.has(here) && !(looksMarked(name) && isFree(here)) {
-			return name, nil
-		}
-		renamed = true
-		return e.keep([]byte(name), false)
-	})
-	if err != nil || !renamed {
-		return out, err
-	}
-	return canon.JSON(out)
 }

@@ -1,0 +1,162 @@
+package journal
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-go/retake/internal/canon"
+)
+
+// places are where things are left out of a JSON document: the parts of JSON Pointers as a tree, in which "*" is any part.
+// The zero value has none.
+type places struct {
+	next map[string]*places
+	// here says that the value at this place is left out, below that all values below it are, too.
+	here, below bool
+}
+
+// add adds places: each is a JSON Pointer below base. "**" at the end is that place and all below it. What is no pointer is passed over.
+func (p *places) add(base string, pointers ...string) {
+	for _, pointer := range pointers {
+		if parts, ok := parsePointer(base + pointer); ok {
+			p.put(parts)
+		}
+	}
+}
+
+func (p *places) put(parts []string) {
+	switch {
+	case len(parts) == 0:
+		p.here = true
+		return
+	case len(parts) == 1 && parts[0] == "**":
+		p.here, p.below = true, true
+		return
+	case p.next == nil:
+		p.next = map[string]*places{}
+	}
+	if p.next[parts[0]] == nil {
+		p.next[parts[0]] = new(places)
+	}
+	p.next[parts[0]].put(parts[1:])
+}
+
+// has reports whether a place is among them.
+func (p *places) has(at []string) bool {
+	switch {
+	case p == nil:
+		return false
+	case p.below, len(at) == 0:
+		return p.below || p.here
+	}
+	return p.next[at[0]].has(at[1:]) || p.next["*"].has(at[1:])
+}
+
+// hasAbove reports whether a place leads into one of them.
+func (p *places) hasAbove(at []string) bool {
+	for n := range at {
+		if p.has(at[:n]) {
+			return true
+		}
+	}
+	return false
+}
+
+// parsePointer splits a JSON Pointer.
+func parsePointer(p string) (parts []string, ok bool) {
+	if p == "" {
+		return nil, true
+	}
+	if p[0] != '/' {
+		return nil, false
+	}
+	parts = strings.Split(p[1:], "/")
+	for n, part := range parts {
+		if strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(part), "~") {
+			return nil, false
+		}
+		parts[n] = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+	}
+	return parts, true
+}
+
+// rewriter copies a JSON document with other values and names.
+type rewriter struct {
+	// value returns what is to stand in the place of a value, which is at the given parts of a JSON Pointer; nil to leave it, and to
+	// be asked of what is in it.
+	value func(at []string, value jsontext.Value) ([]byte, error)
+	// name returns what a member is to be called; at includes its name.
+	name func(at []string, name string) (string, error)
+	// renamed is set once a member was given another name.
+	renamed bool
+}
+
+// rewrite returns the copy of a document in canonical form. It is canonical where it was, and numbers stay as they are.
+func (r *rewriter) rewrite(document []byte) ([]byte, error) {
+	out, err := r.copy(nil, document, nil)
+	if err != nil || !r.renamed {
+		return out, err
+	}
+	return canon.JSON(out)
+}
+
+func (r *rewriter) copy(out []byte, value jsontext.Value, at []string) ([]byte, error) {
+	with, err := r.value(at, value)
+	if err != nil || with != nil {
+		return append(out, with...), err
+	}
+	kind := value.Kind()
+	if kind != '{' && kind != '[' {
+		return append(out, value...), nil
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(value))
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	out = append(out, byte(kind))
+	for n := 0; dec.PeekKind() != '}' && dec.PeekKind() != ']'; n++ {
+		if n > 0 {
+			out = append(out, ',')
+		}
+		part := strconv.Itoa(n)
+		if kind == '{' {
+			if out, part, err = r.copyName(out, dec, at); err != nil {
+				return nil, err
+			}
+		}
+		member, err := dec.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		if out, err = r.copy(out, member, append(slices.Clip(at), part)); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, byte(kind)+2), nil
+}
+
+// copyName copies the name of a member with its colon, and returns what the name was.
+func (r *rewriter) copyName(out []byte, dec *jsontext.Decoder, at []string) (_ []byte, name string, err error) {
+	quoted, err := dec.ReadValue()
+	if err == nil {
+		name, err = unquote(quoted)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	called, err := r.name(append(slices.Clip(at), name), name)
+	if err == nil && called != name {
+		r.renamed = true
+		quoted, err = canon.Marshal(called)
+	}
+	return append(append(out, quoted...), ':'), name, err
+}
+
+func unquote(value jsontext.Value) (string, error) {
+	text, err := jsontext.AppendUnquote(nil, value)
+	return string(text), err
+}
