@@ -76,13 +76,20 @@ func parsePointer(p string) (parts []string, ok bool) {
 	}
 	parts = strings.Split(p[1:], "/")
 	for n, part := range parts {
-		if strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(part), "~") {
+		if !strings.Contains(part, "~") {
+			continue
+		}
+		if parts[n] = unescaped.Replace(part); strings.Contains(escaped.Replace(part), "~") {
 			return nil, false
 		}
-		parts[n] = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
 	}
 	return parts, true
 }
+
+var (
+	unescaped = strings.NewReplacer("~1", "/", "~0", "~")
+	escaped   = strings.NewReplacer("~1", "", "~0", "")
+)
 
 // rewriter copies a JSON document with other values and names.
 type rewriter struct {
