@@ -228,11 +228,11 @@ func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
 			r.Meta = r.Warn("a warning")
 			r.Execution.Usage.Usage = message.Usage{InputTokens: 10, OutputTokens: 5}
 			return r
-		}, j)
+		}, j, loop.WithClock(looptest.NewClock()))
 		require.True(t, good.IsSuccess())
 		bad = loop.Retry(t.Context(), nil, agent("bad"), func(context.Context, loop.Attempt) result.Result[receipt] {
 			return result.Failure[receipt](fault.Overloaded, "busy")
-		}, j)
+		}, j, loop.WithClock(looptest.NewClock()))
 		require.True(t, bad.IsError())
 	})
 	compact(t, dir)
@@ -241,7 +241,7 @@ func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
 			t.Error("what has ended is done again")
 			return result.Failure[receipt](fault.Overloaded, "again")
 		}
-		now := loop.Retry(t.Context(), nil, agent("good"), run, j)
+		now := loop.Retry(t.Context(), nil, agent("good"), run, j, loop.WithClock(looptest.NewClock()))
 		then, err := result.Encode(result.ResultEnvelope, good)
 		require.NoError(t, err)
 		again, err := result.Encode(result.ResultEnvelope, now)
@@ -250,7 +250,7 @@ func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
 		assert.Equal(t, good.Data, now.Data)
 		assert.Equal(t, good.Warnings, now.Warnings)
 		assert.Equal(t, good.Execution.RetryCount, now.Execution.RetryCount)
-		gone := loop.Retry(t.Context(), nil, agent("bad"), run, j)
+		gone := loop.Retry(t.Context(), nil, agent("bad"), run, j, loop.WithClock(looptest.NewClock()))
 		require.True(t, gone.IsError())
 		assert.Equal(t, bad.Error.Class, gone.Error.Class)
 	})
