@@ -1,9 +1,15 @@
 package loop
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"strconv"
+	"time"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
@@ -44,17 +50,15 @@ func (t *Trial) End(err error) { t.EndWith(err, message.Usage{}) }
 
 // EndWith is End with what the try used up.
 func (t *Trial) EndWith(err error, usage message.Usage) {
-	if t.ended || t.of.at == nil {
+	if t.ended || t.of.left {
 		return
 	}
 	t.ended = true
-	t.of.at.outcome.Usage = usage
-	t.of.end(err)
+	t.of.feed(err, machine.Try{Usage: usage})
 }
 
 // All makes the tries, and the waits between them; none of an action with an [Action].ID that has ended in the journal. It may be
-// ranged over once. Leaving the loop, or going round it, without
-// ending a try records that try as cancelled and ends the action.
+// ranged over once. Leaving the loop, or going round it, without ending a try records that try as cancelled and ends the action.
 func (t *Tries) All() iter.Seq[*Trial] {
 	return func(yield func(*Trial) bool) {
 		if t.used {
@@ -68,9 +72,6 @@ func (t *Tries) All() iter.Seq[*Trial] {
 }
 
 func (t *Tries) all(yield func(*Trial) bool) error {
-	if t.a == nil {
-		return errNoAction
-	}
 	s, o, err := recording(t.s, t.opts)
 	if s == nil && err == nil {
 		s, err = session.New(session.Config{})
@@ -78,28 +79,215 @@ func (t *Tries) all(yield func(*Trial) bool) error {
 	if err != nil {
 		return err
 	}
-	of := &tries{options: o, ctx: t.ctx, s: s, a: t.a}
-	if err := of.begin(); err != nil {
+	of, end, err := beginTries(t.ctx, o, s, t.a)
+	if err != nil {
 		return err
 	}
-	if of.ended != nil {
-		return ranOut(of.ended)
+	if end != nil {
+		return ranOut(end)
 	}
 	defer of.leave()
 	for of.next() {
 		trial := &Trial{Attempt: of.attempt(), of: of}
 		more := yield(trial)
 		if !trial.ended {
-			of.abandon()
-			_, err := of.at.runner.Result(nil)
+			of.fed(of.runner.Step(machine.Event{Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true}}))
+			_, err := of.runner.Result(nil)
 			return err
 		}
-		if !more && of.err == nil && of.ask.Kind != machine.Stop {
-			of.cancel()
+		if !more && of.broke == nil && of.asked.Kind != machine.Stop {
+			of.fed(of.cancel())
 		}
 	}
-	return of.err
+	return of.err()
 }
 
-// Err is nil when the action succeeded, now or as the journal has it by its [Action].ID; else a [RetryExhaustedError] as [Do] returns it. It is for after the loop.
+// Err is nil when the action succeeded, now or as the journal has it by its [Action].ID; else a [RetryExhaustedError] as [Do] returns it.
+// It is for after the loop.
 func (t *Tries) Err() error { return t.err }
+
+// tries makes an action in a session.
+type tries struct {
+	*process
+	a *Action
+	// inDoubt is set where the next try began before, and has no outcome.
+	inDoubt bool
+	// left is set once no try can be ended any more.
+	left bool
+}
+
+// beginTries takes the session for an action, and begins it or goes on with it. Of one that has ended in the journal it returns the end.
+func beginTries(ctx context.Context, o *options, s *session.Session, a *Action) (*tries, *journal.Ended, error) {
+	if a == nil {
+		return nil, nil, errNoAction
+	}
+	t := &tries{process: newProcess(ctx, o, nil, s, &Config{}), a: a}
+	if o.journal != nil {
+		switch end, goesOn, err := t.past(); {
+		case err != nil || end != nil:
+			return nil, end, err
+		case goesOn:
+			t.inDoubt = t.asked.Kind == machine.TryAction
+			return t, nil, nil
+		}
+	}
+	m, err := a.compile()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := t.take(m); err != nil {
+		return nil, nil, err
+	}
+	if t.fed(t.runner.Start(t.now())); t.broke != nil {
+		t.leave()
+		return nil, nil, t.broke
+	}
+	return t, nil, nil
+}
+
+// past finds the end of the action in the journal, or goes on with its tries where they have not ended.
+func (t *tries) past() (end *journal.Ended, goesOn bool, err error) {
+	j := t.journal
+	if t.a.ID != "" {
+		if end, err := j.Ended(t.a.ID); err != nil || end != nil {
+			if err == nil {
+				err = t.is(end.Action)
+			}
+			return end, false, errors.Join(err, t.named())
+		}
+	}
+	if !j.Unfinished() {
+		return nil, false, nil
+	}
+	past, err := j.Past()
+	if err != nil {
+		return nil, false, err
+	}
+	was := &past.Header.Config
+	if !was.Single || was.ActionID != t.a.ID || (t.a.ID == "" && was.Action != t.a.Tool) {
+		return nil, false, nil
+	}
+	if err := t.is(was.Action); err != nil {
+		return nil, false, err
+	}
+	return nil, true, t.resume(func(*journal.Fold) error { return nil })
+}
+
+// is says that the ID of the action is that of another tool's.
+func (t *tries) is(action string) error {
+	if action == t.a.Tool {
+		return nil
+	}
+	name := func(tool string) string { return strconv.Quote(cmp.Or(tool, "answer")) }
+	return fmt.Errorf("loop: the ID %q is that of the action %s in the journal, and now of %s: give each action an ID of its own",
+		t.a.ID, name(action), name(t.a.Tool))
+}
+
+// named gives a session in which nothing is made the id of its journal, as one in which something is would have it.
+func (t *tries) named() error {
+	r := Runner{s: t.s}
+	if err := r.acquire(); err != nil {
+		return err
+	}
+	defer r.Close()
+	return r.name(t.journal)
+}
+
+// next reports whether there is a try to be made, after the waits before it.
+func (t *tries) next() bool {
+	for {
+		switch t.advance(time.Time{}) {
+		case machine.WaitUntil:
+			t.pause()
+		case machine.TryAction:
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+// err is how the action ended; nil for success.
+func (t *tries) err() error {
+	_, err := t.result()
+	return err
+}
+
+// attempt is the try that is asked for.
+func (t *tries) attempt() Attempt {
+	at := t.asked.Try
+	a := Attempt{Number: at.Attempt, Max: at.MaxAttempts, InDoubt: t.inDoubt}
+	t.inDoubt = false
+	if open := t.runner.st.Actions; len(open) > 0 {
+		a.recorded = open[0].Last // the action is the only one
+	}
+	return a
+}
+
+// feed feeds the outcome of a try.
+func (t *tries) feed(err error, outcome machine.Try) {
+	if err != nil && t.ctx.Err() != nil {
+		t.fed(t.cancel())
+		return
+	}
+	t.process.err, t.cause = err, nil
+	if err != nil {
+		outcome.Failure = failureOf(err)
+	}
+	if err := t.adjustPolicy(); err != nil {
+		t.broke = err
+		return
+	}
+	t.fed(t.runner.Step(machine.Event{Kind: machine.Tried, At: t.now(), Try: &outcome}))
+}
+
+// leave lets the session go. A try or a wait that is still open is recorded as cancelled.
+func (t *tries) leave() {
+	t.left = true
+	if t.runner.st.Phase != machine.Stopped && !errors.Is(t.broke, ErrSuspended) {
+		_, _ = t.runner.Cancel(t.now(), errExited)
+	}
+	t.runner.Close()
+}
+
+// each makes the tries of an action in a session until one is good. A try is told its number on the transport plane too; value is what is
+// recorded of the good one, in a journal of an action with an ID: where it has no JSON form, that is the error beside good. Of an action
+// that has ended in the journal the end is returned.
+func each(
+	ctx context.Context, o *options, s *session.Session, a *Action,
+	try func(at Attempt, transport int) (message.Usage, error), value func() ([]byte, error),
+) (end *journal.Ended, good bool, err error) {
+	t, end, err := beginTries(ctx, o, s, a)
+	if err != nil {
+		return nil, false, err
+	}
+	if end != nil {
+		return end, end.Outcome.OK, ranOut(end)
+	}
+	defer t.leave()
+	for t.next() {
+		var outcome machine.Try
+		outcome.Usage, err = try(t.attempt(), t.asked.Try.Transport)
+		var lost error
+		if err == nil && o.journal != nil && a.ID != "" {
+			if outcome.Value, lost = value(); lost != nil {
+				lost = fmt.Errorf("loop: action %q has succeeded, and its value cannot be recorded, for it has no JSON form: %w", a.ID, lost)
+			}
+		}
+		if t.feed(err, outcome); err == nil && t.broke == nil {
+			return nil, true, lost
+		}
+	}
+	return nil, false, t.err()
+}
+
+// ranOut is the error of an action that has ended without success; nil where it has succeeded.
+func ranOut(end *journal.Ended) error {
+	if end.Outcome.OK {
+		return nil
+	}
+	st := machine.State{
+		Config: &machine.Config{Single: true, Action: end.Action, Seed: end.Seed}, Policy: end.Policy, Outcome: &end.Outcome,
+	}
+	return exhausted(st, end.Attempts, recordedCause(&end.Outcome, true))
+}

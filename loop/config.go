@@ -74,6 +74,12 @@ func (c Config) machine(o *options) machine.Config {
 	return m
 }
 
+// compile is the config of the core for a run, made ready.
+func (c *Config) compile(o *options) (*machine.Compiled, error) {
+	m := c.machine(o)
+	return machine.Compile(&m, c.Templates)
+}
+
 // Validate says all that is wrong with the config, each fault with its field.
 func (c Config) Validate() error {
 	_, err := c.compile(&options{})
@@ -97,17 +103,15 @@ type options struct {
 	clock     clock.Clock
 	observers []Observer
 	// tracers are those of the observers that follow work too.
-	tracers []Tracer
-	// watch tells observers and tracers; nil where there are none.
-	watch    *watch
-	planner  asker
-	adjust   adjuster
+	tracers  []Tracer
+	planner  Planner
+	adjust   func(session.State) (policy.Layer, bool)
 	prompt   PromptFunc
 	models   map[string]Model
 	stream   func(Delta)
 	parallel int
 	detached bool
-	journal  recorder
+	journal  *journal.Journal
 	// journals is set where a journal was given, be it nil.
 	journals bool
 }
@@ -125,16 +129,16 @@ func WithClock(c clock.Clock) Option { return func(o *options) { o.clock = c } }
 
 // WithObserver adds an observer. One that is a [Tracer] too follows the run's work.
 func WithObserver(obs Observer) Option {
-	return func(o *options) { o.observers, o.watch = append(o.observers, obs), &watching }
+	return func(o *options) { o.observers = append(o.observers, obs) }
 }
 
 // WithPlanner asks p what follows exhaustion, and about the faults that [Config].Consult names. Without one the run ends.
-func WithPlanner(p Planner) Option { return func(o *options) { o.planner = askerOf(p) } }
+func WithPlanner(p Planner) Option { return func(o *options) { o.planner = p } }
 
 // WithAdjust lets f change the policy in mid-run. It is a pure function of the session, called before each decision; what
 // it returns with true is laid over the policy, and recorded.
 func WithAdjust(f func(session.State) (policy.Layer, bool)) Option {
-	return func(o *options) { o.adjust = adjusterOf(f) }
+	return func(o *options) { o.adjust = f }
 }
 
 // WithPrompt lets f make the prompt of each model call; [Config].System is not used then.
@@ -159,7 +163,7 @@ func WithDetachedTools() Option { return func(o *options) { o.detached = true } 
 // resumed ([Resume]) and replayed. A session without an id takes the journal's. Where the journal's last run has not ended,
 // no other can begin; but [Do] and [Attempts] of the same action go on with it.
 func WithJournal(j *journal.Journal) Option {
-	return func(o *options) { o.journal, o.journals = recorderOf(j), true }
+	return func(o *options) { o.journal, o.journals = j, true }
 }
 
 // standard are the options of a driver where none is given. Read-only.

@@ -11,7 +11,9 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -54,6 +56,15 @@ func (a *Action) machine() machine.Config {
 	}
 }
 
+// compile is the config of the core for the action, made ready.
+func (a *Action) compile() (*machine.Compiled, error) {
+	if a == nil {
+		return nil, errNoAction
+	}
+	m := a.machine()
+	return machine.Compile(&m, nil)
+}
+
 var (
 	errNoAction = errors.New("loop: the action is nil: make one with ToolCall or FinalAnswer")
 	errNoTry    = errors.New("loop: the function that makes a try is nil: give one")
@@ -68,37 +79,27 @@ type Attempt struct {
 	// ([ErrSuspended]). What it does may have been done.
 	InDoubt bool
 
-	// of is the action that the try is of, seed what its jitter is drawn from; empty where no wait has needed one.
-	of   *Action
-	seed string
-	// last and before are the errors of the two tries before this one; last is a *fedBack where the session has its feedback.
+	// recorded is the feedback on the try before, as the session has it; nil without one.
+	recorded *feedback.RetryFeedback
+	// Without a session: the action, what its jitter is drawn from (empty where no wait has needed it), and the errors of the two tries before.
+	of           *Action
+	seed         string
 	last, before error
 }
-
-// fedBack is the feedback on the try before as an error.
-type fedBack feedback.RetryFeedback
-
-// Error is what the model is shown of it.
-func (f *fedBack) Error() string { return f.Message }
 
 // Feedback is what was wrong with the try before; zero on the first, and where the policy emits none. In a session its slices are those
 // of the record: read-only. Without one the clock is not read for it, and the time of its schedule is zero.
 func (a Attempt) Feedback() feedback.RetryFeedback {
-	if a.last == nil {
+	switch {
+	case a.recorded != nil:
+		return *a.recorded
+	case a.last == nil || !a.of.Policy.EmitFeedback:
 		return feedback.RetryFeedback{}
+	case a.before == nil:
+		return a.feedback(a.Number-1, a.last, nil)
 	}
-	if recorded, ok := a.last.(*fedBack); ok {
-		return feedback.RetryFeedback(*recorded)
-	}
-	if !a.of.Policy.EmitFeedback {
-		return feedback.RetryFeedback{}
-	}
-	var prev *feedback.RetryFeedback
-	if a.before != nil {
-		fb := a.feedback(a.Number-2, a.before, nil)
-		prev = &fb
-	}
-	return a.feedback(a.Number-1, a.last, prev)
+	prev := a.feedback(a.Number-2, a.before, nil)
+	return a.feedback(a.Number-1, a.last, &prev)
 }
 
 func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) feedback.RetryFeedback {
@@ -158,22 +159,18 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 			return none, err
 		}
 		if s != nil {
-			return doRecorded(ctx, s, a, try, o)
+			return doRecorded(ctx, o, s, a, try)
 		}
 	}
-	var l line
-	l.begin(a, o)
+	l := unrecorded{o: o, a: a, transport: 1}
+	l.at = Attempt{Number: 1, Max: a.Policy.MaxAttempts, of: a, seed: a.Seed}
 	for {
-		value, err := try(ctx, l.next)
+		value, err := try(ctx, l.at)
 		if err == nil {
 			return value, nil
 		}
-		delay, stop := l.failed(ctx, err)
-		if delay > 0 {
-			stop = l.wait(ctx, delay)
-		}
-		if stop != nil {
-			return none, stop
+		if err := l.failed(ctx, err); err != nil {
+			return none, err
 		}
 	}
 }
@@ -188,28 +185,35 @@ func recording(s *session.Session, opts []Option) (*session.Session, *options, e
 	return s, o, err
 }
 
-func doRecorded[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), o *options) (T, error) {
+func doRecorded[T any](
+	ctx context.Context, o *options, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error),
+) (value T, err error) {
 	var none T
-	t := tries{options: o, ctx: ctx, s: s, a: a}
-	if kind := reflect.TypeFor[T]().Kind(); t.keeps() && (kind == reflect.Chan || kind == reflect.Func) {
+	if kind := reflect.TypeFor[T]().Kind(); o.journal != nil && a.ID != "" && (kind == reflect.Chan || kind == reflect.Func) {
 		return none, fmt.Errorf("loop: action %q has an ID, and its value %T no JSON form, in which it is recorded", a.ID, none)
 	}
-	if err := t.begin(); err != nil {
+	end, good, err := each(ctx, o, s, a, func(at Attempt, _ int) (message.Usage, error) {
+		var err error
+		value, err = try(ctx, at)
+		return message.Usage{}, err
+	}, func() ([]byte, error) { return canon.Marshal(value) })
+	switch {
+	case !good:
 		return none, err
+	case end != nil:
+		return endOf[T](end)
 	}
-	if t.ended != nil {
-		return endOf[T](t.ended)
+	return value, err
+}
+
+// endOf is the recorded value of an action that has succeeded.
+func endOf[T any](end *journal.Ended) (value T, err error) {
+	if len(end.Outcome.Value) == 0 {
+		return value, fmt.Errorf("loop: action %q has succeeded, and its journal has no value of it: give its ID only where Do made it", end.ID)
 	}
-	defer t.leave()
-	for t.next() {
-		value, err := try(ctx, t.attempt())
-		var lost error
-		if err == nil {
-			lost = t.keep(func() ([]byte, error) { return canon.Marshal(value) })
-		}
-		if t.end(err); err == nil && t.err == nil {
-			return value, lost
-		}
+	if err := canon.UnmarshalKnown(end.Outcome.Value, &value); err != nil {
+		var none T
+		return none, fmt.Errorf("loop: action %q has succeeded, and its recorded value does not fit %T: %w", end.ID, none, err)
 	}
-	return none, t.err
+	return value, nil
 }

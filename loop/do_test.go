@@ -109,25 +109,6 @@ func TestDoKeepsNothingOfAnError(t *testing.T) {
 	}
 }
 
-// Issues that came before, in whichever action of the session, are kept once.
-func TestTheSameIssuesAreKeptOnce(t *testing.T) {
-	s := newSession(t)
-	for range 2 {
-		said := nights("type")
-		_, err := loop.Do(t.Context(), s, loop.ToolCall("book_room"), func(context.Context, loop.Attempt) (int, error) { return 0, said })
-		require.ErrorIs(t, err, policy.AttemptsExhausted)
-		said.(*fault.ToolValidationError).Issues[0].Rule = "minimum" // it is its maker's
-	}
-	attempts, told := s.State().Attempts(), s.State().Feedback()
-	require.Equal(t, 6, attempts.Len())
-	for n := range attempts.Len() {
-		assert.Same(t, &told.At(0).Issues[0], &attempts.At(n).Issues[0])
-		assert.Same(t, &told.At(0).Issues[0], &told.At(n).Issues[0])
-	}
-	assert.Equal(t, "type", told.At(0).Issues[0].Rule)
-	assert.Zero(t, told.At(3).Diff, "an action is not compared with another")
-}
-
 func TestDoWithoutASessionDecidesAsTheCoreDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := loop.ToolCall("book_room")

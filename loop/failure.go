@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/tool"
 )
@@ -18,9 +17,13 @@ type failing interface {
 	Failure() fault.Failure
 }
 
-// failureOf is a Go error as the core sees it: by its typed errors, else by its classification.
-func failureOf(err error) (f fault.Failure) {
-	setFailure(&f, err, nil)
+// failureOf is a Go error as the core sees it: by its typed errors, else by its classification. It keeps no slice of the error's: whoever
+// made that may use it again.
+func failureOf(err error) fault.Failure {
+	f := said(err)
+	f.Issues = slices.Clone(f.Issues)
+	mend(&f)
+	keepText(&f, err)
 	return f
 }
 
@@ -51,34 +54,8 @@ func toolFailure(out *tool.Outcome) fault.Failure {
 	return f
 }
 
-// setFailure is failureOf into a failure that is zero. It keeps no slice of the error's: whoever made that may use it again. Where the
-// issues are those of before, which is read-only and printable, it has these.
-func setFailure(f *fault.Failure, err error, before *feedback.RetryFeedback) {
-	setSaid(f, err)
-	if before != nil && len(f.Issues) > 0 && slices.Equal(f.Issues, before.Issues) {
-		f.Issues = before.Issues
-		mendWords(f)
-		return
-	}
-	f.Issues = slices.Clone(f.Issues)
-	mend(f)
-	keepText(f, err)
-}
-
-// setSaid is setFailure in the error's own words.
-func setSaid(f *fault.Failure, err error) {
-	switch e := err.(type) { // neither wraps another error
-	case *fault.ToolValidationError:
-		f.Plane, f.Class, f.Tool, f.Issues = fault.Correction, fault.ToolValidation, e.Tool, e.Issues
-	case *fault.StructuredOutputError:
-		f.Plane, f.Class, f.Issues = fault.Correction, fault.StructuredOutput, e.Issues
-	default:
-		setWithin(f, err)
-	}
-}
-
-// setWithin is setSaid by the first error of a chain that says what it is.
-func setWithin(f *fault.Failure, err error) {
+// said is a Go error in its own words, by the first of its chain that says what it is.
+func said(err error) (f fault.Failure) {
 	if e, ok := errors.AsType[*fault.ToolValidationError](err); ok {
 		f.Plane, f.Class, f.Tool, f.Issues = fault.Correction, fault.ToolValidation, e.Tool, e.Issues
 	} else if e, ok := errors.AsType[*fault.StructuredOutputError](err); ok {
@@ -86,11 +63,12 @@ func setWithin(f *fault.Failure, err error) {
 	} else if e, ok := errors.AsType[*fault.ReducerError](err); ok {
 		f.Plane, f.Class, f.Message = fault.Correction, fault.Reducer, e.Error()
 	} else if e, ok := errors.AsType[failing](err); ok {
-		*f = e.Failure()
+		f = e.Failure()
 	} else {
-		*f = fault.ClassifyError(err).Failure()
+		f = fault.ClassifyError(err).Failure()
 	}
-	complete(f)
+	complete(&f)
+	return f
 }
 
 // complete fills in what an error says nothing of: it is a failure all the same, and one of either plane.

@@ -3,43 +3,11 @@ package loop
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
-
-// recorder is what runs ask of a [journal.Journal]. They know it by this interface alone, so that a program without a journal
-// does not link what writes one.
-type recorder interface {
-	Session() string
-	Unfinished() bool
-	Past() (*journal.Fold, error)
-	Resumed(at time.Time, asked machine.EffectKind) error
-	GoOn(st *machine.State, history message.Transcript) bool
-	open(m machine.Config, cfg *Config, st machine.State) error
-	tries(t *tries) error
-	Step(ev machine.Event, effects []machine.Effect, st machine.State) error
-	Note(n journal.Note) error
-	Warning() string
-}
-
-// recorderOf is a journal as runs know it; nil for none.
-func recorderOf(j *journal.Journal) recorder {
-	if j == nil {
-		return nil
-	}
-	return journaled{j}
-}
-
-// journaled is a journal that says itself what a run begins with.
-type journaled struct{ *journal.Journal }
-
-func (j journaled) open(m machine.Config, cfg *Config, st machine.State) error {
-	return j.Begin(header(m, *cfg), st)
-}
 
 // header is what a journal says of a run at its beginning.
 func header(m machine.Config, cfg Config) journal.Header {

@@ -127,6 +127,31 @@ func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError 
 	return ev.Tool.Reduced.Error
 }
 
+// tellStep tells the observers of one step.
+func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
+	if failed := uncharged(ev, effects); failed != nil {
+		p.tell(p.ctx, Notice{
+			Kind: ReducerFailed, CorrelationID: p.s.ID(), At: ev.At, Action: p.tool, Plane: fault.Correction, Class: fault.Reducer,
+			Reason: policy.ReducerError, Err: p.err, Reducer: failed.Reducer,
+		})
+	}
+	for _, e := range effects {
+		for _, n := range notices(p.s.ID(), ev.At, e, p.err) {
+			if n.Kind == Exhausted && !p.runner.ends() {
+				n.Kind = ToolFailed
+			}
+			p.tell(p.ctx, n)
+		}
+	}
+}
+
+// tell tells all observers. It is safe for concurrent use.
+func (o *options) tell(ctx context.Context, n Notice) {
+	for _, obs := range o.observers {
+		tell(ctx, obs, n)
+	}
+}
+
 // tell tells one observer, whatever it does.
 func tell(ctx context.Context, o Observer, n Notice) {
 	defer func() { _ = recover() }()

@@ -10,7 +10,6 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
-	"github.com/retake-go/retake/tool"
 )
 
 // PoolConfig is what the runs of a [Pool] share.
@@ -42,7 +41,6 @@ type Pool struct {
 	cfg      PoolConfig
 	o        *options
 	compiled *machine.Compiled
-	settings tool.Settings
 	// life ends as the pool is closed, by end.
 	life context.Context
 	end  context.CancelFunc
@@ -72,7 +70,7 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)
 	}
-	p := &Pool{cfg: cfg, o: o, compiled: compiled, settings: ReadSettings(&compiled.Config().Policy)}
+	p := &Pool{cfg: cfg, o: o, compiled: compiled}
 	p.life, p.end = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -86,24 +84,32 @@ func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *Se
 	if p.cfg.Done == nil {
 		return nil, errUntold
 	}
-	t := &Seat{pool: p, s: s, journal: j}
-	d := t.newDriver(context.Background())
+	t := p.seat(s, prompt, j)
 	err = errExited // unless it returns
 	defer func() {
 		if err != nil {
-			t.letGo(d, err)
+			t.letGo(err)
 		}
 	}()
-	asked, refused := t.begin(d, prompt)
-	if refused != nil {
-		_, err = d.ended(refused)
+	if t.begin(); t.run.broke != nil {
+		_, err = t.run.result()
 		return nil, err
 	}
-	t.park(d, &asked)
 	if !p.enqueue(t, time.Time{}) {
 		return nil, ErrPoolClosed
 	}
 	return t, nil
+}
+
+// seat is a run of the pool that has not begun.
+func (p *Pool) seat(s *session.Session, prompt string, j *journal.Journal) *Seat {
+	o := p.o
+	if j != nil {
+		own := *o
+		own.journal, own.journals = j, true
+		o = &own
+	}
+	return &Seat{pool: p, prompt: prompt, run: newProcess(context.Background(), o, p.cfg.Model, s, &p.cfg.Config)}
 }
 
 // errUntold is the error of adding a run of whose end nobody is told.
@@ -114,23 +120,22 @@ func (p *Pool) AddParked(k Parked) (*Seat, error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
 	}
-	r, err := RunnerAt(k.Session, p.cfg.Config, k.State, nil)
+	t := p.seat(k.Session, "", k.Journal)
+	r, err := RunnerAt(k.Session, p.cfg.Config, k.State, t.run.stepped)
 	if err != nil {
 		return nil, err
 	}
-	t := &Seat{pool: p, s: k.Session, journal: k.Journal, parking: parking{parked: &k.State}}
+	r.journal = k.Journal
+	t.run.runner, t.run.asked, t.run.last, t.begun = *r, k.Asked, k.State.At, true
+	t.run.trace(true)
 	var until time.Time
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {
 		until = w.Until
-	} else {
-		t.rare = &rare{next: new(k.Asked)}
 	}
-	d := &driver{options: p.o, cfg: &p.cfg.Config, s: k.Session, runner: r, ctx: context.Background()}
-	t.trace(d, true)
 	if p.enqueue(t, until) {
 		return t, nil
 	}
-	t.letGo(d, ErrPoolClosed)
+	t.letGo(ErrPoolClosed)
 	return nil, ErrPoolClosed
 }
 
@@ -159,7 +164,7 @@ func (p *Pool) Close() []Parked {
 	all := make([]Parked, 0, len(left))
 	for _, t := range left {
 		end := &ending{err: ErrPoolClosed}
-		if t.parked != nil {
+		if t.begun {
 			all = append(all, t.handBack())
 			end.err = errClosedUnder
 		}

@@ -59,15 +59,10 @@ func isPrintable(m *message.Message) bool {
 	return good
 }
 
-// mend makes a failure printable.
+// mend makes a failure printable, and leaves out keys.
 func mend(f *fault.Failure) {
-	mendWords(f)
-	f.Issues = fault.PrintableIssues(f.Issues)
-}
-
-// mendWords is mend for a failure whose issues are printable.
-func mendWords(f *fault.Failure) {
 	f.Class, f.Tool, f.Message = canon.UTF8(f.Class), canon.UTF8(f.Tool), fault.Scrub(canon.UTF8(f.Message))
+	f.Issues = fault.PrintableIssues(f.Issues)
 }
 
 func printablePlan(p machine.Plan) machine.Plan {

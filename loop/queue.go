@@ -128,15 +128,9 @@ func (p *Pool) rest(t *Seat, until time.Time) bool {
 func (p *Pool) ended(t *Seat) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t.cut, t.parked, t.over = nil, nil, true
+	t.cut, t.run, t.over = nil, nil, true
 	p.working--
 	p.signal()
-}
-
-func (p *Pool) closing() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.closed
 }
 
 // take takes the next run that is due, to be worked on; nil where there is none. p.mu is held.

@@ -25,33 +25,23 @@ import (
 // ended, the result is given again and nothing is done.
 //
 // Errors are those of [Run]; [journal.ErrNoRun] where nothing was begun, and [journal.ErrRedacted].
-func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg Config, opts ...Option) (result Result, err error) {
-	r, err := resumed(ctx, j, model, s, &cfg, opts)
+func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg Config, opts ...Option) (Result, error) {
+	o, err := collect(append(slices.Clip(opts), WithJournal(j)))
 	if err != nil {
 		return Result{}, err
 	}
-	defer r.leave()
-	if r.at.runner.st.Phase == machine.Stopped {
-		return r.at.runner.Result(nil)
+	if model == nil {
+		return Result{}, errNoModel
 	}
-	r.open(true)
-	r.goOn()
-	err = r.drive(&result)
-	return result, err
-}
-
-// resumed is the run that a journal holds.
-func resumed(ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg *Config, opts []Option) (*whole, error) {
-	r, err := idleWhole(ctx, model, s, cfg, append(slices.Clip(opts), WithJournal(j)))
-	if err != nil {
-		return nil, err
+	p := newProcess(ctx, o, model, s, &cfg)
+	if err := p.resume(func(f *journal.Fold) error { return errors.Join(o.fits(f), fitConfig(f, cfg)) }); err != nil {
+		return Result{}, err
 	}
-	asked, err := r.at.resume(func(f *journal.Fold) error { return errors.Join(r.fits(f), fitConfig(f, *cfg)) })
-	if err != nil {
-		return nil, err
+	defer p.leave()
+	if p.runner.st.Phase != machine.Stopped {
+		p.trace(true)
 	}
-	r.asked = &asked
-	return r, nil
+	return p.finish()
 }
 
 // ResumeRunner is a runner that goes on with the run that the journal of the options holds, for engines that bring their own clock:
@@ -67,27 +57,24 @@ func ResumeRunner(s *session.Session, cfg Config, record func(machine.Event, []m
 	if err != nil {
 		return nil, machine.Effect{}, err
 	}
-	return r, past.asked(), nil
+	return r, next(past), nil
 }
 
-// past is what a runner that takes over has to know of a run.
-type past struct{ *journal.Fold }
-
-// asked is what is to be done next.
-func (p past) asked() machine.Effect {
-	if p.State.Phase == machine.Stopped {
+// next is what is to be done next in a run that a journal holds; its kind is empty where the run has ended.
+func next(f *journal.Fold) machine.Effect {
+	if f.State.Phase == machine.Stopped {
 		return machine.Effect{}
 	}
-	return p.State.Left(p.Asked)
+	return f.State.Left(f.Asked)
 }
 
 // resume takes the session, and fills it with what the journal holds.
-func (r *Runner) resume(o *options, fit func(*journal.Fold) error) (past, error) {
+func (r *Runner) resume(o *options, fit func(*journal.Fold) error) (*journal.Fold, error) {
 	if o.journal == nil {
-		return past{}, errors.New("loop: there is no journal to resume from: give one by WithJournal")
+		return nil, errors.New("loop: there is no journal to resume from: give one by WithJournal")
 	}
 	if err := r.acquire(); err != nil {
-		return past{}, err
+		return nil, err
 	}
 	begun := false // not where a journal panics, or ends the goroutine
 	defer func() {
@@ -97,7 +84,7 @@ func (r *Runner) resume(o *options, fit func(*journal.Fold) error) (past, error)
 	}()
 	held, err := r.takeOver(o, fit)
 	begun = err == nil
-	return past{held}, err
+	return held, err
 }
 
 func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.Fold, error) {
@@ -185,20 +172,22 @@ func changed(h *journal.Header, cfg Config) []string {
 	return warnings
 }
 
-// resume makes the driver's runner go on, and returns what is to be done next.
-func (d *driver) resume(fit func(*journal.Fold) error) (machine.Effect, error) {
-	held, err := d.ownRunner().resume(d.options, fit)
+// resume takes the session, and goes on with what the journal holds.
+func (p *process) resume(fit func(*journal.Fold) error) error {
+	r := &p.runner
+	r.cfg, r.s, r.record = p.cfg, p.s, p.stepped
+	held, err := r.resume(p.options, fit)
 	if err != nil {
-		return machine.Effect{}, err
+		return err
 	}
-	d.runner, d.last, d.adjusted = &d.own, held.State.At, held.Adjusted
-	return held.asked(), nil
+	p.last, p.adjusted, p.asked = held.State.At, held.Adjusted, next(held)
+	return nil
 }
 
 // land notes the outcome of a call that came before its turn, so that it need not be run again. An error of a tool whose context has
 // ended says nothing of the call.
-func (d *driver) land(ctx context.Context, run machine.ToolRun, out tool.Outcome) {
-	if d.runner.journal == nil || out.Err != nil && ctx.Err() != nil {
+func (p *process) land(ctx context.Context, run machine.ToolRun, out tool.Outcome) {
+	if p.runner.journal == nil || out.Err != nil && ctx.Err() != nil {
 		return
 	}
 	landed := journal.Landed{Key: run.Key, Transport: run.Transport, End: toolEnd(run, out)}
@@ -206,7 +195,7 @@ func (d *driver) land(ctx context.Context, run machine.ToolRun, out tool.Outcome
 		landed.Events = append(landed.Events, journal.Emitted{Name: e.Name, Payload: e.Payload})
 	}
 	// A journal that cannot be written ends the run at its next step.
-	_ = d.runner.journal.Note(journal.Note{Kind: journal.ResultLanded, At: d.clock.Now(), Landed: &landed})
+	_ = p.runner.journal.Note(journal.Note{Kind: journal.ResultLanded, At: p.clock.Now(), Landed: &landed})
 }
 
 // outcomeOf is the outcome that landed.
@@ -234,8 +223,8 @@ func outcomeOf(l journal.Landed) tool.Outcome {
 }
 
 // note records a tool's progress.
-func (d *driver) note(run machine.ToolRun, at time.Time, p []byte) {
-	if w := d.runner.journal; w != nil {
-		_ = w.Note(journal.Note{Kind: journal.Progressed, At: at, Progress: &journal.Progress{Key: run.Key, Tool: run.Tool, Progress: p}})
+func (p *process) note(run machine.ToolRun, at time.Time, progress []byte) {
+	if w := p.runner.journal; w != nil {
+		_ = w.Note(journal.Note{Kind: journal.Progressed, At: at, Progress: &journal.Progress{Key: run.Key, Tool: run.Tool, Progress: progress}})
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/benbjohnson/clock"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/result"
@@ -51,14 +50,28 @@ func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(co
 		return result.Failure[T](fault.Initialization, "the function that runs the agent is nil: give one")
 	}
 	var runs agentRuns[T]
-	try := func(ctx context.Context, at Attempt, number int) (message.Usage, error) {
+	try := func(at Attempt, number int) (message.Usage, error) {
 		at.Number, at.Max = number, a.Transport.MaxAttempts
 		r := Timed(ctx, func(ctx context.Context) result.Result[T] { return run(ctx, at) }, opts...)
 		err := judge(a, r)
 		runs.add(r, err)
 		return r.Execution.Usage.Usage, err
 	}
-	end, err := each(ctx, s, &a.Action, try, func() ([]byte, error) { return result.Encode(result.ResultEnvelope, runs.result(nil)) }, opts)
+	s, o, err := recording(s, opts)
+	if err != nil {
+		return runs.result(err)
+	}
+	if s == nil {
+		number := 0
+		_, err := Do(ctx, nil, &a.Action, func(_ context.Context, at Attempt) (message.Usage, error) {
+			number++
+			return try(at, number)
+		}, opts...)
+		return runs.result(err)
+	}
+	end, _, err := each(ctx, o, s, &a.Action, try, func() ([]byte, error) {
+		return result.Encode(result.ResultEnvelope, runs.result(nil))
+	})
 	if end == nil || err != nil {
 		return runs.result(err)
 	}
@@ -67,45 +80,6 @@ func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(co
 		return result.Failure[T](fault.Initialization, fmt.Sprintf("loop: agent %q has succeeded, and its recorded result does not fit: %v", end.ID, err))
 	}
 	return r
-}
-
-// each makes the tries of an action, recorded where there is a session. A try is told its number on the transport plane, where all
-// that goes wrong with an agent belongs. Of an action that has ended in the journal, the end is returned; else value is what is recorded of
-// the try that was good.
-func each(ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt, int) (message.Usage, error), value func() ([]byte, error), opts []Option) (*journal.Ended, error) {
-	s, o, err := recording(s, opts)
-	if err != nil {
-		return nil, err
-	}
-	if s == nil {
-		number := 0
-		_, err := Do(ctx, nil, a, func(ctx context.Context, at Attempt) (message.Usage, error) {
-			number++
-			return try(ctx, at, number)
-		}, opts...)
-		return nil, err
-	}
-	t := tries{options: o, ctx: ctx, s: s, a: a}
-	if err := t.begin(); err != nil {
-		return nil, err
-	}
-	if t.ended != nil {
-		return t.ended, ranOut(t.ended)
-	}
-	defer t.leave()
-	for t.next() {
-		usage, err := try(ctx, t.attempt(), t.ask.Try.Transport)
-		t.at.outcome.Usage = usage
-		var lost error
-		if err == nil {
-			lost = t.keep(value)
-		}
-		t.end(err)
-		if err == nil && t.err == nil {
-			return nil, lost
-		}
-	}
-	return nil, t.err
 }
 
 // agentRuns sums up the runs of an agent.

@@ -48,15 +48,27 @@ type Answer[T any] struct {
 // A run that ends without an answer returns a [RetryExhaustedError]; a faulty cfg, a session that is in use, and a
 // template that cannot be rendered are errors of their own, before anything is asked. One session is for one run at a time.
 func Run(ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option) (result Result, err error) {
-	r, err := newWhole(ctx, model, s, &cfg, opts)
+	o, err := collect(opts)
 	if err != nil {
 		return Result{}, err
 	}
-	defer r.leave()
-	r.start(prompt)
-	err = r.drive(&result)
-	return result, err
+	if model == nil {
+		return Result{}, errNoModel
+	}
+	m, err := cfg.ready(o)
+	if err != nil {
+		return Result{}, err
+	}
+	p := newProcess(ctx, o, model, s, &cfg)
+	if err := p.take(m); err != nil {
+		return Result{}, err
+	}
+	defer p.leave()
+	p.start(prompt)
+	return p.finish()
 }
+
+var errNoModel = errors.New("loop: the model is nil: give one that replies")
 
 // Generate is [Run] for an answer of type T: the model is told T's schema, and its answer is held to it. Each attempt decodes
 // into a fresh value. With [Config].CallsOnly it is an error.

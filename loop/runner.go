@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -27,11 +28,10 @@ type Runner struct {
 	// settings are those of the policy settled, which is mostly that of st: see reads.
 	settings tool.Settings
 	settled  *policy.Set
-	// record and driver are told of each step; nil for nobody.
+	// record is told of each step; nil for nobody.
 	record func(machine.Event, []machine.Effect, machine.State)
-	driver *driver
 	// journal is nil where nothing is recorded; warnings are what is to be said of it in the result.
-	journal  recorder
+	journal  *journal.Journal
 	warnings []string
 	// refused is the error of the reducer that failed last in this process.
 	refused *fault.ReducerError
@@ -57,6 +57,20 @@ func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []mach
 	return newRunner(s, cfg, m, o, record)
 }
 
+// NewActionRunner returns a runner for the tries of one action in s, for engines that bring their own clock: what [Attempts]
+// is built on. Start asks for the first try; a [machine.Tried] event says what came of it. The rest is as for [NewRunner].
+func NewActionRunner(s *session.Session, a *Action, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, error) {
+	o, err := collect(opts)
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.compile()
+	if err != nil {
+		return nil, err
+	}
+	return newRunner(s, Config{}, m, o, record)
+}
+
 // RunnerAt returns a runner that goes on from a state, for engines that keep states themselves. The session is new, or the one that the
 // state came from; it takes over what the state holds.
 func RunnerAt(s *session.Session, cfg Config, st machine.State, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
@@ -78,7 +92,7 @@ func RunnerAt(s *session.Session, cfg Config, st machine.State, record func(mach
 // newRunner returns a runner that has begun.
 func newRunner(s *session.Session, cfg Config, m *machine.Compiled, o *options, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
 	r := &Runner{cfg: &cfg, s: s, record: record}
-	if err := r.open(m, o); err != nil {
+	if err := r.open(m, o, false); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -92,8 +106,9 @@ func (r *Runner) acquire() error {
 	return r.s.Acquire()
 }
 
-// open takes the session, and begins. A session without an id gets one: at this edge randomness is allowed.
-func (r *Runner) open(m *machine.Compiled, o *options) error {
+// open takes the session, and begins; where goOn is set, after what the journal holds of the history. A session without an id gets one:
+// at this edge randomness is allowed.
+func (r *Runner) open(m *machine.Compiled, o *options, goOn bool) error {
 	if err := r.acquire(); err != nil {
 		return err
 	}
@@ -103,13 +118,13 @@ func (r *Runner) open(m *machine.Compiled, o *options) error {
 			r.Close()
 		}
 	}()
-	err := r.begin(m, o)
+	err := r.begin(m, o, goOn)
 	begun = err == nil
 	return err
 }
 
 // begin makes the idle state of a run, and opens its journal.
-func (r *Runner) begin(m *machine.Compiled, o *options) error {
+func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	if err := r.name(o.journal); err != nil {
 		return err
 	}
@@ -117,14 +132,14 @@ func (r *Runner) begin(m *machine.Compiled, o *options) error {
 	if r.journal = o.journal; r.journal == nil {
 		return nil
 	}
-	if r.driver != nil {
+	if goOn {
 		r.held = r.journal.GoOn(&r.st, r.cfg.History)
 	}
-	return r.journal.open(*m.Config(), r.cfg, r.st)
+	return r.journal.Begin(header(*m.Config(), *r.cfg), r.st)
 }
 
 // name gives the session its id, where it has none yet.
-func (r *Runner) name(j recorder) error {
+func (r *Runner) name(j *journal.Journal) error {
 	switch id := r.s.ID(); {
 	case j != nil && id != "" && id != j.Session():
 		return fmt.Errorf("loop: the journal is that of session %q, and the session is %q", j.Session(), id)
@@ -134,6 +149,11 @@ func (r *Runner) name(j recorder) error {
 		return r.s.Adopt("session-" + rand.Text())
 	}
 	return nil
+}
+
+// ends reports whether an action of the run is exhausted: that of an exhaustion not yet answered, or of the end.
+func (r *Runner) ends() bool {
+	return r.st.Exhausted != nil || r.st.Outcome != nil && r.st.Outcome.Exhaustion != nil
 }
 
 // Close lets the session go. The runner is of no use afterwards.
@@ -160,9 +180,6 @@ func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	}
 	if r.record != nil {
 		r.record(ev, effects, st)
-	}
-	if r.driver != nil {
-		r.driver.observe(&ev, effects)
 	}
 	return effects, nil
 }

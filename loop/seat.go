@@ -15,11 +15,11 @@ import (
 
 // Seat is one run in a [Pool].
 type Seat struct {
-	pool    *Pool
-	s       *session.Session
-	journal *journal.Journal
-	// parking holds the run while nobody works on it. Where it is empty then, the run is still to be begun.
-	parking
+	pool   *Pool
+	prompt string
+	// run makes the run, begun is set once it has taken its session.
+	run   *process
+	begun bool
 	// until is when the run is to be gone on with or, where it is ready, since when it is; order is the order of parking, and place
 	// the place in its half of the pool's queue, -1 outside of it.
 	until time.Time
@@ -45,50 +45,35 @@ type cut struct {
 // errLeft is what a run was cancelled by where nobody said.
 var errLeft = errors.New("cancelled")
 
-// newDriver is a driver that has nothing of the run yet.
-func (t *Seat) newDriver(life context.Context) *driver {
-	return &driver{options: t.pool.o, model: t.pool.cfg.Model, cfg: &t.pool.cfg.Config, s: t.s, ctx: life}
-}
-
-// begin begins the run or goes on with that in the journal, and returns what is to be done next.
-func (t *Seat) begin(d *driver, prompt string) (machine.Effect, error) {
-	if t.journal != nil {
-		own := *d.options
-		own.journal, own.journals = recorderOf(t.journal), true
-		d.options = &own
-	}
-	said := d.cfg.History.Append(message.Message{Role: message.User, Text: prompt})
+// begin begins the run, or goes on with that in the journal.
+func (t *Seat) begin() {
+	p := t.run
+	said := p.cfg.History.Append(message.Message{Role: message.User, Text: t.prompt})
 	held, ended, err := t.held(said)
-	if err != nil {
-		return machine.Effect{}, err
+	if err == nil && held {
+		err = p.resume(func(f *journal.Fold) error { return errors.Join(p.fits(f), fitConfig(f, *p.cfg)) })
+	} else if err == nil {
+		err = p.take(t.pool.compiled)
 	}
-	if held {
-		asked, err := d.resume(func(f *journal.Fold) error { return errors.Join(d.fits(f), fitConfig(f, *d.cfg)) })
-		if err == nil && !ended {
-			t.trace(d, true)
-		}
-		return asked, err
+	t.begun = err == nil
+	switch p.broke = err; {
+	case err != nil || ended:
+	case held:
+		p.trace(true)
+	default:
+		p.start(t.prompt)
 	}
-	if err := startDriver(d.ctx, d, t.pool.compiled); err != nil {
-		return machine.Effect{}, err
-	}
-	t.trace(d, false)
-	effects, err := d.runner.ask(d.now(), prompt)
-	if err != nil {
-		return machine.Effect{}, err
-	}
-	return effects[len(effects)-1], nil
 }
 
 // held reports whether the journal holds the run that would begin with what is said, and whether it has ended.
 func (t *Seat) held(said message.Transcript) (held, ended bool, err error) {
-	if t.journal == nil {
+	if t.run.journal == nil {
 		return false, false, nil
 	}
-	if t.journal.Unfinished() {
+	if t.run.journal.Unfinished() {
 		return true, false, nil
 	}
-	past, err := t.journal.Past()
+	past, err := t.run.journal.Past()
 	if err != nil {
 		if errors.Is(err, journal.ErrRedacted) {
 			return false, false, err
@@ -106,30 +91,6 @@ func sameRequest(past *journal.Fold, id string, said message.Transcript) bool {
 	}
 	then, now := past.State.Transcript.Slice(0, past.State.Began), printableMessages(said.Slice(0, said.Len()))
 	return slices.EqualFunc(then, now, message.Message.Equal)
-}
-
-// trace begins the run for the tracers, where there are any.
-func (t *Seat) trace(d *driver, resumed bool) {
-	if len(d.tracers) == 0 {
-		return
-	}
-	if t.rare == nil {
-		t.rare = new(rare)
-	}
-	t.rare.values, t.rare.end = d.beginRun(d.ctx, resumed)
-}
-
-// wake begins the run, or gives the driver what was parked of it, and returns what is to be done next.
-func (t *Seat) wake(d *driver) (machine.Effect, error) {
-	if t.parked == nil {
-		return t.begin(d, t.caller.prompt)
-	}
-	asked := t.unpark(d, recorderOf(t.journal))
-	d.runner.settings, d.runner.settled = t.pool.settings, &t.pool.compiled.Config().Policy
-	if t.rare != nil && t.rare.values != nil {
-		d.ctx = scoped{d.ctx, t.rare.values}
-	}
-	return asked, nil
 }
 
 // work goes on with the run until it waits, ends, the pool is closed, or drive ends. One that was cancelled ends, whatever else does.
@@ -161,100 +122,80 @@ func (t *Seat) life() (context.Context, context.CancelCauseFunc) {
 
 // goOn is one round of work; it reports false where the run was cancelled when it was queued already.
 func (t *Seat) goOn(life, drive context.Context, now time.Time) (over bool) {
-	d, exited := t.newDriver(life), true
-	d.until = drive
+	exited := true
 	defer func() {
 		if exited {
 			over = true
-			t.exit(d, recover())
+			t.exit(recover())
 		}
 	}()
-	asked, err := t.wake(d)
-	for err == nil && d.runner.st.Phase != machine.Stopped {
-		if next, until, parks := t.parks(d, drive, now, &asked); parks {
-			exited = false
-			t.park(d, next)
-			return t.pool.rest(t, until)
-		}
-		var effects []machine.Effect
-		switch effects, err = d.carry(d.ctx, asked); {
-		case err == nil:
-			asked = effects[len(effects)-1]
-		case errors.Is(err, errCallLeft):
-			err = nil // drive has ended: the run is parked before the call
-		}
+	p := t.run
+	p.until = drive
+	if p.live(life); !t.begun {
+		t.begin()
+	}
+	switch p.advance(now) {
+	case machine.WaitUntil:
+		exited = false
+		return t.pool.rest(t, p.asked.Wait.Until)
+	case leftToResume:
+		exited = false
+		return t.pool.rest(t, time.Time{})
 	}
 	var end ending
-	end.result, end.err = d.ended(err)
+	end.result, end.err = p.result()
 	exited = false
-	t.done(d, &end)
+	t.done(&end)
 	return true
-}
-
-// parks reports whether the run is to be parked before what is asked for, for what and until when: the end of the wait, or at once.
-func (t *Seat) parks(
-	d *driver, drive context.Context, now time.Time, asked *machine.Effect,
-) (next *machine.Effect, until time.Time, parks bool) {
-	switch {
-	case d.ctx.Err() != nil:
-		return nil, until, false
-	case asked.Kind == machine.WaitUntil && asked.Wait.Until.After(now) && asked.Wait.Until.After(d.now()):
-		return nil, asked.Wait.Until, true
-	case drive.Err() != nil || t.pool.closing():
-		return asked, until, true
-	}
-	return nil, until, false
-}
-
-// begun reports whether there is a run that can be ended.
-func (d *driver) begun() bool { return d.runner != nil && d.runner.st.Phase != machine.Idle }
-
-// ended is how a run ended that has stopped, or cannot begin or go on for err.
-func (d *driver) ended(err error) (Result, error) {
-	switch {
-	case !d.begun():
-		return Result{}, err
-	case err != nil:
-		return Result{}, d.broken(err)
-	}
-	return d.runner.Result(d.cause)
 }
 
 // exit ends a run whose goroutine was ended by what it called. One in which that panicked stays as it is: it can be resumed. A caller
 // is told, and the worker lives on; without one, the panic goes on.
-func (t *Seat) exit(d *driver, panicked any) {
+func (t *Seat) exit(panicked any) {
 	end := ending{err: errExited}
 	if panicked != nil {
 		end.err = &PanicError{Value: panicked, Stack: string(debug.Stack())}
 		if t.caller != nil {
-			t.done(d, &end)
+			t.done(&end)
 			return
 		}
 		defer panic(panicked)
 		defer t.pool.ended(t)
-		t.letGo(d, end.err)
+		t.letGo(end.err)
 		return
 	}
 	defer func() { // who is told of the exit may panic, or end the goroutine once more
 		if again := recover(); again != nil {
-			t.exit(d, again)
+			t.exit(again)
 			return
 		}
-		t.done(d, &end)
+		t.done(&end)
 	}()
-	if d.begun() {
-		end.result, end.err = d.exit()
+	if t.run.begun() {
+		end.result, end.err = t.run.exit()
 	}
 }
 
 // done tells of the end of a run, and lets go of it: whatever becomes of who is told.
-func (t *Seat) done(d *driver, end *ending) {
+func (t *Seat) done(end *ending) {
+	s := t.run.s
 	defer t.told(end)
 	defer t.pool.ended(t)
-	if done := t.pool.cfg.Done; done != nil && d.begun() {
-		defer done(t.s, end.result, end.err)
+	if done := t.pool.cfg.Done; done != nil && t.run.begun() {
+		defer done(s, end.result, end.err)
 	}
-	t.letGo(d, end.err)
+	t.letGo(end.err)
+}
+
+// letGo frees the session of a run that is over, where it was taken. Tracers are told, if they were not.
+func (t *Seat) letGo(err error) {
+	if !t.begun {
+		return
+	}
+	defer t.run.runner.Close()
+	if !t.run.over {
+		t.run.ended(err)
+	}
 }
 
 // Cancel ends the run as the end of its context would end that of [Run], wherever it stands: what it was cancelled by is in the
@@ -286,28 +227,74 @@ func (t *Seat) cancelled() bool {
 	return t.cut != nil && t.cut.by != nil || t.caller != nil && t.caller.ctx.Err() != nil
 }
 
-// left tells tracers that the pool goes on with the run no more, how far it came, and why.
-func (t *Seat) left(o *machine.Outcome, err error) {
-	if t.rare != nil && t.rare.end != nil {
-		t.rare.end(o, err)
-	}
-}
-
-// letGo tells tracers that the run is over, and frees its session, where the driver took that.
-func (t *Seat) letGo(d *driver, err error) {
-	if d.runner != nil {
-		defer d.release()
-		t.left(d.runner.st.Outcome, err)
-	}
-}
-
 // handBack is the run as data. Its session is free again.
 func (t *Seat) handBack() Parked {
-	st := *t.parked
-	asked := t.next(&st)
-	if t.rare != nil {
-		contained(func() { t.left(nil, ErrSuspended) })
+	p := t.run
+	contained(func() { p.ended(ErrSuspended) })
+	p.runner.Close()
+	return Parked{Session: p.s, Journal: p.journal, State: p.runner.st, Asked: p.asked}
+}
+
+// caller waits for the end of a run.
+type caller struct {
+	ctx context.Context
+	// over is closed once end is set.
+	over chan struct{}
+	end  *ending
+}
+
+// ending is how a run ended.
+type ending struct {
+	result Result
+	err    error
+}
+
+// errClosedUnder is what callers are told whose runs a pool that was closed has handed back.
+var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
+
+// Await makes a run of a session in the pool, and blocks until it has ended: it is [Run] for very many callers that nearly all wait, each
+// on a goroutine that does nothing else and so stays small. All is done by the workers: somebody must drive the pool, best by
+// [Pool.Serve]; until then Await waits. j is nil for no journal; a run that it holds and that has not ended goes on, as by [Resume].
+//
+// When ctx ends, so does the run, as that of Run would, whether or not somebody drives the pool: cancelled and recorded, or left where
+// it stands for [ErrSuspended]. It is the context of the run: models and tools see its values, its deadline and how it ended. The
+// result is what Run returns, but for a model, or a function that was given, that panics: its error is a [*PanicError], and the run is
+// left as it stands. Of a pool that is closed the error is [ErrPoolClosed]; it is [ErrSuspended] too where [Pool.Close] has handed the
+// run back.
+func (p *Pool) Await(ctx context.Context, s *session.Session, prompt string, j *journal.Journal) (Result, error) {
+	t := p.seat(s, prompt, j)
+	t.caller = &caller{ctx: ctx, over: make(chan struct{})}
+	if !p.enqueue(t, time.Time{}) {
+		return Result{}, ErrPoolClosed
 	}
-	t.s.Release()
-	return Parked{Session: t.s, Journal: t.journal, State: st, Asked: asked}
+	select {
+	case <-t.caller.over:
+	case <-ctx.Done():
+		t.leave()
+		<-t.caller.over
+	}
+	return t.caller.end.result, t.caller.end.err
+}
+
+// leave ends the run for its caller, whose context has ended, where nobody works on it: who does ends it as well.
+func (t *Seat) leave() {
+	p := t.pool
+	p.mu.Lock()
+	idle := t.place >= 0
+	if idle {
+		p.queue.remove(t)
+		p.working++
+	}
+	p.mu.Unlock()
+	if idle {
+		t.work(context.Background(), time.Time{})
+	}
+}
+
+// told tells the caller, if there is one.
+func (t *Seat) told(end *ending) {
+	if c := t.caller; c != nil {
+		c.end = end
+		close(c.over)
+	}
 }

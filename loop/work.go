@@ -2,6 +2,8 @@ package loop
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -83,33 +85,76 @@ type scoped struct {
 
 func (s scoped) Value(key any) any { return s.values.Value(key) }
 
-// life is the context that says when ctx ends, and why.
-func life(ctx context.Context) context.Context {
-	for {
-		s, ok := ctx.(scoped)
-		if !ok {
-			return ctx
-		}
-		ctx = s.Context
-	}
-}
-
 // begin tells the tracers of work, and returns the context to do it with and what tells them of its end. It is safe for
 // concurrent use.
-func (d *driver) begin(ctx context.Context, w *Work) (context.Context, func(WorkEnd)) {
-	if len(d.tracers) == 0 {
+func (p *process) begin(ctx context.Context, w *Work) (context.Context, func(WorkEnd)) {
+	if len(p.tracers) == 0 {
 		return ctx, func(WorkEnd) {}
 	}
-	return d.watch.began(d, ctx, *w)
+	w.CorrelationID, w.At = p.s.ID(), p.clock.Now().UTC().Round(0)
+	inner := ctx
+	ends := make([]func(WorkEnd), 0, len(p.tracers))
+	for _, t := range p.tracers {
+		values, end := begun(inner, t, *w)
+		inner = values
+		ends = append(ends, end)
+	}
+	return scoped{ctx, inner}, func(e WorkEnd) {
+		if e.At = p.clock.Now().UTC().Round(0); e.At.Before(w.At) {
+			e.At = w.At
+		}
+		for _, end := range slices.Backward(ends) {
+			told(end, e)
+		}
+	}
 }
 
-// beginRun begins a run, and returns what tells of its end: the outcome, nil where it did not come to one of its own, and what it
-// returns.
-func (d *driver) beginRun(ctx context.Context, resumed bool) (context.Context, func(*machine.Outcome, error)) {
-	if len(d.tracers) == 0 {
-		return ctx, func(*machine.Outcome, error) {}
+// begun tells one tracer, whatever it does.
+func begun(ctx context.Context, t Tracer, w Work) (inner context.Context, end func(WorkEnd)) {
+	defer func() {
+		if recover() != nil || inner == nil {
+			inner = ctx
+		}
+	}()
+	return t.Begin(ctx, w)
+}
+
+// told tells one tracer of an end, whatever it does.
+func told(end func(WorkEnd), e WorkEnd) {
+	defer func() { _ = recover() }()
+	if end != nil {
+		end(e)
 	}
-	return d.watch.beganRun(d, ctx, resumed)
+}
+
+// trace begins the run for the tracers, where there are any: from then on the work has their values.
+func (p *process) trace(resumed bool) {
+	if len(p.tracers) == 0 {
+		return
+	}
+	w := Work{Kind: WorkRun, Resumed: resumed}
+	for _, t := range p.cfg.Tools.All() {
+		w.Tools = append(w.Tools, t.Name())
+	}
+	values, end := p.begin(p.ctx, &w)
+	p.values, p.end = values, func(o *machine.Outcome, err error) { end(runEnd(o, err)) }
+	p.live(p.life)
+}
+
+// runEnd is how a run ended that returns err.
+func runEnd(o *machine.Outcome, err error) WorkEnd {
+	e := WorkEnd{Err: err}
+	if o != nil {
+		e.Usage = o.Usage
+	}
+	if exhausted, ok := errors.AsType[*RetryExhaustedError](err); ok {
+		e.Class, e.Reason = exhausted.Failure.Class, exhausted.Reason
+	} else if err != nil {
+		e.Class = failureOf(err).Class
+	} else if o != nil {
+		e.Reason = o.Reason
+	}
+	return e
 }
 
 // modelWork is a call of a model as tracers are told of it.
