@@ -81,6 +81,14 @@ func (p *process) live(life context.Context) {
 	}
 }
 
+// rest lets go of what a run that nobody works on does not need.
+func (p *process) rest() {
+	p.life, p.ctx, p.until = nil, nil, nil
+	if p.asked.Kind == machine.WaitUntil && p.failed == nil {
+		p.err = nil // it is that of the event before the wait, and of none after it
+	}
+}
+
 // take takes the session for a run under m.
 func (p *process) take(m *machine.Compiled) error {
 	p.runner.cfg, p.runner.s, p.runner.record = p.cfg, p.s, p.stepped
@@ -274,11 +282,12 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 
 // bounded is the context for a call of a model, and what lets go of it.
 func (p *process) bounded(ctx context.Context) (context.Context, func()) {
-	if p.until == nil {
+	until := p.until
+	if until == nil {
 		return ctx, func() {}
 	}
 	ctx, end := context.WithCancelCause(ctx)
-	unhook := context.AfterFunc(p.until, func() { end(context.Cause(p.until)) })
+	unhook := context.AfterFunc(until, func() { end(context.Cause(until)) })
 	return ctx, func() { unhook(); end(nil) }
 }
 

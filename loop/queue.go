@@ -119,6 +119,7 @@ func (p *Pool) rest(t *Seat, until time.Time) bool {
 		return false
 	}
 	t.cut = nil
+	t.run.rest()
 	p.working--
 	p.add(t, until)
 	return true

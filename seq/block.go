@@ -18,8 +18,13 @@ func (b *block[T]) claim(from, end int) bool {
 }
 
 // roomAfter is the room for more of a block that follows n values. An eighth of what there is keeps the blocks few, and what is
-// never used short, however long a log becomes.
-func roomAfter(n int) int { return max(4, min(n, 32), n/8) }
+// never used short, however long a log becomes. A log of one value has room for no other: very many sessions wait with one.
+func roomAfter(n int) int {
+	if n == 0 {
+		return 1
+	}
+	return max(4, min(n, 32), n/8)
+}
 
 // after returns a block in which a log of n values goes on, with so many more cells claimed. Blocks of which little belongs to the log are
 // copied into it: a log that was branched again and again is still one of few blocks.
