@@ -70,6 +70,9 @@ const (
 	// WrappedArguments: the arguments stood in one member more than the tool's schema has, as in f(params={"a": 1}). Only who
 	// knows the schema can tell, so this package never makes this repair.
 	WrappedArguments RepairKind = "wrapped_arguments"
+	// QuotedObject: an object or array stood in a string, as JSON, where the schema takes no string: {"addr": "{\"city\": \"Lisbon\"}"}. Only who
+	// knows the schema can tell, so this package never makes this repair.
+	QuotedObject RepairKind = "quoted_object"
 )
 
 // Leniencies of writing: what is not strict JSON but has one meaning only.
@@ -108,7 +111,7 @@ var (
 		NameKeyedObject, PairList, NameThenArguments, PythonCall, PythonCallObject, QuotedCall}
 	aroundKinds  = [...]RepairKind{Prose, Fence, Tag, Alias}
 	writingKinds = [...]RepairKind{StringArguments, NoArguments, ExtraMember, PythonSyntax, TaggedArguments, AssignedArguments,
-		WrappedArguments, SingleQuotes, Apostrophe, TokenQuotes, TripleQuotes, PythonLiteral, PythonNumber, PythonEscape, Tuple,
+		WrappedArguments, QuotedObject, SingleQuotes, Apostrophe, TokenQuotes, TripleQuotes, PythonLiteral, PythonNumber, PythonEscape, Tuple,
 		TrailingComma, Comment, UnquotedKey, RawControl, MarkdownEscape}
 )
 

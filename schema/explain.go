@@ -144,6 +144,9 @@ func (s *Schema) finish(root *value, issues []fault.Issue) []fault.Issue {
 		if s.marked && anyMarked(levels, noEchoKeyword, secretKeyword) {
 			i.Sent = ""
 		}
+		if isOfKind(i.Rule) && i.Got == fault.String {
+			i.Expected += root.at(path).notQuoted(levels[len(path)])
+		}
 		if mayBeLeftOut(*i) && optional(levels, path) {
 			i.Expected += fault.OrLeaveOut
 		}
@@ -160,6 +163,21 @@ func (s *Schema) along(path []string) (levels [][]*node) {
 		levels = append(levels, nodes)
 	}
 	return levels
+}
+
+func isOfKind(rule string) bool { return rule == "type" || rule == "anyOf" || rule == "oneOf" }
+
+// notQuoted ends what is expected where a string holds, as JSON, an object or an array that one of some schemas takes.
+func (v *value) notQuoted(by []*node) string {
+	if !strings.ContainsAny(v.text, "{[") {
+		return ""
+	}
+	held, issue := parse(v.text, DefaultLimits())
+	takes := func(n *node) bool { return n.types&held.kind&(kindObject|kindArray) != 0 }
+	if issue != nil || !slices.ContainsFunc(by, takes) {
+		return ""
+	}
+	return "; send the " + string(held.kind.name()) + " itself, not quoted"
 }
 
 // mayBeLeftOut reports whether an issue is of a value that one could as well leave out, as far as its rule tells.

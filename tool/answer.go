@@ -2,6 +2,7 @@ package tool
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/extract"
@@ -36,7 +37,14 @@ func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 	if raw == nil {
 		return Answer{Class: fault.StructuredOutput, Issues: unreadable(text, broken, s)}
 	}
-	a := Answer{Repairs: kept(set.Text, repairs), Issues: s.Check(raw)}
+	a := Answer{Issues: s.Check(raw)}
+	if len(a.Issues) > 0 && set.unquotes(set.Text) {
+		var ok bool
+		if raw, a.Issues, ok = unquote(raw, a.Issues, s.Check); ok {
+			repairs = insert(slices.Clone(repairs), extract.Repair{Kind: extract.QuotedObject})
+		}
+	}
+	a.Repairs = kept(set.Text, repairs)
 	a.Raw, _ = canon.JSON(raw)
 	if !allowed(set.Text) {
 		a.Issues = fault.SortIssues(append(a.Issues, repairedIssues(repairs)...))

@@ -19,6 +19,7 @@ var repairPhrases = map[extract.RepairKind]string{
 	extract.TaggedArguments:   syntax.Tags,
 	extract.AssignedArguments: "arguments within the call instead of a variable",
 	extract.WrappedArguments:  "arguments without an object around them",
+	extract.QuotedObject:      "objects and arrays themselves, not quoted",
 	extract.SingleQuotes:      syntax.Quotes,
 	extract.Apostrophe:        syntax.Quotes,
 	extract.TokenQuotes:       syntax.Quotes,

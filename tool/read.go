@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -133,12 +135,14 @@ func (in *reader) native(checked *Checked, c *message.Call) {
 		text = "{}"
 	}
 	in.check(checked, t, text)
-	if native := in.settings.of(t.name).Native; checked.Arguments == nil && allowed(native) {
+	native := in.settings.of(t.name).Native
+	if checked.Arguments == nil && allowed(native) {
 		if value, repairs, _ := extract.Value(text, in.settings.options()); value != nil {
 			checked.Repairs = kept(native, repairs)
 			in.check(checked, t, string(value))
 		}
 	}
+	in.unquote(checked, t, native, 0)
 }
 
 // found checks a call that was found in a text.
@@ -168,6 +172,7 @@ func (in *reader) found(checked *Checked, text string, c *extract.Call) {
 	if !checked.Good() {
 		in.unwrap(checked, t, c)
 	}
+	in.unquote(checked, t, lenient, c.Offset)
 	if !allowed(lenient) {
 		checked.refuse(repairs)
 	}
@@ -176,9 +181,25 @@ func (in *reader) found(checked *Checked, text string, c *extract.Call) {
 // check checks arguments as they were written.
 func (in *reader) check(c *Checked, t *Tool, text string) {
 	c.Arguments, _ = canon.Text(text)
-	c.Class, c.Issues = "", t.schema.CheckWithin(in.work, []byte(text))
-	if len(c.Issues) > 0 {
+	c.judge(t.schema.CheckWithin(in.work, []byte(text)))
+}
+
+func (c *Checked) judge(issues []fault.Issue) {
+	if c.Class, c.Issues = "", issues; len(issues) > 0 {
 		c.Class = fault.ToolValidation
+	}
+}
+
+// unquote takes quoted objects and arrays out of arguments.
+func (in *reader) unquote(c *Checked, t *Tool, mode policy.Repairs, offset int) {
+	if c.Good() || c.Arguments == nil || !in.settings.unquotes(mode) {
+		return
+	}
+	check := func(args []byte) []fault.Issue { return t.schema.CheckWithin(in.work, args) }
+	if args, issues, ok := unquote(c.Arguments, c.Issues, check); ok {
+		c.Repairs = kept(mode, insert(slices.Clone(c.Repairs), extract.Repair{Kind: extract.QuotedObject, Offset: offset}))
+		c.Arguments = args
+		c.judge(issues)
 	}
 }
 
