@@ -54,7 +54,8 @@ func appendLine(to []byte, h hash, raw []byte) []byte {
 	return append(to, afterLine...)
 }
 
-// cutLine finds hash and record in a line without its line feed; ok is false where it is no line of a journal.
+// cutLine finds hash and record in a line without its line feed; ok is false where it is no line of a
+// journal.
 func cutLine(line []byte) (h hash, raw []byte, ok bool) {
 	if len(line) < rawStart+1 || string(line[:len(beforeHash)]) != beforeHash || line[len(line)-1] != '}' ||
 		string(line[len(beforeHash)+hashLen:rawStart]) != afterHash {

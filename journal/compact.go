@@ -11,10 +11,11 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Compact puts a snapshot in the place of all that a session's journal holds: the run goes on from it, and what comes after it
-// replays, as if nothing had been done. What is gone is the history: its prompts, replies and decisions. It gives
-// [ErrConflict] where a run writes to the journal, [ErrNoRun] where there is nothing in it, and [ErrRedacted] where it is redacted
-// and its run has not ended. key is the secret key of a redacted journal; nil for none.
+// Compact puts a snapshot in the place of all that a session's journal holds: the run goes on from it, and
+// what comes after it replays, as if nothing had been done. What is gone is the history: its prompts, replies
+// and decisions. It gives [ErrConflict] where a run writes to the journal, [ErrNoRun] where there is nothing
+// in it, and [ErrRedacted] where it is redacted and its run has not ended. key is the secret key of a
+// redacted journal; nil for none.
 func Compact(ctx context.Context, store Store, session string, key []byte) error {
 	if store == nil {
 		return errNoStore
@@ -112,7 +113,9 @@ func (f *Fold) snapshot() (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{State: state, Said: f.said(), Landed: f.Landed, Began: f.Began, Adjusted: f.Adjusted, Ended: f.ends.all}
+	s := &Snapshot{
+		State: state, Said: f.said(), Landed: f.Landed, Began: f.Began, Adjusted: f.Adjusted, Ended: f.ends.all,
+	}
 	if f.State.Phase != machine.Stopped {
 		s.Asked = &f.Asked
 	}

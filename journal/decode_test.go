@@ -12,7 +12,8 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// FuzzDecode decodes any bytes: it never panics, and what it takes is the same once it is written and read again.
+// FuzzDecode decodes any bytes: it never panics, and what it takes is the same once it is written and read
+// again.
 func FuzzDecode(f *testing.F) {
 	for _, raw := range records(f) {
 		f.Add(raw)

@@ -13,7 +13,8 @@ import (
 type Divergence struct {
 	// Steps counts the steps that are the same in both before the first that is not.
 	Steps int64 `json:"steps"`
-	// Headers are the differences before the first event of each run, as far as the steps before it are the same.
+	// Headers are the differences before the first event of each run, as far as the steps before it are the
+	// same.
 	Headers []HeaderDifference `json:"headers,omitempty"`
 	// Step is the first step that differs; nil where none does.
 	Step *StepDifference `json:"step,omitempty"`
@@ -24,10 +25,12 @@ func (d Divergence) Same() bool { return len(d.Headers) == 0 && d.Step == nil }
 
 // Side is one of the two journals at the step in which they differ.
 type Side struct {
-	// Line is that of the event or header, Run the number of the run; both count from 1, and are 0 where the journal has ended.
+	// Line is that of the event or header, Run the number of the run; both count from 1, and are 0 where the
+	// journal has ended.
 	Line int64 `json:"line"`
 	Run  int   `json:"run"`
-	// Event is what happened, Effects what was decided, as one sentence each; empty where the journal has ended.
+	// Event is what happened, Effects what was decided, as one sentence each; empty where the journal has
+	// ended.
 	Event   string   `json:"event,omitempty"`
 	Effects []string `json:"effects,omitempty"`
 }
@@ -40,12 +43,14 @@ type StepDifference struct {
 	B      Side  `json:"b"`
 	// SameEvent is set where the same thing happened in both, and was decided on differently.
 	SameEvent bool `json:"same_event"`
-	// Changes are the fields of the canonical step that differ, in order of their paths; none where one journal has ended.
+	// Changes are the fields of the canonical step that differ, in order of their paths; none where one
+	// journal has ended.
 	Changes []Change `json:"changes,omitempty"`
 }
 
-// Diff compares two journals as they were recorded: the headers of their runs, and their steps up to the first whose trace
-// differs. Times that were observed, and notes, are not compared. An error says which of the two cannot be read.
+// Diff compares two journals as they were recorded: the headers of their runs, and their steps up to the
+// first whose trace differs. Times that were observed, and notes, are not compared. An error says which of
+// the two cannot be read.
 func Diff(a, b io.Reader) (Divergence, error) {
 	d := differ{a: reading{steps: NewSteps(a), name: "first"}, b: reading{steps: NewSteps(b), name: "second"}}
 	for {
@@ -117,7 +122,7 @@ func (d *differ) next() (bool, error) {
 	case a.ended && b.ended:
 		return false, nil
 	case a.header != nil && b.header != nil:
-		if h, differ := headersDiffer(a.header, b.header); differ {
+		if h, differ := DiffHeaders(*a.header, *b.header); differ {
 			h.Run = a.run
 			d.found.Headers = append(d.found.Headers, h)
 		}

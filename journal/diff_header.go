@@ -50,13 +50,12 @@ func (h HeaderDifference) String() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// DiffHeaders compares what two runs are held to, a before b; it reports whether anything differs. Of policies that a header does
-// not explain, it compares what they come to now.
-func DiffHeaders(a, b Header) (HeaderDifference, bool) { return headersDiffer(&a, &b) }
-
-// headersDiffer is DiffHeaders.
-func headersDiffer(a, b *Header) (HeaderDifference, bool) {
-	d := HeaderDifference{Policies: policiesDiffer(a, b), Tools: toolsDiffer(a.Tools, b.Tools), Changes: restDiffers(*a, *b)}
+// DiffHeaders compares what two runs are held to, a before b; it reports whether anything differs. Of
+// policies that a header does not explain, it compares what they come to now.
+func DiffHeaders(a, b Header) (d HeaderDifference, differ bool) {
+	d = HeaderDifference{
+		Policies: policiesDiffer(&a, &b), Tools: toolsDiffer(a.Tools, b.Tools), Changes: restDiffers(a, b),
+	}
 	return d, len(d.Policies)+len(d.Tools)+len(d.Changes) > 0
 }
 
@@ -74,7 +73,7 @@ func policiesDiffer(a, b *Header) []PolicyDifference {
 			add(p.name, rowOf(x, name), rowOf(y, name))
 		}
 	}
-	for _, row := range setFields {
+	for _, row := range boundFields {
 		add("run", policy.Explained{Field: row.name, Value: row.show(&a.Config.Policy)},
 			policy.Explained{Field: row.name, Value: row.show(&b.Config.Policy)})
 	}
@@ -87,7 +86,8 @@ type planePolicy struct {
 	plane        fault.Plane
 }
 
-// policiesOf are the policies that either header explains: the answer's or the single action's, transport, and those of tools by name.
+// policiesOf are the policies that either header explains: the answer's or the single action's, transport,
+// and those of tools by name.
 func policiesOf(a, b *Header) []planePolicy {
 	own := planePolicy{"answer", machine.AnswerAction, fault.Correction}
 	all := []planePolicy{own, {"transport", "", fault.Transport}}
@@ -124,28 +124,26 @@ func (h *Header) explained(action string, plane fault.Plane) policy.Explanation 
 func toolsDiffer(a, b []Tool) []ToolDifference {
 	var found []ToolDifference
 	for _, t := range a {
-		other := toolOf(b, t.Name)
-		d := ToolDifference{t.Name, t.Schema, other.Schema, other.Name != "" && other.Description != t.Description}
+		other, there := toolOf(b, t.Name)
+		d := ToolDifference{t.Name, t.Schema, other.Schema, there && other.Description != t.Description}
 		if d.A != d.B || d.Description {
 			found = append(found, d)
 		}
 	}
 	for _, t := range b {
-		if toolOf(a, t.Name).Name == "" {
+		if _, there := toolOf(a, t.Name); !there {
 			found = append(found, ToolDifference{Name: t.Name, B: t.Schema})
 		}
 	}
 	return found
 }
 
-// toolOf is the tool of that name; zero where there is none.
-func toolOf(all []Tool, name string) Tool {
-	for _, t := range all {
-		if t.Name == name {
-			return t
-		}
+func toolOf(all []Tool, name string) (t Tool, there bool) {
+	n := slices.IndexFunc(all, func(t Tool) bool { return t.Name == name })
+	if n < 0 {
+		return Tool{}, false
 	}
-	return Tool{}
+	return all[n], true
 }
 
 // restDiffers compares all but policies and tools.

@@ -104,7 +104,8 @@ var eventTexts = [...]struct {
 	{machine.Cancelled, func(*Event) string { return "the caller gave up" }},
 }
 
-// eventText is what happened as one sentence for people. Events of a journal that was not folded may lack their payload.
+// eventText is what happened as one sentence for people. Events of a journal that was not folded may lack
+// their payload.
 func eventText(ev *Event) string {
 	for _, row := range eventTexts {
 		if row.kind == ev.Kind && complete(ev) {

@@ -11,35 +11,37 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// DifferenceError says that a recorded decision is not what today's code decides. errors.Is finds [ErrDiffers].
+// DifferenceError says that a recorded decision is not what today's code decides. errors.Is finds
+// [ErrDiffers].
 type DifferenceError struct {
-	// Line is that of the decision, Event the number of its event in the journal; both count from 1. Line is 0 where the decision
-	// was not recorded in a journal: see [Compare].
+	// Line is that of the decision, Event the number of its event in the journal; both count from 1. Line is
+	// 0 where the decision was not recorded in a journal: see [Compare].
 	Line, Event int64
 	// Kind is the event's.
 	Kind machine.EventKind
 	// Position is the attempt that the first effect that differs is about, Plane the plane of that attempt.
 	Position machine.Position
 	Plane    fault.Plane
-	// Was and Now are that effect as it was recorded and as it is now, as one sentence each; empty where there is none.
+	// Was and Now are that effect as it was recorded and as it is now, as one sentence each; empty where
+	// there is none.
 	Was, Now string
 	// RuleWas and RuleNow are the reasons that were given for it; empty where it has none.
 	RuleWas, RuleNow policy.Reason
 	// Changes are the fields that differ, in order of their paths.
 	Changes []Change
-	// Fields are what the difference hangs on, as far as that can be told.
+	// Fields are what the difference depends on, as far as that can be told.
 	Fields []Field
 	// Recorded and Current are both decisions as canonical JSON.
 	Recorded, Current []byte
 }
 
-// Field is what a decision hangs on: a field of the policy or of the config.
+// Field is what a decision depends on: a field of the policy or of the config.
 type Field struct {
-	// Name is that of policy files, such as "max_attempts" or "budgets.run"; else a member of the header's config, such as
-	// "deadline".
+	// Name is that of policy files, such as "max_attempts" or "budgets.run"; else a member of the header's
+	// config, such as "deadline".
 	Name string `json:"name"`
-	// Was is its value as the header has it, Now what the same layers come to now; both are the same but where a default has
-	// changed. Empty where the value is a text that the header has.
+	// Was is its value as the header has it, Now what the same layers come to now; both are the same but
+	// where a default has changed. Empty where the value is a text that the header has.
 	Was string `json:"was,omitempty"`
 	Now string `json:"now,omitempty"`
 	// Layer is who said so, Source where it was written: as in [policy.Explained].
@@ -74,19 +76,21 @@ func orNothing(s string) string {
 
 // difference compares a recorded decision with today's; was and is are their JSON.
 func (f *Fold) difference(recorded, now Decision, was, is []byte) error {
-	d := &DifferenceError{Event: f.events, Kind: f.last.Kind, Recorded: was, Current: is, Changes: changes(was, is)}
+	d := &DifferenceError{
+		Event: f.events, Kind: f.last.Kind, Recorded: was, Current: is, Changes: changes(was, is),
+	}
 	n := firstOther(recorded.Effects, now.Effects)
 	then, today := effectAt(recorded.Effects, n), effectAt(now.Effects, n)
 	d.Was, d.Now = sentence(then), sentence(today)
 	d.RuleWas, d.RuleNow = reasonOf(then), reasonOf(today)
 	d.Position, d.Plane = aboutOf(recorded.Effects, now.Effects, n)
-	d.Fields = f.hangsOn(d, then, today)
+	d.Fields = f.dependsOn(d, then, today)
 	return d
 }
 
-// Compare returns how a recorded decision differs from today's, or nil when they are equal. It is for engines that record
-// decisions elsewhere than in a journal. st is the state after the event, event the event's number, counted from 1. Prompt
-// digests are not compared. Safe for concurrent use.
+// Compare returns how a recorded decision differs from today's, or nil when they are equal. It is for engines
+// that record decisions elsewhere than in a journal. st is the state after the event, event the event's
+// number, counted from 1. Prompt digests are not compared. Safe for concurrent use.
 func Compare(st machine.State, event int64, kind machine.EventKind, recorded, now Decision) error {
 	recorded.Prompt, now.Prompt = "", ""
 	was, err := canon.Marshal(recorded)
@@ -114,22 +118,7 @@ func sentence(e *machine.Effect) string {
 	if e == nil {
 		return ""
 	}
-	there := e.Decision != nil
-	switch e.Kind {
-	case machine.CallModel, machine.MakePrompt:
-		there = e.Model != nil
-	case machine.RunTools:
-		there = true
-	case machine.TryAction:
-		there = e.Try != nil
-	case machine.WaitUntil:
-		there = e.Wait != nil
-	case machine.AskPlanner:
-		there = e.Exhaustion != nil || e.Consultation != nil
-	case machine.Stop:
-		there = e.Outcome != nil
-	}
-	if !there {
+	if there, _ := payload(e); !there {
 		return string(e.Kind)
 	}
 	return e.String()
@@ -227,8 +216,8 @@ func (e *DifferenceError) hangs() string {
 // maxShown is how many changed fields are shown to people.
 const maxShown = 30
 
-// Explain is the difference as a page for people: where, what it was and what it is, the rules, what they hang on, and each
-// field that differs.
+// Explain is the difference as a page for people: where, what it was and what it is, the rules, what they
+// hang on, and each field that differs.
 func (e *DifferenceError) Explain() string {
 	var b strings.Builder
 	if e.Line > 0 {

@@ -12,16 +12,17 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// digester makes the digests of what is left out of a journal, and those of its prompts: over the digests of their pieces, so that a
-// piece that was left out is as good as the piece itself. The digest of the conversation is kept as it grows, so that a prompt costs what it adds.
+// digester makes the digests of what is left out of a journal, and those of its prompts: over the digests of
+// their pieces, so that a piece that was left out is as good as the piece itself. The digest of the
+// conversation is kept as it grows, so that a prompt costs what it adds.
 type digester struct {
 	mac stdhash.Hash
 	// said is the digest of the conversation so far; empty where nothing was said.
 	said string
 }
 
-// newDigester returns a digester for a session. Without a secret key the digests of equal pieces are equal within a session
-// only.
+// newDigester returns a digester for a session. Without a secret key the digests of equal pieces are equal
+// within a session only.
 func newDigester(session string, secret []byte) *digester {
 	key := append([]byte("retake "+session+"\x00"), secret...)
 	return &digester{mac: hmac.New(sha256.New, key)}

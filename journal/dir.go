@@ -14,8 +14,9 @@ import (
 	"strings"
 )
 
-// Dir is a [Store] of one file per session in a folder, which is made where it is not there: files of mode 0600, named after
-// the session, with nothing beside them. A journal that is open holds its file open; on Unix the file is locked meanwhile.
+// Dir is a [Store] of one file per session in a folder, which is made where it is not there: files of mode
+// 0600, named after the session, with nothing beside them. A journal that is open holds its file open; on
+// Unix the file is locked meanwhile.
 type Dir string
 
 // suffix ends the name of a journal's file, temporary that of one that is being made.
@@ -24,13 +25,13 @@ const (
 	temporary = ".new"
 )
 
-// FileName is the name of a session's file in a [Dir]: the id with every byte but A-Za-z0-9._- written as %XX; of ids that come to more
-// than 200 bytes so, the beginning and a digest.
+// FileName is the name of a session's file in a [Dir]: the id with every byte but A-Za-z0-9._- written as
+// %XX; of ids that come to more than 200 bytes so, the beginning and a digest.
 func FileName(session string) string {
 	var b strings.Builder
 	for n, c := range []byte(session) {
-		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' && n > 0
-		if plain {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if letter || c == '_' || c == '-' || c == '.' && n > 0 {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02X", c)
@@ -92,8 +93,8 @@ func sessionOf(path string) (string, error) {
 	return rec.Header.Session, nil
 }
 
-// Open implements [Store]. A file that cannot be written, such as one on a read-only disk, is opened to be read: without a lock, and what
-// is appended to it is an error of [ErrReadOnly].
+// Open implements [Store]. A file that cannot be written, such as one on a read-only disk, is opened to be
+// read: without a lock, and what is appended to it is an error of [ErrReadOnly].
 func (d Dir) Open(_ context.Context, session string) (Log, error) {
 	return d.openOn(&systemDisk, session)
 }
@@ -112,7 +113,9 @@ func (d Dir) openOn(on *disk, session string) (Log, error) {
 	if d == "" {
 		return nil, errors.New("journal: a Dir without a name: give a folder, such as \".\"")
 	}
-	l := &file{on: on, path: filepath.Join(string(d), FileName(session)), session: session, unsynced: newFolders(string(d))}
+	l := &file{
+		on: on, path: filepath.Join(string(d), FileName(session)), session: session, unsynced: newFolders(string(d)),
+	}
 	err := on.makeAll(string(d), 0o700)
 	if err == nil {
 		l.f, err = on.openLocked(l.path, session)
@@ -130,8 +133,8 @@ func (d Dir) openOn(on *disk, session string) (Log, error) {
 	return nil, err
 }
 
-// newFolders are the folders that hold a file of a folder's, and those folders of them that are not there yet: what is made in each is
-// durable once that is synced.
+// newFolders are the folders that hold a file of a folder's, and those folders of them that are not there
+// yet: what is made in each is durable once that is synced.
 func newFolders(dir string) []string {
 	folders := []string{dir}
 	for {
@@ -163,7 +166,8 @@ func (on *disk) openLocked(path, session string) (*os.File, error) {
 	return nil, errors.Join(err, f.Close())
 }
 
-// inPlace says where a file that was locked is not the one at path any more: a writer that held it has compacted it meanwhile.
+// inPlace says where a file that was locked is not the one at path any more: a writer that held it has
+// compacted it meanwhile.
 func inPlace(f *os.File, path string) error {
 	mine, err := f.Stat()
 	if err != nil {
@@ -185,7 +189,8 @@ type file struct {
 	path, session string
 	// unsynced are folders that are synced with the first durable append.
 	unsynced []string
-	// broken is why nothing more is written: the file is read only, or nobody knows what of it is on the disk.
+	// broken is why nothing more is written: the file is read only, or nobody knows what of it is on the
+	// disk.
 	broken error
 }
 
@@ -197,7 +202,8 @@ func (l *file) Read(context.Context) (io.ReadCloser, error) {
 	return io.NopCloser(io.NewSectionReader(l.f, 0, size)), nil
 }
 
-// size is how long the file is. Where the file stands does not matter: all reading and writing names its place.
+// size is how long the file is. Where the file stands does not matter: all reading and writing names its
+// place.
 func (l *file) size() (int64, error) { return l.f.Seek(0, io.SeekEnd) }
 
 // check reports whether the journal ends at at, but for a torn line, and how long the file is.
@@ -224,8 +230,9 @@ func (l *file) check(at int64) (size int64, err error) {
 	}
 }
 
-// Append implements [Log]. Of lines that could not be written nothing stays. Once something could not be synced nobody knows what is on
-// the disk, and nothing more is written: whoever opens the journal again verifies what is there.
+// Append implements [Log]. Of lines that could not be written nothing stays. Once something could not be
+// synced nobody knows what is on the disk, and nothing more is written: whoever opens the journal again
+// verifies what is there.
 func (l *file) Append(_ context.Context, at int64, lines []byte, durable bool) error {
 	size, err := l.check(at)
 	if err != nil {

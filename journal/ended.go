@@ -9,7 +9,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Ended is how an action with an ID ended, as the journal keeps it for good: also once it was compacted. It is read-only.
+// Ended is how an action with an ID ended, as the journal keeps it for good: also once it was compacted. It
+// is read-only.
 type Ended struct {
 	// ID is the action's, Action the tool that it was of; empty for a final answer.
 	ID     string `json:"id"`
@@ -18,7 +19,8 @@ type Ended struct {
 	Outcome machine.Outcome `json:"outcome"`
 	// Seed is what the jitter of its waits was drawn from, of one without success.
 	Seed string `json:"seed,omitempty"`
-	// Attempts and Policy are what it came to without success: all its attempts, and the policies in force at the end.
+	// Attempts and Policy are what it came to without success: all its attempts, and the policies in force at
+	// the end.
 	Attempts []session.Attempt `json:"attempts,omitempty"`
 	Policy   *policy.Set       `json:"policy,omitempty"`
 	// Redacted is set where its run was one that things are left out of.
@@ -80,8 +82,8 @@ func (f *Fold) end(o *machine.Outcome) {
 	f.ends.add(one)
 }
 
-// Ended is the recorded end of the action of that ID; nil where none of it has ended. It is an error of [ErrRedacted] where things were left
-// out of its run, and the settings do not give them back.
+// Ended is the recorded end of the action of that ID; nil where none of it has ended. It is an error of
+// [ErrRedacted] where things were left out of its run, and the settings do not give them back.
 func (j *Journal) Ended(id string) (*Ended, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -83,8 +83,8 @@ const (
 	batchesRead = 8
 )
 
-// readAhead reads and decodes lines, while another goroutine hands those before them to take, in order. It returns the
-// first error of take, else that of reading. Nothing runs once it has returned.
+// readAhead reads and decodes lines, while another goroutine hands those before them to take, in order. It
+// returns the first error of take, else that of reading. Nothing runs once it has returned.
 func (p *player) readAhead(take func(*entry) error) error {
 	var (
 		folding sync.WaitGroup

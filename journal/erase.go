@@ -60,8 +60,8 @@ func (r *redactor) valuesOf(ev *Event, before *machine.State, offered []Tool) *p
 	if ev.Try != nil {
 		r.addTry(p, before.Config.Action)
 	}
-	if end := ev.Tool; end != nil && before.Batch != nil && end.Index >= 0 && end.Index < len(before.Batch.Calls) {
-		r.addToolEnd(p, "/tool", before.Batch.Calls[end.Index].Tool, end)
+	if end, batch := ev.Tool, before.Batch; end != nil && batch != nil && end.Index >= 0 && end.Index < len(batch.Calls) {
+		r.addToolEnd(p, "/tool", batch.Calls[end.Index].Tool, end)
 	}
 	r.addReduced(p, "/reduced", ev.Reduced, false)
 	return p
@@ -147,15 +147,16 @@ func (r *redactor) namesOf(reply *machine.Reply) *places {
 	return p
 }
 
-// misnames reports whether an issue is about the name of a member, or about a text whose members nobody has compared with a
-// schema.
+// misnames reports whether an issue is about the name of a member, or about a text whose members nobody has
+// compared with a schema.
 func misnames(i *fault.Issue) bool {
 	return i.Source == fault.FromJSON ||
 		slices.Contains([]string{"additionalProperties", "unevaluatedProperties", "propertyNames"}, i.Rule)
 }
 
-// addDocument adds what is left out of a document that the model wrote, by the rules for it: also the places where it was refused, for
-// a value that is to be left out may stand there under another name, and what the issues say of it.
+// addDocument adds what is left out of a document that the model wrote, by the rules for it: also the places
+// where it was refused, for a value that is to be left out may stand there under another name, and what the
+// issues say of it.
 func (p *places) addDocument(document, issues string, found []fault.Issue, rules []string) {
 	p.add(document, rules...)
 	p.add(issues, "/*/value", "/*/sent")
@@ -170,8 +171,8 @@ func (p *places) addDocument(document, issues string, found []fault.Issue, rules
 	}
 }
 
-// addHistory adds what was said before a run, up to the last that a model or a tool said: calls, answers and results stand in it in
-// any form.
+// addHistory adds what was said before a run, up to the last that a model or a tool said: calls, answers and
+// results stand in it in any form.
 func (p *places) addHistory(said []message.Message) {
 	last := len(said) - 1
 	for last >= 0 && said[last].Role != message.Assistant && said[last].Role != message.Tool {
@@ -194,8 +195,8 @@ func (r *redactor) addTry(p *places, action string) {
 	}
 }
 
-// addReply adds what is left out of a reply. The words of a call stand in it up to three times: as the model wrote them, as they
-// were read, and, where the call was found in the text, there.
+// addReply adds what is left out of a reply. The words of a call stand in it up to three times: as the model
+// wrote them, as they were read, and, where the call was found in the text, there.
 func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) {
 	unread := len(reply.Calls) == 0 && (reply.Answer == nil || len(reply.Answer.Issues) > 0)
 	if r.Replies || r.values() && unread { // there may be calls or an answer in what could not be read
@@ -253,7 +254,8 @@ func (r *redactor) addToolEnd(p *places, at, name string, end *machine.ToolEnd) 
 	r.addReduced(p, at+"/reduced", end.Reduced, ok)
 }
 
-// addReduced adds what reducers made: of the slices that are named, and of all where what they were given has rules.
+// addReduced adds what reducers made: of the slices that are named, and of all where what they were given has
+// rules.
 func (r *redactor) addReduced(p *places, at string, reduced *machine.Reduced, all bool) {
 	if reduced == nil {
 		return
@@ -283,8 +285,8 @@ func (r *redactor) header(h Header) (Header, error) {
 	return h, nil
 }
 
-// state is a session's snapshot with marks: of the slices that are named; of all where tools or the answer have rules, for nobody
-// can tell what came of them.
+// state is a session's snapshot with marks: of the slices that are named; of all where tools or the answer
+// have rules, for nobody can tell what came of them.
 func (r *redactor) state(snapshot []byte) ([]byte, error) {
 	var held struct {
 		Slices []struct {
@@ -328,8 +330,8 @@ func (r *redactor) state(snapshot []byte) ([]byte, error) {
 	return r.erase(snapshot, &p, new(places))
 }
 
-// note is a note with marks. It is about call at of runs; of none where at is negative. Keys are hashes of arguments: the note gets
-// the key of the same call in written, the calls of the run as the journal has them.
+// note is a note with marks. It is about call at of runs; of none where at is negative. Keys are hashes of
+// arguments: the note gets the key of the same call in written, the calls of the run as the journal has them.
 func (r *redactor) note(n Note, runs, written []machine.ToolRun, at int) (Note, error) {
 	var p places
 	if at >= 0 {
@@ -356,8 +358,8 @@ func (r *redactor) note(n Note, runs, written []machine.ToolRun, at int) (Note, 
 	return left, err
 }
 
-// freeTexts are the places in events, notes and states of texts that others have written: such a text may be too long, or look like a
-// mark. All else is the form of the record.
+// freeTexts are the places in events, notes and states of texts that others have written: such a text may be
+// too long, or look like a mark. All else is the form of the record.
 var freeTexts = sync.OnceValue(freePlaces)
 
 func freePlaces() *places {
@@ -380,8 +382,8 @@ func freePlaces() *places {
 	return p
 }
 
-// erase leaves out the values at some places, the names of the members at others, every free text that is too long, and free texts and
-// names that look like marks.
+// erase leaves out the values at some places, the names of the members at others, every free text that is too
+// long, and free texts and names that look like marks.
 func (r *redactor) erase(document []byte, values, names *places) ([]byte, error) {
 	w := rewriter{
 		value: func(at []string, value jsontext.Value) ([]byte, error) {

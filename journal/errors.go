@@ -33,7 +33,8 @@ var errNoStore = errors.New("journal: the store is nil: give one, such as a Dir"
 type CorruptError struct {
 	// Line counts from 1, Offset is where the line begins.
 	Line, Offset int64
-	// Found is the line's hash, Want that of its bytes after the line before it; both empty where the line has no hash.
+	// Found is the line's hash, Want that of its bytes after the line before it; both empty where the line
+	// has no hash.
 	Found, Want string
 	// Why says what else is wrong; empty where it is the hash.
 	Why string
@@ -54,10 +55,11 @@ func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 // ConflictError names the session whose journal has another writer. errors.Is finds [ErrConflict].
 type ConflictError struct {
 	Session string
-	// Want is the offset at which the writer left off, Found that at which the journal ends; both 0 where another writer
-	// holds it.
+	// Want is the offset at which the writer left off, Found that at which the journal ends; both 0 where
+	// another writer holds it.
 	Want, Found int64
-	// Until is when the journal is free, unless its owner renews its lease before; zero where the store has no leases.
+	// Until is when the journal is free, unless its owner renews its lease before; zero where the store has
+	// no leases.
 	Until time.Time
 }
 
@@ -77,8 +79,8 @@ func (e *ConflictError) Error() string {
 // Is finds ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// MisfitError says that today's code refuses what was recorded: an event that does not fit the run as it stands, or the
-// config of a header. errors.Is finds [ErrDiffers].
+// MisfitError says that today's code refuses what was recorded: an event that does not fit the run as it
+// stands, or the config of a header. errors.Is finds [ErrDiffers].
 type MisfitError struct {
 	// Line counts from 1, Event is the number of the event from 1; that of the event before a header.
 	Line, Event int64

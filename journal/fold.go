@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Fold is a run as its journal tells it: the state of the core after all events so far, and what was under way. Make one with
-// [NewFold]. It is for one goroutine.
+// Fold is a run as its journal tells it: the state of the core after all events so far, and what was under
+// way. Make one with [NewFold]. It is for one goroutine.
 type Fold struct {
 	// Header is that of the last run; its Format is empty before the first.
 	Header Header
@@ -45,7 +45,8 @@ type Fold struct {
 // NewFold returns a fold of nothing. key is the secret key of a redacted journal; nil for none.
 func NewFold(key []byte) *Fold { return &Fold{key: key} }
 
-// Undecided is what the core makes of the last event where the journal ends before its decision; nil where it does not.
+// Undecided is what the core makes of the last event where the journal ends before its decision; nil where it
+// does not.
 func (f *Fold) Undecided() *Decision {
 	if f.open == nil {
 		return nil
@@ -59,9 +60,9 @@ func (f *Fold) Unfinished() bool {
 	return f.Header.Format != "" && f.State.Phase != machine.Idle && f.State.Phase != machine.Stopped
 }
 
-// Add folds one record. A decision that is not what the core makes of the event before it gives a [DifferenceError], an event or a
-// header that today's code refuses a [MisfitError], and a record that cannot come here an error that says so. The fold is
-// then of no further use.
+// Add folds one record. A decision that is not what the core makes of the event before it gives a
+// [DifferenceError], an event or a header that today's code refuses a [MisfitError], and a record that cannot
+// come here an error that says so. The fold is then of no further use.
 func (f *Fold) Add(rec Record) error {
 	switch {
 	case rec.Note != nil:
@@ -159,7 +160,8 @@ func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (*
 	return d, nil
 }
 
-// digest adds what a decision says to the digest of the conversation, and gives the decision the digest of its prompt.
+// digest adds what a decision says to the digest of the conversation, and gives the decision the digest of
+// its prompt.
 func (f *Fold) digest(d *Decision) error {
 	if f.digests == nil {
 		return f.conversation.decide(d)
@@ -197,7 +199,8 @@ func (f *Fold) decided(recorded Decision) error {
 	return nil
 }
 
-// decidedAs is decided for the bytes of a record. It reports whether they are those that today's code would write.
+// decidedAs is decided for the bytes of a record. It reports whether they are those that today's code would
+// write.
 func (f *Fold) decidedAs(raw []byte) bool {
 	if f.open == nil || f.blind() {
 		return false
@@ -284,8 +287,8 @@ func (f *Fold) said() string {
 	return f.conversation.said.String()
 }
 
-// addReal folds a record of a redacted journal as it was before it was redacted. That the decisions are those of today's code
-// is for written, the fold of what is written, to say.
+// addReal folds a record of a redacted journal as it was before it was redacted. That the decisions are those
+// of today's code is for written, the fold of what is written, to say.
 func (f *Fold) addReal(ctx context.Context, from Transcripts, raw []byte, rec Record, written *Fold) error {
 	if rec.Decision != nil {
 		f.open = nil

@@ -22,7 +22,8 @@ func seeds(f *testing.F) [][]byte {
 	return all
 }
 
-// FuzzReader reads any bytes: it never panics, and takes no whole line that does not follow from those before it.
+// FuzzReader reads any bytes: it never panics, and takes no whole line that does not follow from those before
+// it.
 func FuzzReader(f *testing.F) {
 	for _, text := range seeds(f) {
 		f.Add(text)
@@ -64,8 +65,8 @@ func FuzzChangedByte(f *testing.F) {
 	})
 }
 
-// FuzzReplay replays records that no writer wrote, with hashes that are right: whatever they hold, each command ends with an
-// answer or an error of its own.
+// FuzzReplay replays records that no writer wrote, with hashes that are right: whatever they hold, each
+// command ends with an answer or an error of its own.
 func FuzzReplay(f *testing.F) {
 	for _, text := range seeds(f) {
 		r := journal.NewReader(bytes.NewReader(text))

@@ -19,8 +19,9 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// converse makes so many runs of one conversation, each with what was said before as its history, and returns the journal's text. Where
-// fresh is set each run is a new process: the journal is opened anew, the session is new, and the history is a copy.
+// converse makes so many runs of one conversation, each with what was said before as its history, and returns
+// the journal's text. Where fresh is set each run is a new process: the journal is opened anew, the session
+// is new, and the history is a copy.
 func converse(t testing.TB, turns int, fresh bool, redact *journal.Redaction) string {
 	t.Helper()
 	dir := journal.Dir(t.TempDir())
@@ -82,8 +83,8 @@ func TestAJournalGrowsWithItsConversation(t *testing.T) {
 	}
 }
 
-// BenchmarkGrowth is for conversations of more and more runs, and for replies of more and more calls: what each takes of time and of
-// the journal stays the same.
+// BenchmarkGrowth is for conversations of more and more runs, and for replies of more and more calls: what
+// each takes of time and of the journal stays the same.
 func BenchmarkGrowth(b *testing.B) {
 	secret := &journal.Redaction{Tools: map[string]journal.ToolRedaction{"*": {Arguments: []string{"/city"}, Result: []string{""}}}}
 	for _, what := range []struct {

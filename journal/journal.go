@@ -14,8 +14,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Journal is the journal of one session, open for its one writer. Make it with [Open], hand it to the runs of the session, and
-// close it after the last. Safe for concurrent use: notes come from where tools run.
+// Journal is the journal of one session, open for its one writer. Make it with [Open], hand it to the runs of
+// the session, and close it after the last. Safe for concurrent use: notes come from where tools run.
 type Journal struct {
 	log      Log
 	settings Settings
@@ -25,8 +25,8 @@ type Journal struct {
 	ctx  context.Context
 	head hash
 	end  int64
-	// written is the fold of what is written, real that of what happened: the same where nothing is left out. real is nil
-	// where what was left out cannot be had.
+	// written is the fold of what is written, real that of what happened: the same where nothing is left out.
+	// real is nil where what was left out cannot be had.
 	written, real *Fold
 	// redactor is nil where nothing is left out.
 	redactor *redactor
@@ -39,9 +39,10 @@ type Journal struct {
 	broken error
 }
 
-// Open opens a session's journal and folds what stands in it. A line that is not what was written, and a decision that
-// today's code would not take, are errors; a decision that is missing at the end is written, and what was torn is kept in a
-// note. ctx is for all that the journal does: its values only, for a cancelled run is still recorded.
+// Open opens a session's journal and folds what stands in it. A line that is not what was written, and a
+// decision that today's code would not take, are errors; a decision that is missing at the end is written,
+// and what was torn is kept in a note. ctx is for all that the journal does: its values only, for a cancelled
+// run is still recorded.
 func Open(ctx context.Context, store Store, session string, s Settings) (*Journal, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
@@ -70,9 +71,10 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 // Session is the id of the session.
 func (j *Journal) Session() string { return j.session }
 
-// Past is what the journal holds, folded, up to the last step. It is the journal's own: read it before the next step. Of one that
-// held redacted runs when it was opened it is an error of [ErrRedacted], unless the settings give the transcripts; of one that could not
-// be written, or is closed, one of [ErrUnwritable], for it is behind its run.
+// Past is what the journal holds, folded, up to the last step. It is the journal's own: read it before the
+// next step. Of one that held redacted runs when it was opened it is an error of [ErrRedacted], unless the
+// settings give the transcripts; of one that could not be written, or is closed, one of [ErrUnwritable], for
+// it is behind its run.
 func (j *Journal) Past() (*Fold, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -85,15 +87,19 @@ func (j *Journal) Past() (*Fold, error) {
 	return j.real, nil
 }
 
-// GoOn makes st, an idle state, go on with the conversation of the journal's last run where history is just that: the run then says
-// only what is new, and the journal grows with the conversation and not with its square. It reports false, and leaves st as it was,
-// where history is another, or what was left out of the journal is left out otherwise.
+// GoOn makes st, an idle state, go on with the conversation of the journal's last run where history is just
+// that: the run then says only what is new, and the journal grows with the conversation and not with its
+// square. It reports false, and leaves st as it was, where history is another, or what was left out of the
+// journal is left out otherwise.
 func (j *Journal) GoOn(st *machine.State, history message.Transcript) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	last := j.written
-	if j.broken != nil || j.real == nil || history.Len() == 0 || last.State.Phase != machine.Stopped ||
-		!sameRedaction(last.Header.Redaction, j.settings.Redact.header()) || !sameConversation(j.real.State.Transcript, history) {
+	if j.broken != nil || j.real == nil || history.Len() == 0 || last.State.Phase != machine.Stopped {
+		return false
+	}
+	if !sameRedaction(last.Header.Redaction, j.settings.Redact.header()) ||
+		!sameConversation(j.real.State.Transcript, history) {
 		return false
 	}
 	st.GoOn(&j.real.State)
@@ -118,8 +124,9 @@ func sameConversation(a, b message.Transcript) bool {
 	return true
 }
 
-// Begin begins a run under h, whose Format, Session, Held and State it fills in. The transcript of st is empty, or as [Journal.GoOn] left it. Nothing is written before the run's first event. A
-// run that has not ended is an error of [ErrConflict], a journal that could not be written one as of [Journal.Step].
+// Begin begins a run under h, whose Format, Session, Held and State it fills in. The transcript of st is
+// empty, or as [Journal.GoOn] left it. Nothing is written before the run's first event. A run that has not
+// ended is an error of [ErrConflict], a journal that could not be written one as of [Journal.Step].
 func (j *Journal) Begin(h Header, st machine.State) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -162,8 +169,8 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	return j.oweHeader(&h)
 }
 
-// beginWritten has the fold of what is written begin. Its session is that of the run, unless things are left out of it, or nobody
-// could read it.
+// beginWritten has the fold of what is written begin. Its session is that of the run, unless things are left
+// out of it, or nobody could read it.
 func (j *Journal) beginWritten(h Header, st machine.State) error {
 	if j.redactor != nil || len(h.State) > session.MaxSnapshotBytes {
 		return j.written.begin(h)
@@ -214,7 +221,8 @@ func (j *Journal) settle(h *Header, st machine.State) error {
 	return nil
 }
 
-// past is the fold that the session of a new run is compared with: what happened where that is known, else what is written.
+// past is the fold that the session of a new run is compared with: what happened where that is known, else
+// what is written.
 func (j *Journal) past() *Fold {
 	if j.erases() {
 		return j.real
@@ -238,8 +246,9 @@ func (j *Journal) begun(h Header) (bool, error) {
 	return bytes.Equal(was, is), err
 }
 
-// Step records one step: the event and what the core made of it. An error of [ErrUnwritable] says that nothing of it was
-// recorded and the run must stop; where the settings say to go on there is none, and [Journal.Warning] says so.
+// Step records one step: the event and what the core made of it. An error of [ErrUnwritable] says that
+// nothing of it was recorded and the run must stop; where the settings say to go on there is none, and
+// [Journal.Warning] says so.
 func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.State) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -299,8 +308,8 @@ func (j *Journal) durable(effects []machine.Effect) bool {
 	return false
 }
 
-// Note records what happened beside the run, at once. Of a call that the run does not wait for, no result is kept, nor in a
-// journal that things are left out of its progress. Errors are as those of [Journal.Step].
+// Note records what happened beside the run, at once. Of a call that the run does not wait for, no result is
+// kept, nor in a journal that things are left out of its progress. Errors are as those of [Journal.Step].
 func (j *Journal) Note(n Note) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -330,11 +339,13 @@ func (j *Journal) Note(n Note) error {
 	if err != nil {
 		return j.failed(err)
 	}
-	once := n.Began != nil && !fold.Asked.Tools[at].Repeatable // what may not be run again must be known to have begun
+	// That a call began which may not be made again must outlive a loss of power.
+	once := n.Began != nil && !fold.Asked.Tools[at].Repeatable
 	return j.flush(j.settings.Sync == SyncRecords || once && j.settings.Sync != SyncNever)
 }
 
-// Unfinished reports whether the last run has not ended, and can be gone on with: not where the journal could not be written.
+// Unfinished reports whether the last run has not ended, and can be gone on with: not where the journal could
+// not be written.
 func (j *Journal) Unfinished() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -384,8 +395,8 @@ func (j *Journal) failed(err error) error {
 	return j.stops()
 }
 
-// stops is the error that a run whose journal is broken ends with, if it is to. Another writer always ends it: two runs must
-// not make the same calls.
+// stops is the error that a run whose journal is broken ends with, if it is to. Another writer always ends
+// it: two runs must not make the same calls.
 func (j *Journal) stops() error {
 	if j.settings.OnError == GoOn && !errors.Is(j.broken, ErrConflict) {
 		return nil
@@ -403,7 +414,8 @@ func (j *Journal) Warning() string {
 	return fmt.Sprintf("the run is not recorded beyond byte %d of its journal: %v", j.end, j.broken)
 }
 
-// Close lets the journal go. Closed again, it does nothing; what a tool that outlives its run reports then is dropped.
+// Close lets the journal go. Closed again, it does nothing; what a tool that outlives its run reports then is
+// dropped.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

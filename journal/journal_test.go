@@ -240,7 +240,8 @@ func TestATornLineIsKept(t *testing.T) {
 	assert.Equal(t, torn[bytes.LastIndexByte(torn, '\n')+1:], kept)
 }
 
-// A loss of power may leave any number of zeros, behind whole lines and behind a part of one: they are cut off, and the run goes on.
+// A loss of power may leave any number of zeros, behind whole lines and behind a part of one: they are cut
+// off, and the run goes on.
 func TestZerosAtTheEndAreATornLine(t *testing.T) {
 	whole, lines := kept(t, "bad-torn"), 0
 	whole = whole[:bytes.LastIndexByte(whole, '\n')+1]
@@ -300,7 +301,8 @@ func TestZerosInTheMiddleAreNoEnd(t *testing.T) {
 	}
 }
 
-// What has ended on a disk that is read only is read, replayed and given again; what would write is refused by name.
+// What has ended on a disk that is read only is read, replayed and given again; what would write is refused
+// by name.
 func TestAnEndedJournalOnADiskThatIsReadOnly(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
 	want, err := recordIn(t, dir, journal.Settings{})

@@ -19,14 +19,15 @@ type lineReader struct {
 	in *bufio.Reader
 	// line holds a line that is longer than the buffer of in.
 	line []byte
-	// zeros counts the zero bytes at the end of the text: a loss of power may leave any number, and they are not kept.
+	// zeros counts the zero bytes at the end of the text: a loss of power may leave any number, and they are
+	// not kept.
 	zeros int64
 }
 
 func newLineReader(in io.Reader) lineReader { return lineReader{in: bufio.NewReaderSize(in, readRoom)} }
 
-// next returns the next line with its line feed, good until the next call. With an error it returns the rest of the text; without a
-// line feed and an error, the beginning of a line of more than most bytes.
+// next returns the next line with its line feed, good until the next call. With an error it returns the rest
+// of the text; without a line feed and an error, the beginning of a line of more than most bytes.
 func (l *lineReader) next(most int) ([]byte, error) {
 	if l.line = l.line[:0]; cap(l.line) > keptRoom {
 		l.line = nil

@@ -15,7 +15,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// longJournal is the journal of a run with so many calls of a tool, after each of which the model talks for so many bytes.
+// longJournal is the journal of a run with so many calls of a tool, after each of which the model talks for
+// so many bytes.
 func longJournal(t testing.TB, turns, talk int) []byte {
 	set := policy.DefaultSet()
 	set.MaxTurns = policy.Unlimited

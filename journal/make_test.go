@@ -245,7 +245,8 @@ func edited(t testing.TB, text []byte, old, with string) []byte {
 	return journal.Chain(records...)
 }
 
-// made are journals that are made from good ones: with something wrong, and one of before there were behaviours.
+// made are journals that are made from good ones: with something wrong, and one of before there were
+// behaviours.
 func made(t testing.TB) map[string]func(good func(string) []byte) []byte {
 	line := func(text []byte, n int) (before, at, after string) {
 		lines := strings.SplitAfter(string(text), "\n")

@@ -11,15 +11,16 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// places are where things are left out of a JSON document: the parts of JSON Pointers as a tree, in which "*" is any part.
-// The zero value has none.
+// places are where things are left out of a JSON document: the parts of JSON Pointers as a tree, in which "*"
+// is any part. The zero value has none.
 type places struct {
 	next map[string]*places
 	// here says that the value at this place is left out, below that all values below it are, too.
 	here, below bool
 }
 
-// add adds places: each is a JSON Pointer below base. "**" at the end is that place and all below it. What is no pointer is passed over.
+// add adds places: each is a JSON Pointer below base. "**" at the end is that place and all below it. What is
+// no pointer is passed over.
 func (p *places) add(base string, pointers ...string) {
 	for _, pointer := range pointers {
 		if parts, ok := parsePointer(base + pointer); ok {
@@ -93,8 +94,8 @@ var (
 
 // rewriter copies a JSON document with other values and names.
 type rewriter struct {
-	// value returns what is to stand in the place of a value, which is at the given parts of a JSON Pointer; nil to leave it, and to
-	// be asked of what is in it.
+	// value returns what is to stand in the place of a value, which is at the given parts of a JSON Pointer;
+	// nil to leave it, and to be asked of what is in it.
 	value func(at []string, value jsontext.Value) ([]byte, error)
 	// name returns what a member is to be called; at includes its name.
 	name func(at []string, name string) (string, error)
@@ -102,7 +103,8 @@ type rewriter struct {
 	renamed bool
 }
 
-// rewrite returns the copy of a document in canonical form. It is canonical where it was, and numbers stay as they are.
+// rewrite returns the copy of a document in canonical form. It is canonical where it was, and numbers stay as
+// they are.
 func (r *rewriter) rewrite(document []byte) ([]byte, error) {
 	out, err := r.copy(nil, document, nil)
 	if err != nil || !r.renamed {

@@ -10,7 +10,8 @@ import (
 // MaxLineBytes bounds a line of a journal: 128 MiB.
 const MaxLineBytes = 128 << 20
 
-// Reader reads a journal line by line, in memory that does not grow with the number of lines. It is for one goroutine.
+// Reader reads a journal line by line, in memory that does not grow with the number of lines. It is for one
+// goroutine.
 type Reader struct {
 	in   lineReader
 	head hash
@@ -26,9 +27,10 @@ func NewReader(in io.Reader) *Reader {
 	return &Reader{in: newLineReader(in), head: newHash()}
 }
 
-// Next reads, verifies and decodes the next line. It gives io.EOF after the last whole line; [Reader.Torn] then says what
-// was left of a line without its line feed. A line that is not what was written, and a first one without its line feed that cannot be
-// the beginning of a journal's, give a [CorruptError]; what in gives is given as it is.
+// Next reads, verifies and decodes the next line. It gives io.EOF after the last whole line; [Reader.Torn]
+// then says what was left of a line without its line feed. A line that is not what was written, and a first
+// one without its line feed that cannot be the beginning of a journal's, give a [CorruptError]; what in gives
+// is given as it is.
 func (r *Reader) Next() (Record, error) {
 	raw, err := r.Raw()
 	if err != nil {
@@ -59,7 +61,8 @@ func (r *Reader) raw() ([]byte, error) {
 			return nil, &CorruptError{Line: 1, Why: notALine(line)}
 		}
 		r.tornBytes = int64(len(line)) + zeros
-		r.torn = append(bytes.Clone(line[:min(len(line), keptTorn-keptZeros)]), make([]byte, min(zeros, keptZeros))...)
+		r.torn = bytes.Clone(line[:min(len(line), keptTorn-keptZeros)])
+		r.torn = append(r.torn, make([]byte, min(zeros, keptZeros))...)
 	}
 	if err != nil {
 		return nil, err
@@ -80,7 +83,8 @@ func (r *Reader) raw() ([]byte, error) {
 	return raw, nil
 }
 
-// notALine says why a text is no line of a journal. What editors and copies in text mode do to files has a name of its own.
+// notALine says why a text is no line of a journal. What editors and copies in text mode do to files has a
+// name of its own.
 func notALine(text []byte) string {
 	unmarked, marked := bytes.CutPrefix(text, []byte("\ufeff"))
 	uncut, cr := bytes.CutSuffix(text, []byte("\r"))
@@ -96,8 +100,8 @@ func notALine(text []byte) string {
 	return `it is no line of a journal: {"hash":…,"record":…} is wanted`
 }
 
-// begins reports whether a first line without its line feed may be the beginning of a journal's: nobody's file is taken for one. A
-// loss of power may leave zeros.
+// begins reports whether a first line without its line feed may be the beginning of a journal's: nobody's
+// file is taken for one. A loss of power may leave zeros.
 func begins(torn []byte) bool {
 	for n, c := range torn[:min(len(torn), len(beforeHash))] {
 		if c != beforeHash[n] && c != 0 {
@@ -134,8 +138,8 @@ func (r *Reader) Line() int64 { return r.line }
 // Offset is the number of bytes in whole lines so far: where the next line begins.
 func (r *Reader) Offset() int64 { return r.end }
 
-// Torn is what was left of the last line where it has no line feed; nil where nothing was. Of much it is the beginning, 64 KiB at most, and
-// of the zero bytes that a loss of power may leave at the end, the first 16.
+// Torn is what was left of the last line where it has no line feed; nil where nothing was. Of much it is the
+// beginning, 64 KiB at most, and of the zero bytes that a loss of power may leave at the end, the first 16.
 func (r *Reader) Torn() []byte { return r.torn }
 
 // TornBytes is how many bytes were left of the last line, however many [Reader.Torn] holds.

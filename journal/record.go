@@ -3,8 +3,12 @@ package journal
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -25,7 +29,8 @@ type Record struct {
 // Event is an input of the core.
 type Event = machine.Event
 
-// Header begins a run. It holds all that the run was held to, so that it can be folded without the user's code.
+// Header begins a run. It holds all that the run was held to, so that it can be folded without the user's
+// code.
 type Header struct {
 	// Format is [Format].
 	Format string `json:"format"`
@@ -33,14 +38,15 @@ type Header struct {
 	Session string `json:"session"`
 	// Config has the seed, the policy, the templates and the behaviours.
 	Config machine.Config `json:"config"`
-	// Resolved is what the policy comes to, with where each value came from: for the answer, for the transport plane, and for
-	// each tool.
+	// Resolved is what the policy comes to, with where each value came from: for the answer, for the
+	// transport plane, and for each tool.
 	Resolved []Resolved `json:"resolved,omitempty"`
-	// Tools are those on offer, Output is the digest of the schema of the wanted answer; empty where any text will do.
+	// Tools are those on offer, Output is the digest of the schema of the wanted answer; empty where any text
+	// will do.
 	Tools  []Tool `json:"tools,omitempty"`
 	Output string `json:"output,omitempty"`
-	// Held counts the messages of the conversation that the run goes on with: all that the journal holds. 0 where the run begins one
-	// anew, and says its history itself.
+	// Held counts the messages of the conversation that the run goes on with: all that the journal holds. 0
+	// where the run begins one anew, and says its history itself.
 	Held int `json:"held,omitempty"`
 	// State is the snapshot of the session as the run found it; absent where the journal itself holds it.
 	State json.RawMessage `json:"state,omitempty"`
@@ -61,7 +67,8 @@ type Resolved struct {
 	Explanation policy.Explanation `json:"explanation"`
 }
 
-// Tool is a tool on offer, by the digests of the JSON Schema of its arguments and of its description; see [SchemaDigest].
+// Tool is a tool on offer, by the digests of the JSON Schema of its arguments and of its description; see
+// [SchemaDigest].
 type Tool struct {
 	Name   string `json:"name"`
 	Schema string `json:"schema"`
@@ -71,7 +78,8 @@ type Tool struct {
 
 // Redacted says how a journal was redacted. The secret key is never in it.
 type Redacted struct {
-	// KeyID is the digest of the secret key that the digests were made with; empty where they were made without one.
+	// KeyID is the digest of the secret key that the digests were made with; empty where they were made
+	// without one.
 	KeyID string `json:"key_id,omitempty"`
 }
 
@@ -93,7 +101,8 @@ type Decision struct {
 
 // Snapshot is a run as it stood when its journal was compacted.
 type Snapshot struct {
-	// State is [machine.State.Snapshot]; Asked is the effect that is to be carried out next, where the run goes on.
+	// State is [machine.State.Snapshot]; Asked is the effect that is to be carried out next, where the run
+	// goes on.
 	State json.RawMessage `json:"state"`
 	Asked *machine.Effect `json:"asked,omitempty"`
 	// Said is the digest of the conversation so far.
@@ -200,4 +209,65 @@ func (n Note) of(key string) Note {
 		progress.Key, n.Progress = key, &progress
 	}
 	return n
+}
+
+// decode reads a record: exactly one member, of a known kind.
+func decode(raw []byte) (Record, error) {
+	var rec Record
+	if err := canon.UnmarshalKnown(raw, &rec); err != nil {
+		return Record{}, fmt.Errorf("its record cannot be read: %w", err)
+	}
+	members := []bool{
+		rec.Header != nil, rec.Event != nil, rec.Decision != nil, rec.Note != nil, rec.Snapshot != nil,
+	}
+	if n := len(slices.DeleteFunc(members, func(there bool) bool { return !there })); n != 1 {
+		return Record{}, errors.New("its record must have one of header, event, decision, note, snapshot")
+	}
+	if h := rec.Header; h != nil && h.Format != Format {
+		return Record{}, fmt.Errorf("its format is %.64q: only %q can be read", h.Format, Format)
+	}
+	return rec, rec.checkEffects()
+}
+
+// payload reports whether an effect has what its kind names, and whether the kind is one. Readers that do not
+// fold a journal rely on it.
+func payload(e *machine.Effect) (there, known bool) {
+	switch e.Kind {
+	case machine.Decided:
+		return e.Decision != nil, true
+	case machine.CallModel, machine.MakePrompt:
+		return e.Model != nil, true
+	case machine.RunTools:
+		return len(e.Tools) > 0, true
+	case machine.TryAction:
+		return e.Try != nil, true
+	case machine.WaitUntil:
+		return e.Wait != nil, true
+	case machine.AskPlanner:
+		return e.Exhaustion != nil || e.Consultation != nil, true
+	case machine.Stop:
+		return e.Outcome != nil, true
+	}
+	return false, false
+}
+
+// checkEffects says which effect of a record is none.
+func (rec *Record) checkEffects() error {
+	var all []machine.Effect
+	switch {
+	case rec.Decision != nil:
+		all = rec.Decision.Effects
+	case rec.Snapshot != nil && rec.Snapshot.Asked != nil:
+		all = []machine.Effect{*rec.Snapshot.Asked}
+	}
+	for n := range all {
+		there, known := payload(&all[n])
+		if !known {
+			return fmt.Errorf("effect %d of its record is of the kind %.64q, which is none", n+1, string(all[n].Kind))
+		}
+		if !there {
+			return fmt.Errorf("effect %d of its record is %q, and lacks what that names", n+1, string(all[n].Kind))
+		}
+	}
+	return nil
 }

@@ -20,27 +20,30 @@ import (
 
 // Redaction says what is left out of a journal before it is written. The zero value leaves nothing out.
 //
-// A mark with a keyed digest stands in the place of each value. Equal values have equal marks, and the journal is that of the
-// same run with marks in the place of values, so it replays. Whoever can guess a value can prove the guess by its digest,
-// unless there is a Key.
+// A mark with a keyed digest stands in the place of each value. Equal values have equal marks, and the
+// journal is that of the same run with marks in the place of values, so it replays. Whoever can guess a value
+// can prove the guess by its digest, unless there is a Key.
 //
-// Prompts, Replies and MaxBytes leave out what was said to the model and by it. Tools and Answer leave out values of arguments,
-// results and answers. They leave out, too, what holds such values in another form: the raw text of the call or the answer,
-// what the tool reported, emitted and failed with, what reducers made of it, what was refused in it, the names of members that
-// the schema does not allow and of tools that are not there, replies that nobody could read, and the history that a run is
-// given. A secret that stands in another place is left out only where the rules name that place: the result of the tool,
-// another call, a prompt. A run that was begun without redaction goes on without it.
+// Prompts, Replies and MaxBytes leave out what was said to the model and by it. Tools and Answer leave out
+// values of arguments, results and answers. They leave out, too, what holds such values in another form: the
+// raw text of the call or the answer, what the tool reported, emitted and failed with, what reducers made of
+// it, what was refused in it, the names of members that the schema does not allow and of tools that are not
+// there, replies that nobody could read, and the history that a run is given. A secret that stands in another
+// place is left out only where the rules name that place: the result of the tool, another call, a prompt. A
+// run that was begun without redaction goes on without it.
 type Redaction struct {
-	// Key is a secret of at least 16 bytes that digests are made with; empty for none. Replaying the prompts needs it too.
+	// Key is a secret of at least 16 bytes that digests are made with; empty for none. Replaying the prompts
+	// needs it too.
 	Key []byte
 	// Tools has JSON Pointers by tool; "*" as a tool's name stands for every tool.
 	Tools map[string]ToolRedaction
 	// Answer are JSON Pointers into the structured answer. "" is the whole, "*" as a part any member or item.
 	Answer []string
-	// Slices are the slices of the session whose values are left out, also of the state that a run begins with.
+	// Slices are the slices of the session whose values are left out, also of the state that a run begins
+	// with.
 	Slices []string
-	// Prompts leaves out the texts of messages, prompts and templates that the program gave, Replies those that the model gave.
-	// Both leave out what was said of calls of the model that failed.
+	// Prompts leaves out the texts of messages, prompts and templates that the program gave, Replies those
+	// that the model gave. Both leave out what was said of calls of the model that failed.
 	Prompts, Replies bool
 	// MaxBytes leaves out every text of more bytes; 0 for no bound.
 	MaxBytes int

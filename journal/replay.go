@@ -10,8 +10,8 @@ import (
 
 // Replaying says how journals are read by [Replay], [Diff] and [WhatIf]. The zero value is ready for use.
 type Replaying struct {
-	// Key is the secret key that a redacted journal was written with. Without it the digests of its prompts cannot be
-	// compared; all else is.
+	// Key is the secret key that a redacted journal was written with. Without it the digests of its prompts
+	// cannot be compared; all else is.
 	Key []byte
 	// Progress, where it is not nil, is told from time to time how many bytes and lines were read.
 	Progress func(bytes, lines int64)
@@ -27,30 +27,31 @@ type Report struct {
 	Events int64 `json:"events"`
 	Notes  int64 `json:"notes"`
 	Bytes  int64 `json:"bytes"`
-	// Prompts counts the prompts whose digests were compared, UserPrompts those that the user's code made: they are taken as
-	// they were recorded, and not made again.
+	// Prompts counts the prompts whose digests were compared, UserPrompts those that the user's code made:
+	// they are taken as they were recorded, and not made again.
 	Prompts     int64 `json:"prompts"`
 	UserPrompts int64 `json:"user_prompts"`
-	// Redacted is set where parts were left out of the journal: their digests were compared. Unkeyed counts the prompts whose
-	// digests could not be, for want of the secret key.
+	// Redacted is set where parts were left out of the journal: their digests were compared. Unkeyed counts
+	// the prompts whose digests could not be, for want of the secret key.
 	Redacted bool  `json:"redacted,omitempty"`
 	Unkeyed  int64 `json:"unkeyed,omitempty"`
 	// Compacted says what a snapshot stands for; nil where the journal is whole.
 	Compacted *Compacted `json:"compacted,omitempty"`
 	// Ended is set where the last run has stopped.
 	Ended bool `json:"ended"`
-	// Undecided is set where the journal ends before the decision on its last event, Torn is the length of a last line that
-	// was cut off: what a killed process leaves. Neither is an error.
+	// Undecided is set where the journal ends before the decision on its last event, Torn is the length of a
+	// last line that was cut off: what a killed process leaves. Neither is an error.
 	Undecided bool `json:"undecided,omitempty"`
 	Torn      int  `json:"torn_bytes,omitempty"`
 }
 
-// Replay folds a journal through today's code, and compares every decision and every prompt with what was recorded. It reads
-// in to its end; memory grows with what the session itself keeps (attempts, feedback, slices), not with what was said.
+// Replay folds a journal through today's code, and compares every decision and every prompt with what was
+// recorded. It reads in to its end; memory grows with what the session itself keeps (attempts, feedback,
+// slices), not with what was said.
 //
-// At the first difference it returns a [DifferenceError] or a [MisfitError], at a line that is not what was written a
-// [CorruptError], each with the report up to there; another secret key is an error of [ErrRedacted], and what in gives is given as
-// it is. It may have read some lines beyond.
+// At the first difference it returns a [DifferenceError] or a [MisfitError], at a line that is not what was
+// written a [CorruptError], each with the report up to there; another secret key is an error of
+// [ErrRedacted], and what in gives is given as it is. It may have read some lines beyond.
 func Replay(in io.Reader, o Replaying) (Report, error) {
 	p := newPlayer(in, o)
 	err := p.readAhead(func(e *entry) error {
@@ -166,7 +167,8 @@ func (p *player) end() Report {
 // forgetBytes is how much is read between two times that what was said is let go.
 const forgetBytes = 8 << 20
 
-// forget lets go of what was said: the digests stand for it, and a run looks at no more than what the model said last.
+// forget lets go of what was said: the digests stand for it, and a run looks at no more than what the model
+// said last.
 func (p *player) forget() {
 	if p.report.Bytes-p.forgot < forgetBytes || p.open != nil {
 		return

@@ -10,7 +10,8 @@ type Sync string
 
 // The choices. Their cost is that of an fsync of the file: docs/journal.md has figures.
 const (
-	// SyncWaits makes all lines so far durable before each wait, before each try of a single action, and at the end of a run; the default.
+	// SyncWaits makes all lines so far durable before each wait, before each try of a single action, and at
+	// the end of a run; the default.
 	SyncWaits Sync = "waits"
 	// SyncRecords makes each line durable before it is acted upon.
 	SyncRecords Sync = "records"
@@ -25,7 +26,8 @@ type OnError string
 const (
 	// StopRun ends the run with [ErrUnwritable]; the default.
 	StopRun OnError = "stop"
-	// GoOn goes on without a journal, with a warning in the result. Nothing more is written: a gap could not be folded.
+	// GoOn goes on without a journal, with a warning in the result. Nothing more is written: a gap could not
+	// be folded.
 	GoOn OnError = "continue"
 )
 

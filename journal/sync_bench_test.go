@@ -9,7 +9,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// BenchmarkSync is what an append of 1 KB costs where it is to outlive the process, and where it is to outlive a loss of power.
+// BenchmarkSync is what an append of 1 KB costs where it is to outlive the process, and where it is to
+// outlive a loss of power.
 func BenchmarkSync(b *testing.B) {
 	line := append(bytes.Repeat([]byte("x"), 1023), '\n')
 	for _, durable := range []bool{false, true} {

@@ -16,14 +16,14 @@ type Step struct {
 	Decision     Decision
 }
 
-// Trace is the step as one line of canonical JSON, without a line feed: what [machine.Trace] gave when it was made. It holds no
-// time that was observed, so that two runs of the same script and seed have the same lines.
+// Trace is the step as one line of canonical JSON, without a line feed: what [machine.Trace] gave when it was
+// made. It holds no time that was observed, so that two runs of the same script and seed have the same lines.
 func (s Step) Trace() ([]byte, error) {
 	return machine.TraceOf(s.Event, s.Decision.Effects, s.Decision.Said)
 }
 
-// Steps reads a journal step by step, without folding it: what was recorded is taken as it is. Notes and snapshots are passed over. It
-// is for one goroutine.
+// Steps reads a journal step by step, without folding it: what was recorded is taken as it is. Notes and
+// snapshots are passed over. It is for one goroutine.
 type Steps struct {
 	r      *Reader
 	number int64
@@ -33,8 +33,9 @@ type Steps struct {
 // NewSteps returns a reader of the steps of the journal that in holds.
 func NewSteps(in io.Reader) *Steps { return &Steps{r: NewReader(in)} }
 
-// Next gives the next header or the next step; the other is nil. It gives io.EOF at the end: an event whose decision is not
-// there is no step yet. Errors are those of [Reader.Next], and a [CorruptError] for records in an order that cannot be.
+// Next gives the next header or the next step; the other is nil. It gives io.EOF at the end: an event whose
+// decision is not there is no step yet. Errors are those of [Reader.Next], and a [CorruptError] for records
+// in an order that cannot be.
 func (s *Steps) Next() (*Header, *Step, error) {
 	rec, err := s.record()
 	if err != nil {
@@ -69,8 +70,8 @@ func (s *Steps) record() (Record, error) {
 	}
 }
 
-// Trace writes the steps of a journal to to, one line each: see [Step.Trace]. Two runs of the same script and seed give the
-// same bytes, whatever crashes they survived.
+// Trace writes the steps of a journal to to, one line each: see [Step.Trace]. Two runs of the same script and
+// seed give the same bytes, whatever crashes they survived.
 func Trace(in io.Reader, to io.Writer) error {
 	out := bufio.NewWriter(to)
 	steps := NewSteps(in)

@@ -12,21 +12,22 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// WhatIf asks what would have become of recorded runs under another policy, other words or another reading of the replies. The
-// zero value changes nothing.
+// WhatIf asks what would have become of recorded runs under another policy, other words or another reading of
+// the replies. The zero value changes nothing.
 //
-// The recorded outcomes are taken in their order: what the model replied or how the call failed, what became of each tool call,
-// what the planner said, with the time that each took; waits are made anew, on a clock that is not there. It is supposed that a
-// model that is told the same in other words says the same. Where a run would ask what was never asked, the record no longer
-// answers: what follows is unknown, and [RunOutlook].Silent says so.
+// The recorded outcomes are taken in their order: what the model replied or how the call failed, what became
+// of each tool call, what the planner said, with the time that each took; waits are made anew, on a clock
+// that is not there. It is supposed that a model that is told the same in other words says the same. Where a
+// run would ask what was never asked, the record no longer answers: what follows is unknown, and
+// [RunOutlook].Silent says so.
 type WhatIf struct {
 	// Policy takes the place of the recorded one; nil keeps that.
 	Policy *policy.Set
-	// Feedback takes the place of the template of the words that correct the model; nil keeps that, and empty means the default
-	// words.
+	// Feedback takes the place of the template of the words that correct the model; nil keeps that, and empty
+	// means the default words.
 	Feedback *string
-	// Reread, where it is not nil, reads a recorded reply again: it returns what is to be made of recorded.Message in a run
-	// under h and set. What it returns may be recorded itself, which is read-only.
+	// Reread, where it is not nil, reads a recorded reply again: it returns what is to be made of
+	// recorded.Message in a run under h and set. What it returns may be recorded itself, which is read-only.
 	Reread func(h *Header, set *policy.Set, recorded *machine.Reply) *machine.Reply
 	// Prices are what tokens cost; zero for nothing.
 	Prices Prices
@@ -46,14 +47,15 @@ type Outlook struct {
 
 // Comparison is what runs took as they were recorded, and what they would have taken.
 type Comparison struct {
-	// Recorded is what the runs took, Answered is that up to where the record answers, WhatIf what they would have taken up to
-	// there. In a run that would have come to its end, Answered is Recorded.
+	// Recorded is what the runs took, Answered is that up to where the record answers, WhatIf what they would
+	// have taken up to there. In a run that would have come to its end, Answered is Recorded.
 	Recorded Totals `json:"recorded"`
 	Answered Totals `json:"answered"`
 	WhatIf   Totals `json:"what_if"`
 }
 
-// Change is what would have been spent more than was; what is negative was saved. It goes as far as the record answers.
+// Change is what would have been spent more than was; what is negative was saved. It goes as far as the
+// record answers.
 func (c Comparison) Change() Totals { return c.WhatIf.minus(c.Answered) }
 
 // Plus sums up two comparisons.
@@ -80,7 +82,8 @@ type RunOutlook struct {
 
 // Silence is where a record no longer answers.
 type Silence struct {
-	// Line and Event are those of the recorded event that does not answer; 0 where the run has no further event.
+	// Line and Event are those of the recorded event that does not answer; 0 where the run has no further
+	// event.
 	Line  int64 `json:"line,omitempty"`
 	Event int64 `json:"event,omitempty"`
 	// Asks is what the run would ask for, Has what the record has instead, as one sentence each.
@@ -107,8 +110,8 @@ type OtherDecision struct {
 	Now []string `json:"now"`
 }
 
-// Run reads a journal to its end and asks of each of its runs. The journal must replay: errors are those of [Replay], and what
-// is wrong with the policy, the template and the prices.
+// Run reads a journal to its end and asks of each of its runs. The journal must replay: errors are those of
+// [Replay], and what is wrong with the policy, the template and the prices.
 func (w WhatIf) Run(in io.Reader) (Outlook, error) {
 	if err := w.Validate(); err != nil {
 		return Outlook{}, err
@@ -156,7 +159,8 @@ type asking struct {
 	run *supposed
 	// past is the event at hand, until the decision on it has been read.
 	past *occurred
-	// askedAt is when the recorded run asked for what it waits for, shape is that of all that was said by then.
+	// askedAt is when the recorded run asked for what it waits for, shape is that of all that was said by
+	// then.
 	askedAt time.Time
 	shape   shape
 }
@@ -188,8 +192,8 @@ func (a *asking) next() error {
 		a.close()
 	case kindEvent:
 		a.past = &occurred{
-			ev: *a.last, line: e.line, number: a.events, before: before, asked: asked, askedAt: a.askedAt, shape: a.shape,
-			decision: *a.open,
+			ev: *a.last, line: e.line, number: a.events, before: before,
+			asked: asked, askedAt: a.askedAt, shape: a.shape, decision: *a.open,
 		}
 	case kindDecision:
 		a.settle()

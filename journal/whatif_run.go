@@ -137,26 +137,29 @@ func sameTry(a, b *machine.TryRun) bool {
 
 // sameCall reports whether two model calls are the same but for their words and limits.
 func sameCall(a, b *machine.ModelCall) bool {
-	same := func(x, y machine.Position) bool { return x.Action == y.Action && x.Attempt == y.Attempt }
-	return a.Turn == b.Turn && a.Transport == b.Transport && a.Model == b.Model && slices.EqualFunc(a.At, b.At, same)
+	return a.Turn == b.Turn && a.Transport == b.Transport && a.Model == b.Model &&
+		slices.EqualFunc(a.At, b.At, sameAttempt)
 }
+
+func sameAttempt(a, b machine.Position) bool { return a.Action == b.Action && a.Attempt == b.Attempt }
 
 // sameQuestion reports whether a planner is asked the same.
 func sameQuestion(a, b *machine.Effect) bool {
 	if x, y := a.Exhaustion, b.Exhaustion; x != nil && y != nil {
-		return x.Action == y.Action && x.Attempt == y.Attempt && x.Plane == y.Plane && x.Reason == y.Reason
+		return sameAttempt(x.Position, y.Position) && x.Plane == y.Plane && x.Reason == y.Reason
 	}
 	x, y := a.Consultation, b.Consultation
-	return x != nil && y != nil && x.Action == y.Action && x.Attempt == y.Attempt && x.Index == y.Index && x.Failure.Class == y.Failure.Class
+	return x != nil && y != nil && sameAttempt(x.Position, y.Position) && x.Index == y.Index &&
+		x.Failure.Class == y.Failure.Class
 }
 
-// expects reports whether the outcome of a call is that which comes next. The outcomes of calls that the run does not make are
-// passed over.
+// expects reports whether the outcome of a call is that which comes next. The outcomes of calls that the run
+// does not make are passed over.
 func (r *supposed) expects(o *occurred) bool {
 	next := callOf(r.asked.Tools, r.st.Batch.Cursor)
 	was := callOf(o.asked.Tools, o.ev.Tool.Index)
-	return next != nil && was != nil && next.Index == was.Index && next.Tool == was.Tool && next.Transport == was.Transport &&
-		bytes.Equal(next.Arguments, was.Arguments)
+	return next != nil && was != nil && next.Index == was.Index && next.Tool == was.Tool &&
+		next.Transport == was.Transport && bytes.Equal(next.Arguments, was.Arguments)
 }
 
 func callOf(runs []machine.ToolRun, index int) *machine.ToolRun {
@@ -189,7 +192,8 @@ func (r *supposed) reread(was *machine.Reply) *machine.Reply {
 	return now
 }
 
-// step steps the run. o is the recorded event behind ev, with whose decision the run's is compared; nil for none.
+// step steps the run. o is the recorded event behind ev, with whose decision the run's is compared; nil for
+// none.
 func (r *supposed) step(ev Event, o *occurred) {
 	if o != nil && ev.Kind != machine.Started {
 		ev.At = r.askedAt.Add(o.ev.At.Sub(o.askedAt))
@@ -236,7 +240,9 @@ func (r *supposed) compare(o *occurred, effects []machine.Effect) {
 
 // told reports whether there is feedback among effects.
 func told(effects []machine.Effect) bool {
-	return slices.ContainsFunc(effects, func(e machine.Effect) bool { return e.Decision != nil && e.Decision.Feedback != nil })
+	return slices.ContainsFunc(effects, func(e machine.Effect) bool {
+		return e.Decision != nil && e.Decision.Feedback != nil
+	})
 }
 
 // hush notes that the record no longer answers.

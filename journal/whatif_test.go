@@ -73,7 +73,8 @@ func TestFewerAttemptsAreSaved(t *testing.T) {
 	assert.Equal(t, []string{"book_room attempt 1 of 2: retry in 1s: backoff"}, r.First.Now)
 }
 
-// An attempt that was never made has no answer: what was spent up to there is compared, and no more is claimed.
+// An attempt that was never made has no answer: what was spent up to there is compared, and no more is
+// claimed.
 func TestTheRecordDoesNotAnswerForAttemptsThatWereNotMade(t *testing.T) {
 	r := first(t, "exhausted", "max_attempts: 5\nbackoff: {kind: constant, delay: 2s}\n")
 	require.NotNil(t, r.Silent)

@@ -19,8 +19,8 @@ type Prices struct {
 	// Input is for tokens of prompts, Output for those that the model wrote.
 	Input  float64 `json:"input"`
 	Output float64 `json:"output"`
-	// CacheRead and CacheWrite are for those tokens of prompts that a cache held or was given; nil: as Input. They are counted
-	// in a prompt's tokens too, and paid for once.
+	// CacheRead and CacheWrite are for those tokens of prompts that a cache held or was given; nil: as Input.
+	// They are counted in a prompt's tokens too, and paid for once.
 	CacheRead  *float64 `json:"cache_read,omitempty"`
 	CacheWrite *float64 `json:"cache_write,omitempty"`
 }
@@ -49,8 +49,9 @@ func or(p *float64, otherwise float64) float64 {
 // Cost is what usage costs.
 func (p Prices) Cost(u message.Usage) float64 {
 	plain := max(u.InputTokens-u.CacheReadTokens-u.CacheWriteTokens, 0)
+	read, write := or(p.CacheRead, p.Input), or(p.CacheWrite, p.Input)
 	total := p.Input*float64(plain) + p.Output*float64(u.OutputTokens) +
-		or(p.CacheRead, p.Input)*float64(u.CacheReadTokens) + or(p.CacheWrite, p.Input)*float64(u.CacheWriteTokens)
+		read*float64(u.CacheReadTokens) + write*float64(u.CacheWriteTokens)
 	return total / 1e6
 }
 
@@ -69,17 +70,19 @@ type Totals struct {
 
 func (t Totals) plus(u Totals) Totals {
 	return Totals{
-		t.Correction + u.Correction, t.Transport + u.Transport, t.ModelCalls + u.ModelCalls, t.ToolRuns + u.ToolRuns,
-		backoff.Sum(t.Waited, u.Waited), t.Usage.Add(u.Usage),
+		Correction: t.Correction + u.Correction, Transport: t.Transport + u.Transport,
+		ModelCalls: t.ModelCalls + u.ModelCalls, ToolRuns: t.ToolRuns + u.ToolRuns,
+		Waited: backoff.Sum(t.Waited, u.Waited), Usage: t.Usage.Add(u.Usage),
 	}
 }
 
 func (t Totals) minus(u Totals) Totals {
+	used := u.Usage
 	return t.plus(Totals{
-		-u.Correction, -u.Transport, -u.ModelCalls, -u.ToolRuns, -u.Waited,
-		message.Usage{
-			InputTokens: -u.Usage.InputTokens, OutputTokens: -u.Usage.OutputTokens, CacheReadTokens: -u.Usage.CacheReadTokens,
-			CacheWriteTokens: -u.Usage.CacheWriteTokens, APICalls: -u.Usage.APICalls,
+		Correction: -u.Correction, Transport: -u.Transport, ModelCalls: -u.ModelCalls, ToolRuns: -u.ToolRuns,
+		Waited: -u.Waited, Usage: message.Usage{
+			InputTokens: -used.InputTokens, OutputTokens: -used.OutputTokens, APICalls: -used.APICalls,
+			CacheReadTokens: -used.CacheReadTokens, CacheWriteTokens: -used.CacheWriteTokens,
 		},
 	})
 }
@@ -115,7 +118,8 @@ func (t *Totals) add(ev *Event, effects []machine.Effect, asked machine.Effect, 
 	}
 }
 
-// shape is a digest of the form of a conversation: who spoke, and which calls were answered how, but not in which words.
+// shape is a digest of the form of a conversation: who spoke, and which calls were answered how, but not in
+// which words.
 type shape uint64
 
 // add is the shape with more said.

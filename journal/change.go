@@ -46,7 +46,8 @@ func writeChanges(b *strings.Builder, all []Change, indent string) {
 	}
 }
 
-// The bounds of what is shown of a value: as much as maxValue bytes, of which lead stand before the first difference.
+// The bounds of what is shown of a value: as much as maxValue bytes, of which lead stand before the first
+// difference.
 const (
 	maxValue = 120
 	lead     = 30
@@ -88,8 +89,8 @@ func cutOut(s string, from int) string {
 	return cut
 }
 
-// changes walks two JSON documents side by side and returns what differs, in order of the paths. A document that cannot be
-// read differs as a whole.
+// changes walks two JSON documents side by side and returns what differs, in order of the paths. A document
+// that cannot be read differs as a whole.
 func changes(was, now []byte) []Change {
 	a, okA := tree(was)
 	b, okB := tree(now)

@@ -1,0 +1,233 @@
+package journal
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+)
+
+// The names of what a decision depends on beside the fields of a policy: bounds of the run, and members of its config.
+const (
+	fieldDeadline     = "deadline"
+	fieldSeed         = "seed"
+	fieldSystem       = "system"
+	fieldFeedback     = "feedback"
+	fieldPlanner      = "planner"
+	fieldBudgetTool   = "budgets.tool"
+	fieldBudgetRun    = "budgets.run"
+	fieldBudgetNames  = "budgets.unknown_tools"
+	fieldMaxTurns     = "max_turns"
+	fieldMaxCalls     = "max_calls"
+	fieldAllOrNothing = "all_or_nothing"
+)
+
+// boundFields are the bounds of a run as a whole, as its set of policies has them.
+var boundFields = []struct {
+	name string
+	show func(*policy.Set) string
+}{
+	{fieldBudgetTool, func(s *policy.Set) string { return showBound(s.Budgets.Tool) }},
+	{fieldBudgetRun, func(s *policy.Set) string { return showBound(s.Budgets.Run) }},
+	{fieldBudgetNames, func(s *policy.Set) string { return showBound(s.Budgets.UnknownTools) }},
+	{fieldMaxTurns, func(s *policy.Set) string { return showBound(s.MaxTurns) }},
+	{fieldMaxCalls, func(s *policy.Set) string { return showBound(s.MaxCalls) }},
+	{fieldAllOrNothing, func(s *policy.Set) string { return strconv.FormatBool(s.AllOrNothing) }},
+}
+
+// headerFields are members of a header's config.
+var headerFields = []struct {
+	name string
+	show func(*Header) string
+}{
+	{fieldSeed, func(h *Header) string { return strconv.Quote(h.Seed()) }},
+	{fieldDeadline, func(h *Header) string { return showTime(h.Config.Deadline) }},
+	{fieldPlanner, func(h *Header) string { return strconv.FormatBool(h.Config.Planner) }},
+	{fieldSystem, func(h *Header) string { return showTemplate(h.Config.System, "none") }},
+	{fieldFeedback, func(h *Header) string { return showTemplate(h.Config.Feedback, "the default words") }},
+}
+
+func showBound(n int) string {
+	if n == policy.Unlimited {
+		return "unlimited"
+	}
+	return strconv.Itoa(n)
+}
+
+func showTime(at time.Time) string {
+	if at.IsZero() {
+		return "none"
+	}
+	return at.UTC().Format(time.RFC3339Nano)
+}
+
+// showTemplate names a template by its digest: its text is in the header.
+func showTemplate(text, none string) string {
+	if text == "" {
+		return none
+	}
+	return "template " + SchemaDigest([]byte(text))[:8]
+}
+
+// runField is the value of a field of the run as a whole; ok is false for a field of single policies.
+func (f *Fold) runField(name string) (value string, ok bool) {
+	set := &f.Header.Config.Policy
+	if f.State.Policy != nil {
+		set = f.State.Policy
+	}
+	for _, row := range boundFields {
+		if row.name == name {
+			return row.show(set), true
+		}
+	}
+	for _, row := range headerFields {
+		if row.name == name {
+			return row.show(&f.Header), true
+		}
+	}
+	return "", false
+}
+
+// reasonFields are the fields behind each reason.
+var reasonFields = map[policy.Reason][]string{
+	policy.Backoff:           {"backoff"},
+	policy.ServerAsked:       {"retry_after"},
+	policy.Immediate:         {"backoff"},
+	policy.NotRetryable:      {"retryable_errors"},
+	policy.OptOut:            {"opt_out"},
+	policy.AttemptsExhausted: {"max_attempts"},
+	policy.ToolBudget:        {fieldBudgetTool},
+	policy.UnknownToolBudget: {fieldBudgetNames},
+	policy.RunBudget:         {fieldBudgetRun},
+	policy.NoProgress:        {"no_progress"},
+	policy.RetryAfterTooLong: {"max_retry_after"},
+	policy.DelayBudget:       {"max_total_delay"},
+	policy.Deadline:          {fieldDeadline},
+	policy.ReducerError:      {"on_reducer_error"},
+	policy.TurnLimit:         {fieldMaxTurns},
+	policy.Planner:           {fieldPlanner},
+}
+
+// memberFields are the fields behind a member that differs, where the reason is the same. The first row whose member stands in a
+// changed path counts; an empty name stands for the fields of the reason.
+var memberFields = []struct{ member, name string }{
+	{"max_attempts", "max_attempts"},
+	{"delay_ns", ""},
+	{"until", ""},
+	{"wait_ns", ""},
+	{"room_ns", ""},
+	{"limit", ""},
+	{"feedback", "emit_feedback"},
+	{"system", fieldSystem},
+	{"tools", fieldAllOrNothing},
+	{"said", fieldFeedback},
+}
+
+// dependsOn finds the fields that a difference depends on.
+func (f *Fold) dependsOn(d *DifferenceError, then, now *machine.Effect) []Field {
+	var names []string
+	if d.RuleWas != d.RuleNow {
+		names = fieldsOfReasons(d.RuleWas, d.RuleNow)
+	} else {
+		names = fieldsOfChanges(d)
+	}
+	if onlyDelayed(then, now) && f.Header.Seed() != "" {
+		names = append(names, fieldSeed)
+	}
+	var fields []Field
+	for _, name := range names {
+		fields = append(fields, f.field(name, d.Position.Action, d.Plane))
+	}
+	return fields
+}
+
+// fieldsOfReasons are the fields behind two reasons. Of a retry and a stop, only those behind the stop count.
+func fieldsOfReasons(was, now policy.Reason) []string {
+	switch {
+	case retries(was) && !retries(now) && len(reasonFields[now]) > 0:
+		return reasonFields[now]
+	case retries(now) && !retries(was) && len(reasonFields[was]) > 0:
+		return reasonFields[was]
+	}
+	names := slices.Concat(reasonFields[was], reasonFields[now])
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func retries(r policy.Reason) bool {
+	return r == policy.Backoff || r == policy.ServerAsked || r == policy.Immediate
+}
+
+// fieldsOfChanges are the fields behind the first change that says something.
+func fieldsOfChanges(d *DifferenceError) []string {
+	for _, row := range memberFields {
+		at := slices.IndexFunc(d.Changes, func(c Change) bool { return strings.Contains(c.Path+"/", "/"+row.member+"/") })
+		switch {
+		case at < 0:
+			continue
+		case row.name == "":
+			return reasonFields[d.RuleWas]
+		case row.member == "feedback" && d.Changes[at].Was != "" && d.Changes[at].Now != "":
+			return []string{fieldFeedback} // its words changed, not whether there are any
+		}
+		return []string{row.name}
+	}
+	return nil
+}
+
+// onlyDelayed reports whether two decisions differ in their delays, as jitter can make them.
+func onlyDelayed(then, now *machine.Effect) bool {
+	if then == nil || now == nil || then.Decision == nil || now.Decision == nil {
+		return false
+	}
+	return then.Decision.Reason == now.Decision.Reason && then.Decision.Delay != now.Decision.Delay
+}
+
+// field is what a field of an action was and is, and which layer set it.
+func (f *Fold) field(name, action string, plane fault.Plane) Field {
+	if value, ok := f.runField(name); ok {
+		return Field{Name: name, Was: value, Now: value}
+	}
+	_, explained := f.State.PolicyFor(action, plane)
+	now := rowOf(explained, name)
+	was := rowOf(f.Header.resolved(action, plane), name)
+	field := Field{Name: name, Was: now.Value, Now: now.Value, Layer: now.Layer, Source: f.Header.source(now)}
+	if was.Field != "" && now.Layer != policy.LayerAdjusted {
+		field.Was = was.Value
+	}
+	return field
+}
+
+// resolved is what the header says of an action's policy; nil where it says nothing.
+func (h *Header) resolved(action string, plane fault.Plane) policy.Explanation {
+	transport := plane == fault.Transport
+	for _, r := range h.Resolved {
+		if r.Transport == transport && (transport || r.Action == action) {
+			return r.Explanation
+		}
+	}
+	return nil
+}
+
+// source is where a header says that a layer's field was written.
+func (h *Header) source(row policy.Explained) string {
+	for _, r := range h.Resolved {
+		if own := rowOf(r.Explanation, row.Field); own.Layer == row.Layer && own.Source != "" {
+			return own.Source
+		}
+	}
+	return row.Source
+}
+
+func rowOf(e policy.Explanation, name string) policy.Explained {
+	for _, row := range e {
+		if row.Field == name {
+			return row
+		}
+	}
+	return policy.Explained{}
+}
