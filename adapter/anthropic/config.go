@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/retake-go/retake/ratelimit"
+	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
 // Config says how a model is asked. Model and MaxTokens are required; the zero value of every other field leaves the choice
@@ -37,15 +37,8 @@ type Config struct {
 	OnResponse func(Response)
 }
 
-// Response is what a good response says beside its reply.
-type Response struct {
-	// RequestID names the request in the provider's logs; empty where the response has none.
-	RequestID string
-	// Model is the model that answered.
-	Model string
-	// RateLimit is read from the response's headers.
-	RateLimit ratelimit.State
-}
+// Response is what a good response says beside its reply. It is the same type in the adapters of all providers.
+type Response = wire.Response
 
 // Thinking is how a model thinks before it answers. The zero value leaves it to the API.
 type Thinking struct {
@@ -107,17 +100,17 @@ func (c Config) Validate() error {
 	refuse(c.MaxTokens < 1, "MaxTokens", "must be at least 1, not %d", c.MaxTokens)
 	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 1), "Temperature", "must be from 0 to 1, or nil")
 	refuse(c.TopP != nil && !(*c.TopP > 0 && *c.TopP <= 1), "TopP", "must be above 0 and at most 1, or nil")
-	refuse(!oneOf(c.Effort, "", "low", "medium", "high", "xhigh", "max"),
+	refuse(!wire.OneOf(c.Effort, "", "low", "medium", "high", "xhigh", "max"),
 		"Effort", "%q is none of low, medium, high, xhigh, max", c.Effort)
-	refuse(!oneOf(c.Output, OutputNative, OutputInstructions), "Output", "%q is neither empty nor %q", c.Output, OutputInstructions)
-	refuse(!oneOf(c.Cache, NoCache, Cache5m, Cache1h), "Cache", "%q is none of %q, %q, %q", c.Cache, NoCache, Cache5m, Cache1h)
+	refuse(!wire.OneOf(c.Output, OutputNative, OutputInstructions), "Output", "%q is neither empty nor %q", c.Output, OutputInstructions)
+	refuse(!wire.OneOf(c.Cache, NoCache, Cache5m, Cache1h), "Cache", "%q is none of %q, %q, %q", c.Cache, NoCache, Cache5m, Cache1h)
 	return errors.Join(append(faults, c.thinkingFaults()...)...)
 }
 
 func (c Config) thinkingFaults() []error {
 	var faults []error
 	t := c.Thinking
-	if !oneOf(t.Mode, "", Adaptive, Budget, NoThinking) {
+	if !wire.OneOf(t.Mode, "", Adaptive, Budget, NoThinking) {
 		faults = append(faults, fmt.Errorf("Thinking.Mode: %q is none of %q, %q, %q", t.Mode, Adaptive, Budget, NoThinking))
 	}
 	switch {
@@ -127,17 +120,8 @@ func (c Config) thinkingFaults() []error {
 		faults = append(faults, fmt.Errorf("Thinking.BudgetTokens: must be at least %d and less than MaxTokens (%d), not %d",
 			minBudget, c.MaxTokens, t.BudgetTokens))
 	}
-	if oneOf(t.Mode, Adaptive, Budget) && c.Temperature != nil && *c.Temperature != 1 {
+	if wire.OneOf(t.Mode, Adaptive, Budget) && c.Temperature != nil && *c.Temperature != 1 {
 		faults = append(faults, fmt.Errorf("%s: must be nil or 1 with Thinking", "Temperature"))
 	}
 	return faults
-}
-
-func oneOf[S comparable](s S, list ...S) bool {
-	for _, known := range list {
-		if s == known {
-			return true
-		}
-	}
-	return false
 }

@@ -74,7 +74,7 @@ func TestAnErrorsChainReachesEverything(t *testing.T) {
 
 	own, ok := errors.AsType[*anthropic.Error](err)
 	require.True(t, ok)
-	assert.Equal(t, "429 rate_limit_error req_body", itoa(own.Status)+" "+own.Type+" "+own.RequestID)
+	assert.Equal(t, "429 rate_limit_error req_body", itoa(own.Status)+" "+own.Code+" "+own.RequestID)
 	limited, ok := errors.AsType[*loop.LimitedError](err)
 	require.True(t, ok)
 	assert.True(t, limited.State.Limited)
@@ -103,7 +103,7 @@ func TestErrorsWithoutAResponse(t *testing.T) {
 	}{
 		"cancelled":             {gone, context.Canceled, fault.Cancelled, "anthropic: cancelled: context canceled"},
 		"out of time":           {late, context.DeadlineExceeded, fault.DeadlineExceeded, "anthropic: deadline_exceeded: context deadline exceeded"},
-		"the client's own time": {t.Context(), context.DeadlineExceeded, fault.Timeout, "anthropic: timeout: context deadline exceeded"},
+		"the client's own time": {t.Context(), context.DeadlineExceeded, fault.Timeout, "anthropic: timeout: the client's own time limit for a request is over"},
 		"broken":                {t.Context(), io.ErrUnexpectedEOF, fault.Network, "anthropic: network: unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestErrorsWithoutAResponse(t *testing.T) {
 				reply, err := through(t, fails(c.fails), small).Reply(c.ctx, loop.Request{Stream: stream})
 				assert.EqualError(t, err, c.text)
 				assert.Empty(t, reply)
-				assert.ErrorIs(t, err, c.fails)
+				assert.Equal(t, c.class != fault.Timeout, errors.Is(err, c.fails), "a time limit of the client's is no deadline")
 				own, ok := errors.AsType[*anthropic.Error](err)
 				require.True(t, ok)
 				assert.Equal(t, c.class, own.Failure().Class)
@@ -125,10 +125,10 @@ func TestWhatNoErrorSays(t *testing.T) {
 	for name, a := range map[string]answering{
 		"a page":               answer(502, "text/html", "<html>internals of secret-host</html>"),
 		"nothing":              answer(500, "application/json", ""),
-		"an error's own shape": answer(500, "application/json", `{"error":"internals"}`),
+		"an error's own shape": answer(500, "application/json", `{"error":{"internals":true}}`),
 		"a list":               answer(500, "application/json", `[["internals"]]`),
 		"a redirect":           answer(304, "text/html", ""),
-		"an event":             answer(200, "text/event-stream", "event: error\ndata: {\"error\":\"internals\"}\n\n"),
+		"an event":             answer(200, "text/event-stream", "event: error\ndata: {\"error\":{\"internals\":true}}\n\n"),
 		"an event of no JSON":  answer(200, "text/event-stream", "event: error\ndata: internals\n\n"),
 		"no events":            answer(200, "text/event-stream", ""),
 		"half a message":       answer(200, "text/event-stream", "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"),

@@ -11,6 +11,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -37,31 +38,29 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 // Reply asks once and returns the whole reply. It streams where somebody listens. The error is an [*Error] in its chain, within a
 // [loop.LimitedError] where a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
-	x := exchange{model: m.cfg.Model, stream: req.Stream}
+	x := exchange{Head: wire.Head{Provider: name, Model: m.cfg.Model}, stream: req.Stream}
 	defer x.close()
-	params := m.params(req, x.model)
+	params := m.params(req, x.Model)
 	got, err := m.ask(ctx, params, &x)
 	if err != nil {
 		return message.Reply{}, x.failed(ctx, err)
 	}
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: x.requestID(), Model: string(got.message.Model), RateLimit: x.limits(nil)})
+		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: string(got.message.Model), RateLimit: x.Limits(nil)})
 	}
-	return got.reply(x.model), nil
+	return got.reply(x.Model), nil
 }
 
 // exchange is one request and what came of it.
 type exchange struct {
-	model  string
+	wire.Head
 	stream func(loop.Delta)
-	// response is the response's head; nil where none came.
+	// response is the response; nil where none came.
 	response *http.Response
 	// open is the body of the response; nil where none came.
 	open io.Closer
 	// body is what was read of a response that is no stream.
 	body []byte
-	// key is the request's: it may stand in no error.
-	key string
 }
 
 func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchange) (*received, error) {

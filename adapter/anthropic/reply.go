@@ -2,9 +2,6 @@ package anthropic
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -24,21 +21,25 @@ type received struct {
 // readWhole reads a message that came whole. What is no message is no reply, whatever its status.
 func readWhole(body []byte) (*received, error) {
 	if wire.Cut(body) {
-		return nil, fmt.Errorf("the response ended within the message: %w", io.ErrUnexpectedEOF)
+		return nil, wire.ErrEnded
 	}
 	var head struct {
 		Type    string            `json:"type"`
 		Content []json.RawMessage `json:"content"`
+		Error   json.RawMessage   `json:"error"`
 	}
 	if err := json.Unmarshal(body, &head); err != nil {
-		return nil, &unreadableError{errors.New("a body that is no message of the API")}
+		return nil, &wire.UnreadableError{Got: "a body that is no message of the API"}
+	}
+	if wire.IsError(head.Error) {
+		return nil, &wire.ToldError{Body: body}
 	}
 	if head.Type != "message" || head.Content == nil {
-		return nil, &unreadableError{errors.New("a body without a message")}
+		return nil, &wire.UnreadableError{Got: "a body without a message"}
 	}
 	var m sdk.Message
 	if err := json.Unmarshal(body, &m); err != nil {
-		return nil, &unreadableError{errors.New("a message that cannot be read")}
+		return nil, &wire.UnreadableError{Got: "a message that cannot be read"}
 	}
 	return &received{message: m}, nil
 }

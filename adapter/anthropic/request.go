@@ -134,7 +134,7 @@ func isThinking(b sdk.ContentBlockParamUnion) bool {
 	raw, _ := b.Overrides()
 	kept, isRaw := raw.(json.RawMessage)
 	list, _ := wire.ReadObject(kept)
-	return isRaw && oneOf(list.Text("type"), "thinking", "redacted_thinking")
+	return isRaw && wire.OneOf(list.Text("type"), "thinking", "redacted_thinking")
 }
 
 // mark sets the breakpoints of prompt caching: after the tools and after the system prompt, which stay the same within a run.

@@ -1,52 +1,20 @@
 package anthropic
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 )
-
-// maxResponse bounds what is read of a response, in bytes.
-const maxResponse = 64 << 20
-
-// watch is a middleware that bounds the response, for the SDK reads all there is, and notes it, for the SDK leaves it open where the
-// context ends just then.
-func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	x.key = wire.Key(r.Header)
-	resp, err := next(r)
-	if err == nil {
-		resp.Body = &bounded{resp.Body, maxResponse}
-		x.open = resp.Body
-	}
-	return resp, err
-}
 
 // close lets go of the response, whatever became of it.
 func (x *exchange) close() {
 	if x.open != nil {
 		_ = x.open.Close()
 	}
-}
-
-// bounded is a body that fails beyond a bound.
-type bounded struct {
-	io.ReadCloser
-	left int
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
-	if b.left -= n; b.left < 0 {
-		return 0, &unreadableError{fmt.Errorf("more than %d bytes", maxResponse)}
-	}
-	return n, err
 }
 
 // readInstead reads what came in place of a stream: gateways that know no streaming answer whole, and errors come so too.
@@ -59,7 +27,7 @@ func (x *exchange) readInstead() (*received, error) {
 	if err != nil || x.stream == nil {
 		return got, err
 	}
-	wire.TellWhole(got.reply(x.model), x.stream)
+	wire.TellWhole(got.reply(x.Model), x.stream)
 	return got, nil
 }
 
@@ -71,12 +39,12 @@ func (x *exchange) readStream(stream *eventStream) (*received, error) {
 		ev := stream.Current()
 		if ev.Type == "message_start" {
 			if began {
-				return nil, &unreadableError{errors.New("a stream with two messages")}
+				return nil, &wire.UnreadableError{Got: "a stream with two messages"}
 			}
 			began = true
 		}
 		if err := a.message.Accumulate(ev); err != nil {
-			return nil, &unreadableError{fmt.Errorf("a stream out of order: %w", err)}
+			return nil, &wire.UnreadableError{Got: fmt.Sprintf("a stream out of order: %v", err)}
 		}
 		a.take(ev)
 		if ev.Type == "message_stop" {
@@ -86,7 +54,7 @@ func (x *exchange) readStream(stream *eventStream) (*received, error) {
 	if err := stream.Err(); err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("the stream ended within the message: %w", io.ErrUnexpectedEOF)
+	return nil, wire.ErrEnded
 }
 
 // assembly is a reply that comes in piece by piece. The SDK puts the message together, but for the arguments of calls: it
@@ -149,7 +117,7 @@ func (a *assembly) say(d loop.Delta) {
 
 func (a *assembly) received() (*received, error) {
 	if a.message.ID == "" && a.message.Role == "" {
-		return nil, &unreadableError{errors.New("a stream without a message")}
+		return nil, &wire.UnreadableError{Got: "a stream without a message"}
 	}
 	return &received{message: a.message, inputs: a.inputs}, nil
 }

@@ -10,7 +10,6 @@ import (
 	sdk "google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
-	"github.com/retake-go/retake/ratelimit"
 )
 
 // Config says how a model is asked. Only Model is required; of every other field the zero value leaves the choice to the API.
@@ -35,15 +34,8 @@ type Config struct {
 	OnResponse func(Response) `json:"-"`
 }
 
-// Response is what a good response says beside its reply.
-type Response struct {
-	// RequestID is the API's responseId; empty where it gave none.
-	RequestID string
-	// Model is the model that answered.
-	Model string
-	// RateLimit is read from the headers. The API itself sends none; gateways may.
-	RateLimit ratelimit.State
-}
+// Response is what a good response says beside its reply. It is the same type in the adapters of all providers.
+type Response = wire.Response
 
 // Thinking bounds what a model thinks. At most one field may be set; the zero value leaves it to the API.
 type Thinking struct {

@@ -23,17 +23,17 @@ var _ loop.Model = (*Model)(nil)
 // Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in its chain,
 // within a [loop.LimitedError] where a response came. Safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
-	x := &exchange{model: m.cfg.Model, stream: req.Stream}
+	x := &exchange{Head: wire.Head{Provider: name, Known: provider, Model: m.cfg.Model, Key: m.key}, stream: req.Stream}
 	got, err := m.ask(ctx, req, x)
 	if err == nil {
 		err = got.unusable()
 	}
 	if err != nil {
-		return message.Reply{}, m.failed(ctx, x, err)
+		return message.Reply{}, x.failed(ctx, err)
 	}
-	reply := got.reply(x.model)
+	reply := got.reply(x.Model)
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: got.responseID, Model: reply.Model, RateLimit: x.limits(nil)})
+		m.cfg.OnResponse(Response{RequestID: got.responseID, Model: reply.Model, RateLimit: x.Limits(nil)})
 	}
 	return reply, nil
 }
@@ -42,17 +42,17 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 var placeholder = []*sdk.Content{{Role: "user", Parts: []*sdk.Part{{Text: wire.GoOn}}}}
 
 func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*received, error) {
-	r, err := m.request(req, x.model)
+	r, err := m.request(req, x.Model)
 	if err != nil {
 		return nil, fmt.Errorf("making the request: %w", err)
 	}
 	x.names = r.names
 	if x.stream != nil {
-		return x.readStream(m.models.GenerateContentStream(x.in(ctx), x.model, placeholder, r.config))
+		return x.readStream(m.models.GenerateContentStream(x.in(ctx), x.Model, placeholder, r.config))
 	}
-	_, err = m.models.GenerateContent(x.in(ctx), x.model, placeholder, r.config)
+	_, err = m.models.GenerateContent(x.in(ctx), x.Model, placeholder, r.config)
 	if x.endedWell() && wire.Cut(x.body) {
-		return nil, errEnded
+		return nil, wire.ErrEnded
 	}
 	if err != nil {
 		return nil, err

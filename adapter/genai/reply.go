@@ -90,7 +90,7 @@ func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) 
 	for _, raw := range first.Content.Parts {
 		var p wirePart
 		if json.Unmarshal(raw, &p) != nil {
-			return &unreadableError{"a part that is none"}
+			return &wire.UnreadableError{Got: "a part that is none"}
 		}
 		g.part(raw, p, names, tell)
 	}
@@ -171,7 +171,7 @@ func (x *exchange) readStream(events iter.Seq2[*sdk.GenerateContentResponse, err
 			return nil, taken
 		}
 		if err != nil && x.cut() {
-			return nil, errEnded
+			return nil, wire.ErrEnded
 		}
 		if err != nil {
 			return nil, err
@@ -181,7 +181,7 @@ func (x *exchange) readStream(events iter.Seq2[*sdk.GenerateContentResponse, err
 		return nil, err
 	}
 	if len(x.body) == 0 || got.began && (got.finish == "" || got.finish == string(sdk.FinishReasonUnspecified)) {
-		return nil, errEnded
+		return nil, wire.ErrEnded
 	}
 	return got, nil
 }
@@ -199,11 +199,10 @@ func (x *exchange) takeAll(got *received, end bool) error {
 func (x *exchange) take(raw []byte, got *received, tell func(loop.Delta)) error {
 	var c chunk
 	if json.Unmarshal(raw, &c) != nil {
-		return &unreadableError{"no JSON of a reply"}
+		return &wire.UnreadableError{Got: "no JSON of a reply"}
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
-		x.told = raw
-		return errTold
+	if wire.IsError(c.Error) {
+		return &wire.ToldError{Body: raw}
 	}
 	return got.add(c, x.names, tell)
 }

@@ -3,7 +3,6 @@ package genai
 import (
 	"bytes"
 	"iter"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	sdk "google.golang.org/genai"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -72,13 +72,13 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, status int) {
 		var text strings.Builder
-		x := &exchange{response: &http.Response{StatusCode: status}, stream: func(d loop.Delta) { text.WriteString(d.Text) }}
+		x := &exchange{Head: wire.Head{Provider: name, Status: status}, stream: func(d loop.Delta) { text.WriteString(d.Text) }}
 		got, err := x.readStream(pumped(x, body))
 		if err == nil {
 			err = got.unusable()
 		}
 		if err != nil {
-			require.NotEmpty(t, (&Model{}).failed(t.Context(), x, err).Error())
+			require.NotEmpty(t, x.failed(t.Context(), err).Error())
 			return
 		}
 		reply := got.reply("m")

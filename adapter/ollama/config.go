@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/retake-go/retake/ratelimit"
+	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
 // DefaultURL is where Ollama listens unless told otherwise.
@@ -53,15 +53,8 @@ type Config struct {
 	OnResponse func(Response) `json:"-"`
 }
 
-// Response is what a good response says beside its reply.
-type Response struct {
-	// RequestID names the request in a log, where a proxy gave it one.
-	RequestID string
-	// Model is the model that answered.
-	Model string
-	// RateLimit is read from the headers. Ollama itself sends none; proxies and hosted servers may.
-	RateLimit ratelimit.State
-}
+// Response is what a good response says beside its reply. It is the same type in the adapters of all providers.
+type Response = wire.Response
 
 // Think is how a model thinks. The zero value leaves it to the server. Which levels a model knows is for the server to say.
 type Think string

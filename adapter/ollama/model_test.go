@@ -112,7 +112,7 @@ func TestABodyWithoutEndIsRefused(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"message":{"content":"`)
 			chunk := strings.Repeat("x", 1<<20)
-			for range 20 {
+			for range 70 {
 				if _, err := io.WriteString(w, chunk); err != nil {
 					return
 				}
@@ -121,7 +121,7 @@ func TestABodyWithoutEndIsRefused(t *testing.T) {
 		m, err := ollama.New(server.Client(), ollama.Config{Model: "m", URL: server.URL})
 		require.NoError(t, err)
 		_, err = m.Reply(t.Context(), loop.Request{Stream: stream})
-		require.ErrorContains(t, err, "16777216 bytes")
+		require.ErrorContains(t, err, "more than 64 MiB")
 		server.Close()
 	}
 }

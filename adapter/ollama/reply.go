@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -74,22 +73,19 @@ func (g *received) reply(asked string) message.Reply {
 
 // readWhole reads a response that is no stream.
 func (x *exchange) readWhole(body io.Reader) (*received, error) {
-	raw, err := io.ReadAll(io.LimitReader(body, maxBody+1))
+	raw, err := io.ReadAll(body)
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) > maxBody {
-		return nil, &unreadableError{fmt.Sprintf("more than %d bytes", maxBody)}
-	}
 	if wire.Cut(raw) {
-		return nil, endedEarly(nil, 1)
+		return nil, wire.ErrEnded
 	}
 	got := &received{}
 	if err := x.take(raw, got, func(loop.Delta) {}); err != nil {
 		return nil, err
 	}
 	if !got.done {
-		return nil, &unreadableError{"a reply that is not done"}
+		return nil, &wire.UnreadableError{Got: "a reply that is not done"}
 	}
 	return got, nil
 }
@@ -98,9 +94,8 @@ func (x *exchange) readWhole(body io.Reader) (*received, error) {
 // and no garbage.
 func (x *exchange) readStream(body io.Reader) (*received, error) {
 	got := &received{}
-	left := &io.LimitedReader{R: body, N: maxStream}
-	lines := bufio.NewScanner(left)
-	lines.Buffer(nil, maxBody)
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, wire.MaxReply+2) // the body ends before a line is too long
 	var whole bool
 	lines.Split(func(data []byte, end bool) (int, []byte, error) {
 		n, line, err := bufio.ScanLines(data, end)
@@ -113,7 +108,7 @@ func (x *exchange) readStream(body io.Reader) (*received, error) {
 			continue
 		}
 		err := x.take(line, got, x.stream)
-		if _, unreadable := errors.AsType[*unreadableError](err); unreadable && !whole && line[0] == '{' {
+		if _, unreadable := errors.AsType[*wire.UnreadableError](err); unreadable && !whole && line[0] == '{' {
 			break
 		}
 		if err != nil {
@@ -123,31 +118,17 @@ func (x *exchange) readStream(body io.Reader) (*received, error) {
 	if got.done {
 		return got, nil
 	}
-	return nil, endedEarly(lines.Err(), left.N)
-}
-
-// endedEarly is what a stream ended by that was not done.
-func endedEarly(err error, left int64) error {
-	switch {
-	case errors.Is(err, bufio.ErrTooLong):
-		return &unreadableError{fmt.Sprintf("a line of more than %d bytes", maxBody)}
-	case err != nil:
-		return err
-	case left == 0:
-		return &unreadableError{fmt.Sprintf("a stream of more than %d bytes", maxStream)}
-	}
-	return fmt.Errorf("the response ended before the reply did: %w", io.ErrUnexpectedEOF)
+	return nil, cmp.Or(lines.Err(), wire.ErrEnded)
 }
 
 // take reads one JSON text, which may be an error.
 func (x *exchange) take(raw []byte, got *received, tell func(loop.Delta)) error {
 	var r chatResponse
 	if json.Unmarshal(raw, &r) != nil {
-		return &unreadableError{"no JSON of a reply"}
+		return &wire.UnreadableError{Got: "no JSON of a reply"}
 	}
-	if len(r.Error) > 0 && string(r.Error) != "null" {
-		x.body, x.status = append([]byte(nil), raw...), r.Status
-		return errTold
+	if wire.IsError(r.Error) {
+		return &wire.ToldError{Body: bytes.Clone(raw)}
 	}
 	got.add(r, tell)
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -33,7 +34,7 @@ func TestAStreamThatIsCutAnywhereIsABrokenConnection(t *testing.T) {
 			x := &exchange{stream: func(loop.Delta) {}}
 			_, err := x.readStream(io.MultiReader(strings.NewReader(stream[:cut]), iotest.ErrReader(end)))
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF, stream[:cut])
-			_, unreadable := errors.AsType[*unreadableError](err)
+			_, unreadable := errors.AsType[*wire.UnreadableError](err)
 			require.False(t, unreadable, stream[:cut])
 		}
 	}
@@ -58,11 +59,11 @@ func (l *lines) Read(p []byte) (int, error) {
 
 func TestAStreamWithoutEndIsRefused(t *testing.T) {
 	x, body := &exchange{stream: func(loop.Delta) {}}, &lines{}
-	_, err := x.readStream(body)
+	_, err := x.readStream(wire.Bounded(io.NopCloser(body)))
 	require.Error(t, err)
-	_, unreadable := errors.AsType[*unreadableError](err)
+	_, unreadable := errors.AsType[*wire.UnreadableError](err)
 	assert.True(t, unreadable, err)
-	assert.LessOrEqual(t, body.read, int64(maxStream))
+	assert.LessOrEqual(t, body.read, int64(wire.MaxReply+1))
 }
 
 // Whatever a server sends, there is a whole reply or an error, and the deltas of a reply add up to it.
@@ -80,7 +81,7 @@ func FuzzStream(f *testing.F) {
 		got, err := x.readStream(bytes.NewReader(body))
 		if err != nil {
 			require.Nil(t, got)
-			failure := (&Model{}).failed(t.Context(), x, err)
+			failure := x.failed(t.Context(), err)
 			require.NotEmpty(t, failure.Error())
 			return
 		}

@@ -62,8 +62,6 @@ type chatResponse struct {
 	PromptEvalCount int64           `json:"prompt_eval_count"`
 	EvalCount       int64           `json:"eval_count"`
 	Error           json.RawMessage `json:"error"`
-	// Status stands beside an error in a stream.
-	Status int `json:"status"`
 }
 
 // keepAlive is a duration as the API reads it.

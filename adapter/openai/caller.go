@@ -4,25 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/ratelimit"
-)
-
-// Bounds of what is read of a response, in bytes.
-const (
-	maxReply = 64 << 20
-	maxError = 1 << 20
 )
 
 // caller makes requests: what both APIs share.
@@ -39,17 +30,6 @@ func newCaller(cfg Config, a api) (caller, error) {
 	return caller{cfg: cfg, api: a}, nil
 }
 
-// exchange is what came of one request, as far as it came.
-type exchange struct {
-	status int
-	header http.Header
-	// body is that of a refusal.
-	body []byte
-	at   time.Time
-	// key is the request's: it may stand in no error.
-	key string
-}
-
 // codec reads a response of one API.
 type codec interface {
 	// whole reads a body.
@@ -64,85 +44,69 @@ type codec interface {
 func (c *caller) call(
 	ctx context.Context, req loop.Request, send func(...option.RequestOption) error, read codec,
 ) (message.Reply, error) {
-	var x exchange
+	x := exchange{Head: wire.Head{Provider: c.cfg.provider(), Model: c.cfg.Model}}
 	var res *http.Response
 	opts := []option.RequestOption{
-		option.WithMaxRetries(0), option.WithMiddleware(c.watch(&x)), option.WithResponseBodyInto(&res),
+		option.WithMaxRetries(0), option.WithMiddleware(x.watch), option.WithResponseBodyInto(&res),
 	}
 	if req.Stream != nil {
 		opts = append(opts, option.WithJSONSet("stream", true))
 	}
 	if err := send(opts...); err != nil {
-		return message.Reply{}, c.fail(ctx, x, err)
+		return message.Reply{}, x.Fail(ctx, wire.Trouble{Cause: err, Refusal: x.refusal})
 	}
 	defer res.Body.Close()
 	reply, err := receive(res, req.Stream, read)
 	if err != nil {
-		return message.Reply{}, c.fail(ctx, x, err)
+		return message.Reply{}, x.Fail(ctx, wire.Trouble{Cause: err})
 	}
 	reply.Usage.APICalls = 1
 	if c.cfg.OnResponse != nil {
-		c.cfg.OnResponse(Response{RequestID: requestID(x), Model: cmp.Or(reply.Model, c.cfg.Model), RateLimit: c.limits(x)})
+		c.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: cmp.Or(reply.Model, c.cfg.Model), RateLimit: x.Limits(nil)})
 	}
 	return reply, nil
 }
 
-// watch is a middleware that keeps what the SDK does not give with its errors, and bounds what it reads of a refusal.
-func (c *caller) watch(x *exchange) option.Middleware {
-	return func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-		res, err := next(r)
-		if err != nil {
-			return res, err
-		}
-		*x = exchange{
-			status: res.StatusCode, header: res.Header, at: wire.ReceivedAt(res.Header, time.Now()), key: wire.Key(r.Header),
-		}
-		if x.status >= http.StatusBadRequest {
-			x.body, _ = io.ReadAll(io.LimitReader(res.Body, maxError))
-			x.body = wire.Redact(x.body, x.key)
-			res.Body.Close()
-			res.Body = io.NopCloser(bytes.NewReader(x.body))
-		}
-		return res, nil
-	}
+// exchange is one request, and what came of it.
+type exchange struct {
+	wire.Head
+	// refusal is the body of a response that is no good one.
+	refusal []byte
 }
 
-func (c *caller) limits(x exchange) ratelimit.State {
-	return ratelimit.Parse(x.header, x.at, ratelimit.ForProvider(c.cfg.provider()), ratelimit.WithBody(x.body))
+// watch is a middleware that keeps what the SDK does not give with its errors, and bounds what is read.
+func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	x.Key = wire.Key(r.Header)
+	res, err := next(r)
+	if err != nil {
+		return res, err
+	}
+	x.Came(res)
+	if x.Status < http.StatusBadRequest {
+		res.Body = wire.Bounded(res.Body)
+		return res, nil
+	}
+	x.refusal, _ = io.ReadAll(io.LimitReader(res.Body, wire.MaxRefusal)) // what came before it broke will do
+	res.Body.Close()
+	res.Body = io.NopCloser(bytes.NewReader(x.refusal))
+	return res, nil
 }
 
 // receive reads a response: a stream where one was asked for and came, else a whole body.
 func receive(res *http.Response, stream func(loop.Delta), read codec) (message.Reply, error) {
-	body := &bounded{r: res.Body, left: maxReply}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); stream != nil && strings.EqualFold(kind, "text/event-stream") {
-		return follow(res, body, stream, read)
+		return follow(res, stream, read)
 	}
-	doc, err := io.ReadAll(body)
+	doc, err := io.ReadAll(res.Body)
 	if err != nil {
 		return message.Reply{}, err
 	}
 	if wire.Cut(doc) {
-		return message.Reply{}, errEndedEarly
+		return message.Reply{}, wire.ErrEnded
 	}
 	reply, err := read.whole(doc)
 	if err == nil && stream != nil {
 		wire.TellWhole(reply, stream)
 	}
 	return reply, err
-}
-
-var errTooLarge = errors.New("the reply is larger than 64 MiB")
-
-// bounded is a reader that fails beyond a bound.
-type bounded struct {
-	r    io.Reader
-	left int
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p[:min(len(p), b.left+1)])
-	if b.left -= n; b.left < 0 {
-		return n, &badReply{err: errTooLarge}
-	}
-	return n, err
 }

@@ -148,7 +148,7 @@ func (p *chatParts) place(c sdk.ChatCompletionChunkChoiceDeltaToolCall) int {
 // ended is the reply of a stream that is over: it must have said why it finished.
 func (r *chatReply) ended() (message.Reply, error) {
 	if r.parts.finish == "" {
-		return message.Reply{}, errEndedEarly
+		return message.Reply{}, wire.ErrEnded
 	}
 	return r.reply()
 }
@@ -156,7 +156,7 @@ func (r *chatReply) ended() (message.Reply, error) {
 func (r *chatReply) reply() (message.Reply, error) {
 	p := &r.parts
 	if code := failures[p.finish]; code != "" {
-		return message.Reply{}, &badReply{code: code, err: fmt.Errorf("the server did not finish the reply: finish reason %q", p.finish)}
+		return message.Reply{}, unfinished(code, fmt.Sprintf("finish reason %q", p.finish))
 	}
 	reply := message.Reply{
 		Text: p.text.String(), Refusal: p.refusal.String(), Finish: chatFinishes[p.finish], Usage: p.usage, Model: p.model,
@@ -194,21 +194,13 @@ func tellsError(body []byte) bool {
 	if json.Unmarshal(body, &doc) != nil {
 		return false
 	}
-	if isError(doc.Error) || wire.Text(doc.Object) == "error" {
+	if wire.IsError(doc.Error) || wire.Text(doc.Object) == "error" {
 		return true
 	}
 	for _, c := range doc.Choices {
-		if isError(c.Error) {
+		if wire.IsError(c.Error) {
 			return true
 		}
 	}
 	return false
-}
-
-func isError(v json.RawMessage) bool {
-	switch string(v) {
-	case "", "null", "{}", `""`, "false":
-		return false
-	}
-	return true
 }

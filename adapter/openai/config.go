@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/retake-go/retake/ratelimit"
+	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
 // Strict says where strict mode is asked for.
@@ -71,15 +71,8 @@ type Config struct {
 	OnResponse func(Response)
 }
 
-// Response is what a good response says beside its reply.
-type Response struct {
-	// RequestID names the request in the provider's logs; empty where the response has none.
-	RequestID string
-	// Model is the model that answered.
-	Model string
-	// RateLimit is read from the response's headers.
-	RateLimit ratelimit.State
-}
+// Response is what a good response says beside its reply. It is the same type in the adapters of all providers.
+type Response = wire.Response
 
 // api is one of the two APIs.
 type api string

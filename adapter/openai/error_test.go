@@ -44,7 +44,7 @@ func TestEveryErrorInTheChainIsReached(t *testing.T) {
 			err := ask(t, a, limited)
 			own, ok := errors.AsType[*openai.Error](err)
 			require.True(t, ok)
-			assert.Equal(t, "groq: rate_limit: HTTP 429, code rate_limit_exceeded, request req_7", err.Error())
+			assert.Equal(t, "groq: 429 rate_limit_exceeded: slow down, [key] (request req_7)", err.Error())
 			assert.Equal(t, []any{"groq", fault.RateLimit, 429, "rate_limit_exceeded", "req_7"}, []any{own.Provider, own.Class, own.Status, own.Code, own.RequestID})
 			assert.Equal(t, 2*time.Second, own.Failure().RetryAfter)
 
@@ -64,9 +64,9 @@ func TestEveryErrorInTheChainIsReached(t *testing.T) {
 func TestCodesAndIdsThatAreNoWordsAreLeftOut(t *testing.T) {
 	err := ask(t, chat(openai.Config{Model: "m"}), "500 Internal Server Error\nContent-Type: application/json\nX-Request-Id: a b\n\n"+
 		`{"error":{"message":"m","type":"server_error","code":"two words, wiretest-secret-key"}}`)
-	assert.Equal(t, "openai: unavailable: HTTP 500, code server_error", err.Error())
+	assert.Equal(t, "openai: 500 server_error: m", err.Error())
 	err = ask(t, chat(openai.Config{Model: "m", Provider: "openrouter"}), "402 Payment Required\nContent-Type: application/json\n\n"+`{"error":{"message":"m","code":402}}`)
-	assert.Equal(t, "openrouter: billing: HTTP 402, code 402", err.Error())
+	assert.Equal(t, "openrouter: 402 billing: m", err.Error())
 }
 
 func TestAConnectionThatCannotBeMade(t *testing.T) {
@@ -100,9 +100,9 @@ func TestBodiesWithoutAnEndAreCutOff(t *testing.T) {
 		most   int
 		text   string
 	}{
-		"refusal": {400, "text/plain", 1 << 20, "openai: invalid_request: HTTP 400"},
-		"reply":   {200, "application/json", 64 << 20, "openai: invalid_response: HTTP 200: the reply is larger than 64 MiB"},
-		"stream":  {200, "text/event-stream", 64 << 20, "openai: invalid_response: HTTP 200: the reply is larger than 64 MiB"},
+		"refusal": {400, "text/plain", 1 << 20, "openai: 400 invalid_request: bad request"},
+		"reply":   {200, "application/json", 64 << 20, "openai: 200 invalid_response: unreadable response: more than 64 MiB"},
+		"stream":  {200, "text/event-stream", 64 << 20, "openai: 200 invalid_response: unreadable response: a line that is too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := &endless{}

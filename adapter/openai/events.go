@@ -4,28 +4,18 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
 
-// errEndedEarly is a response that is over before the reply is: a fault of the connection.
-var errEndedEarly = fmt.Errorf("the response ended before the reply was whole: %w", io.ErrUnexpectedEOF)
-
-// readCloser reads bounded and closes the response.
-type readCloser struct {
-	io.Reader
-	io.Closer
-}
-
 // follow reads a stream to its end. Nothing of a stream that breaks is returned.
-func follow(res *http.Response, body io.Reader, tell func(loop.Delta), read codec) (message.Reply, error) {
-	decoder := ssestream.NewDecoder(&http.Response{Header: res.Header, Body: readCloser{body, res.Body}})
+func follow(res *http.Response, tell func(loop.Delta), read codec) (message.Reply, error) {
+	decoder := ssestream.NewDecoder(res)
 	for last := false; !last && decoder.Next(); {
 		data := decoder.Event().Data
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
@@ -37,7 +27,7 @@ func follow(res *http.Response, body io.Reader, tell func(loop.Delta), read code
 		}
 	}
 	if err := decoder.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return message.Reply{}, &badReply{err: errTooLarge}
+		return message.Reply{}, &wire.UnreadableError{Got: "a line that is too long"}
 	} else if err != nil {
 		return message.Reply{}, err
 	}

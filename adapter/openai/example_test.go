@@ -67,7 +67,7 @@ func ExampleNewResponses() {
 		fmt.Println(e.Failure().Plane == fault.Transport, e.Failure().RetryAfter)
 	}
 	// Output:
-	// openai: rate_limit: HTTP 200, code rate_limit_exceeded: the reply tells of an error
+	// openai: 200 rate_limit_exceeded: Please try again in 7s.
 	// true 7s
 }
 

@@ -44,7 +44,7 @@ func (r *responsesReply) whole(body []byte) (message.Reply, error) {
 		return message.Reply{}, invalid("the reply is not the JSON that the API promises")
 	}
 	switch {
-	case isError(doc.Error), doc.Status == "failed":
+	case wire.IsError(doc.Error), doc.Status == "failed":
 		return message.Reply{}, told(body)
 	case doc.Status == "" && doc.Output == nil:
 		return message.Reply{}, invalid("the reply has no output")
@@ -77,8 +77,7 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 			reply.Finish = message.ContentFilter
 		}
 	default:
-		err := fmt.Errorf("the server did not finish the reply: status %q", doc.Status)
-		return message.Reply{}, &badReply{code: "server_error", err: err}
+		return message.Reply{}, unfinished("server_error", fmt.Sprintf("status %q", doc.Status))
 	}
 	return reply, nil
 }
@@ -116,7 +115,7 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 	case "error":
 		return false, told(data)
 	default:
-		if isError(e.Error) {
+		if wire.IsError(e.Error) {
 			return false, told(data)
 		}
 	}
@@ -151,7 +150,7 @@ func (r *responsesReply) wroteText(e streamed, tell func(loop.Delta)) {
 // ended is the reply of a stream that is over: the last event has all of it. Some servers leave the output out of that.
 func (r *responsesReply) ended() (message.Reply, error) {
 	if r.last == nil {
-		return message.Reply{}, errEndedEarly
+		return message.Reply{}, wire.ErrEnded
 	}
 	var doc struct{ Output []json.RawMessage }
 	if json.Unmarshal(r.last, &doc) != nil || len(doc.Output) > 0 || len(r.items) == 0 {

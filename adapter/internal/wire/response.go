@@ -5,14 +5,24 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/ratelimit"
 )
+
+// Response is what a good response says beside its reply.
+type Response struct {
+	// RequestID names the request in the logs of the provider, or of a gateway; empty where the response has none.
+	RequestID string
+	// Model is the model that answered.
+	Model string
+	// RateLimit is read from the response's headers. Some providers send none; gateways may.
+	RateLimit ratelimit.State
+}
 
 // maxLine bounds what of a provider's sentence stands in an error, in bytes.
 const maxLine = 300
@@ -74,22 +84,6 @@ func Word(s string) string {
 		return ""
 	}
 	return s
-}
-
-// Refusal is a request that failed, on one line: who was asked, the response's status (0 for none), what it was, what was said of it, and the
-// request. What is empty is left out.
-func Refusal(provider string, status int, what, sentence, request string) string {
-	line := provider + ":"
-	if status != 0 {
-		line += " " + strconv.Itoa(status)
-	}
-	if line += " " + what; sentence != "" {
-		line += ": " + sentence
-	}
-	if request != "" {
-		line += " (request " + request + ")"
-	}
-	return line
 }
 
 // ReceivedAt is when a response came: by the server's own clock where its head says, for its resets are dates on that one; else

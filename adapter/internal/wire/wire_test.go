@@ -230,8 +230,6 @@ func TestWordsOfResponses(t *testing.T) {
 	assert.Len(t, wire.Line(strings.Repeat("x", 400)), 300+len("…"))
 	assert.Equal(t, "the key [key] is wrong", wire.Redact("the key sk-1 is wrong", "sk-1"))
 	assert.Equal(t, "text", wire.Redact("text", ""))
-	assert.Equal(t, "api: 429 slow_down: Wait. (request r1)", wire.Refusal("api", 429, "slow_down", "Wait.", "r1"))
-	assert.Equal(t, "api: timeout", wire.Refusal("api", 0, "timeout", "", ""))
 	assert.Equal(t, "a\n\nb", wire.Join("a", " ", "", "b"))
 
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
