@@ -12,29 +12,29 @@ import (
 // to the API. It is data, but for OnResponse.
 type Config struct {
 	// Model is the model's name as the API knows it. Its name in a run's ladder is the run's own, and is not sent.
-	Model string
+	Model string `json:"model"`
 	// MaxTokens bounds the reply, thinking included, in tokens; at least 1. Where it is so large that the SDK sends such a
 	// request as a stream only, the reply is streamed, whether anybody listens or not.
-	MaxTokens int64
+	MaxTokens int64 `json:"max_tokens"`
 	// Temperature is from 0 to 1; nil for the API's own. Many models refuse another one than 1 while they think, so it must be nil
 	// or 1 with Thinking.
-	Temperature *float64
+	Temperature *float64 `json:"temperature,omitempty"`
 	// TopP is above 0 and at most 1; nil for the API's own.
-	TopP *float64
+	TopP *float64 `json:"top_p,omitempty"`
 	// Thinking lets the model think before it answers.
-	Thinking Thinking
+	Thinking Thinking `json:"thinking,omitzero"`
 	// Effort is "low", "medium", "high", "xhigh" or "max"; empty for the API's own.
-	Effort string
+	Effort string `json:"effort,omitempty"`
 	// Output is how a structured answer is asked for.
-	Output Output
+	Output Output `json:"output,omitempty"`
 	// Cache marks the stable prefix of a request (tools and system prompt) for prompt caching. Off by default: writing a cache
 	// costs more than it saves where it is not read again.
-	Cache Cache
+	Cache Cache `json:"cache,omitempty"`
 	// UserID names the end user to the provider, for its detection of abuse: an opaque id, never a name or an address.
-	UserID string
+	UserID string `json:"user_id,omitempty"`
 	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once; nil for nobody. Of
 	// a failed one the error says the same.
-	OnResponse func(Response)
+	OnResponse func(Response) `json:"-"`
 }
 
 // Response is what a good response says beside its reply. It is the same type in the adapters of all providers.
@@ -43,9 +43,9 @@ type Response = wire.Response
 // Thinking is how a model thinks before it answers. The zero value leaves it to the API.
 type Thinking struct {
 	// Mode is how it thinks.
-	Mode ThinkingMode
+	Mode ThinkingMode `json:"mode,omitempty"`
 	// BudgetTokens bounds the thoughts in [Budget] mode: at least 1024 and less than MaxTokens. 0 in other modes.
-	BudgetTokens int64
+	BudgetTokens int64 `json:"budget_tokens,omitempty"`
 }
 
 // ThinkingMode is how a model thinks. The zero value leaves it to the API.

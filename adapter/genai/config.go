@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 
@@ -17,14 +18,14 @@ import (
 type Config struct {
 	// Model is the model's name as the API knows it: "gemini-3-pro". Its name in a run's ladder is the run's own, and is not sent.
 	Model string `json:"model"`
-	// MaxTokens bounds the reply, thoughts included, in tokens; at least 1, or nil.
-	MaxTokens *int32 `json:"max_tokens,omitempty"`
+	// MaxTokens bounds the reply, thoughts included, in tokens; 0 for the API's own bound.
+	MaxTokens int64 `json:"max_tokens,omitempty"`
 	// Temperature is from 0 to 2, or nil. Google advises against any other than 1 for Gemini 3.
 	Temperature *float64 `json:"temperature,omitempty"`
 	// TopP is above 0 and at most 1, or nil.
 	TopP *float64 `json:"top_p,omitempty"`
-	// Seed makes a model say the same to the same request, as far as it can; nil for chance.
-	Seed *int32 `json:"seed,omitempty"`
+	// Seed makes a model say the same to the same request, as far as it can; of 32 bits, or nil for chance.
+	Seed *int64 `json:"seed,omitempty"`
 	// Thinking bounds what the model thinks before it answers.
 	Thinking Thinking `json:"thinking,omitzero"`
 	// Output is how a structured answer is asked for.
@@ -72,7 +73,8 @@ func (c Config) Validate() error {
 		}
 	}
 	refuse(strings.TrimSpace(c.Model) == "", "Model: is empty; name a model of the API")
-	refuse(c.MaxTokens != nil && *c.MaxTokens < 1, "MaxTokens: must be at least 1, or nil")
+	refuse(c.MaxTokens < 0 || c.MaxTokens > math.MaxInt32, "MaxTokens: must be 1 to %d, or 0 for the API's own bound, not %d", math.MaxInt32, c.MaxTokens)
+	refuse(c.Seed != nil && int64(int32(*c.Seed)) != *c.Seed, "Seed: must fit into 32 bits, or be nil")
 	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2), "Temperature: must be from 0 to 2, or nil")
 	refuse(c.TopP != nil && !(*c.TopP > 0 && *c.TopP <= 1), "TopP: must be above 0 and at most 1, or nil")
 	_, known := levels[c.Thinking.Level]

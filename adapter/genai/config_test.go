@@ -17,12 +17,13 @@ import (
 
 func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
 	_, err := genai.New(nil, genai.Config{
-		MaxTokens: new(int32(0)), Temperature: new(math.NaN()), TopP: new(0.0), Thinking: genai.Thinking{Level: "hard", Budget: new(int32(-2))}, Output: "yaml",
+		MaxTokens: -1, Seed: new(int64(1) << 40), Temperature: new(math.NaN()), TopP: new(0.0), Thinking: genai.Thinking{Level: "hard", Budget: new(int32(-2))}, Output: "yaml",
 	})
 	require.Error(t, err)
 	assert.Equal(t, []string{
 		"genai: Model: is empty; name a model of the API",
-		"MaxTokens: must be at least 1, or nil",
+		"MaxTokens: must be 1 to 2147483647, or 0 for the API's own bound, not -1",
+		"Seed: must fit into 32 bits, or be nil",
 		"Temperature: must be from 0 to 2, or nil",
 		"TopP: must be above 0 and at most 1, or nil",
 		`Thinking.Level: "hard" is none of minimal, low, medium, high`,
@@ -37,7 +38,7 @@ func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
 
 func TestAConfigIsData(t *testing.T) {
 	cfg := genai.Config{
-		Model: "m", MaxTokens: new(int32(1)), Temperature: new(0.5), TopP: new(1.0), Seed: new(int32(3)), Thinking: genai.Thinking{Budget: new(int32(-1))},
+		Model: "m", MaxTokens: 1, Temperature: new(0.5), TopP: new(1.0), Seed: new(int64(3)), Thinking: genai.Thinking{Budget: new(int32(-1))},
 		Output: genai.OutputBesideTools,
 	}
 	require.NoError(t, cfg.Validate())

@@ -52,9 +52,9 @@ func (m *Model) request(req loop.Request, model string) (*request, error) {
 
 // generation is the part of the request that follows from the config alone.
 func (c Config) generation() *sdk.GenerateContentConfig {
-	g := &sdk.GenerateContentConfig{Seed: c.Seed, AutomaticContinuation: new(false)}
-	if c.MaxTokens != nil {
-		g.MaxOutputTokens = *c.MaxTokens
+	g := &sdk.GenerateContentConfig{MaxOutputTokens: int32(c.MaxTokens), AutomaticContinuation: new(false)}
+	if c.Seed != nil {
+		g.Seed = new(int32(*c.Seed))
 	}
 	if c.Temperature != nil {
 		g.Temperature = new(float32(*c.Temperature))

@@ -27,7 +27,7 @@ func adapter(model string) wiretest.Adapter {
 			return nil, err
 		}
 		return genai.New(c, genai.Config{
-			Model: model, MaxTokens: new(int32(500)), Temperature: new(0.5), TopP: new(0.9), Seed: new(int32(7)),
+			Model: model, MaxTokens: 500, Temperature: new(0.5), TopP: new(0.9), Seed: new(int64(7)),
 			Thinking: genai.Thinking{Level: "low"},
 		})
 	}}

@@ -29,10 +29,10 @@ type Config struct {
 	Key string `json:"-"`
 	// Model is the model's name as the server knows it: "qwen3:8b". Its name in a run's ladder is the run's own, and is not sent.
 	Model string `json:"model"`
-	// MaxTokens bounds the reply, thoughts included, in tokens; at least 1, or nil.
-	MaxTokens *int `json:"max_tokens,omitempty"`
-	// ContextTokens is the size of the context, in tokens; at least 1, or nil. The server's own is small (4096 on many machines).
-	ContextTokens *int `json:"context_tokens,omitempty"`
+	// MaxTokens bounds the reply, thoughts included, in tokens; 0 for the server's own bound.
+	MaxTokens int64 `json:"max_tokens,omitempty"`
+	// ContextTokens is the size of the context, in tokens; 0 for the server's own, which is small (4096 on many machines).
+	ContextTokens int64 `json:"context_tokens,omitempty"`
 	// Temperature is 0 or more, or nil.
 	Temperature *float64 `json:"temperature,omitempty"`
 	// Seed makes a model say the same to the same request; nil for chance.
@@ -78,9 +78,9 @@ var wireThink = map[Think]string{
 type Output string
 
 const (
-	// OutputFormat, the zero value, gives the schema as the API's format and in the system prompt; with tools on offer in the
+	// OutputNative, the zero value, gives the schema as the API's format and in the system prompt; with tools on offer in the
 	// system prompt alone.
-	OutputFormat Output = ""
+	OutputNative Output = ""
 	// OutputInstructions gives it in the system prompt alone: for servers without format, and schemas they refuse.
 	OutputInstructions Output = "instructions"
 )
@@ -101,12 +101,12 @@ func (c Config) Validate() error {
 	refuse(!good, "URL: must be http or https with a host, and without user, query and fragment")
 	refuse(strings.ContainsFunc(c.Key, func(r rune) bool { return r < ' ' || r > '~' }), "Key: must be of printable ASCII characters")
 	refuse(strings.TrimSpace(c.Model) == "", "Model: is empty; name a model that the server has")
-	refuse(c.MaxTokens != nil && *c.MaxTokens < 1, "MaxTokens: must be at least 1, or nil")
-	refuse(c.ContextTokens != nil && *c.ContextTokens < 1, "ContextTokens: must be at least 1, or nil")
+	refuse(c.MaxTokens < 0, "MaxTokens: must be at least 1, or 0 for the server's own bound, not %d", c.MaxTokens)
+	refuse(c.ContextTokens < 0, "ContextTokens: must be at least 1, or 0 for the server's own, not %d", c.ContextTokens)
 	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= math.MaxFloat32), "Temperature: must be 0 or more, or nil")
 	_, known := wireThink[c.Think]
 	refuse(!known, "Think: %q is none of on, off, low, medium, high, max", c.Think)
-	refuse(c.Output != OutputFormat && c.Output != OutputInstructions, "Output: %q is neither empty nor %q", c.Output, OutputInstructions)
+	refuse(c.Output != OutputNative && c.Output != OutputInstructions, "Output: %q is neither empty nor %q", c.Output, OutputInstructions)
 	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
 		refuse(fieldOptions[name] != "", "Options: %q is the field %s: set that", name, fieldOptions[name])
 		refuse(!json.Valid(c.Options[name]), "Options: %q must be JSON", name)

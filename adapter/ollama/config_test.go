@@ -15,7 +15,7 @@ import (
 
 func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
 	_, err := ollama.New(nil, ollama.Config{
-		URL: "localhost:11434", Key: "two\nlines", MaxTokens: new(0), ContextTokens: new(-1), Temperature: new(math.NaN()), Think: "hard", Output: "yaml",
+		URL: "localhost:11434", Key: "two\nlines", MaxTokens: -1, ContextTokens: -1, Temperature: new(math.NaN()), Think: "hard", Output: "yaml",
 		Options: map[string]json.RawMessage{"seed": json.RawMessage("1"), "top_p": json.RawMessage("half")},
 	})
 	require.Error(t, err)
@@ -23,8 +23,8 @@ func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
 		"ollama: URL: must be http or https with a host, and without user, query and fragment",
 		"Key: must be of printable ASCII characters",
 		"Model: is empty; name a model that the server has",
-		"MaxTokens: must be at least 1, or nil",
-		"ContextTokens: must be at least 1, or nil",
+		"MaxTokens: must be at least 1, or 0 for the server's own bound, not -1",
+		"ContextTokens: must be at least 1, or 0 for the server's own, not -1",
 		"Temperature: must be 0 or more, or nil",
 		`Think: "hard" is none of on, off, low, medium, high, max`,
 		`Output: "yaml" is neither empty nor "instructions"`,
@@ -44,7 +44,7 @@ func TestAddressesAreChecked(t *testing.T) {
 
 func TestAConfigIsDataAndItsJSONHoldsNoKey(t *testing.T) {
 	cfg := ollama.Config{
-		URL: "http://h", Key: "secret", Model: "m", MaxTokens: new(1), ContextTokens: new(2), Temperature: new(0.5), Seed: new(int64(3)),
+		URL: "http://h", Key: "secret", Model: "m", MaxTokens: 1, ContextTokens: 2, Temperature: new(0.5), Seed: new(int64(3)),
 		Options: map[string]json.RawMessage{"top_p": json.RawMessage("0.9")}, Think: ollama.ThinkLow, KeepAlive: new(time.Minute), Truncate: true,
 		Output: ollama.OutputInstructions,
 	}

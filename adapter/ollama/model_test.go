@@ -31,7 +31,7 @@ func TestAllOfAConfigIsSent(t *testing.T) {
 	s := wiretest.Serve(t, "200 OK\nX-Request-Id: r1\nRateLimit: \"day\";r=3;t=60\n\n"+done)
 	var told []ollama.Response
 	m, err := ollama.New(s.Client, ollama.Config{
-		URL: s.URL + "/base/", Model: "m", MaxTokens: new(1), ContextTokens: new(8192), Temperature: new(0.25), Seed: new(int64(7)),
+		URL: s.URL + "/base/", Model: "m", MaxTokens: 1, ContextTokens: 8192, Temperature: new(0.25), Seed: new(int64(7)),
 		Options: map[string]json.RawMessage{"top_p": json.RawMessage("0.9")}, Think: ollama.ThinkHigh, KeepAlive: new(-time.Second), Truncate: true,
 		Output: ollama.OutputInstructions, OnResponse: func(r ollama.Response) { told = append(told, r) },
 	})

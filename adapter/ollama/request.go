@@ -30,7 +30,7 @@ func (c Config) body(req loop.Request, model string) ([]byte, error) {
 		want := wantAnswer
 		if len(r.Tools) > 0 {
 			want = wantInTheEnd
-		} else if c.Output == OutputFormat {
+		} else if c.Output == OutputNative {
 			r.Format = formatSchema(req.Output.JSON())
 		}
 		system = append(system, want+string(req.Output.JSON()))
@@ -57,11 +57,11 @@ func (c Config) options() map[string]json.RawMessage {
 		}
 		all[name] = fmt.Append(nil, value)
 	}
-	if c.MaxTokens != nil {
-		set("num_predict", *c.MaxTokens)
+	if c.MaxTokens != 0 {
+		set("num_predict", c.MaxTokens)
 	}
-	if c.ContextTokens != nil {
-		set("num_ctx", *c.ContextTokens)
+	if c.ContextTokens != 0 {
+		set("num_ctx", c.ContextTokens)
 	}
 	if c.Temperature != nil {
 		set("temperature", *c.Temperature)

@@ -123,21 +123,10 @@ func (s *simplifier) list(raw json.RawMessage) json.RawMessage {
 // formatSchema is a schema as the server's grammar takes it: a pattern that is not held to the whole text is refused there, and
 // is left out. The core holds the answer to it all the same.
 func formatSchema(raw json.RawMessage) json.RawMessage {
-	if o, ok := wire.ReadObject(raw); ok {
-		for n := range o {
-			o[n].Value = formatSchema(o[n].Value)
-		}
+	return wire.EachSchema(raw, func(o wire.Object, _ int) wire.Object {
 		if p, isText := wire.ReadText(o.Get("pattern")); isText && !(strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$")) {
-			o = o.Without("pattern")
+			return o.Without("pattern")
 		}
-		return o.JSON()
-	}
-	all := wire.Items(raw)
-	if all == nil {
-		return raw
-	}
-	for n := range all {
-		all[n] = formatSchema(all[n])
-	}
-	return wire.List(all...)
+		return o
+	})
 }

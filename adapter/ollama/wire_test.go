@@ -12,7 +12,7 @@ import (
 func adapter(change func(*ollama.Config)) wiretest.Adapter {
 	return wiretest.Adapter{
 		New: func(url string, client *http.Client) (loop.Model, error) {
-			cfg := ollama.Config{URL: url, Key: wiretest.Key, Model: "qwen3:8b", Temperature: new(0.0), MaxTokens: new(500)}
+			cfg := ollama.Config{URL: url, Key: wiretest.Key, Model: "qwen3:8b", Temperature: new(0.0), MaxTokens: 500}
 			change(&cfg)
 			return ollama.New(client, cfg)
 		},

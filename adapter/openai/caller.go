@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
+	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
@@ -16,19 +19,31 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// caller makes requests: what both APIs share.
-type caller struct {
-	cfg Config
-	api api
+// Model asks a model of OpenAI's, or of a server that speaks one of its APIs. It never changes and is safe for concurrent use. The zero
+// value is not usable: get one from [New].
+type Model struct{ api loop.Model }
+
+// New makes a model of a client. The error names every field of cfg that is out of bounds.
+func New(client sdk.Client, cfg Config) (*Model, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
+	}
+	cfg.Echo = slices.Clone(cfg.Echo)
+	c := caller{cfg}
+	if cfg.API == Responses {
+		return &Model{&responsesModel{c, client.Responses}}, nil
+	}
+	return &Model{&chatModel{c, client.Chat.Completions}}, nil
 }
 
-func newCaller(cfg Config, a api) (caller, error) {
-	if err := cfg.validateFor(a); err != nil {
-		return caller{}, err
-	}
-	cfg.Echo = append([]string(nil), cfg.Echo...)
-	return caller{cfg: cfg, api: a}, nil
+// Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in its chain, within a
+// [loop.LimitedError] where a response came.
+func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+	return m.api.Reply(ctx, req)
 }
+
+// caller makes requests: what both APIs share.
+type caller struct{ cfg Config }
 
 // codec reads a response of one API.
 type codec interface {

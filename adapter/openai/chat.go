@@ -13,24 +13,14 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Chat asks a model through the Chat Completions API. Make one with [NewChat]. It never changes and is safe for concurrent
-// use.
-type Chat struct {
+// chatModel asks through the Chat Completions API.
+type chatModel struct {
 	caller
 	service sdk.ChatCompletionService
 }
 
-// NewChat returns a model that is asked through client. The error joins all that is wrong with cfg.
-func NewChat(client sdk.Client, cfg Config) (*Chat, error) {
-	c, err := newCaller(cfg, chatAPI)
-	if err != nil {
-		return nil, err
-	}
-	return &Chat{caller: c, service: client.Chat.Completions}, nil
-}
-
-// Reply makes one request, a stream where req.Stream is set. Every error is an [Error].
-func (m *Chat) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+// Reply makes one request, a stream where req.Stream is set.
+func (m *chatModel) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	params := m.params(req)
 	return m.call(ctx, req, func(opts ...option.RequestOption) error {
 		_, err := m.service.New(ctx, params, opts...)
@@ -38,16 +28,16 @@ func (m *Chat) Reply(ctx context.Context, req loop.Request) (message.Reply, erro
 	}, &chatReply{names: shortened(req.Tools), echo: m.cfg.Echo})
 }
 
-func (m *Chat) params(req loop.Request) sdk.ChatCompletionNewParams {
+func (m *chatModel) params(req loop.Request) sdk.ChatCompletionNewParams {
 	format, words := m.format(req.Output)
 	p := sdk.ChatCompletionNewParams{
 		Model: m.cfg.Model, Messages: m.messages(req, words), Temperature: opt(m.cfg.Temperature),
 		ReasoningEffort: shared.ReasoningEffort(m.cfg.Effort), ResponseFormat: format.chat(),
 	}
 	if m.cfg.LegacyMaxTokens {
-		p.MaxTokens = opt(m.cfg.MaxTokens)
+		p.MaxTokens = bound(m.cfg.MaxTokens)
 	} else {
-		p.MaxCompletionTokens = opt(m.cfg.MaxTokens)
+		p.MaxCompletionTokens = bound(m.cfg.MaxTokens)
 	}
 	for _, o := range m.offers(req.Tools) {
 		p.Tools = append(p.Tools, sdk.ChatCompletionFunctionTool(m.function(o)))
@@ -63,7 +53,7 @@ func (m *Chat) params(req loop.Request) sdk.ChatCompletionNewParams {
 
 // function is a tool as the API takes it. Without strict mode the member is left out: that is the default here, and not all
 // servers know it.
-func (m *Chat) function(o offer) shared.FunctionDefinitionParam {
+func (m *chatModel) function(o offer) shared.FunctionDefinitionParam {
 	f := shared.FunctionDefinitionParam{Name: o.name, Parameters: asMap(o.parameters)}
 	if o.description != "" {
 		f.Description = param.NewOpt(o.description)
@@ -78,7 +68,7 @@ func (f format) chat() (u sdk.ChatCompletionNewParamsResponseFormatUnion) {
 	switch f.kind {
 	case OutputObject:
 		u.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
-	case OutputSchema:
+	case OutputNative:
 		u.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
 			Name: answerName, Strict: param.NewOpt(f.strict), Schema: f.schema.JSON(),
 		}}
@@ -86,7 +76,7 @@ func (f format) chat() (u sdk.ChatCompletionNewParamsResponseFormatUnion) {
 	return u
 }
 
-func (m *Chat) messages(req loop.Request, words string) []sdk.ChatCompletionMessageParamUnion {
+func (m *chatModel) messages(req loop.Request, words string) []sdk.ChatCompletionMessageParamUnion {
 	var all []sdk.ChatCompletionMessageParamUnion
 	if s := system(req, words); s != "" {
 		all = append(all, sdk.SystemMessage(s))
@@ -108,7 +98,7 @@ func (m *Chat) messages(req loop.Request, words string) []sdk.ChatCompletionMess
 }
 
 // assistant is what a model said, with what the server wants back of it.
-func (m *Chat) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
+func (m *chatModel) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
 	kept := readKept(t.Opaque, m.cfg.Echo)
 	a := sdk.ChatCompletionAssistantMessageParam{}
 	if t.Text != "" {
@@ -138,6 +128,14 @@ func (c *caller) arguments(raw string) string {
 func opt[T comparable](p *T) (o param.Opt[T]) {
 	if p != nil {
 		o = param.NewOpt(*p)
+	}
+	return o
+}
+
+// bound is an optional bound for the SDK: 0 is none.
+func bound(n int64) (o param.Opt[int64]) {
+	if n != 0 {
+		o = param.NewOpt(n)
 	}
 	return o
 }

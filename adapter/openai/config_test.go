@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -14,23 +15,24 @@ import (
 func TestConfigNamesEveryFault(t *testing.T) {
 	require.NoError(t, openai.Config{Model: "m"}.Validate())
 	err := openai.Config{
-		MaxTokens: new(int64(0)), Temperature: new(math.NaN()), Strict: "on", Output: "xml", Echo: []string{"extra", "content", ""},
+		API: "assistants", MaxTokens: -1, Temperature: new(math.NaN()), Strict: "on", Output: "xml", Echo: []string{"extra", "content", ""},
 	}.Validate()
 	require.Error(t, err)
-	for _, want := range []string{
-		"model: is empty", "max_tokens: must be at least 1, is 0", "temperature: must be from 0 to 2, is NaN", `strict: must be empty or "off", is "on"`,
-		`output: must be empty, "json_object" or "text", is "xml"`, `echo[1]: "content"`, `echo[2]: ""`,
-	} {
-		assert.ErrorContains(t, err, want)
-	}
+	assert.Equal(t, []string{
+		`API: "assistants" is neither empty nor "responses"`,
+		"Model: is empty; name a model of the server",
+		"MaxTokens: must be at least 1, or 0 for the server's own bound, not -1",
+		"Temperature: must be from 0 to 2, or nil",
+		`Strict: "on" is neither empty nor "off"`,
+		`Output: "xml" is neither empty nor "json_object" nor "instructions"`,
+		`Echo[1]: "content" is a member that is sent anyway: take it out`,
+		`Echo[2]: "" is a member that is sent anyway: take it out`,
+	}, strings.Split(err.Error(), "\n"))
 }
 
 func TestAConfigIsForOneAPI(t *testing.T) {
-	_, err := openai.NewChat(sdk.Client{}, openai.Config{Model: "m", Store: true, NoReasoning: true})
-	assert.ErrorContains(t, err, "store: is not for the chat API")
-	assert.ErrorContains(t, err, "no_reasoning: is not for the chat API")
-	_, err = openai.NewResponses(sdk.Client{}, openai.Config{LegacyMaxTokens: true, Echo: []string{"x"}})
-	assert.ErrorContains(t, err, "model: is empty")
-	assert.ErrorContains(t, err, "legacy_max_tokens: is not for the responses API")
-	assert.ErrorContains(t, err, "echo: is not for the responses API")
+	_, err := openai.New(sdk.Client{}, openai.Config{Model: "m", Store: true, NoReasoning: true})
+	require.EqualError(t, err, "openai: Store: is not for this API: take it out, or set API\nNoReasoning: is not for this API: take it out, or set API")
+	_, err = openai.New(sdk.Client{}, openai.Config{API: openai.Responses, Model: "m", LegacyMaxTokens: true, Echo: []string{"x"}})
+	require.EqualError(t, err, "openai: LegacyMaxTokens: is not for this API: take it out, or set API\nEcho: is not for this API: take it out, or set API")
 }

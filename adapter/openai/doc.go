@@ -1,8 +1,8 @@
-// Package openai asks models through github.com/openai/openai-go/v3: a [Chat] is a loop.Model over the Chat Completions API, at
-// OpenAI or any server that speaks it, and a [Responses] one over the Responses API.
+// Package openai asks models through github.com/openai/openai-go/v3: a [Model] is a loop.Model over the Chat Completions API, at
+// OpenAI or any server that speaks it, or over the Responses API: see [Config].API.
 //
 //	client := sdk.NewClient(option.WithAPIKey(key))
-//	model, err := openai.NewChat(client, openai.Config{Model: "gpt-4.1"})
+//	model, err := openai.New(client, openai.Config{Model: "gpt-4.1"})
 //	trip, err := loop.Generate[Itinerary](ctx, model, session, prompt, loop.Config{Tools: tools})
 //
 // One call of Reply is one request: the SDK's own retries are switched off, whatever the client was built with. Everything else

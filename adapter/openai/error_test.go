@@ -71,7 +71,7 @@ func TestCodesAndIdsThatAreNoWordsAreLeftOut(t *testing.T) {
 
 func TestAConnectionThatCannotBeMade(t *testing.T) {
 	broken := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })}
-	model, err := openai.NewChat(client("http://server.invalid", broken), openai.Config{Model: "m"})
+	model, err := openai.New(client("http://server.invalid", broken), openai.Config{Model: "m"})
 	require.NoError(t, err)
 	_, err = model.Reply(t.Context(), hello())
 	assert.Equal(t, "openai: network: unexpected EOF", err.Error())
@@ -109,7 +109,7 @@ func TestBodiesWithoutAnEndAreCutOff(t *testing.T) {
 			transport := roundTrip(func(r *http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: c.status, Header: http.Header{"Content-Type": {c.kind}}, Body: body, Request: r}, nil
 			})
-			model, err := openai.NewChat(client("http://server.invalid", &http.Client{Transport: transport}), openai.Config{Model: "m"})
+			model, err := openai.New(client("http://server.invalid", &http.Client{Transport: transport}), openai.Config{Model: "m"})
 			require.NoError(t, err)
 			req := hello()
 			req.Stream = func(loop.Delta) {}
@@ -141,7 +141,7 @@ func TestATimeLimitOfTheClientIsNoDeadlineOfTheCaller(t *testing.T) {
 		"client":  sdk.NewClient(option.WithBaseURL(s.URL), option.WithAPIKey("k"), option.WithHTTPClient(&http.Client{Timeout: time.Millisecond})),
 	} {
 		t.Run(name, func(t *testing.T) {
-			model, err := openai.NewResponses(c, openai.Config{Model: "m"})
+			model, err := openai.New(c, openai.Config{API: openai.Responses, Model: "m"})
 			require.NoError(t, err)
 			_, err = model.Reply(t.Context(), hello())
 			assert.Equal(t, "openai: timeout: the client's own time limit for a request is over", err.Error())
@@ -151,7 +151,7 @@ func TestATimeLimitOfTheClientIsNoDeadlineOfTheCaller(t *testing.T) {
 }
 
 func TestTheCallersTimeAndWill(t *testing.T) {
-	model, err := openai.NewChat(client(stalled(t).URL, &http.Client{}), openai.Config{Model: "m"})
+	model, err := openai.New(client(stalled(t).URL, &http.Client{}), openai.Config{Model: "m"})
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
@@ -172,7 +172,7 @@ func TestTheCallersTimeAndWill(t *testing.T) {
 func TestRateLimitsOfGoodResponsesAreTold(t *testing.T) {
 	var told []openai.Response
 	s := wiretest.Serve(t, strings.Replace(chatSays, "\n\n", "\nX-Request-Id: req_1\nX-Ratelimit-Remaining-Requests: 3\n\n", 1), "503 Service Unavailable\n\n")
-	model, err := openai.NewChat(client(s.URL, s.Client), openai.Config{
+	model, err := openai.New(client(s.URL, s.Client), openai.Config{
 		Model: "m", OnResponse: func(r openai.Response) { told = append(told, r) },
 	})
 	require.NoError(t, err)
@@ -197,7 +197,7 @@ func TestAModelServesManyAtOnce(t *testing.T) {
 		_, _ = io.WriteString(w, text)
 	}))
 	defer s.Close()
-	model, err := openai.NewChat(client(s.URL, s.Client()), openai.Config{Model: "m"})
+	model, err := openai.New(client(s.URL, s.Client()), openai.Config{Model: "m"})
 	require.NoError(t, err)
 	shared := wiretest.Asks()["foreign"]
 	var all sync.WaitGroup

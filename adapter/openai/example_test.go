@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -28,14 +27,14 @@ func replay(bodies ...string) *httptest.Server {
 }
 
 // A model that speaks Chat Completions gets an answer wrong, and is put right.
-func ExampleNewChat() {
+func ExampleNew() {
 	server := replay(
 		`{"choices":[{"message":{"content":"{\"city\":\"Lisbon\",\"nights\":\"two\"}"},"finish_reason":"stop"}]}`,
 		`{"choices":[{"message":{"content":"{\"city\":\"Lisbon\",\"nights\":2}"},"finish_reason":"stop"}]}`)
 	defer server.Close()
 
 	client := sdk.NewClient(option.WithBaseURL(server.URL+"/v1/"), option.WithAPIKey("…"))
-	model, err := openai.NewChat(client, openai.Config{Model: "gpt-4.1", MaxTokens: new(int64(500))})
+	model, err := openai.New(client, openai.Config{Model: "gpt-4.1", MaxTokens: 500})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -51,12 +50,12 @@ func ExampleNewChat() {
 }
 
 // The same over the Responses API. An error says what it was, and whether time would help.
-func ExampleNewResponses() {
+func ExampleNew_responses() {
 	server := replay(`{"status":"failed","error":{"code":"rate_limit_exceeded","message":"Please try again in 7s."}}`)
 	defer server.Close()
 
 	client := sdk.NewClient(option.WithBaseURL(server.URL+"/v1/"), option.WithAPIKey("…"))
-	model, err := openai.NewResponses(client, openai.Config{Model: "gpt-5", Effort: "low"})
+	model, err := openai.New(client, openai.Config{API: openai.Responses, Model: "gpt-5", Effort: "low"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -74,8 +73,8 @@ func ExampleNewResponses() {
 // Any server that speaks Chat Completions will do: the provider's name tells how to read its errors and rate limits.
 func ExampleConfig() {
 	cfg := openai.Config{Model: "moonshotai/kimi-k2", Provider: "groq", Output: "xml", Temperature: new(3.0)}
-	fmt.Println(strings.ReplaceAll(cfg.Validate().Error(), "openai: config: ", ""))
+	fmt.Println(cfg.Validate())
 	// Output:
-	// temperature: must be from 0 to 2, is 3
-	// output: must be empty, "json_object" or "text", is "xml"
+	// Temperature: must be from 0 to 2, or nil
+	// Output: "xml" is neither empty nor "json_object" nor "instructions"
 }

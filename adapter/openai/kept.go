@@ -7,10 +7,10 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// chatAdapter names the form of what [Chat] keeps.
+// chatAdapter names the form of what [Model] keeps.
 const chatAdapter = "retake/openai/chat"
 
-// kept is what a server wants back of a reply beside OpenAI's own members: message.Reply.Opaque of a [Chat].
+// kept is what a server wants back of a reply beside OpenAI's own members: message.Reply.Opaque of a [Model].
 type kept struct {
 	Adapter string                       `json:"adapter"`
 	Message map[string]json.RawMessage   `json:"message,omitempty"`

@@ -76,7 +76,7 @@ const answerName = "answer"
 
 // format is how a structured answer is asked for.
 type format struct {
-	// kind is OutputSchema only where there is a schema.
+	// kind is OutputNative only where there is a schema.
 	kind   Output
 	schema wire.Object
 	strict bool
@@ -85,7 +85,7 @@ type format struct {
 // format says how to ask for an answer of a schema, and what the system prompt is to say of it.
 func (c *caller) format(s *schema.Schema) (format, string) {
 	if s == nil {
-		return format{kind: OutputText}, ""
+		return format{kind: OutputInstructions}, ""
 	}
 	doc := complete(s.JSON())
 	words := "Your answer, once you give it, must be one JSON value that fits this JSON Schema, and nothing else:\n" + string(doc)
@@ -93,8 +93,8 @@ func (c *caller) format(s *schema.Schema) (format, string) {
 	isObject := root.Text("type") == "object"
 	refused := slices.ContainsFunc(root, func(m wire.Member) bool { return slices.Contains(atRoot, m.Name) })
 	switch {
-	case !isObject || c.cfg.Output == OutputText:
-		return format{kind: OutputText}, words
+	case !isObject || c.cfg.Output == OutputInstructions:
+		return format{kind: OutputInstructions}, words
 	case refused || c.cfg.Output == OutputObject:
 		return format{kind: OutputObject}, words
 	}

@@ -68,7 +68,7 @@ func TestWhatTheConfigSaysIsSent(t *testing.T) {
 			responses: []string{`{"include":["reasoning.encrypted_content"],"input":[{"content":"Hi.","role":"user"}],"model":"m","store":false}`},
 		},
 		"numbers": {
-			cfg: openai.Config{MaxTokens: new(int64(64)), Temperature: new(0.0), Effort: "high"}, req: hello(),
+			cfg: openai.Config{MaxTokens: 64, Temperature: new(0.0), Effort: "high"}, req: hello(),
 			chat:      []string{`"max_completion_tokens":64`, `"temperature":0`, `"reasoning_effort":"high"`},
 			responses: []string{`"max_output_tokens":64`, `"temperature":0`, `"reasoning":{"effort":"high"}`},
 		},
@@ -112,12 +112,12 @@ func TestWhatTheConfigSaysIsSent(t *testing.T) {
 }
 
 func TestWhatOneAPIHas(t *testing.T) {
-	assert.Contains(t, sent(t, chat(openai.Config{Model: "m", MaxTokens: new(int64(5)), LegacyMaxTokens: true}), chatSays, hello()), `"max_tokens":5`)
+	assert.Contains(t, sent(t, chat(openai.Config{Model: "m", MaxTokens: 5, LegacyMaxTokens: true}), chatSays, hello()), `"max_tokens":5`)
 	stored := sent(t, responses(openai.Config{Model: "m", Store: true}), responsesSays, hello())
 	assert.Equal(t, `{"input":[{"content":"Hi.","role":"user"}],"model":"m","store":true}`, stored)
 	plain := sent(t, responses(openai.Config{Model: "m", NoReasoning: true}), responsesSays, hello())
 	assert.Equal(t, `{"input":[{"content":"Hi.","role":"user"}],"model":"m","store":false}`, plain)
-	quiet := sent(t, chat(openai.Config{Model: "m", Output: openai.OutputText}), chatSays, wiretest.Asks()["output"])
+	quiet := sent(t, chat(openai.Config{Model: "m", Output: openai.OutputInstructions}), chatSays, wiretest.Asks()["output"])
 	assert.NotContains(t, quiet, "response_format")
 	assert.Contains(t, quiet, "fits this JSON Schema")
 	off := sent(t, chat(openai.Config{Model: "m", Strict: openai.StrictOff}), chatSays, wiretest.Asks()["tools"])

@@ -3,7 +3,6 @@ package openai
 import (
 	"context"
 
-	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/responses"
@@ -13,26 +12,14 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Responses asks a model through the Responses API. Make one with [NewResponses]. It never changes and is safe for concurrent
-// use.
-//
-// The conversation is retake's own: every request has all of it, and nothing is stored at OpenAI unless [Config].Store says so.
-type Responses struct {
+// responsesModel asks through the Responses API. Nothing is stored at OpenAI unless [Config].Store says so.
+type responsesModel struct {
 	caller
 	service responses.ResponseService
 }
 
-// NewResponses returns a model that is asked through client. The error joins all that is wrong with cfg.
-func NewResponses(client sdk.Client, cfg Config) (*Responses, error) {
-	c, err := newCaller(cfg, responsesAPI)
-	if err != nil {
-		return nil, err
-	}
-	return &Responses{caller: c, service: client.Responses}, nil
-}
-
-// Reply makes one request, a stream where req.Stream is set. Every error is an [Error].
-func (m *Responses) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+// Reply makes one request, a stream where req.Stream is set.
+func (m *responsesModel) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	params := m.params(req)
 	return m.call(ctx, req, func(opts ...option.RequestOption) error {
 		_, err := m.service.New(ctx, params, opts...)
@@ -41,14 +28,14 @@ func (m *Responses) Reply(ctx context.Context, req loop.Request) (message.Reply,
 }
 
 // origin is whose reasoning this model can read again.
-func (m *Responses) origin() origin {
+func (m *responsesModel) origin() origin {
 	return origin{Adapter: responsesAdapter, Provider: m.cfg.provider(), Model: m.cfg.Model}
 }
 
-func (m *Responses) params(req loop.Request) responses.ResponseNewParams {
+func (m *responsesModel) params(req loop.Request) responses.ResponseNewParams {
 	format, words := m.format(req.Output)
 	p := responses.ResponseNewParams{
-		Model: m.cfg.Model, MaxOutputTokens: opt(m.cfg.MaxTokens), Temperature: opt(m.cfg.Temperature), Store: param.NewOpt(m.cfg.Store),
+		Model: m.cfg.Model, MaxOutputTokens: bound(m.cfg.MaxTokens), Temperature: opt(m.cfg.Temperature), Store: param.NewOpt(m.cfg.Store),
 		Reasoning: shared.ReasoningParam{Effort: shared.ReasoningEffort(m.cfg.Effort)},
 		Text:      responses.ResponseTextConfigParam{Format: format.responses()},
 	}
@@ -76,7 +63,7 @@ func (f format) responses() (u responses.ResponseFormatTextConfigUnionParam) {
 	switch f.kind {
 	case OutputObject:
 		u.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
-	case OutputSchema:
+	case OutputNative:
 		u.OfJSONSchema = &responses.ResponseFormatTextJSONSchemaConfigParam{
 			Name: answerName, Strict: param.NewOpt(f.strict), Schema: asMap(f.schema),
 		}
@@ -84,7 +71,7 @@ func (f format) responses() (u responses.ResponseFormatTextConfigUnionParam) {
 	return u
 }
 
-func (m *Responses) input(req loop.Request) responses.ResponseInputParam {
+func (m *responsesModel) input(req loop.Request) responses.ResponseInputParam {
 	var all responses.ResponseInputParam
 	for _, t := range turns(req.Messages) {
 		all = append(all, m.said(t)...)
@@ -103,7 +90,7 @@ var roles = map[message.Role]responses.EasyInputMessageRole{
 }
 
 // said are the items of one turn, without the answers to its calls: the model's own where they were kept.
-func (m *Responses) said(t turn) responses.ResponseInputParam {
+func (m *responsesModel) said(t turn) responses.ResponseInputParam {
 	var all responses.ResponseInputParam
 	if items := m.origin().items(t, m.cfg.Store); items != nil {
 		for _, item := range items {

@@ -41,7 +41,7 @@ func strict(doc json.RawMessage, bounded bool) (json.RawMessage, bool) {
 		return nil, false
 	}
 	w := strictWalk{bounded: bounded}
-	doc = rewrite(doc, 0, w.visit)
+	doc = wire.EachSchema(doc, w.visit)
 	return doc, !w.misfit && w.properties <= maxProperties && w.enum <= maxEnum && w.chars <= maxChars
 }
 

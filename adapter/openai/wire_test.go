@@ -32,11 +32,12 @@ func client(url string, c *http.Client) sdk.Client {
 }
 
 func chat(cfg openai.Config) wiretest.Adapter {
-	return wiretest.Adapter{New: func(url string, c *http.Client) (loop.Model, error) { return openai.NewChat(client(url, c), cfg) }}
+	return wiretest.Adapter{New: func(url string, c *http.Client) (loop.Model, error) { return openai.New(client(url, c), cfg) }}
 }
 
 func responses(cfg openai.Config) wiretest.Adapter {
-	return wiretest.Adapter{New: func(url string, c *http.Client) (loop.Model, error) { return openai.NewResponses(client(url, c), cfg) }}
+	cfg.API = openai.Responses
+	return wiretest.Adapter{New: func(url string, c *http.Client) (loop.Model, error) { return openai.New(client(url, c), cfg) }}
 }
 
 func TestChatWire(t *testing.T) {

@@ -70,7 +70,7 @@ func newOpenAI(s settings) (loop.Model, error) {
 	if s.baseURL != "" {
 		opts = append(opts, gptoption.WithBaseURL(s.baseURL))
 	}
-	return openai.NewChat(gpt.NewClient(opts...), openai.Config{
+	return openai.New(gpt.NewClient(opts...), openai.Config{
 		Model: s.model, OnResponse: func(r openai.Response) { s.told(r.RateLimit) },
 	})
 }

@@ -240,3 +240,14 @@ func TestWordsOfResponses(t *testing.T) {
 	wire.TellWhole(message.Reply{Text: "Hm.", Calls: []message.Call{{Name: "f", Arguments: "{}"}}}, func(d loop.Delta) { told = append(told, d) })
 	assert.Equal(t, []loop.Delta{{Text: "Hm.", Call: -1}, {Call: 0, Name: "f", Arguments: "{}"}}, told)
 }
+
+func TestEachSchemaIsMadeAnewOnce(t *testing.T) {
+	doc := `{"properties":{"a":{"items":{}},"b":true},"anyOf":[{"not":{}},7],"$defs":{"c":{}},"enum":[{"properties":{}}]}`
+	count := func(o wire.Object, depth int) wire.Object {
+		return o.With("depth", wire.Quote(fmt.Sprint(depth, o.Get("depth") != nil)))
+	}
+	assert.JSONEq(t, `{"properties":{"a":{"items":{"depth":"2 false"},"depth":"1 false"},"b":true},"anyOf":[{"not":{"depth":"2 false"},"depth":"1 false"},7],
+		"$defs":{"c":{"depth":"1 false"}},"enum":[{"properties":{}}],"depth":"0 false"}`, string(wire.EachSchema([]byte(doc), count)))
+	deep := strings.Repeat(`{"items":`, 200) + "{}" + strings.Repeat("}", 200)
+	assert.Equal(t, 101, strings.Count(string(wire.EachSchema([]byte(deep), count)), "depth"), "what lies deeper is left as it is")
+}
