@@ -1,7 +1,5 @@
 package fault
 
-import "slices"
-
 // Plane says what helps against a failure. The zero value is invalid.
 type Plane string
 
@@ -36,9 +34,7 @@ const (
 )
 
 // CorrectionClasses returns the built-in classes of the correction plane in a fixed order. The slice is the caller's own.
-func CorrectionClasses() []Class {
-	return []Class{ToolValidation, StructuredOutput, UnknownTool, NoOutput, Truncated, Refusal, Reducer}
-}
+func CorrectionClasses() []Class { return classesOf(Correction) }
 
 // InCorrection reports whether c is one of the built-in classes of the correction plane.
-func (c Class) InCorrection() bool { return slices.Contains(CorrectionClasses(), c) }
+func (c Class) InCorrection() bool { return c.in(Correction) }

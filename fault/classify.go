@@ -1,7 +1,9 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/internal/httphint"
@@ -24,14 +26,12 @@ func Classify(r Response) Verdict {
 	return v
 }
 
-// ClassifyError says what went wrong from a Go error alone, as [Classify] does of a [Response] that has nothing else; of nil the
-// zero Verdict. A program that calls only this does not link what reads responses.
+// ClassifyError says what went wrong from a Go error alone; of nil the zero Verdict.
 func ClassifyError(err error) Verdict {
 	if err == nil {
 		return Verdict{}
 	}
-	e := evidence{bare: true, err: err}
-	return e.verdict(e.class())
+	return Classify(Response{Err: err})
 }
 
 // verdict is what a class amounts to.
@@ -60,7 +60,7 @@ func (e *evidence) named(c Class) bool {
 	if !e.bare || e.err != nil || len(e.codes) == 0 {
 		return false
 	}
-	return homes.of(foldName(e.codes[0])) == c
+	return homes(foldName(e.codes[0])) == c
 }
 
 // AsError classifies a response and returns the typed error of seed 004 that it amounts to; nil where nothing went wrong.
@@ -79,7 +79,7 @@ func AsError(r Response) error {
 var requestHeaders = [...]string{"request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id", "cf-ray"}
 
 func requestID(headers map[string][]string) string {
-	folded := httphint.Fold(headers, func(name string) bool { return hasWord(requestHeaders[:], name) })
+	folded := httphint.Fold(headers, func(name string) bool { return slices.Contains(requestHeaders[:], name) })
 	for _, name := range requestHeaders {
 		if values := folded.Values(name); len(values) > 0 {
 			return Scrub(values[0])
@@ -90,15 +90,11 @@ func requestID(headers map[string][]string) string {
 
 // sentence is the error's message for operators.
 func (e *evidence) sentence() string {
-	switch {
-	case e.message != "":
-		return e.message
-	case e.text != "":
-		return e.text
-	case e.err != nil:
-		return e.err.Error()
+	text := cmp.Or(e.message, e.text)
+	if text == "" && e.err != nil {
+		text = e.err.Error()
 	}
-	return ""
+	return text
 }
 
 // addFromError takes the code and the status that SDK errors offer by their methods.
@@ -167,37 +163,23 @@ func (e *evidence) byCode() (strong, weak Class) {
 
 func (e *evidence) codeClass(code string) (strong, weak Class) {
 	key := squash(code)
-	if c, ok := ParseName(code); ok && e.bare {
-		return c, ""
-	}
-	if c := bothMeanings.of(key); c != "" {
-		return c, ""
-	}
-	if c := strongCodes.of(e.provider + "/" + key); c != "" {
-		return c, ""
-	}
-	if c := strongCodes.of(key); c != "" {
-		return c, ""
-	}
-	if c := weakCodes.of(key); c != "" {
-		return "", c
-	}
-	if c, ok := ParseName(code); ok && c != Unknown {
-		return c, ""
+	own, named := ParseName(code)
+	switch strong = cmp.Or(bothMeanings(key), strongCodes(e.provider+"/"+key), strongCodes(key)); {
+	case named && e.bare:
+		return own, ""
+	case strong != "":
+		return strong, ""
+	case weakCodes(key) != "":
+		return "", weakCodes(key)
+	case own != Unknown:
+		return own, ""
 	}
 	return "", ""
 }
 
 // statusFromText is the status that the message names; 0 where it names none.
 func (e *evidence) statusFromText() int {
-	text := e.message
-	if text == "" {
-		text = e.text
-	}
-	if text == "" && e.err != nil {
-		text = e.err.Error()
-	}
-	status, _ := statusInText(text)
+	status, _ := statusInText(e.sentence())
 	return status
 }
 
@@ -231,7 +213,7 @@ func (e *evidence) byError() Class {
 // byCodeWords is what the words of codes say that no table has: "AcmeRateLimitError".
 func (e *evidence) byCodeWords() Class {
 	for _, code := range e.codes {
-		if len(code) > maxCode || weakCodes.of(squash(code)) != "" {
+		if len(code) > maxCode || weakCodes(squash(code)) != "" {
 			continue
 		}
 		if c := wordClass(words(code)); c != "" {
@@ -242,23 +224,11 @@ func (e *evidence) byCodeWords() Class {
 }
 
 // refinements are the classes that a message may say where status and code say only the first.
-var refinements = [...]struct {
-	class Class
-	finer []Class
-}{
-	{InvalidRequest, []Class{ToolValidation, StructuredOutput, Billing, ContextLength, ContentFilter, Auth, ModelNotFound, Quota}},
-	{RateLimit, []Class{Billing, Quota}},
-	{Permission, []Class{Billing, ContentFilter}},
-	{Unavailable, []Class{Overloaded}},
-}
-
-func finerThan(c Class) []Class {
-	for n := range refinements {
-		if refinements[n].class == c {
-			return refinements[n].finer
-		}
-	}
-	return nil
+var refinements = map[Class][]Class{
+	InvalidRequest: {ToolValidation, StructuredOutput, Billing, ContextLength, ContentFilter, Auth, ModelNotFound, Quota},
+	RateLimit:      {Billing, Quota},
+	Permission:     {Billing, ContentFilter},
+	Unavailable:    {Overloaded},
 }
 
 // refine goes from what status or code say to what the provider means. Words count only where there was no better code.
@@ -290,7 +260,7 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 
 // finer is the class that words say more exactly than c; empty where none does.
 func (e *evidence) finer(c Class, folded string) Class {
-	for _, finer := range finerThan(c) {
+	for _, finer := range refinements[c] {
 		skip := c == RateLimit && (finer == Billing && e.google(folded) || finer == Quota && e.asked)
 		if !skip && saysClass(folded, finer) {
 			return finer
@@ -335,13 +305,17 @@ func (e *evidence) google(folded string) bool {
 }
 
 // finishes are the ways a reply says that it ended badly, by the member that says so.
-var finishes = names{
-	{"content_filter", ContentFilter}, {"length", Truncated}, {"max_tokens", Truncated}, {"max_output_tokens", Truncated},
-	{"refusal", Refusal}, {"SAFETY", ContentFilter}, {"PROHIBITED_CONTENT", ContentFilter}, {"BLOCKLIST", ContentFilter},
-	{"SPII", ContentFilter}, {"RECITATION", ContentFilter}, {"IMAGE_SAFETY", ContentFilter}, {"MAX_TOKENS", Truncated},
-	{"MALFORMED_FUNCTION_CALL", ToolValidation}, {"UNEXPECTED_TOOL_CALL", UnknownTool}, {"TOO_MANY_TOOL_CALLS", ToolValidation},
-	{"model_context_window_exceeded", ContextLength}, {"guardrail_intervened", ContentFilter}, {"content_filtered", ContentFilter},
-}
+var finishes = meanings(finishTable)
+
+const finishTable = `
+content_filter: content_filter SAFETY PROHIBITED_CONTENT BLOCKLIST SPII RECITATION IMAGE_SAFETY
+content_filter: guardrail_intervened content_filtered
+truncated: length max_tokens max_output_tokens MAX_TOKENS
+refusal: refusal
+tool_validation: MALFORMED_FUNCTION_CALL TOO_MANY_TOOL_CALLS
+unknown_tool: UNEXPECTED_TOOL_CALL
+context_length: model_context_window_exceeded
+`
 
 // byReply judges a body of status 2xx that tells of no error: the reply may have ended badly all the same.
 func (e *evidence) byReply() Class {
@@ -355,7 +329,7 @@ func (e *evidence) byReply() Class {
 		reasons = append(reasons, choice.At("finish_reason"), choice.At("finishReason"))
 	}
 	for _, reason := range reasons {
-		if c := finishes.of(reason.Str()); c != "" {
+		if c := finishes(reason.Str()); c != "" {
 			return c
 		}
 	}

@@ -92,23 +92,6 @@ func TestGoErrors(t *testing.T) {
 	}
 }
 
-func TestAnErrorAloneIsJudgedAsAResponseOfIt(t *testing.T) {
-	t.Parallel()
-	assert.Zero(t, fault.ClassifyError(nil))
-	rapid.Check(t, func(t *rapid.T) {
-		code := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
-			"ThrottlingException", "AccessDeniedException", "insufficient_quota", "llm-invalid-output", "not_found", "429", "invalid_request_error",
-		})).Draw(t, "code")
-		err := error(awsError{code, rapid.SampledFrom([]int{0, 200, 400, 402, 403, 413, 429, 503}).Draw(t, "status")})
-		if rapid.Bool().Draw(t, "text") {
-			err = fmt.Errorf("%s %s", code, rapid.SampledFrom([]string{
-				"status 429: quota exceeded, limit 0", "retry in 2s", "HTTP 403 flagged", `{"error":{"message":"no","retry_after":2}}`, "per day",
-			}).Draw(t, "words"))
-		}
-		assert.Equal(t, fault.Classify(fault.Response{Err: err}), fault.ClassifyError(err))
-	})
-}
-
 // What http.Client really returns when its own timeout, and when its caller's deadline, passes.
 func TestTimeoutsOfTheStandardClient(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,5 @@
 package fault
 
-import "slices"
-
 // The classes of the transport plane that come from a model's provider.
 const (
 	// RateLimit is a limit that refills within minutes: waiting helps.
@@ -79,15 +77,21 @@ const (
 )
 
 // TransportClasses returns the built-in classes of the transport plane in a fixed order. The slice is the caller's own.
-func TransportClasses() []Class {
-	return []Class{
-		RateLimit, Timeout, Unavailable, Overloaded, Network, Auth, Permission, Billing, Quota, ModelNotFound,
-		ContextLength, InvalidRequest, ContentFilter, InvalidResponse,
-		ProviderNotConfigured, ProviderNotSupported, Config, Cancelled, DeadlineExceeded, Unknown,
-		EventTimeout, EventUnavailable, EventRejected, EventInvalidResponse, InvalidInput,
-		IO, PermissionDenied, NotFound, LLMAssistRequired, ToolExecution, MaxIterations, Initialization,
-	}
-}
+func TransportClasses() []Class { return classesOf(Transport) }
 
 // InTransport reports whether c is one of the built-in classes of the transport plane.
-func (c Class) InTransport() bool { return slices.Contains(TransportClasses(), c) }
+func (c Class) InTransport() bool { return c.in(Transport) }
+
+func (c Class) in(plane Plane) bool {
+	row, built := Lookup(c)
+	return built && row.Plane == plane
+}
+
+func classesOf(plane Plane) (all []Class) {
+	for _, row := range codes() {
+		if row.Plane == plane {
+			all = append(all, row.Class)
+		}
+	}
+	return all
+}

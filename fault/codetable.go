@@ -1,6 +1,11 @@
 package fault
 
-import "strings"
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"sync"
+)
 
 // squash folds the ways a code is written into one: "rate_limit_error", "RateLimitError" and "rate-limit-error" are the
 // same. Bedrock puts a namespace before a type and an address after it, Python a package before a class; all of it goes.
@@ -38,134 +43,141 @@ const maxCode = 128
 
 // strongCodes say what happened whatever the status is. Codes are squashed; those of one provider alone begin with its name and a slash.
 // Under tool_use_failed and json_validate_failed Groq reports that the model's own output could not be used.
-var strongCodes = codes{
-	{ToolValidation, " toolusefailed "},
-	{StructuredOutput, " jsonvalidatefailed jsonschemavalidationerror outputparserexception "},
-	{RateLimit, " ratelimitexceeded ratelimiterror ratelimited ratelimit ratelimitreached toomanyrequests" +
-		" toomanyrequestsexception toomanyrequestserror slowdown throttling throttled throttlingexception throttlederror" +
-		" throttledexception throttlingerror requestlimitexceeded requestthrottled requestthrottledexception" +
-		" provisionedthroughputexceededexception resourceexhausted resourceexhaustederror modelratelimitexceeded" +
-		" mistral/1300 ratelimitexceedederror providerratelimiterror cerebras/requestquotaexceeded" +
-		" cerebras/tokenquotaexceeded toomanytokenserror bedrock/limitexceededexception openrouterinflightbudget" +
-		" concurrencylimitexceeded problem/quotaexceeded problem/abnormalusagedetected "},
-	{Overloaded, " problem/temporaryreducedcapacity overloaded overloadederror serverisoverloaded modeloverloaded engineoverloaded" +
-		" capacityexceeded queueexceeded serverbusy servicetiercapacityexceeded mistral/3505 nocapacity systemoverloaded" +
-		" engineoverloadederror slowdownerror "},
-	{Billing, " insufficientquota creditbalanceexhausted organizationspendlimitexceeded projectspendlimitexceeded" +
-		" organizationusagelimitexceeded enforcedspendlimitreached billinghardlimitreached billingnotactive billingerror" +
-		" billingdisabled insufficientbalance insufficientcredits insufficientcredit paymentrequired paymentrequirederror" +
-		" paymentrequiredexception outofcredits creditlimitexceeded insufficientuserquota exceededcurrentquotaerror" +
-		" budgetexceeded budgetexceedederror accesstomodelrequirescredits arrearage spendlimitreached "},
-	{Quota, " quotaexceeded quotaexceedederror dailylimitexceeded monthlylimitexceeded usagelimitreached usagelimitexceeded" +
-		" servicequotaexceededexception requestquotaexceeded tokenquotaexceeded quotalimitexceeded "},
-	{Unavailable, " serviceunavailable serviceunavailableerror serviceunavailableexception unavailable internalservererror" +
-		" internalserverexception internalfailure servererror internalerror internal badgateway modelerrorexception" +
-		" modelstreamerrorexception modelnotreadyexception conflicterror aborted dataloss vectorstoretimeout" +
-		" providererror upstreamerror "},
-	{Timeout, " timeout timeouterror requesttimeout gatewaytimeout deadlineexceeded modeltimeoutexception apitimeouterror" +
-		" providertimeouterror apiconnectiontimeouterror readtimeout connecttimeout writetimeout pooltimeout etimedout" +
-		" econnaborted esockettimedout underrconnecttimeout underrheaderstimeout underrbodytimeout connecttimeouterror" +
-		" headerstimeouterror bodytimeouterror requesttimeoutexception "},
-	{Network, " networkerror errnetwork connectionerror connecterror readerror writeerror remoteprotocolerror" +
-		" apiconnectionerror econnrefused econnreset enotfound epipe eaiagain ehostunreach enetunreach enetdown ehostdown" +
-		" underrsocket fetcherror connectionrefusederror connectionreseterror brokenpipeerror sslerror connectionrefused" +
-		" connectionreset errconnectionrefused errinternetdisconnected "},
-	{Auth, " invalidapikey apikeyinvalid authenticationerror unauthorized unauthenticated incorrectapikey missingapikey" +
-		" unauthorizederror expiredtokenexception unrecognizedclientexception invalidsignatureexception" +
-		" missingauthenticationtoken accountdeactivated authorizationerror wrongapikey accesstokenexpired tokenexpired" +
-		" invalidauthentication autherror providerautherror apikeyexpired incorrecthostname "},
-	{Permission, " permissionerror permissiondeniederror accessdeniedexception accessdenied forbidden forbiddenerror" +
-		" unsupportedcountryregionterritory servicedisabled consumersuspended apikeyserviceblocked" +
-		" insufficientpermissions modelpermissionblockedorg modelpermissionblockedproject notauthorizedexception "},
-	{ModelNotFound, " modelnotfound modelnotfounderror providermodelnotfounderror notfounderror resourcenotfoundexception" +
-		" deploymentnotfound unknownmodel invalidmodel mistral/1500 modeldecommissioned modelunavailable unsupportedmodel" +
-		" modelnotsupported modelnotactive unavailablemodel modeldeprecated modelnotavailable "},
-	{ContextLength, " contextlengthexceeded contextlengtherror contextlength contextwindowexceedederror contextwindowexceeded" +
-		" requesttoolarge modelcontextwindowexceeded exceedcontextsizeerror tokenslimitreached stringabovemaxlength" +
-		" contextoverflow inputtoolong promptexceedscontext payloadtoolarge maxcontextlengthexceeded "},
-	{ContentFilter, " contentfilter contentpolicyviolation contentpolicyviolationerror responsibleaipolicyviolation biopolicy" +
-		" misalignmentpolicyviolation contentfiltered contentfiltererror safety moderation contentmoderation" +
-		" moderationblocked datainspectionfailed prohibitedcontent cyberpolicy imagecontentpolicyviolation "},
-	{InvalidResponse, " invalidresponse apiresponsevalidationerror jsondecodeerror "},
-	{Truncated, " lengthfinishreasonerror "},
-	{Cancelled, " cancelled canceled cancellederror errcanceled aborterror aborterr apiuseraborterror requestaborted "},
-	{InvalidRequest, " invalidprompt operationnotsupported unimplemented unsupportedparameter unsupportedvalue unknownparameter" +
-		" missingrequiredparameter invalidrequestmessageorder invalidimage invalidtype invalidvalue alreadyexists "},
-	{Config, " configerror agentconfigerror "},
-	{PermissionDenied, " eacces "},
-	{NotFound, " enoent "},
-	{IO, " eio enospc "},
-}
+var strongCodes = meanings(strongTable)
 
-// codes are the codes of each class in one text, with a space around each: a map of as many would be made whenever a program starts.
-type codes []struct {
-	class Class
-	all   string
-}
+const strongTable = `
+tool_validation: toolusefailed
+structured_output: jsonvalidatefailed jsonschemavalidationerror outputparserexception
+rate_limit: ratelimitexceeded ratelimiterror ratelimited ratelimit ratelimitreached toomanyrequests
+rate_limit: toomanyrequestsexception toomanyrequestserror slowdown throttling throttled throttlingexception
+rate_limit: throttlederror throttledexception throttlingerror requestlimitexceeded requestthrottled
+rate_limit: requestthrottledexception provisionedthroughputexceededexception resourceexhausted
+rate_limit: resourceexhaustederror modelratelimitexceeded mistral/1300 ratelimitexceedederror
+rate_limit: providerratelimiterror cerebras/requestquotaexceeded cerebras/tokenquotaexceeded
+rate_limit: toomanytokenserror bedrock/limitexceededexception openrouterinflightbudget
+rate_limit: concurrencylimitexceeded problem/quotaexceeded problem/abnormalusagedetected
+overloaded: problem/temporaryreducedcapacity overloaded overloadederror serverisoverloaded modeloverloaded
+overloaded: engineoverloaded capacityexceeded queueexceeded serverbusy servicetiercapacityexceeded
+overloaded: mistral/3505 nocapacity systemoverloaded engineoverloadederror slowdownerror
+billing: insufficientquota creditbalanceexhausted organizationspendlimitexceeded projectspendlimitexceeded
+billing: organizationusagelimitexceeded enforcedspendlimitreached billinghardlimitreached billingnotactive
+billing: billingerror billingdisabled insufficientbalance insufficientcredits insufficientcredit
+billing: paymentrequired paymentrequirederror paymentrequiredexception outofcredits creditlimitexceeded
+billing: insufficientuserquota exceededcurrentquotaerror budgetexceeded budgetexceedederror
+billing: accesstomodelrequirescredits arrearage spendlimitreached
+quota: quotaexceeded quotaexceedederror dailylimitexceeded monthlylimitexceeded usagelimitreached
+quota: usagelimitexceeded servicequotaexceededexception requestquotaexceeded tokenquotaexceeded
+quota: quotalimitexceeded
+unavailable: serviceunavailable serviceunavailableerror serviceunavailableexception unavailable
+unavailable: internalservererror internalserverexception internalfailure servererror internalerror internal
+unavailable: badgateway modelerrorexception modelstreamerrorexception modelnotreadyexception conflicterror
+unavailable: aborted dataloss vectorstoretimeout providererror upstreamerror
+timeout: timeout timeouterror requesttimeout gatewaytimeout deadlineexceeded modeltimeoutexception
+timeout: apitimeouterror providertimeouterror apiconnectiontimeouterror readtimeout connecttimeout
+timeout: writetimeout pooltimeout etimedout econnaborted esockettimedout underrconnecttimeout
+timeout: underrheaderstimeout underrbodytimeout connecttimeouterror headerstimeouterror bodytimeouterror
+timeout: requesttimeoutexception
+network: networkerror errnetwork connectionerror connecterror readerror writeerror remoteprotocolerror
+network: apiconnectionerror econnrefused econnreset enotfound epipe eaiagain ehostunreach enetunreach
+network: enetdown ehostdown underrsocket fetcherror connectionrefusederror connectionreseterror
+network: brokenpipeerror sslerror connectionrefused connectionreset errconnectionrefused
+network: errinternetdisconnected
+auth: invalidapikey apikeyinvalid authenticationerror unauthorized unauthenticated incorrectapikey
+auth: missingapikey unauthorizederror expiredtokenexception unrecognizedclientexception
+auth: invalidsignatureexception missingauthenticationtoken accountdeactivated authorizationerror wrongapikey
+auth: accesstokenexpired tokenexpired invalidauthentication autherror providerautherror apikeyexpired
+auth: incorrecthostname
+permission: permissionerror permissiondeniederror accessdeniedexception accessdenied forbidden
+permission: forbiddenerror unsupportedcountryregionterritory servicedisabled consumersuspended
+permission: apikeyserviceblocked insufficientpermissions modelpermissionblockedorg
+permission: modelpermissionblockedproject notauthorizedexception
+model_not_found: modelnotfound modelnotfounderror providermodelnotfounderror notfounderror
+model_not_found: resourcenotfoundexception deploymentnotfound unknownmodel invalidmodel mistral/1500
+model_not_found: modeldecommissioned modelunavailable unsupportedmodel modelnotsupported modelnotactive
+model_not_found: unavailablemodel modeldeprecated modelnotavailable
+context_length: contextlengthexceeded contextlengtherror contextlength contextwindowexceedederror
+context_length: contextwindowexceeded requesttoolarge modelcontextwindowexceeded exceedcontextsizeerror
+context_length: tokenslimitreached stringabovemaxlength contextoverflow inputtoolong promptexceedscontext
+context_length: payloadtoolarge maxcontextlengthexceeded
+content_filter: contentfilter contentpolicyviolation contentpolicyviolationerror
+content_filter: responsibleaipolicyviolation biopolicy misalignmentpolicyviolation contentfiltered
+content_filter: contentfiltererror safety moderation contentmoderation moderationblocked
+content_filter: datainspectionfailed prohibitedcontent cyberpolicy imagecontentpolicyviolation
+invalid_response: invalidresponse apiresponsevalidationerror jsondecodeerror
+truncated: lengthfinishreasonerror
+cancelled: cancelled canceled cancellederror errcanceled aborterror aborterr apiuseraborterror
+cancelled: requestaborted
+invalid_request: invalidprompt operationnotsupported unimplemented unsupportedparameter unsupportedvalue
+invalid_request: unknownparameter missingrequiredparameter invalidrequestmessageorder invalidimage
+invalid_request: invalidtype invalidvalue alreadyexists
+config: configerror agentconfigerror
+permission_denied: eacces
+not_found: enoent
+io: eio enospc
+`
 
-// of is the class of a squashed code; empty where it is not in the table.
-func (t codes) of(code string) Class {
-	code = " " + code + " "
-	for n := range t {
-		if strings.Contains(t[n].all, code) {
-			return t[n].class
+// meanings reads a table of lines, each a class and the names that mean it, once it is first asked. The class of a name that no
+// line has is empty.
+func meanings(table string) func(name string) Class {
+	all := sync.OnceValue(func() map[string]Class {
+		classes := map[string]Class{}
+		for line := range strings.Lines(table) {
+			class, names, _ := strings.Cut(line, ":")
+			for name := range strings.FieldsSeq(names) {
+				classes[name] = Class(class)
+			}
 		}
-	}
-	return ""
-}
-
-// names is a small table of what names mean.
-type names []struct {
-	name  string
-	class Class
-}
-
-// of is the class that a name means; empty where it is not in the table.
-func (t names) of(name string) Class {
-	for n := range t {
-		if t[n].name == name {
-			return t[n].class
-		}
-	}
-	return ""
+		return classes
+	})
+	return func(name string) Class { return all()[name] }
 }
 
 // weakCodes say little: a status that says more wins over them, and words may say the rest.
-var weakCodes = names{
-	{"invalidrequesterror", InvalidRequest}, {"invalidrequest", InvalidRequest}, {"invalidargument", InvalidRequest},
-	{"badrequest", InvalidRequest}, {"badrequesterror", InvalidRequest}, {"validationexception", InvalidRequest},
-	{"failedprecondition", InvalidRequest}, {"outofrange", InvalidRequest}, {"unprocessableentityerror", InvalidRequest},
-	{"unprocessableentity", InvalidRequest}, {"invalidrequestprompt", InvalidRequest}, {"validationerror", InvalidRequest},
-	{"apierror", Unavailable}, {"apistatuserror", Unavailable}, {"providerapierror", Unavailable}, {"tokens", RateLimit}, {"requests", RateLimit},
-	{"invalidparametererror", InvalidRequest}, {"malformedrequest", InvalidRequest},
-}
+var weakCodes = meanings(weakTable)
+
+const weakTable = `
+invalid_request: invalidrequesterror invalidrequest invalidargument badrequest badrequesterror
+invalid_request: validationexception failedprecondition outofrange unprocessableentityerror
+invalid_request: unprocessableentity invalidrequestprompt validationerror invalidparametererror
+invalid_request: malformedrequest
+unavailable: apierror apistatuserror providerapierror
+rate_limit: tokens requests
+`
 
 // bothMeanings are codes that mean a provider's answer where there is one, and a tool's failure where there is none.
-var bothMeanings = names{{"notfound", ModelNotFound}, {"permissiondenied", Permission}}
+var bothMeanings = meanings(bothTable)
 
-// statuses are the HTTP statuses that say something of their own, first those that mean something else at one provider; ranges
-// are in statusClass.
-var statuses = [...]struct {
-	provider string
-	status   int
-	class    Class
-}{
-	{"groq", 422, StructuredOutput}, {"cohere", 499, Unavailable},
-	{"", 401, Auth}, {"", 402, Billing}, {"", 403, Permission}, {"", 404, ModelNotFound}, {"", 408, Timeout},
-	{"", 409, Unavailable}, {"", 410, ModelNotFound}, {"", 413, ContextLength}, {"", 424, Unavailable}, {"", 425, Unavailable},
-	{"", 429, RateLimit}, {"", 451, Permission}, {"", 498, Overloaded}, {"", 499, Cancelled}, {"", 504, Timeout},
-	{"", 522, Timeout}, {"", 523, Network}, {"", 524, Timeout}, {"", 529, Overloaded}, {"", 598, Timeout},
-	{"", 599, Timeout},
-}
+const bothTable = `
+model_not_found: notfound
+permission: permissiondenied
+`
+
+// statuses are the HTTP statuses that say something of their own. Those that mean it at one provider alone begin with its name
+// and a slash; ranges are in statusClass.
+var statuses = meanings(statusTable)
+
+const statusTable = `
+structured_output: groq/422
+unavailable: cohere/499 409 424 425
+auth: 401
+billing: 402
+permission: 403 451
+model_not_found: 404 410
+timeout: 408 504 522 524 598 599
+context_length: 413
+rate_limit: 429
+overloaded: 498 529
+cancelled: 499
+network: 523
+`
 
 // statusClass is what a status says by itself; empty where it says nothing.
 func statusClass(provider string, status int) Class {
-	for _, row := range statuses {
-		if row.status == status && (row.provider == "" || row.provider == provider) {
-			return row.class
-		}
-	}
+	text := strconv.Itoa(status)
+	found := cmp.Or(statuses(provider+"/"+text), statuses(text))
 	switch {
+	case found != "":
+		return found
 	case status >= 500 && status <= 599:
 		return Unavailable
 	case status >= 400 && status <= 499:

@@ -7,16 +7,38 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A code that stood in two rows, or that no squashed code can be, would never be found.
-func TestEachCodeIsFoundInItsOwnRow(t *testing.T) {
-	for _, row := range strongCodes {
-		assert.Equal(t, " "+strings.Join(strings.Fields(row.all), " ")+" ", row.all)
-		for code := range strings.FieldsSeq(row.all) {
-			assert.Equal(t, row.class, strongCodes.of(code), code)
+// A name that stood in two lines, or a line of a class that does not exist, would mislead whoever reads the table.
+func TestTablesNameEachNameOnce(t *testing.T) {
+	for name, table := range map[string]string{
+		"strong codes": strongTable, "weak codes": weakTable, "tools' codes": bothTable, "statuses": statusTable,
+		"names of documents": homeTable, "finishes": finishTable, "types": typeTable,
+	} {
+		seen, of := map[string]bool{}, meanings(table)
+		for line := range strings.Lines(strings.TrimSpace(table)) {
+			class, names, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			_, built := Lookup(Class(class))
+			assert.True(t, built, "%s: %q", name, class)
+			for _, one := range strings.Fields(names) {
+				assert.False(t, seen[one], "%s: %q", name, one)
+				assert.Equal(t, Class(class), of(one))
+				seen[one] = true
+			}
+		}
+		assert.Empty(t, of(""))
+	}
+	for _, rule := range phraseRules() {
+		_, built := Lookup(rule.class)
+		assert.True(t, built, rule.class)
+	}
+}
+
+// A code that no squashed code can be would never be found.
+func TestCodesAreSquashed(t *testing.T) {
+	for line := range strings.Lines(strings.TrimSpace(strongTable + weakTable)) {
+		_, codes, _ := strings.Cut(line, ":")
+		for _, code := range strings.Fields(codes) {
 			own := code[strings.IndexByte(code, '/')+1:]
 			assert.Equal(t, own, squash(own))
 		}
 	}
-	assert.Empty(t, strongCodes.of(""))
-	assert.Empty(t, strongCodes.of("timeou"))
 }

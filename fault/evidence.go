@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -252,5 +251,3 @@ func passedHeaders(body httphint.Node) httphint.Headers {
 	}
 	return httphint.Fold(headers, httphint.IsWait)
 }
-
-func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

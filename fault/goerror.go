@@ -18,13 +18,15 @@ type (
 )
 
 // typeNames are error types of the standard library that say what happened by themselves.
-var typeNames = names{
-	{"*json.SyntaxError", InvalidResponse}, {"*json.UnmarshalTypeError", InvalidResponse},
-	{"*fs.PathError", IO}, {"*os.LinkError", IO}, {"*os.SyscallError", IO},
-	{"*tls.CertificateVerificationError", Network}, {"x509.UnknownAuthorityError", Network}, {"x509.HostnameError", Network},
-	{"x509.CertificateInvalidError", Network}, {"*tls.RecordHeaderError", Network}, {"tls.RecordHeaderError", Network},
-	{"*net.OpError", Network}, {"*net.DNSError", Network}, {"*net.AddrError", Network}, {"*net.ParseError", Network},
-}
+var typeNames = meanings(typeTable)
+
+const typeTable = `
+invalid_response: *json.SyntaxError *json.UnmarshalTypeError
+io: *fs.PathError *os.LinkError *os.SyscallError
+network: *tls.CertificateVerificationError x509.UnknownAuthorityError x509.HostnameError
+network: x509.CertificateInvalidError *tls.RecordHeaderError tls.RecordHeaderError *net.OpError
+network: *net.DNSError *net.AddrError *net.ParseError
+`
 
 // classed are [ProviderError] and the typed errors, each of which is one. They are known by it, so that a program that makes none
 // links none.
@@ -80,7 +82,7 @@ func errorClass(err error) Class {
 // typeClass is what the types in an error's chain say, whatever its words are.
 func typeClass(err error) (found Class) {
 	has(err, func(e error) bool {
-		if c := typeNames.of(fmt.Sprintf("%T", e)); c != "" {
+		if c := typeNames(fmt.Sprintf("%T", e)); c != "" {
 			found = c
 		}
 		n, isNet := e.(netted)

@@ -102,16 +102,11 @@ func (i Issue) Wanted() string {
 
 // ID is a short stable name of the issue: the same place and the same rule give the same id in every run and version.
 // What was received is no part of it, so that an issue that persists with another wrong value keeps its id.
-func (i Issue) ID() string {
-	var room [12]byte
-	return string(i.AppendID(room[:0]))
-}
+func (i Issue) ID() string { return string(i.AppendID(nil)) }
 
 // AppendID appends [Issue.ID].
 func (i Issue) AppendID(dst []byte) []byte {
-	var room [256]byte
-	text := append(append(append(append(append(room[:0], i.Pointer...), 0), i.Rule...), 0), i.Expected...)
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256([]byte(i.Pointer + "\x00" + i.Rule + "\x00" + i.Expected))
 	return hex.AppendEncode(dst, sum[:6])
 }
 
@@ -146,74 +141,47 @@ func (i Issue) Place() string {
 // SortIssues returns the issues in canonical order (pointer, rule, expected, got, value, sent, source) without repeats. The
 // argument is left as it was.
 func SortIssues(issues []Issue) []Issue {
-	var room [16]*Issue
-	order := room[:0]
-	for n := range issues {
-		order = append(order, &issues[n])
-	}
-	slices.SortFunc(order, compareIssues)
-	sorted := slices.Grow(issues[:0:0], len(issues))
-	for n, i := range order {
-		if n == 0 || *i != *order[n-1] {
-			sorted = append(sorted, *i)
-		}
-	}
-	return sorted
+	sorted := slices.Clone(issues)
+	slices.SortFunc(sorted, compareIssues)
+	return slices.Compact(sorted)
 }
 
-// SortedIssues is [SortIssues] for reading: where the issues are in canonical order already, it returns them themselves.
+// SortedIssues is [SortIssues] for reading: issues that are in canonical order already are returned themselves.
 func SortedIssues(issues []Issue) []Issue {
 	for n := 1; n < len(issues); n++ {
-		if compareIssues(&issues[n-1], &issues[n]) >= 0 {
+		if compareIssues(issues[n-1], issues[n]) >= 0 {
 			return SortIssues(issues)
 		}
 	}
 	return issues
 }
 
-// SameIssues reports whether both are the same issues in the same order. What lies in the same memory is not looked at.
-func SameIssues(a, b []Issue) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	return len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b)
-}
+// SameIssues reports whether both are the same issues in the same order.
+func SameIssues(a, b []Issue) bool { return slices.Equal(a, b) }
 
-// PrintableIssues returns the issues with U+FFFD in the place of bytes that are no UTF-8, for which JSON has no form. The argument
-// is left as it was; where nothing is to be done, it is returned itself. It is nil where there are none.
+// PrintableIssues returns the issues with U+FFFD in the place of bytes that are no UTF-8, for which JSON has no form. The
+// argument is left as it was, and returned where all of it can be printed. The result is nil where there are none.
 func PrintableIssues(issues []Issue) []Issue {
 	if len(issues) == 0 {
 		return nil
 	}
-	cloned := false
-	for n := range issues {
-		if issues[n].printable() {
-			continue
+	printable := make([]Issue, len(issues))
+	for n, i := range issues {
+		printable[n] = Issue{
+			Pointer: canon.UTF8(i.Pointer), Rule: canon.UTF8(i.Rule), Expected: canon.UTF8(i.Expected),
+			Got: canon.UTF8(i.Got), Value: canon.UTF8(i.Value), Sent: canon.UTF8(i.Sent), Source: canon.UTF8(i.Source),
 		}
-		if !cloned {
-			issues, cloned = slices.Clone(issues), true
-		}
-		i := &issues[n]
-		i.Pointer, i.Rule, i.Expected, i.Value = canon.UTF8(i.Pointer), canon.UTF8(i.Rule), canon.UTF8(i.Expected), canon.UTF8(i.Value)
-		i.Sent = canon.UTF8(i.Sent)
-		i.Got, i.Source = canon.UTF8(i.Got), canon.UTF8(i.Source)
 	}
-	return issues
+	if slices.Equal(printable, issues) {
+		return issues
+	}
+	return printable
 }
 
-func (i *Issue) printable() bool {
-	return canon.IsUTF8(i.Pointer) && canon.IsUTF8(i.Rule) && canon.IsUTF8(i.Expected) && canon.IsUTF8(i.Got) &&
-		canon.IsUTF8(i.Value) && canon.IsUTF8(i.Sent) && canon.IsUTF8(i.Source)
-}
-
-func compareIssues(a, b *Issue) int {
-	if a.Pointer != b.Pointer {
-		return cmp.Compare(a.Pointer, b.Pointer)
-	}
-	if a.Rule != b.Rule {
-		return cmp.Compare(a.Rule, b.Rule)
-	}
+func compareIssues(a, b Issue) int {
 	return cmp.Or(
+		cmp.Compare(a.Pointer, b.Pointer),
+		cmp.Compare(a.Rule, b.Rule),
 		cmp.Compare(a.Expected, b.Expected),
 		cmp.Compare(a.Got, b.Got),
 		cmp.Compare(a.Value, b.Value),

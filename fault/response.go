@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -207,7 +209,7 @@ func headerLists(raw map[string]json.RawMessage) (map[string][]string, error) {
 	}
 	out := make(map[string][]string, len(raw))
 	var faults []error
-	for _, name := range sortedNames(raw) {
+	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		var list []json.RawMessage
 		if json.Unmarshal(raw[name], &list) != nil {
 			list = []json.RawMessage{raw[name]}

@@ -1,6 +1,10 @@
 package fault
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"sync"
+)
 
 // Names are a class's exact names in the vocabularies of the seeds. Where a vocabulary has no word of its own for a class,
 // the nearest stands in that is retried if and only if the class is; what then differs is told in docs/contracts.md.
@@ -24,13 +28,13 @@ type Code struct {
 }
 
 // Codes returns the table of all built-in classes in a fixed order. The slice is the caller's own.
-func Codes() []Code { return append([]Code(nil), table[:]...) }
+func Codes() []Code { return slices.Clone(codes()) }
 
 // Lookup returns the row of a class; false for a class of the user's own.
 func Lookup(c Class) (Code, bool) {
-	for n := range table {
-		if table[n].Class == c {
-			return table[n], true
+	for _, row := range codes() {
+		if row.Class == c {
+			return row, true
 		}
 	}
 	return Code{}, false
@@ -56,10 +60,10 @@ func (c Class) Names() Names {
 // class itself. Each name of the seeds has exactly one home. Case, and "-" for "_", make no difference.
 func ParseName(name string) (Class, bool) {
 	folded := foldName(name)
-	if c := Class(folded); c.InTransport() || c.InCorrection() {
-		return c, true
+	if row, own := Lookup(Class(folded)); own {
+		return row.Class, true
 	}
-	c := homes.of(folded)
+	c := homes(folded)
 	return c, c != ""
 }
 
@@ -67,59 +71,76 @@ func foldName(name string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "-", "_")
 }
 
-// table has a row for every built-in class.
-var table = [...]Code{
-	{RateLimit, Transport, true, Names{"llm-rate-limit", "rate_limit", "RATE_LIMITED"}},
-	{Timeout, Transport, true, Names{"llm-timeout", "timeout", "TIMEOUT"}},
-	{Unavailable, Transport, true, Names{"llm-unavailable", "server_error", "NETWORK_ERROR"}},
-	{Overloaded, Transport, true, Names{"llm-unavailable", "server_error", "NETWORK_ERROR"}},
-	{Network, Transport, true, Names{"llm-unavailable", "server_error", "NETWORK_ERROR"}},
-	{Auth, Transport, false, Names{"event-rejected", "auth_error", "AUTHENTICATION_ERROR"}},
-	{Permission, Transport, false, Names{"event-rejected", "auth_error", "AUTHENTICATION_ERROR"}},
-	{Billing, Transport, false, Names{"event-rejected", "auth_error", "AUTHENTICATION_ERROR"}},
-	{Quota, Transport, false, Names{"event-rejected", "auth_error", "AUTHENTICATION_ERROR"}},
-	{ModelNotFound, Transport, false, Names{"event-rejected", "model_unavailable", "MODEL_NOT_FOUND"}},
-	{ContextLength, Transport, false, Names{"llm-token-limit", "context_length", "CONTEXT_LENGTH_EXCEEDED"}},
-	{InvalidRequest, Transport, false, Names{"invalid-input", "invalid_request", "VALIDATION_ERROR"}},
-	{ContentFilter, Transport, false, Names{"llm-refusal", "content_filter", "INVALID_RESPONSE"}},
-	{InvalidResponse, Transport, false, Names{"llm-invalid-output", "server_error", "INVALID_RESPONSE"}},
-	{ProviderNotConfigured, Transport, false, Names{"invalid-input", "invalid_request", "PROVIDER_NOT_CONFIGURED"}},
-	{ProviderNotSupported, Transport, false, Names{"invalid-input", "invalid_request", "PROVIDER_NOT_SUPPORTED"}},
-	{Config, Transport, false, Names{"invalid-input", "invalid_request", "CONFIG_ERROR"}},
-	{Cancelled, Transport, false, Names{"event-rejected", "invalid_request", "UNKNOWN"}},
-	{DeadlineExceeded, Transport, false, Names{"llm-timeout", "timeout", "TIMEOUT"}},
-	{Unknown, Transport, false, Names{"event-invalid-response", "invalid_request", "UNKNOWN"}},
-	{EventTimeout, Transport, true, Names{"event-timeout", "timeout", "TIMEOUT"}},
-	{EventUnavailable, Transport, true, Names{"event-unavailable", "server_error", "NETWORK_ERROR"}},
-	{EventRejected, Transport, false, Names{"event-rejected", "invalid_request", "TOOL_EXECUTION_ERROR"}},
-	{EventInvalidResponse, Transport, false, Names{"event-invalid-response", "invalid_request", "INVALID_RESPONSE"}},
-	{InvalidInput, Transport, false, Names{"invalid-input", "invalid_request", "VALIDATION_ERROR"}},
-	{IO, Transport, false, Names{"event-rejected", "invalid_request", "IO_ERROR"}},
-	{PermissionDenied, Transport, false, Names{"event-rejected", "invalid_request", "PERMISSION_DENIED"}},
-	{NotFound, Transport, false, Names{"event-rejected", "invalid_request", "NOT_FOUND"}},
-	{LLMAssistRequired, Transport, false, Names{"event-rejected", "invalid_request", "LLM_ASSIST_REQUIRED"}},
-	{ToolExecution, Transport, false, Names{"event-rejected", "invalid_request", "TOOL_EXECUTION_ERROR"}},
-	{MaxIterations, Transport, false, Names{"llm-invalid-output", "invalid_request", "MAX_ITERATIONS_EXCEEDED"}},
-	{Initialization, Transport, false, Names{"invalid-input", "invalid_request", "INITIALIZATION_ERROR"}},
+// codes is codeTable, read once.
+var codes = sync.OnceValue(func() (all []Code) {
+	for line := range strings.Lines(strings.TrimSpace(codeTable)) {
+		f := strings.Fields(line)
+		all = append(all, Code{Class(f[0]), Plane(f[1]), f[2] == "yes", Names{f[3], f[4], f[5]}})
+	}
+	return all
+})
 
-	{ToolValidation, Correction, true, Names{"llm-invalid-output", "invalid_request", "VALIDATION_ERROR"}},
-	{StructuredOutput, Correction, true, Names{"llm-invalid-output", "invalid_request", "INVALID_RESPONSE"}},
-	{UnknownTool, Correction, true, Names{"llm-invalid-output", "invalid_request", "VALIDATION_ERROR"}},
-	{NoOutput, Correction, true, Names{"llm-invalid-output", "invalid_request", "INVALID_RESPONSE"}},
-	{Truncated, Correction, false, Names{"llm-token-limit", "context_length", "INVALID_RESPONSE"}},
-	{Refusal, Correction, false, Names{"llm-refusal", "content_filter", "INVALID_RESPONSE"}},
-	{Reducer, Correction, false, Names{"llm-invalid-output", "invalid_request", "TOOL_EXECUTION_ERROR"}},
-}
+// codeTable has a line for every built-in class: its name, its plane, whether another try may help, and its names in the
+// vocabularies.
+const codeTable = `
+rate_limit               transport   yes  llm-rate-limit          rate_limit         RATE_LIMITED
+timeout                  transport   yes  llm-timeout             timeout            TIMEOUT
+unavailable              transport   yes  llm-unavailable         server_error       NETWORK_ERROR
+overloaded               transport   yes  llm-unavailable         server_error       NETWORK_ERROR
+network                  transport   yes  llm-unavailable         server_error       NETWORK_ERROR
+auth                     transport   no   event-rejected          auth_error         AUTHENTICATION_ERROR
+permission               transport   no   event-rejected          auth_error         AUTHENTICATION_ERROR
+billing                  transport   no   event-rejected          auth_error         AUTHENTICATION_ERROR
+quota                    transport   no   event-rejected          auth_error         AUTHENTICATION_ERROR
+model_not_found          transport   no   event-rejected          model_unavailable  MODEL_NOT_FOUND
+context_length           transport   no   llm-token-limit         context_length     CONTEXT_LENGTH_EXCEEDED
+invalid_request          transport   no   invalid-input           invalid_request    VALIDATION_ERROR
+content_filter           transport   no   llm-refusal             content_filter     INVALID_RESPONSE
+invalid_response         transport   no   llm-invalid-output      server_error       INVALID_RESPONSE
+provider_not_configured  transport   no   invalid-input           invalid_request    PROVIDER_NOT_CONFIGURED
+provider_not_supported   transport   no   invalid-input           invalid_request    PROVIDER_NOT_SUPPORTED
+config                   transport   no   invalid-input           invalid_request    CONFIG_ERROR
+cancelled                transport   no   event-rejected          invalid_request    UNKNOWN
+deadline_exceeded        transport   no   llm-timeout             timeout            TIMEOUT
+unknown                  transport   no   event-invalid-response  invalid_request    UNKNOWN
+event_timeout            transport   yes  event-timeout           timeout            TIMEOUT
+event_unavailable        transport   yes  event-unavailable       server_error       NETWORK_ERROR
+event_rejected           transport   no   event-rejected          invalid_request    TOOL_EXECUTION_ERROR
+event_invalid_response   transport   no   event-invalid-response  invalid_request    INVALID_RESPONSE
+invalid_input            transport   no   invalid-input           invalid_request    VALIDATION_ERROR
+io                       transport   no   event-rejected          invalid_request    IO_ERROR
+permission_denied        transport   no   event-rejected          invalid_request    PERMISSION_DENIED
+not_found                transport   no   event-rejected          invalid_request    NOT_FOUND
+llm_assist_required      transport   no   event-rejected          invalid_request    LLM_ASSIST_REQUIRED
+tool_execution           transport   no   event-rejected          invalid_request    TOOL_EXECUTION_ERROR
+max_iterations           transport   no   llm-invalid-output      invalid_request    MAX_ITERATIONS_EXCEEDED
+initialization           transport   no   invalid-input           invalid_request    INITIALIZATION_ERROR
+tool_validation          correction  yes  llm-invalid-output      invalid_request    VALIDATION_ERROR
+structured_output        correction  yes  llm-invalid-output      invalid_request    INVALID_RESPONSE
+unknown_tool             correction  yes  llm-invalid-output      invalid_request    VALIDATION_ERROR
+no_output                correction  yes  llm-invalid-output      invalid_request    INVALID_RESPONSE
+truncated                correction  no   llm-token-limit         context_length     INVALID_RESPONSE
+refusal                  correction  no   llm-refusal             content_filter     INVALID_RESPONSE
+reducer                  correction  no   llm-invalid-output      invalid_request    TOOL_EXECUTION_ERROR
+`
 
 // homes says what each name of the seeds means, folded; a name that is a class's own is not repeated.
-var homes = names{
-	// Seed 000.
-	{"llm_refusal", Refusal}, {"llm_invalid_output", StructuredOutput}, {"llm_timeout", Timeout}, {"llm_rate_limit", RateLimit},
-	{"llm_token_limit", ContextLength}, {"llm_unavailable", Unavailable},
-	// Seed 001.
-	{"server_error", Unavailable}, {"auth_error", Auth}, {"model_unavailable", ModelNotFound},
-	// Seeds 003 and 004.
-	{"authentication_error", Auth}, {"rate_limited", RateLimit}, {"context_length_exceeded", ContextLength},
-	{"network_error", Network}, {"validation_error", ToolValidation}, {"io_error", IO}, {"config_error", Config},
-	{"max_iterations_exceeded", MaxIterations}, {"tool_execution_error", ToolExecution}, {"initialization_error", Initialization},
-}
+var homes = meanings(homeTable)
+
+const homeTable = `
+refusal: llm_refusal
+structured_output: llm_invalid_output
+timeout: llm_timeout
+rate_limit: llm_rate_limit rate_limited
+context_length: llm_token_limit context_length_exceeded
+unavailable: llm_unavailable server_error
+auth: auth_error authentication_error
+model_not_found: model_unavailable
+network: network_error
+tool_validation: validation_error
+io: io_error
+config: config_error
+max_iterations: max_iterations_exceeded
+tool_execution: tool_execution_error
+initialization: initialization_error
+`

@@ -1,55 +1,128 @@
 package fault
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// phraseRule is a class and the phrases that mean it. A phrase is found on word boundaries; "*" stands for up to
-// maxGap words. Strong phrases also tell what a bare status leaves open; loose ones count only where nothing else is
-// known at all.
-type phraseRule struct {
-	class         Class
-	strong, loose []string
-}
-
-// maxGap is how many words a "*" stands for at most.
+// maxGap is how many words a "*" in a phrase stands for at most.
 const maxGap = 8
 
-// phraseRules in order of precedence. Phrases are in lower case, their words single, underscores and dashes as spaces.
-var phraseRules = [...]phraseRule{
-	{ToolValidation, []string{"failed to call a function"}, nil},
-	{StructuredOutput, []string{"failed to generate json"}, nil},
-	{Cancelled, nil, []string{"context canceled", "context cancelled", "request was aborted", "operation was aborted", "user aborted", "abort error", "request cancelled", "request canceled", "cancelled by", "canceled by"}},
-	{Billing, []string{"insufficient quota", "exceeded your current quota", "insufficient credits", "insufficient credit", "insufficient balance", "insufficient funds", "credit balance is too low", "billing hard limit", "billing not active", "check your billing details", "check your plan and billing", "payment required", "out of credits", "requires more credits", "purchase credits", "credits exhausted", "credit limit", "unpaid", "spend limit", "spending limit", "not enough credits", "no credits"}, nil},
-	{RateLimit, []string{"too many tokens * wait"}, []string{"quota exceeded * per minute", "quota exceeded * per second", "too many tokens per minute", "too many tokens per second"}},
-	{Quota, []string{"free models per day", "requests per day", "tokens per day", "daily limit", "daily quota", "monthly limit", "monthly quota", "usage limits", "usage limit", "calls month"}, []string{"quota exceeded", "exceeded your quota", "exceeded the quota", "quota * exceeded"}},
-	{RateLimit, nil, []string{"rate limit", "rate limits", "rate limited", "rate limiting", "too many requests"}},
-	{ContextLength, []string{"context length", "context window", "context size", "maximum context", "context limit", "prompt is too long", "prompt too long", "input is too long", "input too long", "input length", "too many tokens", "too many input tokens", "reduce the length", "reduce your prompt", "input token count * exceeds", "maximum number of tokens", "token limit exceeded", "exceeds * token limit", "exceed * token limit", "maximum allowed number of input tokens", "request too large", "maximum prompt length"}, []string{"token limit", "context overflow", "is too long", "are too long", "was too long", "too long for", "message too long", "text too long", "max tokens exceeded", "maximum tokens exceeded", "tokens exceed", "token count exceeds", "maximum token count"}},
-	{RateLimit, nil, []string{"ratelimit", "rate exceeded", "throttling", "throttled", "throttling exception", "slow down", "resource exhausted", "resource has been exhausted", "requests per minute", "tokens per minute", "concurrency limit", "request limit"}},
-	{ContentFilter, []string{"content filter", "content filtering", "content filtered", "response was filtered", "content management policy", "content policy", "safety system", "safety filter", "safety filters", "responsible ai", "blocked by safety", "blocked due to safety", "blocked by moderation", "was flagged", "usage policy", "usage policies", "harmful content", "prohibited content", "content moderation", "input moderation", "invalid prompt * policy", "inappropriate content", "requires moderation"}, nil},
-	{Refusal, nil, []string{"model refused", "refused to generate", "refused to answer", "refused to respond", "declined to answer"}},
-	{ModelNotFound, []string{"model not found", "model * not found", "model * does not exist", "model * not exist", "model * not supported", "model * not available", "model * has been decommissioned", "model * deprecated", "no such model", "unknown model", "invalid model", "not a valid model", "model identifier is invalid", "model unavailable", "unsupported model", "deployment * does not exist", "deployment * not found", "no endpoints found", "models * is not found"}, nil},
-	{Auth, []string{"invalid api key", "incorrect api key", "api key not valid", "api key not found", "api key expired", "invalid x api key", "missing api key", "no api key", "wrong api key", "invalid authentication", "unregistered callers", "no auth credentials", "invalid subscription key", "unable to locate credentials", "security token * invalid"}, []string{"unauthorized", "unauthorised", "unauthenticated", "authentication", "api key", "auth error", "invalid credentials", "invalid bearer token", "missing credentials", "no credentials", "invalid token", "expired token", "token expired", "token has expired"}},
-	{Permission, []string{"not authorized to", "does not have access", "do not have access", "don t have access", "not allowed to sample", "country region or territory"}, []string{"forbidden", "permission denied", "access denied", "insufficient permissions", "not have permission"}},
-	{Overloaded, []string{"overloaded", "at capacity", "over capacity", "capacity exceeded", "server busy", "server is busy", "servers are busy", "high demand", "high load", "heavy load", "queue is full", "maximum pending requests", "queue exceeded"}, nil},
-	{Timeout, []string{"timed out", "timeout", "time out", "gateway timeout", "gateway time out", "deadline exceeded", "took too long", "takes too long", "taking too long", "waited too long"}, []string{"etimedout", "esockettimedout", "timeout error", "timeouts"}},
-	{Unavailable, []string{"internal server error", "bad gateway", "service unavailable", "temporarily unavailable", "service is unavailable"}, []string{"server error", "internal error", "currently unavailable", "unavailable", "upstream error", "server had an error", "no healthy upstream", "model not ready", "api error"}},
-	{Network, nil, []string{"network", "network error", "networkerror", "fetch error", "no internet", "internet connection", "fetch failed", "failed to fetch", "socket hang up", "socket closed", "econnrefused", "econnreset", "enotfound", "epipe", "eai again", "ehostunreach", "enetunreach", "econnaborted", "connection refused", "connection reset", "connection error", "connection closed", "connection aborted", "connection lost", "connection failed", "connection terminated", "connection dropped", "connection was closed", "connection * refused", "connection * reset", "connection attempts failed", "connect call failed", "broken pipe", "no such host", "getaddrinfo", "name resolution", "name or service not known", "dns", "unexpected eof", "eof", "cannot connect", "could not connect", "can t connect", "couldn t connect", "unable to connect", "failed to connect", "failed to establish", "connect error", "remote end closed", "server disconnected", "stream disconnected", "stream closed", "stream ended unexpectedly", "type error terminated", "eproto", "peer closed", "incomplete chunked read", "premature close", "other side closed", "tls handshake", "ssl error", "certificate", "self signed", "cert has expired", "tls cert", "host unreachable", "unreachable"}},
-	{Config, nil, []string{"config error", "configuration error", "invalid configuration"}},
-	{MaxIterations, nil, []string{"max iterations", "maximum iterations", "maximum number of iterations", "iteration limit", "recursion limit"}},
-	{ProviderNotSupported, nil, []string{"provider not supported", "unsupported provider", "unknown provider", "provider * is not supported", "provider * not supported"}},
-	{ProviderNotConfigured, nil, []string{"provider not configured", "provider * is not configured", "provider * not configured"}},
-	{InvalidResponse, nil, []string{"invalid json", "unexpected end of json", "malformed response", "invalid response", "unexpected token", "failed to parse response", "could not parse response", "json parse error", "empty response"}},
-	{NotFound, nil, []string{"enoent", "no such file", "file not found"}},
-	{IO, nil, []string{"eio", "enospc", "no space left", "is a directory", "input output error"}},
-	{ToolExecution, nil, []string{"tool execution failed", "tool execution error"}},
-	{Initialization, nil, []string{"initialization failed", "initialization error", "failed to initialize", "failed to initialise"}},
-	{InvalidRequest, nil, []string{"invalid request", "bad request", "invalid argument", "invalid parameter", "missing required", "validation error", "unprocessable entity"}},
-	{PermissionDenied, nil, []string{"eacces", "operation not permitted"}},
+// phraseRule is a class and phrases that mean it. Loose ones count only where nothing else is known at all; the others also
+// tell what a bare status leaves open.
+type phraseRule struct {
+	class   Class
+	loose   bool
+	phrases []string
 }
+
+// phraseRules are the rules in order of precedence.
+var phraseRules = sync.OnceValue(func() (rules []phraseRule) {
+	for line := range strings.Lines(strings.TrimSpace(phraseTable)) {
+		class, phrases, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		class, loose := strings.CutSuffix(class, "?")
+		rules = append(rules, phraseRule{Class(class), loose, strings.Split(phrases, ", ")})
+	}
+	return rules
+})
+
+// phraseTable has a class and phrases a line, in order of precedence; a "?" after the class marks loose ones. Phrases are in lower
+// case, their words single, underscores and dashes as spaces. They are found on word boundaries; "*" stands for some words.
+const phraseTable = `
+tool_validation: failed to call a function
+structured_output: failed to generate json
+cancelled?: context canceled, context cancelled, request was aborted, operation was aborted, user aborted
+cancelled?: abort error, request cancelled, request canceled, cancelled by, canceled by
+billing: insufficient quota, exceeded your current quota, insufficient credits, insufficient credit
+billing: insufficient balance, insufficient funds, credit balance is too low, billing hard limit
+billing: billing not active, check your billing details, check your plan and billing, payment required
+billing: out of credits, requires more credits, purchase credits, credits exhausted, credit limit, unpaid
+billing: spend limit, spending limit, not enough credits, no credits
+rate_limit: too many tokens * wait
+rate_limit?: quota exceeded * per minute, quota exceeded * per second, too many tokens per minute
+rate_limit?: too many tokens per second
+quota: free models per day, requests per day, tokens per day, daily limit, daily quota, monthly limit
+quota: monthly quota, usage limits, usage limit, calls month
+quota?: quota exceeded, exceeded your quota, exceeded the quota, quota * exceeded
+rate_limit?: rate limit, rate limits, rate limited, rate limiting, too many requests
+context_length: context length, context window, context size, maximum context, context limit
+context_length: prompt is too long, prompt too long, input is too long, input too long, input length
+context_length: too many tokens, too many input tokens, reduce the length, reduce your prompt
+context_length: input token count * exceeds, maximum number of tokens, token limit exceeded
+context_length: exceeds * token limit, exceed * token limit, maximum allowed number of input tokens
+context_length: request too large, maximum prompt length
+context_length?: token limit, context overflow, is too long, are too long, was too long, too long for
+context_length?: message too long, text too long, max tokens exceeded, maximum tokens exceeded
+context_length?: tokens exceed, token count exceeds, maximum token count
+rate_limit?: ratelimit, rate exceeded, throttling, throttled, throttling exception, slow down
+rate_limit?: resource exhausted, resource has been exhausted, requests per minute, tokens per minute
+rate_limit?: concurrency limit, request limit
+content_filter: content filter, content filtering, content filtered, response was filtered
+content_filter: content management policy, content policy, safety system, safety filter, safety filters
+content_filter: responsible ai, blocked by safety, blocked due to safety, blocked by moderation
+content_filter: was flagged, usage policy, usage policies, harmful content, prohibited content
+content_filter: content moderation, input moderation, invalid prompt * policy, inappropriate content
+content_filter: requires moderation
+refusal?: model refused, refused to generate, refused to answer, refused to respond, declined to answer
+model_not_found: model not found, model * not found, model * does not exist, model * not exist
+model_not_found: model * not supported, model * not available, model * has been decommissioned
+model_not_found: model * deprecated, no such model, unknown model, invalid model, not a valid model
+model_not_found: model identifier is invalid, model unavailable, unsupported model
+model_not_found: deployment * does not exist, deployment * not found, no endpoints found
+model_not_found: models * is not found
+auth: invalid api key, incorrect api key, api key not valid, api key not found, api key expired
+auth: invalid x api key, missing api key, no api key, wrong api key, invalid authentication
+auth: unregistered callers, no auth credentials, invalid subscription key, unable to locate credentials
+auth: security token * invalid
+auth?: unauthorized, unauthorised, unauthenticated, authentication, api key, auth error
+auth?: invalid credentials, invalid bearer token, missing credentials, no credentials, invalid token
+auth?: expired token, token expired, token has expired
+permission: not authorized to, does not have access, do not have access, don t have access
+permission: not allowed to sample, country region or territory
+permission?: forbidden, permission denied, access denied, insufficient permissions, not have permission
+overloaded: overloaded, at capacity, over capacity, capacity exceeded, server busy, server is busy
+overloaded: servers are busy, high demand, high load, heavy load, queue is full, maximum pending requests
+overloaded: queue exceeded
+timeout: timed out, timeout, time out, gateway timeout, gateway time out, deadline exceeded, took too long
+timeout: takes too long, taking too long, waited too long
+timeout?: etimedout, esockettimedout, timeout error, timeouts
+unavailable: internal server error, bad gateway, service unavailable, temporarily unavailable
+unavailable: service is unavailable
+unavailable?: server error, internal error, currently unavailable, unavailable, upstream error
+unavailable?: server had an error, no healthy upstream, model not ready, api error
+network?: network, network error, networkerror, fetch error, no internet, internet connection, fetch failed
+network?: failed to fetch, socket hang up, socket closed, econnrefused, econnreset, enotfound, epipe
+network?: eai again, ehostunreach, enetunreach, econnaborted, connection refused, connection reset
+network?: connection error, connection closed, connection aborted, connection lost, connection failed
+network?: connection terminated, connection dropped, connection was closed, connection * refused
+network?: connection * reset, connection attempts failed, connect call failed, broken pipe, no such host
+network?: getaddrinfo, name resolution, name or service not known, dns, unexpected eof, eof, cannot connect
+network?: could not connect, can t connect, couldn t connect, unable to connect, failed to connect
+network?: failed to establish, connect error, remote end closed, server disconnected, stream disconnected
+network?: stream closed, stream ended unexpectedly, type error terminated, eproto, peer closed
+network?: incomplete chunked read, premature close, other side closed, tls handshake, ssl error
+network?: certificate, self signed, cert has expired, tls cert, host unreachable, unreachable
+config?: config error, configuration error, invalid configuration
+max_iterations?: max iterations, maximum iterations, maximum number of iterations, iteration limit
+max_iterations?: recursion limit
+provider_not_supported?: provider not supported, unsupported provider, unknown provider
+provider_not_supported?: provider * is not supported, provider * not supported
+provider_not_configured?: provider not configured, provider * is not configured, provider * not configured
+invalid_response?: invalid json, unexpected end of json, malformed response, invalid response
+invalid_response?: unexpected token, failed to parse response, could not parse response, json parse error
+invalid_response?: empty response
+not_found?: enoent, no such file, file not found
+io?: eio, enospc, no space left, is a directory, input output error
+tool_execution?: tool execution failed, tool execution error
+initialization?: initialization failed, initialization error, failed to initialize, failed to initialise
+invalid_request?: invalid request, bad request, invalid argument, invalid parameter, missing required
+invalid_request?: validation error, unprocessable entity
+permission_denied?: eacces, operation not permitted
+`
 
 // words folds a text into its words, in lower case, between single spaces, with a space before and after. Humps are
 // borders ("RateLimitError" is three words), digits are not: "1429" is one word and has no 429 in it.
@@ -117,32 +190,24 @@ func says(folded, phrase string) bool {
 }
 
 func saysAny(folded string, phrases []string) bool {
-	for _, p := range phrases {
-		if says(folded, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases, func(p string) bool { return says(folded, p) })
 }
 
 // wordClass is what a text says by its words alone.
 func wordClass(folded string) Class {
-	for _, rule := range phraseRules {
-		if saysAny(folded, rule.strong) || saysAny(folded, rule.loose) {
+	for _, rule := range phraseRules() {
+		if saysAny(folded, rule.phrases) {
 			return rule.class
 		}
 	}
 	return ""
 }
 
-// saysClass reports whether a text has a strong phrase of a class.
+// saysClass reports whether a text has a phrase of a class that is not a loose one.
 func saysClass(folded string, c Class) bool {
-	for _, rule := range phraseRules {
-		if rule.class == c && saysAny(folded, rule.strong) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phraseRules(), func(rule phraseRule) bool {
+		return rule.class == c && !rule.loose && saysAny(folded, rule.phrases)
+	})
 }
 
 // statusCues are the words before a number that make it a status, answerCues those that do so with "with" between them;
@@ -183,7 +248,7 @@ func statusInText(text string) (int, bool) {
 func isReason(status int, word string) bool {
 	for _, r := range statusReasons {
 		if r.status == status {
-			return hasWord(strings.Fields(r.words), word)
+			return slices.Contains(strings.Fields(r.words), word)
 		}
 	}
 	return false
@@ -196,9 +261,9 @@ func cued(before []string) bool {
 		last--
 	}
 	if last >= 1 && before[last] == "with" {
-		return hasWord(answerCues, before[last-1])
+		return slices.Contains(answerCues, before[last-1])
 	}
-	return last >= 0 && hasWord(statusCues, before[last])
+	return last >= 0 && slices.Contains(statusCues, before[last])
 }
 
 // leads reports whether a text begins with a number that stands by itself.
@@ -212,13 +277,4 @@ func leads(text, number string) bool {
 		return strings.IndexByte("{-(:\"'", rest[0]) >= 0 || strings.HasPrefix(rest, "status") || strings.HasPrefix(words(rest), " error ")
 	}
 	return strings.IndexByte(":,-;", rest[0]) >= 0
-}
-
-func hasWord(list []string, word string) bool {
-	for _, w := range list {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
