@@ -67,7 +67,8 @@ func BenchmarkTenDelays(b *testing.B) {
 	}
 }
 
-// BenchmarkSlowWay is one delay of a factor with decimals: in whole numbers up to attempt 64, with 1024 bits beyond.
+// BenchmarkSlowWay is one delay of a factor with decimals: in whole numbers up to attempt 64, with 1024 bits
+// beyond.
 func BenchmarkSlowWay(b *testing.B) {
 	s := backoff.Exponential(500*time.Millisecond, backoff.Dec("1.1"))
 	for _, attempt := range []int{50, 150} {

@@ -8,9 +8,10 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// Decimal is an exact decimal number of 0 or more with up to nine decimals, in units of 1e-9: no binary fraction stands
-// between what a file says and what is computed. Whole numbers are written 2*backoff.One, others backoff.Dec("1.5"). In
-// JSON and YAML it is a number, and read from a number or a string. The largest is 9223372036.854775807.
+// Decimal is an exact decimal number of 0 or more with up to nine decimals, in units of 1e-9: no binary
+// fraction stands between what a file says and what is computed. Whole numbers are written 2*backoff.One,
+// others backoff.Dec("1.5"). In JSON and YAML it is a number, and read from a number or a string. The largest
+// is 9223372036.854775807.
 type Decimal int64
 
 // One is the Decimal 1.
@@ -18,7 +19,8 @@ const One Decimal = 1_000_000_000
 
 const decimals = 9
 
-// Dec is the Decimal that text says, for numbers written in Go code. It panics where ParseDecimal returns an error.
+// Dec is the Decimal that text says, for numbers written in Go code. It panics where ParseDecimal returns an
+// error.
 func Dec(text string) Decimal {
 	d, err := ParseDecimal(text)
 	if err != nil {
@@ -27,8 +29,8 @@ func Dec(text string) Decimal {
 	return d
 }
 
-// ParseDecimal reads a number written as JSON writes numbers: "2", "0.2", "1.5e3". It refuses signs, what is not a number,
-// and what a Decimal cannot hold exactly.
+// ParseDecimal reads a number written as JSON writes numbers: "2", "0.2", "1.5e3". It refuses signs, what is
+// not a number, and what a Decimal cannot hold exactly.
 func ParseDecimal(text string) (Decimal, error) {
 	const most = 64 // of a number as written: enough for any that fits
 	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")

@@ -85,9 +85,10 @@ func whole(base time.Duration, factor Decimal, n uint64, limit time.Duration) ti
 	return min(time.Duration(d.Int64()), limit)
 }
 
-// approach computes with 1024 bits, for an n of which whole numbers would be too large. From n = 64 on the product is never a
-// whole number, for the denominator of the power exceeds any base: so rounding on the way could only show where the
-// product lies within 2^-800 above one. Square and multiply, from the highest bit of n on, stops where the limit is reached.
+// approach computes with 1024 bits, for an n of which whole numbers would be too large. From n = 64 on the
+// product is never a whole number, for the denominator of the power exceeds any base: so rounding on the way
+// could only show where the product lies within 2^-800 above one. Square and multiply, from the highest bit
+// of n on, stops where the limit is reached.
 func approach(base time.Duration, factor Decimal, n uint64, limit time.Duration) time.Duration {
 	number := func(v int64) *big.Float { return new(big.Float).SetPrec(1024).SetInt64(v) }
 	most := number(int64(limit))

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// JitterKind names how a delay is spread. The zero value spreads no delay of the strategy's own, and leaves it open what a
-// policy adds above a wait that a server asked for.
+// JitterKind names how a delay is spread. The zero value spreads no delay of the strategy's own, and leaves
+// it open what a policy adds above a wait that a server asked for.
 type JitterKind string
 
 // The kinds of jitter. Each draws uniformly, both ends included.
@@ -23,18 +23,18 @@ const (
 	Equal JitterKind = "equal"
 )
 
-// Jitter spreads delays, so that clients that failed together do not come back together. The zero value spreads none; in
-// files "jitter: none" says so outright (see [NoJitter]). It takes effect only with a [Key]: without a seed there is no
-// randomness.
+// Jitter spreads delays, so that clients that failed together do not come back together. The zero value
+// spreads none; in files "jitter: none" says so outright (see [NoJitter]). It takes effect only with a [Key]:
+// without a seed there is no randomness.
 type Jitter struct {
 	// Kind is how the delay is spread.
 	Kind JitterKind
-	// Fraction is the part of the delay that proportional jitter adds or takes at most: above 0, at most 1. Only for
-	// proportional.
+	// Fraction is the part of the delay that proportional jitter adds or takes at most: above 0, at most 1.
+	// Only for proportional.
 	Fraction Decimal
-	// AfterCap applies the cap first and the jitter to its result, which may then exceed the cap by the fraction: the
-	// order that some documents of agents fix. Without it no delay exceeds the cap, and those at the cap are still spread below it.
-	// Only for proportional, and only with a cap.
+	// AfterCap applies the cap first and the jitter to its result, which may then exceed the cap by the
+	// fraction: the order that some documents of agents fix. Without it no delay exceeds the cap, and those
+	// at the cap are still spread below it. Only for proportional, and only with a cap.
 	AfterCap bool
 }
 

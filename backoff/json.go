@@ -97,8 +97,8 @@ type jitterForm struct {
 	AfterCap bool       `json:"after_cap,omitempty"`
 }
 
-// MarshalJSON writes the strategy as UnmarshalJSON reads it, its members always in the same order. It returns the faults
-// of a strategy that Validate refuses.
+// MarshalJSON writes the strategy as UnmarshalJSON reads it, its members always in the same order. It returns
+// the faults of a strategy that Validate refuses.
 func (s BackoffStrategy) MarshalJSON() ([]byte, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -130,9 +130,9 @@ func (s BackoffStrategy) MarshalJSON() ([]byte, error) {
 //
 //	{"kind":"exponential","base":"500ms","factor":2,"cap":"30s","jitter":{"kind":"proportional","fraction":0.2}}
 //
-// Durations are Go duration strings, decimals are numbers or strings, and a constant strategy must say its delay. It is
-// strict: unknown and duplicate members, members of another kind, null, and whatever Validate refuses are refused, all
-// faults joined, each a [*FieldError]; s is then left as it was.
+// Durations are Go duration strings, decimals are numbers or strings, and a constant strategy must say its
+// delay. It is strict: unknown and duplicate members, members of another kind, null, and whatever Validate
+// refuses are refused, all faults joined, each a [*FieldError]; s is then left as it was.
 func (s *BackoffStrategy) UnmarshalJSON(data []byte) error {
 	var read BackoffStrategy
 	if err := fields.ReadJSON(data, &read); err != nil {

@@ -24,8 +24,8 @@ const (
 )
 
 // BackoffStrategy says how long to wait after each attempt. It is plain data: its kind decides which of the
-// other fields are used, and Validate refuses those that are not. The zero value is invalid; no delay at all is
-// Constant(0). A strategy is safe for concurrent use as long as nobody writes to it.
+// other fields are used, and Validate refuses those that are not. The zero value is invalid; no delay at all
+// is Constant(0). A strategy is safe for concurrent use as long as nobody writes to it.
 type BackoffStrategy struct {
 	// Kind decides which of the next five fields are used.
 	Kind Kind
@@ -39,7 +39,8 @@ type BackoffStrategy struct {
 	Factor Decimal
 	// Delays are the delays of a list, each 0 or more: 1 to 1,000 of them.
 	Delays []time.Duration
-	// Cap bounds the delays computed above. 0 is no cap; files spell it by leaving the field out, and 0 is refused there.
+	// Cap bounds the delays computed above. 0 is no cap; files spell it by leaving the field out, and 0 is
+	// refused there.
 	Cap time.Duration
 	// Jitter spreads the delays. The zero value spreads none.
 	Jitter Jitter
@@ -65,9 +66,10 @@ func List(delays ...time.Duration) BackoffStrategy {
 	return BackoffStrategy{Kind: KindList, Delays: slices.Clone(delays)}
 }
 
-// After is the wait after the given attempt, which counts from 1; an attempt below 1 is taken as 1. It is pure, never
-// negative, saturates at the largest duration, and returns at once for every attempt an int can hold. With the zero key
-// there is no jitter. A strategy that Validate refuses gives some delay of 0 or more, and never a panic.
+// After is the wait after the given attempt, which counts from 1; an attempt below 1 is taken as 1. It is
+// pure, never negative, saturates at the largest duration, and returns at once for every attempt an int can
+// hold. With the zero key there is no jitter. A strategy that Validate refuses gives some delay of 0 or more,
+// and never a panic.
 func (s BackoffStrategy) After(attempt int, k Key) time.Duration {
 	d := s.plain(uint64(max(attempt, 1)-1), s.limit())
 	if k == (Key{}) {
@@ -77,9 +79,9 @@ func (s BackoffStrategy) After(attempt int, k Key) time.Duration {
 	return k.Between(attempt, low, high)
 }
 
-// Bounds is the smallest and the largest delay that jitter can make of the wait after the given attempt. Without jitter
-// both are the delay itself. Without a key there is no jitter whatever the strategy says: the delay is then that of
-// After(attempt, Key{}), which lies within the bounds.
+// Bounds is the smallest and the largest delay that jitter can make of the wait after the given attempt.
+// Without jitter both are the delay itself. Without a key there is no jitter whatever the strategy says: the
+// delay is then that of After(attempt, Key{}), which lies within the bounds.
 func (s BackoffStrategy) Bounds(attempt int) (lo, hi time.Duration) {
 	return s.spread(s.plain(uint64(max(attempt, 1)-1), s.limit()))
 }

@@ -14,8 +14,9 @@ const (
 	maxDelays = 1_000
 )
 
-// FieldError is one fault of a strategy. Its path names the field as files do: "factor", "jitter.fraction", "delays[2]"; it is
-// empty for the strategy as a whole. Its problem says what is wrong and what would be right.
+// FieldError is one fault of a strategy. Its path names the field as files do: "factor", "jitter.fraction",
+// "delays[2]"; it is empty for the strategy as a whole. Its problem says what is wrong and what would be
+// right.
 type FieldError = fields.Error
 
 // kinds has the fields that each kind of backoff has of its own, and those of them that files have to say.
@@ -26,9 +27,9 @@ var kinds = map[Kind]struct{ takes, needs []string }{
 	KindList:        {[]string{"delays"}, []string{"delays"}},
 }
 
-// Validate returns nil for a strategy that can be used, else all its faults, each a [*FieldError], joined. It refuses fields
-// of another kind, negative durations, a linear strategy that never waits, an exponential one without a base, factors
-// outside 1 to 1,000,000, an empty list, and jitter whose parts do not fit together.
+// Validate returns nil for a strategy that can be used, else all its faults, each a [*FieldError], joined. It
+// refuses fields of another kind, negative durations, a linear strategy that never waits, an exponential one
+// without a base, factors outside 1 to 1,000,000, an empty list, and jitter whose parts do not fit together.
 func (s BackoffStrategy) Validate() error {
 	f := fields.Collect()
 	s.check(f)

@@ -3,23 +3,25 @@ package fault
 // Plane says what helps against a failure. The zero value is invalid.
 type Plane string
 
-// The two planes. Their policies, counters and budgets are kept apart: a failure of one never charges the other.
+// The two planes. Their policies, counters and budgets are kept apart: a failure of one never charges the
+// other.
 const (
 	// Correction is for replies that cannot be used: the model is shown what was wrong and asked again.
 	Correction Plane = "correction"
-	// Transport is for calls that did not come through: the same request is sent again, and the model hears nothing of it.
+	// Transport is for calls that did not come through: the same request is sent again, and the model hears
+	// nothing of it.
 	Transport Plane = "transport"
 )
 
-// Class is the stable name of a kind of failure, as it stands in policies, journals and logs. Users may add their own;
-// a class no policy lists is not retried. The zero value means "nothing went wrong".
+// Class is the stable name of a kind of failure, as it stands in policies, journals and logs. Users may add
+// their own; a class no policy lists is not retried. The zero value means "nothing went wrong".
 type Class string
 
 // The classes of the correction plane.
 const (
-	// ToolValidation is a tool call whose arguments the tool's schema or rules refuse (seed 002: ToolValidationError).
+	// ToolValidation is a tool call whose arguments the tool's schema or rules refuse.
 	ToolValidation Class = "tool_validation"
-	// StructuredOutput is a final answer that cannot be parsed or that its schema refuses (seed 002: StructuredOutputError).
+	// StructuredOutput is a final answer that cannot be parsed or that its schema refuses.
 	StructuredOutput Class = "structured_output"
 	// UnknownTool is a call of a tool that was not offered.
 	UnknownTool Class = "unknown_tool"
@@ -33,7 +35,8 @@ const (
 	Reducer Class = "reducer"
 )
 
-// CorrectionClasses returns the built-in classes of the correction plane in a fixed order. The slice is the caller's own.
+// CorrectionClasses returns the built-in classes of the correction plane in a fixed order. The slice is the
+// caller's own.
 func CorrectionClasses() []Class { return classesOf(Correction) }
 
 // InCorrection reports whether c is one of the built-in classes of the correction plane.

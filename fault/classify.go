@@ -9,9 +9,10 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// Classify says what went wrong, from what really arrives. It looks at codes and types first, then at the status, then at
-// the Go error, and only where nothing better is there at words, on word boundaries. It never fails and never panics; what
-// fits nothing is Unknown. A response of status 2xx that tells of no error gives the zero Verdict.
+// Classify says what went wrong, from what really arrives. It looks at codes and types first, then at the
+// status, then at the Go error, and only where nothing better is there at words, on word boundaries. It never
+// fails and never panics; what fits nothing is Unknown. A response of status 2xx that tells of no error gives
+// the zero Verdict.
 func Classify(r Response) Verdict {
 	e := gather(r)
 	c := e.class()
@@ -63,7 +64,8 @@ func (e *evidence) named(c Class) bool {
 	return homes(foldName(e.codes[0])) == c
 }
 
-// AsError classifies a response and returns the typed error of seed 004 that it amounts to; nil where nothing went wrong.
+// AsError classifies a response and returns the typed error that it amounts to; nil where nothing
+// went wrong.
 func AsError(r Response) error {
 	v := Classify(r)
 	if !v.Failed() {
@@ -109,7 +111,8 @@ func (e *evidence) addFromError() {
 	}
 }
 
-// class is the whole order of judgement; empty for a reply of status 2xx, which only its content can tell more of.
+// class is the whole order of judgement; empty for a reply of status 2xx, which only its content can tell
+// more of.
 func (e *evidence) class() Class {
 	e.addFromError()
 	if c, own := ownClass(e.err); own {
@@ -143,8 +146,8 @@ func (e *evidence) class() Class {
 	return e.byError()
 }
 
-// byCode looks the codes up. Money and quotas go before all else: an "insufficient_quota" beside "rate_limit_error" is no
-// rate limit.
+// byCode looks the codes up. Money and quotas go before all else: an "insufficient_quota" beside
+// "rate_limit_error" is no rate limit.
 func (e *evidence) byCode() (strong, weak Class) {
 	for _, code := range e.codes {
 		c, w := e.codeClass(code)
@@ -231,7 +234,8 @@ var refinements = map[Class][]Class{
 	Unavailable:    {Overloaded},
 }
 
-// refine goes from what status or code say to what the provider means. Words count only where there was no better code.
+// refine goes from what status or code say to what the provider means. Words count only where there was no
+// better code.
 func (e *evidence) refine(c Class, byWords bool) Class {
 	folded := words(e.message + "\n" + e.text)
 	if byWords {

@@ -169,9 +169,9 @@ func TestWireForm(t *testing.T) {
 	assert.Equal(t, "null", string(out))
 }
 
-// Seed 003's vocabulary for what does not come through: 5xx, overloaded and connection words are NETWORK_ERROR, gateway
-// timeouts TIMEOUT.
-func TestSeed003NetworkWords(t *testing.T) {
+// The vocabulary of agent errors for what does not come through: 5xx, overloaded and connection words are
+// NETWORK_ERROR, gateway timeouts TIMEOUT.
+func TestWordsOfAgentErrors(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"network", "fetch failed", "socket hang up", "ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE",
 		"bad gateway", "service unavailable", "overloaded", "500 Internal Server Error", "HTTP 502", "status 503", "529 overloaded"} {
@@ -186,8 +186,8 @@ func TestSeed003NetworkWords(t *testing.T) {
 	}
 }
 
-// Seed 004, the error hierarchy: which type a status belongs to.
-func TestSeed004Statuses(t *testing.T) {
+// The hierarchy of typed errors: which type a status belongs to.
+func TestWhichTypeAStatusBelongsTo(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]any{
 		500: new(*fault.APIError), 503: new(*fault.APIError), 529: new(*fault.APIError),

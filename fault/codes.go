@@ -50,33 +50,34 @@ const (
 
 // The classes of the transport plane that come from external systems, tools and the agent itself.
 const (
-	// EventTimeout is an external system that did not answer in time (seed 000).
+	// EventTimeout is an external system that did not answer in time.
 	EventTimeout Class = "event_timeout"
-	// EventUnavailable is an external system that is down (seed 000).
+	// EventUnavailable is an external system that is down.
 	EventUnavailable Class = "event_unavailable"
-	// EventRejected is an external system that said no (seed 000).
+	// EventRejected is an external system that said no.
 	EventRejected Class = "event_rejected"
-	// EventInvalidResponse is an external system that answered nonsense (seed 000).
+	// EventInvalidResponse is an external system that answered nonsense.
 	EventInvalidResponse Class = "event_invalid_response"
-	// InvalidInput is input that an agent cannot work on (seed 000).
+	// InvalidInput is input that an agent cannot work on.
 	InvalidInput Class = "invalid_input"
-	// IO is a file or network fault within a tool (seed 003).
+	// IO is a file or network fault within a tool.
 	IO Class = "io"
-	// PermissionDenied is access that a tool was denied (seed 003).
+	// PermissionDenied is access that a tool was denied.
 	PermissionDenied Class = "permission_denied"
-	// NotFound is a thing that a tool did not find (seed 003).
+	// NotFound is a thing that a tool did not find.
 	NotFound Class = "not_found"
-	// LLMAssistRequired is a tool that cannot go on without a model's help (seed 003).
+	// LLMAssistRequired is a tool that cannot go on without a model's help.
 	LLMAssistRequired Class = "llm_assist_required"
-	// ToolExecution is a tool that failed (seed 003).
+	// ToolExecution is a tool that failed.
 	ToolExecution Class = "tool_execution"
-	// MaxIterations is an agent that used up its iterations (seed 003).
+	// MaxIterations is an agent that used up its iterations.
 	MaxIterations Class = "max_iterations"
-	// Initialization is an agent that could not start (seed 003).
+	// Initialization is an agent that could not start.
 	Initialization Class = "initialization"
 )
 
-// TransportClasses returns the built-in classes of the transport plane in a fixed order. The slice is the caller's own.
+// TransportClasses returns the built-in classes of the transport plane in a fixed order. The slice is the
+// caller's own.
 func TransportClasses() []Class { return classesOf(Transport) }
 
 // InTransport reports whether c is one of the built-in classes of the transport plane.

@@ -7,9 +7,10 @@ import (
 	"sync"
 )
 
-// squash folds the ways a code is written into one: "rate_limit_error", "RateLimitError" and "rate-limit-error" are the
-// same. Bedrock puts a namespace before a type and an address after it, Python a package before a class; all of it goes.
-// The problem types of the IETF draft keep theirs: a quota there is a rate limit.
+// squash folds the ways a code is written into one: "rate_limit_error", "RateLimitError" and
+// "rate-limit-error" are the same. Bedrock puts a namespace before a type and an address after it, Python a
+// package before a class; all of it goes. The problem types of the IETF draft keep theirs: a quota there is a
+// rate limit.
 func squash(code string) string {
 	const problems = "http-problem-types#"
 	if at := strings.Index(code, problems); at >= 0 {
@@ -41,8 +42,9 @@ func squash(code string) string {
 // maxCode is the longest code that is looked at, in bytes.
 const maxCode = 128
 
-// strongCodes say what happened whatever the status is. Codes are squashed; those of one provider alone begin with its name and a slash.
-// Under tool_use_failed and json_validate_failed Groq reports that the model's own output could not be used.
+// strongCodes say what happened whatever the status is. Codes are squashed; those of one provider alone begin
+// with its name and a slash. Under tool_use_failed and json_validate_failed Groq reports that the model's own
+// output could not be used.
 var strongCodes = meanings(strongTable)
 
 const strongTable = `
@@ -116,8 +118,8 @@ not_found: enoent
 io: eio enospc
 `
 
-// meanings reads a table of lines, each a class and the names that mean it, once it is first asked. The class of a name that no
-// line has is empty.
+// meanings reads a table of lines, each a class and the names that mean it, once it is first asked. The class
+// of a name that no line has is empty.
 func meanings(table string) func(name string) Class {
 	all := sync.OnceValue(func() map[string]Class {
 		classes := map[string]Class{}
@@ -144,7 +146,8 @@ unavailable: apierror apistatuserror providerapierror
 rate_limit: tokens requests
 `
 
-// bothMeanings are codes that mean a provider's answer where there is one, and a tool's failure where there is none.
+// bothMeanings are codes that mean a provider's answer where there is one, and a tool's failure where there
+// is none.
 var bothMeanings = meanings(bothTable)
 
 const bothTable = `
@@ -152,8 +155,8 @@ model_not_found: notfound
 permission: permissiondenied
 `
 
-// statuses are the HTTP statuses that say something of their own. Those that mean it at one provider alone begin with its name
-// and a slash; ranges are in statusClass.
+// statuses are the HTTP statuses that say something of their own. Those that mean it at one provider alone
+// begin with its name and a slash; ranges are in statusClass.
 var statuses = meanings(statusTable)
 
 const statusTable = `

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A name that stood in two lines, or a line of a class that does not exist, would mislead whoever reads the table.
+// A name that stood in two lines, or a line of a class that does not exist, would mislead whoever reads the
+// table.
 func TestTablesNameEachNameOnce(t *testing.T) {
 	for name, table := range map[string]string{
 		"strong codes": strongTable, "weak codes": weakTable, "tools' codes": bothTable, "statuses": statusTable,

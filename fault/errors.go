@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Failure is a failure as the pure core sees it: a value without Go errors, to be printed, compared and journaled.
-// The zero value means "nothing went wrong".
+// Failure is a failure as the pure core sees it: a value without Go errors, to be printed, compared and
+// journaled. The zero value means "nothing went wrong".
 type Failure struct {
 	// Plane is the plane the failure belongs to.
 	Plane Plane `json:"plane"`
@@ -17,8 +17,8 @@ type Failure struct {
 	Tool string `json:"tool,omitempty"`
 	// Message is one line for operators. It never reaches a prompt.
 	Message string `json:"message,omitempty"`
-	// Text is the whole text of the error behind the failure as [Scrub] leaves it, where that is not Message: what the error of a run says again when it is
-	// read from a journal. It never reaches a prompt.
+	// Text is the whole text of the error behind the failure as [Scrub] leaves it, where that is not Message:
+	// what the error of a run says again when it is read from a journal. It never reaches a prompt.
 	Text string `json:"text,omitempty"`
 	// Issues are in canonical order.
 	Issues []Issue `json:"issues,omitempty"`
@@ -31,7 +31,8 @@ type Failure struct {
 // Failed reports whether f is a failure at all.
 func (f Failure) Failed() bool { return f.Class != "" }
 
-// ToolValidationError says that the arguments of a tool call cannot be used (seed 002). Safe for concurrent reading.
+// ToolValidationError says that the arguments of a tool call cannot be used. Safe for concurrent
+// reading.
 type ToolValidationError struct {
 	// Tool is the tool's registered name.
 	Tool string
@@ -44,8 +45,8 @@ func (e *ToolValidationError) Error() string {
 	return fmt.Sprintf("arguments of tool %q: %s", e.Tool, joinIssues(e.Issues))
 }
 
-// StructuredOutputError says that a final answer cannot be parsed or is refused by its schema (seed 002). Safe for
-// concurrent reading.
+// StructuredOutputError says that a final answer cannot be parsed or is refused by its schema.
+// Safe for concurrent reading.
 type StructuredOutputError struct {
 	// Issues says all that is wrong, in canonical order.
 	Issues []Issue
@@ -54,8 +55,8 @@ type StructuredOutputError struct {
 // Error lists the issues on one line.
 func (e *StructuredOutputError) Error() string { return "structured output: " + joinIssues(e.Issues) }
 
-// ReducerError says that a reducer refused an event or panicked on it (seed 002): no state slice was changed. It is also
-// an entry of the session's log slice of the same name. Safe for concurrent reading.
+// ReducerError says that a reducer refused an event or panicked on it: no state slice was changed.
+// It is also an entry of the session's log slice of the same name. Safe for concurrent reading.
 type ReducerError struct {
 	// Reducer is the name of the reducer that failed.
 	Reducer string `json:"reducer"`
@@ -65,7 +66,8 @@ type ReducerError struct {
 	Message string `json:"message"`
 	// Panicked is set where the reducer panicked instead of returning an error.
 	Panicked bool `json:"panicked,omitempty"`
-	// Cause is the error the reducer returned; nil after a panic, and in what was read back from a snapshot or journal.
+	// Cause is the error the reducer returned; nil after a panic, and in what was read back from a snapshot
+	// or journal.
 	Cause error `json:"-"`
 }
 
@@ -86,8 +88,8 @@ func joinIssues(issues []Issue) string {
 	return strings.Join(lines, "; ")
 }
 
-// ClassError gives an error a class of the user's own, or a built-in one, for what is tried under a policy. It is of the
-// correction plane. Safe for concurrent reading.
+// ClassError gives an error a class of the user's own, or a built-in one, for what is tried under a policy.
+// It is of the correction plane. Safe for concurrent reading.
 type ClassError struct {
 	// Class is what policies list; required.
 	Class Class

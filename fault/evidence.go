@@ -27,8 +27,9 @@ type evidence struct {
 	// wait is what the server asked for outright.
 	wait  time.Duration
 	asked bool
-	// offPlan says that the model is not on the account's plan, flagged that the body tells of moderation, detailed that it has
-	// details as Google writes them, and daily that one of the violated quotas there is per day, or none at all.
+	// offPlan says that the model is not on the account's plan, flagged that the body tells of moderation,
+	// detailed that it has details as Google writes them, and daily that one of the violated quotas there is
+	// per day, or none at all.
 	offPlan, flagged, detailed, daily bool
 	err                               error
 }
@@ -75,7 +76,8 @@ func googleDaily(body httphint.Node) bool {
 	return false
 }
 
-// readErrorCodes takes the codes that came apart from the body. A number is a status, a sentence is a message.
+// readErrorCodes takes the codes that came apart from the body. A number is a status, a sentence is a
+// message.
 func (e *evidence) readErrorCodes(r Response) {
 	for _, code := range [...]string{r.Code, r.Type} {
 		if strings.Contains(strings.TrimSpace(code), " ") {
@@ -158,8 +160,8 @@ func exceptionName(n httphint.Node) string {
 	return ""
 }
 
-// codePaths are where providers put codes, the most telling first. Paths of one name are within the error, or else the
-// body itself.
+// codePaths are where providers put codes, the most telling first. Paths of one name are within the error, or
+// else the body itself.
 var codePaths = [...][]string{
 	{"details", "error_code"}, {"metadata", "error_type"}, {"metadata", "provider_code"}, {"metadata", "limit_source"},
 	{"innererror", "code"}, {"code"}, {"type"}, {"status"}, {"error_type"}, {"__type"}, {"errorType"}, {"error_code"},

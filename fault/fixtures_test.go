@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// fixtures are the error fixtures, a file per provider; `go test ./fault -run Fixtures -rewrite` writes the results anew.
-// Look at every difference before you commit it.
+// fixtures are the error fixtures, a file per provider; `go test ./fault -run Fixtures -rewrite` writes the
+// results anew. Look at every difference before you commit it.
 const fixtures = "../testdata/errors"
 
 func TestFixtures(t *testing.T) {

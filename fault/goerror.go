@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// coded, statused and netted are what SDK and network errors offer without their packages having to be imported:
-// smithy's API errors, its HTTP errors, and net.Error.
+// coded, statused and netted are what SDK and network errors offer without their packages having to be
+// imported: smithy's API errors, its HTTP errors, and net.Error.
 type (
 	coded    interface{ ErrorCode() string }
 	statused interface{ HTTPStatusCode() int }
@@ -28,8 +28,8 @@ network: x509.CertificateInvalidError *tls.RecordHeaderError tls.RecordHeaderErr
 network: *net.DNSError *net.AddrError *net.ParseError
 `
 
-// classed are [ProviderError] and the typed errors, each of which is one. They are known by it, so that a program that makes none
-// links none.
+// classed are [ProviderError] and the typed errors, each of which is one. They are known by it, so that a
+// program that makes none links none.
 type classed interface{ classOf() Class }
 
 // ownClass is the class that a typed error of this package carries.
@@ -51,8 +51,9 @@ func ownClass(err error) (Class, bool) {
 	return "", false
 }
 
-// contextClass tells a caller who gave up from a caller whose time is up. A timeout of a client or a connection passes
-// itself off as context.DeadlineExceeded but is not that very error: it is no deadline of the caller's.
+// contextClass tells a caller who gave up from a caller whose time is up. A timeout of a client or a
+// connection passes itself off as context.DeadlineExceeded but is not that very error: it is no deadline of
+// the caller's.
 func contextClass(err error) Class {
 	switch {
 	case err == nil:
@@ -100,7 +101,8 @@ func networked(err error) bool {
 	return errors.As(err, &n)
 }
 
-// has walks an error's tree, the outermost first. It stops after maxChain errors, so that no chain can hang it.
+// has walks an error's tree, the outermost first. It stops after maxChain errors, so that no chain can hang
+// it.
 func has(err error, match func(error) bool) bool {
 	left := maxChain
 	return walk(err, match, &left)

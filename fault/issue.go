@@ -10,7 +10,8 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// Kind is the kind of a JSON value, as an [Issue] reports what was received. The zero value means "not there".
+// Kind is the kind of a JSON value, as an [Issue] reports what was received. The zero value means "not
+// there".
 type Kind string
 
 // The kinds of JSON values, named as JSON Schema names its types.
@@ -41,9 +42,9 @@ const (
 	FromReply Source = "reply"
 )
 
-// The rules that are not keywords of JSON Schema. A rule of a schema or of a Go type is named by its JSON Schema keyword
-// ("type", "required", "enum", "additionalProperties", "minimum", …); a rule JSON Schema has no word for keeps its
-// validation tag ("eqfield").
+// The rules that are not keywords of JSON Schema. A rule of a schema or of a Go type is named by its JSON
+// Schema keyword ("type", "required", "enum", "additionalProperties", "minimum", …); a rule JSON Schema has
+// no word for keeps its validation tag ("eqfield").
 const (
 	RuleSyntax       = "syntax"
 	RuleDuplicateKey = "duplicate_key"
@@ -62,23 +63,25 @@ const (
 	RuleReducer      = "reducer"
 )
 
-// Issue is one thing wrong with one place of a proposal. It is comparable, and safe to show to a model: it holds the
-// kind of what was received, a number or boolean itself where a rule refused it, and other values only where the field was marked as safe to
-// echo.
+// Issue is one thing wrong with one place of a proposal. It is comparable, and safe to show to a model: it
+// holds the kind of what was received, a number or boolean itself where a rule refused it, and other values
+// only where the field was marked as safe to echo.
 type Issue struct {
-	// Pointer is the RFC 6901 JSON Pointer of the place: of the member itself also when it is missing or not allowed.
-	// Empty means the whole document.
+	// Pointer is the RFC 6901 JSON Pointer of the place: of the member itself also when it is missing or not
+	// allowed. Empty means the whole document.
 	Pointer string `json:"pointer"`
 	// Rule is the stable name of the rule that was broken.
 	Rule string `json:"rule"`
-	// Expected says what would be right, as a phrase that reads after "expected": "integer", `one of "single", "double"`.
+	// Expected says what would be right, as a phrase that reads after "expected": "integer", `one of
+	// "single", "double"`.
 	Expected string `json:"expected"`
 	// Got is the kind of what was received; empty where nothing was.
 	Got Kind `json:"got"`
 	// Value is the received value as JSON, only where its field is marked as safe to echo.
 	Value string `json:"value,omitempty"`
-	// Sent is the number or boolean that was received, as JSON, where its kind is right and a rule refuses it: at most [MaxSent] bytes, and
-	// never of a field that is marked as secret or not to be echoed. It is for the model alone: String, and with it errors and logs, has the kind.
+	// Sent is the number or boolean that was received, as JSON, where its kind is right and a rule refuses
+	// it: at most [MaxSent] bytes, and never of a field that is marked as secret or not to be echoed. It is
+	// for the model alone: String, and with it errors and logs, has the kind.
 	Sent string `json:"sent,omitempty"`
 	// Source is the layer that found the issue.
 	Source Source `json:"source"`
@@ -87,12 +90,12 @@ type Issue struct {
 // MaxSent bounds [Issue.Sent], in bytes: of a longer number its kind is told.
 const MaxSent = 20
 
-// OrLeaveOut ends the Expected of an issue whose member may as well be left out, whatever was received: what is received is no
-// part of an issue's identity. Who tells an issue to a reader tells it by [Issue.Wanted].
+// OrLeaveOut ends the Expected of an issue whose member may as well be left out, whatever was received: what
+// is received is no part of an issue's identity. Who tells an issue to a reader tells it by [Issue.Wanted].
 const OrLeaveOut = ", or leave it out"
 
-// Wanted is Expected as it is told: that the member may be left out is said only where null was received in its place. A wrong
-// value is there to be corrected.
+// Wanted is Expected as it is told: that the member may be left out is said only where null was received in
+// its place. A wrong value is there to be corrected.
 func (i Issue) Wanted() string {
 	if i.Got == Null {
 		return i.Expected
@@ -100,8 +103,9 @@ func (i Issue) Wanted() string {
 	return strings.TrimSuffix(i.Expected, OrLeaveOut)
 }
 
-// ID is a short stable name of the issue: the same place and the same rule give the same id in every run and version.
-// What was received is no part of it, so that an issue that persists with another wrong value keeps its id.
+// ID is a short stable name of the issue: the same place and the same rule give the same id in every run and
+// version. What was received is no part of it, so that an issue that persists with another wrong value keeps
+// its id.
 func (i Issue) ID() string { return string(i.AppendID(nil)) }
 
 // AppendID appends [Issue.ID].
@@ -130,7 +134,8 @@ func (i Issue) String() string {
 	return i.Place() + ": " + wants + ", got " + got
 }
 
-// Place is the issue's pointer as people write it: "nights", "guests/0/name"; "(whole)" for the whole document.
+// Place is the issue's pointer as people write it: "nights", "guests/0/name"; "(whole)" for the whole
+// document.
 func (i Issue) Place() string {
 	if i.Pointer == "" {
 		return "(whole)"
@@ -138,15 +143,16 @@ func (i Issue) Place() string {
 	return strings.TrimPrefix(i.Pointer, "/")
 }
 
-// SortIssues returns the issues in canonical order (pointer, rule, expected, got, value, sent, source) without repeats. The
-// argument is left as it was.
+// SortIssues returns the issues in canonical order (pointer, rule, expected, got, value, sent, source)
+// without repeats. The argument is left as it was.
 func SortIssues(issues []Issue) []Issue {
 	sorted := slices.Clone(issues)
 	slices.SortFunc(sorted, compareIssues)
 	return slices.Compact(sorted)
 }
 
-// SortedIssues is [SortIssues] for reading: issues that are in canonical order already are returned themselves.
+// SortedIssues is [SortIssues] for reading: issues that are in canonical order already are returned
+// themselves.
 func SortedIssues(issues []Issue) []Issue {
 	for n := 1; n < len(issues); n++ {
 		if compareIssues(issues[n-1], issues[n]) >= 0 {
@@ -159,8 +165,9 @@ func SortedIssues(issues []Issue) []Issue {
 // SameIssues reports whether both are the same issues in the same order.
 func SameIssues(a, b []Issue) bool { return slices.Equal(a, b) }
 
-// PrintableIssues returns the issues with U+FFFD in the place of bytes that are no UTF-8, for which JSON has no form. The
-// argument is left as it was, and returned where all of it can be printed. The result is nil where there are none.
+// PrintableIssues returns the issues with U+FFFD in the place of bytes that are no UTF-8, for which JSON has
+// no form. The argument is left as it was, and returned where all of it can be printed. The result is nil
+// where there are none.
 func PrintableIssues(issues []Issue) []Issue {
 	if len(issues) == 0 {
 		return nil

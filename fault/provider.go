@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// ProviderError is a call to a model's provider that failed (seed 004: the fields of its error hierarchy). It is the base of
-// [APIError], [AuthError], [RateLimitError], [ModelNotFoundError], [TimeoutError] and [ConfigError]: errors.As finds it in
-// each of them. Safe for concurrent reading.
+// ProviderError is a call to a model's provider that failed. It
+// is the base of [APIError], [AuthError], [RateLimitError], [ModelNotFoundError], [TimeoutError] and
+// [ConfigError]: errors.As finds it in each of them. Safe for concurrent reading.
 type ProviderError struct {
-	// Class is the canonical code; without one the failure is [Unknown], whatever type the error has: [ProviderError.Typed] makes the
-	// type of a class.
+	// Class is the canonical code; without one the failure is [Unknown], whatever type the error has:
+	// [ProviderError.Typed] makes the type of a class.
 	Class Class
 	// Provider and Model are names as configured; empty where not known.
 	Provider string
@@ -23,8 +23,8 @@ type ProviderError struct {
 	Final bool
 	// RequestID names the request in the provider's logs.
 	RequestID string
-	// Message is the provider's own, for operators. It may hold anything and belongs in no prompt and before no user. What is made of it,
-	// by Error and Failure, is scrubbed: see [Scrub].
+	// Message is the provider's own, for operators. It may hold anything and belongs in no prompt and before
+	// no user. What is made of it, by Error and Failure, is scrubbed: see [Scrub].
 	Message string
 	// Cause is the original error, whose text is its own; nil where there was none.
 	Cause error
@@ -68,9 +68,10 @@ func (e *ProviderError) Failure() Failure {
 	return Failure{Plane: row.Plane, Class: e.Class, Message: Scrub(e.Message), RetryAfter: max(e.RetryAfter, 0), Final: e.Final}
 }
 
-// The typed errors of seed 004. Each is a ProviderError by another name: what errors.As finds it by.
+// The typed errors. Each is a ProviderError by another name: what errors.As finds it by.
 type (
-	// APIError is a fault on the provider's side, or a request or response that does not fit (ProviderAPIError).
+	// APIError is a fault on the provider's side, or a request or response that does not fit
+	// (ProviderAPIError).
 	APIError struct{ ProviderError }
 	// AuthError is a key that is missing, wrong or not allowed to do this, or an account without credit
 	// (ProviderAuthError).

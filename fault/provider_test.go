@@ -15,9 +15,9 @@ import (
 
 var errOriginal = errors.New("original")
 
-// Seed 004: each error has provider, status code, model, original error and message, and each is found by its type and by
-// the base.
-func TestSeed004Hierarchy(t *testing.T) {
+// Typed errors: each error has provider, status code, model, original error and message, and each is found by
+// its type and by the base.
+func TestTheHierarchyOfTypedErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		class  fault.Class
@@ -66,7 +66,7 @@ func TestAsErrorKeepsWhatIsKnown(t *testing.T) {
 	assert.Zero(t, limit.Failure().RetryAfter, "it is never negative")
 }
 
-// Seed 004, edge cases: empty messages, missing metadata.
+// Edge cases: empty messages, missing metadata.
 func TestErrorTextOfNearlyNothing(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "unknown", (&fault.ProviderError{Class: fault.Unknown}).Error())

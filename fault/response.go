@@ -15,14 +15,16 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// Response is what arrived instead of a good reply. Every field is optional; the more there is, the better it is judged.
+// Response is what arrived instead of a good reply. Every field is optional; the more there is, the better it
+// is judged.
 type Response struct {
 	// Provider and Model are names as configured; several writings of a provider's name are known.
 	Provider string
 	Model    string
 	// Status is the HTTP status; 0 where there was none. An error within a 200 body is an error.
 	Status int
-	// Type and Code are what an SDK made of the body: "insufficient_quota", "ThrottlingException", "RateLimitError".
+	// Type and Code are what an SDK made of the body: "insufficient_quota", "ThrottlingException",
+	// "RateLimitError".
 	Type string
 	Code string
 	// Message is the error's sentence. It is read for words only where nothing better is there.
@@ -33,7 +35,8 @@ type Response struct {
 	Body []byte
 	// Err is the Go error, if there is one.
 	Err error
-	// Now is when the response came, for a Retry-After that is a date; with the zero time such a date is not read.
+	// Now is when the response came, for a Retry-After that is a date; with the zero time such a date is not
+	// read.
 	Now time.Time
 }
 
@@ -41,11 +44,12 @@ type Response struct {
 type Verdict struct {
 	Class Class
 	Plane Plane
-	// Retryable says whether another try may help. It is that of the class, unless the server said outright what to do
-	// (x-should-retry; on the transport plane only), or all there is is a document's own name of a correction class: the
-	// document does not retry it.
+	// Retryable says whether another try may help. It is that of the class, unless the server said outright
+	// what to do (x-should-retry; on the transport plane only), or all there is is a document's own name of a
+	// correction class: the document does not retry it.
 	Retryable bool
-	// RetryAfter is the wait the server asked for outright, in a header or its body; meaningful where Asked is set.
+	// RetryAfter is the wait the server asked for outright, in a header or its body; meaningful where Asked
+	// is set.
 	RetryAfter time.Duration
 	Asked      bool
 	// Message is the provider's sentence on one line, for operators only.
@@ -57,7 +61,7 @@ type Verdict struct {
 // Failed reports whether anything went wrong.
 func (v Verdict) Failed() bool { return v.Class != "" }
 
-// Names returns the class's names in the vocabularies of the seeds.
+// Names returns the class's names in the vocabularies of the documents that docs/contracts.md names.
 func (v Verdict) Names() Names { return v.Class.Names() }
 
 // UserMessage is the text for users.
@@ -68,7 +72,8 @@ func (v Verdict) Failure() Failure {
 	return Failure{Plane: v.Plane, Class: v.Class, Message: v.Message, RetryAfter: v.RetryAfter, Final: v.final()}
 }
 
-// final reports whether the server overruled a class that is retried. It has no say in what words may help against.
+// final reports whether the server overruled a class that is retried. It has no say in what words may help
+// against.
 func (v Verdict) final() bool {
 	return v.Class.Retryable() && !v.Retryable
 }
@@ -83,8 +88,8 @@ type wireVerdict struct {
 	UserMessage  string `json:"user_message"`
 }
 
-// MarshalJSON writes code, plane, retryable, names, retry_after_ms (whole milliseconds, rounded up; absent where the
-// server asked for no wait) and user_message; null where nothing went wrong.
+// MarshalJSON writes code, plane, retryable, names, retry_after_ms (whole milliseconds, rounded up; absent
+// where the server asked for no wait) and user_message; null where nothing went wrong.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	if !v.Failed() {
 		return []byte("null"), nil
@@ -97,7 +102,8 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// maxResponse bounds the JSON form of a Response: a body of the most that is read, and as much again for escapes.
+// maxResponse bounds the JSON form of a Response: a body of the most that is read, and as much again for
+// escapes.
 const maxResponse = 8 * httphint.MaxBody
 
 // wireResponse is the JSON form of a Response.
@@ -112,11 +118,12 @@ type wireResponse struct {
 	Body     json.RawMessage            `json:"body"`
 }
 
-// ReadResponse reads the JSON form of a Response: an object of provider, model, status, type, code, message, headers and
-// body, all optional. Status and code may be a number or a string (a status also "429 Too Many Requests", or Google's word
-// for it), a header's value a string, a number or a list of them, the body raw text or JSON. A status has three digits, or is 0
-// for none. Other members are left alone, as what SDKs write of an error has many; what follows the object is refused. The
-// error names the member and what would be right.
+// ReadResponse reads the JSON form of a Response: an object of provider, model, status, type, code, message,
+// headers and body, all optional. Status and code may be a number or a string (a status also "429 Too Many
+// Requests", or Google's word for it), a header's value a string, a number or a list of them, the body raw
+// text or JSON. A status has three digits, or is 0 for none. Other members are left alone, as what SDKs write
+// of an error has many; what follows the object is refused. The error names the member and what would be
+// right.
 func ReadResponse(doc []byte) (Response, error) {
 	if len(doc) > maxResponse {
 		return Response{}, fmt.Errorf("error document: %d bytes, at most %d are read", len(doc), maxResponse)
@@ -149,8 +156,8 @@ func ReadResponse(doc []byte) (Response, error) {
 	return r, errors.Join(errStatus, errCode, errHeaders)
 }
 
-// readStatus reads a status, also with its reason ("429 Too Many Requests") or as a decimal. Google's SDKs have a word
-// there, which is the code, and the status where others have the code.
+// readStatus reads a status, also with its reason ("429 Too Many Requests") or as a decimal. Google's SDKs
+// have a word there, which is the code, and the status where others have the code.
 func readStatus(text, code string) (status int, newCode string, ok bool) {
 	number, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if n, err := strconv.Atoi(strings.TrimSuffix(number, ".0")); err == nil {

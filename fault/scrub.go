@@ -25,9 +25,9 @@ var secrets = []*regexp.Regexp{
 // leftOut stands for a key.
 const leftOut = "[key left out]"
 
-// Scrub makes the words of a provider, a server or a library fit for a log or journal: keys, tokens and passwords are left out as
-// far as their form shows that they are some, everything is on one line, what cannot be seen is written as an escape, and
-// beyond 1 KiB it is cut. Scrubbing twice changes nothing more.
+// Scrub makes the words of a provider, a server or a library fit for a log or journal: keys, tokens and
+// passwords are left out as far as their form shows that they are some, everything is on one line, what
+// cannot be seen is written as an escape, and beyond 1 KiB it is cut. Scrubbing twice changes nothing more.
 func Scrub(s string) string {
 	if s == "" {
 		return s

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Metadata is what is known of the call that failed (seed 003: ProviderErrorMetadata). All of it is optional.
+// Metadata is what is known of the call that failed (ProviderErrorMetadata of agent errors). All of it is
+// optional.
 type Metadata struct {
 	// Provider and Model are names as configured: "openai", "gpt-4o".
 	Provider string `json:"provider,omitempty"`
@@ -17,9 +18,9 @@ type Metadata struct {
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
 }
 
-// UserMessage says to a person what went wrong and what to do next, without jargon (seed 003, "User-Facing Messages"). It
-// is made of the class and the metadata's names alone: nothing a provider wrote is in it. The same arguments always give
-// the same text. A class of the user's own gets the text of Unknown.
+// UserMessage says to a person what went wrong and what to do next, without jargon. It is made of the class
+// and the metadata's names alone: nothing a provider wrote is in it. The same arguments always give the same
+// text. A class of the user's own gets the text of Unknown.
 func UserMessage(c Class, m Metadata) string {
 	text, known := userMessages[c]
 	if !known {
@@ -130,7 +131,8 @@ func plainName(name, otherwise string) string {
 	return name
 }
 
-// waitUnits are the units of a wait as people say it, each from the length at which it reads better than the next.
+// waitUnits are the units of a wait as people say it, each from the length at which it reads better than the
+// next.
 var waitUnits = [...]struct {
 	from, size time.Duration
 	one, many  string

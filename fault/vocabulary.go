@@ -6,14 +6,15 @@ import (
 	"sync"
 )
 
-// Names are a class's exact names in the vocabularies of the seeds. Where a vocabulary has no word of its own for a class,
-// the nearest stands in that is retried if and only if the class is; what then differs is told in docs/contracts.md.
+// Names are a class's exact names in the vocabularies of the documents that docs/contracts.md names. Where a
+// vocabulary has no word of its own for a class, the nearest stands in that is retried if and only if the
+// class is; what then differs is told in docs/contracts.md.
 type Names struct {
-	// ResultEnvelope is the name of seed 000: "llm-rate-limit".
+	// ResultEnvelope is the name in result envelopes: "llm-rate-limit".
 	ResultEnvelope string `json:"result_envelope"`
-	// AgentResult is the name of seed 001: "rate_limit".
+	// AgentResult is the name in agent results: "rate_limit".
 	AgentResult string `json:"agent_result"`
-	// AgentError is the name of seeds 003 and 004: "RATE_LIMITED".
+	// AgentError is the name in agent errors: "RATE_LIMITED".
 	AgentError string `json:"agent_error"`
 }
 
@@ -21,8 +22,9 @@ type Names struct {
 type Code struct {
 	Class Class
 	Plane Plane
-	// Retryable says whether another try may help: the same request on the transport plane, words on the correction plane.
-	// A policy decides; this is what the seeds and the defaults say. See [Class.Retryable] for the request alone.
+	// Retryable says whether another try may help: the same request on the transport plane, words on the
+	// correction plane. A policy decides; this is what the documents and the defaults say. See
+	// [Class.Retryable] for the request alone.
 	Retryable bool
 	Names     Names
 }
@@ -40,8 +42,9 @@ func Lookup(c Class) (Code, bool) {
 	return Code{}, false
 }
 
-// Retryable reports whether making the same request, or running the same agent, once more may help: so for some built-in classes of the
-// transport plane. It does not for those of the correction plane, where words may help and were tried, and not for a user's own.
+// Retryable reports whether making the same request, or running the same agent, once more may help: so for
+// some built-in classes of the transport plane. It does not for those of the correction plane, where words
+// may help and were tried, and not for a user's own.
 func (c Class) Retryable() bool {
 	row, _ := Lookup(c)
 	return row.Plane == Transport && row.Retryable
@@ -56,8 +59,9 @@ func (c Class) Names() Names {
 	return row.Names
 }
 
-// ParseName finds the class that a name means in any vocabulary: "llm-rate-limit", "rate_limit", "RATE_LIMITED", or the
-// class itself. Each name of the seeds has exactly one home. Case, and "-" for "_", make no difference.
+// ParseName finds the class that a name means in any vocabulary: "llm-rate-limit", "rate_limit",
+// "RATE_LIMITED", or the class itself. Each name of the documents has exactly one home. Case, and "-" for
+// "_", make no difference.
 func ParseName(name string) (Class, bool) {
 	folded := foldName(name)
 	if row, own := Lookup(Class(folded)); own {
@@ -80,8 +84,8 @@ var codes = sync.OnceValue(func() (all []Code) {
 	return all
 })
 
-// codeTable has a line for every built-in class: its name, its plane, whether another try may help, and its names in the
-// vocabularies.
+// codeTable has a line for every built-in class: its name, its plane, whether another try may help, and its
+// names in the vocabularies.
 const codeTable = `
 rate_limit               transport   yes  llm-rate-limit          rate_limit         RATE_LIMITED
 timeout                  transport   yes  llm-timeout             timeout            TIMEOUT
@@ -124,7 +128,7 @@ refusal                  correction  no   llm-refusal             content_filter
 reducer                  correction  no   llm-invalid-output      invalid_request    TOOL_EXECUTION_ERROR
 `
 
-// homes says what each name of the seeds means, folded; a name that is a class's own is not repeated.
+// homes says what each name of the documents means, folded; a name that is a class's own is not repeated.
 var homes = meanings(homeTable)
 
 const homeTable = `

@@ -17,8 +17,8 @@ type seedName struct {
 	home      fault.Class
 }
 
-// seed000 is the list of seed 000, "Standard Error Types".
-var seed000 = []seedName{
+// envelopeNames is the list of result envelopes, "Standard Error Types".
+var envelopeNames = []seedName{
 	{"llm-refusal", false, fault.Refusal},
 	{"llm-invalid-output", false, fault.StructuredOutput}, // retryable on the correction plane only
 	{"llm-timeout", true, fault.Timeout},
@@ -32,8 +32,9 @@ var seed000 = []seedName{
 	{"invalid-input", false, fault.InvalidInput},
 }
 
-// seed001 is the list of seed 001, "Known error codes". Its "Maybe" for model_unavailable is no here.
-var seed001 = []seedName{
+// resultNames is the list of agent results, "Known error codes". Its "Maybe" for model_unavailable is no
+// here.
+var resultNames = []seedName{
 	{"rate_limit", true, fault.RateLimit},
 	{"timeout", true, fault.Timeout},
 	{"server_error", true, fault.Unavailable},
@@ -44,8 +45,8 @@ var seed001 = []seedName{
 	{"model_unavailable", false, fault.ModelNotFound},
 }
 
-// seed003 is the list of seed 003, "AgentErrorCode", with its table "Retryable Errors".
-var seed003 = []seedName{
+// errorNames is the list of agent errors, "AgentErrorCode", with its table "Retryable Errors".
+var errorNames = []seedName{
 	{"PROVIDER_NOT_CONFIGURED", false, fault.ProviderNotConfigured},
 	{"PROVIDER_NOT_SUPPORTED", false, fault.ProviderNotSupported},
 	{"AUTHENTICATION_ERROR", false, fault.Auth},
@@ -67,13 +68,13 @@ var seed003 = []seedName{
 	{"UNKNOWN", false, fault.Unknown},
 }
 
-// seed004ModelErrorCode and seed004ToolErrorCode are the lists of seed 004, "Existing Error Patterns".
+// modelErrorCode and toolErrorCode are the lists of agent errors, "Existing Error Patterns".
 var (
-	seed004ModelErrorCode = []string{
+	modelErrorCode = []string{
 		"PROVIDER_NOT_CONFIGURED", "PROVIDER_NOT_SUPPORTED", "AUTHENTICATION_ERROR", "RATE_LIMITED", "MODEL_NOT_FOUND",
 		"CONTEXT_LENGTH_EXCEEDED", "NETWORK_ERROR", "TIMEOUT", "INVALID_RESPONSE", "UNKNOWN",
 	}
-	seed004ToolErrorCode = []string{
+	toolErrorCode = []string{
 		"VALIDATION_ERROR", "IO_ERROR", "CONFIG_ERROR", "PERMISSION_DENIED", "RATE_LIMITED", "NOT_FOUND",
 		"LLM_ASSIST_REQUIRED", "TIMEOUT", "UNKNOWN",
 	}
@@ -86,12 +87,12 @@ type vocabulary struct {
 }
 
 var vocabularies = map[string]vocabulary{
-	"seed_000_result_envelope": {seed000, func(n fault.Names) string { return n.ResultEnvelope }},
-	"seed_001_agent_result":    {seed001, func(n fault.Names) string { return n.AgentResult }},
-	"seed_003_agent_error":     {seed003, func(n fault.Names) string { return n.AgentError }},
+	"result_envelope": {envelopeNames, func(n fault.Names) string { return n.ResultEnvelope }},
+	"agent_result":    {resultNames, func(n fault.Names) string { return n.AgentResult }},
+	"agent_error":     {errorNames, func(n fault.Names) string { return n.AgentError }},
 }
 
-func TestSeedNamesHaveExactlyOneHome(t *testing.T) {
+func TestNamesOfDocumentsHaveExactlyOneHome(t *testing.T) {
 	t.Parallel()
 	for document, v := range vocabularies {
 		for _, n := range v.names {
@@ -107,8 +108,9 @@ func TestSeedNamesHaveExactlyOneHome(t *testing.T) {
 	}
 }
 
-// A document's name alone says of retrying what the document says, also where its class is retried on the correction plane.
-func TestSeedNamesAloneAreRetriedAsTheirDocumentSays(t *testing.T) {
+// A document's name alone says of retrying what the document says, also where its class is retried on the
+// correction plane.
+func TestNamesAloneAreRetriedAsTheirDocumentSays(t *testing.T) {
 	t.Parallel()
 	for document, v := range vocabularies {
 		for _, n := range v.names {
@@ -120,19 +122,19 @@ func TestSeedNamesAloneAreRetriedAsTheirDocumentSays(t *testing.T) {
 	}
 }
 
-func TestSeed004CodesAreThoseOfSeed003(t *testing.T) {
+func TestCodesOfModelsAndToolsAreThoseOfAgents(t *testing.T) {
 	t.Parallel()
 	all := map[string]bool{}
-	for _, n := range seed003 {
+	for _, n := range errorNames {
 		all[n.name] = true
 	}
-	for _, name := range append(seed004ModelErrorCode, seed004ToolErrorCode...) {
+	for _, name := range append(modelErrorCode, toolErrorCode...) {
 		assert.True(t, all[name], name)
 	}
 }
 
-// No class goes by a name that its vocabulary does not have, and none by a name that would have it retried when it must
-// not be, or not retried when it should.
+// No class goes by a name that its vocabulary does not have, and none by a name that would have it retried
+// when it must not be, or not retried when it should.
 func TestNamesSayOfRetryingWhatTheClassSays(t *testing.T) {
 	t.Parallel()
 	for document, v := range vocabularies {
@@ -148,7 +150,7 @@ func TestNamesSayOfRetryingWhatTheClassSays(t *testing.T) {
 			case row.Class == fault.DeadlineExceeded: // a timeout by every name; the caller's time is up all the same
 			case row.Plane == fault.Correction:
 				assert.False(t, retryable, "%s: %s by %q: sending the same again helps no correction", document, row.Class, name)
-			case document == "seed_001_agent_result" && row.Class == fault.InvalidResponse: // carries retryable beside the code
+			case document == "agent_result" && row.Class == fault.InvalidResponse: // carries retryable beside the code
 			default:
 				assert.Equal(t, row.Retryable, retryable, "%s: %s by %q", document, row.Class, name)
 			}

@@ -12,8 +12,8 @@ import (
 // maxGap is how many words a "*" in a phrase stands for at most.
 const maxGap = 8
 
-// phraseRule is a class and phrases that mean it. Loose ones count only where nothing else is known at all; the others also
-// tell what a bare status leaves open.
+// phraseRule is a class and phrases that mean it. Loose ones count only where nothing else is known at all;
+// the others also tell what a bare status leaves open.
 type phraseRule struct {
 	class   Class
 	loose   bool
@@ -30,8 +30,9 @@ var phraseRules = sync.OnceValue(func() (rules []phraseRule) {
 	return rules
 })
 
-// phraseTable has a class and phrases a line, in order of precedence; a "?" after the class marks loose ones. Phrases are in lower
-// case, their words single, underscores and dashes as spaces. They are found on word boundaries; "*" stands for some words.
+// phraseTable has a class and phrases a line, in order of precedence; a "?" after the class marks loose ones.
+// Phrases are in lower case, their words single, underscores and dashes as spaces. They are found on word
+// boundaries; "*" stands for some words.
 const phraseTable = `
 tool_validation: failed to call a function
 structured_output: failed to generate json
@@ -124,8 +125,9 @@ invalid_request?: validation error, unprocessable entity
 permission_denied?: eacces, operation not permitted
 `
 
-// words folds a text into its words, in lower case, between single spaces, with a space before and after. Humps are
-// borders ("RateLimitError" is three words), digits are not: "1429" is one word and has no 429 in it.
+// words folds a text into its words, in lower case, between single spaces, with a space before and after.
+// Humps are borders ("RateLimitError" is three words), digits are not: "1429" is one word and has no 429 in
+// it.
 func words(text string) string {
 	text = text[:min(len(text), httphint.MaxText)]
 	var b strings.Builder
@@ -210,8 +212,8 @@ func saysClass(folded string, c Class) bool {
 	})
 }
 
-// statusCues are the words before a number that make it a status, answerCues those that do so with "with" between them;
-// statusReasons those after it.
+// statusCues are the words before a number that make it a status, answerCues those that do so with "with"
+// between them; statusReasons those after it.
 var (
 	answerCues    = []string{"responded", "answered", "replied", "failed", "rejected", "error"}
 	statusCues    = []string{"status", "code", "error", "http", "response", "returned", "got", "received"}
@@ -226,8 +228,8 @@ var (
 	}
 )
 
-// statusInText finds an HTTP status that a text names: "status code 429", "HTTP 503", "529 overloaded", "(429)", and a
-// number that the text begins with, before a colon or alone. "processed 429 items" names none.
+// statusInText finds an HTTP status that a text names: "status code 429", "HTTP 503", "529 overloaded",
+// "(429)", and a number that the text begins with, before a colon or alone. "processed 429 items" names none.
 func statusInText(text string) (int, bool) {
 	text = text[:min(len(text), httphint.MaxText)]
 	list := strings.Fields(words(text))

@@ -9,13 +9,13 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// Position is where an action stands when an attempt has failed: all that [Decide] needs beyond policy and failure. The
-// zero value is a first attempt, without counts kept, deadline or jitter.
+// Position is where an action stands when an attempt has failed: all that [Decide] needs beyond policy and
+// failure. The zero value is a first attempt, without counts kept, deadline or jitter.
 type Position struct {
 	// Attempt is the attempt that just failed, 1-based; less than 1 counts as 1.
 	Attempt int
-	// ToolFailed, RunFailed and UnknownFailed count the failed attempts charged so far, this one included: of this tool,
-	// of the run, and of unknown tool names.
+	// ToolFailed, RunFailed and UnknownFailed count the failed attempts charged so far, this one included: of
+	// this tool, of the run, and of unknown tool names.
 	ToolFailed, RunFailed, UnknownFailed int
 	// Budgets bounds these counts.
 	Budgets Budgets
@@ -64,11 +64,12 @@ func (d Decision) String() string {
 	return "stop: " + string(d.Reason)
 }
 
-// Decide says whether the failed attempt at pos is followed by another. It is deterministic, reads nothing but its
-// arguments, changes none of them and allocates nothing. The order of its questions is that of the package comment.
+// Decide says whether the failed attempt at pos is followed by another. It is deterministic, reads nothing
+// but its arguments, changes none of them and allocates nothing. The order of its questions is that of the
+// package comment.
 //
-// Budgets count failed attempts: with a budget of N the N+1st failed attempt stops. A wait that ends exactly at the
-// deadline does not fit. A negative retry-after counts as none.
+// Budgets count failed attempts: with a budget of N the N+1st failed attempt stops. A wait that ends exactly
+// at the deadline does not fit. A negative retry-after counts as none.
 func Decide(p *RetryPolicy, pos *Position, f *fault.Failure) (d Decision) {
 	d.Settle(p, pos, f)
 	return d
@@ -91,7 +92,8 @@ func decide(p *RetryPolicy, pos *Position, f *fault.Failure) (bool, time.Duratio
 	return true, delay, source, Detail{}
 }
 
-// usedUp asks what does not depend on the wait. An empty reason means that nothing speaks against another attempt.
+// usedUp asks what does not depend on the wait. An empty reason means that nothing speaks against another
+// attempt.
 func usedUp(p *RetryPolicy, pos *Position, f *fault.Failure) (Reason, Detail) {
 	b, attempt := &pos.Budgets, max(pos.Attempt, 1)
 	switch {

@@ -138,8 +138,8 @@ func TestDecideRetries(t *testing.T) {
 	}
 }
 
-// Each rule is made to apply on top of all the rules after it: the reason must be the earlier one, in the order that the
-// package documents.
+// Each rule is made to apply on top of all the rules after it: the reason must be the earlier one, in the
+// order that the package documents.
 func TestDecideAsksInDocumentedOrder(t *testing.T) {
 	rules := []struct {
 		reason policy.Reason
@@ -164,8 +164,9 @@ func TestDecideAsksInDocumentedOrder(t *testing.T) {
 	}
 }
 
-// What a server asks for is the least that is waited. Jitter adds up to half of it, the backoff may add more, and neither is
-// allowed past the total delay and the deadline: there the range is cut, and not the wait moved to its end.
+// What a server asks for is the least that is waited. Jitter adds up to half of it, the backoff may add more,
+// and neither is allowed past the total delay and the deadline: there the range is cut, and not the wait
+// moved to its end.
 func TestRetryAfterIsAFloorWithJitterAboveIt(t *testing.T) {
 	spread := func(change func(q *question)) (lo, hi time.Duration) {
 		q := plain()
@@ -240,7 +241,8 @@ func largestShare(waits []time.Duration, waited time.Duration) float64 {
 	return float64(most) / float64(len(waits))
 }
 
-// Ten thousand sessions fail together. Under the default policy they do not come back together, whatever their ids are like.
+// Ten thousand sessions fail together. Under the default policy they do not come back together, whatever
+// their ids are like.
 func TestTenThousandSessionsDoNotMoveInLockstep(t *testing.T) {
 	ids := map[string]func(n int) string{
 		"sequential": func(n int) string { return fmt.Sprint("order-", n) },

@@ -1,13 +1,15 @@
-// Package policy decides, as a pure function of data, whether a failed attempt is followed by another, after which delay,
-// and why.
+// Package policy decides, as a pure function of data, whether a failed attempt is followed by another, after
+// which delay, and why.
 //
-// A [RetryPolicy] is a plain struct: it can be printed, compared, read from a file (package policy/file) and stored in a
-// journal. A [Set] is what a run is given: layers of policy, each partial, of which the most specific wins field by field
-// (seed 002), and the budgets of the run. [Resolve] makes one policy of them and says where each value came from.
-// [Decide] takes the policy, the position and the failure, and answers with retry or stop, the delay and a [Reason].
+// A [RetryPolicy] is a plain struct: it can be printed, compared, read from a file (package policy/file) and
+// stored in a journal. A [Set] is what a run is given: layers of policy, each partial, of which the most
+// specific wins field by field, and the budgets of the run. [Resolve] makes one policy of them and
+// says where each value came from. [Decide] takes the policy, the position and the failure, and answers with
+// retry or stop, the delay and a [Reason].
 //
-// Words: an attempt counts the first one and is 1-based. Zero never means "unlimited" or "default": unlimited is
-// [Unlimited]. The same types serve both planes, correction and transport, with separate policies and counters.
+// Words: an attempt counts the first one and is 1-based. Zero never means "unlimited" or "default": unlimited
+// is [Unlimited]. The same types serve both planes, correction and transport, with separate policies and
+// counters.
 //
 // [Decide] asks in this order, and the first that applies is the reason:
 //

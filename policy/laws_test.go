@@ -79,7 +79,8 @@ func requireLawfulWait(t require.TestingT, q question, d policy.Decision) {
 	}
 }
 
-// A run of one action under any policy ends after at most MaxAttempts attempts, and after at most MaxTotalDelay of waits.
+// A run of one action under any policy ends after at most MaxAttempts attempts, and after at most
+// MaxTotalDelay of waits.
 func TestLawOfWholeActions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := policy.Resolve(policy.Set{Global: draw.Layer().Draw(t, "layer")}, "")
@@ -105,7 +106,8 @@ func TestLawOfWholeActions(t *testing.T) {
 	})
 }
 
-// Of the layers that say something about a field, the most specific wins, field by field; the explanation names it.
+// Of the layers that say something about a field, the most specific wins, field by field; the explanation
+// names it.
 func TestLawOfLayers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := draw.Set().Draw(t, "set")

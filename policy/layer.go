@@ -11,10 +11,12 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// Layer is a part of a policy: each field either says something or is absent. The fields are those of [RetryPolicy]; nil
-// and "" mean absent, while an empty slice or map means "none". The zero Layer says nothing.
+// Layer is a part of a policy: each field either says something or is absent. The fields are those of
+// [RetryPolicy]; nil and "" mean absent, while an empty slice or map means "none". The zero Layer says
+// nothing.
 //
-// A field is taken whole: a layer's bases or retryable errors replace those below it and are not merged with them.
+// A field is taken whole: a layer's bases or retryable errors replace those below it and are not merged with
+// them.
 type Layer struct {
 	MaxAttempts      *int
 	Backoff          *backoff.BackoffStrategy
@@ -31,8 +33,8 @@ type Layer struct {
 	NativeRepairs    Repairs
 	FormsOff         []extract.Form
 	OnReducerError   ReducerAction
-	// Origins says where fields were written, in any order; fields without one are fine. It is no part of the layer's
-	// JSON.
+	// Origins says where fields were written, in any order; fields without one are fine. It is no part of the
+	// layer's JSON.
 	Origins []Origin
 }
 
@@ -59,7 +61,8 @@ func (s Source) String() string {
 	return fmt.Sprintf("%s:%d:%d", s.File, s.Line, s.Column)
 }
 
-// Fields returns the names of all fields of a policy, as they stand in files and JSON, in the order of [RetryPolicy].
+// Fields returns the names of all fields of a policy, as they stand in files and JSON, in the order of
+// [RetryPolicy].
 func Fields() []string { return layerTable().Names() }
 
 // Sets returns the names of the fields that l says something about, in the order of [Fields].
@@ -119,9 +122,9 @@ func (l *Layer) onto(p *RetryPolicy) {
 // MarshalJSON writes the fields that l says something about, in the order of [Fields].
 func (l Layer) MarshalJSON() ([]byte, error) { return layerTable().JSON(&l) }
 
-// UnmarshalJSON replaces l with what the JSON says. It is strict: members that are unknown, stand twice or are null are
-// refused, all faults joined, each a [*FieldError]; l is then left as it was. It checks types and no values: see
-// [Layer.Validate].
+// UnmarshalJSON replaces l with what the JSON says. It is strict: members that are unknown, stand twice or
+// are null are refused, all faults joined, each a [*FieldError]; l is then left as it was. It checks types
+// and no values: see [Layer.Validate].
 func (l *Layer) UnmarshalJSON(data []byte) error {
 	var read Layer
 	if err := fields.ReadJSON(data, &read); err != nil {

@@ -10,25 +10,25 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// Unlimited stands where a bound is given up on purpose: an untyped constant that fits counts and durations alike. In
-// files and JSON it is spelled "unlimited".
+// Unlimited stands where a bound is given up on purpose: an untyped constant that fits counts and durations
+// alike. In files and JSON it is spelled "unlimited".
 const Unlimited = fields.Unlimited
 
-// RetryAfter says how a wait that the server asked for meets the wait of the backoff strategy. The zero value is invalid
-// in a policy and means "not said" in a layer.
+// RetryAfter says how a wait that the server asked for meets the wait of the backoff strategy. The zero value
+// is invalid in a policy and means "not said" in a layer.
 type RetryAfter string
 
 // The rules for a server's retry-after.
 const (
-	// Floor waits at least as long as the server asks, and by jitter longer: see [RetryPolicy]'s RetryAfterJitter. A longer
-	// backoff stands.
+	// Floor waits at least as long as the server asks, and by jitter longer: see [RetryPolicy]'s
+	// RetryAfterJitter. A longer backoff stands.
 	Floor RetryAfter = "floor"
 	// First waits exactly as long as the server asks, whatever the backoff says.
 	First RetryAfter = "first"
 )
 
-// Repairs says what becomes of JSON that had to be repaired to be read. The zero value is invalid in a policy and means
-// "not said" in a layer.
+// Repairs says what becomes of JSON that had to be repaired to be read. The zero value is invalid in a policy
+// and means "not said" in a layer.
 type Repairs string
 
 // What becomes of repaired JSON.
@@ -41,8 +41,8 @@ const (
 	Refuse Repairs = "refuse"
 )
 
-// ReducerAction says what follows when a session's reducer fails. The zero value is invalid in a policy and means "not
-// said" in a layer.
+// ReducerAction says what follows when a session's reducer fails. The zero value is invalid in a policy and
+// means "not said" in a layer.
 type ReducerAction string
 
 // What follows a failing reducer.
@@ -54,37 +54,43 @@ const (
 )
 
 // RetryPolicy says how one action's failures are answered: a resolved, complete value. Make one with
-// [Correction], [Preset] or [Resolve]: the zero value is invalid. Its slices and map are read-only once it is in use.
+// [Correction], [Preset] or [Resolve]: the zero value is invalid. Its slices and map are read-only once it is
+// in use.
 //
-// Its JSON has the names below in that order, durations as Go duration strings, and "unlimited" and "off" spelled out. A
-// field that is absent from JSON has the value of [Correction]; an unknown one is refused.
+// Its JSON has the names below in that order, durations as Go duration strings, and "unlimited" and "off"
+// spelled out. A field that is absent from JSON has the value of [Correction]; an unknown one is refused.
 type RetryPolicy struct {
-	// MaxAttempts (max_attempts) bounds the attempts of an action and counts the first: at least 1, or [Unlimited].
+	// MaxAttempts (max_attempts) bounds the attempts of an action and counts the first: at least 1, or
+	// [Unlimited].
 	MaxAttempts int
 	// Backoff (backoff) is the wait before each retry.
 	Backoff backoff.BackoffStrategy
-	// RetryableErrors (retryable_errors) are the classes that are retried: those of fault and your own, at most 1000.
-	// Empty means none. The names that a vocabulary has for a class (RATE_LIMITED) are refused.
+	// RetryableErrors (retryable_errors) are the classes that are retried: those of fault and your own, at
+	// most 1000. Empty means none. The names that a vocabulary has for a class (RATE_LIMITED) are refused.
 	RetryableErrors []fault.Class
 	// EmitFeedback (emit_feedback) says whether the model is told what was wrong.
 	EmitFeedback bool
-	// Bases (bases) replaces, for failures of a class, the delay of a constant strategy or the base of a linear or
-	// exponential one. At least 0. A list has no base.
+	// Bases (bases) replaces, for failures of a class, the delay of a constant strategy or the base of a
+	// linear or exponential one. At least 0. A list has no base.
 	Bases map[fault.Class]time.Duration
 	// RetryAfter (retry_after) says how a wait that the server asked for meets Backoff.
 	RetryAfter RetryAfter
-	// RetryAfterJitter (retry_after_jitter) is how much jitter adds at most to a wait that the server asked for, as a part of
-	// that wait: 0 to 1, 0.5 by default. It needs a [backoff.Key], and plays no part where Backoff has [backoff.NoJitter].
+	// RetryAfterJitter (retry_after_jitter) is how much jitter adds at most to a wait that the server asked
+	// for, as a part of that wait: 0 to 1, 0.5 by default. It needs a [backoff.Key], and plays no part where
+	// Backoff has [backoff.NoJitter].
 	RetryAfterJitter backoff.Decimal
-	// MaxRetryAfter (max_retry_after) is the longest wait a server may ask for: a longer one is not shortened, it stops
-	// the action. What jitter adds to the server's word does not count. 0 refuses every such wait; [Unlimited] none.
+	// MaxRetryAfter (max_retry_after) is the longest wait a server may ask for: a longer one is not
+	// shortened, it stops the action. What jitter adds to the server's word does not count. 0 refuses every
+	// such wait; [Unlimited] none.
 	MaxRetryAfter time.Duration
-	// MaxTotalDelay (max_total_delay) bounds the sum of all waits of an action. 0 allows immediate retries only;
-	// [Unlimited] does not bound it.
+	// MaxTotalDelay (max_total_delay) bounds the sum of all waits of an action. 0 allows immediate retries
+	// only; [Unlimited] does not bound it.
 	MaxTotalDelay time.Duration
-	// NoProgress (no_progress) stops an action when the same failure came this many times more in a row; 0 is off.
+	// NoProgress (no_progress) stops an action when the same failure came this many times more in a row; 0 is
+	// off.
 	NoProgress int
-	// OptOut (opt_out) allows no retries at all, whatever the other fields say: for runs under a strict time budget.
+	// OptOut (opt_out) allows no retries at all, whatever the other fields say: for runs under a strict time
+	// budget.
 	OptOut bool
 	// TextRepairs (text_repairs) is for JSON found in a reply's text.
 	TextRepairs Repairs
@@ -92,14 +98,15 @@ type RetryPolicy struct {
 	NativeRepairs Repairs
 	// FormsOff (forms_off) are the ways of wrapping a call or value in text that are not read.
 	FormsOff []extract.Form
-	// OnReducerError (on_reducer_error) is for session reducers that fail. It plays no part where RetryableErrors has
-	// their class, [fault.Reducer]: the model is then asked again as after any other failure.
+	// OnReducerError (on_reducer_error) is for session reducers that fail. It plays no part where
+	// RetryableErrors has their class, [fault.Reducer]: the model is then asked again as after any other
+	// failure.
 	OnReducerError ReducerAction
 }
 
 // Correction is the default policy of the correction plane: 3 attempts, no wait, feedback on; bad arguments,
-// bad structured output, unknown tools and empty replies are retried. Replies that were cut off or refused are not, nor
-// what reducers refuse: to retry those too, list them beside these, as in
+// bad structured output, unknown tools and empty replies are retried. Replies that were cut off or refused
+// are not, nor what reducers refuse: to retry those too, list them beside these, as in
 // append(policy.Correction().RetryableErrors, fault.Truncated).
 func Correction() RetryPolicy {
 	return RetryPolicy{
@@ -156,8 +163,8 @@ func (p RetryPolicy) Retries(c fault.Class) bool { return slices.Contains(p.Retr
 // MarshalJSON writes every field.
 func (p RetryPolicy) MarshalJSON() ([]byte, error) { return p.Layer().MarshalJSON() }
 
-// UnmarshalJSON replaces p: what the JSON does not name has the value of [Correction]. It is as strict as that of [Layer].
-// It checks types and no values: see [RetryPolicy.Validate].
+// UnmarshalJSON replaces p: what the JSON does not name has the value of [Correction]. It is as strict as
+// that of [Layer]. It checks types and no values: see [RetryPolicy.Validate].
 func (p *RetryPolicy) UnmarshalJSON(data []byte) error {
 	var l Layer
 	if err := l.UnmarshalJSON(data); err != nil {

@@ -53,9 +53,9 @@ func Preset(name string) (RetryPolicy, bool) {
 	return RetryPolicy{}, false
 }
 
-// Transport is the default policy of the transport plane: 4 attempts, 1 s doubled up to 10 s, and a quarter more or less. The
-// server's wait is a floor. So the waits of clients that failed together spread over half of what is waited, whether it is
-// the server that says how long or the backoff.
+// Transport is the default policy of the transport plane: 4 attempts, 1 s doubled up to 10 s, and a quarter
+// more or less. The server's wait is a floor. So the waits of clients that failed together spread over half
+// of what is waited, whether it is the server that says how long or the backoff.
 func Transport() RetryPolicy {
 	p := provider()
 	p.Backoff.Jitter.Fraction = oneQuarter
@@ -63,9 +63,9 @@ func Transport() RetryPolicy {
 	return p
 }
 
-// healing is what the presets of the transport plane share: the model hears nothing, only those faults are retried that
-// time can heal, and nothing is added to a wait that the server asks for. The documents that the presets reproduce name
-// exact waits; the spread is the default's own.
+// healing is what the presets of the transport plane share: the model hears nothing, only those faults are
+// retried that time can heal, and nothing is added to a wait that the server asks for. The documents that the
+// presets reproduce name exact waits; the spread is the default's own.
 func healing() RetryPolicy {
 	p := Correction()
 	p.EmitFeedback, p.RetryAfterJitter = false, 0
@@ -75,8 +75,8 @@ func healing() RetryPolicy {
 	return p
 }
 
-// resultEnvelope is BACKOFF_DELAYS and withRetry of the result envelope, where attempts count from 0: the first wait is the
-// base. What has one name there has one base: llm-unavailable is three classes here.
+// resultEnvelope is BACKOFF_DELAYS and withRetry of the result envelope, where attempts count from 0: the
+// first wait is the base. What has one name there has one base: llm-unavailable is three classes here.
 func resultEnvelope() RetryPolicy {
 	p := healing()
 	p.MaxAttempts = 5

@@ -44,8 +44,9 @@ func TestPresetsAreNamedAndValid(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// Seed 002: max_attempts counts the first and is 3, feedback is on, the retryable errors are those of validation.
-func TestSeed002Defaults(t *testing.T) {
+// The specification of retries: max_attempts counts the first and is 3, feedback is on, the retryable errors
+// are those of validation.
+func TestTheDefaultsOfTheCorrectionPlane(t *testing.T) {
 	p := preset(t, "correction")
 	assert.Equal(t, policy.Correction(), p)
 	assert.Equal(t, 3, p.MaxAttempts)
@@ -61,8 +62,8 @@ func TestSeed002Defaults(t *testing.T) {
 	}
 }
 
-// Seed 000: Math.min(baseDelay * Math.pow(2, attempt), 30000), attempt from 0; at most 5 attempts.
-func TestSeed000Schedule(t *testing.T) {
+// Result envelopes: Math.min(baseDelay * Math.pow(2, attempt), 30000), attempt from 0; at most 5 attempts.
+func TestTheScheduleOfResultEnvelopes(t *testing.T) {
 	p := preset(t, "result-envelope")
 	assert.Equal(t, 5, p.MaxAttempts)
 	bases := map[string]int{
@@ -92,8 +93,8 @@ func TestSeed000Schedule(t *testing.T) {
 	assert.Equal(t, 2*time.Second, policy.Schedule(p, "another", backoff.Key{}, 1)[0].Delay, "?? 2000")
 }
 
-// Seed 001: 2, 8, 16, 35 s ±10 %, at most 5 attempts, never less than the server asks.
-func TestSeed001Schedule(t *testing.T) {
+// Agent results: 2, 8, 16, 35 s ±10 %, at most 5 attempts, never less than the server asks.
+func TestTheScheduleOfAgentResults(t *testing.T) {
 	p := preset(t, "rate-limit")
 	assert.Equal(t, 5, p.MaxAttempts)
 	table := []time.Duration{2 * time.Second, 8 * time.Second, 16 * time.Second, 35 * time.Second}
@@ -116,8 +117,9 @@ func TestSeed001Schedule(t *testing.T) {
 	}
 }
 
-// Seed 003: baseDelay·2^n up to 10 s, then times 0.8 to 1.2; maxRetries 3; a retry-after is waited exactly.
-func TestSeed003Schedule(t *testing.T) {
+// Agent errors: baseDelay·2^n up to 10 s, then times 0.8 to 1.2; maxRetries 3; a retry-after is waited
+// exactly.
+func TestTheScheduleOfAgentErrors(t *testing.T) {
 	p := preset(t, "provider")
 	assert.Equal(t, 4, p.MaxAttempts)
 	table := []time.Duration{1, 2, 4, 8, 10}

@@ -1,7 +1,8 @@
 package policy
 
-// Reason says why an action went on or ended: a stable string that journals keep and logs count. It is an error too, so
-// that each terminal reason is its own sentinel: errors.Is(err, policy.Deadline). The zero value means "not decided".
+// Reason says why an action went on or ended: a stable string that journals keep and logs count. It is an
+// error too, so that each terminal reason is its own sentinel: errors.Is(err, policy.Deadline). The zero
+// value means "not decided".
 type Reason string
 
 // The reasons for a retry.
@@ -18,7 +19,8 @@ const (
 const (
 	// Accepted: nothing went wrong.
 	Accepted Reason = "accepted"
-	// NotRetryable: the class of the failure is not among the policy's retryable errors, or the failure is final.
+	// NotRetryable: the class of the failure is not among the policy's retryable errors, or the failure is
+	// final.
 	NotRetryable Reason = "not_retryable"
 	// OptOut: the policy allows no retries at all.
 	OptOut Reason = "opt_out"
@@ -52,7 +54,8 @@ const (
 	TurnLimit Reason = "turn_limit"
 	// Planner: the planner ended the action.
 	Planner Reason = "planner"
-	// NotRepeatable: a call of a tool failed that is declared neither read-only nor idempotent, so that it is not run again.
+	// NotRepeatable: a call of a tool failed that is declared neither read-only nor idempotent, so that it is
+	// not run again.
 	NotRepeatable Reason = "not_repeatable"
 	// OutcomeUnknown: a call of a tool began, and nobody knows how it ended.
 	OutcomeUnknown Reason = "outcome_unknown"

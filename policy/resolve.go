@@ -30,8 +30,8 @@ type Explained struct {
 	Field string `json:"field"`
 	// Value is its value as text for people.
 	Value string `json:"value"`
-	// Layer names the layer that won: "default", "global", "tool book_room", "answer", "call", "adjusted", "transport",
-	// "tool_transport book_room".
+	// Layer names the layer that won: "default", "global", "tool book_room", "answer", "call", "adjusted",
+	// "transport", "tool_transport book_room".
 	Layer string `json:"layer"`
 	// Source is where it was written ("policy.yaml:3:1"); empty where that is not known.
 	Source string `json:"source,omitempty"`
@@ -91,15 +91,15 @@ func (s *Set) layersOfToolTransport(tool string) []named {
 	return append(s.layersOfTransport(), named{LayerToolTransport + " " + tool, layerOf(s.ToolTransport, tool)})
 }
 
-// Resolve makes the policy of one action out of the layers of the correction plane, and explains it. The action is a
-// tool's registered name, or "" for the final answer.
+// Resolve makes the policy of one action out of the layers of the correction plane, and explains it. The
+// action is a tool's registered name, or "" for the final answer.
 func Resolve(s Set, action string) (RetryPolicy, Explanation) { return resolve(s.layersOf(action)) }
 
 // ResolveTransport makes the policy of model calls: the set's transport layer over [Transport].
 func ResolveTransport(s Set) (RetryPolicy, Explanation) { return resolve(s.layersOfTransport()) }
 
-// ResolveToolTransport makes the policy of calls of a tool that do not come through: the tool's transport layer over that
-// of the set.
+// ResolveToolTransport makes the policy of calls of a tool that do not come through: the tool's transport
+// layer over that of the set.
 func ResolveToolTransport(s Set, tool string) (RetryPolicy, Explanation) {
 	return resolve(s.layersOfToolTransport(tool))
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// Set is all the policy that a run is given: layers of the correction plane, the layer of the transport plane, and the
-// bounds of the run as a whole. Make one with [DefaultSet]: the zero value allows no failed attempt and no model call,
-// and [Set.Validate] refuses it.
+// Set is all the policy that a run is given: layers of the correction plane, the layer of the transport
+// plane, and the bounds of the run as a whole. Make one with [DefaultSet]: the zero value allows no failed
+// attempt and no model call, and [Set.Validate] refuses it.
 //
-// Most specific wins, field by field: the built-in [Correction], then Global, then the tool's layer (or Answer for the
-// final answer), then Call, then Adjusted.
+// Most specific wins, field by field: the built-in [Correction], then Global, then the tool's layer (or
+// Answer for the final answer), then Call, then Adjusted.
 type Set struct {
 	// Global (global) is for every action of the run.
 	Global Layer
@@ -25,25 +25,27 @@ type Set struct {
 	Adjusted Layer
 	// Transport (transport) lies over the policy [Transport] and is for model calls that do not come through.
 	Transport Layer
-	// ToolTransport (tool_transport) lies over Transport and is for calls of single tools that do not come through, by
-	// registered name. It bounds the tries of a call; which calls are tried again at all is the tool's own declaration.
+	// ToolTransport (tool_transport) lies over Transport and is for calls of single tools that do not come
+	// through, by registered name. It bounds the tries of a call; which calls are tried again at all is the
+	// tool's own declaration.
 	ToolTransport map[string]Layer
 	// Budgets (budgets) bounds the failed attempts of the run.
 	Budgets Budgets
-	// MaxTurns (max_turns) bounds the model calls of the run that came through: at least 1, or [Unlimited]. 100 by
-	// default.
+	// MaxTurns (max_turns) bounds the model calls of the run that came through: at least 1, or [Unlimited].
+	// 100 by default.
 	MaxTurns int
-	// MaxCalls (max_calls) bounds the tool calls of one reply: at least 1, or [Unlimited]. 128 by default. A reply with more
-	// is refused whole: none of its calls is checked or run.
+	// MaxCalls (max_calls) bounds the tool calls of one reply: at least 1, or [Unlimited]. 128 by default. A
+	// reply with more is refused whole: none of its calls is checked or run.
 	MaxCalls int
-	// AllOrNothing (all_or_nothing) runs the calls of a reply only when all of them are good. Off by default: good calls
-	// run while bad ones are answered with feedback.
+	// AllOrNothing (all_or_nothing) runs the calls of a reply only when all of them are good. Off by default:
+	// good calls run while bad ones are answered with feedback.
 	AllOrNothing bool
 }
 
-// Budgets bounds failed attempts of the correction plane within one run, and calls of tools that failed: those whose
-// outcome is not known, and those whose tries are used up. With a budget of N the N+1st failed attempt stops; 0 means that
-// no failed attempt is retried, [Unlimited] that there is no bound. Counts are not reset in a run.
+// Budgets bounds failed attempts of the correction plane within one run, and calls of tools that failed:
+// those whose outcome is not known, and those whose tries are used up. With a budget of N the N+1st failed
+// attempt stops; 0 means that no failed attempt is retried, [Unlimited] that there is no bound. Counts are
+// not reset in a run.
 type Budgets struct {
 	// Tool (tool) is for each tool: 4 by default. Several failing calls of one tool in one reply count once.
 	Tool int
@@ -56,12 +58,13 @@ type Budgets struct {
 // DefaultBudgets are the budgets of a run that configures none: 4, 8, 2.
 func DefaultBudgets() Budgets { return Budgets{Tool: 4, Run: 8, UnknownTools: 2} }
 
-// DefaultSet is the set of a run that configures nothing: empty layers, [DefaultBudgets], 100 turns, 128 calls in one
-// reply.
+// DefaultSet is the set of a run that configures nothing: empty layers, [DefaultBudgets], 100 turns, 128
+// calls in one reply.
 func DefaultSet() Set { return Set{Budgets: DefaultBudgets(), MaxTurns: 100, MaxCalls: 128} }
 
-// Fold returns the set after a mid-run adjustment of the correction plane: adjustment lies above all other layers and
-// above the adjustments before it, field by field. The set given stays as it was. It looks at nothing: see [Adjust].
+// Fold returns the set after a mid-run adjustment of the correction plane: adjustment lies above all other
+// layers and above the adjustments before it, field by field. The set given stays as it was. It looks at
+// nothing: see [Adjust].
 func Fold(s Set, adjustment Layer) Set {
 	s.Adjusted = adjustment.Over(s.Adjusted)
 	return s
@@ -80,7 +83,8 @@ func (l Layer) clone() Layer {
 	return c
 }
 
-// MarshalJSON writes the set in the form that package policy/file reads; layers that say nothing are left out.
+// MarshalJSON writes the set in the form that package policy/file reads; layers that say nothing are left
+// out.
 func (s Set) MarshalJSON() ([]byte, error) {
 	s.dropEmpty()
 	return fields.For[Set]().JSON(&s)
@@ -96,8 +100,8 @@ func (s *Set) dropEmpty() {
 	}
 }
 
-// UnmarshalJSON replaces s: what the JSON does not name has the value of [DefaultSet]. It is as strict as that of [Layer].
-// It checks types and no values: see [Set.Validate].
+// UnmarshalJSON replaces s: what the JSON does not name has the value of [DefaultSet]. It is as strict as
+// that of [Layer]. It checks types and no values: see [Set.Validate].
 func (s *Set) UnmarshalJSON(data []byte) error {
 	read := DefaultSet()
 	if err := fields.ReadJSON(data, &read); err != nil {
@@ -110,8 +114,8 @@ func (s *Set) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes all three budgets.
 func (b Budgets) MarshalJSON() ([]byte, error) { return fields.For[Budgets]().JSON(&b) }
 
-// UnmarshalJSON replaces b: a budget the JSON does not name has the value of [DefaultBudgets]. It is as strict as that of
-// [Layer].
+// UnmarshalJSON replaces b: a budget the JSON does not name has the value of [DefaultBudgets]. It is as
+// strict as that of [Layer].
 func (b *Budgets) UnmarshalJSON(data []byte) error {
 	read := DefaultBudgets()
 	if err := fields.ReadJSON(data, &read); err != nil {

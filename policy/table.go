@@ -15,8 +15,8 @@ import (
 // presetKey is the one key of a layer that is no field of a policy.
 const presetKey = "preset"
 
-// A field of a policy is a field of [RetryPolicy], one of [Layer] and a row of this table. Merging, explaining, checking, JSON and
-// files follow from the row.
+// A field of a policy is a field of [RetryPolicy], one of [Layer] and a row of this table. Merging,
+// explaining, checking, JSON and files follow from the row.
 func init() {
 	repairs := fields.Word(Accept, Note, Refuse)
 	fields.Register[Layer](fields.Table{
@@ -108,8 +108,8 @@ const (
 	maxClass   = 64
 )
 
-// classProblem says what is wrong with the name of a class, or nothing. No failure ever has a class by the name that a
-// vocabulary of fault gives it: a policy that lists one would look right and do nothing.
+// classProblem says what is wrong with the name of a class, or nothing. No failure ever has a class by the
+// name that a vocabulary of fault gives it: a policy that lists one would look right and do nothing.
 func classProblem(c fault.Class) string {
 	if _, built := fault.Lookup(c); built {
 		return ""
@@ -148,7 +148,8 @@ func finishLayer(r *fields.Reader, path string, _ fields.Node, taken []fields.Me
 	return true
 }
 
-// schedule is what a preset says in a file: when to try again. What is retried stays with the plane the layer is for.
+// schedule is what a preset says in a file: when to try again. What is retried stays with the plane the layer
+// is for.
 func schedule(preset string, transport bool) Layer {
 	p, _ := Preset(preset)
 	all := p.Layer()

@@ -12,8 +12,8 @@ import (
 )
 
 // FieldError is one thing wrong with one field of a policy. Its path names the field as files do:
-// "tools.book_flight.backoff.factor", "retryable_errors[2]"; it is empty for a value as a whole. Its problem says what is wrong
-// and what would be right. It is comparable.
+// "tools.book_flight.backoff.factor", "retryable_errors[2]"; it is empty for a value as a whole. Its problem
+// says what is wrong and what would be right. It is comparable.
 type FieldError = fields.Error
 
 // Validate reports every field that makes no sense, each as a [*FieldError], joined; nil when there is none.
@@ -28,7 +28,8 @@ func (p RetryPolicy) Validate() error {
 	return f.Err()
 }
 
-// Validate reports every field of the layer that makes no sense, each as a [*FieldError], joined; nil when there is none.
+// Validate reports every field of the layer that makes no sense, each as a [*FieldError], joined; nil when
+// there is none.
 func (l Layer) Validate() error {
 	f := fields.Collect()
 	l.check(f)
@@ -49,8 +50,8 @@ func (b Budgets) Validate() error {
 	return f.Err()
 }
 
-// Validate reports every field of the set that makes no sense, each as a [*FieldError], joined; nil when there is none.
-// It also resolves every action and reports layers that do not fit together.
+// Validate reports every field of the set that makes no sense, each as a [*FieldError], joined; nil when
+// there is none. It also resolves every action and reports layers that do not fit together.
 func (s Set) Validate() error {
 	f := fields.Collect()
 	fields.For[Set]().Check(&s, f)
@@ -81,8 +82,8 @@ func basesFit(bases map[fault.Class]time.Duration, s *backoff.BackoffStrategy) b
 	return len(bases) == 0 || s.Kind != backoff.KindList
 }
 
-// checkTogether reports what only shows once the layers lie over one another. What one layer has wrong by itself, or what
-// is wrong for the final answer already, is not reported again for each tool.
+// checkTogether reports what only shows once the layers lie over one another. What one layer has wrong by
+// itself, or what is wrong for the final answer already, is not reported again for each tool.
 func (s *Set) checkTogether(f fields.Faults) {
 	transport := misfit(s.layersOfTransport())
 	if transport {
@@ -119,8 +120,9 @@ func misfit(layers []named) bool {
 	})
 }
 
-// Adjust is [Fold] for a layer that was not checked yet: its result is valid wherever s is. The error names each field of
-// the layer that makes no sense, alone or over the layers of s, as a [*FieldError], joined; the set is then s.
+// Adjust is [Fold] for a layer that was not checked yet: its result is valid wherever s is. The error names
+// each field of the layer that makes no sense, alone or over the layers of s, as a [*FieldError], joined; the
+// set is then s.
 func Adjust(s Set, adjustment Layer) (Set, error) {
 	if err := adjustment.Validate(); err != nil {
 		return s, err

@@ -202,7 +202,8 @@ func TestJSONThatIsRefused(t *testing.T) {
 	assert.Equal(t, policy.DefaultSet(), s)
 }
 
-// A layer that is good alone is refused where it makes no sense over those in force, and where it leaves a single tool without one.
+// A layer that is good alone is refused where it makes no sense over those in force, and where it leaves a
+// single tool without one.
 func TestAnAdjustmentIsLookedAtOverTheLayersInForce(t *testing.T) {
 	bases := map[fault.Class]time.Duration{fault.NoOutput: time.Second}
 	list := backoff.List(time.Second)

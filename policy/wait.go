@@ -8,9 +8,9 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// wait is the delay before the next attempt, and what it comes from. A server's retry-after is a floor: where the strategy
-// could wait less, the wait is drawn from the floor upwards, so that clients that were all told the same second do not come
-// back together. What is added above the floor is cut to the room there is.
+// wait is the delay before the next attempt, and what it comes from. A server's retry-after is a floor: where
+// the strategy could wait less, the wait is drawn from the floor upwards, so that clients that were all told
+// the same second do not come back together. What is added above the floor is cut to the room there is.
 func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reason) {
 	asked := max(f.RetryAfter, 0)
 	if asked > 0 && p.RetryAfter == First {
@@ -84,8 +84,9 @@ type Planned struct {
 // MaxSchedule is the largest number of rows that [Schedule] returns.
 const MaxSchedule = 10_000
 
-// Schedule returns the waits of policy p after each of the attempts 1..attempts that fails with class, whatever
-// p.MaxAttempts says; attempts below 1 give none and more than [MaxSchedule] count as that. No retry-after plays into it.
+// Schedule returns the waits of policy p after each of the attempts 1..attempts that fails with class,
+// whatever p.MaxAttempts says; attempts below 1 give none and more than [MaxSchedule] count as that. No
+// retry-after plays into it.
 func Schedule(p RetryPolicy, class fault.Class, key backoff.Key, attempts int) []Planned {
 	s := p.strategy(class)
 	rows := make([]Planned, 0, max(0, min(attempts, MaxSchedule)))

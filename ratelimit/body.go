@@ -8,8 +8,8 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// withBodyHeaders adds the headers that OpenRouter passes on in error.metadata.headers, where the response itself lacks
-// them.
+// withBodyHeaders adds the headers that OpenRouter passes on in error.metadata.headers, where the response
+// itself lacks them.
 func withBodyHeaders(headers map[string][]string, body httphint.Node) map[string][]string {
 	passed := httphint.ErrorObject(body).At("metadata", "headers")
 	names := passed.Names()

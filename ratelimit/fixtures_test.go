@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// fixtures are the header fixtures, a file per provider; `go test ./ratelimit -run Fixtures -rewrite` writes the results
-// anew. Look at every difference before you commit it.
+// fixtures are the header fixtures, a file per provider; `go test ./ratelimit -run Fixtures -rewrite` writes
+// the results anew. Look at every difference before you commit it.
 const fixtures = "../testdata/headers"
 
 func TestFixtures(t *testing.T) {
@@ -52,7 +52,8 @@ func options(t *testing.T, d *datadriven.TestData, body string) []ratelimit.Opti
 	return opts
 }
 
-// response splits a response into headers and, after an empty line, a body. What begins like JSON is a body alone.
+// response splits a response into headers and, after an empty line, a body. What begins like JSON is a body
+// alone.
 func response(input string) (map[string][]string, string) {
 	if strings.HasPrefix(input, "{") || strings.HasPrefix(input, "[") {
 		return nil, input

@@ -25,9 +25,9 @@ type member struct {
 	text   string
 }
 
-// ietf reads RateLimit and RateLimit-Policy: `"burst";r=0;t=30` with `"burst";q=100;w=60` since the eighth draft,
-// `limit=100, remaining=0, reset=30` with `100;w=60` in the seventh. Policies of the older drafts come beside
-// RateLimit-Limit and tell its period.
+// ietf reads RateLimit and RateLimit-Policy: `"burst";r=0;t=30` with `"burst";q=100;w=60` since the eighth
+// draft, `limit=100, remaining=0, reset=30` with `100;w=60` in the seventh. Policies of the older drafts come
+// beside RateLimit-Limit and tell its period.
 func (r *reader) ietf(h httphint.Headers) {
 	policies := r.members(ietfPolicy, h)
 	for _, p := range policies {
@@ -94,7 +94,8 @@ func (r *reader) tell(k key, f field, header, value string) {
 	r.facts = append(r.facts, fact{k, header, value})
 }
 
-// members reads all values of a field as one list. The seventh draft's dictionary becomes one member without a head.
+// members reads all values of a field as one list. The seventh draft's dictionary becomes one member without
+// a head.
 func (r *reader) members(name string, h httphint.Headers) []member {
 	var out []member
 	for _, value := range h.Values(name) {
@@ -180,8 +181,8 @@ func periodOf(p member) period {
 	return period(seconds)
 }
 
-// firstItem is the limit in a value that lists policies after it ("10, 10;w=1, 50;w=60"). A comma within a number is no
-// list.
+// firstItem is the limit in a value that lists policies after it ("10, 10;w=1, 50;w=60"). A comma within a
+// number is no list.
 func firstItem(value string) string {
 	if !strings.Contains(value, ";") && !strings.Contains(value, ", ") {
 		return strings.TrimSpace(value)

@@ -90,7 +90,7 @@ var periodWords = map[string]period{
 	"month": 30 * 86400, "monthly": 30 * 86400, "30d": 30 * 86400,
 }
 
-// resourceWords are the ways headers write the resources of seed 001.
+// resourceWords are the ways headers write the resources of agent results.
 var resourceWords = map[string]string{
 	"requests": "requests", "request": "requests", "req": "requests", "calls": "requests",
 	"tokens": "tokens", "token": "tokens",
@@ -98,7 +98,7 @@ var resourceWords = map[string]string{
 	"output-tokens": "output_tokens", "completion-tokens": "output_tokens",
 }
 
-// resourceOrder is the order of the resources of seed 001; all others follow.
+// resourceOrder is the order of the resources of agent results; all others follow.
 var resourceOrder = map[string]int{"requests": 0, "tokens": 1, "input_tokens": 2, "output_tokens": 3}
 
 func resourceRank(resource string) int {
@@ -148,7 +148,8 @@ var fields = map[string]field{
 // maxName bounds the names that are taken over from headers.
 const maxName = 64
 
-// recognise reads the name of a header, in lower case. Known without ok means: seen, and of no use for windows.
+// recognise reads the name of a header, in lower case. Known without ok means: seen, and of no use for
+// windows.
 func recognise(name string) (k key, ok, known bool) {
 	if k, ok = fixedNames[name]; ok {
 		return k, true, true
@@ -172,7 +173,8 @@ func recognise(name string) (k key, ok, known bool) {
 	return key{}, false, false
 }
 
-// windowKey reads "<field>-<resource>-<period>" and "<resource>-<field>", where resource and period may be missing.
+// windowKey reads "<field>-<resource>-<period>" and "<resource>-<field>", where resource and period may be
+// missing.
 func windowKey(rest string, f family) (key, bool) {
 	words := strings.Split(rest, "-")
 	part, found := fields[words[0]]

@@ -29,13 +29,15 @@ type optionFunc func(*settings)
 
 func (f optionFunc) apply(s *settings) { f(s) }
 
-// ForProvider names the provider ("groq"), for what its headers leave open: at Groq requests are per day and tokens per
-// minute; at Mistral a limit of 0 means that the model is not on the plan, where elsewhere it stands for unknown.
+// ForProvider names the provider ("groq"), for what its headers leave open: at Groq requests are per day and
+// tokens per minute; at Mistral a limit of 0 means that the model is not on the plan, where elsewhere it
+// stands for unknown.
 func ForProvider(name string) Option {
 	return optionFunc(func(s *settings) { s.provider = strings.ToLower(strings.TrimSpace(name)) })
 }
 
-// WithRetryAfter sets the wait that is known already; it wins over what the response asks for. Negative is none.
+// WithRetryAfter sets the wait that is known already; it wins over what the response asks for. Negative is
+// none.
 func WithRetryAfter(d time.Duration) Option {
 	return optionFunc(func(s *settings) {
 		if d >= 0 {
@@ -44,13 +46,13 @@ func WithRetryAfter(d time.Duration) Option {
 	})
 }
 
-// WithBody adds the response's body, for what providers write there: google.rpc.RetryInfo and QuotaFailure, OpenRouter's
-// error.metadata.headers, "try again in 5s". Headers win over it.
+// WithBody adds the response's body, for what providers write there: google.rpc.RetryInfo and QuotaFailure,
+// OpenRouter's error.metadata.headers, "try again in 5s". Headers win over it.
 func WithBody(body []byte) Option { return optionFunc(func(s *settings) { s.body = body }) }
 
-// Parse reads the rate limits of a response. Headers may be in any case and order (an http.Header fits); now is the time
-// the response came, a zero now means it is not known: then dates give no spans and spans no dates. Parse never fails
-// and never keeps its arguments.
+// Parse reads the rate limits of a response. Headers may be in any case and order (an http.Header fits); now
+// is the time the response came, a zero now means it is not known: then dates give no spans and spans no
+// dates. Parse never fails and never keeps its arguments.
 func Parse(headers map[string][]string, now time.Time, opts ...Option) State {
 	var set settings
 	for _, o := range opts {

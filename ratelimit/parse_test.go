@@ -68,8 +68,8 @@ func TestOrderOfValuesDoesNotMatter(t *testing.T) {
 	})
 }
 
-// The shape of seed 001: RateLimitState and RateLimitWindow.
-func TestWireFormOfSeed001(t *testing.T) {
+// The shape of agent results: RateLimitState and RateLimitWindow.
+func TestWireFormOfAgentResults(t *testing.T) {
 	t.Parallel()
 	headers := map[string][]string{
 		"x-ratelimit-remaining-requests-minute": {"0"}, "x-ratelimit-limit-requests-minute": {"60"},

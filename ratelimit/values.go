@@ -11,7 +11,8 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// Count is a number that may be unknown. The zero value is unknown; in JSON it is absent where its field is omitzero.
+// Count is a number that may be unknown. The zero value is unknown; in JSON it is absent where its field is
+// omitzero.
 type Count struct {
 	N     int64
 	Known bool
@@ -42,8 +43,8 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Span is a duration that may be unknown; in JSON it is a decimal number of seconds. The zero value is unknown; a known
-// span of 0 means "at once".
+// Span is a duration that may be unknown; in JSON it is a decimal number of seconds. The zero value is
+// unknown; a known span of 0 means "at once".
 type Span struct {
 	Duration time.Duration
 	Known    bool
@@ -74,8 +75,8 @@ func (s *Span) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Date is a moment that may be unknown; in JSON it is a decimal number of seconds since the epoch. The zero value is
-// unknown. Times are in UTC without a monotonic reading, so that dates can be compared with ==.
+// Date is a moment that may be unknown; in JSON it is a decimal number of seconds since the epoch. The zero
+// value is unknown. Times are in UTC without a monotonic reading, so that dates can be compared with ==.
 type Date struct{ Time time.Time }
 
 // MarshalJSON writes epoch seconds, null where the date is unknown.
@@ -103,8 +104,8 @@ func (d *Date) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// appendSeconds writes seconds and nanoseconds as one decimal number. Before the epoch, seconds are negative and
-// nanoseconds count up.
+// appendSeconds writes seconds and nanoseconds as one decimal number. Before the epoch, seconds are negative
+// and nanoseconds count up.
 func appendSeconds(b []byte, seconds, nanos int64) []byte {
 	if seconds < 0 && nanos > 0 {
 		seconds, nanos = seconds+1, int64(time.Second)-nanos

@@ -30,8 +30,8 @@ func (f *Fault) Error() string { return (&Error{f.Path, f.Problem()}).Error() }
 
 // Error is one thing wrong with one field. It is comparable.
 type Error struct {
-	// Path names the field as files do: "tools.book_flight.backoff.factor", "retryable_errors[2]". It is empty for the
-	// value as a whole.
+	// Path names the field as files do: "tools.book_flight.backoff.factor", "retryable_errors[2]". It is
+	// empty for the value as a whole.
 	Path string
 	// Problem says what is wrong and what would be right.
 	Problem string

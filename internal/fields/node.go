@@ -77,8 +77,8 @@ type jsonParser struct {
 	values int
 }
 
-// ParseJSON turns strict JSON of at most so many values into nodes. Keys that come twice are left to who reads the nodes. The fault is
-// nil where there is none.
+// ParseJSON turns strict JSON of at most so many values into nodes. Keys that come twice are left to who
+// reads the nodes. The fault is nil where there is none.
 func ParseJSON(data []byte, values int) (Node, *Fault) {
 	p := &jsonParser{data: data, lines: Lines{Data: data}, values: values}
 	p.in = jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))

@@ -32,8 +32,8 @@ func (r *Reader) Fault(at Place, path, message, hint string) {
 // Found is how many faults were found so far.
 func (r *Reader) Found() int { return len(r.Faults) + r.More }
 
-// Take notes what is wrong with values that could be read, unless a fault of theirs, or of what is around them, is known
-// at that place already.
+// Take notes what is wrong with values that could be read, unless a fault of theirs, or of what is around
+// them, is known at that place already.
 func (r *Reader) Take(path string, wrong []*Error) {
 	type fault struct {
 		path string
@@ -80,8 +80,8 @@ func (r *Reader) stands(path string, at Place) {
 	r.places[path] = at
 }
 
-// Mapping calls take with the path and the member for each member of a mapping that has a value. What is no mapping, a key that
-// stands there twice and one without a value are faults.
+// Mapping calls take with the path and the member for each member of a mapping that has a value. What is no
+// mapping, a key that stands there twice and one without a value are faults.
 func (r *Reader) Mapping(path string, n Node, take func(path string, m Member)) {
 	if n.Kind != Mapping {
 		r.Fault(n.At, path, "expected a mapping of keys to values, got "+string(n.Kind), "")
@@ -113,8 +113,8 @@ func (r *Reader) Expected(path string, n Node, what string) {
 	r.Fault(n.At, path, fmt.Sprintf("expected %s, got %s", what, got), "")
 }
 
-// ReadJSON reads a JSON object into a struct that has a table. The error joins an [*Error] for each fault; into is then half
-// read.
+// ReadJSON reads a JSON object into a struct that has a table. The error joins an [*Error] for each fault;
+// into is then half read.
 func ReadJSON[T any](data []byte, into *T) error {
 	n, fault := ParseJSON(data, math.MaxInt)
 	if fault != nil {

@@ -17,21 +17,24 @@ type Row struct {
 	CorrectionOnly bool
 }
 
-// Table has the rows of a struct, in the order of its fields. The struct may have a pointer where a row has a value.
+// Table has the rows of a struct, in the order of its fields. The struct may have a pointer where a row has a
+// value.
 //
-// A field says nothing where it is a nil pointer, slice or map, an empty text, or a struct whose IsZero says so. All others say something.
+// A field says nothing where it is a nil pointer, slice or map, an empty text, or a struct whose IsZero says
+// so. All others say something.
 type Table struct {
 	Rows []Row
 	// Also are keys that are no fields of the struct: Then reads them.
 	Also []string
-	// Then, where there is one, looks at a struct whose members were read; it takes a pointer to it. It reports whether
-	// the struct can be used.
+	// Then, where there is one, looks at a struct whose members were read; it takes a pointer to it. It
+	// reports whether the struct can be used.
 	Then func(r *Reader, path string, n Node, taken []Member, v any) bool
 }
 
 var tables = map[reflect.Type]*Table{}
 
-// Register makes t the table of the struct T, which is to have its fields first. Packages call it as they are initialized.
+// Register makes t the table of the struct T, which is to have its fields first. Packages call it as they are
+// initialized.
 func Register[T any](t Table) *Table {
 	tables[reflect.TypeFor[T]()] = &t
 	return &t
@@ -52,7 +55,8 @@ func (t *Table) Names() []string {
 // Keys are all keys that a mapping may have.
 func (t *Table) Keys() []string { return slices.Concat(t.Also, t.Names()) }
 
-// Read reads a mapping into a struct, and returns whether it can be used. What a field could not be read to stays as it is.
+// Read reads a mapping into a struct, and returns whether it can be used. What a field could not be read to
+// stays as it is.
 func (t *Table) Read(r *Reader, path string, n Node, into any) bool {
 	before, to := r.Found(), reflect.ValueOf(into).Elem()
 	var taken []Member
@@ -108,8 +112,8 @@ func (t *Table) Set(to any, n int, value any) {
 	f.Set(v)
 }
 
-// Over lays all that the struct from says over the struct to. Both are pointers; one of them may have values where the other has
-// pointers.
+// Over lays all that the struct from says over the struct to. Both are pointers; one of them may have values
+// where the other has pointers.
 func (t *Table) Over(to, from any) {
 	for n := range t.Rows {
 		if v, says := Says(from, n); says {

@@ -74,7 +74,8 @@ const (
 	orUnlimited = ", or the word unlimited"
 )
 
-// Count is a whole number of at least so many, or [Unlimited]. The rest is for errors: what it counts, and what to write instead.
+// Count is a whole number of at least so many, or [Unlimited]. The rest is for errors: what it counts, and
+// what to write instead.
 func Count(least int, what, instead string) Type[int] {
 	return Type[int]{
 		Read: func(r *Reader, path string, n Node, into *int) bool {
@@ -242,7 +243,8 @@ func (r *Reader) duration(path string, n Node, also string, into *time.Duration)
 	return false
 }
 
-// isEndless finds text that would be a duration if its digits were smaller. It has a unit: only "0" needs none.
+// isEndless finds text that would be a duration if its digits were smaller. It has a unit: only "0" needs
+// none.
 func isEndless(s string) bool {
 	zeros := strings.Map(func(c rune) rune {
 		if '0' <= c && c <= '9' {

@@ -9,11 +9,13 @@ import (
 	"github.com/retake-go/retake/internal/several"
 )
 
-// Fault is one thing wrong with a policy file. [Read] returns all of them, joined, in the order of their places.
+// Fault is one thing wrong with a policy file. [Read] returns all of them, joined, in the order of their
+// places.
 type Fault struct {
 	// File is the name that Read was given.
 	File string
-	// Path names the value as the file spells it: "tools.book_flight.backoff.factor"; empty for the file as a whole.
+	// Path names the value as the file spells it: "tools.book_flight.backoff.factor"; empty for the file as a
+	// whole.
 	Path string
 	// Line and Column are 1-based; Column counts characters.
 	Line, Column int

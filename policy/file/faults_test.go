@@ -17,7 +17,8 @@ import (
 	"github.com/retake-go/retake/policy/file"
 )
 
-// The expected output is rewritten with -rewrite: inspect the difference, and commit only what you understand.
+// The expected output is rewritten with -rewrite: inspect the difference, and commit only what you
+// understand.
 func TestFaults(t *testing.T) {
 	datadriven.RunTest(t, "testdata/faults.txt", func(t *testing.T, d *datadriven.TestData) string {
 		text := strings.ReplaceAll(d.Input, "<TAB>", "\t")
@@ -139,7 +140,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Whatever is put together of YAML's own marks is read or refused, and never read to anything but what is written back.
+// Whatever is put together of YAML's own marks is read or refused, and never read to anything but what is
+// written back.
 func TestLawOfAnyText(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
 		"max_attempts", "backoff", "kind", "constant", "delay", "tools", "bases", "retryable_errors", "global", "opt_out",

@@ -22,11 +22,11 @@ const (
 // reader is one reading of one file.
 type reader struct{ fields.Reader }
 
-// Read reads a policy file. The name stands in faults and in the origins of the layers, and its ending decides between
-// YAML and JSON; nothing is opened. What the file does not say is as in [policy.DefaultSet].
+// Read reads a policy file. The name stands in faults and in the origins of the layers, and its ending
+// decides between YAML and JSON; nothing is opened. What the file does not say is as in [policy.DefaultSet].
 //
-// The error joins every fault found, each a [*Fault], in the order of their places; the set is then the zero one. A set
-// that is returned without an error passes its Validate.
+// The error joins every fault found, each a [*Fault], in the order of their places; the set is then the zero
+// one. A set that is returned without an error passes its Validate.
 func Read(name string, data []byte) (policy.Set, error) {
 	r := &reader{fields.Reader{File: name}}
 	set := policy.DefaultSet()
@@ -150,8 +150,8 @@ func (r *reader) plainText(data []byte, json bool) bool {
 	return false
 }
 
-// unprintable finds the first byte that is no UTF-8 or, in YAML, a control character that readers may disagree about. JSON
-// settles for itself which it has.
+// unprintable finds the first byte that is no UTF-8 or, in YAML, a control character that readers may
+// disagree about. JSON settles for itself which it has.
 func unprintable(data []byte, json bool) (offset int, what string) {
 	for offset < len(data) {
 		c, size := utf8.DecodeRune(data[offset:])
@@ -167,8 +167,8 @@ func unprintable(data []byte, json bool) (offset int, what string) {
 	return 0, ""
 }
 
-// isControl finds control characters but tab and line break, the line breaks that only some readers know, and a second
-// byte order mark.
+// isControl finds control characters but tab and line break, the line breaks that only some readers know, and
+// a second byte order mark.
 func isControl(c rune) bool {
 	return unicode.IsControl(c) && c != '\t' && c != '\n' && c != '\r' || c == '\u2028' || c == '\u2029' || c == '\ufeff'
 }

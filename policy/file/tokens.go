@@ -22,8 +22,9 @@ var refused = map[token.Type][2]string{
 	token.MappingKeyType: {"keys with ? are not read", "write key: value"},
 }
 
-// checkTokens refuses what a policy file does without, what no parser should have to bear, and what the library reads more
-// kindly than YAML is: where two readers of YAML could take a file for two policies, it is not read.
+// checkTokens refuses what a policy file does without, what no parser should have to bear, and what the
+// library reads more kindly than YAML is: where two readers of YAML could take a file for two policies, it is
+// not read.
 func (r *reader) checkTokens(tokens token.Tokens, data []byte) bool {
 	if len(tokens) > maxTokens {
 		r.Fault(at(tokens[maxTokens]), "", fmt.Sprintf("the file has %d words and marks", len(tokens)),

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Write writes a set as YAML that [Read] reads back as the same set, but for where it was written. It writes nothing that
-// the set's Validate refuses, and returns that error.
+// Write writes a set as YAML that [Read] reads back as the same set, but for where it was written. It writes
+// nothing that the set's Validate refuses, and returns that error.
 func Write(set policy.Set) ([]byte, error) {
 	if err := set.Validate(); err != nil {
 		return nil, err

@@ -36,8 +36,8 @@ func (r *reader) parseYAML(data []byte) (root fields.Node, ok bool) {
 	return r.document(parsed, tokens)
 }
 
-// document takes the one document of a file. A parser that drops some of the text would drop some of the policy: so every
-// scalar of the text must be found again in the nodes.
+// document takes the one document of a file. A parser that drops some of the text would drop some of the
+// policy: so every scalar of the text must be found again in the nodes.
 func (r *reader) document(parsed *ast.File, tokens token.Tokens) (fields.Node, bool) {
 	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
 		r.Fault(start, "", "the file has no policy in it", "leave it out for the defaults, or write a policy")
