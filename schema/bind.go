@@ -179,15 +179,15 @@ func (b *binder) lacks(object *value, l *layout, m *member, r rule) bool {
 
 func (b *binder) readList(v *value, at *spot, to reflect.Value, around any) {
 	if to.Kind() == reflect.Slice {
-		to.Set(reflect.MakeSlice(to.Type(), v.count, v.count))
+		to.Set(reflect.MakeSlice(to.Type(), int(v.count), int(v.count)))
 	}
-	for item := v.first; item != nil && item.place < to.Len(); item = item.next {
-		b.bind(item, at.each, to.Index(item.place), around)
+	for item := v.first; item != nil && int(item.place) < to.Len(); item = item.next {
+		b.bind(item, at.each, to.Index(int(item.place)), around)
 	}
 }
 
 func (b *binder) readMap(v *value, at *spot, to reflect.Value, around any) {
-	to.Set(reflect.MakeMapWithSize(to.Type(), v.count))
+	to.Set(reflect.MakeMapWithSize(to.Type(), int(v.count)))
 	key, elem := reflect.New(to.Type().Key()).Elem(), reflect.New(to.Type().Elem()).Elem()
 	for m := v.first; m != nil; m = m.next {
 		key.SetString(b.own(m.name))

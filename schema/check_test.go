@@ -75,7 +75,7 @@ func TestLimits(t *testing.T) {
 	assert.Equal(t, []string{"(whole): expected at most 4 bytes [size json]"}, lines(s.Check([]byte(`[123]`))))
 	assert.Equal(t, []string{"0: expected at most 1 levels of nesting [depth json]"}, lines(s.Check([]byte(`[[]]`))))
 	_, err = s.WithLimits(schema.Limits{})
-	require.EqualError(t, err, "schema limits: MaxBytes: 0, want at least 2\nMaxDepth: 0, want 1 to 1000")
+	require.EqualError(t, err, "schema limits: MaxBytes: 0, want 2 to 1073741824\nMaxDepth: 0, want 1 to 1000")
 }
 
 func TestCheck(t *testing.T) {

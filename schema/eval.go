@@ -5,24 +5,43 @@ import "slices"
 // evaluation is one check of one document.
 type evaluation struct {
 	*Budget
-	known map[look]*answer
 	depth int // of shared schemas that are being asked
 	low   int // the outermost of them that an answer hangs on
-	names int // ids given to names of members
 }
 
-// look is a schema, a value and the way to them, as far as that makes a difference.
-type look struct {
-	node, value int
-	scope       *scope
-}
-
-// answer is what a schema says of a value.
+// answer is what a schema says of a value, by a way to it, as far as that makes a difference.
 type answer struct {
+	node      *node
+	scope     *scope
 	refusal   *refusal // nil where it fits
 	described bits     // the members or items that it describes, where that is tracked
 	asking    bool
 	depth     int
+	next      *answer // of another schema about the same value
+}
+
+// answered finds what a schema has said of a value; nil for nothing.
+func (e *evaluation) answered(n *node, v *value, s *scope) *answer {
+	steps := 0
+	for a := v.known; a != nil; a = a.next {
+		if a.node == n && a.scope == s {
+			return a
+		}
+		if steps++; steps%patternSteps == 0 {
+			e.spend(1)
+		}
+	}
+	return nil
+}
+
+// forget takes back the answer of a schema that was the last to be asked about a value.
+func (v *value) forget(a *answer) {
+	for at := &v.known; *at != nil; at = &(*at).next {
+		if *at == a {
+			*at = a.next
+			return
+		}
+	}
 }
 
 // scope is the resources on the way to a value: the outermost that has an anchor decides where a dynamic reference leads.
@@ -68,24 +87,20 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 	if !n.shared {
 		return e.look(n, v, s)
 	}
-	key := look{n.id, v.id, s}
-	if known := e.known[key]; known != nil {
+	if known := e.answered(n, v, s); known != nil {
 		if known.asking {
 			e.low = min(e.low, known.depth)
 			return &refusal{own: []failure{{at: n, value: v, rule: "$ref"}}}, nil
 		}
 		return known.refusal, known.described
 	}
-	if e.known == nil {
-		e.known = map[look]*answer{}
-	}
 	e.depth++
-	a, outer := &answer{asking: true, depth: e.depth}, e.low
-	e.known[key], e.low = a, e.depth
+	a, outer := &answer{node: n, scope: s, asking: true, depth: e.depth, next: v.known}, e.low
+	v.known, e.low = a, e.depth
 	a.refusal, a.described = e.look(n, v, s)
 	a.asking = false
 	if e.low < a.depth {
-		delete(e.known, key) // it hangs on a schema that is still being asked
+		v.forget(a) // it hangs on a schema that is still being asked
 	}
 	e.low = min(e.low, outer)
 	e.depth--
@@ -124,6 +139,11 @@ func (f *findings) add(r *refusal) {
 		f.refusal = &refusal{}
 	}
 	f.refusal.subs = append(f.refusal.subs, r)
+}
+
+// tellsEnough reports whether more is wrong already than is told: what follows is not looked at.
+func (f *findings) tellsEnough() bool {
+	return f.refusal != nil && len(f.refusal.own)+len(f.refusal.subs) >= maxIssues
 }
 
 // ask asks a schema about the same value.
@@ -166,7 +186,7 @@ func (e *evaluation) look(n *node, v *value, s *scope) (*refusal, bits) {
 		f.fail("format")
 	}
 	if n.tracked && v.count > 0 {
-		f.seen = newBits(nil, v.count)
+		f.seen = newBits(nil, int(v.count))
 	}
 	switch v.kind {
 	case kindObject:
@@ -225,6 +245,10 @@ func (f *findings) anyOf(list []*node) {
 	if len(list) == 0 {
 		return
 	}
+	if n := f.n.anyTag.branchFor(f.v); n != nil {
+		f.demand(n)
+		return
+	}
 	var refused []*refusal
 	for _, b := range list {
 		if r := f.ask(b); r != nil {
@@ -241,6 +265,10 @@ func (f *findings) anyOf(list []*node) {
 
 func (f *findings) oneOf(list []*node) {
 	if len(list) == 0 {
+		return
+	}
+	if n := f.n.oneTag.branchFor(f.v); n != nil {
+		f.demand(n)
 		return
 	}
 	var refused []*refusal
@@ -268,10 +296,10 @@ func (f *findings) left(rule *node) {
 		around = beside(f.n)
 	}
 	for child := f.v.first; child != nil; child = child.next {
-		if !f.seen.has(child.place) && !f.describes(around, child) {
+		if !f.seen.has(int(child.place)) && !f.describes(around, child) {
 			f.within(rule, child)
 		}
-		f.seen.set(child.place)
+		f.seen.set(int(child.place))
 	}
 }
 
@@ -287,7 +315,7 @@ func (f *findings) describes(around []*node, child *value) bool {
 // describes reports whether a schema says what a member or an item is to be.
 func (n *node) describes(child *value, b *Budget) bool {
 	if child.parent.kind == kindArray {
-		return child.place < len(n.first) || n.each != nil
+		return int(child.place) < len(n.first) || n.each != nil
 	}
 	at, named := n.names[child.name]
 	return named && n.members[at] != nil || n.rest != nil || n.closed || n.open ||

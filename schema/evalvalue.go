@@ -8,20 +8,20 @@ import (
 // object holds an object to the keywords of objects.
 func (f *findings) object() {
 	n, v := f.n, f.v
-	if n.MinProperties != nil && v.count < *n.MinProperties {
+	if n.MinProperties != nil && int(v.count) < *n.MinProperties {
 		f.fail("minProperties")
 	}
-	if n.MaxProperties != nil && v.count > *n.MaxProperties {
+	if n.MaxProperties != nil && int(v.count) > *n.MaxProperties {
 		f.fail("maxProperties")
 	}
 	var room [4]uint64
 	given := newBits(room[:], len(n.members))
 	for m := v.first; m != nil; m = m.next {
-		if !f.spend(1) {
+		if !f.spend(1) || f.tellsEnough() {
 			return
 		}
 		if f.member(m, given) {
-			f.seen.set(m.place)
+			f.seen.set(int(m.place))
 		}
 		if n.nameRule != nil {
 			f.memberName(m)
@@ -67,8 +67,7 @@ func (f *findings) member(m *value, given bits) (described bool) {
 
 // memberName holds the name of a member to the schema for names.
 func (f *findings) memberName(m *value) {
-	f.names--
-	name := &value{kind: kindString, text: m.name, id: f.names}
+	name := &value{kind: kindString, text: m.name}
 	if r, _ := f.judge(f.n.nameRule, name, f.scope); r != nil {
 		f.report(failure{at: f.n, value: m, rule: "propertyNames", branches: []*refusal{r}})
 	}
@@ -86,32 +85,32 @@ func (f *findings) missing(rule string, wanted []int, given bits, because string
 // array holds an array to the keywords of arrays.
 func (f *findings) array() {
 	n, v := f.n, f.v
-	if n.MinItems != nil && v.count < *n.MinItems {
+	if n.MinItems != nil && int(v.count) < *n.MinItems {
 		f.fail("minItems")
 	}
-	if n.MaxItems != nil && v.count > *n.MaxItems {
+	if n.MaxItems != nil && int(v.count) > *n.MaxItems {
 		f.fail("maxItems")
 	}
 	if n.UniqueItems && f.spend(v.size()) && !v.itemsDiffer() {
 		f.fail("uniqueItems")
 	}
-	if n.full && v.count > len(n.first) {
+	if n.full && int(v.count) > len(n.first) {
 		f.fail("additionalItems")
 	}
 	fitting := 0
 	for item := v.first; item != nil; item = item.next {
-		if !f.spend(1) {
+		if !f.spend(1) || f.tellsEnough() {
 			return
 		}
 		sub := n.each
-		if item.place < len(n.first) {
+		if int(item.place) < len(n.first) {
 			sub = n.first[item.place]
 		}
 		if sub != nil {
 			f.within(sub, item)
 		}
 		if sub != nil || n.full || n.AdditionalItems == true {
-			f.seen.set(item.place)
+			f.seen.set(int(item.place))
 		}
 		if n.contains == nil {
 			continue
@@ -119,7 +118,7 @@ func (f *findings) array() {
 		if r, _ := f.judge(n.contains, item, f.scope); r == nil {
 			fitting++
 			if n.DraftVersion >= 2020 {
-				f.seen.set(item.place)
+				f.seen.set(int(item.place))
 			}
 		}
 	}
@@ -192,7 +191,7 @@ func (v *value) itemsDiffer() bool {
 	for item := v.first; item != nil; item = item.next {
 		keys[keyOf(item.any())] = true
 	}
-	return len(keys) == v.count
+	return len(keys) == int(v.count)
 }
 
 // keyOf is a text that is the same for equal values and for no others. That of a string is the string itself; others begin with a byte that

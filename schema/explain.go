@@ -272,7 +272,7 @@ func (w *secrets) walk(n *node, at string) {
 	if n.raw[secretKeyword] == true || w.left < 0 {
 		return
 	}
-	for _, sub := range n.same() {
+	for _, sub := range n.same {
 		if sub == n.target() {
 			w.follow(sub, at)
 			continue

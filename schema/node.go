@@ -14,7 +14,6 @@ import (
 // node is a schema of the library's, made ready to be walked: in a fixed order, and with all that it leads to.
 type node struct {
 	*jsonschema.Schema
-	id      int
 	raw     map[string]any // as it stands in the document
 	up      *node          // the schema that this one is a branch of, or is asked about what that leaves
 	under   string         // the keyword that it stands under
@@ -28,6 +27,8 @@ type node struct {
 	dynamic         *node // where a dynamic reference leads at first
 	anchor          string
 	all, any, one   []*node
+	same            []*node // all that are asked about the same value
+	anyTag, oneTag  *tag    // what tells the alternatives apart
 	cond, then, els *node
 
 	names      map[string]int // the members that it mentions, by name
@@ -101,7 +102,7 @@ func (l *linker) node(s *jsonschema.Schema) *node {
 		n.shared = true
 		return n
 	}
-	n := &node{Schema: s, id: len(l.order), raw: rawOf(l.tree, s), home: l.homeOf(s.Location)}
+	n := &node{Schema: s, raw: rawOf(l.tree, s), home: l.homeOf(s.Location)}
 	l.nodes[s] = n
 	l.order = append(l.order, n)
 	if s.Ref != nil && s.DraftVersion < 2019 {
@@ -250,8 +251,8 @@ func (l *linker) array(n *node) {
 	n.leftItem = l.child(s.UnevaluatedItems, "unevaluatedItems", n)
 }
 
-// same are the schemas that a node has for the same value.
-func (n *node) same() []*node {
+// sameOf are the schemas that a node has for the same value.
+func sameOf(n *node) []*node {
 	list := slices.Concat([]*node{n.ref, n.dynamic}, n.all, n.any, n.one, []*node{n.cond, n.then, n.els})
 	for _, need := range n.needs {
 		list = append(list, need.schema)
@@ -262,6 +263,10 @@ func (n *node) same() []*node {
 // track marks what may be asked which members and items it describes.
 func (l *linker) track() {
 	var todo []*node
+	for _, n := range l.order {
+		n.same = sameOf(n)
+		n.anyTag, n.oneTag = tagOf(n.any), tagOf(n.one)
+	}
 	for _, n := range l.order {
 		if n.leftMember != nil || n.leftItem != nil {
 			todo = append(todo, n)
@@ -274,7 +279,7 @@ func (l *linker) track() {
 			continue
 		}
 		n.tracked = true
-		todo = append(todo, n.same()...)
+		todo = append(todo, n.same...)
 		if n.anchor != "" {
 			for _, home := range l.homes {
 				if to := home.anchors[n.anchor]; to != nil {
@@ -354,7 +359,7 @@ func beside(from ...*node) (nodes []*node) {
 	for i := 0; i < len(from) && len(nodes) < maxNodes; i++ {
 		if from[i] != nil && !slices.Contains(nodes, from[i]) {
 			nodes = append(nodes, from[i])
-			from = append(from, from[i].same()...)
+			from = append(from, from[i].same...)
 		}
 	}
 	return nodes

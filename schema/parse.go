@@ -51,19 +51,18 @@ type parser struct {
 	text  string
 	at    int
 	depth int // how many more levels may be opened
-	count int
 	room  []value
 }
 
 // fresh makes a value. Values are made many at a time, and stay where they are.
 func (p *parser) fresh() *value {
 	if len(p.room) == 0 {
-		p.room = make([]value, min(8+len(p.text)/16, 512))
+		rest := p.text[p.at:]
+		atMost := 1 + strings.Count(rest, ",") + strings.Count(rest, "{") + strings.Count(rest, "[")
+		p.room = make([]value, min(atMost, 512))
 	}
 	v := &p.room[0]
 	p.room = p.room[1:]
-	v.id = p.count
-	p.count++
 	return v
 }
 
@@ -88,7 +87,7 @@ func (p *parser) eat(c byte) bool {
 
 func (p *parser) value(v *value) (ok bool) {
 	c := p.peek()
-	v.start = p.at
+	v.start = int32(p.at)
 	switch c {
 	case '{':
 		v.kind, ok = kindObject, p.container(v, '}')
@@ -106,7 +105,7 @@ func (p *parser) value(v *value) (ok bool) {
 	default:
 		ok = p.number(v)
 	}
-	v.end = p.at
+	v.end = int32(p.at)
 	return ok
 }
 
@@ -241,7 +240,14 @@ func isNumber(text string) bool {
 	return isDigits(whole) && (!hasFraction || isDigits(fraction))
 }
 
-func isDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+func isDigits(text string) bool {
+	for n := range len(text) {
+		if text[n] < '0' || text[n] > '9' {
+			return false
+		}
+	}
+	return text != ""
+}
 
 // syntaxIssue says what is wrong with a text that is not strict JSON within the limits.
 func syntaxIssue(text string, lim Limits) *fault.Issue {

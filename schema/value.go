@@ -54,10 +54,10 @@ type value struct {
 	text                string // what a string says, or a number as it is written
 	name                string // of a member
 	parent, first, next *value
-	id                  int // its place among all values of the document
-	place               int // its place among the children of its parent
-	count               int // of children
-	start, end          int // its place in the text
+	known               *answer // what schemas that may be asked again have said of it
+	place               int32   // its place among the children of its parent
+	count               int32   // of children
+	start, end          int32   // its place in the text
 }
 
 // pointer is the place of a value as an RFC 6901 JSON Pointer.
@@ -71,7 +71,7 @@ func (v *value) pointer() string {
 // step is the last step of the pointer.
 func (v *value) step() string {
 	if v.parent.kind == kindArray {
-		return strconv.Itoa(v.place)
+		return strconv.Itoa(int(v.place))
 	}
 	return pointerEscaper.Replace(v.name)
 }
@@ -94,14 +94,14 @@ func (v *value) sent(rule string) string {
 }
 
 // size is how much work it is to compare a value.
-func (v *value) size() int { return (v.end - v.start) / patternSteps }
+func (v *value) size() int { return int(v.end-v.start) / patternSteps }
 
 // at follows a path; nil where there is nothing.
 func (v *value) at(path []string) *value {
 	for _, tok := range path {
 		place, err := strconv.Atoi(tok)
 		child := v.first
-		for child != nil && !(v.kind == kindObject && child.name == tok || v.kind == kindArray && err == nil && child.place == place) {
+		for child != nil && !(v.kind == kindObject && child.name == tok || v.kind == kindArray && err == nil && int(child.place) == place) {
 			child = child.next
 		}
 		if v = child; v == nil {
