@@ -303,7 +303,11 @@ func (p *process) replied(reply message.Reply, err error) ([]machine.Effect, err
 	if err != nil {
 		return p.runner.CallFailed(p.now(), err)
 	}
-	return p.runner.Reply(p.now(), reply)
+	read := p.runner.read(p.ctx, reply)
+	if p.ctx.Err() != nil {
+		return p.cancel()
+	}
+	return p.runner.feedReply(p.now(), read)
 }
 
 func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {

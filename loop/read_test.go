@@ -2,11 +2,14 @@ package loop_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/tool"
@@ -30,4 +33,38 @@ func TestReadingsOfTwoReplies(t *testing.T) {
 	assert.Equal(t, "book_room", one.Calls[0].Tool)
 	assert.Len(t, two.Calls, 2)
 	assert.Equal(t, "Hello.", said.Message.Text)
+}
+
+// cancelling is an argument that ends a context while it is read.
+type cancelling string
+
+var cancelWhileRead func()
+
+func (c *cancelling) UnmarshalText(text []byte) error {
+	cancelWhileRead()
+	*c = cancelling(text)
+	return nil
+}
+
+// A reply whose run is cancelled while it is checked is checked no further, and its tools are not run.
+func TestACheckOfAReplyEndsWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	read := 0
+	cancelWhileRead = func() { read++; cancel() }
+	type args struct {
+		City cancelling `json:"city"`
+		List []int      `json:"list"`
+	}
+	tools, err := tool.NewSet(tool.New("visit", "", func(context.Context, args) (int, error) {
+		t.Error("the tool was run")
+		return 0, nil
+	}))
+	require.NoError(t, err)
+	calls := make([]message.Call, 20)
+	for n := range calls {
+		calls[n] = message.Call{Name: "visit", Arguments: `{"city":"Lisbon","list":[` + strings.Repeat("1,", 5000) + `1]}`}
+	}
+	_, err = loop.Run(ctx, looptest.NewModel(looptest.Call(calls...)), newSession(t), "Visit.", loop.Config{Tools: tools})
+	require.ErrorIs(t, err, policy.Cancelled)
+	assert.Equal(t, 1, read)
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -251,7 +252,17 @@ func (r *Runner) reads() tool.Settings {
 
 // Reply feeds a model's reply: reads and checks it, and runs the reducers on an answer.
 func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, error) {
-	read := Read(reply, *r.cfg, r.reads())
+	return r.feedReply(at, r.read(context.Background(), reply))
+}
+
+// read reads and checks a reply. Where the context is done, what it returns is of no use.
+func (r *Runner) read(ctx context.Context, reply message.Reply) *machine.Reply {
+	settings := r.reads()
+	settings.Stop = func() bool { return ctx.Err() != nil }
+	return Read(reply, *r.cfg, settings)
+}
+
+func (r *Runner) feedReply(at time.Time, read *machine.Reply) ([]machine.Effect, error) {
 	if a := read.Answer; a != nil && len(a.Issues) == 0 {
 		a.Reduced = new(r.reduce(answerEvents(r.s.Hears, read.Message.Text, a)))
 	}

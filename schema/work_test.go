@@ -187,10 +187,18 @@ func growing(t testing.TB) map[string]growth {
 		require.NoError(t, err)
 		return compiled
 	}
+	named := make([]string, 20)
+	for n := range named {
+		named[n] = fmt.Sprintf(`"K%d":{"type":"object","properties":{"kind":{"const":"k%d"},"v":{"type":"integer"},"next":{"$ref":"#/$defs/U"}},"required":["v"]}`, n, n)
+	}
+	refs := strings.Repeat(`{"$ref":"#/$defs/K%d"},`, 20)
+	kinds := `{"items":{"$ref":"#/$defs/U"},"$defs":{"U":{"oneOf":[` + strings.TrimSuffix(fmt.Sprintf(refs, numbers(20)...), ",") + `]},` + strings.Join(named, ",") + `}}`
 	either := `{"items":{"$ref":"#/$defs/e"},"$defs":{"e":{"anyOf":[{"type":"integer"},{"items":{"$ref":"#/$defs/e"}},{"items":{"$ref":"#/$defs/e"},"maxItems":9}]}}}`
 	return map[string]growth{
 		"alternatives that lead back": {s(either), list(strings.Repeat("[", 30) + `"x"` + strings.Repeat("]", 30))},
 		"a union":                     {s(`{"items":{"anyOf":[` + strings.Join(union, ",") + `]}}`), list(`{"kind":"k9","v":"x"}`)},
+		"a union by references":       {s(kinds), list(`{"kind":"k19","v":1,"next":{"kind":"k18","v":2}}`)},
+		"a union without its tag":     {s(kinds), list(`{"v":1}`)},
 		"left members":                {s(`{"allOf":[{"properties":{"m1":{}}},{"patternProperties":{"^x":{}}}],"unevaluatedProperties":false}`), members},
 		"left items":                  {s(`{"anyOf":[{"prefixItems":[true]},{"contains":{"const":2}}],"unevaluatedItems":{"type":"string"}}`), list(`1`)},
 		"items that differ":           {s(`{"uniqueItems":true}`), list(`{"a":[1]}`)},
@@ -199,6 +207,13 @@ func growing(t testing.TB) map[string]growth {
 			list(`[["x"]]`),
 		},
 	}
+}
+
+func numbers(n int) (all []any) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
 }
 
 type growth struct {
@@ -283,4 +298,16 @@ func TestEchoByReferences(t *testing.T) {
 		"$defs":{"x":{"$anchor":"here","type":"integer","x-echo":true},"y":{"$id":"part","type":"integer","x-echo":true},"z":{"$anchor":"there","type":"integer"}}}`)
 	assert.Equal(t, []string{`a: expected integer, got "x" [type schema]`, `b: expected integer, got "y" [type schema]`,
 		"c: expected integer, got string [type schema]"}, lines(s.Check([]byte(`{"a":"x","b":"y","c":"z"}`))))
+}
+
+// A check ends soon after it is told to, long before its budget does.
+func TestACheckEndsWhereItIsToldTo(t *testing.T) {
+	s := compile(t, `{"items":{"type":"integer"}}`)
+	doc := []byte("[" + strings.Repeat("1,", 100_000) + "1]")
+	asked := 0
+	b := schema.NewBudget().Until(func() bool { asked++; return asked == 3 })
+	assert.Equal(t, []string{"(whole): expected " + schema.TooMuchWork + ", got array [work schema]"}, lines(s.CheckWithin(b, doc)))
+	assert.Equal(t, 3, asked)
+	b = schema.NewBudget().Until(func() bool { return false })
+	assert.Empty(t, s.CheckWithin(b, doc))
 }

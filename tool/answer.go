@@ -37,10 +37,12 @@ func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 	if raw == nil {
 		return Answer{Class: fault.StructuredOutput, Issues: unreadable(text, broken, s)}
 	}
-	a := Answer{Issues: s.Check(raw)}
+	work := set.budget()
+	check := func(doc []byte) []fault.Issue { return s.CheckWithin(work, doc) }
+	a := Answer{Issues: check(raw)}
 	if len(a.Issues) > 0 && set.unquotes(set.Text) {
 		var ok bool
-		if raw, a.Issues, ok = unquote(raw, a.Issues, s.Check); ok {
+		if raw, a.Issues, ok = unquote(raw, a.Issues, check); ok {
 			repairs = insert(slices.Clone(repairs), extract.Repair{Kind: extract.QuotedObject})
 		}
 	}

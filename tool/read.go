@@ -66,7 +66,7 @@ type reader struct {
 }
 
 func (in *reader) read(r *message.Reply) Reading {
-	in.work = schema.NewBudget()
+	in.work = in.settings.budget()
 	var calls []Checked
 	if in.over(len(r.Calls)) {
 		return Reading{Over: len(r.Calls)}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/schema"
 )
 
 // Settings is what a policy says of reading calls and answers. The zero value refuses every repair.
@@ -21,6 +22,9 @@ type Settings struct {
 	Tools map[string]Leniency
 	// MaxCalls bounds the calls of one reply: of a reply with more none is read. Below 1 there is no bound.
 	MaxCalls int
+	// Stop, where it is not nil, is asked now and then while a reply is checked, and ends that where it reports true: what was read is of no
+	// use then.
+	Stop func() bool
 }
 
 // Leniency is what the policy of one tool says of repairs.
@@ -81,6 +85,15 @@ func changing(repairs []extract.Repair) []extract.RepairKind {
 	}
 	slices.Sort(kinds)
 	return kinds
+}
+
+// budget is what the checks of one reply may take.
+func (s Settings) budget() *schema.Budget {
+	b := schema.NewBudget()
+	if s.Stop != nil {
+		b.Until(s.Stop)
+	}
+	return b
 }
 
 func (s Settings) options() extract.Options {

@@ -271,5 +271,5 @@ func TestWithLimits(t *testing.T) {
 	assert.Equal(t, fault.RuleSize, tight.Invoke(context.Background(), []byte(good)).Issues[0].Rule)
 	assert.Empty(t, book.Check([]byte(good)))
 	_, err = book.WithLimits(schema.Limits{})
-	require.ErrorContains(t, err, "MaxBytes: 0, want at least 2")
+	require.ErrorContains(t, err, "MaxBytes: 0, want 2 to")
 }
