@@ -51,8 +51,8 @@ type codec interface {
 	whole(body []byte) (message.Reply, error)
 	// event takes one event of a stream, and reports whether it was the last.
 	event(data []byte, tell func(loop.Delta)) (last bool, err error)
-	// ended is the reply when the stream is over.
-	ended() (message.Reply, error)
+	// ended is the reply when the stream is over; done says that the server has said so.
+	ended(done bool) (message.Reply, error)
 }
 
 // call makes one request and reads its response.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -16,12 +17,14 @@ import (
 // chatFinishes are the finish reasons that are known. Any other is "not said".
 var chatFinishes = map[string]message.FinishReason{
 	"stop": message.Stop, "length": message.Length, "tool_calls": message.ToolUse, "function_call": message.ToolUse,
-	"content_filter": message.ContentFilter,
+	"content_filter": message.ContentFilter, "model_length": message.Length, "sensitive": message.ContentFilter,
 }
 
 // failures are the finish reasons of replies that the server did not finish, by the code that they stand for: OpenRouter's,
-// vLLM's and SGLang's, DeepSeek's.
-var failures = map[string]string{"error": "server_error", "abort": "server_error", "insufficient_system_resource": "overloaded"}
+// vLLM's and SGLang's, DeepSeek's, Zhipu's.
+var failures = map[string]string{
+	"error": "server_error", "abort": "server_error", "insufficient_system_resource": "overloaded", "network_error": "server_error",
+}
 
 // chatReply reads one response of the Chat Completions API.
 type chatReply struct {
@@ -65,7 +68,7 @@ func (r *chatReply) whole(body []byte) (message.Reply, error) {
 	choice := doc.Choices[0]
 	p := &r.parts
 	p.model, p.usage, p.finish = doc.Model, chatUsage(doc.Usage), choice.FinishReason
-	p.text.WriteString(choice.Message.Content)
+	p.text.WriteString(textOf(choice.Message.JSON.Content.Raw()))
 	p.refusal.WriteString(choice.Message.Refusal)
 	p.message = pick(choice.Message.RawJSON(), r.echo)
 	for _, c := range choice.Message.ToolCalls {
@@ -106,9 +109,9 @@ func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.D
 	for name, v := range pick(d.RawJSON(), r.echo) {
 		p.message = grown(p.message, name, v)
 	}
-	if d.Content != "" {
-		p.text.WriteString(d.Content)
-		tell(loop.Delta{Text: d.Content, Call: -1})
+	if text := textOf(d.JSON.Content.Raw()); text != "" {
+		p.text.WriteString(text)
+		tell(loop.Delta{Text: text, Call: -1})
 	}
 	for _, c := range d.ToolCalls {
 		n := p.place(c)
@@ -128,6 +131,22 @@ func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.D
 	}
 }
 
+// textOf is the text of a message's content: a string, or a list of parts, of which those that are text count. What a model thought is no
+// part of its answer.
+func textOf(content string) string {
+	raw := json.RawMessage(content)
+	if text, ok := wire.ReadText(raw); ok {
+		return text
+	}
+	var b strings.Builder
+	for _, item := range wire.Items(raw) {
+		if part, _ := wire.ReadObject(item); part.Text("type") == "text" {
+			b.WriteString(part.Text("text"))
+		}
+	}
+	return b.String()
+}
+
 // place is the call that a piece belongs to. A new index begins a call, and so does a new id: some servers give every call
 // the same index.
 func (p *chatParts) place(c sdk.ChatCompletionChunkChoiceDeltaToolCall) int {
@@ -145,12 +164,19 @@ func (p *chatParts) place(c sdk.ChatCompletionChunkChoiceDeltaToolCall) int {
 	return n
 }
 
-// ended is the reply of a stream that is over: it must have said why it finished.
-func (r *chatReply) ended() (message.Reply, error) {
-	if r.parts.finish == "" {
+// ended is the reply of a stream that is over: it must have said why it finished or, as some servers do, that it is done (then there must be
+// something, and its calls be whole).
+func (r *chatReply) ended(done bool) (message.Reply, error) {
+	if r.parts.finish == "" && !(done && r.parts.whole()) {
 		return message.Reply{}, wire.ErrEnded
 	}
 	return r.reply()
+}
+
+// whole reports whether there is a text, or calls with arguments that can be read.
+func (p *chatParts) whole() bool {
+	cut := func(c *callParts) bool { return c.arguments.Len() > 0 && !wire.IsStrict([]byte(c.arguments.String())) }
+	return p.text.Len()+p.refusal.Len()+len(p.calls) > 0 && !slices.ContainsFunc(p.calls, cut)
 }
 
 func (r *chatReply) reply() (message.Reply, error) {

@@ -16,9 +16,11 @@ import (
 // follow reads a stream to its end. Nothing of a stream that breaks is returned.
 func follow(res *http.Response, tell func(loop.Delta), read codec) (message.Reply, error) {
 	decoder := ssestream.NewDecoder(res)
+	done := false
 	for last := false; !last && decoder.Next(); {
 		data := decoder.Event().Data
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
+			done = true
 			break
 		}
 		var err error
@@ -31,5 +33,5 @@ func follow(res *http.Response, tell func(loop.Delta), read codec) (message.Repl
 	} else if err != nil {
 		return message.Reply{}, err
 	}
-	return read.ended()
+	return read.ended(done)
 }

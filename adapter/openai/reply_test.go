@@ -44,7 +44,7 @@ func play(read codec, lines []byte) (reply message.Reply, text string, calls []m
 			break
 		}
 	}
-	reply, err = read.ended()
+	reply, err = read.ended(true)
 	return reply, b.String(), calls, err
 }
 

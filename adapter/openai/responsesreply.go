@@ -148,7 +148,7 @@ func (r *responsesReply) wroteText(e streamed, tell func(loop.Delta)) {
 }
 
 // ended is the reply of a stream that is over: the last event has all of it. Some servers leave the output out of that.
-func (r *responsesReply) ended() (message.Reply, error) {
+func (r *responsesReply) ended(bool) (message.Reply, error) {
 	if r.last == nil {
 		return message.Reply{}, wire.ErrEnded
 	}
