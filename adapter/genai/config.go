@@ -118,7 +118,7 @@ func New(client *sdk.Client, cfg Config) (*Model, error) {
 		transport = own.HTTPClient.Transport
 	}
 	looking := *own.HTTPClient
-	looking.Transport = recorder{transport}
+	looking.Transport = reader{transport}
 	own.HTTPClient = &looking
 	mine, err := sdk.NewClient(context.Background(), &own)
 	if err != nil {

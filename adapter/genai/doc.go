@@ -5,8 +5,8 @@
 //	model, err := genai.New(client, genai.Config{Model: "gemini-3-pro"})
 //	result, err := loop.Run(ctx, model, s, "Two nights in Lisbon, please.", loop.Config{Tools: tools})
 //
-// The SDK carries requests and responses; this package reads and writes the JSON of contents, tools and schemas itself. The
-// SDK would make a float64 of every number in a call's arguments, and sort the members of schemas.
+// The SDK carries requests and responses; this package writes the JSON of contents, tools and schemas, and reads responses, itself. The
+// SDK would make a float64 of every number in a call's arguments, sort the members of schemas, and panic on some bodies.
 //
 // What it makes of a transcript, whoever it was made with:
 //

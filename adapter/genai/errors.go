@@ -3,9 +3,6 @@ package genai
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/fault"
@@ -41,27 +38,11 @@ func (g *received) unusable() error {
 	return nil
 }
 
-// failed makes an error of what went wrong with the exchange. The SDK hides a connection that broke behind the line that it cut.
+// failed makes an error of what went wrong with the exchange.
 func (x *exchange) failed(ctx context.Context, cause error) error {
-	if x.readErr != nil {
-		cause = x.readErr
-	}
-	if ctx.Err() == nil && x.endedWell() && !known(cause) {
-		cause = fmt.Errorf("%w: %w", &wire.UnreadableError{Got: "no JSON of a reply"}, cause)
-	}
-	t := wire.Trouble{Cause: cause}
+	t := wire.Trouble{Cause: cause, Refusal: x.refusal}
 	if g, isGarbled := errors.AsType[*garbledError](cause); isGarbled {
 		t.Issue, t.Code, t.Sentence = new(garbled[g.reason]), g.reason, g.sentence
-	} else if x.Status != 0 && x.Status != http.StatusOK {
-		t.Refusal = x.body
 	}
 	return x.Fail(ctx, t)
-}
-
-// known reports whether an error is one that this package found: any other of a good response is the SDK's, which could not read it.
-func known(err error) bool {
-	_, isTold := errors.AsType[*wire.ToldError](err)
-	_, isUnreadable := errors.AsType[*wire.UnreadableError](err)
-	_, isGarbled := errors.AsType[*garbledError](err)
-	return isTold || isUnreadable || isGarbled || errors.Is(err, io.ErrUnexpectedEOF)
 }

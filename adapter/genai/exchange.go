@@ -1,8 +1,11 @@
 package genai
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -11,18 +14,16 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// exchange is one request and what came of it. Its response is kept as it came: the SDK's errors have no headers, and its values are
-// not exact.
+// exchange is one request and what came of it.
 type exchange struct {
 	wire.Head
 	stream func(loop.Delta)
 	names  map[string]string
 
-	body []byte
-	// taken is how much of body has been read as a stream.
-	taken int
-	// readErr is what kept the body from being read to its end.
+	// got is what was read of a good response, readErr why it was not read to its end. refusal is the body of another one.
+	got     *received
 	readErr error
+	refusal []byte
 }
 
 type exchangeKey struct{}
@@ -31,65 +32,143 @@ func (x *exchange) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, x)
 }
 
-// recorder keeps responses in the exchange of their request's context.
-type recorder struct{ base http.RoundTripper }
+// reader reads the response in the place of the SDK: the SDK's values are not exact, its errors have no headers, it knows few of the forms
+// that a stream may have, and panics on some bodies.
+type reader struct{ base http.RoundTripper }
 
-// RoundTrip sends the request on.
-func (r recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+// RoundTrip sends the request on, and reads a good response into the exchange of the request's context. The SDK is given an empty one.
+func (r reader) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := r.base.RoundTrip(req)
-	if x, ok := req.Context().Value(exchangeKey{}).(*exchange); ok && err == nil {
-		x.Came(resp)
-		x.body = nil
-		resp.Body = &kept{wire.Bounded(resp.Body), x}
+	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
+	if !ok || err != nil {
+		return resp, err
 	}
-	return resp, err
-}
-
-// kept is a body that is kept while it is read.
-type kept struct {
-	io.ReadCloser
-	x *exchange
-}
-
-func (k *kept) Read(p []byte) (int, error) {
-	n, err := k.ReadCloser.Read(p)
-	k.x.body = append(k.x.body, p[:n]...)
-	if err != nil && err != io.EOF {
-		k.x.readErr = err
+	body := wire.Bounded(resp.Body)
+	defer body.Close()
+	x.Came(resp)
+	left := "{}"
+	switch {
+	case x.Status != http.StatusOK:
+		x.refusal, _ = io.ReadAll(io.LimitReader(body, wire.MaxRefusal)) // what came before it broke will do
+		left = string(x.refusal)
+	case x.stream != nil:
+		x.got, x.readErr = x.readStream(body)
+		left = ""
+	default:
+		x.got, x.readErr = x.readWhole(body)
 	}
-	return n, err
+	resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(left)), int64(len(left))
+	return resp, nil
 }
 
-// events are the data of a stream that have come whole since the last call; at its end also that of a line without one.
-func (x *exchange) events(end bool) [][]byte {
-	var all [][]byte
-	for x.taken < len(x.body) {
-		rest := x.body[x.taken:]
-		n := bytes.IndexByte(rest, '\n')
-		if n < 0 && !end {
-			break
-		}
-		line := rest
-		if n >= 0 {
-			line = rest[:n]
-			x.taken++
-		}
-		x.taken += len(line)
-		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-			all = append(all, bytes.TrimSpace(data))
+var errNoJSON = &wire.UnreadableError{Got: "no JSON of a reply"}
+
+// readWhole reads a response that is no stream: one JSON text, or a list of them.
+func (x *exchange) readWhole(body io.Reader) (*received, error) {
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	if wire.Cut(raw) {
+		return nil, wire.ErrEnded
+	}
+	got, all := &received{}, wire.Items(raw)
+	if all == nil {
+		all = []json.RawMessage{raw}
+	}
+	for _, one := range all {
+		if err := x.take(one, got); err != nil {
+			return nil, err
 		}
 	}
-	return all
+	return got, nil
 }
 
-// cut reports whether a stream ended within an event: a connection that broke in good order, and no garbage.
-func (x *exchange) cut() bool {
-	const begun = "data: {"
-	rest := string(x.body[x.taken:])
-	return x.endedWell() && rest != "" && (strings.HasPrefix(rest, begun) || strings.HasPrefix(begun, rest))
+// readStream reads events; what begins as JSON is none, whatever was asked for.
+func (x *exchange) readStream(body io.Reader) (*received, error) {
+	in := bufio.NewReader(body)
+	for {
+		switch first, err := in.ReadByte(); {
+		case errors.Is(err, io.EOF):
+			return nil, wire.ErrEnded
+		case err != nil:
+			return nil, err
+		case first == ' ', first == '\t', first == '\r', first == '\n':
+			continue
+		case first == '{', first == '[':
+			return x.readWhole(io.MultiReader(bytes.NewReader([]byte{first}), in))
+		default:
+			return x.readEvents(io.MultiReader(bytes.NewReader([]byte{first}), in))
+		}
+	}
 }
 
-// endedWell reports whether a response of status 200 came to an end without an error of the connection.
-func (x *exchange) endedWell() bool {
-	return x.Status == http.StatusOK && x.readErr == nil
+// readEvents reads server-sent events to their end, which must come after a reason to finish. Comments and other fields than data say
+// nothing.
+func (x *exchange) readEvents(in io.Reader) (*received, error) {
+	got, strange := &received{}, false
+	var data []byte
+	take := func() error {
+		event := bytes.TrimSpace(data)
+		data = nil
+		if len(event) == 0 {
+			return nil
+		}
+		return x.take(event, got)
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, wire.MaxReply+2) // the body ends before a line is too long
+	for lines.Scan() {
+		line := lines.Bytes()
+		more, isData := bytes.CutPrefix(line, []byte("data:"))
+		strange = strange || !isData && !isField(line)
+		// Some servers leave the empty line between events out.
+		follows := isData && bytes.HasSuffix(data, []byte("}")) && bytes.HasPrefix(bytes.TrimSpace(more), []byte("{"))
+		if len(line) == 0 || follows {
+			if err := take(); err != nil {
+				return nil, err
+			}
+		}
+		if isData {
+			data = append(data, bytes.TrimRight(more, " \t")...)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if wire.Cut(data) {
+		return nil, wire.ErrEnded
+	}
+	if err := take(); err != nil {
+		return nil, err
+	}
+	switch {
+	case strange && !got.began && got.blocked == "":
+		return nil, errNoJSON
+	case !got.ended():
+		return nil, wire.ErrEnded
+	}
+	return got, nil
+}
+
+// isField reports whether a line is empty, a comment or a field of an event, or the beginning of the field data.
+func isField(line []byte) bool {
+	name, _, found := bytes.Cut(line, []byte(":"))
+	return len(name) == 0 || wire.OneOf(string(name), "event", "id", "retry") || !found && strings.HasPrefix("data", string(name))
+}
+
+// take reads one JSON text, which may be an error.
+func (x *exchange) take(raw []byte, got *received) error {
+	var c chunk
+	if json.Unmarshal(raw, &c) != nil {
+		return errNoJSON
+	}
+	if wire.IsError(c.Error) {
+		return &wire.ToldError{Body: bytes.Clone(raw)}
+	}
+	tell := x.stream
+	if tell == nil {
+		tell = func(loop.Delta) {}
+	}
+	return got.add(c, x.names, tell)
 }

@@ -3,6 +3,7 @@ package genai
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	sdk "google.golang.org/genai"
 
@@ -48,15 +49,16 @@ func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*receiv
 	}
 	x.names = r.names
 	if x.stream != nil {
-		return x.readStream(m.models.GenerateContentStream(x.in(ctx), x.Model, placeholder, r.config))
+		for _, err = range m.models.GenerateContentStream(x.in(ctx), x.Model, placeholder, r.config) {
+		}
+	} else {
+		_, err = m.models.GenerateContent(x.in(ctx), x.Model, placeholder, r.config)
 	}
-	_, err = m.models.GenerateContent(x.in(ctx), x.Model, placeholder, r.config)
-	if x.endedWell() && wire.Cut(x.body) {
-		return nil, wire.ErrEnded
+	switch {
+	case x.Status == http.StatusOK:
+		return x.got, x.readErr
+	case err == nil:
+		err = errNoJSON
 	}
-	if err != nil {
-		return nil, err
-	}
-	got := &received{}
-	return got, x.take(x.body, got, func(loop.Delta) {})
+	return nil, err
 }

@@ -3,7 +3,6 @@ package genai
 import (
 	"cmp"
 	"encoding/json"
-	"iter"
 	"strings"
 
 	sdk "google.golang.org/genai"
@@ -15,7 +14,7 @@ import (
 
 // chunk is a response, or one event of a stream.
 type chunk struct {
-	Candidates     []candidate     `json:"candidates"`
+	Candidates     []*candidate    `json:"candidates"`
 	PromptFeedback feedback        `json:"promptFeedback"`
 	Usage          *usage          `json:"usageMetadata"`
 	ModelVersion   string          `json:"modelVersion"`
@@ -81,7 +80,7 @@ func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) 
 			OutputTokens: max(u.Candidates, 0) + max(u.Thoughts, 0), CacheReadTokens: max(u.Cached, 0),
 		}
 	}
-	if len(c.Candidates) == 0 {
+	if len(c.Candidates) == 0 || c.Candidates[0] == nil {
 		return nil
 	}
 	first := c.Candidates[0]
@@ -163,46 +162,7 @@ func (g *received) reply(asked string) message.Reply {
 	return r
 }
 
-// readStream takes events as the SDK goes through them.
-func (x *exchange) readStream(events iter.Seq2[*sdk.GenerateContentResponse, error]) (*received, error) {
-	got := &received{}
-	for _, err := range events {
-		if taken := x.takeAll(got, false); taken != nil {
-			return nil, taken
-		}
-		if err != nil && x.cut() {
-			return nil, wire.ErrEnded
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if err := x.takeAll(got, true); err != nil {
-		return nil, err
-	}
-	if len(x.body) == 0 || got.began && (got.finish == "" || got.finish == string(sdk.FinishReasonUnspecified)) {
-		return nil, wire.ErrEnded
-	}
-	return got, nil
-}
-
-func (x *exchange) takeAll(got *received, end bool) error {
-	for _, data := range x.events(end) {
-		if err := x.take(data, got, x.stream); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// take reads one JSON text, which may be an error.
-func (x *exchange) take(raw []byte, got *received, tell func(loop.Delta)) error {
-	var c chunk
-	if json.Unmarshal(raw, &c) != nil {
-		return &wire.UnreadableError{Got: "no JSON of a reply"}
-	}
-	if wire.IsError(c.Error) {
-		return &wire.ToldError{Body: raw}
-	}
-	return got.add(c, x.names, tell)
+// ended reports whether a stream has said why it ended.
+func (g *received) ended() bool {
+	return g.blocked != "" && !g.began || g.finish != "" && g.finish != string(sdk.FinishReasonUnspecified)
 }
