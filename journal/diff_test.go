@@ -22,7 +22,7 @@ func diff(t *testing.T, a, b []byte) journal.Divergence {
 func TestRunsOfTheSameScriptDoNotDiffer(t *testing.T) {
 	a := stories(t)["parallel_tools"].record(t)
 	b := stories(t)["parallel_tools"].record(t)
-	older := edited(t, a, `"behaviours":["broken_replies"],`, "")
+	older := edited(t, a, `"max_issues":20`, `"max_issues":19`)
 	d := diff(t, older, b)
 	assert.Nil(t, d.Step)
 	assert.Len(t, d.Headers, 1, "the one was begun by another version")
@@ -92,9 +92,9 @@ func TestADiffFindsTheFirstStepThatIsAnother(t *testing.T) {
 	assert.Contains(t, d.Explain("a", "b"), "b ends here")
 
 	runs := kept(t, "two_runs")
-	one := journal.Chain(recordsOf(t, runs)[:13]...)
+	one := journal.Chain(recordsOf(t, runs)[:14]...)
 	d = diff(t, one, runs)
-	assert.Contains(t, d.Explain("a", "b"), "a ends here\n  b, line 14: another run begins")
+	assert.Contains(t, d.Explain("a", "b"), "a ends here\n  b, line 15: another run begins")
 }
 
 func TestADiffSaysWhichJournalCannotBeRead(t *testing.T) {

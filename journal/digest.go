@@ -12,94 +12,89 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// digester makes the digests of what is left out of a journal, and those of its prompts: over the digests of
-// their pieces, so that a piece that was left out is as good as the piece itself. The digest of the
-// conversation is kept as it grows, so that a prompt costs what it adds.
+// digester makes the digests of prompts: the digest of the conversation grows with what is said, so that a prompt costs what it
+// adds. In a redacted journal digests are keyed, and those of prompts are taken over the digests of the texts, so that a mark
+// counts as the text that it stands for.
 type digester struct {
+	// mac makes keyed digests; nil where nothing is left out.
 	mac stdhash.Hash
-	// said is the digest of the conversation so far; empty where nothing was said.
-	said string
+	// said is the digest of the conversation so far.
+	said hash
 }
 
-// newDigester returns a digester for a session. Without a secret key the digests of equal pieces are equal
-// within a session only.
-func newDigester(session string, secret []byte) *digester {
+func newDigester() *digester { return &digester{said: newHash()} }
+
+// newKeyedDigester returns a digester for a redacted journal. Without a secret key the digests of equal texts are equal within
+// a session only.
+func newKeyedDigester(session string, secret []byte) *digester {
 	key := append([]byte("retake "+session+"\x00"), secret...)
-	return &digester{mac: hmac.New(sha256.New, key)}
+	return &digester{mac: hmac.New(sha256.New, key), said: newHash()}
 }
 
-// of is the keyed digest of text.
-func (d *digester) of(text []byte) hash {
-	d.mac.Reset()
-	d.mac.Write(text)
-	return hexOf(d.mac.Sum(nil))
+// of is the digest of some bytes in a row.
+func (d *digester) of(parts ...[]byte) hash {
+	sum := d.mac
+	if sum == nil {
+		sum = sha256.New()
+	}
+	sum.Reset()
+	for _, part := range parts {
+		sum.Write(part)
+	}
+	return hexOf(sum.Sum(nil))
 }
 
-// piece is the digest of a text, or that which its mark holds; empty where there is no text.
-func (d *digester) piece(text string) string {
+// ofText is the digest of a text, or that which its mark holds; empty where there is no text.
+func (d *digester) ofText(text string) string {
 	if text == "" {
 		return ""
 	}
-	if m, ok := parseMark(text); ok {
+	if m, ok := parseMark(text); ok && d.mac != nil {
 		return m.Digest
 	}
 	return d.of([]byte(text)).String()
 }
 
-// say adds messages to the conversation.
-func (d *digester) say(said []message.Message) error {
-	for _, m := range said {
-		m.Text, m.Opaque, m.Calls = d.piece(m.Text), d.piece(m.Opaque), slices.Clone(m.Calls)
-		for n := range m.Calls {
-			m.Calls[n].Arguments = d.piece(m.Calls[n].Arguments)
-		}
-		raw, err := canon.Marshal(m)
-		if err != nil {
-			return err
-		}
-		d.said = d.of(append([]byte(d.said), raw...)).String()
-	}
-	return nil
-}
-
-// prompt is the digest of a prompt: the conversation so far, and the system prompt.
-func (d *digester) prompt(call *machine.ModelCall) string {
-	return d.of([]byte(d.said + d.piece(call.System))).String()
-}
-
-// conversation makes the digests of prompts where nothing is left out.
-type conversation struct {
-	// said is the digest of the conversation so far.
-	said hash
-}
-
-func newConversation() conversation { return conversation{said: newHash()} }
-
 // decide adds what a decision says to the conversation, and gives the decision the digest of its prompt.
-func (t *conversation) decide(d *Decision) error {
-	if len(d.Said) > 0 {
-		list, err := canon.Marshal(d.Said)
+func (d *digester) decide(decision *Decision) error {
+	if len(decision.Said) > 0 {
+		list, err := canon.Marshal(d.covered(decision.Said))
 		if err != nil {
 			return err
 		}
-		t.said = t.said.next(list)
+		d.said = d.of(d.said[:], list)
 	}
-	if call := d.asks(); call != nil {
-		d.Prompt = t.prompt(call.System).String()
+	if call := decision.asks(); call != nil {
+		decision.Prompt = d.prompt(call.System).String()
 	}
 	return nil
 }
 
-// prompt is the digest of a prompt: the conversation so far and, where there is one, the system prompt.
-func (t *conversation) prompt(system string) hash {
+// prompt is the digest of the conversation so far and, where there is one, the system prompt.
+func (d *digester) prompt(system string) hash {
 	if system == "" {
-		return t.said
+		return d.said
 	}
-	of := hashOf([]byte(system))
-	return t.said.next(of[:])
+	return d.of(d.said[:], []byte(d.ofText(system)))
 }
 
-// asks is the call of the model that a decision ends with, nil where it ends with another effect.
+// covered are messages with digests in the place of texts where the journal is redacted.
+func (d *digester) covered(said []message.Message) []message.Message {
+	if d.mac == nil {
+		return said
+	}
+	said = slices.Clone(said)
+	for n := range said {
+		m := &said[n]
+		m.Text, m.Opaque, m.Calls = d.ofText(m.Text), d.ofText(m.Opaque), slices.Clone(m.Calls)
+		for c := range m.Calls {
+			m.Calls[c].Arguments = d.ofText(m.Calls[c].Arguments)
+		}
+	}
+	return said
+}
+
+// asks is the call of the model that a decision ends with; nil where it ends with another effect.
 func (d *Decision) asks() *machine.ModelCall {
 	if last := len(d.Effects) - 1; last >= 0 && d.Effects[last].Kind == machine.CallModel {
 		return d.Effects[last].Model

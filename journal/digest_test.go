@@ -15,7 +15,7 @@ func TestDigestOfAPromptIsOfWhatWasSaidAndOfTheSystemPrompt(t *testing.T) {
 		Said:    []message.Message{{Role: message.User, Text: "Two nights."}},
 		Effects: []machine.Effect{{Kind: machine.CallModel, Model: &machine.ModelCall{System: "Be brief."}}},
 	}
-	c := newConversation()
+	c := newDigester()
 	require.NoError(t, c.decide(&d))
 	said := hashOf([]byte(newHash().String() + `[{"role":"user","text":"Two nights."}]`))
 	require.Equal(t, said, c.said)

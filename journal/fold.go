@@ -31,10 +31,9 @@ type Fold struct {
 	calls map[string]int
 	// ends are those of actions with an ID, in all runs so far.
 	ends ends
-	// conversation makes the digests of prompts; digests those of a redacted journal, where it is not nil.
-	conversation conversation
-	digests      *digester
-	key          []byte
+	// digests makes the digests of prompts; key is the secret key of a redacted journal.
+	digests *digester
+	key     []byte
 	// open is what today's code made of the last event, while its decision record has not come.
 	open *Decision
 	// events counts the events so far, last is the last one.
@@ -107,18 +106,20 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 		return &MisfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
 	before := *f
-	*f = Fold{Header: h, State: st, key: f.key, conversation: newConversation(), events: f.events, ends: f.ends}
+	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(), events: f.events, ends: f.ends}
 	if h.Redaction != nil {
-		f.digests = newDigester(h.Session, f.key)
+		f.digests = newKeyedDigester(h.Session, f.key)
 	}
 	if h.Held == 0 {
 		return nil
 	}
-	if held := before.State.Transcript.Len(); h.Held != held || (before.digests == nil) != (f.digests == nil) {
-		return fmt.Errorf("header: held: the run goes on with %d messages, and the run before it has %d, or is redacted otherwise", h.Held, held)
+	said := before.State.Transcript.Len()
+	if h.Held != said || (before.Header.Redaction == nil) != (h.Redaction == nil) {
+		return fmt.Errorf("header: held: the run goes on with %d messages, and the run before it has %d, or is redacted otherwise",
+			h.Held, said)
 	}
 	f.State.GoOn(&before.State)
-	f.conversation, f.digests = before.conversation, before.digests
+	f.digests = before.digests
 	return nil
 }
 
@@ -138,7 +139,7 @@ func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (*
 	said := f.State.Transcript.Len()
 	f.State = *st
 	d := &Decision{Effects: effects, Said: st.Transcript.Slice(said, st.Transcript.Len())}
-	if err := f.digest(d); err != nil {
+	if err := f.digests.decide(d); err != nil {
 		return nil, err
 	}
 	if ev.Kind == machine.Started {
@@ -158,21 +159,6 @@ func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (*
 		f.end(last.Outcome)
 	}
 	return d, nil
-}
-
-// digest adds what a decision says to the digest of the conversation, and gives the decision the digest of
-// its prompt.
-func (f *Fold) digest(d *Decision) error {
-	if f.digests == nil {
-		return f.conversation.decide(d)
-	}
-	if err := f.digests.say(d.Said); err != nil {
-		return err
-	}
-	if call := d.asks(); call != nil {
-		d.Prompt = f.digests.prompt(call)
-	}
-	return nil
 }
 
 // decided compares what was recorded with what the core made of the event.
@@ -268,23 +254,11 @@ func (f *Fold) restore(s Snapshot) error {
 
 // resay goes on with the digest of a conversation.
 func (f *Fold) resay(digest string) error {
-	if f.digests != nil {
-		f.digests.said = digest
-		return nil
-	}
 	if len(digest) != hashLen {
 		return fmt.Errorf("snapshot: said: %.64q is no digest of %d hexadecimal digits", digest, hashLen)
 	}
-	copy(f.conversation.said[:], digest)
+	copy(f.digests.said[:], digest)
 	return nil
-}
-
-// said is the digest of the conversation.
-func (f *Fold) said() string {
-	if f.digests != nil {
-		return f.digests.said
-	}
-	return f.conversation.said.String()
 }
 
 // addReal folds a record of a redacted journal as it was before it was redacted. That the decisions are those

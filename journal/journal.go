@@ -161,7 +161,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		}
 	}
 	if j.real = j.written; j.redactor != nil {
-		j.real = &Fold{Header: real, State: st, ends: past}
+		j.real = &Fold{Header: real, State: st, digests: newDigester(), ends: past}
 	}
 	if same {
 		return nil

@@ -253,9 +253,6 @@ func made(t testing.TB) map[string]func(good func(string) []byte) []byte {
 		return strings.Join(lines[:n-1], ""), lines[n-1], strings.Join(lines[n:], "")
 	}
 	return map[string]func(func(string) []byte) []byte{
-		"before_behaviours": func(good func(string) []byte) []byte {
-			return edited(t, good("corrected"), `"behaviours":["broken_replies"],`, "")
-		},
 		"bad-hash-changed": func(good func(string) []byte) []byte {
 			before, at, after := line(good("corrected"), 4)
 			return []byte(before + strings.Replace(at, "Lisbon", "Lisbin", 1) + after)

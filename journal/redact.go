@@ -138,7 +138,7 @@ type redactor struct {
 }
 
 func (r *Redaction) redactor(ctx context.Context, session string) *redactor {
-	return &redactor{r, ctx, session, newDigester(session, r.Key)}
+	return &redactor{r, ctx, session, newKeyedDigester(session, r.Key)}
 }
 
 // mark is what stands in the place of a value, as JSON. Blank texts stay: the core tells them from others.

@@ -48,9 +48,6 @@ func (a *agent) begin(in order) begun {
 	if err != nil {
 		b.Session, b.Tools, b.Trouble = nil, nil, troubled(fmt.Errorf("temporal: %w", err))
 	}
-	if a.hooks.says != nil {
-		a.hooks.says(&b)
-	}
 	return b
 }
 

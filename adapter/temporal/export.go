@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
@@ -44,47 +43,9 @@ func (x Export) Journal(ctx context.Context, histories []*historypb.History, to 
 }
 
 // Replay does again what the workflow of a run did, by its histories, as the engine's own replayer does, and holds what this code
-// decides to what the histories say was decided. Where that differs, the error says what was decided then and now, and names
-// the behaviour that makes the difference, where one does.
-func (x Export) Replay(histories []*historypb.History) error { return x.explain(histories, hooks{}) }
-
-func (x Export) explain(histories []*historypb.History, h hooks) error {
-	err := x.replay(histories, h)
-	if err == nil {
-		return nil
-	}
-	for _, b := range machine.Behaviours() {
-		other := h
-		had := false
-		other.begins = func(own *begun) {
-			if h.begins != nil {
-				h.begins(own)
-			}
-			had = slices.Contains(own.Behaviours, b)
-			own.Behaviours = toggled(own.Behaviours, b)
-		}
-		if x.replay(histories, other) == nil {
-			return fmt.Errorf("%w\nThe difference is the behaviour %q: the run was made %s it, and is replayed %s it",
-				err, b, with(!had), with(had))
-		}
-	}
-	return err
-}
-
-func with(has bool) string {
-	if has {
-		return "with"
-	}
-	return "without"
-}
-
-// toggled has the behaviour where all had it not, and the other way round.
-func toggled(all []machine.Behaviour, b machine.Behaviour) []machine.Behaviour {
-	if !slices.Contains(all, b) {
-		return append(slices.Clone(all), b)
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(o machine.Behaviour) bool { return o == b })
-}
+// decides to what the histories say was decided. Where that differs, the error says what was decided then and now, and which
+// behaviours the run has.
+func (x Export) Replay(histories []*historypb.History) error { return x.replay(histories, hooks{}) }
 
 func (x Export) replay(histories []*historypb.History, h hooks) error {
 	if len(histories) == 0 {

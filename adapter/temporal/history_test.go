@@ -14,7 +14,6 @@ import (
 
 	"github.com/retake-go/retake/adapter/temporal"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/loop/machine"
 )
 
 // kept are the histories that were released, by name; those of a run that went on in a new one are NAME.1.json, NAME.2.json.
@@ -50,15 +49,4 @@ func TestEveryReleasedHistoryReplays(t *testing.T) {
 			assert.Equal(t, string(golden), trace.String())
 		})
 	}
-}
-
-// A change of what is decided that does not look at what a run began with is found, and named: by the engine's own replayer it would be
-// found only where the kinds of commands change.
-func TestAChangeWithoutItsFlagIsNamed(t *testing.T) {
-	all := kept(t)
-	err := temporal.ReplayIgnoring(all["before_broken_replies"], machine.Behaviours())
-	require.ErrorContains(t, err, `The difference is the behaviour "broken_replies": the run was made without it, and is replayed with it`)
-	err = temporal.ReplayIgnoring(all["broken_replies"], []machine.Behaviour{})
-	require.ErrorContains(t, err, `The difference is the behaviour "broken_replies": the run was made with it, and is replayed without it`)
-	require.NoError(t, temporal.ReplayIgnoring(all["before_broken_replies"], []machine.Behaviour{}))
 }

@@ -40,10 +40,9 @@ const envRecord = "RETAKE_RECORD"
 
 // recording is a run whose history is kept.
 type recording struct {
-	script     []looptest.Turn
-	behaviours []machine.Behaviour
-	change     func(*temporal.Worker)
-	cfg        loop.Config
+	script []looptest.Turn
+	change func(*temporal.Worker)
+	cfg    loop.Config
 }
 
 // The runs whose histories are kept can be made, and replay.
@@ -58,9 +57,8 @@ func TestRecord(t *testing.T) {
 	broken := looptest.Turn{Reply: message.Reply{Text: "The tide", Finish: "error", Usage: usage}}
 	good := looptest.Turn{Reply: message.Reply{Text: "The tide turns at six.", Finish: message.Stop, Usage: usage}}
 	for name, r := range map[string]recording{
-		"before_broken_replies": {script: []looptest.Turn{broken}, behaviours: []machine.Behaviour{}},
-		"broken_replies":        {script: []looptest.Turn{broken, good}},
-		"all_there_is":          allThereIs(),
+		"broken_replies": {script: []looptest.Turn{broken, good}},
+		"all_there_is":   allThereIs(),
 	} {
 		t.Run(name, func(t *testing.T) { record(t, c, dir, name, r); shown(t, s, name) })
 	}
@@ -120,9 +118,6 @@ func record(t *testing.T, c client.Client, dir, name string, r recording) {
 	own := temporal.Worker{Agent: name, Model: looptest.NewModel(r.script...)}
 	if r.change != nil {
 		r.change(&own)
-	}
-	if r.behaviours != nil {
-		own = temporal.Before(own, r.behaviours)
 	}
 	require.NoError(t, temporal.Register(w, own))
 	require.NoError(t, w.Start())

@@ -97,9 +97,7 @@ type Worker struct {
 
 // hooks are told what a run does. Any may be nil.
 type hooks struct {
-	// says may change what the worker says of itself, begins what its history says it said; opened is told of the idle state.
-	says   func(*begun)
-	begins func(*begun)
+	// opened is told of the idle state.
 	opened func(order, begun, machine.State)
 	step   func(machine.Event, []machine.Effect, machine.State)
 	note   func(journal.Note)

@@ -105,9 +105,7 @@ func (f *flow) begin() error {
 	if err != nil {
 		return err
 	}
-	if f.begun = b.v; f.hooks.begins != nil {
-		f.hooks.begins(&f.begun)
-	}
+	f.begun = b.v
 	if err := f.begun.Trouble.err(); err != nil {
 		return err
 	}

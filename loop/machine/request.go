@@ -2,8 +2,9 @@ package machine
 
 import (
 	"crypto/sha256"
-	"strconv"
+	"fmt"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/seq"
 )
@@ -58,25 +59,12 @@ func (d *said) hear(t message.Transcript, n int) {
 	if d.messages > n {
 		*d = said{}
 	}
-	var room [1 << 10]byte
-	text := room[:0]
 	for _, m := range t.Slice(d.messages, n) {
-		text = appendSaid(append(text[:0], d.digest[:]...), &m)
-		d.digest = sha256.Sum256(text)
+		text, err := canon.Marshal(m)
+		if err != nil { // it is not UTF-8, and can be recorded nowhere
+			text = fmt.Append(nil, m)
+		}
+		d.digest = sha256.Sum256(append(d.digest[:], text...))
 	}
 	d.messages = n
-}
-
-// appendSaid appends all that a message says, so that no two messages read the same.
-func appendSaid(b []byte, m *message.Message) []byte {
-	for _, part := range [...]string{string(m.Role), m.Text, m.CallID, m.Name, m.Opaque} {
-		b = appendPart(b, part)
-	}
-	b = append(strconv.AppendBool(b, m.IsError), ':')
-	for _, c := range m.Calls {
-		for _, part := range [...]string{c.ID, c.Name, c.Arguments} {
-			b = appendPart(b, part)
-		}
-	}
-	return b
 }

@@ -92,24 +92,14 @@ func TestWhatAProviderWantsBackStandsInTheTranscript(t *testing.T) {
 	assert.Equal(t, `{"signature":"s1"}`, st.Transcript.Slice(1, 2)[0].Opaque)
 }
 
-func TestABrokenReplyIsAskedForAgainUnlessTheRunIsOlderThanThat(t *testing.T) {
+func TestABrokenReplyIsAskedForAgain(t *testing.T) {
 	broken := badCall("required")
 	broken.Reply.Message.Finish = message.Error
-	for name, tt := range map[string]struct {
-		behaviours []machine.Behaviour
-		plane      fault.Plane
-	}{
-		"now":    {machine.Behaviours(), fault.Transport},
-		"before": {nil, fault.Correction},
-	} {
-		t.Run(name, func(t *testing.T) {
-			st := step(t, fresh(t, machine.Config{Behaviours: tt.behaviours}), start(), broken)
-			last, ok := st.Session.Attempts().Last()
-			require.True(t, ok)
-			assert.Equal(t, tt.plane, last.Plane)
-			assert.Equal(t, tt.plane == fault.Transport, st.Transcript.Len() == 1, "a reply that did not come through is not said")
-		})
-	}
+	st := step(t, fresh(t, machine.Config{}), start(), broken)
+	last, ok := st.Session.Attempts().Last()
+	require.True(t, ok)
+	assert.Equal(t, fault.Transport, last.Plane)
+	assert.Equal(t, 1, st.Transcript.Len(), "a reply that did not come through is not said")
 }
 
 func TestAnEventThatDoesNotFitNamesBothAndChangesNothing(t *testing.T) {
