@@ -176,8 +176,11 @@ func (f *findings) number() {
 
 // isIn reports whether a value is one of some, which are told by their keys.
 func (v *value) isIn(keys map[string]bool) bool {
-	if v.kind == kindString {
+	switch {
+	case v.kind == kindString:
 		return keys[v.text]
+	case v.kind == kindInteger && isPlain(v.text):
+		return keys[otherKey+v.text]
 	}
 	return keys[keyOf(v.any())]
 }
@@ -201,11 +204,14 @@ func keyOf(v any) string {
 	case string:
 		return v
 	case json.Number:
-		return "\xff" + decimalOf(string(v)).String()
+		return otherKey + decimalOf(string(v)).String()
 	}
 	text, _ := json.Marshal(keyed(v))
-	return "\xff" + string(text)
+	return otherKey + string(text)
 }
+
+// otherKey begins the keys of values that are no strings.
+const otherKey = "\xff"
 
 // keyed is a value whose JSON is the same where the value is, and no other: numbers are written in one form.
 func keyed(v any) any {

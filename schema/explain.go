@@ -64,7 +64,8 @@ func (e *evaluation) tell(f failure) []fault.Issue {
 		issue.Expected = phrase(f.rule, f.at.raw)
 	case "required", "dependentRequired", "dependencies":
 		issue.Pointer += "/" + pointerEscaper.Replace(f.name)
-		issue.Got, issue.Sent, issue.Expected = "", "", f.at.describeMember(f.name)
+		issue.Got, issue.Sent = "", ""
+		issue.Expected = f.at.expects("/"+f.name, func() string { return f.at.describeMember(f.name) })
 		if f.because != "" {
 			issue.Expected = clip(cmp.Or(issue.Expected, "a value") + ", for " + f.because + " is given")
 		}
@@ -76,7 +77,7 @@ func (e *evaluation) tell(f failure) []fault.Issue {
 		issue.Got = "" // the value is not at fault
 		issue.Expected = clip("a member name that is " + strings.Join(wants, " and "))
 	case "type":
-		issue.Expected = f.at.describe(maxSteps)
+		issue.Expected = f.at.expects(f.rule, func() string { return f.at.describe(maxSteps) })
 	case "not":
 		issue.Expected = phrase(f.rule, f.at.raw)
 		if f.at.types != 0 && f.at.types&^(kindInteger|kindNumber) == 0 {
@@ -91,7 +92,7 @@ func (e *evaluation) tell(f failure) []fault.Issue {
 		}
 		issue.Expected = phrase(f.rule, f.at.raw)
 	default:
-		issue.Expected = phrase(f.rule, f.at.raw)
+		issue.Expected = f.at.expects(f.rule, func() string { return phrase(f.rule, f.at.raw) })
 	}
 	return []fault.Issue{issue}
 }

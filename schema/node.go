@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -18,6 +19,7 @@ type node struct {
 	up      *node          // the schema that this one is a branch of, or is asked about what that leaves
 	under   string         // the keyword that it stands under
 	shared  bool           // several lead here: what it says of a value is remembered
+	said    sync.Map       // what is expected, by the rule, or by the member that is missing
 	tracked bool           // it may be asked which members and items it describes
 	home    *resource
 
@@ -387,6 +389,16 @@ func below(nodes []*node, tok string) (list []*node) {
 		}
 	}
 	return list
+}
+
+// expects is what a schema says of a rule, or of a member that is missing: it is put into words once.
+func (n *node) expects(what string, say func() string) string {
+	if said, known := n.said.Load(what); known {
+		return said.(string)
+	}
+	said := say()
+	n.said.Store(what, said)
+	return said
 }
 
 // target is what a schema refers to; nil for none.

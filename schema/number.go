@@ -64,8 +64,17 @@ func isWhole(text string) bool {
 	return decimalOf(text).exponent >= 0
 }
 
-// String is the same for equal numbers.
+// isPlain reports whether a whole number is written in the one plain way: few digits, and no more than those.
+func isPlain(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	return len(digits) <= maxExactDigits && isDigits(digits) && (digits != "0" || len(text) == 1)
+}
+
+// String is the same for equal numbers. Of a whole number of few digits it is these.
 func (d decimal) String() string {
+	if d.exponent >= 0 && len(d.digits)+d.exponent <= maxExactDigits {
+		return d.whole()
+	}
 	sign := ""
 	if d.negative {
 		sign = "-"
@@ -75,18 +84,26 @@ func (d decimal) String() string {
 
 // plainInteger writes a whole number such as 2.0 or 2e3 as digits; false where it is not whole.
 func plainInteger(text string) (string, bool) {
+	if isPlain(text) {
+		return text, true
+	}
 	d := decimalOf(text)
 	if d.exponent < 0 {
 		return "", false
 	}
-	digits := d.digits + strings.Repeat("0", d.exponent)
-	if digits == "" {
-		return "0", true
+	return d.whole(), true
+}
+
+// whole writes a whole number as digits.
+func (d decimal) whole() string {
+	switch digits := d.digits + strings.Repeat("0", d.exponent); {
+	case digits == "":
+		return "0"
+	case d.negative:
+		return "-" + digits
+	default:
+		return digits
 	}
-	if d.negative {
-		digits = "-" + digits
-	}
-	return digits, true
 }
 
 // bound is a number that others are compared with, exactly.

@@ -1,0 +1,155 @@
+package schema_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/go-playground/validator/v10"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/schema"
+)
+
+// contest is one document judged by us and by what one would use instead.
+type contest struct {
+	name        string
+	good        bool
+	ours, peers func()
+}
+
+type forecast struct {
+	City  string `json:"city" validate:"required" jsonschema:"minLength=1,maxLength=80"`
+	Days  int    `json:"days" validate:"min=1,max=14" jsonschema:"minimum=1,maximum=14"`
+	Units string `json:"units" validate:"oneof=metric imperial" jsonschema:"enum=metric,enum=imperial"`
+}
+
+type ticket struct {
+	Title    string   `json:"title" validate:"required,max=200"`
+	Body     string   `json:"body" jsonschema:"description=What happened.,minLength=1"`
+	Labels   []string `json:"labels,omitempty" validate:"max=5,unique,dive,min=1"`
+	Assignee *string  `json:"assignee" validate:"omitempty,email"`
+	Priority string   `json:"priority" validate:"oneof=low normal high"`
+	Due      string   `json:"due,omitempty" validate:"omitempty,datetime=2006-01-02"`
+}
+
+type query struct {
+	Table   string            `json:"table" validate:"required,alphanum"`
+	Columns []string          `json:"columns" validate:"min=1"`
+	Where   map[string]string `json:"where,omitempty"`
+	Limit   int               `json:"limit" validate:"gte=1,lte=1000" jsonschema:"default=100"`
+	Between *struct {
+		From int `json:"from"`
+		To   int `json:"to" validate:"gtfield=From"`
+	} `json:"between"`
+}
+
+type mail struct {
+	To      []string `json:"to" validate:"min=1,dive,email"`
+	Subject string   `json:"subject" validate:"required,max=120"`
+	Text    string   `json:"text" validate:"required"`
+	Urgent  bool     `json:"urgent"`
+}
+
+// contestsOf are a good document of a type and bad ones.
+func contestsOf[T any](t testing.TB, name, good string) (all []contest) {
+	typed, err := schema.For[T]()
+	require.NoError(t, err)
+	v := validator.New(validator.WithRequiredStructEnabled())
+	for _, doc := range mutations(t, good, 6) {
+		_, issues := typed.Decode([]byte(doc))
+		all = append(all, contest{name, issues == nil, func() { typed.Decode([]byte(doc)) }, func() {
+			var into T
+			if err := json.Unmarshal([]byte(doc), &into); err != nil {
+				_ = err.Error()
+			}
+			if err := v.Struct(&into); err != nil {
+				_ = err.Error()
+			}
+		}})
+	}
+	return all
+}
+
+// typedContests have every kind of field and every rule, and types as people write them.
+func typedContests(t testing.TB) []contest {
+	return slices.Concat(
+		contestsOf[order](t, "order", string(orderDocument(t))), contestsOf[mixed](t, "mixed", mixedDocument),
+		contestsOf[stringsType](t, "strings", bridgedTypes[0].good), contestsOf[patternsType](t, "patterns", bridgedTypes[1].good),
+		contestsOf[formatsType](t, "formats", bridgedTypes[2].good), contestsOf[numbersType](t, "numbers", bridgedTypes[3].good),
+		contestsOf[listsType](t, "lists", bridgedTypes[4].good), contestsOf[structsType](t, "structs", bridgedTypes[5].good),
+		contestsOf[forecast](t, "forecast", `{"city":"Lisbon","days":3,"units":"metric"}`),
+		contestsOf[ticket](t, "ticket", `{"title":"It breaks","body":"When it is asked.","labels":["bug","ui"],"assignee":"a@b.co","priority":"high","due":"2026-01-02"}`),
+		contestsOf[query](t, "query", `{"table":"orders","columns":["id","total"],"where":{"state":"open"},"limit":10,"between":{"from":1,"to":2}}`),
+		contestsOf[mail](t, "mail", `{"to":["a@b.co","c@d.co"],"subject":"Hello","text":"How are you?","urgent":false}`),
+	)
+}
+
+// rawContests are the schemas that generators write, with replies of models.
+func rawContests(t *testing.T) (all []contest) {
+	datadriven.Walk(t, generators, func(t *testing.T, path string) {
+		var ours *schema.Schema
+		var peer *jsonschema.Schema
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			doc := []byte(d.Input)
+			if d.Cmd == "compile" {
+				if ours, _ = schema.Compile(doc); ours != nil {
+					peer = compiledAlone(t, doc)
+				}
+			} else if s, p := ours, peer; s != nil && json.Valid(doc) {
+				all = append(all, contest{path, s.Check(doc) == nil, func() { s.Check(doc) }, func() {
+					tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
+					if err == nil {
+						err = p.Validate(tree)
+					}
+					if err != nil {
+						_ = err.Error()
+					}
+				}})
+			}
+			return d.Expected
+		})
+	})
+	return all
+}
+
+// TestSpeedBesideThePeers reports, with -v, how our time stands to that of the peers: the median and the worst of all types and schemas.
+func TestSpeedBesideThePeers(t *testing.T) {
+	if !testing.Verbose() {
+		t.Skip("it only reports: run it with -v")
+	}
+	for name, all := range map[string][]contest{"typed": typedContests(t), "raw": rawContests(t)} {
+		for _, good := range []bool{true, false} {
+			ratios := map[string]float64{}
+			var sorted []float64
+			for _, c := range all {
+				if c.good == good {
+					r := float64(timeOf(c.ours)) / float64(timeOf(c.peers))
+					ratios[c.name], sorted = max(ratios[c.name], math.Round(100*r)/100), append(sorted, r)
+				}
+			}
+			slices.Sort(sorted)
+			t.Logf("%s, good %v: %d documents, median %.2f, worst %.2f; the worst of each: %v",
+				name, good, len(sorted), sorted[len(sorted)/2], sorted[len(sorted)-1], ratios)
+		}
+	}
+}
+
+// timeOf is the least time that a function takes, of a few rounds.
+func timeOf(f func()) time.Duration {
+	best := time.Hour
+	for range 5 {
+		const times = 40
+		start := time.Now()
+		for range times {
+			f()
+		}
+		best = min(best, time.Since(start)/times)
+	}
+	return best
+}
