@@ -275,7 +275,7 @@ func (f *findings) anyOf(list []*node) {
 
 // isFar reports whether a schema refuses a value at first sight.
 func (n *node) isFar(v *value) bool {
-	return n.types != 0 && n.types&v.kind == 0 || n.only != nil && v.kind == kindString && !n.only[v.text]
+	return n.types != 0 && n.types&v.kind == 0 || n.only != nil && v.first == nil && !v.isIn(n.only)
 }
 
 func (f *findings) oneOf(list []*node) {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -181,6 +182,8 @@ func (v *value) isIn(keys map[string]bool) bool {
 		return keys[v.text]
 	case v.kind == kindInteger && isPlain(v.text):
 		return keys[otherKey+v.text]
+	case v.kind == kindBoolean:
+		return keys[otherKey+strconv.FormatBool(v.truth)]
 	}
 	return keys[keyOf(v.any())]
 }

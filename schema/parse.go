@@ -116,7 +116,7 @@ func (p *parser) word(word string) bool {
 }
 
 // fewNames is how many names are compared one by one.
-const fewNames = 16
+const fewNames = 40
 
 // container reads what stands between brackets.
 func (p *parser) container(v *value, closing byte) bool {
