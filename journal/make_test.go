@@ -210,8 +210,10 @@ func threeTries(t *testing.T, s *session.Session, j *journal.Journal) {
 	tries := loop.Attempts(t.Context(), s, a, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
 	for try := range tries.All() {
 		if try.Number < 3 {
-			try.EndWith(&fault.ToolValidationError{Tool: "book_room", Issues: []fault.Issue{{Pointer: "/nights", Rule: "type", Expected: "integer"}}},
-				message.Usage{InputTokens: 10, APICalls: 1})
+			try.EndWith(loop.Tried{
+				Err:   &fault.ToolValidationError{Tool: "book_room", Issues: []fault.Issue{{Pointer: "/nights", Rule: "type", Expected: "integer"}}},
+				Usage: message.Usage{InputTokens: 10, APICalls: 1},
+			})
 		} else {
 			try.End(nil)
 		}

@@ -68,7 +68,7 @@ func TestAToolThatIgnoresItsContextHoldsTheRunOnlyWhereItIsAlone(t *testing.T) {
 				defer cancel()
 				book := func(context.Context, booking) (receipt, error) {
 					<-time.After(time.Hour)
-					return receipt{"too late"}, nil
+					return receipt{Number: "too late"}, nil
 				}
 				s := newSession(t)
 				start := time.Now()

@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -30,6 +31,8 @@ type Tries struct {
 	opts []Option
 	err  error
 	used bool
+	// ended is the recorded end of an action that has ended in the journal.
+	ended *journal.Ended
 }
 
 // Attempts prepares the tries of an action in s; nil for a session of their own. See [Tries]. They are for one goroutine.
@@ -46,15 +49,28 @@ type Trial struct {
 
 // End says what came of the try: nil ends the loop; an error is decided on as by [Do], and then the loop waits and goes
 // round again while the policy allows. Only the first End counts, and none after the loop.
-func (t *Trial) End(err error) { t.EndWith(err, message.Usage{}) }
+func (t *Trial) End(err error) { t.EndWith(Tried{Err: err}) }
 
-// EndWith is End with what the try used up.
-func (t *Trial) EndWith(err error, usage message.Usage) {
+// Tried is what came of a try.
+type Tried struct {
+	// Err is what was wrong with it; nil for a good one.
+	Err error
+	// Usage is what it used up.
+	Usage message.Usage
+	// Value is what is recorded of a good try, as JSON, where [Trial.Keeps].
+	Value json.RawMessage
+}
+
+// Keeps reports whether the value of a good try is recorded: for an [Action] with an ID, in a journal.
+func (t *Trial) Keeps() bool { return t.of.journal != nil && t.of.a.ID != "" }
+
+// EndWith is End with all that came of the try.
+func (t *Trial) EndWith(came Tried) {
 	if t.ended || t.of.left {
 		return
 	}
 	t.ended = true
-	t.of.feed(err, machine.Try{Usage: usage})
+	t.of.feed(came)
 }
 
 // All makes the tries, and the waits between them; none of an action with an [Action].ID that has ended in the journal. It may be
@@ -84,6 +100,7 @@ func (t *Tries) all(yield func(*Trial) bool) error {
 		return err
 	}
 	if end != nil {
+		t.ended = end
 		return ranOut(end)
 	}
 	defer of.leave()
@@ -105,6 +122,15 @@ func (t *Tries) all(yield func(*Trial) bool) error {
 // Err is nil when the action succeeded, now or as the journal has it by its [Action].ID; else a [RetryExhaustedError] as [Do] returns it.
 // It is for after the loop.
 func (t *Tries) Err() error { return t.err }
+
+// Value is the recorded value of an action that has ended in the journal; nil of one whose tries were made now, and where none was recorded.
+// It is for after the loop.
+func (t *Tries) Value() json.RawMessage {
+	if t.ended == nil {
+		return nil
+	}
+	return t.ended.Outcome.Value
+}
 
 // tries makes an action in a session.
 type tries struct {
@@ -216,7 +242,7 @@ func (t *tries) err() error {
 // attempt is the try that is asked for.
 func (t *tries) attempt() Attempt {
 	at := t.asked.Try
-	a := Attempt{Number: at.Attempt, Max: at.MaxAttempts, InDoubt: t.inDoubt}
+	a := Attempt{Number: at.Attempt, Max: at.MaxAttempts, Transport: at.Transport, InDoubt: t.inDoubt}
 	t.inDoubt = false
 	if open := t.runner.st.Actions; len(open) > 0 {
 		a.recorded = open[0].Last // the action is the only one
@@ -225,14 +251,17 @@ func (t *tries) attempt() Attempt {
 }
 
 // feed feeds the outcome of a try.
-func (t *tries) feed(err error, outcome machine.Try) {
-	if err != nil && t.ctx.Err() != nil {
+func (t *tries) feed(came Tried) {
+	if came.Err != nil && t.ctx.Err() != nil {
 		t.fed(t.cancel())
 		return
 	}
-	t.process.err, t.cause = err, nil
-	if err != nil {
-		outcome.Failure = failureOf(err)
+	t.process.err, t.cause = came.Err, nil
+	outcome := machine.Try{Usage: came.Usage}
+	if came.Err != nil {
+		outcome.Failure = failureOf(came.Err)
+	} else if t.journal != nil && t.a.ID != "" {
+		outcome.Value = came.Value
 	}
 	if err := t.adjustPolicy(); err != nil {
 		t.broke = err
@@ -248,37 +277,6 @@ func (t *tries) leave() {
 		_, _ = t.runner.Cancel(t.now(), errExited)
 	}
 	t.runner.Close()
-}
-
-// each makes the tries of an action in a session until one is good. A try is told its number on the transport plane too; value is what is
-// recorded of the good one, in a journal of an action with an ID: where it has no JSON form, that is the error beside good. Of an action
-// that has ended in the journal the end is returned.
-func each(
-	ctx context.Context, o *options, s *session.Session, a *Action,
-	try func(at Attempt, transport int) (message.Usage, error), value func() ([]byte, error),
-) (end *journal.Ended, good bool, err error) {
-	t, end, err := beginTries(ctx, o, s, a)
-	if err != nil {
-		return nil, false, err
-	}
-	if end != nil {
-		return end, end.Outcome.OK, ranOut(end)
-	}
-	defer t.leave()
-	for t.next() {
-		var outcome machine.Try
-		outcome.Usage, err = try(t.attempt(), t.asked.Try.Transport)
-		var lost error
-		if err == nil && o.journal != nil && a.ID != "" {
-			if outcome.Value, lost = value(); lost != nil {
-				lost = fmt.Errorf("loop: action %q has succeeded, and its value cannot be recorded, for it has no JSON form: %w", a.ID, lost)
-			}
-		}
-		if t.feed(err, outcome); err == nil && t.broke == nil {
-			return nil, true, lost
-		}
-	}
-	return nil, false, t.err()
 }
 
 // ranOut is the error of an action that has ended without success; nil where it has succeeded.

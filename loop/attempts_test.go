@@ -25,7 +25,7 @@ func TestAttemptsGoRoundUntilOneEndsWell(t *testing.T) {
 	for try := range tries.All() {
 		seen = append(seen, try.Feedback().Message)
 		if try.Number < 3 {
-			try.EndWith(nights("type"), message.Usage{InputTokens: 10})
+			try.EndWith(loop.Tried{Err: nights("type"), Usage: message.Usage{InputTokens: 10}})
 			continue
 		}
 		try.End(nil)

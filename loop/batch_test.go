@@ -47,7 +47,7 @@ func TestCallsBeginInCallOrder(t *testing.T) {
 		book := func(ctx context.Context, _ booking) (receipt, error) {
 			told.call(ctx)
 			<-time.After(time.Second)
-			return receipt{"r"}, nil
+			return receipt{Number: "r"}, nil
 		}
 		start := time.Now()
 		_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(roomCalls(6)...), looptest.Say("ok")), newSession(t), "Book.",
@@ -66,7 +66,7 @@ func TestNoCallBeginsOnceTheRunHasEnded(t *testing.T) {
 			book := func(ctx context.Context, _ booking) (receipt, error) {
 				told.call(ctx)
 				cancel()
-				return receipt{"r"}, nil
+				return receipt{Number: "r"}, nil
 			}
 			_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(6)...)), newSession(t), "Book.",
 				loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(1))
@@ -84,7 +84,7 @@ func TestWhatAToolReturnsToARunThatIsLeftIsKept(t *testing.T) {
 	book := func(ctx context.Context, _ booking) (receipt, error) {
 		told.call(ctx)
 		suspend(loop.ErrSuspended)
-		return receipt{"r-1"}, nil
+		return receipt{Number: "r-1"}, nil
 	}
 	j := recorded(t, dir)
 	_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)},

@@ -166,6 +166,17 @@ func WithJournal(j *journal.Journal) Option {
 	return func(o *options) { o.journal, o.journals = j, true }
 }
 
+// ClockOf is the clock that the options give, for packages that build on the drivers: the machine's own where they give none.
+func ClockOf(opts ...Option) clock.Clock {
+	o := options{clock: standard.clock}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(&o)
+		}
+	}
+	return o.clock
+}
+
 // standard are the options of a driver where none is given. Read-only.
 var standard = &options{parallel: DefaultParallel, clock: clock.New()}
 

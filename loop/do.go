@@ -13,7 +13,6 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -74,6 +73,8 @@ var (
 type Attempt struct {
 	// Number counts from 1 and counts the first; Max is [policy.Unlimited] where nothing bounds it.
 	Number, Max int
+	// Transport is the attempt of this try on the transport plane, from 1: what did not come through is tried again at no cost of Number.
+	Transport int
 
 	// InDoubt is set where this very try began before, and nobody knows what came of it: the process died, or the run was left
 	// ([ErrSuspended]). What it does may have been done.
@@ -159,11 +160,11 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 			return none, err
 		}
 		if s != nil {
-			return doRecorded(ctx, o, s, a, try)
+			return doRecorded(ctx, o, s, a, try, opts)
 		}
 	}
-	l := unrecorded{o: o, a: a, transport: 1}
-	l.at = Attempt{Number: 1, Max: a.Policy.MaxAttempts, of: a, seed: a.Seed}
+	l := unrecorded{o: o, a: a}
+	l.at = Attempt{Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, of: a, seed: a.Seed}
 	for {
 		value, err := try(ctx, l.at)
 		if err == nil {
@@ -186,24 +187,30 @@ func recording(s *session.Session, opts []Option) (*session.Session, *options, e
 }
 
 func doRecorded[T any](
-	ctx context.Context, o *options, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error),
+	ctx context.Context, o *options, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts []Option,
 ) (value T, err error) {
 	var none T
 	if kind := reflect.TypeFor[T]().Kind(); o.journal != nil && a.ID != "" && (kind == reflect.Chan || kind == reflect.Func) {
 		return none, fmt.Errorf("loop: action %q has an ID, and its value %T no JSON form, in which it is recorded", a.ID, none)
 	}
-	end, good, err := each(ctx, o, s, a, func(at Attempt, _ int) (message.Usage, error) {
-		var err error
-		value, err = try(ctx, at)
-		return message.Usage{}, err
-	}, func() ([]byte, error) { return canon.Marshal(value) })
-	switch {
-	case !good:
-		return none, err
-	case end != nil:
-		return endOf[T](end)
+	tries := Attempts(ctx, s, a, opts...)
+	var lost error
+	for t := range tries.All() {
+		var came Tried
+		if value, came.Err = try(ctx, t.Attempt); came.Err == nil && t.Keeps() {
+			if came.Value, lost = canon.Marshal(value); lost != nil {
+				lost = fmt.Errorf("loop: action %q has succeeded, and its value cannot be recorded, for it has no JSON form: %w", a.ID, lost)
+			}
+		}
+		t.EndWith(came)
 	}
-	return value, err
+	switch {
+	case tries.Err() != nil:
+		return none, tries.Err()
+	case tries.ended != nil:
+		return endOf[T](tries.ended)
+	}
+	return value, lost
 }
 
 // endOf is the recorded value of an action that has succeeded.

@@ -122,7 +122,7 @@ func TestDoWithoutASessionDecidesAsTheCoreDoes(t *testing.T) {
 		a.Deadline = looptest.Epoch.Add(time.Duration(rapid.IntRange(1, 20).Draw(t, "deadline")) * time.Second)
 		errs := rapid.SliceOfN(rapid.SampledFrom([]error{
 			nights("type"), nights("minimum"), &fault.StructuredOutputError{}, errors.New("odd"),
-			&fault.ClassError{Class: "tone"}, refused{fault.RateLimit, 2 * time.Second}, refused{fault.Timeout, 0}, refused{fault.Auth, 0},
+			&fault.ClassError{Class: "tone"}, refused{Class: fault.RateLimit, After: 2 * time.Second}, refused{Class: fault.Timeout}, refused{Class: fault.Auth},
 		}), 0, 8).Draw(t, "errors")
 
 		type outcome struct {
@@ -175,7 +175,7 @@ func TestDoTellsTheSeedThatItDrew(t *testing.T) {
 		return all
 	}
 	away := []error{
-		refused{fault.RateLimit, 20 * time.Second}, refused{fault.Network, 0}, refused{fault.Network, 0}, refused{fault.Network, 0},
+		refused{Class: fault.RateLimit, After: 20 * time.Second}, refused{Class: fault.Network}, refused{Class: fault.Network}, refused{Class: fault.Network},
 	}
 	e, seen := do(loop.ToolCall("book_room"), away...), waits()
 	require.Len(t, seen, 3)
@@ -217,7 +217,7 @@ func TestTheErrorOfASessionNamesItsSeed(t *testing.T) {
 		require.NoError(t, err)
 		a := loop.ToolCall("book_room")
 		a.Seed = seed
-		_, err = loop.Do(t.Context(), s, a, script(refused{fault.Auth, 0}))
+		_, err = loop.Do(t.Context(), s, a, script(refused{Class: fault.Auth}))
 		var e *loop.RetryExhaustedError
 		require.ErrorAs(t, err, &e)
 		assert.Equal(t, want, e.Seed)
@@ -225,17 +225,6 @@ func TestTheErrorOfASessionNamesItsSeed(t *testing.T) {
 }
 
 // refused is an error of the transport plane.
-type refused struct {
-	class fault.Class
-	after time.Duration
-}
-
-func (e refused) Error() string { return string(e.class) }
-
-func (e refused) Failure() fault.Failure {
-	return fault.Failure{Plane: fault.Transport, Class: e.class, RetryAfter: e.after}
-}
-
 func TestDoReachesTheCause(t *testing.T) {
 	cause := errors.New("the hotel is closed")
 	for name, s := range map[string]*session.Session{"with_a_session": newSession(t), "without": nil} {

@@ -6,7 +6,7 @@
 //   - [Run] and [Generate] are the whole loop: model, tools, final answer;
 //   - [Do] makes one action under a policy: your function tries, and reads the feedback of the try before;
 //   - [Attempts] is the same for a loop that you already have;
-//   - [Retry] makes the runs of a whole agent, for orchestrators: errors are data there, in and out.
+//   - [Pool] makes the runs of very many sessions that nearly all wait.
 //
 // Most callers want [Generate]. Whoever embeds the loop in an engine of their own drives a [Runner], which has no clock,
 // no goroutine and no I/O.
@@ -30,7 +30,7 @@
 // asked to. A worker of a [Pool] that ends so is replaced, and the caller of [Pool.Await] is told.
 //
 // A panic of a model, a planner or another function that was given is the caller's: the session is let go, and the run is left as it
-// stands. [Observer] and [OrElse] contain theirs.
+// stands. [Observer] contains its own.
 //
 // # When two calls are the same
 //
@@ -43,7 +43,7 @@
 // # What has ended
 //
 // [Run] on a journal whose last run has ended begins a new run; an equal request has equal keys there. [Resume] gives the recorded end, and
-// does nothing. So do [Do], [Attempts] and [Retry] for an [Action] with an ID that has ended in the journal, by success, exhaustion or
+// does nothing. So do [Do] and [Attempts] for an [Action] with an ID that has ended in the journal, by success, exhaustion or
 // cancellation; without an ID each is a new action. Tries that have not ended go on when they are made again with the journal, and the one
 // that began and has no outcome is told to be in doubt ([Attempt].InDoubt).
 //
@@ -54,5 +54,6 @@
 // the other way round.
 //
 // A [Planner] answers exhaustion, and the transport faults that [Config].Consult names before the policy is followed;
-// [Ladder] and [PlainText] are planners made of data. What a run can do without goes through [OrElse], and leaves a warning.
+// packages planner and degrade have some that are made of data. The runs of a whole agent are made by package agent; package observe has logs,
+// counters and callbacks.
 package loop

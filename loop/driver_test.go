@@ -20,6 +20,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -28,13 +29,11 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-const lisbon = `{"city": "Lisbon", "nights": 2, "room": "double"}`
-
 func TestResultsEnterInCallOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book := func(_ context.Context, b booking) (receipt, error) {
 			<-time.After(time.Duration(10-b.Nights) * time.Minute)
-			return receipt{fmt.Sprint("R-", b.Nights)}, nil
+			return receipt{Number: fmt.Sprint("R-", b.Nights)}, nil
 		}
 		var calls []message.Call
 		for n := range 3 {
@@ -64,7 +63,7 @@ func TestNoMoreToolsRunAtOnceThanAllowed(t *testing.T) {
 		top = max(top, running)
 		mu.Unlock()
 		defer func() { mu.Lock(); running--; mu.Unlock() }()
-		return receipt{"R"}, nil
+		return receipt{Number: "R"}, nil
 	}
 	calls := slices.Repeat([]message.Call{{Name: "book_room", Arguments: lisbon}}, 20)
 	model := looptest.NewModel(looptest.Call(calls...), looptest.Say("done"))
@@ -83,7 +82,7 @@ func TestCancellationAtEveryPointLeavesAConsistentSession(t *testing.T) {
 					cancel(gone)
 				}
 			}
-			book := func(context.Context, booking) (receipt, error) { at(2); return receipt{"R-1"}, nil }
+			book := func(context.Context, booking) (receipt, error) { at(2); return receipt{Number: "R-1"}, nil }
 			turn := 0
 			model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 				at([]int{0, 1, 3}[turn])
@@ -190,12 +189,12 @@ func TestPoliciesThatMakeNoSenseAreRefusedInMidRun(t *testing.T) {
 func TestObserversSeeWhatIsRecordedAndCannotChangeIt(t *testing.T) {
 	var log bytes.Buffer
 	handler := slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})
-	metrics := &loop.Metrics{}
+	metrics := &observe.Metrics{}
 	bad := looptest.Call(call("book_room", `{}`))
 	_, err := loop.Run(t.Context(), looptest.NewModel(bad, looptest.Call(call("book_room", lisbon)), looptest.Say("done")), newSession(t), "Book.",
 		loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()),
 		loop.WithObserver(loop.ObserverFunc(func(context.Context, loop.Notice) { panic("an observer") })),
-		loop.WithObserver(loop.LogTo(slog.New(handler))), loop.WithObserver(metrics))
+		loop.WithObserver(observe.LogTo(slog.New(handler))), loop.WithObserver(metrics))
 	require.NoError(t, err)
 	counts := metrics.Counts()
 	assert.Equal(t, int64(1), counts.ValidationRetryTotal)
@@ -237,9 +236,9 @@ func TestIdempotencyKeysAndProgressReachATool(t *testing.T) {
 	book := func(ctx context.Context, _ booking) (receipt, error) {
 		keys = append(keys, tool.IdempotencyKey(ctx))
 		if len(keys) == 1 {
-			return receipt{}, refused{fault.Timeout, 0}
+			return receipt{}, refused{Class: fault.Timeout}
 		}
-		return receipt{"R-1"}, tool.Progress(ctx, map[string]int{"percent": 50})
+		return receipt{Number: "R-1"}, tool.Progress(ctx, map[string]int{"percent": 50})
 	}
 	var progress []string
 	watch := loop.ObserverFunc(func(_ context.Context, n loop.Notice) {

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -214,14 +215,14 @@ func TestACancelledActionHasEndedToo(t *testing.T) {
 
 func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
 	dir := t.TempDir()
-	agent := func(id string) *loop.Agent {
-		a := loop.NewAgent("booker")
+	named := func(id string) *agent.Agent {
+		a := agent.New("booker")
 		a.ID, a.Transport.MaxAttempts, a.Transport.Backoff = id, 2, backoff.Constant(0)
 		return a
 	}
 	var good, bad result.Result[receipt]
 	onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
-		good = loop.Retry(t.Context(), nil, agent("good"), func(_ context.Context, a loop.Attempt) result.Result[receipt] {
+		good = agent.Retry(t.Context(), nil, named("good"), func(_ context.Context, a loop.Attempt) result.Result[receipt] {
 			if a.Number == 1 {
 				return result.Failure[receipt](fault.Overloaded, "busy")
 			}
@@ -231,7 +232,7 @@ func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
 			return r
 		}, j, loop.WithClock(looptest.NewClock()))
 		require.True(t, good.IsSuccess())
-		bad = loop.Retry(t.Context(), nil, agent("bad"), func(context.Context, loop.Attempt) result.Result[receipt] {
+		bad = agent.Retry(t.Context(), nil, named("bad"), func(context.Context, loop.Attempt) result.Result[receipt] {
 			return result.Failure[receipt](fault.Overloaded, "busy")
 		}, j, loop.WithClock(looptest.NewClock()))
 		require.True(t, bad.IsError())
@@ -242,7 +243,7 @@ func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
 			t.Error("what has ended is done again")
 			return result.Failure[receipt](fault.Overloaded, "again")
 		}
-		now := loop.Retry(t.Context(), nil, agent("good"), run, j, loop.WithClock(looptest.NewClock()))
+		now := agent.Retry(t.Context(), nil, named("good"), run, j, loop.WithClock(looptest.NewClock()))
 		then, err := result.Encode(result.ResultEnvelope, good)
 		require.NoError(t, err)
 		again, err := result.Encode(result.ResultEnvelope, now)
@@ -251,7 +252,7 @@ func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
 		assert.Equal(t, good.Data, now.Data)
 		assert.Equal(t, good.Warnings, now.Warnings)
 		assert.Equal(t, good.Execution.RetryCount, now.Execution.RetryCount)
-		gone := loop.Retry(t.Context(), nil, agent("bad"), run, j, loop.WithClock(looptest.NewClock()))
+		gone := agent.Retry(t.Context(), nil, named("bad"), run, j, loop.WithClock(looptest.NewClock()))
 		require.True(t, gone.IsError())
 		assert.Equal(t, bad.Error.Class, gone.Error.Class)
 	})

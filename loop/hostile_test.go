@@ -17,6 +17,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/reducer"
@@ -136,7 +137,7 @@ func TestTheLogHoldsNoValuesOfTools(t *testing.T) {
 	s, cfg := sayer(t, text)
 	turn := replyOf(2, true, func(n int) (string, string) { return "say", fmt.Sprintf(`{"how": %q}`, []string{"break", "return"}[n]) })
 	_, err := loop.Run(t.Context(), looptest.NewModel(turn, looptest.Say("done")), s, "Go.", cfg,
-		loop.WithObserver(loop.LogTo(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))))
+		loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))))
 	require.NoError(t, err)
 	for _, line := range strings.Split(log.String(), "\n") {
 		assert.NotContains(t, line, "k3yk3y")

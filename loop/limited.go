@@ -45,8 +45,8 @@ type limited interface {
 	RateLimit() ratelimit.State
 }
 
-// limitsOf is what an error says of rate limits; zero where it says nothing.
-func limitsOf(err error) ratelimit.State {
+// RateLimitOf is what an error says of rate limits; zero where it says nothing.
+func RateLimitOf(err error) ratelimit.State {
 	if e, ok := errors.AsType[limited](err); ok {
 		return e.RateLimit()
 	}

@@ -25,7 +25,7 @@ func TestADoubleRetryIsImpossible(t *testing.T) {
 		calls := 0
 		model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 			calls++
-			return message.Reply{}, refused{fault.Overloaded, 0}
+			return message.Reply{}, refused{Class: fault.Overloaded}
 		})
 		_, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{Policy: &set}, loop.WithClock(looptest.NewClock()))
 		require.ErrorIs(t, err, policy.AttemptsExhausted)
@@ -36,7 +36,7 @@ func TestADoubleRetryIsImpossible(t *testing.T) {
 		a.Transport.MaxAttempts = attempts
 		_, err = loop.Do(t.Context(), nil, a, func(context.Context, loop.Attempt) (int, error) {
 			tries++
-			return 0, refused{fault.Overloaded, 0}
+			return 0, refused{Class: fault.Overloaded}
 		}, loop.WithClock(looptest.NewClock()))
 		require.ErrorIs(t, err, policy.AttemptsExhausted)
 		assert.Equal(t, attempts, tries)
@@ -57,7 +57,7 @@ func TestAWaitThatOutlastsTheDeadlineStopsAtOnceWithCauseAndReason(t *testing.T)
 
 func TestExhaustionNamesItsPlane(t *testing.T) {
 	bad := looptest.Call(call("book_room", `{}`))
-	busy := looptest.Fail(refused{fault.Overloaded, 0})
+	busy := looptest.Fail(refused{Class: fault.Overloaded})
 	for _, tt := range []struct {
 		name  string
 		turns []looptest.Turn

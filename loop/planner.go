@@ -74,7 +74,7 @@ type Question struct {
 // engines that drive a [Runner].
 func NewQuestion(st machine.State, e machine.Effect, cause error) Question {
 	q := Question{
-		Model: st.Model, RateLimit: limitsOf(cause), Cause: cause, Session: st.Session, At: st.At, Deadline: st.Config.Deadline,
+		Model: st.Model, RateLimit: RateLimitOf(cause), Cause: cause, Session: st.Session, At: st.At, Deadline: st.Config.Deadline,
 	}
 	if c := e.Consultation; c != nil {
 		q.Position, q.Plane, q.Failure, q.Verdict, q.Tool = c.Position, fault.Transport, c.Failure, c.Verdict, c.Tool

@@ -61,49 +61,6 @@ func TestSeed001APlannerSeesCodeWindowsAndHistory(t *testing.T) {
 	require.ErrorAs(t, q.Cause, &limited)
 }
 
-func TestSeed001SwitchProviderLongWaitShortWait(t *testing.T) {
-	header := func(names ...string) error {
-		h := map[string][]string{}
-		for _, n := range names {
-			h["x-ratelimit-remaining-requests-"+n] = []string{"0"}
-		}
-		return windows(h)
-	}
-	for _, tt := range []struct {
-		name   string
-		cause  error
-		model  string
-		waited time.Duration
-	}{
-		{"switch_provider", header("minute", "day"), "backup", 0},
-		{"long_wait", header("minute", "hour"), "first", time.Hour},
-		{"short_wait", header("minute"), "first", time.Minute},
-		{"follow_policy", refused{fault.RateLimit, 3 * time.Second}, "first", 3 * time.Second},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			exact := policy.DefaultSet()
-			exact.Transport = exactly()
-			first, backup := looptest.NewModel(looptest.Fail(tt.cause), looptest.Say("first")), looptest.NewModel(looptest.Say("backup"))
-			r, err := loop.Run(t.Context(), first, newSession(t), "Hello.", loop.Config{Policy: &exact, Consult: []fault.Class{fault.RateLimit}},
-				loop.WithPlanner(loop.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": backup}), loop.WithClock(looptest.NewClock()))
-			require.NoError(t, err)
-			assert.Equal(t, tt.model, r.Text)
-			assert.Equal(t, tt.waited, r.Waited)
-		})
-	}
-}
-
-func TestALadderThatEndsNamesTheLastCause(t *testing.T) {
-	last := errors.New("no such luck")
-	backup := looptest.NewModel(looptest.Fail(fmt.Errorf("%w: %w", last, refused{fault.Auth, 0})))
-	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Fail(day())), newSession(t), "Hello.", loop.Config{Consult: []fault.Class{fault.RateLimit}},
-		loop.WithPlanner(loop.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": backup}))
-	require.ErrorIs(t, err, last)
-	require.ErrorIs(t, err, policy.NotRetryable)
-	var limited *fault.RateLimitError
-	assert.NotErrorAs(t, err, &limited)
-}
-
 func TestAPlannersOwnErrorIsTold(t *testing.T) {
 	lost := errors.New("no plan")
 	broken := loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) { return machine.Plan{}, lost })
@@ -112,7 +69,7 @@ func TestAPlannersOwnErrorIsTold(t *testing.T) {
 		want string
 	}{
 		"of_words": {looptest.Call(call("book_room", `{}`)), "; planner: no plan"},
-		"of_time":  {looptest.Fail(refused{fault.Auth, 0}), ": planner: no plan; it was asked about: auth"},
+		"of_time":  {looptest.Fail(refused{Class: fault.Auth}), ": planner: no plan; it was asked about: auth"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := policy.DefaultSet()
@@ -123,36 +80,6 @@ func TestAPlannersOwnErrorIsTold(t *testing.T) {
 			assert.True(t, strings.HasSuffix(err.Error(), tt.want), err.Error())
 		})
 	}
-}
-
-func TestLaddersAreChecked(t *testing.T) {
-	require.NoError(t, loop.NewLadder().Validate())
-	l := loop.NewLadder("a", "", "a")
-	l.Long.Max, l.Short.Unknown = time.Minute, 0
-	err := l.Validate()
-	require.EqualError(t, err, "models[1]: a model without a name; use its name in WithModels\n"+
-		"models[2]: \"a\" stands here twice; nobody would come past it\n"+
-		"long.max: 1m0s is less than long.unknown; write at least 1h0m0s\n"+
-		"short.unknown: 0s is no wait; write more than 0")
-	_, planned := l.Plan(t.Context(), loop.Question{})
-	require.ErrorContains(t, planned, "ladder: models[1]")
-}
-
-func TestALadderDoesNotWaitForAToolForEver(t *testing.T) {
-	l := loop.NewLadder("backup")
-	q := loop.Question{Plane: fault.Transport, Tool: "pay", Failure: fault.Failure{Class: fault.Quota}}
-	q.Attempt, q.MaxAttempts = 4, 4
-	q.RateLimit.Windows = []ratelimit.Window{{Name: "requests_per_minute", Remaining: ratelimit.Of(0)}}
-	step, plan := l.Answer(q)
-	assert.Equal(t, loop.GiveUp, step)
-	assert.Equal(t, machine.Abort, plan.Do)
-	q.MaxAttempts = policy.Unlimited
-	step, _ = l.Answer(q)
-	assert.Equal(t, loop.ShortWait, step)
-	q.Deadline, q.Tool = q.At.Add(30*time.Second), ""
-	step, plan = l.Answer(q)
-	assert.Equal(t, loop.SwitchProvider, step, "a minute does not fit")
-	assert.Equal(t, "went on with model backup: quota, requests_per_minute used up", plan.Warning)
 }
 
 func TestConsultedClassesAreOfTheTransportPlane(t *testing.T) {
@@ -178,7 +105,7 @@ func TestWhatIsWrongWithAConfigIsToldAtOnce(t *testing.T) {
 }
 
 func TestThePlannerIsAskedOfEachToolWithItsOwnCause(t *testing.T) {
-	lost := map[string]error{"search": windows(map[string][]string{"Retry-After": {"7"}}), "pay": refused{fault.RateLimit, 0}}
+	lost := map[string]error{"search": windows(map[string][]string{"Retry-After": {"7"}}), "pay": refused{Class: fault.RateLimit}}
 	var tools []*tool.Tool
 	for _, name := range []string{"search", "pay"} {
 		tools = append(tools, tool.New(name, "A tool.", func(context.Context, struct{}) (string, error) { return "", lost[name] }))
@@ -200,11 +127,11 @@ func TestThePlannerIsAskedOfEachToolWithItsOwnCause(t *testing.T) {
 }
 
 func TestLimitedErrorsSayWhatTheServerAskedFor(t *testing.T) {
-	asked := &loop.LimitedError{Err: refused{fault.RateLimit, 0}, State: ratelimit.Parse(map[string][]string{"Retry-After": {"7"}}, looptest.Epoch)}
+	asked := &loop.LimitedError{Err: refused{Class: fault.RateLimit}, State: ratelimit.Parse(map[string][]string{"Retry-After": {"7"}}, looptest.Epoch)}
 	assert.Equal(t, 7*time.Second, asked.Failure().RetryAfter)
-	own := &loop.LimitedError{Err: refused{fault.RateLimit, time.Second}, State: asked.State}
+	own := &loop.LimitedError{Err: refused{Class: fault.RateLimit, After: time.Second}, State: asked.State}
 	assert.Equal(t, time.Second, own.Failure().RetryAfter, "what the error says itself comes first")
-	waiting := &loop.LimitedError{Err: refused{fault.RateLimit, 0}, State: ratelimit.Parse(map[string][]string{"x-ratelimit-remaining-requests-hour": {"0"}, "x-ratelimit-reset-requests-hour": {"45m"}}, looptest.Epoch)}
+	waiting := &loop.LimitedError{Err: refused{Class: fault.RateLimit}, State: ratelimit.Parse(map[string][]string{"x-ratelimit-remaining-requests-hour": {"0"}, "x-ratelimit-reset-requests-hour": {"45m"}}, looptest.Epoch)}
 	assert.Zero(t, waiting.Failure().RetryAfter, "a wait that follows from windows is the planner's")
 	assert.Equal(t, "rate_limit", waiting.Error())
 }

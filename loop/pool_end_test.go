@@ -66,7 +66,7 @@ func TestTheEndOfAServeEndsTheModelsContexts(t *testing.T) {
 
 func TestAPoolDoesNotMakeARunThatHasEndedAgain(t *testing.T) {
 	dir, ran := journal.Dir(t.TempDir()), 0
-	set := bookRoom(t, func(context.Context, booking) (receipt, error) { ran++; return receipt{"R-1"}, nil })
+	set := bookRoom(t, func(context.Context, booking) (receipt, error) { ran++; return receipt{Number: "R-1"}, nil })
 	batch := func(cfg loop.Config, prompt string, turns ...looptest.Turn) (loop.Result, error) {
 		j := recorded(t, dir)
 		defer j.Close()

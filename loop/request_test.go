@@ -24,7 +24,7 @@ func (b *bank) tools(t *testing.T) *tool.Set {
 	t.Helper()
 	return bookRoom(t, func(ctx context.Context, _ booking) (receipt, error) {
 		b.keys = append(b.keys, tool.IdempotencyKey(ctx))
-		return receipt{"R-1"}, nil
+		return receipt{Number: "R-1"}, nil
 	})
 }
 

@@ -79,7 +79,7 @@ func (b *bookings) book(ctx context.Context, want booking) (receipt, error) {
 	case want.City == "Porto" && first:
 		return receipt{}, &fault.ProviderError{Class: fault.Network, Provider: "hotel"}
 	}
-	return receipt{"R-" + want.City}, nil
+	return receipt{Number: "R-" + want.City}, nil
 }
 
 var cities = session.StateSlice[string]("cities")

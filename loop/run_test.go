@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/internal/fixture"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -20,35 +21,29 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-type booking struct {
-	City   string `json:"city" validate:"required"`
-	Nights int    `json:"nights" validate:"min=1,max=30"`
-	Room   string `json:"room" validate:"oneof=single double"`
-}
+type (
+	booking = fixture.Booking
+	receipt = fixture.Receipt
+	refused = fixture.Refused
+)
 
-type receipt struct {
-	Number string `json:"number" validate:"required"`
-}
+const lisbon = fixture.Lisbon
+
+var (
+	call     = fixture.Call
+	booked   = fixture.Booked
+	slicesOf = fixture.Repeat
+)
 
 func bookRoom(t *testing.T, book func(context.Context, booking) (receipt, error)) *tool.Set {
 	t.Helper()
-	set, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", book, tool.Idempotent()))
-	require.NoError(t, err)
-	return set
+	return fixture.BookRoom(t, book)
 }
 
 func newSession(t *testing.T) *session.Session {
 	t.Helper()
-	s, err := session.New(session.Config{ID: "order-42"})
-	require.NoError(t, err)
-	return s
+	return fixture.NewSession(t)
 }
-
-func call(name, arguments string) message.Call {
-	return message.Call{ID: "c1", Name: name, Arguments: arguments}
-}
-
-func booked(context.Context, booking) (receipt, error) { return receipt{"R-1"}, nil }
 
 func TestABadCallIsCorrectedAndABadAnswerToo(t *testing.T) {
 	model := looptest.NewModel(

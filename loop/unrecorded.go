@@ -19,9 +19,8 @@ import (
 type unrecorded struct {
 	o *options
 	a *Action
-	// at is the try that is under way, transport its attempt on the transport plane.
-	at        Attempt
-	transport int
+	// at is the try that is under way.
+	at Attempt
 	// waited and held are the waits so far on the planes of correction and transport.
 	waited, held time.Duration
 	// same names the last failure, repeats counts how often in a row it came again.
@@ -44,10 +43,10 @@ func (l *unrecorded) failed(ctx context.Context, err error) error {
 		return l.stop(&d, &f, err)
 	}
 	if f.Plane == fault.Transport {
-		l.transport, l.held = l.transport+1, backoff.Sum(l.held, d.Delay)
+		l.at.Transport, l.held = l.at.Transport+1, backoff.Sum(l.held, d.Delay)
 	} else {
 		l.at.Number, l.waited = l.at.Number+1, backoff.Sum(l.waited, d.Delay)
-		l.transport, l.held = 1, 0
+		l.at.Transport, l.held = 1, 0
 		l.at.before, l.at.last = l.at.last, err
 	}
 	return l.wait(ctx, d.Delay)
@@ -57,7 +56,7 @@ func (l *unrecorded) failed(ctx context.Context, err error) error {
 func (l *unrecorded) place(ctx context.Context, f *fault.Failure) (*policy.RetryPolicy, policy.Position) {
 	p, pos := &l.a.Policy, policy.Position{Attempt: l.at.Number, Waited: l.waited}
 	if f.Plane == fault.Transport {
-		p, pos = &l.a.Transport, policy.Position{Attempt: l.transport, Waited: l.held}
+		p, pos = &l.a.Transport, policy.Position{Attempt: l.at.Transport, Waited: l.held}
 	} else if p.NoProgress > 0 {
 		pos.Repeats = l.again(*f)
 	}
@@ -100,7 +99,7 @@ func (l *unrecorded) wait(ctx context.Context, delay time.Duration) error {
 // position is where the action stands on a plane.
 func (l *unrecorded) position(plane fault.Plane) machine.Position {
 	if plane == fault.Transport {
-		return machine.Position{Action: l.a.Tool, Attempt: l.transport, MaxAttempts: l.a.Transport.MaxAttempts}
+		return machine.Position{Action: l.a.Tool, Attempt: l.at.Transport, MaxAttempts: l.a.Transport.MaxAttempts}
 	}
 	return machine.Position{Action: l.a.Tool, Attempt: l.at.Number, MaxAttempts: l.at.Max}
 }

@@ -15,7 +15,7 @@ import (
 
 // Tracer is what an [Observer] may be besides: it follows each piece of work of [Run], [Generate] and [Resume] from its
 // beginning to its end, as spans need it. Pieces are nested: calls and tools are begun with the context of their run. [Do],
-// [Attempts] and [Retry] begin none: what is done there is the caller's own. A replay begins none, nor does the Resume of a
+// [Attempts] and package agent begin none: what is done there is the caller's own. A replay begins none, nor does the Resume of a
 // run that has ended. It cannot change the outcome; panics in it are contained. It must be safe for concurrent use.
 type Tracer interface {
 	// Begin is told of work that is about to be done, and returns the context to do it with: ctx with values of its own. Only

@@ -14,6 +14,8 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/degrade"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -29,6 +31,8 @@ type follower struct {
 	mu    sync.Mutex
 	lines []string
 }
+
+var errBroken = errors.New("broken")
 
 func (f *follower) add(format string, args ...any) {
 	f.mu.Lock()
@@ -53,7 +57,7 @@ func TestATracerFollowsEachPieceOfWork(t *testing.T) {
 	f := &follower{}
 	book := func(ctx context.Context, _ booking) (receipt, error) {
 		f.add("the tool is in %v", ctx.Value(inside{}))
-		return receipt{"R-1"}, nil
+		return receipt{Number: "R-1"}, nil
 	}
 	model := looptest.NewModel(
 		looptest.Call(call("book_room", `{}`)),
@@ -100,8 +104,8 @@ func TestTheEndsOfWork(t *testing.T) {
 		}},
 		{"a tool fails for good", tool.Fail("closed"), good, map[loop.WorkKind]loop.WorkEnd{loop.WorkTool: {Class: fault.ToolExecution}}},
 		{"a tool breaks", broken, good, map[loop.WorkKind]loop.WorkEnd{loop.WorkTool: {Class: fault.ToolExecution, Err: broken}}},
-		{"a call breaks", nil, looptest.Fail(refused{fault.Auth, 0}), map[loop.WorkKind]loop.WorkEnd{
-			loop.WorkModel: {Class: fault.Auth, Err: refused{fault.Auth, 0}}, loop.WorkRun: {Class: fault.Auth, Reason: policy.NotRetryable},
+		{"a call breaks", nil, looptest.Fail(refused{Class: fault.Auth}), map[loop.WorkKind]loop.WorkEnd{
+			loop.WorkModel: {Class: fault.Auth, Err: refused{Class: fault.Auth}}, loop.WorkRun: {Class: fault.Auth, Reason: policy.NotRetryable},
 		}},
 		{"a run is broken off", nil, looptest.Fail(errBreaks), map[loop.WorkKind]loop.WorkEnd{loop.WorkRun: {Class: fault.Unknown}}},
 		{"a reply says all", nil, looptest.Turn{Reply: message.Reply{
@@ -170,7 +174,7 @@ func TestATracerCannotChangeTheOutcome(t *testing.T) {
 			book := func(ctx context.Context, _ booking) (receipt, error) {
 				child, stop := context.WithCancel(ctx)
 				defer stop()
-				return receipt{"R-1"}, child.Err()
+				return receipt{Number: "R-1"}, child.Err()
 			}
 			stop := loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
 				cancel(errBroken)
@@ -197,7 +201,7 @@ func TestAGuardedTracerIsToldNoMoreOnceItFailed(t *testing.T) {
 		"at the end":       func(loop.Work) bool { return false },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, told := &loop.Fallbacks{}, 0
+			f, told := &degrade.Fallbacks{}, 0
 			tracer := tracerFunc(func(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
 				told++
 				if fail(w) {
@@ -213,11 +217,11 @@ func TestAGuardedTracerIsToldNoMoreOnceItFailed(t *testing.T) {
 			set := policy.DefaultSet()
 			set.Global.RetryableErrors = []fault.Class{fault.Truncated}
 			_, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{Policy: &set},
-				loop.WithClock(looptest.NewClock()), loop.WithObserver(loop.Guard(f, tracer)))
+				loop.WithClock(looptest.NewClock()), loop.WithObserver(degrade.Guard(f, tracer)))
 			require.ErrorIs(t, err, policy.AttemptsExhausted)
 			assert.Equal(t, 2, told)
 			assert.NotNil(t, in)
-			assert.Equal(t, []string{string(loop.TelemetryFailed)}, f.Warnings())
+			assert.Equal(t, []string{string(degrade.TelemetryFailed)}, f.Warnings())
 		})
 	}
 }
@@ -254,7 +258,7 @@ func TestEveryReducerErrorIsTold(t *testing.T) {
 			})},
 	})
 	require.NoError(t, err)
-	metrics := &loop.Metrics{}
+	metrics := &observe.Metrics{}
 	var told []loop.Notice
 	watch := loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
 		if n.Kind == loop.ReducerFailed {

@@ -47,10 +47,10 @@ type Model struct {
 }
 
 // DelayBounds returns the default buckets of retry.delay, in seconds: at once, backoff, and waits that a provider asked for. They
-// are those of loop.Metrics. The slice is the caller's own.
+// are those of observe.Metrics. The slice is the caller's own.
 func DelayBounds() []float64 { return []float64{0, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300} }
 
-// AttemptBounds returns the default buckets of retry.attempts: those of loop.Metrics. The slice is the caller's own.
+// AttemptBounds returns the default buckets of retry.attempts: those of observe.Metrics. The slice is the caller's own.
 func AttemptBounds() []float64 { return []float64{1, 2, 3, 5, 8} }
 
 // Validate says all that is wrong with the config, each fault with its field.

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// The keys that [Handler] adds to records: those of OpenTelemetry, and that of loop.LogTo.
+// The keys that [Handler] adds to records: those of OpenTelemetry, and that of observe.LogTo.
 const (
 	TraceIDKey       = "trace_id"
 	SpanIDKey        = "span_id"
@@ -17,7 +17,7 @@ const (
 
 // Handler is a [slog.Handler] that adds to each record which trace and span it belongs to, and the correlation id of the run, as far as its
 // context has them; then next handles it. They stand outside of all groups. A record that has a correlation id keeps its own.
-// It is for the program's logger, and for that of loop.LogTo: a run's records are then found from its trace, and its trace
+// It is for the program's logger, and for that of observe.LogTo: a run's records are then found from its trace, and its trace
 // from them.
 func Handler(next slog.Handler) slog.Handler { return &handler{top: next, now: next} }
 

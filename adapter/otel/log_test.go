@@ -14,6 +14,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/otel"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 )
 
@@ -49,7 +50,7 @@ func TestLogsAreCorrelated(t *testing.T) {
 		return receipt{"R-1"}, nil
 	}
 	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("done")), newSession(t), "Book.",
-		loop.Config{Tools: toolsOf(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer), loop.WithObserver(loop.LogTo(logger)))
+		loop.Config{Tools: toolsOf(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer), loop.WithObserver(observe.LogTo(logger)))
 	require.NoError(t, err)
 	spans := map[string]string{}
 	for _, s := range b.spans.Ended() {

@@ -96,7 +96,7 @@ func (o *Observer) instruments(cfg Config) error {
 }
 
 // Observe counts a notice, and makes it an event of the span in ctx: that of the run, or the caller's own around loop.Do,
-// loop.Attempts and loop.Retry.
+// loop.Attempts and agent.Retry.
 func (o *Observer) Observe(ctx context.Context, n loop.Notice) {
 	switch n.Kind {
 	case loop.Retrying:

@@ -11,7 +11,7 @@ import (
 	sdk "go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/degrade"
 )
 
 // DefaultClaim is the size in bytes above which [ClaimCheck] keeps what is sent in the store, where 0 is given.
@@ -26,7 +26,7 @@ const claimEncoding = "binary/retake-claim"
 // [DefaultClaim].
 //
 // What was kept is named by its content, and kept as long as the store keeps it: longer than the server keeps histories.
-func ClaimCheck(parent converter.DataConverter, store loop.Storage, over int) converter.DataConverter {
+func ClaimCheck(parent converter.DataConverter, store degrade.Storage, over int) converter.DataConverter {
 	if parent == nil {
 		parent = converter.GetDefaultDataConverter()
 	}
@@ -37,7 +37,7 @@ func ClaimCheck(parent converter.DataConverter, store loop.Storage, over int) co
 }
 
 type claims struct {
-	store loop.Storage
+	store degrade.Storage
 	over  int
 }
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/seq"
 )
@@ -18,7 +18,7 @@ import (
 // transcripts keeps conversations in a store, as chains of pieces that are named by their content: saving one twice is saving it
 // once. The conversations of late are kept in memory too.
 type transcripts struct {
-	store loop.Storage
+	store degrade.Storage
 
 	mu     sync.Mutex
 	recent map[string]message.Transcript
@@ -36,7 +36,7 @@ const maxRecent = 256
 
 var errNoStore = errors.New("the conversation is kept in a store, and this worker has none: give it the Store that the run began with")
 
-func newTranscripts(store loop.Storage) *transcripts {
+func newTranscripts(store degrade.Storage) *transcripts {
 	return &transcripts{store: store, recent: map[string]message.Transcript{}}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -75,7 +76,7 @@ type Worker struct {
 	Observers []loop.Observer
 	// Store keeps conversations, so that each model call carries only what was said since the one before it; nil sends the whole
 	// conversation with every call, up to MaxPayload.
-	Store loop.Storage
+	Store degrade.Storage
 	// Parallel is how many tools of one reply run at once; 0 means [loop.DefaultParallel].
 	Parallel int
 	// ModelTimeout bounds one model call, ToolTimeout one tool call or try, ThinkTimeout one call of a planner, of the code that

@@ -10,7 +10,8 @@ var Layers = [][]string{
 	{"loop/machine"},
 	{"journal"},
 	{"loop"},
-	{"looptest", "adapter/internal/wire"},
+	{"looptest", "adapter/internal/wire", "loop/observe", "loop/planner", "loop/agent"},
+	{"loop/degrade", "loop/internal/fixture"},
 	{"looptest/scenario", "journal/journaltest", "report"},
 	{"cmd/retake"},
 }

@@ -9,14 +9,15 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 )
 
 // setLadder makes a ladder the planner: it answers by itself.
 func (sc *story) setLadder(l *line) error {
-	ladder := loop.NewLadder(strings.FieldsFunc(l.body, func(r rune) bool { return r == '\n' })...)
+	ladder := planner.NewLadder(strings.FieldsFunc(l.body, func(r rune) bool { return r == '\n' })...)
 	for _, w := range []struct {
 		name string
-		to   *loop.LadderWait
+		to   *planner.Wait
 	}{{"long", &ladder.Long}, {"short", &ladder.Short}} {
 		if !l.has(w.name) {
 			continue

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/agent"
+	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/result"
@@ -30,7 +32,7 @@ func (sc *story) lose(l *line) error {
 }
 
 func (sc *story) loseHistory(l *line) error {
-	prompt := loop.PromptOr(&sc.fallbacks, func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+	prompt := degrade.PromptOr(&sc.fallbacks, func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 		return "", nil, errLost
 	}, l.body)
 	system, add, err := prompt(context.Background(), sc.runner.State().Session, nil)
@@ -42,7 +44,7 @@ func (sc *story) loseHistory(l *line) error {
 
 // loseTelemetry tells a tracer that panics of two things: of the second it is not told.
 func (sc *story) loseTelemetry(*line) error {
-	tracer := loop.Guard(&sc.fallbacks, loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
+	tracer := degrade.Guard(&sc.fallbacks, loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
 		sc.say("the tracer is told of " + string(n.Kind) + " and panics")
 		panic(errLost)
 	}))
@@ -56,7 +58,7 @@ func (sc *story) loseTelemetry(*line) error {
 const summaryBytes = 40
 
 func (sc *story) loseSummary(l *line) error {
-	sc.say("instead of a summary: " + loop.Summarize(context.Background(), &sc.fallbacks, l.body, summaryBytes,
+	sc.say("instead of a summary: " + degrade.Summarize(context.Background(), &sc.fallbacks, l.body, summaryBytes,
 		func(context.Context, string) (string, error) { return "", errLost }))
 	return nil
 }
@@ -75,7 +77,7 @@ func (sc *story) loseStorage(*line) error {
 	if err != nil {
 		return err
 	}
-	kept := loop.KeepInMemory(&sc.fallbacks, full{}, len(data))
+	kept := degrade.KeepInMemory(&sc.fallbacks, full{}, len(data))
 	if err := kept.Save(ctx, st.ID(), data); err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func (sc *story) loseStorage(*line) error {
 
 // showEnvelope tells what the run came to in a wire form, with the warnings of all that was lost.
 func (sc *story) showEnvelope(l *line) error {
-	r := loop.Envelope(sc.runner.Result(nil))
+	r := agent.Envelope(sc.runner.Result(nil))
 	r.Meta = sc.fallbacks.AddTo(r.Meta)
 	doc, err := result.Encode(result.Form(l.name), r)
 	if err != nil {

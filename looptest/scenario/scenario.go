@@ -41,7 +41,7 @@ func RestoreEverywhere() Option { return func(sc *story) { sc.restores = true } 
 //	system, words       the template of the system prompt; the template of the words that correct the model
 //	slice NAME state    declares a slice; "log" for one that only grows
 //	reducer NAME on=EVENT slice=SLICE do=append|replace|clear|refuse|panic [take=MEMBER] [when=TEXT] [text=(WHY)]
-//	ladder              a [loop.Ladder] is the planner: its models in the body, one to a line; long=(UNKNOWN, MAX), short=(…)
+//	ladder              a [planner.Ladder] is the planner: its models in the body, one to a line; long=(UNKNOWN, MAX), short=(…)
 //	start               begins a run with the body as prompt. seed=S, deadline=30s, session=ID (another id begins another
 //	                    session), single=TOOL|answer (one action, no model), planner, prompts (the user's code makes them),
 //	                    calls (calls are the answer, and none is run), consult=(CLASS, …) (asks the planner before the policy)

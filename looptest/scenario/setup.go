@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/policy/file"
 	"github.com/retake-go/retake/reducer"
@@ -23,7 +23,7 @@ type setup struct {
 	system, words string
 	declared      []session.Slice[json.RawMessage]
 	reducers      []session.Reducer
-	ladder        *loop.Ladder
+	ladder        *planner.Ladder
 }
 
 // setPolicy reads a policy file. Its faults are part of the story.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/ratelimit"
@@ -25,7 +25,7 @@ type world struct {
 	// hanging is set while a tool gives no answer, crashed where its run was lost by a crash meanwhile.
 	hanging, crashed bool
 	// fallbacks collects what was lost.
-	fallbacks loop.Fallbacks
+	fallbacks degrade.Fallbacks
 	// limits is what the latest fault said of rate limits, for the ladder.
 	limits ratelimit.State
 }

@@ -1,4 +1,4 @@
-package loop
+package planner
 
 import (
 	"cmp"
@@ -10,29 +10,30 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// Ladder is a [Planner] made of data, that does what the hook of seed 001 does at a rate limit ("Using Rate Limit Windows"):
+// Ladder is a [loop.Planner] made of data, that does what the hook of seed 001 does at a rate limit ("Using Rate Limit Windows"):
 // a day's window that is used up asks for the next model (switch_provider), an hour's for a long wait, any other for a short
 // one. Where a window's wait is longer than its bound, or no attempt is left, it is the next model too; where there is none,
 // the run ends. Without a window that is used up it follows the policy while that goes on, and then takes the next model. It
 // ends the run at an exhaustion of the correction plane, and at a tool's.
 //
-// It waits only where it is asked before the policy is followed: name the classes for that in [Config].Consult,
+// It waits only where it is asked before the policy is followed: name the classes for that in [loop.Config].Consult,
 // [fault.RateLimit] and [fault.Quota] above all. Make one with [NewLadder]. Safe for concurrent use; it keeps no state.
 type Ladder struct {
-	// Models are the models to go on with, in order, by their names in [WithModels]. A run that goes by a name that is not
+	// Models are the models to go on with, in order, by their names in [loop.WithModels]. A run that goes by a name that is not
 	// among them, or by none, goes on with the first.
 	Models []string
 	// Long is for windows of an hour, Short for shorter ones and for those whose period is not known.
-	Long, Short LadderWait
+	Long, Short Wait
 }
 
-// LadderWait bounds one kind of wait.
-type LadderWait struct {
+// Wait bounds one kind of wait.
+type Wait struct {
 	// Unknown is waited where neither the server nor the window says how long; more than 0.
 	Unknown time.Duration
 	// Max is the longest wait: for a longer one the ladder takes the next model instead. At least Unknown.
@@ -44,8 +45,8 @@ type LadderWait struct {
 func NewLadder(models ...string) Ladder {
 	return Ladder{
 		Models: models,
-		Long:   LadderWait{Unknown: time.Hour, Max: 2 * time.Hour},
-		Short:  LadderWait{Unknown: time.Minute, Max: 10 * time.Minute},
+		Long:   Wait{Unknown: time.Hour, Max: 2 * time.Hour},
+		Short:  Wait{Unknown: time.Minute, Max: 10 * time.Minute},
 	}
 }
 
@@ -62,7 +63,7 @@ func (l Ladder) Validate() error {
 	}
 	for _, w := range []struct {
 		path string
-		LadderWait
+		Wait
 	}{{"long", l.Long}, {"short", l.Short}} {
 		if w.Unknown <= 0 {
 			errs = append(errs, fmt.Errorf("%s.unknown: %v is no wait; write more than 0", w.path, w.Unknown))
@@ -74,20 +75,20 @@ func (l Ladder) Validate() error {
 	return errors.Join(errs...)
 }
 
-// LadderStep is what a [Ladder] does, in the words of seed 001 where it has one.
-type LadderStep string
+// Step is what a [Ladder] does, in the words of seed 001 where it has one.
+type Step string
 
 // The steps of a ladder.
 const (
-	SwitchProvider LadderStep = "switch_provider"
-	LongWait       LadderStep = "long_wait"
-	ShortWait      LadderStep = "short_wait"
-	FollowPolicy   LadderStep = "follow_policy"
-	GiveUp         LadderStep = "give_up"
+	SwitchProvider Step = "switch_provider"
+	LongWait       Step = "long_wait"
+	ShortWait      Step = "short_wait"
+	FollowPolicy   Step = "follow_policy"
+	GiveUp         Step = "give_up"
 )
 
 // Plan answers a question by the ladder. The error is that of [Ladder.Validate].
-func (l Ladder) Plan(_ context.Context, q Question) (machine.Plan, error) {
+func (l Ladder) Plan(_ context.Context, q loop.Question) (machine.Plan, error) {
 	if err := l.Validate(); err != nil {
 		return machine.Plan{}, fmt.Errorf("ladder: %w", err)
 	}
@@ -97,7 +98,7 @@ func (l Ladder) Plan(_ context.Context, q Question) (machine.Plan, error) {
 }
 
 // Answer is the step that a question is answered with, and the plan that it amounts to. Pure.
-func (l Ladder) Answer(q Question) (LadderStep, machine.Plan) {
+func (l Ladder) Answer(q loop.Question) (Step, machine.Plan) {
 	if q.Plane != fault.Transport {
 		return GiveUp, machine.Plan{Do: machine.Abort}
 	}
@@ -154,21 +155,21 @@ func periodOf(w ratelimit.Window) period {
 }
 
 // longWait is resets_in of the window, as in seed 001, and never less than the server asks for.
-func longWait(q Question, w ratelimit.Window) time.Duration {
+func longWait(q loop.Question, w ratelimit.Window) time.Duration {
 	return max(w.ResetsIn.Duration, asked(q))
 }
 
 // shortWait is the server's retry_after, as in seed 001, else the window's own.
-func shortWait(q Question, w ratelimit.Window) time.Duration {
+func shortWait(q loop.Question, w ratelimit.Window) time.Duration {
 	return cmp.Or(asked(q), w.ResetsIn.Duration)
 }
 
-func asked(q Question) time.Duration {
+func asked(q loop.Question) time.Duration {
 	return max(q.Failure.RetryAfter, q.RateLimit.RetryAfter.Duration)
 }
 
 // wait waits within bounds, and takes the next model beyond them, or where the wait does not fit before the deadline.
-func (l Ladder) wait(q Question, step LadderStep, bound LadderWait, delay time.Duration, window string) (LadderStep, machine.Plan) {
+func (l Ladder) wait(q loop.Question, step Step, bound Wait, delay time.Duration, window string) (Step, machine.Plan) {
 	if delay <= 0 {
 		delay = bound.Unknown
 	}
@@ -179,7 +180,7 @@ func (l Ladder) wait(q Question, step LadderStep, bound LadderWait, delay time.D
 }
 
 // next is the next model; the end of the run where there is none, and for a tool, which no other model brings back.
-func (l Ladder) next(q Question, window string) (LadderStep, machine.Plan) {
+func (l Ladder) next(q loop.Question, window string) (Step, machine.Plan) {
 	at := slices.Index(l.Models, q.Model) + 1
 	if q.Tool != "" || at >= len(l.Models) {
 		return GiveUp, machine.Plan{Do: machine.Abort, Note: window}

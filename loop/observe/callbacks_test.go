@@ -1,4 +1,4 @@
-package loop_test
+package observe_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/internal/fixture"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -23,18 +25,20 @@ import (
 
 // told is what callbacks were told. It has no lock of its own: they are called one at a time.
 type told struct {
-	errors  []loop.ErrorInfo
-	traces  []loop.Trace
+	errors  []observe.ErrorInfo
+	traces  []observe.Trace
 	retries []loop.Notice
-	debug   []loop.DebugInfo
+	debug   []observe.DebugInfo
 	texts   []string
 }
 
-func (o *told) callbacks() *loop.Callbacks {
-	return &loop.Callbacks{
-		OnError: func(t loop.Trace, e loop.ErrorInfo) { o.errors, o.traces = append(o.errors, e), append(o.traces, t) },
-		OnRetry: func(_ loop.Trace, n loop.Notice) { o.retries = append(o.retries, n) },
-		OnDebug: func(text string, d loop.DebugInfo) { o.texts, o.debug = append(o.texts, text), append(o.debug, d) },
+func (o *told) callbacks() *observe.Callbacks {
+	return &observe.Callbacks{
+		OnError: func(t observe.Trace, e observe.ErrorInfo) {
+			o.errors, o.traces = append(o.errors, e), append(o.traces, t)
+		},
+		OnRetry: func(_ observe.Trace, n loop.Notice) { o.retries = append(o.retries, n) },
+		OnDebug: func(text string, d observe.DebugInfo) { o.texts, o.debug = append(o.texts, text), append(o.debug, d) },
 	}
 }
 
@@ -45,16 +49,16 @@ func limited429() error {
 	}.Typed())
 }
 
-func run(t *testing.T, s *session.Session, c *loop.Callbacks, turns ...looptest.Turn) error {
+func run(t *testing.T, s *session.Session, c *observe.Callbacks, turns ...looptest.Turn) error {
 	t.Helper()
-	_, err := loop.Run(t.Context(), looptest.NewModel(turns...), s, "Book.", loop.Config{Tools: bookRoom(t, booked)},
+	_, err := loop.Run(t.Context(), looptest.NewModel(turns...), s, "Book.", loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)},
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(c))
 	return err
 }
 
 func TestSeed004OnErrorHasCodeMessageMetadataAndTrace(t *testing.T) {
 	var o told
-	err := run(t, newSession(t), o.callbacks(), slicesOf(looptest.Fail(limited429()), 4)...)
+	err := run(t, fixture.NewSession(t), o.callbacks(), fixture.Repeat(looptest.Fail(limited429()), 4)...)
 	require.ErrorIs(t, err, policy.AttemptsExhausted)
 
 	require.Len(t, o.errors, 1)
@@ -72,7 +76,7 @@ func TestSeed004OnErrorHasCodeMessageMetadataAndTrace(t *testing.T) {
 
 func TestSeed003OnDebugHasAllTechnicalDetail(t *testing.T) {
 	var o told
-	require.NoError(t, run(t, newSession(t), o.callbacks(), looptest.Fail(limited429()), looptest.Say("done")))
+	require.NoError(t, run(t, fixture.NewSession(t), o.callbacks(), looptest.Fail(limited429()), looptest.Say("done")))
 	require.Equal(t, []string{"attempt failed"}, o.texts)
 	d := o.debug[0]
 	require.ErrorContains(t, d.Err, "secret sk-123: slow down")
@@ -96,9 +100,9 @@ func TestAToolsOwnErrorIsToldToObservers(t *testing.T) {
 	require.NoError(t, err)
 	var o told
 	var log strings.Builder
-	model := looptest.NewModel(looptest.Call(call("well", `{}`), call("badly", `{}`), call("worse", `{}`), call("sorry", `{}`)), looptest.Say("done"))
-	_, err = loop.Run(t.Context(), model, newSession(t), "Go.", loop.Config{Tools: tools}, loop.WithObserver(o.callbacks()),
-		loop.WithObserver(loop.LogTo(slog.New(slog.NewTextHandler(&log, nil)))))
+	model := looptest.NewModel(looptest.Call(fixture.Call("well", `{}`), fixture.Call("badly", `{}`), fixture.Call("worse", `{}`), fixture.Call("sorry", `{}`)), looptest.Say("done"))
+	_, err = loop.Run(t.Context(), model, fixture.NewSession(t), "Go.", loop.Config{Tools: tools}, loop.WithObserver(o.callbacks()),
+		loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&log, nil)))))
 	require.NoError(t, err)
 	require.Equal(t, []string{"attempt failed", "attempt failed"}, o.texts)
 	assert.Equal(t, "badly", o.debug[0].Notice.Action)
@@ -115,7 +119,7 @@ func TestTheTraceIDMayComeFromTheContext(t *testing.T) {
 	c := o.callbacks()
 	c.TraceID = func(ctx context.Context) string { id, _ := ctx.Value(key{}).(string); return id }
 	ctx := context.WithValue(t.Context(), key{}, "4bf92f3577b34da6a3ce929d0e0e4736")
-	_, err := loop.Run(ctx, looptest.NewModel(looptest.Fail(refused{fault.Auth, 0})), newSession(t), "Book.", loop.Config{}, loop.WithObserver(c))
+	_, err := loop.Run(ctx, looptest.NewModel(looptest.Fail(fixture.Refused{Class: fault.Auth})), fixture.NewSession(t), "Book.", loop.Config{}, loop.WithObserver(c))
 	require.Error(t, err)
 	assert.Equal(t, "4bf92f3577b34da6a3ce929d0e0e4736", o.traces[0].TraceID)
 }
@@ -123,16 +127,16 @@ func TestTheTraceIDMayComeFromTheContext(t *testing.T) {
 func TestACallbackThatPanicsChangesNothing(t *testing.T) {
 	var o told
 	c := o.callbacks()
-	c.OnRetry = func(loop.Trace, loop.Notice) { panic("a callback") }
-	require.NoError(t, run(t, newSession(t), c, looptest.Fail(limited429()), looptest.Say("done")))
+	c.OnRetry = func(observe.Trace, loop.Notice) { panic("a callback") }
+	require.NoError(t, run(t, fixture.NewSession(t), c, looptest.Fail(limited429()), looptest.Say("done")))
 	require.Equal(t, []string{"attempt failed", "callback OnRetry panicked"}, o.texts)
 	assert.Contains(t, o.debug[1].Stack, "TestACallbackThatPanicsChangesNothing")
 
 	c = o.callbacks()
-	c.OnError = func(loop.Trace, loop.ErrorInfo) { panic("a callback") }
-	c.OnDebug = func(string, loop.DebugInfo) { panic("another") }
-	require.ErrorIs(t, run(t, newSession(t), c, looptest.Fail(refused{fault.Auth, 0})), policy.NotRetryable)
-	require.NoError(t, run(t, newSession(t), &loop.Callbacks{}, looptest.Fail(limited429()), looptest.Say("done")))
+	c.OnError = func(observe.Trace, observe.ErrorInfo) { panic("a callback") }
+	c.OnDebug = func(string, observe.DebugInfo) { panic("another") }
+	require.ErrorIs(t, run(t, fixture.NewSession(t), c, looptest.Fail(fixture.Refused{Class: fault.Auth})), policy.NotRetryable)
+	require.NoError(t, run(t, fixture.NewSession(t), &observe.Callbacks{}, looptest.Fail(limited429()), looptest.Say("done")))
 }
 
 func TestSeed004ConcurrentEmissions(t *testing.T) {
@@ -146,7 +150,7 @@ func TestSeed004ConcurrentEmissions(t *testing.T) {
 		wg.Go(func() {
 			s, err := session.New(session.Config{ID: fmt.Sprint("order-", n)})
 			if assert.NoError(t, err) {
-				assert.Error(t, run(t, s, c, slicesOf(looptest.Fail(limited429()), 4)...))
+				assert.Error(t, run(t, s, c, fixture.Repeat(looptest.Fail(limited429()), 4)...))
 			}
 		})
 	}
@@ -163,10 +167,13 @@ func TestSeed004ErrorDuringStreaming(t *testing.T) {
 	)
 	broken := loop.ModelFunc(func(_ context.Context, req loop.Request) (r message.Reply, err error) {
 		req.Stream(loop.Delta{Call: -1, Text: "Booking"})
-		r.Calls = append(r.Calls, call("book_room", lisbon))
+		r.Calls = append(r.Calls, fixture.Call("book_room", fixture.Lisbon))
 		return r, fault.AsError(fault.Response{Provider: "anthropic", Status: 200, Body: []byte("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n")})
 	})
-	_, err := loop.Run(t.Context(), broken, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, unbookable(t))},
+	_, err := loop.Run(t.Context(), broken, fixture.NewSession(t), "Book.", loop.Config{Tools: fixture.BookRoom(t, func(context.Context, fixture.Booking) (fixture.Receipt, error) {
+		t.Error("the tool was run")
+		return fixture.Receipt{}, nil
+	})},
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(o.callbacks()), loop.WithStream(func(d loop.Delta) { seen += d.Text }))
 	require.ErrorIs(t, err, policy.AttemptsExhausted)
 	assert.Equal(t, "BookingBookingBookingBooking", seen, "each try streams from its beginning")
@@ -180,7 +187,7 @@ func TestSeed004ChainOfWrappedErrors(t *testing.T) {
 	wrapped := fmt.Errorf("agent: %w", errors.Join(errors.New("cleanup failed"), fmt.Errorf("model: %w", fault.ProviderError{
 		Class: fault.Network, Provider: "mistral", Cause: root,
 	}.Typed())))
-	err := run(t, newSession(t), o.callbacks(), slicesOf(looptest.Fail(wrapped), 4)...)
+	err := run(t, fixture.NewSession(t), o.callbacks(), fixture.Repeat(looptest.Fail(wrapped), 4)...)
 	require.ErrorIs(t, err, root)
 	var provider *fault.ProviderError
 	require.ErrorAs(t, err, &provider)
@@ -192,7 +199,7 @@ func TestSeed004ChainOfWrappedErrors(t *testing.T) {
 
 func TestSeed004EmptyErrorMessages(t *testing.T) {
 	var o told
-	require.Error(t, run(t, newSession(t), o.callbacks(), looptest.Fail(errors.New(""))))
+	require.Error(t, run(t, fixture.NewSession(t), o.callbacks(), looptest.Fail(errors.New(""))))
 	require.Len(t, o.errors, 1)
 	assert.Equal(t, fault.Unknown, o.errors[0].Code)
 	assert.NotEmpty(t, o.errors[0].Message)
@@ -201,25 +208,27 @@ func TestSeed004EmptyErrorMessages(t *testing.T) {
 
 func TestSeed004MissingMetadata(t *testing.T) {
 	var o told
-	require.Error(t, run(t, newSession(t), o.callbacks(), looptest.Fail(refused{fault.Auth, 0})))
+	require.Error(t, run(t, fixture.NewSession(t), o.callbacks(), looptest.Fail(fixture.Refused{Class: fault.Auth})))
 	require.Len(t, o.errors, 1)
 	assert.Zero(t, o.errors[0].Metadata)
 	assert.Equal(t, "AUTHENTICATION_ERROR", o.errors[0].Code.Names().AgentError)
 	assert.NotEmpty(t, o.errors[0].Message)
 
 	var alone told
-	_, err := loop.Do(t.Context(), nil, loop.FinalAnswer(), script(refused{fault.Auth, 0}), loop.WithObserver(alone.callbacks()))
+	_, err := loop.Do(t.Context(), nil, loop.FinalAnswer(), func(context.Context, loop.Attempt) (int, error) {
+		return 0, fixture.Refused{Class: fault.Auth}
+	}, loop.WithObserver(alone.callbacks()))
 	require.Error(t, err)
 	require.Len(t, alone.errors, 1)
-	assert.Equal(t, loop.Trace{}, alone.traces[0], "without a session there is nothing to correlate")
+	assert.Equal(t, observe.Trace{}, alone.traces[0], "without a session there is nothing to correlate")
 }
 
 func TestSeed004MaxIterationsExceeded(t *testing.T) {
 	var o told
 	set := policy.DefaultSet()
 	set.MaxTurns = 1
-	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), "Book.",
-		loop.Config{Tools: bookRoom(t, booked), Policy: &set}, loop.WithObserver(o.callbacks()))
+	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(fixture.Call("book_room", fixture.Lisbon))), fixture.NewSession(t), "Book.",
+		loop.Config{Tools: fixture.BookRoom(t, fixture.Booked), Policy: &set}, loop.WithObserver(o.callbacks()))
 	require.ErrorIs(t, err, policy.TurnLimit)
 	require.Len(t, o.errors, 1)
 	assert.Equal(t, "MAX_ITERATIONS_EXCEEDED", o.errors[0].Code.Names().AgentError)
@@ -228,11 +237,11 @@ func TestSeed004MaxIterationsExceeded(t *testing.T) {
 
 func TestCorrectionsAreToldToUsersOnlyWhenTheyAreExhausted(t *testing.T) {
 	var o told
-	bad := looptest.Call(call("book_room", `{}`))
-	require.NoError(t, run(t, newSession(t), o.callbacks(), bad, looptest.Call(call("book_room", lisbon)), looptest.Say("done")))
+	bad := looptest.Call(fixture.Call("book_room", `{}`))
+	require.NoError(t, run(t, fixture.NewSession(t), o.callbacks(), bad, looptest.Call(fixture.Call("book_room", fixture.Lisbon)), looptest.Say("done")))
 	assert.Empty(t, o.errors)
 	assert.Len(t, o.retries, 1)
-	require.Error(t, run(t, newSession(t), o.callbacks(), bad, bad, bad))
+	require.Error(t, run(t, fixture.NewSession(t), o.callbacks(), bad, bad, bad))
 	require.Len(t, o.errors, 1)
 	assert.Equal(t, fault.ToolValidation, o.errors[0].Code)
 	assert.Equal(t, "book_room", o.errors[0].Action)

@@ -1,4 +1,4 @@
-package loop
+package observe
 
 import (
 	"context"
@@ -6,15 +6,15 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/tool"
 )
 
-// Callbacks is an [Observer] that calls functions (seeds 003 and 004): any of them may be nil. They cannot change the outcome,
+// Callbacks is an [loop.Observer] that calls functions (seeds 003 and 004): any of them may be nil. They cannot change the outcome,
 // and a panic in one is contained. They are called one at a time, also where several runs and goroutines share a Callbacks;
 // so a function must not itself start a run or a step with the same Callbacks. Use it by pointer; its fields are set before
 // its first use. The zero value does nothing.
@@ -23,7 +23,7 @@ type Callbacks struct {
 	// limit of turns or was cancelled.
 	OnError func(Trace, ErrorInfo)
 	// OnRetry is told when another attempt follows, before the wait.
-	OnRetry func(Trace, Notice)
+	OnRetry func(Trace, loop.Notice)
 	// OnDebug is told of every failed attempt (calls of tools too), reducer error and contained failure with all technical
 	// detail. None of it is for users.
 	OnDebug func(text string, d DebugInfo)
@@ -60,7 +60,7 @@ type ErrorInfo struct {
 type DebugInfo struct {
 	Trace
 	// Notice is what happened; zero for a failure outside of a run's attempts.
-	Notice Notice
+	Notice loop.Notice
 	// Err is the Go error, nil where there was none; Chain has its type and text and those of all it wraps, outermost first.
 	Err   error
 	Chain []string
@@ -71,22 +71,22 @@ type DebugInfo struct {
 }
 
 // Observe calls the functions that a notice is for.
-func (c *Callbacks) Observe(ctx context.Context, n Notice) {
+func (c *Callbacks) Observe(ctx context.Context, n loop.Notice) {
 	switch {
-	case n.Kind == AttemptEnded && n.Class != "":
+	case n.Kind == loop.AttemptEnded && n.Class != "":
 		c.debug(ctx, "attempt failed", n, n.Err)
-	case n.Kind == ReducerFailed:
+	case n.Kind == loop.ReducerFailed:
 		c.debug(ctx, "reducer failed", n, n.Err)
-	case n.Kind == Retrying:
+	case n.Kind == loop.Retrying:
 		c.call(ctx, "OnRetry", n, func(t Trace) { c.OnRetry(t, n) }, c.OnRetry != nil)
-	case n.Kind == Exhausted:
+	case n.Kind == loop.Exhausted:
 		c.failed(ctx, n, n.Class)
-	case n.Kind == Ended && endings[n.Reason] != "":
-		c.failed(ctx, n, endings[n.Reason])
+	case n.Kind == loop.Ended && loop.ClassOf(n.Reason) != "":
+		c.failed(ctx, n, loop.ClassOf(n.Reason))
 	}
 }
 
-func (c *Callbacks) failed(ctx context.Context, n Notice, class fault.Class) {
+func (c *Callbacks) failed(ctx context.Context, n loop.Notice, class fault.Class) {
 	m := metadataOf(n.Err)
 	info := ErrorInfo{Code: class, Message: fault.UserMessage(class, m), Metadata: m, Action: n.Action, Plane: n.Plane, Reason: n.Reason}
 	c.call(ctx, "OnError", n, func(t Trace) { c.OnError(t, info) }, c.OnError != nil)
@@ -94,12 +94,12 @@ func (c *Callbacks) failed(ctx context.Context, n Notice, class fault.Class) {
 
 // Debug tells OnDebug of a failure that no attempt of a run is about; err may be nil.
 func (c *Callbacks) Debug(ctx context.Context, text string, err error) {
-	c.debug(ctx, text, Notice{}, err)
+	c.debug(ctx, text, loop.Notice{}, err)
 }
 
-func (c *Callbacks) debug(ctx context.Context, text string, n Notice, err error) {
+func (c *Callbacks) debug(ctx context.Context, text string, n loop.Notice, err error) {
 	d := DebugInfo{Notice: n, Err: err, Chain: chain(err), Metadata: metadataOf(err)}
-	if p, ok := errors.AsType[*PanicError](err); ok {
+	if p, ok := errors.AsType[*loop.PanicError](err); ok {
 		d.Stack = p.Stack
 	} else if p, ok := errors.AsType[*tool.PanicError](err); ok {
 		d.Stack = string(p.Stack)
@@ -108,7 +108,7 @@ func (c *Callbacks) debug(ctx context.Context, text string, n Notice, err error)
 }
 
 // call calls one function, alone, and tells OnDebug where it panicked. Where OnDebug itself panics there is nobody to tell.
-func (c *Callbacks) call(ctx context.Context, name string, n Notice, f func(Trace), there bool) {
+func (c *Callbacks) call(ctx context.Context, name string, n loop.Notice, f func(Trace), there bool) {
 	if !there {
 		return
 	}
@@ -121,12 +121,12 @@ func (c *Callbacks) call(ctx context.Context, name string, n Notice, f func(Trac
 func (c *Callbacks) contained(f func()) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer recovered(&err)
+	defer loop.Recover(&err)
 	f()
 	return nil
 }
 
-func (c *Callbacks) trace(ctx context.Context, n Notice) Trace {
+func (c *Callbacks) trace(ctx context.Context, n loop.Notice) Trace {
 	t := Trace{CorrelationID: n.CorrelationID}
 	if c.TraceID != nil {
 		t.TraceID = c.TraceID(ctx)
@@ -136,23 +136,6 @@ func (c *Callbacks) trace(ctx context.Context, n Notice) Trace {
 		t.TraceID = hex.EncodeToString(sum[:16])
 	}
 	return t
-}
-
-// PanicError is a panic that was contained.
-type PanicError struct {
-	// Value is what was panicked with, Stack where.
-	Value any
-	Stack string
-}
-
-// Error says what was panicked with.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
-// recovered makes an error of a panic under way. It is for defer.
-func recovered(err *error) {
-	if v := recover(); v != nil {
-		*err = &PanicError{Value: v, Stack: string(debug.Stack())}
-	}
 }
 
 // metadataOf is what an error says of the call that failed.

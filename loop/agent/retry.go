@@ -1,6 +1,7 @@
-package loop
+package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,27 +9,17 @@ import (
 	"github.com/benbjohnson/clock"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/result"
 	"github.com/retake-go/retake/session"
 )
 
-// Timed runs an agent once and fills in when it began and how long it took, by the driver's clock, where the result does
-// not say so itself (seed 000, withTiming). Of the options only [WithClock] plays a part.
-func Timed[T any](ctx context.Context, run func(context.Context) result.Result[T], opts ...Option) result.Result[T] {
-	o := &options{}
-	for _, opt := range opts {
-		if opt != nil {
-			opt(o)
-		}
-	}
-	if o.clock == nil {
-		o.clock = clock.New()
-	}
-	start := o.clock.Now()
+// Timed runs an agent once and fills in when it began and how long it took, by the clock, where the result does not say so itself.
+func Timed[T any](ctx context.Context, c clock.Clock, run func(context.Context) result.Result[T]) result.Result[T] {
+	start := c.Now()
 	r := run(ctx)
-	return stamped(r, start, o.clock.Now())
+	return stamped(r, start, c.Now())
 }
 
 // Retry runs a whole agent under its policy until it succeeds, or until the policy allows no further attempt (seed 000,
@@ -40,9 +31,9 @@ func Timed[T any](ctx context.Context, run func(context.Context) result.Result[T
 // of them instead, with a warning. Where the policy stopped for another reason than that the error is not retried, a warning
 // says so. An agent, policy or function that cannot be is an error of class [fault.Initialization]. A panic of run is its caller's.
 //
-// Attempts are recorded in s, on the transport plane; s may be nil. An agent with an [Action].ID that has ended in the journal is not run
+// Attempts are recorded in s, on the transport plane; s may be nil. An agent with an [loop.Action].ID that has ended in the journal is not run
 // again: the result that was accepted is given, or the error that there was no further attempt.
-func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(context.Context, Attempt) result.Result[T], opts ...Option) result.Result[T] {
+func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(context.Context, loop.Attempt) result.Result[T], opts ...loop.Option) result.Result[T] {
 	if err := a.Validate(); err != nil {
 		return result.Failure[T](fault.Initialization, err.Error())
 	}
@@ -50,34 +41,27 @@ func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(co
 		return result.Failure[T](fault.Initialization, "the function that runs the agent is nil: give one")
 	}
 	var runs agentRuns[T]
-	try := func(at Attempt, number int) (message.Usage, error) {
-		at.Number, at.Max = number, a.Transport.MaxAttempts
-		r := Timed(ctx, func(ctx context.Context) result.Result[T] { return run(ctx, at) }, opts...)
+	c := loop.ClockOf(opts...)
+	tries := loop.Attempts(ctx, s, &a.Action, opts...)
+	var lost error
+	for try := range tries.All() {
+		at := try.Attempt
+		at.Number, at.Max = at.Transport, a.Transport.MaxAttempts
+		r := Timed(ctx, c, func(ctx context.Context) result.Result[T] { return run(ctx, at) })
 		err := judge(a, r)
 		runs.add(r, err)
-		return r.Execution.Usage.Usage, err
+		ended := loop.Tried{Err: err, Usage: r.Execution.Usage.Usage}
+		if err == nil && try.Keeps() {
+			ended.Value, lost = result.Encode(result.ResultEnvelope, runs.result(nil))
+		}
+		try.EndWith(ended)
 	}
-	s, o, err := recording(s, opts)
+	if err := cmp.Or(tries.Err(), lost); err != nil || runs.made > 0 {
+		return runs.result(err)
+	}
+	r, err := result.Decode[T](result.ResultEnvelope, tries.Value())
 	if err != nil {
-		return runs.result(err)
-	}
-	if s == nil {
-		number := 0
-		_, err := Do(ctx, nil, &a.Action, func(_ context.Context, at Attempt) (message.Usage, error) {
-			number++
-			return try(at, number)
-		}, opts...)
-		return runs.result(err)
-	}
-	end, _, err := each(ctx, o, s, &a.Action, try, func() ([]byte, error) {
-		return result.Encode(result.ResultEnvelope, runs.result(nil))
-	})
-	if end == nil || err != nil {
-		return runs.result(err)
-	}
-	r, err := result.Decode[T](result.ResultEnvelope, end.Outcome.Value)
-	if err != nil {
-		return result.Failure[T](fault.Initialization, fmt.Sprintf("loop: agent %q has succeeded, and its recorded result does not fit: %v", end.ID, err))
+		return result.Failure[T](fault.Initialization, fmt.Sprintf("loop: agent %q has succeeded, and its recorded result does not fit: %v", a.ID, err))
 	}
 	return r
 }
@@ -130,7 +114,7 @@ func (a *agentRuns[T]) result(err error) result.Result[T] {
 
 // unstarted is the result of an agent that was never run.
 func unstarted[T any](err error) result.Result[T] {
-	if _, ok := errors.AsType[*RetryExhaustedError](err); ok {
+	if _, ok := errors.AsType[*loop.RetryExhaustedError](err); ok {
 		return result.FromError[T](err)
 	}
 	return result.Failure[T](fault.Initialization, err.Error())
@@ -138,7 +122,7 @@ func unstarted[T any](err error) result.Result[T] {
 
 // stopped says for people why there was no further attempt; empty where the result says it.
 func stopped(err error, made int) string {
-	e, ok := errors.AsType[*RetryExhaustedError](err)
+	e, ok := errors.AsType[*loop.RetryExhaustedError](err)
 	switch {
 	case err == nil || (ok && e.Reason == policy.NotRetryable):
 		return ""

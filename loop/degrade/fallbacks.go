@@ -1,10 +1,12 @@
-package loop
+package degrade
 
 import (
 	"context"
 	"slices"
 	"sync"
 
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/result"
 )
 
@@ -30,7 +32,7 @@ const (
 // pointer.
 type Fallbacks struct {
 	// Callbacks is told of every failure by OnDebug; nil tells nobody.
-	Callbacks *Callbacks
+	Callbacks *observe.Callbacks
 
 	mu       sync.Mutex
 	warnings []string
@@ -48,7 +50,7 @@ func OrElse[T any](ctx context.Context, f *Fallbacks, d Degradation, step func(c
 }
 
 func attempt[T any](ctx context.Context, step func(context.Context) (T, error)) (value T, err error) {
-	defer recovered(&err)
+	defer loop.Recover(&err)
 	return step(ctx)
 }
 

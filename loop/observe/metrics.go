@@ -1,12 +1,14 @@
-package loop
+package observe
 
 import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/retake-go/retake/loop"
 )
 
-// Metrics is an [Observer] that counts what seed 002 asks for. The zero value is ready; it is safe for concurrent use.
+// Metrics is an [loop.Observer] that counts what seed 002 asks for. The zero value is ready; it is safe for concurrent use.
 type Metrics struct {
 	mu       sync.Mutex
 	snapshot Counts
@@ -58,23 +60,23 @@ func (h Histogram) clone() Histogram {
 }
 
 // Observe counts one notice.
-func (m *Metrics) Observe(_ context.Context, n Notice) {
+func (m *Metrics) Observe(_ context.Context, n loop.Notice) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &m.snapshot
 	switch n.Kind {
-	case Retrying:
+	case loop.Retrying:
 		if n.Plane == "correction" {
 			c.ValidationRetryTotal++
 		}
 		c.Delays.add(delayBounds[:], float64(n.Delay)/float64(time.Second))
-	case ReducerFailed:
+	case loop.ReducerFailed:
 		c.ReducerErrorTotal++
-	case AttemptEnded:
+	case loop.AttemptEnded:
 		if n.Class == "" {
 			c.Attempts.add(attemptBounds[:], float64(n.Attempt))
 		}
-	case Exhausted:
+	case loop.Exhausted:
 		c.Attempts.add(attemptBounds[:], float64(n.Attempt))
 	}
 }

@@ -1,4 +1,4 @@
-package loop
+package degrade
 
 import (
 	"context"
@@ -6,17 +6,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 )
 
-// PlainText is a [Planner] that settles for an answer's text where no attempt made it fit its schema (seed 003, "LLM parsing
+// PlainText is a [loop.Planner] that settles for an answer's text where no attempt made it fit its schema (seed 003, "LLM parsing
 // fails"): the run ends well, degraded, with a warning. All else is put to Next; where that is nil, the policy is followed.
-type PlainText struct{ Next Planner }
+type PlainText struct{ Next loop.Planner }
 
 // Plan degrades where structure is all that is wrong with the answer.
-func (p PlainText) Plan(ctx context.Context, q Question) (machine.Plan, error) {
+func (p PlainText) Plan(ctx context.Context, q loop.Question) (machine.Plan, error) {
 	if q.Plane == fault.Correction && q.Action == machine.AnswerAction && q.Failure.Class == fault.StructuredOutput {
 		return machine.Plan{Do: machine.Degrade, Warning: string(ParsingFailed)}, nil
 	}
@@ -27,8 +28,8 @@ func (p PlainText) Plan(ctx context.Context, q Question) (machine.Plan, error) {
 }
 
 // PromptOr makes prompts by prompt, and where that fails by system alone, without any context added (seed 003, "History
-// selection fails"): for [WithPrompt].
-func PromptOr(f *Fallbacks, prompt PromptFunc, system string) PromptFunc {
+// selection fails"): for [loop.WithPrompt].
+func PromptOr(f *Fallbacks, prompt loop.PromptFunc, system string) loop.PromptFunc {
 	type made struct {
 		system string
 		add    []message.Message
@@ -43,15 +44,15 @@ func PromptOr(f *Fallbacks, prompt PromptFunc, system string) PromptFunc {
 }
 
 // Guard is an observer that is not told anything more once it has panicked (seed 003, "Telemetry fails").
-func Guard(f *Fallbacks, o Observer) Observer { return &guarded{f: f, to: o} }
+func Guard(f *Fallbacks, o loop.Observer) loop.Observer { return &guarded{f: f, to: o} }
 
 type guarded struct {
 	f   *Fallbacks
-	to  Observer
+	to  loop.Observer
 	off atomic.Bool
 }
 
-func (g *guarded) Observe(ctx context.Context, n Notice) {
+func (g *guarded) Observe(ctx context.Context, n loop.Notice) {
 	if g.off.Load() {
 		return
 	}
@@ -61,21 +62,21 @@ func (g *guarded) Observe(ctx context.Context, n Notice) {
 	}, func() struct{} { g.off.Store(true); return struct{}{} })
 }
 
-// Begin lets the observer follow work, where it is a [Tracer].
-func (g *guarded) Begin(ctx context.Context, w Work) (context.Context, func(WorkEnd)) {
-	t, ok := g.to.(Tracer)
+// Begin lets the observer follow work, where it is a [loop.Tracer].
+func (g *guarded) Begin(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
+	t, ok := g.to.(loop.Tracer)
 	if !ok || g.off.Load() {
 		return ctx, nil
 	}
-	var end func(WorkEnd)
+	var end func(loop.WorkEnd)
 	inner := OrElse(ctx, g.f, TelemetryFailed, func(ctx context.Context) (inner context.Context, _ error) {
 		inner, end = t.Begin(ctx, w)
 		return inner, nil
 	}, func() context.Context { g.off.Store(true); return ctx })
-	return inner, func(e WorkEnd) { g.end(ctx, end, e) }
+	return inner, func(e loop.WorkEnd) { g.end(ctx, end, e) }
 }
 
-func (g *guarded) end(ctx context.Context, end func(WorkEnd), e WorkEnd) {
+func (g *guarded) end(ctx context.Context, end func(loop.WorkEnd), e loop.WorkEnd) {
 	if end == nil || g.off.Load() {
 		return
 	}

@@ -1,4 +1,4 @@
-package loop_test
+package agent_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/agent"
+	"github.com/retake-go/retake/loop/internal/fixture"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -52,7 +54,7 @@ func runs(made *int, all ...result.Result[string]) func(context.Context, loop.At
 
 // bothWays runs a test with a session and without one.
 func bothWays(t *testing.T, test func(*testing.T, *session.Session)) {
-	t.Run("with_a_session", func(t *testing.T) { test(t, newSession(t)) })
+	t.Run("with_a_session", func(t *testing.T) { test(t, fixture.NewSession(t)) })
 	t.Run("without", func(t *testing.T) { test(t, nil) })
 }
 
@@ -76,7 +78,7 @@ func TestSeed000WithRetryCountsRetriesAndSumsAllAttempts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			bothWays(t, func(t *testing.T, s *session.Session) {
 				clock, made := looptest.NewClock(), 0
-				r := loop.Retry(t.Context(), s, loop.NewAgent("breed"), runs(&made, tt.results...), loop.WithClock(clock))
+				r := agent.Retry(t.Context(), s, agent.New("breed"), runs(&made, tt.results...), loop.WithClock(clock))
 				assert.Equal(t, tt.made, made)
 				assert.Equal(t, tt.status, r.Status)
 				assert.Equal(t, tt.class, r.Error.Class)
@@ -92,8 +94,8 @@ func TestSeed000WithRetryCountsRetriesAndSumsAllAttempts(t *testing.T) {
 
 func TestRetrySumsTokensAndCostOfFailedAttemptsToo(t *testing.T) {
 	made := 0
-	s := newSession(t)
-	r := loop.Retry(t.Context(), s, loop.NewAgent("breed"), runs(&made, failed(fault.Timeout), failed(fault.Timeout), sure("ok", 1)), loop.WithClock(looptest.NewClock()))
+	s := fixture.NewSession(t)
+	r := agent.Retry(t.Context(), s, agent.New("breed"), runs(&made, failed(fault.Timeout), failed(fault.Timeout), sure("ok", 1)), loop.WithClock(looptest.NewClock()))
 	assert.Equal(t, int64(400), r.Execution.Usage.Tokens())
 	assert.InDelta(t, 0.004, r.Execution.Cost.Amount(), 0)
 	require.Equal(t, 3, s.State().Attempts().Len())
@@ -104,7 +106,7 @@ func TestRetrySumsTokensAndCostOfFailedAttemptsToo(t *testing.T) {
 func TestRetryTellsTheAgentItsAttempt(t *testing.T) {
 	bothWays(t, func(t *testing.T, s *session.Session) {
 		var seen []string
-		loop.Retry(t.Context(), s, loop.NewAgent("breed"), func(_ context.Context, a loop.Attempt) result.Result[string] {
+		agent.Retry(t.Context(), s, agent.New("breed"), func(_ context.Context, a loop.Attempt) result.Result[string] {
 			seen = append(seen, fmt.Sprint(a.Number, " of ", a.Max))
 			return failed(fault.Timeout)
 		}, loop.WithClock(looptest.NewClock()))
@@ -114,9 +116,9 @@ func TestRetryTellsTheAgentItsAttempt(t *testing.T) {
 
 func TestSeed000ConfidenceStopsOnceItIsReached(t *testing.T) {
 	bothWays(t, func(t *testing.T, s *session.Session) {
-		a, made, clock := loop.NewAgent("breed"), 0, looptest.NewClock()
+		a, made, clock := agent.New("breed"), 0, looptest.NewClock()
 		a.MinConfidence = 0.8
-		r := loop.Retry(t.Context(), s, a, runs(&made, sure("Persian", 0.5), sure("Siamese", 0.65), sure("Maine Coon", 0.9)), loop.WithClock(clock))
+		r := agent.Retry(t.Context(), s, a, runs(&made, sure("Persian", 0.5), sure("Siamese", 0.65), sure("Maine Coon", 0.9)), loop.WithClock(clock))
 		assert.Equal(t, "Maine Coon", r.Data)
 		assert.Equal(t, result.Some(2), r.Execution.RetryCount)
 		assert.Equal(t, looptest.Epoch, clock.Now().UTC(), "waiting does not make an agent surer")
@@ -126,9 +128,9 @@ func TestSeed000ConfidenceStopsOnceItIsReached(t *testing.T) {
 
 func TestTheMostConfidentSuccessIsKeptWithAWarning(t *testing.T) {
 	bothWays(t, func(t *testing.T, s *session.Session) {
-		a, made := loop.NewAgent("breed"), 0
+		a, made := agent.New("breed"), 0
 		a.MinConfidence, a.Transport.MaxAttempts = 0.8, 3
-		r := loop.Retry(t.Context(), s, a, runs(&made, sure("Persian", 0.7), sure("Siamese", 0.5), failed(fault.Timeout)), loop.WithClock(looptest.NewClock()))
+		r := agent.Retry(t.Context(), s, a, runs(&made, sure("Persian", 0.7), sure("Siamese", 0.5), failed(fault.Timeout)), loop.WithClock(looptest.NewClock()))
 		assert.Equal(t, "Persian", r.Data)
 		assert.Equal(t, []string{"confidence 0.7 is below 0.8", "stopped after attempt 3: attempts used up"}, r.Warnings)
 		assert.Equal(t, result.Some(2), r.Execution.RetryCount)
@@ -137,18 +139,18 @@ func TestTheMostConfidentSuccessIsKeptWithAWarning(t *testing.T) {
 }
 
 func TestAnUnknownConfidenceIsAccepted(t *testing.T) {
-	a, made := loop.NewAgent("breed"), 0
+	a, made := agent.New("breed"), 0
 	a.MinConfidence = 1
-	r := loop.Retry(t.Context(), nil, a, runs(&made, result.Success("Persian")))
+	r := agent.Retry(t.Context(), nil, a, runs(&made, result.Success("Persian")))
 	assert.True(t, r.IsSuccess())
 	assert.Equal(t, 1, made)
 }
 
 func TestLowConfidenceIsRetriedOnlyWhereThePolicyListsIt(t *testing.T) {
-	a, made := loop.NewAgent("breed"), 0
+	a, made := agent.New("breed"), 0
 	a.MinConfidence = 0.8
 	a.Transport, _ = policy.Preset("result-envelope")
-	r := loop.Retry(t.Context(), nil, a, runs(&made, sure("Persian", 0.7)))
+	r := agent.Retry(t.Context(), nil, a, runs(&made, sure("Persian", 0.7)))
 	assert.Equal(t, 1, made)
 	assert.Equal(t, []string{"confidence 0.7 is below 0.8"}, r.Warnings)
 }
@@ -156,16 +158,16 @@ func TestLowConfidenceIsRetriedOnlyWhereThePolicyListsIt(t *testing.T) {
 func TestAPredicateAsDataStopsTheRetries(t *testing.T) {
 	known, err := schema.Compile([]byte(`{"enum": ["Persian", "Siamese"]}`))
 	require.NoError(t, err)
-	a, made := loop.NewAgent("breed"), 0
+	a, made := agent.New("breed"), 0
 	a.Accept = known
-	r := loop.Retry(t.Context(), nil, a, runs(&made, sure("Dog", 0.9), sure("Siamese", 0.2)))
+	r := agent.Retry(t.Context(), nil, a, runs(&made, sure("Dog", 0.9), sure("Siamese", 0.2)))
 	assert.Equal(t, "Siamese", r.Data)
 	assert.Equal(t, 2, made)
 }
 
 func TestWorkInProgressIsNoFailure(t *testing.T) {
 	made := 0
-	r := loop.Retry(t.Context(), nil, loop.NewAgent("chat"), runs(&made, result.InProgress[string](nil)))
+	r := agent.Retry(t.Context(), nil, agent.New("chat"), runs(&made, result.InProgress[string](nil)))
 	assert.True(t, r.IsInProgress())
 	assert.Equal(t, result.Some(0), r.Execution.RetryCount)
 }
@@ -174,7 +176,7 @@ func TestAnAgentThatTakesItsRetryBackIsNotRunAgain(t *testing.T) {
 	final := failed(fault.RateLimit)
 	final.Error.Retryable = result.Some(false)
 	made := 0
-	r := loop.Retry(t.Context(), nil, loop.NewAgent("breed"), runs(&made, final))
+	r := agent.Retry(t.Context(), nil, agent.New("breed"), runs(&made, final))
 	assert.Equal(t, 1, made)
 	assert.Empty(t, r.Warnings)
 }
@@ -183,7 +185,7 @@ func TestAServersWaitIsNeverUndercutByAnAgentsRetry(t *testing.T) {
 	limited := failed(fault.RateLimit)
 	limited.RateLimit.RetryAfter = ratelimit.In(20 * time.Second)
 	clock, made := looptest.NewClock(), 0
-	loop.Retry(t.Context(), nil, loop.NewAgent("breed"), runs(&made, limited, sure("ok", 1)), loop.WithClock(clock))
+	agent.Retry(t.Context(), nil, agent.New("breed"), runs(&made, limited, sure("ok", 1)), loop.WithClock(clock))
 	waited := clock.Now().Sub(looptest.Epoch)
 	assert.GreaterOrEqual(t, waited, 20*time.Second)
 	assert.LessOrEqual(t, waited, 30*time.Second)
@@ -191,9 +193,9 @@ func TestAServersWaitIsNeverUndercutByAnAgentsRetry(t *testing.T) {
 
 func TestAnAgentsWaitThatDoesNotFitIsNotBegun(t *testing.T) {
 	bothWays(t, func(t *testing.T, s *session.Session) {
-		a, clock, made := loop.NewAgent("breed"), looptest.NewClock(), 0
+		a, clock, made := agent.New("breed"), looptest.NewClock(), 0
 		a.Deadline = looptest.Epoch.Add(5 * time.Second)
-		r := loop.Retry(t.Context(), s, a, runs(&made, failed(fault.Unavailable)), loop.WithClock(clock))
+		r := agent.Retry(t.Context(), s, a, runs(&made, failed(fault.Unavailable)), loop.WithClock(clock))
 		assert.Equal(t, fault.Unavailable, r.Error.Class)
 		assert.Equal(t, []string{"stopped after attempt 1: the wait does not fit before the deadline (wait 10s, room 5s)"}, r.Warnings)
 		assert.Equal(t, looptest.Epoch, clock.Now().UTC())
@@ -201,24 +203,24 @@ func TestAnAgentsWaitThatDoesNotFitIsNotBegun(t *testing.T) {
 }
 
 func TestWhatCannotBeRunIsAResultToo(t *testing.T) {
-	busy := newSession(t)
+	busy := fixture.NewSession(t)
 	require.NoError(t, busy.Acquire())
-	doubtful, unbounded := loop.NewAgent("breed"), loop.NewAgent("breed")
+	doubtful, unbounded := agent.New("breed"), agent.New("breed")
 	doubtful.MinConfidence = math.NaN()
 	unbounded.Transport.MaxAttempts = 0
 	for _, tt := range []struct {
 		name string
 		s    *session.Session
-		a    *loop.Agent
+		a    *agent.Agent
 		want string
 	}{
-		{"busy_session", busy, loop.NewAgent("breed"), session.ErrBusy.Error()},
+		{"busy_session", busy, agent.New("breed"), session.ErrBusy.Error()},
 		{"no_confidence", nil, doubtful, "min_confidence: NaN is no confidence; write 0 to 1"},
 		{"no_attempts", nil, unbounded, "max_attempts"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			made := 0
-			r := loop.Retry(t.Context(), tt.s, tt.a, runs(&made, sure("ok", 1)))
+			r := agent.Retry(t.Context(), tt.s, tt.a, runs(&made, sure("ok", 1)))
 			assert.Zero(t, made)
 			assert.Equal(t, fault.Initialization, r.Error.Class)
 			assert.Contains(t, r.Error.Message, tt.want)
@@ -229,7 +231,7 @@ func TestWhatCannotBeRunIsAResultToo(t *testing.T) {
 func TestACallerWhoGivesUpEndsTheRetries(t *testing.T) {
 	bothWays(t, func(t *testing.T, s *session.Session) {
 		ctx, cancel := context.WithCancel(t.Context())
-		r := loop.Retry(ctx, s, loop.NewAgent("breed"), func(context.Context, loop.Attempt) result.Result[string] {
+		r := agent.Retry(ctx, s, agent.New("breed"), func(context.Context, loop.Attempt) result.Result[string] {
 			cancel()
 			return failed(fault.Timeout)
 		})
@@ -239,7 +241,7 @@ func TestACallerWhoGivesUpEndsTheRetries(t *testing.T) {
 			return
 		}
 		made := 0
-		r = loop.Retry(ctx, s, loop.NewAgent("breed"), runs(&made, sure("ok", 1)))
+		r = agent.Retry(ctx, s, agent.New("breed"), runs(&made, sure("ok", 1)))
 		assert.Zero(t, made)
 		assert.Equal(t, fault.Cancelled, r.Error.Class)
 	})
@@ -251,31 +253,31 @@ func TestSeed000WithTimingLeavesWhatTheAgentSays(t *testing.T) {
 		clock.Sleep(1234 * time.Millisecond)
 		return result.Success("ok")
 	}
-	r := loop.Timed(t.Context(), slow, loop.WithClock(clock))
+	r := agent.Timed(t.Context(), clock, slow)
 	assert.Equal(t, 1234*time.Millisecond, r.Execution.Duration)
 	assert.Equal(t, "2030-01-01T00:00:00Z", r.Execution.Timestamp)
 
-	own := loop.Timed(t.Context(), func(context.Context) result.Result[string] { return sure("ok", 1) }, loop.WithClock(clock))
+	own := agent.Timed(t.Context(), clock, func(context.Context) result.Result[string] { return sure("ok", 1) })
 	assert.Equal(t, time.Second, own.Execution.Duration)
 }
 
 func TestTheEnvelopeOfARun(t *testing.T) {
-	bad := looptest.Call(call("book_room", `{}`))
-	model := looptest.NewModel(bad, looptest.Fail(refused{fault.Timeout, 0}), looptest.Say(`{"number":"R-1"}`))
-	answer, err := loop.Generate[receipt](t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
+	bad := looptest.Call(fixture.Call("book_room", `{}`))
+	model := looptest.NewModel(bad, looptest.Fail(fixture.Refused{Class: fault.Timeout}), looptest.Say(`{"number":"R-1"}`))
+	answer, err := loop.Generate[fixture.Receipt](t.Context(), model, fixture.NewSession(t), "Book.", loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
-	r := loop.Envelope(answer.Result, err)
+	r := agent.Envelope(answer.Result, err)
 	assert.JSONEq(t, `{"number":"R-1"}`, string(r.Data))
 	assert.Equal(t, result.Some(2), r.Execution.RetryCount)
 	require.NoError(t, r.Validate())
 
-	hello := loop.Envelope(loop.Result{Text: "Hello."}, nil)
+	hello := agent.Envelope(loop.Result{Text: "Hello."}, nil)
 	assert.Equal(t, `"Hello."`, string(hello.Data))
-	calls := loop.Envelope(loop.Result{Calls: []machine.ToolRun{{Tool: "book_room", Arguments: []byte(`{"city":"Faro"}`)}}}, nil)
+	calls := agent.Envelope(loop.Result{Calls: []machine.ToolRun{{Tool: "book_room", Arguments: []byte(`{"city":"Faro"}`)}}}, nil)
 	assert.JSONEq(t, `[{"tool":"book_room","arguments":{"city":"Faro"}}]`, string(calls.Data))
 	assert.Equal(t, message.ToolUse, calls.Finish)
 
-	text := loop.Envelope(loop.Result{Text: "Hello.", Degraded: true, Warnings: []string{"degraded"}}, nil)
+	text := agent.Envelope(loop.Result{Text: "Hello.", Degraded: true, Warnings: []string{"degraded"}}, nil)
 	doc, err := result.Encode(result.AgentResult, text)
 	require.NoError(t, err)
 	back, err := result.Decode[json.RawMessage](result.AgentResult, doc)
@@ -301,19 +303,19 @@ func TestTheEnvelopeOfAFailedRun(t *testing.T) {
 		turns []looptest.Turn
 		want  fault.Class
 	}{
-		{"transport", t.Context(), slicesOf(looptest.Fail(limited), 4), fault.RateLimit},
-		{"correction", t.Context(), slicesOf(looptest.Call(call("book_room", `{}`)), 3), fault.ToolValidation},
-		{"turns", t.Context(), []looptest.Turn{looptest.Call(call("book_room", lisbon))}, fault.MaxIterations},
+		{"transport", t.Context(), fixture.Repeat(looptest.Fail(limited), 4), fault.RateLimit},
+		{"correction", t.Context(), fixture.Repeat(looptest.Call(fixture.Call("book_room", `{}`)), 3), fault.ToolValidation},
+		{"turns", t.Context(), []looptest.Turn{looptest.Call(fixture.Call("book_room", fixture.Lisbon))}, fault.MaxIterations},
 		{"cancelled", gone, nil, fault.Cancelled},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cfg := loop.Config{Tools: bookRoom(t, booked)}
+			cfg := loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}
 			if tt.want == fault.MaxIterations {
 				cfg.Policy = &one
 			}
-			run, err := loop.Run(tt.ctx, looptest.NewModel(tt.turns...), newSession(t), "Book.", cfg, loop.WithClock(looptest.NewClock()))
+			run, err := loop.Run(tt.ctx, looptest.NewModel(tt.turns...), fixture.NewSession(t), "Book.", cfg, loop.WithClock(looptest.NewClock()))
 			require.Error(t, err)
-			r := loop.Envelope(run, err)
+			r := agent.Envelope(run, err)
 			assert.Equal(t, tt.want, r.Error.Class)
 			assert.Equal(t, err.Error(), r.Error.Message)
 			assert.Equal(t, result.Some(tt.want == fault.RateLimit), r.Error.Retryable, "words were tried where they help")
@@ -327,16 +329,8 @@ func TestTheEnvelopeOfAFailedRun(t *testing.T) {
 	}
 }
 
-func slicesOf(turn looptest.Turn, n int) []looptest.Turn {
-	all := make([]looptest.Turn, n)
-	for i := range all {
-		all[i] = turn
-	}
-	return all
-}
-
 func TestAnAgentThatReturnsNothingHasFailed(t *testing.T) {
-	r := loop.Retry(t.Context(), nil, loop.NewAgent("planner"), func(context.Context, loop.Attempt) result.Result[int] { return result.Result[int]{} })
+	r := agent.Retry(t.Context(), nil, agent.New("planner"), func(context.Context, loop.Attempt) result.Result[int] { return result.Result[int]{} })
 	assert.True(t, r.IsError())
 	assert.Equal(t, fault.InvalidResponse, r.Error.Class)
 	assert.Equal(t, "the agent returned no result", r.Error.Message)
@@ -345,14 +339,12 @@ func TestAnAgentThatReturnsNothingHasFailed(t *testing.T) {
 }
 
 func TestNoAgentAndNoAction(t *testing.T) {
-	r := loop.Retry(t.Context(), nil, nil, func(context.Context, loop.Attempt) result.Result[int] { return result.Success(1) })
+	r := agent.Retry(t.Context(), nil, nil, func(context.Context, loop.Attempt) result.Result[int] { return result.Success(1) })
 	assert.Equal(t, fault.Initialization, r.Error.Class)
-	assert.Equal(t, "the agent is nil: make one with NewAgent", r.Error.Message)
-	r = loop.Retry[int](t.Context(), nil, loop.NewAgent("books"), nil)
+	assert.Equal(t, "the agent is nil: make one with New", r.Error.Message)
+	r = agent.Retry[int](t.Context(), nil, agent.New("books"), nil)
 	assert.Equal(t, "the function that runs the agent is nil: give one", r.Error.Message)
-	timed := loop.Timed(t.Context(), func(context.Context) result.Result[int] { return result.Success(1) }, nil, loop.WithClock(nil))
-	assert.True(t, timed.IsSuccess(), "it has no use for an option that is nil")
-	_, err := loop.NewActionRunner(newSession(t), nil, nil)
+	_, err := loop.NewActionRunner(fixture.NewSession(t), nil, nil)
 	require.ErrorContains(t, err, "the action is nil")
 	_, err = (*loop.Action)(nil).Machine()
 	require.ErrorContains(t, err, "the action is nil")

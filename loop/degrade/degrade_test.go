@@ -1,4 +1,4 @@
-package loop_test
+package degrade_test
 
 import (
 	"context"
@@ -13,8 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/agent"
+	"github.com/retake-go/retake/loop/degrade"
+	"github.com/retake-go/retake/loop/internal/fixture"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -25,11 +31,11 @@ import (
 var errBroken = errors.New("broken: ECONNREFUSED 127.0.0.1:443")
 
 // envelope runs the model and puts what the run had to do without into the result.
-func envelope(t *testing.T, f *loop.Fallbacks, cfg loop.Config, turns []looptest.Turn, opts ...loop.Option) (string, []string) {
+func envelope(t *testing.T, f *degrade.Fallbacks, cfg loop.Config, turns []looptest.Turn, opts ...loop.Option) (string, []string) {
 	t.Helper()
-	run, err := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", cfg, append(opts, loop.WithClock(looptest.NewClock()))...)
+	run, err := loop.Run(t.Context(), looptest.NewModel(turns...), fixture.NewSession(t), "Book.", cfg, append(opts, loop.WithClock(looptest.NewClock()))...)
 	require.NoError(t, err)
-	r := loop.Envelope(run, err)
+	r := agent.Envelope(run, err)
 	r.Meta = f.AddTo(r.Meta)
 	require.NoError(t, r.Validate())
 	require.True(t, r.IsSuccess())
@@ -40,61 +46,64 @@ func envelope(t *testing.T, f *loop.Fallbacks, cfg loop.Config, turns []looptest
 }
 
 func TestSeed003LLMParsingFailsToItsText(t *testing.T) {
-	talk := looptest.Say("Your booking is R-1.")
-	for _, next := range []loop.Planner{nil, loop.NewLadder()} {
-		answer, err := loop.Generate[receipt](t.Context(), looptest.NewModel(talk, talk, talk), newSession(t), "Book.", loop.Config{}, loop.WithPlanner(loop.PlainText{Next: next}))
+	talk := looptest.Say("Your fixture.Booking is R-1.")
+	for _, next := range []loop.Planner{nil, planner.NewLadder()} {
+		answer, err := loop.Generate[fixture.Receipt](t.Context(), looptest.NewModel(talk, talk, talk), fixture.NewSession(t), "Book.", loop.Config{}, loop.WithPlanner(degrade.PlainText{Next: next}))
 		require.NoError(t, err)
 		assert.True(t, answer.Degraded)
 		assert.Zero(t, answer.Value)
-		r := loop.Envelope(answer.Result, err)
+		r := agent.Envelope(answer.Result, err)
 		assert.Nil(t, r.Data)
-		assert.Equal(t, "Your booking is R-1.", r.Content)
-		assert.Equal(t, []string{string(loop.ParsingFailed)}, r.Warnings)
+		assert.Equal(t, "Your fixture.Booking is R-1.", r.Content)
+		assert.Equal(t, []string{string(degrade.ParsingFailed)}, r.Warnings)
 	}
 }
 
 func TestPlainTextPutsTheRestToTheNextPlanner(t *testing.T) {
-	bad := looptest.Call(call("book_room", `{}`))
-	for _, next := range []loop.Planner{nil, loop.NewLadder()} {
-		_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithPlanner(loop.PlainText{Next: next}))
+	bad := looptest.Call(fixture.Call("book_room", `{}`))
+	for _, next := range []loop.Planner{nil, planner.NewLadder()} {
+		_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad), fixture.NewSession(t), "Book.", loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}, loop.WithPlanner(degrade.PlainText{Next: next}))
 		require.ErrorIs(t, err, policy.AttemptsExhausted)
 	}
 }
 
 func TestSeed003HistorySelectionFailsToNoContext(t *testing.T) {
-	f := &loop.Fallbacks{}
+	f := &degrade.Fallbacks{}
 	failing := func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 		return "You remember much.", []message.Message{{Role: message.User, Text: "old"}}, errBroken
 	}
 	model := looptest.NewModel(looptest.Say("Hello."))
-	_, err := loop.Run(t.Context(), model, newSession(t), "Book.", loop.Config{}, loop.WithPrompt(loop.PromptOr(f, failing, "You book rooms.")))
+	_, err := loop.Run(t.Context(), model, fixture.NewSession(t), "Book.", loop.Config{}, loop.WithPrompt(degrade.PromptOr(f, failing, "You book rooms.")))
 	require.NoError(t, err)
 	assert.Equal(t, "You book rooms.", model.Requests()[0].System)
 	assert.Equal(t, 1, model.Requests()[0].Messages.Len())
 	_, warnings := envelope(t, f, loop.Config{}, []looptest.Turn{looptest.Say("Hello.")})
-	assert.Equal(t, []string{string(loop.HistoryFailed)}, warnings)
+	assert.Equal(t, []string{string(degrade.HistoryFailed)}, warnings)
 }
 
 func TestSeed003TelemetryFailsToNothing(t *testing.T) {
-	f, told := &loop.Fallbacks{}, 0
+	f, told := &degrade.Fallbacks{}, 0
 	tracer := loop.ObserverFunc(func(context.Context, loop.Notice) { told++; panic(errBroken) })
-	text, warnings := envelope(t, f, loop.Config{}, []looptest.Turn{looptest.Fail(limited429()), looptest.Say("Hello.")}, loop.WithObserver(loop.Guard(f, tracer)))
+	text, warnings := envelope(t, f, loop.Config{}, []looptest.Turn{looptest.Fail(fixture.Refused{Class: fault.RateLimit}), looptest.Say("Hello.")}, loop.WithObserver(degrade.Guard(f, tracer)))
 	assert.Equal(t, "Hello.", text)
 	assert.Equal(t, 1, told, "what has failed is told no more")
-	assert.Equal(t, []string{string(loop.TelemetryFailed)}, warnings)
+	assert.Equal(t, []string{string(degrade.TelemetryFailed)}, warnings)
 }
 
 func TestSeed003SummaryGenerationFailsToTruncatedText(t *testing.T) {
-	var o told
-	f := &loop.Fallbacks{Callbacks: o.callbacks()}
+	var texts []string
+	var debug []observe.DebugInfo
+	f := &degrade.Fallbacks{Callbacks: &observe.Callbacks{OnDebug: func(text string, d observe.DebugInfo) {
+		texts, debug = append(texts, text), append(debug, d)
+	}}}
 	long := strings.Repeat("é", 100)
-	summary := loop.Summarize(t.Context(), f, long, 20, func(context.Context, string) (string, error) { return "", errBroken })
+	summary := degrade.Summarize(t.Context(), f, long, 20, func(context.Context, string) (string, error) { return "", errBroken })
 	assert.Equal(t, strings.Repeat("é", 8)+"…", summary)
-	assert.Equal(t, "short", loop.Summarize(t.Context(), f, long, 20, func(context.Context, string) (string, error) { return "short", nil }))
+	assert.Equal(t, "short", degrade.Summarize(t.Context(), f, long, 20, func(context.Context, string) (string, error) { return "short", nil }))
 	_, warnings := envelope(t, f, loop.Config{}, []looptest.Turn{looptest.Say("Hello.")})
-	assert.Equal(t, []string{string(loop.SummaryFailed)}, warnings)
-	require.Equal(t, []string{string(loop.SummaryFailed)}, o.texts)
-	require.ErrorIs(t, o.debug[0].Err, errBroken)
+	assert.Equal(t, []string{string(degrade.SummaryFailed)}, warnings)
+	require.Equal(t, []string{string(degrade.SummaryFailed)}, texts)
+	require.ErrorIs(t, debug[0].Err, errBroken)
 }
 
 // store is a storage that fails when told to.
@@ -113,9 +122,9 @@ func (s *store) Save(_ context.Context, key string, data []byte) error {
 func (s *store) Load(_ context.Context, key string) ([]byte, error) { return s.data[key], nil }
 
 func TestSeed003ContextStorageFailsToMemory(t *testing.T) {
-	f, ctx := &loop.Fallbacks{}, t.Context()
+	f, ctx := &degrade.Fallbacks{}, t.Context()
 	disk := &store{data: map[string][]byte{}}
-	kept := loop.KeepInMemory(f, disk, 10)
+	kept := degrade.KeepInMemory(f, disk, 10)
 	load := func(key string) string {
 		data, err := kept.Load(ctx, key)
 		require.NoError(t, err)
@@ -137,30 +146,30 @@ func TestSeed003ContextStorageFailsToMemory(t *testing.T) {
 	assert.Equal(t, "last", string(disk.data["a"]))
 	assert.Equal(t, "last", load("a"))
 	_, warnings := envelope(t, f, loop.Config{}, []looptest.Turn{looptest.Say("Hello.")})
-	assert.Equal(t, []string{string(loop.StorageFailed)}, warnings)
+	assert.Equal(t, []string{string(degrade.StorageFailed)}, warnings)
 }
 
 func TestOrElseContainsFailuresAndPanics(t *testing.T) {
-	var o told
-	f := &loop.Fallbacks{Callbacks: o.callbacks()}
+	var debug []observe.DebugInfo
+	f := &degrade.Fallbacks{Callbacks: &observe.Callbacks{OnDebug: func(_ string, d observe.DebugInfo) { debug = append(debug, d) }}}
 	instead := func() int { return 7 }
-	assert.Equal(t, 1, loop.OrElse(t.Context(), f, "own", func(context.Context) (int, error) { return 1, nil }, instead))
+	assert.Equal(t, 1, degrade.OrElse(t.Context(), f, "own", func(context.Context) (int, error) { return 1, nil }, instead))
 	assert.Empty(t, f.Warnings())
-	assert.Equal(t, 7, loop.OrElse(t.Context(), f, "own", func(context.Context) (int, error) { return 1, errBroken }, instead))
-	assert.Equal(t, 7, loop.OrElse(t.Context(), f, "own", func(context.Context) (int, error) { panic("no") }, instead))
-	assert.Equal(t, 7, loop.OrElse(t.Context(), nil, "own", func(context.Context) (int, error) { return 1, errBroken }, instead))
+	assert.Equal(t, 7, degrade.OrElse(t.Context(), f, "own", func(context.Context) (int, error) { return 1, errBroken }, instead))
+	assert.Equal(t, 7, degrade.OrElse(t.Context(), f, "own", func(context.Context) (int, error) { panic("no") }, instead))
+	assert.Equal(t, 7, degrade.OrElse(t.Context(), nil, "own", func(context.Context) (int, error) { return 1, errBroken }, instead))
 	assert.Equal(t, []string{"own"}, f.Warnings(), "each once")
-	require.Len(t, o.debug, 2)
-	assert.Contains(t, o.debug[1].Stack, "TestOrElse")
-	assert.Equal(t, result.Meta{}, (&loop.Fallbacks{}).AddTo(result.Meta{}))
+	require.Len(t, debug, 2)
+	assert.Contains(t, debug[1].Stack, "TestOrElse")
+	assert.Equal(t, result.Meta{}, (&degrade.Fallbacks{}).AddTo(result.Meta{}))
 }
 
 func TestFallbacksMayBeSharedByGoroutines(t *testing.T) {
-	f := &loop.Fallbacks{}
+	f := &degrade.Fallbacks{}
 	var wg sync.WaitGroup
 	for n := range 8 {
 		wg.Go(func() {
-			loop.OrElse(t.Context(), f, loop.Degradation(fmt.Sprint(n%2)), func(context.Context) (int, error) { return 0, errBroken }, func() int { return n })
+			degrade.OrElse(t.Context(), f, degrade.Degradation(fmt.Sprint(n%2)), func(context.Context) (int, error) { return 0, errBroken }, func() int { return n })
 		})
 	}
 	wg.Wait()
@@ -170,7 +179,7 @@ func TestFallbacksMayBeSharedByGoroutines(t *testing.T) {
 func TestTruncateStaysWithinItsBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, most := rapid.String().Draw(t, "text"), rapid.IntRange(-1, 40).Draw(t, "most")
-		cut := loop.Truncate(text, most)
+		cut := degrade.Truncate(text, most)
 		if len(text) <= most {
 			require.Equal(t, text, cut)
 			return

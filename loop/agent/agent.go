@@ -1,4 +1,4 @@
-package loop
+package agent
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/result"
 	"github.com/retake-go/retake/schema"
@@ -22,12 +22,12 @@ const (
 	NotAccepted fault.Class = "not_accepted"
 )
 
-// Agent is what the runs of a whole agent are held to, for [Retry]: plain data. Make one with [NewAgent], change its fields
+// Agent is what the runs of a whole agent are held to, for [Retry]: plain data. Make one with [New], change its fields
 // before its first use, and share it as you like: it is not changed.
 type Agent struct {
 	// Action has the policy in its Transport: to an orchestrator every failed run is one that may be made again as it was.
 	// Its Policy plays no part.
-	Action
+	loop.Action
 	// MinConfidence is when to stop: a success whose confidence is known and less is a failed attempt of class
 	// [LowConfidence]. From 0, which accepts all, to 1.
 	MinConfidence float64
@@ -36,10 +36,10 @@ type Agent struct {
 	Accept *schema.Schema
 }
 
-// NewAgent returns an agent under the policy of seed 000 (the preset result-envelope), which also retries successes that the
+// New returns an agent under the policy of seed 000 (the preset result-envelope), which also retries successes that the
 // criteria do not accept, at once.
-func NewAgent(name string) *Agent {
-	a := &Agent{Action: *ToolCall(name)}
+func New(name string) *Agent {
+	a := &Agent{Action: *loop.ToolCall(name)}
 	a.Transport, _ = policy.Preset("result-envelope")
 	a.Transport.RetryableErrors = append(a.Transport.RetryableErrors, LowConfidence, NotAccepted)
 	a.Transport.Bases[LowConfidence], a.Transport.Bases[NotAccepted] = 0, 0
@@ -49,14 +49,13 @@ func NewAgent(name string) *Agent {
 // Validate reports all that is wrong with the agent, joined; nil when nothing is.
 func (a *Agent) Validate() error {
 	if a == nil {
-		return errors.New("the agent is nil: make one with NewAgent")
+		return errors.New("the agent is nil: make one with New")
 	}
 	var confidence error
 	if !(a.MinConfidence >= 0 && a.MinConfidence <= 1) {
 		confidence = fmt.Errorf("min_confidence: %v is no confidence; write 0 to 1", a.MinConfidence)
 	}
-	m := a.machine()
-	_, err := machine.Compile(&m, nil)
+	_, err := a.Machine()
 	return errors.Join(confidence, err)
 }
 

@@ -1,4 +1,4 @@
-package loop
+package agent
 
 import (
 	"cmp"
@@ -7,16 +7,16 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/result"
 )
 
-// Envelope is what [Run] returned as a result envelope (seeds 000, 001 and 003). Its data is the checked answer, the text
+// Envelope is what [loop.Run] returned as a result envelope (seeds 000, 001 and 003). Its data is the checked answer, the text
 // where any text would do, or the accepted calls as a list of "tool" and "arguments"; its content is the answer's text. A run
 // that was degraded to plain text is a success without data, with a warning. The retry count is how many attempts of either
-// plane were followed by another. Of [Generate]'s answer give its Result.
-func Envelope(r Result, err error) result.Result[json.RawMessage] {
+// plane were followed by another. Of [loop.Generate]'s answer give its Result.
+func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 	e := result.Success(dataOf(r))
 	e.Finish = message.Stop
 	if len(r.Calls) > 0 {
@@ -38,7 +38,7 @@ func Envelope(r Result, err error) result.Result[json.RawMessage] {
 }
 
 // dataOf is what a run that ended well is about, as JSON; nil for none.
-func dataOf(r Result) json.RawMessage {
+func dataOf(r loop.Result) json.RawMessage {
 	type call struct {
 		Tool      string          `json:"tool"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -61,21 +61,18 @@ func dataOf(r Result) json.RawMessage {
 	return doc
 }
 
-// endings are the classes of runs that ended for a reason of their own.
-var endings = map[policy.Reason]fault.Class{policy.TurnLimit: fault.MaxIterations, policy.Cancelled: fault.Cancelled}
-
 // failedEnvelope is the error of a run as data: its class is that of the last failure.
 func failedEnvelope(err error) result.Result[json.RawMessage] {
 	r := result.FromError[json.RawMessage](err)
-	if x, ok := errors.AsType[*RetryExhaustedError](err); ok {
-		class := cmp.Or(x.Failure.Class, endings[x.Reason], r.Error.Class)
+	if x, ok := errors.AsType[*loop.RetryExhaustedError](err); ok {
+		class := cmp.Or(x.Failure.Class, loop.ClassOf(x.Reason), r.Error.Class)
 		if class == fault.Cancelled && r.Error.Class == fault.DeadlineExceeded {
 			class = fault.DeadlineExceeded
 		}
 		r.Error.Class, r.Error.Message = class, err.Error()
 		r.Error.Retryable = result.Some(class.Retryable() && !x.Failure.Final)
 	}
-	if state := limitsOf(err); state.Limited || state.RetryAfter.Known {
+	if state := loop.RateLimitOf(err); state.Limited || state.RetryAfter.Known {
 		r.RateLimit = state
 	}
 	r.Finish = message.Error

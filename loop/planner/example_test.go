@@ -1,0 +1,29 @@
+package planner_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/planner"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/ratelimit"
+	"github.com/retake-go/retake/session"
+)
+
+// A day's tokens are used up: the run goes on with the next model, and says so.
+func ExampleLadder() {
+	limited := &loop.LimitedError{
+		Err:   &fault.ProviderError{Class: fault.RateLimit, Provider: "cerebras"},
+		State: ratelimit.Parse(map[string][]string{"X-Ratelimit-Remaining-Tokens-Day": {"0"}}, time.Now()),
+	}
+	s, _ := session.New(session.Config{ID: "order-42"})
+	r, err := loop.Run(context.Background(), looptest.NewModel(looptest.Fail(limited)), s, "Say hello.",
+		loop.Config{Consult: []fault.Class{fault.RateLimit, fault.Quota}},
+		loop.WithPlanner(planner.NewLadder("backup")),
+		loop.WithModels(map[string]loop.Model{"backup": looptest.NewModel(looptest.Say("Hello."))}))
+	fmt.Println(r.Text, r.Warnings, err)
+	// Output: Hello. [went on with model backup: rate_limit, tokens_per_day used up] <nil>
+}

@@ -1,0 +1,107 @@
+package planner_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/internal/fixture"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// windows is a rate limit as an adapter returns it.
+func windows(headers map[string][]string) error {
+	return fmt.Errorf("asking the model: %w", &loop.LimitedError{
+		Err:   fault.ProviderError{Class: fault.RateLimit, Provider: "cerebras", StatusCode: 429}.Typed(),
+		State: ratelimit.Parse(headers, looptest.Epoch),
+	})
+}
+
+func day() error {
+	return windows(map[string][]string{"X-Ratelimit-Remaining-Tokens-Day": {"0"}, "X-Ratelimit-Reset-Tokens-Day": {"43200"}})
+}
+
+func TestSeed001SwitchProviderLongWaitShortWait(t *testing.T) {
+	header := func(names ...string) error {
+		h := map[string][]string{}
+		for _, n := range names {
+			h["x-ratelimit-remaining-requests-"+n] = []string{"0"}
+		}
+		return windows(h)
+	}
+	for _, tt := range []struct {
+		name   string
+		cause  error
+		model  string
+		waited time.Duration
+	}{
+		{"switch_provider", header("minute", "day"), "backup", 0},
+		{"long_wait", header("minute", "hour"), "first", time.Hour},
+		{"short_wait", header("minute"), "first", time.Minute},
+		{"follow_policy", fixture.Refused{Class: fault.RateLimit, After: 3 * time.Second}, "first", 3 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			exact := policy.DefaultSet()
+			exact.Transport.Backoff = new(backoff.Exponential(time.Second, 2*backoff.One))
+			exact.Transport.Backoff.Jitter.Kind = backoff.NoJitter
+			first, backup := looptest.NewModel(looptest.Fail(tt.cause), looptest.Say("first")), looptest.NewModel(looptest.Say("backup"))
+			r, err := loop.Run(t.Context(), first, fixture.NewSession(t), "Hello.", loop.Config{Policy: &exact, Consult: []fault.Class{fault.RateLimit}},
+				loop.WithPlanner(planner.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": backup}), loop.WithClock(looptest.NewClock()))
+			require.NoError(t, err)
+			assert.Equal(t, tt.model, r.Text)
+			assert.Equal(t, tt.waited, r.Waited)
+		})
+	}
+}
+
+func TestALadderThatEndsNamesTheLastCause(t *testing.T) {
+	last := errors.New("no such luck")
+	backup := looptest.NewModel(looptest.Fail(fmt.Errorf("%w: %w", last, fixture.Refused{Class: fault.Auth})))
+	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Fail(day())), fixture.NewSession(t), "Hello.", loop.Config{Consult: []fault.Class{fault.RateLimit}},
+		loop.WithPlanner(planner.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": backup}))
+	require.ErrorIs(t, err, last)
+	require.ErrorIs(t, err, policy.NotRetryable)
+	var limited *fault.RateLimitError
+	assert.NotErrorAs(t, err, &limited)
+}
+
+func TestLaddersAreChecked(t *testing.T) {
+	require.NoError(t, planner.NewLadder().Validate())
+	l := planner.NewLadder("a", "", "a")
+	l.Long.Max, l.Short.Unknown = time.Minute, 0
+	err := l.Validate()
+	require.EqualError(t, err, "models[1]: a model without a name; use its name in WithModels\n"+
+		"models[2]: \"a\" stands here twice; nobody would come past it\n"+
+		"long.max: 1m0s is less than long.unknown; write at least 1h0m0s\n"+
+		"short.unknown: 0s is no wait; write more than 0")
+	_, planned := l.Plan(t.Context(), loop.Question{})
+	require.ErrorContains(t, planned, "ladder: models[1]")
+}
+
+func TestALadderDoesNotWaitForAToolForEver(t *testing.T) {
+	l := planner.NewLadder("backup")
+	q := loop.Question{Plane: fault.Transport, Tool: "pay", Failure: fault.Failure{Class: fault.Quota}}
+	q.Attempt, q.MaxAttempts = 4, 4
+	q.RateLimit.Windows = []ratelimit.Window{{Name: "requests_per_minute", Remaining: ratelimit.Of(0)}}
+	step, plan := l.Answer(q)
+	assert.Equal(t, planner.GiveUp, step)
+	assert.Equal(t, machine.Abort, plan.Do)
+	q.MaxAttempts = policy.Unlimited
+	step, _ = l.Answer(q)
+	assert.Equal(t, planner.ShortWait, step)
+	q.Deadline, q.Tool = q.At.Add(30*time.Second), ""
+	step, plan = l.Answer(q)
+	assert.Equal(t, planner.SwitchProvider, step, "a minute does not fit")
+	assert.Equal(t, "went on with model backup: quota, requests_per_minute used up", plan.Warning)
+}
