@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/retake-go/retake/internal/httphint"
 )
 
 // squash folds the ways a code is written into one: "rate_limit_error", "RateLimitError" and
@@ -118,20 +119,10 @@ not_found: enoent
 io: eio enospc
 `
 
-// meanings reads a table of lines, each a class and the names that mean it, once it is first asked. The class
-// of a name that no line has is empty.
+// meanings reads a table of lines, each a class and the names that mean it: see [httphint.Lookup].
 func meanings(table string) func(name string) Class {
-	all := sync.OnceValue(func() map[string]Class {
-		classes := map[string]Class{}
-		for line := range strings.Lines(table) {
-			class, names, _ := strings.Cut(line, ":")
-			for name := range strings.FieldsSeq(names) {
-				classes[name] = Class(class)
-			}
-		}
-		return classes
-	})
-	return func(name string) Class { return all()[name] }
+	class := httphint.Lookup(table)
+	return func(name string) Class { return Class(class(name)) }
 }
 
 // weakCodes say little: a status that says more wins over them, and words may say the rest.

@@ -1,8 +1,11 @@
 package ratelimit
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/retake-go/retake/internal/httphint"
 )
 
 // family orders windows and keeps the ways of writing apart; the first family that tells of a window wins.
@@ -51,28 +54,41 @@ func (k key) name() string {
 	return k.base + "_per_" + k.period.String()
 }
 
-// periodNames are the lengths that have a name.
-var periodNames = [...]struct {
+// periods are the lengths that have a name, with the ways headers write them.
+var periods = [...]struct {
 	seconds period
 	name    string
+	words   []string
 }{
-	{1, "second"}, {60, "minute"}, {3600, "hour"}, {86400, "day"}, {7 * 86400, "week"}, {30 * 86400, "month"},
+	{1, "second", []string{"second", "sec", "1s"}},
+	{60, "minute", []string{"minute", "min", "1m", "60s"}},
+	{3600, "hour", []string{"hour", "hr", "1h"}},
+	{86400, "day", []string{"day", "daily", "1d", "24h"}},
+	{7 * 86400, "week", []string{"week", "weekly", "7d"}},
+	{30 * 86400, "month", []string{"month", "monthly", "30d"}},
 }
 
-// periodUnits are the units of the other lengths.
-var periodUnits = [...]struct {
-	seconds period
-	name    string
-}{{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}}
+// periodOfWord is the period that a header writes so; 0 where it is none.
+func periodOfWord(word string) period {
+	for _, p := range periods {
+		if slices.Contains(p.words, word) {
+			return p.seconds
+		}
+	}
+	return 0
+}
 
 // String is the period as names have it: "minute", "5h".
 func (p period) String() string {
-	for _, n := range periodNames {
+	for _, n := range periods {
 		if n.seconds == p {
 			return n.name
 		}
 	}
-	for _, u := range periodUnits {
+	for _, u := range [...]struct {
+		seconds period
+		name    string
+	}{{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}} {
 		if p%u.seconds == 0 {
 			return strconv.FormatInt(int64(p/u.seconds), 10) + u.name
 		}
@@ -80,29 +96,19 @@ func (p period) String() string {
 	return ""
 }
 
-// periodWords are the ways headers write a period.
-var periodWords = map[string]period{
-	"second": 1, "sec": 1, "1s": 1,
-	"minute": 60, "min": 60, "1m": 60, "60s": 60,
-	"hour": 3600, "hr": 3600, "1h": 3600,
-	"day": 86400, "daily": 86400, "1d": 86400, "24h": 86400,
-	"week": 7 * 86400, "weekly": 7 * 86400, "7d": 7 * 86400,
-	"month": 30 * 86400, "monthly": 30 * 86400, "30d": 30 * 86400,
-}
-
-// resourceWords are the ways headers write the resources of agent results.
-var resourceWords = map[string]string{
-	"requests": "requests", "request": "requests", "req": "requests", "calls": "requests",
-	"tokens": "tokens", "token": "tokens",
-	"input-tokens": "input_tokens", "prompt-tokens": "input_tokens",
-	"output-tokens": "output_tokens", "completion-tokens": "output_tokens",
-}
+// resources are the ways headers write the resources of agent results.
+var resources = httphint.Lookup(`
+requests: requests request req calls
+tokens: tokens token
+input_tokens: input-tokens prompt-tokens
+output_tokens: output-tokens completion-tokens
+`)
 
 // resourceOrder is the order of the resources of agent results; all others follow.
-var resourceOrder = map[string]int{"requests": 0, "tokens": 1, "input_tokens": 2, "output_tokens": 3}
+var resourceOrder = []string{"requests", "tokens", "input_tokens", "output_tokens"}
 
 func resourceRank(resource string) int {
-	if rank, known := resourceOrder[resource]; known {
+	if rank := slices.Index(resourceOrder, resource); rank >= 0 {
 		return rank
 	}
 	return len(resourceOrder)
@@ -134,16 +140,10 @@ var fixedNames = map[string]key{
 }
 
 // informative is what may stand after a prefix without telling of a window.
-var informative = map[string]bool{
-	"tokens-query-cost": true, "query-cost": true, "over-limit": true, "abusepenalty-active": true, "key": true,
-	"type": true, "timeremaining": true, "used": true, "resource": true, "scope": true, "bucket": true, "global": true,
-	"policy": true,
-}
-
-// fields are the parts of a window by the words that name them.
-var fields = map[string]field{
-	"limit": fieldLimit, "remaining": fieldRemaining, "reset": fieldReset, "renewalperiod": fieldPeriod,
-}
+var informative = httphint.Lookup(`
+nothing: tokens-query-cost query-cost over-limit abusepenalty-active key type timeremaining used resource
+nothing: scope bucket global policy
+`)
 
 // maxName bounds the names that are taken over from headers.
 const maxName = 64
@@ -159,7 +159,7 @@ func recognise(name string) (k key, ok, known bool) {
 		if !found {
 			continue
 		}
-		if informative[rest] || strings.HasPrefix(rest, "used-") {
+		if informative(rest) != "" || strings.HasPrefix(rest, "used-") {
 			return key{}, false, true
 		}
 		if p.family == anthropic && strings.HasPrefix(rest, "unified-") {
@@ -177,13 +177,17 @@ func recognise(name string) (k key, ok, known bool) {
 // missing.
 func windowKey(rest string, f family) (key, bool) {
 	words := strings.Split(rest, "-")
-	part, found := fields[words[0]]
-	if found {
+	first, last := field(words[0]), field(words[len(words)-1])
+	parts := []field{fieldLimit, fieldRemaining, fieldReset, fieldPeriod}
+	part := first
+	switch {
+	case len(rest) > maxName:
+		return key{}, false
+	case slices.Contains(parts, first):
 		words = words[1:]
-	} else if part, found = fields[words[len(words)-1]]; found {
-		words = words[:len(words)-1]
-	}
-	if !found || len(rest) > maxName {
+	case slices.Contains(parts, last):
+		part, words = last, words[:len(words)-1]
+	default:
 		return key{}, false
 	}
 	if part == fieldReset && len(words) == 1 && words[0] == "after" {
@@ -191,7 +195,7 @@ func windowKey(rest string, f family) (key, bool) {
 	}
 	k := key{family: f, field: part}
 	if n := len(words); n > 0 {
-		if k.period = periodWords[words[n-1]]; k.period > 0 {
+		if k.period = periodOfWord(words[n-1]); k.period > 0 {
 			words = words[:n-1]
 		}
 		if n = len(words); n > 0 && words[n-1] == "per" {
@@ -208,25 +212,23 @@ func windowKey(rest string, f family) (key, bool) {
 // resourceOf is the name and the resource of the words that a header has for it.
 func resourceOf(words []string, f family) (base, resource string) {
 	joined := strings.Join(words, "-")
-	if resource = resourceWords[joined]; resource != "" {
-		return resource, resource
-	}
-	if joined == "" {
-		if f == bySize || f == xTokenLimit {
-			return "tokens", "tokens"
-		}
-		return "requests", "requests"
-	}
+	has := func(one string) bool { return strings.Contains(joined, one) }
 	base = strings.ReplaceAll(joined, "-", "_")
-	counts := [...]struct{ word, also, resource string }{
-		{"token", "input", "input_tokens"}, {"token", "prompt", "input_tokens"}, {"token", "output", "output_tokens"},
-		{"token", "generated", "output_tokens"}, {"token", "completion", "output_tokens"},
-		{"token", "", "tokens"}, {"request", "", "requests"},
-	}
-	for _, c := range counts {
-		if strings.Contains(base, c.word) && strings.Contains(base, c.also) {
-			return base, c.resource
-		}
+	switch resource = resources(joined); {
+	case resource != "":
+		return resource, resource
+	case joined == "" && (f == bySize || f == xTokenLimit):
+		return "tokens", "tokens"
+	case joined == "":
+		return "requests", "requests"
+	case has("token") && (has("input") || has("prompt")):
+		return base, "input_tokens"
+	case has("token") && (has("output") || has("generated") || has("completion")):
+		return base, "output_tokens"
+	case has("token"):
+		return base, "tokens"
+	case has("request"):
+		return base, "requests"
 	}
 	return base, base
 }

@@ -16,7 +16,7 @@ const (
 )
 
 // Option tells Parse more than the headers do.
-type Option interface{ apply(*settings) }
+type Option func(*settings)
 
 // settings is what options set.
 type settings struct {
@@ -25,30 +25,26 @@ type settings struct {
 	body     []byte
 }
 
-type optionFunc func(*settings)
-
-func (f optionFunc) apply(s *settings) { f(s) }
-
 // ForProvider names the provider ("groq"), for what its headers leave open: at Groq requests are per day and
 // tokens per minute; at Mistral a limit of 0 means that the model is not on the plan, where elsewhere it
 // stands for unknown.
 func ForProvider(name string) Option {
-	return optionFunc(func(s *settings) { s.provider = strings.ToLower(strings.TrimSpace(name)) })
+	return func(s *settings) { s.provider = strings.ToLower(strings.TrimSpace(name)) }
 }
 
 // WithRetryAfter sets the wait that is known already; it wins over what the response asks for. Negative is
 // none.
 func WithRetryAfter(d time.Duration) Option {
-	return optionFunc(func(s *settings) {
+	return func(s *settings) {
 		if d >= 0 {
 			s.retry = In(d)
 		}
-	})
+	}
 }
 
 // WithBody adds the response's body, for what providers write there: google.rpc.RetryInfo and QuotaFailure,
 // OpenRouter's error.metadata.headers, "try again in 5s". Headers win over it.
-func WithBody(body []byte) Option { return optionFunc(func(s *settings) { s.body = body }) }
+func WithBody(body []byte) Option { return func(s *settings) { s.body = body } }
 
 // Parse reads the rate limits of a response. Headers may be in any case and order (an http.Header fits); now
 // is the time the response came, a zero now means it is not known: then dates give no spans and spans no
@@ -57,7 +53,7 @@ func Parse(headers map[string][]string, now time.Time, opts ...Option) State {
 	var set settings
 	for _, o := range opts {
 		if o != nil {
-			o.apply(&set)
+			o(&set)
 		}
 	}
 	if !now.IsZero() {
@@ -81,12 +77,10 @@ func Parse(headers map[string][]string, now time.Time, opts ...Option) State {
 
 // relevant reports whether a header, in lower case, has to do with rate limits, or tells the provider.
 func relevant(name string) bool {
-	for _, part := range [...]string{"ratelimit", "rate-limit", "retry-after", "tokenlimit", "-endpoint-", "anthropic-priority-", "anthropic-fast-", "x-groq-"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{
+		"ratelimit", "rate-limit", "retry-after", "tokenlimit", "-endpoint-", "anthropic-priority-",
+		"anthropic-fast-", "x-groq-",
+	}, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // providerOf finds the provider where its headers give it away.
