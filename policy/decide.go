@@ -70,26 +70,15 @@ func (d Decision) String() string {
 //
 // Budgets count failed attempts: with a budget of N the N+1st failed attempt stops. A wait that ends exactly
 // at the deadline does not fit. A negative retry-after counts as none.
-func Decide(p *RetryPolicy, pos *Position, f *fault.Failure) (d Decision) {
-	d.Settle(p, pos, f)
-	return d
-}
-
-// Settle sets d to what [Decide] returns, where it stands: for who decides often, without a copy.
-func (d *Decision) Settle(p *RetryPolicy, pos *Position, f *fault.Failure) {
-	d.Retry, d.Delay, d.Reason, d.Detail = decide(p, pos, f)
-}
-
-// decide is Decide apart from the struct: what the caller does not look at is not copied.
-func decide(p *RetryPolicy, pos *Position, f *fault.Failure) (bool, time.Duration, Reason, Detail) {
+func Decide(p *RetryPolicy, pos *Position, f *fault.Failure) Decision {
 	if why, detail := usedUp(p, pos, f); why != "" {
-		return false, 0, why, detail
+		return Decision{Reason: why, Detail: detail}
 	}
 	delay, source := wait(p, pos, f)
 	if why, detail := tooLong(p, pos, f, delay); why != "" {
-		return false, 0, why, detail
+		return Decision{Reason: why, Detail: detail}
 	}
-	return true, delay, source, Detail{}
+	return Decision{Retry: true, Delay: delay, Reason: source}
 }
 
 // usedUp asks what does not depend on the wait. An empty reason means that nothing speaks against another
@@ -119,8 +108,8 @@ func usedUp(p *RetryPolicy, pos *Position, f *fault.Failure) (Reason, Detail) {
 
 // tooLong asks whether the wait fits. An empty reason means that it does.
 func tooLong(p *RetryPolicy, pos *Position, f *fault.Failure, delay time.Duration) (Reason, Detail) {
-	if asked := f.RetryAfter; p.MaxRetryAfter != Unlimited && asked > p.MaxRetryAfter { // not what jitter adds to it
-		return RetryAfterTooLong, Detail{Wait: asked, Room: p.MaxRetryAfter}
+	if p.MaxRetryAfter != Unlimited && f.RetryAfter > p.MaxRetryAfter { // what jitter adds does not count
+		return RetryAfterTooLong, Detail{Wait: f.RetryAfter, Room: p.MaxRetryAfter}
 	}
 	if p.MaxTotalDelay != Unlimited && delay > 0 {
 		if room := p.MaxTotalDelay - max(pos.Waited, 0); delay > room {

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
@@ -69,7 +68,7 @@ func Fields() []string { return layerTable().Names() }
 func (l Layer) Sets() []string {
 	var names []string
 	for n, row := range layerTable().Rows {
-		if _, says := fields.Says(&l, n); says {
+		if fields.Says(&l, n) {
 			names = append(names, row.Name)
 		}
 	}
@@ -77,9 +76,13 @@ func (l Layer) Sets() []string {
 }
 
 // IsZero reports whether l says nothing.
-func (l Layer) IsZero() bool {
-	l.Origins = nil
-	return reflect.ValueOf(&l).Elem().IsZero()
+func (l *Layer) IsZero() bool {
+	for n := range layerTable().Rows {
+		if fields.Says(l, n) {
+			return false
+		}
+	}
+	return true
 }
 
 // Source is where the field was written; zero where that is not known.
@@ -92,31 +95,21 @@ func (l Layer) Source(field string) Source {
 	return Source{}
 }
 
-// Over returns l laid over below: field by field, what l says wins. The result shares nothing with either.
+// Over returns l laid over below: field by field, what l says wins. The result shares slices and maps with both.
 func (l Layer) Over(below Layer) Layer {
-	var merged Layer
+	merged := below
+	merged.Origins = nil
+	layerTable().Over(&merged, &l)
 	for n, row := range layerTable().Rows {
 		from := &below
-		if _, says := fields.Says(&l, n); says {
+		if fields.Says(&l, n) {
 			from = &l
 		}
-		value, says := fields.Says(from, n)
-		if !says {
-			continue
-		}
-		layerTable().Set(&merged, n, value)
-		if s := from.Source(row.Name); s != (Source{}) {
+		if s := from.Source(row.Name); s != (Source{}) && fields.Says(from, n) {
 			merged.Origins = append(merged.Origins, Origin{row.Name, s})
 		}
 	}
 	return merged
-}
-
-// onto lays what l says over p.
-func (l *Layer) onto(p *RetryPolicy) {
-	if !l.IsZero() {
-		layerTable().Over(p, l)
-	}
 }
 
 // MarshalJSON writes the fields that l says something about, in the order of [Fields].

@@ -131,7 +131,7 @@ func Correction() RetryPolicy {
 // Clone is the policy with slices and a map of its own.
 func (p RetryPolicy) Clone() RetryPolicy {
 	l := p.Layer()
-	l.onto(&p)
+	layerTable().Over(&p, &l)
 	return p
 }
 
@@ -139,8 +139,7 @@ func (p RetryPolicy) Clone() RetryPolicy {
 func (p RetryPolicy) Layer() Layer {
 	var l Layer
 	for n := range layerTable().Rows {
-		value, _ := fields.Says(&p, n)
-		layerTable().Set(&l, n, value)
+		layerTable().Copy(&l, &p, n)
 	}
 	return l
 }
@@ -149,8 +148,8 @@ func (p RetryPolicy) Layer() Layer {
 func (p RetryPolicy) TransportLayer() Layer {
 	var l Layer
 	for n, row := range layerTable().Rows {
-		if value, _ := fields.Says(&p, n); !row.CorrectionOnly {
-			layerTable().Set(&l, n, value)
+		if !row.CorrectionOnly {
+			layerTable().Copy(&l, &p, n)
 		}
 	}
 	l.EmitFeedback = nil
@@ -171,6 +170,6 @@ func (p *RetryPolicy) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*p = Correction()
-	l.onto(p)
+	layerTable().Over(p, &l)
 	return nil
 }

@@ -54,41 +54,46 @@ func (e Explanation) String() string {
 	return b.String()
 }
 
-// named is a layer under the name that explanations give it. The layer is read-only.
+// named is a layer under the name that explanations give it. Beneath all others is a whole policy, which the layer
+// spells. Both are read-only.
 type named struct {
 	name  string
 	layer *Layer
+	whole *RetryPolicy
 }
 
 // correctionDefault and transportDefault lie beneath all layers.
 var (
-	correctionDefault = sync.OnceValue(func() *Layer { return new(Correction().Layer()) })
-	transportDefault  = sync.OnceValue(func() *Layer { return new(Transport().Layer()) })
+	correctionDefault = sync.OnceValue(func() named { return defaults(Correction()) })
+	transportDefault  = sync.OnceValue(func() named { return defaults(Transport()) })
 )
+
+func defaults(p RetryPolicy) named { return named{LayerDefault, new(p.Layer()), &p} }
 
 // layerOf is the layer of a tool; one that says nothing where there is none.
 func layerOf(all map[string]Layer, name string) *Layer { return new(all[name]) }
 
 // layersOf are the layers of an action of the correction plane, the lowest first.
 func (s *Set) layersOf(action string) []named {
-	own := named{LayerAnswer, &s.Answer}
+	own := named{name: LayerAnswer, layer: &s.Answer}
 	if action != "" {
-		own = named{"tool " + action, layerOf(s.Tools, action)}
+		own = named{name: "tool " + action, layer: layerOf(s.Tools, action)}
 	}
 	return []named{
-		{LayerDefault, correctionDefault()}, {LayerGlobal, &s.Global}, own, {LayerCall, &s.Call},
-		{LayerAdjusted, &s.Adjusted},
+		correctionDefault(), {name: LayerGlobal, layer: &s.Global}, own, {name: LayerCall, layer: &s.Call},
+		{name: LayerAdjusted, layer: &s.Adjusted},
 	}
 }
 
 // layersOfTransport are the layers of the transport plane, the lowest first.
 func (s *Set) layersOfTransport() []named {
-	return []named{{LayerDefault, transportDefault()}, {LayerTransport, &s.Transport}}
+	return []named{transportDefault(), {name: LayerTransport, layer: &s.Transport}}
 }
 
 // layersOfToolTransport are the layers for calls of a tool that do not come through, the lowest first.
 func (s *Set) layersOfToolTransport(tool string) []named {
-	return append(s.layersOfTransport(), named{LayerToolTransport + " " + tool, layerOf(s.ToolTransport, tool)})
+	own := named{name: LayerToolTransport + " " + tool, layer: layerOf(s.ToolTransport, tool)}
+	return append(s.layersOfTransport(), own)
 }
 
 // Resolve makes the policy of one action out of the layers of the correction plane, and explains it. The
@@ -115,11 +120,11 @@ func EffectiveToolTransport(s *Set, tool string) RetryPolicy {
 	return merge(s.layersOfToolTransport(tool))
 }
 
-// merge lays the layers over one another, the last on top.
+// merge lays the layers over one another, the last on top. The policy shares slices and maps with them.
 func merge(layers []named) RetryPolicy {
-	var p RetryPolicy
-	for _, l := range layers {
-		l.layer.onto(&p)
+	p := *layers[0].whole
+	for _, l := range layers[1:] {
+		layerTable().Over(&p, l.layer)
 	}
 	return p
 }
@@ -129,10 +134,9 @@ func resolve(layers []named) (RetryPolicy, Explanation) {
 	p, rows := merge(layers), layerTable().Rows
 	explanation := make(Explanation, len(rows))
 	for n, row := range rows {
-		value, _ := fields.Says(&p, n)
-		explanation[n] = Explained{Field: row.Name, Value: layerTable().Show(n, value)}
+		explanation[n] = Explained{Field: row.Name, Value: layerTable().Show(n, fields.Value(&p, n))}
 		for _, l := range layers {
-			if _, says := fields.Says(l.layer, n); says {
+			if fields.Says(l.layer, n) {
 				explanation[n].Layer, explanation[n].Source = l.name, l.layer.Source(row.Name).String()
 			}
 		}

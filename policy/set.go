@@ -72,14 +72,22 @@ func Fold(s Set, adjustment Layer) Set {
 
 // Clone is the set with all that it points to of its own.
 func (s *Set) Clone() *Set {
-	c := *s
-	fields.For[Set]().Over(&c, s)
+	c, table := *s, fields.For[Set]()
+	for n := range table.Rows {
+		if fields.Says(s, n) {
+			table.Copy(&c, s, n)
+		}
+	}
 	return &c
 }
 
 func (l Layer) clone() Layer {
 	c := Layer{Origins: slices.Clone(l.Origins)}
-	layerTable().Over(&c, &l)
+	for n := range layerTable().Rows {
+		if fields.Says(&l, n) {
+			layerTable().Copy(&c, &l, n)
+		}
+	}
 	return c
 }
 

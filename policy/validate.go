@@ -20,7 +20,7 @@ type FieldError = fields.Error
 func (p RetryPolicy) Validate() error {
 	l, f := p.Layer(), fields.Collect()
 	for n, row := range layerTable().Rows {
-		if _, says := fields.Says(&l, n); !says {
+		if !fields.Says(&l, n) {
 			f.At(row.Name).Add("is missing; start from a preset, or from Resolve")
 		}
 	}
@@ -57,16 +57,16 @@ func (s Set) Validate() error {
 	fields.For[Set]().Check(&s, f)
 	s.Transport.checkTransport(f.At(LayerTransport))
 	for _, tool := range slices.Sorted(maps.Keys(s.ToolTransport)) {
-		s.ToolTransport[tool].checkTransport(f.At(LayerToolTransport).At(tool))
+		layerOf(s.ToolTransport, tool).checkTransport(f.At(LayerToolTransport).At(tool))
 	}
 	s.checkTogether(f)
 	return f.Err()
 }
 
 // checkTransport refuses fields that say nothing about a request that did not come through.
-func (l Layer) checkTransport(f fields.Faults) {
+func (l *Layer) checkTransport(f fields.Faults) {
 	for n, row := range layerTable().Rows {
-		if _, says := fields.Says(&l, n); says && row.CorrectionOnly {
+		if row.CorrectionOnly && fields.Says(l, n) {
 			f.At(row.Name).Add("has no meaning for transport; leave it out")
 		}
 	}
@@ -112,6 +112,9 @@ func (s *Set) checkTogether(f fields.Faults) {
 
 // misfit reports whether layers that are each good alone make a policy whose bases have nothing to replace.
 func misfit(layers []named) bool {
+	if !slices.ContainsFunc(layers, func(n named) bool { return len(n.layer.Bases) > 0 }) {
+		return false
+	}
 	if p := merge(layers); basesFit(p.Bases, &p.Backoff) {
 		return false
 	}

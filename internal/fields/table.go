@@ -83,41 +83,65 @@ func (t *Table) Read(r *Reader, path string, n Node, into any) bool {
 	return r.Found() == before
 }
 
-// Says is the value of the n-th field of the struct that v points to, and whether it says something.
-func Says(v any, n int) (value any, says bool) {
-	f := reflect.ValueOf(v).Elem().Field(n)
+// said is what a field says, without its pointer, and whether it says something.
+func said(f reflect.Value) (v reflect.Value, says bool) {
 	switch f.Kind() {
 	case reflect.Pointer:
-		if f.IsNil() {
-			return nil, false
-		}
-		return f.Elem().Interface(), true
+		return f.Elem(), !f.IsNil()
 	case reflect.Slice, reflect.Map:
-		return f.Interface(), !f.IsNil()
+		return f, !f.IsNil()
 	case reflect.String:
-		return f.Interface(), f.Len() > 0
+		return f, f.Len() > 0
+	case reflect.Struct:
+		zero, ok := f.Addr().Interface().(interface{ IsZero() bool })
+		return f, !ok || !zero.IsZero()
 	}
-	value = f.Interface()
-	zero, ok := value.(interface{ IsZero() bool })
-	return value, !ok || !zero.IsZero()
+	return f, true
 }
 
-// Set sets the n-th field of the struct that to points to, to a copy of the value.
-func (t *Table) Set(to any, n int, value any) {
-	f, v := reflect.ValueOf(to).Elem().Field(n), reflect.ValueOf(t.Rows[n].Type.clone(value))
-	if f.Kind() == reflect.Pointer {
-		f.Set(reflect.New(f.Type().Elem()))
-		f = f.Elem()
-	}
-	f.Set(v)
+// Says reports whether the n-th field of the struct that v points to says something.
+func Says(v any, n int) bool {
+	_, says := said(reflect.ValueOf(v).Elem().Field(n))
+	return says
 }
 
-// Over lays all that the struct from says over the struct to. Both are pointers; one of them may have values
-// where the other has pointers.
+// Value is the value of the n-th field of the struct that v points to; nil for a nil pointer.
+func Value(v any, n int) any {
+	f := reflect.ValueOf(v).Elem().Field(n)
+	if f.Kind() == reflect.Pointer && f.IsNil() {
+		return nil
+	}
+	f, _ = said(f)
+	return f.Interface()
+}
+
+// Copy sets the n-th field of the struct to to what that of from says. Both are pointers; one struct may have values where
+// the other has pointers. What the field holds is then its own.
+func (t *Table) Copy(to, from any, n int) {
+	dst, v := reflect.ValueOf(to).Elem().Field(n), reflect.ValueOf(t.Rows[n].Type.clone(Value(from, n)))
+	set(dst, v)
+}
+
+func set(dst, v reflect.Value) {
+	if dst.Kind() == reflect.Pointer {
+		dst.Set(reflect.New(dst.Type().Elem()))
+		dst = dst.Elem()
+	}
+	dst.Set(v)
+}
+
+// Over lays all that the struct from says over the struct to. Both are pointers; one of them may have values where the
+// other has pointers. The two share what they point to, and slices and maps.
 func (t *Table) Over(to, from any) {
+	top, below := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
 	for n := range t.Rows {
-		if v, says := Says(from, n); says {
-			t.Set(to, n, v)
+		src, dst := top.Field(n), below.Field(n)
+		switch v, says := said(src); {
+		case !says:
+		case src.Type() == dst.Type():
+			dst.Set(src)
+		default:
+			set(dst, v)
 		}
 	}
 }
@@ -125,8 +149,8 @@ func (t *Table) Over(to, from any) {
 // Check notes what is wrong with the fields of the struct that v points to.
 func (t *Table) Check(v any, f Faults) {
 	for n, row := range t.Rows {
-		if value, says := Says(v, n); says {
-			row.Type.check(value, f.At(row.Name))
+		if Says(v, n) {
+			row.Type.check(Value(v, n), f.At(row.Name))
 		}
 	}
 }
@@ -139,11 +163,10 @@ func (t *Table) JSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for n, row := range t.Rows {
-		value, says := Says(v, n)
-		if !says {
+		if !Says(v, n) {
 			continue
 		}
-		data, err := json.Marshal(row.Type.write(value))
+		data, err := json.Marshal(row.Type.write(Value(v, n)))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", row.Name, err)
 		}
