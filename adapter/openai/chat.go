@@ -25,7 +25,7 @@ func (m *chatModel) Reply(ctx context.Context, req loop.Request) (message.Reply,
 	return m.call(ctx, req, func(opts ...option.RequestOption) error {
 		_, err := m.service.New(ctx, params, opts...)
 		return err
-	}, &chatReply{names: shortened(req.Tools), echo: m.cfg.Echo})
+	}, &chatReply{names: shortened(req.Tools), echo: m.cfg.Echo, from: m.origin(chatAdapter)})
 }
 
 func (m *chatModel) params(req loop.Request) sdk.ChatCompletionNewParams {
@@ -99,7 +99,7 @@ func (m *chatModel) messages(req loop.Request, words string) []sdk.ChatCompletio
 
 // assistant is what a model said, with what the server wants back of it.
 func (m *chatModel) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
-	kept := readKept(t.Opaque, m.cfg.Echo)
+	kept := m.origin(chatAdapter).readKept(t.Opaque, m.cfg.Echo)
 	a := sdk.ChatCompletionAssistantMessageParam{}
 	if t.Text != "" {
 		a.Content.OfString = param.NewOpt(t.Text)

@@ -31,6 +31,7 @@ type chatReply struct {
 	// names are the registered names of tools that go under another.
 	names map[string]string
 	echo  []string
+	from  origin
 	parts chatParts
 }
 
@@ -43,14 +44,14 @@ type chatParts struct {
 	finish  string
 	usage   message.Usage
 	model   string
-	message map[string]json.RawMessage
+	message pieces
 }
 
 // callParts is one call as it grows.
 type callParts struct {
 	id, name  string
 	arguments strings.Builder
-	kept      map[string]json.RawMessage
+	kept      pieces
 }
 
 // whole reads a response that is no stream.
@@ -70,9 +71,10 @@ func (r *chatReply) whole(body []byte) (message.Reply, error) {
 	p.model, p.usage, p.finish = doc.Model, chatUsage(doc.Usage), choice.FinishReason
 	p.text.WriteString(textOf(choice.Message.JSON.Content.Raw()))
 	p.refusal.WriteString(choice.Message.Refusal)
-	p.message = pick(choice.Message.RawJSON(), r.echo)
+	p.message.pick(choice.Message.RawJSON(), r.echo)
 	for _, c := range choice.Message.ToolCalls {
-		part := &callParts{id: c.ID, name: c.Function.Name, kept: pick(c.RawJSON(), r.echo)}
+		part := &callParts{id: c.ID, name: c.Function.Name}
+		part.kept.pick(c.RawJSON(), r.echo)
 		part.arguments.WriteString(c.Function.Arguments)
 		p.calls = append(p.calls, part)
 	}
@@ -106,9 +108,7 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.Delta)) {
 	p := &r.parts
 	p.refusal.WriteString(d.Refusal)
-	for name, v := range pick(d.RawJSON(), r.echo) {
-		p.message = grown(p.message, name, v)
-	}
+	p.message.pick(d.RawJSON(), r.echo)
 	if text := textOf(d.JSON.Content.Raw()); text != "" {
 		p.text.WriteString(text)
 		tell(loop.Delta{Text: text, Call: -1})
@@ -117,9 +117,7 @@ func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.D
 		n := p.place(c)
 		part := p.calls[n]
 		part.arguments.WriteString(c.Function.Arguments)
-		for name, v := range pick(c.RawJSON(), r.echo) {
-			part.kept = grown(part.kept, name, v)
-		}
+		part.kept.pick(c.RawJSON(), r.echo)
 		told := loop.Delta{Call: n, Arguments: c.Function.Arguments}
 		if part.name == "" {
 			part.name = c.Function.Name
@@ -187,10 +185,10 @@ func (r *chatReply) reply() (message.Reply, error) {
 	reply := message.Reply{
 		Text: p.text.String(), Refusal: p.refusal.String(), Finish: chatFinishes[p.finish], Usage: p.usage, Model: p.model,
 	}
-	k := kept{Message: p.message}
+	k := kept{origin: r.from, Message: p.message.whole()}
 	for _, c := range p.calls {
 		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name), Arguments: c.arguments.String()})
-		k.Calls = append(k.Calls, c.kept)
+		k.Calls = append(k.Calls, c.kept.whole())
 	}
 	wire.NameCalls(reply.Calls)
 	if len(reply.Calls) > 0 && reply.Finish == message.Stop {

@@ -71,8 +71,9 @@ type Config struct {
 	// WrapArguments sends arguments that are no JSON object back as an object with the member [RawArguments] that holds
 	// them, for servers that parse them (vLLM, gateways to other vendors).
 	WrapArguments bool `json:"wrap_arguments,omitempty"`
-	// Echo names members of an assistant's message, and of its tool calls, that the server wants back unchanged beside those
-	// of OpenAI: "reasoning_details" at OpenRouter, "reasoning_content" at DeepSeek, "extra_content" at Gemini. Chat only.
+	// Echo names members of an assistant's message, and of its tool calls, that the server wants back beside those of
+	// OpenAI: "reasoning_details" or "reasoning" at OpenRouter, "reasoning_content" at DeepSeek, "extra_content" at Gemini. They go back to the
+	// model and provider they came from alone. Chat only.
 	Echo []string `json:"echo,omitempty"`
 	// Store lets OpenAI keep the responses; without it they are not stored, and the model's reasoning comes and goes
 	// encrypted, in message.Message.Opaque. Responses only.

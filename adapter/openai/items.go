@@ -11,16 +11,6 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// responsesAdapter names the form of what [Responses] keeps.
-const responsesAdapter = "retake/openai/responses"
-
-// origin says whose items are kept: another model cannot read its reasoning.
-type origin struct {
-	Adapter  string `json:"adapter"`
-	Provider string `json:"provider"`
-	Model    string `json:"model"`
-}
-
 // keptItems is message.Reply.Opaque of a [Responses]: the output items of a reply that says more than text and calls.
 type keptItems struct {
 	origin

@@ -3,24 +3,39 @@ package openai
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// chatAdapter names the form of what [Model] keeps.
-const chatAdapter = "retake/openai/chat"
+// The forms of what is kept of a reply, by API.
+const (
+	chatAdapter      = "retake/openai/chat"
+	responsesAdapter = "retake/openai/responses"
+)
 
-// kept is what a server wants back of a reply beside OpenAI's own members: message.Reply.Opaque of a [Model].
+// origin says whose words are kept: another model, or another server, cannot read them.
+type origin struct {
+	Adapter  string `json:"adapter"`
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+}
+
+func (c *caller) origin(adapter string) origin {
+	return origin{Adapter: adapter, Provider: c.cfg.provider(), Model: c.cfg.Model}
+}
+
+// kept is what a server wants back of a reply beside OpenAI's own members: message.Reply.Opaque of the Chat API.
 type kept struct {
-	Adapter string                       `json:"adapter"`
+	origin
 	Message map[string]json.RawMessage   `json:"message,omitempty"`
 	Calls   []map[string]json.RawMessage `json:"calls,omitempty"`
 }
 
-// readKept reads what was kept, and of that what is to be echoed. What another adapter wrote is nothing.
-func readKept(opaque string, echo []string) kept {
+// readKept reads what was kept, and of that what is to be echoed. What came from elsewhere is nothing.
+func (o origin) readKept(opaque string, echo []string) kept {
 	var k kept
-	if opaque == "" || json.Unmarshal([]byte(opaque), &k) != nil || k.Adapter != chatAdapter {
+	if opaque == "" || json.Unmarshal([]byte(opaque), &k) != nil || k.origin != o {
 		return kept{}
 	}
 	only := func(m map[string]json.RawMessage) {
@@ -42,7 +57,6 @@ func (k kept) opaque() string {
 	if len(k.Message) == 0 && !slices.ContainsFunc(k.Calls, func(c map[string]json.RawMessage) bool { return len(c) > 0 }) {
 		return ""
 	}
-	k.Adapter = chatAdapter
 	doc, err := json.Marshal(k)
 	if err != nil {
 		return ""
@@ -69,35 +83,109 @@ func asAny(m map[string]json.RawMessage) map[string]any {
 	return all
 }
 
-// pick is what of a JSON object is to be kept; nil where nothing is.
-func pick(doc string, echo []string) map[string]json.RawMessage {
-	var all, m map[string]json.RawMessage
+// pieces are the members to keep as they come in: one piece of a whole reply, many of a stream.
+type pieces map[string][]json.RawMessage
+
+// pick adds what of a JSON object is to be kept.
+func (p *pieces) pick(doc string, echo []string) {
+	var all map[string]json.RawMessage
 	if len(echo) == 0 || json.Unmarshal([]byte(doc), &all) != nil {
-		return nil
+		return
 	}
 	for _, name := range echo {
 		if v := all[name]; v != nil && string(v) != "null" {
-			m = grown(m, name, v)
+			if *p == nil {
+				*p = pieces{}
+			}
+			(*p)[name] = append((*p)[name], v)
 		}
+	}
+}
+
+// whole are the members, each of one piece.
+func (p pieces) whole() map[string]json.RawMessage {
+	m := make(map[string]json.RawMessage, len(p))
+	for name, all := range p {
+		m[name] = joined(all)
 	}
 	return m
 }
 
-// grown is m with one more piece of a member: a stream's strings are joined and its lists appended; of anything else the last
-// piece counts.
-func grown(m map[string]json.RawMessage, name string, piece json.RawMessage) map[string]json.RawMessage {
-	if m == nil {
-		m = map[string]json.RawMessage{}
+// joined makes one value of pieces: texts are joined, the items of lists merged; of anything else the last piece counts.
+func joined(all []json.RawMessage) json.RawMessage {
+	if len(all) == 1 {
+		return all[0]
 	}
-	var had, more string
-	hadList, moreList := wire.Items(m[name]), wire.Items(piece)
+	var text strings.Builder
+	var list []json.RawMessage
+	texts, lists := true, true
+	for _, piece := range all {
+		s, isText := wire.ReadText(piece)
+		items := wire.Items(piece)
+		text.WriteString(s)
+		list = append(list, items...)
+		texts, lists = texts && isText, lists && items != nil
+	}
 	switch {
-	case m[name] == nil:
-	case json.Unmarshal(m[name], &had) == nil && json.Unmarshal(piece, &more) == nil:
-		piece = wire.Quote(had + more)
-	case hadList != nil && moreList != nil:
-		piece = wire.List(append(hadList, moreList...)...)
+	case texts:
+		return wire.Quote(text.String())
+	case lists:
+		return wire.List(merged(list)...)
 	}
-	m[name] = piece
-	return m
+	return all[len(all)-1]
+}
+
+// growing are the members of an item whose pieces are joined; of others the last piece that says something counts.
+var growing = []string{"text", "summary", "data"}
+
+// merged are the items of a list, those of one index and type made one (OpenRouter's reasoning_details).
+func merged(list []json.RawMessage) []json.RawMessage {
+	type key struct{ index, kind string }
+	places := map[key]int{}
+	var whole []pieces
+	var order [][]string
+	var out []json.RawMessage
+	for _, raw := range list {
+		item, ok := wire.ReadObject(raw)
+		k := key{string(item.Get("index")), item.Text("type")}
+		at, known := places[k]
+		if !ok || k.index == "" || !known {
+			at = len(out)
+			out, whole, order = append(out, raw), append(whole, pieces{}), append(order, nil)
+			if ok && k.index != "" {
+				places[k] = at
+			}
+		}
+		for _, m := range item {
+			if whole[at][m.Name] == nil {
+				order[at] = append(order[at], m.Name)
+			}
+			whole[at].add(m)
+		}
+	}
+	for n, members := range whole {
+		if len(order[n]) == 0 {
+			continue
+		}
+		var o wire.Object
+		for _, name := range order[n] {
+			o = append(o, wire.Field(name, joined(members[name])))
+		}
+		out[n] = o.JSON()
+	}
+	return out
+}
+
+// add adds one more piece of a member.
+func (p pieces) add(m wire.Member) {
+	had := p[m.Name]
+	switch {
+	case had == nil || string(had[0]) == "null":
+		p[m.Name] = []json.RawMessage{m.Value}
+	case wire.OneOf(string(m.Value), "null", `""`):
+	case slices.Contains(growing, m.Name):
+		p[m.Name] = append(had, m.Value)
+	default:
+		p[m.Name] = []json.RawMessage{m.Value}
+	}
 }

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -128,4 +129,46 @@ func TestIdsAreUniqueInTheWholeConversation(t *testing.T) {
 	}
 	assert.Equal(t, []string{"c1", "call-1"}, calls)
 	assert.Equal(t, calls, outputs)
+}
+
+// A thought that came in pieces goes back as one, with its signature, as a whole reply would have had it.
+func TestThoughtsThatAreStreamedAreMerged(t *testing.T) {
+	a := chat(openai.Config{Model: "m", Provider: "openrouter", Echo: []string{"reasoning_details"}})
+	piece := func(details string) string {
+		return `data: {"choices":[{"delta":{"reasoning_details":[` + details + `]}}]}` + "\n\n"
+	}
+	reply := replyOf(t, a, true, piece(`{"type":"reasoning.text","text":"","signature":"","format":"f","index":0}`)+
+		piece(`{"type":"reasoning.text","text":"Two and ","format":"f","index":0},{"type":"reasoning.summary","summary":"A","index":1}`)+
+		piece(`{"type":"reasoning.text","text":"two.","signature":null,"format":"f","index":0}`)+piece(`{"type":"reasoning.summary","summary":" sum.","index":1}`)+
+		piece(`{"type":"reasoning.text","text":"","signature":"s1","format":"f","index":0}`)+piece(`{"type":"reasoning.encrypted","data":"e","index":2}`)+
+		`data: {"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}]}`+"\n\n")
+	assert.Contains(t, sent(t, a, chatSays, after(reply)), `"reasoning_details":[{"format":"f","index":0,"signature":"s1","text":"Two and two.","type":"reasoning.text"},`+
+		`{"index":1,"summary":"A sum.","type":"reasoning.summary"},{"data":"e","index":2,"type":"reasoning.encrypted"}]`)
+}
+
+// Another model, or another server, cannot read what was kept, and may refuse it.
+func TestWhatWasKeptGoesBackToItsOriginAlone(t *testing.T) {
+	own := openai.Config{Model: "m", Provider: "openrouter", Echo: []string{"reasoning"}}
+	reply := replyOf(t, chat(own), false, `{"choices":[{"message":{"content":"Hm.","reasoning":"I think."},"finish_reason":"stop"}]}`)
+	assert.Contains(t, sent(t, chat(own), chatSays, after(reply)), "I think.")
+	other, elsewhere := own, own
+	other.Model, elsewhere.Provider = "n", "deepseek"
+	assert.NotContains(t, sent(t, chat(other), chatSays, after(reply)), "I think.", "another model")
+	assert.NotContains(t, sent(t, chat(elsewhere), chatSays, after(reply)), "I think.", "another server")
+}
+
+// Four times as many pieces of a thought take four times the memory, and not sixteen times.
+func TestManyPiecesTakeMemoryInProportion(t *testing.T) {
+	a := chat(openai.Config{Model: "m", Echo: []string{"reasoning", "reasoning_details"}})
+	taken := func(n int) float64 {
+		says := strings.Repeat(`data: {"choices":[{"delta":{"reasoning":"I think.","reasoning_details":[{"type":"reasoning.text","text":"I think.","index":0}]}}]}`+"\n\n", n) +
+			`data: {"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}]}` + "\n\n"
+		var before, then runtime.MemStats
+		runtime.ReadMemStats(&before)
+		replyOf(t, a, true, says)
+		runtime.ReadMemStats(&then)
+		return float64(then.TotalAlloc - before.TotalAlloc)
+	}
+	taken(500) // what is made once
+	assert.Less(t, taken(2000)/taken(500), 6.0, "4 times as many pieces")
 }

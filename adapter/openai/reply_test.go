@@ -122,10 +122,10 @@ func checkReply(t *testing.T, r message.Reply, err error) {
 }
 
 func FuzzKept(f *testing.F) {
-	f.Add(`{"adapter":"retake/openai/chat","message":{"a":1},"calls":[{"b":2},null]}`)
+	f.Add(`{"adapter":"retake/openai/chat","provider":"openai","model":"m","message":{"a":1},"calls":[{"b":2},null]}`)
 	f.Add(`{"adapter":"retake/openai/responses","provider":"openai","model":"m","items":[{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},1]}`)
 	f.Fuzz(func(t *testing.T, opaque string) {
-		k := readKept(opaque, []string{"a", "b"})
+		k := origin{Adapter: chatAdapter, Provider: "openai", Model: "m"}.readKept(opaque, []string{"a", "b"})
 		for n := range 3 {
 			assert.LessOrEqual(t, len(k.ofCall(n)), 2)
 		}

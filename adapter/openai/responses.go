@@ -24,12 +24,7 @@ func (m *responsesModel) Reply(ctx context.Context, req loop.Request) (message.R
 	return m.call(ctx, req, func(opts ...option.RequestOption) error {
 		_, err := m.service.New(ctx, params, opts...)
 		return err
-	}, &responsesReply{names: shortened(req.Tools), from: m.origin()})
-}
-
-// origin is whose reasoning this model can read again.
-func (m *responsesModel) origin() origin {
-	return origin{Adapter: responsesAdapter, Provider: m.cfg.provider(), Model: m.cfg.Model}
+	}, &responsesReply{names: shortened(req.Tools), from: m.origin(responsesAdapter)})
 }
 
 func (m *responsesModel) params(req loop.Request) responses.ResponseNewParams {
@@ -92,7 +87,7 @@ var roles = map[message.Role]responses.EasyInputMessageRole{
 // said are the items of one turn, without the answers to its calls: the model's own where they were kept.
 func (m *responsesModel) said(t turn) responses.ResponseInputParam {
 	var all responses.ResponseInputParam
-	if items := m.origin().items(t, m.cfg.Store); items != nil {
+	if items := m.origin(responsesAdapter).items(t, m.cfg.Store); items != nil {
 		for _, item := range items {
 			all = append(all, param.Override[responses.ResponseInputItemUnionParam](item))
 		}
