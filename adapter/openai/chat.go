@@ -81,7 +81,7 @@ func (m *chatModel) messages(req loop.Request, words string) []sdk.ChatCompletio
 	if s := system(req, words); s != "" {
 		all = append(all, sdk.SystemMessage(s))
 	}
-	for _, t := range turns(req.Messages) {
+	for _, t := range turns(req.Messages, m.rules()) {
 		switch t.Role {
 		case message.System:
 			all = append(all, sdk.SystemMessage(t.Text))

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -83,17 +84,23 @@ func (r *chatReply) whole(body []byte) (message.Reply, error) {
 
 // event takes one chunk. The last is not known by itself: usage comes after the finish reason.
 func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
-	if tellsError(data) {
+	p := &r.parts
+	isError := tellsError(data)
+	if isError && chatFinishes[p.finish] != message.Length {
 		return false, told(data)
 	}
 	var chunk sdk.ChatCompletionChunk
 	if json.Unmarshal(data, &chunk) != nil {
 		return false, invalid("an event of the stream is not the JSON that the API promises")
 	}
-	p := &r.parts
 	p.model = cmp.Or(chunk.Model, p.model)
 	if chunk.JSON.Usage.Valid() {
 		p.usage = chatUsage(chunk.Usage)
+	} else if usage, there := groqUsage(data); there {
+		p.usage = chatUsage(usage)
+	}
+	if isError {
+		return true, nil // OpenRouter says once more that the reply was cut off
 	}
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
@@ -204,8 +211,29 @@ func (r *chatReply) registered(name string) string { return cmp.Or(r.names[name]
 func chatUsage(u sdk.CompletionUsage) message.Usage {
 	return message.Usage{
 		InputTokens: max(u.PromptTokens, 0), OutputTokens: max(u.CompletionTokens, 0),
-		CacheReadTokens: max(u.PromptTokensDetails.CachedTokens, 0), CacheWriteTokens: max(u.PromptTokensDetails.CacheWriteTokens, 0),
+		CacheReadTokens:  max(cmp.Or(u.PromptTokensDetails.CachedTokens, mistralCached(u)), 0),
+		CacheWriteTokens: max(u.PromptTokensDetails.CacheWriteTokens, 0),
 	}
+}
+
+// mistralCached is what Mistral says of the cache.
+func mistralCached(u sdk.CompletionUsage) int64 {
+	var own struct {
+		Cached int64 `json:"num_cached_tokens"`
+	}
+	_ = json.Unmarshal([]byte(u.RawJSON()), &own) // what cannot be read is not said
+	return own.Cached
+}
+
+// groqUsage is the usage of a stream where Groq has it.
+func groqUsage(chunk []byte) (sdk.CompletionUsage, bool) {
+	var own struct {
+		Groq struct{ Usage *sdk.CompletionUsage } `json:"x_groq"`
+	}
+	if !bytes.Contains(chunk, []byte(`"x_groq"`)) || json.Unmarshal(chunk, &own) != nil || own.Groq.Usage == nil {
+		return sdk.CompletionUsage{}, false
+	}
+	return *own.Groq.Usage, true
 }
 
 // tellsError reports whether a body has an error in the place of a reply, or within its choice.

@@ -68,7 +68,7 @@ func (f format) responses() (u responses.ResponseFormatTextConfigUnionParam) {
 
 func (m *responsesModel) input(req loop.Request) responses.ResponseInputParam {
 	var all responses.ResponseInputParam
-	for _, t := range turns(req.Messages) {
+	for _, t := range turns(req.Messages, m.rules()) {
 		all = append(all, m.said(t)...)
 		for _, c := range t.calls {
 			output := responses.ResponseInputItemFunctionCallOutputParam{CallID: param.NewOpt(c.ID)}

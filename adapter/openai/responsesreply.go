@@ -76,6 +76,9 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 		if doc.IncompleteDetails.Reason == "content_filter" {
 			reply.Finish = message.ContentFilter
 		}
+	case "queued", "in_progress":
+		say := fmt.Sprintf("the response runs in the background (status %q): take the member background out of the request", doc.Status)
+		return message.Reply{}, &wire.ToldError{Code: "server_error", Say: say, Final: true}
 	default:
 		return message.Reply{}, unfinished("server_error", fmt.Sprintf("status %q", doc.Status))
 	}

@@ -2,6 +2,8 @@ package openai
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
@@ -17,6 +19,17 @@ const maxID = 40
 
 var rules = wire.Rules{Name: safeName, TakesID: takesID, SystemInPlace: true}
 
+// rules are those of the server. Mistral takes ids of nine letters and digits alone.
+func (c *caller) rules() wire.Rules {
+	r := rules
+	if strings.EqualFold(c.cfg.provider(), "mistral") {
+		r.TakesID, r.MakeID = mistralID.MatchString, func(n int) string { return fmt.Sprintf("%09d", n) }
+	}
+	return r
+}
+
+var mistralID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+
 func takesID(id string) bool {
 	return len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
@@ -28,7 +41,7 @@ type turn struct {
 }
 
 // turns orders a transcript. There is always at least one turn that is not of the system.
-func turns(t message.Transcript) []turn {
+func turns(t message.Transcript, rules wire.Rules) []turn {
 	_, exchanges := rules.Exchanges(t)
 	var all []turn
 	spoken := false

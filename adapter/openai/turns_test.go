@@ -50,7 +50,7 @@ func TestAnyTranscriptBecomesAConversation(t *testing.T) {
 		}
 		seen := map[string]bool{}
 		others, kept := 0, 0
-		for _, u := range turns(transcript) {
+		for _, u := range turns(transcript, rules) {
 			require.False(t, u.Text == "" && len(u.calls) == 0, "an empty turn")
 			if u.Role != message.System {
 				others++
@@ -82,7 +82,7 @@ func TestAnswersFindTheirCalls(t *testing.T) {
 		message.Message{Role: message.Tool, CallID: "c1", Name: "f", Text: "again"},
 		message.Message{Role: message.Tool, CallID: "c1", Name: "f", Text: "wrong", IsError: true},
 	)
-	all := turns(said)
+	all := turns(said, rules)
 	require.Len(t, all, 4)
 	var got []string
 	for _, c := range all[0].calls {
@@ -94,4 +94,22 @@ func TestAnswersFindTheirCalls(t *testing.T) {
 		got = append(got, string(u.Role)+" "+u.Text)
 	}
 	assert.Equal(t, []string{"user Well?", "user Result of f: again", "user Result of f: wrong"}, got)
+}
+
+// Mistral takes ids of nine letters and digits alone. Its own go back as they are.
+func TestMistralsIds(t *testing.T) {
+	var said message.Transcript
+	for _, id := range []string{"call_VrtIe6Ngj9pFHcIGCiIp5O0R", "", "D681PevKs", "D681PevKs"} {
+		said = said.Append(message.Message{Role: message.Assistant, Calls: []message.Call{{ID: id, Name: "get", Arguments: "{}"}}}).
+			Append(message.Message{Role: message.Tool, CallID: id, Name: "get", Text: "1"})
+	}
+	mistral := caller{Config{Provider: "Mistral"}}
+	var ids []string
+	for _, turn := range turns(said, mistral.rules()) {
+		for _, c := range turn.calls {
+			assert.Equal(t, "1", c.Text)
+			ids = append(ids, c.ID)
+		}
+	}
+	assert.Equal(t, []string{"000000001", "000000002", "D681PevKs", "000000003"}, ids)
 }

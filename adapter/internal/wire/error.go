@@ -67,6 +67,8 @@ type ToldError struct {
 	Code string
 	// Say says what went wrong where no body does.
 	Say string
+	// Final says that another request would do harm, or nothing.
+	Final bool
 }
 
 func (e *ToldError) Error() string { return cmp.Or(e.Say, "the response tells of an error") }
@@ -148,9 +150,9 @@ type Trouble struct {
 // Fail makes an [Error] of what came of a request.
 func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	cause := h.cause(ctx, t.Cause)
-	body, code := t.Refusal, ""
+	body, code, final := t.Refusal, "", false
 	if told, ok := errors.AsType[*ToldError](cause); ok {
-		body, code = told.Body, told.Code
+		body, code, final = told.Body, told.Code, told.Final
 	}
 	body = Redact(body, h.Key)
 	said := ReadError(body)
@@ -169,7 +171,7 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 		Provider: h.known(), Model: h.Model, Status: e.Status, Headers: h.Header, Body: body, Code: code, Now: h.At,
 	}, t.Otherwise)
 	e.Class, e.failure = verdict.Class, verdict.Failure()
-	e.failure.Message = e.sentence
+	e.failure.Message, e.failure.Final = e.sentence, e.failure.Final || final
 	e.typed = fault.ProviderError{
 		Class: e.Class, Provider: h.known(), Model: h.Model, StatusCode: e.Status, RetryAfter: verdict.RetryAfter, Final: e.failure.Final,
 		RequestID: e.RequestID, Message: e.sentence, Cause: cause,

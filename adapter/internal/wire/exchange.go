@@ -22,6 +22,8 @@ type Rules struct {
 	Name func(string) string
 	// TakesID reports whether the API takes the id of a call; nil where it takes any that is not empty.
 	TakesID func(string) bool
+	// MakeID makes the n-th id for calls whose own is not taken, from 1; nil for "call-1", "call-2", …
+	MakeID func(n int) string
 	// SystemInPlace leaves system messages where they stand. Without it those before the first of user or model are the
 	// conversation's opening, and later ones, for which most APIs have no place, become the user's.
 	SystemInPlace bool
@@ -75,6 +77,8 @@ type orderer struct {
 	rules Rules
 	all   []Exchange
 	taken map[string]bool
+	// made is how many ids were made so far.
+	made int
 }
 
 func (o *orderer) add(m message.Message) {
@@ -105,8 +109,13 @@ func (o *orderer) calls(made []message.Call) []Call {
 // claim gives a call its id on the wire: its own, unless the API would refuse it or it was given before, as happens with
 // derived ones; else the next of "call-1", "call-2", … that is free.
 func (o *orderer) claim(id string) string {
-	for n := 1; id == "" || o.taken[id] || o.rules.TakesID != nil && !o.rules.TakesID(id); n++ {
-		id = derived(n)
+	makeID := o.rules.MakeID
+	if makeID == nil {
+		makeID = derived
+	}
+	for id == "" || o.taken[id] || o.rules.TakesID != nil && !o.rules.TakesID(id) {
+		o.made++
+		id = makeID(o.made)
 	}
 	o.taken[id] = true
 	return id
