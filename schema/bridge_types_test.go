@@ -235,7 +235,7 @@ type mixed struct {
 	Self   *mixed             `json:"self"`
 	Kids   []mixed            `json:"kids" validate:"max=2,dive"`
 	Named  map[string]inner   `json:"named" validate:"dive" retake:"echo"`
-	Before int                `json:"before" validate:"ltefield=Long"`
+	Before int64              `json:"before" validate:"ltefield=Long"`
 }
 
 var mixedTypes = []bridged{

@@ -212,6 +212,9 @@ func mutateEach(v any, put func(any)) {
 }
 
 // mixedDocument is a good [mixed].
-const mixedDocument = `{"id":"a","text":"a@b.co","word":"ab","small":3,"long":7,"real":0.5,"short":0.1,"flag":null,"deep":1,"list":[["a"],[]],
-	"set":["a","b"],"texts":{"a":"b"},"reals":{"x":1.5,"y":null},"any":[{"a":1}],"bytes":"YQ==","pair":[1,2],
-	"self":{"id":"b","word":"x","pair":[1,2],"kids":[{"id":"c","word":"x","pair":[0,0]}]},"named":{"n":{"name":"x"}},"before":1}`
+const (
+	mixedDocument = `{` + mixedMembers + `"self":` + mixedLeaf + `,"kids":[` + mixedLeaf + `]}`
+	mixedLeaf     = `{` + mixedMembers + `"self":null,"kids":[]}`
+	mixedMembers  = `"id":"a","tag":"","text":"a@b.co","word":"ab","small":3,"long":7,"real":0.5,"short":0.1,"flag":null,"deep":1,"list":[["a"],[]],
+	"set":["a","b"],"texts":{"a":"b"},"reals":{"x":1.5,"y":null},"any":[{"a":1}],"bytes":"YQ==","pair":[1,2],"named":{"n":{"name":"x","kind":""}},"before":1,`
+)
