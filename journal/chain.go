@@ -8,7 +8,7 @@ import (
 // hashLen is the length of a hash in hex: 128 bits.
 const hashLen = 32
 
-// hash is the chain's state after a line, in hex. The zero hash stands before the first line.
+// hash is a hash of the chain, in hex. 32 zeros stand before the first line.
 type hash [hashLen]byte
 
 func newHash() (h hash) {
@@ -54,7 +54,7 @@ func appendLine(to []byte, h hash, raw []byte) []byte {
 	return append(to, afterLine...)
 }
 
-// cutLine finds hash and record in a line without its line feed; ok is false where it is no line of a
+// cutLine returns hash and record of a line without its line feed; ok is false where it is no line of a
 // journal.
 func cutLine(line []byte) (h hash, raw []byte, ok bool) {
 	if len(line) < rawStart+1 || string(line[:len(beforeHash)]) != beforeHash || line[len(line)-1] != '}' ||

@@ -17,14 +17,14 @@ import (
 
 // Change is one value that differs between two JSON documents.
 type Change struct {
-	// Path is its place, as a JSON Pointer.
+	// Path is a JSON Pointer.
 	Path string `json:"path"`
 	// Was and Now are the values as JSON; empty where there is none.
 	Was string `json:"was,omitempty"`
 	Now string `json:"now,omitempty"`
 }
 
-// String is the change for people. Of long texts it shows the part that differs.
+// String is the change for people. Long texts are cut to the part that differs.
 func (c Change) String() string {
 	was, now := window(c.Was, c.Now)
 	return fmt.Sprintf("%s: %s -> %s", c.Path, orNothing(was), orNothing(now))
@@ -46,8 +46,7 @@ func writeChanges(b *strings.Builder, all []Change, indent string) {
 	}
 }
 
-// The bounds of what is shown of a value: as much as maxValue bytes, of which lead stand before the first
-// difference.
+// The bounds of a shown value, and of the part of it before the first difference, in bytes.
 const (
 	maxValue = 120
 	lead     = 30
@@ -66,7 +65,7 @@ func window(was, now string) (string, string) {
 	return cutOut(was, from), cutOut(now, from)
 }
 
-// cutOut is a part of a text, with marks where something is left out.
+// cutOut is a part of a text, with an ellipsis where something is cut off.
 func cutOut(s string, from int) string {
 	if len(s) <= maxValue && from < lead {
 		return s
@@ -89,8 +88,8 @@ func cutOut(s string, from int) string {
 	return cut
 }
 
-// changes walks two JSON documents side by side and returns what differs, in order of the paths. A document
-// that cannot be read differs as a whole.
+// changes compares two JSON documents, in order of the paths. A document that cannot be read differs as a
+// whole.
 func changes(was, now []byte) []Change {
 	a, okA := tree(was)
 	b, okB := tree(now)
@@ -112,12 +111,12 @@ func tree(raw []byte) (v any, ok bool) {
 	return v, d.Decode(&v) == nil
 }
 
-// absent stands where there is no value.
+// absent is a missing value.
 type absent struct{}
 
 type walk struct{ found []Change }
 
-// compare compares two values, and goes into those that are of the same kind.
+// compare compares two values and, where both are objects or lists, what is in them.
 func (w *walk) compare(at []string, was, now any) {
 	switch a := was.(type) {
 	case map[string]any:
@@ -164,7 +163,7 @@ func item(list []any, n int) any {
 	return absent{}
 }
 
-// text is a value as JSON, with members in order and numbers as they were written.
+// text is a value as JSON, members in order and numbers as they were written.
 func text(v any) string {
 	if v == (any)(absent{}) {
 		return ""
@@ -188,7 +187,7 @@ func pointer(at []string) string {
 	return b.String()
 }
 
-// firstOther is the index of the first effect that differs; that after the last where none does.
+// firstOther is the index of the first effect that differs.
 func firstOther(a, b []machine.Effect) int {
 	n := 0
 	for n < len(a) && n < len(b) {

@@ -11,11 +11,12 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Compact puts a snapshot in the place of all that a session's journal holds: the run goes on from it, and
-// what comes after it replays, as if nothing had been done. What is gone is the history: its prompts, replies
-// and decisions. It gives [ErrConflict] where a run writes to the journal, [ErrNoRun] where there is nothing
-// in it, and [ErrRedacted] where it is redacted and its run has not ended. key is the secret key of a
+// Compact replaces a session's journal by a snapshot. The run goes on from the snapshot, and what comes after
+// it replays. What is lost is the history: prompts, replies and decisions. key is the secret key of a
 // redacted journal; nil for none.
+//
+// It returns [ErrConflict] where a run writes to the journal, [ErrNoRun] where the journal is empty, and
+// [ErrRedacted] where it is redacted and its run has not ended.
 func Compact(ctx context.Context, store Store, session string, key []byte) error {
 	if store == nil {
 		return errNoStore
@@ -34,7 +35,7 @@ func Compact(ctx context.Context, store Store, session string, key []byte) error
 	return errors.Join(err, log.Close())
 }
 
-// compacted are the lines of a compacted journal, and where the journal that they replace ends.
+// compacted returns the lines of the compacted journal, and the length of the one that they replace.
 func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64, err error) {
 	in, err := log.Read(ctx)
 	if err != nil {
@@ -52,7 +53,7 @@ func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64
 		return nil, 0, fmt.Errorf("%w: its run has not ended, and goes on by its events alone: compact it after its end", ErrRedacted)
 	}
 	if d := f.Undecided(); d != nil {
-		f.open = nil
+		f.undecided = nil
 	}
 	h, err := f.compactHeader(r)
 	if err != nil {
@@ -90,7 +91,7 @@ func foldAll(r *Reader, f *Fold) error {
 	}
 }
 
-// compactHeader is the header of the last run, of a session that the snapshot holds.
+// compactHeader is the header of the last run, with an empty session: the snapshot holds the session.
 func (f *Fold) compactHeader(r *Reader) (*Header, error) {
 	h := f.Header
 	empty, err := session.NewState(h.Session)

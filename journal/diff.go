@@ -9,12 +9,11 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Divergence is how two journals differ. The zero value says that they do not.
+// Divergence is how two journals differ. In the zero value they do not.
 type Divergence struct {
-	// Steps counts the steps that are the same in both before the first that is not.
+	// Steps counts the equal steps before the first difference.
 	Steps int64 `json:"steps"`
-	// Headers are the differences before the first event of each run, as far as the steps before it are the
-	// same.
+	// Headers are the differences of the headers up to there, one for each run that begins differently.
 	Headers []HeaderDifference `json:"headers,omitempty"`
 	// Step is the first step that differs; nil where none does.
 	Step *StepDifference `json:"step,omitempty"`
@@ -23,9 +22,9 @@ type Divergence struct {
 // Same reports whether nothing differs.
 func (d Divergence) Same() bool { return len(d.Headers) == 0 && d.Step == nil }
 
-// Side is one of the two journals at the step in which they differ.
+// Side is one of the two journals at the step that differs.
 type Side struct {
-	// Line is that of the event or header, Run the number of the run; both count from 1, and are 0 where the
+	// Line is that of the event or header, Run the number of the run. Both count from 1, and are 0 where the
 	// journal has ended.
 	Line int64 `json:"line"`
 	Run  int   `json:"run"`
@@ -41,16 +40,16 @@ type StepDifference struct {
 	Number int64 `json:"number"`
 	A      Side  `json:"a"`
 	B      Side  `json:"b"`
-	// SameEvent is set where the same thing happened in both, and was decided on differently.
+	// SameEvent is set where the same happened in both and was decided differently.
 	SameEvent bool `json:"same_event"`
-	// Changes are the fields of the canonical step that differ, in order of their paths; none where one
+	// Changes are the members of the canonical step that differ, in order of their paths; none where one
 	// journal has ended.
 	Changes []Change `json:"changes,omitempty"`
 }
 
 // Diff compares two journals as they were recorded: the headers of their runs, and their steps up to the
-// first whose trace differs. Times that were observed, and notes, are not compared. An error says which of
-// the two cannot be read.
+// first whose trace differs. It compares neither observed times nor notes. An error names the journal that
+// cannot be read.
 func Diff(a, b io.Reader) (Divergence, error) {
 	d := differ{a: reading{steps: NewSteps(a), name: "first"}, b: reading{steps: NewSteps(b), name: "second"}}
 	for {
@@ -72,7 +71,7 @@ type reading struct {
 	ended  bool
 }
 
-// next reads on.
+// next reads the next header or step.
 func (r *reading) next() error {
 	var err error
 	r.header, r.step, err = r.steps.Next()
@@ -92,7 +91,7 @@ func (r *reading) next() error {
 	return nil
 }
 
-// side is where a reading stands.
+// side is the header or step at hand.
 func (r *reading) side() Side {
 	switch {
 	case r.ended:
@@ -131,12 +130,12 @@ func (d *differ) next() (bool, error) {
 		d.found.Steps++
 		return true, nil
 	}
-	d.found.Step = d.differs()
+	d.found.Step = d.stepsDiffer()
 	return false, nil
 }
 
-// differs says how the steps at hand differ.
-func (d *differ) differs() *StepDifference {
+// stepsDiffer compares the steps at hand.
+func (d *differ) stepsDiffer() *StepDifference {
 	s := &StepDifference{Number: d.found.Steps + 1, A: d.a.side(), B: d.b.side()}
 	if d.a.ended || d.b.ended || d.a.step == nil || d.b.step == nil {
 		return s

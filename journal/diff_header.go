@@ -17,7 +17,7 @@ type HeaderDifference struct {
 	Run int `json:"run"`
 	// Policies are the fields of the resolved policies that differ.
 	Policies []PolicyDifference `json:"policies,omitempty"`
-	// Tools are those that are not on offer in both, and those whose schemas or descriptions differ.
+	// Tools are those that only one header offers, and those that are not the same in both.
 	Tools []ToolDifference `json:"tools,omitempty"`
 	// Changes are all other members that differ, such as /config/seed.
 	Changes []Change `json:"changes,omitempty"`
@@ -25,33 +25,33 @@ type HeaderDifference struct {
 
 // PolicyDifference is one field of a policy that differs.
 type PolicyDifference struct {
-	// Of names the policy: "answer", "transport", "tool book_room"; "run" for what bounds the run as a whole.
+	// Of names the policy: "answer", "transport" or "tool book_room"; "run" for the bounds of the run.
 	Of string `json:"of"`
 	// Name is the field's name in files.
 	Name string `json:"name"`
-	// A and B are its values, and who said so.
+	// A and B are its values and their origins.
 	A policy.Explained `json:"a"`
 	B policy.Explained `json:"b"`
 }
 
-// ToolDifference is a tool by the digests of its schema; empty where it is not on offer.
+// ToolDifference is a tool with the digests of its schemas; a digest is empty where the tool is not offered.
 type ToolDifference struct {
 	Name string `json:"name"`
 	A    string `json:"a,omitempty"`
 	B    string `json:"b,omitempty"`
-	// Description is set where the tool is on offer in both, with another description.
+	// Description is set where both offer the tool with different descriptions.
 	Description bool `json:"description,omitempty"`
 }
 
-// String is the difference for people, one thing a line.
+// String is the difference for people, one line each.
 func (h HeaderDifference) String() string {
 	var b strings.Builder
 	h.explain(&b)
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// DiffHeaders compares what two runs are held to, a before b; it reports whether anything differs. Of
-// policies that a header does not explain, it compares what they come to now.
+// DiffHeaders compares two headers, and reports whether they differ. A policy that one header does not
+// explain is resolved now.
 func DiffHeaders(a, b Header) (d HeaderDifference, differ bool) {
 	d = HeaderDifference{
 		Policies: policiesDiffer(&a, &b), Tools: toolsDiffer(a.Tools, b.Tools), Changes: restDiffers(a, b),
@@ -59,7 +59,7 @@ func DiffHeaders(a, b Header) (d HeaderDifference, differ bool) {
 	return d, len(d.Policies)+len(d.Tools)+len(d.Changes) > 0
 }
 
-// policiesDiffer compares the policies of all actions that either header names, and the bounds of the run.
+// policiesDiffer compares the policies of all actions, and the bounds of the run.
 func policiesDiffer(a, b *Header) []PolicyDifference {
 	var found []PolicyDifference
 	add := func(of string, x, y policy.Explained) {
@@ -86,8 +86,8 @@ type planePolicy struct {
 	plane        fault.Plane
 }
 
-// policiesOf are the policies that either header explains: the answer's or the single action's, transport,
-// and those of tools by name.
+// policiesOf are the policies that either header explains: of the answer, of transport, and of tools in order
+// of name.
 func policiesOf(a, b *Header) []planePolicy {
 	own := planePolicy{"answer", machine.AnswerAction, fault.Correction}
 	all := []planePolicy{own, {"transport", "", fault.Transport}}
@@ -104,7 +104,7 @@ func policiesOf(a, b *Header) []planePolicy {
 	return all
 }
 
-// explained is the policy of an action: as the header has it, else as its layers come to now.
+// explained is the policy of an action as the header has it, else as its layers resolve now.
 func (h *Header) explained(action string, plane fault.Plane) policy.Explanation {
 	if e := h.resolved(action, plane); e != nil {
 		return e

@@ -25,7 +25,7 @@ func TestRunsOfTheSameScriptDoNotDiffer(t *testing.T) {
 	older := edited(t, a, `"max_issues":20`, `"max_issues":19`)
 	d := diff(t, older, b)
 	assert.Nil(t, d.Step)
-	assert.Len(t, d.Headers, 1, "the one was begun by another version")
+	assert.Len(t, d.Headers, 1, "the one has other limits")
 	later := edited(t, kept(t, "corrected"), `"at":"2030-`, `"at":"2031-`)
 	assert.True(t, diff(t, kept(t, "corrected"), later).Same(), "times that were observed are not compared")
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -49,7 +50,7 @@ func policyName(of string) string {
 	return of
 }
 
-// said is a field's value, and who said so.
+// said is the value of a field and its origin.
 func said(e policy.Explained) string {
 	text := Field{Name: e.Value, Layer: e.Layer, Source: e.Source}.String()
 	return strings.TrimSpace(text)
@@ -84,52 +85,31 @@ func (s Side) explain(b *strings.Builder, name string) {
 	}
 }
 
-// eventTexts says what happened, for each kind of event.
-var eventTexts = [...]struct {
-	kind machine.EventKind
-	text func(*Event) string
-}{
-	{machine.Started, func(*Event) string { return "the run starts" }},
-	{machine.Prompted, func(*Event) string { return "the user's code made the prompt" }},
-	{machine.Replied, func(ev *Event) string { return replyText(ev.Reply) }},
-	{machine.CallFailed, func(ev *Event) string { return "the model call failed: " + string(ev.Failure.Class) }},
-	{machine.ToolEnded, func(ev *Event) string {
-		return fmt.Sprintf("call %d of the reply ended: %s", ev.Tool.Index+1, ev.Tool.Verdict)
-	}},
-	{machine.Tried, func(ev *Event) string { return tryText(ev.Try) }},
-	{machine.Woke, func(*Event) string { return "the wait is over" }},
-	{machine.Planned, func(ev *Event) string { return "the planner says " + string(ev.Plan.Do) }},
-	{machine.Adjusted, func(*Event) string { return "the policy was adjusted" }},
-	{machine.Dispatched, func(*Event) string { return "the program dispatched an event" }},
-	{machine.Cancelled, func(*Event) string { return "the caller gave up" }},
+// plainEvents say what happened, for events whose payload does not matter.
+var plainEvents = map[machine.EventKind]string{
+	machine.Started:    "the run starts",
+	machine.Prompted:   "the user's code made the prompt",
+	machine.Woke:       "the wait is over",
+	machine.Adjusted:   "the policy was adjusted",
+	machine.Dispatched: "the program dispatched an event",
+	machine.Cancelled:  "the caller gave up",
 }
 
-// eventText is what happened as one sentence for people. Events of a journal that was not folded may lack
-// their payload.
+// eventText is what happened, as one sentence. An event that was not folded may lack its payload.
 func eventText(ev *Event) string {
-	for _, row := range eventTexts {
-		if row.kind == ev.Kind && complete(ev) {
-			return row.text(ev)
-		}
+	switch {
+	case ev.Kind == machine.Replied && ev.Reply != nil:
+		return replyText(ev.Reply)
+	case ev.Kind == machine.CallFailed && ev.Failure != nil:
+		return "the model call failed: " + string(ev.Failure.Class)
+	case ev.Kind == machine.ToolEnded && ev.Tool != nil:
+		return fmt.Sprintf("call %d of the reply ended: %s", ev.Tool.Index+1, ev.Tool.Verdict)
+	case ev.Kind == machine.Tried && ev.Try != nil:
+		return tryText(ev.Try)
+	case ev.Kind == machine.Planned && ev.Plan != nil:
+		return "the planner says " + string(ev.Plan.Do)
 	}
-	return string(ev.Kind)
-}
-
-// complete reports whether the payload that the kind needs is there.
-func complete(ev *Event) bool {
-	switch ev.Kind {
-	case machine.Replied:
-		return ev.Reply != nil
-	case machine.CallFailed:
-		return ev.Failure != nil
-	case machine.ToolEnded:
-		return ev.Tool != nil
-	case machine.Tried:
-		return ev.Try != nil
-	case machine.Planned:
-		return ev.Plan != nil
-	}
-	return true
+	return cmp.Or(plainEvents[ev.Kind], string(ev.Kind))
 }
 
 func replyText(r *machine.Reply) string {

@@ -11,23 +11,21 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// DifferenceError says that a recorded decision is not what today's code decides. errors.Is finds
-// [ErrDiffers].
+// DifferenceError names a recorded decision that is not today's. errors.Is finds [ErrDiffers].
 type DifferenceError struct {
-	// Line is that of the decision, Event the number of its event in the journal; both count from 1. Line is
-	// 0 where the decision was not recorded in a journal: see [Compare].
+	// Line is that of the decision; 0 where it was not recorded in a journal: see [Compare]. Event is the
+	// number of its event. Both count from 1.
 	Line, Event int64
 	// Kind is the event's.
 	Kind machine.EventKind
-	// Position is the attempt that the first effect that differs is about, Plane the plane of that attempt.
+	// Position is the attempt of the first effect that differs, Plane its plane.
 	Position machine.Position
 	Plane    fault.Plane
-	// Was and Now are that effect as it was recorded and as it is now, as one sentence each; empty where
-	// there is none.
+	// Was and Now are that effect then and now, as one sentence each; empty where there is none.
 	Was, Now string
-	// RuleWas and RuleNow are the reasons that were given for it; empty where it has none.
+	// RuleWas and RuleNow are its reasons then and now; empty where it has none.
 	RuleWas, RuleNow policy.Reason
-	// Changes are the fields that differ, in order of their paths.
+	// Changes are the members that differ, in order of their paths.
 	Changes []Change
 	// Fields are what the difference depends on, as far as that can be told.
 	Fields []Field
@@ -37,14 +35,14 @@ type DifferenceError struct {
 
 // Field is what a decision depends on: a field of the policy or of the config.
 type Field struct {
-	// Name is that of policy files, such as "max_attempts" or "budgets.run"; else a member of the header's
+	// Name is that of policy files, such as "max_attempts" or "budgets.run", or a member of the header's
 	// config, such as "deadline".
 	Name string `json:"name"`
-	// Was is its value as the header has it, Now what the same layers come to now; both are the same but
-	// where a default has changed. Empty where the value is a text that the header has.
+	// Was is its value in the header, Now what the same layers resolve to now. They differ only where a
+	// default has changed, and are empty where the value is a text of the header.
 	Was string `json:"was,omitempty"`
 	Now string `json:"now,omitempty"`
-	// Layer is who said so, Source where it was written: as in [policy.Explained].
+	// Layer is the layer that set it, Source where that was written: see [policy.Explained].
 	Layer  string `json:"layer,omitempty"`
 	Source string `json:"source,omitempty"`
 }
@@ -74,7 +72,7 @@ func orNothing(s string) string {
 	return s
 }
 
-// difference compares a recorded decision with today's; was and is are their JSON.
+// difference explains how a recorded decision differs from today's; was and is are their JSON.
 func (f *Fold) difference(recorded, now Decision, was, is []byte) error {
 	d := &DifferenceError{
 		Event: f.events, Kind: f.last.Kind, Recorded: was, Current: is, Changes: changes(was, is),
@@ -88,9 +86,9 @@ func (f *Fold) difference(recorded, now Decision, was, is []byte) error {
 	return d
 }
 
-// Compare returns how a recorded decision differs from today's, or nil when they are equal. It is for engines
-// that record decisions elsewhere than in a journal. st is the state after the event, event the event's
-// number, counted from 1. Prompt digests are not compared. Safe for concurrent use.
+// Compare returns how a recorded decision differs from today's; nil where they are equal. It is for engines
+// that do not record decisions in a journal. st is the state after the event, event the number of the event
+// from 1. Digests of prompts are not compared. Safe for concurrent use.
 func Compare(st machine.State, event int64, kind machine.EventKind, recorded, now Decision) error {
 	recorded.Prompt, now.Prompt = "", ""
 	was, err := canon.Marshal(recorded)
@@ -113,7 +111,7 @@ func effectAt(all []machine.Effect, n int) *machine.Effect {
 	return &all[n]
 }
 
-// sentence is an effect for people; empty where there is none. Effects that were read may lack their payload.
+// sentence is an effect for people; empty for nil. An effect that was not folded may lack its payload.
 func sentence(e *machine.Effect) string {
 	if e == nil {
 		return ""
@@ -124,7 +122,7 @@ func sentence(e *machine.Effect) string {
 	return e.String()
 }
 
-// reasonOf is the reason that an effect gives; empty where it gives none.
+// reasonOf is the reason of an effect; empty where it has none.
 func reasonOf(e *machine.Effect) policy.Reason {
 	switch {
 	case e == nil:
@@ -161,7 +159,7 @@ func positionOf(e *machine.Effect) (machine.Position, fault.Plane, bool) {
 	return machine.Position{}, "", false
 }
 
-// aboutOf is the attempt that effect n is about, on either side; else that of the effect before it.
+// aboutOf is the attempt of effect n on either side, else that of the last effect before it that has one.
 func aboutOf(then, now []machine.Effect, n int) (machine.Position, fault.Plane) {
 	for ; n >= 0; n-- {
 		for _, e := range []*machine.Effect{effectAt(then, n), effectAt(now, n)} {
@@ -173,7 +171,7 @@ func aboutOf(then, now []machine.Effect, n int) (machine.Position, fault.Plane) 
 	return machine.Position{}, fault.Correction
 }
 
-// Error is the difference as one line: where, what it was and what it is, and what it hangs on.
+// Error is the difference in one line: the place, both effects, and the fields behind it.
 func (e *DifferenceError) Error() string {
 	text := e.place() + ": " + e.turned()
 	if e.Line > 0 {
@@ -194,7 +192,7 @@ func (e *DifferenceError) place() string {
 	return text
 }
 
-// turned says what the effect was and is; where it reads the same, the first field that differs.
+// turned says what the effect was and is. Where both read the same, it names the first member that differs.
 func (e *DifferenceError) turned() string {
 	if e.Was != e.Now {
 		return fmt.Sprintf("recorded was %q, now it is %q", orNothing(e.Was), orNothing(e.Now))
@@ -213,11 +211,11 @@ func (e *DifferenceError) hangs() string {
 	return strings.Join(names, ", ")
 }
 
-// maxShown is how many changed fields are shown to people.
+// maxShown is how many members are shown to people.
 const maxShown = 30
 
-// Explain is the difference as a page for people: where, what it was and what it is, the rules, what they
-// hang on, and each field that differs.
+// Explain is the difference as a page for people: the place, both effects, their reasons, the fields behind
+// them, and each member that differs.
 func (e *DifferenceError) Explain() string {
 	var b strings.Builder
 	if e.Line > 0 {

@@ -12,9 +12,9 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// digester makes the digests of prompts: the digest of the conversation grows with what is said, so that a prompt costs what it
-// adds. In a redacted journal digests are keyed, and those of prompts are taken over the digests of the texts, so that a mark
-// counts as the text that it stands for.
+// digester makes the digests of prompts: the digest of the conversation grows with what is said, so that a
+// prompt costs what it adds. In a redacted journal digests are keyed, and those of prompts are taken over the
+// digests of the texts, so that a mark counts as the text that it stands for.
 type digester struct {
 	// mac makes keyed digests; nil where nothing is left out.
 	mac stdhash.Hash
@@ -24,8 +24,8 @@ type digester struct {
 
 func newDigester() *digester { return &digester{said: newHash()} }
 
-// newKeyedDigester returns a digester for a redacted journal. Without a secret key the digests of equal texts are equal within
-// a session only.
+// newKeyedDigester returns a digester for a redacted journal. Without a secret key the digests of equal texts
+// are equal within a session only.
 func newKeyedDigester(session string, secret []byte) *digester {
 	key := append([]byte("retake "+session+"\x00"), secret...)
 	return &digester{mac: hmac.New(sha256.New, key), said: newHash()}

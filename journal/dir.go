@@ -14,19 +14,18 @@ import (
 	"strings"
 )
 
-// Dir is a [Store] of one file per session in a folder, which is made where it is not there: files of mode
-// 0600, named after the session, with nothing beside them. A journal that is open holds its file open; on
-// Unix the file is locked meanwhile.
+// Dir is a [Store] of one file per session in a folder, which is made where it is missing. Files have mode
+// 0600 and the name of the session. An open journal holds its file open and, on Unix, locked.
 type Dir string
 
-// suffix ends the name of a journal's file, temporary that of one that is being made.
+// suffix ends the names of journals, temporary those of journals that are being made.
 const (
 	suffix    = ".jsonl"
 	temporary = ".new"
 )
 
-// FileName is the name of a session's file in a [Dir]: the id with every byte but A-Za-z0-9._- written as
-// %XX; of ids that come to more than 200 bytes so, the beginning and a digest.
+// FileName is the name of a session's file in a [Dir]: the id, with every byte but A-Za-z0-9._- written as
+// %XX. Of a name of more than 200 bytes it is the beginning and a digest.
 func FileName(session string) string {
 	var b strings.Builder
 	for n, c := range []byte(session) {
@@ -44,7 +43,7 @@ func FileName(session string) string {
 	return name + suffix
 }
 
-// List implements [Store]. A file whose first line is not whole has no session yet, and is left out.
+// List implements [Store]. A file without a whole line has no session yet, and is left out.
 func (d Dir) List(ctx context.Context) ([]string, error) {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,13 +92,13 @@ func sessionOf(path string) (string, error) {
 	return rec.Header.Session, nil
 }
 
-// Open implements [Store]. A file that cannot be written, such as one on a read-only disk, is opened to be
-// read: without a lock, and what is appended to it is an error of [ErrReadOnly].
+// Open implements [Store]. A file that cannot be written, such as one on a read-only disk, is opened without
+// a lock to be read: appending to it is an error of [ErrReadOnly].
 func (d Dir) Open(_ context.Context, session string) (Log, error) {
 	return d.openOn(&systemDisk, session)
 }
 
-// disk is what a folder is kept on: tests have some that fail.
+// disk is what a folder is kept on. Tests have disks that fail.
 type disk struct {
 	open     func(path string, flag int, mode fs.FileMode) (*os.File, error)
 	makeAll  func(path string, mode fs.FileMode) error
@@ -133,8 +132,8 @@ func (d Dir) openOn(on *disk, session string) (Log, error) {
 	return nil, err
 }
 
-// newFolders are the folders that hold a file of a folder's, and those folders of them that are not there
-// yet: what is made in each is durable once that is synced.
+// newFolders are a folder, those above it that do not exist yet, and the one that does: syncing each makes
+// durable what is made in it.
 func newFolders(dir string) []string {
 	folders := []string{dir}
 	for {
@@ -166,8 +165,8 @@ func (on *disk) openLocked(path, session string) (*os.File, error) {
 	return nil, errors.Join(err, f.Close())
 }
 
-// inPlace says where a file that was locked is not the one at path any more: a writer that held it has
-// compacted it meanwhile.
+// inPlace returns an error where a locked file is no longer the one at path: a writer has compacted it
+// meanwhile.
 func inPlace(f *os.File, path string) error {
 	mine, err := f.Stat()
 	if err != nil {
@@ -187,10 +186,10 @@ type file struct {
 	on            *disk
 	f             *os.File
 	path, session string
-	// unsynced are folders that are synced with the first durable append.
+	// unsynced are folders to be synced with the first durable append.
 	unsynced []string
-	// broken is why nothing more is written: the file is read only, or nobody knows what of it is on the
-	// disk.
+	// broken is why nothing more is written: the file is read-only, or its contents on the disk are not
+	// known.
 	broken error
 }
 
@@ -202,11 +201,11 @@ func (l *file) Read(context.Context) (io.ReadCloser, error) {
 	return io.NopCloser(io.NewSectionReader(l.f, 0, size)), nil
 }
 
-// size is how long the file is. Where the file stands does not matter: all reading and writing names its
-// place.
+// size is the length of the file. The file's position does not matter: all reads and writes name their
+// offsets.
 func (l *file) size() (int64, error) { return l.f.Seek(0, io.SeekEnd) }
 
-// check reports whether the journal ends at at, but for a torn line, and how long the file is.
+// check returns the length of the file, and an error unless the journal ends at at, but for a torn line.
 func (l *file) check(at int64) (size int64, err error) {
 	if l.broken != nil {
 		return 0, l.broken
@@ -230,9 +229,9 @@ func (l *file) check(at int64) (size int64, err error) {
 	}
 }
 
-// Append implements [Log]. Of lines that could not be written nothing stays. Once something could not be
-// synced nobody knows what is on the disk, and nothing more is written: whoever opens the journal again
-// verifies what is there.
+// Append implements [Log]. Nothing stays of lines that could not be written. After a failed sync the contents
+// of the disk are not known, and nothing more is written until the journal is opened again, which verifies
+// it.
 func (l *file) Append(_ context.Context, at int64, lines []byte, durable bool) error {
 	size, err := l.check(at)
 	if err != nil {
@@ -256,7 +255,7 @@ func (l *file) Append(_ context.Context, at int64, lines []byte, durable bool) e
 	return errors.Join(err, left)
 }
 
-// sync makes the file durable, and at first that it is there.
+// sync makes the file durable and, the first time, its folders.
 func (l *file) sync() error {
 	if err := l.on.sync(l.f); err != nil {
 		return err
@@ -269,7 +268,7 @@ func (l *file) sync() error {
 	return nil
 }
 
-// syncFolder makes durable what is in a folder, where the system can.
+// syncFolder makes the entries of a folder durable, where the system can.
 func (on *disk) syncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -302,7 +301,7 @@ func (l *file) Replace(_ context.Context, at int64, lines []byte) error {
 	return errors.Join(l.broken, old.Close())
 }
 
-// install fills a new file and gives it its place.
+// install fills a new file and renames it into place.
 func (l *file) install(made *os.File, lines []byte) error {
 	if err := l.on.truncate(made, 0); err != nil {
 		return err
@@ -316,7 +315,7 @@ func (l *file) install(made *os.File, lines []byte) error {
 	return os.Rename(made.Name(), l.path)
 }
 
-// Close implements [Log]. A journal that nothing was written to leaves no file.
+// Close implements [Log]. It removes an empty file.
 func (l *file) Close() error {
 	if size, err := l.size(); err == nil && size == 0 && l.broken == nil {
 		return errors.Join(os.Remove(l.path), l.f.Close())

@@ -9,32 +9,31 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Ended is how an action with an ID ended, as the journal keeps it for good: also once it was compacted. It
-// is read-only.
+// Ended is how an action with an ID ended. The journal keeps it for good, also once it is compacted. It is
+// read-only.
 type Ended struct {
-	// ID is the action's, Action the tool that it was of; empty for a final answer.
+	// ID is the action's. Action is its tool; empty for a final answer.
 	ID     string `json:"id"`
 	Action string `json:"action"`
 	// Outcome is its end.
 	Outcome machine.Outcome `json:"outcome"`
-	// Seed is what the jitter of its waits was drawn from, of one without success.
+	// Seed is what the jitter of its waits was drawn from; empty for a success.
 	Seed string `json:"seed,omitempty"`
-	// Attempts and Policy are what it came to without success: all its attempts, and the policies in force at
-	// the end.
+	// Attempts are all its attempts, Policy the policies in force at its end; empty for a success.
 	Attempts []session.Attempt `json:"attempts,omitempty"`
 	Policy   *policy.Set       `json:"policy,omitempty"`
-	// Redacted is set where its run was one that things are left out of.
+	// Redacted is set where things were left out of its run.
 	Redacted bool `json:"redacted,omitempty"`
 }
 
 // ends are the actions that have ended, in the order of their ends.
 type ends struct {
 	all []Ended
-	// by is where each stands, by its ID; nil for none.
+	// by finds them by ID; nil for none.
 	by map[string]int
 }
 
-// add adds the end of an action. An ID has one end: the first.
+// add adds the end of an action. The first end of an ID counts.
 func (e *ends) add(one Ended) {
 	if _, there := e.by[one.ID]; there {
 		return
@@ -46,8 +45,8 @@ func (e *ends) add(one Ended) {
 	e.all = append(e.all, one)
 }
 
-// whole is a copy that can be added to, of those that nothing is left out of.
-func (e *ends) whole() (own ends) {
+// unredacted is a copy without the ends of redacted runs. It can be added to.
+func (e *ends) unredacted() (own ends) {
 	for _, one := range e.all {
 		if !one.Redacted {
 			own.add(one)
@@ -56,7 +55,7 @@ func (e *ends) whole() (own ends) {
 	return own
 }
 
-// ended is the end of the action of that ID, if it has ended.
+// ended is the end of an action, if it has ended.
 func (f *Fold) ended(id string) (*Ended, bool) {
 	if f == nil {
 		return nil, false
@@ -68,7 +67,7 @@ func (f *Fold) ended(id string) (*Ended, bool) {
 	return &f.ends.all[n], true
 }
 
-// end keeps the end of an action that has an ID.
+// end keeps the outcome of the run, where its action has an ID.
 func (f *Fold) end(o *machine.Outcome) {
 	cfg := &f.Header.Config
 	if cfg.ActionID == "" {
@@ -82,8 +81,8 @@ func (f *Fold) end(o *machine.Outcome) {
 	f.ends.add(one)
 }
 
-// Ended is the recorded end of the action of that ID; nil where none of it has ended. It is an error of
-// [ErrRedacted] where things were left out of its run, and the settings do not give them back.
+// Ended is the recorded end of an action; nil where it has not ended. It is an error of [ErrRedacted] where
+// things were left out of its run, and the settings do not give them back.
 func (j *Journal) Ended(id string) (*Ended, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -99,13 +98,13 @@ func (j *Journal) Ended(id string) (*Ended, error) {
 	return end, nil
 }
 
-// realEnds are the ends of actions as they were, for the next run that things are left out of.
+// realEnds are the ends of actions without marks, for the next redacted run.
 func (j *Journal) realEnds() ends {
 	if j.redactor == nil || j.real == nil {
 		return ends{}
 	}
 	if j.real == j.written {
-		return j.real.ends.whole()
+		return j.real.ends.unredacted()
 	}
 	return j.real.ends
 }

@@ -76,15 +76,15 @@ func kindOf(raw []byte) string {
 	return ""
 }
 
-// The bounds of what is read ahead: batches of so many lines, or of one line more than so many bytes.
+// The bounds of a batch, in lines and bytes, and of the batches that are read ahead.
 const (
 	batchLines  = 16
 	batchBytes  = 32 << 10
 	batchesRead = 8
 )
 
-// readAhead reads and decodes lines, while another goroutine hands those before them to take, in order. It
-// returns the first error of take, else that of reading. Nothing runs once it has returned.
+// readAhead reads and decodes lines. Another goroutine hands those before them to take, in order. It returns
+// the first error of take, else that of reading, and has ended its goroutine by then.
 func (p *player) readAhead(take func(*entry) error) error {
 	var (
 		folding sync.WaitGroup
@@ -126,7 +126,7 @@ func (p *player) readBatches(batches chan<- []entry, stopped <-chan struct{}) er
 	}
 }
 
-// readBatch reads some lines. Decisions are compared as bytes, which are copied; all else is decoded here.
+// readBatch reads some lines. Decisions are compared by their bytes, which are copied; all else is decoded.
 func (p *player) readBatch() ([]entry, error) {
 	batch, from := make([]entry, 0, batchLines), p.r.Offset()
 	for len(batch) < batchLines && p.r.Offset()-from < batchBytes {

@@ -8,11 +8,11 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// What is wrong with a journal, for errors.Is.
+// The kinds of errors, for errors.Is.
 var (
 	// ErrCorrupt: a line is not what was written.
 	ErrCorrupt = errors.New("journal: a line is not what was written")
-	// ErrConflict: somebody else has written to the journal, or holds it.
+	// ErrConflict: another writer has written to the journal, or holds it.
 	ErrConflict = errors.New("journal: another writer has it")
 	// ErrDiffers: what was recorded is not what today's code decides.
 	ErrDiffers = errors.New("journal: what was recorded is not what is decided now")
@@ -26,17 +26,17 @@ var (
 	ErrRedacted = errors.New("journal: it was redacted")
 )
 
-// errNoStore is told where a store is wanted.
+// errNoStore is returned for a nil store.
 var errNoStore = errors.New("journal: the store is nil: give one, such as a Dir")
 
-// CorruptError names a line that is not what was written. errors.Is finds [ErrCorrupt].
+// CorruptError names a line that was changed or cannot be read. errors.Is finds [ErrCorrupt].
 type CorruptError struct {
 	// Line counts from 1, Offset is where the line begins.
 	Line, Offset int64
-	// Found is the line's hash, Want that of its bytes after the line before it; both empty where the line
-	// has no hash.
+	// Found is the line's hash, Want the hash of its bytes after the line before. Both are empty where the
+	// fault is another.
 	Found, Want string
-	// Why says what else is wrong; empty where it is the hash.
+	// Why is the fault; empty where it is the hash.
 	Why string
 }
 
@@ -55,11 +55,11 @@ func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 // ConflictError names the session whose journal has another writer. errors.Is finds [ErrConflict].
 type ConflictError struct {
 	Session string
-	// Want is the offset at which the writer left off, Found that at which the journal ends; both 0 where
-	// another writer holds it.
+	// Want is where the writer left off, Found where the journal ends. Both are 0 where another writer holds
+	// it.
 	Want, Found int64
-	// Until is when the journal is free, unless its owner renews its lease before; zero where the store has
-	// no leases.
+	// Until is when the lease of the other writer ends, unless it is renewed; zero where the store has no
+	// leases.
 	Until time.Time
 }
 
@@ -79,14 +79,13 @@ func (e *ConflictError) Error() string {
 // Is finds ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// MisfitError says that today's code refuses what was recorded: an event that does not fit the run as it
-// stands, or the config of a header. errors.Is finds [ErrDiffers].
+// MisfitError names a recorded event or header that today's code refuses. errors.Is finds [ErrDiffers].
 type MisfitError struct {
-	// Line counts from 1, Event is the number of the event from 1; that of the event before a header.
+	// Line and Event count from 1. A header has the number of the event before it.
 	Line, Event int64
 	// Kind is the event's; "header" for a header.
 	Kind machine.EventKind
-	// Err is why: of an event a [machine.EventError].
+	// Err is the reason: a [machine.EventError] for an event.
 	Err error
 }
 

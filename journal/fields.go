@@ -11,7 +11,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// The names of what a decision depends on beside the fields of a policy: bounds of the run, and members of its config.
+// The names of what a decision depends on beside the fields of a policy: bounds of the run, and members of
+// its config.
 const (
 	fieldDeadline     = "deadline"
 	fieldSeed         = "seed"
@@ -112,8 +113,8 @@ var reasonFields = map[policy.Reason][]string{
 	policy.Planner:           {fieldPlanner},
 }
 
-// memberFields are the fields behind a member that differs, where the reason is the same. The first row whose member stands in a
-// changed path counts; an empty name stands for the fields of the reason.
+// memberFields are the fields behind a member that differs, where the reason is the same. The first row whose
+// member stands in a changed path counts; an empty name stands for the fields of the reason.
 var memberFields = []struct{ member, name string }{
 	{"max_attempts", "max_attempts"},
 	{"delay_ns", ""},

@@ -11,31 +11,31 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Fold is a run as its journal tells it: the state of the core after all events so far, and what was under
+// Fold is a run as its journal tells it: the state of the core after all events so far, and the effect under
 // way. Make one with [NewFold]. It is for one goroutine.
 type Fold struct {
 	// Header is that of the last run; its Format is empty before the first.
 	Header Header
 	// State is the core's.
 	State machine.State
-	// Asked is the effect that the last events asked for; its kind is empty before the first event of a run.
+	// Asked is the effect under way; its kind is empty before the first event of a run.
 	Asked machine.Effect
-	// Adjusted is the layer that the policy was last adjusted by in this run; nil for none.
+	// Adjusted is the last layer that adjusted the policy in this run; nil for none.
 	Adjusted *policy.Layer
-	// Landed are the results that came before their turn, of the calls that are under way.
+	// Landed are the results of calls under way that came before their turn.
 	Landed []Landed
-	// Began are those of the calls under way that began.
+	// Began are the calls under way whose tools began.
 	Began []Began
 
-	// calls are the places of the calls in Asked by their keys; nil until a note needs them.
+	// calls finds the calls in Asked by their keys; nil until a note needs it.
 	calls map[string]int
-	// ends are those of actions with an ID, in all runs so far.
+	// ends are the ends of all actions with an ID.
 	ends ends
 	// digests makes the digests of prompts; key is the secret key of a redacted journal.
 	digests *digester
 	key     []byte
-	// open is what today's code made of the last event, while its decision record has not come.
-	open *Decision
+	// undecided is what today's code made of the last event, until its decision is read.
+	undecided *Decision
 	// events counts the events so far, last is the last one.
 	events int64
 	last   *Event
@@ -44,13 +44,12 @@ type Fold struct {
 // NewFold returns a fold of nothing. key is the secret key of a redacted journal; nil for none.
 func NewFold(key []byte) *Fold { return &Fold{key: key} }
 
-// Undecided is what the core makes of the last event where the journal ends before its decision; nil where it
-// does not.
+// Undecided is the decision on the last event where the journal ends before it; nil where it does not.
 func (f *Fold) Undecided() *Decision {
-	if f.open == nil {
+	if f.undecided == nil {
 		return nil
 	}
-	d := *f.open
+	d := *f.undecided
 	return &d
 }
 
@@ -59,9 +58,9 @@ func (f *Fold) Unfinished() bool {
 	return f.Header.Format != "" && f.State.Phase != machine.Idle && f.State.Phase != machine.Stopped
 }
 
-// Add folds one record. A decision that is not what the core makes of the event before it gives a
-// [DifferenceError], an event or a header that today's code refuses a [MisfitError], and a record that cannot
-// come here an error that says so. The fold is then of no further use.
+// Add folds one record. It returns a [DifferenceError] for a decision that is not today's, a [MisfitError]
+// for an event or a header that today's code refuses, and an error that says so for a record that cannot
+// stand here. After an error the fold is of no further use.
 func (f *Fold) Add(rec Record) error {
 	switch {
 	case rec.Note != nil:
@@ -71,7 +70,7 @@ func (f *Fold) Add(rec Record) error {
 		return fmt.Errorf("a journal begins with a header")
 	case rec.Decision != nil:
 		return f.decided(*rec.Decision)
-	case f.open != nil:
+	case f.undecided != nil:
 		return fmt.Errorf("the decision on the event before is missing")
 	case rec.Header != nil:
 		return f.begin(*rec.Header)
@@ -96,7 +95,7 @@ func (f *Fold) begin(h Header) error {
 	return f.beginWith(h, held)
 }
 
-// beginWith begins a run in a session that is as the header says.
+// beginWith begins a run in the given session.
 func (f *Fold) beginWith(h Header, held session.State) error {
 	if h.Session == "" || held.ID() != h.Session {
 		return fmt.Errorf("header: the session is %q, its state is that of %q", h.Session, held.ID())
@@ -123,18 +122,18 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	return nil
 }
 
-// event steps the core.
+// event steps the core, and keeps its decision to be compared.
 func (f *Fold) event(ev *Event) error {
 	f.events, f.last = f.events+1, ev
 	st, effects, err := machine.Step(f.State, *ev)
 	if err != nil {
 		return &MisfitError{Event: f.events, Kind: ev.Kind, Err: err}
 	}
-	f.open, err = f.follow(ev, effects, &st)
+	f.undecided, err = f.follow(ev, effects, &st)
 	return err
 }
 
-// follow takes over a step and returns the decision to be recorded.
+// follow takes over a step and returns its decision.
 func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
 	said := f.State.Transcript.Len()
 	f.State = *st
@@ -161,14 +160,14 @@ func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (*
 	return d, nil
 }
 
-// decided compares what was recorded with what the core made of the event.
+// decided compares a recorded decision with today's.
 func (f *Fold) decided(recorded Decision) error {
-	if f.open == nil {
+	if f.undecided == nil {
 		return fmt.Errorf("a decision without an event")
 	}
-	now := *f.open
-	f.open = nil
-	if f.blind() {
+	now := *f.undecided
+	f.undecided = nil
+	if f.lacksKey() {
 		recorded.Prompt, now.Prompt = "", ""
 	}
 	was, err := canon.Marshal(recorded)
@@ -185,26 +184,26 @@ func (f *Fold) decided(recorded Decision) error {
 	return nil
 }
 
-// decidedAs is decided for the bytes of a record. It reports whether they are those that today's code would
-// write.
-func (f *Fold) decidedAs(raw []byte) bool {
-	if f.open == nil || f.blind() {
+// matches compares a recorded decision with today's by its bytes. It is false also where they must be
+// compared otherwise.
+func (f *Fold) matches(raw []byte) bool {
+	if f.undecided == nil || f.lacksKey() {
 		return false
 	}
-	now, err := canon.Marshal(Record{Decision: f.open})
+	now, err := canon.Marshal(Record{Decision: f.undecided})
 	if err != nil || !bytes.Equal(raw, now) {
 		return false
 	}
-	f.open = nil
+	f.undecided = nil
 	return true
 }
 
-// blind reports whether the digests of prompts cannot be made, for want of the secret key.
-func (f *Fold) blind() bool {
+// lacksKey reports whether the digests of prompts cannot be made for want of the secret key.
+func (f *Fold) lacksKey() bool {
 	return f.Header.Redaction != nil && f.Header.Redaction.KeyID != "" && len(f.key) == 0
 }
 
-// call is the place in Asked of the call that a note is about; negative where it is about none of them.
+// call is the place in Asked of the call that a note is about; negative where it is about none.
 func (f *Fold) call(n *Note) int {
 	if f.calls == nil {
 		f.calls = make(map[string]int, len(f.Asked.Tools))
@@ -227,7 +226,7 @@ func (f *Fold) note(n Note) {
 	}
 }
 
-// restore takes over a run as it stood when its journal was compacted.
+// restore takes over the run of a compacted journal.
 func (f *Fold) restore(s Snapshot) error {
 	if f.State.Phase != machine.Idle {
 		return fmt.Errorf("a snapshot stands only after the header of a compacted journal")
@@ -243,7 +242,7 @@ func (f *Fold) restore(s Snapshot) error {
 	for _, one := range s.Ended {
 		f.ends.add(one)
 	}
-	if err := f.resay(s.Said); err != nil {
+	if err := f.restoreDigest(s.Said); err != nil {
 		return err
 	}
 	if s.Asked != nil {
@@ -252,8 +251,8 @@ func (f *Fold) restore(s Snapshot) error {
 	return nil
 }
 
-// resay goes on with the digest of a conversation.
-func (f *Fold) resay(digest string) error {
+// restoreDigest continues the digest of a conversation.
+func (f *Fold) restoreDigest(digest string) error {
 	if len(digest) != hashLen {
 		return fmt.Errorf("snapshot: said: %.64q is no digest of %d hexadecimal digits", digest, hashLen)
 	}
@@ -261,11 +260,11 @@ func (f *Fold) resay(digest string) error {
 	return nil
 }
 
-// addReal folds a record of a redacted journal as it was before it was redacted. That the decisions are those
-// of today's code is for written, the fold of what is written, to say.
-func (f *Fold) addReal(ctx context.Context, from Transcripts, raw []byte, rec Record, written *Fold) error {
+// addRestored folds a record of a redacted journal with what was left out put back. written, the fold of what
+// is written, compares the decisions.
+func (f *Fold) addRestored(ctx context.Context, from Transcripts, raw []byte, rec Record, written *Fold) error {
 	if rec.Decision != nil {
-		f.open = nil
+		f.undecided = nil
 		return nil
 	}
 	session := f.Header.Session

@@ -15,7 +15,8 @@ import (
 )
 
 // Journal is the journal of one session, open for its one writer. Make it with [Open], hand it to the runs of
-// the session, and close it after the last. Safe for concurrent use: notes come from where tools run.
+// the session, and close it after the last. It is safe for concurrent use: tools report from goroutines of
+// their own.
 type Journal struct {
 	log      Log
 	settings Settings
@@ -25,24 +26,24 @@ type Journal struct {
 	ctx  context.Context
 	head hash
 	end  int64
-	// written is the fold of what is written, real that of what happened: the same where nothing is left out.
-	// real is nil where what was left out cannot be had.
+	// written is the fold of what the file says, real that of what happened. Both are the same where nothing
+	// is left out. real is nil where what was left out cannot be had.
 	written, real *Fold
-	// redactor is nil where nothing is left out.
+	// redactor leaves things out; nil for none.
 	redactor *redactor
-	// owed are lines that are written with the next append.
-	owed []byte
-	// torn is what was torn of the first line of all, of tornBytes in all.
+	// pending are lines that are written with the next append.
+	pending []byte
+	// torn is the beginning of a first line that was cut off, of tornBytes in all. It is kept in a note once
+	// there is a header.
 	torn      []byte
 	tornBytes int64
 	// broken is why nothing more is written.
 	broken error
 }
 
-// Open opens a session's journal and folds what stands in it. A line that is not what was written, and a
-// decision that today's code would not take, are errors; a decision that is missing at the end is written,
-// and what was torn is kept in a note. ctx is for all that the journal does: its values only, for a cancelled
-// run is still recorded.
+// Open opens a session's journal and folds it. A changed line is an error, and so is a decision that today's
+// code would not take. A decision that is missing at the end is written, and a torn line is kept in a note.
+// The values of ctx count for all that the journal does, its end does not: a cancelled run is still recorded.
 func Open(ctx context.Context, store Store, session string, s Settings) (*Journal, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
@@ -72,9 +73,9 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 func (j *Journal) Session() string { return j.session }
 
 // Past is what the journal holds, folded, up to the last step. It is the journal's own: read it before the
-// next step. Of one that held redacted runs when it was opened it is an error of [ErrRedacted], unless the
-// settings give the transcripts; of one that could not be written, or is closed, one of [ErrUnwritable], for
-// it is behind its run.
+// next step. It is an error of [ErrRedacted] for a journal that held redacted runs when it was opened, unless
+// the settings give the transcripts; and one of [ErrUnwritable] for a journal that could not be written, or
+// is closed, for it is behind its run.
 func (j *Journal) Past() (*Fold, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -87,10 +88,10 @@ func (j *Journal) Past() (*Fold, error) {
 	return j.real, nil
 }
 
-// GoOn makes st, an idle state, go on with the conversation of the journal's last run where history is just
-// that: the run then says only what is new, and the journal grows with the conversation and not with its
-// square. It reports false, and leaves st as it was, where history is another, or what was left out of the
-// journal is left out otherwise.
+// GoOn makes st, an idle state, continue the conversation of the journal's last run, where history is that
+// conversation. The run then records only what is new, and the journal grows with the conversation and not
+// with its square. GoOn reports false, and leaves st as it was, where history is another, or the rules of
+// redaction are.
 func (j *Journal) GoOn(st *machine.State, history message.Transcript) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -108,7 +109,7 @@ func (j *Journal) GoOn(st *machine.State, history message.Transcript) bool {
 
 func sameRedaction(a, b *Redacted) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// sameConversation compares what was said, unless both share it.
+// sameConversation reports whether two transcripts hold the same messages.
 func sameConversation(a, b message.Transcript) bool {
 	if a.Len() != b.Len() {
 		return false
@@ -124,9 +125,10 @@ func sameConversation(a, b message.Transcript) bool {
 	return true
 }
 
-// Begin begins a run under h, whose Format, Session, Held and State it fills in. The transcript of st is
-// empty, or as [Journal.GoOn] left it. Nothing is written before the run's first event. A run that has not
-// ended is an error of [ErrConflict], a journal that could not be written one as of [Journal.Step].
+// Begin begins a run under h, and fills in its Format, Session, Held and State. The transcript of st is
+// empty, or as [Journal.GoOn] left it. Nothing is written before the run's first event. It is an error of
+// [ErrConflict] where a run has not ended; of a journal that could not be written the error is that of
+// [Journal.Step].
 func (j *Journal) Begin(h Header, st machine.State) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -141,7 +143,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	}
 	h.Format, h.Session, h.Redaction = Format, st.Session.ID(), j.settings.Redact.header()
 	h.Held = st.Transcript.Len()
-	if err := j.settle(&h, st); err != nil {
+	if err := j.addState(&h, st); err != nil {
 		return err
 	}
 	real, err := h, error(nil)
@@ -151,7 +153,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 			return err
 		}
 	}
-	same, err := j.begun(h)
+	same, err := j.alreadyBegun(h)
 	if err != nil {
 		return err
 	}
@@ -166,11 +168,11 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	if same {
 		return nil
 	}
-	return j.oweHeader(&h)
+	return j.enqueueHeader(&h)
 }
 
-// beginWritten has the fold of what is written begin. Its session is that of the run, unless things are left
-// out of it, or nobody could read it.
+// beginWritten begins the run in the fold of what is written. That fold shares the session of the run, unless
+// parts are left out of it, or its snapshot is too large to be read back.
 func (j *Journal) beginWritten(h Header, st machine.State) error {
 	if j.redactor != nil || len(h.State) > session.MaxSnapshotBytes {
 		return j.written.begin(h)
@@ -178,18 +180,18 @@ func (j *Journal) beginWritten(h Header, st machine.State) error {
 	return j.written.beginWith(h, st.Session)
 }
 
-// oweHeader writes a header, and what was torn before it.
-func (j *Journal) oweHeader(h *Header) error {
-	err := j.owe(Record{Header: h})
+// enqueueHeader writes a header, and then the torn line that was found before it.
+func (j *Journal) enqueueHeader(h *Header) error {
+	err := j.enqueue(Record{Header: h})
 	if err == nil && len(j.torn) > 0 {
-		err = j.owe(Record{Note: tornNote(j.torn, j.tornBytes)})
+		err = j.enqueue(Record{Note: tornNote(j.torn, j.tornBytes)})
 		j.torn = nil
 	}
 	return err
 }
 
-// settle gives the header the state of the session, where the journal does not hold it.
-func (j *Journal) settle(h *Header, st machine.State) error {
+// addState gives the header the state of the session, unless the journal holds it already.
+func (j *Journal) addState(h *Header, st machine.State) error {
 	if past := j.past(); past.Header.Format != "" && past.State.Session.Same(st.Session) {
 		return nil
 	}
@@ -221,17 +223,17 @@ func (j *Journal) settle(h *Header, st machine.State) error {
 	return nil
 }
 
-// past is the fold that the session of a new run is compared with: what happened where that is known, else
-// what is written.
+// past is the fold whose session a new run is compared with: what happened where that is known, else what is
+// written.
 func (j *Journal) past() *Fold {
-	if j.erases() {
+	if j.redacts() {
 		return j.real
 	}
 	return j.written
 }
 
-// begun reports whether the journal ends with this very header: a run that died before its first event.
-func (j *Journal) begun(h Header) (bool, error) {
+// alreadyBegun reports whether the journal ends with this very header: a run died before its first event.
+func (j *Journal) alreadyBegun(h Header) (bool, error) {
 	if last := j.written; last.Header.Format == "" || last.State.Phase != machine.Idle {
 		return false, nil
 	}
@@ -246,9 +248,9 @@ func (j *Journal) begun(h Header) (bool, error) {
 	return bytes.Equal(was, is), err
 }
 
-// Step records one step: the event and what the core made of it. An error of [ErrUnwritable] says that
-// nothing of it was recorded and the run must stop; where the settings say to go on there is none, and
-// [Journal.Warning] says so.
+// Step records one step: the event and what the core made of it. After an error of [ErrUnwritable] nothing of
+// the step is recorded, and the run must stop. Where the settings say to go on there is no error, and
+// [Journal.Warning] says what is missing.
 func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.State) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -257,7 +259,7 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	}
 	d, err := j.step(&ev, effects, &st)
 	if err == nil {
-		err = errors.Join(j.owe(Record{Event: &ev}), j.owe(Record{Decision: d}))
+		err = errors.Join(j.enqueue(Record{Event: &ev}), j.enqueue(Record{Decision: d}))
 	}
 	if err != nil {
 		return j.failed(err)
@@ -265,14 +267,14 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	return j.flush(j.durable(effects))
 }
 
-// erases reports whether the run under way is one that things are left out of.
-func (j *Journal) erases() bool {
+// redacts reports whether things are left out of the run under way.
+func (j *Journal) redacts() bool {
 	return j.redactor != nil && j.real != nil && j.written.Header.Redaction != nil
 }
 
-// step folds a step into what is written, and returns its decision. ev becomes the event that is written.
+// step folds a step and returns the decision to be written. ev becomes the event to be written.
 func (j *Journal) step(ev *machine.Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
-	if !j.erases() {
+	if !j.redacts() {
 		return j.written.follow(ev, effects, st)
 	}
 	left, err := j.redactor.event(*ev, &j.real.State, j.written.Header.Tools)
@@ -286,8 +288,8 @@ func (j *Journal) step(ev *machine.Event, effects []machine.Effect, st *machine.
 	if err := j.written.event(ev); err != nil {
 		return nil, fmt.Errorf("the redacted event: %w", err)
 	}
-	d := j.written.open
-	j.written.open = nil
+	d := j.written.undecided
+	j.written.undecided = nil
 	return d, nil
 }
 
@@ -308,8 +310,8 @@ func (j *Journal) durable(effects []machine.Effect) bool {
 	return false
 }
 
-// Note records what happened beside the run, at once. Of a call that the run does not wait for, no result is
-// kept, nor in a journal that things are left out of its progress. Errors are as those of [Journal.Step].
+// Note records at once what happened beside the run. A result of a call that the run does not wait for is
+// dropped; so is progress of such a call in a redacted journal. Errors are those of [Journal.Step].
 func (j *Journal) Note(n Note) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -317,42 +319,42 @@ func (j *Journal) Note(n Note) error {
 		return j.stops()
 	}
 	n.At = n.At.UTC().Round(0)
-	fold, erases := j.written, j.erases()
-	if erases {
+	fold, redacts := j.written, j.redacts()
+	if redacts {
 		fold = j.real
 	}
 	at := fold.call(&n)
 	if at < 0 && n.Began != nil {
 		return fmt.Errorf("journal: the call of %q that begins is none that the run asks for", n.Began.Tool)
 	}
-	if at < 0 && (n.Landed != nil || (n.Progress != nil && erases)) {
+	if at < 0 && (n.Landed != nil || (n.Progress != nil && redacts)) {
 		return nil
 	}
 	fold.note(n)
 	var err error
-	if erases {
+	if redacts {
 		n, err = j.redactor.note(n, fold.Asked.Tools, j.written.Asked.Tools, at)
 	}
 	if err == nil {
-		err = j.owe(Record{Note: &n})
+		err = j.enqueue(Record{Note: &n})
 	}
 	if err != nil {
 		return j.failed(err)
 	}
-	// That a call began which may not be made again must outlive a loss of power.
+	// That a call began which must not be made again has to outlive a loss of power.
 	once := n.Began != nil && !fold.Asked.Tools[at].Repeatable
 	return j.flush(j.settings.Sync == SyncRecords || once && j.settings.Sync != SyncNever)
 }
 
-// Unfinished reports whether the last run has not ended, and can be gone on with: not where the journal could
-// not be written.
+// Unfinished reports whether the last run has not ended and can be continued. It is false where the journal
+// could not be written.
 func (j *Journal) Unfinished() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.broken == nil && j.written.Unfinished()
 }
 
-// Resumed notes that the run was taken up again at the given time, and what was under way then.
+// Resumed notes that the run was taken up again, and which effect was under way.
 func (j *Journal) Resumed(at time.Time, asked machine.EffectKind) error {
 	n := Note{Kind: Resumed, At: at, Resumed: asked}
 	if asked == machine.CallModel {
@@ -361,8 +363,8 @@ func (j *Journal) Resumed(at time.Time, asked machine.EffectKind) error {
 	return j.Note(n)
 }
 
-// owe adds a record to what the next append writes.
-func (j *Journal) owe(rec Record) error {
+// enqueue adds a record to the next append.
+func (j *Journal) enqueue(rec Record) error {
 	raw, err := canon.Marshal(rec)
 	if err != nil {
 		return err
@@ -371,7 +373,7 @@ func (j *Journal) owe(rec Record) error {
 		return fmt.Errorf("a record of %d bytes is longer than a line may be: %d", len(raw), MaxLineBytes)
 	}
 	h := j.head.next(raw)
-	j.owed = appendLine(j.owed, h, raw)
+	j.pending = appendLine(j.pending, h, raw)
 	if rec.Note == nil {
 		j.head = h
 	}
@@ -379,24 +381,24 @@ func (j *Journal) owe(rec Record) error {
 }
 
 func (j *Journal) flush(durable bool) error {
-	if err := j.log.Append(j.ctx, j.end, j.owed, durable); err != nil {
+	if err := j.log.Append(j.ctx, j.end, j.pending, durable); err != nil {
 		return j.failed(err)
 	}
-	j.end += int64(len(j.owed))
-	if j.owed = j.owed[:0]; cap(j.owed) > keptRoom {
-		j.owed = nil
+	j.end += int64(len(j.pending))
+	if j.pending = j.pending[:0]; cap(j.pending) > keptRoom {
+		j.pending = nil
 	}
 	return nil
 }
 
-// failed ends all writing.
+// failed ends all writing, and returns what the run is told.
 func (j *Journal) failed(err error) error {
 	j.broken = fmt.Errorf("%w: %w", ErrUnwritable, err)
 	return j.stops()
 }
 
-// stops is the error that a run whose journal is broken ends with, if it is to. Another writer always ends
-// it: two runs must not make the same calls.
+// stops is the error that ends a run whose journal is broken; nil where the settings say to go on. Another
+// writer always ends the run: two runs must not make the same calls.
 func (j *Journal) stops() error {
 	if j.settings.OnError == GoOn && !errors.Is(j.broken, ErrConflict) {
 		return nil
@@ -414,8 +416,7 @@ func (j *Journal) Warning() string {
 	return fmt.Sprintf("the run is not recorded beyond byte %d of its journal: %v", j.end, j.broken)
 }
 
-// Close lets the journal go. Closed again, it does nothing; what a tool that outlives its run reports then is
-// dropped.
+// Close closes the journal. Closed again, it does nothing. What a tool reports after its run is dropped.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -19,15 +19,15 @@ type lineReader struct {
 	in *bufio.Reader
 	// line holds a line that is longer than the buffer of in.
 	line []byte
-	// zeros counts the zero bytes at the end of the text: a loss of power may leave any number, and they are
-	// not kept.
+	// zeros counts the zero bytes at the end of the text, which are not kept: a loss of power may leave any
+	// number.
 	zeros int64
 }
 
 func newLineReader(in io.Reader) lineReader { return lineReader{in: bufio.NewReaderSize(in, readRoom)} }
 
 // next returns the next line with its line feed, good until the next call. With an error it returns the rest
-// of the text; without a line feed and an error, the beginning of a line of more than most bytes.
+// of the text. Of a line of more than most bytes it returns the beginning, without a line feed or an error.
 func (l *lineReader) next(most int) ([]byte, error) {
 	if l.line = l.line[:0]; cap(l.line) > keptRoom {
 		l.line = nil
@@ -39,7 +39,7 @@ func (l *lineReader) next(most int) ([]byte, error) {
 		}
 		text := bytes.TrimRight(part, "\x00")
 		if len(text) > 0 {
-			// The zeros before were not the end. A line that is too long with them is not put together.
+			// The zeros before were not the end. More of them than a line may have are not kept.
 			l.line = append(l.line, make([]byte, min(l.zeros, int64(most)+1))...)
 			l.line, l.zeros = append(l.line, text...), 0
 		}

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// read folds what stands in the journal.
+// read folds what the log holds, and completes it.
 func (j *Journal) read(session string) error {
 	in, err := j.log.Read(j.ctx)
 	if err != nil {
@@ -23,28 +23,28 @@ func (j *Journal) read(session string) error {
 	j.head, j.end = r.head, r.Offset()
 	j.torn, j.tornBytes = r.Torn(), r.TornBytes()
 	if d := j.written.Undecided(); d != nil {
-		j.written.open = nil
-		err = j.owe(Record{Decision: d})
+		j.written.undecided = nil
+		err = j.enqueue(Record{Decision: d})
 	}
 	if err != nil || j.written.Header.Format == "" {
 		return err
 	}
-	return j.mend()
+	return j.repair()
 }
 
-// mend writes the decision that is missing at the end, and keeps what was torn.
-func (j *Journal) mend() error {
+// repair writes the decision that is missing at the end, and a note of the torn line.
+func (j *Journal) repair() error {
 	if len(j.torn) > 0 {
-		if err := j.owe(Record{Note: tornNote(j.torn, j.tornBytes)}); err != nil {
+		if err := j.enqueue(Record{Note: tornNote(j.torn, j.tornBytes)}); err != nil {
 			return err
 		}
 	}
-	if j.torn = nil; len(j.owed) == 0 {
+	if j.torn = nil; len(j.pending) == 0 {
 		return nil
 	}
 	err := j.flush(j.settings.Sync == SyncRecords)
 	if errors.Is(j.broken, ErrReadOnly) {
-		// It can be read; what is owed is written, or refused, with what comes next.
+		// A read-only journal can be read. The next append is refused.
 		j.broken, err = nil, nil
 	}
 	return err
@@ -66,7 +66,7 @@ func (j *Journal) fold(r *Reader) error {
 }
 
 func (j *Journal) add(r *Reader, raw []byte) error {
-	if j.real == j.written && j.written.decidedAs(raw) {
+	if j.real == j.written && j.written.matches(raw) {
 		return nil
 	}
 	rec, err := decode(raw)
@@ -74,7 +74,7 @@ func (j *Journal) add(r *Reader, raw []byte) error {
 		return &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
 	}
 	if rec.Header != nil {
-		if err := j.parts(rec.Header); err != nil {
+		if err := j.splitFolds(rec.Header); err != nil {
 			return err
 		}
 	}
@@ -84,14 +84,14 @@ func (j *Journal) add(r *Reader, raw []byte) error {
 	if j.real == j.written || j.real == nil {
 		return nil
 	}
-	if err := j.real.addReal(j.ctx, j.settings.Redact.Transcripts, raw, rec, j.written); err != nil {
+	if err := j.real.addRestored(j.ctx, j.settings.Redact.Transcripts, raw, rec, j.written); err != nil {
 		return located(r, err)
 	}
 	return nil
 }
 
-// parts makes one fold or two of what comes after a header.
-func (j *Journal) parts(h *Header) error {
+// splitFolds makes one fold or two of the runs after a header.
+func (j *Journal) splitFolds(h *Header) error {
 	if h.Redaction == nil {
 		j.real = j.written
 		return nil
@@ -104,12 +104,12 @@ func (j *Journal) parts(h *Header) error {
 		j.real = nil
 	case j.real == j.written:
 		j.real = NewFold(nil)
-		j.real.State, j.real.ends = j.written.State, j.written.ends.whole()
+		j.real.State, j.real.ends = j.written.State, j.written.ends.unredacted()
 	}
 	return nil
 }
 
-// located says on which line a record does not fit.
+// located adds the line to an error about a record that does not fit.
 func located(r *Reader, err error) error {
 	switch e := err.(type) {
 	case *DifferenceError, *MisfitError:
@@ -118,7 +118,7 @@ func located(r *Reader, err error) error {
 	return fmt.Errorf("journal: line %d: %w", r.Line(), err)
 }
 
-// ignoreEOF is the error of a read that is no end.
+// ignoreEOF is err, or nil for the end of the text.
 func ignoreEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil

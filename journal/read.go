@@ -10,27 +10,26 @@ import (
 // MaxLineBytes bounds a line of a journal: 128 MiB.
 const MaxLineBytes = 128 << 20
 
-// Reader reads a journal line by line, in memory that does not grow with the number of lines. It is for one
+// Reader reads a journal line by line. Its memory does not grow with the number of lines. It is for one
 // goroutine.
 type Reader struct {
 	in   lineReader
 	head hash
-	// line and offset are those of the line read last, end is where the next one begins.
+	// line and offset are those of the last line, end is where the next one begins.
 	line, offset, end int64
 	torn              []byte
 	tornBytes         int64
 	err               error
 }
 
-// NewReader returns a reader of the journal that in holds, from its first byte.
+// NewReader returns a reader of the journal that in holds.
 func NewReader(in io.Reader) *Reader {
 	return &Reader{in: newLineReader(in), head: newHash()}
 }
 
-// Next reads, verifies and decodes the next line. It gives io.EOF after the last whole line; [Reader.Torn]
-// then says what was left of a line without its line feed. A line that is not what was written, and a first
-// one without its line feed that cannot be the beginning of a journal's, give a [CorruptError]; what in gives
-// is given as it is.
+// Next reads, verifies and decodes the next line. It returns io.EOF after the last whole line; [Reader.Torn]
+// then has the rest. It returns a [CorruptError] for a changed line, and for a text that does not begin as a
+// journal does. Errors of in are returned as they are.
 func (r *Reader) Next() (Record, error) {
 	raw, err := r.Raw()
 	if err != nil {
@@ -44,7 +43,7 @@ func (r *Reader) Next() (Record, error) {
 	return rec, nil
 }
 
-// Raw is [Reader.Next] without decoding: the bytes of the record, good until the next call.
+// Raw is [Reader.Next] without decoding. It returns the bytes of the record, good until the next call.
 func (r *Reader) Raw() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -83,8 +82,8 @@ func (r *Reader) raw() ([]byte, error) {
 	return raw, nil
 }
 
-// notALine says why a text is no line of a journal. What editors and copies in text mode do to files has a
-// name of its own.
+// notALine says why a text is no line of a journal. What editors and copies in text mode do to files has
+// words of its own.
 func notALine(text []byte) string {
 	unmarked, marked := bytes.CutPrefix(text, []byte("\ufeff"))
 	uncut, cr := bytes.CutSuffix(text, []byte("\r"))
@@ -100,8 +99,8 @@ func notALine(text []byte) string {
 	return `it is no line of a journal: {"hash":…,"record":…} is wanted`
 }
 
-// begins reports whether a first line without its line feed may be the beginning of a journal's: nobody's
-// file is taken for one. A loss of power may leave zeros.
+// begins reports whether a torn first line may be the beginning of a journal, so that no other file is taken
+// for one. A loss of power may leave zeros in it.
 func begins(torn []byte) bool {
 	for n, c := range torn[:min(len(torn), len(beforeHash))] {
 		if c != beforeHash[n] && c != 0 {
@@ -111,7 +110,7 @@ func begins(torn []byte) bool {
 	return true
 }
 
-// printable is a foreign hash as it may be shown.
+// printable is a foreign hash without control characters.
 func printable(h hash) string {
 	return string(bytes.Map(func(c rune) rune {
 		if c < ' ' || c > '~' {
@@ -123,7 +122,7 @@ func printable(h hash) string {
 
 func isNote(raw []byte) bool { return bytes.HasPrefix(raw, []byte(`{"note":`)) }
 
-// readLine reads to the next line feed. What it returns with io.EOF is a line without one.
+// readLine reads to the next line feed. With io.EOF it returns a torn line.
 func (r *Reader) readLine() ([]byte, error) {
 	line, err := r.in.next(MaxLineBytes)
 	if err == nil && line[len(line)-1] != '\n' {
@@ -132,20 +131,20 @@ func (r *Reader) readLine() ([]byte, error) {
 	return line, err
 }
 
-// Line is the number of the line read last, from 1; 0 before the first.
+// Line is the number of the last line, from 1; 0 before the first.
 func (r *Reader) Line() int64 { return r.line }
 
-// Offset is the number of bytes in whole lines so far: where the next line begins.
+// Offset is where the next line begins: the number of bytes in whole lines so far.
 func (r *Reader) Offset() int64 { return r.end }
 
-// Torn is what was left of the last line where it has no line feed; nil where nothing was. Of much it is the
-// beginning, 64 KiB at most, and of the zero bytes that a loss of power may leave at the end, the first 16.
+// Torn is the last line where it has no line feed; nil where there is none. It is cut to 64 KiB, and of the
+// zero bytes at its end, which a loss of power may leave, it holds the first 16.
 func (r *Reader) Torn() []byte { return r.torn }
 
-// TornBytes is how many bytes were left of the last line, however many [Reader.Torn] holds.
+// TornBytes is the length of the torn line before it was cut.
 func (r *Reader) TornBytes() int64 { return r.tornBytes }
 
-// What is kept of a torn line: so many bytes, and of its zeros so many.
+// The bounds of what is kept of a torn line, and of the zeros at its end.
 const (
 	keptTorn  = 64 << 10
 	keptZeros = 16

@@ -29,26 +29,25 @@ type Record struct {
 // Event is an input of the core.
 type Event = machine.Event
 
-// Header begins a run. It holds all that the run was held to, so that it can be folded without the user's
-// code.
+// Header begins a run. It holds all that the core needs to fold the run without the user's code.
 type Header struct {
 	// Format is [Format].
 	Format string `json:"format"`
 	// Session is the correlation id.
 	Session string `json:"session"`
-	// Config has the seed, the policy, the templates and the behaviours.
+	// Config has the seed, the policy and the templates.
 	Config machine.Config `json:"config"`
-	// Resolved is what the policy comes to, with where each value came from: for the answer, for the
-	// transport plane, and for each tool.
+	// Resolved is what the policy comes to, with the origin of each value: for the answer, the transport
+	// plane and each tool.
 	Resolved []Resolved `json:"resolved,omitempty"`
-	// Tools are those on offer, Output is the digest of the schema of the wanted answer; empty where any text
+	// Tools are those on offer. Output is the digest of the schema of the wanted answer; empty where any text
 	// will do.
 	Tools  []Tool `json:"tools,omitempty"`
 	Output string `json:"output,omitempty"`
-	// Held counts the messages of the conversation that the run goes on with: all that the journal holds. 0
-	// where the run begins one anew, and says its history itself.
+	// Held counts the messages of the conversation that the run continues: all that the journal holds. It is
+	// 0 where the run records its history itself.
 	Held int `json:"held,omitempty"`
-	// State is the snapshot of the session as the run found it; absent where the journal itself holds it.
+	// State is the snapshot of the session as the run found it; absent where the journal holds it already.
 	State json.RawMessage `json:"state,omitempty"`
 	// Redaction is set where parts of what follows were left out.
 	Redaction *Redacted `json:"redaction,omitempty"`
@@ -56,12 +55,12 @@ type Header struct {
 	Compacted *Compacted `json:"compacted,omitempty"`
 }
 
-// Seed is what the run's jitter is drawn from: that of its config, else the session's id.
+// Seed is what the run's jitter is drawn from: the seed of the config, else the session's id.
 func (h *Header) Seed() string { return cmp.Or(h.Config.Seed, h.Session) }
 
 // Resolved is the policy of one action, for readers of a journal.
 type Resolved struct {
-	// Action is a tool's name; empty for the answer, and on the transport plane for all.
+	// Action is a tool's name; empty for the answer, and for the transport plane, which is one for all.
 	Action      string             `json:"action"`
 	Transport   bool               `json:"transport,omitempty"`
 	Explanation policy.Explanation `json:"explanation"`
@@ -78,14 +77,13 @@ type Tool struct {
 
 // Redacted says how a journal was redacted. The secret key is never in it.
 type Redacted struct {
-	// KeyID is the digest of the secret key that the digests were made with; empty where they were made
-	// without one.
+	// KeyID is the digest of the secret key of the digests; empty where they have none.
 	KeyID string `json:"key_id,omitempty"`
 }
 
 // Compacted says what a snapshot stands for.
 type Compacted struct {
-	// Records counts the lines, Hash is the hash that they ended with.
+	// Records counts the lines, Hash is the hash of the last.
 	Records int64  `json:"records"`
 	Hash    string `json:"hash"`
 }
@@ -101,22 +99,21 @@ type Decision struct {
 
 // Snapshot is a run as it stood when its journal was compacted.
 type Snapshot struct {
-	// State is [machine.State.Snapshot]; Asked is the effect that is to be carried out next, where the run
-	// goes on.
+	// State is [machine.State.Snapshot]. Asked is the effect under way, where the run goes on.
 	State json.RawMessage `json:"state"`
 	Asked *machine.Effect `json:"asked,omitempty"`
 	// Said is the digest of the conversation so far.
 	Said string `json:"said"`
-	// Landed are the results that wait for their turn, Began the calls under way that began.
+	// Landed are the results that wait for their turn. Began are the calls under way whose tools began.
 	Landed []Landed `json:"landed,omitempty"`
 	Began  []Began  `json:"began,omitempty"`
-	// Adjusted is the layer that the policy was last adjusted by.
+	// Adjusted is the last layer that adjusted the policy; nil for none.
 	Adjusted *policy.Layer `json:"adjusted,omitempty"`
-	// Ended are the actions with an ID that have ended, in the order of their ends.
+	// Ended are the ends of all actions with an ID, in their order.
 	Ended []Ended `json:"ended,omitempty"`
 }
 
-// NoteKind says what a [Note] tells of.
+// NoteKind names what a [Note] is about.
 type NoteKind string
 
 // The kinds of notes. Each names the field of [Note] that it sets beside At.
@@ -138,19 +135,19 @@ const (
 // Note is what happened beside a run.
 type Note struct {
 	Kind NoteKind `json:"kind"`
-	// At is when, by the driver's clock.
+	// At is the driver's time.
 	At       time.Time `json:"at,omitzero"`
 	Began    *Began    `json:"began,omitempty"`
 	Landed   *Landed   `json:"landed,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
-	// Resumed is what was taken up: the effect that was under way.
+	// Resumed is the effect that was under way.
 	Resumed machine.EffectKind `json:"resumed,omitempty"`
-	// Torn is what was left of the last line.
+	// Torn is the beginning of the torn line.
 	Torn []byte `json:"torn,omitempty"`
 	Text string `json:"text,omitempty"`
 }
 
-// Began is a call whose tool is about to be run: after a crash nobody knows whether it had its effect.
+// Began is a call whose tool is about to be run: after a crash it may or may not have had its effect.
 type Began struct {
 	// Key and Transport name the call: see [machine.ToolRun].
 	Key       string `json:"key"`
@@ -163,7 +160,7 @@ type Landed struct {
 	// Key and Transport name the call: see [machine.ToolRun].
 	Key       string `json:"key"`
 	Transport int    `json:"transport"`
-	// End is the outcome without what reducers make of it, Events what the tool emitted.
+	// End is the outcome before reducers have seen it. Events are those that the tool emitted.
 	End    machine.ToolEnd `json:"end"`
 	Events []Emitted       `json:"events,omitempty"`
 }
@@ -194,7 +191,7 @@ func (n *Note) key() string {
 	return ""
 }
 
-// of is the note for a call by another key.
+// of is the note with the key of another call.
 func (n Note) of(key string) Note {
 	if n.Began != nil {
 		began := *n.Began
@@ -229,7 +226,7 @@ func decode(raw []byte) (Record, error) {
 	return rec, rec.checkEffects()
 }
 
-// payload reports whether an effect has what its kind names, and whether the kind is one. Readers that do not
+// payload reports whether an effect has what its kind names, and whether that is a kind. Readers that do not
 // fold a journal rely on it.
 func payload(e *machine.Effect) (there, known bool) {
 	switch e.Kind {
@@ -251,7 +248,7 @@ func payload(e *machine.Effect) (there, known bool) {
 	return false, false
 }
 
-// checkEffects says which effect of a record is none.
+// checkEffects returns an error for an effect of no kind or without its payload.
 func (rec *Record) checkEffects() error {
 	var all []machine.Effect
 	switch {

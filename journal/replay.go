@@ -10,10 +10,9 @@ import (
 
 // Replaying says how journals are read by [Replay], [Diff] and [WhatIf]. The zero value is ready for use.
 type Replaying struct {
-	// Key is the secret key that a redacted journal was written with. Without it the digests of its prompts
-	// cannot be compared; all else is.
+	// Key is the secret key of a redacted journal. Without it the digests of its prompts are not compared.
 	Key []byte
-	// Progress, where it is not nil, is told from time to time how many bytes and lines were read.
+	// Progress, unless nil, is called from time to time with the bytes and lines read so far.
 	Progress func(bytes, lines int64)
 }
 
@@ -21,37 +20,38 @@ type Replaying struct {
 type Report struct {
 	// Session is the id of the session; empty where the journal has no whole line.
 	Session string `json:"session"`
-	// Lines, Events and Notes count those of the journal, Runs its headers, Bytes those in whole lines.
+	// Lines, Events and Notes count those of the journal, Runs counts its headers, Bytes those in whole
+	// lines.
 	Lines  int64 `json:"lines"`
 	Runs   int64 `json:"runs"`
 	Events int64 `json:"events"`
 	Notes  int64 `json:"notes"`
 	Bytes  int64 `json:"bytes"`
-	// Prompts counts the prompts whose digests were compared, UserPrompts those that the user's code made:
-	// they are taken as they were recorded, and not made again.
+	// Prompts counts the prompts whose digests were compared. UserPrompts counts those that the user's code
+	// made: they are taken as they were recorded.
 	Prompts     int64 `json:"prompts"`
 	UserPrompts int64 `json:"user_prompts"`
-	// Redacted is set where parts were left out of the journal: their digests were compared. Unkeyed counts
-	// the prompts whose digests could not be, for want of the secret key.
+	// Redacted is set for a redacted journal. Unkeyed counts the prompts whose digests were not compared, for
+	// want of the secret key.
 	Redacted bool  `json:"redacted,omitempty"`
 	Unkeyed  int64 `json:"unkeyed,omitempty"`
 	// Compacted says what a snapshot stands for; nil where the journal is whole.
 	Compacted *Compacted `json:"compacted,omitempty"`
 	// Ended is set where the last run has stopped.
 	Ended bool `json:"ended"`
-	// Undecided is set where the journal ends before the decision on its last event, Torn is the length of a
-	// last line that was cut off: what a killed process leaves. Neither is an error.
+	// Undecided is set where the journal ends before the decision on its last event. Torn is the length of a
+	// torn last line. A killed process leaves either; neither is an error.
 	Undecided bool `json:"undecided,omitempty"`
 	Torn      int  `json:"torn_bytes,omitempty"`
 }
 
 // Replay folds a journal through today's code, and compares every decision and every prompt with what was
-// recorded. It reads in to its end; memory grows with what the session itself keeps (attempts, feedback,
-// slices), not with what was said.
+// recorded. It reads in to its end. Memory grows with what the session keeps (attempts, feedback, slices),
+// not with what was said.
 //
-// At the first difference it returns a [DifferenceError] or a [MisfitError], at a line that is not what was
-// written a [CorruptError], each with the report up to there; another secret key is an error of
-// [ErrRedacted], and what in gives is given as it is. It may have read some lines beyond.
+// It stops at the first fault with the report up to there: a [DifferenceError], a [MisfitError], a
+// [CorruptError] for a changed line, or an error of [ErrRedacted] for another secret key. Errors of in are
+// returned as they are. Some lines beyond the fault may have been read.
 func Replay(in io.Reader, o Replaying) (Report, error) {
 	p := newPlayer(in, o)
 	err := p.readAhead(func(e *entry) error {
@@ -70,7 +70,7 @@ type player struct {
 	o      Replaying
 	r      *Reader
 	report Report
-	// told is where progress was told last, forgot where what was said was let go last.
+	// told is where Progress was called last, forgot where messages were dropped last.
 	told, forgot int64
 }
 
@@ -93,7 +93,7 @@ func (p *player) read() (entry, error) {
 
 // take folds a line and counts it.
 func (p *player) take(e *entry) error {
-	due := p.open
+	due := p.undecided
 	if err := p.fold(e); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (p *player) take(e *entry) error {
 		if due.asks() == nil {
 			break
 		}
-		if p.blind() {
+		if p.lacksKey() {
 			p.report.Unkeyed++
 		} else {
 			p.report.Prompts++
@@ -135,7 +135,7 @@ func (p *player) began() error {
 	return nil
 }
 
-// fitsKey says where another key was given than the journal was written with.
+// fitsKey returns an error where the journal was written with another key than the one given.
 func (p *player) fitsKey() error {
 	h := p.Header.Redaction
 	if h == nil || len(p.key) == 0 || h.KeyID == keyID(p.key) {
@@ -144,9 +144,9 @@ func (p *player) fitsKey() error {
 	return fmt.Errorf("%w with the key %q, and the one that is given is %q", ErrRedacted, h.KeyID, keyID(p.key))
 }
 
-// fold folds a line; its errors name it.
+// fold folds a line, and adds its number to an error.
 func (p *player) fold(e *entry) error {
-	if e.kind == kindDecision && p.decidedAs(e.raw) {
+	if e.kind == kindDecision && p.matches(e.raw) {
 		return nil
 	}
 	rec, err := e.record()
@@ -159,18 +159,17 @@ func (p *player) fold(e *entry) error {
 // end is the report at the end.
 func (p *player) end() Report {
 	p.report.Torn = int(p.r.TornBytes())
-	p.report.Undecided = p.open != nil
+	p.report.Undecided = p.undecided != nil
 	p.report.Ended = p.State.Phase == machine.Stopped
 	return p.report
 }
 
-// forgetBytes is how much is read between two times that what was said is let go.
+// forgetBytes is how much is read before messages are dropped.
 const forgetBytes = 8 << 20
 
-// forget lets go of what was said: the digests stand for it, and a run looks at no more than what the model
-// said last.
+// forget drops messages: their digests stand for them, and a run needs none before the last of the model.
 func (p *player) forget() {
-	if p.report.Bytes-p.forgot < forgetBytes || p.open != nil {
+	if p.report.Bytes-p.forgot < forgetBytes || p.undecided != nil {
 		return
 	}
 	p.forgot = p.report.Bytes

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// Sync says when lines are made to outlive a loss of power. A killed process they always outlive.
+// Sync says when lines are made to outlive a loss of power. A killed process all lines outlive.
 type Sync string
 
 // The choices. Their cost is that of an fsync of the file: docs/journal.md has figures.
 const (
-	// SyncWaits makes all lines so far durable before each wait, before each try of a single action, and at
-	// the end of a run; the default.
+	// SyncWaits makes all lines durable before each wait, before each try of a single action, and at the end
+	// of a run; the default.
 	SyncWaits Sync = "waits"
 	// SyncRecords makes each line durable before it is acted upon.
 	SyncRecords Sync = "records"
@@ -26,8 +26,8 @@ type OnError string
 const (
 	// StopRun ends the run with [ErrUnwritable]; the default.
 	StopRun OnError = "stop"
-	// GoOn goes on without a journal, with a warning in the result. Nothing more is written: a gap could not
-	// be folded.
+	// GoOn goes on without a journal, with a warning in the result. Nothing more is written, for a gap could
+	// not be folded.
 	GoOn OnError = "continue"
 )
 
@@ -41,7 +41,7 @@ type Settings struct {
 	Redact *Redaction
 }
 
-// Validate says all that is wrong, joined, each fault with its field.
+// Validate returns all faults, joined, each with its field.
 func (s Settings) Validate() error {
 	var errs []error
 	switch s.Sync {

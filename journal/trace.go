@@ -8,34 +8,34 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Step is one event of a journal with the decision on it.
+// Step is one event of a journal and the decision on it.
 type Step struct {
-	// Line is that of the event, Number the event's number in the journal; both count from 1.
+	// Line is the event's, Number counts the events of the journal; both from 1.
 	Line, Number int64
 	Event        Event
 	Decision     Decision
 }
 
-// Trace is the step as one line of canonical JSON, without a line feed: what [machine.Trace] gave when it was
-// made. It holds no time that was observed, so that two runs of the same script and seed have the same lines.
+// Trace is the step as one line of canonical JSON, without a line feed, as [machine.Trace] made it. It holds
+// no observed times: two runs of the same script and seed have the same lines.
 func (s Step) Trace() ([]byte, error) {
 	return machine.TraceOf(s.Event, s.Decision.Effects, s.Decision.Said)
 }
 
-// Steps reads a journal step by step, without folding it: what was recorded is taken as it is. Notes and
-// snapshots are passed over. It is for one goroutine.
+// Steps reads a journal step by step, as it was recorded, without folding it. It passes over notes and
+// snapshots. It is for one goroutine.
 type Steps struct {
 	r      *Reader
 	number int64
 	header *Header
 }
 
-// NewSteps returns a reader of the steps of the journal that in holds.
+// NewSteps returns a reader of the steps of a journal.
 func NewSteps(in io.Reader) *Steps { return &Steps{r: NewReader(in)} }
 
-// Next gives the next header or the next step; the other is nil. It gives io.EOF at the end: an event whose
-// decision is not there is no step yet. Errors are those of [Reader.Next], and a [CorruptError] for records
-// in an order that cannot be.
+// Next returns the next header or the next step; the other is nil. It returns io.EOF at the end, also where
+// the decision on the last event is missing. Errors are those of [Reader.Next], and a [CorruptError] for
+// records in an impossible order.
 func (s *Steps) Next() (*Header, *Step, error) {
 	rec, err := s.record()
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Steps) Next() (*Header, *Step, error) {
 	return nil, step, nil
 }
 
-// record reads the next record that a comparison looks at.
+// record reads the next header, event or decision.
 func (s *Steps) record() (Record, error) {
 	for {
 		rec, err := s.r.Next()
@@ -70,8 +70,8 @@ func (s *Steps) record() (Record, error) {
 	}
 }
 
-// Trace writes the steps of a journal to to, one line each: see [Step.Trace]. Two runs of the same script and
-// seed give the same bytes, whatever crashes they survived.
+// Trace writes the steps of a journal, one line each: see [Step.Trace]. Two runs of the same script and seed
+// give the same bytes, whatever crashes they survived.
 func Trace(in io.Reader, to io.Writer) error {
 	out := bufio.NewWriter(to)
 	steps := NewSteps(in)

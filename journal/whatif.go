@@ -12,50 +12,47 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// WhatIf asks what would have become of recorded runs under another policy, other words or another reading of
-// the replies. The zero value changes nothing.
+// WhatIf asks what would have become of recorded runs under another policy, with other words, or with another
+// reading of the replies. The zero value changes nothing.
 //
-// The recorded outcomes are taken in their order: what the model replied or how the call failed, what became
-// of each tool call, what the planner said, with the time that each took; waits are made anew, on a clock
-// that is not there. It is supposed that a model that is told the same in other words says the same. Where a
-// run would ask what was never asked, the record no longer answers: what follows is unknown, and
-// [RunOutlook].Silent says so.
+// The recorded outcomes are taken in their order, with the time that each took: replies, failed calls, ends
+// of tool calls, answers of planners. Waits are computed anew. A model that is told the same in other words
+// is taken to say the same. Where a run would ask what was never asked, the record gives no answer: what
+// follows is unknown, and [RunOutlook].Silent says so.
 type WhatIf struct {
-	// Policy takes the place of the recorded one; nil keeps that.
+	// Policy replaces the recorded policy; nil keeps it.
 	Policy *policy.Set
-	// Feedback takes the place of the template of the words that correct the model; nil keeps that, and empty
-	// means the default words.
+	// Feedback replaces the template of the feedback; nil keeps it, and empty means the default words.
 	Feedback *string
-	// Reread, where it is not nil, reads a recorded reply again: it returns what is to be made of
-	// recorded.Message in a run under h and set. What it returns may be recorded itself, which is read-only.
+	// Reread, unless nil, reads a recorded reply again, of a run under h and set. It may return recorded,
+	// which is read-only.
 	Reread func(h *Header, set *policy.Set, recorded *machine.Reply) *machine.Reply
-	// Prices are what tokens cost; zero for nothing.
+	// Prices are what tokens cost; the zero value is free.
 	Prices Prices
 	// Replaying says how the journal is read.
 	Replaying Replaying
 }
 
-// Outlook is the answer of a [WhatIf] for one journal.
+// Outlook is the answer for one journal.
 type Outlook struct {
 	Session string       `json:"session"`
 	Runs    []RunOutlook `json:"runs"`
 	// Comparison sums up all runs.
 	Comparison
-	// Warnings say what is not answered.
+	// Warnings name what the answer leaves out.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Comparison is what runs took as they were recorded, and what they would have taken.
 type Comparison struct {
-	// Recorded is what the runs took, Answered is that up to where the record answers, WhatIf what they would
-	// have taken up to there. In a run that would have come to its end, Answered is Recorded.
+	// Recorded is what the runs took. Answered is the part of it that the record answers for, and WhatIf what
+	// would have been taken up to there. Answered is Recorded in a run that would have ended.
 	Recorded Totals `json:"recorded"`
 	Answered Totals `json:"answered"`
 	WhatIf   Totals `json:"what_if"`
 }
 
-// Change is what would have been spent more than was; what is negative was saved. It goes as far as the
-// record answers.
+// Change is what would have been spent more, as far as the record answers. What is negative was saved.
 func (c Comparison) Change() Totals { return c.WhatIf.minus(c.Answered) }
 
 // Plus sums up two comparisons.
@@ -63,27 +60,26 @@ func (c Comparison) Plus(d Comparison) Comparison {
 	return Comparison{c.Recorded.plus(d.Recorded), c.Answered.plus(d.Answered), c.WhatIf.plus(d.WhatIf)}
 }
 
-// RunOutlook is what would have become of one run.
+// RunOutlook is the answer for one run.
 type RunOutlook struct {
 	// Line is that of the run's first event.
 	Line int64 `json:"line"`
 	Comparison
-	// RecordedEnd is how the run ended, as one sentence; empty where the journal ends before.
+	// RecordedEnd is how the run ended, as one sentence; empty where the journal ends first.
 	RecordedEnd string `json:"recorded_end,omitempty"`
-	// End is how it would have ended; empty where the record does not say.
+	// End is how it would have ended; empty where the record does not answer to the end.
 	End string `json:"end,omitempty"`
-	// Silent is why the record no longer answers; nil where it does to the end.
+	// Silent is where the record stops to answer; nil where it answers to the end.
 	Silent *Silence `json:"silent,omitempty"`
-	// First is the first decision that would have been another; nil where all would have been the same.
+	// First is the first other decision; nil where there is none.
 	First *OtherDecision `json:"first,omitempty"`
-	// Warnings say what the answer leaves out of account.
+	// Warnings name what the answer leaves out.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Silence is where a record no longer answers.
+// Silence is where a record stops to answer.
 type Silence struct {
-	// Line and Event are those of the recorded event that does not answer; 0 where the run has no further
-	// event.
+	// Line and Event are those of the recorded event that is no answer; 0 where there is no further event.
 	Line  int64 `json:"line,omitempty"`
 	Event int64 `json:"event,omitempty"`
 	// Asks is what the run would ask for, Has what the record has instead, as one sentence each.
@@ -105,13 +101,13 @@ type OtherDecision struct {
 	// Line and Event are those of the recorded event.
 	Line  int64 `json:"line"`
 	Event int64 `json:"event"`
-	// Was and Now are what was decided and what would have been, as sentences.
+	// Was and Now are the decisions then and now, as sentences.
 	Was []string `json:"was"`
 	Now []string `json:"now"`
 }
 
-// Run reads a journal to its end and asks of each of its runs. The journal must replay: errors are those of
-// [Replay], and what is wrong with the policy, the template and the prices.
+// Run reads a journal to its end and answers for each of its runs. The journal must replay: errors are those
+// of [Replay], and those of [WhatIf.Validate].
 func (w WhatIf) Run(in io.Reader) (Outlook, error) {
 	if err := w.Validate(); err != nil {
 		return Outlook{}, err
@@ -132,7 +128,7 @@ func (w WhatIf) Run(in io.Reader) (Outlook, error) {
 	return a.outlook, nil
 }
 
-// Validate says all that is wrong with the question, joined.
+// Validate returns all faults of the question, joined.
 func (w WhatIf) Validate() error {
 	cfg := machine.Config{Policy: policy.DefaultSet(), Limits: feedback.DefaultLimits()}
 	w.change(&cfg)
@@ -140,7 +136,7 @@ func (w WhatIf) Validate() error {
 	return errors.Join(err, w.Prices.Validate())
 }
 
-// change makes the config of a run that of the question.
+// change applies the question to the config of a run.
 func (w *WhatIf) change(cfg *machine.Config) {
 	if w.Policy != nil {
 		cfg.Policy = *w.Policy
@@ -150,27 +146,27 @@ func (w *WhatIf) change(cfg *machine.Config) {
 	}
 }
 
-// asking goes through a journal and drives a second run beside each that it holds.
+// asking folds a journal, and drives a second run beside each of its runs.
 type asking struct {
 	*player
 	w       *WhatIf
 	outlook Outlook
-	// run is the one that is driven; nil where none is.
-	run *supposed
-	// past is the event at hand, until the decision on it has been read.
-	past *occurred
-	// askedAt is when the recorded run asked for what it waits for, shape is that of all that was said by
+	// run is the second run; nil where there is none.
+	run *supposedRun
+	// past is the event at hand, until its decision has been read.
+	past *occurrence
+	// askedAt is when the recorded run asked for the effect under way, shape the form of what was said by
 	// then.
 	askedAt time.Time
 	shape   shape
 }
 
-// occurred is a recorded event, with where the run stood before it.
-type occurred struct {
+// occurrence is a recorded event, with the state of the run before it.
+type occurrence struct {
 	ev           Event
 	line, number int64
 	before       machine.State
-	// asked is what the run waited for, askedAt since when, shape that of all that was said by then.
+	// asked is the effect under way, askedAt when it was asked for, shape the form of what was said by then.
 	asked    machine.Effect
 	askedAt  time.Time
 	shape    shape
@@ -191,9 +187,9 @@ func (a *asking) next() error {
 	case kindHeader:
 		a.close()
 	case kindEvent:
-		a.past = &occurred{
+		a.past = &occurrence{
 			ev: *a.last, line: e.line, number: a.events, before: before,
-			asked: asked, askedAt: a.askedAt, shape: a.shape, decision: *a.open,
+			asked: asked, askedAt: a.askedAt, shape: a.shape, decision: *a.undecided,
 		}
 	case kindDecision:
 		a.settle()
@@ -205,7 +201,7 @@ func (a *asking) next() error {
 	return nil
 }
 
-// settle deals with the event at hand.
+// settle hands the event at hand to the second run.
 func (a *asking) settle() {
 	o := a.past
 	if o == nil {
@@ -218,7 +214,7 @@ func (a *asking) settle() {
 		a.run = a.w.begin(&a.Header, o)
 	}
 	if a.run != nil {
-		a.run.met(o)
+		a.run.take(o)
 	}
 	a.shape = a.shape.add(o.decision.Said)
 	if fx := o.decision.Effects; len(fx) > 0 && fx[len(fx)-1].Kind != machine.Decided {
@@ -226,7 +222,7 @@ func (a *asking) settle() {
 	}
 }
 
-// close ends the run that is driven.
+// close ends the second run.
 func (a *asking) close() {
 	if a.run == nil {
 		return

@@ -9,28 +9,28 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// supposed is a run as it would have been, driven by what was recorded of another.
-type supposed struct {
+// supposedRun is a run as it would have been, driven by the record of another.
+type supposedRun struct {
 	w      *WhatIf
 	header *Header
 	out    RunOutlook
 	st     machine.State
 	asked  machine.Effect
-	// askedAt is when asked was asked for, shape that of all that was said.
+	// askedAt is when asked was asked for, shape the form of all that was said.
 	askedAt time.Time
 	shape   shape
 	// stopped is set where the recorded run has stopped.
 	stopped bool
 }
 
-// begin begins the run that an event of kind started begins in the record.
-func (w *WhatIf) begin(h *Header, o *occurred) *supposed {
-	r := &supposed{w: w, header: h, out: RunOutlook{Line: o.line}}
+// begin begins the second run at the start of a recorded one.
+func (w *WhatIf) begin(h *Header, o *occurrence) *supposedRun {
+	r := &supposedRun{w: w, header: h, out: RunOutlook{Line: o.line}}
 	cfg := h.Config
 	w.change(&cfg)
 	st, err := machine.New(cfg, o.before.Session)
 	if err != nil {
-		r.hush(nil, "begin", "its config is refused: "+err.Error())
+		r.silence(nil, "begin", "its config is refused: "+err.Error())
 		return r
 	}
 	st.Run, st.Opened, st.At = o.before.Run, o.before.Opened, o.before.At
@@ -40,10 +40,10 @@ func (w *WhatIf) begin(h *Header, o *occurred) *supposed {
 	return r
 }
 
-// readFields are the fields of a policy that say how replies are read.
+// readFields are the fields of a policy about reading replies.
 var readFields = []string{"text_repairs", "native_repairs", "forms_off"}
 
-// leftOut says what of the question has no bearing on a run.
+// leftOut names what of the question has no effect on a run.
 func (w *WhatIf) leftOut(h *Header) []string {
 	var all []string
 	if w.Reread != nil && h.Redaction != nil {
@@ -62,11 +62,11 @@ func (w *WhatIf) leftOut(h *Header) []string {
 	return all
 }
 
-// live reports whether the record still answers, and the run goes on.
-func (r *supposed) live() bool { return r.out.Silent == nil && r.st.Phase != machine.Stopped }
+// live reports whether the run goes on and the record still answers.
+func (r *supposedRun) live() bool { return r.out.Silent == nil && r.st.Phase != machine.Stopped }
 
-// met takes the next recorded event.
-func (r *supposed) met(o *occurred) {
+// take takes the next recorded event.
+func (r *supposedRun) take(o *occurrence) {
 	if r.live() {
 		r.feed(o)
 	}
@@ -79,10 +79,10 @@ func (r *supposed) met(o *occurred) {
 	}
 }
 
-// feed feeds an event to the run, if it is an answer to what the run asks.
-func (r *supposed) feed(o *occurred) {
+// feed steps the run with an event that answers what it asks.
+func (r *supposedRun) feed(o *occurrence) {
 	if o.ev.Kind == machine.Woke {
-		// Waits are the run's own.
+		// Waits are computed anew.
 		return
 	}
 	if o.asked.Kind != machine.WaitUntil {
@@ -96,19 +96,19 @@ func (r *supposed) feed(o *occurred) {
 	case ok:
 		r.step(ev, o)
 	case o.ev.Kind != machine.ToolEnded:
-		r.hush(o, r.asked.String(), "the record says: "+eventText(&o.ev))
+		r.silence(o, r.asked.String(), "the record says: "+eventText(&o.ev))
 	}
 }
 
-// wake makes the waits that stand before what the run asks next.
-func (r *supposed) wake() {
+// wake ends the waits before what the run asks next.
+func (r *supposedRun) wake() {
 	for r.live() && r.asked.Kind == machine.WaitUntil {
 		r.step(Event{Kind: machine.Woke, At: r.asked.Wait.Until}, nil)
 	}
 }
 
-// answer is the event as the run takes it; ok is false where it answers another question than the run's.
-func (r *supposed) answer(o *occurred) (ev Event, ok bool) {
+// answer is the event as the run takes it; ok is false where it answers another question.
+func (r *supposedRun) answer(o *occurrence) (ev Event, ok bool) {
 	ev = o.ev
 	switch {
 	case ev.Kind == machine.Started || ev.Kind == machine.Adjusted || ev.Kind == machine.Dispatched:
@@ -135,7 +135,7 @@ func sameTry(a, b *machine.TryRun) bool {
 	return a.Attempt == b.Attempt && a.Transport == b.Transport
 }
 
-// sameCall reports whether two model calls are the same but for their words and limits.
+// sameCall reports whether two model calls are equal but for their words and limits.
 func sameCall(a, b *machine.ModelCall) bool {
 	return a.Turn == b.Turn && a.Transport == b.Transport && a.Model == b.Model &&
 		slices.EqualFunc(a.At, b.At, sameAttempt)
@@ -153,9 +153,9 @@ func sameQuestion(a, b *machine.Effect) bool {
 		x.Failure.Class == y.Failure.Class
 }
 
-// expects reports whether the outcome of a call is that which comes next. The outcomes of calls that the run
-// does not make are passed over.
-func (r *supposed) expects(o *occurred) bool {
+// expects reports whether a tool's outcome is that of the next call. Outcomes of calls that the run does not
+// make are passed over.
+func (r *supposedRun) expects(o *occurrence) bool {
 	next := callOf(r.asked.Tools, r.st.Batch.Cursor)
 	was := callOf(o.asked.Tools, o.ev.Tool.Index)
 	return next != nil && was != nil && next.Index == was.Index && next.Tool == was.Tool &&
@@ -171,8 +171,8 @@ func callOf(runs []machine.ToolRun, index int) *machine.ToolRun {
 	return nil
 }
 
-// reread reads a reply again, where the question says how. What reducers made of an answer stays with it.
-func (r *supposed) reread(was *machine.Reply) *machine.Reply {
+// reread reads a reply again. What reducers made of an answer stays with it.
+func (r *supposedRun) reread(was *machine.Reply) *machine.Reply {
 	if r.w.Reread == nil || r.header.Redaction != nil {
 		return was
 	}
@@ -192,9 +192,8 @@ func (r *supposed) reread(was *machine.Reply) *machine.Reply {
 	return now
 }
 
-// step steps the run. o is the recorded event behind ev, with whose decision the run's is compared; nil for
-// none.
-func (r *supposed) step(ev Event, o *occurred) {
+// step steps the run. o is the recorded event behind ev, whose decision is compared; nil for none.
+func (r *supposedRun) step(ev Event, o *occurrence) {
 	if o != nil && ev.Kind != machine.Started {
 		ev.At = r.askedAt.Add(o.ev.At.Sub(o.askedAt))
 	}
@@ -203,7 +202,7 @@ func (r *supposed) step(ev Event, o *occurred) {
 	}
 	st, effects, err := machine.Step(r.st, ev)
 	if err != nil {
-		r.hush(o, r.asked.String(), "what was recorded does not fit: "+err.Error())
+		r.silence(o, r.asked.String(), "what was recorded does not fit: "+err.Error())
 		return
 	}
 	r.out.WhatIf.add(&ev, effects, r.asked, r.askedAt)
@@ -220,11 +219,11 @@ func (r *supposed) step(ev Event, o *occurred) {
 	}
 }
 
-// untold is the warning of a run that keeps from the model what it was told.
+// untold is the warning where the model would not have been told what was wrong.
 const untold = "the model would not have been told what was wrong, and is taken to have replied all the same"
 
-// compare notes the first decision that is another.
-func (r *supposed) compare(o *occurred, effects []machine.Effect) {
+// compare keeps the first other decision.
+func (r *supposedRun) compare(o *occurrence, effects []machine.Effect) {
 	if told(o.decision.Effects) && !told(effects) && r.live() && !slices.Contains(r.out.Warnings, untold) {
 		r.out.Warnings = append(r.out.Warnings, untold)
 	}
@@ -238,15 +237,15 @@ func (r *supposed) compare(o *occurred, effects []machine.Effect) {
 	}
 }
 
-// told reports whether there is feedback among effects.
+// told reports whether effects have feedback.
 func told(effects []machine.Effect) bool {
 	return slices.ContainsFunc(effects, func(e machine.Effect) bool {
 		return e.Decision != nil && e.Decision.Feedback != nil
 	})
 }
 
-// hush notes that the record no longer answers.
-func (r *supposed) hush(o *occurred, asks, has string) {
+// silence notes that the record no longer answers.
+func (r *supposedRun) silence(o *occurrence, asks, has string) {
 	r.out.Silent = &Silence{Asks: asks, Has: has}
 	if o != nil {
 		r.out.Silent.Line, r.out.Silent.Event = o.line, o.number
@@ -254,14 +253,14 @@ func (r *supposed) hush(o *occurred, asks, has string) {
 }
 
 // finish ends the run where the record ends.
-func (r *supposed) finish() RunOutlook {
+func (r *supposedRun) finish() RunOutlook {
 	r.wake()
 	if r.live() {
 		has := "the recorded run had ended: " + r.out.RecordedEnd
 		if !r.stopped {
 			has = "the record ends here, before the run does"
 		}
-		r.hush(nil, r.asked.String(), has)
+		r.silence(nil, r.asked.String(), has)
 	}
 	if r.out.Silent == nil {
 		r.out.Answered = r.out.Recorded

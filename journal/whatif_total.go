@@ -14,18 +14,19 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Prices are what a million tokens cost, in any currency: finite and not negative. The zero value is free.
+// Prices are the prices of a million tokens, in any currency: finite and not negative. The zero value is
+// free.
 type Prices struct {
-	// Input is for tokens of prompts, Output for those that the model wrote.
+	// Input is for the tokens of prompts, Output for those that the model wrote.
 	Input  float64 `json:"input"`
 	Output float64 `json:"output"`
-	// CacheRead and CacheWrite are for those tokens of prompts that a cache held or was given; nil: as Input.
-	// They are counted in a prompt's tokens too, and paid for once.
+	// CacheRead and CacheWrite are for tokens of prompts that a cache held or was given; nil for Input. Such
+	// tokens are counted as input, too, and paid for once.
 	CacheRead  *float64 `json:"cache_read,omitempty"`
 	CacheWrite *float64 `json:"cache_write,omitempty"`
 }
 
-// Validate says all that is wrong, joined.
+// Validate returns all faults, joined.
 func (p Prices) Validate() error {
 	var errs []error
 	for _, f := range []struct {
@@ -57,13 +58,13 @@ func (p Prices) Cost(u message.Usage) float64 {
 
 // Totals are what a run took. In a [Comparison.Change] they may be negative.
 type Totals struct {
-	// Correction counts the attempts of that plane, good ones too; Transport those of its own that failed.
+	// Correction counts all attempts of that plane, Transport the failed ones of the other.
 	Correction int `json:"correction_attempts"`
 	Transport  int `json:"transport_attempts"`
-	// ModelCalls counts the calls of the model, or the tries of a single action; ToolRuns those of tools.
+	// ModelCalls counts calls of the model, or tries of a single action. ToolRuns counts calls of tools.
 	ModelCalls int `json:"model_calls"`
 	ToolRuns   int `json:"tool_runs"`
-	// Waited is the time spent in waits between attempts.
+	// Waited is the sum of the waits between attempts.
 	Waited time.Duration `json:"waited_ns"`
 	Usage  message.Usage `json:"usage"`
 }
@@ -87,7 +88,7 @@ func (t Totals) minus(u Totals) Totals {
 	})
 }
 
-// add counts one step; asked is what was waited for, since askedAt.
+// add counts one step; asked was under way since askedAt.
 func (t *Totals) add(ev *Event, effects []machine.Effect, asked machine.Effect, askedAt time.Time) {
 	switch {
 	case ev.Kind == machine.Replied:
@@ -118,11 +119,11 @@ func (t *Totals) add(ev *Event, effects []machine.Effect, asked machine.Effect, 
 	}
 }
 
-// shape is a digest of the form of a conversation: who spoke, and which calls were answered how, but not in
-// which words.
+// shape is a digest of the form of a conversation: who spoke, and which calls were answered, but not in which
+// words.
 type shape uint64
 
-// add is the shape with more said.
+// add is the shape with more messages.
 func (s shape) add(said []message.Message) shape {
 	for _, m := range said {
 		for _, part := range []string{string(m.Role), m.CallID, m.Name, fmt.Sprint(m.IsError, len(m.Calls))} {
@@ -134,7 +135,7 @@ func (s shape) add(said []message.Message) shape {
 	return s
 }
 
-// decisionsOf are the decisions among effects as sentences, and as what makes them the same.
+// decisionsOf are the decisions among effects as sentences, and in a form that can be compared.
 func decisionsOf(effects []machine.Effect) (sentences []string, same string) {
 	var b strings.Builder
 	for _, e := range effects {
@@ -146,7 +147,7 @@ func decisionsOf(effects []machine.Effect) (sentences []string, same string) {
 	return sentences, b.String()
 }
 
-// verdictOf is a decision as one sentence that tells of the wait and of the rule.
+// verdictOf is a decision as one sentence, with its delay and reason.
 func verdictOf(d *machine.Decision) string {
 	if d.Class == "" {
 		return d.String()
