@@ -123,6 +123,13 @@ func (n *node) details(types []string) []string {
 			}
 		}
 	}
+	var either []string
+	for _, sub := range n.any {
+		either = append(either, strings.Join(sub.details(types), ", "))
+	}
+	if !slices.Contains(either, "") {
+		details = appendShort(details, orList(either), maxMembers)
+	}
 	if slices.Contains(types, "object") {
 		details = appendShort(details, n.membersPhrase("member: ", "members: "), maxMembers)
 	}

@@ -93,13 +93,6 @@ func (v subject) optional(n *jsonschema.Schema, omit rule, rest []rule) (*jsonsc
 	if !hasEmpty {
 		return v.apply(n, rest)
 	}
-	if v.class == classStruct {
-		full, err := v.apply(n, rest)
-		if err != nil {
-			return nil, err
-		}
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{empty, full}}, nil
-	}
 	free, err := v.holdsRules(rest)
 	if err != nil {
 		return nil, err
@@ -125,7 +118,7 @@ func (v subject) optional(n *jsonschema.Schema, omit rule, rest []rule) (*jsonsc
 func (v subject) empty(omit rule) (*jsonschema.Schema, bool) {
 	zero := uint64(0)
 	switch {
-	case omit.tag == "omitnil", v.pointer && omit.tag == "omitempty", v.class == classAny:
+	case omit.tag == "omitnil", v.pointer && omit.tag == "omitempty", v.class == classAny, v.class == classStruct:
 		return nil, false
 	case v.class == classList && omit.tag == "omitzero" && v.typ.Kind() == reflect.Slice:
 		return &jsonschema.Schema{MaxItems: &zero}, true
@@ -153,15 +146,6 @@ func emptyForm(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "null"}
 	case classText, classOpaque:
 		return &jsonschema.Schema{}
-	case classStruct:
-		s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
-		fields, err := fieldsOf(t, "")
-		for _, f := range fields {
-			s.Properties.Set(f.name, emptyForm(f.typ))
-		}
-		if err == nil {
-			return s
-		}
 	}
 	return &jsonschema.Schema{Not: &jsonschema.Schema{}}
 }
@@ -246,7 +230,7 @@ func (v subject) rule(n *jsonschema.Schema, r rule, rest []rule) error {
 // keywords says a rule exactly, where JSON Schema can.
 func (v subject) keywords(r rule) (*jsonschema.Schema, error) {
 	if len(r.alts) > 0 {
-		return nil, nil
+		return v.either(r)
 	}
 	if compares, _ := sizeWordsOf(r.tag); v.class == classFloat && compares != "" {
 		f, err := strconv.ParseFloat(r.param, 64)
@@ -256,6 +240,19 @@ func (v subject) keywords(r rule) (*jsonschema.Schema, error) {
 		return boundary(r.tag, number(strconv.FormatFloat(f, 'f', -1, 64))), nil
 	}
 	return bridge(r, v.typ, v.class)
+}
+
+// either says a group of rules of which one must hold, where it can say each of them.
+func (v subject) either(r rule) (*jsonschema.Schema, error) {
+	either := &jsonschema.Schema{}
+	for _, alt := range r.alts {
+		s, err := v.keywords(alt)
+		if s == nil || err != nil {
+			return nil, err
+		}
+		either.AnyOf = append(either.AnyOf, s)
+	}
+	return either, nil
 }
 
 // say tells the model a rule that the validator judges: a format where one fits, and prose where that is not enough.
