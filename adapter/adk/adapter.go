@@ -25,8 +25,8 @@ type OnExhausted string
 const (
 	// StopRun ends ADK's run with a [loop.RetryExhaustedError].
 	StopRun OnExhausted = "stop_run"
-	// TellModel lets the run go on: the tool's last answer says that no attempt is left, and the model may do without the
-	// tool. The budgets of the run still end it, and so does an answer that cannot be used.
+	// TellModel lets the run go on: the tool's last answer says that no attempt is left, and the model may do
+	// without the tool. The budgets of the run still end it, and so does an answer that cannot be used.
 	TellModel OnExhausted = "tell_model"
 )
 
@@ -42,17 +42,19 @@ type Config struct {
 	Feedback string
 	// Limits bounds what a model is shown of a failure; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
-	// Deadline is the time no wait may outlast; zero means that of the invocation's context, if it has one. The earlier of
-	// both counts.
+	// Deadline is the time no wait may outlast; zero means that of the invocation's context, if it has one.
+	// The earlier of both counts.
 	Deadline time.Time
-	// ReadOnly and Idempotent are the names of tools whose calls may be made again after a transport fault, which is told by an error's
-	// type: calls of the first change nothing, calls of the others have the effect of one. A call of any other tool is made again only where
-	// the tool asks for it ([tool.TryLater]).
+	// ReadOnly and Idempotent are the names of tools whose calls may be made again after a transport fault,
+	// which is told by an error's type: calls of the first change nothing, calls of the others have the
+	// effect of one. A call of any other tool is made again only where the tool asks for it
+	// ([tool.TryLater]).
 	ReadOnly, Idempotent []string
 	// OnExhausted says what follows where a tool's attempts are used up.
 	OnExhausted OnExhausted
-	// Sequential must be set where a task runner (platform.WithTaskRunner) makes the calls of a reply one after the other, in
-	// call order: then a transport fault of a tool is not retried, for a call cannot wait for those after it.
+	// Sequential must be set where a task runner (platform.WithTaskRunner) makes the calls of a reply one
+	// after the other, in call order: then a transport fault of a tool is not retried, for a call cannot wait
+	// for those after it.
 	Sequential bool
 }
 
@@ -67,7 +69,8 @@ func (c Config) Validate() error {
 
 func (c Config) loop() loop.Config {
 	return loop.Config{
-		Policy: c.Policy, Seed: c.Seed, Output: c.Output, Feedback: c.Feedback, Templates: feedback.GoTemplates(), Limits: c.Limits, Deadline: c.Deadline,
+		Policy: c.Policy, Seed: c.Seed, Output: c.Output, Feedback: c.Feedback,
+		Templates: feedback.GoTemplates(), Limits: c.Limits, Deadline: c.Deadline,
 	}
 }
 
@@ -85,24 +88,26 @@ type Option func(*Adapter)
 // WithClock drives waits and times by c; the machine's own clock where it is not given.
 func WithClock(c clock.Clock) Option { return func(a *Adapter) { a.clock = c } }
 
-// WithClassifier says what the errors of models and tools are, for SDKs whose errors [fault.Classify] cannot read. Those of
-// google.golang.org/genai are read already. A zero failure leaves an error to the adapter.
+// WithClassifier says what the errors of models and tools are, for SDKs whose errors [fault.Classify] cannot
+// read. Those of google.golang.org/genai are read already. A zero failure leaves an error to the adapter.
 func WithClassifier(f func(error) fault.Failure) Option { return func(a *Adapter) { a.custom = f } }
 
-// WithRecord tells f of every step of every run, in the run's order: for journals and metrics. It is called from the
-// goroutines of all runs, and must be quick.
+// WithRecord tells f of every step of every run, in the run's order: for journals and metrics. It is called
+// from the goroutines of all runs, and must be quick.
 func WithRecord(f func(machine.Event, []machine.Effect, machine.State)) Option {
 	return func(a *Adapter) { a.record = f }
 }
 
-// WithSessions lets f find the session of an invocation, for conversations that keep one. A session is for one run at a time:
-// give each branch its own. Without it each run has a new session, named by invocation and branch.
+// WithSessions lets f find the session of an invocation, for conversations that keep one. A session is for
+// one run at a time: give each branch its own. Without it each run has a new session, named by invocation and
+// branch.
 func WithSessions(f func(Invocation) (*session.Session, error)) Option {
 	return func(a *Adapter) { a.sessions = f }
 }
 
-// WithEnd tells f how each run ended, when ADK's run is over: the error is a [loop.RetryExhaustedError] where it did not end
-// well. A run without a final answer (a paused one) counts as cancelled. The session is free by then.
+// WithEnd tells f how each run ended, when ADK's run is over: the error is a [loop.RetryExhaustedError] where
+// it did not end well. A run without a final answer (a paused one) counts as cancelled. The session is free
+// by then.
 func WithEnd(f func(Invocation, *session.Session, loop.Result, error)) Option {
 	return func(a *Adapter) { a.ended = f }
 }
@@ -182,7 +187,8 @@ func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
 		cfg.Deadline = deadline
 	}
 	of, err := turns.New(s, turns.Config{
-		Loop: cfg, Clock: a.clock, Classify: a.classify, Record: a.record, Tell: a.cfg.OnExhausted == TellModel, Sequential: a.cfg.Sequential,
+		Loop: cfg, Clock: a.clock, Classify: a.classify, Record: a.record,
+		Tell: a.cfg.OnExhausted == TellModel, Sequential: a.cfg.Sequential,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("retake: %w", err)

@@ -67,8 +67,8 @@ func argumentsOf(args map[string]any) string {
 	return string(doc)
 }
 
-// textOf is the text of a content without its thoughts; parts that are no text stand for something, so that a reply of them
-// alone is not an empty one.
+// textOf is the text of a content without its thoughts; parts that are no text stand for something, so that a
+// reply of them alone is not an empty one.
 func textOf(c *genai.Content) string {
 	if c == nil {
 		return ""
@@ -123,8 +123,8 @@ func saidBefore(contents []*genai.Content) []message {
 	return said
 }
 
-// askAgain is the request that follows one whose reply could not be used: the reply, an answer to each of its calls, the
-// words.
+// askAgain is the request that follows one whose reply could not be used: the reply, an answer to each of its
+// calls, the words.
 func askAgain(req *model.LLMRequest, resp *model.LLMResponse, said []message) *model.LLMRequest {
 	next := *req
 	next.Contents = append([]*genai.Content(nil), req.Contents...)
@@ -147,7 +147,8 @@ func askAgain(req *model.LLMRequest, resp *model.LLMResponse, said []message) *m
 	return &next
 }
 
-// classify is what an error is to the core; zero leaves it to [fault.Classify]. The errors of genai come by value.
+// classify is what an error is to the core; zero leaves it to [fault.Classify]. The errors of genai come by
+// value.
 func (a *Adapter) classify(err error) fault.Failure {
 	if a.custom != nil {
 		if f := a.custom(err); f.Failed() {

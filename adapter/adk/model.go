@@ -9,11 +9,12 @@ import (
 	"google.golang.org/genai"
 )
 
-// Model wraps the model of an agent: transport faults are retried and answers that cannot be used are corrected within the
-// call, which no callback of ADK can do. Without the adapter's plugin in the runner it does nothing.
+// Model wraps the model of an agent: transport faults are retried and answers that cannot be used are
+// corrected within the call, which no callback of ADK can do. Without the adapter's plugin in the runner it
+// does nothing.
 //
-// The last piece of a streamed reply is held back until it has been judged; pieces before it are streamed at once, so that a
-// client may see pieces of a reply that is then asked for again.
+// The last piece of a streamed reply is held back until it has been judged; pieces before it are streamed at
+// once, so that a client may see pieces of a reply that is then asked for again.
 func (a *Adapter) Model(m model.LLM) model.LLM {
 	wrapped := &llm{a: a, inner: m}
 	if v, ok := m.(variant); ok {
@@ -80,7 +81,8 @@ func (m *llm) run(ctx context.Context) *run {
 	return m.a.find(at.InvocationID(), at.Branch())
 }
 
-// once asks the model once. Pieces go on at once; the whole reply is held back. gone says that nobody listens any more.
+// once asks the model once. Pieces go on at once; the whole reply is held back. gone says that nobody listens
+// any more.
 func (m *llm) once(
 	ctx context.Context, req *model.LLMRequest, stream bool, yield func(*model.LLMResponse, error) bool,
 ) (whole *model.LLMResponse, cause error, gone bool) {

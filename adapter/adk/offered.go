@@ -145,7 +145,8 @@ func streams(t any) bool {
 	return ok
 }
 
-// leaveUnwatched ends the calls of a reply that ADK makes without asking its plugins: to the core they are over, uncharged.
+// leaveUnwatched ends the calls of a reply that ADK makes without asking its plugins: to the core they are
+// over, uncharged.
 func (r *run) leaveUnwatched(ctx context.Context, resp *model.LLMResponse) {
 	for _, c := range functionCalls(resp.Content) {
 		r.mu.Lock()

@@ -20,8 +20,8 @@ import (
 // Name is the plugin's name in a runner.
 const Name = "retake"
 
-// Plugin makes the plugin for runner.PluginConfig. Put it first: what a plugin before it answers, it does not see. It takes the
-// place of retryandreflect.
+// Plugin makes the plugin for runner.PluginConfig. Put it first: what a plugin before it answers, it does not
+// see. It takes the place of retryandreflect.
 func (a *Adapter) Plugin() (*plugin.Plugin, error) {
 	return plugin.New(plugin.Config{
 		Name:                 Name,
@@ -54,7 +54,8 @@ func (a *Adapter) take(invocation string) []*run {
 func (a *Adapter) beforeModel(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
 	deadline, _ := ctx.Deadline()
 	r, err := a.begin(Invocation{
-		ID: ctx.InvocationID(), Branch: ctx.Branch(), AppName: ctx.AppName(), UserID: ctx.UserID(), SessionID: ctx.SessionID(),
+		ID: ctx.InvocationID(), Branch: ctx.Branch(), AppName: ctx.AppName(), UserID: ctx.UserID(),
+		SessionID: ctx.SessionID(),
 	}, deadline)
 	if err != nil {
 		return nil, err
@@ -78,7 +79,8 @@ func (r *run) next(ctx context.Context, req *model.LLMRequest) error {
 	return r.of.Next(ctx, tools, func() []message { return saidBefore(req.Contents) })
 }
 
-// afterModel feeds a reply that the model's wrapper has not fed, and learns the ids that ADK has given its calls.
+// afterModel feeds a reply that the model's wrapper has not fed, and learns the ids that ADK has given its
+// calls.
 func (a *Adapter) afterModel(ctx agent.Context, resp *model.LLMResponse, err error) (*model.LLMResponse, error) {
 	r := a.find(ctx.InvocationID(), ctx.Branch())
 	if r == nil || err != nil || resp == nil || resp.Partial || thinking(resp) {
@@ -130,13 +132,15 @@ func (a *Adapter) beforeTool(ctx agent.Context, t adktool.Tool, args map[string]
 	return nil, nil
 }
 
-// claim finds the call in the reply under way; nil for one that is made because an earlier invocation goes on.
+// claim finds the call in the reply under way; nil for one that is made because an earlier invocation goes
+// on.
 func (r *run) claim(id, name string, args map[string]any) *turns.Call {
 	c, _ := r.of.Claim(id, name, argumentsOf(args))
 	return c
 }
 
-// begun returns the call that ADK has begun under an id, and forgets it; nil for one that is over or not watched.
+// begun returns the call that ADK has begun under an id, and forgets it; nil for one that is over or not
+// watched.
 func (a *Adapter) begun(ctx agent.Context) *turns.Call {
 	r := a.find(ctx.InvocationID(), ctx.Branch())
 	if r == nil {
@@ -162,8 +166,8 @@ func (a *Adapter) afterTool(ctx agent.Context, _ adktool.Tool, _, result map[str
 	return response(answer.Text), nil
 }
 
-// onToolError feeds an error of a tool, or a call of a tool that there is not, and makes the call again where that is
-// decided.
+// onToolError feeds an error of a tool, or a call of a tool that there is not, and makes the call again where
+// that is decided.
 func (a *Adapter) onToolError(ctx agent.Context, t adktool.Tool, args map[string]any, err error) (map[string]any, error) {
 	c := a.begun(ctx)
 	if c == nil {

@@ -8,16 +8,17 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// Config says how a model is asked. Model and MaxTokens are required; the zero value of every other field leaves the choice
-// to the API. It is data, but for OnResponse.
+// Config says how a model is asked. Model and MaxTokens are required; the zero value of every other field
+// leaves the choice to the API. It is data, but for OnResponse.
 type Config struct {
-	// Model is the model's name as the API knows it. Its name in a run's ladder is the run's own, and is not sent.
+	// Model is the model's name as the API knows it. Its name in a run's ladder is the run's own, and is not
+	// sent.
 	Model string `json:"model"`
-	// MaxTokens bounds the reply, thinking included, in tokens; at least 1. Where it is so large that the SDK sends such a
-	// request as a stream only, the reply is streamed, whether anybody listens or not.
+	// MaxTokens bounds the reply, thinking included, in tokens; at least 1. Where it is so large that the SDK
+	// sends such a request as a stream only, the reply is streamed, whether anybody listens or not.
 	MaxTokens int64 `json:"max_tokens"`
-	// Temperature is from 0 to 1; nil for the API's own. Many models refuse another one than 1 while they think, so it must be nil
-	// or 1 with Thinking.
+	// Temperature is from 0 to 1; nil for the API's own. Many models refuse another one than 1 while they
+	// think, so it must be nil or 1 with Thinking.
 	Temperature *float64 `json:"temperature,omitempty"`
 	// TopP is above 0 and at most 1; nil for the API's own.
 	TopP *float64 `json:"top_p,omitempty"`
@@ -27,24 +28,27 @@ type Config struct {
 	Effort string `json:"effort,omitempty"`
 	// Output is how a structured answer is asked for.
 	Output Output `json:"output,omitempty"`
-	// Cache marks the stable prefix of a request (tools and system prompt) for prompt caching. Off by default: writing a cache
-	// costs more than it saves where it is not read again.
+	// Cache marks the stable prefix of a request (tools and system prompt) for prompt caching. Off by
+	// default: writing a cache costs more than it saves where it is not read again.
 	Cache Cache `json:"cache,omitempty"`
-	// UserID names the end user to the provider, for its detection of abuse: an opaque id, never a name or an address.
+	// UserID names the end user to the provider, for its detection of abuse: an opaque id, never a name or an
+	// address.
 	UserID string `json:"user_id,omitempty"`
-	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once; nil for nobody. Of
-	// a failed one the error says the same.
+	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once;
+	// nil for nobody. Of a failed one the error says the same.
 	OnResponse func(Response) `json:"-"`
 }
 
-// Response is what a good response says beside its reply. It is the same type in the adapters of all providers.
+// Response is what a good response says beside its reply. It is the same type in the adapters of all
+// providers.
 type Response = wire.Response
 
 // Thinking is how a model thinks before it answers. The zero value leaves it to the API.
 type Thinking struct {
 	// Mode is how it thinks.
 	Mode ThinkingMode `json:"mode,omitempty"`
-	// BudgetTokens bounds the thoughts in [Budget] mode: at least 1024 and less than MaxTokens. 0 in other modes.
+	// BudgetTokens bounds the thoughts in [Budget] mode: at least 1024 and less than MaxTokens. 0 in other
+	// modes.
 	BudgetTokens int64 `json:"budget_tokens,omitempty"`
 }
 
@@ -55,8 +59,8 @@ type ThinkingMode string
 const (
 	// Adaptive lets the model decide when and how much to think.
 	Adaptive ThinkingMode = "adaptive"
-	// Budget sets a budget of tokens. A request whose last calls were made without thinking (by another provider, say) is sent
-	// without it: the API would refuse it.
+	// Budget sets a budget of tokens. A request whose last calls were made without thinking (by another
+	// provider, say) is sent without it: the API would refuse it.
 	Budget ThinkingMode = "budget"
 	// NoThinking switches thinking off.
 	NoThinking ThinkingMode = "off"
@@ -66,8 +70,8 @@ const (
 type Output string
 
 const (
-	// OutputNative, the zero value, asks for the answer in the API's own mode (output_config), wherever the schema can be said in
-	// the part of JSON Schema that the API takes; else as [OutputInstructions] does.
+	// OutputNative, the zero value, asks for the answer in the API's own mode (output_config), wherever the
+	// schema can be said in the part of JSON Schema that the API takes; else as [OutputInstructions] does.
 	OutputNative Output = ""
 	// OutputInstructions puts the schema into the system prompt: for models without structured output.
 	OutputInstructions Output = "instructions"

@@ -13,12 +13,13 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// Error is a request that brought no reply: what its text names is safe to log. Its chain has the typed error of package fault
-// ([fault.RateLimitError] and its kin) and the SDK's own error. It is the same type in the adapters of all providers.
+// Error is a request that brought no reply: what its text names is safe to log. Its chain has the typed error
+// of package fault ([fault.RateLimitError] and its kin) and the SDK's own error. It is the same type in the
+// adapters of all providers.
 type Error = wire.Error
 
-// watch is a middleware that keeps what the SDK does not give with its errors, and bounds what is read. The SDK leaves a response open
-// where the context ends just then.
+// watch is a middleware that keeps what the SDK does not give with its errors, and bounds what is read. The
+// SDK leaves a response open where the context ends just then.
 func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	x.Key = wire.Key(r.Header)
 	resp, err := next(r)

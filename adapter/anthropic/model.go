@@ -16,11 +16,11 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Model asks a model of Anthropic's. It never changes and is safe for concurrent use. The zero value is not usable: get one
-// from [New].
+// Model asks a model of Anthropic's. It never changes and is safe for concurrent use. The zero value is not
+// usable: get one from [New].
 type Model struct {
-	// messages is all of the client that is needed. The whole client in a value that is used as an interface would link every
-	// method of every service of the API, for text/template may call any.
+	// messages is all of the client that is needed. The whole client in a value that is used as an interface
+	// would link every method of every service of the API, for text/template may call any.
 	messages sdk.MessageService
 	cfg      Config
 }
@@ -35,8 +35,8 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 	return &Model{messages: client.Messages, cfg: cfg}, nil
 }
 
-// Reply asks once and returns the whole reply. It streams where somebody listens. The error is an [*Error] in its chain, within a
-// [loop.LimitedError] where a response came.
+// Reply asks once and returns the whole reply. It streams where somebody listens. The error is an [*Error] in
+// its chain, within a [loop.LimitedError] where a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	x := exchange{Head: wire.Head{Provider: name, Model: m.cfg.Model}, stream: req.Stream}
 	defer x.close()
@@ -83,14 +83,15 @@ func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchang
 	return x.readStream(stream)
 }
 
-// maySendWhole reports whether the SDK sends the request without streaming: it refuses to where the reply could take longer than
-// connections live.
+// maySendWhole reports whether the SDK sends the request without streaming: it refuses to where the reply
+// could take longer than connections live.
 func (m *Model) maySendWhole(params sdk.MessageNewParams) bool {
 	_, err := sdk.CalculateNonStreamingTimeout(int(params.MaxTokens), params.Model, m.messages.Options)
 	return err == nil
 }
 
-// isEventStream reports whether a response is a stream of events; those of other clouds the SDK has made such by now.
+// isEventStream reports whether a response is a stream of events; those of other clouds the SDK has made such
+// by now.
 func isEventStream(r *http.Response) bool {
 	if r == nil {
 		return true

@@ -11,8 +11,8 @@ import (
 // name is how this adapter calls its provider, in errors and in what it keeps in a message.
 const name = "anthropic"
 
-// opaque is what a message keeps for the API: the blocks that are neither text nor calls, as they came (thinking with its
-// signature, redacted thinking), and their places among the others.
+// opaque is what a message keeps for the API: the blocks that are neither text nor calls, as they came
+// (thinking with its signature, redacted thinking), and their places among the others.
 type opaque struct {
 	Adapter string `json:"adapter"`
 	// Model is the model that was asked: another one's thoughts mean nothing to it.
@@ -20,8 +20,8 @@ type opaque struct {
 	Blocks []part `json:"blocks"`
 }
 
-// part is one block: Raw as it came, or the next Text bytes of the message's text, or its Call-th call, counted from 1. An
-// empty text is a part without any of these.
+// part is one block: Raw as it came, or the next Text bytes of the message's text, or its Call-th call,
+// counted from 1. An empty text is a part without any of these.
 type part struct {
 	Raw  json.RawMessage `json:"raw,omitempty"`
 	Text int             `json:"text,omitempty"`
@@ -44,8 +44,9 @@ func (o opaque) text() string {
 	return string(doc)
 }
 
-// layout is the order in which a message's blocks go back to a model. What another adapter or another model left in the
-// message is ignored; where text or calls are not those that the layout was made for, the kept blocks go first.
+// layout is the order in which a message's blocks go back to a model. What another adapter or another model
+// left in the message is ignored; where text or calls are not those that the layout was made for, the kept
+// blocks go first.
 func layout(m message.Message, model string) []part {
 	var o opaque
 	if m.Opaque == "" || json.Unmarshal([]byte(m.Opaque), &o) != nil || o.Adapter != name || o.Model != model {
@@ -88,7 +89,8 @@ func fits(parts []part, m message.Message) bool {
 	return len(parts) > 0 && text == len(m.Text) && call == len(m.Calls)
 }
 
-// isBlock reports whether a kept block is one: an object that names its type, in JSON as strict as the API reads it.
+// isBlock reports whether a kept block is one: an object that names its type, in JSON as strict as the API
+// reads it.
 func isBlock(raw json.RawMessage) bool {
 	list, ok := wire.ReadObject(raw)
 	return ok && list.Text("type") != "" && schema.Strict(raw, schema.DefaultLimits()) == nil

@@ -15,9 +15,10 @@ const (
 	maxUnions   = 16 // alternatives of types
 )
 
-// outputSchema says a schema in the part of JSON Schema that the API takes for answers; false where that cannot be. Rules that
-// it cannot hold the model to (bounds, lengths, patterns) become words in the descriptions: the core checks the answer by
-// the whole schema anyway. A property that was not forbidden is, which allows a part of what was allowed.
+// outputSchema says a schema in the part of JSON Schema that the API takes for answers; false where that
+// cannot be. Rules that it cannot hold the model to (bounds, lengths, patterns) become words in the
+// descriptions: the core checks the answer by the whole schema anyway. A property that was not forbidden is,
+// which allows a part of what was allowed.
 func outputSchema(raw []byte) (json.RawMessage, bool) {
 	root, ok := wire.ReadObject(raw)
 	if !ok || root.Text("type") != "object" {

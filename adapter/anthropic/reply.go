@@ -13,8 +13,8 @@ import (
 // received is a message of the API, whole.
 type received struct {
 	message sdk.Message
-	// inputs are the arguments of the calls as they were streamed, in the order of the calls; an empty one, and all of a
-	// message that was not streamed, stand in the message.
+	// inputs are the arguments of the calls as they were streamed, in the order of the calls; an empty one,
+	// and all of a message that was not streamed, stand in the message.
 	inputs []string
 }
 
@@ -94,8 +94,8 @@ func (r *received) input(n int, b sdk.ContentBlockUnion) string {
 	return string(b.Input)
 }
 
-// usage makes the counts comparable: the API counts what is read from and written to the cache apart from the input, others
-// within it.
+// usage makes the counts comparable: the API counts what is read from and written to the cache apart from the
+// input, others within it.
 func usage(u sdk.Usage) message.Usage {
 	read, written := max(u.CacheReadInputTokens, 0), max(u.CacheCreationInputTokens, 0)
 	return message.Usage{

@@ -13,7 +13,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// answerWith begins what the system prompt says of a structured answer that the API is not asked for in its own mode.
+// answerWith begins what the system prompt says of a structured answer that the API is not asked for in its
+// own mode.
 const answerWith = "When you give your final answer, give one JSON value and nothing else. " +
 	"It must be valid against this JSON Schema: "
 
@@ -59,8 +60,8 @@ func (c Config) output(p *sdk.MessageNewParams, s *schema.Schema) (instructions 
 	return answerWith + string(raw)
 }
 
-// offered are the tools on offer. Where there are none but the transcript has calls, the API wants their tools all the
-// same: they are named and may not be used.
+// offered are the tools on offer. Where there are none but the transcript has calls, the API wants their
+// tools all the same: they are named and may not be used.
 func offered(tools []*tool.Tool, turns []sdk.MessageParam) ([]sdk.ToolUnionParam, sdk.ToolChoiceUnionParam) {
 	var list []sdk.ToolUnionParam
 	for _, t := range tools {
@@ -99,8 +100,8 @@ func inputSchema(raw json.RawMessage) sdk.ToolInputSchemaParam {
 	return param.Override[sdk.ToolInputSchemaParam](raw)
 }
 
-// thinking is what the request says of thinking. A budget needs calls that were made after thinking: where the last ones
-// were not, the API refuses it.
+// thinking is what the request says of thinking. A budget needs calls that were made after thinking: where
+// the last ones were not, the API refuses it.
 func (c Config) thinking(turns []sdk.MessageParam) sdk.ThinkingConfigParamUnion {
 	switch t := c.Thinking; {
 	case t.Mode == Adaptive:
@@ -113,7 +114,8 @@ func (c Config) thinking(turns []sdk.MessageParam) sdk.ThinkingConfigParamUnion 
 	return sdk.ThinkingConfigParamUnion{}
 }
 
-// calledWithoutThinking reports whether the last turn of the model makes calls and does not begin with thoughts.
+// calledWithoutThinking reports whether the last turn of the model makes calls and does not begin with
+// thoughts.
 func calledWithoutThinking(turns []sdk.MessageParam) bool {
 	for n := len(turns) - 1; n >= 0; n-- {
 		if turns[n].Role != sdk.MessageParamRoleAssistant {
@@ -137,7 +139,8 @@ func isThinking(b sdk.ContentBlockParamUnion) bool {
 	return isRaw && wire.OneOf(list.Text("type"), "thinking", "redacted_thinking")
 }
 
-// mark sets the breakpoints of prompt caching: after the tools and after the system prompt, which stay the same within a run.
+// mark sets the breakpoints of prompt caching: after the tools and after the system prompt, which stay the
+// same within a run.
 func (c Config) mark(p *sdk.MessageNewParams) {
 	if c.Cache == NoCache {
 		return

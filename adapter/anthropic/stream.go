@@ -17,7 +17,8 @@ func (x *exchange) close() {
 	}
 }
 
-// readInstead reads what came in place of a stream: gateways that know no streaming answer whole, and errors come so too.
+// readInstead reads what came in place of a stream: gateways that know no streaming answer whole, and errors
+// come so too.
 func (x *exchange) readInstead() (*received, error) {
 	var err error
 	if x.body, err = io.ReadAll(x.response.Body); err != nil {
@@ -31,8 +32,8 @@ func (x *exchange) readInstead() (*received, error) {
 	return got, nil
 }
 
-// readStream reads to the end of the message and no further. A stream that ends before is broken, and nothing of it comes
-// back.
+// readStream reads to the end of the message and no further. A stream that ends before is broken, and nothing
+// of it comes back.
 func (x *exchange) readStream(stream *eventStream) (*received, error) {
 	a := assembly{tell: x.stream, calls: map[int64]int{}}
 	for began := false; stream.Next(); {
@@ -57,8 +58,9 @@ func (x *exchange) readStream(stream *eventStream) (*received, error) {
 	return nil, wire.ErrEnded
 }
 
-// assembly is a reply that comes in piece by piece. The SDK puts the message together, but for the arguments of calls: it
-// makes an empty object of any that are no JSON, and what a model wrote must be seen as it wrote it.
+// assembly is a reply that comes in piece by piece. The SDK puts the message together, but for the arguments
+// of calls: it makes an empty object of any that are no JSON, and what a model wrote must be seen as it wrote
+// it.
 type assembly struct {
 	message sdk.Message
 	tell    func(loop.Delta)

@@ -20,8 +20,9 @@ const rulesFollow = "The arguments must be valid against this JSON Schema: "
 // propertyName is what the API takes as a name of a property in a tool's schema.
 var propertyName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// toolSchema makes of a tool's schema one that the API takes: an object, of Draft 2020-12, without alternatives at the top
-// and without names of properties that it refuses. What is lost by that is said in words, for the tool's description.
+// toolSchema makes of a tool's schema one that the API takes: an object, of Draft 2020-12, without
+// alternatives at the top and without names of properties that it refuses. What is lost by that is said in
+// words, for the tool's description.
 func toolSchema(raw []byte) (sent json.RawMessage, words string) {
 	root, ok := wire.ReadObject(raw)
 	if !ok || !namesFit(raw) || !isCurrent(root) {
@@ -43,8 +44,8 @@ func toolSchema(raw []byte) (sent json.RawMessage, words string) {
 	return kept.JSON(), words
 }
 
-// isCurrent reports whether a schema that names an older draft means the same in Draft 2020-12, the only one the API
-// reads.
+// isCurrent reports whether a schema that names an older draft means the same in Draft 2020-12, the only one
+// the API reads.
 func isCurrent(root wire.Object) bool {
 	draft := root.Text("$schema")
 	if draft == "" || strings.Contains(draft, "2020-12") {

@@ -9,22 +9,22 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// RawArguments is the one member of the object that stands for a call's arguments where what the model wrote is no strict
-// JSON object: the API takes objects only. Its value is the text as it was written.
+// RawArguments is the one member of the object that stands for a call's arguments where what the model wrote
+// is no strict JSON object: the API takes objects only. Its value is the text as it was written.
 const RawArguments = wire.RawArguments
 
 var rules = wire.Rules{Name: toolName, TakesID: isID}
 
-// conversation is a transcript on its way to the wire: turns of user and assistant, one after the other, each call
-// answered in the turn after it.
+// conversation is a transcript on its way to the wire: turns of user and assistant, one after the other, each
+// call answered in the turn after it.
 type conversation struct {
 	model string
 	turns []sdk.MessageParam
 }
 
-// turnsOf makes the turns of a transcript. The system messages before the first of user or model it returns apart; the
-// API has no place for later ones, which become the user's. Many models refuse to continue their own message: where one is the
-// last, the user bids it go on.
+// turnsOf makes the turns of a transcript. The system messages before the first of user or model it returns
+// apart; the API has no place for later ones, which become the user's. Many models refuse to continue their
+// own message: where one is the last, the user bids it go on.
 func turnsOf(said message.Transcript, model string) (turns []sdk.MessageParam, system []string) {
 	c := conversation{model: model}
 	system, exchanges := rules.Exchanges(said)

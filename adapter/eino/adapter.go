@@ -25,8 +25,8 @@ type OnExhausted string
 const (
 	// StopRun ends Eino's run with a [loop.RetryExhaustedError].
 	StopRun OnExhausted = "stop_run"
-	// TellModel lets the run go on: the model has been told that no attempt is left, and may answer without the tool. The
-	// budgets of the run still end it, and so does an answer that cannot be used.
+	// TellModel lets the run go on: the model has been told that no attempt is left, and may answer without
+	// the tool. The budgets of the run still end it, and so does an answer that cannot be used.
 	TellModel OnExhausted = "tell_model"
 )
 
@@ -42,12 +42,13 @@ type Config struct {
 	Feedback string
 	// Limits bounds what a model is shown of a failure; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
-	// Deadline is the time no wait may outlast; zero means that of the context of [Adapter.Start], if it has one. The earlier
-	// of both counts.
+	// Deadline is the time no wait may outlast; zero means that of the context of [Adapter.Start], if it has
+	// one. The earlier of both counts.
 	Deadline time.Time
-	// ReadOnly and Idempotent are the names of tools whose calls may be made again after a transport fault, which is told by an error's
-	// type: calls of the first change nothing, calls of the others have the effect of one. A call of any other tool is made again only where
-	// the tool asks for it ([tool.TryLater]).
+	// ReadOnly and Idempotent are the names of tools whose calls may be made again after a transport fault,
+	// which is told by an error's type: calls of the first change nothing, calls of the others have the
+	// effect of one. A call of any other tool is made again only where the tool asks for it
+	// ([tool.TryLater]).
 	ReadOnly, Idempotent []string
 	// OnExhausted says what follows where a tool's attempts are used up.
 	OnExhausted OnExhausted
@@ -64,7 +65,8 @@ func (c Config) Validate() error {
 
 func (c Config) loop() loop.Config {
 	return loop.Config{
-		Policy: c.Policy, Seed: c.Seed, Output: c.Output, Feedback: c.Feedback, Templates: feedback.GoTemplates(), Limits: c.Limits, Deadline: c.Deadline,
+		Policy: c.Policy, Seed: c.Seed, Output: c.Output, Feedback: c.Feedback,
+		Templates: feedback.GoTemplates(), Limits: c.Limits, Deadline: c.Deadline,
 	}
 }
 
@@ -74,17 +76,18 @@ type Option func(*Adapter)
 // WithClock drives waits and times by c; the machine's own clock where it is not given.
 func WithClock(c clock.Clock) Option { return func(a *Adapter) { a.clock = c } }
 
-// WithClassifier says what the errors of the model and of tools are, for providers whose errors [fault.Classify] cannot
-// read. A zero failure leaves an error to it.
+// WithClassifier says what the errors of the model and of tools are, for providers whose errors
+// [fault.Classify] cannot read. A zero failure leaves an error to it.
 func WithClassifier(f func(error) fault.Failure) Option { return func(a *Adapter) { a.classify = f } }
 
-// WithRecord tells f of every step of every run, in the run's order: for journals and metrics. It is called from the
-// goroutines of all runs, and must be quick.
+// WithRecord tells f of every step of every run, in the run's order: for journals and metrics. It is called
+// from the goroutines of all runs, and must be quick.
 func WithRecord(f func(machine.Event, []machine.Effect, machine.State)) Option {
 	return func(a *Adapter) { a.record = f }
 }
 
-// Adapter is retake wired into Eino. It is safe for concurrent use once it is wired: many runs at a time share it.
+// Adapter is retake wired into Eino. It is safe for concurrent use once it is wired: many runs at a time
+// share it.
 type Adapter struct {
 	cfg        Config
 	clock      clock.Clock
@@ -119,8 +122,8 @@ type Run struct {
 // runKey is an adapter's own place in a context: an agent within a tool of another has an adapter of its own.
 type runKey struct{ of *Adapter }
 
-// Start begins a run in s, which may hold earlier runs of the conversation, and returns the context to give to Eino. s is the
-// run's alone until [Run.End]; nil means a session of its own.
+// Start begins a run in s, which may hold earlier runs of the conversation, and returns the context to give
+// to Eino. s is the run's alone until [Run.End]; nil means a session of its own.
 func (a *Adapter) Start(ctx context.Context, s *session.Session) (context.Context, *Run, error) {
 	if s == nil {
 		var err error
@@ -133,7 +136,8 @@ func (a *Adapter) Start(ctx context.Context, s *session.Session) (context.Contex
 		cfg.Deadline = at
 	}
 	of, err := turns.New(s, turns.Config{
-		Loop: cfg, Clock: a.clock, Classify: a.classify, Record: a.record, Tell: a.cfg.OnExhausted == TellModel, Sequential: a.sequential,
+		Loop: cfg, Clock: a.clock, Classify: a.classify, Record: a.record,
+		Tell: a.cfg.OnExhausted == TellModel, Sequential: a.sequential,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -142,9 +146,10 @@ func (a *Adapter) Start(ctx context.Context, s *session.Session) (context.Contex
 	return context.WithValue(ctx, runKey{a}, run), run, nil
 }
 
-// End ends the run and lets its session go. It returns what [loop.Run] would: the error is a [loop.RetryExhaustedError]
-// where the run did not end well. A run without a final answer (a tool that returns directly, an interrupt) counts as
-// cancelled; one in which no model was asked has neither a result nor an error. A second call returns the same.
+// End ends the run and lets its session go. It returns what [loop.Run] would: the error is a
+// [loop.RetryExhaustedError] where the run did not end well. A run without a final answer (a tool that
+// returns directly, an interrupt) counts as cancelled; one in which no model was asked has neither a result
+// nor an error. A second call returns the same.
 func (r *Run) End() (loop.Result, error) { return r.of.End() }
 
 // ErrNoRun: the context is not one that [Adapter.Start] returned.

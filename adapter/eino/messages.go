@@ -57,7 +57,8 @@ func reply(m *einoschema.Message) retake.Reply {
 	return r
 }
 
-// textOf is the text of a message; of parts that are no text their kind, so that a reply of them alone is not an empty one.
+// textOf is the text of a message; of parts that are no text their kind, so that a reply of them alone is not
+// an empty one.
 func textOf(m *einoschema.Message) string {
 	if m.Content != "" {
 		return m.Content
@@ -86,13 +87,15 @@ func saidBefore(in []*einoschema.Message) []message {
 	said := make([]message, 0, len(in))
 	for _, m := range in {
 		said = append(said, message{
-			Role: retake.Role(m.Role), Text: textOf(m), Calls: callsOf(m), CallID: m.ToolCallID, Name: m.ToolName,
+			Role: retake.Role(m.Role), Text: textOf(m), Calls: callsOf(m), CallID: m.ToolCallID,
+			Name: m.ToolName,
 		})
 	}
 	return said
 }
 
-// sayAgain is what the core says of a reply, in Eino's form: the reply as it came, an answer to each call, the words.
+// sayAgain is what the core says of a reply, in Eino's form: the reply as it came, an answer to each call,
+// the words.
 func sayAgain(said []message, out *einoschema.Message) []*einoschema.Message {
 	var all []*einoschema.Message
 	for _, m := range said {

@@ -8,9 +8,9 @@ import (
 	einoschema "github.com/cloudwego/eino/schema"
 )
 
-// Model wraps a model for graphs and for flow/agent/react, which have no retry hook: transport faults are retried and answers
-// that cannot be used are corrected within the call. Bind tools to what it returns, not to m. A ChatModelAgent is wired by
-// [Adapter.Agent] instead.
+// Model wraps a model for graphs and for flow/agent/react, which have no retry hook: transport faults are
+// retried and answers that cannot be used are corrected within the call. Bind tools to what it returns, not
+// to m. A ChatModelAgent is wired by [Adapter.Agent] instead.
 //
 // A stream is read to its end before it is returned: the decision is taken on the whole reply.
 func (a *Adapter) Model(m model.ToolCallingChatModel) model.ToolCallingChatModel {

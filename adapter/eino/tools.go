@@ -23,17 +23,19 @@ type form[T any] struct {
 	asJSON func(T) (json.RawMessage, error)
 }
 
-// middleware wraps all kinds of tools. Streams are read to their end: one that breaks half-way is a failed call, and nothing
-// of it is used.
+// middleware wraps all kinds of tools. Streams are read to their end: one that breaks half-way is a failed
+// call, and nothing of it is used.
 func (a *Adapter) middleware() compose.ToolMiddleware {
 	return compose.ToolMiddleware{
-		Invokable: a.invokable, Streamable: a.streamable, EnhancedInvokable: a.enhanced, EnhancedStreamable: a.enhancedStreamable,
+		Invokable: a.invokable, Streamable: a.streamable, EnhancedInvokable: a.enhanced,
+		EnhancedStreamable: a.enhancedStreamable,
 	}
 }
 
 func (a *Adapter) invokable(next compose.InvokableToolEndpoint) compose.InvokableToolEndpoint {
 	f := form[*compose.ToolOutput]{
-		call: next, answer: func(text string) *compose.ToolOutput { return &compose.ToolOutput{Result: text} },
+		call:   next,
+		answer: func(text string) *compose.ToolOutput { return &compose.ToolOutput{Result: text} },
 		asJSON: func(o *compose.ToolOutput) (json.RawMessage, error) { return textJSON(o.Result) },
 	}
 	return func(ctx context.Context, in *compose.ToolInput) (*compose.ToolOutput, error) {
@@ -147,8 +149,8 @@ func try[T any](ctx context.Context, c *turns.Call, in *compose.ToolInput, f for
 	return result, out
 }
 
-// claim finds the call in the reply under way. A call that was paused, or is made before any reply was seen, is that of a run
-// which was resumed: it is not watched.
+// claim finds the call in the reply under way. A call that was paused, or is made before any reply was seen,
+// is that of a run which was resumed: it is not watched.
 func (a *Adapter) claim(ctx context.Context, id, name, arguments string) (c *turns.Call, watched bool, err error) {
 	run, err := a.run(ctx)
 	if err != nil {

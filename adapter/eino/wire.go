@@ -13,8 +13,9 @@ import (
 	einoschema "github.com/cloudwego/eino/schema"
 )
 
-// Agent wires the adapter into the config of a ChatModelAgent: its tools, its model retry hook, and a handler that makes
-// the waits before model calls. The error says what of the config is in the way, all of it. conf is changed; wire it once.
+// Agent wires the adapter into the config of a ChatModelAgent: its tools, its model retry hook, and a handler
+// that makes the waits before model calls. The error says what of the config is in the way, all of it. conf
+// is changed; wire it once.
 func (a *Adapter) Agent(conf *adk.ChatModelAgentConfig) error {
 	var errs []error
 	if conf.ModelRetryConfig != nil {
@@ -31,8 +32,9 @@ func (a *Adapter) Agent(conf *adk.ChatModelAgentConfig) error {
 	return a.Tools(&conf.ToolsConfig.ToolsNodeConfig)
 }
 
-// Tools wires the adapter into the config of a ToolsNode: for graphs, and for flow/agent/react. The model beside it is
-// wrapped with [Adapter.Model]. The error says what of the config is in the way. conf is changed; wire it once.
+// Tools wires the adapter into the config of a ToolsNode: for graphs, and for flow/agent/react. The model
+// beside it is wrapped with [Adapter.Model]. The error says what of the config is in the way. conf is
+// changed; wire it once.
 func (a *Adapter) Tools(conf *compose.ToolsNodeConfig) error {
 	if err := a.fits(conf); err != nil {
 		return err
@@ -43,7 +45,8 @@ func (a *Adapter) Tools(conf *compose.ToolsNodeConfig) error {
 	return nil
 }
 
-// fits says what stands in the way: arguments are checked as the model wrote them, under the names that it was offered.
+// fits says what stands in the way: arguments are checked as the model wrote them, under the names that it
+// was offered.
 func (a *Adapter) fits(conf *compose.ToolsNodeConfig) error {
 	var errs []error
 	for _, c := range []struct {

@@ -13,10 +13,12 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// Config says how a model is asked. Only Model is required; of every other field the zero value leaves the choice to the API.
-// It is data, but for OnResponse. What is not here may be set for all requests of a client: sdk.HTTPOptions.ExtraBody.
+// Config says how a model is asked. Only Model is required; of every other field the zero value leaves the
+// choice to the API. It is data, but for OnResponse. What is not here may be set for all requests of a
+// client: sdk.HTTPOptions.ExtraBody.
 type Config struct {
-	// Model is the model's name as the API knows it: "gemini-3-pro". Its name in a run's ladder is the run's own, and is not sent.
+	// Model is the model's name as the API knows it: "gemini-3-pro". Its name in a run's ladder is the run's
+	// own, and is not sent.
 	Model string `json:"model"`
 	// MaxTokens bounds the reply, thoughts included, in tokens; 0 for the API's own bound.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
@@ -30,12 +32,13 @@ type Config struct {
 	Thinking Thinking `json:"thinking,omitzero"`
 	// Output is how a structured answer is asked for.
 	Output Output `json:"output,omitempty"`
-	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once; nil for nobody.
-	// Of a failed one the error says the same.
+	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once;
+	// nil for nobody. Of a failed one the error says the same.
 	OnResponse func(Response) `json:"-"`
 }
 
-// Response is what a good response says beside its reply. It is the same type in the adapters of all providers.
+// Response is what a good response says beside its reply. It is the same type in the adapters of all
+// providers.
 type Response = wire.Response
 
 // Thinking bounds what a model thinks. At most one field may be set; the zero value leaves it to the API.
@@ -50,13 +53,13 @@ type Thinking struct {
 type Output string
 
 const (
-	// OutputNative, the zero value, gives the schema to the API (responseJsonSchema); with tools on offer it is in the system
-	// instruction instead, for models before Gemini 3 refuse the two together.
+	// OutputNative, the zero value, gives the schema to the API (responseJsonSchema); with tools on offer it
+	// is in the system instruction instead, for models before Gemini 3 refuse the two together.
 	OutputNative Output = ""
 	// OutputBesideTools gives it to the API with tools too.
 	OutputBesideTools Output = "beside_tools"
-	// OutputInstructions gives it in the system instruction alone: for models without structured output, and for schemas that
-	// the API refuses.
+	// OutputInstructions gives it in the system instruction alone: for models without structured output, and
+	// for schemas that the API refuses.
 	OutputInstructions Output = "instructions"
 )
 
@@ -89,8 +92,8 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Model asks a Gemini model. It never changes and is safe for concurrent use. The zero value is not usable: get one from
-// [New].
+// Model asks a Gemini model. It never changes and is safe for concurrent use. The zero value is not usable:
+// get one from [New].
 type Model struct {
 	models *sdk.Models
 	cfg    Config
@@ -100,8 +103,9 @@ type Model struct {
 	extras sdk.ExtrasRequestProvider
 }
 
-// New makes a model of a client. The client is left as it is: the model has one of its own with the same configuration, whose
-// HTTP client is the same but for a look at the responses. The error names every field of cfg that is out of bounds.
+// New makes a model of a client. The client is left as it is: the model has one of its own with the same
+// configuration, whose HTTP client is the same but for a look at the responses. The error names every field
+// of cfg that is out of bounds.
 func New(client *sdk.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("genai: %w", err)

@@ -1,12 +1,13 @@
-// Package genai asks Gemini models through Google's SDK (google.golang.org/genai): a [Model] is a loop.Model over a client for the
-// Gemini API or Vertex AI, with the SDK's retries and continuations switched off.
+// Package genai asks Gemini models through Google's SDK (google.golang.org/genai): a [Model] is a loop.Model
+// over a client for the Gemini API or Vertex AI, with the SDK's retries and continuations switched off.
 //
 //	client, err := sdk.NewClient(ctx, &sdk.ClientConfig{APIKey: key, Backend: sdk.BackendGeminiAPI})
 //	model, err := genai.New(client, genai.Config{Model: "gemini-3-pro"})
 //	result, err := loop.Run(ctx, model, s, "Two nights in Lisbon, please.", loop.Config{Tools: tools})
 //
-// The SDK carries requests and responses; this package writes the JSON of contents, tools and schemas, and reads responses, itself. The
-// SDK would make a float64 of every number in a call's arguments, sort the members of schemas, and panic on some bodies.
+// The SDK carries requests and responses; this package writes the JSON of contents, tools and schemas, and
+// reads responses, itself. The SDK would make a float64 of every number in a call's arguments, sort the
+// members of schemas, and panic on some bodies.
 //
 // What it makes of a transcript, whoever it was made with:
 //

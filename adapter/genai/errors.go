@@ -8,13 +8,13 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// Error is a request that brought no reply: what its text names is safe to log. Its chain has the typed error of package fault
-// ([fault.RateLimitError] and its kin) and what the SDK returned: an sdk.APIError, by value, where the API answered in its form. It is the
-// same type in the adapters of all providers.
+// Error is a request that brought no reply: what its text names is safe to log. Its chain has the typed error
+// of package fault ([fault.RateLimitError] and its kin) and what the SDK returned: an sdk.APIError, by value,
+// where the API answered in its form. It is the same type in the adapters of all providers.
 type Error = wire.Error
 
-// garbled are the finish reasons of a call that the API could not read, or would not take, and what would be right. There is no call to
-// answer: the model is told in words.
+// garbled are the finish reasons of a call that the API could not read, or would not take, and what would be
+// right. There is no call to answer: the model is told in words.
 var garbled = map[string]fault.Issue{
 	"MALFORMED_FUNCTION_CALL": {Rule: fault.RuleSyntax, Expected: "a function call that can be read", Source: fault.FromReply},
 	"MALFORMED_RESPONSE":      {Rule: fault.RuleSyntax, Expected: "a reply that can be read", Source: fault.FromReply},

@@ -20,7 +20,8 @@ type exchange struct {
 	stream func(loop.Delta)
 	names  map[string]string
 
-	// got is what was read of a good response, readErr why it was not read to its end. refusal is the body of another one.
+	// got is what was read of a good response, readErr why it was not read to its end. refusal is the body of
+	// another one.
 	got     *received
 	readErr error
 	refusal []byte
@@ -32,11 +33,12 @@ func (x *exchange) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, x)
 }
 
-// reader reads the response in the place of the SDK: the SDK's values are not exact, its errors have no headers, it knows few of the forms
-// that a stream may have, and panics on some bodies.
+// reader reads the response in the place of the SDK: the SDK's values are not exact, its errors have no
+// headers, it knows few of the forms that a stream may have, and panics on some bodies.
 type reader struct{ base http.RoundTripper }
 
-// RoundTrip sends the request on, and reads a good response into the exchange of the request's context. The SDK is given an empty one.
+// RoundTrip sends the request on, and reads a good response into the exchange of the request's context. The
+// SDK is given an empty one.
 func (r reader) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := r.base.RoundTrip(req)
 	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
@@ -103,8 +105,8 @@ func (x *exchange) readStream(body io.Reader) (*received, error) {
 	}
 }
 
-// readEvents reads server-sent events to their end, which must come after a reason to finish. Comments and other fields than data say
-// nothing.
+// readEvents reads server-sent events to their end, which must come after a reason to finish. Comments and
+// other fields than data say nothing.
 func (x *exchange) readEvents(in io.Reader) (*received, error) {
 	got, strange := &received{}, false
 	var data []byte
@@ -151,7 +153,8 @@ func (x *exchange) readEvents(in io.Reader) (*received, error) {
 	return got, nil
 }
 
-// isField reports whether a line is empty, a comment or a field of an event, or the beginning of the field data.
+// isField reports whether a line is empty, a comment or a field of an event, or the beginning of the field
+// data.
 func isField(line []byte) bool {
 	name, _, found := bytes.Cut(line, []byte(":"))
 	return len(name) == 0 || wire.OneOf(string(name), "event", "id", "retry") || !found && strings.HasPrefix("data", string(name))

@@ -8,8 +8,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// opaque is what a message keeps for the API: its parts in order, each with its thought signature. Parts that are neither
-// text nor a call are kept as they came.
+// opaque is what a message keeps for the API: its parts in order, each with its thought signature. Parts that
+// are neither text nor a call are kept as they came.
 type opaque struct {
 	Adapter string `json:"adapter"`
 	// Model is the model that was asked: another one's signatures mean nothing to it.
@@ -17,7 +17,8 @@ type opaque struct {
 	Parts []part `json:"parts"`
 }
 
-// part is one part: Raw as it came, or the Call-th call, counted from 1, or else the next Text bytes of the message's text.
+// part is one part: Raw as it came, or the Call-th call, counted from 1, or else the next Text bytes of the
+// message's text.
 type part struct {
 	Raw       json.RawMessage `json:"raw,omitempty"`
 	Call      int             `json:"call,omitempty"`
@@ -41,8 +42,9 @@ func (o opaque) text() string {
 	return string(doc)
 }
 
-// layout is the order in which a message's parts go back to a model. What another adapter or another model left is ignored, and so
-// is what does not fit the message; the first call is then marked as unchecked where the model wants signatures.
+// layout is the order in which a message's parts go back to a model. What another adapter or another model
+// left is ignored, and so is what does not fit the message; the first call is then marked as unchecked where
+// the model wants signatures.
 func layout(m message.Message, model string) []part {
 	var o opaque
 	if m.Opaque != "" && json.Unmarshal([]byte(m.Opaque), &o) == nil && o.Adapter == name && o.Model == model && fits(o.Parts, m) {

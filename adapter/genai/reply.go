@@ -135,7 +135,8 @@ func argumentText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// finishes are the API's reasons. One that is not here counts as an error: the API names new ways to fail, not to succeed.
+// finishes are the API's reasons. One that is not here counts as an error: the API names new ways to fail,
+// not to succeed.
 var finishes = map[string]message.FinishReason{
 	"": "", "STOP": message.Stop, "MAX_TOKENS": message.Length, "CONTINUATION": message.Length,
 	"SAFETY": message.ContentFilter, "RECITATION": message.ContentFilter, "BLOCKLIST": message.ContentFilter,
@@ -155,7 +156,8 @@ func (g *received) reply(asked string) message.Reply {
 		finish = message.ToolUse
 	}
 	r := message.Reply{
-		Text: g.text.String(), Calls: wire.NameCalls(g.calls), Finish: finish, Usage: g.usage, Model: cmp.Or(g.model, asked),
+		Text: g.text.String(), Calls: wire.NameCalls(g.calls), Finish: finish, Usage: g.usage,
+		Model:  cmp.Or(g.model, asked),
 		Opaque: opaque{name, asked, g.parts}.text(),
 	}
 	r.Usage.APICalls = 1

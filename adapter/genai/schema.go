@@ -32,8 +32,8 @@ func parameters(raw []byte) json.RawMessage {
 	return o.JSON()
 }
 
-// narrow is a schema in the keywords that the API takes. What it cannot say is told in the description or left out: the core holds what
-// comes to the whole of it.
+// narrow is a schema in the keywords that the API takes. What it cannot say is told in the description or
+// left out: the core holds what comes to the whole of it.
 func narrow(raw json.RawMessage) json.RawMessage {
 	o, ok := wire.ReadObject(raw)
 	if !ok {

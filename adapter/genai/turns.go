@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// RawArguments is the one member of the object that stands for a call's arguments where what the model wrote is no strict
-// JSON object: the API takes objects only. Its value is the text as it was written.
+// RawArguments is the one member of the object that stands for a call's arguments where what the model wrote
+// is no strict JSON object: the API takes objects only. Its value is the text as it was written.
 const RawArguments = wire.RawArguments
 
 var rules = wire.Rules{Name: toolName}
@@ -35,8 +35,9 @@ type conversation struct {
 	contents []content
 }
 
-// turnsOf makes the contents of a transcript. The system messages before the first of user or model it returns apart. The API
-// refuses a conversation that begins or ends with the model: there the user bids it go on.
+// turnsOf makes the contents of a transcript. The system messages before the first of user or model it
+// returns apart. The API refuses a conversation that begins or ends with the model: there the user bids it go
+// on.
 func turnsOf(said message.Transcript, model string) (turns []content, system []string) {
 	c := conversation{model: model}
 	system, exchanges := rules.Exchanges(said)
@@ -59,7 +60,8 @@ func (c *conversation) last() string {
 	return ""
 }
 
-// user adds what the user said, to his last content where nobody spoke since: but not to answers, which stand alone.
+// user adds what the user said, to his last content where nobody spoke since: but not to answers, which stand
+// alone.
 func (c *conversation) user(said ...message.Message) {
 	if len(said) == 0 {
 		return
@@ -161,7 +163,8 @@ func result(c wire.Call) json.RawMessage {
 // maxName is how long a function's name may be.
 const maxName = 128
 
-// toolName is a tool's name as the API takes it; a model may have written anything. It begins with a letter or "_".
+// toolName is a tool's name as the API takes it; a model may have written anything. It begins with a letter
+// or "_".
 func toolName(name string) string {
 	name = (*tool.Set)(nil).ProviderName(name)
 	if name == "" || name[0] == '-' || name[0] >= '0' && name[0] <= '9' {

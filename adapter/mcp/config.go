@@ -13,7 +13,8 @@ type Reaction string
 
 // The reactions.
 const (
-	// AskAgain shows the model what was wrong and asks for other arguments; it costs an attempt: see [tool.AskAgain].
+	// AskAgain shows the model what was wrong and asks for other arguments; it costs an attempt: see
+	// [tool.AskAgain].
 	AskAgain Reaction = "ask_again"
 	// Fail tells the model, and charges nothing: see [tool.Fail].
 	Fail Reaction = "fail"
@@ -28,19 +29,19 @@ const (
 	RefuseList SchemaChoice = "refuse_list"
 	// LeaveOut does not offer the tool.
 	LeaveOut SchemaChoice = "leave_out"
-	// OfferUnchecked offers the tool with any object as its arguments; the schema, as far as it is short, is told in its
-	// description.
+	// OfferUnchecked offers the tool with any object as its arguments; the schema, as far as it is short, is
+	// told in its description.
 	OfferUnchecked SchemaChoice = "offer_unchecked"
 )
 
 // Unlimited is no bound, where a field allows it.
 const Unlimited = -1
 
-// Config says which tools of a server are offered, by what names, and what their results may be. The zero value is refused:
-// begin with [DefaultConfig]. It is not changed by this package, and may be shared.
+// Config says which tools of a server are offered, by what names, and what their results may be. The zero
+// value is refused: begin with [DefaultConfig]. It is not changed by this package, and may be shared.
 type Config struct {
-	// Prefix stands before every name: "trips." makes "trips.book" of "book". Characters that retake does not take in a name
-	// (it takes A-Z a-z 0-9 _ . / -) become "_" in what follows it.
+	// Prefix stands before every name: "trips." makes "trips.book" of "book". Characters that retake does not
+	// take in a name (it takes A-Z a-z 0-9 _ . / -) become "_" in what follows it.
 	Prefix string
 	// Rename gives tools other names, by the server's name. Such a name gets no prefix.
 	Rename map[string]string
@@ -48,7 +49,8 @@ type Config struct {
 	Only []string
 	// MaxTools bounds the server's list; 1 or more. A longer one is refused.
 	MaxTools int
-	// Schemas is what becomes of a tool whose input schema cannot be compiled, or that accepts no arguments at all.
+	// Schemas is what becomes of a tool whose input schema cannot be compiled, or that accepts no arguments
+	// at all.
 	Schemas SchemaChoice
 	// OnError is what follows a result with isError.
 	OnError Reaction
@@ -56,24 +58,27 @@ type Config struct {
 	OnOversize Reaction
 	// MaxResultBytes bounds a result, in bytes of JSON as the model would be shown it; 2 or more.
 	MaxResultBytes int
-	// CheckResults holds results to the output schema of their tool, where it has one. One that does not keep to it ends the
-	// call with an error.
+	// CheckResults holds results to the output schema of their tool, where it has one. One that does not keep
+	// to it ends the call with an error.
 	CheckResults bool
-	// TrustHints takes the hints of all tools at their word: readOnlyHint declares a tool read-only, idempotentHint idempotent, so that
-	// its calls are made again after a transport fault or a crash. Off by default: hints are the server's own claim. An absent hint
-	// declares nothing, and destructiveHint decides nothing. TrustHintsOf does it for single tools, by the server's names.
+	// TrustHints takes the hints of all tools at their word: readOnlyHint declares a tool read-only,
+	// idempotentHint idempotent, so that its calls are made again after a transport fault or a crash. Off by
+	// default: hints are the server's own claim. An absent hint declares nothing, and destructiveHint decides
+	// nothing. TrustHintsOf does it for single tools, by the server's names.
 	TrustHints   bool
 	TrustHintsOf []string
-	// CallTimeout bounds one call, and starts again with each progress it reports; [Unlimited] leaves it to the context.
+	// CallTimeout bounds one call, and starts again with each progress it reports; [Unlimited] leaves it to
+	// the context.
 	CallTimeout time.Duration
 }
 
-// DefaultConfig offers all tools under their own names, at most 1000; refuses schemas that cannot be used; asks again after
-// isError and above 64 KiB; checks results; and gives a call one minute.
+// DefaultConfig offers all tools under their own names, at most 1000; refuses schemas that cannot be used;
+// asks again after isError and above 64 KiB; checks results; and gives a call one minute.
 func DefaultConfig() Config {
 	return Config{
-		MaxTools: 1000, Schemas: RefuseList, OnError: AskAgain, OnOversize: AskAgain, MaxResultBytes: 64 << 10,
-		CheckResults: true, CallTimeout: time.Minute,
+		MaxTools: 1000, Schemas: RefuseList, OnError: AskAgain, OnOversize: AskAgain,
+		MaxResultBytes: 64 << 10,
+		CheckResults:   true, CallTimeout: time.Minute,
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// ResultError says that a server's result is not what the server itself promises. It is found by errors.As in the error of a call.
-// Safe for concurrent reading.
+// ResultError says that a server's result is not what the server itself promises. It is found by errors.As in
+// the error of a call. Safe for concurrent reading.
 type ResultError struct {
 	// Tool is the server's name of the tool.
 	Tool string
@@ -82,8 +82,8 @@ var rpcCodes = map[int64]struct {
 	sdk.CodeURLElicitationRequired:            {fault.PermissionDenied, "the server wants the user to visit a page first"},
 }
 
-// classify is a call's error as a [fault.ProviderError]: the context's own end, a lost connection, a JSON-RPC error by its code, or what
-// its type says. Words of an error decide nothing.
+// classify is a call's error as a [fault.ProviderError]: the context's own end, a lost connection, a JSON-RPC
+// error by its code, or what its type says. Words of an error decide nothing.
 func classify(ctx context.Context, err error, s subject) error {
 	if cause := context.Cause(ctx); cause != nil {
 		if errors.Is(cause, errCallTimeout) {

@@ -9,9 +9,10 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// HTTPClient makes a client for servers that are reached over HTTP: it is base, but answers of status 408, 429 and 5xx to a call are a
-// [fault.TransportError], with the wait that the server asks for. The SDK itself tells a status by words alone, by which no call
-// is made again. A nil base is [http.DefaultClient]; it is not changed. Safe for concurrent use, as base is.
+// HTTPClient makes a client for servers that are reached over HTTP: it is base, but answers of status 408,
+// 429 and 5xx to a call are a [fault.TransportError], with the wait that the server asks for. The SDK itself
+// tells a status by words alone, by which no call is made again. A nil base is [http.DefaultClient]; it is
+// not changed. Safe for concurrent use, as base is.
 //
 //	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil)}
 func HTTPClient(base *http.Client) *http.Client {
@@ -32,7 +33,8 @@ type statuses struct{ base http.RoundTripper }
 // maxRefusal bounds what is read of a refusal, in bytes.
 const maxRefusal = 64 << 10
 
-// RoundTrip makes the request. Statuses that the SDK reads itself (405, 404 and those of authorization) are left to it.
+// RoundTrip makes the request. Statuses that the SDK reads itself (405, 404 and those of authorization) are
+// left to it.
 func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := s.base.RoundTrip(req)
 	if err != nil || req.Method != http.MethodPost || !forNow(resp.StatusCode) {

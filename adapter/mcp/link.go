@@ -8,7 +8,8 @@ import (
 
 // link is the session that calls go through. One that is lost is replaced where there is a way to.
 type link struct {
-	// turn is held by whoever reads or replaces the session; a channel, so that waiting for it ends with a context.
+	// turn is held by whoever reads or replaces the session; a channel, so that waiting for it ends with a
+	// context.
 	turn    chan struct{}
 	session *sdk.ClientSession
 	lost    bool
@@ -41,7 +42,8 @@ func (l *link) get(ctx context.Context) (*sdk.ClientSession, error) {
 	return session, nil
 }
 
-// lose notes that a session is of no more use. It waits no longer than ctx: who is connecting meanwhile knows it already.
+// lose notes that a session is of no more use. It waits no longer than ctx: who is connecting meanwhile knows
+// it already.
 func (l *link) lose(ctx context.Context, session *sdk.ClientSession) {
 	select {
 	case l.turn <- struct{}{}:

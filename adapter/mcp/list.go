@@ -21,14 +21,15 @@ type options struct {
 	connect func(context.Context) (*sdk.ClientSession, error)
 }
 
-// WithWatch has calls report their progress through w, whose Options the session's client was made with. Without it no
-// progress is asked for.
+// WithWatch has calls report their progress through w, whose Options the session's client was made with.
+// Without it no progress is asked for.
 func WithWatch(w *Watch) Option { return func(o *options) { o.watch = w } }
 
-// WithReconnect has the first call after a lost connection ask connect for a new session. With it a lost connection is a fault that
-// the transport policy retries, with the same idempotency key; without it, one that no policy retries. The new session is used
-// with the tools that were listed from the old one. connect is called by one call at a time. Its context is that of the call and ends
-// with it: a session, and the process behind it, must outlive it.
+// WithReconnect has the first call after a lost connection ask connect for a new session. With it a lost
+// connection is a fault that the transport policy retries, with the same idempotency key; without it, one
+// that no policy retries. The new session is used with the tools that were listed from the old one. connect
+// is called by one call at a time. Its context is that of the call and ends with it: a session, and the
+// process behind it, must outlive it.
 func WithReconnect(connect func(context.Context) (*sdk.ClientSession, error)) Option {
 	return func(o *options) { o.connect = connect }
 }
@@ -38,12 +39,12 @@ const maxPages = 1000
 
 var errNoSession = errors.New("the session is nil: connect one")
 
-// Tools lists the tools of a session and makes a retake tool of each, in the server's order. They call through the session, which
-// stays the caller's to close; they are safe for concurrent use.
+// Tools lists the tools of a session and makes a retake tool of each, in the server's order. They call
+// through the session, which stays the caller's to close; they are safe for concurrent use.
 //
-// The error joins all that is wrong with cfg or with the list: names given twice, schemas that cannot be used (where
-// [Config.Schemas] does not say otherwise), output schemas that cannot be compiled, pages without an end. A list that could not be
-// fetched is a [fault.ProviderError].
+// The error joins all that is wrong with cfg or with the list: names given twice, schemas that cannot be used
+// (where [Config.Schemas] does not say otherwise), output schemas that cannot be compiled, pages without an
+// end. A list that could not be fetched is a [fault.ProviderError].
 func Tools(ctx context.Context, session *sdk.ClientSession, cfg Config, opts ...Option) ([]*tool.Tool, error) {
 	var o options
 	for n, opt := range opts {

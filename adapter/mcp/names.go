@@ -29,8 +29,8 @@ func (c Config) nameOf(remote string) string {
 	return c.Prefix + cleanName(remote)
 }
 
-// choose returns the tools to offer, in the server's order. It refuses lists in which a name means two tools, or in which a tool
-// that the config names is missing.
+// choose returns the tools to offer, in the server's order. It refuses lists in which a name means two tools,
+// or in which a tool that the config names is missing.
 func (c Config) choose(listed []*sdk.Tool) ([]*sdk.Tool, error) {
 	var errs []error
 	var names []string

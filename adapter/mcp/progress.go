@@ -27,8 +27,8 @@ func (s *served) reporter(ctx context.Context, session *sdk.ServerSession, token
 	}
 }
 
-// advance is a tool's progress as a notification after one of last; false where it does not grow, for the protocol has it grow
-// with each.
+// advance is a tool's progress as a notification after one of last; false where it does not grow, for the
+// protocol has it grow with each.
 func advance(last float64, payload []byte) (progress, bool) {
 	var number float64
 	if json.Unmarshal(payload, &number) == nil && string(payload) != "null" {

@@ -49,7 +49,8 @@ func (r *remote) refused(text string) error {
 	if gone(text, r.what) {
 		return r.error(fault.NotFound, false, "the server says that there is no such tool: list the tools again", nil)
 	}
-	// We have held the arguments to the schema that was listed; the words of a validator on the server are not for models.
+	// We have held the arguments to the schema that was listed; the words of a validator on the server are
+	// not for models.
 	issues, library := validatorIssues(text)
 	switch {
 	case r.cfg.OnError == Fail && (library || text == ""):

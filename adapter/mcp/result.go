@@ -16,8 +16,8 @@ import (
 // maxDepth bounds the nesting of a result that is read as JSON.
 const maxDepth = 256
 
-// block is one piece of content as a model is shown it where there are several, or one that is no text. What is no text is
-// described: bytes are counted.
+// block is one piece of content as a model is shown it where there are several, or one that is no text. What
+// is no text is described: bytes are counted.
 type block struct {
 	Type        string `json:"type"`
 	Text        string `json:"text,omitempty"`
@@ -50,7 +50,8 @@ func (r *remote) read(res *sdk.CallToolResult) (json.RawMessage, error) {
 	return value, r.held(res, value)
 }
 
-// value is the result as one JSON value: structured content, else the text where there is one alone, else all blocks.
+// value is the result as one JSON value: structured content, else the text where there is one alone, else all
+// blocks.
 func (r *remote) value(res *sdk.CallToolResult) (json.RawMessage, error) {
 	if res.StructuredContent != nil {
 		return r.structured(res)
@@ -69,8 +70,8 @@ func (r *remote) value(res *sdk.CallToolResult) (json.RawMessage, error) {
 	return encode(text)
 }
 
-// structured is the structured content. The SDK reads its numbers as floating point; a text block that holds the same value, as the
-// protocol asks servers to send one, has them as they were sent.
+// structured is the structured content. The SDK reads its numbers as floating point; a text block that holds
+// the same value, as the protocol asks servers to send one, has them as they were sent.
 func (r *remote) structured(res *sdk.CallToolResult) (json.RawMessage, error) {
 	for _, b := range blocksOf(res.Content) {
 		var same any

@@ -48,8 +48,9 @@ func inputSchema(v any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// refusesAll says why a schema can accept no object; empty where nothing plain speaks against it. It finds what is wrong at the
-// root and in required members: enough to tell a schema that is broken from one that is strict.
+// refusesAll says why a schema can accept no object; empty where nothing plain speaks against it. It finds
+// what is wrong at the root and in required members: enough to tell a schema that is broken from one that is
+// strict.
 func refusesAll(tree any) string {
 	node, ok := tree.(map[string]any)
 	switch {

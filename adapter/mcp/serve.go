@@ -20,26 +20,29 @@ type ServeOption func(*served)
 // WithLimits bounds the feedback's text; [feedback.DefaultLimits] without it.
 func WithLimits(l feedback.Limits) ServeOption { return func(s *served) { s.limits = l } }
 
-// WithErrors has f told of what no client is: the errors that tools return of their own, their panics (a [tool.PanicError]), and
-// progress that could not be sent. It is called from the goroutines of calls, several at once.
+// WithErrors has f told of what no client is: the errors that tools return of their own, their panics (a
+// [tool.PanicError]), and progress that could not be sent. It is called from the goroutines of calls, several
+// at once.
 func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption {
 	return func(s *served) { s.report = f }
 }
 
-// Serve adds the tools of a set to a server: it may serve other tools besides, and is run by the caller. A tool's result is sent as
-// text, a string as it reads and all else as JSON; an object is the structured content too. What went wrong is a result with isError:
+// Serve adds the tools of a set to a server: it may serve other tools besides, and is run by the caller. A
+// tool's result is sent as text, a string as it reads and all else as JSON; an object is the structured
+// content too. What went wrong is a result with isError:
 //
 //	wrong arguments, ask again   the feedback's text; structured content {"issues": […]}, each a [fault.Issue]
 //	failed for good              the tool's text
 //	an error of its own          a sentence of ours; [MetaClass] has its class. The error itself goes to [WithErrors]
 //
-// The context of a call carries its cancellation, and the keys of [MetaIdempotencyKey] and [MetaCallID]; [tool.Progress] becomes
-// a progress notification where the client asked for them. Progress is a number that grows: JSON objects with the members
-// progress, total and message, and numbers, are sent as they are, where they grow; all else is the message of the next whole number.
-// Events that a tool emits have no place in the protocol, and are dropped.
+// The context of a call carries its cancellation, and the keys of [MetaIdempotencyKey] and [MetaCallID];
+// [tool.Progress] becomes a progress notification where the client asked for them. Progress is a number that
+// grows: JSON objects with the members progress, total and message, and numbers, are sent as they are, where
+// they grow; all else is the message of the next whole number. Events that a tool emits have no place in the
+// protocol, and are dropped.
 //
-// A slash in a name becomes "_". The error names all tools that cannot be served (a schema whose type is not object); none is
-// added then.
+// A slash in a name becomes "_". The error names all tools that cannot be served (a schema whose type is not
+// object); none is added then.
 func Serve(server *sdk.Server, set *tool.Set, opts ...ServeOption) error {
 	if server == nil {
 		return errors.New("mcp: the server is nil: make one with NewServer")
@@ -170,10 +173,12 @@ func answer(outcome, text string) *sdk.CallToolResult {
 	}
 }
 
-// render is the text of feedback. A server does not know how often the model has tried, so it does not say which attempt this was.
+// render is the text of feedback. A server does not know how often the model has tried, so it does not say
+// which attempt this was.
 func (s *served) render(issues []fault.Issue) string {
 	fb := feedback.New(feedback.Input{
-		Source: feedback.Tool, Tool: s.name, Attempt: 1, MaxAttempts: -1, Class: fault.ToolValidation, Issues: issues, Scheduled: true,
+		Source: feedback.Tool, Tool: s.name, Attempt: 1, MaxAttempts: -1, Class: fault.ToolValidation,
+		Issues: issues, Scheduled: true,
 	})
 	return strings.Replace(feedback.Render(fb, s.limits), " (attempt 1)", "", 1)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// dialect is how the servers of one SDK tell what a validation library has said. A model is shown nothing of such a text: only the
-// places and the names of the rules are taken from it.
+// dialect is how the servers of one SDK tell what a validation library has said. A model is shown nothing of
+// such a text: only the places and the names of the rules are taken from it.
 type dialect struct {
 	// is tells the dialect by its text.
 	is *regexp.Regexp
@@ -60,7 +60,8 @@ func (b brokenRule) issue() fault.Issue {
 
 var ruleName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
-// goPlace is a step of the Go SDK's library: the place in its schema, and what follows the last step is the rule.
+// goPlace is a step of the Go SDK's library: the place in its schema, and what follows the last step is the
+// rule.
 var goPlace = regexp.MustCompile(`validating (root|/\S*): `)
 
 // ofGo reads `validating "arguments": validating root: validating /properties/city: type: …`.

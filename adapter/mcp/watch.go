@@ -9,16 +9,18 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Watch hears what servers notify their clients of: the progress of calls, and that a list of tools has changed. The SDK takes its
-// handlers when a client is made, so a Watch comes first: [Watch.Options] goes into the client, [WithWatch] into [Tools].
+// Watch hears what servers notify their clients of: the progress of calls, and that a list of tools has
+// changed. The SDK takes its handlers when a client is made, so a Watch comes first: [Watch.Options] goes
+// into the client, [WithWatch] into [Tools].
 //
 //	var watch mcp.Watch
 //	client := sdk.NewClient(implementation, watch.Options(nil))
 //
-// Progress is handed to the tool's [tool.Invocation.Report] as {"message", "progress", "total"}. The SDK does not order a
-// notification before the result that follows it: what it hands over after the result is dropped.
+// Progress is handed to the tool's [tool.Invocation.Report] as {"message", "progress", "total"}. The SDK does
+// not order a notification before the result that follows it: what it hands over after the result is dropped.
 //
-// The zero value is ready for use. It is safe for concurrent use, by any number of clients and sessions; it must not be copied.
+// The zero value is ready for use. It is safe for concurrent use, by any number of clients and sessions; it
+// must not be copied.
 type Watch struct {
 	mu      sync.Mutex
 	calls   map[string]func(json.RawMessage)
@@ -26,8 +28,8 @@ type Watch struct {
 	changed map[*sdk.ClientSession]bool
 }
 
-// Options returns a copy of a client's options through which w hears. Handlers that are there are called too, after w; nil
-// stands for no options.
+// Options returns a copy of a client's options through which w hears. Handlers that are there are called too,
+// after w; nil stands for no options.
 func (w *Watch) Options(base *sdk.ClientOptions) *sdk.ClientOptions {
 	var opts sdk.ClientOptions
 	if base != nil {
@@ -49,9 +51,9 @@ func (w *Watch) Options(base *sdk.ClientOptions) *sdk.ClientOptions {
 	return &opts
 }
 
-// Changed reports whether the server has said, since [Tools] last listed the session's tools, that its list changed. Ask it
-// between runs, and call Tools again where it is true: a [tool.Set] never changes, so a run goes on with the tools it began with,
-// and a call of one that is gone ends with an error.
+// Changed reports whether the server has said, since [Tools] last listed the session's tools, that its list
+// changed. Ask it between runs, and call Tools again where it is true: a [tool.Set] never changes, so a run
+// goes on with the tools it began with, and a call of one that is gone ends with an error.
 func (w *Watch) Changed(session *sdk.ClientSession) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -19,44 +19,51 @@ import (
 // DefaultURL is where Ollama listens unless told otherwise.
 const DefaultURL = "http://127.0.0.1:11434"
 
-// Config says how a model is asked. Only Model is required; of every other field the zero value leaves the choice to the
-// server. It is data, but for OnResponse; no environment variable is read.
+// Config says how a model is asked. Only Model is required; of every other field the zero value leaves the
+// choice to the server. It is data, but for OnResponse; no environment variable is read.
 type Config struct {
 	// URL is the server's, http or https; empty means [DefaultURL].
 	URL string `json:"url,omitempty"`
-	// Key is sent as a bearer token, as servers beyond this machine want one; empty for none. It stands in no error and in
-	// no JSON form.
+	// Key is sent as a bearer token, as servers beyond this machine want one; empty for none. It stands in no
+	// error and in no JSON form.
 	Key string `json:"-"`
-	// Model is the model's name as the server knows it: "qwen3:8b". Its name in a run's ladder is the run's own, and is not sent.
+	// Model is the model's name as the server knows it: "qwen3:8b". Its name in a run's ladder is the run's
+	// own, and is not sent.
 	Model string `json:"model"`
 	// MaxTokens bounds the reply, thoughts included, in tokens; 0 for the server's own bound.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
-	// ContextTokens is the size of the context, in tokens; 0 for the server's own, which is small (4096 on many machines).
+	// ContextTokens is the size of the context, in tokens; 0 for the server's own, which is small (4096 on
+	// many machines).
 	ContextTokens int64 `json:"context_tokens,omitempty"`
 	// Temperature is 0 or more, or nil.
 	Temperature *float64 `json:"temperature,omitempty"`
 	// Seed makes a model say the same to the same request; nil for chance.
 	Seed *int64 `json:"seed,omitempty"`
-	// Options are further options of the API, by name: "top_p", "repeat_penalty". Those that have fields above are refused.
+	// Options are further options of the API, by name: "top_p", "repeat_penalty". Those that have fields
+	// above are refused.
 	Options map[string]json.RawMessage `json:"options,omitempty"`
 	// Think says how a model thinks before it answers.
 	Think Think `json:"think,omitempty"`
-	// KeepAlive is how long the model stays in memory after the request; negative for ever, nil for the server's own.
+	// KeepAlive is how long the model stays in memory after the request; negative for ever, nil for the
+	// server's own.
 	KeepAlive *time.Duration `json:"keep_alive_ns,omitempty"`
-	// Truncate lets the server leave out the oldest messages of a conversation that does not fit into the context. Without it
-	// such a request fails with class context_length, and a reply that fills the context up ends with finish reason length.
+	// Truncate lets the server leave out the oldest messages of a conversation that does not fit into the
+	// context. Without it such a request fails with class context_length, and a reply that fills the context
+	// up ends with finish reason length.
 	Truncate bool `json:"truncate,omitempty"`
 	// Output is how a structured answer is asked for.
 	Output Output `json:"output,omitempty"`
-	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once; nil for nobody.
-	// Of a failed one the error says the same.
+	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once;
+	// nil for nobody. Of a failed one the error says the same.
 	OnResponse func(Response) `json:"-"`
 }
 
-// Response is what a good response says beside its reply. It is the same type in the adapters of all providers.
+// Response is what a good response says beside its reply. It is the same type in the adapters of all
+// providers.
 type Response = wire.Response
 
-// Think is how a model thinks. The zero value leaves it to the server. Which levels a model knows is for the server to say.
+// Think is how a model thinks. The zero value leaves it to the server. Which levels a model knows is for the
+// server to say.
 type Think string
 
 // The ways to think.
@@ -78,10 +85,11 @@ var wireThink = map[Think]string{
 type Output string
 
 const (
-	// OutputNative, the zero value, gives the schema as the API's format and in the system prompt; with tools on offer in the
-	// system prompt alone.
+	// OutputNative, the zero value, gives the schema as the API's format and in the system prompt; with tools
+	// on offer in the system prompt alone.
 	OutputNative Output = ""
-	// OutputInstructions gives it in the system prompt alone: for servers without format, and schemas they refuse.
+	// OutputInstructions gives it in the system prompt alone: for servers without format, and schemas they
+	// refuse.
 	OutputInstructions Output = "instructions"
 )
 
@@ -114,16 +122,16 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Model asks one model of one server. It never changes and is safe for concurrent use. The zero value is not usable: get one
-// from [New].
+// Model asks one model of one server. It never changes and is safe for concurrent use. The zero value is not
+// usable: get one from [New].
 type Model struct {
 	client *http.Client
 	cfg    Config
 	url    string
 }
 
-// New makes a model. client may be nil for [http.DefaultClient]; a timeout of its own bounds whole replies. The error names
-// every field of cfg that is out of bounds.
+// New makes a model. client may be nil for [http.DefaultClient]; a timeout of its own bounds whole replies.
+// The error names every field of cfg that is out of bounds.
 func New(client *http.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("ollama: %w", err)

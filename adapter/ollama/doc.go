@@ -1,5 +1,5 @@
-// Package ollama asks models through Ollama's HTTP API: a [Model] is a loop.Model that speaks /api/chat over net/http, without
-// an SDK, and never retries by itself.
+// Package ollama asks models through Ollama's HTTP API: a [Model] is a loop.Model that speaks /api/chat over
+// net/http, without an SDK, and never retries by itself.
 //
 //	model, err := ollama.New(nil, ollama.Config{Model: "qwen3"})
 //	result, err := loop.Run(ctx, model, s, "Two nights in Lisbon, please.", loop.Config{Tools: tools})
@@ -14,6 +14,6 @@
 //   - Arguments are an object on this wire: text that is none is sent as the member [RawArguments] of one.
 //   - Thoughts go back with the message they came with, to the model that had them.
 //
-// Structured output is the API's format, beside the schema in the system prompt. With tools on offer it is the prompt
-// alone: a format holds everything the model says to the schema, and it could call no tool.
+// Structured output is the API's format, beside the schema in the system prompt. With tools on offer it is
+// the prompt alone: a format holds everything the model says to the schema, and it could call no tool.
 package ollama

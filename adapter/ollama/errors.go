@@ -11,9 +11,10 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// Error is a request that brought no reply: what its text names is safe to log. Its chain has the typed error of package fault
-// ([fault.RateLimitError] and its kin; [fault.ToolValidationError] where the server could not read the model's call) and what net/http
-// returned. It is the same type in the adapters of all providers.
+// Error is a request that brought no reply: what its text names is safe to log. Its chain has the typed error
+// of package fault ([fault.RateLimitError] and its kin; [fault.ToolValidationError] where the server could
+// not read the model's call) and what net/http returned. It is the same type in the adapters of all
+// providers.
 type Error = wire.Error
 
 // refusedError is a response of another status than 200.
@@ -33,10 +34,12 @@ func (x *exchange) failed(ctx context.Context, cause error) error {
 	return x.Fail(ctx, t)
 }
 
-// garbled are the sentences by which the server says that it could not read the arguments of a call that the model made.
+// garbled are the sentences by which the server says that it could not read the arguments of a call that the
+// model made.
 var garbled = []string{"error parsing tool call:", "llama-server returned invalid tool call arguments", "invalid tool call:"}
 
-// garbledCall is such a call as an issue: the model is told, for the same request again would bring the same. Nil where it is none.
+// garbledCall is such a call as an issue: the model is told, for the same request again would bring the same.
+// Nil where it is none.
 func garbledCall(sentence string) *fault.Issue {
 	for _, start := range garbled {
 		if strings.HasPrefix(sentence, start) {

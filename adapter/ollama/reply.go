@@ -14,7 +14,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// finishes are the API's reasons; one that is not here is "not said". A reply with calls that ended well is for its tools.
+// finishes are the API's reasons; one that is not here is "not said". A reply with calls that ended well is
+// for its tools.
 var finishes = map[string]message.FinishReason{"stop": message.Stop, "length": message.Length}
 
 // received is a reply as it comes in.
@@ -61,7 +62,8 @@ func argumentText(raw json.RawMessage) string {
 // reply is the whole of it; asked is the model that was asked.
 func (g *received) reply(asked string) message.Reply {
 	r := message.Reply{
-		Text: g.text.String(), Calls: wire.NameCalls(g.calls), Finish: g.finish, Usage: g.usage, Model: cmp.Or(g.model, asked),
+		Text: g.text.String(), Calls: wire.NameCalls(g.calls), Finish: g.finish, Usage: g.usage,
+		Model:  cmp.Or(g.model, asked),
 		Opaque: keepThoughts(asked, g.thinking.String()),
 	}
 	r.Usage.APICalls = 1
@@ -90,8 +92,8 @@ func (x *exchange) readWhole(body io.Reader) (*received, error) {
 	return got, nil
 }
 
-// readStream reads lines until the one that says that the reply is done. A JSON text that is cut is a connection that broke,
-// and no garbage.
+// readStream reads lines until the one that says that the reply is done. A JSON text that is cut is a
+// connection that broke, and no garbage.
 func (x *exchange) readStream(body io.Reader) (*received, error) {
 	got := &received{}
 	lines := bufio.NewScanner(body)

@@ -11,9 +11,10 @@ import (
 // maxRefs bounds how many references of one schema are written out: a few can stand for a great many.
 const maxRefs = 200
 
-// toolSchema is a schema as the server reads one of a tool: type, description, enum, properties, items, required and anyOf, and
-// nothing else. References are written out, for it knows none; a schema that is true or false, which it refuses, becomes one that
-// takes anything. What a model is not told in this way it is told by feedback.
+// toolSchema is a schema as the server reads one of a tool: type, description, enum, properties, items,
+// required and anyOf, and nothing else. References are written out, for it knows none; a schema that is true
+// or false, which it refuses, becomes one that takes anything. What a model is not told in this way it is
+// told by feedback.
 func toolSchema(raw []byte) json.RawMessage {
 	root, ok := wire.ReadObject(raw)
 	if !ok {
@@ -120,8 +121,8 @@ func (s *simplifier) list(raw json.RawMessage) json.RawMessage {
 	return wire.List(all...)
 }
 
-// formatSchema is a schema as the server's grammar takes it: a pattern that is not held to the whole text is refused there, and
-// is left out. The core holds the answer to it all the same.
+// formatSchema is a schema as the server's grammar takes it: a pattern that is not held to the whole text is
+// refused there, and is left out. The core holds the answer to it all the same.
 func formatSchema(raw json.RawMessage) json.RawMessage {
 	return wire.EachSchema(raw, func(o wire.Object, _ int) wire.Object {
 		if p, isText := wire.ReadText(o.Get("pattern")); isText && !(strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$")) {

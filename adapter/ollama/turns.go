@@ -6,8 +6,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// RawArguments is the one member of the object that stands for a call's arguments where what the model wrote is no strict
-// JSON object: the API takes objects only. Its value is the text as it was written.
+// RawArguments is the one member of the object that stands for a call's arguments where what the model wrote
+// is no strict JSON object: the API takes objects only. Its value is the text as it was written.
 const RawArguments = wire.RawArguments
 
 var rules = wire.Rules{Name: toolName}
@@ -18,8 +18,9 @@ type conversation struct {
 	messages []wireMessage
 }
 
-// turnsOf makes the messages of a transcript. The system messages before the first of user or model it returns apart. The server
-// would let a model continue its own message: where one is the last, the user bids it go on.
+// turnsOf makes the messages of a transcript. The system messages before the first of user or model it
+// returns apart. The server would let a model continue its own message: where one is the last, the user bids
+// it go on.
 func turnsOf(said message.Transcript, model string) (turns []wireMessage, system []string) {
 	c := conversation{model: model}
 	system, exchanges := rules.Exchanges(said)

@@ -19,8 +19,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Model asks a model of OpenAI's, or of a server that speaks one of its APIs. It never changes and is safe for concurrent use. The zero
-// value is not usable: get one from [New].
+// Model asks a model of OpenAI's, or of a server that speaks one of its APIs. It never changes and is safe
+// for concurrent use. The zero value is not usable: get one from [New].
 type Model struct{ api loop.Model }
 
 // New makes a model of a client. The error names every field of cfg that is out of bounds.
@@ -36,8 +36,8 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 	return &Model{&chatModel{c, client.Chat.Completions}}, nil
 }
 
-// Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in its chain, within a
-// [loop.LimitedError] where a response came.
+// Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in
+// its chain, within a [loop.LimitedError] where a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	return m.api.Reply(ctx, req)
 }

@@ -51,8 +51,8 @@ func (m *chatModel) params(req loop.Request) sdk.ChatCompletionNewParams {
 	return p
 }
 
-// function is a tool as the API takes it. Without strict mode the member is left out: that is the default here, and not all
-// servers know it.
+// function is a tool as the API takes it. Without strict mode the member is left out: that is the default
+// here, and not all servers know it.
 func (m *chatModel) function(o offer) shared.FunctionDefinitionParam {
 	f := shared.FunctionDefinitionParam{Name: o.name, Parameters: asMap(o.parameters)}
 	if o.description != "" {
@@ -116,7 +116,8 @@ func (m *chatModel) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
 	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}
 }
 
-// arguments are those of a call that is echoed: as the model wrote them, unless the server wants objects only.
+// arguments are those of a call that is echoed: as the model wrote them, unless the server wants objects
+// only.
 func (c *caller) arguments(raw string) string {
 	if raw != "" && !c.cfg.WrapArguments {
 		return raw

@@ -21,8 +21,8 @@ var chatFinishes = map[string]message.FinishReason{
 	"content_filter": message.ContentFilter, "model_length": message.Length, "sensitive": message.ContentFilter,
 }
 
-// failures are the finish reasons of replies that the server did not finish, by the code that they stand for: OpenRouter's,
-// vLLM's and SGLang's, DeepSeek's, Zhipu's.
+// failures are the finish reasons of replies that the server did not finish, by the code that they stand for:
+// OpenRouter's, vLLM's and SGLang's, DeepSeek's, Zhipu's.
 var failures = map[string]string{
 	"error": "server_error", "abort": "server_error", "insufficient_system_resource": "overloaded", "network_error": "server_error",
 }
@@ -136,8 +136,8 @@ func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.D
 	}
 }
 
-// textOf is the text of a message's content: a string, or a list of parts, of which those that are text count. What a model thought is no
-// part of its answer.
+// textOf is the text of a message's content: a string, or a list of parts, of which those that are text
+// count. What a model thought is no part of its answer.
 func textOf(content string) string {
 	raw := json.RawMessage(content)
 	if text, ok := wire.ReadText(raw); ok {
@@ -152,8 +152,8 @@ func textOf(content string) string {
 	return b.String()
 }
 
-// place is the call that a piece belongs to. A new index begins a call, and so does a new id: some servers give every call
-// the same index.
+// place is the call that a piece belongs to. A new index begins a call, and so does a new id: some servers
+// give every call the same index.
 func (p *chatParts) place(c sdk.ChatCompletionChunkChoiceDeltaToolCall) int {
 	n, known := p.at[c.Index]
 	if known && (c.ID == "" || c.ID == p.calls[n].id || p.calls[n].id == "") {
@@ -169,8 +169,8 @@ func (p *chatParts) place(c sdk.ChatCompletionChunkChoiceDeltaToolCall) int {
 	return n
 }
 
-// ended is the reply of a stream that is over: it must have said why it finished or, as some servers do, that it is done (then there must be
-// something, and its calls be whole).
+// ended is the reply of a stream that is over: it must have said why it finished or, as some servers do, that
+// it is done (then there must be something, and its calls be whole).
 func (r *chatReply) ended(done bool) (message.Reply, error) {
 	if r.parts.finish == "" && !(done && r.parts.whole()) {
 		return message.Reply{}, wire.ErrEnded
@@ -190,7 +190,8 @@ func (r *chatReply) reply() (message.Reply, error) {
 		return message.Reply{}, unfinished(code, fmt.Sprintf("finish reason %q", p.finish))
 	}
 	reply := message.Reply{
-		Text: p.text.String(), Refusal: p.refusal.String(), Finish: chatFinishes[p.finish], Usage: p.usage, Model: p.model,
+		Text: p.text.String(), Refusal: p.refusal.String(), Finish: chatFinishes[p.finish], Usage: p.usage,
+		Model: p.model,
 	}
 	k := kept{origin: r.from, Message: p.message.whole()}
 	for _, c := range p.calls {

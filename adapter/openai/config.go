@@ -28,7 +28,8 @@ const (
 	OutputNative Output = ""
 	// OutputObject asks for any JSON object (JSON mode) and tells the schema in the system prompt.
 	OutputObject Output = "json_object"
-	// OutputInstructions only tells the schema in the system prompt: for servers that know neither, or not beside tools.
+	// OutputInstructions only tells the schema in the system prompt: for servers that know neither, or not
+	// beside tools.
 	OutputInstructions Output = "instructions"
 )
 
@@ -39,24 +40,26 @@ type API string
 const (
 	// Chat, the zero value, is Chat Completions, which most other servers speak.
 	Chat API = ""
-	// Responses is OpenAI's newer API. The conversation is retake's own all the same: every request has all of it.
+	// Responses is OpenAI's newer API. The conversation is retake's own all the same: every request has all
+	// of it.
 	Responses API = "responses"
 )
 
-// Config says how a model is asked. Only Model is required; of every other field the zero value leaves the choice to the server. It is
-// data, but for OnResponse.
+// Config says how a model is asked. Only Model is required; of every other field the zero value leaves the
+// choice to the server. It is data, but for OnResponse.
 type Config struct {
 	// API is the one to ask through.
 	API API `json:"api,omitempty"`
-	// Model is the model's name as the server knows it; at Azure the deployment's. Its name in a run's ladder is the run's own, and
-	// is not sent.
+	// Model is the model's name as the server knows it; at Azure the deployment's. Its name in a run's ladder
+	// is the run's own, and is not sent.
 	Model string `json:"model"`
-	// Provider names the server for classifying errors and reading rate limits: "groq", "openrouter", "azure", …; empty
-	// means "openai".
+	// Provider names the server for classifying errors and reading rate limits: "groq", "openrouter",
+	// "azure", …; empty means "openai".
 	Provider string `json:"provider,omitempty"`
 	// MaxTokens bounds the reply, reasoning included, in tokens; 0 for the server's own bound.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
-	// LegacyMaxTokens sends MaxTokens as max_tokens instead of max_completion_tokens, for servers that know only that. Chat only.
+	// LegacyMaxTokens sends MaxTokens as max_tokens instead of max_completion_tokens, for servers that know
+	// only that. Chat only.
 	LegacyMaxTokens bool `json:"legacy_max_tokens,omitempty"`
 	// Temperature is from 0 to 2, or nil. Models that reason refuse it.
 	Temperature *float64 `json:"temperature,omitempty"`
@@ -68,27 +71,30 @@ type Config struct {
 	Strict Strict `json:"strict,omitempty"`
 	// Output is how a structured answer is asked for.
 	Output Output `json:"output,omitempty"`
-	// WrapArguments sends arguments that are no JSON object back as an object with the member [RawArguments] that holds
-	// them, for servers that parse them (vLLM, gateways to other vendors).
+	// WrapArguments sends arguments that are no JSON object back as an object with the member [RawArguments]
+	// that holds them, for servers that parse them (vLLM, gateways to other vendors).
 	WrapArguments bool `json:"wrap_arguments,omitempty"`
-	// Echo names members of an assistant's message, and of its tool calls, that the server wants back beside those of
-	// OpenAI: "reasoning_details" or "reasoning" at OpenRouter, "reasoning_content" at DeepSeek, "extra_content" at Gemini. They go back to the
-	// model and provider they came from alone. Chat only.
+	// Echo names members of an assistant's message, and of its tool calls, that the server wants back beside
+	// those of OpenAI: "reasoning_details" or "reasoning" at OpenRouter, "reasoning_content" at DeepSeek,
+	// "extra_content" at Gemini. They go back to the model and provider they came from alone. Chat only.
 	Echo []string `json:"echo,omitempty"`
-	// Store lets OpenAI keep the responses; without it they are not stored, and the model's reasoning comes and goes
-	// encrypted, in message.Message.Opaque. Responses only.
+	// Store lets OpenAI keep the responses; without it they are not stored, and the model's reasoning comes
+	// and goes encrypted, in message.Message.Opaque. Responses only.
 	Store bool `json:"store,omitempty"`
-	// NoReasoning does not ask for reasoning: for models that do not reason, which refuse to be asked. Responses only.
+	// NoReasoning does not ask for reasoning: for models that do not reason, which refuse to be asked.
+	// Responses only.
 	NoReasoning bool `json:"no_reasoning,omitempty"`
-	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once; nil for nobody. Of
-	// a failed one the error says the same.
+	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once;
+	// nil for nobody. Of a failed one the error says the same.
 	OnResponse func(Response) `json:"-"`
 }
 
-// Response is what a good response says beside its reply. It is the same type in the adapters of all providers.
+// Response is what a good response says beside its reply. It is the same type in the adapters of all
+// providers.
 type Response = wire.Response
 
-// Validate reports every field that is out of bounds, or is not for the API, joined, each with what would be right.
+// Validate reports every field that is out of bounds, or is not for the API, joined, each with what would be
+// right.
 func (c Config) Validate() error {
 	var faults []error
 	refuse := func(bad bool, format string, args ...any) {

@@ -11,7 +11,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// keptItems is message.Reply.Opaque of a [Responses]: the output items of a reply that says more than text and calls.
+// keptItems is message.Reply.Opaque of a [Responses]: the output items of a reply that says more than text
+// and calls.
 type keptItems struct {
 	origin
 	Items []json.RawMessage `json:"items"`
@@ -49,9 +50,9 @@ func telling(items []json.RawMessage) bool {
 	return false
 }
 
-// items are those that were kept of a turn, under the ids that its calls go by now; nil where there are none of this origin, or
-// where they are not what the turn says. Reasoning that is neither stored nor encrypted would be refused, and so would the items
-// that came of it.
+// items are those that were kept of a turn, under the ids that its calls go by now; nil where there are none
+// of this origin, or where they are not what the turn says. Reasoning that is neither stored nor encrypted
+// would be refused, and so would the items that came of it.
 func (o origin) items(t turn, stored bool) []json.RawMessage {
 	var k keptItems
 	if t.Opaque == "" || json.Unmarshal([]byte(t.Opaque), &k) != nil || k.origin != o {
@@ -97,7 +98,8 @@ type said struct {
 	calls         []message.Call
 }
 
-// readItems reads output items. What a model says to itself while it works (phase commentary) is no part of its text.
+// readItems reads output items. What a model says to itself while it works (phase commentary) is no part of
+// its text.
 func readItems(items []json.RawMessage) said {
 	var s said
 	var texts []string

@@ -25,7 +25,8 @@ func (c *caller) origin(adapter string) origin {
 	return origin{Adapter: adapter, Provider: c.cfg.provider(), Model: c.cfg.Model}
 }
 
-// kept is what a server wants back of a reply beside OpenAI's own members: message.Reply.Opaque of the Chat API.
+// kept is what a server wants back of a reply beside OpenAI's own members: message.Reply.Opaque of the Chat
+// API.
 type kept struct {
 	origin
 	Message map[string]json.RawMessage   `json:"message,omitempty"`
@@ -111,7 +112,8 @@ func (p pieces) whole() map[string]json.RawMessage {
 	return m
 }
 
-// joined makes one value of pieces: texts are joined, the items of lists merged; of anything else the last piece counts.
+// joined makes one value of pieces: texts are joined, the items of lists merged; of anything else the last
+// piece counts.
 func joined(all []json.RawMessage) json.RawMessage {
 	if len(all) == 1 {
 		return all[0]
@@ -135,7 +137,8 @@ func joined(all []json.RawMessage) json.RawMessage {
 	return all[len(all)-1]
 }
 
-// growing are the members of an item whose pieces are joined; of others the last piece that says something counts.
+// growing are the members of an item whose pieces are joined; of others the last piece that says something
+// counts.
 var growing = []string{"text", "summary", "data"}
 
 // merged are the items of a list, those of one index and type made one (OpenRouter's reasoning_details).

@@ -10,8 +10,8 @@ import (
 // maxName is how long a function's name may be.
 const maxName = 64
 
-// safeName is the name that a tool goes under: letters, digits, "_" and "-", at most 64. One that is too long keeps its
-// beginning and ends in a hash of all of it.
+// safeName is the name that a tool goes under: letters, digits, "_" and "-", at most 64. One that is too long
+// keeps its beginning and ends in a hash of all of it.
 func safeName(name string) string {
 	var names *tool.Set
 	safe := names.ProviderName(name)

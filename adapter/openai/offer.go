@@ -30,7 +30,8 @@ func (c *caller) offers(tools []*tool.Tool) []offer {
 	return all
 }
 
-// offer makes a tool's schema one that the API takes: an wire.Object, with what it refuses at the root told in words.
+// offer makes a tool's schema one that the API takes: an wire.Object, with what it refuses at the root told
+// in words.
 func (c *caller) offer(t *tool.Tool) offer {
 	o := offer{name: safeName(t.Name()), description: t.Description()}
 	doc := complete(t.Parameters())

@@ -30,7 +30,8 @@ func (m *responsesModel) Reply(ctx context.Context, req loop.Request) (message.R
 func (m *responsesModel) params(req loop.Request) responses.ResponseNewParams {
 	format, words := m.format(req.Output)
 	p := responses.ResponseNewParams{
-		Model: m.cfg.Model, MaxOutputTokens: bound(m.cfg.MaxTokens), Temperature: opt(m.cfg.Temperature), Store: param.NewOpt(m.cfg.Store),
+		Model: m.cfg.Model, MaxOutputTokens: bound(m.cfg.MaxTokens), Temperature: opt(m.cfg.Temperature),
+		Store:     param.NewOpt(m.cfg.Store),
 		Reasoning: shared.ReasoningParam{Effort: shared.ReasoningEffort(m.cfg.Effort)},
 		Text:      responses.ResponseTextConfigParam{Format: format.responses()},
 	}
@@ -81,7 +82,8 @@ func (m *responsesModel) input(req loop.Request) responses.ResponseInputParam {
 
 // roles are the roles of messages, by ours.
 var roles = map[message.Role]responses.EasyInputMessageRole{
-	message.System: responses.EasyInputMessageRoleSystem, message.Assistant: responses.EasyInputMessageRoleAssistant,
+	message.System:    responses.EasyInputMessageRoleSystem,
+	message.Assistant: responses.EasyInputMessageRoleAssistant,
 }
 
 // said are the items of one turn, without the answers to its calls: the model's own where they were kept.

@@ -62,7 +62,8 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	if u := doc.Usage; u != nil {
 		reply.Usage = message.Usage{
 			InputTokens: max(u.InputTokens, 0), OutputTokens: max(u.OutputTokens, 0),
-			CacheReadTokens: max(u.InputTokensDetails.CachedTokens, 0), CacheWriteTokens: max(u.InputTokensDetails.CacheWriteTokens, 0),
+			CacheReadTokens:  max(u.InputTokensDetails.CachedTokens, 0),
+			CacheWriteTokens: max(u.InputTokensDetails.CacheWriteTokens, 0),
 		}
 	}
 	switch doc.Status {
@@ -150,7 +151,8 @@ func (r *responsesReply) wroteText(e streamed, tell func(loop.Delta)) {
 	tell(loop.Delta{Text: piece, Call: -1})
 }
 
-// ended is the reply of a stream that is over: the last event has all of it. Some servers leave the output out of that.
+// ended is the reply of a stream that is over: the last event has all of it. Some servers leave the output
+// out of that.
 func (r *responsesReply) ended(bool) (message.Reply, error) {
 	if r.last == nil {
 		return message.Reply{}, wire.ErrEnded

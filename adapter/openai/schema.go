@@ -19,7 +19,8 @@ func asMap(o wire.Object) map[string]any {
 // notForModels are members of a schema that say nothing to a model, and that some servers refuse.
 var notForModels = []string{"$schema", "$comment", "x-echo"}
 
-// complete adds what the API wants spelled out and JSON Schema does not: an array's items, an object's properties.
+// complete adds what the API wants spelled out and JSON Schema does not: an array's items, an object's
+// properties.
 func complete(doc json.RawMessage) json.RawMessage {
 	return wire.EachSchema(doc, func(o wire.Object, _ int) wire.Object {
 		o = slices.DeleteFunc(o, func(m wire.Member) bool { return slices.Contains(notForModels, m.Name) })

@@ -34,7 +34,8 @@ var (
 	formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 )
 
-// strict is a completed schema for strict mode; false where it does not fit. bounded says that the server knows bounds.
+// strict is a completed schema for strict mode; false where it does not fit. bounded says that the server
+// knows bounds.
 func strict(doc json.RawMessage, bounded bool) (json.RawMessage, bool) {
 	root, ok := wire.ReadObject(doc)
 	if !ok || root.Text("type") != "object" || root.Get("anyOf") != nil || root.Get("$ref") != nil {
@@ -130,7 +131,8 @@ func (w *strictWalk) fitsObject(o wire.Object) bool {
 	return true
 }
 
-// schemas reports whether what stands in the place of a schema is an object: strict mode knows no true and false there.
+// schemas reports whether what stands in the place of a schema is an object: strict mode knows no true and
+// false there.
 func schemas(o wire.Object) bool {
 	all := []json.RawMessage{}
 	if items := o.Get("items"); items != nil {

@@ -13,9 +13,10 @@ import (
 
 // Settings say how a database is held. The zero value is ready for use.
 type Settings struct {
-	// Lease is how long a journal stays its owner's after the owner was last heard of: 1 second to 1 hour, 15 seconds where it is 0. An
-	// owner renews its leases with each append and three times in that time. The journal of a process that died is free after it; a process
-	// that is stopped for longer may lose its journals, and is then refused at its next append. The clocks are those of the machine.
+	// Lease is how long a journal stays its owner's after the owner was last heard of: 1 second to 1 hour, 15
+	// seconds where it is 0. An owner renews its leases with each append and three times in that time. The
+	// journal of a process that died is free after it; a process that is stopped for longer may lose its
+	// journals, and is then refused at its next append. The clocks are those of the machine.
 	Lease time.Duration
 }
 
@@ -34,8 +35,9 @@ func (s Settings) Validate() error {
 	return nil
 }
 
-// leases has one row for each session that was ever opened: the number of its last owner, which store that was, and until when it
-// holds the journal, in nanoseconds of Unix time; 0 once it has let it go. A number is given once.
+// leases has one row for each session that was ever opened: the number of its last owner, which store that
+// was, and until when it holds the journal, in nanoseconds of Unix time; 0 once it has let it go. A number is
+// given once.
 const leases = `
 CREATE TABLE IF NOT EXISTS retake_lease (
 	session TEXT    NOT NULL PRIMARY KEY,
@@ -68,7 +70,8 @@ func (l *log) take(ctx context.Context) error {
 	})
 }
 
-// hold renews the lease within a transaction that writes; where the journal has another owner by now, it is refused.
+// hold renews the lease within a transaction that writes; where the journal has another owner by now, it is
+// refused.
 func (l *log) hold(ctx context.Context, tx *sql.Tx) error {
 	done, err := tx.ExecContext(ctx, `UPDATE retake_lease SET until = ? WHERE session = ? AND fence = ?`, l.store.end(), l.session, l.fence)
 	if err != nil {
@@ -86,8 +89,8 @@ func (s *Store) renew(ctx context.Context) error {
 	return err
 }
 
-// keep renews the leases whenever it is time, until the store is closed. One that could not be renewed is renewed the next time, unless
-// another owner was quicker: the next append finds that.
+// keep renews the leases whenever it is time, until the store is closed. One that could not be renewed is
+// renewed the next time, unless another owner was quicker: the next append finds that.
 func (s *Store) keep(tick *time.Ticker) {
 	defer tick.Stop()
 	for {

@@ -17,7 +17,8 @@ const (
 	cannotOpen   = 14
 )
 
-// isReadOnly reports whether a database could not be opened because it, its folder or the disk is not to be written to.
+// isReadOnly reports whether a database could not be opened because it, its folder or the disk is not to be
+// written to.
 func isReadOnly(err error) bool {
 	var failed *driver.Error
 	if errors.As(err, &failed) {
@@ -26,8 +27,9 @@ func isReadOnly(err error) bool {
 	return errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// openToRead opens a database that cannot be written to, for why. A database that was closed is one file, of which SQLite is told that
-// nobody changes it: otherwise it would want files beside it. One that was not has changes in its log, which must not be passed over.
+// openToRead opens a database that cannot be written to, for why. A database that was closed is one file, of
+// which SQLite is told that nobody changes it: otherwise it would want files beside it. One that was not has
+// changes in its log, which must not be passed over.
 func openToRead(ctx context.Context, path string, why error) (*sql.DB, error) {
 	const look = `SELECT 1 FROM retake_journal LIMIT 0`
 	log, err := os.Stat(path + "-wal")

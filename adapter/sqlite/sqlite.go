@@ -18,7 +18,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// Store is a [journal.Store] in a database. Make it with [Open]. Safe for concurrent use, by several processes too.
+// Store is a [journal.Store] in a database. Make it with [Open]. Safe for concurrent use, by several
+// processes too.
 type Store struct {
 	db *sql.DB
 	// owner names the store in its leases, which last for lease.
@@ -42,8 +43,9 @@ CREATE TABLE IF NOT EXISTS retake_journal (
 	PRIMARY KEY (session, at)
 ) WITHOUT ROWID`
 
-// Open opens the database in the file at path, and makes it where it is not there: of mode 0600, as are the files that SQLite keeps
-// beside it. Where it is there and cannot be written to, it is opened to be read: see [journal.ErrReadOnly]. Close it after the last session.
+// Open opens the database in the file at path, and makes it where it is not there: of mode 0600, as are the
+// files that SQLite keeps beside it. Where it is there and cannot be written to, it is opened to be read: see
+// [journal.ErrReadOnly]. Close it after the last session.
 func Open(ctx context.Context, path string) (*Store, error) { return OpenWith(ctx, path, Settings{}) }
 
 // OpenWith is [Open] with settings.
@@ -87,7 +89,8 @@ func openToWrite(ctx context.Context, path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Transactions take the database for themselves at their beginning: one that begins by reading could not go on to write.
+	// Transactions take the database for themselves at their beginning: one that begins by reading could not
+	// go on to write.
 	return openDB(ctx, path, "_txlock=immediate&_pragma=busy_timeout(10000)", "PRAGMA journal_mode = WAL", schema, leases)
 }
 
@@ -108,8 +111,8 @@ func openDB(ctx context.Context, path, query string, statements ...string) (*sql
 	return db, nil
 }
 
-// unlessBusy makes a statement again while other processes open the database, for as long as statements wait: the change to WAL asks
-// for the file as a whole, and does not wait for it.
+// unlessBusy makes a statement again while other processes open the database, for as long as statements wait:
+// the change to WAL asks for the file as a whole, and does not wait for it.
 func unlessBusy(ctx context.Context, db *sql.DB, statement string) error {
 	for tries := time.Duration(0); ; tries++ {
 		_, err := db.ExecContext(ctx, statement)
@@ -125,7 +128,8 @@ func unlessBusy(ctx context.Context, db *sql.DB, statement string) error {
 	}
 }
 
-// busy is SQLITE_BUSY. Statements wait for busyTimeout, and are made again after busyPause where they do not wait by themselves.
+// busy is SQLITE_BUSY. Statements wait for busyTimeout, and are made again after busyPause where they do not
+// wait by themselves.
 const (
 	busy        = 5
 	busyTimeout = 10 * time.Second
@@ -172,7 +176,8 @@ func (s *Store) List(ctx context.Context) ([]string, error) {
 	return ids, rows.Err()
 }
 
-// Open implements [journal.Store]. A journal that has an owner is refused until the owner has closed it, or its lease has ended.
+// Open implements [journal.Store]. A journal that has an owner is refused until the owner has closed it, or
+// its lease has ended.
 func (s *Store) Open(ctx context.Context, session string) (journal.Log, error) {
 	l := &log{store: s, db: s.db, session: session}
 	begin := l.take
@@ -206,8 +211,8 @@ func (l *log) Close() error {
 	return l.failed(err)
 }
 
-// Append implements [journal.Log]. A transaction is whole or not there, so that a line is torn only where a torn one was
-// appended.
+// Append implements [journal.Log]. A transaction is whole or not there, so that a line is torn only where a
+// torn one was appended.
 func (l *log) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
 	return l.write(ctx, durable, func(tx *sql.Tx) error {
 		if err := l.makeRoom(ctx, tx, at); err != nil {
@@ -275,8 +280,8 @@ func (l *log) failed(err error) error {
 	return fmt.Errorf("sqlite: journal of session %q: %w", l.session, err)
 }
 
-// makeRoom renews the lease and takes away a torn line at offset at; where anything else stands there, or nothing before it, another
-// writer has written.
+// makeRoom renews the lease and takes away a torn line at offset at; where anything else stands there, or
+// nothing before it, another writer has written.
 func (l *log) makeRoom(ctx context.Context, tx *sql.Tx, at int64) error {
 	if err := l.hold(ctx, tx); err != nil {
 		return err
@@ -304,8 +309,8 @@ func (l *log) makeRoom(ctx context.Context, tx *sql.Tx, at int64) error {
 	return err
 }
 
-// Read implements [journal.Log]. It holds no transaction between reads: what is appended meanwhile may be read or not. A row that is
-// missing before others is an error of [journal.ErrCorrupt].
+// Read implements [journal.Log]. It holds no transaction between reads: what is appended meanwhile may be
+// read or not. A row that is missing before others is an error of [journal.ErrCorrupt].
 func (l *log) Read(ctx context.Context) (io.ReadCloser, error) {
 	return &reader{ctx: ctx, log: l, last: -1, line: 1}, nil
 }

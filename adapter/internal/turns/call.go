@@ -63,9 +63,9 @@ func (r *Run) index() {
 	}
 }
 
-// Claim finds the call that the runtime is about to make: by its id, and among calls that share one, or have none, by name
-// and arguments. Where found is nil, seen says that the reply has no such call; else it is none of the run's: no reply was fed
-// yet, or the call was left.
+// Claim finds the call that the runtime is about to make: by its id, and among calls that share one, or have
+// none, by name and arguments. Where found is nil, seen says that the reply has no such call; else it is none
+// of the run's: no reply was fed yet, or the call was left.
 func (r *Run) Claim(id, name, arguments string) (found *Call, seen bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,8 +97,8 @@ func (r *Run) Claim(id, name, arguments string) (found *Call, seen bool) {
 	return &Call{r, c}, true
 }
 
-// Refused returns what the model is told of a call that may not be run; ok is false for one that may. The error is that of
-// a run that has ended.
+// Refused returns what the model is told of a call that may not be run; ok is false for one that may. The
+// error is that of a run that has ended.
 func (c *Call) Refused() (text string, ok bool, err error) {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
@@ -115,7 +115,8 @@ func (c *Call) Arguments() json.RawMessage {
 	return c.c.run.Arguments
 }
 
-// Invoke makes the call by do, as the core would: with its idempotency key, with events and progress, and without panics.
+// Invoke makes the call by do, as the core would: with its idempotency key, with events and progress, and
+// without panics.
 func (c *Call) Invoke(ctx context.Context, do func(context.Context, json.RawMessage) (json.RawMessage, error)) tool.Outcome {
 	c.r.mu.Lock()
 	run, tools := *c.c.run, c.r.tools
@@ -125,8 +126,9 @@ func (c *Call) Invoke(ctx context.Context, do func(context.Context, json.RawMess
 	return t.Invoke(ctx, run.Arguments)
 }
 
-// End feeds the outcome of a try, and returns what the call is answered by. It waits for the calls before it where the answer
-// depends on them, for all of the reply where the call is to be made again, and for the wait before that.
+// End feeds the outcome of a try, and returns what the call is answered by. It waits for the calls before it
+// where the answer depends on them, for all of the reply where the call is to be made again, and for the wait
+// before that.
 func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 	r := c.r
 	r.mu.Lock()
@@ -153,8 +155,8 @@ func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 	}
 }
 
-// Leave ends a call that the runtime has paused: to the core it is over, uncharged, and when the runtime makes it again that
-// is its own affair.
+// Leave ends a call that the runtime has paused: to the core it is over, uncharged, and when the runtime
+// makes it again that is its own affair.
 func (c *Call) Leave(ctx context.Context) {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
@@ -182,7 +184,8 @@ func (r *Run) feed(ctx context.Context) {
 	}
 }
 
-// giveUp ends the calls that the runtime answered by itself, or left: the model call that follows shows that it went on.
+// giveUp ends the calls that the runtime answered by itself, or left: the model call that follows shows that
+// it went on.
 func (r *Run) giveUp() {
 	for n := range r.calls {
 		if c := &r.calls[n]; c.run != nil && !c.over && c.outcome == nil {

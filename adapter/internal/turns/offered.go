@@ -10,7 +10,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Offered is a tool as the runtime offers it to a model. Parameters is the JSON Schema of its arguments; empty means any object.
+// Offered is a tool as the runtime offers it to a model. Parameters is the JSON Schema of its arguments;
+// empty means any object.
 type Offered struct {
 	Name, Description, Parameters string
 	// Declared says whether its calls may be run again: see [Declare].
@@ -29,8 +30,8 @@ func Declare(all []Offered, readOnly, idempotent []string) {
 	}
 }
 
-// Shelf keeps the tools that a run has been offered, so that a schema is compiled once. The zero value is empty. It is safe for
-// concurrent use.
+// Shelf keeps the tools that a run has been offered, so that a schema is compiled once. The zero value is
+// empty. It is safe for concurrent use.
 type Shelf struct {
 	mu    sync.Mutex
 	tools map[Offered]*tool.Tool

@@ -22,14 +22,16 @@ type Config struct {
 	Loop loop.Config
 	// Clock drives times and waits.
 	Clock clock.Clock
-	// Classify says what an error of the model or of a tool is; nil, or zero for an error, means [fault.Classify].
+	// Classify says what an error of the model or of a tool is; nil, or zero for an error, means
+	// [fault.Classify].
 	Classify func(error) fault.Failure
 	// Record is told of every step, where it is not nil.
 	Record func(machine.Event, []machine.Effect, machine.State)
-	// Tell lets the run go on where a tool is exhausted: the model has been told so, and may do without that tool.
+	// Tell lets the run go on where a tool is exhausted: the model has been told so, and may do without that
+	// tool.
 	Tell bool
-	// Sequential says that the runtime makes the calls of a reply one after the other: then a call cannot wait for those
-	// after it, and a transport fault of a tool is not retried.
+	// Sequential says that the runtime makes the calls of a reply one after the other: then a call cannot
+	// wait for those after it, and a transport fault of a tool is not retried.
 	Sequential bool
 }
 
@@ -47,12 +49,14 @@ type Run struct {
 	calls   []call
 	// byID are the places in calls of each id, in call order.
 	byID map[string][]int
-	// seen is how many calls of the open batch have been looked at for an answer; none again once they are asked for anew.
+	// seen is how many calls of the open batch have been looked at for an answer; none again once they are
+	// asked for anew.
 	seen int
 	// mark is the length of the transcript before the reply under way, replied says that there is one.
 	mark    int
 	replied bool
-	// cause is the Go error behind the first exhaustion of a reply, last the one behind the event that is fed.
+	// cause is the Go error behind the first exhaustion of a reply, last the one behind the event that is
+	// fed.
 	cause, last error
 	at          time.Time
 	// waiting is the wait that the core asked for last.
@@ -63,7 +67,8 @@ type Run struct {
 
 // Verdict is what follows from a model call.
 type Verdict struct {
-	// Again says that the model is to be asked again, with what was Said since its reply, the reply first where there was one.
+	// Again says that the model is to be asked again, with what was Said since its reply, the reply first
+	// where there was one.
 	Again bool
 	Said  []message.Message
 }
@@ -83,8 +88,9 @@ func New(s *session.Session, cfg Config) (*Run, error) {
 	return r, nil
 }
 
-// Next makes the waits that stand before a model call, which offers the given tools. The first call begins the run with
-// what said returns, and so does the first after an accepted answer. Its error ends the runtime's run.
+// Next makes the waits that stand before a model call, which offers the given tools. The first call begins
+// the run with what said returns, and so does the first after an accepted answer. Its error ends the
+// runtime's run.
 func (r *Run) Next(ctx context.Context, tools *tool.Set, said func() []message.Message) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,7 +195,8 @@ func (r *Run) Err() error {
 	return r.err
 }
 
-// End ends the run and lets the session go. It returns what [loop.Run] would; a run that is under way is cancelled.
+// End ends the run and lets the session go. It returns what [loop.Run] would; a run that is under way is
+// cancelled.
 func (r *Run) End() (loop.Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

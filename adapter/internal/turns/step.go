@@ -60,8 +60,8 @@ func (r *Run) note(effects []machine.Effect) {
 	r.collect()
 }
 
-// collect takes over the answers that the calls of the reply have by now: from the batch while it is open, then from the
-// transcript.
+// collect takes over the answers that the calls of the reply have by now: from the batch while it is open,
+// then from the transcript.
 func (r *Run) collect() {
 	st := r.runner.State()
 	if st.Batch != nil {
@@ -77,8 +77,8 @@ func (r *Run) collect() {
 	}
 }
 
-// collectOpen looks at all calls after they were asked for, and from then on at those that have ended since the last look: outcomes
-// enter in call order, so that these stand before the cursor.
+// collectOpen looks at all calls after they were asked for, and from then on at those that have ended since
+// the last look: outcomes enter in call order, so that these stand before the cursor.
 func (r *Run) collectOpen(b *machine.Batch) {
 	if r.seen > 0 {
 		for ; r.seen < b.Cursor; r.seen++ {
@@ -101,7 +101,8 @@ func (r *Run) collectCall(n int, c machine.BatchCall) {
 // goesOn are the reasons for which a tool is exhausted and the run need not be.
 var goesOn = []policy.Reason{policy.AttemptsExhausted, policy.ToolBudget, policy.NoProgress, policy.NotRetryable}
 
-// plan answers an exhaustion: that of a tool leaves the run going on while its budgets last, any other ends it.
+// plan answers an exhaustion: that of a tool leaves the run going on while its budgets last, any other ends
+// it.
 func (r *Run) plan(x *machine.Exhaustion) machine.Plan {
 	st := r.runner.State()
 	ofTool := x != nil && x.Action != machine.AnswerAction && (x.Plane == fault.Correction || st.Batch != nil)
@@ -171,8 +172,9 @@ func (r *Run) classified(err error) error {
 	return err
 }
 
-// toolError is an error of a tool as the core is to see it: as Classify has it, else by its types, and never by its words. Of calls that are
-// made one after the other none is made again, for it could not wait for those after it.
+// toolError is an error of a tool as the core is to see it: as Classify has it, else by its types, and never
+// by its words. Of calls that are made one after the other none is made again, for it could not wait for
+// those after it.
 func (r *Run) toolError(out tool.Outcome) error {
 	if out.Err == nil {
 		return nil
@@ -195,7 +197,8 @@ func (r *Run) toolError(out tool.Outcome) error {
 	return &classifiedError{out.Err, f}
 }
 
-// failure is an error as a failure. Errors of the core's own vocabulary are left to it: their failure is zero.
+// failure is an error as a failure. Errors of the core's own vocabulary are left to it: their failure is
+// zero.
 func (r *Run) failure(err error) fault.Failure {
 	if _, ok := errors.AsType[*fault.ToolValidationError](err); ok {
 		return fault.Failure{}

@@ -16,15 +16,17 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// Error is a request that brought no reply. Its chain has the typed error of package fault ([fault.RateLimitError] and its kin;
-// [fault.ToolValidationError] where the model's own call could not be read) and what the SDK or net/http returned. Where a response
-// came it stands within a [loop.LimitedError]. Safe for concurrent reading.
+// Error is a request that brought no reply. Its chain has the typed error of package fault
+// ([fault.RateLimitError] and its kin; [fault.ToolValidationError] where the model's own call could not be
+// read) and what the SDK or net/http returned. Where a response came it stands within a [loop.LimitedError].
+// Safe for concurrent reading.
 type Error struct {
 	// Provider is who was asked.
 	Provider string
 	// Status is the one that the error itself names, else the response's; 0 where no response came.
 	Status int
-	// Code is the provider's own word for the error ("overloaded_error", "RESOURCE_EXHAUSTED", a finish reason); empty where it gave none.
+	// Code is the provider's own word for the error ("overloaded_error", "RESOURCE_EXHAUSTED", a finish
+	// reason); empty where it gave none.
 	Code string
 	// Class is what package fault makes of it.
 	Class fault.Class
@@ -36,8 +38,8 @@ type Error struct {
 	typed    error
 }
 
-// Error names provider, status, the provider's word or else the class, its sentence and the request, on one line: never a key, a whole
-// body or an address.
+// Error names provider, status, the provider's word or else the class, its sentence and the request, on one
+// line: never a key, a whole body or an address.
 func (e *Error) Error() string {
 	line := e.Provider + ":"
 	if e.Status != 0 {
@@ -81,7 +83,8 @@ func (e *UnreadableError) Error() string { return "unreadable response: " + e.Go
 // ErrEnded is a response that ended in good order, and too early: the connection broke.
 var ErrEnded = fmt.Errorf("the response ended before the reply did: %w", io.ErrUnexpectedEOF)
 
-// errTimedOut stands for a time limit of the client's own, which ends in the very error that a caller's deadline does.
+// errTimedOut stands for a time limit of the client's own, which ends in the very error that a caller's
+// deadline does.
 var errTimedOut error = timedOut{}
 
 type timedOut struct{}
@@ -92,8 +95,8 @@ func (timedOut) Temporary() bool { return true }
 
 // Head is what is known of a response before its body. Status 0 means that none came.
 type Head struct {
-	// Provider is what errors call the provider, Known what packages fault and ratelimit know it by; empty is Provider. Model is the one that
-	// was asked.
+	// Provider is what errors call the provider, Known what packages fault and ratelimit know it by; empty is
+	// Provider. Model is the one that was asked.
 	Provider, Known, Model string
 	// Key is the request's: it stands in no error.
 	Key    string
@@ -139,7 +142,8 @@ type Trouble struct {
 	Cause error
 	// Refusal is the body of a response that is no good one.
 	Refusal []byte
-	// Code and Sentence are the provider's own word and words where they do not stand in the body of an error.
+	// Code and Sentence are the provider's own word and words where they do not stand in the body of an
+	// error.
 	Code, Sentence string
 	// Issue is set where the model's own words are at fault: the model is told of it.
 	Issue *fault.Issue
@@ -161,19 +165,22 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 		sentence = h.why(cause, said)
 	}
 	e := &Error{
-		Provider: h.Provider, Status: h.Status, Code: cmp.Or(t.Code, said.Code), RequestID: cmp.Or(h.RequestID(), said.RequestID),
-		sentence: Line(Redact(sentence, h.Key)),
+		Provider: h.Provider, Status: h.Status, Code: cmp.Or(t.Code, said.Code),
+		RequestID: cmp.Or(h.RequestID(), said.RequestID),
+		sentence:  Line(Redact(sentence, h.Key)),
 	}
 	if said.Status != 0 && h.Status < http.StatusBadRequest {
 		e.Status = said.Status
 	}
 	verdict := h.judge(cause, fault.Response{
-		Provider: h.known(), Model: h.Model, Status: e.Status, Headers: h.Header, Body: body, Code: code, Now: h.At,
+		Provider: h.known(), Model: h.Model, Status: e.Status, Headers: h.Header, Body: body, Code: code,
+		Now: h.At,
 	}, t.Otherwise)
 	e.Class, e.failure = verdict.Class, verdict.Failure()
 	e.failure.Message, e.failure.Final = e.sentence, e.failure.Final || final
 	e.typed = fault.ProviderError{
-		Class: e.Class, Provider: h.known(), Model: h.Model, StatusCode: e.Status, RetryAfter: verdict.RetryAfter, Final: e.failure.Final,
+		Class: e.Class, Provider: h.known(), Model: h.Model, StatusCode: e.Status,
+		RetryAfter: verdict.RetryAfter, Final: e.failure.Final,
 		RequestID: e.RequestID, Message: e.sentence, Cause: cause,
 	}.Typed()
 	if t.Issue != nil {

@@ -24,12 +24,14 @@ type Rules struct {
 	TakesID func(string) bool
 	// MakeID makes the n-th id for calls whose own is not taken, from 1; nil for "call-1", "call-2", …
 	MakeID func(n int) string
-	// SystemInPlace leaves system messages where they stand. Without it those before the first of user or model are the
-	// conversation's opening, and later ones, for which most APIs have no place, become the user's.
+	// SystemInPlace leaves system messages where they stand. Without it those before the first of user or
+	// model are the conversation's opening, and later ones, for which most APIs have no place, become the
+	// user's.
 	SystemInPlace bool
 }
 
-// Exchange is a message of the model, the answers to its calls, and what was said until the model spoke again.
+// Exchange is a message of the model, the answers to its calls, and what was said until the model spoke
+// again.
 type Exchange struct {
 	// Model is the model's message; of the first exchange it has no role where somebody else began.
 	Model message.Message
@@ -45,17 +47,19 @@ type Call struct {
 	Made message.Call
 	// ID and Name are those on the wire; no two calls of a conversation have the same id.
 	ID, Name string
-	// Text and IsError are the answer. One that nobody gave says so, and is an error; an error says at least that it is one.
+	// Text and IsError are the answer. One that nobody gave says so, and is an error; an error says at least
+	// that it is one.
 	Text    string
 	IsError bool
 
 	answered bool
 }
 
-// Exchanges puts a transcript into the order that APIs demand, whoever it was made with: every call is answered, after the
-// message that made it and before anything else. An answer belongs to the call with its id, else to the first open one of its name
-// (ids that were derived may differ); one that belongs to no call is said by the user. Messages that say nothing are left out.
-// opening has the system messages that stand before the conversation.
+// Exchanges puts a transcript into the order that APIs demand, whoever it was made with: every call is
+// answered, after the message that made it and before anything else. An answer belongs to the call with its
+// id, else to the first open one of its name (ids that were derived may differ); one that belongs to no call
+// is said by the user. Messages that say nothing are left out. opening has the system messages that stand
+// before the conversation.
 func (r Rules) Exchanges(said message.Transcript) (opening []string, all []Exchange) {
 	o := orderer{rules: r, all: make([]Exchange, 1), taken: map[string]bool{}}
 	begun := r.SystemInPlace
@@ -106,8 +110,8 @@ func (o *orderer) calls(made []message.Call) []Call {
 	return calls
 }
 
-// claim gives a call its id on the wire: its own, unless the API would refuse it or it was given before, as happens with
-// derived ones; else the next of "call-1", "call-2", … that is free.
+// claim gives a call its id on the wire: its own, unless the API would refuse it or it was given before, as
+// happens with derived ones; else the next of "call-1", "call-2", … that is free.
 func (o *orderer) claim(id string) string {
 	makeID := o.rules.MakeID
 	if makeID == nil {

@@ -18,8 +18,8 @@ type Member struct {
 // Field makes a member.
 func Field(name string, value json.RawMessage) Member { return Member{name, value} }
 
-// Object is a JSON object in order: models tend to answer in the order in which a schema names things. The zero value is the
-// empty object.
+// Object is a JSON object in order: models tend to answer in the order in which a schema names things. The
+// zero value is the empty object.
 type Object []Member
 
 // ReadObject reads a JSON object; false where raw is none. What follows the object is not looked at.
@@ -45,8 +45,8 @@ func ReadObject(raw []byte) (Object, bool) {
 	return o, err == nil
 }
 
-// Cut reports whether raw is the beginning of a JSON text: a body that ends so is a connection that broke in good order, and no
-// garbage.
+// Cut reports whether raw is the beginning of a JSON text: a body that ends so is a connection that broke in
+// good order, and no garbage.
 func Cut(raw []byte) bool {
 	var v json.RawMessage
 	return errors.Is(json.NewDecoder(bytes.NewReader(raw)).Decode(&v), io.ErrUnexpectedEOF)

@@ -16,7 +16,8 @@ import (
 
 // Response is what a good response says beside its reply.
 type Response struct {
-	// RequestID names the request in the logs of the provider, or of a gateway; empty where the response has none.
+	// RequestID names the request in the logs of the provider, or of a gateway; empty where the response has
+	// none.
 	RequestID string
 	// Model is the model that answered.
 	Model string
@@ -27,7 +28,8 @@ type Response struct {
 // maxLine bounds what of a provider's sentence stands in an error, in bytes.
 const maxLine = 300
 
-// Line is a provider's sentence as it may stand in an error: on one line, without keys (see [fault.Scrub]), and not too long.
+// Line is a provider's sentence as it may stand in an error: on one line, without keys (see [fault.Scrub]),
+// and not too long.
 func Line(s string) string {
 	s = fault.Scrub(s)
 	if len(s) <= maxLine {
@@ -36,8 +38,8 @@ func Line(s string) string {
 	return strings.ToValidUTF8(s[:maxLine], "") + "…"
 }
 
-// Why says why a request failed, as it may stand in an error: without the addresses of either side, which differ from run to run
-// and are nobody's business, on one line, and not too long.
+// Why says why a request failed, as it may stand in an error: without the addresses of either side, which
+// differ from run to run and are nobody's business, on one line, and not too long.
 func Why(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -74,8 +76,8 @@ func Key(head http.Header) string {
 // maxWord bounds a code or an id, in bytes.
 const maxWord = 128
 
-// Word is a code or an id that a server gave, where it is one word of a name's characters and no key; else nothing, for it goes
-// into logs.
+// Word is a code or an id that a server gave, where it is one word of a name's characters and no key; else
+// nothing, for it goes into logs.
 func Word(s string) string {
 	odd := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/", r))
@@ -86,8 +88,8 @@ func Word(s string) string {
 	return s
 }
 
-// ReceivedAt is when a response came: by the server's own clock where its head says, for its resets are dates on that one; else
-// now. The head may be nil.
+// ReceivedAt is when a response came: by the server's own clock where its head says, for its resets are dates
+// on that one; else now. The head may be nil.
 func ReceivedAt(head http.Header, now time.Time) time.Time {
 	if t, err := http.ParseTime(head.Get("Date")); err == nil {
 		return t

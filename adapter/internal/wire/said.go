@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// Said is what a body says of an error, in the forms of all providers. Code and RequestID are words: see [Word].
+// Said is what a body says of an error, in the forms of all providers. Code and RequestID are words: see
+// [Word].
 type Said struct {
 	Code, Sentence, RequestID string
 	// Status is the HTTP status that it names; 0 where it names none.
@@ -20,8 +21,9 @@ type saying struct {
 	RequestID                                                     json.RawMessage `json:"request_id"`
 }
 
-// ReadError reads the body of an error: an object with the member error (text, or an object), a list of them (Gemini), an error within a
-// response or a choice, or an object that is the error itself. Of anything else it reads nothing.
+// ReadError reads the body of an error: an object with the member error (text, or an object), a list of them
+// (Gemini), an error within a response or a choice, or an object that is the error itself. Of anything else
+// it reads nothing.
 func ReadError(body []byte) Said {
 	if items := Items(body); len(items) > 0 {
 		body = items[0]

@@ -18,8 +18,8 @@ var (
 // deepest is how many schemas within one another are looked at. What lies deeper is left as it is.
 const deepest = 100
 
-// EachSchema has every schema within doc, innermost first, and doc itself, made anew by f, which is told how deep it lies. What is no object
-// stays as it is: true and false are schemas, too.
+// EachSchema has every schema within doc, innermost first, and doc itself, made anew by f, which is told how
+// deep it lies. What is no object stays as it is: true and false are schemas, too.
 func EachSchema(doc json.RawMessage, f func(o Object, depth int) Object) json.RawMessage {
 	return eachSchema(doc, 0, f)
 }

@@ -17,8 +17,8 @@ const Key = "wiretest-secret-key"
 
 // Adapter is what is tested.
 type Adapter struct {
-	// New makes the model: its client talks to url through client, with [Key] where it needs one. Required; called once
-	// per file.
+	// New makes the model: its client talks to url through client, with [Key] where it needs one. Required;
+	// called once per file.
 	New func(url string, client *http.Client) (loop.Model, error)
 	// Without excuses cases of [Cases] that the provider cannot have, each with the reason.
 	Without map[string]string
@@ -26,8 +26,8 @@ type Adapter struct {
 	Volatile []string
 }
 
-// Run holds the adapter to every *.txtar file of a directory, each a subtest of its name, and fails where one of [Cases] is
-// missing.
+// Run holds the adapter to every *.txtar file of a directory, each a subtest of its name, and fails where one
+// of [Cases] is missing.
 func Run(t *testing.T, dir string, a Adapter) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))

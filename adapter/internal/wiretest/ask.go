@@ -108,9 +108,9 @@ func garbled() []message.Message {
 	}
 }
 
-// foreign is what other models and cut histories leave: an answer to a call that is not there, system and user messages in a
-// row, empty texts, a call made in text, another adapter's secrets, calls without id and of an unknown name, and a call that nobody
-// answered.
+// foreign is what other models and cut histories leave: an answer to a call that is not there, system and
+// user messages in a row, empty texts, a call made in text, another adapter's secrets, calls without id and
+// of an unknown name, and a call that nobody answered.
 func foreign() []message.Message {
 	return []message.Message{
 		{Role: message.Tool, CallID: "c0", Name: "book_room", Text: `{"receipt":"R-faro-1"}`},

@@ -1,5 +1,5 @@
-// Package wiretest holds a provider adapter to what it sends and to what it makes of the answers: over loopback, from scripts,
-// without waiting and without a key.
+// Package wiretest holds a provider adapter to what it sends and to what it makes of the answers: over
+// loopback, from scripts, without waiting and without a key.
 //
 //	func adapter() wiretest.Adapter {
 //		return wiretest.Adapter{New: func(url string, client *http.Client) (loop.Model, error) { … }}
@@ -7,14 +7,14 @@
 //	func TestWire(t *testing.T)  { wiretest.Run(t, "testdata/wire", adapter()) }
 //	func TestStory(t *testing.T) { wiretest.Story(t, "testdata/story", adapter()) }
 //
-// [Run] makes one call of Reply for each *.txtar file of a directory; [Story] makes a whole run of the loop for each. `go test
-// . -args -rewrite` writes the golden sections anew: read the diff, and commit only what you understand. [Serve] plays
-// responses for tests of other shapes.
+// [Run] makes one call of Reply for each *.txtar file of a directory; [Story] makes a whole run of the loop
+// for each. `go test . -args -rewrite` writes the golden sections anew: read the diff, and commit only what
+// you understand. [Serve] plays responses for tests of other shapes.
 //
 // # Files
 //
-// A file is a txtar archive. Its comment tells the story; it may not be missing. Its sections, of which those marked golden are
-// written by -rewrite:
+// A file is a txtar archive. Its comment tells the story; it may not be missing. Its sections, of which those
+// marked golden are written by -rewrite:
 //
 //	-- ask --           JSON, see below; of a story only {"stream": true} or nothing
 //	-- request-1 --     golden: method and path, headers, an empty line, the body
@@ -30,15 +30,18 @@
 //
 //	{"error": {"type": "rate_limit_error"}}
 //
-// A header X-Wiretest is an order to the server, and not sent: "cut" closes the connection after the body, in the middle of
-// the transfer; "hang" never ends the body, and cancels the caller's context once all of it is written. How much of it a client then has
-// read is chance: of a hang the outcome names neither the error's text nor deltas, and errors.Is(err, context.Canceled) must hold.
+// A header X-Wiretest is an order to the server, and not sent: "cut" closes the connection after the body, in
+// the middle of the transfer; "hang" never ends the body, and cancels the caller's context once all of it is
+// written. How much of it a client then has read is chance: of a hang the outcome names neither the error's
+// text nor deltas, and errors.Is(err, context.Canceled) must hold.
 //
-// A request more or fewer than scripted fails the test. So does a response body that is left open, a key in an error's
-// text, a reply beside an error, deltas that do not add up to the reply, a request that was changed, and calls with the same id.
+// A request more or fewer than scripted fails the test. So does a response body that is left open, a key in
+// an error's text, a reply beside an error, deltas that do not add up to the reply, a request that was
+// changed, and calls with the same id.
 //
-// In a golden request, headers that change from run to run or machine to machine are left out ([Adapter].Volatile adds
-// to them), [Key] is "redacted", and a JSON body is indented, its members in the order they were sent in.
+// In a golden request, headers that change from run to run or machine to machine are left out
+// ([Adapter].Volatile adds to them), [Key] is "redacted", and a JSON body is indented, its members in the
+// order they were sent in.
 //
 // # Asks
 //
@@ -54,13 +57,14 @@
 //
 // # Cases
 //
-// [Cases] lists the files every adapter must have, and what is looked for in each outcome beside its golden. Any other file
-// is welcome. A case that a provider cannot have is excused by [Adapter].Without, with the reason.
+// [Cases] lists the files every adapter must have, and what is looked for in each outcome beside its golden.
+// Any other file is welcome. A case that a provider cannot have is excused by [Adapter].Without, with the
+// reason.
 //
 // # Stories
 //
-// All stories tell the same: "Two nights in Lisbon and three in Porto, please.", on a clock on which no wait takes time. The
-// script replies, in the provider's form:
+// All stories tell the same: "Two nights in Lisbon and three in Porto, please.", on a clock on which no wait
+// takes time. The script replies, in the provider's form:
 //
 //	1  book_room c1 {"city":"Lisbon","nights":2,"room":"double"} and c2 {"city":"Porto","nights":"three"};  100 tokens in, 20 out
 //	2  book_room c3 {"city":"Porto","nights":3,"room":"double"};  150 tokens in, 15 out

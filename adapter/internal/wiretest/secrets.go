@@ -18,13 +18,14 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// secrets are keys as servers and gateways repeat them: that of the client, and those that say by their form what they are.
+// secrets are keys as servers and gateways repeat them: that of the client, and those that say by their form
+// what they are.
 var secrets = []string{
 	Key, "sk-proj-Zq8xV2mN4bT7rW1pLs0dZq8xV2mN", "sk-ant-api03-Zq8xV2mN4bT7rW1pLs0d-AA", "AIzaSyZq8xV2mN4bT7rW1pLs0dZq8xV2mN4bT7r",
 }
 
-// Secrets holds the adapter to this: what a server says of a key is in no error, no failure and no journal. Each response has
-// "{key}" where the server repeats one. It is asked for whole and as a stream.
+// Secrets holds the adapter to this: what a server says of a key is in no error, no failure and no journal.
+// Each response has "{key}" where the server repeats one. It is asked for whole and as a stream.
 func Secrets(t *testing.T, a Adapter, responses map[string]string) {
 	t.Helper()
 	for name, raw := range responses {

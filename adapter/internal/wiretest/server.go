@@ -29,8 +29,8 @@ type Server struct {
 	onHang func()
 }
 
-// Serve starts a server that plays raw responses in the form of the files. At the end of the test it fails where there were
-// fewer or more requests, or bodies were left open.
+// Serve starts a server that plays raw responses in the form of the files. At the end of the test it fails
+// where there were fewer or more requests, or bodies were left open.
 func Serve(t testing.TB, raw ...string) *Server {
 	t.Helper()
 	script := make([]response, len(raw))

@@ -52,8 +52,8 @@ func parseResponse(raw string) (response, error) {
 	return p, nil
 }
 
-// volatile are headers that differ between runs, machines and versions, or that the connection is about. A name that ends in
-// "-" stands for all that begin so.
+// volatile are headers that differ between runs, machines and versions, or that the connection is about. A
+// name that ends in "-" stands for all that begin so.
 var volatile = []string{
 	"accept-encoding", "connection", "content-length", "transfer-encoding", "user-agent", "idempotency-key", "x-stainless-",
 	"x-goog-api-client", "x-server-timeout", "traceparent",
