@@ -45,7 +45,8 @@ func readJitter(r *fields.Reader, path string, n fields.Node, into *Jitter) bool
 	}
 	ok, fraction := fields.For[Jitter]().Read(r, path, n, into), fields.Join(path, "fraction")
 	if into.Kind == "" && ok {
-		r.Fault(n.At, path, "there is no kind", "add kind: proportional, full or equal; or write jitter: none")
+		r.Fault(n.At, path, "there is no kind",
+			"add kind: proportional, full or equal; or write jitter: none")
 	}
 	if into.Kind == Proportional && !r.Wrote(fraction) {
 		r.Fault(n.At, fraction, "proportional jitter needs this key", "add it: 0.2 is 20 percent up or down")
@@ -70,7 +71,8 @@ func readStrategy(r *fields.Reader, path string, n fields.Node, taken []fields.M
 	}
 	for _, m := range taken {
 		if !slices.Contains(own.takes, m.Key) && !slices.Contains([]string{"kind", "cap", "jitter"}, m.Key) {
-			r.Fault(m.At, fields.Join(path, m.Key), fmt.Sprintf("%s backoff has no use for this key", s.Kind), "leave it out")
+			r.Fault(m.At, fields.Join(path, m.Key), fmt.Sprintf("%s backoff has no use for this key", s.Kind),
+				"leave it out")
 		}
 	}
 	f := fields.Collect()
@@ -109,7 +111,8 @@ func (s BackoffStrategy) MarshalJSON() ([]byte, error) {
 		}
 		return d.String()
 	}
-	f := form{Kind: s.Kind, Delay: text(s.Delay), Base: text(s.Base), Step: text(s.Step), Factor: s.Factor, Cap: text(s.Cap)}
+	f := form{Kind: s.Kind, Delay: text(s.Delay), Base: text(s.Base), Step: text(s.Step), Factor: s.Factor,
+		Cap: text(s.Cap)}
 	if s.Kind == KindConstant {
 		f.Delay = s.Delay.String() // said also where it is 0
 	}

@@ -50,7 +50,8 @@ func (s *BackoffStrategy) check(f fields.Faults) {
 		{"delays", len(s.Delays) != 0},
 	} {
 		if known && field.set && !slices.Contains(own.takes, field.name) {
-			f.At(field.name).Add("not a field of %s backoff, which takes %s", s.Kind, strings.Join(own.takes, " and "))
+			f.At(field.name).Add("not a field of %s backoff, which takes %s", s.Kind,
+				strings.Join(own.takes, " and "))
 		}
 	}
 	s.checkValues(f)

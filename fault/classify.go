@@ -72,16 +72,18 @@ func AsError(r Response) error {
 		return nil
 	}
 	return ProviderError{
-		Class: v.Class, Provider: r.Provider, Model: r.Model, StatusCode: v.Metadata.StatusCode, RetryAfter: v.RetryAfter,
-		RequestID: requestID(r.Headers), Message: v.Message, Final: v.final(), Cause: r.Err,
+		Class: v.Class, Provider: r.Provider, Model: r.Model, StatusCode: v.Metadata.StatusCode,
+		RetryAfter: v.RetryAfter, RequestID: requestID(r.Headers), Message: v.Message, Final: v.final(), Cause: r.Err,
 	}.Typed()
 }
 
 // requestHeaders are the headers that name a request, in order of preference.
-var requestHeaders = [...]string{"request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id", "cf-ray"}
+var requestHeaders = []string{
+	"request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id", "cf-ray",
+}
 
 func requestID(headers map[string][]string) string {
-	folded := httphint.Fold(headers, func(name string) bool { return slices.Contains(requestHeaders[:], name) })
+	folded := httphint.Fold(headers, func(name string) bool { return slices.Contains(requestHeaders, name) })
 	for _, name := range requestHeaders {
 		if values := folded.Values(name); len(values) > 0 {
 			return Scrub(values[0])
@@ -138,7 +140,8 @@ func (e *evidence) class() Class {
 			return c
 		}
 		return weak
-	case weak != "" && weak != Unavailable && (byStatus == "" || e.status == 400 || e.status == 422 && byStatus == InvalidRequest):
+	case weak != "" && weak != Unavailable &&
+		(byStatus == "" || e.status == 400 || e.status == 422 && byStatus == InvalidRequest):
 		return e.refine(weak, true)
 	case byStatus != "":
 		return e.refine(byStatus, true)
@@ -203,7 +206,8 @@ func (e *evidence) byError() Class {
 	switch {
 	case c == Quota && e.asked && says(folded, "rate limit"):
 		return RateLimit
-	case c == Permission && e.bare && saysAny(folded, []string{"permission denied", "access denied"}) && !says(folded, "access denied exception"):
+	case c == Permission && e.bare && saysAny(folded, []string{"permission denied", "access denied"}) &&
+		!says(folded, "access denied exception"):
 		return PermissionDenied
 	case c != "":
 		return e.refine(c, false)
@@ -228,10 +232,11 @@ func (e *evidence) byCodeWords() Class {
 
 // refinements are the classes that a message may say where status and code say only the first.
 var refinements = map[Class][]Class{
-	InvalidRequest: {ToolValidation, StructuredOutput, Billing, ContextLength, ContentFilter, Auth, ModelNotFound, Quota},
-	RateLimit:      {Billing, Quota},
-	Permission:     {Billing, ContentFilter},
-	Unavailable:    {Overloaded},
+	InvalidRequest: {ToolValidation, StructuredOutput, Billing, ContextLength, ContentFilter, Auth,
+		ModelNotFound, Quota},
+	RateLimit:   {Billing, Quota},
+	Permission:  {Billing, ContentFilter},
+	Unavailable: {Overloaded},
 }
 
 // refine goes from what status or code say to what the provider means. Words count only where there was no
@@ -278,7 +283,8 @@ func (e *evidence) finer(c Class, folded string) Class {
 
 // saysQuota reports whether a limit is called a quota, and nothing says that it refills soon.
 func (e *evidence) saysQuota(folded string) bool {
-	return !e.asked && !e.google(folded) && wordClass(folded) == Quota && !says(folded, "rate limit") && !saysAny(folded, soon[:])
+	return !e.asked && !e.google(folded) && wordClass(folded) == Quota && !says(folded, "rate limit") &&
+		!saysAny(folded, soon[:])
 }
 
 // soon are the words of limits that refill within a run.
@@ -294,9 +300,11 @@ func (e *evidence) refineLimit(folded string) Class {
 	switch {
 	case e.status == 413:
 		return ContextLength
-	case e.offPlan, e.google(folded) && (e.daily || saysAny(folded, []string{"limit 0", "per day"})), says(folded, "free models per day"):
+	case e.offPlan, e.google(folded) && (e.daily || saysAny(folded, []string{"limit 0", "per day"})),
+		says(folded, "free models per day"):
 		return Quota
-	case !e.asked && saysAny(folded, []string{"tokens per day", "requests per day", "daily limit", "daily quota"}):
+	case !e.asked && saysAny(folded, []string{"tokens per day", "requests per day", "daily limit",
+		"daily quota"}):
 		return Quota
 	}
 	return RateLimit
@@ -304,7 +312,8 @@ func (e *evidence) refineLimit(folded string) Class {
 
 // google reports whether the error is Google's, whose message speaks of billing whatever the limit is.
 func (e *evidence) google(folded string) bool {
-	return e.provider == "gemini" || e.detailed || strings.Contains(folded, " generativelanguage googleapis ") ||
+	return e.provider == "gemini" || e.detailed ||
+		strings.Contains(folded, " generativelanguage googleapis ") ||
 		strings.Contains(folded, " ai google dev ")
 }
 
@@ -324,7 +333,8 @@ context_length: model_context_window_exceeded
 // byReply judges a body of status 2xx that tells of no error: the reply may have ended badly all the same.
 func (e *evidence) byReply() Class {
 	reasons := []httphint.Node{
-		e.body.At("incomplete_details", "reason"), e.body.At("stop_reason"), e.body.At("stopReason"), e.body.At("promptFeedback", "blockReason"),
+		e.body.At("incomplete_details", "reason"), e.body.At("stop_reason"), e.body.At("stopReason"),
+		e.body.At("promptFeedback", "blockReason"),
 	}
 	for _, choice := range append(e.body.At("choices").Items(), e.body.At("candidates").Items()...) {
 		if choice.At("message", "refusal").Str() != "" {

@@ -36,7 +36,8 @@ type evidence struct {
 
 // bearing are the headers that bear on a class.
 func bearing(name string) bool {
-	return httphint.IsWait(name) || name == "x-should-retry" || name == "x-amzn-errortype" || name == mistralLimit
+	return httphint.IsWait(name) || name == "x-should-retry" || name == "x-amzn-errortype" ||
+		name == mistralLimit
 }
 
 // mistralLimit is 0 where the model is not on the plan.
@@ -163,8 +164,10 @@ func exceptionName(n httphint.Node) string {
 // codePaths are where providers put codes, the most telling first. Paths of one name are within the error, or
 // else the body itself.
 var codePaths = [...][]string{
-	{"details", "error_code"}, {"metadata", "error_type"}, {"metadata", "provider_code"}, {"metadata", "limit_source"},
-	{"innererror", "code"}, {"code"}, {"type"}, {"status"}, {"error_type"}, {"__type"}, {"errorType"}, {"error_code"},
+	{"details", "error_code"}, {"metadata", "error_type"}, {"metadata", "provider_code"},
+	{"metadata", "limit_source"},
+	{"innererror", "code"}, {"code"}, {"type"}, {"status"}, {"error_type"}, {"__type"}, {"errorType"},
+	{"error_code"},
 }
 
 func (e *evidence) readObject(n httphint.Node) {
@@ -184,7 +187,8 @@ func (e *evidence) readObject(n httphint.Node) {
 	}
 	e.addCode(exceptionName(n))
 	e.addCode(inner.Str())
-	for _, name := range [...]string{"code", "type", "error_type", "__type", "statusCode", "error_code", "status_code"} {
+	for _, name := range [...]string{"code", "type", "error_type", "__type", "statusCode", "error_code",
+		"status_code"} {
 		e.addCode(n.At(name).Text())
 	}
 	e.readUpstream(inner)
@@ -220,7 +224,8 @@ func (e *evidence) readEmbedded(message string) {
 	if at < 0 {
 		return
 	}
-	if n, ok := httphint.ParseJSON([]byte(message[at:])); ok && n.IsObject() && (tellsError(n) || n.At("code").Is() && n.At("message").Is()) {
+	if n, ok := httphint.ParseJSON([]byte(message[at:])); ok && n.IsObject() &&
+		(tellsError(n) || n.At("code").Is() && n.At("message").Is()) {
 		e.message = message[:at]
 		if status, found := statusInText(e.message); found && e.status == 0 {
 			e.status = status

@@ -176,7 +176,8 @@ func PrintableIssues(issues []Issue) []Issue {
 	for n, i := range issues {
 		printable[n] = Issue{
 			Pointer: canon.UTF8(i.Pointer), Rule: canon.UTF8(i.Rule), Expected: canon.UTF8(i.Expected),
-			Got: canon.UTF8(i.Got), Value: canon.UTF8(i.Value), Sent: canon.UTF8(i.Sent), Source: canon.UTF8(i.Source),
+			Got: canon.UTF8(i.Got), Value: canon.UTF8(i.Value), Sent: canon.UTF8(i.Sent),
+			Source: canon.UTF8(i.Source),
 		}
 	}
 	if slices.Equal(printable, issues) {

@@ -65,7 +65,8 @@ func (e *ProviderError) Failure() Failure {
 	if !known {
 		row.Plane = Transport
 	}
-	return Failure{Plane: row.Plane, Class: e.Class, Message: Scrub(e.Message), RetryAfter: max(e.RetryAfter, 0), Final: e.Final}
+	return Failure{Plane: row.Plane, Class: e.Class, Message: Scrub(e.Message),
+		RetryAfter: max(e.RetryAfter, 0), Final: e.Final}
 }
 
 // The typed errors. Each is a ProviderError by another name: what errors.As finds it by.

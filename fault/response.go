@@ -69,7 +69,8 @@ func (v Verdict) UserMessage() string { return UserMessage(v.Class, v.Metadata) 
 
 // Failure is the verdict as the core sees it.
 func (v Verdict) Failure() Failure {
-	return Failure{Plane: v.Plane, Class: v.Class, Message: v.Message, RetryAfter: v.RetryAfter, Final: v.final()}
+	return Failure{Plane: v.Plane, Class: v.Class, Message: v.Message, RetryAfter: v.RetryAfter,
+		Final: v.final()}
 }
 
 // final reports whether the server overruled a class that is retried. It has no say in what words may help
@@ -94,7 +95,8 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	if !v.Failed() {
 		return []byte("null"), nil
 	}
-	w := wireVerdict{Code: v.Class, Plane: v.Plane, Retryable: v.Retryable, Names: v.Names(), UserMessage: v.UserMessage()}
+	w := wireVerdict{Code: v.Class, Plane: v.Plane, Retryable: v.Retryable, Names: v.Names(),
+		UserMessage: v.UserMessage()}
 	if v.Asked {
 		ms := int64((v.RetryAfter + time.Millisecond - 1) / time.Millisecond)
 		w.RetryAfterMS = &ms
@@ -139,7 +141,8 @@ func ReadResponse(doc []byte) (Response, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return Response{}, errors.New("error document: something follows the object; expected one object")
 	}
-	r := Response{Provider: w.Provider, Model: w.Model, Type: w.Type, Message: w.Message, Body: textOrJSON(w.Body)}
+	r := Response{Provider: w.Provider, Model: w.Model, Type: w.Type, Message: w.Message,
+		Body: textOrJSON(w.Body)}
 	var errStatus, errCode error
 	r.Code, errCode = scalar("code", w.Code)
 	status, errStatus := scalar("status", w.Status)
@@ -179,7 +182,8 @@ func documentError(err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Errorf("%s: expected %s, got %s", kind.Field, map[bool]string{true: "an object", false: "a string"}[kind.Field == "headers"], kind.Value)
+		return fmt.Errorf("%s: expected %s, got %s", kind.Field,
+			map[bool]string{true: "an object", false: "a string"}[kind.Field == "headers"], kind.Value)
 	case errors.As(err, &kind):
 		return fmt.Errorf("error document: %s, got %s", members, kind.Value)
 	case errors.As(err, &syntax):

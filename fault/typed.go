@@ -34,7 +34,8 @@ func (e *TransportError) Unwrap() error { return e.Cause }
 // Failure is the error as the core sees it.
 func (e *TransportError) Failure() Failure {
 	return Failure{
-		Plane: Transport, Class: cmp.Or(e.Class, Unavailable), Message: Scrub(e.Error()), RetryAfter: max(e.RetryAfter, 0), Final: e.Final,
+		Plane: Transport, Class: cmp.Or(e.Class, Unavailable), Message: Scrub(e.Error()),
+		RetryAfter: max(e.RetryAfter, 0), Final: e.Final,
 	}
 }
 

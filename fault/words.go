@@ -143,7 +143,8 @@ func words(text string) string {
 			}
 			continue
 		}
-		if !border && isUpper(c) && (isLower(text[i-1]) || i+1 < len(text) && isUpper(text[i-1]) && isLower(text[i+1])) {
+		if !border && isUpper(c) &&
+			(isLower(text[i-1]) || i+1 < len(text) && isUpper(text[i-1]) && isLower(text[i+1])) {
 			b.WriteByte(' ')
 		}
 		if isUpper(c) {
@@ -221,9 +222,11 @@ var (
 		status int
 		words  string
 	}{
-		{400, "bad"}, {401, "unauthorized unauthorised authorization"}, {402, "payment"}, {403, "forbidden"}, {404, "not"},
+		{400, "bad"}, {401, "unauthorized unauthorised authorization"}, {402, "payment"}, {403, "forbidden"},
+		{404, "not"},
 		{408, "request"}, {409, "conflict"}, {413, "request payload content"}, {422, "unprocessable"},
-		{429, "too rate resource quota you"}, {500, "internal server"}, {502, "bad"}, {503, "service"}, {504, "gateway"},
+		{429, "too rate resource quota you"}, {500, "internal server"}, {502, "bad"}, {503, "service"},
+		{504, "gateway"},
 		{529, "overloaded site"},
 	}
 )
@@ -276,7 +279,8 @@ func leads(text, number string) bool {
 		return true
 	}
 	if spaced {
-		return strings.IndexByte("{-(:\"'", rest[0]) >= 0 || strings.HasPrefix(rest, "status") || strings.HasPrefix(words(rest), " error ")
+		return strings.IndexByte("{-(:\"'", rest[0]) >= 0 || strings.HasPrefix(rest, "status") ||
+			strings.HasPrefix(words(rest), " error ")
 	}
 	return strings.IndexByte(":,-;", rest[0]) >= 0
 }

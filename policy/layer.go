@@ -95,7 +95,8 @@ func (l Layer) Source(field string) Source {
 	return Source{}
 }
 
-// Over returns l laid over below: field by field, what l says wins. The result shares slices and maps with both.
+// Over returns l laid over below: field by field, what l says wins. The result shares slices and maps with
+// both.
 func (l Layer) Over(below Layer) Layer {
 	merged := below
 	merged.Origins = nil

@@ -54,8 +54,8 @@ func (e Explanation) String() string {
 	return b.String()
 }
 
-// named is a layer under the name that explanations give it. Beneath all others is a whole policy, which the layer
-// spells. Both are read-only.
+// named is a layer under the name that explanations give it. Beneath all others is a whole policy, which the
+// layer spells. Both are read-only.
 type named struct {
 	name  string
 	layer *Layer

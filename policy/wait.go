@@ -50,7 +50,8 @@ func room(p *RetryPolicy, pos *Position) time.Duration {
 func (p *RetryPolicy) Draws(f *fault.Failure) bool {
 	none := p.Backoff.Jitter.Kind == "" || p.Backoff.Jitter.Kind == backoff.NoJitter
 	if f.RetryAfter > 0 {
-		return p.RetryAfter != First && p.Backoff.Jitter.Kind != backoff.NoJitter && (p.RetryAfterJitter > 0 || !none)
+		return p.RetryAfter != First && p.Backoff.Jitter.Kind != backoff.NoJitter &&
+			(p.RetryAfterJitter > 0 || !none)
 	}
 	return !none
 }

@@ -38,7 +38,8 @@ var quotaPeriods = [...]struct {
 
 // quotaResources are the resources in the ids of Google's quotas, the more precise first.
 var quotaResources = [...]struct{ word, resource string }{
-	{"InputToken", "input_tokens"}, {"OutputToken", "output_tokens"}, {"Token", "tokens"}, {"Request", "requests"},
+	{"InputToken", "input_tokens"}, {"OutputToken", "output_tokens"}, {"Token", "tokens"},
+	{"Request", "requests"},
 }
 
 // quota reads google.rpc.QuotaFailure: each violation is an exhausted window.

@@ -52,7 +52,8 @@ func (r *reader) ietf(h httphint.Headers) {
 // policy tells the limit of a named policy; an unnamed one tells only the period of RateLimit-Limit.
 func (r *reader) policy(p member) {
 	if name, ok := policyName(p.head); ok && p.params["q"] != "" {
-		r.tell(key{family: ietfField, base: name, resource: unitOf(name, []member{p})}, fieldLimit, ietfPolicy, p.params["q"])
+		r.tell(key{family: ietfField, base: name, resource: unitOf(name, []member{p})}, fieldLimit,
+			ietfPolicy, p.params["q"])
 		return
 	}
 	if _, err := httphint.Count(p.head); err != nil {
@@ -154,7 +155,8 @@ func splitOutsideQuotes(s string, separator byte) []string {
 // policyName is the server's own name of a policy: quoted, or a bare word that is no number.
 func policyName(head string) (string, bool) {
 	name := strings.Trim(head, `"`)
-	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c > '~' }) {
+	odd := func(c rune) bool { return c < ' ' || c > '~' }
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, odd) {
 		return "", false
 	}
 	if _, err := httphint.Count(name); err == nil && !strings.HasPrefix(head, `"`) {

@@ -135,7 +135,8 @@ func (r *reader) header(h httphint.Header) {
 
 func limitLike(name string) bool {
 	_, fixed := fixedNames[name]
-	return fixed || relevant(name) && !strings.HasPrefix(name, "x-groq-") && !strings.Contains(name, "-endpoint-")
+	return fixed || relevant(name) && !strings.HasPrefix(name, "x-groq-") &&
+		!strings.Contains(name, "-endpoint-")
 }
 
 // periods gives windows the period that another header or the provider tells.
@@ -228,7 +229,8 @@ func (r *reader) window(k key, group []fact) (Window, bool) {
 		if w.Remaining == Of(0) {
 			w.Remaining = Count{}
 		}
-		r.ignoreAll(slices.DeleteFunc(slices.Clone(group), func(f fact) bool { return f.field != fieldLimit }), "0 stands for unknown")
+		r.ignoreAll(slices.DeleteFunc(slices.Clone(group),
+			func(f fact) bool { return f.field != fieldLimit }), "0 stands for unknown")
 	}
 	return w, w.Limit.Known || w.Remaining.Known || w.ResetsIn.Known || !w.ResetAt.Time.IsZero()
 }
@@ -293,7 +295,8 @@ func (r *reader) retryAfter(s *State, h httphint.Headers, body httphint.Node, is
 
 func (r *reader) ignoredSorted() []Ignored {
 	slices.SortFunc(r.ignored, func(a, b Ignored) int {
-		return cmp.Or(cmp.Compare(a.Header, b.Header), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Why, b.Why))
+		return cmp.Or(cmp.Compare(a.Header, b.Header), cmp.Compare(a.Value, b.Value),
+			cmp.Compare(a.Why, b.Why))
 	})
 	out := append([]Ignored{}, slices.Compact(r.ignored)...)
 	return out[:min(len(out), maxIgnored)]

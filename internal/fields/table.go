@@ -115,8 +115,8 @@ func Value(v any, n int) any {
 	return f.Interface()
 }
 
-// Copy sets the n-th field of the struct to to what that of from says. Both are pointers; one struct may have values where
-// the other has pointers. What the field holds is then its own.
+// Copy sets the n-th field of the struct to to what that of from says. Both are pointers; one struct may have
+// values where the other has pointers. What the field holds is then its own.
 func (t *Table) Copy(to, from any, n int) {
 	dst, v := reflect.ValueOf(to).Elem().Field(n), reflect.ValueOf(t.Rows[n].Type.clone(Value(from, n)))
 	set(dst, v)
@@ -130,8 +130,8 @@ func set(dst, v reflect.Value) {
 	dst.Set(v)
 }
 
-// Over lays all that the struct from says over the struct to. Both are pointers; one of them may have values where the
-// other has pointers. The two share what they point to, and slices and maps.
+// Over lays all that the struct from says over the struct to. Both are pointers; one of them may have values
+// where the other has pointers. The two share what they point to, and slices and maps.
 func (t *Table) Over(to, from any) {
 	top, below := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
 	for n := range t.Rows {

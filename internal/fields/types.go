@@ -124,9 +124,11 @@ func (r *Reader) Count(path string, n Node, right string, into *int) bool {
 	case isDigits(n) && err == nil:
 		r.Fault(n.At, path, Quoted(n.Text)+" is text", "write it without quotes")
 	case isDigits(n), errors.Is(err, strconv.ErrRange) && !strings.HasPrefix(n.Text, "-"):
-		r.Fault(n.At, path, Quoted(n.Text)+" is too large", fmt.Sprintf("the most is %d: %s", math.MaxInt32, right))
+		r.Fault(n.At, path, Quoted(n.Text)+" is too large",
+			fmt.Sprintf("the most is %d: %s", math.MaxInt32, right))
 	case err != nil || strconv.FormatInt(v, 10) != n.Text:
-		r.Fault(n.At, path, Quoted(n.Text)+" is no whole number that can be read", "write digits alone, such as 3")
+		r.Fault(n.At, path, Quoted(n.Text)+" is no whole number that can be read",
+			"write digits alone, such as 3")
 	case v < 0:
 		r.Fault(n.At, path, fmt.Sprintf("%d is negative", v), right)
 	default:
@@ -184,7 +186,9 @@ var Repeats = Type[int]{
 
 // Duration is a duration of 0 or more.
 var Duration = Type[time.Duration]{
-	Read:  func(r *Reader, path string, n Node, into *time.Duration) bool { return r.duration(path, n, "", into) },
+	Read: func(r *Reader, path string, n Node, into *time.Duration) bool {
+		return r.duration(path, n, "", into)
+	},
 	Write: func(d time.Duration) any { return d.String() },
 	Check: func(d time.Duration, f Faults) {
 		if d < 0 {

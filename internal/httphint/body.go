@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// MaxBody is the longest body that is read as JSON, in bytes. MaxText is how much of any other body is read, as words.
+// MaxBody is the longest body that is read as JSON, in bytes. MaxText is how much of any other body is read,
+// as words.
 const (
 	MaxBody = 1 << 20
 	MaxText = 4 << 10
 )
 
-// Node is one value of a JSON body, or nothing at all: every question may be asked of every node. The zero value is
-// nothing.
+// Node is one value of a JSON body, or nothing at all: every question may be asked of every node. The zero
+// value is nothing.
 type Node struct{ v any }
 
 // ParseJSON reads the first JSON value of a body. What follows it is left alone: bodies come as lines, too.
@@ -115,8 +116,9 @@ func (n Node) Strings() []string {
 	return out
 }
 
-// ErrorObject finds the part of a body that tells of an error, wherever its provider puts it: the member "error", the
-// same within the first value of an array, within "response" of a stream's event, or the body itself.
+// ErrorObject finds the part of a body that tells of an error, wherever its provider puts it: the member
+// "error", the same within the first value of an array, within "response" of a stream's event, or the body
+// itself.
 func ErrorObject(n Node) Node {
 	if items := n.Items(); len(items) > 0 {
 		n = items[0]
@@ -151,8 +153,8 @@ func Detail(n Node, name string) Node {
 	return Node{}
 }
 
-// BodyWait returns the wait that a body asks for outright: google.rpc.RetryInfo, a member that names one, else its
-// sentence; of a gateway's body also that of the body it passes on (OpenRouter: error.metadata.raw).
+// BodyWait returns the wait that a body asks for outright: google.rpc.RetryInfo, a member that names one,
+// else its sentence; of a gateway's body also that of the body it passes on (OpenRouter: error.metadata.raw).
 func BodyWait(n Node) (time.Duration, bool) {
 	if d, ok := ownWait(n); ok {
 		return d, true
@@ -179,7 +181,8 @@ var waitMembers = [...]struct {
 	read func(string) (time.Duration, error)
 }{
 	{[]string{"retry_after_ms"}, Millis}, {[]string{"retryAfterMs"}, Millis},
-	{[]string{"retry_after"}, Seconds}, {[]string{"metadata", "retry_after"}, Seconds}, {[]string{"retry_after_seconds"}, Seconds},
+	{[]string{"retry_after"}, Seconds}, {[]string{"metadata", "retry_after"}, Seconds},
+	{[]string{"retry_after_seconds"}, Seconds},
 	{[]string{"retryAfter"}, Seconds}, {[]string{"metadata", "retryAfter"}, Seconds},
 }
 
@@ -195,7 +198,8 @@ func memberWait(n Node) (time.Duration, bool) {
 // MessageOf returns the sentence of an error body; never anything the model wrote.
 func MessageOf(n Node) string {
 	e := ErrorObject(n)
-	for _, text := range [...]string{e.Str(), e.At("message").Str(), n.At("message").Str(), e.At("Message").Str(), n.At("detail").Str(), e.At("msg").Str()} {
+	for _, text := range [...]string{e.Str(), e.At("message").Str(), n.At("message").Str(),
+		e.At("Message").Str(), n.At("detail").Str(), e.At("msg").Str()} {
 		if text != "" {
 			return text
 		}

@@ -38,7 +38,8 @@ var units = [...]unit{
 	{"ms", time.Millisecond}, {"us", time.Microsecond}, {"µs", time.Microsecond}, {"ns", time.Nanosecond},
 }
 
-// Seconds reads a number of seconds ("2", "0.25", "26.28409242630005"); digits past the nanosecond are dropped.
+// Seconds reads a number of seconds ("2", "0.25", "26.28409242630005"); digits past the nanosecond are
+// dropped.
 func Seconds(s string) (time.Duration, error) { return scaledWait(s, 9) }
 
 // Millis reads a number of milliseconds.
@@ -181,9 +182,9 @@ type Moment struct {
 	At time.Time
 }
 
-// Reset reads when a window resets, in any of the ways seen: a duration with units, seconds, epoch seconds, epoch
-// milliseconds, RFC 3339, an HTTP date. A bare 0 or -1 stands for unknown and is an error. A zero now means that the
-// current time is not known.
+// Reset reads when a window resets, in any of the ways seen: a duration with units, seconds, epoch seconds,
+// epoch milliseconds, RFC 3339, an HTTP date. A bare 0 or -1 stands for unknown and is an error. A zero now
+// means that the current time is not known.
 func Reset(s string, now time.Time) (Moment, error) {
 	s = strings.TrimSpace(s)
 	d, err := parseDecimal(s)
@@ -251,8 +252,8 @@ func atDate(at, now time.Time) (Moment, error) {
 	return Moment{In: max(in, 0), HasIn: true, At: at}, nil
 }
 
-// Delay reads a Retry-After value: seconds, an HTTP date, or one of the other ways a moment is written. A date in the
-// past is an error, and so is a date where now is not known.
+// Delay reads a Retry-After value: seconds, an HTTP date, or one of the other ways a moment is written. A
+// date in the past is an error, and so is a date where now is not known.
 func Delay(s string, now time.Time) (time.Duration, error) {
 	s = strings.TrimSpace(s)
 	if d, err := Seconds(s); err == nil || !errors.Is(err, errNotNumber) {

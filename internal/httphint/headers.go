@@ -12,8 +12,8 @@ const (
 	MaxValues = 16
 )
 
-// Header is one header under its lower-case name. Values are sorted and without repeats: neither the case nor the order
-// in which a header came can make a difference.
+// Header is one header under its lower-case name. Values are sorted and without repeats: neither the case nor
+// the order in which a header came can make a difference.
 type Header struct {
 	Name   string
 	Values []string
@@ -22,7 +22,8 @@ type Header struct {
 // Headers are sorted by name.
 type Headers []Header
 
-// Fold sorts headers and folds their case. Only names that keep accepts are kept; it is asked with the lower-case name.
+// Fold sorts headers and folds their case. Only names that keep accepts are kept; it is asked with the
+// lower-case name.
 func Fold(raw map[string][]string, keep func(name string) bool) Headers {
 	folded := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
@@ -50,7 +51,8 @@ func cleanValues(values []string) []string {
 
 // Values returns the values of a header, named in lower case; nil where it is not there.
 func (h Headers) Values(name string) []string {
-	at, found := slices.BinarySearchFunc(h, name, func(e Header, n string) int { return strings.Compare(e.Name, n) })
+	at, found := slices.BinarySearchFunc(h, name,
+		func(e Header, n string) int { return strings.Compare(e.Name, n) })
 	if !found {
 		return nil
 	}

@@ -20,7 +20,8 @@ const maxExponent = 30
 // maxDigits is as many digits as an int64 can have.
 const maxDigits = 19
 
-// decimal is a non-negative decimal number, exactly as written: digits with point digits before the decimal point.
+// decimal is a non-negative decimal number, exactly as written: digits with point digits before the decimal
+// point.
 type decimal struct {
 	digits string
 	point  int

@@ -32,8 +32,8 @@ func IsWait(name string) bool {
 	return slices.ContainsFunc(waitHeaders[:], func(w waitHeader) bool { return w.name == name })
 }
 
-// Wait returns the wait that the headers ask for outright, and what of them could not be read. The finest unit wins; of
-// several values of one header the longest.
+// Wait returns the wait that the headers ask for outright, and what of them could not be read. The finest
+// unit wins; of several values of one header the longest.
 func Wait(h Headers, now time.Time) (wait time.Duration, asked bool, unread []Unread) {
 	for _, w := range waitHeaders {
 		for _, name := range [...]string{w.name, proxyPrefix + w.name} {
@@ -68,7 +68,8 @@ func readWait(w waitHeader, value string, now time.Time) (time.Duration, error) 
 
 // askWords are the ways a sentence asks for a wait; what follows is a duration.
 var askWords = [...]string{
-	"try again in ", "retry in ", "retry after ", "try again after ", quotedHeader, "wait for ", "please wait ",
+	"try again in ", "retry in ", "retry after ", "try again after ", quotedHeader, "wait for ",
+	"please wait ",
 }
 
 // quotedHeader is a sentence that quotes the header: its number needs no unit.
@@ -76,11 +77,13 @@ const quotedHeader = "retry-after: "
 
 // wordUnits are the units a sentence may spell out, with or without an "s", longest first.
 var wordUnits = [...]unit{
-	{"millisecond", time.Millisecond}, {"second", time.Second}, {"minute", time.Minute}, {"hour", time.Hour}, {"day", 24 * time.Hour},
+	{"millisecond", time.Millisecond}, {"second", time.Second}, {"minute", time.Minute}, {"hour", time.Hour},
+	{"day", 24 * time.Hour},
 	{"sec", time.Second}, {"min", time.Minute},
 }
 
-// TextWait returns the wait that a sentence asks for: "Please try again in 1m26.4s", "Retry after 37 seconds".
+// TextWait returns the wait that a sentence asks for: "Please try again in 1m26.4s", "Retry after 37
+// seconds".
 func TextWait(text string) (time.Duration, bool) {
 	lower := asciiLower(text)
 	for _, ask := range askWords {

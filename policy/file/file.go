@@ -58,7 +58,8 @@ func (r *reader) parse(data []byte) (fields.Node, bool) {
 // root reads the file's one mapping: a single policy, or the layers of a set.
 func (r *reader) root(n fields.Node, set *policy.Set) {
 	if n.Kind != fields.Mapping {
-		r.Fault(n.At, "", "expected a mapping of keys to values, got "+string(n.Kind), "write max_attempts: 3, for example")
+		r.Fault(n.At, "", "expected a mapping of keys to values, got "+string(n.Kind),
+			"write max_attempts: 3, for example")
 		return
 	}
 	own, layers := n, n
@@ -80,7 +81,8 @@ func (r *reader) root(n fields.Node, set *policy.Set) {
 	case single && layered:
 		for _, m := range own.Members {
 			if isKey[policy.Layer](m.Key) {
-				r.Fault(m.At, m.Key, "a policy's key stands beside layers or bounds of the run", "put it under global:")
+				r.Fault(m.At, m.Key, "a policy's key stands beside layers or bounds of the run",
+					"put it under global:")
 			}
 		}
 		r.set(layers, set)
@@ -136,7 +138,8 @@ func isJSON(name string, data []byte) bool {
 func (r *reader) plainText(data []byte, json bool) bool {
 	switch {
 	case len(data) > maxBytes:
-		r.Fault(start, "", fmt.Sprintf("the file has %d bytes", len(data)), fmt.Sprintf("at most %d are read", maxBytes))
+		r.Fault(start, "", fmt.Sprintf("the file has %d bytes", len(data)),
+			fmt.Sprintf("at most %d are read", maxBytes))
 	case len(bytes.TrimSpace(data)) == 0:
 		r.Fault(start, "", "the file is empty", "leave it out for the defaults, or write a policy")
 	default:
@@ -170,5 +173,6 @@ func unprintable(data []byte, json bool) (offset int, what string) {
 // isControl finds control characters but tab and line break, the line breaks that only some readers know, and
 // a second byte order mark.
 func isControl(c rune) bool {
-	return unicode.IsControl(c) && c != '\t' && c != '\n' && c != '\r' || c == '\u2028' || c == '\u2029' || c == '\ufeff'
+	return unicode.IsControl(c) && c != '\t' && c != '\n' && c != '\r' || c == '\u2028' || c == '\u2029' ||
+		c == '\ufeff'
 }

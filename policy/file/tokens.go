@@ -61,7 +61,8 @@ func (r *reader) checkNesting(tokens token.Tokens, source *cursor) {
 	for _, t := range tokens {
 		line := at(t).Line
 		if tab := bytes.IndexByte(source.indent(line), '\t'); flow == 0 && line != tabbed && tab >= 0 {
-			r.Fault(fields.Place{Line: line, Column: tab + 1}, "", "a tab in the indentation", "indent with spaces")
+			r.Fault(fields.Place{Line: line, Column: tab + 1}, "", "a tab in the indentation",
+				"indent with spaces")
 			tabbed = line
 		}
 		if flow, run = nesting(t, flow, run); flow > maxDepth || run > maxDepth {
@@ -75,8 +76,9 @@ func (r *reader) checkNesting(tokens token.Tokens, source *cursor) {
 var (
 	invalid = [2]string{"the file is no valid YAML here", "check indentation, quotes, brackets and colons"}
 	broken  = [2]string{"a tab, or text that goes on in another line", "write it on one line, with spaces"}
-	escape  = [2]string{"an escape that YAML does not have", "write the character itself, or \\u and four hexadecimal digits"}
-	apart   = [2]string{"a colon or value apart from its key", "write key: value on one line"}
+	escape  = [2]string{"an escape that YAML does not have",
+		"write the character itself, or \\u and four hexadecimal digits"}
+	apart = [2]string{"a colon or value apart from its key", "write key: value on one line"}
 )
 
 // doubt says what is wrong with a token by itself; nil for nothing.
@@ -87,7 +89,8 @@ func doubt(t *token.Token, source *cursor) *[2]string {
 	switch {
 	case t.Type == token.InvalidType:
 		return &invalid
-	case t.Type == token.MappingValueType && (t.Prev == nil || at(t.Prev).Line != at(t).Line), isScalar(t) && isApart(t):
+	case t.Type == token.MappingValueType && (t.Prev == nil || at(t.Prev).Line != at(t).Line),
+		isScalar(t) && isApart(t):
 		return &apart
 	case isScalar(t):
 		return doubtScalar(t, source.rest(at(t)))

@@ -98,7 +98,8 @@ func scalar(t jsontext.Token) string {
 
 // reserved are the words that some readers of YAML take for something else than text.
 var reserved = map[string]bool{
-	"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true,
+	"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true, "off": true, "y": true,
+	"n": true,
 }
 
 func isPlain(s string) bool {

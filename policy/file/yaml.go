@@ -85,7 +85,8 @@ func (r *reader) mappingYAML(values []*ast.MappingValueNode, scalars *int, depth
 	m := fields.Node{Kind: fields.Mapping}
 	for _, v := range values {
 		key := r.scalarYAML(v.Key, scalars)
-		m.Members = append(m.Members, fields.Member{Key: key.Text, At: key.At, Value: r.fromYAML(v.Value, scalars, depth+1)})
+		m.Members = append(m.Members, fields.Member{Key: key.Text, At: key.At,
+			Value: r.fromYAML(v.Value, scalars, depth+1)})
 	}
 	if len(m.Members) > 0 {
 		m.At = m.Members[0].At
@@ -110,7 +111,8 @@ func (r *reader) scalarYAML(n ast.Node, scalars *int) fields.Node {
 	case *ast.NullNode:
 		return fields.Node{Kind: fields.Null, At: at(t), Text: t.Value}
 	}
-	r.Fault(at(t), "", "this is nothing that a policy file has", "write plain text, numbers, lists and mappings")
+	r.Fault(at(t), "", "this is nothing that a policy file has",
+		"write plain text, numbers, lists and mappings")
 	return fields.Node{Kind: fields.Null, At: at(t)}
 }
 

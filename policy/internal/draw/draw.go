@@ -14,7 +14,8 @@ import (
 
 // Classes are the classes that drawn policies list and drawn failures have.
 func Classes() []fault.Class {
-	return append(append(fault.CorrectionClasses(), fault.RateLimit, fault.Timeout, fault.Network), "of-my_own.1")
+	return append(append(fault.CorrectionClasses(), fault.RateLimit, fault.Timeout, fault.Network),
+		"of-my_own.1")
 }
 
 func duration(max time.Duration) *rapid.Generator[time.Duration] {
@@ -46,7 +47,8 @@ func words[S ~string](t *rapid.T, all []S, label string) []S {
 func Strategy() *rapid.Generator[backoff.BackoffStrategy] {
 	return rapid.Custom(func(t *rapid.T) backoff.BackoffStrategy {
 		base := time.Duration(rapid.Int64Range(1, int64(time.Hour)).Draw(t, "base"))
-		factor := backoff.Decimal(rapid.Int64Range(int64(backoff.One), 10*int64(backoff.One)).Draw(t, "factor"))
+		one := int64(backoff.One)
+		factor := backoff.Decimal(rapid.Int64Range(one, 10*one).Draw(t, "factor"))
 		s := rapid.SampledFrom([]backoff.BackoffStrategy{
 			backoff.Constant(base - 1), backoff.Linear(base-1, base), backoff.Exponential(base, factor),
 		}).Draw(t, "strategy")
@@ -87,7 +89,8 @@ func Transport() *rapid.Generator[policy.Layer] {
 			MaxAttempts:     maybe(t, orUnlimited(rapid.IntRange(1, 9)), "max_attempts"),
 			Backoff:         maybe(t, Strategy(), "backoff"),
 			RetryableErrors: words(t, Classes(), "retryable_errors"),
-			RetryAfter:      rapid.SampledFrom([]policy.RetryAfter{"", policy.Floor, policy.First}).Draw(t, "retry_after"),
+			RetryAfter: rapid.SampledFrom([]policy.RetryAfter{"", policy.Floor, policy.First}).
+				Draw(t, "retry_after"),
 			RetryAfterJitter: maybe(t, rapid.Custom(func(t *rapid.T) backoff.Decimal {
 				return backoff.Decimal(rapid.Int64Range(0, int64(backoff.One)).Draw(t, "part"))
 			}), "retry_after_jitter"),
@@ -123,7 +126,8 @@ func Set() *rapid.Generator[policy.Set] {
 		if tools := rapid.MapOfN(rapid.StringN(1, 8, 32), Layer(), 0, 3).Draw(t, "tools"); len(tools) > 0 {
 			s.Tools = tools
 		}
-		if tools := rapid.MapOfN(rapid.StringN(1, 8, 32), Transport(), 0, 2).Draw(t, "tool_transport"); len(tools) > 0 {
+		own := rapid.MapOfN(rapid.StringN(1, 8, 32), Transport(), 0, 2)
+		if tools := own.Draw(t, "tool_transport"); len(tools) > 0 {
 			s.ToolTransport = tools
 		}
 		return s
