@@ -50,8 +50,8 @@ func closing(text string, pos int, words ...string) int {
 	return len(text)
 }
 
-// unopenedThought is where, after pos, a thought is closed that was not opened since; -1 where none is. Many models are given
-// the opening tag, and write the closing one only.
+// unopenedThought is where, after pos, a thought is closed that was not opened since; -1 where none is. Many
+// models are given the opening tag, and write the closing one only.
 func unopenedThought(text string, pos int) int {
 	end := pos
 	for slash := pos; ; slash++ {

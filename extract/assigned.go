@@ -33,7 +33,8 @@ func (s *scanner) assign(p *parse, n int) {
 // maxLine bounds what is looked at of a line, in bytes, so that reading stays linear.
 const maxLine = 256
 
-// lineBefore is what stands before pos in its line, without the space that it is indented by; a comment where that is too long.
+// lineBefore is what stands before pos in its line, without the space that it is indented by; a comment where
+// that is too long.
 func lineBefore(text string, pos int) (line string, indent int) {
 	window := text[max(0, pos-maxLine):pos]
 	start := strings.LastIndexByte(window, '\n') + 1
@@ -61,8 +62,8 @@ func isIdentifier(name string) bool {
 	return name != "" && isNameStart(name[0])
 }
 
-// assignedTo reads f(v) and f(**v) where v is the variable that an object was put into last, in the block of the call or one around
-// it, and that nothing was said of since.
+// assignedTo reads f(v) and f(**v) where v is the variable that an object was put into last, in the block of
+// the call or one around it, and that nothing was said of since.
 func (s *scanner) assignedTo(start, end int) bool {
 	v := s.assigned
 	if v == nil || len(s.run) > 0 {

@@ -8,13 +8,13 @@ import (
 
 // Call is one call found in a text. It shares no memory with the text's other calls.
 type Call struct {
-	// Name is the registered name, or the name as written where it is not registered; empty where a wrapper made for calls
-	// holds something that names no tool (Broken is set then).
+	// Name is the registered name, or the name as written where it is not registered; empty where a wrapper
+	// made for calls holds something that names no tool (Broken is set then).
 	Name string
 	// Known reports whether Name is registered.
 	Known bool
-	// Arguments is a JSON object as strict JSON; nil where Broken is set. With [TaggedArguments] among the repairs, each of its
-	// members is a string.
+	// Arguments is a JSON object as strict JSON; nil where Broken is set. With [TaggedArguments] among the
+	// repairs, each of its members is a string.
 	Arguments []byte
 	// Form is what the call was read by.
 	Form Form
@@ -49,7 +49,8 @@ func sortRepairs(repairs []Repair) []Repair {
 	return slices.Compact(repairs)
 }
 
-// byPlace are repairs by where they are, then by what they are. Other packages sort by the same code: slices.SortFunc would be made anew.
+// byPlace are repairs by where they are, then by what they are. Other packages sort by the same code:
+// slices.SortFunc would be made anew.
 type byPlace []Repair
 
 func (r byPlace) Len() int      { return len(r) }

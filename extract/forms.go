@@ -2,17 +2,19 @@ package extract
 
 import "slices"
 
-// Form is the stable name of one way of writing a call, or of one leniency. Forms stand in policies, where each may be
-// switched off. The zero value is no form.
+// Form is the stable name of one way of writing a call, or of one leniency. Forms stand in policies, where
+// each may be switched off. The zero value is no form.
 type Form string
 
 // The forms a call is read by: the values of [Call.Form].
 const (
-	// ToolTag is a call in a tag made for calls, closed or not: <tool_call>{"name": …, "arguments": …}</tool_call>.
+	// ToolTag is a call in a tag made for calls, closed or not: <tool_call>{"name": …, "arguments":
+	// …}</tool_call>.
 	ToolTag Form = "tool_tag"
 	// SpecialToken is a call after a model's control token: <|python_tag|>{…}, [TOOL_CALLS] [{…}].
 	SpecialToken Form = "special_token"
-	// FunctionTag is a tag that names the tool and holds the arguments: <function=f>{…}</function>, <invoke name="f">…</invoke>.
+	// FunctionTag is a tag that names the tool and holds the arguments: <function=f>{…}</function>, <invoke
+	// name="f">…</invoke>.
 	FunctionTag Form = "function_tag"
 	// ToolCallsObject is an object with a list of calls: {"tool_calls": [{…}, {…}]}.
 	ToolCallsObject Form = "tool_calls_object"
@@ -26,7 +28,8 @@ const (
 	NameKeyedObject Form = "name_keyed_object"
 	// PairList is a name and an object side by side in a list or tuple: ["f", {"a": 1}].
 	PairList Form = "pair_list"
-	// NameThenArguments is the tool's name, then its arguments: f, a new line, {"a": 1}; "Action: f", "Action Input: {…}".
+	// NameThenArguments is the tool's name, then its arguments: f, a new line, {"a": 1}; "Action: f", "Action
+	// Input: {…}".
 	NameThenArguments Form = "name_then_arguments"
 	// PythonCall is a call with keyword arguments: f(a=1).
 	PythonCall Form = "python_call"
@@ -36,8 +39,9 @@ const (
 	QuotedCall Form = "quoted_call"
 )
 
-// RepairKind is the stable name of one kind of repair. As a [Form] of the same name in [Options.Off] it is refused: a call
-// that needs one of the leniencies of writing is then [Broken], and text in a fence, in prose or under an alias is not read.
+// RepairKind is the stable name of one kind of repair. As a [Form] of the same name in [Options.Off] it is
+// refused: a call that needs one of the leniencies of writing is then [Broken], and text in a fence, in prose
+// or under an alias is not read.
 type RepairKind string
 
 // Text that was set aside around a call or value.
@@ -62,16 +66,17 @@ const (
 	ExtraMember RepairKind = "extra_member"
 	// PythonSyntax: keyword arguments of a Python call were read as an object.
 	PythonSyntax RepairKind = "python_syntax"
-	// TaggedArguments: each argument stood in a tag of its own, as in <parameter=a>1</parameter>. Such tags tell no types, so each
-	// is a string here: what it is else only who knows the schema can tell.
+	// TaggedArguments: each argument stood in a tag of its own, as in <parameter=a>1</parameter>. Such tags
+	// tell no types, so each is a string here: what it is else only who knows the schema can tell.
 	TaggedArguments RepairKind = "tagged_arguments"
-	// AssignedArguments: the arguments stood in a variable that was assigned before, as in v = {"a": 1}, f(v).
+	// AssignedArguments: the arguments stood in a variable that was assigned before, as in v = {"a": 1},
+	// f(v).
 	AssignedArguments RepairKind = "assigned_arguments"
-	// WrappedArguments: the arguments stood in one member more than the tool's schema has, as in f(params={"a": 1}). Only who
-	// knows the schema can tell, so this package never makes this repair.
+	// WrappedArguments: the arguments stood in one member more than the tool's schema has, as in
+	// f(params={"a": 1}). Only who knows the schema can tell, so this package never makes this repair.
 	WrappedArguments RepairKind = "wrapped_arguments"
-	// QuotedObject: an object or array stood in a string, as JSON, where the schema takes no string: {"addr": "{\"city\": \"Lisbon\"}"}. Only who
-	// knows the schema can tell, so this package never makes this repair.
+	// QuotedObject: an object or array stood in a string, as JSON, where the schema takes no string: {"addr":
+	// "{\"city\": \"Lisbon\"}"}. Only who knows the schema can tell, so this package never makes this repair.
 	QuotedObject RepairKind = "quoted_object"
 )
 
@@ -79,7 +84,8 @@ const (
 const (
 	// SingleQuotes: a string in single quotes.
 	SingleQuotes RepairKind = "single_quotes"
-	// Apostrophe: a single quote between two letters of a string in single quotes, taken for one of its characters.
+	// Apostrophe: a single quote between two letters of a string in single quotes, taken for one of its
+	// characters.
 	Apostrophe RepairKind = "apostrophe"
 	// TokenQuotes: a string between control tokens, <escape> or <|"|>, as Gemma writes it.
 	TokenQuotes RepairKind = "token_quotes"
@@ -89,7 +95,8 @@ const (
 	PythonLiteral RepairKind = "python_literal"
 	// PythonNumber: +5, .5, 5. or 1_000, respelled with the same value.
 	PythonNumber RepairKind = "python_number"
-	// PythonEscape: \', \x41 or \U0001F600 in a string; a backslash before a letter that escapes nothing, in single quotes.
+	// PythonEscape: \', \x41 or \U0001F600 in a string; a backslash before a letter that escapes nothing, in
+	// single quotes.
 	PythonEscape RepairKind = "python_escape"
 	// Tuple: a tuple read as an array.
 	Tuple RepairKind = "tuple"
@@ -115,8 +122,8 @@ var (
 		TrailingComma, Comment, UnquotedKey, RawControl, MarkdownEscape}
 )
 
-// Forms returns every name that [Options.Off] may hold, in a fixed order: first the forms a call is read by, then the kinds
-// of repair. The slice is the caller's own.
+// Forms returns every name that [Options.Off] may hold, in a fixed order: first the forms a call is read by,
+// then the kinds of repair. The slice is the caller's own.
 func Forms() []Form {
 	forms := slices.Clone(callForms[:])
 	for _, k := range aroundKinds {

@@ -43,8 +43,8 @@ func FuzzCalls(f *testing.F) {
 	})
 }
 
-// checkCut holds the calls of a text that is cut off to those of the whole text. What closes a thought that was never opened
-// tells only then that all before it was one.
+// checkCut holds the calls of a text that is cut off to those of the whole text. What closes a thought that
+// was never opened tells only then that all before it was one.
 func checkCut(t *testing.T, text string, full []extract.Call) {
 	cut := len(text) * 8 / 10
 	if endsThought.MatchString(text) {

@@ -15,8 +15,8 @@ const (
 	call
 )
 
-// node is one value of what was read, or a Python call. Its text is src[start:end], its JSON out[from:to]; a member's name
-// is out[keyFrom:keyTo]. Where open is set, reading stopped within it.
+// node is one value of what was read, or a Python call. Its text is src[start:end], its JSON out[from:to]; a
+// member's name is out[keyFrom:keyTo]. Where open is set, reading stopped within it.
 type node struct {
 	kind kind
 	open bool
@@ -32,8 +32,8 @@ type node struct {
 	child, next int
 }
 
-// reader reads one literal (JSON, or what Python and JavaScript write for it) into nodes and strict JSON. It stops at the
-// first fault and keeps what stood whole before. It never goes back, so that reading is linear.
+// reader reads one literal (JSON, or what Python and JavaScript write for it) into nodes and strict JSON. It
+// stops at the first fault and keeps what stood whole before. It never goes back, so that reading is linear.
 type reader struct {
 	src      string
 	pos, end int
@@ -234,7 +234,8 @@ func (r *reader) trailed() bool {
 	return len(r.repairs) > 0 && r.repairs[len(r.repairs)-1].Kind == TrailingComma
 }
 
-// item goes to the next item of a bracketed sequence, over the comma before it, or over the closing bracket (done).
+// item goes to the next item of a bracketed sequence, over the comma before it, or over the closing bracket
+// (done).
 func (r *reader) item(closer byte, first bool) (done, ok bool) {
 	if !r.space() {
 		return false, false

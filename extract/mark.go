@@ -14,8 +14,8 @@ const (
 	callTag
 	callEnd
 	functionTag
-	// asideTag opens what a tool is said to have answered, or what the model thinks: no calls are read there. thoughtEnd
-	// closes what the model thinks.
+	// asideTag opens what a tool is said to have answered, or what the model thinks: no calls are read there.
+	// thoughtEnd closes what the model thinks.
 	asideTag
 	thoughtEnd
 	// fence is a run of backticks.
@@ -26,8 +26,9 @@ const (
 type mark struct {
 	kind       markKind
 	start, end int
-	// word is the tag's own name, where it is one of the words; function what its attribute names, a tool or an argument; ticks the number of backticks of a
-	// fence; until where what an asideTag opens ends, if not at a closing tag.
+	// word is the tag's own name, where it is one of the words; function what its attribute names, a tool or
+	// an argument; ticks the number of backticks of a fence; until where what an asideTag opens ends, if not
+	// at a closing tag.
 	word, function string
 	ticks          int
 	until          string
@@ -85,8 +86,8 @@ func fenceAt(text string, pos int) mark {
 	return m
 }
 
-// notInTags are characters that may belong to a call. None stands in a tag: a text that is cut before the tag's end would
-// otherwise yield a call that the whole text does not.
+// notInTags are characters that may belong to a call. None stands in a tag: a text that is cut before the
+// tag's end would otherwise yield a call that the whole text does not.
 const notInTags = "{}()[]`"
 
 // doubledTagAt reads <<word>>.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// nameThenArguments reads a tool's name and the object of its arguments. Where a sentence runs into the name without a
-// space, the name starts behind its full stop.
+// nameThenArguments reads a tool's name and the object of its arguments. Where a sentence runs into the name
+// without a space, the name starts behind its full stop.
 func (s *scanner) nameThenArguments(start, end, args int) bool {
 	begin := start
 	start, known := s.knownIn(start, end)
@@ -72,8 +72,8 @@ func (p *parse) isCallOf(n int, tool string) bool {
 // argumentLabels may stand between a name and its arguments.
 var argumentLabels = [...]string{"Action Input", "Arguments", "Parameters", "Input", "Args", "✿ARGS✿"}
 
-// argumentsAfter is where the arguments of a name that ends at pos begin, with at most closing marks, a colon with the
-// call's number, a label, control tokens and a fence between; -1 where something else follows.
+// argumentsAfter is where the arguments of a name that ends at pos begin, with at most closing marks, a colon
+// with the call's number, a label, control tokens and a fence between; -1 where something else follows.
 func argumentsAfter(text string, pos int) int {
 	for pos < len(text) && (text[pos] == '`' || text[pos] == '*') {
 		pos++

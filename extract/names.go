@@ -2,12 +2,13 @@ package extract
 
 import "strings"
 
-// Names knows the tools a reply may call. The zero value knows none. It is never changed and safe for concurrent use.
+// Names knows the tools a reply may call. The zero value knows none. It is never changed and safe for
+// concurrent use.
 //
-// A written name stands for a tool when it is the tool's name; else when both are alike once every character outside
-// [A-Za-z0-9_-] is taken for "_" (providers allow no others, so that math.gcd is offered as math_gcd) and no other tool is
-// alike too; a leading "functions.", "tools." or "default_api." or a trailing ".call", as some models write around a name, is
-// passed over.
+// A written name stands for a tool when it is the tool's name; else when both are alike once every character
+// outside [A-Za-z0-9_-] is taken for "_" (providers allow no others, so that math.gcd is offered as math_gcd)
+// and no other tool is alike too; a leading "functions.", "tools." or "default_api." or a trailing ".call",
+// as some models write around a name, is passed over.
 type Names struct {
 	exact map[string]struct{}
 	// alias holds the registered name by its safe spelling; "" where two tools share it.
@@ -77,7 +78,8 @@ func (n Names) call(written string, offset int) (c Call, known bool) {
 }
 
 func (n Names) byAlias(written string) string {
-	// A safe spelling is never longer than the name in bytes, and a written one at most as long as a rune per byte makes it.
+	// A safe spelling is never longer than the name in bytes, and a written one at most as long as a rune per
+	// byte makes it.
 	if written == "" || len(written) > 4*n.longest {
 		return ""
 	}

@@ -2,8 +2,8 @@ package extract
 
 import "strings"
 
-// number reads a number and writes its digits as they stand. What Python allows beyond JSON is respelled where a JSON number
-// stands for the same value; anything else (0x10, 1j, 007, inf) is refused.
+// number reads a number and writes its digits as they stand. What Python allows beyond JSON is respelled
+// where a JSON number stands for the same value; anything else (0x10, 1j, 007, inf) is refused.
 func (r *reader) number() bool {
 	start, from := r.pos, len(r.out)
 	respelled := false
@@ -47,8 +47,8 @@ func (r *reader) badNumber(start int) bool {
 	return r.fail(RuleSyntax, start)
 }
 
-// fraction reads the point and what follows, with a zero for the side that Python lets one leave out. It reports whether it
-// put one there; a point alone stays without.
+// fraction reads the point and what follows, with a zero for the side that Python lets one leave out. It
+// reports whether it put one there; a point alone stays without.
 func (r *reader) fraction(whole int) (respelled bool) {
 	r.pos++
 	if whole == 0 && !isDigit(r.peek()) {
@@ -66,7 +66,8 @@ func (r *reader) fraction(whole int) (respelled bool) {
 	return whole == 0
 }
 
-// digits reads decimal digits, with single underscores between them left out, and returns how many there were.
+// digits reads decimal digits, with single underscores between them left out, and returns how many there
+// were.
 func (r *reader) digits() int {
 	n := 0
 	for {

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Options bounds and restricts what is read. The zero value reads nothing, for its bounds are zero; start from
-// [DefaultOptions].
+// Options bounds and restricts what is read. The zero value reads nothing, for its bounds are zero; start
+// from [DefaultOptions].
 type Options struct {
 	// Off lists the forms that are not read; see [Forms].
 	Off []Form
-	// MaxBytes is the length in bytes, at least 1, up to which one call or value is read; a longer one is broken by rule
-	// "size". The text around may be of any length.
+	// MaxBytes is the length in bytes, at least 1, up to which one call or value is read; a longer one is
+	// broken by rule "size". The text around may be of any length.
 	MaxBytes int
-	// MaxDepth is the number of nested brackets, 1 to 10,000, up to which one call or value is read, wrappers included; a
-	// deeper one is broken by rule "depth".
+	// MaxDepth is the number of nested brackets, 1 to 10,000, up to which one call or value is read, wrappers
+	// included; a deeper one is broken by rule "depth".
 	MaxDepth int
 }
 

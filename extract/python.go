@@ -2,7 +2,8 @@ package extract
 
 import "strings"
 
-// call reads a Python call: its name, then keyword arguments or one object. Its JSON is the object of its arguments.
+// call reads a Python call: its name, then keyword arguments or one object. Its JSON is the object of its
+// arguments.
 func (r *reader) call(n int) bool {
 	r.within++
 	defer func() { r.within-- }()
@@ -73,7 +74,8 @@ func (r *reader) keywords(n int) bool {
 	}
 }
 
-// keyword reads the name of an argument and its "=". A value without a name cannot be given one, so it is refused.
+// keyword reads the name of an argument and its "=". A value without a name cannot be given one, so it is
+// refused.
 func (r *reader) keyword() bool {
 	start := r.pos
 	if !isNameStart(r.peek()) {

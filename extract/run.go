@@ -6,7 +6,8 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// add adds a call in the scanner's setting to the run. It reports false where a form the call was read by is switched off.
+// add adds a call in the scanner's setting to the run. It reports false where a form the call was read by is
+// switched off.
 func (s *scanner) add(c Call) bool {
 	if s.tag.kind != noMark {
 		c.Repairs = append(c.Repairs, Repair{Tag, s.tag.start})
@@ -28,8 +29,8 @@ func (s *scanner) add(c Call) bool {
 	return true
 }
 
-// repeats reports whether c says the same as a call of the run, be its members in another order: a reply that repeats a call
-// asks for it once.
+// repeats reports whether c says the same as a call of the run, be its members in another order: a reply that
+// repeats a call asks for it once.
 func (s *scanner) repeats(c Call) bool {
 	if c.Broken != nil || len(s.run) == 0 {
 		return false

@@ -2,13 +2,14 @@ package extract
 
 import "strings"
 
-// Calls returns the first run of calls in text, in order: calls between which nothing stands but space, commas, semicolons,
-// tags and fences. A call that repeats another of the run is left out. A [Broken] call ends the run, unless a
-// closing tag says where to go on. Nothing is read in tags that hold what a tool answered or the model thinks, nor before the
-// end of a thought that nothing opened. The result is nil where there is no call.
+// Calls returns the first run of calls in text, in order: calls between which nothing stands but space,
+// commas, semicolons, tags and fences. A call that repeats another of the run is left out. A [Broken] call
+// ends the run, unless a closing tag says where to go on. Nothing is read in tags that hold what a tool
+// answered or the model thinks, nor before the end of a thought that nothing opened. The result is nil where
+// there is no call.
 //
-// The names say which calls are known. A call of another name is found only where nothing but a call can stand: in a tag or
-// object made for calls, or as an element {"name": …, "arguments": …} of a list.
+// The names say which calls are known. A call of another name is found only where nothing but a call can
+// stand: in a tag or object made for calls, or as an element {"name": …, "arguments": …} of a list.
 func Calls(text string, names Names, opt Options) []Call {
 	if !strings.ContainsAny(text, callOpens) {
 		return nil
@@ -26,7 +27,8 @@ func Calls(text string, names Names, opt Options) []Call {
 	return s.finish()
 }
 
-// callOpens are the characters without one of which nothing is a call: those that open a value, a list of arguments, or a tag.
+// callOpens are the characters without one of which nothing is a call: those that open a value, a list of
+// arguments, or a tag.
 const callOpens = "{[(<"
 
 // scanner goes through a text once.
@@ -35,15 +37,17 @@ type scanner struct {
 	names Names
 	opt   Options
 	pos   int
-	// run is what was found, said its whole calls up to keyed; before and after are where text around it starts that was
-	// dropped, or -1.
+	// run is what was found, said its whole calls up to keyed; before and after are where text around it
+	// starts that was dropped, or -1.
 	run           []Call
 	said          map[string]struct{}
 	keyed         int
 	before, after int
-	// tag is the mark that what follows stands in; fenced the fence that is open. Their kind is noMark where there is none.
+	// tag is the mark that what follows stands in; fenced the fence that is open. Their kind is noMark where
+	// there is none.
 	tag, fenced mark
-	// defined are the tools that the fenced code defines itself; assigned is what it put into a variable last.
+	// defined are the tools that the fenced code defines itself; assigned is what it put into a variable
+	// last.
 	defined  []string
 	assigned *assignment
 	reader   reader
@@ -68,7 +72,8 @@ func (s *scanner) behindThoughts() {
 	}
 }
 
-// thoughtEnds drops what was found before the first end of a thought, for either it was opened or the text began within it.
+// thoughtEnds drops what was found before the first end of a thought, for either it was opened or the text
+// began within it.
 func (s *scanner) thoughtEnds(m mark) {
 	if s.thought {
 		return
@@ -91,7 +96,8 @@ func (s *scanner) prose(start, end int) {
 	}
 }
 
-// glue passes over what may stand between calls. A closing bracket too many ends no run, but is noted as dropped.
+// glue passes over what may stand between calls. A closing bracket too many ends no run, but is noted as
+// dropped.
 func (s *scanner) glue() bool {
 	c := s.text[s.pos]
 	stray := len(s.run) > 0 && (c == ')' || c == ']' || c == '}')
@@ -105,7 +111,8 @@ func (s *scanner) glue() bool {
 	return true
 }
 
-// behindWord reports whether c belongs to what announces a call: the colon of call:, the bracket of print(, a prompt >>>.
+// behindWord reports whether c belongs to what announces a call: the colon of call:, the bracket of print(, a
+// prompt >>>.
 func (s *scanner) behindWord(c byte) bool {
 	before := s.text[:s.pos]
 	switch c {
@@ -182,8 +189,8 @@ func (s *scanner) literal() bool {
 	return true
 }
 
-// nameless is a call that is not read as far as its name. Where a closing tag bounds it, a tool named behind the place where
-// reading stopped is taken for the one that was meant, so that the right tool hears of it.
+// nameless is a call that is not read as far as its name. Where a closing tag bounds it, a tool named behind
+// the place where reading stopped is taken for the one that was meant, so that the right tool hears of it.
 // Behind an object that is whole only its rest is looked at, up to the next object or tag.
 func (s *scanner) nameless(start, stop int, whole bool) Call {
 	c := Call{Form: ToolTag, Offset: start, End: stop}
@@ -237,8 +244,9 @@ func (s *scanner) take(p *parse, start int) {
 	}
 }
 
-// resume is where to look on behind a literal that holds no calls: behind it, or, where a list in it broke because something
-// follows one of its strings at once, within that string. Its quotes were those of an outer text then: ['f(a='b')'].
+// resume is where to look on behind a literal that holds no calls: behind it, or, where a list in it broke
+// because something follows one of its strings at once, within that string. Its quotes were those of an outer
+// text then: ['f(a='b')'].
 func (p *parse) resume(end int) int {
 	if p.fault == nil || p.cut || p.pos != p.afterString {
 		return end

@@ -116,8 +116,9 @@ func (p *parse) keep(found []Call, open bool) bool {
 	return true
 }
 
-// quoted reads a string that holds a Python call and nothing else. Where quotes in it are escaped, all of the call stands at the
-// string's place. One with other escapes is left alone: nobody can tell whether they are the string's or the call's.
+// quoted reads a string that holds a Python call and nothing else. Where quotes in it are escaped, all of the
+// call stands at the string's place. One with other escapes is left alone: nobody can tell whether they are
+// the string's or the call's.
 func (p *parse) quoted(n int) bool {
 	node := p.nodes[n]
 	src, start, end := p.src, node.start+1, node.end-1
@@ -188,7 +189,8 @@ func (p *parse) python(n int, at setting) bool {
 	return true
 }
 
-// callsMember reads {"tool_calls": […]}, and an object with nothing but a list of known calls under another name.
+// callsMember reads {"tool_calls": […]}, and an object with nothing but a list of known calls under another
+// name.
 func (p *parse) callsMember(n int, _ setting) bool {
 	first := p.nodes[n].child
 	for m := first; m != 0; m = p.nodes[m].next {
@@ -226,8 +228,8 @@ func (p *parse) wrapperMember(n int, at setting) bool {
 type parts struct {
 	name, args int
 	manyArgs   bool
-	// others counts the members that neither name the tool, nor hold its arguments, nor describe the call; metas those that
-	// describe it and may yet be arguments, such as an id.
+	// others counts the members that neither name the tool, nor hold its arguments, nor describe the call;
+	// metas those that describe it and may yet be arguments, such as an id.
 	others, metas int
 }
 
@@ -277,7 +279,8 @@ func (p *parse) member(n int, key string) int {
 	return m
 }
 
-// isArguments reports whether m can hold arguments: an object, a string that looks like one or is blank, or null.
+// isArguments reports whether m can hold arguments: an object, a string that looks like one or is blank, or
+// null.
 func (p *parse) isArguments(m int) bool {
 	switch p.nodes[m].kind {
 	case object:
@@ -339,7 +342,8 @@ func (p *parse) isCall(o parts, known bool, at setting) bool {
 	return at.listed && o.args != 0 && o.others == 0
 }
 
-// extras are the repairs for the members of n that are dropped: all but two and those that only describe the call.
+// extras are the repairs for the members of n that are dropped: all but two and those that only describe the
+// call.
 func (p *parse) extras(n, name, args int) []Repair {
 	var dropped []Repair
 	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
@@ -360,7 +364,8 @@ func (p *parse) isSchema(n int) bool {
 	return typed && properties
 }
 
-// nameKeyed reads {"f": {…}}: every key is a registered tool and every value an object. One in which reading stopped is broken.
+// nameKeyed reads {"f": {…}}: every key is a registered tool and every value an object. One in which reading
+// stopped is broken.
 func (p *parse) nameKeyed(n int, _ setting) bool {
 	var found []Call
 	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {

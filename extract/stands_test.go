@@ -7,8 +7,9 @@ import (
 	"github.com/retake-go/retake/extract"
 )
 
-// stands reports whether every string and number of c's arguments stands in the text as it was written. A call with escapes
-// in its strings, or with respelled numbers, is held to the strings and numbers without them.
+// stands reports whether every string and number of c's arguments stands in the text as it was written. A
+// call with escapes in its strings, or with respelled numbers, is held to the strings and numbers without
+// them.
 func stands(text string, c extract.Call) bool {
 	if has(c, extract.PythonNumber) || has(c, extract.StringArguments) || strings.Contains(text[c.Offset:c.End], `\`) {
 		return json.Valid(c.Arguments)

@@ -37,7 +37,8 @@ func (r *reader) string(quote byte) bool {
 	return r.ends(start)
 }
 
-// apostrophe reports whether the single quote at pos stands between two letters: nothing that follows a string begins with one.
+// apostrophe reports whether the single quote at pos stands between two letters: nothing that follows a
+// string begins with one.
 func (r *reader) apostrophe() bool {
 	before, _ := utf8.DecodeLastRuneInString(r.src[:r.pos])
 	after, _ := utf8.DecodeRuneInString(r.src[r.pos+1 : r.stop()])
@@ -132,8 +133,8 @@ func (r *reader) put(v rune) {
 // simpleEscapes are the escapes of one character that JSON and Python read alike.
 var simpleEscapes = [256]rune{'"': '"', '\\': '\\', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// escape reads an escape as JSON reads it, else as Python does. What the two read differently (\/ in single quotes), or a
-// reader could take for Markdown (\_), is refused.
+// escape reads an escape as JSON reads it, else as Python does. What the two read differently (\/ in single
+// quotes), or a reader could take for Markdown (\_), is refused.
 func (r *reader) escape(quote byte) bool {
 	start := r.pos
 	if start+1 >= r.stop() {

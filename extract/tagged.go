@@ -2,8 +2,9 @@ package extract
 
 import "strings"
 
-// tagged reads arguments that stand in tags of their own, up to the tag that closes around them: <parameter=a>1</parameter>,
-// <parameter name="a">1</parameter>, or <arg_key>a</arg_key><arg_value>1</arg_value>. Their JSON is an object of strings.
+// tagged reads arguments that stand in tags of their own, up to the tag that closes around them:
+// <parameter=a>1</parameter>, <parameter name="a">1</parameter>, or
+// <arg_key>a</arg_key><arg_value>1</arg_value>. Their JSON is an object of strings.
 func (r *reader) tagged(around string) bool {
 	r.out = append(r.out, '{')
 	var seen names
@@ -73,8 +74,8 @@ func (r *reader) closes(word string) bool {
 	return strings.HasPrefix(r.src[r.pos:], "</") && tagAt(r.src, r.pos).word == word
 }
 
-// content is what stands up to the tag that closes m, and goes behind that tag. The tag around may not close before, nor may
-// another like m open.
+// content is what stands up to the tag that closes m, and goes behind that tag. The tag around may not close
+// before, nor may another like m open.
 func (r *reader) content(m mark, around string) (piece, bool) {
 	c := piece{m.end, closing(r.src, m.end, m.word, around)}
 	if c.end >= r.stop() {

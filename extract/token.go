@@ -28,8 +28,8 @@ func (s *scanner) token() bool {
 	return true
 }
 
-// nextAssigned goes on to the next call of fenced code that keeps the results of its calls: x = f(a=1), y = g(b=2). One that needs a
-// result is no call of this run.
+// nextAssigned goes on to the next call of fenced code that keeps the results of its calls: x = f(a=1), y =
+// g(b=2). One that needs a result is no call of this run.
 func (s *scanner) nextAssigned(end int) bool {
 	if len(s.run) == 0 || s.fenced.ticks < 3 {
 		return false
@@ -73,11 +73,12 @@ func (s *scanner) announces(word string, end int) bool {
 	return false
 }
 
-// bareCall is the tag in which a name alone is a call: others, as in <function>f</function>, may have the arguments behind them.
+// bareCall is the tag in which a name alone is a call: others, as in <function>f</function>, may have the
+// arguments behind them.
 const bareCall = "toolcall"
 
-// tagNamed reads a call whose name follows a tag made for calls, with arguments in tags of their own or none at all. One of a
-// known tool whose arguments are in no form that is read is broken.
+// tagNamed reads a call whose name follows a tag made for calls, with arguments in tags of their own or none
+// at all. One of a known tool whose arguments are in no form that is read is broken.
 func (s *scanner) tagNamed(start, end int) bool {
 	if s.tag.kind != callTag {
 		return false
@@ -104,8 +105,9 @@ func (s *scanner) tagNamed(start, end int) bool {
 	return true
 }
 
-// python reads f(…) where f is a tool, or any f in a tag made for calls. In running text f() and f(x) only mention f, and f(a=1)
-// within a sentence only a call of it; in code that defines f itself, f(…) is no call of the tool.
+// python reads f(…) where f is a tool, or any f in a tag made for calls. In running text f() and f(x) only
+// mention f, and f(a=1) within a sentence only a call of it; in code that defines f itself, f(…) is no call
+// of the tool.
 func (s *scanner) python(start, end int) bool {
 	at := setting{clear: s.tag.kind == callTag}
 	name, _, known := s.names.lookup(plainName(s.text[start:end]))
@@ -135,7 +137,8 @@ func (s *scanner) python(start, end int) bool {
 	return true
 }
 
-// standsAlone reports whether what follows is set apart from running text: first in the text, next in a run, or marked up.
+// standsAlone reports whether what follows is set apart from running text: first in the text, next in a run,
+// or marked up.
 func (s *scanner) standsAlone() bool {
 	return s.before < 0 || len(s.run) > 0 || s.tag.kind != noMark || s.fenced.kind != noMark
 }
@@ -143,7 +146,8 @@ func (s *scanner) standsAlone() bool {
 // runsOn reports whether what follows is part of running text, be it in single backticks.
 func (s *scanner) runsOn() bool { return len(s.run) == 0 && s.tag.kind == noMark && s.fenced.ticks < 3 }
 
-// isMention reports whether text ends within a sentence, behind a word or a comma. Words of code that stand before a call are none.
+// isMention reports whether text ends within a sentence, behind a word or a comma. Words of code that stand
+// before a call are none.
 func isMention(text string) bool {
 	text = strings.TrimRight(text, " `")
 	if strings.HasSuffix(text, ",") {

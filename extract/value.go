@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// Value returns the JSON value that text holds, as strict JSON with the repairs it took: the whole text where it is one
-// value; else the first fence that holds one; else the first object or array in the text, a list of mere numbers such as
-// "[1]" only where there is nothing else. A scalar counts only as the whole text. What the model thinks, in tags such as
-// <think> before all else, is no part of the text; nor is what stands before a </think> that nothing opens.
+// Value returns the JSON value that text holds, as strict JSON with the repairs it took: the whole text where
+// it is one value; else the first fence that holds one; else the first object or array in the text, a list of
+// mere numbers such as "[1]" only where there is nothing else. A scalar counts only as the whole text. What
+// the model thinks, in tags such as <think> before all else, is no part of the text; nor is what stands
+// before a </think> that nothing opens.
 //
-// Nothing is taken out of a value that is broken or cut off: then broken says why, and where. All three results are nil
-// where the text holds no value at all. The slices are the caller's own.
+// Nothing is taken out of a value that is broken or cut off: then broken says why, and where. All three
+// results are nil where the text holds no value at all. The slices are the caller's own.
 func Value(text string, opt Options) (raw []byte, repairs []Repair, broken *Broken) {
 	s := seeker{text: text, opt: opt, from: afterThoughts(text)}
 	for _, seek := range [...]func(*seeker){(*seeker).whole, (*seeker).answer, (*seeker).fences, (*seeker).running} {
@@ -103,7 +104,8 @@ func (s *seeker) whole() {
 	}
 }
 
-// answer goes behind a thought that is closed and was never opened, and takes what is left for one value and nothing else.
+// answer goes behind a thought that is closed and was never opened, and takes what is left for one value and
+// nothing else.
 func (s *seeker) answer() {
 	if s.from != textStart(s.text) {
 		return
@@ -118,7 +120,8 @@ func (s *seeker) answer() {
 	}
 }
 
-// around is the end of a value that begins at or behind pos and has a string with what stands at; -1 where none is.
+// around is the end of a value that begins at or behind pos and has a string with what stands at; -1 where
+// none is.
 func (s *seeker) around(pos, at int) int {
 	for pos < at {
 		if c := s.text[pos]; c != '{' && c != '[' {

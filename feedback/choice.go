@@ -7,9 +7,9 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// fairOrder says in which order issues are told when not all can be: the first of each member of the proposal, then the
-// second of each, and so on, so that thirty issues under /items do not hide the one under /city. Where all lie in one
-// member, its members take turns. The issues must be sorted.
+// fairOrder says in which order issues are told when not all can be: the first of each member of the
+// proposal, then the second of each, and so on, so that thirty issues under /items do not hide the one under
+// /city. Where all lie in one member, its members take turns. The issues must be sorted.
 func fairOrder(issues []fault.Issue) []int {
 	if len(issues) == 0 {
 		return nil
@@ -43,8 +43,8 @@ func choose(issues []fault.Issue, limit int) []fault.Issue {
 	return chosen
 }
 
-// commonDepth is one more than the tokens that both pointers begin with: the depth at which members may differ. The first
-// and the last of sorted pointers share what all share.
+// commonDepth is one more than the tokens that both pointers begin with: the depth at which members may
+// differ. The first and the last of sorted pointers share what all share.
 func commonDepth(first, last string) int {
 	depth := 1
 	for n := 0; n < len(first) && n < len(last) && first[n] == last[n]; n++ {

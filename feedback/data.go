@@ -7,8 +7,9 @@ import (
 
 // View is what templates may see of a session. Its methods must be pure: the same view always says the same.
 type View interface {
-	// LatestFeedback is the feedback that the attempt about to be made answers, of the tool with this name, or of whatever
-	// failed last where action is empty. False where there is none: at a first attempt, and once the action has succeeded.
+	// LatestFeedback is the feedback that the attempt about to be made answers, of the tool with this name,
+	// or of whatever failed last where action is empty. False where there is none: at a first attempt, and
+	// once the action has succeeded.
 	LatestFeedback(action string) (RetryFeedback, bool)
 	// Feedback is all feedback of the session, oldest first.
 	Feedback() iter.Seq[RetryFeedback]
@@ -16,24 +17,26 @@ type View interface {
 	Slice(name string) ([]json.RawMessage, bool)
 }
 
-// Data is what a template is filled in with: as "." and through the functions of [Funcs]. Make it with [NewData]; the zero
-// value is a first attempt without a session.
+// Data is what a template is filled in with: as "." and through the functions of [Funcs]. Make it with
+// [NewData]; the zero value is a first attempt without a session.
 type Data struct {
-	// Attempt is the attempt the prompt is for, from 1; MaxAttempts its bound, negative for none, 0 where it is not known.
+	// Attempt is the attempt the prompt is for, from 1; MaxAttempts its bound, negative for none, 0 where it
+	// is not known.
 	Attempt, MaxAttempts int
 	// Feedback is that of the attempt before; nil at the first.
 	Feedback *Shown
 	// History is all feedback, oldest first.
 	History []*Shown
-	// Vars are the caller's own values. Nothing neutralises them: pipe what a user or model wrote through quote.
+	// Vars are the caller's own values. Nothing neutralises them: pipe what a user or model wrote through
+	// quote.
 	Vars map[string]any
 
 	view View
 	lim  Limits
 }
 
-// NewData reads a view, which may be nil, for the prompt of an attempt. Where attempt is 0, both numbers are taken from
-// the latest feedback.
+// NewData reads a view, which may be nil, for the prompt of an attempt. Where attempt is 0, both numbers are
+// taken from the latest feedback.
 func NewData(view View, attempt, maxAttempts int, lim Limits) Data {
 	d := Data{Attempt: max(attempt, 1), MaxAttempts: maxAttempts, view: view, lim: lim}
 	if view == nil {
@@ -77,8 +80,8 @@ func (d Data) feedbackFor(tool string) *Shown {
 // String is the latest feedback's text; empty at the first attempt. For engines that only fill in strings.
 func (d Data) String() string { return d.Feedback.String() }
 
-// Map is the data for template engines that read maps. Every key is always there: "attempt", "max_attempts", "feedback" (an
-// empty map at the first attempt), "feedback_text", "history" and "vars".
+// Map is the data for template engines that read maps. Every key is always there: "attempt", "max_attempts",
+// "feedback" (an empty map at the first attempt), "feedback_text", "history" and "vars".
 func (d Data) Map() map[string]any {
 	history := make([]any, len(d.History))
 	for n, s := range d.History {

@@ -27,7 +27,8 @@ func compare(before, now []fault.Issue, class fault.Class) Diff {
 	}
 }
 
-// sameKeys reports whether nothing was put right and nothing is new, as is mostly so where there was anything before.
+// sameKeys reports whether nothing was put right and nothing is new, as is mostly so where there was anything
+// before.
 func sameKeys(before, now []fault.Issue) bool {
 	if len(before) != len(now) || len(now) == 0 {
 		return false
@@ -65,7 +66,8 @@ func pick(issues []fault.Issue, fits func(*fault.Issue) bool) []fault.Issue {
 	return picked
 }
 
-// has reports whether sorted issues hold one with the same ID; it compares what the ID is made of and hashes nothing.
+// has reports whether sorted issues hold one with the same ID; it compares what the ID is made of and hashes
+// nothing.
 func has(sorted []fault.Issue, issue *fault.Issue) bool {
 	low, high := 0, len(sorted)
 	for low < high {
@@ -95,8 +97,8 @@ func compareKeys(a, b *fault.Issue) int {
 	return 0
 }
 
-// The checks follow one another: what is no JSON is not held to the schema, and what the schema refuses is not seen by the
-// tool. Issues of an unknown source count as found first.
+// The checks follow one another: what is no JSON is not held to the schema, and what the schema refuses is
+// not seen by the tool. Issues of an unknown source count as found first.
 var layers = []fault.Source{fault.FromReply, fault.FromJSON, fault.FromSchema, fault.FromRules, fault.FromTool}
 
 func layer(i *fault.Issue) int {
@@ -118,8 +120,9 @@ func reach(now []fault.Issue, class fault.Class) int {
 	return reached
 }
 
-// hidden reports whether an issue of now may have kept the check from looking at the place of the earlier one: a wrong
-// kind at or above it, say. An earlier issue about the kind itself is out of the way once another rule speaks of its place.
+// hidden reports whether an issue of now may have kept the check from looking at the place of the earlier
+// one: a wrong kind at or above it, say. An earlier issue about the kind itself is out of the way once
+// another rule speaks of its place.
 func hidden(earlier *fault.Issue, now []fault.Issue) bool {
 	for n := range now {
 		i := &now[n]

@@ -2,8 +2,9 @@ package feedback
 
 import "strings"
 
-// Engine reads the prompt templates of a config. [GoTemplates] is the one there is; nil takes a text as it is, and refuses one
-// with an action. A config names it, so that a program without templates does not link text/template.
+// Engine reads the prompt templates of a config. [GoTemplates] is the one there is; nil takes a text as it
+// is, and refuses one with an action. A config names it, so that a program without templates does not link
+// text/template.
 type Engine interface {
 	parse(text string) (*Template, error)
 }
@@ -15,8 +16,8 @@ type goTemplates struct{}
 
 func (goTemplates) parse(text string) (*Template, error) { return Parse(text) }
 
-// ParseBy is [Parse] by an engine. Where it is nil, a text without an action ("{{") is a template that gives that text, and any other
-// an error. The error is a [TemplateError].
+// ParseBy is [Parse] by an engine. Where it is nil, a text without an action ("{{") is a template that gives
+// that text, and any other an error. The error is a [TemplateError].
 func ParseBy(e Engine, text string) (*Template, error) {
 	if e != nil {
 		return e.parse(text)

@@ -53,7 +53,8 @@ func TestAnEngineReadsActions(t *testing.T) {
 	require.ErrorContains(t, err, "prompt template, line 1: not a valid action")
 }
 
-// A text without actions is read without the library. An action that gives nothing makes the library read the same text.
+// A text without actions is read without the library. An action that gives nothing makes the library read the
+// same text.
 func TestPlainTextIsWhatTheLibraryMakesOfIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plain := strings.ReplaceAll(rapid.StringOfN(rapid.SampledFrom([]rune("a{}\n\\\"`é-")), 0, 40, -1).Draw(t, "text"), "{{", "{-")

@@ -19,23 +19,26 @@ const (
 	StructuredOutput Source = "structured_output"
 )
 
-// RetryFeedback says what was wrong with one attempt and what follows (seed 002). It is a value to be logged, journaled
-// and shown to the model: treat its slices as read-only. [New] makes one; the zero value is no feedback and has no wire
-// form. Safe for concurrent reading.
+// RetryFeedback says what was wrong with one attempt and what follows (seed 002). It is a value to be logged,
+// journaled and shown to the model: treat its slices as read-only. [New] makes one; the zero value is no
+// feedback and has no wire form. Safe for concurrent reading.
 type RetryFeedback struct {
 	// Source is what was proposed.
 	Source Source
-	// ToolName is the tool that was called, as the model wrote it where it is unknown; empty (null on the wire) for an answer.
+	// ToolName is the tool that was called, as the model wrote it where it is unknown; empty (null on the
+	// wire) for an answer.
 	ToolName string
 	// Attempt is the attempt that failed; the first is 1.
 	Attempt int
-	// MaxAttempts is how many attempts the action has, the first included; negative where there is no such bound.
+	// MaxAttempts is how many attempts the action has, the first included; negative where there is no such
+	// bound.
 	MaxAttempts int
 	// ErrorType is the class of the failure.
 	ErrorType fault.Class
 	// Message is one neutralised line of at most [MaxMessage] bytes, made from class and issues alone.
 	Message string
-	// Detail is what the user's own code said of the failure (a reducer's message), neutralised as by [Quote]; mostly empty.
+	// Detail is what the user's own code said of the failure (a reducer's message), neutralised as by
+	// [Quote]; mostly empty.
 	Detail string
 	// Schedule says when the next attempt is made; nil after the last one, and where none follows.
 	Schedule *Schedule
@@ -55,11 +58,12 @@ type Schedule struct {
 	Delay time.Duration
 }
 
-// Diff compares the issues of an attempt with those of the attempt before, by what [fault.Issue.ID] is made of. It is
-// zero at the first attempt, when there is nothing to compare with.
+// Diff compares the issues of an attempt with those of the attempt before, by what [fault.Issue.ID] is made
+// of. It is zero at the first attempt, when there is nothing to compare with.
 type Diff struct {
-	// Fixed were wrong before and are right now, as they were reported then. An earlier issue that this attempt could not be
-	// checked for is left out: after a reply that is no JSON at all, nothing counts as fixed.
+	// Fixed were wrong before and are right now, as they were reported then. An earlier issue that this
+	// attempt could not be checked for is left out: after a reply that is no JSON at all, nothing counts as
+	// fixed.
 	Fixed []fault.Issue `json:"fixed,omitempty"`
 	// New are wrong now and were not reported before.
 	New []fault.Issue `json:"new,omitempty"`
@@ -82,7 +86,8 @@ type Input struct {
 	Issues []fault.Issue
 	// Prev is the feedback of the attempt before in the same action; nil at the first.
 	Prev *RetryFeedback
-	// Scheduled is set where another attempt follows, Delay after At, the time of the decision. A negative delay counts as 0.
+	// Scheduled is set where another attempt follows, Delay after At, the time of the decision. A negative
+	// delay counts as 0.
 	Scheduled bool
 	At        time.Time
 	Delay     time.Duration
@@ -91,8 +96,8 @@ type Input struct {
 	CorrelationID string
 }
 
-// New makes the feedback of a failed attempt. It never fails and depends on nothing but its argument, of which it keeps
-// no slice.
+// New makes the feedback of a failed attempt. It never fails and depends on nothing but its argument, of
+// which it keeps no slice.
 func New(in Input) (f RetryFeedback) {
 	in.Issues = slices.Clone(in.Issues)
 	f.fill(&in)
@@ -101,8 +106,9 @@ func New(in Input) (f RetryFeedback) {
 	return f
 }
 
-// Share is [New] for issues that nobody writes to any more, and for a Prev that was made here: the feedback has that very slice where
-// it is in canonical order and printable, or Prev's where they are the same, and what was fixed may be Prev's. in is left as it was.
+// Share is [New] for issues that nobody writes to any more, and for a Prev that was made here: the feedback
+// has that very slice where it is in canonical order and printable, or Prev's where they are the same, and
+// what was fixed may be Prev's. in is left as it was.
 func Share(in *Input) (f RetryFeedback) {
 	f.fill(in)
 	if p := in.Prev; p != nil && len(in.Issues) > 0 && fault.SameIssues(in.Issues, p.Issues) {

@@ -67,7 +67,8 @@ func TestIssuesAreSharedWhereThatWasAskedFor(t *testing.T) {
 	assert.Equal(t, []fault.Issue{roomIssue, nightsIssue, roomIssue}, in.Issues, "the argument is left as it was")
 }
 
-// A failure that comes again shares the issues and the words of the one before it: what is said of it is what is said of any other.
+// A failure that comes again shares the issues and the words of the one before it: what is said of it is what
+// is said of any other.
 func TestFeedbackOnTheSameFailureAgainIsThatOfNew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := genInput(nil).Draw(t, "first")

@@ -6,8 +6,9 @@ import (
 	"text/template"
 )
 
-// Funcs are the functions that read feedback, for a text/template of your own. Each call reads the view, which may be nil,
-// anew. They are total: at the first attempt feedback is nil (see [Shown]) and lists are empty.
+// Funcs are the functions that read feedback, for a text/template of your own. Each call reads the view,
+// which may be nil, anew. They are total: at the first attempt feedback is nil (see [Shown]) and lists are
+// empty.
 //
 //	feedback           the feedback that this attempt answers, or nil
 //	feedbackFor "tool" the same for one tool

@@ -10,9 +10,9 @@ import (
 	"text/template/parse"
 )
 
-// A template can loop for ever without writing a byte: {{range 1000000000000}}{{end}}. So each round of a range and each
-// call of a template begins with a call of the meter, which is put into the parsed tree, and the functions that make text,
-// which could double a variable again and again, pay by the byte.
+// A template can loop for ever without writing a byte: {{range 1000000000000}}{{end}}. So each round of a
+// range and each call of a template begins with a call of the meter, which is put into the parsed tree, and
+// the functions that make text, which could double a variable again and again, pay by the byte.
 
 const (
 	workFunc  = "_work"
@@ -47,7 +47,8 @@ func (m *meter) funcs() template.FuncMap {
 	}
 }
 
-// metered pays for the texts that go in, at the rate they may grow by, before any is made, and for what comes out.
+// metered pays for the texts that go in, at the rate they may grow by, before any is made, and for what comes
+// out.
 func (m *meter) metered(write func(...any) string, growth int) func(...any) (string, error) {
 	return func(args ...any) (string, error) {
 		cost := 1
@@ -65,8 +66,8 @@ func (m *meter) metered(write func(...any) string, growth int) func(...any) (str
 	}
 }
 
-// printf refuses what makes much text of little: widths of more than three digits, widths taken from arguments, and
-// arguments used by number.
+// printf refuses what makes much text of little: widths of more than three digits, widths taken from
+// arguments, and arguments used by number.
 func (m *meter) printf(format string, args ...any) (string, error) {
 	for _, verb := range strings.Split(format, "%")[1:] {
 		flags := verb[:len(verb)-len(strings.TrimLeft(verb, "+-# 0123456789.*["))]

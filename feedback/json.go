@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// safeJSON writes a value as JSON that reads back as the same value and has no marker in it: within strings a marker's
-// first character is escaped, between values a space breaks it up.
+// safeJSON writes a value as JSON that reads back as the same value and has no marker in it: within strings a
+// marker's first character is escaped, between values a space breaks it up.
 func safeJSON(v any) (string, error) {
 	raw, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
@@ -22,9 +22,9 @@ func safeJSON(v any) (string, error) {
 	return neutralJSON(string(raw)), nil
 }
 
-// QuoteJSON renders JSON that a tool made so that it is safe to stand in a prompt: as the same value, on one line, and without
-// anything a template engine or a chat format gives meaning to. It is whole, however long. What is no JSON is rendered as
-// safely, as some other text.
+// QuoteJSON renders JSON that a tool made so that it is safe to stand in a prompt: as the same value, on one
+// line, and without anything a template engine or a chat format gives meaning to. It is whole, however long.
+// What is no JSON is rendered as safely, as some other text.
 func QuoteJSON(raw string) string {
 	if plain(raw) {
 		return raw

@@ -5,9 +5,11 @@ import (
 	"fmt"
 )
 
-// Limits bound a rendered feedback, and in a run the words of all feedback on one reply together. The zero value is refused by Validate; [DefaultLimits] is the usual choice.
+// Limits bound a rendered feedback, and in a run the words of all feedback on one reply together. The zero
+// value is refused by Validate; [DefaultLimits] is the usual choice.
 type Limits struct {
-	// MaxIssues is how many issues are told, 1 to 1000. Which ones is a fair choice over the members of the proposal.
+	// MaxIssues is how many issues are told, 1 to 1000. Which ones is a fair choice over the members of the
+	// proposal.
 	MaxIssues int `json:"max_issues"`
 	// MaxBytes is the longest text, in bytes, 256 to 1 MiB.
 	MaxBytes int `json:"max_bytes"`

@@ -71,7 +71,8 @@ func appendPlace(b []byte, i *fault.Issue) []byte {
 	return appendName(b, i.Place())
 }
 
-// ruleWord says a rule plainly where its name alone would not. Where the words are enough, what is expected would only say it again.
+// ruleWord says a rule plainly where its name alone would not. Where the words are enough, what is expected
+// would only say it again.
 type ruleWord struct {
 	rule, words string
 	enough      bool
@@ -107,7 +108,8 @@ func wordOf(rule string) *ruleWord {
 	return &noWord
 }
 
-// appendFault says what is wrong at an issue's place: "expected integer, got string". received is what is shown of the value; of none, its kind.
+// appendFault says what is wrong at an issue's place: "expected integer, got string". received is what is
+// shown of the value; of none, its kind.
 func appendFault(b []byte, i *fault.Issue, received string) []byte {
 	if allowed, ok := strings.CutPrefix(i.Expected, noMember); ok && (allowed == "" || strings.HasPrefix(allowed, listed)) {
 		return appendMembers(b, allowed)
@@ -133,7 +135,8 @@ func appendFault(b []byte, i *fault.Issue, received string) []byte {
 	return appendQuoted(append(b, ", got "...), received, maxName)
 }
 
-// noMember begins what is expected in the place of a member that is not allowed: "no member of this name (allowed: city, nights)".
+// noMember begins what is expected in the place of a member that is not allowed: "no member of this name
+// (allowed: city, nights)".
 const (
 	noMember = "no member of this name"
 	listed   = " (allowed: "

@@ -17,13 +17,13 @@ const (
 
 const ellipsis = "…"
 
-// Quote renders text that a model or a user wrote so that it is safe to stand in a prompt: on one line, and without
-// anything a template engine or a chat format gives meaning to.
+// Quote renders text that a model or a user wrote so that it is safe to stand in a prompt: on one line, and
+// without anything a template engine or a chat format gives meaning to.
 //
-// A marker is broken up by a space ("{{" becomes "{ {", "<|im_start|>" becomes "< |im_start| >"); what is not seen (control
-// and formatting characters, line breaks, zero-width and bidirectional ones, bytes that are no UTF-8) is written as an
-// escape ("\n", "\u200b", "\xff"). Everything else is left as it is. What exceeds [MaxQuoted] bytes is cut and ends in "…".
-// Quoting twice changes nothing more.
+// A marker is broken up by a space ("{{" becomes "{ {", "<|im_start|>" becomes "< |im_start| >"); what is not
+// seen (control and formatting characters, line breaks, zero-width and bidirectional ones, bytes that are no
+// UTF-8) is written as an escape ("\n", "\u200b", "\xff"). Everything else is left as it is. What exceeds
+// [MaxQuoted] bytes is cut and ends in "…". Quoting twice changes nothing more.
 func Quote(s string) string {
 	if len(s) <= MaxQuoted && clean(s) {
 		return s
@@ -91,7 +91,8 @@ func appendEscape(dst []byte, r rune) []byte {
 	return dst
 }
 
-// plain reports whether s has none but characters that nothing gives meaning to: most texts are so, and need no second look.
+// plain reports whether s has none but characters that nothing gives meaning to: most texts are so, and need
+// no second look.
 func plain(s string) bool { return ofClass(s, isPlain) }
 
 // charClass is a set of the characters of ASCII.
@@ -170,20 +171,22 @@ func breaks(s string, i int) bool {
 // fullBar is the bar that some chat formats write instead of "|".
 const fullBar = "｜"
 
-// opensTag reports whether "<" followed by this byte may open a tag or a chat token. A comparison ("< 5", "<=") does not.
+// opensTag reports whether "<" followed by this byte may open a tag or a chat token. A comparison ("< 5",
+// "<=") does not.
 func opensTag(next byte) bool {
 	return 'a' <= next|0x20 && next|0x20 <= 'z' || strings.IndexByte("/|<!?%_[@$", next) >= 0 || next >= utf8.RuneSelf
 }
 
-// bracketTokens are the chat tokens written in square brackets. They are listed because most bracketed words, as in a
-// pattern like "[abc]", are none.
+// bracketTokens are the chat tokens written in square brackets. They are listed because most bracketed words,
+// as in a pattern like "[abc]", are none.
 var bracketTokens = []string{
 	"INST", "SYS", "SYSTEM", "SYSTEM_PROMPT", "USER", "ASSISTANT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_CALL", "TOOL_CONTENT",
 	"TOOL_RESULTS", "CALL_ID", "ARGS", "THINK", "PREFIX", "SUFFIX", "MIDDLE", "MODEL_SETTINGS", "BEGIN", "END", "BOS", "EOS", "PAD",
 	"UNK", "MASK", "gMASK", "sMASK", "CLS", "SEP", "IMG", "IMG_BREAK", "IMG_END", "AUDIO", "TRANSCRIBE", "BEGIN_AUDIO", "CONTROL",
 }
 
-// opensBracketToken reports whether rest, which follows "[", is one of the tokens and "]", in any case of letters.
+// opensBracketToken reports whether rest, which follows "[", is one of the tokens and "]", in any case of
+// letters.
 func opensBracketToken(rest string) bool {
 	rest = strings.TrimPrefix(rest, "/")
 	for _, token := range bracketTokens {
@@ -194,8 +197,8 @@ func opensBracketToken(rest string) bool {
 	return false
 }
 
-// unseen reports whether r cannot be seen in print. The table is fixed: the one of the standard library grows with Unicode,
-// and a prompt must stay the same when the compiler changes.
+// unseen reports whether r cannot be seen in print. The table is fixed: the one of the standard library grows
+// with Unicode, and a prompt must stay the same when the compiler changes.
 func unseen(r rune) bool {
 	if r < 0x7f {
 		return r < ' '
@@ -234,12 +237,12 @@ var unseenRunes = &unicode.RangeTable{
 	},
 }
 
-// Name renders a name that a model or a user wrote as [Quote] does, and in quotation marks where it could be mistaken for a
-// sentence around it.
+// Name renders a name that a model or a user wrote as [Quote] does, and in quotation marks where it could be
+// mistaken for a sentence around it.
 func Name(s string) string { return string(appendName(nil, s)) }
 
-// appendName appends a name as it is where it is a plain one, else quoted and in quotation marks, so that it cannot be
-// mistaken for a sentence around it.
+// appendName appends a name as it is where it is a plain one, else quoted and in quotation marks, so that it
+// cannot be mistaken for a sentence around it.
 func appendName(dst []byte, name string) []byte {
 	if plainName(name) {
 		return append(dst, name...)
@@ -247,8 +250,8 @@ func appendName(dst []byte, name string) []byte {
 	return appendInMarks(dst, name, maxName)
 }
 
-// InMarks renders text that a tool, a reducer or another program gave as [Quote] does, in quotation marks, so that it cannot be
-// mistaken for what stands around it. It is at most limit bytes long, which are 16 or more.
+// InMarks renders text that a tool, a reducer or another program gave as [Quote] does, in quotation marks, so
+// that it cannot be mistaken for what stands around it. It is at most limit bytes long, which are 16 or more.
 func InMarks(s string, limit int) string {
 	b := appendInMarks(nil, s, limit-2)
 	if len(b) > limit { // there are many marks within
@@ -257,7 +260,8 @@ func InMarks(s string, limit int) string {
 	return string(b)
 }
 
-// appendInMarks appends s quoted, cut to limit bytes, in quotation marks. Those within are escaped, and may double its length.
+// appendInMarks appends s quoted, cut to limit bytes, in quotation marks. Those within are escaped, and may
+// double its length.
 func appendInMarks(dst []byte, s string, limit int) []byte {
 	dst = append(dst, '"')
 	if len(s) <= limit && plain(s) && strings.IndexByte(s, '"') < 0 && !strings.HasSuffix(s, `\`) {

@@ -12,13 +12,14 @@ import (
 // maxKept is how many of the places that are right now are named.
 const maxKept = 10
 
-// Render is the feedback as a text for the model: what happened, each thing that is wrong and whether it was wrong before,
-// what has been put right, and what to do now. It has no blank lines and no line break at its end, and everything in it
-// that the model or a user wrote is neutralised as by [Quote].
+// Render is the feedback as a text for the model: what happened, each thing that is wrong and whether it was
+// wrong before, what has been put right, and what to do now. It has no blank lines and no line break at its
+// end, and everything in it that the model or a user wrote is neutralised as by [Quote].
 //
-// The text is never longer than lim.MaxBytes. Where not all issues fit, those told are a fair choice: each member of the
-// proposal gets its turn, and "and N more" counts the rest. An issue is told whole; only one that would not fit even alone
-// is cut. Limits that their Validate refuses are held to all the same. Of the zero value, which is no feedback, it is empty.
+// The text is never longer than lim.MaxBytes. Where not all issues fit, those told are a fair choice: each
+// member of the proposal gets its turn, and "and N more" counts the rest. An issue is told whole; only one
+// that would not fit even alone is cut. Limits that their Validate refuses are held to all the same. Of the
+// zero value, which is no feedback, it is empty.
 func Render(f RetryFeedback, lim Limits) string {
 	if f.none() {
 		return ""
@@ -75,8 +76,8 @@ func (p *page) told() []fault.Issue {
 	return issues
 }
 
-// restates reports whether an issue says no more than the heading and the last line do: that of the class itself, and those of
-// a reply that has nothing in it to judge.
+// restates reports whether an issue says no more than the heading and the last line do: that of the class
+// itself, and those of a reply that has nothing in it to judge.
 func restates(i *fault.Issue, class fault.Class) bool {
 	if i.Pointer != "" || i.Source != fault.FromReply || i.Got != "" || i.Value != "" {
 		return false
@@ -165,8 +166,8 @@ func (p *page) appendPlace(b []byte, i *fault.Issue) []byte {
 	return append(b, "the answer as a whole"...)
 }
 
-// appendKept names what was wrong before and is right now, so that it is not broken again: only where it fits, and where another
-// attempt follows.
+// appendKept names what was wrong before and is right now, so that it is not broken again: only where it
+// fits, and where another attempt follows.
 func (p *page) appendKept(b []byte) []byte {
 	if len(p.f.Diff.Fixed) == 0 || p.f.Last() {
 		return b

@@ -20,8 +20,8 @@ func formatSeconds(d time.Duration) string {
 	return whole + "." + strings.TrimRight(digits, "0")
 }
 
-// parseSeconds reads a JSON number of seconds exactly, with an exponent too, as other languages print small numbers. What
-// is finer than a nanosecond is refused, not rounded.
+// parseSeconds reads a JSON number of seconds exactly, with an exponent too, as other languages print small
+// numbers. What is finer than a nanosecond is refused, not rounded.
 func parseSeconds(s string) (time.Duration, error) {
 	mantissa, exponent, err := splitExponent(s)
 	if err != nil {
@@ -56,7 +56,8 @@ func splitExponent(s string) (mantissa string, exponent int, err error) {
 	return s[:at], exponent, nil
 }
 
-// AppendSeconds appends a duration of 0 or more as [RetryFeedback] writes it: an exact decimal of seconds, "1.5".
+// AppendSeconds appends a duration of 0 or more as [RetryFeedback] writes it: an exact decimal of seconds,
+// "1.5".
 func AppendSeconds(dst []byte, d time.Duration) []byte {
 	if d >= 0 && d%time.Second == 0 {
 		return strconv.AppendInt(dst, int64(d/time.Second), 10)

@@ -8,9 +8,9 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// Shown is feedback as a template sees it: every text it gives is neutralised as by [Quote], and its issues are a fair
-// choice within the limits. A nil Shown is no feedback, as at the first attempt: it is false in {{if}} and {{with}}, prints
-// as nothing, and all its methods may be called. Safe for concurrent reading.
+// Shown is feedback as a template sees it: every text it gives is neutralised as by [Quote], and its issues
+// are a fair choice within the limits. A nil Shown is no feedback, as at the first attempt: it is false in
+// {{if}} and {{with}}, prints as nothing, and all its methods may be called. Safe for concurrent reading.
 type Shown struct {
 	f   RetryFeedback
 	lim Limits
@@ -28,7 +28,8 @@ func Show(f RetryFeedback, lim Limits) *Shown {
 type ShownIssue struct {
 	// Place is where: "guests/0/name", "(whole)". Rule is the rule's stable name.
 	Place, Rule string
-	// Expected says what would be right; Got the kind of what was received, Value the value itself where it may be shown.
+	// Expected says what would be right; Got the kind of what was received, Value the value itself where it
+	// may be shown.
 	Expected, Got, Value string
 	// Persistent is set where the attempt before had the same issue.
 	Persistent bool
@@ -127,8 +128,8 @@ func (s *Shown) show(issues []fault.Issue) []ShownIssue {
 	return list
 }
 
-// Map is the feedback for template engines that read maps (Jinja, Handlebars): numbers are ints, names are those of the wire
-// form, "text" is String. Empty for no feedback, so that a condition on it is false.
+// Map is the feedback for template engines that read maps (Jinja, Handlebars): numbers are ints, names are
+// those of the wire form, "text" is String. Empty for no feedback, so that a condition on it is false.
 func (s *Shown) Map() map[string]any {
 	if s == nil {
 		return map[string]any{}

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// TemplateLimits bound a prompt template. The zero value is refused; [DefaultTemplateLimits] is the usual choice.
+// TemplateLimits bound a prompt template. The zero value is refused; [DefaultTemplateLimits] is the usual
+// choice.
 type TemplateLimits struct {
 	// MaxText is the longest template text, in bytes, 1 to 16 MiB.
 	MaxText int
 	// MaxBytes is the longest rendered prompt, in bytes, 1 to 16 MiB.
 	MaxBytes int
-	// MaxWork bounds one rendering, 1 to 1e9: each round of a range costs 1, each call of a template 100, each byte that print,
-	// printf, println, html, js and urlquery handle 1.
+	// MaxWork bounds one rendering, 1 to 1e9: each round of a range costs 1, each call of a template 100,
+	// each byte that print, printf, println, html, js and urlquery handle 1.
 	MaxWork int
 }
 
@@ -31,8 +32,9 @@ func (l TemplateLimits) Validate() error {
 	)
 }
 
-// Template is a prompt template: text/template with the functions of [Funcs] and [Data] as ".". A rendering is a function of
-// its data alone and ends: loops, recursion and output are bounded. Make it with [Parse]; safe for concurrent use.
+// Template is a prompt template: text/template with the functions of [Funcs] and [Data] as ".". A rendering
+// is a function of its data alone and ends: loops, recursion and output are bounded. Make it with [Parse];
+// safe for concurrent use.
 type Template struct {
 	text string
 	lim  TemplateLimits
@@ -40,8 +42,8 @@ type Template struct {
 	fill filler
 }
 
-// filler writes a template filled in with data, for at most so much work. A template knows text/template by it alone, so that a
-// program that parses none does not link it.
+// filler writes a template filled in with data, for at most so much work. A template knows text/template by
+// it alone, so that a program that parses none does not link it.
 type filler interface {
 	fill(out io.Writer, d Data, work int) error
 }
@@ -78,9 +80,9 @@ func (t *Template) String() string { return t.text }
 // Actions reports whether the template has actions. One without gives its own text, whatever the data.
 func (t *Template) Actions() bool { return t.fill != nil }
 
-// Render fills the template in. A result longer than the limit is an error, for half a prompt is none; so is work beyond
-// the limit, a member of Vars that is not there (ask with index: it has no opinion), and a slice of an unknown name. The
-// error is a [TemplateError].
+// Render fills the template in. A result longer than the limit is an error, for half a prompt is none; so is
+// work beyond the limit, a member of Vars that is not there (ask with index: it has no opinion), and a slice
+// of an unknown name. The error is a [TemplateError].
 func (t *Template) Render(d Data) (string, error) {
 	out := &bounded{max: t.lim.MaxBytes}
 	if err := t.execute(out, d); err != nil {
@@ -89,8 +91,8 @@ func (t *Template) Render(d Data) (string, error) {
 	return string(out.b), nil
 }
 
-// RenderWith is [Render] in the user's own words: the template sees f as its feedback and issues. What exceeds
-// lim.MaxBytes is cut at the end of a character; the error is a [TemplateError].
+// RenderWith is [Render] in the user's own words: the template sees f as its feedback and issues. What
+// exceeds lim.MaxBytes is cut at the end of a character; the error is a [TemplateError].
 func RenderWith(t *Template, f RetryFeedback, lim Limits) (string, error) {
 	out := &bounded{max: max(lim.MaxBytes, 0)}
 	err := t.execute(out, dataOf(f, lim))

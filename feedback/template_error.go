@@ -14,7 +14,8 @@ import (
 type TemplateError struct {
 	// Line is the line of the template's text, from 1; 0 where none can be named.
 	Line int
-	// Reason says what is wrong and what would be right. The wording is ours and does not change with the compiler.
+	// Reason says what is wrong and what would be right. The wording is ours and does not change with the
+	// compiler.
 	Reason string
 	cause  error
 }

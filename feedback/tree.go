@@ -57,7 +57,8 @@ func branch(b parse.BranchNode) []parse.Node {
 // builtin are the functions of text/template.
 const builtin = "and, call, html, index, slice, js, len, not, or, print, printf, println, urlquery, eq, ge, gt, le, lt, ne"
 
-// unknownFunc is the first function, by place, that neither we nor text/template offer; empty where all are known.
+// unknownFunc is the first function, by place, that neither we nor text/template offer; empty where all are
+// known.
 func unknownFunc(trees []*parse.Tree) string {
 	known := strings.Split(offered+", "+builtin, ", ")
 	var name string

@@ -27,8 +27,9 @@ type wire struct {
 	CorrelationID string         `json:"correlation_id,omitempty"`
 }
 
-// MarshalJSON writes the wire form of seed 002: next_delay_seconds is an exact decimal, tool_name is null for an answer,
-// and both schedule fields are absent where no attempt follows. A value that could not be read back is refused.
+// MarshalJSON writes the wire form of seed 002: next_delay_seconds is an exact decimal, tool_name is null for
+// an answer, and both schedule fields are absent where no attempt follows. A value that could not be read
+// back is refused.
 func (f RetryFeedback) MarshalJSON() ([]byte, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -47,8 +48,8 @@ func (f RetryFeedback) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON reads the wire form strictly: unknown and repeated members, and text that is not UTF-8, are refused. The
-// error names the place. The receiver is left as it was after an error.
+// UnmarshalJSON reads the wire form strictly: unknown and repeated members, and text that is not UTF-8, are
+// refused. The error names the place. The receiver is left as it was after an error.
 func (f *RetryFeedback) UnmarshalJSON(data []byte) error {
 	var w wire
 	if err := json.Unmarshal(data, &w, json.RejectUnknownMembers(true)); err != nil {
@@ -95,7 +96,8 @@ func readSchedule(w wire) (*Schedule, error) {
 	return &Schedule{At: at.UTC(), Delay: delay}, nil
 }
 
-// Validate reports all fields that the wire form has no place for, each as a [WireError]; nil where there are none.
+// Validate reports all fields that the wire form has no place for, each as a [WireError]; nil where there are
+// none.
 func (f RetryFeedback) Validate() error {
 	checks := []struct {
 		ok      bool

@@ -7,8 +7,9 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// wording is what the model is told about one class of failure: what happened and what to do, for a tool call and for an
-// answer. An entry with a rule is for feedback whose first issue has it, one with a source for feedback with an issue of that source.
+// wording is what the model is told about one class of failure: what happened and what to do, for a tool call
+// and for an answer. An entry with a rule is for feedback whose first issue has it, one with a source for
+// feedback with an issue of that source.
 type wording struct {
 	class                 fault.Class
 	rule                  string
@@ -185,7 +186,8 @@ func appendFoot(b []byte, f *RetryFeedback, w *wording) []byte {
 	return text.append(b, f)
 }
 
-// phrase is one of our own texts, in which "%" stands for the tool's name, once at the most, and "$" at its end for the class.
+// phrase is one of our own texts, in which "%" stands for the tool's name, once at the most, and "$" at its
+// end for the class.
 type phrase string
 
 // append puts name and class into the phrase.

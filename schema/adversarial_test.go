@@ -13,7 +13,8 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// Schemas and documents that are made to be hard: the verdict is the library's, and work stays in proportion to the document.
+// Schemas and documents that are made to be hard: the verdict is the library's, and work stays in proportion
+// to the document.
 func TestHardSchemasAndDocuments(t *testing.T) {
 	refused := `{"b":[` + strings.Repeat(`"x",`, 200) + `1]}`
 	for range 60 {

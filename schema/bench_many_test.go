@@ -118,7 +118,8 @@ func rawContests(t *testing.T) (all []contest) {
 	return all
 }
 
-// TestSpeedBesideThePeers reports, with -v, how our time stands to that of the peers: the median and the worst of all types and schemas.
+// TestSpeedBesideThePeers reports, with -v, how our time stands to that of the peers: the median and the
+// worst of all types and schemas.
 func TestSpeedBesideThePeers(t *testing.T) {
 	if !testing.Verbose() {
 		t.Skip("it only reports: run it with -v")

@@ -15,7 +15,8 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// BenchmarkGoodReply: about 1 KB that is good, into a struct and against a schema, ours beside what one would use instead.
+// BenchmarkGoodReply: about 1 KB that is good, into a struct and against a schema, ours beside what one would
+// use instead.
 func BenchmarkGoodReply(b *testing.B) {
 	doc := orderDocument(b)
 	typed, err := schema.For[order]()
@@ -60,7 +61,8 @@ func compiledAlone(t testing.TB, text []byte) *jsonschema.Schema {
 	return s
 }
 
-// BenchmarkBadReply: the same with three faults. All are found, with their places; "told" renders them for the model too.
+// BenchmarkBadReply: the same with three faults. All are found, with their places; "told" renders them for
+// the model too.
 func BenchmarkBadReply(b *testing.B) {
 	faults := strings.NewReplacer(`"order",`, `"ordre",`, `"priority":3`, `"priority":"high"`, `"code":"11000"`, `"code":"1100"`)
 	doc := []byte(faults.Replace(string(orderDocument(b))))
@@ -96,8 +98,8 @@ func tell(issues []fault.Issue) string {
 	return feedback.Render(f, feedback.DefaultLimits())
 }
 
-// plainFaults counts what encoding/json and the validator say, and has them say it. The field that encoding/json could not read is
-// empty for the validator, which counts it again.
+// plainFaults counts what encoding/json and the validator say, and has them say it. The field that
+// encoding/json could not read is empty for the validator, which counts it again.
 func plainFaults(v *validator.Validate, doc []byte) int {
 	var o order
 	err := json.Unmarshal(doc, &o)

@@ -11,13 +11,16 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// decodeOptions are those of types that read their own JSON: exact names, no unknown members; strict text is the default.
+// decodeOptions are those of types that read their own JSON: exact names, no unknown members; strict text is
+// the default.
 var decodeOptions = json.JoinOptions(json.RejectUnknownMembers(true))
 
-// maxShared is the largest document whose strings share one copy of it: all of the copy lives as long as one of them.
+// maxShared is the largest document whose strings share one copy of it: all of the copy lives as long as one
+// of them.
 const maxShared = 4 << 10
 
-// binder puts the values of a document into variables, and asks the validator about each. What cannot be put there is left out.
+// binder puts the values of a document into variables, and asks the validator about each. What cannot be put
+// there is left out.
 type binder struct {
 	text    string
 	issues  []fault.Issue
@@ -44,7 +47,8 @@ func (b *binder) refuse(v *value, rule, expected string) bool {
 	return false
 }
 
-// bind puts a value into a fresh variable, and holds it to its rules. around is the struct that the variable is a field of.
+// bind puts a value into a fresh variable, and holds it to its rules. around is the struct that the variable
+// is a field of.
 func (b *binder) bind(v *value, at *spot, to reflect.Value, around any) {
 	if v.kind == kindNull && at.pointer {
 		return
@@ -141,8 +145,8 @@ func (b *binder) readStruct(v *value, l *layout, to reflect.Value) {
 	}
 }
 
-// compare holds a member to the rules that compare it with others. One that is not there is held to those alone that say when it must be.
-// A rule is not asked where a value that it looks at could not be read.
+// compare holds a member to the rules that compare it with others. One that is not there is held to those
+// alone that say when it must be. A rule is not asked where a value that it looks at could not be read.
 func (b *binder) compare(object *value, l *layout, m *member, in reflect.Value) {
 	v, to := object.at([]string{m.name}), in.FieldByIndex(m.index)
 	isThere := v != nil && v.kind != kindNull
@@ -209,8 +213,8 @@ func (b *binder) readMap(v *value, at *spot, to reflect.Value, around any) {
 	}
 }
 
-// beside adds to what the schema found what it could not know. Of a value that is refused already, only rules of its own are told, and of
-// one that is missing or of another kind, nothing.
+// beside adds to what the schema found what it could not know. Of a value that is refused already, only rules
+// of its own are told, and of one that is missing or of another kind, nothing.
 func (b *binder) beside(root *value, found []fault.Issue) []fault.Issue {
 	if len(b.issues) == 0 || len(found) >= maxIssues {
 		return found

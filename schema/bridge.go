@@ -14,8 +14,8 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// stringRule says a rule of strings in keywords: a pattern that means exactly the same, or a format that is a hint to the
-// model while the validator judges.
+// stringRule says a rule of strings in keywords: a pattern that means exactly the same, or a format that is a
+// hint to the model while the validator judges.
 type stringRule struct {
 	tag     string
 	pattern string                    // "%" stands for the parameter
@@ -89,8 +89,8 @@ var stringRules = [...]stringRule{
 	{tag: "fqdn", format: "hostname", prose: true},
 }
 
-// bridge says one rule of a value of a class in JSON Schema. A nil schema without an error means there are no exact words
-// for it: the validator judges, and prose tells the model.
+// bridge says one rule of a value of a class in JSON Schema. A nil schema without an error means there are no
+// exact words for it: the validator judges, and prose tells the model.
 func bridge(r rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
 	switch r.tag {
 	case "min", "max", "len", "gt", "gte", "lt", "lte", "eq", "ne":

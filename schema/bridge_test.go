@@ -73,8 +73,8 @@ var bridgedTypes = []bridged{
 		"raw":{"a":1},"even":4,"tagged":"x","must":""}`),
 }
 
-// agree holds the law for one document: what the rules refuse is refused, what they accept is refused by the schema alone where that says
-// more, and the schema that models are shown accepts all that is accepted.
+// agree holds the law for one document: what the rules refuse is refused, what they accept is refused by the
+// schema alone where that says more, and the schema that models are shown accepts all that is accepted.
 func agree(t require.TestingT, b bridged, doc []byte) {
 	issues := b.decode(doc)
 	byRules, judges := b.byRules(doc)

@@ -1,8 +1,8 @@
 package schema
 
-// Budget is how much work checks may take: those of one reply share one, so that no reply takes long, whatever it holds. Work is
-// counted in looks of one schema at one value, so that the same document gets the same answer on every machine. A nil *Budget
-// stands for a fresh one. Not for concurrent use.
+// Budget is how much work checks may take: those of one reply share one, so that no reply takes long,
+// whatever it holds. Work is counted in looks of one schema at one value, so that the same document gets the
+// same answer on every machine. A nil *Budget stands for a fresh one. Not for concurrent use.
 type Budget struct {
 	left int
 	stop func() bool
@@ -15,8 +15,8 @@ const maxWork = 4 << 20
 // NewBudget returns the budget for the checks of one reply.
 func NewBudget() *Budget { return &Budget{left: maxWork} }
 
-// Until has checks end where stop reports true, as the context of a reply does when it is done: what they find then is of no use. It is
-// asked now and then, and returns the budget.
+// Until has checks end where stop reports true, as the context of a reply does when it is done: what they
+// find then is of no use. It is asked now and then, and returns the budget.
 func (b *Budget) Until(stop func() bool) *Budget {
 	b.stop, b.next = stop, b.left
 	return b

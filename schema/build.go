@@ -12,8 +12,8 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// builder makes the JSON Schema of a Go type: its rules in standard keywords where these say them exactly, else in prose, and then the
-// validator alone judges.
+// builder makes the JSON Schema of a Go type: its rules in standard keywords where these say them exactly,
+// else in prose, and then the validator alone judges.
 type builder struct {
 	root  variant
 	names map[variant]string
@@ -154,7 +154,8 @@ func (b *builder) mapping(path string, at *spot, rules *ruleSet, checked bool) (
 	return n, nil
 }
 
-// foreign makes the schema of a type that reads its own JSON. Its own method JSONSchema describes it, where it has one.
+// foreign makes the schema of a type that reads its own JSON. Its own method JSONSchema describes it, where
+// it has one.
 func foreign(t reflect.Type) (*jsonschema.Schema, error) {
 	n := &jsonschema.Schema{Type: classOf(t).jsonType()}
 	if own, ok := reflect.New(t).Interface().(interface{ JSONSchema() *jsonschema.Schema }); ok {
@@ -172,7 +173,8 @@ func foreign(t reflect.Type) (*jsonschema.Schema, error) {
 	return n, nil
 }
 
-// boundNumber bounds a number by its Go type. No model needs to be told the bounds of 64-bit integers and of float32.
+// boundNumber bounds a number by its Go type. No model needs to be told the bounds of 64-bit integers and of
+// float32.
 func boundNumber(t reflect.Type, c class) *jsonschema.Schema {
 	n := &jsonschema.Schema{Type: c.jsonType()}
 	bits := t.Bits()
@@ -192,7 +194,8 @@ func boundNumber(t reflect.Type, c class) *jsonschema.Schema {
 	return n
 }
 
-// sizedByMachine reports whether a type has 32 bits on some machines and 64 on others. Models are told the same on all.
+// sizedByMachine reports whether a type has 32 bits on some machines and 64 on others. Models are told the
+// same on all.
 func sizedByMachine(t reflect.Type) bool {
 	return t.Kind() == reflect.Int || t.Kind() == reflect.Uint || t.Kind() == reflect.Uintptr
 }
@@ -277,8 +280,8 @@ func (b *builder) inlineSingles() {
 	}
 }
 
-// standBeside puts what stood beside a reference beside the struct itself: what is told of the place goes before what is told of
-// the type.
+// standBeside puts what stood beside a reference beside the struct itself: what is told of the place goes
+// before what is told of the type.
 func standBeside(at, beside *jsonschema.Schema) {
 	for name, value := range beside.Extras {
 		setExtra(at, name, value)

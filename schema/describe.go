@@ -16,7 +16,8 @@ const (
 	maxLists   = 3   // lists within lists that are named
 )
 
-// describe says in a few words what a value should be: its constant, its values, or its type with its plain constraints.
+// describe says in a few words what a value should be: its constant, its values, or its type with its plain
+// constraints.
 func (n *node) describe(steps int) string {
 	if n == nil || n.raw == nil || steps == 0 {
 		return ""
@@ -46,7 +47,8 @@ func (n *node) describe(steps int) string {
 	return ""
 }
 
-// describeType is a type with what else its node plainly says: "integer (at least 1, at most 30)", "array of strings".
+// describeType is a type with what else its node plainly says: "integer (at least 1, at most 30)", "array of
+// strings".
 func (n *node) describeType() string {
 	types := stringsOf(n.raw["type"])
 	named := make([]string, len(types))
@@ -139,7 +141,8 @@ func (n *node) details(types []string) []string {
 	return details
 }
 
-// says reports whether a node has a constraint. In draft 4 an exclusive bound is a plain one that is marked by true.
+// says reports whether a node has a constraint. In draft 4 an exclusive bound is a plain one that is marked
+// by true.
 func says(node map[string]any, keyword string) bool {
 	v, ok := node[keyword]
 	marked := keyword == "minimum" && node["exclusiveMinimum"] == true || keyword == "maximum" && node["exclusiveMaximum"] == true
@@ -187,8 +190,9 @@ func (n *node) membersPhrase(one, many string) string {
 	return many + bounded(slices.Sorted(maps.Keys(members)))
 }
 
-// Wants says in a short phrase what value the schema asks for as a whole: "an object with the members city, nights". It is for
-// a model whose reply was no value at all; empty where the schema says nothing of the kind.
+// Wants says in a short phrase what value the schema asks for as a whole: "an object with the members city,
+// nights". It is for a model whose reply was no value at all; empty where the schema says nothing of the
+// kind.
 func (s *Schema) Wants() string {
 	return clip(cmp.Or(s.root.membersPhrase("an object with the member ", "an object with the members "), s.root.describe(maxSteps)))
 }

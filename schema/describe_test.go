@@ -77,7 +77,8 @@ func TestDescriptionsOfGoTypes(t *testing.T) {
 		lines(typed.Schema().Check([]byte(`{"born":"2006-01-02T15:04:05Z","size":1e39,"seat":1}`))))
 }
 
-// What is expected says that a member may be left out where nothing requires it and null may not stand in its place.
+// What is expected says that a member may be left out where nothing requires it and null may not stand in its
+// place.
 func TestMembersThatMayBeLeftOut(t *testing.T) {
 	cases := map[string]struct {
 		schema, doc string
@@ -108,7 +109,8 @@ func TestMembersThatMayBeLeftOut(t *testing.T) {
 	}
 }
 
-// Who takes the advice and leaves a member out hears no more of it, and what is expected does not hang on what was received.
+// Who takes the advice and leaves a member out hears no more of it, and what is expected does not hang on
+// what was received.
 func TestLeavingOutHelps(t *testing.T) {
 	node := rapid.SampledFrom([]string{`{"type":"string"}`, `{"type":["string","null"]}`, `{"enum":["x",1]}`, `{"$ref":"#/$defs/n"}`,
 		`{"anyOf":[{"type":"string"},{"type":"integer","minimum":3}]}`, `{"oneOf":[{"const":"x"},{"type":"null"}]}`})

@@ -11,7 +11,8 @@ import (
 // Limits returns the bounds of the documents that Check takes.
 func (s *Schema) Limits() Limits { return s.limits }
 
-// Type names the Go type that the schema was made of, such as "agents.Booking"; it is empty for a schema of [Compile].
+// Type names the Go type that the schema was made of, such as "agents.Booking"; it is empty for a schema of
+// [Compile].
 func (s *Schema) Type() string {
 	if s.typed == nil {
 		return ""
@@ -19,9 +20,9 @@ func (s *Schema) Type() string {
 	return s.typed.typ.String()
 }
 
-// Digest identifies what documents are held to, limits left out: the schema, and of a Go type the types and tags of its fields too,
-// for JSON Schema cannot say all rules. It is the same on every machine and in every program. What the methods of a type decide is
-// no part of it. Safe for concurrent use.
+// Digest identifies what documents are held to, limits left out: the schema, and of a Go type the types and
+// tags of its fields too, for JSON Schema cannot say all rules. It is the same on every machine and in every
+// program. What the methods of a type decide is no part of it. Safe for concurrent use.
 func (s *Schema) Digest() string {
 	h := sha256.New()
 	h.Write(s.text)
@@ -33,8 +34,8 @@ func (s *Schema) Digest() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// spell writes a type out: kinds, and the names and tags of fields. Types with a decoder of their own are spelled by their names, a type
-// that was met before by its place.
+// spell writes a type out: kinds, and the names and tags of fields. Types with a decoder of their own are
+// spelled by their names, a type that was met before by its place.
 func spell(b *strings.Builder, t reflect.Type, met map[reflect.Type]int) {
 	if n, ok := met[t]; ok {
 		fmt.Fprintf(b, "#%d", n)

@@ -93,7 +93,8 @@ const draft2020 = "https://json-schema.org/draft/2020-12/schema"
 
 var drafts = []string{draft2020, draft2020, "https://json-schema.org/draft/2019-09/schema", "http://json-schema.org/draft-07/schema#"}
 
-// tuple says what the first two items are, and the others where there is anything to say of them, in the words of a draft.
+// tuple says what the first two items are, and the others where there is anything to say of them, in the
+// words of a draft.
 func tuple(s map[string]any, draft string, first, second, rest any) {
 	list, more := "items", "additionalItems"
 	if draft == draft2020 {

@@ -44,7 +44,8 @@ func (v *value) forget(a *answer) {
 	}
 }
 
-// scope is the resources on the way to a value: the outermost that has an anchor decides where a dynamic reference leads.
+// scope is the resources on the way to a value: the outermost that has an anchor decides where a dynamic
+// reference leads.
 type scope struct {
 	anchors map[string]*node
 	next    map[*resource]*scope
@@ -72,8 +73,8 @@ func (s *scope) enter(home *resource) *scope {
 	return next
 }
 
-// judge asks a schema about a value. Where several lead to a schema it is asked once: so work is bounded by the size of the schema times
-// that of the document.
+// judge asks a schema about a value. Where several lead to a schema it is asked once: so work is bounded by
+// the size of the schema times that of the document.
 func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 	if !e.spend(1) {
 		return &refusal{}, nil
@@ -303,8 +304,8 @@ func (f *findings) oneOf(list []*node) {
 	}
 }
 
-// left holds to a schema the members or items that nothing describes. A branch that fails describes nothing: what it would describe is
-// not at fault.
+// left holds to a schema the members or items that nothing describes. A branch that fails describes nothing:
+// what it would describe is not at fault.
 func (f *findings) left(rule *node) {
 	var around []*node
 	if f.failed {

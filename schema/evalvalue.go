@@ -200,8 +200,8 @@ func (v *value) itemsDiffer() bool {
 	return len(keys) == int(v.count)
 }
 
-// keyOf is a text that is the same for equal values and for no others. That of a string is the string itself; others begin with a byte that
-// no string has.
+// keyOf is a text that is the same for equal values and for no others. That of a string is the string itself;
+// others begin with a byte that no string has.
 func keyOf(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -9,7 +9,8 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// refusal is why a schema refuses a value: what it says itself, and what those say that it asks. Refusals are shared where schemas are.
+// refusal is why a schema refuses a value: what it says itself, and what those say that it asks. Refusals are
+// shared where schemas are.
 type refusal struct {
 	own    []failure
 	subs   []*refusal
@@ -97,7 +98,8 @@ func (e *evaluation) tell(f failure) []fault.Issue {
 	return []fault.Issue{issue}
 }
 
-// describeMember says in a few words what a missing member should be, by the schema that requires it or one that speaks of the same value.
+// describeMember says in a few words what a missing member should be, by the schema that requires it or one
+// that speaks of the same value.
 func (n *node) describeMember(name string) string {
 	for ; n != nil; n = n.branchOf() {
 		for _, b := range beside(n) {
@@ -168,7 +170,8 @@ func (s *Schema) along(path []string) (levels [][]*node) {
 
 func isOfKind(rule string) bool { return rule == "type" || rule == "anyOf" || rule == "oneOf" }
 
-// notQuoted ends what is expected where a string holds, as JSON, an object or an array that one of some schemas takes.
+// notQuoted ends what is expected where a string holds, as JSON, an object or an array that one of some
+// schemas takes.
 func (v *value) notQuoted(by []*node) string {
 	if !strings.ContainsAny(v.text, "{[") {
 		return ""
@@ -181,14 +184,16 @@ func (v *value) notQuoted(by []*node) string {
 	return "; send the " + string(held.kind.name()) + " itself, not quoted"
 }
 
-// mayBeLeftOut reports whether an issue is of a value that one could as well leave out, as far as its rule tells.
+// mayBeLeftOut reports whether an issue is of a value that one could as well leave out, as far as its rule
+// tells.
 func mayBeLeftOut(i fault.Issue) bool {
 	return i.Source == fault.FromSchema && i.Pointer != "" && i.Expected != "" && !strings.HasSuffix(i.Expected, fault.OrLeaveOut) &&
 		slices.Contains([]string{"type", "enum", "const", "anyOf", "oneOf"}, i.Rule)
 }
 
-// optional reports whether a place is a named member that nothing requires and that may not be null, as far as the schema says so
-// plainly: for many models null means just this. A condition under which the member is required counts as if it always held.
+// optional reports whether a place is a named member that nothing requires and that may not be null, as far
+// as the schema says so plainly: for many models null means just this. A condition under which the member is
+// required counts as if it always held.
 func optional(levels [][]*node, path []string) bool {
 	name, around := path[len(path)-1], levels[len(path)-1]
 	named := slices.ContainsFunc(around, func(n *node) bool {
@@ -222,8 +227,8 @@ const (
 // maxEcho bounds an echoed value, in bytes.
 const maxEcho = 100
 
-// echoed is what was received at a place as JSON, where a schema of the place, or of one above it, marks it as safe to echo. Where very
-// many schemas speak of it, nothing is echoed.
+// echoed is what was received at a place as JSON, where a schema of the place, or of one above it, marks it
+// as safe to echo. Where very many schemas speak of it, nothing is echoed.
 func echoed(v *value, levels [][]*node) string {
 	tooMany := slices.ContainsFunc(levels, func(nodes []*node) bool { return len(nodes) >= maxNodes })
 	if v == nil || tooMany || !anyMarked(levels, echoKeyword) || anyMarked(levels, noEchoKeyword, secretKeyword) {
@@ -242,12 +247,14 @@ func anyMarked(levels [][]*node, keywords ...string) bool {
 
 const secretKeyword = "x-secret"
 
-// maxPlaces bounds how many places are looked at for secrets: references may lead to twice as many with each step.
+// maxPlaces bounds how many places are looked at for secrets: references may lead to twice as many with each
+// step.
 const maxPlaces = 4096
 
-// Secrets are the places whose values are not to be kept, as JSON Pointers in ascending order; "*" stands for any member or
-// item. The tag `retake:"secret"` on a field marks one, or the keyword "x-secret" in a raw schema. Of a type that holds itself, all that
-// may hold a secret at some depth is one, and so is what is left where there are very many places. The slice is the caller's own.
+// Secrets are the places whose values are not to be kept, as JSON Pointers in ascending order; "*" stands for
+// any member or item. The tag `retake:"secret"` on a field marks one, or the keyword "x-secret" in a raw
+// schema. Of a type that holds itself, all that may hold a secret at some depth is one, and so is what is
+// left where there are very many places. The slice is the caller's own.
 func (s *Schema) Secrets() []string {
 	w := &secrets{left: maxPlaces, dynamic: isMarked(s.tree, secretKeyword)}
 	w.walk(s.root, "")
@@ -291,7 +298,8 @@ func (w *secrets) walk(n *node, at string) {
 	}
 }
 
-// follow walks what a reference leads to. One that comes back to itself is secret as a whole where anything in it is.
+// follow walks what a reference leads to. One that comes back to itself is secret as a whole where anything
+// in it is.
 func (w *secrets) follow(n *node, at string) {
 	if slices.Contains(w.under, n) {
 		if isMarked(n.raw, secretKeyword) {

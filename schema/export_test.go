@@ -12,8 +12,8 @@ func ForAnew[T any]() (*Typed[T], error) {
 	return &Typed[T]{of}, err
 }
 
-// ByRules is the verdict of the validator alone on what a document decodes into, whatever the schema says. It judges nothing where a
-// member is left out or null, for the validator cannot know that.
+// ByRules is the verdict of the validator alone on what a document decodes into, whatever the schema says. It
+// judges nothing where a member is left out or null, for the validator cannot know that.
 func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
 	root, issue := parse(string(doc), t.of.schema.limits)
 	if issue != nil {

@@ -19,8 +19,8 @@ type field struct {
 	index   []int
 }
 
-// fieldsOf lists the JSON members of a struct in declared order, those of embedded structs in their place. What the
-// decoder and the schema could understand differently is refused by name.
+// fieldsOf lists the JSON members of a struct in declared order, those of embedded structs in their place.
+// What the decoder and the schema could understand differently is refused by name.
 func fieldsOf(t reflect.Type, path string) ([]field, error) {
 	fields, err := appendFields(nil, t, path, nil, true)
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// generators has schemas as the tools that make them write them, and replies of models to them, good and bad; `go test ./schema -run
-// Generators -rewrite` writes what is said of each anew. Read every text as a model would before you commit it.
+// generators has schemas as the tools that make them write them, and replies of models to them, good and bad;
+// `go test ./schema -run Generators -rewrite` writes what is said of each anew. Read every text as a model
+// would before you commit it.
 const generators = "testdata/generators"
 
 func TestGenerators(t *testing.T) {

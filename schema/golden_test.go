@@ -18,8 +18,8 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// goldenIssues has the issues of many bad documents; `go test ./schema -run Golden -args -rewrite` writes them anew. Read each line
-// that changes as a model would.
+// goldenIssues has the issues of many bad documents; `go test ./schema -run Golden -args -rewrite` writes
+// them anew. Read each line that changes as a model would.
 const goldenIssues = "testdata/issues"
 
 // seeds are schemas, each with a document that it refuses or nearly so.
@@ -160,7 +160,8 @@ func (g *golden) compare(t *testing.T, name string) {
 	t.Fatalf("%s: %d lines, and was %d", path, len(now), len(old))
 }
 
-// mutations are a document and copies of it with one change each: so many at most, spread evenly over all that could be made.
+// mutations are a document and copies of it with one change each: so many at most, spread evenly over all
+// that could be made.
 func mutations(t testing.TB, doc string, limit int) []string {
 	var root any
 	dec := json.NewDecoder(strings.NewReader(doc))

@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// goType is what a [Typed] is beneath its type parameter: a program has it once, however many types it has. Values are pointers
-// to variables of the type.
+// goType is what a [Typed] is beneath its type parameter: a program has it once, however many types it has.
+// Values are pointers to variables of the type.
 type goType struct {
 	typ    reflect.Type
 	schema *Schema
@@ -66,8 +66,8 @@ func (t *goType) withLimits(l Limits) (*goType, error) {
 // fresh is a pointer to a new variable of the type.
 func (t *goType) fresh() any { return reflect.New(t.typ).Interface() }
 
-// decode puts a document's value into v, which must be fresh; with issues v is of no use. The schema judges, then the rules that it does
-// not say exactly, and of what both find good the type itself.
+// decode puts a document's value into v, which must be fresh; with issues v is of no use. The schema judges,
+// then the rules that it does not say exactly, and of what both find good the type itself.
 func (t *goType) decode(text string, lim Limits, budget *Budget, v any) []fault.Issue {
 	root, issue := parse(text, lim)
 	if issue != nil {

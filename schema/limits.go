@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Limits bounds what a document may be before anything is made of it. Zero is refused: it never means "unlimited".
+// Limits bounds what a document may be before anything is made of it. Zero is refused: it never means
+// "unlimited".
 type Limits struct {
 	// MaxBytes is the largest document, in bytes. At least 2, at most 1 GiB.
 	MaxBytes int

@@ -12,7 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// node is a schema of the library's, made ready to be walked: in a fixed order, and with all that it leads to.
+// node is a schema of the library's, made ready to be walked: in a fixed order, and with all that it leads
+// to.
 type node struct {
 	*jsonschema.Schema
 	raw     map[string]any // as it stands in the document
@@ -71,7 +72,8 @@ type patternNode struct {
 	*node
 }
 
-// resource is a document with an id of its own: dynamic references find their targets by the resources on the way to them.
+// resource is a document with an id of its own: dynamic references find their targets by the resources on the
+// way to them.
 type resource struct {
 	anchors map[string]*node
 }
@@ -292,7 +294,8 @@ func (l *linker) track() {
 	}
 }
 
-// rawOf is a schema as it stands in the document. Of one of JSON Schema's own, which is no part of the document, it is what issues tell.
+// rawOf is a schema as it stands in the document. Of one of JSON Schema's own, which is no part of the
+// document, it is what issues tell.
 func rawOf(tree any, s *jsonschema.Schema) map[string]any {
 	url, fragment, _ := strings.Cut(s.Location, "#")
 	raw := map[string]any{}
@@ -353,7 +356,8 @@ func lookup(v any, path []string) any {
 	return v
 }
 
-// maxNodes bounds the schemas that are looked at for one place of a document; where there are more, nothing is said.
+// maxNodes bounds the schemas that are looked at for one place of a document; where there are more, nothing
+// is said.
 const maxNodes = 256
 
 // beside are the schemas that speak of the same value as some do, these included; maxNodes at most.

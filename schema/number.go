@@ -15,8 +15,8 @@ const (
 	maxExactDigits    = 15  // of a whole number that a double holds exactly
 )
 
-// numberInBounds reports whether a JSON number is short enough, has a small exponent and is within the range of a double:
-// exact arithmetic on 1e999999999 would cost more than any document is worth.
+// numberInBounds reports whether a JSON number is short enough, has a small exponent and is within the range
+// of a double: exact arithmetic on 1e999999999 would cost more than any document is worth.
 func numberInBounds(text string) bool {
 	if len(text) > maxNumberBytes {
 		return false
@@ -31,7 +31,8 @@ func numberInBounds(text string) bool {
 	return err == nil && !math.IsInf(f, 0)
 }
 
-// decimal is a JSON number as digits, without zeros at either end, times a power of ten: equal numbers are equal decimals.
+// decimal is a JSON number as digits, without zeros at either end, times a power of ten: equal numbers are
+// equal decimals.
 type decimal struct {
 	negative bool
 	digits   string
@@ -122,7 +123,8 @@ func newBound(r *big.Rat) *bound {
 	return b
 }
 
-// compare says how a number stands to the bound: -1 below, 0 equal, 1 above. Rounding keeps order, so that floats that differ tell.
+// compare says how a number stands to the bound: -1 below, 0 equal, 1 above. Rounding keeps order, so that
+// floats that differ tell.
 func (b *bound) compare(text string) int {
 	f, _ := strconv.ParseFloat(text, 64)
 	switch {

@@ -16,9 +16,9 @@ import (
 	"github.com/retake-go/retake/internal/syntax"
 )
 
-// Strict reports the first thing that keeps doc from being strict JSON within the limits: not UTF-8, malformed, a member
-// named twice, data after the value, or beyond a bound. Nil means it is strict JSON. There is at most one such issue, for
-// nothing after it can be trusted.
+// Strict reports the first thing that keeps doc from being strict JSON within the limits: not UTF-8,
+// malformed, a member named twice, data after the value, or beyond a bound. Nil means it is strict JSON.
+// There is at most one such issue, for nothing after it can be trusted.
 func Strict(doc []byte, lim Limits) []fault.Issue {
 	if _, issue := parse(string(doc), lim); issue != nil {
 		return []fault.Issue{*issue}

@@ -7,7 +7,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// pattern is a regular expression and how much work it is: Go takes time in proportion to its size times that of the text.
+// pattern is a regular expression and how much work it is: Go takes time in proportion to its size times that
+// of the text.
 type pattern struct {
 	*regexp.Regexp
 	size int

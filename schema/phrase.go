@@ -18,7 +18,8 @@ const (
 	maxLiteral = 60  // bytes of one value
 )
 
-// phraseRow says what would be right by a keyword: a member of the schema node, between two texts. It reads after "expected".
+// phraseRow says what would be right by a keyword: a member of the schema node, between two texts. It reads
+// after "expected".
 type phraseRow struct {
 	keyword string
 	before  string
@@ -61,7 +62,8 @@ var phrases = [...]phraseRow{
 	{keyword: "$ref", before: "a schema that does not refer to itself"},
 }
 
-// phrase says what the rule of a schema node expects; empty where there is nothing better to say than the rule's name.
+// phrase says what the rule of a schema node expects; empty where there is nothing better to say than the
+// rule's name.
 func phrase(rule string, node map[string]any) string {
 	if node == nil {
 		return ""

@@ -13,7 +13,8 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// book is the validator, and what is said of the rules that users registered. It never changes: a rule makes another one.
+// book is the validator, and what is said of the rules that users registered. It never changes: a rule makes
+// another one.
 type book struct {
 	*validator.Validate
 	own     map[string]validator.Func
@@ -25,8 +26,9 @@ var (
 	theBook atomic.Pointer[book]
 )
 
-// rulebook is the validator, made when it is first asked for. It is a function, and not a variable made by sync.OnceValue, for what makes a
-// variable is linked into every program: this links all the validator's rules.
+// rulebook is the validator, made when it is first asked for. It is a function, and not a variable made by
+// sync.OnceValue, for what makes a variable is linked into every program: this links all the validator's
+// rules.
 func rulebook() *book {
 	if b := theBook.Load(); b != nil {
 		return b
@@ -39,12 +41,14 @@ func rulebook() *book {
 	return theBook.Load()
 }
 
-// RegisterRule adds a rule of the program's own for `validate` tags: register it before the types that name it are used, in an init function for
-// example. expected says what is right, as a phrase that reads after "expected" and "must be", such as "an IBAN"; "%" in it stands for the
-// parameter. holds is a validator of go-playground/validator; it gets the field and, by FieldLevel.Parent, the struct around it. It must depend
+// RegisterRule adds a rule of the program's own for `validate` tags: register it before the types that name
+// it are used, in an init function for example. expected says what is right, as a phrase that reads after
+// "expected" and "must be", such as "an IBAN"; "%" in it stands for the parameter. holds is a validator of
+// go-playground/validator; it gets the field and, by FieldLevel.Parent, the struct around it. It must depend
 // on nothing else.
 //
-// The error names what is wrong: a tag that is empty, no plain word or taken, a phrase or function that is missing. Safe for concurrent use.
+// The error names what is wrong: a tag that is empty, no plain word or taken, a phrase or function that is
+// missing. Safe for concurrent use.
 func RegisterRule(tag, expected string, holds validator.Func) error {
 	odd := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' }
 	switch {
@@ -179,7 +183,8 @@ func (r rule) conditional() bool {
 	return strings.HasPrefix(r.tag, "required_") || strings.HasPrefix(r.tag, "excluded_") || r.tag == "skip_unless"
 }
 
-// holds reports whether a value keeps to the rule, as the validator judges it. around is the struct that it is a field of, or nil.
+// holds reports whether a value keeps to the rule, as the validator judges it. around is the struct that it
+// is a field of, or nil.
 func (r rule) holds(v reflect.Value, c class, around any) bool {
 	switch {
 	case r.tag == "required":
@@ -194,7 +199,8 @@ func (r rule) holds(v reflect.Value, c class, around any) bool {
 	return rulebook().VarWithValue(v.Interface(), around, r.text) == nil
 }
 
-// holdsAsField judges a struct as the field of another: asked about it alone, the validator passes over the rules of the whole.
+// holdsAsField judges a struct as the field of another: asked about it alone, the validator passes over the
+// rules of the whole.
 func holdsAsField(v reflect.Value, tag string) bool {
 	tag = strconv.Quote(tag + ",structonly")
 	field := reflect.StructField{Name: "Value", Type: v.Type(), Tag: reflect.StructTag("validate:" + tag)}
@@ -203,7 +209,8 @@ func holdsAsField(v reflect.Value, tag string) bool {
 	return rulebook().Struct(around.Interface()) == nil
 }
 
-// tried is holds for a rule that has not been tried yet: the validator panics at those that it does not know, or cannot apply to a value.
+// tried is holds for a rule that has not been tried yet: the validator panics at those that it does not know,
+// or cannot apply to a value.
 func (r rule) tried(v reflect.Value, c class) (holds bool, err error) {
 	defer func() {
 		if p := recover(); p == nil {

@@ -18,7 +18,8 @@ func decoderPhrase(t reflect.Type) string {
 	return "a value that reads as " + t.Name()
 }
 
-// keywordOf names rules by their JSON Schema keyword, so that the same fault has the same name whoever found it.
+// keywordOf names rules by their JSON Schema keyword, so that the same fault has the same name whoever found
+// it.
 var keywordOf = [...]struct {
 	class    class
 	keywords wording
@@ -43,7 +44,8 @@ var keywordOf = [...]struct {
 	{classStruct, wording{{"required", "minProperties"}}},
 }
 
-// ruleName is the name of a rule in an issue: the JSON Schema keyword where there is one, else the validation tag.
+// ruleName is the name of a rule in an issue: the JSON Schema keyword where there is one, else the validation
+// tag.
 func ruleName(r rule, c class) string {
 	if len(r.alts) > 0 {
 		return "anyOf"
@@ -68,8 +70,8 @@ func ruleName(r rule, c class) string {
 	return r.tag
 }
 
-// rulePhrase says what a rule expects, as a phrase that reads after "expected" and after "must be". names gives the JSON
-// names of the fields around, by their Go names.
+// rulePhrase says what a rule expects, as a phrase that reads after "expected" and after "must be". names
+// gives the JSON names of the fields around, by their Go names.
 func rulePhrase(r rule, c class, names map[string]string) string {
 	if len(r.alts) > 0 {
 		var wants []string

@@ -10,8 +10,8 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// Schema is a compiled JSON Schema. It never changes and is safe for concurrent use. The zero value is not usable: get one
-// from [Compile] or from [Typed.Schema].
+// Schema is a compiled JSON Schema. It never changes and is safe for concurrent use. The zero value is not
+// usable: get one from [Compile] or from [Typed.Schema].
 type Schema struct {
 	text   []byte // what is shown to models
 	tree   any    // the same, decoded
@@ -22,10 +22,11 @@ type Schema struct {
 	typed  *goType // nil for a raw schema
 }
 
-// Compile makes a Schema of a raw JSON Schema. A document without `$schema` is Draft 2020-12; drafts 4 to 2019-09 are
-// read too. `format` is not asserted, in any draft. References that leave the document are refused:
-// nothing is loaded from files or the network. A member "x-echo": true lets issues show the values received at that
-// place; "x-noecho": true keeps models from being told numbers and booleans there, as "x-secret": true does.
+// Compile makes a Schema of a raw JSON Schema. A document without `$schema` is Draft 2020-12; drafts 4 to
+// 2019-09 are read too. `format` is not asserted, in any draft. References that leave the document are
+// refused: nothing is loaded from files or the network. A member "x-echo": true lets issues show the values
+// received at that place; "x-noecho": true keeps models from being told numbers and booleans there, as
+// "x-secret": true does.
 //
 // The error names the place in the document and what would be right there.
 func Compile(doc []byte) (*Schema, error) {
@@ -41,8 +42,8 @@ func Compile(doc []byte) (*Schema, error) {
 	return s, nil
 }
 
-// JSON returns the schema as compact JSON text, its members in the order they were given or declared in: models tend to
-// answer in that order. The same input gives the same bytes. The slice is the caller's own.
+// JSON returns the schema as compact JSON text, its members in the order they were given or declared in:
+// models tend to answer in that order. The same input gives the same bytes. The slice is the caller's own.
 func (s *Schema) JSON() []byte { return slices.Clone(s.text) }
 
 // WithLimits returns a copy of the schema whose checks use other limits.
@@ -63,9 +64,10 @@ func compact(doc []byte) []byte {
 	return v
 }
 
-// Check reports everything that is wrong with doc, in canonical order; nil means it is good. Of more than 1000 issues it reports 1000.
-// Text that is not strict JSON gets the one issue that says so, and one that would take too much work the issue "work". The schema of a
-// Go type checks all that [Typed.Decode] does. Safe for concurrent use.
+// Check reports everything that is wrong with doc, in canonical order; nil means it is good. Of more than
+// 1000 issues it reports 1000. Text that is not strict JSON gets the one issue that says so, and one that
+// would take too much work the issue "work". The schema of a Go type checks all that [Typed.Decode] does.
+// Safe for concurrent use.
 func (s *Schema) Check(doc []byte) []fault.Issue { return s.CheckWithin(nil, doc) }
 
 // CheckWithin is [Schema.Check] within a budget that it shares with other checks.

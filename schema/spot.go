@@ -36,7 +36,8 @@ func (l *layout) add(f field, at *spot) {
 	l.members = append(l.members, member{f.name, f.index, at})
 }
 
-// isEmpty reports whether a rule such as omitempty lets a value pass. What a pointer leads to is empty for omitzero alone.
+// isEmpty reports whether a rule such as omitempty lets a value pass. What a pointer leads to is empty for
+// omitzero alone.
 func (at *spot) isEmpty(v reflect.Value, omit rule) bool {
 	switch {
 	case omit.tag == "omitnil" || at.pointer && omit.tag == "omitempty":

@@ -8,7 +8,8 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// structNode makes the schema of a struct: its members, which of them must be there, and no others. l becomes how it is read.
+// structNode makes the schema of a struct: its members, which of them must be there, and no others. l becomes
+// how it is read.
 func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Schema, error) {
 	fields, err := fieldsOf(v.typ, path)
 	if err != nil {
@@ -64,7 +65,8 @@ type notes struct {
 	required []string
 }
 
-// readNotes lets the schema library read the `jsonschema` tags of one struct. Types within are stubs here: they are built apart.
+// readNotes lets the schema library read the `jsonschema` tags of one struct. Types within are stubs here:
+// they are built apart.
 func readNotes(t reflect.Type) (all notes, err error) {
 	defer func() {
 		if p := recover(); p != nil {

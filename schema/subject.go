@@ -36,8 +36,8 @@ func (v subject) apply(n *jsonschema.Schema, rules []rule) (*jsonschema.Schema, 
 	return n, nil
 }
 
-// usable tries each rule on an empty value: a rule the validator does not know or cannot apply is a mistake in the type, and
-// is to be found here and not by a model's reply.
+// usable tries each rule on an empty value: a rule the validator does not know or cannot apply is a mistake
+// in the type, and is to be found here and not by a model's reply.
 func (v subject) usable(rules []rule) error {
 	empty := reflect.New(v.typ).Elem()
 	switch v.class {
@@ -86,8 +86,8 @@ func (v subject) forStrings(r rule) error {
 	return nil
 }
 
-// optional says rules that hold only where the value is not empty. A nil pointer is dealt with elsewhere; what a pointer points
-// to is empty for omitzero alone.
+// optional says rules that hold only where the value is not empty. A nil pointer is dealt with elsewhere;
+// what a pointer points to is empty for omitzero alone.
 func (v subject) optional(n *jsonschema.Schema, omit rule, rest []rule) (*jsonschema.Schema, error) {
 	empty, hasEmpty := v.empty(omit)
 	if !hasEmpty {
@@ -167,8 +167,8 @@ func (v subject) holdsRules(rules []rule) (bool, error) {
 	return true, nil
 }
 
-// left are the rules that the schema does not judge exactly: those of the value, and those that compare it with others. Rules by which
-// an empty value passes stay before them.
+// left are the rules that the schema does not judge exactly: those of the value, and those that compare it
+// with others. Rules by which an empty value passes stay before them.
 func (v subject) left(rules []rule) (own, related []rule) {
 	for _, r := range rules {
 		switch {
@@ -255,7 +255,8 @@ func (v subject) either(r rule) (*jsonschema.Schema, error) {
 	return either, nil
 }
 
-// say tells the model a rule that the validator judges: a format where one fits, and prose where that is not enough.
+// say tells the model a rule that the validator judges: a format where one fits, and prose where that is not
+// enough.
 func (v subject) say(n *jsonschema.Schema, r rule) {
 	sr := stringRuleOf(r.tag)
 	if v.class == classString && sr.format != "" {
@@ -269,7 +270,8 @@ func (v subject) say(n *jsonschema.Schema, r rule) {
 	}
 }
 
-// required says that a value is not empty. That it is there and not null is said where its struct or pointer is.
+// required says that a value is not empty. That it is there and not null is said where its struct or pointer
+// is.
 func (v subject) required(n *jsonschema.Schema, rest []rule) error {
 	one := uint64(1)
 	switch v.class {
@@ -307,8 +309,8 @@ func addSentence(text, sentence string) string {
 	return text + " " + sentence
 }
 
-// mergeInto adds a fragment's keywords to a schema: bounds of the same kind become the tighter one, and what is taken already
-// goes under allOf.
+// mergeInto adds a fragment's keywords to a schema: bounds of the same kind become the tighter one, and what
+// is taken already goes under allOf.
 func mergeInto(n, add *jsonschema.Schema) {
 	tightenCount(&n.MinLength, &add.MinLength, 1)
 	tightenCount(&n.MinItems, &add.MinItems, 1)

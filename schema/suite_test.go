@@ -60,7 +60,8 @@ func inDraft(text json.RawMessage, draft string) json.RawMessage {
 	return json.RawMessage(strings.Replace(string(text), "{", `{"$schema":"`+draft+`",`, 1))
 }
 
-// The official test suite is the judge of verdicts. What is left out needs documents from elsewhere, which are refused by design.
+// The official test suite is the judge of verdicts. What is left out needs documents from elsewhere, which
+// are refused by design.
 func TestSuite(t *testing.T) {
 	right, remote := 0, 0
 	for _, c := range suite(t) {

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// tag is a member that tells alternatives apart: each wants it to be a string of its own. Of a value with such a member only one alternative
-// is asked, for all others refuse it, and it is the one that is explained.
+// tag is a member that tells alternatives apart: each wants it to be a string of its own. Of a value with
+// such a member only one alternative is asked, for all others refuse it, and it is the one that is explained.
 type tag struct {
 	name     string
 	branches map[string]*node
@@ -42,7 +42,8 @@ func tagOf(branches []*node) *tag {
 	return nil
 }
 
-// resolved is a schema, or what it refers to where it does nothing else; nil where that goes too far or depends on the way to it.
+// resolved is a schema, or what it refers to where it does nothing else; nil where that goes too far or
+// depends on the way to it.
 func (n *node) resolved() *node {
 	for range maxSteps {
 		if n.ref == nil || len(n.same) > 1 || len(n.mentions) > 0 {

@@ -228,7 +228,8 @@ func refused[T any]() error {
 	return err
 }
 
-// The reply the benchmarks check: eight fields, nested, with an enum, an email, a list of structs and a map; about 1 KB.
+// The reply the benchmarks check: eight fields, nested, with an enum, an email, a list of structs and a map;
+// about 1 KB.
 type order struct {
 	ID       string            `json:"id" validate:"required,max=40"`
 	Kind     string            `json:"kind" validate:"oneof=order quote refund"`

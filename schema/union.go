@@ -13,13 +13,14 @@ import (
 // reduce says what is wrong with a value that fits none of several alternatives, without listing them all:
 //
 //   - alternatives that each fail by one thing at this very place are joined: "string or null"
-//   - alternatives for another kind of value, or another constant, are set aside; if one is left, its issues are the answer
-//   - where a tag tells them apart (a member that each wants to be a constant of its own), the one whose tag the value has is
-//     explained; if none has it, or it is missing, the tag alone is at fault
+//   - alternatives for another kind of value, or another constant, are set aside; if one is left, its issues
+//     are the answer
+//   - where a tag tells them apart (a member that each wants to be a constant of its own), the one whose tag
+//     the value has is explained; if none has it, or it is missing, the tag alone is at fault
 //   - where each lacks members and nothing else is wrong, those are told as alternatives
-//   - else the nearest alternative is explained (no wrong constant and fewest issues by what lies right here, then by what lies
-//     deeper; then deepest, then first), and one more issue says that there are others, unless the value right here fits that one
-//     alone, or has the members of that one alone
+//   - else the nearest alternative is explained (no wrong constant and fewest issues by what lies right here,
+//     then by what lies deeper; then deepest, then first), and one more issue says that there are others,
+//     unless the value right here fits that one alone, or has the members of that one alone
 func (e *evaluation) reduce(f failure, whole fault.Issue) []fault.Issue {
 	here, rule := whole.Pointer, f.rule
 	all := make([][]fault.Issue, 0, len(f.branches))
@@ -95,8 +96,8 @@ func isForeign(branch []fault.Issue, here string) bool {
 	return slices.Contains([]string{"type", "const", "isdefault"}, branch[0].Rule)
 }
 
-// branch is an alternative by its place among all, and what is wrong by it: of that, right is what lies right at the place itself,
-// which tells whether the branch was meant.
+// branch is an alternative by its place among all, and what is wrong by it: of that, right is what lies right
+// at the place itself, which tells whether the branch was meant.
 type branch struct {
 	at         int
 	all, right []fault.Issue
@@ -128,8 +129,9 @@ func newBranch(at int, all []fault.Issue, here string) branch {
 	return branch{at, all, right}
 }
 
-// nearest is the branch that is nearest to a value, of at least two. It is settled where the value right at the place fits it and no
-// other, or has its tag, or has its members and those of no other, and where all that is wrong by it is wrong by each.
+// nearest is the branch that is nearest to a value, of at least two. It is settled where the value right at
+// the place fits it and no other, or has its tag, or has its members and those of no other, and where all
+// that is wrong by it is wrong by each.
 func nearest(of []branch, here string) (best branch, settled bool) {
 	for _, b := range of {
 		if isTagged(b, of, here) {
@@ -169,7 +171,8 @@ func (a branch) compare(b branch) int {
 	)
 }
 
-// wrongConstants counts the constants a branch misses: the tag of a tagged union tells which branch was meant.
+// wrongConstants counts the constants a branch misses: the tag of a tagged union tells which branch was
+// meant.
 func wrongConstants(branch []fault.Issue) int {
 	n := 0
 	for _, i := range branch {
@@ -188,7 +191,8 @@ func deepest(branch []fault.Issue) int {
 	return depth
 }
 
-// atOnce is the one issue that says what is wrong by all branches, where there is one: whole is of the value as a whole.
+// atOnce is the one issue that says what is wrong by all branches, where there is one: whole is of the value
+// as a whole.
 func atOnce(near []branch, whole fault.Issue, rule string) (fault.Issue, bool) {
 	if tag, ok := wrongTag(near, whole.Pointer, rule); ok {
 		return tag, true
@@ -268,12 +272,14 @@ var shape = []string{
 	"required", "additionalProperties", "unevaluatedProperties", "propertyNames", "dependentRequired", "dependencies", "const", "enum", "isdefault",
 }
 
-// hasShape reports whether a value has the members that a branch is known by, and nothing is wrong with it as a whole.
+// hasShape reports whether a value has the members that a branch is known by, and nothing is wrong with it as
+// a whole.
 func (b branch) hasShape(here string) bool {
 	return !slices.ContainsFunc(b.right, func(i fault.Issue) bool { return i.Pointer == here || slices.Contains(shape, i.Rule) })
 }
 
-// lacking says which members a value lacks by each branch, where it lacks nothing else and has nothing that it should not have.
+// lacking says which members a value lacks by each branch, where it lacks nothing else and has nothing that
+// it should not have.
 func lacking(near []branch, here string) (wants string, ok bool) {
 	var lists []string
 	count := 0

@@ -63,7 +63,8 @@ func TestVerdicts(t *testing.T) {
 	})
 }
 
-// FuzzVerdict holds the verdict on any document under any schema to that of the library. What the library would take long for is left out.
+// FuzzVerdict holds the verdict on any document under any schema to that of the library. What the library
+// would take long for is left out.
 func FuzzVerdict(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed[0]), []byte(seed[1]))

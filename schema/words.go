@@ -17,7 +17,8 @@ func (w wording) of(tag string) (said string, known bool) {
 	return "", false
 }
 
-// tagPhrases say what a rule of one value expects; % is the rule's parameter. Tags that are not here are named as they are.
+// tagPhrases say what a rule of one value expects; % is the rule's parameter. Tags that are not here are
+// named as they are.
 var tagPhrases = wording{
 	{"required", "a value that is not empty"}, {"isdefault", "no value"}, {"unique", "items that all differ"},
 	{"email", "an email address"}, {"uuid", "a UUID"}, {"uuid3", "a UUID of version 3"}, {"uuid4", "a UUID of version 4"},

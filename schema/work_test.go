@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// expressions are what tools that take filters or formulas have: alternatives that lead back to themselves. The keyword is anyOf or
-// oneOf.
+// expressions are what tools that take filters or formulas have: alternatives that lead back to themselves.
+// The keyword is anyOf or oneOf.
 func expressions(t *testing.T, keyword string) *schema.Schema {
 	two := func(op string) string {
 		return `{"type": "object", "required": ["op", "left", "right"], "additionalProperties": false, "properties": {"op": {"const": "` + op +
@@ -30,7 +30,8 @@ func nested(n int, end string) []byte {
 	return []byte(strings.Repeat(`{"op":"or","left":{"field":"a"},"right":`, n) + end + strings.Repeat("}", n))
 }
 
-// What is wrong is told in the same words however deep it lies, although there are 2 to the power of the depth ways to it.
+// What is wrong is told in the same words however deep it lies, although there are 2 to the power of the
+// depth ways to it.
 func TestAlternativesThatLeadBackAreJudgedInTime(t *testing.T) {
 	for end, want := range map[string][]string{
 		`{"field":1}`: {"field: expected string, got integer"},
@@ -259,7 +260,8 @@ func TestASchemaOfManyWays(t *testing.T) {
 	assert.Less(t, schema.WorkOf(s, []byte("1")), 1000)
 }
 
-// A pattern takes time in proportion to its size times that of the text: what would take seconds is not asked.
+// A pattern takes time in proportion to its size times that of the text: what would take seconds is not
+// asked.
 func TestPatternsAreBounded(t *testing.T) {
 	s := compile(t, `{"pattern":"((a{0,30}){0,30})b"}`)
 	assert.Equal(t, []string{"(whole): expected a string matching ((a{0,30}){0,30})b, got string [pattern schema]"}, lines(s.Check([]byte(`"aaa"`))))

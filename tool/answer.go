@@ -15,7 +15,8 @@ import (
 type Answer struct {
 	// Raw is the value as canonical JSON; nil where there is none that can be read.
 	Raw []byte
-	// Class is [fault.StructuredOutput] where something is wrong, [fault.NoOutput] where there is no text at all, else empty.
+	// Class is [fault.StructuredOutput] where something is wrong, [fault.NoOutput] where there is no text at
+	// all, else empty.
 	Class fault.Class
 	// Issues is everything that is wrong, in canonical order.
 	Issues []fault.Issue
@@ -26,8 +27,8 @@ type Answer struct {
 // Good reports whether the answer can be used.
 func (a Answer) Good() bool { return a.Class == "" }
 
-// ReadAnswer finds the JSON value in a reply's text and checks it. As with [Set.Read], whoever asks must look at the
-// reply's finish reason first. s is required: where any text will do, there is nothing to read.
+// ReadAnswer finds the JSON value in a reply's text and checks it. As with [Set.Read], whoever asks must look
+// at the reply's finish reason first. s is required: where any text will do, there is nothing to read.
 func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 	if strings.TrimSpace(text) == "" {
 		none := fault.Issue{Rule: fault.RuleNoOutput, Expected: "an answer", Source: fault.FromReply}

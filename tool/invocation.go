@@ -10,8 +10,8 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// Invocation is what whoever drives a call gives the tool through its context. The zero value is usable: no key, no id,
-// progress goes nowhere.
+// Invocation is what whoever drives a call gives the tool through its context. The zero value is usable: no
+// key, no id, progress goes nowhere.
 type Invocation struct {
 	// Key is the call's idempotency key.
 	Key string
@@ -49,8 +49,9 @@ func invocationOf(ctx context.Context) Invocation {
 	return Invocation{}
 }
 
-// IdempotencyKey is the key of the call a tool runs for: the same when the same call is made again (after a transport fault
-// or a crash, or by the model where nobody knows how it ended), another when its arguments change. Empty where the driver gave none.
+// IdempotencyKey is the key of the call a tool runs for: the same when the same call is made again (after a
+// transport fault or a crash, or by the model where nobody knows how it ended), another when its arguments
+// change. Empty where the driver gave none.
 func IdempotencyKey(ctx context.Context) string { return invocationOf(ctx).Key }
 
 // CallID is the id of the call a tool runs for; empty where the driver gave none.
@@ -71,9 +72,9 @@ var (
 	ErrReturned = errors.New("the tool call is over")
 )
 
-// Emit keeps an event for the session's reducers. Events enter in the order they were emitted, when the call has succeeded;
-// those of a failed call are dropped. It may be called concurrently while the tool runs. Errors: [ErrNoCall],
-// [ErrReturned], an empty name, a payload that has no JSON form.
+// Emit keeps an event for the session's reducers. Events enter in the order they were emitted, when the call
+// has succeeded; those of a failed call are dropped. It may be called concurrently while the tool runs.
+// Errors: [ErrNoCall], [ErrReturned], an empty name, a payload that has no JSON form.
 func Emit[E any](ctx context.Context, name string, e E) error {
 	payload, err := canon.Marshal(e)
 	if err != nil {
@@ -85,8 +86,8 @@ func Emit[E any](ctx context.Context, name string, e E) error {
 	return recorderOf(ctx).emit(Event{Name: name, Payload: payload})
 }
 
-// Progress reports how far a long-running tool has come, at once. It may be called concurrently while the tool runs. Errors
-// are as those of [Emit].
+// Progress reports how far a long-running tool has come, at once. It may be called concurrently while the
+// tool runs. Errors are as those of [Emit].
 func Progress(ctx context.Context, progress any) error {
 	payload, err := canon.Marshal(progress)
 	if err != nil {

@@ -18,12 +18,14 @@ type Outcome struct {
 	Events []Event
 	// Progress is the last progress it reported, as canonical JSON; nil where it reported none.
 	Progress []byte
-	// Issues say why the model is to be asked again, in canonical order: the arguments are wrong, or the tool said [AskAgain].
+	// Issues say why the model is to be asked again, in canonical order: the arguments are wrong, or the tool
+	// said [AskAgain].
 	Issues []fault.Issue
 	// Failed is what the model is told where the tool said [Fail].
 	Failed string
-	// Err is any other error of the tool, as it returned it: a [*LaterError] where it said [TryLater], a [*PanicError] where it
-	// panicked, [ErrUnknown] where nobody knows how the call ended. Its text is for operators and not for prompts.
+	// Err is any other error of the tool, as it returned it: a [*LaterError] where it said [TryLater], a
+	// [*PanicError] where it panicked, [ErrUnknown] where nobody knows how the call ended. Its text is for
+	// operators and not for prompts.
 	Err error
 }
 
@@ -31,7 +33,8 @@ type Outcome struct {
 type PanicError struct {
 	// Tool is the tool's name.
 	Tool string
-	// Value is what it panicked with; a text that names its type where that is an error that panics when it is asked what it is.
+	// Value is what it panicked with; a text that names its type where that is an error that panics when it
+	// is asked what it is.
 	Value any
 	// Stack is the stack at that moment, for operators.
 	Stack []byte
@@ -46,8 +49,9 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Invoke checks arguments, decodes them into a fresh value and runs the tool under ctx, which may carry an [Invocation]. It
-// returns when the tool does; a tool that is to be interrupted must heed ctx. It never panics.
+// Invoke checks arguments, decodes them into a fresh value and runs the tool under ctx, which may carry an
+// [Invocation]. It returns when the tool does; a tool that is to be interrupted must heed ctx. It never
+// panics.
 func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome {
 	within := &running{Context: ctx, rec: recorder{report: invocationOf(ctx).Report}}
 	out := t.safely(within, args)
@@ -87,13 +91,15 @@ func (t *Tool) safely(ctx context.Context, args []byte) (out Outcome) {
 	return out
 }
 
-// ask asks an error all that it will be asked by others. Where it panics at that, as it may that is a nil pointer, it does so here.
+// ask asks an error all that it will be asked by others. Where it panics at that, as it may that is a nil
+// pointer, it does so here.
 func ask(err error) {
 	_ = err.Error()
 	(&Outcome{Err: err}).Failure()
 }
 
-// known is what a tool panicked with; of an error that panics too when it is asked what it is, that alone is kept.
+// known is what a tool panicked with; of an error that panics too when it is asked what it is, that alone is
+// kept.
 func known(value any) (kept any) {
 	defer func() {
 		if recover() != nil {

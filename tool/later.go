@@ -8,9 +8,10 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// TryLater is what a tool returns where it did nothing and wants the same call made again, after a wait of at least after (0 or more):
-// it is, under the transport policy, whatever the tool declares. The model hears nothing of it until the tries are used up. err says
-// why, for operators, and may be nil. The error is a [*LaterError]; a negative wait is a mistake, and asks for nothing.
+// TryLater is what a tool returns where it did nothing and wants the same call made again, after a wait of at
+// least after (0 or more): it is, under the transport policy, whatever the tool declares. The model hears
+// nothing of it until the tries are used up. err says why, for operators, and may be nil. The error is a
+// [*LaterError]; a negative wait is a mistake, and asks for nothing.
 func TryLater(err error, after time.Duration) error {
 	if after < 0 {
 		return &waitError{after: after, cause: err}
@@ -37,9 +38,9 @@ func (e *LaterError) Error() string {
 // Unwrap returns the cause.
 func (e *LaterError) Unwrap() error { return e.Cause }
 
-// ErrUnknown is what a tool may return, wrapped or not, where it cannot tell whether the call had its effect. Drivers use it for calls
-// that began and have no outcome: after a crash, for example. Such a call is not run again, and the model is told that its effect
-// may have happened.
+// ErrUnknown is what a tool may return, wrapped or not, where it cannot tell whether the call had its effect.
+// Drivers use it for calls that began and have no outcome: after a crash, for example. Such a call is not run
+// again, and the model is told that its effect may have happened.
 var ErrUnknown = errors.New("the outcome of the call is not known")
 
 // waitError is a wait that cannot be.
@@ -58,7 +59,8 @@ func (e *waitError) Error() string {
 
 func (e *waitError) Unwrap() error { return e.cause }
 
-// Later is the wait that a call asked for by [TryLater], if that is what its error is. A panic asks for nothing.
+// Later is the wait that a call asked for by [TryLater], if that is what its error is. A panic asks for
+// nothing.
 func (o *Outcome) Later() (*LaterError, bool) {
 	if _, panicked := errors.AsType[*PanicError](o.Err); panicked || o.Err == nil {
 		return nil, false
@@ -69,8 +71,8 @@ func (o *Outcome) Later() (*LaterError, bool) {
 // Unknown reports whether nobody knows how the call ended: see [ErrUnknown].
 func (o *Outcome) Unknown() bool { return errors.Is(o.Err, ErrUnknown) }
 
-// Failure is the error of a call as the core sees it, by its types alone; zero where there is none. A panic is a fault of the tool,
-// whatever it panicked with.
+// Failure is the error of a call as the core sees it, by its types alone; zero where there is none. A panic
+// is a fault of the tool, whatever it panicked with.
 func (o *Outcome) Failure() fault.Failure {
 	if later, ok := o.Later(); ok {
 		return fault.Failure{

@@ -12,8 +12,8 @@ const (
 	maxCompared = 64 // characters of a name
 )
 
-// offer lists the names of a set in place of one that is not among them. The nearest comes first and is said to be that, where it
-// is near enough to be a slip.
+// offer lists the names of a set in place of one that is not among them. The nearest comes first and is said
+// to be that, where it is near enough to be a slip.
 func (s *Set) offer(name string) string {
 	names := s.Names()
 	if len(names) == 0 {
@@ -30,8 +30,8 @@ func (s *Set) offer(name string) string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-// nearest is the index of the first of the names that take the fewest edits to make from another, letters' case and separators
-// aside; -1 where even those are more than a third of it.
+// nearest is the index of the first of the names that take the fewest edits to make from another, letters'
+// case and separators aside; -1 where even those are more than a third of it.
 func nearest(names []string, name string) int {
 	wrong := folded(name)
 	best, least := -1, len(wrong)/3+1

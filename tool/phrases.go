@@ -35,8 +35,8 @@ var repairPhrases = map[extract.RepairKind]string{
 	extract.MarkdownEscape:    `no \ before _ and brackets`,
 }
 
-// repairedIssues is the one issue that says how all that was repaired should have been written; none where nothing was that
-// matters.
+// repairedIssues is the one issue that says how all that was repaired should have been written; none where
+// nothing was that matters.
 func repairedIssues(repairs []extract.Repair) []fault.Issue {
 	var wants []string
 	for _, kind := range changing(repairs) {
@@ -63,7 +63,8 @@ var brokenPhrases = map[string]string{
 	fault.RuleTrailingData: "one JSON value and nothing after it",
 }
 
-// brokenIssues say why what stands in a text cannot be read; whole is what is wanted where no slip of writing is to blame.
+// brokenIssues say why what stands in a text cannot be read; whole is what is wanted where no slip of writing
+// is to blame.
 func brokenIssues(text string, b *extract.Broken, whole string) []fault.Issue {
 	issue := fault.Issue{Rule: fault.RuleSyntax, Expected: whole, Source: fault.FromJSON}
 	if b != nil {

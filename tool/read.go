@@ -16,7 +16,8 @@ import (
 // Reading is the calls of one reply, in its order; none where it makes no call.
 type Reading struct {
 	Calls []Checked
-	// Over counts the calls of a reply that makes more than [Settings].MaxCalls; 0 where it does not. None is in Calls then.
+	// Over counts the calls of a reply that makes more than [Settings].MaxCalls; 0 where it does not. None is
+	// in Calls then.
 	Over int
 }
 
@@ -33,7 +34,8 @@ type Checked struct {
 	Name string
 	// Arguments is canonical JSON; nil where the arguments are no strict JSON.
 	Arguments []byte
-	// Raw is the text the call was read from: native arguments as they came, or the call's own part of a text.
+	// Raw is the text the call was read from: native arguments as they came, or the call's own part of a
+	// text.
 	Raw string
 	// Class is [fault.ToolValidation] or [fault.UnknownTool] where something is wrong, else empty.
 	Class fault.Class
@@ -48,9 +50,9 @@ type Checked struct {
 // Good reports whether the call can be run.
 func (c Checked) Good() bool { return c.Class == "" }
 
-// Read finds the calls of a reply and checks each: the native ones where there are any, else those in its text. It
-// reads a reply that was cut off like any other: whoever asks must look at its finish reason first, for nothing cut off
-// may be run.
+// Read finds the calls of a reply and checks each: the native ones where there are any, else those in its
+// text. It reads a reply that was cut off like any other: whoever asks must look at its finish reason first,
+// for nothing cut off may be run.
 func (s *Set) Read(r message.Reply, set Settings) Reading {
 	return (&reader{set: s, settings: set}).read(&r)
 }
@@ -120,7 +122,8 @@ func nameCalls(calls []Checked) {
 	}
 }
 
-// native checks a call the provider reported. Arguments that are left empty are none: so providers write a call without any.
+// native checks a call the provider reported. Arguments that are left empty are none: so providers write a
+// call without any.
 func (in *reader) native(checked *Checked, c *message.Call) {
 	*checked = Checked{ID: c.ID, Name: c.Name, Raw: c.Arguments, Form: Native}
 	t, ok := in.set.resolve(c.Name)

@@ -270,7 +270,8 @@ func TestTextThatIsTooLongIsMeasuredAsItCame(t *testing.T) {
 	assert.Equal(t, fault.RuleSize, set.Read(calls("book.room", text), tool.DefaultSettings()).Calls[0].Issues[0].Rule)
 }
 
-// Of a text that cannot be read the first fault is told: that which comes first in the text, and not in its canonical form.
+// Of a text that cannot be read the first fault is told: that which comes first in the text, and not in its
+// canonical form.
 func TestTheFirstFaultIsThatOfTheText(t *testing.T) {
 	anything, err := tool.Raw("anything", "", []byte(`{}`), func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
 	require.NoError(t, err)

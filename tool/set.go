@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/extract"
 )
 
-// Set is the tools that are offered to a model together. It never changes and is safe for concurrent use. A nil Set has no
-// tools.
+// Set is the tools that are offered to a model together. It never changes and is safe for concurrent use. A
+// nil Set has no tools.
 type Set struct {
 	tools   []*Tool
 	byName  map[string]*Tool
@@ -18,8 +18,8 @@ type Set struct {
 	names   extract.Names
 }
 
-// NewSet makes a set, in the order given. Tools that are nil, share a name, or could not be told apart by providers, which
-// see aliases (a.b and a_b are both a_b), are refused; the error names all of them.
+// NewSet makes a set, in the order given. Tools that are nil, share a name, or could not be told apart by
+// providers, which see aliases (a.b and a_b are both a_b), are refused; the error names all of them.
 func NewSet(tools ...*Tool) (*Set, error) {
 	s := &Set{tools: slices.Clone(tools), byName: map[string]*Tool{}, byAlias: map[string]*Tool{}}
 	var faults []error
@@ -68,8 +68,8 @@ func (s *Set) All() []*Tool {
 	return slices.Clone(s.tools)
 }
 
-// ProviderName is the name to offer a tool under to providers that allow letters, digits, "_" and "-" only: every other character becomes
-// "_". [Set.Read] takes both names.
+// ProviderName is the name to offer a tool under to providers that allow letters, digits, "_" and "-" only:
+// every other character becomes "_". [Set.Read] takes both names.
 func (s *Set) ProviderName(name string) string { return providerName(name) }
 
 // Aliases lists the provider's name of every tool, in order of registration. The slice is the caller's own.

@@ -15,15 +15,15 @@ import (
 type Settings struct {
 	// Off lists forms of calls in text, and leniencies, that are not read; see [extract.Forms].
 	Off []extract.Form
-	// Text is for calls and answers found in text, Native for the arguments of native calls; empty refuses. Text around a
-	// call or value, and an alias for a tool's name, are no repairs.
+	// Text is for calls and answers found in text, Native for the arguments of native calls; empty refuses.
+	// Text around a call or value, and an alias for a tool's name, are no repairs.
 	Text, Native policy.Repairs
 	// Tools has the settings of single tools, by registered name, where they differ.
 	Tools map[string]Leniency
 	// MaxCalls bounds the calls of one reply: of a reply with more none is read. Below 1 there is no bound.
 	MaxCalls int
-	// Stop, where it is not nil, is asked now and then while a reply is checked, and ends that where it reports true: what was read is of no
-	// use then.
+	// Stop, where it is not nil, is asked now and then while a reply is checked, and ends that where it
+	// reports true: what was read is of no use then.
 	Stop func() bool
 }
 

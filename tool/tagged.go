@@ -10,8 +10,9 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// typed gives arguments that stood in tags the types of the schema: where that refuses a string for what it is, or takes the value that the
-// text writes, it is that value. All else stays a string, for the schema to judge.
+// typed gives arguments that stood in tags the types of the schema: where that refuses a string for what it
+// is, or takes the value that the text writes, it is that value. All else stays a string, for the schema to
+// judge.
 func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extract.Repair) {
 	at := slices.IndexFunc(c.Repairs, func(r extract.Repair) bool { return r.Kind == extract.TaggedArguments })
 	var all members

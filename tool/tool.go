@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// Tool is something a model may call. It never changes and is safe for concurrent use where its function is. The zero value
-// is not usable: get one from [New] or [Raw].
+// Tool is something a model may call. It never changes and is safe for concurrent use where its function is.
+// The zero value is not usable: get one from [New] or [Raw].
 type Tool struct {
 	name        string
 	description string
@@ -31,8 +31,8 @@ type runner interface {
 	within(l schema.Limits) (runner, error)
 }
 
-// maxName bounds a tool's name. The bound is that of MCP (some providers stop at 64); what providers do not allow of the rest
-// goes under an alias, see [Set.ProviderName].
+// maxName bounds a tool's name. The bound is that of MCP (some providers stop at 64); what providers do not
+// allow of the rest goes under an alias, see [Set.ProviderName].
 const maxName = 128
 
 // isName reports whether a tool may be called name: 1 to 128 of A-Za-z0-9_./-.
@@ -41,12 +41,13 @@ func isName(name string) bool {
 	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, odd)
 }
 
-// New makes a tool of a function. Its arguments are a struct, or a map with string keys; the schema and the checks come from
-// that type (see [schema.For]), and fn is called with a fresh value that has passed them. Its result becomes canonical
-// JSON. The options declare what may be done with a call whose outcome is not known: see [ReadOnly] and [Idempotent].
+// New makes a tool of a function. Its arguments are a struct, or a map with string keys; the schema and the
+// checks come from that type (see [schema.For]), and fn is called with a fresh value that has passed them.
+// Its result becomes canonical JSON. The options declare what may be done with a call whose outcome is not
+// known: see [ReadOnly] and [Idempotent].
 //
-// New panics on a mistake of the program: a name that is not 1 to 128 of A-Za-z0-9_./-, a nil function, a type that has no
-// schema.
+// New panics on a mistake of the program: a name that is not 1 to 128 of A-Za-z0-9_./-, a nil function, a
+// type that has no schema.
 func New[A, R any](name, description string, fn func(ctx context.Context, args A) (R, error), opts ...Option) *Tool {
 	if !isName(name) {
 		panic(fmt.Sprintf("tool.New: %v", nameError(name)))
@@ -93,8 +94,9 @@ func (t typedRunner[A, R]) within(l schema.Limits) (runner, error) {
 	return typedRunner[A, R]{bounded, t.fn}, err
 }
 
-// Raw makes a tool of a JSON Schema, which must describe an object, and a function from JSON to JSON. The function gets arguments
-// that have passed the schema; its result must be JSON too. The options are those of [New].
+// Raw makes a tool of a JSON Schema, which must describe an object, and a function from JSON to JSON. The
+// function gets arguments that have passed the schema; its result must be JSON too. The options are those of
+// [New].
 //
 // The error names the tool, and the place in the schema that is wrong.
 func Raw(name, description string, parameters []byte, fn func(ctx context.Context, args json.RawMessage) (json.RawMessage, error), opts ...Option) (*Tool, error) {

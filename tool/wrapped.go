@@ -15,8 +15,8 @@ var wrappers = []string{"arguments", "parameters", "params", "args", "kwargs", "
 // members is a JSON object.
 type members map[string]json.RawMessage
 
-// unwrap takes the arguments out of the one member that holds them all, as in f(params={"a": 1}): the schema has no member of
-// its name, and has those within it.
+// unwrap takes the arguments out of the one member that holds them all, as in f(params={"a": 1}): the schema
+// has no member of its name, and has those within it.
 func (in *reader) unwrap(c *Checked, t *Tool, found *extract.Call) {
 	lenient := in.settings.of(t.name).Text
 	if !allowed(lenient) || slices.Contains(in.settings.Off, extract.Form(extract.WrappedArguments)) {
