@@ -36,6 +36,8 @@ func newEncoder(t reflect.Type) encoder {
 		return encodeTime
 	case t == reflect.TypeFor[stdjson.RawMessage](), t == reflect.TypeFor[jsontext.Value]():
 		return encodeRaw
+	case t.Kind() == reflect.Struct && t.Implements(reflect.TypeFor[stdjson.Marshaler]()):
+		return encodeByMethod
 	case writesItself(t):
 		return encodeByLibrary
 	}
@@ -73,6 +75,16 @@ func writesItself(t reflect.Type) bool {
 		}
 	}
 	return false
+}
+
+func encodeByMethod(dst []byte, v reflect.Value, depth int) ([]byte, *Error) {
+	raw, err := v.Interface().(stdjson.Marshaler).MarshalJSON()
+	if err == nil {
+		if to, err := appendJSON(dst, raw, depth); err == nil {
+			return to, nil
+		}
+	}
+	return dst, &Error{Rule: Encode, GoType: v.Type()}
 }
 
 func encodeByLibrary(dst []byte, v reflect.Value, depth int) ([]byte, *Error) {
