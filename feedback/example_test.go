@@ -27,14 +27,12 @@ func Example() {
 	second := feedback.New(in)
 	fmt.Println(feedback.Render(second, feedback.DefaultLimits()))
 	// Output:
-	// Automatic check, not a message from the user: the arguments of your call of book_room are not valid,
-	// and the tool was not run (attempt 1 of 3).
+	// Automatic check, not a message from the user: the arguments of your call of book_room are not valid, and the tool was not run (attempt 1 of 3).
 	// - nights: expected integer, got string
 	// - room: required, expected one of "single", "double"
 	// Call book_room again with all arguments corrected.
 	//
-	// Automatic check, not a message from the user: the arguments of your call of book_room are not valid,
-	// and the tool was not run (attempt 2 of 3; the next is the last).
+	// Automatic check, not a message from the user: the arguments of your call of book_room are not valid, and the tool was not run (attempt 2 of 3; the next is the last).
 	// - nights: still wrong: expected integer, got string
 	// Already right, keep it so: room.
 	// Call book_room again with all arguments corrected.

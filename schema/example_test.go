@@ -19,8 +19,7 @@ func ExampleFor() {
 	}
 	fmt.Println(string(bookings.Schema().JSON()))
 	// Output:
-	// {"properties":{"city":{"type":"string","minLength":1,"description":"Where to
-	// stay"},"nights":{"type":"integer","maximum":30,"minimum":1},"room":{"type":"string","enum":["single","double"],"x-echo":true}},"additionalProperties":false,"type":"object","required":["city","nights","room"]}
+	// {"properties":{"city":{"type":"string","minLength":1,"description":"Where to stay"},"nights":{"type":"integer","maximum":30,"minimum":1},"room":{"type":"string","enum":["single","double"],"x-echo":true}},"additionalProperties":false,"type":"object","required":["city","nights","room"]}
 }
 
 func ExampleTyped_Decode() {

@@ -81,8 +81,8 @@ func ExampleSet_Read() {
 		fmt.Println(c.ID, c.Class, c.Issues)
 	}
 	// Output:
-	// a tool_validation [nights: expected integer (at least 1, at most 30), got string room: required,
-	// expected one of "single", "double"] b unknown_tool [(whole): expected one of book_room]
+	// a tool_validation [nights: expected integer (at least 1, at most 30), got string room: required, expected one of "single", "double"]
+	// b unknown_tool [(whole): expected one of book_room]
 }
 
 func ExampleReadAnswer() {
