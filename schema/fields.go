@@ -106,7 +106,7 @@ func appendField(fields []field, sf reflect.StructField, at string, index []int,
 }
 
 // marks are the keywords of what the retake tag may say.
-var marks = wording{{"echo", echoKeyword}, {"noecho", noEchoKeyword}, {"secret", secretKeyword}}
+const marks wording = "\necho: " + echoKeyword + "\nnoecho: " + noEchoKeyword + "\nsecret: " + secretKeyword + "\n"
 
 func retakeTag(sf reflect.StructField) (keywords []string, err error) {
 	tag, ok := sf.Tag.Lookup("retake")

@@ -20,28 +20,64 @@ func decoderPhrase(t reflect.Type) string {
 
 // keywordOf names rules by their JSON Schema keyword, so that the same fault has the same name whoever found
 // it.
-var keywordOf = [...]struct {
-	class    class
-	keywords wording
-}{
-	{classString, wording{
-		{"required", "minLength"}, {"min", "minLength"}, {"gte", "minLength"}, {"gt", "minLength"}, {"max", "maxLength"}, {"lte", "maxLength"},
-		{"lt", "maxLength"}, {"len", "length"}, {"eq", "const"}, {"oneof", "enum"}, {"ne", "not"}, {"noneof", "not"},
-	}},
-	{classInt, wording{
-		{"required", "not"}, {"min", "minimum"}, {"gte", "minimum"}, {"gt", "exclusiveMinimum"}, {"max", "maximum"}, {"lte", "maximum"},
-		{"lt", "exclusiveMaximum"}, {"eq", "const"}, {"len", "const"}, {"oneof", "enum"}, {"ne", "not"}, {"noneof", "not"},
-	}},
-	{classBool, wording{{"required", "const"}, {"eq", "const"}, {"ne", "not"}}},
-	{classList, wording{
-		{"min", "minItems"}, {"gte", "minItems"}, {"gt", "minItems"}, {"max", "maxItems"}, {"lte", "maxItems"},
-		{"lt", "maxItems"}, {"len", "length"}, {"eq", "length"}, {"ne", "not"}, {"unique", "uniqueItems"},
-	}},
-	{classMap, wording{
-		{"min", "minProperties"}, {"gte", "minProperties"}, {"gt", "minProperties"}, {"max", "maxProperties"},
-		{"lte", "maxProperties"}, {"lt", "maxProperties"}, {"len", "length"}, {"eq", "length"}, {"ne", "not"},
-	}},
-	{classStruct, wording{{"required", "minProperties"}}},
+var keywordOf = map[class]wording{
+	classString: `
+required: minLength
+min: minLength
+gte: minLength
+gt: minLength
+max: maxLength
+lte: maxLength
+lt: maxLength
+len: length
+eq: const
+oneof: enum
+ne: not
+noneof: not
+`,
+	classInt: `
+required: not
+min: minimum
+gte: minimum
+gt: exclusiveMinimum
+max: maximum
+lte: maximum
+lt: exclusiveMaximum
+eq: const
+len: const
+oneof: enum
+ne: not
+noneof: not
+`,
+	classBool: `
+required: const
+eq: const
+ne: not
+`,
+	classList: `
+min: minItems
+gte: minItems
+gt: minItems
+max: maxItems
+lte: maxItems
+lt: maxItems
+len: length
+eq: length
+ne: not
+unique: uniqueItems
+`,
+	classMap: `
+min: minProperties
+gte: minProperties
+gt: minProperties
+max: maxProperties
+lte: maxProperties
+lt: maxProperties
+len: length
+eq: length
+ne: not
+`,
+	classStruct: "\nrequired: minProperties\n",
 }
 
 // ruleName is the name of a rule in an issue: the JSON Schema keyword where there is one, else the validation
@@ -53,10 +89,8 @@ func ruleName(r rule, c class) string {
 	if c == classUint || c == classFloat {
 		c = classInt
 	}
-	for _, of := range keywordOf {
-		if name, ok := of.keywords.of(r.tag); ok && of.class == c {
-			return name
-		}
+	if name, ok := keywordOf[c].of(r.tag); ok {
+		return name
 	}
 	if r.tag == "required" { // what is there is not missing
 		return "not"
@@ -99,30 +133,42 @@ func rulePhrase(r rule, c class, names map[string]string) string {
 	return clip("a value that keeps to the rule " + r.text)
 }
 
-// sizeWords say a comparison of a value, and of a count.
-var sizeWords = [...]struct{ tag, value, count string }{
-	{"min", "at least %", "at least %"}, {"gte", "at least %", "at least %"}, {"gt", "more than %", "more than %"},
-	{"max", "at most %", "at most %"}, {"lte", "at most %", "at most %"}, {"lt", "less than %", "fewer than %"},
-	{"len", "%", "exactly %"}, {"eq", "%", "exactly %"}, {"ne", "anything but %", "any number but %"},
-}
-
-// sizeWordsOf are those of a tag; both empty for a tag that compares nothing.
-func sizeWordsOf(tag string) (value, count string) {
-	for _, w := range sizeWords {
-		if w.tag == tag {
-			return w.value, w.count
-		}
-	}
-	return "", ""
-}
-
-var countedNoun = wording{
-	{string(classString), "character"}, {string(classList), "item"}, {string(classMap), "member"}, {string(classBytes), "byte"},
-}
+// valueWords say a comparison of a value, countWords one of a count.
+const (
+	valueWords wording = `
+min: at least %
+gte: at least %
+gt: more than %
+max: at most %
+lte: at most %
+lt: less than %
+len: %
+eq: %
+ne: anything but %
+`
+	countWords wording = `
+min: at least %
+gte: at least %
+gt: more than %
+max: at most %
+lte: at most %
+lt: fewer than %
+len: exactly %
+eq: exactly %
+ne: any number but %
+`
+	countedNoun wording = `
+string: character
+array: item
+map: member
+base64 string: byte
+`
+)
 
 func sizePhrase(r rule, c class) (string, bool) {
-	value, count := sizeWordsOf(r.tag)
-	if value == "" || r.param == "" {
+	value, compares := valueWords.of(r.tag)
+	count, _ := countWords.of(r.tag)
+	if !compares || r.param == "" {
 		return "", false
 	}
 	noun, counted := countedNoun.of(string(c))

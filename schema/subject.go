@@ -232,7 +232,7 @@ func (v subject) keywords(r rule) (*jsonschema.Schema, error) {
 	if len(r.alts) > 0 {
 		return v.either(r)
 	}
-	if compares, _ := sizeWordsOf(r.tag); v.class == classFloat && compares != "" {
+	if _, compares := valueWords.of(r.tag); compares && v.class == classFloat {
 		f, err := strconv.ParseFloat(r.param, 64)
 		if err != nil || f-f != 0 {
 			return nil, fmt.Errorf("validate rule %q: want a finite number", r.text)

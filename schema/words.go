@@ -5,63 +5,123 @@ import (
 	"sync"
 )
 
-// wording says something of tags, in pairs of a tag and what is said of it.
-type wording [][2]string
+// wording says something of tags, one on each line, as in "email: an email address".
+type wording string
 
 func (w wording) of(tag string) (said string, known bool) {
-	for n := range w {
-		if w[n][0] == tag {
-			return w[n][1], true
-		}
-	}
-	return "", false
+	_, rest, known := strings.Cut(string(w), "\n"+tag+": ")
+	said, _, _ = strings.Cut(rest, "\n")
+	return said, known
 }
 
 // tagPhrases say what a rule of one value expects; % is the rule's parameter. Tags that are not here are
 // named as they are.
-var tagPhrases = wording{
-	{"required", "a value that is not empty"}, {"isdefault", "no value"}, {"unique", "items that all differ"},
-	{"email", "an email address"}, {"uuid", "a UUID"}, {"uuid3", "a UUID of version 3"}, {"uuid4", "a UUID of version 4"},
-	{"uuid5", "a UUID of version 5"}, {"uuid7", "a UUID of version 7"}, {"uuid_rfc4122", "a UUID"}, {"ulid", "a ULID"},
-	{"url", "a URL with its scheme"}, {"http_url", "a URL that begins with http:// or https://"},
-	{"https_url", "a URL that begins with https://"}, {"uri", "a URI, or an absolute path"},
-	{"ipv4", "an IPv4 address"}, {"ipv6", "an IPv6 address"}, {"ip", "an IP address"}, {"cidr", "an IP network such as 10.0.0.0/8"},
-	{"hostname", "a host name"}, {"hostname_rfc1123", "a host name"}, {"fqdn", "a full domain name"}, {"port", "a port number"},
-	{"e164", "a phone number such as +14155552671"}, {"hostname_port", "a host and port such as example.com:80"}, {"mac", "a MAC address"}, {"datetime", "a date or time written as %"},
-	{"timezone", "a time zone name such as Europe/Lisbon"}, {"duration", "a duration such as 1h30m"},
-	{"oneof", "one of %"}, {"oneofci", "one of % (in any case)"}, {"noneof", "none of %"}, {"noneofci", "none of % (in any case)"},
-	{"eq_ignore_case", "% (in any case)"}, {"ne_ignore_case", "anything but % (in any case)"},
-	{"lowercase", "a string in lower case"}, {"uppercase", "a string in upper case"}, {"boolean", "a string that says true or false"},
-	{"alpha", "a string of the letters a-z"}, {"alphanum", "a string of letters a-z and digits"}, {"numeric", "a string that holds a number"},
-	{"number", "a string of digits"}, {"hexadecimal", "a hexadecimal string"}, {"startswith", "a string that begins with %"},
-	{"endswith", "a string that ends with %"}, {"contains", "a string that contains %"}, {"excludes", "a string without %"},
-	{"startsnotwith", "a string that does not begin with %"}, {"endsnotwith", "a string that does not end with %"}, {"alphaunicode", "a string of letters"}, {"alphanumunicode", "a string of letters and digits"},
-	{"containsany", "a string with any of the characters %"}, {"excludesall", "a string without the characters %"},
-	{"base64", "a base64 string"}, {"base64url", "a base64url string"}, {"json", "a string that holds JSON"}, {"jwt", "a JSON Web Token"},
-	{"iso3166_1_alpha2", "a country code of two letters"}, {"iso3166_1_alpha3", "a country code of three letters"},
-	{"iso4217", "a currency code such as EUR"}, {"bcp47_language_tag", "a language tag such as pt-BR"},
-	{"semver", "a version such as 1.2.3"}, {"credit_card", "a credit card number"}, {"cron", "a cron expression"},
-	{"latitude", "a latitude"}, {"longitude", "a longitude"}, {"isbn", "an ISBN"}, {"datauri", "a data URI"}, {"iscolor", "a CSS color"},
-}
+const tagPhrases wording = `
+required: a value that is not empty
+isdefault: no value
+unique: items that all differ
+email: an email address
+uuid: a UUID
+uuid3: a UUID of version 3
+uuid4: a UUID of version 4
+uuid5: a UUID of version 5
+uuid7: a UUID of version 7
+uuid_rfc4122: a UUID
+ulid: a ULID
+url: a URL with its scheme
+http_url: a URL that begins with http:// or https://
+https_url: a URL that begins with https://
+uri: a URI, or an absolute path
+ipv4: an IPv4 address
+ipv6: an IPv6 address
+ip: an IP address
+cidr: an IP network such as 10.0.0.0/8
+hostname: a host name
+hostname_rfc1123: a host name
+fqdn: a full domain name
+port: a port number
+e164: a phone number such as +14155552671
+hostname_port: a host and port such as example.com:80
+mac: a MAC address
+datetime: a date or time written as %
+timezone: a time zone name such as Europe/Lisbon
+duration: a duration such as 1h30m
+oneof: one of %
+oneofci: one of % (in any case)
+noneof: none of %
+noneofci: none of % (in any case)
+eq_ignore_case: % (in any case)
+ne_ignore_case: anything but % (in any case)
+lowercase: a string in lower case
+uppercase: a string in upper case
+boolean: a string that says true or false
+alpha: a string of the letters a-z
+alphanum: a string of letters a-z and digits
+numeric: a string that holds a number
+number: a string of digits
+hexadecimal: a hexadecimal string
+startswith: a string that begins with %
+endswith: a string that ends with %
+contains: a string that contains %
+excludes: a string without %
+startsnotwith: a string that does not begin with %
+endsnotwith: a string that does not end with %
+alphaunicode: a string of letters
+alphanumunicode: a string of letters and digits
+containsany: a string with any of the characters %
+excludesall: a string without the characters %
+base64: a base64 string
+base64url: a base64url string
+json: a string that holds JSON
+jwt: a JSON Web Token
+iso3166_1_alpha2: a country code of two letters
+iso3166_1_alpha3: a country code of three letters
+iso4217: a currency code such as EUR
+bcp47_language_tag: a language tag such as pt-BR
+semver: a version such as 1.2.3
+credit_card: a credit card number
+cron: a cron expression
+latitude: a latitude
+longitude: a longitude
+isbn: an ISBN
+datauri: a data URI
+iscolor: a CSS color
+`
 
 // relationPhrases say what a rule expects of a value in view of other fields; % is the list of their names.
-var relationPhrases = wording{
-	{"eqfield", "equal to the field %"}, {"nefield", "different from the field %"}, {"gtfield", "more than the field %"},
-	{"gtefield", "at least the field %"}, {"ltfield", "less than the field %"}, {"ltefield", "at most the field %"},
-	{"eqcsfield", "equal to the field %"}, {"necsfield", "different from the field %"}, {"gtcsfield", "more than the field %"},
-	{"gtecsfield", "at least the field %"}, {"ltcsfield", "less than the field %"}, {"ltecsfield", "at most the field %"},
-	{"fieldcontains", "a string that contains the field %"}, {"fieldexcludes", "a string that does not contain the field %"},
-	{"required_with", "given when any of % is"}, {"required_with_all", "given when all of % are"},
-	{"required_without", "given when any of % is not"}, {"required_without_all", "given when none of % is"},
-	{"excluded_with", "left out when any of % is given"}, {"excluded_with_all", "left out when all of % are given"},
-	{"excluded_without", "left out when any of % is not given"}, {"excluded_without_all", "left out when none of % is given"},
-}
+const relationPhrases wording = `
+eqfield: equal to the field %
+nefield: different from the field %
+gtfield: more than the field %
+gtefield: at least the field %
+ltfield: less than the field %
+ltefield: at most the field %
+eqcsfield: equal to the field %
+necsfield: different from the field %
+gtcsfield: more than the field %
+gtecsfield: at least the field %
+ltcsfield: less than the field %
+ltecsfield: at most the field %
+fieldcontains: a string that contains the field %
+fieldexcludes: a string that does not contain the field %
+required_with: given when any of % is
+required_with_all: given when all of % are
+required_without: given when any of % is not
+required_without_all: given when none of % is
+excluded_with: left out when any of % is given
+excluded_with_all: left out when all of % are given
+excluded_without: left out when any of % is not given
+excluded_without_all: left out when none of % is given
+`
 
 // conditionPhrases say rules that depend on the values of other fields; % is the list of conditions.
-var conditionPhrases = wording{
-	{"required_if", "given when %"}, {"required_unless", "given unless %"},
-	{"excluded_if", "left out when %"}, {"excluded_unless", "left out unless %"}, {"skip_unless", "as its other rules say when %"},
-}
+const conditionPhrases wording = `
+required_if: given when %
+required_unless: given unless %
+excluded_if: left out when %
+excluded_unless: left out unless %
+skip_unless: as its other rules say when %
+`
 
 func relationPhrase(r rule, names map[string]string) (string, bool) {
 	words := strings.Fields(r.param)
