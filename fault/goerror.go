@@ -28,8 +28,7 @@ network: x509.CertificateInvalidError *tls.RecordHeaderError tls.RecordHeaderErr
 network: *net.DNSError *net.AddrError *net.ParseError
 `
 
-// classed are [ProviderError] and the typed errors, each of which is one. They are known by it, so that a
-// program that makes none links none.
+// classed are [ProviderError] and all types that embed one.
 type classed interface{ classOf() Class }
 
 // ownClass is the class that a typed error of this package carries.

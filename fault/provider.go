@@ -6,8 +6,8 @@ import (
 )
 
 // ProviderError is a call to a model's provider that failed. It is the base of [APIError], [AuthError],
-// [RateLimitError], [ModelNotFoundError], [TimeoutError] and
-// [ConfigError]: errors.As finds it in each of them. Safe for concurrent reading.
+// [RateLimitError], [ModelNotFoundError], [TimeoutError] and [ConfigError]: errors.As finds it in each of them.
+// Safe for concurrent reading.
 type ProviderError struct {
 	// Class is the canonical code; without one the failure is [Unknown], whatever type the error has:
 	// [ProviderError.Typed] makes the type of a class.
@@ -106,8 +106,6 @@ func (e *TimeoutError) Unwrap() error { return &e.ProviderError }
 func (e *ConfigError) Unwrap() error { return &e.ProviderError }
 
 // Typed returns the error by the type that its class belongs to; an APIError where no other fits.
-//
-//go:noinline // each of the types has the method too: inlined, it would be in a binary thirteen times
 func (e ProviderError) Typed() error {
 	switch e.Class {
 	case Auth, Permission, Billing:

@@ -161,10 +161,8 @@ func displayWait(d time.Duration) string {
 
 // capitalised begins a sentence with a capital letter; a name keeps its own writing.
 func capitalised(s string) string {
-	for _, name := range [...]string{"the AI", "this model"} {
-		if strings.HasPrefix(s, name) {
-			return strings.ToUpper(s[:1]) + s[1:]
-		}
+	if strings.HasPrefix(s, "the AI") || strings.HasPrefix(s, "this model") {
+		return strings.ToUpper(s[:1]) + s[1:]
 	}
 	return s
 }
