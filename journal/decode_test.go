@@ -7,31 +7,50 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// FuzzDecode decodes any bytes: it never panics, and what it takes is the same once it is written and read
-// again.
+// strange are records that no writer wrote, and what is wrong with each; empty where nothing is.
+var strange = map[string]string{
+	``:   "not strict JSON",
+	`{}`: "must have one of header, event, decision, note, snapshot",
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"},"decision":{}}`:                         "must have one of",
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"}} `:                                      "",
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"}}}`:                                      "trailing_data",
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke","kind":"woke"}}`:                         "a duplicate name at /event/kind",
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke","mood":1}}`:                              "member /event/mood is unknown",
+	`{"event":{"at":"2030-01-01T12:00:01Z","Kind":"woke"}}`:                                       "member /event/Kind is unknown",
+	`{"event":{"at":"2030-02-30T12:00:01Z","kind":"woke"}}`:                                       "value at /event/at does not fit",
+	"{\"event\":{\"at\":\"2030-01-01T12:00:01Z\",\"kind\":\"\xff\"}}":                             "invalid_utf8",
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke","tool":{"index":1.5}}}`:                  "value at /event/tool/index does not fit",
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke","tool":{"index":9223372036854775808}}}`:  "value at /event/tool/index",
+	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"result":{"a":1,"a":2}}}}`: "a duplicate name at",
+	`{"note":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`:                        "nested deeper than 512",
+	`{"header":{"format":"retake.journal/9"}}`:                                                    "its format is \"retake.journal/9\"",
+	`{"decision":{"effects":[{"kind":"sing"}]}}`:                                                  `effect 1 of its record is of the kind "sing"`,
+	`{"decision":{"effects":[{"kind":"wait"}]}}`:                                                  `effect 1 of its record is "wait", and lacks`,
+}
+
+func TestRecordsAreReadStrictly(t *testing.T) {
+	for raw, wrong := range strange {
+		_, err := decode([]byte(raw))
+		if wrong == "" {
+			assert.NoError(t, err, raw)
+		} else {
+			assert.ErrorContains(t, err, wrong, raw)
+		}
+	}
+}
+
+// FuzzDecode decodes any bytes: it never panics, and what it takes is the same once it is written and read again.
 func FuzzDecode(f *testing.F) {
 	for _, raw := range records(f) {
 		f.Add(raw)
 	}
-	for _, raw := range []string{
-		`{"decision":{"effects":[{"kind":"call_model","model":{"at":[],"messages":0,"transport":1,"turn":1}}]}}`,
-		`{"decision":{"effects":[{"kind":"call_model","model":{"at":null,"messages":-0,"transport":01,"turn":9223372036854775808}}]}}`,
-		`{"decision":{"effects":[{"kind":"wait","wait":{"delay_ns":1,"plane":"transport","reason":"backoff","until":"2030-01-01T12:00:01.5Z"}}]}}`,
-		`{"decision":{"effects":[{"decision":{"action":"","attempt":1,"delay_ns":0,"feedback":{"attempt":1,"error_type":"refusal","issues":[],` +
-			`"max_attempts":2,"message":"m","next_delay_seconds":1.5,"retry_scheduled_at":"2030-01-01T12:00:01Z","source":"structured_output","tool_name":null},` +
-			`"max_attempts":2,"plane":"correction","reason":"immediate","retry":true},"kind":"decided"}]}}`,
-		`{"event":{"at":"2030-01-01T12:00:01+01:00","kind":"woke"}}`, `{"event":{"at":"2030-01-01T12:00:01Z","kind":"\u0001\/\"\n"}}`,
-		`{"event":{"at":"2030-01-01T12:00:01Z","kind":"dispatched","reduced":{"ops":[{"kind":"append","slice":"s","values":[1,"x",{"a":[]}]}]}}}`,
-		`{"event":{"at":"2030-01-01T12:00:01Z","kind":"dispatched","reduced":{"ops":[{"kind":"append","slice":"s","values":[,]}]}}}`,
-	} {
-		f.Add([]byte(raw))
-	}
-	for _, raw := range oddRecords {
+	for raw := range strange {
 		f.Add([]byte(raw))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -47,37 +66,6 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, string(written), string(rewritten))
 	})
-}
-
-// oddRecords are not as they would have been written, though nearly so.
-var oddRecords = []string{
-	``, `{`, `{}`, `{"event":`, `{"event":{}}`, `"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"}},`, `{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"},}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke",}}`, `{"event":{"at":"2030-01-01T12:00:01Z""kind":"woke"}}`,
-	`{"event":{,"at":"2030-01-01T12:00:01Z","kind":"woke"}}`, `{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"}}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"woke"},"decision":{}}`, `{"decision":{"effects":[],"said":[]}}`,
-	`{"event":{"at":"2030-01-01T12:00:01.50Z","kind":"woke"}}`, `{"event":{"at":"2030-01-01T12:00:01,5Z","kind":"woke"}}`,
-	`{"event":{"at":"2030-01-01T12:00:01+00:00","kind":"woke"}}`, `{"event":{"at":"2030-02-30T12:00:01Z","kind":"woke"}}`,
-	"{\"event\":{\"at\":\"2030-01-01T12:00:01Z\",\"kind\":\"wo\nke\"}}", "{\"event\":{\"at\":\"2030-01-01T12:00:01Z\",\"kind\":\"wo\xffke\"}}",
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"\ud800"}}`, `{"event":{"at":"2030-01-01T12:00:01Z","kind":"\x"}}`, `{"event":{"at":"2030-01-01T12:00:01Z","kind":"\`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":00,"verdict":"done"}}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":-0,"verdict":"done"}}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":,"verdict":"done"}}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1.0,"verdict":"done"}}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":4294967296,"verdict":"done"}}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1,"result": 1,"verdict":"done"}}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1,"result":{"a":1,"a":2},"verdict":"done"}}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1,"result":{"b":1,"a":[1,],"verdict":"done"}}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1,"result":,"verdict":"done"}}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1,"result":"a","progress":1,"verdict":"done"}}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"index":1,"result":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","failure":{"class":"","plane":"","retry_after_ns":9223372036854775808},"kind":"faulted"}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"started","messages":[{"role":"user","text":""},]}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"started","messages":[{"role":"user"}{"role":"user"}]}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"started","messages":[,{"role":"user","role":"tool"}]}}`,
-	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"replied","reply":{"calls":[],"message":{},"native":"true"}}}`,
-	`{"decision":{"effects":[{"decision":{"action":"","attempt":1,"delay_ns":0,"feedback":{"attempt":1,"error_type":"refusal","issues":[],` +
-		`"max_attempts":2,"source":"structured_output","tool_name":null},"max_attempts":2,"plane":"correction","reason":"immediate","retry":true},"kind":"decided"}]}}`,
 }
 
 // records are all whole records of the journals that are kept.
