@@ -171,7 +171,7 @@ func (b *binder) lacks(object *value, l *layout, m *member, r rule) bool {
 		return false
 	}
 	names := []string{m.name}
-	for _, word := range strings.Fields(r.param) {
+	for _, word := range r.others() {
 		first, _, _ := strings.Cut(word, ".")
 		names = append(names, l.names[first])
 	}

@@ -183,6 +183,43 @@ func (r rule) conditional() bool {
 	return strings.HasPrefix(r.tag, "required_") || strings.HasPrefix(r.tag, "excluded_") || r.tag == "skip_unless"
 }
 
+// others are the fields that a rule which compares fields names. Of a condition they are followed by the
+// values.
+func (r rule) others() []string {
+	words := strings.Fields(r.param)
+	if !strings.HasSuffix(r.tag, "_if") && !strings.HasSuffix(r.tag, "_unless") {
+		return words
+	}
+	var fields []string
+	for n := 0; n < len(words); n += 2 {
+		fields = append(fields, words[n])
+	}
+	return fields
+}
+
+// checkOthers finds fields that a rule names and that are not there, or are never equal to a value for their
+// kind: the validator would refuse every document.
+func (r rule) checkOthers(in, of reflect.Type) error {
+	for _, alt := range r.alts {
+		if err := alt.checkOthers(in, of); err != nil {
+			return err
+		}
+	}
+	for _, name := range r.others() {
+		first, deeper, _ := strings.Cut(name, ".")
+		other, known := in.FieldByName(first)
+		if !known {
+			return fmt.Errorf("validate rule %q names no field of %s: %q", r.text, in, first)
+		}
+		a, _ := indirect(of)
+		b, _ := indirect(other.Type)
+		if deeper == "" && !r.conditional() && a.Kind() != b.Kind() {
+			return fmt.Errorf("validate rule %q compares %s with %s: give both one kind", r.text, a, b)
+		}
+	}
+	return nil
+}
+
 // holds reports whether a value keeps to the rule, as the validator judges it. around is the struct that it
 // is a field of, or nil.
 func (r rule) holds(v reflect.Value, c class, around any) bool {

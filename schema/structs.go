@@ -27,6 +27,11 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 		if err != nil {
 			return nil, err
 		}
+		for _, r := range at.related {
+			if err := r.checkOthers(v.typ, f.typ); err != nil && r.relational() {
+				return nil, fmt.Errorf("schema: %s: %w", path+"."+f.goName, err)
+			}
+		}
 		annotate(node, notes.members[f.name])
 		for _, mark := range f.marks {
 			setExtra(node, mark, true)

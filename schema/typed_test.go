@@ -216,6 +216,14 @@ func TestForRefuses(t *testing.T) {
 		"unique_of_maps": {refused[struct {
 			A []any `validate:"unique"`
 		}], "cannot be compared"},
+		"no_such_field": {refused[struct {
+			A int `validate:"gtfield=Form"`
+			B int `validate:"required_if=A 1"`
+		}], `A: validate rule "gtfield=Form" names no field`},
+		"another_kind": {refused[struct {
+			A int   `validate:"gtfield=B"`
+			B int64 `validate:"required_with=A"`
+		}], `A: validate rule "gtfield=B" compares int with int64: give both one kind`},
 		"whole": {refused[chan int], "a chan int cannot be read from JSON"},
 	}
 	for name, c := range cases {
