@@ -21,10 +21,11 @@ import (
 // payments are how many calls [Drive] has a model make.
 const payments = 5
 
-// Drive takes a session's run one step on in a store, as one of many processes that race to: it begins the run, or resumes it, and leaves
-// it after the next tool call. The run pays 1 to 5, one payment a call. effect is told of each call of the model and of the tool
-// before it is made, in words that are those of that call alone. It returns true once the run has ended, also where another
-// ended it; where another has the journal, an error of [journal.ErrConflict].
+// Drive takes a session's run one step on in a store, as one of many processes that race to: it begins the
+// run, or resumes it, and leaves it after the next tool call. The run pays 1 to 5, one payment a call. effect
+// is told of each call of the model and of the tool before it is made, in words that are those of that call
+// alone. It returns true once the run has ended, also where another ended it; where another has the journal,
+// an error of [journal.ErrConflict].
 func Drive(s journal.Store, id string, effect func(what string)) (ended bool, err error) {
 	j, err := journal.Open(context.Background(), s, id, journal.Settings{Sync: journal.SyncNever})
 	if err != nil {
@@ -115,8 +116,8 @@ func testRace(t *testing.T, s journal.Store) {
 	require.Equal(t, Effects(), done, "each effect is done once, in order")
 }
 
-// Leases tests stores whose journals are held by leases: fresh gives a new, empty one with each call, and what lets all of its leases end
-// that are not renewed from then on.
+// Leases tests stores whose journals are held by leases: fresh gives a new, empty one with each call, and
+// what lets all of its leases end that are not renewed from then on.
 func Leases(t *testing.T, fresh func(t *testing.T) (s journal.Store, expire func())) {
 	t.Helper()
 	t.Run("an_owner_that_was_not_heard_of_is_superseded", func(t *testing.T) {
