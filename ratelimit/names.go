@@ -197,6 +197,7 @@ func windowKey(rest string, f family) (key, bool) {
 	if n := len(words); n > 0 {
 		if k.period = periodOfWord(words[n-1]); k.period > 0 {
 			words = words[:n-1]
+			words, k.period = severalOf(words, k.period)
 		}
 		if n = len(words); n > 0 && words[n-1] == "per" {
 			words = words[:n-1]
@@ -207,6 +208,22 @@ func windowKey(rest string, f family) (key, bool) {
 		k.family = xPlain
 	}
 	return k, true
+}
+
+// maxSeveral bounds how many periods make one window.
+const maxSeveral = 10_000
+
+// severalOf reads a number before a period: "req-10-second" is a window of ten seconds.
+func severalOf(words []string, one period) ([]string, period) {
+	if len(words) == 0 {
+		return words, one
+	}
+	last := len(words) - 1
+	n, err := strconv.Atoi(words[last])
+	if err != nil || n < 1 || n > maxSeveral {
+		return words, one
+	}
+	return words[:last], one * period(n)
 }
 
 // resourceOf is the name and the resource of the words that a header has for it.
