@@ -21,3 +21,5 @@ func adapter() wiretest.Adapter {
 
 func TestWire(t *testing.T)  { wiretest.Run(t, "testdata/wire", adapter()) }
 func TestStory(t *testing.T) { wiretest.Story(t, "testdata/story", adapter()) }
+
+func TestBodies(t *testing.T) { wiretest.Bodies(t, adapter(), "text/event-stream") }

@@ -138,7 +138,7 @@ func (x *exchange) readEvents(in io.Reader) (*received, error) {
 	if err := lines.Err(); err != nil {
 		return nil, err
 	}
-	if wire.Cut(data) {
+	if len(data) > 0 && wire.Cut(data) {
 		return nil, wire.ErrEnded
 	}
 	if err := take(); err != nil {

@@ -36,3 +36,5 @@ func adapter(model string) wiretest.Adapter {
 func TestWire(t *testing.T) { wiretest.Run(t, "testdata/wire", adapter("gemini-3-pro")) }
 
 func TestStory(t *testing.T) { wiretest.Story(t, "testdata/story", adapter("gemini-3-pro")) }
+
+func TestBodies(t *testing.T) { wiretest.Bodies(t, adapter("gemini-3-pro"), "text/event-stream") }

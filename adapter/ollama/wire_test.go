@@ -25,3 +25,5 @@ func plain(*ollama.Config) {}
 func TestWire(t *testing.T) { wiretest.Run(t, "testdata/wire", adapter(plain)) }
 
 func TestStory(t *testing.T) { wiretest.Story(t, "testdata/story", adapter(plain)) }
+
+func TestBodies(t *testing.T) { wiretest.Bodies(t, adapter(plain), "application/x-ndjson") }

@@ -55,3 +55,8 @@ func TestResponsesWire(t *testing.T) {
 func TestResponsesStory(t *testing.T) {
 	wiretest.Story(t, "testdata/responses/story", responses(openai.Config{Model: "gpt-5", Effort: "low"}))
 }
+
+func TestBodies(t *testing.T) {
+	t.Run("chat", func(t *testing.T) { wiretest.Bodies(t, chat(openai.Config{Model: "m"}), "text/event-stream") })
+	t.Run("responses", func(t *testing.T) { wiretest.Bodies(t, responses(openai.Config{Model: "m"}), "text/event-stream") })
+}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -273,6 +274,9 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
 	if b.left -= n; b.left < 0 {
 		return 0, &UnreadableError{fmt.Sprintf("more than %d MiB", MaxReply>>20)}
+	}
+	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) {
+		return 0, &UnreadableError{"no gzip, though its head says so"}
 	}
 	return n, err
 }

@@ -45,11 +45,12 @@ func ReadObject(raw []byte) (Object, bool) {
 	return o, err == nil
 }
 
-// Cut reports whether raw is the beginning of a JSON text: a body that ends so is a connection that broke in
-// good order, and no garbage.
+// Cut reports whether raw is the beginning of a JSON text, or nothing at all: a body that ends so is a
+// connection that broke in good order, and no garbage.
 func Cut(raw []byte) bool {
 	var v json.RawMessage
-	return errors.Is(json.NewDecoder(bytes.NewReader(raw)).Decode(&v), io.ErrUnexpectedEOF)
+	err := json.NewDecoder(bytes.NewReader(raw)).Decode(&v)
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
 }
 
 // JSON writes the object.

@@ -164,9 +164,9 @@ func TestArgumentsAreAnObject(t *testing.T) {
 func TestATextThatIsCut(t *testing.T) {
 	const whole = ` {"a": [1, "é\\u00e9", null], "b": {}}`
 	for n := range len(whole) {
-		assert.Equal(t, n > 1, wire.Cut([]byte(whole[:n])), whole[:n])
+		assert.True(t, wire.Cut([]byte(whole[:n])), whole[:n])
 	}
-	for _, text := range []string{whole, "", "null", "<html>", "{a", `{"a" 1`, "{}{"} {
+	for _, text := range []string{whole, "null", "<html>", "{a", `{"a" 1`, "{}{"} {
 		assert.False(t, wire.Cut([]byte(text)), text)
 	}
 }
