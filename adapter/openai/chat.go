@@ -45,7 +45,7 @@ func (m *chatModel) params(req loop.Request) sdk.ChatCompletionNewParams {
 	if len(p.Tools) > 0 {
 		p.ParallelToolCalls = opt(m.cfg.ParallelCalls)
 	}
-	if req.Stream != nil {
+	if req.Stream != nil && !m.cfg.NoStreamOptions {
 		p.StreamOptions.IncludeUsage = param.NewOpt(true)
 	}
 	return p

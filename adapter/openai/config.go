@@ -78,6 +78,8 @@ type Config struct {
 	// those of OpenAI: "reasoning_details" or "reasoning" at OpenRouter, "reasoning_content" at DeepSeek,
 	// "extra_content" at Gemini. They go back to the model and provider they came from alone. Chat only.
 	Echo []string `json:"echo,omitempty"`
+	// NoStreamOptions does not ask for the usage of a stream, for servers that refuse to be asked. Chat only.
+	NoStreamOptions bool `json:"no_stream_options,omitempty"`
 	// Store lets OpenAI keep the responses; without it they are not stored, and the model's reasoning comes
 	// and goes encrypted, in message.Message.Opaque. Responses only.
 	Store bool `json:"store,omitempty"`
@@ -116,6 +118,7 @@ func (c Config) Validate() error {
 	refuse(c.API == Chat && c.Store, misplaced, "Store")
 	refuse(c.API == Chat && c.NoReasoning, misplaced, "NoReasoning")
 	refuse(c.API == Responses && c.LegacyMaxTokens, misplaced, "LegacyMaxTokens")
+	refuse(c.API == Responses && c.NoStreamOptions, misplaced, "NoStreamOptions")
 	refuse(c.API == Responses && len(c.Echo) > 0, misplaced, "Echo")
 	return errors.Join(faults...)
 }

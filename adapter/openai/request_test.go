@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/openai/openai-go/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -193,4 +194,13 @@ func TestAnAnswerThatIsNoPlainObjectIsAskedForInWords(t *testing.T) {
 			assert.Contains(t, body, format, doc)
 		}
 	}
+}
+
+func TestAServerThatRefusesStreamOptionsIsNotSentThem(t *testing.T) {
+	req := hello()
+	req.Stream = func(loop.Delta) {}
+	assert.Contains(t, sent(t, chat(openai.Config{Model: "m"}), chatSays, req), `"stream_options"`)
+	assert.NotContains(t, sent(t, chat(openai.Config{Model: "m", NoStreamOptions: true}), chatSays, req), "stream_options")
+	_, err := openai.New(sdk.Client{}, openai.Config{API: openai.Responses, Model: "m", NoStreamOptions: true})
+	require.EqualError(t, err, "openai: NoStreamOptions: is not for this API: take it out, or set API")
 }
