@@ -1,7 +1,7 @@
 // Package feedback turns a failed attempt into words a model can act on, as a pure function: the same failure
 // gives the same bytes in every run.
 //
-// [New] makes a [RetryFeedback], the record of seed 002, from the issues of a failed attempt and the feedback
+// [New] makes a [RetryFeedback], from the issues of a failed attempt and the feedback
 // before it. [Render] turns it into a short text for the prompt: bounded, in one fixed wording per class of
 // failure, and with everything the model or a user wrote neutralised by [Quote]. Those who want words of
 // their own parse a [Template] and read feedback, history and session slices through its functions;

@@ -8,10 +8,10 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// Source says what was proposed: a tool call or a final answer (seed 002). The zero value is invalid.
+// Source says what was proposed: a tool call or a final answer. The zero value is invalid.
 type Source string
 
-// The sources of seed 002.
+// The sources.
 const (
 	// Tool is a tool call.
 	Tool Source = "tool"
@@ -19,7 +19,7 @@ const (
 	StructuredOutput Source = "structured_output"
 )
 
-// RetryFeedback says what was wrong with one attempt and what follows (seed 002). It is a value to be logged,
+// RetryFeedback says what was wrong with one attempt and what follows. It is a value to be logged,
 // journaled and shown to the model: treat its slices as read-only. [New] makes one; the zero value is no
 // feedback and has no wire form. Safe for concurrent reading.
 type RetryFeedback struct {

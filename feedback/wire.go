@@ -11,7 +11,7 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// wire is the form of seed 002, with our additions after its fields.
+// wire is the form in JSON: first the fields of the contract (docs/contracts.md), then our additions.
 type wire struct {
 	Source        Source         `json:"source"`
 	ToolName      *string        `json:"tool_name"`
@@ -27,7 +27,7 @@ type wire struct {
 	CorrelationID string         `json:"correlation_id,omitempty"`
 }
 
-// MarshalJSON writes the wire form of seed 002: next_delay_seconds is an exact decimal, tool_name is null for
+// MarshalJSON writes the wire form: next_delay_seconds is an exact decimal, tool_name is null for
 // an answer, and both schedule fields are absent where no attempt follows. A value that could not be read
 // back is refused.
 func (f RetryFeedback) MarshalJSON() ([]byte, error) {

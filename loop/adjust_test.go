@@ -31,7 +31,8 @@ func drawLayer(t *rapid.T, label string) policy.Layer {
 	}
 }
 
-// Whatever layers planners and programs lay over the policy, the journal can be opened, compacted and opened again.
+// Whatever layers planners and programs lay over the policy, the journal can be opened, compacted and opened
+// again.
 func TestEveryJournalThatIsWrittenCanBeOpened(t *testing.T) {
 	dir, err := os.MkdirTemp(t.TempDir(), "runs")
 	require.NoError(t, err)

@@ -35,7 +35,8 @@ type Tries struct {
 	ended *journal.Ended
 }
 
-// Attempts prepares the tries of an action in s; nil for a session of their own. See [Tries]. They are for one goroutine.
+// Attempts prepares the tries of an action in s; nil for a session of their own. See [Tries]. They are for
+// one goroutine.
 func Attempts(ctx context.Context, s *session.Session, a *Action, opts ...Option) *Tries {
 	return &Tries{ctx: ctx, s: s, a: a, opts: opts}
 }
@@ -47,8 +48,8 @@ type Trial struct {
 	ended bool
 }
 
-// End says what came of the try: nil ends the loop; an error is decided on as by [Do], and then the loop waits and goes
-// round again while the policy allows. Only the first End counts, and none after the loop.
+// End says what came of the try: nil ends the loop; an error is decided on as by [Do], and then the loop
+// waits and goes round again while the policy allows. Only the first End counts, and none after the loop.
 func (t *Trial) End(err error) { t.EndWith(Tried{Err: err}) }
 
 // Tried is what came of a try.
@@ -73,8 +74,9 @@ func (t *Trial) EndWith(came Tried) {
 	t.of.feed(came)
 }
 
-// All makes the tries, and the waits between them; none of an action with an [Action].ID that has ended in the journal. It may be
-// ranged over once. Leaving the loop, or going round it, without ending a try records that try as cancelled and ends the action.
+// All makes the tries, and the waits between them; none of an action with an [Action].ID that has ended in
+// the journal. It may be ranged over once. Leaving the loop, or going round it, without ending a try records
+// that try as cancelled and ends the action.
 func (t *Tries) All() iter.Seq[*Trial] {
 	return func(yield func(*Trial) bool) {
 		if t.used {
@@ -119,12 +121,12 @@ func (t *Tries) all(yield func(*Trial) bool) error {
 	return of.err()
 }
 
-// Err is nil when the action succeeded, now or as the journal has it by its [Action].ID; else a [RetryExhaustedError] as [Do] returns it.
-// It is for after the loop.
+// Err is nil when the action succeeded, now or as the journal has it by its [Action].ID; else a
+// [RetryExhaustedError] as [Do] returns it. It is for after the loop.
 func (t *Tries) Err() error { return t.err }
 
-// Value is the recorded value of an action that has ended in the journal; nil of one whose tries were made now, and where none was recorded.
-// It is for after the loop.
+// Value is the recorded value of an action that has ended in the journal; nil of one whose tries were made
+// now, and where none was recorded. It is for after the loop.
 func (t *Tries) Value() json.RawMessage {
 	if t.ended == nil {
 		return nil
@@ -142,7 +144,8 @@ type tries struct {
 	left bool
 }
 
-// beginTries takes the session for an action, and begins it or goes on with it. Of one that has ended in the journal it returns the end.
+// beginTries takes the session for an action, and begins it or goes on with it. Of one that has ended in the
+// journal it returns the end.
 func beginTries(ctx context.Context, o *options, s *session.Session, a *Action) (*tries, *journal.Ended, error) {
 	if a == nil {
 		return nil, nil, errNoAction
@@ -209,7 +212,8 @@ func (t *tries) is(action string) error {
 		t.a.ID, name(action), name(t.a.Tool))
 }
 
-// named gives a session in which nothing is made the id of its journal, as one in which something is would have it.
+// named gives a session in which nothing is made the id of its journal, as one in which something is would
+// have it.
 func (t *tries) named() error {
 	r := Runner{s: t.s}
 	if err := r.acquire(); err != nil {

@@ -282,7 +282,8 @@ func draws(t *testing.T) func(below int) int {
 	}
 }
 
-// TestManyCallers lets some leave at any time, beside workers that come and go: each gets the end of its own run.
+// TestManyCallers lets some leave at any time, beside workers that come and go: each gets the end of its own
+// run.
 func TestManyCallers(t *testing.T) {
 	const callers = 2000
 	draw := draws(t)

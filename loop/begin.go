@@ -28,10 +28,11 @@ func pastCalls(f *journal.Fold) map[string]pastCall {
 	return past
 }
 
-// ToolBegins is called before a call is run, in call order: it records that the call begins, so that a call which may have had its effect
-// is not run again after a crash. Where the journal has an outcome already, or tells that the call began and may not be run again, it
-// returns that outcome: feed it by [Runner.ToolEnded], and do not run the tool. An error says that the begin could not be recorded: the
-// tool must not be run either. Without a journal it does nothing.
+// ToolBegins is called before a call is run, in call order: it records that the call begins, so that a call
+// which may have had its effect is not run again after a crash. Where the journal has an outcome already, or
+// tells that the call began and may not be run again, it returns that outcome: feed it by [Runner.ToolEnded],
+// and do not run the tool. An error says that the begin could not be recorded: the tool must not be run
+// either. Without a journal it does nothing.
 func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, error) {
 	if was, ok := r.past[run.Key]; ok && was.transport == run.Transport {
 		delete(r.past, run.Key) // a later call may have the same key

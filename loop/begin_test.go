@@ -33,7 +33,8 @@ func payTools(t *testing.T, pay func(context.Context, invoice) (string, error), 
 
 var inDoubt = "The call failed, and its effect may or may not have happened."
 
-// The words of a tool's error are no reason to run it again, whatever it declares; the model hears ours alone.
+// The words of a tool's error are no reason to run it again, whatever it declares; the model hears ours
+// alone.
 func TestAToolIsNotRunAgainBecauseOfWords(t *testing.T) {
 	accepted := errors.New("payment accepted, but reading the receipt failed: connection reset by peer")
 	for name, declared := range map[string][]tool.Option{"undeclared": nil, "read-only": {tool.ReadOnly()}, "idempotent": {tool.Idempotent()}} {
@@ -123,7 +124,8 @@ func TestNoToolBeginsOnceTheRunHasEnded(t *testing.T) {
 	}
 }
 
-// crashIn runs a payment in a journal, and stops in the middle of it as a process does that dies: nothing more is written.
+// crashIn runs a payment in a journal, and stops in the middle of it as a process does that dies: nothing
+// more is written.
 func crashIn(t *testing.T, dir string, declared ...tool.Option) (key string) {
 	t.Helper()
 	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})

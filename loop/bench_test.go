@@ -14,7 +14,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// BenchmarkRun is a whole run on a model that costs nothing: bad arguments, feedback, good arguments, result, answer.
+// BenchmarkRun is a whole run on a model that costs nothing: bad arguments, feedback, good arguments, result,
+// answer.
 func BenchmarkRun(b *testing.B) {
 	b.ReportAllocs()
 	tools, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", booked))
@@ -44,8 +45,8 @@ func lessThan3() func(context.Context, loop.Attempt) (int, error) {
 	}
 }
 
-// BenchmarkDoRecorded is two failures and a success in a session, with feedback and a reducer, of an action that is used again
-// and again. Each session is new.
+// BenchmarkDoRecorded is two failures and a success in a session, with feedback and a reducer, of an action
+// that is used again and again. Each session is new.
 func BenchmarkDoRecorded(b *testing.B) {
 	b.ReportAllocs()
 	a, try := loop.ToolCall("book_room"), lessThan3()

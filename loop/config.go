@@ -20,41 +20,46 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Config is what a run is held to. The zero value is a run without tools, under the default policy, whose answer is any
-// text. It is not changed by a run, and may be shared.
+// Config is what a run is held to. The zero value is a run without tools, under the default policy, whose
+// answer is any text. It is not changed by a run, and may be shared.
 type Config struct {
 	// Tools are on offer; nil for none.
 	Tools *tool.Set
 	// Output is the schema of the structured answer; nil accepts any text. [Generate] sets it.
 	Output *schema.Schema
-	// CallsOnly makes tool calls the answer, for callers that run them themselves: a reply without one is a failed attempt,
-	// the calls of a reply are accepted all or none, and the run ends with the first that are all good, in [Result].Calls.
+	// CallsOnly makes tool calls the answer, for callers that run them themselves: a reply without one is a
+	// failed attempt, the calls of a reply are accepted all or none, and the run ends with the first that are
+	// all good, in [Result].Calls.
 	CallsOnly bool
-	// History is what was said before this run, as an earlier [Result].Transcript has it; empty begins a conversation.
+	// History is what was said before this run, as an earlier [Result].Transcript has it; empty begins a
+	// conversation.
 	History message.Transcript
 	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet].
 	Policy *policy.Set
-	// RequestID names the request that this run answers, for the idempotency keys of its calls: give each request of a conversation an id of
-	// its own, and the same one where a request is made again, and at most [machine.MaxRequestID] bytes of printable text. Empty means that
-	// the history and the prompt stand for it: a run with the session id, history and prompt of another is the same request then.
+	// RequestID names the request that this run answers, for the idempotency keys of its calls: give each
+	// request of a conversation an id of its own, and the same one where a request is made again, and at most
+	// [machine.MaxRequestID] bytes of printable text. Empty means that the history and the prompt stand for
+	// it: a run with the session id, history and prompt of another is the same request then.
 	RequestID string
-	// Seed is what the jitter of this run is drawn from; empty means the session's id. Waits that are not to be spread are said
-	// by the policy: "jitter: none".
+	// Seed is what the jitter of this run is drawn from; empty means the session's id. Waits that are not to
+	// be spread are said by the policy: "jitter: none".
 	Seed string
-	// System is the system prompt: a text, or a template as package feedback reads it (see Templates), rendered anew for each
-	// model call, so that it can show feedback and slices.
+	// System is the system prompt: a text, or a template as package feedback reads it (see Templates),
+	// rendered anew for each model call, so that it can show feedback and slices.
 	System string
 	// Feedback is a text or a template for the words that correct the model; empty means the default words.
 	Feedback string
-	// Templates reads System and Feedback: [feedback.GoTemplates] where one of them has actions ("{{"), nil where they are plain
-	// texts. Nil refuses actions; a program that leaves it out does not link text/template.
+	// Templates reads System and Feedback: [feedback.GoTemplates] where one of them has actions ("{{"), nil
+	// where they are plain texts. Nil refuses actions; a program that leaves it out does not link
+	// text/template.
 	Templates feedback.Engine
 	// Limits bounds what a model is shown of a failure; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
-	// Deadline is the time no wait may outlast; zero means that of the context, if it has one. The earlier of both counts.
+	// Deadline is the time no wait may outlast; zero means that of the context, if it has one. The earlier of
+	// both counts.
 	Deadline time.Time
-	// Consult are the classes of the transport plane at which the planner ([WithPlanner]) is asked before the policy is
-	// followed; it is always asked at exhaustion. Classes without a planner are an error.
+	// Consult are the classes of the transport plane at which the planner ([WithPlanner]) is asked before the
+	// policy is followed; it is always asked at exhaustion. Classes without a planner are an error.
 	Consult []fault.Class
 }
 
@@ -95,8 +100,9 @@ func (c *Config) ready(o *options) (*machine.Compiled, error) {
 	return m, err
 }
 
-// Option wires an optional part of a driver. Of one that is given twice the last counts, but that [WithObserver] adds. An argument that
-// is nil is as if the option were not given; an observer or a journal that is nil is an error, and so is a nil Option.
+// Option wires an optional part of a driver. Of one that is given twice the last counts, but that
+// [WithObserver] adds. An argument that is nil is as if the option were not given; an observer or a journal
+// that is nil is an error, and so is a nil Option.
 type Option func(*options)
 
 type options struct {
@@ -119,8 +125,8 @@ type options struct {
 // DefaultParallel is how many tools of one reply run at once, where [WithParallel] does not say.
 const DefaultParallel = 4
 
-// PromptFunc makes the prompt of a model call from the session and from where its actions stand: a system prompt, and messages
-// to append. It is recorded, and not called again by a replay.
+// PromptFunc makes the prompt of a model call from the session and from where its actions stand: a system
+// prompt, and messages to append. It is recorded, and not called again by a replay.
 type PromptFunc func(ctx context.Context, view session.State, at []machine.Position) (system string, add []message.Message, err error)
 
 // WithClock drives waits and times by c; the machine's own clock where it is not given. Tests give a
@@ -132,11 +138,12 @@ func WithObserver(obs Observer) Option {
 	return func(o *options) { o.observers = append(o.observers, obs) }
 }
 
-// WithPlanner asks p what follows exhaustion, and about the faults that [Config].Consult names. Without one the run ends.
+// WithPlanner asks p what follows exhaustion, and about the faults that [Config].Consult names. Without one
+// the run ends.
 func WithPlanner(p Planner) Option { return func(o *options) { o.planner = p } }
 
-// WithAdjust lets f change the policy in mid-run. It is a pure function of the session, called before each decision; what
-// it returns with true is laid over the policy, and recorded.
+// WithAdjust lets f change the policy in mid-run. It is a pure function of the session, called before each
+// decision; what it returns with true is laid over the policy, and recorded.
 func WithAdjust(f func(session.State) (policy.Layer, bool)) Option {
 	return func(o *options) { o.adjust = f }
 }
@@ -144,29 +151,33 @@ func WithAdjust(f func(session.State) (policy.Layer, bool)) Option {
 // WithPrompt lets f make the prompt of each model call; [Config].System is not used then.
 func WithPrompt(f PromptFunc) Option { return func(o *options) { o.prompt = f } }
 
-// WithModels gives the models that a planner may fall back to, by name; one that is nil is none. m is kept, and read-only from then on.
+// WithModels gives the models that a planner may fall back to, by name; one that is nil is none. m is kept,
+// and read-only from then on.
 func WithModels(m map[string]Model) Option { return func(o *options) { o.models = m } }
 
 // WithStream lets f see streamed replies as they come in.
 func WithStream(f func(Delta)) Option { return func(o *options) { o.stream = f } }
 
-// WithParallel lets at most n tools of one reply run at once; n is at least 1. They begin in call order: with 1, each after the one
-// before it has returned. None begins once the run has ended.
+// WithParallel lets at most n tools of one reply run at once; n is at least 1. They begin in call order: with
+// 1, each after the one before it has returned. None begins once the run has ended.
 func WithParallel(n int) Option { return func(o *options) { o.parallel = n } }
 
-// WithDetachedTools runs each call of a tool on a goroutine of its own, also one that is alone in its reply, so that a run whose
-// context ends returns at once whatever its tools do: one that ignores its context goes on alone, and its result is dropped.
-// Without it only calls that run beside others are detached, and a run waits for the one that is alone.
+// WithDetachedTools runs each call of a tool on a goroutine of its own, also one that is alone in its reply,
+// so that a run whose context ends returns at once whatever its tools do: one that ignores its context goes
+// on alone, and its result is dropped. Without it only calls that run beside others are detached, and a run
+// waits for the one that is alone.
 func WithDetachedTools() Option { return func(o *options) { o.detached = true } }
 
-// WithJournal records the run in j, the journal of its session: each step before anything is done about it, so that it can be
-// resumed ([Resume]) and replayed. A session without an id takes the journal's. Where the journal's last run has not ended,
-// no other can begin; but [Do] and [Attempts] of the same action go on with it.
+// WithJournal records the run in j, the journal of its session: each step before anything is done about it,
+// so that it can be resumed ([Resume]) and replayed. A session without an id takes the journal's. Where the
+// journal's last run has not ended, no other can begin; but [Do] and [Attempts] of the same action go on with
+// it.
 func WithJournal(j *journal.Journal) Option {
 	return func(o *options) { o.journal, o.journals = j, true }
 }
 
-// ClockOf is the clock that the options give, for packages that build on the drivers: the machine's own where they give none.
+// ClockOf is the clock that the options give, for packages that build on the drivers: the machine's own where
+// they give none.
 func ClockOf(opts ...Option) clock.Clock {
 	o := options{clock: standard.clock}
 	for _, opt := range opts {

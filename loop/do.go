@@ -17,21 +17,23 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Action is one line of tries under a policy, for [Do] and [Attempts]. Make one with [ToolCall] or [FinalAnswer], change
-// its fields before its first use, and share it as you like: it is not changed.
+// Action is one line of tries under a policy, for [Do] and [Attempts]. Make one with [ToolCall] or
+// [FinalAnswer], change its fields before its first use, and share it as you like: it is not changed.
 type Action struct {
 	// Tool is the tool that the tries are for; empty for a final answer.
 	Tool string
 	// Policy is for tries whose outcome cannot be used, Transport for tries that did not come through.
 	Policy, Transport policy.RetryPolicy
-	// Seed is what jitter is drawn from. Empty means the session's id; without a session [Do] draws one where a wait needs it,
-	// and says which ([Notice].Seed, [RetryExhaustedError].Seed): with it the waits are the same again.
+	// Seed is what jitter is drawn from. Empty means the session's id; without a session [Do] draws one where
+	// a wait needs it, and says which ([Notice].Seed, [RetryExhaustedError].Seed): with it the waits are the
+	// same again.
 	Seed string
 	// Deadline is the time no wait may outlast; zero means that of the context, if it has one.
 	Deadline time.Time
-	// ID names the action in its session's journal: once it has ended there, however it did, it is not made again, and its recorded end is
-	// given. Empty means that each is a new action; without a journal an ID does nothing. At most [machine.MaxActionID] bytes of printable
-	// text; it stands in journals and errors as it is, so it must be no secret.
+	// ID names the action in its session's journal: once it has ended there, however it did, it is not made
+	// again, and its recorded end is given. Empty means that each is a new action; without a journal an ID
+	// does nothing. At most [machine.MaxActionID] bytes of printable text; it stands in journals and errors
+	// as it is, so it must be no secret.
 	ID string
 }
 
@@ -43,7 +45,8 @@ func ToolCall(name string) *Action {
 // FinalAnswer is the action of getting a final answer, under the default policies.
 func FinalAnswer() *Action { return ToolCall("") }
 
-// machine is the config of the core for the action: it is held to its own policies alone, and to no budget of a run.
+// machine is the config of the core for the action: it is held to its own policies alone, and to no budget of
+// a run.
 func (a *Action) machine() machine.Config {
 	free := policy.Unlimited
 	return machine.Config{
@@ -73,23 +76,26 @@ var (
 type Attempt struct {
 	// Number counts from 1 and counts the first; Max is [policy.Unlimited] where nothing bounds it.
 	Number, Max int
-	// Transport is the attempt of this try on the transport plane, from 1: what did not come through is tried again at no cost of Number.
+	// Transport is the attempt of this try on the transport plane, from 1: what did not come through is tried
+	// again at no cost of Number.
 	Transport int
 
-	// InDoubt is set where this very try began before, and nobody knows what came of it: the process died, or the run was left
-	// ([ErrSuspended]). What it does may have been done.
+	// InDoubt is set where this very try began before, and nobody knows what came of it: the process died, or
+	// the run was left ([ErrSuspended]). What it does may have been done.
 	InDoubt bool
 
 	// recorded is the feedback on the try before, as the session has it; nil without one.
 	recorded *feedback.RetryFeedback
-	// Without a session: the action, what its jitter is drawn from (empty where no wait has needed it), and the errors of the two tries before.
+	// Without a session: the action, what its jitter is drawn from (empty where no wait has needed it), and
+	// the errors of the two tries before.
 	of           *Action
 	seed         string
 	last, before error
 }
 
-// Feedback is what was wrong with the try before; zero on the first, and where the policy emits none. In a session its slices are those
-// of the record: read-only. Without one the clock is not read for it, and the time of its schedule is zero.
+// Feedback is what was wrong with the try before; zero on the first, and where the policy emits none. In a
+// session its slices are those of the record: read-only. Without one the clock is not read for it, and the
+// time of its schedule is zero.
 func (a Attempt) Feedback() feedback.RetryFeedback {
 	switch {
 	case a.recorded != nil:
@@ -127,24 +133,28 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 	return machine.JitterKey(seed, "", 1, number, a.Tool, plane)
 }
 
-// Do makes an action under its policy: try is called until it returns no error, or until the policy allows no further
-// attempt. Its error decides: a [fault.ToolValidationError], [fault.StructuredOutputError] or [fault.ClassError] is a failed
-// attempt of the correction plane; what classifies as a transport fault is retried under the transport policy and costs
-// no attempt. An action that ends without success returns a [RetryExhaustedError].
+// Do makes an action under its policy: try is called until it returns no error, or until the policy allows no
+// further attempt. Its error decides: a [fault.ToolValidationError], [fault.StructuredOutputError] or
+// [fault.ClassError] is a failed attempt of the correction plane; what classifies as a transport fault is
+// retried under the transport policy and costs no attempt. An action that ends without success returns a
+// [RetryExhaustedError].
 //
-// With a session, attempts and feedback are recorded in it. s may be nil: then nothing is recorded, no history is kept, and a
-// try that succeeds at once allocates nothing; the decisions are the same. With a journal ([WithJournal]) there is always a session.
-// An action that cannot be, a function that is nil and a context that has ended are errors before the first try; without a session
-// only [Action.Machine] looks at what an action holds, and the end of a context is seen when a try fails.
+// With a session, attempts and feedback are recorded in it. s may be nil: then nothing is recorded, no
+// history is kept, and a try that succeeds at once allocates nothing; the decisions are the same. With a
+// journal ([WithJournal]) there is always a session. An action that cannot be, a function that is nil and a
+// context that has ended are errors before the first try; without a session only [Action.Machine] looks at
+// what an action holds, and the end of a context is seen when a try fails.
 //
-// An action with an [Action].ID that has ended in the journal is not made again. Where it succeeded, its value is given, which the journal
-// has as JSON; one that does not fit T is an error, and so is, before the first try, a T that is a channel or a function. Where it did
-// not, its [RetryExhaustedError] is given again, with a [RecordedError] or the typed error in the place of its cause. s stays as it is
-// then. An ID that the journal has of another tool is an error. A value that turns out to have no JSON form once its try has succeeded is
-// returned beside an error that says so, and not given again.
+// An action with an [Action].ID that has ended in the journal is not made again. Where it succeeded, its
+// value is given, which the journal has as JSON; one that does not fit T is an error, and so is, before the
+// first try, a T that is a channel or a function. Where it did not, its [RetryExhaustedError] is given again,
+// with a [RecordedError] or the typed error in the place of its cause. s stays as it is then. An ID that the
+// journal has of another tool is an error. A value that turns out to have no JSON form once its try has
+// succeeded is returned beside an error that says so, and not given again.
 //
-// Of the options [WithClock] and [WithObserver] play a part, and with a session [WithJournal] and [WithAdjust]. Without one observers
-// are told of tries that failed, of retries and of exhaustion, and not of what went well or was cancelled.
+// Of the options [WithClock] and [WithObserver] play a part, and with a session [WithJournal] and
+// [WithAdjust]. Without one observers are told of tries that failed, of retries and of exhaustion, and not of
+// what went well or was cancelled.
 func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts ...Option) (T, error) {
 	var none T
 	if a == nil {
@@ -176,8 +186,8 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 	}
 }
 
-// recording is the session that an action is recorded in, nil for none, and what the options come to. With a journal there is
-// always a session.
+// recording is the session that an action is recorded in, nil for none, and what the options come to. With a
+// journal there is always a session.
 func recording(s *session.Session, opts []Option) (*session.Session, *options, error) {
 	o, err := collect(opts)
 	if s == nil && err == nil && o.journal != nil {

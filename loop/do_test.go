@@ -64,7 +64,8 @@ func TestDoFeedsNothingBackWhereThePolicyEmitsNone(t *testing.T) {
 	}
 }
 
-// What a model is shown of a failed try is the same with a session and without: also that another try follows.
+// What a model is shown of a failed try is the same with a session and without: also that another try
+// follows.
 func TestDoFeedsBackTheSameWithASessionAndWithout(t *testing.T) {
 	shown := map[string][]string{}
 	for name, s := range map[string]*session.Session{"with_a_session": newSession(t), "without": nil} {
@@ -115,7 +116,8 @@ func TestDoWithoutASessionDecidesAsTheCoreDoes(t *testing.T) {
 		a.Policy.MaxAttempts = rapid.IntRange(1, 5).Draw(t, "attempts")
 		a.Policy.NoProgress = rapid.IntRange(0, 2).Draw(t, "no progress")
 		a.Policy.Backoff = backoff.Linear(time.Second, time.Second)
-		// The session's name is part of its jitter: with jitter delays differ, and with them what fits a deadline.
+		// The session's name is part of its jitter: with jitter delays differ, and with them what fits a
+		// deadline.
 		a.Policy.Backoff.Jitter.Kind = backoff.NoJitter
 		a.Transport.Backoff.Jitter = backoff.Jitter{Kind: backoff.NoJitter}
 		a.Policy.MaxTotalDelay = time.Duration(rapid.IntRange(1, 10).Draw(t, "total")) * time.Second
@@ -155,7 +157,8 @@ func TestDoWithoutASessionDecidesAsTheCoreDoes(t *testing.T) {
 	})
 }
 
-// Without a seed and a session Do draws a seed where a wait needs one, and tells it: with it the waits are the same again.
+// Without a seed and a session Do draws a seed where a wait needs one, and tells it: with it the waits are
+// the same again.
 func TestDoTellsTheSeedThatItDrew(t *testing.T) {
 	var told []loop.Notice
 	do := func(a *loop.Action, errs ...error) *loop.RetryExhaustedError {
@@ -348,8 +351,8 @@ func BenchmarkDo(b *testing.B) {
 	})
 }
 
-// TestActionsWithinActionsAtOnce holds each of many to what it would have recorded alone: with another in each of its tries, a wait
-// after each that fails, and some that panic.
+// TestActionsWithinActionsAtOnce holds each of many to what it would have recorded alone: with another in
+// each of its tries, a wait after each that fails, and some that panic.
 func TestActionsWithinActionsAtOnce(t *testing.T) {
 	inner, outer := loop.ToolCall("inner"), loop.ToolCall("outer")
 	outer.Policy.Backoff = backoff.Constant(time.Second)

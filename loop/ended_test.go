@@ -258,7 +258,8 @@ func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
 	})
 }
 
-// What is left out of a recorded value is given only where it was kept; without that nothing is done again all the same.
+// What is left out of a recorded value is given only where it was kept; without that nothing is done again
+// all the same.
 func TestARedactedEndIsGivenWhereItWasKept(t *testing.T) {
 	for name, transcripts := range map[string]*kept{"kept": {texts: map[string]string{}}, "gone": nil} {
 		t.Run(name, func(t *testing.T) {

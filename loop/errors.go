@@ -14,10 +14,10 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// RetryExhaustedError says that a run, or one action, ended without success (seed 002). errors.Is finds its Reason
-// ([policy.AttemptsExhausted], [policy.Deadline], …); errors.As finds the typed error of the last failure
-// ([fault.ToolValidationError], [fault.StructuredOutputError], [fault.ReducerError]) and what the model, the tool or the
-// try returned. Safe for concurrent reading.
+// RetryExhaustedError says that a run, or one action, ended without success. errors.Is finds its
+// Reason ([policy.AttemptsExhausted], [policy.Deadline], …); errors.As finds the typed error of the last
+// failure ([fault.ToolValidationError], [fault.StructuredOutputError], [fault.ReducerError]) and what the
+// model, the tool or the try returned. Safe for concurrent reading.
 type RetryExhaustedError struct {
 	// Action is the tool's name; empty for the final answer.
 	Action string
@@ -31,16 +31,17 @@ type RetryExhaustedError struct {
 	Attempt, MaxAttempts int
 	// Failure is the last failure as the core saw it.
 	Failure fault.Failure
-	// Attempts are all attempts of the run on both planes, oldest first. [Do] without a session keeps no history: it has the last one.
+	// Attempts are all attempts of the run on both planes, oldest first. [Do] without a session keeps no
+	// history: it has the last one.
 	Attempts []session.Attempt
 	// Usage is summed over all attempts.
 	Usage message.Usage
-	// Policy is the policy that decided; of [Do] without a session it shares its lists with the [Action]. Explanation says where each
-	// of its values came from.
+	// Policy is the policy that decided; of [Do] without a session it shares its lists with the [Action].
+	// Explanation says where each of its values came from.
 	Policy      policy.RetryPolicy
 	Explanation policy.Explanation
-	// Seed is what jitter was drawn from: that of the config or action, the session's id, or what [Do] without a session drew; empty
-	// where that came to no wait that needed one.
+	// Seed is what jitter was drawn from: that of the config or action, the session's id, or what [Do]
+	// without a session drew; empty where that came to no wait that needed one.
 	Seed string
 	// Cause is the Go error behind the failure, where there was one.
 	Cause error
@@ -136,7 +137,8 @@ type PanicError struct {
 // Error says what was panicked with.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// Recover makes a [PanicError] of a panic under way, for functions that contain the panics of others: it is called by defer.
+// Recover makes a [PanicError] of a panic under way, for functions that contain the panics of others: it is
+// called by defer.
 func Recover(err *error) {
 	if v := recover(); v != nil {
 		*err = &PanicError{Value: v, Stack: string(debug.Stack())}
@@ -146,5 +148,6 @@ func Recover(err *error) {
 // endings are the classes of runs that ended for a reason of their own.
 var endings = map[policy.Reason]fault.Class{policy.TurnLimit: fault.MaxIterations, policy.Cancelled: fault.Cancelled}
 
-// ClassOf is the class of a run that ended for a reason of its own; empty where that is the reason of a failure.
+// ClassOf is the class of a run that ended for a reason of its own; empty where that is the reason of a
+// failure.
 func ClassOf(r policy.Reason) fault.Class { return endings[r] }

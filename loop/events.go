@@ -13,8 +13,8 @@ import (
 const (
 	// ToolResult is dispatched when a call has succeeded; its payload is a [ToolResultEvent].
 	ToolResult = "tool_result"
-	// StructuredOutput is dispatched when the answer was accepted; its payload is the answer's JSON, or its text as a JSON
-	// string.
+	// StructuredOutput is dispatched when the answer was accepted; its payload is the answer's JSON, or its
+	// text as a JSON string.
 	StructuredOutput = "structured_output"
 )
 

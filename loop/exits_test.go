@@ -53,7 +53,8 @@ func observes(observe func(loop.Notice)) loop.Option {
 
 var exitingModel = loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { runtime.Goexit(); panic(0) })
 
-// TestWhateverExitsHangsNobody lets what a run calls end its goroutine, also while others are told of just that.
+// TestWhateverExitsHangsNobody lets what a run calls end its goroutine, also while others are told of just
+// that.
 func TestWhateverExitsHangsNobody(t *testing.T) {
 	exit := func(loop.Notice) { runtime.Goexit() }
 	var broken atomic.Bool
@@ -129,7 +130,8 @@ func TestWhateverExitsHangsNobody(t *testing.T) {
 	}
 }
 
-// TestAPanicOnTheGoroutineOfAnEngineLeavesThePoolInOrder panics where nobody awaits the run: whoever drives or adds it sees that.
+// TestAPanicOnTheGoroutineOfAnEngineLeavesThePoolInOrder panics where nobody awaits the run: whoever drives
+// or adds it sees that.
 func TestAPanicOnTheGoroutineOfAnEngineLeavesThePoolInOrder(t *testing.T) {
 	tests := map[string]struct {
 		model loop.Model

@@ -10,15 +10,15 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// failing is an error that says itself how the core is to see it: [fault.ClassError] does, and so do the errors of
-// providers.
+// failing is an error that says itself how the core is to see it: [fault.ClassError] does, and so do the
+// errors of providers.
 type failing interface {
 	error
 	Failure() fault.Failure
 }
 
-// failureOf is a Go error as the core sees it: by its typed errors, else by its classification. It keeps no slice of the error's: whoever
-// made that may use it again.
+// failureOf is a Go error as the core sees it: by its typed errors, else by its classification. It keeps no
+// slice of the error's: whoever made that may use it again.
 func failureOf(err error) fault.Failure {
 	f := said(err)
 	f.Issues = slices.Clone(f.Issues)

@@ -76,7 +76,8 @@ func ranWith(t testing.TB, cfg loop.Config, turn looptest.Turn) message.Transcri
 	return model.Requests()[1].Messages
 }
 
-// BenchmarkManyCalls is a reply of so many calls, without a bound. Twice as many cost twice as much: look at ns/call.
+// BenchmarkManyCalls is a reply of so many calls, without a bound. Twice as many cost twice as much: look at
+// ns/call.
 func BenchmarkManyCalls(b *testing.B) {
 	for _, kind := range manyCalls {
 		for _, n := range []int{2000, 4000, 8000, 16000} {
@@ -112,8 +113,8 @@ func TestManyCallsTakeMemoryInProportion(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with however many calls of a reply, the words for it are bounded by the limits of one feedback. Each native call is
-// answered, by a line at least.
+// Whatever is wrong with however many calls of a reply, the words for it are bounded by the limits of one
+// feedback. Each native call is answered, by a line at least.
 func TestTheFeedbackOfOneReplyIsBounded(t *testing.T) {
 	const line = 100
 	limit := feedback.DefaultLimits().MaxBytes

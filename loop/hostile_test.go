@@ -73,8 +73,8 @@ func sayer(t require.TestingT, text string) (*session.Session, loop.Config) {
 
 var ways = []string{"fail", "ask", "break", "refuse", "return"}
 
-// Whatever a tool or a reducer says, in whatever way: in the prompt it is a quotation on a line of ours, and bounded. A result is whole,
-// and is JSON.
+// Whatever a tool or a reducer says, in whatever way: in the prompt it is a quotation on a line of ours, and
+// bounded. A result is whole, and is JSON.
 func TestWhatToolsSayIsAQuotation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(hostile), 1, 8).Draw(t, "text"), "")

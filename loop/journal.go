@@ -25,8 +25,8 @@ func header(m machine.Config, cfg Config) journal.Header {
 	return h
 }
 
-// resolved is what the policy comes to: for the answer or the single action, for the transport plane, and for each tool that
-// the policy names.
+// resolved is what the policy comes to: for the answer or the single action, for the transport plane, and for
+// each tool that the policy names.
 func resolved(m *machine.Config) []journal.Resolved {
 	_, own := policy.Resolve(m.Policy, m.Action)
 	_, transport := policy.ResolveTransport(m.Policy)

@@ -176,8 +176,8 @@ func TestASecretIsInNoOtherPlaceOfAJournalEither(t *testing.T) {
 	}
 }
 
-// run makes the run, and returns with which settings it is read again, the session's state at its end, and the idempotency keys of
-// the calls that were run.
+// run makes the run, and returns with which settings it is read again, the session's state at its end, and
+// the idempotency keys of the calls that were run.
 func (l leak) run(t *testing.T, dir string) (with journal.Settings, state string, keys []string) {
 	t.Helper()
 	if l.pay == nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// LimitedError is an error with what the response said of rate limits, so that a [Planner] sees the windows. Adapters wrap
-// what they return in it. Any error in a chain with a method RateLimit() ratelimit.State does the same.
+// LimitedError is an error with what the response said of rate limits, so that a [Planner] sees the windows.
+// Adapters wrap what they return in it. Any error in a chain with a method RateLimit() ratelimit.State does
+// the same.
 type LimitedError struct {
 	// Err is the error itself; required.
 	Err error
@@ -30,8 +31,8 @@ func (e *LimitedError) Unwrap() error { return e.Err }
 // RateLimit is what the response said.
 func (e *LimitedError) RateLimit() ratelimit.State { return e.State }
 
-// Failure is the error as the core sees it, with the wait that the server asked for outright. A wait that only follows from
-// windows is the planner's.
+// Failure is the error as the core sees it, with the wait that the server asked for outright. A wait that
+// only follows from windows is the planner's.
 func (e *LimitedError) Failure() fault.Failure {
 	f := failureOf(e.Err)
 	if f.RetryAfter == 0 && f.Plane == fault.Transport {

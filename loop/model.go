@@ -9,15 +9,15 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Model asks one model for one reply. An implementation switches the retries of the SDK beneath it off: two layers of
-// retries multiply.
+// Model asks one model for one reply. An implementation switches the retries of the SDK beneath it off: two
+// layers of retries multiply.
 type Model interface {
-	// Reply returns the whole reply; a stream that breaks half-way is an error. Errors that carry a class of the
-	// transport plane are retried under the transport policy; see package fault. It must not change req, and may be called from several runs at
-	// once.
+	// Reply returns the whole reply; a stream that breaks half-way is an error. Errors that carry a class of
+	// the transport plane are retried under the transport policy; see package fault. It must not change req,
+	// and may be called from several runs at once.
 	//
-	// The transcript holds the Calls of a reply as they are: a model must not write to that list once it has returned it. Runs only
-	// read it, so that several replies may share one.
+	// The transcript holds the Calls of a reply as they are: a model must not write to that list once it has
+	// returned it. Runs only read it, so that several replies may share one.
 	Reply(ctx context.Context, req Request) (message.Reply, error)
 }
 
@@ -41,7 +41,8 @@ type Request struct {
 	Model string
 	// At are the actions that are being corrected, or the answer's first attempt.
 	At []machine.Position
-	// Stream is told of a streamed reply as it comes in; nil where nobody listens. What it is told decides nothing.
+	// Stream is told of a streamed reply as it comes in; nil where nobody listens. What it is told decides
+	// nothing.
 	Stream func(Delta)
 }
 

@@ -11,10 +11,11 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Observer is told what a run records: once for each attempt, retry, exhaustion, reducer error and progress, and of its end. It
-// cannot change the outcome; a panic in it is contained. A replay tells it nothing. Progress of tools that run in parallel comes
-// from their goroutines: an Observer must be safe for concurrent use. One that is a [Tracer]
-// too is told when work begins and ends. The context is that of the run, with the values that tracers gave it.
+// Observer is told what a run records: once for each attempt, retry, exhaustion, reducer error and progress,
+// and of its end. It cannot change the outcome; a panic in it is contained. A replay tells it nothing.
+// Progress of tools that run in parallel comes from their goroutines: an Observer must be safe for concurrent
+// use. One that is a [Tracer] too is told when work begins and ends. The context is that of the run, with the
+// values that tracers gave it.
 type Observer interface {
 	// Observe is told of one thing that happened, before the run goes on.
 	Observe(ctx context.Context, n Notice)
@@ -37,8 +38,8 @@ const (
 	Retrying NoticeKind = "retry"
 	// Exhausted: an action ended without success.
 	Exhausted NoticeKind = "exhausted"
-	// ReducerFailed: a reducer refused an event. Where the decision on the tool's calls of a reply was taken already, no attempt
-	// is charged for it, and Attempt is zero.
+	// ReducerFailed: a reducer refused an event. Where the decision on the tool's calls of a reply was taken
+	// already, no attempt is charged for it, and Attempt is zero.
 	ReducerFailed NoticeKind = "reducer_error"
 	// ToolFailed: a call of a tool ended without a result, and the run goes on.
 	ToolFailed NoticeKind = "tool_failed"
@@ -64,8 +65,8 @@ type Notice struct {
 	// Reason says what was decided, Delay what is waited before the next attempt.
 	Reason policy.Reason
 	Delay  time.Duration
-	// Seed is what [Do] without a session draws its jitter from: the action's, or the one that Do drew, once a wait needed it. In a
-	// session it is empty: there the run's seed or the correlation id is it.
+	// Seed is what [Do] without a session draws its jitter from: the action's, or the one that Do drew, once
+	// a wait needed it. In a session it is empty: there the run's seed or the correlation id is it.
 	Seed string
 	// Err is the Go error behind Class; nil where there was none.
 	Err error
@@ -113,8 +114,8 @@ func decisionNotices(id string, at time.Time, d *machine.Decision, err error) []
 	return all
 }
 
-// uncharged is the reducer error of an event that no decision is about: that of a further call of a tool whose calls were
-// decided on already.
+// uncharged is the reducer error of an event that no decision is about: that of a further call of a tool
+// whose calls were decided on already.
 func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError {
 	if ev.Tool == nil || ev.Tool.Reduced == nil {
 		return nil

@@ -17,7 +17,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Two layers of retries multiply: here there is one. Whatever the policy allows is exactly what the model is asked.
+// Two layers of retries multiply: here there is one. Whatever the policy allows is exactly what the model is
+// asked.
 func TestADoubleRetryIsImpossible(t *testing.T) {
 	for _, attempts := range []int{1, 2, 4, 7} {
 		set := policy.DefaultSet()

@@ -11,12 +11,14 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Planner decides what follows exhaustion (seed 002), and what to do about the transport faults that [Config].Consult names
-// (seed 001, "Usage in Hooks"). Its decisions are events of the run: a replay does not ask again.
+// Planner decides what follows exhaustion, and what to do about the transport faults that
+// [Config].Consult names. Its decisions are events of the run: a replay does not
+// ask again.
 type Planner interface {
-	// Plan returns what to do now: follow the policy, abort, fall back (wait, another model, another prompt) or degrade. An
-	// error aborts the run, and is reachable from the run's error; a plan that cannot be (a model that is not there, a negative
-	// delay, a policy that makes no sense) is the error of the run itself.
+	// Plan returns what to do now: follow the policy, abort, fall back (wait, another model, another prompt)
+	// or degrade. An error aborts the run, and is reachable from the run's error; a plan that cannot be (a
+	// model that is not there, a negative delay, a policy that makes no sense) is the error of the run
+	// itself.
 	Plan(ctx context.Context, q Question) (machine.Plan, error)
 }
 
@@ -45,18 +47,22 @@ func (e *plannerError) Unwrap() []error {
 	return []error{e.err, e.asked}
 }
 
-// Question is what a [Planner] is asked: where a run stands when it failed. It is shared with the run: read-only.
+// Question is what a [Planner] is asked: where a run stands when it failed. It is shared with the run:
+// read-only.
 type Question struct {
 	// Position says where the action stands, in attempts of Plane.
 	machine.Position
 	Plane fault.Plane
 	// Failure is the last failure; its Class is the error's code.
 	Failure fault.Failure
-	// Exhausted is set where the action has ended already; else the planner is asked before the policy is followed.
+	// Exhausted is set where the action has ended already; else the planner is asked before the policy is
+	// followed.
 	Exhausted bool
-	// Verdict is what the policy says: the retry that would follow, or why it stops. After exhaustion it is always a stop.
+	// Verdict is what the policy says: the retry that would follow, or why it stops. After exhaustion it is
+	// always a stop.
 	Verdict policy.Decision
-	// Tool is the tool whose call did not come through; empty for a model call, and for what failed on the correction plane.
+	// Tool is the tool whose call did not come through; empty for a model call, and for what failed on the
+	// correction plane.
 	Tool string
 	// Model is the model in use, by its name in the run's ladder; empty for the first.
 	Model string
@@ -70,8 +76,8 @@ type Question struct {
 	At, Deadline time.Time
 }
 
-// NewQuestion is what a planner is asked by an ask_planner effect of the core, with the Go error behind it, nil for none: for
-// engines that drive a [Runner].
+// NewQuestion is what a planner is asked by an ask_planner effect of the core, with the Go error behind it,
+// nil for none: for engines that drive a [Runner].
 func NewQuestion(st machine.State, e machine.Effect, cause error) Question {
 	q := Question{
 		Model: st.Model, RateLimit: RateLimitOf(cause), Cause: cause, Session: st.Session, At: st.At, Deadline: st.Config.Deadline,

@@ -13,7 +13,8 @@ type drive struct {
 	ctx  context.Context
 	// stays is set where it goes on without runs.
 	stays bool
-	// lead is full while a worker has it: the one that waits for the next run. The others work, or wait to lead. It guards what follows.
+	// lead is full while a worker has it: the one that waits for the next run. The others work, or wait to
+	// lead. It guards what follows.
 	lead chan struct{}
 	over bool
 	err  error
@@ -36,7 +37,8 @@ func (p *Pool) drive(ctx context.Context, workers int, stays bool) error {
 	return d.err
 }
 
-// worker goes on with the runs that are due. Where what a run calls ends its goroutine, another takes its place.
+// worker goes on with the runs that are due. Where what a run calls ends its goroutine, another takes its
+// place.
 func (d *drive) worker() {
 	over := false
 	defer func() {
@@ -66,8 +68,8 @@ func (d *drive) next() *Seat {
 	return nil
 }
 
-// look takes the run that is due, or notes that the drive is over. Else it returns how long it takes until the next is due, 0 for no
-// such time, and what is closed once that may have changed.
+// look takes the run that is due, or notes that the drive is over. Else it returns how long it takes until
+// the next is due, 0 for no such time, and what is closed once that may have changed.
 func (d *drive) look() (t *Seat, left time.Duration, changed <-chan struct{}) {
 	p, now := d.pool, d.pool.o.clock.Now()
 	p.mu.Lock()

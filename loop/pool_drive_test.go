@@ -63,7 +63,8 @@ func TestEveryDriverOfAPoolReturns(t *testing.T) {
 	}
 }
 
-// TestADriverThatLeavesTakesNoWakeAlong adds a run just as one of two drivers that wait is stopped: the other has to hear of it.
+// TestADriverThatLeavesTakesNoWakeAlong adds a run just as one of two drivers that wait is stopped: the other
+// has to hear of it.
 func TestADriverThatLeavesTakesNoWakeAlong(t *testing.T) {
 	for range 100 {
 		synctest.Test(t, func(t *testing.T) {
@@ -111,7 +112,8 @@ func TestABusyDriverKeepsNoRunFromAnIdleOne(t *testing.T) {
 	})
 }
 
-// TestWaitsThatAreOverAreNotStarved adds runs faster than one worker makes them, while the wait of an hour ends.
+// TestWaitsThatAreOverAreNotStarved adds runs faster than one worker makes them, while the wait of an hour
+// ends.
 func TestWaitsThatAreOverAreNotStarved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, model := patient()

@@ -106,7 +106,8 @@ func ranAlone(t *testing.T, rt *rapid.T, turns []looptest.Turn, cfg loop.Config)
 	return kept, r, err
 }
 
-// TestAPoolMakesRunsAsRunDoes compares result, error and journal, byte by byte, also where the pool is closed in between.
+// TestAPoolMakesRunsAsRunDoes compares result, error and journal, byte by byte, also where the pool is closed
+// in between.
 func TestAPoolMakesRunsAsRunDoes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		turns, cfg := drawTurns(rt), loop.Config{Tools: bookRoom(t, booked), Policy: delayed(rt), Seed: "seed"}
@@ -367,7 +368,8 @@ func held() uint64 {
 	return m.HeapAlloc
 }
 
-// A panic of who is told is not hidden, and takes nothing with it: the run is over, its caller is told, and its session is free.
+// A panic of who is told is not hidden, and takes nothing with it: the run is over, its caller is told, and
+// its session is free.
 func TestAPanicOfWhoIsToldIsNotHidden(t *testing.T) {
 	p, err := loop.NewPool(loop.PoolConfig{
 		Model: looptest.NewModel(looptest.Say("one"), looptest.Say("two")),

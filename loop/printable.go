@@ -9,9 +9,9 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// What models, tools and programs say may be no UTF-8, and then has no form in a journal or prompt: here bytes that are none
-// become U+FFFD, in a run that is recorded as in one that is not. Arguments are left as they were, and returned themselves where
-// nothing is to be done.
+// What models, tools and programs say may be no UTF-8, and then has no form in a journal or prompt: here
+// bytes that are none become U+FFFD, in a run that is recorded as in one that is not. Arguments are left as
+// they were, and returned themselves where nothing is to be done.
 
 func printableCalls(calls []message.Call) []message.Call {
 	cloned := false

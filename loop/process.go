@@ -17,8 +17,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// process makes one run, or the tries of one action: the only place with a clock and goroutines. It carries out what the core asks for, and
-// stops where somebody has to wait or to try. [Run], [Do], [Attempts] and [Pool] differ in what they do then.
+// process makes one run, or the tries of one action: the only place with a clock and goroutines. It carries
+// out what the core asks for, and stops where somebody has to wait or to try. [Run], [Do], [Attempts] and
+// [Pool] differ in what they do then.
 type process struct {
 	*options
 	model  Model
@@ -40,9 +41,11 @@ type process struct {
 
 	// offered are the tools as models are told of them: one list for all requests of the run.
 	offered []*tool.Tool
-	// err is the Go error behind the event that is being fed, cause the one behind the first exhaustion not yet answered.
+	// err is the Go error behind the event that is being fed, cause the one behind the first exhaustion not
+	// yet answered.
 	err, cause error
-	// failed are the errors of the calls of a reply that did not come through, by place in the reply, for the planner.
+	// failed are the errors of the calls of a reply that did not come through, by place in the reply, for the
+	// planner.
 	failed map[int]error
 	// tool is the one whose outcome is being fed.
 	tool string
@@ -50,14 +53,15 @@ type process struct {
 	last time.Time
 	// adjusted is the layer that the policy was last adjusted by; nil for none.
 	adjusted *policy.Layer
-	// inTool is set while a tool runs on the goroutine of the run, and stays so where it ended that goroutine.
+	// inTool is set while a tool runs on the goroutine of the run, and stays so where it ended that
+	// goroutine.
 	inTool bool
 }
 
-// ErrSuspended, as the cause that a context is cancelled with ([context.WithCancelCause]), leaves a run with a journal where it
-// stands instead of ending it: nothing is recorded of the cancellation, the error of the run is this one, and [Resume] goes on. What a
-// tool still returns to the run is kept for then.
-// It is for processes that are shut down. Without a journal the run is cancelled as by any other cause.
+// ErrSuspended, as the cause that a context is cancelled with ([context.WithCancelCause]), leaves a run with
+// a journal where it stands instead of ending it: nothing is recorded of the cancellation, the error of the
+// run is this one, and [Resume] goes on. What a tool still returns to the run is kept for then. It is for
+// processes that are shut down. Without a journal the run is cancelled as by any other cause.
 var ErrSuspended = errors.New("loop: the run was left to be resumed")
 
 // errCallLeft says that a call of a model was ended by [process.until]: it is to be made again.
@@ -115,8 +119,8 @@ func (p *process) fed(effects []machine.Effect, err error) {
 	}
 }
 
-// advance carries out what the core asks for, until a wait is to be made, the caller is to make a try, or the run is to be left or over:
-// it returns which. Waits that end by now are over, whatever the clock says.
+// advance carries out what the core asks for, until a wait is to be made, the caller is to make a try, or the
+// run is to be left or over: it returns which. Waits that end by now are over, whatever the clock says.
 func (p *process) advance(now time.Time) machine.EffectKind {
 	for p.broke == nil && p.runner.st.Phase != machine.Stopped {
 		switch {
@@ -183,8 +187,8 @@ func (p *process) broken(err error) error {
 	return err
 }
 
-// leave lets the session go. A run whose goroutine was ended by what it called is ended first; one in which that panicked stays as it
-// is: it can be resumed.
+// leave lets the session go. A run whose goroutine was ended by what it called is ended first; one in which
+// that panicked stays as it is: it can be resumed.
 func (p *process) leave() {
 	defer p.runner.Close()
 	if p.over {
@@ -320,7 +324,8 @@ func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
 	})
 }
 
-// woke feeds the end of a wait. A wall clock may have been set back meanwhile: the wait was made all the same.
+// woke feeds the end of a wait. A wall clock may have been set back meanwhile: the wait was made all the
+// same.
 func (p *process) woke(w *machine.Wait) ([]machine.Effect, error) {
 	if p.now().Before(w.Until) {
 		p.last = w.Until
@@ -342,7 +347,8 @@ func (p *process) adjustPolicy() error {
 	return err
 }
 
-// ask asks the planner of an exhaustion or a transport fault. The error behind it is that behind what follows.
+// ask asks the planner of an exhaustion or a transport fault. The error behind it is that behind what
+// follows.
 func (p *process) ask(e machine.Effect) ([]machine.Effect, error) {
 	if c := e.Consultation; c != nil && c.Tool != "" {
 		p.err = p.failed[c.Index]

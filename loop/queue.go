@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// seats are runs that nobody works on, as a heap: by when they are due, and then in the order in which they lay down.
+// seats are runs that nobody works on, as a heap: by when they are due, and then in the order in which they
+// lay down.
 type seats []*Seat
 
 func (s seats) Len() int { return len(s) }
@@ -68,7 +69,8 @@ func (q *queue) add(t *Seat, ready bool, then time.Time) {
 
 func (q *queue) remove(t *Seat) { heap.Remove(q.half(t), int(t.place)) }
 
-// take takes the run that was due first; nil where none is due at that time. One that is ready is, at any time.
+// take takes the run that was due first; nil where none is due at that time. One that is ready is, at any
+// time.
 func (q *queue) take(now time.Time) *Seat {
 	waited := len(q.waits) > 0 && !q.waits[0].until.After(now)
 	switch {
@@ -111,7 +113,8 @@ func (p *Pool) add(t *Seat, until time.Time) {
 	p.signal()
 }
 
-// rest lets go of a run that was worked on; false where it was cancelled meanwhile, and is to be ended instead.
+// rest lets go of a run that was worked on; false where it was cancelled meanwhile, and is to be ended
+// instead.
 func (p *Pool) rest(t *Seat, until time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,8 +11,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Read reads and checks a model's reply against the tools and the output schema of cfg, under what the policy says of
-// repairs (see [ReadSettings]). It changes nothing: an engine may run it wherever it likes, and feed what it returns as an event.
+// Read reads and checks a model's reply against the tools and the output schema of cfg, under what the policy
+// says of repairs (see [ReadSettings]). It changes nothing: an engine may run it wherever it likes, and feed
+// what it returns as an event.
 //
 // Nothing of a reply that was cut off or refused is looked at. Bytes that are no UTF-8 become U+FFFD.
 func Read(r message.Reply, cfg Config, settings tool.Settings) *machine.Reply {
@@ -51,7 +52,8 @@ func call(tools *tool.Set, c *tool.Checked) machine.Call {
 	}
 }
 
-// ReadSettings is what a run's policy says of reading replies, for [Read]; nil is that of [policy.DefaultSet].
+// ReadSettings is what a run's policy says of reading replies, for [Read]; nil is that of
+// [policy.DefaultSet].
 func ReadSettings(set *policy.Set) tool.Settings {
 	if set == nil {
 		set = new(policy.DefaultSet())

@@ -9,9 +9,10 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// RecordedError is a failure as the journal has it, in the place of the Go error that it was made from: the cause of the error of a run
-// that ended in another process. Its text is that of the Go error on one line, without keys (see [fault.Scrub]); errors.As finds it, and what [FailureOf]
-// says of it is what was said then. Safe for concurrent reading.
+// RecordedError is a failure as the journal has it, in the place of the Go error that it was made from: the
+// cause of the error of a run that ended in another process. Its text is that of the Go error on one line,
+// without keys (see [fault.Scrub]); errors.As finds it, and what [FailureOf] says of it is what was said
+// then. Safe for concurrent reading.
 type RecordedError struct{ Recorded fault.Failure }
 
 // Error is the recorded text, empty where the Go error had none.
@@ -20,7 +21,8 @@ func (e *RecordedError) Error() string { return cmp.Or(e.Recorded.Text, e.Record
 // Failure is the error as the core sees it.
 func (e *RecordedError) Failure() fault.Failure { return e.Recorded }
 
-// Unwrap returns a failure of the transport plane as a [fault.ProviderError], which has its class; nil for one of the other.
+// Unwrap returns a failure of the transport plane as a [fault.ProviderError], which has its class; nil for
+// one of the other.
 func (e *RecordedError) Unwrap() error {
 	f := &e.Recorded
 	if f.Plane != fault.Transport {
@@ -29,7 +31,8 @@ func (e *RecordedError) Unwrap() error {
 	return &fault.ProviderError{Class: f.Class, Message: f.Message, RetryAfter: f.RetryAfter, Final: f.Final}
 }
 
-// Is reports whether the error stands for the end of a context: [context.Canceled] or [context.DeadlineExceeded].
+// Is reports whether the error stands for the end of a context: [context.Canceled] or
+// [context.DeadlineExceeded].
 func (e *RecordedError) Is(target error) bool {
 	switch target {
 	case context.Canceled:
@@ -40,7 +43,8 @@ func (e *RecordedError) Is(target error) bool {
 	return false
 }
 
-// recordedCause is the cause of an end as its outcome has it; nil where there was none, or where it is a reducer's: the session keeps that.
+// recordedCause is the cause of an end as its outcome has it; nil where there was none, or where it is a
+// reducer's: the session keeps that.
 func recordedCause(o *machine.Outcome, single bool) error {
 	var asked error
 	if x := o.Exhaustion; x != nil {

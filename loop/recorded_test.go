@@ -30,7 +30,8 @@ import (
 // failingStory is a run that ends without success.
 type failingStory struct {
 	turns []looptest.Turn
-	// set changes the policy, tool runs the calls, refuses are the results that the reducer refuses, from 1 on.
+	// set changes the policy, tool runs the calls, refuses are the results that the reducer refuses, from 1
+	// on.
 	set     func(*policy.Set)
 	tool    func(context.Context) (string, error)
 	refuses []int

@@ -14,15 +14,17 @@ import (
 )
 
 // Resume goes on with the run that j holds, as the process that died would have: the remaining wait by the
-// clock, the same attempt and seed. Tools that gave a result are not run again. A call that began and has no outcome is run again, with the
-// same idempotency key, only where its tool is declared read-only or idempotent, then and now; of any other the model is told that
-// its effect may have happened. A model call that was under way is made again; it may have been paid for, and a note in the journal says so.
+// clock, the same attempt and seed. Tools that gave a result are not run again. A call that began and has no
+// outcome is run again, with the same idempotency key, only where its tool is declared read-only or
+// idempotent, then and now; of any other the model is told that its effect may have happened. A model call
+// that was under way is made again; it may have been paid for, and a note in the journal says so.
 //
-// s is a new session with the slices and reducers that were declared then, and the id of the old one or none; what it held
-// comes from the journal. The run goes on under the policy, seed, templates and deadline that it began with: those of cfg are not
-// looked at. Tools, Output and CallsOnly are cfg's: of a run that [Generate] began, Output is the Schema of schema.For[T], and the result's
-// Value is the answer as JSON. What is missing is an error, what has another schema a warning in the result. Of a run that has
-// ended, the result is given again and nothing is done.
+// s is a new session with the slices and reducers that were declared then, and the id of the old one or none;
+// what it held comes from the journal. The run goes on under the policy, seed, templates and deadline that it
+// began with: those of cfg are not looked at. Tools, Output and CallsOnly are cfg's: of a run that [Generate]
+// began, Output is the Schema of schema.For[T], and the result's Value is the answer as JSON. What is missing
+// is an error, what has another schema a warning in the result. Of a run that has ended, the result is given
+// again and nothing is done.
 //
 // Errors are those of [Run]; [journal.ErrNoRun] where nothing was begun, and [journal.ErrRedacted].
 func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg Config, opts ...Option) (Result, error) {
@@ -44,9 +46,10 @@ func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Ses
 	return p.finish()
 }
 
-// ResumeRunner is a runner that goes on with the run that the journal of the options holds, for engines that bring their own clock:
-// see [Resume]. It returns what is to be done next; the kind of that is empty where the run has ended. The engine calls [Runner.ToolBegins]
-// before it runs a tool, or a call that was under way is run twice.
+// ResumeRunner is a runner that goes on with the run that the journal of the options holds, for engines that
+// bring their own clock: see [Resume]. It returns what is to be done next; the kind of that is empty where
+// the run has ended. The engine calls [Runner.ToolBegins] before it runs a tool, or a call that was under way
+// is run twice.
 func ResumeRunner(s *session.Session, cfg Config, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, machine.Effect, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -184,8 +187,8 @@ func (p *process) resume(fit func(*journal.Fold) error) error {
 	return nil
 }
 
-// land notes the outcome of a call that came before its turn, so that it need not be run again. An error of a tool whose context has
-// ended says nothing of the call.
+// land notes the outcome of a call that came before its turn, so that it need not be run again. An error of a
+// tool whose context has ended says nothing of the call.
 func (p *process) land(ctx context.Context, run machine.ToolRun, out tool.Outcome) {
 	if p.runner.journal == nil || out.Err != nil && ctx.Err() != nil {
 		return

@@ -93,8 +93,9 @@ func (f fullLog) Append(ctx context.Context, at int64, lines []byte, durable boo
 	return f.Log.Append(ctx, at, lines, durable)
 }
 
-// A journal that could not be written is behind its run: later runs and actions neither wait for that run nor go on with it.
-// A run that wanted a structured answer does not take any text when it goes on; once it has ended, its answer is given again.
+// A journal that could not be written is behind its run: later runs and actions neither wait for that run nor
+// go on with it. A run that wanted a structured answer does not take any text when it goes on; once it has
+// ended, its answer is given again.
 func TestAResumedRunNeedsTheSchemaOfItsAnswer(t *testing.T) {
 	type stay struct {
 		Nights int `json:"nights" validate:"min=1"`

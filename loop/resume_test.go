@@ -31,7 +31,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// longStory has a wait on either plane, a correction, three calls at once of which one breaks at first, and a bad answer.
+// longStory has a wait on either plane, a correction, three calls at once of which one breaks at first, and a
+// bad answer.
 var longStory = []looptest.Turn{
 	looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two", "room": "double"}`)),
 	looptest.Fail(&fault.ProviderError{Class: fault.Overloaded, Provider: "example", RetryAfter: 3 * time.Second}),

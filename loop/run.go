@@ -13,7 +13,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Result is what came of a run. Beside a [RetryExhaustedError] it has no answer, but what was said and tried until then.
+// Result is what came of a run. Beside a [RetryExhaustedError] it has no answer, but what was said and tried
+// until then.
 type Result struct {
 	// Text is the answer as the model wrote it, Value its checked JSON where a structured answer was wanted.
 	Text  string
@@ -23,12 +24,13 @@ type Result struct {
 	// Degraded is set where a planner settled for the last reply's plain text; Warnings say so.
 	Degraded bool
 	Warnings []string
-	// Transcript is all that was said, [Config].History first: what the next run of the conversation is given.
+	// Transcript is all that was said, [Config].History first: what the next run of the conversation is
+	// given.
 	Transcript message.Transcript
 	// Attempts are all attempts of this run on both planes, oldest first: the good ones too.
 	Attempts []session.Attempt
-	// Usage and Waited are summed over all attempts, a planner's own waits left out; Turns counts the replies that were asked for,
-	// one that never came too.
+	// Usage and Waited are summed over all attempts, a planner's own waits left out; Turns counts the replies
+	// that were asked for, one that never came too.
 	Usage  message.Usage
 	Waited time.Duration
 	Turns  int
@@ -41,12 +43,13 @@ type Answer[T any] struct {
 	Result
 }
 
-// Run runs the loop until the model gives an answer that cfg accepts: it asks model, checks and runs tool calls, and tells the
-// model what was wrong. prompt is the user's message, after cfg.History. s keeps what the run records beside what it held;
-// what was said is no part of it: it is in the result.
+// Run runs the loop until the model gives an answer that cfg accepts: it asks model, checks and runs tool
+// calls, and tells the model what was wrong. prompt is the user's message, after cfg.History. s keeps what
+// the run records beside what it held; what was said is no part of it: it is in the result.
 //
-// A run that ends without an answer returns a [RetryExhaustedError]; a faulty cfg, a session that is in use, and a
-// template that cannot be rendered are errors of their own, before anything is asked. One session is for one run at a time.
+// A run that ends without an answer returns a [RetryExhaustedError]; a faulty cfg, a session that is in use,
+// and a template that cannot be rendered are errors of their own, before anything is asked. One session is
+// for one run at a time.
 func Run(ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option) (result Result, err error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -70,8 +73,8 @@ func Run(ctx context.Context, model Model, s *session.Session, prompt string, cf
 
 var errNoModel = errors.New("loop: the model is nil: give one that replies")
 
-// Generate is [Run] for an answer of type T: the model is told T's schema, and its answer is held to it. Each attempt decodes
-// into a fresh value. With [Config].CallsOnly it is an error.
+// Generate is [Run] for an answer of type T: the model is told T's schema, and its answer is held to it. Each
+// attempt decodes into a fresh value. With [Config].CallsOnly it is an error.
 func Generate[T any](ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option) (Answer[T], error) {
 	typed, err := schema.For[T]()
 	if err != nil {

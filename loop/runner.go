@@ -19,9 +19,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Runner turns what happened into events and steps the core: a driver without clock, goroutines and I/O, for engines that
-// bring their own. [Run] is such an engine. Each method returns what is to be done next, in order; see package machine.
-// A Runner is for one goroutine at a time.
+// Runner turns what happened into events and steps the core: a driver without clock, goroutines and I/O, for
+// engines that bring their own. [Run] is such an engine. Each method returns what is to be done next, in
+// order; see package machine. A Runner is for one goroutine at a time.
 type Runner struct {
 	cfg *Config
 	s   *session.Session
@@ -36,7 +36,8 @@ type Runner struct {
 	warnings []string
 	// refused is the error of the reducer that failed last in this process.
 	refused *fault.ReducerError
-	// past is what the journal told of calls when the run was taken up again, by their keys; nil where it was not.
+	// past is what the journal told of calls when the run was taken up again, by their keys; nil where it was
+	// not.
 	past map[string]pastCall
 	// unrecorded is set once the journal is broken: the run can still be ended in memory.
 	unrecorded bool
@@ -44,8 +45,9 @@ type Runner struct {
 	held bool
 }
 
-// NewRunner returns a runner for runs in s under cfg. The error joins all that is wrong with cfg. record, where it is not nil, is
-// told of every step, in order. The session is the runner's alone until [Runner.Close].
+// NewRunner returns a runner for runs in s under cfg. The error joins all that is wrong with cfg. record,
+// where it is not nil, is told of every step, in order. The session is the runner's alone until
+// [Runner.Close].
 func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -58,8 +60,9 @@ func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []mach
 	return newRunner(s, cfg, m, o, record)
 }
 
-// NewActionRunner returns a runner for the tries of one action in s, for engines that bring their own clock: what [Attempts]
-// is built on. Start asks for the first try; a [machine.Tried] event says what came of it. The rest is as for [NewRunner].
+// NewActionRunner returns a runner for the tries of one action in s, for engines that bring their own clock:
+// what [Attempts] is built on. Start asks for the first try; a [machine.Tried] event says what came of it.
+// The rest is as for [NewRunner].
 func NewActionRunner(s *session.Session, a *Action, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -72,8 +75,8 @@ func NewActionRunner(s *session.Session, a *Action, record func(machine.Event, [
 	return newRunner(s, Config{}, m, o, record)
 }
 
-// RunnerAt returns a runner that goes on from a state, for engines that keep states themselves. The session is new, or the one that the
-// state came from; it takes over what the state holds.
+// RunnerAt returns a runner that goes on from a state, for engines that keep states themselves. The session
+// is new, or the one that the state came from; it takes over what the state holds.
 func RunnerAt(s *session.Session, cfg Config, st machine.State, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
 	r := &Runner{cfg: &cfg, s: s, st: st, record: record}
 	if err := r.acquire(); err != nil {
@@ -107,8 +110,8 @@ func (r *Runner) acquire() error {
 	return r.s.Acquire()
 }
 
-// open takes the session, and begins; where goOn is set, after what the journal holds of the history. A session without an id gets one:
-// at this edge randomness is allowed.
+// open takes the session, and begins; where goOn is set, after what the journal holds of the history. A
+// session without an id gets one: at this edge randomness is allowed.
 func (r *Runner) open(m *machine.Compiled, o *options, goOn bool) error {
 	if err := r.acquire(); err != nil {
 		return err
@@ -152,7 +155,8 @@ func (r *Runner) name(j *journal.Journal) error {
 	return nil
 }
 
-// ends reports whether an action of the run is exhausted: that of an exhaustion not yet answered, or of the end.
+// ends reports whether an action of the run is exhausted: that of an exhaustion not yet answered, or of the
+// end.
 func (r *Runner) ends() bool {
 	return r.st.Exhausted != nil || r.st.Outcome != nil && r.st.Outcome.Exhaustion != nil
 }
@@ -165,8 +169,8 @@ func (r *Runner) Close() {
 // State is the core's state after the last step.
 func (r *Runner) State() machine.State { return r.st }
 
-// Step feeds one event as it is: for events that were made elsewhere. An event that does not fit changes nothing, nor does one
-// that cannot be recorded.
+// Step feeds one event as it is: for events that were made elsewhere. An event that does not fit changes
+// nothing, nor does one that cannot be recorded.
 func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	st, effects, err := machine.Step(r.st, ev)
 	if err != nil {
@@ -195,8 +199,9 @@ func (r *Runner) write(ev machine.Event, effects []machine.Effect, st machine.St
 	return err
 }
 
-// Result is what [Run] would return of a run that has stopped; cause is the Go error behind its end. Nil is the cause as the state has it:
-// a [RecordedError], a typed error of package fault, or none. Of a run that has not stopped the result is zero.
+// Result is what [Run] would return of a run that has stopped; cause is the Go error behind its end. Nil is
+// the cause as the state has it: a [RecordedError], a typed error of package fault, or none. Of a run that
+// has not stopped the result is zero.
 func (r *Runner) Result(cause error) (Result, error) {
 	o := r.st.Outcome
 	if o == nil {
@@ -275,7 +280,8 @@ func (r *Runner) CallFailed(at time.Time, err error) ([]machine.Effect, error) {
 	return r.Step(machine.Event{Kind: machine.CallFailed, At: at, Failure: &f})
 }
 
-// ToolEnded feeds the outcome of one call, in call order, after running the reducers on its result and events.
+// ToolEnded feeds the outcome of one call, in call order, after running the reducers on its result and
+// events.
 func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
 	end := toolEnd(run, out)
 	if end.Verdict == machine.Done {
@@ -316,7 +322,8 @@ func (r *Runner) Cancel(at time.Time, cause error) ([]machine.Effect, error) {
 	return r.Step(machine.Event{Kind: machine.Cancelled, At: at, Failure: causeOf(cause)})
 }
 
-// Dispatch runs the reducers on a user's events, as one transaction. It returns the reducer's error too, when one failed.
+// Dispatch runs the reducers on a user's events, as one transaction. It returns the reducer's error too, when
+// one failed.
 func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effect, error) {
 	reduced := r.reduce(events)
 	effects, err := r.Step(machine.Event{Kind: machine.Dispatched, At: at, Reduced: &reduced})
@@ -337,8 +344,8 @@ func (r *Runner) refusal() error {
 	return nil
 }
 
-// reduce runs the session's reducers on events, as one transaction: each sees what the one before it did. Where one
-// fails, the session's callback is told at once.
+// reduce runs the session's reducers on events, as one transaction: each sees what the one before it did.
+// Where one fails, the session's callback is told at once.
 func (r *Runner) reduce(events []session.Event) machine.Reduced {
 	st := r.st.Session
 	var all []reducer.Op

@@ -20,8 +20,8 @@ type Seat struct {
 	// run makes the run, begun is set once it has taken its session.
 	run   *process
 	begun bool
-	// until is when the run is to be gone on with or, where it is ready, since when it is; order is the order of parking, and place
-	// the place in its half of the pool's queue, -1 outside of it.
+	// until is when the run is to be gone on with or, where it is ready, since when it is; order is the order
+	// of parking, and place the place in its half of the pool's queue, -1 outside of it.
 	until time.Time
 	order int64
 	place int32
@@ -65,7 +65,8 @@ func (t *Seat) begin() {
 	}
 }
 
-// held reports whether the journal holds the run that would begin with what is said, and whether it has ended.
+// held reports whether the journal holds the run that would begin with what is said, and whether it has
+// ended.
 func (t *Seat) held(said message.Transcript) (held, ended bool, err error) {
 	if t.run.journal == nil {
 		return false, false, nil
@@ -84,7 +85,8 @@ func (t *Seat) held(said message.Transcript) (held, ended bool, err error) {
 	return ended, ended, nil
 }
 
-// sameRequest reports whether the last run of a journal answered the request of that id or, where neither has one, that was said so.
+// sameRequest reports whether the last run of a journal answered the request of that id or, where neither has
+// one, that was said so.
 func sameRequest(past *journal.Fold, id string, said message.Transcript) bool {
 	if was := past.Header.Config.RequestID; was != "" || id != "" {
 		return was == id
@@ -93,8 +95,8 @@ func sameRequest(past *journal.Fold, id string, said message.Transcript) bool {
 	return slices.EqualFunc(then, now, message.Message.Equal)
 }
 
-// work goes on with the run until it waits, ends, the pool is closed, or drive ends. One that was cancelled ends, whatever else does.
-// Waits until now are over, whatever the clock says.
+// work goes on with the run until it waits, ends, the pool is closed, or drive ends. One that was cancelled
+// ends, whatever else does. Waits until now are over, whatever the clock says.
 func (t *Seat) work(drive context.Context, now time.Time) {
 	life, stop := t.life()
 	defer stop(nil)
@@ -149,8 +151,8 @@ func (t *Seat) goOn(life, drive context.Context, now time.Time) (over bool) {
 	return true
 }
 
-// exit ends a run whose goroutine was ended by what it called. One in which that panicked stays as it is: it can be resumed. A caller
-// is told, and the worker lives on; without one, the panic goes on.
+// exit ends a run whose goroutine was ended by what it called. One in which that panicked stays as it is: it
+// can be resumed. A caller is told, and the worker lives on; without one, the panic goes on.
 func (t *Seat) exit(panicked any) {
 	end := ending{err: errExited}
 	if panicked != nil {
@@ -198,8 +200,9 @@ func (t *Seat) letGo(err error) {
 	}
 }
 
-// Cancel ends the run as the end of its context would end that of [Run], wherever it stands: what it was cancelled by is in the
-// error that Done is told. cause may be nil. It does nothing to a run that has ended. It waits for nothing.
+// Cancel ends the run as the end of its context would end that of [Run], wherever it stands: what it was
+// cancelled by is in the error that Done is told. cause may be nil. It does nothing to a run that has ended.
+// It waits for nothing.
 func (t *Seat) Cancel(cause error) {
 	p := t.pool
 	p.mu.Lock()
@@ -252,15 +255,17 @@ type ending struct {
 // errClosedUnder is what callers are told whose runs a pool that was closed has handed back.
 var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
 
-// Await makes a run of a session in the pool, and blocks until it has ended: it is [Run] for very many callers that nearly all wait, each
-// on a goroutine that does nothing else and so stays small. All is done by the workers: somebody must drive the pool, best by
-// [Pool.Serve]; until then Await waits. j is nil for no journal; a run that it holds and that has not ended goes on, as by [Resume].
+// Await makes a run of a session in the pool, and blocks until it has ended: it is [Run] for very many
+// callers that nearly all wait, each on a goroutine that does nothing else and so stays small. All is done by
+// the workers: somebody must drive the pool, best by [Pool.Serve]; until then Await waits. j is nil for no
+// journal; a run that it holds and that has not ended goes on, as by [Resume].
 //
-// When ctx ends, so does the run, as that of Run would, whether or not somebody drives the pool: cancelled and recorded, or left where
-// it stands for [ErrSuspended]. It is the context of the run: models and tools see its values, its deadline and how it ended. The
-// result is what Run returns, but for a model, or a function that was given, that panics: its error is a [*PanicError], and the run is
-// left as it stands. Of a pool that is closed the error is [ErrPoolClosed]; it is [ErrSuspended] too where [Pool.Close] has handed the
-// run back.
+// When ctx ends, so does the run, as that of Run would, whether or not somebody drives the pool: cancelled
+// and recorded, or left where it stands for [ErrSuspended]. It is the context of the run: models and tools
+// see its values, its deadline and how it ended. The result is what Run returns, but for a model, or a
+// function that was given, that panics: its error is a [*PanicError], and the run is left as it stands. Of a
+// pool that is closed the error is [ErrPoolClosed]; it is [ErrSuspended] too where [Pool.Close] has handed
+// the run back.
 func (p *Pool) Await(ctx context.Context, s *session.Session, prompt string, j *journal.Journal) (Result, error) {
 	t := p.seat(s, prompt, j)
 	t.caller = &caller{ctx: ctx, over: make(chan struct{})}
@@ -276,7 +281,8 @@ func (p *Pool) Await(ctx context.Context, s *session.Session, prompt string, j *
 	return t.caller.end.result, t.caller.end.err
 }
 
-// leave ends the run for its caller, whose context has ended, where nobody works on it: who does ends it as well.
+// leave ends the run for its caller, whose context has ended, where nobody works on it: who does ends it as
+// well.
 func (t *Seat) leave() {
 	p := t.pool
 	p.mu.Lock()

@@ -9,8 +9,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// runTools runs the calls of a reply, and feeds their outcomes in call order. One that is alone is run on the goroutine of the
-// run, unless the options detach it; several run on goroutines of their own, at most p.parallel at a time.
+// runTools runs the calls of a reply, and feeds their outcomes in call order. One that is alone is run on the
+// goroutine of the run, unless the options detach it; several run on goroutines of their own, at most
+// p.parallel at a time.
 func (p *process) runTools(ctx context.Context, runs []machine.ToolRun) ([]machine.Effect, error) {
 	if len(runs) > 1 || p.detached {
 		return p.collectTools(ctx, &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs))})
@@ -35,7 +36,8 @@ type batch struct {
 	over atomic.Bool
 }
 
-// beginUpTo begins the calls before place n that have not begun. A call whose outcome the journal has needs no run.
+// beginUpTo begins the calls before place n that have not begun. A call whose outcome the journal has needs
+// no run.
 func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 	for ; b.begun < min(n, len(b.runs)) && ctx.Err() == nil; b.begun++ {
 		ended := make(chan tool.Outcome, 1)
@@ -65,9 +67,9 @@ func (p *process) runOne(ctx context.Context, b *batch, n int) {
 	out = p.invoke(ctx, b.runs[n])
 }
 
-// collectTools runs a batch and feeds its outcomes. A further call begins once an outcome has entered and the run goes on: one that has
-// not entered may end it. When the context ends it does not wait for the calls: what they return then is dropped, or noted where the run
-// is left to be resumed.
+// collectTools runs a batch and feeds its outcomes. A further call begins once an outcome has entered and the
+// run goes on: one that has not entered may end it. When the context ends it does not wait for the calls:
+// what they return then is dropped, or noted where the run is left to be resumed.
 func (p *process) collectTools(ctx context.Context, b *batch) (effects []machine.Effect, err error) {
 	defer b.over.Store(true)
 	for n, run := range b.runs {
@@ -110,8 +112,8 @@ func (p *process) toolEnded(ctx context.Context, run machine.ToolRun, out tool.O
 	return p.runner.ToolEnded(p.now(), run, out)
 }
 
-// ErrToolExited is the error of a tool that ended the goroutine it ran on, as the FailNow of a test does; where that was the
-// goroutine of the run, it is what the run was cancelled by.
+// ErrToolExited is the error of a tool that ended the goroutine it ran on, as the FailNow of a test does;
+// where that was the goroutine of the run, it is what the run was cancelled by.
 var ErrToolExited = errors.New("loop: the tool ended its goroutine (runtime.Goexit)")
 
 // invokeHere runs a call on the goroutine of the run.

@@ -14,8 +14,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// unrecorded is an action without a session: the counters of the core without its history. A property test holds both to the
-// same decisions.
+// unrecorded is an action without a session: the counters of the core without its history. A property test
+// holds both to the same decisions.
 type unrecorded struct {
 	o *options
 	a *Action

@@ -13,14 +13,16 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Tracer is what an [Observer] may be besides: it follows each piece of work of [Run], [Generate] and [Resume] from its
-// beginning to its end, as spans need it. Pieces are nested: calls and tools are begun with the context of their run. [Do],
-// [Attempts] and package agent begin none: what is done there is the caller's own. A replay begins none, nor does the Resume of a
-// run that has ended. It cannot change the outcome; panics in it are contained. It must be safe for concurrent use.
+// Tracer is what an [Observer] may be besides: it follows each piece of work of [Run], [Generate] and
+// [Resume] from its beginning to its end, as spans need it. Pieces are nested: calls and tools are begun with
+// the context of their run. [Do], [Attempts] and package agent begin none: what is done there is the caller's
+// own. A replay begins none, nor does the Resume of a run that has ended. It cannot change the outcome;
+// panics in it are contained. It must be safe for concurrent use.
 type Tracer interface {
-	// Begin is told of work that is about to be done, and returns the context to do it with: ctx with values of its own. Only
-	// its values count, so that it cannot cut the work short; nil is ctx itself. The function is told of the end, once: maybe
-	// from another goroutine, and after the end of the run where a tool outlives it. It may be nil.
+	// Begin is told of work that is about to be done, and returns the context to do it with: ctx with values
+	// of its own. Only its values count, so that it cannot cut the work short; nil is ctx itself. The
+	// function is told of the end, once: maybe from another goroutine, and after the end of the run where a
+	// tool outlives it. It may be nil.
 	Begin(ctx context.Context, w Work) (context.Context, func(WorkEnd))
 }
 
@@ -44,12 +46,14 @@ type Work struct {
 	CorrelationID string
 	// At is the driver's time.
 	At time.Time
-	// Resumed is set for a run that goes on from its journal ([Resume]), Tools are the names of the tools on offer, in order of
-	// registration: both with WorkRun. An action of the run with another name is one that the model made up.
+	// Resumed is set for a run that goes on from its journal ([Resume]), Tools are the names of the tools on
+	// offer, in order of registration: both with WorkRun. An action of the run with another name is one that
+	// the model made up.
 	Resumed bool
 	Tools   []string
-	// Model is the model's name in the run's ladder, Turn counts the run's replies asked for from 1, and Attempt of MaxAttempts is
-	// where the action stands that was corrected most: all with WorkModel. MaxAttempts is [policy.Unlimited] where nothing bounds it.
+	// Model is the model's name in the run's ladder, Turn counts the run's replies asked for from 1, and
+	// Attempt of MaxAttempts is where the action stands that was corrected most: all with WorkModel.
+	// MaxAttempts is [policy.Unlimited] where nothing bounds it.
 	Model                      string
 	Turn, Attempt, MaxAttempts int
 	// Tool is the tool's registered name, CallID the call's id: with WorkTool.
@@ -64,9 +68,10 @@ type WorkEnd struct {
 	At time.Time
 	// Err is the error that the model, the tool or the run returned; nil where there was none.
 	Err error
-	// Class is what went wrong. With WorkModel and no Err the call itself went well, and it is what was wrong with the reply; with
-	// WorkTool and no Err it is [fault.ToolValidation] where the tool asks for other arguments, and [fault.ToolExecution]
-	// where it failed for good. Empty where nothing went wrong, and for runs that ended for a reason of their own.
+	// Class is what went wrong. With WorkModel and no Err the call itself went well, and it is what was wrong
+	// with the reply; with WorkTool and no Err it is [fault.ToolValidation] where the tool asks for other
+	// arguments, and [fault.ToolExecution] where it failed for good. Empty where nothing went wrong, and for
+	// runs that ended for a reason of their own.
 	Class fault.Class
 	// Reason says why a run ended; empty where it could not go on.
 	Reason policy.Reason
@@ -85,8 +90,8 @@ type scoped struct {
 
 func (s scoped) Value(key any) any { return s.values.Value(key) }
 
-// begin tells the tracers of work, and returns the context to do it with and what tells them of its end. It is safe for
-// concurrent use.
+// begin tells the tracers of work, and returns the context to do it with and what tells them of its end. It
+// is safe for concurrent use.
 func (p *process) begin(ctx context.Context, w *Work) (context.Context, func(WorkEnd)) {
 	if len(p.tracers) == 0 {
 		return ctx, func(WorkEnd) {}

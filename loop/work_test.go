@@ -276,7 +276,8 @@ func TestEveryReducerErrorIsTold(t *testing.T) {
 	assert.Equal(t, []int{1, 0}, []int{told[0].Attempt, told[1].Attempt}, "the second call is charged no attempt")
 }
 
-// Tools of one reply may outlive their run, and tell of what they do, while tracers are told that it ended. It is for the race detector.
+// Tools of one reply may outlive their run, and tell of what they do, while tracers are told that it ended.
+// It is for the race detector.
 func TestTracersAreToldOfTheEndWhileToolsGoOn(t *testing.T) {
 	both := looptest.Call(
 		call("book_room", `{"city": "Lisbon", "nights": 1, "room": "double"}`), call("book_room", `{"city": "Porto", "nights": 2, "room": "double"}`),

@@ -22,7 +22,8 @@ type Turn struct {
 	Err   error
 }
 
-// NewModel returns a model that makes the given turns, in order. A call beyond the last is an [*OutOfScriptError].
+// NewModel returns a model that makes the given turns, in order. A call beyond the last is an
+// [*OutOfScriptError].
 func NewModel(script ...Turn) *Model { return &Model{script: script} }
 
 // Say is a turn that replies with text.

@@ -16,8 +16,8 @@ const (
 	Tool      Role = "tool"
 )
 
-// Call is one tool call as the model proposed it. Arguments is the raw text the model wrote, unchecked: it may be no JSON
-// at all.
+// Call is one tool call as the model proposed it. Arguments is the raw text the model wrote, unchecked: it
+// may be no JSON at all.
 type Call struct {
 	// ID names the call within its reply; the provider's own where it gives one, else derived ("call-1").
 	ID string `json:"id,omitempty"`
@@ -27,7 +27,8 @@ type Call struct {
 	Arguments string `json:"arguments"`
 }
 
-// Message is one entry of a transcript. It is a value: treat Calls as read-only once the message has been handed over.
+// Message is one entry of a transcript. It is a value: treat Calls as read-only once the message has been
+// handed over.
 type Message struct {
 	Role Role   `json:"role"`
 	Text string `json:"text,omitempty"`
@@ -38,8 +39,9 @@ type Message struct {
 	Name   string `json:"name,omitempty"`
 	// IsError marks a tool message that is feedback or a failure and not a result.
 	IsError bool `json:"is_error,omitempty"`
-	// Opaque is what a provider wants back unchanged with an assistant's message: signatures, thinking blocks. One adapter
-	// writes and reads it, in a form of its own; nothing else looks at it, and an adapter ignores another's.
+	// Opaque is what a provider wants back unchanged with an assistant's message: signatures, thinking
+	// blocks. One adapter writes and reads it, in a form of its own; nothing else looks at it, and an adapter
+	// ignores another's.
 	Opaque string `json:"opaque,omitempty"`
 }
 
@@ -49,7 +51,7 @@ func (m Message) Equal(o Message) bool {
 		m.IsError == o.IsError && m.Opaque == o.Opaque
 }
 
-// FinishReason says why a model stopped, in the vocabulary of seed 001. The zero value means "not said".
+// FinishReason says why a model stopped, in one vocabulary for all providers. The zero value means "not said".
 type FinishReason string
 
 // The known finish reasons.
@@ -68,10 +70,11 @@ const (
 	Aborted FinishReason = "aborted"
 )
 
-// Usage counts what one or more model calls consumed (seed 001). Counts are never negative; zero means none or unknown.
+// Usage counts what one or more model calls consumed. Counts are never negative; zero means none
+// or unknown.
 type Usage struct {
-	// InputTokens counts all of the prompt, what was read from a cache and what was written to one included, also where a
-	// provider counts those apart.
+	// InputTokens counts all of the prompt, what was read from a cache and what was written to one included,
+	// also where a provider counts those apart.
 	InputTokens int64 `json:"input_tokens,omitempty"`
 	// OutputTokens counts all that the model wrote, its thoughts included.
 	OutputTokens int64 `json:"output_tokens,omitempty"`

@@ -1,6 +1,7 @@
 package reducer
 
-// OpKind is the stable name of what happens to a slice. The zero value is invalid, so that a forgotten return is noticed.
+// OpKind is the stable name of what happens to a slice. The zero value is invalid, so that a forgotten return
+// is noticed.
 type OpKind string
 
 // The kinds of operations.
@@ -17,8 +18,8 @@ const (
 	OpNone OpKind = "none"
 )
 
-// kindEntry is what there is to know of a kind: how many values it takes (most < 0: any number), and its verb in a line
-// for people.
+// kindEntry is what there is to know of a kind: how many values it takes (most < 0: any number), and its verb
+// in a line for people.
 type kindEntry struct {
 	kind        OpKind
 	least, most int
@@ -47,7 +48,8 @@ func find(kind OpKind) (entry *kindEntry, known bool) {
 // Keeps reports whether the operation keeps every value there was; only such are allowed on a log.
 func (k OpKind) Keeps() bool { return k == OpAppend || k == OpExtend || k == OpNone }
 
-// Change is what a reducer wants done to its slice, as a value: compare and print it freely. The zero value is invalid.
+// Change is what a reducer wants done to its slice, as a value: compare and print it freely. The zero value
+// is invalid.
 type Change[T any] struct {
 	Kind OpKind
 	// Values are those to add or to put in place: one for an append, none for clear and none.
@@ -75,8 +77,9 @@ func (c Change[T]) Validate() error { return checkShape(c.Kind, len(c.Values)) }
 // Changes reports whether the change does anything at all.
 func (c Change[T]) Changes() bool { return changes(c.Kind, len(c.Values)) }
 
-// Apply returns what a slice that held the values of the view holds after the change, in a Go slice of its own that is
-// never nil: for the tests of a reducer. The change must be valid; an invalid one changes nothing.
+// Apply returns what a slice that held the values of the view holds after the change, in a Go slice of its
+// own that is never nil: for the tests of a reducer. The change must be valid; an invalid one changes
+// nothing.
 func (c Change[T]) Apply(view View[T]) []T {
 	held := make([]T, 0, view.Len()+len(c.Values))
 	for _, v := range view.All() {

@@ -2,7 +2,8 @@ package reducer
 
 import "fmt"
 
-// InvalidError says that a change or operation has an unknown kind, or a number of values that does not fit its kind.
+// InvalidError says that a change or operation has an unknown kind, or a number of values that does not fit
+// its kind.
 type InvalidError struct {
 	Kind OpKind
 	// Values is how many there were.
@@ -23,7 +24,8 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("%s takes exactly one value, got %d", e.Kind, e.Values)
 }
 
-// EncodeError says that a value of a change has no JSON form, or that one of an operation does not fit its Go type.
+// EncodeError says that a value of a change has no JSON form, or that one of an operation does not fit its Go
+// type.
 type EncodeError struct {
 	// Slice is the name of the slice.
 	Slice string

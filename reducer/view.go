@@ -2,9 +2,9 @@ package reducer
 
 import "iter"
 
-// Func is a reducer: from what its slice holds and one event to a change of the slice, or to an error that says why the event
-// is refused. It must be pure, must write neither to the view's values nor to the event, and may be called for events
-// that are never applied (a what-if). To change nothing, return [None].
+// Func is a reducer: from what its slice holds and one event to a change of the slice, or to an error that
+// says why the event is refused. It must be pure, must write neither to the view's values nor to the event,
+// and may be called for events that are never applied (a what-if). To change nothing, return [None].
 type Func[T, E any] func(View[T], E) (Change[T], error)
 
 // Source is what a [View] reads: values by index, the oldest at 0.
@@ -15,8 +15,8 @@ type Source[T any] interface {
 	At(i int) T
 }
 
-// View is a read-only look at the values of a slice; nothing is copied but the value asked for. The zero value is an empty
-// view. Safe for concurrent use where its source is.
+// View is a read-only look at the values of a slice; nothing is copied but the value asked for. The zero
+// value is an empty view. Safe for concurrent use where its source is.
 type View[T any] struct {
 	source Source[T]
 }

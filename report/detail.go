@@ -10,11 +10,13 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// detail is what a page shows of an entry beyond its line. The fields that are set follow from the entry's kind.
+// detail is what a page shows of an entry beyond its line. The fields that are set follow from the entry's
+// kind.
 type detail struct {
 	effect machine.Effect
 	event  machine.Event
-	// said is what was added to the conversation since the model was called before, first the number of its first message.
+	// said is what was added to the conversation since the model was called before, first the number of its
+	// first message.
 	said  []message.Message
 	first int
 	// run is the call whose end this is.
@@ -106,8 +108,8 @@ func rawText(raw *[]byte, f func(*string)) {
 	}
 }
 
-// cut bounds the texts of a detail and drops what a page does not show. It may write to them: they are those of a record that
-// was read for it alone.
+// cut bounds the texts of a detail and drops what a page does not show. It may write to them: they are those
+// of a record that was read for it alone.
 func (d *detail) cut() *detail {
 	for i := range d.said {
 		d.said[i].Opaque = ""

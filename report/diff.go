@@ -17,7 +17,8 @@ type diffLine struct{ Op, Text string }
 // maxDiff bounds the lines of a comparison.
 const maxDiff = 800
 
-// diffLines compares two texts line by line; nil where they are the same. Where too much has changed to be shown, ok is false.
+// diffLines compares two texts line by line; nil where they are the same. Where too much has changed to be
+// shown, ok is false.
 func diffLines(was, is string) (lines []diffLine, ok bool) {
 	if was == is {
 		return nil, true
@@ -72,8 +73,8 @@ func pretty(text string) (string, bool) {
 	return out.String(), true
 }
 
-// prettyPair makes two texts comparable: in canonical order where both are strict JSON, else as they are written, a member a line
-// where they look like JSON.
+// prettyPair makes two texts comparable: in canonical order where both are strict JSON, else as they are
+// written, a member a line where they look like JSON.
 func prettyPair(a, b string) (string, string) {
 	prettyA, okA := pretty(a)
 	prettyB, okB := pretty(b)

@@ -57,9 +57,9 @@ type attemptRow struct {
 	Delay                                     string
 }
 
-// HTML writes one page that shows the journal that in holds: it needs nothing but itself, and may be opened from a file. Bounds
-// are [MaxPage] and its neighbours. Where the journal is corrupt the page has all that is before it, and the error is a
-// [journal.CorruptError]; else it is that of in or w.
+// HTML writes one page that shows the journal that in holds: it needs nothing but itself, and may be opened
+// from a file. Bounds are [MaxPage] and its neighbours. Where the journal is corrupt the page has all that is
+// before it, and the error is a [journal.CorruptError]; else it is that of in or w.
 func HTML(w io.Writer, in io.Reader) error {
 	sink := &kept{bounds: bounds{entries: MaxPageEntries, bytes: MaxPage}}
 	s := &scan{in: journal.NewReader(in), sink: sink}

@@ -33,8 +33,8 @@ type runLine struct {
 	Omitted int `json:"omitted,omitempty"`
 }
 
-// JSON writes the entries of each run of the journal that in holds as one line of JSON each, and then a line of the run: that
-// has the member "session". Bounds and errors are those of [Text].
+// JSON writes the entries of each run of the journal that in holds as one line of JSON each, and then a line
+// of the run: that has the member "session". Bounds and errors are those of [Text].
 func JSON(w io.Writer, in io.Reader) error {
 	s := &scan{in: journal.NewReader(in), fresh: func() *kept { return &kept{bounds: bounds{entries: MaxEntries}} }}
 	out := bufio.NewWriterSize(w, 64<<10)

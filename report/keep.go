@@ -12,7 +12,8 @@ type bounds struct {
 type kept struct {
 	bounds
 	head, tail []entry
-	// headBytes and tailBytes are those of the details that are held; bare counts the entries of tail whose details were left out.
+	// headBytes and tailBytes are those of the details that are held; bare counts the entries of tail whose
+	// details were left out.
 	headBytes, tailBytes int64
 	bare                 int
 	// omitted counts the entries between head and tail, stripped those without their details.

@@ -11,9 +11,9 @@ type span struct{ begin, end int }
 // maxHits bounds the members of one name that are found.
 const maxHits = 20
 
-// locate finds the values that a JSON Pointer names below a value: more than one where a name stands twice. Where
-// it stands twice, and where it is the name that is wrong, the span holds the name too. Where there is no such value, it gives
-// the place where it could stand, and missing is set.
+// locate finds the values that a JSON Pointer names below a value: more than one where a name stands twice.
+// Where it stands twice, and where it is the name that is wrong, the span holds the name too. Where there is
+// no such value, it gives the place where it could stand, and missing is set.
 func locate(root *value, pointer string, named bool) (found []span, missing bool) {
 	if pointer == "" {
 		return []span{{root.begin, root.end}}, false
@@ -61,7 +61,8 @@ func (v *value) hits(token string) []member {
 	return hits
 }
 
-// gap is where one more member would stand: after the last one, or after the opening bracket. Of what can hold none it is all.
+// gap is where one more member would stand: after the last one, or after the opening bracket. Of what can
+// hold none it is all.
 func (v *value) gap() span {
 	switch {
 	case v.kind == 0:

@@ -20,8 +20,9 @@ type mark struct {
 // maxMarks bounds the issues that are looked for in one text.
 const maxMarks = 100
 
-// marksOf finds the parts of a text that issues are about: by their pointers, where a JSON value stands in the text; where the text
-// breaks off or does not fit, there. Issues about the whole are about no part. A text without JSON has no marks.
+// marksOf finds the parts of a text that issues are about: by their pointers, where a JSON value stands in
+// the text; where the text breaks off or does not fit, there. Issues about the whole are about no part. A
+// text without JSON has no marks.
 func marksOf(text string, issues []fault.Issue) []mark {
 	root, broken, ok := findJSON(text)
 	if !ok {
@@ -66,7 +67,8 @@ func marksAt(text string, root *value, broken int, i fault.Issue) []mark {
 // maxBreak is how many bytes are marked of what does not fit.
 const maxBreak = 24
 
-// breakAt is what does not fit at an offset: the rest of the word there, or the place where the text ends too soon.
+// breakAt is what does not fit at an offset: the rest of the word there, or the place where the text ends too
+// soon.
 func breakAt(text string, at int) span {
 	end := at
 	for end < len(text) && end-at < maxBreak && (end == at || strings.IndexByte(" \t\r\n,:{}[]\"", text[end]) < 0) {

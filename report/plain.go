@@ -19,8 +19,8 @@ func isRedacted(text string) bool {
 	return at != nil && at[0] == 0 && at[1] == len(text)
 }
 
-// line makes one line of foreign text, fit for a terminal: line feeds and tabs become spaces, what would not print as itself
-// becomes U+FFFD. No more of it is looked at than an entry can show.
+// line makes one line of foreign text, fit for a terminal: line feeds and tabs become spaces, what would not
+// print as itself becomes U+FFFD. No more of it is looked at than an entry can show.
 func line(s string) string {
 	if limit := maxText * utf8.UTFMax * 2; len(s) > limit {
 		s = s[:limit]
@@ -70,7 +70,8 @@ func columnsOf(s string) int {
 	return n
 }
 
-// wrap breaks a line between words, so that no part is wider than limit. A word that is wider is broken itself.
+// wrap breaks a line between words, so that no part is wider than limit. A word that is wider is broken
+// itself.
 func wrap(s string, limit int) []string {
 	var (
 		lines []string

@@ -25,8 +25,8 @@ type scan struct {
 	err   error
 }
 
-// next gives the next run: whole, or as far as the journal can be read. After the last it gives io.EOF, or what is wrong
-// with the journal.
+// next gives the next run: whole, or as far as the journal can be read. After the last it gives io.EOF, or
+// what is wrong with the journal.
 func (s *scan) next() (*run, error) {
 	for s.err == nil {
 		rec, err := s.in.Next()
@@ -132,7 +132,8 @@ type run struct {
 	header journal.Header
 	// begun and at are the times of its first and latest event.
 	begun, at time.Time
-	// asked is the effect that was to be carried out next; undecided is the kind of an event whose decision is missing.
+	// asked is the effect that was to be carried out next; undecided is the kind of an event whose decision
+	// is missing.
 	asked     machine.Effect
 	undecided machine.EventKind
 	outcome   *machine.Outcome
@@ -151,7 +152,8 @@ type run struct {
 	why    string
 	// told is the usage of the latest reply.
 	told message.Usage
-	// said is what was added to the conversation since the model was called last, first the number of its first message.
+	// said is what was added to the conversation since the model was called last, first the number of its
+	// first message.
 	said  []message.Message
 	first int
 	// unsaid counts those that were left out.

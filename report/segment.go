@@ -10,8 +10,9 @@ import (
 
 // segment is a part of a text as a page shows it.
 type segment struct {
-	// Kind is empty for plain text; "hidden" names a character that cannot be seen, "redacted" says what was left out, "missing"
-	// what should stand here, "end" that the text ends too soon, "number" the issues that the part before is about.
+	// Kind is empty for plain text; "hidden" names a character that cannot be seen, "redacted" says what was
+	// left out, "missing" what should stand here, "end" that the text ends too soon, "number" the issues that
+	// the part before is about.
 	Kind string
 	Text string
 	// Bad is set for what an issue is about.
@@ -135,7 +136,8 @@ func (c *cutter) hide(name string, times int, bad bool) {
 // joiner makes one sign of several, as in emoji.
 const joiner = '\u200d'
 
-// hiddenName is the name of a character that cannot be seen, or that changes how others are seen; empty for all others.
+// hiddenName is the name of a character that cannot be seen, or that changes how others are seen; empty for
+// all others.
 func hiddenName(r rune, size int, first byte) string {
 	switch {
 	case r == utf8.RuneError && size == 1:

@@ -18,7 +18,8 @@ type teller struct {
 	system  string
 	links   []messageLink
 	section *sectionView
-	// calls are those of the reply in this section; proposed are all texts of each action's attempt before and of this one.
+	// calls are those of the reply in this section; proposed are all texts of each action's attempt before
+	// and of this one.
 	calls    []*callView
 	reply    *itemView
 	was, is  map[string][]string

@@ -28,8 +28,9 @@ const (
 	MinWidth     = 40
 )
 
-// Text writes the timelines of the runs of the journal that in holds, each as soon as it is read. Where the journal is corrupt
-// the error is a [journal.CorruptError], and all that is before it is written; else it is that of in or w.
+// Text writes the timelines of the runs of the journal that in holds, each as soon as it is read. Where the
+// journal is corrupt the error is a [journal.CorruptError], and all that is before it is written; else it is
+// that of in or w.
 func Text(w io.Writer, in io.Reader, style Style) error {
 	s := &scan{in: journal.NewReader(in), fresh: func() *kept { return &kept{bounds: bounds{entries: MaxEntries}} }}
 	t := newTerminal(w, style)

@@ -8,7 +8,8 @@ import (
 	"github.com/retake-go/retake/feedback"
 )
 
-// textView is a text as a page shows it: what is long is cut into what is shown, and what stands before and after it.
+// textView is a text as a page shows it: what is long is cut into what is shown, and what stands before and
+// after it.
 type textView struct {
 	Before, Shown, After         []segment
 	BeforeSize, AfterSize, Label string

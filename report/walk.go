@@ -27,15 +27,16 @@ type member struct {
 // maxWalk is how deep values are looked into.
 const maxWalk = 100
 
-// walker reads a text as far as it is JSON. It is more lenient than JSON in what no place depends on: names may stand twice,
-// strings may hold any byte but a quotation mark.
+// walker reads a text as far as it is JSON. It is more lenient than JSON in what no place depends on: names
+// may stand twice, strings may hold any byte but a quotation mark.
 type walker struct {
 	text string
 	at   int
 }
 
-// walk finds the values of the JSON text that begins at an offset. broken is the offset of the first byte that does not fit, the
-// length of the text where it ends too soon, and -1 where the value is whole; what follows it is not looked at.
+// walk finds the values of the JSON text that begins at an offset. broken is the offset of the first byte
+// that does not fit, the length of the text where it ends too soon, and -1 where the value is whole; what
+// follows it is not looked at.
 func walk(text string, from int) (root value, broken int) {
 	w := &walker{text, from}
 	root, ok := w.value(0)

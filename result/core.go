@@ -85,7 +85,8 @@ func misfit(pointer string, v json.RawMessage, err error) fault.Issue {
 	return i
 }
 
-// keep stores what a document has and Result has no field for. Secrets are left out, and what stands at no pointer.
+// keep stores what a document has and Result has no field for. Secrets are left out, and what stands at no
+// pointer.
 func (e *Extra) keep(form Form, pointer string, v json.RawMessage) {
 	if v = scrubAt(pointer, v); v == nil {
 		return
@@ -107,7 +108,8 @@ func (c *core) said() *string {
 	return &c.Message
 }
 
-// scrubAt is scrub of what stands at a pointer; nil for no pointer. Members below a secret's name are secret too.
+// scrubAt is scrub of what stands at a pointer; nil for no pointer. Members below a secret's name are secret
+// too.
 func scrubAt(pointer string, v json.RawMessage) json.RawMessage {
 	path := steps(pointer)
 	if len(path) == 0 {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Cost is an amount in US dollars: a total alone, or with the parts it is made of (seed 001: CostInfo). Amounts are
-// finite and not negative. The zero value is unknown.
+// Cost is an amount in US dollars: a total alone, or with the parts it is made of.
+// Amounts are finite and not negative. The zero value is unknown.
 type Cost struct {
 	Input      float64
 	Output     float64
@@ -28,7 +28,8 @@ func (c Cost) Amount() float64 {
 // HasParts reports whether any part is known.
 func (c Cost) HasParts() bool { return c != Cost{Total: c.Total} }
 
-// Plus returns the sum of both, part by part, either of which may be a total alone: then the total is more than its parts.
+// Plus returns the sum of both, part by part, either of which may be a total alone: then the total is more
+// than its parts.
 func (c Cost) Plus(d Cost) Cost {
 	return Cost{
 		Input:      addMoney(c.Input, d.Input),

@@ -1,8 +1,9 @@
-// Package result holds what an agent's run came to, as data: a [Result] is a success, an error or work in progress, with
-// confidence, warnings and what it cost; errors are values here, and nothing is thrown across the boundary.
+// Package result holds what an agent's run came to, as data: a [Result] is a success, an error or work in
+// progress, with confidence, warnings and what it cost; errors are values here, and nothing is thrown across
+// the boundary.
 //
-// One type in memory, four wire forms: [ResultEnvelope] (seed 000), [AgentResult] (seed 001), [AgentResponse] and
-// [ModelResponse] (seeds 003 and 004). [Encode] and [Decode] map between them without loss:
+// One type in memory, four wire forms: [ResultEnvelope], [AgentResult], [AgentResponse]
+// and [ModelResponse]. [Encode] and [Decode] map between them without loss:
 //
 //   - what a form has no member for stands in one extension member, "retake", and only there; readers of that form who do
 //     not know it lose nothing they had. Where the form's own member and the extension disagree, the form's member wins:
@@ -14,12 +15,13 @@
 //   - added are only members a form requires: "message" (empty) and "limited" (false), and a code for an error without one.
 //   - secrets (authorization, cookies, keys, tokens) are never kept: not in raw headers, nor in what is kept unread.
 //
-// Besides nulls and secrets, only the case of header names and the grouping of their values are not kept as written.
+// Besides nulls and secrets, only the case of header names and the grouping of their values are not kept as
+// written.
 //
 // What cannot be is refused with an [*InvalidError] that names each place and what would be right.
 //
-// The package is pure. Timing a run and retrying it belong to package loop; [Execution.Plus] and [Total] are the
-// arithmetic of it. All types are plain values and may be read concurrently.
+// The package is pure. Timing a run and retrying it belong to package loop; [Execution.Plus] and [Total] are
+// the arithmetic of it. All types are plain values and may be read concurrently.
 package result
 
 //go:generate go test -run TestSchemas$ . -args -rewrite

@@ -9,8 +9,8 @@ func Map[T, U any](r Result[T], f func(T) U) Result[U] {
 	return mapped
 }
 
-// AndThen goes on with the data of a success: the outcome is that of next, and what both took is summed; the warnings of r
-// stand before those of next. What is no success passes by.
+// AndThen goes on with the data of a success: the outcome is that of next, and what both took is summed; the
+// warnings of r stand before those of next. What is no success passes by.
 func AndThen[T, U any](r Result[T], next func(T) Result[U]) Result[U] {
 	if !r.IsSuccess() {
 		return Result[U]{Status: r.Status, Error: r.Error, Meta: r.Meta}

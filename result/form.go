@@ -15,13 +15,14 @@ type Form string
 
 // The wire forms.
 const (
-	// ResultEnvelope is AgentResult and StatefulAgentResult of seed 000: status, data or error, kebab-case codes.
+	// ResultEnvelope is the result envelope, stateful or not: status, data or error, kebab-case
+	// codes.
 	ResultEnvelope Form = "result_envelope"
-	// AgentResult is that of seed 001: output, content, usage, cost, error object, rate_limit, provider_data.
+	// AgentResult is the agent result: output, content, usage, cost, error object, rate_limit, provider_data.
 	AgentResult Form = "agent_result"
-	// AgentResponse is that of seeds 003 and 004: success, result or error, message, metadata.
+	// AgentResponse is that of agent errors: success, result or error, message, metadata.
 	AgentResponse Form = "agent_response"
-	// ModelResponse is that of seed 003: success, result or error, message, retryAfterMs.
+	// ModelResponse is the other one of agent errors: success, result or error, message, retryAfterMs.
 	ModelResponse Form = "model_response"
 )
 
@@ -65,8 +66,9 @@ func invalid(form Form, issues ...fault.Issue) error {
 	return &InvalidError{Form: form, Issues: fault.SortIssues(issues)}
 }
 
-// Encode writes a result in a form, as canonical JSON: the same result is always the same bytes. A result that cannot be
-// (no class of an error, a confidence of 2, data that has no JSON form) is refused with an [*InvalidError].
+// Encode writes a result in a form, as canonical JSON: the same result is always the same bytes. A result
+// that cannot be (no class of an error, a confidence of 2, data that has no JSON form) is refused with an
+// [*InvalidError].
 func Encode[T any](form Form, r Result[T]) ([]byte, error) {
 	spec, err := specOf(form)
 	if err != nil {
@@ -82,9 +84,10 @@ func Encode[T any](form Form, r Result[T]) ([]byte, error) {
 	return rendered(spec.write(c)), nil
 }
 
-// Decode reads a document of a form. It takes null for absent, numbers for costs or their parts, digits in quotes for a
-// status code, and headers with lists for values, as those systems emit them. What cannot be (a confidence of 2, both data
-// and error, a status nobody knows, duplicate names, more than [MaxBytes]) is refused with an [*InvalidError].
+// Decode reads a document of a form. It takes null for absent, numbers for costs or their parts, digits in
+// quotes for a status code, and headers with lists for values, as those systems emit them. What cannot be (a
+// confidence of 2, both data and error, a status nobody knows, duplicate names, more than [MaxBytes]) is
+// refused with an [*InvalidError].
 func Decode[T any](form Form, doc []byte) (Result[T], error) {
 	spec, err := specOf(form)
 	if err != nil {

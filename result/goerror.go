@@ -17,8 +17,8 @@ type UnwrapError struct {
 	// Failure is the error as data; zero for work in progress.
 	Failure Error
 	// Cause is the typed error of package fault that Failure amounts to, so that errors.As finds a
-	// [*fault.RateLimitError] and its kin, and the [*fault.ProviderError] below; a [*fault.ClassError] for classes of the
-	// correction plane and of the user's own. Nil for work in progress.
+	// [*fault.RateLimitError] and its kin, and the [*fault.ProviderError] below; a [*fault.ClassError] for
+	// classes of the correction plane and of the user's own. Nil for work in progress.
 	Cause error
 }
 
@@ -60,9 +60,10 @@ func (r Result[T]) cause() error {
 	return &fault.ClassError{Class: e.Class, Cause: errors.New(e.Message)}
 }
 
-// FromError is a Go error as a result: its class is that of the innermost error that tells one ([fault.Classify]), its
-// message that of the provider where one is in the chain, else the whole chain's. A result that was unwrapped on the way
-// comes back as it was. Nil is no error: it gives a success with the zero value.
+// FromError is a Go error as a result: its class is that of the innermost error that tells one
+// ([fault.Classify]), its message that of the provider where one is in the chain, else the whole chain's. A
+// result that was unwrapped on the way comes back as it was. Nil is no error: it gives a success with the
+// zero value.
 func FromError[T any](err error) Result[T] {
 	if err == nil {
 		var none T
@@ -102,7 +103,8 @@ func (r *Result[T]) addProvider(err error) {
 	}
 }
 
-// typeName names the types of seed 004, and that of a caller's own deadline; other types are of no use on a wire.
+// typeName names the typed agent errors, and that of a caller's own deadline; other types are of no use on a
+// wire.
 func typeName(err error) string {
 	for _, target := range []any{
 		new(*fault.RateLimitError), new(*fault.AuthError), new(*fault.ModelNotFoundError), new(*fault.TimeoutError), new(*fault.ConfigError),
@@ -115,8 +117,8 @@ func typeName(err error) string {
 	return ""
 }
 
-// FromResponse is a failed response as a result (seed 001, "Adapter Responsibilities"): classified, with its rate limits
-// as of r.Now and its headers, secrets left out. Where nothing went wrong, the error is Unknown.
+// FromResponse is a failed response as a result: classified, with its
+// rate limits as of r.Now and its headers, secrets left out. Where nothing went wrong, the error is Unknown.
 func FromResponse[T any](r fault.Response) Result[T] {
 	v := fault.Classify(r)
 	class := v.Class

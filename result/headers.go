@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Headers are a response's headers: names in lower case, several values of one name joined by ", " (seed 001:
-// raw_headers). Secrets are never in them.
+// Headers are a response's headers: names in lower case, several values of one name joined by ", ". Secrets
+// are never in them.
 type Headers map[string]string
 
-// CleanHeaders makes Headers of an http.Header or its like. Names that hold secrets are left out: authorization and its
-// kin, cookies, and every name with one of the words key, token, secret, password, credential. "tokens" is no such word:
-// x-ratelimit-remaining-tokens stays.
+// CleanHeaders makes Headers of an http.Header or its like. Names that hold secrets are left out:
+// authorization and its kin, cookies, and every name with one of the words key, token, secret, password,
+// credential. "tokens" is no such word: x-ratelimit-remaining-tokens stays.
 func CleanHeaders(headers map[string][]string) Headers {
 	if headers == nil {
 		return nil
@@ -57,8 +57,8 @@ func secretHeader(lower string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretWords, w) })
 }
 
-// secretMembers are the names of members that are secrets in any JSON, squashed to lower-case letters. They are fewer than
-// those of headers, as "token" and "key" are also plain words.
+// secretMembers are the names of members that are secrets in any JSON, squashed to lower-case letters. They
+// are fewer than those of headers, as "token" and "key" are also plain words.
 var secretMembers = []string{
 	"authorization", "proxyauthorization", "cookie", "setcookie", "apikey", "xapikey", "accesstoken", "refreshtoken", "idtoken",
 	"authtoken", "bearertoken", "sessiontoken", "clientsecret", "secret", "secretkey", "secretaccesskey", "privatekey", "password", "passwd",
@@ -68,7 +68,8 @@ var secretMembers = []string{
 // headerMembers are the names of members that hold headers.
 var headerMembers = []string{"headers", "rawheaders", "responseheaders", "requestheaders", "header"}
 
-// squash leaves the letters and digits of a name, in lower case: "rawHeaders", "raw_headers" and "_raw-headers" are one.
+// squash leaves the letters and digits of a name, in lower case: "rawHeaders", "raw_headers" and
+// "_raw-headers" are one.
 func squash(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -13,11 +13,12 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// document is an object taken apart: values as canonical JSON, and objects that a form has members of its own in as members.
+// document is an object taken apart: values as canonical JSON, and objects that a form has members of its own
+// in as members.
 type document map[string]any
 
-// opened takes an object apart, and those in it that a form has members in; nil for what is none. Known are the pointers
-// of the form's members: false for those of objects.
+// opened takes an object apart, and those in it that a form has members in; nil for what is none. Known are
+// the pointers of the form's members: false for those of objects.
 func opened(v json.RawMessage, at string, known map[string]bool) document {
 	var all map[string]json.RawMessage
 	if kindOf(v) != fault.Object || canon.Unmarshal(v, &all) != nil {
@@ -50,7 +51,8 @@ func (m document) get(pointer string) json.RawMessage {
 	return nil
 }
 
-// put sets the value at a pointer, and makes the objects on the way. Nothing happens where something else is in the way.
+// put sets the value at a pointer, and makes the objects on the way. Nothing happens where something else is
+// in the way.
 func (m document) put(pointer string, v json.RawMessage) {
 	path := steps(pointer)
 	for _, name := range path[:len(path)-1] {
@@ -69,7 +71,8 @@ func (m document) put(pointer string, v json.RawMessage) {
 	m[path[len(path)-1]] = v
 }
 
-// rendered is the canonical JSON of a value. What has none is told as a text that no reader takes for anything else.
+// rendered is the canonical JSON of a value. What has none is told as a text that no reader takes for
+// anything else.
 func rendered(v any) json.RawMessage {
 	doc, err := json.Marshal(v)
 	if err == nil {
@@ -125,7 +128,8 @@ func kindOf(v json.RawMessage) fault.Kind {
 	return fault.Number
 }
 
-// same reports whether two values say the same: equal numbers may be written differently. Nil stands for an absent value.
+// same reports whether two values say the same: equal numbers may be written differently. Nil stands for an
+// absent value.
 func same(a, b json.RawMessage) bool {
 	if string(a) == string(b) {
 		return true
@@ -153,7 +157,8 @@ func withFloats(value any) any {
 	return value
 }
 
-// withoutNulls leaves out the members of objects that are null, at any depth: they say the same as absent ones.
+// withoutNulls leaves out the members of objects that are null, at any depth: they say the same as absent
+// ones.
 func withoutNulls(value any) any {
 	switch v := value.(type) {
 	case []any:

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// Error is what went wrong, as data (seed 001: AgentError). The zero value means that nothing did.
+// Error is what went wrong, as data. The zero value means that nothing did.
 type Error struct {
 	// Class is the canonical code; a string that is no built-in class is the agent's own ("breed-not-found").
 	Class fault.Class
@@ -20,20 +20,22 @@ type Error struct {
 	Message string
 	// StatusCode is the HTTP status; 0 where there was none.
 	StatusCode int
-	// Retryable says whether running the agent again may help, where somebody said so; else the class does. So an exhausted correction
-	// is not retryable: words were tried.
+	// Retryable says whether running the agent again may help, where somebody said so; else the class does.
+	// So an exhausted correction is not retryable: words were tried.
 	Retryable Opt[bool]
-	// Original is the error as an SDK had it (seed 003: originalError), as JSON. Secrets are taken out of it.
+	// Original is the error as an SDK had it, as JSON. Secrets are taken out of it.
 	Original json.RawMessage
 }
 
 // Meta is all that is told of a result besides its outcome. The zero value tells nothing.
 type Meta struct {
-	// Message is a line about a success or about progress (seeds 003 and 004); an error has its own.
+	// Message is a line about a success or about progress; an error has its own.
 	Message string
-	// Content is the raw text of a reply, beside the data made of it (seed 001), and what had come of it before an error.
+	// Content is the raw text of a reply, beside the data made of it, and what had come of it
+	// before an error.
 	Content string
-	// Confidence is the certainty of the outcome or of the error's class, from 0 to 1; of work in progress, how much is done.
+	// Confidence is the certainty of the outcome or of the error's class, from 0 to 1; of work in progress,
+	// how much is done.
 	Confidence Opt[float64]
 	// Warnings are issues that did not stop the run, for people.
 	Warnings []string
@@ -43,9 +45,11 @@ type Meta struct {
 	Provider ProviderData
 	// Finish says why the model stopped; other words than the known ones are kept.
 	Finish message.FinishReason
-	// RateLimit is the state of the rate limits after the run; its RetryAfter is the wait that forms of seed 003 tell.
+	// RateLimit is the state of the rate limits after the run; its RetryAfter is the wait that forms of seed
+	// 003 tell.
 	RateLimit ratelimit.State
-	// Metadata is the agent's own, as JSON: how far a conversation is (seed 000), or whatever it likes (seed 001).
+	// Metadata is the agent's own, as JSON: how far a conversation is, or whatever it likes (seed
+	// 001).
 	Metadata json.RawMessage
 	// Extra is what documents had that has no field here; see the package's documentation.
 	Extra Extra
@@ -60,9 +64,11 @@ func (m Meta) Warn(warnings ...string) Meta {
 	return m
 }
 
-// Execution is what a run took (seed 000: ExecutionMetadata). In all fields zero means unknown, but for RetryCount.
+// Execution is what a run took. In all fields zero means unknown, but for
+// RetryCount.
 type Execution struct {
-	// Duration is the time from start to end, of all attempts together; exact to the nanosecond, at most 366 days.
+	// Duration is the time from start to end, of all attempts together; exact to the nanosecond, at most 366
+	// days.
 	Duration time.Duration
 	// Usage is tokens and calls.
 	Usage Usage
@@ -83,8 +89,8 @@ var timeLayouts = [...]string{
 	"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", time.DateOnly,
 }
 
-// Started is Timestamp as a time in UTC, which is also taken for its zone where it names none. False where it is empty or
-// no ISO 8601.
+// Started is Timestamp as a time in UTC, which is also taken for its zone where it names none. False where it
+// is empty or no ISO 8601.
 func (e Execution) Started() (time.Time, bool) {
 	for _, layout := range timeLayouts {
 		if t, err := time.Parse(layout, e.Timestamp); err == nil {
@@ -94,7 +100,7 @@ func (e Execution) Started() (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Usage is token usage (seed 001: UsageInfo). Counts are never negative; zero means none or unknown.
+// Usage is token usage. Counts are never negative; zero means none or unknown.
 type Usage struct {
 	message.Usage
 	// TotalTokens is the total as the sender gave it; [Usage.Tokens] where it may be missing.
@@ -109,7 +115,7 @@ func (u Usage) Tokens() int64 {
 	return capped(u.InputTokens, u.OutputTokens)
 }
 
-// ProviderData is what a provider's response said besides (seed 001).
+// ProviderData is what a provider's response said besides.
 type ProviderData struct {
 	// RequestID names the request in the provider's logs.
 	RequestID string

@@ -9,16 +9,16 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// OneShot is what an agent of a single turn puts out (seed 000: OneShotAgentOutput). Its result is never in progress. Its
-// JSON is that of seed 000.
+// OneShot is what an agent of a single turn puts out. Its result is never in
+// progress. Its JSON is that of the result envelope.
 type OneShot[T any] struct {
 	Result Result[T]
 	// Extra are members of the document besides, by JSON Pointer.
 	Extra map[string]json.RawMessage
 }
 
-// Conversation is what an agent puts out each turn of a conversation (seed 000: ConversationalAgentOutput). Its JSON is
-// that of seed 000.
+// Conversation is what an agent puts out each turn of a conversation.
+// Its JSON is that of the result envelope.
 type Conversation[T, S any] struct {
 	// Reply is for the user, in natural language; it may be empty.
 	Reply string

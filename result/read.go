@@ -162,8 +162,8 @@ func (r *reading) contradictions() {
 	}
 }
 
-// spellings keeps the members whose own way of being written says more than the field would ("429" for 429, 0 for none),
-// and which of two tellings there was.
+// spellings keeps the members whose own way of being written says more than the field would ("429" for 429, 0
+// for none), and which of two tellings there was.
 func (r *reading) spellings() {
 	written, fields := r.spec.own(r.into)
 	for i, f := range fields {

@@ -6,11 +6,11 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// Result is what a run came to: data, an error, or work in progress (seed 000: AgentResult, StatefulAgentResult). The zero
-// value is invalid. As JSON it has the form of seed 000; [Encode] and [Decode] know the others.
+// Result is what a run came to: data, an error, or work in progress. The zero value is invalid. As JSON it
+// has the form of the result envelope; [Encode] and [Decode] know the others.
 //
-// With T = [json.RawMessage] the data passes through untouched; into a struct it is read as encoding/json does it, and
-// members the struct does not have are dropped.
+// With T = [json.RawMessage] the data passes through untouched; into a struct it is read as encoding/json
+// does it, and members the struct does not have are dropped.
 type Result[T any] struct {
 	Status Status
 	// Data is the outcome of a success; zero otherwise.
@@ -23,8 +23,8 @@ type Result[T any] struct {
 // Success is a result with data.
 func Success[T any](data T) Result[T] { return Result[T]{Status: StatusSuccess, Data: data} }
 
-// Failure is a result without: a class, built-in or the agent's own, and a message for operators, which may be empty. It is
-// marked as retryable if the class is.
+// Failure is a result without: a class, built-in or the agent's own, and a message for operators, which may
+// be empty. It is marked as retryable if the class is.
 func Failure[T any](class fault.Class, message string) Result[T] {
 	return Result[T]{
 		Status: StatusError,
@@ -32,30 +32,33 @@ func Failure[T any](class fault.Class, message string) Result[T] {
 	}
 }
 
-// InProgress is a result of which there is more to come (seed 000: StatefulAgentResult). The metadata is JSON, nil for none.
+// InProgress is a result of which there is more to come. The metadata is
+// JSON, nil for none.
 func InProgress[T any](metadata json.RawMessage) Result[T] {
 	return Result[T]{Status: StatusInProgress, Meta: Meta{Metadata: metadata}}
 }
 
-// IsSuccess reports whether there is data (seed 004: isAgentSuccess).
+// IsSuccess reports whether there is data.
 func (r Result[T]) IsSuccess() bool { return r.Status == StatusSuccess }
 
-// IsError reports whether the run failed (seed 004: isAgentError).
+// IsError reports whether the run failed.
 func (r Result[T]) IsError() bool { return r.Status == StatusError }
 
 // IsInProgress reports whether there is more to come.
 func (r Result[T]) IsInProgress() bool { return r.Status == StatusInProgress }
 
-// Retryable reports whether running the agent again may help: what the error says, else what its class does. Only errors are.
+// Retryable reports whether running the agent again may help: what the error says, else what its class does.
+// Only errors are.
 func (r Result[T]) Retryable() bool {
 	return r.IsError() && r.Error.Retryable.Or(r.Error.Class.Retryable())
 }
 
-// Below reports whether the result's confidence is known and less than least, for those who retry or verify on it (seed
-// 000, "Confidence").
+// Below reports whether the result's confidence is known and less than least, for those who retry or verify
+// on it.
 func (r Result[T]) Below(least float64) bool { return r.Confidence.Known && r.Confidence.Value < least }
 
-// UserMessage says to a person what went wrong and what to do next: see [fault.UserMessage]. Empty unless r is an error.
+// UserMessage says to a person what went wrong and what to do next: see [fault.UserMessage]. Empty unless r
+// is an error.
 func (r Result[T]) UserMessage() string {
 	if !r.IsError() {
 		return ""
@@ -71,7 +74,8 @@ func (r Result[T]) metadata() fault.Metadata {
 	}
 }
 
-// Validate checks the result as Encode does; nil, or an [*InvalidError] whose places are those of the "retake" extension.
+// Validate checks the result as Encode does; nil, or an [*InvalidError] whose places are those of the
+// "retake" extension.
 func (r Result[T]) Validate() error {
 	c, err := toCore(r)
 	if err != nil {
@@ -80,10 +84,10 @@ func (r Result[T]) Validate() error {
 	return invalid("", c.issues()...)
 }
 
-// MarshalJSON writes the form of seed 000.
+// MarshalJSON writes the form of the result envelope.
 func (r Result[T]) MarshalJSON() ([]byte, error) { return Encode(ResultEnvelope, r) }
 
-// UnmarshalJSON reads the form of seed 000.
+// UnmarshalJSON reads the form of the result envelope.
 func (r *Result[T]) UnmarshalJSON(doc []byte) error {
 	read, err := Decode[T](ResultEnvelope, doc)
 	if err != nil {

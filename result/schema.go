@@ -20,8 +20,8 @@ type Schema struct {
 //go:embed schemas/*.json
 var files embed.FS
 
-// Schemas returns the JSON Schemas (Draft 2020-12) of all forms and of the outputs of seed 000, in a fixed order. The slice
-// is the caller's own.
+// Schemas returns the JSON Schemas (Draft 2020-12) of all forms and of the outputs of the result envelope, in
+// a fixed order. The slice is the caller's own.
 func Schemas() []Schema {
 	names := []string{"one_shot_output", "conversational_output"}
 	var all []Schema

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// scrub takes secrets out of JSON that is kept unread: members with a secret's name at any depth, and secret headers
-// wherever headers are. The name is that of the member that v is the value of. Nil where nothing of it may be kept.
+// scrub takes secrets out of JSON that is kept unread: members with a secret's name at any depth, and secret
+// headers wherever headers are. The name is that of the member that v is the value of. Nil where nothing of
+// it may be kept.
 func scrub(name string, v json.RawMessage) json.RawMessage {
 	if clean, ok := scrubbed(name, parsed(v)); ok {
 		return rendered(clean)
@@ -39,8 +40,8 @@ func scrubbed(name string, value any) (clean any, ok bool) {
 	return value, true
 }
 
-// openHeaders leaves secret headers out of an object of headers, of a list of pairs, and of a flat list of names and
-// values in turn; these are the ways in which headers are written. Anything else is not kept.
+// openHeaders leaves secret headers out of an object of headers, of a list of pairs, and of a flat list of
+// names and values in turn; these are the ways in which headers are written. Anything else is not kept.
 func openHeaders(value any) (open any, ok bool) {
 	switch v := value.(type) {
 	case map[string]any:

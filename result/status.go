@@ -1,9 +1,9 @@
 package result
 
-// Status says how far a result is (seed 000). The zero value is invalid.
+// Status says how far a result is. The zero value is invalid.
 type Status string
 
-// The statuses, as seed 000 writes them.
+// The statuses, as result envelopes write them.
 const (
 	StatusSuccess    Status = "success"
 	StatusError      Status = "error"

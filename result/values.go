@@ -30,7 +30,7 @@ type (
 	snakeCode  fault.Class
 	upperCode  fault.Class
 	said       core // the message of an error, or of what is none
-	content    core // the raw text of seed 001, which is also where data stands that is a text
+	content    core // the raw text of an agent result, which is also where data stands that is a text
 	object     json.RawMessage
 	original   json.RawMessage // written and read without secrets
 	costParts  struct {
@@ -43,7 +43,8 @@ type (
 	elsewhere Extra
 )
 
-// The most that a document may have, so that no reader is kept busy: members that no field is for, headers, windows.
+// The most that a document may have, so that no reader is kept busy: members that no field is for, headers,
+// windows.
 const (
 	maxKept    = 4096
 	maxHeaders = 4096
@@ -125,7 +126,8 @@ func thousandths(d time.Duration) json.RawMessage {
 	return json.RawMessage(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }
 
-// refusal says where a value is wrong, and, where it says more than the type of the field, what would be right.
+// refusal says where a value is wrong, and, where it says more than the type of the field, what would be
+// right.
 type refusal struct{ pointer, rule, expected string }
 
 func (*refusal) Error() string { return "refused" }

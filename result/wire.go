@@ -14,8 +14,8 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// The documents, one struct each, of which writers, readers and JSON Schemas are made. The type of a member says how it is
-// written (values.go), and its tags the rest:
+// The documents, one struct each, of which writers, readers and JSON Schemas are made. The type of a member
+// says how it is written (values.go), and its tags the rest:
 //
 //	json    its name; it may be absent where that says omitzero, and is required in the object that it stands in elsewhere
 //	of      the field of a Result that stands there; empty for all of it
@@ -24,7 +24,7 @@ import (
 //	wire    "null": null is a value; "echo": a second telling of another member, written where a document had it;
 //	        "private": what a document had is not kept as it was spelled
 
-// envelope is the form of seed 000.
+// envelope is the form of the result envelope.
 type envelope struct {
 	Status     Status          `json:"status" of:"Status" jsonschema_description:"How far the result is."`
 	Data       json.RawMessage `json:"data,omitzero" of:"Data" only:"success" wire:"null" jsonschema_description:"The outcome of a success."`
@@ -43,7 +43,7 @@ type envelope struct {
 	} `json:"execution,omitzero"`
 }
 
-// agentResult is the form of seed 001.
+// agentResult is the form of the agent result.
 type agentResult struct {
 	Error struct {
 		Code       snakeCode  `json:"code" of:"Error.Class" jsonschema_description:"Canonical error code."`
@@ -71,7 +71,7 @@ type agentResult struct {
 	Usage usage `json:"usage,omitzero"`
 }
 
-// usage is a usage as seed 001 has it.
+// usage is a usage as agent results have it.
 type usage struct {
 	InputTokens      count `json:"input_tokens,omitzero" of:"Execution.Usage.InputTokens" jsonschema_description:"Tokens of prompts."`
 	OutputTokens     count `json:"output_tokens,omitzero" of:"Execution.Usage.OutputTokens" jsonschema_description:"Tokens of replies."`
@@ -81,7 +81,7 @@ type usage struct {
 	APICalls         count `json:"api_calls,omitzero" of:"Execution.Usage.APICalls" jsonschema_description:"Model calls."`
 }
 
-// agentResponse is the form of seeds 003 and 004.
+// agentResponse is the form of agent errors.
 type agentResponse struct {
 	Success  success         `json:"success" of:"Status" jsonschema_description:"Whether there is a result."`
 	Result   json.RawMessage `json:"result,omitzero" of:"Data" only:"success" wire:"null" jsonschema_description:"The outcome of a success."`
@@ -97,7 +97,8 @@ type agentResponse struct {
 	RetryAfterMs waitMillis `json:"retryAfterMs,omitzero" of:"RateLimit.RetryAfter" only:"error" wire:"echo" jsonschema_description:"Milliseconds until another try is allowed."`
 }
 
-// modelResponse is the other form of seed 003: the wait stands at the top, and there is no metadata of its own.
+// modelResponse is the other form of agent errors: the wait stands at the top, and there is no metadata of
+// its own.
 type modelResponse struct {
 	Success  success         `json:"success" of:"Status" jsonschema_description:"Whether there is a result."`
 	Result   json.RawMessage `json:"result,omitzero" of:"Data" only:"success" wire:"null" jsonschema_description:"The outcome of a success."`
@@ -163,7 +164,8 @@ const (
 type spec struct {
 	form   Form
 	layout func() *layout
-	// status, failure and data are where the outcome stands; status is empty in a form that has no such member.
+	// status, failure and data are where the outcome stands; status is empty in a form that has no such
+	// member.
 	status, failure, data string
 	// implied: the code alone says whether another try may help.
 	implied bool

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// write makes a document: the form's own members first; then, in the extension, what they alone would not bring back; then
-// what was kept of the document it came from.
+// write makes a document: the form's own members first; then, in the extension, what they alone would not
+// bring back; then what was kept of the document it came from.
 func (s spec) write(c *core) document {
 	doc, _ := s.own(c)
 	s.extend(doc, c)
@@ -50,8 +50,8 @@ func (m document) complete(fields []field) {
 	}
 }
 
-// extend reads the document back and tells in the extension what is not as it should be, until everything is: what it
-// tells of one field may change what another is read as.
+// extend reads the document back and tells in the extension what is not as it should be, until everything is:
+// what it tells of one field may change what another is read as.
 func (s spec) extend(doc document, c *core) {
 	c = c.clone()
 	delete(c.Extra, s.form)

@@ -2,8 +2,8 @@ package seq
 
 import "sync/atomic"
 
-// block is a piece of memory shared by all logs that grew from one another. The cells below claimed belong to some log and are
-// written once, by whoever moved claimed over them, before any log that holds them exists.
+// block is a piece of memory shared by all logs that grew from one another. The cells below claimed belong to
+// some log and are written once, by whoever moved claimed over them, before any log that holds them exists.
 type block[T any] struct {
 	// before is the block of the values before first, of which it may hold more; nil where first is 0.
 	before  *block[T]
@@ -12,13 +12,15 @@ type block[T any] struct {
 	cells   []T
 }
 
-// claim takes the cells from up to end for the caller. It reports false where they are not there, or another's.
+// claim takes the cells from up to end for the caller. It reports false where they are not there, or
+// another's.
 func (b *block[T]) claim(from, end int) bool {
 	return end-b.first <= len(b.cells) && b.claimed.CompareAndSwap(int64(from-b.first), int64(end-b.first))
 }
 
-// roomAfter is the room for more of a block that follows n values. An eighth of what there is keeps the blocks few, and what is
-// never used short, however long a log becomes. A log of one value has room for no other: very many sessions wait with one.
+// roomAfter is the room for more of a block that follows n values. An eighth of what there is keeps the
+// blocks few, and what is never used short, however long a log becomes. A log of one value has room for no
+// other: very many sessions wait with one.
 func roomAfter(n int) int {
 	if n == 0 {
 		return 1
@@ -26,8 +28,9 @@ func roomAfter(n int) int {
 	return max(4, min(n, 32), n/8)
 }
 
-// after returns a block in which a log of n values goes on, with so many more cells claimed. Blocks of which little belongs to the log are
-// copied into it: a log that was branched again and again is still one of few blocks.
+// after returns a block in which a log of n values goes on, with so many more cells claimed. Blocks of which
+// little belongs to the log are copied into it: a log that was branched again and again is still one of few
+// blocks.
 func (b *block[T]) after(n, more int) *block[T] {
 	room := max(roomAfter(n), more)
 	before, first := b, n

@@ -2,8 +2,8 @@ package seq
 
 import "iter"
 
-// Log is a persistent append-only sequence. It is a value of two words, cheap to copy. The zero value is empty and ready for
-// use. Safe for concurrent use, appending included.
+// Log is a persistent append-only sequence. It is a value of two words, cheap to copy. The zero value is
+// empty and ready for use. Safe for concurrent use, appending included.
 type Log[T any] struct {
 	block *block[T]
 	n     int
@@ -12,8 +12,8 @@ type Log[T any] struct {
 // Of returns a log of the values, which are copied.
 func Of[T any](values ...T) Log[T] { return Log[T]{}.Append(values...) }
 
-// Append returns l followed by the values; l itself stays as it was. It costs amortised O(len(values)): of what l holds, no
-// more than a short part at its end is ever copied.
+// Append returns l followed by the values; l itself stays as it was. It costs amortised O(len(values)): of
+// what l holds, no more than a short part at its end is ever copied.
 func (l Log[T]) Append(values ...T) Log[T] {
 	if len(values) == 0 {
 		return l
@@ -26,7 +26,8 @@ func (l Log[T]) Append(values ...T) Log[T] {
 	return Log[T]{b, l.n + len(values)}
 }
 
-// Same reports whether both logs are known to be the same: they share the memory of their newest value. It looks at no value.
+// Same reports whether both logs are known to be the same: they share the memory of their newest value. It
+// looks at no value.
 func (l Log[T]) Same(o Log[T]) bool {
 	if l.n == 0 || l.n != o.n {
 		return l.n == o.n
@@ -38,8 +39,8 @@ func (l Log[T]) Same(o Log[T]) bool {
 // Len is the number of values.
 func (l Log[T]) Len() int { return l.n }
 
-// At returns the value at index i, counted from 0. It panics out of range, as a slice does. It is fastest at the end, and takes
-// O(log n) at worst.
+// At returns the value at index i, counted from 0. It panics out of range, as a slice does. It is fastest at
+// the end, and takes O(log n) at worst.
 func (l Log[T]) At(i int) T {
 	_ = make([]struct{}, l.n)[i] // panics as a slice does
 	b := l.block.at(i)
@@ -74,9 +75,9 @@ func (l Log[T]) Backward() iter.Seq2[int, T] {
 	}
 }
 
-// Slice returns the values from index from up to, but not including, index to. Where they lie in one piece of the log's memory,
-// as the newest mostly do, it shares that memory, else it copies them: read it, never write to it; appending to it copies. It
-// panics out of range, as slicing does.
+// Slice returns the values from index from up to, but not including, index to. Where they lie in one piece of
+// the log's memory, as the newest mostly do, it shares that memory, else it copies them: read it, never write
+// to it; appending to it copies. It panics out of range, as slicing does.
 func (l Log[T]) Slice(from, to int) []T {
 	_ = make([]struct{}, l.n)[from:to:to] // panics out of range
 	if from == to {

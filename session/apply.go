@@ -9,8 +9,9 @@ import (
 	"github.com/retake-go/retake/seq"
 )
 
-// Apply returns s with all operations applied in their order, or s itself and an [*OpError] for the first that does not fit:
-// all or nothing. Values are brought into canonical form and copied; their Go types are not looked at.
+// Apply returns s with all operations applied in their order, or s itself and an [*OpError] for the first
+// that does not fit: all or nothing. Values are brought into canonical form and copied; their Go types are
+// not looked at.
 func (s State) Apply(ops []reducer.Op) (State, error) {
 	next := s
 	for i, op := range ops {

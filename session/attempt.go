@@ -8,14 +8,15 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Attempt is the record of one attempt of an action: what came of it and what was decided. Treat Issues as read-only. The
-// zero value is no record.
+// Attempt is the record of one attempt of an action: what came of it and what was decided. Treat Issues as
+// read-only. The zero value is no record.
 type Attempt struct {
 	// Action names what was attempted: a tool; empty for the final answer.
 	Action string `json:"action"`
 	// Attempt is the attempt's number; the first is 1.
 	Attempt int `json:"attempt"`
-	// MaxAttempts is how many the policy allowed, the first included; [policy.Unlimited] where it set no bound.
+	// MaxAttempts is how many the policy allowed, the first included; [policy.Unlimited] where it set no
+	// bound.
 	MaxAttempts int `json:"max_attempts"`
 	// Plane is the plane it was decided on; that of correction where the attempt passed.
 	Plane fault.Plane `json:"plane,omitempty"`
@@ -35,5 +36,6 @@ type Attempt struct {
 	At time.Time `json:"at,omitzero"`
 }
 
-// Passed reports whether nothing was wrong with what was proposed. Of a tool that then failed for good, Reason says so.
+// Passed reports whether nothing was wrong with what was proposed. Of a tool that then failed for good,
+// Reason says so.
 func (a Attempt) Passed() bool { return a.Class == "" }

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// The records of the built-in logs are brought into the form in which a snapshot gives them back, so that a resumed run
-// reads what a live one read. Nothing is copied where nothing is to be done.
+// The records of the built-in logs are brought into the form in which a snapshot gives them back, so that a
+// resumed run reads what a live one read. Nothing is copied where nothing is to be done.
 
 func cleanFeedback(f *feedback.RetryFeedback) {
 	f.ToolName, f.Message, f.Detail = canon.UTF8(f.ToolName), canon.UTF8(f.Message), canon.UTF8(f.Detail)
@@ -42,7 +42,8 @@ func cleanReducerError(e fault.ReducerError) fault.ReducerError {
 	}
 }
 
-// cleanIssues cleans issues, unless they are the first of those that are clean. Appending to what it returns copies.
+// cleanIssues cleans issues, unless they are the first of those that are clean. Appending to what it returns
+// copies.
 func cleanIssues(issues, clean []fault.Issue) []fault.Issue {
 	if n := len(issues); n > 0 && n <= len(clean) && &issues[0] == &clean[0] {
 		return slices.Clip(issues)

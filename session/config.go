@@ -12,14 +12,16 @@ import (
 
 // Config is what a session is made of. The zero value is valid: no id, no slices, no reducers.
 type Config struct {
-	// ID is the correlation id that every log record, feedback and journal line carries: UTF-8 of at most 128 bytes without
-	// control characters. Empty means that the driver of the first run gives the session one ([Session.Adopt]).
+	// ID is the correlation id that every log record, feedback and journal line carries: UTF-8 of at most 128
+	// bytes without control characters. Empty means that the driver of the first run gives the session one
+	// ([Session.Adopt]).
 	ID string
 	// Slices are the declared slices. Their order means nothing.
 	Slices []Declared
 	// Reducers run in this order on each event they are bound to. Their slices must be declared.
 	Reducers []Reducer
-	// OnReducerError is called at once with every reducer error; nil means that nobody is called. See [Session.OnReducerError].
+	// OnReducerError is called at once with every reducer error; nil means that nobody is called. See
+	// [Session.OnReducerError].
 	OnReducerError func(fault.ReducerError)
 }
 

@@ -42,7 +42,8 @@ type OpError struct {
 	Index int
 	Slice string
 	Kind  reducer.OpKind
-	// Cause is [ErrUnknownSlice], [ErrLogSlice], [ErrBuiltin], a [*reducer.InvalidError] or what is wrong with a value.
+	// Cause is [ErrUnknownSlice], [ErrLogSlice], [ErrBuiltin], a [*reducer.InvalidError] or what is wrong
+	// with a value.
 	Cause error
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/retake-go/retake/reducer"
 )
 
-// View is what a slice of the session holds now, typed; it stays as it is whatever happens to the session. History is never
-// copied: see the package's description for when a value is decoded. A slice that the session does not declare with this kind
-// and type panics, as an index out of range does.
+// View is what a slice of the session holds now, typed; it stays as it is whatever happens to the session.
+// History is never copied: see the package's description for when a value is decoded. A slice that the
+// session does not declare with this kind and type panics, as an index out of range does.
 func View[T any](s *Session, slice Slice[T]) reducer.View[T] {
 	if d, ok := s.declared[slice.name]; !reserved(slice.name) && !(ok && d.same(slice.declaration())) {
 		panic(fmt.Sprintf("session: slice %q is not declared with this kind and type", slice.name))
@@ -29,11 +29,13 @@ func Values[T any](s *Session, slice Slice[T]) iter.Seq[T] {
 	}
 }
 
-// Latest returns the newest value of a slice of the session; ok is false where there is none. It panics as [View] does.
+// Latest returns the newest value of a slice of the session; ok is false where there is none. It panics as
+// [View] does.
 func Latest[T any](s *Session, slice Slice[T]) (value T, ok bool) { return View(s, slice).Last() }
 
-// ViewIn is what a slice holds in a state, typed. It panics where the state has no such slice. A state knows no Go types: where
-// it holds a value that does not fit T, which only a foreign one can, reading that value panics with a [*ValueError].
+// ViewIn is what a slice holds in a state, typed. It panics where the state has no such slice. A state knows
+// no Go types: where it holds a value that does not fit T, which only a foreign one can, reading that value
+// panics with a [*ValueError].
 func ViewIn[T any](s State, slice Slice[T]) reducer.View[T] {
 	if source, ok := s.builtin(slice.name).(reducer.Source[T]); ok {
 		return reducer.NewView(source)

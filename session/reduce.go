@@ -18,9 +18,10 @@ type Reducer struct {
 	run func(in State, e Event) (reducer.Op, error)
 }
 
-// On binds a reducer to the events of a name: for each, the payload is decoded into a fresh E and fn says how the slice
-// changes. Members of the payload that E does not have are passed over. reducerName is what a [fault.ReducerError] names; it
-// is the only one of its name in a session. See [reducer.Func] for what fn may and may not do; it must not call the session.
+// On binds a reducer to the events of a name: for each, the payload is decoded into a fresh E and fn says how
+// the slice changes. Members of the payload that E does not have are passed over. reducerName is what a
+// [fault.ReducerError] names; it is the only one of its name in a session. See [reducer.Func] for what fn may
+// and may not do; it must not call the session.
 func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func[T, E]) Reducer {
 	bound := Reducer{name: reducerName, event: eventName, slice: slice.declaration()}
 	if fn == nil {
@@ -52,7 +53,8 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 	return bound
 }
 
-// readsBack says why a slice cannot hold what an operation makes of it: its kind, or a value that does not read back as T.
+// readsBack says why a slice cannot hold what an operation makes of it: its kind, or a value that does not
+// read back as T.
 func (s Slice[T]) readsBack(in *slot, op reducer.Op) error {
 	before := 0
 	if op.Kind.Keeps() {
@@ -68,8 +70,8 @@ func (s Slice[T]) readsBack(in *slot, op reducer.Op) error {
 	return nil
 }
 
-// reduce runs the reducers of an event, each on what those before it made of the state. After a failure the state is as it was, and
-// there are no operations. Operations that change nothing are left out.
+// reduce runs the reducers of an event, each on what those before it made of the state. After a failure the
+// state is as it was, and there are no operations. Operations that change nothing are left out.
 func reduce(st State, bound []Reducer, event Event) (State, []reducer.Op, *fault.ReducerError) {
 	var ops []reducer.Op
 	next := st
@@ -90,8 +92,8 @@ func reduce(st State, bound []Reducer, event Event) (State, []reducer.Op, *fault
 	return next, ops, nil
 }
 
-// call runs the reducer, and turns whatever goes wrong into a failure: also a panic, be it in the reducer or in how its values
-// are written and read back.
+// call runs the reducer, and turns whatever goes wrong into a failure: also a panic, be it in the reducer or
+// in how its values are written and read back.
 func (r *Reducer) call(in State, e Event) (op reducer.Op, failure *fault.ReducerError) {
 	defer func() {
 		if p := recover(); p != nil {

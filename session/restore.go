@@ -2,8 +2,8 @@ package session
 
 import "errors"
 
-// Restore returns a session with what a snapshot holds. See [ParseState] for what is refused as a snapshot, and [Resume] for
-// what is refused as not fitting the config.
+// Restore returns a session with what a snapshot holds. See [ParseState] for what is refused as a snapshot,
+// and [Resume] for what is refused as not fitting the config.
 func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	state, err := ParseState(snapshot)
 	if err != nil {
@@ -12,9 +12,9 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	return Resume(cfg, state)
 }
 
-// Resume returns a session that goes on from a state. Every slice of the state must be declared with the same kind, and
-// every value fit its type; a declared slice that the state does not have is empty. The config's id is empty or the state's.
-// The error joins a [*ConfigError], [*SliceError] or [*ValueError] per fault.
+// Resume returns a session that goes on from a state. Every slice of the state must be declared with the same
+// kind, and every value fit its type; a declared slice that the state does not have is empty. The config's id
+// is empty or the state's. The error joins a [*ConfigError], [*SliceError] or [*ValueError] per fault.
 func Resume(cfg Config, state State) (*Session, error) {
 	s, err := New(cfg)
 	if err != nil {
@@ -34,7 +34,8 @@ func Resume(cfg Config, state State) (*Session, error) {
 	return s, nil
 }
 
-// fit reports all slices and values of a state that are not as the session declares them. Values that the session holds already fit.
+// fit reports all slices and values of a state that are not as the session declares them. Values that the
+// session holds already fit.
 func (s *Session) fit(state State) error {
 	var faults []error
 	before := s.State()

@@ -8,10 +8,10 @@ import (
 	"github.com/retake-go/retake/reducer"
 )
 
-// Session holds the newest [State] of one conversation and the reducers that change it. Make it with [New], [Restore] or
-// [Resume]; the zero value is not usable. Safe for concurrent use: changes are made one after the other, and reading never
-// waits for them. Reducers run while a change is being made, so a reducer must not change the session itself: it would wait
-// for itself for ever.
+// Session holds the newest [State] of one conversation and the reducers that change it. Make it with [New],
+// [Restore] or [Resume]; the zero value is not usable. Safe for concurrent use: changes are made one after
+// the other, and reading never waits for them. Reducers run while a change is being made, so a reducer must
+// not change the session itself: it would wait for itself for ever.
 type Session struct {
 	declared map[string]declaration // never changes
 	reducers map[string][]Reducer   // by event; never changes
@@ -45,8 +45,8 @@ func (s *Session) State() State { return *s.state.Load() }
 // ID is the session's correlation id; empty until it has one.
 func (s *Session) ID() string { return s.State().id }
 
-// Adopt gives the session its id where it has none yet; the driver of a run does so. The same id again is fine; another one
-// gives [ErrAdopted], an unusable one a [*ConfigError].
+// Adopt gives the session its id where it has none yet; the driver of a run does so. The same id again is
+// fine; another one gives [ErrAdopted], an unusable one a [*ConfigError].
 func (s *Session) Adopt(id string) error {
 	if id == "" {
 		return &ConfigError{Field: "id", Want: "must not be empty"}
@@ -65,8 +65,8 @@ func (s *Session) Adopt(id string) error {
 	return nil
 }
 
-// Acquire takes the session for one run: until [Session.Release], Dispatch is refused and Replace allowed. It gives
-// [ErrBusy] where a run holds it already, and waits for nothing but a Dispatch under way.
+// Acquire takes the session for one run: until [Session.Release], Dispatch is refused and Replace allowed. It
+// gives [ErrBusy] where a run holds it already, and waits for nothing but a Dispatch under way.
 func (s *Session) Acquire() error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -84,38 +84,39 @@ func (s *Session) Release() {
 	s.held = false
 }
 
-// OnReducerError sets who is told of every reducer error, at once and in the goroutine in which it happened (seed 002:
-// Session.on_reducer_error); nil means nobody. It replaces who was set before. The function may read the session and, where no run
-// holds it, change it.
+// OnReducerError sets who is told of every reducer error, at once and in the goroutine in which it happened; nil means nobody. It replaces who was set before. The function may
+// read the session and, where no run holds it, change it.
 func (s *Session) OnReducerError(fn func(fault.ReducerError)) { s.notify.Store(&fn) }
 
-// ReportReducerError calls who was set by OnReducerError. It is for drivers, which run reducers by ReduceIn and record their
-// errors in a State of their own.
+// ReportReducerError calls who was set by OnReducerError. It is for drivers, which run reducers by ReduceIn
+// and record their errors in a State of their own.
 func (s *Session) ReportReducerError(e fault.ReducerError) {
 	if fn := s.notify.Load(); fn != nil && *fn != nil {
 		(*fn)(e)
 	}
 }
 
-// Hears reports whether a reducer is bound to events of a name: what nobody hears changes nothing, and need not be made.
+// Hears reports whether a reducer is bound to events of a name: what nobody hears changes nothing, and need
+// not be made.
 func (s *Session) Hears(event string) bool { return len(s.reducers[event]) > 0 }
 
-// Reduce runs the reducers of an event on what the session holds now and returns what they want done, or the failure of the
-// first that fails. Nothing is changed and nobody is told.
+// Reduce runs the reducers of an event on what the session holds now and returns what they want done, or the
+// failure of the first that fails. Nothing is changed and nobody is told.
 func (s *Session) Reduce(event Event) ([]reducer.Op, *fault.ReducerError) {
 	return s.ReduceIn(s.State(), event)
 }
 
-// ReduceIn is Reduce on a given state: the one a driver is stepping. Operations that would change nothing are left out.
+// ReduceIn is Reduce on a given state: the one a driver is stepping. Operations that would change nothing are
+// left out.
 func (s *Session) ReduceIn(state State, event Event) ([]reducer.Op, *fault.ReducerError) {
 	_, ops, failure := reduce(state, s.reducers[event.Name], event)
 	return ops, failure
 }
 
-// Dispatch applies events in their order, each as a transaction of its own. At the first whose reducers fail it stops: no slice
-// has been changed by that event, its [*fault.ReducerError] stands in its log, who was set by OnReducerError has been told,
-// and it is returned; events before it stay applied, and those after it are not looked at. While a run holds the session,
-// nothing is done and the error is [ErrBusy].
+// Dispatch applies events in their order, each as a transaction of its own. At the first whose reducers fail
+// it stops: no slice has been changed by that event, its [*fault.ReducerError] stands in its log, who was set
+// by OnReducerError has been told, and it is returned; events before it stay applied, and those after it are
+// not looked at. While a run holds the session, nothing is done and the error is [ErrBusy].
 func (s *Session) Dispatch(events ...Event) error {
 	for _, event := range events {
 		failure, err := s.dispatch(event)
@@ -144,10 +145,10 @@ func (s *Session) dispatch(event Event) (*fault.ReducerError, error) {
 	return failure, nil
 }
 
-// Replace puts a state in the place of the session's: a driver does so after each step, with a state that grew from the one it
-// took. It gives [ErrNotHeld] where no run holds the session, [ErrAdopted] for another id, and a [*SliceError] or
-// [*ValueError] per fault where slices, kinds or values are not those of the session; the session then stays as it was.
-// Only values added since the last time are looked at.
+// Replace puts a state in the place of the session's: a driver does so after each step, with a state that
+// grew from the one it took. It gives [ErrNotHeld] where no run holds the session, [ErrAdopted] for another
+// id, and a [*SliceError] or [*ValueError] per fault where slices, kinds or values are not those of the
+// session; the session then stays as it was. Only values added since the last time are looked at.
 func (s *Session) Replace(state State) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()

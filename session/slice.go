@@ -47,16 +47,16 @@ func reserved(name string) bool {
 	return name == NameFeedback || name == NameAttempts || name == NameReducerErrors
 }
 
-// Slice is a handle of a typed slice: a name, a kind and a Go type, and no values. Make it with [StateSlice] or [LogSlice],
-// once, and use it to declare the slice, to bind reducers and to read. It is comparable and safe for concurrent use. The
-// zero value is invalid.
+// Slice is a handle of a typed slice: a name, a kind and a Go type, and no values. Make it with [StateSlice]
+// or [LogSlice], once, and use it to declare the slice, to bind reducers and to read. It is comparable and
+// safe for concurrent use. The zero value is invalid.
 type Slice[T any] struct {
 	name string
 	kind Kind
 }
 
-// StateSlice returns the handle of a state slice. A session checks the name when the slice is declared: see [NamePattern].
-// T is read and written as encoding/json does, except that member names match exactly.
+// StateSlice returns the handle of a state slice. A session checks the name when the slice is declared: see
+// [NamePattern]. T is read and written as encoding/json does, except that member names match exactly.
 func StateSlice[T any](name string) Slice[T] { return makeSlice[T](name, KindState) }
 
 // LogSlice returns the handle of a log slice: reducers may append and extend, and are refused anything else.

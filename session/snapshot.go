@@ -36,8 +36,9 @@ type sliceSnapshot struct {
 // Snapshot is the session's state as canonical JSON. See [State.Snapshot].
 func (s *Session) Snapshot() ([]byte, error) { return s.State().Snapshot() }
 
-// Snapshot is the state as canonical JSON: the same state is always the same bytes, and [ParseState] gives it back. The
-// error says which record has no JSON form; only one added to the built-in logs by hand can be such.
+// Snapshot is the state as canonical JSON: the same state is always the same bytes, and [ParseState] gives it
+// back. The error says which record has no JSON form; only one added to the built-in logs by hand can be
+// such.
 func (s State) Snapshot() ([]byte, error) {
 	w := snapshot{
 		Format: SnapshotFormat, ID: s.ID(), Slices: []sliceSnapshot{},
@@ -55,9 +56,10 @@ func (s State) Snapshot() ([]byte, error) {
 
 func collect[T any](log seq.Log[T]) []T { return append([]T{}, log.Slice(0, log.Len())...) }
 
-// ParseState reads a snapshot. It refuses, with a [*SnapshotError] that names the field, what is not strict JSON of this
-// format and version, unknown members, slices that are named twice or have no valid name or kind, and more than
-// [MaxSnapshotBytes]. Whether slices and values are those of a session is for [Resume] to say.
+// ParseState reads a snapshot. It refuses, with a [*SnapshotError] that names the field, what is not strict
+// JSON of this format and version, unknown members, slices that are named twice or have no valid name or
+// kind, and more than [MaxSnapshotBytes]. Whether slices and values are those of a session is for [Resume] to
+// say.
 func ParseState(data []byte) (State, error) {
 	if len(data) > MaxSnapshotBytes {
 		return State{}, &SnapshotError{Want: fmt.Sprintf("must have at most %d bytes, has %d", MaxSnapshotBytes, len(data))}

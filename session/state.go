@@ -11,9 +11,10 @@ import (
 	"github.com/retake-go/retake/seq"
 )
 
-// State is what a session holds at one moment, as an immutable value: every method that changes something returns a new State
-// and leaves its receiver as it was, and two States made from one never see each other's changes. It is cheap to copy and
-// safe for concurrent use. The zero value has no id, no declared slices and empty logs, and is ready for use.
+// State is what a session holds at one moment, as an immutable value: every method that changes something
+// returns a new State and leaves its receiver as it was, and two States made from one never see each other's
+// changes. It is cheap to copy and safe for concurrent use. The zero value has no id, no declared slices and
+// empty logs, and is ready for use.
 type State struct {
 	id            string
 	slots         []slot // by name, in ascending order; never written to once it is part of a State
@@ -37,7 +38,8 @@ type Info struct {
 	Len int
 }
 
-// NewState returns an empty state with the slices, as [Config] would declare them. The error joins a [*ConfigError] per fault.
+// NewState returns an empty state with the slices, as [Config] would declare them. The error joins a
+// [*ConfigError] per fault.
 func NewState(id string, declared ...Declared) (State, error) {
 	cfg := Config{ID: id, Slices: declared}
 	if err := cfg.Validate(); err != nil {
@@ -55,8 +57,9 @@ func emptySlots(declared []Declared) []slot {
 	return slots
 }
 
-// Same reports whether two states are known to be the same: they share what they hold. It looks at no value, so that its cost does not
-// grow with them; two states that hold the same and share nothing are not known to be the same.
+// Same reports whether two states are known to be the same: they share what they hold. It looks at no value,
+// so that its cost does not grow with them; two states that hold the same and share nothing are not known to
+// be the same.
 func (s State) Same(o State) bool {
 	return s.id == o.id && s.feedback.Same(o.feedback) && s.attempts.Same(o.attempts) && s.reducerErrors.Same(o.reducerErrors) &&
 		slices.EqualFunc(s.slots, o.slots, func(a, b slot) bool { return a.name == b.name && a.kind == b.kind && a.held.Same(b.held) })
@@ -74,9 +77,10 @@ func (s State) Slices() []Info {
 	return infos
 }
 
-// Values returns what the named slice holds as canonical JSON, oldest first; ok is false where there is no such slice. Of a declared
-// slice it is read-only. The values of a built-in log are encoded anew on each call, so prefer its own method; a record that has no
-// JSON form, such as a zero [feedback.RetryFeedback], reads as null.
+// Values returns what the named slice holds as canonical JSON, oldest first; ok is false where there is no
+// such slice. Of a declared slice it is read-only. The values of a built-in log are encoded anew on each
+// call, so prefer its own method; a record that has no JSON form, such as a zero [feedback.RetryFeedback],
+// reads as null.
 func (s State) Values(slice string) (held []json.RawMessage, ok bool) {
 	switch slice {
 	case NameFeedback:
@@ -117,11 +121,12 @@ func (s State) Feedback() seq.Log[feedback.RetryFeedback] { return s.feedback }
 // Attempts is the built-in log of attempts, oldest first.
 func (s State) Attempts() seq.Log[Attempt] { return s.attempts }
 
-// ReducerErrors is the built-in log of reducer errors, oldest first. Their Cause is nil: a state holds values only.
+// ReducerErrors is the built-in log of reducer errors, oldest first. Their Cause is nil: a state holds values
+// only.
 func (s State) ReducerErrors() seq.Log[fault.ReducerError] { return s.reducerErrors }
 
-// LatestFeedback returns the newest feedback for calls of the named tool, or for the final answer where action is empty
-// (seed 002: prompts query the latest feedback). It looks back until it finds one.
+// LatestFeedback returns the newest feedback for calls of the named tool, or for the final answer where
+// action is empty. It looks back until it finds one.
 func (s State) LatestFeedback(action string) (found feedback.RetryFeedback, ok bool) {
 	for _, f := range s.feedback.Backward() {
 		if f.ToolName == action && (f.Source == feedback.Tool) == (action != "") {
@@ -131,16 +136,17 @@ func (s State) LatestFeedback(action string) (found feedback.RetryFeedback, ok b
 	return found, false
 }
 
-// AddFeedback returns s with the feedback added to its log, in amortised constant time. Text that is not UTF-8 is mended
-// and times are brought to UTC, as in a snapshot; Issues is shared.
+// AddFeedback returns s with the feedback added to its log, in amortised constant time. Text that is not
+// UTF-8 is mended and times are brought to UTC, as in a snapshot; Issues is shared.
 func (s State) AddFeedback(f feedback.RetryFeedback) State {
 	cleanFeedback(&f)
 	s.feedback = s.feedback.Append(f)
 	return s
 }
 
-// AddAttempt returns s with the attempt added to its log, in amortised constant time. Text that is not UTF-8 is mended, the
-// time is brought to UTC (and left out beyond the years 0 to 9999), as in a snapshot; Issues is shared.
+// AddAttempt returns s with the attempt added to its log, in amortised constant time. Text that is not UTF-8
+// is mended, the time is brought to UTC (and left out beyond the years 0 to 9999), as in a snapshot; Issues
+// is shared.
 func (s State) AddAttempt(a Attempt) State {
 	cleanAttempt(&a)
 	s.attempts = s.attempts.Append(a)

@@ -11,7 +11,8 @@ import (
 // values is what a slice holds: canonical JSON, oldest first.
 type values = seq.Log[json.RawMessage]
 
-// Decode reads a value that [State.Values] returned into a fresh T. The error says what does not fit, in words that are the same in every run.
+// Decode reads a value that [State.Values] returned into a fresh T. The error says what does not fit, in
+// words that are the same in every run.
 func Decode[T any](raw json.RawMessage) (v T, err error) {
 	err = canon.Unmarshal(raw, &v)
 	return v, err
@@ -36,7 +37,8 @@ func known(now, before values) int {
 	return 0
 }
 
-// shared reports whether two values lie at one place. A value lies where it was applied: then so do those before it.
+// shared reports whether two values lie at one place. A value lies where it was applied: then so do those
+// before it.
 func shared(a, b json.RawMessage) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
 
 // typed is a slot as a reducer.Source.
@@ -53,8 +55,8 @@ func (t *typed[T]) At(i int) T {
 	return v
 }
 
-// payload is the event's payload in canonical form. Of one that is no JSON, its beginning comes back as a JSON string, beside
-// the error that says so.
+// payload is the event's payload in canonical form. Of one that is no JSON, its beginning comes back as a
+// JSON string, beside the error that says so.
 func (e Event) payload() ([]byte, error) {
 	if len(e.Payload) == 0 {
 		return []byte("null"), nil

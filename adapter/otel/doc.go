@@ -1,11 +1,12 @@
-// Package otel tells OpenTelemetry what runs do: an [Observer] is a loop.Observer that counts retries, keeps histograms of
-// delays and attempts, and makes a span for each run, model call and tool run, under the names of the GenAI conventions; [Handler]
-// makes log records carry the trace and the correlation id.
+// Package otel tells OpenTelemetry what runs do: an [Observer] is a loop.Observer that counts retries, keeps
+// histograms of delays and attempts, and makes a span for each run, model call and tool run, under the names
+// of the GenAI conventions; [Handler] makes log records carry the trace and the correlation id.
 //
 //	observer, err := otel.New(otel.Config{Models: map[string]otel.Model{"": {Provider: "anthropic", Name: "claude-sonnet-4-5"}}})
 //	result, err := loop.Run(ctx, model, s, prompt, cfg, loop.WithObserver(observer))
 //
-// It uses the API alone: which SDK and exporter there are is the program's choice, and without any nothing is recorded.
+// It uses the API alone: which SDK and exporter there are is the program's choice, and without any nothing is
+// recorded.
 //
 //   - Nothing is told by a replay, by folding a journal, or by the Resume of a run that has ended.
 //   - Attributes of metrics have few values: names of tools and reducers are bounded by [Config], classes and reasons are

@@ -15,10 +15,10 @@ const (
 	CorrelationIDKey = "correlation_id"
 )
 
-// Handler is a [slog.Handler] that adds to each record which trace and span it belongs to, and the correlation id of the run, as far as its
-// context has them; then next handles it. They stand outside of all groups. A record that has a correlation id keeps its own.
-// It is for the program's logger, and for that of observe.LogTo: a run's records are then found from its trace, and its trace
-// from them.
+// Handler is a [slog.Handler] that adds to each record which trace and span it belongs to, and the
+// correlation id of the run, as far as its context has them; then next handles it. They stand outside of all
+// groups. A record that has a correlation id keeps its own. It is for the program's logger, and for that of
+// observe.LogTo: a run's records are then found from its trace, and its trace from them.
 func Handler(next slog.Handler) slog.Handler { return &handler{top: next, now: next} }
 
 // handler keeps what was opened after the first group, so that attributes can still be added before it.

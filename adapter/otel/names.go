@@ -12,8 +12,8 @@ import (
 // Other stands for every name, class and reason that is not told apart: the conventions' own word for it.
 const Other = "_OTHER"
 
-// The conventions' attributes that are used. They are written out here, for the conventions are still in development: a
-// library that took them from the semconv package would tie its users to one version of it.
+// The conventions' attributes that are used. They are written out here, for the conventions are still in
+// development: a library that took them from the semconv package would tie its users to one version of it.
 const (
 	operationName   = attribute.Key("gen_ai.operation.name")
 	providerName    = attribute.Key("gen_ai.provider.name")

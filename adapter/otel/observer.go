@@ -18,8 +18,8 @@ import (
 // Scope is the name of the tracer and of the meter.
 const Scope = "github.com/retake-go/retake/adapter/otel"
 
-// The names of the metrics. Prometheus shows them as validation_retry_total, reducer_error_total, retry_delay_seconds and
-// retry_attempts.
+// The names of the metrics. Prometheus shows them as validation_retry_total, reducer_error_total,
+// retry_delay_seconds and retry_attempts.
 const (
 	// ValidationRetry counts retries of the correction plane: by tool and class.
 	ValidationRetry = "validation.retry"
@@ -27,12 +27,13 @@ const (
 	ReducerError = "reducer.error"
 	// RetryDelay is the histogram of waits before retries on either plane, in seconds: by plane and reason.
 	RetryDelay = "retry.delay"
-	// RetryAttempts is the histogram of attempts that an action took until it was closed: by plane, tool and reason.
+	// RetryAttempts is the histogram of attempts that an action took until it was closed: by plane, tool and
+	// reason.
 	RetryAttempts = "retry.attempts"
 )
 
-// Observer is a [loop.Observer] and [loop.Tracer] that tells OpenTelemetry. Make it with [New], and share it between all runs of a
-// program: it is safe for concurrent use.
+// Observer is a [loop.Observer] and [loop.Tracer] that tells OpenTelemetry. Make it with [New], and share it
+// between all runs of a program: it is safe for concurrent use.
 type Observer struct {
 	tracer trace.Tracer
 	agent  string
@@ -95,8 +96,8 @@ func (o *Observer) instruments(cfg Config) error {
 	return errors.Join(errs[:]...)
 }
 
-// Observe counts a notice, and makes it an event of the span in ctx: that of the run, or the caller's own around loop.Do,
-// loop.Attempts and agent.Retry.
+// Observe counts a notice, and makes it an event of the span in ctx: that of the run, or the caller's own
+// around loop.Do, loop.Attempts and agent.Retry.
 func (o *Observer) Observe(ctx context.Context, n loop.Notice) {
 	switch n.Kind {
 	case loop.Retrying:
@@ -119,8 +120,8 @@ func (o *Observer) Observe(ctx context.Context, n loop.Notice) {
 	}
 }
 
-// closes reports whether an attempt closed its action, and no notice of exhaustion follows. A cancelled attempt says nothing of
-// how many it takes.
+// closes reports whether an attempt closed its action, and no notice of exhaustion follows. A cancelled
+// attempt says nothing of how many it takes.
 func closes(n loop.Notice) bool {
 	return (n.Class == "" && n.Reason != policy.Cancelled) || n.Reason == policy.ReducerError
 }
@@ -131,8 +132,8 @@ func (o *Observer) closed(ctx context.Context, n loop.Notice) {
 
 func why(n loop.Notice) attribute.KeyValue { return reason.String(reasons.of(string(n.Reason))) }
 
-// tool adds the tool's name. The final answer has none. A name that a model made up is not told: in a run that is one which is not on
-// offer, whatever is told of it.
+// tool adds the tool's name. The final answer has none. A name that a model made up is not told: in a run
+// that is one which is not on offer, whatever is told of it.
 func (o *Observer) tool(ctx context.Context, n loop.Notice, to ...attribute.KeyValue) []attribute.KeyValue {
 	switch {
 	case n.Action == "":
@@ -143,8 +144,8 @@ func (o *Observer) tool(ctx context.Context, n loop.Notice, to ...attribute.KeyV
 	return append(to, toolName.String(o.tools.of(n.Action)))
 }
 
-// madeUp reports whether a notice is of the run r, and its action none of its tools. What is told of a loop.Do within a tool of r has
-// another correlation id, and a name that the caller gave.
+// madeUp reports whether a notice is of the run r, and its action none of its tools. What is told of a
+// loop.Do within a tool of r has another correlation id, and a name that the caller gave.
 func madeUp(r run, n loop.Notice) bool {
 	return r.id != "" && r.id == n.CorrelationID && !slices.Contains(r.tools, n.Action)
 }

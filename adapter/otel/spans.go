@@ -35,11 +35,13 @@ func runOf(ctx context.Context) run {
 	return run{}
 }
 
-// CorrelationID is the correlation id of the run that a context belongs to; empty outside of runs that an [Observer] follows.
+// CorrelationID is the correlation id of the run that a context belongs to; empty outside of runs that an
+// [Observer] follows.
 func CorrelationID(ctx context.Context) string { return runOf(ctx).id }
 
-// Begin begins the span of a run, a model call or a tool run. The context that it returns has the span, so that those which
-// the model's client or the tool make are its children; that of a run has the correlation id for [Handler] too.
+// Begin begins the span of a run, a model call or a tool run. The context that it returns has the span, so
+// that those which the model's client or the tool make are its children; that of a run has the correlation id
+// for [Handler] too.
 func (o *Observer) Begin(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
 	switch w.Kind {
 	case loop.WorkRun:

@@ -72,7 +72,8 @@ func (a *agent) sessionFor(in order) ([]byte, error) {
 	return s.Snapshot()
 }
 
-// callModel is the activity of one model call: it reads and checks the reply too. Whatever the model does is a value.
+// callModel is the activity of one model call: it reads and checks the reply too. Whatever the model does is
+// a value.
 func (a *agent) callModel(ctx context.Context, in wire[modelCall]) (wire[modelResult], error) {
 	out := modelResult{Tries: activity.GetInfo(ctx).Attempt}
 	model, cfg, err := a.asking(in.v)
@@ -160,7 +161,8 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	bound, cancel := context.WithTimeout(ctx, a.ToolTimeout)
 	defer cancel()
 	o := t.Invoke(tool.WithInvocation(bound, tool.Invocation{Key: run.Key, CallID: run.ID, Report: func(doc []byte) {
-		// The engine would begin a call again whose heartbeat it does not take; the outcome says that this was too large.
+		// The engine would begin a call again whose heartbeat it does not take; the outcome says that this
+		// was too large.
 		if fits(a.MaxPayload, "", len(doc)) == nil {
 			p.set(doc)
 			activity.RecordHeartbeat(ctx, string(doc))
@@ -248,7 +250,8 @@ func (p *progress) details() []any {
 	return []any{p.last}
 }
 
-// beat tells the engine that the worker lives, until the call is over: by a clock, for a model may be silent for long.
+// beat tells the engine that the worker lives, until the call is over: by a clock, for a model may be silent
+// for long.
 func (a *agent) beat(ctx context.Context, p *progress) (stop func()) {
 	done := make(chan struct{})
 	ticker := time.NewTicker(max(a.Heartbeat/3, time.Millisecond))

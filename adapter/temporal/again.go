@@ -18,7 +18,8 @@ func (f *flow) full() bool {
 	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > f.begun.MaxEvents
 }
 
-// settle does what updates have asked for, where the run is to go on in a new history: none is left behind in the old one.
+// settle does what updates have asked for, where the run is to go on in a new history: none is left behind in
+// the old one.
 func (f *flow) settle() error {
 	for f.full() && !workflow.AllHandlersFinished(f.ctx) {
 		f.serve()
@@ -30,7 +31,8 @@ func (f *flow) settle() error {
 	return nil
 }
 
-// next is what a new history begins with. What the session has, and all that is decided, is as if it were the old one.
+// next is what a new history begins with. What the session has, and all that is decided, is as if it were the
+// old one.
 func (f *flow) next() (order, error) {
 	state, err := f.st.Snapshot()
 	if err != nil {

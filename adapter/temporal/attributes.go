@@ -7,8 +7,8 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// The search attributes of runs that were started with [Options].SearchAttributes. They must be registered: status and exhausted as
-// Keyword, attempts as Int.
+// The search attributes of runs that were started with [Options].SearchAttributes. They must be registered:
+// status and exhausted as Keyword, attempts as Int.
 const (
 	// AttributeStatus is running, waiting, planning or stopped.
 	AttributeStatus = "RetakeStatus"

@@ -20,7 +20,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// slack is how much longer than a call the engine waits for its outcome: the call's own end is a failure, and the policy's.
+// slack is how much longer than a call the engine waits for its outcome: the call's own end is a failure, and
+// the policy's.
 const slack = time.Minute
 
 // once is how an activity is run: so many times, and again only where its worker died.
@@ -35,7 +36,8 @@ func (f *flow) once(ctx workflow.Context, bound time.Duration, most int) workflo
 	})
 }
 
-// missed is what an activity without an outcome amounts to: a failure where every worker died, else an error that ends the run.
+// missed is what an activity without an outcome amounts to: a failure where every worker died, else an error
+// that ends the run.
 func (f *flow) missed(err error, what string) (*RemoteError, error) {
 	if _, ok := errors.AsType[*sdk.TimeoutError](err); ok {
 		f.paid++
@@ -54,8 +56,9 @@ type refusing interface{ refusal() string }
 func (r modelResult) refusal() string { return r.Refused }
 func (r tryResult) refusal() string   { return r.Refused }
 
-// perform has a worker do something, and waits for that. A worker that refuses has begun nothing: it is asked for again, and another
-// worker may take it. perform reports false where the run came to another end meanwhile; err is why there is no outcome.
+// perform has a worker do something, and waits for that. A worker that refuses has begun nothing: it is asked
+// for again, and another worker may take it. perform reports false where the run came to another end
+// meanwhile; err is why there is no outcome.
 func perform[T refusing](f *flow, activity string, bound time.Duration, most int, in any) (out T, on bool, err error) {
 	ctx, stop := workflow.WithCancel(f.ctx)
 	defer stop()
@@ -284,7 +287,8 @@ func (r *running) outcome(f *flow) (*toolResult, error) {
 	return &toolResult{Failure: failed}, err
 }
 
-// unknown is the outcome of a call that began and lost its worker: it is not made again, and the model is told.
+// unknown is the outcome of a call that began and lost its worker: it is not made again, and the model is
+// told.
 func (f *flow) unknown(run machine.ToolRun) *toolResult {
 	doubt := f.doubt("a call of " + run.Tool)
 	doubt.Seen.Tool = run.Tool

@@ -14,18 +14,20 @@ import (
 	"github.com/retake-go/retake/loop/degrade"
 )
 
-// DefaultClaim is the size in bytes above which [ClaimCheck] keeps what is sent in the store, where 0 is given.
+// DefaultClaim is the size in bytes above which [ClaimCheck] keeps what is sent in the store, where 0 is
+// given.
 const DefaultClaim = 64 << 10
 
 // claimEncoding marks what stands in a store.
 const claimEncoding = "binary/retake-claim"
 
-// ClaimCheck is a data converter that keeps what is larger than some bytes in a store, and sends its name. It goes into the
-// DataConverter of the client.Options of those who start runs and of those who work on them; then [Worker].MaxPayload and
-// [Options].MaxPayload may be [policy.Unlimited]. parent does all else; nil for the engine's own. over is the size in bytes; 0 means
-// [DefaultClaim].
+// ClaimCheck is a data converter that keeps what is larger than some bytes in a store, and sends its name. It
+// goes into the DataConverter of the client.Options of those who start runs and of those who work on them;
+// then [Worker].MaxPayload and [Options].MaxPayload may be [policy.Unlimited]. parent does all else; nil for
+// the engine's own. over is the size in bytes; 0 means [DefaultClaim].
 //
-// What was kept is named by its content, and kept as long as the store keeps it: longer than the server keeps histories.
+// What was kept is named by its content, and kept as long as the store keeps it: longer than the server keeps
+// histories.
 func ClaimCheck(parent converter.DataConverter, store degrade.Storage, over int) converter.DataConverter {
 	if parent == nil {
 		parent = converter.GetDefaultDataConverter()

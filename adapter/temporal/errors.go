@@ -12,11 +12,12 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// ErrAbandoned is what [Worker].Try returns where it leaves a try without an outcome: the try is recorded as cancelled, and the
-// action ends.
+// ErrAbandoned is what [Worker].Try returns where it leaves a try without an outcome: the try is recorded as
+// cancelled, and the action ends.
 var ErrAbandoned = errors.New("the try was left without an outcome")
 
-// SizeError says that something is larger than what the server takes in one piece. It is found before anything is sent.
+// SizeError says that something is larger than what the server takes in one piece. It is found before
+// anything is sent.
 type SizeError struct {
 	// What is what was to be sent.
 	What string `json:"what"`
@@ -31,8 +32,8 @@ func (e *SizeError) Error() string {
 		"give the worker a Store and its client the DataConverter of ClaimCheck, or say less", e.What, e.Bytes, e.Limit)
 }
 
-// RunError says that a run could not be made or gone on with: in process, [loop.Run] would have returned an error that is no
-// [loop.RetryExhaustedError].
+// RunError says that a run could not be made or gone on with: in process, [loop.Run] would have returned an
+// error that is no [loop.RetryExhaustedError].
 type RunError struct {
 	// Text says why.
 	Text string
@@ -74,8 +75,9 @@ func (t *trouble) err() error {
 	return &RunError{t.Text}
 }
 
-// RemoteError is an error of user code that another process returned. It crosses as a value: its text and what is known of it.
-// errors.As finds the typed error of package fault in it, and [loop.RetryExhaustedError] has it as its cause.
+// RemoteError is an error of user code that another process returned. It crosses as a value: its text and
+// what is known of it. errors.As finds the typed error of package fault in it, and [loop.RetryExhaustedError]
+// has it as its cause.
 type RemoteError struct {
 	// Text is that of the error.
 	Text string `json:"text"`
@@ -87,7 +89,8 @@ type RemoteError struct {
 	Reducer *fault.ReducerError `json:"reducer,omitempty"`
 	// Limits is what the error said of rate limits; nil where it said nothing.
 	Limits *ratelimit.State `json:"limits,omitempty"`
-	// Planner is set where a planner returned it; Asked is then what the planner was asked about, nil for none.
+	// Planner is set where a planner returned it; Asked is then what the planner was asked about, nil for
+	// none.
 	Planner bool         `json:"planner,omitempty"`
 	Asked   *RemoteError `json:"asked,omitempty"`
 }
@@ -154,7 +157,8 @@ func (e *RemoteError) cause() error {
 // Error is the text that the error had where it came up.
 func (e *RemoteError) Error() string { return e.Text }
 
-// Is reports whether the error stands for the end of a context: [context.Canceled] or [context.DeadlineExceeded].
+// Is reports whether the error stands for the end of a context: [context.Canceled] or
+// [context.DeadlineExceeded].
 func (e *RemoteError) Is(target error) bool {
 	return (&loop.RecordedError{Recorded: e.Seen}).Is(target)
 }

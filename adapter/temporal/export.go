@@ -25,11 +25,13 @@ type Export struct {
 	DataConverter converter.DataConverter
 }
 
-// Journal writes the journal of a run: what its workflow did is done again by its history, and no code of the user is called. A run
-// that went on in new histories is given with all of them, the oldest first. A run that goes on is written as far as it came.
+// Journal writes the journal of a run: what its workflow did is done again by its history, and no code of the
+// user is called. A run that went on in new histories is given with all of them, the oldest first. A run that
+// goes on is written as far as it came.
 //
-// Its canonical trace ([journal.Trace]) is that of the same run in process. Notes say where a call may have been paid for twice;
-// progress, and results that came before their turn, are not in it. The errors are those of [Export.Replay].
+// Its canonical trace ([journal.Trace]) is that of the same run in process. Notes say where a call may have
+// been paid for twice; progress, and results that came before their turn, are not in it. The errors are those
+// of [Export.Replay].
 func (x Export) Journal(ctx context.Context, histories []*historypb.History, to io.Writer) error {
 	t := &tape{ctx: ctx}
 	if err := x.replay(histories, t.hooks()); err != nil {
@@ -42,9 +44,9 @@ func (x Export) Journal(ctx context.Context, histories []*historypb.History, to 
 	return err
 }
 
-// Replay does again what the workflow of a run did, by its histories, as the engine's own replayer does, and holds what this code
-// decides to what the histories say was decided. Where that differs, the error says what was decided then and now, and which
-// behaviours the run has.
+// Replay does again what the workflow of a run did, by its histories, as the engine's own replayer does, and
+// holds what this code decides to what the histories say was decided. Where that differs, the error says what
+// was decided then and now, and which behaviours the run has.
 func (x Export) Replay(histories []*historypb.History) error { return x.replay(histories, hooks{}) }
 
 func (x Export) replay(histories []*historypb.History, h hooks) error {

@@ -9,14 +9,15 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// output is the structured answer that a run wants. A schema of a Go type holds answers to more than JSON Schema can say, so the
-// worker judges by the type that it has in [Worker].Outputs.
+// output is the structured answer that a run wants. A schema of a Go type holds answers to more than JSON
+// Schema can say, so the worker judges by the type that it has in [Worker].Outputs.
 type output struct {
 	// Schema is the JSON Schema. A model call leaves it out where the worker has the type.
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// SchemaDigest is that of the schema as it was written.
 	SchemaDigest string `json:"schema_digest"`
-	// Type names the Go type, Digest is that of all it holds answers to; both empty for a schema that says all itself.
+	// Type names the Go type, Digest is that of all it holds answers to; both empty for a schema that says
+	// all itself.
 	Type   string `json:"type,omitempty"`
 	Digest string `json:"digest,omitempty"`
 	// MaxBytes and MaxDepth are the limits of the schema.
@@ -49,7 +50,8 @@ func (o *output) short() *output {
 	return &own
 }
 
-// judge is what the worker holds answers to; nil where any text will do. The error names the type that the worker lacks.
+// judge is what the worker holds answers to; nil where any text will do. The error names the type that the
+// worker lacks.
 func (a *agent) judge(o *output) (s *schema.Schema, err error) {
 	if o == nil {
 		return nil, nil
@@ -88,7 +90,8 @@ func (a *agent) registered(o *output) (*schema.Schema, error) {
 	return nil, fmt.Errorf("the run wants an answer of type %s, which has other rules in a worker of the agent %s", o.Type, a.Agent)
 }
 
-// had is the worker's own set of the tools that a run began with. The error names those that it lacks or has with another schema.
+// had is the worker's own set of the tools that a run began with. The error names those that it lacks or has
+// with another schema.
 func (a *agent) had(tools []journal.Tool) (*tool.Set, error) {
 	all := make([]*tool.Tool, len(tools))
 	for n, t := range tools {

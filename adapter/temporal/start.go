@@ -34,7 +34,8 @@ type Options struct {
 	Session []byte
 	// Person makes a person the planner, in the place of the worker's: see [Handle.Plan].
 	Person bool
-	// SearchAttributes sets [AttributeStatus], [AttributeAttempts] and [AttributeExhausted], which must be registered.
+	// SearchAttributes sets [AttributeStatus], [AttributeAttempts] and [AttributeExhausted], which must be
+	// registered.
 	SearchAttributes bool
 	// Workflow has what else is to be said of the workflow; its ID and TaskQueue are not looked at.
 	Workflow client.StartWorkflowOptions
@@ -67,11 +68,12 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Run starts a run and waits for its end: [loop.Run] on workers. cfg is data only: its Tools must be nil, for tools are the worker's.
+// Run starts a run and waits for its end: [loop.Run] on workers. cfg is data only: its Tools must be nil, for
+// tools are the worker's.
 //
-// A run that ends without an answer returns a [loop.RetryExhaustedError], with the reducer's, tool's or provider's error in it
-// where there was one. A [SizeError] and a [RunError] are what kept a run from going on; any other error is the engine's. When
-// ctx ends, the run goes on: see [Handle.Cancel].
+// A run that ends without an answer returns a [loop.RetryExhaustedError], with the reducer's, tool's or
+// provider's error in it where there was one. A [SizeError] and a [RunError] are what kept a run from going
+// on; any other error is the engine's. When ctx ends, the run goes on: see [Handle.Cancel].
 func Run(ctx context.Context, c client.Client, o Options, prompt string, cfg loop.Config) (loop.Result, error) {
 	h, err := Start(ctx, c, o, prompt, cfg)
 	if err != nil {
@@ -80,7 +82,8 @@ func Run(ctx context.Context, c client.Client, o Options, prompt string, cfg loo
 	return h.Result(ctx)
 }
 
-// Generate is [Run] for an answer of type T, as [loop.Generate] is for [loop.Run]. The worker needs T's schema in its Outputs.
+// Generate is [Run] for an answer of type T, as [loop.Generate] is for [loop.Run]. The worker needs T's
+// schema in its Outputs.
 func Generate[T any](ctx context.Context, c client.Client, o Options, prompt string, cfg loop.Config) (loop.Answer[T], error) {
 	typed, err := schema.For[T]()
 	if err != nil {
@@ -100,7 +103,8 @@ func Generate[T any](ctx context.Context, c client.Client, o Options, prompt str
 	return a, nil
 }
 
-// Do makes the tries of one action on workers, and waits for their end: [loop.Do], with the worker's Try as the function.
+// Do makes the tries of one action on workers, and waits for their end: [loop.Do], with the worker's Try as
+// the function.
 func Do(ctx context.Context, c client.Client, o Options, a *loop.Action) error {
 	m, err := a.Machine()
 	if err != nil {
@@ -141,8 +145,8 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 	return in, nil
 }
 
-// Order is what the workflow of a run is started with, for those who start it by other means than [Start]: schedules, parent workflows,
-// test environments. The workflow's name is that of the agent.
+// Order is what the workflow of a run is started with, for those who start it by other means than [Start]:
+// schedules, parent workflows, test environments. The workflow's name is that of the agent.
 func Order(o Options, prompt string, cfg loop.Config) (any, error) {
 	in, err := orderOf(prompt, cfg)
 	if err != nil {
@@ -152,8 +156,8 @@ func Order(o Options, prompt string, cfg loop.Config) (any, error) {
 	return over(in), err
 }
 
-// Outcome is the end of a workflow that was started with an [Order], as [Run] would have returned it: get reads the workflow's result
-// into what it is given.
+// Outcome is the end of a workflow that was started with an [Order], as [Run] would have returned it: get
+// reads the workflow's result into what it is given.
 func Outcome(get func(valuePtr any) error) (loop.Result, error) {
 	var r wire[report]
 	if err := get(&r); err != nil {
@@ -190,7 +194,8 @@ func start(ctx context.Context, c client.Client, o Options, in order) (*Handle, 
 	return &Handle{client: c, id: run.GetID(), run: run}, nil
 }
 
-// Get is the run of that session, whether it goes on or has ended; that there is one is seen by the first use.
+// Get is the run of that session, whether it goes on or has ended; that there is one is seen by the first
+// use.
 func Get(ctx context.Context, c client.Client, id string) *Handle {
 	return &Handle{client: c, id: id, run: c.GetWorkflow(ctx, id, "")}
 }
@@ -234,7 +239,8 @@ func (r report) result() (loop.Result, error) {
 	return loop.ResultOf(st, r.Cause.cause())
 }
 
-// Session waits for the end of the run and is the snapshot of its session then: what [Options].Session of the next run is given.
+// Session waits for the end of the run and is the snapshot of its session then: what [Options].Session of the
+// next run is given.
 func (h *Handle) Session(ctx context.Context) ([]byte, error) {
 	r, err := h.report(ctx)
 	if err != nil {
@@ -280,8 +286,8 @@ func ask[T any](ctx context.Context, h *Handle, query string) (T, error) {
 	return out.v, nil
 }
 
-// Adjust lays a layer over the policy of the run, from now on. It returns when that is done. The error names each field of the layer
-// that makes no sense, alone or over the policy in force; nothing is changed then.
+// Adjust lays a layer over the policy of the run, from now on. It returns when that is done. The error names
+// each field of the layer that makes no sense, alone or over the policy in force; nothing is changed then.
 func (h *Handle) Adjust(ctx context.Context, l policy.Layer) error {
 	if err := l.Validate(); err != nil {
 		return fmt.Errorf("temporal: adjusting the policy: %w", err)
@@ -311,13 +317,14 @@ func (h *Handle) Dispatch(ctx context.Context, events ...session.Event) error {
 	return nil
 }
 
-// CancelAction cancels the calls of a tool that are under way: the model is told that they failed. With [AllActions] it
-// cancels the run.
+// CancelAction cancels the calls of a tool that are under way: the model is told that they failed. With
+// [AllActions] it cancels the run.
 func (h *Handle) CancelAction(ctx context.Context, action string) error {
 	return h.update(ctx, UpdateCancel, action, nil)
 }
 
-// Cancel asks the engine to cancel the run, which then ends with [policy.Cancelled]. It does not wait for that.
+// Cancel asks the engine to cancel the run, which then ends with [policy.Cancelled]. It does not wait for
+// that.
 func (h *Handle) Cancel(ctx context.Context) error { return h.client.CancelWorkflow(ctx, h.id, "") }
 
 func (h *Handle) update(ctx context.Context, name string, in, out any) error {
@@ -335,10 +342,12 @@ func (h *Handle) update(ctx context.Context, name string, in, out any) error {
 
 // Progress is what a call under way reported last.
 type Progress struct {
-	// Activity is the name of its activity ("retake.tool", "retake.model"), Attempt how often the engine began it.
+	// Activity is the name of its activity ("retake.tool", "retake.model"), Attempt how often the engine
+	// began it.
 	Activity string
 	Attempt  int
-	// Progress is JSON; empty where nothing was reported yet. It comes with heartbeats, so that it may be some seconds old.
+	// Progress is JSON; empty where nothing was reported yet. It comes with heartbeats, so that it may be
+	// some seconds old.
 	Progress json.RawMessage
 	// Beat is when the worker was heard of last.
 	Beat time.Time

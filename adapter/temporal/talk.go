@@ -14,7 +14,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// The names of the queries and updates of a run, for clients in other languages. [Handle] has a method for each.
+// The names of the queries and updates of a run, for clients in other languages. [Handle] has a method for
+// each.
 const (
 	QueryStatus        = "retake_status"
 	QueryFeedback      = "retake_feedback"

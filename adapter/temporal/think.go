@@ -57,8 +57,8 @@ func (f *flow) conclude(adjust bool, events []session.Event) (conclusion, error)
 	return said.v, errors.Join(err, said.v.Trouble.err())
 }
 
-// local runs user code in the worker that has the workflow: what it is given stands in no history. It reports false where the run
-// came to another end meanwhile.
+// local runs user code in the worker that has the workflow: what it is given stands in no history. It reports
+// false where the run came to another end meanwhile.
 func (f *flow) local(name string, in, out any) (bool, error) {
 	stoppable, stop := workflow.WithCancel(f.ctx)
 	defer stop()

@@ -42,9 +42,10 @@ func (f *flow) mark(ev machine.Event, effects []machine.Effect, said []message.M
 	return nil
 }
 
-// vouch holds what was decided to what the history says was decided then, and writes it there the first time. It runs before the run
-// waits for anything, so that code which decides otherwise does not come past the place: the engine itself compares no more than
-// the kinds of commands. A wait that is over waits for nothing.
+// vouch holds what was decided to what the history says was decided then, and writes it there the first time.
+// It runs before the run waits for anything, so that code which decides otherwise does not come past the
+// place: the engine itself compares no more than the kinds of commands. A wait that is over waits for
+// nothing.
 func (f *flow) vouch() {
 	asked := f.asked
 	if f.trail.Events == f.vouched || (f.st.Phase == machine.Waiting && asked.Wait != nil && !asked.Wait.Until.After(f.now())) {
@@ -80,7 +81,8 @@ func (f *flow) difference(then trail) error {
 	return fmt.Errorf("events %d to %d: what was said or asked for is another, and is too long to be shown", f.vouched+1, now.Events)
 }
 
-// compare says how a step differs from what it was, in the words of a replay of journals; nil where no difference can be shown.
+// compare says how a step differs from what it was, in the words of a replay of journals; nil where no
+// difference can be shown.
 func (f *flow) compare(event int, then, now taken) error {
 	switch {
 	case then.Event != now.Event:

@@ -15,8 +15,8 @@ import (
 	"github.com/retake-go/retake/seq"
 )
 
-// transcripts keeps conversations in a store, as chains of pieces that are named by their content: saving one twice is saving it
-// once. The conversations of late are kept in memory too.
+// transcripts keeps conversations in a store, as chains of pieces that are named by their content: saving one
+// twice is saving it once. The conversations of late are kept in memory too.
 type transcripts struct {
 	store degrade.Storage
 
@@ -40,7 +40,8 @@ func newTranscripts(store degrade.Storage) *transcripts {
 	return &transcripts{store: store, recent: map[string]message.Transcript{}}
 }
 
-// extend is the conversation that key names with what was said since, and the name of the whole. Without a store it has no name.
+// extend is the conversation that key names with what was said since, and the name of the whole. Without a
+// store it has no name.
 func (t *transcripts) extend(ctx context.Context, key string, said []message.Message) (message.Transcript, string, error) {
 	if t.store == nil {
 		if key != "" {

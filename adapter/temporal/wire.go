@@ -12,8 +12,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// wire carries a value as canonical JSON: the engine's own encoder would rewrite what is JSON already, and with it the arguments
-// of calls and their idempotency keys.
+// wire carries a value as canonical JSON: the engine's own encoder would rewrite what is JSON already, and
+// with it the arguments of calls and their idempotency keys.
 type wire[T any] struct{ v T }
 
 func over[T any](v T) wire[T] { return wire[T]{v} }
@@ -32,7 +32,8 @@ func (w *wire[T]) UnmarshalJSON(data []byte) error {
 type order struct {
 	// Session is the id of the session.
 	Session string `json:"session"`
-	// Config lacks what the worker says: the behaviours, and whether there are a planner and prompts made by code.
+	// Config lacks what the worker says: the behaviours, and whether there are a planner and prompts made by
+	// code.
 	Config machine.Config `json:"config"`
 	// Output is the structured answer; nil where any text will do.
 	Output *output `json:"output,omitempty"`
@@ -49,14 +50,17 @@ type order struct {
 	Carried *carried `json:"carried,omitempty"`
 }
 
-// begun is what the worker that begins a run says of itself. It stands in the history: a worker that takes over follows it.
+// begun is what the worker that begins a run says of itself. It stands in the history: a worker that takes
+// over follows it.
 type begun struct {
 	Behaviours []machine.Behaviour `json:"behaviours"`
-	// Session is the session as its worker declares it, before the first event; empty where the order has an earlier state.
+	// Session is the session as its worker declares it, before the first event; empty where the order has an
+	// earlier state.
 	Session json.RawMessage `json:"session,omitempty"`
 	Tools   []journal.Tool  `json:"tools,omitempty"`
 	Models  []string        `json:"models,omitempty"`
-	// Reducers, Adjust, Prompt and Planner say what user code there is, Slow that it runs in local activities.
+	// Reducers, Adjust, Prompt and Planner say what user code there is, Slow that it runs in local
+	// activities.
 	Reducers bool `json:"reducers,omitempty"`
 	Adjust   bool `json:"adjust,omitempty"`
 	Prompt   bool `json:"prompt,omitempty"`
@@ -86,7 +90,8 @@ type carried struct {
 	Noted attributes `json:"noted,omitzero"`
 }
 
-// trail is what a run has decided so far. It stands in the history wherever the run waits for something, and each replay is held to it.
+// trail is what a run has decided so far. It stands in the history wherever the run waits for something, and
+// each replay is held to it.
 type trail struct {
 	// Events counts the events so far, Digest is that of their canonical trace.
 	Events int    `json:"events"`
@@ -115,7 +120,8 @@ type modelCall struct {
 	Said []message.Message `json:"said,omitempty"`
 }
 
-// modelResult is what the model activity gives back: exactly one of Reply, Failure, Refused and Trouble is set.
+// modelResult is what the model activity gives back: exactly one of Reply, Failure, Refused and Trouble is
+// set.
 type modelResult struct {
 	Reply   *machine.Reply `json:"reply,omitempty"`
 	Failure *RemoteError   `json:"failure,omitempty"`
@@ -158,7 +164,8 @@ type tryCall struct {
 	Try
 }
 
-// thought is what user code is asked before a decision: the policy's adjustment, and what the reducers make of events.
+// thought is what user code is asked before a decision: the policy's adjustment, and what the reducers make
+// of events.
 type thought struct {
 	Session json.RawMessage `json:"session"`
 	Adjust  bool            `json:"adjust,omitempty"`

@@ -44,19 +44,20 @@ const (
 // minEvents is about what one turn takes.
 const minEvents = 20
 
-// Worker is what runs are made with: the same values that [loop.Run] is given in process. Its zero durations and counts mean the
-// defaults. It must not be changed once it is registered.
+// Worker is what runs are made with: the same values that [loop.Run] is given in process. Its zero durations
+// and counts mean the defaults. It must not be changed once it is registered.
 type Worker struct {
-	// Agent names the workflow that makes the runs, and is the first part of the names of its activities; empty for
-	// [DefaultAgent]. A worker process may have several agents.
+	// Agent names the workflow that makes the runs, and is the first part of the names of its activities;
+	// empty for [DefaultAgent]. A worker process may have several agents.
 	Agent string
 	// Model is asked; Models are those that a planner may fall back to, by name.
 	Model  loop.Model
 	Models map[string]loop.Model
 	// Tools may be offered; nil for none.
 	Tools *tool.Set
-	// Outputs are the schemas of the Go types that runs may want as answers: Schema of schema.For[T]. A run is told by name of one that
-	// is missing, or that has another [schema.Schema.Digest]. Schemas of [schema.Compile] need not be here: they cross.
+	// Outputs are the schemas of the Go types that runs may want as answers: Schema of schema.For[T]. A run
+	// is told by name of one that is missing, or that has another [schema.Schema.Digest]. Schemas of
+	// [schema.Compile] need not be here: they cross.
 	Outputs []*schema.Schema
 	// Try makes one try of a single action, for [Do]; nil for none.
 	Try func(ctx context.Context, t Try) (message.Usage, error)
@@ -68,28 +69,30 @@ type Worker struct {
 	Prompt loop.PromptFunc
 	// Adjust may change the policy before each decision; nil for none.
 	Adjust func(session.State) (policy.Layer, bool)
-	// Slow runs reducers and Adjust in a local activity, and not as a side effect: for those that may take longer than the
-	// second that a workflow may think.
+	// Slow runs reducers and Adjust in a local activity, and not as a side effect: for those that may take
+	// longer than the second that a workflow may think.
 	Slow bool
-	// Observers are told what is recorded, when it happens and not when a history is replayed. A worker that dies may tell it
-	// again.
+	// Observers are told what is recorded, when it happens and not when a history is replayed. A worker that
+	// dies may tell it again.
 	Observers []loop.Observer
-	// Store keeps conversations, so that each model call carries only what was said since the one before it; nil sends the whole
-	// conversation with every call, up to MaxPayload.
+	// Store keeps conversations, so that each model call carries only what was said since the one before it;
+	// nil sends the whole conversation with every call, up to MaxPayload.
 	Store degrade.Storage
 	// Parallel is how many tools of one reply run at once; 0 means [loop.DefaultParallel].
 	Parallel int
-	// ModelTimeout bounds one model call, ToolTimeout one tool call or try, ThinkTimeout one call of a planner, of the code that
-	// makes prompts, or of slow reducers. One that takes longer is a failure of class timeout, for the policy to decide on.
+	// ModelTimeout bounds one model call, ToolTimeout one tool call or try, ThinkTimeout one call of a
+	// planner, of the code that makes prompts, or of slow reducers. One that takes longer is a failure of
+	// class timeout, for the policy to decide on.
 	ModelTimeout, ToolTimeout, ThinkTimeout time.Duration
 	// Heartbeat is after how much silence a worker counts as dead.
 	Heartbeat time.Duration
 	// Deaths is how many workers may die over one call; the next one is a failure of class timeout.
 	Deaths int
-	// MaxPayload bounds in bytes what is sent in one piece; [policy.Unlimited] for clients with the converter of [ClaimCheck].
+	// MaxPayload bounds in bytes what is sent in one piece; [policy.Unlimited] for clients with the converter
+	// of [ClaimCheck].
 	MaxPayload int
-	// MaxEvents is the length of a history beyond which a run goes on in a new one, between two turns. The server may ask for
-	// that earlier.
+	// MaxEvents is the length of a history beyond which a run goes on in a new one, between two turns. The
+	// server may ask for that earlier.
 	MaxEvents int
 
 	// hooks are told of a run also when a history is replayed.
@@ -183,8 +186,8 @@ type agent struct {
 	said     *transcripts
 }
 
-// Register registers the workflow and the activities that runs of the agent are made of: one call beside worker.New. The error
-// is that of [Worker.Validate].
+// Register registers the workflow and the activities that runs of the agent are made of: one call beside
+// worker.New. The error is that of [Worker.Validate].
 func Register(r worker.Registry, w Worker) error {
 	a, err := newAgent(w)
 	if err != nil {

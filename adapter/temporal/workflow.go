@@ -17,7 +17,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// flow is a run in a workflow: the state of the core, and what a driver keeps beside it. All of it follows from the history.
+// flow is a run in a workflow: the state of the core, and what a driver keeps beside it. All of it follows
+// from the history.
 type flow struct {
 	*agent
 	ctx   workflow.Context
@@ -28,8 +29,8 @@ type flow struct {
 	asked    machine.Effect
 	settings tool.Settings
 	adjusted policy.Layer
-	// err is the error behind the event that is being fed, cause the one behind the first exhaustion not yet answered, errs those
-	// of the calls of a reply, by their place in it.
+	// err is the error behind the event that is being fed, cause the one behind the first exhaustion not yet
+	// answered, errs those of the calls of a reply, by their place in it.
 	err, cause *RemoteError
 	errs       map[int]*RemoteError
 	// kept names what the store has of the conversation: its first keptLen messages.
@@ -46,14 +47,15 @@ type flow struct {
 	inbox []*command
 	// over is set when nothing in the inbox will be done any more.
 	over bool
-	// concluding is set while user code is asked what follows from the state: what comes in meanwhile waits for that.
+	// concluding is set while user code is asked what follows from the state: what comes in meanwhile waits
+	// for that.
 	concluding bool
 	running    []*running
 	noted      attributes
 }
 
-// run is the workflow. Whatever becomes of the run is in its report: the workflow itself fails only for what its history cannot
-// explain.
+// run is the workflow. Whatever becomes of the run is in its report: the workflow itself fails only for what
+// its history cannot explain.
 func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) {
 	f := &flow{agent: a, ctx: ctx, in: in.v}
 	if err := f.answerQueries(); err != nil {

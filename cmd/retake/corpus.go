@@ -16,7 +16,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// corpusLine is one line of a corpus: a question with tools, and what models replied to it. Other members are passed over.
+// corpusLine is one line of a corpus: a question with tools, and what models replied to it. Other members are
+// passed over.
 type corpusLine struct {
 	ID       string          `json:"id"`
 	Question json.RawMessage `json:"question"`
@@ -59,8 +60,8 @@ func openCorpus(path string) (*os.File, error) {
 const lineShape = `{"id", "question", "tools": [{"name", "description", "parameters"}], ` +
 	`"replies": [{"text", "tool_calls": [{"name", "arguments"}]}], "ladder"}`
 
-// lines yields the lines of a corpus that are not blank, in order; limit bounds their number where it is above 0. An error
-// is the last thing it yields; a corpus without a line is one.
+// lines yields the lines of a corpus that are not blank, in order; limit bounds their number where it is
+// above 0. An error is the last thing it yields; a corpus without a line is one.
 func lines(file string, r io.Reader, limit int) iter.Seq2[rawLine, error] {
 	return func(yield func(rawLine, error) bool) {
 		in := bufio.NewScanner(r)

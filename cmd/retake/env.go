@@ -31,7 +31,8 @@ func newEnv() *env {
 	}
 }
 
-// isTerminal finds files that somebody sits at. The null device is a character device too, and nobody sits there.
+// isTerminal finds files that somebody sits at. The null device is a character device too, and nobody sits
+// there.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {

@@ -12,8 +12,9 @@ const (
 	mended    = `\ufffd`
 )
 
-// mendHalves writes U+FFFD for each half of a surrogate pair that stands alone in the escapes of a JSON text: no text can
-// hold one, some models produce them, and one such reply must not keep all others of a corpus from being read.
+// mendHalves writes U+FFFD for each half of a surrogate pair that stands alone in the escapes of a JSON text:
+// no text can hold one, some models produce them, and one such reply must not keep all others of a corpus
+// from being read.
 func mendHalves(text []byte) []byte {
 	if !bytes.Contains(text, []byte(`\ud`)) && !bytes.Contains(text, []byte(`\uD`)) {
 		return text

@@ -75,7 +75,8 @@ func readPolicy(name string) (policies, error) {
 	return policies{name: name, set: set}, err
 }
 
-// presetPolicy puts a preset where it belongs: that of seed 002 on the correction plane, the others on transport.
+// presetPolicy puts a preset where it belongs: validation-retry on the correction plane, the others on
+// transport.
 func presetPolicy(name, preset string) (policies, error) {
 	p, ok := policy.Preset(preset)
 	if !ok {

@@ -65,8 +65,8 @@ func judge(cfg loop.Config, r message.Reply) (verdict, error) {
 	return verdictOf(runner.State(), read), nil
 }
 
-// undecided is a planner that is never asked: with one, a run whose only attempt failed stands still, and what the model
-// would be told of it can be seen.
+// undecided is a planner that is never asked: with one, a run whose only attempt failed stands still, and
+// what the model would be told of it can be seen.
 var undecided = loop.PlannerFunc(nil)
 
 func verdictOf(st machine.State, read *machine.Reply) verdict {

@@ -78,8 +78,8 @@ func (l *limits) run(e *env) error {
 	return nil
 }
 
-// splitResponse splits what came into headers and, after an empty line, a body; what begins as JSON is a body alone. It also
-// returns the numbers of lines that are no headers.
+// splitResponse splits what came into headers and, after an empty line, a body; what begins as JSON is a body
+// alone. It also returns the numbers of lines that are no headers.
 func splitResponse(text []byte) (headers map[string][]string, body []byte, strange []int) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if begin := bytes.TrimSpace(text); bytes.HasPrefix(begin, []byte("{")) || bytes.HasPrefix(begin, []byte("[")) {

@@ -130,7 +130,8 @@ func empty(fs *flag.FlagSet, rest []string) (err error) {
 	return err
 }
 
-// parse reads flags wherever they stand among the arguments, and returns the others. After "--" there are no flags.
+// parse reads flags wherever they stand among the arguments, and returns the others. After "--" there are no
+// flags.
 func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	for {
 		if err := fs.Parse(args); err != nil {

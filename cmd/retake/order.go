@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// inOrder does work on items, on as many at once as there are processors, and hands the results to use one after the other, in
-// the order of the items. It ends at the first error in that order. What is waiting at any time is bounded.
+// inOrder does work on items, on as many at once as there are processors, and hands the results to use one
+// after the other, in the order of the items. It ends at the first error in that order. What is waiting at
+// any time is bounded.
 func inOrder[I, O any](items iter.Seq2[I, error], work func(I) (O, error), use func(O) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	jobs, waiting, stop := make(chan job[I, O]), make(chan chan worked[O], 2*workers), make(chan struct{})

@@ -41,8 +41,8 @@ func playLine(l rawLine, cfg loop.Config, in *recordings) (played, error) {
 	return p, nil
 }
 
-// play runs the session of one question from its first prompt to its end; a recorded one from where its journal ends. in is
-// nil where nothing is recorded.
+// play runs the session of one question from its first prompt to its end; a recorded one from where its
+// journal ends. in is nil where nothing is recorded.
 func play(q question, cfg loop.Config, in *recordings) (p played, err error) {
 	cfg.Tools = q.tools
 	t := &trace{sum: sha256.New(), reasons: map[policy.Reason]int{}}
@@ -79,8 +79,8 @@ func (t *trace) fresh(q question, cfg loop.Config, opts ...loop.Option) (machine
 	return runner.State(), err
 }
 
-// drive carries out what the core asks for until it stops or the script is out of replies. The reply to a call is that of the
-// call's turn: nothing is counted here that a journal does not hold.
+// drive carries out what the core asks for until it stops or the script is out of replies. The reply to a
+// call is that of the call's turn: nothing is counted here that a journal does not hold.
 func drive(runner *loop.Runner, script []message.Reply, effects []machine.Effect) (err error) {
 	for err == nil {
 		switch next := effects[len(effects)-1]; {

@@ -63,7 +63,8 @@ func (r *recordings) claim(id string, l rawLine) error {
 	return nil
 }
 
-// play runs a session in its journal: from the beginning, from where the journal ends, or not at all where all is done.
+// play runs a session in its journal: from the beginning, from where the journal ends, or not at all where
+// all is done.
 func (r *recordings) play(q question, cfg loop.Config, t *trace) (st machine.State, err error) {
 	j, err := journal.Open(context.Background(), r.store, q.id, r.settings)
 	if err != nil {
@@ -101,7 +102,8 @@ func stoppedClock() loop.Option {
 
 func (r *recordings) path(id string) string { return filepath.Join(r.dir, journal.FileName(id)) }
 
-// over reports whether there is nothing left to do in a run: it has stopped, or asks for a reply that the script does not have.
+// over reports whether there is nothing left to do in a run: it has stopped, or asks for a reply that the
+// script does not have.
 func over(st machine.State, asked machine.Effect, q question) bool {
 	return st.Phase == machine.Stopped || (asked.Kind == machine.CallModel && asked.Model.Turn > len(q.script()))
 }

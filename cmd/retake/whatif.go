@@ -151,8 +151,8 @@ func (w *whatif) costs(c journal.Comparison) *costs {
 // summed is the last line of the answer.
 type summed struct {
 	Journals int `json:"journals"`
-	// Runs is the sum of those that would have ended as recorded, those that would have ended otherwise, and those of which
-	// the record does not say.
+	// Runs is the sum of those that would have ended as recorded, those that would have ended otherwise, and
+	// those of which the record does not say.
 	Runs       int                `json:"runs"`
 	AsRecorded int                `json:"as_recorded"`
 	Otherwise  int                `json:"otherwise"`

@@ -23,8 +23,8 @@ var goOptions = json.JoinOptions(
 	jsontext.AllowInvalidUTF8(false),
 )
 
-// JSON returns the canonical form of one JSON text. The argument is left as it was and shares no memory with the result.
-// What is not strict JSON, or deeper than [MaxDepth], is refused with an [*Error].
+// JSON returns the canonical form of one JSON text. The argument is left as it was and shares no memory with
+// the result. What is not strict JSON, or deeper than [MaxDepth], is refused with an [*Error].
 func JSON(raw []byte) ([]byte, error) {
 	text, err := appendJSON(make([]byte, 0, len(raw)), raw, 0)
 	if err != nil {
@@ -54,8 +54,8 @@ func appendJSON(dst, raw []byte, depth int) ([]byte, *Error) {
 	return to, nil
 }
 
-// Marshal returns the canonical JSON of a Go value; map keys are sorted. A value with no JSON form (a NaN, a string that is
-// not UTF-8, a channel) is refused with an [*Error] of rule [Encode].
+// Marshal returns the canonical JSON of a Go value; map keys are sorted. A value with no JSON form (a NaN, a
+// string that is not UTF-8, a channel) is refused with an [*Error] of rule [Encode].
 func Marshal(v any) ([]byte, error) {
 	if v == nil {
 		return []byte("null"), nil
@@ -68,8 +68,8 @@ func Marshal(v any) ([]byte, error) {
 	return raw, nil
 }
 
-// Unmarshal reads one JSON text into the Go value that v points to, which should be fresh: members that are not there keep
-// what v holds. Members unknown to the Go type are passed over. Errors are [*Error]s.
+// Unmarshal reads one JSON text into the Go value that v points to, which should be fresh: members that are
+// not there keep what v holds. Members unknown to the Go type are passed over. Errors are [*Error]s.
 func Unmarshal(raw []byte, v any) error { return unmarshal(raw, v) }
 
 // UnmarshalKnown is [Unmarshal], but refuses members that the Go type does not have.
@@ -92,8 +92,8 @@ func unmarshal(raw []byte, v any, options ...json.Options) error {
 	return e
 }
 
-// tooDeep returns the offset at which a text that stands so deep goes beyond MaxDepth, or -1. It only counts brackets outside of strings: exact
-// for JSON, and for anything else the grammar has the last word.
+// tooDeep returns the offset at which a text that stands so deep goes beyond MaxDepth, or -1. It only counts
+// brackets outside of strings: exact for JSON, and for anything else the grammar has the last word.
 func tooDeep(raw []byte, depth int) int {
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {

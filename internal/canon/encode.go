@@ -29,7 +29,8 @@ func encoderOf(t reflect.Type) encoder {
 	return e
 }
 
-// newEncoder makes an encoder. What is rare, or writes itself, is left to the library, whose output is then put in order.
+// newEncoder makes an encoder. What is rare, or writes itself, is left to the library, whose output is then
+// put in order.
 func newEncoder(t reflect.Type) encoder {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
@@ -204,8 +205,8 @@ func structEncoder(members []member) encoder {
 	}
 }
 
-// membersOf are the members of a struct, with those of the structs that are embedded in it; false where one is rare: the library then
-// writes the struct.
+// membersOf are the members of a struct, with those of the structs that are embedded in it; false where one
+// is rare: the library then writes the struct.
 func membersOf(t reflect.Type, at []int) (all []member, ok bool) {
 	for f := range t.Fields() {
 		index := append(slices.Clone(at), f.Index...)
@@ -236,7 +237,8 @@ func membersOf(t reflect.Type, at []int) (all []member, ok bool) {
 	return all, true
 }
 
-// omitsFor says which values of a type the options of a tag leave out; false where an option is not known here.
+// omitsFor says which values of a type the options of a tag leave out; false where an option is not known
+// here.
 func omitsFor(t reflect.Type, options string) (omits func(reflect.Value) bool, ok bool) {
 	zeroes := reflect.TypeFor[interface{ IsZero() bool }]()
 	switch {

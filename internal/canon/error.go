@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Rule is the stable name of what is wrong with a text or a value. The names of the syntactic ones are those of package
-// fault.
+// Rule is the stable name of what is wrong with a text or a value. The names of the syntactic ones are those
+// of package fault.
 type Rule string
 
 // The rules.
@@ -32,7 +32,8 @@ const (
 	Encode Rule = "encode"
 )
 
-// Error says what is wrong, in words of this package alone: it has no text of a library in it and is the same in every run.
+// Error says what is wrong, in words of this package alone: it has no text of a library in it and is the same
+// in every run.
 type Error struct {
 	Rule Rule
 	// Offset is the byte offset in the text, where one is known; else 0.

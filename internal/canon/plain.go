@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// PlainRun is how many bytes of s, from its beginning, stand for themselves in a JSON string: all up to a control character,
-// a quotation mark or a backslash.
+// PlainRun is how many bytes of s, from its beginning, stand for themselves in a JSON string: all up to a
+// control character, a quotation mark or a backslash.
 func PlainRun[T string | []byte](s T) int {
 	n := 0
 	for n < len(s) && s[n] >= ' ' && s[n] != '"' && s[n] != '\\' {

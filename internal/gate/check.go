@@ -17,8 +17,8 @@ import (
 // Module is the path of the core module.
 const Module = "github.com/retake-go/retake"
 
-// Check reads the Go source below root, tests and modules of their own left out, and returns a line for each place that
-// breaks a rule, sorted. imports says what the imported packages hold; see [Exports].
+// Check reads the Go source below root, tests and modules of their own left out, and returns a line for each
+// place that breaks a rule, sorted. imports says what the imported packages hold; see [Exports].
 func Check(root string, imports types.Importer) ([]string, error) {
 	dirs, err := packages(root)
 	if err != nil {

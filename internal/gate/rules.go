@@ -1,7 +1,7 @@
 package gate
 
-// Layers lists the packages of the core module from the lowest layer to the highest. A package imports only packages of
-// lower layers; within a layer, none.
+// Layers lists the packages of the core module from the lowest layer to the highest. A package imports only
+// packages of lower layers; within a layer, none.
 var Layers = [][]string{
 	{"internal/canon", "seq", "internal/httphint", "internal/several", "internal/syntax", "internal/fields"},
 	{"backoff", "fault", "ratelimit", "reducer", "message", "extract"},
@@ -19,7 +19,8 @@ var Layers = [][]string{
 // Outside are packages that stand outside the layers: tests of the repo itself.
 var Outside = []string{"internal/gate", "policy/internal/draw", "adapter/internal/wiretest", "adapter/internal/turns"}
 
-// Pure lists the packages that must give the same result for the same input, on every machine and in every run.
+// Pure lists the packages that must give the same result for the same input, on every machine and in every
+// run.
 var Pure = []string{
 	"internal/canon", "internal/httphint", "internal/several", "internal/syntax", "internal/fields", "seq", "backoff", "fault",
 	"ratelimit", "reducer", "message", "extract", "policy", "feedback", "result", "session", "loop/machine",

@@ -1,6 +1,7 @@
 package syntax
 
-// The phrases, each of which reads after "expected". They are part of what models are shown and of the ids of issues.
+// The phrases, each of which reads after "expected". They are part of what models are shown and of the ids of
+// issues.
 const (
 	// Complete is for a text that ends too soon.
 	Complete = "JSON that is complete"

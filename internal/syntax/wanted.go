@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Wanted says what would be right at the offset of the first byte of a text that does not fit: one of the phrases. An offset
-// at or beyond the end means that the text ends too soon. It is empty where a value begins well at the offset: then nothing is
-// wrong with its writing.
+// Wanted says what would be right at the offset of the first byte of a text that does not fit: one of the
+// phrases. An offset at or beyond the end means that the text ends too soon. It is empty where a value begins
+// well at the offset: then nothing is wrong with its writing.
 func Wanted(text string, offset int) string {
 	at := placeOf(text, offset)
 	for n := range slips {
@@ -66,10 +66,12 @@ const (
 	operators = "+-*/%&|<>.(["
 )
 
-// slip is a mistake, and what stands around the byte that does not fit where it was made: all that is set must fit.
+// slip is a mistake, and what stands around the byte that does not fit where it was made: all that is set
+// must fit.
 type slip struct {
 	wanted string
-	// joined asks for no space before the byte; after and notAfter say one of which bytes stands before, or none of which.
+	// joined asks for no space before the byte; after and notAfter say one of which bytes stands before, or
+	// none of which.
 	joined          bool
 	after, notAfter string
 	// begins and notBegins say the byte itself, then one of which follows it or its word.

@@ -22,22 +22,22 @@ const (
 	NotAccepted fault.Class = "not_accepted"
 )
 
-// Agent is what the runs of a whole agent are held to, for [Retry]: plain data. Make one with [New], change its fields
-// before its first use, and share it as you like: it is not changed.
+// Agent is what the runs of a whole agent are held to, for [Retry]: plain data. Make one with [New], change
+// its fields before its first use, and share it as you like: it is not changed.
 type Agent struct {
-	// Action has the policy in its Transport: to an orchestrator every failed run is one that may be made again as it was.
-	// Its Policy plays no part.
+	// Action has the policy in its Transport: to an orchestrator every failed run is one that may be made
+	// again as it was. Its Policy plays no part.
 	loop.Action
-	// MinConfidence is when to stop: a success whose confidence is known and less is a failed attempt of class
-	// [LowConfidence]. From 0, which accepts all, to 1.
+	// MinConfidence is when to stop: a success whose confidence is known and less is a failed attempt of
+	// class [LowConfidence]. From 0, which accepts all, to 1.
 	MinConfidence float64
-	// Accept is a schema that the data of a success must meet, else it is a failed attempt of class [NotAccepted]; nil
-	// accepts all.
+	// Accept is a schema that the data of a success must meet, else it is a failed attempt of class
+	// [NotAccepted]; nil accepts all.
 	Accept *schema.Schema
 }
 
-// New returns an agent under the policy of seed 000 (the preset result-envelope), which also retries successes that the
-// criteria do not accept, at once.
+// New returns an agent under the preset result-envelope, which also retries
+// successes that the criteria do not accept, at once.
 func New(name string) *Agent {
 	a := &Agent{Action: *loop.ToolCall(name)}
 	a.Transport, _ = policy.Preset("result-envelope")
@@ -96,8 +96,8 @@ func judge[T any](a *Agent, r result.Result[T]) error {
 	return nil
 }
 
-// failureOfResult is a failed result as the core sees it. What the agent says of retrying counts where it takes back what
-// its class says; else the policy decides.
+// failureOfResult is a failed result as the core sees it. What the agent says of retrying counts where it
+// takes back what its class says; else the policy decides.
 func failureOfResult[T any](r result.Result[T]) fault.Failure {
 	return fault.Failure{
 		Plane: fault.Transport, Class: r.Error.Class, Message: r.Error.Message,

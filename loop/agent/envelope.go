@@ -12,10 +12,11 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// Envelope is what [loop.Run] returned as a result envelope (seeds 000, 001 and 003). Its data is the checked answer, the text
-// where any text would do, or the accepted calls as a list of "tool" and "arguments"; its content is the answer's text. A run
-// that was degraded to plain text is a success without data, with a warning. The retry count is how many attempts of either
-// plane were followed by another. Of [loop.Generate]'s answer give its Result.
+// Envelope is what [loop.Run] returned as a result envelope. Its data is the checked
+// answer, the text where any text would do, or the accepted calls as a list of "tool" and "arguments"; its
+// content is the answer's text. A run that was degraded to plain text is a success without data, with a
+// warning. The retry count is how many attempts of either plane were followed by another. Of
+// [loop.Generate]'s answer give its Result.
 func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 	e := result.Success(dataOf(r))
 	e.Finish = message.Stop

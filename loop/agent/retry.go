@@ -15,24 +15,27 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Timed runs an agent once and fills in when it began and how long it took, by the clock, where the result does not say so itself.
+// Timed runs an agent once and fills in when it began and how long it took, by the clock, where the result
+// does not say so itself.
 func Timed[T any](ctx context.Context, c clock.Clock, run func(context.Context) result.Result[T]) result.Result[T] {
 	start := c.Now()
 	r := run(ctx)
 	return stamped(r, start, c.Now())
 }
 
-// Retry runs a whole agent under its policy until it succeeds, or until the policy allows no further attempt (seed 000,
-// withRetry). Errors are data here: whatever happens, a result comes back. Its execution has the retry count (0 for a first
-// try that was the last), and the duration, tokens and cost of all attempts, failed ones too; waits are not counted in. run
-// is told the number of the attempt; it must not retry on its own account.
+// Retry runs a whole agent under its policy until it succeeds, or until the policy allows no further attempt. Errors are data here: whatever happens, a result comes back. Its execution has the
+// retry count (0 for a first try that was the last), and the duration, tokens and cost of all attempts,
+// failed ones too; waits are not counted in. run is told the number of the attempt; it must not retry on its
+// own account.
 //
-// The result is the last attempt's. Where successes were not accepted for their confidence or data, it is the most confident
-// of them instead, with a warning. Where the policy stopped for another reason than that the error is not retried, a warning
-// says so. An agent, policy or function that cannot be is an error of class [fault.Initialization]. A panic of run is its caller's.
+// The result is the last attempt's. Where successes were not accepted for their confidence or data, it is the
+// most confident of them instead, with a warning. Where the policy stopped for another reason than that the
+// error is not retried, a warning says so. An agent, policy or function that cannot be is an error of class
+// [fault.Initialization]. A panic of run is its caller's.
 //
-// Attempts are recorded in s, on the transport plane; s may be nil. An agent with an [loop.Action].ID that has ended in the journal is not run
-// again: the result that was accepted is given, or the error that there was no further attempt.
+// Attempts are recorded in s, on the transport plane; s may be nil. An agent with an [loop.Action].ID that
+// has ended in the journal is not run again: the result that was accepted is given, or the error that there
+// was no further attempt.
 func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(context.Context, loop.Attempt) result.Result[T], opts ...loop.Option) result.Result[T] {
 	if err := a.Validate(); err != nil {
 		return result.Failure[T](fault.Initialization, err.Error())

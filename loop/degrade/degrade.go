@@ -12,8 +12,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// PlainText is a [loop.Planner] that settles for an answer's text where no attempt made it fit its schema (seed 003, "LLM parsing
-// fails"): the run ends well, degraded, with a warning. All else is put to Next; where that is nil, the policy is followed.
+// PlainText is a [loop.Planner] that settles for an answer's text where no attempt made it fit its schema: the run ends well, degraded, with a warning. All else is put to Next;
+// where that is nil, the policy is followed.
 type PlainText struct{ Next loop.Planner }
 
 // Plan degrades where structure is all that is wrong with the answer.
@@ -27,8 +27,8 @@ func (p PlainText) Plan(ctx context.Context, q loop.Question) (machine.Plan, err
 	return p.Next.Plan(ctx, q)
 }
 
-// PromptOr makes prompts by prompt, and where that fails by system alone, without any context added (seed 003, "History
-// selection fails"): for [loop.WithPrompt].
+// PromptOr makes prompts by prompt, and where that fails by system alone, without any context added (seed
+// 003, "History selection fails"): for [loop.WithPrompt].
 func PromptOr(f *Fallbacks, prompt loop.PromptFunc, system string) loop.PromptFunc {
 	type made struct {
 		system string
@@ -43,7 +43,7 @@ func PromptOr(f *Fallbacks, prompt loop.PromptFunc, system string) loop.PromptFu
 	}
 }
 
-// Guard is an observer that is not told anything more once it has panicked (seed 003, "Telemetry fails").
+// Guard is an observer that is not told anything more once it has panicked.
 func Guard(f *Fallbacks, o loop.Observer) loop.Observer { return &guarded{f: f, to: o} }
 
 type guarded struct {
@@ -86,15 +86,14 @@ func (g *guarded) end(ctx context.Context, end func(loop.WorkEnd), e loop.WorkEn
 	}, func() struct{} { g.off.Store(true); return struct{}{} })
 }
 
-// Summarize is text as summarize makes it shorter; where that fails, text cut to most bytes (seed 003, "Summary generation
-// fails"), as [Truncate] does it.
+// Summarize is text as summarize makes it shorter; where that fails, text cut to most bytes, as [Truncate] does it.
 func Summarize(ctx context.Context, f *Fallbacks, text string, most int, summarize func(context.Context, string) (string, error)) string {
 	return OrElse(ctx, f, SummaryFailed, func(ctx context.Context) (string, error) { return summarize(ctx, text) },
 		func() string { return Truncate(text, most) })
 }
 
-// Truncate is text, at most the given number of bytes of it, cut between characters and ending in "…" where it was cut and
-// that fits. A number below 0 counts as 0.
+// Truncate is text, at most the given number of bytes of it, cut between characters and ending in "…" where
+// it was cut and that fits. A number below 0 counts as 0.
 func Truncate(text string, most int) string {
 	const mark = "…"
 	if len(text) <= most {

@@ -10,11 +10,10 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// Degradation is the warning that stands in a result for a step that failed and was done without (seed 003, "Graceful
-// Degradation"): a sentence for people. Callers may add their own.
+// Degradation is the warning that stands in a result for a step that failed and was done without: a sentence for people. Callers may add their own.
 type Degradation string
 
-// The rows of seed 003's table.
+// The steps that a run can do without.
 const (
 	// ParsingFailed: see [PlainText].
 	ParsingFailed Degradation = "the answer could not be read as structured data; its text is used"
@@ -28,8 +27,8 @@ const (
 	StorageFailed Degradation = "context could not be stored; it is kept in memory and may be lost"
 )
 
-// Fallbacks collects what a run had to do without. The zero value is ready; it is safe for concurrent use, and used by
-// pointer.
+// Fallbacks collects what a run had to do without. The zero value is ready; it is safe for concurrent use,
+// and used by pointer.
 type Fallbacks struct {
 	// Callbacks is told of every failure by OnDebug; nil tells nobody.
 	Callbacks *observe.Callbacks
@@ -38,8 +37,8 @@ type Fallbacks struct {
 	warnings []string
 }
 
-// OrElse runs a step that is not critical. Where it fails or panics, the failure goes no further: instead makes the value, f
-// has the warning, and OnDebug is told the error. f may be nil.
+// OrElse runs a step that is not critical. Where it fails or panics, the failure goes no further: instead
+// makes the value, f has the warning, and OnDebug is told the error. f may be nil.
 func OrElse[T any](ctx context.Context, f *Fallbacks, d Degradation, step func(context.Context) (T, error), instead func() T) T {
 	value, err := attempt(ctx, step)
 	if err == nil {
@@ -69,7 +68,8 @@ func (f *Fallbacks) note(ctx context.Context, d Degradation, err error) {
 	}
 }
 
-// Warnings are those collected so far, each once, in the order of their first failure. The slice is the caller's own.
+// Warnings are those collected so far, each once, in the order of their first failure. The slice is the
+// caller's own.
 func (f *Fallbacks) Warnings() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,9 +14,9 @@ type Storage interface {
 	Load(ctx context.Context, key string) ([]byte, error)
 }
 
-// KeepInMemory is a storage that keeps in memory what to refuses to save (seed 003, "Context storage fails"), at most the
-// given number of bytes in all: beyond that, saving fails with to's error, which names the bound. What to saves later is
-// no longer held.
+// KeepInMemory is a storage that keeps in memory what to refuses to save,
+// at most the given number of bytes in all: beyond that, saving fails with to's error, which names the bound.
+// What to saves later is no longer held.
 func KeepInMemory(f *Fallbacks, to Storage, most int) Storage {
 	return &memory{f: f, to: to, most: most, held: map[string][]byte{}}
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// open returns the open action of that name, opened where it was not. The state's own copy: it may be written to.
+// open returns the open action of that name, opened where it was not. The state's own copy: it may be written
+// to.
 func (s *step) open(name string) *Action {
 	s.ownActions()
 	at, found := s.place(name)
@@ -89,14 +90,16 @@ func (s *step) key(p *policy.RetryPolicy, f *fault.Failure, name string, number 
 	return JitterKey(s.Config.Seed, s.Session.ID(), s.Run, number, name, plane)
 }
 
-// JitterKey is the key of the delays of one line of attempts. It names session, run, the action and its number, and the plane,
-// so that no two lines move in lockstep. Without a seed the session's id is the seed; without either it is the zero key.
+// JitterKey is the key of the delays of one line of attempts. It names session, run, the action and its
+// number, and the plane, so that no two lines move in lockstep. Without a seed the session's id is the seed;
+// without either it is the zero key.
 func JitterKey(seed, session string, run, number int, action string, plane fault.Plane) backoff.Key {
 	return backoff.NewKey(cmp.Or(seed, session), strings.Join([]string{session, strconv.Itoa(run), strconv.Itoa(number), action, string(plane)}, "\x00"))
 }
 
-// fail charges one failed attempt of an action and decides on it; sig is the failure's signature. The attempt has been counted
-// already. What it decided stands in the session, in the effects, and in s.Resume or s.Exhausted.
+// fail charges one failed attempt of an action and decides on it; sig is the failure's signature. The attempt
+// has been counted already. What it decided stands in the session, in the effects, and in s.Resume or
+// s.Exhausted.
 func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
@@ -183,7 +186,8 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 	s.do(Decided).Decision = d
 }
 
-// pass records a good attempt of an action, which is to be closed. more is 1 where the attempt was not counted yet, else 0.
+// pass records a good attempt of an action, which is to be closed. more is 1 where the attempt was not
+// counted yet, else 0.
 func (s *step) pass(name string, more int, why policy.Reason) {
 	if a := s.find(name); a != nil {
 		more += a.Attempt
@@ -196,8 +200,8 @@ func (s *step) pass(name string, more int, why policy.Reason) {
 	}, nil)
 }
 
-// refuse answers a reducer's refusal: by default the action ends uncharged, and the model is shown the refusal instead of
-// a retry. It returns the feedback to show.
+// refuse answers a reducer's refusal: by default the action ends uncharged, and the model is shown the
+// refusal instead of a retry. It returns the feedback to show.
 func (s *step) refuse(name string, e *fault.ReducerError, same string) *Decision {
 	s.Session = s.Session.AddReducerError(*e)
 	a := s.open(name)
@@ -238,7 +242,8 @@ func reducerFailure(name string, e *fault.ReducerError) fault.Failure {
 
 func (s *step) transportPolicy() *policy.RetryPolicy { return &s.rules().transport }
 
-// judgeTransport decides on a failed attempt of the transport plane, and records it. The model hears nothing of it.
+// judgeTransport decides on a failed attempt of the transport plane, and records it. The model hears nothing
+// of it.
 func (s *step) judgeTransport(name string, attempt int, f fault.Failure, waited time.Duration) *Decision {
 	at := Position{Action: name, Attempt: attempt, MaxAttempts: s.transportPolicy().MaxAttempts}
 	return s.decidedTransport(at, f, s.transportVerdict(name, attempt, f, waited))

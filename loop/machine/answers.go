@@ -13,8 +13,8 @@ import (
 // untold answers a call that there is no room to say more of.
 const untold = "Not accepted. The answers to other calls of the same reply say what is wrong with those."
 
-// leastWords is the room, in bytes, below which nothing is said of a call; fairWords is what each of several has at least, where
-// not all that is wrong with them can be told.
+// leastWords is the room, in bytes, below which nothing is said of a call; fairWords is what each of several
+// has at least, where not all that is wrong with them can be told.
 const (
 	leastWords = 256
 	fairWords  = 512
@@ -27,8 +27,8 @@ type telling struct {
 	issues []fault.Issue
 }
 
-// answerBad answers the bad calls of a reply. Where their words are too long together, the first calls have an equal part of the
-// limits each, and of the others nothing is said.
+// answerBad answers the bad calls of a reply. Where their words are too long together, the first calls have
+// an equal part of the limits each, and of the others nothing is said.
 func (s *step) answerBad(b *Batch, bad []telling) {
 	if s.answerWithin(b, bad, false) {
 		return
@@ -51,7 +51,8 @@ func firstOfEach(bad []telling) []telling {
 	return append(ordered, others...)
 }
 
-// answerWithin is answerBad for words that fit whole, or for parts. It reports false where the whole words do not fit.
+// answerWithin is answerBad for words that fit whole, or for parts. It reports false where the whole words do
+// not fit.
 func (s *step) answerWithin(b *Batch, bad []telling, parts bool) bool {
 	lim, told := s.Config.Limits, len(bad)
 	if parts {
@@ -122,8 +123,8 @@ func failedWords(said string, lim feedback.Limits) string {
 	return lead + feedback.InMarks(said, min(lim.MaxBytes-len(lead), maxSaid))
 }
 
-// sayAll answers the calls of a reply in call order: native ones one by one, those found in a text in one user message, which
-// says of each of several what call it answers.
+// sayAll answers the calls of a reply in call order: native ones one by one, those found in a text in one
+// user message, which says of each of several what call it answers.
 func (s *step) sayAll(native bool, calls []BatchCall) {
 	if native {
 		for n := range calls {
@@ -177,7 +178,8 @@ func placesOf(calls []int) string {
 	return string(strconv.AppendInt(b, int64(calls[len(calls)-1]+1), 10))
 }
 
-// inText is the answer to call n of several that were found in a text: such calls have no ids to be answered by.
+// inText is the answer to call n of several that were found in a text: such calls have no ids to be answered
+// by.
 func (c *BatchCall) inText(n, of int) string {
 	title := feedback.Name(c.Tool)
 	if of > 1 {

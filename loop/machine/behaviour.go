@@ -6,12 +6,14 @@ import (
 	"slices"
 )
 
-// Behaviour names a change of what the core decides. A run keeps the behaviours that it began with, so that journals and
-// histories of before the change still replay: where its config lacks one, the core decides as it did before.
+// Behaviour names a change of what the core decides. A run keeps the behaviours that it began with, so that
+// journals and histories of before the change still replay: where its config lacks one, the core decides as
+// it did before.
 type Behaviour string
 
-// Behaviours are all that this version has, in the order of their introduction: what new runs begin with. There is none beside
-// what the first release does. None is ever renamed or taken away. The slice is the caller's own.
+// Behaviours are all that this version has, in the order of their introduction: what new runs begin with.
+// There is none beside what the first release does. None is ever renamed or taken away. The slice is the
+// caller's own.
 func Behaviours() []Behaviour { return nil }
 
 // checkBehaviours says which behaviours this version does not have.

@@ -29,7 +29,8 @@ func (c *BatchCall) lost(v Verdict) string {
 	return inDoubt
 }
 
-// toolLost takes the end of a call that did not say what came of it. It is put to the planner where that is to be asked.
+// toolLost takes the end of a call that did not say what came of it. It is put to the planner where that is
+// to be asked.
 func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 	f := fault.Failure{Plane: fault.Transport, Class: fault.Unknown}
 	switch {
@@ -63,8 +64,8 @@ func (s *step) lost(c *BatchCall, v Verdict, f fault.Failure) {
 	s.endLost(c, v, f, verdict)
 }
 
-// toolVerdict is what the policy says of a call that did not come through. Only a tool's own word, or its declaration and an error that is
-// typed as one of the transport plane, leads to another try.
+// toolVerdict is what the policy says of a call that did not come through. Only a tool's own word, or its
+// declaration and an error that is typed as one of the transport plane, leads to another try.
 func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Decision {
 	switch {
 	case v == Unknown:
@@ -83,7 +84,8 @@ func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Deci
 	}, &f)
 }
 
-// asked is the policy of a call that its tool asks for again: its class is retried, whatever the policy lists.
+// asked is the policy of a call that its tool asks for again: its class is retried, whatever the policy
+// lists.
 func asked(p *policy.RetryPolicy, class fault.Class) *policy.RetryPolicy {
 	if p.Retries(class) {
 		return p
@@ -93,8 +95,8 @@ func asked(p *policy.RetryPolicy, class fault.Class) *policy.RetryPolicy {
 	return &own
 }
 
-// endLost ends a call without a result: the budgets count it, the model is told, and the run goes on unless a budget is used up. It is
-// no attempt of the correction plane.
+// endLost ends a call without a result: the budgets count it, the model is told, and the run goes on unless a
+// budget is used up. It is no attempt of the correction plane.
 func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.Decision) {
 	s.charge(c.Tool, "")
 	if over := s.overBudget(c.Tool); over.Reason != "" {

@@ -12,12 +12,13 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Consultation is a transport fault that the planner is asked about before the policy is followed: its class is among
-// [Config].Consult.
+// Consultation is a transport fault that the planner is asked about before the policy is followed: its class
+// is among [Config].Consult.
 type Consultation struct {
 	// Position is that of the attempt that failed, on the transport plane.
 	Position
-	// Tool is the tool whose call failed, Index the call's place in the reply; empty and 0 for a model call or a try.
+	// Tool is the tool whose call failed, Index the call's place in the reply; empty and 0 for a model call
+	// or a try.
 	Tool    string        `json:"tool,omitempty"`
 	Index   int           `json:"index,omitempty"`
 	Failure fault.Failure `json:"failure"`
@@ -72,7 +73,8 @@ func (s *step) spend(delay time.Duration) {
 	s.TransportWaited = backoff.Sum(s.TransportWaited, delay)
 }
 
-// followPolicy does what the policy says of a fault as things stand now. Where that is to stop, the planner is not asked again.
+// followPolicy does what the policy says of a fault as things stand now. Where that is to stop, the planner
+// is not asked again.
 func (s *step) followPolicy(c Consultation) error {
 	before := s.Exhausted
 	if c.Tool != "" {
@@ -116,7 +118,8 @@ func (s *step) degradeInstead(p *Plan, c Consultation) error {
 	return s.degrade(p)
 }
 
-// sendAgain makes the request again after the plan's delay, whatever the policy says. Another model begins with a first attempt.
+// sendAgain makes the request again after the plan's delay, whatever the policy says. Another model begins
+// with a first attempt.
 func (s *step) sendAgain(p *Plan, c Consultation) error {
 	if stop := s.misfits(p); stop.Reason != "" {
 		s.end(c, stop)
@@ -141,8 +144,8 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 	return s.onward(s.Next)
 }
 
-// callAgain makes the call of a consultation again after the plan's delay. One that may have had its effect is not, unless it is
-// repeatable: it ends as the policy has it.
+// callAgain makes the call of a consultation again after the plan's delay. One that may have had its effect
+// is not, unless it is repeatable: it ends as the policy has it.
 func (s *step) callAgain(p *Plan, c Consultation) error {
 	call := s.consultedCall(c)
 	if call.Doubt && !call.Repeatable {

@@ -1,9 +1,10 @@
-// Package machine is the core of retake: for the same state and the same event, [Step] always gives the same state and
-// the same effects.
+// Package machine is the core of retake: for the same state and the same event, [Step] always gives the same
+// state and the same effects.
 //
-// It has no clock, no randomness, no goroutine and no I/O. Time enters as a field of the [Event]; what is to be done
-// leaves as an [Effect], a plain struct that can be printed, compared, journaled and replayed. User code (models, tools,
-// validators, reducers, planners) runs in a driver, and enters only as values that carry its outcome.
+// It has no clock, no randomness, no goroutine and no I/O. Time enters as a field of the [Event]; what is to
+// be done leaves as an [Effect], a plain struct that can be printed, compared, journaled and replayed. User
+// code (models, tools, validators, reducers, planners) runs in a driver, and enters only as values that carry
+// its outcome.
 //
 // A driver is this loop:
 //
@@ -21,8 +22,9 @@
 //		st, effects, err = machine.Step(st, event)
 //	}
 //
-// [Cancelled] and [Adjusted] fit every phase but [Idle] and [Stopped]; [Dispatched] fits every phase. An event that does
-// not fit is an [EventError], and leaves the state as it was. The phases and what fits them are the table in step.go.
+// [Cancelled] and [Adjusted] fit every phase but [Idle] and [Stopped]; [Dispatched] fits every phase. An
+// event that does not fit is an [EventError], and leaves the state as it was. The phases and what fits them
+// are the table in step.go.
 //
 // A [State] is a value: it may be stepped twice, and neither branch sees what the other appends.
 package machine

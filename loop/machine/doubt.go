@@ -2,15 +2,16 @@ package machine
 
 import "slices"
 
-// Doubt is a call that ended without saying whether its effect happened: its line of tries stays open within the run.
+// Doubt is a call that ended without saying whether its effect happened: its line of tries stays open within
+// the run.
 type Doubt struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments"`
 	Key       string `json:"key"`
 }
 
-// openKey is the key of the call in doubt that a call makes again: of several the one that as many identical calls of the reply stand
-// before. It is empty where there is none.
+// openKey is the key of the call in doubt that a call makes again: of several the one that as many identical
+// calls of the reply stand before. It is empty where there is none.
 func (st *State) openKey(tool string, arguments []byte, twins int) string {
 	for n := range st.InDoubt {
 		d := &st.InDoubt[n]

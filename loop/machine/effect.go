@@ -27,14 +27,15 @@ const (
 	TryAction EffectKind = "try"
 	// WaitUntil asks for a wait: Wait.
 	WaitUntil EffectKind = "wait"
-	// AskPlanner asks what follows exhaustion: Exhaustion; or what to do about a transport fault: Consultation.
+	// AskPlanner asks what follows exhaustion: Exhaustion; or what to do about a transport fault:
+	// Consultation.
 	AskPlanner EffectKind = "ask_planner"
 	// Stop ends the run: Outcome.
 	Stop EffectKind = "stop"
 )
 
-// Effect is one output of the machine: what happened, or what the driver is to do next. Of the effects of one step only
-// the last asks for something.
+// Effect is one output of the machine: what happened, or what the driver is to do next. Of the effects of one
+// step only the last asks for something.
 type Effect struct {
 	Kind       EffectKind  `json:"kind"`
 	Decision   *Decision   `json:"decision,omitempty"`
@@ -48,8 +49,8 @@ type Effect struct {
 	Outcome      *Outcome      `json:"outcome,omitempty"`
 }
 
-// Position is where an action stands: "attempt 2 of 3". In a [Decision] and an [Exhaustion] the attempts are those of the
-// plane named there, else those of the correction plane.
+// Position is where an action stands: "attempt 2 of 3". In a [Decision] and an [Exhaustion] the attempts are
+// those of the plane named there, else those of the correction plane.
 type Position struct {
 	// Action is a tool's name; empty for the final answer.
 	Action string `json:"action"`
@@ -67,7 +68,8 @@ type ModelCall struct {
 	Turn int `json:"turn"`
 	// Model is the model's name in the run's ladder; empty for the first.
 	Model string `json:"model,omitempty"`
-	// At are the actions that are being corrected, in order of name; the answer's first attempt where none is.
+	// At are the actions that are being corrected, in order of name; the answer's first attempt where none
+	// is.
 	At []Position `json:"at"`
 	// Transport is the attempt of this one request, from 1.
 	Transport int `json:"transport"`
@@ -90,10 +92,10 @@ type ToolRun struct {
 	ID        string          `json:"id"`
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
-	// Key is the idempotency key: a hash of the session's id, of what had been said when the run began (or [Config].RequestID in its
-	// place), of the action's number in the run, the tool, the canonical arguments, and the index among identical calls of one reply. The
-	// same run has the same keys, however often a call is tried, the run is resumed, or made again from its start; another request of the
-	// session has others.
+	// Key is the idempotency key: a hash of the session's id, of what had been said when the run began (or
+	// [Config].RequestID in its place), of the action's number in the run, the tool, the canonical arguments,
+	// and the index among identical calls of one reply. The same run has the same keys, however often a call
+	// is tried, the run is resumed, or made again from its start; another request of the session has others.
 	Key string `json:"key"`
 	// Transport is the attempt of this one call on the transport plane, from 1.
 	Transport int `json:"transport"`
@@ -120,7 +122,8 @@ type Decision struct {
 	Reason policy.Reason `json:"reason"`
 	// Detail has the numbers behind a stop.
 	Detail policy.Detail `json:"detail,omitzero"`
-	// Feedback is the record that was appended to the session, if one was: read-only, for it is where the session has it.
+	// Feedback is the record that was appended to the session, if one was: read-only, for it is where the
+	// session has it.
 	Feedback *feedback.RetryFeedback `json:"feedback,omitempty"`
 	// ReducerError is the record that was appended to the session, if one was.
 	ReducerError *fault.ReducerError `json:"reducer_error,omitempty"`
@@ -137,11 +140,13 @@ type Exhaustion struct {
 
 // Outcome is how a run ended.
 type Outcome struct {
-	// OK is set for an answer, for accepted calls where calls are the answer, and for a single action that succeeded.
+	// OK is set for an answer, for accepted calls where calls are the answer, and for a single action that
+	// succeeded.
 	OK bool `json:"ok"`
 	// Degraded is set where the answer is the last reply's plain text after exhaustion.
 	Degraded bool `json:"degraded,omitempty"`
-	// Text is the answer's text, Value its checked JSON where a structured answer was wanted; of a single action it is that of its good try.
+	// Text is the answer's text, Value its checked JSON where a structured answer was wanted; of a single
+	// action it is that of its good try.
 	Text  string          `json:"text,omitempty"`
 	Value json.RawMessage `json:"value,omitempty"`
 	// Calls are the accepted calls where calls are the answer.
@@ -150,7 +155,8 @@ type Outcome struct {
 	Reason policy.Reason `json:"reason"`
 	// Exhaustion is set where an action was exhausted.
 	Exhaustion *Exhaustion `json:"exhaustion,omitempty"`
-	// Cause is what a cancelled run was cancelled by, or the error of the planner that aborted the run; nil where nobody said.
+	// Cause is what a cancelled run was cancelled by, or the error of the planner that aborted the run; nil
+	// where nobody said.
 	Cause    *fault.Failure `json:"cause,omitempty"`
 	Warnings []string       `json:"warnings,omitempty"`
 	// Usage and Waited are summed over all attempts of the run, failed ones too.

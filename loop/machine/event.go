@@ -41,8 +41,8 @@ const (
 	Cancelled EventKind = "cancelled"
 )
 
-// Event is one input of the machine. At is the driver's time in UTC; it never runs backwards within a state. Exactly the
-// payload that the kind names is set.
+// Event is one input of the machine. At is the driver's time in UTC; it never runs backwards within a state.
+// Exactly the payload that the kind names is set.
 type Event struct {
 	Kind     EventKind         `json:"kind"`
 	At       time.Time         `json:"at"`
@@ -57,16 +57,16 @@ type Event struct {
 	Reduced  *Reduced          `json:"reduced,omitempty"`
 }
 
-// Reply is a model's reply after it was read: its calls checked, or its answer. The machine itself judges what needs no
-// schema: truncation, refusal, no output.
+// Reply is a model's reply after it was read: its calls checked, or its answer. The machine itself judges
+// what needs no schema: truncation, refusal, no output.
 type Reply struct {
 	Message message.Reply `json:"message"`
 	// Native says that the calls came as the provider's own tool calls, and are answered one by one as such.
 	Native bool `json:"native,omitempty"`
 	// Calls are in the order of the reply.
 	Calls []Call `json:"calls,omitempty"`
-	// CallsOver counts the calls of a reply that makes more than the policy's MaxCalls; 0 where it does not. None was read
-	// then, and Calls is empty.
+	// CallsOver counts the calls of a reply that makes more than the policy's MaxCalls; 0 where it does not.
+	// None was read then, and Calls is empty.
 	CallsOver int `json:"calls_over,omitempty"`
 	// Answer is set when there are no calls.
 	Answer *Answer `json:"answer,omitempty"`
@@ -85,20 +85,23 @@ type Call struct {
 	Class   fault.Class      `json:"class,omitempty"`
 	Issues  []fault.Issue    `json:"issues,omitempty"`
 	Repairs []extract.Repair `json:"repairs,omitempty"`
-	// Repeatable is set where the tool is declared read-only or idempotent: the call may be run again though it may have had its effect.
+	// Repeatable is set where the tool is declared read-only or idempotent: the call may be run again though
+	// it may have had its effect.
 	Repeatable bool `json:"repeatable,omitempty"`
 }
 
 // Answer is a checked final answer.
 type Answer struct {
-	// Value is canonical JSON where a structured answer is wanted, else empty: the reply's text is the answer.
+	// Value is canonical JSON where a structured answer is wanted, else empty: the reply's text is the
+	// answer.
 	Value   json.RawMessage  `json:"value,omitempty"`
 	Issues  []fault.Issue    `json:"issues,omitempty"`
 	Repairs []extract.Repair `json:"repairs,omitempty"`
 	Reduced *Reduced         `json:"reduced,omitempty"`
 }
 
-// Reduced is what reducers made of one event: the operations of one transaction, or the error of the first that failed.
+// Reduced is what reducers made of one event: the operations of one transaction, or the error of the first
+// that failed.
 type Reduced struct {
 	Ops   []reducer.Op        `json:"ops,omitempty"`
 	Error *fault.ReducerError `json:"error,omitempty"`
@@ -115,12 +118,15 @@ const (
 	AskAgain Verdict = "ask_again"
 	// Failed: the tool failed for good; the model is told, nothing is charged.
 	Failed Verdict = "failed"
-	// Broke: the tool returned an error of its own. On the transport plane a repeatable call is made again under the transport
-	// policy of its tool. Any other is over: the model is told that its effect may have happened, and the budgets count it.
+	// Broke: the tool returned an error of its own. On the transport plane a repeatable call is made again
+	// under the transport policy of its tool. Any other is over: the model is told that its effect may have
+	// happened, and the budgets count it.
 	Broke Verdict = "broke"
-	// TryLater: the tool did nothing, and asks for the same call again; whether there is another try is the transport policy's.
+	// TryLater: the tool did nothing, and asks for the same call again; whether there is another try is the
+	// transport policy's.
 	TryLater Verdict = "try_later"
-	// Unknown: the call began, and nobody knows how it ended. It is not made again; the model is told, and the budgets count it.
+	// Unknown: the call began, and nobody knows how it ended. It is not made again; the model is told, and
+	// the budgets count it.
 	Unknown Verdict = "unknown"
 )
 
@@ -135,7 +141,8 @@ type ToolEnd struct {
 	Text string `json:"text,omitempty"`
 	// Issues are what the tool found wrong (AskAgain).
 	Issues []fault.Issue `json:"issues,omitempty"`
-	// Failure is the error, classified by its types and never by its words (Broke, TryLater; Unknown, where there is one).
+	// Failure is the error, classified by its types and never by its words (Broke, TryLater; Unknown, where
+	// there is one).
 	Failure *fault.Failure `json:"failure,omitempty"`
 	// Reduced is what the reducers made of the result and of the tool's events (Done).
 	Reduced *Reduced `json:"reduced,omitempty"`
@@ -164,8 +171,10 @@ const (
 	Follow PlanKind = "follow"
 	// Abort ends the run with the exhaustion.
 	Abort PlanKind = "abort"
-	// Fallback closes the exhausted action and goes on: with another prompt, model or policy, or after a delay. Asked about a
-	// transport fault, it makes the request again, but for a call of a tool that may have had its effect and is not repeatable; with a prompt, the calls of a reply that are still to be run are not.
+	// Fallback closes the exhausted action and goes on: with another prompt, model or policy, or after a
+	// delay. Asked about a transport fault, it makes the request again, but for a call of a tool that may
+	// have had its effect and is not repeatable; with a prompt, the calls of a reply that are still to be run
+	// are not.
 	Fallback PlanKind = "fallback"
 	// Degrade ends the run well, with the last reply's plain text as its answer and a warning.
 	Degrade PlanKind = "degrade"
@@ -176,9 +185,11 @@ type Plan struct {
 	Do PlanKind `json:"do"`
 	// Prompt is appended as a user message (Fallback).
 	Prompt string `json:"prompt,omitempty"`
-	// Model is the model to go on with, by its name in the run's ladder; empty keeps the current one (Fallback).
+	// Model is the model to go on with, by its name in the run's ladder; empty keeps the current one
+	// (Fallback).
 	Model string `json:"model,omitempty"`
-	// Delay is waited before going on (Fallback); never negative. One that does not fit before the deadline ends the run.
+	// Delay is waited before going on (Fallback); never negative. One that does not fit before the deadline
+	// ends the run.
 	Delay time.Duration `json:"delay_ns,omitempty"`
 	// Policy is laid over the run's policy from here on (Fallback).
 	Policy *policy.Layer `json:"policy,omitempty"`
@@ -190,8 +201,9 @@ type Plan struct {
 	Note string `json:"note,omitempty"`
 }
 
-// PolicyFault says what is wrong with the plan's policy, alone or over that of the run, by field: see [policy.Adjust]; nil where it has
-// none, or a good one. A step refuses a plan with a bad one, in the same words. Safe for concurrent use.
+// PolicyFault says what is wrong with the plan's policy, alone or over that of the run, by field: see
+// [policy.Adjust]; nil where it has none, or a good one. A step refuses a plan with a bad one, in the same
+// words. Safe for concurrent use.
 func (p *Plan) PolicyFault(st State) error {
 	if p.Policy == nil {
 		return nil
@@ -202,8 +214,8 @@ func (p *Plan) PolicyFault(st State) error {
 	return nil
 }
 
-// AdjustFault says what is wrong with laying a layer over the run's policy, by field: see [policy.Adjust]; nil where nothing is. A step
-// refuses an event with a bad layer. Safe for concurrent use.
+// AdjustFault says what is wrong with laying a layer over the run's policy, by field: see [policy.Adjust];
+// nil where nothing is. A step refuses an event with a bad layer. Safe for concurrent use.
 func (st State) AdjustFault(l policy.Layer) error {
 	if st.Policy == nil { // no run was begun: no event with a layer fits
 		return l.Validate()

@@ -20,7 +20,8 @@ func digest(text []byte, digits int) string {
 	return hex.EncodeToString(sum[:digits/2])
 }
 
-// Signature names a failure for the no-progress rule: the action, what was proposed (canonical arguments), the issue set.
+// Signature names a failure for the no-progress rule: the action, what was proposed (canonical arguments),
+// the issue set.
 func Signature(action, same string, f fault.Failure) string {
 	text := append([]byte(action), 0)
 	text = append(append(text, same...), 0)
@@ -31,8 +32,8 @@ func Signature(action, same string, f fault.Failure) string {
 	return digest(text, signatureLen)
 }
 
-// idempotencyKey is a hash of session, request, number of the action in its run, tool, index among identical calls of the reply, and
-// canonical arguments.
+// idempotencyKey is a hash of session, request, number of the action in its run, tool, index among identical
+// calls of the reply, and canonical arguments.
 func (st *State) idempotencyKey(action int, tool string, twins int, arguments []byte) string {
 	text := st.appendRequest(appendPart(nil, st.Session.ID()))
 	for _, part := range []string{strconv.Itoa(action), tool, strconv.Itoa(twins), string(arguments)} {

@@ -80,7 +80,8 @@ func (s *step) abort() error {
 	return nil
 }
 
-// misfits is the stop that a plan's delay amounts to where it does not end before the deadline; zero where it does.
+// misfits is the stop that a plan's delay amounts to where it does not end before the deadline; zero where it
+// does.
 func (s *step) misfits(p *Plan) policy.Decision {
 	if s.Config.Deadline.IsZero() {
 		return policy.Decision{}
@@ -150,7 +151,8 @@ func (s *step) skipBatch() {
 	s.endBatch("Not run.")
 }
 
-// endBatch answers the calls that have no answer yet, those in doubt in the words for that, and tells the model: no call stays unanswered.
+// endBatch answers the calls that have no answer yet, those in doubt in the words for that, and tells the
+// model: no call stays unanswered.
 func (s *step) endBatch(text string) {
 	b := s.copyBatch()
 	for n := range b.Calls {

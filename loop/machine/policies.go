@@ -7,8 +7,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// policies are what a set of policies comes to, for each action and for the transport plane. Made once, read-only, and shared
-// by the states that the set is that of.
+// policies are what a set of policies comes to, for each action and for the transport plane. Made once,
+// read-only, and shared by the states that the set is that of.
 type policies struct {
 	// answer is for the final answer, tool for tools without a layer of their own.
 	answer, tool, transport policy.RetryPolicy

@@ -41,8 +41,8 @@ func (s *step) use(u message.Usage) {
 	}
 }
 
-// forget closes the actions of unknown names that a reply no longer calls: such a name can never pass, and its lesson was
-// learned. The run's pool of unknown names still counts them.
+// forget closes the actions of unknown names that a reply no longer calls: such a name can never pass, and
+// its lesson was learned. The run's pool of unknown names still counts them.
 func (s *step) forget(calls []Call) {
 	if !slices.ContainsFunc(s.Actions, func(a Action) bool { return a.Unknown }) {
 		return
@@ -54,7 +54,8 @@ func (s *step) forget(calls []Call) {
 	s.shutAll(func(a *Action) bool { return a.Unknown && !called[a.Name] })
 }
 
-// tooManyCalls is the failure of a reply that makes more calls than the policy allows. None of them is looked at.
+// tooManyCalls is the failure of a reply that makes more calls than the policy allows. None of them is looked
+// at.
 func (s *step) tooManyCalls(r *Reply) (f fault.Failure, over bool) {
 	limit, n := s.Policy.MaxCalls, max(r.CallsOver, len(r.Calls), len(r.Message.Calls))
 	if r.CallsOver == 0 && (limit == policy.Unlimited || n <= limit) {
@@ -82,7 +83,8 @@ func cutOff(f message.FinishReason) bool {
 // brokeOff reports whether a reply ended because something went wrong on its way.
 func brokeOff(f message.FinishReason) bool { return f == message.Error || f == message.Aborted }
 
-// echo appends what the model said, as it said it. A reply without a word leaves no message: providers refuse empty ones.
+// echo appends what the model said, as it said it. A reply without a word leaves no message: providers refuse
+// empty ones.
 func (s *step) echo(m *message.Reply) {
 	text := m.Text
 	if text == "" {
@@ -93,7 +95,8 @@ func (s *step) echo(m *message.Reply) {
 	}
 }
 
-// tell appends the words that correct a failed reply. Where the run ends without feedback there is nobody to tell.
+// tell appends the words that correct a failed reply. Where the run ends without feedback there is nobody to
+// tell.
 func (s *step) tell(d *Decision, issues []fault.Issue) {
 	if d.Retry || d.Feedback != nil {
 		s.say(message.Message{Role: message.User, Text: s.correct(d, issues, s.Config.Limits)})
@@ -113,7 +116,8 @@ var (
 	isNothing = whole{fault.NoOutput, fault.RuleNoOutput, "a tool call or an answer"}
 )
 
-// wholeFault finds the fault of a whole reply; nil where it has none. Nothing of a reply that was cut off is looked at any further.
+// wholeFault finds the fault of a whole reply; nil where it has none. Nothing of a reply that was cut off is
+// looked at any further.
 func wholeFault(r *Reply, callsOnly bool) *whole {
 	m := &r.Message
 	switch {
@@ -211,8 +215,8 @@ func (s *step) reduce(r *Reduced) error {
 	return nil
 }
 
-// called judges the calls of a reply: the bad ones are charged, one count a tool, and answered with feedback; the good
-// ones are run, unless the policy wants all or nothing, or calls are the answer.
+// called judges the calls of a reply: the bad ones are charged, one count a tool, and answered with feedback;
+// the good ones are run, unless the policy wants all or nothing, or calls are the answer.
 func (s *step) called(r *Reply) error {
 	b, bad := newBatch(r)
 	skip := bad && (s.Policy.AllOrNothing || s.Config.CallsOnly)
@@ -260,8 +264,8 @@ func (s *step) openAll(groups []group, calls []Call, skip bool) {
 	slices.SortFunc(s.Actions, func(a, b Action) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// callsJudged counts the attempt that a reply's calls of a tool are, and charges it where some are bad: what is to be said of those
-// is added to told.
+// callsJudged counts the attempt that a reply's calls of a tool are, and charges it where some are bad: what
+// is to be said of those is added to told.
 func (s *step) callsJudged(b *Batch, calls []Call, g *group, skip bool, told []telling) []telling {
 	if failed := g.failing(calls); len(failed) > 0 {
 		s.open(g.tool).Attempt++
@@ -282,7 +286,8 @@ func (s *step) accept(b *Batch, groups []group) {
 
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
-// newBatch is the batch of a reply's calls; bad is set where one of them cannot be run. Good calls get their arguments from keys.
+// newBatch is the batch of a reply's calls; bad is set where one of them cannot be run. Good calls get their
+// arguments from keys.
 func newBatch(r *Reply) (b Batch, bad bool) {
 	b = Batch{Native: r.Native, Calls: make([]BatchCall, len(r.Calls))}
 	for n := range r.Calls {
@@ -330,7 +335,8 @@ func (s *step) callsFailed(b *Batch, calls []Call, g *group, failed []int, told 
 	return told
 }
 
-// signCalls is the signature of the bad calls of one tool. They are compared by their arguments, as written where they cannot be read.
+// signCalls is the signature of the bad calls of one tool. They are compared by their arguments, as written
+// where they cannot be read.
 func signCalls(calls []Call, failed []int, f *fault.Failure) string {
 	var same []byte
 	for _, n := range failed {

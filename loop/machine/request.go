@@ -15,8 +15,9 @@ type said struct {
 	digest   [sha256.Size]byte
 }
 
-// appendRequest appends what tells the run's request from the others of its session: its id, else the digest of what had been said when
-// the run began. The digest is made at the first call of a run, and goes on from that of the run before.
+// appendRequest appends what tells the run's request from the others of its session: its id, else the digest
+// of what had been said when the run began. The digest is made at the first call of a run, and goes on from
+// that of the run before.
 func (st *State) appendRequest(b []byte) []byte {
 	if id := st.Config.RequestID; id != "" {
 		return appendPart(append(b, "id:"...), id)
@@ -25,8 +26,8 @@ func (st *State) appendRequest(b []byte) []byte {
 	return append(append(b, "said:"...), st.asked.digest[:]...)
 }
 
-// GoOn makes an idle state go on with the conversation of another, for a run whose history that is: Started then says only what is
-// new. st must be idle; from is left as it was.
+// GoOn makes an idle state go on with the conversation of another, for a run whose history that is: Started
+// then says only what is new. st must be idle; from is left as it was.
 func (st *State) GoOn(from *State) {
 	st.Transcript, st.asked = from.Transcript, from.asked
 	if from.later.messages > from.asked.messages {
@@ -34,8 +35,8 @@ func (st *State) GoOn(from *State) {
 	}
 }
 
-// Forget lets go of what was said, but for what a run still looks at: all since the model's last message. It is for who folds very
-// many events and shows the conversation to nobody. Keys stay as they are.
+// Forget lets go of what was said, but for what a run still looks at: all since the model's last message. It
+// is for who folds very many events and shows the conversation to nobody. Keys stay as they are.
 func (st *State) Forget() {
 	st.asked.hear(st.Transcript, st.Began)
 	if st.later.messages < st.asked.messages {

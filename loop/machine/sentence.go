@@ -8,7 +8,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// String is the effect as one sentence for people, its reason in brackets, as scenarios and timelines show it.
+// String is the effect as one sentence for people, its reason in brackets, as scenarios and timelines show
+// it.
 func (e Effect) String() string {
 	switch e.Kind {
 	case CallModel:
@@ -88,8 +89,8 @@ func (p Position) count() string {
 	return fmt.Sprintf("attempt %d of %d", p.Attempt, p.MaxAttempts)
 }
 
-// String is the decision for people. What the model is told stands first: of a retry, the wait or call that follows says
-// the rest.
+// String is the decision for people. What the model is told stands first: of a retry, the wait or call that
+// follows says the rest.
 func (d *Decision) String() string {
 	switch {
 	case d.Reason == policy.Cancelled:
@@ -136,13 +137,14 @@ func planeNote(p fault.Plane) string {
 	return ""
 }
 
-// String is the exhaustion for people: "book_room attempt 3 of 3: tool_validation (attempts_exhausted)"; of the transport
-// plane, "book_room transport attempt 4 of 4: timeout (attempts_exhausted)".
+// String is the exhaustion for people: "book_room attempt 3 of 3: tool_validation (attempts_exhausted)"; of
+// the transport plane, "book_room transport attempt 4 of 4: timeout (attempts_exhausted)".
 func (x *Exhaustion) String() string {
 	return fmt.Sprintf("%s: %s (%s)", x.On(x.Plane), x.Failure.Class, why(x.Reason, x.Detail))
 }
 
-// String is the fault for people: "transport attempt 1 of 4: rate_limit; the policy says retry in 2s: backoff".
+// String is the fault for people: "transport attempt 1 of 4: rate_limit; the policy says retry in 2s:
+// backoff".
 func (c *Consultation) String() string {
 	return fmt.Sprintf("%s: %s; the policy says %s", c.On(fault.Transport), c.Failure.Class, c.Verdict)
 }

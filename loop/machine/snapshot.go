@@ -23,7 +23,8 @@ const MaxSnapshotBytes = 128 << 20
 // plain is a State without its methods.
 type plain State
 
-// snapshot is the wire form of a State: its fields, with the session as the snapshot that package session makes.
+// snapshot is the wire form of a State: its fields, with the session as the snapshot that package session
+// makes.
 type snapshot struct {
 	Format string `json:"format"`
 	plain
@@ -31,8 +32,8 @@ type snapshot struct {
 	Transcript []message.Message `json:"transcript"`
 }
 
-// Snapshot is the state as canonical JSON: the same state is always the same bytes, and [Restore] gives it back. The error
-// says what has no JSON form; only foreign data in an event can be such.
+// Snapshot is the state as canonical JSON: the same state is always the same bytes, and [Restore] gives it
+// back. The error says what has no JSON form; only foreign data in an event can be such.
 func (st State) Snapshot() ([]byte, error) {
 	held, err := st.Session.Snapshot()
 	if err != nil {
@@ -44,9 +45,10 @@ func (st State) Snapshot() ([]byte, error) {
 	})
 }
 
-// Restore reads a snapshot. It refuses what is not strict JSON of this format and version, unknown members, what
-// [New] refuses of a config and [session.ParseState] of a session, an unknown phase, and more than [MaxSnapshotBytes].
-// A state that is read can be stepped; that it can be reached is not proved: keep a snapshot as safe as a journal.
+// Restore reads a snapshot. It refuses what is not strict JSON of this format and version, unknown members,
+// what [New] refuses of a config and [session.ParseState] of a session, an unknown phase, and more than
+// [MaxSnapshotBytes]. A state that is read can be stepped; that it can be reached is not proved: keep a
+// snapshot as safe as a journal.
 func Restore(data []byte) (State, error) {
 	if len(data) > MaxSnapshotBytes {
 		return State{}, fmt.Errorf("snapshot: must have at most %d bytes, has %d", MaxSnapshotBytes, len(data))

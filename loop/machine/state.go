@@ -17,11 +17,12 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Config is what a run is held to from its start: plain data, kept in a journal's header. The zero value is invalid.
+// Config is what a run is held to from its start: plain data, kept in a journal's header. The zero value is
+// invalid.
 type Config struct {
-	// RequestID names the request that the run answers, in the idempotency keys of its calls: two runs of a session with one id have the
-	// same keys. Empty means that what had been said when the run began stands for the request. At most [MaxRequestID] bytes of
-	// printable text.
+	// RequestID names the request that the run answers, in the idempotency keys of its calls: two runs of a
+	// session with one id have the same keys. Empty means that what had been said when the run began stands
+	// for the request. At most [MaxRequestID] bytes of printable text.
 	RequestID string `json:"request_id,omitempty"`
 	// Seed is what jitter is drawn from, with session, run and action; empty means the session's id.
 	Seed string `json:"seed,omitempty"`
@@ -29,27 +30,30 @@ type Config struct {
 	Policy policy.Set `json:"policy"`
 	// Deadline is the time no wait may outlast; zero means none.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// Single makes the run the tries of one action, without a model or tools: of Action, empty for a final answer.
+	// Single makes the run the tries of one action, without a model or tools: of Action, empty for a final
+	// answer.
 	Single bool   `json:"single,omitempty"`
 	Action string `json:"action,omitempty"`
-	// ActionID names that action in its session's journal, which keeps its end by it; empty for none. Of a run that is not Single it is an
-	// error. At most [MaxActionID] bytes of printable text, which a redacted journal keeps: no secret.
+	// ActionID names that action in its session's journal, which keeps its end by it; empty for none. Of a
+	// run that is not Single it is an error. At most [MaxActionID] bytes of printable text, which a redacted
+	// journal keeps: no secret.
 	ActionID string `json:"action_id,omitempty"`
-	// System is the system prompt: a template as package feedback reads it, rendered anew for each model call.
+	// System is the system prompt: a template as package feedback reads it, rendered anew for each model
+	// call.
 	System string `json:"system,omitempty"`
 	// Feedback is the template of the words that correct the model; empty means the default words.
 	Feedback string `json:"feedback,omitempty"`
 	// Limits bounds the feedback shown to the model.
 	Limits feedback.Limits `json:"limits"`
-	// CallsOnly makes tool calls the answer: a reply without one is a failed attempt of class no_output, and the first reply
-	// whose calls are all good ends the run with them. None is run: that is the caller's.
+	// CallsOnly makes tool calls the answer: a reply without one is a failed attempt of class no_output, and
+	// the first reply whose calls are all good ends the run with them. None is run: that is the caller's.
 	CallsOnly bool `json:"calls_only,omitempty"`
 	// UserPrompt says that the user's code makes the prompt of each model call.
 	UserPrompt bool `json:"user_prompt,omitempty"`
 	// Planner says that a planner is asked what follows exhaustion; else the run ends.
 	Planner bool `json:"planner,omitempty"`
-	// Consult are the classes of the transport plane at which the planner is asked before the policy is followed. It says
-	// nothing where there is no planner.
+	// Consult are the classes of the transport plane at which the planner is asked before the policy is
+	// followed. It says nothing where there is no planner.
 	Consult []fault.Class `json:"consult,omitempty"`
 	// Behaviours are those that the run began with; a new one has [Behaviours].
 	Behaviours []Behaviour `json:"behaviours,omitempty"`
@@ -126,7 +130,8 @@ func (s *Spent) place(tool string) (at int, there bool) {
 // Batch is the reply whose calls are under way. [Step] replaces it and never changes it.
 type Batch struct {
 	Native bool `json:"native,omitempty"`
-	// Calls are all calls of the reply, in its order, as they stood when those without an answer were asked for: see [Batch.All].
+	// Calls are all calls of the reply, in its order, as they stood when those without an answer were asked
+	// for: see [Batch.All].
 	Calls []BatchCall `json:"calls"`
 	// Cursor is the index of the call whose outcome comes next.
 	Cursor int `json:"cursor"`
@@ -147,14 +152,15 @@ type BatchCall struct {
 	Transport int `json:"transport,omitempty"`
 	// Waited is the transport delay spent on this call so far.
 	Waited time.Duration `json:"waited_ns,omitempty"`
-	// Done is set when the call has its answer, Bad when it could not be run, Settled when the decision on its action was
-	// taken already.
+	// Done is set when the call has its answer, Bad when it could not be run, Settled when the decision on
+	// its action was taken already.
 	Done    bool `json:"done,omitempty"`
 	Bad     bool `json:"bad,omitempty"`
 	Settled bool `json:"settled,omitempty"`
 	// Failed is set when the tool failed for good.
 	Failed bool `json:"failed,omitempty"`
-	// Repeatable is that of [Call]. Doubt is set once a try of the call ended without saying whether its effect happened.
+	// Repeatable is that of [Call]. Doubt is set once a try of the call ended without saying whether its
+	// effect happened.
 	Repeatable bool `json:"repeatable,omitempty"`
 	Doubt      bool `json:"doubt,omitempty"`
 	// Answer is what the model is told.
@@ -162,8 +168,8 @@ type BatchCall struct {
 	IsError bool   `json:"is_error,omitempty"`
 }
 
-// State is a run as it stands: a value. All of it but the compiled templates is data; an older State stays good after
-// its successors have gone on. Safe for concurrent reading.
+// State is a run as it stands: a value. All of it but the compiled templates is data; an older State stays
+// good after its successors have gone on. Safe for concurrent reading.
 type State struct {
 	// Config is read-only, and shared by all states of a run and by the runs of equal configs.
 	Config     *Config                  `json:"config"`
@@ -172,8 +178,9 @@ type State struct {
 	Transcript seq.Log[message.Message] `json:"transcript"`
 	// At is the time of the last event.
 	At time.Time `json:"at,omitzero"`
-	// Run numbers the runs of this state from 1, Turn the run's replies asked for. First is how many attempts the session held
-	// before this run, Began how many messages of the transcript had been said when it began, its prompt included.
+	// Run numbers the runs of this state from 1, Turn the run's replies asked for. First is how many attempts
+	// the session held before this run, Began how many messages of the transcript had been said when it
+	// began, its prompt included.
 	Run   int `json:"run"`
 	First int `json:"first,omitempty"`
 	Began int `json:"began,omitempty"`
@@ -188,19 +195,21 @@ type State struct {
 	Actions []Action `json:"actions,omitempty"`
 	Opened  int      `json:"opened"`
 	Spent   Spent    `json:"spent"`
-	// Transport is the attempt of the request under way on the transport plane, TransportWaited its delays so far.
+	// Transport is the attempt of the request under way on the transport plane, TransportWaited its delays so
+	// far.
 	Transport       int           `json:"transport,omitempty"`
 	TransportWaited time.Duration `json:"transport_waited_ns,omitempty"`
 	Batch           *Batch        `json:"batch,omitempty"`
-	// InDoubt are the calls of the run that ended without saying whether their effect happened, in the order of their ends. Made again
-	// with the same arguments, they have the same key.
+	// InDoubt are the calls of the run that ended without saying whether their effect happened, in the order
+	// of their ends. Made again with the same arguments, they have the same key.
 	InDoubt []Doubt `json:"in_doubt,omitempty"`
-	// Resume is the wait before the next turn, Hold the wait before the same request is made again; Next is what follows a
-	// wait or a plan.
+	// Resume is the wait before the next turn, Hold the wait before the same request is made again; Next is
+	// what follows a wait or a plan.
 	Resume *Wait `json:"resume,omitempty"`
 	Hold   *Wait `json:"hold,omitempty"`
 	Next   Next  `json:"next,omitempty"`
-	// Consults are the transport faults that the planner has not answered yet, in call order: it is asked of the first.
+	// Consults are the transport faults that the planner has not answered yet, in call order: it is asked of
+	// the first.
 	Consults []Consultation `json:"consults,omitempty"`
 	// Exhausted is the first exhaustion that was not yet answered.
 	Exhausted *Exhaustion `json:"exhausted,omitempty"`
@@ -212,7 +221,8 @@ type State struct {
 	Outcome  *Outcome      `json:"outcome,omitempty"`
 
 	words *words
-	// asked is the digest of a beginning of Transcript: that of the run's request once its first call was read.
+	// asked is the digest of a beginning of Transcript: that of the run's request once its first call was
+	// read.
 	asked said
 	// later is that of what is let go of since; see [State.Forget].
 	later said
@@ -226,15 +236,15 @@ type words struct {
 	policies         *policies
 }
 
-// Compiled is a [Config] that was found good, and all that follows from it: what many runs under one config share. Make it
-// with [Compile]. It is read-only, and safe for concurrent use; the zero value is of no use.
+// Compiled is a [Config] that was found good, and all that follows from it: what many runs under one config
+// share. Make it with [Compile]. It is read-only, and safe for concurrent use; the zero value is of no use.
 type Compiled struct {
 	cfg   *Config
 	words *words
 }
 
-// Compile checks a config, and makes it ready. The error joins all that is wrong with cfg, each with its path. cfg is kept, and is
-// read-only from then on. Its templates are read by e; see [feedback.Engine].
+// Compile checks a config, and makes it ready. The error joins all that is wrong with cfg, each with its
+// path. cfg is kept, and is read-only from then on. Its templates are read by e; see [feedback.Engine].
 func Compile(cfg *Config, e feedback.Engine) (*Compiled, error) {
 	w, err := compile(cfg, e)
 	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult), checkID("request_id", cfg.RequestID), cfg.checkActionID(), checkBehaviours(cfg.Behaviours)); err != nil {
@@ -292,7 +302,8 @@ func (c *Compiled) Begin(st *State, s session.State) {
 	st.Policy, st.words, st.policies = &c.cfg.Policy, c.words, c.words.policies
 }
 
-// New returns the idle state of a session under cfg. The error joins all that is wrong with cfg, each with its path.
+// New returns the idle state of a session under cfg. The error joins all that is wrong with cfg, each with
+// its path.
 func New(cfg Config, s session.State) (State, error) {
 	c, err := Compile(&cfg, feedback.GoTemplates())
 	if err != nil {
@@ -335,8 +346,8 @@ func prefix(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// PolicyFor is the policy that decides on an action of a plane as the state stands, and where its values come from. On the transport
-// plane it is that of model calls: for calls of tools see [State.ToolPolicy].
+// PolicyFor is the policy that decides on an action of a plane as the state stands, and where its values come
+// from. On the transport plane it is that of model calls: for calls of tools see [State.ToolPolicy].
 func (st State) PolicyFor(action string, plane fault.Plane) (policy.RetryPolicy, policy.Explanation) {
 	if plane == fault.Transport {
 		return policy.ResolveTransport(*st.Policy)
@@ -344,7 +355,8 @@ func (st State) PolicyFor(action string, plane fault.Plane) (policy.RetryPolicy,
 	return policy.Resolve(*st.Policy, action)
 }
 
-// ToolPolicy is the policy that decides on calls of a tool that do not come through, and where its values come from.
+// ToolPolicy is the policy that decides on calls of a tool that do not come through, and where its values
+// come from.
 func (st State) ToolPolicy(tool string) (policy.RetryPolicy, policy.Explanation) {
 	return policy.ResolveToolTransport(*st.Policy, tool)
 }
@@ -374,15 +386,15 @@ func (st *State) place(name string) (at int, there bool) {
 	return low, false
 }
 
-// Attempts are those of the run under way, or of the one that stopped last, on both planes and oldest first. The slice is
-// read-only.
+// Attempts are those of the run under way, or of the one that stopped last, on both planes and oldest first.
+// The slice is read-only.
 func (st State) Attempts() []session.Attempt {
 	all := st.Session.Attempts()
 	return all.Slice(st.First, all.Len())
 }
 
-// Left is what is left of the effect that a step ended with, once further events have come in: of calls to run, those
-// without an outcome. It is what a driver that takes over from another one carries out.
+// Left is what is left of the effect that a step ended with, once further events have come in: of calls to
+// run, those without an outcome. It is what a driver that takes over from another one carries out.
 func (st State) Left(asked Effect) Effect {
 	if asked.Kind == RunTools && st.Batch != nil {
 		asked.Tools = slices.DeleteFunc(slices.Clone(asked.Tools), func(r ToolRun) bool { return r.Index < st.Batch.Cursor })

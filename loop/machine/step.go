@@ -14,7 +14,8 @@ import (
 // row is what there is to know of a phase.
 type row struct {
 	phase Phase
-	// going is set where a run is under way: it may be adjusted and cancelled. Events may be dispatched in any phase.
+	// going is set where a run is under way: it may be adjusted and cancelled. Events may be dispatched in
+	// any phase.
 	going bool
 	// waits are the events that it waits for, besides, and words are these for people.
 	waits [2]EventKind
@@ -61,12 +62,14 @@ type step struct {
 	*State
 	ev *Event
 	fx []Effect
-	// ownBatch, ownsActions and ownsSpent are set once the step has a copy of the state's that it may write to.
+	// ownBatch, ownsActions and ownsSpent are set once the step has a copy of the state's that it may write
+	// to.
 	ownBatch, ownsActions, ownsSpent bool
 }
 
-// Step is the machine: it returns the state after ev and what is to be done, which is read-only: state and effects share what they
-// point to, also with ev. Where ev does not fit, it returns st as it was and an [*EventError]. It never changes st.
+// Step is the machine: it returns the state after ev and what is to be done, which is read-only: state and
+// effects share what they point to, also with ev. Where ev does not fit, it returns st as it was and an
+// [*EventError]. It never changes st.
 func Step(st State, ev Event) (next State, effects []Effect, err error) {
 	if why := st.misfit(&ev); why != "" {
 		return st, nil, &EventError{st.Phase, ev.Kind, why}
@@ -80,8 +83,8 @@ func Step(st State, ev Event) (next State, effects []Effect, err error) {
 	return next, slices.Clip(s.fx), nil
 }
 
-// canonical is the event with its JSON in canonical form, in which it is hashed and told: an event that was kept elsewhere may come back
-// in another. What is no JSON stays as it is.
+// canonical is the event with its JSON in canonical form, in which it is hashed and told: an event that was
+// kept elsewhere may come back in another. What is no JSON stays as it is.
 func canonical(ev *Event) *Event {
 	switch {
 	case ev.Reply != nil && !ev.Reply.isCanonical():
@@ -257,8 +260,8 @@ func (s *step) cancelled() error {
 	return nil
 }
 
-// stop ends the run. What was under way is dropped; the session keeps all that was recorded, and the transcript stays one
-// that a model can be asked with.
+// stop ends the run. What was under way is dropped; the session keeps all that was recorded, and the
+// transcript stays one that a model can be asked with.
 func (s *step) stop(o Outcome) {
 	if s.Batch != nil {
 		s.endBatch("No result: the run was stopped.")

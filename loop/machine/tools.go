@@ -68,7 +68,8 @@ func (b *Batch) fate(g *group) policy.Reason {
 	return policy.Accepted
 }
 
-// pending is the index of the first call at or after from that has no answer yet; the number of calls where there is none.
+// pending is the index of the first call at or after from that has no answer yet; the number of calls where
+// there is none.
 func (b *Batch) pending(from int) int {
 	for n := from; n < len(b.Calls); n++ {
 		if !b.Calls[n].Done {
@@ -78,8 +79,8 @@ func (b *Batch) pending(from int) int {
 	return len(b.Calls)
 }
 
-// keys gives the calls to run their arguments and idempotency keys. Identical calls of one reply are told apart by their index among
-// each other, bad ones too.
+// keys gives the calls to run their arguments and idempotency keys. Identical calls of one reply are told
+// apart by their index among each other, bad ones too.
 func (s *step) keys(b *Batch, calls []Call, groups []group) {
 	for at := range groups {
 		g := &groups[at]
@@ -104,8 +105,8 @@ func (s *step) keys(b *Batch, calls []Call, groups []group) {
 	}
 }
 
-// keyOf is the idempotency key of a call. The number of its action counts from the beginning of the run, so that a run which is made
-// again has the same keys.
+// keyOf is the idempotency key of a call. The number of its action counts from the beginning of the run, so
+// that a run which is made again has the same keys.
 func (s *step) keyOf(tool string, twins int, arguments []byte) string {
 	return s.idempotencyKey(s.open(tool).Number-s.First, tool, twins, arguments)
 }
@@ -176,7 +177,8 @@ func (b *Batch) overlay(calls []BatchCall) {
 	}
 }
 
-// All are the calls as they stand, those that have ended since [Batch.Calls] was made too. The slice is read-only.
+// All are the calls as they stand, those that have ended since [Batch.Calls] was made too. The slice is
+// read-only.
 func (b *Batch) All() []BatchCall {
 	if b.ended.Len() == 0 {
 		return b.Calls
@@ -186,7 +188,8 @@ func (b *Batch) All() []BatchCall {
 	return all
 }
 
-// Call returns the n-th call as it stands. The call that ended last is found at once; [Batch.All] is for all of them.
+// Call returns the n-th call as it stands. The call that ended last is found at once; [Batch.All] is for all
+// of them.
 func (b *Batch) Call(n int) BatchCall {
 	for _, e := range b.ended.Backward() {
 		if e.index == n {
@@ -223,8 +226,8 @@ func (s *step) toolEnded() error {
 	return s.onward(NextTools)
 }
 
-// goesOn notes that a call has ended, and others come. The calls of the batch stay as they are: a copy at each end would
-// cost the square of their number.
+// goesOn notes that a call has ended, and others come. The calls of the batch stay as they are: a copy at
+// each end would cost the square of their number.
 func (s *step) goesOn(c *BatchCall, end *ToolEnd, cursor int) {
 	next := *s.Batch
 	next.Cursor = cursor
@@ -298,8 +301,9 @@ func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 	return nil
 }
 
-// uncharge takes back the attempt that a reply's calls of a tool began: it ends on the transport plane, and costs none. An action that stays
-// open goes on under another number, so that no later call has the key of one in doubt by chance.
+// uncharge takes back the attempt that a reply's calls of a tool began: it ends on the transport plane, and
+// costs none. An action that stays open goes on under another number, so that no later call has the key of
+// one in doubt by chance.
 func (s *step) uncharge(c *BatchCall) {
 	if s.find(c.Tool) == nil {
 		return
@@ -316,7 +320,8 @@ func (s *step) uncharge(c *BatchCall) {
 	a.Number = s.Opened
 }
 
-// ran deals with a reply whose calls all have their answers: the actions that passed are closed, the model is told.
+// ran deals with a reply whose calls all have their answers: the actions that passed are closed, the model is
+// told.
 func (s *step) ran(b *Batch) error {
 	s.passAll(b, b.groups())
 	s.sayAll(b.Native, b.Calls)

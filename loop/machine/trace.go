@@ -7,16 +7,16 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// line is one step in canonical form: what must be the same wherever the run is made. It leaves out observed times; the
-// delays that were asked for stay.
+// line is one step in canonical form: what must be the same wherever the run is made. It leaves out observed
+// times; the delays that were asked for stay.
 type line struct {
 	Event   Event             `json:"event"`
 	Effects []Effect          `json:"effects,omitempty"`
 	Said    []message.Message `json:"said,omitempty"`
 }
 
-// Trace returns one step as one line of canonical JSON: the event, its effects, and what it added to the transcript, from
-// message number said on. Two drivers that make the same run give the same lines.
+// Trace returns one step as one line of canonical JSON: the event, its effects, and what it added to the
+// transcript, from message number said on. Two drivers that make the same run give the same lines.
 func Trace(ev Event, effects []Effect, st State, said int) ([]byte, error) {
 	return TraceOf(ev, effects, st.Transcript.Slice(said, st.Transcript.Len()))
 }

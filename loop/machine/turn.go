@@ -83,8 +83,8 @@ func (s *step) later(w *Wait, delay time.Duration, plane fault.Plane, why policy
 	return &Wait{Until: until, Delay: delay, Plane: plane, Reason: why}
 }
 
-// due is the wait that stands before n: a correction's before a new turn, a transport retry's before the same request, and
-// either before a try.
+// due is the wait that stands before n: a correction's before a new turn, a transport retry's before the same
+// request, and either before a try.
 func (st *State) due(n Next) *Wait {
 	switch {
 	case n == NextTurn:
@@ -133,7 +133,8 @@ func (s *step) again() error {
 	return s.ask()
 }
 
-// onward goes on with n, unless the planner is to be asked about a transport fault, or an exhaustion is to be answered first.
+// onward goes on with n, unless the planner is to be asked about a transport fault, or an exhaustion is to be
+// answered first.
 func (s *step) onward(n Next) error {
 	if len(s.Consults) > 0 {
 		first := s.Consults[0]
@@ -153,8 +154,8 @@ func (s *step) onward(n Next) error {
 	return nil
 }
 
-// callFailed retries a model call that did not come through. What a provider refuses because of the model's own words is
-// a failed reply, and belongs to the correction plane.
+// callFailed retries a model call that did not come through. What a provider refuses because of the model's
+// own words is a failed reply, and belongs to the correction plane.
 func (s *step) callFailed() error {
 	f := *s.ev.Failure
 	if f.Plane == fault.Correction {

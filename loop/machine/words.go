@@ -11,8 +11,8 @@ import (
 // refused is all that a model is told where the policy emits no feedback: every call wants an answer.
 const refused = "Not accepted."
 
-// correct are the words that answer one failed call, or a failed answer: those of the decision's feedback, with the
-// call's own issues.
+// correct are the words that answer one failed call, or a failed answer: those of the decision's feedback,
+// with the call's own issues.
 func (s *step) correct(d *Decision, issues []fault.Issue, lim feedback.Limits) string {
 	if d.Feedback == nil {
 		return refused
@@ -25,8 +25,8 @@ func (s *step) correct(d *Decision, issues []fault.Issue, lim feedback.Limits) s
 	return s.render(&own, lim)
 }
 
-// sibling are the words for a call whose action was decided on with another call of the same reply: what follows is what
-// was decided then.
+// sibling are the words for a call whose action was decided on with another call of the same reply: what
+// follows is what was decided then.
 func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 	left := s.left(c)
 	if !hasRoom(left) {
@@ -95,7 +95,8 @@ func (s *step) system() (string, error) {
 // prompts reports whether the system prompt is rendered, which may fail.
 func (w *words) prompts() bool { return w.system != nil && w.system.Actions() }
 
-// view is a state as templates read it. It has no state in it: the linker would keep all methods of what an interface may hold.
+// view is a state as templates read it. It has no state in it: the linker would keep all methods of what an
+// interface may hold.
 type view struct {
 	latest func(action string) (feedback.RetryFeedback, bool)
 	all    iter.Seq[feedback.RetryFeedback]

@@ -14,35 +14,36 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Callbacks is an [loop.Observer] that calls functions (seeds 003 and 004): any of them may be nil. They cannot change the outcome,
-// and a panic in one is contained. They are called one at a time, also where several runs and goroutines share a Callbacks;
-// so a function must not itself start a run or a step with the same Callbacks. Use it by pointer; its fields are set before
-// its first use. The zero value does nothing.
+// Callbacks is an [loop.Observer] that calls functions: any of them may be nil. They
+// cannot change the outcome, and a panic in one is contained. They are called one at a time, also where
+// several runs and goroutines share a Callbacks; so a function must not itself start a run or a step with the
+// same Callbacks. Use it by pointer; its fields are set before its first use. The zero value does nothing.
 type Callbacks struct {
-	// OnError is told when an action ended without success, also where a planner then goes on, and when a run came to its
-	// limit of turns or was cancelled.
+	// OnError is told when an action ended without success, also where a planner then goes on, and when a run
+	// came to its limit of turns or was cancelled.
 	OnError func(Trace, ErrorInfo)
 	// OnRetry is told when another attempt follows, before the wait.
 	OnRetry func(Trace, loop.Notice)
-	// OnDebug is told of every failed attempt (calls of tools too), reducer error and contained failure with all technical
-	// detail. None of it is for users.
+	// OnDebug is told of every failed attempt (calls of tools too), reducer error and contained failure with
+	// all technical detail. None of it is for users.
 	OnDebug func(text string, d DebugInfo)
-	// TraceID finds the trace id in the context of a run; where it is nil or finds none, one is derived from the
-	// correlation id.
+	// TraceID finds the trace id in the context of a run; where it is nil or finds none, one is derived from
+	// the correlation id.
 	TraceID func(context.Context) string
 
 	mu sync.Mutex
 }
 
-// Trace says what an emission belongs to (seed 004: SpanContext).
+// Trace says what an emission belongs to.
 type Trace struct {
 	// CorrelationID is the session's; empty where there is none.
 	CorrelationID string
-	// TraceID has the form of W3C trace ids where it is derived; empty where there is no correlation id either.
+	// TraceID has the form of W3C trace ids where it is derived; empty where there is no correlation id
+	// either.
 	TraceID string
 }
 
-// ErrorInfo is an error as a user interface needs it (seeds 003 and 004: AgentErrorResponse).
+// ErrorInfo is an error as a user interface needs it.
 type ErrorInfo struct {
 	// Code is the canonical code; its other names are Code.Names().
 	Code fault.Class
@@ -56,12 +57,13 @@ type ErrorInfo struct {
 	Reason policy.Reason
 }
 
-// DebugInfo is all technical detail of a failure (seed 003, "Debug Messages").
+// DebugInfo is all technical detail of a failure.
 type DebugInfo struct {
 	Trace
 	// Notice is what happened; zero for a failure outside of a run's attempts.
 	Notice loop.Notice
-	// Err is the Go error, nil where there was none; Chain has its type and text and those of all it wraps, outermost first.
+	// Err is the Go error, nil where there was none; Chain has its type and text and those of all it wraps,
+	// outermost first.
 	Err   error
 	Chain []string
 	// Metadata is what is known of the call that failed.
@@ -107,7 +109,8 @@ func (c *Callbacks) debug(ctx context.Context, text string, n loop.Notice, err e
 	c.call(ctx, "", n, func(t Trace) { d.Trace = t; c.OnDebug(text, d) }, c.OnDebug != nil)
 }
 
-// call calls one function, alone, and tells OnDebug where it panicked. Where OnDebug itself panics there is nobody to tell.
+// call calls one function, alone, and tells OnDebug where it panicked. Where OnDebug itself panics there is
+// nobody to tell.
 func (c *Callbacks) call(ctx context.Context, name string, n loop.Notice, f func(Trace), there bool) {
 	if !there {
 		return

@@ -8,7 +8,8 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// Metrics is an [loop.Observer] that counts what seed 002 asks for. The zero value is ready; it is safe for concurrent use.
+// Metrics is an [loop.Observer] that counts retries, reducer errors, waits and attempts. The zero value is ready; it is safe for
+// concurrent use.
 type Metrics struct {
 	mu       sync.Mutex
 	snapshot Counts
@@ -20,19 +21,20 @@ type Counts struct {
 	ValidationRetryTotal int64
 	// ReducerErrorTotal counts reducer errors (reducer_error_total).
 	ReducerErrorTotal int64
-	// Delays is the histogram of waits before retries, in seconds; Attempts that of attempts an action took until it
-	// passed or was exhausted.
+	// Delays is the histogram of waits before retries, in seconds; Attempts that of attempts an action took
+	// until it passed or was exhausted.
 	Delays, Attempts Histogram
 }
 
-// delayBounds and attemptBounds are the upper bounds of the histograms' buckets, as in OpenTelemetry: inclusive, with one more
-// bucket above the last.
+// delayBounds and attemptBounds are the upper bounds of the histograms' buckets, as in OpenTelemetry:
+// inclusive, with one more bucket above the last.
 var (
 	delayBounds   = [...]float64{0, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300}
 	attemptBounds = [...]float64{1, 2, 3, 5, 8}
 )
 
-// Histogram counts values in buckets: Sum is that of the Count values. Before the first one it is zero, without buckets.
+// Histogram counts values in buckets: Sum is that of the Count values. Before the first one it is zero,
+// without buckets.
 type Histogram struct {
 	// Bounds are the buckets' inclusive upper bounds; Counts has one more, for what is above the last.
 	Bounds []float64

@@ -8,9 +8,10 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// LogTo is an [loop.Observer] that writes one structured record a notice to l (seed 002): attempts at debug, retries at info,
-// reducer errors, exhaustion and, with their text, errors of a tool's own at warn. Every record has the correlation id. Of a tool's progress the length is
-// logged and no value; names and texts are bounded and printable, and without keys (see [fault.Scrub]).
+// LogTo is an [loop.Observer] that writes one structured record a notice to l: attempts at debug,
+// retries at info, reducer errors, exhaustion and, with their text, errors of a tool's own at warn. Every
+// record has the correlation id. Of a tool's progress the length is logged and no value; names and texts are
+// bounded and printable, and without keys (see [fault.Scrub]).
 func LogTo(l *slog.Logger) loop.Observer { return logger{l} }
 
 type logger struct{ to *slog.Logger }

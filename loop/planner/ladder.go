@@ -16,17 +16,18 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// Ladder is a [loop.Planner] made of data, that does what the hook of seed 001 does at a rate limit ("Using Rate Limit Windows"):
-// a day's window that is used up asks for the next model (switch_provider), an hour's for a long wait, any other for a short
-// one. Where a window's wait is longer than its bound, or no attempt is left, it is the next model too; where there is none,
-// the run ends. Without a window that is used up it follows the policy while that goes on, and then takes the next model. It
-// ends the run at an exhaustion of the correction plane, and at a tool's.
+// Ladder is a [loop.Planner] made of data, for rate limits: a day's window that is used up asks for the next model (switch_provider), an hour's
+// for a long wait, any other for a short one. Where a window's wait is longer than its bound, or no attempt
+// is left, it is the next model too; where there is none, the run ends. Without a window that is used up it
+// follows the policy while that goes on, and then takes the next model. It ends the run at an exhaustion of
+// the correction plane, and at a tool's.
 //
-// It waits only where it is asked before the policy is followed: name the classes for that in [loop.Config].Consult,
-// [fault.RateLimit] and [fault.Quota] above all. Make one with [NewLadder]. Safe for concurrent use; it keeps no state.
+// It waits only where it is asked before the policy is followed: name the classes for that in
+// [loop.Config].Consult, [fault.RateLimit] and [fault.Quota] above all. Make one with [NewLadder]. Safe for
+// concurrent use; it keeps no state.
 type Ladder struct {
-	// Models are the models to go on with, in order, by their names in [loop.WithModels]. A run that goes by a name that is not
-	// among them, or by none, goes on with the first.
+	// Models are the models to go on with, in order, by their names in [loop.WithModels]. A run that goes by
+	// a name that is not among them, or by none, goes on with the first.
 	Models []string
 	// Long is for windows of an hour, Short for shorter ones and for those whose period is not known.
 	Long, Short Wait
@@ -40,8 +41,8 @@ type Wait struct {
 	Max time.Duration
 }
 
-// NewLadder returns a ladder over models with the waits of seed 001: an hour and a minute where nobody says how long, and
-// at most two hours and ten minutes.
+// NewLadder returns a ladder over models with the usual waits: an hour and a minute where nobody says
+// how long, and at most two hours and ten minutes.
 func NewLadder(models ...string) Ladder {
 	return Ladder{
 		Models: models,
@@ -75,7 +76,7 @@ func (l Ladder) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Step is what a [Ladder] does, in the words of seed 001 where it has one.
+// Step is what a [Ladder] does.
 type Step string
 
 // The steps of a ladder.
@@ -135,7 +136,7 @@ var periods = [...]struct {
 	is   period
 }{{"month", aDay}, {"week", aDay}, {"day", aDay}, {"hour", anHour}}
 
-// decisive is the window of the longest period that is used up, the first of several. Seed 001 takes the first one listed.
+// decisive is the window of the longest period that is used up, the first of several.
 func decisive(s ratelimit.State) (w ratelimit.Window, longest period) {
 	for _, one := range s.Windows {
 		if p := periodOf(one); one.Exhausted() && p > longest {
@@ -154,12 +155,12 @@ func periodOf(w ratelimit.Window) period {
 	return short
 }
 
-// longWait is resets_in of the window, as in seed 001, and never less than the server asks for.
+// longWait is when the window resets, and never less than the server asks for.
 func longWait(q loop.Question, w ratelimit.Window) time.Duration {
 	return max(w.ResetsIn.Duration, asked(q))
 }
 
-// shortWait is the server's retry_after, as in seed 001, else the window's own.
+// shortWait is the server's retry-after, else the window's own.
 func shortWait(q loop.Question, w ratelimit.Window) time.Duration {
 	return cmp.Or(asked(q), w.ResetsIn.Duration)
 }
@@ -168,7 +169,8 @@ func asked(q loop.Question) time.Duration {
 	return max(q.Failure.RetryAfter, q.RateLimit.RetryAfter.Duration)
 }
 
-// wait waits within bounds, and takes the next model beyond them, or where the wait does not fit before the deadline.
+// wait waits within bounds, and takes the next model beyond them, or where the wait does not fit before the
+// deadline.
 func (l Ladder) wait(q loop.Question, step Step, bound Wait, delay time.Duration, window string) (Step, machine.Plan) {
 	if delay <= 0 {
 		delay = bound.Unknown
@@ -179,7 +181,8 @@ func (l Ladder) wait(q loop.Question, step Step, bound Wait, delay time.Duration
 	return step, machine.Plan{Do: machine.Fallback, Delay: delay, Note: window}
 }
 
-// next is the next model; the end of the run where there is none, and for a tool, which no other model brings back.
+// next is the next model; the end of the run where there is none, and for a tool, which no other model brings
+// back.
 func (l Ladder) next(q loop.Question, window string) (Step, machine.Plan) {
 	at := slices.Index(l.Models, q.Model) + 1
 	if q.Tool != "" || at >= len(l.Models) {

@@ -89,7 +89,8 @@ func encode(ev machine.Event, effects []machine.Effect) (r record, err error) {
 	return r, err
 }
 
-// crash drops the run and makes it anew. A tool that gave no answer is run again where it is declared read-only or idempotent.
+// crash drops the run and makes it anew. A tool that gave no answer is run again where it is declared
+// read-only or idempotent.
 func (sc *story) crash(*line) error {
 	if err := sc.replay(); err != nil {
 		return err
@@ -135,7 +136,8 @@ func (sc *story) replay() error {
 	return same("state", was, is)
 }
 
-// stepShadow steps the restored state by the event read back from JSON, compares, and restores what comes out.
+// stepShadow steps the restored state by the event read back from JSON, compares, and restores what comes
+// out.
 func (sc *story) stepShadow(r record, st machine.State) error {
 	var ev machine.Event
 	if err := json.Unmarshal(r.event, &ev); err != nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// JournalEverywhere records the story in a journal. After every single event the journal is replayed, its trace compared with
-// what the run did, and the run taken up again from the journal alone. A scenario must come out the same.
+// JournalEverywhere records the story in a journal. After every single event the journal is replayed, its
+// trace compared with what the run did, and the run taken up again from the journal alone. A scenario must
+// come out the same.
 func JournalEverywhere() Option { return func(sc *story) { sc.journals = true } }
 
 // memory is a [journal.Store] of one journal that outlives its writers.

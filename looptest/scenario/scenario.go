@@ -18,19 +18,20 @@ line of the diff, and commit only what you understand.`
 // Option is a way to run scenarios other than plainly.
 type Option func(*story)
 
-// CrashEverywhere lets the process die after every single event: all is dropped, and what goes on is what the recorded
-// events, read back from JSON, make of the beginning. A scenario must come out the same.
+// CrashEverywhere lets the process die after every single event: all is dropped, and what goes on is what the
+// recorded events, read back from JSON, make of the beginning. A scenario must come out the same.
 func CrashEverywhere() Option { return func(sc *story) { sc.crashes = true } }
 
-// RestoreEverywhere steps a second state alongside, which after every event is written to a snapshot and read back, and
-// demands the same effects and the same state of it.
+// RestoreEverywhere steps a second state alongside, which after every event is written to a snapshot and read
+// back, and demands the same effects and the same state of it.
 func RestoreEverywhere() Option { return func(sc *story) { sc.restores = true } }
 
 // Run runs every scenario of a directory, the files *.txt, each as a subtest named after its file.
 //
-// A scenario is a story of one run, told in the format of github.com/cockroachdb/datadriven: a line with a verb, what
-// belongs to it, a line "----", and below it what the loop did, one sentence for each effect. Nothing waits: time passes
-// when the story says so, and begins at [looptest.Epoch]. The flag -rewrite writes down what came out instead of comparing it.
+// A scenario is a story of one run, told in the format of github.com/cockroachdb/datadriven: a line with a
+// verb, what belongs to it, a line "----", and below it what the loop did, one sentence for each effect.
+// Nothing waits: time passes when the story says so, and begins at [looptest.Epoch]. The flag -rewrite writes
+// down what came out instead of comparing it.
 //
 // Before the run:
 //
@@ -60,7 +61,7 @@ func RestoreEverywhere() Option { return func(sc *story) { sc.restores = true } 
 //	later DURATION      time passes; a wait that is over by then ends when it is due
 //	plan abort          the planner's answer; also follow, fallback and degrade. model=M, delay=2s, warning=(TEXT),
 //	                    policy=(KEY: VALUE, …), the prompt in the body
-//	lose STEP           a step that a run can do without fails (seed 003): history (while the prompt is made; the system
+//	lose STEP           a step that a run can do without fails: history (while the prompt is made; the system
 //	                    prompt without it in the body), telemetry, summary (of the body), storage (of the session)
 //	adjust              lays a policy over that of the run
 //	dispatch EVENT      an event of the embedding program, its JSON in the body
@@ -74,8 +75,8 @@ func RestoreEverywhere() Option { return func(sc *story) { sc.restores = true } 
 //	session             the session, written to a snapshot and restored
 //	envelope FORM       what the run came to as a document: result_envelope, agent_result, agent_response or model_response
 //
-// An event that does not fit is answered "refused: …" and changes nothing. A verb or argument that does not exist fails the
-// test with file and line.
+// An event that does not fit is answered "refused: …" and changes nothing. A verb or argument that does not
+// exist fails the test with file and line.
 func Run(t *testing.T, dir string, opts ...Option) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
@@ -121,7 +122,8 @@ type story struct {
 	run
 	crashes, restores, journals bool
 	out                         []string
-	// plain is a story without options; mistaken one with a line that cannot be told. lines counts those of the story.
+	// plain is a story without options; mistaken one with a line that cannot be told. lines counts those of
+	// the story.
 	plain, mistaken bool
 	lines           int
 	// telling is told of the sessions; with is what the next step will be told with.

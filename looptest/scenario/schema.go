@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// schemaOf reads a schema: JSON Schema as it is, or the short form "city: string; nights: integer 1..30, optional".
+// schemaOf reads a schema: JSON Schema as it is, or the short form "city: string; nights: integer 1..30,
+// optional".
 func schemaOf(text string) ([]byte, error) {
 	if strings.HasPrefix(text, "{") {
 		return []byte(text), nil

@@ -35,8 +35,8 @@ type Step struct {
 	Dispatched []session.Event
 }
 
-// Telling tells f each session of a story once the story has come out as it is told, for tests of engines other than the
-// [loop.Runner].
+// Telling tells f each session of a story once the story has come out as it is told, for tests of engines
+// other than the [loop.Runner].
 func Telling(f func(t *testing.T, sessions []Told)) Option {
 	return func(sc *story) { sc.telling = f }
 }

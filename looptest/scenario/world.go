@@ -40,7 +40,8 @@ type outcome struct {
 	silent   bool
 }
 
-// script reads the next outcomes of a tool, one to a line; what is emitted and reported stands before its outcome.
+// script reads the next outcomes of a tool, one to a line; what is emitted and reported stands before its
+// outcome.
 func (sc *story) script(l *line) error {
 	o, open := outcome{tool: l.name}, false
 	for _, text := range strings.Split(l.body, "\n") {
@@ -112,7 +113,8 @@ func readLater(text string) (error, error) {
 	return tool.TryLater(errors.New(strings.TrimSpace(why)), d), err
 }
 
-// readIssues reads issues, one to a line or between semicolons: "/nights maximum at most 14". "-" is the whole document.
+// readIssues reads issues, one to a line or between semicolons: "/nights maximum at most 14". "-" is the
+// whole document.
 func readIssues(text string) ([]fault.Issue, error) {
 	var issues []fault.Issue
 	for _, one := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == '\n' }) {

@@ -1,9 +1,11 @@
-// Command retake-temporal turns histories of runs on Temporal into journals that the command retake reads, and replays them.
+// Command retake-temporal turns histories of runs on Temporal into journals that the command retake reads,
+// and replays them.
 //
 //	retake-temporal export -history FILE [-history FILE ...] [-out FILE]
 //	retake-temporal export -address HOST:PORT [-namespace NAME] -id SESSION [-out FILE]
 //	retake-temporal replay (-history FILE ... | -address HOST:PORT -id SESSION)
 //
-// A history is the JSON of "temporal workflow show --output json"; a run that went on in new histories is given with all of them,
-// the oldest first. The exit status is 0, 1 where a replay differs, and 2 for anything else that went wrong.
+// A history is the JSON of "temporal workflow show --output json"; a run that went on in new histories is
+// given with all of them, the oldest first. The exit status is 0, 1 where a replay differs, and 2 for
+// anything else that went wrong.
 package main
