@@ -177,7 +177,9 @@ func (b *binder) lacks(object *value, l *layout, m *member, r rule) bool {
 	}
 	at := object.pointer()
 	return slices.ContainsFunc(b.unbound, func(lost string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return isWithin(lost, at+"/"+pointerEscaper.Replace(name)) })
+		return slices.ContainsFunc(names, func(name string) bool {
+			return isWithin(lost, at+"/"+pointerEscaper.Replace(name))
+		})
 	})
 }
 

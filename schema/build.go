@@ -59,7 +59,9 @@ func build(t reflect.Type) (*jsonschema.Schema, *spot, error) {
 }
 
 // value makes the schema of a field, key or element: its type, then its rules, then whether it may be null.
-func (b *builder) value(path string, t reflect.Type, rules *ruleSet, checked bool, names map[string]string) (*jsonschema.Schema, *spot, error) {
+func (b *builder) value(
+	path string, t reflect.Type, rules *ruleSet, checked bool, names map[string]string,
+) (*jsonschema.Schema, *spot, error) {
 	base, pointer := indirect(t)
 	at := &spot{typ: base, class: classOf(base), pointer: pointer}
 	n, err := b.base(path, at, rules, checked && !rules.skipsMembers())
@@ -73,7 +75,7 @@ func (b *builder) value(path string, t reflect.Type, rules *ruleSet, checked boo
 		}
 		at.rules, at.related = v.left(rules.rules)
 	}
-	if pointer && !(checked && slices.ContainsFunc(rules.rules, func(r rule) bool { return r.tag == "required" })) {
+	if pointer && !(checked && rules.requires()) {
 		n = nullable(n)
 	}
 	return n, at, nil
@@ -95,7 +97,8 @@ func (b *builder) base(path string, at *spot, rules *ruleSet, checked bool) (*js
 	case classMap:
 		return b.mapping(path, at, rules, checked)
 	case classAny:
-		return &jsonschema.Schema{Description: "Any value."}, nil // an empty schema would be written as true, which not all providers read
+		// An empty schema would be written as true, which not all providers read.
+		return &jsonschema.Schema{Description: "Any value."}, nil
 	case classBytes, classText, classOpaque:
 		return foreign(t)
 	case classInt, classUint, classFloat:
@@ -202,10 +205,11 @@ func sizedByMachine(t reflect.Type) bool {
 
 // nullable lets a value be null too.
 func nullable(n *jsonschema.Schema) *jsonschema.Schema {
-	if n.Type == "" && n.Ref == "" && n.AnyOf == nil && n.AllOf == nil && n.OneOf == nil && n.Not == nil {
+	branches := n.Not != nil || n.AnyOf != nil || n.AllOf != nil || n.OneOf != nil
+	plain := n.Type != "" && n.Const == nil && !branches && n.Ref == ""
+	if n.Type == "" && n.Ref == "" && !branches {
 		return n // anything, null included
 	}
-	plain := n.Type != "" && n.Const == nil && n.Not == nil && n.AnyOf == nil && n.AllOf == nil && n.OneOf == nil && n.Ref == ""
 	if !plain {
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{n, {Type: "null"}}}
 	}

@@ -30,7 +30,8 @@ func newCompiler(doc any) (*jsonschema.Compiler, error) {
 type noLoader struct{}
 
 func (noLoader) Load(address string) (any, error) {
-	return nil, fmt.Errorf("schema: refers to %q, which is outside of the document: put it under $defs", strings.TrimPrefix(address, "retake:///"))
+	address = strings.TrimPrefix(address, "retake:///")
+	return nil, fmt.Errorf("schema: refers to %q, which is outside of the document: put it under $defs", address)
 }
 
 // compile has the library compile the document, and makes the result ready to be walked.

@@ -56,7 +56,10 @@ func (e *evaluation) explain(r *refusal) []fault.Issue {
 
 // tell puts one failure into issues.
 func (e *evaluation) tell(f failure) []fault.Issue {
-	issue := fault.Issue{Pointer: f.value.pointer(), Rule: f.rule, Got: f.value.kind.name(), Source: fault.FromSchema, Sent: f.value.sent(f.rule)}
+	v := f.value
+	issue := fault.Issue{
+		Pointer: v.pointer(), Rule: f.rule, Got: v.kind.name(), Sent: v.sent(f.rule), Source: fault.FromSchema,
+	}
 	switch f.rule {
 	case "anyOf", "oneOf":
 		if f.branches != nil {
@@ -187,7 +190,8 @@ func (v *value) notQuoted(by []*node) string {
 // mayBeLeftOut reports whether an issue is of a value that one could as well leave out, as far as its rule
 // tells.
 func mayBeLeftOut(i fault.Issue) bool {
-	return i.Source == fault.FromSchema && i.Pointer != "" && i.Expected != "" && !strings.HasSuffix(i.Expected, fault.OrLeaveOut) &&
+	told := i.Expected == "" || strings.HasSuffix(i.Expected, fault.OrLeaveOut)
+	return i.Source == fault.FromSchema && i.Pointer != "" && !told &&
 		slices.Contains([]string{"type", "enum", "const", "anyOf", "oneOf"}, i.Rule)
 }
 
@@ -211,7 +215,8 @@ func (n *node) demands(name string) bool {
 	if n.MinProperties != nil || !named {
 		return n.MinProperties != nil
 	}
-	return slices.Contains(n.required, at) || slices.ContainsFunc(n.needs, func(of need) bool { return slices.Contains(of.others, at) })
+	mayNeed := func(of need) bool { return slices.Contains(of.others, at) }
+	return slices.Contains(n.required, at) || slices.ContainsFunc(n.needs, mayNeed)
 }
 
 func (n *node) allowsNull() bool {
@@ -231,7 +236,8 @@ const maxEcho = 100
 // as safe to echo. Where very many schemas speak of it, nothing is echoed.
 func echoed(v *value, levels [][]*node) string {
 	tooMany := slices.ContainsFunc(levels, func(nodes []*node) bool { return len(nodes) >= maxNodes })
-	if v == nil || tooMany || !anyMarked(levels, echoKeyword) || anyMarked(levels, noEchoKeyword, secretKeyword) {
+	isHidden := anyMarked(levels, noEchoKeyword, secretKeyword)
+	if v == nil || tooMany || isHidden || !anyMarked(levels, echoKeyword) {
 		return ""
 	}
 	return clipTo(jsonText(v.any()), maxEcho)
@@ -242,7 +248,8 @@ func anyMarked(levels [][]*node, keywords ...string) bool {
 	isMarked := func(n *node) bool {
 		return slices.ContainsFunc(keywords, func(keyword string) bool { return n.raw[keyword] == true })
 	}
-	return slices.ContainsFunc(levels, func(nodes []*node) bool { return slices.ContainsFunc(nodes, isMarked) })
+	anyOf := func(nodes []*node) bool { return slices.ContainsFunc(nodes, isMarked) }
+	return slices.ContainsFunc(levels, anyOf)
 }
 
 const secretKeyword = "x-secret"
@@ -316,7 +323,8 @@ func (w *secrets) follow(n *node, at string) {
 func isMarked(tree any, keyword string) bool {
 	switch at := tree.(type) {
 	case map[string]any:
-		return at[keyword] == true || slices.ContainsFunc(slices.Collect(maps.Values(at)), func(v any) bool { return isMarked(v, keyword) })
+		within := func(v any) bool { return isMarked(v, keyword) }
+		return at[keyword] == true || slices.ContainsFunc(slices.Collect(maps.Values(at)), within)
 	case []any:
 		return slices.ContainsFunc(at, func(v any) bool { return isMarked(v, keyword) })
 	}

@@ -60,7 +60,9 @@ func appendFields(fields []field, t reflect.Type, path string, index []int, chec
 	return fields, nil
 }
 
-func appendEmbedded(fields []field, sf reflect.StructField, at string, index []int, checked bool) ([]field, error) {
+func appendEmbedded(
+	fields []field, sf reflect.StructField, at string, index []int, checked bool,
+) ([]field, error) {
 	if classOf(sf.Type) != classStruct {
 		return nil, fmt.Errorf("%s: only plain structs can be embedded, not %s: give the field a json name", at, sf.Type)
 	}
@@ -71,7 +73,9 @@ func appendEmbedded(fields []field, sf reflect.StructField, at string, index []i
 	return appendFields(fields, sf.Type, at, index, checked && rules != "-")
 }
 
-func appendField(fields []field, sf reflect.StructField, at string, index []int, checked bool, name, options string) ([]field, error) {
+func appendField(
+	fields []field, sf reflect.StructField, at string, index []int, checked bool, name, options string,
+) ([]field, error) {
 	if !sf.IsExported() {
 		return nil, fmt.Errorf("%s: an unexported field cannot be read from JSON", at)
 	}
@@ -90,7 +94,8 @@ func appendField(fields []field, sf reflect.StructField, at string, index []int,
 		name = sf.Name
 	}
 	tag := sf.Tag.Get("validate")
-	f := field{name: name, goName: sf.Name, typ: sf.Type, index: index, checked: checked && tag != "-", rules: &ruleSet{}}
+	f := field{name: name, goName: sf.Name, typ: sf.Type, index: index, rules: &ruleSet{}}
+	f.checked = checked && tag != "-"
 	f.omits = options != "" || slices.Contains(strings.Split(sf.Tag.Get("jsonschema"), ","), "optional")
 	if f.checked {
 		var err error
@@ -126,11 +131,11 @@ func retakeTag(sf reflect.StructField) (keywords []string, err error) {
 // mayBeAbsent reports whether a member may be left out: a tag says so, or it is a pointer, or a rule says when it is to be there. The rule
 // `required` overrules all of these.
 func (f *field) mayBeAbsent(told note) bool {
-	isRequired := func(r rule) bool { return r.tag == "required" }
 	mayOmit := func(r rule) bool { return r.omits() || r.conditional() || r.tag == "isdefault" }
-	if f.checked && slices.ContainsFunc(f.rules.rules, isRequired) {
+	if f.checked && f.rules.requires() {
 		return false
 	}
 	_, pointer := indirect(f.typ)
-	return f.omits || pointer || told.told != nil && told.told.Default != nil || slices.ContainsFunc(f.rules.rules, mayOmit)
+	hasDefault := told.told != nil && told.told.Default != nil
+	return f.omits || pointer || hasDefault || slices.ContainsFunc(f.rules.rules, mayOmit)
 }

@@ -189,15 +189,18 @@ func (l *linker) object(n *node) {
 	}
 	n.required = n.namesOf(s.Required)
 	for _, name := range slices.Sorted(maps.Keys(s.DependentRequired)) {
-		n.needs = append(n.needs, need{"dependentRequired", name, n.place(name), n.namesOf(s.DependentRequired[name]), nil})
+		others := n.namesOf(s.DependentRequired[name])
+		n.needs = append(n.needs, need{"dependentRequired", name, n.place(name), others, nil})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.DependentSchemas)) {
-		n.needs = append(n.needs, need{"dependentSchemas", name, n.place(name), nil, l.child(s.DependentSchemas[name], "dependentSchemas", n)})
+		sub := l.child(s.DependentSchemas[name], "dependentSchemas", n)
+		n.needs = append(n.needs, need{"dependentSchemas", name, n.place(name), nil, sub})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Dependencies)) {
 		others, _ := s.Dependencies[name].([]string)
 		sub, _ := s.Dependencies[name].(*jsonschema.Schema)
-		n.needs = append(n.needs, need{"dependencies", name, n.place(name), n.namesOf(others), l.child(sub, "dependencies", n)})
+		whole := l.child(sub, "dependencies", n)
+		n.needs = append(n.needs, need{"dependencies", name, n.place(name), n.namesOf(others), whole})
 	}
 	for p, sub := range s.PatternProperties {
 		compiled, _ := p.(pattern)
@@ -418,7 +421,8 @@ func (n *node) branchOf() *node {
 
 // standsUnder is the rule of a schema that refuses everything: the keyword that it stands under.
 func (n *node) standsUnder() string {
-	if slices.Contains([]string{"unevaluatedProperties", "unevaluatedItems", "items", "additionalItems", "additionalProperties"}, n.under) {
+	switch n.under {
+	case "unevaluatedProperties", "unevaluatedItems", "items", "additionalItems", "additionalProperties":
 		return n.under
 	}
 	return "false"

@@ -208,7 +208,7 @@ func (p *parser) number(v *value) bool {
 func (p *parser) numberIs(v *value, text string, plain bool) bool {
 	v.text, v.kind = text, kindInteger
 	digits := strings.TrimPrefix(text, "-")
-	if digits == "" || digits[0] < '0' || digits[0] > '9' || len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' {
+	if digits == "" || !isDigits(digits[:1]) || len(digits) > 1 && digits[0] == '0' && isDigits(digits[1:2]) {
 		return false
 	}
 	if plain && len(text) <= maxPlainDigits {
@@ -258,7 +258,8 @@ func syntaxIssue(text string, lim Limits) *fault.Issue {
 		case err != nil:
 			return decoderIssue(text, err)
 		case dec.StackDepth() > lim.MaxDepth:
-			return jsonIssue(string(dec.StackPointer()), fault.RuleDepth, "at most "+strconv.Itoa(lim.MaxDepth)+" levels of nesting")
+			wants := "at most " + strconv.Itoa(lim.MaxDepth) + " levels of nesting"
+			return jsonIssue(string(dec.StackPointer()), fault.RuleDepth, wants)
 		case tok.Kind() == '0' && !numberInBounds(tok.String()):
 			return jsonIssue(string(dec.StackPointer()), fault.RuleSize, "a number of ordinary size")
 		}

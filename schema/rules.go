@@ -176,6 +176,11 @@ func parseRule(tok string) rule {
 // skipsMembers reports whether the rule keeps the validator out of a struct's own fields.
 func (r rule) skipsMembers() bool { return r.tag == "structonly" || r.tag == "nostructlevel" }
 
+// requires reports whether the value must be there and not be empty.
+func (s *ruleSet) requires() bool {
+	return slices.ContainsFunc(s.rules, func(r rule) bool { return r.tag == "required" })
+}
+
 func (s *ruleSet) skipsMembers() bool { return slices.ContainsFunc(s.rules, rule.skipsMembers) }
 
 // conditional reports whether the rule says when a value must be there, or must not.
@@ -229,7 +234,8 @@ func (r rule) holds(v reflect.Value, c class, around any) bool {
 	case r.tag == "isdefault":
 		return v.IsZero()
 	case c == classStruct && r.conditional():
-		return rulebook().VarWithValue(!v.IsZero(), around, r.text) == nil // asked about a struct itself, it would look into it
+		// Asked about the struct itself, the validator would look into it.
+		return rulebook().VarWithValue(!v.IsZero(), around, r.text) == nil
 	case c == classStruct:
 		return holdsAsField(v, r.text)
 	}

@@ -35,7 +35,9 @@ func Compile(doc []byte) (*Schema, error) {
 		return nil, fmt.Errorf("schema: %s", issue)
 	}
 	s := &Schema{text: compact(doc), tree: root.any(), limits: DefaultLimits()}
-	s.marked = isMarked(s.tree, echoKeyword) || isMarked(s.tree, noEchoKeyword) || isMarked(s.tree, secretKeyword)
+	for _, keyword := range []string{echoKeyword, noEchoKeyword, secretKeyword} {
+		s.marked = s.marked || isMarked(s.tree, keyword)
+	}
 	if err := s.compile(); err != nil {
 		return nil, err
 	}
@@ -106,7 +108,9 @@ func (s *Schema) judge(root *value, b *Budget) []fault.Issue {
 		issues = e.explain(refused)
 	}
 	if b.spent() {
-		return []fault.Issue{{Rule: fault.RuleWork, Expected: tooMuchWork, Got: root.kind.name(), Source: fault.FromSchema}}
+		return []fault.Issue{{
+			Rule: fault.RuleWork, Expected: tooMuchWork, Got: root.kind.name(), Source: fault.FromSchema,
+		}}
 	}
 	return issues
 }

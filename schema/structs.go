@@ -19,7 +19,9 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 	if err != nil {
 		return nil, fmt.Errorf("schema: %s: %w", path, err)
 	}
-	n := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
+	n := &jsonschema.Schema{
+		Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema,
+	}
 	l.byName, l.names = map[string]int{}, namesOf(fields)
 	for _, f := range fields {
 		checked := v.rules && f.checked

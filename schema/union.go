@@ -70,7 +70,8 @@ func join(branches [][]fault.Issue, here, rule string) (fault.Issue, bool) {
 	}
 	one := branches[0][0]
 	one.Expected, one.Sent = clip(orList(wants)), sent
-	telling := slices.DeleteFunc(slices.Clone(rules), func(r string) bool { return r == "type" || r == "const" || r == "isdefault" })
+	plain := func(r string) bool { return r == "type" || r == "const" || r == "isdefault" }
+	telling := slices.DeleteFunc(slices.Clone(rules), plain)
 	switch {
 	case len(rules) == 1:
 	case len(telling) == 1:
@@ -242,7 +243,8 @@ func isTagged(of branch, near []branch, here string) bool {
 	}
 	for _, i := range others[0].right {
 		wants, all := tagsAt(others, i.Pointer)
-		if all && i.Pointer != here && len(wants) > 0 && !slices.ContainsFunc(of.right, func(o fault.Issue) bool { return o.Pointer == i.Pointer }) {
+		same := func(o fault.Issue) bool { return o.Pointer == i.Pointer }
+		if all && i.Pointer != here && len(wants) > 0 && !slices.ContainsFunc(of.right, same) {
 			return true
 		}
 	}
@@ -275,7 +277,9 @@ var shape = []string{
 // hasShape reports whether a value has the members that a branch is known by, and nothing is wrong with it as
 // a whole.
 func (b branch) hasShape(here string) bool {
-	return !slices.ContainsFunc(b.right, func(i fault.Issue) bool { return i.Pointer == here || slices.Contains(shape, i.Rule) })
+	return !slices.ContainsFunc(b.right, func(i fault.Issue) bool {
+		return i.Pointer == here || slices.Contains(shape, i.Rule)
+	})
 }
 
 // lacking says which members a value lacks by each branch, where it lacks nothing else and has nothing that

@@ -19,7 +19,9 @@ func (s Settings) unquotes(mode policy.Repairs) bool {
 
 // unquote takes objects and arrays out of the strings that hold them as JSON, where the schema refuses a
 // string and takes what it holds. It is false where there are none.
-func unquote(doc []byte, issues []fault.Issue, check func([]byte) []fault.Issue) (mended []byte, left []fault.Issue, ok bool) {
+func unquote(
+	doc []byte, issues []fault.Issue, check func([]byte) []fault.Issue,
+) (mended []byte, left []fault.Issue, ok bool) {
 	mended = doc
 	var places []string
 	for _, i := range issues {

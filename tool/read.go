@@ -200,7 +200,8 @@ func (in *reader) unquote(c *Checked, t *Tool, mode policy.Repairs, offset int) 
 	}
 	check := func(args []byte) []fault.Issue { return t.schema.CheckWithin(in.work, args) }
 	if args, issues, ok := unquote(c.Arguments, c.Issues, check); ok {
-		c.Repairs = kept(mode, insert(slices.Clone(c.Repairs), extract.Repair{Kind: extract.QuotedObject, Offset: offset}))
+		own := extract.Repair{Kind: extract.QuotedObject, Offset: offset}
+		c.Repairs = kept(mode, insert(slices.Clone(c.Repairs), own))
 		c.Arguments = args
 		c.judge(issues)
 	}
