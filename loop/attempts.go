@@ -41,8 +41,8 @@ func Attempts(ctx context.Context, s *session.Session, a *Action, opts ...Option
 	return &Tries{ctx: ctx, s: s, a: a, opts: opts}
 }
 
-// Trial is one try of [Tries]. It is over when End was called.
-type Trial struct {
+// Try is one try of [Tries]. It is over when End was called.
+type Try struct {
 	Attempt
 	of    *tries
 	ended bool
@@ -50,7 +50,7 @@ type Trial struct {
 
 // End says what came of the try: nil ends the loop; an error is decided on as by [Do], and then the loop
 // waits and goes round again while the policy allows. Only the first End counts, and none after the loop.
-func (t *Trial) End(err error) { t.EndWith(Tried{Err: err}) }
+func (t *Try) End(err error) { t.EndWith(Tried{Err: err}) }
 
 // Tried is what came of a try.
 type Tried struct {
@@ -58,15 +58,15 @@ type Tried struct {
 	Err error
 	// Usage is what it used up.
 	Usage message.Usage
-	// Value is what is recorded of a good try, as JSON, where [Trial.Keeps].
+	// Value is what is recorded of a good try, as JSON, where [Try.Keeps].
 	Value json.RawMessage
 }
 
 // Keeps reports whether the value of a good try is recorded: for an [Action] with an ID, in a journal.
-func (t *Trial) Keeps() bool { return t.of.journal != nil && t.of.a.ID != "" }
+func (t *Try) Keeps() bool { return t.of.journal != nil && t.of.a.ID != "" }
 
 // EndWith is End with all that came of the try.
-func (t *Trial) EndWith(came Tried) {
+func (t *Try) EndWith(came Tried) {
 	if t.ended || t.of.left {
 		return
 	}
@@ -77,8 +77,8 @@ func (t *Trial) EndWith(came Tried) {
 // All makes the tries, and the waits between them; none of an action with an [Action].ID that has ended in
 // the journal. It may be ranged over once. Leaving the loop, or going round it, without ending a try records
 // that try as cancelled and ends the action.
-func (t *Tries) All() iter.Seq[*Trial] {
-	return func(yield func(*Trial) bool) {
+func (t *Tries) All() iter.Seq[*Try] {
+	return func(yield func(*Try) bool) {
 		if t.used {
 			return
 		}
@@ -89,7 +89,7 @@ func (t *Tries) All() iter.Seq[*Trial] {
 	}
 }
 
-func (t *Tries) all(yield func(*Trial) bool) error {
+func (t *Tries) all(yield func(*Try) bool) error {
 	s, o, err := recording(t.s, t.opts)
 	if s == nil && err == nil {
 		s, err = session.New(session.Config{})
@@ -107,7 +107,7 @@ func (t *Tries) all(yield func(*Trial) bool) error {
 	}
 	defer of.leave()
 	for of.next() {
-		trial := &Trial{Attempt: of.attempt(), of: of}
+		trial := &Try{Attempt: of.attempt(), of: of}
 		more := yield(trial)
 		if !trial.ended {
 			of.fed(of.runner.Step(machine.Event{Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true}}))

@@ -91,7 +91,7 @@ func TestATryLeftOpenIsRecordedAsCancelled(t *testing.T) {
 
 func TestATryIsOverWithItsLoop(t *testing.T) {
 	s := newSession(t)
-	var kept *loop.Trial
+	var kept *loop.Try
 	for kept = range loop.Attempts(t.Context(), s, loop.ToolCall("book_room")).All() {
 		break
 	}

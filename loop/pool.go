@@ -85,7 +85,7 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 // was left out and cannot be had, that cannot be told, and the error is one of [journal.ErrRedacted]. j is
 // nil for no journal. The session is the pool's until its end is told. The errors are those of Run and Resume
 // before anything is asked, and [ErrPoolClosed].
-func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *Seat, err error) {
+func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *PoolRun, err error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
 	}
@@ -107,14 +107,14 @@ func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *Se
 }
 
 // seat is a run of the pool that has not begun.
-func (p *Pool) seat(s *session.Session, prompt string, j *journal.Journal) *Seat {
+func (p *Pool) seat(s *session.Session, prompt string, j *journal.Journal) *PoolRun {
 	o := p.o
 	if j != nil {
 		own := *o
 		own.journal, own.journals = j, true
 		o = &own
 	}
-	return &Seat{pool: p, prompt: prompt, run: newProcess(context.Background(), o, p.cfg.Model, s, &p.cfg.Config)}
+	return &PoolRun{pool: p, prompt: prompt, run: newProcess(context.Background(), o, p.cfg.Model, s, &p.cfg.Config)}
 }
 
 // errUntold is the error of adding a run of whose end nobody is told.
@@ -122,7 +122,7 @@ var errUntold = errors.New("loop: the pool's config: done: there is nobody to te
 
 // AddParked takes over a run that [Pool.Close] of a pool of the same config handed back. Errors are as those
 // of [Pool.Add].
-func (p *Pool) AddParked(k Parked) (*Seat, error) {
+func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
 	}
@@ -183,7 +183,7 @@ func (p *Pool) Close() []Parked {
 
 // empty closes the pool, waits until nobody works, and takes all runs: those that were cancelled, to be
 // worked on, and the others.
-func (p *Pool) empty() (gone, left []*Seat) {
+func (p *Pool) empty() (gone, left []*PoolRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true

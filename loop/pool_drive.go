@@ -53,7 +53,7 @@ func (d *drive) worker() {
 }
 
 // next waits until a run is due, and takes it; nil where the drive is over.
-func (d *drive) next() *Seat {
+func (d *drive) next() *PoolRun {
 	d.lead <- struct{}{}
 	defer func() { <-d.lead }()
 	for !d.over {
@@ -70,7 +70,7 @@ func (d *drive) next() *Seat {
 
 // look takes the run that is due, or notes that the drive is over. Else it returns how long it takes until
 // the next is due, 0 for no such time, and what is closed once that may have changed.
-func (d *drive) look() (t *Seat, left time.Duration, changed <-chan struct{}) {
+func (d *drive) look() (t *PoolRun, left time.Duration, changed <-chan struct{}) {
 	p, now := d.pool, d.pool.o.clock.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()

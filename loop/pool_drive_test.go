@@ -147,7 +147,7 @@ func TestRunsAreGoneOnWithInTheOrderInWhichTheyWereDue(t *testing.T) {
 	exact := policy.DefaultSet()
 	exact.Transport = exactly()
 	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Config: loop.Config{Policy: &exact}, Options: []loop.Option{loop.WithClock(clock)}})
-	add := func(wait string) *loop.Seat {
+	add := func(wait string) *loop.PoolRun {
 		seat, err := p.Add(newSessionNamed(t, wait), wait, nil)
 		require.NoError(t, err)
 		return seat

@@ -5,36 +5,36 @@ import (
 	"time"
 )
 
-// seats are runs that nobody works on, as a heap: by when they are due, and then in the order in which they
+// runHeap are runs that nobody works on, as a heap: by when they are due, and then in the order in which they
 // lay down.
-type seats []*Seat
+type runHeap []*PoolRun
 
-func (s seats) Len() int { return len(s) }
+func (s runHeap) Len() int { return len(s) }
 
-func (s seats) Less(i, j int) bool { return s[i].before(s[j]) }
+func (s runHeap) Less(i, j int) bool { return s[i].before(s[j]) }
 
 // before reports whether t was due before u.
-func (t *Seat) before(u *Seat) bool {
+func (t *PoolRun) before(u *PoolRun) bool {
 	if t.until.Equal(u.until) {
 		return t.order < u.order
 	}
 	return t.until.Before(u.until)
 }
 
-func (s seats) Swap(i, j int) {
+func (s runHeap) Swap(i, j int) {
 	s[i], s[j] = s[j], s[i]
 	s[i].place, s[j].place = int32(i), int32(j)
 }
 
 // Push is for package heap.
-func (s *seats) Push(x any) {
-	t := x.(*Seat)
+func (s *runHeap) Push(x any) {
+	t := x.(*PoolRun)
 	t.place = int32(len(*s))
 	*s = append(*s, t)
 }
 
 // Pop is for package heap.
-func (s *seats) Pop() any {
+func (s *runHeap) Pop() any {
 	last := len(*s) - 1
 	t := (*s)[last]
 	(*s)[last] = nil
@@ -45,7 +45,7 @@ func (s *seats) Pop() any {
 
 // queue holds the runs that nobody works on: those that are ready to be gone on with, and those that wait.
 type queue struct {
-	ready, waits seats
+	ready, waits runHeap
 	// added counts the times that a run was parked or made ready.
 	added int64
 }
@@ -53,7 +53,7 @@ type queue struct {
 func (q *queue) len() int { return len(q.ready) + len(q.waits) }
 
 // half is that which a run is in.
-func (q *queue) half(t *Seat) *seats {
+func (q *queue) half(t *PoolRun) *runHeap {
 	if t.ready {
 		return &q.ready
 	}
@@ -61,40 +61,40 @@ func (q *queue) half(t *Seat) *seats {
 }
 
 // add queues a run: ready since then, or to wait until then.
-func (q *queue) add(t *Seat, ready bool, then time.Time) {
+func (q *queue) add(t *PoolRun, ready bool, then time.Time) {
 	q.added++
 	t.ready, t.until, t.order = ready, then, q.added
 	heap.Push(q.half(t), t)
 }
 
-func (q *queue) remove(t *Seat) { heap.Remove(q.half(t), int(t.place)) }
+func (q *queue) remove(t *PoolRun) { heap.Remove(q.half(t), int(t.place)) }
 
 // take takes the run that was due first; nil where none is due at that time. One that is ready is, at any
 // time.
-func (q *queue) take(now time.Time) *Seat {
+func (q *queue) take(now time.Time) *PoolRun {
 	waited := len(q.waits) > 0 && !q.waits[0].until.After(now)
 	switch {
 	case waited && (len(q.ready) == 0 || q.waits[0].before(q.ready[0])):
-		return heap.Pop(&q.waits).(*Seat)
+		return heap.Pop(&q.waits).(*PoolRun)
 	case len(q.ready) > 0:
-		return heap.Pop(&q.ready).(*Seat)
+		return heap.Pop(&q.ready).(*PoolRun)
 	}
 	return nil
 }
 
 // all takes all runs: those that are ready first, each in order.
-func (q *queue) all() []*Seat {
-	all := make([]*Seat, 0, q.len())
-	for _, half := range []*seats{&q.ready, &q.waits} {
+func (q *queue) all() []*PoolRun {
+	all := make([]*PoolRun, 0, q.len())
+	for _, half := range []*runHeap{&q.ready, &q.waits} {
 		for len(*half) > 0 {
-			all = append(all, heap.Pop(half).(*Seat))
+			all = append(all, heap.Pop(half).(*PoolRun))
 		}
 	}
 	return all
 }
 
 // enqueue lets a run wait until then, zero for not at all; false where the pool is closed.
-func (p *Pool) enqueue(t *Seat, until time.Time) bool {
+func (p *Pool) enqueue(t *PoolRun, until time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.closed {
@@ -104,7 +104,7 @@ func (p *Pool) enqueue(t *Seat, until time.Time) bool {
 }
 
 // add puts a run into the queue. p.mu is held.
-func (p *Pool) add(t *Seat, until time.Time) {
+func (p *Pool) add(t *PoolRun, until time.Time) {
 	if until.IsZero() {
 		p.queue.add(t, true, p.o.clock.Now())
 	} else {
@@ -115,7 +115,7 @@ func (p *Pool) add(t *Seat, until time.Time) {
 
 // rest lets go of a run that was worked on; false where it was cancelled meanwhile, and is to be ended
 // instead.
-func (p *Pool) rest(t *Seat, until time.Time) bool {
+func (p *Pool) rest(t *PoolRun, until time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t.cancelled() {
@@ -129,7 +129,7 @@ func (p *Pool) rest(t *Seat, until time.Time) bool {
 }
 
 // ended lets go of a run that is over.
-func (p *Pool) ended(t *Seat) {
+func (p *Pool) ended(t *PoolRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t.cut, t.run, t.over = nil, nil, true
@@ -138,7 +138,7 @@ func (p *Pool) ended(t *Seat) {
 }
 
 // take takes the next run that is due, to be worked on; nil where there is none. p.mu is held.
-func (p *Pool) take(now time.Time) *Seat {
+func (p *Pool) take(now time.Time) *PoolRun {
 	if p.closed {
 		return nil
 	}

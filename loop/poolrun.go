@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Seat is one run in a [Pool].
-type Seat struct {
+// PoolRun is one run in a [Pool].
+type PoolRun struct {
 	pool   *Pool
 	prompt string
 	// run makes the run, begun is set once it has taken its session.
@@ -36,7 +36,7 @@ type Seat struct {
 
 // cut is how a run without a caller is cancelled.
 type cut struct {
-	// by is what [Seat.Cancel] cancelled it by; nil where it did not.
+	// by is what [PoolRun.Cancel] cancelled it by; nil where it did not.
 	by error
 	// stop cancels the work under way; nil where there is none.
 	stop context.CancelCauseFunc
@@ -46,7 +46,7 @@ type cut struct {
 var errLeft = errors.New("cancelled")
 
 // begin begins the run, or goes on with that in the journal.
-func (t *Seat) begin() {
+func (t *PoolRun) begin() {
 	p := t.run
 	said := p.cfg.History.Append(message.Message{Role: message.User, Text: t.prompt})
 	held, ended, err := t.held(said)
@@ -67,7 +67,7 @@ func (t *Seat) begin() {
 
 // held reports whether the journal holds the run that would begin with what is said, and whether it has
 // ended.
-func (t *Seat) held(said message.Transcript) (held, ended bool, err error) {
+func (t *PoolRun) held(said message.Transcript) (held, ended bool, err error) {
 	if t.run.journal == nil {
 		return false, false, nil
 	}
@@ -97,7 +97,7 @@ func sameRequest(past *journal.Fold, id string, said message.Transcript) bool {
 
 // work goes on with the run until it waits, ends, the pool is closed, or drive ends. One that was cancelled
 // ends, whatever else does. Waits until now are over, whatever the clock says.
-func (t *Seat) work(drive context.Context, now time.Time) {
+func (t *PoolRun) work(drive context.Context, now time.Time) {
 	life, stop := t.life()
 	defer stop(nil)
 	for !t.goOn(life, drive, now) {
@@ -105,7 +105,7 @@ func (t *Seat) work(drive context.Context, now time.Time) {
 }
 
 // life is the context of the work: that of the caller, or one that ends as the run is cancelled.
-func (t *Seat) life() (context.Context, context.CancelCauseFunc) {
+func (t *PoolRun) life() (context.Context, context.CancelCauseFunc) {
 	if c := t.caller; c != nil {
 		return c.ctx, func(error) {}
 	}
@@ -123,7 +123,7 @@ func (t *Seat) life() (context.Context, context.CancelCauseFunc) {
 }
 
 // goOn is one round of work; it reports false where the run was cancelled when it was queued already.
-func (t *Seat) goOn(life, drive context.Context, now time.Time) (over bool) {
+func (t *PoolRun) goOn(life, drive context.Context, now time.Time) (over bool) {
 	exited := true
 	defer func() {
 		if exited {
@@ -153,7 +153,7 @@ func (t *Seat) goOn(life, drive context.Context, now time.Time) (over bool) {
 
 // exit ends a run whose goroutine was ended by what it called. One in which that panicked stays as it is: it
 // can be resumed. A caller is told, and the worker lives on; without one, the panic goes on.
-func (t *Seat) exit(panicked any) {
+func (t *PoolRun) exit(panicked any) {
 	end := ending{err: errExited}
 	if panicked != nil {
 		end.err = &PanicError{Value: panicked, Stack: string(debug.Stack())}
@@ -179,7 +179,7 @@ func (t *Seat) exit(panicked any) {
 }
 
 // done tells of the end of a run, and lets go of it: whatever becomes of who is told.
-func (t *Seat) done(end *ending) {
+func (t *PoolRun) done(end *ending) {
 	s := t.run.s
 	defer t.told(end)
 	defer t.pool.ended(t)
@@ -190,7 +190,7 @@ func (t *Seat) done(end *ending) {
 }
 
 // letGo frees the session of a run that is over, where it was taken. Tracers are told, if they were not.
-func (t *Seat) letGo(err error) {
+func (t *PoolRun) letGo(err error) {
 	if !t.begun {
 		return
 	}
@@ -203,7 +203,7 @@ func (t *Seat) letGo(err error) {
 // Cancel ends the run as the end of its context would end that of [Run], wherever it stands: what it was
 // cancelled by is in the error that Done is told. cause may be nil. It does nothing to a run that has ended.
 // It waits for nothing.
-func (t *Seat) Cancel(cause error) {
+func (t *PoolRun) Cancel(cause error) {
 	p := t.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,12 +226,12 @@ func (t *Seat) Cancel(cause error) {
 }
 
 // cancelled reports whether the run is to be ended, whatever else is. p.mu is held.
-func (t *Seat) cancelled() bool {
+func (t *PoolRun) cancelled() bool {
 	return t.cut != nil && t.cut.by != nil || t.caller != nil && t.caller.ctx.Err() != nil
 }
 
 // handBack is the run as data. Its session is free again.
-func (t *Seat) handBack() Parked {
+func (t *PoolRun) handBack() Parked {
 	p := t.run
 	contained(func() { p.ended(ErrSuspended) })
 	p.runner.Close()
@@ -283,7 +283,7 @@ func (p *Pool) Await(ctx context.Context, s *session.Session, prompt string, j *
 
 // leave ends the run for its caller, whose context has ended, where nobody works on it: who does ends it as
 // well.
-func (t *Seat) leave() {
+func (t *PoolRun) leave() {
 	p := t.pool
 	p.mu.Lock()
 	idle := t.place >= 0
@@ -298,7 +298,7 @@ func (t *Seat) leave() {
 }
 
 // told tells the caller, if there is one.
-func (t *Seat) told(end *ending) {
+func (t *PoolRun) told(end *ending) {
 	if c := t.caller; c != nil {
 		c.end = end
 		close(c.over)
