@@ -1,8 +1,6 @@
 package temporal
 
 import (
-	"context"
-
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/loop"
@@ -25,7 +23,7 @@ func (f *flow) settle() error {
 		f.serve()
 		err := workflow.Await(f.ctx, func() bool { return len(f.inbox) > 0 || workflow.AllHandlersFinished(f.ctx) })
 		if err != nil {
-			return f.cancel(context.Canceled)
+			return f.cancel(endOfContext)
 		}
 	}
 	return nil

@@ -167,13 +167,10 @@ func (f *flow) dispatch(events []session.Event) (machine.Reduced, error) {
 // AllActions names the whole run, where an action is to be cancelled.
 const AllActions = ""
 
-// errStopped is what a run was cancelled by that was ended by its handle.
-var errStopped = errors.New("the run was cancelled")
-
 // stop cancels the calls of one tool that are under way, or the run.
 func (f *flow) stop(action string) error {
 	if action == AllActions {
-		return f.cancel(errStopped)
+		return f.cancel("the run was cancelled")
 	}
 	found := false
 	for _, r := range f.running {

@@ -1,13 +1,13 @@
 package temporal
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
@@ -274,7 +274,7 @@ func (f *flow) until(ready func() bool) (bool, error) {
 		f.vouch()
 		err := workflow.Await(f.ctx, func() bool { return ready() || (len(f.inbox) > 0 && !f.concluding) })
 		if err != nil || f.ctx.Err() != nil {
-			return false, f.cancel(context.Canceled)
+			return false, f.cancel(endOfContext)
 		}
 		if len(f.inbox) == 0 || f.concluding {
 			return true, nil
@@ -287,10 +287,13 @@ func (f *flow) until(ready func() bool) (bool, error) {
 }
 
 // cancel ends the run.
-func (f *flow) cancel(cause error) error {
-	f.cause = remote(cause)
+func (f *flow) cancel(why string) error {
+	f.cause = &RemoteError{Text: why, Seen: fault.Failure{Plane: fault.Transport, Class: fault.Cancelled, Message: why}}
 	return f.step(machine.Event{Kind: machine.Cancelled, Failure: &f.cause.Seen})
 }
+
+// endOfContext is what the error of a cancelled run says in process.
+const endOfContext = "context canceled"
 
 // wait waits by the workflow's clock. A wait that is over sets no timer.
 func (f *flow) wait(w machine.Wait) error {
