@@ -96,7 +96,7 @@ func (f *Fold) runField(name string) (value string, ok bool) {
 // reasonFields are the fields behind each reason.
 var reasonFields = map[policy.Reason][]string{
 	policy.Backoff:           {"backoff"},
-	policy.ServerAsked:       {"retry_after"},
+	policy.ServerAsked:       {"retry_after", "retry_after_jitter"},
 	policy.Immediate:         {"backoff"},
 	policy.NotRetryable:      {"retryable_errors"},
 	policy.OptOut:            {"opt_out"},

@@ -59,7 +59,10 @@ func TestADifferenceNamesTheRuleAndTheFieldOfThePolicy(t *testing.T) {
 		"a seed": {"corrected", `"seed":"7"`, `"seed":"8"`, policy.Backoff, policy.Backoff,
 			[]string{"backoff exponential 1s ×2, jitter ±20% (global, policy.yaml:1:1)", `seed "8"`}, "/effects/0/decision/delay_ns"},
 		"a server's wait": {"transport_wait", `"reason":"retry_after"`, `"reason":"backoff"`, policy.Backoff, policy.ServerAsked,
-			[]string{"backoff exponential 1s ×2, cap 10s, jitter ±25% after the cap (default)", "retry_after floor (default)"}, "/effects/0/decision/reason"},
+			[]string{
+				"backoff exponential 1s ×2, cap 10s, jitter ±25% after the cap (default)", "retry_after floor (default)",
+				"retry_after_jitter 0.5 (default)",
+			}, "/effects/0/decision/reason"},
 		"a longest wait": {"transport_wait", `"reason":"retry_after","retry":true`, `"reason":"retry_after_too_long","retry":false`,
 			policy.RetryAfterTooLong, policy.ServerAsked, []string{"max_retry_after 5m0s (default)"}, "/effects/0/decision/reason"},
 		"a system prompt": {"corrected", `"system":"{{with feedback}}{{.}}{{end}}"`, `"system":"{{with feedback}}{{.}}{{end}}."`, "", "",
