@@ -106,6 +106,16 @@ func requireSameEnd(t *testing.T, then, now error) {
 	assert.Equal(t, was.Explanation, is.Explanation)
 }
 
+// An engine that brings its own clock is told, too: it takes the recorded end.
+func TestAnEngineIsNotGivenAnActionThatHasEnded(t *testing.T) {
+	onJournal(t, t.TempDir(), journal.Settings{}, func(j loop.Option) {
+		_, err := loop.Do(t.Context(), nil, named("invoice-7"), func(context.Context, loop.Attempt) (int, error) { return 1, nil }, j)
+		require.NoError(t, err)
+		_, err = loop.NewActionRunner(newSessionNamed(t, ""), named("invoice-7"), nil, j)
+		require.ErrorContains(t, err, `action "invoice-7" has ended: take its recorded end`)
+	})
+}
+
 func TestAnActionWithoutAnIDIsANewOneEachTime(t *testing.T) {
 	onJournal(t, t.TempDir(), journal.Settings{}, func(j loop.Option) {
 		for n := range 3 {
