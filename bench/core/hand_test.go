@@ -166,11 +166,17 @@ func mark(c *machine.Call) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// requestID names the request of the runs: without one the key stands for what was said.
+const requestID = "request"
+
 // key is the idempotency key of a call.
 func (h *hand) key(c *machine.Call) string {
 	var room [512]byte
 	b := room[:0]
-	for _, part := range [...]string{h.session, strconv.Itoa(h.number), c.Tool, "0"} {
+	for n, part := range [...]string{h.session, requestID, strconv.Itoa(h.number), c.Tool, "0"} {
+		if n == 1 {
+			b = append(b, "id:"...)
+		}
 		b = append(append(strconv.AppendInt(b, int64(len(part)), 10), ':'), part...)
 	}
 	b = append(append(strconv.AppendInt(b, int64(len(c.Arguments)), 10), ':'), c.Arguments...)

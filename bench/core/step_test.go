@@ -43,7 +43,7 @@ func run(t testing.TB, bad, good int) recorded {
 	s, err := session.New(session.Config{ID: "order-42"})
 	require.NoError(t, err)
 	var r recorded
-	runner, err := loop.NewRunner(s, loop.Config{Tools: tools, Policy: unbounded()}, func(ev machine.Event, effects []machine.Effect, st machine.State) {
+	runner, err := loop.NewRunner(s, loop.Config{Tools: tools, Policy: unbounded(), RequestID: requestID}, func(ev machine.Event, effects []machine.Effect, st machine.State) {
 		r.steps = append(r.steps, step{ev, effects, st})
 	})
 	require.NoError(t, err)
