@@ -55,12 +55,3 @@ func splitExponent(s string) (mantissa string, exponent int, err error) {
 	}
 	return s[:at], exponent, nil
 }
-
-// AppendSeconds appends a duration of 0 or more as [RetryFeedback] writes it: an exact decimal of seconds,
-// "1.5".
-func AppendSeconds(dst []byte, d time.Duration) []byte {
-	if d >= 0 && d%time.Second == 0 {
-		return strconv.AppendInt(dst, int64(d/time.Second), 10)
-	}
-	return append(dst, formatSeconds(d)...)
-}

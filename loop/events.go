@@ -61,22 +61,9 @@ func toolEvents(heard hears, run machine.ToolRun, out tool.Outcome) (events []se
 
 // resultPayload is a [ToolResultEvent] as canonical JSON.
 func resultPayload(run machine.ToolRun, result []byte) []byte {
-	const members = `{"arguments":,"call_id":"","result":,"tool":""}`
-	p := make([]byte, 0, len(members)+len(run.Arguments)+len(run.ID)+len(result)+len(run.Tool))
-	p, arguments := appendValue(append(p, `{"arguments":`...), run.Arguments)
-	p, id := canon.AppendString(append(p, `,"call_id":`...), run.ID)
-	p, value := appendValue(append(p, `,"result":`...), result)
-	p, name := canon.AppendString(append(p, `,"tool":`...), run.Tool)
-	if !arguments || !id || !value || !name {
+	p, err := canon.Marshal(ToolResultEvent{Tool: run.Tool, CallID: run.ID, Arguments: run.Arguments, Result: result})
+	if err != nil {
 		return []byte(`{}`)
 	}
-	return append(p, '}')
-}
-
-// appendValue appends a JSON value; one that is not there is null.
-func appendValue(dst []byte, value json.RawMessage) ([]byte, bool) {
-	if value == nil {
-		return append(dst, "null"...), true
-	}
-	return canon.AppendJSON(dst, value)
+	return p
 }

@@ -11,9 +11,3 @@ func AppendString(dst []byte, s string) (to []byte, ok bool) {
 	}
 	return to, true
 }
-
-// AppendJSON appends the canonical form of one JSON text; ok is false where [JSON] refuses it.
-func AppendJSON(dst, raw []byte) (to []byte, ok bool) {
-	to, err := appendJSON(dst, raw, 0)
-	return to, err == nil
-}

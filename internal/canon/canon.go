@@ -3,6 +3,7 @@ package canon
 import (
 	"bytes"
 	"reflect"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -60,12 +61,17 @@ func Marshal(v any) ([]byte, error) {
 	if v == nil {
 		return []byte("null"), nil
 	}
-	value := reflect.ValueOf(v)
-	raw, err := encoderOf(value.Type())(make([]byte, 0, 256), value, 0)
+	at := reflect.New(reflect.TypeOf(v)) // methods of the pointer count, too
+	at.Elem().Set(reflect.ValueOf(v))
+	raw, err := json.Marshal(at.Interface(), goOptions)
 	if err != nil {
-		return nil, err
+		e := fromLibrary(err, Encode)
+		if e.Rule = Encode; strings.Count(e.Pointer, "/") > MaxDepth {
+			e.Rule = Depth // it may be endless
+		}
+		return nil, e
 	}
-	return raw, nil
+	return JSON(raw)
 }
 
 // Unmarshal reads one JSON text into the Go value that v points to, which should be fresh: members that are

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -71,14 +70,6 @@ func (e *Error) valueError() string {
 	return fmt.Sprintf("JSON value at %s does not fit Go type %s", e.place(), e.GoType)
 }
 
-// in is the error of a member or an item of the given name.
-func (e *Error) in(name string) *Error {
-	e.Pointer = "/" + escapes.Replace(name) + e.Pointer
-	return e
-}
-
-var escapes = strings.NewReplacer("~", "~0", "/", "~1")
-
 func (e *Error) place() string {
 	if e.Pointer == "" {
 		return "the top"
@@ -117,7 +108,9 @@ func fromLibrary(err error, rule Rule) *Error {
 		if errors.Is(err, json.ErrUnknownName) {
 			rule = UnknownMember
 		}
-		return &Error{Rule: rule, Pointer: string(semantic.JSONPointer), GoType: semantic.GoType}
+		return &Error{
+			Rule: rule, Offset: int(semantic.ByteOffset), Pointer: string(semantic.JSONPointer), GoType: semantic.GoType,
+		}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return &Error{Rule: Syntax}

@@ -15,16 +15,6 @@ func PlainRun[T string | []byte](s T) int {
 	return n
 }
 
-// IsPlain reports whether all of s is ASCII that stands for itself in a JSON string.
-func IsPlain[T string | []byte](s T) bool {
-	for n := range len(s) {
-		if c := s[n]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return true
-}
-
 // IsUTF8 reports whether s is UTF-8.
 func IsUTF8[S ~string](s S) bool { return utf8.ValidString(string(s)) }
 
