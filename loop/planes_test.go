@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
 )
 
 // Two layers of retries multiply: here there is one. Whatever the policy allows is exactly what the model is
@@ -143,4 +144,44 @@ func TestAServersNoIsFinal(t *testing.T) {
 	_, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{})
 	require.ErrorIs(t, err, policy.NotRetryable)
 	assert.Len(t, model.Requests(), 1)
+}
+
+// A class of the program's own that the policy lists is an attempt like any other, whoever returned it, and its
+// issues are in the records and in the error.
+func TestAClassOfYourOwnWorksInRunAsInDo(t *testing.T) {
+	issues := []fault.Issue{{Pointer: "/city", Rule: "available", Expected: "a city with a free room", Source: fault.FromTool}}
+	soldOut := &fault.ClassError{Class: "sold_out", Issues: issues}
+	set := policy.DefaultSet()
+	set.Global.RetryableErrors = []fault.Class{"sold_out"}
+	run := func(tools *tool.Set, turns ...looptest.Turn) error {
+		_, err := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", loop.Config{Tools: tools, Policy: &set})
+		return err
+	}
+	full := bookRoom(t, func(context.Context, booking) (receipt, error) { return receipt{}, soldOut })
+	good := looptest.Call(call("book_room", `{"city":"Lisbon","nights":2,"room":"single"}`))
+	for name, do := range map[string]func() error{
+		"run_model": func() error { return run(nil, looptest.Fail(soldOut), looptest.Fail(soldOut), looptest.Fail(soldOut)) },
+		"run_tool":  func() error { return run(full, good, good, good) },
+		"do": func() error {
+			a := loop.ToolCall("book_room")
+			a.Policy.RetryableErrors = set.Global.RetryableErrors
+			_, err := loop.Do(t.Context(), newSession(t), a, func(context.Context, loop.Attempt) (int, error) { return 0, soldOut })
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := do()
+			require.ErrorIs(t, err, policy.AttemptsExhausted)
+			var own *fault.ClassError
+			require.ErrorAs(t, err, &own)
+			assert.Equal(t, issues, own.Issues)
+			var exhausted *loop.RetryExhaustedError
+			require.ErrorAs(t, err, &exhausted)
+			assert.Len(t, exhausted.Attempts, 3)
+			for _, a := range exhausted.Attempts {
+				assert.Equal(t, fault.Class("sold_out"), a.Class)
+				assert.Equal(t, issues, a.Issues)
+			}
+		})
+	}
 }

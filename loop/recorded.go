@@ -21,12 +21,15 @@ func (e *RecordedError) Error() string { return cmp.Or(e.Recorded.Text, e.Record
 // Failure is the error as the core sees it.
 func (e *RecordedError) Failure() fault.Failure { return e.Recorded }
 
-// Unwrap returns a failure of the transport plane as a [fault.ProviderError], which has its class; nil for
-// one of the other.
+// Unwrap returns a failure of the transport plane as a [fault.ProviderError], which has its class, and one of
+// a class of the user's own as a [fault.ClassError]; nil for any other.
 func (e *RecordedError) Unwrap() error {
 	f := &e.Recorded
 	if f.Plane != fault.Transport {
-		return nil
+		if _, builtIn := fault.Lookup(f.Class); builtIn {
+			return nil
+		}
+		return &fault.ClassError{Class: f.Class, Issues: f.Issues}
 	}
 	return &fault.ProviderError{Class: f.Class, Message: f.Message, RetryAfter: f.RetryAfter, Final: f.Final}
 }

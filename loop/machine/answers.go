@@ -93,8 +93,16 @@ func (b *Batch) titled(call int) int {
 // used counts what the answer to a call that ended has used up of the limits.
 func (s *step) used(b *Batch, c *BatchCall, end *ToolEnd) {
 	if c.Done && c.IsError {
-		b.use(end.Index, min(len(end.Issues), s.Config.Limits.MaxIssues), len(c.Answer))
+		b.use(end.Index, min(end.issues(), s.Config.Limits.MaxIssues), len(c.Answer))
 	}
+}
+
+// issues counts what the tool found wrong.
+func (end *ToolEnd) issues() int {
+	if end.Failure != nil {
+		return len(end.Failure.Issues)
+	}
+	return len(end.Issues)
 }
 
 // left is what is left of the limits for the answer to a call that has ended.

@@ -245,17 +245,20 @@ func (s *step) unhindered() bool { return len(s.Consults) == 0 && s.Exhausted ==
 
 // outcome takes the outcome of a call.
 func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
+	asks := s.asksAgain(c, end)
 	switch end.Verdict {
 	case Broke, TryLater, Unknown:
-		return s.toolLost(c, end)
+		if !asks {
+			return s.toolLost(c, end)
+		}
 	}
 	s.closeDoubt(c)
-	switch end.Verdict {
-	case Done:
-		return s.toolDone(c, end)
-	case AskAgain:
+	switch {
+	case asks:
 		return s.toolAsks(c, end)
-	case Failed:
+	case end.Verdict == Done:
+		return s.toolDone(c, end)
+	case end.Verdict == Failed:
 		return s.toolFailed(c, end)
 	}
 	return s.misfit(fmt.Sprintf("verdict %q is none of done, ask_again, failed, broke, try_later, unknown", end.Verdict))
@@ -283,8 +286,20 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	return nil
 }
 
+// asksAgain reports whether a tool asks for another call: by its word, or by an error of the correction plane
+// whose class the policy of the tool lists.
+func (s *step) asksAgain(c *BatchCall, end *ToolEnd) bool {
+	f := end.Failure
+	return end.Verdict == AskAgain ||
+		end.Verdict == Broke && f != nil && f.Plane == fault.Correction && !f.Final && s.policyOf(c.Tool).Retries(f.Class)
+}
+
 func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
-	f := fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Tool: c.Tool, Issues: fault.SortedIssues(end.Issues)}
+	f := fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Issues: end.Issues}
+	if end.Verdict == Broke {
+		f = *end.Failure
+	}
+	f.Tool, f.Issues = c.Tool, fault.SortedIssues(f.Issues)
 	if c.Settled {
 		c.answer(s.sibling(c, &f, ""), true)
 		return nil

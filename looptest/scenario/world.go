@@ -88,8 +88,10 @@ func (o *outcome) read(text string) (ends bool, err error) {
 		o.err = errors.New(rest)
 	case verb == "fault:":
 		o.err, err = readFault(rest)
+	case verb == "class:":
+		o.err, err = readClass(rest)
 	default:
-		return false, fmt.Errorf("%q is no outcome: write result, emit, progress, ask again:, fail:, error:, fault:, later:, unknown or no answer", text)
+		return false, fmt.Errorf("%q is no outcome: write result, emit, progress, ask again:, fail:, error:, fault:, class:, later:, unknown or no answer", text)
 	}
 	return true, err
 }
@@ -104,6 +106,13 @@ func readFault(text string) (error, error) {
 	var err error
 	e.RetryAfter, err = duration("retry-after", asked)
 	return e, err
+}
+
+// readClass reads "sold_out /city free another city": a class of the user's own, and its issues.
+func readClass(text string) (error, error) {
+	class, rest, _ := strings.Cut(text, " ")
+	issues, err := readIssues(rest)
+	return &fault.ClassError{Class: fault.Class(class), Issues: issues}, err
 }
 
 // readLater reads "the till is closed after=2s".
