@@ -48,22 +48,14 @@ func TypedFailure(err error) (f Failure) {
 	if err == nil {
 		return f
 	}
-	var own interface {
-		error
-		Failure() Failure
-	}
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[failing](err); ok {
 		f = own.Failure()
 		f.Class = cmp.Or(f.Class, Unknown)
 	} else {
 		e := evidence{bare: true, err: err}
 		f.Class, f.Message = e.typedClass(), Scrub(err.Error())
 	}
-	if f.Plane != Correction && f.Plane != Transport {
-		if f.Plane = Correction; f.Class.InTransport() {
-			f.Plane = Transport
-		}
-	}
+	f.Plane = planeOf(f)
 	return f
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -263,7 +264,7 @@ func (t *tries) feed(came Tried) {
 	t.process.err, t.cause = came.Err, nil
 	outcome := machine.Try{Usage: came.Usage}
 	if came.Err != nil {
-		outcome.Failure = failureOf(came.Err)
+		outcome.Failure = fault.FailureOf(came.Err)
 	} else if t.journal != nil && t.a.ID != "" {
 		outcome.Value = came.Value
 	}

@@ -110,7 +110,7 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 }
 
 func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) feedback.RetryFeedback {
-	f := failureOf(err)
+	f := fault.FailureOf(err)
 	in := feedback.Input{
 		Source: feedback.Tool, Tool: a.of.Tool, Attempt: number, MaxAttempts: a.Max, Class: f.Class, Issues: f.Issues, Prev: prev,
 	}

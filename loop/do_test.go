@@ -17,6 +17,7 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/session"
 )
 
@@ -247,7 +248,7 @@ func TestDoTakesNoErrorForSuccess(t *testing.T) {
 	}{
 		"a_class_left_out":      {&fault.ClassError{Cause: errors.New("no")}, fault.Failure{Plane: fault.Correction, Class: fault.Unknown}},
 		"a_provider_left_out":   {&fault.ProviderError{}, fault.Failure{Plane: fault.Transport, Class: fault.Unknown}},
-		"a_limit_of_no_error":   {&loop.LimitedError{}, fault.Failure{Plane: fault.Transport, Class: fault.Unknown}},
+		"a_limit_of_no_error":   {&ratelimit.LimitedError{}, fault.Failure{Plane: fault.Transport, Class: fault.Unknown}},
 		"a_plane_left_out":      {unplaced("mine"), fault.Failure{Plane: fault.Correction, Class: "mine"}},
 		"that_of_the_transport": {unplaced(fault.Auth), fault.Failure{Plane: fault.Transport, Class: fault.Auth}},
 	} {

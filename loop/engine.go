@@ -3,7 +3,6 @@ package loop
 import (
 	"time"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -34,10 +33,6 @@ func (a *Action) Machine() (machine.Config, error) {
 	_, err := machine.Compile(&m, nil)
 	return m, err
 }
-
-// FailureOf is a Go error as the core sees it: by its typed errors, else by its classification. Nil is of
-// class [fault.Unknown].
-func FailureOf(err error) fault.Failure { return failureOf(err) }
 
 // EndOf is a tool's outcome as the core sees it, without what reducers make of it.
 func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd { return new(toolEnd(run, out)) }

@@ -84,7 +84,7 @@ func TestPartsForEnginesSayWhatIsWrong(t *testing.T) {
 	m, err := loop.ToolCall("book").Machine()
 	require.NoError(t, err)
 	assert.True(t, m.Single)
-	assert.Equal(t, fault.Reducer, loop.FailureOf(&fault.ReducerError{Reducer: "r"}).Class)
+	assert.Equal(t, fault.Reducer, fault.FailureOf(&fault.ReducerError{Reducer: "r"}).Class)
 	_, err = loop.ResultOf(machine.State{Outcome: &machine.Outcome{Reason: "deadline"}}, errors.New("why"))
 	var exhausted *loop.RetryExhaustedError
 	require.ErrorAs(t, err, &exhausted)

@@ -66,7 +66,7 @@ type Question struct {
 	Tool string
 	// Model is the model in use, by its name in the run's ladder; empty for the first.
 	Model string
-	// RateLimit is what the error said of rate limits, where it offers that (see [LimitedError]); else zero.
+	// RateLimit is what the error said of rate limits, where it offers that (see [ratelimit.LimitedError]); else zero.
 	RateLimit ratelimit.State
 	// Cause is the Go error behind the failure; nil where there was none.
 	Cause error
@@ -80,7 +80,7 @@ type Question struct {
 // nil for none: for engines that drive a [Runner].
 func NewQuestion(st machine.State, e machine.Effect, cause error) Question {
 	q := Question{
-		Model: st.Model, RateLimit: RateLimitOf(cause), Cause: cause, Session: st.Session, At: st.At, Deadline: st.Config.Deadline,
+		Model: st.Model, RateLimit: ratelimit.OfError(cause), Cause: cause, Session: st.Session, At: st.At, Deadline: st.Config.Deadline,
 	}
 	if c := e.Consultation; c != nil {
 		q.Position, q.Plane, q.Failure, q.Verdict, q.Tool = c.Position, fault.Transport, c.Failure, c.Verdict, c.Tool

@@ -24,7 +24,7 @@ import (
 
 // windows is a rate limit as an adapter returns it.
 func windows(headers map[string][]string) error {
-	return fmt.Errorf("asking the model: %w", &loop.LimitedError{
+	return fmt.Errorf("asking the model: %w", &ratelimit.LimitedError{
 		Err:   fault.ProviderError{Class: fault.RateLimit, Provider: "cerebras", StatusCode: 429}.Typed(),
 		State: ratelimit.Parse(headers, looptest.Epoch),
 	})
@@ -127,11 +127,11 @@ func TestThePlannerIsAskedOfEachToolWithItsOwnCause(t *testing.T) {
 }
 
 func TestLimitedErrorsSayWhatTheServerAskedFor(t *testing.T) {
-	asked := &loop.LimitedError{Err: refused{Class: fault.RateLimit}, State: ratelimit.Parse(map[string][]string{"Retry-After": {"7"}}, looptest.Epoch)}
+	asked := &ratelimit.LimitedError{Err: refused{Class: fault.RateLimit}, State: ratelimit.Parse(map[string][]string{"Retry-After": {"7"}}, looptest.Epoch)}
 	assert.Equal(t, 7*time.Second, asked.Failure().RetryAfter)
-	own := &loop.LimitedError{Err: refused{Class: fault.RateLimit, After: time.Second}, State: asked.State}
+	own := &ratelimit.LimitedError{Err: refused{Class: fault.RateLimit, After: time.Second}, State: asked.State}
 	assert.Equal(t, time.Second, own.Failure().RetryAfter, "what the error says itself comes first")
-	waiting := &loop.LimitedError{Err: refused{Class: fault.RateLimit}, State: ratelimit.Parse(map[string][]string{"x-ratelimit-remaining-requests-hour": {"0"}, "x-ratelimit-reset-requests-hour": {"45m"}}, looptest.Epoch)}
+	waiting := &ratelimit.LimitedError{Err: refused{Class: fault.RateLimit}, State: ratelimit.Parse(map[string][]string{"x-ratelimit-remaining-requests-hour": {"0"}, "x-ratelimit-reset-requests-hour": {"45m"}}, looptest.Epoch)}
 	assert.Zero(t, waiting.Failure().RetryAfter, "a wait that follows from windows is the planner's")
 	assert.Equal(t, "rate_limit", waiting.Error())
 }

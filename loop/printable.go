@@ -3,7 +3,6 @@ package loop
 import (
 	"slices"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -57,12 +56,6 @@ func isPrintable(m *message.Message) bool {
 		good = good && canon.IsUTF8(c.ID) && canon.IsUTF8(c.Name) && canon.IsUTF8(c.Arguments)
 	}
 	return good
-}
-
-// mend makes a failure printable, and leaves out keys.
-func mend(f *fault.Failure) {
-	f.Class, f.Tool, f.Message = canon.UTF8(f.Class), canon.UTF8(f.Tool), fault.Scrub(canon.UTF8(f.Message))
-	f.Issues = fault.PrintableIssues(f.Issues)
 }
 
 func printablePlan(p machine.Plan) machine.Plan {

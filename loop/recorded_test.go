@@ -247,6 +247,6 @@ func (c failingStory) requireSameCause(t *testing.T, then, now error) {
 	require.ErrorAs(t, then, &ended)
 	require.ErrorAs(t, now, &again)
 	if assert.Equal(t, ended.Cause == nil, again.Cause == nil) && ended.Cause != nil && ended.Failure.Tool == "" { // a tool's is its call's
-		assert.Equal(t, loop.FailureOf(ended.Cause), loop.FailureOf(again.Cause))
+		assert.Equal(t, fault.FailureOf(ended.Cause), fault.FailureOf(again.Cause))
 	}
 }

@@ -276,7 +276,7 @@ func (r *Runner) feedReply(at time.Time, read *machine.Reply) ([]machine.Effect,
 
 // CallFailed feeds a model call that returned an error.
 func (r *Runner) CallFailed(at time.Time, err error) ([]machine.Effect, error) {
-	f := failureOf(err)
+	f := fault.FailureOf(err)
 	return r.Step(machine.Event{Kind: machine.CallFailed, At: at, Failure: &f})
 }
 
@@ -315,6 +315,14 @@ func (r *Runner) Adjusted(at time.Time, l policy.Layer) ([]machine.Effect, error
 		return nil, fmt.Errorf("adjusting the policy: %w", err)
 	}
 	return r.Step(machine.Event{Kind: machine.Adjusted, At: at, Adjust: &l})
+}
+
+// causeOf is the cause of an end as an event has it; nil for none.
+func causeOf(err error) *fault.Failure {
+	if err == nil {
+		return nil
+	}
+	return new(fault.FailureOf(err))
 }
 
 // Cancel ends the run where it stands. cause is what it was cancelled by, nil for nothing that can be said.
@@ -375,7 +383,7 @@ func toolEnd(run machine.ToolRun, out tool.Outcome) machine.ToolEnd {
 	end := machine.ToolEnd{Index: run.Index, Progress: out.Progress}
 	switch {
 	case out.Err != nil:
-		f := toolFailure(&out)
+		f := fault.Recordable(out.Failure(), out.Err)
 		end.Verdict, end.Failure = machine.Broke, &f
 		if _, later := out.Later(); later {
 			end.Verdict = machine.TryLater

@@ -30,7 +30,7 @@ type unrecorded struct {
 
 // failed decides on a try that failed, and waits for the next. Its error says that there is none.
 func (l *unrecorded) failed(ctx context.Context, err error) error {
-	f := said(err) // what is told of it is made printable there; no policy lists a class that is not
+	f := fault.RawFailure(err) // no policy lists a class that is not printable
 	if ctx.Err() != nil {
 		return l.cancelled(ctx, f.Plane)
 	}
@@ -72,8 +72,7 @@ func (l *unrecorded) place(ctx context.Context, f *fault.Failure) (*policy.Retry
 
 // again is how many times in a row the very same failure came before this one.
 func (l *unrecorded) again(f fault.Failure) int {
-	mend(&f)
-	if same := machine.Signature(l.a.Tool, "", f); l.same != same {
+	if same := machine.Signature(l.a.Tool, "", fault.Recordable(f, nil)); l.same != same {
 		l.same, l.repeats = same, 0
 	} else {
 		l.repeats++
@@ -121,9 +120,7 @@ func (l *unrecorded) cancelled(ctx context.Context, plane fault.Plane) error {
 }
 
 func (l *unrecorded) stop(d *policy.Decision, said *fault.Failure, cause error) error {
-	p, f := l.position(said.Plane), *said
-	mend(&f)
-	keepText(&f, cause)
+	p, f := l.position(said.Plane), fault.Recordable(*said, cause)
 	e := &RetryExhaustedError{
 		Action: p.Action, Plane: f.Plane, Reason: d.Reason, Detail: d.Detail, Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Failure: f,
 		Policy: l.a.Policy, Seed: l.at.seed, Cause: cause,

@@ -155,7 +155,7 @@ func runEnd(o *machine.Outcome, err error) WorkEnd {
 	if exhausted, ok := errors.AsType[*RetryExhaustedError](err); ok {
 		e.Class, e.Reason = exhausted.Failure.Class, exhausted.Reason
 	} else if err != nil {
-		e.Class = failureOf(err).Class
+		e.Class = fault.FailureOf(err).Class
 	} else if o != nil {
 		e.Reason = o.Reason
 	}
@@ -176,7 +176,7 @@ func modelWork(m *machine.ModelCall) *Work {
 // modelEnd is how a call of a model ended; effects are what was decided on it.
 func modelEnd(reply message.Reply, err error, effects []machine.Effect) WorkEnd {
 	if err != nil {
-		return WorkEnd{Err: err, Class: failureOf(err).Class}
+		return WorkEnd{Err: err, Class: fault.FailureOf(err).Class}
 	}
 	e := WorkEnd{Usage: reply.Usage, Model: reply.Model, Finish: reply.Finish}
 	for _, fx := range effects {
@@ -192,7 +192,7 @@ func modelEnd(reply message.Reply, err error, effects []machine.Effect) WorkEnd 
 func toolRunEnd(out tool.Outcome) WorkEnd {
 	switch {
 	case out.Err != nil:
-		return WorkEnd{Err: out.Err, Class: toolFailure(&out).Class}
+		return WorkEnd{Err: out.Err, Class: out.Failure().Class}
 	case len(out.Issues) > 0:
 		return WorkEnd{Class: fault.ToolValidation}
 	case out.Failed != "":

@@ -20,6 +20,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/ratelimit"
 )
 
 // answering is a transport that answers without a network.
@@ -75,7 +76,7 @@ func TestAnErrorsChainReachesEverything(t *testing.T) {
 	own, ok := errors.AsType[*anthropic.Error](err)
 	require.True(t, ok)
 	assert.Equal(t, "429 rate_limit_error req_body", itoa(own.Status)+" "+own.Code+" "+own.RequestID)
-	limited, ok := errors.AsType[*loop.LimitedError](err)
+	limited, ok := errors.AsType[*ratelimit.LimitedError](err)
 	require.True(t, ok)
 	assert.True(t, limited.State.Limited)
 	typed, ok := errors.AsType[*fault.RateLimitError](err)

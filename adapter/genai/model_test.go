@@ -23,6 +23,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/ratelimit"
 )
 
 func model(t *testing.T, url string, client *http.Client) *genai.Model {
@@ -42,7 +43,7 @@ func TestAnErrorHasItsCausesInItsChain(t *testing.T) {
 	assert.Equal(t, 429, own.Status)
 	assert.Equal(t, "RESOURCE_EXHAUSTED", own.Code)
 	assert.Equal(t, fault.RateLimit, own.Class)
-	var limited *loop.LimitedError
+	var limited *ratelimit.LimitedError
 	require.ErrorAs(t, err, &limited)
 	var typed *fault.RateLimitError
 	require.ErrorAs(t, err, &typed)

@@ -24,7 +24,7 @@ type exchange struct {
 }
 
 // Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in
-// its chain, within a [loop.LimitedError] where a response came. Safe for concurrent use.
+// its chain, within a [ratelimit.LimitedError] where a response came. Safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	x := &exchange{Head: wire.Head{Provider: name, Model: m.cfg.Model, Key: m.cfg.Key}, stream: req.Stream}
 	got, err := m.ask(ctx, req, x)

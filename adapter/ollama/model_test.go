@@ -23,6 +23,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/ratelimit"
 )
 
 const done = `{"model":"m:latest","message":{"role":"assistant","content":"Hello."},"done":true,"done_reason":"stop"}`
@@ -64,7 +65,7 @@ func TestAnErrorHasItsCausesInItsChain(t *testing.T) {
 	require.ErrorAs(t, err, &own)
 	assert.Equal(t, 429, own.Status)
 	assert.Equal(t, fault.RateLimit, own.Class)
-	var limited *loop.LimitedError
+	var limited *ratelimit.LimitedError
 	require.ErrorAs(t, err, &limited)
 	assert.Equal(t, 3*time.Second, limited.State.RetryAfter.Duration)
 	var typed *fault.RateLimitError

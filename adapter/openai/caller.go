@@ -37,7 +37,7 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 }
 
 // Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in
-// its chain, within a [loop.LimitedError] where a response came.
+// its chain, within a [ratelimit.LimitedError] where a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	return m.api.Reply(ctx, req)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/retake-go/retake/adapter/openai"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -48,7 +49,7 @@ func TestEveryErrorInTheChainIsReached(t *testing.T) {
 			assert.Equal(t, []any{"groq", fault.RateLimit, 429, "rate_limit_exceeded", "req_7"}, []any{own.Provider, own.Class, own.Status, own.Code, own.RequestID})
 			assert.Equal(t, 2*time.Second, own.Failure().RetryAfter)
 
-			l, ok := errors.AsType[*loop.LimitedError](err)
+			l, ok := errors.AsType[*ratelimit.LimitedError](err)
 			require.True(t, ok)
 			assert.Equal(t, 2*time.Second, l.RateLimit().RetryAfter.Duration)
 			typed, ok := errors.AsType[*fault.RateLimitError](err)

@@ -5,7 +5,7 @@ import "github.com/retake-go/retake/adapter/internal/wire"
 // Error is a request that brought no reply: what its text names is safe to log. In its chain are the typed
 // error of package fault (a *fault.RateLimitError, *fault.AuthError, …; all of them a fault.ProviderError),
 // and the SDK's *openai.Error where the server answered in its form. Where a response came it stands within a
-// loop.LimitedError. It is the same type in the adapters of all providers.
+// ratelimit.LimitedError. It is the same type in the adapters of all providers.
 type Error = wire.Error
 
 // invalid is a reply that is not what the API promises.

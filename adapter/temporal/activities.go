@@ -11,6 +11,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -199,7 +200,7 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 	if out.Try.Usage = usage; errors.Is(err, ErrAbandoned) {
 		out.Try.Abandoned = true
 	} else if err != nil {
-		out.Failure, out.Try.Failure = remote(err), loop.FailureOf(err)
+		out.Failure, out.Try.Failure = remote(err), fault.FailureOf(err)
 	}
 	if err := a.fitsAs("the outcome of a try", out); err != nil {
 		out.Try, out.Failure, out.Trouble = machine.Try{}, nil, troubled(err)

@@ -123,7 +123,7 @@ func remote(err error) *RemoteError {
 		own.Text = canon.UTF8(err.Error())
 		return &own
 	}
-	r := &RemoteError{Text: canon.UTF8(err.Error()), Seen: loop.FailureOf(err)}
+	r := &RemoteError{Text: canon.UTF8(err.Error()), Seen: fault.FailureOf(err)}
 	if p, ok := errors.AsType[*fault.ProviderError](err); ok {
 		r.Provider = &RemoteProvider{
 			canon.UTF8(p.Class), canon.UTF8(p.Provider), canon.UTF8(p.Model), p.StatusCode, p.RetryAfter, p.Final,

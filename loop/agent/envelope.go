@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/result"
 )
 
@@ -73,7 +74,7 @@ func failedEnvelope(err error) result.Result[json.RawMessage] {
 		r.Error.Class, r.Error.Message = class, err.Error()
 		r.Error.Retryable = result.Some(class.Retryable() && !x.Failure.Final)
 	}
-	if state := loop.RateLimitOf(err); state.Limited || state.RetryAfter.Known {
+	if state := ratelimit.OfError(err); state.Limited || state.RetryAfter.Known {
 		r.RateLimit = state
 	}
 	r.Finish = message.Error

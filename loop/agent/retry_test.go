@@ -289,7 +289,7 @@ func TestTheEnvelopeOfARun(t *testing.T) {
 }
 
 func TestTheEnvelopeOfAFailedRun(t *testing.T) {
-	limited := &loop.LimitedError{
+	limited := &ratelimit.LimitedError{
 		Err:   &fault.ProviderError{Class: fault.RateLimit, Provider: "openai", StatusCode: 429},
 		State: ratelimit.Parse(map[string][]string{"X-RateLimit-Remaining-Requests-Day": {"0"}, "Retry-After": {"7"}}, looptest.Epoch),
 	}

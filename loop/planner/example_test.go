@@ -15,7 +15,7 @@ import (
 
 // A day's tokens are used up: the run goes on with the next model, and says so.
 func ExampleLadder() {
-	limited := &loop.LimitedError{
+	limited := &ratelimit.LimitedError{
 		Err:   &fault.ProviderError{Class: fault.RateLimit, Provider: "cerebras"},
 		State: ratelimit.Parse(map[string][]string{"X-Ratelimit-Remaining-Tokens-Day": {"0"}}, time.Now()),
 	}

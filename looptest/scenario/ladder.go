@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
+	"github.com/retake-go/retake/ratelimit"
 )
 
 // setLadder makes a ladder the planner: it answers by itself.
@@ -40,7 +41,7 @@ func (sc *story) setLadder(l *line) error {
 // climb lets the ladder answer what the run asks its planner.
 func (sc *story) climb() error {
 	for sc.ladder != nil && sc.runner != nil && sc.runner.State().Phase == machine.Planning {
-		cause := &loop.LimitedError{Err: &fault.ProviderError{Class: fault.Unknown}, State: sc.limits}
+		cause := &ratelimit.LimitedError{Err: &fault.ProviderError{Class: fault.Unknown}, State: sc.limits}
 		q := loop.NewQuestion(sc.runner.State(), sc.pending, cause)
 		plan, err := sc.ladder.Plan(context.Background(), q)
 		if err != nil {

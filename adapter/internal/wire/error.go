@@ -13,13 +13,12 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/ratelimit"
 )
 
 // Error is a request that brought no reply. Its chain has the typed error of package fault
 // ([fault.RateLimitError] and its kin; [fault.ToolValidationError] where the model's own call could not be
-// read) and what the SDK or net/http returned. Where a response came it stands within a [loop.LimitedError].
+// read) and what the SDK or net/http returned. Where a response came it stands within a [ratelimit.LimitedError].
 // Safe for concurrent reading.
 type Error struct {
 	// Provider is who was asked.
@@ -190,7 +189,7 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	if h.Status == 0 {
 		return e
 	}
-	return &loop.LimitedError{Err: e, State: h.Limits(body)}
+	return &ratelimit.LimitedError{Err: e, State: h.Limits(body)}
 }
 
 // correct makes the error one that the model is told of.

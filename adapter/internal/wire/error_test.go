@@ -14,7 +14,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/ratelimit"
 )
 
 func TestErrorsAreReadInTheFormsOfAllProviders(t *testing.T) {
@@ -75,7 +75,7 @@ func TestAFailureIsJudgedByWhatSaysItBest(t *testing.T) {
 			own, ok := errors.AsType[*wire.Error](err)
 			require.True(t, ok)
 			assert.Equal(t, []any{c.class, c.class}, []any{own.Class, own.Failure().Class})
-			_, limited := errors.AsType[*loop.LimitedError](err)
+			_, limited := errors.AsType[*ratelimit.LimitedError](err)
 			assert.Equal(t, c.status != 0, limited, "only a response has rate limits")
 		})
 	}

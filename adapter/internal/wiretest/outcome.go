@@ -58,7 +58,7 @@ func (o *outcome) failed(t testing.TB) {
 	}](o.err); ok {
 		o.failure = e.Failure()
 	}
-	if e, ok := errors.AsType[*loop.LimitedError](o.err); ok {
+	if e, ok := errors.AsType[*ratelimit.LimitedError](o.err); ok {
 		o.limits = e.State
 	}
 	assert.Empty(t, o.reply, "a reply beside an error")

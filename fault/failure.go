@@ -1,0 +1,64 @@
+package fault
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/retake-go/retake/internal/canon"
+)
+
+// FailureOf is a Go error as the core sees it: by the first of its chain that is a typed error of this
+// package or has a method Failure() [Failure], else by its classification ([ClassifyError]). Nil is of class
+// [Unknown]. It is printable, has no keys, and shares no memory with the error.
+func FailureOf(err error) Failure { return Recordable(RawFailure(err), err) }
+
+// Recordable is a failure as it may be recorded: printable, without keys, with issues of its own, and with
+// the text of the Go error behind it where nothing else says that. err may be nil.
+func Recordable(f Failure, err error) Failure {
+	f.Class, f.Tool, f.Message = canon.UTF8(f.Class), canon.UTF8(f.Tool), Scrub(canon.UTF8(f.Message))
+	f.Issues = slices.Clone(PrintableIssues(f.Issues))
+	if err == nil || !f.Failed() || len(f.Issues) > 0 {
+		return f
+	}
+	if text := Scrub(canon.UTF8(err.Error())); text != f.Message && text != string(f.Class) {
+		f.Text = text
+	}
+	return f
+}
+
+// RawFailure is what an error says of itself, before [Recordable]: its texts may hold keys, and its issues are
+// those of the error.
+func RawFailure(err error) (f Failure) {
+	if e, ok := errors.AsType[*ToolValidationError](err); ok {
+		f.Plane, f.Class, f.Tool, f.Issues = Correction, ToolValidation, e.Tool, e.Issues
+	} else if e, ok := errors.AsType[*StructuredOutputError](err); ok {
+		f.Plane, f.Class, f.Issues = Correction, StructuredOutput, e.Issues
+	} else if e, ok := errors.AsType[*ReducerError](err); ok {
+		f.Plane, f.Class, f.Message = Correction, Reducer, e.Error()
+	} else if e, ok := errors.AsType[failing](err); ok {
+		f = e.Failure()
+	} else {
+		f = ClassifyError(err).Failure()
+	}
+	f.Class = cmp.Or(f.Class, Unknown)
+	f.Plane = planeOf(f)
+	return f
+}
+
+// failing is an error that says itself what it is.
+type failing interface {
+	error
+	Failure() Failure
+}
+
+// planeOf is the plane that a failure names, else that of its class.
+func planeOf(f Failure) Plane {
+	switch {
+	case f.Plane == Correction || f.Plane == Transport:
+		return f.Plane
+	case f.Class.InTransport():
+		return Transport
+	}
+	return Correction
+}
