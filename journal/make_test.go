@@ -18,6 +18,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -169,7 +170,7 @@ func stories(t testing.TB) map[string]story {
 		"reducers": {cfg: loop.Config{Tools: toolsOf(t, emits)}, session: session.Config{Slices: []session.Declared{cities}, Reducers: []session.Reducer{keep}},
 			model: []looptest.Turn{three, looptest.Say("Done.")}, options: []loop.Option{loop.WithParallel(1)}},
 		"planner": {cfg: loop.Config{Tools: toolsOf(t, nil), Policy: policyOf(t, "max_attempts: 1\n"), Consult: []fault.Class{fault.Overloaded}},
-			model: []looptest.Turn{twice[0], overloaded, looptest.Say("Never mind.")}, options: []loop.Option{loop.WithPlanner(loop.PlannerFunc(plan))}},
+			model: []looptest.Turn{twice[0], overloaded, looptest.Say("Never mind.")}, options: []loop.Option{loop.WithPlanner(planner.PlannerFunc(plan))}},
 		"user_prompts": {cfg: loop.Config{}, model: []looptest.Turn{looptest.Say("Hello.")}, options: []loop.Option{loop.WithPrompt(
 			func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 				return "Be brief.", nil, nil
@@ -197,7 +198,7 @@ func breaksOnce(book func(context.Context, booking) (receipt, error)) func(conte
 }
 
 // plan falls back to another prompt at exhaustion, and does what the policy says of faults.
-func plan(_ context.Context, q loop.Question) (machine.Plan, error) {
+func plan(_ context.Context, q planner.Question) (machine.Plan, error) {
 	if q.Exhausted {
 		return machine.Plan{Do: machine.Fallback, Prompt: "Answer without tools.", Delay: 2 * time.Second, Warning: "went on without tools"}, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -46,7 +47,7 @@ func TestEveryJournalThatIsWrittenCanBeOpened(t *testing.T) {
 		}
 		set := policy.DefaultSet()
 		set.Global.Bases = map[fault.Class]time.Duration{fault.ToolValidation: time.Second}
-		plan := loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+		plan := planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 			l := drawLayer(t, "planned")
 			return machine.Plan{Do: machine.Fallback, Policy: &l, ResetBudgets: true}, nil
 		})

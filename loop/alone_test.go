@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -34,12 +35,12 @@ var manners = map[string]struct {
 // ends are the ends of work that a tracer is told.
 type ends struct {
 	mu  sync.Mutex
-	all map[loop.WorkKind][]loop.WorkEnd
+	all map[observe.WorkKind][]observe.WorkEnd
 }
 
 func (e *ends) tracer() loop.Option {
-	return loop.WithObserver(tracerFunc(func(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
-		return ctx, func(end loop.WorkEnd) {
+	return loop.WithObserver(tracerFunc(func(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
+		return ctx, func(end observe.WorkEnd) {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.all[w.Kind] = append(e.all[w.Kind], end)
@@ -47,7 +48,7 @@ func (e *ends) tracer() loop.Option {
 	}))
 }
 
-func (e *ends) of(k loop.WorkKind) []loop.WorkEnd {
+func (e *ends) of(k observe.WorkKind) []observe.WorkEnd {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.all[k]
@@ -123,7 +124,7 @@ func onItsOwn(f func()) (returned bool) {
 func TestAToolThatEndsItsGoroutine(t *testing.T) {
 	for name, m := range manners {
 		t.Run(name, func(t *testing.T) {
-			told := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}
+			told := &ends{all: map[observe.WorkKind][]observe.WorkEnd{}}
 			book := func(context.Context, booking) (receipt, error) { runtime.Goexit(); return receipt{}, nil }
 			model := looptest.NewModel(looptest.Call(roomCalls(m.calls)...), looptest.Say("Sorry."))
 			s := newSession(t)
@@ -137,12 +138,12 @@ func TestAToolThatEndsItsGoroutine(t *testing.T) {
 			require.NoError(t, s.Acquire(), "the session is free again")
 			assert.False(t, j.Unfinished())
 			require.NoError(t, err)
-			require.Len(t, told.of(loop.WorkRun), 1)
-			require.Len(t, told.of(loop.WorkTool), m.calls)
-			for _, end := range told.of(loop.WorkTool) {
+			require.Len(t, told.of(observe.WorkRun), 1)
+			require.Len(t, told.of(observe.WorkTool), m.calls)
+			for _, end := range told.of(observe.WorkTool) {
 				assert.ErrorIs(t, end.Err, loop.ErrToolExited)
 			}
-			run := told.of(loop.WorkRun)[0]
+			run := told.of(observe.WorkRun)[0]
 			if m.here {
 				require.ErrorIs(t, run.Err, policy.Cancelled)
 				assert.ErrorIs(t, run.Err, loop.ErrToolExited)
@@ -156,7 +157,7 @@ func TestAToolThatEndsItsGoroutine(t *testing.T) {
 }
 
 func TestAModelThatEndsItsGoroutine(t *testing.T) {
-	told := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}
+	told := &ends{all: map[observe.WorkKind][]observe.WorkEnd{}}
 	model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 		runtime.Goexit()
 		return message.Reply{}, nil
@@ -169,10 +170,10 @@ func TestAModelThatEndsItsGoroutine(t *testing.T) {
 	}))
 	require.NoError(t, s.Acquire(), "the session is free again")
 	assert.False(t, j.Unfinished())
-	require.Len(t, told.of(loop.WorkRun), 1)
-	require.ErrorIs(t, told.of(loop.WorkRun)[0].Err, policy.Cancelled)
-	require.Len(t, told.of(loop.WorkModel), 1)
-	require.Error(t, told.of(loop.WorkModel)[0].Err)
+	require.Len(t, told.of(observe.WorkRun), 1)
+	require.ErrorIs(t, told.of(observe.WorkRun)[0].Err, policy.Cancelled)
+	require.Len(t, told.of(observe.WorkModel), 1)
+	require.Error(t, told.of(observe.WorkModel)[0].Err)
 }
 
 func TestARunInWhichAModelPanicsIsNoCancelledOne(t *testing.T) {
@@ -187,13 +188,13 @@ func TestARunInWhichAModelPanicsIsNoCancelledOne(t *testing.T) {
 
 func TestAToolThatPanicsAloneHasFailed(t *testing.T) {
 	book := func(context.Context, booking) (receipt, error) { panic("no room") }
-	told := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}
+	told := &ends{all: map[observe.WorkKind][]observe.WorkEnd{}}
 	result, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("Sorry.")), newSession(t), "Book.",
 		loop.Config{Tools: bookRoom(t, book)}, told.tracer())
 	require.NoError(t, err)
 	assert.Equal(t, "Sorry.", result.Text)
 	var panicked *tool.PanicError
-	require.ErrorAs(t, told.of(loop.WorkTool)[0].Err, &panicked)
+	require.ErrorAs(t, told.of(observe.WorkTool)[0].Err, &panicked)
 }
 
 func TestAWorkerThatAToolEndsIsReplaced(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -220,7 +221,7 @@ func TestACallerIsToldWhatEndedItsWorker(t *testing.T) {
 	serves(t, p)
 	j, s := recorded(t, dir), newSession(t)
 	_, err := p.Await(t.Context(), s, "panics", j)
-	var panicked *loop.PanicError
+	var panicked *fault.PanicError
 	require.ErrorAs(t, err, &panicked)
 	assert.Equal(t, "no model", panicked.Value)
 	assert.Contains(t, panicked.Stack, "await_test.go")
@@ -251,7 +252,7 @@ func TestTheContextOfACallerIsThatOfItsRun(t *testing.T) {
 	type key struct{}
 	synctest.Test(t, func(t *testing.T) {
 		var seen []any
-		over := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}
+		over := &ends{all: map[observe.WorkKind][]observe.WorkEnd{}}
 		p := poolOf(t, patientConfig(), loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
 			if seen = append(seen, ctx.Value(key{})); len(seen) == 1 {
 				return message.Reply{}, &fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Minute}
@@ -264,8 +265,8 @@ func TestTheContextOfACallerIsThatOfItsRun(t *testing.T) {
 		_, err := p.Await(ctx, newSession(t), "a", nil)
 		require.ErrorIs(t, err, policy.Deadline, "no wait outlasts it")
 		assert.Equal(t, []any{"mine", "mine"}, seen, "before the wait and after it")
-		require.Len(t, over.of(loop.WorkRun), 1)
-		require.ErrorIs(t, over.of(loop.WorkRun)[0].Err, policy.Deadline)
+		require.Len(t, over.of(observe.WorkRun), 1)
+		require.ErrorIs(t, over.of(observe.WorkRun)[0].Err, policy.Deadline)
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -164,18 +165,18 @@ func TestARunInWhichAModelPanicsInAPoolIsNoCancelledOne(t *testing.T) {
 }
 
 func TestTracersAreToldOfAPoolThatIsClosed(t *testing.T) {
-	over := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}
+	over := &ends{all: map[observe.WorkKind][]observe.WorkEnd{}}
 	cfg := loop.PoolConfig{Model: looptest.NewModel(looptest.Say("done")), Options: []loop.Option{over.tracer()}}
 	p, _ := pooled(t, cfg)
 	s := newSession(t)
 	_, err := p.Add(s, "Hello.", nil)
 	require.NoError(t, err)
 	left := p.Close()
-	require.Len(t, over.of(loop.WorkRun), 1)
-	require.ErrorIs(t, over.of(loop.WorkRun)[0].Err, loop.ErrSuspended)
+	require.Len(t, over.of(observe.WorkRun), 1)
+	require.ErrorIs(t, over.of(observe.WorkRun)[0].Err, loop.ErrSuspended)
 	_, err = p.AddParked(left[0])
 	require.ErrorIs(t, err, loop.ErrPoolClosed)
-	require.ErrorIs(t, over.of(loop.WorkRun)[1].Err, loop.ErrPoolClosed)
+	require.ErrorIs(t, over.of(observe.WorkRun)[1].Err, loop.ErrPoolClosed)
 
 	p, ended := pooled(t, cfg)
 	_, err = p.AddParked(left[0])
@@ -183,8 +184,8 @@ func TestTracersAreToldOfAPoolThatIsClosed(t *testing.T) {
 	require.NoError(t, p.Run(t.Context(), 1))
 	require.Len(t, ended(), 1)
 	require.NoError(t, ended()[0].err)
-	require.Len(t, over.of(loop.WorkRun), 3)
-	require.NoError(t, over.of(loop.WorkRun)[2].Err)
+	require.Len(t, over.of(observe.WorkRun), 3)
+	require.NoError(t, over.of(observe.WorkRun)[2].Err)
 }
 
 // sly is an error that panics when it is asked what it is.
@@ -197,11 +198,11 @@ func TestAnErrorThatPanicsIsItsToolsPanic(t *testing.T) {
 	var mu sync.Mutex
 	var ends []error
 	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(roomCalls(2)...), looptest.Say("ok")), newSession(t), "Book.",
-		loop.Config{Tools: bookRoom(t, book)}, loop.WithObserver(tracerFunc(func(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
-			return ctx, func(e loop.WorkEnd) {
+		loop.Config{Tools: bookRoom(t, book)}, loop.WithObserver(tracerFunc(func(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
+			return ctx, func(e observe.WorkEnd) {
 				mu.Lock()
 				defer mu.Unlock()
-				if w.Kind == loop.WorkTool {
+				if w.Kind == observe.WorkTool {
 					ends = append(ends, e.Err)
 				}
 			}

@@ -13,6 +13,8 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
@@ -107,10 +109,10 @@ type Option func(*options)
 
 type options struct {
 	clock     clock.Clock
-	observers []Observer
+	observers []observe.Observer
 	// tracers are those of the observers that follow work too.
-	tracers  []Tracer
-	planner  Planner
+	tracers  []observe.Tracer
+	planner  planner.Planner
 	adjust   func(session.State) (policy.Layer, bool)
 	prompt   PromptFunc
 	models   map[string]Model
@@ -133,14 +135,14 @@ type PromptFunc func(ctx context.Context, view session.State, at []machine.Posit
 // [github.com/retake-go/retake/looptest.Clock].
 func WithClock(c clock.Clock) Option { return func(o *options) { o.clock = c } }
 
-// WithObserver adds an observer. One that is a [Tracer] too follows the run's work.
-func WithObserver(obs Observer) Option {
+// WithObserver adds an observer. One that is a [observe.Tracer] too follows the run's work.
+func WithObserver(obs observe.Observer) Option {
 	return func(o *options) { o.observers = append(o.observers, obs) }
 }
 
 // WithPlanner asks p what follows exhaustion, and about the faults that [Config].Consult names. Without one
 // the run ends.
-func WithPlanner(p Planner) Option { return func(o *options) { o.planner = p } }
+func WithPlanner(p planner.Planner) Option { return func(o *options) { o.planner = p } }
 
 // WithAdjust lets f change the policy in mid-run. It is a pure function of the session, called before each
 // decision; what it returns with true is laid over the policy, and recorded.
@@ -212,7 +214,7 @@ func collect(opts []Option) (*options, error) {
 		errs = append(errs, fmt.Errorf("WithParallel: %d tools at once: give 1 or more", o.parallel))
 	}
 	for _, obs := range o.observers {
-		if t, ok := obs.(Tracer); ok {
+		if t, ok := obs.(observe.Tracer); ok {
 			o.tracers = append(o.tracers, t)
 		}
 		if obs == nil {

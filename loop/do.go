@@ -25,7 +25,7 @@ type Action struct {
 	// Policy is for tries whose outcome cannot be used, Transport for tries that did not come through.
 	Policy, Transport policy.RetryPolicy
 	// Seed is what jitter is drawn from. Empty means the session's id; without a session [Do] draws one where
-	// a wait needs it, and says which ([Notice].Seed, [RetryExhaustedError].Seed): with it the waits are the
+	// a wait needs it, and says which ([observe.Notice].Seed, [RetryExhaustedError].Seed): with it the waits are the
 	// same again.
 	Seed string
 	// Deadline is the time no wait may outlast; zero means that of the context, if it has one.

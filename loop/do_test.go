@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/ratelimit"
@@ -134,12 +135,12 @@ func TestDoWithoutASessionDecidesAsTheCoreDoes(t *testing.T) {
 			plane   fault.Plane
 			attempt int
 			at      time.Time
-			told    []loop.Notice
+			told    []observe.Notice
 		}
 		do := func(s *session.Session) (o outcome) {
 			clock := looptest.NewClock()
-			tell := loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
-				if n.Kind == loop.Retrying || n.Kind == loop.Exhausted {
+			tell := observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+				if n.Kind == observe.Retrying || n.Kind == observe.Exhausted {
 					n.CorrelationID = ""
 					o.told = append(o.told, n)
 				}
@@ -161,10 +162,10 @@ func TestDoWithoutASessionDecidesAsTheCoreDoes(t *testing.T) {
 // Without a seed and a session Do draws a seed where a wait needs one, and tells it: with it the waits are
 // the same again.
 func TestDoTellsTheSeedThatItDrew(t *testing.T) {
-	var told []loop.Notice
+	var told []observe.Notice
 	do := func(a *loop.Action, errs ...error) *loop.RetryExhaustedError {
 		told = nil
-		tell := loop.ObserverFunc(func(_ context.Context, n loop.Notice) { told = append(told, n) })
+		tell := observe.ObserverFunc(func(_ context.Context, n observe.Notice) { told = append(told, n) })
 		_, err := loop.Do(t.Context(), nil, a, script(errs...), loop.WithClock(looptest.NewClock()), loop.WithObserver(tell))
 		var e *loop.RetryExhaustedError
 		require.ErrorAs(t, err, &e)
@@ -172,7 +173,7 @@ func TestDoTellsTheSeedThatItDrew(t *testing.T) {
 	}
 	waits := func() (all []time.Duration) {
 		for _, n := range told {
-			if n.Kind == loop.Retrying {
+			if n.Kind == observe.Retrying {
 				all = append(all, n.Delay)
 			}
 		}
@@ -204,7 +205,7 @@ func TestDoTellsTheSeedThatItDrew(t *testing.T) {
 			fed = append(fed, fb.Schedule.Delay)
 		}
 		return 0, nights("type")
-	}, loop.WithClock(looptest.NewClock()), loop.WithObserver(loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
+	}, loop.WithClock(looptest.NewClock()), loop.WithObserver(observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
 		told = append(told, n)
 	})))
 	require.Error(t, err)

@@ -34,7 +34,7 @@
 // replaced, and the caller of [Pool.Await] is told.
 //
 // A panic of a model, a planner or another function that was given is the caller's: the session is let go,
-// and the run is left as it stands. [Observer] contains its own.
+// and the run is left as it stands. [observe.Observer] contains its own.
 //
 // # When two calls are the same
 //
@@ -59,7 +59,7 @@
 // errors.Is and errors.As reach that reason and every cause. A fault of the transport plane never costs a
 // correction attempt, nor the other way round.
 //
-// A [Planner] answers exhaustion, and the transport faults that [Config].Consult names before the policy is
+// A [planner.Planner] answers exhaustion, and the transport faults that [Config].Consult names before the policy is
 // followed; packages planner and degrade have some that are made of data. The runs of a whole agent are made
 // by package agent; package observe has logs, counters and callbacks.
 package loop

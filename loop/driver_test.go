@@ -21,6 +21,7 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -134,7 +135,7 @@ func TestASessionIsForOneRunAtATime(t *testing.T) {
 func TestThePlannerFallsBackToAnotherModel(t *testing.T) {
 	bad := looptest.Call(call("book_room", `{}`))
 	big := looptest.NewModel(looptest.Say("booked by hand"))
-	plan := loop.PlannerFunc(func(_ context.Context, q loop.Question) (machine.Plan, error) {
+	plan := planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
 		assert.Equal(t, "book_room", q.Action)
 		assert.Equal(t, policy.AttemptsExhausted, q.Verdict.Reason)
 		assert.Equal(t, 3, q.Session.Attempts().Len())
@@ -149,7 +150,7 @@ func TestThePlannerFallsBackToAnotherModel(t *testing.T) {
 
 func TestAPlannersErrorIsReachable(t *testing.T) {
 	broken := errors.New("planner out of order")
-	plan := loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+	plan := planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 		return machine.Plan{}, broken
 	})
 	bad := looptest.Call(call("book_room", `{}`))
@@ -177,7 +178,7 @@ func TestPoliciesThatMakeNoSenseAreRefusedInMidRun(t *testing.T) {
 	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say("done")), newSession(t), "Book.", loop.Config{},
 		loop.WithAdjust(func(session.State) (policy.Layer, bool) { return none, true }))
 	require.EqualError(t, err, "adjusting the policy: "+why)
-	plan := loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+	plan := planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 		return machine.Plan{Do: machine.Fallback, Policy: &none}, nil
 	})
 	s := newSession(t)
@@ -193,7 +194,7 @@ func TestObserversSeeWhatIsRecordedAndCannotChangeIt(t *testing.T) {
 	bad := looptest.Call(call("book_room", `{}`))
 	_, err := loop.Run(t.Context(), looptest.NewModel(bad, looptest.Call(call("book_room", lisbon)), looptest.Say("done")), newSession(t), "Book.",
 		loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()),
-		loop.WithObserver(loop.ObserverFunc(func(context.Context, loop.Notice) { panic("an observer") })),
+		loop.WithObserver(observe.ObserverFunc(func(context.Context, observe.Notice) { panic("an observer") })),
 		loop.WithObserver(observe.LogTo(slog.New(handler))), loop.WithObserver(metrics))
 	require.NoError(t, err)
 	counts := metrics.Counts()
@@ -241,8 +242,8 @@ func TestIdempotencyKeysAndProgressReachATool(t *testing.T) {
 		return receipt{Number: "R-1"}, tool.Progress(ctx, map[string]int{"percent": 50})
 	}
 	var progress []string
-	watch := loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
-		if n.Kind == loop.Progressed {
+	watch := observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+		if n.Kind == observe.Progressed {
 			progress = append(progress, string(n.Progress))
 		}
 	})

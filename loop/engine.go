@@ -1,8 +1,6 @@
 package loop
 
 import (
-	"time"
-
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -68,9 +66,3 @@ func PlannerFailed(err, asked error) error { return &plannerError{err: err, aske
 
 // HeaderOf is what a journal says of a run at its beginning, without what [journal.Journal.Begin] fills in.
 func HeaderOf(m machine.Config, cfg Config) journal.Header { return header(m, cfg) }
-
-// NoticesOf are what one effect tells observers of a session; err is the Go error behind a failure, nil for
-// none.
-func NoticesOf(session string, at time.Time, e machine.Effect, err error) []Notice {
-	return notices(session, at, e, err)
-}

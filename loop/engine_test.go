@@ -13,6 +13,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/reducer"
@@ -68,7 +69,7 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 	assert.Equal(t, want.Transcript.Slice(0, want.Transcript.Len()), got.Transcript.Slice(0, got.Transcript.Len()))
 	assert.Equal(t, s.State().Slices(), st.Session.Slices())
 	assert.Equal(t, "echo", loop.HeaderOf(m, run).Tools[0].Name)
-	assert.Equal(t, loop.Ended, loop.NoticesOf("s", looptest.Epoch, stop, nil)[0].Kind)
+	assert.Equal(t, observe.Ended, observe.NoticesOf("s", looptest.Epoch, stop, nil)[0].Kind)
 }
 
 func TestPartsForEnginesSayWhatIsWrong(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/retake-go/retake/fault"
@@ -126,28 +125,3 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 	e.Policy = e.Policy.Clone() // it may hold what all runs share
 	return e
 }
-
-// PanicError is a panic that was contained.
-type PanicError struct {
-	// Value is what was panicked with, Stack where.
-	Value any
-	Stack string
-}
-
-// Error says what was panicked with.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
-// Recover makes a [PanicError] of a panic under way, for functions that contain the panics of others: it is
-// called by defer.
-func Recover(err *error) {
-	if v := recover(); v != nil {
-		*err = &PanicError{Value: v, Stack: string(debug.Stack())}
-	}
-}
-
-// endings are the classes of runs that ended for a reason of their own.
-var endings = map[policy.Reason]fault.Class{policy.TurnLimit: fault.MaxIterations, policy.Cancelled: fault.Cancelled}
-
-// ClassOf is the class of a run that ended for a reason of its own; empty where that is the reason of a
-// failure.
-func ClassOf(r policy.Reason) fault.Class { return endings[r] }

@@ -12,9 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 )
@@ -47,8 +49,8 @@ func roughly(t testing.TB, first func()) *journal.Journal {
 	return j
 }
 
-func observes(observe func(loop.Notice)) loop.Option {
-	return loop.WithObserver(loop.ObserverFunc(func(_ context.Context, n loop.Notice) { observe(n) }))
+func observes(tell func(observe.Notice)) loop.Option {
+	return loop.WithObserver(observe.ObserverFunc(func(_ context.Context, n observe.Notice) { tell(n) }))
 }
 
 var exitingModel = loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { runtime.Goexit(); panic(0) })
@@ -56,7 +58,7 @@ var exitingModel = loop.ModelFunc(func(context.Context, loop.Request) (message.R
 // TestWhateverExitsHangsNobody lets what a run calls end its goroutine, also while others are told of just
 // that.
 func TestWhateverExitsHangsNobody(t *testing.T) {
-	exit := func(loop.Notice) { runtime.Goexit() }
+	exit := func(observe.Notice) { runtime.Goexit() }
 	var broken atomic.Bool
 	tests := map[string]struct {
 		model loop.Model
@@ -70,16 +72,16 @@ func TestWhateverExitsHangsNobody(t *testing.T) {
 		"a model":                       {model: exitingModel},
 		"an observer":                   {opts: []loop.Option{observes(exit)}},
 		"a model, and then an observer": {model: exitingModel, opts: []loop.Option{observes(exit)}},
-		"an observer of a run that is ended": {opts: []loop.Option{observes(func(n loop.Notice) {
-			if n.Kind == loop.Ended {
+		"an observer of a run that is ended": {opts: []loop.Option{observes(func(n observe.Notice) {
+			if n.Kind == observe.Ended {
 				runtime.Goexit()
 			}
 		}), loop.WithPrompt(func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 			return "", nil, errors.New("no prompt")
 		})}},
 		"a tracer that is told of the end": {opts: []loop.Option{
-			loop.WithObserver(tracerFunc(func(ctx context.Context, _ loop.Work) (context.Context, func(loop.WorkEnd)) {
-				return ctx, func(loop.WorkEnd) { runtime.Goexit() }
+			loop.WithObserver(tracerFunc(func(ctx context.Context, _ observe.Work) (context.Context, func(observe.WorkEnd)) {
+				return ctx, func(observe.WorkEnd) { runtime.Goexit() }
 			})),
 		}},
 		"who is told of the end":             {done: runtime.Goexit},
@@ -98,7 +100,7 @@ func TestWhateverExitsHangsNobody(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				over := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}
+				over := &ends{all: map[observe.WorkKind][]observe.WorkEnd{}}
 				cfg := loop.PoolConfig{Model: test.model, Options: append(test.opts, over.tracer())}
 				if cfg.Model == nil {
 					cfg.Model = doneAfter(0)
@@ -119,9 +121,9 @@ func TestWhateverExitsHangsNobody(t *testing.T) {
 				end := awaits(t.Context(), p, s, "Hello.", j)
 				synctest.Wait()
 				require.Len(t, end, 1, "the caller is told")
-				var panicked *loop.PanicError
+				var panicked *fault.PanicError
 				assert.Equal(t, test.panicked, errors.As((<-end).err, &panicked))
-				assert.Len(t, over.of(loop.WorkRun), 1, "and tracers are")
+				assert.Len(t, over.of(observe.WorkRun), 1, "and tracers are")
 				assert.Zero(t, p.Len())
 				require.NoError(t, s.Acquire(), "it is free")
 				assert.Empty(t, p.Close())
@@ -144,7 +146,7 @@ func TestAPanicOnTheGoroutineOfAnEngineLeavesThePoolInOrder(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			over := &ends{all: map[loop.WorkKind][]loop.WorkEnd{}}
+			over := &ends{all: map[observe.WorkKind][]observe.WorkEnd{}}
 			p, told := pooled(t, loop.PoolConfig{Model: test.model, Options: []loop.Option{over.tracer()}})
 			s, j := newSession(t), roughly(t, test.first)
 			assert.Panics(t, func() {
@@ -152,7 +154,7 @@ func TestAPanicOnTheGoroutineOfAnEngineLeavesThePoolInOrder(t *testing.T) {
 				p.Due(time.Now())
 			})
 			assert.Empty(t, told(), "it has not ended")
-			assert.Len(t, over.of(loop.WorkRun), 1)
+			assert.Len(t, over.of(observe.WorkRun), 1)
 			assert.Zero(t, p.Len())
 			require.NoError(t, s.Acquire(), "it is free")
 			assert.Empty(t, p.Close())
@@ -162,8 +164,8 @@ func TestAPanicOnTheGoroutineOfAnEngineLeavesThePoolInOrder(t *testing.T) {
 
 func TestATracerThatExitsAsThePoolIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		exits := tracerFunc(func(ctx context.Context, _ loop.Work) (context.Context, func(loop.WorkEnd)) {
-			return ctx, func(end loop.WorkEnd) {
+		exits := tracerFunc(func(ctx context.Context, _ observe.Work) (context.Context, func(observe.WorkEnd)) {
+			return ctx, func(end observe.WorkEnd) {
 				if errors.Is(end.Err, loop.ErrSuspended) {
 					runtime.Goexit()
 				}
@@ -210,7 +212,7 @@ func TestAJournalThatPanicsAsARunIsResumed(t *testing.T) {
 	p := poolOf(t, loop.Config{}, doneAfter(0))
 	serves(t, p)
 	_, err = p.Await(t.Context(), s, "", j)
-	var panicked *loop.PanicError
+	var panicked *fault.PanicError
 	require.ErrorAs(t, err, &panicked)
 	require.NoError(t, s.Acquire(), "Await lets it go")
 }

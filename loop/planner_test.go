@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -35,8 +36,8 @@ func day() error {
 }
 
 func TestSeed001APlannerSeesCodeWindowsAndHistory(t *testing.T) {
-	var asked []loop.Question
-	plan := loop.PlannerFunc(func(_ context.Context, q loop.Question) (machine.Plan, error) {
+	var asked []planner.Question
+	plan := planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
 		asked = append(asked, q)
 		return machine.Plan{Do: machine.Follow}, nil
 	})
@@ -63,7 +64,7 @@ func TestSeed001APlannerSeesCodeWindowsAndHistory(t *testing.T) {
 
 func TestAPlannersOwnErrorIsTold(t *testing.T) {
 	lost := errors.New("no plan")
-	broken := loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) { return machine.Plan{}, lost })
+	broken := planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) { return machine.Plan{}, lost })
 	for name, tt := range map[string]struct {
 		turn looptest.Turn
 		want string
@@ -113,7 +114,7 @@ func TestThePlannerIsAskedOfEachToolWithItsOwnCause(t *testing.T) {
 	set, err := tool.NewSet(tools...)
 	require.NoError(t, err)
 	var asked []string
-	plan := loop.PlannerFunc(func(_ context.Context, q loop.Question) (machine.Plan, error) {
+	plan := planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
 		asked = append(asked, fmt.Sprint(q.Tool, " ", q.RateLimit.RetryAfter.Duration, " ", q.Cause == lost[q.Tool]))
 		return machine.Plan{Do: machine.Abort}, nil
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -156,7 +157,7 @@ func (t *PoolRun) goOn(life, drive context.Context, now time.Time) (over bool) {
 func (t *PoolRun) exit(panicked any) {
 	end := ending{err: errExited}
 	if panicked != nil {
-		end.err = &PanicError{Value: panicked, Stack: string(debug.Stack())}
+		end.err = &fault.PanicError{Value: panicked, Stack: string(debug.Stack())}
 		if t.caller != nil {
 			t.done(&end)
 			return
@@ -263,7 +264,7 @@ var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
 // When ctx ends, so does the run, as that of Run would, whether or not somebody drives the pool: cancelled
 // and recorded, or left where it stands for [ErrSuspended]. It is the context of the run: models and tools
 // see its values, its deadline and how it ended. The result is what Run returns, but for a model, or a
-// function that was given, that panics: its error is a [*PanicError], and the run is left as it stands. Of a
+// function that was given, that panics: its error is a [*fault.PanicError], and the run is left as it stands. Of a
 // pool that is closed the error is [ErrPoolClosed]; it is [ErrSuspended] too where [Pool.Close] has handed
 // the run back.
 func (p *Pool) Await(ctx context.Context, s *session.Session, prompt string, j *journal.Journal) (Result, error) {

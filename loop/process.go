@@ -11,6 +11,8 @@ import (
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -267,7 +269,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 		p.offered = p.cfg.Tools.All()
 	}
 	inner, end := p.begin(p.ctx, modelWork(m))
-	told := WorkEnd{Err: errExited} // unless it returns
+	told := observe.WorkEnd{Err: errExited} // unless it returns
 	defer func() { end(told) }()
 	bounded, stop := p.bounded(inner)
 	defer stop()
@@ -276,7 +278,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 		Stream: p.stream,
 	})
 	if err != nil && p.ctx.Err() == nil && bounded.Err() != nil {
-		told = WorkEnd{Err: err}
+		told = observe.WorkEnd{Err: err}
 		return nil, errCallLeft
 	}
 	effects, fed := p.replied(reply, err)
@@ -355,7 +357,7 @@ func (p *process) ask(e machine.Effect) ([]machine.Effect, error) {
 	} else if e.Exhaustion != nil {
 		p.err = p.cause
 	}
-	plan, err := p.planner.Plan(p.ctx, NewQuestion(p.runner.State(), e, p.err))
+	plan, err := p.planner.Plan(p.ctx, planner.NewQuestion(p.runner.State(), e, p.err))
 	if p.ctx.Err() != nil {
 		return p.cancel()
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -37,7 +38,7 @@ type failingStory struct {
 	refuses []int
 	answer  bool
 	consult []fault.Class
-	planner func(context.Context, loop.Question) (machine.Plan, error)
+	planner func(context.Context, planner.Question) (machine.Plan, error)
 	// cancel ends the context in the first call of the model, by that cause.
 	cancel error
 }
@@ -57,11 +58,11 @@ func repeated(n int, t looptest.Turn) (all []looptest.Turn) {
 	return all
 }
 
-func withoutPlan(context.Context, loop.Question) (machine.Plan, error) {
+func withoutPlan(context.Context, planner.Question) (machine.Plan, error) {
 	return machine.Plan{}, errors.New("no plan")
 }
 
-func aborting(context.Context, loop.Question) (machine.Plan, error) {
+func aborting(context.Context, planner.Question) (machine.Plan, error) {
 	return machine.Plan{Do: machine.Abort}, nil
 }
 
@@ -112,7 +113,7 @@ func failingStories() map[string]failingStory {
 		},
 		"planner_fails_reducer": {turns: repeated(2, good), refuses: []int{1}, set: stops, planner: withoutPlan},
 		"planner_consulted":     {turns: repeated(1, looptest.Fail(errBusy)), consult: []fault.Class{fault.Overloaded}, planner: withoutPlan},
-		"planner_fails_typed": {turns: repeated(1, looptest.Fail(errNoKey)), planner: func(context.Context, loop.Question) (machine.Plan, error) {
+		"planner_fails_typed": {turns: repeated(1, looptest.Fail(errNoKey)), planner: func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{}, errBusy
 		}},
 		"cancelled":          {cancel: context.Canceled},
@@ -143,7 +144,7 @@ func (c failingStory) config(t *testing.T) (cfg loop.Config, opts []loop.Option)
 	}))
 	require.NoError(t, err)
 	if c.planner != nil {
-		opts = append(opts, loop.WithPlanner(loop.PlannerFunc(c.planner)))
+		opts = append(opts, loop.WithPlanner(planner.PlannerFunc(c.planner)))
 	}
 	return cfg, opts
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -23,7 +24,7 @@ import (
 // toBig falls back to the model "big".
 type toBig struct{}
 
-func (toBig) Plan(context.Context, loop.Question) (machine.Plan, error) {
+func (toBig) Plan(context.Context, planner.Question) (machine.Plan, error) {
 	return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
 }
 

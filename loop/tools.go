@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -125,7 +126,7 @@ func (p *process) invokeHere(ctx context.Context, run machine.ToolRun) tool.Outc
 }
 
 func (p *process) invoke(ctx context.Context, run machine.ToolRun) (out tool.Outcome) {
-	ctx, end := p.begin(ctx, &Work{Kind: WorkTool, Tool: run.Tool, CallID: run.ID, Transport: run.Transport})
+	ctx, end := p.begin(ctx, &observe.Work{Kind: observe.WorkTool, Tool: run.Tool, CallID: run.ID, Transport: run.Transport})
 	out.Err = ErrToolExited
 	defer func() { end(toolRunEnd(out)) }()
 	inv := tool.Invocation{Key: run.Key, CallID: run.ID}
@@ -141,5 +142,5 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun) (out tool.Out
 func (p *process) progress(ctx context.Context, run machine.ToolRun, progress []byte) {
 	at := p.clock.Now().UTC().Round(0)
 	p.note(run, at, progress)
-	p.tell(ctx, Notice{Kind: Progressed, CorrelationID: p.s.ID(), At: at, Action: run.Tool, Progress: progress})
+	p.tell(ctx, observe.Notice{Kind: observe.Progressed, CorrelationID: p.s.ID(), At: at, Action: run.Tool, Progress: progress})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -108,7 +109,7 @@ func (l *unrecorded) tell(ctx context.Context, f *fault.Failure, d *policy.Decis
 		Position: l.position(f.Plane), Plane: f.Plane, Class: canon.UTF8(f.Class),
 		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
 	}
-	for _, n := range decisionNotices("", l.o.clock.Now().UTC().Round(0), decision, err) {
+	for _, n := range observe.DecisionNotices("", l.o.clock.Now().UTC().Round(0), decision, err) {
 		n.Seed = l.at.seed
 		l.o.tell(ctx, n)
 	}

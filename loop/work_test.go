@@ -40,15 +40,15 @@ func (f *follower) add(format string, args ...any) {
 	f.lines = append(f.lines, fmt.Sprintf(format, args...))
 }
 
-func (f *follower) Observe(ctx context.Context, n loop.Notice) {
+func (f *follower) Observe(ctx context.Context, n observe.Notice) {
 	f.add("%s in %v", n.Kind, ctx.Value(inside{}))
 }
 
-func (f *follower) Begin(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
+func (f *follower) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
 	name := fmt.Sprint(w.Kind, w.Turn, w.Tool)
 	f.add("begin %s in %v: %s, attempt %d of %d, transport %d%v",
 		name, ctx.Value(inside{}), w.CorrelationID, w.Attempt, w.MaxAttempts, w.Transport, w.Tools)
-	return context.WithValue(ctx, inside{}, name), func(e loop.WorkEnd) {
+	return context.WithValue(ctx, inside{}, name), func(e observe.WorkEnd) {
 		f.add("end %s: %s%s, failed %t, %v", name, e.Class, e.Reason, e.Err != nil, e.At.Sub(w.At))
 	}
 }
@@ -97,28 +97,28 @@ func TestTheEndsOfWork(t *testing.T) {
 		name string
 		tool error
 		turn looptest.Turn
-		want map[loop.WorkKind]loop.WorkEnd
+		want map[observe.WorkKind]observe.WorkEnd
 	}{
-		{"a tool asks for other arguments", tool.AskAgain(fault.Issue{Rule: "refused", Expected: "a city"}), good, map[loop.WorkKind]loop.WorkEnd{
-			loop.WorkTool: {Class: fault.ToolValidation},
+		{"a tool asks for other arguments", tool.AskAgain(fault.Issue{Rule: "refused", Expected: "a city"}), good, map[observe.WorkKind]observe.WorkEnd{
+			observe.WorkTool: {Class: fault.ToolValidation},
 		}},
-		{"a tool fails for good", tool.Fail("closed"), good, map[loop.WorkKind]loop.WorkEnd{loop.WorkTool: {Class: fault.ToolExecution}}},
-		{"a tool breaks", broken, good, map[loop.WorkKind]loop.WorkEnd{loop.WorkTool: {Class: fault.ToolExecution, Err: broken}}},
-		{"a call breaks", nil, looptest.Fail(refused{Class: fault.Auth}), map[loop.WorkKind]loop.WorkEnd{
-			loop.WorkModel: {Class: fault.Auth, Err: refused{Class: fault.Auth}}, loop.WorkRun: {Class: fault.Auth, Reason: policy.NotRetryable},
+		{"a tool fails for good", tool.Fail("closed"), good, map[observe.WorkKind]observe.WorkEnd{observe.WorkTool: {Class: fault.ToolExecution}}},
+		{"a tool breaks", broken, good, map[observe.WorkKind]observe.WorkEnd{observe.WorkTool: {Class: fault.ToolExecution, Err: broken}}},
+		{"a call breaks", nil, looptest.Fail(refused{Class: fault.Auth}), map[observe.WorkKind]observe.WorkEnd{
+			observe.WorkModel: {Class: fault.Auth, Err: refused{Class: fault.Auth}}, observe.WorkRun: {Class: fault.Auth, Reason: policy.NotRetryable},
 		}},
-		{"a run is broken off", nil, looptest.Fail(errBreaks), map[loop.WorkKind]loop.WorkEnd{loop.WorkRun: {Class: fault.Unknown}}},
+		{"a run is broken off", nil, looptest.Fail(errBreaks), map[observe.WorkKind]observe.WorkEnd{observe.WorkRun: {Class: fault.Unknown}}},
 		{"a reply says all", nil, looptest.Turn{Reply: message.Reply{
 			Text: "Hello.", Finish: message.Stop, Model: "small-1", Usage: message.Usage{InputTokens: 3, OutputTokens: 2},
-		}}, map[loop.WorkKind]loop.WorkEnd{
-			loop.WorkModel: {Model: "small-1", Finish: message.Stop, Usage: message.Usage{InputTokens: 3, OutputTokens: 2}},
-			loop.WorkRun:   {Reason: policy.Accepted, Usage: message.Usage{InputTokens: 3, OutputTokens: 2}},
+		}}, map[observe.WorkKind]observe.WorkEnd{
+			observe.WorkModel: {Model: "small-1", Finish: message.Stop, Usage: message.Usage{InputTokens: 3, OutputTokens: 2}},
+			observe.WorkRun:   {Reason: policy.Accepted, Usage: message.Usage{InputTokens: 3, OutputTokens: 2}},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ends := map[loop.WorkKind]loop.WorkEnd{}
-			f := tracerFunc(func(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
-				return ctx, func(e loop.WorkEnd) {
+			ends := map[observe.WorkKind]observe.WorkEnd{}
+			f := tracerFunc(func(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
+				return ctx, func(e observe.WorkEnd) {
 					if _, there := ends[w.Kind]; !there {
 						e.At = time.Time{}
 						ends[w.Kind] = e
@@ -130,9 +130,9 @@ func TestTheEndsOfWork(t *testing.T) {
 				loop.Config{Tools: bookRoom(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(f), loop.WithAdjust(func(session.State) (policy.Layer, bool) {
 					return policy.Layer{MaxAttempts: new(-7)}, c.turn.Err == errBreaks
 				}))
-			if e := ends[loop.WorkRun]; assert.Equal(t, err, e.Err) {
+			if e := ends[observe.WorkRun]; assert.Equal(t, err, e.Err) {
 				e.Err = nil
-				ends[loop.WorkRun] = e
+				ends[observe.WorkRun] = e
 			}
 			for kind, want := range c.want {
 				assert.Equal(t, want, ends[kind], kind)
@@ -145,27 +145,27 @@ func TestTheEndsOfWork(t *testing.T) {
 var errBreaks = errors.New("breaks")
 
 // tracerFunc is a function as an observer that traces.
-type tracerFunc func(context.Context, loop.Work) (context.Context, func(loop.WorkEnd))
+type tracerFunc func(context.Context, observe.Work) (context.Context, func(observe.WorkEnd))
 
-func (f tracerFunc) Observe(context.Context, loop.Notice) {}
+func (f tracerFunc) Observe(context.Context, observe.Notice) {}
 
-func (f tracerFunc) Begin(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
+func (f tracerFunc) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
 	return f(ctx, w)
 }
 
 func TestATracerCannotChangeTheOutcome(t *testing.T) {
 	for name, f := range map[string]tracerFunc{
-		"panics at the beginning": func(context.Context, loop.Work) (context.Context, func(loop.WorkEnd)) { panic("a tracer") },
-		"panics at the end": func(ctx context.Context, _ loop.Work) (context.Context, func(loop.WorkEnd)) {
-			return ctx, func(loop.WorkEnd) { panic("a tracer") }
+		"panics at the beginning": func(context.Context, observe.Work) (context.Context, func(observe.WorkEnd)) { panic("a tracer") },
+		"panics at the end": func(ctx context.Context, _ observe.Work) (context.Context, func(observe.WorkEnd)) {
+			return ctx, func(observe.WorkEnd) { panic("a tracer") }
 		},
-		"returns nothing": func(context.Context, loop.Work) (context.Context, func(loop.WorkEnd)) { return nil, nil },
-		"cancels": func(ctx context.Context, _ loop.Work) (context.Context, func(loop.WorkEnd)) {
+		"returns nothing": func(context.Context, observe.Work) (context.Context, func(observe.WorkEnd)) { return nil, nil },
+		"cancels": func(ctx context.Context, _ observe.Work) (context.Context, func(observe.WorkEnd)) {
 			ctx, cancel := context.WithCancel(ctx)
 			cancel()
 			return ctx, nil
 		},
-		"loses the context": func(context.Context, loop.Work) (context.Context, func(loop.WorkEnd)) {
+		"loses the context": func(context.Context, observe.Work) (context.Context, func(observe.WorkEnd)) {
 			return context.WithValue(context.Background(), inside{}, "nowhere"), nil
 		},
 	} {
@@ -196,18 +196,18 @@ func TestATracerCannotChangeTheOutcome(t *testing.T) {
 }
 
 func TestAGuardedTracerIsToldNoMoreOnceItFailed(t *testing.T) {
-	for name, fail := range map[string]func(loop.Work) bool{
-		"at the beginning": func(w loop.Work) bool { return w.Kind == loop.WorkModel },
-		"at the end":       func(loop.Work) bool { return false },
+	for name, fail := range map[string]func(observe.Work) bool{
+		"at the beginning": func(w observe.Work) bool { return w.Kind == observe.WorkModel },
+		"at the end":       func(observe.Work) bool { return false },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, told := &degrade.Fallbacks{}, 0
-			tracer := tracerFunc(func(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
+			tracer := tracerFunc(func(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
 				told++
 				if fail(w) {
 					panic(errBroken)
 				}
-				return context.WithValue(ctx, inside{}, w.Kind), func(loop.WorkEnd) { panic(errBroken) }
+				return context.WithValue(ctx, inside{}, w.Kind), func(observe.WorkEnd) { panic(errBroken) }
 			})
 			var in any
 			model := loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
@@ -259,9 +259,9 @@ func TestEveryReducerErrorIsTold(t *testing.T) {
 	})
 	require.NoError(t, err)
 	metrics := &observe.Metrics{}
-	var told []loop.Notice
-	watch := loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
-		if n.Kind == loop.ReducerFailed {
+	var told []observe.Notice
+	watch := observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+		if n.Kind == observe.ReducerFailed {
 			told = append(told, n)
 		}
 	})

@@ -1,5 +1,7 @@
 package policy
 
+import "github.com/retake-go/retake/fault"
+
 // Reason says why an action went on or ended: a stable string that journals keep and logs count. It is an
 // error too, so that each terminal reason is its own sentinel: errors.Is(err, policy.Deadline). The zero
 // value means "not decided".
@@ -106,4 +108,16 @@ func (r Reason) Error() string {
 		}
 	}
 	return string(r)
+}
+
+// Class is the class of a run that ended for a reason of its own; empty where that is the reason of a
+// failure.
+func (r Reason) Class() fault.Class {
+	switch r {
+	case TurnLimit:
+		return fault.MaxIterations
+	case Cancelled:
+		return fault.Cancelled
+	}
+	return ""
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy/file"
@@ -94,7 +95,7 @@ type story struct {
 	id     string
 	turns  []looptest.Turn
 	backup []looptest.Turn
-	plan   loop.Planner
+	plan   planner.Planner
 	book   func(context.Context, booking) (receipt, error)
 	cfg    func(*loop.Config)
 }
@@ -222,7 +223,7 @@ func hostileStory() story {
 			calls(book(`{"city": "Lisbon"`)),
 		},
 		backup: []looptest.Turn{paid(message.Reply{Text: `{"number": "R-9", "total": 9}`})},
-		plan: loop.PlannerFunc(func(_ context.Context, q loop.Question) (machine.Plan, error) {
+		plan: planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Fallback, Model: "backup", Delay: 2 * time.Second, ResetBudgets: true, Prompt: "Try it without the tool.",
 				Note: "the first model did not make it", Warning: "went on with model backup"}, nil
 		}),

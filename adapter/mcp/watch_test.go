@@ -13,6 +13,7 @@ import (
 	"github.com/retake-go/retake/adapter/mcp"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/tool"
 )
@@ -178,8 +179,8 @@ func TestProgressIsToldToObservers(t *testing.T) {
 	tools, err := mcp.Tools(t.Context(), inMemory(t, server, watch.Options(nil)), mcp.DefaultConfig(), mcp.WithWatch(&watch))
 	require.NoError(t, err)
 	r, err := run(t, tools, looptest.NewModel(looptest.Call(call("c1", "pay", `{}`)), looptest.Say("Paid.")),
-		loop.WithObserver(loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
-			if n.Kind == loop.Progressed {
+		loop.WithObserver(observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+			if n.Kind == observe.Progressed {
 				told <- n.Action + string(n.Progress)
 			}
 		})))

@@ -1,4 +1,4 @@
-// Package otel tells OpenTelemetry what runs do: an [Observer] is a loop.Observer that counts retries, keeps
+// Package otel tells OpenTelemetry what runs do: an [Observer] is a observe.Observer that counts retries, keeps
 // histograms of delays and attempts, and makes a span for each run, model call and tool run, under the names
 // of the GenAI conventions; [Handler] makes log records carry the trace and the correlation id.
 //

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -32,7 +32,7 @@ const (
 	RetryAttempts = "retry.attempts"
 )
 
-// Observer is a [loop.Observer] and [loop.Tracer] that tells OpenTelemetry. Make it with [New], and share it
+// Observer is a [observe.Observer] and [observe.Tracer] that tells OpenTelemetry. Make it with [New], and share it
 // between all runs of a program: it is safe for concurrent use.
 type Observer struct {
 	tracer trace.Tracer
@@ -47,8 +47,8 @@ type Observer struct {
 }
 
 var _ interface {
-	loop.Observer
-	loop.Tracer
+	observe.Observer
+	observe.Tracer
 } = (*Observer)(nil)
 
 // New returns an observer. The error joins all that is wrong with cfg, or is that of the meter.
@@ -98,22 +98,22 @@ func (o *Observer) instruments(cfg Config) error {
 
 // Observe counts a notice, and makes it an event of the span in ctx: that of the run, or the caller's own
 // around loop.Do, loop.Attempts and agent.Retry.
-func (o *Observer) Observe(ctx context.Context, n loop.Notice) {
+func (o *Observer) Observe(ctx context.Context, n observe.Notice) {
 	switch n.Kind {
-	case loop.Retrying:
+	case observe.Retrying:
 		if n.Plane == fault.Correction {
 			o.retries.Add(ctx, 1, metric.WithAttributes(o.tool(ctx, n, errorType.String(o.classes.of(string(n.Class))))...))
 		}
 		o.delays.Record(ctx, n.Delay.Seconds(), metric.WithAttributes(plane.String(string(n.Plane)), why(n)))
 		o.event(ctx, "retake.retry", n, delaySeconds.Float64(n.Delay.Seconds()))
-	case loop.ReducerFailed:
+	case observe.ReducerFailed:
 		name := reducerName.String(o.reducers.of(n.Reducer))
 		o.refused.Add(ctx, 1, metric.WithAttributes(o.tool(ctx, n, name)...))
 		o.event(ctx, "retake.reducer_error", n, name)
-	case loop.Exhausted:
+	case observe.Exhausted:
 		o.closed(ctx, n)
 		o.event(ctx, "retake.exhausted", n)
-	case loop.AttemptEnded:
+	case observe.AttemptEnded:
 		if closes(n) {
 			o.closed(ctx, n)
 		}
@@ -122,19 +122,19 @@ func (o *Observer) Observe(ctx context.Context, n loop.Notice) {
 
 // closes reports whether an attempt closed its action, and no notice of exhaustion follows. A cancelled
 // attempt says nothing of how many it takes.
-func closes(n loop.Notice) bool {
+func closes(n observe.Notice) bool {
 	return (n.Class == "" && n.Reason != policy.Cancelled) || n.Reason == policy.ReducerError
 }
 
-func (o *Observer) closed(ctx context.Context, n loop.Notice) {
+func (o *Observer) closed(ctx context.Context, n observe.Notice) {
 	o.attempts.Record(ctx, int64(n.Attempt), metric.WithAttributes(o.tool(ctx, n, plane.String(string(n.Plane)), why(n))...))
 }
 
-func why(n loop.Notice) attribute.KeyValue { return reason.String(reasons.of(string(n.Reason))) }
+func why(n observe.Notice) attribute.KeyValue { return reason.String(reasons.of(string(n.Reason))) }
 
 // tool adds the tool's name. The final answer has none. A name that a model made up is not told: in a run
 // that is one which is not on offer, whatever is told of it.
-func (o *Observer) tool(ctx context.Context, n loop.Notice, to ...attribute.KeyValue) []attribute.KeyValue {
+func (o *Observer) tool(ctx context.Context, n observe.Notice, to ...attribute.KeyValue) []attribute.KeyValue {
 	switch {
 	case n.Action == "":
 		return to
@@ -146,12 +146,12 @@ func (o *Observer) tool(ctx context.Context, n loop.Notice, to ...attribute.KeyV
 
 // madeUp reports whether a notice is of the run r, and its action none of its tools. What is told of a
 // loop.Do within a tool of r has another correlation id, and a name that the caller gave.
-func madeUp(r run, n loop.Notice) bool {
+func madeUp(r run, n observe.Notice) bool {
 	return r.id != "" && r.id == n.CorrelationID && !slices.Contains(r.tools, n.Action)
 }
 
 // event adds an event to the span in ctx, at the driver's time.
-func (o *Observer) event(ctx context.Context, name string, n loop.Notice, more ...attribute.KeyValue) {
+func (o *Observer) event(ctx context.Context, name string, n observe.Notice, more ...attribute.KeyValue) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
 		return

@@ -19,6 +19,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -178,8 +179,8 @@ func TestBuckets(t *testing.T) {
 
 // retried tells an observer of a retry.
 func retried(b *backend, action string, class fault.Class) {
-	b.observer.Observe(context.Background(), loop.Notice{
-		Kind: loop.Retrying, Plane: fault.Correction, Action: action, Class: class, Reason: policy.Immediate, Attempt: 1, MaxAttempts: 3,
+	b.observer.Observe(context.Background(), observe.Notice{
+		Kind: observe.Retrying, Plane: fault.Correction, Action: action, Class: class, Reason: policy.Immediate, Attempt: 1, MaxAttempts: 3,
 	})
 }
 
@@ -222,7 +223,7 @@ func TestCardinalityIsBounded(t *testing.T) {
 	}
 	b := newBackend(t, otel.Config{MaxNames: 3})
 	for n := range 100 {
-		b.observer.Observe(t.Context(), loop.Notice{Kind: loop.ReducerFailed, Reducer: fmt.Sprint("reducer-", n), Class: fault.Reducer})
+		b.observer.Observe(t.Context(), observe.Notice{Kind: observe.ReducerFailed, Reducer: fmt.Sprint("reducer-", n), Class: fault.Reducer})
 	}
 	assert.Len(t, series(b.scrape(t), "reducer_error_total"), 4)
 }

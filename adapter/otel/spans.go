@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/message"
 )
 
@@ -42,14 +42,14 @@ func CorrelationID(ctx context.Context) string { return runOf(ctx).id }
 // Begin begins the span of a run, a model call or a tool run. The context that it returns has the span, so
 // that those which the model's client or the tool make are its children; that of a run has the correlation id
 // for [Handler] too.
-func (o *Observer) Begin(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
+func (o *Observer) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
 	switch w.Kind {
-	case loop.WorkRun:
+	case observe.WorkRun:
 		ctx = context.WithValue(ctx, runKey{}, &run{w.CorrelationID, w.Tools})
 		return o.begin(ctx, w, operation{invokeAgent, o.agent, trace.SpanKindInternal, o.runEnd})
-	case loop.WorkModel:
+	case observe.WorkModel:
 		return o.begin(ctx, w, operation{chat, o.model(w).Name, trace.SpanKindClient, o.modelEnd})
-	case loop.WorkTool:
+	case observe.WorkTool:
 		return o.begin(ctx, w, operation{executeTool, w.Tool, trace.SpanKindInternal, o.toolEnd})
 	}
 	return ctx, nil
@@ -59,17 +59,17 @@ func (o *Observer) Begin(ctx context.Context, w loop.Work) (context.Context, fun
 type operation struct {
 	name, target string
 	kind         trace.SpanKind
-	end          func(trace.Span, loop.WorkEnd)
+	end          func(trace.Span, observe.WorkEnd)
 }
 
-func (o *Observer) begin(ctx context.Context, w loop.Work, op operation) (context.Context, func(loop.WorkEnd)) {
+func (o *Observer) begin(ctx context.Context, w observe.Work, op operation) (context.Context, func(observe.WorkEnd)) {
 	name := op.name
 	if op.target != "" {
 		name += " " + op.target
 	}
 	attrs := append(filled(operationName.String(op.name), conversationID.String(w.CorrelationID)), o.begun(w)...)
 	ctx, span := o.tracer.Start(ctx, name, trace.WithSpanKind(op.kind), trace.WithTimestamp(w.At), trace.WithAttributes(attrs...))
-	return ctx, func(e loop.WorkEnd) {
+	return ctx, func(e observe.WorkEnd) {
 		if span.IsRecording() {
 			op.end(span, e)
 		}
@@ -78,15 +78,15 @@ func (o *Observer) begin(ctx context.Context, w loop.Work, op operation) (contex
 }
 
 // begun is what is known of work before it is done.
-func (o *Observer) begun(w loop.Work) []attribute.KeyValue {
+func (o *Observer) begun(w observe.Work) []attribute.KeyValue {
 	switch w.Kind {
-	case loop.WorkRun:
+	case observe.WorkRun:
 		attrs := filled(agentName.String(o.agent), providerName.String(o.models[""].Provider), requestModel.String(o.models[""].Name))
 		if w.Resumed {
 			attrs = append(attrs, resumed.Bool(true))
 		}
 		return attrs
-	case loop.WorkModel:
+	case observe.WorkModel:
 		m := o.model(w)
 		attrs := filled(providerName.String(m.Provider), requestModel.String(m.Name))
 		attrs = append(attrs, turn.Int(w.Turn), transportAttempt.Int(w.Transport))
@@ -96,7 +96,7 @@ func (o *Observer) begun(w loop.Work) []attribute.KeyValue {
 }
 
 // model is the model that a call is made of.
-func (o *Observer) model(w loop.Work) Model {
+func (o *Observer) model(w observe.Work) Model {
 	m := o.models[w.Model]
 	if m.Name == "" {
 		m.Name = w.Model
@@ -104,7 +104,7 @@ func (o *Observer) model(w loop.Work) Model {
 	return m
 }
 
-func (o *Observer) runEnd(span trace.Span, e loop.WorkEnd) {
+func (o *Observer) runEnd(span trace.Span, e observe.WorkEnd) {
 	span.SetAttributes(used(e.Usage)...)
 	if e.Reason != "" {
 		span.SetAttributes(reason.String(reasons.of(string(e.Reason))))
@@ -119,7 +119,7 @@ func (o *Observer) runEnd(span trace.Span, e loop.WorkEnd) {
 	o.failed(span, e.Class)
 }
 
-func (o *Observer) modelEnd(span trace.Span, e loop.WorkEnd) {
+func (o *Observer) modelEnd(span trace.Span, e observe.WorkEnd) {
 	if e.Err != nil {
 		o.failed(span, e.Class)
 		return
@@ -133,7 +133,7 @@ func (o *Observer) modelEnd(span trace.Span, e loop.WorkEnd) {
 	}
 }
 
-func (o *Observer) toolEnd(span trace.Span, e loop.WorkEnd) {
+func (o *Observer) toolEnd(span trace.Span, e observe.WorkEnd) {
 	if e.Err != nil || e.Class != "" {
 		o.failed(span, e.Class)
 	}

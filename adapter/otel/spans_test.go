@@ -18,6 +18,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
@@ -174,7 +175,7 @@ func TestARunThatEndsForAReasonOfItsOwn(t *testing.T) {
 func TestTheModelOfALadder(t *testing.T) {
 	b := newBackend(t, otel.Config{Models: map[string]otel.Model{"": {"example", "small"}, "big": {Provider: "example"}}})
 	bad := looptest.Fail(&fault.ProviderError{Class: fault.Auth})
-	ladder := loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+	ladder := planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 		return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
 	})
 	big := map[string]loop.Model{"big": looptest.NewModel(looptest.Say("Hello."))}

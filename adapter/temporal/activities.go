@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -276,11 +277,11 @@ func panicked(v any) error {
 	if v == nil {
 		return nil
 	}
-	return &loop.PanicError{Value: v}
+	return &fault.PanicError{Value: v}
 }
 
 // observe tells observers, whatever they do.
-func observe(all []loop.Observer, n loop.Notice) {
+func tellAll(all []observe.Observer, n observe.Notice) {
 	for _, o := range all {
 		func() {
 			defer func() { _ = recover() }()

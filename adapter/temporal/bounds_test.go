@@ -22,6 +22,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -64,7 +65,7 @@ func TestWhatUserCodeSaysIsMeasured(t *testing.T) {
 		"prompt": {Worker{Model: one(), Prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 			return large, nil, nil
 		}}, "the prompt"},
-		"planner": {Worker{Model: fails, Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+		"planner": {Worker{Model: fails, Planner: planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{}, errors.New(large)
 		})}, "the planner's answer"},
 		"adjust_panics": {Worker{Model: one(), Adjust: func(session.State) (policy.Layer, bool) { panic(large) }}, ""},

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -150,7 +151,7 @@ func (q question) reply(req loop.Request) message.Reply {
 }
 
 // worker makes the question's runs.
-func (q question) worker(begun func(context.Context, string), observers ...loop.Observer) (temporal.Worker, error) {
+func (q question) worker(begun func(context.Context, string), observers ...observe.Observer) (temporal.Worker, error) {
 	tools, err := q.tools(begun)
 	return temporal.Worker{
 		Agent: q.agent(), Tools: tools, Observers: observers, Heartbeat: 2 * time.Second, Deaths: 50,

@@ -28,6 +28,7 @@ import (
 	"github.com/retake-go/retake/adapter/temporal"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 )
 
 // The environment of a worker process.
@@ -90,8 +91,8 @@ func work(address string) error {
 		case <-ctx.Done():
 		}
 	}
-	waits := loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
-		if n.Kind == loop.Retrying && n.Delay > 0 {
+	waits := observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+		if n.Kind == observe.Retrying && n.Delay > 0 {
 			say("wait")
 		}
 	})

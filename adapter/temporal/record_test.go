@@ -26,6 +26,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -93,7 +94,7 @@ func allThereIs() recording {
 			w.Prompt = func(_ context.Context, s session.State, _ []machine.Position) (string, []message.Message, error) {
 				return fmt.Sprintf("You have asked %d times.", session.ViewIn(s, visits).Len()), nil, nil
 			}
-			w.Planner = loop.PlannerFunc(func(_ context.Context, q loop.Question) (machine.Plan, error) {
+			w.Planner = planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
 				return machine.Plan{Do: machine.Fallback, Prompt: "Just say when.", Warning: string(q.Failure.Class)}, nil
 			})
 			w.Adjust = func(s session.State) (policy.Layer, bool) {

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -28,7 +29,7 @@ type failing struct {
 	model   func() loop.Model
 	tool    func(ctx context.Context, text string) (string, error)
 	session session.Config
-	planner func(context.Context, loop.Question) (machine.Plan, error)
+	planner func(context.Context, planner.Question) (machine.Plan, error)
 	models  map[string]loop.Model
 	prompt  loop.PromptFunc
 	adjust  func(session.State) (policy.Layer, bool)
@@ -60,7 +61,7 @@ func (c failing) worker(t *testing.T) Worker {
 		w.Model = c.model()
 	}
 	if c.planner != nil {
-		w.Planner = loop.PlannerFunc(c.planner)
+		w.Planner = planner.PlannerFunc(c.planner)
 	}
 	if c.output == "type" {
 		w.Outputs = append(w.Outputs, schemaOf[booking](t))
@@ -96,7 +97,7 @@ func (c failing) inProcess(t *testing.T) (err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = &loop.PanicError{Value: p}
+			err = &fault.PanicError{Value: p}
 		}
 	}()
 	_, err = loop.Run(t.Context(), w.Model, s, "Hello.", cfg, opts...)
@@ -133,11 +134,11 @@ func refusesAnswers() session.Config {
 	}}
 }
 
-func abort(context.Context, loop.Question) (machine.Plan, error) {
+func abort(context.Context, planner.Question) (machine.Plan, error) {
 	return machine.Plan{Do: machine.Abort}, nil
 }
 
-func noPlan(context.Context, loop.Question) (machine.Plan, error) {
+func noPlan(context.Context, planner.Question) (machine.Plan, error) {
 	return machine.Plan{}, errors.New("no plan")
 }
 
@@ -237,37 +238,37 @@ func failingRuns() map[string]failing {
 		"planner_after_reducer":       {script: good(2), set: stopOnReducerError, session: refusesSome(1), planner: noPlan},
 		"planner_consulted":           {script: fails(errOverloaded), planner: noPlan, consult: []fault.Class{fault.Overloaded}},
 		"planner_consulted_of_a_tool": {script: good(2), planner: noPlan, consult: []fault.Class{fault.Overloaded}, tool: func(context.Context, string) (string, error) { return "", errOverloaded }},
-		"planner_typed": {script: fails(errAuth), planner: func(context.Context, loop.Question) (machine.Plan, error) {
+		"planner_typed": {script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{}, errOverloaded
 		}},
-		"planner_wraps": {script: fails(errAuth), planner: func(_ context.Context, q loop.Question) (machine.Plan, error) {
+		"planner_wraps": {script: fails(errAuth), planner: func(_ context.Context, q planner.Question) (machine.Plan, error) {
 			return machine.Plan{}, fmt.Errorf("no plan for %w", q.Cause)
 		}},
-		"planner_panics":         {contained: true, script: fails(errAuth), planner: func(context.Context, loop.Question) (machine.Plan, error) { panic("oh") }},
+		"planner_panics":         {contained: true, script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) { panic("oh") }},
 		"planner_aborts":         {script: fails(errAuth), planner: abort},
 		"planner_aborts_answer":  {script: bad(4), planner: abort},
 		"planner_aborts_reducer": {script: good(2), set: stopOnReducerError, session: refusesSome(1), planner: abort},
 		"fallback_then_error": {script: fails(errAuth), models: map[string]loop.Model{"big": loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 			return message.Reply{}, errors.Join(errors.New("big"), errAuth)
-		})}, planner: func(_ context.Context, q loop.Question) (machine.Plan, error) {
+		})}, planner: func(_ context.Context, q planner.Question) (machine.Plan, error) {
 			if q.Model == "big" {
 				return machine.Plan{Do: machine.Abort}, nil
 			}
 			return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
 		}},
-		"fallback_then_turn_limit": {script: append(fails(errAuth), good(5)...), set: turns(3), planner: func(_ context.Context, q loop.Question) (machine.Plan, error) {
+		"fallback_then_turn_limit": {script: append(fails(errAuth), good(5)...), set: turns(3), planner: func(_ context.Context, q planner.Question) (machine.Plan, error) {
 			if q.Failure.Class != fault.Auth {
 				return machine.Plan{Do: machine.Abort}, nil
 			}
 			return machine.Plan{Do: machine.Fallback, Prompt: "Try."}, nil
 		}},
-		"fallback_model_missing": {differs: true, script: fails(errAuth), planner: func(context.Context, loop.Question) (machine.Plan, error) {
+		"fallback_model_missing": {differs: true, script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
 		}},
-		"senseless_plan": {script: fails(errAuth), planner: func(context.Context, loop.Question) (machine.Plan, error) {
+		"senseless_plan": {script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{MaxAttempts: new(0)}}, nil
 		}},
-		"no_such_plan": {script: fails(errAuth), planner: func(context.Context, loop.Question) (machine.Plan, error) {
+		"no_such_plan": {script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: "dance"}, nil
 		}},
 		"prompt": {prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/session"
 )
 
@@ -207,7 +208,7 @@ func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], 
 		out.v.Trouble = troubled(err)
 		return out, nil
 	}
-	p, err := a.Planner.Plan(ctx, loop.NewQuestion(st, in.v.Asked, in.v.Cause.cause()))
+	p, err := a.Planner.Plan(ctx, planner.NewQuestion(st, in.v.Asked, in.v.Cause.cause()))
 	switch {
 	case err != nil:
 		out.v = answer{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(err)}

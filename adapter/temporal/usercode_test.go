@@ -14,6 +14,8 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -23,14 +25,14 @@ import (
 // A planner of the worker sees the error behind the failure, and its limits.
 func TestAPlannerIsAskedInTheWorker(t *testing.T) {
 	for _, slow := range []bool{false, true} {
-		var asked loop.Question
+		var asked planner.Question
 		w := Worker{
 			Slow:  slow,
 			Model: looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Auth, Provider: "example", Message: "bad key"})),
 			Models: map[string]loop.Model{"backup": loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
 				return looptest.Say("From " + r.Model + ", " + r.System).Reply, nil
 			})},
-			Planner: loop.PlannerFunc(func(_ context.Context, q loop.Question) (machine.Plan, error) {
+			Planner: planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
 				asked = q
 				return machine.Plan{Do: machine.Fallback, Model: "backup"}, nil
 			}),
@@ -66,14 +68,14 @@ func TestWhatUserCodeDoesWrongEndsTheRunWithItsError(t *testing.T) {
 		"prompt_panics": {Worker{Prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 			panic("oh")
 		}}, "making the prompt: panic: oh"},
-		"planner": {Worker{Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+		"planner": {Worker{Planner: planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{}, errors.New("no plan")
 		})}, "planner: no plan"},
-		"planner_panics": {Worker{Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) { panic("oh") })}, "planner: panic: oh"},
-		"no_such_model": {Worker{Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+		"planner_panics": {Worker{Planner: planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) { panic("oh") })}, "planner: panic: oh"},
+		"no_such_model": {Worker{Planner: planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
 		})}, `the planner falls back to model "big": name one of the worker's Models`},
-		"senseless_plan": {Worker{Planner: loop.PlannerFunc(func(context.Context, loop.Question) (machine.Plan, error) {
+		"senseless_plan": {Worker{Planner: planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{MaxAttempts: new(0)}}, nil
 		})}, "the plan's policy: max_attempts: 0 is no number of attempts"},
 		"adjust":        {Worker{Adjust: func(session.State) (policy.Layer, bool) { return policy.Layer{MaxAttempts: new(0)}, true }}, "adjusting the policy: "},
@@ -134,7 +136,7 @@ func TestSearchAttributesAreSet(t *testing.T) {
 func TestFaultsOfAWorkerAreNamed(t *testing.T) {
 	err := Worker{
 		Agent: "a b", Parallel: -1, ModelTimeout: -1, ToolTimeout: -1, ThinkTimeout: -1, Heartbeat: -1, Deaths: -1, MaxPayload: -2, MaxEvents: 3,
-		Models: map[string]loop.Model{"x": nil}, Observers: []loop.Observer{nil}, Session: session.Config{Slices: []session.Declared{nil}},
+		Models: map[string]loop.Model{"x": nil}, Observers: []observe.Observer{nil}, Session: session.Config{Slices: []session.Declared{nil}},
 	}.Validate()
 	for _, want := range []string{
 		"model: ", "agent: ", "parallel: ", "model_timeout: ", "tool_timeout: ", "think_timeout: ", "heartbeat: ", "deaths: ", "max_payload: ",

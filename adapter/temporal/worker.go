@@ -18,6 +18,8 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
@@ -64,7 +66,7 @@ type Worker struct {
 	// Session declares slices and reducers. Its ID is not looked at.
 	Session session.Config
 	// Planner decides what follows exhaustion; nil for none. It runs in a local activity, as Prompt does.
-	Planner loop.Planner
+	Planner planner.Planner
 	// Prompt makes the prompt of each model call; nil for that of the config.
 	Prompt loop.PromptFunc
 	// Adjust may change the policy before each decision; nil for none.
@@ -74,7 +76,7 @@ type Worker struct {
 	Slow bool
 	// Observers are told what is recorded, when it happens and not when a history is replayed. A worker that
 	// dies may tell it again.
-	Observers []loop.Observer
+	Observers []observe.Observer
 	// Store keeps conversations, so that each model call carries only what was said since the one before it;
 	// nil sends the whole conversation with every call, up to MaxPayload.
 	Store degrade.Storage

@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -225,8 +226,8 @@ func (f *flow) tell(ev machine.Event, effects []machine.Effect) {
 		return
 	}
 	for _, e := range effects {
-		for _, n := range loop.NoticesOf(f.in.Session, ev.At, e, f.err.cause()) {
-			observe(f.Observers, n)
+		for _, n := range observe.NoticesOf(f.in.Session, ev.At, e, f.err.cause()) {
+			tellAll(f.Observers, n)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 )
@@ -67,7 +68,7 @@ func judge(cfg loop.Config, r message.Reply) (verdict, error) {
 
 // undecided is a planner that is never asked: with one, a run whose only attempt failed stands still, and
 // what the model would be told of it can be seen.
-var undecided = loop.PlannerFunc(nil)
+var undecided = planner.PlannerFunc(nil)
 
 func verdictOf(st machine.State, read *machine.Reply) verdict {
 	v := verdict{OK: st.Outcome != nil && st.Outcome.OK, Calls: make([]readCall, len(read.Calls))}

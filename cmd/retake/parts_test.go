@@ -21,6 +21,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
 )
@@ -115,8 +116,8 @@ func TestDelaysAreThoseOfDo(t *testing.T) {
 			a.Transport, _ = policy.Preset(c.preset)
 			a.Seed = "s"
 			var waits []json.Number
-			note := loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
-				if n.Kind == loop.Retrying {
+			note := observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+				if n.Kind == observe.Retrying {
 					waits = append(waits, milliseconds(n.Delay))
 				}
 			})

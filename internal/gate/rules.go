@@ -4,13 +4,13 @@ package gate
 // packages of lower layers; within a layer, none.
 var Layers = [][]string{
 	{"internal/canon", "seq", "internal/httphint", "internal/several", "internal/syntax", "internal/fields"},
-	{"backoff", "fault", "ratelimit", "reducer", "message", "extract"},
-	{"policy", "feedback", "result", "schema"},
-	{"session", "tool", "policy/file"},
+	{"backoff", "fault", "reducer", "message", "extract"},
+	{"policy", "feedback", "ratelimit", "schema"},
+	{"session", "tool", "policy/file", "result"},
 	{"loop/machine"},
-	{"journal"},
+	{"journal", "loop/observe", "loop/planner"},
 	{"loop"},
-	{"looptest", "adapter/internal/wire", "loop/observe", "loop/planner", "loop/agent"},
+	{"looptest", "adapter/internal/wire", "loop/agent"},
 	{"loop/degrade", "loop/internal/fixture"},
 	{"looptest/scenario", "journal/journaltest", "report"},
 	{"cmd/retake"},

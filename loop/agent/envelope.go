@@ -67,7 +67,7 @@ func dataOf(r loop.Result) json.RawMessage {
 func failedEnvelope(err error) result.Result[json.RawMessage] {
 	r := result.FromError[json.RawMessage](err)
 	if x, ok := errors.AsType[*loop.RetryExhaustedError](err); ok {
-		class := cmp.Or(x.Failure.Class, loop.ClassOf(x.Reason), r.Error.Class)
+		class := cmp.Or(x.Failure.Class, x.Reason.Class(), r.Error.Class)
 		if class == fault.Cancelled && r.Error.Class == fault.DeadlineExceeded {
 			class = fault.DeadlineExceeded
 		}

@@ -8,16 +8,18 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 )
 
-// PlainText is a [loop.Planner] that settles for an answer's text where no attempt made it fit its schema: the run ends well, degraded, with a warning. All else is put to Next;
+// PlainText is a [planner.Planner] that settles for an answer's text where no attempt made it fit its schema: the run ends well, degraded, with a warning. All else is put to Next;
 // where that is nil, the policy is followed.
-type PlainText struct{ Next loop.Planner }
+type PlainText struct{ Next planner.Planner }
 
 // Plan degrades where structure is all that is wrong with the answer.
-func (p PlainText) Plan(ctx context.Context, q loop.Question) (machine.Plan, error) {
+func (p PlainText) Plan(ctx context.Context, q planner.Question) (machine.Plan, error) {
 	if q.Plane == fault.Correction && q.Action == machine.AnswerAction && q.Failure.Class == fault.StructuredOutput {
 		return machine.Plan{Do: machine.Degrade, Warning: string(ParsingFailed)}, nil
 	}
@@ -44,15 +46,15 @@ func PromptOr(f *Fallbacks, prompt loop.PromptFunc, system string) loop.PromptFu
 }
 
 // Guard is an observer that is not told anything more once it has panicked.
-func Guard(f *Fallbacks, o loop.Observer) loop.Observer { return &guarded{f: f, to: o} }
+func Guard(f *Fallbacks, o observe.Observer) observe.Observer { return &guarded{f: f, to: o} }
 
 type guarded struct {
 	f   *Fallbacks
-	to  loop.Observer
+	to  observe.Observer
 	off atomic.Bool
 }
 
-func (g *guarded) Observe(ctx context.Context, n loop.Notice) {
+func (g *guarded) Observe(ctx context.Context, n observe.Notice) {
 	if g.off.Load() {
 		return
 	}
@@ -62,21 +64,21 @@ func (g *guarded) Observe(ctx context.Context, n loop.Notice) {
 	}, func() struct{} { g.off.Store(true); return struct{}{} })
 }
 
-// Begin lets the observer follow work, where it is a [loop.Tracer].
-func (g *guarded) Begin(ctx context.Context, w loop.Work) (context.Context, func(loop.WorkEnd)) {
-	t, ok := g.to.(loop.Tracer)
+// Begin lets the observer follow work, where it is a [observe.Tracer].
+func (g *guarded) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
+	t, ok := g.to.(observe.Tracer)
 	if !ok || g.off.Load() {
 		return ctx, nil
 	}
-	var end func(loop.WorkEnd)
+	var end func(observe.WorkEnd)
 	inner := OrElse(ctx, g.f, TelemetryFailed, func(ctx context.Context) (inner context.Context, _ error) {
 		inner, end = t.Begin(ctx, w)
 		return inner, nil
 	}, func() context.Context { g.off.Store(true); return ctx })
-	return inner, func(e loop.WorkEnd) { g.end(ctx, end, e) }
+	return inner, func(e observe.WorkEnd) { g.end(ctx, end, e) }
 }
 
-func (g *guarded) end(ctx context.Context, end func(loop.WorkEnd), e loop.WorkEnd) {
+func (g *guarded) end(ctx context.Context, end func(observe.WorkEnd), e observe.WorkEnd) {
 	if end == nil || g.off.Load() {
 		return
 	}

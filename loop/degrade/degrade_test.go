@@ -47,7 +47,7 @@ func envelope(t *testing.T, f *degrade.Fallbacks, cfg loop.Config, turns []loopt
 
 func TestSeed003LLMParsingFailsToItsText(t *testing.T) {
 	talk := looptest.Say("Your fixture.Booking is R-1.")
-	for _, next := range []loop.Planner{nil, planner.NewLadder()} {
+	for _, next := range []planner.Planner{nil, planner.NewLadder()} {
 		answer, err := loop.Generate[fixture.Receipt](t.Context(), looptest.NewModel(talk, talk, talk), fixture.NewSession(t), "Book.", loop.Config{}, loop.WithPlanner(degrade.PlainText{Next: next}))
 		require.NoError(t, err)
 		assert.True(t, answer.Degraded)
@@ -61,7 +61,7 @@ func TestSeed003LLMParsingFailsToItsText(t *testing.T) {
 
 func TestPlainTextPutsTheRestToTheNextPlanner(t *testing.T) {
 	bad := looptest.Call(fixture.Call("book_room", `{}`))
-	for _, next := range []loop.Planner{nil, planner.NewLadder()} {
+	for _, next := range []planner.Planner{nil, planner.NewLadder()} {
 		_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad), fixture.NewSession(t), "Book.", loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}, loop.WithPlanner(degrade.PlainText{Next: next}))
 		require.ErrorIs(t, err, policy.AttemptsExhausted)
 	}
@@ -83,7 +83,7 @@ func TestSeed003HistorySelectionFailsToNoContext(t *testing.T) {
 
 func TestSeed003TelemetryFailsToNothing(t *testing.T) {
 	f, told := &degrade.Fallbacks{}, 0
-	tracer := loop.ObserverFunc(func(context.Context, loop.Notice) { told++; panic(errBroken) })
+	tracer := observe.ObserverFunc(func(context.Context, observe.Notice) { told++; panic(errBroken) })
 	text, warnings := envelope(t, f, loop.Config{}, []looptest.Turn{looptest.Fail(fixture.Refused{Class: fault.RateLimit}), looptest.Say("Hello.")}, loop.WithObserver(degrade.Guard(f, tracer)))
 	assert.Equal(t, "Hello.", text)
 	assert.Equal(t, 1, told, "what has failed is told no more")

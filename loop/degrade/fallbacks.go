@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/result"
 )
@@ -49,7 +48,7 @@ func OrElse[T any](ctx context.Context, f *Fallbacks, d Degradation, step func(c
 }
 
 func attempt[T any](ctx context.Context, step func(context.Context) (T, error)) (value T, err error) {
-	defer loop.Recover(&err)
+	defer observe.Recover(&err)
 	return step(ctx)
 }
 

@@ -9,12 +9,11 @@ import (
 	"sync"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/tool"
 )
 
-// Callbacks is an [loop.Observer] that calls functions: any of them may be nil. They
+// Callbacks is an [Observer] that calls functions: any of them may be nil. They
 // cannot change the outcome, and a panic in one is contained. They are called one at a time, also where
 // several runs and goroutines share a Callbacks; so a function must not itself start a run or a step with the
 // same Callbacks. Use it by pointer; its fields are set before its first use. The zero value does nothing.
@@ -23,7 +22,7 @@ type Callbacks struct {
 	// came to its limit of turns or was cancelled.
 	OnError func(Trace, ErrorInfo)
 	// OnRetry is told when another attempt follows, before the wait.
-	OnRetry func(Trace, loop.Notice)
+	OnRetry func(Trace, Notice)
 	// OnDebug is told of every failed attempt (calls of tools too), reducer error and contained failure with
 	// all technical detail. None of it is for users.
 	OnDebug func(text string, d DebugInfo)
@@ -61,7 +60,7 @@ type ErrorInfo struct {
 type DebugInfo struct {
 	Trace
 	// Notice is what happened; zero for a failure outside of a run's attempts.
-	Notice loop.Notice
+	Notice Notice
 	// Err is the Go error, nil where there was none; Chain has its type and text and those of all it wraps,
 	// outermost first.
 	Err   error
@@ -73,22 +72,22 @@ type DebugInfo struct {
 }
 
 // Observe calls the functions that a notice is for.
-func (c *Callbacks) Observe(ctx context.Context, n loop.Notice) {
+func (c *Callbacks) Observe(ctx context.Context, n Notice) {
 	switch {
-	case n.Kind == loop.AttemptEnded && n.Class != "":
+	case n.Kind == AttemptEnded && n.Class != "":
 		c.debug(ctx, "attempt failed", n, n.Err)
-	case n.Kind == loop.ReducerFailed:
+	case n.Kind == ReducerFailed:
 		c.debug(ctx, "reducer failed", n, n.Err)
-	case n.Kind == loop.Retrying:
+	case n.Kind == Retrying:
 		c.call(ctx, "OnRetry", n, func(t Trace) { c.OnRetry(t, n) }, c.OnRetry != nil)
-	case n.Kind == loop.Exhausted:
+	case n.Kind == Exhausted:
 		c.failed(ctx, n, n.Class)
-	case n.Kind == loop.Ended && loop.ClassOf(n.Reason) != "":
-		c.failed(ctx, n, loop.ClassOf(n.Reason))
+	case n.Kind == Ended && n.Reason.Class() != "":
+		c.failed(ctx, n, n.Reason.Class())
 	}
 }
 
-func (c *Callbacks) failed(ctx context.Context, n loop.Notice, class fault.Class) {
+func (c *Callbacks) failed(ctx context.Context, n Notice, class fault.Class) {
 	m := metadataOf(n.Err)
 	info := ErrorInfo{Code: class, Message: fault.UserMessage(class, m), Metadata: m, Action: n.Action, Plane: n.Plane, Reason: n.Reason}
 	c.call(ctx, "OnError", n, func(t Trace) { c.OnError(t, info) }, c.OnError != nil)
@@ -96,12 +95,12 @@ func (c *Callbacks) failed(ctx context.Context, n loop.Notice, class fault.Class
 
 // Debug tells OnDebug of a failure that no attempt of a run is about; err may be nil.
 func (c *Callbacks) Debug(ctx context.Context, text string, err error) {
-	c.debug(ctx, text, loop.Notice{}, err)
+	c.debug(ctx, text, Notice{}, err)
 }
 
-func (c *Callbacks) debug(ctx context.Context, text string, n loop.Notice, err error) {
+func (c *Callbacks) debug(ctx context.Context, text string, n Notice, err error) {
 	d := DebugInfo{Notice: n, Err: err, Chain: chain(err), Metadata: metadataOf(err)}
-	if p, ok := errors.AsType[*loop.PanicError](err); ok {
+	if p, ok := errors.AsType[*fault.PanicError](err); ok {
 		d.Stack = p.Stack
 	} else if p, ok := errors.AsType[*tool.PanicError](err); ok {
 		d.Stack = string(p.Stack)
@@ -111,7 +110,7 @@ func (c *Callbacks) debug(ctx context.Context, text string, n loop.Notice, err e
 
 // call calls one function, alone, and tells OnDebug where it panicked. Where OnDebug itself panics there is
 // nobody to tell.
-func (c *Callbacks) call(ctx context.Context, name string, n loop.Notice, f func(Trace), there bool) {
+func (c *Callbacks) call(ctx context.Context, name string, n Notice, f func(Trace), there bool) {
 	if !there {
 		return
 	}
@@ -124,12 +123,12 @@ func (c *Callbacks) call(ctx context.Context, name string, n loop.Notice, f func
 func (c *Callbacks) contained(f func()) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer loop.Recover(&err)
+	defer Recover(&err)
 	f()
 	return nil
 }
 
-func (c *Callbacks) trace(ctx context.Context, n loop.Notice) Trace {
+func (c *Callbacks) trace(ctx context.Context, n Notice) Trace {
 	t := Trace{CorrelationID: n.CorrelationID}
 	if c.TraceID != nil {
 		t.TraceID = c.TraceID(ctx)

@@ -27,7 +27,7 @@ import (
 type told struct {
 	errors  []observe.ErrorInfo
 	traces  []observe.Trace
-	retries []loop.Notice
+	retries []observe.Notice
 	debug   []observe.DebugInfo
 	texts   []string
 }
@@ -37,7 +37,7 @@ func (o *told) callbacks() *observe.Callbacks {
 		OnError: func(t observe.Trace, e observe.ErrorInfo) {
 			o.errors, o.traces = append(o.errors, e), append(o.traces, t)
 		},
-		OnRetry: func(_ observe.Trace, n loop.Notice) { o.retries = append(o.retries, n) },
+		OnRetry: func(_ observe.Trace, n observe.Notice) { o.retries = append(o.retries, n) },
 		OnDebug: func(text string, d observe.DebugInfo) { o.texts, o.debug = append(o.texts, text), append(o.debug, d) },
 	}
 }
@@ -127,7 +127,7 @@ func TestTheTraceIDMayComeFromTheContext(t *testing.T) {
 func TestACallbackThatPanicsChangesNothing(t *testing.T) {
 	var o told
 	c := o.callbacks()
-	c.OnRetry = func(observe.Trace, loop.Notice) { panic("a callback") }
+	c.OnRetry = func(observe.Trace, observe.Notice) { panic("a callback") }
 	require.NoError(t, run(t, fixture.NewSession(t), c, looptest.Fail(limited429()), looptest.Say("done")))
 	require.Equal(t, []string{"attempt failed", "callback OnRetry panicked"}, o.texts)
 	assert.Contains(t, o.debug[1].Stack, "TestACallbackThatPanicsChangesNothing")

@@ -4,11 +4,9 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/retake-go/retake/loop"
 )
 
-// Metrics is an [loop.Observer] that counts retries, reducer errors, waits and attempts. The zero value is ready; it is safe for
+// Metrics is an [Observer] that counts retries, reducer errors, waits and attempts. The zero value is ready; it is safe for
 // concurrent use.
 type Metrics struct {
 	mu       sync.Mutex
@@ -62,23 +60,23 @@ func (h Histogram) clone() Histogram {
 }
 
 // Observe counts one notice.
-func (m *Metrics) Observe(_ context.Context, n loop.Notice) {
+func (m *Metrics) Observe(_ context.Context, n Notice) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &m.snapshot
 	switch n.Kind {
-	case loop.Retrying:
+	case Retrying:
 		if n.Plane == "correction" {
 			c.ValidationRetryTotal++
 		}
 		c.Delays.add(delayBounds[:], float64(n.Delay)/float64(time.Second))
-	case loop.ReducerFailed:
+	case ReducerFailed:
 		c.ReducerErrorTotal++
-	case loop.AttemptEnded:
+	case AttemptEnded:
 		if n.Class == "" {
 			c.Attempts.add(attemptBounds[:], float64(n.Attempt))
 		}
-	case loop.Exhausted:
+	case Exhausted:
 		c.Attempts.add(attemptBounds[:], float64(n.Attempt))
 	}
 }

@@ -5,35 +5,34 @@ import (
 	"log/slog"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
 )
 
-// LogTo is an [loop.Observer] that writes one structured record a notice to l: attempts at debug,
+// LogTo is an [Observer] that writes one structured record a notice to l: attempts at debug,
 // retries at info, reducer errors, exhaustion and, with their text, errors of a tool's own at warn. Every
 // record has the correlation id. Of a tool's progress the length is logged and no value; names and texts are
 // bounded and printable, and without keys (see [fault.Scrub]).
-func LogTo(l *slog.Logger) loop.Observer { return logger{l} }
+func LogTo(l *slog.Logger) Observer { return logger{l} }
 
 type logger struct{ to *slog.Logger }
 
-var logLines = map[loop.NoticeKind]struct {
+var logLines = map[NoticeKind]struct {
 	level slog.Level
 	text  string
 }{
-	loop.AttemptEnded:  {slog.LevelDebug, "attempt ended"},
-	loop.Retrying:      {slog.LevelInfo, "retrying"},
-	loop.Exhausted:     {slog.LevelWarn, "retries exhausted"},
-	loop.ReducerFailed: {slog.LevelWarn, "reducer failed"},
-	loop.ToolFailed:    {slog.LevelWarn, "tool failed"},
-	loop.Progressed:    {slog.LevelDebug, "tool progress"},
-	loop.Ended:         {slog.LevelInfo, "run ended"},
+	AttemptEnded:  {slog.LevelDebug, "attempt ended"},
+	Retrying:      {slog.LevelInfo, "retrying"},
+	Exhausted:     {slog.LevelWarn, "retries exhausted"},
+	ReducerFailed: {slog.LevelWarn, "reducer failed"},
+	ToolFailed:    {slog.LevelWarn, "tool failed"},
+	Progressed:    {slog.LevelDebug, "tool progress"},
+	Ended:         {slog.LevelInfo, "run ended"},
 }
 
 // Observe writes the record.
-func (l logger) Observe(ctx context.Context, n loop.Notice) {
+func (l logger) Observe(ctx context.Context, n Notice) {
 	line := logLines[n.Kind]
 	attrs := []slog.Attr{slog.String("correlation_id", n.CorrelationID)}
-	if n.Kind == loop.ToolFailed && n.Err != nil {
+	if n.Kind == ToolFailed && n.Err != nil {
 		attrs = append(attrs, slog.String("error", fault.Scrub(n.Err.Error())))
 	}
 	for _, a := range []struct {
@@ -46,13 +45,13 @@ func (l logger) Observe(ctx context.Context, n loop.Notice) {
 			attrs = append(attrs, slog.String(a.name, fault.Scrub(a.value)))
 		}
 	}
-	if n.Kind == loop.Progressed {
+	if n.Kind == Progressed {
 		attrs = append(attrs, slog.Int("progress_bytes", len(n.Progress)))
 	}
 	if n.Attempt > 0 {
 		attrs = append(attrs, slog.Int("attempt", n.Attempt), slog.Int("max_attempts", n.MaxAttempts))
 	}
-	if n.Kind == loop.Retrying {
+	if n.Kind == Retrying {
 		attrs = append(attrs, slog.Duration("delay", n.Delay))
 	}
 	l.to.LogAttrs(ctx, line.level, line.text, attrs...)

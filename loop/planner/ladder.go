@@ -10,23 +10,22 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// Ladder is a [loop.Planner] made of data, for rate limits: a day's window that is used up asks for the next model (switch_provider), an hour's
+// Ladder is a [Planner] made of data, for rate limits: a day's window that is used up asks for the next model (switch_provider), an hour's
 // for a long wait, any other for a short one. Where a window's wait is longer than its bound, or no attempt
 // is left, it is the next model too; where there is none, the run ends. Without a window that is used up it
 // follows the policy while that goes on, and then takes the next model. It ends the run at an exhaustion of
 // the correction plane, and at a tool's.
 //
 // It waits only where it is asked before the policy is followed: name the classes for that in
-// [loop.Config].Consult, [fault.RateLimit] and [fault.Quota] above all. Make one with [NewLadder]. Safe for
+// loop.Config.Consult, [fault.RateLimit] and [fault.Quota] above all. Make one with [NewLadder]. Safe for
 // concurrent use; it keeps no state.
 type Ladder struct {
-	// Models are the models to go on with, in order, by their names in [loop.WithModels]. A run that goes by
+	// Models are the models to go on with, in order, by their names in loop.WithModels. A run that goes by
 	// a name that is not among them, or by none, goes on with the first.
 	Models []string
 	// Long is for windows of an hour, Short for shorter ones and for those whose period is not known.
@@ -89,7 +88,7 @@ const (
 )
 
 // Plan answers a question by the ladder. The error is that of [Ladder.Validate].
-func (l Ladder) Plan(_ context.Context, q loop.Question) (machine.Plan, error) {
+func (l Ladder) Plan(_ context.Context, q Question) (machine.Plan, error) {
 	if err := l.Validate(); err != nil {
 		return machine.Plan{}, fmt.Errorf("ladder: %w", err)
 	}
@@ -99,7 +98,7 @@ func (l Ladder) Plan(_ context.Context, q loop.Question) (machine.Plan, error) {
 }
 
 // Answer is the step that a question is answered with, and the plan that it amounts to. Pure.
-func (l Ladder) Answer(q loop.Question) (Step, machine.Plan) {
+func (l Ladder) Answer(q Question) (Step, machine.Plan) {
 	if q.Plane != fault.Transport {
 		return GiveUp, machine.Plan{Do: machine.Abort}
 	}
@@ -156,22 +155,22 @@ func periodOf(w ratelimit.Window) period {
 }
 
 // longWait is when the window resets, and never less than the server asks for.
-func longWait(q loop.Question, w ratelimit.Window) time.Duration {
+func longWait(q Question, w ratelimit.Window) time.Duration {
 	return max(w.ResetsIn.Duration, asked(q))
 }
 
 // shortWait is the server's retry-after, else the window's own.
-func shortWait(q loop.Question, w ratelimit.Window) time.Duration {
+func shortWait(q Question, w ratelimit.Window) time.Duration {
 	return cmp.Or(asked(q), w.ResetsIn.Duration)
 }
 
-func asked(q loop.Question) time.Duration {
+func asked(q Question) time.Duration {
 	return max(q.Failure.RetryAfter, q.RateLimit.RetryAfter.Duration)
 }
 
 // wait waits within bounds, and takes the next model beyond them, or where the wait does not fit before the
 // deadline.
-func (l Ladder) wait(q loop.Question, step Step, bound Wait, delay time.Duration, window string) (Step, machine.Plan) {
+func (l Ladder) wait(q Question, step Step, bound Wait, delay time.Duration, window string) (Step, machine.Plan) {
 	if delay <= 0 {
 		delay = bound.Unknown
 	}
@@ -183,7 +182,7 @@ func (l Ladder) wait(q loop.Question, step Step, bound Wait, delay time.Duration
 
 // next is the next model; the end of the run where there is none, and for a tool, which no other model brings
 // back.
-func (l Ladder) next(q loop.Question, window string) (Step, machine.Plan) {
+func (l Ladder) next(q Question, window string) (Step, machine.Plan) {
 	at := slices.Index(l.Models, q.Model) + 1
 	if q.Tool != "" || at >= len(l.Models) {
 		return GiveUp, machine.Plan{Do: machine.Abort, Note: window}

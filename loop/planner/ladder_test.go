@@ -85,13 +85,13 @@ func TestLaddersAreChecked(t *testing.T) {
 		"models[2]: \"a\" stands here twice; nobody would come past it\n"+
 		"long.max: 1m0s is less than long.unknown; write at least 1h0m0s\n"+
 		"short.unknown: 0s is no wait; write more than 0")
-	_, planned := l.Plan(t.Context(), loop.Question{})
+	_, planned := l.Plan(t.Context(), planner.Question{})
 	require.ErrorContains(t, planned, "ladder: models[1]")
 }
 
 func TestALadderDoesNotWaitForAToolForEver(t *testing.T) {
 	l := planner.NewLadder("backup")
-	q := loop.Question{Plane: fault.Transport, Tool: "pay", Failure: fault.Failure{Class: fault.Quota}}
+	q := planner.Question{Plane: fault.Transport, Tool: "pay", Failure: fault.Failure{Class: fault.Quota}}
 	q.Attempt, q.MaxAttempts = 4, 4
 	q.RateLimit.Windows = []ratelimit.Window{{Name: "requests_per_minute", Remaining: ratelimit.Of(0)}}
 	step, plan := l.Answer(q)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/ratelimit"
@@ -42,7 +41,7 @@ func (sc *story) setLadder(l *line) error {
 func (sc *story) climb() error {
 	for sc.ladder != nil && sc.runner != nil && sc.runner.State().Phase == machine.Planning {
 		cause := &ratelimit.LimitedError{Err: &fault.ProviderError{Class: fault.Unknown}, State: sc.limits}
-		q := loop.NewQuestion(sc.runner.State(), sc.pending, cause)
+		q := planner.NewQuestion(sc.runner.State(), sc.pending, cause)
 		plan, err := sc.ladder.Plan(context.Background(), q)
 		if err != nil {
 			return err

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/result"
 	"github.com/retake-go/retake/session"
@@ -44,12 +44,12 @@ func (sc *story) loseHistory(l *line) error {
 
 // loseTelemetry tells a tracer that panics of two things: of the second it is not told.
 func (sc *story) loseTelemetry(*line) error {
-	tracer := degrade.Guard(&sc.fallbacks, loop.ObserverFunc(func(_ context.Context, n loop.Notice) {
+	tracer := degrade.Guard(&sc.fallbacks, observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
 		sc.say("the tracer is told of " + string(n.Kind) + " and panics")
 		panic(errLost)
 	}))
-	for _, kind := range []loop.NoticeKind{loop.AttemptEnded, loop.Retrying} {
-		tracer.Observe(context.Background(), loop.Notice{Kind: kind})
+	for _, kind := range []observe.NoticeKind{observe.AttemptEnded, observe.Retrying} {
+		tracer.Observe(context.Background(), observe.Notice{Kind: kind})
 	}
 	return nil
 }

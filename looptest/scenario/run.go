@@ -13,6 +13,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -64,7 +65,7 @@ func (sc *story) open(id string, l *line) error {
 		sc.single = singleAction(l.args["single"], sc.policy, sc.cfg)
 	}
 	if l.has("planner") || sc.ladder != nil {
-		sc.options = append(sc.options, loop.WithPlanner(loop.PlannerFunc(nil)))
+		sc.options = append(sc.options, loop.WithPlanner(planner.PlannerFunc(nil)))
 	}
 	if l.has("prompts") {
 		sc.options = append(sc.options, loop.WithPrompt(noPrompt))

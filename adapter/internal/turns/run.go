@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -77,7 +78,7 @@ type Verdict struct {
 func New(s *session.Session, cfg Config) (*Run, error) {
 	var opts []loop.Option
 	if cfg.Tell {
-		opts = append(opts, loop.WithPlanner(loop.PlannerFunc(nil)))
+		opts = append(opts, loop.WithPlanner(planner.PlannerFunc(nil)))
 	}
 	runner, err := loop.NewRunner(s, cfg.Loop, cfg.Record, opts...)
 	if err != nil {

@@ -1,4 +1,4 @@
-package loop
+package observe
 
 import (
 	"context"
@@ -65,7 +65,7 @@ type Notice struct {
 	// Reason says what was decided, Delay what is waited before the next attempt.
 	Reason policy.Reason
 	Delay  time.Duration
-	// Seed is what [Do] without a session draws its jitter from: the action's, or the one that Do drew, once
+	// Seed is what loop.Do without a session draws its jitter from: the action's, or the one that Do drew, once
 	// a wait needed it. In a session it is empty: there the run's seed or the correlation id is it.
 	Seed string
 	// Err is the Go error behind Class; nil where there was none.
@@ -78,18 +78,20 @@ type Notice struct {
 	Progress json.RawMessage
 }
 
-// notices are what one effect tells observers; err is the Go error behind a failure.
-func notices(id string, at time.Time, e machine.Effect, err error) []Notice {
+// NoticesOf are what one effect of the core tells observers of a session; err is the Go error behind a
+// failure, nil for none.
+func NoticesOf(id string, at time.Time, e machine.Effect, err error) []Notice {
 	switch e.Kind {
 	case machine.Decided:
-		return decisionNotices(id, at, e.Decision, err)
+		return DecisionNotices(id, at, e.Decision, err)
 	case machine.Stop:
 		return []Notice{{Kind: Ended, CorrelationID: id, At: at, Reason: e.Outcome.Reason, Usage: e.Outcome.Usage}}
 	}
 	return nil
 }
 
-func decisionNotices(id string, at time.Time, d *machine.Decision, err error) []Notice {
+// DecisionNotices are what one decision tells observers: see [NoticesOf].
+func DecisionNotices(id string, at time.Time, d *machine.Decision, err error) []Notice {
 	n := Notice{
 		Kind: AttemptEnded, CorrelationID: id, At: at, Action: d.Action, Plane: d.Plane, Attempt: d.Attempt,
 		MaxAttempts: d.MaxAttempts, Class: d.Class, Reason: d.Reason, Delay: d.Delay,
@@ -112,49 +114,4 @@ func decisionNotices(id string, at time.Time, d *machine.Decision, err error) []
 		all = append(all, n)
 	}
 	return all
-}
-
-// uncharged is the reducer error of an event that no decision is about: that of a further call of a tool
-// whose calls were decided on already.
-func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError {
-	if ev.Tool == nil || ev.Tool.Reduced == nil {
-		return nil
-	}
-	for _, e := range effects {
-		if e.Decision != nil && e.Decision.ReducerError != nil {
-			return nil
-		}
-	}
-	return ev.Tool.Reduced.Error
-}
-
-// tellStep tells the observers of one step.
-func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
-	if failed := uncharged(ev, effects); failed != nil {
-		p.tell(p.ctx, Notice{
-			Kind: ReducerFailed, CorrelationID: p.s.ID(), At: ev.At, Action: p.tool, Plane: fault.Correction, Class: fault.Reducer,
-			Reason: policy.ReducerError, Err: p.err, Reducer: failed.Reducer,
-		})
-	}
-	for _, e := range effects {
-		for _, n := range notices(p.s.ID(), ev.At, e, p.err) {
-			if n.Kind == Exhausted && !p.runner.ends() {
-				n.Kind = ToolFailed
-			}
-			p.tell(p.ctx, n)
-		}
-	}
-}
-
-// tell tells all observers. It is safe for concurrent use.
-func (o *options) tell(ctx context.Context, n Notice) {
-	for _, obs := range o.observers {
-		tell(ctx, obs, n)
-	}
-}
-
-// tell tells one observer, whatever it does.
-func tell(ctx context.Context, o Observer, n Notice) {
-	defer func() { _ = recover() }()
-	o.Observe(ctx, n)
 }

@@ -1,0 +1,55 @@
+package loop
+
+import (
+	"context"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/policy"
+)
+
+// uncharged is the reducer error of an event that no decision is about: that of a further call of a tool
+// whose calls were decided on already.
+func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError {
+	if ev.Tool == nil || ev.Tool.Reduced == nil {
+		return nil
+	}
+	for _, e := range effects {
+		if e.Decision != nil && e.Decision.ReducerError != nil {
+			return nil
+		}
+	}
+	return ev.Tool.Reduced.Error
+}
+
+// tellStep tells the observers of one step.
+func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
+	if failed := uncharged(ev, effects); failed != nil {
+		p.tell(p.ctx, observe.Notice{
+			Kind: observe.ReducerFailed, CorrelationID: p.s.ID(), At: ev.At, Action: p.tool, Plane: fault.Correction, Class: fault.Reducer,
+			Reason: policy.ReducerError, Err: p.err, Reducer: failed.Reducer,
+		})
+	}
+	for _, e := range effects {
+		for _, n := range observe.NoticesOf(p.s.ID(), ev.At, e, p.err) {
+			if n.Kind == observe.Exhausted && !p.runner.ends() {
+				n.Kind = observe.ToolFailed
+			}
+			p.tell(p.ctx, n)
+		}
+	}
+}
+
+// tell tells all observers. It is safe for concurrent use.
+func (o *options) tell(ctx context.Context, n observe.Notice) {
+	for _, obs := range o.observers {
+		tell(ctx, obs, n)
+	}
+}
+
+// tell tells one observer, whatever it does.
+func tell(ctx context.Context, o observe.Observer, n observe.Notice) {
+	defer func() { _ = recover() }()
+	o.Observe(ctx, n)
+}
