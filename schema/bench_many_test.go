@@ -3,7 +3,8 @@ package schema_test
 import (
 	"bytes"
 	"encoding/json"
-	"math"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -91,11 +92,13 @@ func typedContests(t testing.TB) []contest {
 }
 
 // rawContests are the schemas that generators write, with replies of models.
-func rawContests(t *testing.T) (all []contest) {
-	datadriven.Walk(t, generators, func(t *testing.T, path string) {
+func rawContests(t testing.TB) (all []contest) {
+	files, err := filepath.Glob(generators + "/*")
+	require.NoError(t, err)
+	for _, path := range files {
 		var ours *schema.Schema
 		var peer *jsonschema.Schema
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+		datadriven.RunTestAny(t, path, func(t testing.TB, d *datadriven.TestData) string {
 			doc := []byte(d.Input)
 			if d.Cmd == "compile" {
 				if ours, _ = schema.Compile(doc); ours != nil {
@@ -114,43 +117,42 @@ func rawContests(t *testing.T) (all []contest) {
 			}
 			return d.Expected
 		})
-	})
+	}
 	return all
 }
 
-// TestSpeedBesideThePeers reports, with -v, how our time stands to that of the peers: the median and the
-// worst of all types and schemas.
-func TestSpeedBesideThePeers(t *testing.T) {
-	if !testing.Verbose() {
-		t.Skip("it only reports: run it with -v")
-	}
-	for name, all := range map[string][]contest{"typed": typedContests(t), "raw": rawContests(t)} {
+// BenchmarkBesidePeers reports our time as a share of the peers' (encoding/json and the validator, or the
+// library): the median and the worst of all types and schemas.
+func BenchmarkBesidePeers(b *testing.B) {
+	for _, of := range []struct {
+		name string
+		all  []contest
+	}{{"typed", typedContests(b)}, {"raw", rawContests(b)}} {
 		for _, good := range []bool{true, false} {
-			ratios := map[string]float64{}
-			var sorted []float64
-			for _, c := range all {
-				if c.good == good {
-					r := float64(timeOf(c.ours)) / float64(timeOf(c.peers))
-					ratios[c.name], sorted = max(ratios[c.name], math.Round(100*r)/100), append(sorted, r)
+			b.Run(fmt.Sprintf("%s/good=%t", of.name, good), func(b *testing.B) {
+				var ratios []float64
+				for _, c := range of.all {
+					if c.good == good {
+						ratios = append(ratios, float64(timeOf(b.N, c.ours))/float64(timeOf(b.N, c.peers)))
+					}
 				}
-			}
-			slices.Sort(sorted)
-			t.Logf("%s, good %v: %d documents, median %.2f, worst %.2f; the worst of each: %v",
-				name, good, len(sorted), sorted[len(sorted)/2], sorted[len(sorted)-1], ratios)
+				slices.Sort(ratios)
+				b.ReportMetric(ratios[len(ratios)/2], "median-ratio")
+				b.ReportMetric(ratios[len(ratios)-1], "worst-ratio")
+			})
 		}
 	}
 }
 
-// timeOf is the least time that a function takes, of a few rounds.
-func timeOf(f func()) time.Duration {
+// timeOf is the least time that a function takes so many times, of a few rounds.
+func timeOf(times int, f func()) time.Duration {
 	best := time.Hour
 	for range 5 {
-		const times = 40
 		start := time.Now()
 		for range times {
 			f()
 		}
-		best = min(best, time.Since(start)/times)
+		best = min(best, time.Since(start))
 	}
 	return best
 }
