@@ -22,7 +22,7 @@ const maxShared = 4 << 10
 // binder puts the values of a document into variables, and asks the validator about each. What cannot be put
 // there is left out.
 type binder struct {
-	text    string
+	doc     []byte
 	issues  []fault.Issue
 	unbound []string // the places that were left out
 }
@@ -74,7 +74,7 @@ func (b *binder) bind(v *value, at *spot, to reflect.Value, around any) {
 func (b *binder) read(v *value, at *spot, to reflect.Value, around any) bool {
 	switch c := at.class; {
 	case c == classBytes || c == classText || c == classOpaque || c == classAny:
-		if json.Unmarshal([]byte(b.text[v.start:v.end]), to.Addr().Interface(), decodeOptions) != nil {
+		if json.Unmarshal(b.doc[v.start:v.end], to.Addr().Interface(), decodeOptions) != nil {
 			to.SetZero()
 			return b.refuse(v, "format", decoderPhrase(at.typ))
 		}
@@ -104,7 +104,7 @@ func (b *binder) read(v *value, at *spot, to reflect.Value, around any) bool {
 
 // own is a text that keeps no large document alive.
 func (b *binder) own(text string) string {
-	if len(b.text) > maxShared {
+	if len(b.doc) > maxShared {
 		return strings.Clone(text)
 	}
 	return text

@@ -83,7 +83,7 @@ func byItself(tree any) []fault.Issue {
 	if err != nil {
 		return nil
 	}
-	value, issue := parse(string(text), schemaLimits)
+	value, issue := parse(text, schemaLimits)
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}

@@ -179,7 +179,7 @@ func (v *value) notQuoted(by []*node) string {
 	if !strings.ContainsAny(v.text, "{[") {
 		return ""
 	}
-	held, issue := parse(v.text, DefaultLimits())
+	held, issue := parse([]byte(v.text), DefaultLimits())
 	takes := func(n *node) bool { return n.types&held.kind&(kindObject|kindArray) != 0 }
 	if issue != nil || !slices.ContainsFunc(by, takes) {
 		return ""

@@ -15,18 +15,18 @@ func ForAnew[T any]() (*Typed[T], error) {
 // ByRules is the verdict of the validator alone on what a document decodes into, whatever the schema says. It
 // judges nothing where a member is left out or null, for the validator cannot know that.
 func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
-	root, issue := parse(string(doc), t.of.schema.limits)
+	root, issue := parse(doc, t.of.schema.limits)
 	if issue != nil {
 		return false, true
 	}
 	var v T
-	b := binder{text: string(doc)}
+	b := binder{doc: doc}
 	b.bind(root, bare(t.of.whole, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
 	if b.issues != nil {
 		return false, true
 	}
 	whole, _ := json.Marshal(v)
-	written, _ := parse(string(whole), Limits{MaxBytes: 1 << 24, MaxDepth: 1000})
+	written, _ := parse(whole, Limits{MaxBytes: 1 << 24, MaxDepth: 1000})
 	if strings.Contains(string(doc), "null") || written == nil || membersOf(written) > membersOf(root) {
 		return false, false
 	}

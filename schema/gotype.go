@@ -68,8 +68,8 @@ func (t *goType) fresh() any { return reflect.New(t.typ).Interface() }
 
 // decode puts a document's value into v, which must be fresh; with issues v is of no use. The schema judges,
 // then the rules that it does not say exactly, and of what both find good the type itself.
-func (t *goType) decode(text string, lim Limits, budget *Budget, v any) []fault.Issue {
-	root, issue := parse(text, lim)
+func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.Issue {
+	root, issue := parse(doc, lim)
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}
@@ -77,7 +77,7 @@ func (t *goType) decode(text string, lim Limits, budget *Budget, v any) []fault.
 	if len(found) == 1 && found[0].Rule == fault.RuleWork {
 		return found
 	}
-	b := binder{text: text}
+	b := binder{doc: doc}
 	b.bind(root, t.whole, reflect.ValueOf(v).Elem(), nil)
 	found = b.beside(root, found)
 	if len(found) == 0 && t.issues != nil {

@@ -11,8 +11,7 @@ import (
 const (
 	maxNumberBytes    = 1000
 	maxNumberExponent = 400
-	maxPlainDigits    = 300 // of a number without fraction and exponent, which is below the largest double
-	maxExactDigits    = 15  // of a whole number that a double holds exactly
+	maxExactDigits    = 15 // of a whole number that a double holds exactly
 )
 
 // numberInBounds reports whether a JSON number is short enough, has a small exponent and is within the range
@@ -67,8 +66,7 @@ func isWhole(text string) bool {
 
 // isPlain reports whether a whole number is written in the one plain way: few digits, and no more than those.
 func isPlain(text string) bool {
-	digits := strings.TrimPrefix(text, "-")
-	return len(digits) <= maxExactDigits && isDigits(digits) && (digits != "0" || len(text) == 1)
+	return len(text) <= maxExactDigits && text != "-0" && !strings.ContainsAny(text, ".eE")
 }
 
 // String is the same for equal numbers. Of a whole number of few digits it is these.

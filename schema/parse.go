@@ -7,12 +7,12 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/syntax"
 )
 
@@ -20,257 +20,123 @@ import (
 // malformed, a member named twice, data after the value, or beyond a bound. Nil means it is strict JSON.
 // There is at most one such issue, for nothing after it can be trusted.
 func Strict(doc []byte, lim Limits) []fault.Issue {
-	if _, issue := parse(string(doc), lim); issue != nil {
+	if _, issue := parse(doc, lim); issue != nil {
 		return []fault.Issue{*issue}
 	}
 	return nil
 }
 
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
 // parse reads a document, refusing all that is not strict JSON within the limits.
-func parse(text string, lim Limits) (*value, *fault.Issue) {
-	if len(text) > lim.MaxBytes {
+func parse(doc []byte, lim Limits) (*value, *fault.Issue) {
+	if len(doc) > lim.MaxBytes {
 		return nil, jsonIssue("", fault.RuleSize, "at most "+strconv.Itoa(lim.MaxBytes)+" bytes")
 	}
-	if !utf8.ValidString(text) {
+	if !utf8.Valid(doc) {
 		return nil, jsonIssue("", fault.RuleInvalidUTF8, "text in UTF-8")
 	}
-	p := parser{text: text, depth: lim.MaxDepth}
-	root := p.fresh()
-	if p.value(root) && p.peek() == 0 && p.at == len(text) {
-		return root, nil
+	p := parser{Decoder: decoders.Get().(*jsontext.Decoder), text: string(doc), maxDepth: lim.MaxDepth}
+	defer decoders.Put(p.Decoder)
+	p.Reset(bytes.NewBuffer(doc))
+	root := &value{}
+	if issue := p.value(root); issue != nil {
+		return nil, issue
 	}
-	return nil, syntaxIssue(text, lim)
+	if _, err := p.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, jsonIssue("", fault.RuleTrailingData, "one JSON value and nothing after it")
+	}
+	return root, nil
 }
 
 func jsonIssue(pointer, rule, expected string) *fault.Issue {
 	return &fault.Issue{Pointer: pointer, Rule: rule, Expected: expected, Source: fault.FromJSON}
 }
 
-// parser reads one text, which is UTF-8. It stops at whatever is wrong, and [syntaxIssue] says what that is.
+// parser reads one text, which is UTF-8.
 type parser struct {
-	text  string
-	at    int
-	depth int // how many more levels may be opened
-	room  []value
+	*jsontext.Decoder
+	text     string
+	maxDepth int
 }
 
-// fresh makes a value. Values are made many at a time, and stay where they are.
-func (p *parser) fresh() *value {
-	if len(p.room) == 0 {
-		rest := p.text[p.at:]
-		atMost := 1 + strings.Count(rest, ",") + strings.Count(rest, "{") + strings.Count(rest, "[")
-		p.room = make([]value, min(atMost, 512))
+var kindOf = map[jsontext.Kind]kind{
+	'{': kindObject, '[': kindArray, '"': kindString, '0': kindInteger, 't': kindBoolean, 'f': kindBoolean, 'n': kindNull,
+}
+
+// value reads the next value into v.
+func (p *parser) value(v *value) (issue *fault.Issue) {
+	next := p.PeekKind()
+	v.kind, v.truth = kindOf[next], next == 't'
+	if next == '{' || next == '[' {
+		return p.container(v, next+2) // in ASCII, the closing bracket comes two after the opening one
 	}
-	v := &p.room[0]
-	p.room = p.room[1:]
-	return v
-}
-
-// peek skips white space and returns the byte that follows; 0 at the end.
-func (p *parser) peek() byte {
-	for ; p.at < len(p.text); p.at++ {
-		if c := p.text[p.at]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
-			return c
+	text, issue := p.scalar(v)
+	switch {
+	case issue != nil:
+	case v.kind == kindString:
+		v.text = unquoted(text)
+	case v.kind == kindInteger:
+		if v.text = text; !isPlain(text) && !isWhole(text) {
+			v.kind = kindNumber
 		}
 	}
-	return 0
+	return issue
 }
 
-// eat steps over one byte, if it is what follows.
-func (p *parser) eat(c byte) bool {
-	if p.peek() != c {
-		return false
+// scalar is the next string, number or word as it is written.
+func (p *parser) scalar(v *value) (string, *fault.Issue) {
+	raw, err := p.ReadValue()
+	if err != nil {
+		return "", decoderIssue(p.text, err)
 	}
-	p.at++
-	return true
-}
-
-func (p *parser) value(v *value) (ok bool) {
-	c := p.peek()
-	v.start = int32(p.at)
-	switch c {
-	case '{':
-		v.kind, ok = kindObject, p.container(v, '}')
-	case '[':
-		v.kind, ok = kindArray, p.container(v, ']')
-	case '"':
-		v.kind = kindString
-		v.text, ok = p.str()
-	case 't':
-		v.kind, v.truth, ok = kindBoolean, true, p.word("true")
-	case 'f':
-		v.kind, ok = kindBoolean, p.word("false")
-	case 'n':
-		v.kind, ok = kindNull, p.word("null")
-	default:
-		ok = p.number(v)
+	end := int32(p.InputOffset())
+	v.start, v.end = end-int32(len(raw)), end
+	text := p.text[v.start:v.end]
+	if raw.Kind() == '0' && !isPlain(text) && !numberInBounds(text) {
+		return "", jsonIssue(string(p.StackPointer()), fault.RuleSize, "a number of ordinary size")
 	}
-	v.end = int32(p.at)
-	return ok
+	return text, nil
 }
 
-func (p *parser) word(word string) bool {
-	ok := strings.HasPrefix(p.text[p.at:], word)
-	p.at += len(word)
-	return ok
-}
-
-// fewNames is how many names are compared one by one.
-const fewNames = 40
-
-// container reads what stands between brackets.
-func (p *parser) container(v *value, closing byte) bool {
-	if p.depth--; p.depth < 0 {
-		return false
+// unquoted is what a JSON string says. Where nothing is escaped, it shares the memory of the text.
+func unquoted(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text[1 : len(text)-1]
 	}
-	p.at++
-	last := &v.first
-	var names map[string]bool
-	for more := p.peek() != closing; more; more = p.eat(',') {
-		child := p.fresh()
-		child.parent, child.place = v, v.count
-		if closing == '}' {
-			p.peek()
-			var ok bool
-			if child.name, ok = p.str(); !ok || !p.eat(':') || isTaken(v, child.name, &names) {
-				return false
+	said, _ := jsontext.AppendUnquote(nil, text) // cannot fail: the decoder has read it
+	return string(said)
+}
+
+// container reads an object or array.
+func (p *parser) container(v *value, closing jsontext.Kind) *fault.Issue {
+	_, err := p.ReadToken()
+	v.start = int32(p.InputOffset()) - 1
+	switch {
+	case err != nil:
+		return decoderIssue(p.text, err)
+	case p.StackDepth() > p.maxDepth:
+		return jsonIssue(string(p.StackPointer()), fault.RuleDepth, "at most "+strconv.Itoa(p.maxDepth)+" levels of nesting")
+	}
+	for last := &v.first; p.PeekKind() != closing; v.count++ {
+		child := &value{parent: v, place: v.count}
+		if v.kind == kindObject {
+			name, issue := p.scalar(child)
+			if issue != nil {
+				return issue
 			}
+			child.name = unquoted(name)
 		}
-		if !p.value(child) {
-			return false
+		if issue := p.value(child); issue != nil {
+			return issue
 		}
 		*last, last = child, &child.next
-		v.count++
 	}
-	p.depth++
-	return p.eat(closing)
-}
-
-// isTaken reports whether an object has a member of this name. names are all of them, once they are many.
-func isTaken(object *value, name string, names *map[string]bool) bool {
-	if *names == nil {
-		for m := object.first; m != nil; m = m.next {
-			if m.name == name {
-				return true
-			}
-		}
-		if object.count < fewNames {
-			return false
-		}
-		*names = map[string]bool{}
-		for m := object.first; m != nil; m = m.next {
-			(*names)[m.name] = true
-		}
+	if _, err := p.ReadToken(); err != nil {
+		return decoderIssue(p.text, err)
 	}
-	taken := (*names)[name]
-	(*names)[name] = true
-	return taken
-}
-
-// str reads a string. Where nothing is escaped, it shares the memory of the text.
-func (p *parser) str() (string, bool) {
-	if p.at >= len(p.text) || p.text[p.at] != '"' {
-		return "", false
-	}
-	start := p.at
-	p.at++
-	p.at += canon.PlainRun(p.text[p.at:])
-	if p.at < len(p.text) && p.text[p.at] == '"' {
-		p.at++
-		return p.text[start+1 : p.at-1], true
-	}
-	for ; p.at < len(p.text) && p.text[p.at] != '"'; p.at++ {
-		if p.text[p.at] == '\\' {
-			p.at++
-		}
-	}
-	p.at = min(p.at+1, len(p.text))
-	s, err := jsontext.AppendUnquote(nil, p.text[start:p.at])
-	return string(s), err == nil
-}
-
-// number reads a number within the bounds.
-func (p *parser) number(v *value) bool {
-	start := p.at
-	plain := true
-	for ; p.at < len(p.text); p.at++ {
-		switch c := p.text[p.at]; {
-		case c >= '0' && c <= '9' || c == '-' && p.at == start:
-		case c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-':
-			plain = false
-		default:
-			return p.numberIs(v, p.text[start:p.at], plain)
-		}
-	}
-	return p.numberIs(v, p.text[start:], plain)
-}
-
-func (p *parser) numberIs(v *value, text string, plain bool) bool {
-	v.text, v.kind = text, kindInteger
-	digits := strings.TrimPrefix(text, "-")
-	if digits == "" || !isDigits(digits[:1]) || len(digits) > 1 && digits[0] == '0' && isDigits(digits[1:2]) {
-		return false
-	}
-	if plain && len(text) <= maxPlainDigits {
-		return true
-	}
-	hasExponent := strings.ContainsAny(text, "eE")
-	if !plain && !isNumber(digits) || (hasExponent || len(text) > maxPlainDigits) && !numberInBounds(text) {
-		return false
-	}
-	if !isWhole(text) {
-		v.kind = kindNumber
-	}
-	return true
-}
-
-// isNumber reports whether a text without a sign is digits, perhaps a fraction, and perhaps an exponent.
-func isNumber(text string) bool {
-	if at := strings.IndexAny(text, "eE"); at >= 0 {
-		exponent := text[at+1:]
-		if exponent != "" && (exponent[0] == '+' || exponent[0] == '-') {
-			exponent = exponent[1:]
-		}
-		if !isDigits(exponent) {
-			return false
-		}
-		text = text[:at]
-	}
-	whole, fraction, hasFraction := strings.Cut(text, ".")
-	return isDigits(whole) && (!hasFraction || isDigits(fraction))
-}
-
-func isDigits(text string) bool {
-	for n := range len(text) {
-		if text[n] < '0' || text[n] > '9' {
-			return false
-		}
-	}
-	return text != ""
-}
-
-// syntaxIssue says what is wrong with a text that is not strict JSON within the limits.
-func syntaxIssue(text string, lim Limits) *fault.Issue {
-	dec := jsontext.NewDecoder(bytes.NewBufferString(text))
-	for {
-		tok, err := dec.ReadToken()
-		switch {
-		case err != nil:
-			return decoderIssue(text, err)
-		case dec.StackDepth() > lim.MaxDepth:
-			wants := "at most " + strconv.Itoa(lim.MaxDepth) + " levels of nesting"
-			return jsonIssue(string(dec.StackPointer()), fault.RuleDepth, wants)
-		case tok.Kind() == '0' && !numberInBounds(tok.String()):
-			return jsonIssue(string(dec.StackPointer()), fault.RuleSize, "a number of ordinary size")
-		}
-		if dec.StackDepth() == 0 {
-			break
-		}
-	}
-	if _, err := dec.ReadToken(); errors.Is(err, io.EOF) {
-		return jsonIssue("", fault.RuleSyntax, "valid JSON") // cannot be: parse takes all that is strict
-	}
-	return jsonIssue("", fault.RuleTrailingData, "one JSON value and nothing after it")
+	v.end = int32(p.InputOffset())
+	return nil
 }
 
 // decoderIssue turns a decoder's error into an issue by its fields; its text is left behind.

@@ -30,7 +30,7 @@ type Schema struct {
 //
 // The error names the place in the document and what would be right there.
 func Compile(doc []byte) (*Schema, error) {
-	root, issue := parse(string(doc), schemaLimits)
+	root, issue := parse(doc, schemaLimits)
 	if issue != nil {
 		return nil, fmt.Errorf("schema: %s", issue)
 	}
@@ -75,13 +75,9 @@ func (s *Schema) Check(doc []byte) []fault.Issue { return s.CheckWithin(nil, doc
 // CheckWithin is [Schema.Check] within a budget that it shares with other checks.
 func (s *Schema) CheckWithin(b *Budget, doc []byte) []fault.Issue {
 	if s.typed != nil {
-		return s.typed.decode(string(doc), s.limits, b, s.typed.fresh())
+		return s.typed.decode(doc, s.limits, b, s.typed.fresh())
 	}
-	return s.checkText(b, string(doc))
-}
-
-func (s *Schema) checkText(b *Budget, text string) []fault.Issue {
-	root, issue := parse(text, s.limits)
+	root, issue := parse(doc, s.limits)
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}

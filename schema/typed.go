@@ -49,7 +49,7 @@ func (t *Typed[T]) WithLimits(l Limits) (*Typed[T], error) {
 // of a larger one stand alone.
 func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) {
 	var v, zero T
-	if issues := t.of.decode(string(doc), t.of.schema.limits, nil, &v); len(issues) > 0 {
+	if issues := t.of.decode(doc, t.of.schema.limits, nil, &v); len(issues) > 0 {
 		return zero, issues
 	}
 	return v, nil
