@@ -126,7 +126,7 @@ func TestADeclaredToolIsCalledAgainAfterARefusalOfTheWebServer(t *testing.T) {
 	now = refusal{status: 429, wait: "3", body: "slow down", left: 2}
 	r, err := run(t, tools, looptest.NewModel(looptest.Call(call("c1", "get", `{}`)), looptest.Say("Done.")))
 	require.NoError(t, err)
-	assert.Equal(t, `"ok"`, answers(r)[0].Text)
+	assert.Equal(t, `ok`, answers(r)[0].Text)
 	assert.Zero(t, now.left)
 	assert.GreaterOrEqual(t, r.Waited, 6*time.Second)
 }

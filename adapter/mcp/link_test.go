@@ -29,7 +29,7 @@ func TestALostServerIsReplaced(t *testing.T) {
 	require.NoError(t, err)
 	shown := answers(r)
 	require.Len(t, shown, 1)
-	assert.Equal(t, `"still here"`, shown[0].Text)
+	assert.Equal(t, `still here`, shown[0].Text)
 	assert.False(t, shown[0].IsError)
 	assert.Equal(t, 1, replaced)
 }
@@ -56,7 +56,7 @@ func TestTheCallThatIsMadeAgainHasTheSameKey(t *testing.T) {
 	require.NoError(t, err)
 	r, err := run(t, tools, looptest.NewModel(looptest.Call(call("c1", "pay", `{}`)), looptest.Say("Paid.")))
 	require.NoError(t, err)
-	assert.Equal(t, `"done"`, answers(r)[0].Text)
+	assert.Equal(t, `done`, answers(r)[0].Text)
 	key := <-keys
 	assert.NotEmpty(t, key)
 	assert.Equal(t, key, <-keys)

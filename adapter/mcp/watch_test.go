@@ -185,5 +185,5 @@ func TestProgressIsToldToObservers(t *testing.T) {
 			}
 		})))
 	require.NoError(t, err)
-	assert.Equal(t, `"pay{\"message\":\"asking the bank\",\"progress\":1,\"total\":3}"`, answers(r)[0].Text)
+	assert.Equal(t, `pay{"message":"asking the bank","progress":1,"total":3}`, answers(r)[0].Text)
 }

@@ -129,7 +129,7 @@ func TestARunThatEndsWell(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Hello.", r.Text)
 	assert.Equal(t, 2, r.Turns)
-	assert.Equal(t, `"<a> & b"`, r.Transcript.At(2).Text)
+	assert.Equal(t, `<a> & b`, r.Transcript.At(2).Text)
 }
 
 // The errors are of the same Go types as in process, whoever returned them.

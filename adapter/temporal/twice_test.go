@@ -41,8 +41,8 @@ func TestACallThatLostItsWorkerIsNotMadeTwice(t *testing.T) {
 		told   string
 	}{
 		"undeclared": {nil, 1, "may"},
-		"read_only":  {[]tool.Option{tool.ReadOnly()}, 4, `"done"`},
-		"idempotent": {[]tool.Option{tool.Idempotent()}, 4, `"done"`},
+		"read_only":  {[]tool.Option{tool.ReadOnly()}, 4, `done`},
+		"idempotent": {[]tool.Option{tool.Idempotent()}, 4, `done`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runs, begins := 0, 0

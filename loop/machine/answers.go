@@ -1,12 +1,14 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 )
 
@@ -198,9 +200,23 @@ func (c *BatchCall) inText(n, of int) string {
 	}
 	switch {
 	case !c.IsError:
-		return "Result of " + title + ": " + feedback.QuoteJSON(c.Answer)
+		return "Result of " + title + ": " + quoted(c.Answer)
 	case of > 1:
 		return "C" + title[1:] + ": " + c.Answer
 	}
 	return c.Answer
+}
+
+// maxText bounds a string among the results that stand in one text, in bytes. Other results are whole.
+const maxText = 64 << 10
+
+// quoted is a result as it stands in a text, which says how much of a string is left out.
+func quoted(result string) string {
+	var text string
+	if len(result) <= maxText || result[0] != '"' || canon.Unmarshal([]byte(result), &text) != nil || len(text) <= maxText {
+		return feedback.QuoteJSON(result)
+	}
+	kept := strings.ToValidUTF8(text[:maxText], "")
+	short, _ := canon.Marshal(kept) // it was JSON before
+	return fmt.Sprintf("%s (the first %d of %d bytes)", feedback.QuoteJSON(string(short)), len(kept), len(text))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -268,9 +269,19 @@ func (c *BatchCall) answer(text string, isError bool) {
 	c.Done, c.Answer, c.IsError = true, text, isError
 }
 
+// told is a result as the model is told it: a native call of a tool that returns a string has that string, and
+// any other result is its JSON. In a text all results are JSON, which quotes a string.
+func (s *step) told(result json.RawMessage) string {
+	var text string
+	if s.Batch.Native && len(result) > 0 && result[0] == '"' && canon.Unmarshal(result, &text) == nil {
+		return text
+	}
+	return string(result)
+}
+
 func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	if end.Reduced == nil || end.Reduced.Error == nil {
-		c.answer(string(end.Result), false)
+		c.answer(s.told(end.Result), false)
 		return s.reduce(end.Reduced)
 	}
 	e := end.Reduced.Error
