@@ -200,7 +200,7 @@ func (r *redactor) addTry(p *places, action string) {
 func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) {
 	unread := len(reply.Calls) == 0 && (reply.Answer == nil || len(reply.Answer.Issues) > 0)
 	if r.Replies || r.values() && unread { // there may be calls or an answer in what could not be read
-		p.add("/reply/message", "/text", "/opaque")
+		p.add("/reply/message", "/text", "/thinking", "/opaque")
 	}
 	if r.Replies {
 		p.add("/reply/message", "/refusal")
@@ -216,7 +216,7 @@ func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) 
 	if a := reply.Answer; a != nil {
 		if len(r.Answer) > 0 {
 			p.addDocument("/reply/answer/value", "/reply/answer/issues", a.Issues, r.Answer)
-			p.add("/reply/message", "/text", "/opaque")
+			p.add("/reply/message", "/text", "/thinking", "/opaque")
 		}
 		r.addReduced(p, "/reply/answer/reduced", a.Reduced, len(r.Answer) > 0)
 	}
@@ -237,7 +237,7 @@ func (r *redactor) addCall(p *places, reply *machine.Reply, n int) {
 		p.addDocument(at+"/arguments", at+"/issues", c.Issues, rules.Arguments)
 	}
 	p.add(at, "/raw")
-	p.add("/reply/message", "/opaque")
+	p.add("/reply/message", "/thinking", "/opaque")
 	if !reply.Native {
 		p.add("/reply/message", "/text")
 	}
@@ -365,7 +365,7 @@ var freeTexts = sync.OnceValue(freePlaces)
 func freePlaces() *places {
 	p := new(places)
 	p.add("", "/messages/*/text", "/messages/*/opaque", "/messages/*/calls/*/arguments", "/system", "/plan/prompt", "/plan/note")
-	p.add("/reply/message", "/text", "/opaque", "/refusal", "/calls/*/arguments")
+	p.add("/reply/message", "/text", "/thinking", "/opaque", "/refusal", "/calls/*/arguments")
 	p.add("/reply/calls/*", "/raw", "/arguments/**", "/issues/*/pointer")
 	p.add("/reply/answer", "/value/**", "/issues/*/pointer")
 	p.add("/tool", "/result/**", "/text", "/progress/**")

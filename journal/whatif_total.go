@@ -84,6 +84,7 @@ func (t Totals) minus(u Totals) Totals {
 		Waited: -u.Waited, Usage: message.Usage{
 			InputTokens: -used.InputTokens, OutputTokens: -used.OutputTokens, APICalls: -used.APICalls,
 			CacheReadTokens: -used.CacheReadTokens, CacheWriteTokens: -used.CacheWriteTokens,
+			ReasoningTokens: -used.ReasoningTokens,
 		},
 	})
 }

@@ -30,6 +30,7 @@ func printableCalls(calls []message.Call) []message.Call {
 // mendReply makes a reply printable.
 func mendReply(r *message.Reply) {
 	r.Text, r.Refusal, r.Finish = canon.UTF8(r.Text), canon.UTF8(r.Refusal), canon.UTF8(r.Finish)
+	r.Thinking = canon.UTF8(r.Thinking)
 	r.Model, r.Opaque, r.Calls = canon.UTF8(r.Model), canon.UTF8(r.Opaque), printableCalls(r.Calls)
 }
 

@@ -81,6 +81,8 @@ type Usage struct {
 	// CacheReadTokens and CacheWriteTokens are parts of InputTokens.
 	CacheReadTokens  int64 `json:"cache_read_tokens,omitempty"`
 	CacheWriteTokens int64 `json:"cache_write_tokens,omitempty"`
+	// ReasoningTokens is the part of OutputTokens that the model thought, where the provider counts it.
+	ReasoningTokens int64 `json:"reasoning_tokens,omitempty"`
 	// APICalls counts the model calls that the other counts sum up.
 	APICalls int64 `json:"api_calls,omitempty"`
 }
@@ -92,6 +94,7 @@ func (u Usage) Add(v Usage) Usage {
 		OutputTokens:     capped(u.OutputTokens, v.OutputTokens),
 		CacheReadTokens:  capped(u.CacheReadTokens, v.CacheReadTokens),
 		CacheWriteTokens: capped(u.CacheWriteTokens, v.CacheWriteTokens),
+		ReasoningTokens:  capped(u.ReasoningTokens, v.ReasoningTokens),
 		APICalls:         capped(u.APICalls, v.APICalls),
 	}
 }
@@ -110,6 +113,9 @@ func capped(a, b int64) int64 {
 // Reply is what a model answered, whole: text, native tool calls, or both.
 type Reply struct {
 	Text string `json:"text,omitempty"`
+	// Thinking is what the model thought before it answered, where the provider tells: for whoever asks. It
+	// goes into no prompt; what a provider wants back of it stands in Opaque.
+	Thinking string `json:"thinking,omitempty"`
 	// Calls goes into the transcript as it is: whoever returned it must not write to it any more.
 	Calls []Call `json:"calls,omitempty"`
 	// Refusal is the model's own words where it declined; empty where it did not.

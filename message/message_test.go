@@ -13,12 +13,12 @@ import (
 )
 
 func TestUsageAddsUp(t *testing.T) {
-	one := message.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, APICalls: 5}
-	assert.Equal(t, message.Usage{InputTokens: 2, OutputTokens: 4, CacheReadTokens: 6, CacheWriteTokens: 8, APICalls: 10}, one.Add(one))
+	one := message.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, ReasoningTokens: 1, APICalls: 5}
+	assert.Equal(t, message.Usage{InputTokens: 2, OutputTokens: 4, CacheReadTokens: 6, CacheWriteTokens: 8, ReasoningTokens: 2, APICalls: 10}, one.Add(one))
 	assert.Equal(t, int64(3), one.Total())
 	assert.Equal(t, one, one.Add(message.Usage{}))
 	most := message.Usage{InputTokens: math.MaxInt64, OutputTokens: math.MaxInt64, CacheReadTokens: math.MaxInt64,
-		CacheWriteTokens: math.MaxInt64, APICalls: math.MaxInt64}
+		CacheWriteTokens: math.MaxInt64, ReasoningTokens: math.MaxInt64, APICalls: math.MaxInt64}
 	assert.Equal(t, most, most.Add(one), "a provider may say anything: no sum turns negative")
 	assert.Equal(t, int64(math.MaxInt64), most.Total())
 }

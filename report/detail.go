@@ -79,6 +79,7 @@ func messageTexts(m *message.Message, f func(*string)) {
 
 func replyTexts(r *machine.Reply, f func(*string)) {
 	f(&r.Message.Text)
+	f(&r.Message.Thinking)
 	f(&r.Message.Refusal)
 	for i := range r.Message.Calls {
 		f(&r.Message.Calls[i].Arguments)

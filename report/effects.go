@@ -229,6 +229,9 @@ func usageText(u message.Usage) string {
 		return ""
 	}
 	text := fmt.Sprintf("%d tokens in, %d out", u.InputTokens, u.OutputTokens)
+	if u.ReasoningTokens > 0 {
+		text += fmt.Sprintf(" (%d of them thinking)", u.ReasoningTokens)
+	}
 	if u.CacheReadTokens > 0 {
 		text += fmt.Sprintf(", %d read from cache", u.CacheReadTokens)
 	}

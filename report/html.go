@@ -183,7 +183,7 @@ func (t *totals) rows() [][2]string {
 		n    int64
 		what string
 	}{
-		{u.InputTokens, "tokens in"}, {u.OutputTokens, "tokens out"}, {u.CacheReadTokens, "from cache"}, {u.CacheWriteTokens, "to cache"},
+		{u.InputTokens, "tokens in"}, {u.OutputTokens, "tokens out"}, {u.ReasoningTokens, "thinking"}, {u.CacheReadTokens, "from cache"}, {u.CacheWriteTokens, "to cache"},
 	} {
 		if c.n > 0 {
 			rows = append(rows, [2]string{c.what, fmt.Sprint(c.n)})

@@ -76,6 +76,7 @@ type usage struct {
 	InputTokens      count `json:"input_tokens,omitzero" of:"Execution.Usage.InputTokens" jsonschema_description:"Tokens of prompts."`
 	OutputTokens     count `json:"output_tokens,omitzero" of:"Execution.Usage.OutputTokens" jsonschema_description:"Tokens of replies."`
 	TotalTokens      count `json:"total_tokens,omitzero" of:"Execution.Usage.TotalTokens" jsonschema_description:"All tokens."`
+	ReasoningTokens  count `json:"reasoning_tokens,omitzero" of:"Execution.Usage.ReasoningTokens" jsonschema_description:"Tokens of replies that the model thought."`
 	CacheReadTokens  count `json:"cache_read_tokens,omitzero" of:"Execution.Usage.CacheReadTokens" jsonschema_description:"Tokens read from the prompt cache."`
 	CacheWriteTokens count `json:"cache_write_tokens,omitzero" of:"Execution.Usage.CacheWriteTokens" jsonschema_description:"Tokens written to the prompt cache."`
 	APICalls         count `json:"api_calls,omitzero" of:"Execution.Usage.APICalls" jsonschema_description:"Model calls."`

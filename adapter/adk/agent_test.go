@@ -17,6 +17,7 @@ import (
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/looptest"
+	retake "github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 )
@@ -115,7 +116,7 @@ func TestABadCallIsAnsweredWithFeedback(t *testing.T) {
 			require.Len(t, attempts, 3)
 			assert.Equal(t, c.tool, attempts[0].Action)
 			assert.True(t, attempts[0].Retry)
-			assert.Equal(t, int64(10), attempts[0].Usage.InputTokens)
+			assert.Equal(t, retake.Usage{InputTokens: 10, OutputTokens: 7, ReasoningTokens: 2, APICalls: 1}, attempts[0].Usage)
 			assert.True(t, attempts[1].Passed())
 			fb, ok := end.s[0].State().LatestFeedback(c.tool)
 			require.True(t, ok)

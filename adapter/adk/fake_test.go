@@ -40,7 +40,7 @@ func calls(all ...*genai.FunctionCall) turn {
 		c.Parts = append(c.Parts, &genai.Part{FunctionCall: call})
 	}
 	return turn{resp: &model.LLMResponse{Content: c, FinishReason: genai.FinishReasonStop,
-		UsageMetadata: &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: 10, CandidatesTokenCount: 5}}}
+		UsageMetadata: &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: 10, CandidatesTokenCount: 5, ThoughtsTokenCount: 2}}}
 }
 
 func call(name string, args map[string]any) *genai.FunctionCall {

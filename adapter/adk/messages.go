@@ -32,12 +32,21 @@ func reply(resp *model.LLMResponse) retake.Reply {
 	for _, c := range functionCalls(resp.Content) {
 		r.Calls = append(r.Calls, retake.Call{ID: c.ID, Name: c.Name, Arguments: argumentsOf(c.Args)})
 	}
+	if resp.Content != nil {
+		for _, p := range resp.Content.Parts {
+			if p != nil && p.Thought {
+				r.Thinking += p.Text
+			}
+		}
+	}
 	r.Finish = finishes[resp.FinishReason]
 	if r.Finish == "" {
 		r.Finish = finishes[genai.FinishReason(resp.ErrorCode)]
 	}
 	if u := resp.UsageMetadata; u != nil {
-		r.Usage.InputTokens, r.Usage.OutputTokens = int64(u.PromptTokenCount), int64(u.CandidatesTokenCount)
+		r.Usage.InputTokens = int64(u.PromptTokenCount) + int64(u.ToolUsePromptTokenCount)
+		r.Usage.OutputTokens = int64(u.CandidatesTokenCount) + int64(u.ThoughtsTokenCount)
+		r.Usage.ReasoningTokens = int64(u.ThoughtsTokenCount)
 		r.Usage.CacheReadTokens = int64(u.CachedContentTokenCount)
 	}
 	return r

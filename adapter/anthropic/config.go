@@ -24,6 +24,9 @@ type Config struct {
 	TopP *float64 `json:"top_p,omitempty"`
 	// Thinking lets the model think before it answers.
 	Thinking Thinking `json:"thinking,omitzero"`
+	// ShowThinking asks for what the model thought, or a summary of it, as Reply.Thinking. Only with
+	// Thinking: models that think unasked tell what they like.
+	ShowThinking bool `json:"show_thinking,omitempty"`
 	// Effort is "low", "medium", "high", "xhigh" or "max"; empty for the API's own.
 	Effort string `json:"effort,omitempty"`
 	// Output is how a structured answer is asked for.
@@ -123,6 +126,9 @@ func (c Config) thinkingFaults() []error {
 	case t.Mode == Budget && (t.BudgetTokens < minBudget || t.BudgetTokens >= c.MaxTokens):
 		faults = append(faults, fmt.Errorf("Thinking.BudgetTokens: must be at least %d and less than MaxTokens (%d), not %d",
 			minBudget, c.MaxTokens, t.BudgetTokens))
+	}
+	if c.ShowThinking && !wire.OneOf(t.Mode, Adaptive, Budget) {
+		faults = append(faults, fmt.Errorf("ShowThinking: is not without thoughts: set Thinking.Mode to %q or %q, or take it out", Adaptive, Budget))
 	}
 	if wire.OneOf(t.Mode, Adaptive, Budget) && c.Temperature != nil && *c.Temperature != 1 {
 		faults = append(faults, fmt.Errorf("%s: must be nil or 1 with Thinking", "Temperature"))

@@ -65,7 +65,7 @@ func (r *received) reply(asked string) message.Reply {
 	if known, ok := finishes[m.StopReason]; ok {
 		reply.Finish = known
 	}
-	var text strings.Builder
+	var text, thinking strings.Builder
 	o := opaque{Adapter: name, Model: asked}
 	for _, b := range m.Content {
 		switch b.Type {
@@ -76,10 +76,11 @@ func (r *received) reply(asked string) message.Reply {
 			reply.Calls = append(reply.Calls, message.Call{ID: b.ID, Name: b.Name, Arguments: r.input(len(reply.Calls), b)})
 			o.Blocks = append(o.Blocks, part{Call: len(reply.Calls)})
 		default:
+			thinking.WriteString(b.Thinking)
 			o.Blocks = append(o.Blocks, part{Raw: json.RawMessage(b.RawJSON())})
 		}
 	}
-	reply.Text, reply.Opaque = text.String(), o.text()
+	reply.Text, reply.Thinking, reply.Opaque = text.String(), thinking.String(), o.text()
 	wire.NameCalls(reply.Calls)
 	if m.StopReason == sdk.StopReasonRefusal {
 		reply.Refusal = firstWord(m.StopDetails.Explanation, reply.Text, declined)
@@ -101,6 +102,7 @@ func usage(u sdk.Usage) message.Usage {
 	return message.Usage{
 		InputTokens: max(u.InputTokens, 0) + read + written, OutputTokens: max(u.OutputTokens, 0),
 		CacheReadTokens: read, CacheWriteTokens: written, APICalls: 1,
+		ReasoningTokens: max(u.OutputTokensDetails.ThinkingTokens, 0),
 	}
 }
 

@@ -103,11 +103,18 @@ func inputSchema(raw json.RawMessage) sdk.ToolInputSchemaParam {
 // thinking is what the request says of thinking. A budget needs calls that were made after thinking: where
 // the last ones were not, the API refuses it.
 func (c Config) thinking(turns []sdk.MessageParam) sdk.ThinkingConfigParamUnion {
+	show := ""
+	if c.ShowThinking {
+		show = "summarized"
+	}
 	switch t := c.Thinking; {
 	case t.Mode == Adaptive:
-		return sdk.ThinkingConfigParamUnion{OfAdaptive: &sdk.ThinkingConfigAdaptiveParam{}}
+		adaptive := sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplay(show)}
+		return sdk.ThinkingConfigParamUnion{OfAdaptive: &adaptive}
 	case t.Mode == Budget && !calledWithoutThinking(turns):
-		return sdk.ThinkingConfigParamOfEnabled(t.BudgetTokens)
+		budget := sdk.ThinkingConfigParamOfEnabled(t.BudgetTokens)
+		budget.OfEnabled.Display = sdk.ThinkingConfigEnabledDisplay(show)
+		return budget
 	case t.Mode == NoThinking:
 		return sdk.ThinkingConfigParamUnion{OfDisabled: &sdk.ThinkingConfigDisabledParam{}}
 	}

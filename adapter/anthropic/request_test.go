@@ -26,7 +26,9 @@ func TestSettings(t *testing.T) {
 		"effort":      {func(c *anthropic.Config) { c.Effort = "low" }, `{"output_config":{"effort":"low"}}`},
 		"user":        {func(c *anthropic.Config) { c.UserID = "u-1" }, `{"metadata":{"user_id":"u-1"}}`},
 		"adaptive":    {func(c *anthropic.Config) { c.Thinking.Mode = anthropic.Adaptive }, `{"thinking":{"type":"adaptive"}}`},
-		"off":         {func(c *anthropic.Config) { c.Thinking.Mode = anthropic.NoThinking }, `{"thinking":{"type":"disabled"}}`},
+		"shown": {func(c *anthropic.Config) { c.Thinking.Mode, c.ShowThinking = anthropic.Adaptive, true },
+			`{"thinking":{"type":"adaptive","display":"summarized"}}`},
+		"off": {func(c *anthropic.Config) { c.Thinking.Mode = anthropic.NoThinking }, `{"thinking":{"type":"disabled"}}`},
 		"budget": {func(c *anthropic.Config) { c.Thinking = anthropic.Thinking{Mode: anthropic.Budget, BudgetTokens: 2000} },
 			`{"thinking":{"type":"enabled","budget_tokens":2000}}`},
 	} {

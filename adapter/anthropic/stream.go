@@ -82,6 +82,8 @@ func (a *assembly) take(ev sdk.MessageStreamEventUnion) {
 
 func (a *assembly) start(ev sdk.MessageStreamEventUnion) {
 	switch b := ev.ContentBlock; b.Type {
+	case "thinking":
+		a.say(loop.Delta{Thinking: b.Thinking, Call: -1})
 	case "text":
 		a.say(loop.Delta{Text: b.Text, Call: -1})
 	case "tool_use":
@@ -95,6 +97,8 @@ func (a *assembly) continued(ev sdk.MessageStreamEventUnion) {
 	switch d := ev.Delta; d.Type {
 	case "text_delta":
 		a.say(loop.Delta{Text: d.Text, Call: -1})
+	case "thinking_delta":
+		a.say(loop.Delta{Thinking: d.Thinking, Call: -1})
 	case "input_json_delta":
 		if n, known := a.calls[ev.Index]; known {
 			a.inputs[n] += d.PartialJSON
@@ -112,7 +116,7 @@ func (a *assembly) stopped(ev sdk.MessageStreamEventUnion) {
 }
 
 func (a *assembly) say(d loop.Delta) {
-	if a.tell != nil && (d.Text != "" || d.Name != "" || d.Arguments != "") {
+	if a.tell != nil && d.Text+d.Thinking+d.Name+d.Arguments != "" {
 		a.tell(d)
 	}
 }

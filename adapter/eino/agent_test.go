@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/eino"
 	"github.com/retake-go/retake/fault"
+	retake "github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -74,7 +75,7 @@ func TestAnAgentThatEndedWithAnErrorEndsWell(t *testing.T) {
 			assert.Equal(t, c.class, result.Attempts[0].Class)
 			assert.Equal(t, c.tool, result.Attempts[0].Action)
 			assert.True(t, result.Attempts[0].Retry)
-			assert.Equal(t, int64(10), result.Attempts[0].Usage.InputTokens)
+			assert.Equal(t, retake.Usage{InputTokens: 10, OutputTokens: 5, ReasoningTokens: 2, APICalls: 1}, result.Attempts[0].Usage)
 			assert.True(t, result.Attempts[1].Passed())
 			assert.True(t, result.Attempts[2].Passed())
 

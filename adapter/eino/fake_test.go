@@ -37,7 +37,7 @@ func calls(all ...schema.ToolCall) turn {
 		all[n].Index = &n
 	}
 	return turn{msg: &schema.Message{Role: schema.Assistant, ToolCalls: all, ResponseMeta: &schema.ResponseMeta{
-		FinishReason: "tool_calls", Usage: &schema.TokenUsage{PromptTokens: 10, CompletionTokens: 5},
+		FinishReason: "tool_calls", Usage: &schema.TokenUsage{PromptTokens: 10, CompletionTokens: 5, CompletionTokensDetails: schema.CompletionTokensDetails{ReasoningTokens: 2}},
 	}}}
 }
 

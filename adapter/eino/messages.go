@@ -44,7 +44,7 @@ func reply(m *einoschema.Message) retake.Reply {
 	if m == nil {
 		return r
 	}
-	r.Text, r.Calls = textOf(m), callsOf(m)
+	r.Text, r.Thinking, r.Calls = textOf(m), m.ReasoningContent, callsOf(m)
 	meta := m.ResponseMeta
 	if meta == nil {
 		return r
@@ -52,6 +52,7 @@ func reply(m *einoschema.Message) retake.Reply {
 	r.Finish = finishes[strings.ToLower(meta.FinishReason)]
 	if u := meta.Usage; u != nil {
 		r.Usage.InputTokens, r.Usage.OutputTokens = int64(u.PromptTokens), int64(u.CompletionTokens)
+		r.Usage.ReasoningTokens = int64(u.CompletionTokensDetails.ReasoningTokens)
 		r.Usage.CacheReadTokens = int64(u.PromptTokenDetails.CachedTokens)
 	}
 	return r

@@ -30,6 +30,8 @@ type Config struct {
 	Seed *int64 `json:"seed,omitempty"`
 	// Thinking bounds what the model thinks before it answers.
 	Thinking Thinking `json:"thinking,omitzero"`
+	// ShowThinking asks for what the model thought, or a summary of it, as Reply.Thinking.
+	ShowThinking bool `json:"show_thinking,omitempty"`
 	// Output is how a structured answer is asked for.
 	Output Output `json:"output,omitempty"`
 	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once;

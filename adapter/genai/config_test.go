@@ -73,7 +73,7 @@ func TestAllOfAClientAndAConfigIsSent(t *testing.T) {
 	require.NoError(t, err)
 	var told []genai.Response
 	m, err := genai.New(client, genai.Config{
-		Model: "m", Thinking: genai.Thinking{Budget: new(int32(0))}, Output: genai.OutputBesideTools, OnResponse: func(r genai.Response) { told = append(told, r) },
+		Model: "m", Thinking: genai.Thinking{Budget: new(int32(0))}, ShowThinking: true, Output: genai.OutputBesideTools, OnResponse: func(r genai.Response) { told = append(told, r) },
 	})
 	require.NoError(t, err)
 	req := wiretest.Asks()["both"]
@@ -99,5 +99,5 @@ func TestAllOfAClientAndAConfigIsSent(t *testing.T) {
 	assert.Contains(t, sent.Tools[0], "googleSearch")
 	assert.Len(t, sent.Tools[1]["functionDeclarations"], 2)
 	assert.Contains(t, sent.GenerationConfig, "responseJsonSchema")
-	assert.Equal(t, map[string]any{"thinkingBudget": 0.0}, sent.GenerationConfig["thinkingConfig"])
+	assert.Equal(t, map[string]any{"thinkingBudget": 0.0, "includeThoughts": true}, sent.GenerationConfig["thinkingConfig"])
 }

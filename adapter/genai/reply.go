@@ -57,6 +57,7 @@ type wirePart struct {
 // received is a reply as it comes in.
 type received struct {
 	text       strings.Builder
+	thinking   strings.Builder
 	calls      []message.Call
 	parts      []part
 	usage      message.Usage
@@ -78,6 +79,7 @@ func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) 
 		g.usage = message.Usage{
 			InputTokens:  max(u.Prompt, 0) + max(u.ToolPrompt, 0),
 			OutputTokens: max(u.Candidates, 0) + max(u.Thoughts, 0), CacheReadTokens: max(u.Cached, 0),
+			ReasoningTokens: max(u.Thoughts, 0),
 		}
 	}
 	if len(c.Candidates) == 0 || c.Candidates[0] == nil {
@@ -97,6 +99,10 @@ func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) 
 }
 
 func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string, tell func(loop.Delta)) {
+	if p.Thought && p.Text != nil && *p.Text != "" {
+		g.thinking.WriteString(*p.Text)
+		tell(loop.Delta{Call: -1, Thinking: *p.Text})
+	}
 	switch {
 	case p.Call != nil:
 		call := message.Call{ID: p.Call.ID, Name: cmp.Or(names[p.Call.Name], p.Call.Name), Arguments: argumentText(p.Call.Args)}
@@ -156,7 +162,7 @@ func (g *received) reply(asked string) message.Reply {
 		finish = message.ToolUse
 	}
 	r := message.Reply{
-		Text: g.text.String(), Calls: wire.NameCalls(g.calls), Finish: finish, Usage: g.usage,
+		Text: g.text.String(), Thinking: g.thinking.String(), Calls: wire.NameCalls(g.calls), Finish: finish, Usage: g.usage,
 		Model:  cmp.Or(g.model, asked),
 		Opaque: opaque{name, asked, g.parts}.text(),
 	}

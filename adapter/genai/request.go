@@ -62,8 +62,10 @@ func (c Config) generation() *sdk.GenerateContentConfig {
 	if c.TopP != nil {
 		g.TopP = new(float32(*c.TopP))
 	}
-	if c.Thinking != (Thinking{}) {
-		g.ThinkingConfig = &sdk.ThinkingConfig{ThinkingBudget: c.Thinking.Budget, ThinkingLevel: levels[c.Thinking.Level]}
+	if c.Thinking != (Thinking{}) || c.ShowThinking {
+		g.ThinkingConfig = &sdk.ThinkingConfig{
+			IncludeThoughts: c.ShowThinking, ThinkingBudget: c.Thinking.Budget, ThinkingLevel: levels[c.Thinking.Level],
+		}
 	}
 	return g
 }

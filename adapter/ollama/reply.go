@@ -34,8 +34,8 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 	g.model = cmp.Or(r.Model, g.model)
 	g.text.WriteString(r.Message.Content)
 	g.thinking.WriteString(r.Message.Thinking)
-	if r.Message.Content != "" {
-		tell(loop.Delta{Call: -1, Text: r.Message.Content})
+	if d := (loop.Delta{Call: -1, Text: r.Message.Content, Thinking: r.Message.Thinking}); d.Text+d.Thinking != "" {
+		tell(d)
 	}
 	for _, c := range r.Message.ToolCalls {
 		call := message.Call{ID: c.ID, Name: c.Function.Name, Arguments: argumentText(c.Function.Arguments)}
@@ -62,7 +62,7 @@ func argumentText(raw json.RawMessage) string {
 // reply is the whole of it; asked is the model that was asked.
 func (g *received) reply(asked string) message.Reply {
 	r := message.Reply{
-		Text: g.text.String(), Calls: wire.NameCalls(g.calls), Finish: g.finish, Usage: g.usage,
+		Text: g.text.String(), Thinking: g.thinking.String(), Calls: wire.NameCalls(g.calls), Finish: g.finish, Usage: g.usage,
 		Model:  cmp.Or(g.model, asked),
 		Opaque: keepThoughts(asked, g.thinking.String()),
 	}

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -112,8 +113,24 @@ func (m *chatModel) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
 		f.SetExtraFields(kept.ofCall(n))
 		a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &f})
 	}
+	if kept.Thinking != "" {
+		a.Content.OfString = param.Opt[string]{}
+		set(&kept.Message, "content", thoughtful(kept.Thinking, t.Text))
+	}
 	a.SetExtraFields(asAny(kept.Message))
 	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}
+}
+
+// thoughtful is the content of a message that begins with thoughts, as Mistral has it.
+func thoughtful(thinking, text string) json.RawMessage {
+	part := func(text string) json.RawMessage {
+		return wire.Object{wire.Field("type", wire.Quote("text")), wire.Field("text", wire.Quote(text))}.JSON()
+	}
+	thought := wire.Object{wire.Field("type", wire.Quote("thinking")), wire.Field("thinking", wire.List(part(thinking)))}
+	if text == "" {
+		return wire.List(thought.JSON())
+	}
+	return wire.List(thought.JSON(), part(text))
 }
 
 // arguments are those of a call that is echoed: as the model wrote them, unless the server wants objects

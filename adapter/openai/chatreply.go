@@ -39,7 +39,10 @@ type chatReply struct {
 // chatParts is a reply as it grows.
 type chatParts struct {
 	text, refusal strings.Builder
-	calls         []*callParts
+	thinking      strings.Builder
+	// inContent is set where thoughts came as parts of the content: Mistral's, which go back the same way.
+	inContent bool
+	calls     []*callParts
 	// at is the last call by the stream's index.
 	at      map[int64]int
 	finish  string
@@ -71,6 +74,7 @@ func (r *chatReply) whole(body []byte) (message.Reply, error) {
 	p := &r.parts
 	p.model, p.usage, p.finish = doc.Model, chatUsage(doc.Usage), choice.FinishReason
 	p.text.WriteString(textOf(choice.Message.JSON.Content.Raw()))
+	p.think(choice.Message.JSON.Content.Raw(), choice.Message.RawJSON())
 	p.refusal.WriteString(choice.Message.Refusal)
 	p.message.pick(choice.Message.RawJSON(), r.echo)
 	for _, c := range choice.Message.ToolCalls {
@@ -116,9 +120,9 @@ func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.D
 	p := &r.parts
 	p.refusal.WriteString(d.Refusal)
 	p.message.pick(d.RawJSON(), r.echo)
-	if text := textOf(d.JSON.Content.Raw()); text != "" {
-		p.text.WriteString(text)
-		tell(loop.Delta{Text: text, Call: -1})
+	text, thought := textOf(d.JSON.Content.Raw()), p.think(d.JSON.Content.Raw(), d.RawJSON())
+	if p.text.WriteString(text); text+thought != "" {
+		tell(loop.Delta{Text: text, Thinking: thought, Call: -1})
 	}
 	for _, c := range d.ToolCalls {
 		n := p.place(c)
@@ -150,6 +154,35 @@ func textOf(content string) string {
 		}
 	}
 	return b.String()
+}
+
+// thoughts are the places of a message where servers put what the model thought. Some say it in several.
+type thoughts struct {
+	// Content is DeepSeek's, Reasoning OpenRouter's and Groq's.
+	Content   string `json:"reasoning_content"`
+	Reasoning string `json:"reasoning"`
+	// Details are OpenRouter's and Snowflake's.
+	Details []struct{ Text, Summary string } `json:"reasoning_details"`
+}
+
+// think takes what a message, or a piece of one, has of thoughts, and returns it.
+func (p *chatParts) think(content, message string) (thought string) {
+	for _, item := range wire.Items([]byte(content)) {
+		if part, _ := wire.ReadObject(item); part.Text("type") == "thinking" {
+			thought, p.inContent = thought+textOf(string(part.Get("thinking"))), true
+		}
+	}
+	if thought == "" {
+		var t thoughts
+		_ = json.Unmarshal([]byte(message), &t) // what cannot be read is not said
+		if thought = cmp.Or(t.Content, t.Reasoning); thought == "" {
+			for _, d := range t.Details {
+				thought += cmp.Or(d.Text, d.Summary)
+			}
+		}
+	}
+	p.thinking.WriteString(thought)
+	return thought
 }
 
 // place is the call that a piece belongs to. A new index begins a call, and so does a new id: some servers
@@ -191,9 +224,12 @@ func (r *chatReply) reply() (message.Reply, error) {
 	}
 	reply := message.Reply{
 		Text: p.text.String(), Refusal: p.refusal.String(), Finish: chatFinishes[p.finish], Usage: p.usage,
-		Model: p.model,
+		Model: p.model, Thinking: p.thinking.String(),
 	}
 	k := kept{origin: r.from, Message: p.message.whole()}
+	if p.inContent {
+		k.Thinking = reply.Thinking
+	}
 	for _, c := range p.calls {
 		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name), Arguments: c.arguments.String()})
 		k.Calls = append(k.Calls, c.kept.whole())
@@ -214,6 +250,7 @@ func chatUsage(u sdk.CompletionUsage) message.Usage {
 		InputTokens: max(u.PromptTokens, 0), OutputTokens: max(u.CompletionTokens, 0),
 		CacheReadTokens:  max(cmp.Or(u.PromptTokensDetails.CachedTokens, mistralCached(u)), 0),
 		CacheWriteTokens: max(u.PromptTokensDetails.CacheWriteTokens, 0),
+		ReasoningTokens:  max(u.CompletionTokensDetails.ReasoningTokens, 0),
 	}
 }
 

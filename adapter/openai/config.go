@@ -86,6 +86,9 @@ type Config struct {
 	// NoReasoning does not ask for reasoning: for models that do not reason, which refuse to be asked.
 	// Responses only.
 	NoReasoning bool `json:"no_reasoning,omitempty"`
+	// ShowThinking asks for what the model thought, or a summary of it, as Reply.Thinking. Responses
+	// only: over Chat, servers tell it unasked or by settings of their own.
+	ShowThinking bool `json:"show_thinking,omitempty"`
 	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once;
 	// nil for nobody. Of a failed one the error says the same.
 	OnResponse func(Response) `json:"-"`
@@ -117,6 +120,7 @@ func (c Config) Validate() error {
 	const misplaced = "%s: is not for this API: take it out, or set API"
 	refuse(c.API == Chat && c.Store, misplaced, "Store")
 	refuse(c.API == Chat && c.NoReasoning, misplaced, "NoReasoning")
+	refuse(c.API == Chat && c.ShowThinking, misplaced, "ShowThinking")
 	refuse(c.API == Responses && c.LegacyMaxTokens, misplaced, "LegacyMaxTokens")
 	refuse(c.API == Responses && c.NoStreamOptions, misplaced, "NoStreamOptions")
 	refuse(c.API == Responses && len(c.Echo) > 0, misplaced, "Echo")

@@ -31,8 +31,9 @@ func TestConfigNamesEveryFault(t *testing.T) {
 }
 
 func TestAConfigIsForOneAPI(t *testing.T) {
-	_, err := openai.New(sdk.Client{}, openai.Config{Model: "m", Store: true, NoReasoning: true})
-	require.EqualError(t, err, "openai: Store: is not for this API: take it out, or set API\nNoReasoning: is not for this API: take it out, or set API")
+	_, err := openai.New(sdk.Client{}, openai.Config{Model: "m", Store: true, NoReasoning: true, ShowThinking: true})
+	require.EqualError(t, err, "openai: Store: is not for this API: take it out, or set API\nNoReasoning: is not for this API: take it out, or set API\n"+
+		"ShowThinking: is not for this API: take it out, or set API")
 	_, err = openai.New(sdk.Client{}, openai.Config{API: openai.Responses, Model: "m", LegacyMaxTokens: true, Echo: []string{"x"}})
 	require.EqualError(t, err, "openai: LegacyMaxTokens: is not for this API: take it out, or set API\nEcho: is not for this API: take it out, or set API")
 }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -51,8 +52,8 @@ func telling(items []json.RawMessage) bool {
 }
 
 // items are those that were kept of a turn, under the ids that its calls go by now; nil where there are none
-// of this origin, or where they are not what the turn says. Reasoning that is neither stored nor encrypted
-// would be refused, and so would the items that came of it.
+// of this origin, or where they are not what the turn says. Reasoning that is not stored, and neither encrypted
+// nor in plain text (DeepSeek, gpt-oss), would be refused, and so would the items that came of it.
 func (o origin) items(t turn, stored bool) []json.RawMessage {
 	var k keptItems
 	if t.Opaque == "" || json.Unmarshal([]byte(t.Opaque), &k) != nil || k.origin != o {
@@ -67,7 +68,7 @@ func (o origin) items(t turn, stored bool) []json.RawMessage {
 	items := slices.Clone(k.Items)
 	for i, raw := range items {
 		item := readItem(raw)
-		if item.Type == "reasoning" && item.EncryptedContent == "" && !stored {
+		if item.Type == "reasoning" && item.EncryptedContent == "" && len(item.Content) == 0 && !stored {
 			return nil
 		}
 		if item.Type != "function_call" {
@@ -94,18 +95,22 @@ func cmpText(s said) string {
 
 // said is what output items say.
 type said struct {
-	text, refusal string
-	calls         []message.Call
+	text, refusal, thinking string
+	calls                   []message.Call
 }
 
 // readItems reads output items. What a model says to itself while it works (phase commentary) is no part of
 // its text.
 func readItems(items []json.RawMessage) said {
 	var s said
-	var texts []string
+	var texts, thoughts []string
 	for _, raw := range items {
 		item := readItem(raw)
 		switch {
+		case item.Type == "reasoning":
+			if t := thoughtsOf(item); t != "" {
+				thoughts = append(thoughts, t)
+			}
 		case item.Type == "function_call":
 			s.calls = append(s.calls, message.Call{ID: item.CallID, Name: item.Name, Arguments: item.Arguments.OfString})
 		case item.Type == "message" && item.Phase != responses.ResponseOutputMessagePhaseCommentary:
@@ -119,11 +124,23 @@ func readItems(items []json.RawMessage) said {
 			}
 		}
 	}
-	s.text = strings.Join(texts, betweenTexts)
+	s.text, s.thinking = strings.Join(texts, betweenTexts), strings.Join(thoughts, betweenTexts)
 	return s
 }
 
-// betweenTexts stands between the texts of several messages of a reply.
+// thoughtsOf is the text of a reasoning item: what was thought, or else its summary.
+func thoughtsOf(item responses.ResponseOutputItemUnion) string {
+	var thought, summary []string
+	for _, c := range item.Content {
+		thought = append(thought, c.Text)
+	}
+	for _, s := range item.Summary {
+		summary = append(summary, s.Text)
+	}
+	return cmp.Or(strings.Join(thought, ""), strings.Join(summary, betweenTexts))
+}
+
+// betweenTexts stands between the texts of several messages of a reply, and between its thoughts.
 const betweenTexts = "\n\n"
 
 // readItem reads one output item; of what is none, nothing.

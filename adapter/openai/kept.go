@@ -29,8 +29,10 @@ func (c *caller) origin(adapter string) origin {
 // API.
 type kept struct {
 	origin
-	Message map[string]json.RawMessage   `json:"message,omitempty"`
-	Calls   []map[string]json.RawMessage `json:"calls,omitempty"`
+	// Thinking is what the model thought, where the server wants it as a part of the content.
+	Thinking string                       `json:"thinking,omitempty"`
+	Message  map[string]json.RawMessage   `json:"message,omitempty"`
+	Calls    []map[string]json.RawMessage `json:"calls,omitempty"`
 }
 
 // readKept reads what was kept, and of that what is to be echoed. What came from elsewhere is nothing.
@@ -55,7 +57,7 @@ func (o origin) readKept(opaque string, echo []string) kept {
 
 // opaque is k as it goes into a reply; empty where there is nothing to keep.
 func (k kept) opaque() string {
-	if len(k.Message) == 0 && !slices.ContainsFunc(k.Calls, func(c map[string]json.RawMessage) bool { return len(c) > 0 }) {
+	if k.Thinking == "" && len(k.Message) == 0 && !slices.ContainsFunc(k.Calls, func(c map[string]json.RawMessage) bool { return len(c) > 0 }) {
 		return ""
 	}
 	doc, err := json.Marshal(k)

@@ -172,3 +172,62 @@ func TestManyPiecesTakeMemoryInProportion(t *testing.T) {
 	taken(500) // what is made once
 	assert.Less(t, taken(2000)/taken(500), 6.0, "4 times as many pieces")
 }
+
+const mistralThinks = `{"model":"m","choices":[{"finish_reason":"stop","message":{"content":[` +
+	`{"type":"thinking","thinking":[{"type":"text","text":"Two and "},{"type":"text","text":"two."}]},{"type":"text","text":"4"}]}}]}`
+
+func TestThoughtsAreNoPartOfTheText(t *testing.T) {
+	for name, says := range map[string]string{
+		"parts":   `"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]},{"type":"text","text":"4"}]`,
+		"content": `"content":"4","reasoning_content":"Hm."`,
+		"both":    `"content":"4","reasoning":"Hm.","reasoning_details":[{"type":"reasoning.text","text":"Hm."}]`,
+		"details": `"content":"4","reasoning":null,"reasoning_details":[{"type":"reasoning.summary","summary":"Hm."}]`,
+	} {
+		whole := replyOf(t, chat(openai.Config{Model: "m"}), false, `{"choices":[{"finish_reason":"stop","message":{`+says+`}}]}`)
+		pieces := replyOf(t, chat(openai.Config{Model: "m"}), true, `data: {"choices":[{"finish_reason":"stop","delta":{`+says+"}}]}\n\n")
+		for _, reply := range []message.Reply{whole, pieces} {
+			assert.Equal(t, "4", reply.Text, name)
+			assert.Equal(t, "Hm.", reply.Thinking, name)
+		}
+	}
+}
+
+func TestThoughtsInTheContentGoBackThere(t *testing.T) {
+	own := chat(openai.Config{Model: "magistral", Provider: "mistral"})
+	reply := replyOf(t, own, false, mistralThinks)
+	assert.Equal(t, "Two and two.", reply.Thinking)
+	assert.Contains(t, sent(t, own, chatSays, after(reply)),
+		`{"content":[{"thinking":[{"text":"Two and two.","type":"text"}],"type":"thinking"},{"text":"4","type":"text"}],"role":"assistant"}`)
+	assert.Contains(t, sent(t, chat(openai.Config{Model: "magistral"}), chatSays, after(reply)), `{"content":"4","role":"assistant"}`)
+}
+
+func TestThoughtsAreStreamed(t *testing.T) {
+	event := func(doc string) string { return "data: " + doc + "\n\n" }
+	says := event(`{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"H"}`) +
+		event(`{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"m."}`) +
+		event(`{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":1,"delta":"So."}`) +
+		event(`{"type":"response.reasoning_text.delta","output_index":1,"content_index":0,"delta":"Yes."}`) +
+		event(`{"type":"response.completed","response":{"status":"completed","output":[`+
+			`{"type":"reasoning","summary":[{"type":"summary_text","text":"Hm."},{"type":"summary_text","text":"So."}]},`+
+			`{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"Yes."}]}]}}`)
+	var told string
+	req := hello()
+	req.Stream = func(d loop.Delta) { told += d.Thinking }
+	s := wiretest.Serve(t, "200 OK\nContent-Type: text/event-stream\n\n"+says)
+	model, err := responses(openai.Config{Model: "m"}).New(s.URL, s.Client)
+	require.NoError(t, err)
+	reply, err := model.Reply(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, "Hm.\n\nSo.\n\nYes.", reply.Thinking)
+	assert.Equal(t, reply.Thinking, told)
+	assert.Contains(t, sent(t, responses(openai.Config{Model: "m", ShowThinking: true}), responsesSays, hello()), `"reasoning":{"summary":"auto"}`)
+}
+
+func TestPlainReasoningGoesBackToResponses(t *testing.T) {
+	const plain = `{"status":"completed","output":[{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"Hm."}]},` +
+		`{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"4"}]}]}`
+	own := responses(openai.Config{Model: "deepseek", Provider: "deepseek"})
+	reply := replyOf(t, own, false, plain)
+	assert.Equal(t, "Hm.", reply.Thinking)
+	assert.Contains(t, sent(t, own, responsesSays, after(reply)), `{"content":[{"text":"Hm.","type":"reasoning_text"}],"id":"rs_1","summary":[],"type":"reasoning"}`)
+}

@@ -35,6 +35,9 @@ func (m *responsesModel) params(req loop.Request) responses.ResponseNewParams {
 		Reasoning: shared.ReasoningParam{Effort: shared.ReasoningEffort(m.cfg.Effort)},
 		Text:      responses.ResponseTextConfigParam{Format: format.responses()},
 	}
+	if m.cfg.ShowThinking {
+		p.Reasoning.Summary = shared.ReasoningSummaryAuto
+	}
 	if s := system(req, words); s != "" {
 		p.Instructions = param.NewOpt(s)
 	}

@@ -24,8 +24,13 @@ type responsesReply struct {
 	calls map[int64]int
 	quiet map[int64]bool
 	wrote map[int64]bool
-	last  json.RawMessage
+	// thought is the place of the thoughts that came last.
+	thought thoughtPlace
+	last    json.RawMessage
 }
+
+// thoughtPlace is a text within an item of reasoning.
+type thoughtPlace struct{ item, summary int64 }
 
 // document is a response as far as it matters. Items are kept as they came, to be echoed.
 type document struct {
@@ -54,7 +59,7 @@ func (r *responsesReply) whole(body []byte) (message.Reply, error) {
 
 func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	s := readItems(doc.Output)
-	reply := message.Reply{Text: s.text, Refusal: s.refusal, Calls: s.calls, Model: doc.Model}
+	reply := message.Reply{Text: s.text, Refusal: s.refusal, Thinking: s.thinking, Calls: s.calls, Model: doc.Model}
 	for n := range reply.Calls {
 		reply.Calls[n].Name = r.registered(reply.Calls[n].Name)
 	}
@@ -64,6 +69,7 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 			InputTokens: max(u.InputTokens, 0), OutputTokens: max(u.OutputTokens, 0),
 			CacheReadTokens:  max(u.InputTokensDetails.CachedTokens, 0),
 			CacheWriteTokens: max(u.InputTokensDetails.CacheWriteTokens, 0),
+			ReasoningTokens:  max(u.OutputTokensDetails.ReasoningTokens, 0),
 		}
 	}
 	switch doc.Status {
@@ -90,6 +96,7 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 type streamed struct {
 	Type        string
 	OutputIndex int64 `json:"output_index"`
+	Summary     int64 `json:"summary_index"`
 	Delta       json.RawMessage
 	Item        json.RawMessage
 	Response    json.RawMessage
@@ -107,6 +114,8 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 		r.began(e, tell)
 	case "response.output_text.delta":
 		r.wroteText(e, tell)
+	case "response.reasoning_text.delta", "response.reasoning_summary_text.delta":
+		r.thinks(e, tell)
 	case "response.function_call_arguments.delta":
 		if n, known := r.calls[e.OutputIndex]; known {
 			tell(loop.Delta{Call: n, Arguments: wire.Text(e.Delta)})
@@ -149,6 +158,19 @@ func (r *responsesReply) wroteText(e streamed, tell func(loop.Delta)) {
 	}
 	set(&r.wrote, e.OutputIndex, true)
 	tell(loop.Delta{Text: piece, Call: -1})
+}
+
+// thinks tells of a piece of thoughts.
+func (r *responsesReply) thinks(e streamed, tell func(loop.Delta)) {
+	piece, at := wire.Text(e.Delta), thoughtPlace{e.OutputIndex + 1, e.Summary}
+	if piece == "" {
+		return
+	}
+	if r.thought != at && r.thought != (thoughtPlace{}) {
+		piece = betweenTexts + piece
+	}
+	r.thought = at
+	tell(loop.Delta{Thinking: piece, Call: -1})
 }
 
 // ended is the reply of a stream that is over: the last event has all of it. Some servers leave the output

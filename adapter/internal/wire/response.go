@@ -99,8 +99,8 @@ func ReceivedAt(head http.Header, now time.Time) time.Time {
 
 // TellWhole tells of a reply that came whole although a stream was asked for.
 func TellWhole(r message.Reply, tell func(loop.Delta)) {
-	if r.Text != "" {
-		tell(loop.Delta{Text: r.Text, Call: -1})
+	if r.Text+r.Thinking != "" {
+		tell(loop.Delta{Text: r.Text, Thinking: r.Thinking, Call: -1})
 	}
 	for n, c := range r.Calls {
 		tell(loop.Delta{Call: n, Name: c.Name, Arguments: c.Arguments})

@@ -80,16 +80,18 @@ func (o *outcome) replied(t testing.TB) {
 	if o.asked.Stream == nil || o.reply.Refusal != "" {
 		return
 	}
-	var text strings.Builder
+	var text, thinking strings.Builder
 	streamed := make([]message.Call, len(o.reply.Calls))
 	for _, d := range o.deltas {
 		text.WriteString(d.Text)
+		thinking.WriteString(d.Thinking)
 		if d.Call >= 0 && assert.Less(t, d.Call, len(streamed), "a delta of a call that the reply has not") {
 			streamed[d.Call].Name += d.Name
 			streamed[d.Call].Arguments += d.Arguments
 		}
 	}
 	assert.Equal(t, o.reply.Text, text.String(), "the deltas' text")
+	assert.Equal(t, o.reply.Thinking, thinking.String(), "the deltas' thoughts")
 	for n, c := range o.reply.Calls {
 		assert.Equal(t, c.Name, streamed[n].Name, "the deltas' name of call %d", n)
 		assert.Equal(t, c.Arguments, streamed[n].Arguments, "the deltas' arguments of call %d", n)
@@ -130,6 +132,7 @@ type wireWindow struct {
 
 type wireDelta struct {
 	Text      string `json:"text,omitempty"`
+	Thinking  string `json:"thinking,omitempty"`
 	Call      *int   `json:"call,omitempty"`
 	Name      string `json:"name,omitempty"`
 	Arguments string `json:"arguments,omitempty"`
@@ -150,7 +153,7 @@ func (o outcome) golden(t testing.TB) string {
 		w.Limits = showLimits(o.limits)
 	}
 	for _, d := range o.deltas {
-		shown := wireDelta{Text: d.Text, Name: d.Name, Arguments: d.Arguments}
+		shown := wireDelta{Text: d.Text, Thinking: d.Thinking, Name: d.Name, Arguments: d.Arguments}
 		if d.Call >= 0 {
 			shown.Call = &d.Call
 		}
