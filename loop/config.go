@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/loop/planner"
@@ -79,6 +80,11 @@ func (c Config) machine(o *options) machine.Config {
 		m.Limits = *c.Limits
 	}
 	return m
+}
+
+// offer is what replies are read and checked against.
+func (c *Config) offer() engine.Offer {
+	return engine.Offer{Tools: c.Tools, Output: c.Output, CallsOnly: c.CallsOnly}
 }
 
 // compile is the config of the core for a run, made ready.
@@ -225,4 +231,15 @@ func collect(opts []Option) (*options, error) {
 		errs = append(errs, errors.New("WithJournal: the journal is nil: give one that journal.Open returned, or leave the option out"))
 	}
 	return o, errors.Join(errs...)
+}
+
+// Machine is the config of the core for runs under c and the options. The error joins all that is wrong with
+// them.
+func (c Config) Machine(opts ...Option) (machine.Config, error) {
+	o, err := collect(opts)
+	if err != nil {
+		return machine.Config{}, err
+	}
+	_, err = c.ready(o)
+	return c.machine(o), err
 }

@@ -58,6 +58,16 @@ func (a *Action) machine() machine.Config {
 	}
 }
 
+// Machine is the config of the core for the tries of the action. The error joins all that is wrong with it.
+func (a *Action) Machine() (machine.Config, error) {
+	if a == nil {
+		return machine.Config{}, errNoAction
+	}
+	m := a.machine()
+	_, err := machine.Compile(&m, nil)
+	return m, err
+}
+
 // compile is the config of the core for the action, made ready.
 func (a *Action) compile() (*machine.Compiled, error) {
 	if a == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
@@ -24,7 +25,7 @@ import (
 // An engine that keeps the state itself comes to what Run comes to.
 func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 	notes := session.LogSlice[json.RawMessage]("notes")
-	keep := session.On(notes, loop.ToolResult, "keep", func(_ reducer.View[json.RawMessage], e loop.ToolResultEvent) (reducer.Change[json.RawMessage], error) {
+	keep := session.On(notes, session.ToolResult, "keep", func(_ reducer.View[json.RawMessage], e session.ToolResultEvent) (reducer.Change[json.RawMessage], error) {
 		return reducer.Append(e.Result), nil
 	})
 	cfg := session.Config{ID: "s", Slices: []session.Declared{notes}, Reducers: []session.Reducer{keep}}
@@ -51,16 +52,16 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 		st = next
 		return effects[len(effects)-1]
 	}
-	settings := loop.ReadSettings(st.Policy)
+	settings, on := engine.Settings(st.Policy), engine.Offer{Tools: tools}
 	step(machine.Event{Kind: machine.Started, Messages: []message.Message{{Role: message.User, Text: "Hello."}}})
-	asked := step(machine.Event{Kind: machine.Replied, Reply: loop.Read(call.Reply, run, settings)}).Tools[0]
+	asked := step(machine.Event{Kind: machine.Replied, Reply: engine.Read(call.Reply, on, settings)}).Tools[0]
 	echo, _ := tools.Get("echo")
 	out := echo.Invoke(t.Context(), asked.Arguments)
-	end := loop.EndOf(asked, out)
-	end.Reduced = loop.Reduce(own, st.Session, loop.ToolEvents(asked, out))
+	end := engine.EndOf(asked, out)
+	end.Reduced, _ = engine.Reduce(own, st.Session, engine.ToolEvents(engine.Everything, asked, out))
 	step(machine.Event{Kind: machine.ToolEnded, Tool: end})
-	last := loop.Read(looptest.Say("Done.").Reply, run, settings)
-	last.Answer.Reduced = loop.Reduce(own, st.Session, loop.AnswerEvents(last.Message, last.Answer))
+	last := engine.Read(looptest.Say("Done.").Reply, on, settings)
+	last.Answer.Reduced, _ = engine.Reduce(own, st.Session, engine.AnswerEvents(engine.Everything, last.Message.Text, last.Answer))
 	stop := step(machine.Event{Kind: machine.Replied, Reply: last})
 
 	got, err := loop.ResultOf(st, nil)
@@ -68,7 +69,7 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 	assert.Equal(t, want.Text, got.Text)
 	assert.Equal(t, want.Transcript.Slice(0, want.Transcript.Len()), got.Transcript.Slice(0, got.Transcript.Len()))
 	assert.Equal(t, s.State().Slices(), st.Session.Slices())
-	assert.Equal(t, "echo", loop.HeaderOf(m, run).Tools[0].Name)
+	assert.Equal(t, "echo", engine.Header(m, on).Tools[0].Name)
 	assert.Equal(t, observe.Ended, observe.NoticesOf("s", looptest.Epoch, stop, nil)[0].Kind)
 }
 
@@ -94,6 +95,6 @@ func TestPartsForEnginesSayWhatIsWrong(t *testing.T) {
 
 // A reply is read as a runner reads it, also where its bytes are no text.
 func TestReadMakesTextOfAReply(t *testing.T) {
-	read := loop.Read(message.Reply{Text: "a\xffb"}, loop.Config{}, tool.Settings{})
+	read := engine.Read(message.Reply{Text: "a\xffb"}, engine.Offer{}, tool.Settings{})
 	assert.Equal(t, "a\uFFFDb", read.Message.Text)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -60,8 +61,8 @@ func (e *RetryExhaustedError) Error() string {
 			text += ": " + string(c)
 		}
 		text += ": " + cause.Error()
-		if p, ok := errors.AsType[*plannerError](e.Cause); ok {
-			text += "; " + p.words()
+		if p, ok := errors.AsType[*engine.PlannerError](e.Cause); ok {
+			text += "; " + p.Words()
 		}
 		return text
 	}

@@ -9,9 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -22,23 +21,23 @@ func TestThePayloadOfAToolResult(t *testing.T) {
 	texts := []string{"", "book_room", `a"b\`, "é\u2028", "\xff"}
 	rapid.Check(t, func(t *rapid.T) {
 		value, text := rapid.SampledFrom(values), rapid.SampledFrom(texts)
-		e := loop.ToolResultEvent{Tool: text.Draw(t, "tool"), CallID: text.Draw(t, "id"), Arguments: value.Draw(t, "arguments"), Result: value.Draw(t, "result")}
+		e := session.ToolResultEvent{Tool: text.Draw(t, "tool"), CallID: text.Draw(t, "id"), Arguments: value.Draw(t, "arguments"), Result: value.Draw(t, "result")}
 		want, err := canon.Marshal(e)
 		if err != nil {
 			want = []byte(`{}`)
 		}
-		events := loop.ToolEvents(machine.ToolRun{Tool: e.Tool, ID: e.CallID, Arguments: e.Arguments}, tool.Outcome{
+		events := engine.ToolEvents(engine.Everything, machine.ToolRun{Tool: e.Tool, ID: e.CallID, Arguments: e.Arguments}, tool.Outcome{
 			Result: e.Result, Events: []tool.Event{{Name: "booked", Payload: []byte("1")}},
 		})
-		assert.Equal(t, []session.Event{{Name: loop.ToolResult, Payload: want}, {Name: "booked", Payload: []byte("1")}}, events)
+		assert.Equal(t, []session.Event{{Name: session.ToolResult, Payload: want}, {Name: "booked", Payload: []byte("1")}}, events)
 	})
 }
 
 func TestTheEventOfAnAnswer(t *testing.T) {
-	said := loop.AnswerEvents(message.Reply{Text: "\xffdone"}, &machine.Answer{})
-	require.Equal(t, []session.Event{{Name: loop.StructuredOutput, Payload: []byte(`""`)}}, said)
-	said = loop.AnswerEvents(message.Reply{Text: "done"}, &machine.Answer{})
-	require.Equal(t, []session.Event{{Name: loop.StructuredOutput, Payload: []byte(`"done"`)}}, said)
-	said = loop.AnswerEvents(message.Reply{Text: "done"}, &machine.Answer{Value: []byte("1")})
-	require.Equal(t, []session.Event{{Name: loop.StructuredOutput, Payload: []byte("1")}}, said)
+	said := engine.AnswerEvents(engine.Everything, "\xffdone", &machine.Answer{})
+	require.Equal(t, []session.Event{{Name: session.StructuredOutput, Payload: []byte(`""`)}}, said)
+	said = engine.AnswerEvents(engine.Everything, "done", &machine.Answer{})
+	require.Equal(t, []session.Event{{Name: session.StructuredOutput, Payload: []byte(`"done"`)}}, said)
+	said = engine.AnswerEvents(engine.Everything, "done", &machine.Answer{Value: []byte("1")})
+	require.Equal(t, []session.Event{{Name: session.StructuredOutput, Payload: []byte("1")}}, said)
 }

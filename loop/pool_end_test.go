@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
@@ -116,7 +117,7 @@ func TestAnotherDescriptionOfAToolIsTold(t *testing.T) {
 
 	past, err := j.Past()
 	require.NoError(t, err)
-	now := loop.HeaderOf(past.Header.Config, of("Book a hotel room."))
+	now := engine.Header(past.Header.Config, engine.Offer{Tools: of("Book a hotel room.").Tools})
 	now.Format, now.Session, now.State = past.Header.Format, past.Header.Session, past.Header.State
 	d, differs := journal.DiffHeaders(past.Header, now)
 	assert.True(t, differs)

@@ -92,7 +92,7 @@ func sameRequest(past *journal.Fold, id string, said message.Transcript) bool {
 	if was := past.Header.Config.RequestID; was != "" || id != "" {
 		return was == id
 	}
-	then, now := past.State.Transcript.Slice(0, past.State.Began), printableMessages(said.Slice(0, said.Len()))
+	then, now := past.State.Transcript.Slice(0, past.State.Began), message.Printable(said.Slice(0, said.Len()))
 	return slices.EqualFunc(then, now, message.Message.Equal)
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/loop/planner"
@@ -322,7 +323,7 @@ func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
 		return nil, fmt.Errorf("making the prompt: %w", err)
 	}
 	return p.runner.Step(machine.Event{
-		Kind: machine.Prompted, At: p.now(), System: canon.UTF8(system), Messages: printableMessages(add),
+		Kind: machine.Prompted, At: p.now(), System: canon.UTF8(system), Messages: message.Printable(add),
 	})
 }
 
@@ -362,7 +363,7 @@ func (p *process) ask(e machine.Effect) ([]machine.Effect, error) {
 		return p.cancel()
 	}
 	if err != nil {
-		p.err = &plannerError{err: err, asked: p.err}
+		p.err = &engine.PlannerError{Err: err, Asked: p.err}
 		p.cause = p.err
 		return p.runner.PlannerFailed(p.now(), err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -18,16 +19,16 @@ import (
 // What is read of a reply is its reader's own: that of the next reply lies elsewhere.
 func TestTheSettingsOfNoPolicyAreTheDefaults(t *testing.T) {
 	set := policy.DefaultSet()
-	assert.Equal(t, loop.ReadSettings(&set), loop.ReadSettings(nil))
+	assert.Equal(t, engine.Settings(&set), engine.Settings(nil))
 }
 
 func TestReadingsOfTwoReplies(t *testing.T) {
-	cfg := loop.Config{Tools: bookRoom(t, func(context.Context, booking) (receipt, error) { return receipt{}, nil })}
-	said := loop.Read(message.Reply{Text: "Hello."}, cfg, tool.DefaultSettings())
+	on := engine.Offer{Tools: bookRoom(t, func(context.Context, booking) (receipt, error) { return receipt{}, nil })}
+	said := engine.Read(message.Reply{Text: "Hello."}, on, tool.DefaultSettings())
 	assert.Nil(t, said.Calls)
 	assert.NotNil(t, said.Answer)
-	one := loop.Read(message.Reply{Calls: roomCalls(1)}, cfg, tool.DefaultSettings())
-	two := loop.Read(message.Reply{Calls: roomCalls(2)}, cfg, tool.DefaultSettings())
+	one := engine.Read(message.Reply{Calls: roomCalls(1)}, on, tool.DefaultSettings())
+	two := engine.Read(message.Reply{Calls: roomCalls(2)}, on, tool.DefaultSettings())
 	assert.Len(t, one.Calls, 1)
 	assert.Nil(t, one.Answer)
 	assert.Equal(t, "book_room", one.Calls[0].Tool)

@@ -6,12 +6,13 @@ import (
 	"errors"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 )
 
 // RecordedError is a failure as the journal has it, in the place of the Go error that it was made from: the
 // cause of the error of a run that ended in another process. Its text is that of the Go error on one line,
-// without keys (see [fault.Scrub]); errors.As finds it, and what [FailureOf] says of it is what was said
+// without keys (see [fault.Scrub]); errors.As finds it, and what [fault.FailureOf] says of it is what was said
 // then. Safe for concurrent reading.
 type RecordedError struct{ Recorded fault.Failure }
 
@@ -63,7 +64,7 @@ func recordedCause(o *machine.Outcome, single bool) error {
 	if o.Cause.Class == fault.Unknown {
 		own = errors.New(own.Error()) // it said nothing of what it is: what it was asked about does
 	}
-	return &plannerError{own, asked}
+	return &engine.PlannerError{Err: own, Asked: asked}
 }
 
 // recordedFailure is the Go error behind a failure; nil where there was none.

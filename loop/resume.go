@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -158,7 +159,7 @@ func fitConfig(f *journal.Fold, cfg Config) error {
 
 // changed says what replies are checked against now that is not what they were checked against then.
 func changed(h *journal.Header, cfg Config) []string {
-	now := header(h.Config, cfg)
+	now := engine.Header(h.Config, cfg.offer())
 	var warnings []string
 	for _, t := range h.Tools {
 		n := slices.IndexFunc(now.Tools, func(on journal.Tool) bool { return on.Name == t.Name })
@@ -193,7 +194,7 @@ func (p *process) land(ctx context.Context, run machine.ToolRun, out tool.Outcom
 	if p.runner.journal == nil || out.Err != nil && ctx.Err() != nil {
 		return
 	}
-	landed := journal.Landed{Key: run.Key, Transport: run.Transport, End: toolEnd(run, out)}
+	landed := journal.Landed{Key: run.Key, Transport: run.Transport, End: *engine.EndOf(run, out)}
 	for _, e := range out.Events {
 		landed.Events = append(landed.Events, journal.Emitted{Name: e.Name, Payload: e.Payload})
 	}

@@ -96,3 +96,10 @@ func Generate[T any](ctx context.Context, model Model, s *session.Session, promp
 	answer.Value = value
 	return answer, nil
 }
+
+// ResultOf is what [Run] would return of a run that has stopped in st; cause is the Go error behind its end,
+// nil for what st says of it: see [Runner.Result].
+func ResultOf(st machine.State, cause error) (Result, error) {
+	r := Runner{st: st}
+	return r.Result(cause)
+}

@@ -139,7 +139,7 @@ func TestARunThatAReducerEndedHasItsError(t *testing.T) {
 	rooms := session.StateSlice[string]("rooms")
 	s, err := session.New(session.Config{
 		Slices: []session.Declared{rooms},
-		Reducers: []session.Reducer{session.On(rooms, loop.ToolResult, "keep", func(reducer.View[string], loop.ToolResultEvent) (reducer.Change[string], error) {
+		Reducers: []session.Reducer{session.On(rooms, session.ToolResult, "keep", func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
 			return reducer.None[string](), sold
 		})},
 	})

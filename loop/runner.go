@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -139,7 +138,7 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	if goOn {
 		r.held = r.journal.GoOn(&r.st, r.cfg.History)
 	}
-	return r.journal.Begin(header(*m.Config(), *r.cfg), r.st)
+	return r.journal.Begin(engine.Header(*m.Config(), r.cfg.offer()), r.st)
 }
 
 // name gives the session its id, where it has none yet.
@@ -234,7 +233,7 @@ func (r *Runner) warned(warnings []string) []string {
 
 // Start begins a run with the given messages.
 func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Effect, error) {
-	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: printableMessages(messages)})
+	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages)})
 }
 
 // ask begins a run with the prompt, after the history of the config.
@@ -250,7 +249,7 @@ func (r *Runner) ask(at time.Time, prompt string) ([]machine.Effect, error) {
 // reads is how replies are read under the policy as it stands.
 func (r *Runner) reads() tool.Settings {
 	if r.settled != r.st.Policy {
-		r.settings, r.settled = ReadSettings(r.st.Policy), r.st.Policy
+		r.settings, r.settled = engine.Settings(r.st.Policy), r.st.Policy
 	}
 	return r.settings
 }
@@ -264,12 +263,12 @@ func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, err
 func (r *Runner) read(ctx context.Context, reply message.Reply) *machine.Reply {
 	settings := r.reads()
 	settings.Stop = func() bool { return ctx.Err() != nil }
-	return Read(reply, *r.cfg, settings)
+	return engine.Read(reply, r.cfg.offer(), settings)
 }
 
 func (r *Runner) feedReply(at time.Time, read *machine.Reply) ([]machine.Effect, error) {
 	if a := read.Answer; a != nil && len(a.Issues) == 0 {
-		a.Reduced = new(r.reduce(answerEvents(r.s.Hears, read.Message.Text, a)))
+		a.Reduced = r.reduce(engine.AnswerEvents(r.s.Hears, read.Message.Text, a))
 	}
 	return r.Step(machine.Event{Kind: machine.Replied, At: at, Reply: read})
 }
@@ -283,11 +282,11 @@ func (r *Runner) CallFailed(at time.Time, err error) ([]machine.Effect, error) {
 // ToolEnded feeds the outcome of one call, in call order, after running the reducers on its result and
 // events.
 func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
-	end := toolEnd(run, out)
+	end := engine.EndOf(run, out)
 	if end.Verdict == machine.Done {
-		end.Reduced = new(r.reduce(toolEvents(r.s.Hears, run, out)))
+		end.Reduced = r.reduce(engine.ToolEvents(r.s.Hears, run, out))
 	}
-	return r.Step(machine.Event{Kind: machine.ToolEnded, At: at, Tool: &end})
+	return r.Step(machine.Event{Kind: machine.ToolEnded, At: at, Tool: end})
 }
 
 // Woke feeds the end of a wait.
@@ -305,7 +304,7 @@ func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error)
 	if err := p.PolicyFault(r.st); err != nil {
 		return nil, err
 	}
-	p = printablePlan(p)
+	p = p.Printable()
 	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &p})
 }
 
@@ -334,7 +333,7 @@ func (r *Runner) Cancel(at time.Time, cause error) ([]machine.Effect, error) {
 // one failed.
 func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effect, error) {
 	reduced := r.reduce(events)
-	effects, err := r.Step(machine.Event{Kind: machine.Dispatched, At: at, Reduced: &reduced})
+	effects, err := r.Step(machine.Event{Kind: machine.Dispatched, At: at, Reduced: reduced})
 	if err == nil && reduced.Error != nil {
 		return effects, reduced.Error
 	}
@@ -352,50 +351,11 @@ func (r *Runner) refusal() error {
 	return nil
 }
 
-// reduce runs the session's reducers on events, as one transaction: each sees what the one before it did.
-// Where one fails, the session's callback is told at once.
-func (r *Runner) reduce(events []session.Event) machine.Reduced {
-	st := r.st.Session
-	var all []reducer.Op
-	for _, ev := range events {
-		ops, failed := r.s.ReduceIn(st, ev)
-		if failed != nil {
-			return r.refuse(failed)
-		}
-		next, err := st.Apply(ops)
-		if err != nil {
-			return r.refuse(&fault.ReducerError{Reducer: ev.Name, Payload: string(ev.Payload), Message: err.Error(), Cause: err})
-		}
-		st, all = next, append(all, ops...)
+// reduce runs the session's reducers on events, and keeps the error of one that failed for that of the run.
+func (r *Runner) reduce(events []session.Event) *machine.Reduced {
+	reduced, failed := engine.Reduce(r.s, r.st.Session, events)
+	if failed != nil {
+		r.refused = failed
 	}
-	return machine.Reduced{Ops: all}
-}
-
-// refuse tells the session's callback that a reducer failed, and keeps its error for that of the run.
-func (r *Runner) refuse(failed *fault.ReducerError) machine.Reduced {
-	r.refused = failed
-	r.s.ReportReducerError(*failed)
-	return machine.Reduced{Error: failed}
-}
-
-// toolEnd is a tool's outcome as the core sees it.
-func toolEnd(run machine.ToolRun, out tool.Outcome) machine.ToolEnd {
-	end := machine.ToolEnd{Index: run.Index, Progress: out.Progress}
-	switch {
-	case out.Err != nil:
-		f := fault.Recordable(out.Failure(), out.Err)
-		end.Verdict, end.Failure = machine.Broke, &f
-		if _, later := out.Later(); later {
-			end.Verdict = machine.TryLater
-		} else if out.Unknown() {
-			end.Verdict = machine.Unknown
-		}
-	case len(out.Issues) > 0:
-		end.Verdict, end.Issues = machine.AskAgain, fault.PrintableIssues(out.Issues)
-	case out.Failed != "":
-		end.Verdict, end.Text = machine.Failed, canon.UTF8(out.Failed)
-	default:
-		end.Verdict, end.Result = machine.Done, out.Result
-	}
-	return end
+	return reduced
 }

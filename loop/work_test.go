@@ -252,8 +252,8 @@ func TestEveryReducerErrorIsTold(t *testing.T) {
 	bookings := session.StateSlice[string]("bookings")
 	s, err := session.New(session.Config{
 		ID: "order-42", Slices: []session.Declared{bookings},
-		Reducers: []session.Reducer{session.On(bookings, loop.ToolResult, "occupancy",
-			func(reducer.View[string], loop.ToolResultEvent) (reducer.Change[string], error) {
+		Reducers: []session.Reducer{session.On(bookings, session.ToolResult, "occupancy",
+			func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
 				return reducer.Change[string]{}, errBroken
 			})},
 	})

@@ -19,7 +19,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/retake-go/retake/adapter/otel"
-	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
@@ -113,8 +112,8 @@ func newSession(t testing.TB) *session.Session {
 	bookings := session.StateSlice[string]("bookings")
 	s, err := session.New(session.Config{
 		ID: "order-42", Slices: []session.Declared{bookings},
-		Reducers: []session.Reducer{session.On(bookings, loop.ToolResult, "occupancy",
-			func(_ reducer.View[string], e loop.ToolResultEvent) (reducer.Change[string], error) {
+		Reducers: []session.Reducer{session.On(bookings, session.ToolResult, "occupancy",
+			func(_ reducer.View[string], e session.ToolResultEvent) (reducer.Change[string], error) {
 				if strings.Contains(string(e.Arguments), "Faro") {
 					return reducer.Change[string]{}, errFaro
 				}

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/message"
@@ -31,7 +32,7 @@ func (a *agent) begin(in order) begun {
 	}
 	tools, err := a.offered(in.Tools)
 	if err == nil {
-		b.Tools = loop.HeaderOf(in.Config, loop.Config{Tools: tools}).Tools
+		b.Tools = engine.Header(in.Config, engine.Offer{Tools: tools}).Tools
 		_, err = a.judge(in.Output)
 	}
 	if err == nil {
@@ -130,7 +131,7 @@ func (a *agent) reply(
 	if err != nil {
 		return nil, remote(err), nil
 	}
-	return loop.Read(reply, cfg, in.Reading.settings()), nil, nil
+	return engine.Read(reply, engine.Offer{Tools: cfg.Tools, Output: cfg.Output, CallsOnly: cfg.CallsOnly}, in.Reading.settings()), nil, nil
 }
 
 // replyOf contains a model's panic.
@@ -154,7 +155,7 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	}
 	if out.Tries > 1 && !(run.Repeatable && t.Repeatable()) {
 		o := tool.Outcome{Err: tool.ErrUnknown}
-		out.End, out.Failure = loop.EndOf(run, o), remote(o.Err)
+		out.End, out.Failure = engine.EndOf(run, o), remote(o.Err)
 		return over(out), nil
 	}
 	p := &progress{}
@@ -173,7 +174,7 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	if err := ctx.Err(); err != nil && o.Err != nil {
 		return wire[toolResult]{}, err
 	}
-	out.End, out.Failure = loop.EndOf(run, o), remote(o.Err)
+	out.End, out.Failure = engine.EndOf(run, o), remote(o.Err)
 	for _, e := range o.Events {
 		out.Events = append(out.Events, session.Event{Name: e.Name, Payload: e.Payload})
 	}

@@ -3,7 +3,7 @@ package temporal
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 )
 
@@ -51,7 +51,7 @@ func (f *flow) goOn(c carried) (err error) {
 	if f.st, err = machine.Restore(c.State); err != nil {
 		return err
 	}
-	f.begun, f.asked, f.settings, f.adjusted = c.Begun, c.Asked, loop.ReadSettings(f.st.Policy), c.Adjusted
+	f.begun, f.asked, f.settings, f.adjusted = c.Begun, c.Asked, engine.Settings(f.st.Policy), c.Adjusted
 	f.cause, f.kept, f.keptLen, f.trail, f.paid, f.noted = c.Cause, c.Kept, c.KeptLen, c.Trail, c.MaybePaid, c.Noted
 	f.entered, f.vouched = f.trail.Events, f.trail.Events
 	return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -141,7 +141,7 @@ func (f *flow) called(in modelCall, out modelResult) error {
 		return errors.New("temporal: the model activity gave neither a reply nor a failure")
 	}
 	if a := out.Reply.Answer; a != nil && len(a.Issues) == 0 {
-		reduced, err := f.reduce(loop.AnswerEvents(out.Reply.Message, a))
+		reduced, err := f.reduce(engine.AnswerEvents(engine.Everything, out.Reply.Message.Text, a))
 		if err != nil {
 			return err
 		}
@@ -262,7 +262,7 @@ func (f *flow) ended(r *running) error {
 		end = &machine.ToolEnd{Index: r.run.Index, Verdict: machine.Broke, Failure: &out.Failure.Seen}
 	}
 	if end.Verdict == machine.Done {
-		events := slices.Concat(loop.ToolEvents(r.run, tool.Outcome{Result: end.Result}), out.Events)
+		events := slices.Concat(engine.ToolEvents(engine.Everything, r.run, tool.Outcome{Result: end.Result}), out.Events)
 		if end.Reduced, err = f.reduce(events); err != nil {
 			return err
 		}

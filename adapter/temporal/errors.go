@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/ratelimit"
 )
 
@@ -151,7 +152,7 @@ func (e *RemoteError) cause() error {
 	}
 	own := *e
 	own.Planner, own.Asked = false, nil
-	return loop.PlannerFailed(&own, e.Asked.cause())
+	return &engine.PlannerError{Err: &own, Asked: e.Asked.cause()}
 }
 
 // Error is the text that the error had where it came up.

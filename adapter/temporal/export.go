@@ -15,7 +15,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 )
 
@@ -154,7 +154,7 @@ func (t *tape) open(in order, b begun, st machine.State) (err error) {
 	if t.j, err = journal.Open(t.ctx, &t.store, in.Session, journal.Settings{Sync: journal.SyncNever}); err != nil {
 		return err
 	}
-	h := loop.HeaderOf(*st.Config, loop.Config{})
+	h := engine.Header(*st.Config, engine.Offer{})
 	h.Tools = b.Tools
 	if in.Output != nil {
 		h.Output = in.Output.SchemaDigest

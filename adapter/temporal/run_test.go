@@ -151,7 +151,7 @@ func TestErrorsComeBackAsTheyWere(t *testing.T) {
 	require.ErrorAs(t, err, &auth)
 
 	cart := session.StateSlice[string]("cart")
-	refuse := session.On(cart, loop.ToolResult, "limit", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
+	refuse := session.On(cart, session.ToolResult, "limit", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
 		return reducer.Change[string]{}, errors.New("over budget")
 	})
 	set := policy.DefaultSet()

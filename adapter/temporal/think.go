@@ -12,7 +12,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/session"
@@ -102,7 +102,7 @@ func (a *agent) conclude(st session.State, adjust bool, events []session.Event) 
 		}
 	}
 	if len(events) > 0 {
-		said.Reduced = loop.Reduce(a.reducing, st, events)
+		said.Reduced, _ = engine.Reduce(a.reducing, st, events)
 	}
 	if err := a.fitsAs("what the reducers change", said); err != nil {
 		return conclusion{Trouble: troubled(err)}

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/policy"
@@ -124,7 +124,7 @@ func (f *flow) begin() error {
 	if f.st, err = machine.New(m, held); err != nil {
 		return err
 	}
-	if f.settings = loop.ReadSettings(f.st.Policy); f.hooks.opened != nil {
+	if f.settings = engine.Settings(f.st.Policy); f.hooks.opened != nil {
 		f.hooks.opened(f.in, f.begun, f.st)
 	}
 	return nil
@@ -203,7 +203,7 @@ func (f *flow) step(ev machine.Event) error {
 	}
 	f.st = st
 	if ev.Adjust != nil || ev.Plan != nil || ev.Kind == machine.Started {
-		f.settings = loop.ReadSettings(st.Policy)
+		f.settings = engine.Settings(st.Policy)
 	}
 	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
 		f.asked = effects[n-1]

@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
 )
@@ -115,7 +116,7 @@ func (r *recordings) fits(then journal.Header, q question, cfg loop.Config) erro
 		return err
 	}
 	now := then
-	now.Config, now.Resolved, now.Tools, now.Output = m, nil, loop.HeaderOf(m, loop.Config{Tools: q.tools}).Tools, ""
+	now.Config, now.Resolved, now.Tools, now.Output = m, nil, engine.Header(m, engine.Offer{Tools: q.tools}).Tools, ""
 	if d, differ := journal.DiffHeaders(then, now); differ {
 		return fmt.Errorf("%s: session %q was recorded under another config (recorded -> now):\n%s\ngive another directory, or remove the file",
 			r.path(q.id), q.id, d)

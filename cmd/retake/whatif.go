@@ -10,7 +10,7 @@ import (
 
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/tool"
@@ -115,7 +115,7 @@ func (w *whatif) question() (journal.WhatIf, error) {
 // reread reads replies against other tools. An answer stays as it was read: its schema is the program's.
 func reread(set *tool.Set) func(*journal.Header, *policy.Set, *machine.Reply) *machine.Reply {
 	return func(h *journal.Header, p *policy.Set, was *machine.Reply) *machine.Reply {
-		now := loop.Read(was.Message, loop.Config{Tools: set, CallsOnly: h.Config.CallsOnly}, loop.ReadSettings(p))
+		now := engine.Read(was.Message, engine.Offer{Tools: set, CallsOnly: h.Config.CallsOnly}, engine.Settings(p))
 		if now.Answer != nil && was.Answer != nil {
 			return was
 		}

@@ -9,6 +9,7 @@ var Layers = [][]string{
 	{"session", "tool", "policy/file", "result"},
 	{"loop/machine"},
 	{"journal", "loop/observe", "loop/planner"},
+	{"loop/engine"},
 	{"loop"},
 	{"looptest", "adapter/internal/wire", "loop/agent"},
 	{"loop/degrade", "loop/internal/fixture"},

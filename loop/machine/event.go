@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/reducer"
@@ -199,6 +200,12 @@ type Plan struct {
 	Warning string `json:"warning,omitempty"`
 	// Note says why, for operators. It decides nothing.
 	Note string `json:"note,omitempty"`
+}
+
+// Printable is the plan with U+FFFD in the place of bytes that are no UTF-8.
+func (p Plan) Printable() Plan {
+	p.Prompt, p.Model, p.Warning, p.Note = canon.UTF8(p.Prompt), canon.UTF8(p.Model), canon.UTF8(p.Warning), canon.UTF8(p.Note)
+	return p
 }
 
 // PolicyFault says what is wrong with the plan's policy, alone or over that of the run, by field: see

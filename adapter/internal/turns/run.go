@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
@@ -139,7 +140,7 @@ func (r *Run) Reply(ctx context.Context, reply message.Reply) (Verdict, error) {
 		r.fed(r.runner.Reply(r.now(), reply))
 		return r.verdict(true)
 	}
-	read := loop.Read(reply, loop.Config{Tools: r.tools}, loop.ReadSettings(r.runner.State().Policy))
+	read := engine.Read(reply, engine.Offer{Tools: r.tools}, engine.Settings(r.runner.State().Policy))
 	r.fed(r.runner.Step(machine.Event{Kind: machine.Replied, At: r.now(), Reply: read}))
 	return r.verdict(machine.Unusable(reply))
 }

@@ -27,7 +27,7 @@ func StorySnapshot() string { return storySnapshot }
 var receipts = session.StateSlice[string]("receipts")
 
 // keepReceipt is the reducer of the stories.
-func keepReceipt(_ reducer.View[string], e loop.ToolResultEvent) (reducer.Change[string], error) {
+func keepReceipt(_ reducer.View[string], e session.ToolResultEvent) (reducer.Change[string], error) {
 	var r Receipt
 	if err := json.Unmarshal(e.Result, &r); err != nil {
 		return reducer.None[string](), err
@@ -58,7 +58,7 @@ func runStory(t *testing.T, path string, a Adapter) string {
 	require.NoError(t, err)
 	sess, err := session.New(session.Config{
 		ID: "order-42", Slices: []session.Declared{receipts},
-		Reducers: []session.Reducer{session.On(receipts, loop.ToolResult, "receipts.keep", keepReceipt)},
+		Reducers: []session.Reducer{session.On(receipts, session.ToolResult, "receipts.keep", keepReceipt)},
 	})
 	require.NoError(t, err)
 	tools, err := tool.NewSet(BookRoom())

@@ -1,21 +1,15 @@
-package loop
+package message
 
 import (
 	"slices"
 
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/message"
 )
 
-// What models, tools and programs say may be no UTF-8, and then has no form in a journal or prompt: here
-// bytes that are none become U+FFFD, in a run that is recorded as in one that is not. Arguments are left as
-// they were, and returned themselves where nothing is to be done.
-
-func printableCalls(calls []message.Call) []message.Call {
+func printableCalls(calls []Call) []Call {
 	cloned := false
 	for n, c := range calls {
-		p := message.Call{ID: canon.UTF8(c.ID), Name: canon.UTF8(c.Name), Arguments: canon.UTF8(c.Arguments)}
+		p := Call{ID: canon.UTF8(c.ID), Name: canon.UTF8(c.Name), Arguments: canon.UTF8(c.Arguments)}
 		if p == c {
 			continue
 		}
@@ -27,14 +21,17 @@ func printableCalls(calls []message.Call) []message.Call {
 	return calls
 }
 
-// mendReply makes a reply printable.
-func mendReply(r *message.Reply) {
+// Printable is the reply with U+FFFD in the place of bytes that are no UTF-8, which have no form in a journal or a
+// prompt. What is printable shares memory with r.
+func (r Reply) Printable() Reply {
 	r.Text, r.Refusal, r.Finish = canon.UTF8(r.Text), canon.UTF8(r.Refusal), canon.UTF8(r.Finish)
 	r.Thinking = canon.UTF8(r.Thinking)
 	r.Model, r.Opaque, r.Calls = canon.UTF8(r.Model), canon.UTF8(r.Opaque), printableCalls(r.Calls)
+	return r
 }
 
-func printableMessages(all []message.Message) []message.Message {
+// Printable is [Reply.Printable] for messages.
+func Printable(all []Message) []Message {
 	cloned := false
 	for n := range all {
 		if isPrintable(&all[n]) {
@@ -50,16 +47,11 @@ func printableMessages(all []message.Message) []message.Message {
 	return all
 }
 
-func isPrintable(m *message.Message) bool {
+func isPrintable(m *Message) bool {
 	good := canon.IsUTF8(m.Text) && canon.IsUTF8(m.CallID) && canon.IsUTF8(m.Name) && canon.IsUTF8(m.Opaque)
 	for n := range m.Calls {
 		c := &m.Calls[n]
 		good = good && canon.IsUTF8(c.ID) && canon.IsUTF8(c.Name) && canon.IsUTF8(c.Arguments)
 	}
 	return good
-}
-
-func printablePlan(p machine.Plan) machine.Plan {
-	p.Prompt, p.Model, p.Warning, p.Note = canon.UTF8(p.Prompt), canon.UTF8(p.Model), canon.UTF8(p.Warning), canon.UTF8(p.Note)
-	return p
 }

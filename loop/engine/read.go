@@ -1,4 +1,4 @@
-package loop
+package engine
 
 import (
 	"maps"
@@ -8,33 +8,43 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/tool"
 )
 
-// Read reads and checks a model's reply against the tools and the output schema of cfg, under what the policy
-// says of repairs (see [ReadSettings]). It changes nothing: an engine may run it wherever it likes, and feed
+// Offer is what a reply is read and checked against.
+type Offer struct {
+	// Tools are on offer; nil for none.
+	Tools *tool.Set
+	// Output is the schema of the structured answer; nil accepts any text.
+	Output *schema.Schema
+	// CallsOnly is set where only calls are an answer.
+	CallsOnly bool
+}
+
+// Read reads and checks a model's reply under what the policy says of repairs (see [Settings]). It changes nothing: an engine may run it wherever it likes, and feed
 // what it returns as an event.
 //
 // Nothing of a reply that was cut off or refused is looked at. Bytes that are no UTF-8 become U+FFFD.
-func Read(r message.Reply, cfg Config, settings tool.Settings) *machine.Reply {
+func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 	native := len(r.Calls) > 0
-	read := &machine.Reply{Message: r, Native: native}
-	if mendReply(&read.Message); machine.Unusable(read.Message) {
+	read := &machine.Reply{Message: r.Printable(), Native: native}
+	if machine.Unusable(read.Message) {
 		return read
 	}
-	if cfg.Tools != nil || native {
-		found := cfg.Tools.Read(read.Message, settings)
+	if on.Tools != nil || native {
+		found := on.Tools.Read(read.Message, settings)
 		read.CallsOver = found.Over
 		for _, c := range found.Calls {
-			read.Calls = append(read.Calls, call(cfg.Tools, &c))
+			read.Calls = append(read.Calls, call(on.Tools, &c))
 		}
 	}
-	if len(read.Calls) > 0 || read.CallsOver > 0 || cfg.CallsOnly {
+	if len(read.Calls) > 0 || read.CallsOver > 0 || on.CallsOnly {
 		return read
 	}
 	read.Answer = &machine.Answer{}
-	if cfg.Output != nil {
-		a := tool.ReadAnswer(read.Message.Text, cfg.Output, settings)
+	if on.Output != nil {
+		a := tool.ReadAnswer(read.Message.Text, on.Output, settings)
 		read.Answer = &machine.Answer{Value: a.Raw, Issues: a.Issues, Repairs: a.Repairs}
 	}
 	return read
@@ -52,9 +62,9 @@ func call(tools *tool.Set, c *tool.Checked) machine.Call {
 	}
 }
 
-// ReadSettings is what a run's policy says of reading replies, for [Read]; nil is that of
+// Settings is what a run's policy says of reading replies, for [Read]; nil is that of
 // [policy.DefaultSet].
-func ReadSettings(set *policy.Set) tool.Settings {
+func Settings(set *policy.Set) tool.Settings {
 	if set == nil {
 		set = new(policy.DefaultSet())
 	}

@@ -1,4 +1,4 @@
-package loop
+package engine
 
 import (
 	"maps"
@@ -9,18 +9,18 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// header is what a journal says of a run at its beginning.
-func header(m machine.Config, cfg Config) journal.Header {
+// Header is what a journal says of a run at its beginning, without what [journal.Journal.Begin] fills in.
+func Header(m machine.Config, on Offer) journal.Header {
 	h := journal.Header{Config: m, Resolved: resolved(&m)}
-	for _, t := range cfg.Tools.All() {
+	for _, t := range on.Tools.All() {
 		on := journal.Tool{Name: t.Name(), Schema: journal.SchemaDigest(t.Parameters())}
 		if words := t.Description(); words != "" {
 			on.Description = journal.SchemaDigest([]byte(words))
 		}
 		h.Tools = append(h.Tools, on)
 	}
-	if cfg.Output != nil {
-		h.Output = journal.SchemaDigest(cfg.Output.JSON())
+	if on.Output != nil {
+		h.Output = journal.SchemaDigest(on.Output.JSON())
 	}
 	return h
 }
