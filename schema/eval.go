@@ -5,43 +5,24 @@ import "slices"
 // evaluation is one check of one document.
 type evaluation struct {
 	*Budget
-	depth int // of shared schemas that are being asked
-	low   int // the outermost of them that an answer hangs on
+	answers map[question]*answer
+	depth   int // of shared schemas that are being asked
+	low     int // the outermost of them that an answer hangs on
 }
 
-// answer is what a schema says of a value, by a way to it, as far as that makes a difference.
+// question asks a schema that several lead to about a value. The way to it makes a difference by its scope.
+type question struct {
+	*node
+	*value
+	*scope
+}
+
+// answer is what a schema says of a value.
 type answer struct {
-	node      *node
-	scope     *scope
 	refusal   *refusal // nil where it fits
 	described bits     // the members or items that it describes, where that is tracked
 	asking    bool
 	depth     int
-	next      *answer // of another schema about the same value
-}
-
-// answered finds what a schema has said of a value; nil for nothing.
-func (e *evaluation) answered(n *node, v *value, s *scope) *answer {
-	steps := 0
-	for a := v.known; a != nil; a = a.next {
-		if a.node == n && a.scope == s {
-			return a
-		}
-		if steps++; steps%patternSteps == 0 {
-			e.spend(1)
-		}
-	}
-	return nil
-}
-
-// forget takes back the answer of a schema that was the last to be asked about a value.
-func (v *value) forget(a *answer) {
-	for at := &v.known; *at != nil; at = &(*at).next {
-		if *at == a {
-			*at = a.next
-			return
-		}
-	}
 }
 
 // scope is the resources on the way to a value: the outermost that has an anchor decides where a dynamic
@@ -88,7 +69,8 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 	if !n.shared {
 		return e.look(n, v, s)
 	}
-	if known := e.answered(n, v, s); known != nil {
+	q := question{n, v, s}
+	if known := e.answers[q]; known != nil {
 		if known.asking {
 			e.low = min(e.low, known.depth)
 			return &refusal{own: []failure{{at: n, value: v, rule: "$ref"}}}, nil
@@ -96,12 +78,12 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 		return known.refusal, known.described
 	}
 	e.depth++
-	a, outer := &answer{node: n, scope: s, asking: true, depth: e.depth, next: v.known}, e.low
-	v.known, e.low = a, e.depth
+	a, outer := &answer{asking: true, depth: e.depth}, e.low
+	e.answers[q], e.low = a, e.depth
 	a.refusal, a.described = e.look(n, v, s)
 	a.asking = false
 	if e.low < a.depth {
-		v.forget(a) // it hangs on a schema that is still being asked
+		delete(e.answers, q) // it hangs on a schema that is still being asked
 	}
 	e.low = min(e.low, outer)
 	e.depth--

@@ -93,7 +93,7 @@ func (s *Schema) judge(root *value, b *Budget) []fault.Issue {
 	if b == nil {
 		b = NewBudget()
 	}
-	e := evaluation{Budget: b}
+	e := evaluation{Budget: b, answers: map[question]*answer{}}
 	var outermost *scope
 	if s.scoped {
 		outermost = &scope{anchors: map[string]*node{}, next: map[*resource]*scope{}}

@@ -54,10 +54,9 @@ type value struct {
 	text                string // what a string says, or a number as it is written
 	name                string // of a member
 	parent, first, next *value
-	known               *answer // what schemas that may be asked again have said of it
-	place               int32   // its place among the children of its parent
-	count               int32   // of children
-	start, end          int32   // its place in the text
+	place               int32 // its place among the children of its parent
+	count               int32 // of children
+	start, end          int32 // its place in the text
 }
 
 // pointer is the place of a value as an RFC 6901 JSON Pointer.

@@ -66,6 +66,22 @@ func within(issues []fault.Issue, place string) []string {
 	return all
 }
 
+// A member that tells twenty alternatives apart keeps a long list of them far within the budget.
+func TestALongListOfTaggedAlternativesIsLittleWork(t *testing.T) {
+	var kinds []string
+	for n := range 20 {
+		kinds = append(kinds, fmt.Sprintf(`{"type":"object","required":["kind","v"],"additionalProperties":false,"properties":{
+			"kind":{"const":"k%d"},"v":{"type":"integer"},"sub":{"$ref":"#/$defs/list"}}}`, n))
+	}
+	doc := []byte("[" + strings.Repeat(`{"kind":"k19","v":1,"sub":[{"kind":"k18","v":1}]},`, 5000) + `{"kind":"k0","v":1}]`)
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		list := `{"type":"array","items":{"` + keyword + `":[` + strings.Join(kinds, ",") + `]}}`
+		s := compile(t, `{"$ref":"#/$defs/list","$defs":{"list":`+list+`}}`)
+		assert.Empty(t, s.Check(doc))
+		assert.Less(t, schema.WorkOf(s, doc), schema.MaxWork/10)
+	}
+}
+
 func TestOfAlternativesThatLeadBackOneMayFit(t *testing.T) {
 	either := `{"required": ["op", "left"], "properties": {"op": {"const": "xor"}, "left": {"$ref": "#/$defs/e"}}}`
 	text := string(expressions(t, "oneOf").JSON())
