@@ -59,8 +59,11 @@ func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, forma
 			}
 		}
 	}
-	l.track()
-	s.scoped = l.dynamic
+	for _, n := range l.order {
+		n.same = sameOf(n)
+		n.anyTag, n.oneTag = tagOf(n.any), tagOf(n.one)
+	}
+	s.scoped, s.tracks = l.dynamic, l.tracks
 }
 
 // anchored adds to a list the places of a document that dynamic references may lead to.

@@ -5,6 +5,7 @@ import "slices"
 // evaluation is one check of one document.
 type evaluation struct {
 	*Budget
+	tracks  bool // it is asked which members and items schemas describe
 	answers map[question]*answer
 	depth   int // of shared schemas that are being asked
 	low     int // the outermost of them that an answer hangs on
@@ -168,7 +169,7 @@ func (e *evaluation) look(n *node, v *value, s *scope) (*refusal, bits) {
 	case n.format != nil && n.format.Validate(v.any()) != nil:
 		f.fail("format")
 	}
-	if n.tracked && v.count > 0 {
+	if e.tracks && v.count > 0 {
 		f.seen = newBits(nil, int(v.count))
 	}
 	switch v.kind {

@@ -16,13 +16,12 @@ import (
 // to.
 type node struct {
 	*jsonschema.Schema
-	raw     map[string]any // as it stands in the document
-	up      *node          // the schema that this one is a branch of, or is asked about what that leaves
-	under   string         // the keyword that it stands under
-	shared  bool           // several lead here: what it says of a value is remembered
-	said    sync.Map       // what is expected, by the rule, or by the member that is missing
-	tracked bool           // it may be asked which members and items it describes
-	home    *resource
+	raw    map[string]any // as it stands in the document
+	up     *node          // the schema that this one is a branch of, or is asked about what that leaves
+	under  string         // the keyword that it stands under
+	shared bool           // several lead here: what it says of a value is remembered
+	said   sync.Map       // what is expected, by the rule, or by the member that is missing
+	home   *resource
 
 	types           kind // 0 for all
 	values, only    map[string]bool
@@ -85,6 +84,7 @@ type linker struct {
 	order   []*node
 	homes   map[string]*resource
 	dynamic bool
+	tracks  bool // a schema asks which members or items others describe
 	formats bool // formats are asserted: in the schemas of JSON Schema itself
 }
 
@@ -218,6 +218,7 @@ func (l *linker) object(n *node) {
 	}
 	n.nameRule = l.child(s.PropertyNames, "propertyNames", nil)
 	n.leftMember = l.child(s.UnevaluatedProperties, "unevaluatedProperties", n)
+	l.tracks = l.tracks || s.UnevaluatedProperties != nil || s.UnevaluatedItems != nil
 }
 
 // place is the place of a name among those that the node mentions.
@@ -265,36 +266,6 @@ func sameOf(n *node) []*node {
 		list = append(list, need.schema)
 	}
 	return slices.DeleteFunc(list, func(n *node) bool { return n == nil })
-}
-
-// track marks what may be asked which members and items it describes.
-func (l *linker) track() {
-	var todo []*node
-	for _, n := range l.order {
-		n.same = sameOf(n)
-		n.anyTag, n.oneTag = tagOf(n.any), tagOf(n.one)
-	}
-	for _, n := range l.order {
-		if n.leftMember != nil || n.leftItem != nil {
-			todo = append(todo, n)
-		}
-	}
-	for len(todo) > 0 {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if n.tracked {
-			continue
-		}
-		n.tracked = true
-		todo = append(todo, n.same...)
-		if n.anchor != "" {
-			for _, home := range l.homes {
-				if to := home.anchors[n.anchor]; to != nil {
-					todo = append(todo, to)
-				}
-			}
-		}
-	}
 }
 
 // rawOf is a schema as it stands in the document. Of one of JSON Schema's own, which is no part of the

@@ -17,6 +17,7 @@ type Schema struct {
 	tree   any    // the same, decoded
 	root   *node
 	scoped bool // there are dynamic references
+	tracks bool // there is unevaluatedProperties or unevaluatedItems
 	marked bool // a place is marked to be echoed, or not to be
 	limits Limits
 	typed  *goType // nil for a raw schema
@@ -93,7 +94,7 @@ func (s *Schema) judge(root *value, b *Budget) []fault.Issue {
 	if b == nil {
 		b = NewBudget()
 	}
-	e := evaluation{Budget: b, answers: map[question]*answer{}}
+	e := evaluation{Budget: b, tracks: s.tracks, answers: map[question]*answer{}}
 	var outermost *scope
 	if s.scoped {
 		outermost = &scope{anchors: map[string]*node{}, next: map[*resource]*scope{}}
