@@ -148,7 +148,7 @@ func (b *binder) readStruct(v *value, l *layout, to reflect.Value) {
 // compare holds a member to the rules that compare it with others. One that is not there is held to those
 // alone that say when it must be. A rule is not asked where a value that it looks at could not be read.
 func (b *binder) compare(object *value, l *layout, m *member, in reflect.Value) {
-	v, to := object.at([]string{m.name}), in.FieldByIndex(m.index)
+	v, to := object.member(m.name), in.FieldByIndex(m.index)
 	isThere := v != nil && v.kind != kindNull
 	for _, r := range m.related {
 		if r.omits() && m.isEmpty(to, r) {

@@ -170,7 +170,7 @@ func (e *evaluation) look(n *node, v *value, s *scope) (*refusal, bits) {
 		f.fail("format")
 	}
 	if e.tracks && v.count > 0 {
-		f.seen = newBits(nil, int(v.count))
+		f.seen = make(bits, (v.count+63)/64)
 	}
 	switch v.kind {
 	case kindObject:
@@ -316,21 +316,12 @@ func (n *node) describes(child *value, b *Budget) bool {
 	if child.parent.kind == kindArray {
 		return int(child.place) < len(n.first) || n.each != nil
 	}
-	at, named := n.names[child.name]
-	return named && n.members[at] != nil || n.rest != nil || n.closed || n.open ||
+	return n.members[child.name] != nil || n.rest != nil || n.closed || n.open ||
 		slices.ContainsFunc(n.patterns, func(p patternNode) bool { return p.matches(child.name, b) })
 }
 
 // bits is a set of small numbers; nil where it is not kept.
 type bits []uint64
-
-// newBits is an empty set of numbers below n, in room where that is enough.
-func newBits(room []uint64, n int) bits {
-	if words := (n + 63) / 64; words > len(room) {
-		return make(bits, words)
-	}
-	return room
-}
 
 func (b bits) has(n int) bool { return b != nil && b[n/64]>>(n%64)&1 != 0 }
 

@@ -15,38 +15,32 @@ func (f *findings) object() {
 	if n.MaxProperties != nil && int(v.count) > *n.MaxProperties {
 		f.fail("maxProperties")
 	}
-	var room [4]uint64
-	given := newBits(room[:], len(n.members))
 	for m := v.first; m != nil; m = m.next {
 		if !f.spend(1) || f.tellsEnough() {
 			return
 		}
-		if f.member(m, given) {
+		if f.member(m) {
 			f.seen.set(int(m.place))
 		}
 		if n.nameRule != nil {
 			f.memberName(m)
 		}
 	}
-	f.missing("required", n.required, given, "")
+	f.missing("required", n.Required, "")
 	for _, need := range n.needs {
-		if !given.has(need.member) {
-			continue
+		if v.member(need.name) != nil {
+			f.missing(need.rule, need.others, need.name)
+			f.demand(need.schema)
 		}
-		f.missing(need.rule, need.others, given, need.name)
-		f.demand(need.schema)
 	}
 }
 
 // member holds a member to all that is said of its name; false where nothing is.
-func (f *findings) member(m *value, given bits) (described bool) {
+func (f *findings) member(m *value) (described bool) {
 	n := f.n
-	if at, named := n.names[m.name]; named {
-		given.set(at)
-		if sub := n.members[at]; sub != nil {
-			described = true
-			f.within(sub, m)
-		}
+	if sub := n.members[m.name]; sub != nil {
+		described = true
+		f.within(sub, m)
 	}
 	for _, p := range n.patterns {
 		if p.matches(m.name, f.Budget) {
@@ -75,10 +69,10 @@ func (f *findings) memberName(m *value) {
 }
 
 // missing reports members that are not there. because is the member that calls for them, if one does.
-func (f *findings) missing(rule string, wanted []int, given bits, because string) {
-	for _, at := range wanted {
-		if !given.has(at) {
-			f.report(failure{at: f.n, value: f.v, rule: rule, name: f.n.mentions[at], because: because})
+func (f *findings) missing(rule string, wanted []string, because string) {
+	for _, name := range wanted {
+		if f.spend(int(f.v.count)/patternSteps) && f.v.member(name) == nil {
+			f.report(failure{at: f.n, value: f.v, rule: rule, name: name, because: because})
 		}
 	}
 }

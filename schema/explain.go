@@ -106,10 +106,8 @@ func (e *evaluation) tell(f failure) []fault.Issue {
 func (n *node) describeMember(name string) string {
 	for ; n != nil; n = n.branchOf() {
 		for _, b := range beside(n) {
-			if at, named := b.names[name]; named {
-				if said := b.members[at].describe(maxSteps); said != "" {
-					return clip(said)
-				}
+			if said := b.members[name].describe(maxSteps); said != "" {
+				return clip(said)
 			}
 		}
 	}
@@ -121,10 +119,8 @@ func (n *node) describedMembers(name string) string {
 	expected := phrase("unevaluatedProperties", map[string]any{})
 	all := map[string]any{}
 	for _, b := range beside(n.up) {
-		for name, at := range b.names {
-			if b.members[at] != nil {
-				all[name] = true
-			}
+		for _, name := range slices.Sorted(maps.Keys(b.members)) {
+			all[name] = true
 		}
 	}
 	if all[name] != nil {
@@ -200,10 +196,7 @@ func mayBeLeftOut(i fault.Issue) bool {
 // required counts as if it always held.
 func optional(levels [][]*node, path []string) bool {
 	name, around := path[len(path)-1], levels[len(path)-1]
-	named := slices.ContainsFunc(around, func(n *node) bool {
-		at, known := n.names[name]
-		return known && n.members[at] != nil
-	})
+	named := slices.ContainsFunc(around, func(n *node) bool { return n.members[name] != nil })
 	demanded := slices.ContainsFunc(around, func(n *node) bool { return n.demands(name) })
 	null := slices.ContainsFunc(levels[len(path)], (*node).allowsNull)
 	return named && !demanded && !null && len(around) < maxNodes
@@ -211,12 +204,8 @@ func optional(levels [][]*node, path []string) bool {
 
 // demands reports whether a node requires a member, or may do so, or requires some number of members.
 func (n *node) demands(name string) bool {
-	at, named := n.names[name]
-	if n.MinProperties != nil || !named {
-		return n.MinProperties != nil
-	}
-	mayNeed := func(of need) bool { return slices.Contains(of.others, at) }
-	return slices.Contains(n.required, at) || slices.ContainsFunc(n.needs, mayNeed)
+	mayNeed := func(of need) bool { return slices.Contains(of.others, name) }
+	return n.MinProperties != nil || slices.Contains(n.Required, name) || slices.ContainsFunc(n.needs, mayNeed)
 }
 
 func (n *node) allowsNull() bool {
@@ -297,8 +286,8 @@ func (w *secrets) walk(n *node, at string) {
 	for _, sub := range slices.Concat(n.first, []*node{n.each, n.rest, n.contains, n.leftItem, n.leftMember}) {
 		w.walk(sub, at+"/*")
 	}
-	for i, name := range n.mentions {
-		w.walk(n.members[i], at+"/"+pointerEscaper.Replace(name))
+	for _, name := range slices.Sorted(maps.Keys(n.members)) {
+		w.walk(n.members[name], at+"/"+pointerEscaper.Replace(name))
 	}
 	for _, p := range n.patterns {
 		w.walk(p.node, at+"/*")

@@ -33,10 +33,7 @@ type node struct {
 	anyTag, oneTag  *tag    // what tells the alternatives apart
 	cond, then, els *node
 
-	names      map[string]int // the members that it mentions, by name
-	mentions   []string       // the same names in order
-	members    []*node        // of those: nil where there is nothing to say of the value
-	required   []int
+	members    map[string]*node
 	needs      []need
 	patterns   []patternNode
 	rest       *node // of other members
@@ -60,8 +57,7 @@ type node struct {
 type need struct {
 	rule   string
 	name   string
-	member int
-	others []int
+	others []string
 	schema *node
 }
 
@@ -183,24 +179,21 @@ func (l *linker) list(schemas []*jsonschema.Schema, up *node) (list []*node) {
 
 func (l *linker) object(n *node) {
 	s := n.Schema
-	n.names = map[string]int{}
+	n.members = map[string]*node{}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		n.members[n.place(name)] = l.child(s.Properties[name], "properties", nil)
+		n.members[name] = l.child(s.Properties[name], "properties", nil)
 	}
-	n.required = n.namesOf(s.Required)
 	for _, name := range slices.Sorted(maps.Keys(s.DependentRequired)) {
-		others := n.namesOf(s.DependentRequired[name])
-		n.needs = append(n.needs, need{"dependentRequired", name, n.place(name), others, nil})
+		n.needs = append(n.needs, need{"dependentRequired", name, s.DependentRequired[name], nil})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.DependentSchemas)) {
 		sub := l.child(s.DependentSchemas[name], "dependentSchemas", n)
-		n.needs = append(n.needs, need{"dependentSchemas", name, n.place(name), nil, sub})
+		n.needs = append(n.needs, need{"dependentSchemas", name, nil, sub})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Dependencies)) {
 		others, _ := s.Dependencies[name].([]string)
 		sub, _ := s.Dependencies[name].(*jsonschema.Schema)
-		whole := l.child(sub, "dependencies", n)
-		n.needs = append(n.needs, need{"dependencies", name, n.place(name), n.namesOf(others), whole})
+		n.needs = append(n.needs, need{"dependencies", name, others, l.child(sub, "dependencies", n)})
 	}
 	for p, sub := range s.PatternProperties {
 		compiled, _ := p.(pattern)
@@ -219,24 +212,6 @@ func (l *linker) object(n *node) {
 	n.nameRule = l.child(s.PropertyNames, "propertyNames", nil)
 	n.leftMember = l.child(s.UnevaluatedProperties, "unevaluatedProperties", n)
 	l.tracks = l.tracks || s.UnevaluatedProperties != nil || s.UnevaluatedItems != nil
-}
-
-// place is the place of a name among those that the node mentions.
-func (n *node) place(name string) int {
-	at, known := n.names[name]
-	if !known {
-		at = len(n.members)
-		n.names[name] = at
-		n.members, n.mentions = append(n.members, nil), append(n.mentions, name)
-	}
-	return at
-}
-
-func (n *node) namesOf(names []string) (places []int) {
-	for _, name := range names {
-		places = append(places, n.place(name))
-	}
-	return places
 }
 
 func (l *linker) array(n *node) {
@@ -349,8 +324,8 @@ func beside(from ...*node) (nodes []*node) {
 func below(nodes []*node, tok string) (list []*node) {
 	for _, n := range nodes {
 		before := len(list)
-		if at, named := n.names[tok]; named && n.members[at] != nil {
-			list = append(list, n.members[at])
+		if n.members[tok] != nil {
+			list = append(list, n.members[tok])
 		}
 		if at, err := strconv.Atoi(tok); err == nil && at >= 0 && at < len(n.first) {
 			list = append(list, n.first[at])

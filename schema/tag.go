@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 )
 
@@ -16,10 +17,8 @@ func (t *tag) branchFor(v *value) *node {
 	if t == nil || v.kind != kindObject {
 		return nil
 	}
-	for m := v.first; m != nil; m = m.next {
-		if m.name == t.name && m.kind == kindString {
-			return t.branches[m.text]
-		}
+	if m := v.member(t.name); m != nil && m.kind == kindString {
+		return t.branches[m.text]
 	}
 	return nil
 }
@@ -29,11 +28,7 @@ func tagOf(branches []*node) *tag {
 	if len(branches) < 2 {
 		return nil
 	}
-	first := branches[0].resolved()
-	if first == nil {
-		return nil
-	}
-	for _, name := range slices.Sorted(slices.Values(first.mentions)) {
+	for _, name := range slices.Sorted(maps.Keys(branches[0].resolved().members)) {
 		t := &tag{name, map[string]*node{}}
 		if !slices.ContainsFunc(branches, func(b *node) bool { return !t.add(b) }) {
 			return t
@@ -42,11 +37,10 @@ func tagOf(branches []*node) *tag {
 	return nil
 }
 
-// resolved is a schema, or what it refers to where it does nothing else; nil where that goes too far or
-// depends on the way to it.
+// resolved is a schema, or what it refers to where it names no members itself.
 func (n *node) resolved() *node {
 	for range maxSteps {
-		if n.ref == nil || len(n.same) > 1 || len(n.mentions) > 0 {
+		if n.ref == nil || len(n.members) > 0 {
 			break
 		}
 		n = n.ref
@@ -56,14 +50,10 @@ func (n *node) resolved() *node {
 
 // add enters an alternative by the constants of its tag; false where it has none, or another has the same.
 func (t *tag) add(branch *node) bool {
-	n := branch.resolved()
-	at, named := n.names[t.name]
-	if !named || n.members[at] == nil {
-		return false
-	}
-	member := n.members[at]
+	member := branch.resolved().members[t.name]
 	var values []any
 	switch {
+	case member == nil:
 	case member.Const != nil:
 		values = []any{*member.Const}
 	case member.Enum != nil:

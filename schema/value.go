@@ -95,16 +95,28 @@ func (v *value) sent(rule string) string {
 // size is how much work it is to compare a value.
 func (v *value) size() int { return int(v.end-v.start) / patternSteps }
 
+// member is the member of a name; nil for none.
+func (v *value) member(name string) *value {
+	m := v.first
+	for m != nil && m.name != name {
+		m = m.next
+	}
+	return m
+}
+
 // at follows a path; nil where there is nothing.
 func (v *value) at(path []string) *value {
-	for _, tok := range path {
-		place, err := strconv.Atoi(tok)
-		child := v.first
-		for child != nil && !(v.kind == kindObject && child.name == tok || v.kind == kindArray && err == nil && int(child.place) == place) {
-			child = child.next
-		}
-		if v = child; v == nil {
+	for _, step := range path {
+		switch {
+		case v == nil:
 			return nil
+		case v.kind != kindArray:
+			v = v.member(step)
+			continue
+		}
+		place, err := strconv.Atoi(step)
+		for v = v.first; v != nil && (err != nil || int(v.place) != place); {
+			v = v.next
 		}
 	}
 	return v
