@@ -3,11 +3,7 @@ package schema
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -49,13 +45,8 @@ const goRegexp = "a regular expression in Go's syntax, which has no lookarounds 
 // refusedSchema is all that JSON Schema itself refuses in a schema, for whoever wrote that.
 func refusedSchema(tree any) error {
 	var lines []string
-	for _, place := range badPatterns(nil, nil, tree) {
-		lines = append(lines, fmt.Sprintf("%s: expected a member name that is %s", place, goRegexp))
-	}
 	for _, i := range byItself(tree) {
-		if i.Rule != "propertyNames" || lines == nil { // the patterns are told already
-			lines = append(lines, refusedPlace(tree, i))
-		}
+		lines = append(lines, refusedPlace(tree, i))
 	}
 	if lines == nil {
 		return errors.New("schema: JSON Schema does not allow it")
@@ -96,34 +87,6 @@ func byItself(tree any) []fault.Issue {
 	return issues
 }
 
-// named are the keywords under which schemas have names.
-var named = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
-
-// ofPatterns reports whether a place in a schema is what stands under patternProperties.
-func ofPatterns(at []string) bool {
-	n := len(at) - 1
-	return n >= 0 && at[n] == "patternProperties" && (n == 0 || !slices.Contains(named, at[n-1]))
-}
-
-// badPatterns adds to a list the places of patterns for names that are no regular expressions.
-func badPatterns(list []string, at []string, tree any) []string {
-	switch node := tree.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(node)) {
-			place := append(slices.Clip(at), name)
-			if _, err := regexp.Compile(name); err != nil && ofPatterns(at) {
-				list = append(list, fault.Issue{Pointer: pointerOf(place)}.Place())
-			}
-			list = badPatterns(list, place, node[name])
-		}
-	case []any:
-		for n, item := range node {
-			list = badPatterns(list, append(slices.Clip(at), strconv.Itoa(n)), item)
-		}
-	}
-	return list
-}
-
 // ofDrafts say of what one draft of JSON Schema allows at a keyword and another does not.
 var ofDrafts = []struct {
 	keyword string
@@ -149,6 +112,8 @@ func refusedPlace(tree any, i fault.Issue) string {
 		}
 	}
 	switch {
+	case i.Rule == "propertyNames": // of patternProperties
+		return fmt.Sprintf("%s: expected a member name that is %s", i.Place(), goRegexp)
 	case i.Rule == "format" && name == "pattern":
 		return fmt.Sprintf("%s: expected %s", i.Place(), goRegexp)
 	case i.Expected != "":
