@@ -19,6 +19,32 @@ var decodeOptions = json.JoinOptions(json.RejectUnknownMembers(true))
 // of them.
 const maxShared = 4 << 10
 
+// decode puts a document's value into v, which must be fresh; with issues v is of no use. The schema judges,
+// then the rules that it does not say exactly, and of what both find good the type itself.
+func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.Issue {
+	root, issue := parse(doc, lim)
+	if issue != nil {
+		return []fault.Issue{*issue}
+	}
+	found := t.schema.judge(root, budget)
+	if len(found) == 1 && found[0].Rule == fault.RuleWork {
+		return found
+	}
+	b := binder{doc: doc}
+	b.bind(root, t.whole, reflect.ValueOf(v).Elem(), nil)
+	found = b.beside(root, found)
+	if len(found) == 0 && t.issues != nil {
+		for _, i := range t.issues(v) {
+			i.Source = fault.FromRules
+			found = append(found, i)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return t.schema.finish(root, found)
+}
+
 // binder puts the values of a document into variables, and asks the validator about each. What cannot be put
 // there is left out.
 type binder struct {
