@@ -12,11 +12,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/fields"
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// Response is what arrived instead of a good reply. Every field is optional; the more there is, the better it
-// is judged.
+// Response is what arrived instead of a good reply. Every field is optional; the more there is, the better
+// it is judged.
 type Response struct {
 	// Provider and Model are names as configured; several writings of a provider's name are known.
 	Provider string
@@ -35,8 +36,8 @@ type Response struct {
 	Body []byte
 	// Err is the Go error, if there is one.
 	Err error
-	// Now is when the response came, for a Retry-After that is a date; with the zero time such a date is not
-	// read.
+	// Now is when the response came, for a Retry-After that is a date; with the zero time such a date is
+	// not read.
 	Now time.Time
 }
 
@@ -45,8 +46,8 @@ type Verdict struct {
 	Class Class
 	Plane Plane
 	// Retryable says whether another try may help. It is that of the class, unless the server said outright
-	// what to do (x-should-retry; on the transport plane only), or all there is is a document's own name of a
-	// correction class: the document does not retry it.
+	// what to do (x-should-retry; on the transport plane only), or all there is is a document's own name of
+	// a correction class: the document does not retry it.
 	Retryable bool
 	// RetryAfter is the wait the server asked for outright, in a header or its body; meaningful where Asked
 	// is set.
@@ -120,15 +121,19 @@ type wireResponse struct {
 	Body     json.RawMessage            `json:"body"`
 }
 
-// ReadResponse reads the JSON form of a Response: an object of provider, model, status, type, code, message,
-// headers and body, all optional. Status and code may be a number or a string (a status also "429 Too Many
-// Requests", or Google's word for it), a header's value a string, a number or a list of them, the body raw
-// text or JSON. A status has three digits, or is 0 for none. Other members are left alone, as what SDKs write
-// of an error has many; what follows the object is refused. The error names the member and what would be
-// right.
+// ReadResponse reads the JSON form of a Response: an object of provider, model, status, type, code,
+// message, headers and body, all optional. Status and code may be a number or a string (a status also "429
+// Too Many Requests", or Google's word for it), a header's value a string, a number or a list of them, the
+// body raw text or JSON. A status has three digits, or is 0 for none. An object with other members is the
+// bare body of an error, as {"error": {...}}: but beside provider, headers or body, or where it is close to
+// the name of a member, another member is refused. So is what follows the object. The error names the
+// member and what would be right.
 func ReadResponse(doc []byte) (Response, error) {
 	if len(doc) > maxResponse {
 		return Response{}, fmt.Errorf("error document: %d bytes, at most %d are read", len(doc), maxResponse)
+	}
+	if bare, err := isBare(doc); err != nil || bare {
+		return Response{Body: bytes.Clone(doc)}, err
 	}
 	d := json.NewDecoder(bytes.NewReader(doc))
 	var w *wireResponse
@@ -159,6 +164,34 @@ func ReadResponse(doc []byte) (Response, error) {
 	return r, errors.Join(errStatus, errCode, errHeaders)
 }
 
+// members are those of a Response's JSON form.
+var members = []string{"provider", "model", "status", "type", "code", "message", "headers", "body"}
+
+// isBare reports whether an object is not the JSON form of a Response but the body of an error. An error
+// names a member that fits neither.
+func isBare(doc []byte) (bool, error) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(doc, &object) != nil {
+		return false, nil
+	}
+	form := object["provider"] != nil || object["headers"] != nil || object["body"] != nil
+	bare := false
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if slices.Contains(members, name) {
+			continue
+		}
+		bare = true
+		switch near := fields.Near(name, members); {
+		case near != "":
+			return false, fmt.Errorf("%s: unknown member: did you mean %s?", Scrub(name), near)
+		case form:
+			return false, fmt.Errorf("%s: unknown member: expected only %s; what the provider sent stands in body",
+				Scrub(name), strings.Join(members, ", "))
+		}
+	}
+	return bare, nil
+}
+
 // readStatus reads a status, also with its reason ("429 Too Many Requests") or as a decimal. Google's SDKs
 // have a word there, which is the code, and the status where others have the code.
 func readStatus(text, code string) (status int, newCode string, ok bool) {
@@ -177,7 +210,7 @@ func readStatus(text, code string) (status int, newCode string, ok bool) {
 
 // documentError says what is wrong with the document, in its own words and not in Go's.
 func documentError(err error) error {
-	const members = "expected an object of provider, model, status, type, code, message, headers, body"
+	expected := "expected an object of " + strings.Join(members, ", ")
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
@@ -185,11 +218,11 @@ func documentError(err error) error {
 		return fmt.Errorf("%s: expected %s, got %s", kind.Field,
 			map[bool]string{true: "an object", false: "a string"}[kind.Field == "headers"], kind.Value)
 	case errors.As(err, &kind):
-		return fmt.Errorf("error document: %s, got %s", members, kind.Value)
+		return fmt.Errorf("error document: %s, got %s", expected, kind.Value)
 	case errors.As(err, &syntax):
-		return fmt.Errorf("error document: no JSON at byte %d: %s", syntax.Offset, members)
+		return fmt.Errorf("error document: no JSON at byte %d: %s", syntax.Offset, expected)
 	}
-	return errors.New("error document: cut off or empty: " + members)
+	return errors.New("error document: cut off or empty: " + expected)
 }
 
 // scalar reads a string or a number as text; null and nothing are empty.
