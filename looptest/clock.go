@@ -8,16 +8,16 @@ import (
 	"github.com/benbjohnson/clock"
 )
 
-// Clock is a clock on which no wait takes time: whoever asks for a timer finds the time moved to its end. It
-// starts at [Epoch]. One run at a time waits on it; it is otherwise safe for concurrent use. Its other
+// Clock is a clock on which no wait takes time: whoever asks for a timer finds the time moved to its end.
+// It starts at [Epoch]. One run at a time waits on it; it is otherwise safe for concurrent use. Its other
 // methods are those of a mock clock, which moves only when told to. Make one with [NewClock], and use the
 // mock through the methods of the Clock: it does not move with those waits that it need not know of.
 type Clock struct {
 	*clock.Mock
 
 	mu sync.Mutex
-	// now is the time while alone is set: as long as nothing but the waits of a run was asked for, which need
-	// no mock. A mock sleeps each time that it is moved.
+	// now is the time while alone is set: as long as nothing but the waits of a run was asked for, which
+	// need no mock. A mock sleeps each time that it is moved.
 	now   time.Time
 	alone bool
 }
