@@ -78,6 +78,11 @@ func Marshal(v any) ([]byte, error) {
 // not there keep what v holds. Members unknown to the Go type are passed over. Errors are [*Error]s.
 func Unmarshal(raw []byte, v any) error { return unmarshal(raw, v) }
 
+// UnmarshalMended is [Unmarshal], but reads U+FFFD for what is not UTF-8, and for half a surrogate pair.
+func UnmarshalMended(raw []byte, v any) error {
+	return unmarshal(raw, v, jsontext.AllowInvalidUTF8(true))
+}
+
 // UnmarshalKnown is [Unmarshal], but refuses members that the Go type does not have.
 func UnmarshalKnown(raw []byte, v any) error {
 	return unmarshal(raw, v, json.RejectUnknownMembers(true))
@@ -87,7 +92,7 @@ func unmarshal(raw []byte, v any, options ...json.Options) error {
 	if at := tooDeep(raw, 0); at >= 0 {
 		return &Error{Rule: Depth, Offset: at}
 	}
-	err := json.Unmarshal(raw, v, append(options, goOptions)...)
+	err := json.Unmarshal(raw, v, append([]json.Options{goOptions}, options...)...)
 	if err == nil {
 		return nil
 	}

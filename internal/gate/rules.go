@@ -13,7 +13,7 @@ var Layers = [][]string{
 	{"loop"},
 	{"looptest", "adapter/internal/wire", "loop/agent"},
 	{"loop/degrade", "loop/internal/fixture"},
-	{"looptest/scenario", "journal/journaltest", "report"},
+	{"looptest/scenario", "looptest/corpus", "journal/journaltest", "report"},
 	{"cmd/retake"},
 }
 

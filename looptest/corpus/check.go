@@ -1,0 +1,139 @@
+package corpus
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// Verdict says whether a reply can be used. A reply is ok where it holds at least one call, and all of its
+// calls can be used.
+type Verdict struct {
+	OK bool `json:"ok"`
+	// Class is what was wrong first; empty where the reply is ok.
+	Class fault.Class `json:"class,omitempty"`
+	Calls []Call      `json:"calls"`
+	// Issues are all that was wrong, call by call.
+	Issues []Issue `json:"issues,omitempty"`
+	// Feedback is all that the model would be told.
+	Feedback string `json:"feedback,omitempty"`
+}
+
+// Call is a call that a reply was found to hold.
+type Call struct {
+	// Tool is the name of the tool; of an unknown tool the name as it was written.
+	Tool string `json:"tool"`
+	// Arguments are nil where they cannot be read.
+	Arguments json.RawMessage `json:"arguments"`
+	// Repairs are what it took to read the call.
+	Repairs []extract.Repair `json:"repairs"`
+}
+
+// Issue is an issue of one call, or of the reply as a whole.
+type Issue struct {
+	// Call is the index of the call; nil for the whole reply.
+	Call     *int       `json:"call,omitempty"`
+	Pointer  string     `json:"pointer"`
+	Rule     string     `json:"rule"`
+	Expected string     `json:"expected"`
+	Got      fault.Kind `json:"got"`
+
+	text string
+}
+
+// String is the issue for people.
+func (i Issue) String() string { return i.text }
+
+// Check says of each reply to a question what a run would make of it as its first reply. A nil policy is
+// the default one.
+func Check(q Question, p *policy.Set) ([]Verdict, error) {
+	verdicts := make([]Verdict, len(q.Replies))
+	for n, r := range q.Replies {
+		var err error
+		if verdicts[n], err = CheckReply(r, q.Tools, p); err != nil {
+			return nil, fmt.Errorf("%s: replies[%d]: %w", q.Place, n, err)
+		}
+	}
+	return verdicts, nil
+}
+
+// undecided is a planner that is never asked. With a planner, a run whose only attempt failed stands still,
+// and what the model would be told of it can be seen.
+var undecided = planner.PlannerFunc(nil)
+
+// CheckReply is [Check] of one reply to a model that was offered tools.
+func CheckReply(r message.Reply, tools *tool.Set, p *policy.Set) (Verdict, error) {
+	s, err := session.New(session.Config{ID: "check"})
+	if err != nil {
+		return Verdict{}, err
+	}
+	var read *machine.Reply
+	record := func(ev machine.Event, _ []machine.Effect, _ machine.State) { read = ev.Reply }
+	cfg := loop.Config{Tools: tools, Policy: p, CallsOnly: true}
+	runner, err := loop.NewRunner(s, cfg, record, loop.WithPlanner(undecided))
+	if err != nil {
+		return Verdict{}, err
+	}
+	defer runner.Close()
+	if _, err = runner.Start(looptest.Epoch); err != nil {
+		return Verdict{}, err
+	}
+	if _, err = runner.Reply(looptest.Epoch, r); err != nil {
+		return Verdict{}, err
+	}
+	return verdictOf(runner.State(), read), nil
+}
+
+func verdictOf(st machine.State, read *machine.Reply) Verdict {
+	v := Verdict{OK: st.Outcome != nil && st.Outcome.OK, Calls: make([]Call, len(read.Calls))}
+	for n, c := range read.Calls {
+		v.Calls[n] = Call{c.Tool, c.Arguments, append([]extract.Repair{}, c.Repairs...)}
+		if v.Class == "" {
+			v.Class = c.Class
+		}
+		v.Issues = append(v.Issues, issuesOf(&n, c.Issues)...)
+	}
+	if v.OK {
+		return v
+	}
+	if last, _ := st.Session.Attempts().Last(); v.Class == "" {
+		v.Class, v.Issues = last.Class, issuesOf(nil, last.Issues)
+	}
+	v.Feedback = feedbackOf(st)
+	return v
+}
+
+func issuesOf(call *int, issues []fault.Issue) []Issue {
+	all := make([]Issue, len(issues))
+	for n, i := range issues {
+		all[n] = Issue{call, i.Pointer, i.Rule, i.Expected, i.Got, i.String()}
+	}
+	return all
+}
+
+// feedbackOf is what the model is told after its reply.
+func feedbackOf(st machine.State) string {
+	var words []string
+	for _, m := range st.Transcript.All() {
+		if m.Role != message.Assistant {
+			words = append(words, m.Text)
+		}
+	}
+	if len(words) == 0 && st.Batch != nil {
+		for _, c := range st.Batch.All() {
+			words = append(words, c.Answer)
+		}
+	}
+	return strings.Join(words, "\n\n")
+}

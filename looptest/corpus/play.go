@@ -1,0 +1,193 @@
+package corpus
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// Config says how questions are played. The zero value plays under the default policy and records in
+// memory.
+type Config struct {
+	// Policy is that of the runs; nil means [policy.DefaultSet].
+	Policy *policy.Set
+	// Seed is what jitter is drawn from; empty means each question's id.
+	Seed string
+	// Journals keeps the journal of each run under the question's id. A run whose journal is there already
+	// goes on where that ends. Nil means one in memory for each run.
+	Journals journal.Store
+	// Settings are those of the journals.
+	Settings journal.Settings
+}
+
+// Run is what came of a question that was played.
+type Run struct {
+	// Attempt is the number of the reply that was accepted, from 1; 0 where none was.
+	Attempt int
+	// Feedback counts the records of feedback.
+	Feedback int
+	// Reasons counts the decisions by reason.
+	Reasons map[policy.Reason]int
+	// Digest is the SHA-256 of the run's trace ([journal.Trace]): all events, decisions, waits and prompts.
+	Digest [sha256.Size]byte
+	// State is that of the core at the end.
+	State machine.State
+}
+
+// Play runs one question from its prompt to its end: attempt k of the model is the k-th reply of the
+// ladder, and the run ends with the first reply whose calls are all accepted, when the policy allows no
+// further attempt, or when there is no further reply. An error names the question's place.
+func (c Config) Play(ctx context.Context, q Question) (Run, error) {
+	if c.Journals == nil {
+		c.Journals = &looptest.Store{}
+	}
+	st, err := c.play(ctx, q)
+	if err == nil {
+		var run Run
+		if run, err = c.account(ctx, q, st); err == nil {
+			return run, nil
+		}
+	}
+	return Run{}, fmt.Errorf("%s: session %q: %w", q.Place, q.ID, err)
+}
+
+// play begins a run or goes on with the recorded one.
+func (c Config) play(ctx context.Context, q Question) (st machine.State, err error) {
+	j, err := journal.Open(ctx, c.Journals, q.ID, c.Settings)
+	if err != nil {
+		return st, err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	past, err := j.Past()
+	if err != nil {
+		return st, err
+	}
+	s, err := session.New(session.Config{ID: q.ID})
+	if err != nil {
+		return st, err
+	}
+	cfg := loop.Config{Tools: q.Tools, Policy: c.Policy, Seed: c.Seed, CallsOnly: true}
+	if past.Header.Format != "" {
+		if err := fits(past, q, cfg); err != nil || over(past, q) {
+			return past.State, err
+		}
+	}
+	options := []loop.Option{loop.WithJournal(j), loop.WithClock(looptest.NewClock())}
+	if past.Unfinished() {
+		runner, asked, err := loop.ResumeRunner(s, cfg, nil, options...)
+		if err != nil {
+			return st, err
+		}
+		return drive(runner, q.script(), []machine.Effect{asked})
+	}
+	runner, err := loop.NewRunner(s, cfg, nil, options...)
+	if err != nil {
+		return st, err
+	}
+	effects, err := runner.Start(looptest.Epoch, message.Message{Role: message.User, Text: q.Prompt})
+	if err != nil {
+		runner.Close()
+		return st, err
+	}
+	return drive(runner, q.script(), effects)
+}
+
+// drive carries out what the core asks for until it stops or the script is out of replies. The reply to a
+// call is that of the call's turn.
+func drive(runner *loop.Runner, script []message.Reply, effects []machine.Effect) (machine.State, error) {
+	defer runner.Close()
+	var err error
+	for err == nil {
+		switch next := effects[len(effects)-1]; {
+		case next.Kind == machine.WaitUntil:
+			effects, err = runner.Woke(next.Wait.Until)
+		case next.Kind == machine.CallModel && next.Model.Turn <= len(script):
+			effects, err = runner.Reply(runner.State().At, script[next.Model.Turn-1])
+		default:
+			return runner.State(), nil
+		}
+	}
+	return runner.State(), err
+}
+
+// over reports whether there is nothing left to do in a recorded run: it has stopped, or asks for a reply
+// that the script does not have.
+func over(past *journal.Fold, q Question) bool {
+	asked := past.Asked
+	return past.State.Phase == machine.Stopped ||
+		asked.Kind == machine.CallModel && asked.Model.Turn > len(q.script())
+}
+
+// fits says what a run was recorded under that is not what it is to be played under.
+func fits(past *journal.Fold, q Question, cfg loop.Config) error {
+	m, err := cfg.Machine()
+	if err != nil {
+		return err
+	}
+	now := past.Header
+	now.Config, now.Resolved, now.Tools = m, nil, engine.Header(m, engine.Offer{Tools: q.Tools}).Tools
+	if d, differ := journal.DiffHeaders(past.Header, now); differ {
+		return fmt.Errorf("it was recorded under another config (recorded -> now):\n%s\n"+
+			"give other journals, or remove this one", d)
+	}
+	for _, first := range past.State.Transcript.All() {
+		if first.Text == q.Prompt {
+			break
+		}
+		return errors.New("it was recorded with another question: give other journals, or remove this one")
+	}
+	return nil
+}
+
+// account reads what happened from the journal.
+func (c Config) account(ctx context.Context, q Question, st machine.State) (Run, error) {
+	run := Run{Feedback: st.Session.Feedback().Len(), Reasons: map[policy.Reason]int{}, State: st}
+	if st.Outcome != nil && st.Outcome.OK {
+		run.Attempt = st.Turn
+	}
+	log, err := c.Journals.Open(ctx, q.ID)
+	if err != nil {
+		return run, err
+	}
+	defer log.Close()
+	in, err := log.Read(ctx)
+	if err != nil {
+		return run, err
+	}
+	defer in.Close()
+	sum := sha256.New()
+	for steps := journal.NewSteps(in); ; {
+		_, step, err := steps.Next()
+		if errors.Is(err, io.EOF) {
+			sum.Sum(run.Digest[:0])
+			return run, nil
+		}
+		if err != nil {
+			return run, err
+		}
+		if step == nil {
+			continue
+		}
+		line, err := step.Trace()
+		if err != nil {
+			return run, err
+		}
+		sum.Write(append(line, '\n'))
+		for _, e := range step.Decision.Effects {
+			if e.Kind == machine.Decided {
+				run.Reasons[e.Decision.Reason]++
+			}
+		}
+	}
+}
