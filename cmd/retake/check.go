@@ -3,12 +3,13 @@ package main
 import (
 	"flag"
 	"fmt"
-	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/extract"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest/corpus"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 )
 
 var checkCommand = command{
@@ -19,28 +20,30 @@ var checkCommand = command{
 		"check -corpus FILE [-cut SHARE] [-policy FILE] [-json]",
 	},
 	about: `
-Reads the tool calls in a reply and checks their arguments, as a run does that wants calls (loop.Config.CallsOnly). A reply
-is ok when it holds at least one call and all of its calls can be used. Nothing is run.
+Reads the tool calls in a reply and checks their arguments, as a run does whose answer is its calls
+(loop.Config.CallsOnly). A reply is ok when it holds at least one call and all of its calls can be used. No
+tool is run.
 
-With -tool, standard input is one reply as text, and the exit status is 1 where it is not ok. TOOL.json is one object
-{"name", "description", "parameters"} with a JSON Schema as its parameters, or a list of such objects. -policy says which
-forms of calls are read and which repairs accepted (forms_off, text_repairs, native_repairs).
+With -tool, standard input is one reply as text. TOOL.json is one object {"name", "description",
+"parameters"} with a JSON Schema as its parameters, or a list of such objects. -policy says which forms of
+calls are read and which repairs are accepted (forms_off, text_repairs, native_repairs).
 
-With -corpus, FILE has one question a line: {"id", "tools": [...], "replies": [{"text"} or {"tool_calls": [{"name",
-"arguments"}]}, ...]}, with arguments as the model's own text. Every reply is answered on a line of its own, in file order.
--cut keeps only that share of each text's characters.
+With -corpus, FILE has one question a line: {"id", "tools": [...], "replies": [{"text"} or {"tool_calls":
+[{"name", "arguments"}]}, ...]}, with arguments as the model's own text. Every reply is answered on a line
+of its own, in file order. -cut keeps only that share of each text's characters.
 
-JSON: {"ok": true, "calls": [{"tool", "arguments", "repairs": [{"kind", "offset"}]}]}, or {"ok": false, "class", "calls",
-"issues": [{"call", "pointer", "rule", "expected", "got"}], "feedback"}; of a corpus {"question", "reply", ...} with
-"reply" counted from 0. "tool" is the registered name, of an unknown tool the name as written. "arguments" is null where
-they cannot be read. "call" is the index of a call, and absent where the whole reply is at fault: without any call the
-class is no_output. "got" is empty where nothing was there. "feedback" is all that the model would be told.`,
+JSON: {"ok": true, "calls": [{"tool", "arguments", "repairs": [{"kind", "offset"}]}]}, or {"ok": false,
+"class", "calls", "issues": [{"call", "pointer", "rule", "expected", "got"}], "feedback"}; of a corpus
+{"question", "reply", ...} with "reply" counted from 0. "tool" is the registered name; of an unknown tool it
+is the name as written. "arguments" is null where they cannot be read. "call" is the index of a call, and
+absent where the whole reply is at fault: without any call the class is no_output. "got" is empty where
+nothing was there. "feedback" is all that the model would be told.`,
 	task: func() task { return &check{} },
 }
 
 type check struct {
 	tool, corpus, policy string
-	cut                  *big.Rat
+	cut                  float64
 	json                 bool
 }
 
@@ -49,11 +52,10 @@ func (c *check) declare(fs *flag.FlagSet) {
 	fs.StringVar(&c.corpus, "corpus", "", "check all replies of `FILE`")
 	fs.StringVar(&c.policy, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
 	fs.Func("cut", "keep only this `SHARE` of each text, above 0 and at most 1", func(s string) error {
-		share, ok := new(big.Rat).SetString(s)
-		if !ok || len(s) > 32 || share.Sign() <= 0 || share.Cmp(big.NewRat(1, 1)) > 0 {
+		share, err := strconv.ParseFloat(s, 64)
+		if c.cut = share; err != nil || !(share > 0 && share <= 1) {
 			return fmt.Errorf("give a share above 0 and at most 1, such as 0.8")
 		}
-		c.cut = share
 		return nil
 	})
 	fs.BoolVar(&c.json, "json", false, "write JSON")
@@ -65,39 +67,36 @@ func (c *check) run(e *env) error {
 		return misused("-tool or -corpus is missing: give -tool TOOL.json and a reply on standard input, or -corpus FILE")
 	case c.tool != "" && c.corpus != "":
 		return misused("-tool and -corpus exclude each other: a corpus brings its own tools")
-	case c.cut != nil && c.corpus == "":
+	case c.cut != 0 && c.corpus == "":
 		return misused("-cut is for -corpus: give -corpus FILE, or leave -cut out")
 	}
 	from, err := readPolicy(c.policy)
 	if err != nil {
 		return err
 	}
-	cfg := loop.Config{Policy: &from.set, CallsOnly: true}
 	if c.corpus != "" {
-		return c.runCorpus(e, cfg)
+		return c.runCorpus(e, &from.set)
 	}
-	return c.runReply(e, cfg)
+	return c.runReply(e, &from.set)
 }
 
-func (c *check) runReply(e *env, cfg loop.Config) (err error) {
-	if cfg.Tools, err = readTools("tool", c.tool); err != nil {
-		return err
-	}
-	if e.typed {
-		e.note("reading a reply from the terminal; end it with Ctrl-D")
-	}
-	text, err := readAll("standard input", e.in)
+func (c *check) runReply(e *env, p *policy.Set) error {
+	tools, err := readTools("tool", c.tool)
 	if err != nil {
 		return err
 	}
-	v, err := judge(cfg, message.Reply{Text: string(text)})
+	text, err := e.standardInput("a reply")
+	if err != nil {
+		return err
+	}
+	v, err := corpus.CheckReply(message.Reply{Text: string(text)}, tools, p)
 	if err != nil {
 		return err
 	}
 	if c.json {
 		err = e.json(v)
 	} else {
-		v.write(e)
+		writeVerdict(e, v)
 	}
 	if err == nil && !v.OK {
 		return errNotOK
@@ -105,18 +104,91 @@ func (c *check) runReply(e *env, cfg loop.Config) (err error) {
 	return err
 }
 
-// write shows a verdict to people.
-func (v verdict) write(e *env) {
+func (c *check) runCorpus(e *env, p *policy.Set) error {
+	f, err := openCorpus(c.corpus)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	seen := &progress{e: e}
+	defer seen.done()
+	var sum corpus.Tally
+	for q, err := range corpus.Read(c.corpus, f) {
+		if err != nil {
+			return err
+		}
+		if c.cut != 0 {
+			for n, r := range q.Replies {
+				q.Replies[n].Text = cutText(r.Text, c.cut)
+			}
+		}
+		verdicts, err := corpus.Check(q, p)
+		if err != nil {
+			return err
+		}
+		for n, v := range verdicts {
+			if sum.Add(v); sum.Replies%progressEvery == 0 {
+				seen.say(int64(sum.Replies), "replies")
+			}
+			if err := c.writeLine(e, corpusVerdict{q.ID, n, v}); err != nil {
+				return err
+			}
+		}
+	}
+	if !c.json {
+		fmt.Fprintf(e.out, "\n%s\n", sum)
+	}
+	return nil
+}
+
+// cutText is the first share of a text's characters, rounded down.
+func cutText(text string, share float64) string {
+	const rounding = 1e-9 // 0.29 of 100 is 29
+	runes := []rune(text)
+	return string(runes[:int(share*float64(len(runes))+rounding)])
+}
+
+// corpusVerdict is the verdict on one reply of a corpus.
+type corpusVerdict struct {
+	Question string `json:"question"`
+	Reply    int    `json:"reply"`
+	corpus.Verdict
+}
+
+// writeLine writes a verdict as one line.
+func (c *check) writeLine(e *env, v corpusVerdict) error {
+	if c.json {
+		return e.json(v)
+	}
+	var what []string
+	mark := e.paint.green("ok    ")
+	for _, call := range v.Calls {
+		what = append(what, call.Tool)
+	}
+	text := strings.Join(what, ", ")
+	if !v.OK {
+		mark, text = e.paint.red("not ok"), string(v.Class)
+		for _, i := range v.Issues {
+			text += "; " + i.String()
+		}
+	}
+	fmt.Fprintf(e.out, "%s  %-28s  %s\n", mark, plain(fmt.Sprintf("%s/%d", v.Question, v.Reply)), plain(text))
+	return nil
+}
+
+// writeVerdict shows a verdict to people.
+func writeVerdict(e *env, v corpus.Verdict) {
 	if v.OK {
 		fmt.Fprintln(e.out, e.paint.green("ok"))
 	} else {
 		fmt.Fprintln(e.out, e.paint.red("not ok: "+plain(string(v.Class))))
 	}
 	for n, c := range v.Calls {
-		fmt.Fprintf(e.out, "\n  %s %s\n", e.paint.bold(plain(callName(c.Tool))), argumentsText(c))
+		arguments := orText(string(c.Arguments), "(arguments that cannot be read)")
+		fmt.Fprintf(e.out, "\n  %s %s\n", e.paint.bold(plain(orText(c.Tool, "(no name)"))), plain(arguments))
 		for _, i := range v.Issues {
 			if i.Call != nil && *i.Call == n {
-				fmt.Fprintf(e.out, "    %s\n", plain(i.text))
+				fmt.Fprintf(e.out, "    %s\n", plain(i.String()))
 			}
 		}
 		if len(c.Repairs) > 0 {
@@ -128,37 +200,23 @@ func (v verdict) write(e *env) {
 	}
 }
 
-func callName(tool string) string {
-	if tool == "" {
-		return "(no name)"
-	}
-	return tool
-}
-
-func argumentsText(c readCall) string {
-	if c.Arguments == nil {
-		return "(arguments that cannot be read)"
-	}
-	return plain(string(c.Arguments))
-}
-
 // repairsText is each kind of repair once, with where it begins and how often it occurs.
 func repairsText(repairs []extract.Repair) string {
-	var kinds []extract.RepairKind
 	count := map[extract.RepairKind]int{}
-	first := map[extract.RepairKind]int{}
 	for _, r := range repairs {
-		if count[r.Kind]++; count[r.Kind] == 1 {
-			kinds, first[r.Kind] = append(kinds, r.Kind), r.Offset
-		}
+		count[r.Kind]++
 	}
-	words := make([]string, len(kinds))
-	for n, k := range kinds {
-		words[n] = fmt.Sprintf("%s (byte %d", strings.ReplaceAll(string(k), "_", " "), first[k])
-		if more := count[k] - 1; more > 0 {
-			words[n] += fmt.Sprintf(" and %d more", more)
+	var words []string
+	for _, r := range repairs {
+		if count[r.Kind] == 0 {
+			continue
 		}
-		words[n] += ")"
+		at := fmt.Sprintf("%s (byte %d", strings.ReplaceAll(string(r.Kind), "_", " "), r.Offset)
+		if more := count[r.Kind] - 1; more > 0 {
+			at += fmt.Sprintf(" and %d more", more)
+		}
+		words = append(words, at+")")
+		count[r.Kind] = 0
 	}
 	return strings.Join(words, ", ")
 }

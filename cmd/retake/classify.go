@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -12,37 +15,50 @@ import (
 var classifyCommand = command{
 	name:    "classify",
 	summary: "what a provider's error is, whether another try may help, and what to tell a person",
-	usage:   []string{"classify [-now T] [-json] < ERROR.json"},
+	usage:   []string{"classify [-status N] [-provider NAME] [-now T] [-json] < ERROR"},
 	about: `
-Reads an error as it arrived: {"provider", "model", "status", "type", "code", "message", "headers", "body"}, all optional.
-"body" is raw text or JSON, "status" (three digits, or 0 for none) and "code" a number or a string, a header's value a string or a list of them.
+ERROR is what a provider sent, in one of three forms:
 
-A Retry-After that is a date becomes a wait by the time of the response: that of -now, else that of its own Date header.
+  - the body alone, as {"error": {...}} or any other text; -status says what HTTP status it came with
+  - a whole response with its status line and headers, as curl -i prints it
+  - an object of {"provider", "model", "status", "type", "code", "message", "headers", "body"}, all optional; "body" is
+    raw text or JSON, "status" (three digits, or 0 for none) and "code" a number or a string, a header's value a string
+    or a list of them
 
-JSON: {"code", "plane", "retryable", "names": {"result_envelope", "agent_result", "agent_error"}, "retry_after_ms",
-"user_message"}, or null where nothing went wrong. "retry_after_ms" is absent where the server asks for no wait.`,
+A Retry-After that is a date becomes a wait by the time of the response: that of -now, else that of its Date
+header.
+
+JSON: {"code", "plane", "retryable", "names": {"result_envelope", "agent_result", "agent_error"},
+"retry_after_ms", "user_message"}, or null where nothing went wrong. "retry_after_ms" is absent where the
+server asks for no wait.`,
 	task: func() task { return &classify{} },
 }
 
 type classify struct {
-	now  time.Time
-	json bool
+	now      time.Time
+	status   int
+	provider string
+	json     bool
 }
 
 func (c *classify) declare(fs *flag.FlagSet) {
 	declareNow(fs, &c.now)
+	fs.Func("status", "the HTTP status `N` that the error came with", func(s string) (err error) {
+		if c.status, err = strconv.Atoi(s); err != nil || c.status < 100 || c.status > 999 {
+			return fmt.Errorf("give a status of three digits, such as 429")
+		}
+		return nil
+	})
+	fs.StringVar(&c.provider, "provider", "", "whose error it is: a `NAME` such as groq")
 	fs.BoolVar(&c.json, "json", false, "write JSON")
 }
 
 func (c *classify) run(e *env) error {
-	if e.typed {
-		e.note("reading an error as JSON from the terminal; end it with Ctrl-D")
-	}
-	text, err := readAll("standard input", e.in)
+	text, err := e.standardInput("an error")
 	if err != nil {
 		return err
 	}
-	r, err := fault.ReadResponse(bytes.TrimPrefix(text, []byte("\ufeff")))
+	r, err := c.read(text)
 	if err != nil {
 		return fmt.Errorf("standard input: %w", err)
 	}
@@ -51,11 +67,42 @@ func (c *classify) run(e *env) error {
 	if c.json {
 		return e.json(v)
 	}
-	writeVerdict(e, v)
+	writeFault(e, v)
 	return nil
 }
 
-func writeVerdict(e *env, v fault.Verdict) {
+// read reads an error in any of its forms.
+func (c *classify) read(text []byte) (r fault.Response, err error) {
+	trimmed := bytes.TrimSpace(text)
+	switch {
+	case len(trimmed) == 0 && c.status == 0:
+		return r, fmt.Errorf("it is empty: give an error, or its -status")
+	case bytes.HasPrefix(trimmed, []byte("HTTP/")):
+		r.Headers, r.Body, _ = splitResponse(trimmed)
+		if words := strings.Fields(string(trimmed[:min(len(trimmed), 64)])); len(words) > 1 {
+			r.Status, _ = strconv.Atoi(words[1])
+		}
+	case bytes.HasPrefix(trimmed, []byte("{")) && (c.status == 0 || json.Valid(trimmed)):
+		if r, err = fault.ReadResponse(trimmed); err != nil {
+			return r, err
+		}
+	default:
+		r.Body = text
+	}
+	if c.status != 0 && r.Status != 0 && r.Status != c.status {
+		return r, misused("-status is %d, and the error says %d: leave one of them out", c.status, r.Status)
+	}
+	if c.status != 0 {
+		r.Status = c.status
+	}
+	if c.provider != "" {
+		r.Provider = c.provider
+	}
+	return r, nil
+}
+
+// writeFault shows what an error is to people.
+func writeFault(e *env, v fault.Verdict) {
 	if !v.Failed() {
 		fmt.Fprintln(e.out, e.paint.green("nothing went wrong"))
 		return
@@ -68,7 +115,7 @@ func writeVerdict(e *env, v fault.Verdict) {
 	if v.Asked {
 		fmt.Fprintf(e.out, "the server asks to wait %s\n", v.RetryAfter)
 	}
-	names := v.Names()
+	names, message := v.Names(), plainLines(indent(v.UserMessage()))
 	fmt.Fprintf(e.out, "\n  result envelope  %s\n  agent result     %s\n  agent error      %s\n\ntell the user:\n\n%s\n",
-		names.ResultEnvelope, names.AgentResult, names.AgentError, plainLines(indent(v.UserMessage())))
+		names.ResultEnvelope, names.AgentResult, names.AgentError, message)
 }

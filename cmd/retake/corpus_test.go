@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest/corpus"
 	"github.com/retake-go/retake/message"
 )
 
@@ -105,20 +104,13 @@ func TestCheckAgreesWithTheCorpus(t *testing.T) {
 	t.Logf("%d native replies, %d in text, %d of these with good calls only", native, texts, good)
 }
 
-// The answer is the same on any number of processors, and every ladder is climbed to its end.
+// The answer is the same each time, and every ladder is climbed to its end.
 func TestRunOfTheCorpus(t *testing.T) {
 	file := corpusFile(t)
 	first := retake(t, "run", "-corpus", file, "-seed", "s", "-json")
-	checked := retake(t, "check", "-corpus", file, "-json")
-	for _, n := range []int{1, 2, 7} {
-		before := runtime.GOMAXPROCS(n)
-		assert.Equal(t, first, retake(t, "run", "-corpus", file, "-seed", "s", "-json"))
-		assert.True(t, checked == retake(t, "check", "-corpus", file, "-json"), "the output of check differs on %d processors", n)
-		runtime.GOMAXPROCS(before)
-	}
-	var s summary
-	s.Attempts = nil
-	require.NoError(t, json.Unmarshal([]byte(strings.Replace(first, `"attempts":{`, `"ignored":{`, 1)), &s))
+	assert.Equal(t, first, retake(t, "run", "-corpus", file, "-seed", "s", "-json"))
+	var s corpus.Summary
+	require.NoError(t, json.Unmarshal([]byte(first), &s))
 	questions := readJudged(t, file)
 	assert.Equal(t, len(questions), s.Sessions)
 	assert.Equal(t, s.Sessions, s.Succeeded)
@@ -130,25 +122,24 @@ func TestRunOfTheCorpus(t *testing.T) {
 	t.Log(first)
 }
 
-// What the model is told between attempts names every failing argument. With -v the prompts are shown as it reads them.
+// What the model is told between attempts names every failing argument. With -v the prompts are shown as it
+// reads them.
 func TestFeedbackOfTheCorpusNamesWhatFailed(t *testing.T) {
 	f, err := os.Open(corpusFile(t))
 	require.NoError(t, err)
 	defer f.Close()
 	shown := 0
-	for l, err := range lines("corpus", f, 0) {
+	for q, err := range corpus.Read("corpus", f) {
 		require.NoError(t, err)
-		q, err := l.parse()
-		require.NoError(t, err)
-		if len(q.ladder) < 2 {
+		if len(q.Ladder) < 2 {
 			continue
 		}
-		p, err := play(q, loop.Config{CallsOnly: true}, nil)
+		p, err := corpus.Config{}.Play(t.Context(), q)
 		require.NoError(t, err)
-		last, _ := p.final.Transcript.Last()
+		last, _ := p.State.Transcript.Last()
 		require.Equal(t, message.Assistant, last.Role)
 		var told strings.Builder
-		for _, m := range p.final.Transcript.All() {
+		for _, m := range p.State.Transcript.All() {
 			if m.IsError || m.Role == message.User {
 				told.WriteString(m.Text)
 			}
@@ -156,13 +147,13 @@ func TestFeedbackOfTheCorpusNamesWhatFailed(t *testing.T) {
 				t.Logf("%s: %s%v", m.Role, m.Text, m.Calls)
 			}
 		}
-		for _, fb := range p.final.Session.Feedback().All() {
+		for _, fb := range p.State.Session.Feedback().All() {
 			for _, i := range fb.Issues {
 				if wanted := strings.TrimPrefix(i.Wanted(), "no member of this name (allowed: "); i.Rule != fault.RuleNoCall {
-					assert.Contains(t, told.String(), strings.TrimSuffix(wanted, ")"), q.id)
+					assert.Contains(t, told.String(), strings.TrimSuffix(wanted, ")"), q.ID)
 				}
 				named := i.Pointer == "" || strings.Contains(told.String(), i.Place()) || strings.Contains(told.String(), strconv.Quote(i.Place()))
-				assert.True(t, named, "%s: %q is not named in %s", q.id, i.Place(), told.String())
+				assert.True(t, named, "%s: %q is not named in %s", q.ID, i.Place(), told.String())
 			}
 		}
 		shown++

@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"math/big"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 )
@@ -20,17 +23,17 @@ var delaysCommand = command{
 	about: `
 Shows the wait after each attempt that fails, but for the last: one wait fewer than attempts.
 
-With -seed the waits are those that loop.Do makes without a session. Without it they are shown as they are before
-jitter; a run always draws: from its seed, else from its session's id. Each wait lies between min and max under any seed.
-What a server asks for (retry-after) plays no part here: it is a floor, to which jitter adds up to half of it. Nor do
-deadlines.
+With -seed the waits are those that loop.Do makes without a session. Without it they are shown as they are
+before jitter; a run always draws: from its seed, else from its session's id. Each wait lies between min and
+max under any seed. What a server asks for (retry-after) plays no part here: it is a floor, to which jitter
+adds up to half of it. Nor do deadlines.
 
-Of a file with layers, a -code of the transport plane takes the layer "transport" where the file has one; any other takes
-"global", and that of -tool above it. Where the policy does not retry CODE at all, or its max_total_delay ends the
-attempts earlier, a note on standard error says so.
+Of a file with layers, a -code of the transport plane takes the layer "transport" where the file has one;
+any other takes "global", and that of -tool above it. Where the policy does not retry CODE at all, or its
+max_total_delay ends the attempts earlier, a note on standard error says so.
 
-JSON: {"policy", "seed", "delays": [{"attempt", "delay_ms", "min_ms", "max_ms"}, ...], "total_ms"}; "seed" only where one
-was given. Milliseconds are exact decimals.`,
+JSON: {"policy", "seed", "delays": [{"attempt", "delay_ms", "min_ms", "max_ms"}, ...], "total_ms"}; "seed"
+only where one was given. Milliseconds are exact decimals.`,
 	task: func() task { return &delays{} },
 }
 
@@ -42,9 +45,9 @@ type delays struct {
 
 func (d *delays) declare(fs *flag.FlagSet) {
 	fs.StringVar(&d.policy, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
-	fs.StringVar(&d.code, "code", "", "what failed: a `CODE` of any vocabulary (llm-rate-limit, rate_limit, RATE_LIMITED) or a class")
+	fs.StringVar(&d.code, "code", "", "what failed: a `CODE` such as llm-rate-limit, rate_limit or RATE_LIMITED, or a class")
 	fs.StringVar(&d.tool, "tool", "", "the tool of this `NAME` and its layer of the file")
-	fs.StringVar(&d.seed, "seed", "", "draw the jitter from the seed `S`; without one the waits are shown before jitter")
+	fs.StringVar(&d.seed, "seed", "", "draw the jitter from the seed `S`; without one waits are shown before jitter")
 	fs.Func("attempts", "as if the policy allowed `N` attempts", func(s string) (err error) {
 		d.attempts, err = count(s, policy.MaxSchedule+1)
 		return err
@@ -104,7 +107,9 @@ func (d *delays) run(e *env) error {
 }
 
 // resolve finds the policy that decides on the failure, its class, and its plane.
-func (d *delays) resolve(from policies) (p policy.RetryPolicy, class fault.Class, plane fault.Plane, err error) {
+func (d *delays) resolve(from policies) (
+	p policy.RetryPolicy, class fault.Class, plane fault.Plane, err error,
+) {
 	if from.preset != "" {
 		if d.tool != "" {
 			return p, "", "", misused("-tool: a preset has no layers: give -policy a file")
@@ -140,7 +145,8 @@ func (d *delays) class(p policy.RetryPolicy) (fault.Class, error) {
 	if class, ok := fault.ParseName(d.code); ok {
 		return class, nil
 	}
-	return "", misused("-code: %q is no code of any vocabulary, and no class of the policy: give one such as rate_limit, llm-timeout or NETWORK_ERROR", d.code)
+	return "", misused("-code: %q is no code of any vocabulary, and no class of the policy: give one such as "+
+		"rate_limit, llm-timeout or NETWORK_ERROR", d.code)
 }
 
 func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane) ([]policy.Planned, error) {
@@ -151,7 +157,8 @@ func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane
 	case attempts == policy.Unlimited:
 		return nil, misused("-attempts is missing: the policy's attempts are unlimited: say how many to show")
 	case attempts > policy.MaxSchedule+1:
-		return nil, misused("-attempts is missing: the policy has %d attempts, and at most %d can be shown", attempts, policy.MaxSchedule+1)
+		return nil, misused("-attempts is missing: the policy has %d attempts, and at most %d can be shown", attempts,
+			policy.MaxSchedule+1)
 	}
 	number := 1 // as loop.Do numbers the lines of the two planes
 	if plane == fault.Transport {
@@ -175,7 +182,8 @@ func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []po
 	var waited time.Duration
 	for _, r := range rows {
 		if r.Delay > p.MaxTotalDelay-waited {
-			e.note("max_total_delay %s ends it after attempt %d: the waits from there on are not made", p.MaxTotalDelay, r.Attempt)
+			e.note("max_total_delay %s ends it after attempt %d: the waits from there on are not made",
+				p.MaxTotalDelay, r.Attempt)
 			return
 		}
 		waited += r.Delay
@@ -183,11 +191,19 @@ func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []po
 }
 
 func (d *delays) schedule(rows []policy.Planned) schedule {
-	out := schedule{Policy: d.policy, Seed: d.seed, Delays: make([]delay, len(rows)), Total: millis(total(rows))}
+	out := schedule{d.policy, d.seed, make([]delay, len(rows)), millis(total(rows))}
 	for n, r := range rows {
 		out.Delays[n] = delay{r.Attempt, milliseconds(r.Delay), milliseconds(r.Min), milliseconds(r.Max)}
 	}
 	return out
+}
+
+func milliseconds(d time.Duration) json.Number { return millis(big.NewInt(int64(d))) }
+
+// millis is a number of nanoseconds, 0 or more, as an exact decimal of milliseconds: "500", "0.25".
+func millis(nanos *big.Int) json.Number {
+	text := new(big.Rat).SetFrac(nanos, big.NewInt(int64(time.Millisecond))).FloatString(6)
+	return json.Number(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }
 
 // total is the sum of the waits in nanoseconds. It may be more than a time.Duration holds.
@@ -199,17 +215,55 @@ func total(rows []policy.Planned) *big.Int {
 	return sum
 }
 
-func milliseconds(d time.Duration) json.Number { return millis(big.NewInt(int64(d))) }
+// chart writes the waits as a bar chart.
+func (d *delays) chart(e *env, p policy.RetryPolicy, class fault.Class, rows []policy.Planned) {
+	longest, jittered := time.Duration(0), false
+	for _, r := range rows {
+		longest, jittered = max(longest, r.Delay), jittered || r.Min != r.Max
+	}
+	title := e.paint.bold(plain(d.title(class, len(rows)+1, jittered)))
+	fmt.Fprintf(e.out, "%s\n%s\n\n", title, e.paint.faint(p.Backoff.String()))
+	text := columns(func(w io.Writer) {
+		for _, r := range rows {
+			spread := ""
+			if r.Min != r.Max {
+				spread = fmt.Sprintf("(%s to %s)", r.Min, r.Max)
+			}
+			wait := bar(r.Delay, longest)
+			fmt.Fprintf(w, "  after attempt %d\t%s\t%s\t%s\n", r.Attempt, r.Delay, spread, wait)
+		}
+	})
+	for line := range strings.Lines(text) {
+		words, bar, _ := strings.Cut(strings.TrimRight(line, " \n"), "█")
+		if bar != "" || strings.Contains(line, "█") {
+			bar = e.paint.cyan("█" + bar)
+		}
+		fmt.Fprintln(e.out, words+bar)
+	}
+	if len(rows) > 0 {
+		fmt.Fprintln(e.out)
+	}
+	sum := total(rows)
+	all := string(millis(sum)) + "ms"
+	if sum.IsInt64() {
+		all = time.Duration(sum.Int64()).String()
+	}
+	fmt.Fprintf(e.out, "total %s\n", e.paint.bold(all))
+}
 
-// millis is a number of nanoseconds, 0 or more, as an exact decimal of milliseconds: "500", "0.25".
-func millis(nanos *big.Int) json.Number {
-	whole, rest := new(big.Int).QuoRem(nanos, big.NewInt(int64(time.Millisecond)), new(big.Int))
-	if rest.Sign() == 0 {
-		return json.Number(whole.String())
+func (d *delays) title(class fault.Class, attempts int, jittered bool) string {
+	parts := []string{d.policy}
+	if d.tool != "" {
+		parts = append(parts, "tool "+d.tool)
 	}
-	decimals := fmt.Sprintf("%06d", rest)
-	for decimals[len(decimals)-1] == '0' {
-		decimals = decimals[:len(decimals)-1]
+	if class != "" {
+		parts = append(parts, string(class))
 	}
-	return json.Number(whole.String() + "." + decimals)
+	parts = append(parts, several.Of(attempts, "attempt", "attempts"))
+	if d.seed != "" {
+		parts = append(parts, fmt.Sprintf("seed %q", d.seed))
+	} else if jittered {
+		parts = append(parts, "before jitter")
+	}
+	return strings.Join(parts, ", ")
 }

@@ -14,9 +14,9 @@ var diffCommand = command{
 	summary: "how two journals differ: what they were held to, and the first step that is another",
 	usage:   []string{"diff [-json] JOURNAL JOURNAL"},
 	about: `
-Compares what was recorded: for each run what it was held to (fields of the policy with who set them, templates, schemas of
-tools, seed), then the steps up to the first that differs. Times that were observed and notes are not compared. One of both may
-be - for standard input. The exit status is 1 where they differ.
+Compares what was recorded: for each run its config (fields of the policy with who set them, templates,
+schemas of tools, seed), then the steps up to the first that differs. Times that were observed and notes are
+not compared. One of the two may be - for standard input.
 
 JSON: {"steps", "headers", "step"}; "steps" counts those that are the same.`,
 	task: func() task { return &diff{} },

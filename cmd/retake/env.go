@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"golang.org/x/term"
 )
 
 // env is what a command reads and writes.
@@ -18,7 +20,7 @@ type env struct {
 	in  io.Reader
 	out *bufio.Writer
 	err io.Writer
-	// typed is set where the input is a person's, watched where somebody sees err as it is written.
+	// typed is set where a person types the input, watched where somebody sees err as it is written.
 	typed, watched bool
 	paint          paint
 }
@@ -31,16 +33,7 @@ func newEnv() *env {
 	}
 }
 
-// isTerminal finds files that somebody sits at. The null device is a character device too, and nobody sits
-// there.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
-}
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // end writes out what is left and turns an error into the exit status.
 func (e *env) end(name string, err error) int {
@@ -56,20 +49,28 @@ func (e *env) end(name string, err error) int {
 	return e.fail(name, err)
 }
 
-// fail says what is wrong and, of bad usage, how to get help.
+// fail says what is wrong and, of wrong usage, how to get help.
 func (e *env) fail(name string, err error) int {
 	prefix := strings.TrimSpace("retake " + name)
 	fmt.Fprintf(e.err, "%s: %s\n", prefix, plainLines(strings.TrimSpace(err.Error())))
-	var m *misuse
-	if errors.As(err, &m) {
+	if _, ok := errors.AsType[*misuse](err); ok {
 		fmt.Fprintf(e.err, "help: %s -h\n", prefix)
 	}
 	return exitTrouble
 }
 
-// note tells something beside the answer.
+// note says something beside the answer.
 func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.err, plainLines(fmt.Sprintf("note: "+format, args...)))
+}
+
+// standardInput reads the whole of standard input. what says what it holds.
+func (e *env) standardInput(what string) ([]byte, error) {
+	if e.typed {
+		e.note("reading %s from the terminal; end it with Ctrl-D", what)
+	}
+	text, err := readAll("standard input", e.in)
+	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }
 
 // json writes one value as one line, in which what would not print as itself is an escape.
@@ -93,32 +94,3 @@ func (e *env) json(v any) error {
 	}
 	return nil
 }
-
-// paint colours text where it is set. Of one that is not, every text comes back as it is.
-type paint bool
-
-func (p paint) with(code, text string) string {
-	if !p || text == "" {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-func (p paint) bold(text string) string  { return p.with("1", text) }
-func (p paint) faint(text string) string { return p.with("2", text) }
-func (p paint) red(text string) string   { return p.with("31", text) }
-func (p paint) green(text string) string { return p.with("32", text) }
-func (p paint) cyan(text string) string  { return p.with("36", text) }
-
-// plain makes foreign text fit for a terminal: what would not print as itself becomes U+FFFD.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, s)
-}
-
-// indent puts two spaces before each line.
-func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

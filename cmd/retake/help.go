@@ -3,48 +3,58 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"strings"
+	"text/tabwriter"
 )
 
 // overview is the help of retake itself.
 func overview() string {
-	return "retake shows what retry policies, checks of replies and correction loops decide, and replays their journals.\n\n" +
-		listCommands() + "\nretake COMMAND -h says more. Every command takes -json.\n" +
-		"Exit status: 0 answered, 1 \"not ok\" (check -tool, show, replay, diff), 2 bad usage or unusable input.\n"
+	return "retake shows what retry policies, checks of replies and correction loops decide,\n" +
+		"and replays their journals.\n\n" + listCommands() + "\n" + exitTable + "\nretake COMMAND -h says more.\n"
 }
 
 func listCommands() string {
-	var b strings.Builder
-	b.WriteString("commands:\n")
-	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-9s %s\n", c.name, c.summary)
-	}
-	return b.String()
+	return "commands:\n" + columns(func(w io.Writer) {
+		for _, c := range commands() {
+			fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
+		}
+	})
 }
 
 // help is what -h prints.
 func (c command) help(fs *flag.FlagSet) string {
-	var b strings.Builder
-	for n, line := range c.usage {
-		lead := "usage: "
-		if n > 0 {
-			lead = "       "
-		}
-		b.WriteString(lead + "retake " + line + "\n")
-	}
-	b.WriteString("\n" + strings.TrimSpace(c.about) + "\n\nflags:\n")
-	fs.VisitAll(func(f *flag.Flag) {
-		name, usage := flag.UnquoteUsage(f)
-		fmt.Fprintf(&b, "  %-15s %s\n", strings.TrimSpace("-"+f.Name+" "+name), usage)
+	text := "usage: retake " + strings.Join(c.usage, "\n       retake ") + "\n\n"
+	text += strings.TrimSpace(c.about) + "\n"
+	flags := columns(func(w io.Writer) {
+		fs.VisitAll(func(f *flag.Flag) {
+			_, usage := flag.UnquoteUsage(f)
+			fmt.Fprintf(w, "  %s\t%s\n", flagName(f), usage)
+		})
 	})
-	return b.String()
+	if flags != "" {
+		text += "\nflags:\n" + flags
+	}
+	return text
 }
 
-func flagNames(fs *flag.FlagSet) string {
+func flagList(fs *flag.FlagSet) string {
 	var names []string
-	fs.VisitAll(func(f *flag.Flag) {
-		name, _ := flag.UnquoteUsage(f)
-		names = append(names, strings.TrimSpace("-"+f.Name+" "+name))
-	})
+	fs.VisitAll(func(f *flag.Flag) { names = append(names, flagName(f)) })
 	return strings.Join(names, ", ")
+}
+
+// flagName is a flag with what it takes: "-policy FILE".
+func flagName(f *flag.Flag) string {
+	what, _ := flag.UnquoteUsage(f)
+	return strings.TrimSpace("-" + f.Name + " " + what)
+}
+
+// columns lines up what write writes, whose cells end with a tab.
+func columns(write func(io.Writer)) string {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	write(w)
+	_ = w.Flush() // a strings.Builder does not fail
+	return text.String()
 }

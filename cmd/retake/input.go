@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/looptest/corpus"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/policy/file"
+	"github.com/retake-go/retake/tool"
 )
 
 // maxInput bounds each input that is read whole: 64 MiB.
@@ -36,7 +40,8 @@ func readNamed(flag, path string) ([]byte, error) {
 	return readAll(path, f)
 }
 
-// openNamed opens a file; place names the flag or argument that it stands in, right says what would be right.
+// openNamed opens a file; place names the flag or argument that it stands in, right says what would be
+// right.
 func openNamed(place, path, right string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,16 +58,15 @@ const presetPrefix = "preset:"
 
 // policies is what -policy names: a preset, or a file.
 type policies struct {
-	// name is as it was given; empty for the defaults.
-	name   string
+	// preset is empty for a file.
 	preset string
 	set    policy.Set
 }
 
-// readPolicy reads what -policy names; an empty name is the default.
+// readPolicy reads what -policy names. An empty name is the default policy.
 func readPolicy(name string) (policies, error) {
 	if preset, ok := strings.CutPrefix(name, presetPrefix); ok {
-		return presetPolicy(name, preset)
+		return presetPolicy(preset)
 	}
 	if name == "" {
 		return policies{set: policy.DefaultSet()}, nil
@@ -72,16 +76,16 @@ func readPolicy(name string) (policies, error) {
 		return policies{}, err
 	}
 	set, err := file.Read(name, data)
-	return policies{name: name, set: set}, err
+	return policies{set: set}, err
 }
 
-// presetPolicy puts a preset where it belongs: validation-retry on the correction plane, the others on
+// presetPolicy puts a preset where it belongs: "correction" on the correction plane, the others on
 // transport.
-func presetPolicy(name, preset string) (policies, error) {
+func presetPolicy(preset string) (policies, error) {
 	p, ok := policy.Preset(preset)
 	if !ok {
-		return policies{}, misused("-policy: there is no preset %q: give one of %s%s", preset, presetPrefix,
-			strings.Join(policy.Presets(), ", "+presetPrefix))
+		return policies{}, misused("-policy: there is no preset %q%s: give one of %s%s", preset,
+			didYouMean(preset, policy.Presets()), presetPrefix, strings.Join(policy.Presets(), ", "+presetPrefix))
 	}
 	set := policy.DefaultSet()
 	if isCorrection(preset) {
@@ -89,7 +93,34 @@ func presetPolicy(name, preset string) (policies, error) {
 	} else {
 		set.Transport = p.TransportLayer()
 	}
-	return policies{name: name, preset: preset, set: set}, nil
+	return policies{preset: preset, set: set}, nil
 }
 
 func isCorrection(preset string) bool { return preset == "correction" }
+
+// toolForm is what a file of tools looks like.
+const toolForm = `{"name", "description", "parameters"}, or a list of such objects`
+
+// readTools reads the file of -tool or -tools: one tool, or a list of tools. Unknown members are refused:
+// they are those of other forms.
+func readTools(flag, path string) (*tool.Set, error) {
+	data, err := readNamed(flag, path)
+	if err != nil {
+		return nil, err
+	}
+	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
+	tools := make([]corpus.Tool, 1)
+	if bytes.HasPrefix(data, []byte("[")) {
+		err = canon.UnmarshalKnown(data, &tools)
+	} else {
+		err = canon.UnmarshalKnown(data, &tools[0])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; a file of tools is %s", path, err, toolForm)
+	}
+	set, err := corpus.Tools(tools)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return set, nil
+}

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/retake-go/retake/journal"
 )
@@ -18,7 +17,7 @@ import (
 // journals are the journals that a command is given: files, directories, and "-" for standard input.
 type journals struct {
 	names []string
-	// key is the file of the secret key, progress is told what is read.
+	// key is the file of the secret key.
 	key string
 }
 
@@ -69,16 +68,6 @@ func expand(name string) ([]string, error) {
 	return found, nil
 }
 
-func (j *journals) each() iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for _, name := range j.names {
-			if !yield(name, nil) {
-				return
-			}
-		}
-	}
-}
-
 // open opens a journal.
 func (e *env) open(name string) (io.ReadCloser, error) {
 	if name == "-" {
@@ -110,40 +99,60 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// replaying says how a journal is read: with progress on a watched terminal.
-func (j *journals) replaying(p *byteProgress) (journal.Replaying, error) {
+// each hands every journal to work, as many at once as there are processors, and what came of them one by
+// one to use, in the order of the journals. It ends at the first error of use.
+func each[T any](e *env, j *journals, work func(io.Reader, journal.Replaying) (T, error),
+	use func(name string, result T, err error) error) error {
 	key, err := readKey(j.key)
-	return journal.Replaying{Key: key, Progress: p.of()}, err
+	if err != nil {
+		return err
+	}
+	type outcome struct {
+		result T
+		err    error
+	}
+	seen := &progress{e: e}
+	defer seen.done()
+	outcomes, slots := make([]chan outcome, len(j.names)), make(chan struct{}, runtime.GOMAXPROCS(0))
+	begin := func(n int) {
+		outcomes[n] = make(chan outcome, 1)
+		go func() {
+			slots <- struct{}{}
+			result, err := one(e, j.names[n], key, seen, work)
+			outcomes[n] <- outcome{result, err}
+			<-slots
+		}()
+	}
+	ahead := 2 * cap(slots)
+	for n := range min(ahead, len(outcomes)) {
+		begin(n)
+	}
+	for n, name := range j.names {
+		o := <-outcomes[n]
+		if n+ahead < len(outcomes) {
+			begin(n + ahead)
+		}
+		seen.done()
+		if err := use(name, o.result, o.err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// byteProgress shows how much of journals was read. It is safe for concurrent use.
-type byteProgress struct {
-	e     *env
-	mu    sync.Mutex
-	bytes int64
-	shown bool
-}
-
-// of is the callback for one journal; nil where nobody watches.
-func (p *byteProgress) of() func(bytes, lines int64) {
-	if !p.e.watched {
-		return nil
+// one opens a journal and hands it to work, which tells seen how far it has come.
+func one[T any](e *env, name string, key []byte, seen *progress,
+	work func(io.Reader, journal.Replaying) (T, error)) (T, error) {
+	in, err := e.open(name)
+	if err != nil {
+		return *new(T), err
 	}
-	var before int64
-	return func(bytes, _ int64) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.bytes += bytes - before
-		before, p.shown = bytes, true
-		fmt.Fprintf(p.e.err, "\r%d MiB", p.bytes>>20)
-	}
-}
-
-// done clears the line.
-func (p *byteProgress) done() {
-	if p.shown {
-		fmt.Fprint(p.e.err, "\r\x1b[K")
-	}
+	defer in.Close()
+	before := int64(0)
+	return work(in, journal.Replaying{Key: key, Progress: func(bytes, _ int64) {
+		seen.read(bytes - before)
+		before = bytes
+	}})
 }
 
 // unreadable says how many journals could not be read.

@@ -24,8 +24,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// dieAt makes a process die when it has written so many bytes of journals: "self:N" by its own hand, in the middle of a write;
-// "other:N" by that of whoever started it, who is told on standard error.
+// dieAt makes a process die when it has written so many bytes of journals: "self:N" by its own hand, in the
+// middle of a write; "other:N" by that of whoever started it, who is told on standard error.
 const dieAt = "RETAKE_TEST_DIE_AT"
 
 func init() {
@@ -85,7 +85,8 @@ func (l mortalLog) Append(ctx context.Context, at int64, lines []byte, durable b
 	return nil
 }
 
-// smallCorpus is a corpus of questions that need one to three attempts, and of some that have too few replies.
+// smallCorpus is a corpus of questions that need one to three attempts, and of some that have too few
+// replies.
 func smallCorpus(t *testing.T) string {
 	var b strings.Builder
 	for n := range 20 {
@@ -175,8 +176,8 @@ func tracesOf(t *testing.T, dir string) map[string]string {
 	return traces
 }
 
-// Whenever a process is killed, and however often: the journals that are left lead to the same end as a run that nobody
-// disturbed, byte for byte.
+// Whenever a process is killed, and however often: the journals that are left lead to the same end as a run
+// that nobody disturbed, byte for byte.
 func TestARunThatIsKilledTwoHundredTimesComesToTheSameEnd(t *testing.T) {
 	k := &killed{corpus: smallCorpus(t), policy: filepath.Join(t.TempDir(), "policy.yaml")}
 	if os.Getenv("RETAKE_CORPUS") != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net/textproto"
 	"strconv"
 	"strings"
@@ -19,15 +20,16 @@ var limitsCommand = command{
 	summary: "what a response's headers say about rate limits",
 	usage:   []string{"limits [-now T] [-provider NAME] [-json] < HEADERS"},
 	about: `
-Reads a response's headers, one "Name: value" a line, in any case and order; a status line before them is passed over. A
-body may follow after an empty line, or stand alone where it is JSON.
+Reads a response's headers, one "Name: value" a line, in any case and order; a status line before them is
+passed over. A body may follow after an empty line, or stand alone where it is JSON.
 
-Dates become waits by the time of the response: that of -now, else that of its own Date header. Where neither is known, a
-date stays a date and a wait a wait. The machine's clock is not read.
+Dates become waits by the time of the response: that of -now, else that of its own Date header. Where
+neither is known, a date stays a date and a wait a wait. The machine's clock is not read.
 
-JSON: {"limited", "retry_after", "wait", "windows": [{"name", "resource", "remaining", "limit", "resets_in", "reset_at"}],
-"ignored": [{"header", "value", "why"}]}. "retry_after" is what the server asks for outright and "wait" what follows from
-exhausted windows, both in seconds, as is "resets_in"; "reset_at" is in seconds since the epoch. What is not known is absent.`,
+JSON: {"limited", "retry_after", "wait", "windows": [{"name", "resource", "remaining", "limit", "resets_in",
+"reset_at"}], "ignored": [{"header", "value", "why"}]}. "retry_after" is what the server asks for outright
+and "wait" what follows from exhausted windows, both in seconds, as is "resets_in"; "reset_at" is in seconds
+since the epoch. What is not known is absent.`,
 	task: func() task { return &limits{} },
 }
 
@@ -39,13 +41,14 @@ type limits struct {
 
 func (l *limits) declare(fs *flag.FlagSet) {
 	declareNow(fs, &l.now)
-	fs.StringVar(&l.provider, "provider", "", "whose headers they are, such as groq: a `NAME`, for what they leave open")
+	fs.StringVar(&l.provider, "provider", "", "whose headers they are: a `NAME` such as groq, for what they leave open")
 	fs.BoolVar(&l.json, "json", false, "write JSON")
 }
 
 // declareNow declares -now.
 func declareNow(fs *flag.FlagSet, now *time.Time) {
-	fs.Func("now", "the time `T` at which the response came: 2030-01-02T15:04:05Z, or seconds since the epoch", func(s string) (err error) {
+	usage := "the time `T` at which the response came: 2030-01-02T15:04:05Z, or seconds since the epoch"
+	fs.Func("now", usage, func(s string) (err error) {
 		if *now, err = time.Parse(time.RFC3339, s); err == nil {
 			return nil
 		}
@@ -57,10 +60,7 @@ func declareNow(fs *flag.FlagSet, now *time.Time) {
 }
 
 func (l *limits) run(e *env) error {
-	if e.typed {
-		e.note("reading headers from the terminal; end them with Ctrl-D")
-	}
-	text, err := readAll("standard input", e.in)
+	text, err := e.standardInput("headers")
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,8 @@ func (l *limits) run(e *env) error {
 	for _, n := range strange {
 		e.note("line %d is no header, and was passed over: want \"Name: value\"", n)
 	}
-	state := ratelimit.Parse(headers, responseTime(l.now, headers), ratelimit.WithBody(body), ratelimit.ForProvider(l.provider))
+	now := responseTime(l.now, headers)
+	state := ratelimit.Parse(headers, now, ratelimit.WithBody(body), ratelimit.ForProvider(l.provider))
 	state.Windows = append([]ratelimit.Window{}, state.Windows...)
 	state.Ignored = append([]ratelimit.Ignored{}, state.Ignored...)
 	if l.json {
@@ -78,11 +79,10 @@ func (l *limits) run(e *env) error {
 	return nil
 }
 
-// splitResponse splits what came into headers and, after an empty line, a body; what begins as JSON is a body
-// alone. It also returns the numbers of lines that are no headers.
+// splitResponse splits what came into headers and, after an empty line, a body; what begins as JSON is a
+// body alone. It also returns the numbers of lines that are no headers.
 func splitResponse(text []byte) (headers map[string][]string, body []byte, strange []int) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if begin := bytes.TrimSpace(text); bytes.HasPrefix(begin, []byte("{")) || bytes.HasPrefix(begin, []byte("[")) {
+	if begin := bytes.TrimSpace(text); len(begin) > 0 && (begin[0] == '{' || begin[0] == '[') {
 		return nil, begin, nil
 	}
 	headers = map[string][]string{}
@@ -142,18 +142,19 @@ func writeLimits(e *env, s ratelimit.State) {
 }
 
 func writeWindows(e *env, windows []ratelimit.Window) {
-	var names, left, resets cells
-	for _, w := range windows {
-		names.add(plain(w.Name))
-		left.add(countText(w.Remaining) + " of " + countText(w.Limit))
-		resets.add(resetText(w))
-	}
-	for n, w := range windows {
-		line := fmt.Sprintf("  %-*s  %*s  %s", names.width, names.cells[n], left.width, left.cells[n], resets.cells[n])
-		if line = strings.TrimRight(line, " "); w.Exhausted() {
+	text := columns(func(w io.Writer) {
+		for _, one := range windows {
+			count := countText(one.Remaining) + " of " + countText(one.Limit)
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", plain(one.Name), count, resetText(one))
+		}
+	})
+	n := 0
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, " \n"); windows[n].Exhausted() {
 			line = e.paint.red(line)
 		}
 		fmt.Fprintln(e.out, line)
+		n++
 	}
 }
 

@@ -7,16 +7,26 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/internal/fields"
 )
 
-// The exit statuses.
+// The exit statuses: see exitTable.
 const (
 	exitOK      = 0
 	exitNotOK   = 1
 	exitTrouble = 2
 )
 
-// errNotOK is the answer "not ok": it has been written, and there is nothing more to say.
+// exitTable says what the exit statuses mean. They are the same for every command.
+const exitTable = `exit status:
+  0  the question was answered
+  1  the answer is no: the reply cannot be used (check -tool), or something differs (replay, diff)
+  2  there is no whole answer: wrong usage, or an input that is missing, damaged or cannot be used
+`
+
+// errNotOK is the answer "no". It has been written, and there is nothing more to say.
 var errNotOK = errors.New("not ok")
 
 // misuse says that a command was called wrongly. Its text names the flag and what would be right.
@@ -30,7 +40,7 @@ func misused(format string, args ...any) error { return &misuse{fmt.Sprintf(form
 type task interface {
 	// declare declares the flags, which set the task's fields.
 	declare(fs *flag.FlagSet)
-	// run does the work. Flags have been read, and there are no other arguments.
+	// run does the work, after the flags have been read.
 	run(e *env) error
 }
 
@@ -52,7 +62,8 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		runCommand, checkCommand, delaysCommand, limitsCommand, classifyCommand, showCommand, replayCommand, diffCommand, whatifCommand,
+		runCommand, checkCommand, delaysCommand, limitsCommand, classifyCommand, showCommand, replayCommand,
+		diffCommand, whatifCommand, versionCommand, completionCommand,
 	}
 }
 
@@ -63,75 +74,88 @@ func execute(e *env, args []string) int {
 	if len(args) == 0 {
 		return e.fail("", misused("a command is missing\n%s", listCommands()))
 	}
-	if isHelp(args[0]) {
-		return help(e, args[1:])
+	name, rest := args[0], args[1:]
+	if name == "--version" || name == "-version" {
+		name = "version"
 	}
-	for _, c := range commands() {
-		if c.name == args[0] {
-			return perform(e, c, args[1:])
+	if slices.Contains([]string{"help", "-h", "-help", "--help"}, name) {
+		if len(rest) == 0 {
+			fmt.Fprint(e.out, overview())
+			return e.end("", nil)
 		}
+		name, rest = rest[0], []string{"-h"}
 	}
-	return e.fail("", misused("there is no command %q\n%s", args[0], listCommands()))
+	all := commands()
+	at := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+	if at < 0 {
+		near := didYouMean(name, commandNames())
+		return e.fail("", misused("there is no command %q%s\n%s", name, near, listCommands()))
+	}
+	return e.end(name, perform(e, all[at], rest))
 }
 
-func isHelp(arg string) bool {
-	return arg == "help" || arg == "-h" || arg == "-help" || arg == "--help"
+func commandNames() []string {
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return names
 }
 
-func help(e *env, args []string) int {
-	if len(args) == 0 {
-		fmt.Fprint(e.out, overview())
-		return e.end("", nil)
+// didYouMean names the known word that was probably meant; it is empty where there is none.
+func didYouMean(word string, known []string) string {
+	if near := fields.Near(word, known); near != "" {
+		return ": did you mean " + near + "?"
 	}
-	for _, c := range commands() {
-		if c.name == args[0] {
-			return perform(e, c, []string{"-h"})
-		}
-	}
-	return e.fail("", misused("there is no command %q\n%s", args[0], listCommands()))
+	return ""
 }
 
 // perform reads a command's flags and arguments and runs it.
-func perform(e *env, c command, args []string) int {
+func perform(e *env, c command, args []string) error {
 	t := c.task()
-	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	t.declare(fs)
+	fs := c.flags(t)
 	rest, err := parse(fs, args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
+	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(e.out, c.help(fs))
-		return e.end(c.name, nil)
-	case err != nil:
-		return e.fail(c.name, misused("%v\nflags: %s", err, flagNames(fs)))
+		return nil
+	}
+	if err != nil {
+		return misused("%s\nflags: %s", flagFault(fs, err), flagList(fs))
 	}
 	if takes, ok := t.(taker); ok {
 		err = takes.take(rest)
 	} else if len(rest) > 0 {
-		err = misused("unexpected argument %q: every input is named by a flag\nflags: %s", rest[0], flagNames(fs))
+		err = misused("unexpected argument %q: every input is named by a flag\nflags: %s", rest[0],
+			flagList(fs))
 	}
-	if err == nil {
-		err = t.run(e)
+	if err != nil {
+		return err
 	}
-	return e.end(c.name, err)
+	return t.run(e)
 }
 
-// empty refuses names that are empty, as those of variables that are not set in a script. Only a seed may be.
-func empty(fs *flag.FlagSet, rest []string) (err error) {
-	if slices.Contains(rest, "") {
-		return errors.New("an argument is empty: give a name, or leave it out")
-	}
-	fs.Visit(func(f *flag.Flag) {
-		getter, ok := f.Value.(flag.Getter)
-		if what, _ := flag.UnquoteUsage(f); ok && getter.Get() == "" && f.Name != "seed" && err == nil {
-			err = fmt.Errorf("-%s is empty: give a %s, or leave the flag out", f.Name, what)
-		}
-	})
-	return err
+// flags are the flags of a command, which set the fields of t.
+func (c command) flags(t task) *flag.FlagSet {
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	t.declare(fs)
+	return fs
 }
 
-// parse reads flags wherever they stand among the arguments, and returns the others. After "--" there are no
-// flags.
+// flagFault says what is wrong with the flags, and of a flag that is not there which one was probably
+// meant.
+func flagFault(fs *flag.FlagSet, err error) string {
+	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !unknown {
+		return err.Error()
+	}
+	var known []string
+	fs.VisitAll(func(f *flag.Flag) { known = append(known, "-"+f.Name) })
+	return fmt.Sprintf("there is no flag -%s%s", name, didYouMean("-"+name, known))
+}
+
+// parse reads flags wherever they stand among the arguments, and returns the others. After "--" there are
+// no flags.
 func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	for {
 		if err := fs.Parse(args); err != nil {
@@ -147,4 +171,19 @@ func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 		}
 		rest, args = append(rest, after[0]), after[1:]
 	}
+}
+
+// empty refuses empty names, which are those of variables that a script has not set. Only a seed may be
+// empty.
+func empty(fs *flag.FlagSet, rest []string) (err error) {
+	if slices.Contains(rest, "") {
+		return errors.New("an argument is empty: give a name, or leave it out")
+	}
+	fs.Visit(func(f *flag.Flag) {
+		getter, ok := f.Value.(flag.Getter)
+		if what, _ := flag.UnquoteUsage(f); ok && getter.Get() == "" && f.Name != "seed" && err == nil {
+			err = fmt.Errorf("-%s is empty: give a %s, or leave the flag out", f.Name, what)
+		}
+	})
+	return err
 }

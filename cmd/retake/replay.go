@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -17,12 +18,12 @@ var replayCommand = command{
 	summary: "whether journals lead to the same decisions with today's code",
 	usage:   []string{"replay [-key FILE] [-json] JOURNAL..."},
 	about: `
-Folds each journal through today's code, without models, tools or waits, and compares every decision and prompt with what was
-recorded. The first difference of a journal is explained: what was decided and what would be now, by which rule, on which
-field of the policy it hangs, and each value that changed. ` + journalArgs + `.
+Folds each journal through today's code, without models, tools or waits, and compares every decision and
+prompt with what was recorded. The first difference of a journal is explained: what was decided and what
+would be now, by which rule, on which field of the policy it hangs, and each value that changed. ` + journalArgs + `.
 
-A last line that was cut off is what a killed process leaves: it is told, and is no difference. Prompts that the user's code
-made are taken as they were recorded. The exit status is 1 where anything differs, and 2 where a journal cannot be read.
+A last line that was cut off is no difference: a killed process leaves one, and it is mentioned. Prompts that the user's
+code made are taken as they were recorded.
 
 JSON, one line for each journal: {"journal", "ok", "report", "difference", "error"}.`,
 	task: func() task { return &replay{} },
@@ -68,13 +69,9 @@ type difference struct {
 }
 
 func (r *replay) run(e *env) error {
-	seen := &byteProgress{e: e}
-	if _, err := r.replaying(seen); err != nil {
-		return err
-	}
 	var count struct{ ok, differs, bad int }
-	err := inOrder(r.each(), func(name string) (replayed, error) { return r.one(e, name, seen), nil }, func(one replayed) error {
-		seen.done()
+	err := each(e, &r.journals, journal.Replay, func(name string, report journal.Report, err error) error {
+		one := replayedOf(name, report, err)
 		switch {
 		case one.OK:
 			count.ok++
@@ -89,12 +86,12 @@ func (r *replay) run(e *env) error {
 		one.write(e)
 		return nil
 	})
-	seen.done()
 	if err != nil {
 		return err
 	}
 	if len(r.names) > 1 && !r.json {
-		fmt.Fprintf(e.out, "\n%d journals: %d as recorded, %d different, %d cannot be read\n", len(r.names), count.ok, count.differs, count.bad)
+		fmt.Fprintf(e.out, "\n%d journals: %d as recorded, %d different, %d cannot be read\n",
+			len(r.names), count.ok, count.differs, count.bad)
 	}
 	if err := unreadable(count.bad, len(r.names)); err != nil || count.differs == 0 {
 		return err
@@ -102,20 +99,11 @@ func (r *replay) run(e *env) error {
 	return errNotOK
 }
 
-// one replays one journal.
-func (r *replay) one(e *env, name string, seen *byteProgress) replayed {
-	out := replayed{Journal: name}
-	in, err := e.open(name)
-	if err == nil {
-		defer in.Close()
-		var how journal.Replaying
-		var report journal.Report
-		if how, err = r.replaying(seen); err == nil {
-			report, err = journal.Replay(in, how)
-			out.Report = &report
-		}
+func replayedOf(name string, report journal.Report, err error) replayed {
+	out := replayed{Journal: name, OK: err == nil, Report: &report, Difference: differenceOf(err), err: err}
+	if _, missing := errors.AsType[*fs.PathError](err); missing {
+		out.Report = nil
 	}
-	out.err, out.OK, out.Difference = err, err == nil, differenceOf(err)
 	if err != nil && out.Difference == nil {
 		out.Error = err.Error()
 	}
@@ -132,11 +120,12 @@ func differenceOf(err error) *difference {
 		return nil
 	}
 	out := &difference{
-		Line: d.Line, Event: d.Event, Kind: string(d.Kind), Plane: d.Plane, Was: d.Was, Now: d.Now, RuleWas: d.RuleWas, RuleNow: d.RuleNow,
-		Fields: d.Fields, Changes: d.Changes,
+		Line: d.Line, Event: d.Event, Kind: string(d.Kind), Plane: d.Plane, Was: d.Was, Now: d.Now,
+		RuleWas: d.RuleWas, RuleNow: d.RuleNow, Fields: d.Fields, Changes: d.Changes,
 	}
 	if d.Position.Attempt > 0 {
-		out.Action, out.Attempt, out.MaxAttempts = &d.Position.Action, d.Position.Attempt, d.Position.MaxAttempts
+		at := d.Position
+		out.Action, out.Attempt, out.MaxAttempts = &at.Action, at.Attempt, at.MaxAttempts
 	}
 	return out
 }
@@ -145,35 +134,33 @@ func differenceOf(err error) *difference {
 func (r replayed) write(e *env) {
 	name := title(r.Journal)
 	d, differs := errors.AsType[*journal.DifferenceError](r.err)
+	text := ""
 	switch {
 	case r.OK:
-		fmt.Fprintf(e.out, "%s  %s  %s\n", e.paint.green("same   "), name, e.paint.faint(summaryOf(*r.Report)))
+		mark, summary := e.paint.green("same   "), e.paint.faint(summaryOf(*r.Report))
+		fmt.Fprintf(e.out, "%s  %s  %s\n", mark, name, summary)
 		for _, text := range remarks(*r.Report) {
 			fmt.Fprintf(e.out, "         %s\n", text)
 		}
+		return
 	case differs:
-		fmt.Fprintf(e.out, "%s  %s\n%s\n", e.paint.red("differs"), name, plainLines(indent(strings.TrimRight(d.Explain(), "\n"))))
-	case r.Difference != nil:
-		fmt.Fprintf(e.out, "%s  %s\n%s\n", e.paint.red("differs"), name, plainLines(indent(r.err.Error())))
+		text = strings.TrimRight(d.Explain(), "\n")
 	default:
-		fmt.Fprintf(e.out, "%s  %s\n%s\n", e.paint.red("bad    "), name, plainLines(indent(r.err.Error())))
+		text = r.err.Error()
 	}
-}
-
-// plainLines is plain for a text of several lines.
-func plainLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for n, line := range lines {
-		lines[n] = plain(line)
+	mark := "bad    "
+	if r.Difference != nil {
+		mark = "differs"
 	}
-	return strings.Join(lines, "\n")
+	fmt.Fprintf(e.out, "%s  %s\n%s\n", e.paint.red(mark), name, plainLines(indent(text)))
 }
 
 func summaryOf(r journal.Report) string {
 	if r.Lines == 0 {
 		return "no whole line"
 	}
-	text := fmt.Sprintf("session %s, %s, %s", plain(r.Session), several.Of(r.Events, "event", "events"), several.Of(r.Prompts, "prompt", "prompts"))
+	text := fmt.Sprintf("session %s, %s, %s", plain(r.Session), several.Of(r.Events, "event", "events"),
+		several.Of(r.Prompts, "prompt", "prompts"))
 	if r.Runs > 1 {
 		text += ", " + several.Of(r.Runs, "run", "runs")
 	}
@@ -182,18 +169,24 @@ func summaryOf(r journal.Report) string {
 
 // remarks say what a reader of a report should know.
 func remarks(r journal.Report) []string {
-	var all []string
-	add := func(when bool, format string, args ...any) {
-		if when {
-			all = append(all, fmt.Sprintf(format, args...))
+	prompts := func(n int64) string { return several.Of(n, "prompt", "prompts") }
+	all := []struct {
+		when bool
+		text string
+	}{
+		{r.Torn > 0, "its last line was cut off (" + several.Of(r.Torn, "byte", "bytes") + "): whoever resumes it keeps that in a note"},
+		{r.Undecided, "it ends before the decision on its last event"},
+		{!r.Ended && r.Lines > 0, "its last run has not ended"},
+		{r.UserPrompts > 0, prompts(r.UserPrompts) + " made by the user's code: taken as recorded, not made again"},
+		{r.Redacted, "parts were left out of it: their digests were compared"},
+		{r.Unkeyed > 0, prompts(r.Unkeyed) + " not compared: give the secret key by -key"},
+		{r.Compacted != nil, "it was compacted: what was before its snapshot is not there"},
+	}
+	var texts []string
+	for _, one := range all {
+		if one.when {
+			texts = append(texts, one.text)
 		}
 	}
-	add(r.Torn > 0, "its last line was cut off (%s): whoever resumes it keeps that in a note", several.Of(r.Torn, "byte", "bytes"))
-	add(r.Undecided, "it ends before the decision on its last event")
-	add(!r.Ended && r.Lines > 0, "its last run has not ended")
-	add(r.UserPrompts > 0, "%s made by the user's code: taken as recorded, not made again", several.Of(r.UserPrompts, "prompt", "prompts"))
-	add(r.Redacted, "parts were left out of it: their digests were compared")
-	add(r.Unkeyed > 0, "%s not compared: give the secret key by -key", several.Of(r.Unkeyed, "prompt", "prompts"))
-	add(r.Compacted != nil, "it was compacted: what was before its snapshot is not there")
-	return all
+	return texts
 }

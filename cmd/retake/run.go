@@ -1,40 +1,44 @@
 package main
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
+	"context"
 	"flag"
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"slices"
-	"strconv"
-	"strings"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/loop"
-	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/looptest/corpus"
 )
+
+// progressEvery is the number of steps between two lines of progress.
+const progressEvery = 500
 
 var runCommand = command{
 	name:    "run",
 	summary: "whole runs over recorded replies: who is corrected, and after how many attempts",
-	usage:   []string{"run -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-first N] [-journal DIR] [-sync WHEN] [-json]"},
+	usage: []string{
+		"run -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-first N] [-journal DIR] [-sync WHEN] [-json]",
+	},
 	about: `
-Each question of FILE is a session of its own on a clock that stands still but for the waits. Its model answers attempt k
-with the k-th reply of the question's "ladder" (a list of indexes of its replies), or in file order where there is none. A
-session ends with the first reply whose calls are all accepted; no tool is run. It is exhausted when the policy allows no
-further attempt, and when there is no further reply. "retake check -h" says what FILE looks like.
+Plays each question of FILE as a session of its own, on a clock on which waits take no time. The model
+answers attempt k with the k-th reply of the question's "ladder" (a list of indexes of its replies), or in
+file order where there is none. A session ends with the first reply whose calls are all accepted. It is
+exhausted when the policy allows no further attempt, and when there is no further reply. No tool is run.
+"retake check -h" says what FILE looks like.
 
-JSON: {"sessions", "succeeded", "exhausted", "attempts": {"1", "2", ...}, "feedback", "calls_by_reason", "events_sha256"}.
-"attempts" counts sessions by the attempt that succeeded, "feedback" the records of feedback, "calls_by_reason" the
-decisions on attempts by their reason. "events_sha256" covers every event, decision, delay and prompt of every session: it
-is the same on every run and machine, however many processors there are. Without -seed each session draws from its id.
+With -journal each session is recorded in a file of its own in DIR. Sessions whose journals are there
+already are taken from them or go on where they end, and the answer is that of a run that was never
+interrupted. A journal of another policy, seed or question is refused.
 
-With -journal each session is recorded in a file of its own in DIR. Where DIR holds journals already, the sessions that have
-ended are taken from them, the others go on where they were left, and the answer is that of one run that was never
-interrupted. A journal of another policy, seed or question is refused.`,
+JSON: {"sessions", "succeeded", "exhausted", "attempts": {"1", "2", ...}, "feedback", "calls_by_reason",
+"events_sha256"}. "attempts" counts sessions by the attempt that succeeded, "feedback" the records of
+feedback, "calls_by_reason" the decisions by their reason. "events_sha256" covers every event, decision,
+wait and prompt, and is the same on every machine. Without -seed each session draws its jitter from its id.`,
 	task: func() task { return &runs{} },
 }
 
@@ -55,7 +59,8 @@ func (r *runs) declare(fs *flag.FlagSet) {
 		return err
 	})
 	fs.StringVar(&r.journal, "journal", "", "record each session in a file in `DIR`, and go on with those that are there")
-	fs.Func("sync", "`WHEN` records outlive a loss of power: never (the default), waits or records", func(s string) error {
+	when := "`WHEN` records outlive a loss of power: never (the default), waits or records"
+	fs.Func("sync", when, func(s string) error {
 		r.sync = journal.Sync(s)
 		return journal.Settings{Sync: r.sync}.Validate()
 	})
@@ -63,14 +68,7 @@ func (r *runs) declare(fs *flag.FlagSet) {
 }
 
 func (r *runs) run(e *env) error {
-	if r.corpus == "" {
-		return misused("-corpus is missing: give a file with one question a line, as JSON")
-	}
-	from, err := readPolicy(r.policy)
-	if err != nil {
-		return err
-	}
-	in, err := openRecordings(r.journal, r.sync)
+	cfg, err := r.config()
 	if err != nil {
 		return err
 	}
@@ -79,108 +77,83 @@ func (r *runs) run(e *env) error {
 		return err
 	}
 	defer f.Close()
-	cfg := loop.Config{Policy: &from.set, CallsOnly: true, Seed: r.seed}
-	seen := progressOf(e, "sessions")
-	sum := newSummary()
-	err = inOrder(lines(r.corpus, f, r.first), func(l rawLine) (played, error) { return playLine(l, cfg, in) }, func(p played) error {
-		seen.step()
-		sum.add(p)
-		return nil
-	})
-	seen.done()
-	switch {
-	case err != nil:
-		return err
-	case r.json:
-		return e.json(sum.finish())
+	seen := &progress{e: e}
+	defer seen.done()
+	var sum corpus.Summary
+	for q, err := range corpus.Read(r.corpus, f) {
+		if err != nil {
+			return err
+		}
+		run, err := cfg.Play(context.Background(), q)
+		if err != nil {
+			return err
+		}
+		if sum.Add(run); sum.Sessions%progressEvery == 0 {
+			seen.say(int64(sum.Sessions), "sessions")
+		}
+		if sum.Sessions == r.first {
+			break
+		}
 	}
-	sum.finish().write(e)
+	seen.done()
+	if r.json {
+		return e.json(sum)
+	}
+	writeSummary(e, sum)
 	return nil
 }
 
-// summary is the answer of run.
-type summary struct {
-	Sessions  int                   `json:"sessions"`
-	Succeeded int                   `json:"succeeded"`
-	Exhausted int                   `json:"exhausted"`
-	Attempts  byAttempt             `json:"attempts"`
-	Feedback  int                   `json:"feedback"`
-	Reasons   map[policy.Reason]int `json:"calls_by_reason"`
-	Events    string                `json:"events_sha256"`
+// newStore makes the store of a directory.
+var newStore = func(dir string) journal.Store { return journal.Dir(dir) }
 
-	digests bytes.Buffer
-}
-
-func newSummary() *summary {
-	return &summary{Attempts: make(byAttempt, 3), Reasons: map[policy.Reason]int{}}
-}
-
-func (s *summary) add(p played) {
-	s.Sessions++
-	s.Feedback += p.feedback
-	for reason, n := range p.reasons {
-		s.Reasons[reason] += n
+// config is how the questions are played.
+func (r *runs) config() (cfg corpus.Config, err error) {
+	if r.corpus == "" {
+		return cfg, misused("-corpus is missing: give a file with one question a line, as JSON")
 	}
-	s.digests.Write(p.digest)
-	if !p.succeeded {
-		s.Exhausted++
-		return
+	from, err := readPolicy(r.policy)
+	if err != nil {
+		return cfg, err
 	}
-	s.Succeeded++
-	s.Attempts.count(p.attempt)
-}
-
-func (s *summary) finish() *summary {
-	sum := sha256.Sum256(s.digests.Bytes())
-	s.Events = hex.EncodeToString(sum[:])
-	return s
-}
-
-// byAttempt counts sessions by attempt, the first at index 0.
-type byAttempt []int
-
-func (b *byAttempt) count(attempt int) {
-	for len(*b) < attempt {
-		*b = append(*b, 0)
-	}
-	(*b)[attempt-1]++
-}
-
-// MarshalJSON writes an object whose names are the attempts, in order.
-func (b byAttempt) MarshalJSON() ([]byte, error) {
-	out := []byte{'{'}
-	for n, count := range b {
-		if n > 0 {
-			out = append(out, ',')
+	cfg = corpus.Config{Policy: &from.set, Seed: r.seed}
+	if r.journal == "" {
+		if r.sync != "" {
+			return cfg, misused("-sync is for -journal: give -journal DIR, or leave -sync out")
 		}
-		out = fmt.Appendf(out, "%q:%d", strconv.Itoa(n+1), count)
+		return cfg, nil
 	}
-	return append(out, '}'), nil
+	if info, err := os.Stat(r.journal); err == nil && !info.IsDir() {
+		return cfg, misused("-journal: %s is a file: give a directory, which is made where it is not there", r.journal)
+	}
+	cfg.Journals, cfg.Settings.Sync = newStore(r.journal), cmp.Or(r.sync, journal.SyncNever)
+	return cfg, nil
 }
 
-// write shows the summary to people.
-func (s *summary) write(e *env) {
-	fmt.Fprintf(e.out, "%s\n\n", e.paint.bold(fmt.Sprintf("%d sessions", s.Sessions)))
-	s.row(e, "succeeded", s.Succeeded)
-	for n, count := range s.Attempts {
-		s.row(e, fmt.Sprintf("  at attempt %d", n+1), count)
+// openCorpus opens the file of -corpus.
+func openCorpus(path string) (*os.File, error) {
+	return openNamed("-corpus", path, "give a file with one question a line, as JSON")
+}
+
+// writeSummary shows what came of the runs to people.
+func writeSummary(e *env, s corpus.Summary) {
+	row := func(name string, count int) {
+		share := 100 * float64(count) / float64(s.Sessions)
+		line := fmt.Sprintf("%-16s %6d  %5.1f %%", name, count, share)
+		if bar := bar(count, s.Sessions); bar != "" {
+			line += "  " + e.paint.cyan(bar)
+		}
+		fmt.Fprintln(e.out, line)
 	}
-	s.row(e, "exhausted", s.Exhausted)
+	fmt.Fprintf(e.out, "%s\n\n", e.paint.bold(several.Of(s.Sessions, "session", "sessions")))
+	row("succeeded", s.Succeeded)
+	for _, attempt := range slices.Sorted(maps.Keys(s.Attempts)) {
+		row(fmt.Sprintf("  at attempt %d", attempt), s.Attempts[attempt])
+	}
+	row("exhausted", s.Exhausted)
 	fmt.Fprintf(e.out, "\nfeedback records  %d\ndecisions\n", s.Feedback)
 	for _, reason := range slices.Sorted(maps.Keys(s.Reasons)) {
-		fmt.Fprintf(e.out, "  %-20s %6d  %s\n", string(reason), s.Reasons[reason], e.paint.faint(reason.Error()))
+		text := e.paint.faint(reason.Error())
+		fmt.Fprintf(e.out, "  %-20s %6d  %s\n", string(reason), s.Reasons[reason], text)
 	}
 	fmt.Fprintf(e.out, "\nevents %s\n", s.Events)
-}
-
-func (s *summary) row(e *env, name string, count int) {
-	share := 0.0
-	if s.Sessions > 0 {
-		share = float64(count) / float64(s.Sessions)
-	}
-	line := fmt.Sprintf("%-16s %6d  %5.1f %%", name, count, 100*share)
-	if bar := strings.Repeat("█", int(share*barWidth)); bar != "" {
-		line += "  " + e.paint.cyan(bar)
-	}
-	fmt.Fprintln(e.out, line)
 }

@@ -40,11 +40,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// evil is what a terminal must never see: escape sequences, C1 controls, marks of direction, bytes that are no UTF-8.
+// evil is what a terminal must never see: escape sequences, C1 controls, marks of direction, bytes that are
+// no UTF-8.
 const evil = "e\x1b[2J\x1b]0;x\x07\u009b31m\u202e\u2066\u200f\xffe"
 
-// hostile puts evil text, and a NUL, in the places of a file that say EVIL, and the same in the escapes of JSON where they say
-// ESCAPED: hostile FILE...
+// hostile puts evil text, and a NUL, in the places of a file that say EVIL, and the same in the escapes of
+// JSON where they say ESCAPED: hostile FILE...
 func hostile(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args {
 		escaped := strings.Trim(strconv.QuoteToASCII(strings.ToValidUTF8(evil, "")), `"`)
@@ -54,7 +55,8 @@ func hostile(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// clean fails where the last command wrote nothing, or wrote what would not print as itself: clean stdout, clean stderr.
+// clean fails where the last command wrote nothing, or wrote what would not print as itself: clean stdout,
+// clean stderr.
 func clean(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args {
 		text := ts.ReadFile(name)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -23,16 +24,18 @@ var whatifCommand = command{
 		"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-key FILE] [-json] JOURNAL...",
 	},
 	about: `
-Drives each recorded run again under another policy, with another template for the words that correct the model, or with its
-replies read again against other tools. What models, tools and planners did is taken from the record, in its order; waits are
-made anew, on a clock that is not there. It is supposed that a model that is told the same in other words says the same. Where
-a run would ask what was never asked, the record no longer answers: that is said, and nothing is added up beyond it.
+Drives each recorded run again under another policy, with another template for the words that correct the
+model, or with its replies read again against other tools. What models, tools and planners did is taken from
+the record, in its order. Waits are computed anew. A model that is told the same in other words is assumed
+to say the same. Where a run would ask what was never asked, the record no longer answers: the command says
+so, and adds nothing up beyond that.
 
-The totals are those of the record up to there, and those that would have been: attempts, transport faults, calls, time waited,
-tokens, and their cost at the prices given for a million tokens: -price input=3,output=15,cache_read=0.3. ` + journalArgs + `.
+The totals are those of the record up to there, and those that would have been: attempts, transport faults,
+calls, time waited, tokens, and their cost at the prices given for a million tokens: -price
+input=3,output=15,cache_read=0.3.` + journalArgs + `.
 
-JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last one {"journals", "runs", "as_recorded", "otherwise",
-"unanswered", "sum", "change", "cost"}.`,
+JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last one {"journals", "runs",
+"as_recorded", "otherwise", "unanswered", "sum", "change", "cost"}.`,
 	task: func() task { return &whatif{} },
 }
 
@@ -66,15 +69,15 @@ func (w *whatif) readPrices(list string) error {
 			return fmt.Errorf("%q stands twice: give one price", name)
 		}
 		given[name] = true
-		switch name {
-		case "input":
+		cache := map[string]**float64{"cache_read": &w.prices.CacheRead, "cache_write": &w.prices.CacheWrite}
+		field := cache[name]
+		switch {
+		case name == "input":
 			w.prices.Input = price
-		case "output":
+		case name == "output":
 			w.prices.Output = price
-		case "cache_read":
-			w.prices.CacheRead = &price
-		case "cache_write":
-			w.prices.CacheWrite = &price
+		case field != nil:
+			*field = &price
 		default:
 			return fmt.Errorf("%q has no price: give input, output, cache_read or cache_write", name)
 		}
@@ -115,7 +118,8 @@ func (w *whatif) question() (journal.WhatIf, error) {
 // reread reads replies against other tools. An answer stays as it was read: its schema is the program's.
 func reread(set *tool.Set) func(*journal.Header, *policy.Set, *machine.Reply) *machine.Reply {
 	return func(h *journal.Header, p *policy.Set, was *machine.Reply) *machine.Reply {
-		now := engine.Read(was.Message, engine.Offer{Tools: set, CallsOnly: h.Config.CallsOnly}, engine.Settings(p))
+		offer := engine.Offer{Tools: set, CallsOnly: h.Config.CallsOnly}
+		now := engine.Read(was.Message, offer, engine.Settings(p))
 		if now.Answer != nil && was.Answer != nil {
 			return was
 		}
@@ -145,14 +149,15 @@ func (w *whatif) costs(c journal.Comparison) *costs {
 	if !w.priced {
 		return nil
 	}
-	return &costs{w.prices.Cost(c.Recorded.Usage), w.prices.Cost(c.Answered.Usage), w.prices.Cost(c.WhatIf.Usage)}
+	cost := func(t journal.Totals) float64 { return w.prices.Cost(t.Usage) }
+	return &costs{cost(c.Recorded), cost(c.Answered), cost(c.WhatIf)}
 }
 
 // summed is the last line of the answer.
 type summed struct {
 	Journals int `json:"journals"`
-	// Runs is the sum of those that would have ended as recorded, those that would have ended otherwise, and
-	// those of which the record does not say.
+	// Runs is the sum of those that would have ended as recorded, those that would have ended otherwise,
+	// and those of which the record does not say.
 	Runs       int                `json:"runs"`
 	AsRecorded int                `json:"as_recorded"`
 	Otherwise  int                `json:"otherwise"`
@@ -183,18 +188,21 @@ func (w *whatif) run(e *env) error {
 	if err != nil {
 		return err
 	}
-	seen := &byteProgress{e: e}
-	if _, err := w.replaying(seen); err != nil {
-		return err
-	}
 	bad := 0
 	var sum summed
-	err = inOrder(w.each(), func(name string) (supposed, error) { return w.one(e, q, name, seen), nil }, func(one supposed) error {
-		seen.done()
-		if one.err != nil {
+	ask := func(in io.Reader, how journal.Replaying) (journal.Outlook, error) {
+		asked := q
+		asked.Replaying = how
+		return asked.Run(in)
+	}
+	err = each(e, &w.journals, ask, func(name string, o journal.Outlook, err error) error {
+		one := supposed{Journal: name, err: err}
+		if err != nil {
 			bad++
+			one.Error = err.Error()
 		} else {
-			sum.add(one.Outlook)
+			sum.add(&o)
+			one.Outlook, one.Change, one.Cost = &o, new(o.Change()), w.costs(o.Comparison)
 		}
 		if w.json {
 			return e.json(one)
@@ -202,30 +210,11 @@ func (w *whatif) run(e *env) error {
 		w.write(e, one)
 		return nil
 	})
-	seen.done()
 	if err == nil {
 		sum.Change, sum.Cost = sum.Sum.Change(), w.costs(sum.Sum)
 		err = w.writeSum(e, sum)
 	}
 	return errors.Join(err, unreadable(bad, len(w.names)))
-}
-
-// one asks one journal.
-func (w *whatif) one(e *env, q journal.WhatIf, name string, seen *byteProgress) supposed {
-	out := supposed{Journal: name}
-	in, err := e.open(name)
-	if err == nil {
-		defer in.Close()
-		if q.Replaying, err = w.replaying(seen); err == nil {
-			var outlook journal.Outlook
-			outlook, err = q.Run(in)
-			out.Outlook, out.Change, out.Cost = &outlook, new(outlook.Change()), w.costs(outlook.Comparison)
-		}
-	}
-	if out.err = err; err != nil {
-		out = supposed{Journal: name, Error: err.Error(), err: err}
-	}
-	return out
 }
 
 // write shows one journal to people.
@@ -239,18 +228,20 @@ func (w *whatif) write(e *env, one supposed) {
 		if len(one.Outlook.Runs) > 1 {
 			fmt.Fprintf(e.out, "  run %d\n", n+1)
 		}
-		fmt.Fprintf(e.out, "  recorded  %s\n", plain(orText(r.RecordedEnd, "not ended")))
+		say := func(what, text string) { fmt.Fprintf(e.out, "  %-8s  %s\n", what, plain(text)) }
+		say("recorded", orText(r.RecordedEnd, "not ended"))
+		end := r.End
 		if r.Silent != nil {
-			fmt.Fprintf(e.out, "  what if   %s\n", plain(r.Silent.String()))
-		} else {
-			fmt.Fprintf(e.out, "  what if   %s\n", plain(r.End))
+			end = r.Silent.String()
 		}
+		say("what if", end)
 		if f := r.First; f != nil {
-			fmt.Fprintf(e.out, "  first     line %d: %s -> %s\n", f.Line, plain(orText(strings.Join(f.Was, "; "), "no decision")),
-				plain(orText(strings.Join(f.Now, "; "), "no decision")))
+			was := orText(strings.Join(f.Was, "; "), "no decision")
+			now := orText(strings.Join(f.Now, "; "), "no decision")
+			say("first", fmt.Sprintf("line %d: %s -> %s", f.Line, was, now))
 		}
 		for _, text := range r.Warnings {
-			fmt.Fprintf(e.out, "  note      %s\n", plain(text))
+			say("note", text)
 		}
 	}
 	for _, text := range one.Outlook.Warnings {
@@ -260,20 +251,14 @@ func (w *whatif) write(e *env, one supposed) {
 	fmt.Fprintln(e.out)
 }
 
-func orText(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 func (w *whatif) writeSum(e *env, s summed) error {
 	if w.json {
 		return e.json(s)
 	}
 	if len(w.names) > 1 {
-		fmt.Fprintf(e.out, "%s: %d as recorded, %d otherwise, %d that the record does not answer\n",
-			e.paint.bold(several.Of(s.Journals, "journal", "journals")+", "+several.Of(s.Runs, "run", "runs")), s.AsRecorded, s.Otherwise, s.Unanswered)
+		what := several.Of(s.Journals, "journal", "journals") + ", " + several.Of(s.Runs, "run", "runs")
+		fmt.Fprintf(e.out, "%s: %d as recorded, %d otherwise, %d that the record does not answer\n", e.paint.bold(what),
+			s.AsRecorded, s.Otherwise, s.Unanswered)
 		w.table(e, s.Sum)
 	}
 	return nil
@@ -281,26 +266,29 @@ func (w *whatif) writeSum(e *env, s summed) error {
 
 // table writes what was taken and what would have been.
 func (w *whatif) table(e *env, c journal.Comparison) {
-	change := c.Change()
-	fmt.Fprintf(e.out, "  %-20s %12s %12s %12s %12s\n", "", "recorded", "up to there", "what if", "change")
-	counts := func(name string, of func(journal.Totals) int64) {
-		fmt.Fprintf(e.out, "  %-20s %12d %12d %12d %+12d\n", name, of(c.Recorded), of(c.Answered), of(c.WhatIf), of(change))
+	row := func(name string, cell func(journal.Totals) string, change string) {
+		fmt.Fprintf(e.out, "  %-20s %12s %12s %12s %12s\n",
+			name, cell(c.Recorded), cell(c.Answered), cell(c.WhatIf), change)
 	}
+	counts := func(name string, of func(journal.Totals) int64) {
+		cell := func(t journal.Totals) string { return fmt.Sprint(of(t)) }
+		row(name, cell, fmt.Sprintf("%+d", of(c.Change())))
+	}
+	fmt.Fprintf(e.out, "  %-20s %12s %12s %12s %12s\n", "", "recorded", "up to there", "what if", "change")
 	counts("correction attempts", func(t journal.Totals) int64 { return int64(t.Correction) })
 	counts("transport faults", func(t journal.Totals) int64 { return int64(t.Transport) })
 	counts("model calls", func(t journal.Totals) int64 { return int64(t.ModelCalls) })
 	counts("tool runs", func(t journal.Totals) int64 { return int64(t.ToolRuns) })
-	waited := func(d time.Duration) string { return d.Round(time.Millisecond).String() }
-	sign := ""
-	if change.Waited > 0 {
-		sign = "+"
+	waited := func(t journal.Totals) string { return t.Waited.Round(time.Millisecond).String() }
+	change := waited(c.Change())
+	if c.Change().Waited > 0 {
+		change = "+" + change
 	}
-	fmt.Fprintf(e.out, "  %-20s %12s %12s %12s %12s\n", "waited", waited(c.Recorded.Waited), waited(c.Answered.Waited), waited(c.WhatIf.Waited),
-		sign+waited(change.Waited))
+	row("waited", waited, change)
 	counts("tokens in", func(t journal.Totals) int64 { return t.Usage.InputTokens })
 	counts("tokens out", func(t journal.Totals) int64 { return t.Usage.OutputTokens })
-	if cost := w.costs(c); cost != nil {
-		fmt.Fprintf(e.out, "  %-20s %12.6f %12.6f %12.6f %+12.6f\n", "cost", cost.Recorded, cost.Answered, cost.WhatIf,
-			cost.WhatIf-cost.Answered)
+	if w.priced {
+		cost := func(t journal.Totals) string { return fmt.Sprintf("%.6f", w.prices.Cost(t.Usage)) }
+		row("cost", cost, fmt.Sprintf("%+.6f", w.prices.Cost(c.WhatIf.Usage)-w.prices.Cost(c.Answered.Usage)))
 	}
 }

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+// paint colours text where it is set.
+type paint bool
+
+func (p paint) with(code, text string) string {
+	if !p || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (p paint) bold(text string) string  { return p.with("1", text) }
+func (p paint) faint(text string) string { return p.with("2", text) }
+func (p paint) red(text string) string   { return p.with("31", text) }
+func (p paint) green(text string) string { return p.with("32", text) }
+func (p paint) cyan(text string) string  { return p.with("36", text) }
+
+// plain makes foreign text fit for a terminal: what would not print as itself becomes U+FFFD.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+}
+
+// plainLines is plain for a text of several lines.
+func plainLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for n, line := range lines {
+		lines[n] = plain(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// indent puts two spaces before each line.
+func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
+
+// orText is s, or another text where that is empty.
+func orText(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// barWidth is the length of the longest bar, in characters.
+const barWidth = 40
+
+// bar shows a part of a whole. Any part above 0 shows.
+func bar[N int | time.Duration](part, whole N) string {
+	if part <= 0 || whole <= 0 {
+		return ""
+	}
+	return strings.Repeat("█", max(1, int(float64(part)/float64(whole)*barWidth)))
+}
+
+// progress shows on a watched standard error how far a long command has come. It is safe for concurrent
+// use.
+type progress struct {
+	e     *env
+	mu    sync.Mutex
+	bytes int64
+	shown bool
+}
+
+// say replaces the line.
+func (p *progress) say(n int64, what string) {
+	if !p.e.watched {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shown = true
+	fmt.Fprintf(p.e.err, "\r%d %s", n, what)
+}
+
+// read says that more bytes were read.
+func (p *progress) read(n int64) {
+	p.mu.Lock()
+	before := p.bytes >> 20
+	p.bytes += n
+	now := p.bytes >> 20
+	p.mu.Unlock()
+	if now > before {
+		p.say(now, "MiB")
+	}
+}
+
+// done clears the line.
+func (p *progress) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(p.e.err, "\r\x1b[K")
+		p.shown = false
+	}
+}

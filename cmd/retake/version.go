@@ -1,0 +1,61 @@
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+var versionCommand = command{
+	name:    "version",
+	summary: "the version of this program",
+	usage:   []string{"version [-json]"},
+	about: `
+Says what version this program is, from what it was built and with which Go. A program that was built from a
+working copy has the version (devel), or one made of the commit.
+
+JSON: {"version", "go", "platform", "revision", "modified"}; the last two only where they are known.`,
+	task: func() task { return &version{} },
+}
+
+// version is the command, and its answer.
+type version struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Revision string `json:"revision,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+
+	json bool
+}
+
+func (v *version) declare(fs *flag.FlagSet) { fs.BoolVar(&v.json, "json", false, "write JSON") }
+
+func (v *version) run(e *env) error {
+	v.Version, v.Go, v.Platform = "(unknown)", runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v.Version = cmp.Or(info.Main.Version, "(devel)")
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				v.Revision = s.Value
+			case "vcs.modified":
+				v.Modified = s.Value == "true"
+			}
+		}
+	}
+	if v.json {
+		return e.json(v)
+	}
+	fmt.Fprintf(e.out, "retake %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	if v.Revision != "" {
+		note := ""
+		if v.Modified {
+			note = ", with changes that are not committed"
+		}
+		fmt.Fprintf(e.out, "built from %s%s\n", v.Revision, note)
+	}
+	return nil
+}
