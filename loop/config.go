@@ -37,7 +37,9 @@ type Config struct {
 	// History is what was said before this run, as an earlier [Result].Transcript has it; empty begins a
 	// conversation.
 	History message.Transcript
-	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet].
+	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet]. What the tools say of
+	// themselves ([tool.WithPolicy]) lies over its global layer and beneath its layers for them. A layer for a
+	// tool that is not there is an error where its name is near that of one that is, else a warning of the result.
 	Policy *policy.Set
 	// RequestID names the request that this run answers, for the idempotency keys of its calls: give each
 	// request of a conversation an id of its own, and the same one where a request is made again, and at most
@@ -76,6 +78,7 @@ func (c Config) machine(o *options) machine.Config {
 	if c.Policy != nil {
 		m.Policy = *c.Policy.Clone()
 	}
+	m.Policy = c.Tools.Policy(m.Policy)
 	if c.Limits != nil {
 		m.Limits = *c.Limits
 	}
@@ -90,7 +93,9 @@ func (c *Config) offer() engine.Offer {
 // compile is the config of the core for a run, made ready.
 func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	m := c.machine(o)
-	return machine.Compile(&m, c.Templates)
+	_, absent := c.Tools.Absent(&m.Policy)
+	compiled, err := machine.Compile(&m, c.Templates)
+	return compiled, errors.Join(absent, err)
 }
 
 // Validate says all that is wrong with the config, each fault with its field.

@@ -47,6 +47,7 @@ type Origin struct {
 
 // Source is a place in a file. The zero value means "not known".
 type Source struct {
+	// File is the name of the file, or of the Go function that said it; then there is no line.
 	File string
 	// Line and Column are 1-based; Column counts characters.
 	Line, Column int
@@ -54,8 +55,8 @@ type Source struct {
 
 // String is the place as compilers write it: "policy.yaml:3:1"; empty where it is not known.
 func (s Source) String() string {
-	if s == (Source{}) {
-		return ""
+	if s.Line == 0 {
+		return s.File
 	}
 	return fmt.Sprintf("%s:%d:%d", s.File, s.Line, s.Column)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -21,6 +22,8 @@ type Tool struct {
 	schema      *schema.Schema
 	runner      runner
 	declared    Declared
+	// correction and transport are the layers that the tool has of its own.
+	correction, transport policy.Layer
 }
 
 // runner is a tool's function behind the generic edge: arguments and results are JSON.

@@ -33,7 +33,10 @@ func (a *agent) begin(in order) begun {
 	tools, err := a.offered(in.Tools)
 	if err == nil {
 		b.Tools = engine.Header(in.Config, engine.Offer{Tools: tools}).Tools
-		_, err = a.judge(in.Output)
+		b.Policy = new(tools.Policy(in.Config.Policy))
+		if _, err = tools.Absent(&in.Config.Policy); err == nil {
+			_, err = a.judge(in.Output)
+		}
 	}
 	if err == nil {
 		b.Session, err = a.sessionFor(in)
@@ -49,7 +52,7 @@ func (a *agent) begin(in order) begun {
 		err = a.fitsAs("what the worker says of itself", b)
 	}
 	if err != nil {
-		b.Session, b.Tools, b.Trouble = nil, nil, troubled(fmt.Errorf("temporal: %w", err))
+		b.Session, b.Tools, b.Policy, b.Trouble = nil, nil, nil, troubled(fmt.Errorf("temporal: %w", err))
 	}
 	return b
 }

@@ -326,3 +326,20 @@ func TestABadLayerIsToldByItsField(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, told)
 }
+
+// What a worker's tool says of its policy holds on workers as in process.
+func TestAPolicyStandsAtItsTool(t *testing.T) {
+	attempts := 1
+	pay := tool.New("pay", "Pay.", func(context.Context, struct {
+		Sum int `json:"sum"`
+	}) (string, error) {
+		return "paid", nil
+	}, tool.WithPolicy(policy.Layer{MaxAttempts: &attempts}))
+	tools, err := tool.NewSet(pay)
+	require.NoError(t, err)
+	b := newBench(t, Worker{Agent: "pay", Model: looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: "{}"})), Tools: tools}, loop.Config{})
+	_, err = b.run()
+	var exhausted *loop.RetryExhaustedError
+	require.ErrorAs(t, err, &exhausted)
+	assert.Equal(t, 1, exhausted.MaxAttempts)
+}

@@ -59,6 +59,8 @@ type begun struct {
 	Session json.RawMessage `json:"session,omitempty"`
 	Tools   []journal.Tool  `json:"tools,omitempty"`
 	Models  []string        `json:"models,omitempty"`
+	// Policy is the order's, with what the worker's tools say of themselves.
+	Policy *policy.Set `json:"policy,omitempty"`
 	// Reducers, Adjust, Prompt and Planner say what user code there is, Slow that it runs in local
 	// activities.
 	Reducers bool `json:"reducers,omitempty"`

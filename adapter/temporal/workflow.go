@@ -114,6 +114,9 @@ func (f *flow) begin() error {
 	}
 	m := f.in.Config
 	m.Behaviours, m.UserPrompt, m.Planner = f.begun.Behaviours, f.begun.Prompt, f.begun.Planner || f.in.Person
+	if f.begun.Policy != nil {
+		m.Policy = *f.begun.Policy
+	}
 	if len(m.Consult) > 0 && !m.Planner {
 		return fmt.Errorf("temporal: consult: there is no planner to ask: give the worker one, let a person plan, or leave it empty")
 	}
