@@ -106,12 +106,9 @@ func (i Issue) Wanted() string {
 // ID is a short stable name of the issue: the same place and the same rule give the same id in every run and
 // version. What was received is no part of it, so that an issue that persists with another wrong value keeps
 // its id.
-func (i Issue) ID() string { return string(i.AppendID(nil)) }
-
-// AppendID appends [Issue.ID].
-func (i Issue) AppendID(dst []byte) []byte {
+func (i Issue) ID() string {
 	sum := sha256.Sum256([]byte(i.Pointer + "\x00" + i.Rule + "\x00" + i.Expected))
-	return hex.AppendEncode(dst, sum[:6])
+	return hex.EncodeToString(sum[:6])
 }
 
 // String is the issue as one line for people: "nights: expected integer, got string".
@@ -150,20 +147,6 @@ func SortIssues(issues []Issue) []Issue {
 	slices.SortFunc(sorted, compareIssues)
 	return slices.Compact(sorted)
 }
-
-// SortedIssues is [SortIssues] for reading: issues that are in canonical order already are returned
-// themselves.
-func SortedIssues(issues []Issue) []Issue {
-	for n := 1; n < len(issues); n++ {
-		if compareIssues(issues[n-1], issues[n]) >= 0 {
-			return SortIssues(issues)
-		}
-	}
-	return issues
-}
-
-// SameIssues reports whether both are the same issues in the same order.
-func SameIssues(a, b []Issue) bool { return slices.Equal(a, b) }
 
 // PrintableIssues returns the issues with U+FFFD in the place of bytes that are no UTF-8, for which JSON has
 // no form. The argument is left as it was, and returned where all of it can be printed. The result is nil

@@ -28,13 +28,3 @@ func TestIssuesAreMadePrintable(t *testing.T) {
 	assert.Same(t, &issues[0], &fault.PrintableIssues(issues[:1])[0], "there is nothing to be done")
 	assert.Nil(t, fault.PrintableIssues([]fault.Issue{}))
 }
-
-func TestTheSameIssuesAreTheSame(t *testing.T) {
-	one, two := fault.Issue{Pointer: "/a", Rule: "type"}, fault.Issue{Pointer: "/b", Rule: "type"}
-	both := []fault.Issue{one, two}
-	assert.True(t, fault.SameIssues(both, both))
-	assert.True(t, fault.SameIssues(both, []fault.Issue{one, two}))
-	assert.True(t, fault.SameIssues(nil, []fault.Issue{}))
-	assert.False(t, fault.SameIssues(both, both[:1]))
-	assert.False(t, fault.SameIssues(both, []fault.Issue{two, one}))
-}

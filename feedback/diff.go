@@ -8,100 +8,45 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// compare needs now in canonical order.
+// compare says what changed from the issues before to those of now, which are in canonical order.
 func compare(before, now []fault.Issue, class fault.Class) Diff {
-	if len(now) > 0 && len(before) == len(now) && &before[0] == &now[0] { // a failure that came again shares them
-		return Diff{Persistent: now[:len(now):len(now)]}
-	}
-	before = fault.SortedIssues(before)
-	if sameKeys(before, now) {
-		return Diff{Persistent: now[:len(now):len(now)]}
-	}
+	before = fault.SortIssues(before)
 	reached := reach(now, class)
 	return Diff{
-		Fixed: pick(before, func(i *fault.Issue) bool {
+		Fixed: pick(before, func(i fault.Issue) bool {
 			return !has(now, i) && layer(i) <= reached && !hidden(i, now)
 		}),
-		New:        pick(now, func(i *fault.Issue) bool { return !has(before, i) }),
-		Persistent: pick(now, func(i *fault.Issue) bool { return has(before, i) }),
+		New:        pick(now, func(i fault.Issue) bool { return !has(before, i) }),
+		Persistent: pick(now, func(i fault.Issue) bool { return has(before, i) }),
 	}
 }
 
-// sameKeys reports whether nothing was put right and nothing is new, as is mostly so where there was anything
-// before.
-func sameKeys(before, now []fault.Issue) bool {
-	if len(before) != len(now) || len(now) == 0 {
-		return false
-	}
-	for n := range now {
-		if compareKeys(&before[n], &now[n]) != 0 {
-			return false
+// pick returns the issues that fit, nil where none does.
+func pick(issues []fault.Issue, fits func(fault.Issue) bool) (picked []fault.Issue) {
+	for _, i := range issues {
+		if fits(i) {
+			picked = append(picked, i)
 		}
-	}
-	return true
-}
-
-// pick returns the issues that fit, nil where none does, and the slice itself where all do.
-func pick(issues []fault.Issue, fits func(*fault.Issue) bool) []fault.Issue {
-	from := 0
-	for from < len(issues) && fits(&issues[from]) {
-		from++
-	}
-	if from == len(issues) && from > 0 {
-		return issues[:from:from]
-	}
-	var picked []fault.Issue
-	if from > 0 {
-		picked = append(make([]fault.Issue, 0, len(issues)), issues[:from]...)
-	}
-	for n := from; n < len(issues); n++ {
-		if !fits(&issues[n]) {
-			continue
-		}
-		if picked == nil {
-			picked = make([]fault.Issue, 0, len(issues)-n)
-		}
-		picked = append(picked, issues[n])
 	}
 	return picked
 }
 
-// has reports whether sorted issues hold one with the same ID; it compares what the ID is made of and hashes
-// nothing.
-func has(sorted []fault.Issue, issue *fault.Issue) bool {
-	low, high := 0, len(sorted)
-	for low < high {
-		middle := (low + high) / 2
-		switch c := compareKeys(&sorted[middle], issue); {
-		case c == 0:
-			return true
-		case c < 0:
-			low = middle + 1
-		default:
-			high = middle
-		}
-	}
-	return false
+// has reports whether sorted issues hold one with the same [fault.Issue.ID].
+func has(sorted []fault.Issue, issue fault.Issue) bool {
+	_, found := slices.BinarySearchFunc(sorted, issue, compareKeys)
+	return found
 }
 
-func compareKeys(a, b *fault.Issue) int {
-	if a.Pointer != b.Pointer {
-		return cmp.Compare(a.Pointer, b.Pointer)
-	}
-	if a.Rule != b.Rule {
-		return cmp.Compare(a.Rule, b.Rule)
-	}
-	if a.Expected != b.Expected {
-		return cmp.Compare(a.Expected, b.Expected)
-	}
-	return 0
+// compareKeys compares what the ID of an issue is made of, in canonical order.
+func compareKeys(a, b fault.Issue) int {
+	return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Rule, b.Rule), strings.Compare(a.Expected, b.Expected))
 }
 
 // The checks follow one another: what is no JSON is not held to the schema, and what the schema refuses is
 // not seen by the tool. Issues of an unknown source count as found first.
 var layers = []fault.Source{fault.FromReply, fault.FromJSON, fault.FromSchema, fault.FromRules, fault.FromTool}
 
-func layer(i *fault.Issue) int {
+func layer(i fault.Issue) int {
 	if i.Rule == fault.RuleReducer {
 		return len(layers)
 	}
@@ -114,8 +59,8 @@ func reach(now []fault.Issue, class fault.Class) int {
 		return len(layers)
 	}
 	reached := -1
-	for n := range now {
-		reached = max(reached, layer(&now[n]))
+	for _, i := range now {
+		reached = max(reached, layer(i))
 	}
 	return reached
 }
@@ -123,17 +68,11 @@ func reach(now []fault.Issue, class fault.Class) int {
 // hidden reports whether an issue of now may have kept the check from looking at the place of the earlier
 // one: a wrong kind at or above it, say. An earlier issue about the kind itself is out of the way once
 // another rule speaks of its place.
-func hidden(earlier *fault.Issue, now []fault.Issue) bool {
-	for n := range now {
-		i := &now[n]
-		if i.Pointer == earlier.Pointer && (earlier.Rule == "type" || earlier.Rule == "required") {
-			continue
-		}
-		if below(earlier.Pointer, i.Pointer) {
-			return true
-		}
-	}
-	return false
+func hidden(earlier fault.Issue, now []fault.Issue) bool {
+	kind := earlier.Rule == "type" || earlier.Rule == "required"
+	return slices.ContainsFunc(now, func(i fault.Issue) bool {
+		return below(earlier.Pointer, i.Pointer) && !(kind && i.Pointer == earlier.Pointer)
+	})
 }
 
 // below reports whether pointer is place or something in it.

@@ -3,10 +3,8 @@
 //
 // [New] makes a [RetryFeedback], from the issues of a failed attempt and the feedback
 // before it. [Render] turns it into a short text for the prompt: bounded, in one fixed wording per class of
-// failure, and with everything the model or a user wrote neutralised by [Quote]. Those who want words of
-// their own parse a [Template] and read feedback, history and session slices through its functions;
-// [RenderWith] holds such a text to the same bounds. A config that is all data names the [Engine] of its
-// templates beside them.
+// failure, and with everything the model or a user wrote neutralised by [Quote]. Words of one's
+// own are a [Template], which package feedback/prompt reads.
 //
 // Nothing here reads a clock, the environment or a file, and no text of a decoder or validator is ever part
 // of a result.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/feedback/prompt"
 )
 
 // The page about prompts shows what the code gives.
@@ -19,13 +20,13 @@ func TestDocsShowRealOutput(t *testing.T) {
 	required.Expected = `one of "single", "double"`
 	first := booking(1, nil, nightsIssue, required)
 	second := booking(2, &first, nightsIssue)
-	_, broken := feedback.Parse("Try again.\n{{if feedback}}{{.Message}}")
+	_, broken := prompt.Parse("Try again.\n{{if feedback}}{{.Message}}")
 	require.Error(t, broken)
 
-	own, err := feedback.Parse("Please fix{{range issues}}\n* {{.Place}}: {{.Expected}}{{end}}")
+	own, err := prompt.Parse("Please fix{{range issues}}\n* {{.Place}}: {{.Expected}}{{end}}")
 	require.NoError(t, err)
 	river := fault.Issue{Pointer: "/rivers/0", Rule: "type", Expected: "string", Got: fault.Null, Source: fault.FromSchema}
-	fixed, err := feedback.RenderWith(own, booking(1, nil, river), feedback.DefaultLimits())
+	fixed, err := own.Words(booking(1, nil, river), feedback.DefaultLimits())
 	require.NoError(t, err)
 
 	for name, want := range map[string]string{

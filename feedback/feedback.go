@@ -1,7 +1,6 @@
 package feedback
 
 import (
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -96,54 +95,13 @@ type Input struct {
 	CorrelationID string
 }
 
-// New makes the feedback of a failed attempt. It never fails and depends on nothing but its argument, of
-// which it keeps no slice.
-func New(in Input) (f RetryFeedback) {
-	in.Issues = slices.Clone(in.Issues)
-	f.fill(&in)
-	f.compare(&in)
-	f.Diff.Fixed = slices.Clone(f.Diff.Fixed) // may be those of Prev
-	return f
-}
-
-// Share is [New] for issues that nobody writes to any more, and for a Prev that was made here: the feedback
-// has that very slice where it is in canonical order and printable, or Prev's where they are the same, and
-// what was fixed may be Prev's. in is left as it was.
-func Share(in *Input) (f RetryFeedback) {
-	f.fill(in)
-	if p := in.Prev; p != nil && len(in.Issues) > 0 && fault.SameIssues(in.Issues, p.Issues) {
-		f.again(in)
-		return f
-	}
-	f.compare(in)
-	return f
-}
-
-// again is compare for issues that are those of the attempt before.
-func (f *RetryFeedback) again(in *Input) {
-	p := in.Prev
-	f.Issues = slices.Clip(p.Issues)
-	f.Diff.Persistent = f.Issues
-	if f.Message = p.Message; in.Class != p.ErrorType || f.Detail != p.Detail {
-		f.Message = message(in.Class, f.Detail, f.Issues)
-	}
-}
-
-// compare sets the issues and what they come to, in words and beside those of the attempt before.
-func (f *RetryFeedback) compare(in *Input) {
-	f.Issues = slices.Clip(fault.SortedIssues(fault.PrintableIssues(in.Issues)))
-	f.Message = message(in.Class, f.Detail, f.Issues)
-	if in.Prev != nil {
-		f.Diff = compare(in.Prev.Issues, f.Issues, in.Class)
-	}
-}
-
-// fill sets all but what issues come to.
-func (f *RetryFeedback) fill(in *Input) {
-	f.Source, f.Attempt, f.MaxAttempts = in.Source, in.Attempt, in.MaxAttempts
-	f.ErrorType, f.CorrelationID = canon.UTF8(in.Class), canon.UTF8(in.CorrelationID)
-	if in.Detail != "" {
-		f.Detail = Quote(in.Detail)
+// New makes the feedback of a failed attempt. It never fails, depends on nothing but its argument, and keeps
+// no slice of it.
+func New(in Input) RetryFeedback {
+	f := RetryFeedback{
+		Source: in.Source, Attempt: in.Attempt, MaxAttempts: in.MaxAttempts,
+		ErrorType: canon.UTF8(in.Class), CorrelationID: canon.UTF8(in.CorrelationID),
+		Detail: Quote(in.Detail), Issues: fault.SortIssues(fault.PrintableIssues(in.Issues)),
 	}
 	if in.Source == Tool {
 		f.ToolName = canon.UTF8(in.Tool)
@@ -152,6 +110,11 @@ func (f *RetryFeedback) fill(in *Input) {
 		delay := max(in.Delay, 0)
 		f.Schedule = &Schedule{At: in.At.Round(0).UTC().Add(delay), Delay: delay}
 	}
+	f.Message = message(in.Class, f.Detail, f.Issues)
+	if in.Prev != nil {
+		f.Diff = compare(in.Prev.Issues, f.Issues, in.Class)
+	}
+	return f
 }
 
 // none reports whether f is no feedback at all.

@@ -56,38 +56,6 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-func TestIssuesAreSharedWhereThatWasAskedFor(t *testing.T) {
-	sorted := []fault.Issue{nightsIssue, roomIssue}
-	in := feedback.Input{Source: feedback.Tool, Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation, Issues: sorted}
-	assert.Equal(t, feedback.New(in), feedback.Share(&in))
-	assert.Same(t, &sorted[0], &feedback.Share(&in).Issues[0])
-	assert.NotSame(t, &sorted[0], &feedback.New(in).Issues[0])
-	in.Issues = []fault.Issue{roomIssue, nightsIssue, roomIssue}
-	assert.Equal(t, sorted, feedback.Share(&in).Issues)
-	assert.Equal(t, []fault.Issue{roomIssue, nightsIssue, roomIssue}, in.Issues, "the argument is left as it was")
-}
-
-// A failure that comes again shares the issues and the words of the one before it: what is said of it is what
-// is said of any other.
-func TestFeedbackOnTheSameFailureAgainIsThatOfNew(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		first := genInput(nil).Draw(t, "first")
-		prev := feedback.Share(&first)
-		again := genInput(&prev).Draw(t, "again")
-		if rapid.Bool().Draw(t, "same issues") {
-			again.Issues = slices.Clone(prev.Issues)
-		}
-		if rapid.Bool().Draw(t, "same words") {
-			again.Class, again.Detail = first.Class, first.Detail
-		}
-		got := feedback.Share(&again)
-		require.Equal(t, feedback.New(again), got)
-		if slices.Equal(again.Issues, prev.Issues) && len(prev.Issues) > 0 {
-			require.Same(t, &prev.Issues[0], &got.Issues[0])
-		}
-	})
-}
-
 func TestDiffSharesOutTheIssues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := feedback.New(genInput(nil).Draw(t, "first"))
@@ -162,13 +130,4 @@ func TestBytesThatAreNoTextAreReplaced(t *testing.T) {
 	require.NoError(t, back.UnmarshalJSON(text))
 	assert.Equal(t, f, back)
 	assert.Equal(t, "t\uFFFD", f.ToolName)
-}
-
-func TestNewIsCheap(t *testing.T) {
-	first := booking(1, nil, nightsIssue, roomIssue)
-	in := feedback.Input{
-		Source: feedback.Tool, Tool: "book_room", Attempt: 2, MaxAttempts: 3, Class: fault.ToolValidation,
-		Issues: []fault.Issue{enumIssue, nightsIssue}, Prev: &first, Scheduled: true, At: noon, Delay: time.Second,
-	}
-	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { feedback.New(in) }), 9.0)
 }

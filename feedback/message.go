@@ -2,7 +2,8 @@ package feedback
 
 import (
 	"cmp"
-	"strconv"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -13,144 +14,104 @@ const MaxMessage = 1024
 
 // message is one line from class and issues: "nights: expected integer, got string; room: required".
 func message(class fault.Class, detail string, issues []fault.Issue) string {
-	var room [256]byte
-	b := room[:0]
+	line, told := "", 0
 	if detail != "" {
-		b = appendQuoted(b, classWords(class), maxName)
-		b = append(append(b, ": "...), detail...)
+		line = QuoteWithin(classWords(class), maxName) + ": " + detail
 	}
-	told := 0
-	for n := range issues {
-		i := &issues[n]
-		if detail != "" && restates(i, class) || n > 0 && differBySentAlone(&issues[n-1], i) {
+	for n, i := range issues {
+		if detail != "" && restates(i, class) || n > 0 && differBySentAlone(issues[n-1], i) {
 			continue
 		}
-		mark := len(b)
-		if mark > 0 {
-			b = append(b, "; "...)
+		longer := line
+		if longer != "" {
+			longer += "; "
 		}
-		b = appendIssue(b, i)
-		if told++; told > 1 && len(b) > MaxMessage-len("; and 9223372036854775807 more") {
-			b = strconv.AppendInt(append(b[:mark], "; and "...), int64(len(issues)-n), 10)
-			b = append(b, " more"...)
+		if i.Pointer != "" || i.Source != fault.FromReply { // the reply as a whole has no place
+			longer += place(i) + ": "
+		}
+		longer += wrong(i, i.Value)
+		if told++; told > 1 && len(longer) > MaxMessage-len("; and 9223372036854775807 more") {
+			line += fmt.Sprintf("; and %d more", len(issues)-n)
 			break
 		}
+		line = longer
 	}
-	if len(b) == 0 {
-		return Quote(classWords(class))
-	}
-	return cut(string(b), MaxMessage)
+	return Cut(cmp.Or(line, Quote(classWords(class))), MaxMessage)
 }
 
-// differBySentAlone reports whether two issues are the same but for the value that a model is told.
-func differBySentAlone(a, b *fault.Issue) bool {
-	same := *a
-	same.Sent = b.Sent
-	return same == *b
+// differBySentAlone reports whether two issues are the same but for the value that only the model sees.
+func differBySentAlone(a, b fault.Issue) bool {
+	a.Sent = b.Sent
+	return a == b
 }
 
 // classWords is a class as people write it: "tool validation".
 func classWords(class fault.Class) string {
-	return cmp.Or(wordOf(string(class)).words, strings.ReplaceAll(string(class), "_", " "))
+	return cmp.Or(ruleWords[string(class)], strings.ReplaceAll(string(class), "_", " "))
 }
 
-// appendIssue is [fault.Issue.String] neutralised. An issue of the reply as a whole names no place.
-func appendIssue(b []byte, i *fault.Issue) []byte {
-	if i.Pointer != "" || i.Source != fault.FromReply {
-		b = appendPlace(b, i)
-		b = append(b, ": "...)
-	}
-	return appendFault(b, i, i.Value)
-}
-
-// appendPlace quotes a place that could be mistaken for a sentence.
-func appendPlace(b []byte, i *fault.Issue) []byte {
+// place is where an issue is, quoted where it could be mistaken for a sentence.
+func place(i fault.Issue) string {
 	if i.Pointer == "" {
-		return append(b, "(whole)"...)
+		return i.Place()
 	}
-	return appendName(b, i.Place())
+	return Name(i.Place())
 }
 
-// ruleWord says a rule plainly where its name alone would not. Where the words are enough, what is expected
-// would only say it again.
-type ruleWord struct {
-	rule, words string
-	enough      bool
+// ruleWords says a rule plainly where its name alone would not.
+var ruleWords = map[string]string{
+	"required":             "required",
+	fault.RuleSyntax:       "cannot be read",
+	fault.RuleDuplicateKey: "the same member twice",
+	fault.RuleInvalidUTF8:  "not valid UTF-8",
+	fault.RuleTrailingData: "something follows the one JSON value that was expected",
+	fault.RuleDepth:        "nested too deeply",
+	fault.RuleSize:         "too large",
+	fault.RuleWork:         "too much work to check",
+	fault.RuleUnknownTool:  "no such tool",
+	fault.RuleNoOutput:     "neither text nor a tool call",
+	fault.RuleTooManyCalls: "too many calls",
+	fault.RuleTruncated:    "cut off by the token limit",
+	fault.RuleRefusal:      "declined",
+	fault.RuleRepaired:     "not strict JSON",
+	fault.RuleReducer:      "the state refused it",
 }
 
-var ruleWords = [...]ruleWord{
-	{"required", "required", false},
-	{fault.RuleSyntax, "cannot be read", false},
-	{fault.RuleDuplicateKey, "the same member twice", true},
-	{fault.RuleInvalidUTF8, "not valid UTF-8", true},
-	{fault.RuleTrailingData, "something follows the one JSON value that was expected", true},
-	{fault.RuleDepth, "nested too deeply", false},
-	{fault.RuleSize, "too large", false},
-	{fault.RuleWork, "too much work to check", false},
-	{fault.RuleUnknownTool, "no such tool", false},
-	{fault.RuleNoOutput, "neither text nor a tool call", false},
-	{fault.RuleTooManyCalls, "too many calls", false},
-	{fault.RuleTruncated, "cut off by the token limit", false},
-	{fault.RuleRefusal, "declined", false},
-	{fault.RuleRepaired, "not strict JSON", false},
-	{fault.RuleReducer, "the state refused it", false},
-}
+// wordsEnough are the rules whose words say already what is expected.
+var wordsEnough = []string{fault.RuleDuplicateKey, fault.RuleInvalidUTF8, fault.RuleTrailingData}
 
-// noWord is said of a rule whose name says enough.
-var noWord ruleWord
-
-func wordOf(rule string) *ruleWord {
-	for n := range ruleWords {
-		if ruleWords[n].rule == rule {
-			return &ruleWords[n]
+// wrong says what is wrong at an issue's place: "expected integer, got string". received is what is shown of
+// the value; where it is empty, its kind is.
+func wrong(i fault.Issue, received string) string {
+	if allowed, ok := strings.CutPrefix(i.Expected, "no member of this name"); ok {
+		if names, listed := strings.CutPrefix(allowed, " (allowed: "); listed || allowed == "" {
+			return notAllowed(strings.TrimSuffix(names, ")"))
 		}
 	}
-	return &noWord
-}
-
-// appendFault says what is wrong at an issue's place: "expected integer, got string". received is what is
-// shown of the value; of none, its kind.
-func appendFault(b []byte, i *fault.Issue, received string) []byte {
-	if allowed, ok := strings.CutPrefix(i.Expected, noMember); ok && (allowed == "" || strings.HasPrefix(allowed, listed)) {
-		return appendMembers(b, allowed)
-	}
-	rule := wordOf(i.Rule)
-	words := rule.words
-	if words == "" && i.Expected == "" {
-		words = cmp.Or(strings.ReplaceAll(i.Rule, "_", " "), "not accepted")
+	var parts []string
+	words := ruleWords[i.Rule]
+	if i.Expected == "" {
+		words = cmp.Or(words, strings.ReplaceAll(i.Rule, "_", " "), "not accepted")
 	}
 	if words != "" {
-		b = appendQuoted(b, words, maxName)
+		parts = append(parts, QuoteWithin(words, maxName))
 	}
-	if i.Expected != "" && !rule.enough {
-		if words != "" {
-			b = append(b, ", "...)
-		}
-		b = append(b, "expected "...)
-		b = appendQuoted(b, i.Wanted(), maxExpected)
+	if i.Expected != "" && !slices.Contains(wordsEnough, i.Rule) {
+		parts = append(parts, "expected "+QuoteWithin(i.Wanted(), maxExpected))
 	}
-	if received = cmp.Or(received, string(i.Got)); received == "" {
-		return b
+	if received = cmp.Or(received, string(i.Got)); received != "" {
+		parts = append(parts, "got "+QuoteWithin(received, maxName))
 	}
-	return appendQuoted(append(b, ", got "...), received, maxName)
+	return strings.Join(parts, ", ")
 }
 
-// noMember begins what is expected in the place of a member that is not allowed: "no member of this name
-// (allowed: city, nights)".
-const (
-	noMember = "no member of this name"
-	listed   = " (allowed: "
-)
-
-// appendMembers says that a member is not allowed, and which are. Its value does not matter then.
-func appendMembers(b []byte, allowed string) []byte {
-	b = append(b, "not allowed"...)
-	if allowed == "" {
-		return b
+// notAllowed says that a member is not allowed, and which are. What its value was does not matter then.
+func notAllowed(names string) string {
+	switch {
+	case names == "":
+		return "not allowed"
+	case strings.Contains(names, ","):
+		return "not allowed; the members are: " + QuoteWithin(names, maxExpected)
 	}
-	names := strings.TrimSuffix(strings.TrimPrefix(allowed, listed), ")")
-	if strings.Contains(names, ",") {
-		return appendQuoted(append(b, "; the members are: "...), names, maxExpected)
-	}
-	return appendQuoted(append(b, "; the only member is: "...), names, maxExpected)
+	return "not allowed; the only member is: " + QuoteWithin(names, maxExpected)
 }

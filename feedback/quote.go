@@ -1,8 +1,12 @@
 package feedback
 
 import (
+	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -24,123 +28,74 @@ const ellipsis = "…"
 // seen (control and formatting characters, line breaks, zero-width and bidirectional ones, bytes that are no
 // UTF-8) is written as an escape ("\n", "\u200b", "\xff"). Everything else is left as it is. What exceeds
 // [MaxQuoted] bytes is cut and ends in "…". Quoting twice changes nothing more.
-func Quote(s string) string {
-	if len(s) <= MaxQuoted && clean(s) {
-		return s
-	}
-	return string(appendQuoted(make([]byte, 0, min(len(s)+16, MaxQuoted+16)), s, MaxQuoted))
-}
+func Quote(s string) string { return QuoteWithin(s, MaxQuoted) }
 
-// appendQuoted appends Quote's rendering of s, cut to limit bytes.
-func appendQuoted(dst []byte, s string, limit int) []byte {
-	if len(s) <= limit && plain(s) {
-		return append(dst, s...)
-	}
-	start, fits := len(dst), len(dst)
+// QuoteWithin is [Quote] with a bound of one's own: limit bytes.
+func QuoteWithin(s string, limit int) string {
+	var b []byte
+	fits := 0
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		dst = appendRune(dst, s[i:i+size], r)
+		b = append(b, visible(s[i:i+size], r)...)
 		if breaks(s, i) {
-			dst = append(dst, ' ')
+			b = append(b, ' ')
 		}
-		if len(dst)-start > limit {
-			return append(dst[:fits], ellipsis...)
+		if len(b) > limit {
+			return string(b[:fits]) + ellipsis
 		}
 		// What is left to stand before the ellipsis must not open a tag with it.
-		if len(dst)-start <= limit-len(ellipsis) && dst[len(dst)-1] != '<' {
-			fits = len(dst)
+		if len(b) <= limit-len(ellipsis) && b[len(b)-1] != '<' {
+			fits = len(b)
 		}
 		i += size
 	}
-	return dst
+	return string(b)
 }
 
-func appendRune(dst []byte, raw string, r rune) []byte {
-	if r == utf8.RuneError && len(raw) == 1 {
-		return append(dst, '\\', 'x', hex[raw[0]>>4], hex[raw[0]&15])
+// visible is a character as it is, or an escape of one that cannot be seen.
+func visible(raw string, r rune) string {
+	switch {
+	case r == utf8.RuneError && len(raw) == 1:
+		return fmt.Sprintf(`\x%02x`, raw[0])
+	case !unseen(r):
+		return raw
+	case strings.ContainsRune("\n\r\t", r):
+		return strings.Trim(strconv.Quote(raw), `"`)
+	case r > 0xffff:
+		return fmt.Sprintf(`\U%08x`, r)
 	}
-	if !unseen(r) {
-		return append(dst, raw...)
-	}
-	return appendEscape(dst, r)
+	return fmt.Sprintf(`\u%04x`, r)
 }
 
-const hex = "0123456789abcdef"
-
-// shortEscapes are the escapes that everybody reads.
-var shortEscapes = []struct {
-	r      rune
-	letter byte
-}{{'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}}
-
-// appendEscape writes \n, \u200b or \U000e0041.
-func appendEscape(dst []byte, r rune) []byte {
-	for _, e := range shortEscapes {
-		if e.r == r {
-			return append(dst, '\\', e.letter)
-		}
-	}
-	letter, shift := byte('u'), 12
-	if r > 0xffff {
-		letter, shift = 'U', 28
-	}
-	dst = append(dst, '\\', letter)
-	for ; shift >= 0; shift -= 4 {
-		dst = append(dst, hex[r>>shift&15])
-	}
-	return dst
-}
-
-// plain reports whether s has none but characters that nothing gives meaning to: most texts are so, and need
-// no second look.
-func plain(s string) bool { return ofClass(s, isPlain) }
-
-// charClass is a set of the characters of ASCII.
-type charClass uint8
-
-const (
-	isPlain charClass = 1 << iota // printable, and begins no marker
-	isNamed                       // names are made of it
-)
-
-// charClasses are the sets that a byte is in.
-var charClasses = func() (all [256]charClass) {
-	for c := byte(' '); c < 0x7f; c++ {
-		if strings.IndexByte("{}%#`~|<[", c) < 0 {
-			all[c] |= isPlain
-		}
-		if plainASCII(rune(c)) {
-			all[c] |= isNamed
-		}
-	}
-	return all
-}()
-
-// ofClass reports whether all of s is in a set. It looks at four bytes at a time.
-func ofClass(s string, set charClass) bool {
-	c, all, n := &charClasses, set, 0
-	for ; n <= len(s)-4; n += 4 {
-		all &= c[s[n]] & c[s[n+1]] & c[s[n+2]] & c[s[n+3]]
-	}
-	for ; n < len(s); n++ {
-		all &= c[s[n]]
-	}
-	return all == set
-}
-
-// clean reports whether quoting s changes nothing but its length.
-func clean(s string) bool {
-	if plain(s) {
-		return true
-	}
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if unseen(r) || r == utf8.RuneError && size == 1 || breaks(s, i) {
-			return false
+// QuoteJSON renders JSON that a tool made so that it is safe to stand in a prompt: as the same value, on one
+// line, and without anything a template engine or a chat format gives meaning to. Within strings a marker's
+// first character is escaped, between values a space breaks it up. The result is whole, however long. What is
+// no JSON is rendered as safely, as some other text.
+func QuoteJSON(raw string) string {
+	b := make([]byte, 0, len(raw)+16)
+	inString := false
+	for i := 0; i < len(raw); {
+		r, size := utf8.DecodeRuneInString(raw[i:])
+		switch hidden := unseen(r) || r == utf8.RuneError; {
+		case inString && r == '\\' && i+1 < len(raw) && raw[i+1] < utf8.RuneSelf && raw[i+1] >= ' ':
+			size = 2
+			b = append(b, raw[i:i+size]...)
+		case inString && (hidden || breaks(raw, i)):
+			for _, unit := range utf16.AppendRune(nil, r) {
+				b = fmt.Appendf(b, `\u%04x`, unit)
+			}
+		case hidden:
+			b = append(b, ' ')
+		default:
+			b = append(b, raw[i:i+size]...)
+			if breaks(raw, i) {
+				b = append(b, ' ')
+			}
+			inString = inString != (r == '"')
 		}
 		i += size
 	}
-	return true
+	return string(b)
 }
 
 // breaks reports whether a marker would stand in s if nothing came after the character at i.
@@ -239,76 +194,44 @@ var unseenRunes = &unicode.RangeTable{
 
 // Name renders a name that a model or a user wrote as [Quote] does, and in quotation marks where it could be
 // mistaken for a sentence around it.
-func Name(s string) string { return string(appendName(nil, s)) }
-
-// appendName appends a name as it is where it is a plain one, else quoted and in quotation marks, so that it
-// cannot be mistaken for a sentence around it.
-func appendName(dst []byte, name string) []byte {
-	if plainName(name) {
-		return append(dst, name...)
+func Name(s string) string {
+	strange := func(r rune) bool {
+		if r < utf8.RuneSelf {
+			return !strings.ContainsRune(nameChars, r)
+		}
+		return unseen(r) || r == utf8.RuneError
 	}
-	return appendInMarks(dst, name, maxName)
+	if s == "" || len(s) > maxName || strings.Contains(s, "~~") || strings.Contains(s, fullBar) || strings.ContainsFunc(s, strange) {
+		return inMarks(s, maxName)
+	}
+	return s
 }
+
+// nameChars are the characters of ASCII that a plain name is made of.
+const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./~@"
 
 // InMarks renders text that a tool, a reducer or another program gave as [Quote] does, in quotation marks, so
 // that it cannot be mistaken for what stands around it. It is at most limit bytes long, which are 16 or more.
 func InMarks(s string, limit int) string {
-	b := appendInMarks(nil, s, limit-2)
-	if len(b) > limit { // there are many marks within
-		b = appendInMarks(nil, s, (limit-2)/2)
+	if marked := inMarks(s, limit-2); len(marked) <= limit {
+		return marked
 	}
-	return string(b)
+	return inMarks(s, (limit-2)/2) // there are many marks within
 }
 
-// appendInMarks appends s quoted, cut to limit bytes, in quotation marks. Those within are escaped, and may
-// double its length.
-func appendInMarks(dst []byte, s string, limit int) []byte {
-	dst = append(dst, '"')
-	if len(s) <= limit && plain(s) && strings.IndexByte(s, '"') < 0 && !strings.HasSuffix(s, `\`) {
-		return append(append(dst, s...), '"')
-	}
-	slashes := 0 // before a mark they are escaped, too: it would not be otherwise
-	for _, c := range append(appendQuoted(nil, s, limit), '"') {
-		switch c {
-		case '\\':
-			slashes++
-		case '"':
-			dst = append(dst, strings.Repeat(`\`, slashes+1)...)
-			slashes = 0
-		default:
-			slashes = 0
-		}
-		dst = append(dst, c)
-	}
-	// The last mark is the closing one, and is not escaped.
-	return append(dst[:len(dst)-2], '"')
+// marks are quotation marks with the backslashes before them: these are doubled, for they would
+// escape the escape.
+var marks = regexp.MustCompile(`(\\*)"`)
+
+// inMarks is s quoted, cut to limit bytes, in quotation marks. Those within are escaped, and may double its
+// length.
+func inMarks(s string, limit int) string {
+	escaped := marks.ReplaceAllString(QuoteWithin(s, limit)+`"`, `$1$1\"`)
+	return `"` + strings.TrimSuffix(escaped, `\"`) + `"`
 }
 
-func plainName(s string) bool {
-	if s == "" || len(s) > maxName {
-		return false
-	}
-	if strings.Contains(s, "~~") {
-		return false
-	}
-	if ofClass(s, isNamed) {
-		return true
-	}
-	for i, r := range s {
-		plain := r >= utf8.RuneSelf && !unseen(r) && r != utf8.RuneError && !strings.HasPrefix(s[i:], fullBar)
-		if !plain && !plainASCII(r) {
-			return false
-		}
-	}
-	return true
-}
-
-func plainASCII(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r < utf8.RuneSelf && strings.ContainsRune("_-./~@", r)
-}
-
-// cut shortens s to limit bytes at the end of a character, with an ellipsis where there is room for one.
-func cut(s string, limit int) string {
+// Cut shortens s to limit bytes at the end of a character, with an ellipsis where there is room for one.
+func Cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

@@ -2,8 +2,8 @@ package feedback
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -18,67 +18,72 @@ const maxKept = 10
 //
 // The text is never longer than lim.MaxBytes. Where not all issues fit, those told are a fair choice: each
 // member of the proposal gets its turn, and "and N more" counts the rest. An issue is told whole; only one
-// that would not fit even alone is cut. Limits that their Validate refuses are held to all the same. Of the
-// zero value, which is no feedback, it is empty.
+// that would not fit even alone is cut. Limits that their Validate refuses are held to all the same. The
+// zero value, which is no feedback, gives the empty text.
 func Render(f RetryFeedback, lim Limits) string {
 	if f.none() {
 		return ""
 	}
-	var room [512]byte
-	w := wordingOf(&f)
-	b := appendHead(room[:0], &f, w)
+	w := wordingOf(f)
+	text := head(f, w)
 	if f.Detail != "" {
-		b = appendInMarks(append(b, "Reason given: "...), f.Detail, MaxQuoted)
-		b = append(b, '\n')
+		text += "Reason given: " + inMarks(f.Detail, MaxQuoted) + "\n"
 	}
-	var below [160]byte
-	foot := appendFoot(below[:0], &f, w)
-	p := page{f: &f, max: lim.MaxIssues, end: lim.MaxBytes - len(foot), all: fault.SameIssues(f.Issues, f.Diff.Persistent)}
-	b = p.appendIssues(b)
-	b = p.appendKept(b)
-	b = append(b, foot...)
-	return cut(string(b), max(lim.MaxBytes, 0))
+	end := foot(f, w)
+	text += told(f, lim.MaxIssues, lim.MaxBytes-len(end)-len(text))
+	if line := kept(f); len(text)+len(line)+len(end) <= lim.MaxBytes {
+		text += line
+	}
+	return Cut(text+end, max(lim.MaxBytes, 0))
 }
 
-// page is the middle of a rendered text: at most max issues, and nothing beyond byte end.
-type page struct {
-	f   *RetryFeedback
-	max int
-	end int
-	// all is set where all issues are those of the attempt before.
-	all bool
+// told says at most limit issues in at most room bytes: all where they fit, else a fair choice of them.
+func told(f RetryFeedback, limit, room int) string {
+	issues := slices.DeleteFunc(fault.SortIssues(f.Issues), func(i fault.Issue) bool { return restates(i, f.ErrorType) })
+	if len(issues) <= limit {
+		var all strings.Builder
+		for n := 0; n < len(issues) && all.Len() <= room; n++ {
+			all.WriteString(f.line(issues[n]))
+		}
+		if all.Len() <= room {
+			return all.String()
+		}
+	}
+	return f.choice(issues, limit, room-len("- and 9223372036854775807 more\n"))
 }
 
-// appendIssues tells all issues where they fit, else a fair choice of them.
-func (p *page) appendIssues(b []byte) []byte {
-	issues := p.told()
-	start := len(b)
-	for n := range issues {
-		if n >= p.max || len(b) > p.end {
+// shortestLine is the room below which no issue is told: a cut one would say nothing.
+const shortestLine = len("- a: required\n")
+
+// choice tells a fair choice of the issues, in canonical order, and how many are left out.
+func (f RetryFeedback) choice(issues []fault.Issue, limit, room int) string {
+	lines := make([]string, len(issues))
+	told, order := 0, fairOrder(issues)
+	for _, n := range order {
+		if told >= limit || room < shortestLine {
 			break
 		}
-		b = p.appendLine(b, &issues[n])
-	}
-	if len(issues) <= p.max && len(b) <= p.end {
-		return b
-	}
-	return p.appendChoice(b[:start], issues)
-}
-
-// told are the issues that say more than the heading, in canonical order.
-func (p *page) told() []fault.Issue {
-	issues := fault.SortedIssues(p.f.Issues)
-	for n := range issues {
-		if restates(&issues[n], p.f.ErrorType) {
-			return slices.DeleteFunc(slices.Clone(issues), func(i fault.Issue) bool { return restates(&i, p.f.ErrorType) })
+		if line := f.line(issues[n]); len(line) <= room {
+			lines[n] = line
+			room -= len(line)
+			told++
 		}
 	}
-	return issues
+	if told == 0 && len(order) > 0 && limit > 0 && room >= shortestLine {
+		line := f.line(issues[order[0]])
+		lines[order[0]] = Cut(strings.TrimSuffix(line, "\n"), room-1) + "\n"
+		told = 1
+	}
+	text := strings.Join(lines, "")
+	if rest := len(issues) - told; rest > 0 {
+		text += fmt.Sprintf("- and %d more\n", rest)
+	}
+	return text
 }
 
 // restates reports whether an issue says no more than the heading and the last line do: that of the class
 // itself, and those of a reply that has nothing in it to judge.
-func restates(i *fault.Issue, class fault.Class) bool {
+func restates(i fault.Issue, class fault.Class) bool {
 	if i.Pointer != "" || i.Source != fault.FromReply || i.Got != "" || i.Value != "" {
 		return false
 	}
@@ -87,123 +92,123 @@ func restates(i *fault.Issue, class fault.Class) bool {
 
 var empty = []string{fault.RuleNoOutput, fault.RuleNoCall, fault.RuleTruncated, fault.RuleRefusal}
 
-// shortestLine is the room below which no issue is told: a cut one would say nothing.
-const shortestLine = len("- a: required\n")
-
-// roomForMore is what the line "- and N more" takes at most.
-const roomForMore = len("- and 9223372036854775807 more\n")
-
-func (p *page) appendChoice(b []byte, issues []fault.Issue) []byte {
-	var lines []string
-	var told []int
-	room := p.end - len(b) - roomForMore
-	order := fairOrder(issues)
-	for _, n := range order {
-		if len(told) >= p.max || room < shortestLine {
-			break
-		}
-		line := string(p.appendLine(nil, &issues[n]))
-		if len(line) > room {
-			continue
-		}
-		room -= len(line)
-		told, lines = append(told, n), append(lines, line)
-	}
-	if len(told) == 0 && len(order) > 0 && p.max > 0 && room >= shortestLine {
-		line := string(p.appendLine(nil, &issues[order[0]]))
-		told, lines = order[:1], []string{cut(strings.TrimSuffix(line, "\n"), room-1) + "\n"}
-	}
-	for _, n := range slices.Sorted(slices.Values(told)) {
-		b = append(b, lines[slices.Index(told, n)]...)
-	}
-	if rest := len(issues) - len(told); rest > 0 {
-		b = strconv.AppendInt(append(b, "- and "...), int64(rest), 10)
-		b = append(b, " more\n"...)
-	}
-	return b
-}
-
-// appendLine tells one issue.
-func (p *page) appendLine(b []byte, i *fault.Issue) []byte {
+// line tells one issue.
+func (f RetryFeedback) line(i fault.Issue) string {
 	if i.Rule == fault.RuleUnknownTool && i.Expected != "" {
-		b = append(b, "- tools that exist: "...)
-		b = appendQuoted(b, strings.TrimPrefix(i.Expected, "one of "), 2*maxExpected)
-		return append(b, '\n')
+		return "- tools that exist: " + QuoteWithin(strings.TrimPrefix(i.Expected, "one of "), 2*maxExpected) + "\n"
 	}
-	b = append(b, "- "...)
+	line := "- "
 	if i.Pointer != "" || i.Source != fault.FromReply {
-		b = append(p.appendPlace(b, i), ": "...)
+		line += f.place(i) + ": "
 	}
 	switch {
-	case !p.all && !p.persists(i):
+	case !f.persists(i):
 	case i.Rule == "required" && i.Got == "":
-		b = append(b, "still missing: "...)
+		line += "still missing: "
 	default:
-		b = append(b, "still wrong: "...)
+		line += "still wrong: "
 	}
-	return append(appendFault(b, i, cmp.Or(i.Value, i.Sent)), '\n')
+	return line + wrong(i, cmp.Or(i.Value, i.Sent)) + "\n"
 }
 
-func (p *page) persists(i *fault.Issue) bool {
-	still := p.f.Diff.Persistent
-	for n := range still {
-		if compareKeys(&still[n], i) == 0 {
-			return true
-		}
-	}
-	return false
+// persists reports whether the attempt before had the same issue.
+func (f RetryFeedback) persists(i fault.Issue) bool {
+	return slices.ContainsFunc(f.Diff.Persistent, func(still fault.Issue) bool { return compareKeys(still, i) == 0 })
 }
 
-func (p *page) appendPlace(b []byte, i *fault.Issue) []byte {
+// place is where an issue is, in words for the model.
+func (f RetryFeedback) place(i fault.Issue) string {
 	switch {
 	case i.Pointer != "":
-		return appendName(b, i.Place())
-	case p.f.Source == Tool:
-		return append(b, "the arguments as a whole"...)
-	case p.f.ErrorType == fault.UnknownTool:
-		return append(b, "the call as a whole"...)
+		return place(i)
+	case f.Source == Tool:
+		return "the arguments as a whole"
+	case f.ErrorType == fault.UnknownTool:
+		return "the call as a whole"
 	}
-	return append(b, "the answer as a whole"...)
+	return "the answer as a whole"
 }
 
-// appendKept names what was wrong before and is right now, so that it is not broken again: only where it
-// fits, and where another attempt follows.
-func (p *page) appendKept(b []byte) []byte {
-	if len(p.f.Diff.Fixed) == 0 || p.f.Last() {
-		return b
-	}
-	places := p.kept()
-	if len(places) == 0 {
-		return b
-	}
-	line := append(b, "Already right, keep it so: "...)
-	for n, place := range places[:min(len(places), maxKept)] {
-		if n > 0 {
-			line = append(line, ", "...)
-		}
-		line = appendName(line, place)
-	}
-	if rest := len(places) - maxKept; rest > 0 {
-		line = strconv.AppendInt(append(line, " and "...), int64(rest), 10)
-		line = append(line, " more"...)
-	}
-	line = append(line, ".\n"...)
-	if len(line) > p.end {
-		return b
-	}
-	return line
-}
-
-// kept are the fixed places that no issue of now concerns.
-func (p *page) kept() []string {
+// kept names what was wrong before and is right now, so that it is not broken again; empty where there is
+// nothing, and where no attempt follows.
+func kept(f RetryFeedback) string {
 	var places []string
-	for _, fixed := range p.f.Diff.Fixed {
-		wrong := slices.ContainsFunc(p.f.Issues, func(i fault.Issue) bool {
+	for _, fixed := range f.Diff.Fixed {
+		wrong := slices.ContainsFunc(f.Issues, func(i fault.Issue) bool {
 			return below(fixed.Pointer, i.Pointer) || below(i.Pointer, fixed.Pointer)
 		})
-		if place := fixed.Place(); !wrong && fixed.Pointer != "" && !slices.Contains(places, place) {
-			places = append(places, place)
+		if name := place(fixed); !wrong && fixed.Pointer != "" && !slices.Contains(places, name) {
+			places = append(places, name)
 		}
 	}
-	return places
+	if len(places) == 0 || f.Last() {
+		return ""
+	}
+	more := ""
+	if rest := len(places) - maxKept; rest > 0 {
+		places, more = places[:maxKept], fmt.Sprintf(" and %d more", rest)
+	}
+	return "Already right, keep it so: " + strings.Join(places, ", ") + more + ".\n"
+}
+
+// Line is an issue in words, for a template of one's own. All its texts are neutralised as by [Quote].
+type Line struct {
+	// Place is where: "guests/0/name", "(whole)". Rule is the rule's stable name.
+	Place, Rule string
+	// Expected says what would be right; Got the kind of what was received, Value the value itself where it
+	// may be shown.
+	Expected, Got, Value string
+	// Persistent is set where the attempt before had the same issue.
+	Persistent bool
+	// Text is the issue as one line: "nights: still wrong: expected integer, got string".
+	Text string
+}
+
+// String is Text.
+func (l Line) String() string { return l.Text }
+
+// Lines are some issues of the feedback in words, in canonical order and without repeats: at most limit, a
+// fair choice over the members of the proposal.
+func (f RetryFeedback) Lines(issues []fault.Issue, limit int) []Line {
+	issues = fault.SortIssues(issues)
+	order := fairOrder(issues)
+	order = order[:min(max(limit, 0), len(order))]
+	slices.Sort(order)
+	var lines []Line
+	for _, n := range order {
+		i := issues[n]
+		lines = append(lines, Line{
+			Place: place(i), Rule: Quote(i.Rule), Expected: Quote(i.Wanted()), Got: Quote(string(i.Got)),
+			Value: Quote(cmp.Or(i.Value, i.Sent)), Persistent: f.persists(i),
+			Text: strings.TrimSuffix(strings.TrimPrefix(f.line(i), "- "), "\n"),
+		})
+	}
+	return lines
+}
+
+// fairOrder says in which order issues are told when not all can be: the first of each member of the
+// proposal, then the second of each, and so on, so that thirty issues under /items do not hide the one under
+// /city. Where all lie in one member, its members take turns. The issues must be sorted.
+func fairOrder(issues []fault.Issue) []int {
+	if len(issues) == 0 {
+		return nil
+	}
+	// The first and the last of sorted pointers share what all share.
+	first, last := strings.Split(issues[0].Pointer, "/"), strings.Split(issues[len(issues)-1].Pointer, "/")
+	shared := 0
+	for shared < min(len(first), len(last))-1 && first[shared] == last[shared] {
+		shared++
+	}
+	order, turns := make([]int, len(issues)), map[string]int{}
+	for n, i := range issues {
+		tokens := strings.SplitN(i.Pointer, "/", max(shared, 1)+2)
+		member := strings.Join(tokens[:min(len(tokens), max(shared, 1)+1)], "/")
+		order[n] = turns[member]*len(issues) + n
+		turns[member]++
+	}
+	slices.Sort(order)
+	for n := range order {
+		order[n] %= len(issues)
+	}
+	return order
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/feedback/prompt"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew; inspect the diff before it is committed")
@@ -119,7 +120,7 @@ func manyIssues(n int) []fault.Issue {
 func TestNoFeedbackIsShownAsNothing(t *testing.T) {
 	var none feedback.RetryFeedback
 	assert.Empty(t, feedback.Render(none, feedback.DefaultLimits()))
-	assert.Nil(t, feedback.Show(none, feedback.DefaultLimits()))
+	assert.Nil(t, prompt.Show(none, feedback.DefaultLimits()))
 }
 
 func TestChoiceIsFairOverMembers(t *testing.T) {
@@ -242,5 +243,5 @@ func TestTheModelAloneIsToldTheNumberThatWasRefused(t *testing.T) {
 	}})
 	assert.Contains(t, feedback.Render(f, feedback.DefaultLimits()), "- nights: expected at most 30, got 40\n")
 	assert.Equal(t, "nights: expected at most 30, got integer", f.Message)
-	assert.Equal(t, "40", feedback.Show(f, feedback.DefaultLimits()).Issues()[0].Value)
+	assert.Equal(t, "40", prompt.Show(f, feedback.DefaultLimits()).Issues()[0].Value)
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/feedback/prompt"
 )
 
 // view is a session in a test.
@@ -35,16 +36,16 @@ func (v view) Slice(name string) ([]json.RawMessage, bool) {
 	return items, ok
 }
 
-func firstAttempt() feedback.Data { return feedback.NewData(view{}, 1, 3, feedback.DefaultLimits()) }
+func firstAttempt() prompt.Data { return prompt.NewData(view{}, 1, 3, feedback.DefaultLimits()) }
 
-func secondAttempt() feedback.Data {
+func secondAttempt() prompt.Data {
 	f := booking(1, nil, nightsIssue, roomIssue)
 	v := view{
 		latest: map[string]feedback.RetryFeedback{"": f, "book_room": f},
 		all:    []feedback.RetryFeedback{f},
 		slices: map[string][]json.RawMessage{"cart": {json.RawMessage(`{"room":"a","nights":2,"price":1.50,"big":12345678901234567890}`)}},
 	}
-	d := feedback.NewData(v, 0, 0, feedback.DefaultLimits())
+	d := prompt.NewData(v, 0, 0, feedback.DefaultLimits())
 	d.Vars = map[string]any{"question": "Two nights in Lisbon, please."}
 	return d
 }
@@ -77,7 +78,7 @@ func TestTemplateFunctions(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			parsed, err := feedback.Parse(c.text)
+			parsed, err := prompt.Parse(c.text)
 			require.NoError(t, err)
 			assert.Equal(t, c.text, parsed.String())
 			first, err := parsed.Render(firstAttempt())
@@ -93,7 +94,7 @@ func TestTemplateFunctions(t *testing.T) {
 }
 
 func TestTemplateReadsSlicesAndVars(t *testing.T) {
-	parsed, err := feedback.Parse(`{{.Vars.question}}{{range values "cart"}} {{.room}} {{.nights}} {{.price}} {{.big}} {{json .}}{{end}}`)
+	parsed, err := prompt.Parse(`{{.Vars.question}}{{range values "cart"}} {{.room}} {{.nights}} {{.price}} {{.big}} {{json .}}{{end}}`)
 	require.NoError(t, err)
 	text, err := parsed.Render(secondAttempt())
 	require.NoError(t, err)
@@ -102,32 +103,30 @@ func TestTemplateReadsSlicesAndVars(t *testing.T) {
 
 func TestTemplateParseErrors(t *testing.T) {
 	cases := map[string]struct{ text, want string }{
-		"unclosed_action":  {"a\nb {{feedback", "prompt template, line 2: not a valid action: look for an unclosed {{"},
+		"unclosed_action":  {"a\nb {{feedback", "prompt template, line 2: unclosed action"},
 		"unclosed_block":   {"a\n{{if feedback}}b", "has no {{end}}"},
 		"two_unclosed":     {"{{range history}}{{with .}}b", "has no {{end}}"},
-		"unknown_function": {"a\n\n{{if nofeedback}}{{env \"HOME\"}}{{end}}", `prompt template, line 3: there is no function "nofeedback"; there are feedback, `},
-		"unknown_in_pipe":  {`{{with (printf "%s" (shell "ls"))}}{{end}}`, `line 1: there is no function "shell"`},
-		"extra_end":        {"{{end}}", "line 1: not a valid action"},
+		"unknown_function": {"a\n\n{{if nofeedback}}{{env \"HOME\"}}{{end}}", `prompt template, line 3: function "nofeedback" not defined; there are feedback, `},
+		"unknown_in_pipe":  {`{{with (printf "%s" (shell "ls"))}}{{end}}`, `line 1: function "shell" not defined`},
+		"extra_end":        {"{{end}}", "line 1: unexpected {{end}}"},
 		"no_define":        {"a\n{{template \"b\"}}", `prompt template, line 2: there is no {{define "b"}}`},
-		"no_variable":      {"{{$x}}", "an undeclared $variable"},
+		"no_variable":      {"{{$x}}", `undefined variable "$x"`},
 		"too_long":         {strings.Repeat("a", 64<<10+1), "prompt template: the text must be at most 65536 bytes, is 65537"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := feedback.Parse(c.text)
+			_, err := prompt.Parse(c.text)
 			require.ErrorContains(t, err, c.want)
-			var ours *feedback.TemplateError
+			var ours *prompt.Error
 			require.ErrorAs(t, err, &ours)
 		})
 	}
-	_, err := feedback.ParseLimited("", feedback.TemplateLimits{})
-	require.ErrorContains(t, err, "max_work: must be 1 to 1000000000, is 0")
 }
 
 func TestTemplateRenderErrors(t *testing.T) {
 	const doubling = `{{$x := "aaaaaaaaaa"}}{{range $n := 60}}{{$x = %s}}{{end}}`
 	cases := map[string]struct{ text, want string }{
-		"endless_loop":       {"a\n{{range 1000000000000}}{{end}}", "prompt template, line 2: a loop, a recursion or a text grows beyond the work limit of 100000"},
+		"endless_loop":       {"a\n{{range 1000000000000}}{{end}}", "prompt template, line 2: a loop, a recursion or a text grows beyond the work limit of 1000000"},
 		"nested_loops":       {"{{range 100000}}{{range 100000}}{{end}}{{end}}", "work limit"},
 		"recursion":          {`{{define "a"}}{{template "a"}}{{end}}{{template "a"}}`, "work limit"},
 		"branching":          {`{{define "a"}}{{if gt . 0}}{{template "b" .}}{{template "b" .}}{{end}}{{end}}{{define "b"}}{{template "a" .}}{{end}}{{template "a" 1}}`, "work limit"},
@@ -146,67 +145,51 @@ func TestTemplateRenderErrors(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			lim := feedback.DefaultTemplateLimits()
-			lim.MaxWork = 100_000
-			parsed, err := feedback.ParseLimited(c.text, lim)
+			parsed, err := prompt.Parse(c.text)
 			require.NoError(t, err)
 			_, err = parsed.Render(secondAttempt())
 			require.ErrorContains(t, err, c.want)
-			var ours *feedback.TemplateError
+			var ours *prompt.Error
 			require.ErrorAs(t, err, &ours)
 		})
 	}
-	parsed, err := feedback.Parse(`{{values "cart"}}`)
+	parsed, err := prompt.Parse(`{{values "cart"}}`)
 	require.NoError(t, err)
-	_, err = parsed.Render(feedback.Data{})
+	_, err = parsed.Render(prompt.Data{})
 	require.ErrorContains(t, err, `values "cart": there is no session to read`)
 }
 
 func TestRenderWith(t *testing.T) {
-	parsed, err := feedback.Parse("{{with feedback}}Not yet ({{.Attempt}}/{{.MaxAttempts}}):{{range issues}}\n* {{.}}{{end}}{{end}}")
+	parsed, err := prompt.Parse("{{with feedback}}Not yet ({{.Attempt}}/{{.MaxAttempts}}):{{range issues}}\n* {{.}}{{end}}{{end}}")
 	require.NoError(t, err)
 	f := booking(1, nil, roomIssue, nightsIssue)
-	text, err := feedback.RenderWith(parsed, f, feedback.DefaultLimits())
+	text, err := parsed.Words(f, feedback.DefaultLimits())
 	require.NoError(t, err)
 	assert.Equal(t, "Not yet (1/3):\n* nights: expected integer, got string\n* room: required", text)
 
-	few, err := feedback.RenderWith(parsed, f, feedback.Limits{MaxIssues: 1, MaxBytes: 30})
+	few, err := parsed.Words(f, feedback.Limits{MaxIssues: 1, MaxBytes: 30})
 	require.NoError(t, err)
 	assert.Equal(t, "Not yet (1/3):\n* nights: ex…", few)
 
-	broken, err := feedback.Parse("{{.Nope}}")
+	broken, err := prompt.Parse("{{.Nope}}")
 	require.NoError(t, err)
-	_, err = feedback.RenderWith(broken, f, feedback.DefaultLimits())
+	_, err = broken.Words(f, feedback.DefaultLimits())
 	require.ErrorContains(t, err, "cannot be filled in")
 }
 
 func TestRenderWithIsBoundedAndNeutral(t *testing.T) {
-	parsed, err := feedback.Parse("{{with feedback}}{{.Tool}} ({{.Class}}): {{.Message}}\n{{.Detail}}\n{{.}}{{range .Issues}}\n" +
+	parsed, err := prompt.Parse("{{with feedback}}{{.Tool}} ({{.Class}}): {{.Message}}\n{{.Detail}}\n{{.}}{{range .Issues}}\n" +
 		"* {{.Place}} ({{.Rule}}): {{.Expected}}, {{.Got}} {{.Value}} / {{.Text}}{{end}}\n{{json .}}{{end}}")
 	require.NoError(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		f := feedback.New(genInput(nil).Draw(t, "input"))
 		lim := feedback.Limits{MaxIssues: rapid.IntRange(0, 30).Draw(t, "issues"), MaxBytes: rapid.IntRange(0, 30000).Draw(t, "bytes")}
-		text, err := feedback.RenderWith(parsed, f, lim)
+		text, err := parsed.Words(f, lim)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkText(t, strings.ReplaceAll(text, "\n\n", "\n"), lim.MaxBytes)
 	})
-}
-
-func TestMapsForOtherEngines(t *testing.T) {
-	first := firstAttempt().Map()
-	assert.Equal(t, map[string]any{
-		"attempt": 1, "max_attempts": 3, "feedback": map[string]any{}, "feedback_text": "", "history": []any{}, "vars": map[string]any{},
-	}, first)
-	second := secondAttempt().Map()
-	f := second["feedback"].(map[string]any)
-	assert.Equal(t, 1, f["attempt"])
-	assert.Equal(t, "1.5", f["next_delay_seconds"])
-	assert.Equal(t, "nights: expected integer, got string", f["issues"].([]any)[0].(map[string]any)["text"])
-	assert.Equal(t, second["feedback_text"], f["text"])
-	assert.Equal(t, 2, second["attempt"])
 }
 
 func TestFuncsInAUsersOwnTemplate(t *testing.T) {
@@ -219,7 +202,7 @@ func TestFuncsInAUsersOwnTemplate(t *testing.T) {
 		"second":        {view{latest: map[string]feedback.RetryFeedback{"": booking(1, nil, roomIssue)}}, "try 2 of 3: room: required"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			own := template.Must(template.New("").Funcs(feedback.Funcs(c.view)).Parse(
+			own := template.Must(template.New("").Funcs(prompt.Funcs(c.view)).Parse(
 				`try {{attempt}} of {{maxAttempts}}{{with feedback}}: {{.Message}}{{end}}`))
 			var b strings.Builder
 			require.NoError(t, own.Execute(&b, nil))
@@ -229,7 +212,7 @@ func TestFuncsInAUsersOwnTemplate(t *testing.T) {
 }
 
 func TestTemplateIsSafeForConcurrentUse(t *testing.T) {
-	parsed, err := feedback.Parse("{{range 10}}{{attempt}}{{end}}{{feedback}}")
+	parsed, err := prompt.Parse("{{range 10}}{{attempt}}{{end}}{{feedback}}")
 	require.NoError(t, err)
 	want, err := parsed.Render(secondAttempt())
 	require.NoError(t, err)
@@ -245,7 +228,7 @@ func TestTemplateIsSafeForConcurrentUse(t *testing.T) {
 }
 
 func TestJSONReadsBack(t *testing.T) {
-	parsed, err := feedback.Parse(`{{json .Vars.x}}`)
+	parsed, err := prompt.Parse(`{{json .Vars.x}}`)
 	require.NoError(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.MapOf(rapid.String(), rapid.SliceOfN(genText(), 0, 3)).Draw(t, "x")
@@ -255,7 +238,7 @@ func TestJSONReadsBack(t *testing.T) {
 				clean[k] = append(clean[k], strings.ToValidUTF8(s, "?"))
 			}
 		}
-		text, err := parsed.Render(feedback.Data{Vars: map[string]any{"x": clean}})
+		text, err := parsed.Render(prompt.Data{Vars: map[string]any{"x": clean}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,17 +264,17 @@ func FuzzTemplate(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		parsed, err := feedback.ParseLimited(text, feedback.TemplateLimits{MaxText: 4096, MaxBytes: 4096, MaxWork: 10000})
+		parsed, err := prompt.Parse(text)
 		if err != nil {
 			requireOurs(t, err)
 			return
 		}
-		for _, d := range []feedback.Data{firstAttempt(), secondAttempt()} {
+		for _, d := range []prompt.Data{firstAttempt(), secondAttempt()} {
 			one, err := parsed.Render(d)
 			if err != nil {
 				requireOurs(t, err)
 			}
-			require.LessOrEqual(t, len(one), 4096)
+			require.LessOrEqual(t, len(one), prompt.MaxBytes)
 			two, again := parsed.Render(d)
 			require.Equal(t, one, two)
 			require.Equal(t, err == nil, again == nil)
@@ -301,13 +284,13 @@ func FuzzTemplate(f *testing.F) {
 
 func requireOurs(t *testing.T, err error) {
 	t.Helper()
-	var ours *feedback.TemplateError
+	var ours *prompt.Error
 	require.ErrorAs(t, err, &ours)
 	require.NotContains(t, err.Error(), "template: prompt")
 }
 
 func BenchmarkTemplateRender(b *testing.B) {
-	parsed, err := feedback.Parse("{{.Vars.question}}{{with feedback}}\n{{.}}{{end}}")
+	parsed, err := prompt.Parse("{{.Vars.question}}{{with feedback}}\n{{.}}{{end}}")
 	require.NoError(b, err)
 	d := secondAttempt()
 	b.ReportAllocs()
@@ -316,4 +299,23 @@ func BenchmarkTemplateRender(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func TestAPlainTextInPlaceOfFeedbackIsCutToTheLimit(t *testing.T) {
+	parsed, err := feedback.ParseTemplate("Please fix your arguments.")
+	require.NoError(t, err)
+	text, err := parsed.Words(booking(1, nil, nightsIssue), feedback.Limits{MaxIssues: 1, MaxBytes: 13})
+	require.NoError(t, err)
+	assert.Equal(t, "Please fix…", text)
+}
+
+// A config reads its templates by their texts alone: importing package prompt is all that it takes.
+func TestImportingPackagePromptIsTheSwitch(t *testing.T) {
+	parsed, err := feedback.ParseTemplate("Attempt {{attempt}} of {{maxAttempts}}.")
+	require.NoError(t, err)
+	text, err := parsed.Prompt(nil, 2, 3, feedback.DefaultLimits())
+	require.NoError(t, err)
+	assert.Equal(t, "Attempt 2 of 3.", text)
+	_, err = feedback.ParseTemplate("{{")
+	require.ErrorContains(t, err, "prompt template, line 1: unclosed action")
 }

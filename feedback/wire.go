@@ -3,6 +3,8 @@ package feedback
 import (
 	"errors"
 	"fmt"
+	"math/big"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -43,7 +45,7 @@ func (f RetryFeedback) MarshalJSON() ([]byte, error) {
 	}
 	if f.Schedule != nil {
 		w.At = f.Schedule.At.UTC().Format(time.RFC3339Nano)
-		w.Delay = jsontext.Value(formatSeconds(f.Schedule.Delay))
+		w.Delay = seconds(f.Schedule.Delay)
 	}
 	return json.Marshal(w)
 }
@@ -86,12 +88,9 @@ func readSchedule(w wire) (*Schedule, error) {
 	if err != nil {
 		return nil, &WireError{Pointer: "/retry_scheduled_at", Reason: "must be an RFC 3339 time, and is needed beside next_delay_seconds", cause: err}
 	}
-	if w.Delay.Kind() != '0' {
-		return nil, &WireError{Pointer: "/next_delay_seconds", Reason: errSeconds.Error() + ", and is needed beside retry_scheduled_at"}
-	}
-	delay, err := parseSeconds(string(w.Delay))
-	if err != nil {
-		return nil, &WireError{Pointer: "/next_delay_seconds", Reason: err.Error()}
+	delay, ok := parseSeconds(w.Delay)
+	if !ok {
+		return nil, &WireError{Pointer: "/next_delay_seconds", Reason: wantSeconds + ", and is needed beside retry_scheduled_at"}
 	}
 	return &Schedule{At: at.UTC(), Delay: delay}, nil
 }
@@ -119,6 +118,29 @@ func (f RetryFeedback) Validate() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+const wantSeconds = "must be a JSON number of seconds, 0 or more, in whole nanoseconds and at most 9223372036.854775807"
+
+// seconds is a duration as an exact decimal of seconds: 1500ms is "1.5".
+func seconds(d time.Duration) jsontext.Value {
+	text := fmt.Sprintf("%d.%09d", d/time.Second, d%time.Second)
+	return jsontext.Value(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
+}
+
+// parseSeconds reads a JSON number of seconds exactly, with an exponent too, as other languages print small
+// numbers. What is finer than a nanosecond is refused, not rounded.
+func parseSeconds(text jsontext.Value) (time.Duration, bool) {
+	_, exponent, _ := strings.Cut(strings.ToLower(string(text)), "e")
+	if len(text) > 64 || len(exponent) > len("+99") { // work and memory are bounded
+		return 0, false
+	}
+	n, ok := new(big.Rat).SetString(string(text))
+	if !ok || n.Sign() < 0 {
+		return 0, false
+	}
+	n.Mul(n, big.NewRat(int64(time.Second), 1))
+	return time.Duration(n.Num().Int64()), n.IsInt() && n.Num().IsInt64()
 }
 
 func inYears(t time.Time) bool {

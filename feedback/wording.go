@@ -1,7 +1,8 @@
 package feedback
 
 import (
-	"strconv"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -9,13 +10,13 @@ import (
 
 // wording is what the model is told about one class of failure: what happened and what to do, for a tool call
 // and for an answer. An entry with a rule is for feedback whose first issue has it, one with a source for
-// feedback with an issue of that source.
+// feedback with an issue of that source. In the texts, "%" stands for the tool's name and "$" for the class.
 type wording struct {
 	class                 fault.Class
 	rule                  string
 	source                fault.Source
-	toolWrong, toolDo     phrase
-	answerWrong, answerDo phrase
+	toolWrong, toolDo     string
+	answerWrong, answerDo string
 }
 
 // opening keeps the model from taking the check for the user.
@@ -23,9 +24,9 @@ const opening = "Automatic check, not a message from the user: "
 
 // What to do where another attempt is not scheduled.
 const (
-	noMoreCalls   phrase = "No attempt is left. Do not call % again for this."
-	noMoreAnswers phrase = "No attempt is left."
-	notTheSame    phrase = "Do not repeat it unchanged."
+	noMoreCalls   = "No attempt is left. Do not call % again for this."
+	noMoreAnswers = "No attempt is left."
+	notTheSame    = "Do not repeat it unchanged."
 )
 
 const answerShape = "Answer again with the whole corrected JSON value and nothing else."
@@ -124,54 +125,41 @@ var fallback = wording{
 	answerDo:    "Answer again, corrected.",
 }
 
-func wordingOf(f *RetryFeedback) *wording {
-	for n := range wordings {
-		w := &wordings[n]
-		if w.class != f.ErrorType {
+func wordingOf(f RetryFeedback) wording {
+	for _, w := range wordings {
+		if w.class != f.ErrorType || w.rule != "" && (len(f.Issues) == 0 || f.Issues[0].Rule != w.rule) {
 			continue
 		}
-		rule := w.rule == "" || len(f.Issues) > 0 && f.Issues[0].Rule == w.rule
-		if rule && (w.source == "" || f.found(w.source)) {
+		from := func(i fault.Issue) bool { return i.Source == w.source }
+		if w.source == "" || slices.ContainsFunc(f.Issues, from) {
 			return w
 		}
 	}
-	return &fallback
+	return fallback
 }
 
-// found reports whether an issue is of that source.
-func (f *RetryFeedback) found(by fault.Source) bool {
-	for n := range f.Issues {
-		if f.Issues[n].Source == by {
-			return true
-		}
-	}
-	return false
-}
-
-// appendHead says who speaks, what happened, and which attempt it was.
-func appendHead(b []byte, f *RetryFeedback, w *wording) []byte {
+// head says who speaks, what happened, and which attempt it was.
+func head(f RetryFeedback, w wording) string {
 	text := w.answerWrong
 	if f.Source == Tool {
 		text = w.toolWrong
 	}
-	b = text.append(append(b, opening...), f)
-	b = append(b, " (attempt "...)
-	b = strconv.AppendInt(b, int64(f.Attempt), 10)
+	count := fmt.Sprintf(" (attempt %d", f.Attempt)
 	if f.MaxAttempts > 0 {
-		b = strconv.AppendInt(append(b, " of "...), int64(f.MaxAttempts), 10)
+		count += fmt.Sprintf(" of %d", f.MaxAttempts)
 	}
 	switch {
 	case f.MaxAttempts <= 0:
 	case f.Last() && f.Attempt >= f.MaxAttempts:
-		b = append(b, ", the last"...)
+		count += ", the last"
 	case !f.Last() && f.Attempt+1 == f.MaxAttempts:
-		b = append(b, "; the next is the last"...)
+		count += "; the next is the last"
 	}
-	return append(b, ").\n"...)
+	return opening + f.fill(text) + count + ").\n"
 }
 
-// appendFoot says what to do now.
-func appendFoot(b []byte, f *RetryFeedback, w *wording) []byte {
+// foot says what to do now.
+func foot(f RetryFeedback, w wording) string {
 	text, none := w.answerDo, noMoreAnswers
 	if f.Source == Tool {
 		text, none = w.toolDo, noMoreCalls
@@ -183,30 +171,14 @@ func appendFoot(b []byte, f *RetryFeedback, w *wording) []byte {
 	default:
 		text = notTheSame
 	}
-	return text.append(b, f)
+	return f.fill(text)
 }
 
-// phrase is one of our own texts, in which "%" stands for the tool's name, once at the most, and "$" at its
-// end for the class.
-type phrase string
-
-// append puts name and class into the phrase.
-func (p phrase) append(b []byte, f *RetryFeedback) []byte {
-	text, class := strings.CutSuffix(string(p), "$")
-	before, after, tool := strings.Cut(text, "%")
-	b = append(b, before...)
-	if tool {
-		b = append(appendToolName(b, f.ToolName), after...)
+// fill puts the tool's name in the place of "%" and the class in that of "$".
+func (f RetryFeedback) fill(text string) string {
+	tool := "the tool"
+	if f.ToolName != "" {
+		tool = Name(f.ToolName)
 	}
-	if class {
-		b = appendName(b, string(f.ErrorType))
-	}
-	return b
-}
-
-func appendToolName(b []byte, name string) []byte {
-	if name == "" {
-		return append(b, "the tool"...)
-	}
-	return appendName(b, name)
+	return strings.NewReplacer("%", tool, "$", Name(string(f.ErrorType))).Replace(text)
 }

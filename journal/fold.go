@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
+	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -162,8 +162,8 @@ func stories(t testing.TB) map[string]story {
 	three := used(looptest.Call(call("c1", `{"city": "Lisbon", "nights": 2}`), call("c2", `{"city": "Porto", "nights": 1}`),
 		call("c3", `{"city": "Faro", "nights": 3}`)), 200, 90)
 	return map[string]story{
-		"corrected": {cfg: loop.Config{Tools: toolsOf(t, nil), Policy: waits, Seed: "7", System: "{{with feedback}}{{.}}{{end}}", Templates: feedback.GoTemplates()}, model: twice},
-		"exhausted": {cfg: loop.Config{Tools: toolsOf(t, nil), Policy: policyOf(t, "max_attempts: 2\n"), Feedback: "Wrong: {{.Feedback.Message}}", Templates: feedback.GoTemplates()}, model: twice},
+		"corrected": {cfg: loop.Config{Tools: toolsOf(t, nil), Policy: waits, Seed: "7", System: "{{with feedback}}{{.}}{{end}}"}, model: twice},
+		"exhausted": {cfg: loop.Config{Tools: toolsOf(t, nil), Policy: policyOf(t, "max_attempts: 2\n"), Feedback: "Wrong: {{.Feedback.Message}}"}, model: twice},
 		"transport_wait": {cfg: loop.Config{Tools: toolsOf(t, nil), Seed: "7"}, model: []looptest.Turn{
 			overloaded, looptest.Fail(&fault.ProviderError{Class: fault.Network, Provider: "example"}), used(looptest.Say("Hello."), 10, 2)}},
 		"parallel_tools": {cfg: loop.Config{Tools: toolsOf(t, breaksOnce(emits))}, model: []looptest.Turn{three, looptest.Say("Done.")}},

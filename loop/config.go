@@ -49,15 +49,12 @@ type Config struct {
 	// Seed is what the jitter of this run is drawn from; empty means the session's id. Waits that are not to
 	// be spread are said by the policy: "jitter: none".
 	Seed string
-	// System is the system prompt: a text, or a template as package feedback reads it (see Templates),
-	// rendered anew for each model call, so that it can show feedback and slices.
+	// System is the system prompt: a text, or a template, rendered anew for each model call, so that it can
+	// show feedback and slices. A template, which is a text with "{{" in it, needs package feedback/prompt to
+	// be imported.
 	System string
 	// Feedback is a text or a template for the words that correct the model; empty means the default words.
 	Feedback string
-	// Templates reads System and Feedback: [feedback.GoTemplates] where one of them has actions ("{{"), nil
-	// where they are plain texts. Nil refuses actions; a program that leaves it out does not link
-	// text/template.
-	Templates feedback.Engine
 	// Limits bounds what a model is shown of a failure; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
 	// Deadline is the time no wait may outlast; zero means that of the context, if it has one. The earlier of
@@ -94,7 +91,7 @@ func (c *Config) offer() engine.Offer {
 func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	m := c.machine(o)
 	_, absent := c.Tools.Absent(&m.Policy)
-	compiled, err := machine.Compile(&m, c.Templates)
+	compiled, err := machine.Compile(&m)
 	return compiled, errors.Join(absent, err)
 }
 

@@ -64,7 +64,7 @@ func (a *Action) Machine() (machine.Config, error) {
 		return machine.Config{}, errNoAction
 	}
 	m := a.machine()
-	_, err := machine.Compile(&m, nil)
+	_, err := machine.Compile(&m)
 	return m, err
 }
 
@@ -74,7 +74,7 @@ func (a *Action) compile() (*machine.Compiled, error) {
 		return nil, errNoAction
 	}
 	m := a.machine()
-	return machine.Compile(&m, nil)
+	return machine.Compile(&m)
 }
 
 var (

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
+	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -113,7 +113,7 @@ func storyConfig(t *testing.T, hotel *bookings) loop.Config {
 	t.Helper()
 	typed, err := schema.For[receipt]()
 	require.NoError(t, err)
-	return loop.Config{Tools: bookRoom(t, hotel.book), Output: typed.Schema(), Seed: "7", System: "{{with feedback}}{{.}}{{end}}", Templates: feedback.GoTemplates()}
+	return loop.Config{Tools: bookRoom(t, hotel.book), Output: typed.Schema(), Seed: "7", System: "{{with feedback}}{{.}}{{end}}"}
 }
 
 // tellFrom is tellStory for a provider that has made some turns already.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
+	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/internal/fixture"
 	"github.com/retake-go/retake/loop/machine"
@@ -80,7 +80,7 @@ func TestExhaustionHasEveryAttemptAndCause(t *testing.T) {
 
 func TestAFaultyPromptTemplateIsTheOnlyErrorThatIsTold(t *testing.T) {
 	s := newSession(t)
-	_, err := loop.Run(t.Context(), looptest.NewModel(), s, "Book.", loop.Config{System: "{{.Vars.nope}}", Templates: feedback.GoTemplates()})
+	_, err := loop.Run(t.Context(), looptest.NewModel(), s, "Book.", loop.Config{System: "{{.Vars.nope}}"})
 	require.ErrorContains(t, err, "system:")
 	assert.NotContains(t, err.Error(), "does not fit")
 	require.NoError(t, s.Acquire(), "the session is free again")

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
+	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -155,7 +155,7 @@ func (s story) config(t *testing.T) loop.Config {
 	require.NoError(t, err)
 	cfg := loop.Config{
 		Tools: set, Output: typed.Schema(), Seed: "7", Policy: &pol,
-		System: "You book hotel rooms.\n{{with feedback}}Mind this: {{.}}{{end}}", Templates: feedback.GoTemplates(),
+		System: "You book hotel rooms.\n{{with feedback}}Mind this: {{.}}{{end}}",
 	}
 	if s.cfg != nil {
 		s.cfg(&cfg)

@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/adapter/internal/turns"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -70,7 +71,7 @@ func (c Config) Validate() error {
 func (c Config) loop() loop.Config {
 	return loop.Config{
 		Policy: c.Policy, Seed: c.Seed, Output: c.Output, Feedback: c.Feedback,
-		Templates: feedback.GoTemplates(), Limits: c.Limits, Deadline: c.Deadline,
+		Limits: c.Limits, Deadline: c.Deadline,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -133,7 +134,7 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 		return order{}, errors.New("temporal: tools: they are the worker's: leave them nil, and name those on offer in Options.Tools")
 	}
 	asked := cfg.Consult
-	cfg.Consult, cfg.Templates = nil, feedback.GoTemplates() // as workers read them
+	cfg.Consult = nil // as workers read them
 	m, err := cfg.Machine()
 	if err != nil {
 		return order{}, fmt.Errorf("temporal: %w", err)

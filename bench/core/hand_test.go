@@ -160,7 +160,7 @@ func mark(c *machine.Call) string {
 	b := append(append(append(room[:0], c.Tool...), 0), c.Arguments...)
 	b = append(append(append(b, "\n\x00"...), c.Class...), 0)
 	for n := range c.Issues {
-		b = c.Issues[n].AppendID(b)
+		b = append(b, c.Issues[n].ID()...)
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])

@@ -10,7 +10,7 @@ import (
 	"log"
 	"os"
 
-	"github.com/retake-go/retake/feedback"
+	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -74,7 +74,7 @@ func run(ctx context.Context, out io.Writer) error {
 	model := looptest.NewModel(
 		call(`{"city": "Lisbon", "nights": 0}`), call(`{"city": "Lisbon", "nights": 2}`), looptest.Say("Lisbon is booked."),
 	)
-	if _, err := loop.Run(ctx, model, s, "Lisbon.", loop.Config{Tools: tools, System: prompt, Templates: feedback.GoTemplates()}); err != nil {
+	if _, err := loop.Run(ctx, model, s, "Lisbon.", loop.Config{Tools: tools, System: prompt}); err != nil {
 		return err
 	}
 	for n, r := range model.Requests() {

@@ -6,6 +6,7 @@ var Layers = [][]string{
 	{"internal/canon", "seq", "internal/httphint", "internal/several", "internal/syntax", "internal/fields"},
 	{"backoff", "fault", "reducer", "message", "extract"},
 	{"policy", "feedback", "ratelimit", "schema"},
+	{"feedback/prompt"},
 	{"session", "tool", "policy/file", "result"},
 	{"loop/machine"},
 	{"journal", "loop/observe", "loop/planner"},
@@ -24,7 +25,8 @@ var Outside = []string{"internal/gate", "policy/internal/draw", "adapter/interna
 // run.
 var Pure = []string{
 	"internal/canon", "internal/httphint", "internal/several", "internal/syntax", "internal/fields", "seq", "backoff", "fault",
-	"ratelimit", "reducer", "message", "extract", "policy", "feedback", "result", "session", "loop/machine",
+	"ratelimit", "reducer", "message", "extract", "policy", "feedback", "feedback/prompt", "result", "session",
+	"loop/machine",
 }
 
 // BannedImports are what a pure package may not import, and why. A path bans what is below it too.

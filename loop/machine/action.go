@@ -169,7 +169,7 @@ func (s *step) decided(d *Decision, issues []fault.Issue) { s.recorded(d, issues
 // recorded is decided, with what the feedback is made from that the attempt gave cause to, if it did.
 func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 	if in != nil {
-		s.Session = s.Session.AddFeedback(feedback.Share(in))
+		s.Session = s.Session.AddFeedback(feedback.New(*in))
 		held, _ := s.Session.Feedback().Last()
 		d.Feedback, issues = &held, held.Issues
 	}

@@ -27,7 +27,7 @@ func Signature(action, same string, f fault.Failure) string {
 	text = append(append(text, same...), 0)
 	text = append(append(text, f.Class...), 0)
 	for n := range f.Issues {
-		text = f.Issues[n].AppendID(text)
+		text = append(text, f.Issues[n].ID()...)
 	}
 	return digest(text, signatureLen)
 }

@@ -83,7 +83,7 @@ func TestAFailureThatComesAgainHasItsSignature(t *testing.T) {
 		st.Exhausted, st.Outcome = nil, nil
 		st, _, err = Step(st, Event{Kind: Replied, Reply: &Reply{Native: true, Calls: []Call{call}}})
 		require.NoError(t, err)
-		f := fault.Failure{Class: tt.class, Issues: fault.SortedIssues(tt.issues)}
+		f := fault.Failure{Class: tt.class, Issues: fault.SortIssues(tt.issues)}
 		assert.Equal(t, Signature("t", cmp.Or(tt.arguments, tt.raw)+"\n", f), st.Actions[0].Signature, n)
 		assert.Equal(t, tt.repeats, st.Actions[0].Repeats, n)
 	}

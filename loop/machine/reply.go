@@ -320,12 +320,12 @@ func (s *step) callsFailed(b *Batch, calls []Call, g *group, failed []int, told 
 	if f.Issues = calls[failed[0]].Issues; len(failed) > 1 {
 		f.Issues = union(calls, failed)
 	}
-	f.Issues = fault.SortedIssues(f.Issues)
+	f.Issues = fault.SortIssues(f.Issues)
 	d := s.fail(g.tool, &f, signCalls(calls, failed, &f), "")
 	for _, n := range failed {
 		own := f.Issues
 		if len(failed) > 1 {
-			own = fault.SortedIssues(calls[n].Issues)
+			own = fault.SortIssues(calls[n].Issues)
 		}
 		told = append(told, telling{n, d, own})
 	}

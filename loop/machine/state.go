@@ -232,7 +232,7 @@ type State struct {
 
 // words are the templates and the policies of a Config, compiled once. Immutable.
 type words struct {
-	system, feedback *feedback.Template
+	system, feedback feedback.Template
 	policies         *policies
 }
 
@@ -244,9 +244,9 @@ type Compiled struct {
 }
 
 // Compile checks a config, and makes it ready. The error joins all that is wrong with cfg, each with its
-// path. cfg is kept, and is read-only from then on. Its templates are read by e; see [feedback.Engine].
-func Compile(cfg *Config, e feedback.Engine) (*Compiled, error) {
-	w, err := compile(cfg, e)
+// path. cfg is kept, and is read-only from then on. Templates with actions need package feedback/prompt.
+func Compile(cfg *Config) (*Compiled, error) {
+	w, err := compile(cfg)
 	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult), checkID("request_id", cfg.RequestID), cfg.checkActionID(), checkBehaviours(cfg.Behaviours)); err != nil {
 		return nil, err
 	}
@@ -305,7 +305,7 @@ func (c *Compiled) Begin(st *State, s session.State) {
 // New returns the idle state of a session under cfg. The error joins all that is wrong with cfg, each with
 // its path.
 func New(cfg Config, s session.State) (State, error) {
-	c, err := Compile(&cfg, feedback.GoTemplates())
+	c, err := Compile(&cfg)
 	if err != nil {
 		return State{}, err
 	}
@@ -320,19 +320,19 @@ func (st *State) Pending() Effect {
 	return Effect{}
 }
 
-func compile(cfg *Config, e feedback.Engine) (*words, error) {
+func compile(cfg *Config) (*words, error) {
 	var (
 		w    words
 		errs []error
 	)
 	for _, t := range []struct {
 		path, text string
-		to         **feedback.Template
+		to         *feedback.Template
 	}{{"system", cfg.System, &w.system}, {"feedback", cfg.Feedback, &w.feedback}} {
 		if t.text == "" {
 			continue
 		}
-		parsed, err := feedback.ParseBy(e, t.text)
+		parsed, err := feedback.ParseTemplate(t.text)
 		errs = append(errs, prefix(t.path, err))
 		*t.to = parsed
 	}

@@ -310,7 +310,7 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 	if end.Verdict == Broke {
 		f = *end.Failure
 	}
-	f.Tool, f.Issues = c.Tool, fault.SortedIssues(f.Issues)
+	f.Tool, f.Issues = c.Tool, fault.SortIssues(f.Issues)
 	if c.Settled {
 		c.answer(s.sibling(c, &f, ""), true)
 		return nil

@@ -3,6 +3,7 @@ package machine
 import (
 	"encoding/json"
 	"iter"
+	"slices"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
@@ -17,7 +18,7 @@ func (s *step) correct(d *Decision, issues []fault.Issue, lim feedback.Limits) s
 	if d.Feedback == nil {
 		return refused
 	}
-	if issues == nil || fault.SameIssues(issues, d.Feedback.Issues) {
+	if issues == nil || slices.Equal(issues, d.Feedback.Issues) {
 		return s.render(d.Feedback, lim)
 	}
 	own := *d.Feedback
@@ -41,7 +42,7 @@ func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 		return refused
 	}
 	in := s.input(&a, p.MaxAttempts, f, detail)
-	fb := feedback.Share(&in)
+	fb := feedback.New(in)
 	if a.Last != nil {
 		fb.Schedule = a.Last.Schedule
 	}
@@ -69,7 +70,7 @@ func (s *step) render(fb *feedback.RetryFeedback, lim feedback.Limits) string {
 		return untold
 	}
 	if t := s.words.feedback; t != nil {
-		text, err := feedback.RenderWith(t, *fb, lim)
+		text, err := t.Words(*fb, lim)
 		if err == nil {
 			return text
 		}
@@ -83,17 +84,17 @@ func (s *step) system() (string, error) {
 	if s.Config.UserPrompt || s.words.system == nil {
 		return s.System, nil
 	}
-	if !s.words.prompts() {
-		return s.words.system.String(), nil
-	}
 	at := s.positions()[0]
 	st := *s.State // what a template looks at is kept in memory of its own
-	text, err := s.words.system.Render(feedback.NewData(viewOf(&st), at.Attempt, at.MaxAttempts, s.Config.Limits))
+	text, err := s.words.system.Prompt(viewOf(&st), at.Attempt, at.MaxAttempts, s.Config.Limits)
 	return text, prefix("system", err)
 }
 
 // prompts reports whether the system prompt is rendered, which may fail.
-func (w *words) prompts() bool { return w.system != nil && w.system.Actions() }
+func (w *words) prompts() bool {
+	_, plain := w.system.(feedback.Text)
+	return w.system != nil && !plain
+}
 
 // view is a state as templates read it. It has no state in it: the linker would keep all methods of what an
 // interface may hold.

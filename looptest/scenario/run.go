@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
+	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
@@ -59,7 +59,7 @@ func (sc *story) open(id string, l *line) error {
 	}
 	sc.cfg = loop.Config{
 		Tools: set, Output: sc.output, Policy: &sc.policy, Seed: l.args["seed"], System: sc.system, Feedback: sc.words, Deadline: deadline,
-		Templates: feedback.GoTemplates(), CallsOnly: l.has("calls"), Consult: classes(l.args["consult"]),
+		CallsOnly: l.has("calls"), Consult: classes(l.args["consult"]),
 	}
 	if l.has("single") {
 		sc.single = singleAction(l.args["single"], sc.policy, sc.cfg)

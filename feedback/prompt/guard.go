@@ -1,11 +1,10 @@
-package feedback
+package prompt
 
 import (
-	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"text/template"
 	"text/template/parse"
 )
@@ -20,7 +19,7 @@ const (
 	callCost  = 100
 )
 
-var errWork = errors.New("the template does too much work")
+var errWork = callError(fmt.Sprintf("a loop, a recursion or a text grows beyond the work limit of %d", MaxWork))
 
 // meter counts the work of one rendering. Not safe for concurrent use.
 type meter struct{ left int }
@@ -38,18 +37,20 @@ func (m *meter) spend(cost int) (string, error) {
 func (m *meter) funcs() template.FuncMap {
 	return template.FuncMap{
 		workFunc:   m.spend,
-		"print":    m.metered(fmt.Sprint, 1),
-		"println":  m.metered(fmt.Sprintln, 1),
+		"print":    m.metered(fmt.Sprint),
+		"println":  m.metered(fmt.Sprintln),
 		"printf":   m.printf,
-		"html":     m.metered(template.HTMLEscaper, 5),
-		"js":       m.metered(template.JSEscaper, 6),
-		"urlquery": m.metered(template.URLQueryEscaper, 3),
+		"html":     m.metered(template.HTMLEscaper),
+		"js":       m.metered(template.JSEscaper),
+		"urlquery": m.metered(template.URLQueryEscaper),
 	}
 }
 
-// metered pays for the texts that go in, at the rate they may grow by, before any is made, and for what comes
-// out.
-func (m *meter) metered(write func(...any) string, growth int) func(...any) (string, error) {
+// growth is the most that a function makes of one byte.
+const growth = 6
+
+// metered pays for the texts that go in, as they may grow, before any is made, and for what comes out.
+func (m *meter) metered(write func(...any) string) func(...any) (string, error) {
 	return func(args ...any) (string, error) {
 		cost := 1
 		for _, a := range args {
@@ -66,43 +67,51 @@ func (m *meter) metered(write func(...any) string, growth int) func(...any) (str
 	}
 }
 
-// printf refuses what makes much text of little: widths of more than three digits, widths taken from
-// arguments, and arguments used by number.
+// wide is what makes much text of little: widths of more than three digits, widths taken from arguments, and
+// arguments used by number.
+var wide = regexp.MustCompile(`%[-+# 0-9.]*([0-9]{4}|[*\[])`)
+
 func (m *meter) printf(format string, args ...any) (string, error) {
-	for _, verb := range strings.Split(format, "%")[1:] {
-		flags := verb[:len(verb)-len(strings.TrimLeft(verb, "+-# 0123456789.*["))]
-		if strings.ContainsAny(flags, "*[") || len(flags) > 8 || longDigits(flags) {
-			return "", &callError{reason: `printf: a width has three digits at most, and "*" and "[n]" are not allowed`}
-		}
+	if wide.MatchString(format) {
+		return "", callError(`printf: a width has three digits at most, and "*" and "[n]" are not allowed`)
 	}
 	if _, err := m.spend(len(format)); err != nil {
 		return "", err
 	}
-	return m.metered(func(a ...any) string { return fmt.Sprintf(format, a...) }, 1)(args...)
+	return m.metered(func(a ...any) string { return fmt.Sprintf(format, a...) })(args...)
 }
 
-func longDigits(flags string) bool {
-	run := 0
-	for i := range len(flags) {
-		if flags[i] < '0' || flags[i] > '9' {
-			run = 0
-			continue
+// guard puts the meter at the beginning of a template's tree and of each range in it. It returns the first
+// call of a template that is not defined; nil where there is none.
+func guard(base *template.Template, root *parse.ListNode) (missing *parse.TemplateNode) {
+	var walk func(list *parse.ListNode)
+	branches := func(b *parse.BranchNode) {
+		walk(b.List)
+		walk(b.ElseList)
+	}
+	walk = func(list *parse.ListNode) {
+		if list == nil {
+			return
 		}
-		if run++; run > 3 {
-			return true
+		for _, n := range list.Nodes {
+			switch n := n.(type) {
+			case *parse.IfNode:
+				branches(&n.BranchNode)
+			case *parse.WithNode:
+				branches(&n.BranchNode)
+			case *parse.RangeNode:
+				branches(&n.BranchNode)
+				prepend(n.List, roundCost, n.Pos)
+			case *parse.TemplateNode:
+				if missing == nil && base.Lookup(n.Name) == nil {
+					missing = n
+				}
+			}
 		}
 	}
-	return false
-}
-
-// guard puts the meter into a template's tree: at its beginning, and at that of each range.
-func guard(root *parse.ListNode) {
-	walk(root, func(n parse.Node) {
-		if r, ok := n.(*parse.RangeNode); ok {
-			prepend(r.List, roundCost, r.Pos)
-		}
-	})
+	walk(root)
 	prepend(root, callCost, 0)
+	return missing
 }
 
 // prepend puts {{_work cost}} before all else. The position is where an error is said to be.

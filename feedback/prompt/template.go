@@ -1,0 +1,187 @@
+// Package prompt reads prompt templates: text/template, with functions that read feedback, history and session
+// slices. To import it is what lets a config have templates:
+//
+//	import _ "github.com/retake-go/retake/feedback/prompt"
+//
+// A rendering is a pure function of its data and ends: loops, recursion and output are bounded.
+package prompt
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/retake-go/retake/feedback"
+)
+
+// The bounds of one rendering.
+const (
+	// MaxBytes is the longest prompt, in bytes.
+	MaxBytes = 64 << 10
+	// MaxWork is the most work: each round of a range costs 1, each call of a template 100, each byte that
+	// print, printf, println, html, js and urlquery handle 1.
+	MaxWork = 1_000_000
+)
+
+func init() {
+	feedback.RegisterTemplates(func(text string) (feedback.Template, error) { return Parse(text) })
+}
+
+// Template is text/template with the functions of [Funcs] and [Data] as ".". Make it with [Parse]; safe for
+// concurrent use.
+type Template struct {
+	text string
+	base *template.Template
+}
+
+// Parse reads a prompt template of at most [feedback.MaxTemplate] bytes. The error is an [Error].
+func Parse(text string) (*Template, error) {
+	if len(text) > feedback.MaxTemplate {
+		return nil, &Error{Reason: fmt.Sprintf("the text must be at most %d bytes, is %d", feedback.MaxTemplate, len(text))}
+	}
+	base, err := template.New(templateName).Option("missingkey=error").Funcs(bound(Data{}, &meter{})).Parse(text)
+	if err != nil {
+		return nil, parseError(err)
+	}
+	for _, t := range base.Templates() {
+		if missing := guard(base, t.Root); missing != nil {
+			line := 1 + strings.Count(text[:missing.Pos], "\n")
+			return nil, &Error{Line: line, Reason: fmt.Sprintf("there is no {{define %q}}", missing.Name)}
+		}
+	}
+	return &Template{text, base}, nil
+}
+
+// String is the template's text, as it was parsed.
+func (t *Template) String() string { return t.text }
+
+// Render fills the template in. A result longer than [MaxBytes] is an error, for half a prompt is none; so is
+// work beyond [MaxWork], a member of Vars that is not there (ask with index: it has no opinion), and a slice
+// of an unknown name. The error is an [Error].
+func (t *Template) Render(d Data) (string, error) {
+	out := &bounded{max: MaxBytes}
+	if err := t.execute(out, d); err != nil {
+		return "", renderError(err)
+	}
+	return string(out.b), nil
+}
+
+// Prompt is [Template.Render] with what the view shows.
+func (t *Template) Prompt(view feedback.View, attempt, maxAttempts int, lim feedback.Limits) (string, error) {
+	return t.Render(NewData(view, attempt, maxAttempts, lim))
+}
+
+// Words is [feedback.Render] in the user's own words: the template sees f as its feedback and issues. What
+// exceeds lim.MaxBytes is cut at the end of a character; the error is an [Error].
+func (t *Template) Words(f feedback.RetryFeedback, lim feedback.Limits) (string, error) {
+	out := &bounded{max: max(lim.MaxBytes, 0)}
+	shown := Show(f, lim)
+	d := Data{Attempt: f.Attempt + 1, MaxAttempts: f.MaxAttempts, Feedback: shown, History: []*Shown{shown}, lim: lim}
+	if err := t.execute(out, d); err != nil && !errors.Is(err, errTooLong) {
+		return "", renderError(err)
+	}
+	return feedback.Cut(string(out.b), out.max), nil
+}
+
+func (t *Template) execute(out *bounded, d Data) error {
+	run, err := t.base.Clone()
+	if err != nil {
+		return err
+	}
+	return run.Funcs(bound(d, &meter{left: MaxWork})).Execute(out, d)
+}
+
+// bound are all functions of one rendering.
+func bound(d Data, m *meter) template.FuncMap {
+	all := m.funcs()
+	maps.Copy(all, funcs(func() Data { return d }))
+	return all
+}
+
+var errTooLong = errors.New("the prompt is too long")
+
+// bounded is a writer that keeps a little more than max bytes, so that a cut shows, and then refuses.
+type bounded struct {
+	b   []byte
+	max int
+}
+
+func (w *bounded) Write(p []byte) (int, error) {
+	room := w.max + 1 - len(w.b)
+	w.b = append(w.b, p[:min(len(p), room)]...)
+	if len(w.b) > w.max {
+		return 0, errTooLong
+	}
+	return len(p), nil
+}
+
+// Error says what is wrong with a prompt template, and on which line.
+type Error struct {
+	// Line is the line of the template's text, from 1; 0 where none can be named.
+	Line int
+	// Reason says what is wrong.
+	Reason string
+	cause  error
+}
+
+// Error names the line and the reason.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return "prompt template: " + e.Reason
+	}
+	return fmt.Sprintf("prompt template, line %d: %s", e.Line, e.Reason)
+}
+
+// Unwrap returns the template library's error, where there is one.
+func (e *Error) Unwrap() error { return e.cause }
+
+// parseError is the library's error, with what would be right where it does not say so.
+func parseError(err error) error {
+	line, reason := position(err)
+	switch {
+	case strings.HasSuffix(reason, "unexpected EOF"):
+		reason = "an {{if}}, {{range}}, {{with}}, {{block}} or {{define}} has no {{end}}"
+	case strings.HasPrefix(reason, "function "):
+		reason += "; there are " + offered + " and those of text/template"
+	}
+	return &Error{line, reason, err}
+}
+
+// renderError says why a template could not be filled in. The wording is ours, for it is recorded.
+func renderError(err error) error {
+	line, _ := position(err)
+	e := &Error{Line: line, cause: err}
+	call, ours := errors.AsType[callError](err)
+	switch {
+	case errors.Is(err, errTooLong):
+		e.Reason = fmt.Sprintf("the result must be at most %d bytes, and is longer", MaxBytes)
+	case ours:
+		e.Reason = string(call)
+	default:
+		e.Reason = "cannot be filled in: it asks for a field or key that is not there, or for something a value cannot do"
+	}
+	return e
+}
+
+// callError is what one of our functions says to a template.
+type callError string
+
+func (e callError) Error() string { return string(e) }
+
+// templateName stands in the library's positions, from where a line number is read.
+const templateName = "prompt"
+
+// position splits an error like "template: prompt:3:5: reason" or "template: prompt:3: reason".
+func position(err error) (line int, reason string) {
+	_, rest, ok := strings.Cut(err.Error(), "template: "+templateName+":")
+	if !ok {
+		return 0, err.Error()
+	}
+	at, reason, _ := strings.Cut(rest, ": ")
+	number, _, _ := strings.Cut(at, ":")
+	line, _ = strconv.Atoi(number)
+	return line, reason
+}
