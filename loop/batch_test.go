@@ -79,31 +79,34 @@ func TestNoCallBeginsOnceTheRunHasEnded(t *testing.T) {
 }
 
 func TestWhatAToolReturnsToARunThatIsLeftIsKept(t *testing.T) {
-	dir := journal.Dir(t.TempDir())
-	ctx, suspend := context.WithCancelCause(t.Context())
-	var told begun
-	book := func(ctx context.Context, _ booking) (receipt, error) {
-		told.call(ctx)
-		suspend(loop.ErrSuspended)
-		return receipt{Number: "r-1"}, nil
-	}
-	j := recorded(t, dir)
-	_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)},
-		loop.WithJournal(j))
-	require.ErrorIs(t, err, loop.ErrSuspended)
-	require.NoError(t, j.Close())
-	j = recorded(t, dir)
-	defer j.Close()
-	model := looptest.NewModel(looptest.Say("Booked."))
-	_, err = loop.Resume(t.Context(), j, model, newSession(t), loop.Config{Tools: bookRoom(t, book)})
-	require.NoError(t, err)
-	assert.Len(t, told.ids, 1, "it is not run again")
-	shown, _ := model.Requests()[0].Messages.Last()
-	assert.Contains(t, shown.Text, "r-1")
+	synctest.Test(t, func(t *testing.T) {
+		dir := journal.Dir(t.TempDir())
+		ctx, suspend := context.WithCancelCause(t.Context())
+		var told begun
+		book := func(ctx context.Context, _ booking) (receipt, error) {
+			told.call(ctx)
+			suspend(loop.ErrSuspended)
+			return receipt{Number: "r-1"}, nil
+		}
+		j := recorded(t, dir)
+		_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)},
+			loop.WithJournal(j))
+		require.ErrorIs(t, err, loop.ErrSuspended)
+		synctest.Wait() // until the tool has returned
+		require.NoError(t, j.Close())
+		j = recorded(t, dir)
+		defer j.Close()
+		model := looptest.NewModel(looptest.Say("Booked."))
+		_, err = loop.Resume(t.Context(), j, model, newSession(t), loop.Config{Tools: bookRoom(t, book)})
+		require.NoError(t, err)
+		assert.Len(t, told.ids, 1, "it is not run again")
+		shown, _ := model.Requests()[0].Messages.Last()
+		assert.Contains(t, shown.Text, "r-1")
+	})
 }
 
 func TestACallThatTheEndOfItsContextBrokeHasNoOutcome(t *testing.T) {
-	for name, m := range manners {
+	for name, calls := range manners {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				dir := journal.Dir(t.TempDir())
@@ -114,8 +117,8 @@ func TestACallThatTheEndOfItsContextBrokeHasNoOutcome(t *testing.T) {
 				}
 				go func() { synctest.Wait(); suspend(loop.ErrSuspended) }()
 				j := recorded(t, dir)
-				_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(m.calls)...)), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)},
-					append(m.opts, loop.WithJournal(j))...)
+				_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(calls)...)), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)},
+					loop.WithJournal(j))
 				require.ErrorIs(t, err, loop.ErrSuspended)
 				synctest.Wait() // until the tools have returned
 				require.NoError(t, j.Close())

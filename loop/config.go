@@ -126,7 +126,6 @@ type options struct {
 	models   map[string]Model
 	stream   func(Delta)
 	parallel int
-	detached bool
 	journal  *journal.Journal
 	// journals is set where a journal was given, be it nil.
 	journals bool
@@ -171,12 +170,6 @@ func WithStream(f func(Delta)) Option { return func(o *options) { o.stream = f }
 // WithParallel lets at most n tools of one reply run at once; n is at least 1. They begin in call order: with
 // 1, each after the one before it has returned. None begins once the run has ended.
 func WithParallel(n int) Option { return func(o *options) { o.parallel = n } }
-
-// WithDetachedTools runs each call of a tool on a goroutine of its own, also one that is alone in its reply,
-// so that a run whose context ends returns at once whatever its tools do: one that ignores its context goes
-// on alone, and its result is dropped. Without it only calls that run beside others are detached, and a run
-// waits for the one that is alone.
-func WithDetachedTools() Option { return func(o *options) { o.detached = true } }
 
 // WithJournal records the run in j, the journal of its session: each step before anything is done about it,
 // so that it can be resumed ([Resume]) and replayed. A session without an id takes the journal's. Where the

@@ -21,17 +21,16 @@
 //
 // # Who runs what, and what the end of the context does
 //
-// Models, and a call that is the only one of its reply to be run, are called on the goroutine of the run;
-// calls that run beside others have a goroutine each. When the context ends, the run is recorded as cancelled
-// and returns at once, but for the model or the lone tool that it has called: it returns when they do, and
-// what they return is dropped. Tools that run beside others, and all tools with [WithDetachedTools], are not
-// waited for: one that ignores its context goes on alone, and its result is dropped. Of a run that is left to
-// be resumed ([ErrSuspended]), what tools return is kept for then.
+// Models are called on the goroutine of the run; each call of a tool has a goroutine of its own. When the
+// context ends, the run is recorded as cancelled and returns at once, but for the model that it has called: it
+// returns when that does, and what that returns is dropped. Tools are not waited for: one that ignores its
+// context goes on alone, and its result is dropped. Of a run that is left to be resumed ([ErrSuspended]), what
+// tools return is kept for then.
 //
-// A tool that panics has failed with an error. So has one that ends its goroutine ([ErrToolExited]), unless
-// that is the goroutine of the run: then, as where a model does, the run is recorded as cancelled, the
-// session is let go, and the goroutine ends as it was asked to. A worker of a [Pool] that ends so is
-// replaced, and the caller of [Pool.Await] is told.
+// A tool that panics has failed with an error, and so has one that ends its goroutine ([ErrToolExited]). Where a
+// model ends its goroutine, which is that of the run, the run is recorded as cancelled, the session is let go,
+// and the goroutine ends as it was asked to. A worker of a [Pool] that ends so is replaced, and the caller of
+// [Pool.Await] is told.
 //
 // A panic of a model, a planner or another function that was given is the caller's: the session is let go,
 // and the run is left as it stands. [observe.Observer] contains its own.

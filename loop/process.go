@@ -56,9 +56,6 @@ type process struct {
 	last time.Time
 	// adjusted is the layer that the policy was last adjusted by; nil for none.
 	adjusted *policy.Layer
-	// inTool is set while a tool runs on the goroutine of the run, and stays so where it ended that
-	// goroutine.
-	inTool bool
 }
 
 // ErrSuspended, as the cause that a context is cancelled with ([context.WithCancelCause]), leaves a run with
@@ -205,10 +202,7 @@ func (p *process) leave() {
 
 // exit ends a run whose goroutine was ended by what it called.
 func (p *process) exit() (Result, error) {
-	if p.cause = errExited; p.inTool {
-		p.cause = ErrToolExited
-	}
-	p.broke = nil
+	p.cause, p.broke = errExited, nil
 	if _, err := p.runner.Cancel(p.now(), p.cause); err != nil {
 		p.broke = err
 	}

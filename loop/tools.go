@@ -3,28 +3,12 @@ package loop
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"sync"
 
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/tool"
 )
-
-// runTools runs the calls of a reply, and feeds their outcomes in call order. One that is alone is run on the
-// goroutine of the run, unless the options detach it; several run on goroutines of their own, at most
-// p.parallel at a time.
-func (p *process) runTools(ctx context.Context, runs []machine.ToolRun) ([]machine.Effect, error) {
-	if len(runs) > 1 || p.detached {
-		return p.collectTools(ctx, &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs))})
-	}
-	switch past, err := p.runner.ToolBegins(p.now(), runs[0]); {
-	case err != nil:
-		return nil, err
-	case past != nil:
-		return p.toolEnded(ctx, runs[0], *past)
-	}
-	return p.toolEnded(ctx, runs[0], p.invokeHere(ctx, runs[0]))
-}
 
 // batch are calls that run at the same time.
 type batch struct {
@@ -32,9 +16,11 @@ type batch struct {
 	outcomes []chan tool.Outcome
 	// begun counts the calls that began, in call order.
 	begun int
+
+	mu sync.Mutex
 	// turn is the place of the call whose outcome enters next, over is set when no more enter.
-	turn atomic.Int32
-	over atomic.Bool
+	turn int
+	over bool
 }
 
 // beginUpTo begins the calls before place n that have not begun. A call whose outcome the journal has needs
@@ -60,7 +46,9 @@ func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 func (p *process) runOne(ctx context.Context, b *batch, n int) {
 	out := tool.Outcome{Err: ErrToolExited}
 	defer func() {
-		if b.over.Load() || int(b.turn.Load()) < n {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.over || b.turn < n {
 			p.land(ctx, b.runs[n], out)
 		}
 		b.outcomes[n] <- out
@@ -68,13 +56,15 @@ func (p *process) runOne(ctx context.Context, b *batch, n int) {
 	out = p.invoke(ctx, b.runs[n])
 }
 
-// collectTools runs a batch and feeds its outcomes. A further call begins once an outcome has entered and the
-// run goes on: one that has not entered may end it. When the context ends it does not wait for the calls:
-// what they return then is dropped, or noted where the run is left to be resumed.
-func (p *process) collectTools(ctx context.Context, b *batch) (effects []machine.Effect, err error) {
-	defer b.over.Store(true)
+// runTools runs the calls of a reply, each on a goroutine of its own and at most p.parallel at a time, and feeds
+// their outcomes in call order. A further call begins once an outcome has entered and the run goes on: one that
+// has not entered may end it. When the context ends it does not wait for the calls: what they return then is
+// dropped, or noted where the run is left to be resumed.
+func (p *process) runTools(ctx context.Context, runs []machine.ToolRun) (effects []machine.Effect, err error) {
+	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs))}
+	defer b.end(-1)
 	for n, run := range b.runs {
-		b.turn.Store(int32(n))
+		b.await(n)
 		if err := p.beginUpTo(ctx, b, n+p.parallel); err != nil {
 			return nil, err
 		}
@@ -84,10 +74,36 @@ func (p *process) collectTools(ctx context.Context, b *batch) (effects []machine
 				return effects, err
 			}
 		case <-ctx.Done():
+			if out := b.end(n); out != nil {
+				return p.toolEnded(ctx, run, *out)
+			}
 			return p.cancel()
 		}
 	}
 	return effects, nil
+}
+
+// await notes whose outcome enters next.
+func (b *batch) await(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.turn = n
+}
+
+// end notes that no outcome enters any more, and returns that of call n where it has come meanwhile.
+func (b *batch) end(n int) *tool.Outcome {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over = true
+	if n < 0 {
+		return nil
+	}
+	select {
+	case out := <-b.outcomes[n]:
+		return &out
+	default:
+		return nil
+	}
 }
 
 // toolEnded feeds the outcome of a call. That of a run which is left to be resumed is kept for then.
@@ -113,17 +129,8 @@ func (p *process) toolEnded(ctx context.Context, run machine.ToolRun, out tool.O
 	return p.runner.ToolEnded(p.now(), run, out)
 }
 
-// ErrToolExited is the error of a tool that ended the goroutine it ran on, as the FailNow of a test does;
-// where that was the goroutine of the run, it is what the run was cancelled by.
+// ErrToolExited is the error of a tool that ended the goroutine it ran on, as the FailNow of a test does.
 var ErrToolExited = errors.New("loop: the tool ended its goroutine (runtime.Goexit)")
-
-// invokeHere runs a call on the goroutine of the run.
-func (p *process) invokeHere(ctx context.Context, run machine.ToolRun) tool.Outcome {
-	p.inTool = true // unless it returns
-	out := p.invoke(ctx, run)
-	p.inTool = false
-	return out
-}
 
 func (p *process) invoke(ctx context.Context, run machine.ToolRun) (out tool.Outcome) {
 	ctx, end := p.begin(ctx, &observe.Work{Kind: observe.WorkTool, Tool: run.Tool, CallID: run.ID, Transport: run.Transport})
