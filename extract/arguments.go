@@ -1,9 +1,10 @@
 package extract
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // arguments adds call c with the arguments that member m holds.
@@ -95,12 +96,6 @@ func unquoted(quoted []byte) string {
 	if len(quoted) < 2 {
 		return ""
 	}
-	if !slices.Contains(quoted, '\\') {
-		return string(quoted[1 : len(quoted)-1])
-	}
-	var s string
-	if json.Unmarshal(quoted, &s) != nil {
-		return ""
-	}
-	return s
+	text, _ := jsontext.AppendUnquote(nil, quoted) // cannot fail: the reader has written it
+	return string(text)
 }

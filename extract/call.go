@@ -3,7 +3,6 @@ package extract
 import (
 	"cmp"
 	"slices"
-	"sort"
 )
 
 // Call is one call found in a text. It shares no memory with the text's other calls.
@@ -44,17 +43,10 @@ const (
 	RuleSize         = "size"
 )
 
+// sortRepairs sorts repairs by where they are, then by what they are, and keeps each once.
 func sortRepairs(repairs []Repair) []Repair {
-	sort.Sort(byPlace(repairs))
+	slices.SortFunc(repairs, func(a, b Repair) int {
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Kind, b.Kind))
+	})
 	return slices.Compact(repairs)
-}
-
-// byPlace are repairs by where they are, then by what they are. Other packages sort by the same code:
-// slices.SortFunc would be made anew.
-type byPlace []Repair
-
-func (r byPlace) Len() int      { return len(r) }
-func (r byPlace) Swap(i, j int) { r[i], r[j] = r[j], r[i] }
-func (r byPlace) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(r[i].Offset, r[j].Offset), cmp.Compare(r[i].Kind, r[j].Kind)) < 0
 }

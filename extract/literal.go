@@ -1,8 +1,9 @@
 package extract
 
 import (
-	"bytes"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 type kind uint8
@@ -60,7 +61,6 @@ func (r *reader) start(src string, pos, end int, opt Options) {
 		nodes: append(r.nodes[:0], node{}), out: r.out[:0], repairs: r.repairs[:0]}
 }
 
-//go:noinline // a text fails once, and at many places it can
 func (r *reader) fail(rule string, offset int) bool {
 	if r.fault == nil {
 		r.fault = &Broken{Rule: rule, Offset: offset}
@@ -95,7 +95,6 @@ func (r *reader) peek() byte {
 	return r.src[r.pos]
 }
 
-//go:noinline // at many places, and rarely
 func (r *reader) repaired(kind RepairKind, offset int) {
 	r.repairs = append(r.repairs, Repair{Kind: kind, Offset: offset})
 }
@@ -162,32 +161,33 @@ func (r *reader) nest(n int, read func(*reader, int) bool) bool {
 
 // object reads the members of n up to its closing brace.
 func (r *reader) object(n int) bool {
+	r.pos++
+	return r.members(n, '}', (*reader).key)
+}
+
+// members reads names and their values up to the closing bracket. name reads one, and what stands behind it.
+func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 	r.within++
 	defer func() { r.within-- }()
-	r.pos++
 	r.out = append(r.out, '{')
-	var seen names
-	last := 0
+	seen, last := names{}, 0
 	for first := true; ; first = false {
-		done, ok := r.item('}', first)
+		done, ok := r.item(closer, first)
+		if done {
+			r.out[len(r.out)-1] = '}'
+		}
 		if done || !ok {
 			return ok
 		}
 		at, from := r.pos, len(r.out)
-		if !r.key() {
+		if !name(r) {
 			return false
 		}
 		to := len(r.out)
+		r.nodes[n].argued = true
 		if !seen.add(r.out[from:to]) {
 			return r.fail(RuleDuplicateKey, at)
 		}
-		if !r.space() {
-			return false
-		}
-		if r.peek() != ':' {
-			return r.unexpected()
-		}
-		r.pos++
 		r.out = append(r.out, ':')
 		m, ok := r.value(n, last)
 		if m != 0 {
@@ -264,8 +264,19 @@ func (r *reader) item(closer byte, first bool) (done, ok bool) {
 	return true, true
 }
 
-// key reads the name of a member.
+// key reads the name of a member and the colon behind it.
 func (r *reader) key() bool {
+	if !r.keyName() || !r.space() {
+		return false
+	}
+	if r.peek() != ':' {
+		return r.unexpected()
+	}
+	r.pos++
+	return true
+}
+
+func (r *reader) keyName() bool {
 	c := r.peek()
 	switch {
 	case c == '"' || c == '\'':
@@ -283,14 +294,13 @@ func (r *reader) key() bool {
 	return r.unexpected()
 }
 
-// quote writes name, read at offset, as a JSON string.
-func (r *reader) quote(name string, offset int) bool {
-	if !validUTF8(name) {
+// quote writes a text, read at offset, as a JSON string.
+func (r *reader) quote(text string, offset int) bool {
+	out, err := jsontext.AppendQuote(r.out, text)
+	if err != nil {
 		return r.fail(RuleInvalidUTF8, offset)
 	}
-	r.out = append(r.out, '"')
-	r.out = append(r.out, name...)
-	r.out = append(r.out, '"')
+	r.out = out
 	return true
 }
 
@@ -335,32 +345,12 @@ func isConstant(name string) bool {
 	return false
 }
 
-// names tells the members of one object apart: few by comparing, many by a map.
-type names struct {
-	few  [][]byte
-	many map[string]struct{}
-}
-
-const fewNames = 16
+// names tells the members of one object apart.
+type names map[string]struct{}
 
 // add reports whether name is new.
-func (s *names) add(name []byte) bool {
-	if s.many == nil {
-		for _, have := range s.few {
-			if bytes.Equal(have, name) {
-				return false
-			}
-		}
-		if s.few = append(s.few, name); len(s.few) <= fewNames {
-			return true
-		}
-		s.many = make(map[string]struct{}, 2*fewNames)
-		for _, have := range s.few {
-			s.many[string(have)] = struct{}{}
-		}
-		return true
-	}
-	_, again := s.many[string(name)]
-	s.many[string(name)] = struct{}{}
-	return !again
+func (s names) add(name []byte) bool {
+	before := len(s)
+	s[string(name)] = struct{}{}
+	return len(s) > before
 }

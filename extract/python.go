@@ -5,8 +5,6 @@ import "strings"
 // call reads a Python call: its name, then keyword arguments or one object. Its JSON is the object of its
 // arguments.
 func (r *reader) call(n int) bool {
-	r.within++
-	defer func() { r.within-- }()
 	start := r.pos
 	r.pos = r.nodes[n].nameEnd
 	if strings.Contains(r.src[start:r.pos], `\`) {
@@ -22,12 +20,13 @@ func (r *reader) call(n int) bool {
 	if r.peek() == '{' {
 		return r.dictArgument(n)
 	}
-	r.out = append(r.out, '{')
-	return r.keywords(n)
+	return r.members(n, ')', (*reader).keyword)
 }
 
 // dictArgument reads the one object of f({…}).
 func (r *reader) dictArgument(n int) bool {
+	r.within++
+	defer func() { r.within-- }()
 	r.nodes[n].dict, r.nodes[n].argued = true, true
 	if _, ok := r.value(n, 0); !ok {
 		return false
@@ -39,39 +38,6 @@ func (r *reader) dictArgument(n int) bool {
 		return r.fail(RuleSyntax, r.pos) // a second argument that has no name
 	}
 	return ok
-}
-
-// keywords reads a=1, b=2 up to the closing bracket.
-func (r *reader) keywords(n int) bool {
-	var seen names
-	last := 0
-	for first := true; ; first = false {
-		done, ok := r.item(')', first)
-		if done {
-			r.out[len(r.out)-1] = '}'
-		}
-		if done || !ok {
-			return ok
-		}
-		at, from := r.pos, len(r.out)
-		if !r.keyword() {
-			return false
-		}
-		to := len(r.out)
-		r.nodes[n].argued = true
-		if !seen.add(r.out[from:to]) {
-			return r.fail(RuleDuplicateKey, at)
-		}
-		r.out = append(r.out, ':')
-		m, ok := r.value(n, last)
-		if m != 0 {
-			r.nodes[m].keyFrom, r.nodes[m].keyTo = from, to
-			last = m
-		}
-		if !ok {
-			return false
-		}
-	}
 }
 
 // keyword reads the name of an argument and its "=". A value without a name cannot be given one, so it is

@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-func validUTF8(s string) bool { return utf8.ValidString(s) }
-
 // string reads a string in quotes and writes it as JSON with no escape that is not needed.
 func (r *reader) string(quote byte) bool {
 	start := r.pos
@@ -61,7 +59,7 @@ func (r *reader) between(token string) bool {
 	r.pos += len(token)
 	text := r.src[r.pos : r.pos+length]
 	r.pos += length + len(token)
-	return r.verbatim(text, start)
+	return r.quote(text, start)
 }
 
 // quoteTokens are control tokens that stand for quotes.

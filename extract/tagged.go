@@ -7,7 +7,7 @@ import "strings"
 // <arg_key>a</arg_key><arg_value>1</arg_value>. Their JSON is an object of strings.
 func (r *reader) tagged(around string) bool {
 	r.out = append(r.out, '{')
-	var seen names
+	seen := names{}
 	for {
 		r.pos = skipSpace(r.src, r.pos)
 		if r.pos >= r.stop() {
@@ -29,7 +29,7 @@ func (r *reader) tagged(around string) bool {
 			return r.fail(RuleDuplicateKey, at)
 		}
 		r.out = append(r.out, ':')
-		if !r.verbatim(r.src[value.start:value.end], value.start) {
+		if !r.quote(r.src[value.start:value.end], value.start) {
 			return false
 		}
 		r.out = append(r.out, ',')
@@ -45,7 +45,7 @@ func (r *reader) argument(around string) (value piece, ok bool) {
 	switch {
 	case m.function != "" && wordOf(m.word).use == ofArgument:
 		value, ok = r.content(m, around)
-		return r.withoutLayout(value), ok && r.verbatim(strings.TrimSpace(m.function), m.start)
+		return r.withoutLayout(value), ok && r.quote(strings.TrimSpace(m.function), m.start)
 	case m.word != argumentKey:
 		return value, r.unexpected()
 	}
@@ -58,7 +58,7 @@ func (r *reader) argument(around string) (value piece, ok bool) {
 		return value, r.unexpected()
 	}
 	value, ok = r.content(m, around)
-	return value, ok && r.verbatim(strings.TrimSpace(r.src[key.start:key.end]), key.start)
+	return value, ok && r.quote(strings.TrimSpace(r.src[key.start:key.end]), key.start)
 }
 
 // openTag is the opening tag at pos; its word is empty where none is.
@@ -97,17 +97,4 @@ func (r *reader) withoutLayout(p piece) piece {
 		return piece{p.start + 1, p.end - 1}
 	}
 	return p
-}
-
-// verbatim writes text, which stands at offset, as a JSON string.
-func (r *reader) verbatim(text string, offset int) bool {
-	if !validUTF8(text) {
-		return r.fail(RuleInvalidUTF8, offset)
-	}
-	r.out = append(r.out, '"')
-	for _, v := range text {
-		r.put(v)
-	}
-	r.out = append(r.out, '"')
-	return true
 }
