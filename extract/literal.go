@@ -46,6 +46,7 @@ type reader struct {
 	within  int
 	nodes   []node
 	out     []byte
+	said    []byte // what the string says that is being read
 	repairs []Repair
 	fault   *Broken
 	// cut: the fault is that the text ends.
@@ -58,7 +59,7 @@ type reader struct {
 func (r *reader) start(src string, pos, end int, opt Options) {
 	limit := pos + min(opt.MaxBytes, len(src)-pos)
 	*r = reader{src: src, pos: pos, end: end, limit: limit, max: opt.MaxDepth,
-		nodes: append(r.nodes[:0], node{}), out: r.out[:0], repairs: r.repairs[:0]}
+		nodes: append(r.nodes[:0], node{}), out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0]}
 }
 
 func (r *reader) fail(rule string, offset int) bool {

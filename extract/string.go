@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// string reads a string in quotes and writes it as JSON with no escape that is not needed.
+// string reads a string in quotes, and writes what it says as JSON.
 func (r *reader) string(quote byte) bool {
 	start := r.pos
 	closer := r.src[start : start+1]
@@ -19,14 +19,13 @@ func (r *reader) string(quote byte) bool {
 		r.repaired(SingleQuotes, start)
 	}
 	r.pos += len(closer)
-	r.out = append(r.out, '"')
+	r.said = r.said[:0]
 	for r.pos < r.stop() {
 		r.plain()
 		if strings.HasPrefix(r.src[r.pos:r.stop()], closer) && !(closer == "'" && r.apostrophe()) {
 			r.pos += len(closer)
-			r.out = append(r.out, '"')
 			r.lastString, r.afterString = start, r.pos
-			return true
+			return r.quote(string(r.said), start)
 		}
 		if r.pos < r.stop() && !r.char(quote, len(closer) == 3) {
 			return false
@@ -84,7 +83,7 @@ func (r *reader) plain() {
 		}
 		r.pos++
 	}
-	r.out = append(r.out, r.src[start:r.pos]...)
+	r.said = append(r.said, r.src[start:r.pos]...)
 }
 
 // char reads one character or escape of a string.
@@ -102,7 +101,7 @@ func (r *reader) char(quote byte, triple bool) bool {
 		if v == utf8.RuneError && n == 1 {
 			return r.fail(RuleInvalidUTF8, r.pos)
 		}
-		r.out = append(r.out, r.src[r.pos:r.pos+n]...)
+		r.put(v)
 		r.pos += n
 		return true
 	}
@@ -111,22 +110,8 @@ func (r *reader) char(quote byte, triple bool) bool {
 	return true
 }
 
-// put writes one character of a string.
-func (r *reader) put(v rune) {
-	const hex = "0123456789abcdef"
-	switch {
-	case v == '"' || v == '\\':
-		r.out = append(r.out, '\\', byte(v))
-	case v >= 0x20:
-		r.out = utf8.AppendRune(r.out, v)
-	default:
-		if i := strings.IndexByte("\b\t\n\f\r", byte(v)); i >= 0 {
-			r.out = append(r.out, '\\', "btnfr"[i])
-			return
-		}
-		r.out = append(r.out, '\\', 'u', '0', '0', hex[v>>4], hex[v&15])
-	}
-}
+// put adds one character to what a string says.
+func (r *reader) put(v rune) { r.said = utf8.AppendRune(r.said, v) }
 
 // simpleEscapes are the escapes of one character that JSON and Python read alike.
 var simpleEscapes = [256]rune{'"': '"', '\\': '\\', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
@@ -219,11 +204,6 @@ func (r *reader) hex(n int) (rune, bool) {
 	if r.pos+n > r.stop() {
 		r.pos = r.stop()
 		return 0, false
-	}
-	for _, c := range []byte(r.src[r.pos : r.pos+n]) {
-		if !isDigit(c) && !('a' <= c|0x20 && c|0x20 <= 'f') {
-			return 0, false
-		}
 	}
 	v, err := strconv.ParseUint(r.src[r.pos:r.pos+n], 16, 32)
 	if err != nil || v > utf8.MaxRune {
