@@ -329,19 +329,6 @@ func (p *parse) nameMember(n int, at setting) bool {
 	return true
 }
 
-// isCall tells a call from other JSON that has a name: a tool's definition, a record of something else.
-func (p *parse) isCall(o parts, known bool, at setting) bool {
-	switch {
-	case at.clear:
-		return known || o.args != 0 || o.others == 0
-	case o.args != 0 && p.isSchema(o.args):
-		return false
-	case known:
-		return o.args != 0 || o.others+o.metas > 0
-	}
-	return at.listed && o.args != 0 && o.others == 0
-}
-
 // extras are the repairs for the members of n that are dropped: all but two and those that only describe the
 // call.
 func (p *parse) extras(n, name, args int) []Repair {

@@ -7,7 +7,7 @@ import (
 
 // Value returns the JSON value that text holds, as strict JSON with the repairs it took: the whole text where
 // it is one value; else the first fence that holds one; else the first object or array in the text, a list of
-// mere numbers such as "[1]" only where there is nothing else. A scalar counts only as the whole text. What
+// mere numbers such as "[1]" only where there is nothing else (the points are in scores.go). A scalar counts only as the whole text. What
 // the model thinks, in tags such as <think> before all else, is no part of the text; nor is what stands
 // before a </think> that nothing opens.
 //
@@ -16,14 +16,14 @@ import (
 func Value(text string, opt Options) (raw []byte, repairs []Repair, broken *Broken) {
 	s := seeker{text: text, opt: opt, from: afterThoughts(text)}
 	for _, seek := range [...]func(*seeker){(*seeker).whole, (*seeker).answer, (*seeker).fences, (*seeker).running} {
-		if seek(&s); s.found != nil {
-			return s.found, sortRepairs(s.repairs), nil
+		if seek(&s); s.points > 0 { // what is sought later has fewer
+			break
 		}
 	}
-	if s.broken == nil && s.spare != nil {
-		return s.spare, sortRepairs(s.repairs), nil
+	if s.found == nil || s.points == 0 && s.broken != nil {
+		return nil, nil, s.broken
 	}
-	return nil, nil, s.broken
+	return s.found, sortRepairs(s.repairs), nil
 }
 
 // seeker looks for one value.
@@ -31,13 +31,13 @@ type seeker struct {
 	text string
 	opt  Options
 	// from is where the search begins.
-	from    int
-	reader  reader
+	from   int
+	reader reader
+	// found is the value with the most points so far, with the repairs it took.
 	found   []byte
+	points  int
 	repairs []Repair
 	broken  *Broken
-	// spare is a list of numbers, with the repairs it took.
-	spare []byte
 }
 
 // read reads a value at pos and returns its node and its end.
@@ -61,8 +61,9 @@ func (s *seeker) fail() {
 	}
 }
 
-// take takes the value just read, from start to end, with what stands around it.
-func (s *seeker) take(start, end int, around ...Repair) bool {
+// take takes the value just read, from start to end, with what stands around it, unless one with as many points
+// was found before. It is false where something that stands around a value is switched off.
+func (s *seeker) take(e evidence, start, end int, around ...Repair) bool {
 	first, after := skipSpace(s.text, textStart(s.text)), skipSpace(s.text, end)
 	for _, r := range around { // text beyond a mark around the value
 		if r.Offset < start {
@@ -80,11 +81,12 @@ func (s *seeker) take(start, end int, around ...Repair) bool {
 			return false
 		}
 	}
-	s.repairs = append(slices.Clone(s.reader.repairs), around...)
+	if points := e.score(); s.found == nil || points > s.points {
+		s.found, s.points = slices.Clone(s.reader.out), points
+		s.repairs = append(slices.Clone(s.reader.repairs), around...)
+	}
 	return true
 }
-
-func (s *seeker) json() []byte { return slices.Clone(s.reader.out) }
 
 // whole takes the text for one value and nothing else.
 func (s *seeker) whole() {
@@ -94,9 +96,7 @@ func (s *seeker) whole() {
 	}
 	_, end, ok := s.read(start)
 	if ok && skipSpace(s.text, end) == len(s.text) {
-		if s.take(start, end) {
-			s.found = s.json()
-		}
+		s.take(wholeText, start, end)
 		return
 	}
 	if c := s.text[start]; !ok && (c == '{' || c == '[') && !s.isProse() {
@@ -164,8 +164,7 @@ func (s *seeker) fences() {
 		if closing < len(s.text) {
 			end = closing + m.ticks
 		}
-		if s.take(start, min(end, len(s.text)), Repair{Fence, m.start}) {
-			s.found = s.json()
+		if s.take(aloneInFence, start, min(end, len(s.text)), Repair{Fence, m.start}) {
 			return
 		}
 	}
@@ -221,16 +220,8 @@ func (s *seeker) candidate(start int, tag, fenced mark) (end int, more bool) {
 	if tag.kind != noMark && tag.kind != fence {
 		around, behind = append(around, Repair{Tag, tag.start}), s.tagEnd(end)
 	}
-	if s.isNumbers(n) {
-		if s.spare == nil && s.take(start, behind, around...) {
-			s.spare = s.json()
-		}
-		return behind, true
-	}
-	if s.take(start, behind, around...) {
-		s.found = s.json()
-	}
-	return behind, s.found == nil
+	s.take(moreThanNumbers.when(!s.isNumbers(n)), start, behind, around...)
+	return behind, s.points == 0
 }
 
 // tagEnd is the end of a closing tag that follows end; end itself where none does.
@@ -243,11 +234,12 @@ func (s *seeker) tagEnd(end int) int {
 	return end
 }
 
-// isProse reports whether what was just read, and broke, is a bracket of running text: no member of an object and nothing
-// but scalars of a list stood in it.
+// isProse reports whether what was just read, and broke, is a bracket of running text: no member of an object
+// and nothing but scalars of a list stood in it.
 func (s *seeker) isProse() bool {
 	r := &s.reader
-	return !r.cut && r.fault.Rule == RuleSyntax && len(r.nodes) > 1 && s.isNumbers(1) && (r.nodes[1].kind == list || r.nodes[1].child == 0)
+	return !r.cut && r.fault.Rule == RuleSyntax && len(r.nodes) > 1 && s.isNumbers(1) &&
+		(r.nodes[1].kind == list || r.nodes[1].child == 0)
 }
 
 // isNumbers reports whether node n has no children but scalars.
