@@ -26,7 +26,8 @@ func (s *scanner) assign(p *parse, n int) {
 		name = strings.TrimPrefix(name, word)
 	}
 	if name = strings.TrimRight(name, " "); equals && isIdentifier(name) {
-		s.assigned = &assignment{name, indent, p.nodes[n].start, p.nodes[n].end, p.json(n), slices.Clone(p.repairs)}
+		repairs := slices.Clone(p.repairs)
+		s.assigned = &assignment{name, indent, p.nodes[n].start, p.nodes[n].end, p.json(n), repairs}
 	}
 }
 
@@ -75,7 +76,8 @@ func (s *scanner) assignedTo(start, end int) bool {
 	}
 	s.assigned = nil
 	line, indent := lineBefore(s.text, start)
-	if mentions(s.text[v.end:start], v.name) || indent < v.indent || strings.Contains(line, "#") || strings.Contains(line, "//") {
+	commented := strings.Contains(line, "#") || strings.Contains(line, "//")
+	if mentions(s.text[v.end:start], v.name) || indent < v.indent || commented {
 		return false
 	}
 	p := parse{reader: &s.reader, names: s.names}

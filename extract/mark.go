@@ -77,7 +77,8 @@ func fenceAt(text string, pos int) mark {
 	if m.ticks < 3 {
 		return m
 	}
-	for end < len(text) && end-m.end < maxTag && (isAlnum(text[end]) || strings.IndexByte("_-+.", text[end]) >= 0) {
+	ofLanguage := func(c byte) bool { return isAlnum(c) || strings.IndexByte("_-+.", c) >= 0 }
+	for end < len(text) && end-m.end < maxTag && ofLanguage(text[end]) {
 		end++
 	}
 	if end == len(text) || text[end] == '\n' || text[end] == '\r' || text[end] == ' ' {
@@ -143,7 +144,8 @@ func tagAt(text string, pos int) mark {
 	return m
 }
 
-// isQuoted reports whether a tag seems to be part of a string, for a quote or an escape follows, or stands in single backticks.
+// isQuoted reports whether a tag seems to be part of a string, for a quote or an escape follows, or stands in
+// single backticks.
 func isQuoted(text string, m mark) bool {
 	before, after := text[:m.start], text[m.end:]
 	if strings.HasPrefix(after, "`") && !strings.HasPrefix(after, "``") {
@@ -152,7 +154,8 @@ func isQuoted(text string, m mark) bool {
 	return after != "" && strings.IndexByte("\"'\\", after[0]) >= 0
 }
 
-// cutClosing cuts what makes a tag a closing one, as in </word> and <word|>, or an opening one, as in <|word>.
+// cutClosing cuts what makes a tag a closing one, as in </word> and <word|>, or an opening one, as in
+// <|word>.
 func cutClosing(inner string) (rest string, closing bool) {
 	if rest, closing = strings.CutPrefix(inner, "/"); closing {
 		return rest, true
@@ -174,7 +177,8 @@ func afterNamespace(inner string) string {
 	return inner
 }
 
-// isControl reports whether inner, between < and >, is that of a control token. Some models write full-width bars.
+// isControl reports whether inner, between < and >, is that of a control token. Some models write full-width
+// bars.
 func isControl(inner string) bool {
 	return len(inner) > 2 && strings.HasPrefix(inner, "|") && strings.HasSuffix(inner, "|") ||
 		strings.HasPrefix(inner, "｜") && strings.HasSuffix(inner, "｜")
@@ -201,7 +205,8 @@ func functionOf(attributes string) string {
 // bracketTokenAt reads a control token in square brackets: [TOOL_CALLS], [/TOOL_CALLS], [ARGS].
 func bracketTokenAt(text string, pos int) mark {
 	end := pos + 1
-	for end < len(text) && end-pos < maxTag && ('A' <= text[end] && text[end] <= 'Z' || text[end] == '_' || text[end] == '/') {
+	ofToken := func(c byte) bool { return 'A' <= c && c <= 'Z' || c == '_' || c == '/' }
+	for end < len(text) && end-pos < maxTag && ofToken(text[end]) {
 		end++
 	}
 	if end-pos < len("[ARGS") || end == len(text) || text[end] != ']' {

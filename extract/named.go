@@ -27,7 +27,7 @@ func (s *scanner) nameThenArguments(start, end, args int) bool {
 		c.Repairs[0].Offset = start
 	}
 	switch {
-	case p.isCallOf(n, c.Name): // the name only led up to a whole call, as in "add: {"name": "add", "arguments": …}"
+	case p.isCallOf(n, c.Name): // the name leads up to a whole call: add: {"name": "add", "arguments": …}
 		if len(s.run) == 0 && s.before < 0 {
 			s.before = start
 		}
@@ -98,7 +98,8 @@ func argumentsAfter(text string, pos int) int {
 	return -1
 }
 
-// tokenWords may stand behind a control token that leads up to arguments, and codeWord before one: of which kind they are.
+// tokenWords may stand behind a control token that leads up to arguments, and codeWord before one: of which
+// kind they are.
 var tokenWords = [...]string{"json", "code", "commentary"}
 
 const codeWord = "code<|"

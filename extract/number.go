@@ -19,7 +19,8 @@ func (r *reader) number() bool {
 	r.pos += len(written)
 	next := r.peek()
 	switch {
-	case whole+fraction == "", len(whole) > 1 && whole[0] == '0', exponent != "" && m[4] == "", isNameByte(next), next == '.':
+	case whole+fraction == "", len(whole) > 1 && whole[0] == '0', exponent != "" && m[4] == "",
+		isNameByte(next), next == '.':
 		if r.pos >= r.stop() {
 			return r.ends(start)
 		}

@@ -79,7 +79,10 @@ func (s *scanner) thoughtEnds(m mark) {
 		return
 	}
 	first := max(s.before, 0)
-	*s = scanner{text: s.text, names: s.names, opt: s.opt, pos: m.end, before: first, after: -1, reader: s.reader, thought: true}
+	*s = scanner{
+		text: s.text, names: s.names, opt: s.opt, reader: s.reader,
+		pos: m.end, before: first, after: -1, thought: true,
+	}
 }
 
 // prose passes over text that is no call. It ends a run and whatever a tag began.
@@ -206,7 +209,8 @@ func (s *scanner) nameless(start, stop int, whole bool) Call {
 	for _, quote := range [...]string{`"`, "'"} {
 		_, rest, ok := strings.Cut(s.text[stop:end], quote+"name"+quote)
 		rest, colon := strings.CutPrefix(strings.TrimSpace(rest), ":")
-		if rest = strings.TrimSpace(rest); !ok || !colon || len(rest) < 2 || rest[0] != '"' && rest[0] != '\'' {
+		rest = strings.TrimSpace(rest)
+		if !ok || !colon || len(rest) < 2 || rest[0] != '"' && rest[0] != '\'' {
 			continue
 		}
 		written, _, _ := strings.Cut(rest[1:], rest[:1])

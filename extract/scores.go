@@ -60,6 +60,7 @@ func (e evidence) when(fact bool) evidence {
 func (p *parse) isCall(o parts, known bool, at setting) bool {
 	e := onlyCalls.when(at.clear) | registered.when(known) | inList.when(at.listed) |
 		withArguments.when(o.args != 0) | inlineArguments.when(known && o.args == 0 && o.others+o.metas > 0) |
-		otherMembers.when(!known && o.others > 0) | definition.when(!at.clear && o.args != 0 && p.isSchema(o.args))
+		otherMembers.when(!known && o.others > 0) |
+		definition.when(!at.clear && o.args != 0 && p.isSchema(o.args))
 	return e.score() >= callScore
 }

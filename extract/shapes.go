@@ -289,7 +289,7 @@ func (p *parse) isArguments(m int) bool {
 		text := strings.TrimLeft(p.text(m), " \t\r\n")
 		return text == "" && !p.nodes[m].open || strings.HasPrefix(text, "{")
 	}
-	return p.nodes[m].kind == scalar && !p.nodes[m].open && string(p.out[p.nodes[m].from:p.nodes[m].to]) == "null"
+	return p.nodes[m].kind == scalar && !p.nodes[m].open && string(p.json(m)) == "null"
 }
 
 func (p *parse) knows(m int) bool {
@@ -345,14 +345,15 @@ func (p *parse) extras(n, name, args int) []Repair {
 func (p *parse) isSchema(n int) bool {
 	typed, properties := false, false
 	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
-		typed = typed || p.key(m) == "type" && p.nodes[m].kind == str && slices.Contains(objectTypes, p.text(m))
-		properties = properties || p.key(m) == "properties" && p.nodes[m].kind == object
+		key, kind := p.key(m), p.nodes[m].kind
+		typed = typed || key == "type" && kind == str && slices.Contains(objectTypes, p.text(m))
+		properties = properties || key == "properties" && kind == object
 	}
 	return typed && properties
 }
 
-// nameKeyed reads {"f": {…}}: every key is a registered tool and every value an object. One in which reading
-// stopped is broken.
+// nameKeyed reads {"f": {…}}: every key is a registered tool and every value an object. One in which
+// reading stopped is broken.
 func (p *parse) nameKeyed(n int, _ setting) bool {
 	var found []Call
 	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {

@@ -7,15 +7,16 @@ import (
 
 // Value returns the JSON value that text holds, as strict JSON with the repairs it took: the whole text where
 // it is one value; else the first fence that holds one; else the first object or array in the text, a list of
-// mere numbers such as "[1]" only where there is nothing else (the points are in scores.go). A scalar counts only as the whole text. What
-// the model thinks, in tags such as <think> before all else, is no part of the text; nor is what stands
-// before a </think> that nothing opens.
+// mere numbers such as "[1]" only where there is nothing else (the points are in scores.go). A scalar counts
+// only as the whole text. What the model thinks, in tags such as <think> before all else, is no part of the
+// text; nor is what stands before a </think> that nothing opens.
 //
 // Nothing is taken out of a value that is broken or cut off: then broken says why, and where. All three
 // results are nil where the text holds no value at all. The slices are the caller's own.
 func Value(text string, opt Options) (raw []byte, repairs []Repair, broken *Broken) {
 	s := seeker{text: text, opt: opt, from: afterThoughts(text)}
-	for _, seek := range [...]func(*seeker){(*seeker).whole, (*seeker).answer, (*seeker).fences, (*seeker).running} {
+	ways := [...]func(*seeker){(*seeker).whole, (*seeker).answer, (*seeker).fences, (*seeker).running}
+	for _, seek := range ways {
 		if seek(&s); s.points > 0 { // what is sought later has fewer
 			break
 		}
@@ -61,8 +62,8 @@ func (s *seeker) fail() {
 	}
 }
 
-// take takes the value just read, from start to end, with what stands around it, unless one with as many points
-// was found before. It is false where something that stands around a value is switched off.
+// take takes the value just read, from start to end, with what stands around it, unless one with as many
+// points was found before. It is false where something that stands around a value is switched off.
 func (s *seeker) take(e evidence, start, end int, around ...Repair) bool {
 	first, after := skipSpace(s.text, textStart(s.text)), skipSpace(s.text, end)
 	for _, r := range around { // text beyond a mark around the value
