@@ -34,6 +34,12 @@ type Config struct {
 	// failed attempt, the calls of a reply are accepted all or none, and the run ends with the first that are
 	// all good, in [Result].Calls.
 	CallsOnly bool
+	// ToolChoice forces a call of a tool, of any ([message.AnyTool]) or of none ([message.NoTool]); empty
+	// leaves it to the model. A call is forced until one has ended, failed or not, and the model is free from
+	// then on; with CallsOnly it is always forced. It needs tools, and a provider that can be asked so.
+	ToolChoice message.ToolChoice
+	// Stop are texts at which the model is to stop writing, none of them empty; the reply ends before them.
+	Stop []string
 	// History is what was said before this run, as an earlier [Result].Transcript has it; empty begins a
 	// conversation.
 	History message.Transcript
@@ -69,7 +75,7 @@ type Config struct {
 func (c Config) machine(o *options) machine.Config {
 	m := machine.Config{
 		RequestID: c.RequestID, Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline, System: canon.UTF8(c.System), Feedback: canon.UTF8(c.Feedback),
-		Limits: feedback.DefaultLimits(), CallsOnly: c.CallsOnly, UserPrompt: o.prompt != nil, Planner: o.planner != nil,
+		Limits: feedback.DefaultLimits(), CallsOnly: c.CallsOnly, ToolChoice: c.ToolChoice, Stop: c.Stop, UserPrompt: o.prompt != nil, Planner: o.planner != nil,
 		Consult: c.Consult, Behaviours: machine.Behaviours(),
 	}
 	if c.Policy != nil {
@@ -92,7 +98,7 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	m := c.machine(o)
 	_, absent := c.Tools.Absent(&m.Policy)
 	compiled, err := machine.Compile(&m)
-	return compiled, errors.Join(absent, err)
+	return compiled, errors.Join(absent, err, c.checkChoice())
 }
 
 // Validate says all that is wrong with the config, each fault with its field.

@@ -41,6 +41,12 @@ type Request struct {
 	Model string
 	// At are the actions that are being corrected, or the answer's first attempt.
 	At []machine.Position
+	// ToolChoice is the tool that the model must call; see [Config]. A model that cannot be asked so refuses
+	// the request by an error.
+	ToolChoice message.ToolChoice
+	// Stop are texts at which the model is to stop writing; none of them is part of the reply. A model that
+	// cannot be asked so refuses the request by an error.
+	Stop []string
 	// Stream is told of a streamed reply as it comes in; nil where nobody listens. What it is told decides
 	// nothing.
 	Stream func(Delta)

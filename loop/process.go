@@ -270,6 +270,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	defer stop()
 	reply, err := model.Reply(bounded, Request{
 		System: m.System, Messages: p.runner.st.Transcript, Tools: p.offered, Output: p.cfg.Output, Model: m.Model, At: m.At,
+		ToolChoice: m.ToolChoice, Stop: m.Stop,
 		Stream: p.stream,
 	})
 	if err != nil && p.ctx.Err() == nil && bounded.Err() != nil {

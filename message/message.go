@@ -27,6 +27,26 @@ type Call struct {
 	Arguments string `json:"arguments"`
 }
 
+// ToolChoice says what a model is to call: the name of the one tool it must call, or one of the constants.
+// The zero value leaves it to the model. No tool has a name with a space.
+type ToolChoice string
+
+// The choices that are no tool's name.
+const (
+	// AnyTool makes the model call a tool of its choice.
+	AnyTool ToolChoice = "any tool"
+	// NoTool keeps the model from calling tools.
+	NoTool ToolChoice = "no tool"
+)
+
+// Tool is the name of the tool that must be called; empty where the choice names none.
+func (c ToolChoice) Tool() string {
+	if c == AnyTool || c == NoTool {
+		return ""
+	}
+	return string(c)
+}
+
 // Message is one entry of a transcript. It is a value: treat Calls as read-only once the message has been
 // handed over.
 type Message struct {

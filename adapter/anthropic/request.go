@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/tool"
 )
@@ -21,7 +22,7 @@ const answerWith = "When you give your final answer, give one JSON value and not
 // params is the request as the SDK takes it.
 func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 	turns, opening := turnsOf(req.Messages, model)
-	p := sdk.MessageNewParams{Model: sdk.Model(model), MaxTokens: m.cfg.MaxTokens, Messages: turns}
+	p := sdk.MessageNewParams{Model: sdk.Model(model), MaxTokens: m.cfg.MaxTokens, Messages: turns, StopSequences: req.Stop}
 	if m.cfg.Temperature != nil {
 		p.Temperature = sdk.Float(*m.cfg.Temperature)
 	}
@@ -32,8 +33,13 @@ func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 		p.Metadata.UserID = sdk.String(m.cfg.UserID)
 	}
 	p.OutputConfig.Effort = sdk.OutputConfigEffort(m.cfg.Effort)
-	p.Thinking = m.cfg.thinking(turns)
 	p.Tools, p.ToolChoice = offered(req.Tools, turns)
+	if len(req.Tools) > 0 {
+		p.ToolChoice = choice(req.ToolChoice)
+	}
+	if p.ToolChoice.OfAny == nil && p.ToolChoice.OfTool == nil { // no call is forced of a model that thinks
+		p.Thinking = m.cfg.thinking(turns)
+	}
 	instructions := m.cfg.output(&p, req.Output)
 	for _, text := range append([]string{req.System}, append(opening, instructions)...) {
 		if !wire.Blank(text) {
@@ -85,6 +91,19 @@ func offered(tools []*tool.Tool, turns []sdk.MessageParam) ([]sdk.ToolUnionParam
 		return nil, sdk.ToolChoiceUnionParam{}
 	}
 	return list, sdk.ToolChoiceUnionParam{OfNone: &sdk.ToolChoiceNoneParam{}}
+}
+
+func choice(c message.ToolChoice) (u sdk.ToolChoiceUnionParam) {
+	switch c {
+	case "":
+	case message.AnyTool:
+		u.OfAny = &sdk.ToolChoiceAnyParam{}
+	case message.NoTool:
+		u.OfNone = &sdk.ToolChoiceNoneParam{}
+	default:
+		u.OfTool = &sdk.ToolChoiceToolParam{Name: toolName(c.Tool())}
+	}
+	return u
 }
 
 func offer(t *tool.Tool) sdk.ToolUnionParam {

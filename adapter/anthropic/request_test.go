@@ -68,6 +68,16 @@ func TestTheStablePrefixIsMarkedForTheCache(t *testing.T) {
 	assert.NotContains(t, bare, "cache_control", "there is nothing to mark")
 }
 
+func TestNoCallIsForcedOfAModelThatThinks(t *testing.T) {
+	for _, mode := range []anthropic.Thinking{{Mode: anthropic.Adaptive}, {Mode: anthropic.Budget, BudgetTokens: 1024}} {
+		m := model(t, func(c *anthropic.Config) { c.Thinking = mode })
+		req := wiretest.Asks()["tools"]
+		assert.Contains(t, params(t, m, req), `"thinking"`)
+		req.ToolChoice = message.AnyTool
+		assert.NotContains(t, params(t, m, req), `"thinking"`)
+	}
+}
+
 func TestABudgetNeedsCallsThatWereThoughtOf(t *testing.T) {
 	m := model(t, func(c *anthropic.Config) { c.Thinking = anthropic.Thinking{Mode: anthropic.Budget, BudgetTokens: 1024} })
 	user := message.Message{Role: message.User, Text: "Hi."}

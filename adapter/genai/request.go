@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -41,6 +42,10 @@ func (m *Model) request(req loop.Request, model string) (*request, error) {
 		r.config.SystemInstruction = &sdk.Content{Role: "user", Parts: []*sdk.Part{{Text: text}}}
 	}
 	r.declare(req)
+	r.config.StopSequences = req.Stop
+	if len(req.Tools) > 0 && req.ToolChoice != "" {
+		r.config.ToolConfig = &sdk.ToolConfig{FunctionCallingConfig: choice(req.ToolChoice)}
+	}
 	var err error
 	r.contents, err = wire.Marshal(turns)
 	r.config.HTTPOptions = &sdk.HTTPOptions{
@@ -82,6 +87,17 @@ func (r *request) want(req loop.Request, how Output, system *[]string) {
 	}
 	r.config.ResponseMIMEType = "application/json"
 	r.output = narrow(req.Output.JSON())
+}
+
+func choice(c message.ToolChoice) *sdk.FunctionCallingConfig {
+	if c == message.NoTool {
+		return &sdk.FunctionCallingConfig{Mode: sdk.FunctionCallingConfigModeNone}
+	}
+	calling := &sdk.FunctionCallingConfig{Mode: sdk.FunctionCallingConfigModeAny}
+	if name := c.Tool(); name != "" {
+		calling.AllowedFunctionNames = []string{toolName(name)}
+	}
+	return calling
 }
 
 // declare offers the tools.

@@ -26,6 +26,9 @@ type exchange struct {
 // Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in
 // its chain, within a [ratelimit.LimitedError] where a response came. Safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+	if c := req.ToolChoice; c != "" && c != message.NoTool {
+		return message.Reply{}, wire.Unasked(name, "ToolChoice: the API cannot force a call: take it out, or ask another provider")
+	}
 	x := &exchange{Head: wire.Head{Provider: name, Model: m.cfg.Model, Key: m.cfg.Key}, stream: req.Stream}
 	got, err := m.ask(ctx, req, x)
 	if err != nil {

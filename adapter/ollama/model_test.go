@@ -28,6 +28,12 @@ import (
 
 const done = `{"model":"m:latest","message":{"role":"assistant","content":"Hello."},"done":true,"done_reason":"stop"}`
 
+func TestAForcedCallIsRefused(t *testing.T) {
+	req := wiretest.Asks()["tools"]
+	req.ToolChoice = message.AnyTool
+	wiretest.Refuses(t, adapter(plain), req, "ollama: invalid_request: ToolChoice: the API cannot force a call")
+}
+
 func TestAllOfAConfigIsSent(t *testing.T) {
 	s := wiretest.Serve(t, "200 OK\nX-Request-Id: r1\nRateLimit: \"day\";r=3;t=60\n\n"+done)
 	var told []ollama.Response

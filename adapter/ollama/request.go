@@ -2,11 +2,11 @@ package ollama
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
 )
 
 // What the system prompt says of a structured answer.
@@ -19,9 +19,12 @@ const (
 
 // body makes the request that the model named is sent.
 func (c Config) body(req loop.Request, model string) ([]byte, error) {
-	r := chatRequest{Model: model, Stream: req.Stream != nil, Think: json.RawMessage(wireThink[c.Think]), Options: c.options()}
+	r := chatRequest{Model: model, Stream: req.Stream != nil, Think: json.RawMessage(wireThink[c.Think]), Options: c.options(req.Stop)}
 	turns, system := turnsOf(req.Messages, model)
 	system = append([]string{req.System}, system...)
+	if req.ToolChoice == message.NoTool {
+		req.Tools = nil
+	}
 	for _, t := range req.Tools {
 		spec := wireSpec{Name: toolName(t.Name()), Description: t.Description(), Parameters: toolSchema(t.Parameters())}
 		r.Tools = append(r.Tools, wireTool{"function", spec})
@@ -49,13 +52,16 @@ func (c Config) body(req loop.Request, model string) ([]byte, error) {
 }
 
 // options are those of the config; no key is named twice.
-func (c Config) options() map[string]json.RawMessage {
+func (c Config) options(stop []string) map[string]json.RawMessage {
 	all := maps.Clone(c.Options)
 	set := func(name string, value any) {
 		if all == nil {
 			all = map[string]json.RawMessage{}
 		}
-		all[name] = fmt.Append(nil, value)
+		all[name], _ = wire.Marshal(value) // numbers and texts always have a JSON form
+	}
+	if len(stop) > 0 {
+		set("stop", stop)
 	}
 	if c.MaxTokens != 0 {
 		set("num_predict", c.MaxTokens)

@@ -44,13 +44,27 @@ func (m *chatModel) params(req loop.Request) sdk.ChatCompletionNewParams {
 		p.Tools = append(p.Tools, sdk.ChatCompletionFunctionTool(m.function(o)))
 	}
 	if len(p.Tools) > 0 {
-		p.ParallelToolCalls = opt(m.cfg.ParallelCalls)
+		p.ParallelToolCalls, p.ToolChoice = opt(m.cfg.ParallelCalls), chatChoice(req.ToolChoice)
 	}
+	p.Stop.OfStringArray = req.Stop
 	if req.Stream != nil && !m.cfg.NoStreamOptions {
 		p.StreamOptions.IncludeUsage = param.NewOpt(true)
 	}
 	return p
 }
+
+func chatChoice(c message.ToolChoice) (u sdk.ChatCompletionToolChoiceOptionUnionParam) {
+	if name := c.Tool(); name != "" {
+		return sdk.ToolChoiceOptionFunctionToolChoice(sdk.ChatCompletionNamedToolChoiceFunctionParam{Name: safeName(name)})
+	}
+	if c != "" {
+		u.OfAuto = param.NewOpt(choices[c])
+	}
+	return u
+}
+
+// choices are the choices of tools that name none, as both APIs have them.
+var choices = map[message.ToolChoice]string{message.AnyTool: "required", message.NoTool: "none"}
 
 // function is a tool as the API takes it. Without strict mode the member is left out: that is the default
 // here, and not all servers know it.

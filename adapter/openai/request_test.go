@@ -204,3 +204,9 @@ func TestAServerThatRefusesStreamOptionsIsNotSentThem(t *testing.T) {
 	_, err := openai.New(sdk.Client{}, openai.Config{API: openai.Responses, Model: "m", NoStreamOptions: true})
 	require.EqualError(t, err, "openai: NoStreamOptions: is not for this API: take it out, or set API")
 }
+
+func TestStopSequencesAreRefusedOverResponses(t *testing.T) {
+	req := hello()
+	req.Stop = []string{"END"}
+	wiretest.Refuses(t, responses(openai.Config{Model: "m"}), req, "openai: invalid_request: Stop: the Responses API takes no stop sequences")
+}

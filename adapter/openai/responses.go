@@ -8,6 +8,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 	"github.com/openai/openai-go/v3/shared"
 
+	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -20,6 +21,9 @@ type responsesModel struct {
 
 // Reply makes one request, a stream where req.Stream is set.
 func (m *responsesModel) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+	if len(req.Stop) > 0 {
+		return message.Reply{}, wire.Unasked(m.cfg.provider(), "Stop: the Responses API takes no stop sequences: use Chat, or take them out")
+	}
 	params := m.params(req)
 	return m.call(ctx, req, func(opts ...option.RequestOption) error {
 		_, err := m.service.New(ctx, params, opts...)
@@ -53,9 +57,18 @@ func (m *responsesModel) params(req loop.Request) responses.ResponseNewParams {
 		p.Tools = append(p.Tools, responses.ToolUnionParam{OfFunction: &f})
 	}
 	if len(p.Tools) > 0 {
-		p.ParallelToolCalls = opt(m.cfg.ParallelCalls)
+		p.ParallelToolCalls, p.ToolChoice = opt(m.cfg.ParallelCalls), responsesChoice(req.ToolChoice)
 	}
 	return p
+}
+
+func responsesChoice(c message.ToolChoice) (u responses.ResponseNewParamsToolChoiceUnion) {
+	if name := c.Tool(); name != "" {
+		u.OfFunctionTool = &responses.ToolChoiceFunctionParam{Name: safeName(name)}
+	} else if c != "" {
+		u.OfToolChoiceMode = param.NewOpt(responses.ToolChoiceOptions(choices[c]))
+	}
+	return u
 }
 
 func (f format) responses() (u responses.ResponseFormatTextConfigUnionParam) {

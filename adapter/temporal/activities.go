@@ -130,6 +130,7 @@ func (a *agent) reply(
 	out.Kept = kept
 	reply, err := replyOf(ctx, model, loop.Request{
 		System: in.Call.System, Messages: said, Tools: cfg.Tools.All(), Output: cfg.Output, Model: in.Call.Model, At: in.Call.At,
+		ToolChoice: in.Call.ToolChoice, Stop: in.Call.Stop,
 	})
 	if err != nil {
 		return nil, remote(err), nil

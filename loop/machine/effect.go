@@ -75,6 +75,9 @@ type ModelCall struct {
 	Transport int `json:"transport"`
 	// System is the rendered system prompt.
 	System string `json:"system,omitempty"`
+	// ToolChoice is the choice of tools that the request forces, Stop are its stop sequences.
+	ToolChoice message.ToolChoice `json:"tool_choice,omitempty"`
+	Stop       []string           `json:"stop,omitempty"`
 	// Messages counts the messages of the transcript that the prompt holds.
 	Messages int `json:"messages"`
 }

@@ -48,6 +48,9 @@ type Config struct {
 	// CallsOnly makes tool calls the answer: a reply without one is a failed attempt of class no_output, and
 	// the first reply whose calls are all good ends the run with them. None is run: that is the caller's.
 	CallsOnly bool `json:"calls_only,omitempty"`
+	// ToolChoice says which tool the model must call; Stop are the texts at which it is to stop writing.
+	ToolChoice message.ToolChoice `json:"tool_choice,omitempty"`
+	Stop       []string           `json:"stop,omitempty"`
 	// UserPrompt says that the user's code makes the prompt of each model call.
 	UserPrompt bool `json:"user_prompt,omitempty"`
 	// Planner says that a planner is asked what follows exhaustion; else the run ends.
@@ -200,6 +203,8 @@ type State struct {
 	Transport       int           `json:"transport,omitempty"`
 	TransportWaited time.Duration `json:"transport_waited_ns,omitempty"`
 	Batch           *Batch        `json:"batch,omitempty"`
+	// Chosen is set once a call that Config.ToolChoice asks for has ended in this run: none is forced then.
+	Chosen bool `json:"chosen,omitempty"`
 	// InDoubt are the calls of the run that ended without saying whether their effect happened, in the order
 	// of their ends. Made again with the same arguments, they have the same key.
 	InDoubt []Doubt `json:"in_doubt,omitempty"`

@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -247,6 +248,9 @@ func (s *step) unhindered() bool { return len(s.Consults) == 0 && s.Exhausted ==
 // outcome takes the outcome of a call.
 func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	asks := s.asksAgain(c, end)
+	if choice := s.Config.ToolChoice; !asks && (choice == message.AnyTool || choice == message.ToolChoice(c.Tool)) {
+		s.Chosen = true
+	}
 	switch end.Verdict {
 	case Broke, TryLater, Unknown:
 		if !asks {

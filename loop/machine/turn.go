@@ -41,7 +41,13 @@ func (s *step) ask() error {
 }
 
 func (s *step) modelCall() *ModelCall {
-	return &ModelCall{Turn: s.Turn, Model: s.Model, At: s.positions(), Transport: s.Transport, Messages: s.Transcript.Len()}
+	call := &ModelCall{
+		Turn: s.Turn, Model: s.Model, At: s.positions(), Transport: s.Transport, Messages: s.Transcript.Len(), Stop: s.Config.Stop,
+	}
+	if !s.Chosen {
+		call.ToolChoice = s.Config.ToolChoice
+	}
+	return call
 }
 
 // positions are where the actions under correction will stand with the next reply.

@@ -80,6 +80,15 @@ type UnreadableError struct{ Got string }
 
 func (e *UnreadableError) Error() string { return "unreadable response: " + e.Got }
 
+// Unasked is a request that an API cannot be asked: nothing was sent. what names the field of the request, and
+// says what would be right.
+func Unasked(provider, what string) error {
+	e := &Error{Provider: provider, Class: fault.InvalidRequest, sentence: what}
+	e.failure = fault.Failure{Plane: fault.Transport, Class: e.Class, Message: what, Final: true}
+	e.typed = fault.ProviderError{Class: e.Class, Provider: provider, Message: what, Final: true}.Typed()
+	return e
+}
+
 // ErrEnded is a response that ended in good order, and too early: the connection broke.
 var ErrEnded = fmt.Errorf("the response ended before the reply did: %w", io.ErrUnexpectedEOF)
 

@@ -142,8 +142,11 @@ type askFile struct {
 	System   *string           `json:"system"`
 	Messages []message.Message `json:"messages"`
 	Tools    []string          `json:"tools"`
-	Output   json.RawMessage   `json:"output"`
-	Stream   bool              `json:"stream"`
+	// ToolChoice and Stop are those of the request.
+	ToolChoice message.ToolChoice `json:"tool_choice"`
+	Stop       []string           `json:"stop"`
+	Output     json.RawMessage    `json:"output"`
+	Stream     bool               `json:"stream"`
 }
 
 func readAsk(doc []byte) (askFile, error) {
@@ -163,6 +166,7 @@ func (a askFile) request() (loop.Request, error) {
 	if a.System != nil {
 		req.System = *a.System
 	}
+	req.ToolChoice, req.Stop = a.ToolChoice, a.Stop
 	if a.Messages != nil {
 		req.Messages = said(a.Messages...)
 	}

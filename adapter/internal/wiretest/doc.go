@@ -52,6 +52,7 @@
 //	system    text
 //	messages  a list of message.Message
 //	tools     names: book_room, hotel.find
+//	tool_choice, stop  as in the request
 //	output    a JSON Schema; null for none
 //	stream    whether a stream is asked for; the deltas are then part of the outcome
 //

@@ -1,0 +1,27 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/message"
+)
+
+// checkChoice says what is wrong with the forced call and the stop sequences.
+func (c *Config) checkChoice() error {
+	var errs []error
+	name := c.ToolChoice.Tool()
+	if _, known := c.Tools.Get(name); name != "" && !known {
+		errs = append(errs, fmt.Errorf("tool_choice: there is no tool %q: name one of Tools (%s), or leave it empty",
+			name, strings.Join(c.Tools.Names(), ", ")))
+	}
+	if c.ToolChoice == message.AnyTool && len(c.Tools.All()) == 0 {
+		errs = append(errs, errors.New("tool_choice: there is no tool to call: give Tools, or leave it empty"))
+	}
+	if slices.Contains(c.Stop, "") {
+		errs = append(errs, fmt.Errorf("stop[%d]: is empty: take it out", slices.Index(c.Stop, "")))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,43 @@
+package loop_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+)
+
+func TestACallIsForcedUntilOneHasEnded(t *testing.T) {
+	good := call("book_room", `{"city": "Lisbon", "nights": 2, "room": "double"}`)
+	bad := call("book_room", `{"city": "Lisbon", "nights": 90, "room": "double"}`)
+	for choice, want := range map[message.ToolChoice][]message.ToolChoice{
+		"book_room":     {"book_room", "book_room", ""},
+		message.AnyTool: {message.AnyTool, message.AnyTool, ""},
+		message.NoTool:  {message.NoTool, message.NoTool, message.NoTool},
+	} {
+		model := looptest.NewModel(looptest.Call(bad), looptest.Call(good), looptest.Say("Booked."))
+		_, err := loop.Run(t.Context(), model, newSession(t), "Book.",
+			loop.Config{Tools: bookRoom(t, booked), ToolChoice: choice, Stop: []string{"END"}})
+		require.NoError(t, err)
+		var got []message.ToolChoice
+		for _, r := range model.Requests() {
+			got = append(got, r.ToolChoice)
+			assert.Equal(t, []string{"END"}, r.Stop)
+		}
+		assert.Equal(t, want, got, choice)
+	}
+}
+
+func TestAChoiceThatCannotBeIsRefused(t *testing.T) {
+	for want, cfg := range map[string]loop.Config{
+		`tool_choice: there is no tool "book": name one of Tools (book_room), or leave it empty`: {Tools: bookRoom(t, booked), ToolChoice: "book"},
+		"tool_choice: there is no tool to call: give Tools, or leave it empty":                   {ToolChoice: message.AnyTool},
+		"stop[1]: is empty: take it out":                                                         {Stop: []string{"END", ""}},
+	} {
+		assert.EqualError(t, cfg.Validate(), want)
+	}
+}
