@@ -66,7 +66,8 @@ type RetryPolicy struct {
 	// Backoff (backoff) is the wait before each retry.
 	Backoff backoff.BackoffStrategy
 	// RetryableErrors (retryable_errors) are the classes that are retried: those of fault and your own, at
-	// most 1000. Empty means none. The names that a vocabulary has for a class (RATE_LIMITED) are refused.
+	// most 1000. Empty means none. The names that a vocabulary has for a class (RATE_LIMITED) are refused, and so
+	// are misspellings of the classes of fault; [Set.OwnClasses] has your own.
 	RetryableErrors []fault.Class
 	// EmitFeedback (emit_feedback) says whether the model is told what was wrong.
 	EmitFeedback bool

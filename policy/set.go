@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"maps"
 	"slices"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fields"
 )
 
@@ -68,6 +70,27 @@ func DefaultSet() Set { return Set{Budgets: DefaultBudgets(), MaxTurns: 100, Max
 func Fold(s Set, adjustment Layer) Set {
 	s.Adjusted = adjustment.Over(s.Adjusted)
 	return s
+}
+
+// OwnClasses are the classes that the set names and package fault does not know, in ascending order: those that
+// only the program's own errors have ([fault.ClassError]).
+func (s *Set) OwnClasses() []fault.Class {
+	layers := []Layer{s.Global, s.Answer, s.Call, s.Adjusted, s.Transport}
+	for _, tools := range []map[string]Layer{s.Tools, s.ToolTransport} {
+		for _, name := range slices.Sorted(maps.Keys(tools)) {
+			layers = append(layers, tools[name])
+		}
+	}
+	var own []fault.Class
+	for _, l := range layers {
+		for _, c := range append(slices.Sorted(maps.Keys(l.Bases)), l.RetryableErrors...) {
+			if _, known := fault.Lookup(c); !known {
+				own = append(own, c)
+			}
+		}
+	}
+	slices.Sort(own)
+	return slices.Compact(own)
 }
 
 // Clone is the set with all that it points to of its own.

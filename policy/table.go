@@ -122,7 +122,22 @@ func classProblem(c fault.Class) string {
 	if c == "" || len(c) > maxClass || strings.Trim(string(c), good) != "" {
 		return fmt.Sprintf("%q is no class; use 1 to %d of a-z, 0-9, '_', '-' and '.'", c, maxClass)
 	}
+	if near := nearClass(c); near != "" {
+		return fmt.Sprintf("%q is close to a class; write %s, or another name for a class of your own", c, near)
+	}
 	return ""
+}
+
+// nearClass is the class of package fault that a name is probably a misspelling of; empty where it is none.
+// Misspellings keep the first letter.
+func nearClass(c fault.Class) string {
+	var known []string
+	for _, k := range append(fault.CorrectionClasses(), fault.TransportClasses()...) {
+		if k[0] == c[0] {
+			known = append(known, string(k))
+		}
+	}
+	return fields.Near(string(c), known)
 }
 
 // finishLayer notes where the fields of a layer were written, and lays the layer over its preset.

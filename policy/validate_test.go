@@ -243,3 +243,27 @@ func TestAToolWithoutALayerHasAPolicyTooThatMakesSense(t *testing.T) {
 	s.Call.Bases = map[fault.Class]time.Duration{fault.NoOutput: time.Second}
 	assert.EqualError(t, s.Validate(), "global.bases: a list of delays has no base to replace; use another kind of backoff, or no bases")
 }
+
+// A class that is close to one of package fault is a misspelling: no failure would ever have it.
+func TestMisspeltClassesAreRefusedWithTheNearest(t *testing.T) {
+	for misspelt, near := range map[fault.Class]fault.Class{
+		"truncatd": fault.Truncated, "tool_validaton": fault.ToolValidation, "timeouts": fault.Timeout, "rate_limt": fault.RateLimit,
+	} {
+		l := policy.Layer{RetryableErrors: []fault.Class{misspelt}}
+		assert.EqualError(t, l.Validate(), fmt.Sprintf("retryable_errors[0]: %q is close to a class; write %s, or another name for a class of your own",
+			misspelt, near))
+		l = policy.Layer{Bases: map[fault.Class]time.Duration{misspelt: time.Second}}
+		assert.ErrorContains(t, l.Validate(), "write "+string(near))
+	}
+	own := policy.Layer{RetryableErrors: []fault.Class{"payment_declined", "my_output", "fruncated", "out_of_stock", "v2.timeout"}}
+	assert.NoError(t, own.Validate())
+}
+
+func TestOwnClassesAreThoseOfTheProgramAlone(t *testing.T) {
+	s := policy.DefaultSet()
+	assert.Empty(t, s.OwnClasses())
+	s.Global.RetryableErrors = []fault.Class{fault.ToolValidation, "out_of_stock"}
+	s.Tools = map[string]policy.Layer{"pay": {RetryableErrors: []fault.Class{"declined", "out_of_stock"}}}
+	s.Transport.Bases = map[fault.Class]time.Duration{fault.RateLimit: 1, "busy": 2}
+	assert.Equal(t, []fault.Class{"busy", "declined", "out_of_stock"}, s.OwnClasses())
+}
