@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/looptest/corpus"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -14,10 +15,11 @@ import (
 
 var checkCommand = command{
 	name:    "check",
-	summary: "whether a model's reply can be used, and what the model would be told",
+	summary: "whether a model's reply, or a policy, can be used, and what the model would be told",
 	usage: []string{
 		"check -tool TOOL.json [-policy FILE] [-json] < REPLY",
 		"check -corpus FILE [-cut SHARE] [-policy FILE] [-json]",
+		"check -policy FILE [-json]",
 	},
 	about: `
 Reads the tool calls in a reply and checks their arguments, as a run does whose answer is its calls
@@ -32,12 +34,16 @@ With -corpus, FILE has one question a line: {"id", "tools": [...], "replies": [{
 [{"name", "arguments"}]}, ...]}, with arguments as the model's own text. Every reply is answered on a line
 of its own, in file order. -cut keeps only that share of each text's characters.
 
-JSON: {"ok": true, "calls": [{"tool", "arguments", "repairs": [{"kind", "offset"}]}]}, or {"ok": false,
-"class", "calls", "issues": [{"call", "pointer", "rule", "expected", "got"}], "feedback"}; of a corpus
-{"question", "reply", ...} with "reply" counted from 0. "tool" is the registered name; of an unknown tool it
-is the name as written. "arguments" is null where they cannot be read. "call" is the index of a call, and
-absent where the whole reply is at fault: without any call the class is no_output. "got" is empty where
-nothing was there. "feedback" is all that the model would be told.`,
+With -policy alone the policy is checked: "ok" where it has no fault, with the error classes in it that are
+not retake's. Those are your own, and only errors of your program have them; a misspelt class of retake's is
+a fault.
+
+JSON: of a policy {"ok", "own_classes"}; of a reply {"ok": true, "calls": [{"tool", "arguments", "repairs":
+[{"kind", "offset"}]}]}, or {"ok": false, "class", "calls", "issues": [{"call", "pointer", "rule",
+"expected", "got"}], "feedback"}; of a corpus {"question", "reply", ...} with "reply" counted from 0. "tool"
+is the registered name; of an unknown tool it is the name as written. "arguments" is null where they cannot
+be read. "call" is the index of a call, and absent where the whole reply is at fault: without any call the
+class is no_output. "got" is empty where nothing was there. "feedback" is all that the model would be told.`,
 	task: func() task { return &check{} },
 }
 
@@ -63,8 +69,9 @@ func (c *check) declare(fs *flag.FlagSet) {
 
 func (c *check) run(e *env) error {
 	switch {
-	case c.tool == "" && c.corpus == "":
-		return misused("-tool or -corpus is missing: give -tool TOOL.json and a reply on standard input, or -corpus FILE")
+	case c.tool == "" && c.corpus == "" && c.policy == "":
+		return misused("-tool, -corpus or -policy is missing: give -tool TOOL.json and a reply on standard input, " +
+			"-corpus FILE, or a -policy to check")
 	case c.tool != "" && c.corpus != "":
 		return misused("-tool and -corpus exclude each other: a corpus brings its own tools")
 	case c.cut != 0 && c.corpus == "":
@@ -74,10 +81,26 @@ func (c *check) run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if c.corpus != "" {
+	switch {
+	case c.corpus != "":
 		return c.runCorpus(e, &from.set)
+	case c.tool != "":
+		return c.runReply(e, &from.set)
 	}
-	return c.runReply(e, &from.set)
+	return c.runPolicy(e, &from.set)
+}
+
+// runPolicy says of a policy, in which no fault was found, which classes are the user's own.
+func (c *check) runPolicy(e *env, p *policy.Set) error {
+	own := p.OwnClasses()
+	if c.json {
+		return e.json(map[string]any{"ok": true, "own_classes": append([]fault.Class{}, own...)})
+	}
+	fmt.Fprintln(e.out, e.paint.green("ok"))
+	for _, class := range own {
+		fmt.Fprintf(e.out, "  %s is a class of your own: only an error of your program has it\n", class)
+	}
+	return nil
 }
 
 func (c *check) runReply(e *env, p *policy.Set) error {
