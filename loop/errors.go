@@ -17,7 +17,7 @@ import (
 // RetryExhaustedError says that a run, or one action, ended without success. errors.Is finds its
 // Reason ([policy.AttemptsExhausted], [policy.Deadline], …); errors.As finds the typed error of the last
 // failure ([fault.ToolValidationError], [fault.StructuredOutputError], [fault.ReducerError]) and what the
-// model, the tool or the try returned. Safe for concurrent reading.
+// model, the tool or the try returned. Printed with %+v it has a table of the attempts. Safe for concurrent reading.
 type RetryExhaustedError struct {
 	// Action is the tool's name; empty for the final answer.
 	Action string

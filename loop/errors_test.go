@@ -3,11 +3,15 @@ package loop_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -75,4 +79,25 @@ func TestPoliciesAreTheProgramsOwn(t *testing.T) {
 		of(err)
 	}
 	assert.True(t, policy.EffectiveTransport(&policy.Set{}).Retries(fault.RateLimit))
+}
+
+// %+v has a line for each attempt of either plane; the other verbs are the error's text.
+func TestAnExhaustionPrintsItsAttemptsAsATable(t *testing.T) {
+	bad := looptest.Call(message.Call{Name: "book_room", Arguments: `{"city": "Porto", "nights": "two", "room": "double"}`})
+	down := looptest.Fail(fault.AsError(fault.Response{Status: 503, Headers: map[string][]string{"Retry-After": {"2"}}}))
+	cfg := loop.Config{Tools: bookRoom(t, func(context.Context, booking) (receipt, error) { return receipt{}, nil }), Policy: new(policy.DefaultSet())}
+	cfg.Policy.Transport.RetryAfterJitter = new(backoff.Decimal)
+	_, err := loop.Run(t.Context(), looptest.NewModel(bad, down, bad, bad), newSession(t), "Book.", cfg, loop.WithClock(looptest.NewClock()))
+	assert.Equal(t, strings.Join([]string{
+		err.Error(),
+		"  action     attempt  plane       failure          decision            issues",
+		"  book_room  1 of 3   correction  tool_validation  again               nights: expected integer (at least 1, at most 30), got string",
+		"  book_room  1 of 4   transport   unavailable      again after 2s",
+		"  book_room  2 of 3   correction  tool_validation  again               nights: expected integer (at least 1, at most 30), got string",
+		"  book_room  3 of 3   correction  tool_validation  attempts_exhausted  nights: expected integer (at least 1, at most 30), got string",
+	}, "\n"), fmt.Sprintf("%+v", err))
+	assert.Equal(t, err.Error(), fmt.Sprintf("%v", err))
+	assert.Equal(t, strconv.Quote(err.Error()), fmt.Sprintf("%q", err))
+	assert.Contains(t, fmt.Sprintf("%#v", err), "fields{Action:")
+	assert.Equal(t, "run stopped: the wait does not fit before the deadline", fmt.Sprintf("%+v", &loop.RetryExhaustedError{Reason: "deadline"}))
 }
