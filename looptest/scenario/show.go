@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -45,32 +45,9 @@ func (sc *story) showState(*line) error {
 
 func (sc *story) showAttempts(*line) error {
 	for _, a := range sc.runner.State().Session.Attempts().All() {
-		sc.say(attemptLine(a))
+		sc.say(looptest.AttemptText(a))
 	}
 	return nil
-}
-
-func attemptLine(a session.Attempt) string {
-	at := machine.Position{Action: a.Action, Attempt: a.Attempt, MaxAttempts: a.MaxAttempts}
-	line := at.On(a.Plane) + ": "
-	switch {
-	case a.Retry:
-		line += string(a.Class) + ", again"
-	case a.Class != "":
-		line += string(a.Class) + ", no more"
-	case a.Reason == policy.Accepted:
-		line += "passed"
-	default:
-		line += "ended"
-	}
-	if a.Delay > 0 {
-		line += " in " + a.Delay.String()
-	}
-	line += " (" + string(a.Reason) + ")"
-	if a.Usage.Total() > 0 {
-		line += fmt.Sprintf(", %d+%d tokens", a.Usage.InputTokens, a.Usage.OutputTokens)
-	}
-	return line
 }
 
 func (sc *story) showFeedback(*line) error {

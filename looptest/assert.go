@@ -1,0 +1,100 @@
+package looptest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// T is what an assertion needs of a *testing.T.
+type T interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// AttemptText is an attempt as scenarios and [AssertAttempts] write it:
+//
+//	book_room attempt 1 of 3: tool_validation, again in 1s (backoff)
+//	book_room attempt 2 of 3: passed (accepted), 120+30 tokens
+func AttemptText(a session.Attempt) string {
+	at := machine.Position{Action: a.Action, Attempt: a.Attempt, MaxAttempts: a.MaxAttempts}
+	text := at.On(a.Plane) + ": "
+	switch {
+	case a.Retry:
+		text += string(a.Class) + ", again"
+	case a.Class != "":
+		text += string(a.Class) + ", no more"
+	case a.Reason == policy.Accepted:
+		text += "passed"
+	default:
+		text += "ended"
+	}
+	if a.Delay > 0 {
+		text += " in " + a.Delay.String()
+	}
+	text += " (" + string(a.Reason) + ")"
+	if a.Usage.Total() > 0 {
+		text += fmt.Sprintf(", %d+%d tokens", a.Usage.InputTokens, a.Usage.OutputTokens)
+	}
+	return text
+}
+
+// AssertAttempts fails the test unless the attempts, each by its [AttemptText], are those that are wanted.
+// It reports whether they are.
+func AssertAttempts(t T, attempts []session.Attempt, want ...string) bool {
+	t.Helper()
+	var got []string
+	for _, a := range attempts {
+		got = append(got, AttemptText(a))
+	}
+	return equal(t, "attempts", strings.Join(got, "\n"), strings.Join(want, "\n"))
+}
+
+// AssertAnswer fails the test unless a run came to an answer, and the answer is want: the text, or, of a
+// structured answer, a JSON of the same value. It reports whether it is.
+func AssertAnswer(t T, r loop.Result, err error, want string) bool {
+	t.Helper()
+	if err != nil {
+		t.Errorf("the run has no answer: %+v\nwant: %s", err, want)
+		return false
+	}
+	if r.Value == nil {
+		return equal(t, "answer", r.Text, want)
+	}
+	return equal(t, "answer", compact(string(r.Value)), compact(want))
+}
+
+// AssertStopped fails the test unless err is the error of a run or an action that stopped for a reason, and
+// returns that error; nil where it is not.
+func AssertStopped(t T, err error, reason policy.Reason) *loop.RetryExhaustedError {
+	t.Helper()
+	stopped, ok := errors.AsType[*loop.RetryExhaustedError](err)
+	if !ok || stopped.Reason != reason {
+		t.Errorf("it did not stop by %s: %+v", string(reason), err)
+		return nil
+	}
+	return stopped
+}
+
+func equal(t T, what, got, want string) bool {
+	t.Helper()
+	if got != want {
+		t.Errorf("other %s than wanted\ngot:\n%s\nwant:\n%s", what, got, want)
+	}
+	return got == want
+}
+
+// compact is the canonical form of JSON; what is no JSON is as it is.
+func compact(text string) string {
+	raw, err := canon.JSON([]byte(text))
+	if err != nil {
+		return text
+	}
+	return string(raw)
+}

@@ -1,0 +1,57 @@
+package looptest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// failing keeps what a test is failed with.
+type failing []string
+
+func (f *failing) Helper() {}
+
+func (f *failing) Errorf(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+
+func TestAssertionsOfARun(t *testing.T) {
+	s, err := session.New(session.Config{ID: "test-1"})
+	require.NoError(t, err)
+	model := looptest.NewModel(looptest.Call(message.Call{Name: "no_such_tool", Arguments: "{}"}), looptest.Say("Hello."))
+	result, err := loop.Run(t.Context(), model, s, "Say hello.", loop.Config{})
+	looptest.AssertAnswer(t, result, err, "Hello.")
+	looptest.AssertAttempts(t, result.Attempts,
+		"no_such_tool attempt 1 of 3: unknown_tool, again (immediate)",
+		"attempt 1 of 3: passed (accepted)")
+	assert.True(t, looptest.AssertAnswer(t, loop.Result{Value: json.RawMessage(`{"a":1,"b":1e2}`)}, nil, `{"b": 1e2, "a": 1}`))
+
+	var told failing
+	assert.False(t, looptest.AssertAttempts(&told, result.Attempts[:1], "another"))
+	assert.False(t, looptest.AssertAnswer(&told, result, nil, "Goodbye."))
+	assert.Equal(t, failing{
+		"other attempts than wanted\ngot:\nno_such_tool attempt 1 of 3: unknown_tool, again (immediate)\nwant:\nanother",
+		"other answer than wanted\ngot:\nHello.\nwant:\nGoodbye.",
+	}, told)
+}
+
+func TestAssertionsOfAStop(t *testing.T) {
+	err := &loop.RetryExhaustedError{Reason: policy.Deadline}
+	assert.Same(t, err, looptest.AssertStopped(t, fmt.Errorf("booking: %w", err), policy.Deadline))
+	var told failing
+	assert.Nil(t, looptest.AssertStopped(&told, err, policy.AttemptsExhausted))
+	assert.Nil(t, looptest.AssertStopped(&told, nil, policy.Deadline))
+	assert.False(t, looptest.AssertAnswer(&told, loop.Result{}, err, "Hello."))
+	assert.Equal(t, failing{
+		"it did not stop by attempts_exhausted: run stopped: the wait does not fit before the deadline",
+		"it did not stop by deadline: <nil>",
+		"the run has no answer: run stopped: the wait does not fit before the deadline\nwant: Hello.",
+	}, told)
+}
