@@ -18,7 +18,7 @@ import (
 // JournalEverywhere records the story in a journal. After every single event the journal is replayed, its
 // trace compared with what the run did, and the run taken up again from the journal alone. A scenario must
 // come out the same.
-func JournalEverywhere() Option { return func(sc *story) { sc.journals = true } }
+func JournalEverywhere() Option { return way(func(sc *story) { sc.journals = true }) }
 
 // memory is a [journal.Store] of one journal that outlives its writers.
 type memory struct{ text []byte }

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,10 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func begun(t *testing.T, opts ...Option) *story {
+	t.Helper()
+	sc, err := newStory(opts...)
+	require.NoError(t, err)
+	return sc
+}
+
 // perform runs the lines of a story and returns the error of the last.
 func perform(t *testing.T, told string) error {
 	t.Helper()
-	sc := newStory()
+	sc := begun(t)
 	var last error
 	for _, text := range strings.Split(told, "\n\n") {
 		require.NoError(t, last)
@@ -66,11 +75,11 @@ func TestMistakesOfAStoryAreNamed(t *testing.T) {
 
 // Only what a story tells can be rewritten: a mistake cannot, nor what is told of an option.
 func TestAFailureSaysWhatToDo(t *testing.T) {
-	sc := newStory()
+	sc := begun(t)
 	assert.Equal(t, hint, sc.parting())
 	sc.mistaken = true
 	assert.Empty(t, sc.parting())
-	assert.Empty(t, newStory(CrashEverywhere()).parting())
+	assert.Empty(t, begun(t, CrashEverywhere()).parting())
 }
 
 // A recorded effect that replay does not give again must not go unnoticed, nor a state.
@@ -87,11 +96,27 @@ func TestACrashThatLosesSomethingIsNoticed(t *testing.T) {
 		"missing": {func(sc *story) { sc.history = sc.history[:1] }, "state differs"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sc := newStory()
+			sc := begun(t)
 			require.NoError(t, sc.perform(&datadriven.TestData{Cmd: "start", Input: "Hello."}))
 			require.NoError(t, sc.perform(&datadriven.TestData{Cmd: "cancel"}))
 			tt.tamper(sc)
 			assert.ErrorContains(t, sc.perform(&datadriven.TestData{Cmd: "crash"}), tt.want)
 		})
 	}
+}
+
+// What the program brings is said to be faulty before the story begins.
+func TestAFaultyPolicyFileIsNamed(t *testing.T) {
+	_, err := newStory(With{PolicyFile: "none.yaml"})
+	assert.ErrorContains(t, err, "open none.yaml")
+	path := filepath.Join(t.TempDir(), "policy.yaml")
+	require.NoError(t, os.WriteFile(path, []byte("max_attempts: 0"), 0o600))
+	_, err = newStory(With{PolicyFile: path})
+	assert.ErrorContains(t, err, "policy.yaml:1:15: max_attempts: ")
+}
+
+// What the program brings changes nothing of how a failing story is rewritten.
+func TestAStoryWithToolsOfTheProgramCanBeRewritten(t *testing.T) {
+	assert.Equal(t, hint, begun(t, With{}).parting())
+	assert.Empty(t, begun(t, With{}, RestoreEverywhere()).parting())
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,10 +58,10 @@ func (sc *story) open(id string, l *line) error {
 	if err != nil {
 		return err
 	}
-	sc.cfg = loop.Config{
-		Tools: set, Output: sc.output, Policy: &sc.policy, Seed: l.args["seed"], System: sc.system, Feedback: sc.words, Deadline: deadline,
-		CallsOnly: l.has("calls"), Consult: classes(l.args["consult"]),
-	}
+	sc.cfg = sc.config(set, &sc.policy)
+	sc.cfg.Seed, sc.cfg.Deadline = l.args["seed"], deadline
+	sc.cfg.CallsOnly = sc.cfg.CallsOnly || l.has("calls")
+	sc.cfg.Consult = append(slices.Clip(sc.cfg.Consult), classes(l.args["consult"])...)
 	if l.has("single") {
 		sc.single = singleAction(l.args["single"], sc.policy, sc.cfg)
 	}
@@ -161,7 +162,12 @@ func (sc *story) dispatch(l *line) error {
 func (sc *story) cancel(*line) error { return sc.fed(sc.runner.Cancel(sc.at, context.Canceled)) }
 
 // reducerFailed is the session's callback.
-func (sc *story) reducerFailed(e fault.ReducerError) { sc.say("OnReducerError: " + e.Error()) }
+func (sc *story) reducerFailed(e fault.ReducerError) {
+	sc.say("OnReducerError: " + e.Error())
+	if own := sc.own.Session.OnReducerError; own != nil {
+		own(e)
+	}
+}
 
 func (sc *story) step(ev machine.Event) error {
 	ev.At = sc.at

@@ -15,16 +15,25 @@ import (
 const hint = `The story no longer ends as it is told. Run the test with -rewrite (in this repo: make golden), read every
 line of the diff, and commit only what you understand.`
 
-// Option is a way to run scenarios other than plainly.
-type Option func(*story)
+// Option is what a program brings to its scenarios ([With]), or a way to run them other than plainly.
+type Option interface{ apply(*story) error }
+
+// way is a way to run scenarios. What came out is not written down.
+type way func(*story)
+
+func (w way) apply(sc *story) error {
+	w(sc)
+	sc.plain = false
+	return nil
+}
 
 // CrashEverywhere lets the process die after every single event: all is dropped, and what goes on is what the
 // recorded events, read back from JSON, make of the beginning. A scenario must come out the same.
-func CrashEverywhere() Option { return func(sc *story) { sc.crashes = true } }
+func CrashEverywhere() Option { return way(func(sc *story) { sc.crashes = true }) }
 
 // RestoreEverywhere steps a second state alongside, which after every event is written to a snapshot and read
 // back, and demands the same effects and the same state of it.
-func RestoreEverywhere() Option { return func(sc *story) { sc.restores = true } }
+func RestoreEverywhere() Option { return way(func(sc *story) { sc.restores = true }) }
 
 // Run runs every scenario of a directory, the files *.txt, each as a subtest named after its file.
 //
@@ -75,6 +84,8 @@ func RestoreEverywhere() Option { return func(sc *story) { sc.restores = true } 
 //	session             the session, written to a snapshot and restored
 //	envelope FORM       what the run came to as a document: result_envelope, agent_result, agent_response or model_response
 //
+// Tools, reducers, a policy and a session of your own are an option: [With].
+//
 // An event that does not fit is answered "refused: …" and changes nothing. A verb or argument that does not
 // exist fails the test with file and line.
 func Run(t *testing.T, dir string, opts ...Option) {
@@ -88,16 +99,19 @@ func Run(t *testing.T, dir string, opts ...Option) {
 	}
 }
 
-// RunFile runs one scenario file; see [Run]. With options, the file is never rewritten.
+// RunFile runs one scenario file; see [Run]. With options other than [With] the file is never rewritten.
 func RunFile(t *testing.T, path string, opts ...Option) {
 	t.Helper()
-	sc := newStory(opts...)
+	sc, err := newStory(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		if last := sc.parting(); t.Failed() && last != "" {
 			t.Log(last)
 		}
 	})
-	if len(opts) == 0 {
+	if sc.plain {
 		datadriven.RunTest(t, path, sc.tell)
 	} else {
 		text, err := os.ReadFile(path)
@@ -122,7 +136,7 @@ type story struct {
 	run
 	crashes, restores, journals bool
 	out                         []string
-	// plain is a story without options; mistaken one with a line that cannot be told. lines counts those of
+	// plain is a story that is run plainly; mistaken one with a line that cannot be told. lines counts those of
 	// the story.
 	plain, mistaken bool
 	lines           int
@@ -132,12 +146,14 @@ type story struct {
 	with    Step
 }
 
-func newStory(opts ...Option) *story {
-	sc := &story{setup: setup{policy: policy.DefaultSet()}, plain: len(opts) == 0}
+func newStory(opts ...Option) (*story, error) {
+	sc := &story{setup: setup{policy: policy.DefaultSet()}, plain: true}
 	for _, opt := range opts {
-		opt(sc)
+		if err := opt.apply(sc); err != nil {
+			return nil, err
+		}
 	}
-	return sc
+	return sc, nil
 }
 
 // parting is what is said last of a story that has failed.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/loop/planner"
@@ -17,6 +18,8 @@ import (
 
 // setup is what stands before the first start.
 type setup struct {
+	// own is what the program brings.
+	own           With
 	policy        policy.Set
 	tools         []*tool.Tool
 	output        *schema.Schema
@@ -148,7 +151,10 @@ func member(payload json.RawMessage, name string) json.RawMessage {
 
 // sessionConfig is the session that the story set up.
 func (sc *story) sessionConfig(id string) session.Config {
-	cfg := session.Config{ID: id, Reducers: sc.reducers, OnReducerError: sc.reducerFailed}
+	cfg := sc.own.Session
+	cfg.ID, cfg.OnReducerError = id, sc.reducerFailed
+	cfg.Reducers = append(slices.Clip(cfg.Reducers), sc.reducers...)
+	cfg.Slices = slices.Clip(cfg.Slices)
 	for _, s := range sc.declared {
 		cfg.Slices = append(cfg.Slices, s)
 	}

@@ -38,7 +38,7 @@ type Step struct {
 // Telling tells f each session of a story once the story has come out as it is told, for tests of engines
 // other than the [loop.Runner].
 func Telling(f func(t *testing.T, sessions []Told)) Option {
-	return func(sc *story) { sc.telling = f }
+	return way(func(sc *story) { sc.telling = f })
 }
 
 // beginTelling begins a session that may be told.

@@ -192,7 +192,10 @@ func (sc *story) runTool(run machine.ToolRun) error {
 	if slices.Contains(sc.keyed, name) {
 		name += " (key " + run.Key[:8] + ")"
 	}
-	at := slices.IndexFunc(sc.tools, func(t *tool.Tool) bool { return t.Name() == run.Tool })
+	invoked, err := sc.invoked(run.Tool)
+	if err != nil {
+		return err
+	}
 	ctx := tool.WithInvocation(context.Background(), tool.Invocation{
 		Key: run.Key, CallID: run.ID, Report: func(p []byte) { sc.say(name + " reports " + string(p)) },
 	})
@@ -200,7 +203,7 @@ func (sc *story) runTool(run machine.ToolRun) error {
 	if sc.crashed && !run.Repeatable {
 		out.Err = tool.ErrUnknown
 	} else {
-		out = sc.tools[at].Invoke(ctx, run.Arguments)
+		out = invoked.Invoke(ctx, run.Arguments)
 	}
 	sc.crashed = false
 	if sc.hanging {

@@ -1,0 +1,63 @@
+package scenario
+
+import (
+	"os"
+	"slices"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/policy/file"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// With is what a program brings to its stories: its own tools, reducers, policy and session, so that a
+// story shows what they do. A line of the story goes before it. The zero value brings nothing.
+type With struct {
+	// Config is that of the runs. Its tools really run, but where the story says by "outcome" what a run of
+	// theirs comes to. They are shared by all stories: what they keep should be in the session.
+	Config loop.Config
+	// PolicyFile is the path of a policy file, which stands for Config.Policy; empty for none.
+	PolicyFile string
+	// Session has the slices and reducers of the session. Its ID is the story's.
+	Session session.Config
+}
+
+// apply implements Option.
+func (w With) apply(sc *story) error {
+	sc.own = w
+	sc.output, sc.system, sc.words = w.Config.Output, w.Config.System, w.Config.Feedback
+	if w.Config.Policy != nil {
+		sc.policy = *w.Config.Policy
+	}
+	if w.Config.Tools != nil {
+		sc.tools = w.Config.Tools.All()
+	}
+	if w.PolicyFile == "" {
+		return nil
+	}
+	data, err := os.ReadFile(w.PolicyFile)
+	if err == nil {
+		sc.policy, err = file.Read(w.PolicyFile, data)
+	}
+	return err
+}
+
+// config is what runs are held to, before the line that starts one.
+func (sc *story) config(set *tool.Set, p *policy.Set) loop.Config {
+	cfg := sc.own.Config
+	cfg.Tools, cfg.Policy, cfg.Output, cfg.System, cfg.Feedback = set, p, sc.output, sc.system, sc.words
+	return cfg
+}
+
+// invoked is the tool that a run of the story calls: the program's own, unless the story has an outcome for
+// it.
+func (sc *story) invoked(name string) (*tool.Tool, error) {
+	at := slices.IndexFunc(sc.tools, func(t *tool.Tool) bool { return t.Name() == name })
+	t := sc.tools[at]
+	scripted := slices.ContainsFunc(sc.outcomes, func(o outcome) bool { return o.tool == name })
+	if own, _ := sc.own.Config.Tools.Get(name); own != t || !scripted {
+		return t, nil
+	}
+	return tool.Raw(name, t.Description(), t.Parameters(), sc.toolFunc(name))
+}
