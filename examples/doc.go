@@ -4,6 +4,7 @@
 //   - template is a system prompt that reads the feedback and a slice of the session.
 //   - runtime embeds the loop in a runtime that has a loop of its own, with loop.Attempts.
 //   - stories tests a tool, a reducer and a policy file by stories: what a model replies, and what becomes of it.
+//   - stream shows a reply as it comes in, and takes back what did not stand.
 //   - faketime tests a run with an hour of backoff in no time.
 //   - trip books a trip through an MCP server, on any provider's model: a module of its own, for it links their SDKs.
 package examples

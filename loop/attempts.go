@@ -17,6 +17,9 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
+// ErrNotEnded is in the chain of [Tries.Err] where the loop was left, or gone round, without ending its try.
+var ErrNotEnded = errors.New("loop: Try.End was not called: call it with what came of each try, nil for a good one")
+
 // Tries are the tries of one action, for a loop that the caller already has:
 //
 //	tries := loop.Attempts(ctx, s, loop.ToolCall("book_room"))
@@ -77,7 +80,7 @@ func (t *Try) EndWith(came Tried) {
 
 // All makes the tries, and the waits between them; none of an action with an [Action].ID that has ended in
 // the journal. It may be ranged over once. Leaving the loop, or going round it, without ending a try records
-// that try as cancelled and ends the action.
+// that try as cancelled and ends the action; the error says so ([ErrNotEnded]).
 func (t *Tries) All() iter.Seq[*Try] {
 	return func(yield func(*Try) bool) {
 		if t.used {
@@ -111,9 +114,11 @@ func (t *Tries) all(yield func(*Try) bool) error {
 		trial := &Try{Attempt: of.attempt(), of: of}
 		more := yield(trial)
 		if !trial.ended {
-			of.fed(of.runner.Step(machine.Event{Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true}}))
-			_, err := of.runner.Result(nil)
-			return err
+			of.cause = ErrNotEnded
+			of.fed(of.runner.Step(machine.Event{
+				Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true}, Failure: causeOf(of.cause),
+			}))
+			return of.err()
 		}
 		if !more && of.broke == nil && of.asked.Kind != machine.Stop {
 			of.fed(of.cancel())

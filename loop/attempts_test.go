@@ -80,6 +80,8 @@ func TestATryLeftOpenIsRecordedAsCancelled(t *testing.T) {
 			leave(tries)
 			if name != "panic" {
 				require.ErrorIs(t, tries.Err(), policy.Cancelled)
+				require.ErrorIs(t, tries.Err(), loop.ErrNotEnded)
+				require.ErrorContains(t, tries.Err(), "End was not called")
 			}
 			last, ok := s.State().Attempts().Last()
 			require.True(t, ok)

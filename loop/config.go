@@ -170,7 +170,8 @@ func WithPrompt(f PromptFunc) Option { return func(o *options) { o.prompt = f } 
 // and read-only from then on.
 func WithModels(m map[string]Model) Option { return func(o *options) { o.models = m } }
 
-// WithStream lets f see streamed replies as they come in.
+// WithStream lets f see streamed replies as they come in, with marks where it is to take back what it showed:
+// see [Delta].
 func WithStream(f func(Delta)) Option { return func(o *options) { o.stream = f } }
 
 // WithParallel lets at most n tools of one reply run at once; n is at least 1. They begin in call order: with

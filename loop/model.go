@@ -51,16 +51,3 @@ type Request struct {
 	// nothing.
 	Stream func(Delta)
 }
-
-// Delta is a piece of a streamed reply. A retry of the same request starts again at the first piece.
-type Delta struct {
-	// Text continues the reply's text, Thinking what the model thinks before it answers.
-	Text, Thinking string
-	// Call is the index of the call that Name and Arguments continue, from 0; -1 for text
-	// and thoughts.
-	Call int
-	// Name is the tool's name, with a call's first piece.
-	Name string
-	// Arguments continues the call's argument text.
-	Arguments string
-}

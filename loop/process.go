@@ -42,6 +42,8 @@ type process struct {
 	// over is set once the end was told.
 	over bool
 
+	// takeBack is set while the last reply did not stand: what was streamed of it is to be taken back.
+	takeBack bool
 	// offered are the tools as models are told of them: one list for all requests of the run.
 	offered []*tool.Tool
 	// err is the Go error behind the event that is being fed, cause the one behind the first exhaustion not
@@ -271,14 +273,15 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	reply, err := model.Reply(bounded, Request{
 		System: m.System, Messages: p.runner.st.Transcript, Tools: p.offered, Output: p.cfg.Output, Model: m.Model, At: m.At,
 		ToolChoice: m.ToolChoice, Stop: m.Stop,
-		Stream: p.stream,
+		Stream: p.streams(m),
 	})
 	if err != nil && p.ctx.Err() == nil && bounded.Err() != nil {
-		told = observe.WorkEnd{Err: err}
+		told, p.takeBack = observe.WorkEnd{Err: err}, true
 		return nil, errCallLeft
 	}
 	effects, fed := p.replied(reply, err)
 	told = modelEnd(reply, err, effects)
+	p.takeBack = told.Class != ""
 	return effects, fed
 }
 

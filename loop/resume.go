@@ -185,6 +185,7 @@ func (p *process) resume(fit func(*journal.Fold) error) error {
 		return err
 	}
 	p.last, p.adjusted, p.asked = held.State.At, held.Adjusted, next(held)
+	p.takeBack = leftAReply(held.State)
 	return nil
 }
 

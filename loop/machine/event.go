@@ -28,7 +28,7 @@ const (
 	CallFailed EventKind = "call_failed"
 	// ToolEnded is the outcome of one tool call: Tool.
 	ToolEnded EventKind = "tool_ended"
-	// Tried is the outcome of one try of a single action: Try.
+	// Tried is the outcome of one try of a single action: Try, and Failure where nobody said how it ended.
 	Tried EventKind = "tried"
 	// Woke says that a wait is over.
 	Woke EventKind = "woke"
