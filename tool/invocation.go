@@ -24,29 +24,14 @@ type Invocation struct {
 type invocationKey struct{}
 type recorderKey struct{}
 
-// invoked is a context that carries an invocation.
-type invoked struct {
-	context.Context
-	inv Invocation
-}
-
-func (c *invoked) Value(key any) any {
-	if key == (invocationKey{}) {
-		return &c.inv
-	}
-	return c.Context.Value(key)
-}
-
 // WithInvocation returns a context that carries inv to the tool that is invoked with it.
 func WithInvocation(ctx context.Context, inv Invocation) context.Context {
-	return &invoked{ctx, inv}
+	return context.WithValue(ctx, invocationKey{}, inv)
 }
 
 func invocationOf(ctx context.Context) Invocation {
-	if inv, ok := ctx.Value(invocationKey{}).(*Invocation); ok {
-		return *inv
-	}
-	return Invocation{}
+	inv, _ := ctx.Value(invocationKey{}).(Invocation)
+	return inv
 }
 
 // IdempotencyKey is the key of the call a tool runs for: the same when the same call is made again (after a
@@ -103,19 +88,6 @@ type recorder struct {
 	events []Event
 	last   []byte
 	report func([]byte)
-}
-
-// running is the context of a tool that runs.
-type running struct {
-	context.Context
-	rec recorder
-}
-
-func (c *running) Value(key any) any {
-	if key == (recorderKey{}) {
-		return &c.rec
-	}
-	return c.Context.Value(key)
 }
 
 func recorderOf(ctx context.Context) *recorder {

@@ -53,9 +53,9 @@ func (e *PanicError) Unwrap() error {
 // [Invocation]. It returns when the tool does; a tool that is to be interrupted must heed ctx. It never
 // panics.
 func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome {
-	within := &running{Context: ctx, rec: recorder{report: invocationOf(ctx).Report}}
-	out := t.safely(within, args)
-	events, last := within.rec.close()
+	rec := &recorder{report: invocationOf(ctx).Report}
+	out := t.safely(context.WithValue(ctx, recorderKey{}, rec), args)
+	events, last := rec.close()
 	if out.Progress = last; out.Result != nil {
 		out.Events = events
 	}

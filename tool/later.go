@@ -14,7 +14,7 @@ import (
 // [*LaterError]; a negative wait is a mistake, and asks for nothing.
 func TryLater(err error, after time.Duration) error {
 	if after < 0 {
-		return &waitError{after: after, cause: err}
+		return errors.Join(fmt.Errorf("tool.TryLater: after is %v: give 0 or more", after), err)
 	}
 	return &LaterError{After: after, Cause: err}
 }
@@ -42,22 +42,6 @@ func (e *LaterError) Unwrap() error { return e.Cause }
 // Drivers use it for calls that began and have no outcome: after a crash, for example. Such a call is not run
 // again, and the model is told that its effect may have happened.
 var ErrUnknown = errors.New("the outcome of the call is not known")
-
-// waitError is a wait that cannot be.
-type waitError struct {
-	after time.Duration
-	cause error
-}
-
-func (e *waitError) Error() string {
-	text := fmt.Sprintf("tool.TryLater: after is %v: give 0 or more", e.after)
-	if e.cause != nil {
-		text += ": " + e.cause.Error()
-	}
-	return text
-}
-
-func (e *waitError) Unwrap() error { return e.cause }
 
 // Later is the wait that a call asked for by [TryLater], if that is what its error is. A panic asks for
 // nothing.

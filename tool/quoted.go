@@ -1,10 +1,11 @@
 package tool
 
 import (
-	"encoding/json"
+	"bytes"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
@@ -22,86 +23,70 @@ func (s Settings) unquotes(mode policy.Repairs) bool {
 func unquote(
 	doc []byte, issues []fault.Issue, check func([]byte) []fault.Issue,
 ) (mended []byte, left []fault.Issue, ok bool) {
-	mended = doc
-	var places []string
-	for _, i := range issues {
-		if !refusesString(i) {
-			continue
-		}
-		if next, changed := replaceAt(mended, steps(i.Pointer), unquoted); changed {
-			mended, places = next, append(places, i.Pointer)
-		}
-	}
-	if places == nil {
+	mended, places := takeOut(doc, stringsRefused(issues))
+	if len(places) == 0 {
 		return doc, issues, false
 	}
 	left = check(mended)
-	refused := func(at string) bool {
-		return slices.ContainsFunc(left, func(i fault.Issue) bool { return i.Pointer == at && isOfKind(i) })
-	}
-	if kept := slices.DeleteFunc(slices.Clone(places), refused); len(kept) < len(places) {
-		mended = doc
-		for _, at := range kept {
-			mended, _ = replaceAt(mended, steps(at), unquoted)
+	count := len(places)
+	for _, i := range left {
+		if isOfKind(i) {
+			delete(places, i.Pointer) // it stays a string
 		}
-		return mended, check(mended), len(kept) > 0
 	}
-	return mended, left, true
+	if len(places) < count {
+		mended, places = takeOut(doc, places)
+		left = check(mended)
+	}
+	return mended, left, len(places) > 0
+}
+
+// stringsRefused are the places where a string is refused for its kind.
+func stringsRefused(issues []fault.Issue) map[string]bool {
+	places := map[string]bool{}
+	for _, i := range issues {
+		if i.Got == fault.String && isOfKind(i) {
+			places[i.Pointer] = true
+		}
+	}
+	return places
 }
 
 // isOfKind reports whether an issue may be about the kind of a value.
 func isOfKind(i fault.Issue) bool { return i.Rule == "type" || i.Rule == "anyOf" || i.Rule == "oneOf" }
 
-func refusesString(i fault.Issue) bool { return i.Got == fault.String && isOfKind(i) }
-
-// unquoted is the object or array that a JSON string holds; false where it holds none.
-func unquoted(raw []byte) ([]byte, bool) {
-	var text string
-	if canon.Unmarshal(raw, &text) != nil {
-		return nil, false
+// takeOut puts the objects and arrays that strings hold in the place of these, and returns where it did.
+func takeOut(doc []byte, places map[string]bool) (mended []byte, done map[string]bool) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(doc))
+	copied, done := 0, map[string]bool{}
+	for {
+		before := int(dec.InputOffset())
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return append(mended, doc[copied:]...), done
+		}
+		at := string(dec.StackPointer())
+		around, read := dec.StackIndex(dec.StackDepth())
+		isName := around == '{' && read%2 == 1
+		if tok.Kind() != '"' || isName || !places[at] {
+			continue
+		}
+		if value := held(tok.String()); value != nil {
+			quote := before + bytes.IndexByte(doc[before:], '"')
+			mended = append(append(mended, doc[copied:quote]...), value...)
+			copied, done[at] = int(dec.InputOffset()), true
+		}
 	}
-	if text = strings.TrimSpace(text); text == "" || text[0] != '{' && text[0] != '[' {
-		return nil, false
-	}
-	value, err := canon.Text(text)
-	return value, err == nil
 }
 
-var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
-
-// steps are the steps of a JSON Pointer.
-func steps(pointer string) []string {
-	if pointer == "" {
+// held is the object or array that a text is as JSON; nil for none.
+func held(text string) []byte {
+	if text = strings.TrimSpace(text); text == "" || text[0] != '{' && text[0] != '[' {
 		return nil
 	}
-	all := strings.Split(pointer[1:], "/")
-	for n, step := range all {
-		all[n] = pointerUnescaper.Replace(step)
+	value, err := canon.Text(text)
+	if err != nil {
+		return nil
 	}
-	return all
-}
-
-// replaceAt replaces the value at a place of a document; false where there is none, or it is to stay.
-func replaceAt(doc []byte, path []string, by func([]byte) ([]byte, bool)) ([]byte, bool) {
-	if len(path) == 0 {
-		return by(doc)
-	}
-	var object members
-	var list []json.RawMessage
-	switch n, err := strconv.Atoi(path[0]); {
-	case canon.Unmarshal(doc, &object) == nil && object.has(path[0]):
-		value, changed := replaceAt(object[path[0]], path[1:], by)
-		if changed {
-			object[path[0]] = value
-			return object.json(), true
-		}
-	case err == nil && canon.Unmarshal(doc, &list) == nil && n >= 0 && n < len(list):
-		value, changed := replaceAt(list[n], path[1:], by)
-		if changed {
-			list[n] = value
-			text, err := json.Marshal(list)
-			return text, err == nil
-		}
-	}
-	return doc, false
+	return value
 }
