@@ -67,6 +67,11 @@ func compact(doc []byte) []byte {
 	return v
 }
 
+// HasMember reports whether the schema describes a member of this name, of the value as a whole.
+func (s *Schema) HasMember(name string) bool {
+	return slices.ContainsFunc(beside(s.root), func(n *node) bool { return n.members[name] != nil })
+}
+
 // Check reports everything that is wrong with doc, in canonical order; nil means it is good. Of more than
 // 1000 issues it reports 1000. Text that is not strict JSON gets the one issue that says so, and one that
 // would take too much work the issue "work". The schema of a Go type checks all that [Typed.Decode] does.

@@ -54,7 +54,7 @@ func folded(name string) []rune {
 	if len(name) > maxCompared*utf8.UTFMax {
 		name = name[:maxCompared*utf8.UTFMax+1]
 	}
-	return []rune(strings.ToLower(providerName(name)))
+	return []rune(strings.ToLower(ProviderName(name)))
 }
 
 // distance counts the characters to insert, delete or replace to make b of a.

@@ -61,8 +61,6 @@ func (s *Set) Read(r message.Reply, set Settings) Reading {
 type reader struct {
 	set      *Set
 	settings Settings
-	// properties are those that the schemas of tools have whose arguments stood in one member too many.
-	properties map[*Tool]members
 	// work is what the checks of all its calls may take.
 	work *schema.Budget
 }

@@ -125,8 +125,7 @@ func TestReadCallsInText(t *testing.T) {
 func TestSets(t *testing.T) {
 	set := hotel(t)
 	assert.Equal(t, []string{"book.room", "clock"}, set.Names())
-	assert.Equal(t, []string{"book_room", "clock"}, set.Aliases())
-	assert.Equal(t, "book_room", set.ProviderName("book.room"))
+	assert.Equal(t, "book_room", tool.ProviderName("book.room"))
 	book, ok := set.Get("book.room")
 	require.True(t, ok)
 	assert.Equal(t, "Book a hotel room.", book.Description())

@@ -28,7 +28,7 @@ func NewSet(tools ...*Tool) (*Set, error) {
 			faults = append(faults, fmt.Errorf("tools[%d]: is nil", n))
 			continue
 		}
-		alias := providerName(t.name)
+		alias := ProviderName(t.name)
 		if other, taken := s.byAlias[alias]; taken {
 			faults = append(faults, fmt.Errorf("tools[%d]: %q and %q would both be %q to a provider: rename one", n, other.name, t.name, alias))
 			continue
@@ -68,19 +68,6 @@ func (s *Set) All() []*Tool {
 	return slices.Clone(s.tools)
 }
 
-// ProviderName is the name to offer a tool under to providers that allow letters, digits, "_" and "-" only:
-// every other character becomes "_". [Set.Read] takes both names.
-func (s *Set) ProviderName(name string) string { return providerName(name) }
-
-// Aliases lists the provider's name of every tool, in order of registration. The slice is the caller's own.
-func (s *Set) Aliases() []string {
-	names := s.Names()
-	for n := range names {
-		names[n] = providerName(names[n])
-	}
-	return names
-}
-
 // resolve finds the tool a native call names: by its name, else by its alias.
 func (s *Set) resolve(name string) (*Tool, bool) {
 	if s == nil {
@@ -89,11 +76,13 @@ func (s *Set) resolve(name string) (*Tool, bool) {
 	if t, ok := s.byName[name]; ok {
 		return t, true
 	}
-	t, ok := s.byAlias[providerName(name)]
+	t, ok := s.byAlias[ProviderName(name)]
 	return t, ok
 }
 
-func providerName(name string) string {
+// ProviderName is the name to offer a tool under to providers that allow letters, digits, "_" and "-" only:
+// every other character becomes "_". [Set.Read] takes both names.
+func ProviderName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if plain(r) {
 			return r

@@ -35,7 +35,7 @@ type runner interface {
 }
 
 // maxName bounds a tool's name. The bound is that of MCP (some providers stop at 64); what providers do not
-// allow of the rest goes under an alias, see [Set.ProviderName].
+// allow of the rest goes under an alias, see [ProviderName].
 const maxName = 128
 
 // isName reports whether a tool may be called name: 1 to 128 of A-Za-z0-9_./-.

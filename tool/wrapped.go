@@ -22,7 +22,7 @@ func (in *reader) unwrap(c *Checked, t *Tool, found *extract.Call) {
 	if !allowed(lenient) || slices.Contains(in.settings.Off, extract.Form(extract.WrappedArguments)) {
 		return
 	}
-	inner := in.unwrapped(t, c.Arguments)
+	inner := unwrapped(t, c.Arguments)
 	if inner == nil {
 		return
 	}
@@ -32,7 +32,7 @@ func (in *reader) unwrap(c *Checked, t *Tool, found *extract.Call) {
 }
 
 // unwrapped is what the one member of args holds where that is all arguments, else nil.
-func (in *reader) unwrapped(t *Tool, args []byte) []byte {
+func unwrapped(t *Tool, args []byte) []byte {
 	var outer, inner members
 	if canon.Unmarshal(args, &outer) != nil || len(outer) != 1 {
 		return nil
@@ -41,24 +41,15 @@ func (in *reader) unwrapped(t *Tool, args []byte) []byte {
 	if !slices.Contains(wrappers, name) || canon.Unmarshal(outer[name], &inner) != nil {
 		return nil
 	}
-	properties := in.propertiesOf(t)
-	if properties.has(name) {
+	if len(inner) == 0 || t.schema.HasMember(name) {
 		return nil
 	}
 	for _, within := range slices.Sorted(maps.Keys(inner)) {
-		if !properties.has(within) {
+		if !t.schema.HasMember(within) {
 			return nil
 		}
 	}
-	if len(inner) == 0 {
-		return nil
-	}
 	return outer[name]
-}
-
-func (m members) has(name string) bool {
-	_, ok := m[name]
-	return ok
 }
 
 // json is the object as JSON, its members in order.
@@ -72,21 +63,4 @@ func (m members) json() []byte {
 		text = append(append(text, ':'), m[name]...)
 	}
 	return append(text, '}')
-}
-
-// propertiesOf reads what the schema of a tool says of members, once for all calls of a reply.
-func (in *reader) propertiesOf(t *Tool) members {
-	all, known := in.properties[t]
-	if !known {
-		var whole struct {
-			Properties members `json:"properties"`
-		}
-		_ = canon.Unmarshal(t.schema.JSON(), &whole) // a schema that is no object has none
-		all = whole.Properties
-		if in.properties == nil {
-			in.properties = map[*Tool]members{}
-		}
-		in.properties[t] = all
-	}
-	return all
 }

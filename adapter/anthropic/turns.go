@@ -102,7 +102,7 @@ func result(call wire.Call) sdk.ContentBlockParamUnion {
 
 // toolName is a tool's name as the API takes it; a model may have written anything.
 func toolName(name string) string {
-	name = (*tool.Set)(nil).ProviderName(name)
+	name = tool.ProviderName(name)
 	if name == "" {
 		return "_"
 	}

@@ -105,7 +105,7 @@ func (r *request) declare(req loop.Request) {
 	var functions []json.RawMessage
 	for _, t := range req.Tools {
 		sent := toolName(t.Name())
-		if sent != (*tool.Set)(nil).ProviderName(t.Name()) {
+		if sent != tool.ProviderName(t.Name()) {
 			r.names[sent] = t.Name()
 		}
 		f := wire.Object{wire.Field("name", wire.Quote(sent))}

@@ -166,7 +166,7 @@ const maxName = 128
 // toolName is a tool's name as the API takes it; a model may have written anything. It begins with a letter
 // or "_".
 func toolName(name string) string {
-	name = (*tool.Set)(nil).ProviderName(name)
+	name = tool.ProviderName(name)
 	if name == "" || name[0] == '-' || name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name
 	}

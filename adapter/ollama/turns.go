@@ -90,5 +90,5 @@ func toolName(name string) string {
 	if name == "" {
 		return "_"
 	}
-	return (*tool.Set)(nil).ProviderName(name)
+	return tool.ProviderName(name)
 }

@@ -66,7 +66,7 @@ func TestLawEveryTranscriptMakesAConversation(t *testing.T) {
 				require.Equal(t, c.Function.Name, turns[n+1+k].ToolName)
 				_, isObject := wire.ReadObject(c.Function.Arguments)
 				require.True(t, isObject && json.Valid(c.Function.Arguments), "arguments are an object")
-				require.Equal(t, (*tool.Set)(nil).ProviderName(c.Function.Name), c.Function.Name)
+				require.Equal(t, tool.ProviderName(c.Function.Name), c.Function.Name)
 			}
 		}
 	})

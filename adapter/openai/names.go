@@ -13,8 +13,7 @@ const maxName = 64
 // safeName is the name that a tool goes under: letters, digits, "_" and "-", at most 64. One that is too long
 // keeps its beginning and ends in a hash of all of it.
 func safeName(name string) string {
-	var names *tool.Set
-	safe := names.ProviderName(name)
+	safe := tool.ProviderName(name)
 	if safe == "" {
 		return "unnamed"
 	}
