@@ -87,12 +87,13 @@ func (s Side) explain(b *strings.Builder, name string) {
 
 // plainEvents say what happened, for events whose payload does not matter.
 var plainEvents = map[machine.EventKind]string{
-	machine.Started:    "the run starts",
-	machine.Prompted:   "the user's code made the prompt",
-	machine.Woke:       "the wait is over",
-	machine.Adjusted:   "the policy was adjusted",
-	machine.Dispatched: "the program dispatched an event",
-	machine.Cancelled:  "the caller gave up",
+	machine.Started:     "the run starts",
+	machine.Prompted:    "the user's code made the prompt",
+	machine.Woke:        "the wait is over",
+	machine.Adjusted:    "the policy was adjusted",
+	machine.Dispatched:  "the program dispatched an event",
+	machine.ReducersRan: "the reducers heard of it",
+	machine.Cancelled:   "the caller gave up",
 }
 
 // eventText is what happened, as one sentence. An event that was not folded may lack its payload.

@@ -58,12 +58,15 @@ func (r *redactor) valuesOf(ev *Event, before *machine.State, offered []Tool) *p
 		r.addReply(p, ev.Reply, names)
 	}
 	if ev.Try != nil {
-		r.addTry(p, before.Config.Action)
+		r.addTry(p, before.Config.Action, ev.Try)
 	}
 	if end, batch := ev.Tool, before.Batch; end != nil && batch != nil && end.Index >= 0 && end.Index < len(batch.Calls) {
 		r.addToolEnd(p, "/tool", batch.Calls[end.Index].Tool, end)
 	}
 	r.addReduced(p, "/reduced", ev.Reduced, false)
+	for n := range ev.Reductions { // of notices, which tell what was said
+		r.addReduced(p, "/reductions/"+strconv.Itoa(n), &ev.Reductions[n], r.values() || r.Prompts || r.Replies)
+	}
 	return p
 }
 
@@ -184,8 +187,9 @@ func (p *places) addHistory(said []message.Message) {
 }
 
 // addTry adds what is left out of a try of an action: of a tool, or of the answer where it names none.
-func (r *redactor) addTry(p *places, action string) {
+func (r *redactor) addTry(p *places, action string, try *machine.Try) {
 	rules, ok := r.tool(action)
+	r.addReduced(p, "/try/reduced", try.Reduced, ok || len(r.Answer) > 0)
 	if ok || r.Prompts || r.Replies {
 		p.add("/try/failure", ofFailure...)
 	}

@@ -242,6 +242,8 @@ func payload(e *machine.Effect) (there, known bool) {
 		return e.Wait != nil, true
 	case machine.AskPlanner:
 		return e.Exhaustion != nil || e.Consultation != nil, true
+	case machine.Reduce:
+		return true, true
 	case machine.Stop:
 		return e.Outcome != nil, true
 	}

@@ -81,12 +81,11 @@ func (r *supposedRun) take(o *occurrence) {
 
 // feed steps the run with an event that answers what it asks.
 func (r *supposedRun) feed(o *occurrence) {
-	if o.ev.Kind == machine.Woke {
-		// Waits are computed anew.
-		return
+	if o.ev.Kind == machine.Woke || o.ev.Kind == machine.ReducersRan && r.asked.Kind != machine.Reduce {
+		return // waits are computed anew, and of what the run does not tell the reducers they make nothing
 	}
 	if o.asked.Kind != machine.WaitUntil {
-		r.wake()
+		r.wake(o)
 	}
 	if !r.live() {
 		return
@@ -100,10 +99,18 @@ func (r *supposedRun) feed(o *occurrence) {
 	}
 }
 
-// wake ends the waits before what the run asks next.
-func (r *supposedRun) wake() {
-	for r.live() && r.asked.Kind == machine.WaitUntil {
-		r.step(Event{Kind: machine.Woke, At: r.asked.Wait.Until}, nil)
+// wake ends the waits before what the run asks next, and passes over notices that the record has no reductions
+// of.
+func (r *supposedRun) wake(o *occurrence) {
+	for r.live() {
+		switch {
+		case r.asked.Kind == machine.WaitUntil:
+			r.step(Event{Kind: machine.Woke, At: r.asked.Wait.Until}, nil)
+		case r.asked.Kind == machine.Reduce && (o.ev.Kind != machine.ReducersRan || len(o.ev.Reductions) != len(r.st.Notices)):
+			r.step(Event{Kind: machine.ReducersRan, At: r.askedAt, Reductions: make([]machine.Reduced, len(r.st.Notices))}, nil)
+		default:
+			return
+		}
 	}
 }
 
@@ -254,7 +261,7 @@ func (r *supposedRun) silence(o *occurrence, asks, has string) {
 
 // finish ends the run where the record ends.
 func (r *supposedRun) finish() RunOutlook {
-	r.wake()
+	r.wake(&occurrence{})
 	if r.live() {
 		has := "the recorded run had ended: " + r.out.RecordedEnd
 		if !r.stopped {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
@@ -66,8 +67,9 @@ type Tried struct {
 	Value json.RawMessage
 }
 
-// Keeps reports whether the value of a good try is recorded: for an [Action] with an ID, in a journal.
-func (t *Try) Keeps() bool { return t.of.journal != nil && t.of.a.ID != "" }
+// Keeps reports whether the value of a good try is of use: for an [Action] with an ID in a journal, which records
+// it, and where a reducer hears of it.
+func (t *Try) Keeps() bool { return t.of.keeps() || t.of.s.Hears(engine.TryEvent(t.of.a.Tool)) }
 
 // EndWith is End with all that came of the try.
 func (t *Try) EndWith(came Tried) {
@@ -163,6 +165,7 @@ func beginTries(ctx context.Context, o *options, s *session.Session, a *Action) 
 			return nil, end, err
 		case goesOn:
 			t.inDoubt = t.asked.Kind == machine.TryAction
+			s.Through(t.dispatch)
 			return t, nil, nil
 		}
 	}
@@ -173,6 +176,7 @@ func beginTries(ctx context.Context, o *options, s *session.Session, a *Action) 
 	if err := t.take(m); err != nil {
 		return nil, nil, err
 	}
+	s.Through(t.dispatch)
 	if t.fed(t.runner.Start(t.now())); t.broke != nil {
 		t.leave()
 		return nil, nil, t.broke
@@ -229,6 +233,15 @@ func (t *tries) named() error {
 	return r.name(t.journal)
 }
 
+// keeps reports whether the journal records the value of the action.
+func (t *tries) keeps() bool { return t.journal != nil && t.a.ID != "" }
+
+// dispatch takes an event that the program dispatches in a try.
+func (t *tries) dispatch(ev session.Event) error {
+	_, err := t.runner.Dispatch(t.now(), ev)
+	return err
+}
+
 // next reports whether there is a try to be made, after the waits before it.
 func (t *tries) next() bool {
 	for {
@@ -270,8 +283,11 @@ func (t *tries) feed(came Tried) {
 	outcome := machine.Try{Usage: came.Usage}
 	if came.Err != nil {
 		outcome.Failure = fault.FailureOf(came.Err)
-	} else if t.journal != nil && t.a.ID != "" {
-		outcome.Value = came.Value
+	} else {
+		if t.keeps() {
+			outcome.Value = came.Value
+		}
+		outcome.Reduced = t.runner.reduce(engine.TryEvents(t.s.Hears, t.a.Tool, came.Value))
 	}
 	if err := t.adjustPolicy(); err != nil {
 		t.broke = err

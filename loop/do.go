@@ -218,7 +218,9 @@ func doRecorded[T any](
 	for t := range tries.All() {
 		var came Tried
 		if value, came.Err = try(ctx, t.Attempt); came.Err == nil && t.Keeps() {
-			if came.Value, lost = canon.Marshal(value); lost != nil {
+			if came.Value, lost = canon.Marshal(value); lost != nil && !t.of.keeps() {
+				lost = nil // reducers hear of the try without its value
+			} else if lost != nil {
 				lost = fmt.Errorf("loop: action %q has succeeded, and its value cannot be recorded, for it has no JSON form: %w", a.ID, lost)
 			}
 		}

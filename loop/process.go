@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -220,7 +221,10 @@ func (p *process) now() time.Time {
 }
 
 // stepped notes what an exhaustion came from, and tells the observers of one step.
-func (p *process) stepped(ev machine.Event, effects []machine.Effect, _ machine.State) {
+func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine.State) {
+	if x := st.Exhausted; ev.Kind == machine.ReducersRan && x != nil && x.Failure.Class == fault.Reducer {
+		p.err = nil // the reducer's own is behind it
+	}
 	if p.cause == nil && p.runner.ends() {
 		p.cause = p.err
 	}

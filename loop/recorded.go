@@ -85,6 +85,9 @@ func recordedFailure(f fault.Failure, single bool) error {
 // recordedCause is the cause of the end of the run as its state has it; nil where there was none.
 func (r *Runner) recordedCause() error {
 	o := r.st.Outcome
+	if x := o.Exhaustion; r.refused != nil && r.st.Config.Single && x != nil && x.Failure.Class == fault.Reducer {
+		return r.refused
+	}
 	cause := recordedCause(o, r.st.Config.Single)
 	if x := o.Exhaustion; cause == nil && x != nil && x.Failure.Class == fault.Reducer {
 		return r.refusal()

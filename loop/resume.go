@@ -61,15 +61,28 @@ func ResumeRunner(s *session.Session, cfg Config, record func(machine.Event, []m
 	if err != nil {
 		return nil, machine.Effect{}, err
 	}
-	return r, next(past), nil
+	asked, err := r.next(past)
+	if err != nil {
+		r.Close()
+		return nil, machine.Effect{}, err
+	}
+	return r, asked, nil
 }
 
 // next is what is to be done next in a run that a journal holds; its kind is empty where the run has ended.
-func next(f *journal.Fold) machine.Effect {
+func (r *Runner) next(f *journal.Fold) (machine.Effect, error) {
 	if f.State.Phase == machine.Stopped {
-		return machine.Effect{}
+		return machine.Effect{}, nil
 	}
-	return f.State.Left(f.Asked)
+	asked := f.State.Left(f.Asked)
+	if asked.Kind != machine.Reduce {
+		return asked, nil
+	}
+	effects, err := r.tellReducers(f.State.At)
+	if err != nil {
+		return asked, err
+	}
+	return effects[len(effects)-1], nil
 }
 
 // resume takes the session, and fills it with what the journal holds.
@@ -184,9 +197,11 @@ func (p *process) resume(fit func(*journal.Fold) error) error {
 	if err != nil {
 		return err
 	}
-	p.last, p.adjusted, p.asked = held.State.At, held.Adjusted, next(held)
-	p.takeBack = leftAReply(held.State)
-	return nil
+	p.last, p.adjusted, p.takeBack = held.State.At, held.Adjusted, leftAReply(held.State)
+	if p.asked, err = r.next(held); err != nil {
+		r.Close()
+	}
+	return err
 }
 
 // land notes the outcome of a call that came before its turn, so that it need not be run again. An error of a

@@ -171,8 +171,28 @@ func (r *Runner) Close() {
 func (r *Runner) State() machine.State { return r.st }
 
 // Step feeds one event as it is: for events that were made elsewhere. An event that does not fit changes
-// nothing, nor does one that cannot be recorded.
+// nothing, nor does one that cannot be recorded. Where the core then asks for the reducers, they are run.
 func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
+	effects, err := r.step(ev)
+	for last := len(effects) - 1; err == nil && last >= 0 && effects[last].Kind == machine.Reduce; last = len(effects) - 1 {
+		var more []machine.Effect
+		more, err = r.tellReducers(ev.At)
+		effects = append(effects[:last:last], more...)
+	}
+	return effects, err
+}
+
+// tellReducers runs the reducers on what they have not heard of yet.
+func (r *Runner) tellReducers(at time.Time) ([]machine.Effect, error) {
+	reductions, failed := engine.Heard(r.s, r.st.Session, r.st.Notices)
+	if failed != nil {
+		r.refused = failed
+	}
+	return r.step(machine.Event{Kind: machine.ReducersRan, At: at, Reductions: reductions})
+}
+
+// step feeds one event, and records the step.
+func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 	st, effects, err := machine.Step(r.st, ev)
 	if err != nil {
 		return nil, err
@@ -235,7 +255,7 @@ func (r *Runner) warned(warnings []string) []string {
 
 // Start begins a run with the given messages.
 func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Effect, error) {
-	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages)})
+	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages), Hears: engine.Hears(r.s)})
 }
 
 // ask begins a run with the prompt, after the history of the config.

@@ -38,15 +38,16 @@ func (r *run) event(ev *machine.Event) {
 
 // entering makes an entry of an event; one without a kind is not entered.
 var entering = map[machine.EventKind]func(*run, *machine.Event) entry{
-	machine.Started:    (*run).started,
-	machine.Replied:    (*run).replied,
-	machine.CallFailed: (*run).callFailed,
-	machine.ToolEnded:  (*run).toolEnded,
-	machine.Tried:      (*run).tried,
-	machine.Planned:    (*run).planned,
-	machine.Adjusted:   (*run).adjust,
-	machine.Dispatched: (*run).dispatched,
-	machine.Cancelled:  (*run).cancelled,
+	machine.Started:     (*run).started,
+	machine.Replied:     (*run).replied,
+	machine.CallFailed:  (*run).callFailed,
+	machine.ToolEnded:   (*run).toolEnded,
+	machine.Tried:       (*run).tried,
+	machine.Planned:     (*run).planned,
+	machine.Adjusted:    (*run).adjust,
+	machine.Dispatched:  (*run).dispatched,
+	machine.ReducersRan: (*run).reducersRan,
+	machine.Cancelled:   (*run).cancelled,
 }
 
 func (r *run) started(ev *machine.Event) entry {
@@ -221,6 +222,17 @@ func (r *run) dispatched(ev *machine.Event) entry {
 		return entry{Kind: reduced}.says(fmt.Sprintf("reducer %s refused: %s", e.Reducer, e.Message))
 	}
 	return entry{Kind: reduced}.says(many(len(ev.Reduced.Ops), "state update"))
+}
+
+func (r *run) reducersRan(ev *machine.Event) entry {
+	updates, refused := 0, ""
+	for _, one := range ev.Reductions {
+		updates += len(one.Ops)
+		if e := one.Error; e != nil {
+			refused += fmt.Sprintf(", reducer %s refused: %s", e.Reducer, e.Message)
+		}
+	}
+	return entry{Kind: reduced}.says(many(updates, "state update") + refused)
 }
 
 func (r *run) cancelled(*machine.Event) entry {

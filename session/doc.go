@@ -11,6 +11,11 @@
 // [fault.ReducerError] is added to its log, the session's callback is called at once, and the caller gets it
 // as an error.
 //
+// A run dispatches events of its own ([ToolResult], [StructuredOutput]), and tells the reducers of all that
+// happens in it: replies, failed attempts with their feedback, tools that failed, exhaustion, its end. These
+// notices ([AttemptFailed] and the others) come before the next prompt is made, so that the prompt can show
+// what the reducers made of them.
+//
 // A [State] is what a session holds at one moment, as an immutable value: the pure core steps it, branches it
 // and records it without knowing any Go type or calling any reducer. A [Session] is the mutable holder of the
 // newest State, safe for concurrent use; reading it never waits. A run takes it for itself with

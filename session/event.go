@@ -26,20 +26,3 @@ func NewEvent[E any](name string, payload E) (Event, error) {
 
 // maxQuoted bounds how much of a payload that is no JSON is kept for operators, in bytes.
 const maxQuoted = 4096
-
-// The events that a run itself dispatches to the reducers.
-const (
-	// ToolResult is dispatched when a call has succeeded; its payload is a [ToolResultEvent].
-	ToolResult = "tool_result"
-	// StructuredOutput is dispatched when the answer was accepted; its payload is the answer's JSON, or its
-	// text as a JSON string.
-	StructuredOutput = "structured_output"
-)
-
-// ToolResultEvent is the payload of [ToolResult].
-type ToolResultEvent struct {
-	Tool      string          `json:"tool"`
-	CallID    string          `json:"call_id"`
-	Arguments json.RawMessage `json:"arguments"`
-	Result    json.RawMessage `json:"result"`
-}

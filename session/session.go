@@ -18,8 +18,9 @@ type Session struct {
 	notify   atomic.Pointer[func(fault.ReducerError)]
 	state    atomic.Pointer[State]
 
-	changing sync.Mutex // held by whoever changes state, or held
+	changing sync.Mutex // held by whoever changes what follows, or state
 	held     bool
+	dispatch func(Event) error // of the run that holds the session; nil for none
 }
 
 // New returns a session without values. The error joins a [*ConfigError] per fault of the config.
@@ -81,7 +82,15 @@ func (s *Session) Acquire() error {
 func (s *Session) Release() {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	s.held = false
+	s.held, s.dispatch = false, nil
+}
+
+// Through lets the run that holds the session take the events that are dispatched meanwhile, one by one, until
+// [Session.Release]. Only who acquired the session may call it.
+func (s *Session) Through(dispatch func(Event) error) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	s.dispatch = dispatch
 }
 
 // OnReducerError sets who is told of every reducer error, at once and in the goroutine in which it happened; nil means nobody. It replaces who was set before. The function may
@@ -116,10 +125,17 @@ func (s *Session) ReduceIn(state State, event Event) ([]reducer.Op, *fault.Reduc
 // Dispatch applies events in their order, each as a transaction of its own. At the first whose reducers fail
 // it stops: no slice has been changed by that event, its [*fault.ReducerError] stands in its log, who was set
 // by OnReducerError has been told, and it is returned; events before it stay applied, and those after it are
-// not looked at. While a run holds the session, nothing is done and the error is [ErrBusy].
+// not looked at. While a try of loop.Do or loop.Attempts holds the session, the events are events of that try;
+// while another run does, nothing is done and the error is [ErrBusy].
 func (s *Session) Dispatch(events ...Event) error {
 	for _, event := range events {
-		failure, err := s.dispatch(event)
+		if through := s.through(); through != nil {
+			if err := through(event); err != nil {
+				return err
+			}
+			continue
+		}
+		failure, err := s.apply(event)
 		if err != nil {
 			return err
 		}
@@ -131,7 +147,13 @@ func (s *Session) Dispatch(events ...Event) error {
 	return nil
 }
 
-func (s *Session) dispatch(event Event) (*fault.ReducerError, error) {
+func (s *Session) through() func(Event) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	return s.dispatch
+}
+
+func (s *Session) apply(event Event) (*fault.ReducerError, error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	if s.held {

@@ -26,7 +26,7 @@ import (
 func (a *agent) begin(in order) begun {
 	a.leave()
 	b := begun{
-		Behaviours: machine.Behaviours(), Reducers: len(a.Session.Reducers) > 0, Adjust: a.Adjust != nil, Prompt: a.Prompt != nil,
+		Behaviours: machine.Behaviours(), Reducers: len(a.Session.Reducers) > 0, Hears: engine.Hears(a.reducing), Adjust: a.Adjust != nil, Prompt: a.Prompt != nil,
 		Planner: a.Planner != nil && !in.Person, Slow: a.Slow, Models: slices.Sorted(maps.Keys(a.Models)),
 		Parallel: a.Parallel, Deaths: a.Deaths, MaxPayload: a.MaxPayload, MaxEvents: a.MaxEvents,
 	}

@@ -337,12 +337,21 @@ func (f *flow) try(t machine.TryRun) error {
 // sessionJSON is the session as it stands, for user code.
 func (f *flow) sessionJSON() (json.RawMessage, error) { return f.st.Session.Snapshot() }
 
+// tellReducers lets the reducers hear of what happened.
+func (f *flow) tellReducers() error {
+	said, err := f.conclude(thought{Notices: f.st.Notices})
+	if err != nil {
+		return err
+	}
+	return f.step(machine.Event{Kind: machine.ReducersRan, Reductions: said.Reductions})
+}
+
 // reduce lets the reducers say what events change. Where there are none, nothing is written in the history.
 func (f *flow) reduce(events []session.Event) (*machine.Reduced, error) {
 	if !f.begun.Reducers {
 		return &machine.Reduced{}, nil
 	}
-	said, err := f.conclude(false, events)
+	said, err := f.conclude(thought{Events: events})
 	if err != nil {
 		return nil, err
 	}

@@ -378,3 +378,31 @@ func TestQueriesAndUpdates(t *testing.T) {
 	require.NotNil(t, status.Outcome)
 	assert.True(t, status.Outcome.OK)
 }
+
+// The reducers of a workflow hear of failures before the next prompt, and of the end, also of a slow worker.
+func TestReducersHearOfFailuresAndTheEnd(t *testing.T) {
+	for _, slow := range []bool{false, true} {
+		var heard []string
+		log := session.LogSlice[string]("log")
+		hear := func(event string) session.Reducer {
+			return session.On(log, event, "of_"+event, func(v reducer.View[string], _ json.RawMessage) (reducer.Change[string], error) {
+				heard = append(heard, fmt.Sprint(event, " after ", v.Len()))
+				return reducer.Append(event), nil
+			})
+		}
+		model := looptest.NewModel(call("c1", `{"text":7}`), looptest.Say("done"))
+		asks := loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+			heard = append(heard, "prompt")
+			return model.Reply(ctx, req)
+		})
+		b := newBench(t, Worker{
+			Model: asks, Tools: echo(t, say), Slow: slow,
+			Session: session.Config{
+				Slices: []session.Declared{log}, Reducers: []session.Reducer{hear(session.AttemptFailed), hear(session.RunEnded)},
+			},
+		}, loop.Config{})
+		_, err := b.run()
+		require.NoError(t, err)
+		assert.Equal(t, []string{"prompt", "attempt_failed after 0", "prompt", "run_ended after 1"}, heard)
+	}
+}

@@ -26,7 +26,7 @@ func (f *flow) adjust() error {
 	if !f.begun.Adjust {
 		return nil
 	}
-	said, err := f.conclude(true, nil)
+	said, err := f.conclude(thought{Adjust: true})
 	if err != nil || said.Layer == nil || reflect.DeepEqual(*said.Layer, f.adjusted) {
 		return err
 	}
@@ -38,19 +38,19 @@ func (f *flow) adjust() error {
 }
 
 // conclude asks user code, as a side effect or in a local activity: the history has what it said.
-func (f *flow) conclude(adjust bool, events []session.Event) (conclusion, error) {
+func (f *flow) conclude(about thought) (conclusion, error) {
 	var said wire[conclusion]
 	if !f.begun.Slow {
 		st := f.st.Session
-		err := workflow.SideEffect(f.ctx, func(workflow.Context) any { return over(f.agent.conclude(st, adjust, events)) }).Get(&said)
+		err := workflow.SideEffect(f.ctx, func(workflow.Context) any { return over(f.agent.conclude(st, about)) }).Get(&said)
 		return said.v, errors.Join(err, said.v.Trouble.err())
 	}
 	held, err := f.sessionJSON()
 	if err != nil {
 		return said.v, err
 	}
-	f.concluding = true
-	on, err := f.local("think", over(thought{Session: held, Adjust: adjust, Events: events}), &said)
+	f.concluding, about.Session = true, held
+	on, err := f.local("think", over(about), &said)
 	f.concluding = false
 	if !on && err == nil {
 		err = errEnded
@@ -82,18 +82,18 @@ func (a *agent) think(_ context.Context, in wire[thought]) (wire[conclusion], er
 	if err != nil {
 		return over(conclusion{Trouble: troubled(err)}), nil
 	}
-	return over(a.conclude(st, in.v.Adjust, in.v.Events)), nil
+	return over(a.conclude(st, in.v)), nil
 }
 
 // conclude runs the user's code.
-func (a *agent) conclude(st session.State, adjust bool, events []session.Event) (said conclusion) {
+func (a *agent) conclude(st session.State, about thought) (said conclusion) {
 	a.leave()
 	defer func() {
 		if err := panicked(recover()); err != nil {
 			said = conclusion{Trouble: troubled(fmt.Errorf("adjusting the policy: %w", err))}
 		}
 	}()
-	if adjust && a.Adjust != nil {
+	if about.Adjust && a.Adjust != nil {
 		if layer, ok := a.Adjust(st); ok {
 			if err := layer.Validate(); err != nil {
 				return conclusion{Trouble: troubled(fmt.Errorf("adjusting the policy: %w", err))}
@@ -101,9 +101,10 @@ func (a *agent) conclude(st session.State, adjust bool, events []session.Event) 
 			said.Layer = &layer
 		}
 	}
-	if len(events) > 0 {
-		said.Reduced, _ = engine.Reduce(a.reducing, st, events)
+	if len(about.Events) > 0 {
+		said.Reduced, _ = engine.Reduce(a.reducing, st, about.Events)
 	}
+	said.Reductions, _ = engine.Heard(a.reducing, st, about.Notices)
 	if err := a.fitsAs("what the reducers change", said); err != nil {
 		return conclusion{Trouble: troubled(err)}
 	}

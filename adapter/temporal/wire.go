@@ -64,10 +64,12 @@ type begun struct {
 	// Reducers, Adjust, Prompt and Planner say what user code there is, Slow that it runs in local
 	// activities.
 	Reducers bool `json:"reducers,omitempty"`
-	Adjust   bool `json:"adjust,omitempty"`
-	Prompt   bool `json:"prompt,omitempty"`
-	Planner  bool `json:"planner,omitempty"`
-	Slow     bool `json:"slow,omitempty"`
+	// Hears are the notices that reducers are bound to.
+	Hears   []string `json:"hears,omitempty"`
+	Adjust  bool     `json:"adjust,omitempty"`
+	Prompt  bool     `json:"prompt,omitempty"`
+	Planner bool     `json:"planner,omitempty"`
+	Slow    bool     `json:"slow,omitempty"`
 	// Parallel, Deaths, MaxPayload and MaxEvents are the worker's: they decide what stands in the history.
 	Parallel   int `json:"parallel"`
 	Deaths     int `json:"deaths"`
@@ -172,13 +174,17 @@ type thought struct {
 	Session json.RawMessage `json:"session"`
 	Adjust  bool            `json:"adjust,omitempty"`
 	Events  []session.Event `json:"events,omitempty"`
+	// Notices are each a transaction of its own.
+	Notices []machine.Notice `json:"notices,omitempty"`
 }
 
 // conclusion is what user code said.
 type conclusion struct {
 	Layer   *policy.Layer    `json:"layer,omitempty"`
 	Reduced *machine.Reduced `json:"reduced,omitempty"`
-	Trouble *trouble         `json:"trouble,omitempty"`
+	// Reductions are what they make of the notices.
+	Reductions []machine.Reduced `json:"reductions,omitempty"`
+	Trouble    *trouble          `json:"trouble,omitempty"`
 }
 
 // question is what a planner is asked.

@@ -98,7 +98,7 @@ func (f *flow) enter() error {
 	if err := f.begin(); err != nil {
 		return err
 	}
-	return f.step(machine.Event{Kind: machine.Started, Messages: f.in.Messages})
+	return f.step(machine.Event{Kind: machine.Started, Messages: f.in.Messages, Hears: f.begun.Hears})
 }
 
 // begin lets the worker say what it has, and makes the idle state.
@@ -144,9 +144,10 @@ func (f *flow) answered() {
 // report is how the workflow ends; err is why the run could not go on, nil where it stopped by itself.
 func (f *flow) report(err error) (r report) {
 	r = report{Trouble: troubled(err), MaybePaid: f.paid}
-	if err != nil && f.st.Phase != machine.Idle && f.st.Phase != machine.Stopped {
+	for err != nil && f.st.Phase != machine.Idle && f.st.Phase != machine.Stopped { // twice where reducers are to hear of the end
 		if cancel := f.step(machine.Event{Kind: machine.Cancelled}); cancel != nil {
 			r.Trouble.Text += " (and the run could not be ended: " + cancel.Error() + ")"
+			break
 		}
 	}
 	f.vouch()
@@ -266,6 +267,8 @@ func (f *flow) carry(e machine.Effect) error {
 		return f.wait(*e.Wait)
 	case machine.AskPlanner:
 		return f.ask(e)
+	case machine.Reduce:
+		return f.tellReducers()
 	}
 	return fmt.Errorf("temporal: the core asks for %q, which this driver does not know", e.Kind)
 }

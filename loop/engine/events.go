@@ -38,6 +38,28 @@ func ToolEvents(heard func(event string) bool, run machine.ToolRun, out tool.Out
 	return events
 }
 
+// TryEvent is the name of the event that a good try of an action is: [session.ToolResult] of a tool's, else
+// [session.StructuredOutput].
+func TryEvent(tool string) string {
+	if tool == "" {
+		return session.StructuredOutput
+	}
+	return session.ToolResult
+}
+
+// TryEvents are the events that a good try of an action is to the reducers; value is what it came to, as JSON,
+// nil where nobody said.
+func TryEvents(heard func(event string) bool, name string, value []byte) []session.Event {
+	event := TryEvent(name)
+	switch {
+	case !heard(event):
+		return nil
+	case event == session.ToolResult:
+		value = resultPayload(machine.ToolRun{Tool: name}, value)
+	}
+	return []session.Event{{Name: event, Payload: value}}
+}
+
 // resultPayload is a [session.ToolResultEvent] as canonical JSON.
 func resultPayload(run machine.ToolRun, result []byte) []byte {
 	p, err := canon.Marshal(session.ToolResultEvent{Tool: run.Tool, CallID: run.ID, Arguments: run.Arguments, Result: result})

@@ -27,3 +27,28 @@ func Reduce(s *session.Session, st session.State, events []session.Event) (_ *ma
 	}
 	return &machine.Reduced{Ops: all}, nil
 }
+
+// Hears are the notices that reducers of s are bound to: see [machine.Event].Hears.
+func Hears(s *session.Session) (names []string) {
+	for _, name := range session.Notices() {
+		if s.Hears(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Heard runs the reducers of s on notices, each as a transaction of its own on what the one before it did to st:
+// what a [machine.ReducersRan] event says. failed is the last error of a reducer; nil for none.
+func Heard(s *session.Session, st session.State, notices []machine.Notice) (all []machine.Reduced, failed *fault.ReducerError) {
+	for _, n := range notices {
+		reduced, refused := Reduce(s, st, []session.Event{n.Event})
+		if refused != nil {
+			failed = refused
+		} else if next, err := st.Apply(reduced.Ops); err == nil {
+			st = next
+		}
+		all = append(all, *reduced)
+	}
+	return all, failed
+}

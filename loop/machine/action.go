@@ -184,6 +184,7 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 		s.Waited = backoff.Sum(s.Waited, d.Delay)
 	}
 	s.do(Decided).Decision = d
+	s.hearAttempt(d)
 }
 
 // pass records a good attempt of an action, which is to be closed. more is 1 where the attempt was not
@@ -282,7 +283,7 @@ func (s *step) recordTransport(at Position, f fault.Failure, verdict policy.Deci
 // recordCancelled records the attempts that were under way when the run was cancelled.
 func (s *step) recordCancelled() {
 	s.leaveConsults(policy.Cancelled)
-	if s.Phase == Waiting || s.Phase == Planning {
+	if s.Phase == Waiting || s.Phase == Planning || s.Phase == Reducing {
 		return
 	}
 	for _, p := range s.underWay() {

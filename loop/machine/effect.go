@@ -30,6 +30,8 @@ const (
 	// AskPlanner asks what follows exhaustion: Exhaustion; or what to do about a transport fault:
 	// Consultation.
 	AskPlanner EffectKind = "ask_planner"
+	// Reduce asks what the reducers make of each of [State].Notices.
+	Reduce EffectKind = "reduce"
 	// Stop ends the run: Outcome.
 	Stop EffectKind = "stop"
 )

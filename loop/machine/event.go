@@ -38,6 +38,8 @@ const (
 	Adjusted EventKind = "adjusted"
 	// Dispatched is a user's event, reduced: Reduced.
 	Dispatched EventKind = "dispatched"
+	// ReducersRan answers reduce: Reductions.
+	ReducersRan EventKind = "reduced"
 	// Cancelled ends the run where it stands: Failure is what it was cancelled by, nil where nobody said.
 	Cancelled EventKind = "cancelled"
 )
@@ -56,6 +58,10 @@ type Event struct {
 	Plan     *Plan             `json:"plan,omitempty"`
 	Adjust   *policy.Layer     `json:"adjust,omitempty"`
 	Reduced  *Reduced          `json:"reduced,omitempty"`
+	// Hears are the notices that reducers are bound to, in order, with Started: see [session.Notices].
+	Hears []string `json:"hears,omitempty"`
+	// Reductions are what the reducers made of each of [State].Notices, with ReducersRan.
+	Reductions []Reduced `json:"reductions,omitempty"`
 }
 
 // Reply is a model's reply after it was read: its calls checked, or its answer. The machine itself judges
@@ -159,6 +165,8 @@ type Try struct {
 	// Same names what was tried, for the no-progress rule; empty: only the issues are compared.
 	Same  string        `json:"same,omitempty"`
 	Usage message.Usage `json:"usage,omitzero"`
+	// Reduced is what the reducers made of a good try.
+	Reduced *Reduced `json:"reduced,omitempty"`
 	// Abandoned records a try that its caller left without an outcome; it ends the action.
 	Abandoned bool `json:"abandoned,omitempty"`
 }

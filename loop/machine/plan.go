@@ -13,6 +13,7 @@ import (
 func (s *step) exhaust(d *Decision, f fault.Failure) {
 	if s.Exhausted == nil {
 		s.Exhausted = &Exhaustion{Position: d.Position, Plane: d.Plane, Reason: d.Reason, Detail: d.Detail, Failure: f}
+		s.hearExhausted(s.Exhausted)
 	}
 }
 
@@ -131,7 +132,7 @@ func (s *step) fallBack(p *Plan) error {
 	}
 	s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.Planner)
 	s.Hold = s.later(s.Hold, p.Delay, fault.Transport, policy.Planner)
-	return s.follow(n)
+	return s.onward(n)
 }
 
 // skipBatch answers the calls that were not run yet: the planner's prompt takes their place.

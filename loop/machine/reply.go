@@ -15,6 +15,7 @@ import (
 func (s *step) replied() error {
 	r := s.ev.Reply
 	s.use(r.Message.Usage)
+	s.hearReply(&r.Message)
 	if brokeOff(r.Message.Finish) {
 		s.requestFailed(s.positions()[0].Action, fault.Failure{Plane: fault.Transport, Class: fault.Unavailable})
 		return s.onward(NextCall)

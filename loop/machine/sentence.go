@@ -27,6 +27,8 @@ func (e Effect) String() string {
 			return "ask the planner: " + c.String()
 		}
 		return "ask the planner: " + e.Exhaustion.String()
+	case Reduce:
+		return "tell the reducers"
 	case Stop:
 		return e.Outcome.String()
 	}

@@ -98,6 +98,7 @@ func (st *State) consistent() error {
 		{!slices.ContainsFunc(st.Consults, st.strays), "consults", "one names no call without an answer"},
 		{st.First >= 0 && st.First <= st.Session.Attempts().Len(), "first", "more attempts than the session holds"},
 		{st.Began >= 0 && st.Began <= st.Transcript.Len(), "began", "more messages than the transcript holds"},
+		{len(st.Notices) > 0 || st.Phase != Reducing, "notices", "missing, and the reducers are asked"},
 		{slices.IsSortedFunc(st.Actions, byName), "actions", "not in order of name"},
 		{slices.IsSortedFunc(st.Spent.Tools, byTool), "spent.tools", "not in order of name"},
 	} {

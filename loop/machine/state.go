@@ -74,6 +74,7 @@ const (
 	Trying    Phase = "trying"
 	Waiting   Phase = "waiting"
 	Planning  Phase = "planning"
+	Reducing  Phase = "reducing"
 	Stopped   Phase = "stopped"
 )
 
@@ -216,6 +217,9 @@ type State struct {
 	// Consults are the transport faults that the planner has not answered yet, in call order: it is asked of
 	// the first.
 	Consults []Consultation `json:"consults,omitempty"`
+	// Hears are the notices that reducers are bound to, Notices those that they have not heard yet.
+	Hears   []string `json:"hears,omitempty"`
+	Notices []Notice `json:"notices,omitempty"`
 	// Exhausted is the first exhaustion that was not yet answered.
 	Exhausted *Exhaustion `json:"exhausted,omitempty"`
 	// Owed is usage that no attempt record holds yet.

@@ -31,6 +31,7 @@ var table = [...]row{
 	{phase: Stopped, waits: [2]EventKind{Started}, words: "started"},
 	{phase: Prompting, going: true, waits: [2]EventKind{Prompted}, words: "prompted"},
 	{phase: Waiting, going: true, waits: [2]EventKind{Woke}, words: "woke"},
+	{phase: Reducing, going: true, waits: [2]EventKind{ReducersRan}, words: "reduced"},
 	{phase: Planning, going: true, waits: [2]EventKind{Planned}, words: "planned"},
 }
 
@@ -166,6 +167,8 @@ func (s *step) handle() error {
 		return s.adjusted()
 	case Dispatched:
 		return s.dispatched()
+	case ReducersRan:
+		return s.reduced()
 	}
 	return s.cancelled()
 }
@@ -214,7 +217,7 @@ func (s *step) started() error {
 		*s.State = State{Config: cfg, words: s.words, Session: s.Session, At: s.At, Run: s.Run}
 		s.GoOn(&before)
 	}
-	s.Policy, s.policies = &cfg.Policy, s.words.policies
+	s.Policy, s.policies, s.Hears = &cfg.Policy, s.words.policies, s.ev.Hears
 	s.Run, s.First = s.Run+1, s.Session.Attempts().Len()
 	s.Opened = s.First // every action leaves an attempt, so that the numbers are new ones
 	s.Transcript = s.Transcript.Append(s.ev.Messages...)
@@ -255,6 +258,11 @@ func (s *step) adjust(l *policy.Layer) {
 func (s *step) dispatched() error { return s.reduce(s.ev.Reduced) }
 
 func (s *step) cancelled() error {
+	if s.Outcome != nil { // it has ended, and the reducers are to hear of it
+		s.Notices = nil
+		s.ended()
+		return nil
+	}
 	s.recordCancelled()
 	s.stop(Outcome{Reason: policy.Cancelled, Cause: s.ev.Failure})
 	return nil
@@ -268,9 +276,17 @@ func (s *step) stop(o Outcome) {
 	}
 	o.Usage, o.Waited, o.Turns = s.Usage, s.Waited, s.Turn
 	o.Warnings = s.Warnings
-	s.Phase, s.Outcome = Stopped, &o
+	s.Outcome = &o
 	s.Exhausted, s.Consults, s.Resume, s.Hold, s.Next = nil, nil, nil, nil, ""
-	s.do(Stop).Outcome = &o
+	if s.hearEnd(&o); !s.asksReducers("") {
+		s.ended()
+	}
+}
+
+// ended tells that the run has its outcome.
+func (s *step) ended() {
+	s.Phase, s.Next = Stopped, ""
+	s.do(Stop).Outcome = s.Outcome
 }
 
 // lastText is the text of the latest reply.

@@ -328,6 +328,7 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 	c.answer(failedWords(end.Text, s.left(c)), true)
 	c.Failed = true
+	s.hearToolFailed(c, fault.ToolExecution, end.Text)
 	return nil
 }
 

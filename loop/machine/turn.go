@@ -139,9 +139,12 @@ func (s *step) again() error {
 	return s.ask()
 }
 
-// onward goes on with n, unless the planner is to be asked about a transport fault, or an exhaustion is to be
-// answered first.
+// onward goes on with n, unless the reducers are to hear of something, the planner is to be asked about a
+// transport fault, or an exhaustion is to be answered first.
 func (s *step) onward(n Next) error {
+	if s.asksReducers(n) {
+		return nil
+	}
 	if len(s.Consults) > 0 {
 		first := s.Consults[0]
 		s.Phase, s.Next = Planning, n
@@ -186,9 +189,25 @@ func (s *step) tried() error {
 		s.Transport, s.TransportWaited = 0, 0
 		s.fail(name, f, Signature(name, t.Same, *f), "")
 		return s.onward(NextTry)
+	case t.Reduced != nil && t.Reduced.Error != nil:
+		s.tryRefused(name, t)
+		return s.onward(NextTry)
+	}
+	if err := s.reduce(t.Reduced); err != nil {
+		return err
 	}
 	s.pass(name, 1, policy.Accepted)
 	s.shut(name)
 	s.stop(Outcome{OK: true, Value: t.Value, Reason: policy.Accepted})
 	return nil
+}
+
+// tryRefused judges a good try that a reducer refused: where that is no error to try again for, it ends the
+// action, for nobody is there to be told of it.
+func (s *step) tryRefused(name string, t *Try) {
+	s.open(name).Attempt++
+	s.Transport, s.TransportWaited = 0, 0
+	if d := s.refuse(name, t.Reduced.Error, t.Same); !d.Retry {
+		s.exhaust(d, reducerFailure(name, t.Reduced.Error))
+	}
 }

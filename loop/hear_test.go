@@ -1,0 +1,208 @@
+package loop_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+var heardOf = session.LogSlice[string]("heard")
+
+// hearing is a session whose slice tells what its reducers heard of, in order; refuse is the error of each.
+func hearing(t testing.TB, refuse func(event string) error, events ...string) *session.Session {
+	cfg := session.Config{ID: "s", Slices: []session.Declared{heardOf}}
+	for _, name := range events {
+		cfg.Reducers = append(cfg.Reducers, session.On(heardOf, name, "of_"+name,
+			func(_ reducer.View[string], e struct {
+				Action   string    `json:"action"`
+				Class    string    `json:"class"`
+				Reason   string    `json:"reason"`
+				Text     string    `json:"text"`
+				Tool     string    `json:"tool"`
+				Feedback *struct{} `json:"feedback"`
+			}) (reducer.Change[string], error) {
+				if refuse != nil && refuse(name) != nil {
+					return reducer.Change[string]{}, refuse(name)
+				}
+				text := name
+				for _, more := range []string{e.Action, e.Tool, e.Class, e.Reason, e.Text} {
+					if more != "" {
+						text += " " + more
+					}
+				}
+				if e.Feedback != nil {
+					text += " with feedback"
+				}
+				return reducer.Append(text), nil
+			}))
+	}
+	s, err := session.New(cfg)
+	require.NoError(t, err)
+	return s
+}
+
+func heard(t testing.TB, s *session.Session) []string {
+	raw, ok := s.State().Values("heard")
+	require.True(t, ok)
+	all := []string{}
+	for _, one := range raw {
+		var text string
+		require.NoError(t, json.Unmarshal(one, &text))
+		all = append(all, text)
+	}
+	return all
+}
+
+// Reducers hear of all that happens in a run, and of a failure before the next prompt is made.
+func TestReducersHearEverything(t *testing.T) {
+	s := hearing(t, nil, session.Notices()...)
+	tools, err := tool.NewSet(
+		tool.New("book_room", "Book.", booked),
+		tool.New("pay", "Pay.", func(context.Context, struct{}) (int, error) { return 0, tool.Fail("the card was refused") }),
+	)
+	require.NoError(t, err)
+	var prompts [][]string
+	model := looptest.NewModel(
+		looptest.Call(call("book_room", `{"city": 7}`)), looptest.Call(call("pay", `{}`)), looptest.Say("Done."),
+	)
+	_, err = loop.Run(t.Context(), loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+		prompts = append(prompts, heard(t, s))
+		return model.Reply(ctx, req)
+	}), s, "Book.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	first := []string{"replied", "attempt_failed book_room tool_validation immediate with feedback"}
+	second := append(first[:2:2], "replied", "tool_failed pay tool_execution")
+	assert.Equal(t, [][]string{{}, first, second}, prompts)
+	assert.Equal(t, append(second[:4:4], "replied Done.", "run_ended accepted Done."), heard(t, s))
+}
+
+// Exhaustion and a cancelled run are heard, and change no outcome.
+func TestReducersHearOfTheEnd(t *testing.T) {
+	s := hearing(t, nil, session.Exhausted, session.RunEnded)
+	bad := looptest.Call(call("book_room", `{}`))
+	_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad), s, "Book.",
+		loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
+	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	assert.Equal(t, []string{"exhausted book_room tool_validation attempts_exhausted", "run_ended attempts_exhausted"}, heard(t, s))
+
+	s = hearing(t, nil, session.RunEnded)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = loop.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		cancel()
+		return message.Reply{}, ctx.Err()
+	}), s, "Book.", loop.Config{})
+	require.ErrorIs(t, err, policy.Cancelled)
+	assert.Equal(t, []string{"run_ended cancelled"}, heard(t, s))
+}
+
+// What a reducer says of a notice is recorded and told; it ends the run only where the policy says so.
+func TestAReducerThatRefusesANotice(t *testing.T) {
+	errNo := errors.New("no")
+	for name, stops := range map[string]bool{"by default": false, "on_reducer_error: stop": true} {
+		t.Run(name, func(t *testing.T) {
+			s := hearing(t, func(string) error { return errNo }, session.AttemptFailed, session.RunEnded)
+			var told []string
+			s.OnReducerError(func(e fault.ReducerError) { told = append(told, e.Reducer) })
+			cfg := loop.Config{Tools: bookRoom(t, booked)}
+			if stops {
+				set := policy.DefaultSet()
+				set.Global.OnReducerError = policy.StopRun
+				cfg.Policy = &set
+			}
+			model := looptest.NewModel(looptest.Call(call("book_room", `{}`)), looptest.Say("Done."))
+			_, err := loop.Run(t.Context(), model, s, "Book.", cfg, loop.WithClock(looptest.NewClock()))
+			if stops {
+				require.ErrorIs(t, err, policy.ReducerError)
+				require.ErrorIs(t, err, errNo)
+				assert.Equal(t, []string{"of_attempt_failed", "of_attempt_failed", "of_run_ended"}, told)
+			} else {
+				require.NoError(t, err)
+				assert.Equal(t, []string{"of_attempt_failed", "of_run_ended"}, told)
+			}
+			assert.Equal(t, len(told), s.State().ReducerErrors().Len())
+			assert.Empty(t, heard(t, s))
+		})
+	}
+}
+
+// The tries of an action tell the reducers what a run tells them, and take what the program dispatches.
+func TestTriesTellTheReducersToo(t *testing.T) {
+	s := hearing(t, nil, append(session.Notices(), session.ToolResult, "mine")...)
+	n := 0
+	got, err := loop.Do(t.Context(), s, loop.ToolCall("pay"), func(context.Context, loop.Attempt) (int, error) {
+		if n++; n == 1 {
+			return 0, &fault.ToolValidationError{Tool: "pay", Issues: []fault.Issue{{Rule: "type", Expected: "a number"}}}
+		}
+		return 7, s.Dispatch(session.Event{Name: "mine", Payload: json.RawMessage(`{"text": "paid"}`)})
+	}, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	assert.Equal(t, 7, got)
+	assert.Equal(t, []string{
+		"attempt_failed pay tool_validation immediate with feedback", "mine paid", "tool_result pay", "run_ended accepted",
+	}, heard(t, s))
+	require.NoError(t, s.Dispatch(session.Event{Name: "mine"}), "it is free again")
+}
+
+// A reducer that refuses what a try came to ends the action with its error.
+func TestAReducerRefusesATry(t *testing.T) {
+	errNo := errors.New("no")
+	s := hearing(t, func(string) error { return errNo }, session.ToolResult)
+	var told []string
+	s.OnReducerError(func(e fault.ReducerError) { told = append(told, e.Reducer) })
+	_, err := loop.Do(t.Context(), s, loop.ToolCall("pay"), func(context.Context, loop.Attempt) (string, error) { return "x", nil })
+	require.ErrorIs(t, err, policy.ReducerError)
+	require.ErrorIs(t, err, errNo)
+	var refused *fault.ReducerError
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, []string{"of_tool_result"}, told)
+	assert.Equal(t, 1, s.State().ReducerErrors().Len())
+}
+
+// A run that was left before its reducers heard goes on with what they make of it.
+func TestARunThatWasCutIsHeardOfAfterwards(t *testing.T) {
+	store := &looptest.Store{}
+	run := func(s *session.Session, script ...looptest.Turn) error {
+		j, err := journal.Open(t.Context(), store, "s", journal.Settings{})
+		require.NoError(t, err)
+		defer j.Close()
+		_, err = loop.Run(t.Context(), looptest.NewModel(script...), s, "Book.",
+			loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+		return err
+	}
+	s := hearing(t, nil, session.Notices()...)
+	require.NoError(t, run(s, looptest.Call(call("book_room", `{}`)), looptest.Say("Done.")))
+	whole, lines := heard(t, s), bytes.SplitAfter(store.Text("s"), []byte("\n"))
+	for n := 3; n < len(lines); n++ {
+		cut := &looptest.Store{}
+		log, err := cut.Open(t.Context(), "s")
+		require.NoError(t, err)
+		require.NoError(t, log.Append(t.Context(), 0, bytes.Join(lines[:n], nil), false))
+		require.NoError(t, log.Close())
+		j, err := journal.Open(t.Context(), cut, "s", journal.Settings{})
+		require.NoError(t, err)
+		past, err := j.Past()
+		require.NoError(t, err)
+		script := []looptest.Turn{looptest.Call(call("book_room", `{}`)), looptest.Say("Done.")}[min(past.State.Transcript.Len()/3, 1):]
+		again := hearing(t, nil, session.Notices()...)
+		_, err = loop.Resume(t.Context(), j, looptest.NewModel(script...), again,
+			loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
+		require.NoError(t, j.Close())
+		require.NoError(t, err, "cut after line %d", n)
+		assert.Equal(t, whole, heard(t, again), "cut after line %d", n)
+	}
+}

@@ -1,0 +1,114 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// Notice is an event that the reducers are to hear of: see [session.Notices].
+type Notice struct {
+	session.Event
+	// Action is the action whose policy says what a reducer's error does; empty for the answer.
+	Action string `json:"action,omitempty"`
+}
+
+// hear notes an event for the reducers, where one is bound to it.
+func (s *step) hear(name, action string, payload any) {
+	if !slices.Contains(s.Hears, name) {
+		return
+	}
+	raw, err := canon.Marshal(payload)
+	if err != nil {
+		raw = json.RawMessage("null") // an event of another maker may hold what has no JSON form
+	}
+	s.Notices = append(slices.Clip(s.Notices), Notice{session.Event{Name: name, Payload: raw}, action})
+}
+
+func (s *step) hearReply(m *message.Reply) {
+	s.hear(session.Replied, AnswerAction, session.RepliedEvent{
+		Turn: s.Turn, Text: m.Text, Calls: m.Calls, Model: m.Model, Finish: m.Finish, Usage: m.Usage,
+	})
+}
+
+func (s *step) hearAttempt(d *Decision) {
+	if d.Class == "" {
+		return
+	}
+	s.hear(session.AttemptFailed, d.Action, session.AttemptFailedEvent{
+		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts, Plane: d.Plane, Class: d.Class,
+		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason, Feedback: d.Feedback,
+	})
+}
+
+func (s *step) hearToolFailed(c *BatchCall, class fault.Class, text string) {
+	s.hear(session.ToolFailed, c.Tool, session.ToolFailedEvent{
+		Tool: c.Tool, CallID: c.ID, Arguments: json.RawMessage(c.Arguments), Class: class, Message: text, InDoubt: c.Doubt,
+	})
+}
+
+func (s *step) hearExhausted(x *Exhaustion) {
+	s.hear(session.Exhausted, x.Action, session.ExhaustedEvent{
+		Action: x.Action, Attempt: x.Attempt, MaxAttempts: x.MaxAttempts, Plane: x.Plane, Class: x.Failure.Class, Reason: x.Reason,
+	})
+}
+
+func (s *step) hearEnd(o *Outcome) {
+	s.hear(session.RunEnded, AnswerAction, session.RunEndedEvent{
+		OK: o.OK, Reason: o.Reason, Degraded: o.Degraded, Text: o.Text, Value: o.Value, Usage: o.Usage, Turns: o.Turns,
+	})
+}
+
+// asksReducers asks for the reducers where there is something that they have not heard of.
+func (s *step) asksReducers(n Next) bool {
+	if len(s.Notices) == 0 {
+		return false
+	}
+	s.Phase, s.Next = Reducing, n
+	s.do(Reduce)
+	return true
+}
+
+// reduced takes what the reducers made of the notices, and goes on with what stood behind them.
+func (s *step) reduced() error {
+	heard, next := s.Notices, s.Next
+	if got := len(s.ev.Reductions); got != len(heard) {
+		return s.misfit(fmt.Sprintf("it needs %d reductions, one for each notice, and has %d", len(heard), got))
+	}
+	s.Notices, s.Next = nil, ""
+	for n := range heard {
+		if err := s.heard(&heard[n], &s.ev.Reductions[n]); err != nil {
+			return err
+		}
+	}
+	if s.Outcome != nil {
+		s.ended()
+		return nil
+	}
+	return s.onward(next)
+}
+
+// heard takes what the reducers made of one notice.
+func (s *step) heard(n *Notice, r *Reduced) error {
+	p := s.policyOf(n.Action)
+	if err := s.reduce(r); err != nil || r.Error == nil || s.Outcome != nil || s.Exhausted != nil || p.OnReducerError != policy.StopRun {
+		return err
+	}
+	d := &Decision{
+		Position: Position{Action: n.Action, MaxAttempts: p.MaxAttempts}, Plane: fault.Correction, Class: fault.Reducer,
+		Reason: policy.ReducerError, ReducerError: r.Error,
+	}
+	if a := s.find(n.Action); a != nil {
+		d.Attempt = a.Attempt
+	}
+	f := reducerFailure(n.Action, r.Error)
+	s.decided(d, f.Issues)
+	s.exhaust(d, f)
+	return nil
+}
