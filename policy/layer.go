@@ -26,6 +26,7 @@ type Layer struct {
 	RetryAfterJitter *backoff.Decimal
 	MaxRetryAfter    *time.Duration
 	MaxTotalDelay    *time.Duration
+	Timeout          *time.Duration
 	NoProgress       *int
 	OptOut           *bool
 	TextRepairs      Repairs

@@ -87,6 +87,10 @@ type RetryPolicy struct {
 	// MaxTotalDelay (max_total_delay) bounds the sum of all waits of an action. 0 allows immediate retries
 	// only; [Unlimited] does not bound it.
 	MaxTotalDelay time.Duration
+	// Timeout (timeout) bounds one attempt of the transport plane, by the driver's clock: one call of a model, one
+	// run of a tool, one try of an action. What takes longer has failed with [fault.Timeout]. More than 0, or
+	// [Unlimited], the default. Layers of the correction plane must not set it.
+	Timeout time.Duration
 	// NoProgress (no_progress) stops an action when the same failure came this many times more in a row; 0 is
 	// off.
 	NoProgress int
@@ -122,6 +126,7 @@ func Correction() RetryPolicy {
 		RetryAfterJitter: backoff.One / 2,
 		MaxRetryAfter:    5 * time.Minute,
 		MaxTotalDelay:    Unlimited,
+		Timeout:          Unlimited,
 		TextRepairs:      Note,
 		NativeRepairs:    Refuse,
 		FormsOff:         []extract.Form{},

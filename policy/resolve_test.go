@@ -76,6 +76,7 @@ retry_after         floor                                                       
 retry_after_jitter  0.5                                                          default
 max_retry_after     5m0s                                                         default
 max_total_delay     unlimited                                                    default
+timeout             unlimited                                                    default
 no_progress         2                                                            tool book_room
 opt_out             true                                                         adjusted
 text_repairs        note                                                         default

@@ -30,6 +30,7 @@ func init() {
 			{Name: "retry_after_jitter", Type: part("0.5")},
 			{Name: "max_retry_after", Type: fields.Bound},
 			{Name: "max_total_delay", Type: fields.Bound},
+			{Name: "timeout", Type: timeout()},
 			{Name: "no_progress", Type: fields.Repeats, CorrectionOnly: true},
 			{Name: "opt_out", Type: fields.Toggle},
 			{Name: "text_repairs", Type: repairs, CorrectionOnly: true},
@@ -81,6 +82,17 @@ func strategies() fields.Type[backoff.BackoffStrategy] {
 	t.Clone = func(s backoff.BackoffStrategy) backoff.BackoffStrategy {
 		s.Delays = append([]time.Duration(nil), s.Delays...)
 		return s
+	}
+	return t
+}
+
+// timeout is a bound that leaves some time.
+func timeout() fields.Type[time.Duration] {
+	t := fields.Bound
+	t.Check = func(d time.Duration, f fields.Faults) {
+		if d <= 0 && d != Unlimited {
+			f.Add("%v leaves no time; write more than 0s, or \"unlimited\"", d)
+		}
 	}
 	return t
 }

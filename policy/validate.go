@@ -55,12 +55,28 @@ func (b Budgets) Validate() error {
 func (s Set) Validate() error {
 	f := fields.Collect()
 	fields.For[Set]().Check(&s, f)
+	for _, of := range []struct {
+		path  string
+		layer *Layer
+	}{{LayerGlobal, &s.Global}, {LayerAnswer, &s.Answer}, {LayerCall, &s.Call}, {LayerAdjusted, &s.Adjusted}} {
+		of.layer.checkCorrection(f.At(of.path), "write it under transport, or under tool_transport.NAME")
+	}
+	for _, tool := range slices.Sorted(maps.Keys(s.Tools)) {
+		layerOf(s.Tools, tool).checkCorrection(f.At("tools").At(tool), "write it under tool_transport."+tool)
+	}
 	s.Transport.checkTransport(f.At(LayerTransport))
 	for _, tool := range slices.Sorted(maps.Keys(s.ToolTransport)) {
 		layerOf(s.ToolTransport, tool).checkTransport(f.At(LayerToolTransport).At(tool))
 	}
 	s.checkTogether(f)
 	return f.Err()
+}
+
+// checkCorrection refuses what says nothing about a failure that is corrected.
+func (l *Layer) checkCorrection(f fields.Faults, instead string) {
+	if l.Timeout != nil && *l.Timeout != Unlimited {
+		f.At("timeout").Add("has no meaning for corrections; %s", instead)
+	}
 }
 
 // checkTransport refuses fields that say nothing about a request that did not come through.

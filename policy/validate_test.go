@@ -165,6 +165,7 @@ func TestJSONOfAPolicy(t *testing.T) {
   "retry_after_jitter": 0.5,
   "max_retry_after": "5m0s",
   "max_total_delay": "unlimited",
+  "timeout": "unlimited",
   "no_progress": "off",
   "opt_out": false,
   "text_repairs": "note",
@@ -266,4 +267,21 @@ func TestOwnClassesAreThoseOfTheProgramAlone(t *testing.T) {
 	s.Tools = map[string]policy.Layer{"pay": {RetryableErrors: []fault.Class{"declined", "out_of_stock"}}}
 	s.Transport.Bases = map[fault.Class]time.Duration{fault.RateLimit: 1, "busy": 2}
 	assert.Equal(t, []fault.Class{"busy", "declined", "out_of_stock"}, s.OwnClasses())
+}
+
+// Only what takes time has a timeout, and it leaves some.
+func TestATimeoutIsOfTheTransportPlane(t *testing.T) {
+	s := policy.DefaultSet()
+	s.Transport.Timeout = new(time.Duration(0))
+	s.Tools = map[string]policy.Layer{"pay": {Timeout: new(time.Second)}}
+	s.Call.Timeout = new(time.Second)
+	assert.Equal(t, []string{
+		`transport.timeout: 0s leaves no time; write more than 0s, or "unlimited"`,
+		"call.timeout: has no meaning for corrections; write it under transport, or under tool_transport.NAME",
+		"tools.pay.timeout: has no meaning for corrections; write it under tool_transport.pay",
+	}, strings.Split(s.Validate().Error(), "\n"))
+	s = policy.DefaultSet()
+	s.Global = policy.Correction().Layer()
+	s.ToolTransport = map[string]policy.Layer{"pay": {Timeout: new(time.Second)}}
+	assert.NoError(t, s.Validate())
 }
