@@ -128,7 +128,7 @@ func TestAToolThatEndsItsGoroutine(t *testing.T) {
 			require.Len(t, told.of(observe.WorkRun), 1)
 			require.Len(t, told.of(observe.WorkTool), calls)
 			for _, end := range told.of(observe.WorkTool) {
-				assert.ErrorIs(t, end.Err, loop.ErrToolExited)
+				assert.ErrorIs(t, end.Err, tool.ErrExited)
 			}
 			require.NoError(t, told.of(observe.WorkRun)[0].Err)
 			shown, _ := model.Requests()[1].Messages.Last()

@@ -94,6 +94,10 @@ type Attempt struct {
 	// the run was left ([ErrSuspended]). What it does may have been done.
 	InDoubt bool
 
+	// Timeout bounds the try, by the transport policy; 0 where that does not. [Do] ends the context of the try by
+	// it; in a loop over [Tries] that is the caller's.
+	Timeout time.Duration
+
 	// recorded is the feedback on the try before, as the session has it; nil without one.
 	recorded *feedback.RetryFeedback
 	// Without a session: the action, what its jitter is drawn from (empty where no wait has needed it), and
@@ -185,8 +189,11 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 	}
 	l := unrecorded{o: o, a: a}
 	l.at = Attempt{Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, of: a, seed: a.Seed}
+	if l.at.Timeout = a.Transport.Timeout; l.at.Timeout == policy.Unlimited {
+		l.at.Timeout = 0
+	}
 	for {
-		value, err := try(ctx, l.at)
+		value, err := within(ctx, o, l.at, try)
 		if err == nil {
 			return value, nil
 		}
@@ -194,6 +201,17 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 			return none, err
 		}
 	}
+}
+
+// within makes a try in the time that it has.
+func within[T any](ctx context.Context, o *options, at Attempt, try func(context.Context, Attempt) (T, error)) (T, error) {
+	if at.Timeout <= 0 {
+		return try(ctx, at)
+	}
+	ctx, late := o.within(ctx, at.Timeout, "the try did not return")
+	defer late.stop()
+	value, err := try(ctx, at)
+	return value, late.instead(ctx, err)
 }
 
 // recording is the session that an action is recorded in, nil for none, and what the options come to. With a
@@ -217,7 +235,7 @@ func doRecorded[T any](
 	var lost error
 	for t := range tries.All() {
 		var came Tried
-		if value, came.Err = try(ctx, t.Attempt); came.Err == nil && t.Keeps() {
+		if value, came.Err = within(ctx, o, t.Attempt, try); came.Err == nil && t.Keeps() {
 			if came.Value, lost = canon.Marshal(value); lost != nil && !t.of.keeps() {
 				lost = nil // reducers hear of the try without its value
 			} else if lost != nil {

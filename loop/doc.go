@@ -27,7 +27,7 @@
 // context goes on alone, and its result is dropped. Of a run that is left to be resumed ([ErrSuspended]), what
 // tools return is kept for then.
 //
-// A tool that panics has failed with an error, and so has one that ends its goroutine ([ErrToolExited]). Where a
+// A tool that panics has failed with an error, and so has one that ends its goroutine ([tool.ErrExited]). Where a
 // model ends its goroutine, which is that of the run, the run is recorded as cancelled, the session is let go,
 // and the goroutine ends as it was asked to. A worker of a [Pool] that ends so is replaced, and the caller of
 // [Pool.Await] is told.

@@ -274,11 +274,14 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	defer func() { end(told) }()
 	bounded, stop := p.bounded(inner)
 	defer stop()
-	reply, err := model.Reply(bounded, Request{
+	timed, late := p.within(bounded, m.Timeout, "the model did not reply")
+	defer late.stop()
+	reply, err := model.Reply(timed, Request{
 		System: m.System, Messages: p.runner.st.Transcript, Tools: p.offered, Output: p.cfg.Output, Model: m.Model, At: m.At,
 		ToolChoice: m.ToolChoice, Stop: m.Stop,
 		Stream: p.streams(m),
 	})
+	err = late.instead(timed, err)
 	if err != nil && p.ctx.Err() == nil && bounded.Err() != nil {
 		told, p.takeBack = observe.WorkEnd{Err: err}, true
 		return nil, errCallLeft
@@ -298,6 +301,31 @@ func (p *process) bounded(ctx context.Context) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	unhook := context.AfterFunc(until, func() { end(context.Cause(until)) })
 	return ctx, func() { unhook(); end(nil) }
+}
+
+// deadline is the end of the time that a call has. The zero value is none.
+type deadline struct {
+	err  error
+	stop func()
+}
+
+// within is ctx for at most d, 0 for any time, by the clock; what says what was not done by then.
+func (o *options) within(ctx context.Context, d time.Duration, what string) (context.Context, deadline) {
+	if d <= 0 {
+		return ctx, deadline{stop: func() {}}
+	}
+	late := &fault.TransportError{Class: fault.Timeout, Cause: fmt.Errorf("%s within %v", what, d)}
+	ctx, end := context.WithCancelCause(ctx)
+	timer := o.clock.AfterFunc(d, func() { end(late) })
+	return ctx, deadline{late, func() { timer.Stop(); end(nil) }}
+}
+
+// instead is the error of a call: that it took too long, where that ended ctx.
+func (d *deadline) instead(ctx context.Context, err error) error {
+	if err != nil && d.err != nil && context.Cause(ctx) == d.err {
+		return d.err
+	}
+	return err
 }
 
 // replied feeds what a model returned.

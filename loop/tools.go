@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
@@ -44,7 +45,7 @@ func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 
 // runOne runs call n of a batch. A tool that ends its goroutine has an outcome too.
 func (p *process) runOne(ctx context.Context, b *batch, n int) {
-	out := tool.Outcome{Err: ErrToolExited}
+	out := tool.Outcome{Err: tool.ErrExited}
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -129,12 +130,9 @@ func (p *process) toolEnded(ctx context.Context, run machine.ToolRun, out tool.O
 	return p.runner.ToolEnded(p.now(), run, out)
 }
 
-// ErrToolExited is the error of a tool that ended the goroutine it ran on, as the FailNow of a test does.
-var ErrToolExited = errors.New("loop: the tool ended its goroutine (runtime.Goexit)")
-
 func (p *process) invoke(ctx context.Context, run machine.ToolRun) (out tool.Outcome) {
 	ctx, end := p.begin(ctx, &observe.Work{Kind: observe.WorkTool, Tool: run.Tool, CallID: run.ID, Transport: run.Transport})
-	out.Err = ErrToolExited
+	out.Err = tool.ErrExited
 	defer func() { end(toolRunEnd(out)) }()
 	inv := tool.Invocation{Key: run.Key, CallID: run.ID}
 	if p.runner.journal != nil || len(p.observers) > 0 {
@@ -142,7 +140,13 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun) (out tool.Out
 	}
 	ctx = tool.WithInvocation(ctx, inv)
 	t, _ := p.cfg.Tools.Get(run.Tool)
-	return t.Invoke(ctx, run.Arguments)
+	return t.InvokeWithin(ctx, run.Arguments, run.Timeout, p.after)
+}
+
+// after is the clock as tools are given it.
+func (p *process) after(d time.Duration, f func()) (stop func()) {
+	timer := p.clock.AfterFunc(d, f)
+	return func() { timer.Stop() }
 }
 
 // progress records and tells what a tool reports. It is safe for concurrent use.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -61,6 +62,41 @@ func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome {
 	}
 	return out
 }
+
+// After calls f once d has passed, on a goroutine of its own, unless stop is called before.
+type After func(d time.Duration, f func()) (stop func())
+
+// InvokeWithin is [Tool.Invoke] for at most d, 0 for any time, by a clock: then ctx ends, and the outcome is a
+// [fault.TransportError] of class [fault.Timeout]. A tool that ignores its context goes on alone: what it returns
+// then is dropped.
+func (t *Tool) InvokeWithin(ctx context.Context, args []byte, d time.Duration, after After) Outcome {
+	if d <= 0 {
+		return t.Invoke(ctx, args)
+	}
+	late := &fault.TransportError{Class: fault.Timeout, Cause: fmt.Errorf("%s did not return within %v", t.name, d)}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	fired, done := make(chan struct{}), make(chan Outcome, 1)
+	defer after(d, func() { end(late); close(fired) })()
+	go func() {
+		out := Outcome{Err: ErrExited}
+		defer func() { done <- out }()
+		out = t.Invoke(ctx, args)
+	}()
+	var out Outcome
+	select {
+	case out = <-done:
+	case <-fired:
+		return Outcome{Err: late}
+	}
+	if out.Err != nil && context.Cause(ctx) == error(late) {
+		out.Err = late
+	}
+	return out
+}
+
+// ErrExited is the error of a tool that ended the goroutine it ran on, as the FailNow of a test does.
+var ErrExited = errors.New("the tool ended its goroutine (runtime.Goexit)")
 
 // fail is an outcome that is a tool's error.
 func (o *Outcome) fail(err error) {

@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func (a *agent) callModel(ctx context.Context, in wire[modelCall]) (wire[modelRe
 	}
 	stop := a.beat(ctx, nil)
 	defer stop()
-	bound, cancel := context.WithTimeout(ctx, a.ModelTimeout)
+	bound, cancel := within(ctx, cmp.Or(in.v.Call.Timeout, a.ModelTimeout), "the model did not reply")
 	defer cancel()
 	reply, failure, err := a.reply(bound, model, cfg, in.v, &out)
 	out.Reply, out.Failure, out.Trouble = reply, failure, troubled(err)
@@ -145,7 +146,28 @@ func replyOf(ctx context.Context, m loop.Model, r loop.Request) (reply message.R
 			err = p
 		}
 	}()
-	return m.Reply(ctx, r)
+	reply, err = m.Reply(ctx, r)
+	return reply, tookTooLong(ctx, err)
+}
+
+// within is ctx for at most d; what says what was not done by then.
+func within(ctx context.Context, d time.Duration, what string) (context.Context, context.CancelFunc) {
+	late := &fault.TransportError{Class: fault.Timeout, Cause: fmt.Errorf("%s within %v", what, d)}
+	return context.WithTimeoutCause(ctx, d, late)
+}
+
+// tookTooLong is the error of a call that was made within ctx: that it took too long, where that ended ctx.
+func tookTooLong(ctx context.Context, err error) error {
+	if late, ok := errors.AsType[*fault.TransportError](context.Cause(ctx)); ok && err != nil {
+		return late
+	}
+	return err
+}
+
+// after is the machine's clock, as tools are given it.
+func after(d time.Duration, f func()) (stop func()) {
+	timer := time.AfterFunc(d, f)
+	return func() { timer.Stop() }
 }
 
 // callTool is the activity of one tool call.
@@ -165,16 +187,14 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	p := &progress{}
 	stop := a.beat(ctx, p)
 	defer stop()
-	bound, cancel := context.WithTimeout(ctx, a.ToolTimeout)
-	defer cancel()
-	o := t.Invoke(tool.WithInvocation(bound, tool.Invocation{Key: run.Key, CallID: run.ID, Report: func(doc []byte) {
+	o := t.InvokeWithin(tool.WithInvocation(ctx, tool.Invocation{Key: run.Key, CallID: run.ID, Report: func(doc []byte) {
 		// The engine would begin a call again whose heartbeat it does not take; the outcome says that this
 		// was too large.
 		if fits(a.MaxPayload, "", len(doc)) == nil {
 			p.set(doc)
 			activity.RecordHeartbeat(ctx, string(doc))
 		}
-	}}), run.Arguments)
+	}}), run.Arguments, cmp.Or(run.Timeout, a.ToolTimeout), after)
 	if err := ctx.Err(); err != nil && o.Err != nil {
 		return wire[toolResult]{}, err
 	}
@@ -197,9 +217,10 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 	}
 	stop := a.beat(ctx, nil)
 	defer stop()
-	bound, cancel := context.WithTimeout(ctx, a.ToolTimeout)
+	bound, cancel := within(ctx, cmp.Or(in.v.Try.Timeout, a.ToolTimeout), "the try did not return")
 	defer cancel()
 	usage, err := a.tried(bound, in.v.Try)
+	err = tookTooLong(bound, err)
 	if ctx.Err() != nil && err != nil {
 		return wire[tryResult]{}, ctx.Err()
 	}

@@ -343,3 +343,20 @@ func TestAPolicyStandsAtItsTool(t *testing.T) {
 	require.ErrorAs(t, err, &exhausted)
 	assert.Equal(t, 1, exhausted.MaxAttempts)
 }
+
+// What takes longer than its policy allows is a timeout of the policy's, also where it ignores its context.
+func TestAPolicysTimeoutHoldsOnWorkers(t *testing.T) {
+	ignores := make(chan struct{})
+	defer close(ignores)
+	slow := tool.New("slow", "Waits.", func(context.Context, struct{}) (string, error) { <-ignores; return "too late", nil }, tool.ReadOnly())
+	tools, err := tool.NewSet(slow)
+	require.NoError(t, err)
+	set := policy.DefaultSet()
+	set.ToolTransport = map[string]policy.Layer{"slow": {Timeout: new(time.Millisecond), MaxAttempts: new(2)}}
+	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "slow", Arguments: "{}"}), looptest.Say("Sorry."))
+	b := newBench(t, Worker{Agent: "slow", Model: model, Tools: tools}, loop.Config{Policy: &set})
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, "The call failed 2 times, and its effect may or may not have happened.", r.Transcript.At(2).Text)
+	assert.Equal(t, fault.Timeout, r.Attempts[1].Class)
+}

@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -110,7 +111,7 @@ func (f *flow) call(m *machine.ModelCall) error {
 	if err := f.measure("the conversation of a model call", in); err != nil {
 		return err
 	}
-	out, on, err := perform[modelResult](f, "model", f.ModelTimeout, f.begun.Deaths+1, over(in))
+	out, on, err := perform[modelResult](f, "model", cmp.Or(m.Timeout, f.ModelTimeout), f.begun.Deaths+1, over(in))
 	if !on {
 		return err
 	}
@@ -224,7 +225,7 @@ func (f *flow) invoke(ctx workflow.Context, run machine.ToolRun) (*toolResult, e
 		most += f.begun.Deaths
 	}
 	for asked := 1; ; asked++ {
-		err = workflow.ExecuteActivity(f.once(ctx, f.ToolTimeout, most), f.named("tool"), over(in)).Get(ctx, &out)
+		err = workflow.ExecuteActivity(f.once(ctx, cmp.Or(run.Timeout, f.ToolTimeout), most), f.named("tool"), over(in)).Get(ctx, &out)
 		if err != nil || out.v.Refused == "" {
 			return &out.v, err
 		}
@@ -311,7 +312,7 @@ func (f *flow) try(t machine.TryRun) error {
 	if err := f.measure("what a try is given", in); err != nil {
 		return err
 	}
-	out, on, err := perform[tryResult](f, "try", f.ToolTimeout, 1, over(in))
+	out, on, err := perform[tryResult](f, "try", cmp.Or(t.Timeout, f.ToolTimeout), 1, over(in))
 	if !on {
 		return err
 	}

@@ -84,7 +84,7 @@ type Worker struct {
 	Parallel int
 	// ModelTimeout bounds one model call, ToolTimeout one tool call or try, ThinkTimeout one call of a
 	// planner, of the code that makes prompts, or of slow reducers. One that takes longer is a failure of
-	// class timeout, for the policy to decide on.
+	// class timeout, for the policy to decide on. A policy's own timeout stands in the place of the first two.
 	ModelTimeout, ToolTimeout, ThinkTimeout time.Duration
 	// Heartbeat is after how much silence a worker counts as dead.
 	Heartbeat time.Duration

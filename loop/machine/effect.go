@@ -82,6 +82,8 @@ type ModelCall struct {
 	Stop       []string           `json:"stop,omitempty"`
 	// Messages counts the messages of the transcript that the prompt holds.
 	Messages int `json:"messages"`
+	// Timeout bounds it; 0 where the policy does not.
+	Timeout time.Duration `json:"timeout_ns,omitempty"`
 }
 
 // TryRun is one try of a single action.
@@ -89,6 +91,8 @@ type TryRun struct {
 	Position
 	// Transport is the attempt of this one try on the transport plane, from 1.
 	Transport int `json:"transport"`
+	// Timeout bounds it; 0 where the policy does not.
+	Timeout time.Duration `json:"timeout_ns,omitempty"`
 }
 
 // ToolRun is one tool call to run.
@@ -106,6 +110,8 @@ type ToolRun struct {
 	Transport int `json:"transport"`
 	// Repeatable is set where the tool was declared read-only or idempotent when its reply was read.
 	Repeatable bool `json:"repeatable,omitempty"`
+	// Timeout bounds it; 0 where the policy does not.
+	Timeout time.Duration `json:"timeout_ns,omitempty"`
 }
 
 // Wait is a wait to make. Delay is what the policy asked for; Until is when it is over.

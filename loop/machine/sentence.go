@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/policy"
@@ -19,7 +20,7 @@ func (e Effect) String() string {
 	case RunTools:
 		return runSentence(e.Tools)
 	case TryAction:
-		return "try " + e.Try.Position.String() + again(e.Try.Transport)
+		return "try " + e.Try.Position.String() + again(e.Try.Transport) + atMost(e.Try.Timeout)
 	case WaitUntil:
 		return fmt.Sprintf("wait %s (%s%s)", e.Wait.Delay, string(e.Wait.Reason), planeNote(e.Wait.Plane))
 	case AskPlanner:
@@ -43,7 +44,15 @@ func (m *ModelCall) sentence(verb string) string {
 	for n, p := range m.At {
 		at[n] = p.String()
 	}
-	return verb + ", " + strings.Join(at, ", ") + again(m.Transport)
+	return verb + ", " + strings.Join(at, ", ") + again(m.Transport) + atMost(m.Timeout)
+}
+
+// atMost says how long something may take.
+func atMost(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return " within " + d.String()
 }
 
 func runSentence(runs []ToolRun) string { return "run " + namesOf(runs) }
@@ -55,6 +64,7 @@ func namesOf(runs []ToolRun) string {
 		if t.Transport > 1 {
 			names[n] += fmt.Sprintf(" (transport attempt %d)", t.Transport)
 		}
+		names[n] += atMost(t.Timeout)
 	}
 	return strings.Join(names, ", ")
 }

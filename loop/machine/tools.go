@@ -145,6 +145,9 @@ func (s *step) run() error {
 		return nil
 	}
 	runs := s.Batch.runs(make([]ToolRun, 0, s.Batch.left()))
+	for n := range runs {
+		runs[n].Timeout = timeout(s.rules().transportOf(runs[n].Tool))
+	}
 	s.copyBatch().Cursor = runs[0].Index
 	s.Phase = Running
 	s.do(RunTools).Tools = runs

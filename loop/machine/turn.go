@@ -43,6 +43,7 @@ func (s *step) ask() error {
 func (s *step) modelCall() *ModelCall {
 	call := &ModelCall{
 		Turn: s.Turn, Model: s.Model, At: s.positions(), Transport: s.Transport, Messages: s.Transcript.Len(), Stop: s.Config.Stop,
+		Timeout: timeout(s.transportPolicy()),
 	}
 	if !s.Chosen {
 		call.ToolChoice = s.Config.ToolChoice
@@ -72,9 +73,17 @@ func (s *step) try() error {
 	s.Phase = Trying
 	s.do(TryAction).Try = &TryRun{
 		Position:  Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts},
-		Transport: s.Transport,
+		Transport: s.Transport, Timeout: timeout(s.transportPolicy()),
 	}
 	return nil
+}
+
+// timeout is that of a policy; 0 for none.
+func timeout(p *policy.RetryPolicy) time.Duration {
+	if p.Timeout == policy.Unlimited {
+		return 0
+	}
+	return p.Timeout
 }
 
 // later is the wait that ends last: w, or delay from now.
