@@ -103,7 +103,7 @@ func (r *run) stopped(e *machine.Effect) entry {
 // decided enters an attempt, and what is left after it.
 func (r *run) decided(e *machine.Effect) entry {
 	d := *e.Decision
-	room, usage := r.ledger.decide(&d)
+	room, usage := r.ledger.decide(&d, r.on)
 	r.totals.count(&d)
 	made := entry{Kind: attempted, Decision: &d, Left: room, Usage: usage, told: usage == r.told, detail: &detail{policy: r.explain(&d)}}
 	more := []string{}

@@ -19,7 +19,7 @@ func (r *run) event(ev *machine.Event) {
 	if r.undecided != "" {
 		r.note(fmt.Sprintf("what was made of the event %q is not recorded", string(r.undecided)))
 	}
-	r.at, r.undecided, r.why = ev.At, ev.Kind, ""
+	r.at, r.on, r.undecided, r.why = ev.At, ev.Kind, ev.Kind, ""
 	if r.begun.IsZero() {
 		r.begun = ev.At
 	}

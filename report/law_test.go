@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -15,8 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // spent is what the core has counted after each line of a journal.
@@ -35,10 +41,34 @@ func spent(t *testing.T, text []byte) map[int64]machine.State {
 	}
 }
 
-// What is left of the budgets is what the core counts.
+// failing is the journal of a run whose tool breaks, between two calls that are bad.
+func failing(t *testing.T) []byte {
+	t.Helper()
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	s, err := session.New(session.Config{ID: "order-42"})
+	require.NoError(t, err)
+	tools, err := tool.NewSet(tool.New("book_room", "Books.", func(context.Context, guest) (string, error) {
+		return "", errors.New("the booking system is down")
+	}))
+	require.NoError(t, err)
+	bad := looptest.Call(message.Call{ID: "c1", Name: "book_room", Arguments: `{"name": 7}`})
+	good := looptest.Call(message.Call{ID: "c2", Name: "book_room", Arguments: `{"name": "Ada", "age": 36}`})
+	_, err = loop.Run(t.Context(), looptest.NewModel(bad, good, bad, looptest.Say("Sorry.")), s, "Book.",
+		loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	return store.Text("order-42")
+}
+
+// What is left of the budgets is what the core counts, also of calls that failed without costing an attempt.
 func TestWhatIsLeftIsAsTheCoreCountsIt(t *testing.T) {
+	all := map[string][]byte{"failing": failing(t)}
 	for name := range stories {
-		text := read(t, name)
+		all[name] = read(t, name)
+	}
+	for name, text := range all {
 		core := spent(t, text)
 		last := map[int64]map[string]any{}
 		for line := range strings.Lines(show(t, "json", text)) {

@@ -45,15 +45,18 @@ func (l *ledger) adopt(p *machine.Plan) {
 	}
 }
 
-// decide charges an attempt, and says what is left after it; nil where nothing was charged.
-func (l *ledger) decide(d *machine.Decision) (*left, message.Usage) {
+// decide charges an attempt, and says what is left after it; nil where nothing failed. on is the kind of
+// the event that was decided on.
+func (l *ledger) decide(d *machine.Decision, on machine.EventKind) (*left, message.Usage) {
 	usage := l.owed
 	l.owed = message.Usage{}
 	if d.Class == "" {
 		return nil, usage
 	}
 	attempts := countOf(d.MaxAttempts, d.Attempt)
-	if d.Plane == fault.Transport {
+	// A call that ends without a result costs the budgets, and no attempt.
+	lost := on == machine.ToolEnded && d.Plane == fault.Transport && !d.Retry
+	if d.Plane == fault.Transport && !lost {
 		return &left{Attempts: attempts}, usage
 	}
 	l.charge(d)

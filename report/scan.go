@@ -132,14 +132,14 @@ type run struct {
 	header journal.Header
 	// begun and at are the times of its first and latest event.
 	begun, at time.Time
-	// asked is the effect that was to be carried out next; undecided is the kind of an event whose decision
-	// is missing.
-	asked     machine.Effect
-	undecided machine.EventKind
-	outcome   *machine.Outcome
-	totals    totals
-	longest   time.Duration
-	wrong     error
+	// asked is the effect that was to be carried out next; on is the kind of the latest event, undecided
+	// that of an event whose decision is missing.
+	asked         machine.Effect
+	on, undecided machine.EventKind
+	outcome       *machine.Outcome
+	totals        totals
+	longest       time.Duration
+	wrong         error
 
 	ledger ledger
 	kept   *kept
