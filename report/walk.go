@@ -1,9 +1,11 @@
 package report
 
 import (
-	"encoding/json"
+	"errors"
+	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // value is where a JSON value stands in a text, in bytes.
@@ -11,7 +13,7 @@ type value struct {
 	begin, end int
 	// open is set for a value that does not end: the text is broken or cut off within it.
 	open bool
-	kind byte // '{', '[', or 0 for all others
+	kind jsontext.Kind
 	// members are those of an object, and the items of a list.
 	members []member
 }
@@ -27,143 +29,83 @@ type member struct {
 // maxWalk is how deep values are looked into.
 const maxWalk = 100
 
-// walker reads a text as far as it is JSON. It is more lenient than JSON in what no place depends on: names
-// may stand twice, strings may hold any byte but a quotation mark.
+// walker reads a text as far as it is JSON, in which names may stand twice.
 type walker struct {
 	text string
-	at   int
+	from int
+	in   *jsontext.Decoder
+	// broken is where the text does not fit.
+	broken int
 }
 
 // walk finds the values of the JSON text that begins at an offset. broken is the offset of the first byte
 // that does not fit, the length of the text where it ends too soon, and -1 where the value is whole; what
 // follows it is not looked at.
 func walk(text string, from int) (root value, broken int) {
-	w := &walker{text, from}
-	root, ok := w.value(0)
-	if !ok {
-		return root, w.at
-	}
-	return root, -1
+	in := jsontext.NewDecoder(strings.NewReader(text[from:]),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	w := &walker{text, from, in, -1}
+	return w.value(0), w.broken
 }
 
-func (w *walker) space() {
-	for w.at < len(w.text) && strings.IndexByte(" \t\r\n", w.text[w.at]) >= 0 {
-		w.at++
+// next is where the next name or value begins.
+func (w *walker) next() int {
+	at := w.from + int(w.in.InputOffset())
+	for at < len(w.text) && strings.IndexByte(" \t\r\n,:", w.text[at]) >= 0 {
+		at++
 	}
+	return at
 }
 
-// next is the byte that follows after white space; 0 at the end.
-func (w *walker) next() byte {
-	if w.space(); w.at < len(w.text) {
-		return w.text[w.at]
-	}
-	return 0
-}
-
-func (w *walker) value(depth int) (v value, ok bool) {
-	c := w.next()
-	v.begin = w.at
-	switch {
-	case depth > maxWalk:
-	case c == '{' || c == '[':
-		v.kind = c
-		ok = w.within(&v, depth)
-	case c == '"':
-		_, ok = w.string()
-	default:
-		ok = w.scalar()
-	}
-	v.end, v.open = w.at, !ok
-	return v, ok
-}
-
-// within reads the members of an object or a list, to its end.
-func (w *walker) within(v *value, depth int) bool {
-	closing := v.kind + 2 // ']' and '}' are two after their opening ones
-	w.at++
-	if w.next() == closing {
-		w.at++
+// fits reports whether what was read is JSON. Where it is not, the text is broken there.
+func (w *walker) fits(at int, err error) bool {
+	if err == nil {
 		return true
 	}
-	for {
-		if !w.member(v, depth) {
-			return false
-		}
-		switch w.next() {
-		case closing:
-			w.at++
-			return true
-		case ',':
-			w.at++
-		default:
-			return false
-		}
+	if w.broken = at; errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		w.broken = len(w.text)
 	}
+	return false
+}
+
+func (w *walker) value(depth int) (v value) {
+	v.begin = w.next()
+	switch kind := w.in.PeekKind(); {
+	case depth > maxWalk:
+		w.broken = v.begin
+	case kind == '{' || kind == '[':
+		v.kind = kind
+		_, err := w.in.ReadToken()
+		for ok := w.fits(v.begin, err); ok; ok = w.broken < 0 {
+			if closing := w.in.PeekKind(); closing == '}' || closing == ']' {
+				_, err := w.in.ReadToken()
+				w.fits(w.next(), err)
+				break
+			}
+			w.member(&v, depth)
+		}
+	default:
+		_, err := w.in.ReadValue()
+		w.fits(v.begin, err)
+	}
+	if v.end = w.from + int(w.in.InputOffset()); w.broken >= 0 {
+		v.end, v.open = w.broken, true
+	}
+	return v
 }
 
 // member reads one member or item. One that is broken counts as far as it goes.
-func (w *walker) member(v *value, depth int) bool {
-	w.next()
-	m := member{begin: w.at}
+func (w *walker) member(v *value, depth int) {
+	m := member{begin: w.next()}
 	if v.kind == '{' {
-		name, ok := w.string()
-		if !ok || w.next() != ':' {
-			return false
+		name, err := w.in.ReadToken()
+		if !w.fits(m.begin, err) {
+			return
 		}
-		w.at++
-		m.name = name
+		m.name = name.String()
 	}
-	var ok bool
-	m.value, ok = w.value(depth + 1)
-	if ok || m.value.end > m.value.begin {
+	m.value = w.value(depth + 1)
+	if !m.value.open || m.value.end > m.value.begin {
 		v.members = append(v.members, m)
 	}
-	return ok
-}
-
-// string reads a string and returns what it says.
-func (w *walker) string() (string, bool) {
-	if w.at >= len(w.text) || w.text[w.at] != '"' {
-		return "", false
-	}
-	begin, plain := w.at, true
-	for n := begin + 1; n < len(w.text); n++ {
-		switch c := w.text[n]; {
-		case c == '\\':
-			n, plain = n+1, false
-		case c == '"':
-			w.at = n + 1
-			return unquote(w.text[begin:w.at], plain), true
-		case c < ' ' || c >= utf8.RuneSelf:
-			plain = plain && c >= utf8.RuneSelf
-		}
-	}
-	w.at = len(w.text)
-	return "", false
-}
-
-// unquote is what a string in quotation marks says; what cannot be read says itself.
-func unquote(quoted string, plain bool) string {
-	inner := quoted[1 : len(quoted)-1]
-	if plain {
-		return inner
-	}
-	var s string
-	if json.Unmarshal([]byte(quoted), &s) != nil {
-		return inner
-	}
-	return s
-}
-
-// scalar reads a number or a literal.
-func (w *walker) scalar() bool {
-	n := w.at
-	for n < len(w.text) && strings.IndexByte("+-.0123456789abcdefghijklmnopqrstuvwxyzE", w.text[n]) >= 0 {
-		n++
-	}
-	if !json.Valid([]byte(w.text[w.at:n])) {
-		return false
-	}
-	w.at = n
-	return true
 }
