@@ -2,12 +2,16 @@ package scenario
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/session"
 )
 
@@ -19,8 +23,12 @@ type run struct {
 	single  *loop.Action
 	session *session.Session
 	runner  *loop.Runner
-	// history is what a journal would hold.
-	history []record
+	// store has the journal of the session.
+	store   *looptest.Store
+	journal *journal.Journal
+	// trace has a line for each event that the journal must hold, said is how much of the transcript is in it.
+	trace [][]byte
+	said  int
 	// pending is the latest effect that asks for something.
 	pending machine.Effect
 	// shadow is the state that is restored from its snapshot after every step.
@@ -29,23 +37,15 @@ type run struct {
 	at     time.Time
 	// calls counts the calls of all replies, for their ids.
 	calls int
-	recorded
 }
 
-// record is one step as a journal would hold it.
-type record struct{ event, effects []byte }
-
-// begin makes the session and the runner as they are before the first event.
+// begin makes the session, its journal and the runner as they are before the first event.
 func (sc *story) begin() error {
 	if sc.runner != nil {
 		sc.runner.Close()
 	}
-	s, err := session.New(sc.sessionConfig(sc.id))
-	if err != nil {
-		return err
-	}
-	sc.recorded = recorded{store: &memory{}}
-	options, err := sc.openJournal()
+	sc.store, sc.trace, sc.said = &looptest.Store{}, nil, 0
+	s, options, err := sc.opened()
 	if err != nil {
 		return err
 	}
@@ -58,76 +58,82 @@ func (sc *story) begin() error {
 	if err != nil {
 		return err
 	}
-	sc.session, sc.runner, sc.history, sc.pending, sc.shadow = s, r, nil, machine.Effect{}, r.State()
+	sc.session, sc.runner, sc.pending, sc.shadow = s, r, machine.Effect{}, r.State()
 	return nil
+}
+
+// opened makes the session and opens its journal: with the options of a run that is recorded in it.
+func (sc *story) opened() (*session.Session, []loop.Option, error) {
+	s, err := session.New(sc.sessionConfig(sc.id))
+	if err != nil {
+		return nil, nil, err
+	}
+	sc.journal, err = journal.Open(context.Background(), sc.store, sc.id, journal.Settings{})
+	recorded := []loop.Option{loop.WithJournal(sc.journal), loop.WithClock(looptest.NewClock())}
+	return s, append(slices.Clip(sc.options), recorded...), err
 }
 
 // record is told of every step.
 func (sc *story) record(ev machine.Event, effects []machine.Effect, st machine.State) {
-	r, err := encode(ev, effects)
+	line, err := machine.Trace(ev, effects, st, sc.said)
 	if err == nil && sc.restores {
-		err = sc.stepShadow(r, st)
+		err = sc.stepShadow(ev, effects, st)
 	}
-	if err == nil && sc.journals {
-		err = sc.take(ev, effects, st)
+	if sc.trace = append(sc.trace, line); err != nil && sc.broken == nil {
+		sc.broken = fmt.Errorf("event %d (%s): %w", len(sc.trace), ev.Kind, err)
 	}
-	if err != nil && sc.broken == nil {
-		sc.broken = fmt.Errorf("event %d (%s): %w", len(sc.history)+1, ev.Kind, err)
-	}
-	sc.history = append(sc.history, r)
+	sc.said = st.Transcript.Len()
 	sc.tellStep(ev, effects, st)
 	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
 		sc.pending = effects[n-1]
 	}
 }
 
-func encode(ev machine.Event, effects []machine.Effect) (r record, err error) {
-	if r.event, err = json.Marshal(ev); err != nil {
-		return r, err
-	}
-	r.effects, err = json.Marshal(effects)
-	return r, err
-}
-
-// crash drops the run and makes it anew. A tool that gave no answer is run again where it is declared
+// crash drops the run and takes it up again. A tool that gave no answer is run again where it is declared
 // read-only or idempotent.
 func (sc *story) crash(*line) error {
-	if err := sc.replay(); err != nil {
+	if err := sc.takeUp(); err != nil {
 		return err
 	}
 	sc.hanging, sc.crashed = false, sc.hanging
-	sc.say(fmt.Sprintf("replayed %d events, same state", len(sc.history)))
+	sc.say(fmt.Sprintf("replayed %d events, same state", len(sc.trace)))
 	return nil
 }
 
-// replay folds the recorded events from the beginning, and compares effects and state with those that were.
-func (sc *story) replay() error {
-	past := sc.history
-	told := sc.told
-	defer func() { sc.told = told }()
-	sc.told = nil
+// takeUp goes on from the journal, as another process would: once it has been replayed and holds what the run did.
+// The state must be what it was.
+func (sc *story) takeUp() error {
+	if err := sc.journal.Close(); err != nil {
+		return err
+	}
+	text := sc.store.Text(sc.id)
+	if _, err := journal.Replay(bytes.NewReader(text), journal.Replaying{}); err != nil {
+		return fmt.Errorf("replaying: %w", err)
+	}
+	var trace bytes.Buffer
+	if err := journal.Trace(bytes.NewReader(text), &trace); err != nil {
+		return err
+	}
+	did := append(bytes.Join(sc.trace, []byte("\n")), '\n')
+	if err := same("trace", did, trace.Bytes()); err != nil {
+		return err
+	}
 	was, err := sc.runner.State().Snapshot()
 	if err != nil {
 		return err
 	}
-	if err := sc.begin(); err != nil {
+	sc.runner.Close()
+	s, options, err := sc.opened()
+	if err != nil {
 		return err
 	}
-	for n, r := range past {
-		var ev machine.Event
-		if err := json.Unmarshal(r.event, &ev); err != nil {
-			return fmt.Errorf("event %d cannot be read back: %w", n+1, err)
-		}
-		if _, err := sc.runner.Step(ev); err != nil {
-			return fmt.Errorf("event %d does not fit when replayed: %w", n+1, err)
-		}
-		again := sc.history[n]
-		if err := same("event", r.event, again.event); err != nil {
-			return fmt.Errorf("event %d: %w", n+1, err)
-		}
-		if err := same("effects", r.effects, again.effects); err != nil {
-			return fmt.Errorf("event %d: %w", n+1, err)
-		}
+	cfg := sc.cfg
+	if sc.single != nil {
+		cfg = loop.Config{}
+	}
+	sc.session = s
+	if sc.runner, _, err = loop.ResumeRunner(s, cfg, sc.record, options...); err != nil {
+		return err
 	}
 	is, err := sc.runner.State().Snapshot()
 	if err != nil {
@@ -138,17 +144,28 @@ func (sc *story) replay() error {
 
 // stepShadow steps the restored state by the event read back from JSON, compares, and restores what comes
 // out.
-func (sc *story) stepShadow(r record, st machine.State) error {
-	var ev machine.Event
-	if err := json.Unmarshal(r.event, &ev); err != nil {
-		return err
-	}
-	next, effects, err := machine.Step(sc.shadow, ev)
+func (sc *story) stepShadow(ev machine.Event, effects []machine.Effect, st machine.State) error {
+	event, err := json.Marshal(ev)
 	if err != nil {
 		return err
 	}
-	again, err := encode(ev, effects)
+	var again machine.Event
+	if err := json.Unmarshal(event, &again); err != nil {
+		return err
+	}
+	next, made, err := machine.Step(sc.shadow, again)
 	if err != nil {
+		return err
+	}
+	was, err := json.Marshal(effects)
+	if err != nil {
+		return err
+	}
+	is, err := json.Marshal(made)
+	if err != nil {
+		return err
+	}
+	if err := same("effects", was, is); err != nil {
 		return err
 	}
 	want, err := st.Snapshot()
@@ -160,9 +177,6 @@ func (sc *story) stepShadow(r record, st machine.State) error {
 		return err
 	}
 	if sc.shadow, err = machine.Restore(got); err != nil {
-		return err
-	}
-	if err := same("effects", r.effects, again.effects); err != nil {
 		return err
 	}
 	return same("state", want, got)

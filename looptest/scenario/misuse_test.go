@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,18 +83,22 @@ func TestAFailureSaysWhatToDo(t *testing.T) {
 	assert.Empty(t, begun(t, CrashEverywhere()).parting())
 }
 
-// A recorded effect that replay does not give again must not go unnoticed, nor a state.
+// What the run did and the journal does not hold must not go unnoticed.
 func TestACrashThatLosesSomethingIsNoticed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tamper func(*story)
 		want   string
 	}{
-		"effects": {func(sc *story) { sc.history[1].effects = []byte(`[]`) }, "event 2: effects differs"},
-		"event": {func(sc *story) {
-			sc.history[1].event = []byte(`{"kind":"cancelled","at":"2030-01-01T00:00:00Z","x":1}`)
-		}, "event 2: event differs"},
-		"order":   {func(sc *story) { sc.history = sc.history[1:] }, "event 1 does not fit when replayed"},
-		"missing": {func(sc *story) { sc.history = sc.history[:1] }, "state differs"},
+		"trace":   {func(sc *story) { sc.trace[1] = []byte(`{}`) }, "trace differs"},
+		"missing": {func(sc *story) { sc.trace = sc.trace[:1] }, "trace differs"},
+		"journal": {func(sc *story) {
+			require.NoError(t, sc.journal.Close())
+			log, err := sc.store.Open(t.Context(), sc.id)
+			require.NoError(t, err)
+			text := sc.store.Text(sc.id)
+			require.NoError(t, log.Replace(t.Context(), int64(len(text)), bytes.Replace(text, []byte("Hello."), []byte("Goodby"), 1)))
+			require.NoError(t, log.Close())
+		}, "replaying: journal: line 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sc := begun(t)

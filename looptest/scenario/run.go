@@ -187,10 +187,7 @@ func (sc *story) fed(effects []machine.Effect, err error) error {
 		sc.say(e.String())
 	}
 	if sc.broken == nil && sc.crashes {
-		sc.broken = sc.replay()
-	}
-	if sc.broken == nil && sc.journals {
-		sc.broken = sc.rejournal()
+		sc.broken = sc.takeUp()
 	}
 	return sc.broken
 }

@@ -27,8 +27,9 @@ func (w way) apply(sc *story) error {
 	return nil
 }
 
-// CrashEverywhere lets the process die after every single event: all is dropped, and what goes on is what the
-// recorded events, read back from JSON, make of the beginning. A scenario must come out the same.
+// CrashEverywhere lets the process die after every single event: the journal of the story is replayed, its trace is
+// compared with what the run did, and the run is taken up again from the journal alone. A scenario must come out the
+// same.
 func CrashEverywhere() Option { return way(func(sc *story) { sc.crashes = true }) }
 
 // RestoreEverywhere steps a second state alongside, which after every event is written to a snapshot and read
@@ -75,7 +76,7 @@ func RestoreEverywhere() Option { return way(func(sc *story) { sc.restores = tru
 //	adjust              lays a policy over that of the run
 //	dispatch EVENT      an event of the embedding program, its JSON in the body
 //	cancel              the caller gives up
-//	crash               the process dies: all recorded events are read back from JSON and folded from the beginning
+//	crash               the process dies: the journal is replayed from the beginning, and the run goes on from it
 //
 // What there is to see:
 //
@@ -134,7 +135,7 @@ type story struct {
 	setup
 	world
 	run
-	crashes, restores, journals bool
+	crashes, restores bool
 	out                         []string
 	// plain is a story that is run plainly; mistaken one with a line that cannot be told. lines counts those of
 	// the story.

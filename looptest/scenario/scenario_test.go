@@ -10,7 +10,7 @@ const stories = "../../testdata/scenarios"
 
 func TestScenarios(t *testing.T) { scenario.Run(t, stories) }
 
-// Whatever happened, the recorded events alone make the same run again, after every single one of them.
+// Whatever happened, the journal alone makes the same run again, and goes on as if nothing had happened.
 func TestScenariosSurviveACrashAfterEveryEvent(t *testing.T) {
 	scenario.Run(t, stories, scenario.CrashEverywhere())
 }
@@ -18,9 +18,4 @@ func TestScenariosSurviveACrashAfterEveryEvent(t *testing.T) {
 // A state that was written down and read back goes on as the one that was not.
 func TestScenariosSurviveARestoreAfterEveryEvent(t *testing.T) {
 	scenario.Run(t, stories, scenario.RestoreEverywhere())
-}
-
-// What a journal holds replays to the same decisions, and goes on as if nothing had happened.
-func TestScenariosSurviveARestartFromTheirJournalAfterEveryEvent(t *testing.T) {
-	scenario.Run(t, stories, scenario.JournalEverywhere())
 }
