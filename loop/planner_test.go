@@ -42,7 +42,8 @@ func TestSeed001APlannerSeesCodeWindowsAndHistory(t *testing.T) {
 		return machine.Plan{Do: machine.Follow}, nil
 	})
 	bad := looptest.Call(call("book_room", `{}`))
-	model := looptest.NewModel(bad, looptest.Fail(day()), looptest.Say("done"))
+	soon := windows(map[string][]string{"X-Ratelimit-Remaining-Tokens-Day": {"0"}, "X-Ratelimit-Reset-Tokens-Day": {"30"}})
+	model := looptest.NewModel(bad, looptest.Fail(soon), looptest.Say("done"))
 	cfg := loop.Config{Tools: bookRoom(t, booked), Consult: []fault.Class{fault.RateLimit}, Deadline: looptest.Epoch.Add(time.Hour)}
 	_, err := loop.Run(t.Context(), model, newSession(t), "Book.", cfg, loop.WithPlanner(plan), loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
@@ -52,8 +53,8 @@ func TestSeed001APlannerSeesCodeWindowsAndHistory(t *testing.T) {
 	assert.Equal(t, fault.Transport, q.Plane)
 	assert.Equal(t, machine.Position{Action: "book_room", Attempt: 1, MaxAttempts: 4}, q.Position)
 	assert.False(t, q.Exhausted)
-	assert.Equal(t, policy.Backoff, q.Verdict.Reason)
-	assert.InDelta(t, time.Second, q.Verdict.Delay, float64(time.Second)/4)
+	assert.Equal(t, policy.ServerAsked, q.Verdict.Reason)
+	assert.GreaterOrEqual(t, q.Verdict.Delay, 30*time.Second)
 	require.Len(t, q.RateLimit.Windows, 1)
 	assert.Equal(t, "tokens_per_day", q.RateLimit.Windows[0].Name)
 	assert.Equal(t, fault.ToolValidation, q.Session.Attempts().At(0).Class)
@@ -133,6 +134,6 @@ func TestLimitedErrorsSayWhatTheServerAskedFor(t *testing.T) {
 	own := &ratelimit.LimitedError{Err: refused{Class: fault.RateLimit, After: time.Second}, State: asked.State}
 	assert.Equal(t, time.Second, own.Failure().RetryAfter, "what the error says itself comes first")
 	waiting := &ratelimit.LimitedError{Err: refused{Class: fault.RateLimit}, State: ratelimit.Parse(map[string][]string{"x-ratelimit-remaining-requests-hour": {"0"}, "x-ratelimit-reset-requests-hour": {"45m"}}, looptest.Epoch)}
-	assert.Zero(t, waiting.Failure().RetryAfter, "a wait that follows from windows is the planner's")
+	assert.Equal(t, 45*time.Minute, waiting.Failure().RetryAfter, "a used-up window with a reset asks for a wait as well")
 	assert.Equal(t, "rate_limit", waiting.Error())
 }

@@ -29,12 +29,12 @@ func (e *LimitedError) Unwrap() error { return e.Err }
 // RateLimit is what the response said.
 func (e *LimitedError) RateLimit() State { return e.State }
 
-// Failure is the error as the core sees it, with the wait that the server asked for outright. A wait that
-// only follows from windows is left to planners.
+// Failure is the error as the core sees it, with the wait that the server asked for: outright, or by a window
+// that is used up. See [State.Delay].
 func (e *LimitedError) Failure() fault.Failure {
 	f := fault.FailureOf(e.Err)
-	if f.RetryAfter == 0 && f.Plane == fault.Transport {
-		f.RetryAfter = max(e.State.RetryAfter.Duration, 0)
+	if wait, known := e.State.Delay(); known && f.RetryAfter == 0 && f.Plane == fault.Transport {
+		f.RetryAfter = max(wait, 0)
 	}
 	return f
 }

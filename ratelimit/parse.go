@@ -68,7 +68,8 @@ func Parse(headers map[string][]string, now time.Time, opts ...Option) State {
 	r.ietf(folded)
 	r.periods()
 	r.quota(body)
-	s := State{Windows: r.windows(), RetryAfter: set.retry}
+	s := State{RetryAfter: set.retry}
+	s.Windows, s.Wait = r.windows()
 	r.retryAfter(&s, folded, body, isJSON, set.body)
 	s.Ignored = r.ignoredSorted()
 	finish(&s)
@@ -166,10 +167,11 @@ func (r *reader) setPeriod(f family, base string, p period) {
 	}
 }
 
-// windows groups the facts, in the order of windows.
-func (r *reader) windows() []Window {
+// windows groups the facts, in the order of windows. wait is how long the exhausted ones last: until they
+// reset, or for their period where they do not say when.
+func (r *reader) windows() (all []Window, wait Span) {
 	slices.SortStableFunc(r.facts, func(a, b fact) int { return compareKeys(a.key, b.key) })
-	windows := []Window{}
+	all = []Window{}
 	owner := map[string]family{}
 	for at := 0; at < len(r.facts); {
 		end := at + 1
@@ -179,16 +181,28 @@ func (r *reader) windows() []Window {
 		group := r.facts[at:end]
 		at = end
 		k := group[0].key
-		if _, taken := owner[k.name()]; taken || len(windows) == maxWindows {
+		if _, taken := owner[k.name()]; taken || len(all) == maxWindows {
 			r.ignoreAll(group, "window "+k.name()+" is told by another header")
 			continue
 		}
 		if w, some := r.window(k, group); some {
 			owner[k.name()] = k.family
-			windows = append(windows, w)
+			all = append(all, w)
+			wait = wait.longer(w.lasts(k.period))
 		}
 	}
-	return windows
+	return all, wait
+}
+
+// lasts is how long a window is exhausted: until it resets, or for its period where it does not say when.
+func (w Window) lasts(p period) Span {
+	switch {
+	case !w.Exhausted() || w.Limit == Of(0): // what is not on the plan does not come back
+		return Span{}
+	case w.ResetsIn.Known || !w.ResetAt.Time.IsZero():
+		return w.ResetsIn
+	}
+	return Span{Duration: time.Duration(p) * time.Second, Known: p > 0}
 }
 
 func (r *reader) ignoreAll(group []fact, why string) {
@@ -302,16 +316,10 @@ func (r *reader) ignoredSorted() []Ignored {
 	return out[:min(len(out), maxIgnored)]
 }
 
-// finish draws the conclusions: whether anything is exhausted, and until when.
+// finish draws the conclusions.
 func finish(s *State) {
 	for _, w := range s.Windows {
-		if !w.Exhausted() {
-			continue
-		}
-		s.Limited = true
-		if w.ResetsIn.Known && (!s.Wait.Known || w.ResetsIn.Duration > s.Wait.Duration) {
-			s.Wait = w.ResetsIn
-		}
+		s.Limited = s.Limited || w.Exhausted()
 	}
 	if s.RetryAfter.Known {
 		s.Wait = Span{}

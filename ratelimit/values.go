@@ -53,6 +53,14 @@ type Span struct {
 // In returns a known span.
 func In(d time.Duration) Span { return Span{Duration: d, Known: true} }
 
+// longer is the longer of two spans.
+func (s Span) longer(o Span) Span {
+	if o.Known && (!s.Known || o.Duration > s.Duration) {
+		return o
+	}
+	return s
+}
+
 // MarshalJSON writes seconds, exact to the nanosecond; null where it is unknown.
 func (s Span) MarshalJSON() ([]byte, error) {
 	if !s.Known {

@@ -99,9 +99,10 @@ func judge[T any](a *Agent, r result.Result[T]) error {
 // failureOfResult is a failed result as the core sees it. What the agent says of retrying counts where it
 // takes back what its class says; else the policy decides.
 func failureOfResult[T any](r result.Result[T]) fault.Failure {
+	wait, _ := r.RateLimit.Delay()
 	return fault.Failure{
 		Plane: fault.Transport, Class: r.Error.Class, Message: r.Error.Message,
-		RetryAfter: max(r.RateLimit.RetryAfter.Duration, 0),
+		RetryAfter: max(wait, 0),
 		Final:      r.Error.Class.Retryable() && !r.Error.Retryable.Or(true),
 	}
 }

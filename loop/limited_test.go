@@ -1,0 +1,44 @@
+package loop_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/policy"
+)
+
+// Under the default policy, a window that is used up is waited for as a retry-after is; one that lasts longer
+// than a server may ask for ends the run at once.
+func TestAUsedUpWindowIsAFloorAsARetryAfterIs(t *testing.T) {
+	cases := map[string]struct {
+		headers map[string][]string
+		least   time.Duration
+		stops   error
+	}{
+		"a reset":              {map[string][]string{"X-Ratelimit-Remaining-Requests-Minute": {"0"}, "X-Ratelimit-Reset-Requests-Minute": {"48.5"}}, 48500 * time.Millisecond, nil},
+		"the last of several":  {map[string][]string{"X-Ratelimit-Remaining-Requests-Minute": {"0"}, "X-Ratelimit-Reset-Requests-Minute": {"5"}, "X-Ratelimit-Remaining-Tokens-Hour": {"0"}, "X-Ratelimit-Reset-Tokens-Hour": {"100"}}, 100 * time.Second, nil},
+		"a period without one": {map[string][]string{"X-Ratelimit-Remaining-Tokens-Minute": {"0"}}, time.Minute, nil},
+		"asked for outright":   {map[string][]string{"Retry-After": {"7"}, "X-Ratelimit-Remaining-Tokens-Minute": {"0"}}, 7 * time.Second, nil},
+		"a day":                {map[string][]string{"X-Ratelimit-Remaining-Tokens-Day": {"0"}}, 0, policy.RetryAfterTooLong},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			model := looptest.NewModel(looptest.Fail(windows(c.headers)), looptest.Say("done"))
+			clock := looptest.NewClock()
+			_, err := loop.Run(t.Context(), model, newSession(t), "Go.", loop.Config{}, loop.WithClock(clock))
+			if c.stops != nil {
+				require.ErrorIs(t, err, c.stops)
+				return
+			}
+			require.NoError(t, err)
+			waited := clock.Now().Sub(looptest.Epoch)
+			assert.GreaterOrEqual(t, waited, c.least)
+			assert.LessOrEqual(t, waited, c.least*3/2, "jitter adds at most half")
+		})
+	}
+}
