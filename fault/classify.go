@@ -14,6 +14,16 @@ import (
 // fails and never panics; what fits nothing is Unknown. A response of status 2xx that tells of no error gives
 // the zero Verdict.
 func Classify(r Response) Verdict {
+	return judge(r, func(_ *evidence, c Class) Class { return c })
+}
+
+// ClassifyEvent is [Classify] for what an external system sent instead of a good answer (an approval, a webhook, a
+// queue): its classes are those of external events ([EventTimeout], [EventUnavailable], [EventRejected],
+// [EventInvalidResponse]), and what is this side's own ([Cancelled], [DeadlineExceeded]).
+func ClassifyEvent(r Response) Verdict { return judge(r, (*evidence).event) }
+
+// judge classifies a response; as is what its class is called.
+func judge(r Response, as func(*evidence, Class) Class) Verdict {
 	e := gather(r)
 	c := e.class()
 	if c == "" {
@@ -22,9 +32,28 @@ func Classify(r Response) Verdict {
 	if c == "" {
 		return Verdict{}
 	}
-	v := e.verdict(c)
+	v := e.verdict(as(&e, c))
 	v.Metadata.Provider, v.Metadata.Model = r.Provider, r.Model
 	return v
+}
+
+// eventClasses are the classes of external events by what would be said of a provider; all others are rejections.
+var eventClasses = meanings(`
+event_timeout: timeout event_timeout
+event_unavailable: unavailable overloaded network rate_limit event_unavailable
+event_invalid_response: invalid_response structured_output no_output truncated event_invalid_response
+cancelled: cancelled
+deadline_exceeded: deadline_exceeded
+`)
+
+// event is a class as it is called of an external event. What nothing is known of but its words is a rejection
+// where they say so, else an answer that nobody can read.
+func (e *evidence) event(c Class) Class {
+	rejected := []string{"rejected", "denied", "declined", "refused", "not approved", "disapproved"}
+	if c == Unknown && !saysAny(words(e.sentence()), rejected) {
+		return EventInvalidResponse
+	}
+	return cmp.Or(eventClasses(string(c)), EventRejected)
 }
 
 // ClassifyError says what went wrong from a Go error alone; of nil the zero Verdict.

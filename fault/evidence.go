@@ -167,7 +167,7 @@ var codePaths = [...][]string{
 	{"details", "error_code"}, {"metadata", "error_type"}, {"metadata", "provider_code"},
 	{"metadata", "limit_source"},
 	{"innererror", "code"}, {"code"}, {"type"}, {"status"}, {"error_type"}, {"__type"}, {"errorType"},
-	{"error_code"},
+	{"error_code"}, {"response", "status"}, {"response", "statusCode"},
 }
 
 func (e *evidence) readObject(n httphint.Node) {
@@ -240,21 +240,12 @@ func (e *evidence) readEmbedded(message string) {
 }
 
 func (e *evidence) bodyWait(now time.Time) (time.Duration, bool) {
-	if d, ok, _ := httphint.Wait(passedHeaders(e.body), now); ok {
+	passed := httphint.Fold(httphint.PassedOn(e.body), httphint.IsWait)
+	if d, ok, _ := httphint.Wait(passed, now); ok {
 		return d, true
 	}
 	if d, ok := httphint.BodyWait(e.body); ok {
 		return d, true
 	}
 	return httphint.TextWait(e.message + "\n" + e.text)
-}
-
-// passedHeaders are the headers that a gateway passes on in its body (OpenRouter: error.metadata.headers).
-func passedHeaders(body httphint.Node) httphint.Headers {
-	passed := httphint.ErrorObject(body).At("metadata", "headers")
-	headers := map[string][]string{}
-	for _, name := range passed.Names() {
-		headers[name] = passed.At(name).Strings()
-	}
-	return httphint.Fold(headers, httphint.IsWait)
 }

@@ -34,6 +34,8 @@ var phraseRules = sync.OnceValue(func() (rules []phraseRule) {
 // Phrases are in lower case, their words single, underscores and dashes as spaces. They are found on word
 // boundaries; "*" stands for some words.
 const phraseTable = `
+timeout?: etimedout, esockettimedout
+network?: econnrefused, econnreset, enotfound, eai again, ehostunreach, enetunreach, econnaborted, epipe
 tool_validation: failed to call a function
 structured_output: failed to generate json
 cancelled?: context canceled, context cancelled, request was aborted, operation was aborted, user aborted
@@ -43,6 +45,12 @@ billing: insufficient balance, insufficient funds, credit balance is too low, bi
 billing: billing not active, check your billing details, check your plan and billing, payment required
 billing: out of credits, requires more credits, purchase credits, credits exhausted, credit limit, unpaid
 billing: spend limit, spending limit, not enough credits, no credits
+auth?: authentication failed, authentication failure, authentication error, failed to authenticate
+auth?: unauthorized, unauthorised, unauthenticated, invalid credentials, auth error
+auth: invalid api key, incorrect api key, api key not valid, api key not found, api key expired
+auth: invalid x api key, missing api key, no api key, wrong api key, invalid authentication
+auth: unregistered callers, no auth credentials, invalid subscription key, unable to locate credentials
+auth: security token * invalid
 rate_limit: too many tokens * wait
 rate_limit?: quota exceeded * per minute, quota exceeded * per second, too many tokens per minute
 rate_limit?: too many tokens per second
@@ -75,12 +83,7 @@ model_not_found: model * deprecated, no such model, unknown model, invalid model
 model_not_found: model identifier is invalid, model unavailable, unsupported model
 model_not_found: deployment * does not exist, deployment * not found, no endpoints found
 model_not_found: models * is not found
-auth: invalid api key, incorrect api key, api key not valid, api key not found, api key expired
-auth: invalid x api key, missing api key, no api key, wrong api key, invalid authentication
-auth: unregistered callers, no auth credentials, invalid subscription key, unable to locate credentials
-auth: security token * invalid
-auth?: unauthorized, unauthorised, unauthenticated, authentication, api key, auth error
-auth?: invalid credentials, invalid bearer token, missing credentials, no credentials, invalid token
+auth?: authentication, api key, invalid bearer token, missing credentials, no credentials, invalid token
 auth?: expired token, token expired, token has expired
 permission: not authorized to, does not have access, do not have access, don t have access
 permission: not allowed to sample, country region or territory
@@ -90,14 +93,13 @@ overloaded: servers are busy, high demand, high load, heavy load, queue is full,
 overloaded: queue exceeded
 timeout: timed out, timeout, time out, gateway timeout, gateway time out, deadline exceeded, took too long
 timeout: takes too long, taking too long, waited too long
-timeout?: etimedout, esockettimedout, timeout error, timeouts
+timeout?: timeout error, timeouts
 unavailable: internal server error, bad gateway, service unavailable, temporarily unavailable
 unavailable: service is unavailable
 unavailable?: server error, internal error, currently unavailable, unavailable, upstream error
 unavailable?: server had an error, no healthy upstream, model not ready, api error
 network?: network, network error, networkerror, fetch error, no internet, internet connection, fetch failed
-network?: failed to fetch, socket hang up, socket closed, econnrefused, econnreset, enotfound, epipe
-network?: eai again, ehostunreach, enetunreach, econnaborted, connection refused, connection reset
+network?: failed to fetch, socket hang up, socket closed, connection refused, connection reset
 network?: connection error, connection closed, connection aborted, connection lost, connection failed
 network?: connection terminated, connection dropped, connection was closed, connection * refused
 network?: connection * reset, connection attempts failed, connect call failed, broken pipe, no such host

@@ -8,23 +8,21 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// withBodyHeaders adds the headers that OpenRouter passes on in error.metadata.headers, where the response
-// itself lacks them.
+// withBodyHeaders adds the headers that the body holds, where the response itself lacks them.
 func withBodyHeaders(headers map[string][]string, body httphint.Node) map[string][]string {
-	passed := httphint.ErrorObject(body).At("metadata", "headers")
-	names := passed.Names()
-	if len(names) == 0 {
+	passed := httphint.PassedOn(body)
+	if len(passed) == 0 {
 		return headers
 	}
-	union := make(map[string][]string, len(headers)+len(names))
+	union := make(map[string][]string, len(headers)+len(passed))
 	have := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		union[name] = headers[name]
 		have[strings.ToLower(name)] = true
 	}
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(passed)) {
 		if !have[strings.ToLower(name)] {
-			union[name] = passed.At(name).Strings()
+			union[name] = passed[name]
 		}
 	}
 	return union

@@ -181,9 +181,33 @@ var waitMembers = [...]struct {
 	read func(string) (time.Duration, error)
 }{
 	{[]string{"retry_after_ms"}, Millis}, {[]string{"retryAfterMs"}, Millis},
-	{[]string{"retry_after"}, Seconds}, {[]string{"metadata", "retry_after"}, Seconds},
-	{[]string{"retry_after_seconds"}, Seconds},
-	{[]string{"retryAfter"}, Seconds}, {[]string{"metadata", "retryAfter"}, Seconds},
+	{[]string{"retry_after"}, seconds}, {[]string{"metadata", "retry_after"}, seconds},
+	{[]string{"retry_after_seconds"}, seconds},
+	{[]string{"retryAfter"}, seconds}, {[]string{"metadata", "retryAfter"}, seconds},
+}
+
+// seconds reads a number of seconds, or a duration with units.
+func seconds(s string) (time.Duration, error) { return Delay(s, time.Time{}) }
+
+// passedOn are the places of headers in a body: what a gateway passes on of its provider's response (OpenRouter), and
+// the response within an error that a client made a JSON object of.
+var passedOn = [...][]string{{"metadata", "headers"}, {"response", "headers"}, {"headers"}}
+
+// PassedOn returns the headers that a body holds; nil where it holds none.
+func PassedOn(body Node) map[string][]string {
+	for _, from := range [...]Node{ErrorObject(body), body} {
+		for _, path := range passedOn {
+			passed := from.At(path...)
+			headers := map[string][]string{}
+			for _, name := range passed.Names() {
+				headers[name] = passed.At(name).Strings()
+			}
+			if len(headers) > 0 {
+				return headers
+			}
+		}
+	}
+	return nil
 }
 
 func memberWait(n Node) (time.Duration, bool) {
