@@ -241,7 +241,7 @@ func ruleText(r policy.Reason) string {
 	if r == "" {
 		return "none"
 	}
-	return fmt.Sprintf("%s (%s)", string(r), r.Error())
+	return fmt.Sprintf("%s (%s)", string(r), r.Phrase())
 }
 
 // Is finds ErrDiffers.

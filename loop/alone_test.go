@@ -66,7 +66,7 @@ func TestAToolThatIgnoresItsContextDoesNotHoldTheRun(t *testing.T) {
 				start := time.Now()
 				result, err := loop.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(calls)...)), s, "Book.", loop.Config{Tools: bookRoom(t, book)})
 				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.ErrorIs(t, err, policy.Cancelled)
+				require.ErrorIs(t, err, policy.Deadline)
 				assert.Equal(t, time.Minute, time.Since(start))
 				for _, said := range result.Transcript.All() {
 					assert.NotContains(t, said.Text, "too late", "what it returned is dropped")
@@ -88,7 +88,7 @@ func TestALoneToolThatHeedsItsContextEndsTheRunAtOnce(t *testing.T) {
 		}
 		start := time.Now()
 		result, err := loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)})
-		require.ErrorIs(t, err, policy.Cancelled)
+		require.ErrorIs(t, err, policy.Deadline)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Equal(t, time.Minute, time.Since(start))
 		last, _ := result.Transcript.Last()

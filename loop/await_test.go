@@ -150,7 +150,7 @@ func TestACallUnderWayIsCancelledByItsCaller(t *testing.T) {
 		ctx, leave := context.WithTimeout(t.Context(), time.Minute)
 		defer leave()
 		_, err := p.Await(ctx, newSession(t), "a", nil)
-		require.ErrorIs(t, err, policy.Cancelled)
+		require.ErrorIs(t, err, policy.Deadline)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }

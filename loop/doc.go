@@ -22,7 +22,8 @@
 // # Who runs what, and what the end of the context does
 //
 // Models are called on the goroutine of the run; each call of a tool has a goroutine of its own. When the
-// context ends, the run is recorded as cancelled and returns at once, but for the model that it has called: it
+// context ends, the run is recorded as cancelled, or as ended by its deadline, and returns at once, but for the
+// model that it has called: it
 // returns when that does, and what that returns is dropped. Tools are not waited for: one that ignores its
 // context goes on alone, and its result is dropped. Of a run that is left to be resumed ([ErrSuspended]), what
 // tools return is kept for then.

@@ -50,14 +50,15 @@ type RetryExhaustedError struct {
 // Error says what gave up, where it stood, why, and the last failure.
 func (e *RetryExhaustedError) Error() string {
 	if e.Plane == "" {
-		return "run stopped: " + e.Reason.Error() + e.because()
+		return "run stopped: " + e.Reason.Phrase() + e.because()
 	}
-	text := fmt.Sprintf("%s: attempt %d of %s on the %s plane: %s", cmp.Or(e.Action, "answer"), e.Attempt, bound(e.MaxAttempts), e.Plane, e.Reason.Error())
+	text := fmt.Sprintf("%s: attempt %d of %s on the %s plane: %s", cmp.Or(e.Action, "answer"), e.Attempt, bound(e.MaxAttempts), e.Plane, e.why())
 	if e.Detail.Wait > 0 {
 		text += fmt.Sprintf(" (wait %v, room %v)", e.Detail.Wait, e.Detail.Room)
 	}
+	named := e.Reason == policy.NotRetryable
 	if cause := e.typed(); cause != nil && len(e.Failure.Issues) > 0 {
-		if c := e.Failure.Class; c != fault.ToolValidation && c != fault.StructuredOutput { // which the error itself does not say
+		if c := e.Failure.Class; !named && c != fault.ToolValidation && c != fault.StructuredOutput { // which the error itself does not say
 			text += ": " + string(c)
 		}
 		text += ": " + cause.Error()
@@ -66,7 +67,22 @@ func (e *RetryExhaustedError) Error() string {
 		}
 		return text
 	}
-	return text + cmp.Or(e.because(), ": "+string(e.Failure.Class))
+	if because := e.because(); because != "" || named {
+		return text + because
+	}
+	return text + ": " + string(e.Failure.Class)
+}
+
+// why is the reason in words; of a class that is not retried, also its name and what to set.
+func (e *RetryExhaustedError) why() string {
+	class := cmp.Or(e.Failure.Class, fault.Unknown)
+	switch {
+	case e.Reason != policy.NotRetryable:
+		return e.Reason.Phrase()
+	case e.Failure.Final:
+		return fmt.Sprintf("%s is not retried: the other side said that another try does not help", class)
+	}
+	return fmt.Sprintf("%s is not retried: add it to retryable_errors of the %s policy to have it retried", class, e.Plane)
 }
 
 // because is the text of the cause; empty where there is none, or it has none.

@@ -32,20 +32,20 @@ func TestAnExhaustionWithoutIssuesSaysWhatTheFailureWas(t *testing.T) {
 		_, err := loop.Do(t.Context(), s, loop.ToolCall("book_room"), func(context.Context, loop.Attempt) (int, error) {
 			return 0, &fault.ProviderError{Class: fault.Refusal, Provider: "openai"}
 		})
-		assert.EqualError(t, err, "book_room: attempt 1 of 3 on the correction plane: this kind of failure is not retried: refusal from openai")
+		assert.EqualError(t, err, "book_room: attempt 1 of 3 on the correction plane: refusal is not retried: add it to retryable_errors of the correction policy to have it retried: refusal from openai")
 	}
 }
 
 func TestARefusalIsNamed(t *testing.T) {
 	model := looptest.NewModel(looptest.Turn{Reply: message.Reply{Refusal: "I would rather not."}})
 	_, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{})
-	assert.EqualError(t, err, "answer: attempt 1 of 3 on the correction plane: this kind of failure is not retried: "+
-		"refusal: structured output: (whole): expected an answer")
+	assert.EqualError(t, err, "answer: attempt 1 of 3 on the correction plane: refusal is not retried: add it to retryable_errors of the correction policy "+
+		"to have it retried: structured output: (whole): expected an answer")
 }
 
 func TestAnErrorWithoutATextIsNamedByItsClass(t *testing.T) {
 	_, err := loop.Do(t.Context(), nil, loop.FinalAnswer(), func(context.Context, loop.Attempt) (int, error) { return 0, &fault.ClassError{} })
-	assert.EqualError(t, err, "answer: attempt 1 of 3 on the correction plane: this kind of failure is not retried: unknown")
+	assert.EqualError(t, err, "answer: attempt 1 of 3 on the correction plane: unknown is not retried: add it to retryable_errors of the correction policy to have it retried")
 }
 
 // What a program does to the policy of an action, or of an error, is nothing to any other.

@@ -54,7 +54,7 @@ func TestAWaitThatOutlastsTheDeadlineStopsAtOnceWithCauseAndReason(t *testing.T)
 	require.ErrorIs(t, err, policy.Deadline)
 	var limited *fault.RateLimitError
 	require.ErrorAs(t, err, &limited)
-	require.EqualError(t, err, "answer: attempt 1 of 4 on the transport plane: the wait does not fit before the deadline (wait 10s, room 5s): rate_limit from openai")
+	require.EqualError(t, err, "answer: attempt 1 of 4 on the transport plane: the deadline leaves no time (wait 10s, room 5s): rate_limit from openai")
 }
 
 func TestExhaustionNamesItsPlane(t *testing.T) {

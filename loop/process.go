@@ -251,7 +251,7 @@ func (p *process) carry(e machine.Effect) ([]machine.Effect, error) {
 }
 
 func (p *process) cancel() ([]machine.Effect, error) {
-	p.cause = context.Cause(p.life)
+	p.cause = whyDone(p.life)
 	if p.runner.journal != nil && errors.Is(p.cause, ErrSuspended) {
 		return nil, ErrSuspended
 	}

@@ -338,6 +338,15 @@ func (r *Runner) Adjusted(at time.Time, l policy.Layer) ([]machine.Effect, error
 	return r.Step(machine.Event{Kind: machine.Adjusted, At: at, Adjust: &l})
 }
 
+// whyDone is what ended a context: its cause, and that its time was up where the cause does not say so.
+func whyDone(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if ctx.Err() == context.DeadlineExceeded && !errors.Is(cause, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", context.DeadlineExceeded, cause)
+	}
+	return cause
+}
+
 // causeOf is the cause of an end as an event has it; nil for none.
 func causeOf(err error) *fault.Failure {
 	if err == nil {

@@ -117,7 +117,12 @@ func (l *unrecorded) tell(ctx context.Context, f *fault.Failure, d *policy.Decis
 
 // cancelled is the error of an action whose context has ended: in a wait on no plane.
 func (l *unrecorded) cancelled(ctx context.Context, plane fault.Plane) error {
-	return l.stop(&policy.Decision{Reason: policy.Cancelled}, &fault.Failure{Plane: plane}, context.Cause(ctx))
+	cause := whyDone(ctx)
+	reason := policy.Cancelled
+	if fault.FailureOf(cause).Class == fault.DeadlineExceeded {
+		reason = policy.Deadline
+	}
+	return l.stop(&policy.Decision{Reason: reason}, &fault.Failure{Plane: plane}, cause)
 }
 
 func (l *unrecorded) stop(d *policy.Decision, said *fault.Failure, cause error) error {

@@ -276,12 +276,14 @@ func TestReasonsAreSentinels(t *testing.T) {
 	var reason policy.Reason
 	require.True(t, errors.As(err, &reason))
 	assert.Equal(t, policy.AttemptsExhausted, reason)
-	assert.EqualError(t, err, "booking: attempts used up")
+	assert.EqualError(t, err, "booking: attempts_exhausted")
+	assert.Equal(t, "attempts_exhausted", fmt.Sprintf("%s", policy.AttemptsExhausted), "a reason prints as its code")
+	assert.Equal(t, "attempts used up", policy.AttemptsExhausted.Phrase())
 	assert.EqualError(t, policy.Reason("of_my_own"), "of_my_own")
 
 	unique := map[policy.Reason]bool{}
 	for _, r := range policy.Reasons() {
-		assert.NotContains(t, r.Error(), "_", "every reason has a phrase for people")
+		assert.NotContains(t, r.Phrase(), "_", "every reason has a phrase for people")
 		unique[r] = true
 	}
 	assert.Len(t, unique, 21)

@@ -40,7 +40,7 @@ const (
 	RetryAfterTooLong Reason = "retry_after_too_long"
 	// DelayBudget: the wait does not fit what is left of the action's total delay.
 	DelayBudget Reason = "delay_budget"
-	// Deadline: the wait would last until the deadline or beyond it.
+	// Deadline: the time is up, or the wait would last until the deadline or beyond it.
 	Deadline Reason = "deadline"
 )
 
@@ -81,7 +81,7 @@ var phrases = [...]struct {
 	{NoProgress, "no progress: the same failure again"},
 	{RetryAfterTooLong, "the server asks for a longer wait than the policy allows"},
 	{DelayBudget, "the wait does not fit the total delay"},
-	{Deadline, "the wait does not fit before the deadline"},
+	{Deadline, "the deadline leaves no time"},
 	{Cancelled, "cancelled"},
 	{ReducerError, "a reducer failed"},
 	{FailedForGood, "failed for good"},
@@ -100,8 +100,11 @@ func Reasons() []Reason {
 	return all
 }
 
-// Error is the reason as a phrase for people.
-func (r Reason) Error() string {
+// Error is the reason's code, as in "deadline".
+func (r Reason) Error() string { return string(r) }
+
+// Phrase is the reason in words for people: "the deadline leaves no time".
+func (r Reason) Phrase() string {
 	for _, p := range phrases {
 		if p.reason == r {
 			return p.text
@@ -109,6 +112,10 @@ func (r Reason) Error() string {
 	}
 	return string(r)
 }
+
+// GaveUp reports whether an attempt without a class ended because nobody waits for it any more: the run was
+// cancelled, or its time was up.
+func (r Reason) GaveUp() bool { return r == Cancelled || r == Deadline }
 
 // Class is the class of a run that ended for a reason of its own; empty where that is the reason of a
 // failure.
@@ -118,6 +125,8 @@ func (r Reason) Class() fault.Class {
 		return fault.MaxIterations
 	case Cancelled:
 		return fault.Cancelled
+	case Deadline:
+		return fault.DeadlineExceeded
 	}
 	return ""
 }

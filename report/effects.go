@@ -131,7 +131,7 @@ func attemptText(d *machine.Decision) string {
 
 // verdictText says what was decided, and why.
 func verdictText(d *machine.Decision) string {
-	reason := d.Reason.Error()
+	reason := d.Reason.Phrase()
 	if string(d.Reason) != reason {
 		reason += " (" + string(d.Reason) + ")"
 	}

@@ -235,7 +235,10 @@ func (r *run) reducersRan(ev *machine.Event) entry {
 	return entry{Kind: reduced}.says(many(updates, "state update") + refused)
 }
 
-func (r *run) cancelled(*machine.Event) entry {
+func (r *run) cancelled(ev *machine.Event) entry {
+	if f := ev.Failure; f != nil && f.Class == fault.DeadlineExceeded {
+		return entry{Kind: cancelled}.says("the time is up")
+	}
 	return entry{Kind: cancelled}.says("the caller gave up")
 }
 

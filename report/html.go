@@ -157,7 +157,7 @@ func (t *teller) row(e *entry, link string) {
 	w := wordOf(e)
 	row := attemptRow{
 		At: since(e.At), Word: w[0], Tone: toneOf(e), Text: e.Text, Link: link,
-		Verdict: cmp.Or(verdictText(e.Decision), e.Decision.Reason.Error()),
+		Verdict: cmp.Or(verdictText(e.Decision), e.Decision.Reason.Phrase()),
 	}
 	if e.Decision.Retry && e.Decision.Delay > 0 {
 		row.Wait, row.Delay = share(e.Decision.Delay, t.longest, 1000), short(e.Decision.Delay)

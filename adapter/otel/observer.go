@@ -120,10 +120,10 @@ func (o *Observer) Observe(ctx context.Context, n observe.Notice) {
 	}
 }
 
-// closes reports whether an attempt closed its action, and no notice of exhaustion follows. A cancelled
-// attempt says nothing of how many it takes.
+// closes reports whether an attempt closed its action, and no notice of exhaustion follows. An attempt that
+// nobody waited for says nothing of how many it takes.
 func closes(n observe.Notice) bool {
-	return (n.Class == "" && n.Reason != policy.Cancelled) || n.Reason == policy.ReducerError
+	return (n.Class == "" && !n.Reason.GaveUp()) || n.Reason == policy.ReducerError
 }
 
 func (o *Observer) closed(ctx context.Context, n observe.Notice) {

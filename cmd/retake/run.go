@@ -152,7 +152,7 @@ func writeSummary(e *env, s corpus.Summary) {
 	row("exhausted", s.Exhausted)
 	fmt.Fprintf(e.out, "\nfeedback records  %d\ndecisions\n", s.Feedback)
 	for _, reason := range slices.Sorted(maps.Keys(s.Reasons)) {
-		text := e.paint.faint(reason.Error())
+		text := e.paint.faint(reason.Phrase())
 		fmt.Fprintf(e.out, "  %-20s %6d  %s\n", string(reason), s.Reasons[reason], text)
 	}
 	fmt.Fprintf(e.out, "\nevents %s\n", s.Events)

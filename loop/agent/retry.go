@@ -132,7 +132,7 @@ func stopped(err error, made int) string {
 	case !ok:
 		return fmt.Sprintf("stopped after attempt %d: %v", made, err)
 	case e.Detail.Wait > 0:
-		return fmt.Sprintf("stopped after attempt %d: %v (wait %v, room %v)", made, e.Reason.Error(), e.Detail.Wait, e.Detail.Room)
+		return fmt.Sprintf("stopped after attempt %d: %v (wait %v, room %v)", made, e.Reason.Phrase(), e.Detail.Wait, e.Detail.Room)
 	}
-	return fmt.Sprintf("stopped after attempt %d: %v", made, e.Reason.Error())
+	return fmt.Sprintf("stopped after attempt %d: %v", made, e.Reason.Phrase())
 }

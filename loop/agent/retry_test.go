@@ -197,7 +197,7 @@ func TestAnAgentsWaitThatDoesNotFitIsNotBegun(t *testing.T) {
 		a.Deadline = looptest.Epoch.Add(5 * time.Second)
 		r := agent.Retry(t.Context(), s, a, runs(&made, failed(fault.Unavailable)), loop.WithClock(clock))
 		assert.Equal(t, fault.Unavailable, r.Error.Class)
-		assert.Equal(t, []string{"stopped after attempt 1: the wait does not fit before the deadline (wait 10s, room 5s)"}, r.Warnings)
+		assert.Equal(t, []string{"stopped after attempt 1: the deadline leaves no time (wait 10s, room 5s)"}, r.Warnings)
 		assert.Equal(t, looptest.Epoch, clock.Now().UTC())
 	})
 }

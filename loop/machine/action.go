@@ -280,14 +280,14 @@ func (s *step) recordTransport(at Position, f fault.Failure, verdict policy.Deci
 	return d
 }
 
-// recordCancelled records the attempts that were under way when the run was cancelled.
-func (s *step) recordCancelled() {
-	s.leaveConsults(policy.Cancelled)
+// recordCancelled records the attempts that were under way when the run was cancelled, or its time was up.
+func (s *step) recordCancelled(reason policy.Reason) {
+	s.leaveConsults(reason)
 	if s.Phase == Waiting || s.Phase == Planning || s.Phase == Reducing {
 		return
 	}
 	for _, p := range s.underWay() {
-		s.decided(&Decision{Position: p, Plane: fault.Correction, Reason: policy.Cancelled}, nil)
+		s.decided(&Decision{Position: p, Plane: fault.Correction, Reason: reason}, nil)
 	}
 }
 

@@ -105,8 +105,8 @@ func (p Position) count() string {
 // follows says the rest.
 func (d *Decision) String() string {
 	switch {
-	case d.Reason == policy.Cancelled:
-		return "leave " + d.Position.String() + " (cancelled)"
+	case d.Reason == policy.Cancelled || d.Class == "" && d.Reason.GaveUp():
+		return "leave " + d.Position.String() + " (" + string(d.Reason) + ")"
 	case d.Reason == policy.FailedForGood:
 		return "close " + d.Position.String() + " (failed_for_good)"
 	case d.Class == "":

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -263,8 +264,12 @@ func (s *step) cancelled() error {
 		s.ended()
 		return nil
 	}
-	s.recordCancelled()
-	s.stop(Outcome{Reason: policy.Cancelled, Cause: s.ev.Failure})
+	reason := policy.Cancelled
+	if f := s.ev.Failure; f != nil && f.Class == fault.DeadlineExceeded {
+		reason = policy.Deadline
+	}
+	s.recordCancelled(reason)
+	s.stop(Outcome{Reason: reason, Cause: s.ev.Failure})
 	return nil
 }
 

@@ -82,7 +82,7 @@ func (c *Callbacks) Observe(ctx context.Context, n Notice) {
 		c.call(ctx, "OnRetry", n, func(t Trace) { c.OnRetry(t, n) }, c.OnRetry != nil)
 	case n.Kind == Exhausted:
 		c.failed(ctx, n, n.Class)
-	case n.Kind == Ended && n.Reason.Class() != "":
+	case n.Kind == Ended && n.Plane == "" && n.Reason.Class() != "": // else its exhaustion was told
 		c.failed(ctx, n, n.Reason.Class())
 	}
 }

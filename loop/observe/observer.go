@@ -85,7 +85,11 @@ func NoticesOf(id string, at time.Time, e machine.Effect, err error) []Notice {
 	case machine.Decided:
 		return DecisionNotices(id, at, e.Decision, err)
 	case machine.Stop:
-		return []Notice{{Kind: Ended, CorrelationID: id, At: at, Reason: e.Outcome.Reason, Usage: e.Outcome.Usage}}
+		n := Notice{Kind: Ended, CorrelationID: id, At: at, Reason: e.Outcome.Reason, Usage: e.Outcome.Usage}
+		if x := e.Outcome.Exhaustion; x != nil {
+			n.Plane = x.Plane
+		}
+		return []Notice{n}
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func Example() {
 	// Output:
 	// q1 0 true []
 	// q1 1 false [nights: expected integer, got string]
-	// accepted at attempt 2 map[accepted:1 retry at once:1]
+	// accepted at attempt 2 map[accepted:1 immediate:1]
 }
 
 // A run whose journal is there already goes on where that ends, and comes to the same.

@@ -1,0 +1,93 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// A context that ends by its deadline ends a run for the deadline, one that is cancelled as cancelled.
+func TestADeadlineOfTheContextIsADeadline(t *testing.T) {
+	late := errors.New("the user went home")
+	ends := map[string]struct {
+		ctx  func(context.Context) (context.Context, context.CancelFunc)
+		want policy.Reason
+	}{
+		"timeout": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Minute)
+		}, policy.Deadline},
+		"timeout with cause": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeoutCause(ctx, time.Minute, late)
+		}, policy.Deadline},
+		"cancelled": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(time.Minute, cancel)
+			return ctx, cancel
+		}, policy.Cancelled},
+	}
+	hangs := loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+		<-ctx.Done()
+		return message.Reply{}, ctx.Err()
+	})
+	wait := func(ctx context.Context, _ loop.Attempt) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	ways := map[string]func(ctx context.Context, s *session.Session) error{
+		"a run": func(ctx context.Context, s *session.Session) error {
+			_, err := loop.Run(ctx, hangs, s, "Go.", loop.Config{})
+			return err
+		},
+		"one action": func(ctx context.Context, s *session.Session) error {
+			_, err := loop.Do(ctx, s, loop.ToolCall("book"), wait)
+			return err
+		},
+		"one action of no session": func(ctx context.Context, _ *session.Session) error {
+			_, err := loop.Do(ctx, nil, loop.ToolCall("book"), wait)
+			return err
+		},
+	}
+	for name, end := range ends {
+		for way, run := range ways {
+			t.Run(name+", "+way, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, cancel := end.ctx(t.Context())
+					defer cancel()
+					err := run(ctx, newSession(t))
+					require.ErrorIs(t, err, end.want)
+					assert.Equal(t, end.want == policy.Deadline, errors.Is(err, context.DeadlineExceeded))
+				})
+			})
+		}
+	}
+}
+
+// The error of a class that is not retried names it, and says what to set.
+func TestAClassThatIsNotRetriedIsNamedWithWhatToSet(t *testing.T) {
+	cases := map[string]struct {
+		err  *fault.ProviderError
+		want string
+	}{
+		"by the policy": {&fault.ProviderError{Class: fault.Quota}, "quota is not retried: add it to retryable_errors of the transport policy to have it retried"},
+		"by the server": {&fault.ProviderError{Class: fault.RateLimit, Final: true}, "rate_limit is not retried: the other side said that another try does not help"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Fail(c.err)), newSession(t), "Go.", loop.Config{})
+			require.ErrorIs(t, err, policy.NotRetryable)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
