@@ -99,5 +99,5 @@ func TestAnExhaustionPrintsItsAttemptsAsATable(t *testing.T) {
 	assert.Equal(t, err.Error(), fmt.Sprintf("%v", err))
 	assert.Equal(t, strconv.Quote(err.Error()), fmt.Sprintf("%q", err))
 	assert.Contains(t, fmt.Sprintf("%#v", err), "fields{Action:")
-	assert.Equal(t, "run stopped: the wait does not fit before the deadline", fmt.Sprintf("%+v", &loop.RetryExhaustedError{Reason: "deadline"}))
+	assert.Equal(t, "run stopped: the deadline leaves no time", fmt.Sprintf("%+v", &loop.RetryExhaustedError{Reason: "deadline"}))
 }

@@ -50,8 +50,8 @@ func TestAssertionsOfAStop(t *testing.T) {
 	assert.Nil(t, looptest.AssertStopped(&told, nil, policy.Deadline))
 	assert.False(t, looptest.AssertAnswer(&told, loop.Result{}, err, "Hello."))
 	assert.Equal(t, failing{
-		"it did not stop by attempts_exhausted: run stopped: the wait does not fit before the deadline",
+		"it did not stop by attempts_exhausted: run stopped: the deadline leaves no time",
 		"it did not stop by deadline: <nil>",
-		"the run has no answer: run stopped: the wait does not fit before the deadline\nwant: Hello.",
+		"the run has no answer: run stopped: the deadline leaves no time\nwant: Hello.",
 	}, told)
 }
