@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -31,6 +32,9 @@ type RetryExhaustedError struct {
 	Attempt, MaxAttempts int
 	// Failure is the last failure as the core saw it.
 	Failure fault.Failure
+	// Feedback is that on the last attempt, as the model or the try would have been given it; nil on the transport
+	// plane, and where the policy emits none. Its slices are read-only.
+	Feedback *feedback.RetryFeedback
 	// Attempts are all attempts of the run on both planes, oldest first. [Do] without a session keeps no
 	// history: it has the last one.
 	Attempts []session.Attempt
@@ -140,5 +144,35 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 		e.Policy, e.Explanation = st.ToolPolicy(x.Failure.Tool)
 	}
 	e.Policy = e.Policy.Clone() // it may hold what all runs share
+	e.Feedback = e.lastFeedback(st.Session, nil)
 	return e
+}
+
+// lastFeedback is the feedback on the last attempt as the session has it; of an action whose session is gone it is
+// made again from its attempts. prev is the feedback before, where the attempts do not have it.
+func (e *RetryExhaustedError) lastFeedback(s session.State, prev *feedback.RetryFeedback) *feedback.RetryFeedback {
+	f := &e.Failure
+	if e.Plane != fault.Correction || !e.Policy.EmitFeedback || !(e.Policy.Retries(f.Class) || f.Class == fault.Reducer) {
+		return nil
+	}
+	for _, held := range s.Feedback().Backward() {
+		if held.ToolName == e.Action && held.Attempt == e.Attempt && held.ErrorType == f.Class {
+			return &held
+		}
+	}
+	in := feedback.Input{
+		Source: feedback.Tool, Tool: e.Action, Attempt: e.Attempt, MaxAttempts: e.MaxAttempts, Class: f.Class, Issues: f.Issues,
+		Prev: prev,
+	}
+	if e.Action == "" {
+		in.Source = feedback.StructuredOutput
+	}
+	for _, a := range e.Attempts {
+		if a.Plane == fault.Correction && a.Action == e.Action && a.Attempt == e.Attempt-1 {
+			before := in
+			before.Attempt, before.Class, before.Issues = a.Attempt, a.Class, a.Issues
+			in.Prev = new(feedback.New(before))
+		}
+	}
+	return new(feedback.New(in))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
@@ -137,5 +138,10 @@ func (l *unrecorded) stop(d *policy.Decision, said *fault.Failure, cause error) 
 	if f.Plane == fault.Transport {
 		e.Policy = l.a.Transport
 	}
+	var prev *feedback.RetryFeedback
+	if l.at.last != nil {
+		prev = new(l.at.feedback(l.at.Number-1, l.at.last, nil))
+	}
+	e.Feedback = e.lastFeedback(session.State{}, prev)
 	return e
 }
