@@ -7,4 +7,6 @@
 // A [Change] is typed, for the code that makes it. An [Op] is the same as data, its values as canonical JSON,
 // for the code that records and applies it without knowing the types: a journal replays operations and calls
 // no reducer.
+//
+// Ready-made are [Appending], [Latest], [Upserting] by a key, [Counting], and a bounded [Window].
 package reducer

@@ -1,6 +1,9 @@
 package session
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // Restore returns a session with what a snapshot holds. See [ParseState] for what is refused as a snapshot,
 // and [Resume] for what is refused as not fitting the config.
@@ -76,4 +79,40 @@ func (s *Session) filled(state State) State {
 	}
 	state.slots = slots
 	return state
+}
+
+// Restore puts the state slices of a snapshot in the place of the session's, which keeps its logs: what has
+// happened since the snapshot was made is still on record. A state slice that the snapshot does not have becomes
+// empty. The snapshot is that of this session, or of one without an id. Where the error is not nil nothing is
+// changed: [ErrBusy] while a run holds the session, else the errors of package function [Restore].
+func (s *Session) Restore(snapshot []byte) error {
+	held, err := ParseState(snapshot)
+	if err != nil {
+		return err
+	}
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	if s.held {
+		return ErrBusy
+	}
+	next := s.State()
+	if held.id != "" && held.id != next.id {
+		return &ConfigError{Field: "id", Want: "must be that of the session whose snapshot it is"}
+	}
+	if err := s.fit(held); err != nil {
+		return err
+	}
+	next.slots = slices.Clone(next.slots)
+	for n := range next.slots {
+		slot := &next.slots[n]
+		if slot.kind == KindLog {
+			continue
+		}
+		slot.held = values{}
+		if at, ok := held.find(slot.name); ok {
+			slot.held = held.slots[at].held
+		}
+	}
+	s.state.Store(&next)
+	return nil
 }
