@@ -87,6 +87,11 @@ func (d *digester) covered(said []message.Message) []message.Message {
 	for n := range said {
 		m := &said[n]
 		m.Text, m.Opaque, m.Calls = d.ofText(m.Text), d.ofText(m.Opaque), slices.Clone(m.Calls)
+		m.Parts = slices.Clone(m.Parts)
+		for c := range m.Parts {
+			p := &m.Parts[c]
+			p.Text, p.URL, p.Data, p.Name = d.ofText(p.Text), d.ofText(p.URL), d.ofText(p.Data), d.ofText(p.Name)
+		}
 		for c := range m.Calls {
 			m.Calls[c].Arguments = d.ofText(m.Calls[c].Arguments)
 		}

@@ -16,7 +16,8 @@ import (
 
 // Parts of records that are left out together, as pointers below the record's part.
 var (
-	ofMessage = []string{"/text", "/opaque", "/calls/*/arguments"}
+	ofParts   = []string{"/*/text", "/*/url", "/*/data", "/*/name"}
+	ofMessage = []string{"/text", "/opaque", "/calls/*/arguments", "/parts/*/text", "/parts/*/url", "/parts/*/data", "/parts/*/name"}
 	ofIssues  = []string{"/*/pointer", "/*/expected", "/*/value", "/*/sent"}
 	ofFailure = []string{
 		"/message", "/text", "/issues/*/pointer", "/issues/*/expected", "/issues/*/value", "/issues/*/sent",
@@ -44,6 +45,7 @@ func (r *redactor) valuesOf(ev *Event, before *machine.State, offered []Tool) *p
 	p := new(places)
 	if r.Prompts {
 		p.add("", "/messages/*/text", "/messages/*/calls/*/arguments", "/system", "/plan/prompt")
+		p.add("/messages/*/parts", ofParts...)
 	}
 	if r.Prompts || r.Replies {
 		p.add("/failure", "/message", "/text")
@@ -252,6 +254,7 @@ func (r *redactor) addToolEnd(p *places, at, name string, end *machine.ToolEnd) 
 	if ok {
 		p.add(at+"/result", rules.Result...)
 		p.add(at, "/progress", "/text")
+		p.add(at+"/parts", ofParts...)
 		p.add(at+"/issues", ofIssues...)
 		p.add(at+"/failure", ofFailure...)
 	}
@@ -368,11 +371,14 @@ var freeTexts = sync.OnceValue(freePlaces)
 
 func freePlaces() *places {
 	p := new(places)
-	p.add("", "/messages/*/text", "/messages/*/opaque", "/messages/*/calls/*/arguments", "/system", "/plan/prompt", "/plan/note")
+	p.add("/messages/*", ofMessage...)
+	p.add("", "/system", "/plan/prompt", "/plan/note")
 	p.add("/reply/message", "/text", "/thinking", "/opaque", "/refusal", "/calls/*/arguments")
 	p.add("/reply/calls/*", "/raw", "/arguments/**", "/issues/*/pointer")
 	p.add("/reply/answer", "/value/**", "/issues/*/pointer")
 	p.add("/tool", "/result/**", "/text", "/progress/**")
+	p.add("/tool/parts", ofParts...)
+	p.add("/landed/end/parts", ofParts...)
 	p.add("/tool/issues", ofIssues...)
 	p.add("", "/failure/message", "/failure/text", "/tool/failure/message", "/tool/failure/text")
 	p.add("/try", "/failure/message", "/failure/text", "/value/**")

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// checkChoice says what is wrong with the forced call and the stop sequences.
+// checkChoice says what is wrong with the forced call, the stop sequences and the media.
 func (c *Config) checkChoice() error {
 	var errs []error
 	name := c.ToolChoice.Tool()
@@ -22,6 +22,9 @@ func (c *Config) checkChoice() error {
 	}
 	if slices.Contains(c.Stop, "") {
 		errs = append(errs, fmt.Errorf("stop[%d]: is empty: take it out", slices.Index(c.Stop, "")))
+	}
+	if err := message.Validate(c.Attach); err != nil {
+		errs = append(errs, fmt.Errorf("attach%w", err))
 	}
 	return errors.Join(errs...)
 }

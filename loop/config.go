@@ -40,6 +40,8 @@ type Config struct {
 	ToolChoice message.ToolChoice
 	// Stop are texts at which the model is to stop writing, none of them empty; the reply ends before them.
 	Stop []string
+	// Attach are media that go with the prompt of the run, after its text.
+	Attach []message.Part
 	// History is what was said before this run, as an earlier [Result].Transcript has it; empty begins a
 	// conversation.
 	History message.Transcript

@@ -135,6 +135,13 @@ var leaks = map[string]leak{
 	"tool_failed": {turns: []looptest.Turn{goodPay, goodBye}, pay: failsWith(func(card string) error { return tool.Fail("no card " + card) })},
 	"tool_result": {turns: []looptest.Turn{goodPay, goodBye}, rules: inResult, pay: saysCard(func(_ context.Context, card string) (string, error) { return card, nil })},
 	"tool_emits":  {turns: []looptest.Turn{goodPay, goodBye}, pay: emits},
+	"tool_media": {turns: []looptest.Turn{goodPay, goodBye}, rules: inResult, pay: saysCard(func(ctx context.Context, card string) (string, error) {
+		return card, tool.Attach(ctx, message.Link(message.ImagePart, "https://example.com/"+card))
+	})},
+	"prompt_media": {
+		turns: []looptest.Turn{goodBye}, rules: journal.Redaction{Prompts: true},
+		cfg: loop.Config{Attach: []message.Part{{Kind: message.TextPart, Text: "S3CR3T"}}},
+	},
 	"reducer":     {turns: []looptest.Turn{goodPay, goodBye}, pay: emits, refuses: true},
 	"history":     {turns: []looptest.Turn{goodBye}, cfg: loop.Config{History: earlier}},
 	"answer":      {turns: []looptest.Turn{looptest.Say(`{"city":["S3CR3T"],"crad":"S3CR3T"}`), looptest.Say(`{"city":"Lisbon","card":"S3CR3T"}`)}, output: true},

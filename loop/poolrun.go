@@ -49,7 +49,7 @@ var errLeft = errors.New("cancelled")
 // begin begins the run, or goes on with that in the journal.
 func (t *PoolRun) begin() {
 	p := t.run
-	said := p.cfg.History.Append(message.Message{Role: message.User, Text: t.prompt})
+	said := p.cfg.History.Append(message.Message{Role: message.User, Text: t.prompt, Parts: p.cfg.Attach})
 	held, ended, err := t.held(said)
 	if err == nil && held {
 		err = p.resume(func(f *journal.Fold) error { return errors.Join(p.fits(f), fitConfig(f, *p.cfg)) })

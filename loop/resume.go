@@ -234,7 +234,7 @@ func outcomeOf(l journal.Landed) tool.Outcome {
 	case machine.Failed:
 		out.Failed = l.End.Text
 	default:
-		out.Result = l.End.Result
+		out.Result, out.Parts = l.End.Result, l.End.Parts
 		for _, e := range l.Events {
 			out.Events = append(out.Events, tool.Event{Name: e.Name, Payload: e.Payload})
 		}

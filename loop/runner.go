@@ -264,7 +264,7 @@ func (r *Runner) ask(at time.Time, prompt string) ([]machine.Effect, error) {
 	if !r.held {
 		said = r.cfg.History
 	}
-	said = said.Append(message.Message{Role: message.User, Text: prompt})
+	said = said.Append(message.Message{Role: message.User, Text: prompt, Parts: r.cfg.Attach})
 	return r.Start(at, said.Slice(0, said.Len())...)
 }
 

@@ -52,6 +52,8 @@ func (c ToolChoice) Tool() string {
 type Message struct {
 	Role Role   `json:"role"`
 	Text string `json:"text,omitempty"`
+	// Parts are the media of a user or of a tool's result, after Text: read-only, as Calls are.
+	Parts []Part `json:"parts,omitempty"`
 	// Calls are an assistant's tool calls, in the order of its reply.
 	Calls []Call `json:"calls,omitempty"`
 	// CallID and Name are those of the call that a tool message answers.
@@ -67,7 +69,7 @@ type Message struct {
 
 // Equal reports whether both messages say the same.
 func (m Message) Equal(o Message) bool {
-	return m.Role == o.Role && m.Text == o.Text && slices.Equal(m.Calls, o.Calls) && m.CallID == o.CallID && m.Name == o.Name &&
+	return m.Role == o.Role && m.Text == o.Text && slices.Equal(m.Parts, o.Parts) && slices.Equal(m.Calls, o.Calls) && m.CallID == o.CallID && m.Name == o.Name &&
 		m.IsError == o.IsError && m.Opaque == o.Opaque
 }
 

@@ -42,9 +42,20 @@ func Printable(all []Message) []Message {
 		}
 		m := &all[n]
 		m.Text, m.CallID, m.Name, m.Opaque = canon.UTF8(m.Text), canon.UTF8(m.CallID), canon.UTF8(m.Name), canon.UTF8(m.Opaque)
-		m.Calls = printableCalls(m.Calls)
+		m.Calls, m.Parts = printableCalls(m.Calls), printableParts(m.Parts)
 	}
 	return all
+}
+
+func printableParts(parts []Part) []Part {
+	parts = slices.Clone(parts)
+	for n, p := range parts {
+		parts[n] = Part{
+			Kind: canon.UTF8(p.Kind), Text: canon.UTF8(p.Text), URL: canon.UTF8(p.URL), Data: canon.UTF8(p.Data),
+			MediaType: canon.UTF8(p.MediaType), Name: canon.UTF8(p.Name),
+		}
+	}
+	return parts
 }
 
 func isPrintable(m *Message) bool {
@@ -52,6 +63,9 @@ func isPrintable(m *Message) bool {
 	for n := range m.Calls {
 		c := &m.Calls[n]
 		good = good && canon.IsUTF8(c.ID) && canon.IsUTF8(c.Name) && canon.IsUTF8(c.Arguments)
+	}
+	for _, p := range m.Parts {
+		good = good && p.isUTF8()
 	}
 	return good
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/message"
 )
 
 // Invocation is what whoever drives a call gives the tool through its context. The zero value is usable: no
@@ -71,6 +72,17 @@ func Emit[E any](ctx context.Context, name string, e E) error {
 	return recorderOf(ctx).emit(Event{Name: name, Payload: payload})
 }
 
+// Attach adds media to the call's result, after what the tool returns: see [message.Part]. Those of a call
+// that fails are dropped. It may be called concurrently while the tool runs. Errors: [ErrNoCall],
+// [ErrReturned], a part that cannot be.
+func Attach(ctx context.Context, parts ...message.Part) error {
+	if err := message.Validate(parts); err != nil {
+		return fmt.Errorf("attach: parts%w", err)
+	}
+	r := recorderOf(ctx)
+	return r.whileOpen(func() { r.parts = append(r.parts, parts...) })
+}
+
 // Progress reports how far a long-running tool has come, at once. It may be called concurrently while the
 // tool runs. Errors are as those of [Emit].
 func Progress(ctx context.Context, progress any) error {
@@ -86,6 +98,7 @@ type recorder struct {
 	mu     sync.Mutex
 	over   bool
 	events []Event
+	parts  []message.Part
 	last   []byte
 	report func([]byte)
 }
@@ -121,10 +134,9 @@ func (r *recorder) whileOpen(do func()) error {
 	return nil
 }
 
-// close ends the call and returns what it said.
-func (r *recorder) close() (events []Event, last []byte) {
+// close ends the call: what it said stays as it is.
+func (r *recorder) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = true
-	return r.events, r.last
 }

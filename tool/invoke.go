@@ -9,12 +9,15 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/message"
 )
 
 // Outcome is how a call of a tool ended. Exactly one of Result, Issues, Failed and Err is set.
 type Outcome struct {
 	// Result is the tool's result as canonical JSON.
 	Result []byte
+	// Parts are the media of its result, in the order in which they were attached; none unless it succeeded.
+	Parts []message.Part
 	// Events are what it emitted, in order; none unless it succeeded.
 	Events []Event
 	// Progress is the last progress it reported, as canonical JSON; nil where it reported none.
@@ -56,9 +59,9 @@ func (e *PanicError) Unwrap() error {
 func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome {
 	rec := &recorder{report: invocationOf(ctx).Report}
 	out := t.safely(context.WithValue(ctx, recorderKey{}, rec), args)
-	events, last := rec.close()
-	if out.Progress = last; out.Result != nil {
-		out.Events = events
+	rec.close()
+	if out.Progress = rec.last; out.Result != nil {
+		out.Events, out.Parts = rec.events, rec.parts
 	}
 	return out
 }

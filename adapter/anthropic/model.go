@@ -38,6 +38,9 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 // Reply asks once and returns the whole reply. It streams where somebody listens. The error is an [*Error] in
 // its chain, within a [ratelimit.LimitedError] where a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+	if err := wire.CheckMedia(name, req.Messages, refuses); err != nil {
+		return message.Reply{}, err
+	}
 	x := exchange{Head: wire.Head{Provider: name, Model: m.cfg.Model}, stream: req.Stream}
 	defer x.close()
 	params := m.params(req, x.Model)

@@ -114,3 +114,14 @@ func TestInstructionsAskWhereTheAPIDoesNot(t *testing.T) {
 	assert.NotContains(t, told, "json_schema")
 	assert.Contains(t, told, "It must be valid against this JSON Schema")
 }
+
+func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {
+	for want, part := range map[string]message.Part{
+		"anthropic: invalid_request: messages[1].parts[0]: [audio, audio/wav, 1 bytes]: the API takes no audio": message.Bytes(message.AudioPart, "audio/wav", []byte("x")),
+		"[file, a.zip, application/zip, 1 bytes]: the API takes the bytes of application/pdf and of texts":      {Kind: message.FilePart, Name: "a.zip", MediaType: "application/zip", Data: "eA=="},
+	} {
+		req := wiretest.Asks()["plain"]
+		req.Messages = req.Messages.Append(message.Message{Role: message.User, Parts: []message.Part{part}})
+		wiretest.Refuses(t, adapter(), req, want)
+	}
+}

@@ -13,7 +13,7 @@ import (
 // is no strict JSON object: the API takes objects only. Its value is the text as it was written.
 const RawArguments = wire.RawArguments
 
-var rules = wire.Rules{Name: toolName, TakesID: isID}
+var rules = wire.Rules{Name: toolName, TakesID: isID, MediaInAnswers: true}
 
 // conversation is a transcript on its way to the wire: turns of user and assistant, one after the other, each
 // call answered in the turn after it.
@@ -79,14 +79,14 @@ func (c *conversation) assistant(e wire.Exchange) {
 
 // user adds the answer to every call, in the order of the calls, then what else was said.
 func (c *conversation) user(e wire.Exchange) {
-	var blocks []sdk.ContentBlockParamUnion
+	var all []sdk.ContentBlockParamUnion
 	for _, call := range e.Calls {
-		blocks = append(blocks, result(call))
+		all = append(all, result(call))
 	}
 	for _, m := range e.Then {
-		blocks = append(blocks, sdk.NewTextBlock(m.Text))
+		all = append(all, blocks(m.Text, m.Parts)...)
 	}
-	c.say(sdk.MessageParamRoleUser, blocks...)
+	c.say(sdk.MessageParamRoleUser, all...)
 }
 
 func result(call wire.Call) sdk.ContentBlockParamUnion {
@@ -96,6 +96,9 @@ func result(call wire.Call) sdk.ContentBlockParamUnion {
 	}
 	if !wire.Blank(call.Text) {
 		r.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: call.Text}}}
+	}
+	for _, p := range call.Parts {
+		r.Content = append(r.Content, param.Override[sdk.ToolResultBlockParamContentUnion](block(p)))
 	}
 	return sdk.ContentBlockParamUnion{OfToolResult: &r}
 }

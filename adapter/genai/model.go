@@ -24,6 +24,9 @@ var _ loop.Model = (*Model)(nil)
 // Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in
 // its chain, within a [ratelimit.LimitedError] where a response came. Safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+	if err := wire.CheckMedia(name, req.Messages, nil); err != nil {
+		return message.Reply{}, err
+	}
 	x := &exchange{Head: wire.Head{Provider: name, Known: provider, Model: m.cfg.Model, Key: m.key}, stream: req.Stream}
 	got, err := m.ask(ctx, req, x)
 	if err == nil {

@@ -68,7 +68,12 @@ func (c *conversation) user(said ...message.Message) {
 	}
 	var parts []json.RawMessage
 	for _, m := range said {
-		parts = append(parts, textPart(m.Text, ""))
+		if !wire.Blank(m.Text) {
+			parts = append(parts, textPart(m.Text, ""))
+		}
+		for _, p := range m.Parts {
+			parts = append(parts, mediaPart(p))
+		}
 	}
 	if n := len(c.contents); n > 0 && c.contents[n-1].Role == "user" && !c.contents[n-1].answers {
 		c.contents[n-1].Parts = append(c.contents[n-1].Parts, parts...)

@@ -29,6 +29,9 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	if c := req.ToolChoice; c != "" && c != message.NoTool {
 		return message.Reply{}, wire.Unasked(name, "ToolChoice: the API cannot force a call: take it out, or ask another provider")
 	}
+	if err := wire.CheckMedia(name, req.Messages, refuses); err != nil {
+		return message.Reply{}, err
+	}
 	x := &exchange{Head: wire.Head{Provider: name, Model: m.cfg.Model, Key: m.cfg.Key}, stream: req.Stream}
 	got, err := m.ask(ctx, req, x)
 	if err != nil {

@@ -179,3 +179,14 @@ func TestKeysAreInNoError(t *testing.T) {
 		"garbage":  lines + "Bearer {key}\n",
 	})
 }
+
+func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {
+	for want, part := range map[string]message.Part{
+		"ollama: invalid_request: messages[1].parts[0]: [audio, audio/wav, 1 bytes]: the API takes images alone": message.Bytes(message.AudioPart, "audio/wav", []byte("x")),
+		"[image, https://x/a.png]: the API takes no image by URL: give its bytes":                                message.Link(message.ImagePart, "https://x/a.png"),
+	} {
+		req := wiretest.Asks()["plain"]
+		req.Messages = req.Messages.Append(message.Message{Role: message.User, Parts: []message.Part{part}})
+		wiretest.Refuses(t, adapter(plain), req, want)
+	}
+}

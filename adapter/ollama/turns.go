@@ -28,11 +28,11 @@ func turnsOf(said message.Transcript, model string) (turns []wireMessage, system
 		c.assistant(e)
 		c.answers(e.Calls)
 		for _, m := range e.Then {
-			c.user(m.Text)
+			c.user(m)
 		}
 	}
 	if c.last() != "user" && c.last() != "tool" {
-		c.user(wire.GoOn)
+		c.user(message.Message{Text: wire.GoOn})
 	}
 	return c.messages, system
 }
@@ -46,13 +46,14 @@ func (c *conversation) last() string {
 }
 
 // user adds what the user said, to his last message where nobody spoke since.
-func (c *conversation) user(text string) {
+func (c *conversation) user(m message.Message) {
+	text, images := withParts(m)
 	if c.last() == "user" {
 		before := &c.messages[len(c.messages)-1]
-		before.Content = wire.Join(before.Content, text)
+		before.Content, before.Images = wire.Join(before.Content, text), append(before.Images, images...)
 		return
 	}
-	c.messages = append(c.messages, wireMessage{Role: "user", Content: text})
+	c.messages = append(c.messages, wireMessage{Role: "user", Content: text, Images: images})
 }
 
 // assistant adds what the model said, to its last message where nobody spoke since.
@@ -61,7 +62,7 @@ func (c *conversation) assistant(e wire.Exchange) {
 		return
 	}
 	if len(c.messages) == 0 {
-		c.user(wire.GoOn)
+		c.user(message.Message{Text: wire.GoOn})
 	}
 	w := wireMessage{Role: "assistant", Content: e.Model.Text, Thinking: thoughtsIn(e.Model.Opaque, c.model)}
 	for n, call := range e.Calls {

@@ -25,6 +25,7 @@ type chatRequest struct {
 type wireMessage struct {
 	Role       string     `json:"role"`
 	Content    string     `json:"content"`
+	Images     []string   `json:"images,omitempty"`
 	Thinking   string     `json:"thinking,omitempty"`
 	ToolCalls  []wireCall `json:"tool_calls,omitempty"`
 	ToolName   string     `json:"tool_name,omitempty"`

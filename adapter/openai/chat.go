@@ -22,6 +22,9 @@ type chatModel struct {
 
 // Reply makes one request, a stream where req.Stream is set.
 func (m *chatModel) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+	if err := wire.CheckMedia(m.cfg.provider(), req.Messages, chatRefuses); err != nil {
+		return message.Reply{}, err
+	}
 	params := m.params(req)
 	return m.call(ctx, req, func(opts ...option.RequestOption) error {
 		_, err := m.service.New(ctx, params, opts...)
@@ -103,13 +106,22 @@ func (m *chatModel) messages(req loop.Request, words string) []sdk.ChatCompletio
 		case message.Assistant:
 			all = append(all, m.assistant(t))
 		default:
-			all = append(all, sdk.UserMessage(t.Text))
+			all = append(all, userMessage(t))
 		}
 		for _, c := range t.calls {
 			all = append(all, sdk.ToolMessage(answer(c), c.ID))
 		}
 	}
 	return all
+}
+
+func userMessage(t turn) sdk.ChatCompletionMessageParamUnion {
+	u := sdk.UserMessage(t.Text)
+	if len(t.Parts) > 0 {
+		u.OfUser.Content.OfString = param.Opt[string]{}
+		u.OfUser.SetExtraFields(map[string]any{"content": content(t.Text, t.Parts, chatPart)})
+	}
+	return u
 }
 
 // assistant is what a model said, with what the server wants back of it.

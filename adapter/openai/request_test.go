@@ -210,3 +210,21 @@ func TestStopSequencesAreRefusedOverResponses(t *testing.T) {
 	req.Stop = []string{"END"}
 	wiretest.Refuses(t, responses(openai.Config{Model: "m"}), req, "openai: invalid_request: Stop: the Responses API takes no stop sequences")
 }
+
+func TestMediaThatAnAPITakesNoneOfAreRefused(t *testing.T) {
+	wav := message.Bytes(message.AudioPart, "audio/wav", []byte("x"))
+	for want, c := range map[string]struct {
+		a    wiretest.Adapter
+		part message.Part
+	}{
+		"messages[1].parts[0]: [audio, https://x/a.wav]: the Chat API takes no audio by URL": {chat(openai.Config{Model: "m"}), message.Link(message.AudioPart, "https://x/a.wav")},
+		"[audio, audio/ogg, 1 bytes]: the Chat API takes audio/wav and audio/mpeg":           {chat(openai.Config{Model: "m"}), message.Bytes(message.AudioPart, "audio/ogg", []byte("x"))},
+		"[file, https://x/a.pdf]: the Chat API takes no file by URL: give its bytes":         {chat(openai.Config{Model: "m"}), message.Link(message.FilePart, "https://x/a.pdf")},
+		"[audio, audio/wav, 1 bytes]: the Responses API takes no audio: use Chat":            {responses(openai.Config{Model: "m"}), wav},
+		`[video]: kind: "video" is none of text, image, audio, file`:                         {responses(openai.Config{Model: "m"}), message.Part{Kind: "video"}},
+	} {
+		req := hello()
+		req.Messages = req.Messages.Append(message.Message{Role: message.User, Parts: []message.Part{c.part}})
+		wiretest.Refuses(t, c.a, req, want)
+	}
+}

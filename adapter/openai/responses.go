@@ -24,6 +24,9 @@ func (m *responsesModel) Reply(ctx context.Context, req loop.Request) (message.R
 	if len(req.Stop) > 0 {
 		return message.Reply{}, wire.Unasked(m.cfg.provider(), "Stop: the Responses API takes no stop sequences: use Chat, or take them out")
 	}
+	if err := wire.CheckMedia(m.cfg.provider(), req.Messages, responsesRefuses); err != nil {
+		return message.Reply{}, err
+	}
 	params := m.params(req)
 	return m.call(ctx, req, func(opts ...option.RequestOption) error {
 		_, err := m.service.New(ctx, params, opts...)
@@ -85,11 +88,17 @@ func (f format) responses() (u responses.ResponseFormatTextConfigUnionParam) {
 
 func (m *responsesModel) input(req loop.Request) responses.ResponseInputParam {
 	var all responses.ResponseInputParam
-	for _, t := range turns(req.Messages, m.rules()) {
+	rules := m.rules()
+	rules.MediaInAnswers = true
+	for _, t := range turns(req.Messages, rules) {
 		all = append(all, m.said(t)...)
 		for _, c := range t.calls {
 			output := responses.ResponseInputItemFunctionCallOutputParam{CallID: param.NewOpt(c.ID)}
-			output.Output.OfString = param.NewOpt(answer(c))
+			if len(c.Parts) > 0 {
+				output.SetExtraFields(map[string]any{"output": content(answer(c), c.Parts, responsesPart)})
+			} else {
+				output.Output.OfString = param.NewOpt(answer(c))
+			}
 			all = append(all, responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &output})
 		}
 	}
@@ -111,7 +120,10 @@ func (m *responsesModel) said(t turn) responses.ResponseInputParam {
 		}
 		return all
 	}
-	if t.Text != "" {
+	if len(t.Parts) > 0 {
+		user := wire.Object{wire.Field("role", wire.Quote("user")), wire.Field("content", content(t.Text, t.Parts, responsesPart))}
+		all = append(all, param.Override[responses.ResponseInputItemUnionParam](user.JSON()))
+	} else if t.Text != "" {
 		role, known := roles[t.Role]
 		if !known {
 			role = responses.EasyInputMessageRoleUser

@@ -140,7 +140,7 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 		return order{}, fmt.Errorf("temporal: %w", err)
 	}
 	m.Consult, m.Behaviours = asked, nil
-	said := cfg.History.Append(message.Message{Role: message.User, Text: prompt})
+	said := cfg.History.Append(message.Message{Role: message.User, Text: prompt, Parts: cfg.Attach})
 	in := order{Config: m, Messages: said.Slice(0, said.Len())}
 	in.Output = outputOf(cfg.Output)
 	return in, nil

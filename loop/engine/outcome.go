@@ -24,7 +24,7 @@ func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 	case out.Failed != "":
 		end.Verdict, end.Text = machine.Failed, canon.UTF8(out.Failed)
 	default:
-		end.Verdict, end.Result = machine.Done, out.Result
+		end.Verdict, end.Result, end.Parts = machine.Done, out.Result, out.Parts
 	}
 	return end
 }

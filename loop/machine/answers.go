@@ -139,12 +139,16 @@ func (s *step) sayAll(native bool, calls []BatchCall) {
 	if native {
 		for n := range calls {
 			c := &calls[n]
-			s.say(message.Message{Role: message.Tool, Text: c.Answer, CallID: c.ID, Name: c.Tool, IsError: c.IsError})
+			s.say(message.Message{Role: message.Tool, Text: c.Answer, Parts: c.Parts, CallID: c.ID, Name: c.Tool, IsError: c.IsError})
 		}
 		return
 	}
 	failed := slices.ContainsFunc(calls, func(c BatchCall) bool { return c.IsError })
-	s.say(message.Message{Role: message.User, Text: textOf(calls), IsError: failed})
+	var parts []message.Part
+	for n := range calls {
+		parts = append(parts, calls[n].Parts...)
+	}
+	s.say(message.Message{Role: message.User, Text: textOf(calls), Parts: parts, IsError: failed})
 }
 
 // textOf is the answers to calls that were found in a text. What is the same for several calls is said once.

@@ -144,6 +144,8 @@ type ToolEnd struct {
 	Verdict Verdict `json:"verdict"`
 	// Result is the tool's result as JSON (Done).
 	Result json.RawMessage `json:"result,omitempty"`
+	// Parts are the media of the result (Done).
+	Parts []message.Part `json:"parts,omitempty"`
 	// Text is what the model is told (Failed).
 	Text string `json:"text,omitempty"`
 	// Issues are what the tool found wrong (AskAgain).

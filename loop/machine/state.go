@@ -170,6 +170,8 @@ type BatchCall struct {
 	// Answer is what the model is told.
 	Answer  string `json:"answer,omitempty"`
 	IsError bool   `json:"is_error,omitempty"`
+	// Parts are the media of the result.
+	Parts []message.Part `json:"parts,omitempty"`
 }
 
 // State is a run as it stands: a value. All of it but the compiled templates is data; an older State stays

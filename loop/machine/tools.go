@@ -289,6 +289,7 @@ func (s *step) told(result json.RawMessage) string {
 func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	if end.Reduced == nil || end.Reduced.Error == nil {
 		c.answer(s.told(end.Result), false)
+		c.Parts = end.Parts
 		return s.reduce(end.Reduced)
 	}
 	e := end.Reduced.Error

@@ -24,6 +24,9 @@ type Rules struct {
 	TakesID func(string) bool
 	// MakeID makes the n-th id for calls whose own is not taken, from 1; nil for "call-1", "call-2", …
 	MakeID func(n int) string
+	// MediaInAnswers leaves the media of a result in the answer to its call. Without it they are the user's,
+	// right after the answers.
+	MediaInAnswers bool
 	// SystemInPlace leaves system messages where they stand. Without it those before the first of user or
 	// model are the conversation's opening, and later ones, for which most APIs have no place, become the
 	// user's.
@@ -51,6 +54,8 @@ type Call struct {
 	// that it is one.
 	Text    string
 	IsError bool
+	// Parts are the media of the answer, under [Rules].MediaInAnswers.
+	Parts []message.Part
 
 	answered bool
 }
@@ -94,11 +99,11 @@ func (o *orderer) add(m message.Message) {
 		}
 	case m.Role == message.Tool:
 		o.answer(now, m)
-	case Blank(m.Text):
+	case Blank(m.Text) && len(m.Parts) == 0:
 	case m.Role == message.System && o.rules.SystemInPlace:
 		now.Then = append(now.Then, m)
 	default:
-		now.Then = append(now.Then, message.Message{Role: message.User, Text: m.Text})
+		now.Then = append(now.Then, message.Message{Role: message.User, Text: m.Text, Parts: m.Parts})
 	}
 }
 
@@ -132,8 +137,13 @@ func (o *orderer) answer(now *Exchange, m message.Message) {
 		at = slices.IndexFunc(now.Calls, func(c Call) bool { return !c.answered && c.Name == name })
 	}
 	if at < 0 {
-		now.Then = append(now.Then, message.Message{Role: message.User, Text: "Result of " + name + ": " + m.Text})
+		now.Then = append(now.Then, message.Message{Role: message.User, Text: "Result of " + name + ": " + m.Text, Parts: m.Parts})
 		return
+	}
+	if o.rules.MediaInAnswers {
+		now.Calls[at].Parts = m.Parts
+	} else if len(m.Parts) > 0 {
+		now.Then = append(now.Then, message.Message{Role: message.User, Text: "Media of the result of " + name + ":", Parts: m.Parts})
 	}
 	c := &now.Calls[at]
 	c.Text, c.IsError, c.answered = m.Text, m.IsError, true

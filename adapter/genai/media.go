@@ -1,0 +1,19 @@
+package genai
+
+import (
+	"encoding/json"
+
+	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/message"
+)
+
+// mediaPart is a part of a user's content. Images, recordings and files are one kind to the API.
+func mediaPart(p message.Part) json.RawMessage {
+	switch {
+	case p.Kind == message.TextPart:
+		return textPart(p.Text, "")
+	case p.URL != "":
+		return wire.Object{wire.Field("fileData", wire.Quoted("mimeType", p.MediaType, "fileUri", p.URL))}.JSON()
+	}
+	return wire.Object{wire.Field("inlineData", wire.Quoted("mimeType", p.MediaType, "data", p.Data))}.JSON()
+}

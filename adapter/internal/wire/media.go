@@ -1,0 +1,55 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/retake-go/retake/message"
+)
+
+// CheckMedia refuses a conversation with a part that an API takes none of, by an error that names it. refuses
+// says why of a part, and is empty for one that is taken; texts are not asked about. Nil takes all.
+func CheckMedia(provider string, said message.Transcript, refuses func(message.Part) string) error {
+	for n, m := range said.All() {
+		for k, p := range m.Parts {
+			why := ""
+			if err := p.Validate(); err != nil {
+				why = err.Error()
+			} else if p.Kind != message.TextPart && refuses != nil {
+				why = refuses(p)
+			}
+			if why != "" {
+				return Unasked(provider, fmt.Sprintf("messages[%d].parts[%d]: %s: %s", n, k, p, why))
+			}
+		}
+	}
+	return nil
+}
+
+// DataURL is a medium as a URL: its own, or one that holds its bytes.
+func DataURL(p message.Part) string {
+	if p.URL != "" {
+		return p.URL
+	}
+	return "data:" + p.MediaType + ";base64," + p.Data
+}
+
+// Part is a JSON object of a type and one more member, if it has a name.
+func Part(kind, name string, value json.RawMessage) json.RawMessage {
+	o := Object{Field("type", Quote(kind))}
+	if name != "" {
+		o = append(o, Field(name, value))
+	}
+	return o.JSON()
+}
+
+// Quoted is a JSON object of texts, but for those that are empty.
+func Quoted(namesAndTexts ...string) json.RawMessage {
+	var o Object
+	for n := 0; n < len(namesAndTexts); n += 2 {
+		if text := namesAndTexts[n+1]; text != "" {
+			o = append(o, Field(namesAndTexts[n], Quote(text)))
+		}
+	}
+	return o.JSON()
+}

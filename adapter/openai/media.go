@@ -1,0 +1,80 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/message"
+)
+
+// audioFormats are the formats of recordings that the Chat API takes.
+var audioFormats = map[string]string{
+	"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3",
+}
+
+func chatRefuses(p message.Part) string {
+	switch {
+	case p.Kind == message.AudioPart && p.URL != "":
+		return "the Chat API takes no audio by URL: give its bytes"
+	case p.Kind == message.AudioPart && audioFormats[p.MediaType] == "":
+		return "the Chat API takes audio/wav and audio/mpeg"
+	case p.Kind == message.FilePart && p.URL != "":
+		return "the Chat API takes no file by URL: give its bytes"
+	}
+	return ""
+}
+
+func responsesRefuses(p message.Part) string {
+	if p.Kind == message.AudioPart {
+		return "the Responses API takes no audio: use Chat"
+	}
+	return ""
+}
+
+// chatPart is a part of a user's message.
+func chatPart(p message.Part) json.RawMessage {
+	switch p.Kind {
+	case message.ImagePart:
+		return wire.Part("image_url", "image_url", wire.Quoted("url", wire.DataURL(p)))
+	case message.AudioPart:
+		return wire.Part("input_audio", "input_audio", wire.Quoted("data", p.Data, "format", audioFormats[p.MediaType]))
+	case message.FilePart:
+		return wire.Part("file", "file", wire.Quoted("filename", fileName(p), "file_data", wire.DataURL(p)))
+	}
+	return wire.Quoted("type", "text", "text", p.Text)
+}
+
+// responsesPart is a part of a user's message, or of what a function returned.
+func responsesPart(p message.Part) json.RawMessage {
+	switch {
+	case p.Kind == message.ImagePart:
+		return wire.Quoted("type", "input_image", "image_url", wire.DataURL(p))
+	case p.Kind == message.FilePart && p.URL != "":
+		return wire.Quoted("type", "input_file", "file_url", p.URL)
+	case p.Kind == message.FilePart:
+		return wire.Quoted("type", "input_file", "filename", fileName(p), "file_data", wire.DataURL(p))
+	}
+	return wire.Quoted("type", "input_text", "text", p.Text)
+}
+
+// fileName is a file's name: the APIs want one beside its bytes.
+func fileName(p message.Part) string {
+	if p.Name != "" {
+		return p.Name
+	}
+	_, kind, _ := strings.Cut(p.MediaType, "/")
+	return "file." + kind
+}
+
+// content is a text and the parts after it, as a list.
+func content(text string, parts []message.Part, write func(message.Part) json.RawMessage) json.RawMessage {
+	var all []json.RawMessage
+	if !wire.Blank(text) {
+		all = append(all, write(message.Part{Kind: message.TextPart, Text: text}))
+	}
+	for _, p := range parts {
+		all = append(all, write(p))
+	}
+	return wire.List(all...)
+}
