@@ -17,14 +17,18 @@ import (
 // answer, the text where any text would do, or the accepted calls as a list of "tool" and "arguments"; its
 // content is the answer's text. A run that was degraded to plain text is a success without data, with a
 // warning. The retry count is how many attempts of either plane were followed by another. Of
-// [loop.Generate]'s answer give its Result.
+// [loop.Generate]'s answer give its Result. A run that was left to be resumed is in progress.
 func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 	e := result.Success(dataOf(r))
 	e.Finish = message.Stop
 	if len(r.Calls) > 0 {
 		e.Finish = message.ToolUse
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, loop.ErrSuspended):
+		e = result.InProgress[json.RawMessage](nil)
+		e.Message = "the run is suspended, and is to be resumed"
+	case err != nil:
 		e = failedEnvelope(err)
 	}
 	e.Content, e.Warnings = r.Text, r.Warnings

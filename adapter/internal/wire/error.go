@@ -115,10 +115,16 @@ type Head struct {
 	At time.Time
 }
 
-// Came notes a response; nil for none.
+// Came notes a response, and tells whoever watches its request: see [ratelimit.Watch]; nil for none.
 func (h *Head) Came(resp *http.Response) {
-	if resp != nil {
-		h.Status, h.Header, h.At = resp.StatusCode, resp.Header, ReceivedAt(resp.Header, time.Now())
+	if resp == nil {
+		return
+	}
+	h.Status, h.Header, h.At = resp.StatusCode, resp.Header, ReceivedAt(resp.Header, time.Now())
+	if resp.Request != nil {
+		ratelimit.Tell(resp.Request.Context(), ratelimit.Response{
+			Provider: h.known(), Model: h.Model, Status: h.Status, Headers: h.Header, At: h.At,
+		})
 	}
 }
 

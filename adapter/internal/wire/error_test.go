@@ -109,3 +109,17 @@ func TestABodyWithoutEndFails(t *testing.T) {
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// Whoever watches a request is told of its response.
+func TestAWatchedRequestTellsOfItsResponse(t *testing.T) {
+	var seen []ratelimit.Response
+	ctx := ratelimit.Watch(t.Context(), func(r ratelimit.Response) { seen = append(seen, r) })
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost", nil)
+	require.NoError(t, err)
+	h := wire.Head{Provider: "azure", Known: "openai", Model: "gpt-4o"}
+	h.Came(&http.Response{StatusCode: 200, Header: http.Header{"X-Request-Id": {"r-1"}}, Request: req})
+	require.Len(t, seen, 1)
+	assert.Equal(t, "openai", seen[0].Provider)
+	assert.Equal(t, "gpt-4o", seen[0].Model)
+	assert.Equal(t, map[string][]string{"X-Request-Id": {"r-1"}}, seen[0].Headers)
+}

@@ -1,0 +1,109 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/agent"
+	"github.com/retake-go/retake/loop/degrade"
+	"github.com/retake-go/retake/loop/internal/fixture"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/ratelimit"
+	"github.com/retake-go/retake/result"
+	"github.com/retake-go/retake/schema"
+)
+
+// provider is a model that tells of its responses as adapters do.
+func provider(turns ...looptest.Turn) loop.Model {
+	model := looptest.NewModel(turns...)
+	return loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+		ratelimit.Tell(ctx, ratelimit.Response{
+			Provider: "openai", Model: "gpt-4o-mini", Status: 200, At: looptest.Epoch,
+			Headers: map[string][]string{"X-Ratelimit-Remaining-Requests": {"59"}, "Set-Cookie": {"secret"}},
+		})
+		return model.Reply(ctx, req)
+	})
+}
+
+func used(text, model string, input, output int64) looptest.Turn {
+	return looptest.Turn{Reply: message.Reply{
+		Text: text, Model: model, Usage: message.Usage{InputTokens: input, CacheReadTokens: 200, OutputTokens: output, APICalls: 1},
+	}}
+}
+
+var prices = agent.Prices{"gpt-4o": {Input: 100, Output: 100}, "gpt-4o-mini": {Input: 1, Output: 2, CacheRead: 0.5}}
+
+func TestTheEnvelopeOfARunIsFull(t *testing.T) {
+	model := provider(used("oops", "gpt-4o-mini-2024-07-18", 1200, 100), looptest.Fail(fixture.Refused{Class: fault.Timeout}), used(`{"number":"R-1"}`, "", 1200, 400))
+	typed, err := schema.For[fixture.Receipt]()
+	require.NoError(t, err)
+	r := agent.Run(t.Context(), model, fixture.NewSession(t), "Book.", loop.Config{Output: typed.Schema()},
+		agent.Account{Prices: prices, RawHeaders: true}, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, r.Validate())
+	assert.JSONEq(t, `{"number":"R-1"}`, string(r.Data))
+	x := r.Execution
+	assert.Equal(t, "gpt-4o-mini", x.Model)
+	assert.Equal(t, "openai", x.Provider)
+	assert.EqualValues(t, 2900, x.Usage.Tokens())
+	assert.InDelta(t, 0.002+0.0002+0.001, x.Cost.Amount(), 1e-12)
+	assert.Equal(t, result.Some(2), x.RetryCount)
+	assert.Greater(t, x.Duration, time.Duration(0), "the wait after the timeout")
+	started, ok := x.Started()
+	assert.True(t, ok)
+	assert.Equal(t, looptest.Epoch, started)
+	require.Len(t, r.RateLimit.Windows, 1)
+	assert.Equal(t, ratelimit.Of(59), r.RateLimit.Windows[0].Remaining)
+	assert.Equal(t, result.Headers{"x-ratelimit-remaining-requests": "59"}, r.Provider.RawHeaders)
+}
+
+func TestAModelWithoutAPriceIsNamed(t *testing.T) {
+	r := agent.Run(t.Context(), provider(used("Hello.", "llama", 10, 10)), fixture.NewSession(t), "Hi.", loop.Config{}, agent.Account{Prices: prices, Provider: "mine"})
+	assert.Equal(t, []string{`the table of prices has no model "llama": the cost leaves its tokens out`}, r.Warnings)
+	assert.Zero(t, r.Execution.Cost)
+	assert.Equal(t, "mine", r.Execution.Provider)
+	assert.Nil(t, r.Provider.RawHeaders, "nobody asked for them")
+}
+
+func TestAPriceIsThatOfTheLongestName(t *testing.T) {
+	for model, want := range map[string]bool{"gpt-4o": true, "gpt-4o-mini": true, "gpt-4o-mini-2024-07-18": true, "gpt-4o@20240806": true, "gpt-4": false, "gpt-4omni": false, "": false} {
+		_, known := prices.Of(model)
+		assert.Equal(t, want, known, model)
+	}
+	mini, _ := prices.Of("gpt-4o-mini-2024-07-18")
+	assert.Equal(t, prices["gpt-4o-mini"], mini)
+}
+
+func TestARunThatIsToBeResumedIsInProgress(t *testing.T) {
+	r := agent.Envelope(loop.Result{Usage: message.Usage{InputTokens: 7}}, fmt.Errorf("the end of the day: %w", loop.ErrSuspended))
+	assert.True(t, r.IsInProgress())
+	assert.EqualValues(t, 7, r.Execution.Usage.Tokens())
+	require.NoError(t, r.Validate())
+}
+
+// A turn that was to give JSON and gave a question is in progress: the next turn goes on with what was said.
+func TestTheFormsOfAConversation(t *testing.T) {
+	typed, err := schema.For[fixture.Receipt]()
+	require.NoError(t, err)
+	cfg := loop.Config{Output: typed.Schema()}
+	first := agent.Converse(t.Context(), provider(used("Which city?", "", 1, 1), used("Which city?", "", 1, 1), used("Which city?", "", 1, 1)),
+		fixture.NewSession(t), "Book.", cfg, agent.Account{}, loop.WithPlanner(degrade.PlainText{}))
+	assert.True(t, first.Result.IsInProgress())
+	assert.Equal(t, "Which city?", first.Reply)
+	doc, err := json.Marshal(first)
+	require.NoError(t, err)
+	assert.Contains(t, string(doc), `"status":"in-progress"`)
+
+	cfg.History = message.Transcript{}.Append(first.State...)
+	second := agent.Converse(t.Context(), provider(used(`{"number":"R-1"}`, "", 1, 1)), fixture.NewSession(t), "Lisbon.", cfg, agent.Account{})
+	assert.True(t, second.Result.IsSuccess())
+	assert.JSONEq(t, `{"number":"R-1"}`, string(second.Result.Data))
+}

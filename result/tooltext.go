@@ -1,0 +1,36 @@
+package result
+
+import (
+	"cmp"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
+)
+
+// ToolText is the result as the text of an MCP tool's answer, and whether that is an error. A success is its
+// data: a string as it is, else JSON; where it has none, its content, else its message. Work in progress is
+// what it has come to so far. An error is its code, as in result envelopes, and what a user may be told: not
+// its own message, which is for operators. Data without a JSON form is an error.
+func (r Result[T]) ToolText() (text string, isError bool) {
+	if r.IsError() {
+		return codeText(r.Error.Class) + ": " + r.UserMessage(), true
+	}
+	rest := cmp.Or(r.Content, r.Message)
+	if r.IsInProgress() {
+		return cmp.Or(rest, "in progress"), false
+	}
+	doc, err := canon.Marshal(r.Data)
+	var plain string
+	switch {
+	case err != nil:
+		return codeText(fault.InvalidResponse) + ": the data has no JSON form", true
+	case kindOf(doc) == fault.Null:
+		return cmp.Or(rest, "done"), false
+	case canon.Unmarshal(doc, &plain) == nil:
+		return plain, false
+	}
+	return string(doc), false
+}
+
+// codeText is a class by its name in result envelopes.
+func codeText(c fault.Class) string { return ownOr(c, c.Names().ResultEnvelope) }
