@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -38,13 +39,13 @@ func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 			ended <- *past
 			continue
 		}
-		go p.runOne(ctx, b, b.begun)
+		go p.runOne(ctx, b, b.begun, p.invocation(b.runs[b.begun]), p.runner.st.Session)
 	}
 	return nil
 }
 
 // runOne runs call n of a batch. A tool that ends its goroutine has an outcome too.
-func (p *process) runOne(ctx context.Context, b *batch, n int) {
+func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocation, view session.State) {
 	out := tool.Outcome{Err: tool.ErrExited}
 	defer func() {
 		b.mu.Lock()
@@ -54,7 +55,7 @@ func (p *process) runOne(ctx context.Context, b *batch, n int) {
 		}
 		b.outcomes[n] <- out
 	}()
-	out = p.invoke(ctx, b.runs[n])
+	out = p.invoke(context.WithValue(ctx, viewKey{}, view), b.runs[n], inv)
 }
 
 // runTools runs the calls of a reply, each on a goroutine of its own and at most p.parallel at a time, and feeds
@@ -130,11 +131,28 @@ func (p *process) toolEnded(ctx context.Context, run machine.ToolRun, out tool.O
 	return p.runner.ToolEnded(p.now(), run, out)
 }
 
-func (p *process) invoke(ctx context.Context, run machine.ToolRun) (out tool.Outcome) {
+// invocation is what a call is told of itself as it begins.
+func (p *process) invocation(run machine.ToolRun) tool.Invocation {
+	at := p.runner.st.Attempt(run.Tool)
+	return tool.Invocation{
+		Key: run.Key, CallID: run.ID, SessionID: p.s.ID(), Attempt: at.Attempt, MaxAttempts: at.MaxAttempts,
+		Transport: run.Transport, Progress: run.Progress,
+	}
+}
+
+type viewKey struct{}
+
+// View is the session of the run as it stood when the call of a tool began, for that tool: it is read-only, and
+// session.ViewIn reads its slices. ok is false in a context that no run gave, and on Temporal.
+func View(ctx context.Context) (view session.State, ok bool) {
+	view, ok = ctx.Value(viewKey{}).(session.State)
+	return view, ok
+}
+
+func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invocation) (out tool.Outcome) {
 	ctx, end := p.begin(ctx, &observe.Work{Kind: observe.WorkTool, Tool: run.Tool, CallID: run.ID, Transport: run.Transport})
 	out.Err = tool.ErrExited
 	defer func() { end(toolRunEnd(out)) }()
-	inv := tool.Invocation{Key: run.Key, CallID: run.ID}
 	if p.runner.journal != nil || len(p.observers) > 0 {
 		inv.Report = func(progress []byte) { p.progress(ctx, run, progress) }
 	}

@@ -83,6 +83,8 @@ type ToolFailedEvent struct {
 	Message   string          `json:"message,omitempty"`
 	// InDoubt is set where the call's effect may have happened.
 	InDoubt bool `json:"in_doubt,omitempty"`
+	// Progress is what the call reported last, if it reported any.
+	Progress json.RawMessage `json:"progress,omitempty"`
 }
 
 // ExhaustedEvent is the payload of [Exhausted].

@@ -18,6 +18,13 @@ type Invocation struct {
 	Key string
 	// CallID is the call's id in the reply.
 	CallID string
+	// SessionID is the id of the session, which is the correlation id of all its records.
+	SessionID string
+	// Attempt of MaxAttempts is where the tool's line of tries stands, from 1; MaxAttempts is
+	// [policy.Unlimited] where nothing bounds it. Transport is the try of this one call, from 1.
+	Attempt, MaxAttempts, Transport int
+	// Progress is what the try of this call before reported last, as JSON; nil for none. It is read-only.
+	Progress []byte
 	// Report is told progress as JSON, at once and one at a time; nil drops it. It must not keep the slice.
 	Report func(payload []byte)
 }
@@ -42,6 +49,25 @@ func IdempotencyKey(ctx context.Context) string { return invocationOf(ctx).Key }
 
 // CallID is the id of the call a tool runs for; empty where the driver gave none.
 func CallID(ctx context.Context) string { return invocationOf(ctx).CallID }
+
+// SessionID is the id of the session that a tool runs for, which is its correlation id in logs, feedback and
+// journals too; empty where the driver gave none.
+func SessionID(ctx context.Context) string { return invocationOf(ctx).SessionID }
+
+// Attempt says which attempt of the tool this call is, from 1, of how many: [policy.Unlimited] where nothing bounds
+// them. transport is the try of this one call, which is more than 1 where it did not come through before. All are 0
+// where the driver gave none.
+func Attempt(ctx context.Context) (number, most, transport int) {
+	inv := invocationOf(ctx)
+	return inv.Attempt, inv.MaxAttempts, inv.Transport
+}
+
+// LastProgress reads what the try of this call before reported last ([Progress]) into v; false where it reported
+// nothing, or something that does not fit: so a long tool that is tried again can go on where it was.
+func LastProgress(ctx context.Context, v any) bool {
+	last := invocationOf(ctx).Progress
+	return last != nil && canon.Unmarshal(last, v) == nil
+}
 
 // Event is what a tool has to say to the session's reducers.
 type Event struct {

@@ -57,13 +57,7 @@ func (e *PanicError) Unwrap() error {
 // [Invocation]. It returns when the tool does; a tool that is to be interrupted must heed ctx. It never
 // panics.
 func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome {
-	rec := &recorder{report: invocationOf(ctx).Report}
-	out := t.safely(context.WithValue(ctx, recorderKey{}, rec), args)
-	rec.close()
-	if out.Progress = rec.last; out.Result != nil {
-		out.Events, out.Parts = rec.events, rec.parts
-	}
-	return out
+	return t.InvokeWithin(ctx, args, 0, nil)
 }
 
 // After calls f once d has passed, on a goroutine of its own, unless stop is called before.
@@ -73,9 +67,22 @@ type After func(d time.Duration, f func()) (stop func())
 // [fault.TransportError] of class [fault.Timeout]. A tool that ignores its context goes on alone: what it returns
 // then is dropped.
 func (t *Tool) InvokeWithin(ctx context.Context, args []byte, d time.Duration, after After) Outcome {
+	rec := &recorder{report: invocationOf(ctx).Report}
+	ctx = context.WithValue(ctx, recorderKey{}, rec)
+	var out Outcome
 	if d <= 0 {
-		return t.Invoke(ctx, args)
+		out = t.safely(ctx, args)
+	} else {
+		out = t.within(ctx, args, d, after)
 	}
+	rec.close()
+	if out.Progress = rec.last; out.Result != nil {
+		out.Events, out.Parts = rec.events, rec.parts
+	}
+	return out
+}
+
+func (t *Tool) within(ctx context.Context, args []byte, d time.Duration, after After) (out Outcome) {
 	late := &fault.TransportError{Class: fault.Timeout, Cause: fmt.Errorf("%s did not return within %v", t.name, d)}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -84,9 +91,8 @@ func (t *Tool) InvokeWithin(ctx context.Context, args []byte, d time.Duration, a
 	go func() {
 		out := Outcome{Err: ErrExited}
 		defer func() { done <- out }()
-		out = t.Invoke(ctx, args)
+		out = t.safely(ctx, args)
 	}()
-	var out Outcome
 	select {
 	case out = <-done:
 	case <-fired:

@@ -3,6 +3,7 @@ package temporal
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -185,16 +186,21 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 		return over(out), nil
 	}
 	p := &progress{}
+	if last := ""; activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &last) == nil {
+		run.Progress = json.RawMessage(last) // of the worker that died
+	}
 	stop := a.beat(ctx, p)
 	defer stop()
-	o := t.InvokeWithin(tool.WithInvocation(ctx, tool.Invocation{Key: run.Key, CallID: run.ID, Report: func(doc []byte) {
-		// The engine would begin a call again whose heartbeat it does not take; the outcome says that this
-		// was too large.
-		if fits(a.MaxPayload, "", len(doc)) == nil {
-			p.set(doc)
-			activity.RecordHeartbeat(ctx, string(doc))
-		}
-	}}), run.Arguments, cmp.Or(run.Timeout, a.ToolTimeout), after)
+	o := t.InvokeWithin(tool.WithInvocation(ctx, tool.Invocation{
+		Key: run.Key, CallID: run.ID, SessionID: in.v.Session, Attempt: in.v.At.Attempt, MaxAttempts: in.v.At.MaxAttempts,
+		Transport: run.Transport, Progress: run.Progress, Report: func(doc []byte) {
+			// The engine would begin a call again whose heartbeat it does not take; the outcome says that this
+			// was too large.
+			if fits(a.MaxPayload, "", len(doc)) == nil {
+				p.set(doc)
+				activity.RecordHeartbeat(ctx, string(doc))
+			}
+		}}), run.Arguments, cmp.Or(run.Timeout, a.ToolTimeout), after)
 	if err := ctx.Err(); err != nil && o.Err != nil {
 		return wire[toolResult]{}, err
 	}

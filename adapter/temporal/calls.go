@@ -209,7 +209,7 @@ func (f *flow) runTools(runs []machine.ToolRun) error {
 // invoke runs one call.
 func (f *flow) invoke(ctx workflow.Context, run machine.ToolRun) (*toolResult, error) {
 	var out wire[toolResult]
-	in := toolCall{Run: run}
+	in := toolCall{Run: run, Session: f.in.Session, At: f.st.Attempt(run.Tool)}
 	for _, t := range f.begun.Tools {
 		if t.Name == run.Tool {
 			in.Schema = t.Schema

@@ -141,6 +141,9 @@ type toolCall struct {
 	Run machine.ToolRun `json:"run"`
 	// Schema is the digest of the schema that the tool had when the run began.
 	Schema string `json:"schema"`
+	// Session is the session's id, At where the tool's line of tries stands.
+	Session string           `json:"session,omitempty"`
+	At      machine.Position `json:"at,omitzero"`
 }
 
 // toolResult is what the tool activity gives back.

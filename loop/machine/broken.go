@@ -41,6 +41,9 @@ func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 	}
 	f.Tool = c.Tool
 	c.Doubt = c.Doubt || end.Verdict != TryLater
+	if len(end.Progress) > 0 {
+		c.Progress = end.Progress
+	}
 	if end.Verdict != Unknown && f.Plane == fault.Transport && s.consulted(f.Class) {
 		s.consult(Consultation{
 			Position: s.callPosition(c), Tool: c.Tool, Index: end.Index, Failure: f, Asked: end.Verdict == TryLater,

@@ -110,6 +110,8 @@ type ToolRun struct {
 	Transport int `json:"transport"`
 	// Repeatable is set where the tool was declared read-only or idempotent when its reply was read.
 	Repeatable bool `json:"repeatable,omitempty"`
+	// Progress is what the try before reported last; empty for none.
+	Progress json.RawMessage `json:"progress,omitempty"`
 	// Timeout bounds it; 0 where the policy does not.
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
 }

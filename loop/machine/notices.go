@@ -50,6 +50,7 @@ func (s *step) hearAttempt(d *Decision) {
 func (s *step) hearToolFailed(c *BatchCall, class fault.Class, text string) {
 	s.hear(session.ToolFailed, c.Tool, session.ToolFailedEvent{
 		Tool: c.Tool, CallID: c.ID, Arguments: json.RawMessage(c.Arguments), Class: class, Message: text, InDoubt: c.Doubt,
+		Progress: c.Progress,
 	})
 }
 

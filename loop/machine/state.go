@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -167,6 +168,8 @@ type BatchCall struct {
 	// effect happened.
 	Repeatable bool `json:"repeatable,omitempty"`
 	Doubt      bool `json:"doubt,omitempty"`
+	// Progress is what the latest try reported last.
+	Progress json.RawMessage `json:"progress,omitempty"`
 	// Answer is what the model is told.
 	Answer  string `json:"answer,omitempty"`
 	IsError bool   `json:"is_error,omitempty"`
@@ -411,6 +414,19 @@ func (st State) Left(asked Effect) Effect {
 		asked.Tools = slices.DeleteFunc(slices.Clone(asked.Tools), func(r ToolRun) bool { return r.Index < st.Batch.Cursor })
 	}
 	return asked
+}
+
+// Attempt is where an open action of the correction plane stands; attempt 0 where it is not open.
+func (st State) Attempt(action string) Position {
+	rules := st.policies
+	if rules == nil {
+		rules = policiesOf(st.Policy)
+	}
+	at := Position{Action: action, MaxAttempts: rules.of(action).MaxAttempts}
+	if a := st.find(action); a != nil {
+		at.Attempt = a.Attempt
+	}
+	return at
 }
 
 // Feedback is the latest feedback on an open action; nil where it has none.

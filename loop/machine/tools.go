@@ -129,7 +129,7 @@ func (b *Batch) runs(to []ToolRun) []ToolRun {
 		if c := &b.Calls[n]; !c.Done {
 			to = append(to, ToolRun{
 				Index: n, ID: c.ID, Tool: c.Tool, Arguments: json.RawMessage(c.Arguments), Key: c.Key, Transport: c.Transport,
-				Repeatable: c.Repeatable,
+				Repeatable: c.Repeatable, Progress: c.Progress,
 			})
 		}
 	}
