@@ -128,7 +128,8 @@ func (c *tracer) lanes(name string, length time.Duration) []laneView {
 		x := share(i.from, length, 1000)
 		lanes[at].Bars = append(lanes[at].Bars, barView{
 			X: x, Width: max(3, share(i.to, length, 1000)-x), Tone: i.tone, Link: i.link,
-			Says: fmt.Sprintf("%s: %s, from %s to %s", i.says, short(i.to-i.from), since(i.from), since(i.to)),
+			Says: fmt.Sprintf("%s: %s, from %s to %s",
+				i.says, short(i.to-i.from), since(i.from), since(i.to)),
 		})
 	}
 	return lanes

@@ -123,7 +123,8 @@ func (d *detail) cut() *detail {
 	}
 	d.texts(func(s *string) {
 		if len(*s) > MaxText {
-			*s = fmt.Sprintf("%s\n[… %d bytes left out]", strings.ToValidUTF8((*s)[:MaxText], ""), len(*s)-MaxText)
+			shown := strings.ToValidUTF8((*s)[:MaxText], "")
+			*s = fmt.Sprintf("%s\n[… %d bytes left out]", shown, len(*s)-MaxText)
 		}
 	})
 	return d

@@ -11,7 +11,8 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// diffLine is one line of a comparison: Op is "+", "-", " ", or "…" for lines that are the same and left out.
+// diffLine is one line of a comparison: Op is "+", "-", " ", or "…" for lines that are the same and left
+// out.
 type diffLine struct{ Op, Text string }
 
 // maxDiff bounds the lines of a comparison.

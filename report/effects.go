@@ -60,7 +60,8 @@ func (r *run) called(e *machine.Effect) entry {
 
 func (r *run) tries(e *machine.Effect) entry {
 	r.totals.Tries++
-	return entry{Kind: trying, detail: r.saying()}.says(fmt.Sprintf("%d: %s", r.totals.Tries, strings.TrimPrefix(e.String(), "try ")))
+	text := strings.TrimPrefix(e.String(), "try ")
+	return entry{Kind: trying, detail: r.saying()}.says(fmt.Sprintf("%d: %s", r.totals.Tries, text))
 }
 
 // saying is what was said since the model was called last.
@@ -83,7 +84,8 @@ func (r *run) running(e *machine.Effect) entry {
 func (r *run) waiting(e *machine.Effect) entry {
 	r.longest = max(r.longest, e.Wait.Delay)
 	r.totals.Waited = backoff.Sum(r.totals.Waited, e.Wait.Delay)
-	return entry{Kind: waiting, Wait: e.Wait.Delay}.says(fmt.Sprintf("%s (%s)", short(e.Wait.Delay), string(e.Wait.Reason)))
+	text := fmt.Sprintf("%s (%s)", short(e.Wait.Delay), string(e.Wait.Reason))
+	return entry{Kind: waiting, Wait: e.Wait.Delay}.says(text)
 }
 
 func (r *run) consulted(e *machine.Effect) entry {
@@ -105,10 +107,13 @@ func (r *run) decided(e *machine.Effect) entry {
 	d := *e.Decision
 	room, usage := r.ledger.decide(&d, r.on)
 	r.totals.count(&d)
-	made := entry{Kind: attempted, Decision: &d, Left: room, Usage: usage, told: usage == r.told, detail: &detail{policy: r.explain(&d)}}
+	made := entry{
+		Kind: attempted, Decision: &d, Left: room, Usage: usage, told: usage == r.told,
+		detail: &detail{policy: r.explain(&d)},
+	}
 	more := []string{}
-	if d.ReducerError != nil {
-		more = append(more, fmt.Sprintf("reducer %s refused: %s", d.ReducerError.Reducer, d.ReducerError.Message))
+	if refused := d.ReducerError; refused != nil {
+		more = append(more, fmt.Sprintf("reducer %s refused: %s", refused.Reducer, refused.Message))
 	} else if d.Feedback != nil {
 		more = append(more, issuesText(d.Feedback.Issues), d.Feedback.Detail)
 	}

@@ -64,7 +64,8 @@ func (r *run) replied(ev *machine.Event) entry {
 	r.spend(m.Usage)
 	r.totals.Replies++
 	r.told = m.Usage
-	return entry{Kind: replied, Usage: m.Usage}.says(cmp.Or(callsText(ev.Reply), shownText(&m)) + bracketed(originText(&m)))
+	text := cmp.Or(callsText(ev.Reply), shownText(&m)) + bracketed(originText(&m))
+	return entry{Kind: replied, Usage: m.Usage}.says(text)
 }
 
 // originText says which model replied, and why it ended.
@@ -266,7 +267,8 @@ func (r *run) noteText(n *journal.Note) string {
 		r.totals.Resumed++
 		return fmt.Sprintf("taken up again, at %s", n.Resumed)
 	case n.Kind == journal.Torn:
-		return strings.TrimSuffix(fmt.Sprintf("the last line had been torn: %s are kept aside; %s", sizeText(len(n.Torn)), n.Text), "; ")
+		text := fmt.Sprintf("the last line had been torn: %s are kept aside; %s", sizeText(len(n.Torn)), n.Text)
+		return strings.TrimSuffix(text, "; ")
 	case n.Kind == journal.MaybePaid:
 		return "a model call's outcome was lost, and it may have been paid for: " + n.Text
 	}

@@ -38,7 +38,8 @@ var deciding = map[policy.Reason][]string{
 func rowsOf(e policy.Explanation) []policyRow {
 	rows := make([]policyRow, len(e))
 	for n, r := range e {
-		rows[n] = policyRow{visible(r.Field), visible(r.Value), visible(r.Layer), visible(r.Source), r.Layer != policy.LayerDefault}
+		said := r.Layer != policy.LayerDefault
+		rows[n] = policyRow{visible(r.Field), visible(r.Value), visible(r.Layer), visible(r.Source), said}
 	}
 	return rows
 }

@@ -85,7 +85,8 @@ func pageOf(s *scan, runs []*run, left int) *pageView {
 	sum := sha256.Sum256([]byte(pageCSS))
 	p := &pageView{
 		Title: "no run", CSS: template.CSS(pageCSS), //nolint:gosec // it is this package's own
-		Allowed: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'",
+		Allowed: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; " +
+			"base-uri 'none'; form-action 'none'",
 		Bounds: fmt.Sprintf("A page holds at most %d entries of %d runs, %s of texts, and %s of each.",
 			MaxPageEntries, MaxPageRuns, sizeText(MaxPage), sizeText(MaxText)),
 	}
@@ -120,7 +121,8 @@ func (p *pageView) notice(n int, what, why string) {
 // view makes a run's part of the page.
 func (r *run) view(entries []entry) *runView {
 	v := &runView{
-		Number: r.number, Session: visible(r.header.Session), Tone: "warn", Result: "unfinished", Outcome: r.underWay(), About: r.about(),
+		Number: r.number, Session: visible(r.header.Session), About: r.about(),
+		Tone: "warn", Result: "unfinished", Outcome: r.underWay(),
 	}
 	if !r.begun.IsZero() {
 		v.Begun = r.begun.UTC().Format(time.RFC3339)
@@ -130,10 +132,14 @@ func (r *run) view(entries []entry) *runView {
 		if o.OK {
 			v.Tone, v.Result = "good", "done"
 		}
-		v.Outcome = clip(line(strings.TrimPrefix(strings.TrimPrefix(o.String(), "stop: "), "done: ")), maxText)
+		text := strings.TrimPrefix(strings.TrimPrefix(o.String(), "stop: "), "done: ")
+		v.Outcome = clip(line(text), maxText)
 	}
 	v.Totals = r.totals.rows()
-	t := &teller{run: v, set: r.header.Config, was: map[string][]string{}, longest: r.longest, policies: map[string]string{}}
+	t := &teller{
+		run: v, set: r.header.Config, longest: r.longest,
+		was: map[string][]string{}, policies: map[string]string{},
+	}
 	var bars tracer
 	for n := range entries {
 		e := &entries[n]
@@ -183,7 +189,8 @@ func (t *totals) rows() [][2]string {
 		n    int64
 		what string
 	}{
-		{u.InputTokens, "tokens in"}, {u.OutputTokens, "tokens out"}, {u.ReasoningTokens, "thinking"}, {u.CacheReadTokens, "from cache"}, {u.CacheWriteTokens, "to cache"},
+		{u.InputTokens, "tokens in"}, {u.OutputTokens, "tokens out"}, {u.ReasoningTokens, "thinking"},
+		{u.CacheReadTokens, "from cache"}, {u.CacheWriteTokens, "to cache"},
 	} {
 		if c.n > 0 {
 			rows = append(rows, [2]string{c.what, fmt.Sprint(c.n)})

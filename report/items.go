@@ -123,7 +123,8 @@ func (t *teller) replied(v *itemView, e *entry) {
 func viewCall(c *machine.Call) *callView {
 	raw := cmp.Or(c.Raw, string(c.Arguments))
 	v := &callView{
-		action: c.Tool, issues: c.Issues, Tool: visible(c.Tool), ID: visible(c.ID), Class: string(c.Class), Tone: "good",
+		action: c.Tool, issues: c.Issues,
+		Tool: visible(c.Tool), ID: visible(c.ID), Class: string(c.Class), Tone: "good",
 		Arguments: viewOf("arguments", raw, marksOf(raw, c.Issues)), Issues: issueViews(c.Issues, nil),
 	}
 	if c.Class != "" {
@@ -244,7 +245,8 @@ func gauges(l *left, d *machine.Decision, of policy.Budgets) []gauge {
 	}
 	all := []gauge{gaugeOf("attempts", &l.Attempts, d.MaxAttempts)}
 	for _, g := range []gauge{
-		gaugeOf("tool", l.Tool, of.Tool), gaugeOf("run", l.Run, of.Run), gaugeOf("unknown tools", l.Unknown, of.UnknownTools),
+		gaugeOf("tool", l.Tool, of.Tool), gaugeOf("run", l.Run, of.Run),
+		gaugeOf("unknown tools", l.Unknown, of.UnknownTools),
 	} {
 		if g.Name != "" {
 			all = append(all, g)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -36,7 +35,7 @@ type runLine struct {
 // JSON writes the entries of each run of the journal that in holds as one line of JSON each, and then a line
 // of the run: that has the member "session". Bounds and errors are those of [Text].
 func JSON(w io.Writer, in io.Reader) error {
-	s := &scan{in: journal.NewReader(in), fresh: func() *kept { return &kept{bounds: bounds{entries: MaxEntries}} }}
+	s := timelines(in)
 	out := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
@@ -60,10 +59,12 @@ func JSON(w io.Writer, in io.Reader) error {
 
 // sum is a run as a line of JSON.
 func (r *run) sum() runLine {
+	t := &r.totals
 	l := runLine{
-		Run: r.number, Session: r.header.Session, Seed: r.header.Seed(), Begun: r.begun, Unfinished: r.underWay(),
-		Calls: r.totals.Calls, Tools: r.totals.Tools, Accepted: r.totals.Accepted, Corrected: r.totals.Corrected,
-		Sent: r.totals.Sent, Waited: r.totals.Waited, Usage: r.totals.Usage, Omitted: r.kept.omitted,
+		Run: r.number, Session: r.header.Session, Seed: r.header.Seed(), Begun: r.begun,
+		Unfinished: r.underWay(), Omitted: r.kept.omitted,
+		Calls: t.Calls, Tools: t.Tools, Accepted: t.Accepted, Corrected: t.Corrected,
+		Sent: t.Sent, Waited: t.Waited, Usage: t.Usage,
 	}
 	if o := r.outcome; o != nil {
 		l.OK, l.Reason = o.OK, o.Reason

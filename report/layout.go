@@ -30,8 +30,9 @@ func (t *terminal) layout(r *run) *layout {
 
 // words are what stands before an entry, and its colour.
 var words = map[kind][2]string{
-	started: {"start", "2"}, called: {"call", "1"}, trying: {"try", "1"}, replied: {"reply", ""}, running: {"run", ""}, ended: {"tool", ""},
-	waiting: {"wait", "36"}, consulted: {"planner", "35"}, planned: {"plan", "35"}, adjusted: {"policy", "35"},
+	started: {"start", "2"}, called: {"call", "1"}, trying: {"try", "1"}, replied: {"reply", ""},
+	running: {"run", ""}, ended: {"tool", ""}, waiting: {"wait", "36"},
+	consulted: {"planner", "35"}, planned: {"plan", "35"}, adjusted: {"policy", "35"},
 	reduced: {"event", ""}, cancelled: {"cancel", "31"}, noted: {"note", "2"},
 }
 
@@ -62,7 +63,8 @@ func (l *layout) entry(e *entry) {
 	text := e.Text
 	if e.Kind == waiting {
 		column := max(l.waitColumn(), columnsOf(text)) + 1
-		text += strings.Repeat(" ", column-columnsOf(text)) + l.t.paint("36", bar(e.Wait, l.longest, l.room()-column))
+		text += strings.Repeat(" ", column-columnsOf(text))
+		text += l.t.paint("36", bar(e.Wait, l.longest, l.room()-column))
 		l.raw(since(e.At), w[0], w[1], text)
 		return
 	}
@@ -97,8 +99,9 @@ func (l *layout) row(at, word, code, text string) {
 }
 
 func (l *layout) raw(at, name, code, text string) {
-	fmt.Fprintln(l.t.out, strings.TrimRight(fmt.Sprintf("%s  %s  %s",
-		l.t.paint("2", fmt.Sprintf("%*s", l.times, at)), l.t.paint(code, fmt.Sprintf("%-*s", word, name)), text), " "))
+	time := l.t.paint("2", fmt.Sprintf("%*s", l.times, at))
+	what := l.t.paint(code, fmt.Sprintf("%-*s", word, name))
+	fmt.Fprintln(l.t.out, strings.TrimRight(time+"  "+what+"  "+text, " "))
 }
 
 // more writes lines under the text of an entry.

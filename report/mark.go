@@ -71,7 +71,8 @@ const maxBreak = 24
 // soon.
 func breakAt(text string, at int) span {
 	end := at
-	for end < len(text) && end-at < maxBreak && (end == at || strings.IndexByte(" \t\r\n,:{}[]\"", text[end]) < 0) {
+	inWord := func() bool { return end == at || strings.IndexByte(" \t\r\n,:{}[]\"", text[end]) < 0 }
+	for end < len(text) && end-at < maxBreak && inWord() {
 		end++
 	}
 	for end < len(text) && text[end]&0xc0 == 0x80 {
@@ -125,7 +126,7 @@ func jsonPart(text string) string {
 // merge puts marks in order and makes one of those of the same place.
 func merge(marks []mark) []mark {
 	slices.SortStableFunc(marks, func(a, b mark) int {
-		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.end, a.end), cmp.Compare(a.missing, b.missing))
+		return cmp.Or(a.begin-b.begin, b.end-a.end, cmp.Compare(a.missing, b.missing))
 	})
 	merged := marks[:0]
 	for _, m := range marks {

@@ -59,7 +59,10 @@ func (s *scan) begin(h *journal.Header) {
 		s.sink = s.fresh()
 	}
 	h.State = nil
-	s.run = &run{number: s.runs, header: *h, kept: s.sink, ledger: newLedger(h.Config.Policy), tools: map[int]machine.ToolRun{}}
+	s.run = &run{
+		number: s.runs, header: *h, kept: s.sink,
+		ledger: newLedger(h.Config.Policy), tools: map[int]machine.ToolRun{},
+	}
 	s.run.line = s.in.Line()
 	if c := h.Compacted; c != nil {
 		s.run.note("compacted: a snapshot stands for " + several.Of(c.Records, "line", "lines"))
@@ -79,7 +82,8 @@ func (s *scan) finish(r *run) *run {
 }
 
 func tornText(bytes int) string {
-	return "the last line is torn: " + several.Of(bytes, "byte without a line feed was not read", "bytes without a line feed were not read")
+	return "the last line is torn: " +
+		several.Of(bytes, "byte without a line feed was not read", "bytes without a line feed were not read")
 }
 
 // sound says what keeps a record from being shown.
@@ -104,16 +108,17 @@ func (s *scan) sound(rec journal.Record) error {
 // eventLacks names the payload that an event's kind needs and the event lacks.
 func eventLacks(ev *machine.Event) string {
 	return lacks(string(ev.Kind), map[machine.EventKind]bool{
-		machine.Replied: ev.Reply != nil, machine.CallFailed: ev.Failure != nil, machine.ToolEnded: ev.Tool != nil,
-		machine.Tried: ev.Try != nil, machine.Planned: ev.Plan != nil, machine.Adjusted: ev.Adjust != nil,
-		machine.Dispatched: ev.Reduced != nil,
+		machine.Replied: ev.Reply != nil, machine.CallFailed: ev.Failure != nil,
+		machine.ToolEnded: ev.Tool != nil, machine.Tried: ev.Try != nil, machine.Planned: ev.Plan != nil,
+		machine.Adjusted: ev.Adjust != nil, machine.Dispatched: ev.Reduced != nil,
 	}, ev.Kind)
 }
 
 // effectLacks names the payload that an effect's kind needs and the effect lacks.
 func effectLacks(e machine.Effect) string {
 	return lacks(string(e.Kind), map[machine.EffectKind]bool{
-		machine.Decided: e.Decision != nil, machine.CallModel: e.Model != nil, machine.MakePrompt: e.Model != nil,
+		machine.Decided:   e.Decision != nil,
+		machine.CallModel: e.Model != nil, machine.MakePrompt: e.Model != nil,
 		machine.RunTools: e.Tools != nil, machine.TryAction: e.Try != nil, machine.WaitUntil: e.Wait != nil,
 		machine.AskPlanner: e.Exhaustion != nil || e.Consultation != nil, machine.Stop: e.Outcome != nil,
 	}, e.Kind)

@@ -41,7 +41,9 @@ func segments(text string, marks []mark) []segment {
 
 // inside reports whether a part is within a mark.
 func inside(marks []mark, begin, end int) bool {
-	return slices.ContainsFunc(marks, func(m mark) bool { return m.begin <= begin && end <= m.end && m.begin < m.end })
+	return slices.ContainsFunc(marks, func(m mark) bool {
+		return m.begin <= begin && end <= m.end && m.begin < m.end
+	})
 }
 
 // cutter collects segments.

@@ -35,9 +35,8 @@ var sectionWords = map[kind]string{called: "Call", trying: "Try"}
 func (t *teller) begin(e *entry) {
 	t.sections++
 	t.section = &sectionView{
-		ID: fmt.Sprintf("r%d-%d", e.Run, t.sections), Word: cmp.Or(sectionWords[e.Kind], "Call"), Title: e.Text,
-		At: since(e.At), Line: e.Line, Result: noOutcome, Tone: "warn",
-		Bare: e.bare,
+		ID: fmt.Sprintf("r%d-%d", e.Run, t.sections), Word: cmp.Or(sectionWords[e.Kind], "Call"),
+		Title: e.Text, At: since(e.At), Line: e.Line, Result: noOutcome, Tone: "warn", Bare: e.bare,
 	}
 	t.run.Sections = append(t.run.Sections, t.section)
 	t.calls, t.reply, t.is = nil, nil, map[string][]string{}
@@ -68,7 +67,8 @@ func (t *teller) say(d *detail) {
 	}
 	for n, m := range d.said {
 		v := &messageView{
-			ID: fmt.Sprintf("m%d-%d", t.run.Number, d.first+n), Role: string(m.Role), IsError: m.IsError, About: aboutMessage(&m),
+			ID:   fmt.Sprintf("m%d-%d", t.run.Number, d.first+n),
+			Role: string(m.Role), IsError: m.IsError, About: aboutMessage(&m),
 		}
 		if m.Role == message.Assistant && before != "" {
 			v.Echo = before
@@ -99,7 +99,10 @@ func (t *teller) item(e *entry) *itemView {
 	w := wordOf(e)
 	v := &itemView{Word: w[0], Tone: toneOf(e), At: since(e.At), Line: e.Line, Title: e.Text, More: e.More}
 	if t.section == nil {
-		t.begin(&entry{Run: e.Run, At: e.At, Line: e.Line, Kind: called, Text: "before the first call", detail: &detail{first: 1}})
+		t.begin(&entry{
+			Run: e.Run, At: e.At, Line: e.Line, Kind: called,
+			Text: "before the first call", detail: &detail{first: 1},
+		})
 	}
 	t.section.Items = append(t.section.Items, v)
 	return v

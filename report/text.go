@@ -32,7 +32,7 @@ const (
 // journal is corrupt the error is a [journal.CorruptError], and all that is before it is written; else it is
 // that of in or w.
 func Text(w io.Writer, in io.Reader, style Style) error {
-	s := &scan{in: journal.NewReader(in), fresh: func() *kept { return &kept{bounds: bounds{entries: MaxEntries}} }}
+	s := timelines(in)
 	t := newTerminal(w, style)
 	for {
 		r, err := s.next()
@@ -45,6 +45,12 @@ func Text(w io.Writer, in io.Reader, style Style) error {
 			return err
 		}
 	}
+}
+
+// timelines reads the runs of a journal for timelines: each with its first and last entries.
+func timelines(in io.Reader) *scan {
+	fresh := func() *kept { return &kept{bounds: bounds{entries: MaxEntries}} }
+	return &scan{in: journal.NewReader(in), fresh: fresh}
 }
 
 // whole is what is wrong with a journal that was read up to err.
@@ -67,7 +73,8 @@ func newTerminal(w io.Writer, style Style) *terminal {
 	if style.Width == 0 {
 		style.Width = DefaultWidth
 	}
-	return &terminal{out: bufio.NewWriterSize(w, 64<<10), color: style.Color, width: max(style.Width, MinWidth)}
+	out := bufio.NewWriterSize(w, 64<<10)
+	return &terminal{out: out, color: style.Color, width: max(style.Width, MinWidth)}
 }
 
 // end says what there is to say after the last run.
@@ -93,7 +100,8 @@ func (t *terminal) run(r *run) {
 		layout.entry(&e)
 	}
 	if r.kept.omitted > 0 {
-		layout.row("", "…", "2", fmt.Sprintf("%s left out: a timeline has at most %d", many(r.kept.omitted, "entry"), MaxEntries))
+		text := fmt.Sprintf("%s left out: a timeline has at most %d", many(r.kept.omitted, "entry"), MaxEntries)
+		layout.row("", "…", "2", text)
 	}
 	for _, e := range parts[1] {
 		layout.entry(&e)
@@ -156,9 +164,9 @@ func modeText(h *journal.Header) string {
 		is   bool
 		text string
 	}{
-		{h.Config.Single, "the tries of one action"}, {h.Config.CallsOnly, "calls are the answer"}, {h.Output != "", "structured answer"},
-		{h.Config.UserPrompt, "prompts made by code"}, {h.Config.Planner, "with a planner"}, {h.Redaction != nil, "redacted"},
-		{h.Compacted != nil, "compacted"},
+		{h.Config.Single, "the tries of one action"}, {h.Config.CallsOnly, "calls are the answer"},
+		{h.Output != "", "structured answer"}, {h.Config.UserPrompt, "prompts made by code"},
+		{h.Config.Planner, "with a planner"}, {h.Redaction != nil, "redacted"}, {h.Compacted != nil, "compacted"},
 	} {
 		if p.is {
 			parts = append(parts, p.text)
@@ -178,7 +186,9 @@ func policyText(e policy.Explanation, transport bool) string {
 	}
 	var parts []string
 	for _, row := range e {
-		same := slices.ContainsFunc(defaults, func(d policy.Explained) bool { return d.Field == row.Field && d.Value == row.Value })
+		same := slices.ContainsFunc(defaults, func(d policy.Explained) bool {
+			return d.Field == row.Field && d.Value == row.Value
+		})
 		if same && row.Source == "" && !always[row.Field] {
 			continue
 		}
@@ -194,7 +204,8 @@ func policyText(e policy.Explanation, transport bool) string {
 func budgetText(c *machine.Config) string {
 	b := c.Policy.Budgets
 	return fmt.Sprintf("tool %s, run %s, unknown tools %s; turns %s; calls in a reply %s",
-		countOf(b.Tool, 0), countOf(b.Run, 0), countOf(b.UnknownTools, 0), countOf(c.Policy.MaxTurns, 0), countOf(c.Policy.MaxCalls, 0))
+		countOf(b.Tool, 0), countOf(b.Run, 0), countOf(b.UnknownTools, 0),
+		countOf(c.Policy.MaxTurns, 0), countOf(c.Policy.MaxCalls, 0))
 }
 
 // foot says how a run ended, or what is under way, and what it took.
@@ -214,7 +225,8 @@ func (r *run) underWay() string {
 	case r.outcome != nil && r.undecided == "":
 		return ""
 	case r.undecided != "":
-		return fmt.Sprintf("unfinished: the event %q came in, and what was made of it is not recorded", line(string(r.undecided)))
+		return fmt.Sprintf("unfinished: the event %q came in, and what was made of it is not recorded",
+			line(string(r.undecided)))
 	case r.asked.Kind == "":
 		return "unfinished: nothing was begun"
 	case r.asked.Kind == machine.RunTools && len(r.tools) > 0:
@@ -224,7 +236,8 @@ func (r *run) underWay() string {
 		}
 		return "unfinished: under way are " + line(strings.Join(names, ", "))
 	case r.asked.Kind == machine.WaitUntil:
-		return fmt.Sprintf("unfinished: %s, until %s", line(r.asked.String()), r.asked.Wait.Until.UTC().Format(time.RFC3339Nano))
+		until := r.asked.Wait.Until.UTC().Format(time.RFC3339Nano)
+		return fmt.Sprintf("unfinished: %s, until %s", line(r.asked.String()), until)
 	}
 	return "unfinished: " + line(r.asked.String())
 }

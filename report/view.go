@@ -99,7 +99,10 @@ func issueViews(issues []fault.Issue, fb *feedback.RetryFeedback) []issueView {
 	for n, i := range issues[:min(len(issues), maxIssues)] {
 		since := is[i.ID()]
 		text := strings.TrimPrefix(i.String(), i.Place()+": ")
-		views = append(views, issueView{n + 1, visible(i.Place()), visible(text), visible(i.Rule), visible(string(i.Source)), since[0], since[1]})
+		views = append(views, issueView{
+			N: n + 1, Place: visible(i.Place()), Says: visible(text), Rule: visible(i.Rule),
+			Source: visible(string(i.Source)), Since: since[0], Tone: since[1],
+		})
 	}
 	return views
 }

@@ -26,7 +26,8 @@ type run struct {
 	// store has the journal of the session.
 	store   *looptest.Store
 	journal *journal.Journal
-	// trace has a line for each event that the journal must hold, said is how much of the transcript is in it.
+	// trace has a line for each event that the journal must hold, said is how much of the transcript is in
+	// it.
 	trace [][]byte
 	said  int
 	// pending is the latest effect that asks for something.
@@ -100,8 +101,8 @@ func (sc *story) crash(*line) error {
 	return nil
 }
 
-// takeUp goes on from the journal, as another process would: once it has been replayed and holds what the run did.
-// The state must be what it was.
+// takeUp goes on from the journal, as another process would: once it has been replayed and holds what the
+// run did. The state must be what it was.
 func (sc *story) takeUp() error {
 	if err := sc.journal.Close(); err != nil {
 		return err

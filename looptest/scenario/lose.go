@@ -20,7 +20,8 @@ var errLost = errors.New("ECONNREFUSED: connection refused at 127.0.0.1:443")
 
 // lost says for each step how it is lost and what is done without it.
 var lost = map[string]func(*story, *line) error{
-	"history": (*story).loseHistory, "telemetry": (*story).loseTelemetry, "summary": (*story).loseSummary, "storage": (*story).loseStorage,
+	"history": (*story).loseHistory, "telemetry": (*story).loseTelemetry,
+	"summary": (*story).loseSummary, "storage": (*story).loseStorage,
 }
 
 func (sc *story) lose(l *line) error {
@@ -32,9 +33,10 @@ func (sc *story) lose(l *line) error {
 }
 
 func (sc *story) loseHistory(l *line) error {
-	prompt := degrade.PromptOr(&sc.fallbacks, func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+	lost := func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 		return "", nil, errLost
-	}, l.body)
+	}
+	prompt := degrade.PromptOr(&sc.fallbacks, lost, l.body)
 	system, add, err := prompt(context.Background(), sc.runner.State().Session, nil)
 	if err != nil {
 		return err
@@ -58,8 +60,9 @@ func (sc *story) loseTelemetry(*line) error {
 const summaryBytes = 40
 
 func (sc *story) loseSummary(l *line) error {
-	sc.say("instead of a summary: " + degrade.Summarize(context.Background(), &sc.fallbacks, l.body, summaryBytes,
-		func(context.Context, string) (string, error) { return "", errLost }))
+	lost := func(context.Context, string) (string, error) { return "", errLost }
+	summary := degrade.Summarize(context.Background(), &sc.fallbacks, l.body, summaryBytes, lost)
+	sc.say("instead of a summary: " + summary)
 	return nil
 }
 

@@ -14,7 +14,10 @@ func (sc *story) plan(l *line) error {
 	if err != nil {
 		return err
 	}
-	p := machine.Plan{Do: machine.PlanKind(l.name), Prompt: l.body, Model: l.args["model"], Delay: delay, Warning: l.args["warning"]}
+	p := machine.Plan{
+		Do: machine.PlanKind(l.name), Prompt: l.body, Model: l.args["model"],
+		Delay: delay, Warning: l.args["warning"],
+	}
 	if l.has("policy") {
 		layer, err := readLayer("{" + l.args["policy"] + "}")
 		if err != nil {

@@ -102,7 +102,8 @@ func (sc *story) reply(l *line) error {
 	if err != nil {
 		return err
 	}
-	r := message.Reply{Refusal: l.args["refusal"], Finish: message.FinishReason(l.args["finish"]), Usage: usage}
+	finish := message.FinishReason(l.args["finish"])
+	r := message.Reply{Refusal: l.args["refusal"], Finish: finish, Usage: usage}
 	var text []string
 	for _, s := range strings.Split(l.body, "\n") {
 		m := nativeCall.FindStringSubmatch(s)

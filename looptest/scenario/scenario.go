@@ -96,7 +96,8 @@ func Run(t *testing.T, dir string, opts ...Option) {
 		t.Fatalf("there is no scenario *.txt in %s", dir)
 	}
 	for _, path := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) { RunFile(t, path, opts...) })
+		name := strings.TrimSuffix(filepath.Base(path), ".txt")
+		t.Run(name, func(t *testing.T) { RunFile(t, path, opts...) })
 	}
 }
 
@@ -136,7 +137,7 @@ type story struct {
 	world
 	run
 	crashes, restores bool
-	out                         []string
+	out               []string
 	// plain is a story that is run plainly; mistaken one with a line that cannot be told. lines counts those of
 	// the story.
 	plain, mistaken bool

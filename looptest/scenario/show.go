@@ -20,10 +20,12 @@ func (sc *story) showState(*line) error {
 	sc.say(fmt.Sprintf("run %d, turn %d: %s at %s", st.Run, st.Turn, st.Phase, clockFace(st.At)))
 	for _, a := range st.Actions {
 		p, _ := st.PolicyFor(a.Name, fault.Correction)
-		sc.say("open: " + machine.Position{Action: a.Name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts}.String())
+		at := machine.Position{Action: a.Name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts}
+		sc.say("open: " + at.String())
 	}
 	if st.Spent.Run > 0 {
-		line := fmt.Sprintf("failed attempts: %d in the run, %d of unknown tools", st.Spent.Run, st.Spent.Unknown)
+		line := fmt.Sprintf("failed attempts: %d in the run, %d of unknown tools",
+			st.Spent.Run, st.Spent.Unknown)
 		for _, t := range st.Spent.Tools {
 			line += fmt.Sprintf(", %d of %s", t.Failed, t.Tool)
 		}

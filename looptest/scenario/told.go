@@ -45,7 +45,8 @@ func Telling(f func(t *testing.T, sessions []Told)) Option {
 func (sc *story) beginTelling() {
 	st := sc.runner.State()
 	sc.told = append(sc.told, Told{
-		Config: sc.cfg, Session: sc.sessionConfig(sc.id), Action: sc.single, Planner: st.Config.Planner, Prompts: st.Config.UserPrompt,
+		Config: sc.cfg, Session: sc.sessionConfig(sc.id), Action: sc.single,
+		Planner: st.Config.Planner, Prompts: st.Config.UserPrompt,
 	})
 }
 

@@ -52,7 +52,8 @@ func (sc *story) transportFault(class fault.Class, l *line) (fault.Failure, erro
 		opts = append(opts, ratelimit.WithRetryAfter(after))
 	}
 	sc.limits = ratelimit.Parse(headers, sc.at, opts...)
-	return fault.Failure{Plane: fault.Transport, Class: class, RetryAfter: sc.limits.RetryAfter.Duration, Final: l.has("final")}, nil
+	wait := sc.limits.RetryAfter.Duration
+	return fault.Failure{Plane: fault.Transport, Class: class, RetryAfter: wait, Final: l.has("final")}, nil
 }
 
 var errNotSingle = errors.New("there is no single action: start single=TOOL")
@@ -74,7 +75,10 @@ func (sc *story) try(l *line) error {
 	}
 	t := &machine.Try{Usage: usage}
 	if !l.has("ok") {
-		t.Failure = fault.Failure{Plane: fault.Correction, Class: sc.tryClass(l), Tool: sc.single.Tool, Issues: fault.SortIssues(issues)}
+		t.Failure = fault.Failure{
+			Plane: fault.Correction, Class: sc.tryClass(l), Tool: sc.single.Tool,
+			Issues: fault.SortIssues(issues),
+		}
 	}
 	return sc.step(machine.Event{Kind: machine.Tried, Try: t})
 }

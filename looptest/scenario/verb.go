@@ -79,7 +79,8 @@ func init() {
 func (sc *story) perform(d *datadriven.TestData) error {
 	v, ok := verbs[d.Cmd]
 	if !ok {
-		return fmt.Errorf("there is no verb %q; there are %s", d.Cmd, strings.Join(slices.Sorted(maps.Keys(verbs)), ", "))
+		all := strings.Join(slices.Sorted(maps.Keys(verbs)), ", ")
+		return fmt.Errorf("there is no verb %q; there are %s", d.Cmd, all)
 	}
 	l, err := v.read(d)
 	if err != nil {
@@ -111,7 +112,8 @@ func (v verb) read(d *datadriven.TestData) (*line, error) {
 	l := &line{args: map[string]string{}, body: strings.TrimSpace(d.Input)}
 	for _, a := range d.CmdArgs {
 		switch {
-		case len(a.Vals) > 0 && slices.Contains(v.args, a.Key), len(a.Vals) == 0 && slices.Contains(v.flags, a.Key):
+		case len(a.Vals) > 0 && slices.Contains(v.args, a.Key),
+			len(a.Vals) == 0 && slices.Contains(v.flags, a.Key):
 			l.args[a.Key] = strings.Join(a.Vals, ", ")
 		case len(a.Vals) == 0 && v.name != "" && l.name == "":
 			l.name = a.Key

@@ -179,7 +179,9 @@ func (sc *story) runTools() error {
 		if st.Phase != machine.Running {
 			return nil
 		}
-		at := slices.IndexFunc(sc.pending.Tools, func(r machine.ToolRun) bool { return r.Index == st.Batch.Cursor })
+		at := slices.IndexFunc(sc.pending.Tools, func(r machine.ToolRun) bool {
+			return r.Index == st.Batch.Cursor
+		})
 		if err := sc.runTool(sc.pending.Tools[at]); err != nil {
 			return err
 		}
