@@ -9,12 +9,6 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// policyOf is the policy of one action, as it stood.
-type policyOf struct {
-	Title       string
-	Explanation policy.Explanation
-}
-
 // explain is the explanation of the policy that a decision was taken by; nil where no page is made.
 func (r *run) explain(d *machine.Decision) policy.Explanation {
 	if r.kept.bytes == 0 {
@@ -23,22 +17,20 @@ func (r *run) explain(d *machine.Decision) policy.Explanation {
 	transport := d.Plane == fault.Transport
 	key := fmt.Sprintf("%t %d %s", transport, r.adjusted, d.Action)
 	if known, ok := r.policies[key]; ok {
-		return known.Explanation
+		return known
 	}
-	resolved := policyOf{Title: policyTitle(d.Action, transport)}
+	_, resolved := policy.Resolve(r.ledger.set, d.Action)
 	if transport {
-		_, resolved.Explanation = policy.ResolveTransport(r.ledger.set)
-	} else {
-		_, resolved.Explanation = policy.Resolve(r.ledger.set, d.Action)
+		_, resolved = policy.ResolveTransport(r.ledger.set)
 	}
-	sourced(resolved.Explanation, r.header.Resolved, transport)
+	sourced(resolved, r.header.Resolved, transport)
 	if r.policies == nil {
-		r.policies = map[string]policyOf{}
+		r.policies = map[string]policy.Explanation{}
 	}
 	if len(r.policies) < maxPolicies {
 		r.policies[key] = resolved
 	}
-	return resolved.Explanation
+	return resolved
 }
 
 // maxPolicies bounds the explanations that are held for reuse.

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 )
 
 // scan reads the runs of a journal, one after the other.
@@ -164,7 +165,7 @@ type run struct {
 	// unsaid counts those that were left out.
 	unsaid int
 	// policies are the explanations so far, by what they explain.
-	policies map[string]policyOf
+	policies map[string]policy.Explanation
 	adjusted int
 }
 
