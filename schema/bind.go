@@ -137,7 +137,7 @@ func (b *binder) own(text string) string {
 }
 
 func (b *binder) readInteger(v *value, at *spot, to reflect.Value) bool {
-	text, _ := plainInteger(v.text)
+	text := plainInteger(v.text)
 	bits := to.Type().Bits()
 	if at.class == classUint {
 		n, err := strconv.ParseUint(text, 10, bits)

@@ -201,7 +201,7 @@ func keyOf(v any) string {
 	case string:
 		return v
 	case json.Number:
-		return otherKey + decimalOf(string(v)).String()
+		return otherKey + rat(string(v)).RatString()
 	}
 	text, _ := json.Marshal(keyed(v))
 	return otherKey + string(text)
@@ -214,7 +214,7 @@ const otherKey = "\xff"
 func keyed(v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		return []string{decimalOf(string(v)).String()}
+		return []string{rat(string(v)).RatString()}
 	case []any:
 		list := make([]any, len(v))
 		for n, item := range v {

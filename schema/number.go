@@ -30,38 +30,16 @@ func numberInBounds(text string) bool {
 	return err == nil && !math.IsInf(f, 0)
 }
 
-// decimal is a JSON number as digits, without zeros at either end, times a power of ten: equal numbers are
-// equal decimals.
-type decimal struct {
-	negative bool
-	digits   string
-	exponent int
-}
-
-func decimalOf(text string) decimal {
-	var d decimal
-	text, d.negative = strings.CutPrefix(text, "-")
-	if at := strings.IndexAny(text, "eE"); at >= 0 {
-		d.exponent, _ = strconv.Atoi(strings.TrimPrefix(text[at+1:], "+"))
-		text = text[:at]
-	}
-	whole, fraction, _ := strings.Cut(text, ".")
-	d.exponent -= len(fraction)
-	d.digits = strings.TrimLeft(whole+fraction, "0")
-	short := strings.TrimRight(d.digits, "0")
-	d.exponent += len(d.digits) - len(short)
-	if d.digits = short; short == "" {
-		return decimal{}
-	}
-	return d
-}
-
 // isWhole reports whether a number has no fractional part, however it is written.
 func isWhole(text string) bool {
-	if _, fraction, _ := strings.Cut(text, "."); !strings.ContainsAny(text, "eE") {
-		return strings.Trim(fraction, "0") == ""
+	mantissa, exponent := text, 0
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		mantissa = text[:at]
+		exponent, _ = strconv.Atoi(strings.TrimPrefix(text[at+1:], "+"))
 	}
-	return decimalOf(text).exponent >= 0
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimRight(whole+fraction, "0")
+	return strings.Trim(digits, "-0") == "" || len(digits) <= len(whole)+exponent
 }
 
 // isPlain reports whether a whole number is written in the one plain way: few digits, and no more than those.
@@ -69,40 +47,12 @@ func isPlain(text string) bool {
 	return len(text) <= maxExactDigits && text != "-0" && !strings.ContainsAny(text, ".eE")
 }
 
-// String is the same for equal numbers. Of a whole number of few digits it is these.
-func (d decimal) String() string {
-	if d.exponent >= 0 && len(d.digits)+d.exponent <= maxExactDigits {
-		return d.whole()
-	}
-	sign := ""
-	if d.negative {
-		sign = "-"
-	}
-	return sign + d.digits + "e" + strconv.Itoa(d.exponent)
-}
-
-// plainInteger writes a whole number such as 2.0 or 2e3 as digits; false where it is not whole.
-func plainInteger(text string) (string, bool) {
+// plainInteger writes a whole number such as 2.0 or 2e3 as digits.
+func plainInteger(text string) string {
 	if isPlain(text) {
-		return text, true
+		return text
 	}
-	d := decimalOf(text)
-	if d.exponent < 0 {
-		return "", false
-	}
-	return d.whole(), true
-}
-
-// whole writes a whole number as digits.
-func (d decimal) whole() string {
-	switch digits := d.digits + strings.Repeat("0", d.exponent); {
-	case digits == "":
-		return "0"
-	case d.negative:
-		return "-" + digits
-	default:
-		return digits
-	}
+	return rat(text).RatString()
 }
 
 // bound is a number that others are compared with, exactly.
