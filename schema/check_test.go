@@ -130,6 +130,11 @@ func TestCheck(t *testing.T) {
 			"e: expected one of 1, 2, got integer [enum schema]", "f: expected one of 3, 4, got integer [enum schema]"}},
 		"no_tag": {`{"anyOf":[{"properties":{"a":{"type":"integer"}},"required":["a"]},{"properties":{"b":{"type":"integer"}},"required":["b"]}]}`, `{"a":""}`, []string{
 			"a: expected integer, got string [type schema]"}},
+		"tag_of_two": {`{"oneOf":[{"properties":{"k":{"const":"a"}}},{"properties":{"k":{"const":"b"},"n":{"type":"integer"},"m":{"minimum":2}}},{"properties":{"k":{"const":"b"},"n":{"type":"integer"},"m":{"maximum":0}}}]}`, `{"k":"b","n":"x","m":1}`, []string{
+			"(whole): expected a value that fits one of 3 alternatives, got object [oneOf schema]",
+			"m: expected at least 2, got integer [minimum schema]", "n: expected integer, got string [type schema]"}},
+		"one_fits_right_here": {`{"anyOf":[{"properties":{"a":{"type":"integer"},"b":{"items":{"type":"string"}}}},{"properties":{"a":{"type":"string"},"b":{"items":{"type":"null"}}}}]}`, `{"a":"x","b":[1,2]}`, []string{
+			"b/0: expected null, got integer [type schema]", "b/1: expected null, got integer [type schema]"}},
 		"several_fit": {`{"oneOf":[{},{"type":"object"}]}`, `{}`, []string{"(whole): expected a value that fits exactly one of the alternatives, got object [oneOf schema]"}},
 		"if_then":     {`{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, []string{"b: required [required schema]"}},
 		"contains":    {`{"contains":{"type":"string"}}`, `[1]`, []string{"(whole): expected at least 1 item like this: string, got array [contains schema]"}},

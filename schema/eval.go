@@ -233,33 +233,19 @@ func (f *findings) anyOf(list []*node) {
 		f.demand(n)
 		return
 	}
-	var room [8]*refusal
-	refused, fits := append(room[:0], make([]*refusal, len(list))...), false
-	for i, b := range list {
-		if f.seen == nil && b.isFar(f.v) {
-			continue // it is asked why where none fits
-		}
-		if refused[i] = f.ask(b); refused[i] == nil {
-			if fits = true; f.seen == nil {
-				return
-			}
+	var refused []*refusal
+	for _, b := range list {
+		r := f.ask(b)
+		if r != nil {
+			refused = append(refused, r)
+		} else if f.seen == nil {
+			return
 		}
 	}
-	if fits {
-		return
+	if len(refused) == len(list) {
+		f.failed = true
+		f.report(failure{at: f.n, value: f.v, rule: "anyOf", branches: refused})
 	}
-	for i, b := range list {
-		if refused[i] == nil {
-			refused[i] = f.ask(b)
-		}
-	}
-	f.failed = true
-	f.report(failure{at: f.n, value: f.v, rule: "anyOf", branches: slices.Clone(refused)})
-}
-
-// isFar reports whether a schema refuses a value at first sight.
-func (n *node) isFar(v *value) bool {
-	return n.types != 0 && n.types&v.kind == 0 || n.only != nil && v.first == nil && !v.isIn(n.only)
 }
 
 func (f *findings) oneOf(list []*node) {

@@ -59,16 +59,14 @@ func plainInteger(text string) string {
 type bound struct {
 	rat   *big.Rat
 	float float64 // the nearest
-	exact bool    // rat is float
 }
 
 func newBound(r *big.Rat) *bound {
 	if r == nil {
 		return nil
 	}
-	b := &bound{rat: r}
-	b.float, b.exact = r.Float64()
-	return b
+	f, _ := r.Float64()
+	return &bound{r, f}
 }
 
 // compare says how a number stands to the bound: -1 below, 0 equal, 1 above. Rounding keeps order, so that
@@ -80,8 +78,6 @@ func (b *bound) compare(text string) int {
 		return -1
 	case f > b.float:
 		return 1
-	case b.exact && len(text) <= maxExactDigits && !strings.ContainsAny(text, ".eE"):
-		return 0
 	}
 	return rat(text).Cmp(b.rat)
 }

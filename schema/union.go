@@ -19,8 +19,8 @@ import (
 //     the value has is explained; if none has it, or it is missing, the tag alone is at fault
 //   - where each lacks members and nothing else is wrong, those are told as alternatives
 //   - else the nearest alternative is explained (no wrong constant and fewest issues by what lies right here,
-//     then by what lies deeper; then deepest, then first), and one more issue says that there are others,
-//     unless the value right here fits that one alone, or has the members of that one alone
+//     then fewest in all; then deepest, then first), and one more issue says that there are others, unless the
+//     value right here fits that one alone, or has the members of that one alone
 func (e *evaluation) reduce(f failure, whole fault.Issue) []fault.Issue {
 	here, rule := whole.Pointer, f.rule
 	all := make([][]fault.Issue, 0, len(f.branches))
@@ -166,7 +166,6 @@ func (a branch) compare(b branch) int {
 	return cmp.Or(
 		cmp.Compare(wrongConstants(a.right), wrongConstants(b.right)),
 		cmp.Compare(len(a.right), len(b.right)),
-		cmp.Compare(wrongConstants(a.all), wrongConstants(b.all)),
 		cmp.Compare(len(a.all), len(b.all)),
 		cmp.Compare(deepest(b.all), deepest(a.all)),
 	)
