@@ -184,15 +184,15 @@ func bridgeCount(r rule, c class) (*jsonschema.Schema, error) {
 
 func between(c class, lo, hi int64) *jsonschema.Schema {
 	s := &jsonschema.Schema{}
-	low, high := map[class]**uint64{classString: &s.MinLength, classList: &s.MinItems, classMap: &s.MinProperties}[c],
-		map[class]**uint64{classString: &s.MaxLength, classList: &s.MaxItems, classMap: &s.MaxProperties}[c]
+	bounds := map[class][2]**uint64{
+		classString: {&s.MinLength, &s.MaxLength}, classList: {&s.MinItems, &s.MaxItems},
+		classMap: {&s.MinProperties, &s.MaxProperties},
+	}[c]
 	if lo > 0 {
-		*low = new(uint64)
-		**low = uint64(lo)
+		*bounds[0] = new(uint64(lo))
 	}
 	if hi < math.MaxInt64 {
-		*high = new(uint64)
-		**high = uint64(hi)
+		*bounds[1] = new(uint64(hi))
 	}
 	return s
 }

@@ -32,8 +32,8 @@ type variant struct {
 // build makes the whole document for a type, and how values of the type are read.
 func build(t reflect.Type) (*jsonschema.Schema, *spot, error) {
 	b := &builder{
-		names: map[variant]string{}, defs: map[variant]*jsonschema.Schema{}, refs: map[variant][]*jsonschema.Schema{},
-		reads: map[variant]*layout{},
+		names: map[variant]string{}, reads: map[variant]*layout{},
+		defs: map[variant]*jsonschema.Schema{}, refs: map[variant][]*jsonschema.Schema{},
 	}
 	base, pointer := indirect(t)
 	path := base.Name()
@@ -150,7 +150,8 @@ func (b *builder) mapping(path string, at *spot, rules *ruleSet, checked bool) (
 	at.each = each
 	n := &jsonschema.Schema{Type: "object", AdditionalProperties: values}
 	if checked && rules.keys != nil {
-		if n.PropertyNames, at.key, err = b.value(path+"[key]", at.typ.Key(), rules.keys, true, nil); err != nil {
+		n.PropertyNames, at.key, err = b.value(path+"[key]", at.typ.Key(), rules.keys, true, nil)
+		if err != nil {
 			return nil, err
 		}
 	}

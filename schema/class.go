@@ -88,6 +88,8 @@ func (c class) jsonType() string {
 	return string(c)
 }
 
+func (c class) numeric() bool { return c == classInt || c == classUint || c == classFloat }
+
 // counted reports whether lengths and not values are compared.
 func (c class) counted() bool {
 	return c == classString || c == classList || c == classMap

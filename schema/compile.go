@@ -50,7 +50,9 @@ func (s *Schema) compile() error {
 
 // link makes nodes of the compiled schema. What only dynamic references lead to is compiled too.
 func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, formats bool) {
-	l := linker{tree: s.tree, nodes: map[*jsonschema.Schema]*node{}, homes: map[string]*resource{}, formats: formats}
+	l := linker{
+		tree: s.tree, nodes: map[*jsonschema.Schema]*node{}, homes: map[string]*resource{}, formats: formats,
+	}
 	s.root = l.node(compiled)
 	if l.dynamic {
 		for _, place := range anchored(nil, "", s.tree) {

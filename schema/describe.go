@@ -145,8 +145,8 @@ func (n *node) details(types []string) []string {
 // by true.
 func says(node map[string]any, keyword string) bool {
 	v, ok := node[keyword]
-	marked := keyword == "minimum" && node["exclusiveMinimum"] == true || keyword == "maximum" && node["exclusiveMaximum"] == true
-	return ok && v != false && !marked
+	exclusive := map[string]string{"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}[keyword]
+	return ok && v != false && node[exclusive] != true
 }
 
 func appendShort(list []string, s string, limit int) []string {
@@ -194,5 +194,6 @@ func (n *node) membersPhrase(one, many string) string {
 // nights". It is for a model whose reply was no value at all; empty where the schema says nothing of the
 // kind.
 func (s *Schema) Wants() string {
-	return clip(cmp.Or(s.root.membersPhrase("an object with the member ", "an object with the members "), s.root.describe(maxSteps)))
+	members := s.root.membersPhrase("an object with the member ", "an object with the members ")
+	return clip(cmp.Or(members, s.root.describe(maxSteps)))
 }

@@ -57,9 +57,8 @@ func (e *evaluation) explain(r *refusal) []fault.Issue {
 // tell puts one failure into issues.
 func (e *evaluation) tell(f failure) []fault.Issue {
 	v := f.value
-	issue := fault.Issue{
-		Pointer: v.pointer(), Rule: f.rule, Got: v.kind.name(), Sent: v.sent(f.rule), Source: fault.FromSchema,
-	}
+	issue := fault.Issue{Pointer: v.pointer(), Rule: f.rule, Got: v.kind.name(), Source: fault.FromSchema}
+	issue.Sent = v.sent(f.rule)
 	switch f.rule {
 	case "anyOf", "oneOf":
 		if f.branches != nil {
@@ -205,7 +204,8 @@ func optional(levels [][]*node, path []string) bool {
 // demands reports whether a node requires a member, or may do so, or requires some number of members.
 func (n *node) demands(name string) bool {
 	mayNeed := func(of need) bool { return slices.Contains(of.others, name) }
-	return n.MinProperties != nil || slices.Contains(n.Required, name) || slices.ContainsFunc(n.needs, mayNeed)
+	required := slices.Contains(n.Required, name) || slices.ContainsFunc(n.needs, mayNeed)
+	return required || n.MinProperties != nil
 }
 
 func (n *node) allowsNull() bool {
@@ -283,7 +283,8 @@ func (w *secrets) walk(n *node, at string) {
 		}
 		w.walk(sub, at)
 	}
-	for _, sub := range slices.Concat(n.first, []*node{n.each, n.rest, n.contains, n.leftItem, n.leftMember}) {
+	inner := []*node{n.each, n.rest, n.contains, n.leftItem, n.leftMember}
+	for _, sub := range slices.Concat(n.first, inner) {
 		w.walk(sub, at+"/*")
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.members)) {

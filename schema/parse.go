@@ -116,7 +116,8 @@ func (p *parser) container(v *value, closing jsontext.Kind) *fault.Issue {
 	case err != nil:
 		return decoderIssue(p.text, err)
 	case p.StackDepth() > p.maxDepth:
-		return jsonIssue(string(p.StackPointer()), fault.RuleDepth, "at most "+strconv.Itoa(p.maxDepth)+" levels of nesting")
+		wants := "at most " + strconv.Itoa(p.maxDepth) + " levels of nesting"
+		return jsonIssue(string(p.StackPointer()), fault.RuleDepth, wants)
 	}
 	for last := &v.first; p.PeekKind() != closing; v.count++ {
 		child := &value{parent: v, place: v.count}

@@ -207,9 +207,6 @@ func clipTo(s string, limit int) string {
 
 // marshalPlain writes a decoded value as JSON with sorted members and nothing escaped that need not be.
 func marshalPlain(v any) ([]byte, error) {
-	if text, ok := plainJSON(v); ok {
-		return []byte(text), nil
-	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -217,18 +214,6 @@ func marshalPlain(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-// plainJSON writes what is written as it is: numbers, and strings of ASCII in which nothing needs an escape.
-func plainJSON(v any) (string, bool) {
-	switch v := v.(type) {
-	case json.Number:
-		return string(v), v != ""
-	case string:
-		escapes := strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
-		return `"` + v + `"`, !escapes
-	}
-	return "", false
 }
 
 // jsonText writes a decoded value as JSON, members sorted.

@@ -79,8 +79,8 @@ func (v subject) forStrings(r rule) error {
 		}
 	}
 	textual := stringRuleOf(r.tag).tag != ""
-	number := (r.tag == "numeric" || r.tag == "number") && (v.class == classInt || v.class == classUint || v.class == classFloat)
-	if textual && !number && v.class != classString && v.class != classText && v.class != classOpaque && v.class != classBytes {
+	number := (r.tag == "numeric" || r.tag == "number") && v.class.numeric()
+	if textual && !number && !slices.Contains([]class{classString, classText, classOpaque, classBytes}, v.class) {
 		return fmt.Errorf("validate rule %q needs a string, not a %s", r.text, v.typ)
 	}
 	return nil
@@ -197,8 +197,8 @@ func (v subject) judges(r rule) bool {
 		return true
 	}
 	if r.tag == "required" {
-		opaque := v.class == classStruct || v.class == classText || v.class == classOpaque || v.typ.Kind() == reflect.Array
-		return v.pointer || !opaque
+		opaque := slices.Contains([]class{classStruct, classText, classOpaque}, v.class)
+		return v.pointer || !opaque && v.typ.Kind() != reflect.Array
 	}
 	s, err := v.keywords(r)
 	return s != nil && err == nil
@@ -294,7 +294,7 @@ func (v subject) required(n *jsonschema.Schema, rest []rule) error {
 		mergeInto(n, &jsonschema.Schema{MinLength: &one})
 	case v.class == classBool:
 		mergeInto(n, &jsonschema.Schema{Const: true})
-	case v.class == classInt, v.class == classUint, v.class == classFloat:
+	case v.class.numeric():
 		mergeInto(n, &jsonschema.Schema{Not: &jsonschema.Schema{Const: 0}})
 	case v.class == classStruct && n.Ref == "":
 		mergeInto(n, &jsonschema.Schema{MinProperties: &one})

@@ -149,7 +149,8 @@ func nearest(of []branch, here string) (best branch, settled bool) {
 		}
 	}
 	best = slices.MinFunc(of, branch.compare)
-	return best, fitting == 1 && len(best.right) == 0 || shaped == 1 && best.hasShape(here) || best.isCommon(of)
+	alone := fitting == 1 && len(best.right) == 0 || shaped == 1 && best.hasShape(here)
+	return best, alone || best.isCommon(of)
 }
 
 // isCommon reports whether all that is wrong by a branch is wrong by each.
@@ -253,7 +254,8 @@ func isTagged(of branch, near []branch, here string) bool {
 // tagsAt is what branches want of a tag, and whether all refuse the one there is.
 func tagsAt(near []branch, pointer string) (wants [][]fault.Issue, all bool) {
 	for _, b := range near {
-		n := slices.IndexFunc(b.right, func(i fault.Issue) bool { return i.Pointer == pointer && refusesTag(i) })
+		refuses := func(i fault.Issue) bool { return i.Pointer == pointer && refusesTag(i) }
+		n := slices.IndexFunc(b.right, refuses)
 		if n < 0 {
 			return nil, false
 		}
@@ -265,7 +267,8 @@ func tagsAt(near []branch, pointer string) (wants [][]fault.Issue, all bool) {
 }
 
 func refusesTag(i fault.Issue) bool {
-	return i.Rule == "const" || i.Rule == "additionalProperties" || i.Rule == "enum" && !strings.HasPrefix(i.Expected, oneOfMany)
+	oneValue := i.Rule == "enum" && !strings.HasPrefix(i.Expected, oneOfMany)
+	return oneValue || i.Rule == "const" || i.Rule == "additionalProperties"
 }
 
 // shape are the rules by which a value has not the members, or the constants, that a branch is known by.

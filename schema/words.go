@@ -149,7 +149,8 @@ var layoutWords = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "1
 var patternPhrases = sync.OnceValue(func() map[string]string {
 	names := map[string]string{}
 	for _, sr := range stringRules {
-		if phrase, ok := tagPhrases.of(sr.tag); ok && sr.pattern != "" && !sr.negated && !strings.Contains(phrase, "%") {
+		phrase, known := tagPhrases.of(sr.tag)
+		if known && sr.pattern != "" && !sr.negated && !strings.Contains(phrase, "%") {
 			names[sr.matching("")] = phrase
 		}
 	}

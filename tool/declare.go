@@ -35,8 +35,9 @@ func ReadOnly() Option { return Option{declared: DeclaredReadOnly} }
 // [IdempotencyKey]: it may be run again after a transport fault or a crash.
 func Idempotent() Option { return Option{declared: DeclaredIdempotent} }
 
-// WithPolicy gives the tool a layer of policy for calls that cannot be used. It lies over the global layer of a
-// run's policy and beneath what that says of the tool and of the call. A run refuses one that makes no sense.
+// WithPolicy gives the tool a layer of policy for calls that cannot be used. It lies over the global layer of
+// a run's policy and beneath what that says of the tool and of the call. A run refuses one that makes no
+// sense.
 func WithPolicy(l policy.Layer) Option { return Option{correction: l} }
 
 // WithTransport is [WithPolicy] for calls that do not come through: it lies over the transport layer.
@@ -57,14 +58,15 @@ func (t *Tool) declare(opts []Option) {
 func from(option string, l policy.Layer) policy.Layer {
 	for _, field := range l.Sets() {
 		if l.Source(field) == (policy.Source{}) {
-			l.Origins = append(slices.Clip(l.Origins), policy.Origin{Field: field, Source: policy.Source{File: option}})
+			here := policy.Origin{Field: field, Source: policy.Source{File: option}}
+			l.Origins = append(slices.Clip(l.Origins), here)
 		}
 	}
 	return l
 }
 
-// Policy is a run's policy with what the tools say of themselves ([WithPolicy], [WithTransport]) beneath what it
-// says of them. It shares what it does not change with p, which stays as it is.
+// Policy is a run's policy with what the tools say of themselves ([WithPolicy], [WithTransport]) beneath what
+// it says of them. It shares what it does not change with p, which stays as it is.
 func (s *Set) Policy(p policy.Set) policy.Set {
 	p.Tools, p.ToolTransport = maps.Clone(p.Tools), maps.Clone(p.ToolTransport)
 	for _, t := range s.All() {

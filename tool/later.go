@@ -59,8 +59,9 @@ func (o *Outcome) Unknown() bool { return errors.Is(o.Err, ErrUnknown) }
 // is a fault of the tool, whatever it panicked with.
 func (o *Outcome) Failure() fault.Failure {
 	if later, ok := o.Later(); ok {
+		message := fault.TypedFailure(later).Message
 		return fault.Failure{
-			Plane: fault.Transport, Class: fault.Unavailable, Message: fault.TypedFailure(later).Message, RetryAfter: max(later.After, 0),
+			Plane: fault.Transport, Class: fault.Unavailable, Message: message, RetryAfter: max(later.After, 0),
 		}
 	}
 	f := fault.TypedFailure(o.Err)

@@ -149,7 +149,8 @@ func (in *reader) native(checked *Checked, c *message.Call) {
 // found checks a call that was found in a text.
 func (in *reader) found(checked *Checked, text string, c *extract.Call) {
 	lenient := in.settings.of(c.Name).Text
-	*checked = Checked{Name: c.Name, Raw: text[c.Offset:c.End], Repairs: kept(lenient, c.Repairs), Form: c.Form}
+	raw := text[c.Offset:c.End]
+	*checked = Checked{Name: c.Name, Raw: raw, Repairs: kept(lenient, c.Repairs), Form: c.Form}
 	t, ok := in.set.Get(c.Name)
 	switch {
 	case !ok && c.Name != "":

@@ -42,7 +42,8 @@ func (s Settings) Validate() error {
 	errs := []error{opt.Validate(), validate("Text", s.Text), validate("Native", s.Native)}
 	for _, name := range slices.Sorted(maps.Keys(s.Tools)) {
 		own := s.Tools[name]
-		errs = append(errs, validate("Tools["+name+"].Text", own.Text), validate("Tools["+name+"].Native", own.Native))
+		field := "Tools[" + name + "]"
+		errs = append(errs, validate(field+".Text", own.Text), validate(field+".Native", own.Native))
 	}
 	return errors.Join(errs...)
 }

@@ -14,7 +14,8 @@ import (
 // is, or takes the value that the text writes, it is that value. All else stays a string, for the schema to
 // judge.
 func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extract.Repair) {
-	at := slices.IndexFunc(c.Repairs, func(r extract.Repair) bool { return r.Kind == extract.TaggedArguments })
+	isTagged := func(r extract.Repair) bool { return r.Kind == extract.TaggedArguments }
+	at := slices.IndexFunc(c.Repairs, isTagged)
 	var all members
 	if at < 0 || canon.Unmarshal(c.Arguments, &all) != nil {
 		return c.Arguments, c.Repairs

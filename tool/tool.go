@@ -46,13 +46,15 @@ func isName(name string) bool {
 
 // New makes a tool of a function. Its arguments are a struct, or a map with string keys; the schema and the
 // checks come from that type (see [schema.For]), and fn is called with a fresh value that has passed them.
-// Its result becomes canonical JSON. The model is told a string as it is, in answer to a native call, and else the
-// JSON. The options declare what may be done with a call whose outcome is not known: see [ReadOnly] and
+// Its result becomes canonical JSON. The model is told a string as it is, in answer to a native call, and else
+// the JSON. The options declare what may be done with a call whose outcome is not known: see [ReadOnly] and
 // [Idempotent].
 //
 // New panics on a mistake of the program: a name that is not 1 to 128 of A-Za-z0-9_./-, a nil function, a
 // type that has no schema.
-func New[A, R any](name, description string, fn func(ctx context.Context, args A) (R, error), opts ...Option) *Tool {
+func New[A, R any](
+	name, description string, fn func(ctx context.Context, args A) (R, error), opts ...Option,
+) *Tool {
 	if !isName(name) {
 		panic(fmt.Sprintf("tool.New: %v", nameError(name)))
 	}
@@ -67,7 +69,8 @@ func New[A, R any](name, description string, fn func(ctx context.Context, args A
 	if err != nil {
 		panic(fmt.Sprintf("tool.New(%q): %v", name, err))
 	}
-	made := &Tool{name: name, description: description, schema: typed.Schema(), runner: typedRunner[A, R]{typed, fn}}
+	run := typedRunner[A, R]{typed, fn}
+	made := &Tool{name: name, description: description, schema: typed.Schema(), runner: run}
 	made.declare(opts)
 	return made
 }
@@ -103,7 +106,10 @@ func (t typedRunner[A, R]) within(l schema.Limits) (runner, error) {
 // [New].
 //
 // The error names the tool, and the place in the schema that is wrong.
-func Raw(name, description string, parameters []byte, fn func(ctx context.Context, args json.RawMessage) (json.RawMessage, error), opts ...Option) (*Tool, error) {
+func Raw(
+	name, description string, parameters []byte,
+	fn func(ctx context.Context, args json.RawMessage) (json.RawMessage, error), opts ...Option,
+) (*Tool, error) {
 	if !isName(name) {
 		return nil, fmt.Errorf("tool: %w", nameError(name))
 	}
