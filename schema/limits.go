@@ -37,3 +37,46 @@ func (l Limits) Validate() error {
 	}
 	return errors.Join(bytes, depth)
 }
+
+// Budget is how much work checks may take: those of one reply share one, so that no reply takes long,
+// whatever it holds. Work is counted in looks of one schema at one value, so that the same document gets the
+// same answer on every machine. A nil *Budget stands for a fresh one. Not for concurrent use.
+type Budget struct {
+	left int
+	stop func() bool
+	next int // stop is asked where no more than this is left
+}
+
+// maxWork is about a second of work.
+const maxWork = 4 << 20
+
+// NewBudget returns the budget for the checks of one reply.
+func NewBudget() *Budget { return &Budget{left: maxWork} }
+
+// Until has checks end where stop reports true, as the context of a reply does when it is done: what they
+// find then is of no use. It is asked now and then, and returns the budget.
+func (b *Budget) Until(stop func() bool) *Budget {
+	b.stop, b.next = stop, b.left
+	return b
+}
+
+// stopEvery is how much work is done between two questions whether to stop: about a millisecond.
+const stopEvery = 1 << 12
+
+// spend takes from the budget; false where too little is left, and then nothing is left for anyone.
+func (b *Budget) spend(work int) bool {
+	if b.left -= work; b.left < 0 {
+		b.left = -1
+		return false
+	}
+	if b.stop != nil && b.left <= b.next {
+		if b.next = b.left - stopEvery; b.stop() {
+			b.left = -1
+			return false
+		}
+	}
+	return true
+}
+
+// spent reports whether the budget was not enough.
+func (b *Budget) spent() bool { return b.left < 0 }
