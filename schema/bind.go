@@ -31,7 +31,7 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 		return found
 	}
 	b := binder{doc: doc}
-	b.bind(root, t.whole, reflect.ValueOf(v).Elem(), nil)
+	b.bind(root, t.root, reflect.ValueOf(v).Elem(), nil)
 	found = b.beside(root, found)
 	if len(found) == 0 && t.issues != nil {
 		for _, i := range t.issues(v) {

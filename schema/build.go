@@ -69,7 +69,7 @@ func (b *builder) value(
 		return nil, nil, err
 	}
 	if checked {
-		v := subject{builder: b, spot: at, names: names}
+		v := fieldRules{builder: b, spot: at, names: names}
 		if n, err = v.apply(n, rules.rules); err != nil {
 			return nil, nil, fmt.Errorf("schema: %s: %w", path, err)
 		}

@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // evaluation is one check of one document.
 type evaluation struct {
@@ -38,18 +41,11 @@ func (s *scope) enter(home *resource) *scope {
 	if next, known := s.next[home]; known {
 		return next
 	}
+	anchors := maps.Clone(home.anchors)
+	maps.Copy(anchors, s.anchors) // the outermost counts
 	next := s
-	for name, n := range home.anchors {
-		if s.anchors[name] != nil {
-			continue
-		}
-		if next == s {
-			next = &scope{anchors: map[string]*node{}, next: map[*resource]*scope{}}
-			for name, n := range s.anchors {
-				next.anchors[name] = n
-			}
-		}
-		next.anchors[name] = n
+	if len(anchors) > len(s.anchors) {
+		next = &scope{anchors, map[*resource]*scope{}}
 	}
 	s.next[home] = next
 	return next
@@ -91,8 +87,8 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 	return a.refusal, a.described
 }
 
-// findings are what a look gathers.
-type findings struct {
+// collector gathers what is wrong with one value by one schema.
+type collector struct {
 	*evaluation
 	n       *node
 	v       *value
@@ -102,9 +98,9 @@ type findings struct {
 	failed  bool // a branch fails
 }
 
-func (f *findings) fail(rule string) { f.report(failure{at: f.n, value: f.v, rule: rule}) }
+func (f *collector) fail(rule string) { f.report(failure{at: f.n, value: f.v, rule: rule}) }
 
-func (f *findings) report(x failure) {
+func (f *collector) report(x failure) {
 	if f.refusal == nil {
 		f.refusal = &refusal{}
 	}
@@ -112,13 +108,13 @@ func (f *findings) report(x failure) {
 }
 
 // within asks a schema about a child.
-func (f *findings) within(n *node, child *value) {
+func (f *collector) within(n *node, child *value) {
 	if r, _ := f.judge(n, child, f.scope); r != nil {
 		f.add(r)
 	}
 }
 
-func (f *findings) add(r *refusal) {
+func (f *collector) add(r *refusal) {
 	if f.refusal == nil {
 		f.refusal = &refusal{}
 	}
@@ -126,12 +122,12 @@ func (f *findings) add(r *refusal) {
 }
 
 // tellsEnough reports whether more is wrong already than is told: what follows is not looked at.
-func (f *findings) tellsEnough() bool {
+func (f *collector) tellsEnough() bool {
 	return f.refusal != nil && len(f.refusal.own)+len(f.refusal.subs) >= maxIssues
 }
 
 // ask asks a schema about the same value.
-func (f *findings) ask(n *node) *refusal {
+func (f *collector) ask(n *node) *refusal {
 	r, seen := f.judge(n, f.v, f.scope)
 	if r == nil {
 		f.seen.add(seen)
@@ -140,7 +136,7 @@ func (f *findings) ask(n *node) *refusal {
 }
 
 // demand asks a schema that must fit.
-func (f *findings) demand(n *node) {
+func (f *collector) demand(n *node) {
 	if n == nil {
 		return
 	}
@@ -152,7 +148,7 @@ func (f *findings) demand(n *node) {
 
 // look holds a value to what a schema says itself, and to its branches.
 func (e *evaluation) look(n *node, v *value, s *scope) (*refusal, bits) {
-	f := findings{evaluation: e, n: n, v: v, scope: s}
+	f := collector{evaluation: e, n: n, v: v, scope: s}
 	if s != nil {
 		f.scope = s.enter(n.home)
 	}
@@ -160,7 +156,7 @@ func (e *evaluation) look(n *node, v *value, s *scope) (*refusal, bits) {
 	case n.types != 0 && n.types&v.kind == 0:
 		f.fail("type")
 		return f.refusal, nil
-	case n.only != nil && f.spend(v.size()) && !v.isIn(n.only):
+	case n.constant != nil && f.spend(v.size()) && !v.isIn(n.constant):
 		f.fail("const")
 		return f.refusal, nil
 	case n.values != nil && f.spend(v.size()) && !v.isIn(n.values):
@@ -192,7 +188,7 @@ func (e *evaluation) look(n *node, v *value, s *scope) (*refusal, bits) {
 	return f.refusal, f.seen
 }
 
-func (f *findings) branches() {
+func (f *collector) branches() {
 	n := f.n
 	f.demand(n.ref)
 	f.demand(f.target())
@@ -217,7 +213,7 @@ func (f *findings) branches() {
 }
 
 // target is where a dynamic reference leads from here.
-func (f *findings) target() *node {
+func (f *collector) target() *node {
 	if to := f.n.dynamic; to == nil || f.n.anchor == "" || f.scope.anchors[f.n.anchor] == nil {
 		return to
 	}
@@ -225,7 +221,7 @@ func (f *findings) target() *node {
 }
 
 // anyOf asks until one fits, and all where it is asked which members they describe.
-func (f *findings) anyOf(list []*node) {
+func (f *collector) anyOf(list []*node) {
 	if len(list) == 0 {
 		return
 	}
@@ -248,7 +244,7 @@ func (f *findings) anyOf(list []*node) {
 	}
 }
 
-func (f *findings) oneOf(list []*node) {
+func (f *collector) oneOf(list []*node) {
 	if len(list) == 0 {
 		return
 	}
@@ -275,7 +271,7 @@ func (f *findings) oneOf(list []*node) {
 
 // left holds to a schema the members or items that nothing describes. A branch that fails describes nothing:
 // what it would describe is not at fault.
-func (f *findings) left(rule *node) {
+func (f *collector) left(rule *node) {
 	var around []*node
 	if f.failed {
 		around = beside(f.n)
@@ -288,7 +284,7 @@ func (f *findings) left(rule *node) {
 	}
 }
 
-func (f *findings) describes(around []*node, child *value) bool {
+func (f *collector) describes(around []*node, child *value) bool {
 	for _, n := range around {
 		if !f.spend(1) || n.describes(child, f.Budget) {
 			return true

@@ -7,7 +7,7 @@ import (
 )
 
 // object holds an object to the keywords of objects.
-func (f *findings) object() {
+func (f *collector) object() {
 	n, v := f.n, f.v
 	if n.MinProperties != nil && int(v.count) < *n.MinProperties {
 		f.fail("minProperties")
@@ -36,7 +36,7 @@ func (f *findings) object() {
 }
 
 // member holds a member to all that is said of its name; false where nothing is.
-func (f *findings) member(m *value) (described bool) {
+func (f *collector) member(m *value) (described bool) {
 	n := f.n
 	if sub := n.members[m.name]; sub != nil {
 		described = true
@@ -61,7 +61,7 @@ func (f *findings) member(m *value) (described bool) {
 }
 
 // memberName holds the name of a member to the schema for names.
-func (f *findings) memberName(m *value) {
+func (f *collector) memberName(m *value) {
 	name := &value{kind: kindString, text: m.name}
 	if r, _ := f.judge(f.n.nameRule, name, f.scope); r != nil {
 		f.report(failure{at: f.n, value: m, rule: "propertyNames", branches: []*refusal{r}})
@@ -69,7 +69,7 @@ func (f *findings) memberName(m *value) {
 }
 
 // missing reports members that are not there. because is the member that calls for them, if one does.
-func (f *findings) missing(rule string, wanted []string, because string) {
+func (f *collector) missing(rule string, wanted []string, because string) {
 	for _, name := range wanted {
 		if f.spend(int(f.v.count)/patternSteps) && f.v.member(name) == nil {
 			f.report(failure{at: f.n, value: f.v, rule: rule, name: name, because: because})
@@ -78,7 +78,7 @@ func (f *findings) missing(rule string, wanted []string, because string) {
 }
 
 // array holds an array to the keywords of arrays.
-func (f *findings) array() {
+func (f *collector) array() {
 	n, v := f.n, f.v
 	if n.MinItems != nil && int(v.count) < *n.MinItems {
 		f.fail("minItems")
@@ -123,7 +123,7 @@ func (f *findings) array() {
 }
 
 // counts judges how many items are as the array is to contain.
-func (f *findings) counts(fitting int) {
+func (f *collector) counts(fitting int) {
 	switch least := f.n.MinContains; {
 	case least != nil && fitting < *least:
 		f.fail("minContains")
@@ -136,7 +136,7 @@ func (f *findings) counts(fitting int) {
 }
 
 // str holds a string to the keywords of strings. Lengths count characters.
-func (f *findings) str() {
+func (f *collector) str() {
 	n, text := f.n, f.v.text
 	if n.MinLength != nil && utf8.RuneCountInString(text) < *n.MinLength {
 		f.fail("minLength")
@@ -150,7 +150,7 @@ func (f *findings) str() {
 }
 
 // number holds a number to the keywords of numbers.
-func (f *findings) number() {
+func (f *collector) number() {
 	n, text := f.n, f.v.text
 	for _, test := range [...]struct {
 		rule   string

@@ -12,10 +12,10 @@ import (
 // refusal is why a schema refuses a value: what it says itself, and what those say that it asks. Refusals are
 // shared where schemas are.
 type refusal struct {
-	own    []failure
-	subs   []*refusal
-	issues []fault.Issue // once they are told
-	told   bool
+	own       []failure
+	subs      []*refusal
+	issues    []fault.Issue // once it is explained
+	explained bool
 }
 
 // failure is one keyword that fails.
@@ -30,10 +30,10 @@ type failure struct {
 
 // explain puts a refusal into issues: in the order of the document, each once, and maxIssues at most.
 func (e *evaluation) explain(r *refusal) []fault.Issue {
-	if r.told {
+	if r.explained {
 		return r.issues
 	}
-	r.told = true
+	r.explained = true
 	var issues []fault.Issue
 	for _, f := range r.own {
 		if len(issues) >= maxIssues {
@@ -210,7 +210,7 @@ func (n *node) demands(name string) bool {
 
 func (n *node) allowsNull() bool {
 	null := keyOf(nil)
-	return n.types != 0 && n.types&kindNull != 0 || n.values[null] || n.only[null]
+	return n.types != 0 && n.types&kindNull != 0 || n.values[null] || n.constant[null]
 }
 
 const (

@@ -21,7 +21,7 @@ func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
 	}
 	var v T
 	b := binder{doc: doc}
-	b.bind(root, bare(t.of.whole, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
+	b.bind(root, bare(t.of.root, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
 	if b.issues != nil {
 		return false, true
 	}

@@ -23,15 +23,15 @@ type node struct {
 	said   sync.Map       // what is expected, by the rule, or by the member that is missing
 	home   *resource
 
-	types           kind // 0 for all
-	values, only    map[string]bool
-	ref, not        *node
-	dynamic         *node // where a dynamic reference leads at first
-	anchor          string
-	all, any, one   []*node
-	same            []*node // all that are asked about the same value
-	anyTag, oneTag  *tag    // what tells the alternatives apart
-	cond, then, els *node
+	types            kind // 0 for all
+	values, constant map[string]bool
+	ref, not         *node
+	dynamic          *node // where a dynamic reference leads at first
+	anchor           string
+	all, any, one    []*node
+	same             []*node // all that are asked about the same value
+	anyTag, oneTag   *tag    // what tells the alternatives apart
+	cond, then, els  *node
 
 	members    map[string]*node
 	needs      []need
@@ -133,7 +133,7 @@ func (l *linker) values(n *node) {
 		}
 	}
 	if s.Const != nil {
-		n.only = map[string]bool{keyOf(*s.Const): true}
+		n.constant = map[string]bool{keyOf(*s.Const): true}
 	}
 	if l.formats {
 		n.format = s.Format

@@ -66,12 +66,12 @@ func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) {
 type goType struct {
 	typ    reflect.Type
 	schema *Schema
-	whole  *spot
+	root   *spot
 	issues func(v any) []fault.Issue
 }
 
 func goTypeOf(t reflect.Type) (*goType, error) {
-	doc, whole, err := build(t)
+	doc, root, err := build(t)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func goTypeOf(t reflect.Type) (*goType, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (of %s)", err, t)
 	}
-	s.typed = &goType{typ: t, schema: s, whole: whole, issues: issuesFor(t)}
+	s.typed = &goType{typ: t, schema: s, root: root, issues: issuesFor(t)}
 	return s.typed, s.typed.tryOut()
 }
 

@@ -13,15 +13,15 @@ import (
 
 func number(s string) json.Number { return json.Number(s) }
 
-// subject is a value whose rules are being said in JSON Schema.
-type subject struct {
+// fieldRules says the rules of a value in JSON Schema.
+type fieldRules struct {
 	*builder
 	*spot
 	names map[string]string // the fields around it: Go name to JSON name
 }
 
 // apply adds rules to the schema of a value, in their order.
-func (v subject) apply(n *jsonschema.Schema, rules []rule) (*jsonschema.Schema, error) {
+func (v fieldRules) apply(n *jsonschema.Schema, rules []rule) (*jsonschema.Schema, error) {
 	if err := v.usable(rules); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (v subject) apply(n *jsonschema.Schema, rules []rule) (*jsonschema.Schema, 
 
 // usable tries each rule on an empty value: a rule the validator does not know or cannot apply is a mistake
 // in the type, and is to be found here and not by a model's reply.
-func (v subject) usable(rules []rule) error {
+func (v fieldRules) usable(rules []rule) error {
 	empty := reflect.New(v.typ).Elem()
 	switch v.class {
 	case classList:
@@ -62,7 +62,7 @@ func (v subject) usable(rules []rule) error {
 	return nil
 }
 
-func (v subject) usableAny(rules []rule) error {
+func (v fieldRules) usableAny(rules []rule) error {
 	for _, r := range rules {
 		if !r.relational() && !r.omits() && r.tag != "required" {
 			return fmt.Errorf("validate rule %q needs a type, and any value may stand here", r.text)
@@ -72,7 +72,7 @@ func (v subject) usableAny(rules []rule) error {
 }
 
 // forStrings refuses rules of strings on other values, which the validator would answer with nonsense.
-func (v subject) forStrings(r rule) error {
+func (v fieldRules) forStrings(r rule) error {
 	for _, alt := range r.alts {
 		if err := v.forStrings(alt); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (v subject) forStrings(r rule) error {
 
 // optional says rules that hold only where the value is not empty. A nil pointer is dealt with elsewhere;
 // what a pointer points to is empty for omitzero alone.
-func (v subject) optional(n *jsonschema.Schema, omit rule, rest []rule) (*jsonschema.Schema, error) {
+func (v fieldRules) optional(n *jsonschema.Schema, omit rule, rest []rule) (*jsonschema.Schema, error) {
 	empty, hasEmpty := v.empty(omit)
 	if !hasEmpty {
 		return v.apply(n, rest)
@@ -115,7 +115,7 @@ func (v subject) optional(n *jsonschema.Schema, omit rule, rest []rule) (*jsonsc
 }
 
 // empty is the schema of the value that a rule such as omitempty lets pass; false where JSON cannot say one.
-func (v subject) empty(omit rule) (*jsonschema.Schema, bool) {
+func (v fieldRules) empty(omit rule) (*jsonschema.Schema, bool) {
 	zero := uint64(0)
 	switch {
 	case omit.tag == "omitnil", v.pointer && omit.tag == "omitempty", v.class == classAny, v.class == classStruct:
@@ -151,7 +151,7 @@ func emptyForm(t reflect.Type) *jsonschema.Schema {
 }
 
 // holdsRules reports whether the empty value keeps to the rules that one can judge alone.
-func (v subject) holdsRules(rules []rule) (bool, error) {
+func (v fieldRules) holdsRules(rules []rule) (bool, error) {
 	empty := reflect.New(v.typ).Elem()
 	for _, r := range rules {
 		if r.omits() {
@@ -169,7 +169,7 @@ func (v subject) holdsRules(rules []rule) (bool, error) {
 
 // left are the rules that the schema does not judge exactly: those of the value, and those that compare it
 // with others. Rules by which an empty value passes stay before them.
-func (v subject) left(rules []rule) (own, related []rule) {
+func (v fieldRules) left(rules []rule) (own, related []rule) {
 	for _, r := range rules {
 		switch {
 		case r.omits():
@@ -192,7 +192,7 @@ func needed(rules []rule) []rule {
 }
 
 // judges reports whether the schema judges a rule exactly.
-func (v subject) judges(r rule) bool {
+func (v fieldRules) judges(r rule) bool {
 	if r.skipsMembers() {
 		return true
 	}
@@ -205,7 +205,7 @@ func (v subject) judges(r rule) bool {
 }
 
 // rule adds one rule. rest are those that follow it.
-func (v subject) rule(n *jsonschema.Schema, r rule, rest []rule) error {
+func (v fieldRules) rule(n *jsonschema.Schema, r rule, rest []rule) error {
 	switch {
 	case r.skipsMembers():
 		return nil
@@ -228,7 +228,7 @@ func (v subject) rule(n *jsonschema.Schema, r rule, rest []rule) error {
 }
 
 // keywords says a rule exactly, where JSON Schema can.
-func (v subject) keywords(r rule) (*jsonschema.Schema, error) {
+func (v fieldRules) keywords(r rule) (*jsonschema.Schema, error) {
 	if len(r.alts) > 0 {
 		return v.either(r)
 	}
@@ -243,7 +243,7 @@ func (v subject) keywords(r rule) (*jsonschema.Schema, error) {
 }
 
 // either says a group of rules of which one must hold, where it can say each of them.
-func (v subject) either(r rule) (*jsonschema.Schema, error) {
+func (v fieldRules) either(r rule) (*jsonschema.Schema, error) {
 	either := &jsonschema.Schema{}
 	for _, alt := range r.alts {
 		s, err := v.keywords(alt)
@@ -257,7 +257,7 @@ func (v subject) either(r rule) (*jsonschema.Schema, error) {
 
 // say tells the model a rule that the validator judges: a format where one fits, and prose where that is not
 // enough.
-func (v subject) say(n *jsonschema.Schema, r rule) {
+func (v fieldRules) say(n *jsonschema.Schema, r rule) {
 	sr := stringRuleOf(r.tag)
 	if v.class == classString && sr.format != "" {
 		mergeInto(n, &jsonschema.Schema{Format: sr.format})
@@ -272,7 +272,7 @@ func (v subject) say(n *jsonschema.Schema, r rule) {
 
 // required says that a value is not empty. That it is there and not null is said where its struct or pointer
 // is.
-func (v subject) required(n *jsonschema.Schema, rest []rule) error {
+func (v fieldRules) required(n *jsonschema.Schema, rest []rule) error {
 	one := uint64(1)
 	switch v.class {
 	case classAny:
