@@ -51,7 +51,11 @@ func converse(t testing.TB, turns int, fresh bool, redact *journal.Redaction) st
 			assert.Equal(t, history.Len()+1, req.Messages.Len(), "the model sees the whole conversation")
 			return message.Reply{Text: strings.Repeat("a", 350)}, nil
 		})
-		r, err := loop.Run(t.Context(), model, s, strings.Repeat("q", 350), loop.Config{History: history}, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+		cfg := loop.Config{}
+		if fresh {
+			cfg.History = history
+		}
+		r, err := loop.Run(t.Context(), model, s, strings.Repeat("q", 350), cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
 		require.NoError(t, err)
 		history = r.Transcript
 	}
@@ -136,7 +140,7 @@ func TestAnotherHistoryIsRecordedWhole(t *testing.T) {
 		return message.Reply{Text: "yes"}, nil
 	})
 	run := func(history message.Transcript) message.Transcript {
-		r, err := loop.Run(t.Context(), model, s, "and?", loop.Config{History: history}, loop.WithJournal(j))
+		r, err := loop.Run(t.Context(), model, s, "and?", loop.Config{History: history, NewConversation: true}, loop.WithJournal(j))
 		require.NoError(t, err)
 		return r.Transcript
 	}

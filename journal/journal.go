@@ -88,6 +88,24 @@ func (j *Journal) Past() (*Fold, error) {
 	return j.real, nil
 }
 
+// Conversation is what was said up to the end of the journal's last run, for a run that goes on with it; empty of
+// a run that has not ended, and of the tries of an action. Where it was left out and cannot be had, the error is
+// one of [ErrRedacted].
+func (j *Journal) Conversation() (message.Transcript, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch last := &j.written.State; {
+	case j.broken != nil:
+		return message.Transcript{}, j.stops()
+	case last.Phase != machine.Stopped || last.Transcript.Len() == 0:
+		return message.Transcript{}, nil
+	case j.real == nil:
+		return message.Transcript{}, fmt.Errorf("%w: the conversation of the journal cannot be gone on with: begin a new one, or give the store of "+
+			"what was left out (redact: transcripts)", ErrRedacted)
+	}
+	return j.real.State.Transcript, nil
+}
+
 // GoOn makes st, an idle state, continue the conversation of the journal's last run, where history is that
 // conversation. The run then records only what is new, and the journal grows with the conversation and not
 // with its square. GoOn reports false, and leaves st as it was, where history is another, or the rules of
@@ -136,7 +154,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		return j.stops()
 	}
 	if j.written.Unfinished() {
-		return fmt.Errorf("%w: its last run has not ended: resume that, or give the new run a session of its own", ErrConflict)
+		return fmt.Errorf("%w: its last run has not ended: go on with it by loop.Resume, or by loop.Run of the same request; or give the new run a session of its own", ErrConflict)
 	}
 	if held, there := j.written.ended(h.Config.ActionID); there {
 		return fmt.Errorf("%w: action %q has ended: take its recorded end, or give the new action an ID of its own", ErrConflict, held.ID)

@@ -215,7 +215,7 @@ func (l leak) run(t *testing.T, dir string) (with journal.Settings, state string
 		require.NoError(t, err)
 	}
 	require.NoError(t, j.Close())
-	raw, err := s.Snapshot()
+	raw, err := s.State().Snapshot()
 	require.NoError(t, err)
 	return settings, string(raw), keys
 }

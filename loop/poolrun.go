@@ -50,40 +50,34 @@ var errLeft = errors.New("cancelled")
 func (t *PoolRun) begin() {
 	p := t.run
 	said := p.cfg.History.Append(message.Message{Role: message.User, Text: t.prompt, Parts: p.cfg.Attach})
-	held, ended, err := t.held(said)
+	held, err := t.held(said)
 	if err == nil && held {
-		err = p.resume(func(f *journal.Fold) error { return errors.Join(p.fits(f), fitConfig(f, *p.cfg)) })
+		err = p.resumeRun()
 	} else if err == nil {
 		err = p.take(t.pool.compiled)
 	}
 	t.begun = err == nil
-	switch p.broke = err; {
-	case err != nil || ended:
-	case held:
-		p.trace(true)
-	default:
+	if p.broke = err; err == nil && !held {
 		p.start(t.prompt)
 	}
 }
 
-// held reports whether the journal holds the run that would begin with what is said, and whether it has
-// ended.
-func (t *PoolRun) held(said message.Transcript) (held, ended bool, err error) {
-	if t.run.journal == nil {
-		return false, false, nil
+// held reports whether the journal holds the run that would begin with what is said: one that has not ended, or
+// one that has.
+func (t *PoolRun) held(said message.Transcript) (bool, error) {
+	j := t.run.journal
+	if j == nil || j.Unfinished() {
+		return j != nil, nil
 	}
-	if t.run.journal.Unfinished() {
-		return true, false, nil
+	past, err := j.Past()
+	if errors.Is(err, journal.ErrRedacted) {
+		return false, err
 	}
-	past, err := t.run.journal.Past()
 	if err != nil {
-		if errors.Is(err, journal.ErrRedacted) {
-			return false, false, err
-		}
-		return false, false, nil // what is wrong is told as the run begins
+		return false, nil // what is wrong is told as the run begins
 	}
-	ended = past.State.Phase == machine.Stopped && !past.Header.Config.Single && sameRequest(past, t.pool.cfg.Config.RequestID, said)
-	return ended, ended, nil
+	stopped := past.State.Phase == machine.Stopped && !past.Header.Config.Single
+	return stopped && sameRequest(past, t.pool.cfg.Config.RequestID, said), nil
 }
 
 // sameRequest reports whether the last run of a journal answered the request of that id or, where neither has

@@ -108,7 +108,7 @@ func TestTheKeyOfAnActionCountsFromTheBeginningOfItsRun(t *testing.T) {
 	s := newSession(t)
 	run := func(b *bank, prompt string) {
 		model := looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Call(call("book_room", lisbon)), looptest.Say("Done."))
-		_, err := loop.Run(t.Context(), model, s, prompt, loop.Config{Tools: b.tools(t)})
+		_, err := loop.Run(t.Context(), model, s, prompt, loop.Config{Tools: b.tools(t), NewConversation: true})
 		require.NoError(t, err)
 	}
 	run(&first, "Pay.")

@@ -37,14 +37,20 @@ func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Ses
 		return Result{}, errNoModel
 	}
 	p := newProcess(ctx, o, model, s, &cfg)
-	if err := p.resume(func(f *journal.Fold) error { return errors.Join(o.fits(f), fitConfig(f, cfg)) }); err != nil {
+	if err := p.resumeRun(); err != nil {
 		return Result{}, err
 	}
 	defer p.leave()
-	if p.runner.st.Phase != machine.Stopped {
+	return p.finish()
+}
+
+// resumeRun takes the session, and goes on with the run that the journal holds.
+func (p *process) resumeRun() error {
+	err := p.resume(func(f *journal.Fold) error { return errors.Join(p.fits(f), fitConfig(f, *p.cfg)) })
+	if err == nil && p.runner.st.Phase != machine.Stopped {
 		p.trace(true)
 	}
-	return p.finish()
+	return err
 }
 
 // ResumeRunner is a runner that goes on with the run that the journal of the options holds, for engines that
@@ -126,7 +132,7 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 		return nil, fmt.Errorf("loop: the session declares %d slices, in the journal it has %d: declare those it had", now, then)
 	}
 	r.st, r.warnings = held.State, changed(&held.Header, *r.cfg)
-	if r.st.Phase == machine.Stopped {
+	if r.keep(); r.st.Phase == machine.Stopped {
 		return held, nil
 	}
 	r.past = pastCalls(held)

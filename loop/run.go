@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/schema"
@@ -44,8 +46,12 @@ type Answer[T any] struct {
 }
 
 // Run runs the loop until the model gives an answer that cfg accepts: it asks model, checks and runs tool
-// calls, and tells the model what was wrong. prompt is the user's message, after cfg.History. s keeps what
-// the run records beside what it held; what was said is no part of it: it is in the result.
+// calls, and tells the model what was wrong. prompt is the user's message, after the conversation that s holds or
+// cfg.History. s keeps what the run records beside what it held, and what was said.
+//
+// With a journal ([WithJournal]) that holds this very request, unfinished, the run goes on with it, as by
+// [Resume]; where it has ended and [Config].RequestID names it, its recorded end is given and nothing is done
+// again. An unfinished run of another request is an error of [journal.ErrConflict].
 //
 // A run that ends without an answer returns a [RetryExhaustedError]; a faulty cfg, a session that is in use,
 // and a template that cannot be rendered are errors of their own, before anything is asked. One session is
@@ -63,12 +69,51 @@ func Run(ctx context.Context, model Model, s *session.Session, prompt string, cf
 		return Result{}, err
 	}
 	p := newProcess(ctx, o, model, s, &cfg)
-	if err := p.take(m); err != nil {
+	held, err := p.holds(prompt)
+	switch {
+	case err != nil:
+	case held:
+		err = p.resumeRun()
+	default:
+		err = p.take(m)
+	}
+	if err != nil {
 		return Result{}, err
 	}
 	defer p.leave()
-	p.start(prompt)
+	if !held {
+		p.start(prompt)
+	}
 	return p.finish()
+}
+
+// holds reports whether the journal holds the run that answers the prompt: one that has not ended, or one that
+// has and that the config names by its RequestID.
+func (p *process) holds(prompt string) (bool, error) {
+	j, id := p.journal, p.cfg.RequestID
+	if j == nil || !j.Unfinished() && id == "" {
+		return false, nil
+	}
+	past, err := j.Past()
+	if err != nil || past.Header.Config.Single || past.Header.Format == "" {
+		return false, err
+	}
+	if was := past.Header.Config.RequestID; was != "" || id != "" {
+		return was == id, nil
+	}
+	return p.saidThen(past, prompt), nil
+}
+
+// saidThen reports whether what had been said when the run of a journal began is what is said now. A history that
+// is not given is what the journal has.
+func (p *process) saidThen(past *journal.Fold, prompt string) bool {
+	then, now := past.State.Transcript.Slice(0, past.State.Began), []message.Message{{Role: message.User, Text: prompt, Parts: p.cfg.Attach}}
+	if given := p.cfg.History; given.Len() > 0 || p.cfg.NewConversation {
+		now = append(given.Slice(0, given.Len()), now...)
+	} else if len(then) > 0 {
+		then = then[len(then)-1:]
+	}
+	return slices.EqualFunc(then, message.Printable(now), message.Message.Equal)
 }
 
 var errNoModel = errors.New("loop: the model is nil: give one that replies")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	_ "github.com/retake-go/retake/feedback/prompt"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/internal/fixture"
 	"github.com/retake-go/retake/loop/machine"
@@ -116,7 +117,7 @@ func TestAConversationGoesOnWhereItStood(t *testing.T) {
 	first, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say("In Lisbon.")), s, "Where?", loop.Config{})
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Say("Two."))
-	second, err := loop.Run(t.Context(), model, s, "How many nights?", loop.Config{History: first.Transcript})
+	second, err := loop.Run(t.Context(), model, s, "How many nights?", loop.Config{})
 	require.NoError(t, err)
 	var texts []string
 	for _, m := range second.Transcript.All() {
@@ -125,6 +126,89 @@ func TestAConversationGoesOnWhereItStood(t *testing.T) {
 	assert.Equal(t, []string{"Where?", "In Lisbon.", "How many nights?", "Two."}, texts)
 	assert.Equal(t, 2, first.Transcript.Len(), "what the first run returned stays as it was")
 	assert.Equal(t, 3, model.Requests()[0].Messages.Len())
+
+	_, err = loop.Run(t.Context(), model, s, "And?", loop.Config{History: first.Transcript})
+	require.EqualError(t, err, "loop: config: history: the session holds a conversation of 4 messages: "+
+		"leave History out to go on with it, or set NewConversation to begin another")
+	model = looptest.NewModel(looptest.Say("Three."), looptest.Say("Four."))
+	_, err = loop.Run(t.Context(), model, s, "How many nights?", loop.Config{History: first.Transcript, NewConversation: true})
+	require.NoError(t, err)
+	_, err = loop.Run(t.Context(), model, s, "Where?", loop.Config{NewConversation: true})
+	require.NoError(t, err)
+	assert.Equal(t, 3, model.Requests()[0].Messages.Len(), "what was said otherwise is no part of it")
+	assert.Equal(t, 1, model.Requests()[1].Messages.Len())
+}
+
+// A session that was kept, or a journal that is opened anew, goes on with the conversation too.
+func TestAConversationGoesOnInAnotherProcess(t *testing.T) {
+	ask := func(s *session.Session, model *looptest.Model, prompt string, opts ...loop.Option) {
+		_, err := loop.Run(t.Context(), model, s, prompt, loop.Config{}, opts...)
+		require.NoError(t, err)
+	}
+	model := looptest.NewModel(looptest.Say("In Lisbon."), looptest.Say("Two."), looptest.Say("Yes."))
+	s := newSession(t)
+	ask(s, model, "Where?")
+	kept, err := s.Snapshot()
+	require.NoError(t, err)
+	s, err = session.Restore(session.Config{}, kept)
+	require.NoError(t, err)
+	ask(s, model, "How many nights?")
+	assert.Equal(t, 3, model.Requests()[1].Messages.Len())
+
+	store, model := &looptest.Store{}, looptest.NewModel(looptest.Say("In Lisbon."), looptest.Say("Two."))
+	for _, prompt := range []string{"Where?", "How many nights?"} {
+		j, err := journal.Open(t.Context(), store, "chat", journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{})
+		require.NoError(t, err)
+		ask(s, model, prompt, loop.WithJournal(j))
+		require.NoError(t, j.Close())
+	}
+	assert.Equal(t, 3, model.Requests()[1].Messages.Len())
+}
+
+// A run that its journal holds is gone on with by the same call, with its type; one of another request is not
+// taken for it, and an ended one of the same RequestID is not made again.
+func TestRunGoesOnWithTheRequestThatItsJournalHolds(t *testing.T) {
+	type answer struct {
+		Nights int `json:"nights"`
+	}
+	store := &looptest.Store{}
+	ask := func(prompt, id string, script ...looptest.Turn) (loop.Answer[answer], error) {
+		j, err := journal.Open(t.Context(), store, "chat", journal.Settings{})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, j.Close()) }()
+		s, err := session.New(session.Config{})
+		require.NoError(t, err)
+		ctx, leave := context.WithCancelCause(t.Context())
+		defer leave(nil)
+		model := looptest.NewModel(script...)
+		return loop.Generate[answer](ctx, loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+			if len(script) == len(model.Requests()) {
+				leave(loop.ErrSuspended)
+				return message.Reply{}, ctx.Err()
+			}
+			return model.Reply(ctx, req)
+		}), s, prompt, loop.Config{RequestID: id}, loop.WithJournal(j))
+	}
+	_, err := ask("Book.", "", looptest.Say(`{}`))
+	require.ErrorIs(t, err, loop.ErrSuspended)
+	_, err = ask("Cancel.", "", looptest.Say(`{"nights": 1}`))
+	require.ErrorIs(t, err, journal.ErrConflict)
+	require.ErrorContains(t, err, "go on with it by loop.Resume")
+	got, err := ask("Book.", "", looptest.Say(`{"nights": 2}`))
+	require.NoError(t, err)
+	assert.Equal(t, 2, got.Value.Nights)
+	assert.Len(t, got.Attempts, 2, "the attempt before the break too")
+
+	_, err = ask("One more.", "r1", looptest.Say(`{"nights": 3}`))
+	require.NoError(t, err)
+	got, err = ask("One more.", "r1")
+	require.NoError(t, err)
+	assert.Equal(t, 3, got.Value.Nights, "as recorded")
+	got, err = ask("One more.", "r2", looptest.Say(`{"nights": 4}`))
+	require.NoError(t, err)
+	assert.Equal(t, 4, got.Value.Nights)
 }
 
 func TestWhatIsMissingIsNamed(t *testing.T) {

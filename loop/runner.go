@@ -41,6 +41,8 @@ type Runner struct {
 	past map[string]pastCall
 	// unrecorded is set once the journal is broken: the run can still be ended in memory.
 	unrecorded bool
+	// history is what was said before the run.
+	history message.Transcript
 	// held is set where the journal holds the history of the run, and its state begins with that.
 	held bool
 }
@@ -134,13 +136,37 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	}
 	m.Begin(&r.st, r.s.State())
 	r.warnings, _ = r.cfg.Tools.Absent(&m.Config().Policy) // near names were refused before
-	if r.journal = o.journal; r.journal == nil {
+	r.journal = o.journal
+	if goOn && !m.Config().Single {
+		var err error
+		if r.history, err = r.before(); err != nil {
+			return err
+		}
+	}
+	if r.journal == nil {
 		return nil
 	}
 	if goOn {
-		r.held = r.journal.GoOn(&r.st, r.cfg.History)
+		r.held = r.journal.GoOn(&r.st, r.history)
 	}
 	return r.journal.Begin(engine.Header(*m.Config(), r.cfg.offer()), r.st)
+}
+
+// before is what was said before the run.
+func (r *Runner) before() (message.Transcript, error) {
+	given, held := r.cfg.History, r.s.Conversation()
+	switch {
+	case r.cfg.NewConversation:
+		return given, nil
+	case given.Len() > 0 && held.Len() > 0:
+		return given, fmt.Errorf("loop: config: history: the session holds a conversation of %d messages: leave History out to go on with it, "+
+			"or set NewConversation to begin another", held.Len())
+	case given.Len() > 0:
+		return given, nil
+	case held.Len() == 0 && r.journal != nil:
+		return r.journal.Conversation()
+	}
+	return held, nil
 }
 
 // name gives the session its id, where it has none yet.
@@ -204,10 +230,18 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 	if err := r.s.Replace(st.Session); err != nil {
 		return nil, err
 	}
+	r.keep()
 	if r.record != nil {
 		r.record(ev, effects, st)
 	}
 	return effects, nil
+}
+
+// keep lets the session hold the conversation of a run that has ended.
+func (r *Runner) keep() {
+	if r.st.Phase == machine.Stopped && !r.st.Config.Single {
+		r.s.Said(r.st.Transcript)
+	}
 }
 
 // write records a step.
@@ -262,7 +296,7 @@ func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Eff
 func (r *Runner) ask(at time.Time, prompt string) ([]machine.Effect, error) {
 	said := message.Transcript{}
 	if !r.held {
-		said = r.cfg.History
+		said = r.history
 	}
 	said = said.Append(message.Message{Role: message.User, Text: prompt, Parts: r.cfg.Attach})
 	return r.Start(at, said.Slice(0, said.Len())...)

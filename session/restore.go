@@ -3,16 +3,26 @@ package session
 import (
 	"errors"
 	"slices"
+
+	"github.com/retake-go/retake/message"
 )
 
-// Restore returns a session with what a snapshot holds. See [ParseState] for what is refused as a snapshot,
-// and [Resume] for what is refused as not fitting the config.
+// Restore returns a session with what a snapshot holds, its conversation too. See [ParseState] for what is
+// refused as a snapshot, and [Resume] for what is refused as not fitting the config.
 func Restore(cfg Config, snapshot []byte) (*Session, error) {
-	state, err := ParseState(snapshot)
+	w, err := parse(snapshot)
 	if err != nil {
 		return nil, err
 	}
-	return Resume(cfg, state)
+	state, err := w.state()
+	if err != nil {
+		return nil, err
+	}
+	s, err := Resume(cfg, state)
+	if err == nil {
+		s.said = message.Transcript{}.Append(w.Conversation...)
+	}
+	return s, err
 }
 
 // Resume returns a session that goes on from a state. Every slice of the state must be declared with the same

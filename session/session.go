@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/reducer"
 )
 
@@ -21,6 +22,7 @@ type Session struct {
 	changing sync.Mutex // held by whoever changes what follows, or state
 	held     bool
 	dispatch func(Event) error // of the run that holds the session; nil for none
+	said     message.Transcript
 }
 
 // New returns a session without values. The error joins a [*ConfigError] per fault of the config.
@@ -83,6 +85,21 @@ func (s *Session) Release() {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.held, s.dispatch = false, nil
+}
+
+// Conversation is what was said in the runs of the session, up to the end of the last: what the next run goes on
+// with.
+func (s *Session) Conversation() message.Transcript {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	return s.said
+}
+
+// Said makes the conversation of the session: a driver does so as a run ends.
+func (s *Session) Said(all message.Transcript) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	s.said = all
 }
 
 // Through lets the run that holds the session take the events that are dispatched meanwhile, one by one, until

@@ -8,6 +8,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/seq"
 )
 
@@ -25,6 +26,8 @@ type snapshot struct {
 	Feedback      []feedback.RetryFeedback `json:"feedback"`
 	Attempts      []Attempt                `json:"attempts"`
 	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
+	// Conversation is in the snapshot of a [Session] alone.
+	Conversation []message.Message `json:"conversation,omitempty"`
 }
 
 type sliceSnapshot struct {
@@ -33,13 +36,21 @@ type sliceSnapshot struct {
 	Values []json.RawMessage `json:"values"`
 }
 
-// Snapshot is the session's state as canonical JSON. See [State.Snapshot].
-func (s *Session) Snapshot() ([]byte, error) { return s.State().Snapshot() }
+// Snapshot is the session's state, with its conversation, as canonical JSON: see [State.Snapshot]. [Restore]
+// reads it.
+func (s *Session) Snapshot() ([]byte, error) {
+	w := s.State().wire()
+	said := s.Conversation()
+	w.Conversation = said.Slice(0, said.Len())
+	return canon.Marshal(w)
+}
 
 // Snapshot is the state as canonical JSON: the same state is always the same bytes, and [ParseState] gives it
 // back. The error says which record has no JSON form; only one added to the built-in logs by hand can be
 // such.
-func (s State) Snapshot() ([]byte, error) {
+func (s State) Snapshot() ([]byte, error) { return canon.Marshal(s.wire()) }
+
+func (s State) wire() snapshot {
 	w := snapshot{
 		Format: SnapshotFormat, ID: s.ID(), Slices: []sliceSnapshot{},
 		Feedback: collect(s.feedback), Attempts: collect(s.attempts), ReducerErrors: collect(s.ReducerErrors()),
@@ -51,7 +62,7 @@ func (s State) Snapshot() ([]byte, error) {
 		}
 		w.Slices = append(w.Slices, sliceSnapshot{Name: slot.name, Kind: slot.kind, Values: values})
 	}
-	return canon.Marshal(w)
+	return w
 }
 
 func collect[T any](log seq.Log[T]) []T { return append([]T{}, log.Slice(0, log.Len())...) }
@@ -59,23 +70,30 @@ func collect[T any](log seq.Log[T]) []T { return append([]T{}, log.Slice(0, log.
 // ParseState reads a snapshot. It refuses, with a [*SnapshotError] that names the field, what is not strict
 // JSON of this format and version, unknown members, slices that are named twice or have no valid name or
 // kind, and more than [MaxSnapshotBytes]. Whether slices and values are those of a session is for [Resume] to
-// say.
+// say. The conversation of a session's snapshot is for [Restore].
 func ParseState(data []byte) (State, error) {
+	w, err := parse(data)
+	if err != nil {
+		return State{}, err
+	}
+	return w.state()
+}
+
+func parse(data []byte) (w snapshot, err error) {
 	if len(data) > MaxSnapshotBytes {
-		return State{}, &SnapshotError{Want: fmt.Sprintf("must have at most %d bytes, has %d", MaxSnapshotBytes, len(data))}
+		return w, &SnapshotError{Want: fmt.Sprintf("must have at most %d bytes, has %d", MaxSnapshotBytes, len(data))}
 	}
 	raw, err := canon.JSON(data)
 	if err != nil {
-		return State{}, &SnapshotError{Want: "must be one strict JSON text", Cause: err}
+		return w, &SnapshotError{Want: "must be one strict JSON text", Cause: err}
 	}
 	if err := checkFormat(raw); err != nil {
-		return State{}, err
+		return w, err
 	}
-	var w snapshot
 	if err := canon.UnmarshalKnown(raw, &w); err != nil {
-		return State{}, &SnapshotError{Want: "must have the members of " + SnapshotFormat + " only", Cause: err}
+		return w, &SnapshotError{Want: "must have the members of " + SnapshotFormat + " only", Cause: err}
 	}
-	return w.state()
+	return w, nil
 }
 
 // header is what every format of a snapshot has.

@@ -82,7 +82,7 @@ func runStory(t *testing.T, path string, a Adapter) string {
 }
 
 func snapshot(t testing.TB, s *session.Session) string {
-	raw, err := s.Snapshot()
+	raw, err := s.State().Snapshot()
 	require.NoError(t, err)
 	var b bytes.Buffer
 	require.NoError(t, json.Indent(&b, raw, "", "  "))
