@@ -276,12 +276,14 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	defer stop()
 	timed, late := p.within(bounded, m.Timeout, "the model did not reply")
 	defer late.stop()
-	reply, err := model.Reply(timed, Request{
+	stream := p.streams(m)
+	flow, over := p.flow(timed, m, &stream)
+	reply, err := model.Reply(flow, Request{
 		System: m.System, Messages: p.runner.st.Transcript, Tools: p.offered, Output: p.cfg.Output, Model: m.Model, At: m.At,
 		ToolChoice: m.ToolChoice, Stop: m.Stop,
-		Stream: p.streams(m),
+		Stream: stream,
 	})
-	err = late.instead(timed, err)
+	err = late.instead(timed, over(err))
 	if err != nil && p.ctx.Err() == nil && bounded.Err() != nil {
 		told, p.takeBack = observe.WorkEnd{Err: err}, true
 		return nil, errCallLeft

@@ -1,6 +1,11 @@
 package loop
 
-import "github.com/retake-go/retake/loop/machine"
+import (
+	"context"
+
+	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
+)
 
 // Delta is a piece of a streamed reply, and says where it belongs. A model sets the piece alone: a run says
 // the rest.
@@ -38,6 +43,23 @@ func (p *process) streams(m *machine.ModelCall) func(Delta) {
 		tell(Delta{Call: -1, Reset: true})
 	}
 	return tell
+}
+
+// flow is the context of a call whose reply is to come in, in time, and what makes its error. Each piece that
+// the stream is told goes on as before.
+func (p *process) flow(ctx context.Context, m *machine.ModelCall, stream *func(Delta)) (context.Context, func(error) error) {
+	if !engine.Flows(m) {
+		return ctx, func(err error) error { return err }
+	}
+	ctx, flow := engine.NewFlow(ctx, m, p.after)
+	tell := *stream
+	*stream = func(d Delta) {
+		flow.Piece()
+		if tell != nil {
+			tell(d)
+		}
+	}
+	return ctx, flow.Over
 }
 
 // leftAReply reports whether a run that is resumed left a reply that does not stand.

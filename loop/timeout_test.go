@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -106,4 +107,42 @@ func TestWhatIsInTimeHasNoTimeout(t *testing.T) {
 	result, err := loop.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: pay(t, nil), Policy: within30s()})
 	require.NoError(t, err)
 	assert.Equal(t, "Paid.", result.Text)
+}
+
+func TestAReplyThatStandsStillIsAskedForAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		pieces int
+		text   string
+	}{
+		"before the first piece": {0, "timeout: nothing came of the model's reply for 20s"},
+		"after it":               {2, "timeout: nothing came of the model's reply for 5s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock, asked := looptest.NewClock(), 0
+			model := loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+				if asked++; asked > 1 {
+					return message.Reply{Text: "Hello."}, nil
+				}
+				for range c.pieces {
+					clock.Add(4 * time.Second)
+					req.Stream(loop.Delta{Call: -1, Text: "H"})
+				}
+				clock.Add(30 * time.Second)
+				<-ctx.Done()
+				return message.Reply{}, ctx.Err()
+			})
+			set := policy.DefaultSet()
+			set.Transport = policy.Layer{FirstTokenTimeout: new(20 * time.Second), IdleTimeout: new(5 * time.Second)}
+			var broke error
+			see := observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+				if n.Err != nil {
+					broke = n.Err
+				}
+			})
+			result, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{Policy: &set}, loop.WithClock(clock), loop.WithObserver(see))
+			require.NoError(t, err)
+			assert.Equal(t, "Hello.", result.Text)
+			tookTooLong(t, broke, c.text)
+		})
+	}
 }

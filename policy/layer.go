@@ -27,12 +27,15 @@ type Layer struct {
 	MaxRetryAfter    *time.Duration
 	MaxTotalDelay    *time.Duration
 	Timeout          *time.Duration
-	NoProgress       *int
-	OptOut           *bool
-	TextRepairs      Repairs
-	NativeRepairs    Repairs
-	FormsOff         []extract.Form
-	OnReducerError   ReducerAction
+
+	FirstTokenTimeout, IdleTimeout *time.Duration
+
+	NoProgress     *int
+	OptOut         *bool
+	TextRepairs    Repairs
+	NativeRepairs  Repairs
+	FormsOff       []extract.Form
+	OnReducerError ReducerAction
 	// Origins says where fields were written, in any order; fields without one are fine. It is no part of the
 	// layer's JSON.
 	Origins []Origin

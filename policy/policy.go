@@ -91,6 +91,11 @@ type RetryPolicy struct {
 	// run of a tool, one try of an action. What takes longer has failed with [fault.Timeout]. More than 0, or
 	// [Unlimited], the default. Layers of the correction plane must not set it.
 	Timeout time.Duration
+	// FirstTokenTimeout (first_token_timeout) bounds how long the first piece of a model's reply takes,
+	// IdleTimeout (idle_timeout) how long each further one does: a reply that is slower has failed with
+	// [fault.Timeout]. A model that has either is asked for a stream. Bounds and layers are those of Timeout;
+	// tools have neither.
+	FirstTokenTimeout, IdleTimeout time.Duration
 	// NoProgress (no_progress) stops an action when the same failure came this many times more in a row; 0 is
 	// off.
 	NoProgress int
@@ -127,10 +132,13 @@ func Correction() RetryPolicy {
 		MaxRetryAfter:    5 * time.Minute,
 		MaxTotalDelay:    Unlimited,
 		Timeout:          Unlimited,
-		TextRepairs:      Note,
-		NativeRepairs:    Refuse,
-		FormsOff:         []extract.Form{},
-		OnReducerError:   EndAction,
+
+		FirstTokenTimeout: Unlimited,
+		IdleTimeout:       Unlimited,
+		TextRepairs:       Note,
+		NativeRepairs:     Refuse,
+		FormsOff:          []extract.Form{},
+		OnReducerError:    EndAction,
 	}
 }
 

@@ -67,22 +67,24 @@ func TestExplanationAsTable(t *testing.T) {
 	b := backoff.Linear(time.Second, time.Second).String()
 	assert.Equal(t, policy.Explained{Field: "backoff", Value: b, Layer: "global", Source: "policy.yaml:3:1"}, explanation[1])
 	explanation[1].Value = "linear"
-	assert.Equal(t, `max_attempts        unlimited                                                    tool book_room
-backoff             linear                                                       global          policy.yaml:3:1
-retryable_errors    tool_validation, structured_output, unknown_tool, no_output  default
-emit_feedback       true                                                         default
-bases               a 0s, no_output 1m0s                                         global
-retry_after         floor                                                        default
-retry_after_jitter  0.5                                                          default
-max_retry_after     5m0s                                                         default
-max_total_delay     unlimited                                                    default
-timeout             unlimited                                                    default
-no_progress         2                                                            tool book_room
-opt_out             true                                                         adjusted
-text_repairs        note                                                         default
-native_repairs      refuse                                                       default
-forms_off           none                                                         default
-on_reducer_error    end_action                                                   default
+	assert.Equal(t, `max_attempts         unlimited                                                    tool book_room
+backoff              linear                                                       global          policy.yaml:3:1
+retryable_errors     tool_validation, structured_output, unknown_tool, no_output  default
+emit_feedback        true                                                         default
+bases                a 0s, no_output 1m0s                                         global
+retry_after          floor                                                        default
+retry_after_jitter   0.5                                                          default
+max_retry_after      5m0s                                                         default
+max_total_delay      unlimited                                                    default
+timeout              unlimited                                                    default
+first_token_timeout  unlimited                                                    default
+idle_timeout         unlimited                                                    default
+no_progress          2                                                            tool book_room
+opt_out              true                                                         adjusted
+text_repairs         note                                                         default
+native_repairs       refuse                                                       default
+forms_off            none                                                         default
+on_reducer_error     end_action                                                   default
 `, explanation.String())
 }
 

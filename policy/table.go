@@ -31,6 +31,8 @@ func init() {
 			{Name: "max_retry_after", Type: fields.Bound},
 			{Name: "max_total_delay", Type: fields.Bound},
 			{Name: "timeout", Type: timeout()},
+			{Name: "first_token_timeout", Type: timeout()},
+			{Name: "idle_timeout", Type: timeout()},
 			{Name: "no_progress", Type: fields.Repeats, CorrectionOnly: true},
 			{Name: "opt_out", Type: fields.Toggle},
 			{Name: "text_repairs", Type: repairs, CorrectionOnly: true},

@@ -66,7 +66,9 @@ func (s Set) Validate() error {
 	}
 	s.Transport.checkTransport(f.At(LayerTransport))
 	for _, tool := range slices.Sorted(maps.Keys(s.ToolTransport)) {
-		layerOf(s.ToolTransport, tool).checkTransport(f.At(LayerToolTransport).At(tool))
+		own, at := layerOf(s.ToolTransport, tool), f.At(LayerToolTransport).At(tool)
+		own.checkTransport(at)
+		own.checkNoStream(at, "tools")
 	}
 	s.checkTogether(f)
 	return f.Err()
@@ -76,6 +78,18 @@ func (s Set) Validate() error {
 func (l *Layer) checkCorrection(f fields.Faults, instead string) {
 	if l.Timeout != nil && *l.Timeout != Unlimited {
 		f.At("timeout").Add("has no meaning for corrections; %s", instead)
+	}
+	l.checkNoStream(f, "corrections")
+}
+
+// checkNoStream refuses the timeouts of streams where nothing is streamed.
+func (l *Layer) checkNoStream(f fields.Faults, where string) {
+	const instead = "has no meaning for %s; write it under transport"
+	if d := l.FirstTokenTimeout; d != nil && *d != Unlimited {
+		f.At("first_token_timeout").Add(instead, where)
+	}
+	if d := l.IdleTimeout; d != nil && *d != Unlimited {
+		f.At("idle_timeout").Add(instead, where)
 	}
 }
 

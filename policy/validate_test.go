@@ -166,6 +166,8 @@ func TestJSONOfAPolicy(t *testing.T) {
   "max_retry_after": "5m0s",
   "max_total_delay": "unlimited",
   "timeout": "unlimited",
+  "first_token_timeout": "unlimited",
+  "idle_timeout": "unlimited",
   "no_progress": "off",
   "opt_out": false,
   "text_repairs": "note",
@@ -275,10 +277,14 @@ func TestATimeoutIsOfTheTransportPlane(t *testing.T) {
 	s.Transport.Timeout = new(time.Duration(0))
 	s.Tools = map[string]policy.Layer{"pay": {Timeout: new(time.Second)}}
 	s.Call.Timeout = new(time.Second)
+	s.Answer.IdleTimeout = new(time.Second)
+	s.ToolTransport = map[string]policy.Layer{"pay": {FirstTokenTimeout: new(time.Second)}}
 	assert.Equal(t, []string{
 		`transport.timeout: 0s leaves no time; write more than 0s, or "unlimited"`,
+		"answer.idle_timeout: has no meaning for corrections; write it under transport",
 		"call.timeout: has no meaning for corrections; write it under transport, or under tool_transport.NAME",
 		"tools.pay.timeout: has no meaning for corrections; write it under tool_transport.pay",
+		"tool_transport.pay.first_token_timeout: has no meaning for tools; write it under transport",
 	}, strings.Split(s.Validate().Error(), "\n"))
 	s = policy.DefaultSet()
 	s.Global = policy.Correction().Layer()

@@ -130,7 +130,7 @@ func (a *agent) reply(
 		return nil, nil, err
 	}
 	out.Kept = kept
-	reply, err := replyOf(ctx, model, loop.Request{
+	reply, err := flowing(ctx, model, &in.Call, loop.Request{
 		System: in.Call.System, Messages: said, Tools: cfg.Tools.All(), Output: cfg.Output, Model: in.Call.Model, At: in.Call.At,
 		ToolChoice: in.Call.ToolChoice, Stop: in.Call.Stop,
 	})
@@ -138,6 +138,20 @@ func (a *agent) reply(
 		return nil, remote(err), nil
 	}
 	return engine.Read(reply, engine.Offer{Tools: cfg.Tools, Output: cfg.Output, CallsOnly: cfg.CallsOnly}, in.Reading.settings()), nil, nil
+}
+
+// flowing is replyOf of a call whose reply is to come in, in time, where its policy says so.
+func flowing(ctx context.Context, m loop.Model, call *machine.ModelCall, r loop.Request) (message.Reply, error) {
+	if !engine.Flows(call) {
+		return replyOf(ctx, m, r)
+	}
+	ctx, flow := engine.NewFlow(ctx, call, func(d time.Duration, f func()) func() {
+		timer := time.AfterFunc(d, f)
+		return func() { timer.Stop() }
+	})
+	r.Stream = func(loop.Delta) { flow.Piece() }
+	reply, err := replyOf(ctx, m, r)
+	return reply, flow.Over(err)
 }
 
 // replyOf contains a model's panic.

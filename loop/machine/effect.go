@@ -84,6 +84,9 @@ type ModelCall struct {
 	Messages int `json:"messages"`
 	// Timeout bounds it; 0 where the policy does not.
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
+	// FirstToken bounds how long the first piece of the reply takes, Idle each further one; 0 for any time.
+	FirstToken time.Duration `json:"first_token_ns,omitempty"`
+	Idle       time.Duration `json:"idle_ns,omitempty"`
 }
 
 // TryRun is one try of a single action.

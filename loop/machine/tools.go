@@ -146,7 +146,7 @@ func (s *step) run() error {
 	}
 	runs := s.Batch.runs(make([]ToolRun, 0, s.Batch.left()))
 	for n := range runs {
-		runs[n].Timeout = timeout(s.rules().transportOf(runs[n].Tool))
+		runs[n].Timeout = timeout(s.rules().transportOf(runs[n].Tool).Timeout)
 	}
 	s.copyBatch().Cursor = runs[0].Index
 	s.Phase = Running

@@ -43,8 +43,9 @@ func (s *step) ask() error {
 func (s *step) modelCall() *ModelCall {
 	call := &ModelCall{
 		Turn: s.Turn, Model: s.Model, At: s.positions(), Transport: s.Transport, Messages: s.Transcript.Len(), Stop: s.Config.Stop,
-		Timeout: timeout(s.transportPolicy()),
 	}
+	p := s.transportPolicy()
+	call.Timeout, call.FirstToken, call.Idle = timeout(p.Timeout), timeout(p.FirstTokenTimeout), timeout(p.IdleTimeout)
 	if !s.Chosen {
 		call.ToolChoice = s.Config.ToolChoice
 	}
@@ -73,17 +74,17 @@ func (s *step) try() error {
 	s.Phase = Trying
 	s.do(TryAction).Try = &TryRun{
 		Position:  Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts},
-		Transport: s.Transport, Timeout: timeout(s.transportPolicy()),
+		Transport: s.Transport, Timeout: timeout(s.transportPolicy().Timeout),
 	}
 	return nil
 }
 
 // timeout is that of a policy; 0 for none.
-func timeout(p *policy.RetryPolicy) time.Duration {
-	if p.Timeout == policy.Unlimited {
+func timeout(d time.Duration) time.Duration {
+	if d == policy.Unlimited {
 		return 0
 	}
-	return p.Timeout
+	return d
 }
 
 // later is the wait that ends last: w, or delay from now.
