@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -215,74 +216,41 @@ func saysClass(folded string, c Class) bool {
 	})
 }
 
-// statusCues are the words before a number that make it a status, answerCues those that do so with "with"
-// between them; statusReasons those after it.
-var (
-	answerCues    = []string{"responded", "answered", "replied", "failed", "rejected", "error"}
-	statusCues    = []string{"status", "code", "error", "http", "response", "returned", "got", "received"}
-	statusReasons = [...]struct {
-		status int
-		words  string
-	}{
-		{400, "bad"}, {401, "unauthorized unauthorised authorization"}, {402, "payment"}, {403, "forbidden"},
-		{404, "not"},
-		{408, "request"}, {409, "conflict"}, {413, "request payload content"}, {422, "unprocessable"},
-		{429, "too rate resource quota you"}, {500, "internal server"}, {502, "bad"}, {503, "service"},
-		{504, "gateway"},
-		{529, "overloaded site"},
+// The ways in which a text names an HTTP status. The first two are of a text's folded words, the others of the text
+// itself.
+var statusPatterns = sync.OnceValue(func() []*regexp.Regexp {
+	const status = `([45][0-9][0-9])`
+	return []*regexp.Regexp{
+		// "status code 429", "HTTP/1.1 503", "failed with 500"
+		regexp.MustCompile(` (?:(?:status|code|error|http|response|returned|got|received)(?: [0-9])*|` +
+			`(?:responded|answered|replied|failed|rejected|error) with) ` + status + ` `),
+		// "529 overloaded"
+		regexp.MustCompile(` (?:(400) bad|(401) (?:unauthorized|unauthorised|authorization)|(402) payment|(403) forbidden|` +
+			`(404) not|(408) request|(409) conflict|(413) (?:request|payload|content)|(422) unprocessable|` +
+			`(429) (?:too|rate|resource|quota|you)|(500) (?:internal|server)|(502) bad|(503) service|(504) gateway|` +
+			`(529) (?:overloaded|site)) `),
+		// "(429)"
+		regexp.MustCompile(`\(` + status + `\)`),
+		// "429: slow down", and 429 alone
+		regexp.MustCompile(`^\s*` + status + `(?:$|\s+$|[:,;-]|\s(?:[{(:"'-]|status)|\W+(?i:error)\b)`),
 	}
-)
+})
 
 // statusInText finds an HTTP status that a text names: "status code 429", "HTTP 503", "529 overloaded",
 // "(429)", and a number that the text begins with, before a colon or alone. "processed 429 items" names none.
 func statusInText(text string) (int, bool) {
 	text = text[:min(len(text), httphint.MaxText)]
-	list := strings.Fields(words(text))
-	for i, word := range list {
-		n, err := strconv.Atoi(word)
-		if err != nil || len(word) != 3 || n < 400 || n > 599 {
-			continue
+	folded := words(text)
+	for n, pattern := range statusPatterns() {
+		in := text
+		if n < 2 {
+			in = folded
 		}
-		if cued(list[:i]) || i+1 < len(list) && isReason(n, list[i+1]) ||
-			strings.Contains(text, "("+word+")") || i == 0 && leads(text, word) {
-			return n, true
+		for _, found := range pattern.FindStringSubmatch(in) {
+			if status, err := strconv.Atoi(found); err == nil {
+				return status, true
+			}
 		}
 	}
 	return 0, false
-}
-
-// isReason reports whether a word is what a status is written with.
-func isReason(status int, word string) bool {
-	for _, r := range statusReasons {
-		if r.status == status {
-			return slices.Contains(strings.Fields(r.words), word)
-		}
-	}
-	return false
-}
-
-// cued reports whether the words before a number make it a status.
-func cued(before []string) bool {
-	last := len(before) - 1
-	for last >= 1 && len(before[last]) == 1 && before[last][0] >= '0' && before[last][0] <= '9' { // the version in "HTTP/1.1 503"
-		last--
-	}
-	if last >= 1 && before[last] == "with" {
-		return slices.Contains(answerCues, before[last-1])
-	}
-	return last >= 0 && slices.Contains(statusCues, before[last])
-}
-
-// leads reports whether a text begins with a number that stands by itself.
-func leads(text, number string) bool {
-	rest := strings.TrimPrefix(strings.TrimSpace(text), number)
-	rest, spaced := strings.CutPrefix(rest, " ")
-	if rest == "" {
-		return true
-	}
-	if spaced {
-		return strings.IndexByte("{-(:\"'", rest[0]) >= 0 || strings.HasPrefix(rest, "status") ||
-			strings.HasPrefix(words(rest), " error ")
-	}
-	return strings.IndexByte(":,-;", rest[0]) >= 0
 }
