@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -134,11 +133,11 @@ func opensTag(next byte) bool {
 
 // bracketTokens are the chat tokens written in square brackets. They are listed because most bracketed words,
 // as in a pattern like "[abc]", are none.
-var bracketTokens = []string{
-	"INST", "SYS", "SYSTEM", "SYSTEM_PROMPT", "USER", "ASSISTANT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_CALL", "TOOL_CONTENT",
-	"TOOL_RESULTS", "CALL_ID", "ARGS", "THINK", "PREFIX", "SUFFIX", "MIDDLE", "MODEL_SETTINGS", "BEGIN", "END", "BOS", "EOS", "PAD",
-	"UNK", "MASK", "gMASK", "sMASK", "CLS", "SEP", "IMG", "IMG_BREAK", "IMG_END", "AUDIO", "TRANSCRIBE", "BEGIN_AUDIO", "CONTROL",
-}
+var bracketTokens = strings.Fields(`
+INST SYS SYSTEM SYSTEM_PROMPT USER ASSISTANT AVAILABLE_TOOLS TOOL_CALLS TOOL_CALL TOOL_CONTENT TOOL_RESULTS CALL_ID ARGS THINK
+PREFIX SUFFIX MIDDLE MODEL_SETTINGS BEGIN END BOS EOS PAD UNK MASK gMASK sMASK
+CLS SEP IMG IMG_BREAK IMG_END AUDIO TRANSCRIBE BEGIN_AUDIO CONTROL
+`)
 
 // opensBracketToken reports whether rest, which follows "[", is one of the tokens and "]", in any case of
 // letters.
@@ -152,45 +151,46 @@ func opensBracketToken(rest string) bool {
 	return false
 }
 
-// unseen reports whether r cannot be seen in print. The table is fixed: the one of the standard library grows
-// with Unicode, and a prompt must stay the same when the compiler changes.
+// unseen reports whether r cannot be seen in print.
 func unseen(r rune) bool {
 	if r < 0x7f {
 		return r < ' '
 	}
-	return r <= 0xa0 || unicode.Is(unseenRunes, r)
+	for n := 0; n < len(unseenRunes); n += 2 {
+		if unseenRunes[n] <= r && r <= unseenRunes[n+1] {
+			return true
+		}
+	}
+	return false
 }
 
-var unseenRunes = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{Lo: 0x007f, Hi: 0x00a0, Stride: 1}, // controls, no-break space
-		{Lo: 0x00ad, Hi: 0x00ad, Stride: 1}, // soft hyphen
-		{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // grapheme joiner
-		{Lo: 0x061c, Hi: 0x061c, Stride: 1}, // Arabic letter mark
-		{Lo: 0x115f, Hi: 0x1160, Stride: 1}, // Hangul fillers
-		{Lo: 0x1680, Hi: 0x1680, Stride: 1}, // Ogham space
-		{Lo: 0x17b4, Hi: 0x17b5, Stride: 1}, // Khmer inherent vowels
-		{Lo: 0x180b, Hi: 0x180f, Stride: 1}, // Mongolian selectors
-		{Lo: 0x2000, Hi: 0x200f, Stride: 1}, // spaces, zero-width, direction marks
-		{Lo: 0x2028, Hi: 0x202f, Stride: 1}, // separators, embeddings, overrides
-		{Lo: 0x205f, Hi: 0x206f, Stride: 1}, // invisible operators, isolates
-		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // blank Braille
-		{Lo: 0x3164, Hi: 0x3164, Stride: 1}, // Hangul filler
-		{Lo: 0xe000, Hi: 0xf8ff, Stride: 1}, // private use
-		{Lo: 0xfe00, Hi: 0xfe0f, Stride: 1}, // variation selectors
-		{Lo: 0xfeff, Hi: 0xfeff, Stride: 1}, // byte order mark
-		{Lo: 0xffa0, Hi: 0xffa0, Stride: 1}, // Hangul filler
-		{Lo: 0xfff0, Hi: 0xfffb, Stride: 1}, // annotations
-		{Lo: 0xfffe, Hi: 0xffff, Stride: 1}, // noncharacters
-	},
-	R32: []unicode.Range32{
-		{Lo: 0x13430, Hi: 0x1345f, Stride: 1},  // hieroglyph format controls
-		{Lo: 0x1bca0, Hi: 0x1bca3, Stride: 1},  // shorthand format controls
-		{Lo: 0x1d173, Hi: 0x1d17a, Stride: 1},  // musical format controls
-		{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1},  // tags, selectors
-		{Lo: 0xf0000, Hi: 0x10ffff, Stride: 1}, // private use
-	},
-}
+// unseenRunes are the first and the last of each range. The table is fixed: the one of the standard library grows
+// with Unicode, and a prompt must stay the same when the compiler changes.
+var unseenRunes = []rune("" +
+	"\u007f\u00a0" + // controls, no-break space
+	"\u00ad\u00ad" + // soft hyphen
+	"\u034f\u034f" + // grapheme joiner
+	"\u061c\u061c" + // Arabic letter mark
+	"\u115f\u1160" + // Hangul fillers
+	"\u1680\u1680" + // Ogham space
+	"\u17b4\u17b5" + // Khmer inherent vowels
+	"\u180b\u180f" + // Mongolian selectors
+	"\u2000\u200f" + // spaces, zero-width, direction marks
+	"\u2028\u202f" + // separators, embeddings, overrides
+	"\u205f\u206f" + // invisible operators, isolates
+	"\u2800\u2800" + // blank Braille
+	"\u3164\u3164" + // Hangul filler
+	"\ue000\uf8ff" + // private use
+	"\ufe00\ufe0f" + // variation selectors
+	"\ufeff\ufeff" + // byte order mark
+	"\uffa0\uffa0" + // Hangul filler
+	"\ufff0\ufffb" + // annotations
+	"\ufffe\uffff" + // noncharacters
+	"\U00013430\U0001345f" + // hieroglyph format controls
+	"\U0001bca0\U0001bca3" + // shorthand format controls
+	"\U0001d173\U0001d17a" + // musical format controls
+	"\U000e0000\U000e0fff" + // tags, selectors
+	"\U000f0000\U0010ffff") // private use
 
 // Name renders a name that a model or a user wrote as [Quote] does, and in quotation marks where it could be
 // mistaken for a sentence around it.
