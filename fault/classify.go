@@ -17,9 +17,9 @@ func Classify(r Response) Verdict {
 	return judge(r, func(_ *evidence, c Class) Class { return c })
 }
 
-// ClassifyEvent is [Classify] for what an external system sent instead of a good answer (an approval, a webhook, a
-// queue): its classes are those of external events ([EventTimeout], [EventUnavailable], [EventRejected],
-// [EventInvalidResponse]), and what is this side's own ([Cancelled], [DeadlineExceeded]).
+// ClassifyEvent is [Classify] for what an external system sent instead of a good answer (an approval, a
+// webhook, a queue): its classes are those of external events ([EventTimeout], [EventUnavailable],
+// [EventRejected], [EventInvalidResponse]), and what is this side's own ([Cancelled], [DeadlineExceeded]).
 func ClassifyEvent(r Response) Verdict { return judge(r, (*evidence).event) }
 
 // judge classifies a response; as is what its class is called.
@@ -37,7 +37,8 @@ func judge(r Response, as func(*evidence, Class) Class) Verdict {
 	return v
 }
 
-// eventClasses are the classes of external events by what would be said of a provider; all others are rejections.
+// eventClasses are the classes of external events by what would be said of a provider; all others are
+// rejections.
 var eventClasses = meanings(`
 event_timeout: timeout event_timeout
 event_unavailable: unavailable overloaded network rate_limit event_unavailable
@@ -46,8 +47,8 @@ cancelled: cancelled
 deadline_exceeded: deadline_exceeded
 `)
 
-// event is a class as it is called of an external event. What nothing is known of but its words is a rejection
-// where they say so, else an answer that nobody can read.
+// event is a class as it is called of an external event. What nothing is known of but its words is a
+// rejection where they say so, else an answer that nobody can read.
 func (e *evidence) event(c Class) Class {
 	rejected := []string{"rejected", "denied", "declined", "refused", "not approved", "disapproved"}
 	if c == Unknown && !saysAny(words(e.sentence()), rejected) {

@@ -27,8 +27,8 @@ func Recordable(f Failure, err error) Failure {
 	return f
 }
 
-// RawFailure is what an error says of itself, before [Recordable]: its texts may hold keys, and its issues are
-// those of the error.
+// RawFailure is what an error says of itself, before [Recordable]: its texts may hold keys, and its issues
+// are those of the error.
 func RawFailure(err error) (f Failure) {
 	if e, ok := errors.AsType[*ToolValidationError](err); ok {
 		f.Plane, f.Class, f.Tool, f.Issues = Correction, ToolValidation, e.Tool, e.Issues

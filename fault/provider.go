@@ -6,8 +6,8 @@ import (
 )
 
 // ProviderError is a call to a model's provider that failed. It is the base of [APIError], [AuthError],
-// [RateLimitError], [ModelNotFoundError], [TimeoutError] and [ConfigError]: errors.As finds it in each of them.
-// Safe for concurrent reading.
+// [RateLimitError], [ModelNotFoundError], [TimeoutError] and [ConfigError]: errors.As finds it in each of
+// them. Safe for concurrent reading.
 type ProviderError struct {
 	// Class is the canonical code; without one the failure is [Unknown], whatever type the error has:
 	// [ProviderError.Typed] makes the type of a class.

@@ -216,8 +216,8 @@ func saysClass(folded string, c Class) bool {
 	})
 }
 
-// The ways in which a text names an HTTP status. The first two are of a text's folded words, the others of the text
-// itself.
+// The ways in which a text names an HTTP status. The first two are of a text's folded words, the others of
+// the text itself.
 var statusPatterns = sync.OnceValue(func() []*regexp.Regexp {
 	const status = `([45][0-9][0-9])`
 	return []*regexp.Regexp{

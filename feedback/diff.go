@@ -39,12 +39,17 @@ func has(sorted []fault.Issue, issue fault.Issue) bool {
 
 // compareKeys compares what the ID of an issue is made of, in canonical order.
 func compareKeys(a, b fault.Issue) int {
-	return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Rule, b.Rule), strings.Compare(a.Expected, b.Expected))
+	return cmp.Or(
+		strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Rule, b.Rule),
+		strings.Compare(a.Expected, b.Expected),
+	)
 }
 
 // The checks follow one another: what is no JSON is not held to the schema, and what the schema refuses is
 // not seen by the tool. Issues of an unknown source count as found first.
-var layers = []fault.Source{fault.FromReply, fault.FromJSON, fault.FromSchema, fault.FromRules, fault.FromTool}
+var layers = []fault.Source{
+	fault.FromReply, fault.FromJSON, fault.FromSchema, fault.FromRules, fault.FromTool,
+}
 
 func layer(i fault.Issue) int {
 	if i.Rule == fault.RuleReducer {

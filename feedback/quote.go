@@ -128,7 +128,8 @@ const fullBar = "｜"
 // opensTag reports whether "<" followed by this byte may open a tag or a chat token. A comparison ("< 5",
 // "<=") does not.
 func opensTag(next byte) bool {
-	return 'a' <= next|0x20 && next|0x20 <= 'z' || strings.IndexByte("/|<!?%_[@$", next) >= 0 || next >= utf8.RuneSelf
+	letter := 'a' <= next|0x20 && next|0x20 <= 'z'
+	return letter || next >= utf8.RuneSelf || strings.IndexByte("/|<!?%_[@$", next) >= 0
 }
 
 // bracketTokens are the chat tokens written in square brackets. They are listed because most bracketed words,
@@ -164,8 +165,8 @@ func unseen(r rune) bool {
 	return false
 }
 
-// unseenRunes are the first and the last of each range. The table is fixed: the one of the standard library grows
-// with Unicode, and a prompt must stay the same when the compiler changes.
+// unseenRunes are the first and the last of each range. The table is fixed: the one of the standard library
+// grows with Unicode, and a prompt must stay the same when the compiler changes.
 var unseenRunes = []rune("" +
 	"\u007f\u00a0" + // controls, no-break space
 	"\u00ad\u00ad" + // soft hyphen
@@ -201,7 +202,8 @@ func Name(s string) string {
 		}
 		return unseen(r) || r == utf8.RuneError
 	}
-	if s == "" || len(s) > maxName || strings.Contains(s, "~~") || strings.Contains(s, fullBar) || strings.ContainsFunc(s, strange) {
+	marked := strings.Contains(s, "~~") || strings.Contains(s, fullBar)
+	if s == "" || len(s) > maxName || marked || strings.ContainsFunc(s, strange) {
 		return inMarks(s, maxName)
 	}
 	return s

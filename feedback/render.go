@@ -39,7 +39,9 @@ func Render(f RetryFeedback, lim Limits) string {
 
 // told says at most limit issues in at most room bytes: all where they fit, else a fair choice of them.
 func told(f RetryFeedback, limit, room int) string {
-	issues := slices.DeleteFunc(fault.SortIssues(f.Issues), func(i fault.Issue) bool { return restates(i, f.ErrorType) })
+	issues := slices.DeleteFunc(fault.SortIssues(f.Issues), func(i fault.Issue) bool {
+		return restates(i, f.ErrorType)
+	})
 	if len(issues) <= limit {
 		var all strings.Builder
 		for n := 0; n < len(issues) && all.Len() <= room; n++ {
@@ -95,7 +97,8 @@ var empty = []string{fault.RuleNoOutput, fault.RuleNoCall, fault.RuleTruncated, 
 // line tells one issue.
 func (f RetryFeedback) line(i fault.Issue) string {
 	if i.Rule == fault.RuleUnknownTool && i.Expected != "" {
-		return "- tools that exist: " + QuoteWithin(strings.TrimPrefix(i.Expected, "one of "), 2*maxExpected) + "\n"
+		names := strings.TrimPrefix(i.Expected, "one of ")
+		return "- tools that exist: " + QuoteWithin(names, 2*maxExpected) + "\n"
 	}
 	line := "- "
 	if i.Pointer != "" || i.Source != fault.FromReply {
@@ -113,7 +116,8 @@ func (f RetryFeedback) line(i fault.Issue) string {
 
 // persists reports whether the attempt before had the same issue.
 func (f RetryFeedback) persists(i fault.Issue) bool {
-	return slices.ContainsFunc(f.Diff.Persistent, func(still fault.Issue) bool { return compareKeys(still, i) == 0 })
+	same := func(still fault.Issue) bool { return compareKeys(still, i) == 0 }
+	return slices.ContainsFunc(f.Diff.Persistent, same)
 }
 
 // place is where an issue is, in words for the model.

@@ -58,7 +58,8 @@ func RegisterTemplates(read func(text string) (Template, error)) { parse = read 
 func ParseTemplate(text string) (Template, error) {
 	switch {
 	case len(text) > MaxTemplate:
-		return nil, fmt.Errorf("prompt template: the text must be at most %d bytes, is %d", MaxTemplate, len(text))
+		return nil, fmt.Errorf("prompt template: the text must be at most %d bytes, is %d",
+			MaxTemplate, len(text))
 	case !strings.Contains(text, "{{"):
 		return Text(text), nil
 	case parse == nil:

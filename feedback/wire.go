@@ -37,8 +37,8 @@ func (f RetryFeedback) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	w := wire{
-		Source: f.Source, Attempt: f.Attempt, MaxAttempts: f.MaxAttempts, ErrorType: f.ErrorType, Message: f.Message,
-		Detail: f.Detail, Issues: f.Issues, Diff: f.Diff, CorrelationID: f.CorrelationID,
+		Source: f.Source, Attempt: f.Attempt, MaxAttempts: f.MaxAttempts, ErrorType: f.ErrorType,
+		Message: f.Message, Detail: f.Detail, Issues: f.Issues, Diff: f.Diff, CorrelationID: f.CorrelationID,
 	}
 	if f.ToolName != "" {
 		w.ToolName = &f.ToolName
@@ -55,11 +55,12 @@ func (f RetryFeedback) MarshalJSON() ([]byte, error) {
 func (f *RetryFeedback) UnmarshalJSON(data []byte) error {
 	var w wire
 	if err := json.Unmarshal(data, &w, json.RejectUnknownMembers(true)); err != nil {
-		return &WireError{Pointer: pointerOf(err), Reason: "must be strict JSON of the wire form, without other members", cause: err}
+		const reason = "must be strict JSON of the wire form, without other members"
+		return &WireError{Pointer: pointerOf(err), Reason: reason, cause: err}
 	}
 	read := RetryFeedback{
-		Source: w.Source, Attempt: w.Attempt, MaxAttempts: w.MaxAttempts, ErrorType: w.ErrorType, Message: w.Message,
-		Detail: w.Detail, Issues: w.Issues, Diff: w.Diff, CorrelationID: w.CorrelationID,
+		Source: w.Source, Attempt: w.Attempt, MaxAttempts: w.MaxAttempts, ErrorType: w.ErrorType,
+		Message: w.Message, Detail: w.Detail, Issues: w.Issues, Diff: w.Diff, CorrelationID: w.CorrelationID,
 	}
 	if len(read.Issues) == 0 {
 		read.Issues = nil
@@ -86,11 +87,13 @@ func readSchedule(w wire) (*Schedule, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, w.At)
 	if err != nil {
-		return nil, &WireError{Pointer: "/retry_scheduled_at", Reason: "must be an RFC 3339 time, and is needed beside next_delay_seconds", cause: err}
+		const reason = "must be an RFC 3339 time, and is needed beside next_delay_seconds"
+		return nil, &WireError{Pointer: "/retry_scheduled_at", Reason: reason, cause: err}
 	}
 	delay, ok := parseSeconds(w.Delay)
 	if !ok {
-		return nil, &WireError{Pointer: "/next_delay_seconds", Reason: wantSeconds + ", and is needed beside retry_scheduled_at"}
+		reason := wantSeconds + ", and is needed beside retry_scheduled_at"
+		return nil, &WireError{Pointer: "/next_delay_seconds", Reason: reason}
 	}
 	return &Schedule{At: at.UTC(), Delay: delay}, nil
 }

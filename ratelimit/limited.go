@@ -39,8 +39,8 @@ func (e *LimitedError) Failure() fault.Failure {
 	return f
 }
 
-// OfError is what an error says of rate limits: by the first of its chain with a method RateLimit() [State]. It is
-// zero where none has one.
+// OfError is what an error says of rate limits: by the first of its chain with a method RateLimit() [State].
+// It is zero where none has one.
 func OfError(err error) State {
 	var e interface {
 		error

@@ -122,9 +122,9 @@ func (d Data) values(slice string) ([]any, error) {
 	if !ok {
 		return nil, callError(fmt.Sprintf("values %q: the session has no slice of this name", slice))
 	}
-	list := make([]any, len(items))
+	list, numbers := make([]any, len(items)), json.WithUnmarshalers(json.UnmarshalFromFunc(number))
 	for n, raw := range items {
-		if err := json.Unmarshal(raw, &list[n], json.WithUnmarshalers(json.UnmarshalFromFunc(number))); err != nil {
+		if err := json.Unmarshal(raw, &list[n], numbers); err != nil {
 			return nil, callError(fmt.Sprintf("values %q: item %d is not JSON", slice, n))
 		}
 	}
@@ -149,8 +149,9 @@ func number(dec *jsontext.Decoder, to *any) error {
 }
 
 // Shown is feedback as a template sees it: every text it gives is neutralised as by [feedback.Quote], and its
-// issues are a fair choice within the limits. A nil Shown is no feedback, as at the first attempt: it is false
-// in {{if}} and {{with}}, prints as nothing, and all its methods may be called. Safe for concurrent reading.
+// issues are a fair choice within the limits. A nil Shown is no feedback, as at the first attempt: it is
+// false in {{if}} and {{with}}, prints as nothing, and all its methods may be called. Safe for concurrent
+// reading.
 type Shown struct {
 	f   feedback.RetryFeedback
 	lim feedback.Limits

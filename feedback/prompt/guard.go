@@ -116,9 +116,10 @@ func guard(base *template.Template, root *parse.ListNode) (missing *parse.Templa
 
 // prepend puts {{_work cost}} before all else. The position is where an error is said to be.
 func prepend(list *parse.ListNode, cost int64, pos parse.Pos) {
+	number := &parse.NumberNode{NodeType: parse.NodeNumber, Pos: pos, IsInt: true, Int64: cost}
+	number.Text = strconv.FormatInt(cost, 10)
 	call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: []parse.Node{
-		parse.NewIdentifier(workFunc).SetPos(pos),
-		&parse.NumberNode{NodeType: parse.NodeNumber, Pos: pos, IsInt: true, Int64: cost, Text: strconv.FormatInt(cost, 10)},
+		parse.NewIdentifier(workFunc).SetPos(pos), number,
 	}}
 	pipe := &parse.PipeNode{NodeType: parse.NodePipe, Pos: pos, Cmds: []*parse.CommandNode{call}}
 	action := &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: pipe}

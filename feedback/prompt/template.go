@@ -1,5 +1,5 @@
-// Package prompt reads prompt templates: text/template, with functions that read feedback, history and session
-// slices. To import it is what lets a config have templates:
+// Package prompt reads prompt templates: text/template, with functions that read feedback, history and
+// session slices. To import it is what lets a config have templates:
 //
 //	import _ "github.com/retake-go/retake/feedback/prompt"
 //
@@ -40,9 +40,11 @@ type Template struct {
 // Parse reads a prompt template of at most [feedback.MaxTemplate] bytes. The error is an [Error].
 func Parse(text string) (*Template, error) {
 	if len(text) > feedback.MaxTemplate {
-		return nil, &Error{Reason: fmt.Sprintf("the text must be at most %d bytes, is %d", feedback.MaxTemplate, len(text))}
+		reason := fmt.Sprintf("the text must be at most %d bytes, is %d", feedback.MaxTemplate, len(text))
+		return nil, &Error{Reason: reason}
 	}
-	base, err := template.New(templateName).Option("missingkey=error").Funcs(bound(Data{}, &meter{})).Parse(text)
+	empty := template.New(templateName).Option("missingkey=error").Funcs(bound(Data{}, &meter{}))
+	base, err := empty.Parse(text)
 	if err != nil {
 		return nil, parseError(err)
 	}
@@ -79,7 +81,9 @@ func (t *Template) Prompt(view feedback.View, attempt, maxAttempts int, lim feed
 func (t *Template) Words(f feedback.RetryFeedback, lim feedback.Limits) (string, error) {
 	out := &bounded{max: max(lim.MaxBytes, 0)}
 	shown := Show(f, lim)
-	d := Data{Attempt: f.Attempt + 1, MaxAttempts: f.MaxAttempts, Feedback: shown, History: []*Shown{shown}, lim: lim}
+	d := Data{
+		Attempt: f.Attempt + 1, MaxAttempts: f.MaxAttempts, Feedback: shown, History: []*Shown{shown}, lim: lim,
+	}
 	if err := t.execute(out, d); err != nil && !errors.Is(err, errTooLong) {
 		return "", renderError(err)
 	}

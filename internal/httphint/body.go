@@ -189,8 +189,8 @@ var waitMembers = [...]struct {
 // seconds reads a number of seconds, or a duration with units.
 func seconds(s string) (time.Duration, error) { return Delay(s, time.Time{}) }
 
-// passedOn are the places of headers in a body: what a gateway passes on of its provider's response (OpenRouter), and
-// the response within an error that a client made a JSON object of.
+// passedOn are the places of headers in a body: what a gateway passes on of its provider's response
+// (OpenRouter), and the response within an error that a client made a JSON object of.
 var passedOn = [...][]string{{"metadata", "headers"}, {"response", "headers"}, {"headers"}}
 
 // PassedOn returns the headers that a body holds; nil where it holds none.
