@@ -23,7 +23,8 @@ type Result struct {
 	Value json.RawMessage
 	// Calls are the accepted calls, checked and not run, where [Config].CallsOnly is set.
 	Calls []machine.ToolRun
-	// Degraded is set where a planner settled for the last reply's plain text; Warnings say so.
+	// Degraded is set where a planner settled for the last reply's plain text; Warnings say so. They name, too,
+	// the tools whose calls came to nothing ([session.Attempt.ToolFailure]).
 	Degraded bool
 	Warnings []string
 	// Transcript is all that was said, [Config].History first: what the next run of the conversation is

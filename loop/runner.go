@@ -264,7 +264,7 @@ func (r *Runner) Result(cause error) (Result, error) {
 	}
 	own := r.st.Attempts()
 	result := Result{
-		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: r.warned(o.Warnings),
+		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: r.warned(o.Warnings, own),
 		Transcript: r.st.Transcript, Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
 	}
 	if o.OK {
@@ -276,9 +276,15 @@ func (r *Runner) Result(cause error) (Result, error) {
 	return result, exhausted(r.st, own, cause)
 }
 
-// warned adds what is to be said of the journal.
-func (r *Runner) warned(warnings []string) []string {
+// warned adds the tools that failed, and what is to be said of the journal. An action without a model has no
+// calls of tools: its failures are its error.
+func (r *Runner) warned(warnings []string, attempts []session.Attempt) []string {
 	all := slices.Concat(warnings, r.warnings)
+	for _, a := range attempts {
+		if text := a.ToolFailure(); text != "" && !r.st.Config.Single {
+			all = append(all, text)
+		}
+	}
 	if r.journal != nil {
 		if text := r.journal.Warning(); text != "" {
 			all = append(all, text)

@@ -36,6 +36,19 @@ type Attempt struct {
 	At time.Time `json:"at,omitzero"`
 }
 
-// Passed reports whether nothing was wrong with what was proposed. Of a tool that then failed for good,
-// Reason says so.
-func (a Attempt) Passed() bool { return a.Class == "" }
+// Passed reports whether nothing went wrong: the proposal was good, and its tool, if any, did not fail for good.
+func (a Attempt) Passed() bool { return a.Class == "" && a.Reason != policy.FailedForGood }
+
+// ToolFailure says that a call of a tool came to nothing, panics included: "tool pay failed: tool_execution
+// (not_repeatable)". It is empty where none did, and of proposals that were not good enough to be run.
+func (a Attempt) ToolFailure() string {
+	switch {
+	case a.Action == "":
+		return ""
+	case a.Reason == policy.FailedForGood:
+		return "tool " + a.Action + " failed for good"
+	case a.Plane == fault.Transport && !a.Retry:
+		return "tool " + a.Action + " failed: " + string(a.Class) + " (" + string(a.Reason) + ")"
+	}
+	return ""
+}
