@@ -67,12 +67,9 @@ var errNoJSON = &wire.UnreadableError{Got: "no JSON of a reply"}
 
 // readWhole reads a response that is no stream: one JSON text, or a list of them.
 func (x *exchange) readWhole(body io.Reader) (*received, error) {
-	raw, err := io.ReadAll(body)
+	raw, err := wire.ReadWhole(body)
 	if err != nil {
 		return nil, err
-	}
-	if wire.Cut(raw) {
-		return nil, wire.ErrEnded
 	}
 	got, all := &received{}, wire.Items(raw)
 	if all == nil {

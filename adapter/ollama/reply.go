@@ -75,12 +75,9 @@ func (g *received) reply(asked string) message.Reply {
 
 // readWhole reads a response that is no stream.
 func (x *exchange) readWhole(body io.Reader) (*received, error) {
-	raw, err := io.ReadAll(body)
+	raw, err := wire.ReadWhole(body)
 	if err != nil {
 		return nil, err
-	}
-	if wire.Cut(raw) {
-		return nil, wire.ErrEnded
 	}
 	got := &received{}
 	if err := x.take(raw, got, func(loop.Delta) {}); err != nil {

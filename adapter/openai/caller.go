@@ -112,12 +112,9 @@ func receive(res *http.Response, stream func(loop.Delta), read codec) (message.R
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); stream != nil && strings.EqualFold(kind, "text/event-stream") {
 		return follow(res, stream, read)
 	}
-	doc, err := io.ReadAll(res.Body)
+	doc, err := wire.ReadWhole(res.Body)
 	if err != nil {
 		return message.Reply{}, err
-	}
-	if wire.Cut(doc) {
-		return message.Reply{}, wire.ErrEnded
 	}
 	reply, err := read.whole(doc)
 	if err == nil && stream != nil {

@@ -276,6 +276,15 @@ const (
 	MaxRefusal = 1 << 20
 )
 
+// ReadWhole reads a body of JSON to its end. One that is cut, or empty, is [ErrEnded].
+func ReadWhole(body io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(body)
+	if err == nil && Cut(raw) {
+		err = ErrEnded
+	}
+	return raw, err
+}
+
 // Bounded is a body that fails with an [UnreadableError] beyond [MaxReply]: SDKs read all there is.
 func Bounded(body io.ReadCloser) io.ReadCloser { return &bounded{body, MaxReply} }
 
