@@ -1,0 +1,87 @@
+// Command payment has a tool that pays, and is never run twice: not because the connection broke after the payment,
+// and not because a process died in it. The model is told that nobody knows, and asks the bank.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// Payment is what the model asks for.
+type Payment struct {
+	To  string `json:"to" validate:"required"`
+	Sum int    `json:"sum" validate:"min=1"`
+}
+
+// bank books a payment, and then the connection breaks.
+type bank struct{ booked []string }
+
+// pay declares nothing: whatever its error says, the call is not made again.
+func (b *bank) pay(ctx context.Context, p Payment) (string, error) {
+	b.booked = append(b.booked, fmt.Sprintf("%d to %s", p.Sum, p.To))
+	return "", errors.New("payment accepted, but reading the receipt failed: connection reset by peer")
+}
+
+// list is read-only: it may be run as often as need be.
+func (b *bank) list(context.Context, struct{}) ([]string, error) { return b.booked, nil }
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	b := &bank{}
+	tools, err := tool.NewSet(
+		tool.New("pay", "Pays a sum.", b.pay),
+		tool.New("payments", "Lists the payments that were booked.", b.list, tool.ReadOnly()),
+	)
+	if err != nil {
+		return err
+	}
+	model := looptest.NewModel( // a scripted model: put one of the adapters here
+		looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{"to":"Ana","sum":40}`}),
+		looptest.Call(message.Call{ID: "c2", Name: "payments", Arguments: `{}`}),
+		looptest.Say("Ana has her 40."),
+	)
+	dir, err := os.MkdirTemp("", "payment")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	// The journal has the begin of each call before the tool runs: a process that goes on after a crash does not
+	// make the call again either.
+	j, err := journal.Open(context.Background(), journal.Dir(dir), "order-42", journal.Settings{})
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	s, err := session.New(session.Config{ID: "order-42"})
+	if err != nil {
+		return err
+	}
+	result, err := loop.Run(context.Background(), model, s, "Pay Ana 40.", loop.Config{Tools: tools}, loop.WithJournal(j))
+	if err != nil {
+		return err
+	}
+	for _, m := range result.Transcript.All() {
+		if m.Role == message.Tool {
+			fmt.Printf("%s: %s\n", m.Name, m.Text)
+		}
+	}
+	fmt.Println(result.Text)
+	fmt.Println("booked:", b.booked)
+	fmt.Println("warnings:", result.Warnings)
+	return nil
+}
