@@ -142,6 +142,16 @@ type options struct {
 	journals bool
 }
 
+// recordedIn are the options with the journal of one session; nil for those that there are.
+func (o *options) recordedIn(j *journal.Journal) *options {
+	if j == nil {
+		return o
+	}
+	own := *o
+	own.journal, own.journals = j, true
+	return &own
+}
+
 // DefaultParallel is how many tools of one reply run at once, where [WithParallel] does not say.
 const DefaultParallel = 4
 

@@ -108,13 +108,8 @@ func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *Po
 
 // seat is a run of the pool that has not begun.
 func (p *Pool) seat(s *session.Session, prompt string, j *journal.Journal) *PoolRun {
-	o := p.o
-	if j != nil {
-		own := *o
-		own.journal, own.journals = j, true
-		o = &own
-	}
-	return &PoolRun{pool: p, prompt: prompt, run: newProcess(context.Background(), o, p.cfg.Model, s, &p.cfg.Config)}
+	run := newProcess(context.Background(), p.o.recordedIn(j), p.cfg.Model, s, &p.cfg.Config)
+	return &PoolRun{pool: p, prompt: prompt, run: run}
 }
 
 // errUntold is the error of adding a run of whose end nobody is told.

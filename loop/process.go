@@ -102,10 +102,15 @@ func (p *process) take(m *machine.Compiled) error {
 	return p.runner.open(m.Until(earlier(p.life, m.Config().Deadline)), p.options, true)
 }
 
-// start begins the run with the prompt.
+// start begins the run with the prompt, after what was said before it.
 func (p *process) start(prompt string) {
 	p.trace(false)
-	p.fed(p.runner.ask(p.now(), prompt))
+	var said message.Transcript
+	if !p.runner.held {
+		said = p.runner.history
+	}
+	said = said.Append(message.Message{Role: message.User, Text: prompt, Parts: p.cfg.Attach})
+	p.fed(p.runner.Start(p.now(), said.Slice(0, said.Len())...))
 }
 
 // begun reports whether there is a run that can be ended.

@@ -57,26 +57,54 @@ type Answer[T any] struct {
 // A run that ends without an answer returns a [RetryExhaustedError]; a faulty cfg, a session that is in use,
 // and a template that cannot be rendered are errors of their own, before anything is asked. One session is
 // for one run at a time.
-func Run(ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option) (result Result, err error) {
+func Run(ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option) (Result, error) {
+	l, err := New(model, cfg, opts...)
+	if err != nil {
+		return Result{}, err
+	}
+	return l.run(ctx, l.options, s, prompt)
+}
+
+// Loop is a model under a config, made ready once: what many runs share. Make it with [New]. It is read-only, and
+// safe for concurrent use.
+type Loop struct {
+	*options
+	model    Model
+	cfg      Config
+	compiled *machine.Compiled
+}
+
+// New makes a loop ready: policies are resolved and templates read once, and not by each run. The error joins all
+// that is wrong with the config and the options.
+func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	o, err := collect(opts)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	if model == nil {
-		return Result{}, errNoModel
+		return nil, errNoModel
 	}
-	m, err := cfg.ready(o)
+	compiled, err := cfg.ready(o)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	p := newProcess(ctx, o, model, s, &cfg)
+	return &Loop{o, model, cfg, compiled}, nil
+}
+
+// Run is function [Run] for a session; j is its journal, nil for none, or for that of the options.
+func (l *Loop) Run(ctx context.Context, s *session.Session, prompt string, j *journal.Journal) (Result, error) {
+	return l.run(ctx, l.options.recordedIn(j), s, prompt)
+}
+
+func (l *Loop) run(ctx context.Context, o *options, s *session.Session, prompt string) (Result, error) {
+	p := newProcess(ctx, o, l.model, s, &l.cfg)
 	held, err := p.holds(prompt)
 	switch {
 	case err != nil:
 	case held:
 		err = p.resumeRun()
 	default:
-		err = p.take(m)
+		err = p.take(l.compiled)
 	}
 	if err != nil {
 		return Result{}, err

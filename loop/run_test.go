@@ -237,3 +237,26 @@ func TestARunThatAReducerEndedHasItsError(t *testing.T) {
 	assert.Equal(t, "keep", refused.Reducer)
 	require.ErrorIs(t, err, sold, "and what the reducer returned")
 }
+
+// A loop that was made ready once makes many runs, each in its session and journal.
+func TestALoopIsMadeReadyOnce(t *testing.T) {
+	_, err := loop.New(nil, loop.Config{})
+	require.EqualError(t, err, "loop: the model is nil: give one that replies")
+	_, err = loop.New(looptest.NewModel(), loop.Config{System: "{{"})
+	require.ErrorContains(t, err, "system: ")
+	model := looptest.NewModel(looptest.Call(call("book_room", `{}`)), looptest.Say("One."), looptest.Say("Two."))
+	l, err := loop.New(model, loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	store := &looptest.Store{}
+	for _, id := range []string{"a", "b"} {
+		j, err := journal.Open(t.Context(), store, id, journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{})
+		require.NoError(t, err)
+		_, err = l.Run(t.Context(), s, "Book.", j)
+		require.NoError(t, err)
+		require.NoError(t, j.Close())
+		require.NotEmpty(t, store.Text(id))
+	}
+	assert.Len(t, model.Requests(), 3)
+}

@@ -298,16 +298,6 @@ func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Eff
 	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages), Hears: engine.Hears(r.s)})
 }
 
-// ask begins a run with the prompt, after the history of the config.
-func (r *Runner) ask(at time.Time, prompt string) ([]machine.Effect, error) {
-	said := message.Transcript{}
-	if !r.held {
-		said = r.history
-	}
-	said = said.Append(message.Message{Role: message.User, Text: prompt, Parts: r.cfg.Attach})
-	return r.Start(at, said.Slice(0, said.Len())...)
-}
-
 // reads is how replies are read under the policy as it stands.
 func (r *Runner) reads() tool.Settings {
 	if r.settled != r.st.Policy {

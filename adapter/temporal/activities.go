@@ -137,7 +137,13 @@ func (a *agent) reply(
 	if err != nil {
 		return nil, remote(err), nil
 	}
-	return engine.Read(reply, engine.Offer{Tools: cfg.Tools, Output: cfg.Output, CallsOnly: cfg.CallsOnly}, in.Reading.settings()), nil, nil
+	settings := in.Reading.settings()
+	settings.Stop = func() bool { return ctx.Err() != nil }
+	read := engine.Read(reply, engine.Offer{Tools: cfg.Tools, Output: cfg.Output, CallsOnly: cfg.CallsOnly}, settings)
+	if err := ctx.Err(); err != nil { // what was read until then is of no use
+		return nil, remote(err), nil
+	}
+	return read, nil, nil
 }
 
 // flowing is replyOf of a call whose reply is to come in, in time, where its policy says so.

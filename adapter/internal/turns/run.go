@@ -140,7 +140,13 @@ func (r *Run) Reply(ctx context.Context, reply message.Reply) (Verdict, error) {
 		r.fed(r.runner.Reply(r.now(), reply))
 		return r.verdict(true)
 	}
-	read := engine.Read(reply, engine.Offer{Tools: r.tools}, engine.Settings(r.runner.State().Policy))
+	settings := engine.Settings(r.runner.State().Policy)
+	settings.Stop = func() bool { return ctx.Err() != nil }
+	read := engine.Read(reply, engine.Offer{Tools: r.tools}, settings)
+	if ctx.Err() != nil {
+		r.replied, r.calls = false, nil
+		return Verdict{}, context.Cause(ctx)
+	}
 	r.fed(r.runner.Step(machine.Event{Kind: machine.Replied, At: r.now(), Reply: read}))
 	return r.verdict(machine.Unusable(reply))
 }

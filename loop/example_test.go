@@ -1,0 +1,125 @@
+package loop_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// A server makes its loop ready as it starts, where faults of the config are found, and runs it for each session.
+func ExampleNew() {
+	model := looptest.NewModel(looptest.Say("In Lisbon."), looptest.Say("In Porto."))
+	l, err := loop.New(model, loop.Config{System: "Answer in a word."})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, user := range []string{"ann", "ben"} {
+		s, _ := session.New(session.Config{ID: user})
+		result, err := l.Run(context.Background(), s, "Where?", nil)
+		fmt.Println(user, result.Text, err)
+	}
+	// Output:
+	// ann In Lisbon. <nil>
+	// ben In Porto. <nil>
+}
+
+type room struct {
+	City   string `json:"city"`
+	Nights int    `json:"nights" validate:"min=1,max=30"`
+}
+
+// The model calls a tool wrong, is told what was wrong, and calls it again.
+func ExampleRun() {
+	tools, _ := tool.NewSet(tool.New("book_room", "Books a room.", func(_ context.Context, r room) (string, error) {
+		return fmt.Sprintf("booked %d nights in %s", r.Nights, r.City), nil
+	}))
+	model := looptest.NewModel(
+		looptest.Call(message.Call{ID: "c1", Name: "book_room", Arguments: `{"city": "Lisbon", "nights": "two"}`}),
+		looptest.Call(message.Call{ID: "c2", Name: "book_room", Arguments: `{"city": "Lisbon", "nights": 2}`}),
+		looptest.Say("Your room in Lisbon is booked."),
+	)
+	s, _ := session.New(session.Config{ID: "order-42"})
+	result, err := loop.Run(context.Background(), model, s, "Two nights in Lisbon.", loop.Config{Tools: tools})
+	fmt.Println(result.Text, err)
+	for _, a := range result.Attempts {
+		fmt.Printf("%q attempt %d: %s %s\n", a.Action, a.Attempt, a.Class, string(a.Reason))
+	}
+	// Output:
+	// Your room in Lisbon is booked. <nil>
+	// "book_room" attempt 1: tool_validation immediate
+	// "book_room" attempt 2:  accepted
+	// "" attempt 1:  accepted
+}
+
+// The answer is a Go value: the model is told its schema, and asked again until it fits.
+func ExampleGenerate() {
+	model := looptest.NewModel(looptest.Say(`{"city": "Lisbon", "nights": 90}`), looptest.Say(`{"city": "Lisbon", "nights": 9}`))
+	s, _ := session.New(session.Config{})
+	answer, err := loop.Generate[room](context.Background(), model, s, "Nine nights in Lisbon.", loop.Config{})
+	fmt.Println(answer.Value.City, answer.Value.Nights, err)
+	// Output: Lisbon 9 <nil>
+}
+
+// Do makes one action under a policy: what a try returns decides whether it is made again.
+func ExampleDo() {
+	city, err := loop.Do(context.Background(), nil, loop.ToolCall("find_city"), func(_ context.Context, a loop.Attempt) (string, error) {
+		if a.Number == 1 {
+			return "", &fault.ToolValidationError{Tool: "find_city", Issues: []fault.Issue{{Rule: "unknown", Expected: "a city"}}}
+		}
+		return "Lisbon", nil
+	})
+	fmt.Println(city, err)
+	// Output: Lisbon <nil>
+}
+
+// Attempts are for a loop that a program already has.
+func ExampleAttempts() {
+	replies := []string{"Lisbonne", "Lisbon"}
+	tries := loop.Attempts(context.Background(), nil, loop.FinalAnswer())
+	for try := range tries.All() {
+		reply := replies[try.Number-1]
+		fmt.Printf("attempt %d: %s, after %q\n", try.Number, reply, try.Feedback().Message)
+		if reply != "Lisbon" {
+			try.End(&fault.StructuredOutputError{Issues: []fault.Issue{{Rule: "enum", Expected: "Lisbon or Porto", Got: "string"}}})
+			continue
+		}
+		try.End(nil)
+	}
+	fmt.Println(tries.Err())
+	// Output:
+	// attempt 1: Lisbonne, after ""
+	// attempt 2: Lisbon, after "(whole): expected Lisbon or Porto, got string"
+	// <nil>
+}
+
+// A run that was left goes on from its journal, in another process too.
+func ExampleResume() {
+	ctx, leave := context.WithCancelCause(context.Background())
+	store := &looptest.Store{}
+	j, _ := journal.Open(ctx, store, "order-42", journal.Settings{})
+	s, _ := session.New(session.Config{})
+	_, err := loop.Run(ctx, loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+		leave(loop.ErrSuspended)
+		return message.Reply{}, ctx.Err()
+	}), s, "Where?", loop.Config{}, loop.WithJournal(j))
+	fmt.Println(err)
+	_ = j.Close()
+
+	ctx = context.Background()
+	j, _ = journal.Open(ctx, store, "order-42", journal.Settings{})
+	defer j.Close()
+	s, _ = session.New(session.Config{})
+	result, err := loop.Resume(ctx, j, looptest.NewModel(looptest.Say("In Lisbon.")), s, loop.Config{})
+	fmt.Println(result.Text, err)
+	// Output:
+	// loop: the run was left to be resumed
+	// In Lisbon. <nil>
+}
