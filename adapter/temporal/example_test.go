@@ -75,7 +75,7 @@ func ExampleOrder() {
 	}
 	// Output:
 	// Booked: R-Lisbon. 3 <nil>
-	// book_room 1 retry at once
+	// book_room 1 immediate
 	// book_room 2 accepted
 	//  1 accepted
 }
