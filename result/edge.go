@@ -13,7 +13,7 @@ func Map[T, U any](r Result[T], f func(T) U) Result[U] {
 // warnings of r stand before those of next. What is no success passes by.
 func AndThen[T, U any](r Result[T], next func(T) Result[U]) Result[U] {
 	if !r.IsSuccess() {
-		return Result[U]{Status: r.Status, Error: r.Error, Meta: r.Meta}
+		return Map[T, U](r, nil)
 	}
 	then := next(r.Data)
 	then.Execution = then.Execution.Plus(r.Execution)

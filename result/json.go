@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 )
@@ -26,7 +28,7 @@ func opened(v json.RawMessage, at string, known map[string]bool) document {
 	}
 	m := document{}
 	for _, name := range sortedNames(all) {
-		pointer := at + "/" + pointerEscape.Replace(name)
+		pointer := below(at, name)
 		if leaf, is := known[pointer]; is && !leaf && kindOf(all[name]) == fault.Object {
 			m[name] = opened(all[name], pointer, known)
 		} else {
@@ -110,22 +112,12 @@ func valueAt(v json.RawMessage, pointer string) json.RawMessage {
 
 // kindOf is the kind of a canonical JSON value. Numbers are all Number.
 func kindOf(v json.RawMessage) fault.Kind {
-	if len(v) == 0 {
-		return ""
-	}
-	switch v[0] {
-	case '{':
-		return fault.Object
-	case '[':
-		return fault.Array
-	case '"':
-		return fault.String
-	case 't', 'f':
-		return fault.Boolean
-	case 'n':
-		return fault.Null
-	}
-	return fault.Number
+	return kinds[jsontext.Value(v).Kind()]
+}
+
+var kinds = map[jsontext.Kind]fault.Kind{
+	'{': fault.Object, '[': fault.Array, '"': fault.String, '0': fault.Number, 't': fault.Boolean, 'f': fault.Boolean,
+	'n': fault.Null,
 }
 
 // same reports whether two values say the same: equal numbers may be written differently. Nil stands for an
@@ -173,20 +165,13 @@ func withoutNulls(value any) any {
 
 func sortedNames[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// Escapes of RFC 6901.
-var (
-	pointerEscape   = strings.NewReplacer("~", "~0", "/", "~1")
-	pointerUnescape = strings.NewReplacer("~1", "/", "~0", "~")
-)
+// below is the pointer of a member of the object at a pointer.
+func below(at, name string) string { return string(jsontext.Pointer(at).AppendToken(name)) }
 
 // steps are the names in a pointer, which begins with a slash; none for anything else.
 func steps(pointer string) []string {
 	if !strings.HasPrefix(pointer, "/") {
 		return nil
 	}
-	path := strings.Split(pointer[1:], "/")
-	for i, s := range path {
-		path[i] = pointerUnescape.Replace(s)
-	}
-	return path
+	return slices.Collect(jsontext.Pointer(pointer).Tokens())
 }

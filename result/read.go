@@ -44,7 +44,7 @@ func (s spec) read(doc json.RawMessage) (*reading, *core) {
 // walk keeps the members that no field is for. An object that is empty where fields could be is one of them.
 func (r *reading) walk(m document, at string) {
 	for _, name := range sortedNames(m) {
-		pointer := at + "/" + pointerEscape.Replace(name)
+		pointer := below(at, name)
 		leaf, known := r.known[pointer]
 		raw, _ := m[name].(json.RawMessage)
 		inner, _ := m[name].(document)

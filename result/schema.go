@@ -23,19 +23,13 @@ var files embed.FS
 // Schemas returns the JSON Schemas (Draft 2020-12) of all forms and of the outputs of the result envelope, in
 // a fixed order. The slice is the caller's own.
 func Schemas() []Schema {
-	names := []string{"one_shot_output", "conversational_output"}
 	var all []Schema
-	for _, form := range Forms() {
-		all = append(all, Schema{Name: string(form)})
-	}
-	for _, name := range names {
-		all = append(all, Schema{Name: name})
-	}
-	for i := range all {
-		text, err := files.ReadFile("schemas/" + all[i].Name + ".json")
-		if err == nil {
-			all[i].Doc, _ = canon.JSON(text)
+	for _, name := range append(Forms(), "one_shot_output", "conversational_output") {
+		s := Schema{Name: string(name)}
+		if text, err := files.ReadFile("schemas/" + s.Name + ".json"); err == nil {
+			s.Doc, _ = canon.JSON(text)
 		}
+		all = append(all, s)
 	}
 	return all
 }
