@@ -41,7 +41,7 @@ func (c *core) canonical() []fault.Issue {
 		}
 		good, err := canon.JSON(v)
 		if err != nil {
-			issues = append(issues, fault.Issue{Pointer: pointer, Rule: fault.RuleSyntax, Expected: "strict JSON", Source: fault.FromJSON})
+			issues = append(issues, unstrict(pointer, fault.RuleSyntax, "strict JSON"))
 		}
 		return good
 	}
@@ -132,7 +132,8 @@ func (c *core) clone() *core {
 
 // failed reports whether anything is told of an error.
 func (e Error) failed() bool {
-	return e.Class != "" || e.Type != "" || e.Message != "" || e.StatusCode != 0 || e.Retryable.Known || e.Original != nil
+	return e.Class != "" || e.Type != "" || e.Message != "" || e.StatusCode != 0 || e.Retryable.Known ||
+		e.Original != nil
 }
 
 // issues says what is wrong with a result in memory: each field must survive being written and read.

@@ -1,9 +1,11 @@
 package result
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -58,6 +60,11 @@ func ruled(pointer, rule, expected string) fault.Issue {
 	return fault.Issue{Pointer: pointer, Rule: rule, Expected: expected, Source: fault.FromRules}
 }
 
+// unstrict is an issue of a text that is no strict JSON.
+func unstrict(pointer, rule, expected string) fault.Issue {
+	return fault.Issue{Pointer: pointer, Rule: rule, Expected: expected, Source: fault.FromJSON}
+}
+
 // invalid is nil where there are no issues.
 func invalid(form Form, issues ...fault.Issue) error {
 	if len(issues) == 0 {
@@ -105,31 +112,26 @@ func Decode[T any](form Form, doc []byte) (Result[T], error) {
 	return r, invalid(form, issues...)
 }
 
-// strictly says what would be right where a text is no strict JSON.
-func strictly(at *canon.Error) string {
-	switch at.Rule {
-	case canon.DuplicateKey:
-		return "a member of this name once"
-	case canon.Depth:
-		return fmt.Sprintf("at most %d levels, one within the other; that at byte %d is deeper", canon.MaxDepth, at.Offset)
-	case canon.InvalidUTF8:
-		return fmt.Sprintf("UTF-8, which byte %d is not", at.Offset)
-	case canon.TrailingData:
-		return fmt.Sprintf("nothing after the JSON, which ends before byte %d", at.Offset)
-	}
-	return fmt.Sprintf("strict JSON, which this is not from byte %d on", at.Offset)
+// strictly says what would be right where a text is no strict JSON; # is the byte where it is none.
+var strictly = map[canon.Rule]string{
+	canon.DuplicateKey: "a member of this name once",
+	canon.Depth:        fmt.Sprintf("at most %d levels, one within the other; that at byte # is deeper", canon.MaxDepth),
+	canon.InvalidUTF8:  "UTF-8, which byte # is not",
+	canon.TrailingData: "nothing after the JSON, which ends before byte #",
 }
 
 // parse takes one strict JSON object.
 func parse(form Form, doc []byte) (json.RawMessage, error) {
 	if len(doc) > MaxBytes {
-		return nil, invalid(form, fault.Issue{Rule: fault.RuleSize, Expected: "at most 16 MiB", Source: fault.FromJSON})
+		return nil, invalid(form, unstrict("", fault.RuleSize, "at most 16 MiB"))
 	}
 	raw, err := canon.JSON(doc)
 	if err != nil {
-		i := fault.Issue{Rule: fault.RuleSyntax, Expected: "strict JSON", Source: fault.FromJSON}
+		i := unstrict("", fault.RuleSyntax, "strict JSON")
 		if at := new(canon.Error); errors.As(err, &at) {
-			i.Rule, i.Pointer, i.Expected = string(at.Rule), at.Pointer, strictly(at)
+			right := cmp.Or(strictly[at.Rule], "strict JSON, which this is not from byte # on")
+			i.Rule, i.Pointer = string(at.Rule), at.Pointer
+			i.Expected = strings.ReplaceAll(right, "#", strconv.Itoa(at.Offset))
 		}
 		return nil, invalid(form, i)
 	}

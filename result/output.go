@@ -62,11 +62,7 @@ func (o OneShot[T]) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads {"result": …}. Errors are as those of [Decode].
 func (o *OneShot[T]) UnmarshalJSON(doc []byte) error {
-	out, extra, err := readOutput(oneShot{}, doc)
-	if err != nil {
-		return err
-	}
-	r, err := decodeBelow[T](out.Result)
+	_, r, extra, err := readOutput[T](oneShot{}, doc)
 	if err != nil {
 		return err
 	}
@@ -99,14 +95,11 @@ func (o Conversation[T, S]) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads reply, sessionState and result. Errors are as those of [Decode].
 func (o *Conversation[T, S]) UnmarshalJSON(doc []byte) error {
-	out, extra, err := readOutput(conversation{}, doc)
+	out, r, extra, err := readOutput[T](conversation{}, doc)
 	if err != nil {
 		return err
 	}
-	read := Conversation[T, S]{Reply: out.Reply, Extra: extra}
-	if read.Result, err = decodeBelow[T](out.Result); err != nil {
-		return err
-	}
+	read := Conversation[T, S]{Reply: out.Reply, Result: r, Extra: extra}
 	if out.State != nil {
 		if err := canon.Unmarshal(out.State, &read.State); err != nil {
 			return invalid(ResultEnvelope, misfit("/sessionState", out.State, err))
@@ -118,7 +111,7 @@ func (o *Conversation[T, S]) UnmarshalJSON(doc []byte) error {
 
 func writeOutput(wire any, out *output, extra map[string]json.RawMessage) ([]byte, error) {
 	doc := document{}
-	fields := fieldsOf(membersOf(reflect.TypeOf(wire), reflect.TypeFor[output](), ""), out)
+	fields := fieldsOf(membersOf(reflect.TypeOf(wire), reflect.TypeFor[output](), ""), out, "")
 	for _, f := range fields {
 		if v := f.write(); v != nil {
 			doc.put(f.ptr, v)
@@ -128,7 +121,7 @@ func writeOutput(wire any, out *output, extra map[string]json.RawMessage) ([]byt
 	for _, pointer := range sortedNames(extra) {
 		v, err := canon.JSON(extra[pointer])
 		if err != nil || !strings.HasPrefix(pointer, "/") {
-			return nil, invalid("", fault.Issue{Pointer: pointer, Rule: fault.RuleSyntax, Expected: "strict JSON at a JSON Pointer", Source: fault.FromJSON})
+			return nil, invalid("", unstrict(pointer, fault.RuleSyntax, "strict JSON at a JSON Pointer"))
 		}
 		if v = scrubAt(pointer, v); v != nil && doc.get(pointer) == nil {
 			doc.put(pointer, v)
@@ -137,34 +130,32 @@ func writeOutput(wire any, out *output, extra map[string]json.RawMessage) ([]byt
 	return rendered(doc), nil
 }
 
-// readOutput returns the members besides, too.
-func readOutput(wire any, doc []byte) (*output, map[string]json.RawMessage, error) {
+// readOutput returns the result within an output and the members besides, too.
+func readOutput[T any](wire any, doc []byte) (*output, Result[T], map[string]json.RawMessage, error) {
+	var none Result[T]
 	raw, err := parse(ResultEnvelope, doc)
 	if err != nil {
-		return nil, nil, err
+		return nil, none, nil, err
 	}
 	out := &output{}
 	all := membersOf(reflect.TypeOf(wire), reflect.TypeFor[output](), "")
-	fields := fieldsOf(all, out)
 	r := &reading{spec: specs[0], into: &core{}, known: pointersOf(all)}
 	r.doc = opened(raw, "", r.known)
 	r.walk(r.doc, "")
-	for _, f := range fields {
+	for _, f := range fieldsOf(all, out, "") {
 		r.take(f)
 	}
 	if isNull(r.doc.get("/result")) && len(r.issues) == 0 {
 		r.fail(ruled("/result", "required", "object"))
 	}
-	return out, r.into.Extra[ResultEnvelope], invalid(ResultEnvelope, r.issues...)
-}
-
-// decodeBelow reads the result within an output.
-func decodeBelow[T any](doc json.RawMessage) (Result[T], error) {
-	r, err := Decode[T](ResultEnvelope, doc)
+	if len(r.issues) > 0 {
+		return nil, none, nil, invalid(ResultEnvelope, r.issues...)
+	}
+	inner, err := Decode[T](ResultEnvelope, out.Result)
 	if at, ok := err.(*InvalidError); ok {
 		for i := range at.Issues {
 			at.Issues[i].Pointer = "/result" + at.Issues[i].Pointer
 		}
 	}
-	return r, err
+	return out, inner, r.into.Extra[ResultEnvelope], err
 }

@@ -70,7 +70,7 @@ func (r *reading) walk(m document, at string) {
 func (r *reading) status() {
 	c, s := r.into, r.spec
 	switch {
-	case s.status == "" && r.present(s.failure):
+	case s.status == "" && r.present(failurePtr):
 		c.Status = StatusError
 	case s.status == "" && c.Status != StatusInProgress:
 		c.Status = StatusSuccess
@@ -80,15 +80,10 @@ func (r *reading) status() {
 	default:
 		r.take(s.fields(c)[0])
 	}
-	if s.status == "" && len(r.doc) > 0 && !slices.ContainsFunc(sortedNames(r.doc), r.has) {
+	of := func(name string) bool { _, known := r.known["/"+name]; return known }
+	if s.status == "" && len(r.doc) > 0 && !slices.ContainsFunc(sortedNames(r.doc), of) {
 		r.fail(ruled("", "required", "at least one member of an agent result (output, content, error, …)"))
 	}
-}
-
-// has reports whether the form has a member of that name.
-func (r *reading) has(name string) bool {
-	_, known := r.known["/"+name]
-	return known
 }
 
 func isNull(v json.RawMessage) bool { return v == nil || kindOf(v) == fault.Null }
@@ -127,8 +122,7 @@ func (r *reading) finish() {
 		c.Data, c.Message = nil, ""
 	case StatusSuccess:
 		c.Error = Error{}
-		textual := r.spec.form == AgentResult && c.Data == nil && c.Content != "" && r.doc.get(extensionPtr+"/content") == nil
-		if textual {
+		if r.spec.form == AgentResult && c.Data == nil && c.Content != "" && r.doc.get(extensionPtr+"/content") == nil {
 			c.Data, c.Content = rendered(c.Content), ""
 		}
 	default:
@@ -142,7 +136,7 @@ func (r *reading) finishError() {
 		e.Class = fault.Unknown
 	}
 	if e.Class == "" {
-		r.fail(ruled(r.spec.failure, "required", "error code"))
+		r.fail(ruled(failurePtr, "required", "error code"))
 	}
 	if r.spec.implied && !e.Retryable.Known && r.doc.get(unsaidPtr) == nil {
 		e.Retryable = Some(e.Class.Retryable())
@@ -152,8 +146,8 @@ func (r *reading) finishError() {
 // contradictions are data where there is an error, and the other way round.
 func (r *reading) contradictions() {
 	status := r.into.Status
-	if r.present(r.spec.failure) && status != StatusError {
-		r.fail(misplaced(r.spec.failure, "error"))
+	if r.present(failurePtr) && status != StatusError {
+		r.fail(misplaced(failurePtr, "error"))
 	}
 	data := r.doc.get(r.spec.data)
 	empty := r.spec.status == "" && string(data) == "{}"

@@ -170,12 +170,13 @@ func decode(v json.RawMessage, at any) (err error) {
 		*at = timestamp(text(v))
 		_, ok := Execution{Timestamp: string(*at)}.Started()
 		err = errIf(!ok && string(v) != `""`)
-	case *kebabCode:
-		*at, err = codeOf[kebabCode](v)
-	case *snakeCode:
-		*at, err = codeOf[snakeCode](v)
-	case *upperCode:
-		*at, err = codeOf[upperCode](v)
+	case *kebabCode, *snakeCode, *upperCode:
+		name := text(v)
+		err = errIf(strings.TrimSpace(name) == "")
+		if class, known := fault.ParseName(name); known {
+			name, err = string(class), nil
+		}
+		reflect.ValueOf(at).Elem().SetString(name)
 	default:
 		err = decodeMany(v, at)
 	}
@@ -204,14 +205,17 @@ func decodeMany(v json.RawMessage, at any) error {
 		return at.decode(v)
 	case *elsewhere:
 		return at.decode(v)
-	case *[]ratelimit.Window:
-		return decodeRows(v, at)
-	case *[]ratelimit.Ignored:
-		return decodeRows(v, at)
-	case *[]string:
-		*at = nil
-		return canon.Unmarshal(v, at)
+	case *[]ratelimit.Window, *[]ratelimit.Ignored:
+		rows := reflect.ValueOf(at).Elem()
+		rows.SetZero()
+		if err := canon.Unmarshal(v, at); err != nil {
+			return err
+		}
+		if rows.Len() > maxRows {
+			return tooMany("maxItems", "objects", maxRows)
+		}
 	default:
+		reflect.ValueOf(at).Elem().SetZero()
 		return canon.Unmarshal(v, at)
 	}
 	return nil
@@ -230,14 +234,6 @@ func text(v json.RawMessage) (s string) {
 		_ = canon.Unmarshal(v, &s)
 	}
 	return s
-}
-
-func codeOf[C ~string](v json.RawMessage) (C, error) {
-	name := text(v)
-	if class, known := fault.ParseName(name); known {
-		return C(class), nil
-	}
-	return C(name), errIf(strings.TrimSpace(name) == "")
 }
 
 // decode reads a number, which is the total, or the parts.
@@ -304,17 +300,6 @@ func (e *elsewhere) decode(v json.RawMessage) error {
 		for _, pointer := range sortedNames(all[form]) {
 			(*Extra)(e).keep(form, pointer, all[form][pointer])
 		}
-	}
-	return nil
-}
-
-func decodeRows[R any](v json.RawMessage, at *[]R) error {
-	*at = nil
-	if err := canon.Unmarshal(v, at); err != nil {
-		return err
-	}
-	if len(*at) > maxRows {
-		return tooMany("maxItems", "objects", maxRows)
 	}
 	return nil
 }

@@ -155,6 +155,8 @@ type extension struct {
 }
 
 const (
+	// failurePtr is the member for errors.
+	failurePtr = "/error"
 	// extensionPtr is the member for what a form has no member of its own for.
 	extensionPtr = "/retake"
 	// unsaidPtr is null where nobody said whether another try may help, and the form's code would.
@@ -165,21 +167,23 @@ const (
 type spec struct {
 	form   Form
 	layout func() *layout
-	// status, failure and data are where the outcome stands; status is empty in a form that has no such
-	// member.
-	status, failure, data string
+	// status and data are where the outcome stands, beside failurePtr; status is empty in a form that has no
+	// such member.
+	status, data string
 	// implied: the code alone says whether another try may help.
 	implied bool
 }
 
 var specs = [...]spec{
-	{ResultEnvelope, formOf[envelope](), "/status", "/error", "/data", true},
-	{AgentResult, formOf[agentResult](), "", "/error", "/output", false},
-	{AgentResponse, formOf[agentResponse](), "/success", "/error", "/result", true},
-	{ModelResponse, formOf[modelResponse](), "/success", "/error", "/result", true},
+	{ResultEnvelope, formOf[envelope](), "/status", "/data", true},
+	{AgentResult, formOf[agentResult](), "", "/output", false},
+	{AgentResponse, formOf[agentResponse](), "/success", "/result", true},
+	{ModelResponse, formOf[modelResponse](), "/success", "/result", true},
 }
 
-var extended = sync.OnceValue(func() []member { return membersOf(reflect.TypeFor[extension](), reflect.TypeFor[core](), extensionPtr) })
+var extended = sync.OnceValue(func() []member {
+	return membersOf(reflect.TypeFor[extension](), reflect.TypeFor[core](), extensionPtr)
+})
 
 func specOf(form Form) (spec, error) {
 	for _, s := range specs {
@@ -227,7 +231,8 @@ func membersOf(wire, of reflect.Type, at string) []member {
 		}
 		kind := f.Tag.Get("wire")
 		m := member{
-			ptr: at + "/" + name, only: Status(f.Tag.Get("only")), unless: f.Tag.Get("unless"), as: reflect.PointerTo(f.Type),
+			ptr: at + "/" + name, only: Status(f.Tag.Get("only")), unless: f.Tag.Get("unless"),
+			as:       reflect.PointerTo(f.Type),
 			required: absent == "", nullable: kind == "null", private: kind == "private", echo: kind == "echo",
 		}
 		in := of
@@ -262,24 +267,17 @@ type field struct {
 }
 
 // fields are the form's own members.
-func (s spec) fields(c *core) []field { return c.bind(s.layout().members) }
+func (s spec) fields(c *core) []field { return fieldsOf(s.layout().members, c, c.Status) }
 
 // extension has every field of a Result.
-func (c *core) extension() []field { return c.bind(extended()) }
-
-func (c *core) bind(members []member) []field {
-	fields := fieldsOf(members, c)
-	for i, f := range fields {
-		fields[i].mute = f.only != "" && f.only != c.Status
-	}
-	return fields
-}
+func (c *core) extension() []field { return fieldsOf(extended(), c, c.Status) }
 
 // fieldsOf are the members with the fields of a struct, which of points at.
-func fieldsOf(members []member, of any) []field {
+func fieldsOf(members []member, of any, status Status) []field {
 	fields := make([]field, len(members))
 	for i, m := range members {
-		fields[i] = field{member: m, at: reflect.ValueOf(of).Elem().FieldByIndex(m.of).Addr().Convert(m.as).Interface()}
+		at := reflect.ValueOf(of).Elem().FieldByIndex(m.of).Addr().Convert(m.as).Interface()
+		fields[i] = field{member: m, at: at, mute: m.only != "" && m.only != status}
 	}
 	return fields
 }

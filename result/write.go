@@ -14,8 +14,9 @@ func (s spec) write(c *core) document {
 	kept, known := c.Extra[s.form], s.layout().known
 	for _, pointer := range sortedNames(kept) {
 		leaf, own := known[pointer]
-		stale := c.Status != StatusError && strings.HasPrefix(pointer, s.failure+"/")
-		foreign := !own || !leaf && string(kept[pointer]) == "{}" // an object of the form's own is kept only while it is empty
+		stale := c.Status != StatusError && strings.HasPrefix(pointer, failurePtr+"/")
+		// An object of the form's own is kept only while it is empty.
+		foreign := !own || !leaf && string(kept[pointer]) == "{}"
 		if !stale && foreign && doc.get(pointer) == nil {
 			doc.put(pointer, kept[pointer])
 		}
