@@ -115,7 +115,8 @@ func Decode[T any](form Form, doc []byte) (Result[T], error) {
 // strictly says what would be right where a text is no strict JSON; # is the byte where it is none.
 var strictly = map[canon.Rule]string{
 	canon.DuplicateKey: "a member of this name once",
-	canon.Depth:        fmt.Sprintf("at most %d levels, one within the other; that at byte # is deeper", canon.MaxDepth),
+	canon.Depth: fmt.Sprintf(
+		"at most %d levels, one within the other; that at byte # is deeper", canon.MaxDepth),
 	canon.InvalidUTF8:  "UTF-8, which byte # is not",
 	canon.TrailingData: "nothing after the JSON, which ends before byte #",
 }

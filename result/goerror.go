@@ -50,8 +50,8 @@ func (r Result[T]) cause() error {
 	if e.Class.InTransport() {
 		m := r.metadata()
 		return fault.ProviderError{
-			Class: e.Class, Provider: m.Provider, Model: m.Model, StatusCode: m.StatusCode, RetryAfter: m.RetryAfter,
-			RequestID: r.Provider.RequestID, Message: e.Message,
+			Class: e.Class, Provider: m.Provider, Model: m.Model, StatusCode: m.StatusCode,
+			RetryAfter: m.RetryAfter, RequestID: r.Provider.RequestID, Message: e.Message,
 		}.Typed()
 	}
 	if e.Message == "" {
@@ -107,8 +107,9 @@ func (r *Result[T]) addProvider(err error) {
 // wire.
 func typeName(err error) string {
 	for _, target := range []any{
-		new(*fault.RateLimitError), new(*fault.AuthError), new(*fault.ModelNotFoundError), new(*fault.TimeoutError), new(*fault.ConfigError),
-		new(*fault.APIError), new(*fault.ToolValidationError), new(*fault.StructuredOutputError), new(*fault.ReducerError),
+		new(*fault.RateLimitError), new(*fault.AuthError), new(*fault.ModelNotFoundError), new(*fault.TimeoutError),
+		new(*fault.ConfigError), new(*fault.APIError), new(*fault.ToolValidationError),
+		new(*fault.StructuredOutputError), new(*fault.ReducerError),
 	} {
 		if errors.As(err, target) {
 			return reflect.TypeOf(target).Elem().Elem().Name()
@@ -145,7 +146,8 @@ func limits(r fault.Response, v fault.Verdict) ratelimit.State {
 	if v.Asked {
 		wait = v.RetryAfter
 	}
-	s := ratelimit.Parse(r.Headers, r.Now, ratelimit.ForProvider(r.Provider), ratelimit.WithBody(r.Body), ratelimit.WithRetryAfter(wait))
+	s := ratelimit.Parse(r.Headers, r.Now,
+		ratelimit.ForProvider(r.Provider), ratelimit.WithBody(r.Body), ratelimit.WithRetryAfter(wait))
 	if !s.RetryAfter.Known && len(s.Windows)+len(s.Ignored) == 0 {
 		return ratelimit.State{}
 	}

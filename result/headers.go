@@ -47,8 +47,8 @@ func (h Headers) clean() Headers {
 
 // secretWords make a header secret, wherever they stand in its name.
 var secretWords = []string{
-	"authorization", "auth", "cookie", "cookie2", "key", "apikey", "token", "secret", "password", "passwd", "credential",
-	"credentials", "bearer", "jwt",
+	"authorization", "auth", "cookie", "cookie2", "key", "apikey", "token", "secret", "password", "passwd",
+	"credential", "credentials", "bearer", "jwt",
 }
 
 // secretHeader reports whether a header's name, in lower case, is one of a secret.
@@ -60,9 +60,9 @@ func secretHeader(lower string) bool {
 // secretMembers are the names of members that are secrets in any JSON, squashed to lower-case letters. They
 // are fewer than those of headers, as "token" and "key" are also plain words.
 var secretMembers = []string{
-	"authorization", "proxyauthorization", "cookie", "setcookie", "apikey", "xapikey", "accesstoken", "refreshtoken", "idtoken",
-	"authtoken", "bearertoken", "sessiontoken", "clientsecret", "secret", "secretkey", "secretaccesskey", "privatekey", "password", "passwd",
-	"credentials",
+	"authorization", "proxyauthorization", "cookie", "setcookie", "apikey", "xapikey", "accesstoken", "refreshtoken",
+	"idtoken", "authtoken", "bearertoken", "sessiontoken", "clientsecret", "secret", "secretkey", "secretaccesskey",
+	"privatekey", "password", "passwd", "credentials",
 }
 
 // headerMembers are the names of members that hold headers.

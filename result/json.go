@@ -116,8 +116,8 @@ func kindOf(v json.RawMessage) fault.Kind {
 }
 
 var kinds = map[jsontext.Kind]fault.Kind{
-	'{': fault.Object, '[': fault.Array, '"': fault.String, '0': fault.Number, 't': fault.Boolean, 'f': fault.Boolean,
-	'n': fault.Null,
+	'{': fault.Object, '[': fault.Array, '"': fault.String, '0': fault.Number, 'n': fault.Null,
+	't': fault.Boolean, 'f': fault.Boolean,
 }
 
 // same reports whether two values say the same: equal numbers may be written differently. Nil stands for an

@@ -122,7 +122,8 @@ func (r *reading) finish() {
 		c.Data, c.Message = nil, ""
 	case StatusSuccess:
 		c.Error = Error{}
-		if r.spec.form == AgentResult && c.Data == nil && c.Content != "" && r.doc.get(extensionPtr+"/content") == nil {
+		textual := r.spec.form == AgentResult && c.Data == nil && c.Content != ""
+		if textual && r.doc.get(extensionPtr+"/content") == nil {
 			c.Data, c.Content = rendered(c.Content), ""
 		}
 	default:
