@@ -31,10 +31,6 @@ func windows(headers map[string][]string) error {
 	})
 }
 
-func day() error {
-	return windows(map[string][]string{"X-Ratelimit-Remaining-Tokens-Day": {"0"}, "X-Ratelimit-Reset-Tokens-Day": {"43200"}})
-}
-
 func TestSeed001APlannerSeesCodeWindowsAndHistory(t *testing.T) {
 	var asked []planner.Question
 	plan := planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {

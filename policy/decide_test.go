@@ -277,7 +277,7 @@ func TestReasonsAreSentinels(t *testing.T) {
 	require.True(t, errors.As(err, &reason))
 	assert.Equal(t, policy.AttemptsExhausted, reason)
 	assert.EqualError(t, err, "booking: attempts_exhausted")
-	assert.Equal(t, "attempts_exhausted", fmt.Sprintf("%s", policy.AttemptsExhausted), "a reason prints as its code")
+	assert.Equal(t, "attempts_exhausted attempts_exhausted", fmt.Sprintf("%s %v", policy.AttemptsExhausted, policy.AttemptsExhausted), "a reason prints as its code")
 	assert.Equal(t, "attempts used up", policy.AttemptsExhausted.Phrase())
 	assert.EqualError(t, policy.Reason("of_my_own"), "of_my_own")
 

@@ -150,15 +150,6 @@ func (v *value) any() any {
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 
-// pointerOf writes a path as a JSON Pointer.
-func pointerOf(path []string) string {
-	pointer := ""
-	for _, tok := range path {
-		pointer += "/" + pointerEscaper.Replace(tok)
-	}
-	return pointer
-}
-
 // pathOf reads a JSON Pointer.
 func pathOf(pointer string) []string {
 	if pointer == "" {

@@ -5,16 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// PlainRun is how many bytes of s, from its beginning, stand for themselves in a JSON string: all up to a
-// control character, a quotation mark or a backslash.
-func PlainRun[T string | []byte](s T) int {
-	n := 0
-	for n < len(s) && s[n] >= ' ' && s[n] != '"' && s[n] != '\\' {
-		n++
-	}
-	return n
-}
-
 // IsUTF8 reports whether s is UTF-8.
 func IsUTF8[S ~string](s S) bool { return utf8.ValidString(string(s)) }
 

@@ -76,7 +76,7 @@ func Run(
 	opts ...loop.Option,
 ) result.Result[json.RawMessage] {
 	return Timed(ctx, loop.ClockOf(opts...), func(ctx context.Context) result.Result[json.RawMessage] {
-		r, err, l := account(ctx, model, s, prompt, cfg, a, opts)
+		r, l, err := account(ctx, model, s, prompt, cfg, a, opts)
 		return l.fill(Envelope(r, err))
 	})
 }
@@ -90,7 +90,7 @@ func Converse(
 ) result.Conversation[json.RawMessage, []message.Message] {
 	var c result.Conversation[json.RawMessage, []message.Message]
 	c.Result = Timed(ctx, loop.ClockOf(opts...), func(ctx context.Context) result.Result[json.RawMessage] {
-		r, err, l := account(ctx, model, s, prompt, cfg, a, opts)
+		r, l, err := account(ctx, model, s, prompt, cfg, a, opts)
 		c = Conversation(r, err)
 		return l.fill(c.Result)
 	})
@@ -100,14 +100,14 @@ func Converse(
 func account(
 	ctx context.Context, model loop.Model, s *session.Session, prompt string, cfg loop.Config, a Account,
 	opts []loop.Option,
-) (loop.Result, error, *ledger) {
+) (loop.Result, *ledger, error) {
 	l := &ledger{Account: a}
 	ctx = ratelimit.Watch(context.WithValue(ctx, ledgerKey{}, l), l.came)
 	if _, already := model.(metered); !already && model != nil {
 		model = Metered(model)
 	}
 	r, err := loop.Run(ctx, model, s, prompt, cfg, opts...)
-	return r, err, l
+	return r, l, err
 }
 
 // Conversation is what [loop.Run] returned as a turn of a conversation: see [Converse].

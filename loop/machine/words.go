@@ -90,12 +90,6 @@ func (s *step) system() (string, error) {
 	return text, prefix("system", err)
 }
 
-// prompts reports whether the system prompt is rendered, which may fail.
-func (w *words) prompts() bool {
-	_, plain := w.system.(feedback.Text)
-	return w.system != nil && !plain
-}
-
 // view is a state as templates read it. It has no state in it: the linker would keep all methods of what an
 // interface may hold.
 type view struct {
