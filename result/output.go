@@ -39,12 +39,16 @@ type output struct {
 // oneShot and conversation are the documents of both.
 type (
 	oneShot struct {
-		Result object `json:"result" of:"Result" jsonschema_description:"What the orchestrator is told."`
+		// What the orchestrator is told.
+		Result object `json:"result" of:"Result"`
 	}
 	conversation struct {
-		Reply        string          `json:"reply" of:"Reply" jsonschema_description:"What the user is told."`
-		SessionState json.RawMessage `json:"sessionState,omitzero" of:"State" wire:"null" jsonschema_description:"State to carry to the next turn."`
-		Result       object          `json:"result" of:"Result" jsonschema_description:"What the orchestrator is told."`
+		// What the user is told.
+		Reply string `json:"reply" of:"Reply"`
+		// State to carry to the next turn.
+		SessionState json.RawMessage `json:"sessionState,omitzero" of:"State" wire:"null"`
+		// What the orchestrator is told.
+		Result object `json:"result" of:"Result"`
 	}
 )
 

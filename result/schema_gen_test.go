@@ -4,9 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/invopop/jsonschema"
@@ -85,6 +90,7 @@ func schemaOf(name string, document any, extended bool) *jsonschema.Schema {
 
 func reflected(document any) *jsonschema.Schema {
 	r := jsonschema.Reflector{DoNotReference: true, ExpandedStruct: true, Anonymous: true, AllowAdditionalProperties: true, Mapper: schemaOfType}
+	r.LookupComment = func(of reflect.Type, field string) string { return comments()[of.Name()+"."+field] }
 	s := r.Reflect(document)
 	if reflect.TypeOf(document) == reflect.TypeFor[extension]() {
 		s.Version = ""
@@ -94,6 +100,32 @@ func reflected(document any) *jsonschema.Schema {
 	}
 	return s
 }
+
+// comments are those of the members of this package's structs, by the names of both.
+var comments = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for _, name := range []string{"wire.go", "output.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			panic(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, _ := n.(*ast.TypeSpec)
+			if spec == nil {
+				return true
+			}
+			if of, is := spec.Type.(*ast.StructType); is {
+				for _, field := range of.Fields.List {
+					for _, called := range field.Names {
+						all[spec.Name.Name+"."+called.Name] = strings.TrimSpace(field.Doc.Text())
+					}
+				}
+			}
+			return false
+		})
+	}
+	return all
+})
 
 // schemaOfType is the schema of the types that are not written as encoding/json does it; nil for all others.
 func schemaOfType(of reflect.Type) *jsonschema.Schema {

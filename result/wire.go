@@ -14,144 +14,245 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// The documents, one struct each, of which writers, readers and JSON Schemas are made. The type of a member
-// says how it is written (values.go), and its tags the rest:
+// The documents, one struct each, of which writers, readers and JSON Schemas are made. The comment of a member
+// is its description in the schema, its type says how it is written (values.go), and its tags the rest:
 //
-//	json    its name; it may be absent where that says omitzero, and is required in the object that it stands in elsewhere
+//	json    its name; it may be absent where that says omitzero, and elsewhere is required in its object
 //	of      the field of a Result that stands there; empty for all of it
 //	only    the status whose results alone have it
 //	unless  the member that is written in its place where a document had that one alone
-//	wire    "null": null is a value; "echo": a second telling of another member, written where a document had it;
-//	        "private": what a document had is not kept as it was spelled
+//	wire    "null": null is a value; "echo": a second telling of another member, written where a document
+//	        had it; "private": what a document had is not kept as it was spelled
 
 // envelope is the form of the result envelope.
 type envelope struct {
-	Status     Status          `json:"status" of:"Status" jsonschema_description:"How far the result is."`
-	Data       json.RawMessage `json:"data,omitzero" of:"Data" only:"success" wire:"null" jsonschema_description:"The outcome of a success."`
-	Error      kebabCode       `json:"error,omitzero" of:"Error.Class" jsonschema_description:"What kind of error it was: a standard one or the agent's own."`
-	Metadata   json.RawMessage `json:"metadata,omitzero" of:"Metadata" only:"in-progress" jsonschema_description:"How far a conversation is, in the agent's own words."`
-	Confidence Opt[float64]    `json:"confidence,omitzero" of:"Confidence" jsonschema_description:"Certainty of the outcome or of the error's kind; of work in progress, how much is done."`
-	Warnings   []string        `json:"warnings,omitzero" of:"Warnings" jsonschema_description:"Issues that did not stop the run."`
-	Execution  struct {
-		DurationMs millis    `json:"durationMs,omitzero" of:"Execution.Duration" jsonschema_description:"Time it took in milliseconds, all attempts together."`
-		TokensUsed tokens    `json:"tokensUsed,omitzero" of:"Execution.Usage" jsonschema_description:"Tokens of all calls."`
-		Cost       total     `json:"cost,omitzero" of:"Execution.Cost" jsonschema_description:"Estimated cost in US dollars."`
-		Model      string    `json:"model,omitzero" of:"Execution.Model" jsonschema_description:"Model identifier."`
-		Provider   string    `json:"provider,omitzero" of:"Execution.Provider" jsonschema_description:"Provider identifier."`
-		RetryCount Opt[int]  `json:"retryCount,omitzero" of:"Execution.RetryCount" jsonschema_description:"How often the orchestrator tried again; 0 for none."`
-		Timestamp  timestamp `json:"timestamp,omitzero" of:"Execution.Timestamp" jsonschema_description:"Start, ISO 8601."`
-	} `json:"execution,omitzero"`
+	// How far the result is.
+	Status Status `json:"status" of:"Status"`
+	// The outcome of a success.
+	Data json.RawMessage `json:"data,omitzero" of:"Data" only:"success" wire:"null"`
+	// What kind of error it was: a standard one or the agent's own.
+	Error kebabCode `json:"error,omitzero" of:"Error.Class"`
+	// How far a conversation is, in the agent's own words.
+	Metadata json.RawMessage `json:"metadata,omitzero" of:"Metadata" only:"in-progress"`
+	// Certainty of the outcome or of the error's kind; of work in progress, how much is done.
+	Confidence Opt[float64] `json:"confidence,omitzero" of:"Confidence"`
+	// Issues that did not stop the run.
+	Warnings  []string          `json:"warnings,omitzero" of:"Warnings"`
+	Execution envelopeExecution `json:"execution,omitzero"`
+}
+
+type envelopeExecution struct {
+	// Time it took in milliseconds, all attempts together.
+	DurationMs millis `json:"durationMs,omitzero" of:"Execution.Duration"`
+	// Tokens of all calls.
+	TokensUsed tokens `json:"tokensUsed,omitzero" of:"Execution.Usage"`
+	// Estimated cost in US dollars.
+	Cost total `json:"cost,omitzero" of:"Execution.Cost"`
+	// Model identifier.
+	Model string `json:"model,omitzero" of:"Execution.Model"`
+	// Provider identifier.
+	Provider string `json:"provider,omitzero" of:"Execution.Provider"`
+	// How often the orchestrator tried again; 0 for none.
+	RetryCount Opt[int] `json:"retryCount,omitzero" of:"Execution.RetryCount"`
+	// Start, ISO 8601.
+	Timestamp timestamp `json:"timestamp,omitzero" of:"Execution.Timestamp"`
 }
 
 // agentResult is the form of the agent result.
 type agentResult struct {
-	Error struct {
-		Code       snakeCode  `json:"code" of:"Error.Class" jsonschema_description:"Canonical error code."`
-		Type       string     `json:"type,omitzero" of:"Error.Type" jsonschema_description:"Name of the original error's type."`
-		Message    string     `json:"message" of:"Error.Message" jsonschema_description:"What happened, for operators."`
-		StatusCode httpStatus `json:"status_code,omitzero" of:"Error.StatusCode" jsonschema_description:"HTTP status."`
-		Retryable  Opt[bool]  `json:"retryable,omitzero" of:"Error.Retryable" jsonschema_description:"Whether another try might help."`
-	} `json:"error,omitzero"`
-	Output       object               `json:"output,omitzero" of:"Data" only:"success" jsonschema_description:"Structured output."`
-	Content      content              `json:"content,omitzero" of:"" jsonschema_description:"Raw text."`
-	Metadata     object               `json:"metadata,omitzero" of:"Metadata" jsonschema_description:"The agent's own."`
-	FinishReason message.FinishReason `json:"finish_reason,omitzero" of:"Finish" jsonschema_description:"Why the model stopped."`
-	Cost         Cost                 `json:"cost,omitzero" of:"Execution.Cost" jsonschema_description:"Cost in US dollars: a total, or its parts."`
-	ProviderData struct {
-		Provider   string  `json:"provider,omitzero" of:"Execution.Provider" jsonschema_description:"Provider identifier."`
-		Model      string  `json:"model,omitzero" of:"Execution.Model" jsonschema_description:"Model identifier."`
-		RequestID  string  `json:"request_id,omitzero" of:"Provider.RequestID" jsonschema_description:"The request's name in the provider's logs."`
-		RawHeaders Headers `json:"raw_headers,omitzero" of:"Provider.RawHeaders" wire:"private" jsonschema_description:"Response headers, names in lower case, secrets left out."`
-	} `json:"provider_data,omitzero"`
-	RateLimit struct {
-		Limited    bool               `json:"limited" of:"RateLimit.Limited" jsonschema_description:"Whether any limit is exhausted."`
-		RetryAfter ratelimit.Span     `json:"retry_after,omitzero" of:"RateLimit.RetryAfter" jsonschema_description:"Wait in seconds that was asked for outright."`
-		Windows    []ratelimit.Window `json:"windows,omitzero" of:"RateLimit.Windows" jsonschema_description:"Each limit."`
-	} `json:"rate_limit,omitzero"`
-	Usage usage `json:"usage,omitzero"`
+	Error agentResultError `json:"error,omitzero"`
+	// Structured output.
+	Output object `json:"output,omitzero" of:"Data" only:"success"`
+	// Raw text.
+	Content content `json:"content,omitzero" of:""`
+	// The agent's own.
+	Metadata object `json:"metadata,omitzero" of:"Metadata"`
+	// Why the model stopped.
+	FinishReason message.FinishReason `json:"finish_reason,omitzero" of:"Finish"`
+	// Cost in US dollars: a total, or its parts.
+	Cost         Cost                `json:"cost,omitzero" of:"Execution.Cost"`
+	ProviderData agentResultProvider `json:"provider_data,omitzero"`
+	RateLimit    agentResultLimits   `json:"rate_limit,omitzero"`
+	Usage        usage               `json:"usage,omitzero"`
+}
+
+type agentResultError struct {
+	// Canonical error code.
+	Code snakeCode `json:"code" of:"Error.Class"`
+	// Name of the original error's type.
+	Type string `json:"type,omitzero" of:"Error.Type"`
+	// What happened, for operators.
+	Message string `json:"message" of:"Error.Message"`
+	// HTTP status.
+	StatusCode httpStatus `json:"status_code,omitzero" of:"Error.StatusCode"`
+	// Whether another try might help.
+	Retryable Opt[bool] `json:"retryable,omitzero" of:"Error.Retryable"`
+}
+
+type agentResultProvider struct {
+	// Provider identifier.
+	Provider string `json:"provider,omitzero" of:"Execution.Provider"`
+	// Model identifier.
+	Model string `json:"model,omitzero" of:"Execution.Model"`
+	// The request's name in the provider's logs.
+	RequestID string `json:"request_id,omitzero" of:"Provider.RequestID"`
+	// Response headers, names in lower case, secrets left out.
+	RawHeaders Headers `json:"raw_headers,omitzero" of:"Provider.RawHeaders" wire:"private"`
+}
+
+type agentResultLimits struct {
+	// Whether any limit is exhausted.
+	Limited bool `json:"limited" of:"RateLimit.Limited"`
+	// Wait in seconds that was asked for outright.
+	RetryAfter ratelimit.Span `json:"retry_after,omitzero" of:"RateLimit.RetryAfter"`
+	// Each limit.
+	Windows []ratelimit.Window `json:"windows,omitzero" of:"RateLimit.Windows"`
 }
 
 // usage is a usage as agent results have it.
 type usage struct {
-	InputTokens      count `json:"input_tokens,omitzero" of:"Execution.Usage.InputTokens" jsonschema_description:"Tokens of prompts."`
-	OutputTokens     count `json:"output_tokens,omitzero" of:"Execution.Usage.OutputTokens" jsonschema_description:"Tokens of replies."`
-	TotalTokens      count `json:"total_tokens,omitzero" of:"Execution.Usage.TotalTokens" jsonschema_description:"All tokens."`
-	ReasoningTokens  count `json:"reasoning_tokens,omitzero" of:"Execution.Usage.ReasoningTokens" jsonschema_description:"Tokens of replies that the model thought."`
-	CacheReadTokens  count `json:"cache_read_tokens,omitzero" of:"Execution.Usage.CacheReadTokens" jsonschema_description:"Tokens read from the prompt cache."`
-	CacheWriteTokens count `json:"cache_write_tokens,omitzero" of:"Execution.Usage.CacheWriteTokens" jsonschema_description:"Tokens written to the prompt cache."`
-	APICalls         count `json:"api_calls,omitzero" of:"Execution.Usage.APICalls" jsonschema_description:"Model calls."`
+	// Tokens of prompts.
+	InputTokens count `json:"input_tokens,omitzero" of:"Execution.Usage.InputTokens"`
+	// Tokens of replies.
+	OutputTokens count `json:"output_tokens,omitzero" of:"Execution.Usage.OutputTokens"`
+	// All tokens.
+	TotalTokens count `json:"total_tokens,omitzero" of:"Execution.Usage.TotalTokens"`
+	// Tokens of replies that the model thought.
+	ReasoningTokens count `json:"reasoning_tokens,omitzero" of:"Execution.Usage.ReasoningTokens"`
+	// Tokens read from the prompt cache.
+	CacheReadTokens count `json:"cache_read_tokens,omitzero" of:"Execution.Usage.CacheReadTokens"`
+	// Tokens written to the prompt cache.
+	CacheWriteTokens count `json:"cache_write_tokens,omitzero" of:"Execution.Usage.CacheWriteTokens"`
+	// Model calls.
+	APICalls count `json:"api_calls,omitzero" of:"Execution.Usage.APICalls"`
+}
+
+// response is how both forms of agent errors begin.
+type response struct {
+	// Whether there is a result.
+	Success success `json:"success" of:"Status"`
+	// The outcome of a success.
+	Result json.RawMessage `json:"result,omitzero" of:"Data" only:"success" wire:"null"`
+	// Error code.
+	Error upperCode `json:"error,omitzero" of:"Error.Class"`
+	// What happened, for operators.
+	Message said `json:"message" of:""`
 }
 
 // agentResponse is the form of agent errors.
 type agentResponse struct {
-	Success  success         `json:"success" of:"Status" jsonschema_description:"Whether there is a result."`
-	Result   json.RawMessage `json:"result,omitzero" of:"Data" only:"success" wire:"null" jsonschema_description:"The outcome of a success."`
-	Error    upperCode       `json:"error,omitzero" of:"Error.Class" jsonschema_description:"Error code."`
-	Message  said            `json:"message" of:"" jsonschema_description:"What happened, for operators."`
-	Metadata struct {
-		Provider      string         `json:"provider,omitzero" of:"Execution.Provider" only:"error" jsonschema_description:"Provider identifier."`
-		Model         string         `json:"model,omitzero" of:"Execution.Model" only:"error" jsonschema_description:"Model identifier."`
-		StatusCode    httpStatus     `json:"statusCode,omitzero" of:"Error.StatusCode" jsonschema_description:"HTTP status."`
-		RetryAfter    ratelimit.Span `json:"retryAfter,omitzero" of:"RateLimit.RetryAfter" only:"error" unless:"/retryAfterMs" jsonschema_description:"Seconds until another try is allowed."`
-		OriginalError original       `json:"originalError,omitzero" of:"Error.Original" jsonschema_description:"The error as an SDK had it, secrets left out."`
-	} `json:"metadata,omitzero"`
-	RetryAfterMs waitMillis `json:"retryAfterMs,omitzero" of:"RateLimit.RetryAfter" only:"error" wire:"echo" jsonschema_description:"Milliseconds until another try is allowed."`
+	response
+	Metadata agentResponseMetadata `json:"metadata,omitzero"`
+	// Milliseconds until another try is allowed.
+	RetryAfterMs waitMillis `json:"retryAfterMs,omitzero" of:"RateLimit.RetryAfter" only:"error" wire:"echo"`
+}
+
+type agentResponseMetadata struct {
+	// Provider identifier.
+	Provider string `json:"provider,omitzero" of:"Execution.Provider" only:"error"`
+	// Model identifier.
+	Model string `json:"model,omitzero" of:"Execution.Model" only:"error"`
+	// HTTP status.
+	StatusCode httpStatus `json:"statusCode,omitzero" of:"Error.StatusCode"`
+	// Seconds until another try is allowed.
+	RetryAfter ratelimit.Span `json:"retryAfter,omitzero" of:"RateLimit.RetryAfter" only:"error" unless:"/retryAfterMs"`
+	// The error as an SDK had it, secrets left out.
+	OriginalError original `json:"originalError,omitzero" of:"Error.Original"`
 }
 
 // modelResponse is the other form of agent errors: the wait stands at the top, and there is no metadata of
 // its own.
 type modelResponse struct {
-	Success  success         `json:"success" of:"Status" jsonschema_description:"Whether there is a result."`
-	Result   json.RawMessage `json:"result,omitzero" of:"Data" only:"success" wire:"null" jsonschema_description:"The outcome of a success."`
-	Error    upperCode       `json:"error,omitzero" of:"Error.Class" jsonschema_description:"Error code."`
-	Message  said            `json:"message" of:"" jsonschema_description:"What happened, for operators."`
-	Metadata struct {
-		Provider      string         `json:"provider,omitzero" of:"Execution.Provider" only:"error" wire:"echo" jsonschema_description:"Provider identifier."`
-		Model         string         `json:"model,omitzero" of:"Execution.Model" only:"error" wire:"echo" jsonschema_description:"Model identifier."`
-		StatusCode    httpStatus     `json:"statusCode,omitzero" of:"Error.StatusCode" wire:"echo" jsonschema_description:"HTTP status."`
-		RetryAfter    ratelimit.Span `json:"retryAfter,omitzero" of:"RateLimit.RetryAfter" only:"error" wire:"echo" jsonschema_description:"Seconds until another try is allowed."`
-		OriginalError original       `json:"originalError,omitzero" of:"Error.Original" wire:"echo" jsonschema_description:"The error as an SDK had it, secrets left out."`
-	} `json:"metadata,omitzero"`
-	RetryAfterMs waitMillis `json:"retryAfterMs,omitzero" of:"RateLimit.RetryAfter" only:"error" unless:"/metadata/retryAfter" jsonschema_description:"Milliseconds until another try is allowed."`
+	response
+	Metadata modelResponseMetadata `json:"metadata,omitzero"`
+	// Milliseconds until another try is allowed.
+	RetryAfterMs waitMillis `json:"retryAfterMs,omitzero" of:"RateLimit.RetryAfter" only:"error" unless:"/metadata/retryAfter"`
+}
+
+type modelResponseMetadata struct {
+	// Provider identifier.
+	Provider string `json:"provider,omitzero" of:"Execution.Provider" only:"error" wire:"echo"`
+	// Model identifier.
+	Model string `json:"model,omitzero" of:"Execution.Model" only:"error" wire:"echo"`
+	// HTTP status.
+	StatusCode httpStatus `json:"statusCode,omitzero" of:"Error.StatusCode" wire:"echo"`
+	// Seconds until another try is allowed.
+	RetryAfter ratelimit.Span `json:"retryAfter,omitzero" of:"RateLimit.RetryAfter" only:"error" wire:"echo"`
+	// The error as an SDK had it, secrets left out.
+	OriginalError original `json:"originalError,omitzero" of:"Error.Original" wire:"echo"`
 }
 
 // extension is the member "retake" of every form: what the form has no member of its own for.
 type extension struct {
-	Status Status          `json:"status,omitzero" of:"Status" jsonschema_description:"The status, where the form cannot say it."`
-	Data   json.RawMessage `json:"data,omitzero" of:"Data" wire:"null" jsonschema_description:"The data, where it does not fit the form."`
-	Error  struct {
-		Class      fault.Class `json:"class,omitzero" of:"Error.Class" jsonschema_description:"The canonical class, where the form's code is coarser."`
-		Type       string      `json:"type,omitzero" of:"Error.Type" jsonschema_description:"Name of the original error's type."`
-		Message    string      `json:"message,omitzero" of:"Error.Message" jsonschema_description:"What happened, for operators."`
-		StatusCode httpStatus  `json:"status_code,omitzero" of:"Error.StatusCode" jsonschema_description:"HTTP status."`
-		Retryable  Opt[bool]   `json:"retryable,omitzero" of:"Error.Retryable" jsonschema_description:"Whether another try might help; null where nobody said so."`
-		Original   original    `json:"original,omitzero" of:"Error.Original" jsonschema_description:"The error as an SDK had it."`
-	} `json:"error,omitzero"`
-	Message    string       `json:"message,omitzero" of:"Message" jsonschema_description:"A line about the result."`
-	Content    string       `json:"content,omitzero" of:"Content" jsonschema_description:"Raw text."`
-	Confidence Opt[float64] `json:"confidence,omitzero" of:"Confidence" jsonschema_description:"Certainty."`
-	Warnings   []string     `json:"warnings,omitzero" of:"Warnings" jsonschema_description:"Issues that did not stop the run."`
-	Execution  struct {
-		DurationMs millis    `json:"duration_ms,omitzero" of:"Execution.Duration" jsonschema_description:"Time it took."`
-		Model      string    `json:"model,omitzero" of:"Execution.Model" jsonschema_description:"Model identifier."`
-		Provider   string    `json:"provider,omitzero" of:"Execution.Provider" jsonschema_description:"Provider identifier."`
-		RetryCount Opt[int]  `json:"retry_count,omitzero" of:"Execution.RetryCount" jsonschema_description:"How often the orchestrator tried again."`
-		Timestamp  timestamp `json:"timestamp,omitzero" of:"Execution.Timestamp" jsonschema_description:"Start, ISO 8601."`
-	} `json:"execution,omitzero"`
-	Cost         Cost                 `json:"cost,omitzero" of:"Execution.Cost" jsonschema_description:"Cost in US dollars."`
-	FinishReason message.FinishReason `json:"finish_reason,omitzero" of:"Finish" jsonschema_description:"Why the model stopped."`
-	RequestID    string               `json:"request_id,omitzero" of:"Provider.RequestID" jsonschema_description:"The request's name in the provider's logs."`
-	RawHeaders   Headers              `json:"raw_headers,omitzero" of:"Provider.RawHeaders" wire:"private" jsonschema_description:"Response headers."`
-	RateLimit    struct {
-		Limited    bool                `json:"limited,omitzero" of:"RateLimit.Limited" jsonschema_description:"Whether any limit is exhausted."`
-		RetryAfter ratelimit.Span      `json:"retry_after,omitzero" of:"RateLimit.RetryAfter" jsonschema_description:"Wait in seconds that was asked for outright."`
-		Wait       ratelimit.Span      `json:"wait,omitzero" of:"RateLimit.Wait" jsonschema_description:"Wait in seconds that follows from exhausted windows."`
-		Windows    []ratelimit.Window  `json:"windows,omitzero" of:"RateLimit.Windows" jsonschema_description:"Each limit."`
-		Ignored    []ratelimit.Ignored `json:"ignored,omitzero" of:"RateLimit.Ignored" jsonschema_description:"What of the headers was not used."`
-	} `json:"rate_limit,omitzero"`
-	Metadata json.RawMessage `json:"metadata,omitzero" of:"Metadata" jsonschema_description:"The agent's own."`
-	Extra    elsewhere       `json:"extra,omitzero" of:"Extra" jsonschema_description:"Members of other forms' documents, by form and pointer."`
-	Usage    usage           `json:"usage,omitzero"`
+	// The status, where the form cannot say it.
+	Status Status `json:"status,omitzero" of:"Status"`
+	// The data, where it does not fit the form.
+	Data  json.RawMessage `json:"data,omitzero" of:"Data" wire:"null"`
+	Error extensionError  `json:"error,omitzero"`
+	// A line about the result.
+	Message string `json:"message,omitzero" of:"Message"`
+	// Raw text.
+	Content string `json:"content,omitzero" of:"Content"`
+	// Certainty.
+	Confidence Opt[float64] `json:"confidence,omitzero" of:"Confidence"`
+	// Issues that did not stop the run.
+	Warnings  []string           `json:"warnings,omitzero" of:"Warnings"`
+	Execution extensionExecution `json:"execution,omitzero"`
+	// Cost in US dollars.
+	Cost Cost `json:"cost,omitzero" of:"Execution.Cost"`
+	// Why the model stopped.
+	FinishReason message.FinishReason `json:"finish_reason,omitzero" of:"Finish"`
+	// The request's name in the provider's logs.
+	RequestID string `json:"request_id,omitzero" of:"Provider.RequestID"`
+	// Response headers.
+	RawHeaders Headers         `json:"raw_headers,omitzero" of:"Provider.RawHeaders" wire:"private"`
+	RateLimit  extensionLimits `json:"rate_limit,omitzero"`
+	// The agent's own.
+	Metadata json.RawMessage `json:"metadata,omitzero" of:"Metadata"`
+	// Members of other forms' documents, by form and pointer.
+	Extra elsewhere `json:"extra,omitzero" of:"Extra"`
+	Usage usage     `json:"usage,omitzero"`
+}
+
+type extensionError struct {
+	// The canonical class, where the form's code is coarser.
+	Class fault.Class `json:"class,omitzero" of:"Error.Class"`
+	// Name of the original error's type.
+	Type string `json:"type,omitzero" of:"Error.Type"`
+	// What happened, for operators.
+	Message string `json:"message,omitzero" of:"Error.Message"`
+	// HTTP status.
+	StatusCode httpStatus `json:"status_code,omitzero" of:"Error.StatusCode"`
+	// Whether another try might help; null where nobody said so.
+	Retryable Opt[bool] `json:"retryable,omitzero" of:"Error.Retryable"`
+	// The error as an SDK had it.
+	Original original `json:"original,omitzero" of:"Error.Original"`
+}
+
+type extensionExecution struct {
+	// Time it took.
+	DurationMs millis `json:"duration_ms,omitzero" of:"Execution.Duration"`
+	// Model identifier.
+	Model string `json:"model,omitzero" of:"Execution.Model"`
+	// Provider identifier.
+	Provider string `json:"provider,omitzero" of:"Execution.Provider"`
+	// How often the orchestrator tried again.
+	RetryCount Opt[int] `json:"retry_count,omitzero" of:"Execution.RetryCount"`
+	// Start, ISO 8601.
+	Timestamp timestamp `json:"timestamp,omitzero" of:"Execution.Timestamp"`
+}
+
+type extensionLimits struct {
+	// Whether any limit is exhausted.
+	Limited bool `json:"limited,omitzero" of:"RateLimit.Limited"`
+	// Wait in seconds that was asked for outright.
+	RetryAfter ratelimit.Span `json:"retry_after,omitzero" of:"RateLimit.RetryAfter"`
+	// Wait in seconds that follows from exhausted windows.
+	Wait ratelimit.Span `json:"wait,omitzero" of:"RateLimit.Wait"`
+	// Each limit.
+	Windows []ratelimit.Window `json:"windows,omitzero" of:"RateLimit.Windows"`
+	// What of the headers was not used.
+	Ignored []ratelimit.Ignored `json:"ignored,omitzero" of:"RateLimit.Ignored"`
 }
 
 const (
@@ -226,7 +327,7 @@ func membersOf(wire, of reflect.Type, at string) []member {
 		name, absent, _ := strings.Cut(f.Tag.Get("json"), ",")
 		from, one := f.Tag.Lookup("of")
 		if !one {
-			all = append(all, membersOf(f.Type, of, at+"/"+name)...)
+			all = append(all, membersOf(f.Type, of, strings.TrimSuffix(at+"/"+name, "/"))...)
 			continue
 		}
 		kind := f.Tag.Get("wire")
