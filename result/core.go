@@ -15,7 +15,7 @@ import (
 // core is a Result whose data is canonical JSON, nil for none.
 type core Result[json.RawMessage]
 
-// toCore leaves the argument as it was and shares nothing with it that is changed later.
+// toCore checks a result; it leaves the argument as it was and shares nothing with it that is changed later.
 func toCore[T any](r Result[T]) (*core, error) {
 	c := &core{Status: r.Status, Error: r.Error, Meta: r.Meta}
 	if raw, ok := any(r.Data).(json.RawMessage); r.Status == StatusSuccess && !(ok && raw == nil) {
@@ -28,6 +28,9 @@ func toCore[T any](r Result[T]) (*core, error) {
 	issues := c.canonical()
 	if r.Status != StatusSuccess && !reflect.ValueOf(&r.Data).Elem().IsZero() {
 		issues = append(issues, misplaced("/data", "success"))
+	}
+	if len(issues) == 0 {
+		issues = c.issues()
 	}
 	return c, invalid("", issues...)
 }

@@ -85,9 +85,6 @@ func Encode[T any](form Form, r Result[T]) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := invalid("", c.issues()...); err != nil {
-		return nil, err
-	}
 	return rendered(spec.write(c)), nil
 }
 

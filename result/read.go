@@ -70,18 +70,17 @@ func (r *reading) walk(m document, at string) {
 func (r *reading) status() {
 	c, s := r.into, r.spec
 	switch {
-	case s.status == "" && r.present(failurePtr):
-		c.Status = StatusError
-	case s.status == "" && c.Status != StatusInProgress:
-		c.Status = StatusSuccess
-	case s.status == "":
-	case isNull(r.doc.get(s.status)):
+	case s.status != "" && isNull(r.doc.get(s.status)):
 		r.fail(ruled(s.status, "required", ""))
-	default:
+	case s.status != "":
 		r.take(s.fields(c)[0])
+	case r.present(failurePtr):
+		c.Status = StatusError
+	case c.Status != StatusInProgress:
+		c.Status = StatusSuccess
 	}
-	of := func(name string) bool { _, known := r.known["/"+name]; return known }
-	if s.status == "" && len(r.doc) > 0 && !slices.ContainsFunc(sortedNames(r.doc), of) {
+	own := func(name string) bool { _, known := r.known["/"+name]; return known }
+	if s.status == "" && len(r.doc) > 0 && !slices.ContainsFunc(sortedNames(r.doc), own) {
 		r.fail(ruled("", "required", "at least one member of an agent result (output, content, error, …)"))
 	}
 }
