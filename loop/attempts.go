@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -77,6 +78,9 @@ func (t *Try) EndWith(came Tried) {
 		return
 	}
 	t.ended = true
+	t.of.stepping.Lock()
+	defer t.of.stepping.Unlock()
+	t.of.open = false
 	t.of.feed(came)
 }
 
@@ -114,8 +118,9 @@ func (t *Tries) all(yield func(*Try) bool) error {
 	defer of.leave()
 	for of.next() {
 		trial := &Try{Attempt: of.attempt(), of: of}
+		of.opens(true)
 		more := yield(trial)
-		if !trial.ended {
+		if of.opens(false); !trial.ended {
 			of.cause = ErrNotEnded
 			of.fed(of.runner.Step(machine.Event{
 				Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true}, Failure: causeOf(of.cause),
@@ -150,6 +155,10 @@ type tries struct {
 	inDoubt bool
 	// left is set once no try can be ended any more.
 	left bool
+	// open is set while the caller makes a try: other goroutines may dispatch events then. stepping is held by
+	// who steps the run meanwhile, and guards open.
+	open     bool
+	stepping sync.Mutex
 }
 
 // beginTries takes the session for an action, and begins it or goes on with it. Of one that has ended in the
@@ -236,8 +245,23 @@ func (t *tries) named() error {
 // keeps reports whether the journal records the value of the action.
 func (t *tries) keeps() bool { return t.journal != nil && t.a.ID != "" }
 
-// dispatch takes an event that the program dispatches in a try.
+// opens notes that a try is made, or is over.
+func (t *tries) opens(open bool) {
+	t.stepping.Lock()
+	defer t.stepping.Unlock()
+	t.open = open
+}
+
+// dispatch takes an event that the program dispatches in a try. It waits for nobody: who dispatches may be a
+// reducer, or who is told of one.
 func (t *tries) dispatch(ev session.Event) error {
+	if !t.stepping.TryLock() {
+		return session.ErrBusy
+	}
+	defer t.stepping.Unlock()
+	if !t.open {
+		return session.ErrBusy
+	}
 	_, err := t.runner.Dispatch(t.now(), ev)
 	return err
 }
@@ -299,6 +323,7 @@ func (t *tries) feed(came Tried) {
 // leave lets the session go. A try or a wait that is still open is recorded as cancelled.
 func (t *tries) leave() {
 	t.left = true
+	t.opens(false)
 	if t.runner.st.Phase != machine.Stopped && !errors.Is(t.broke, ErrSuspended) {
 		_, _ = t.runner.Cancel(t.now(), errExited)
 	}

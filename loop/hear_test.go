@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -205,4 +206,45 @@ func TestARunThatWasCutIsHeardOfAfterwards(t *testing.T) {
 		require.NoError(t, err, "cut after line %d", n)
 		assert.Equal(t, whole, heard(t, again), "cut after line %d", n)
 	}
+}
+
+// Other goroutines may dispatch while a try is made; between tries, and from who is told of a reducer's error,
+// they are told that the session is busy.
+func TestEventsOfATryFromOtherGoroutines(t *testing.T) {
+	errNo := errors.New("no")
+	s := hearing(t, func(event string) error {
+		if event == "bad" {
+			return errNo
+		}
+		return nil
+	}, "good", "bad")
+	var again []error
+	s.OnReducerError(func(fault.ReducerError) { again = append(again, s.Dispatch(session.Event{Name: "good"})) })
+	taken := 0
+	_, err := loop.Do(t.Context(), s, loop.FinalAnswer(), func(_ context.Context, a loop.Attempt) (string, error) {
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		for range 8 {
+			all.Go(func() {
+				err := s.Dispatch(session.Event{Name: "good"})
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					taken++
+				} else {
+					assert.ErrorIs(t, err, session.ErrBusy)
+				}
+			})
+		}
+		all.Wait()
+		if a.Number == 1 {
+			return "", &fault.StructuredOutputError{Issues: []fault.Issue{{Rule: "enum", Expected: "Lisbon"}}}
+		}
+		require.ErrorIs(t, s.Dispatch(session.Event{Name: "bad"}), errNo)
+		return "Lisbon", nil
+	}, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	assert.Equal(t, []error{session.ErrBusy}, again)
+	assert.Positive(t, taken)
+	assert.Len(t, heard(t, s), taken)
 }

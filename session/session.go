@@ -142,8 +142,8 @@ func (s *Session) ReduceIn(state State, event Event) ([]reducer.Op, *fault.Reduc
 // Dispatch applies events in their order, each as a transaction of its own. At the first whose reducers fail
 // it stops: no slice has been changed by that event, its [*fault.ReducerError] stands in its log, who was set
 // by OnReducerError has been told, and it is returned; events before it stay applied, and those after it are
-// not looked at. While a try of loop.Do or loop.Attempts holds the session, the events are events of that try;
-// while another run does, nothing is done and the error is [ErrBusy].
+// not looked at. While a try of loop.Do or loop.Attempts is made in the session, the events are events of that try.
+// While a run holds the session otherwise, or steps it, nothing is done and the error is [ErrBusy].
 func (s *Session) Dispatch(events ...Event) error {
 	for _, event := range events {
 		if through := s.through(); through != nil {
