@@ -135,7 +135,7 @@ func schemaOfType(of reflect.Type) *jsonschema.Schema {
 		reflect.TypeFor[Opt[bool]]():       `{"type":"boolean"}`,
 		reflect.TypeFor[Opt[float64]]():    `{"type":"number","minimum":0,"maximum":1}`,
 		reflect.TypeFor[Opt[int]]():        `{"type":"integer","minimum":0}`,
-		reflect.TypeFor[count]():           `{"type":"integer","minimum":0}`,
+		reflect.TypeFor[int64]():           `{"type":"integer","minimum":0}`,
 		reflect.TypeFor[tokens]():          `{"type":"integer","minimum":0}`,
 		reflect.TypeFor[ratelimit.Count](): `{"type":"integer","minimum":0}`,
 		reflect.TypeFor[httpStatus]():      `{"type":"integer","minimum":100,"maximum":999}`,
@@ -150,7 +150,7 @@ func schemaOfType(of reflect.Type) *jsonschema.Schema {
 		reflect.TypeFor[said]():            `{"type":"string"}`,
 		reflect.TypeFor[content]():         `{"type":"string"}`,
 		reflect.TypeFor[fault.Class]():     `{"type":"string","minLength":1}`,
-		reflect.TypeFor[elsewhere]():       `{"type":"object","additionalProperties":{"type":"object"}}`,
+		reflect.TypeFor[Extra]():           `{"type":"object","additionalProperties":{"type":"object"}}`,
 	}[of]
 	s := &jsonschema.Schema{}
 	switch of {

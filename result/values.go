@@ -18,7 +18,6 @@ import (
 
 // The fields that are written in a way of their own; all others are written as encoding/json does it.
 type (
-	count      int64         // a whole number, of which 0 is absent
 	httpStatus int           // also read from digits in quotes, and from 0 for none
 	millis     time.Duration // milliseconds, exact to the nanosecond
 	waitMillis ratelimit.Span
@@ -40,7 +39,6 @@ type (
 		CacheWrite float64 `json:"cache_write,omitzero"`
 		Total      float64 `json:"total,omitzero"`
 	}
-	elsewhere Extra
 )
 
 // The most that a document may have, so that no reader is kept busy: members that no field is for, headers,
@@ -96,7 +94,7 @@ func plain(at any) any {
 		return scrub("", json.RawMessage(*at))
 	case *Headers:
 		return at.clean()
-	case *elsewhere:
+	case *Extra:
 		if len(*at) == 0 {
 			return nil
 		}
@@ -135,8 +133,8 @@ func (*refusal) Error() string { return "refused" }
 // decode reads a value, which is canonical JSON and not null unless the field may be, into a field.
 func decode(v json.RawMessage, at any) (err error) {
 	switch at := at.(type) {
-	case *count:
-		*(*int64)(at), err = httphint.Count(string(v))
+	case *int64:
+		*at, err = httphint.Count(string(v))
 	case *tokens:
 		at.TotalTokens, err = httphint.Count(string(v))
 	case *Opt[int]:
@@ -203,7 +201,7 @@ func decodeMany(v json.RawMessage, at any) error {
 		return at.decode(v)
 	case *Headers:
 		return at.decode(v)
-	case *elsewhere:
+	case *Extra:
 		return at.decode(v)
 	case *[]ratelimit.Window, *[]ratelimit.Ignored:
 		rows := reflect.ValueOf(at).Elem()
@@ -230,9 +228,7 @@ func errIf(bad bool) error {
 
 // text is a string; empty for what is none.
 func text(v json.RawMessage) (s string) {
-	if kindOf(v) == fault.String {
-		_ = canon.Unmarshal(v, &s)
-	}
+	_ = canon.Unmarshal(v, &s)
 	return s
 }
 
@@ -286,7 +282,7 @@ func (h *Headers) decode(v json.RawMessage) error {
 	return nil
 }
 
-func (e *elsewhere) decode(v json.RawMessage) error {
+func (e *Extra) decode(v json.RawMessage) error {
 	var all Extra
 	if kindOf(v) != fault.Object || canon.Unmarshal(v, &all) != nil {
 		return errIf(true)
@@ -298,7 +294,7 @@ func (e *elsewhere) decode(v json.RawMessage) error {
 			return tooMany("maxProperties", "members", maxKept)
 		}
 		for _, pointer := range sortedNames(all[form]) {
-			(*Extra)(e).keep(form, pointer, all[form][pointer])
+			e.keep(form, pointer, all[form][pointer])
 		}
 	}
 	return nil
@@ -321,7 +317,7 @@ func wanted(at any) (rule, expected string) {
 		return "type", "list of objects"
 	case *Headers:
 		return "type", "object of headers"
-	case *elsewhere:
+	case *Extra:
 		return "type", "object of forms"
 	case *Status:
 		return "enum", `one of "success", "error", "in-progress"`
@@ -329,7 +325,7 @@ func wanted(at any) (rule, expected string) {
 		return "type", "error code, a string that is not empty"
 	case *timestamp:
 		return "format", "ISO 8601 time (2024-01-26T15:30:00Z)"
-	case *count, *tokens, *Opt[int], *ratelimit.Count:
+	case *int64, *tokens, *Opt[int], *ratelimit.Count:
 		return "minimum", "whole number, 0 or more"
 	case *Opt[float64]:
 		return "maximum", "number from 0 to 1"

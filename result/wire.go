@@ -112,19 +112,19 @@ type agentResultLimits struct {
 // usage is a usage as agent results have it.
 type usage struct {
 	// Tokens of prompts.
-	InputTokens count `json:"input_tokens,omitzero" of:"Execution.Usage.InputTokens"`
+	InputTokens int64 `json:"input_tokens,omitzero" of:"Execution.Usage.InputTokens"`
 	// Tokens of replies.
-	OutputTokens count `json:"output_tokens,omitzero" of:"Execution.Usage.OutputTokens"`
+	OutputTokens int64 `json:"output_tokens,omitzero" of:"Execution.Usage.OutputTokens"`
 	// All tokens.
-	TotalTokens count `json:"total_tokens,omitzero" of:"Execution.Usage.TotalTokens"`
+	TotalTokens int64 `json:"total_tokens,omitzero" of:"Execution.Usage.TotalTokens"`
 	// Tokens of replies that the model thought.
-	ReasoningTokens count `json:"reasoning_tokens,omitzero" of:"Execution.Usage.ReasoningTokens"`
+	ReasoningTokens int64 `json:"reasoning_tokens,omitzero" of:"Execution.Usage.ReasoningTokens"`
 	// Tokens read from the prompt cache.
-	CacheReadTokens count `json:"cache_read_tokens,omitzero" of:"Execution.Usage.CacheReadTokens"`
+	CacheReadTokens int64 `json:"cache_read_tokens,omitzero" of:"Execution.Usage.CacheReadTokens"`
 	// Tokens written to the prompt cache.
-	CacheWriteTokens count `json:"cache_write_tokens,omitzero" of:"Execution.Usage.CacheWriteTokens"`
+	CacheWriteTokens int64 `json:"cache_write_tokens,omitzero" of:"Execution.Usage.CacheWriteTokens"`
 	// Model calls.
-	APICalls count `json:"api_calls,omitzero" of:"Execution.Usage.APICalls"`
+	APICalls int64 `json:"api_calls,omitzero" of:"Execution.Usage.APICalls"`
 }
 
 // response is how both forms of agent errors begin.
@@ -210,8 +210,8 @@ type extension struct {
 	// The agent's own.
 	Metadata json.RawMessage `json:"metadata,omitzero" of:"Metadata"`
 	// Members of other forms' documents, by form and pointer.
-	Extra elsewhere `json:"extra,omitzero" of:"Extra"`
-	Usage usage     `json:"usage,omitzero"`
+	Extra Extra `json:"extra,omitzero" of:"Extra"`
+	Usage usage `json:"usage,omitzero"`
 }
 
 type extensionError struct {
