@@ -159,7 +159,8 @@ func (c *core) issues() []fault.Issue {
 	case c.Status != StatusError && c.Error.failed():
 		issues = append(issues, misplaced("/error", "error"))
 	case c.Status == StatusError && c.Message != "":
-		issues = append(issues, misplaced("/message", "success or in-progress, as an error has its own message"))
+		const others = "success or in-progress, as an error has its own message"
+		issues = append(issues, misplaced("/message", others))
 	}
 	return issues
 }

@@ -53,16 +53,18 @@ var secretWords = []string{
 
 // secretHeader reports whether a header's name, in lower case, is one of a secret.
 func secretHeader(lower string) bool {
-	words := strings.FieldsFunc(lower, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	words := strings.FieldsFunc(lower, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretWords, w) })
 }
 
 // secretMembers are the names of members that are secrets in any JSON, squashed to lower-case letters. They
 // are fewer than those of headers, as "token" and "key" are also plain words.
 var secretMembers = []string{
-	"authorization", "proxyauthorization", "cookie", "setcookie", "apikey", "xapikey", "accesstoken", "refreshtoken",
-	"idtoken", "authtoken", "bearertoken", "sessiontoken", "clientsecret", "secret", "secretkey", "secretaccesskey",
-	"privatekey", "password", "passwd", "credentials",
+	"authorization", "proxyauthorization", "cookie", "setcookie", "apikey", "xapikey", "accesstoken",
+	"refreshtoken", "idtoken", "authtoken", "bearertoken", "sessiontoken", "clientsecret", "secret", "secretkey",
+	"secretaccesskey", "privatekey", "password", "passwd", "credentials",
 }
 
 // headerMembers are the names of members that hold headers.

@@ -45,8 +45,8 @@ type Meta struct {
 	Provider ProviderData
 	// Finish says why the model stopped; other words than the known ones are kept.
 	Finish message.FinishReason
-	// RateLimit is the state of the rate limits after the run; its RetryAfter is the wait that the forms of agent
-	// errors tell.
+	// RateLimit is the state of the rate limits after the run; its RetryAfter is the wait that the forms of
+	// agent errors tell.
 	RateLimit ratelimit.State
 	// Metadata is the agent's own, as JSON: how far a conversation is, or whatever it likes.
 	Metadata json.RawMessage
@@ -85,8 +85,8 @@ type Execution struct {
 // timeLayouts are the ways in which ISO 8601 is written: Python leaves out the zone and may leave out the T.
 var timeLayouts = [...]string{
 	time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999",
-	"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04Z07:00", "2006-01-02T15:04",
-	time.DateOnly,
+	"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04Z07:00",
+	"2006-01-02T15:04", time.DateOnly,
 }
 
 // Started is Timestamp as a time in UTC, which is also taken for its zone where it names none. False where it

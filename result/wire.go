@@ -14,8 +14,8 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// The documents, one struct each, of which writers, readers and JSON Schemas are made. The comment of a member
-// is its description in the schema, its type says how it is written (values.go), and its tags the rest:
+// The documents, one struct each, of which writers, readers and JSON Schemas are made. The comment of a
+// member is its description in the schema, its type says how it is written (values.go), and its tags the rest:
 //
 //	json    its name; it may be absent where that says omitzero, and elsewhere is required in its object
 //	of      the field of a Result that stands there; empty for all of it
@@ -334,7 +334,8 @@ func membersOf(wire, of reflect.Type, at string) []member {
 		m := member{
 			ptr: at + "/" + name, only: Status(f.Tag.Get("only")), unless: f.Tag.Get("unless"),
 			as:       reflect.PointerTo(f.Type),
-			required: absent == "", nullable: kind == "null", private: kind == "private", echo: kind == "echo",
+			required: absent == "", nullable: kind == "null",
+			private: kind == "private", echo: kind == "echo",
 		}
 		in := of
 		for _, step := range strings.FieldsFunc(from, func(r rune) bool { return r == '.' }) {
