@@ -88,9 +88,9 @@ func (j *Journal) Past() (*Fold, error) {
 	return j.real, nil
 }
 
-// Conversation is what was said up to the end of the journal's last run, for a run that goes on with it; empty of
-// a run that has not ended, and of the tries of an action. Where it was left out and cannot be had, the error is
-// one of [ErrRedacted].
+// Conversation is what was said up to the end of the journal's last run, for a run that goes on with it;
+// empty of a run that has not ended, and of the tries of an action. Where it was left out and cannot be had,
+// the error is one of [ErrRedacted].
 func (j *Journal) Conversation() (message.Transcript, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -99,8 +99,8 @@ func (r *supposedRun) feed(o *occurrence) {
 	}
 }
 
-// wake ends the waits before what the run asks next, and passes over notices that the record has no reductions
-// of.
+// wake ends the waits before what the run asks next, and passes over notices that the record has no
+// reductions of.
 func (r *supposedRun) wake(o *occurrence) {
 	for r.live() {
 		switch {

@@ -68,8 +68,8 @@ type Tried struct {
 	Value json.RawMessage
 }
 
-// Keeps reports whether the value of a good try is of use: for an [Action] with an ID in a journal, which records
-// it, and where a reducer hears of it.
+// Keeps reports whether the value of a good try is of use: for an [Action] with an ID in a journal, which
+// records it, and where a reducer hears of it.
 func (t *Try) Keeps() bool { return t.of.keeps() || t.of.s.Hears(engine.TryEvent(t.of.a.Tool)) }
 
 // EndWith is End with all that came of the try.
@@ -155,8 +155,8 @@ type tries struct {
 	inDoubt bool
 	// left is set once no try can be ended any more.
 	left bool
-	// open is set while the caller makes a try: other goroutines may dispatch events then. stepping is held by
-	// who steps the run meanwhile, and guards open.
+	// open is set while the caller makes a try: other goroutines may dispatch events then. stepping is held
+	// by who steps the run meanwhile, and guards open.
 	open     bool
 	stepping sync.Mutex
 }

@@ -42,15 +42,16 @@ type Config struct {
 	Stop []string
 	// Attach are media that go with the prompt of the run, after its text.
 	Attach []message.Part
-	// History is what was said before this run, as an earlier [Result].Transcript has it. Empty goes on with what
-	// the session holds, or else with what its journal holds: the conversation of the runs before. With a session
-	// that holds one it is an error.
+	// History is what was said before this run, as an earlier [Result].Transcript has it. Empty goes on with
+	// what the session holds, or else with what its journal holds: the conversation of the runs before. With
+	// a session that holds one it is an error.
 	History message.Transcript
 	// NewConversation begins a conversation, with History if that is set, whatever the session holds.
 	NewConversation bool
-	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet]. What the tools say of
-	// themselves ([tool.WithPolicy]) lies over its global layer and beneath its layers for them. A layer for a
-	// tool that is not there is an error where its name is near that of one that is, else a warning of the result.
+	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet]. What the tools
+	// say of themselves ([tool.WithPolicy]) lies over its global layer and beneath its layers for them. A
+	// layer for a tool that is not there is an error where its name is near that of one that is, else a
+	// warning of the result.
 	Policy *policy.Set
 	// RequestID names the request that this run answers, for the idempotency keys of its calls: give each
 	// request of a conversation an id of its own, and the same one where a request is made again, and at most

@@ -25,8 +25,8 @@ type Action struct {
 	// Policy is for tries whose outcome cannot be used, Transport for tries that did not come through.
 	Policy, Transport policy.RetryPolicy
 	// Seed is what jitter is drawn from. Empty means the session's id; without a session [Do] draws one where
-	// a wait needs it, and says which ([observe.Notice].Seed, [RetryExhaustedError].Seed): with it the waits are the
-	// same again.
+	// a wait needs it, and says which ([observe.Notice].Seed, [RetryExhaustedError].Seed): with it the waits
+	// are the same again.
 	Seed string
 	// Deadline is the time no wait may outlast; zero means that of the context, if it has one.
 	Deadline time.Time
@@ -94,8 +94,8 @@ type Attempt struct {
 	// the run was left ([ErrSuspended]). What it does may have been done.
 	InDoubt bool
 
-	// Timeout bounds the try, by the transport policy; 0 where that does not. [Do] ends the context of the try by
-	// it; in a loop over [Tries] that is the caller's.
+	// Timeout bounds the try, by the transport policy; 0 where that does not. [Do] ends the context of the
+	// try by it; in a loop over [Tries] that is the caller's.
 	Timeout time.Duration
 
 	// recorded is the feedback on the try before, as the session has it; nil without one.

@@ -22,16 +22,15 @@
 // # Who runs what, and what the end of the context does
 //
 // Models are called on the goroutine of the run; each call of a tool has a goroutine of its own. When the
-// context ends, the run is recorded as cancelled, or as ended by its deadline, and returns at once, but for the
-// model that it has called: it
-// returns when that does, and what that returns is dropped. Tools are not waited for: one that ignores its
-// context goes on alone, and its result is dropped. Of a run that is left to be resumed ([ErrSuspended]), what
-// tools return is kept for then.
+// context ends, the run is recorded as cancelled, or as ended by its deadline, and returns at once, but for
+// the model that it has called: it returns when that does, and what that returns is dropped. Tools are not
+// waited for: one that ignores its context goes on alone, and its result is dropped. Of a run that is left to
+// be resumed ([ErrSuspended]), what tools return is kept for then.
 //
-// A tool that panics has failed with an error, and so has one that ends its goroutine ([tool.ErrExited]). Where a
-// model ends its goroutine, which is that of the run, the run is recorded as cancelled, the session is let go,
-// and the goroutine ends as it was asked to. A worker of a [Pool] that ends so is replaced, and the caller of
-// [Pool.Await] is told.
+// A tool that panics has failed with an error, and so has one that ends its goroutine ([tool.ErrExited]).
+// Where a model ends its goroutine, which is that of the run, the run is recorded as cancelled, the session
+// is let go, and the goroutine ends as it was asked to. A worker of a [Pool] that ends so is replaced, and
+// the caller of [Pool.Await] is told.
 //
 // A panic of a model, a planner or another function that was given is the caller's: the session is let go,
 // and the run is left as it stands. [observe.Observer] contains its own.
@@ -59,7 +58,7 @@
 // errors.Is and errors.As reach that reason and every cause. A fault of the transport plane never costs a
 // correction attempt, nor the other way round.
 //
-// A [planner.Planner] answers exhaustion, and the transport faults that [Config].Consult names before the policy is
-// followed; packages planner and degrade have some that are made of data. The runs of a whole agent are made
-// by package agent; package observe has logs, counters and callbacks.
+// A [planner.Planner] answers exhaustion, and the transport faults that [Config].Consult names before the
+// policy is followed; packages planner and degrade have some that are made of data. The runs of a whole agent
+// are made by package agent; package observe has logs, counters and callbacks.
 package loop

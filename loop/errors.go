@@ -15,10 +15,10 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// RetryExhaustedError says that a run, or one action, ended without success. errors.Is finds its
-// Reason ([policy.AttemptsExhausted], [policy.Deadline], …); errors.As finds the typed error of the last
-// failure ([fault.ToolValidationError], [fault.StructuredOutputError], [fault.ReducerError]) and what the
-// model, the tool or the try returned. Printed with %+v it has a table of the attempts. Safe for concurrent reading.
+// RetryExhaustedError says that a run, or one action, ended without success. errors.Is finds its Reason
+// ([policy.AttemptsExhausted], [policy.Deadline], …); errors.As finds the typed error of the last failure
+// ([fault.ToolValidationError], [fault.StructuredOutputError], [fault.ReducerError]) and what the model, the
+// tool or the try returned. Printed with %+v it has a table of the attempts. Safe for concurrent reading.
 type RetryExhaustedError struct {
 	// Action is the tool's name; empty for the final answer.
 	Action string
@@ -32,8 +32,8 @@ type RetryExhaustedError struct {
 	Attempt, MaxAttempts int
 	// Failure is the last failure as the core saw it.
 	Failure fault.Failure
-	// Feedback is that on the last attempt, as the model or the try would have been given it; nil on the transport
-	// plane, and where the policy emits none. Its slices are read-only.
+	// Feedback is that on the last attempt, as the model or the try would have been given it; nil on the
+	// transport plane, and where the policy emits none. Its slices are read-only.
 	Feedback *feedback.RetryFeedback
 	// Attempts are all attempts of the run on both planes, oldest first. [Do] without a session keeps no
 	// history: it has the last one.
@@ -148,8 +148,8 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 	return e
 }
 
-// lastFeedback is the feedback on the last attempt as the session has it; of an action whose session is gone it is
-// made again from its attempts. prev is the feedback before, where the attempts do not have it.
+// lastFeedback is the feedback on the last attempt as the session has it; of an action whose session is gone
+// it is made again from its attempts. prev is the feedback before, where the attempts do not have it.
 func (e *RetryExhaustedError) lastFeedback(s session.State, prev *feedback.RetryFeedback) *feedback.RetryFeedback {
 	f := &e.Failure
 	if e.Plane != fault.Correction || !e.Policy.EmitFeedback || !(e.Policy.Retries(f.Class) || f.Class == fault.Reducer) {

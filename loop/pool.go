@@ -156,9 +156,9 @@ type Parked struct {
 // returns an error then is made again by whoever goes on with the run. It waits until the workers have let
 // go, each after the effect that it carries out, ends the runs that were cancelled and not yet ended, as a
 // worker would, and hands the others back that have begun and not ended: those that were ready first, then
-// those that wait, by deadline. Callers of [Pool.Await] are told. A [observe.Tracer] is told that they end here with
-// [ErrSuspended], and that they begin again with [Pool.AddParked]. What a worker calls (Done, models, tools)
-// must not close the pool itself: it would wait for itself for ever.
+// those that wait, by deadline. Callers of [Pool.Await] are told. A [observe.Tracer] is told that they end
+// here with [ErrSuspended], and that they begin again with [Pool.AddParked]. What a worker calls (Done,
+// models, tools) must not close the pool itself: it would wait for itself for ever.
 func (p *Pool) Close() []Parked {
 	gone, left := p.empty()
 	for _, t := range gone {

@@ -62,8 +62,8 @@ func (t *PoolRun) begin() {
 	}
 }
 
-// held reports whether the journal holds the run that would begin with what is said: one that has not ended, or
-// one that has.
+// held reports whether the journal holds the run that would begin with what is said: one that has not ended,
+// or one that has.
 func (t *PoolRun) held(said message.Transcript) (bool, error) {
 	j := t.run.journal
 	if j == nil || j.Unfinished() {
@@ -258,9 +258,9 @@ var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
 // When ctx ends, so does the run, as that of Run would, whether or not somebody drives the pool: cancelled
 // and recorded, or left where it stands for [ErrSuspended]. It is the context of the run: models and tools
 // see its values, its deadline and how it ended. The result is what Run returns, but for a model, or a
-// function that was given, that panics: its error is a [*fault.PanicError], and the run is left as it stands. Of a
-// pool that is closed the error is [ErrPoolClosed]; it is [ErrSuspended] too where [Pool.Close] has handed
-// the run back.
+// function that was given, that panics: its error is a [*fault.PanicError], and the run is left as it stands.
+// Of a pool that is closed the error is [ErrPoolClosed]; it is [ErrSuspended] too where [Pool.Close] has
+// handed the run back.
 func (p *Pool) Await(ctx context.Context, s *session.Session, prompt string, j *journal.Journal) (Result, error) {
 	t := p.seat(s, prompt, j)
 	t.caller = &caller{ctx: ctx, over: make(chan struct{})}

@@ -12,8 +12,8 @@ import (
 
 // RecordedError is a failure as the journal has it, in the place of the Go error that it was made from: the
 // cause of the error of a run that ended in another process. Its text is that of the Go error on one line,
-// without keys (see [fault.Scrub]); errors.As finds it, and what [fault.FailureOf] says of it is what was said
-// then. Safe for concurrent reading.
+// without keys (see [fault.Scrub]); errors.As finds it, and what [fault.FailureOf] says of it is what was
+// said then. Safe for concurrent reading.
 type RecordedError struct{ Recorded fault.Failure }
 
 // Error is the recorded text, empty where the Go error had none.

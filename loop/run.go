@@ -23,8 +23,8 @@ type Result struct {
 	Value json.RawMessage
 	// Calls are the accepted calls, checked and not run, where [Config].CallsOnly is set.
 	Calls []machine.ToolRun
-	// Degraded is set where a planner settled for the last reply's plain text; Warnings say so. They name, too,
-	// the tools whose calls came to nothing ([session.Attempt.ToolFailure]).
+	// Degraded is set where a planner settled for the last reply's plain text; Warnings say so. They name,
+	// too, the tools whose calls came to nothing ([session.Attempt.ToolFailure]).
 	Degraded bool
 	Warnings []string
 	// Transcript is all that was said, [Config].History first: what the next run of the conversation is
@@ -47,8 +47,8 @@ type Answer[T any] struct {
 }
 
 // Run runs the loop until the model gives an answer that cfg accepts: it asks model, checks and runs tool
-// calls, and tells the model what was wrong. prompt is the user's message, after the conversation that s holds or
-// cfg.History. s keeps what the run records beside what it held, and what was said.
+// calls, and tells the model what was wrong. prompt is the user's message, after the conversation that s
+// holds or cfg.History. s keeps what the run records beside what it held, and what was said.
 //
 // With a journal ([WithJournal]) that holds this very request, unfinished, the run goes on with it, as by
 // [Resume]; where it has ended and [Config].RequestID names it, its recorded end is given and nothing is done
@@ -65,8 +65,8 @@ func Run(ctx context.Context, model Model, s *session.Session, prompt string, cf
 	return l.run(ctx, l.options, s, prompt)
 }
 
-// Loop is a model under a config, made ready once: what many runs share. Make it with [New]. It is read-only, and
-// safe for concurrent use.
+// Loop is a model under a config, made ready once: what many runs share. Make it with [New]. It is read-only,
+// and safe for concurrent use.
 type Loop struct {
 	*options
 	model    Model
@@ -74,8 +74,8 @@ type Loop struct {
 	compiled *machine.Compiled
 }
 
-// New makes a loop ready: policies are resolved and templates read once, and not by each run. The error joins all
-// that is wrong with the config and the options.
+// New makes a loop ready: policies are resolved and templates read once, and not by each run. The error joins
+// all that is wrong with the config and the options.
 func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -116,8 +116,8 @@ func (l *Loop) run(ctx context.Context, o *options, s *session.Session, prompt s
 	return p.finish()
 }
 
-// holds reports whether the journal holds the run that answers the prompt: one that has not ended, or one that
-// has and that the config names by its RequestID.
+// holds reports whether the journal holds the run that answers the prompt: one that has not ended, or one
+// that has and that the config names by its RequestID.
 func (p *process) holds(prompt string) (bool, error) {
 	j, id := p.journal, p.cfg.RequestID
 	if j == nil || !j.Unfinished() && id == "" {
@@ -133,8 +133,8 @@ func (p *process) holds(prompt string) (bool, error) {
 	return p.saidThen(past, prompt), nil
 }
 
-// saidThen reports whether what had been said when the run of a journal began is what is said now. A history that
-// is not given is what the journal has.
+// saidThen reports whether what had been said when the run of a journal began is what is said now. A history
+// that is not given is what the journal has.
 func (p *process) saidThen(past *journal.Fold, prompt string) bool {
 	then, now := past.State.Transcript.Slice(0, past.State.Began), []message.Message{{Role: message.User, Text: prompt, Parts: p.cfg.Attach}}
 	if given := p.cfg.History; given.Len() > 0 || p.cfg.NewConversation {

@@ -30,8 +30,8 @@ type Runner struct {
 	settled  *policy.Set
 	// record is told of each step; nil for nobody.
 	record func(machine.Event, []machine.Effect, machine.State)
-	// journal is nil where nothing is recorded; warnings are what is to be said of it, and of the policy, in the
-	// result.
+	// journal is nil where nothing is recorded; warnings are what is to be said of it, and of the policy, in
+	// the result.
 	journal  *journal.Journal
 	warnings []string
 	// refused is the error of the reducer that failed last in this process.

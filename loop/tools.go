@@ -58,10 +58,10 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocati
 	out = p.invoke(context.WithValue(ctx, viewKey{}, view), b.runs[n], inv)
 }
 
-// runTools runs the calls of a reply, each on a goroutine of its own and at most p.parallel at a time, and feeds
-// their outcomes in call order. A further call begins once an outcome has entered and the run goes on: one that
-// has not entered may end it. When the context ends it does not wait for the calls: what they return then is
-// dropped, or noted where the run is left to be resumed.
+// runTools runs the calls of a reply, each on a goroutine of its own and at most p.parallel at a time, and
+// feeds their outcomes in call order. A further call begins once an outcome has entered and the run goes on:
+// one that has not entered may end it. When the context ends it does not wait for the calls: what they return
+// then is dropped, or noted where the run is left to be resumed.
 func (p *process) runTools(ctx context.Context, runs []machine.ToolRun) (effects []machine.Effect, err error) {
 	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs))}
 	defer b.end(-1)
@@ -142,8 +142,8 @@ func (p *process) invocation(run machine.ToolRun) tool.Invocation {
 
 type viewKey struct{}
 
-// View is the session of the run as it stood when the call of a tool began, for that tool: it is read-only, and
-// session.ViewIn reads its slices. ok is false in a context that no run gave, and on Temporal.
+// View is the session of the run as it stood when the call of a tool began, for that tool: it is read-only,
+// and session.ViewIn reads its slices. ok is false in a context that no run gave, and on Temporal.
 func View(ctx context.Context) (view session.State, ok bool) {
 	view, ok = ctx.Value(viewKey{}).(session.State)
 	return view, ok

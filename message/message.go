@@ -73,7 +73,8 @@ func (m Message) Equal(o Message) bool {
 		m.IsError == o.IsError && m.Opaque == o.Opaque
 }
 
-// FinishReason says why a model stopped, in one vocabulary for all providers. The zero value means "not said".
+// FinishReason says why a model stopped, in one vocabulary for all providers. The zero value means "not
+// said".
 type FinishReason string
 
 // The known finish reasons.

@@ -66,8 +66,8 @@ type RetryPolicy struct {
 	// Backoff (backoff) is the wait before each retry.
 	Backoff backoff.BackoffStrategy
 	// RetryableErrors (retryable_errors) are the classes that are retried: those of fault and your own, at
-	// most 1000. Empty means none. The names that a vocabulary has for a class (RATE_LIMITED) are refused, and so
-	// are misspellings of the classes of fault; [Set.OwnClasses] has your own.
+	// most 1000. Empty means none. The names that a vocabulary has for a class (RATE_LIMITED) are refused,
+	// and so are misspellings of the classes of fault; [Set.OwnClasses] has your own.
 	RetryableErrors []fault.Class
 	// EmitFeedback (emit_feedback) says whether the model is told what was wrong.
 	EmitFeedback bool
@@ -87,9 +87,9 @@ type RetryPolicy struct {
 	// MaxTotalDelay (max_total_delay) bounds the sum of all waits of an action. 0 allows immediate retries
 	// only; [Unlimited] does not bound it.
 	MaxTotalDelay time.Duration
-	// Timeout (timeout) bounds one attempt of the transport plane, by the driver's clock: one call of a model, one
-	// run of a tool, one try of an action. What takes longer has failed with [fault.Timeout]. More than 0, or
-	// [Unlimited], the default. Layers of the correction plane must not set it.
+	// Timeout (timeout) bounds one attempt of the transport plane, by the driver's clock: one call of a
+	// model, one run of a tool, one try of an action. What takes longer has failed with [fault.Timeout]. More
+	// than 0, or [Unlimited], the default. Layers of the correction plane must not set it.
 	Timeout time.Duration
 	// FirstTokenTimeout (first_token_timeout) bounds how long the first piece of a model's reply takes,
 	// IdleTimeout (idle_timeout) how long each further one does: a reply that is slower has failed with

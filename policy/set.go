@@ -72,8 +72,8 @@ func Fold(s Set, adjustment Layer) Set {
 	return s
 }
 
-// OwnClasses are the classes that the set names and package fault does not know, in ascending order: those that
-// only the program's own errors have ([fault.ClassError]).
+// OwnClasses are the classes that the set names and package fault does not know, in ascending order: those
+// that only the program's own errors have ([fault.ClassError]).
 func (s *Set) OwnClasses() []fault.Class {
 	layers := []Layer{s.Global, s.Answer, s.Call, s.Adjusted, s.Transport}
 	for _, tools := range []map[string]Layer{s.Tools, s.ToolTransport} {

@@ -9,8 +9,8 @@ type State struct {
 	Limited bool `json:"limited"`
 	// RetryAfter is the wait the server, or the caller, asked for outright.
 	RetryAfter Span `json:"retry_after,omitzero"`
-	// Wait is the wait that follows from the exhausted windows: until the last of them resets, and at most the
-	// length of a window that does not say when. Absent where RetryAfter is known, which wins, and where
+	// Wait is the wait that follows from the exhausted windows: until the last of them resets, and at most
+	// the length of a window that does not say when. Absent where RetryAfter is known, which wins, and where
 	// nothing is known of either.
 	Wait Span `json:"wait,omitzero"`
 	// Windows are in a fixed order: by family of headers, then resource, then period; no two have the same

@@ -36,7 +36,8 @@ type Attempt struct {
 	At time.Time `json:"at,omitzero"`
 }
 
-// Passed reports whether nothing went wrong: the proposal was good, and its tool, if any, did not fail for good.
+// Passed reports whether nothing went wrong: the proposal was good, and its tool, if any, did not fail for
+// good.
 func (a Attempt) Passed() bool { return a.Class == "" && a.Reason != policy.FailedForGood }
 
 // ToolFailure says that a call of a tool came to nothing, panics included: "tool pay failed: tool_execution

@@ -12,16 +12,16 @@ import (
 
 // The events that a run itself dispatches to the reducers.
 const (
-	// ToolResult: a call has succeeded; a [ToolResultEvent]. Events that the tool emitted follow it, all in one
-	// transaction. A reducer's error is the outcome of the call.
+	// ToolResult: a call has succeeded; a [ToolResultEvent]. Events that the tool emitted follow it, all in
+	// one transaction. A reducer's error is the outcome of the call.
 	ToolResult = "tool_result"
 	// StructuredOutput: the answer was accepted; its JSON, or its text as a JSON string. A reducer's error
 	// refuses the answer.
 	StructuredOutput = "structured_output"
 
 	// The others are notices. Each is a transaction of its own, before the next prompt is made. A reducer's
-	// error is recorded and told ([Config].OnReducerError); it ends the run only under on_reducer_error: stop,
-	// and never after RunEnded.
+	// error is recorded and told ([Config].OnReducerError); it ends the run only under on_reducer_error:
+	// stop, and never after RunEnded.
 
 	// Replied: the model replied; a [RepliedEvent].
 	Replied = "replied"

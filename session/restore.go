@@ -92,9 +92,9 @@ func (s *Session) filled(state State) State {
 }
 
 // Restore puts the state slices of a snapshot in the place of the session's, which keeps its logs: what has
-// happened since the snapshot was made is still on record. A state slice that the snapshot does not have becomes
-// empty. The snapshot is that of this session, or of one without an id. Where the error is not nil nothing is
-// changed: [ErrBusy] while a run holds the session, else the errors of package function [Restore].
+// happened since the snapshot was made is still on record. A state slice that the snapshot does not have
+// becomes empty. The snapshot is that of this session, or of one without an id. Where the error is not nil
+// nothing is changed: [ErrBusy] while a run holds the session, else the errors of package function [Restore].
 func (s *Session) Restore(snapshot []byte) error {
 	held, err := ParseState(snapshot)
 	if err != nil {

@@ -87,8 +87,8 @@ func (s *Session) Release() {
 	s.held, s.dispatch = false, nil
 }
 
-// Conversation is what was said in the runs of the session, up to the end of the last: what the next run goes on
-// with.
+// Conversation is what was said in the runs of the session, up to the end of the last: what the next run goes
+// on with.
 func (s *Session) Conversation() message.Transcript {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -102,16 +102,17 @@ func (s *Session) Said(all message.Transcript) {
 	s.said = all
 }
 
-// Through lets the run that holds the session take the events that are dispatched meanwhile, one by one, until
-// [Session.Release]. Only who acquired the session may call it.
+// Through lets the run that holds the session take the events that are dispatched meanwhile, one by one,
+// until [Session.Release]. Only who acquired the session may call it.
 func (s *Session) Through(dispatch func(Event) error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.dispatch = dispatch
 }
 
-// OnReducerError sets who is told of every reducer error, at once and in the goroutine in which it happened; nil means nobody. It replaces who was set before. The function may
-// read the session and, where no run holds it, change it.
+// OnReducerError sets who is told of every reducer error, at once and in the goroutine in which it happened;
+// nil means nobody. It replaces who was set before. The function may read the session and, where no run holds
+// it, change it.
 func (s *Session) OnReducerError(fn func(fault.ReducerError)) { s.notify.Store(&fn) }
 
 // ReportReducerError calls who was set by OnReducerError. It is for drivers, which run reducers by ReduceIn
@@ -142,8 +143,8 @@ func (s *Session) ReduceIn(state State, event Event) ([]reducer.Op, *fault.Reduc
 // Dispatch applies events in their order, each as a transaction of its own. At the first whose reducers fail
 // it stops: no slice has been changed by that event, its [*fault.ReducerError] stands in its log, who was set
 // by OnReducerError has been told, and it is returned; events before it stay applied, and those after it are
-// not looked at. While a try of loop.Do or loop.Attempts is made in the session, the events are events of that try.
-// While a run holds the session otherwise, or steps it, nothing is done and the error is [ErrBusy].
+// not looked at. While a try of loop.Do or loop.Attempts is made in the session, the events are events of
+// that try. While a run holds the session otherwise, or steps it, nothing is done and the error is [ErrBusy].
 func (s *Session) Dispatch(events ...Event) error {
 	for _, event := range events {
 		if through := s.through(); through != nil {

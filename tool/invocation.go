@@ -54,16 +54,17 @@ func CallID(ctx context.Context) string { return invocationOf(ctx).CallID }
 // journals too; empty where the driver gave none.
 func SessionID(ctx context.Context) string { return invocationOf(ctx).SessionID }
 
-// Attempt says which attempt of the tool this call is, from 1, of how many: [policy.Unlimited] where nothing bounds
-// them. transport is the try of this one call, which is more than 1 where it did not come through before. All are 0
-// where the driver gave none.
+// Attempt says which attempt of the tool this call is, from 1, of how many: [policy.Unlimited] where nothing
+// bounds them. transport is the try of this one call, which is more than 1 where it did not come through
+// before. All are 0 where the driver gave none.
 func Attempt(ctx context.Context) (number, most, transport int) {
 	inv := invocationOf(ctx)
 	return inv.Attempt, inv.MaxAttempts, inv.Transport
 }
 
-// LastProgress reads what the try of this call before reported last ([Progress]) into v; false where it reported
-// nothing, or something that does not fit: so a long tool that is tried again can go on where it was.
+// LastProgress reads what the try of this call before reported last ([Progress]) into v; false where it
+// reported nothing, or something that does not fit: so a long tool that is tried again can go on where it
+// was.
 func LastProgress(ctx context.Context, v any) bool {
 	last := invocationOf(ctx).Progress
 	return last != nil && canon.Unmarshal(last, v) == nil

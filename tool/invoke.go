@@ -63,9 +63,9 @@ func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome {
 // After calls f once d has passed, on a goroutine of its own, unless stop is called before.
 type After func(d time.Duration, f func()) (stop func())
 
-// InvokeWithin is [Tool.Invoke] for at most d, 0 for any time, by a clock: then ctx ends, and the outcome is a
-// [fault.TransportError] of class [fault.Timeout]. A tool that ignores its context goes on alone: what it returns
-// then is dropped.
+// InvokeWithin is [Tool.Invoke] for at most d, 0 for any time, by a clock: then ctx ends, and the outcome is
+// a [fault.TransportError] of class [fault.Timeout]. A tool that ignores its context goes on alone: what it
+// returns then is dropped.
 func (t *Tool) InvokeWithin(ctx context.Context, args []byte, d time.Duration, after After) Outcome {
 	rec := &recorder{report: invocationOf(ctx).Report}
 	ctx = context.WithValue(ctx, recorderKey{}, rec)

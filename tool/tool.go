@@ -46,9 +46,9 @@ func isName(name string) bool {
 
 // New makes a tool of a function. Its arguments are a struct, or a map with string keys; the schema and the
 // checks come from that type (see [schema.For]), and fn is called with a fresh value that has passed them.
-// Its result becomes canonical JSON. The model is told a string as it is, in answer to a native call, and else
-// the JSON. The options declare what may be done with a call whose outcome is not known: see [ReadOnly] and
-// [Idempotent].
+// Its result becomes canonical JSON. The model is told a string as it is, in answer to a native call, and
+// else the JSON. The options declare what may be done with a call whose outcome is not known: see [ReadOnly]
+// and [Idempotent].
 //
 // New panics on a mistake of the program: a name that is not 1 to 128 of A-Za-z0-9_./-, a nil function, a
 // type that has no schema.

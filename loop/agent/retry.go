@@ -23,10 +23,10 @@ func Timed[T any](ctx context.Context, c clock.Clock, run func(context.Context) 
 	return stamped(r, start, c.Now())
 }
 
-// Retry runs a whole agent under its policy until it succeeds, or until the policy allows no further attempt. Errors are data here: whatever happens, a result comes back. Its execution has the
-// retry count (0 for a first try that was the last), and the duration, tokens and cost of all attempts,
-// failed ones too; waits are not counted in. run is told the number of the attempt; it must not retry on its
-// own account.
+// Retry runs a whole agent under its policy until it succeeds, or until the policy allows no further attempt.
+// Errors are data here: whatever happens, a result comes back. Its execution has the retry count (0 for a
+// first try that was the last), and the duration, tokens and cost of all attempts, failed ones too; waits are
+// not counted in. run is told the number of the attempt; it must not retry on its own account.
 //
 // The result is the last attempt's. Where successes were not accepted for their confidence or data, it is the
 // most confident of them instead, with a warning. Where the policy stopped for another reason than that the

@@ -14,8 +14,9 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// PlainText is a [planner.Planner] that settles for an answer's text where no attempt made it fit its schema: the run ends well, degraded, with a warning. All else is put to Next;
-// where that is nil, the policy is followed.
+// PlainText is a [planner.Planner] that settles for an answer's text where no attempt made it fit its schema:
+// the run ends well, degraded, with a warning. All else is put to Next; where that is nil, the policy is
+// followed.
 type PlainText struct{ Next planner.Planner }
 
 // Plan degrades where structure is all that is wrong with the answer.
@@ -88,7 +89,8 @@ func (g *guarded) end(ctx context.Context, end func(observe.WorkEnd), e observe.
 	}, func() struct{} { g.off.Store(true); return struct{}{} })
 }
 
-// Summarize is text as summarize makes it shorter; where that fails, text cut to most bytes, as [Truncate] does it.
+// Summarize is text as summarize makes it shorter; where that fails, text cut to most bytes, as [Truncate]
+// does it.
 func Summarize(ctx context.Context, f *Fallbacks, text string, most int, summarize func(context.Context, string) (string, error)) string {
 	return OrElse(ctx, f, SummaryFailed, func(ctx context.Context) (string, error) { return summarize(ctx, text) },
 		func() string { return Truncate(text, most) })

@@ -9,7 +9,8 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// Degradation is the warning that stands in a result for a step that failed and was done without: a sentence for people. Callers may add their own.
+// Degradation is the warning that stands in a result for a step that failed and was done without: a sentence
+// for people. Callers may add their own.
 type Degradation string
 
 // The steps that a run can do without.

@@ -47,8 +47,8 @@ func TryEvent(tool string) string {
 	return session.ToolResult
 }
 
-// TryEvents are the events that a good try of an action is to the reducers; value is what it came to, as JSON,
-// nil where nobody said.
+// TryEvents are the events that a good try of an action is to the reducers; value is what it came to, as
+// JSON, nil where nobody said.
 func TryEvents(heard func(event string) bool, name string, value []byte) []session.Event {
 	event := TryEvent(name)
 	switch {

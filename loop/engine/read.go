@@ -22,8 +22,8 @@ type Offer struct {
 	CallsOnly bool
 }
 
-// Read reads and checks a model's reply under what the policy says of repairs (see [Settings]). It changes nothing: an engine may run it wherever it likes, and feed
-// what it returns as an event.
+// Read reads and checks a model's reply under what the policy says of repairs (see [Settings]). It changes
+// nothing: an engine may run it wherever it likes, and feed what it returns as an event.
 //
 // Nothing of a reply that was cut off or refused is looked at. Bytes that are no UTF-8 become U+FFFD.
 func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {

@@ -7,8 +7,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Reduce runs the reducers of s on events, as one transaction in which each sees what the one before it did to
-// st. Where one fails, the callback of s is told at once, and failed is its error as it was returned. The
+// Reduce runs the reducers of s on events, as one transaction in which each sees what the one before it did
+// to st. Where one fails, the callback of s is told at once, and failed is its error as it was returned. The
 // session itself is not changed.
 func Reduce(s *session.Session, st session.State, events []session.Event) (_ *machine.Reduced, failed *fault.ReducerError) {
 	var all []reducer.Op
@@ -38,8 +38,8 @@ func Hears(s *session.Session) (names []string) {
 	return names
 }
 
-// Heard runs the reducers of s on notices, each as a transaction of its own on what the one before it did to st:
-// what a [machine.ReducersRan] event says. failed is the last error of a reducer; nil for none.
+// Heard runs the reducers of s on notices, each as a transaction of its own on what the one before it did to
+// st: what a [machine.ReducersRan] event says. failed is the last error of a reducer; nil for none.
 func Heard(s *session.Session, st session.State, notices []machine.Notice) (all []machine.Reduced, failed *fault.ReducerError) {
 	for _, n := range notices {
 		reduced, refused := Reduce(s, st, []session.Event{n.Event})

@@ -276,8 +276,8 @@ func (c *BatchCall) answer(text string, isError bool) {
 	c.Done, c.Answer, c.IsError = true, text, isError
 }
 
-// told is a result as the model is told it: a native call of a tool that returns a string has that string, and
-// any other result is its JSON. In a text all results are JSON, which quotes a string.
+// told is a result as the model is told it: a native call of a tool that returns a string has that string,
+// and any other result is its JSON. In a text all results are JSON, which quotes a string.
 func (s *step) told(result json.RawMessage) string {
 	var text string
 	if s.Batch.Native && len(result) > 0 && result[0] == '"' && canon.Unmarshal(result, &text) == nil {

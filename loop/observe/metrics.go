@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Metrics is an [Observer] that counts retries, reducer errors, waits and attempts. The zero value is ready; it is safe for
-// concurrent use.
+// Metrics is an [Observer] that counts retries, reducer errors, waits and attempts. The zero value is ready;
+// it is safe for concurrent use.
 type Metrics struct {
 	mu       sync.Mutex
 	snapshot Counts

@@ -65,8 +65,8 @@ type Notice struct {
 	// Reason says what was decided, Delay what is waited before the next attempt.
 	Reason policy.Reason
 	Delay  time.Duration
-	// Seed is what loop.Do without a session draws its jitter from: the action's, or the one that Do drew, once
-	// a wait needed it. In a session it is empty: there the run's seed or the correlation id is it.
+	// Seed is what loop.Do without a session draws its jitter from: the action's, or the one that Do drew,
+	// once a wait needed it. In a session it is empty: there the run's seed or the correlation id is it.
 	Seed string
 	// Err is the Go error behind Class; nil where there was none.
 	Err error

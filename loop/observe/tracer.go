@@ -10,10 +10,10 @@ import (
 )
 
 // Tracer is what an [Observer] may be besides: it follows each piece of work of loop.Run, loop.Generate and
-// loop.Resume from its beginning to its end, as spans need it. Pieces are nested: calls and tools are begun with
-// the context of their run. loop.Do, loop.Attempts and package agent begin none: what is done there is the caller's
-// own. A replay begins none, nor does the Resume of a run that has ended. It cannot change the outcome;
-// panics in it are contained. It must be safe for concurrent use.
+// loop.Resume from its beginning to its end, as spans need it. Pieces are nested: calls and tools are begun
+// with the context of their run. loop.Do, loop.Attempts and package agent begin none: what is done there is
+// the caller's own. A replay begins none, nor does the Resume of a run that has ended. It cannot change the
+// outcome; panics in it are contained. It must be safe for concurrent use.
 type Tracer interface {
 	// Begin is told of work that is about to be done, and returns the context to do it with: ctx with values
 	// of its own. Only its values count, so that it cannot cut the work short; nil is ctx itself. The
@@ -42,9 +42,9 @@ type Work struct {
 	CorrelationID string
 	// At is the driver's time.
 	At time.Time
-	// Resumed is set for a run that goes on from its journal (loop.Resume), Tools are the names of the tools on
-	// offer, in order of registration: both with WorkRun. An action of the run with another name is one that
-	// the model made up.
+	// Resumed is set for a run that goes on from its journal (loop.Resume), Tools are the names of the tools
+	// on offer, in order of registration: both with WorkRun. An action of the run with another name is one
+	// that the model made up.
 	Resumed bool
 	Tools   []string
 	// Model is the model's name in the run's ladder, Turn counts the run's replies asked for from 1, and

@@ -15,11 +15,11 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// Ladder is a [Planner] made of data, for rate limits: a day's window that is used up asks for the next model (switch_provider), an hour's
-// for a long wait, any other for a short one. Where a window's wait is longer than its bound, or no attempt
-// is left, it is the next model too; where there is none, the run ends. Without a window that is used up it
-// follows the policy while that goes on, and then takes the next model. It ends the run at an exhaustion of
-// the correction plane, and at a tool's.
+// Ladder is a [Planner] made of data, for rate limits: a day's window that is used up asks for the next model
+// (switch_provider), an hour's for a long wait, any other for a short one. Where a window's wait is longer
+// than its bound, or no attempt is left, it is the next model too; where there is none, the run ends. Without
+// a window that is used up it follows the policy while that goes on, and then takes the next model. It ends
+// the run at an exhaustion of the correction plane, and at a tool's.
 //
 // It waits only where it is asked before the policy is followed: name the classes for that in
 // loop.Config.Consult, [fault.RateLimit] and [fault.Quota] above all. Make one with [NewLadder]. Safe for

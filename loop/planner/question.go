@@ -47,7 +47,8 @@ type Question struct {
 	Tool string
 	// Model is the model in use, by its name in the run's ladder; empty for the first.
 	Model string
-	// RateLimit is what the error said of rate limits, where it offers that (see [ratelimit.LimitedError]); else zero.
+	// RateLimit is what the error said of rate limits, where it offers that (see [ratelimit.LimitedError]);
+	// else zero.
 	RateLimit ratelimit.State
 	// Cause is the Go error behind the failure; nil where there was none.
 	Cause error
