@@ -36,6 +36,7 @@ type Layer struct {
 	NativeRepairs  Repairs
 	FormsOff       []extract.Form
 	OnReducerError ReducerAction
+	Attempts       []Settings
 	// Origins says where fields were written, in any order; fields without one are fine. It is no part of the
 	// layer's JSON.
 	Origins []Origin

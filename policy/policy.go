@@ -112,6 +112,12 @@ type RetryPolicy struct {
 	// RetryableErrors has their class, [fault.Reducer]: the model is then asked again as after any other
 	// failure.
 	OnReducerError ReducerAction
+	// Attempts (attempts) are the settings of each attempt, the first one's first; the last hold for all
+	// further attempts. Empty, the default, means that every attempt is made with the model as it is set up.
+	// Of several actions that are corrected at once those of the one with the most attempts count, and of
+	// equal ones the first by name. A model that a planner has switched to wins over the model named here. At
+	// most 100.
+	Attempts []Settings
 }
 
 // Correction is the default policy of the correction plane: 3 attempts, no wait, feedback on; bad arguments,
@@ -139,6 +145,7 @@ func Correction() RetryPolicy {
 		NativeRepairs:     Refuse,
 		FormsOff:          []extract.Form{},
 		OnReducerError:    EndAction,
+		Attempts:          []Settings{},
 	}
 }
 

@@ -85,6 +85,7 @@ text_repairs         note                                                       
 native_repairs       refuse                                                       default
 forms_off            none                                                         default
 on_reducer_error     end_action                                                   default
+attempts             none                                                         default
 `, explanation.String())
 }
 

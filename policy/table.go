@@ -18,6 +18,10 @@ const presetKey = "preset"
 // A field of a policy is a field of [RetryPolicy], one of [Layer] and a row of this table. Merging,
 // explaining, checking, JSON and files follow from the row.
 func init() {
+	fields.Register[Settings](fields.Table{Rows: []fields.Row{
+		{Name: "temperature", Type: temperature()},
+		{Name: "model", Type: fields.Name(modelProblem)},
+	}})
 	repairs := fields.Word(Accept, Note, Refuse)
 	fields.Register[Layer](fields.Table{
 		Rows: []fields.Row{
@@ -40,6 +44,7 @@ func init() {
 			{Name: "forms_off", Type: fields.Set(fields.Word(extract.Forms()...), maxClasses, "forms"),
 				CorrectionOnly: true},
 			{Name: "on_reducer_error", Type: fields.Word(EndAction, StopRun), CorrectionOnly: true},
+			{Name: "attempts", Type: settings(), CorrectionOnly: true},
 		},
 		Also: []string{presetKey},
 		Then: finishLayer,

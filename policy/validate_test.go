@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -173,7 +174,8 @@ func TestJSONOfAPolicy(t *testing.T) {
   "text_repairs": "note",
   "native_repairs": "refuse",
   "forms_off": [],
-  "on_reducer_error": "end_action"
+  "on_reducer_error": "end_action",
+  "attempts": []
 }`, string(data))
 }
 
@@ -269,6 +271,59 @@ func TestOwnClassesAreThoseOfTheProgramAlone(t *testing.T) {
 	s.Tools = map[string]policy.Layer{"pay": {RetryableErrors: []fault.Class{"declined", "out_of_stock"}}}
 	s.Transport.Bases = map[fault.Class]time.Duration{fault.RateLimit: 1, "busy": 2}
 	assert.Equal(t, []fault.Class{"busy", "declined", "out_of_stock"}, s.OwnClasses())
+}
+
+func TestSettingsOfAttempts(t *testing.T) {
+	var s policy.Set
+	require.NoError(t, json.Unmarshal([]byte(`{"global": {"attempts": [{}, {"temperature": 0}, {"temperature": 0.5, "model": "big"}]},
+		"tools": {"pay": {"attempts": []}, "search": {"attempts": [{"model": "small"}]}}, "budgets": {}, "max_turns": 1, "max_calls": 1}`), &s))
+	require.NoError(t, s.Validate())
+	answer, explained := policy.Resolve(s, "")
+	assert.Equal(t, policy.Explained{
+		Field: "attempts", Value: "{}, {temperature: 0}, {temperature: 0.5, model: big}", Layer: policy.LayerGlobal,
+	}, explained[len(explained)-1])
+	big := policy.Settings{Temperature: new(0.5), Model: "big"}
+	for attempt, want := range []policy.Settings{{}, {}, {Temperature: new(0.0)}, big, big, big} {
+		assert.Equal(t, want, answer.SettingsOf(attempt), "attempt %d", attempt)
+	}
+	pay, search := policy.Effective(&s, "pay"), policy.Effective(&s, "search")
+	assert.Zero(t, pay.SettingsOf(2), "a layer replaces the whole list")
+	assert.Equal(t, policy.Settings{Model: "small"}, search.SettingsOf(2))
+
+	own := answer.Clone()
+	*own.Attempts[1].Temperature = 2
+	assert.Zero(t, *answer.Attempts[1].Temperature, "a clone has numbers of its own")
+
+	assert.NoError(t, s.CheckModels([]string{"small", "big"}))
+	assert.EqualError(t, s.CheckModels([]string{"small"}), `global.attempts[2].model: there is no model "big"; use one of small`)
+	assert.EqualError(t, s.CheckModels(nil), `global.attempts[2].model: there is no model "big"; the run has no models by name
+tools.search.attempts[0].model: there is no model "small"; the run has no models by name`)
+}
+
+func TestFaultsOfSettings(t *testing.T) {
+	s := policy.DefaultSet()
+	s.Global.Attempts = []policy.Settings{{Temperature: new(2.0)}, {Temperature: new(3.0)}, {Temperature: new(-0.1)}, {Temperature: new(math.NaN())}}
+	s.Answer.Attempts = []policy.Settings{{Model: "a\x00b"}, {Model: strings.Repeat("m", 201)}}
+	s.Call.Attempts = make([]policy.Settings, 101)
+	s.Transport.Attempts = []policy.Settings{}
+	const name = "is no name of a model; use at most 200 bytes of printable text"
+	assert.Equal(t, []string{
+		"global.attempts[1].temperature: must be 0 to 2, is 3",
+		"global.attempts[2].temperature: must be 0 to 2, is -0.1",
+		"global.attempts[3].temperature: must be 0 to 2, is NaN",
+		"answer.attempts[0].model: " + name,
+		"answer.attempts[1].model: " + name,
+		"call.attempts: want the settings of at most 100 attempts, got 101",
+		"transport.attempts: has no meaning for transport; leave it out",
+	}, strings.Split(s.Validate().Error(), "\n"))
+	for text, want := range map[string]string{
+		`{"attempts": [{"temperature": "hot"}]}`: `attempts[0].temperature: expected a number from 0 to 2, got text "hot"`,
+		`{"attempts": [{"temprature": 1}]}`:      "attempts[0].temprature: this key is not known here; did you mean temperature?",
+		`{"attempts": {"model": "big"}}`:         "attempts: expected a list, such as [a, b], got a mapping",
+		`{"attempts": [{"model": 3}]}`:           "attempts[0].model: expected a name, got a number \"3\"",
+	} {
+		assert.EqualError(t, new(policy.Layer).UnmarshalJSON([]byte(text)), want)
+	}
 }
 
 // Only what takes time has a timeout, and it leaves some.

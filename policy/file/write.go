@@ -41,14 +41,12 @@ func (w *writer) value(indent int) error {
 	if err != nil {
 		return err
 	}
-	switch t.Kind() {
-	case '{':
+	if t.Kind() == '{' {
 		return w.mapping(indent)
-	case '[':
-		return w.list()
 	}
-	w.out.WriteString(" " + scalar(t) + "\n")
-	return nil
+	text, err := w.inline(t)
+	w.out.WriteString(" " + text + "\n")
+	return err
 }
 
 func (w *writer) mapping(indent int) error {
@@ -71,19 +69,34 @@ func (w *writer) mapping(indent int) error {
 	return err
 }
 
-// list writes a list of scalars; a policy has no other lists.
-func (w *writer) list() error {
-	var words []string
+// ends are the tokens that end lists and mappings, by those that begin them.
+var ends = map[jsontext.Kind]jsontext.Kind{'[': ']', '{': '}'}
+
+// inline is the value that begins with t, on one line.
+func (w *writer) inline(t jsontext.Token) (string, error) {
+	begin := t.Kind()
+	end, nests := ends[begin]
+	if !nests {
+		return scalar(t), nil
+	}
+	var parts []string
 	for {
-		t, err := w.in.ReadToken()
+		key, t, err := "", jsontext.Token{}, error(nil)
+		if t, err = w.in.ReadToken(); err == nil && begin == '{' && t.Kind() != end {
+			key = scalar(t) + ": "
+			t, err = w.in.ReadToken()
+		}
 		if err != nil {
-			return err
+			return "", err
 		}
-		if t.Kind() == ']' {
-			w.out.WriteString(" [" + strings.Join(words, ", ") + "]\n")
-			return nil
+		if t.Kind() == end {
+			return string(rune(begin)) + strings.Join(parts, ", ") + string(rune(end)), nil
 		}
-		words = append(words, scalar(t))
+		part, err := w.inline(t)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, key+part)
 	}
 }
 

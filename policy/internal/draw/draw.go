@@ -66,12 +66,26 @@ func Strategy() *rapid.Generator[backoff.BackoffStrategy] {
 	})
 }
 
+// attempts draws the settings of some attempts, none, or nothing at all.
+func attempts(t *rapid.T) []policy.Settings {
+	if rapid.Bool().Draw(t, "attempts?") {
+		return nil
+	}
+	all := make([]policy.Settings, rapid.IntRange(0, 3).Draw(t, "attempts"))
+	for n := range all {
+		all[n].Temperature = maybe(t, rapid.Float64Range(0, 2), "temperature")
+		all[n].Model = rapid.SampledFrom([]string{"", "big", "small"}).Draw(t, "model")
+	}
+	return all
+}
+
 // Layer draws a valid layer of the correction plane.
 func Layer() *rapid.Generator[policy.Layer] {
 	return rapid.Custom(func(t *rapid.T) policy.Layer {
 		repairs := rapid.SampledFrom([]policy.Repairs{"", policy.Accept, policy.Note, policy.Refuse})
 		l := Transport().Draw(t, "shared")
 		l.EmitFeedback = maybe(t, rapid.Bool(), "emit_feedback")
+		l.Attempts = attempts(t)
 		l.NoProgress = maybe(t, rapid.IntRange(0, 3), "no_progress")
 		l.TextRepairs = repairs.Draw(t, "text_repairs")
 		l.NativeRepairs = repairs.Draw(t, "native_repairs")

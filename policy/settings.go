@@ -1,0 +1,134 @@
+package policy
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/fields"
+)
+
+// Settings say how a model is asked on one attempt of an action. The zero value says nothing: the model is
+// asked as it is set up.
+type Settings struct {
+	// Temperature (temperature) is from 0 to 2; nil for the model's own.
+	Temperature *float64 `json:"temperature,omitempty"`
+	// Model (model) is the name of a model of the run, such as those of loop.WithModels; empty for the first.
+	Model string `json:"model,omitempty"`
+}
+
+// IsZero reports whether s says nothing.
+func (s Settings) IsZero() bool { return s == Settings{} }
+
+// String is s as policy files have it: "{temperature: 0, model: big}".
+func (s Settings) String() string {
+	var said []string
+	if s.Temperature != nil {
+		said = append(said, "temperature: "+strconv.FormatFloat(*s.Temperature, 'g', -1, 64))
+	}
+	if s.Model != "" {
+		said = append(said, "model: "+s.Model)
+	}
+	return "{" + strings.Join(said, ", ") + "}"
+}
+
+// SettingsOf are the settings of an attempt, counted from 1. The last of Attempts holds for all further ones.
+func (p *RetryPolicy) SettingsOf(attempt int) Settings {
+	if len(p.Attempts) == 0 {
+		return Settings{}
+	}
+	return p.Attempts[min(max(attempt, 1), len(p.Attempts))-1]
+}
+
+// CheckModels reports every model that the settings of attempts name and that known does not, each as a
+// [*FieldError], joined; nil when there is none.
+func (s *Set) CheckModels(known []string) error {
+	f := fields.Collect()
+	check := func(l Layer, f fields.Faults) {
+		for n, settings := range l.Attempts {
+			if name := settings.Model; name != "" && !slices.Contains(known, name) {
+				f.At("attempts").Item(n).At("model").Add("there is no model %q; %s", name, oneOf(known))
+			}
+		}
+	}
+	check(s.Global, f.At(LayerGlobal))
+	for _, tool := range slices.Sorted(maps.Keys(s.Tools)) {
+		check(s.Tools[tool], f.At("tools").At(tool))
+	}
+	check(s.Answer, f.At(LayerAnswer))
+	check(s.Call, f.At(LayerCall))
+	check(s.Adjusted, f.At(LayerAdjusted))
+	return f.Err()
+}
+
+func oneOf(known []string) string {
+	if len(known) == 0 {
+		return "the run has no models by name"
+	}
+	return "use one of " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
+}
+
+// The bounds of the settings of attempts, and of the name of a model.
+const (
+	maxSettings  = 100
+	maxModelName = 200
+)
+
+func settings() fields.Type[[]Settings] {
+	one := fields.Struct[Settings]()
+	one.Clone = func(s Settings) Settings {
+		if s.Temperature != nil {
+			s.Temperature = new(*s.Temperature)
+		}
+		return s
+	}
+	t := fields.ListOf(one)
+	t.Clone = func(all []Settings) []Settings {
+		own := make([]Settings, len(all))
+		for n, s := range all {
+			own[n] = one.Clone(s)
+		}
+		return own
+	}
+	checkEach := t.Check
+	t.Check = func(all []Settings, f fields.Faults) {
+		if len(all) > maxSettings {
+			f.Add("want the settings of at most %d attempts, got %d", maxSettings, len(all))
+			return
+		}
+		checkEach(all, f)
+	}
+	return t
+}
+
+func temperature() fields.Type[float64] {
+	return fields.Type[float64]{
+		Read: func(r *fields.Reader, path string, n fields.Node, into *float64) bool {
+			v, err := strconv.ParseFloat(n.Text, 64)
+			if n.Kind != fields.Number || err != nil {
+				r.Expected(path, n, "a number from 0 to 2")
+				return false
+			}
+			*into = v
+			return true
+		},
+		Check: func(v float64, f fields.Faults) {
+			if math.Signbit(v) || !(v <= 2) {
+				f.Add("must be 0 to 2, is %v", v)
+			}
+		},
+	}
+}
+
+// modelProblem says what is wrong with the name of a model, or nothing.
+func modelProblem(name string) string {
+	hidden := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	if len(name) > maxModelName || strings.ContainsFunc(name, hidden) {
+		return "is no name of a model; use at most " + strconv.Itoa(maxModelName) + " bytes of printable text"
+	}
+	return ""
+}
