@@ -289,7 +289,7 @@ func (t *tries) err() error {
 // attempt is the try that is asked for.
 func (t *tries) attempt() Attempt {
 	at := t.asked.Try
-	a := Attempt{Number: at.Attempt, Max: at.MaxAttempts, Transport: at.Transport, Timeout: at.Timeout, InDoubt: t.inDoubt}
+	a := Attempt{Number: at.Attempt, Max: at.MaxAttempts, Settings: at.Settings, Transport: at.Transport, Timeout: at.Timeout, InDoubt: t.inDoubt}
 	t.inDoubt = false
 	if open := t.runner.st.Actions; len(open) > 0 {
 		a.recorded = open[0].Last // the action is the only one

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/benbjohnson/clock"
@@ -122,6 +124,29 @@ func (c *Config) ready(o *options) (*machine.Compiled, error) {
 	return m, err
 }
 
+// asking is ready for who asks the models too. The error says too which models the options lack.
+func (c *Config) asking(o *options) (*machine.Compiled, error) {
+	m, err := c.ready(o)
+	if m != nil {
+		err = errors.Join(err, o.lacks(&m.Config().Policy))
+	}
+	return m, err
+}
+
+// lacks says which models a policy names that the options do not give.
+func (o *options) lacks(p *policy.Set) error {
+	var known []string
+	for _, name := range slices.Sorted(maps.Keys(o.models)) {
+		if o.models[name] != nil {
+			known = append(known, name)
+		}
+	}
+	if err := p.CheckModels(known); err != nil {
+		return fmt.Errorf("policy: %w: WithModels gives the models of a run", err)
+	}
+	return nil
+}
+
 // Option wires an optional part of a driver. Of one that is given twice the last counts, but that
 // [WithObserver] adds. An argument that is nil is as if the option were not given; an observer or a journal
 // that is nil is an error, and so is a nil Option.
@@ -182,7 +207,7 @@ func WithAdjust(f func(session.State) (policy.Layer, bool)) Option {
 // WithPrompt lets f make the prompt of each model call; [Config].System is not used then.
 func WithPrompt(f PromptFunc) Option { return func(o *options) { o.prompt = f } }
 
-// WithModels gives the models that a planner may fall back to, by name; one that is nil is none. m is kept,
+// WithModels gives the models that a planner may fall back to and a policy may name for an attempt, by name; one that is nil is none. m is kept,
 // and read-only from then on.
 func WithModels(m map[string]Model) Option { return func(o *options) { o.models = m } }
 

@@ -86,6 +86,9 @@ var (
 type Attempt struct {
 	// Number counts from 1 and counts the first; Max is [policy.Unlimited] where nothing bounds it.
 	Number, Max int
+	// Settings are those that the action's policy has for the attempt ([policy.RetryPolicy].Attempts): they are
+	// for the caller to ask its model by.
+	Settings policy.Settings
 	// Transport is the attempt of this try on the transport plane, from 1: what did not come through is tried
 	// again at no cost of Number.
 	Transport int
@@ -188,7 +191,7 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 		}
 	}
 	l := unrecorded{o: o, a: a}
-	l.at = Attempt{Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, of: a, seed: a.Seed}
+	l.at = Attempt{Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, Settings: a.Policy.SettingsOf(1), of: a, seed: a.Seed}
 	if l.at.Timeout = a.Transport.Timeout; l.at.Timeout == policy.Unlimited {
 		l.at.Timeout = 0
 	}

@@ -39,6 +39,9 @@ type Request struct {
 	Output *schema.Schema
 	// Model is the model's name in the run's ladder; empty for the first.
 	Model string
+	// Temperature is that of this attempt, from 0 to 2, instead of the model's own; nil for the model's own.
+	// A model that cannot be asked so refuses the request by an error.
+	Temperature *float64
 	// At are the actions that are being corrected, or the answer's first attempt.
 	At []machine.Position
 	// ToolChoice is the tool that the model must call; see [Config]. A model that cannot be asked so refuses

@@ -69,7 +69,7 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if o.journals {
 		err = errors.Join(err, errors.New("options: a journal is that of one session: give it to Add"))
 	}
-	compiled, refused := cfg.Config.ready(o)
+	compiled, refused := cfg.Config.asking(o)
 	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)
 	}

@@ -285,7 +285,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	flow, over := p.flow(timed, m, &stream)
 	reply, err := model.Reply(flow, Request{
 		System: m.System, Messages: p.runner.st.Transcript, Tools: p.offered, Output: p.cfg.Output, Model: m.Model, At: m.At,
-		ToolChoice: m.ToolChoice, Stop: m.Stop,
+		Temperature: m.Temperature, ToolChoice: m.ToolChoice, Stop: m.Stop,
 		Stream: stream,
 	})
 	err = late.instead(timed, over(err))

@@ -146,6 +146,9 @@ func (o *options) fits(f *journal.Fold) error {
 	if name != "" && o.models[name] == nil && f.State.Phase != machine.Stopped {
 		errs = append(errs, fmt.Errorf("loop: the run that is resumed has fallen back to model %q: give it by WithModels", name))
 	}
+	if f.State.Phase != machine.Stopped && !h.Config.Single {
+		errs = append(errs, o.lacks(f.State.Policy))
+	}
 	if h.Config.Planner && o.planner == nil {
 		errs = append(errs, errors.New("loop: the run that is resumed has a planner: give it by WithPlanner"))
 	}

@@ -84,7 +84,7 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	if model == nil {
 		return nil, errNoModel
 	}
-	compiled, err := cfg.ready(o)
+	compiled, err := cfg.asking(o)
 	if err != nil {
 		return nil, err
 	}

@@ -48,6 +48,7 @@ func (l *unrecorded) failed(ctx context.Context, err error) error {
 		l.at.Transport, l.held = l.at.Transport+1, backoff.Sum(l.held, d.Delay)
 	} else {
 		l.at.Number, l.waited = l.at.Number+1, backoff.Sum(l.waited, d.Delay)
+		l.at.Settings = l.a.Policy.SettingsOf(l.at.Number)
 		l.at.Transport, l.held = 1, 0
 		l.at.before, l.at.last = l.at.last, err
 	}

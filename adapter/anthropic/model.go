@@ -41,6 +41,9 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	if err := wire.CheckMedia(name, req.Messages, refuses); err != nil {
 		return message.Reply{}, err
 	}
+	if err := m.cfg.checkTemperature(req.Temperature); err != nil {
+		return message.Reply{}, err
+	}
 	x := exchange{Head: wire.Head{Provider: name, Model: m.cfg.Model}, stream: req.Stream}
 	defer x.close()
 	params := m.params(req, x.Model)

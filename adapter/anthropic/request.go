@@ -1,7 +1,9 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -19,12 +21,24 @@ import (
 const answerWith = "When you give your final answer, give one JSON value and nothing else. " +
 	"It must be valid against this JSON Schema: "
 
+// checkTemperature says why the API cannot be asked at the temperature of a request.
+func (c Config) checkTemperature(t *float64) error {
+	switch {
+	case t == nil:
+	case *t > 1:
+		return wire.Unasked(name, fmt.Sprintf("Temperature: %v is too high: the API takes 0 to 1", *t))
+	case *t != 1 && wire.OneOf(c.Thinking.Mode, Adaptive, Budget):
+		return wire.Unasked(name, fmt.Sprintf("Temperature: must be 1 or left out for a model that thinks (Thinking), is %v", *t))
+	}
+	return nil
+}
+
 // params is the request as the SDK takes it.
 func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 	turns, opening := turnsOf(req.Messages, model)
 	p := sdk.MessageNewParams{Model: sdk.Model(model), MaxTokens: m.cfg.MaxTokens, Messages: turns, StopSequences: req.Stop}
-	if m.cfg.Temperature != nil {
-		p.Temperature = sdk.Float(*m.cfg.Temperature)
+	if t := cmp.Or(req.Temperature, m.cfg.Temperature); t != nil {
+		p.Temperature = sdk.Float(*t)
 	}
 	if m.cfg.TopP != nil {
 		p.TopP = sdk.Float(*m.cfg.TopP)

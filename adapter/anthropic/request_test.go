@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/anthropic"
 	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -124,4 +125,21 @@ func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {
 		req.Messages = req.Messages.Append(message.Message{Role: message.User, Parts: []message.Part{part}})
 		wiretest.Refuses(t, adapter(), req, want)
 	}
+}
+
+// A temperature that the API refuses is an error that names it; nothing is sent.
+func TestATemperatureThatTheAPIRefuses(t *testing.T) {
+	thinks := func(c *anthropic.Config) { c.Thinking.Mode = anthropic.Adaptive }
+	for temperature, tt := range map[float64]struct {
+		change func(*anthropic.Config)
+		want   string
+	}{
+		1.5: {func(*anthropic.Config) {}, "Temperature: 1.5 is too high: the API takes 0 to 1"},
+		0.5: {thinks, "Temperature: must be 1 or left out for a model that thinks (Thinking), is 0.5"},
+	} {
+		_, err := model(t, tt.change).Reply(t.Context(), loop.Request{Temperature: &temperature})
+		assert.ErrorContains(t, err, tt.want)
+		assert.Equal(t, fault.InvalidRequest, fault.FailureOf(err).Class)
+	}
+	assert.Contains(t, params(t, model(t, thinks), loop.Request{Temperature: new(1.0)}), `"temperature":1`)
 }

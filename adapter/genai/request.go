@@ -1,6 +1,7 @@
 package genai
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -34,7 +35,7 @@ type request struct {
 func (m *Model) request(req loop.Request, model string) (*request, error) {
 	turns, system := turnsOf(req.Messages, model)
 	system = append([]string{req.System}, system...)
-	r := &request{config: m.cfg.generation(), names: map[string]string{}}
+	r := &request{config: m.cfg.generation(req.Temperature), names: map[string]string{}}
 	if req.Output != nil {
 		r.want(req, m.cfg.Output, &system)
 	}
@@ -55,14 +56,14 @@ func (m *Model) request(req loop.Request, model string) (*request, error) {
 	return r, err
 }
 
-// generation is the part of the request that follows from the config alone.
-func (c Config) generation() *sdk.GenerateContentConfig {
+// generation is the part of the request that follows from the config, and from the temperature of the request.
+func (c Config) generation(own *float64) *sdk.GenerateContentConfig {
 	g := &sdk.GenerateContentConfig{MaxOutputTokens: int32(c.MaxTokens), AutomaticContinuation: new(false)}
 	if c.Seed != nil {
 		g.Seed = new(int32(*c.Seed))
 	}
-	if c.Temperature != nil {
-		g.Temperature = new(float32(*c.Temperature))
+	if t := cmp.Or(own, c.Temperature); t != nil {
+		g.Temperature = new(float32(*t))
 	}
 	if c.TopP != nil {
 		g.TopP = new(float32(*c.TopP))

@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 
@@ -19,7 +20,7 @@ const (
 
 // body makes the request that the model named is sent.
 func (c Config) body(req loop.Request, model string) ([]byte, error) {
-	r := chatRequest{Model: model, Stream: req.Stream != nil, Think: json.RawMessage(wireThink[c.Think]), Options: c.options(req.Stop)}
+	r := chatRequest{Model: model, Stream: req.Stream != nil, Think: json.RawMessage(wireThink[c.Think]), Options: c.options(req)}
 	turns, system := turnsOf(req.Messages, model)
 	system = append([]string{req.System}, system...)
 	if req.ToolChoice == message.NoTool {
@@ -51,8 +52,8 @@ func (c Config) body(req loop.Request, model string) ([]byte, error) {
 	return wire.Marshal(r)
 }
 
-// options are those of the config; no key is named twice.
-func (c Config) options(stop []string) map[string]json.RawMessage {
+// options are those of the config and of the request; no key is named twice.
+func (c Config) options(req loop.Request) map[string]json.RawMessage {
 	all := maps.Clone(c.Options)
 	set := func(name string, value any) {
 		if all == nil {
@@ -60,8 +61,8 @@ func (c Config) options(stop []string) map[string]json.RawMessage {
 		}
 		all[name], _ = wire.Marshal(value) // numbers and texts always have a JSON form
 	}
-	if len(stop) > 0 {
-		set("stop", stop)
+	if len(req.Stop) > 0 {
+		set("stop", req.Stop)
 	}
 	if c.MaxTokens != 0 {
 		set("num_predict", c.MaxTokens)
@@ -69,8 +70,8 @@ func (c Config) options(stop []string) map[string]json.RawMessage {
 	if c.ContextTokens != 0 {
 		set("num_ctx", c.ContextTokens)
 	}
-	if c.Temperature != nil {
-		set("temperature", *c.Temperature)
+	if t := cmp.Or(req.Temperature, c.Temperature); t != nil {
+		set("temperature", *t)
 	}
 	if c.Seed != nil {
 		set("seed", *c.Seed)

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -35,7 +36,7 @@ func (m *chatModel) Reply(ctx context.Context, req loop.Request) (message.Reply,
 func (m *chatModel) params(req loop.Request) sdk.ChatCompletionNewParams {
 	format, words := m.format(req.Output)
 	p := sdk.ChatCompletionNewParams{
-		Model: m.cfg.Model, Messages: m.messages(req, words), Temperature: opt(m.cfg.Temperature),
+		Model: m.cfg.Model, Messages: m.messages(req, words), Temperature: opt(cmp.Or(req.Temperature, m.cfg.Temperature)),
 		ReasoningEffort: shared.ReasoningEffort(m.cfg.Effort), ResponseFormat: format.chat(),
 	}
 	if m.cfg.LegacyMaxTokens {

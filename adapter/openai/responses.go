@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/openai/openai-go/v3/option"
@@ -37,10 +38,11 @@ func (m *responsesModel) Reply(ctx context.Context, req loop.Request) (message.R
 func (m *responsesModel) params(req loop.Request) responses.ResponseNewParams {
 	format, words := m.format(req.Output)
 	p := responses.ResponseNewParams{
-		Model: m.cfg.Model, MaxOutputTokens: bound(m.cfg.MaxTokens), Temperature: opt(m.cfg.Temperature),
-		Store:     param.NewOpt(m.cfg.Store),
-		Reasoning: shared.ReasoningParam{Effort: shared.ReasoningEffort(m.cfg.Effort)},
-		Text:      responses.ResponseTextConfigParam{Format: format.responses()},
+		Model: m.cfg.Model, MaxOutputTokens: bound(m.cfg.MaxTokens),
+		Temperature: opt(cmp.Or(req.Temperature, m.cfg.Temperature)),
+		Store:       param.NewOpt(m.cfg.Store),
+		Reasoning:   shared.ReasoningParam{Effort: shared.ReasoningEffort(m.cfg.Effort)},
+		Text:        responses.ResponseTextConfigParam{Format: format.responses()},
 	}
 	if m.cfg.ShowThinking {
 		p.Reasoning.Summary = shared.ReasoningSummaryAuto

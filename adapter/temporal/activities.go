@@ -20,6 +20,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -39,6 +40,9 @@ func (a *agent) begin(in order) begun {
 		if _, err = tools.Absent(&in.Config.Policy); err == nil {
 			_, err = a.judge(in.Output)
 		}
+		if err == nil && !in.Config.Single {
+			err = a.lacks(b.Policy)
+		}
 	}
 	if err == nil {
 		b.Session, err = a.sessionFor(in)
@@ -57,6 +61,14 @@ func (a *agent) begin(in order) begun {
 		b.Session, b.Tools, b.Policy, b.Trouble = nil, nil, nil, troubled(fmt.Errorf("temporal: %w", err))
 	}
 	return b
+}
+
+// lacks says which models a policy names that the worker does not have.
+func (a *agent) lacks(p *policy.Set) error {
+	if err := p.CheckModels(slices.Sorted(maps.Keys(a.Models))); err != nil {
+		return fmt.Errorf("policy: %w: the worker's Models are the models of a run", err)
+	}
+	return nil
 }
 
 // leave stops where user code would be called and a history is only looked at.
@@ -132,7 +144,7 @@ func (a *agent) reply(
 	out.Kept = kept
 	reply, err := flowing(ctx, model, &in.Call, loop.Request{
 		System: in.Call.System, Messages: said, Tools: cfg.Tools.All(), Output: cfg.Output, Model: in.Call.Model, At: in.Call.At,
-		ToolChoice: in.Call.ToolChoice, Stop: in.Call.Stop,
+		Temperature: in.Call.Temperature, ToolChoice: in.Call.ToolChoice, Stop: in.Call.Stop,
 	})
 	if err != nil {
 		return nil, remote(err), nil

@@ -112,6 +112,11 @@ func (p *play) worker() Worker {
 		if s.Event.Plan != nil && s.Event.Plan.Model != "" {
 			w.Models[s.Event.Plan.Model] = loop.ModelFunc(p.reply)
 		}
+		for _, e := range s.Effects {
+			if e.Model != nil && e.Model.Model != "" {
+				w.Models[e.Model.Model] = loop.ModelFunc(p.reply)
+			}
+		}
 	}
 	if p.told.Config.Tools != nil {
 		var tools []*tool.Tool

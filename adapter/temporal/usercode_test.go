@@ -160,8 +160,11 @@ func TestWhatAWorkerLacksEndsTheRunAtOnce(t *testing.T) {
 		change func(*order)
 		want   string
 	}{
-		"tool":    {func(o *order) { o.Tools = []string{"fly"} }, `the agent retake has no tool "fly"`},
-		"try":     {func(o *order) { o.Config.Single = true }, "the agent makes no single actions"},
+		"tool": {func(o *order) { o.Tools = []string{"fly"} }, `the agent retake has no tool "fly"`},
+		"try":  {func(o *order) { o.Config.Single = true }, "the agent makes no single actions"},
+		"model": {func(o *order) {
+			o.Config.Policy.Global.Attempts = []policy.Settings{{}, {Model: "huge"}}
+		}, `policy: global.attempts[1].model: there is no model "huge"`},
 		"planner": {func(o *order) { o.Config.Consult = []fault.Class{fault.RateLimit} }, "consult: there is no planner to ask"},
 	} {
 		t.Run(name, func(t *testing.T) {

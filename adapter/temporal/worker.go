@@ -52,7 +52,8 @@ type Worker struct {
 	// Agent names the workflow that makes the runs, and is the first part of the names of its activities;
 	// empty for [DefaultAgent]. A worker process may have several agents.
 	Agent string
-	// Model is asked; Models are those that a planner may fall back to, by name.
+	// Model is asked; Models are those that a planner may fall back to and a policy may name for an attempt, by
+	// name.
 	Model  loop.Model
 	Models map[string]loop.Model
 	// Tools may be offered; nil for none.

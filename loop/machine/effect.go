@@ -68,8 +68,11 @@ const AnswerAction = ""
 type ModelCall struct {
 	// Turn counts the run's replies asked for, from 1; a transport retry keeps it.
 	Turn int `json:"turn"`
-	// Model is the model's name in the run's ladder; empty for the first.
+	// Model is the model's name in the run's ladder; empty for the first. A planner's choice wins over what
+	// the policy names for the attempt.
 	Model string `json:"model,omitempty"`
+	// Temperature is what the policy sets for the attempt; nil for the model's own.
+	Temperature *float64 `json:"temperature,omitempty"`
 	// At are the actions that are being corrected, in order of name; the answer's first attempt where none
 	// is.
 	At []Position `json:"at"`
@@ -92,6 +95,8 @@ type ModelCall struct {
 // TryRun is one try of a single action.
 type TryRun struct {
 	Position
+	// Settings are those that the policy has for the attempt.
+	Settings policy.Settings `json:"settings,omitzero"`
 	// Transport is the attempt of this one try on the transport plane, from 1.
 	Transport int `json:"transport"`
 	// Timeout bounds it; 0 where the policy does not.

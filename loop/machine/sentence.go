@@ -40,6 +40,9 @@ func (m *ModelCall) sentence(verb string) string {
 	if m.Model != "" {
 		verb += " " + m.Model
 	}
+	if m.Temperature != nil {
+		verb += fmt.Sprint(" at temperature ", *m.Temperature)
+	}
 	at := make([]string, len(m.At))
 	for n, p := range m.At {
 		at[n] = p.String()

@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -42,8 +44,10 @@ func (s *step) ask() error {
 
 func (s *step) modelCall() *ModelCall {
 	call := &ModelCall{
-		Turn: s.Turn, Model: s.Model, At: s.positions(), Transport: s.Transport, Messages: s.Transcript.Len(), Stop: s.Config.Stop,
+		Turn: s.Turn, At: s.positions(), Transport: s.Transport, Messages: s.Transcript.Len(), Stop: s.Config.Stop,
 	}
+	settings := s.settings(call.At)
+	call.Model, call.Temperature = cmp.Or(s.Model, settings.Model), settings.Temperature
 	p := s.transportPolicy()
 	call.Timeout, call.FirstToken, call.Idle = timeout(p.Timeout), timeout(p.FirstTokenTimeout), timeout(p.IdleTimeout)
 	if !s.Chosen {
@@ -64,6 +68,12 @@ func (s *step) positions() (at []Position) {
 	return at
 }
 
+// settings are those of the action that has had the most attempts; of several such, of the first.
+func (s *step) settings(at []Position) policy.Settings {
+	most := slices.MaxFunc(at, func(a, b Position) int { return cmp.Compare(a.Attempt, b.Attempt) })
+	return s.policyOf(most.Action).SettingsOf(most.Attempt)
+}
+
 // try asks for the next try of the single action.
 func (s *step) try() error {
 	if s.delayed(NextTry) {
@@ -72,9 +82,10 @@ func (s *step) try() error {
 	a := s.open(s.Config.Action)
 	s.Transport = max(s.Transport, 1)
 	s.Phase = Trying
+	p := s.policyOf(a.Name)
 	s.do(TryAction).Try = &TryRun{
-		Position:  Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts},
-		Transport: s.Transport, Timeout: timeout(s.transportPolicy().Timeout),
+		Position: Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: p.MaxAttempts},
+		Settings: p.SettingsOf(a.Attempt + 1), Transport: s.Transport, Timeout: timeout(s.transportPolicy().Timeout),
 	}
 	return nil
 }

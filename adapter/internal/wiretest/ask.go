@@ -142,11 +142,12 @@ type askFile struct {
 	System   *string           `json:"system"`
 	Messages []message.Message `json:"messages"`
 	Tools    []string          `json:"tools"`
-	// ToolChoice and Stop are those of the request.
-	ToolChoice message.ToolChoice `json:"tool_choice"`
-	Stop       []string           `json:"stop"`
-	Output     json.RawMessage    `json:"output"`
-	Stream     bool               `json:"stream"`
+	// Temperature, ToolChoice and Stop are those of the request.
+	Temperature *float64           `json:"temperature"`
+	ToolChoice  message.ToolChoice `json:"tool_choice"`
+	Stop        []string           `json:"stop"`
+	Output      json.RawMessage    `json:"output"`
+	Stream      bool               `json:"stream"`
 }
 
 func readAsk(doc []byte) (askFile, error) {
@@ -166,7 +167,7 @@ func (a askFile) request() (loop.Request, error) {
 	if a.System != nil {
 		req.System = *a.System
 	}
-	req.ToolChoice, req.Stop = a.ToolChoice, a.Stop
+	req.Temperature, req.ToolChoice, req.Stop = a.Temperature, a.ToolChoice, a.Stop
 	if a.Messages != nil {
 		req.Messages = said(a.Messages...)
 	}
