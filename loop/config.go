@@ -189,7 +189,7 @@ type PromptFunc func(ctx context.Context, view session.State, at []machine.Posit
 // [github.com/retake-go/retake/looptest.Clock].
 func WithClock(c clock.Clock) Option { return func(o *options) { o.clock = c } }
 
-// WithObserver adds an observer. One that is a [observe.Tracer] too follows the run's work.
+// WithObserver adds an observer. One that is an [observe.Tracer] too follows the run's work.
 func WithObserver(obs observe.Observer) Option {
 	return func(o *options) { o.observers = append(o.observers, obs) }
 }
@@ -207,8 +207,8 @@ func WithAdjust(f func(session.State) (policy.Layer, bool)) Option {
 // WithPrompt lets f make the prompt of each model call; [Config].System is not used then.
 func WithPrompt(f PromptFunc) Option { return func(o *options) { o.prompt = f } }
 
-// WithModels gives the models that a planner may fall back to and a policy may name for an attempt, by name; one that is nil is none. m is kept,
-// and read-only from then on.
+// WithModels gives the models that a planner may fall back to and a policy may name for an attempt, by name;
+// one that is nil is none. m is kept, and read-only from then on.
 func WithModels(m map[string]Model) Option { return func(o *options) { o.models = m } }
 
 // WithStream lets f see streamed replies as they come in, with marks where it is to take back what it showed:

@@ -86,8 +86,8 @@ var (
 type Attempt struct {
 	// Number counts from 1 and counts the first; Max is [policy.Unlimited] where nothing bounds it.
 	Number, Max int
-	// Settings are those that the action's policy has for the attempt ([policy.RetryPolicy].Attempts): they are
-	// for the caller to ask its model by.
+	// Settings are those that the action's policy has for the attempt ([policy.RetryPolicy].Attempts): they
+	// are for the caller to ask its model by.
 	Settings policy.Settings
 	// Transport is the attempt of this try on the transport plane, from 1: what did not come through is tried
 	// again at no cost of Number.

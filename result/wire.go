@@ -15,7 +15,8 @@ import (
 )
 
 // The documents, one struct each, of which writers, readers and JSON Schemas are made. The comment of a
-// member is its description in the schema, its type says how it is written (values.go), and its tags the rest:
+// member is its description in the schema, its type says how it is written (values.go), and its tags the
+// rest:
 //
 //	json    its name; it may be absent where that says omitzero, and elsewhere is required in its object
 //	of      the field of a Result that stands there; empty for all of it

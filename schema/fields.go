@@ -128,8 +128,8 @@ func retakeTag(sf reflect.StructField) (keywords []string, err error) {
 	return keywords, nil
 }
 
-// mayBeAbsent reports whether a member may be left out: a tag says so, or it is a pointer, or a rule says when
-// it is to be there. The rule `required` overrules all of these.
+// mayBeAbsent reports whether a member may be left out: a tag says so, or it is a pointer, or a rule says
+// when it is to be there. The rule `required` overrules all of these.
 func (f *field) mayBeAbsent(told note) bool {
 	mayOmit := func(r rule) bool { return r.omits() || r.conditional() || r.tag == "isdefault" }
 	if f.checked && f.rules.requires() {

@@ -18,8 +18,8 @@ type Config struct {
 	// sends such a request as a stream only, the reply is streamed, whether anybody listens or not.
 	MaxTokens int64 `json:"max_tokens"`
 	// Temperature is from 0 to 1; nil for the API's own. Many models refuse another one than 1 while they
-	// think, so it must be nil or 1 with Thinking. That of a request ([loop.Request]) counts instead, under the
-	// same rules: another one is an error, and nothing is sent.
+	// think, so it must be nil or 1 with Thinking. That of a request ([loop.Request]) counts instead, under
+	// the same rules: another one is an error, and nothing is sent.
 	Temperature *float64 `json:"temperature,omitempty"`
 	// TopP is above 0 and at most 1; nil for the API's own.
 	TopP *float64 `json:"top_p,omitempty"`

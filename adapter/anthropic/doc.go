@@ -5,6 +5,6 @@
 // two layers of retries multiply. A transcript may come from another provider, hold calls that were never
 // answered, empty texts or several messages of one role in a row; README.md says what becomes of each.
 //
-// What fails is an [*Error] within a [ratelimit.LimitedError]: the chain has the typed error of package fault, the
-// windows that the response's headers named, and the SDK's own error.
+// What fails is an [*Error] within a [ratelimit.LimitedError]: the chain has the typed error of package
+// fault, the windows that the response's headers named, and the SDK's own error.
 package anthropic

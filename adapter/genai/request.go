@@ -56,7 +56,8 @@ func (m *Model) request(req loop.Request, model string) (*request, error) {
 	return r, err
 }
 
-// generation is the part of the request that follows from the config, and from the temperature of the request.
+// generation is the part of the request that follows from the config, and from the temperature of the
+// request.
 func (c Config) generation(own *float64) *sdk.GenerateContentConfig {
 	g := &sdk.GenerateContentConfig{MaxOutputTokens: int32(c.MaxTokens), AutomaticContinuation: new(false)}
 	if c.Seed != nil {

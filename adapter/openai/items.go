@@ -52,8 +52,8 @@ func telling(items []json.RawMessage) bool {
 }
 
 // items are those that were kept of a turn, under the ids that its calls go by now; nil where there are none
-// of this origin, or where they are not what the turn says. Reasoning that is not stored, and neither encrypted
-// nor in plain text (DeepSeek, gpt-oss), would be refused, and so would the items that came of it.
+// of this origin, or where they are not what the turn says. Reasoning that is not stored, and neither
+// encrypted nor in plain text (DeepSeek, gpt-oss), would be refused, and so would the items that came of it.
 func (o origin) items(t turn, stored bool) []json.RawMessage {
 	var k keptItems
 	if t.Opaque == "" || json.Unmarshal([]byte(t.Opaque), &k) != nil || k.origin != o {

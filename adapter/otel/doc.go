@@ -1,6 +1,6 @@
-// Package otel tells OpenTelemetry what runs do: an [Observer] is a observe.Observer that counts retries, keeps
-// histograms of delays and attempts, and makes a span for each run, model call and tool run, under the names
-// of the GenAI conventions; [Handler] makes log records carry the trace and the correlation id.
+// Package otel tells OpenTelemetry what runs do: an [Observer] is an observe.Observer that counts retries,
+// keeps histograms of delays and attempts, and makes a span for each run, model call and tool run, under the
+// names of the GenAI conventions; [Handler] makes log records carry the trace and the correlation id.
 //
 //	observer, err := otel.New(otel.Config{Models: map[string]otel.Model{"": {Provider: "anthropic", Name: "claude-sonnet-4-5"}}})
 //	result, err := loop.Run(ctx, model, s, prompt, cfg, loop.WithObserver(observer))

@@ -32,8 +32,8 @@ const (
 	RetryAttempts = "retry.attempts"
 )
 
-// Observer is a [observe.Observer] and [observe.Tracer] that tells OpenTelemetry. Make it with [New], and share it
-// between all runs of a program: it is safe for concurrent use.
+// Observer is an [observe.Observer] and [observe.Tracer] that tells OpenTelemetry. Make it with [New], and
+// share it between all runs of a program: it is safe for concurrent use.
 type Observer struct {
 	tracer trace.Tracer
 	agent  string

@@ -52,8 +52,8 @@ type Worker struct {
 	// Agent names the workflow that makes the runs, and is the first part of the names of its activities;
 	// empty for [DefaultAgent]. A worker process may have several agents.
 	Agent string
-	// Model is asked; Models are those that a planner may fall back to and a policy may name for an attempt, by
-	// name.
+	// Model is asked; Models are those that a planner may fall back to and a policy may name for an attempt,
+	// by name.
 	Model  loop.Model
 	Models map[string]loop.Model
 	// Tools may be offered; nil for none.
@@ -85,7 +85,8 @@ type Worker struct {
 	Parallel int
 	// ModelTimeout bounds one model call, ToolTimeout one tool call or try, ThinkTimeout one call of a
 	// planner, of the code that makes prompts, or of slow reducers. One that takes longer is a failure of
-	// class timeout, for the policy to decide on. A policy's own timeout stands in the place of the first two.
+	// class timeout, for the policy to decide on. A policy's own timeout stands in the place of the first
+	// two.
 	ModelTimeout, ToolTimeout, ThinkTimeout time.Duration
 	// Heartbeat is after how much silence a worker counts as dead.
 	Heartbeat time.Duration

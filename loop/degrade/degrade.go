@@ -65,7 +65,7 @@ func (g *guarded) Observe(ctx context.Context, n observe.Notice) {
 	}, func() struct{} { g.off.Store(true); return struct{}{} })
 }
 
-// Begin lets the observer follow work, where it is a [observe.Tracer].
+// Begin lets the observer follow work, where it is an [observe.Tracer].
 func (g *guarded) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
 	t, ok := g.to.(observe.Tracer)
 	if !ok || g.off.Load() {

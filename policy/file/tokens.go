@@ -133,8 +133,8 @@ func doubtScalar(t *token.Token, written []byte) *[2]string {
 	return nil
 }
 
-// doubtQuotes holds that a double-quoted scalar ends on its line and has no escapes but those that YAML and JSON share, and
-// those of YAML for code points.
+// doubtQuotes holds that a double-quoted scalar ends on its line and has no escapes but those that YAML and
+// JSON share, and those of YAML for code points.
 func doubtQuotes(written []byte) *[2]string {
 	for i := 1; i < len(written); i++ {
 		switch written[i] {

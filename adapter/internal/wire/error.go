@@ -18,8 +18,8 @@ import (
 
 // Error is a request that brought no reply. Its chain has the typed error of package fault
 // ([fault.RateLimitError] and its kin; [fault.ToolValidationError] where the model's own call could not be
-// read) and what the SDK or net/http returned. Where a response came it stands within a [ratelimit.LimitedError].
-// Safe for concurrent reading.
+// read) and what the SDK or net/http returned. Where a response came it stands within a
+// [ratelimit.LimitedError]. Safe for concurrent reading.
 type Error struct {
 	// Provider is who was asked.
 	Provider string
@@ -80,8 +80,8 @@ type UnreadableError struct{ Got string }
 
 func (e *UnreadableError) Error() string { return "unreadable response: " + e.Got }
 
-// Unasked is a request that an API cannot be asked: nothing was sent. what names the field of the request, and
-// says what would be right.
+// Unasked is a request that an API cannot be asked: nothing was sent. what names the field of the request,
+// and says what would be right.
 func Unasked(provider, what string) error {
 	e := &Error{Provider: provider, Class: fault.InvalidRequest, sentence: what}
 	e.failure = fault.Failure{Plane: fault.Transport, Class: e.Class, Message: what, Final: true}
