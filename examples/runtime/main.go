@@ -77,7 +77,7 @@ func run(ctx context.Context, out io.Writer) error {
 	_, err = stubborn.act(ctx, s, "Pay Ana 900.")
 	var exhausted *loop.RetryExhaustedError
 	if errors.As(err, &exhausted) {
-		fmt.Fprintf(out, "--- given up after %d attempts: %s\n", len(exhausted.Attempts), exhausted.Reason)
+		fmt.Fprintf(out, "--- given up after %d attempts: %s\n", len(exhausted.Attempts), exhausted.Reason.Phrase())
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (n *narration) end(attempts []session.Attempt, u message.Usage) {
 	for _, a := range attempts {
 		verdict := "passed"
 		if a.Class != "" {
-			verdict = fmt.Sprintf("%s (%s), then %s", a.Class, a.Plane, a.Reason)
+			verdict = fmt.Sprintf("%s (%s), then %s", a.Class, a.Plane, a.Reason.Phrase())
 		}
 		fmt.Fprintf(n.out, "  %-10s %d of %d: %s\n", cmp.Or(a.Action, "answer"), a.Attempt, a.MaxAttempts, verdict)
 		for _, issue := range a.Issues {
