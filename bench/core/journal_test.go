@@ -131,7 +131,7 @@ func byStd(to []byte, rec *journal.Record) []byte {
 }
 
 func byJSONv2(to []byte, rec *journal.Record) []byte {
-	raw, err := jsonv2.Marshal(rec, jsonv2.Deterministic(true), jsonv1.FormatDurationAsNano(true))
+	raw, err := jsonv2.Marshal(rec, jsonv2.Deterministic(true), jsonv1.FormatDurationAsNano(true), jsonv1.OmitEmptyWithLegacySemantics(true))
 	if err != nil {
 		panic(err)
 	}
