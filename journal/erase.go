@@ -67,13 +67,16 @@ func (r *redactor) valuesOf(ev *Event, before *machine.State, offered []Tool) *p
 	}
 	r.addReduced(p, "/reduced", ev.Reduced, false)
 	for n := range ev.Reductions { // of notices, which tell what was said
-		r.addReduced(p, "/reductions/"+strconv.Itoa(n), &ev.Reductions[n], r.values() || r.Prompts || r.Replies)
+		r.addReduced(p, "/reductions/"+strconv.Itoa(n), &ev.Reductions[n], r.hearsay())
 	}
 	return p
 }
 
 // values reports whether values are left out of calls or answers.
 func (r *redactor) values() bool { return len(r.Tools)+len(r.Answer) > 0 }
+
+// hearsay reports whether reducers hear of something that is left out: nobody can tell what they kept of it.
+func (r *redactor) hearsay() bool { return r.values() || r.Prompts || r.Replies }
 
 // hiddenNames finds names of tools that are not there: a model may write anything in their place.
 type hiddenNames struct {
@@ -224,7 +227,7 @@ func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) 
 			p.addDocument("/reply/answer/value", "/reply/answer/issues", a.Issues, r.Answer)
 			p.add("/reply/message", "/text", "/thinking", "/opaque")
 		}
-		r.addReduced(p, "/reply/answer/reduced", a.Reduced, len(r.Answer) > 0)
+		r.addReduced(p, "/reply/answer/reduced", a.Reduced, len(r.Answer) > 0 || r.Replies)
 	}
 }
 
@@ -292,8 +295,8 @@ func (r *redactor) header(h Header) (Header, error) {
 	return h, nil
 }
 
-// state is a session's snapshot with marks: of the slices that are named; of all where tools or the answer
-// have rules, for nobody can tell what came of them.
+// state is a session's snapshot with marks: of the slices that are named; of all where reducers hear of
+// something that is left out.
 func (r *redactor) state(snapshot []byte) ([]byte, error) {
 	var held struct {
 		Slices []struct {
@@ -311,7 +314,7 @@ func (r *redactor) state(snapshot []byte) ([]byte, error) {
 	}
 	var p places
 	for n, s := range held.Slices {
-		if r.values() || slices.Contains(r.Slices, s.Name) {
+		if r.hearsay() || slices.Contains(r.Slices, s.Name) {
 			p.add("/slices/"+strconv.Itoa(n), "/values/*")
 		}
 	}

@@ -43,7 +43,8 @@ type Redaction struct {
 	// with.
 	Slices []string
 	// Prompts leaves out the texts of messages, prompts and templates that the program gave, Replies those
-	// that the model gave. Both leave out what was said of calls of the model that failed.
+	// that the model gave. Both leave out what was said of calls of the model that failed, and the slices of
+	// the session, for reducers hear of replies.
 	Prompts, Replies bool
 	// MaxBytes leaves out every text of more bytes; 0 for no bound.
 	MaxBytes int

@@ -248,3 +248,39 @@ func TestEventsOfATryFromOtherGoroutines(t *testing.T) {
 	assert.Positive(t, taken)
 	assert.Len(t, heard(t, s), taken)
 }
+
+// What reducers heard in a redacted journal stands in none of its lines: not where they heard it, and not in the
+// state that a later run in another journal begins with.
+func TestWhatReducersHeardIsLeftOutOfRedactedJournals(t *testing.T) {
+	for name, rules := range map[string]journal.Redaction{
+		"replies": {Replies: true}, "answer": {Answer: []string{""}}, "slice": {Slices: []string{"heard"}, Replies: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := session.Config{ID: "s", Slices: []session.Declared{heardOf}}
+			for _, event := range []string{session.Replied, session.StructuredOutput, session.RunEnded} {
+				cfg.Reducers = append(cfg.Reducers, session.On(heardOf, event, "of_"+event,
+					func(_ reducer.View[string], said json.RawMessage) (reducer.Change[string], error) {
+						return reducer.Append(event + string(said)), nil
+					}))
+			}
+			s, err := session.New(cfg)
+			require.NoError(t, err)
+			store := &looptest.Store{}
+			run := func(s *session.Session, prompt string, model loop.Model) {
+				j, err := journal.Open(t.Context(), store, "s", journal.Settings{Redact: &rules})
+				require.NoError(t, err)
+				defer j.Close()
+				_, err = loop.Run(t.Context(), model, s, prompt, loop.Config{NewConversation: true}, loop.WithJournal(j))
+				require.NoError(t, err)
+				assert.NotContains(t, string(store.Text("s")), "S3CR3T")
+				_, err = journal.Replay(bytes.NewReader(store.Text("s")), journal.Replaying{})
+				require.NoError(t, err)
+			}
+			run(s, "Where?", looptest.NewModel(looptest.Say("S3CR3T")))
+			require.Len(t, heard(t, s), 3)
+			require.Contains(t, heard(t, s), `structured_output"S3CR3T"`)
+			store = &looptest.Store{}
+			run(s, "And?", looptest.NewModel(looptest.Say("done")))
+		})
+	}
+}
