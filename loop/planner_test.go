@@ -31,7 +31,7 @@ func windows(headers map[string][]string) error {
 	})
 }
 
-func TestSeed001APlannerSeesCodeWindowsAndHistory(t *testing.T) {
+func TestAPlannerSeesCodeWindowsAndHistory(t *testing.T) {
 	var asked []planner.Question
 	plan := planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
 		asked = append(asked, q)

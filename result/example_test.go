@@ -8,7 +8,7 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// An agent's answer as the envelope of seed 000, and read back.
+// An agent's answer as a result envelope, written and read back.
 func Example() {
 	r := result.Success(map[string]string{"breed": "Maine Coon"})
 	r.Confidence = result.Some(0.65)

@@ -58,7 +58,7 @@ func bothWays(t *testing.T, test func(*testing.T, *session.Session)) {
 	t.Run("without", func(t *testing.T) { test(t, nil) })
 }
 
-func TestSeed000WithRetryCountsRetriesAndSumsAllAttempts(t *testing.T) {
+func TestWithRetryCountsRetriesAndSumsAllAttempts(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		results []result.Result[string]
@@ -114,7 +114,7 @@ func TestRetryTellsTheAgentItsAttempt(t *testing.T) {
 	})
 }
 
-func TestSeed000ConfidenceStopsOnceItIsReached(t *testing.T) {
+func TestConfidenceStopsOnceItIsReached(t *testing.T) {
 	bothWays(t, func(t *testing.T, s *session.Session) {
 		a, made, clock := agent.New("breed"), 0, looptest.NewClock()
 		a.MinConfidence = 0.8
@@ -247,7 +247,7 @@ func TestACallerWhoGivesUpEndsTheRetries(t *testing.T) {
 	})
 }
 
-func TestSeed000WithTimingLeavesWhatTheAgentSays(t *testing.T) {
+func TestWithTimingLeavesWhatTheAgentSays(t *testing.T) {
 	clock := looptest.NewClock()
 	slow := func(context.Context) result.Result[string] {
 		clock.Sleep(1234 * time.Millisecond)

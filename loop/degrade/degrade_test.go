@@ -45,7 +45,7 @@ func envelope(t *testing.T, f *degrade.Fallbacks, cfg loop.Config, turns []loopt
 	return r.Content, r.Warnings
 }
 
-func TestSeed003LLMParsingFailsToItsText(t *testing.T) {
+func TestLLMParsingFailsToItsText(t *testing.T) {
 	talk := looptest.Say("Your fixture.Booking is R-1.")
 	for _, next := range []planner.Planner{nil, planner.NewLadder()} {
 		answer, err := loop.Generate[fixture.Receipt](t.Context(), looptest.NewModel(talk, talk, talk), fixture.NewSession(t), "Book.", loop.Config{}, loop.WithPlanner(degrade.PlainText{Next: next}))
@@ -67,7 +67,7 @@ func TestPlainTextPutsTheRestToTheNextPlanner(t *testing.T) {
 	}
 }
 
-func TestSeed003HistorySelectionFailsToNoContext(t *testing.T) {
+func TestHistorySelectionFailsToNoContext(t *testing.T) {
 	f := &degrade.Fallbacks{}
 	failing := func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 		return "You remember much.", []message.Message{{Role: message.User, Text: "old"}}, errBroken
@@ -81,7 +81,7 @@ func TestSeed003HistorySelectionFailsToNoContext(t *testing.T) {
 	assert.Equal(t, []string{string(degrade.HistoryFailed)}, warnings)
 }
 
-func TestSeed003TelemetryFailsToNothing(t *testing.T) {
+func TestTelemetryFailsToNothing(t *testing.T) {
 	f, told := &degrade.Fallbacks{}, 0
 	tracer := observe.ObserverFunc(func(context.Context, observe.Notice) { told++; panic(errBroken) })
 	text, warnings := envelope(t, f, loop.Config{}, []looptest.Turn{looptest.Fail(fixture.Refused{Class: fault.RateLimit}), looptest.Say("Hello.")}, loop.WithObserver(degrade.Guard(f, tracer)))
@@ -90,7 +90,7 @@ func TestSeed003TelemetryFailsToNothing(t *testing.T) {
 	assert.Equal(t, []string{string(degrade.TelemetryFailed)}, warnings)
 }
 
-func TestSeed003SummaryGenerationFailsToTruncatedText(t *testing.T) {
+func TestSummaryGenerationFailsToTruncatedText(t *testing.T) {
 	var texts []string
 	var debug []observe.DebugInfo
 	f := &degrade.Fallbacks{Callbacks: &observe.Callbacks{OnDebug: func(text string, d observe.DebugInfo) {
@@ -121,7 +121,7 @@ func (s *store) Save(_ context.Context, key string, data []byte) error {
 
 func (s *store) Load(_ context.Context, key string) ([]byte, error) { return s.data[key], nil }
 
-func TestSeed003ContextStorageFailsToMemory(t *testing.T) {
+func TestContextStorageFailsToMemory(t *testing.T) {
 	f, ctx := &degrade.Fallbacks{}, t.Context()
 	disk := &store{data: map[string][]byte{}}
 	kept := degrade.KeepInMemory(f, disk, 10)

@@ -56,7 +56,7 @@ func run(t *testing.T, s *session.Session, c *observe.Callbacks, turns ...loopte
 	return err
 }
 
-func TestSeed004OnErrorHasCodeMessageMetadataAndTrace(t *testing.T) {
+func TestOnErrorHasCodeMessageMetadataAndTrace(t *testing.T) {
 	var o told
 	err := run(t, fixture.NewSession(t), o.callbacks(), fixture.Repeat(looptest.Fail(limited429()), 4)...)
 	require.ErrorIs(t, err, policy.AttemptsExhausted)
@@ -74,7 +74,7 @@ func TestSeed004OnErrorHasCodeMessageMetadataAndTrace(t *testing.T) {
 	assert.Len(t, o.retries, 3)
 }
 
-func TestSeed003OnDebugHasAllTechnicalDetail(t *testing.T) {
+func TestOnDebugHasAllTechnicalDetail(t *testing.T) {
 	var o told
 	require.NoError(t, run(t, fixture.NewSession(t), o.callbacks(), looptest.Fail(limited429()), looptest.Say("done")))
 	require.Equal(t, []string{"attempt failed"}, o.texts)
@@ -139,7 +139,7 @@ func TestACallbackThatPanicsChangesNothing(t *testing.T) {
 	require.NoError(t, run(t, fixture.NewSession(t), &observe.Callbacks{}, looptest.Fail(limited429()), looptest.Say("done")))
 }
 
-func TestSeed004ConcurrentEmissions(t *testing.T) {
+func TestConcurrentEmissions(t *testing.T) {
 	var (
 		o  told
 		wg sync.WaitGroup
@@ -160,7 +160,7 @@ func TestSeed004ConcurrentEmissions(t *testing.T) {
 	assert.Len(t, o.debug, 4*runs)
 }
 
-func TestSeed004ErrorDuringStreaming(t *testing.T) {
+func TestErrorDuringStreaming(t *testing.T) {
 	var (
 		o    told
 		seen string
@@ -181,7 +181,7 @@ func TestSeed004ErrorDuringStreaming(t *testing.T) {
 	assert.Equal(t, fault.Overloaded, o.errors[0].Code)
 }
 
-func TestSeed004ChainOfWrappedErrors(t *testing.T) {
+func TestChainOfWrappedErrors(t *testing.T) {
 	var o told
 	root := errors.New("connection reset by peer")
 	wrapped := fmt.Errorf("agent: %w", errors.Join(errors.New("cleanup failed"), fmt.Errorf("model: %w", fault.ProviderError{
@@ -197,7 +197,7 @@ func TestSeed004ChainOfWrappedErrors(t *testing.T) {
 	assert.Contains(t, fmt.Sprint(chain), "cleanup failed")
 }
 
-func TestSeed004EmptyErrorMessages(t *testing.T) {
+func TestEmptyErrorMessages(t *testing.T) {
 	var o told
 	require.Error(t, run(t, fixture.NewSession(t), o.callbacks(), looptest.Fail(errors.New(""))))
 	require.Len(t, o.errors, 1)
@@ -206,7 +206,7 @@ func TestSeed004EmptyErrorMessages(t *testing.T) {
 	assert.NotEmpty(t, o.debug[0].Chain)
 }
 
-func TestSeed004MissingMetadata(t *testing.T) {
+func TestMissingMetadata(t *testing.T) {
 	var o told
 	require.Error(t, run(t, fixture.NewSession(t), o.callbacks(), looptest.Fail(fixture.Refused{Class: fault.Auth})))
 	require.Len(t, o.errors, 1)
@@ -223,7 +223,7 @@ func TestSeed004MissingMetadata(t *testing.T) {
 	assert.Equal(t, observe.Trace{}, alone.traces[0], "without a session there is nothing to correlate")
 }
 
-func TestSeed004MaxIterationsExceeded(t *testing.T) {
+func TestMaxIterationsExceeded(t *testing.T) {
 	var o told
 	set := policy.DefaultSet()
 	set.MaxTurns = 1

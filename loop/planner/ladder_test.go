@@ -32,7 +32,7 @@ func day() error {
 	return windows(map[string][]string{"X-Ratelimit-Remaining-Tokens-Day": {"0"}, "X-Ratelimit-Reset-Tokens-Day": {"43200"}})
 }
 
-func TestSeed001SwitchProviderLongWaitShortWait(t *testing.T) {
+func TestSwitchProviderLongWaitShortWait(t *testing.T) {
 	header := func(names ...string) error {
 		h := map[string][]string{}
 		for _, n := range names {

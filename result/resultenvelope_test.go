@@ -12,7 +12,7 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-func TestSeed000ConfidenceExamples(t *testing.T) {
+func TestResultEnvelopeConfidenceExamples(t *testing.T) {
 	photo := roundTrip(t, result.ResultEnvelope, `{"status":"success","data":{"breed":"Maine Coon"},"confidence":0.65}`)
 	assert.True(t, photo.IsSuccess())
 	assert.True(t, photo.Below(0.8), "low confidence: verify with another agent")
@@ -31,7 +31,7 @@ func TestSeed000ConfidenceExamples(t *testing.T) {
 	assert.JSONEq(t, `{"factorsCollected":2,"requiredFactors":4}`, string(progress.Metadata))
 }
 
-func TestSeed000WarningsExamples(t *testing.T) {
+func TestResultEnvelopeWarningsExamples(t *testing.T) {
 	persian := roundTrip(t, result.ResultEnvelope, `{"status":"success","data":{"breed":"Persian"},"warnings":[
 		"Image quality was poor, confidence may be lower","Breed database last updated 6 months ago"]}`)
 	assert.Len(t, persian.Warnings, 2)
@@ -39,7 +39,7 @@ func TestSeed000WarningsExamples(t *testing.T) {
 		"Name validation was lenient due to unusual characteristics"]}`)
 }
 
-func TestSeed000ExecutionMetadataExamples(t *testing.T) {
+func TestResultEnvelopeExecutionMetadataExamples(t *testing.T) {
 	agent := roundTrip(t, result.ResultEnvelope, `{"status":"success","data":{"characteristics":{}},"execution":{"durationMs":1234,
 		"tokensUsed":450,"cost":0.0045,"model":"gpt-4o-mini","provider":"openai","timestamp":"2024-01-26T15:30:00Z"}}`)
 	assert.Equal(t, 1234*time.Millisecond, agent.Execution.Duration)
@@ -60,8 +60,8 @@ func TestSeed000ExecutionMetadataExamples(t *testing.T) {
 	assert.Equal(t, result.Some(0), first.Execution.RetryCount, "0 is a first try, and not unknown")
 }
 
-// What the orchestrator's example of seed 000 sums: three attempts, of which the third succeeded.
-func TestSeed000OrchestratorSums(t *testing.T) {
+// The specification's orchestrator sums three attempts; the third succeeds.
+func TestResultEnvelopeOrchestratorSums(t *testing.T) {
 	attempt := func(r raw, ms time.Duration, tokens int64, cost float64) raw {
 		r.Execution.Duration, r.Execution.Usage.TotalTokens, r.Execution.Cost.Total = ms*time.Millisecond, tokens, cost
 		r.Execution.Model, r.Execution.Provider = "gpt-4o-mini", "openai"
@@ -87,8 +87,8 @@ func TestSeed000OrchestratorSums(t *testing.T) {
 	assert.Error(t, result.Total[int]().Validate(), "of no attempts there is no result")
 }
 
-// Every error of seed 000 comes back as it was, from every form.
-func TestSeed000ErrorConstants(t *testing.T) {
+// Every error of the specification survives writing and reading in every form.
+func TestResultEnvelopeErrorConstants(t *testing.T) {
 	for name, retryable := range map[string]bool{
 		"llm-refusal": false, "llm-invalid-output": false, "llm-timeout": true, "llm-rate-limit": true, "llm-token-limit": false,
 		"llm-unavailable": true, "event-timeout": true, "event-unavailable": true, "event-rejected": false,
@@ -105,7 +105,7 @@ func TestSeed000ErrorConstants(t *testing.T) {
 	assert.Equal(t, fault.NotFound, near.Error.Class, "a name of another vocabulary is understood, and kept")
 }
 
-func TestSeed000OneShotAgentOutput(t *testing.T) {
+func TestResultEnvelopeOneShotAgentOutput(t *testing.T) {
 	for _, doc := range []string{
 		`{"result":{"status":"success","data":{"breed":"Persian"}}}`,
 		`{"result":{"status":"error","error":"llm-rate-limit"}}`,
@@ -126,7 +126,7 @@ func TestSeed000OneShotAgentOutput(t *testing.T) {
 	assert.ErrorContains(t, err, "a single turn is not in progress")
 }
 
-func TestSeed000ConversationalAgentOutput(t *testing.T) {
+func TestResultEnvelopeConversationalAgentOutput(t *testing.T) {
 	type state struct {
 		Factors []string `json:"factors"`
 	}
@@ -153,7 +153,7 @@ func TestSeed000ConversationalAgentOutput(t *testing.T) {
 }
 
 // JavaScript leaves undefined members out, and a clock of the browser has fractions.
-func TestSeed000AsEmitted(t *testing.T) {
+func TestResultEnvelopeAsEmitted(t *testing.T) {
 	nothing := roundTrip(t, result.ResultEnvelope, `{"status":"success"}`)
 	assert.Nil(t, nothing.Data)
 	timed := roundTrip(t, result.ResultEnvelope, `{"status":"success","data":null,"execution":{"durationMs":0.08345699310302734,"tokensUsed":0,"cost":0}}`)
@@ -167,7 +167,7 @@ func TestSeed000AsEmitted(t *testing.T) {
 	assert.JSONEq(t, `{"status":"error","error":"llm-timeout"}`, encode(t, result.ResultEnvelope, empty), "null is absent")
 }
 
-func TestSeed000Refused(t *testing.T) {
+func TestResultEnvelopeRefused(t *testing.T) {
 	refused(t, result.ResultEnvelope, `{"status":"sucess","data":1}`, `status: expected one of "success", "error", "in-progress", got "sucess"`)
 	refused(t, result.ResultEnvelope, `{"data":1}`, `status: required`)
 	refused(t, result.ResultEnvelope, `{"status":"success","data":1,"error":"llm-timeout"}`, `error: expected nothing here unless the status is error`)

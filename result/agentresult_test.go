@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-func TestSeed001AgentError(t *testing.T) {
+func TestAgentResultError(t *testing.T) {
 	r := roundTrip(t, result.AgentResult, `{"error":{"code":"rate_limit","type":"RateLimitError","message":"Too many requests",
 		"status_code":429,"retryable":true},"finish_reason":"error"}`)
 	assert.True(t, r.IsError())
@@ -26,7 +26,7 @@ func TestSeed001AgentError(t *testing.T) {
 	assert.Equal(t, message.Error, r.Finish)
 }
 
-func TestSeed001KnownErrorCodes(t *testing.T) {
+func TestAgentResultKnownErrorCodes(t *testing.T) {
 	for code, retryable := range map[string]bool{
 		"rate_limit": true, "timeout": true, "server_error": true, "invalid_request": false, "auth_error": false,
 		"content_filter": false, "context_length": false, "model_unavailable": false,
@@ -42,14 +42,14 @@ func TestSeed001KnownErrorCodes(t *testing.T) {
 	assert.Equal(t, fault.Class("queue_full"), own.Error.Class)
 }
 
-func TestSeed001FinishReasons(t *testing.T) {
+func TestAgentResultFinishReasons(t *testing.T) {
 	for _, reason := range []string{"stop", "length", "tool_use", "error", "content_filter", "aborted", "end_turn"} {
 		r := roundTrip(t, result.AgentResult, `{"content":"x","finish_reason":"`+reason+`"}`)
 		assert.Equal(t, message.FinishReason(reason), r.Finish)
 	}
 }
 
-func TestSeed001RateLimitState(t *testing.T) {
+func TestAgentResultRateLimitState(t *testing.T) {
 	r := roundTrip(t, result.AgentResult, `{"content":"x","rate_limit":{"limited":true,"retry_after":60,"windows":[
 		{"name":"requests_per_minute","resource":"requests","remaining":0,"limit":60,"resets_in":45,"reset_at":1234567890.0},
 		{"name":"tokens_per_day","resource":"tokens","remaining":500000,"limit":1000000,"resets_in":43200}]}}`)
@@ -64,7 +64,7 @@ func TestSeed001RateLimitState(t *testing.T) {
 	}, r.RateLimit.Windows)
 }
 
-func TestSeed001ProviderData(t *testing.T) {
+func TestAgentResultProviderData(t *testing.T) {
 	r := roundTrip(t, result.AgentResult, `{"content":"x","provider_data":{"provider":"cerebras","model":"llama-4-scout-17b",
 		"request_id":"req_abc123","raw_headers":{"x-ratelimit-remaining-requests-minute":"10","x-ratelimit-remaining-tokens-day":"500000"}}}`)
 	assert.Equal(t, "cerebras", r.Execution.Provider)
@@ -74,7 +74,7 @@ func TestSeed001ProviderData(t *testing.T) {
 	roundTrip(t, result.AgentResult, `{"content":"x","provider_data":{"provider":"cerebras","raw_headers":{}}}`)
 }
 
-func TestSeed001UsageAndCost(t *testing.T) {
+func TestAgentResultUsageAndCost(t *testing.T) {
 	r := roundTrip(t, result.AgentResult, `{"content":"x","usage":{"input_tokens":100,"output_tokens":50,"total_tokens":150,
 		"cache_read_tokens":10,"cache_write_tokens":5,"api_calls":1},
 		"cost":{"input":0.001,"output":0.002,"cache_read":0.0001,"cache_write":0.0002,"total":0.0033}}`)
@@ -91,7 +91,7 @@ func TestSeed001UsageAndCost(t *testing.T) {
 	roundTrip(t, result.AgentResult, `{"content":"x","cost":{"total":0.0033,"currency":"USD"},"usage":{"input_tokens":0,"requests":3,"cost":{"total":1}}}`)
 }
 
-func TestSeed001OutputAndContent(t *testing.T) {
+func TestAgentResultOutputAndContent(t *testing.T) {
 	both := roundTrip(t, result.AgentResult, `{"output":{"greeting":"Hello"},"content":"Hello","metadata":{"steps":[1,2]},"finish_reason":"stop"}`)
 	assert.JSONEq(t, `{"greeting":"Hello"}`, string(both.Data))
 	assert.Equal(t, "Hello", both.Content)
@@ -108,7 +108,7 @@ func TestSeed001OutputAndContent(t *testing.T) {
 }
 
 // Python writes None for what it has not, and AgentResult has many fields.
-func TestSeed001AsEmitted(t *testing.T) {
+func TestAgentResultAsEmitted(t *testing.T) {
 	r := decode(t, result.AgentResult, `{"output":null,"content":"part of","raw":null,"usage":null,"cost":null,"metadata":null,
 		"finish_reason":"error","error":{"code":"server_error","type":"ReadError","message":"","status_code":null,"retryable":false},
 		"rate_limit":{"limited":false,"retry_after":null,"windows":[{"name":"w","resource":"requests","remaining":null,"limit":5}]},
@@ -127,7 +127,7 @@ func TestSeed001AsEmitted(t *testing.T) {
 	assert.Equal(t, fault.Unknown, untold.Error.Class)
 }
 
-func TestSeed001Refused(t *testing.T) {
+func TestAgentResultRefused(t *testing.T) {
 	refused(t, result.AgentResult, `{"output":{"a":1},"error":{"code":"timeout"}}`, `output: expected nothing here unless the status is success`)
 	refused(t, result.AgentResult, `{"error":"timeout"}`, `error: expected object, got string`)
 	refused(t, result.AgentResult, `{"output":[1]}`, `output: expected object, got array`)
@@ -141,7 +141,7 @@ func TestSeed001Refused(t *testing.T) {
 }
 
 // "Adapter Responsibilities": what an adapter makes of a failed response.
-func TestSeed001Adapter(t *testing.T) {
+func TestAgentResultFromAResponse(t *testing.T) {
 	headers := http.Header{}
 	headers.Set("Retry-After", "60")
 	headers.Set("X-Ratelimit-Remaining-Requests-Minute", "0")

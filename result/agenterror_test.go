@@ -16,7 +16,7 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// agentErrorCodes is the list of seed 003; those of seed 004 are among them.
+// agentErrorCodes are the codes of the agent error documents.
 var agentErrorCodes = []string{
 	"PROVIDER_NOT_CONFIGURED", "PROVIDER_NOT_SUPPORTED", "AUTHENTICATION_ERROR", "RATE_LIMITED", "MODEL_NOT_FOUND",
 	"CONTEXT_LENGTH_EXCEEDED", "NETWORK_ERROR", "TIMEOUT", "INVALID_RESPONSE", "VALIDATION_ERROR", "IO_ERROR", "CONFIG_ERROR",
@@ -24,7 +24,7 @@ var agentErrorCodes = []string{
 	"INITIALIZATION_ERROR", "UNKNOWN",
 }
 
-func TestSeed003ResponseTypes(t *testing.T) {
+func TestAgentErrorResponseTypes(t *testing.T) {
 	for _, form := range []result.Form{result.AgentResponse, result.ModelResponse} {
 		good := roundTrip(t, form, `{"success":true,"result":{"content":"Hi"},"message":"OK"}`)
 		assert.Equal(t, "OK", good.Message)
@@ -37,7 +37,7 @@ func TestSeed003ResponseTypes(t *testing.T) {
 	}
 }
 
-func TestSeed003RetryAfterMs(t *testing.T) {
+func TestAgentErrorRetryAfterMs(t *testing.T) {
 	r := roundTrip(t, result.ModelResponse, `{"success":false,"error":"RATE_LIMITED","message":"slow down","retryAfterMs":1500}`)
 	assert.Equal(t, ratelimit.In(1500*time.Millisecond), r.RateLimit.RetryAfter)
 	assert.JSONEq(t, `{"success":false,"error":"RATE_LIMITED","message":"slow down","metadata":{"retryAfter":1.5}}`, encode(t, result.AgentResponse, r))
@@ -51,7 +51,7 @@ func TestSeed003RetryAfterMs(t *testing.T) {
 	roundTrip(t, result.ModelResponse, `{"success":false,"error":"RATE_LIMITED","message":"","retryAfterMs":1500,"metadata":{"retryAfter":1.5,"model":"m"}}`)
 }
 
-func TestSeed003ProviderErrorMetadata(t *testing.T) {
+func TestAgentErrorProviderErrorMetadata(t *testing.T) {
 	r := roundTrip(t, result.AgentResponse, `{"success":false,"error":"RATE_LIMITED","message":"Too many requests","metadata":{
 		"provider":"openai","model":"gpt-4o","statusCode":429,"retryAfter":60,"originalError":{"name":"APIError","code":null}}}`)
 	assert.Equal(t, "openai", r.Execution.Provider)
@@ -63,7 +63,7 @@ func TestSeed003ProviderErrorMetadata(t *testing.T) {
 }
 
 // A class that the form's code is too coarse for is kept beside it; a class of the agent's own has no word in that form.
-func TestSeed003CoarseCodes(t *testing.T) {
+func TestAgentErrorCoarseCodes(t *testing.T) {
 	for class, want := range map[fault.Class]string{
 		fault.Overloaded:     `{"success":false,"error":"NETWORK_ERROR","message":"","retake":{"error":{"class":"overloaded"}}}`,
 		fault.Billing:        `{"success":false,"error":"AUTHENTICATION_ERROR","message":"","retake":{"error":{"class":"billing"}}}`,
@@ -78,7 +78,7 @@ func TestSeed003CoarseCodes(t *testing.T) {
 	}
 }
 
-func TestSeed004ErrorResponseCreation(t *testing.T) {
+func TestAgentErrorResponseCreation(t *testing.T) {
 	assert.JSONEq(t, `{"success":false,"error":"NETWORK_ERROR","message":"API call failed"}`,
 		encode(t, result.AgentResponse, result.Failure[json.RawMessage](fault.Network, "API call failed")))
 
@@ -90,7 +90,7 @@ func TestSeed004ErrorResponseCreation(t *testing.T) {
 	throughAll(t, r)
 }
 
-func TestSeed004TypeGuards(t *testing.T) {
+func TestAgentErrorTypeGuards(t *testing.T) {
 	ok := result.Success("result")
 	assert.True(t, ok.IsSuccess())
 	assert.False(t, ok.IsError())
@@ -100,7 +100,7 @@ func TestSeed004TypeGuards(t *testing.T) {
 	assert.True(t, result.InProgress[string](nil).IsInProgress())
 }
 
-func TestSeed004EmptyMessages(t *testing.T) {
+func TestAgentErrorEmptyMessages(t *testing.T) {
 	r := roundTrip(t, result.AgentResponse, `{"success":false,"error":"UNKNOWN","message":""}`)
 	assert.Equal(t, "Something unexpected went wrong. Try again; if it keeps happening, look at the log.", r.UserMessage())
 	roundTrip(t, result.AgentResponse, `{"success":true,"result":null,"message":""}`)
@@ -109,7 +109,7 @@ func TestSeed004EmptyMessages(t *testing.T) {
 	assert.EqualError(t, err, "result without data: unknown")
 }
 
-func TestSeed004MissingMetadata(t *testing.T) {
+func TestAgentErrorMissingMetadata(t *testing.T) {
 	r := roundTrip(t, result.AgentResponse, `{"success":false,"error":"MAX_ITERATIONS_EXCEEDED","message":"gave up"}`)
 	assert.Empty(t, r.Execution)
 	roundTrip(t, result.AgentResponse, `{"success":false,"error":"TIMEOUT","message":"x","metadata":{}}`)
@@ -118,7 +118,7 @@ func TestSeed004MissingMetadata(t *testing.T) {
 }
 
 // A chain of wrapped errors, from model to agent, ends as data and comes back as the same typed error.
-func TestSeed004ChainOfWrappedErrors(t *testing.T) {
+func TestAgentErrorFromAChainOfWrappedErrors(t *testing.T) {
 	model := fault.ProviderError{
 		Class: fault.RateLimit, Provider: "openai", Model: "gpt-4o", StatusCode: 429, RetryAfter: time.Minute, RequestID: "req_1",
 		Message: "Too many requests",
@@ -138,7 +138,7 @@ func TestSeed004ChainOfWrappedErrors(t *testing.T) {
 }
 
 // What had come of a stream before it broke is kept beside the error.
-func TestSeed004ErrorDuringStreaming(t *testing.T) {
+func TestAgentErrorDuringStreaming(t *testing.T) {
 	r := roundTrip(t, result.AgentResult, `{"content":"The three rivers are the Ni","error":{"code":"server_error","type":"ReadError",
 		"message":"stream ended","retryable":true},"finish_reason":"error"}`)
 	assert.True(t, r.IsError())
@@ -146,7 +146,7 @@ func TestSeed004ErrorDuringStreaming(t *testing.T) {
 }
 
 // Results are values: any number of goroutines may write and read the same one.
-func TestSeed004ConcurrentEmissions(t *testing.T) {
+func TestAgentErrorConcurrentEmissions(t *testing.T) {
 	r := decode(t, result.AgentResult, `{"error":{"code":"rate_limit","message":"x","param":1},"usage":{"requests":3},
 		"provider_data":{"raw_headers":{"a":"b"}},"rate_limit":{"limited":true,"windows":[{"name":"n","resource":"requests","x":1}]}}`)
 	want := encode(t, result.AgentResponse, r)
@@ -167,7 +167,7 @@ func TestSeed004ConcurrentEmissions(t *testing.T) {
 	assert.Equal(t, want, encode(t, result.AgentResponse, r))
 }
 
-func TestSeed004Refused(t *testing.T) {
+func TestAgentErrorRefused(t *testing.T) {
 	refused(t, result.AgentResponse, `{"message":"x"}`, `success: required`)
 	refused(t, result.AgentResponse, `{"success":"yes"}`, `success: expected boolean, got string`)
 	refused(t, result.AgentResponse, `{"success":true,"error":"TIMEOUT","message":""}`, `error: expected nothing here unless the status is error`)
