@@ -35,8 +35,9 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 	return &Model{messages: client.Messages, cfg: cfg}, nil
 }
 
-// Reply asks once and returns the whole reply. It streams where somebody listens. The error is an [*Error] in
-// its chain, within a [ratelimit.LimitedError] where a response came.
+// Reply asks once and returns the whole reply. It streams where somebody listens. A turn that the API pauses
+// (pause_turn, while it runs tools of its own) goes on with a further request, and the reply is all of it. The
+// error is an [*Error] in its chain, within a [ratelimit.LimitedError] where a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if err := wire.CheckMedia(name, req.Messages, refuses); err != nil {
 		return message.Reply{}, err
@@ -44,17 +45,43 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	if err := m.cfg.checkTemperature(req.Temperature); err != nil {
 		return message.Reply{}, err
 	}
-	x := exchange{Head: wire.Head{Provider: name, Model: m.cfg.Model}, stream: req.Stream}
+	params := m.params(req, m.cfg.Model)
+	turns := params.Messages
+	var reply received
+	for paused := 0; ; paused++ {
+		got, err := m.once(ctx, params, req.Stream, paused)
+		if err != nil {
+			return message.Reply{}, err
+		}
+		if reply.add(got); !got.paused() {
+			return reply.reply(m.cfg.Model), nil
+		}
+		params.Messages = append(turns[:len(turns):len(turns)], sdk.NewAssistantMessage(reply.blocks()...))
+		if id := reply.message.Container.ID; id != "" {
+			params.Container.OfString = sdk.String(id)
+		}
+	}
+}
+
+// maxPauses is how often a turn may be paused. Each pause is a request of its own.
+const maxPauses = 10
+
+// once makes one request. paused is how often the turn was paused before.
+func (m *Model) once(ctx context.Context, params sdk.MessageNewParams, stream func(loop.Delta), paused int) (*received, error) {
+	x := exchange{Head: wire.Head{Provider: name, Model: m.cfg.Model}, stream: stream}
 	defer x.close()
-	params := m.params(req, x.Model)
 	got, err := m.ask(ctx, params, &x)
+	if err == nil && got.paused() && paused == maxPauses {
+		say := fmt.Sprintf("the model paused its turn more than %d times (pause_turn): give it less to do with the API's own tools", maxPauses)
+		err = &wire.ToldError{Code: "server_error", Say: say, Final: true}
+	}
 	if err != nil {
-		return message.Reply{}, x.failed(ctx, err)
+		return nil, x.failed(ctx, err)
 	}
 	if m.cfg.OnResponse != nil {
 		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: string(got.message.Model), RateLimit: x.Limits(nil)})
 	}
-	return got.reply(x.Model), nil
+	return got, nil
 }
 
 // exchange is one request and what came of it.

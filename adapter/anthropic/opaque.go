@@ -11,13 +11,16 @@ import (
 // name is how this adapter calls its provider, in errors and in what it keeps in a message.
 const name = "anthropic"
 
-// opaque is what a message keeps for the API: the blocks that are neither text nor calls, as they came
-// (thinking with its signature, redacted thinking), and their places among the others.
+// opaque is what a message keeps for the API: the blocks that are neither text nor calls of ours, as they came
+// (thoughts with their signatures, tools that the API ran itself, and their results), and their places among
+// the others.
 type opaque struct {
 	Adapter string `json:"adapter"`
-	// Model is the model that was asked: another one's thoughts mean nothing to it.
-	Model  string `json:"model"`
-	Blocks []part `json:"blocks"`
+	// Model is the model that was asked. Another model cannot read these blocks.
+	Model string `json:"model"`
+	// Container is where the API runs the code that waits for the results of the calls; empty for none.
+	Container string `json:"container,omitempty"`
+	Blocks    []part `json:"blocks"`
 }
 
 // part is one block: Raw as it came, or the next Text bytes of the message's text, or its Call-th call,
@@ -26,13 +29,16 @@ type part struct {
 	Raw  json.RawMessage `json:"raw,omitempty"`
 	Text int             `json:"text,omitempty"`
 	Call int             `json:"call,omitempty"`
+	// Citations are those of the text, Caller is the code that made the call; empty for none.
+	Citations json.RawMessage `json:"citations,omitempty"`
+	Caller    json.RawMessage `json:"caller,omitempty"`
 }
 
 // text is empty where there is nothing to keep.
 func (o opaque) text() string {
 	kept := false
 	for _, p := range o.Blocks {
-		kept = kept || len(p.Raw) > 0
+		kept = kept || len(p.Raw)+len(p.Citations)+len(p.Caller) > 0
 	}
 	if !kept {
 		return ""
@@ -44,14 +50,18 @@ func (o opaque) text() string {
 	return string(doc)
 }
 
-// layout is the order in which a message's blocks go back to a model. What another adapter or another model
-// left in the message is ignored; where text or calls are not those that the layout was made for, the kept
-// blocks go first.
-func layout(m message.Message, model string) []part {
+// kept is what a message keeps for a model. What another adapter or another model left there is ignored.
+func kept(m message.Message, model string) opaque {
 	var o opaque
 	if m.Opaque == "" || json.Unmarshal([]byte(m.Opaque), &o) != nil || o.Adapter != name || o.Model != model {
-		o.Blocks = nil
+		return opaque{}
 	}
+	return o
+}
+
+// layout is the order in which a message's blocks go back to a model. Where text or calls are not those that
+// the blocks were kept with, the kept blocks go first.
+func (o opaque) layout(m message.Message) []part {
 	if fits(o.Blocks, m) {
 		return o.Blocks
 	}

@@ -2,9 +2,11 @@ package anthropic
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/message"
@@ -16,6 +18,8 @@ type received struct {
 	// inputs are the arguments of the calls as they were streamed, in the order of the calls; an empty one,
 	// and all of a message that was not streamed, stand in the message.
 	inputs []string
+	// usage is that of all requests that the message took.
+	usage message.Usage
 }
 
 // readWhole reads a message that came whole. What is no message is no reply, whatever its status.
@@ -44,6 +48,34 @@ func readWhole(body []byte) (*received, error) {
 	return &received{message: m}, nil
 }
 
+// paused reports whether the API paused the turn while it ran tools of its own: the turn goes on where it gets
+// back what it said so far. A turn with calls waits for their results instead.
+func (r *received) paused() bool {
+	called := slices.ContainsFunc(r.message.Content, func(b sdk.ContentBlockUnion) bool { return b.Type == "tool_use" })
+	return r.message.StopReason == sdk.StopReasonPauseTurn && !called
+}
+
+// add appends the next message of a turn that was paused.
+func (r *received) add(next *received) {
+	before := r.message
+	r.message, r.inputs = next.message, append(r.inputs, next.inputs...)
+	r.message.Content = slices.Concat(before.Content, next.message.Content)
+	if r.message.Container.ID == "" {
+		r.message.Container = before.Container
+	}
+	r.usage = r.usage.Add(usage(next.message.Usage))
+}
+
+// blocks are what the model said so far, as the API wants it back: without empty texts, which it refuses.
+func (r *received) blocks() (all []sdk.ContentBlockParamUnion) {
+	for _, b := range r.message.Content {
+		if b.Type != "text" || !wire.Blank(b.Text) {
+			all = append(all, param.Override[sdk.ContentBlockParamUnion](json.RawMessage(b.RawJSON())))
+		}
+	}
+	return all
+}
+
 // finishes are the reasons to stop in retake's words. One that is not here is passed on as it came.
 var finishes = map[sdk.StopReason]message.FinishReason{
 	sdk.StopReasonEndTurn:                    message.Stop,
@@ -52,7 +84,7 @@ var finishes = map[sdk.StopReason]message.FinishReason{
 	sdk.StopReasonMaxTokens:                  message.Length,
 	sdk.StopReasonModelContextWindowExceeded: message.Length,
 	sdk.StopReasonRefusal:                    message.ContentFilter,
-	sdk.StopReasonPauseTurn:                  message.Aborted,
+	sdk.StopReasonPauseTurn:                  message.Aborted, // only beside calls: see paused
 }
 
 // declined stands for a refusal without a word.
@@ -61,7 +93,7 @@ const declined = "The model declined to answer."
 // reply is the message in retake's words; asked is the model that was asked.
 func (r *received) reply(asked string) message.Reply {
 	m := r.message
-	reply := message.Reply{Model: string(m.Model), Finish: message.FinishReason(m.StopReason), Usage: usage(m.Usage)}
+	reply := message.Reply{Model: string(m.Model), Finish: message.FinishReason(m.StopReason), Usage: r.usage}
 	if known, ok := finishes[m.StopReason]; ok {
 		reply.Finish = known
 	}
@@ -71,14 +103,17 @@ func (r *received) reply(asked string) message.Reply {
 		switch b.Type {
 		case "text":
 			text.WriteString(b.Text)
-			o.Blocks = append(o.Blocks, part{Text: len(b.Text)})
+			o.Blocks = append(o.Blocks, part{Text: len(b.Text), Citations: citations(b)})
 		case "tool_use":
 			reply.Calls = append(reply.Calls, message.Call{ID: b.ID, Name: b.Name, Arguments: r.input(len(reply.Calls), b)})
-			o.Blocks = append(o.Blocks, part{Call: len(reply.Calls)})
-		default:
+			o.Blocks = append(o.Blocks, part{Call: len(reply.Calls), Caller: caller(b)})
+		default: // a thought, or a tool that the API ran itself
 			thinking.WriteString(b.Thinking)
 			o.Blocks = append(o.Blocks, part{Raw: json.RawMessage(b.RawJSON())})
 		}
+	}
+	if len(reply.Calls) > 0 {
+		o.Container = m.Container.ID
 	}
 	reply.Text, reply.Thinking, reply.Opaque = text.String(), thinking.String(), o.text()
 	wire.NameCalls(reply.Calls)
@@ -86,6 +121,26 @@ func (r *received) reply(asked string) message.Reply {
 		reply.Refusal = firstWord(m.StopDetails.Explanation, reply.Text, declined)
 	}
 	return reply
+}
+
+// citations are what a text cites; nil for nothing.
+func citations(b sdk.ContentBlockUnion) json.RawMessage {
+	block, _ := wire.ReadObject([]byte(b.RawJSON()))
+	if cited := block.Get("citations"); len(wire.Items(cited)) > 0 {
+		return cited
+	}
+	return nil
+}
+
+// caller is the code that made a call; nil where the model made it itself.
+func caller(b sdk.ContentBlockUnion) json.RawMessage {
+	block, _ := wire.ReadObject([]byte(b.RawJSON()))
+	made := block.Get("caller")
+	by, _ := wire.ReadObject(made)
+	if wire.OneOf(by.Text("type"), "", "direct") {
+		return nil
+	}
+	return made
 }
 
 func (r *received) input(n int, b sdk.ContentBlockUnion) string {

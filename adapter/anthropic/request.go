@@ -35,13 +35,17 @@ func (c Config) checkTemperature(t *float64) error {
 
 // params is the request as the SDK takes it.
 func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
-	turns, opening := turnsOf(req.Messages, model)
+	c, opening := turnsOf(req.Messages, model)
+	turns := c.turns
 	p := sdk.MessageNewParams{Model: sdk.Model(model), MaxTokens: m.cfg.MaxTokens, Messages: turns, StopSequences: req.Stop}
 	if t := cmp.Or(req.Temperature, m.cfg.Temperature); t != nil {
 		p.Temperature = sdk.Float(*t)
 	}
 	if m.cfg.TopP != nil {
 		p.TopP = sdk.Float(*m.cfg.TopP)
+	}
+	if c.container != "" {
+		p.Container.OfString = sdk.String(c.container)
 	}
 	if m.cfg.UserID != "" {
 		p.Metadata.UserID = sdk.String(m.cfg.UserID)

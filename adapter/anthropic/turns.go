@@ -20,13 +20,15 @@ var rules = wire.Rules{Name: toolName, TakesID: isID, MediaInAnswers: true}
 type conversation struct {
 	model string
 	turns []sdk.MessageParam
+	// container is where code waits for the results of the last calls; empty for none.
+	container string
 }
 
-// turnsOf makes the turns of a transcript. The system messages before the first of user or model it returns
-// apart; the API has no place for later ones, which become the user's. Many models refuse to continue their
+// turnsOf makes the turns of a transcript. It returns the system messages before the first of user or model
+// apart. The API has no place for later ones, which become the user's. Many models refuse to continue their
 // own message: where one is the last, the user bids it go on.
-func turnsOf(said message.Transcript, model string) (turns []sdk.MessageParam, system []string) {
-	c := conversation{model: model}
+func turnsOf(said message.Transcript, model string) (c conversation, system []string) {
+	c.model = model
 	system, exchanges := rules.Exchanges(said)
 	for _, e := range exchanges {
 		c.assistant(e)
@@ -35,7 +37,7 @@ func turnsOf(said message.Transcript, model string) (turns []sdk.MessageParam, s
 	if n := len(c.turns); n == 0 || c.turns[n-1].Role == sdk.MessageParamRoleAssistant {
 		c.say(sdk.MessageParamRoleUser, sdk.NewTextBlock(wire.GoOn))
 	}
-	return c.turns, system
+	return c, system
 }
 
 // say adds blocks to the last turn, or to a new one where another speaks.
@@ -58,20 +60,33 @@ func (c *conversation) assistant(e wire.Exchange) {
 	if e.Model.Role == "" {
 		return
 	}
+	o := kept(e.Model, c.model)
+	if c.container = ""; len(e.Calls) > 0 {
+		c.container = o.Container
+	}
 	var blocks []sdk.ContentBlockParamUnion
 	from := 0
-	for _, p := range layout(e.Model, c.model) {
+	for _, p := range o.layout(e.Model) {
 		switch {
 		case len(p.Raw) > 0:
 			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](p.Raw))
 		case p.Call > 0:
 			call := e.Calls[p.Call-1]
-			blocks = append(blocks, sdk.NewToolUseBlock(call.ID, wire.Arguments(call.Made.Arguments), call.Name))
+			b := sdk.NewToolUseBlock(call.ID, wire.Arguments(call.Made.Arguments), call.Name)
+			if isBlock(p.Caller) {
+				b.OfToolUse.SetExtraFields(map[string]any{"caller": p.Caller})
+			}
+			blocks = append(blocks, b)
 		default:
 			text := e.Model.Text[from : from+p.Text]
-			if from += p.Text; !wire.Blank(text) {
-				blocks = append(blocks, sdk.NewTextBlock(text))
+			if from += p.Text; wire.Blank(text) {
+				continue
 			}
+			b := sdk.NewTextBlock(text)
+			if wire.Items(p.Citations) != nil {
+				b.OfText.SetExtraFields(map[string]any{"citations": p.Citations})
+			}
+			blocks = append(blocks, b)
 		}
 	}
 	c.say(sdk.MessageParamRoleAssistant, blocks...)

@@ -109,7 +109,7 @@ func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string
 		tell(loop.Delta{Call: len(g.calls), Name: call.Name, Arguments: call.Arguments})
 		g.calls = append(g.calls, call)
 		g.parts = append(g.parts, part{Call: len(g.calls), Signature: p.Signature})
-	case p.Thought && p.Signature == "":
+	case p.Thought && p.Text != nil && p.Signature == "": // the API wants no thought in words back
 	case p.Thought || p.Text == nil:
 		g.parts = append(g.parts, part{Raw: append(json.RawMessage(nil), raw...)})
 	default:

@@ -45,7 +45,7 @@ func ask(ctx context.Context, t testing.TB, s *Server, model loop.Model, req loo
 	if o.err != nil {
 		o.failed(t)
 	} else {
-		o.replied(t)
+		o.replied(t, len(s.Requests()))
 	}
 	return o
 }
@@ -69,8 +69,8 @@ func (o *outcome) failed(t testing.TB) {
 	}
 }
 
-func (o *outcome) replied(t testing.TB) {
-	assert.Equal(t, int64(1), o.reply.Usage.APICalls, "API calls")
+func (o *outcome) replied(t testing.TB, requests int) {
+	assert.Equal(t, int64(requests), o.reply.Usage.APICalls, "API calls")
 	var ids []string
 	for _, c := range o.reply.Calls {
 		assert.NotEmpty(t, c.ID, "a call without an id")

@@ -1,0 +1,53 @@
+package anthropic_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/tool"
+)
+
+const paused = "200 OK\nContent-Type: application/json\n\n" +
+	`{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"…"}],"stop_reason":"pause_turn"}`
+
+// A model that pauses its turn again and again is not asked for ever, and the same request is not made again.
+func TestATurnThatIsPausedForEver(t *testing.T) {
+	server := wiretest.Serve(t, slices.Repeat([]string{paused}, 11)...)
+	model, err := adapter().New(server.URL, server.Client)
+	require.NoError(t, err)
+	_, err = model.Reply(t.Context(), loop.Request{System: "Search."})
+	assert.ErrorContains(t, err, "the model paused its turn more than 10 times (pause_turn)")
+	var failed interface{ Failure() fault.Failure }
+	require.True(t, errors.As(err, &failed))
+	assert.True(t, failed.Failure().Final)
+}
+
+// The README says how a tool that the API runs itself is offered: beside tools of ours, and alone.
+func TestToolsOfTheAPIAreOfferedByTheClient(t *testing.T) {
+	ended := "200 OK\nContent-Type: application/json\n\n" +
+		`{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn"}`
+	server := wiretest.Serve(t, ended, ended)
+	client := sdk.NewClient(option.WithBaseURL(server.URL), option.WithHTTPClient(server.Client), option.WithAPIKey(wiretest.Key),
+		option.WithJSONSet("tools.-1", map[string]string{"type": "web_search_20250305", "name": "web_search"}))
+	model, err := anthropic.New(client, anthropic.Config{Model: "claude-sonnet-5-5", MaxTokens: 1024})
+	require.NoError(t, err)
+	for _, tools := range [][]*tool.Tool{nil, {wiretest.BookRoom()}} {
+		_, err = model.Reply(t.Context(), loop.Request{System: "Search.", Tools: tools})
+		require.NoError(t, err)
+	}
+	for n, request := range server.Requests() {
+		assert.Contains(t, request, `"type": "web_search_20250305"`)
+		assert.Equal(t, n == 1, strings.Contains(request, `"name": "book_room"`))
+	}
+}
