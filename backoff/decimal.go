@@ -8,10 +8,9 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// Decimal is an exact decimal number of 0 or more with up to nine decimals, in units of 1e-9: no binary
-// fraction stands between what a file says and what is computed. Whole numbers are written 2*backoff.One,
-// others backoff.Dec("1.5"). In JSON and YAML it is a number, and read from a number or a string. The largest
-// is 9223372036.854775807.
+// Decimal is an exact decimal number of 0 or more with up to nine decimal places, in units of 1e-9. It avoids
+// the rounding of binary fractions. Write whole numbers as 2*backoff.One and others as backoff.Dec("1.5"). In
+// JSON and YAML it is a number, and is read from a number or a string. The largest is 9223372036.854775807.
 type Decimal int64
 
 // One is the Decimal 1.
@@ -19,8 +18,7 @@ const One Decimal = 1_000_000_000
 
 const decimals = 9
 
-// Dec is the Decimal that text says, for numbers written in Go code. It panics where ParseDecimal returns an
-// error.
+// Dec parses a decimal that is written in Go code. It panics if ParseDecimal returns an error.
 func Dec(text string) Decimal {
 	d, err := ParseDecimal(text)
 	if err != nil {
@@ -29,10 +27,10 @@ func Dec(text string) Decimal {
 	return d
 }
 
-// ParseDecimal reads a number written as JSON writes numbers: "2", "0.2", "1.5e3". It refuses signs, what is
-// not a number, and what a Decimal cannot hold exactly.
+// ParseDecimal parses a number in the syntax of JSON: "2", "0.2", "1.5e3". It refuses signs, text that is not
+// a number, and numbers that a Decimal cannot hold exactly.
 func ParseDecimal(text string) (Decimal, error) {
-	const most = 64 // of a number as written: enough for any that fits
+	const most = 64 // bytes, enough for any number that fits
 	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	if fields.IsNumber(text) && len(text) <= most && len(exponent) <= len("+999") {
 		v, _ := new(big.Rat).SetString(text)
@@ -44,17 +42,17 @@ func ParseDecimal(text string) (Decimal, error) {
 		Decimal(1<<63-1), decimals, fields.Quoted(text))
 }
 
-// String is the shortest way to write d: "1.5", "2", "0.000000001".
+// String returns the shortest form of d: "1.5", "2", "0.000000001".
 func (d Decimal) String() string { return d.shifted(decimals) }
 
-// shifted writes d·10^-places without trailing zeros.
+// shifted returns d·10^-places without trailing zeros.
 func (d Decimal) shifted(places int) string {
 	pow := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)
 	text := new(big.Rat).SetFrac(big.NewInt(int64(d)), pow).FloatString(places)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// MarshalJSON writes d as a number. It refuses a negative one.
+// MarshalJSON writes d as a number. It refuses a negative d.
 func (d Decimal) MarshalJSON() ([]byte, error) {
 	if d < 0 {
 		return nil, fmt.Errorf("want a decimal of 0 or more, got %v", d)
@@ -62,7 +60,7 @@ func (d Decimal) MarshalJSON() ([]byte, error) {
 	return []byte(d.String()), nil
 }
 
-// UnmarshalJSON reads a number or a string that holds one, as ParseDecimal does.
+// UnmarshalJSON reads a number, or a string with a number, as ParseDecimal does.
 func (d *Decimal) UnmarshalJSON(data []byte) error {
 	v, err := ParseDecimal(strings.Trim(string(data), `"`))
 	if err == nil {

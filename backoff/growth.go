@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Sum is the sum of two durations. It stops at the largest one.
+// Sum returns a + b, or the largest duration if that overflows.
 func Sum(a, b time.Duration) time.Duration {
 	if b > 0 && a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -15,7 +15,7 @@ func Sum(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// plain is the delay without jitter after n further attempts: between 0 and limit.
+// plain returns the delay without jitter after n further attempts: from 0 to limit.
 func (s *BackoffStrategy) plain(n uint64, limit time.Duration) time.Duration {
 	switch s.Kind {
 	case KindConstant:
@@ -32,7 +32,7 @@ func (s *BackoffStrategy) plain(n uint64, limit time.Duration) time.Duration {
 	return 0
 }
 
-// linear is base + step·n, at most limit.
+// linear returns base + step·n, at most limit.
 func linear(base, step time.Duration, n uint64, limit time.Duration) time.Duration {
 	over, grown := bits.Mul64(uint64(max(step, 0)), n)
 	sum, carry := bits.Add64(uint64(max(base, 0)), grown, 0)
@@ -42,7 +42,7 @@ func linear(base, step time.Duration, n uint64, limit time.Duration) time.Durati
 	return time.Duration(sum)
 }
 
-// exponential is base·factor^n rounded down to a nanosecond, at most limit.
+// exponential returns base·factor^n rounded down to a nanosecond, at most limit.
 func exponential(base time.Duration, factor Decimal, n uint64, limit time.Duration) time.Duration {
 	switch {
 	case base <= 0:
@@ -59,7 +59,8 @@ func exponential(base time.Duration, factor Decimal, n uint64, limit time.Durati
 	return approach(base, factor, n, limit)
 }
 
-// multiply is base·factor^n for a whole factor of 2 or more: it reaches any limit within 63 steps.
+// multiply returns base·factor^n for a whole factor of 2 or more. It needs at most 63 steps to reach any
+// limit.
 func multiply(base time.Duration, factor, n uint64, limit time.Duration) time.Duration {
 	d := uint64(base)
 	for ; n > 0; n-- {
@@ -72,7 +73,7 @@ func multiply(base time.Duration, factor, n uint64, limit time.Duration) time.Du
 	return time.Duration(d)
 }
 
-// whole computes in whole numbers of any size.
+// whole computes with integers of any size.
 func whole(base time.Duration, factor Decimal, n uint64, limit time.Duration) time.Duration {
 	power := func(of Decimal) *big.Int {
 		return new(big.Int).Exp(big.NewInt(int64(of)), new(big.Int).SetUint64(n), nil)
@@ -85,10 +86,10 @@ func whole(base time.Duration, factor Decimal, n uint64, limit time.Duration) ti
 	return min(time.Duration(d.Int64()), limit)
 }
 
-// approach computes with 1024 bits, for an n of which whole numbers would be too large. From n = 64 on the
-// product is never a whole number, for the denominator of the power exceeds any base: so rounding on the way
-// could only show where the product lies within 2^-800 above one. Square and multiply, from the highest bit
-// of n on, stops where the limit is reached.
+// approach computes with 1024-bit floats, for an n for which integers would be too large. The result is still
+// exact: from n = 64 on the product is never a whole number, because the denominator of the power exceeds any
+// base. Rounding could only matter if the product were within 2^-800 above a whole number. It squares and
+// multiplies from the highest bit of n, and stops at the limit.
 func approach(base time.Duration, factor Decimal, n uint64, limit time.Duration) time.Duration {
 	number := func(v int64) *big.Float { return new(big.Float).SetPrec(1024).SetInt64(v) }
 	most := number(int64(limit))

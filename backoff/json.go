@@ -32,7 +32,7 @@ var _ = fields.Register[Jitter](fields.Table{Rows: []fields.Row{
 func readCap(r *fields.Reader, path string, n fields.Node, into *time.Duration) bool {
 	ok := fields.Duration.Read(r, path, n, into)
 	if ok && *into == 0 {
-		r.Fault(n.At, path, "0 is no cap", "leave cap out for none, or write a duration")
+		r.Fault(n.At, path, "0 is not a cap", "leave cap out for no cap, or write a duration above 0")
 	}
 	return ok && *into > 0
 }
@@ -54,7 +54,7 @@ func readJitter(r *fields.Reader, path string, n fields.Node, into *Jitter) bool
 	return ok && into.Kind != ""
 }
 
-// readStrategy holds the keys that were written against the kind, and looks at the values.
+// readStrategy checks that the keys fit the kind, and then the values.
 func readStrategy(r *fields.Reader, path string, n fields.Node, taken []fields.Member, v any) bool {
 	before, s := r.Found(), v.(*BackoffStrategy)
 	if s.Kind == "" {
@@ -71,7 +71,7 @@ func readStrategy(r *fields.Reader, path string, n fields.Node, taken []fields.M
 	}
 	for _, m := range taken {
 		if !slices.Contains(own.takes, m.Key) && !slices.Contains([]string{"kind", "cap", "jitter"}, m.Key) {
-			r.Fault(m.At, fields.Join(path, m.Key), fmt.Sprintf("%s backoff has no use for this key", s.Kind),
+			r.Fault(m.At, fields.Join(path, m.Key), fmt.Sprintf("%s backoff does not take this key", s.Kind),
 				"leave it out")
 		}
 	}
@@ -81,7 +81,7 @@ func readStrategy(r *fields.Reader, path string, n fields.Node, taken []fields.M
 	return r.Found() == before
 }
 
-// form is the JSON of a strategy, in the order in which its members are written. What is not set is left out.
+// form is the JSON of a strategy, in the order of its members. Unset members are left out.
 type form struct {
 	Kind   Kind     `json:"kind"`
 	Delay  string   `json:"delay,omitempty"`
@@ -99,8 +99,8 @@ type jitterForm struct {
 	AfterCap bool       `json:"after_cap,omitempty"`
 }
 
-// MarshalJSON writes the strategy as UnmarshalJSON reads it, its members always in the same order. It returns
-// the faults of a strategy that Validate refuses.
+// MarshalJSON writes the strategy as UnmarshalJSON reads it, with its members in a fixed order. It returns
+// the error of Validate for an invalid strategy.
 func (s BackoffStrategy) MarshalJSON() ([]byte, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (s BackoffStrategy) MarshalJSON() ([]byte, error) {
 	f := form{Kind: s.Kind, Delay: text(s.Delay), Base: text(s.Base), Step: text(s.Step), Factor: s.Factor,
 		Cap: text(s.Cap)}
 	if s.Kind == KindConstant {
-		f.Delay = s.Delay.String() // said also where it is 0
+		f.Delay = s.Delay.String() // written even if it is 0
 	}
 	for _, d := range s.Delays {
 		f.Delays = append(f.Delays, d.String())
@@ -133,9 +133,9 @@ func (s BackoffStrategy) MarshalJSON() ([]byte, error) {
 //
 //	{"kind":"exponential","base":"500ms","factor":2,"cap":"30s","jitter":{"kind":"proportional","fraction":0.2}}
 //
-// Durations are Go duration strings, decimals are numbers or strings, and a constant strategy must say its
-// delay. It is strict: unknown and duplicate members, members of another kind, null, and whatever Validate
-// refuses are refused, all faults joined, each a [*FieldError]; s is then left as it was.
+// Durations are Go duration strings; decimals are numbers or strings. A constant strategy needs a delay.
+// Unknown and duplicate members, members of another kind, null, and values that Validate refuses are errors.
+// The error joins all faults, each a [*FieldError], and leaves s unchanged.
 func (s *BackoffStrategy) UnmarshalJSON(data []byte) error {
 	var read BackoffStrategy
 	if err := fields.ReadJSON(data, &read); err != nil {

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Kind names how the delay grows with the attempt. The zero value is invalid.
+// Kind is how the delay grows with the attempt. The zero value is invalid.
 type Kind string
 
 // The kinds of backoff.
 const (
-	// KindConstant is Delay, always.
+	// KindConstant always waits Delay.
 	KindConstant Kind = "constant"
-	// KindLinear is Base + Step·(n-1) after attempt n.
+	// KindLinear waits Base + Step·(n-1) after attempt n.
 	KindLinear Kind = "linear"
-	// KindExponential is Base·Factor^(n-1) after attempt n.
+	// KindExponential waits Base·Factor^(n-1) after attempt n.
 	KindExponential Kind = "exponential"
-	// KindList is Delays[n-1] after attempt n; beyond the end the last entry repeats.
+	// KindList waits Delays[n-1] after attempt n. The last delay repeats.
 	KindList Kind = "list"
 )
 
-// BackoffStrategy says how long to wait after each attempt. It is plain data: its kind decides which of the
-// other fields are used, and Validate refuses those that are not. The zero value is invalid; no delay at all
-// is Constant(0). A strategy is safe for concurrent use as long as nobody writes to it.
+// BackoffStrategy is how long to wait after each attempt. It is plain data. Its kind decides which other
+// fields are used; Validate refuses the others. The zero value is invalid; use Constant(0) for no delay. It
+// is safe for concurrent use if nobody writes to it.
 type BackoffStrategy struct {
 	// Kind decides which of the next five fields are used.
 	Kind Kind
@@ -33,43 +33,42 @@ type BackoffStrategy struct {
 	Delay time.Duration
 	// Base is the first delay: 0 or more for linear, above 0 for exponential.
 	Base time.Duration
-	// Step is what a linear delay grows by with each attempt: 0 or more, above 0 where Base is 0.
+	// Step is how much a linear delay grows with each attempt: 0 or more, above 0 if Base is 0.
 	Step time.Duration
-	// Factor is what an exponential delay is multiplied by with each attempt: 1 to 1,000,000.
+	// Factor multiplies an exponential delay with each attempt: 1 to 1,000,000.
 	Factor Decimal
 	// Delays are the delays of a list, each 0 or more: 1 to 1,000 of them.
 	Delays []time.Duration
-	// Cap bounds the delays computed above. 0 is no cap; files spell it by leaving the field out, and 0 is
-	// refused there.
+	// Cap is the largest delay. 0 means no cap; files leave the field out for that, and may not say 0.
 	Cap time.Duration
 	// Jitter spreads the delays. The zero value spreads none.
 	Jitter Jitter
 }
 
-// Constant is the same delay after every attempt.
+// Constant returns a strategy with the same delay after every attempt.
 func Constant(delay time.Duration) BackoffStrategy {
 	return BackoffStrategy{Kind: KindConstant, Delay: delay}
 }
 
-// Linear is base after the first attempt and step more after each further one.
+// Linear returns a strategy that waits base after the first attempt, and step longer after each further one.
 func Linear(base, step time.Duration) BackoffStrategy {
 	return BackoffStrategy{Kind: KindLinear, Base: base, Step: step}
 }
 
-// Exponential is base after the first attempt and factor times as much after each further one.
+// Exponential returns a strategy that waits base after the first attempt, and factor times as long after each
+// further one.
 func Exponential(base time.Duration, factor Decimal) BackoffStrategy {
 	return BackoffStrategy{Kind: KindExponential, Base: base, Factor: factor}
 }
 
-// List is an explicit schedule; beyond its end the last entry repeats. The delays are copied.
+// List returns a strategy with an explicit schedule, whose last delay repeats. It copies the delays.
 func List(delays ...time.Duration) BackoffStrategy {
 	return BackoffStrategy{Kind: KindList, Delays: slices.Clone(delays)}
 }
 
-// After is the wait after the given attempt, which counts from 1; an attempt below 1 is taken as 1. It is
-// pure, never negative, saturates at the largest duration, and returns at once for every attempt an int can
-// hold. With the zero key there is no jitter. A strategy that Validate refuses gives some delay of 0 or more,
-// and never a panic.
+// After returns the wait after the given attempt, which counts from 1; an attempt below 1 counts as 1. It is
+// a pure function. The wait is never negative and at most the largest duration. The zero key means no jitter.
+// An invalid strategy gives some delay of 0 or more and does not panic.
 func (s BackoffStrategy) After(attempt int, k Key) time.Duration {
 	d := s.plain(uint64(max(attempt, 1)-1), s.limit())
 	if k == (Key{}) {
@@ -79,14 +78,13 @@ func (s BackoffStrategy) After(attempt int, k Key) time.Duration {
 	return k.Between(attempt, low, high)
 }
 
-// Bounds is the smallest and the largest delay that jitter can make of the wait after the given attempt.
-// Without jitter both are the delay itself. Without a key there is no jitter whatever the strategy says: the
-// delay is then that of After(attempt, Key{}), which lies within the bounds.
+// Bounds returns the smallest and the largest delay of the wait after the given attempt, under any key.
+// Without jitter both are the delay itself. The delay of the zero key lies within the bounds.
 func (s BackoffStrategy) Bounds(attempt int) (lo, hi time.Duration) {
 	return s.spread(s.plain(uint64(max(attempt, 1)-1), s.limit()))
 }
 
-// limit is the largest delay before jitter.
+// limit returns the largest delay before jitter.
 func (s *BackoffStrategy) limit() time.Duration {
 	if s.Cap > 0 {
 		return s.Cap
@@ -94,7 +92,7 @@ func (s *BackoffStrategy) limit() time.Duration {
 	return math.MaxInt64
 }
 
-// String is the strategy on one line for people: "exponential 500ms ×2, cap 30s, jitter ±20%".
+// String returns the strategy on one line: "exponential 500ms ×2, cap 30s, jitter ±20%".
 func (s BackoffStrategy) String() string {
 	var text string
 	switch s.Kind {
@@ -120,7 +118,7 @@ func (s BackoffStrategy) String() string {
 	return text
 }
 
-// listed is the first of the delays.
+// listed returns the first delays as text.
 func listed(delays []time.Duration) string {
 	const most = 12
 	text := strings.Trim(fmt.Sprint(delays[:min(len(delays), most)]), "[]")

@@ -8,18 +8,17 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// The bounds of a strategy.
+// The limits of a strategy.
 const (
 	maxFactor = 1_000_000 * One
 	maxDelays = 1_000
 )
 
 // FieldError is one fault of a strategy. Its path names the field as files do: "factor", "jitter.fraction",
-// "delays[2]"; it is empty for the strategy as a whole. Its problem says what is wrong and what would be
-// right.
+// "delays[2]"; it is empty for the whole strategy. Its problem says what is wrong and what would be right.
 type FieldError = fields.Error
 
-// kinds has the fields that each kind of backoff has of its own, and those of them that files have to say.
+// kinds lists the fields that each kind of backoff takes, and those that a file must have.
 var kinds = map[Kind]struct{ takes, needs []string }{
 	KindConstant:    {[]string{"delay"}, []string{"delay"}},
 	KindLinear:      {[]string{"base", "step"}, nil},
@@ -27,16 +26,16 @@ var kinds = map[Kind]struct{ takes, needs []string }{
 	KindList:        {[]string{"delays"}, []string{"delays"}},
 }
 
-// Validate returns nil for a strategy that can be used, else all its faults, each a [*FieldError], joined. It
-// refuses fields of another kind, negative durations, a linear strategy that never waits, an exponential one
-// without a base, factors outside 1 to 1,000,000, an empty list, and jitter whose parts do not fit together.
+// Validate reports every fault of the strategy, each as a [*FieldError], joined. It returns nil if there is
+// none. It refuses fields of another kind, negative durations, a linear strategy that never waits, an
+// exponential one without a base, factors outside 1 to 1,000,000, an empty list, and jitter settings that do
+// not fit together.
 func (s BackoffStrategy) Validate() error {
 	f := fields.Collect()
 	s.check(f)
 	return f.Err()
 }
 
-// check checks all fields.
 func (s *BackoffStrategy) check(f fields.Faults) {
 	own, known := kinds[s.Kind]
 	if !known {
@@ -57,7 +56,7 @@ func (s *BackoffStrategy) check(f fields.Faults) {
 	s.checkValues(f)
 }
 
-// checkValues checks the fields that the kind has a use for.
+// checkValues checks the fields of the kind, the cap and the jitter.
 func (s *BackoffStrategy) checkValues(f fields.Faults) {
 	s.checkKind(f)
 	if s.Cap < 0 {
@@ -68,7 +67,7 @@ func (s *BackoffStrategy) checkValues(f fields.Faults) {
 	}
 }
 
-// checkKind checks the values of the kind's own fields.
+// checkKind checks the fields of the kind.
 func (s *BackoffStrategy) checkKind(f fields.Faults) {
 	negative := func(f fields.Faults, d time.Duration) {
 		if d < 0 {

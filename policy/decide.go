@@ -9,39 +9,39 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// Position is where an action stands when an attempt has failed: all that [Decide] needs beyond policy and
-// failure. The zero value is a first attempt, without counts kept, deadline or jitter.
+// Position is the state of an action after a failed attempt. [Decide] needs nothing else but the policy and
+// the failure. The zero value is a first attempt with no counts, no deadline and no jitter.
 type Position struct {
-	// Attempt is the attempt that just failed, 1-based; less than 1 counts as 1.
+	// Attempt is the number of the attempt that failed, from 1. Values below 1 count as 1.
 	Attempt int
-	// ToolFailed, RunFailed and UnknownFailed count the failed attempts charged so far, this one included: of
-	// this tool, of the run, and of unknown tool names.
+	// ToolFailed, RunFailed and UnknownFailed count the failed attempts so far, including this one: those of
+	// this tool, those of the run, and those that named an unknown tool.
 	ToolFailed, RunFailed, UnknownFailed int
-	// Budgets bounds these counts.
+	// Budgets are the limits of these counts.
 	Budgets Budgets
-	// Repeats says how many times in a row the very same failure has been seen before this one.
+	// Repeats is how many times in a row the same failure was seen before this one.
 	Repeats int
-	// Now is the time of the failure; Deadline the end of the run's or call's time, zero where there is none.
+	// Now is the time of the failure. Deadline is when the time of the run or call ends; zero means no deadline.
 	Now, Deadline time.Time
 	// Waited is the sum of the action's waits so far.
 	Waited time.Duration
-	// Key makes the jitter. With the zero Key no wait is spread.
+	// Key seeds the jitter. The zero Key means no jitter.
 	Key backoff.Key
 }
 
-// Decision is the answer to a failed attempt. It is comparable. The zero value means "not decided".
+// Decision is the answer of [Decide]. It is comparable. The zero value means "not decided".
 type Decision struct {
-	// Retry says whether there is another attempt.
+	// Retry reports whether there is another attempt.
 	Retry bool `json:"retry"`
-	// Delay is the wait before it; 0 means at once and arms no timer. Always 0 where Retry is false.
+	// Delay is the wait before the next attempt. 0 means at once. It is always 0 if Retry is false.
 	Delay time.Duration `json:"delay_ns"`
-	// Reason is always set.
+	// Reason is why. It is never empty in a decision made by [Decide].
 	Reason Reason `json:"reason"`
-	// Detail has the numbers behind a stop; zero for a retry.
+	// Detail has the numbers behind a stop. It is zero for a retry.
 	Detail Detail `json:"detail,omitzero"`
 }
 
-// Detail has the numbers behind a stop: a count and its limit, or a wait and the room there was for it.
+// Detail has the numbers behind a stop: a count and its limit, or a wait and the time that was left for it.
 type Detail struct {
 	Count int           `json:"count,omitempty"`
 	Limit int           `json:"limit,omitempty"`
@@ -49,7 +49,7 @@ type Detail struct {
 	Room  time.Duration `json:"room_ns,omitempty"`
 }
 
-// String is the decision as one line for people: "retry in 2s: backoff", "stop: attempts_exhausted (3 of 3)".
+// String returns the decision on one line: "retry in 2s: backoff", "stop: attempts_exhausted (3 of 3)".
 func (d Decision) String() string {
 	switch {
 	case d.Retry && d.Delay == 0:
@@ -64,12 +64,12 @@ func (d Decision) String() string {
 	return "stop: " + string(d.Reason)
 }
 
-// Decide says whether the failed attempt at pos is followed by another. It is deterministic, reads nothing
-// but its arguments, changes none of them and allocates nothing. The order of its questions is that of the
-// package comment.
+// Decide decides whether another attempt follows the failed attempt at pos. It is deterministic, depends only
+// on its arguments, does not change them and allocates nothing. The package comment lists the checks in their
+// order.
 //
-// Budgets count failed attempts: with a budget of N the N+1st failed attempt stops. A wait that ends exactly
-// at the deadline does not fit. A negative retry-after counts as none.
+// A budget of N allows N failed attempts; the next one stops. A wait that ends exactly at the deadline does
+// not fit. A negative retry-after counts as none.
 func Decide(p *RetryPolicy, pos *Position, f *fault.Failure) Decision {
 	if why, detail := usedUp(p, pos, f); why != "" {
 		return Decision{Reason: why, Detail: detail}
@@ -81,8 +81,7 @@ func Decide(p *RetryPolicy, pos *Position, f *fault.Failure) Decision {
 	return Decision{Retry: true, Delay: delay, Reason: source}
 }
 
-// usedUp asks what does not depend on the wait. An empty reason means that nothing speaks against another
-// attempt.
+// usedUp makes the checks that do not depend on the wait. An empty reason means that none of them stops.
 func usedUp(p *RetryPolicy, pos *Position, f *fault.Failure) (Reason, Detail) {
 	b, attempt := &pos.Budgets, max(pos.Attempt, 1)
 	switch {
@@ -106,9 +105,9 @@ func usedUp(p *RetryPolicy, pos *Position, f *fault.Failure) (Reason, Detail) {
 	return "", Detail{}
 }
 
-// tooLong asks whether the wait fits. An empty reason means that it does.
+// tooLong checks whether the wait fits. An empty reason means that it does.
 func tooLong(p *RetryPolicy, pos *Position, f *fault.Failure, delay time.Duration) (Reason, Detail) {
-	if p.MaxRetryAfter != Unlimited && f.RetryAfter > p.MaxRetryAfter { // what jitter adds does not count
+	if p.MaxRetryAfter != Unlimited && f.RetryAfter > p.MaxRetryAfter { // jitter above the server's wait does not count
 		return RetryAfterTooLong, Detail{Wait: f.RetryAfter, Room: p.MaxRetryAfter}
 	}
 	if p.MaxTotalDelay != Unlimited && delay > 0 {
@@ -125,5 +124,5 @@ func tooLong(p *RetryPolicy, pos *Position, f *fault.Failure, delay time.Duratio
 	return "", Detail{}
 }
 
-// exceeds reports whether a count of failed attempts is over its budget.
+// exceeds reports whether failed attempts exceed their budget.
 func exceeds(failed, budget int) bool { return budget != Unlimited && failed > budget }

@@ -10,12 +10,11 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// Layer is a part of a policy: each field either says something or is absent. The fields are those of
-// [RetryPolicy]; nil and "" mean absent, while an empty slice or map means "none". The zero Layer says
-// nothing.
+// Layer is a partial policy: each field is set or absent. The fields are those of [RetryPolicy]. Nil and ""
+// mean absent; an empty slice or map means "none". The zero Layer sets nothing.
 //
-// A field is taken whole: a layer's bases or retryable errors replace those below it and are not merged with
-// them.
+// A field is replaced as a whole: bases or retryable errors of a higher layer replace those below it. They
+// are not merged.
 type Layer struct {
 	MaxAttempts      *int
 	Backoff          *backoff.BackoffStrategy
@@ -37,28 +36,28 @@ type Layer struct {
 	FormsOff       []extract.Form
 	OnReducerError ReducerAction
 	Attempts       []Settings
-	// Origins says where fields were written, in any order; fields without one are fine. It is no part of the
-	// layer's JSON.
+	// Origins records where fields were written, in any order. A field without an origin is fine. Origins are
+	// not part of the layer's JSON.
 	Origins []Origin
 }
 
-// Origin says where one field of a [Layer] was written.
+// Origin records where one field of a [Layer] was written.
 type Origin struct {
 	// Field is the field's name in files, such as "max_attempts".
 	Field string
-	// Source is the place.
+	// Source is where it was written.
 	Source Source
 }
 
-// Source is a place in a file. The zero value means "not known".
+// Source is a place in a file. The zero value means "unknown".
 type Source struct {
-	// File is the name of the file, or of the Go function that said it; then there is no line.
+	// File is the name of the file. It may also be the name of a Go function, without a line.
 	File string
-	// Line and Column are 1-based; Column counts characters.
+	// Line and Column count from 1; Column counts characters.
 	Line, Column int
 }
 
-// String is the place as compilers write it: "policy.yaml:3:1"; empty where it is not known.
+// String returns the place as compilers write it: "policy.yaml:3:1". It is empty if the place is unknown.
 func (s Source) String() string {
 	if s.Line == 0 {
 		return s.File
@@ -66,11 +65,10 @@ func (s Source) String() string {
 	return fmt.Sprintf("%s:%d:%d", s.File, s.Line, s.Column)
 }
 
-// Fields returns the names of all fields of a policy, as they stand in files and JSON, in the order of
-// [RetryPolicy].
+// Fields returns the names of all fields of a policy, as in files and JSON, in the order of [RetryPolicy].
 func Fields() []string { return layerTable().Names() }
 
-// Sets returns the names of the fields that l says something about, in the order of [Fields].
+// Sets returns the names of the fields that l sets, in the order of [Fields].
 func (l Layer) Sets() []string {
 	var names []string
 	for n, row := range layerTable().Rows {
@@ -81,7 +79,7 @@ func (l Layer) Sets() []string {
 	return names
 }
 
-// IsZero reports whether l says nothing.
+// IsZero reports whether l sets no field.
 func (l *Layer) IsZero() bool {
 	for n := range layerTable().Rows {
 		if fields.Says(l, n) {
@@ -91,7 +89,7 @@ func (l *Layer) IsZero() bool {
 	return true
 }
 
-// Source is where the field was written; zero where that is not known.
+// Source returns where the field was written, or the zero Source if that is unknown.
 func (l Layer) Source(field string) Source {
 	for _, o := range l.Origins {
 		if o.Field == field {
@@ -101,8 +99,7 @@ func (l Layer) Source(field string) Source {
 	return Source{}
 }
 
-// Over returns l laid over below: field by field, what l says wins. The result shares slices and maps with
-// both.
+// Over returns l merged over below: a field that l sets wins. The result shares slices and maps with both.
 func (l Layer) Over(below Layer) Layer {
 	merged := below
 	merged.Origins = nil
@@ -119,12 +116,12 @@ func (l Layer) Over(below Layer) Layer {
 	return merged
 }
 
-// MarshalJSON writes the fields that l says something about, in the order of [Fields].
+// MarshalJSON writes the fields that l sets, in the order of [Fields].
 func (l Layer) MarshalJSON() ([]byte, error) { return layerTable().JSON(&l) }
 
-// UnmarshalJSON replaces l with what the JSON says. It is strict: members that are unknown, stand twice or
-// are null are refused, all faults joined, each a [*FieldError]; l is then left as it was. It checks types
-// and no values: see [Layer.Validate].
+// UnmarshalJSON replaces l with the layer in the JSON. It refuses unknown, duplicate and null members; the
+// error joins all faults, each a [*FieldError], and leaves l unchanged. It checks types but not values: see
+// [Layer.Validate].
 func (l *Layer) UnmarshalJSON(data []byte) error {
 	var read Layer
 	if err := fields.ReadJSON(data, &read); err != nil {

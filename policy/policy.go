@@ -10,119 +10,118 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// Unlimited stands where a bound is given up on purpose: an untyped constant that fits counts and durations
-// alike. In files and JSON it is spelled "unlimited".
+// Unlimited means "no limit". It is an untyped constant that fits counts and durations. In files and JSON it
+// is written "unlimited".
 const Unlimited = fields.Unlimited
 
-// RetryAfter says how a wait that the server asked for meets the wait of the backoff strategy. The zero value
-// is invalid in a policy and means "not said" in a layer.
+// RetryAfter is how a server's retry-after combines with the wait of the backoff strategy. The zero value is
+// invalid in a policy and means "absent" in a layer.
 type RetryAfter string
 
 // The rules for a server's retry-after.
 const (
-	// Floor waits at least as long as the server asks, and by jitter longer: see [RetryPolicy]'s
-	// RetryAfterJitter. A longer backoff stands.
+	// Floor waits at least as long as the server asks; jitter may add to that wait (see
+	// [RetryPolicy.RetryAfterJitter]). A longer backoff stays as it is.
 	Floor RetryAfter = "floor"
-	// First waits exactly as long as the server asks, whatever the backoff says.
+	// First waits exactly as long as the server asks, whatever the backoff.
 	First RetryAfter = "first"
 )
 
-// Repairs says what becomes of JSON that had to be repaired to be read. The zero value is invalid in a policy
-// and means "not said" in a layer.
+// Repairs is what to do with JSON that could only be read after a repair. The zero value is invalid in a
+// policy and means "absent" in a layer.
 type Repairs string
 
-// What becomes of repaired JSON.
+// The ways to treat repaired JSON.
 const (
-	// Accept takes it as if it had been right.
+	// Accept uses it like correct JSON.
 	Accept Repairs = "accept"
-	// Note takes it and keeps what was repaired with the call or answer, in its event. The model is not told.
+	// Note uses it and records the repairs in the event of the call or answer. The model is not told.
 	Note Repairs = "note"
-	// Refuse makes it a failed attempt.
+	// Refuse counts it as a failed attempt.
 	Refuse Repairs = "refuse"
 )
 
-// ReducerAction says what follows when a session's reducer fails. The zero value is invalid in a policy and
-// means "not said" in a layer.
+// ReducerAction is what happens when a session's reducer fails. The zero value is invalid in a policy and
+// means "absent" in a layer.
 type ReducerAction string
 
-// What follows a failing reducer.
+// The ways to go on after a reducer failed.
 const (
-	// EndAction ends the action without charging an attempt; the next prompt shows the reducer's feedback.
+	// EndAction ends the action without charging an attempt. The next prompt shows the reducer's feedback.
 	EndAction ReducerAction = "end_action"
 	// StopRun ends the whole run.
 	StopRun ReducerAction = "stop"
 )
 
-// RetryPolicy says how one action's failures are answered: a resolved, complete value. Make one with
-// [Correction], [Preset] or [Resolve]: the zero value is invalid. Its slices and map are read-only once it is
-// in use.
+// RetryPolicy decides how the failures of one action are answered. All fields are set. Make one with
+// [Correction], [Preset] or [Resolve]; the zero value is invalid. Do not write to its slices or map once it
+// is in use.
 //
-// Its JSON has the names below in that order, durations as Go duration strings, and "unlimited" and "off"
-// spelled out. A field that is absent from JSON has the value of [Correction]; an unknown one is refused.
+// Its JSON has the names in brackets below, in that order. Durations are Go duration strings; "unlimited" and
+// "off" are written as words. A field that is absent from the JSON has the value of [Correction]; an unknown
+// field is refused.
 type RetryPolicy struct {
-	// MaxAttempts (max_attempts) bounds the attempts of an action and counts the first: at least 1, or
+	// MaxAttempts (max_attempts) is the most attempts of an action, including the first: at least 1, or
 	// [Unlimited].
 	MaxAttempts int
 	// Backoff (backoff) is the wait before each retry.
 	Backoff backoff.BackoffStrategy
-	// RetryableErrors (retryable_errors) are the classes that are retried: those of fault and your own, at
-	// most 1000. Empty means none. The names that a vocabulary has for a class (RATE_LIMITED) are refused,
-	// and so are misspellings of the classes of fault; [Set.OwnClasses] has your own.
+	// RetryableErrors (retryable_errors) are the classes that are retried: classes of package fault and your
+	// own, at most 1000. Empty means none. Names from other vocabularies (RATE_LIMITED) are refused, and so are
+	// misspelled classes of package fault. [Set.OwnClasses] returns your own.
 	RetryableErrors []fault.Class
-	// EmitFeedback (emit_feedback) says whether the model is told what was wrong.
+	// EmitFeedback (emit_feedback) controls whether the model is told what was wrong.
 	EmitFeedback bool
-	// Bases (bases) replaces, for failures of a class, the delay of a constant strategy or the base of a
-	// linear or exponential one. At least 0. A list has no base.
+	// Bases (bases) sets the delay of a constant strategy, or the base of a linear or exponential one, for
+	// failures of one class. At least 0. Not allowed with a list, which has no base.
 	Bases map[fault.Class]time.Duration
-	// RetryAfter (retry_after) says how a wait that the server asked for meets Backoff.
+	// RetryAfter (retry_after) is how a server's retry-after combines with Backoff.
 	RetryAfter RetryAfter
-	// RetryAfterJitter (retry_after_jitter) is how much jitter adds at most to a wait that the server asked
-	// for, as a part of that wait: 0 to 1, 0.5 by default. It needs a [backoff.Key], and plays no part where
-	// Backoff has [backoff.NoJitter].
+	// RetryAfterJitter (retry_after_jitter) is the largest part of a server's retry-after that jitter adds to
+	// it: 0 to 1, 0.5 by default. It needs a [backoff.Key] and has no effect if Backoff has [backoff.NoJitter].
 	RetryAfterJitter backoff.Decimal
-	// MaxRetryAfter (max_retry_after) is the longest wait a server may ask for: a longer one is not
-	// shortened, it stops the action. What jitter adds to the server's word does not count. 0 refuses every
-	// such wait; [Unlimited] none.
+	// MaxRetryAfter (max_retry_after) is the longest wait a server may ask for. A longer one is not shortened:
+	// the action stops. Jitter on top of the server's wait does not count. 0 refuses every such wait;
+	// [Unlimited] accepts all.
 	MaxRetryAfter time.Duration
-	// MaxTotalDelay (max_total_delay) bounds the sum of all waits of an action. 0 allows immediate retries
-	// only; [Unlimited] does not bound it.
+	// MaxTotalDelay (max_total_delay) is the longest sum of all waits of an action. 0 allows only immediate
+	// retries; [Unlimited] means no limit.
 	MaxTotalDelay time.Duration
-	// Timeout (timeout) bounds one attempt of the transport plane, by the driver's clock: one call of a
-	// model, one run of a tool, one try of an action. What takes longer has failed with [fault.Timeout]. More
-	// than 0, or [Unlimited], the default. Layers of the correction plane must not set it.
+	// Timeout (timeout) bounds one attempt of the transport plane by the driver's clock: one model call, one run
+	// of a tool, one try of an action. An attempt that takes longer fails with [fault.Timeout]. More than 0, or
+	// [Unlimited], the default. Layers of the correction plane must not set it.
 	Timeout time.Duration
-	// FirstTokenTimeout (first_token_timeout) bounds how long the first piece of a model's reply takes,
-	// IdleTimeout (idle_timeout) how long each further one does: a reply that is slower has failed with
-	// [fault.Timeout]. A model that has either is asked for a stream. Bounds and layers are those of Timeout;
-	// tools have neither.
+	// FirstTokenTimeout (first_token_timeout) bounds the time until the first piece of a model's reply,
+	// IdleTimeout (idle_timeout) the time between two pieces. A slower reply fails with [fault.Timeout]. If
+	// either is set, the model is asked for a stream. Limits and layers are those of Timeout, but tools have
+	// neither.
 	FirstTokenTimeout, IdleTimeout time.Duration
-	// NoProgress (no_progress) stops an action when the same failure came this many times more in a row; 0 is
-	// off.
+	// NoProgress (no_progress) stops an action after the same failure was repeated this many times in a row; 0
+	// turns the check off.
 	NoProgress int
-	// OptOut (opt_out) allows no retries at all, whatever the other fields say: for runs under a strict time
-	// budget.
+	// OptOut (opt_out) allows no retries at all, whatever the other fields say. Use it for runs with a strict
+	// time budget.
 	OptOut bool
-	// TextRepairs (text_repairs) is for JSON found in a reply's text.
+	// TextRepairs (text_repairs) applies to JSON found in a reply's text.
 	TextRepairs Repairs
-	// NativeRepairs (native_repairs) is for the arguments of native tool calls.
+	// NativeRepairs (native_repairs) applies to the arguments of native tool calls.
 	NativeRepairs Repairs
-	// FormsOff (forms_off) are the ways of wrapping a call or value in text that are not read.
+	// FormsOff (forms_off) are the text forms of a call or value that are not read.
 	FormsOff []extract.Form
-	// OnReducerError (on_reducer_error) is for session reducers that fail. It plays no part where
-	// RetryableErrors has their class, [fault.Reducer]: the model is then asked again as after any other
-	// failure.
+	// OnReducerError (on_reducer_error) applies when a session's reducer fails. It has no effect if
+	// RetryableErrors has the class [fault.Reducer]: then the model is asked again as after any other failure.
 	OnReducerError ReducerAction
-	// Attempts (attempts) are the settings of each attempt, the first one's first; the last hold for all
-	// further attempts. Empty, the default, means that every attempt is made with the model as it is set up.
-	// Of several actions that are corrected at once those of the one with the most attempts count, and of
-	// equal ones the first by name. A model that a planner has switched to wins over the model named here. At
-	// most 100.
+	// Attempts (attempts) are the settings of each attempt, starting with the first. The last entry also applies
+	// to all later attempts. Empty, the default, means that the model is used as configured. At most 100.
+	//
+	// If several actions are corrected at once, the settings of the action with the most attempts apply; among
+	// equals, the first by name. A model chosen by a planner wins over the model named here.
 	Attempts []Settings
 }
 
-// Correction is the default policy of the correction plane: 3 attempts, no wait, feedback on; bad arguments,
-// bad structured output, unknown tools and empty replies are retried. Replies that were cut off or refused
-// are not, nor what reducers refuse: to retry those too, list them beside these, as in
+// Correction returns the default policy of the correction plane: 3 attempts, no wait, feedback on. It retries
+// bad arguments, bad structured output, unknown tools and empty replies. It does not retry truncated replies,
+// refusals and reducer errors; to retry those too, add them to the list, as in
 // append(policy.Correction().RetryableErrors, fault.Truncated).
 func Correction() RetryPolicy {
 	return RetryPolicy{
@@ -149,14 +148,14 @@ func Correction() RetryPolicy {
 	}
 }
 
-// Clone is the policy with slices and a map of its own.
+// Clone returns a deep copy of the policy.
 func (p RetryPolicy) Clone() RetryPolicy {
 	l := p.Layer()
 	layerTable().Over(&p, &l)
 	return p
 }
 
-// Layer is the policy as a layer with every field set. It shares nothing with p.
+// Layer returns the policy as a layer with every field set. It shares no memory with p.
 func (p RetryPolicy) Layer() Layer {
 	var l Layer
 	for n := range layerTable().Rows {
@@ -165,7 +164,7 @@ func (p RetryPolicy) Layer() Layer {
 	return l
 }
 
-// TransportLayer is [RetryPolicy.Layer] without what means nothing for the transport plane.
+// TransportLayer returns [RetryPolicy.Layer] without the fields that only the correction plane has.
 func (p RetryPolicy) TransportLayer() Layer {
 	var l Layer
 	for n, row := range layerTable().Rows {
@@ -177,14 +176,14 @@ func (p RetryPolicy) TransportLayer() Layer {
 	return l
 }
 
-// Retries reports whether failures of class c are retried at all under p.
+// Retries reports whether p retries failures of class c.
 func (p RetryPolicy) Retries(c fault.Class) bool { return slices.Contains(p.RetryableErrors, c) }
 
 // MarshalJSON writes every field.
 func (p RetryPolicy) MarshalJSON() ([]byte, error) { return p.Layer().MarshalJSON() }
 
-// UnmarshalJSON replaces p: what the JSON does not name has the value of [Correction]. It is as strict as
-// that of [Layer]. It checks types and no values: see [RetryPolicy.Validate].
+// UnmarshalJSON replaces p. Fields that are absent from the JSON have the value of [Correction]. It is as
+// strict as [Layer.UnmarshalJSON]. It checks types but not values: see [RetryPolicy.Validate].
 func (p *RetryPolicy) UnmarshalJSON(data []byte) error {
 	var l Layer
 	if err := l.UnmarshalJSON(data); err != nil {

@@ -35,15 +35,15 @@ func Presets() []string {
 	return names
 }
 
-// Preset returns the named policy, a fresh value each time:
+// Preset returns the named policy, a new value each time:
 //
 //	correction       3 attempts at once, the default of the correction plane; see [Correction]
 //	transport        1 s doubled up to 10 s, then ±25 %, 4 attempts, the default of the transport plane; see [Transport]
-//	result-envelope  a base per class, doubled up to 30 s, exactly; 5 attempts
-//	rate-limit       2, 8, 16, 35 s ±10 %, never less than the server asks, and exactly that where it is longer; 5 attempts
-//	provider         1 s doubled up to 10 s, then ±20 %; the server's wait comes first, exactly; 4 attempts
+//	result-envelope  a base per class, doubled up to 30 s, no jitter; 5 attempts
+//	rate-limit       2, 8, 16, 35 s ±10 %; a longer wait of the server is waited exactly; 5 attempts
+//	provider         1 s doubled up to 10 s, then ±20 %; a wait of the server replaces it exactly; 4 attempts
 //
-// The last three reproduce documents that docs/contracts.md names.
+// The last three reproduce the schedules of documents listed in docs/contracts.md.
 func Preset(name string) (RetryPolicy, bool) {
 	for _, p := range presets {
 		if p.name == name {
@@ -53,9 +53,9 @@ func Preset(name string) (RetryPolicy, bool) {
 	return RetryPolicy{}, false
 }
 
-// Transport is the default policy of the transport plane: 4 attempts, 1 s doubled up to 10 s, and a quarter
-// more or less. The server's wait is a floor. So the waits of clients that failed together spread over half
-// of what is waited, whether it is the server that says how long or the backoff.
+// Transport returns the default policy of the transport plane: 4 attempts; 1 s doubled up to 10 s, ±25 %. A
+// server's retry-after is a floor, and up to half of it is added. So clients that failed together do not come
+// back together, whether the server or the backoff sets the wait.
 func Transport() RetryPolicy {
 	p := provider()
 	p.Backoff.Jitter.Fraction = oneQuarter
@@ -63,9 +63,9 @@ func Transport() RetryPolicy {
 	return p
 }
 
-// healing is what the presets of the transport plane share: the model hears nothing, only those faults are
-// retried that time can heal, and nothing is added to a wait that the server asks for. The documents that the
-// presets reproduce name exact waits; the spread is the default's own.
+// healing returns what the presets of the transport plane share. The model is told nothing. Only failures
+// that time can heal are retried. Nothing is added to a server's retry-after, because the reproduced
+// documents ask for exact waits.
 func healing() RetryPolicy {
 	p := Correction()
 	p.EmitFeedback, p.RetryAfterJitter = false, 0
@@ -75,8 +75,8 @@ func healing() RetryPolicy {
 	return p
 }
 
-// resultEnvelope is BACKOFF_DELAYS and withRetry of the result envelope, where attempts count from 0: the
-// first wait is the base. What has one name there has one base: llm-unavailable is three classes here.
+// resultEnvelope reproduces BACKOFF_DELAYS and withRetry of the result envelope. Attempts count from 0 there,
+// so the first wait is the base. Its llm-unavailable is three classes here, with the same base.
 func resultEnvelope() RetryPolicy {
 	p := healing()
 	p.MaxAttempts = 5
@@ -95,7 +95,7 @@ func resultEnvelope() RetryPolicy {
 	return p
 }
 
-// rateLimit is the schedule that goes with the rate limit state of the agent result.
+// rateLimit reproduces the schedule for the rate limit state of an agent result.
 func rateLimit() RetryPolicy {
 	p := healing()
 	p.MaxAttempts = 5
@@ -104,7 +104,7 @@ func rateLimit() RetryPolicy {
 	return p
 }
 
-// provider is the retry strategy of agent errors: maxRetries 3 is 4 attempts.
+// provider reproduces the retry strategy of agent errors; maxRetries 3 is 4 attempts.
 func provider() RetryPolicy {
 	p := healing()
 	p.MaxAttempts = 4

@@ -2,27 +2,26 @@ package policy
 
 import "github.com/retake-go/retake/fault"
 
-// Reason says why an action went on or ended: a stable string that journals keep and logs count. It is an
-// error too, so that each terminal reason is its own sentinel: errors.Is(err, policy.Deadline). The zero
-// value means "not decided".
+// Reason is why an action went on or ended. It is a stable string that is written to journals and counted in
+// logs. A Reason is also an error, so a terminal reason is its own sentinel: errors.Is(err, policy.Deadline).
+// The zero value means "not decided".
 type Reason string
 
 // The reasons for a retry.
 const (
-	// Backoff: after the wait of the backoff strategy.
+	// Backoff: retry after the wait of the backoff strategy.
 	Backoff Reason = "backoff"
-	// ServerAsked: after the wait the server asked for.
+	// ServerAsked: retry after the wait that the server asked for.
 	ServerAsked Reason = "retry_after"
-	// Immediate: without a wait.
+	// Immediate: retry without a wait.
 	Immediate Reason = "immediate"
 )
 
-// The reasons to stop that [Decide] gives.
+// The reasons of [Decide] to stop.
 const (
 	// Accepted: nothing went wrong.
 	Accepted Reason = "accepted"
-	// NotRetryable: the class of the failure is not among the policy's retryable errors, or the failure is
-	// final.
+	// NotRetryable: the policy does not retry this class of failure, or the failure is final.
 	NotRetryable Reason = "not_retryable"
 	// OptOut: the policy allows no retries at all.
 	OptOut Reason = "opt_out"
@@ -38,32 +37,32 @@ const (
 	NoProgress Reason = "no_progress"
 	// RetryAfterTooLong: the server asks for a longer wait than the policy allows.
 	RetryAfterTooLong Reason = "retry_after_too_long"
-	// DelayBudget: the wait does not fit what is left of the action's total delay.
+	// DelayBudget: the wait exceeds what is left of the action's total delay.
 	DelayBudget Reason = "delay_budget"
-	// Deadline: the time is up, or the wait would last until the deadline or beyond it.
+	// Deadline: the time is up, or the wait would last until the deadline or longer.
 	Deadline Reason = "deadline"
 )
 
-// The reasons to stop that come from elsewhere in a run.
+// The reasons to stop that other parts of a run give.
 const (
-	// Cancelled: the caller gave up.
+	// Cancelled: the caller cancelled.
 	Cancelled Reason = "cancelled"
 	// ReducerError: a session's reducer failed.
 	ReducerError Reason = "reducer_error"
 	// FailedForGood: a tool said that another try cannot help.
 	FailedForGood Reason = "failed_for_good"
-	// TurnLimit: the run made as many model calls as it may.
+	// TurnLimit: the run reached its limit of model calls.
 	TurnLimit Reason = "turn_limit"
 	// Planner: the planner ended the action.
 	Planner Reason = "planner"
-	// NotRepeatable: a call of a tool failed that is declared neither read-only nor idempotent, so that it is
-	// not run again.
+	// NotRepeatable: a tool's call failed and is not made again, because the tool is declared neither read-only
+	// nor idempotent.
 	NotRepeatable Reason = "not_repeatable"
-	// OutcomeUnknown: a call of a tool began, and nobody knows how it ended.
+	// OutcomeUnknown: a tool's call began, and its outcome is unknown.
 	OutcomeUnknown Reason = "outcome_unknown"
 )
 
-// phrases has all reasons, in the order in which they are declared.
+// phrases lists all reasons in the order of their declaration.
 var phrases = [...]struct {
 	reason Reason
 	text   string
@@ -91,7 +90,7 @@ var phrases = [...]struct {
 	{OutcomeUnknown, "the outcome of the call is not known"},
 }
 
-// Reasons returns all built-in reasons in a fixed order. The slice is the caller's own.
+// Reasons returns all built-in reasons in a fixed order. The caller owns the slice.
 func Reasons() []Reason {
 	all := make([]Reason, len(phrases))
 	for n, p := range phrases {
@@ -100,10 +99,10 @@ func Reasons() []Reason {
 	return all
 }
 
-// Error is the reason's code, as in "deadline".
+// Error returns the reason's code, such as "deadline".
 func (r Reason) Error() string { return string(r) }
 
-// Phrase is the reason in words for people: "the deadline leaves no time".
+// Phrase returns the reason in words: "the deadline leaves no time".
 func (r Reason) Phrase() string {
 	for _, p := range phrases {
 		if p.reason == r {
@@ -113,12 +112,11 @@ func (r Reason) Phrase() string {
 	return string(r)
 }
 
-// GaveUp reports whether an attempt without a class ended because nobody waits for it any more: the run was
-// cancelled, or its time was up.
+// GaveUp reports whether the caller stopped waiting: the run was cancelled or its time was up.
 func (r Reason) GaveUp() bool { return r == Cancelled || r == Deadline }
 
-// Class is the class of a run that ended for a reason of its own; empty where that is the reason of a
-// failure.
+// Class returns the class of a run that ended with r, or "" if r is the reason of a failure that has its own
+// class.
 func (r Reason) Class() fault.Class {
 	switch r {
 	case TurnLimit:

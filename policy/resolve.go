@@ -9,7 +9,7 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// The names of layers in an [Explanation]; a tool's layer is named "tool book_room".
+// The names of layers in an [Explanation]. A tool's layer is named "tool book_room".
 const (
 	LayerDefault   = "default"
 	LayerGlobal    = "global"
@@ -17,27 +17,28 @@ const (
 	LayerCall      = "call"
 	LayerAdjusted  = "adjusted"
 	LayerTransport = "transport"
-	// LayerToolTransport stands before a tool's name.
+	// LayerToolTransport is followed by a tool's name.
 	LayerToolTransport = "tool_transport"
 )
 
-// Explanation says of each field of a resolved policy what it is and who said so, in the order of [Fields].
+// Explanation has the value of each field of a resolved policy and the layer that set it, in the order of
+// [Fields].
 type Explanation []Explained
 
 // Explained is one row of an [Explanation].
 type Explained struct {
 	// Field is the field's name in files.
 	Field string `json:"field"`
-	// Value is its value as text for people.
+	// Value is the value as text.
 	Value string `json:"value"`
 	// Layer names the layer that won: "default", "global", "tool book_room", "answer", "call", "adjusted",
 	// "transport", "tool_transport book_room".
 	Layer string `json:"layer"`
-	// Source is where it was written ("policy.yaml:3:1"); empty where that is not known.
+	// Source is where it was written ("policy.yaml:3:1"), or empty if that is unknown.
 	Source string `json:"source,omitempty"`
 }
 
-// String is the explanation as a table for people, one field a line.
+// String returns the explanation as a table, one field a line.
 func (e Explanation) String() string {
 	widths := [3]int{}
 	for _, row := range e {
@@ -54,15 +55,15 @@ func (e Explanation) String() string {
 	return b.String()
 }
 
-// named is a layer under the name that explanations give it. Beneath all others is a whole policy, which the
-// layer spells. Both are read-only.
+// named is a layer and its name in explanations. The lowest layer also has the whole policy. Both are
+// read-only.
 type named struct {
 	name  string
 	layer *Layer
 	whole *RetryPolicy
 }
 
-// correctionDefault and transportDefault lie beneath all layers.
+// correctionDefault and transportDefault are the lowest layers of their planes.
 var (
 	correctionDefault = sync.OnceValue(func() named { return defaults(Correction()) })
 	transportDefault  = sync.OnceValue(func() named { return defaults(Transport()) })
@@ -70,10 +71,10 @@ var (
 
 func defaults(p RetryPolicy) named { return named{LayerDefault, new(p.Layer()), &p} }
 
-// layerOf is the layer of a tool; one that says nothing where there is none.
+// layerOf returns the layer of a tool, or an empty one.
 func layerOf(all map[string]Layer, name string) *Layer { return new(all[name]) }
 
-// layersOf are the layers of an action of the correction plane, the lowest first.
+// layersOf returns the layers of an action of the correction plane, lowest first.
 func (s *Set) layersOf(action string) []named {
 	own := named{name: LayerAnswer, layer: &s.Answer}
 	if action != "" {
@@ -85,42 +86,42 @@ func (s *Set) layersOf(action string) []named {
 	}
 }
 
-// layersOfTransport are the layers of the transport plane, the lowest first.
+// layersOfTransport returns the layers of the transport plane, lowest first.
 func (s *Set) layersOfTransport() []named {
 	return []named{transportDefault(), {name: LayerTransport, layer: &s.Transport}}
 }
 
-// layersOfToolTransport are the layers for calls of a tool that do not come through, the lowest first.
+// layersOfToolTransport returns the layers for failed requests of a tool, lowest first.
 func (s *Set) layersOfToolTransport(tool string) []named {
 	own := named{name: LayerToolTransport + " " + tool, layer: layerOf(s.ToolTransport, tool)}
 	return append(s.layersOfTransport(), own)
 }
 
-// Resolve makes the policy of one action out of the layers of the correction plane, and explains it. The
-// action is a tool's registered name, or "" for the final answer.
+// Resolve merges the layers of the correction plane into the policy of one action and explains it. The action
+// is a tool's registered name, or "" for the final answer.
 func Resolve(s Set, action string) (RetryPolicy, Explanation) { return resolve(s.layersOf(action)) }
 
-// ResolveTransport makes the policy of model calls: the set's transport layer over [Transport].
+// ResolveTransport returns the policy of model calls: the set's transport layer over [Transport].
 func ResolveTransport(s Set) (RetryPolicy, Explanation) { return resolve(s.layersOfTransport()) }
 
-// ResolveToolTransport makes the policy of calls of a tool that do not come through: the tool's transport
-// layer over that of the set.
+// ResolveToolTransport returns the transport policy of a tool's calls: the tool's transport layer over the
+// layers of [ResolveTransport].
 func ResolveToolTransport(s Set, tool string) (RetryPolicy, Explanation) {
 	return resolve(s.layersOfToolTransport(tool))
 }
 
-// Effective is the policy that [Resolve] makes, without the explanation: much cheaper.
+// Effective returns the policy of [Resolve] without the explanation, which is much cheaper.
 func Effective(s *Set, action string) RetryPolicy { return merge(s.layersOf(action)) }
 
-// EffectiveTransport is the policy that [ResolveTransport] makes, without the explanation.
+// EffectiveTransport returns the policy of [ResolveTransport] without the explanation.
 func EffectiveTransport(s *Set) RetryPolicy { return merge(s.layersOfTransport()) }
 
-// EffectiveToolTransport is the policy that [ResolveToolTransport] makes, without the explanation.
+// EffectiveToolTransport returns the policy of [ResolveToolTransport] without the explanation.
 func EffectiveToolTransport(s *Set, tool string) RetryPolicy {
 	return merge(s.layersOfToolTransport(tool))
 }
 
-// merge lays the layers over one another, the last on top. The policy shares slices and maps with them.
+// merge merges the layers, the last on top. The policy shares slices and maps with them.
 func merge(layers []named) RetryPolicy {
 	p := *layers[0].whole
 	for _, l := range layers[1:] {
@@ -129,7 +130,7 @@ func merge(layers []named) RetryPolicy {
 	return p
 }
 
-// resolve is merge, with a row for each field that says who won.
+// resolve is merge with an explanation: one row for each field.
 func resolve(layers []named) (RetryPolicy, Explanation) {
 	p, rows := merge(layers), layerTable().Rows
 	explanation := make(Explanation, len(rows))

@@ -12,19 +12,20 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// Settings say how a model is asked on one attempt of an action. The zero value says nothing: the model is
-// asked as it is set up.
+// Settings are the model's settings for one attempt of an action. The zero value changes nothing: the model
+// is used as configured.
 type Settings struct {
-	// Temperature (temperature) is from 0 to 2; nil for the model's own.
+	// Temperature (temperature) is from 0 to 2. Nil means the model's own.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// Model (model) is the name of a model of the run, such as those of loop.WithModels; empty for the first.
+	// Model (model) is the name of a model of the run, such as one of loop.WithModels. Empty means the first
+	// model.
 	Model string `json:"model,omitempty"`
 }
 
-// IsZero reports whether s says nothing.
+// IsZero reports whether s sets nothing.
 func (s Settings) IsZero() bool { return s == Settings{} }
 
-// String is s as policy files have it: "{temperature: 0, model: big}".
+// String returns s as in policy files: "{temperature: 0, model: big}".
 func (s Settings) String() string {
 	var said []string
 	if s.Temperature != nil {
@@ -36,7 +37,8 @@ func (s Settings) String() string {
 	return "{" + strings.Join(said, ", ") + "}"
 }
 
-// SettingsOf are the settings of an attempt, counted from 1. The last of Attempts holds for all further ones.
+// SettingsOf returns the settings of an attempt, counted from 1. The last entry of Attempts applies to all
+// later attempts.
 func (p *RetryPolicy) SettingsOf(attempt int) Settings {
 	if len(p.Attempts) == 0 {
 		return Settings{}
@@ -44,8 +46,8 @@ func (p *RetryPolicy) SettingsOf(attempt int) Settings {
 	return p.Attempts[min(max(attempt, 1), len(p.Attempts))-1]
 }
 
-// CheckModels reports every model that the settings of attempts name and that known does not, each as a
-// [*FieldError], joined; nil when there is none.
+// CheckModels reports every model name in the settings of attempts that is not in known, each as a
+// [*FieldError], joined. It returns nil if all are known.
 func (s *Set) CheckModels(known []string) error {
 	f := fields.Collect()
 	check := func(l Layer, f fields.Faults) {
@@ -72,7 +74,7 @@ func oneOf(known []string) string {
 	return "use one of " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
 }
 
-// The bounds of the settings of attempts, and of the name of a model.
+// The limits of the settings of attempts and of the name of a model.
 const (
 	maxSettings  = 100
 	maxModelName = 200
@@ -118,17 +120,17 @@ func temperature() fields.Type[float64] {
 		},
 		Check: func(v float64, f fields.Faults) {
 			if math.Signbit(v) || !(v <= 2) {
-				f.Add("must be 0 to 2, is %v", v)
+				f.Add("must be 0 to 2, got %v", v)
 			}
 		},
 	}
 }
 
-// modelProblem says what is wrong with the name of a model, or nothing.
+// modelProblem describes what is wrong with the name of a model, or returns "".
 func modelProblem(name string) string {
 	hidden := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 	if len(name) > maxModelName || strings.ContainsFunc(name, hidden) {
-		return "is no name of a model; use at most " + strconv.Itoa(maxModelName) + " bytes of printable text"
+		return "is not a valid model name; use at most " + strconv.Itoa(maxModelName) + " bytes of printable text"
 	}
 	return ""
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// presetKey is the one key of a layer that is no field of a policy.
+// presetKey is the one key of a layer that is not a field of a policy.
 const presetKey = "preset"
 
 // A field of a policy is a field of [RetryPolicy], one of [Layer] and a row of this table. Merging,
@@ -93,7 +93,7 @@ func strategies() fields.Type[backoff.BackoffStrategy] {
 	return t
 }
 
-// timeout is a bound that leaves some time.
+// timeout is a limit above 0, or unlimited.
 func timeout() fields.Type[time.Duration] {
 	t := fields.Bound
 	t.Check = func(d time.Duration, f fields.Faults) {
@@ -104,12 +104,12 @@ func timeout() fields.Type[time.Duration] {
 	return t
 }
 
-// part is a part of a whole, from 0 to 1.
+// part is a fraction from 0 to 1.
 func part(example string) fields.Type[backoff.Decimal] {
 	t := fields.Exact(backoff.ParseDecimal, example)
 	t.Check = func(d backoff.Decimal, f fields.Faults) {
 		if d < 0 || d > backoff.One {
-			f.Add("%v is no part of a whole; write 0 to 1, such as %s", d, example)
+			f.Add("%v is not a fraction; write 0 to 1, such as %s", d, example)
 		}
 	}
 	return t
@@ -122,33 +122,34 @@ func toolProblem(name string) string {
 	return ""
 }
 
-// The bounds of lists of classes, and of a class of the user's own, which is a label in logs and metrics.
+// The limits of lists of classes, and of the name of a user's class, which becomes a label in logs and
+// metrics.
 const (
 	maxClasses = 1000
 	maxClass   = 64
 )
 
-// classProblem says what is wrong with the name of a class, or nothing. No failure ever has a class by the
-// name that a vocabulary of fault gives it: a policy that lists one would look right and do nothing.
+// classProblem describes what is wrong with the name of a class, or returns "". No failure has a class under
+// a name of another vocabulary, so a policy that lists such a name would look right and do nothing.
 func classProblem(c fault.Class) string {
 	if _, built := fault.Lookup(c); built {
 		return ""
 	}
 	if class, known := fault.ParseName(string(c)); known && class != c {
-		return fmt.Sprintf("%q is a name that others have for a class; write %s", c, class)
+		return fmt.Sprintf("%q is another vocabulary's name for a class; write %s", c, class)
 	}
 	const good = "abcdefghijklmnopqrstuvwxyz0123456789_-."
 	if c == "" || len(c) > maxClass || strings.Trim(string(c), good) != "" {
-		return fmt.Sprintf("%q is no class; use 1 to %d of a-z, 0-9, '_', '-' and '.'", c, maxClass)
+		return fmt.Sprintf("%q is not a valid class name; use 1 to %d of a-z, 0-9, '_', '-' and '.'", c, maxClass)
 	}
 	if near := nearClass(c); near != "" {
-		return fmt.Sprintf("%q is close to a class; write %s, or another name for a class of your own", c, near)
+		return fmt.Sprintf("%q looks like a misspelled class; write %s, or choose another name for your own class", c, near)
 	}
 	return ""
 }
 
-// nearClass is the class of package fault that a name is probably a misspelling of; empty where it is none.
-// Misspellings keep the first letter.
+// nearClass returns the class of package fault that a name probably misspells, or "". A misspelling keeps the
+// first letter.
 func nearClass(c fault.Class) string {
 	var known []string
 	for _, k := range append(fault.CorrectionClasses(), fault.TransportClasses()...) {
@@ -159,7 +160,7 @@ func nearClass(c fault.Class) string {
 	return fields.Near(string(c), known)
 }
 
-// finishLayer notes where the fields of a layer were written, and lays the layer over its preset.
+// finishLayer records where the fields of a layer were written, and merges the layer over its preset.
 func finishLayer(r *fields.Reader, path string, _ fields.Node, taken []fields.Member, v any) bool {
 	l, below := v.(*Layer), Layer{}
 	for _, m := range taken {
@@ -183,8 +184,8 @@ func finishLayer(r *fields.Reader, path string, _ fields.Node, taken []fields.Me
 	return true
 }
 
-// schedule is what a preset says in a file: when to try again. What is retried stays with the plane the layer
-// is for.
+// schedule returns the fields that a preset sets in a file: those that say when to try again. The retryable
+// classes stay those of the layer's plane.
 func schedule(preset string, transport bool) Layer {
 	p, _ := Preset(preset)
 	all := p.Layer()

@@ -11,12 +11,12 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// FieldError is one thing wrong with one field of a policy. Its path names the field as files do:
-// "tools.book_flight.backoff.factor", "retryable_errors[2]"; it is empty for a value as a whole. Its problem
-// says what is wrong and what would be right. It is comparable.
+// FieldError is one fault of one field of a policy. Its path names the field as files do:
+// "tools.book_flight.backoff.factor", "retryable_errors[2]"; it is empty if the fault concerns the whole
+// value. Its problem says what is wrong and what would be right. It is comparable.
 type FieldError = fields.Error
 
-// Validate reports every field that makes no sense, each as a [*FieldError], joined; nil when there is none.
+// Validate reports every invalid field, each as a [*FieldError], joined. It returns nil if there is none.
 func (p RetryPolicy) Validate() error {
 	l, f := p.Layer(), fields.Collect()
 	for n, row := range layerTable().Rows {
@@ -28,8 +28,8 @@ func (p RetryPolicy) Validate() error {
 	return f.Err()
 }
 
-// Validate reports every field of the layer that makes no sense, each as a [*FieldError], joined; nil when
-// there is none.
+// Validate reports every invalid field of the layer, each as a [*FieldError], joined. It returns nil if there
+// is none.
 func (l Layer) Validate() error {
 	f := fields.Collect()
 	l.check(f)
@@ -43,15 +43,15 @@ func (l Layer) check(f fields.Faults) {
 	}
 }
 
-// Validate reports every budget that makes no sense, each as a [*FieldError], joined; nil when there is none.
+// Validate reports every invalid budget, each as a [*FieldError], joined. It returns nil if there is none.
 func (b Budgets) Validate() error {
 	f := fields.Collect()
 	fields.For[Budgets]().Check(&b, f)
 	return f.Err()
 }
 
-// Validate reports every field of the set that makes no sense, each as a [*FieldError], joined; nil when
-// there is none. It also resolves every action and reports layers that do not fit together.
+// Validate reports every invalid field of the set, each as a [*FieldError], joined. It returns nil if there
+// is none. It also resolves every action and reports layers that do not fit together.
 func (s Set) Validate() error {
 	f := fields.Collect()
 	fields.For[Set]().Check(&s, f)
@@ -74,7 +74,7 @@ func (s Set) Validate() error {
 	return f.Err()
 }
 
-// checkCorrection refuses what says nothing about a failure that is corrected.
+// checkCorrection refuses fields that have no meaning for corrections.
 func (l *Layer) checkCorrection(f fields.Faults, instead string) {
 	if l.Timeout != nil && *l.Timeout != Unlimited {
 		f.At("timeout").Add("has no meaning for corrections; %s", instead)
@@ -82,7 +82,7 @@ func (l *Layer) checkCorrection(f fields.Faults, instead string) {
 	l.checkNoStream(f, "corrections")
 }
 
-// checkNoStream refuses the timeouts of streams where nothing is streamed.
+// checkNoStream refuses the stream timeouts where nothing is streamed.
 func (l *Layer) checkNoStream(f fields.Faults, where string) {
 	const instead = "has no meaning for %s; write it under transport"
 	if d := l.FirstTokenTimeout; d != nil && *d != Unlimited {
@@ -93,7 +93,7 @@ func (l *Layer) checkNoStream(f fields.Faults, where string) {
 	}
 }
 
-// checkTransport refuses fields that say nothing about a request that did not come through.
+// checkTransport refuses fields that have no meaning for the transport plane.
 func (l *Layer) checkTransport(f fields.Faults) {
 	for n, row := range layerTable().Rows {
 		if row.CorrectionOnly && fields.Says(l, n) {
@@ -101,7 +101,7 @@ func (l *Layer) checkTransport(f fields.Faults) {
 		}
 	}
 	if l.EmitFeedback != nil && *l.EmitFeedback {
-		f.At("emit_feedback").Add("the model is never told of transport faults; leave it out")
+		f.At("emit_feedback").Add("the model is not told about transport faults; leave it out")
 	}
 }
 
@@ -112,8 +112,8 @@ func basesFit(bases map[fault.Class]time.Duration, s *backoff.BackoffStrategy) b
 	return len(bases) == 0 || s.Kind != backoff.KindList
 }
 
-// checkTogether reports what only shows once the layers lie over one another. What one layer has wrong by
-// itself, or what is wrong for the final answer already, is not reported again for each tool.
+// checkTogether reports faults that only show when the layers are merged. It does not repeat a fault of a
+// single layer, nor report a fault of the final answer again for each tool.
 func (s *Set) checkTogether(f fields.Faults) {
 	transport := misfit(s.layersOfTransport())
 	if transport {
@@ -140,7 +140,8 @@ func (s *Set) checkTogether(f fields.Faults) {
 	}
 }
 
-// misfit reports whether layers that are each good alone make a policy whose bases have nothing to replace.
+// misfit reports whether layers that are valid alone merge to a policy with bases but no strategy to use
+// them.
 func misfit(layers []named) bool {
 	if !slices.ContainsFunc(layers, func(n named) bool { return len(n.layer.Bases) > 0 }) {
 		return false
@@ -153,9 +154,9 @@ func misfit(layers []named) bool {
 	})
 }
 
-// Adjust is [Fold] for a layer that was not checked yet: its result is valid wherever s is. The error names
-// each field of the layer that makes no sense, alone or over the layers of s, as a [*FieldError], joined; the
-// set is then s.
+// Adjust is [Fold] for a layer that was not validated yet. If s is valid, so is the result. The error joins a
+// [*FieldError] for each field of the layer that is invalid, alone or merged over the layers of s; the
+// returned set is then s.
 func Adjust(s Set, adjustment Layer) (Set, error) {
 	if err := adjustment.Validate(); err != nil {
 		return s, err

@@ -73,13 +73,13 @@ func TestValidateReportsEveryFault(t *testing.T) {
 	lines := strings.Split(err.Error(), "\n")
 	assert.Equal(t, []string{
 		`global.max_attempts: 0 is no number of attempts; write 1 for a single one, or "unlimited"`,
-		`global.retryable_errors[1]: "Tool Validation" is no class; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
-		`global.retryable_errors[2]: "" is no class; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
+		`global.retryable_errors[1]: "Tool Validation" is not a valid class name; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
+		`global.retryable_errors[2]: "" is not a valid class name; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
 		`global.retryable_errors[3]: "tool_validation" stands here twice; leave one out`,
-		`global.bases.bad class: "bad class" is no class; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
+		`global.bases.bad class: "bad class" is not a valid class name; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
 		`global.bases.timeout: -1ns is negative; write 0s or more`,
 		`global.retry_after: "last" is not known; use one of "floor", "first"`,
-		`global.retry_after_jitter: 2 is no part of a whole; write 0 to 1, such as 0.5`,
+		`global.retry_after_jitter: 2 is not a fraction; write 0 to 1, such as 0.5`,
 		`global.max_retry_after: -2ns is negative; write 0s or more, or "unlimited"`,
 		`global.max_total_delay: -1h0m0s is negative; write 0s or more, or "unlimited"`,
 		`global.no_progress: -1 is no number of repeats; write 1 or more, or "off"`,
@@ -97,7 +97,7 @@ func TestValidateReportsEveryFault(t *testing.T) {
 		`budgets.run: -3 is no budget; write 0 for no retry, a count, or "unlimited"`,
 		`max_turns: 0 is no number of model calls; write 1 or more, or "unlimited"`,
 		`transport.no_progress: has no meaning for transport; leave it out`,
-		`transport.emit_feedback: the model is never told of transport faults; leave it out`,
+		`transport.emit_feedback: the model is not told about transport faults; leave it out`,
 	}, lines[14:])
 	var field *policy.FieldError
 	require.True(t, errors.As(err, &field))
@@ -134,10 +134,10 @@ func TestForeignNamesOfClassesAreRefused(t *testing.T) {
 		Bases:           map[fault.Class]time.Duration{"llm-timeout": 1, "timeout": 1},
 	}
 	assert.EqualError(t, l.Validate(), strings.Join([]string{
-		`retryable_errors[0]: "RATE_LIMITED" is a name that others have for a class; write rate_limit`,
-		`retryable_errors[1]: "server_error" is a name that others have for a class; write unavailable`,
-		`retryable_errors[2]: "no-output" is a name that others have for a class; write no_output`,
-		`bases.llm-timeout: "llm-timeout" is a name that others have for a class; write timeout`,
+		`retryable_errors[0]: "RATE_LIMITED" is another vocabulary's name for a class; write rate_limit`,
+		`retryable_errors[1]: "server_error" is another vocabulary's name for a class; write unavailable`,
+		`retryable_errors[2]: "no-output" is another vocabulary's name for a class; write no_output`,
+		`bases.llm-timeout: "llm-timeout" is another vocabulary's name for a class; write timeout`,
 	}, "\n"))
 	for _, code := range fault.Codes() {
 		l := policy.Layer{RetryableErrors: []fault.Class{code.Class}}
@@ -255,7 +255,7 @@ func TestMisspeltClassesAreRefusedWithTheNearest(t *testing.T) {
 		"truncatd": fault.Truncated, "tool_validaton": fault.ToolValidation, "timeouts": fault.Timeout, "rate_limt": fault.RateLimit,
 	} {
 		l := policy.Layer{RetryableErrors: []fault.Class{misspelt}}
-		assert.EqualError(t, l.Validate(), fmt.Sprintf("retryable_errors[0]: %q is close to a class; write %s, or another name for a class of your own",
+		assert.EqualError(t, l.Validate(), fmt.Sprintf("retryable_errors[0]: %q looks like a misspelled class; write %s, or choose another name for your own class",
 			misspelt, near))
 		l = policy.Layer{Bases: map[fault.Class]time.Duration{misspelt: time.Second}}
 		assert.ErrorContains(t, l.Validate(), "write "+string(near))
@@ -306,11 +306,11 @@ func TestFaultsOfSettings(t *testing.T) {
 	s.Answer.Attempts = []policy.Settings{{Model: "a\x00b"}, {Model: strings.Repeat("m", 201)}}
 	s.Call.Attempts = make([]policy.Settings, 101)
 	s.Transport.Attempts = []policy.Settings{}
-	const name = "is no name of a model; use at most 200 bytes of printable text"
+	const name = "is not a valid model name; use at most 200 bytes of printable text"
 	assert.Equal(t, []string{
-		"global.attempts[1].temperature: must be 0 to 2, is 3",
-		"global.attempts[2].temperature: must be 0 to 2, is -0.1",
-		"global.attempts[3].temperature: must be 0 to 2, is NaN",
+		"global.attempts[1].temperature: must be 0 to 2, got 3",
+		"global.attempts[2].temperature: must be 0 to 2, got -0.1",
+		"global.attempts[3].temperature: must be 0 to 2, got NaN",
 		"answer.attempts[0].model: " + name,
 		"answer.attempts[1].model: " + name,
 		"call.attempts: want the settings of at most 100 attempts, got 101",

@@ -8,9 +8,9 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// wait is the delay before the next attempt, and what it comes from. A server's retry-after is a floor: where
-// the strategy could wait less, the wait is drawn from the floor upwards, so that clients that were all told
-// the same second do not come back together. What is added above the floor is cut to the room there is.
+// wait returns the delay before the next attempt and its reason. A server's retry-after is a floor: if the
+// strategy could wait less, the wait is drawn from the floor upwards, so that clients with the same
+// retry-after do not come back together. The part above the floor is limited to the time that is left.
 func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reason) {
 	asked := max(f.RetryAfter, 0)
 	if asked > 0 && p.RetryAfter == First {
@@ -34,7 +34,7 @@ func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reaso
 	return delay, Backoff
 }
 
-// room is the longest wait that fits the total delay and ends before the deadline.
+// room returns the longest wait that fits the total delay and ends before the deadline.
 func room(p *RetryPolicy, pos *Position) time.Duration {
 	left := time.Duration(math.MaxInt64)
 	if p.MaxTotalDelay != Unlimited {
@@ -56,7 +56,7 @@ func (p *RetryPolicy) Draws(f *fault.Failure) bool {
 	return !none
 }
 
-// strategy is the policy's backoff with the base of the class in place.
+// strategy returns the policy's backoff with the base for the class.
 func (p *RetryPolicy) strategy(class fault.Class) backoff.BackoffStrategy {
 	s := p.Backoff
 	base, own := p.Bases[class]
@@ -72,22 +72,22 @@ func (p *RetryPolicy) strategy(class fault.Class) backoff.BackoffStrategy {
 	return s
 }
 
-// Planned is one row of a schedule: the wait after a failed attempt.
+// Planned is one row of [Schedule]: the wait after a failed attempt.
 type Planned struct {
-	// Attempt is the attempt after which is waited, 1-based.
+	// Attempt is the number of the failed attempt, from 1.
 	Attempt int
 	// Delay is the wait under the given key.
 	Delay time.Duration
-	// Min and Max bound the wait under any key.
+	// Min and Max are the shortest and longest wait under any key.
 	Min, Max time.Duration
 }
 
 // MaxSchedule is the largest number of rows that [Schedule] returns.
 const MaxSchedule = 10_000
 
-// Schedule returns the waits of policy p after each of the attempts 1..attempts that fails with class,
-// whatever p.MaxAttempts says; attempts below 1 give none and more than [MaxSchedule] count as that. No
-// retry-after plays into it.
+// Schedule returns the waits of policy p after attempts 1 to attempts, if each fails with class and no server
+// asks for a wait. It ignores p.MaxAttempts. Attempts below 1 give no rows; it returns at most [MaxSchedule]
+// rows.
 func Schedule(p RetryPolicy, class fault.Class, key backoff.Key, attempts int) []Planned {
 	s := p.strategy(class)
 	rows := make([]Planned, 0, max(0, min(attempts, MaxSchedule)))

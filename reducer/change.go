@@ -1,7 +1,7 @@
 package reducer
 
-// OpKind is the stable name of what happens to a slice. The zero value is invalid, so that a forgotten return
-// is noticed.
+// OpKind is the stable name of an operation on a slice. The zero value is invalid, so that a forgotten return
+// value is noticed.
 type OpKind string
 
 // The kinds of operations.
@@ -10,7 +10,7 @@ const (
 	OpAppend OpKind = "append"
 	// OpExtend adds any number of values at the end.
 	OpExtend OpKind = "extend"
-	// OpReplace puts any number of values in the place of all there were.
+	// OpReplace replaces all values by any number of values.
 	OpReplace OpKind = "replace"
 	// OpClear removes all values.
 	OpClear OpKind = "clear"
@@ -18,8 +18,7 @@ const (
 	OpNone OpKind = "none"
 )
 
-// kindEntry is what there is to know of a kind: how many values it takes (most < 0: any number), and its verb
-// in a line for people.
+// kindEntry describes a kind: how many values it takes (most < 0 means any number), and its verb as text.
 type kindEntry struct {
 	kind        OpKind
 	least, most int
@@ -35,7 +34,7 @@ var kinds = [...]kindEntry{
 	{"", 1, 0, "unknown change of"}, // fits no number of values
 }
 
-// find returns the entry of a kind, or the last one where it is unknown.
+// find returns the entry of a kind, or the last entry if the kind is unknown.
 func find(kind OpKind) (entry *kindEntry, known bool) {
 	for n := range kinds {
 		if entry = &kinds[n]; entry.kind == kind {
@@ -45,14 +44,14 @@ func find(kind OpKind) (entry *kindEntry, known bool) {
 	return entry, false
 }
 
-// Keeps reports whether the operation keeps every value there was; only such are allowed on a log.
+// Keeps reports whether the operation keeps all existing values. A log allows only such operations.
 func (k OpKind) Keeps() bool { return k == OpAppend || k == OpExtend || k == OpNone }
 
-// Change is what a reducer wants done to its slice, as a value: compare and print it freely. The zero value
-// is invalid.
+// Change is the operation that a reducer asks for. It is plain data. The zero value is invalid.
 type Change[T any] struct {
 	Kind OpKind
-	// Values are those to add or to put in place: one for an append, none for clear and none.
+	// Values are the values to add, or those that replace the old ones: one for an append, none for clear and
+	// none.
 	Values []T
 }
 
@@ -62,7 +61,7 @@ func Append[T any](value T) Change[T] { return Change[T]{Kind: OpAppend, Values:
 // Extend adds the values at the end, in their order.
 func Extend[T any](values ...T) Change[T] { return Change[T]{Kind: OpExtend, Values: values} }
 
-// Replace puts the values in the place of all there were.
+// Replace replaces all values by these.
 func Replace[T any](values ...T) Change[T] { return Change[T]{Kind: OpReplace, Values: values} }
 
 // Clear removes all values.
@@ -71,15 +70,14 @@ func Clear[T any]() Change[T] { return Change[T]{Kind: OpClear} }
 // None leaves the slice as it is.
 func None[T any]() Change[T] { return Change[T]{Kind: OpNone} }
 
-// Validate returns nil where the kind is known and the number of values fits it; else an [*InvalidError].
+// Validate returns an [*InvalidError] if the kind is unknown or has another number of values, else nil.
 func (c Change[T]) Validate() error { return checkShape(c.Kind, len(c.Values)) }
 
-// Changes reports whether the change does anything at all.
+// Changes reports whether the change does anything.
 func (c Change[T]) Changes() bool { return changes(c.Kind, len(c.Values)) }
 
-// Apply returns what a slice that held the values of the view holds after the change, in a Go slice of its
-// own that is never nil: for the tests of a reducer. The change must be valid; an invalid one changes
-// nothing.
+// Apply returns the values of the view after the change, in a new slice that is never nil. Use it to test
+// reducers. An invalid change changes nothing.
 func (c Change[T]) Apply(view View[T]) []T {
 	held := make([]T, 0, view.Len()+len(c.Values))
 	for _, v := range view.All() {

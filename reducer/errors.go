@@ -2,11 +2,11 @@ package reducer
 
 import "fmt"
 
-// InvalidError says that a change or operation has an unknown kind, or a number of values that does not fit
-// its kind.
+// InvalidError reports a change or operation with an unknown kind, or with a number of values that its kind
+// does not take.
 type InvalidError struct {
 	Kind OpKind
-	// Values is how many there were.
+	// Values is the number of values.
 	Values int
 }
 
@@ -24,14 +24,14 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("%s takes exactly one value, got %d", e.Kind, e.Values)
 }
 
-// EncodeError says that a value of a change has no JSON form, or that one of an operation does not fit its Go
-// type.
+// EncodeError reports a value of a change that has no JSON form, or one of an operation that does not fit its
+// Go type.
 type EncodeError struct {
 	// Slice is the name of the slice.
 	Slice string
-	// Index is that of the value among those of the change, from 0.
+	// Index is the index of the value among those of the change, from 0.
 	Index int
-	// Cause says what does not fit, in words that are the same in every run.
+	// Cause says what does not fit. Its text is the same in every run.
 	Cause error
 }
 

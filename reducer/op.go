@@ -7,18 +7,18 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// Op is a [Change] of a named slice as plain data, without its Go type. It is what crosses into the pure core
-// and into journals. The zero value is invalid. Treat Values as read-only.
+// Op is a [Change] of a named slice without its Go type. It is what the core and journals use. The zero value
+// is invalid. Treat Values as read-only.
 type Op struct {
 	// Slice is the name of the slice.
 	Slice string `json:"slice"`
 	Kind  OpKind `json:"kind"`
-	// Values are canonical JSON, one text per value.
+	// Values are canonical JSON, one for each value.
 	Values []json.RawMessage `json:"values,omitempty"`
 }
 
-// Encode returns a change of the named slice as an operation. A change of no valid shape gives an
-// [*InvalidError]; a value that cannot be written as JSON an [*EncodeError].
+// Encode returns a change of the named slice as an operation. It returns an [*InvalidError] for an invalid
+// change, and an [*EncodeError] if a value has no JSON form.
 func Encode[T any](slice string, c Change[T]) (Op, error) {
 	op := Op{Slice: slice, Kind: c.Kind}
 	if err := c.Validate(); err != nil {
@@ -38,8 +38,8 @@ func Encode[T any](slice string, c Change[T]) (Op, error) {
 	return op, nil
 }
 
-// Decode returns an operation as a typed change. An operation of no valid shape gives an [*InvalidError]; a
-// value that does not fit T an [*EncodeError].
+// Decode returns an operation as a typed change. It returns an [*InvalidError] for an invalid operation, and
+// an [*EncodeError] if a value does not fit T.
 func Decode[T any](op Op) (Change[T], error) {
 	if err := op.Validate(); err != nil {
 		return Change[T]{}, err
@@ -55,14 +55,14 @@ func Decode[T any](op Op) (Change[T], error) {
 	return c, nil
 }
 
-// Validate returns nil where the kind is known and the number of values fits it; else an [*InvalidError]. The
-// values themselves are not looked at.
+// Validate returns an [*InvalidError] if the kind is unknown or has another number of values, else nil. It
+// does not check the values themselves.
 func (o Op) Validate() error { return checkShape(o.Kind, len(o.Values)) }
 
-// Changes reports whether the operation does anything at all.
+// Changes reports whether the operation does anything.
 func (o Op) Changes() bool { return changes(o.Kind, len(o.Values)) }
 
-// String is the operation as one line for people: `append to cart: {"sku":"tea"}`.
+// String returns the operation on one line: `append to cart: {"sku":"tea"}`.
 func (o Op) String() string {
 	k, _ := find(o.Kind)
 	if len(o.Values) == 0 {

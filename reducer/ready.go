@@ -2,20 +2,20 @@ package reducer
 
 import "fmt"
 
-// Ready-made reducers, for the events whose payload is what the slice holds.
+// Ready-made reducers, for events that have the type of the slice's values.
 
-// Appending is a reducer that appends each event. It suits log and state slices.
+// Appending returns a reducer that appends each event. It works for log and state slices.
 func Appending[T any]() Func[T, T] {
 	return func(_ View[T], e T) (Change[T], error) { return Append(e), nil }
 }
 
-// Latest is a reducer of a state slice that holds the latest event alone.
+// Latest returns a reducer for a state slice that keeps only the latest event.
 func Latest[T any]() Func[T, T] {
 	return func(_ View[T], e T) (Change[T], error) { return Replace(e), nil }
 }
 
-// Upserting is a reducer of a state slice that holds one value for each key: an event takes the place of the
-// value with its key, or is appended where there is none.
+// Upserting returns a reducer for a state slice with one value per key. An event replaces the value with the
+// same key, or is appended if there is none.
 func Upserting[T any, K comparable](key func(T) K) Func[T, T] {
 	return func(view View[T], e T) (Change[T], error) {
 		for at, v := range view.All() {
@@ -29,8 +29,8 @@ func Upserting[T any, K comparable](key func(T) K) Func[T, T] {
 	}
 }
 
-// Counting is a reducer of a state slice that holds one number, the sum of what by says of each event; nil counts
-// each as 1. Before the first event the slice is empty.
+// Counting returns a reducer for a state slice with one number: the sum of by over all events. If by is nil,
+// each event counts as 1. The slice is empty before the first event.
 func Counting[E any](by func(E) int) Func[int, E] {
 	return func(view View[int], e E) (Change[int], error) {
 		more := 1
@@ -42,7 +42,7 @@ func Counting[E any](by func(E) int) Func[int, E] {
 	}
 }
 
-// Window is a reducer of a state slice that holds the last n events, the oldest first. It panics where n is less
+// Window returns a reducer for a state slice with the last n events, oldest first. It panics if n is less
 // than 1.
 func Window[T any](n int) Func[T, T] {
 	if n < 1 {

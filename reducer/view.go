@@ -2,32 +2,32 @@ package reducer
 
 import "iter"
 
-// Func is a reducer: from what its slice holds and one event to a change of the slice, or to an error that
-// says why the event is refused. It must be pure, must write neither to the view's values nor to the event,
-// and may be called for events that are never applied (a what-if). To change nothing, return [None].
+// Func is a reducer: it takes the values of its slice and one event, and returns a change of the slice, or an
+// error that says why the event is refused. It must be pure and must not write to the view's values or the
+// event. It may be called for events that are never applied (a what-if). To change nothing, return [None].
 type Func[T, E any] func(View[T], E) (Change[T], error)
 
-// Source is what a [View] reads: values by index, the oldest at 0.
+// Source has the values of a [View] by index, the oldest at 0.
 type Source[T any] interface {
-	// Len is the number of values.
+	// Len returns the number of values.
 	Len() int
-	// At returns the value at index i, from 0 to Len()-1; of another index it is not asked but by [View.At].
+	// At returns the value at index i. Only [View.At] may call it with an index outside 0 to Len()-1.
 	At(i int) T
 }
 
-// View is a read-only look at the values of a slice; nothing is copied but the value asked for. The zero
-// value is an empty view. Safe for concurrent use where its source is.
+// View is a read-only view of the values of a slice. It copies only the values you ask for. The zero value is
+// an empty view. It is safe for concurrent use if its source is.
 type View[T any] struct {
 	source Source[T]
 }
 
-// NewView returns a view of a source, which must not change while the view is in use. Nil is an empty one.
+// NewView returns a view of a source, which must not change while the view is in use. A nil source is empty.
 func NewView[T any](source Source[T]) View[T] { return View[T]{source: source} }
 
-// ViewOf returns a view of the values, for the tests of a reducer. The slice is not copied.
+// ViewOf returns a view of the values. Use it to test reducers. The slice is not copied.
 func ViewOf[T any](values ...T) View[T] { return View[T]{source: list[T](values)} }
 
-// Len is the number of values.
+// Len returns the number of values.
 func (v View[T]) Len() int {
 	if v.source == nil {
 		return 0
@@ -35,7 +35,7 @@ func (v View[T]) Len() int {
 	return v.source.Len()
 }
 
-// At returns the value at index i, counted from 0. It panics out of range, as a slice does.
+// At returns the value at index i, from 0. It panics if i is out of range.
 func (v View[T]) At(i int) T {
 	if v.source == nil {
 		return list[T]{}.At(i)
@@ -43,7 +43,7 @@ func (v View[T]) At(i int) T {
 	return v.source.At(i)
 }
 
-// Last returns the newest value; ok is false where there is none.
+// Last returns the newest value; ok is false if there is none.
 func (v View[T]) Last() (value T, ok bool) {
 	if n := v.Len(); n > 0 {
 		return v.source.At(n - 1), true
@@ -51,7 +51,7 @@ func (v View[T]) Last() (value T, ok bool) {
 	return value, false
 }
 
-// All yields every index and value, oldest first.
+// All iterates over indices and values, oldest first.
 func (v View[T]) All() iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := range v.Len() {
@@ -62,7 +62,7 @@ func (v View[T]) All() iter.Seq2[int, T] {
 	}
 }
 
-// Backward yields every index and value, newest first.
+// Backward iterates over indices and values, newest first.
 func (v View[T]) Backward() iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := v.Len() - 1; i >= 0; i-- {

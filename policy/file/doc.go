@@ -1,5 +1,5 @@
-// Package file reads retry policies from YAML and JSON, and refuses whatever is not plainly right: every
-// fault of a file is reported at once, each with its path, line and column, and what would be right.
+// Package file reads retry policies from YAML and JSON. It is strict, and reports all faults of a file at
+// once. Each fault has the path, line and column, and says what would be right.
 //
 // A file is one policy, which becomes the global layer:
 //
@@ -8,7 +8,7 @@
 //	retryable_errors: [tool_validation, structured_output]
 //	emit_feedback: true
 //
-// or the layers of a whole [policy.Set] (the two forms do not mix):
+// or the layers of a whole [policy.Set] (the two forms cannot be mixed):
 //
 //	global: {max_attempts: 4}
 //	tools:
@@ -24,14 +24,15 @@
 //	all_or_nothing: false
 //
 // The keys of a policy are those of [policy.Fields]. The kinds of backoff are constant (delay), linear (base,
-// step), exponential (base, factor) and list (delays), each with cap and jitter where wanted. Durations are
-// written as Go does: 500ms, 2s, 1m30s. A bound is given up with the word unlimited; no_progress is off, true
-// or a count. A budget of 0 means that no failed attempt is retried. The key preset takes the schedule of a
-// named preset (max_attempts, backoff, bases, retry_after, retry_after_jitter, and for transport the
-// retryable errors too); what stands beside it wins. A list or mapping is taken whole: retryable_errors that
-// name truncated alone retry nothing else.
+// step), exponential (base, factor) and list (delays); each may have cap and jitter. Durations are written as
+// in Go: 500ms, 2s, 1m30s. The word unlimited means no limit; no_progress is off, true or a count. A budget
+// of 0 means that no failed attempt is retried. The key preset takes the schedule of a named preset:
+// max_attempts, backoff, bases, retry_after, retry_after_jitter, and for transport retryable_errors. Keys
+// beside it win. A list or mapping replaces the default as a whole: retryable_errors with only truncated
+// retries nothing else.
 //
-// JSON is judged as JSON: a name that ends in ".json", or any other than ".yaml" and ".yml" with content that
-// starts with "{". The JSON of a [policy.Set] is a file, too. Anchors, aliases, tags, merge keys, several
-// documents, and files that are empty, larger than 1 MiB or nested deeper than 32 are refused.
+// A file whose name ends in ".json" is read as JSON, one that ends in ".yaml" or ".yml" as YAML, and any
+// other as JSON if it starts with "{". The JSON of a [policy.Set] is a valid file. Refused are anchors,
+// aliases, tags, merge keys, several documents, and files that are empty, larger than 1 MiB or nested deeper
+// than 32 levels.
 package file

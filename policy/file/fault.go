@@ -9,23 +9,21 @@ import (
 	"github.com/retake-go/retake/internal/several"
 )
 
-// Fault is one thing wrong with a policy file. [Read] returns all of them, joined, in the order of their
-// places.
+// Fault is one fault of a policy file. [Read] returns all of them, joined, in the order of the file.
 type Fault struct {
-	// File is the name that Read was given.
+	// File is the name passed to Read.
 	File string
-	// Path names the value as the file spells it: "tools.book_flight.backoff.factor"; empty for the file as a
-	// whole.
+	// Path names the value as in the file: "tools.book_flight.backoff.factor". It is empty for the whole file.
 	Path string
-	// Line and Column are 1-based; Column counts characters.
+	// Line and Column count from 1; Column counts characters.
 	Line, Column int
 	// Message says what is wrong.
 	Message string
-	// Hint says what would be right; empty where the message already does.
+	// Hint says what would be right. It is empty if the message says so already.
 	Hint string
 }
 
-// Error is one line: "policy.yaml:3:9: backoff.base: 5 has no unit; write 5s or 5ms".
+// Error returns one line: "policy.yaml:3:9: backoff.base: 5 has no unit; write 5s or 5ms".
 func (f *Fault) Error() string {
 	text := fmt.Sprintf("%s:%d:%d: ", f.File, f.Line, f.Column)
 	if f.Path != "" {
@@ -38,7 +36,7 @@ func (f *Fault) Error() string {
 	return text
 }
 
-// joined is the error that says all faults in the order of their places.
+// joined returns all faults as one error, in the order of the file.
 func (r *reader) joined() error {
 	all := make([]error, 0, len(r.Faults)+1)
 	for _, f := range r.Faults {

@@ -12,21 +12,22 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// The bounds of a file. A policy file is a page of text: these are far above any that is meant.
+// The limits of a file, far above those of any real policy.
 const (
 	maxBytes  = 1 << 20
 	maxDepth  = fields.MaxDepth
 	maxTokens = 20_000
 )
 
-// reader is one reading of one file.
+// reader reads one file.
 type reader struct{ fields.Reader }
 
-// Read reads a policy file. The name stands in faults and in the origins of the layers, and its ending
-// decides between YAML and JSON; nothing is opened. What the file does not say is as in [policy.DefaultSet].
+// Read reads a policy file from data. The name appears in faults and in the origins of the layers, and its
+// extension decides between YAML and JSON; no file is opened. What the file does not set is as in
+// [policy.DefaultSet].
 //
-// The error joins every fault found, each a [*Fault], in the order of their places; the set is then the zero
-// one. A set that is returned without an error passes its Validate.
+// The error joins every fault, each a [*Fault], in the order of the file; the set is then zero. A set that is
+// returned without an error is valid.
 func Read(name string, data []byte) (policy.Set, error) {
 	r := &reader{fields.Reader{File: name}}
 	set := policy.DefaultSet()
@@ -55,7 +56,7 @@ func (r *reader) parse(data []byte) (fields.Node, bool) {
 	return root, fault == nil
 }
 
-// root reads the file's one mapping: a single policy, or the layers of a set.
+// root reads the top-level mapping: a single policy, or the layers of a set.
 func (r *reader) root(n fields.Node, set *policy.Set) {
 	if n.Kind != fields.Mapping {
 		r.Fault(n.At, "", "expected a mapping of keys to values, got "+string(n.Kind),
@@ -74,14 +75,14 @@ func (r *reader) root(n fields.Node, set *policy.Set) {
 			layers.Members = append(layers.Members, m)
 		}
 	}
-	if !single && !layered { // no key is known: the closest one decides
+	if !single && !layered { // no key is known: similar keys decide
 		single = len(own.Members) > 0
 	}
 	switch {
 	case single && layered:
 		for _, m := range own.Members {
 			if isKey[policy.Layer](m.Key) {
-				r.Fault(m.At, m.Key, "a policy's key stands beside layers or bounds of the run",
+				r.Fault(m.At, m.Key, "a key of a single policy cannot stand beside layers or limits of a run",
 					"put it under global:")
 			}
 		}
@@ -99,17 +100,17 @@ func (r *reader) set(n fields.Node, set *policy.Set) {
 	r.Take("", problems(set.Validate()))
 }
 
-// single reads one policy, which becomes the global layer: its paths are those of the policy itself.
+// single reads one policy, which becomes the global layer. Paths are relative to the policy.
 func (r *reader) single(n fields.Node, set *policy.Set) {
 	*set = policy.DefaultSet()
 	fields.For[policy.Layer]().Read(&r.Reader, "", n, &set.Global)
 	r.Take("", problems(set.Global.Validate()))
-	if err := set.Validate(); err != nil && r.Found() == 0 { // over the defaults
+	if err := set.Validate(); err != nil && r.Found() == 0 { // also check it over the defaults
 		r.Take("", problems(err))
 	}
 }
 
-// problems takes the errors of a Validate apart.
+// problems returns the single errors of a Validate.
 func problems(err error) []*fields.Error {
 	f := fields.Collect()
 	f.Take(err)
@@ -118,12 +119,12 @@ func problems(err error) []*fields.Error {
 
 func isKey[T any](key string) bool { return slices.Contains(fields.For[T]().Keys(), key) }
 
-// ofPolicy reports whether an unknown key was meant to be that of a single policy.
+// ofPolicy reports whether an unknown key is probably meant as a key of a single policy.
 func ofPolicy(key string) bool {
 	return fields.Near(key, fields.For[policy.Layer]().Keys()) != "" || fields.IsForeign(key)
 }
 
-// isJSON decides by the name, and by the first byte where the name does not say.
+// isJSON decides by the extension of the name, else by the first byte.
 func isJSON(name string, data []byte) bool {
 	switch name = strings.ToLower(name); {
 	case strings.HasSuffix(name, ".json"):
@@ -134,14 +135,14 @@ func isJSON(name string, data []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{"))
 }
 
-// plainText refuses what no parser needs to see.
+// plainText refuses files that are empty, too large or not plain text.
 func (r *reader) plainText(data []byte, json bool) bool {
 	switch {
 	case len(data) > maxBytes:
 		r.Fault(start, "", fmt.Sprintf("the file has %d bytes", len(data)),
 			fmt.Sprintf("at most %d are read", maxBytes))
 	case len(bytes.TrimSpace(data)) == 0:
-		r.Fault(start, "", "the file is empty", "leave it out for the defaults, or write a policy")
+		r.Fault(start, "", "the file is empty", "delete the file for the defaults, or write a policy")
 	default:
 		at, bad := unprintable(data, json)
 		if bad == "" {
@@ -153,8 +154,8 @@ func (r *reader) plainText(data []byte, json bool) bool {
 	return false
 }
 
-// unprintable finds the first byte that is no UTF-8 or, in YAML, a control character that readers may
-// disagree about. JSON settles for itself which it has.
+// unprintable finds the first byte that is not UTF-8. In YAML it also finds control characters that parsers
+// treat differently; JSON defines its own.
 func unprintable(data []byte, json bool) (offset int, what string) {
 	for offset < len(data) {
 		c, size := utf8.DecodeRune(data[offset:])
@@ -170,8 +171,8 @@ func unprintable(data []byte, json bool) (offset int, what string) {
 	return 0, ""
 }
 
-// isControl finds control characters but tab and line break, the line breaks that only some readers know, and
-// a second byte order mark.
+// isControl reports control characters other than tab and line break, line breaks that only some parsers
+// know, and a second byte order mark.
 func isControl(c rune) bool {
 	return unicode.IsControl(c) && c != '\t' && c != '\n' && c != '\r' || c == '\u2028' || c == '\u2029' ||
 		c == '\ufeff'

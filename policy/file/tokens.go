@@ -12,22 +12,21 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// refused are the tokens of YAML that a policy file does without.
+// refused are the YAML tokens that a policy file may not have.
 var refused = map[token.Type][2]string{
-	token.AnchorType:     {"anchors are not read", "write the value out"},
-	token.AliasType:      {"aliases are not read", "write the value out"},
-	token.MergeKeyType:   {"merge keys are not read", "write the values out"},
-	token.TagType:        {"tags are not read", "leave the tag away"},
-	token.DirectiveType:  {"directives are not read", "leave the line away"},
-	token.MappingKeyType: {"keys with ? are not read", "write key: value"},
+	token.AnchorType:     {"anchors are not supported", "write the value out"},
+	token.AliasType:      {"aliases are not supported", "write the value out"},
+	token.MergeKeyType:   {"merge keys are not supported", "write the values out"},
+	token.TagType:        {"tags are not supported", "remove the tag"},
+	token.DirectiveType:  {"directives are not supported", "remove the line"},
+	token.MappingKeyType: {"keys with ? are not supported", "write key: value"},
 }
 
-// checkTokens refuses what a policy file does without, what no parser should have to bear, and what the
-// library reads more kindly than YAML is: where two readers of YAML could take a file for two policies, it is
-// not read.
+// checkTokens refuses tokens that a policy file may not have, more tokens than a parser should handle, and
+// YAML that the library accepts but other parsers would read differently.
 func (r *reader) checkTokens(tokens token.Tokens, data []byte) bool {
 	if len(tokens) > maxTokens {
-		r.Fault(at(tokens[maxTokens]), "", fmt.Sprintf("the file has %d words and marks", len(tokens)),
+		r.Fault(at(tokens[maxTokens]), "", fmt.Sprintf("the file has %d tokens", len(tokens)),
 			fmt.Sprintf("at most %d are read", maxTokens))
 		return false
 	}
@@ -44,7 +43,7 @@ func (r *reader) checkTokens(tokens token.Tokens, data []byte) bool {
 		case token.TagType:
 			tagged = at(t).Line
 		}
-		// What follows a tag in its line stands elsewhere than the library says.
+		// The library gives wrong positions for what follows a tag on its line.
 		if why := doubt(t, source); why != nil && (why != &broken || at(t).Line != tagged) {
 			r.Fault(at(t), "", why[0], why[1])
 		} else if t.Type == token.DocumentHeaderType && content {
@@ -55,7 +54,8 @@ func (r *reader) checkTokens(tokens token.Tokens, data []byte) bool {
 	return r.Found() == before
 }
 
-// checkNesting refuses what is nested too deep, and tabs in the indentation of blocks, one fault a line.
+// checkNesting refuses deep nesting, and tabs in the indentation of blocks. It reports at most one fault per
+// line.
 func (r *reader) checkNesting(tokens token.Tokens, source *cursor) {
 	flow, run, tabbed := 0, 0, 0
 	for _, t := range tokens {
@@ -72,16 +72,16 @@ func (r *reader) checkNesting(tokens token.Tokens, source *cursor) {
 	}
 }
 
-// What is wrong with a token, and what would be right.
+// The faults of a token: what is wrong, and what would be right.
 var (
-	invalid = [2]string{"the file is no valid YAML here", "check indentation, quotes, brackets and colons"}
-	broken  = [2]string{"a tab, or text that goes on in another line", "write it on one line, with spaces"}
+	invalid = [2]string{"the file is not valid YAML here", "check indentation, quotes, brackets and colons"}
+	broken  = [2]string{"a tab, or text that continues on another line", "write it on one line, with spaces"}
 	escape  = [2]string{"an escape that YAML does not have",
 		"write the character itself, or \\u and four hexadecimal digits"}
-	apart = [2]string{"a colon or value apart from its key", "write key: value on one line"}
+	apart = [2]string{"a colon or value on another line than its key", "write key: value on one line"}
 )
 
-// doubt says what is wrong with a token by itself; nil for nothing.
+// doubt returns what is wrong with a single token, or nil.
 func doubt(t *token.Token, source *cursor) *[2]string {
 	if why, ok := refused[t.Type]; ok {
 		return &why
@@ -98,7 +98,7 @@ func doubt(t *token.Token, source *cursor) *[2]string {
 	return nil
 }
 
-// isApart finds a scalar value that stands on another line than its key.
+// isApart reports whether a scalar value is on another line than its key.
 func isApart(t *token.Token) bool {
 	if t.Next != nil && t.Next.Type == token.MappingValueType {
 		return false // a key
@@ -110,10 +110,10 @@ func isApart(t *token.Token) bool {
 	return before != nil && before.Type == token.MappingValueType && at(before).Line != at(t).Line
 }
 
-// indicators start something else than plain text.
+// indicators are the characters that cannot start plain text.
 const indicators = ",[]{}#&*!|>'\"%@`"
 
-// doubtScalar holds a scalar against the text it was read from.
+// doubtScalar compares a scalar with the text of the file.
 func doubtScalar(t *token.Token, written []byte) *[2]string {
 	switch {
 	case t.Prev != nil && (t.Prev.Type == token.LiteralType || t.Prev.Type == token.FoldedType):
@@ -133,8 +133,8 @@ func doubtScalar(t *token.Token, written []byte) *[2]string {
 	return nil
 }
 
-// doubtQuotes holds that a double-quoted scalar ends on its line and has no escapes but those that YAML and
-// JSON share, and those of YAML for code points.
+// doubtQuotes checks that a double-quoted scalar ends on its line. Its escapes must be ones that YAML and
+// JSON share, or YAML's escapes for code points.
 func doubtQuotes(written []byte) *[2]string {
 	for i := 1; i < len(written); i++ {
 		switch written[i] {
@@ -153,7 +153,7 @@ func doubtQuotes(written []byte) *[2]string {
 	return &broken
 }
 
-// escapeLength is how many bytes after a backslash belong to it; 0 where they are no escape.
+// escapeLength returns how many bytes after a backslash belong to the escape, or 0 if it is invalid.
 func escapeLength(s []byte) int {
 	if len(s) == 0 || !bytes.ContainsRune([]byte(`"\/bfnrtxuU`), rune(s[0])) {
 		return 0
@@ -168,7 +168,7 @@ func escapeLength(s []byte) int {
 	return 1 + digits
 }
 
-// nesting counts open brackets, and the dashes in a row that open lists in lists.
+// nesting counts open brackets, and consecutive dashes that open nested lists.
 func nesting(t *token.Token, flow, run int) (newFlow, newRun int) {
 	switch t.Type {
 	case token.MappingStartType, token.SequenceStartType:
@@ -201,22 +201,22 @@ func countScalars(tokens token.Tokens) int {
 	return n
 }
 
-// cursor finds the text at a place. Places that come in order are found in one pass over the file.
+// cursor finds the text at a place. It scans a line only once for places in ascending order.
 type cursor struct {
 	rows                 [][]byte
 	line, column, offset int
 }
 
-// row is the text of a line.
+// row returns the text of a line.
 func (c *cursor) row(line int) []byte { return c.rows[min(max(line, 1), len(c.rows))-1] }
 
-// indent is the white space that a line starts with.
+// indent returns the leading white space of a line.
 func (c *cursor) indent(line int) []byte {
 	row := c.row(line)
 	return row[:len(row)-len(bytes.TrimLeft(row, " \t"))]
 }
 
-// rest is the text of a line from the place on.
+// rest returns the text of a line from the place to its end.
 func (c *cursor) rest(at fields.Place) []byte {
 	if at.Line != c.line || at.Column < c.column {
 		c.line, c.column, c.offset = at.Line, 1, 0
@@ -229,7 +229,7 @@ func (c *cursor) rest(at fields.Place) []byte {
 	return row[c.offset:]
 }
 
-// at is where a token stands.
+// at returns the place of a token.
 func at(t *token.Token) fields.Place {
 	if t == nil || t.Position == nil {
 		return start

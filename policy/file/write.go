@@ -12,8 +12,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Write writes a set as YAML that [Read] reads back as the same set, but for where it was written. It writes
-// nothing that the set's Validate refuses, and returns that error.
+// Write writes a set as YAML. [Read] reads it back as the same set, except for the origins of its fields. It
+// returns the error of the set's Validate and writes nothing if the set is invalid.
 func Write(set policy.Set) ([]byte, error) {
 	if err := set.Validate(); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ type writer struct {
 	out bytes.Buffer
 }
 
-// value writes one value; what comes before it on the line ends without a space.
+// value writes one value. The text before it on the line must not end with a space.
 func (w *writer) value(indent int) error {
 	t, err := w.in.ReadToken()
 	if err != nil {
@@ -69,10 +69,10 @@ func (w *writer) mapping(indent int) error {
 	return err
 }
 
-// ends are the tokens that end lists and mappings, by those that begin them.
+// ends maps each opening token to its closing token.
 var ends = map[jsontext.Kind]jsontext.Kind{'[': ']', '{': '}'}
 
-// inline is the value that begins with t, on one line.
+// inline returns the value that begins with t, on one line.
 func (w *writer) inline(t jsontext.Token) (string, error) {
 	begin := t.Kind()
 	end, nests := ends[begin]
@@ -100,7 +100,7 @@ func (w *writer) inline(t jsontext.Token) (string, error) {
 	}
 }
 
-// scalar is a token as YAML: text is left bare where no reader of YAML can take it for anything else.
+// scalar returns a token as YAML. Text has quotes unless every YAML parser reads it as text without them.
 func scalar(t jsontext.Token) string {
 	s := t.String()
 	if t.Kind() != '"' || isPlain(s) {
@@ -109,7 +109,7 @@ func scalar(t jsontext.Token) string {
 	return quote(s)
 }
 
-// reserved are the words that some readers of YAML take for something else than text.
+// reserved are words that some YAML parsers do not read as text.
 var reserved = map[string]bool{
 	"true": true, "false": true, "null": true, "yes": true, "no": true, "on": true, "off": true, "y": true,
 	"n": true,
@@ -120,13 +120,13 @@ func isPlain(s string) bool {
 		return false
 	}
 	const letters, digits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
-	if strings.ContainsRune(digits, rune(s[0])) { // a duration, and nothing that looks like a number
+	if strings.ContainsRune(digits, rune(s[0])) { // a duration, which never looks like a number
 		return strings.Trim(s, digits+".hmsnu") == "" && strings.HasSuffix(s, "s")
 	}
 	return strings.ContainsRune(letters, rune(s[0])) && strings.Trim(s, letters+digits+"_-") == ""
 }
 
-// quote writes a YAML double-quoted scalar on one line; what is not plain ASCII is escaped.
+// quote writes a YAML double-quoted scalar on one line, with all but plain ASCII escaped.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

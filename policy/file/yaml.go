@@ -16,7 +16,7 @@ import (
 
 var start = fields.Place{Line: 1, Column: 1}
 
-// parseYAML turns YAML into nodes. The parser sees only tokens that were checked before.
+// parseYAML parses YAML into nodes. The parser only gets tokens that were checked.
 func (r *reader) parseYAML(data []byte) (root fields.Node, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -36,11 +36,11 @@ func (r *reader) parseYAML(data []byte) (root fields.Node, ok bool) {
 	return r.document(parsed, tokens)
 }
 
-// document takes the one document of a file. A parser that drops some of the text would drop some of the
-// policy: so every scalar of the text must be found again in the nodes.
+// document returns the file's only document. A parser that drops text would drop a part of the policy, so the
+// number of scalars in the nodes must match that of the tokens.
 func (r *reader) document(parsed *ast.File, tokens token.Tokens) (fields.Node, bool) {
 	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
-		r.Fault(start, "", "the file has no policy in it", "leave it out for the defaults, or write a policy")
+		r.Fault(start, "", "the file has no policy in it", "delete the file for the defaults, or write a policy")
 		return fields.Node{}, false
 	}
 	before, scalars := r.Found(), 0
@@ -49,13 +49,13 @@ func (r *reader) document(parsed *ast.File, tokens token.Tokens) (fields.Node, b
 		return fields.Node{}, false
 	}
 	if scalars != countScalars(tokens) {
-		r.Fault(start, "", "the file cannot be read as YAML without doubt", "write it more simply")
+		r.Fault(start, "", "this YAML can be read in more than one way", "write it more simply")
 		return fields.Node{}, false
 	}
 	return root, true
 }
 
-// fromYAML turns a node of the YAML library into ours, and counts scalars on the way.
+// fromYAML converts a node of the YAML library to ours and counts scalars.
 func (r *reader) fromYAML(n ast.Node, scalars *int, depth int) fields.Node {
 	if depth > maxDepth {
 		r.Fault(at(n.GetToken()), "", fmt.Sprintf("nested deeper than %d", maxDepth), "write it flat")
@@ -80,7 +80,7 @@ func (r *reader) fromYAML(n ast.Node, scalars *int, depth int) fields.Node {
 	return r.scalarYAML(n, scalars)
 }
 
-// mappingYAML stands at its first key.
+// mappingYAML converts a mapping. Its place is that of its first key.
 func (r *reader) mappingYAML(values []*ast.MappingValueNode, scalars *int, depth int) fields.Node {
 	m := fields.Node{Kind: fields.Mapping}
 	for _, v := range values {
@@ -111,12 +111,12 @@ func (r *reader) scalarYAML(n ast.Node, scalars *int) fields.Node {
 	case *ast.NullNode:
 		return fields.Node{Kind: fields.Null, At: at(t), Text: t.Value}
 	}
-	r.Fault(at(t), "", "this is nothing that a policy file has",
+	r.Fault(at(t), "", "this kind of value is not allowed in a policy file",
 		"write plain text, numbers, lists and mappings")
 	return fields.Node{Kind: fields.Null, At: at(t)}
 }
 
-// syntax reports where the library lost its way, in our own words.
+// syntax reports a syntax error of the library in our own words.
 func (r *reader) syntax(err error) {
 	where := start
 	var syntax *yaml.SyntaxError

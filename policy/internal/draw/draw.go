@@ -12,7 +12,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Classes are the classes that drawn policies list and drawn failures have.
+// Classes returns the classes of drawn policies and failures.
 func Classes() []fault.Class {
 	return append(append(fault.CorrectionClasses(), fault.RateLimit, fault.Timeout, fault.Network),
 		"of-my_own.1")
@@ -24,17 +24,17 @@ func duration(max time.Duration) *rapid.Generator[time.Duration] {
 	})
 }
 
-// orUnlimited draws from g, or the word "unlimited".
+// orUnlimited draws from g, or Unlimited.
 func orUnlimited[T ~int | ~int64](g *rapid.Generator[T]) *rapid.Generator[T] {
 	return rapid.OneOf(g, rapid.Just(T(policy.Unlimited)))
 }
 
-// maybe draws a value or nothing.
+// maybe draws a value or nil.
 func maybe[T any](t *rapid.T, g *rapid.Generator[T], label string) *T {
 	return rapid.Ptr(g, true).Draw(t, label)
 }
 
-// words draws some of the words without repeats, none, or nothing at all.
+// words draws some distinct words, an empty slice, or nil.
 func words[S ~string](t *rapid.T, all []S, label string) []S {
 	if rapid.Bool().Draw(t, label+"?") {
 		return nil
@@ -43,7 +43,7 @@ func words[S ~string](t *rapid.T, all []S, label string) []S {
 	return append([]S{}, some...)
 }
 
-// Strategy draws a valid backoff strategy that is no list.
+// Strategy draws a valid backoff strategy other than a list.
 func Strategy() *rapid.Generator[backoff.BackoffStrategy] {
 	return rapid.Custom(func(t *rapid.T) backoff.BackoffStrategy {
 		base := time.Duration(rapid.Int64Range(1, int64(time.Hour)).Draw(t, "base"))
@@ -66,7 +66,7 @@ func Strategy() *rapid.Generator[backoff.BackoffStrategy] {
 	})
 }
 
-// attempts draws the settings of some attempts, none, or nothing at all.
+// attempts draws the settings of some attempts, an empty slice, or nil.
 func attempts(t *rapid.T) []policy.Settings {
 	if rapid.Bool().Draw(t, "attempts?") {
 		return nil
@@ -148,7 +148,7 @@ func Set() *rapid.Generator[policy.Set] {
 	})
 }
 
-// Key draws a key, often the zero one.
+// Key draws a key, often the zero key.
 func Key() *rapid.Generator[backoff.Key] {
 	return rapid.Custom(func(t *rapid.T) backoff.Key {
 		return backoff.NewKey(rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "seed"), "stream")
