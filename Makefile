@@ -52,7 +52,7 @@ fuzz: ## every fuzz target for FUZZTIME
 golden: ## rewrite the golden files; then read the diff, and commit only what you understand
 	go test ./fault ./ratelimit ./result ./policy/file ./feedback ./schema ./looptest/scenario ./journal ./report ./cmd/retake -args -rewrite
 	@for m in $(WIRE) adapter/mcp examples/trip; do (cd $$m && go test . -args -rewrite) || exit 1; done
-	go test ./adapter/internal/wiretest -args -rewrite
+	cd adapter/internal && go test ./wiretest -args -rewrite
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }

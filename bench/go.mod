@@ -18,8 +18,8 @@ require (
 	github.com/google/jsonschema-go v0.4.3
 	github.com/invopop/jsonschema v0.14.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
-	github.com/retake-go/retake v0.0.0
-	github.com/retake-go/retake/bench/work v0.0.0
+	github.com/retake-go/retake v0.1.0
+	github.com/retake-go/retake/bench/work v0.1.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/sethvargo/go-retry v0.5.0
 	github.com/stretchr/testify v1.12.1

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -94,4 +95,26 @@ func TestPartsForEnginesSayWhatIsWrong(t *testing.T) {
 func TestReadMakesTextOfAReply(t *testing.T) {
 	read := engine.Read(message.Reply{Text: "a\xffb"}, engine.Offer{}, tool.Settings{})
 	assert.Equal(t, "a\uFFFDb", read.Message.Text)
+}
+
+// What an engine keeps between steps is written in one form and read strictly: nothing gets lost on the way.
+func TestEnginesKeepValuesAsCanonicalJSON(t *testing.T) {
+	type kept struct {
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	}
+	written, err := engine.Marshal(kept{Name: "a<b", Args: json.RawMessage(`{"b": 1.50, "a": []}`)})
+	require.NoError(t, err)
+	assert.Equal(t, `{"args":{"a":[],"b":1.50},"name":"a<b"}`, string(written), "sorted, and numbers as they were written")
+
+	var read kept
+	require.NoError(t, engine.Unmarshal([]byte(`{"name": "a<b", "args": {"b": 1.50, "a": []}, "later": 1}`), &read))
+	assert.Equal(t, `{"a":[],"b":1.50}`, string(read.Args), "raw parts are canonical")
+	for text, want := range map[string]string{
+		`{"name": "a", "name": "b"}`: "name", "{\"name\": \"\xff\"}": "invalid_utf8", `{} {}`: "trailing_data", `{"name": 1}`: "name",
+	} {
+		assert.ErrorContains(t, engine.Unmarshal([]byte(text), &read), want, "%s", text)
+	}
+	_, err = engine.Marshal(math.NaN())
+	assert.Error(t, err)
 }

@@ -2,11 +2,15 @@ module github.com/retake-go/retake/adapter/adk
 
 go 1.26.5
 
-replace github.com/retake-go/retake => ../..
+replace (
+	github.com/retake-go/retake => ../..
+	github.com/retake-go/retake/adapter/internal => ../internal
+)
 
 require (
 	github.com/benbjohnson/clock v1.3.5
-	github.com/retake-go/retake v0.0.0
+	github.com/retake-go/retake v0.1.0
+	github.com/retake-go/retake/adapter/internal v0.1.0
 	github.com/stretchr/testify v1.12.1
 	google.golang.org/adk/v2 v2.2.0
 	google.golang.org/genai v1.66.0

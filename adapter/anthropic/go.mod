@@ -2,11 +2,15 @@ module github.com/retake-go/retake/adapter/anthropic
 
 go 1.26.0
 
-replace github.com/retake-go/retake => ../..
+replace (
+	github.com/retake-go/retake => ../..
+	github.com/retake-go/retake/adapter/internal => ../internal
+)
 
 require (
 	github.com/anthropics/anthropic-sdk-go v1.84.0
-	github.com/retake-go/retake v0.0.0-00010101000000-000000000000
+	github.com/retake-go/retake v0.1.0
+	github.com/retake-go/retake/adapter/internal v0.1.0
 	github.com/stretchr/testify v1.12.1
 	pgregory.net/rapid v1.3.0
 )

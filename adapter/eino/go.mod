@@ -2,12 +2,16 @@ module github.com/retake-go/retake/adapter/eino
 
 go 1.26.0
 
-replace github.com/retake-go/retake => ../..
+replace (
+	github.com/retake-go/retake => ../..
+	github.com/retake-go/retake/adapter/internal => ../internal
+)
 
 require (
 	github.com/benbjohnson/clock v1.3.5
 	github.com/cloudwego/eino v0.9.13
-	github.com/retake-go/retake v0.0.0
+	github.com/retake-go/retake v0.1.0
+	github.com/retake-go/retake/adapter/internal v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 

@@ -2,11 +2,16 @@ module github.com/retake-go/retake/adapter/mcp
 
 go 1.26.0
 
-replace github.com/retake-go/retake => ../..
+replace (
+	github.com/retake-go/retake => ../..
+	github.com/retake-go/retake/adapter/internal => ../internal
+)
 
 require (
+	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
-	github.com/retake-go/retake v0.0.0
+	github.com/retake-go/retake v0.1.0
+	github.com/retake-go/retake/adapter/internal v0.1.0
 	github.com/stretchr/testify v1.12.1
 	pgregory.net/rapid v1.3.0
 )
@@ -16,7 +21,6 @@ require (
 	github.com/benbjohnson/clock v1.3.5 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect
 	github.com/gabriel-vasile/mimetype v1.4.16 // indirect
-	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // indirect
 	github.com/go-playground/locales v0.14.2 // indirect
 	github.com/go-playground/universal-translator v0.18.2 // indirect
 	github.com/go-playground/validator/v10 v10.30.6 // indirect

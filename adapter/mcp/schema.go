@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-go/retake/internal/canon"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/schema"
 )
 
@@ -20,7 +21,7 @@ func encode(v any) (json.RawMessage, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return canon.JSON(b.Bytes())
+	return jsontext.AppendFormat(nil, b.Bytes(), jsontext.ReorderRawObjects(true))
 }
 
 // inputSchema is the schema of a tool's arguments as JSON. The error says why it cannot be used.

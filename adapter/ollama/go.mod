@@ -2,10 +2,14 @@ module github.com/retake-go/retake/adapter/ollama
 
 go 1.26.0
 
-replace github.com/retake-go/retake => ../..
+replace (
+	github.com/retake-go/retake => ../..
+	github.com/retake-go/retake/adapter/internal => ../internal
+)
 
 require (
-	github.com/retake-go/retake v0.0.0
+	github.com/retake-go/retake v0.1.0
+	github.com/retake-go/retake/adapter/internal v0.1.0
 	github.com/stretchr/testify v1.12.1
 	pgregory.net/rapid v1.3.0
 )

@@ -6,7 +6,7 @@ replace github.com/retake-go/retake => ../..
 
 require (
 	github.com/prometheus/client_golang v1.25.0
-	github.com/retake-go/retake v0.0.0
+	github.com/retake-go/retake v0.1.0
 	github.com/stretchr/testify v1.12.1
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/exporters/prometheus v0.69.0

@@ -5,7 +5,7 @@ go 1.26.0
 replace github.com/retake-go/retake => ../..
 
 require (
-	github.com/retake-go/retake v0.0.0-00010101000000-000000000000
+	github.com/retake-go/retake v0.1.0
 	github.com/stretchr/testify v1.12.1
 	modernc.org/sqlite v1.40.0
 )

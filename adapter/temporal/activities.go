@@ -14,7 +14,6 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -131,7 +130,7 @@ func (a *agent) asking(in modelCall) (loop.Model, loop.Config, error) {
 }
 
 // refusedBy is the text of what a worker lacks, as it stands in the history.
-func refusedBy(err error) string { return "temporal: " + cut(canon.UTF8(err.Error()), maxText) }
+func refusedBy(err error) string { return "temporal: " + cut(utf8(err.Error()), maxText) }
 
 // reply asks the model and reads what it says.
 func (a *agent) reply(
@@ -284,7 +283,7 @@ func (a *agent) tried(ctx context.Context, t Try) (usage message.Usage, err erro
 
 // fitsAs says whether a value may be sent in one piece.
 func (a *agent) fitsAs(what string, v any) error {
-	doc, err := canon.Marshal(v)
+	doc, err := engine.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

@@ -12,7 +12,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -156,7 +155,7 @@ func (f *flow) measure(what string, v any) error {
 	if f.begun.MaxPayload == policy.Unlimited {
 		return nil
 	}
-	doc, err := canon.Marshal(v)
+	doc, err := engine.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

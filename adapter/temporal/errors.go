@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/ratelimit"
@@ -60,9 +59,9 @@ func troubled(err error) *trouble {
 		return &trouble{Size: size}
 	}
 	if run, ok := errors.AsType[*RunError](err); ok {
-		return &trouble{Text: cut(canon.UTF8(run.Text), maxText)}
+		return &trouble{Text: cut(utf8(run.Text), maxText)}
 	}
-	return &trouble{Text: cut(canon.UTF8(err.Error()), maxText)}
+	return &trouble{Text: cut(utf8(err.Error()), maxText)}
 }
 
 // err is the Go error that a trouble is; nil for none.
@@ -121,14 +120,14 @@ func remote(err error) *RemoteError {
 	}
 	if e, ok := errors.AsType[*RemoteError](err); ok && e != nil {
 		own := *e
-		own.Text = canon.UTF8(err.Error())
+		own.Text = utf8(err.Error())
 		return &own
 	}
-	r := &RemoteError{Text: canon.UTF8(err.Error()), Seen: fault.FailureOf(err)}
+	r := &RemoteError{Text: utf8(err.Error()), Seen: fault.FailureOf(err)}
 	if p, ok := errors.AsType[*fault.ProviderError](err); ok {
 		r.Provider = &RemoteProvider{
-			canon.UTF8(p.Class), canon.UTF8(p.Provider), canon.UTF8(p.Model), p.StatusCode, p.RetryAfter, p.Final,
-			canon.UTF8(p.RequestID), canon.UTF8(p.Message),
+			utf8(p.Class), utf8(p.Provider), utf8(p.Model), p.StatusCode, p.RetryAfter, p.Final,
+			utf8(p.RequestID), utf8(p.Message),
 		}
 	}
 	if e, ok := errors.AsType[*fault.ReducerError](err); ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	_ "github.com/retake-go/retake/feedback/prompt"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -174,7 +174,7 @@ func (o Options) order(in order) (order, error) {
 	}
 	in.Session, in.Tools, in.After, in.Person, in.Attributes = o.ID, o.Tools, o.Session, o.Person, o.SearchAttributes
 	limit := Worker{MaxPayload: o.MaxPayload}.withDefaults()
-	doc, err := canon.Marshal(in)
+	doc, err := engine.Marshal(in)
 	if err == nil {
 		err = fits(limit.MaxPayload, "the beginning of the run", len(doc))
 	}

@@ -11,7 +11,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
@@ -140,9 +139,9 @@ func (a *agent) makePrompt(ctx context.Context, in wire[draft]) (out wire[prompt
 	}
 	if err == nil {
 		out.v.System, out.v.Add, err = a.Prompt(ctx, st, in.v.At)
-		out.v.System, out.v.Add = canon.UTF8(out.v.System), slices.Clone(out.v.Add)
+		out.v.System, out.v.Add = utf8(out.v.System), slices.Clone(out.v.Add)
 		for n := range out.v.Add {
-			out.v.Add[n].Text = canon.UTF8(out.v.Add[n].Text)
+			out.v.Add[n].Text = utf8(out.v.Add[n].Text)
 		}
 	}
 	if err == nil {
@@ -218,7 +217,7 @@ func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], 
 	case p.PolicyFault(st) != nil:
 		out.v.Trouble = troubled(p.PolicyFault(st))
 	default:
-		p.Prompt, p.Model, p.Warning, p.Note = canon.UTF8(p.Prompt), canon.UTF8(p.Model), canon.UTF8(p.Warning), canon.UTF8(p.Note)
+		p.Prompt, p.Model, p.Warning, p.Note = utf8(p.Prompt), utf8(p.Model), utf8(p.Warning), utf8(p.Note)
 		out.v.Plan = p
 	}
 	if err := a.fitsAs("the planner's answer", out.v); err != nil {

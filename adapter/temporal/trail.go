@@ -8,8 +8,8 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 )
@@ -27,7 +27,7 @@ func (f *flow) mark(ev machine.Event, effects []machine.Effect, said []message.M
 	f.trail.Events++
 	f.trail.Digest = hex.EncodeToString(sum[:8])
 	step := taken{Event: ev.Kind, Decision: &journal.Decision{Effects: effects, Said: said}}
-	doc, err := canon.Marshal(step.Decision)
+	doc, err := engine.Marshal(step.Decision)
 	if err != nil {
 		return err
 	}

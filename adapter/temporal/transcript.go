@@ -1,16 +1,18 @@
 package temporal
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/degrade"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/seq"
 )
@@ -53,7 +55,7 @@ func (t *transcripts) extend(ctx context.Context, key string, said []message.Mes
 	if err != nil || len(said) == 0 {
 		return before, key, err
 	}
-	doc, err := canon.Marshal(piece{Before: key, Said: said})
+	doc, err := engine.Marshal(piece{Before: key, Said: said})
 	if err != nil {
 		return before, "", err
 	}
@@ -104,7 +106,9 @@ func (t *transcripts) read(ctx context.Context, key string) (p piece, err error)
 	if !strings.HasSuffix(key, "/"+hex.EncodeToString(sum[:16])) {
 		return p, fmt.Errorf("reading the conversation: what is stored as %s is not what was kept there", key)
 	}
-	return p, canon.UnmarshalKnown(doc, &p)
+	known := json.NewDecoder(bytes.NewReader(doc))
+	known.DisallowUnknownFields() // a newer worker's piece may say more than this one can keep
+	return p, known.Decode(&p)
 }
 
 func (t *transcripts) remembered(key string) (message.Transcript, bool) {

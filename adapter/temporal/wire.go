@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -18,14 +18,10 @@ type wire[T any] struct{ v T }
 
 func over[T any](v T) wire[T] { return wire[T]{v} }
 
-func (w wire[T]) MarshalJSON() ([]byte, error) { return canon.Marshal(w.v) }
+func (w wire[T]) MarshalJSON() ([]byte, error) { return engine.Marshal(w.v) }
 
 func (w *wire[T]) UnmarshalJSON(data []byte) error {
-	raw, err := canon.JSON(data)
-	if err != nil {
-		return err
-	}
-	return canon.Unmarshal(raw, &w.v)
+	return engine.Unmarshal(data, &w.v)
 }
 
 // order is what a workflow is started with.

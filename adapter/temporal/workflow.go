@@ -3,12 +3,12 @@ package temporal
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -168,10 +168,13 @@ func (f *flow) report(err error) (r report) {
 	return r
 }
 
+// utf8 is s with U+FFFD in the place of bytes that are not UTF-8, for which JSON has no form.
+func utf8[S ~string](s S) S { return S(strings.ToValidUTF8(string(s), "\uFFFD")) }
+
 // cut bounds a text.
 func cut(text string, most int) string {
 	if len(text) > most {
-		return canon.UTF8(text[:most]) + "…"
+		return utf8(text[:most]) + "…"
 	}
 	return text
 }

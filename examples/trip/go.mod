@@ -6,6 +6,7 @@ replace (
 	github.com/retake-go/retake => ../..
 	github.com/retake-go/retake/adapter/anthropic => ../../adapter/anthropic
 	github.com/retake-go/retake/adapter/genai => ../../adapter/genai
+	github.com/retake-go/retake/adapter/internal => ../../adapter/internal
 	github.com/retake-go/retake/adapter/mcp => ../../adapter/mcp
 	github.com/retake-go/retake/adapter/ollama => ../../adapter/ollama
 	github.com/retake-go/retake/adapter/openai => ../../adapter/openai
@@ -15,12 +16,12 @@ require (
 	github.com/anthropics/anthropic-sdk-go v1.84.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/openai/openai-go/v3 v3.95.0
-	github.com/retake-go/retake v0.0.0
-	github.com/retake-go/retake/adapter/anthropic v0.0.0
-	github.com/retake-go/retake/adapter/genai v0.0.0
-	github.com/retake-go/retake/adapter/mcp v0.0.0
-	github.com/retake-go/retake/adapter/ollama v0.0.0
-	github.com/retake-go/retake/adapter/openai v0.0.0
+	github.com/retake-go/retake v0.1.0
+	github.com/retake-go/retake/adapter/anthropic v0.1.0
+	github.com/retake-go/retake/adapter/genai v0.1.0
+	github.com/retake-go/retake/adapter/mcp v0.1.0
+	github.com/retake-go/retake/adapter/ollama v0.1.0
+	github.com/retake-go/retake/adapter/openai v0.1.0
 	github.com/stretchr/testify v1.12.1
 	google.golang.org/genai v1.77.0
 )
@@ -49,6 +50,7 @@ require (
 	github.com/invopop/jsonschema v0.14.0 // indirect
 	github.com/leodido/go-urn v1.5.0 // indirect
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
+	github.com/retake-go/retake/adapter/internal v0.1.0 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect

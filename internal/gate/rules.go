@@ -12,14 +12,14 @@ var Layers = [][]string{
 	{"journal", "loop/observe", "loop/planner"},
 	{"loop/engine"},
 	{"loop"},
-	{"looptest", "adapter/internal/wire", "loop/agent"},
+	{"looptest", "loop/agent"},
 	{"loop/degrade", "loop/internal/fixture"},
 	{"looptest/scenario", "looptest/corpus", "journal/journaltest", "report"},
 	{"cmd/retake"},
 }
 
 // Outside are packages that stand outside the layers: tests of the repo itself.
-var Outside = []string{"internal/gate", "policy/internal/draw", "adapter/internal/wiretest", "adapter/internal/turns"}
+var Outside = []string{"internal/gate", "policy/internal/draw"}
 
 // Pure lists the packages that must give the same result for the same input, on every machine and in every
 // run.

@@ -1,6 +1,7 @@
 package wiretest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/schema"
@@ -152,7 +152,9 @@ type askFile struct {
 
 func readAsk(doc []byte) (askFile, error) {
 	var a askFile
-	if err := canon.UnmarshalKnown(doc, &a); err != nil {
+	known := json.NewDecoder(bytes.NewReader(doc))
+	known.DisallowUnknownFields()
+	if err := known.Decode(&a); err != nil {
 		return a, fmt.Errorf("ask: %w", err)
 	}
 	return a, nil

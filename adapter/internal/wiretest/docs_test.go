@@ -41,7 +41,7 @@ func TestThePageShowsWhatIsSent(t *testing.T) {
 		require.NoError(t, os.WriteFile(wireDoc, []byte(got), 0o644))
 		return
 	}
-	assert.Equal(t, string(page), got, "docs/wire.md: where the change is meant: go test ./adapter/internal/wiretest -args -rewrite")
+	assert.Equal(t, string(page), got, "docs/wire.md: where the change is meant: cd adapter/internal && go test ./wiretest -args -rewrite")
 	for _, story := range stories(t) {
 		assert.Contains(t, files, story, "docs/wire.md does not show it")
 	}

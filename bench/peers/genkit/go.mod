@@ -6,7 +6,7 @@ replace github.com/retake-go/retake/bench/work => ../../work
 
 require (
 	github.com/firebase/genkit/go v1.7.0
-	github.com/retake-go/retake/bench/work v0.0.0
+	github.com/retake-go/retake/bench/work v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 

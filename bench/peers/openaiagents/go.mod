@@ -7,7 +7,7 @@ replace github.com/retake-go/retake/bench/work => ../../work
 require (
 	github.com/nlpodyssey/openai-agents-go v0.1.0
 	github.com/openai/openai-go/v2 v2.5.0
-	github.com/retake-go/retake/bench/work v0.0.0
+	github.com/retake-go/retake/bench/work v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 

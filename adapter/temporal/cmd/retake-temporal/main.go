@@ -15,7 +15,6 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/retake-go/retake/adapter/temporal"
-	"github.com/retake-go/retake/internal/several"
 )
 
 // The exit statuses.
@@ -176,8 +175,7 @@ func replay(_ context.Context, _ source, histories []*historypb.History, out io.
 	for _, h := range histories {
 		events += len(h.GetEvents())
 	}
-	_, err := fmt.Fprintf(out, "%s of %s: all as decided\n", several.Of(events, "event", "events"),
-		several.Of(len(histories), "history", "histories"))
+	_, err := fmt.Fprintf(out, "all as decided (histories: %d, events: %d)\n", len(histories), events)
 	return err
 }
 

@@ -47,7 +47,7 @@ func TestExportReadsTheInputAndWritesTheOutput(t *testing.T) {
 func TestReplay(t *testing.T) {
 	status, out, trouble := command(t, "", "replay", "-history", histories+"broken_replies.json")
 	assert.Equal(t, exitOK, status, trouble)
-	assert.Contains(t, out, "of 1 history: all as decided")
+	assert.Contains(t, out, "all as decided (histories: 1, ")
 
 	doc, err := os.ReadFile(histories + "broken_replies.json")
 	require.NoError(t, err)

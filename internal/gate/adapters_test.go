@@ -1,0 +1,67 @@
+package gate_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/internal/gate"
+)
+
+// Adapters are built against versions of the core that came later, so they may use what is public alone: Go
+// itself would let them import internal/, for their paths begin with the core's.
+func TestOtherModulesImportPublicPackages(t *testing.T) {
+	faults, files := importsOfInternal(t, "../..")
+	assert.Empty(t, faults)
+	assert.Greater(t, files, 100, "the files of the other modules are read")
+}
+
+func TestAnImportOfInternalIsFound(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "adapter", "planted")
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module planted\n"), 0o644))
+	code := "package planted\n\nimport _ \"" + gate.Module + "/internal/canon\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "planted.go"), []byte(code), 0o644))
+	faults, _ := importsOfInternal(t, root)
+	assert.Equal(t, []string{"adapter/planted/planted.go imports " + gate.Module + "/internal/canon"}, faults)
+}
+
+// importsOfInternal lists the imports of the core's internal packages by other modules below root, tests
+// included, and counts their files.
+func importsOfInternal(t *testing.T, root string) (faults []string, files int) {
+	modules := []string{"adapter", "bench", "examples"}
+	for _, dir := range modules {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
+			if os.IsNotExist(err) {
+				return nil
+			}
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+				return err
+			}
+			files++
+			f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+			if err != nil {
+				return err
+			}
+			name, _ := filepath.Rel(root, path)
+			for _, i := range f.Imports {
+				if at, _ := strconv.Unquote(i.Path.Value); strings.HasPrefix(at, gate.Module+"/internal") {
+					faults = append(faults, fmt.Sprintf("%s imports %s", filepath.ToSlash(name), at))
+				}
+			}
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	return faults, files
+}
