@@ -90,7 +90,7 @@ func TestJSONRefuses(t *testing.T) {
 		object  = "expected a mapping of keys to values, got "
 		keys    = "this key is not known here; use one of kind, delay, base, step, factor, delays, cap, jitter"
 		noKind  = "there is no kind; add kind: constant, linear, exponential or list"
-		oneOnly = "this key stands here twice; it is at line 1 already; leave one out"
+		oneOnly = "this key appears twice; the first is at line 1; leave one out"
 		decimal = " is no decimal number that can be read exactly; write it without a sign and with at most 9 decimals, such as "
 		span    = "expected a duration such as 500ms or 2s, got "
 	)

@@ -8,7 +8,7 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// compare says what changed from the issues before to those of now, which are in canonical order.
+// compare returns what changed since the issues before. Both lists are in canonical order.
 func compare(before, now []fault.Issue, class fault.Class) Diff {
 	before = fault.SortIssues(before)
 	reached := reach(now, class)
@@ -21,7 +21,7 @@ func compare(before, now []fault.Issue, class fault.Class) Diff {
 	}
 }
 
-// pick returns the issues that fit, nil where none does.
+// pick returns the issues that fit, or nil.
 func pick(issues []fault.Issue, fits func(fault.Issue) bool) (picked []fault.Issue) {
 	for _, i := range issues {
 		if fits(i) {
@@ -31,13 +31,13 @@ func pick(issues []fault.Issue, fits func(fault.Issue) bool) (picked []fault.Iss
 	return picked
 }
 
-// has reports whether sorted issues hold one with the same [fault.Issue.ID].
+// has reports whether sorted issues contain one with the same [fault.Issue.ID].
 func has(sorted []fault.Issue, issue fault.Issue) bool {
 	_, found := slices.BinarySearchFunc(sorted, issue, compareKeys)
 	return found
 }
 
-// compareKeys compares what the ID of an issue is made of, in canonical order.
+// compareKeys compares the parts of an issue's ID, in canonical order.
 func compareKeys(a, b fault.Issue) int {
 	return cmp.Or(
 		strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Rule, b.Rule),
@@ -45,8 +45,8 @@ func compareKeys(a, b fault.Issue) int {
 	)
 }
 
-// The checks follow one another: what is no JSON is not held to the schema, and what the schema refuses is
-// not seen by the tool. Issues of an unknown source count as found first.
+// The checks run one after the other: invalid JSON is not checked against the schema, and arguments that the
+// schema refuses do not reach the tool. Issues with an unknown source count as the first layer.
 var layers = []fault.Source{
 	fault.FromReply, fault.FromJSON, fault.FromSchema, fault.FromRules, fault.FromTool,
 }
@@ -58,7 +58,7 @@ func layer(i fault.Issue) int {
 	return max(0, slices.Index(layers, i.Source))
 }
 
-// reach is the last layer that surely looked at the attempt; -1 where that is not known.
+// reach returns the last layer that certainly checked the attempt, or -1 if unknown.
 func reach(now []fault.Issue, class fault.Class) int {
 	if class == fault.Reducer {
 		return len(layers)
@@ -70,9 +70,9 @@ func reach(now []fault.Issue, class fault.Class) int {
 	return reached
 }
 
-// hidden reports whether an issue of now may have kept the check from looking at the place of the earlier
-// one: a wrong kind at or above it, say. An earlier issue about the kind itself is out of the way once
-// another rule speaks of its place.
+// hidden reports whether an issue of now may have kept the check from reaching the place of the earlier one,
+// such as a wrong kind at or above it. It does not hide an earlier issue about the kind itself at the same
+// place.
 func hidden(earlier fault.Issue, now []fault.Issue) bool {
 	kind := earlier.Rule == "type" || earlier.Rule == "required"
 	return slices.ContainsFunc(now, func(i fault.Issue) bool {
@@ -80,7 +80,7 @@ func hidden(earlier fault.Issue, now []fault.Issue) bool {
 	})
 }
 
-// below reports whether pointer is place or something in it.
+// below reports whether pointer is place or inside it.
 func below(pointer, place string) bool {
 	rest, ok := strings.CutPrefix(pointer, place)
 	return ok && (rest == "" || rest[0] == '/')

@@ -1,11 +1,11 @@
-// Package feedback turns a failed attempt into words a model can act on, as a pure function: the same failure
-// gives the same bytes in every run.
+// Package feedback turns a failed attempt into text for the model. It is pure: the same failure always gives
+// the same bytes.
 //
-// [New] makes a [RetryFeedback], from the issues of a failed attempt and the feedback
-// before it. [Render] turns it into a short text for the prompt: bounded, in one fixed wording per class of
-// failure, and with everything the model or a user wrote neutralised by [Quote]. Words of one's
-// own are a [Template], which package feedback/prompt reads.
+// [New] makes a [RetryFeedback] from the issues of a failed attempt and the feedback before it. [Render]
+// turns it into a short text for the prompt. The text has a size limit and a fixed wording for each class of
+// failure. Everything that the model or a user wrote is neutralised by [Quote]. For your own wording use a
+// [Template]; package feedback/prompt parses them.
 //
-// Nothing here reads a clock, the environment or a file, and no text of a decoder or validator is ever part
-// of a result.
+// Nothing here reads a clock, the environment or a file. The result never contains the text of a decoder's or
+// validator's error.
 package feedback

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// Source says what was proposed: a tool call or a final answer. The zero value is invalid.
+// Source is what the model proposed: a tool call or a final answer. The zero value is invalid.
 type Source string
 
 // The sources.
@@ -18,85 +18,83 @@ const (
 	StructuredOutput Source = "structured_output"
 )
 
-// RetryFeedback says what was wrong with one attempt and what follows. It is a value to be logged,
-// journaled and shown to the model: treat its slices as read-only. [New] makes one; the zero value is no
-// feedback and has no wire form. Safe for concurrent reading.
+// RetryFeedback describes what was wrong with one attempt and what follows. It is logged, journaled and shown
+// to the model. Treat its slices as read-only. Make one with [New]; the zero value is no feedback and has no
+// wire form. It is safe for concurrent reading.
 type RetryFeedback struct {
-	// Source is what was proposed.
+	// Source is what the model proposed.
 	Source Source
-	// ToolName is the tool that was called, as the model wrote it where it is unknown; empty (null on the
-	// wire) for an answer.
+	// ToolName is the name of the called tool, as the model wrote it if there is no such tool. It is empty (null
+	// on the wire) for an answer.
 	ToolName string
-	// Attempt is the attempt that failed; the first is 1.
+	// Attempt is the number of the failed attempt, from 1.
 	Attempt int
-	// MaxAttempts is how many attempts the action has, the first included; negative where there is no such
-	// bound.
+	// MaxAttempts is the most attempts of the action, including the first; negative means no limit.
 	MaxAttempts int
 	// ErrorType is the class of the failure.
 	ErrorType fault.Class
-	// Message is one neutralised line of at most [MaxMessage] bytes, made from class and issues alone.
+	// Message is one neutralised line of at most [MaxMessage] bytes, made from the class and the issues.
 	Message string
-	// Detail is what the user's own code said of the failure (a reducer's message), neutralised as by
-	// [Quote]; mostly empty.
+	// Detail is what the user's code said about the failure, such as a reducer's message. It is neutralised by
+	// [Quote] and usually empty.
 	Detail string
-	// Schedule says when the next attempt is made; nil after the last one, and where none follows.
+	// Schedule is when the next attempt is made; nil if there is none.
 	Schedule *Schedule
-	// Issues is all that is wrong, in canonical order and without repeats.
+	// Issues are everything that is wrong, in canonical order and without repeats.
 	Issues []fault.Issue
-	// Diff is what changed since the attempt before; zero for the first attempt of an action.
+	// Diff is what changed since the previous attempt; zero for the first attempt of an action.
 	Diff Diff
-	// CorrelationID is the session's.
+	// CorrelationID is the correlation id of the session.
 	CorrelationID string
 }
 
 // Schedule is the plan for the next attempt.
 type Schedule struct {
-	// At is the time the next attempt is made at, in UTC: the time of the decision plus Delay.
+	// At is the time of the next attempt in UTC: the time of the decision plus Delay.
 	At time.Time
 	// Delay is the wait before it; 0 or more.
 	Delay time.Duration
 }
 
-// Diff compares the issues of an attempt with those of the attempt before, by what [fault.Issue.ID] is made
-// of. It is zero at the first attempt, when there is nothing to compare with.
+// Diff compares the issues of an attempt with those of the previous attempt by [fault.Issue.ID]. It is zero
+// for the first attempt.
 type Diff struct {
-	// Fixed were wrong before and are right now, as they were reported then. An earlier issue that this
-	// attempt could not be checked for is left out: after a reply that is no JSON at all, nothing counts as
-	// fixed.
+	// Fixed were wrong before and are right now, as reported then. It leaves out issues that this attempt could
+	// not be checked for: after a reply that is not JSON, nothing counts as fixed.
 	Fixed []fault.Issue `json:"fixed,omitempty"`
-	// New are wrong now and were not reported before.
+	// New are wrong now and were not before.
 	New []fault.Issue `json:"new,omitempty"`
-	// Persistent were wrong before and still are, with the values of now.
+	// Persistent were wrong before and still are, with their current values.
 	Persistent []fault.Issue `json:"persistent,omitempty"`
 }
 
-// IsZero reports whether the diff says nothing.
+// IsZero reports whether the diff is empty.
 func (d Diff) IsZero() bool { return len(d.Fixed)+len(d.New)+len(d.Persistent) == 0 }
 
-// Input is what [New] makes feedback from.
+// Input is the argument of [New].
 type Input struct {
 	Source Source
 	// Tool is the called tool's name; ignored for an answer.
 	Tool string
-	// Attempt is the attempt that failed, from 1; MaxAttempts the action's bound, negative for none.
+	// Attempt is the number of the failed attempt, from 1. MaxAttempts is the action's limit; negative means
+	// none.
 	Attempt, MaxAttempts int
 	Class                fault.Class
-	// Issues may be in any order; the slice is left as it was.
+	// Issues may be in any order. New does not change the slice.
 	Issues []fault.Issue
-	// Prev is the feedback of the attempt before in the same action; nil at the first.
+	// Prev is the feedback of the previous attempt of the action; nil for the first.
 	Prev *RetryFeedback
-	// Scheduled is set where another attempt follows, Delay after At, the time of the decision. A negative
+	// Scheduled reports whether another attempt follows, Delay after At, the time of the decision. A negative
 	// delay counts as 0.
 	Scheduled bool
 	At        time.Time
 	Delay     time.Duration
-	// Detail is what the user's own code said, raw; New neutralises it.
+	// Detail is what the user's code said, unquoted. New neutralises it.
 	Detail        string
 	CorrelationID string
 }
 
-// New makes the feedback of a failed attempt. It never fails, depends on nothing but its argument, and keeps
-// no slice of it.
+// New returns the feedback of a failed attempt. It depends only on its argument and keeps none of its slices.
 func New(in Input) RetryFeedback {
 	f := RetryFeedback{
 		Source: in.Source, Attempt: in.Attempt, MaxAttempts: in.MaxAttempts,
@@ -117,10 +115,10 @@ func New(in Input) RetryFeedback {
 	return f
 }
 
-// none reports whether f is no feedback at all.
+// none reports whether f is the zero feedback.
 func (f *RetryFeedback) none() bool {
 	return f.Source == "" && f.Attempt == 0 && f.ErrorType == "" && len(f.Issues) == 0
 }
 
-// Last reports whether no attempt follows.
+// Last reports whether no further attempt follows.
 func (f RetryFeedback) Last() bool { return f.Schedule == nil }

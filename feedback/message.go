@@ -9,10 +9,11 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// MaxMessage bounds [RetryFeedback.Message], in bytes.
+// MaxMessage is the longest [RetryFeedback.Message], in bytes.
 const MaxMessage = 1024
 
-// message is one line from class and issues: "nights: expected integer, got string; room: required".
+// message returns one line for a class and its issues: "nights: expected integer, got string; room:
+// required".
 func message(class fault.Class, detail string, issues []fault.Issue) string {
 	line, told := "", 0
 	if detail != "" {
@@ -39,18 +40,18 @@ func message(class fault.Class, detail string, issues []fault.Issue) string {
 	return Cut(cmp.Or(line, Quote(classWords(class))), MaxMessage)
 }
 
-// differBySentAlone reports whether two issues are the same but for the value that only the model sees.
+// differBySentAlone reports whether two issues differ only in the value that only the model sees.
 func differBySentAlone(a, b fault.Issue) bool {
 	a.Sent = b.Sent
 	return a == b
 }
 
-// classWords is a class as people write it: "tool validation".
+// classWords returns a class in words: "tool validation".
 func classWords(class fault.Class) string {
 	return cmp.Or(ruleWords[string(class)], strings.ReplaceAll(string(class), "_", " "))
 }
 
-// place is where an issue is, quoted where it could be mistaken for a sentence.
+// place returns where an issue is, quoted if it could be mistaken for a sentence.
 func place(i fault.Issue) string {
 	if i.Pointer == "" {
 		return i.Place()
@@ -58,7 +59,7 @@ func place(i fault.Issue) string {
 	return Name(i.Place())
 }
 
-// ruleWords says a rule plainly where its name alone would not.
+// ruleWords has words for rules whose names do not explain themselves.
 var ruleWords = map[string]string{
 	"required":             "required",
 	fault.RuleSyntax:       "cannot be read",
@@ -77,11 +78,11 @@ var ruleWords = map[string]string{
 	fault.RuleReducer:      "the state refused it",
 }
 
-// wordsEnough are the rules whose words say already what is expected.
+// wordsEnough are the rules whose words already say what is expected.
 var wordsEnough = []string{fault.RuleDuplicateKey, fault.RuleInvalidUTF8, fault.RuleTrailingData}
 
-// wrong says what is wrong at an issue's place: "expected integer, got string". received is what is shown of
-// the value; where it is empty, its kind is.
+// wrong returns what is wrong: "expected integer, got string". received is the value to show; if it is empty,
+// the kind of the value is shown.
 func wrong(i fault.Issue, received string) string {
 	if allowed, ok := strings.CutPrefix(i.Expected, "no member of this name"); ok {
 		if names, listed := strings.CutPrefix(allowed, " (allowed: "); listed || allowed == "" {
@@ -105,7 +106,7 @@ func wrong(i fault.Issue, received string) string {
 	return strings.Join(parts, ", ")
 }
 
-// notAllowed says that a member is not allowed, and which are. What its value was does not matter then.
+// notAllowed returns the text for a member that is not allowed, with the members that are.
 func notAllowed(names string) string {
 	switch {
 	case names == "":

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxQuoted bounds the result of [Quote], in bytes.
+// MaxQuoted is the longest result of [Quote], in bytes.
 const MaxQuoted = 512
 
-// The bounds of the pieces of an issue, in bytes.
+// The longest pieces of an issue, in bytes.
 const (
 	maxName     = 256
 	maxExpected = 1024
@@ -20,16 +20,16 @@ const (
 
 const ellipsis = "…"
 
-// Quote renders text that a model or a user wrote so that it is safe to stand in a prompt: on one line, and
-// without anything a template engine or a chat format gives meaning to.
+// Quote makes text that a model or a user wrote safe for a prompt. The result is one line without anything
+// that a template engine or a chat format could interpret.
 //
-// A marker is broken up by a space ("{{" becomes "{ {", "<|im_start|>" becomes "< |im_start| >"); what is not
-// seen (control and formatting characters, line breaks, zero-width and bidirectional ones, bytes that are no
-// UTF-8) is written as an escape ("\n", "\u200b", "\xff"). Everything else is left as it is. What exceeds
-// [MaxQuoted] bytes is cut and ends in "…". Quoting twice changes nothing more.
+// A space breaks up markers ("{{" becomes "{ {", "<|im_start|>" becomes "< |im_start| >"). Characters that
+// are not visible (control and formatting characters, line breaks, zero-width and bidirectional characters,
+// invalid UTF-8) become escapes ("\n", "\u200b", "\xff"). Everything else stays as it is. A result longer
+// than [MaxQuoted] bytes is cut and ends in "…". Quoting twice has no further effect.
 func Quote(s string) string { return QuoteWithin(s, MaxQuoted) }
 
-// QuoteWithin is [Quote] with a bound of one's own: limit bytes.
+// QuoteWithin is [Quote] with a limit in bytes.
 func QuoteWithin(s string, limit int) string {
 	var b []byte
 	fits := 0
@@ -42,7 +42,7 @@ func QuoteWithin(s string, limit int) string {
 		if len(b) > limit {
 			return string(b[:fits]) + ellipsis
 		}
-		// What is left to stand before the ellipsis must not open a tag with it.
+		// The text before the ellipsis must not end with "<", which would open a tag.
 		if len(b) <= limit-len(ellipsis) && b[len(b)-1] != '<' {
 			fits = len(b)
 		}
@@ -51,7 +51,7 @@ func QuoteWithin(s string, limit int) string {
 	return string(b)
 }
 
-// visible is a character as it is, or an escape of one that cannot be seen.
+// visible returns a character, or an escape if it is not visible.
 func visible(raw string, r rune) string {
 	switch {
 	case r == utf8.RuneError && len(raw) == 1:
@@ -66,10 +66,9 @@ func visible(raw string, r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// QuoteJSON renders JSON that a tool made so that it is safe to stand in a prompt: as the same value, on one
-// line, and without anything a template engine or a chat format gives meaning to. Within strings a marker's
-// first character is escaped, between values a space breaks it up. The result is whole, however long. What is
-// no JSON is rendered as safely, as some other text.
+// QuoteJSON makes JSON safe for a prompt. The result is the same JSON value on one line, without anything
+// that a template engine or a chat format could interpret. Markers are escaped inside strings, and broken up
+// by a space elsewhere. The result is never cut. Text that is not JSON also becomes safe, but changes.
 func QuoteJSON(raw string) string {
 	b := make([]byte, 0, len(raw)+16)
 	inString := false
@@ -97,7 +96,7 @@ func QuoteJSON(raw string) string {
 	return string(b)
 }
 
-// breaks reports whether a marker would stand in s if nothing came after the character at i.
+// breaks reports whether the character at i and the next ones form a marker.
 func breaks(s string, i int) bool {
 	if i+1 >= len(s) {
 		return false
@@ -122,7 +121,7 @@ func breaks(s string, i int) bool {
 	return false
 }
 
-// fullBar is the bar that some chat formats write instead of "|".
+// fullBar replaces "|" in some chat formats.
 const fullBar = "｜"
 
 // opensTag reports whether "<" followed by this byte may open a tag or a chat token. A comparison ("< 5",
@@ -132,16 +131,16 @@ func opensTag(next byte) bool {
 	return letter || next >= utf8.RuneSelf || strings.IndexByte("/|<!?%_[@$", next) >= 0
 }
 
-// bracketTokens are the chat tokens written in square brackets. They are listed because most bracketed words,
-// as in a pattern like "[abc]", are none.
+// bracketTokens are the chat tokens in square brackets. They are listed because most words in brackets, such
+// as the pattern "[abc]", are not tokens.
 var bracketTokens = strings.Fields(`
 INST SYS SYSTEM SYSTEM_PROMPT USER ASSISTANT AVAILABLE_TOOLS TOOL_CALLS TOOL_CALL TOOL_CONTENT TOOL_RESULTS CALL_ID ARGS THINK
 PREFIX SUFFIX MIDDLE MODEL_SETTINGS BEGIN END BOS EOS PAD UNK MASK gMASK sMASK
 CLS SEP IMG IMG_BREAK IMG_END AUDIO TRANSCRIBE BEGIN_AUDIO CONTROL
 `)
 
-// opensBracketToken reports whether rest, which follows "[", is one of the tokens and "]", in any case of
-// letters.
+// opensBracketToken reports whether rest, which follows "[", is one of the tokens followed by "]". Case does
+// not matter.
 func opensBracketToken(rest string) bool {
 	rest = strings.TrimPrefix(rest, "/")
 	for _, token := range bracketTokens {
@@ -152,7 +151,7 @@ func opensBracketToken(rest string) bool {
 	return false
 }
 
-// unseen reports whether r cannot be seen in print.
+// unseen reports whether r is invisible.
 func unseen(r rune) bool {
 	if r < 0x7f {
 		return r < ' '
@@ -165,8 +164,8 @@ func unseen(r rune) bool {
 	return false
 }
 
-// unseenRunes are the first and the last of each range. The table is fixed: the one of the standard library
-// grows with Unicode, and a prompt must stay the same when the compiler changes.
+// unseenRunes are the first and last rune of each range. The table is fixed, because the one of the standard
+// library changes with the Unicode version, and prompts must not change with the compiler.
 var unseenRunes = []rune("" +
 	"\u007f\u00a0" + // controls, no-break space
 	"\u00ad\u00ad" + // soft hyphen
@@ -193,8 +192,8 @@ var unseenRunes = []rune("" +
 	"\U000e0000\U000e0fff" + // tags, selectors
 	"\U000f0000\U0010ffff") // private use
 
-// Name renders a name that a model or a user wrote as [Quote] does, and in quotation marks where it could be
-// mistaken for a sentence around it.
+// Name returns a name quoted as by [Quote]. Quotation marks surround it if it could be mistaken for a part of
+// a sentence.
 func Name(s string) string {
 	strange := func(r rune) bool {
 		if r < utf8.RuneSelf {
@@ -209,30 +208,30 @@ func Name(s string) string {
 	return s
 }
 
-// nameChars are the characters of ASCII that a plain name is made of.
+// nameChars are the ASCII characters of a plain name.
 const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./~@"
 
-// InMarks renders text that a tool, a reducer or another program gave as [Quote] does, in quotation marks, so
-// that it cannot be mistaken for what stands around it. It is at most limit bytes long, which are 16 or more.
+// InMarks returns text of a tool, a reducer or another program, quoted as by [Quote] and in quotation marks,
+// so that it cannot be mistaken for the text around it. The result has at most limit bytes; limit must be 16
+// or more.
 func InMarks(s string, limit int) string {
 	if marked := inMarks(s, limit-2); len(marked) <= limit {
 		return marked
 	}
-	return inMarks(s, (limit-2)/2) // there are many marks within
+	return inMarks(s, (limit-2)/2) // many quotation marks inside
 }
 
-// marks are quotation marks with the backslashes before them: these are doubled, for they would
-// escape the escape.
+// marks are quotation marks with the backslashes before them, which have to be doubled.
 var marks = regexp.MustCompile(`(\\*)"`)
 
-// inMarks is s quoted, cut to limit bytes, in quotation marks. Those within are escaped, and may double its
-// length.
+// inMarks returns s quoted, cut to limit bytes, in quotation marks. Escaped quotation marks inside may double
+// its length.
 func inMarks(s string, limit int) string {
 	escaped := marks.ReplaceAllString(QuoteWithin(s, limit)+`"`, `$1$1\"`)
 	return `"` + strings.TrimSuffix(escaped, `\"`) + `"`
 }
 
-// Cut shortens s to limit bytes at the end of a character, with an ellipsis where there is room for one.
+// Cut shortens s to limit bytes without splitting a character. It ends in "…" if there is room for that.
 func Cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -9,17 +9,16 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// maxKept is how many of the places that are right now are named.
+// maxKept is how many corrected places are named.
 const maxKept = 10
 
-// Render is the feedback as a text for the model: what happened, each thing that is wrong and whether it was
-// wrong before, what has been put right, and what to do now. It has no blank lines and no line break at its
-// end, and everything in it that the model or a user wrote is neutralised as by [Quote].
+// Render returns the feedback as text for the model: what happened, each issue and whether it was there
+// before, what was corrected, and what to do now. The text has no blank lines and does not end in a line
+// break. [Quote] neutralises everything that the model or a user wrote.
 //
-// The text is never longer than lim.MaxBytes. Where not all issues fit, those told are a fair choice: each
-// member of the proposal gets its turn, and "and N more" counts the rest. An issue is told whole; only one
-// that would not fit even alone is cut. Limits that their Validate refuses are held to all the same. The
-// zero value, which is no feedback, gives the empty text.
+// The text has at most lim.MaxBytes. If not all issues fit, the members of the proposal take turns, and "and
+// N more" counts the rest. An issue is never cut, unless it does not fit even alone. Invalid limits are still
+// kept. Zero feedback gives the empty text.
 func Render(f RetryFeedback, lim Limits) string {
 	if f.none() {
 		return ""
@@ -37,7 +36,8 @@ func Render(f RetryFeedback, lim Limits) string {
 	return Cut(text+end, max(lim.MaxBytes, 0))
 }
 
-// told says at most limit issues in at most room bytes: all where they fit, else a fair choice of them.
+// told returns at most limit issues in at most room bytes. If not all fit, the members of the proposal take
+// turns.
 func told(f RetryFeedback, limit, room int) string {
 	issues := slices.DeleteFunc(fault.SortIssues(f.Issues), func(i fault.Issue) bool {
 		return restates(i, f.ErrorType)
@@ -54,10 +54,10 @@ func told(f RetryFeedback, limit, room int) string {
 	return f.choice(issues, limit, room-len("- and 9223372036854775807 more\n"))
 }
 
-// shortestLine is the room below which no issue is told: a cut one would say nothing.
+// shortestLine is the room below which no issue is added: it would only be a fragment.
 const shortestLine = len("- a: required\n")
 
-// choice tells a fair choice of the issues, in canonical order, and how many are left out.
+// choice returns a fair choice of the issues, in canonical order, and how many are left out.
 func (f RetryFeedback) choice(issues []fault.Issue, limit, room int) string {
 	lines := make([]string, len(issues))
 	told, order := 0, fairOrder(issues)
@@ -83,8 +83,8 @@ func (f RetryFeedback) choice(issues []fault.Issue, limit, room int) string {
 	return text
 }
 
-// restates reports whether an issue says no more than the heading and the last line do: that of the class
-// itself, and those of a reply that has nothing in it to judge.
+// restates reports whether an issue only repeats the heading: that of the class itself, or of a reply without
+// content.
 func restates(i fault.Issue, class fault.Class) bool {
 	if i.Pointer != "" || i.Source != fault.FromReply || i.Got != "" || i.Value != "" {
 		return false
@@ -94,7 +94,7 @@ func restates(i fault.Issue, class fault.Class) bool {
 
 var empty = []string{fault.RuleNoOutput, fault.RuleNoCall, fault.RuleTruncated, fault.RuleRefusal}
 
-// line tells one issue.
+// line returns one issue as a line.
 func (f RetryFeedback) line(i fault.Issue) string {
 	if i.Rule == fault.RuleUnknownTool && i.Expected != "" {
 		names := strings.TrimPrefix(i.Expected, "one of ")
@@ -114,13 +114,13 @@ func (f RetryFeedback) line(i fault.Issue) string {
 	return line + wrong(i, cmp.Or(i.Value, i.Sent)) + "\n"
 }
 
-// persists reports whether the attempt before had the same issue.
+// persists reports whether the previous attempt had the same issue.
 func (f RetryFeedback) persists(i fault.Issue) bool {
 	same := func(still fault.Issue) bool { return compareKeys(still, i) == 0 }
 	return slices.ContainsFunc(f.Diff.Persistent, same)
 }
 
-// place is where an issue is, in words for the model.
+// place returns where an issue is, in words for the model.
 func (f RetryFeedback) place(i fault.Issue) string {
 	switch {
 	case i.Pointer != "":
@@ -133,8 +133,8 @@ func (f RetryFeedback) place(i fault.Issue) string {
 	return "the answer as a whole"
 }
 
-// kept names what was wrong before and is right now, so that it is not broken again; empty where there is
-// nothing, and where no attempt follows.
+// kept names what was corrected, so that the model does not break it again. It is empty if nothing was
+// corrected or no attempt follows.
 func kept(f RetryFeedback) string {
 	var places []string
 	for _, fixed := range f.Diff.Fixed {
@@ -155,24 +155,24 @@ func kept(f RetryFeedback) string {
 	return "Already right, keep it so: " + strings.Join(places, ", ") + more + ".\n"
 }
 
-// Line is an issue in words, for a template of one's own. All its texts are neutralised as by [Quote].
+// Line is an issue in words, for templates. [Quote] neutralises all its texts.
 type Line struct {
-	// Place is where: "guests/0/name", "(whole)". Rule is the rule's stable name.
+	// Place is where the issue is: "guests/0/name", "(whole)". Rule is the rule's stable name.
 	Place, Rule string
-	// Expected says what would be right; Got the kind of what was received, Value the value itself where it
-	// may be shown.
+	// Expected is what would be right. Got is the kind of what was received; Value is the value itself if it may
+	// be shown.
 	Expected, Got, Value string
-	// Persistent is set where the attempt before had the same issue.
+	// Persistent reports whether the previous attempt had the same issue.
 	Persistent bool
 	// Text is the issue as one line: "nights: still wrong: expected integer, got string".
 	Text string
 }
 
-// String is Text.
+// String returns Text.
 func (l Line) String() string { return l.Text }
 
-// Lines are some issues of the feedback in words, in canonical order and without repeats: at most limit, a
-// fair choice over the members of the proposal.
+// Lines returns issues in words, in canonical order and without repeats. It returns at most limit; if there
+// are more, the members of the proposal take turns.
 func (f RetryFeedback) Lines(issues []fault.Issue, limit int) []Line {
 	issues = fault.SortIssues(issues)
 	order := fairOrder(issues)
@@ -190,14 +190,14 @@ func (f RetryFeedback) Lines(issues []fault.Issue, limit int) []Line {
 	return lines
 }
 
-// fairOrder says in which order issues are told when not all can be: the first of each member of the
-// proposal, then the second of each, and so on, so that thirty issues under /items do not hide the one under
-// /city. Where all lie in one member, its members take turns. The issues must be sorted.
+// fairOrder returns the order in which issues are chosen if not all fit: the first of each member of the
+// proposal, then the second of each, and so on. So thirty issues under /items do not hide the one under
+// /city. If all are in one member, its members take turns. The issues must be sorted.
 func fairOrder(issues []fault.Issue) []int {
 	if len(issues) == 0 {
 		return nil
 	}
-	// The first and the last of sorted pointers share what all share.
+	// In sorted pointers, what the first and the last share is shared by all.
 	first, last := strings.Split(issues[0].Pointer, "/"), strings.Split(issues[len(issues)-1].Pointer, "/")
 	shared := 0
 	for shared < min(len(first), len(last))-1 && first[shared] == last[shared] {

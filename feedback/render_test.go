@@ -155,8 +155,8 @@ func TestIssueLinesAreToldWhole(t *testing.T) {
 func TestLimitsValidate(t *testing.T) {
 	require.NoError(t, feedback.DefaultLimits().Validate())
 	err := feedback.Limits{}.Validate()
-	require.ErrorContains(t, err, "max_issues: must be 1 to 1000, is 0")
-	require.ErrorContains(t, err, "max_bytes: must be 256 to 1048576, is 0")
+	require.ErrorContains(t, err, "max_issues: must be 1 to 1000, got 0")
+	require.ErrorContains(t, err, "max_bytes: must be 256 to 1048576, got 0")
 	assert.Empty(t, feedback.Render(booking(1, nil, roomIssue), feedback.Limits{}))
 }
 

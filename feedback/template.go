@@ -8,53 +8,52 @@ import (
 	"strings"
 )
 
-// MaxTemplate bounds the text of a prompt template, in bytes.
+// MaxTemplate is the longest prompt template, in bytes.
 const MaxTemplate = 64 << 10
 
-// View is what templates may see of a session. Its methods must be pure: the same view always says the same.
+// View is what a template sees of a session. Its methods must be pure: they always return the same.
 type View interface {
-	// LatestFeedback is the feedback that the attempt about to be made answers, of the tool with this name,
-	// or of whatever failed last where action is empty. False where there is none: at a first attempt, and
-	// once the action has succeeded.
+	// LatestFeedback returns the feedback that the next attempt has to answer: that of the tool with the name
+	// action, or the latest of all if action is empty. It returns false at a first attempt and once the action
+	// has succeeded.
 	LatestFeedback(action string) (RetryFeedback, bool)
-	// Feedback is all feedback of the session, oldest first.
+	// Feedback iterates over all feedback of the session, oldest first.
 	Feedback() iter.Seq[RetryFeedback]
-	// Slice is the items of a session slice as JSON, in order; false where no slice has this name.
+	// Slice returns the values of a session slice as JSON, in order, or false if there is no such slice.
 	Slice(name string) ([]json.RawMessage, bool)
 }
 
-// Template is a prompt template: [Text], or one of package prompt. What it gives depends on its arguments
-// alone. Safe for concurrent use.
+// Template is a prompt template: a [Text], or a template of package prompt. Its results depend only on the
+// arguments. It is safe for concurrent use.
 type Template interface {
-	// Prompt fills the template in for the prompt of an attempt, which is numbered from 1; where attempt is
-	// 0, both numbers are taken from the latest feedback. A nil view is that of a first attempt.
+	// Prompt renders the prompt of an attempt, numbered from 1. If attempt is 0, both numbers are those of the
+	// latest feedback. A nil view means a first attempt.
 	Prompt(view View, attempt, maxAttempts int, lim Limits) (string, error)
-	// Words are one feedback in the user's own words, as [Render] gives it in ours. What exceeds lim.MaxBytes
-	// is cut at the end of a character.
+	// Words renders one feedback, like [Render] in the user's own words. The result is cut to lim.MaxBytes
+	// without splitting a character.
 	Words(f RetryFeedback, lim Limits) (string, error)
 }
 
-// Text is a template without actions: it gives its own text.
+// Text is a template without actions. It renders its own text.
 type Text string
 
-// Prompt is the text.
+// Prompt returns the text.
 func (t Text) Prompt(View, int, int, Limits) (string, error) { return string(t), nil }
 
-// Words is the text, cut to lim.MaxBytes.
+// Words returns the text, cut to lim.MaxBytes.
 func (t Text) Words(_ RetryFeedback, lim Limits) (string, error) {
 	return Cut(string(t), lim.MaxBytes), nil
 }
 
-// parse reads templates with actions; nil where package prompt is not imported.
+// parse parses templates with actions; nil if package prompt is not imported.
 var parse func(text string) (Template, error)
 
-// RegisterTemplates says what reads templates with actions. It is for package prompt, which calls it as the
-// program begins.
+// RegisterTemplates sets the parser of templates with actions. Package prompt calls it when the program
+// starts.
 func RegisterTemplates(read func(text string) (Template, error)) { parse = read }
 
-// ParseTemplate reads the text of a prompt template, at most [MaxTemplate] bytes. One with actions ("{{")
-// needs package prompt, which the program has to import: a program without templates does not link
-// text/template.
+// ParseTemplate parses a prompt template of at most [MaxTemplate] bytes. A template with actions ("{{") needs
+// package prompt, which the program must import. Programs without templates do not link text/template.
 func ParseTemplate(text string) (Template, error) {
 	switch {
 	case len(text) > MaxTemplate:

@@ -126,7 +126,7 @@ func TestTemplateParseErrors(t *testing.T) {
 func TestTemplateRenderErrors(t *testing.T) {
 	const doubling = `{{$x := "aaaaaaaaaa"}}{{range $n := 60}}{{$x = %s}}{{end}}`
 	cases := map[string]struct{ text, want string }{
-		"endless_loop":       {"a\n{{range 1000000000000}}{{end}}", "prompt template, line 2: a loop, a recursion or a text grows beyond the work limit of 1000000"},
+		"endless_loop":       {"a\n{{range 1000000000000}}{{end}}", "prompt template, line 2: a loop, a recursion or a text exceeds the work limit of 1000000"},
 		"nested_loops":       {"{{range 100000}}{{range 100000}}{{end}}{{end}}", "work limit"},
 		"recursion":          {`{{define "a"}}{{template "a"}}{{end}}{{template "a"}}`, "work limit"},
 		"branching":          {`{{define "a"}}{{if gt . 0}}{{template "b" .}}{{template "b" .}}{{end}}{{end}}{{define "b"}}{{template "a" .}}{{end}}{{template "a" 1}}`, "work limit"},
@@ -136,12 +136,12 @@ func TestTemplateRenderErrors(t *testing.T) {
 		"wide_printf":        {`{{printf "%1000000d" 1}}`, "line 1: printf: a width has three digits at most"},
 		"wide_by_argument":   {`{{printf "%*d" 1000000 1}}`, "printf: a width"},
 		"argument_again":     {`{{printf "%[1]s%[1]s" "a"}}`, "printf: a width"},
-		"much_output":        {"{{range 100000}}abcdefgh{{end}}", "the result must be at most 65536 bytes, and is longer"},
-		"missing_field":      {"\n{{.Nope}}", "prompt template, line 2: cannot be filled in"},
-		"missing_var":        {"{{.Vars.nope}}", "cannot be filled in"},
+		"much_output":        {"{{range 100000}}abcdefgh{{end}}", "the result is longer than 65536 bytes"},
+		"missing_field":      {"\n{{.Nope}}", "prompt template, line 2: cannot be rendered"},
+		"missing_var":        {"{{.Vars.nope}}", "cannot be rendered"},
 		"missing_slice":      {`{{values "nope"}}`, `line 1: values "nope": the session has no slice of this name`},
-		"quote_of_a_number":  {"{{quote 3}}", "cannot be filled in"},
-		"no_room_for_a_loop": {`{{range history}}{{end}}{{range issues}}{{.Nope}}{{end}}`, "cannot be filled in"},
+		"quote_of_a_number":  {"{{quote 3}}", "cannot be rendered"},
+		"no_room_for_a_loop": {`{{range history}}{{end}}{{range issues}}{{.Nope}}{{end}}`, "cannot be rendered"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestRenderWith(t *testing.T) {
 	broken, err := prompt.Parse("{{.Nope}}")
 	require.NoError(t, err)
 	_, err = broken.Words(f, feedback.DefaultLimits())
-	require.ErrorContains(t, err, "cannot be filled in")
+	require.ErrorContains(t, err, "cannot be rendered")
 }
 
 func TestRenderWithIsBoundedAndNeutral(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// wire is the form in JSON: first the fields of the contract (docs/contracts.md), then our additions.
+// wire is the JSON form: the fields of the contract (docs/contracts.md), then our additions.
 type wire struct {
 	Source        Source         `json:"source"`
 	ToolName      *string        `json:"tool_name"`
@@ -29,9 +29,9 @@ type wire struct {
 	CorrelationID string         `json:"correlation_id,omitempty"`
 }
 
-// MarshalJSON writes the wire form: next_delay_seconds is an exact decimal, tool_name is null for
-// an answer, and both schedule fields are absent where no attempt follows. A value that could not be read
-// back is refused.
+// MarshalJSON writes the wire form. next_delay_seconds is an exact decimal, tool_name is null for an answer,
+// and both schedule fields are absent if no attempt follows. It returns the error of Validate for an invalid
+// value.
 func (f RetryFeedback) MarshalJSON() ([]byte, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func (f RetryFeedback) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON reads the wire form strictly: unknown and repeated members, and text that is not UTF-8, are
-// refused. The error names the place. The receiver is left as it was after an error.
+// UnmarshalJSON reads the wire form strictly: it refuses unknown and repeated members and invalid UTF-8. The
+// error names the place; the receiver is then unchanged.
 func (f *RetryFeedback) UnmarshalJSON(data []byte) error {
 	var w wire
 	if err := json.Unmarshal(data, &w, json.RejectUnknownMembers(true)); err != nil {
@@ -80,7 +80,7 @@ func (f *RetryFeedback) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readSchedule wants both fields or none.
+// readSchedule reads the schedule. Both fields must be present or absent.
 func readSchedule(w wire) (*Schedule, error) {
 	if w.At == "" && w.Delay == nil {
 		return nil, nil
@@ -98,8 +98,8 @@ func readSchedule(w wire) (*Schedule, error) {
 	return &Schedule{At: at.UTC(), Delay: delay}, nil
 }
 
-// Validate reports all fields that the wire form has no place for, each as a [WireError]; nil where there are
-// none.
+// Validate reports all fields that the wire form does not allow, each as a [WireError], joined. It returns
+// nil if there are none.
 func (f RetryFeedback) Validate() error {
 	checks := []struct {
 		ok      bool
@@ -107,11 +107,11 @@ func (f RetryFeedback) Validate() error {
 		reason  string
 	}{
 		{f.Source == Tool || f.Source == StructuredOutput, "/source", `must be "tool" or "structured_output"`},
-		{f.Source == Tool || f.ToolName == "", "/tool_name", "must be null where the source is structured_output"},
+		{f.Source == Tool || f.ToolName == "", "/tool_name", "must be null if the source is structured_output"},
 		{f.Attempt >= 1, "/attempt", "must be 1 or more"},
 		{f.MaxAttempts != 0, "/max_attempts", "must be 1 or more, or negative for no bound"},
 		{f.ErrorType != "", "/error_type", "must name a class of failure"},
-		{f.Schedule == nil || inYears(f.Schedule.At), "/retry_scheduled_at", "must lie in the years 0 to 9999"},
+		{f.Schedule == nil || inYears(f.Schedule.At), "/retry_scheduled_at", "must be in the years 0 to 9999"},
 		{f.Schedule == nil || f.Schedule.Delay >= 0, "/next_delay_seconds", "must be 0 or more"},
 	}
 	var faults []error
@@ -125,17 +125,17 @@ func (f RetryFeedback) Validate() error {
 
 const wantSeconds = "must be a JSON number of seconds, 0 or more, in whole nanoseconds and at most 9223372036.854775807"
 
-// seconds is a duration as an exact decimal of seconds: 1500ms is "1.5".
+// seconds returns a duration as an exact decimal of seconds: 1500ms is "1.5".
 func seconds(d time.Duration) jsontext.Value {
 	text := fmt.Sprintf("%d.%09d", d/time.Second, d%time.Second)
 	return jsontext.Value(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }
 
-// parseSeconds reads a JSON number of seconds exactly, with an exponent too, as other languages print small
-// numbers. What is finer than a nanosecond is refused, not rounded.
+// parseSeconds parses a JSON number of seconds exactly. It accepts exponents, which other languages print for
+// small numbers. It refuses fractions of a nanosecond instead of rounding them.
 func parseSeconds(text jsontext.Value) (time.Duration, bool) {
 	_, exponent, _ := strings.Cut(strings.ToLower(string(text)), "e")
-	if len(text) > 64 || len(exponent) > len("+99") { // work and memory are bounded
+	if len(text) > 64 || len(exponent) > len("+99") { // bounds work and memory
 		return 0, false
 	}
 	n, ok := new(big.Rat).SetString(string(text))
@@ -151,7 +151,7 @@ func inYears(t time.Time) bool {
 	return 0 <= year && year <= 9999
 }
 
-// WireError says which place of a feedback's wire form is wrong, and what would be right.
+// WireError reports an invalid place of a feedback's wire form.
 type WireError struct {
 	// Pointer is the JSON Pointer of the place; empty for the whole text.
 	Pointer string
@@ -168,7 +168,7 @@ func (e *WireError) Error() string {
 	return fmt.Sprintf("feedback: %s %s", e.Pointer, e.Reason)
 }
 
-// Unwrap returns the decoder's error, where there is one.
+// Unwrap returns the decoder's error, or nil.
 func (e *WireError) Unwrap() error { return e.cause }
 
 func pointerOf(err error) string {

@@ -8,9 +8,9 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// wording is what the model is told about one class of failure: what happened and what to do, for a tool call
-// and for an answer. An entry with a rule is for feedback whose first issue has it, one with a source for
-// feedback with an issue of that source. In the texts, "%" stands for the tool's name and "$" for the class.
+// wording is the text for one class of failure: what happened and what to do, for a tool call and for an
+// answer. An entry with a rule applies if the first issue has that rule; one with a source, if an issue has
+// that source. In the texts, "%" stands for the tool's name and "$" for the class.
 type wording struct {
 	class                 fault.Class
 	rule                  string
@@ -19,10 +19,10 @@ type wording struct {
 	answerWrong, answerDo string
 }
 
-// opening keeps the model from taking the check for the user.
+// opening tells the model that the text is not from the user.
 const opening = "Automatic check, not a message from the user: "
 
-// What to do where another attempt is not scheduled.
+// What to do if no further attempt is scheduled.
 const (
 	noMoreCalls   = "No attempt is left. Do not call % again for this."
 	noMoreAnswers = "No attempt is left."
@@ -117,7 +117,7 @@ var wordings = []wording{
 	},
 }
 
-// fallback is for the classes that users add.
+// fallback is the wording for user-defined classes.
 var fallback = wording{
 	toolWrong:   "your call of % was not accepted: $",
 	toolDo:      "Call % again, corrected.",
@@ -138,7 +138,7 @@ func wordingOf(f RetryFeedback) wording {
 	return fallback
 }
 
-// head says who speaks, what happened, and which attempt it was.
+// head returns who speaks, what happened, and which attempt it was.
 func head(f RetryFeedback, w wording) string {
 	text := w.answerWrong
 	if f.Source == Tool {
@@ -158,7 +158,7 @@ func head(f RetryFeedback, w wording) string {
 	return opening + f.fill(text) + count + ").\n"
 }
 
-// foot says what to do now.
+// foot returns what to do now.
 func foot(f RetryFeedback, w wording) string {
 	text, none := w.answerDo, noMoreAnswers
 	if f.Source == Tool {
@@ -174,7 +174,7 @@ func foot(f RetryFeedback, w wording) string {
 	return f.fill(text)
 }
 
-// fill puts the tool's name in the place of "%" and the class in that of "$".
+// fill replaces "%" by the tool's name and "$" by the class.
 func (f RetryFeedback) fill(text string) string {
 	tool := "the tool"
 	if f.ToolName != "" {

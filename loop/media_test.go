@@ -59,13 +59,13 @@ func TestMediaGoWithThePromptAndWithResults(t *testing.T) {
 
 func TestMediaThatCannotBeAreRefused(t *testing.T) {
 	for want, p := range map[string]message.Part{
-		`attach[0].kind: "video" is none of text, image, audio, file`:                             {Kind: "video"},
-		"attach[0].kind: a text has Text, and neither URL nor Data":                               {Kind: message.TextPart},
-		"attach[0].text: only a text has one: take it out of the image":                           {Kind: message.ImagePart, Text: "x"},
-		"attach[0].data: the file needs either URL or Data":                                       {Kind: message.FilePart},
-		"attach[0].media_type: say what the bytes of the audio are, as in image/png":              {Kind: message.AudioPart, Data: "AAAA"},
-		"attach[0].data: is no base64: make the part with Bytes":                                  {Kind: message.AudioPart, Data: "?", MediaType: "audio/wav"},
-		"attach[0].text: there are bytes in the part that are no UTF-8: give a medium with Bytes": {Kind: message.TextPart, Text: "\xff"},
+		`attach[0].kind: must be text, image, audio or file, got "video"`:                 {Kind: "video"},
+		"attach[0].kind: a text part needs Text, and neither URL nor Data":                {Kind: message.TextPart},
+		"attach[0].text: only a text part may have Text: remove it from the image":        {Kind: message.ImagePart, Text: "x"},
+		"attach[0].data: the file needs either URL or Data":                               {Kind: message.FilePart},
+		"attach[0].media_type: the bytes of the audio need one, such as image/png":        {Kind: message.AudioPart, Data: "AAAA"},
+		"attach[0].data: not base64: make the part with Bytes":                            {Kind: message.AudioPart, Data: "?", MediaType: "audio/wav"},
+		"attach[0].text: the part has bytes that are not UTF-8: make a medium with Bytes": {Kind: message.TextPart, Text: "\xff"},
 	} {
 		assert.EqualError(t, loop.Config{Attach: []message.Part{p}}.Validate(), want)
 	}

@@ -1,6 +1,4 @@
-// Package message holds the provider-neutral words of a conversation: what is said to a model and what it
-// replies, as plain values that are never mutated once they stand in a transcript.
-//
-// Adapters map these to each provider's wire form; the pure core keeps them in its transcript; nothing here
-// decides anything.
+// Package message has the provider-neutral messages of a conversation: what is sent to a model and what it
+// replies. They are plain values and are never changed once they are in a transcript. Adapters convert them
+// to each provider's wire form.
 package message

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Role says who speaks. The zero value is invalid.
+// Role is the author of a message. The zero value is invalid.
 type Role string
 
-// The roles of a transcript. A tool message answers exactly one call, named by its CallID.
+// The roles of a transcript. A tool message answers exactly one call, by its CallID.
 const (
 	System    Role = "system"
 	User      Role = "user"
@@ -16,30 +16,29 @@ const (
 	Tool      Role = "tool"
 )
 
-// Call is one tool call as the model proposed it. Arguments is the raw text the model wrote, unchecked: it
-// may be no JSON at all.
+// Call is one tool call as the model proposed it.
 type Call struct {
-	// ID names the call within its reply; the provider's own where it gives one, else derived ("call-1").
+	// ID identifies the call within its reply. It is the provider's id, or derived ("call-1") if there is none.
 	ID string `json:"id,omitempty"`
 	// Name is the tool's name as the model wrote it.
 	Name string `json:"name"`
-	// Arguments is the raw argument text.
+	// Arguments is the text of the arguments as the model wrote it. It is unchecked and may be invalid JSON.
 	Arguments string `json:"arguments"`
 }
 
-// ToolChoice says what a model is to call: the name of the one tool it must call, or one of the constants.
-// The zero value leaves it to the model. No tool has a name with a space.
+// ToolChoice says which tool a model must call: the name of a tool, or one of the constants. The zero value
+// leaves the choice to the model. Tool names have no spaces.
 type ToolChoice string
 
-// The choices that are no tool's name.
+// The choices other than a tool's name.
 const (
-	// AnyTool makes the model call a tool of its choice.
+	// AnyTool makes the model call some tool.
 	AnyTool ToolChoice = "any tool"
-	// NoTool keeps the model from calling tools.
+	// NoTool forbids tool calls.
 	NoTool ToolChoice = "no tool"
 )
 
-// Tool is the name of the tool that must be called; empty where the choice names none.
+// Tool returns the name of the tool that must be called, or "".
 func (c ToolChoice) Tool() string {
 	if c == AnyTool || c == NoTool {
 		return ""
@@ -47,70 +46,66 @@ func (c ToolChoice) Tool() string {
 	return string(c)
 }
 
-// Message is one entry of a transcript. It is a value: treat Calls as read-only once the message has been
-// handed over.
+// Message is one entry of a transcript. Treat its slices as read-only after passing it on.
 type Message struct {
 	Role Role   `json:"role"`
 	Text string `json:"text,omitempty"`
-	// Parts are the media of a user or of a tool's result, after Text: read-only, as Calls are.
+	// Parts are the media of a user message or a tool's result, after Text.
 	Parts []Part `json:"parts,omitempty"`
-	// Calls are an assistant's tool calls, in the order of its reply.
+	// Calls are the tool calls of an assistant message, in the order of its reply.
 	Calls []Call `json:"calls,omitempty"`
-	// CallID and Name are those of the call that a tool message answers.
+	// CallID and Name identify the call that a tool message answers.
 	CallID string `json:"call_id,omitempty"`
 	Name   string `json:"name,omitempty"`
-	// IsError marks a tool message that is feedback or a failure and not a result.
+	// IsError marks a tool message with feedback or a failure instead of a result.
 	IsError bool `json:"is_error,omitempty"`
-	// Opaque is what a provider wants back unchanged with an assistant's message: signatures, thinking
-	// blocks. One adapter writes and reads it, in a form of its own; nothing else looks at it, and an adapter
-	// ignores another's.
+	// Opaque is what a provider wants back unchanged with an assistant message: signatures, thinking blocks.
+	// Only the adapter that wrote it reads it; other adapters ignore it.
 	Opaque string `json:"opaque,omitempty"`
 }
 
-// Equal reports whether both messages say the same.
+// Equal reports whether both messages are equal.
 func (m Message) Equal(o Message) bool {
 	return m.Role == o.Role && m.Text == o.Text && slices.Equal(m.Parts, o.Parts) && slices.Equal(m.Calls, o.Calls) && m.CallID == o.CallID && m.Name == o.Name &&
 		m.IsError == o.IsError && m.Opaque == o.Opaque
 }
 
-// FinishReason says why a model stopped, in one vocabulary for all providers. The zero value means "not
-// said".
+// FinishReason is why a model stopped, in one vocabulary for all providers. The zero value means "unknown".
 type FinishReason string
 
 // The known finish reasons.
 const (
-	// Stop: the model was done.
+	// Stop: the model finished.
 	Stop FinishReason = "stop"
-	// Length: the reply was cut off by the token limit.
+	// Length: the token limit cut off the reply.
 	Length FinishReason = "length"
 	// ToolUse: the model waits for the results of its calls.
 	ToolUse FinishReason = "tool_use"
-	// Error: the provider failed half-way.
+	// Error: the provider failed during the reply.
 	Error FinishReason = "error"
-	// ContentFilter: the model or a safety filter declined to go on.
+	// ContentFilter: the model or a safety filter declined to continue.
 	ContentFilter FinishReason = "content_filter"
-	// Aborted: the reply was broken off from outside.
+	// Aborted: something else ended the reply early.
 	Aborted FinishReason = "aborted"
 )
 
-// Usage counts what one or more model calls consumed. Counts are never negative; zero means none
-// or unknown.
+// Usage counts what one or more model calls consumed. Counts are never negative; zero means none or unknown.
 type Usage struct {
-	// InputTokens counts all of the prompt, what was read from a cache and what was written to one included,
-	// also where a provider counts those apart.
+	// InputTokens counts the whole prompt, including tokens read from or written to a cache, even if a provider
+	// counts those separately.
 	InputTokens int64 `json:"input_tokens,omitempty"`
-	// OutputTokens counts all that the model wrote, its thoughts included.
+	// OutputTokens counts everything the model wrote, including its reasoning.
 	OutputTokens int64 `json:"output_tokens,omitempty"`
 	// CacheReadTokens and CacheWriteTokens are parts of InputTokens.
 	CacheReadTokens  int64 `json:"cache_read_tokens,omitempty"`
 	CacheWriteTokens int64 `json:"cache_write_tokens,omitempty"`
-	// ReasoningTokens is the part of OutputTokens that the model thought, where the provider counts it.
+	// ReasoningTokens is the part of OutputTokens for reasoning, if the provider counts it.
 	ReasoningTokens int64 `json:"reasoning_tokens,omitempty"`
-	// APICalls counts the model calls that the other counts sum up.
+	// APICalls counts the model calls that are summed up here.
 	APICalls int64 `json:"api_calls,omitempty"`
 }
 
-// Add returns the sum of both. Sums stop at the largest value that fits.
+// Add returns the sum of both. Counts saturate at the largest int64.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		InputTokens:      capped(u.InputTokens, v.InputTokens),
@@ -122,10 +117,10 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// Total is the sum of input and output tokens, as [Usage.Add] sums.
+// Total returns the sum of input and output tokens, saturating like [Usage.Add].
 func (u Usage) Total() int64 { return capped(u.InputTokens, u.OutputTokens) }
 
-// capped adds two counts. A provider may say anything: no sum turns negative.
+// capped adds two counts. Providers may report any number, so the sum saturates.
 func capped(a, b int64) int64 {
 	if b > 0 && a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -133,20 +128,20 @@ func capped(a, b int64) int64 {
 	return a + b
 }
 
-// Reply is what a model answered, whole: text, native tool calls, or both.
+// Reply is a model's complete answer: text, native tool calls, or both.
 type Reply struct {
 	Text string `json:"text,omitempty"`
-	// Thinking is what the model thought before it answered, where the provider tells: for whoever asks. It
-	// goes into no prompt; what a provider wants back of it stands in Opaque.
+	// Thinking is the model's reasoning, if the provider returns it. It is not added to any prompt; what a
+	// provider wants back is in Opaque.
 	Thinking string `json:"thinking,omitempty"`
-	// Calls goes into the transcript as it is: whoever returned it must not write to it any more.
+	// Calls goes into the transcript as it is. The model must not write to it after returning it.
 	Calls []Call `json:"calls,omitempty"`
-	// Refusal is the model's own words where it declined; empty where it did not.
+	// Refusal is the model's text if it declined; empty if it did not.
 	Refusal string       `json:"refusal,omitempty"`
 	Finish  FinishReason `json:"finish_reason,omitempty"`
 	Usage   Usage        `json:"usage,omitzero"`
-	// Model names the model that answered, where the provider says so.
+	// Model is the name of the model that answered, if the provider reports it.
 	Model string `json:"model,omitempty"`
-	// Opaque goes with the reply into the transcript: see [Message].
+	// Opaque goes into the transcript with the reply; see [Message].
 	Opaque string `json:"opaque,omitempty"`
 }

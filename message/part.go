@@ -9,7 +9,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// PartKind says what a [Part] is. The zero value is invalid.
+// PartKind is the kind of a [Part]. The zero value is invalid.
 type PartKind string
 
 // The kinds of parts.
@@ -20,32 +20,32 @@ const (
 	FilePart  PartKind = "file"
 )
 
-// Part is a piece of what a user or a tool says beside a text: an image, a recording, a file, or a text
-// between them. It is a value. Media are told by URL or by their bytes, and not every provider takes all: one
-// that does not refuses the request, and names the part.
+// Part is a piece of a user's message or a tool's result: an image, a recording, a file, or a text between
+// them. Media are given by URL or by their bytes. A provider that does not support a part refuses the request
+// and names the part.
 type Part struct {
 	Kind PartKind `json:"kind"`
-	// Text is that of a [TextPart].
+	// Text is the text of a [TextPart].
 	Text string `json:"text,omitempty"`
-	// URL is where the provider gets the medium from; empty where Data holds it.
+	// URL is where the provider loads the medium from; empty if Data is set.
 	URL string `json:"url,omitempty"`
-	// Data is the medium in base64, as a journal keeps it; [Bytes] makes it.
+	// Data is the medium in base64; see [Bytes].
 	Data string `json:"data,omitempty"`
-	// MediaType is "image/png", "audio/wav", "application/pdf", …: required with Data.
+	// MediaType is "image/png", "audio/wav", "application/pdf" and so on. It is required with Data.
 	MediaType string `json:"media_type,omitempty"`
-	// Name is the file's name, for the model; empty for none.
+	// Name is the file's name for the model; may be empty.
 	Name string `json:"name,omitempty"`
 }
 
-// Bytes is a medium that is given by its bytes.
+// Bytes returns a medium with its bytes.
 func Bytes(kind PartKind, mediaType string, data []byte) Part {
 	return Part{Kind: kind, MediaType: mediaType, Data: base64.StdEncoding.EncodeToString(data)}
 }
 
-// Link is a medium that the provider gets from a URL.
+// Link returns a medium that the provider loads from a URL.
 func Link(kind PartKind, url string) Part { return Part{Kind: kind, URL: url} }
 
-// String names the part, for people; a text is itself.
+// String returns a description of the part, or the text of a text part.
 func (p Part) String() string {
 	if p.Kind == TextPart {
 		return p.Text
@@ -62,31 +62,31 @@ func (p Part) String() string {
 	return "[" + strings.Join(says, ", ") + "]"
 }
 
-// Validate says what is wrong with a part, and what would be right; nil where nothing is.
+// Validate returns what is wrong with the part and what would be right, or nil.
 func (p Part) Validate() error {
 	if !p.isUTF8() {
-		return errors.New("text: there are bytes in the part that are no UTF-8: give a medium with Bytes")
+		return errors.New("text: the part has bytes that are not UTF-8: make a medium with Bytes")
 	}
 	switch p.Kind {
 	case TextPart:
 		if p.Text == "" || p.URL != "" || p.Data != "" {
-			return errors.New("kind: a text has Text, and neither URL nor Data")
+			return errors.New("kind: a text part needs Text, and neither URL nor Data")
 		}
 		return nil
 	case ImagePart, AudioPart, FilePart:
 	default:
-		return fmt.Errorf("kind: %q is none of text, image, audio, file", p.Kind)
+		return fmt.Errorf("kind: must be text, image, audio or file, got %q", p.Kind)
 	}
 	switch {
 	case p.Text != "":
-		return fmt.Errorf("text: only a text has one: take it out of the %s", p.Kind)
+		return fmt.Errorf("text: only a text part may have Text: remove it from the %s", p.Kind)
 	case (p.URL == "") == (p.Data == ""):
 		return fmt.Errorf("data: the %s needs either URL or Data", p.Kind)
 	case p.Data != "" && p.MediaType == "":
-		return fmt.Errorf("media_type: say what the bytes of the %s are, as in image/png", p.Kind)
+		return fmt.Errorf("media_type: the bytes of the %s need one, such as image/png", p.Kind)
 	}
 	if _, err := base64.StdEncoding.DecodeString(p.Data); err != nil {
-		return errors.New("data: is no base64: make the part with Bytes")
+		return errors.New("data: not base64: make the part with Bytes")
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (p Part) isUTF8() bool {
 	return true
 }
 
-// Validate says what is wrong with the first bad part of a list, and which it is; nil where none is.
+// Validate reports the first invalid part of a list and its index. It returns nil if all are valid.
 func Validate(parts []Part) error {
 	for n, p := range parts {
 		if err := p.Validate(); err != nil {

@@ -21,8 +21,8 @@ func printableCalls(calls []Call) []Call {
 	return calls
 }
 
-// Printable is the reply with U+FFFD in the place of bytes that are no UTF-8, which have no form in a journal
-// or a prompt. What is printable shares memory with r.
+// Printable returns the reply with invalid UTF-8 replaced by U+FFFD: journals and prompts cannot hold other
+// bytes. It shares memory with r where it can.
 func (r Reply) Printable() Reply {
 	r.Text, r.Refusal, r.Finish = canon.UTF8(r.Text), canon.UTF8(r.Refusal), canon.UTF8(r.Finish)
 	r.Thinking = canon.UTF8(r.Thinking)

@@ -75,7 +75,7 @@ func TestValidateReportsEveryFault(t *testing.T) {
 		`global.max_attempts: 0 is no number of attempts; write 1 for a single one, or "unlimited"`,
 		`global.retryable_errors[1]: "Tool Validation" is not a valid class name; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
 		`global.retryable_errors[2]: "" is not a valid class name; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
-		`global.retryable_errors[3]: "tool_validation" stands here twice; leave one out`,
+		`global.retryable_errors[3]: "tool_validation" appears twice; leave one out`,
 		`global.bases.bad class: "bad class" is not a valid class name; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
 		`global.bases.timeout: -1ns is negative; write 0s or more`,
 		`global.retry_after: "last" is not known; use one of "floor", "first"`,
@@ -88,7 +88,7 @@ func TestValidateReportsEveryFault(t *testing.T) {
 	}, lines[:13])
 	assert.Contains(t, lines[13], `global.forms_off[1]: "morse" is not known; use one of "tool_tag", `)
 	assert.Equal(t, []string{
-		`global.forms_off[2]: "tool_tag" stands here twice; leave one out`,
+		`global.forms_off[2]: "tool_tag" appears twice; leave one out`,
 		`global.on_reducer_error: "panic" is not known; use one of "end_action", "stop"`,
 		`tools: a tool without a name; use the name it is registered under`,
 		`tools.book_flight.backoff.factor: want 1 to 1000000, got 0.5`,

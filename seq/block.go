@@ -2,25 +2,25 @@ package seq
 
 import "sync/atomic"
 
-// block is a piece of memory shared by all logs that grew from one another. The cells below claimed belong to
-// some log and are written once, by whoever moved claimed over them, before any log that holds them exists.
+// block is memory shared by all logs that grew from one another. The first claimed cells belong to some log.
+// They are written once, by the log that claimed them.
 type block[T any] struct {
-	// before is the block of the values before first, of which it may hold more; nil where first is 0.
+	// before is the block with the values before first; nil if first is 0. It may hold more values.
 	before  *block[T]
 	first   int
 	claimed atomic.Int64
 	cells   []T
 }
 
-// claim takes the cells from up to end for the caller. It reports false where they are not there, or
-// another's.
+// claim takes the cells from index from up to end for the caller. It returns false if the block is too small
+// or another log has taken them.
 func (b *block[T]) claim(from, end int) bool {
 	return end-b.first <= len(b.cells) && b.claimed.CompareAndSwap(int64(from-b.first), int64(end-b.first))
 }
 
-// roomAfter is the room for more of a block that follows n values. An eighth of what there is keeps the
-// blocks few, and what is never used short, however long a log becomes. A log of one value has room for no
-// other: very many sessions wait with one.
+// roomAfter returns the number of cells in a block that follows n values. One eighth of n keeps the blocks
+// few and the unused memory small. A log of one value gets no spare cell, because many waiting sessions have
+// such a log.
 func roomAfter(n int) int {
 	if n == 0 {
 		return 1
@@ -28,9 +28,8 @@ func roomAfter(n int) int {
 	return max(4, min(n, 32), n/8)
 }
 
-// after returns a block in which a log of n values goes on, with so many more cells claimed. Blocks of which
-// little belongs to the log are copied into it: a log that was branched again and again is still one of few
-// blocks.
+// after returns a block in which a log of n values continues, with more cells claimed. Blocks of which the
+// log uses only a small part are copied, so that a log that branched often still has few blocks.
 func (b *block[T]) after(n, more int) *block[T] {
 	room := max(roomAfter(n), more)
 	before, first := b, n
@@ -45,7 +44,7 @@ func (b *block[T]) after(n, more int) *block[T] {
 	return next
 }
 
-// at is the block of the value at index i. Since each block is a part of all before it, few steps lead there.
+// at returns the block of the value at index i. It needs few steps, because the blocks grow with the log.
 func (b *block[T]) at(i int) *block[T] {
 	for i < b.first {
 		b = b.before
@@ -53,7 +52,7 @@ func (b *block[T]) at(i int) *block[T] {
 	return b
 }
 
-// all yields the first n values; it reports false where yield did.
+// all yields the first n values. It returns false if yield did.
 func (b *block[T]) all(n int, yield func(int, T) bool) bool {
 	if b == nil {
 		return true
@@ -69,7 +68,7 @@ func (b *block[T]) all(n int, yield func(int, T) bool) bool {
 	return true
 }
 
-// copy fills to with the values from index from.
+// copy fills to with the values from index from on.
 func (b *block[T]) copy(to []T, from int) {
 	for end := from + len(to); end > from; b = b.before {
 		if b = b.at(end - 1); b.first <= from {

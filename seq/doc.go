@@ -1,7 +1,7 @@
-// Package seq is a persistent append-only sequence: appending gives a new value and never changes an old one,
-// at the price of an ordinary append.
+// Package seq is a persistent append-only sequence: appending returns a new value and does not change the old
+// one, at about the cost of an ordinary append.
 //
-// Every state that a run has gone through holds its transcript and its logs, and each state may be stepped
-// again. A [Log] lets all of them share one array: the first to append at its end claims the place, and
-// whoever comes second goes on in a copy.
+// Every state of a run holds its transcript and logs, and each state may be continued in several ways. All of
+// them share memory through a [Log]: the first append at the end of a log uses the shared memory, and a
+// second one continues in a copy.
 package seq

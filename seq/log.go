@@ -2,18 +2,18 @@ package seq
 
 import "iter"
 
-// Log is a persistent append-only sequence. It is a value of two words, cheap to copy. The zero value is
-// empty and ready for use. Safe for concurrent use, appending included.
+// Log is a persistent append-only sequence. It is two words and cheap to copy. The zero value is empty and
+// ready to use. It is safe for concurrent use, including appends.
 type Log[T any] struct {
 	block *block[T]
 	n     int
 }
 
-// Of returns a log of the values, which are copied.
+// Of returns a log of the values. It copies them.
 func Of[T any](values ...T) Log[T] { return Log[T]{}.Append(values...) }
 
-// Append returns l followed by the values; l itself stays as it was. It costs amortised O(len(values)): of
-// what l holds, no more than a short part at its end is ever copied.
+// Append returns l followed by the values; l does not change. It costs amortised O(len(values)): it copies at
+// most a short part at the end of l.
 func (l Log[T]) Append(values ...T) Log[T] {
 	if len(values) == 0 {
 		return l
@@ -26,8 +26,8 @@ func (l Log[T]) Append(values ...T) Log[T] {
 	return Log[T]{b, l.n + len(values)}
 }
 
-// Same reports whether both logs are known to be the same: they share the memory of their newest value. It
-// looks at no value.
+// Same reports whether both logs have the same length and share the memory of their newest value. It compares
+// no values.
 func (l Log[T]) Same(o Log[T]) bool {
 	if l.n == 0 || l.n != o.n {
 		return l.n == o.n
@@ -36,18 +36,18 @@ func (l Log[T]) Same(o Log[T]) bool {
 	return &a.cells[l.n-1-a.first] == &b.cells[l.n-1-b.first]
 }
 
-// Len is the number of values.
+// Len returns the number of values.
 func (l Log[T]) Len() int { return l.n }
 
-// At returns the value at index i, counted from 0. It panics out of range, as a slice does. It is fastest at
-// the end, and takes O(log n) at worst.
+// At returns the value at index i, from 0. It panics if i is out of range. It is fastest near the end and
+// takes at most O(log n).
 func (l Log[T]) At(i int) T {
-	_ = make([]struct{}, l.n)[i] // panics as a slice does
+	_ = make([]struct{}, l.n)[i] // panics like a slice
 	b := l.block.at(i)
 	return b.cells[i-b.first]
 }
 
-// Last returns the newest value; ok is false where the log is empty.
+// Last returns the newest value; ok is false if the log is empty.
 func (l Log[T]) Last() (value T, ok bool) {
 	if l.n > 0 {
 		value, ok = l.At(l.n-1), true
@@ -55,12 +55,12 @@ func (l Log[T]) Last() (value T, ok bool) {
 	return value, ok
 }
 
-// All yields every index and value, oldest first. Nothing is copied but the value at hand.
+// All iterates over indices and values, oldest first.
 func (l Log[T]) All() iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) { l.block.all(l.n, yield) }
 }
 
-// Backward yields every index and value, newest first. Nothing is copied but the value at hand.
+// Backward iterates over indices and values, newest first.
 func (l Log[T]) Backward() iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		end := l.n
@@ -75,11 +75,11 @@ func (l Log[T]) Backward() iter.Seq2[int, T] {
 	}
 }
 
-// Slice returns the values from index from up to, but not including, index to. Where they lie in one piece of
-// the log's memory, as the newest mostly do, it shares that memory, else it copies them: read it, never write
-// to it; appending to it copies. It panics out of range, as slicing does.
+// Slice returns the values from index from up to, but not including, index to. It shares the log's memory if
+// it can, else it copies: do not write to the result. Appending to it copies. It panics if the range is
+// invalid.
 func (l Log[T]) Slice(from, to int) []T {
-	_ = make([]struct{}, l.n)[from:to:to] // panics out of range
+	_ = make([]struct{}, l.n)[from:to:to] // panics if out of range
 	if from == to {
 		return nil
 	}

@@ -9,9 +9,8 @@ import (
 	"github.com/retake-go/retake/seq"
 )
 
-// Apply returns s with all operations applied in their order, or s itself and an [*OpError] for the first
-// that does not fit: all or nothing. Values are brought into canonical form and copied; their Go types are
-// not looked at.
+// Apply returns s with all operations applied in order. If one does not fit, Apply returns s unchanged and an
+// [*OpError]. Values are copied in canonical form; their Go types are not checked.
 func (s State) Apply(ops []reducer.Op) (State, error) {
 	next := s
 	for i, op := range ops {
@@ -26,7 +25,7 @@ func (s State) Apply(ops []reducer.Op) (State, error) {
 	return next, nil
 }
 
-// canonical returns the operation with values of its own in canonical form.
+// canonical returns the operation with copied values in canonical form.
 func canonical(op reducer.Op) (reducer.Op, error) {
 	values := make([]json.RawMessage, len(op.Values))
 	for i, v := range op.Values {
@@ -40,7 +39,7 @@ func canonical(op reducer.Op) (reducer.Op, error) {
 	return op, nil
 }
 
-// apply applies one operation, whose values are canonical.
+// apply applies one operation with canonical values.
 func (s State) apply(op reducer.Op) (State, error) {
 	if err := op.Validate(); err != nil {
 		return s, err
@@ -61,7 +60,7 @@ func (s State) apply(op reducer.Op) (State, error) {
 	return s, nil
 }
 
-// changed is what a slice holds after an operation.
+// changed returns the values of a slice after an operation.
 func (s *slot) changed(op reducer.Op) (values, error) {
 	switch {
 	case op.Kind.Keeps():

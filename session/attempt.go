@@ -8,40 +8,39 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Attempt is the record of one attempt of an action: what came of it and what was decided. Treat Issues as
-// read-only. The zero value is no record.
+// Attempt records one attempt of an action: its outcome and the decision. Treat Issues as read-only. The zero
+// value is not a record.
 type Attempt struct {
-	// Action names what was attempted: a tool; empty for the final answer.
+	// Action is the tool's name; empty for the final answer.
 	Action string `json:"action"`
-	// Attempt is the attempt's number; the first is 1.
+	// Attempt is the number of the attempt, from 1.
 	Attempt int `json:"attempt"`
-	// MaxAttempts is how many the policy allowed, the first included; [policy.Unlimited] where it set no
-	// bound.
+	// MaxAttempts is the most attempts the policy allowed, including the first, or [policy.Unlimited].
 	MaxAttempts int `json:"max_attempts"`
-	// Plane is the plane it was decided on; that of correction where the attempt passed.
+	// Plane is the plane of the decision. It is the correction plane if the attempt passed.
 	Plane fault.Plane `json:"plane,omitempty"`
-	// Class is that of the failure; empty where the attempt passed.
+	// Class is the class of the failure; empty if the attempt passed.
 	Class fault.Class `json:"class"`
-	// Issues says what was wrong, in canonical order.
+	// Issues are what was wrong, in canonical order.
 	Issues []fault.Issue `json:"issues,omitempty"`
-	// Reason says why it went on or ended.
+	// Reason is why the action went on or ended.
 	Reason policy.Reason `json:"reason"`
-	// Retry is set where another attempt was decided on.
+	// Retry reports whether another attempt follows.
 	Retry bool `json:"retry"`
-	// Delay is the wait before that; 0 where there is none.
+	// Delay is the wait before the next attempt; 0 if there is none.
 	Delay time.Duration `json:"delay_ns,omitempty"`
 	// Usage is what the attempt consumed.
 	Usage message.Usage `json:"usage,omitzero"`
-	// At is when it was decided, in UTC; zero where it is not known.
+	// At is the time of the decision in UTC; zero if unknown.
 	At time.Time `json:"at,omitzero"`
 }
 
-// Passed reports whether nothing went wrong: the proposal was good, and its tool, if any, did not fail for
+// Passed reports whether the attempt succeeded: the proposal was valid and its tool, if any, did not fail for
 // good.
 func (a Attempt) Passed() bool { return a.Class == "" && a.Reason != policy.FailedForGood }
 
-// ToolFailure says that a call of a tool came to nothing, panics included: "tool pay failed: tool_execution
-// (not_repeatable)". It is empty where none did, and of proposals that were not good enough to be run.
+// ToolFailure describes a tool call that gave no result, for example because it panicked: "tool pay failed:
+// tool_execution (not_repeatable)". It is empty if the tool did not fail or did not run.
 func (a Attempt) ToolFailure() string {
 	switch {
 	case a.Action == "":

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// The records of the built-in logs are brought into the form in which a snapshot gives them back, so that a
-// resumed run reads what a live one read. Nothing is copied where nothing is to be done.
+// The clean functions bring records into the form that a snapshot gives back, so that a resumed run reads the
+// same as a live one. They copy only what they change.
 
 func cleanFeedback(f *feedback.RetryFeedback) {
 	f.ToolName, f.Message, f.Detail = canon.UTF8(f.ToolName), canon.UTF8(f.Message), canon.UTF8(f.Detail)
@@ -23,7 +23,7 @@ func cleanFeedback(f *feedback.RetryFeedback) {
 	}
 }
 
-// These bound the years 0 to 9999, in seconds since 1970.
+// The first and last second of the years 0 to 9999, in Unix time.
 const firstSecond, lastSecond = -62_167_219_200, 253_402_300_799
 
 func cleanAttempt(a *Attempt) {
@@ -35,15 +35,14 @@ func cleanAttempt(a *Attempt) {
 	}
 }
 
-// cleanReducerError leaves the cause behind: a state holds values and no Go errors.
+// cleanReducerError drops the cause: a state holds no Go errors.
 func cleanReducerError(e fault.ReducerError) fault.ReducerError {
 	return fault.ReducerError{
 		Reducer: canon.UTF8(e.Reducer), Payload: canon.UTF8(e.Payload), Message: canon.UTF8(e.Message), Panicked: e.Panicked,
 	}
 }
 
-// cleanIssues cleans issues, unless they are the first of those that are clean. Appending to what it returns
-// copies.
+// cleanIssues cleans issues, unless they are a prefix of clean. Appending to the result copies it.
 func cleanIssues(issues, clean []fault.Issue) []fault.Issue {
 	if n := len(issues); n > 0 && n <= len(clean) && &issues[0] == &clean[0] {
 		return slices.Clip(issues)
@@ -51,5 +50,5 @@ func cleanIssues(issues, clean []fault.Issue) []fault.Issue {
 	return slices.Clip(fault.PrintableIssues(issues))
 }
 
-// inUTC is the same instant without a clock reading or a place.
+// inUTC returns the same instant in UTC without a monotonic clock reading.
 func inUTC(t time.Time) time.Time { return t.Round(0).UTC() }

@@ -10,22 +10,21 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// Config is what a session is made of. The zero value is valid: no id, no slices, no reducers.
+// Config configures a session. The zero value is valid: no id, no slices, no reducers.
 type Config struct {
-	// ID is the correlation id that every log record, feedback and journal line carries: UTF-8 of at most 128
-	// bytes without control characters. Empty means that the driver of the first run gives the session one
-	// ([Session.Adopt]).
+	// ID is the correlation id in every log record, feedback and journal line: UTF-8 of at most 128 bytes
+	// without control characters. If it is empty, the first run gives the session an id ([Session.Adopt]).
 	ID string
-	// Slices are the declared slices. Their order means nothing.
+	// Slices are the declared slices, in any order.
 	Slices []Declared
-	// Reducers run in this order on each event they are bound to. Their slices must be declared.
+	// Reducers run in this order for each event they are bound to. Their slices must be declared.
 	Reducers []Reducer
-	// OnReducerError is called at once with every reducer error; nil means that nobody is called. See
+	// OnReducerError is called at once with every reducer error. Nil means no call. See
 	// [Session.OnReducerError].
 	OnReducerError func(fault.ReducerError)
 }
 
-// Validate returns nil, or the join of one [*ConfigError] per fault.
+// Validate returns one [*ConfigError] for each fault, joined, or nil.
 func (c Config) Validate() error {
 	var faults []error
 	if err := checkID(c.ID); err != nil {
@@ -46,7 +45,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// maxID bounds a session's id, in bytes.
+// maxID is the longest id of a session, in bytes.
 const maxID = 128
 
 func checkID(id string) error {
@@ -59,7 +58,7 @@ func checkID(id string) error {
 	return nil
 }
 
-// checkSlice says what would be right about a declaration, or notes it among the declared and says nothing.
+// checkSlice checks a declaration and adds it to declared. It returns what would be right, or "".
 func checkSlice(s Declared, declared map[string]declaration) string {
 	if s == nil {
 		return "must be made by StateSlice or LogSlice, is nil"
@@ -72,7 +71,7 @@ func checkSlice(s Declared, declared map[string]declaration) string {
 	case !isName(name):
 		return fmt.Sprintf("name %q must match %s", name, NamePattern)
 	case reserved(name):
-		return fmt.Sprintf("name %q is that of a built-in log: choose another", name)
+		return fmt.Sprintf("name %q is reserved for a built-in log: choose another", name)
 	case twice:
 		return fmt.Sprintf("name %q is declared twice", name)
 	}
@@ -80,7 +79,7 @@ func checkSlice(s Declared, declared map[string]declaration) string {
 	return ""
 }
 
-// checkReducer says all that would be right about a reducer.
+// checkReducer returns everything that would be right about a reducer.
 func checkReducer(r Reducer, declared map[string]declaration, names map[string]bool) (wants []string) {
 	slice, known := declared[r.slice.name]
 	checks := []struct {

@@ -25,8 +25,8 @@ func TestConfigFaults(t *testing.T) {
 		"zero_slice":        {session.Config{Slices: []session.Declared{session.Slice[int]{}}}, []string{"slices[0]: must be made by StateSlice or LogSlice"}},
 		"bad_name":          {session.Config{Slices: []session.Declared{session.StateSlice[int]("Cart")}}, []string{`slices[0]: name "Cart" must match ` + pattern}},
 		"long_name":         {session.Config{Slices: []session.Declared{session.StateSlice[int](strings.Repeat("a", 65))}}, []string{`slices[0]: name "` + strings.Repeat("a", 65) + `" must match ` + pattern}},
-		"reserved_feedback": {session.Config{Slices: []session.Declared{session.LogSlice[int]("feedback")}}, []string{`slices[0]: name "feedback" is that of a built-in log: choose another`}},
-		"builtin_handle":    {session.Config{Slices: []session.Declared{session.AttemptsLog()}}, []string{`slices[0]: name "attempts" is that of a built-in log: choose another`}},
+		"reserved_feedback": {session.Config{Slices: []session.Declared{session.LogSlice[int]("feedback")}}, []string{`slices[0]: name "feedback" is reserved for a built-in log: choose another`}},
+		"builtin_handle":    {session.Config{Slices: []session.Declared{session.AttemptsLog()}}, []string{`slices[0]: name "attempts" is reserved for a built-in log: choose another`}},
 		"twice":             {session.Config{Slices: []session.Declared{total, cart, total}}, []string{`slices[2]: name "total" is declared twice`}},
 		"reducer_on_builtin": {
 			session.Config{Reducers: []session.Reducer{session.On(session.LogSlice[int]("reducer_errors"), "go", "r", ok)}},

@@ -7,20 +7,20 @@ import (
 	"github.com/retake-go/retake/reducer"
 )
 
-// The reasons for which a session or state refuses something; errors.Is finds them.
+// The errors of a session or state; use errors.Is.
 var (
 	// ErrBusy: a run holds the session.
 	ErrBusy = errors.New("the session is held by a run")
-	// ErrNotHeld: only who holds the session may do this.
+	// ErrNotHeld: only the run that holds the session may do this.
 	ErrNotHeld = errors.New("the session is not held: call Acquire first")
 	// ErrAdopted: the session has another id already.
 	ErrAdopted = errors.New("the session has another id already")
 	// ErrUnknownSlice: no slice of this name is declared.
 	ErrUnknownSlice = errors.New("unknown slice")
-	// ErrLogSlice: the operation would take values from a log, which is only ever added to.
+	// ErrLogSlice: the operation would remove values from a log, which only grows.
 	ErrLogSlice = errors.New("a log slice allows only append and extend")
-	// ErrBuiltin: the built-in logs are not written to by operations.
-	ErrBuiltin = errors.New("a built-in log is written by the loop alone")
+	// ErrBuiltin: operations cannot write to the built-in logs.
+	ErrBuiltin = errors.New("only the loop writes to a built-in log")
 	// ErrKind: the slice is declared with another kind.
 	ErrKind = errors.New("the slice is declared with another kind")
 )
@@ -36,14 +36,14 @@ type ConfigError struct {
 // Error names the field and what would be right.
 func (e *ConfigError) Error() string { return "session config: " + e.Field + ": " + e.Want }
 
-// OpError says which operation cannot be applied to a state, and why.
+// OpError reports an operation that cannot be applied to a state.
 type OpError struct {
-	// Index is that of the operation among those that were to be applied, from 0.
+	// Index is the index of the operation, from 0.
 	Index int
 	Slice string
 	Kind  reducer.OpKind
-	// Cause is [ErrUnknownSlice], [ErrLogSlice], [ErrBuiltin], a [*reducer.InvalidError] or what is wrong
-	// with a value.
+	// Cause is [ErrUnknownSlice], [ErrLogSlice], [ErrBuiltin], a [*reducer.InvalidError], or an error about a
+	// value.
 	Cause error
 }
 
@@ -55,7 +55,7 @@ func (e *OpError) Error() string {
 // Unwrap returns the cause.
 func (e *OpError) Unwrap() error { return e.Cause }
 
-// SliceError says which slice of a state does not fit a session, and why.
+// SliceError reports a slice of a state that does not fit a session.
 type SliceError struct {
 	Slice string
 	// Cause is [ErrUnknownSlice] or [ErrKind].
@@ -68,10 +68,10 @@ func (e *SliceError) Error() string { return fmt.Sprintf("slice %q: %v", e.Slice
 // Unwrap returns the cause.
 func (e *SliceError) Unwrap() error { return e.Cause }
 
-// ValueError says which value of a slice does not fit the slice's Go type.
+// ValueError reports a value that does not fit the Go type of its slice.
 type ValueError struct {
 	Slice string
-	// Index is the place of the value, from 0.
+	// Index is the index of the value, from 0.
 	Index int
 	// Cause says what does not fit.
 	Cause error
@@ -85,13 +85,13 @@ func (e *ValueError) Error() string {
 // Unwrap returns the cause.
 func (e *ValueError) Unwrap() error { return e.Cause }
 
-// SnapshotError says why a text is no snapshot.
+// SnapshotError reports why a text is not a valid snapshot.
 type SnapshotError struct {
 	// Field is the path of the field; empty for the whole text.
 	Field string
 	// Want says what would be right.
 	Want string
-	// Cause is what was found instead, where there is more to say; else nil.
+	// Cause is what was found instead, or nil.
 	Cause error
 }
 

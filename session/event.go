@@ -6,15 +6,15 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// Event is something that happened, as data: what a tool emitted, or what the embedding program tells the
-// session. An event that no reducer is bound to changes nothing.
+// Event is something that happened, as data. Tools and the embedding program send events to a session. An
+// event without a bound reducer changes nothing.
 type Event struct {
 	Name string `json:"name"`
-	// Payload is JSON; empty means null. A session brings it into canonical form.
+	// Payload is JSON; empty means null. The session converts it to canonical form.
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
-// NewEvent returns an event with the payload as canonical JSON. The error says which part of it has no JSON
+// NewEvent returns an event with the payload as canonical JSON. The error names the part that has no JSON
 // form.
 func NewEvent[E any](name string, payload E) (Event, error) {
 	raw, err := canon.Marshal(payload)
@@ -24,5 +24,5 @@ func NewEvent[E any](name string, payload E) (Event, error) {
 	return Event{Name: name, Payload: raw}, nil
 }
 
-// maxQuoted bounds how much of a payload that is no JSON is kept for operators, in bytes.
+// maxQuoted is how much of an invalid payload is kept for operators, in bytes.
 const maxQuoted = 4096

@@ -10,33 +10,34 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// The events that a run itself dispatches to the reducers.
+// The events that a run dispatches.
 const (
-	// ToolResult: a call has succeeded; a [ToolResultEvent]. Events that the tool emitted follow it, all in
-	// one transaction. A reducer's error is the outcome of the call.
+	// ToolResult: a tool call succeeded. The payload is a [ToolResultEvent]. Events emitted by the tool follow
+	// in the same transaction. A reducer's error becomes the outcome of the call.
 	ToolResult = "tool_result"
-	// StructuredOutput: the answer was accepted; its JSON, or its text as a JSON string. A reducer's error
-	// refuses the answer.
+	// StructuredOutput: the answer was accepted. The payload is its JSON, or its text as a JSON string. A
+	// reducer's error refuses the answer.
 	StructuredOutput = "structured_output"
 
-	// The others are notices. Each is a transaction of its own, before the next prompt is made. A reducer's
-	// error is recorded and told ([Config].OnReducerError); it ends the run only under on_reducer_error:
-	// stop, and never after RunEnded.
+	// The events below are notices. Each is its own transaction, before the next prompt is made. A reducer's
+	// error is recorded and passed to [Config.OnReducerError]. It ends the run only with on_reducer_error: stop,
+	// and never after RunEnded.
 
-	// Replied: the model replied; a [RepliedEvent].
+	// Replied: the model replied. The payload is a [RepliedEvent].
 	Replied = "replied"
-	// AttemptFailed: an attempt failed, on either plane; an [AttemptFailedEvent].
+	// AttemptFailed: an attempt failed on either plane. The payload is an [AttemptFailedEvent].
 	AttemptFailed = "attempt_failed"
-	// ToolFailed: a call has ended without a result; a [ToolFailedEvent]. Events that the tool emitted are
-	// dropped.
+	// ToolFailed: a tool call ended without a result. The payload is a [ToolFailedEvent]. Events emitted by the
+	// tool are dropped.
 	ToolFailed = "tool_failed"
-	// Exhausted: an action has no attempt left; an [ExhaustedEvent].
+	// Exhausted: an action has no attempt left. The payload is an [ExhaustedEvent].
 	Exhausted = "exhausted"
-	// RunEnded: the run, or the tries of an action, have ended; a [RunEndedEvent]. It changes no outcome.
+	// RunEnded: the run, or an action of loop.Do or loop.Attempts, ended. The payload is a [RunEndedEvent].
+	// Reducers cannot change the outcome.
 	RunEnded = "run_ended"
 )
 
-// Notices are the names of the events that are notices, in order.
+// Notices returns the names of the notices, sorted.
 func Notices() []string { return []string{AttemptFailed, Exhausted, Replied, RunEnded, ToolFailed} }
 
 // ToolResultEvent is the payload of [ToolResult].
@@ -47,7 +48,7 @@ type ToolResultEvent struct {
 	Result    json.RawMessage `json:"result"`
 }
 
-// RepliedEvent is the payload of [Replied]: the reply as the model made it, before it was judged.
+// RepliedEvent is the payload of [Replied]: the model's reply before it was checked.
 type RepliedEvent struct {
 	// Turn counts the run's replies from 1.
 	Turn   int                  `json:"turn"`
@@ -60,17 +61,17 @@ type RepliedEvent struct {
 
 // AttemptFailedEvent is the payload of [AttemptFailed].
 type AttemptFailedEvent struct {
-	// Action is the tool's name; empty for the answer.
+	// Action is the tool's name; empty for the final answer.
 	Action      string      `json:"action,omitempty"`
 	Attempt     int         `json:"attempt"`
 	MaxAttempts int         `json:"max_attempts"`
 	Plane       fault.Plane `json:"plane"`
 	Class       fault.Class `json:"class"`
-	// Retry says that another attempt follows, after Delay.
+	// Retry reports whether another attempt follows, after Delay.
 	Retry  bool          `json:"retry"`
 	Delay  time.Duration `json:"delay_ns,omitempty"`
 	Reason policy.Reason `json:"reason"`
-	// Feedback is what was recorded to correct the model; nil where nothing was.
+	// Feedback is the feedback recorded for the model, or nil.
 	Feedback *feedback.RetryFeedback `json:"feedback,omitempty"`
 }
 
@@ -81,15 +82,15 @@ type ToolFailedEvent struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	Class     fault.Class     `json:"class"`
 	Message   string          `json:"message,omitempty"`
-	// InDoubt is set where the call's effect may have happened.
+	// InDoubt reports that the call may have had an effect.
 	InDoubt bool `json:"in_doubt,omitempty"`
-	// Progress is what the call reported last, if it reported any.
+	// Progress is the last progress that the call reported, if any.
 	Progress json.RawMessage `json:"progress,omitempty"`
 }
 
 // ExhaustedEvent is the payload of [Exhausted].
 type ExhaustedEvent struct {
-	// Action is the tool's name; empty for the answer.
+	// Action is the tool's name; empty for the final answer.
 	Action      string        `json:"action,omitempty"`
 	Attempt     int           `json:"attempt"`
 	MaxAttempts int           `json:"max_attempts"`

@@ -7,9 +7,9 @@ import (
 	"github.com/retake-go/retake/reducer"
 )
 
-// View is what a slice of the session holds now, typed; it stays as it is whatever happens to the session.
-// History is never copied: see the package's description for when a value is decoded. A slice that the
-// session does not declare with this kind and type panics, as an index out of range does.
+// View returns the current values of a slice of the session. Later changes of the session do not affect it.
+// Nothing is copied; values are decoded when they are read. View panics if the session does not declare the
+// slice with this kind and type.
 func View[T any](s *Session, slice Slice[T]) reducer.View[T] {
 	if d, ok := s.declared[slice.name]; !reserved(slice.name) && !(ok && d.same(slice.declaration())) {
 		panic(fmt.Sprintf("session: slice %q is not declared with this kind and type", slice.name))
@@ -17,7 +17,7 @@ func View[T any](s *Session, slice Slice[T]) reducer.View[T] {
 	return ViewIn(s.State(), slice)
 }
 
-// Values yields what a slice of the session holds now, oldest first. It panics as [View] does.
+// Values iterates over the current values of a slice of the session, oldest first. It panics like [View].
 func Values[T any](s *Session, slice Slice[T]) iter.Seq[T] {
 	view := View(s, slice)
 	return func(yield func(T) bool) {
@@ -29,13 +29,13 @@ func Values[T any](s *Session, slice Slice[T]) iter.Seq[T] {
 	}
 }
 
-// Latest returns the newest value of a slice of the session; ok is false where there is none. It panics as
-// [View] does.
+// Latest returns the newest value of a slice of the session; ok is false if there is none. It panics like
+// [View].
 func Latest[T any](s *Session, slice Slice[T]) (value T, ok bool) { return View(s, slice).Last() }
 
-// ViewIn is what a slice holds in a state, typed. It panics where the state has no such slice. A state knows
-// no Go types: where it holds a value that does not fit T, which only a foreign one can, reading that value
-// panics with a [*ValueError].
+// ViewIn returns the values of a slice in a state. It panics if the state has no such slice. A state does not
+// check Go types: reading a value that does not fit T panics with a [*ValueError]. Only a state from another
+// program can have such a value.
 func ViewIn[T any](s State, slice Slice[T]) reducer.View[T] {
 	if source, ok := s.builtin(slice.name).(reducer.Source[T]); ok {
 		return reducer.NewView(source)
@@ -47,7 +47,7 @@ func ViewIn[T any](s State, slice Slice[T]) reducer.View[T] {
 	return reducer.NewView[T]((*typed[T])(&s.slots[at]))
 }
 
-// builtin returns the built-in log of that name, or nil.
+// builtin returns the built-in log with the name, or nil.
 func (s State) builtin(name string) any {
 	switch name {
 	case NameFeedback:

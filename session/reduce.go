@@ -14,14 +14,14 @@ type Reducer struct {
 	name  string
 	event string
 	slice declaration
-	// run is what fn wants done in a state.
+	// run returns the operation of the reducer on a state.
 	run func(in State, e Event) (reducer.Op, error)
 }
 
-// On binds a reducer to the events of a name: for each, the payload is decoded into a fresh E and fn says how
-// the slice changes. Members of the payload that E does not have are passed over. reducerName is what a
-// [fault.ReducerError] names; it is the only one of its name in a session. See [reducer.Func] for what fn may
-// and may not do; it must not call the session.
+// On binds a reducer to the events with a name. For each event the payload is decoded into a new E, and fn
+// returns the change of the slice. Members of the payload that E does not have are ignored. reducerName
+// appears in a [fault.ReducerError] and must be unique in the session. See [reducer.Func] for the rules of
+// fn; fn must not call the session.
 func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func[T, E]) Reducer {
 	bound := Reducer{name: reducerName, event: eventName, slice: slice.declaration()}
 	if fn == nil {
@@ -53,8 +53,8 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 	return bound
 }
 
-// readsBack says why a slice cannot hold what an operation makes of it: its kind, or a value that does not
-// read back as T.
+// readsBack returns why a slice cannot hold the result of an operation: its kind forbids the operation, or a
+// value does not decode as T.
 func (s Slice[T]) readsBack(in *slot, op reducer.Op) error {
 	before := 0
 	if op.Kind.Keeps() {
@@ -70,8 +70,8 @@ func (s Slice[T]) readsBack(in *slot, op reducer.Op) error {
 	return nil
 }
 
-// reduce runs the reducers of an event, each on what those before it made of the state. After a failure the
-// state is as it was, and there are no operations. Operations that change nothing are left out.
+// reduce runs the reducers of an event; each sees the changes of those before it. After a failure it returns
+// the old state and no operations. Operations that change nothing are left out.
 func reduce(st State, bound []Reducer, event Event) (State, []reducer.Op, *fault.ReducerError) {
 	var ops []reducer.Op
 	next := st
@@ -92,8 +92,8 @@ func reduce(st State, bound []Reducer, event Event) (State, []reducer.Op, *fault
 	return next, ops, nil
 }
 
-// call runs the reducer, and turns whatever goes wrong into a failure: also a panic, be it in the reducer or
-// in how its values are written and read back.
+// call runs the reducer and returns any error or panic as a failure, including panics while its values are
+// encoded and decoded.
 func (r *Reducer) call(in State, e Event) (op reducer.Op, failure *fault.ReducerError) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -109,7 +109,7 @@ func (r *Reducer) call(in State, e Event) (op reducer.Op, failure *fault.Reducer
 }
 
 func refusal(r *Reducer, e Event, cause error) *fault.ReducerError {
-	payload, _ := e.payload() // of one that is not usable, its beginning
+	payload, _ := e.payload() // the beginning of an invalid payload
 	failure := &fault.ReducerError{Reducer: r.name, Payload: string(payload), Cause: cause}
 	if cause != nil {
 		failure.Message = cmp.Or(bounded(cause.Error()), wordless)
@@ -117,20 +117,20 @@ func refusal(r *Reducer, e Event, cause error) *fault.ReducerError {
 	return failure
 }
 
-// wordless is the message of an error that has none: operators and models are told something all the same.
+// wordless is the message of an error that has no text.
 const wordless = "an error without a message"
 
-// maxMessage bounds the message of a reducer error, in bytes.
+// maxMessage is the longest message of a reducer error, in bytes.
 const maxMessage = 4096
 
-// bounded is a message as UTF-8 of at most maxMessage bytes.
+// bounded returns a message as UTF-8 of at most maxMessage bytes.
 func bounded(message string) string {
 	if len(message) <= maxMessage {
 		return canon.UTF8(message)
 	}
 	const mark = "…"
 	cut := maxMessage - len(mark)
-	for cut > maxMessage-8 && message[cut]&0xC0 == 0x80 { // within a rune
+	for cut > maxMessage-8 && message[cut]&0xC0 == 0x80 { // inside a character
 		cut--
 	}
 	return bounded(canon.UTF8(message[:cut]) + mark)

@@ -7,8 +7,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Restore returns a session with what a snapshot holds, its conversation too. See [ParseState] for what is
-// refused as a snapshot, and [Resume] for what is refused as not fitting the config.
+// Restore returns a session with the contents of a snapshot, including its conversation. [ParseState] lists
+// the snapshots it refuses, and [Resume] those that do not fit the config.
 func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	w, err := parse(snapshot)
 	if err != nil {
@@ -25,9 +25,10 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	return s, err
 }
 
-// Resume returns a session that goes on from a state. Every slice of the state must be declared with the same
-// kind, and every value fit its type; a declared slice that the state does not have is empty. The config's id
-// is empty or the state's. The error joins a [*ConfigError], [*SliceError] or [*ValueError] per fault.
+// Resume returns a session that continues from a state. Every slice of the state must be declared with the
+// same kind, and every value must fit its type. Declared slices that the state does not have are empty. The
+// config's id must be empty or that of the state. The error joins a [*ConfigError], [*SliceError] or
+// [*ValueError] for each fault.
 func Resume(cfg Config, state State) (*Session, error) {
 	s, err := New(cfg)
 	if err != nil {
@@ -47,8 +48,8 @@ func Resume(cfg Config, state State) (*Session, error) {
 	return s, nil
 }
 
-// fit reports all slices and values of a state that are not as the session declares them. Values that the
-// session holds already fit.
+// fit reports all slices and values of a state that do not fit the declarations. It does not check values
+// again that the session already holds.
 func (s *Session) fit(state State) error {
 	var faults []error
 	before := s.State()
@@ -73,7 +74,7 @@ func (s *Session) fit(state State) error {
 	return errors.Join(faults...)
 }
 
-// filled is a state that fits, with all slices the session declares.
+// filled returns a fitting state with all declared slices.
 func (s *Session) filled(state State) State {
 	own := s.State().slots
 	if len(state.slots) == len(own) {
@@ -91,10 +92,10 @@ func (s *Session) filled(state State) State {
 	return state
 }
 
-// Restore puts the state slices of a snapshot in the place of the session's, which keeps its logs: what has
-// happened since the snapshot was made is still on record. A state slice that the snapshot does not have
-// becomes empty. The snapshot is that of this session, or of one without an id. Where the error is not nil
-// nothing is changed: [ErrBusy] while a run holds the session, else the errors of package function [Restore].
+// Restore replaces the state slices of the session by those of a snapshot. The logs stay, so what happened
+// since the snapshot remains on record. A state slice that the snapshot does not have becomes empty. The
+// snapshot must be of this session or have no id. The error is [ErrBusy] while a run holds the session, else
+// as of the function [Restore]. After an error nothing has changed.
 func (s *Session) Restore(snapshot []byte) error {
 	held, err := ParseState(snapshot)
 	if err != nil {
@@ -107,7 +108,7 @@ func (s *Session) Restore(snapshot []byte) error {
 	}
 	next := s.State()
 	if held.id != "" && held.id != next.id {
-		return &ConfigError{Field: "id", Want: "must be that of the session whose snapshot it is"}
+		return &ConfigError{Field: "id", Want: "must be the id of this session"}
 	}
 	if err := s.fit(held); err != nil {
 		return err

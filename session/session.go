@@ -10,22 +10,21 @@ import (
 )
 
 // Session holds the newest [State] of one conversation and the reducers that change it. Make it with [New],
-// [Restore] or [Resume]; the zero value is not usable. Safe for concurrent use: changes are made one after
-// the other, and reading never waits for them. Reducers run while a change is being made, so a reducer must
-// not change the session itself: it would wait for itself for ever.
+// [Restore] or [Resume]; the zero value is not usable. It is safe for concurrent use: changes are made one at
+// a time, and reading never waits for them. A reducer must not change the session, or it deadlocks.
 type Session struct {
 	declared map[string]declaration // never changes
 	reducers map[string][]Reducer   // by event; never changes
 	notify   atomic.Pointer[func(fault.ReducerError)]
 	state    atomic.Pointer[State]
 
-	changing sync.Mutex // held by whoever changes what follows, or state
+	changing sync.Mutex // guards the fields below, and stores to state
 	held     bool
-	dispatch func(Event) error // of the run that holds the session; nil for none
+	dispatch func(Event) error // of the run that holds the session, or nil
 	said     message.Transcript
 }
 
-// New returns a session without values. The error joins a [*ConfigError] per fault of the config.
+// New returns an empty session. The error joins a [*ConfigError] for each fault of the config.
 func New(cfg Config) (*Session, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -42,14 +41,14 @@ func New(cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// State is what the session holds now. It stays as it is whatever happens to the session.
+// State returns the current state. Later changes of the session do not affect it.
 func (s *Session) State() State { return *s.state.Load() }
 
-// ID is the session's correlation id; empty until it has one.
+// ID returns the session's correlation id, or "" if it has none yet.
 func (s *Session) ID() string { return s.State().id }
 
-// Adopt gives the session its id where it has none yet; the driver of a run does so. The same id again is
-// fine; another one gives [ErrAdopted], an unusable one a [*ConfigError].
+// Adopt gives the session its id if it has none. Drivers call it when a run begins. The same id again is
+// fine; another id is [ErrAdopted], an invalid one a [*ConfigError].
 func (s *Session) Adopt(id string) error {
 	if id == "" {
 		return &ConfigError{Field: "id", Want: "must not be empty"}
@@ -68,8 +67,8 @@ func (s *Session) Adopt(id string) error {
 	return nil
 }
 
-// Acquire takes the session for one run: until [Session.Release], Dispatch is refused and Replace allowed. It
-// gives [ErrBusy] where a run holds it already, and waits for nothing but a Dispatch under way.
+// Acquire takes the session for one run. Until [Session.Release], Dispatch is refused and Replace is allowed.
+// It returns [ErrBusy] if a run holds the session. It waits only for a Dispatch in progress.
 func (s *Session) Acquire() error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -80,71 +79,71 @@ func (s *Session) Acquire() error {
 	return nil
 }
 
-// Release gives the session back. Only who acquired it may call it; where nobody did, it does nothing.
+// Release gives the session back. Only the run that acquired the session may call it. It does nothing if no
+// run holds the session.
 func (s *Session) Release() {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.held, s.dispatch = false, nil
 }
 
-// Conversation is what was said in the runs of the session, up to the end of the last: what the next run goes
-// on with.
+// Conversation returns the messages of the session's runs up to the end of the last. The next run continues
+// it.
 func (s *Session) Conversation() message.Transcript {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	return s.said
 }
 
-// Said makes the conversation of the session: a driver does so as a run ends.
+// Said sets the conversation of the session. Drivers call it when a run ends.
 func (s *Session) Said(all message.Transcript) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.said = all
 }
 
-// Through lets the run that holds the session take the events that are dispatched meanwhile, one by one,
-// until [Session.Release]. Only who acquired the session may call it.
+// Through passes events that are dispatched while a run holds the session to that run, one at a time, until
+// [Session.Release]. Only the run that acquired the session may call it.
 func (s *Session) Through(dispatch func(Event) error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.dispatch = dispatch
 }
 
-// OnReducerError sets who is told of every reducer error, at once and in the goroutine in which it happened;
-// nil means nobody. It replaces who was set before. The function may read the session and, where no run holds
-// it, change it.
+// OnReducerError sets the function that is called with every reducer error, at once and in the goroutine of
+// the error. Nil means none. It replaces the function set before. The function may read the session; it may
+// change it only if no run holds it.
 func (s *Session) OnReducerError(fn func(fault.ReducerError)) { s.notify.Store(&fn) }
 
-// ReportReducerError calls who was set by OnReducerError. It is for drivers, which run reducers by ReduceIn
-// and record their errors in a State of their own.
+// ReportReducerError calls the function set with OnReducerError. It is for drivers, which call ReduceIn and
+// record errors in their own State.
 func (s *Session) ReportReducerError(e fault.ReducerError) {
 	if fn := s.notify.Load(); fn != nil && *fn != nil {
 		(*fn)(e)
 	}
 }
 
-// Hears reports whether a reducer is bound to events of a name: what nobody hears changes nothing, and need
-// not be made.
+// Hears reports whether a reducer is bound to events with the name.
 func (s *Session) Hears(event string) bool { return len(s.reducers[event]) > 0 }
 
-// Reduce runs the reducers of an event on what the session holds now and returns what they want done, or the
-// failure of the first that fails. Nothing is changed and nobody is told.
+// Reduce runs the reducers of an event on the current state. It returns their operations, or the first
+// failure. It changes nothing and does not report the failure.
 func (s *Session) Reduce(event Event) ([]reducer.Op, *fault.ReducerError) {
 	return s.ReduceIn(s.State(), event)
 }
 
-// ReduceIn is Reduce on a given state: the one a driver is stepping. Operations that would change nothing are
-// left out.
+// ReduceIn is Reduce on a given state. Operations that change nothing are left out.
 func (s *Session) ReduceIn(state State, event Event) ([]reducer.Op, *fault.ReducerError) {
 	_, ops, failure := reduce(state, s.reducers[event.Name], event)
 	return ops, failure
 }
 
-// Dispatch applies events in their order, each as a transaction of its own. At the first whose reducers fail
-// it stops: no slice has been changed by that event, its [*fault.ReducerError] stands in its log, who was set
-// by OnReducerError has been told, and it is returned; events before it stay applied, and those after it are
-// not looked at. While a try of loop.Do or loop.Attempts is made in the session, the events are events of
-// that try. While a run holds the session otherwise, or steps it, nothing is done and the error is [ErrBusy].
+// Dispatch applies events in order, each as its own transaction. It stops at the first event whose reducer
+// fails. That event changes no slice; its [*fault.ReducerError] is recorded, reported to OnReducerError and
+// returned. Earlier events stay applied; later ones are not applied.
+//
+// During a try of loop.Do or loop.Attempts in the session, the events belong to that try. While another run
+// holds the session, the error is [ErrBusy] and nothing changes.
 func (s *Session) Dispatch(events ...Event) error {
 	for _, event := range events {
 		if through := s.through(); through != nil {
@@ -185,10 +184,10 @@ func (s *Session) apply(event Event) (*fault.ReducerError, error) {
 	return failure, nil
 }
 
-// Replace puts a state in the place of the session's: a driver does so after each step, with a state that
-// grew from the one it took. It gives [ErrNotHeld] where no run holds the session, [ErrAdopted] for another
-// id, and a [*SliceError] or [*ValueError] per fault where slices, kinds or values are not those of the
-// session; the session then stays as it was. Only values added since the last time are looked at.
+// Replace replaces the session's state. Drivers call it after each step, with a state made from the one they
+// took. The error is [ErrNotHeld] if no run holds the session, [ErrAdopted] for another id, and a
+// [*SliceError] or [*ValueError] for each slice or value that does not fit; the session is then unchanged.
+// Only values added since the last call are checked.
 func (s *Session) Replace(state State) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()

@@ -7,31 +7,31 @@ import (
 	"github.com/retake-go/retake/feedback"
 )
 
-// Kind says what may become of a slice. The zero value is invalid.
+// Kind is how a slice may change. The zero value is invalid.
 type Kind string
 
 // The kinds of slices.
 const (
-	// KindState may be added to, replaced and cleared.
+	// KindState slices may be added to, replaced and cleared.
 	KindState Kind = "state"
-	// KindLog may only be added to.
+	// KindLog slices may only be added to.
 	KindLog Kind = "log"
 )
 
-// The names of the built-in logs. No slice of a user may have one of them.
+// The names of the built-in logs. Other slices cannot have them.
 const (
 	NameFeedback      = "feedback"
 	NameAttempts      = "attempts"
 	NameReducerErrors = "reducer_errors"
 )
 
-// NamePattern is what the names of slices, events and reducers look like.
+// NamePattern is the pattern of the names of slices, events and reducers.
 const NamePattern = `^[a-z][a-z0-9_.-]{0,63}$`
 
-// maxName bounds a name, in bytes.
+// maxName is the longest name, in bytes.
 const maxName = 64
 
-// isName reports whether a name matches [NamePattern], which takes milliseconds to compile.
+// isName reports whether a name matches [NamePattern]. Compiling the pattern would take milliseconds.
 func isName(name string) bool {
 	for n := range len(name) {
 		c := name[n]
@@ -47,19 +47,19 @@ func reserved(name string) bool {
 	return name == NameFeedback || name == NameAttempts || name == NameReducerErrors
 }
 
-// Slice is a handle of a typed slice: a name, a kind and a Go type, and no values. Make it with [StateSlice]
-// or [LogSlice], once, and use it to declare the slice, to bind reducers and to read. It is comparable and
-// safe for concurrent use. The zero value is invalid.
+// Slice identifies a typed slice by name, kind and Go type; it holds no values. Make it once with
+// [StateSlice] or [LogSlice], and use it to declare the slice, bind reducers and read values. It is
+// comparable and safe for concurrent use. The zero value is invalid.
 type Slice[T any] struct {
 	name string
 	kind Kind
 }
 
-// StateSlice returns the handle of a state slice. A session checks the name when the slice is declared: see
-// [NamePattern]. T is read and written as encoding/json does, except that member names match exactly.
+// StateSlice returns the handle of a state slice. [New] checks the name (see [NamePattern]). T is encoded as
+// by encoding/json, except that member names match exactly.
 func StateSlice[T any](name string) Slice[T] { return makeSlice[T](name, KindState) }
 
-// LogSlice returns the handle of a log slice: reducers may append and extend, and are refused anything else.
+// LogSlice returns the handle of a log slice. Reducers may only append and extend.
 func LogSlice[T any](name string) Slice[T] { return makeSlice[T](name, KindLog) }
 
 // FeedbackLog returns the handle of the built-in log of feedback, for reading.
@@ -79,25 +79,25 @@ func makeSlice[T any](name string, kind Kind) Slice[T] {
 	return Slice[T]{name: name, kind: kind}
 }
 
-// Name is the slice's stable name, as it stands in snapshots and journals.
+// Name returns the slice's name, as in snapshots and journals.
 func (s Slice[T]) Name() string { return s.name }
 
-// Kind is the slice's kind.
+// Kind returns the slice's kind.
 func (s Slice[T]) Kind() Kind { return s.kind }
 
-// Declared is a slice handle of any type; only [Slice] implements it.
+// Declared is a [Slice] of any type. No other type implements it.
 type Declared interface {
 	Name() string
 	Kind() Kind
 	declaration() declaration
 }
 
-// declaration is what a session keeps of a handle: its type as a value.
+// declaration is a handle without its type parameter.
 type declaration struct {
 	name   string
 	kind   Kind
 	goType reflect.Type
-	// verify reports the first value from an index on that does not fit the type.
+	// verify returns the first value, from an index on, that does not fit the type.
 	verify func(held values, from int) (index int, err error)
 }
 
@@ -105,7 +105,7 @@ func (s Slice[T]) declaration() declaration {
 	return declaration{name: s.name, kind: s.kind, goType: reflect.TypeFor[T](), verify: verify[T]}
 }
 
-// same reports whether two handles mean the same slice.
+// same reports whether two handles identify the same slice.
 func (d declaration) same(e declaration) bool {
 	return d.name == e.name && d.kind == e.kind && d.goType == e.goType
 }

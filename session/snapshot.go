@@ -12,10 +12,10 @@ import (
 	"github.com/retake-go/retake/seq"
 )
 
-// SnapshotFormat names the form of a snapshot and its version.
+// SnapshotFormat is the name and version of the snapshot format.
 const SnapshotFormat = "retake.session/1"
 
-// MaxSnapshotBytes bounds the snapshots that are read: 64 MiB.
+// MaxSnapshotBytes is the largest snapshot that is read: 64 MiB.
 const MaxSnapshotBytes = 64 << 20
 
 // snapshot is the wire form of a state.
@@ -26,7 +26,7 @@ type snapshot struct {
 	Feedback      []feedback.RetryFeedback `json:"feedback"`
 	Attempts      []Attempt                `json:"attempts"`
 	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
-	// Conversation is in the snapshot of a [Session] alone.
+	// Conversation is only in the snapshot of a [Session].
 	Conversation []message.Message `json:"conversation,omitempty"`
 }
 
@@ -36,8 +36,8 @@ type sliceSnapshot struct {
 	Values []json.RawMessage `json:"values"`
 }
 
-// Snapshot is the session's state, with its conversation, as canonical JSON: see [State.Snapshot]. [Restore]
-// reads it.
+// Snapshot returns the session's state and conversation as canonical JSON, for [Restore]. See
+// [State.Snapshot].
 func (s *Session) Snapshot() ([]byte, error) {
 	w := s.State().wire()
 	said := s.Conversation()
@@ -45,9 +45,8 @@ func (s *Session) Snapshot() ([]byte, error) {
 	return canon.Marshal(w)
 }
 
-// Snapshot is the state as canonical JSON: the same state is always the same bytes, and [ParseState] gives it
-// back. The error says which record has no JSON form; only one added to the built-in logs by hand can be
-// such.
+// Snapshot returns the state as canonical JSON, for [ParseState]. Equal states give equal bytes. The error
+// names a record without a JSON form; only a record added to a built-in log by hand can have none.
 func (s State) Snapshot() ([]byte, error) { return canon.Marshal(s.wire()) }
 
 func (s State) wire() snapshot {
@@ -67,10 +66,10 @@ func (s State) wire() snapshot {
 
 func collect[T any](log seq.Log[T]) []T { return append([]T{}, log.Slice(0, log.Len())...) }
 
-// ParseState reads a snapshot. It refuses, with a [*SnapshotError] that names the field, what is not strict
-// JSON of this format and version, unknown members, slices that are named twice or have no valid name or
-// kind, and more than [MaxSnapshotBytes]. Whether slices and values are those of a session is for [Resume] to
-// say. The conversation of a session's snapshot is for [Restore].
+// ParseState reads a snapshot. It refuses, with a [*SnapshotError] that names the field, anything but strict
+// JSON of this format and version: unknown members, slices with a duplicate or invalid name or an invalid
+// kind, and more than [MaxSnapshotBytes]. [Resume] checks whether slices and values fit a session. [Restore]
+// reads the conversation of a session's snapshot.
 func ParseState(data []byte) (State, error) {
 	w, err := parse(data)
 	if err != nil {
@@ -96,12 +95,12 @@ func parse(data []byte) (w snapshot, err error) {
 	return w, nil
 }
 
-// header is what every format of a snapshot has.
+// header is common to all snapshot formats.
 type header struct {
 	Format string `json:"format"`
 }
 
-// checkFormat looks at the format alone, so that a newer one is not blamed for its members.
+// checkFormat checks only the format, so that a newer format is not reported as unknown members.
 func checkFormat(raw []byte) error {
 	var head header
 	if err := canon.Unmarshal(raw, &head); err != nil {
@@ -137,15 +136,15 @@ func (w snapshot) state() (State, error) {
 	return s, nil
 }
 
-// check says what would be right about a slice, if anything is wrong.
+// check returns what would be right about a slice, or "".
 func (s sliceSnapshot) check(twice bool) string {
 	switch {
 	case !isName(s.Name):
 		return fmt.Sprintf("name %.64q must match %s", s.Name, NamePattern)
 	case reserved(s.Name):
-		return fmt.Sprintf("name %q is that of a built-in log", s.Name)
+		return fmt.Sprintf("name %q is reserved for a built-in log", s.Name)
 	case twice:
-		return fmt.Sprintf("name %q stands here twice", s.Name)
+		return fmt.Sprintf("name %q appears twice", s.Name)
 	case s.Kind != KindState && s.Kind != KindLog:
 		return fmt.Sprintf("kind must be %q or %q, is %.64q", KindState, KindLog, string(s.Kind))
 	}

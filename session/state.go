@@ -11,19 +11,18 @@ import (
 	"github.com/retake-go/retake/seq"
 )
 
-// State is what a session holds at one moment, as an immutable value: every method that changes something
-// returns a new State and leaves its receiver as it was, and two States made from one never see each other's
-// changes. It is cheap to copy and safe for concurrent use. The zero value has no id, no declared slices and
-// empty logs, and is ready for use.
+// State is an immutable snapshot of a session. Methods that change something return a new State and leave the
+// old one unchanged; two States made from one never see each other's changes. It is cheap to copy and safe
+// for concurrent use. The zero value has no id, no slices and empty logs, and is ready to use.
 type State struct {
 	id            string
-	slots         []slot // by name, in ascending order; never written to once it is part of a State
+	slots         []slot // sorted by name; read-only once part of a State
 	feedback      seq.Log[feedback.RetryFeedback]
 	attempts      seq.Log[Attempt]
 	reducerErrors seq.Log[fault.ReducerError]
 }
 
-// slot is one declared slice with its values.
+// slot is a declared slice and its values.
 type slot struct {
 	name string
 	kind Kind
@@ -38,8 +37,7 @@ type Info struct {
 	Len int
 }
 
-// NewState returns an empty state with the slices, as [Config] would declare them. The error joins a
-// [*ConfigError] per fault.
+// NewState returns an empty state with the declared slices. The error joins a [*ConfigError] for each fault.
 func NewState(id string, declared ...Declared) (State, error) {
 	cfg := Config{ID: id, Slices: declared}
 	if err := cfg.Validate(); err != nil {
@@ -57,18 +55,17 @@ func emptySlots(declared []Declared) []slot {
 	return slots
 }
 
-// Same reports whether two states are known to be the same: they share what they hold. It looks at no value,
-// so that its cost does not grow with them; two states that hold the same and share nothing are not known to
-// be the same.
+// Same reports whether two states share their contents. It compares no values, so it is fast; states with
+// equal but separate contents are not the same.
 func (s State) Same(o State) bool {
 	return s.id == o.id && s.feedback.Same(o.feedback) && s.attempts.Same(o.attempts) && s.reducerErrors.Same(o.reducerErrors) &&
 		slices.EqualFunc(s.slots, o.slots, func(a, b slot) bool { return a.name == b.name && a.kind == b.kind && a.held.Same(b.held) })
 }
 
-// ID is the session's correlation id; empty where it has none yet.
+// ID returns the session's correlation id, or "" if it has none yet.
 func (s State) ID() string { return s.id }
 
-// Slices describes the declared slices, sorted by name. The built-in logs are not among them.
+// Slices describes the declared slices, sorted by name, without the built-in logs.
 func (s State) Slices() []Info {
 	infos := make([]Info, len(s.slots))
 	for i, slot := range s.slots {
@@ -77,10 +74,10 @@ func (s State) Slices() []Info {
 	return infos
 }
 
-// Values returns what the named slice holds as canonical JSON, oldest first; ok is false where there is no
-// such slice. Of a declared slice it is read-only. The values of a built-in log are encoded anew on each
-// call, so prefer its own method; a record that has no JSON form, such as a zero [feedback.RetryFeedback],
-// reads as null.
+// Values returns the values of the named slice as canonical JSON, oldest first; ok is false if there is no
+// such slice. The values of a declared slice are read-only. Those of a built-in log are encoded on each call,
+// so prefer the log's own method; a record without a JSON form, such as a zero [feedback.RetryFeedback], is
+// null.
 func (s State) Values(slice string) (held []json.RawMessage, ok bool) {
 	switch slice {
 	case NameFeedback:
@@ -110,23 +107,22 @@ func encoded[T any](log seq.Log[T]) []json.RawMessage {
 	return all
 }
 
-// find is where a slice stands, or would stand.
+// find returns the index of a slice, or where it would be inserted.
 func (s State) find(slice string) (int, bool) {
 	return slices.BinarySearchFunc(s.slots, slice, func(s slot, name string) int { return strings.Compare(s.name, name) })
 }
 
-// Feedback is the built-in log of feedback, oldest first.
+// Feedback returns the built-in log of feedback, oldest first.
 func (s State) Feedback() seq.Log[feedback.RetryFeedback] { return s.feedback }
 
-// Attempts is the built-in log of attempts, oldest first.
+// Attempts returns the built-in log of attempts, oldest first.
 func (s State) Attempts() seq.Log[Attempt] { return s.attempts }
 
-// ReducerErrors is the built-in log of reducer errors, oldest first. Their Cause is nil: a state holds values
-// only.
+// ReducerErrors returns the built-in log of reducer errors, oldest first. Their Cause is nil.
 func (s State) ReducerErrors() seq.Log[fault.ReducerError] { return s.reducerErrors }
 
-// LatestFeedback returns the newest feedback for calls of the named tool, or for the final answer where
-// action is empty. It looks back until it finds one.
+// LatestFeedback returns the newest feedback for calls of the named tool, or for the final answer if action
+// is empty.
 func (s State) LatestFeedback(action string) (found feedback.RetryFeedback, ok bool) {
 	for _, f := range s.feedback.Backward() {
 		if f.ToolName == action && (f.Source == feedback.Tool) == (action != "") {
@@ -136,17 +132,16 @@ func (s State) LatestFeedback(action string) (found feedback.RetryFeedback, ok b
 	return found, false
 }
 
-// AddFeedback returns s with the feedback added to its log, in amortised constant time. Text that is not
-// UTF-8 is mended and times are brought to UTC, as in a snapshot; Issues is shared.
+// AddFeedback returns s with the feedback added to its log, in amortised constant time. As in a snapshot,
+// invalid UTF-8 is replaced and times are in UTC. Issues is shared.
 func (s State) AddFeedback(f feedback.RetryFeedback) State {
 	cleanFeedback(&f)
 	s.feedback = s.feedback.Append(f)
 	return s
 }
 
-// AddAttempt returns s with the attempt added to its log, in amortised constant time. Text that is not UTF-8
-// is mended, the time is brought to UTC (and left out beyond the years 0 to 9999), as in a snapshot; Issues
-// is shared.
+// AddAttempt returns s with the attempt added to its log, in amortised constant time. As in a snapshot,
+// invalid UTF-8 is replaced, and the time is in UTC or left out beyond the years 0 to 9999. Issues is shared.
 func (s State) AddAttempt(a Attempt) State {
 	cleanAttempt(&a)
 	s.attempts = s.attempts.Append(a)

@@ -8,17 +8,18 @@ import (
 	"github.com/retake-go/retake/seq"
 )
 
-// values is what a slice holds: canonical JSON, oldest first.
+// values are the contents of a slice: canonical JSON, oldest first.
 type values = seq.Log[json.RawMessage]
 
-// Decode reads a value that [State.Values] returned into a fresh T. The error says what does not fit, in
-// words that are the same in every run.
+// Decode decodes a value returned by [State.Values] into a new T. The text of its error is the same in every
+// run.
 func Decode[T any](raw json.RawMessage) (v T, err error) {
 	err = canon.Unmarshal(raw, &v)
 	return v, err
 }
 
-// verify returns the first value from index from that does not fit T, and why; a nil error where all do.
+// verify returns the first value, from index from on, that does not fit T, and why. The error is nil if all
+// fit.
 func verify[T any](held values, from int) (int, error) {
 	for i, raw := range held.Slice(from, held.Len()) {
 		if _, err := Decode[T](raw); err != nil {
@@ -28,7 +29,7 @@ func verify[T any](held values, from int) (int, error) {
 	return 0, nil
 }
 
-// known is how many of the values that a slice holds now stand in what it held before, which was verified.
+// known returns how many of the current values were there before, and so are verified.
 func known(now, before values) int {
 	n := before.Len()
 	if n > 0 && n <= now.Len() && shared(now.At(n-1), before.At(n-1)) {
@@ -37,8 +38,7 @@ func known(now, before values) int {
 	return 0
 }
 
-// shared reports whether two values lie at one place. A value lies where it was applied: then so do those
-// before it.
+// shared reports whether two values are the same memory. If so, the values before them are too.
 func shared(a, b json.RawMessage) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
 
 // typed is a slot as a reducer.Source.
@@ -46,7 +46,7 @@ type typed[T any] slot
 
 func (t *typed[T]) Len() int { return t.held.Len() }
 
-// At panics where the value does not fit T: whoever lets foreign values into a session verifies them first.
+// At panics if the value does not fit T. Values from other programs must be verified first.
 func (t *typed[T]) At(i int) T {
 	v, err := Decode[T](t.held.At(i))
 	if err != nil {
@@ -55,8 +55,8 @@ func (t *typed[T]) At(i int) T {
 	return v
 }
 
-// payload is the event's payload in canonical form. Of one that is no JSON, its beginning comes back as a
-// JSON string, beside the error that says so.
+// payload returns the payload in canonical form. For an invalid payload it returns its beginning as a JSON
+// string, and an error.
 func (e Event) payload() ([]byte, error) {
 	if len(e.Payload) == 0 {
 		return []byte("null"), nil
@@ -67,7 +67,7 @@ func (e Event) payload() ([]byte, error) {
 	}
 	quoted, failed := canon.Marshal(canon.UTF8(string(e.Payload[:min(len(e.Payload), maxQuoted)])))
 	if failed != nil {
-		quoted = []byte(`""`) // cannot happen: it is UTF-8
+		quoted = []byte(`""`) // cannot happen: the text is UTF-8
 	}
 	return quoted, fmt.Errorf("the payload is unusable: %w", err)
 }

@@ -221,7 +221,7 @@ func TestMediaThatAnAPITakesNoneOfAreRefused(t *testing.T) {
 		"[audio, audio/ogg, 1 bytes]: the Chat API takes audio/wav and audio/mpeg":           {chat(openai.Config{Model: "m"}), message.Bytes(message.AudioPart, "audio/ogg", []byte("x"))},
 		"[file, https://x/a.pdf]: the Chat API takes no file by URL: give its bytes":         {chat(openai.Config{Model: "m"}), message.Link(message.FilePart, "https://x/a.pdf")},
 		"[audio, audio/wav, 1 bytes]: the Responses API takes no audio: use Chat":            {responses(openai.Config{Model: "m"}), wav},
-		`[video]: kind: "video" is none of text, image, audio, file`:                         {responses(openai.Config{Model: "m"}), message.Part{Kind: "video"}},
+		`[video]: kind: must be text, image, audio or file, got "video"`:                     {responses(openai.Config{Model: "m"}), message.Part{Kind: "video"}},
 	} {
 		req := hello()
 		req.Messages = req.Messages.Append(message.Message{Role: message.User, Parts: []message.Part{c.part}})

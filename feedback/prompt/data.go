@@ -15,26 +15,25 @@ import (
 	"github.com/retake-go/retake/feedback"
 )
 
-// Data is what a template is filled in with: as "." and through the functions of [Funcs]. Make it with
-// [NewData]; the zero value is a first attempt without a session.
+// Data is the data of a template: "." and the results of [Funcs]. Make it with [NewData]; the zero value is a
+// first attempt without a session.
 type Data struct {
-	// Attempt is the attempt the prompt is for, from 1; MaxAttempts its bound, negative for none, 0 where it
-	// is not known.
+	// Attempt is the number of the attempt that the prompt is for, from 1. MaxAttempts is its limit; negative
+	// means none, 0 unknown.
 	Attempt, MaxAttempts int
-	// Feedback is that of the attempt before; nil at the first.
+	// Feedback is the feedback of the previous attempt; nil at the first.
 	Feedback *Shown
 	// History is all feedback, oldest first.
 	History []*Shown
-	// Vars are the caller's own values. Nothing neutralises them: pipe what a user or model wrote through
-	// quote.
+	// Vars are the caller's own values. They are not neutralised: pipe text of users or models through quote.
 	Vars map[string]any
 
 	view feedback.View
 	lim  feedback.Limits
 }
 
-// NewData reads a view, which may be nil, for the prompt of an attempt. Where attempt is 0, both numbers are
-// taken from the latest feedback.
+// NewData returns the data for the prompt of an attempt. The view may be nil. If attempt is 0, both numbers
+// are those of the latest feedback.
 func NewData(view feedback.View, attempt, maxAttempts int, lim feedback.Limits) Data {
 	d := Data{Attempt: max(attempt, 1), MaxAttempts: maxAttempts, view: view, lim: lim}
 	if view == nil {
@@ -54,10 +53,10 @@ func NewData(view feedback.View, attempt, maxAttempts int, lim feedback.Limits) 
 	return d
 }
 
-// String is the latest feedback's text; empty at the first attempt.
+// String returns the text of the latest feedback; empty at the first attempt.
 func (d Data) String() string { return d.Feedback.String() }
 
-// feedbackFor is the latest feedback of a tool; nil where there is none.
+// feedbackFor returns the latest feedback of a tool, or nil.
 func (d Data) feedbackFor(tool string) *Shown {
 	if d.view == nil && d.Feedback != nil && d.Feedback.f.ToolName == tool {
 		return d.Feedback
@@ -70,19 +69,18 @@ func (d Data) feedbackFor(tool string) *Shown {
 	return nil
 }
 
-// Funcs are the functions that read feedback, for a text/template of your own. Each call reads the view,
-// which may be nil, anew. They are total: at the first attempt feedback is nil (see [Shown]) and lists are
-// empty.
+// Funcs returns functions that read feedback, for your own text/template. Each call reads the view, which may
+// be nil, anew. They do not fail at a first attempt: feedback is nil (see [Shown]) and lists are empty.
 //
 //	feedback           the feedback that this attempt answers, or nil
 //	feedbackFor "tool" the same for one tool
 //	history            all feedback, oldest first
 //	issues             the issues of feedback
 //	attempt            the number of this attempt, from 1
-//	maxAttempts        its bound; negative for none, 0 where it is not known
-//	quote "text"       the text as by [feedback.Quote]
+//	maxAttempts        its limit; negative for none, 0 if unknown
+//	quote "text"       the text quoted by [feedback.Quote]
 //	json value         the value as JSON with sorted members and no marker in it
-//	values "slice"     the items of a session slice; an unknown name is an error
+//	values "slice"     the values of a session slice; an unknown name is an error
 func Funcs(view feedback.View) template.FuncMap {
 	return funcs(func() Data { return NewData(view, 0, 0, feedback.DefaultLimits()) })
 }
@@ -101,10 +99,10 @@ func funcs(data func() Data) template.FuncMap {
 	}
 }
 
-// offered are the names of funcs, in the order of their documentation.
+// offered are the names of funcs, in documented order.
 const offered = "feedback, feedbackFor, history, issues, attempt, maxAttempts, quote, json, values"
 
-// safeJSON writes a value as JSON that reads back as the same value and has no marker in it.
+// safeJSON returns a value as JSON without markers.
 func safeJSON(v any) (string, error) {
 	raw, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
@@ -113,7 +111,7 @@ func safeJSON(v any) (string, error) {
 	return feedback.QuoteJSON(string(raw)), nil
 }
 
-// values decodes the items of a session slice.
+// values decodes the values of a session slice.
 func (d Data) values(slice string) ([]any, error) {
 	if d.view == nil {
 		return nil, callError(fmt.Sprintf("values %q: there is no session to read", slice))
@@ -131,8 +129,8 @@ func (d Data) values(slice string) ([]any, error) {
 	return list, nil
 }
 
-// number reads a number that has no Go type: as an int64 where it is whole, as its text where it is too large
-// for that, else as a float64.
+// number decodes a number for which no Go type is given: as an int64 if it is whole, as its text if it is too
+// large for that, else as a float64.
 func number(dec *jsontext.Decoder, to *any) error {
 	if dec.PeekKind() != '0' {
 		return errors.ErrUnsupported
@@ -148,16 +146,15 @@ func number(dec *jsontext.Decoder, to *any) error {
 	return err
 }
 
-// Shown is feedback as a template sees it: every text it gives is neutralised as by [feedback.Quote], and its
-// issues are a fair choice within the limits. A nil Shown is no feedback, as at the first attempt: it is
-// false in {{if}} and {{with}}, prints as nothing, and all its methods may be called. Safe for concurrent
-// reading.
+// Shown is feedback for a template. [feedback.Quote] neutralises all its texts, and its issues are limited. A
+// nil Shown is no feedback, as at the first attempt: it is false in {{if}} and {{with}}, prints as nothing,
+// and all its methods work. It is safe for concurrent reading.
 type Shown struct {
 	f   feedback.RetryFeedback
 	lim feedback.Limits
 }
 
-// Show makes feedback fit for a template. Of the zero value, which is no feedback, it is nil.
+// Show returns feedback for a template. It returns nil for the zero value.
 func Show(f feedback.RetryFeedback, lim feedback.Limits) *Shown {
 	if f.Source == "" && f.Attempt == 0 {
 		return nil
@@ -165,7 +162,7 @@ func Show(f feedback.RetryFeedback, lim feedback.Limits) *Shown {
 	return &Shown{f: f, lim: lim}
 }
 
-// record is the feedback itself, zero for none.
+// record returns the feedback; zero for none.
 func (s *Shown) record() feedback.RetryFeedback {
 	if s == nil {
 		return feedback.RetryFeedback{}
@@ -173,7 +170,7 @@ func (s *Shown) record() feedback.RetryFeedback {
 	return s.f
 }
 
-// String is the text of [feedback.Render]; empty for no feedback.
+// String returns the text of [feedback.Render]; empty for no feedback.
 func (s *Shown) String() string {
 	if s == nil {
 		return ""
@@ -181,33 +178,33 @@ func (s *Shown) String() string {
 	return feedback.Render(s.f, s.lim)
 }
 
-// Source is "tool" or "structured_output".
+// Source returns "tool" or "structured_output".
 func (s *Shown) Source() string { return feedback.Quote(string(s.record().Source)) }
 
-// Tool is the called tool's name; empty for an answer.
+// Tool returns the name of the called tool; empty for an answer.
 func (s *Shown) Tool() string { return feedback.Quote(s.record().ToolName) }
 
-// Attempt is the attempt that failed, 0 for no feedback.
+// Attempt returns the number of the failed attempt; 0 for no feedback.
 func (s *Shown) Attempt() int { return s.record().Attempt }
 
-// MaxAttempts is the action's bound; negative where it has none.
+// MaxAttempts returns the action's limit; negative means none.
 func (s *Shown) MaxAttempts() int { return s.record().MaxAttempts }
 
 // Last reports whether the attempt was the last of its action.
 func (s *Shown) Last() bool { return s != nil && s.f.Last() }
 
-// Class is the class of the failure, as in "tool_validation".
+// Class returns the class of the failure, such as "tool_validation".
 func (s *Shown) Class() string { return feedback.Quote(string(s.record().ErrorType)) }
 
-// Message is the one line of [feedback.RetryFeedback].
+// Message returns the message of the [feedback.RetryFeedback].
 func (s *Shown) Message() string {
 	return feedback.QuoteWithin(s.record().Message, feedback.MaxMessage)
 }
 
-// Detail is what the user's own code said of the failure.
+// Detail returns what the user's code said about the failure.
 func (s *Shown) Detail() string { return feedback.Quote(s.record().Detail) }
 
-// Delay is the wait before the next attempt; 0 where none follows.
+// Delay returns the wait before the next attempt; 0 if none follows.
 func (s *Shown) Delay() time.Duration {
 	if s.record().Schedule == nil {
 		return 0
@@ -215,16 +212,17 @@ func (s *Shown) Delay() time.Duration {
 	return s.f.Schedule.Delay
 }
 
-// Issues are what is wrong; Limits.MaxIssues at most, chosen fairly over the members of the proposal.
+// Issues returns what is wrong, at most Limits.MaxIssues. If there are more, the members of the proposal take
+// turns.
 func (s *Shown) Issues() []feedback.Line { return s.show(s.record().Issues) }
 
-// Fixed are what was wrong before and is right now.
+// Fixed returns what was wrong before and is right now.
 func (s *Shown) Fixed() []feedback.Line { return s.show(s.record().Diff.Fixed) }
 
-// New are what is wrong now and was not before; none at the first attempt, when nothing was before.
+// New returns what is wrong now and was not before; nothing at the first attempt.
 func (s *Shown) New() []feedback.Line { return s.show(s.record().Diff.New) }
 
-// Persistent are what was wrong before and still is.
+// Persistent returns what was wrong before and still is.
 func (s *Shown) Persistent() []feedback.Line { return s.show(s.record().Diff.Persistent) }
 
 func (s *Shown) show(issues []fault.Issue) []feedback.Line {
@@ -234,10 +232,10 @@ func (s *Shown) show(issues []fault.Issue) []feedback.Line {
 	return s.f.Lines(issues, s.lim.MaxIssues)
 }
 
-// More counts the issues that Issues leaves out.
+// More returns the number of issues that Issues leaves out.
 func (s *Shown) More() int { return len(fault.SortIssues(s.record().Issues)) - len(s.Issues()) }
 
-// MarshalJSON is that of [feedback.RetryFeedback]; null for no feedback.
+// MarshalJSON writes the [feedback.RetryFeedback]; null for no feedback.
 func (s *Shown) MarshalJSON() ([]byte, error) {
 	if s == nil {
 		return []byte("null"), nil

@@ -9,9 +9,9 @@ import (
 	"text/template/parse"
 )
 
-// A template can loop for ever without writing a byte: {{range 1000000000000}}{{end}}. So each round of a
-// range and each call of a template begins with a call of the meter, which is put into the parsed tree, and
-// the functions that make text, which could double a variable again and again, pay by the byte.
+// A template can loop forever without writing a byte: {{range 1000000000000}}{{end}}. So a call of the meter
+// is added to the parsed tree, at the start of each round of a range and of each template. Functions that
+// make text pay per byte, because they could double a variable again and again.
 
 const (
 	workFunc  = "_work"
@@ -19,9 +19,9 @@ const (
 	callCost  = 100
 )
 
-var errWork = callError(fmt.Sprintf("a loop, a recursion or a text grows beyond the work limit of %d", MaxWork))
+var errWork = callError(fmt.Sprintf("a loop, a recursion or a text exceeds the work limit of %d", MaxWork))
 
-// meter counts the work of one rendering. Not safe for concurrent use.
+// meter counts the work of one rendering. It is not safe for concurrent use.
 type meter struct{ left int }
 
 func (m *meter) spend(cost int) (string, error) {
@@ -33,7 +33,7 @@ func (m *meter) spend(cost int) (string, error) {
 	return "", nil
 }
 
-// funcs are the meter itself and the built-in functions that make text, metered.
+// funcs returns the meter itself and metered versions of the built-in functions that make text.
 func (m *meter) funcs() template.FuncMap {
 	return template.FuncMap{
 		workFunc:   m.spend,
@@ -46,10 +46,10 @@ func (m *meter) funcs() template.FuncMap {
 	}
 }
 
-// growth is the most that a function makes of one byte.
+// growth is the most bytes that a function makes of one byte.
 const growth = 6
 
-// metered pays for the texts that go in, as they may grow, before any is made, and for what comes out.
+// metered returns write with costs: first for the longest possible text, then for the text itself.
 func (m *meter) metered(write func(...any) string) func(...any) (string, error) {
 	return func(args ...any) (string, error) {
 		cost := 1
@@ -67,8 +67,8 @@ func (m *meter) metered(write func(...any) string) func(...any) (string, error) 
 	}
 }
 
-// wide is what makes much text of little: widths of more than three digits, widths taken from arguments, and
-// arguments used by number.
+// wide matches formats that make much text of little: widths of more than three digits, widths from
+// arguments, and arguments by number.
 var wide = regexp.MustCompile(`%[-+# 0-9.]*([0-9]{4}|[*\[])`)
 
 func (m *meter) printf(format string, args ...any) (string, error) {
@@ -81,8 +81,8 @@ func (m *meter) printf(format string, args ...any) (string, error) {
 	return m.metered(func(a ...any) string { return fmt.Sprintf(format, a...) })(args...)
 }
 
-// guard puts the meter at the beginning of a template's tree and of each range in it. It returns the first
-// call of a template that is not defined; nil where there is none.
+// guard adds the meter at the start of a template and of each range in it. It returns the first call of an
+// undefined template, or nil.
 func guard(base *template.Template, root *parse.ListNode) (missing *parse.TemplateNode) {
 	var walk func(list *parse.ListNode)
 	branches := func(b *parse.BranchNode) {
@@ -114,7 +114,7 @@ func guard(base *template.Template, root *parse.ListNode) (missing *parse.Templa
 	return missing
 }
 
-// prepend puts {{_work cost}} before all else. The position is where an error is said to be.
+// prepend adds {{_work cost}} at the start of a list. Errors are reported at pos.
 func prepend(list *parse.ListNode, cost int64, pos parse.Pos) {
 	number := &parse.NumberNode{NodeType: parse.NodeNumber, Pos: pos, IsInt: true, Int64: cost}
 	number.Text = strconv.FormatInt(cost, 10)

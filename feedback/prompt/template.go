@@ -1,9 +1,9 @@
-// Package prompt reads prompt templates: text/template, with functions that read feedback, history and
-// session slices. To import it is what lets a config have templates:
+// Package prompt parses prompt templates: text/template with functions that read feedback, history and
+// session slices. A program that uses templates in its config must import it:
 //
 //	import _ "github.com/retake-go/retake/feedback/prompt"
 //
-// A rendering is a pure function of its data and ends: loops, recursion and output are bounded.
+// A rendering is a pure function of its data. Its loops, recursion and output are limited, so it always ends.
 package prompt
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/retake-go/retake/feedback"
 )
 
-// The bounds of one rendering.
+// The limits of one rendering.
 const (
 	// MaxBytes is the longest prompt, in bytes.
 	MaxBytes = 64 << 10
-	// MaxWork is the most work: each round of a range costs 1, each call of a template 100, each byte that
-	// print, printf, println, html, js and urlquery handle 1.
+	// MaxWork is the most work: each round of a range costs 1, each call of a template 100, and each byte
+	// handled by print, printf, println, html, js and urlquery 1.
 	MaxWork = 1_000_000
 )
 
@@ -30,14 +30,14 @@ func init() {
 	feedback.RegisterTemplates(func(text string) (feedback.Template, error) { return Parse(text) })
 }
 
-// Template is text/template with the functions of [Funcs] and [Data] as ".". Make it with [Parse]; safe for
-// concurrent use.
+// Template is a text/template with the functions of [Funcs] and [Data] as ".". Make it with [Parse]. It is
+// safe for concurrent use.
 type Template struct {
 	text string
 	base *template.Template
 }
 
-// Parse reads a prompt template of at most [feedback.MaxTemplate] bytes. The error is an [Error].
+// Parse parses a prompt template of at most [feedback.MaxTemplate] bytes. The error is an [Error].
 func Parse(text string) (*Template, error) {
 	if len(text) > feedback.MaxTemplate {
 		reason := fmt.Sprintf("the text must be at most %d bytes, is %d", feedback.MaxTemplate, len(text))
@@ -57,12 +57,12 @@ func Parse(text string) (*Template, error) {
 	return &Template{text, base}, nil
 }
 
-// String is the template's text, as it was parsed.
+// String returns the text that was parsed.
 func (t *Template) String() string { return t.text }
 
-// Render fills the template in. A result longer than [MaxBytes] is an error, for half a prompt is none; so is
-// work beyond [MaxWork], a member of Vars that is not there (ask with index: it has no opinion), and a slice
-// of an unknown name. The error is an [Error].
+// Render renders the template. Errors are a result longer than [MaxBytes], which is not cut because half a
+// prompt is useless; work beyond [MaxWork]; a missing member of Vars (the function index avoids that); and an
+// unknown slice. The error is an [Error].
 func (t *Template) Render(d Data) (string, error) {
 	out := &bounded{max: MaxBytes}
 	if err := t.execute(out, d); err != nil {
@@ -71,13 +71,13 @@ func (t *Template) Render(d Data) (string, error) {
 	return string(out.b), nil
 }
 
-// Prompt is [Template.Render] with what the view shows.
+// Prompt is [Template.Render] with the data of the view.
 func (t *Template) Prompt(view feedback.View, attempt, maxAttempts int, lim feedback.Limits) (string, error) {
 	return t.Render(NewData(view, attempt, maxAttempts, lim))
 }
 
-// Words is [feedback.Render] in the user's own words: the template sees f as its feedback and issues. What
-// exceeds lim.MaxBytes is cut at the end of a character; the error is an [Error].
+// Words renders one feedback in the template's words. The template sees f as its feedback and issues. The
+// result is cut to lim.MaxBytes without splitting a character. The error is an [Error].
 func (t *Template) Words(f feedback.RetryFeedback, lim feedback.Limits) (string, error) {
 	out := &bounded{max: max(lim.MaxBytes, 0)}
 	shown := Show(f, lim)
@@ -98,7 +98,7 @@ func (t *Template) execute(out *bounded, d Data) error {
 	return run.Funcs(bound(d, &meter{left: MaxWork})).Execute(out, d)
 }
 
-// bound are all functions of one rendering.
+// bound returns all functions of one rendering.
 func bound(d Data, m *meter) template.FuncMap {
 	all := m.funcs()
 	maps.Copy(all, funcs(func() Data { return d }))
@@ -107,7 +107,8 @@ func bound(d Data, m *meter) template.FuncMap {
 
 var errTooLong = errors.New("the prompt is too long")
 
-// bounded is a writer that keeps a little more than max bytes, so that a cut shows, and then refuses.
+// bounded is a writer that keeps at most max+1 bytes, so that the caller notices the overflow, and then
+// fails.
 type bounded struct {
 	b   []byte
 	max int
@@ -122,9 +123,9 @@ func (w *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Error says what is wrong with a prompt template, and on which line.
+// Error reports what is wrong with a prompt template, and on which line.
 type Error struct {
-	// Line is the line of the template's text, from 1; 0 where none can be named.
+	// Line is the line in the template's text, from 1; 0 if unknown.
 	Line int
 	// Reason says what is wrong.
 	Reason string
@@ -139,10 +140,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("prompt template, line %d: %s", e.Line, e.Reason)
 }
 
-// Unwrap returns the template library's error, where there is one.
+// Unwrap returns the template library's error, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// parseError is the library's error, with what would be right where it does not say so.
+// parseError returns the library's error, with a hint if it has none.
 func parseError(err error) error {
 	line, reason := position(err)
 	switch {
@@ -154,31 +155,31 @@ func parseError(err error) error {
 	return &Error{line, reason, err}
 }
 
-// renderError says why a template could not be filled in. The wording is ours, for it is recorded.
+// renderError reports why a template could not be rendered. The text is our own, because it is recorded.
 func renderError(err error) error {
 	line, _ := position(err)
 	e := &Error{Line: line, cause: err}
 	call, ours := errors.AsType[callError](err)
 	switch {
 	case errors.Is(err, errTooLong):
-		e.Reason = fmt.Sprintf("the result must be at most %d bytes, and is longer", MaxBytes)
+		e.Reason = fmt.Sprintf("the result is longer than %d bytes", MaxBytes)
 	case ours:
 		e.Reason = string(call)
 	default:
-		e.Reason = "cannot be filled in: it asks for a field or key that is not there, or for something a value cannot do"
+		e.Reason = "cannot be rendered: it uses a field or key that does not exist, or something that a value cannot do"
 	}
 	return e
 }
 
-// callError is what one of our functions says to a template.
+// callError is an error of one of our template functions.
 type callError string
 
 func (e callError) Error() string { return string(e) }
 
-// templateName stands in the library's positions, from where a line number is read.
+// templateName appears in the library's positions, from which the line number is read.
 const templateName = "prompt"
 
-// position splits an error like "template: prompt:3:5: reason" or "template: prompt:3: reason".
+// position splits an error such as "template: prompt:3:5: reason" or "template: prompt:3: reason".
 func position(err error) (line int, reason string) {
 	_, rest, ok := strings.Cut(err.Error(), "template: "+templateName+":")
 	if !ok {

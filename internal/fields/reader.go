@@ -91,8 +91,8 @@ func (r *Reader) Mapping(path string, n Node, take func(path string, m Member)) 
 	for _, m := range n.Members {
 		full := Join(path, m.Key)
 		if line, twice := first[m.Key]; twice {
-			r.Fault(m.At, full, "this key stands here twice",
-				fmt.Sprintf("it is at line %d already; leave one out", line))
+			r.Fault(m.At, full, "this key appears twice",
+				fmt.Sprintf("the first is at line %d; leave one out", line))
 			continue
 		}
 		first[m.Key] = m.At.Line

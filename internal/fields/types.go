@@ -382,7 +382,7 @@ func Set[S ~string](of Type[S], most int, plural string) Type[[]S] {
 		for n, one := range all {
 			wrong := len(*f.all)
 			if of.Check(one, f.Item(n)); len(*f.all) == wrong && seen[one] {
-				f.Item(n).Add("%q stands here twice; leave one out", one)
+				f.Item(n).Add("%q appears twice; leave one out", one)
 			}
 			seen[one] = true
 		}

@@ -58,7 +58,7 @@ func (l Ladder) Validate() error {
 		case m == "":
 			errs = append(errs, fmt.Errorf("models[%d]: a model without a name; use its name in WithModels", n))
 		case slices.Contains(l.Models[:n], m):
-			errs = append(errs, fmt.Errorf("models[%d]: %q stands here twice; nobody would come past it", n, m))
+			errs = append(errs, fmt.Errorf("models[%d]: %q appears twice; the ladder would never get past it", n, m))
 		}
 	}
 	for _, w := range []struct {
