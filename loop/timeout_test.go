@@ -114,8 +114,8 @@ func TestAReplyThatStandsStillIsAskedForAgain(t *testing.T) {
 		pieces int
 		text   string
 	}{
-		"before the first piece": {0, "timeout: nothing came of the model's reply for 20s"},
-		"after it":               {2, "timeout: nothing came of the model's reply for 5s"},
+		"before the first piece": {0, "timeout: nothing of the model's reply arrived for 20s"},
+		"after it":               {2, "timeout: nothing of the model's reply arrived for 5s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock, asked := looptest.NewClock(), 0

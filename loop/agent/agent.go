@@ -14,30 +14,30 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// The classes of a success that an [Agent]'s criteria do not accept.
+// The classes of a success that does not meet the criteria of an [Agent].
 const (
-	// LowConfidence: the confidence is known, and below [Agent].MinConfidence.
+	// LowConfidence: the confidence is known and below [Agent].MinConfidence.
 	LowConfidence fault.Class = "low_confidence"
-	// NotAccepted: the data is not what [Agent].Accept asks for.
+	// NotAccepted: the data does not match [Agent].Accept.
 	NotAccepted fault.Class = "not_accepted"
 )
 
-// Agent is what the runs of a whole agent are held to, for [Retry]: plain data. Make one with [New], change
-// its fields before its first use, and share it as you like: it is not changed.
+// Agent is the policy and the criteria of a whole agent, for [Retry]. It is plain data. Make one with [New]
+// and change its fields before the first use; it may then be shared.
 type Agent struct {
-	// Action has the policy in its Transport: to an orchestrator every failed run is one that may be made
-	// again as it was. Its Policy plays no part.
+	// Action has the policy in its Transport, because for an orchestrator a failed run is a request to be made
+	// again. Its Policy is not used.
 	loop.Action
-	// MinConfidence is when to stop: a success whose confidence is known and less is a failed attempt of
-	// class [LowConfidence]. From 0, which accepts all, to 1.
+	// MinConfidence is the lowest accepted confidence, from 0, which accepts all, to 1. A success with a known,
+	// lower confidence is a failed attempt of class [LowConfidence].
 	MinConfidence float64
-	// Accept is a schema that the data of a success must meet, else it is a failed attempt of class
-	// [NotAccepted]; nil accepts all.
+	// Accept is a schema for the data of a success; data that does not match is a failed attempt of class
+	// [NotAccepted]. Nil accepts all.
 	Accept *schema.Schema
 }
 
-// New returns an agent under the preset result-envelope, which also retries
-// successes that the criteria do not accept, at once.
+// New returns an agent with the preset result-envelope. It also retries successes that do not meet the
+// criteria, without a wait.
 func New(name string) *Agent {
 	a := &Agent{Action: *loop.ToolCall(name)}
 	a.Transport, _ = policy.Preset("result-envelope")
@@ -46,23 +46,23 @@ func New(name string) *Agent {
 	return a
 }
 
-// Validate reports all that is wrong with the agent, joined; nil when nothing is.
+// Validate reports everything that is wrong with the agent, joined. It returns nil if it is valid.
 func (a *Agent) Validate() error {
 	if a == nil {
 		return errors.New("the agent is nil: make one with New")
 	}
 	var confidence error
 	if !(a.MinConfidence >= 0 && a.MinConfidence <= 1) {
-		confidence = fmt.Errorf("min_confidence: %v is no confidence; write 0 to 1", a.MinConfidence)
+		confidence = fmt.Errorf("min_confidence: %v is not a confidence; write 0 to 1", a.MinConfidence)
 	}
 	_, err := a.Machine()
 	return errors.Join(confidence, err)
 }
 
-// runError is a result as the error of a try.
+// runError is a failed result as the error of a try.
 type runError struct {
 	failure fault.Failure
-	// why says of a success what is wrong with it.
+	// why says what is wrong with a success.
 	why string
 }
 
@@ -70,7 +70,7 @@ func (e *runError) Error() string { return e.why }
 
 func (e *runError) Failure() fault.Failure { return e.failure }
 
-// judge is the error that a result amounts to; nil for a success that is accepted, and for work in progress.
+// judge returns the error of a result; nil for an accepted success and for work in progress.
 func judge[T any](a *Agent, r result.Result[T]) error {
 	switch {
 	case r.IsError():
@@ -96,8 +96,8 @@ func judge[T any](a *Agent, r result.Result[T]) error {
 	return nil
 }
 
-// failureOfResult is a failed result as the core sees it. What the agent says of retrying counts where it
-// takes back what its class says; else the policy decides.
+// failureOfResult returns a failed result as a failure. If the agent says that it is not retryable although
+// its class usually is, the failure is final; otherwise the policy decides.
 func failureOfResult[T any](r result.Result[T]) fault.Failure {
 	wait, _ := r.RateLimit.Delay()
 	return fault.Failure{
@@ -109,7 +109,7 @@ func failureOfResult[T any](r result.Result[T]) fault.Failure {
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// stamped fills in when a result was begun and how long it took, where it does not say so itself.
+// stamped sets the start time and duration of a result that has none.
 func stamped[T any](r result.Result[T], start, end time.Time) result.Result[T] {
 	if r.Execution.Duration == 0 {
 		r.Execution.Duration = max(end.Sub(start), 0)

@@ -13,11 +13,11 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// Envelope is what [loop.Run] returned as a result envelope. Its data is the checked
-// answer, the text where any text would do, or the accepted calls as a list of "tool" and "arguments"; its
-// content is the answer's text. A run that was degraded to plain text is a success without data, with a
-// warning. The retry count is how many attempts of either plane were followed by another. Of
-// [loop.Generate]'s answer give its Result. A run that was left to be resumed is in progress.
+// Envelope converts what [loop.Run] returned to a result envelope. Its data is the checked answer, the text
+// if no schema was given, or the accepted calls as a list of "tool" and "arguments". Its content is the text
+// of the answer. A run that was degraded to plain text is a success without data, with a warning. The retry
+// count is the number of attempts, of either plane, that were followed by another. For [loop.Generate] pass
+// the Result of its answer. A suspended run is in progress.
 func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 	e := result.Success(dataOf(r))
 	e.Finish = message.Stop
@@ -27,7 +27,7 @@ func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 	switch {
 	case errors.Is(err, loop.ErrSuspended):
 		e = result.InProgress[json.RawMessage](nil)
-		e.Message = "the run is suspended, and is to be resumed"
+		e.Message = "the run is suspended and can be resumed"
 	case err != nil:
 		e = failedEnvelope(err)
 	}
@@ -43,7 +43,7 @@ func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 	return e
 }
 
-// dataOf is what a run that ended well is about, as JSON; nil for none.
+// dataOf returns the data of a successful run as JSON; nil for none.
 func dataOf(r loop.Result) json.RawMessage {
 	type call struct {
 		Tool      string          `json:"tool"`
@@ -67,7 +67,7 @@ func dataOf(r loop.Result) json.RawMessage {
 	return doc
 }
 
-// failedEnvelope is the error of a run as data: its class is that of the last failure.
+// failedEnvelope returns the error of a run as data, with the class of the last failure.
 func failedEnvelope(err error) result.Result[json.RawMessage] {
 	r := result.FromError[json.RawMessage](err)
 	if x, ok := errors.AsType[*loop.RetryExhaustedError](err); ok {

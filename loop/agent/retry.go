@@ -15,27 +15,25 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Timed runs an agent once and fills in when it began and how long it took, by the clock, where the result
-// does not say so itself.
+// Timed runs an agent once. It sets the start time and duration of a result that has none.
 func Timed[T any](ctx context.Context, c clock.Clock, run func(context.Context) result.Result[T]) result.Result[T] {
 	start := c.Now()
 	r := run(ctx)
 	return stamped(r, start, c.Now())
 }
 
-// Retry runs a whole agent under its policy until it succeeds, or until the policy allows no further attempt.
-// Errors are data here: whatever happens, a result comes back. Its execution has the retry count (0 for a
-// first try that was the last), and the duration, tokens and cost of all attempts, failed ones too; waits are
-// not counted in. run is told the number of the attempt; it must not retry on its own account.
+// Retry runs a whole agent under its policy until it succeeds or the policy stops. It always returns a
+// result; errors are data. The result's execution has the retry count (0 if the first run was the last) and
+// the summed duration, tokens and cost of all attempts. Waits are not included. run gets the number of the
+// attempt and must not retry by itself.
 //
-// The result is the last attempt's. Where successes were not accepted for their confidence or data, it is the
-// most confident of them instead, with a warning. Where the policy stopped for another reason than that the
-// error is not retried, a warning says so. An agent, policy or function that cannot be is an error of class
-// [fault.Initialization]. A panic of run is its caller's.
+// The result is that of the last attempt. If successes were not accepted for their confidence or data, it is
+// the most confident of them, with a warning. If the policy stopped, but not because the error is not
+// retried, a warning says why. An invalid agent, policy or function is an error of class
+// [fault.Initialization]. A panic of run is not recovered.
 //
-// Attempts are recorded in s, on the transport plane; s may be nil. An agent with an [loop.Action].ID that
-// has ended in the journal is not run again: the result that was accepted is given, or the error that there
-// was no further attempt.
+// Attempts are recorded in s, on the transport plane; s may be nil. If the agent has an [loop.Action].ID that
+// has ended in the journal, it is not run again: the recorded result or error is returned.
 func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(context.Context, loop.Attempt) result.Result[T], opts ...loop.Option) result.Result[T] {
 	if err := a.Validate(); err != nil {
 		return result.Failure[T](fault.Initialization, err.Error())
@@ -64,7 +62,7 @@ func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(co
 	}
 	r, err := result.Decode[T](result.ResultEnvelope, tries.Value())
 	if err != nil {
-		return result.Failure[T](fault.Initialization, fmt.Sprintf("loop: agent %q has succeeded, and its recorded result does not fit: %v", a.ID, err))
+		return result.Failure[T](fault.Initialization, fmt.Sprintf("loop: agent %q succeeded, but its recorded result does not fit: %v", a.ID, err))
 	}
 	return r
 }
@@ -73,10 +71,10 @@ func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(co
 type agentRuns[T any] struct {
 	made int
 	last result.Result[T]
-	// best is the most confident success that was not accepted, why what was wrong with it.
+	// best is the most confident success that was not accepted, and why says what was wrong with it.
 	best result.Result[T]
 	why  string
-	// spent is what all of them took.
+	// spent is the total of all runs.
 	spent result.Execution
 }
 
@@ -93,7 +91,7 @@ func (a *agentRuns[T]) add(r result.Result[T], err error) {
 	}
 }
 
-// result is what the runs came to, where err says why there is no further one.
+// result returns the result of all runs. err is why there is no further run.
 func (a *agentRuns[T]) result(err error) result.Result[T] {
 	if a.made == 0 {
 		return unstarted[T](err)
@@ -115,7 +113,7 @@ func (a *agentRuns[T]) result(err error) result.Result[T] {
 	return r
 }
 
-// unstarted is the result of an agent that was never run.
+// unstarted returns the result of an agent that was never run.
 func unstarted[T any](err error) result.Result[T] {
 	if _, ok := errors.AsType[*loop.RetryExhaustedError](err); ok {
 		return result.FromError[T](err)
@@ -123,7 +121,7 @@ func unstarted[T any](err error) result.Result[T] {
 	return result.Failure[T](fault.Initialization, err.Error())
 }
 
-// stopped says for people why there was no further attempt; empty where the result says it.
+// stopped returns why there was no further attempt; empty if the result says so already.
 func stopped(err error, made int) string {
 	e, ok := errors.AsType[*loop.RetryExhaustedError](err)
 	switch {

@@ -215,7 +215,7 @@ func TestWhatCannotBeRunIsAResultToo(t *testing.T) {
 		want string
 	}{
 		{"busy_session", busy, agent.New("breed"), session.ErrBusy.Error()},
-		{"no_confidence", nil, doubtful, "min_confidence: NaN is no confidence; write 0 to 1"},
+		{"no_confidence", nil, doubtful, "min_confidence: NaN is not a confidence; write 0 to 1"},
 		{"no_attempts", nil, unbounded, "max_attempts"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

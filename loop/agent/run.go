@@ -16,16 +16,15 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Price is what a model costs, in US dollars per million tokens. The zero value is free of charge.
+// Price is the price of a model, in US dollars per million tokens. The zero value is free.
 type Price struct {
-	// Input and Output are for tokens that were neither read from a cache nor written to one, and for tokens
-	// that the model wrote.
+	// Input is the price of prompt tokens outside the cache, Output that of tokens the model wrote.
 	Input, Output float64
-	// CacheRead and CacheWrite are for tokens of the prompt that were.
+	// CacheRead and CacheWrite are the prices of prompt tokens that were read from or written to a cache.
 	CacheRead, CacheWrite float64
 }
 
-// Cost is what usage comes to.
+// Cost returns the cost of usage.
 func (p Price) Cost(u message.Usage) result.Cost {
 	const million = 1e6
 	plain := max(u.InputTokens-u.CacheReadTokens-u.CacheWriteTokens, 0)
@@ -37,11 +36,11 @@ func (p Price) Cost(u message.Usage) result.Cost {
 	}
 }
 
-// Prices are by model. A name with a date or version behind it ("gpt-4o-mini-2024-07-18") has the price of
-// the longest name in the table that it continues. Nil is no table: nothing is said of costs.
+// Prices maps models to prices. A name with a date or version ("gpt-4o-mini-2024-07-18") has the price of the
+// longest name in the table that it extends. Nil means that costs are unknown.
 type Prices map[string]Price
 
-// Of is the price of a model; false where the table has none.
+// Of returns the price of a model, or false if it is not in the table.
 func (p Prices) Of(model string) (Price, bool) {
 	best, found := "", false
 	for _, name := range slices.Sorted(maps.Keys(p)) {
@@ -54,23 +53,22 @@ func (p Prices) Of(model string) (Price, bool) {
 	return p[best], found
 }
 
-// Account says what [Run] puts into the envelope besides what the run says itself. The zero value adds what
-// models and their providers tell.
+// Account configures what [Run] adds to the envelope. The zero value adds what models and providers report.
 type Account struct {
-	// Provider and Model are names for where no response tells them.
+	// Provider and Model are used if no response names them.
 	Provider, Model string
-	// Prices give the cost; nil for none.
+	// Prices are used for the cost; may be nil.
 	Prices Prices
-	// RawHeaders asks for the headers of the last response, without secrets.
+	// RawHeaders adds the headers of the last response, without secrets.
 	RawHeaders bool
 }
 
-// Run is [loop.Run] with a full envelope: when it began and how long it took, waits included, tokens, cost,
-// the model that answered last, the provider, and the rate limits after the last response. Errors are data:
-// whatever happens, a result comes back.
+// Run is [loop.Run] with a full envelope: start time, duration including waits, tokens, cost, the model that
+// answered last, the provider, and the rate limits of the last response. It always returns a result; errors
+// are data.
 //
-// Headers and rate limits are those that an adapter tells ([ratelimit.Watch]), or an error. Models that a
-// planner may fall back to are metered where they are given as [Metered].
+// Headers and rate limits come from the adapter ([ratelimit.Watch]) or from an error. Wrap models that a
+// planner may switch to with [Metered].
 func Run(
 	ctx context.Context, model loop.Model, s *session.Session, prompt string, cfg loop.Config, a Account,
 	opts ...loop.Option,
@@ -81,9 +79,9 @@ func Run(
 	})
 }
 
-// Converse is [Run] for one turn of a conversation: the reply is the text for the user, the state what was
-// said: message.Transcript{}.Append(state...) is the History of the next turn. A turn whose answer was wanted
-// as JSON and came as plain text is in progress: the model asks for more.
+// Converse is [Run] for one turn of a conversation. The reply is the text for the user, and the state is the
+// conversation: pass message.Transcript{}.Append(state...) as the History of the next turn. If JSON was
+// wanted and plain text came, the turn is in progress: the model asks for more.
 func Converse(
 	ctx context.Context, model loop.Model, s *session.Session, prompt string, cfg loop.Config, a Account,
 	opts ...loop.Option,
@@ -110,7 +108,7 @@ func account(
 	return r, l, err
 }
 
-// Conversation is what [loop.Run] returned as a turn of a conversation: see [Converse].
+// Conversation converts what [loop.Run] returned to a turn of a conversation: see [Converse].
 func Conversation(r loop.Result, err error) result.Conversation[json.RawMessage, []message.Message] {
 	e := Envelope(r, err)
 	if err == nil && r.Degraded {
@@ -120,8 +118,8 @@ func Conversation(r loop.Result, err error) result.Conversation[json.RawMessage,
 	return result.Conversation[json.RawMessage, []message.Message]{Reply: r.Text, State: said, Result: e}
 }
 
-// Metered is a model whose replies [Run] accounts for. The model that is given to Run needs none; those of
-// [loop.WithModels] do. m is not nil.
+// Metered wraps a model, so that [Run] accounts for its replies. Run wraps its own model; wrap those of
+// [loop.WithModels]. m must not be nil.
 func Metered(m loop.Model) loop.Model { return metered{m} }
 
 type metered struct{ loop.Model }
@@ -136,7 +134,7 @@ func (m metered) Reply(ctx context.Context, req loop.Request) (message.Reply, er
 
 type ledgerKey struct{}
 
-// ledger is what the models of one run told. Safe for concurrent use.
+// ledger collects what the models of one run report. It is safe for concurrent use.
 type ledger struct {
 	Account
 	mu       sync.Mutex
@@ -178,7 +176,7 @@ func (l *ledger) replied(reply message.Reply) {
 	l.cost = l.cost.Plus(price.Cost(reply.Usage))
 }
 
-// fill adds what the ledger has.
+// fill adds the ledger to the result.
 func (l *ledger) fill(r result.Result[json.RawMessage]) result.Result[json.RawMessage] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,7 +186,7 @@ func (l *ledger) fill(r result.Result[json.RawMessage]) result.Result[json.RawMe
 		x.Model = l.Model
 	}
 	for _, model := range slices.Sorted(maps.Keys(l.unpriced)) {
-		r.Meta = r.Warn(fmt.Sprintf("the table of prices has no model %q: the cost leaves its tokens out", model))
+		r.Meta = r.Warn(fmt.Sprintf("the price table has no model %q: its tokens are not in the cost", model))
 	}
 	if l.last == nil {
 		return r

@@ -67,7 +67,7 @@ func TestTheEnvelopeOfARunIsFull(t *testing.T) {
 
 func TestAModelWithoutAPriceIsNamed(t *testing.T) {
 	r := agent.Run(t.Context(), provider(used("Hello.", "llama", 10, 10)), fixture.NewSession(t), "Hi.", loop.Config{}, agent.Account{Prices: prices, Provider: "mine"})
-	assert.Equal(t, []string{`the table of prices has no model "llama": the cost leaves its tokens out`}, r.Warnings)
+	assert.Equal(t, []string{`the price table has no model "llama": its tokens are not in the cost`}, r.Warnings)
 	assert.Zero(t, r.Execution.Cost)
 	assert.Equal(t, "mine", r.Execution.Provider)
 	assert.Nil(t, r.Provider.RawHeaders, "nobody asked for them")

@@ -14,12 +14,12 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// PlainText is a [planner.Planner] that settles for an answer's text where no attempt made it fit its schema:
-// the run ends well, degraded, with a warning. All else is put to Next; where that is nil, the policy is
+// PlainText is a [planner.Planner] that accepts the text of an answer if no attempt matched its schema: the
+// run succeeds, degraded and with a warning. Other questions go to Next; if that is nil, the policy is
 // followed.
 type PlainText struct{ Next planner.Planner }
 
-// Plan degrades where structure is all that is wrong with the answer.
+// Plan degrades if only the structure of the answer is wrong.
 func (p PlainText) Plan(ctx context.Context, q planner.Question) (machine.Plan, error) {
 	if q.Plane == fault.Correction && q.Action == machine.AnswerAction && q.Failure.Class == fault.StructuredOutput {
 		return machine.Plan{Do: machine.Degrade, Warning: string(ParsingFailed)}, nil
@@ -30,8 +30,8 @@ func (p PlainText) Plan(ctx context.Context, q planner.Question) (machine.Plan, 
 	return p.Next.Plan(ctx, q)
 }
 
-// PromptOr makes prompts by prompt, and where that fails by system alone, without any context added (seed
-// 003, "History selection fails"): for [loop.WithPrompt].
+// PromptOr returns a prompt function for [loop.WithPrompt]. It calls prompt; if that fails, the prompt is
+// system alone, without further context.
 func PromptOr(f *Fallbacks, prompt loop.PromptFunc, system string) loop.PromptFunc {
 	type made struct {
 		system string
@@ -46,7 +46,7 @@ func PromptOr(f *Fallbacks, prompt loop.PromptFunc, system string) loop.PromptFu
 	}
 }
 
-// Guard is an observer that is not told anything more once it has panicked.
+// Guard returns an observer that forwards to o until o panics.
 func Guard(f *Fallbacks, o observe.Observer) observe.Observer { return &guarded{f: f, to: o} }
 
 type guarded struct {
@@ -65,7 +65,7 @@ func (g *guarded) Observe(ctx context.Context, n observe.Notice) {
 	}, func() struct{} { g.off.Store(true); return struct{}{} })
 }
 
-// Begin lets the observer follow work, where it is an [observe.Tracer].
+// Begin forwards to the observer if it is an [observe.Tracer].
 func (g *guarded) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
 	t, ok := g.to.(observe.Tracer)
 	if !ok || g.off.Load() {
@@ -89,15 +89,15 @@ func (g *guarded) end(ctx context.Context, end func(observe.WorkEnd), e observe.
 	}, func() struct{} { g.off.Store(true); return struct{}{} })
 }
 
-// Summarize is text as summarize makes it shorter; where that fails, text cut to most bytes, as [Truncate]
-// does it.
+// Summarize returns the text shortened by summarize. If that fails, it returns the text cut to most bytes,
+// like [Truncate].
 func Summarize(ctx context.Context, f *Fallbacks, text string, most int, summarize func(context.Context, string) (string, error)) string {
 	return OrElse(ctx, f, SummaryFailed, func(ctx context.Context) (string, error) { return summarize(ctx, text) },
 		func() string { return Truncate(text, most) })
 }
 
-// Truncate is text, at most the given number of bytes of it, cut between characters and ending in "…" where
-// it was cut and that fits. A number below 0 counts as 0.
+// Truncate returns text, cut to most bytes without splitting a character. It ends in "…" if it was cut and
+// the mark fits. A negative number counts as 0.
 func Truncate(text string, most int) string {
 	const mark = "…"
 	if len(text) <= most {

@@ -1,3 +1,3 @@
-// Package degrade does without the steps of a run that are not critical: each has a plain substitute, and
-// leaves a warning in the result. A failure of such a step, a panic too, never ends the run.
+// Package degrade replaces steps of a run that are not critical. If such a step fails or panics, a simple
+// substitute takes its place, the result has a warning, and the run goes on.
 package degrade

@@ -9,11 +9,11 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// Degradation is the warning that stands in a result for a step that failed and was done without: a sentence
-// for people. Callers may add their own.
+// Degradation is the warning in a result for a step that failed and was replaced. It is a sentence for
+// people. Callers may add their own.
 type Degradation string
 
-// The steps that a run can do without.
+// The steps that can be replaced.
 const (
 	// ParsingFailed: see [PlainText].
 	ParsingFailed Degradation = "the answer could not be read as structured data; its text is used"
@@ -27,18 +27,18 @@ const (
 	StorageFailed Degradation = "context could not be stored; it is kept in memory and may be lost"
 )
 
-// Fallbacks collects what a run had to do without. The zero value is ready; it is safe for concurrent use,
-// and used by pointer.
+// Fallbacks collects the replaced steps of a run. The zero value is ready to use. Use it by pointer; it is
+// safe for concurrent use.
 type Fallbacks struct {
-	// Callbacks is told of every failure by OnDebug; nil tells nobody.
+	// Callbacks.OnDebug is called for every failure; nil means no call.
 	Callbacks *observe.Callbacks
 
 	mu       sync.Mutex
 	warnings []string
 }
 
-// OrElse runs a step that is not critical. Where it fails or panics, the failure goes no further: instead
-// makes the value, f has the warning, and OnDebug is told the error. f may be nil.
+// OrElse runs a step that is not critical. If it fails or panics, OrElse returns the value of instead, adds
+// the warning to f and calls OnDebug with the error. f may be nil.
 func OrElse[T any](ctx context.Context, f *Fallbacks, d Degradation, step func(context.Context) (T, error), instead func() T) T {
 	value, err := attempt(ctx, step)
 	if err == nil {
@@ -53,7 +53,7 @@ func attempt[T any](ctx context.Context, step func(context.Context) (T, error)) 
 	return step(ctx)
 }
 
-// note adds a warning, each once, and tells OnDebug.
+// note adds a warning, each only once, and calls OnDebug.
 func (f *Fallbacks) note(ctx context.Context, d Degradation, err error) {
 	if f == nil {
 		return
@@ -68,15 +68,15 @@ func (f *Fallbacks) note(ctx context.Context, d Degradation, err error) {
 	}
 }
 
-// Warnings are those collected so far, each once, in the order of their first failure. The slice is the
-// caller's own.
+// Warnings returns the warnings so far, each once, in the order of their first failure. The caller owns the
+// slice.
 func (f *Fallbacks) Warnings() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.warnings)
 }
 
-// AddTo puts the warnings into an envelope: r.Meta = f.AddTo(r.Meta).
+// AddTo returns m with the warnings: r.Meta = f.AddTo(r.Meta).
 func (f *Fallbacks) AddTo(m result.Meta) result.Meta {
 	if warnings := f.Warnings(); len(warnings) > 0 {
 		return m.Warn(warnings...)

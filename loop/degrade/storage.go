@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// Storage keeps context outside of a run, by key: snapshots, histories. It is safe for concurrent use.
+// Storage keeps data outside a run, such as snapshots and histories, by key. It must be safe for concurrent
+// use.
 type Storage interface {
-	// Save keeps data; Load gives back what was saved last.
+	// Save stores data under key. Load returns what was last saved under key.
 	Save(ctx context.Context, key string, data []byte) error
 	Load(ctx context.Context, key string) ([]byte, error)
 }
 
-// KeepInMemory is a storage that keeps in memory what to refuses to save,
-// at most the given number of bytes in all: beyond that, saving fails with to's error, which names the bound.
-// What to saves later is no longer held.
+// KeepInMemory returns a storage that keeps in memory what to fails to save, at most most bytes in total.
+// Beyond that, Save returns the error of to with the limit. Data that to saves later is dropped from memory.
 func KeepInMemory(f *Fallbacks, to Storage, most int) Storage {
 	return &memory{f: f, to: to, most: most, held: map[string][]byte{}}
 }
@@ -51,7 +51,7 @@ func (m *memory) drop(key string) {
 	delete(m.held, key)
 }
 
-// hold keeps data in memory, where it fits beside what is held under other keys.
+// hold keeps data in memory if it fits with the data of other keys.
 func (m *memory) hold(key string, data []byte) (others int, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -63,7 +63,7 @@ func (m *memory) hold(key string, data []byte) (others int, ok bool) {
 	return others, true
 }
 
-// Load prefers what is held in memory: it is newer than what was saved.
+// Load prefers the data in memory, because it is newer.
 func (m *memory) Load(ctx context.Context, key string) ([]byte, error) {
 	m.mu.Lock()
 	data, ok := m.held[key]

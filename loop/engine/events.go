@@ -7,10 +7,11 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Everything is for those who want to know of all events: what nobody hears is not made.
+// Everything reports true for every event.
 func Everything(string) bool { return true }
 
-// AnswerEvents are the events that an answer is to the reducers.
+// AnswerEvents returns the reducer events of an accepted answer. heard reports which events have reducers;
+// others are not made.
 func AnswerEvents(heard func(event string) bool, text string, a *machine.Answer) []session.Event {
 	if !heard(session.StructuredOutput) {
 		return nil
@@ -25,7 +26,7 @@ func AnswerEvents(heard func(event string) bool, text string, a *machine.Answer)
 	return []session.Event{{Name: session.StructuredOutput, Payload: payload}}
 }
 
-// ToolEvents are the events that a call which has succeeded is to the reducers.
+// ToolEvents returns the reducer events of a successful tool call.
 func ToolEvents(heard func(event string) bool, run machine.ToolRun, out tool.Outcome) (events []session.Event) {
 	if heard(session.ToolResult) {
 		events = append(events, session.Event{Name: session.ToolResult, Payload: resultPayload(run, out.Result)})
@@ -38,8 +39,8 @@ func ToolEvents(heard func(event string) bool, run machine.ToolRun, out tool.Out
 	return events
 }
 
-// TryEvent is the name of the event that a good try of an action is: [session.ToolResult] of a tool's, else
-// [session.StructuredOutput].
+// TryEvent returns the name of the event of a successful try of an action: [session.ToolResult] for a tool,
+// else [session.StructuredOutput].
 func TryEvent(tool string) string {
 	if tool == "" {
 		return session.StructuredOutput
@@ -47,8 +48,7 @@ func TryEvent(tool string) string {
 	return session.ToolResult
 }
 
-// TryEvents are the events that a good try of an action is to the reducers; value is what it came to, as
-// JSON, nil where nobody said.
+// TryEvents returns the reducer events of a successful try of an action. value is its result as JSON, or nil.
 func TryEvents(heard func(event string) bool, name string, value []byte) []session.Event {
 	event := TryEvent(name)
 	switch {
@@ -60,7 +60,7 @@ func TryEvents(heard func(event string) bool, name string, value []byte) []sessi
 	return []session.Event{{Name: event, Payload: value}}
 }
 
-// resultPayload is a [session.ToolResultEvent] as canonical JSON.
+// resultPayload returns a [session.ToolResultEvent] as canonical JSON.
 func resultPayload(run machine.ToolRun, result []byte) []byte {
 	p, err := canon.Marshal(session.ToolResultEvent{Tool: run.Tool, CallID: run.ID, Arguments: run.Arguments, Result: result})
 	if err != nil {

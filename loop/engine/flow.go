@@ -10,8 +10,8 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Flow ends the context of a call of a model whose reply does not come in, piece by piece, in time. Safe for
-// concurrent use.
+// Flow cancels a model call whose reply does not arrive in time, piece by piece. It is safe for concurrent
+// use.
 type Flow struct {
 	after func(time.Duration, func()) (stop func())
 	idle  time.Duration
@@ -22,8 +22,8 @@ type Flow struct {
 	late error
 }
 
-// NewFlow is the flow of a call that begins now, and the context for it. after calls a function after a time,
-// unless it is stopped.
+// NewFlow returns the flow of a call that begins now, and its context. after calls a function after a time,
+// unless stop is called first.
 func NewFlow(ctx context.Context, call *machine.ModelCall, after func(time.Duration, func()) (stop func())) (context.Context, *Flow) {
 	ctx, end := context.WithCancelCause(ctx)
 	f := &Flow{after: after, idle: call.Idle, end: end, stop: func() {}}
@@ -31,10 +31,10 @@ func NewFlow(ctx context.Context, call *machine.ModelCall, after func(time.Durat
 	return ctx, f
 }
 
-// Flows reports whether a call has a flow: it is asked for a stream then.
+// Flows reports whether a call has a flow. If so, the model is asked for a stream.
 func Flows(call *machine.ModelCall) bool { return call.FirstToken > 0 || call.Idle > 0 }
 
-// wait ends the call unless there is a piece within d; 0 is any time.
+// wait cancels the call if no piece arrives within d; 0 means no limit.
 func (f *Flow) wait(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -45,15 +45,15 @@ func (f *Flow) wait(d time.Duration) {
 	f.stop = f.after(d, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.late = &fault.TransportError{Class: fault.Timeout, Cause: fmt.Errorf("nothing came of the model's reply for %v", d)}
+		f.late = &fault.TransportError{Class: fault.Timeout, Cause: fmt.Errorf("nothing of the model's reply arrived for %v", d)}
 		f.end(f.late)
 	})
 }
 
-// Piece says that a piece came.
+// Piece reports that a piece arrived.
 func (f *Flow) Piece() { f.wait(f.idle) }
 
-// Over ends the flow with the error of the call, and returns that, or that the reply came too slowly.
+// Over ends the flow. It returns the error of the call, or that the reply was too slow.
 func (f *Flow) Over(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

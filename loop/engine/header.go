@@ -9,7 +9,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Header is what a journal says of a run at its beginning, without what [journal.Journal.Begin] fills in.
+// Header returns the header of a run's journal, except for what [journal.Journal.Begin] sets.
 func Header(m machine.Config, on Offer) journal.Header {
 	h := journal.Header{Config: m, Resolved: resolved(&m)}
 	for _, t := range on.Tools.All() {
@@ -25,8 +25,8 @@ func Header(m machine.Config, on Offer) journal.Header {
 	return h
 }
 
-// resolved is what the policy comes to: for the answer or the single action, for the transport plane, and for
-// each tool that the policy names.
+// resolved explains the policies: of the answer or the single action, of the transport plane, and of each
+// tool that the policy names.
 func resolved(m *machine.Config) []journal.Resolved {
 	_, own := policy.Resolve(m.Policy, m.Action)
 	_, transport := policy.ResolveTransport(m.Policy)

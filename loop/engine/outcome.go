@@ -7,7 +7,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// EndOf is a tool's outcome as the core sees it, without what reducers make of it.
+// EndOf converts a tool's outcome for the core, before reducers run.
 func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 	end := &machine.ToolEnd{Index: run.Index, Progress: out.Progress}
 	switch {
@@ -29,13 +29,13 @@ func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 	return end
 }
 
-// PlannerError is what a run ends with whose planner returned an error. Safe for concurrent reading.
+// PlannerError is the error of a run whose planner returned an error. It is safe for concurrent reading.
 type PlannerError struct {
-	// Err is the planner's own, Asked the one that it was asked about; nil for none.
+	// Err is the planner's error. Asked is the error that the planner was asked about, or nil.
 	Err, Asked error
 }
 
-// Error names both.
+// Error returns the text of both errors.
 func (e *PlannerError) Error() string {
 	if e.Asked == nil {
 		return e.Words()
@@ -43,10 +43,10 @@ func (e *PlannerError) Error() string {
 	return e.Words() + "; it was asked about: " + e.Asked.Error()
 }
 
-// Words are the planner's own error, alone.
+// Words returns the text of the planner's error.
 func (e *PlannerError) Words() string { return "planner: " + e.Err.Error() }
 
-// Unwrap returns both.
+// Unwrap returns both errors.
 func (e *PlannerError) Unwrap() []error {
 	if e.Asked == nil {
 		return []error{e.Err}

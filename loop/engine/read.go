@@ -12,20 +12,20 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Offer is what a reply is read and checked against.
+// Offer is what a reply is checked against.
 type Offer struct {
-	// Tools are on offer; nil for none.
+	// Tools are the tools; nil means none.
 	Tools *tool.Set
 	// Output is the schema of the structured answer; nil accepts any text.
 	Output *schema.Schema
-	// CallsOnly is set where only calls are an answer.
+	// CallsOnly reports that only tool calls are accepted.
 	CallsOnly bool
 }
 
-// Read reads and checks a model's reply under what the policy says of repairs (see [Settings]). It changes
-// nothing: an engine may run it wherever it likes, and feed what it returns as an event.
+// Read reads and checks a model's reply under the settings of a policy (see [Settings]). It is a pure
+// function, so an engine may run it anywhere and pass the result to the core as an event.
 //
-// Nothing of a reply that was cut off or refused is looked at. Bytes that are no UTF-8 become U+FFFD.
+// Read ignores the contents of a truncated or refused reply. Invalid UTF-8 becomes U+FFFD.
 func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 	native := len(r.Calls) > 0
 	read := &machine.Reply{Message: r.Printable(), Native: native}
@@ -62,8 +62,7 @@ func call(tools *tool.Set, c *tool.Checked) machine.Call {
 	}
 }
 
-// Settings is what a run's policy says of reading replies, for [Read]; nil is that of
-// [policy.DefaultSet].
+// Settings returns the settings of a run's policy for [Read]. A nil set means [policy.DefaultSet].
 func Settings(set *policy.Set) tool.Settings {
 	if set == nil {
 		set = new(policy.DefaultSet())

@@ -7,9 +7,9 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Reduce runs the reducers of s on events, as one transaction in which each sees what the one before it did
-// to st. Where one fails, the callback of s is told at once, and failed is its error as it was returned. The
-// session itself is not changed.
+// Reduce runs the reducers of s for events, as one transaction; each event sees the changes of those before
+// it. If a reducer fails, the callback of s is called at once and the error is returned. The session itself
+// does not change.
 func Reduce(s *session.Session, st session.State, events []session.Event) (_ *machine.Reduced, failed *fault.ReducerError) {
 	var all []reducer.Op
 	for _, ev := range events {
@@ -28,7 +28,7 @@ func Reduce(s *session.Session, st session.State, events []session.Event) (_ *ma
 	return &machine.Reduced{Ops: all}, nil
 }
 
-// Hears are the notices that reducers of s are bound to: see [machine.Event].Hears.
+// Hears returns the notices that reducers of s are bound to; see [machine.Event].Hears.
 func Hears(s *session.Session) (names []string) {
 	for _, name := range session.Notices() {
 		if s.Hears(name) {
@@ -38,8 +38,8 @@ func Hears(s *session.Session) (names []string) {
 	return names
 }
 
-// Heard runs the reducers of s on notices, each as a transaction of its own on what the one before it did to
-// st: what a [machine.ReducersRan] event says. failed is the last error of a reducer; nil for none.
+// Heard runs the reducers of s for notices, each as its own transaction, and returns the contents of a
+// [machine.ReducersRan] event. failed is the last error of a reducer, or nil.
 func Heard(s *session.Session, st session.State, notices []machine.Notice) (all []machine.Reduced, failed *fault.ReducerError) {
 	for _, n := range notices {
 		reduced, refused := Reduce(s, st, []session.Event{n.Event})

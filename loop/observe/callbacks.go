@@ -13,65 +13,65 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Callbacks is an [Observer] that calls functions: any of them may be nil. They
-// cannot change the outcome, and a panic in one is contained. They are called one at a time, also where
-// several runs and goroutines share a Callbacks; so a function must not itself start a run or a step with the
-// same Callbacks. Use it by pointer; its fields are set before its first use. The zero value does nothing.
+// Callbacks is an [Observer] that calls functions; any of them may be nil. They cannot change the outcome,
+// and panics in them are recovered. They are called one at a time, even if several runs share a Callbacks, so
+// a function must not start a run with the same Callbacks. Use it by pointer and set its fields before the
+// first use. The zero value does nothing.
 type Callbacks struct {
-	// OnError is told when an action ended without success, also where a planner then goes on, and when a run
-	// came to its limit of turns or was cancelled.
+	// OnError is called when an action ends without success, even if a planner then goes on, and when a run
+	// reaches its limit of turns or is cancelled.
 	OnError func(Trace, ErrorInfo)
-	// OnRetry is told when another attempt follows, before the wait.
+	// OnRetry is called when another attempt follows, before the wait.
 	OnRetry func(Trace, Notice)
-	// OnDebug is told of every failed attempt (calls of tools too), reducer error and contained failure with
-	// all technical detail. None of it is for users.
+	// OnDebug is called for every failed attempt (including tool calls), reducer error and recovered failure,
+	// with all technical detail. Do not show it to users.
 	OnDebug func(text string, d DebugInfo)
-	// TraceID finds the trace id in the context of a run; where it is nil or finds none, one is derived from
-	// the correlation id.
+	// TraceID returns the trace id of a run's context. If it is nil or returns "", the id is derived from the
+	// correlation id.
 	TraceID func(context.Context) string
 
 	mu sync.Mutex
 }
 
-// Trace says what an emission belongs to.
+// Trace identifies the run of a callback.
 type Trace struct {
-	// CorrelationID is the session's; empty where there is none.
+	// CorrelationID is the correlation id of the session; empty if there is none.
 	CorrelationID string
-	// TraceID has the form of W3C trace ids where it is derived; empty where there is no correlation id
-	// either.
+	// TraceID is the trace id. A derived id has the form of W3C trace ids. It is empty if there is no
+	// correlation id.
 	TraceID string
 }
 
-// ErrorInfo is an error as a user interface needs it.
+// ErrorInfo is an error for a user interface.
 type ErrorInfo struct {
-	// Code is the canonical code; its other names are Code.Names().
+	// Code is the class of the error. Code.Names() returns its names in other vocabularies.
 	Code fault.Class
-	// Message is for users: see [fault.UserMessage].
+	// Message is a text for users: see [fault.UserMessage].
 	Message string
-	// Metadata is what is known of the call that failed; zero where nothing is.
+	// Metadata describes the failed call, as far as known.
 	Metadata fault.Metadata
-	// Action and Plane say what ended, Reason why there is no further attempt.
+	// Action and Plane are what ended. Reason is why no further attempt follows.
 	Action string
 	Plane  fault.Plane
 	Reason policy.Reason
 }
 
-// DebugInfo is all technical detail of a failure.
+// DebugInfo has all technical detail of a failure.
 type DebugInfo struct {
 	Trace
-	// Notice is what happened; zero for a failure outside of a run's attempts.
+	// Notice is what happened; zero for a failure outside a run's attempts.
 	Notice Notice
-	// Err is the Go error, nil where there was none; Chain has its type and text and those of all it wraps,
-	// outermost first.
+	// Err is the Go error, or nil. Chain has the type and text of Err and of all errors it wraps, outermost
+	// first.
 	Err   error
 	Chain []string
-	// Metadata is what is known of the call that failed.
+	// Metadata describes the failed call, as far as known.
 	Metadata fault.Metadata
-	// Stack is that of a contained panic.
+	// Stack is the stack of a recovered panic.
 	Stack string
 }
 
-// Observe calls the functions that a notice is for.
+// Observe calls the functions for a notice.
 func (c *Callbacks) Observe(ctx context.Context, n Notice) {
 	switch {
 	case n.Kind == AttemptEnded && n.Class != "":
@@ -82,7 +82,7 @@ func (c *Callbacks) Observe(ctx context.Context, n Notice) {
 		c.call(ctx, "OnRetry", n, func(t Trace) { c.OnRetry(t, n) }, c.OnRetry != nil)
 	case n.Kind == Exhausted:
 		c.failed(ctx, n, n.Class)
-	case n.Kind == Ended && n.Plane == "" && n.Reason.Class() != "": // else its exhaustion was told
+	case n.Kind == Ended && n.Plane == "" && n.Reason.Class() != "": // otherwise its exhaustion was reported
 		c.failed(ctx, n, n.Reason.Class())
 	}
 }
@@ -93,7 +93,7 @@ func (c *Callbacks) failed(ctx context.Context, n Notice, class fault.Class) {
 	c.call(ctx, "OnError", n, func(t Trace) { c.OnError(t, info) }, c.OnError != nil)
 }
 
-// Debug tells OnDebug of a failure that no attempt of a run is about; err may be nil.
+// Debug calls OnDebug for a failure outside a run's attempts; err may be nil.
 func (c *Callbacks) Debug(ctx context.Context, text string, err error) {
 	c.debug(ctx, text, Notice{}, err)
 }
@@ -108,8 +108,7 @@ func (c *Callbacks) debug(ctx context.Context, text string, n Notice, err error)
 	c.call(ctx, "", n, func(t Trace) { d.Trace = t; c.OnDebug(text, d) }, c.OnDebug != nil)
 }
 
-// call calls one function, alone, and tells OnDebug where it panicked. Where OnDebug itself panics there is
-// nobody to tell.
+// call calls one function at a time. If it panics, OnDebug is called, unless OnDebug itself panicked.
 func (c *Callbacks) call(ctx context.Context, name string, n Notice, f func(Trace), there bool) {
 	if !there {
 		return
@@ -140,7 +139,7 @@ func (c *Callbacks) trace(ctx context.Context, n Notice) Trace {
 	return t
 }
 
-// metadataOf is what an error says of the call that failed.
+// metadataOf returns what an error says about the failed call.
 func metadataOf(err error) fault.Metadata {
 	if p, ok := errors.AsType[*fault.ProviderError](err); ok {
 		return p.Metadata()
@@ -148,10 +147,10 @@ func metadataOf(err error) fault.Metadata {
 	return fault.Metadata{}
 }
 
-// maxChain bounds how much of a chain of errors is shown.
+// maxChain is the most errors of a chain.
 const maxChain = 32
 
-// chain has the type and text of an error and of all that it wraps, outermost first.
+// chain returns the type and text of an error and of all errors it wraps, outermost first.
 func chain(err error) []string {
 	var texts []string
 	for open := []error{err}; len(open) > 0 && len(texts) < maxChain; {

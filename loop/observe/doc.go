@@ -1,4 +1,4 @@
-// Package observe tells what happens in runs: an [Observer] gets a [Notice] of each attempt, a [Tracer]
-// follows work from its beginning to its end. Ready-made are structured logs, counters, and callbacks for
-// user interfaces. An observer never changes an outcome.
+// Package observe reports what happens in runs. An [Observer] gets a [Notice] of each attempt; a [Tracer]
+// follows work from start to end. Ready-made observers write structured logs, count, and call back user
+// interfaces. An observer cannot change an outcome.
 package observe

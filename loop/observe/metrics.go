@@ -6,35 +6,35 @@ import (
 	"time"
 )
 
-// Metrics is an [Observer] that counts retries, reducer errors, waits and attempts. The zero value is ready;
-// it is safe for concurrent use.
+// Metrics is an [Observer] that counts retries, reducer errors, waits and attempts. The zero value is ready
+// to use. It is safe for concurrent use.
 type Metrics struct {
 	mu       sync.Mutex
 	snapshot Counts
 }
 
-// Counts is a copy of what [Metrics] has counted so far.
+// Counts is a copy of the counts of a [Metrics].
 type Counts struct {
 	// ValidationRetryTotal counts retries of the correction plane (validation_retry_total).
 	ValidationRetryTotal int64
 	// ReducerErrorTotal counts reducer errors (reducer_error_total).
 	ReducerErrorTotal int64
-	// Delays is the histogram of waits before retries, in seconds; Attempts that of attempts an action took
-	// until it passed or was exhausted.
+	// Delays is a histogram of the waits before retries, in seconds. Attempts is a histogram of the attempts of
+	// actions that passed or were exhausted.
 	Delays, Attempts Histogram
 }
 
-// delayBounds and attemptBounds are the upper bounds of the histograms' buckets, as in OpenTelemetry:
-// inclusive, with one more bucket above the last.
+// delayBounds and attemptBounds are the inclusive upper bounds of the buckets, as in OpenTelemetry. One more
+// bucket has the values above the last bound.
 var (
 	delayBounds   = [...]float64{0, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300}
 	attemptBounds = [...]float64{1, 2, 3, 5, 8}
 )
 
-// Histogram counts values in buckets: Sum is that of the Count values. Before the first one it is zero,
-// without buckets.
+// Histogram counts values in buckets. It has no buckets before the first value.
 type Histogram struct {
-	// Bounds are the buckets' inclusive upper bounds; Counts has one more, for what is above the last.
+	// Bounds are the inclusive upper bounds of the buckets. Counts has one more element, for values above the
+	// last bound. Sum is the sum of all values, Count their number.
 	Bounds []float64
 	Counts []int64
 	Sum    float64

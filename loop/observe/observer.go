@@ -11,75 +11,74 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Observer is told what a run records: once for each attempt, retry, exhaustion, reducer error and progress,
-// and of its end. It cannot change the outcome; a panic in it is contained. A replay tells it nothing.
-// Progress of tools that run in parallel comes from their goroutines: an Observer must be safe for concurrent
-// use. One that is a [Tracer] too is told when work begins and ends. The context is that of the run, with the
-// values that tracers gave it.
+// Observer is told what happens in a run: each attempt, retry, exhaustion, reducer error and progress, and
+// the end. It cannot change the outcome, and its panics are recovered. A replay calls no observer. Tools that
+// run in parallel report progress from their own goroutines, so an Observer must be safe for concurrent use.
+// It may also be a [Tracer]. The context is that of the run, with the values of tracers.
 type Observer interface {
-	// Observe is told of one thing that happened, before the run goes on.
+	// Observe is called once for each thing that happened, before the run goes on.
 	Observe(ctx context.Context, n Notice)
 }
 
-// ObserverFunc is a function as an [Observer].
+// ObserverFunc is a function that is an [Observer].
 type ObserverFunc func(ctx context.Context, n Notice)
 
 // Observe calls f.
 func (f ObserverFunc) Observe(ctx context.Context, n Notice) { f(ctx, n) }
 
-// NoticeKind says what a [Notice] tells of.
+// NoticeKind is the kind of a [Notice].
 type NoticeKind string
 
 // The kinds of notices.
 const (
-	// AttemptEnded: an attempt passed or failed. Every other decision notice follows one.
+	// AttemptEnded: an attempt passed or failed. The notices of its decision follow.
 	AttemptEnded NoticeKind = "attempt"
 	// Retrying: another attempt follows after Delay.
 	Retrying NoticeKind = "retry"
 	// Exhausted: an action ended without success.
 	Exhausted NoticeKind = "exhausted"
-	// ReducerFailed: a reducer refused an event. Where the decision on the tool's calls of a reply was taken
-	// already, no attempt is charged for it, and Attempt is zero.
+	// ReducerFailed: a reducer refused an event. Attempt is zero if no attempt is charged because the attempt
+	// was already decided.
 	ReducerFailed NoticeKind = "reducer_error"
-	// ToolFailed: a call of a tool ended without a result, and the run goes on.
+	// ToolFailed: a tool call ended without a result, and the run goes on.
 	ToolFailed NoticeKind = "tool_failed"
 	// Progressed: a tool reported progress.
 	Progressed NoticeKind = "progress"
-	// Ended: the run is over.
+	// Ended: the run ended.
 	Ended NoticeKind = "ended"
 )
 
-// Notice is one thing that happened in a run. Fields that the kind does not name are zero.
+// Notice is one thing that happened in a run. Fields that do not belong to the kind are zero.
 type Notice struct {
 	Kind NoticeKind
-	// CorrelationID is the session's.
+	// CorrelationID is the correlation id of the session.
 	CorrelationID string
-	// At is the driver's time.
+	// At is the time by the driver's clock.
 	At time.Time
-	// Action, Plane, Attempt and MaxAttempts say where it happened.
+	// Action, Plane, Attempt and MaxAttempts identify the attempt.
 	Action               string
 	Plane                fault.Plane
 	Attempt, MaxAttempts int
-	// Class is what went wrong; empty for an attempt that passed.
+	// Class is the class of the failure; empty for an attempt that passed.
 	Class fault.Class
-	// Reason says what was decided, Delay what is waited before the next attempt.
+	// Reason is why the decision was taken. Delay is the wait before the next attempt.
 	Reason policy.Reason
 	Delay  time.Duration
-	// Seed is what loop.Do without a session draws its jitter from: the action's, or the one that Do drew,
-	// once a wait needed it. In a session it is empty: there the run's seed or the correlation id is it.
+	// Seed is the jitter seed of loop.Do without a session: that of the action, or the one that Do drew. It is
+	// empty in a session, where the seed is that of the run or the correlation id.
 	Seed string
-	// Err is the Go error behind Class; nil where there was none.
+	// Err is the Go error of the failure, or nil.
 	Err error
-	// Reducer is the reducer that failed.
+	// Reducer is the name of the reducer that failed.
 	Reducer string
-	// Usage is the run's, with Ended.
+	// Usage is that of the run. Only for Ended.
 	Usage message.Usage
-	// Progress is what the tool reported, as JSON, with Progressed.
+	// Progress is what the tool reported, as JSON. Only for Progressed.
 	Progress json.RawMessage
 }
 
-// NoticesOf are what one effect of the core tells observers of a session; err is the Go error behind a
-// failure, nil for none.
+// NoticesOf returns the notices for an effect of the core in the session with the id. err is the Go error
+// behind a failure, or nil.
 func NoticesOf(id string, at time.Time, e machine.Effect, err error) []Notice {
 	switch e.Kind {
 	case machine.Decided:
@@ -94,7 +93,7 @@ func NoticesOf(id string, at time.Time, e machine.Effect, err error) []Notice {
 	return nil
 }
 
-// DecisionNotices are what one decision tells observers: see [NoticesOf].
+// DecisionNotices returns the notices for a decision: see [NoticesOf].
 func DecisionNotices(id string, at time.Time, d *machine.Decision, err error) []Notice {
 	n := Notice{
 		Kind: AttemptEnded, CorrelationID: id, At: at, Action: d.Action, Plane: d.Plane, Attempt: d.Attempt,

@@ -6,8 +6,7 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// Recover makes a [fault.PanicError] of a panic under way, for functions that contain the panics of others:
-// it is called by defer.
+// Recover converts a panic to a [fault.PanicError]. Defer it in functions that call user code.
 func Recover(err *error) {
 	if v := recover(); v != nil {
 		*err = &fault.PanicError{Value: v, Stack: string(debug.Stack())}

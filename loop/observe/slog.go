@@ -7,10 +7,10 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// LogTo is an [Observer] that writes one structured record a notice to l: attempts at debug,
-// retries at info, reducer errors, exhaustion and, with their text, errors of a tool's own at warn. Every
-// record has the correlation id. Of a tool's progress the length is logged and no value; names and texts are
-// bounded and printable, and without keys (see [fault.Scrub]).
+// LogTo returns an [Observer] that writes one structured record per notice to l: attempts at level debug,
+// retries at info; reducer errors, exhaustion and errors of tools at warn, with their text. Every record has
+// the correlation id. Of a tool's progress only the length is logged. Names and texts are limited in length,
+// printable, and scrubbed of secrets (see [fault.Scrub]).
 func LogTo(l *slog.Logger) Observer { return logger{l} }
 
 type logger struct{ to *slog.Logger }

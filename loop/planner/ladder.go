@@ -15,33 +15,33 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// Ladder is a [Planner] made of data, for rate limits: a day's window that is used up asks for the next model
-// (switch_provider), an hour's for a long wait, any other for a short one. Where a window's wait is longer
-// than its bound, or no attempt is left, it is the next model too; where there is none, the run ends. Without
-// a window that is used up it follows the policy while that goes on, and then takes the next model. It ends
-// the run at an exhaustion of the correction plane, and at a tool's.
+// Ladder is a [Planner] for rate limits. If the window of a day is used up, it switches to the next model
+// (switch_provider); for the window of an hour it waits long, for any other it waits shortly. If the wait
+// exceeds its limit or no attempt is left, it also switches to the next model; without a next model, the run
+// ends. If no window is used up, it follows the policy and switches when the policy stops. It ends the run at
+// an exhaustion of the correction plane or of a tool.
 //
-// It waits only where it is asked before the policy is followed: name the classes for that in
-// loop.Config.Consult, [fault.RateLimit] and [fault.Quota] above all. Make one with [NewLadder]. Safe for
-// concurrent use; it keeps no state.
+// It can only wait if it is asked before the policy. Name the classes for that in loop.Config.Consult, above
+// all [fault.RateLimit] and [fault.Quota]. Make one with [NewLadder]. It is safe for concurrent use and has
+// no state.
 type Ladder struct {
-	// Models are the models to go on with, in order, by their names in loop.WithModels. A run that goes by
-	// a name that is not among them, or by none, goes on with the first.
+	// Models are the names of further models, in order, as in loop.WithModels. A run with a model that is not in
+	// the list goes on with the first.
 	Models []string
-	// Long is for windows of an hour, Short for shorter ones and for those whose period is not known.
+	// Long is the wait for windows of an hour, Short for shorter windows and those of unknown length.
 	Long, Short Wait
 }
 
-// Wait bounds one kind of wait.
+// Wait limits one kind of wait.
 type Wait struct {
-	// Unknown is waited where neither the server nor the window says how long; more than 0.
+	// Unknown is the wait if neither the server nor the window gives one; more than 0.
 	Unknown time.Duration
-	// Max is the longest wait: for a longer one the ladder takes the next model instead. At least Unknown.
+	// Max is the longest wait; for a longer one the ladder switches to the next model. At least Unknown.
 	Max time.Duration
 }
 
-// NewLadder returns a ladder over models with the usual waits: an hour and a minute where nobody says
-// how long, and at most two hours and ten minutes.
+// NewLadder returns a ladder with the default waits: an hour (at most two) for Long, and a minute (at most
+// ten) for Short.
 func NewLadder(models ...string) Ladder {
 	return Ladder{
 		Models: models,
@@ -50,13 +50,13 @@ func NewLadder(models ...string) Ladder {
 	}
 }
 
-// Validate reports all that is wrong with the ladder, joined; nil when nothing is.
+// Validate reports everything that is wrong with the ladder, joined. It returns nil if it is valid.
 func (l Ladder) Validate() error {
 	var errs []error
 	for n, m := range l.Models {
 		switch {
 		case m == "":
-			errs = append(errs, fmt.Errorf("models[%d]: a model without a name; use its name in WithModels", n))
+			errs = append(errs, fmt.Errorf("models[%d]: a model needs a name; use its name in WithModels", n))
 		case slices.Contains(l.Models[:n], m):
 			errs = append(errs, fmt.Errorf("models[%d]: %q appears twice; the ladder would never get past it", n, m))
 		}
@@ -66,7 +66,7 @@ func (l Ladder) Validate() error {
 		Wait
 	}{{"long", l.Long}, {"short", l.Short}} {
 		if w.Unknown <= 0 {
-			errs = append(errs, fmt.Errorf("%s.unknown: %v is no wait; write more than 0", w.path, w.Unknown))
+			errs = append(errs, fmt.Errorf("%s.unknown: %v is not a wait; write more than 0", w.path, w.Unknown))
 		}
 		if w.Max < w.Unknown {
 			errs = append(errs, fmt.Errorf("%s.max: %v is less than %s.unknown; write at least %v", w.path, w.Max, w.path, w.Unknown))
@@ -75,7 +75,7 @@ func (l Ladder) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Step is what a [Ladder] does.
+// Step is one step of a [Ladder].
 type Step string
 
 // The steps of a ladder.
@@ -87,7 +87,7 @@ const (
 	GiveUp         Step = "give_up"
 )
 
-// Plan answers a question by the ladder. The error is that of [Ladder.Validate].
+// Plan answers a question. The error is that of [Ladder.Validate].
 func (l Ladder) Plan(_ context.Context, q Question) (machine.Plan, error) {
 	if err := l.Validate(); err != nil {
 		return machine.Plan{}, fmt.Errorf("ladder: %w", err)
@@ -97,7 +97,7 @@ func (l Ladder) Plan(_ context.Context, q Question) (machine.Plan, error) {
 	return plan, nil
 }
 
-// Answer is the step that a question is answered with, and the plan that it amounts to. Pure.
+// Answer returns the step for a question and its plan. It is pure.
 func (l Ladder) Answer(q Question) (Step, machine.Plan) {
 	if q.Plane != fault.Transport {
 		return GiveUp, machine.Plan{Do: machine.Abort}
@@ -114,12 +114,12 @@ func (l Ladder) Answer(q Question) (Step, machine.Plan) {
 	return l.wait(q, ShortWait, l.Short, shortWait(q, w), w.Name)
 }
 
-// lastAttempt reports whether no attempt may follow, so that a wait cannot help.
+// lastAttempt reports whether no attempt is left, so that a wait cannot help.
 func lastAttempt(p machine.Position) bool {
 	return p.MaxAttempts != policy.Unlimited && p.Attempt >= p.MaxAttempts
 }
 
-// period is how long a window is; the longer one is the greater.
+// period is the length of a window. Longer periods are greater.
 type period int
 
 const (
@@ -129,13 +129,13 @@ const (
 	aDay
 )
 
-// periods names the periods of windows, the longest first.
+// periods maps words in window names to periods, longest first.
 var periods = [...]struct {
 	word string
 	is   period
 }{{"month", aDay}, {"week", aDay}, {"day", aDay}, {"hour", anHour}}
 
-// decisive is the window of the longest period that is used up, the first of several.
+// decisive returns the used-up window with the longest period; among equals, the first.
 func decisive(s ratelimit.State) (w ratelimit.Window, longest period) {
 	for _, one := range s.Windows {
 		if p := periodOf(one); one.Exhausted() && p > longest {
@@ -154,12 +154,12 @@ func periodOf(w ratelimit.Window) period {
 	return short
 }
 
-// longWait is when the window resets, and never less than the server asks for.
+// longWait returns the time until the window resets, but at least what the server asks for.
 func longWait(q Question, w ratelimit.Window) time.Duration {
 	return max(w.ResetsIn.Duration, asked(q))
 }
 
-// shortWait is the server's retry-after, else the window's own.
+// shortWait returns the server's retry-after, or the time until the window resets.
 func shortWait(q Question, w ratelimit.Window) time.Duration {
 	return cmp.Or(asked(q), w.ResetsIn.Duration)
 }
@@ -168,8 +168,7 @@ func asked(q Question) time.Duration {
 	return max(q.Failure.RetryAfter, q.RateLimit.RetryAfter.Duration)
 }
 
-// wait waits within bounds, and takes the next model beyond them, or where the wait does not fit before the
-// deadline.
+// wait waits within the limit. If the wait is longer or does not fit the deadline, it takes the next model.
 func (l Ladder) wait(q Question, step Step, bound Wait, delay time.Duration, window string) (Step, machine.Plan) {
 	if delay <= 0 {
 		delay = bound.Unknown
@@ -180,8 +179,8 @@ func (l Ladder) wait(q Question, step Step, bound Wait, delay time.Duration, win
 	return step, machine.Plan{Do: machine.Fallback, Delay: delay, Note: window}
 }
 
-// next is the next model; the end of the run where there is none, and for a tool, which no other model brings
-// back.
+// next takes the next model. It ends the run if there is none, or if a tool failed, since another model
+// cannot help a tool.
 func (l Ladder) next(q Question, window string) (Step, machine.Plan) {
 	at := slices.Index(l.Models, q.Model) + 1
 	if q.Tool != "" || at >= len(l.Models) {

@@ -81,10 +81,10 @@ func TestLaddersAreChecked(t *testing.T) {
 	l := planner.NewLadder("a", "", "a")
 	l.Long.Max, l.Short.Unknown = time.Minute, 0
 	err := l.Validate()
-	require.EqualError(t, err, "models[1]: a model without a name; use its name in WithModels\n"+
+	require.EqualError(t, err, "models[1]: a model needs a name; use its name in WithModels\n"+
 		"models[2]: \"a\" appears twice; the ladder would never get past it\n"+
 		"long.max: 1m0s is less than long.unknown; write at least 1h0m0s\n"+
-		"short.unknown: 0s is no wait; write more than 0")
+		"short.unknown: 0s is not a wait; write more than 0")
 	_, planned := l.Plan(t.Context(), planner.Question{})
 	require.ErrorContains(t, planned, "ladder: models[1]")
 }

@@ -11,55 +11,51 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Planner decides what follows exhaustion, and what to do about the transport faults that
-// loop.Config.Consult names. Its decisions are events of the run: a replay does not
-// ask again.
+// Planner decides what follows exhaustion, and what to do about the transport failures named in
+// loop.Config.Consult. Its plans are recorded, and a replay does not ask it again.
 type Planner interface {
-	// Plan returns what to do now: follow the policy, abort, fall back (wait, another model, another prompt)
-	// or degrade. An error aborts the run, and is reachable from the run's error; a plan that cannot be (a
-	// model that is not there, a negative delay, a policy that makes no sense) is the error of the run
-	// itself.
+	// Plan returns what to do: follow the policy, abort, fall back (wait, another model, another prompt) or
+	// degrade. An error aborts the run and is in the chain of the run's error. An invalid plan (an unknown
+	// model, a negative delay, an invalid policy) is an error of the run.
 	Plan(ctx context.Context, q Question) (machine.Plan, error)
 }
 
-// PlannerFunc is a function as a [Planner].
+// PlannerFunc is a function that is a [Planner].
 type PlannerFunc func(ctx context.Context, q Question) (machine.Plan, error)
 
 // Plan calls f.
 func (f PlannerFunc) Plan(ctx context.Context, q Question) (machine.Plan, error) { return f(ctx, q) }
 
-// Question is what a [Planner] is asked: where a run stands when it failed. It is shared with the run:
-// read-only.
+// Question describes a failed run to a [Planner]. It shares memory with the run and is read-only.
 type Question struct {
-	// Position says where the action stands, in attempts of Plane.
+	// Position is the position of the action, in attempts of Plane.
 	machine.Position
 	Plane fault.Plane
-	// Failure is the last failure; its Class is the error's code.
+	// Failure is the last failure.
 	Failure fault.Failure
-	// Exhausted is set where the action has ended already; else the planner is asked before the policy is
+	// Exhausted reports whether the action has ended. Otherwise the planner is asked before the policy is
 	// followed.
 	Exhausted bool
-	// Verdict is what the policy says: the retry that would follow, or why it stops. After exhaustion it is
-	// always a stop.
+	// Verdict is what the policy decides: a retry, or why it stops. It is always a stop if Exhausted is set.
 	Verdict policy.Decision
-	// Tool is the tool whose call did not come through; empty for a model call, and for what failed on the
+	// Tool is the name of the tool whose call failed on the transport plane; empty for a model call, and on the
 	// correction plane.
 	Tool string
-	// Model is the model in use, by its name in the run's ladder; empty for the first.
+	// Model is the name of the current model; empty for the first.
 	Model string
-	// RateLimit is what the error said of rate limits, where it offers that (see [ratelimit.LimitedError]);
-	// else zero.
+	// RateLimit is the rate limit state of the error, if it has one (see [ratelimit.LimitedError]).
 	RateLimit ratelimit.State
-	// Cause is the Go error behind the failure; nil where there was none.
+	// Cause is the Go error of the failure, or nil.
 	Cause error
-	// Session is the session as it stands, with the history of attempts.
+	// Session is the current state of the session, with the history of attempts.
 	Session session.State
-	// At is the time of the failure, Deadline the time that no wait may outlast, zero where there is none.
+	// At is the time of the failure. Deadline is the end of the run's time; zero means no deadline. No wait may
+	// outlast it.
 	At, Deadline time.Time
 }
 
-// NewQuestion is what a planner is asked by an ask_planner effect of the core, with the Go error behind it,
-// nil for none: for engines.
+// NewQuestion returns the question for an ask_planner effect of the core. cause is the Go error behind it, or
+// nil. It is for engines.
 func NewQuestion(st machine.State, e machine.Effect, cause error) Question {
 	q := Question{
 		Model: st.Model, RateLimit: ratelimit.OfError(cause), Cause: cause, Session: st.Session, At: st.At, Deadline: st.Config.Deadline,
