@@ -46,7 +46,15 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	if err != nil {
 		return nil, r.broken(limited, session, err)
 	}
-	return r.read(result)
+	value, err := r.read(result)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := r.media(result)
+	if err != nil || parts == nil {
+		return value, err
+	}
+	return value, tool.Attach(ctx, parts...)
 }
 
 // metaOf tells the server what the call is known by.

@@ -54,10 +54,14 @@ type Config struct {
 	Schemas SchemaChoice
 	// OnError is what follows a result with isError.
 	OnError Reaction
-	// OnOversize is what follows a result of more than MaxResultBytes.
+	// OnOversize is what follows a result of more than MaxResultBytes, or of media above MaxMediaBytes.
 	OnOversize Reaction
 	// MaxResultBytes bounds a result, in bytes of JSON as the model would be shown it; 2 or more.
 	MaxResultBytes int
+	// MaxMediaBytes bounds the media of a result together, in bytes: images, recordings and PDFs, which go to
+	// the model as parts of the result ([message.Part]). 0 leaves them out and describes them, for models that
+	// take none: their providers refuse the next request.
+	MaxMediaBytes int
 	// CheckResults holds results to the output schema of their tool, where it has one. One that does not keep
 	// to it ends the call with an error.
 	CheckResults bool
@@ -73,12 +77,12 @@ type Config struct {
 }
 
 // DefaultConfig offers all tools under their own names, at most 1000; refuses schemas that cannot be used;
-// asks again after isError and above 64 KiB; checks results; and gives a call one minute.
+// asks again after isError, above 64 KiB and above 4 MiB of media; checks results; and gives a call one minute.
 func DefaultConfig() Config {
 	return Config{
 		MaxTools: 1000, Schemas: RefuseList, OnError: AskAgain, OnOversize: AskAgain,
-		MaxResultBytes: 64 << 10,
-		CheckResults:   true, CallTimeout: time.Minute,
+		MaxResultBytes: 64 << 10, MaxMediaBytes: 4 << 20,
+		CheckResults: true, CallTimeout: time.Minute,
 	}
 }
 
@@ -101,6 +105,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxResultBytes < 2 {
 		errs = append(errs, fmt.Errorf("MaxResultBytes: %d, want at least 2", c.MaxResultBytes))
+	}
+	if c.MaxMediaBytes < 0 {
+		errs = append(errs, fmt.Errorf("MaxMediaBytes: %d, want at least 0", c.MaxMediaBytes))
 	}
 	if c.CallTimeout <= 0 && c.CallTimeout != Unlimited {
 		errs = append(errs, fmt.Errorf("CallTimeout: %v, want more than 0, or Unlimited", c.CallTimeout))

@@ -6,7 +6,7 @@
 // arguments is checked here, before anything is sent, so that the model is told in retake's words what is
 // wrong. What the server then says becomes one of the words a retake tool may say:
 //
-//	a result                       the call's result: structured content first, else its text; other content described
+//	a result                       the call's result: structured content first, else its text; media attached, other content described
 //	a result above the size bound  ask again ([Config.OnOversize])
 //	isError                        ask again ([Config.OnError])
 //	a lost connection, a timeout   a fault of the transport plane: the policy retries it, the model hears nothing of it

@@ -75,12 +75,13 @@ func TestPrefixAndNameTogetherMayBeTooLong(t *testing.T) {
 
 func TestConfigSaysAllThatIsWrong(t *testing.T) {
 	require.NoError(t, mcp.DefaultConfig().Validate())
-	cfg := mcp.Config{Prefix: "ü", Rename: map[string]string{"b": "", "a": "x y"}, Only: []string{}}
+	cfg := mcp.Config{Prefix: "ü", Rename: map[string]string{"b": "", "a": "x y"}, Only: []string{}, MaxMediaBytes: -1}
 	assert.EqualError(t, cfg.Validate(), `OnError: "", want "ask_again" or "fail"
 OnOversize: "", want "ask_again" or "fail"
 Schemas: "", want "refuse_list", "leave_out" or "offer_unchecked"
 MaxTools: 0, want at least 1
 MaxResultBytes: 0, want at least 2
+MaxMediaBytes: -1, want at least 0
 CallTimeout: 0s, want more than 0, or Unlimited
 Prefix: "ü", want characters of A-Z a-z 0-9 _ . / - only
 Rename["a"]: "x y", want 1 to 128 of the characters A-Z a-z 0-9 _ . / -

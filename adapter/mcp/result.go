@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -38,25 +39,28 @@ func (r *remote) read(res *sdk.CallToolResult) (json.RawMessage, error) {
 		return nil, err
 	}
 	if size := textSize(res.Content); res.StructuredContent == nil && size > r.cfg.MaxResultBytes {
-		return nil, r.tooLarge(size) // without making JSON of it first
+		return nil, r.tooLarge("", size, r.cfg.MaxResultBytes) // without making JSON of it first
 	}
 	value, err := r.value(res)
 	if err != nil {
 		return nil, r.error(fault.InvalidResponse, false, "the result has no JSON form", err)
 	}
 	if size := len(value); size > r.cfg.MaxResultBytes {
-		return nil, r.tooLarge(size)
+		return nil, r.tooLarge("", size, r.cfg.MaxResultBytes)
 	}
 	return value, r.held(res, value)
 }
 
-// value is the result as one JSON value: structured content, else the text where there is one alone, else all
-// blocks.
+// value is the result as one JSON value: structured content, else the text where it is the only one, else all
+// blocks. Media that are attached do not count beside a text.
 func (r *remote) value(res *sdk.CallToolResult) (json.RawMessage, error) {
 	if res.StructuredContent != nil {
 		return r.structured(res)
 	}
 	blocks := blocksOf(res.Content)
+	if said := blocksOf(slices.DeleteFunc(slices.Clone(res.Content), r.isMedia)); len(said) == 1 && said[0].Type == "text" {
+		blocks = said
+	}
 	switch {
 	case len(blocks) == 0:
 		return json.RawMessage("null"), nil
@@ -68,6 +72,11 @@ func (r *remote) value(res *sdk.CallToolResult) (json.RawMessage, error) {
 		return json.RawMessage(text), nil
 	}
 	return encode(text)
+}
+
+func (r *remote) isMedia(c sdk.Content) bool {
+	_, is := r.part(c)
+	return is
 }
 
 // structured is the structured content. The SDK reads its numbers as floating point; a text block that holds
@@ -118,14 +127,14 @@ func (r *remote) held(res *sdk.CallToolResult, value json.RawMessage) error {
 	return r.error(fault.InvalidResponse, false, err.Error(), err)
 }
 
-// tooLarge says that a result is beyond the bound.
-func (r *remote) tooLarge(size int) error {
+// tooLarge says that a result is beyond the bound. of says what of it is counted.
+func (r *remote) tooLarge(of string, size, most int) error {
 	if r.cfg.OnOversize == Fail {
-		return tool.Fail(fmt.Sprintf("The result has %d bytes, and at most %d can be shown. Ask for less.", size, r.cfg.MaxResultBytes))
+		return tool.Fail(fmt.Sprintf("The result has %d bytes%s, and at most %d can be shown. Ask for less.", size, of, most))
 	}
 	return tool.AskAgain(fault.Issue{
 		Rule:     "result_size",
-		Expected: fmt.Sprintf("arguments that give a smaller result: this one has %d bytes, and at most %d can be shown", size, r.cfg.MaxResultBytes),
+		Expected: fmt.Sprintf("arguments that give a smaller result: this one has %d bytes%s, and at most %d can be shown", size, of, most),
 	})
 }
 

@@ -29,7 +29,7 @@ func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption
 
 // Serve adds the tools of a set to a server: it may serve other tools besides, and is run by the caller. A
 // tool's result is sent as text, a string as it reads and all else as JSON; an object is the structured
-// content too. What went wrong is a result with isError:
+// content too. Media that it attached follow as images, audio, embedded resources and links. What went wrong is a result with isError:
 //
 //	wrong arguments, ask again   the feedback's text; structured content {"issues": […]}, each a [fault.Issue]
 //	failed for good              the tool's text
@@ -156,12 +156,15 @@ func (s *served) result(ctx context.Context, out tool.Outcome) *sdk.CallToolResu
 		return answer(outcomeFailed, out.Failed)
 	}
 	var text string
-	if strings.HasPrefix(string(out.Result), `"`) && json.Unmarshal(out.Result, &text) == nil {
-		return answer(outcomeText, text)
-	}
 	r := answer(outcomeDone, string(out.Result))
-	if strings.HasPrefix(string(out.Result), "{") {
+	switch {
+	case strings.HasPrefix(string(out.Result), `"`) && json.Unmarshal(out.Result, &text) == nil:
+		r = answer(outcomeText, text)
+	case strings.HasPrefix(string(out.Result), "{"):
 		r.StructuredContent = json.RawMessage(out.Result)
+	}
+	for n, p := range out.Parts {
+		r.Content = append(r.Content, contentOf(n, p))
 	}
 	return r
 }

@@ -1,0 +1,107 @@
+package mcp_test
+
+import (
+	"context"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/mcp"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/tool"
+)
+
+func resource(uri, mimeType string, blob ...byte) sdk.Content {
+	return &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: uri, MIMEType: mimeType, Blob: blob}}
+}
+
+func TestMediaOfAResultAreAttached(t *testing.T) {
+	png := &sdk.ImageContent{MIMEType: "image/png", Data: []byte("png")}
+	wav := &sdk.AudioContent{MIMEType: "audio/wav", Data: []byte("wav")}
+	said := &sdk.TextContent{Text: "The map."}
+	pdf := message.Bytes(message.FilePart, "application/pdf", []byte("pdf"))
+	pdf.Name = "plan.pdf"
+	for name, c := range map[string]struct {
+		content []sdk.Content
+		value   string
+		parts   []message.Part
+	}{
+		"an image beside a text": {
+			[]sdk.Content{said, png}, `"The map."`, []message.Part{message.Bytes(message.ImagePart, "image/png", []byte("png"))},
+		},
+		"an image alone is described, too": {
+			[]sdk.Content{png}, `[{"bytes":3,"mime_type":"image/png","type":"image"}]`,
+			[]message.Part{message.Bytes(message.ImagePart, "image/png", []byte("png"))},
+		},
+		"a recording among texts": {
+			[]sdk.Content{said, wav, said},
+			`[{"text":"The map.","type":"text"},{"bytes":3,"mime_type":"audio/wav","type":"audio"},{"text":"The map.","type":"text"}]`,
+			[]message.Part{message.Bytes(message.AudioPart, "audio/wav", []byte("wav"))},
+		},
+		"resources": {
+			[]sdk.Content{said, resource("file:///a/plan.pdf", "application/pdf", []byte("pdf")...), resource("x:1", "image/gif", 1)},
+			`"The map."`, []message.Part{pdf, message.Bytes(message.ImagePart, "image/gif", []byte{1})},
+		},
+		"a file that no model reads": {
+			[]sdk.Content{resource("file:///a.zip", "application/zip", 1, 2)},
+			`[{"bytes":2,"mime_type":"application/zip","type":"resource","uri":"file:///a.zip"}]`, nil,
+		},
+		"an image without a type, or without bytes": {
+			[]sdk.Content{&sdk.ImageContent{Data: []byte{1}}, &sdk.ImageContent{MIMEType: "image/png"}},
+			`[{"bytes":1,"type":"image"},{"mime_type":"image/png","type":"image"}]`, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := newServer("get", always(&sdk.CallToolResult{Content: c.content}, nil))
+			out := one(t, server).Invoke(t.Context(), []byte(`{}`))
+			require.NoError(t, out.Err)
+			assert.Equal(t, c.value, string(out.Result))
+			assert.Equal(t, c.parts, out.Parts)
+		})
+	}
+}
+
+func TestTheBoundOfMedia(t *testing.T) {
+	server := newServer("get", always(&sdk.CallToolResult{Content: []sdk.Content{&sdk.ImageContent{MIMEType: "image/png", Data: []byte("png")}}}, nil))
+	out := one(t, server, func(c *mcp.Config) { c.MaxMediaBytes = 3 }).Invoke(t.Context(), []byte(`{}`))
+	assert.Len(t, out.Parts, 1)
+	out = one(t, server, func(c *mcp.Config) { c.MaxMediaBytes = 2 }).Invoke(t.Context(), []byte(`{}`))
+	require.Len(t, out.Issues, 1)
+	assert.Equal(t, "arguments that give a smaller result: this one has 3 bytes of media, and at most 2 can be shown", out.Issues[0].Expected)
+	out = one(t, server, func(c *mcp.Config) { c.MaxMediaBytes = 0 }).Invoke(t.Context(), []byte(`{}`))
+	assert.Equal(t, `[{"bytes":3,"mime_type":"image/png","type":"image"}]`, string(out.Result))
+	assert.Empty(t, out.Parts)
+}
+
+// What a tool of retake's attaches is what retake reads on the far side of its server.
+func TestAttachedMediaAreServed(t *testing.T) {
+	file := message.Bytes(message.FilePart, "application/pdf", []byte("pdf"))
+	file.Name = "plan.pdf"
+	parts := []message.Part{
+		message.Bytes(message.ImagePart, "image/png", []byte("png")), message.Bytes(message.AudioPart, "audio/wav", []byte("wav")), file,
+	}
+	draw := tool.New("draw", "", func(ctx context.Context, _ struct{}) (string, error) { return "Here.", tool.Attach(ctx, parts...) })
+	set, err := tool.NewSet(draw)
+	require.NoError(t, err)
+	server := sdk.NewServer(&sdk.Implementation{Name: "trips", Version: "v1"}, nil)
+	require.NoError(t, mcp.Serve(server, set))
+	out := one(t, server).Invoke(t.Context(), []byte(`{}`))
+	require.NoError(t, out.Err)
+	assert.Equal(t, `"Here."`, string(out.Result))
+	assert.Equal(t, parts, out.Parts)
+}
+
+// A client gets other media by their links.
+func TestAttachedLinksAreServed(t *testing.T) {
+	link := message.Link(message.ImagePart, "https://rooms.example/map.png")
+	draw := tool.New("draw", "", func(ctx context.Context, _ struct{}) (string, error) { return "Here.", tool.Attach(ctx, link) })
+	set, err := tool.NewSet(draw)
+	require.NoError(t, err)
+	server := sdk.NewServer(&sdk.Implementation{Name: "trips", Version: "v1"}, nil)
+	require.NoError(t, mcp.Serve(server, set))
+	out := one(t, server).Invoke(t.Context(), []byte(`{}`))
+	assert.Equal(t, `[{"text":"Here.","type":"text"},{"name":"https://rooms.example/map.png","type":"resource_link","uri":"https://rooms.example/map.png"}]`,
+		string(out.Result))
+}
