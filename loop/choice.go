@@ -9,17 +9,22 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// checkChoice says what is wrong with the forced call, the stop sequences and the media.
+// checkChoice says what is wrong with the forced call. Who runs the tools itself knows them only later.
 func (c *Config) checkChoice() error {
-	var errs []error
 	name := c.ToolChoice.Tool()
 	if _, known := c.Tools.Get(name); name != "" && !known {
-		errs = append(errs, fmt.Errorf("tool_choice: there is no tool %q: name one of Tools (%s), or leave it empty",
-			name, strings.Join(c.Tools.Names(), ", ")))
+		return fmt.Errorf("tool_choice: there is no tool %q: name one of Tools (%s), or leave it empty",
+			name, strings.Join(c.Tools.Names(), ", "))
 	}
 	if c.ToolChoice == message.AnyTool && len(c.Tools.All()) == 0 {
-		errs = append(errs, errors.New("tool_choice: there is no tool to call: give Tools, or leave it empty"))
+		return errors.New("tool_choice: there is no tool to call: give Tools, or leave it empty")
 	}
+	return nil
+}
+
+// checkRequest says what is wrong with the stop sequences and the media.
+func (c *Config) checkRequest() error {
+	var errs []error
 	if slices.Contains(c.Stop, "") {
 		errs = append(errs, fmt.Errorf("stop[%d]: is empty: take it out", slices.Index(c.Stop, "")))
 	}

@@ -106,13 +106,13 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	m := c.machine(o)
 	_, absent := c.Tools.Absent(&m.Policy)
 	compiled, err := machine.Compile(&m)
-	return compiled, errors.Join(absent, err, c.checkChoice())
+	return compiled, errors.Join(absent, err, c.checkRequest())
 }
 
 // Validate says all that is wrong with the config, each fault with its field.
 func (c Config) Validate() error {
 	_, err := c.compile(&options{})
-	return err
+	return errors.Join(err, c.checkChoice())
 }
 
 // ready is compile for runs under the options. The error says too what the config needs of them.
@@ -127,6 +127,7 @@ func (c *Config) ready(o *options) (*machine.Compiled, error) {
 // asking is ready for who asks the models too. The error says too which models the options lack.
 func (c *Config) asking(o *options) (*machine.Compiled, error) {
 	m, err := c.ready(o)
+	err = errors.Join(err, c.checkChoice())
 	if m != nil {
 		err = errors.Join(err, o.lacks(&m.Config().Policy))
 	}
@@ -284,5 +285,5 @@ func (c Config) Machine(opts ...Option) (machine.Config, error) {
 		return machine.Config{}, err
 	}
 	_, err = c.ready(o)
-	return c.machine(o), err
+	return c.machine(o), errors.Join(err, c.checkChoice())
 }

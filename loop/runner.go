@@ -47,9 +47,9 @@ type Runner struct {
 	held bool
 }
 
-// NewRunner returns a runner for runs in s under cfg. The error joins all that is wrong with cfg. record,
-// where it is not nil, is told of every step, in order. The session is the runner's alone until
-// [Runner.Close].
+// NewRunner returns a runner for runs in s under cfg. The error joins all that is wrong with cfg; it does not
+// compare ToolChoice with Tools, for an engine that runs the tools itself may know them only later. record, if
+// it is not nil, gets every step, in order. The session is the runner's alone until [Runner.Close].
 func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, error) {
 	o, err := collect(opts)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	retake "github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
@@ -31,7 +32,8 @@ const (
 	TellModel OnExhausted = "tell_model"
 )
 
-// Config is what the runs of an adapter are held to: plain data. The zero value is the default policy.
+// Config is what the runs of an adapter are held to: plain data. The zero value is the default policy. What a
+// policy sets for an attempt goes into ADK's request: its temperature, and its model as the name of a model.
 type Config struct {
 	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet].
 	Policy *policy.Set
@@ -43,6 +45,11 @@ type Config struct {
 	Feedback string
 	// Limits bounds what a model is shown of a failure; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
+	// ToolChoice forces a call of a tool, of any or of none, until one has ended: see [loop.Config]. A model
+	// call that does not offer the tool is not forced. Empty leaves it to ADK and the model.
+	ToolChoice retake.ToolChoice
+	// Stop are texts at which the model is to stop writing, none of them empty; nil leaves them to ADK.
+	Stop []string
 	// Deadline is the time no wait may outlast; zero means that of the invocation's context, if it has one.
 	// The earlier of both counts.
 	Deadline time.Time
@@ -65,13 +72,15 @@ func (c Config) Validate() error {
 	if c.OnExhausted != "" && c.OnExhausted != StopRun && c.OnExhausted != TellModel {
 		mode = fmt.Errorf("on_exhausted: %q is none of %q, %q", c.OnExhausted, StopRun, TellModel)
 	}
-	return errors.Join(mode, c.loop().Validate())
+	held := c.loop()
+	held.ToolChoice = "" // ADK has the tools
+	return errors.Join(mode, held.Validate())
 }
 
 func (c Config) loop() loop.Config {
 	return loop.Config{
 		Policy: c.Policy, Seed: c.Seed, Output: c.Output, Feedback: c.Feedback,
-		Limits: c.Limits, Deadline: c.Deadline,
+		Limits: c.Limits, Deadline: c.Deadline, ToolChoice: c.ToolChoice, Stop: c.Stop,
 	}
 }
 

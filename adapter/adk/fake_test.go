@@ -52,6 +52,8 @@ type fakeModel struct {
 	mu     sync.Mutex
 	script []turn
 	asked  [][]*genai.Content
+	// whole are the requests as they were.
+	whole []*model.LLMRequest
 }
 
 func newFake(script ...turn) *fakeModel { return &fakeModel{script: script} }
@@ -63,6 +65,7 @@ func (m *fakeModel) Name() string { return "fake" }
 func (m *fakeModel) next(req *model.LLMRequest) turn {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.whole = append(m.whole, req)
 	m.asked = append(m.asked, append([]*genai.Content(nil), req.Contents...))
 	if len(m.script) == 0 {
 		return turn{err: errScript}

@@ -115,17 +115,17 @@ func saidBefore(contents []*genai.Content) []message {
 		if c == nil {
 			continue
 		}
-		m := message{Role: retake.User, Text: textOf(c)}
-		if c.Role == genai.RoleModel {
-			m.Role, m.Calls = retake.Assistant, reply(&model.LLMResponse{Content: c}).Calls
+		m := message{Role: retake.User}
+		if m.Text, m.Parts = userText(c); c.Role == genai.RoleModel {
+			m = message{Role: retake.Assistant, Text: textOf(c), Calls: reply(&model.LLMResponse{Content: c}).Calls}
 		}
 		for _, p := range c.Parts {
 			if p != nil && p.FunctionResponse != nil {
 				said = append(said, message{Role: retake.Tool, CallID: p.FunctionResponse.ID, Name: p.FunctionResponse.Name,
-					Text: argumentsOf(p.FunctionResponse.Response)})
+					Text: argumentsOf(p.FunctionResponse.Response), Parts: resultParts(p.FunctionResponse.Parts)})
 			}
 		}
-		if m.Text != "" || len(m.Calls) > 0 {
+		if m.Text != "" || len(m.Parts)+len(m.Calls) > 0 {
 			said = append(said, m)
 		}
 	}

@@ -47,7 +47,7 @@ func (m *llm) GenerateContent(ctx context.Context, req *model.LLMRequest, stream
 	}
 	return func(yield func(*model.LLMResponse, error) bool) {
 		for {
-			resp, cause, gone := m.once(ctx, req, stream, yield)
+			resp, cause, gone := m.once(ctx, asking(req, r.of.Asked()), stream, yield)
 			if gone {
 				return
 			}

@@ -50,17 +50,20 @@ type fakeModel struct {
 	mu     *sync.Mutex
 	script *[]turn
 	asked  *[][]*schema.Message
+	// options are those of each call.
+	options *[]model.Options
 }
 
 func newFake(script ...turn) *fakeModel {
-	return &fakeModel{mu: &sync.Mutex{}, script: &script, asked: &[][]*schema.Message{}}
+	return &fakeModel{mu: &sync.Mutex{}, script: &script, asked: &[][]*schema.Message{}, options: &[]model.Options{}}
 }
 
 var errScript = errors.New("the script is over")
 
-func (m *fakeModel) next(in []*schema.Message) turn {
+func (m *fakeModel) next(in []*schema.Message, opts []model.Option) turn {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	*m.options = append(*m.options, *model.GetCommonOptions(nil, opts...))
 	*m.asked = append(*m.asked, append([]*schema.Message(nil), in...))
 	if len(*m.script) == 0 {
 		return turn{err: errScript}
@@ -76,16 +79,16 @@ func (m *fakeModel) requests() [][]*schema.Message {
 	return *m.asked
 }
 
-func (m *fakeModel) Generate(_ context.Context, in []*schema.Message, _ ...model.Option) (*schema.Message, error) {
-	t := m.next(in)
+func (m *fakeModel) Generate(_ context.Context, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
+	t := m.next(in, opts)
 	if t.broken != nil {
 		return nil, t.broken
 	}
 	return t.msg, t.err
 }
 
-func (m *fakeModel) Stream(_ context.Context, in []*schema.Message, _ ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	t := m.next(in)
+func (m *fakeModel) Stream(_ context.Context, in []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+	t := m.next(in, opts)
 	if t.err != nil {
 		return nil, t.err
 	}

@@ -87,8 +87,12 @@ func callsOf(m *einoschema.Message) []retake.Call {
 func saidBefore(in []*einoschema.Message) []message {
 	said := make([]message, 0, len(in))
 	for _, m := range in {
+		text, parts := textOf(m), inputParts(m.UserInputMultiContent)
+		if text == "" {
+			text, parts = split(parts)
+		}
 		said = append(said, message{
-			Role: retake.Role(m.Role), Text: textOf(m), Calls: callsOf(m), CallID: m.ToolCallID,
+			Role: retake.Role(m.Role), Text: text, Parts: parts, Calls: callsOf(m), CallID: m.ToolCallID,
 			Name: m.ToolName,
 		})
 	}

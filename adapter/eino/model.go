@@ -34,7 +34,7 @@ func (m *chatModel) WithTools(tools []*einoschema.ToolInfo) (model.ToolCallingCh
 
 // Generate asks the model until its reply can be used.
 func (m *chatModel) Generate(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (*einoschema.Message, error) {
-	return m.ask(ctx, in, opts, func(in []*einoschema.Message) (*einoschema.Message, error) {
+	return m.ask(ctx, in, opts, func(in []*einoschema.Message, opts []model.Option) (*einoschema.Message, error) {
 		return m.inner.Generate(ctx, in, opts...)
 	})
 }
@@ -42,7 +42,7 @@ func (m *chatModel) Generate(ctx context.Context, in []*einoschema.Message, opts
 // Stream is as Generate; it returns the pieces of the last reply.
 func (m *chatModel) Stream(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (stream, error) {
 	var parts []*einoschema.Message
-	_, err := m.ask(ctx, in, opts, func(in []*einoschema.Message) (*einoschema.Message, error) {
+	_, err := m.ask(ctx, in, opts, func(in []*einoschema.Message, opts []model.Option) (*einoschema.Message, error) {
 		pieces, err := m.inner.Stream(ctx, in, opts...)
 		if err != nil {
 			return nil, err
@@ -60,13 +60,15 @@ func (m *chatModel) Stream(ctx context.Context, in []*einoschema.Message, opts .
 
 // ask asks by once until the run accepts the reply, or ends.
 func (m *chatModel) ask(
-	ctx context.Context, in []*einoschema.Message, opts []model.Option, once func([]*einoschema.Message) (*einoschema.Message, error),
+	ctx context.Context, in []*einoschema.Message, opts []model.Option,
+	once func([]*einoschema.Message, []model.Option) (*einoschema.Message, error),
 ) (*einoschema.Message, error) {
 	for {
-		if err := m.a.before(ctx, in, m.tools, opts); err != nil {
+		asked, err := m.a.before(ctx, in, m.tools, opts)
+		if err != nil {
 			return nil, err
 		}
-		out, err := once(in)
+		out, err := once(in, asked)
 		next, again, err := m.a.judge(ctx, in, out, err)
 		if err != nil {
 			return nil, err

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/cloudwego/eino/compose"
 	einoschema "github.com/cloudwego/eino/schema"
 
 	"github.com/retake-go/retake/adapter/internal/turns"
 	"github.com/retake-go/retake/fault"
+	retake "github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -19,8 +21,8 @@ import (
 type form[T any] struct {
 	call   func(ctx context.Context, in *compose.ToolInput) (T, error)
 	answer func(text string) T
-	// asJSON is what reducers see of a result.
-	asJSON func(T) (json.RawMessage, error)
+	// read is a result as reducers see it, and its media.
+	read func(T) (json.RawMessage, []retake.Part, error)
 }
 
 // middleware wraps all kinds of tools. Streams are read to their end: one that breaks half-way is a failed
@@ -36,7 +38,7 @@ func (a *Adapter) invokable(next compose.InvokableToolEndpoint) compose.Invokabl
 	f := form[*compose.ToolOutput]{
 		call:   next,
 		answer: func(text string) *compose.ToolOutput { return &compose.ToolOutput{Result: text} },
-		asJSON: func(o *compose.ToolOutput) (json.RawMessage, error) { return textJSON(o.Result) },
+		read:   func(o *compose.ToolOutput) (json.RawMessage, []retake.Part, error) { return plain(o.Result) },
 	}
 	return func(ctx context.Context, in *compose.ToolInput) (*compose.ToolOutput, error) {
 		return call(ctx, a, in, f)
@@ -53,13 +55,7 @@ func (a *Adapter) streamable(next compose.StreamableToolEndpoint) compose.Stream
 			return readAll(out.Result)
 		},
 		answer: func(text string) []string { return []string{text} },
-		asJSON: func(parts []string) (json.RawMessage, error) {
-			whole := ""
-			for _, p := range parts {
-				whole += p
-			}
-			return textJSON(whole)
-		},
+		read:   func(parts []string) (json.RawMessage, []retake.Part, error) { return plain(strings.Join(parts, "")) },
 	}
 	return func(ctx context.Context, in *compose.ToolInput) (*compose.StreamToolOutput, error) {
 		parts, err := call(ctx, a, in, f)
@@ -76,7 +72,9 @@ func (a *Adapter) enhanced(next compose.EnhancedInvokableToolEndpoint) compose.E
 		answer: func(text string) *compose.EnhancedInvokableToolOutput {
 			return &compose.EnhancedInvokableToolOutput{Result: textResult(text)}
 		},
-		asJSON: func(o *compose.EnhancedInvokableToolOutput) (json.RawMessage, error) { return json.Marshal(o.Result) },
+		read: func(o *compose.EnhancedInvokableToolOutput) (json.RawMessage, []retake.Part, error) {
+			return mediaOf(o.Result)
+		},
 	}
 	return func(ctx context.Context, in *compose.ToolInput) (*compose.EnhancedInvokableToolOutput, error) {
 		return call(ctx, a, in, f)
@@ -93,7 +91,13 @@ func (a *Adapter) enhancedStreamable(next compose.EnhancedStreamableToolEndpoint
 			return readAll(out.Result)
 		},
 		answer: func(text string) []*einoschema.ToolResult { return []*einoschema.ToolResult{textResult(text)} },
-		asJSON: func(parts []*einoschema.ToolResult) (json.RawMessage, error) { return json.Marshal(parts) },
+		read: func(parts []*einoschema.ToolResult) (json.RawMessage, []retake.Part, error) {
+			whole, err := einoschema.ConcatToolResults(parts)
+			if err != nil {
+				return nil, nil, err
+			}
+			return mediaOf(whole)
+		},
 	}
 	return func(ctx context.Context, in *compose.ToolInput) (*compose.EnhancedStreamableToolOutput, error) {
 		parts, err := call(ctx, a, in, f)
@@ -144,7 +148,11 @@ func try[T any](ctx context.Context, c *turns.Call, in *compose.ToolInput, f for
 		if result, err = f.call(ctx, &checked); err != nil {
 			return nil, err
 		}
-		return f.asJSON(result)
+		doc, parts, err := f.read(result)
+		if err != nil || parts == nil {
+			return doc, err
+		}
+		return doc, tool.Attach(ctx, parts...)
 	})
 	return result, out
 }
@@ -196,6 +204,12 @@ func readAll[T any](stream *einoschema.StreamReader[T]) ([]T, error) {
 		}
 		all = append(all, part)
 	}
+}
+
+// plain is a result without media.
+func plain(text string) (json.RawMessage, []retake.Part, error) {
+	doc, err := textJSON(text)
+	return doc, nil, err
 }
 
 // textJSON is a tool's text as JSON: as it is where it is JSON, else as a string.

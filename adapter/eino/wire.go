@@ -11,6 +11,9 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/compose"
 	einoschema "github.com/cloudwego/eino/schema"
+
+	"github.com/retake-go/retake/loop/machine"
+	retake "github.com/retake-go/retake/message"
 )
 
 // Agent wires the adapter into the config of a ChatModelAgent: its tools, its model retry hook, and a handler
@@ -88,7 +91,8 @@ type gate struct {
 
 // Generate calls the model when the wait before it is over.
 func (g *gate) Generate(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (*einoschema.Message, error) {
-	if err := g.a.before(ctx, in, nil, opts); err != nil {
+	opts, err := g.a.before(ctx, in, nil, opts)
+	if err != nil {
 		return nil, err
 	}
 	return g.inner.Generate(ctx, in, opts...)
@@ -96,27 +100,57 @@ func (g *gate) Generate(ctx context.Context, in []*einoschema.Message, opts ...m
 
 // Stream is as Generate.
 func (g *gate) Stream(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (stream, error) {
-	if err := g.a.before(ctx, in, nil, opts); err != nil {
+	opts, err := g.a.before(ctx, in, nil, opts)
+	if err != nil {
 		return nil, err
 	}
 	return g.inner.Stream(ctx, in, opts...)
 }
 
-// before makes the waits that stand before a model call, and notes the tools that it offers.
-func (a *Adapter) before(ctx context.Context, in []*einoschema.Message, bound []*einoschema.ToolInfo, opts []model.Option) error {
+// before makes the waits that stand before a model call, and notes the tools that it offers. It returns the
+// options of the call, with what the run asks for after Eino's own.
+func (a *Adapter) before(
+	ctx context.Context, in []*einoschema.Message, bound []*einoschema.ToolInfo, opts []model.Option,
+) ([]model.Option, error) {
 	run, err := a.run(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all, err := a.offered(model.GetCommonOptions(&model.Options{Tools: bound}, opts...).Tools)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	tools, err := run.offered.Set(all)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return run.of.Next(ctx, tools, func() []message { return saidBefore(in) })
+	if err := run.of.Next(ctx, tools, func() []message { return saidBefore(in) }); err != nil {
+		return nil, err
+	}
+	return append(slices.Clip(opts), options(run.of.Asked())...), nil
+}
+
+// options are what the core asks of a model call, in Eino's form.
+func options(c machine.ModelCall) (opts []model.Option) {
+	if c.Temperature != nil {
+		opts = append(opts, model.WithTemperature(float32(*c.Temperature)))
+	}
+	if c.Model != "" {
+		opts = append(opts, model.WithModel(c.Model))
+	}
+	if len(c.Stop) > 0 {
+		opts = append(opts, model.WithStop(c.Stop))
+	}
+	switch c.ToolChoice {
+	case "":
+	case retake.NoTool:
+		opts = append(opts, model.WithToolChoice(einoschema.ToolChoiceForbidden))
+	case retake.AnyTool:
+		opts = append(opts, model.WithToolChoice(einoschema.ToolChoiceForced))
+	default:
+		opts = append(opts, model.WithToolChoice(einoschema.ToolChoiceForced, c.ToolChoice.Tool()))
+	}
+	return opts
 }
 
 // judge feeds what came of a model call. Where the model is to be asked again, next is what it is asked.

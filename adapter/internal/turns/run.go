@@ -61,8 +61,9 @@ type Run struct {
 	// fed.
 	cause, last error
 	at          time.Time
-	// waiting is the wait that the core asked for last.
+	// waiting is the wait that the core asked for last, asked the model call.
 	waiting machine.Wait
+	asked   machine.ModelCall
 	result  loop.Result
 	err     error
 }
@@ -115,6 +116,19 @@ func (r *Run) Next(ctx context.Context, tools *tool.Set, said func() []message.M
 	return r.err
 }
 
+// Asked is the model call that the core asks for: its temperature, model and stop sequences, and the forced
+// choice of a tool where that tool is on offer.
+func (r *Run) Asked() machine.ModelCall {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	asked := r.asked
+	_, offered := r.tools.Get(asked.ToolChoice.Tool())
+	if asked.ToolChoice != message.NoTool && !offered && (asked.ToolChoice != message.AnyTool || len(r.tools.All()) == 0) {
+		asked.ToolChoice = ""
+	}
+	return asked
+}
+
 // Replied reports whether the model call under way has been fed already.
 func (r *Run) Replied() bool {
 	r.mu.Lock()
@@ -126,7 +140,7 @@ func (r *Run) Replied() bool {
 func (r *Run) Reply(ctx context.Context, reply message.Reply) (Verdict, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.asked(ctx); err != nil {
+	if err := r.mayReply(ctx); err != nil {
 		return Verdict{}, err
 	}
 	r.replied = true
@@ -155,7 +169,7 @@ func (r *Run) Reply(ctx context.Context, reply message.Reply) (Verdict, error) {
 func (r *Run) Failed(ctx context.Context, err error) (Verdict, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if stop := r.asked(ctx); stop != nil {
+	if stop := r.mayReply(ctx); stop != nil {
 		return Verdict{}, stop
 	}
 	r.replied, r.calls, r.byID, r.last = true, nil, nil, err
@@ -163,8 +177,8 @@ func (r *Run) Failed(ctx context.Context, err error) (Verdict, error) {
 	return r.verdict(true)
 }
 
-// asked says why a model call has no place now.
-func (r *Run) asked(ctx context.Context) error {
+// mayReply says why a model call has no place now.
+func (r *Run) mayReply(ctx context.Context) error {
 	if r.err != nil {
 		return r.err
 	}

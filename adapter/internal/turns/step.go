@@ -51,6 +51,8 @@ func (r *Run) note(effects []machine.Effect) {
 			for _, run := range e.Tools {
 				r.calls[run.Index].run = &run
 			}
+		case machine.CallModel:
+			r.asked = *e.Model
 		case machine.WaitUntil:
 			r.waiting = *e.Wait
 		case machine.Stop:

@@ -1,0 +1,72 @@
+package adk
+
+import (
+	"cmp"
+	"strings"
+
+	"google.golang.org/genai"
+
+	retake "github.com/retake-go/retake/message"
+)
+
+// userText is what a user's content says: the texts that it begins with, and the parts that follow.
+func userText(c *genai.Content) (text string, parts []retake.Part) {
+	for _, p := range c.Parts {
+		switch {
+		case p == nil || p.Thought:
+		case p.Text != "" && parts == nil:
+			text += p.Text
+		case p.Text != "":
+			parts = append(parts, retake.Part{Kind: retake.TextPart, Text: p.Text})
+		case p.InlineData != nil:
+			parts = append(parts, inline(p.InlineData.MIMEType, p.InlineData.DisplayName, p.InlineData.Data))
+		case p.FileData != nil:
+			parts = append(parts, file(p.FileData.MIMEType, p.FileData.DisplayName, p.FileData.FileURI))
+		case p.ExecutableCode != nil || p.CodeExecutionResult != nil:
+			text += "[data]"
+		}
+	}
+	return text, parts
+}
+
+// resultParts are the media of a tool's result.
+func resultParts(all []*genai.FunctionResponsePart) (parts []retake.Part) {
+	for _, p := range all {
+		switch {
+		case p == nil:
+		case p.InlineData != nil:
+			parts = append(parts, inline(p.InlineData.MIMEType, p.InlineData.DisplayName, p.InlineData.Data))
+		case p.FileData != nil:
+			parts = append(parts, file(p.FileData.MIMEType, p.FileData.DisplayName, p.FileData.FileURI))
+		}
+	}
+	return parts
+}
+
+func inline(mimeType, name string, data []byte) retake.Part {
+	p := retake.Bytes(kindOf(mimeType), mimeType, data)
+	p.Name = name
+	return sound(p)
+}
+
+func file(mimeType, name, uri string) retake.Part {
+	return sound(retake.Part{Kind: kindOf(mimeType), MediaType: mimeType, Name: name, URL: uri})
+}
+
+// sound is a part, or a text that names it where it lacks its bytes or its type.
+func sound(p retake.Part) retake.Part {
+	if p.Validate() != nil {
+		return retake.Part{Kind: retake.TextPart, Text: "[" + cmp.Or(p.MediaType, "data") + "]"}
+	}
+	return p
+}
+
+func kindOf(mimeType string) retake.PartKind {
+	switch kind, _, _ := strings.Cut(mimeType, "/"); kind {
+	case "image":
+		return retake.ImagePart
+	case "audio":
+		return retake.AudioPart
+	}
+	return retake.FilePart
+}
