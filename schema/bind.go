@@ -98,31 +98,33 @@ func (b *binder) bind(v *value, at *spot, to reflect.Value, around any) {
 
 // read is bind without rules; false where the value cannot be read.
 func (b *binder) read(v *value, at *spot, to reflect.Value, around any) bool {
-	switch c := at.class; {
-	case c == classBytes || c == classText || c == classOpaque || c == classAny:
+	kinds := classes[at.class].kinds
+	if kinds != 0 && kinds&v.kind == 0 {
+		return b.refuse(v, "type", at.class.jsonType())
+	}
+	switch at.class {
+	case classBytes, classText, classOpaque, classAny:
 		if json.Unmarshal(b.doc[v.start:v.end], to.Addr().Interface(), decodeOptions) != nil {
 			to.SetZero()
 			return b.refuse(v, "format", decoderPhrase(at.typ))
 		}
-	case v.kind&kindsOf[c.jsonType()] == 0:
-		return b.refuse(v, "type", c.jsonType())
-	case c == classString:
+	case classString:
 		to.SetString(b.own(v.text))
-	case c == classBool:
+	case classBool:
 		to.SetBool(v.truth)
-	case c == classInt, c == classUint:
+	case classInt, classUint:
 		return b.readInteger(v, at, to)
-	case c == classFloat:
+	case classFloat:
 		f, err := strconv.ParseFloat(v.text, to.Type().Bits())
 		if err != nil {
 			return b.refuse(v, "format", decoderPhrase(at.typ))
 		}
 		to.SetFloat(f)
-	case c == classStruct:
+	case classStruct:
 		b.readStruct(v, at.members, to)
-	case c == classList:
+	case classList:
 		b.readList(v, at, to, around)
-	case c == classMap:
+	case classMap:
 		b.readMap(v, at, to, around)
 	}
 	return true
@@ -137,7 +139,7 @@ func (b *binder) own(text string) string {
 }
 
 func (b *binder) readInteger(v *value, at *spot, to reflect.Value) bool {
-	text := plainInteger(v.text)
+	text := plainNumber(v.text)
 	bits := to.Type().Bits()
 	if at.class == classUint {
 		n, err := strconv.ParseUint(text, 10, bits)
@@ -211,7 +213,8 @@ func (b *binder) lacks(object *value, l *layout, m *member, r rule) bool {
 
 func (b *binder) readList(v *value, at *spot, to reflect.Value, around any) {
 	if to.Kind() == reflect.Slice {
-		to.Set(reflect.MakeSlice(to.Type(), int(v.count), int(v.count)))
+		to.Grow(int(v.count))
+		to.SetLen(int(v.count))
 	}
 	for item := v.first; item != nil && int(item.place) < to.Len(); item = item.next {
 		b.bind(item, at.each, to.Index(int(item.place)), around)

@@ -11,23 +11,43 @@ import (
 )
 
 // class sorts Go types by the JSON they are read from.
-type class string
+type class uint8
 
 const (
-	classString  class = "string"
-	classInt     class = "integer"
-	classUint    class = "unsigned integer"
-	classFloat   class = "number"
-	classBool    class = "boolean"
-	classBytes   class = "base64 string"
-	classList    class = "array"
-	classMap     class = "map"
-	classStruct  class = "object"
-	classAny     class = "any"
-	classText    class = "text" // a string read by the type's own UnmarshalText
-	classOpaque  class = "opaque"
-	classInvalid class = ""
+	classInvalid class = iota // cannot be read from JSON
+	classString
+	classInt
+	classUint
+	classFloat
+	classBool
+	classBytes
+	classList
+	classMap
+	classStruct
+	classAny
+	classText   // a string read by the type's own UnmarshalText
+	classOpaque // read by a method of the type
 )
+
+// classes say of each class its name, its type in JSON Schema and the kinds of values that have this type.
+// What has no type reads its values itself.
+var classes = [...]struct {
+	name, jsonType string
+	kinds          kind
+}{
+	classString: {"string", "string", kindString}, classBool: {"boolean", "boolean", kindBoolean},
+	classInt: {"integer", "integer", kindInteger}, classUint: {"unsigned integer", "integer", kindInteger},
+	classFloat: {"number", "number", kindInteger | kindNumber},
+	classList:  {"array", "array", kindArray}, classMap: {"map", "object", kindObject},
+	classStruct: {"object", "object", kindObject},
+	classBytes:  {"base64 string", "string", 0}, classText: {"text", "string", 0},
+	classAny: {"any", "", 0}, classOpaque: {"opaque", "", 0},
+}
+
+func (c class) String() string { return classes[c].name }
+
+// jsonType is the type's name in JSON Schema; empty where it has none.
+func (c class) jsonType() string { return classes[c].jsonType }
 
 var (
 	timeType       = reflect.TypeFor[time.Time]()
@@ -71,21 +91,6 @@ func classOf(t reflect.Type) class {
 
 func has(t, method reflect.Type) bool {
 	return t.Implements(method) || reflect.PointerTo(t).Implements(method)
-}
-
-// jsonType is the type's name in JSON Schema; empty where it has none.
-func (c class) jsonType() string {
-	switch c {
-	case classInt, classUint:
-		return "integer"
-	case classBytes, classText:
-		return "string"
-	case classMap:
-		return "object"
-	case classAny, classOpaque:
-		return ""
-	}
-	return string(c)
 }
 
 func (c class) numeric() bool { return c == classInt || c == classUint || c == classFloat }

@@ -70,17 +70,9 @@ func byItself(tree any) []fault.Issue {
 	if err != nil {
 		return nil
 	}
-	text, err := marshalPlain(tree)
-	if err != nil {
-		return nil
-	}
-	value, issue := parse(text, schemaLimits)
-	if issue != nil {
-		return []fault.Issue{*issue}
-	}
 	s := &Schema{tree: meta, limits: schemaLimits}
 	s.link(c, compiled, true)
-	issues := fault.SortIssues(s.judge(value, nil))
+	issues := fault.SortIssues(s.judge(valueOf(tree), nil))
 	for n := range issues {
 		issues[n].Got = ""
 	}

@@ -75,6 +75,9 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 		return known.refusal, known.described
 	}
 	e.depth++
+	if e.answers == nil {
+		e.answers = map[question]*answer{}
+	}
 	a, outer := &answer{asking: true, depth: e.depth}, e.low
 	e.answers[q], e.low = a, e.depth
 	a.refusal, a.described = e.look(n, v, s)
@@ -103,6 +106,7 @@ func (f *collector) fail(rule string) { f.report(failure{at: f.n, value: f.v, ru
 func (f *collector) report(x failure) {
 	if f.refusal == nil {
 		f.refusal = &refusal{}
+		f.refusal.own = f.refusal.first[:0]
 	}
 	f.refusal.own = append(f.refusal.own, x)
 }
@@ -156,10 +160,10 @@ func (e *evaluation) look(n *node, v *value, s *scope) (*refusal, bits) {
 	case n.types != 0 && n.types&v.kind == 0:
 		f.fail("type")
 		return f.refusal, nil
-	case n.constant != nil && f.spend(v.size()) && !v.isIn(n.constant):
+	case n.constant != nil && f.spend(v.size()) && !n.constant[v.key()]:
 		f.fail("const")
 		return f.refusal, nil
-	case n.values != nil && f.spend(v.size()) && !v.isIn(n.values):
+	case n.values != nil && f.spend(v.size()) && !n.values[v.key()]:
 		f.fail("enum")
 		return f.refusal, nil
 	case n.format != nil && n.format.Validate(v.any()) != nil:

@@ -1,9 +1,12 @@
 package schema
 
 import (
-	"encoding/json"
+	"cmp"
+	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // object holds an object to the keywords of objects.
@@ -152,34 +155,17 @@ func (f *collector) str() {
 // number holds a number to the keywords of numbers.
 func (f *collector) number() {
 	n, text := f.n, f.v.text
-	for _, test := range [...]struct {
-		rule   string
-		bound  *bound
-		refuse [3]bool // a number below the bound, equal to it, above it
-	}{
-		{"minimum", n.minimum, [3]bool{true, false, false}}, {"maximum", n.maximum, [3]bool{false, false, true}},
-		{"exclusiveMinimum", n.above, [3]bool{true, true, false}}, {"exclusiveMaximum", n.below, [3]bool{false, true, true}},
-	} {
-		if test.bound != nil && test.refuse[test.bound.compare(text)+1] {
-			f.fail(test.rule)
+	if len(n.bounds) > 0 {
+		d := decimalOf(text)
+		for _, b := range n.bounds {
+			if b.refuses[d.compare(b.decimal)+1] {
+				f.fail(b.rule)
+			}
 		}
 	}
-	if n.of != nil && !n.of.divides(text) {
+	if n.MultipleOf != nil && !isMultiple(text, n.MultipleOf) {
 		f.fail("multipleOf")
 	}
-}
-
-// isIn reports whether a value is one of some, which are told by their keys.
-func (v *value) isIn(keys map[string]bool) bool {
-	switch {
-	case v.kind == kindString:
-		return keys[v.text]
-	case v.kind == kindInteger && isPlain(v.text):
-		return keys[otherKey+v.text]
-	case v.kind == kindBoolean:
-		return keys[otherKey+strconv.FormatBool(v.truth)]
-	}
-	return keys[keyOf(v.any())]
 }
 
 // itemsDiffer reports whether no two items are equal.
@@ -187,46 +173,66 @@ func (v *value) itemsDiffer() bool {
 	if v.count < 2 {
 		return true
 	}
-	keys := make(map[string]bool, v.count)
+	keys := make(map[key]bool, v.count)
 	for item := v.first; item != nil; item = item.next {
-		keys[keyOf(item.any())] = true
+		keys[item.key()] = true
 	}
 	return len(keys) == int(v.count)
 }
 
-// keyOf is a text that is the same for equal values and for no others. That of a string is the string itself;
-// others begin with a byte that no string has.
-func keyOf(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case json.Number:
-		return otherKey + rat(string(v)).RatString()
-	}
-	text, _ := json.Marshal(keyed(v))
-	return otherKey + string(text)
+// key is the same for equal values and for no others.
+type key struct {
+	kind kind
+	text string
 }
 
-// otherKey begins the keys of values that are no strings.
-const otherKey = "\xff"
-
-// keyed is a value whose JSON is the same where the value is, and no other: numbers are written in one form.
-func keyed(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		return []string{rat(string(v)).RatString()}
-	case []any:
-		list := make([]any, len(v))
-		for n, item := range v {
-			list[n] = keyed(item)
-		}
-		return map[string]any{"a": list}
-	case map[string]any:
-		members := make(map[string]any, len(v))
-		for name, member := range v {
-			members[name] = keyed(member)
-		}
-		return []any{members}
+func (v *value) key() key {
+	switch v.kind {
+	case kindString:
+		return key{kindString, v.text}
+	case kindInteger, kindNumber:
+		return key{kindNumber, plainNumber(v.text)}
 	}
+	return key{v.kind, string(v.appendEqual(nil))}
+}
+
+// appendEqual writes a value as JSON that is the same for equal values: members in the order of their names,
+// numbers in one form.
+func (v *value) appendEqual(b []byte) []byte {
+	switch v.kind {
+	case kindString:
+		b, _ = jsontext.AppendQuote(b, v.text) // cannot fail: it is UTF-8
+	case kindInteger, kindNumber:
+		b = append(b, plainNumber(v.text)...)
+	case kindBoolean:
+		b = strconv.AppendBool(b, v.truth)
+	case kindArray, kindObject:
+		children := slices.Collect(v.children)
+		if v.kind == kindObject {
+			slices.SortFunc(children, func(a, b *value) int { return cmp.Compare(a.name, b.name) })
+		}
+		b = append(b, v.kind.name()...)
+		for _, child := range children {
+			b, _ = jsontext.AppendQuote(b, child.name)
+			b = child.appendEqual(b)
+		}
+		return append(b, ']')
+	default:
+		b = append(b, "null"...)
+	}
+	return b
+}
+
+func keysOf(values ...any) map[key]bool {
+	keys := make(map[key]bool, len(values))
+	for _, v := range values {
+		keys[valueOf(v).key()] = true
+	}
+	return keys
+}
+
+// valueOf is a value of a schema document as one of a document that is checked.
+func valueOf(tree any) *value {
+	v, _ := parse([]byte(jsonText(tree)), Limits{maxMaxBytes, maxMaxDepth}) // cannot fail: it was read before
 	return v
 }

@@ -13,6 +13,7 @@ import (
 // shared where schemas are.
 type refusal struct {
 	own       []failure
+	first     [1]failure // where the first of own is kept
 	subs      []*refusal
 	issues    []fault.Issue // once it is explained
 	explained bool
@@ -209,7 +210,7 @@ func (n *node) demands(name string) bool {
 }
 
 func (n *node) allowsNull() bool {
-	null := keyOf(nil)
+	null := key{kindNull, "null"}
 	return n.types != 0 && n.types&kindNull != 0 || n.values[null] || n.constant[null]
 }
 

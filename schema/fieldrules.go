@@ -3,7 +3,6 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"reflect"
 	"slices"
 	"strconv"
@@ -356,12 +355,8 @@ func tightenNumber(have, add *json.Number, sign int) {
 	if *have == "" || *add == "" {
 		return
 	}
-	a, okA := new(big.Rat).SetString(string(*add))
-	h, okH := new(big.Rat).SetString(string(*have))
-	if okA && okH {
-		if a.Cmp(h)*sign > 0 {
-			*have = *add
-		}
-		*add = ""
+	if decimalOf(string(*add)).compare(decimalOf(string(*have)))*sign > 0 {
+		*have = *add
 	}
+	*add = ""
 }

@@ -24,7 +24,7 @@ type node struct {
 	home   *resource
 
 	types            kind // 0 for all
-	values, constant map[string]bool
+	values, constant map[key]bool
 	ref, not         *node
 	dynamic          *node // where a dynamic reference leads at first
 	anchor           string
@@ -48,9 +48,9 @@ type node struct {
 	contains *node
 	leftItem *node
 
-	format                             *jsonschema.Format
-	text                               *pattern
-	minimum, maximum, above, below, of *bound
+	format *jsonschema.Format
+	text   *pattern
+	bounds []bound
 }
 
 // need is what the presence of a member calls for: other members, or a schema of the whole.
@@ -127,13 +127,10 @@ func (l *linker) values(n *node) {
 		}
 	}
 	if s.Enum != nil {
-		n.values = map[string]bool{}
-		for _, v := range s.Enum.Values {
-			n.values[keyOf(v)] = true
-		}
+		n.values = keysOf(s.Enum.Values...)
 	}
 	if s.Const != nil {
-		n.constant = map[string]bool{keyOf(*s.Const): true}
+		n.constant = keysOf(*s.Const)
 	}
 	if l.formats {
 		n.format = s.Format
@@ -141,8 +138,7 @@ func (l *linker) values(n *node) {
 	if p, ok := s.Pattern.(pattern); ok {
 		n.text = &p
 	}
-	n.minimum, n.maximum, n.of = newBound(s.Minimum), newBound(s.Maximum), newBound(s.MultipleOf)
-	n.above, n.below = newBound(s.ExclusiveMinimum), newBound(s.ExclusiveMaximum)
+	n.bounds = boundsOf(s)
 }
 
 func (l *linker) branches(n *node) {

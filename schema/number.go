@@ -1,10 +1,13 @@
 package schema
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Bounds on a single number, so that exact arithmetic on it stays cheap.
@@ -30,69 +33,107 @@ func numberInBounds(text string) bool {
 	return err == nil && !math.IsInf(f, 0)
 }
 
-// isWhole reports whether a number has no fractional part, however it is written.
-func isWhole(text string) bool {
-	mantissa, exponent := text, 0
-	if at := strings.IndexAny(text, "eE"); at >= 0 {
-		mantissa = text[:at]
-		exponent, _ = strconv.Atoi(strings.TrimPrefix(text[at+1:], "+"))
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := strings.TrimRight(whole+fraction, "0")
-	return strings.Trim(digits, "-0") == "" || len(digits) <= len(whole)+exponent
-}
-
 // isPlain reports whether a whole number is written in the one plain way: few digits, and no more than those.
 func isPlain(text string) bool {
 	return len(text) <= maxExactDigits && text != "-0" && !strings.ContainsAny(text, ".eE")
 }
 
-// plainInteger writes a whole number such as 2.0 or 2e3 as digits.
-func plainInteger(text string) string {
+// plainNumber writes equal numbers alike, and whole ones as integers.
+func plainNumber(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	return rat(text).RatString()
+	return decimalOf(text).String()
 }
 
-// bound is a number that others are compared with, exactly.
-type bound struct {
-	rat   *big.Rat
-	float float64 // the nearest
+// decimal is a number by its digits: 0.digits × 10^scale. Equal numbers have equal decimals.
+type decimal struct {
+	negative bool
+	digits   string // without zeros at either end; none of zero
+	scale    int
 }
 
-func newBound(r *big.Rat) *bound {
-	if r == nil {
-		return nil
+// decimalOf reads a JSON number.
+func decimalOf(text string) decimal {
+	mantissa, negative := strings.CutPrefix(text, "-")
+	exponent := 0
+	if at := strings.IndexAny(mantissa, "eE"); at >= 0 {
+		exponent, _ = strconv.Atoi(mantissa[at+1:])
+		mantissa = mantissa[:at]
 	}
-	f, _ := r.Float64()
-	return &bound{r, f}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return decimal{scale: math.MinInt}
+	}
+	return decimal{negative, strings.TrimRight(digits, "0"), exponent + len(digits) - len(fraction)}
 }
 
-// compare says how a number stands to the bound: -1 below, 0 equal, 1 above. Rounding keeps order, so that
-// floats that differ tell.
-func (b *bound) compare(text string) int {
-	f, _ := strconv.ParseFloat(text, 64)
+// isWhole reports whether a number has no fractional part.
+func (d decimal) isWhole() bool { return d.digits == "" || len(d.digits) <= d.scale }
+
+// String writes equal numbers alike, and whole ones as integers.
+func (d decimal) String() string {
+	sign := ""
+	if d.negative {
+		sign = "-"
+	}
 	switch {
-	case f < b.float:
+	case d.digits == "":
+		return "0"
+	case d.isWhole():
+		return sign + d.digits + strings.Repeat("0", d.scale-len(d.digits))
+	}
+	return sign + "0." + d.digits + "e" + strconv.Itoa(d.scale)
+}
+
+// compare says how a number stands to another: -1 below, 0 equal, 1 above.
+func (d decimal) compare(to decimal) int {
+	switch {
+	case d.negative && to.negative:
+		d, to = to, d
+	case d.negative:
 		return -1
-	case f > b.float:
+	case to.negative:
 		return 1
 	}
-	return rat(text).Cmp(b.rat)
+	return cmp.Or(cmp.Compare(d.scale, to.scale), cmp.Compare(d.digits, to.digits))
 }
 
-// divides reports whether a number is a multiple of the bound.
-func (b *bound) divides(text string) bool {
-	if b.rat.IsInt() && b.rat.Num().IsInt64() {
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return n%b.rat.Num().Int64() == 0
+// bound is a number that others are compared with, and whether those are refused that are below it, equal to
+// it, and above it.
+type bound struct {
+	rule string
+	decimal
+	refuses [3]bool
+}
+
+// boundsOf are the bounds that a schema has.
+func boundsOf(s *jsonschema.Schema) (bounds []bound) {
+	for _, b := range [...]struct {
+		rule    string
+		at      *big.Rat
+		refuses [3]bool
+	}{
+		{"minimum", s.Minimum, [3]bool{true, false, false}}, {"maximum", s.Maximum, [3]bool{false, false, true}},
+		{"exclusiveMinimum", s.ExclusiveMinimum, [3]bool{true, true, false}},
+		{"exclusiveMaximum", s.ExclusiveMaximum, [3]bool{false, true, true}},
+	} {
+		if b.at != nil {
+			digits, _ := b.at.FloatPrec()
+			bounds = append(bounds, bound{b.rule, decimalOf(b.at.FloatString(digits)), b.refuses})
 		}
 	}
-	return new(big.Rat).Quo(rat(text), b.rat).IsInt()
+	return bounds
 }
 
-func rat(text string) *big.Rat {
+// isMultiple reports whether a number is a multiple of another.
+func isMultiple(text string, of *big.Rat) bool {
+	if of.IsInt() && of.Num().IsInt64() {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n%of.Num().Int64() == 0
+		}
+	}
 	r, _ := new(big.Rat).SetString(text) // cannot fail: the text is a JSON number
-	return r
+	return r.Quo(r, of).IsInt()
 }

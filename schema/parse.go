@@ -39,7 +39,7 @@ func parse(doc []byte, lim Limits) (*value, *fault.Issue) {
 	p := parser{Decoder: decoders.Get().(*jsontext.Decoder), text: string(doc), maxDepth: lim.MaxDepth}
 	defer decoders.Put(p.Decoder)
 	p.Reset(bytes.NewBuffer(doc))
-	root := &value{}
+	root := p.fresh(nil)
 	if issue := p.value(root); issue != nil {
 		return nil, issue
 	}
@@ -58,9 +58,23 @@ type parser struct {
 	*jsontext.Decoder
 	text     string
 	maxDepth int
+	block    []value // the values that are not in use yet
 }
 
-var kindOf = map[jsontext.Kind]kind{
+// fresh is a new value. Values are allocated some at a time.
+func (p *parser) fresh(parent *value) *value {
+	if len(p.block) == 0 {
+		p.block = make([]value, min(len(p.text)/16+2, 64))
+	}
+	v := &p.block[0]
+	p.block = p.block[1:]
+	if v.parent = parent; parent != nil {
+		v.place = parent.count
+	}
+	return v
+}
+
+var kindOf = [256]kind{
 	'{': kindObject, '[': kindArray, '"': kindString, '0': kindInteger, 't': kindBoolean, 'f': kindBoolean, 'n': kindNull,
 }
 
@@ -77,7 +91,7 @@ func (p *parser) value(v *value) (issue *fault.Issue) {
 	case v.kind == kindString:
 		v.text = unquoted(text)
 	case v.kind == kindInteger:
-		if v.text = text; !isPlain(text) && !isWhole(text) {
+		if v.text = text; !isPlain(text) && !decimalOf(text).isWhole() {
 			v.kind = kindNumber
 		}
 	}
@@ -120,7 +134,7 @@ func (p *parser) container(v *value, closing jsontext.Kind) *fault.Issue {
 		return jsonIssue(string(p.StackPointer()), fault.RuleDepth, wants)
 	}
 	for last := &v.first; p.PeekKind() != closing; v.count++ {
-		child := &value{parent: v, place: v.count}
+		child := p.fresh(v)
 		if v.kind == kindObject {
 			name, issue := p.scalar(child)
 			if issue != nil {

@@ -99,7 +99,7 @@ func (s *Schema) judge(root *value, b *Budget) []fault.Issue {
 	if b == nil {
 		b = NewBudget()
 	}
-	e := evaluation{Budget: b, tracks: s.tracks, answers: map[question]*answer{}}
+	e := evaluation{Budget: b, tracks: s.tracks}
 	var outermost *scope
 	if s.scoped {
 		outermost = &scope{anchors: map[string]*node{}, next: map[*resource]*scope{}}

@@ -95,6 +95,13 @@ func (v *value) sent(rule string) string {
 // size is how much work it is to compare a value.
 func (v *value) size() int { return int(v.end-v.start) / patternSteps }
 
+// children yields the members or items.
+func (v *value) children(yield func(*value) bool) {
+	for child := v.first; child != nil && yield(child); {
+		child = child.next
+	}
+}
+
 // member is the member of a name; nil for none.
 func (v *value) member(name string) *value {
 	m := v.first

@@ -172,7 +172,7 @@ func sizePhrase(r rule, c class) (string, bool) {
 	if !compares || r.param == "" {
 		return "", false
 	}
-	noun, counted := countedNoun.of(string(c))
+	noun, counted := countedNoun.of(c.String())
 	if c == classString && (r.tag == "eq" || r.tag == "ne") {
 		return strings.ReplaceAll(value, "%", literal(r.param)), true
 	}

@@ -1,0 +1,30 @@
+package schema_test
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/retake-go/retake/schema"
+)
+
+// Numbers are compared by their digits as exact arithmetic compares them, and written alike where they are equal.
+func TestNumbersAreComparedExactly(t *testing.T) {
+	number := rapid.StringMatching(`-?(0|[1-9][0-9]{0,2}0{0,2})(\.0{0,2}[0-9]{1,3}0{0,2})?([eE][+-]?[0-9])?`)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := number.Draw(t, "a"), number.Draw(t, "b")
+		x, ok := new(big.Rat).SetString(a)
+		require.True(t, ok)
+		y, ok := new(big.Rat).SetString(b)
+		require.True(t, ok)
+		compared, first, second := schema.CompareNumbers(a, b)
+		assert.Equal(t, x.Cmp(y), compared, "%s %s", a, b)
+		assert.Equal(t, x.Cmp(y) == 0, first == second, "%s %s", first, second)
+		if x.IsInt() {
+			assert.Equal(t, x.RatString(), first)
+		}
+	})
+}
