@@ -32,7 +32,7 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 	}
 	b := binder{doc: doc}
 	b.bind(root, t.root, reflect.ValueOf(v).Elem(), nil)
-	found = b.beside(root, found)
+	found = b.beside(found)
 	if len(found) == 0 && t.issues != nil {
 		for _, i := range t.issues(v) {
 			i.Source = fault.FromRules
@@ -49,8 +49,14 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 // there is left out.
 type binder struct {
 	doc     []byte
-	issues  []fault.Issue
-	unbound []string // the places that were left out
+	found   []finding
+	unbound []*value // those that were left out
+}
+
+// finding is an issue of a value, or of a member that is not there: then there is no value.
+type finding struct {
+	*value
+	fault.Issue
 }
 
 func (b *binder) report(v *value, at, rule, expected string, source fault.Source) {
@@ -58,18 +64,21 @@ func (b *binder) report(v *value, at, rule, expected string, source fault.Source
 	if v != nil {
 		i.Got, i.Sent = v.kind.name(), v.sent(rule)
 	}
-	if len(b.issues) < maxIssues {
-		b.issues = append(b.issues, i)
+	b.add(v, i)
+}
+
+func (b *binder) add(v *value, i fault.Issue) {
+	if len(b.found) < maxIssues {
+		b.found = append(b.found, finding{v, i})
 	}
 }
 
 // refuse leaves a value out.
 func (b *binder) refuse(v *value, rule, expected string) bool {
-	at := v.pointer()
 	if len(b.unbound) < maxIssues {
-		b.unbound = append(b.unbound, at)
+		b.unbound = append(b.unbound, v)
 	}
-	b.report(v, at, rule, expected, fault.FromSchema)
+	b.report(v, v.pointer(), rule, expected, fault.FromSchema)
 	return false
 }
 
@@ -203,11 +212,11 @@ func (b *binder) lacks(object *value, l *layout, m *member, r rule) bool {
 		first, _, _ := strings.Cut(word, ".")
 		names = append(names, l.names[first])
 	}
-	at := object.pointer()
-	return slices.ContainsFunc(b.unbound, func(lost string) bool {
-		return slices.ContainsFunc(names, func(name string) bool {
-			return isWithin(lost, at+"/"+pointerEscaper.Replace(name))
-		})
+	return slices.ContainsFunc(b.unbound, func(lost *value) bool {
+		for lost != nil && lost.parent != object {
+			lost = lost.parent
+		}
+		return lost != nil && slices.Contains(names, lost.name)
 	})
 }
 
@@ -237,8 +246,10 @@ func (b *binder) readMap(v *value, at *spot, to reflect.Value, around any) {
 				break
 			}
 			if !r.omits() && !r.holds(key, classString, around) {
-				wants := "a member name that is " + rulePhrase(r, classString, nil)
-				b.report(nil, m.pointer(), ruleName(r, classString), wants, fault.FromRules)
+				wants := clip("a member name that is " + rulePhrase(r, classString, nil))
+				b.add(m, fault.Issue{
+					Pointer: m.pointer(), Rule: ruleName(r, classString), Expected: wants, Source: fault.FromRules,
+				})
 			}
 		}
 	}
@@ -246,27 +257,26 @@ func (b *binder) readMap(v *value, at *spot, to reflect.Value, around any) {
 
 // beside adds to what the schema found what it could not know. Of a value that is refused already, only rules
 // of its own are told, and of one that is missing or of another kind, nothing.
-func (b *binder) beside(root *value, found []fault.Issue) []fault.Issue {
-	if len(b.issues) == 0 || len(found) >= maxIssues {
-		return found
+func (b *binder) beside(issues []fault.Issue) []fault.Issue {
+	if len(b.found) == 0 || len(issues) >= maxIssues {
+		return issues
 	}
 	rules := map[string]string{}
-	for _, i := range found {
+	for _, i := range issues {
 		rules[i.Pointer] = i.Rule
 	}
-	bySchema := len(found)
-	for _, i := range b.issues {
-		if _, refused := rules[i.Pointer]; refused && bySchema > 0 {
-			v := root.at(pathOf(i.Pointer))
-			if i.Source != fault.FromRules || v == nil || v.kind == kindString && v.text == "" {
+	for _, f := range b.found {
+		if _, refused := rules[f.Pointer]; refused {
+			isEmpty := f.value == nil || f.kind == kindString && f.text == ""
+			if f.Source != fault.FromRules || isEmpty {
 				continue
 			}
 		}
-		if !isCovered(rules, i.Pointer) {
-			found = append(found, i)
+		if !isCovered(rules, f.Pointer) {
+			issues = append(issues, f.Issue)
 		}
 	}
-	return found
+	return issues
 }
 
 // isCovered reports whether a place is missing or of another kind, or lies in one that is.
@@ -279,9 +289,4 @@ func isCovered(rules map[string]string, pointer string) bool {
 			return false
 		}
 	}
-}
-
-// isWithin reports whether a place is another, or lies in it.
-func isWithin(pointer, in string) bool {
-	return strings.HasPrefix(pointer, in) && (len(pointer) == len(in) || pointer[len(in)] == '/')
 }

@@ -22,7 +22,7 @@ func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
 	var v T
 	b := binder{doc: doc}
 	b.bind(root, bare(t.of.root, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
-	if b.issues != nil {
+	if b.found != nil {
 		return false, true
 	}
 	whole, _ := json.Marshal(v)
