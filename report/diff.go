@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -11,7 +10,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// diffLine is one line of a comparison: Op is "+", "-", " ", or "…" for lines that are the same and left
+// diffLine is one line of a comparison: Op is "+", "-", " ", or "…" where lines that are the same are left
 // out.
 type diffLine struct{ Op, Text string }
 
@@ -21,40 +20,21 @@ const maxDiff = 800
 // diffLines compares two texts line by line; nil where they are the same. Where too much has changed to be
 // shown, ok is false.
 func diffLines(was, is string) (lines []diffLine, ok bool) {
-	if was == is {
-		return nil, true
-	}
-	next, changed := 1, 0 // the line of was that follows, and how many lines are not the same
-	unchanged := func(to int) {
-		if to > next {
-			lines = append(lines, diffLine{"…", many(to-next, "same line")})
-			next = to
-		}
-	}
-	header := 3
-	for hunk := range strings.Lines(string(diff.Diff("was", []byte(was+"\n"), "is", []byte(is+"\n")))) {
-		op, text := hunk[:1], strings.TrimSuffix(hunk[1:], "\n")
+	changed := 0
+	// The first lines name the two sides.
+	_, hunks, _ := strings.Cut(string(diff.Diff("", []byte(was+"\n"), "", []byte(is+"\n"))), "\n+++ ")
+	for line := range strings.Lines(hunks) {
+		op, text := line[:1], strings.TrimSuffix(line[1:], "\n")
 		switch {
-		case header > 0:
-			header--
-			continue
-		case op == "@":
-			var from, count int
-			_, _ = fmt.Sscanf(text, "@ -%d,%d", &from, &count)
-			if count == 0 {
-				from++ // nothing of was stands there: it is the line before
-			}
-			unchanged(from)
-			continue
-		case op != "+":
-			next++
-		}
-		if op != " " {
+		case op == "@" && len(lines) > 0:
+			op, text = "…", ""
+		case op == "+", op == "-":
 			changed++
+		case op != " ":
+			continue
 		}
 		lines = append(lines, diffLine{op, text})
 	}
-	unchanged(strings.Count(was, "\n") + 2)
 	if changed > maxDiff {
 		return nil, false
 	}
@@ -87,42 +67,8 @@ func prettyPair(a, b string) (string, string) {
 
 // loose breaks what looks like JSON into lines, whatever may be wrong with it; any other text is as it is.
 func loose(text string) string {
-	if s := strings.TrimLeft(text, " \t\r\n"); s == "" || strings.IndexByte("{[", s[0]) < 0 {
+	if s := strings.TrimSpace(text); s == "" || !isBracket(s[0]) {
 		return text
 	}
-	var (
-		b      strings.Builder
-		depth  int
-		quoted bool
-	)
-	feed := func() { b.WriteString("\n" + strings.Repeat("  ", min(depth, maxWalk))) }
-	for n := 0; n < len(text); n++ {
-		c := text[n]
-		switch {
-		case quoted && c == '\\' && n+1 < len(text):
-			b.WriteByte(c)
-			n++
-			c = text[n]
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case strings.IndexByte(" \t\r\n", c) >= 0:
-			continue
-		case c == '}' || c == ']':
-			depth = max(0, depth-1)
-			feed()
-		}
-		b.WriteByte(c)
-		switch {
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			feed()
-		case c == ',':
-			feed()
-		case c == ':':
-			b.WriteByte(' ')
-		}
-	}
-	return b.String()
+	return strings.NewReplacer("{", "{\n", "[", "[\n", ",", ",\n", "}", "\n}", "]", "\n]").Replace(text)
 }

@@ -44,8 +44,8 @@ func MarkedSegments(text string, issues []fault.Issue) []Segment {
 
 // Located is what a pointer names in a JSON text.
 func Located(text, pointer string) (found []string, missing bool) {
-	root, _ := walk(text, 0)
-	spans, missing := locate(&root, pointer, false)
+	j := readJSON(text, 0)
+	spans, missing := j.locate(pointer, false)
 	for _, s := range spans {
 		found = append(found, text[s.begin:s.end])
 	}

@@ -75,75 +75,51 @@ func (c *cutter) ends(marks []mark, at int) {
 
 func (c *cutter) add(s segment) { c.out = append(c.out, s) }
 
-// plain adds text, and names what in it cannot be seen.
+// plain adds text, and names what in it cannot be seen or was left out.
 func (c *cutter) plain(text string, bad bool) {
-	for text != "" {
-		cut := redacted.FindStringIndex(text)
-		if cut == nil {
-			c.visible(text, bad)
-			return
-		}
-		c.visible(text[:cut[0]], bad)
+	at := 0
+	for _, cut := range redacted.FindAllStringIndex(text, -1) {
+		c.visible(text[at:cut[0]], bad)
 		c.add(segment{"redacted", strings.Trim(text[cut[0]:cut[1]], "[]"), bad})
-		text = text[cut[1]:]
+		at = cut[1]
 	}
+	c.visible(text[at:], bad)
 }
 
+// visible adds text, and in the place of what cannot be seen its name.
 func (c *cutter) visible(text string, bad bool) {
-	from := 0
 	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRuneInString(text[at:])
-		name := hiddenName(r, size, text[at])
-		if name == "" {
-			at += size
-			continue
+		name, end, times := hidden(text[at:]), at, 0
+		for end < len(text) && hidden(text[end:]) == name {
+			_, size := utf8.DecodeRuneInString(text[end:])
+			end, times = end+size, times+1
 		}
-		c.put(text[from:at], bad)
-		times := 0
-		for ; hiddenAt(text, at) == name; at += size {
-			times++
+		switch {
+		case name == "":
+			c.add(segment{Text: text[at:end], Bad: bad})
+		case c.hidden >= maxHidden:
+			c.add(segment{Text: "\uFFFD", Bad: bad})
+		case times > 1:
+			name += fmt.Sprintf(" ×%d", times)
+			fallthrough
+		default:
+			c.add(segment{"hidden", name, bad})
+			c.hidden++
 		}
-		c.hide(name, times, bad)
-		from = at
+		at = end
 	}
-	c.put(text[from:], bad)
-}
-
-func hiddenAt(text string, at int) string {
-	if at >= len(text) {
-		return ""
-	}
-	r, size := utf8.DecodeRuneInString(text[at:])
-	return hiddenName(r, size, text[at])
-}
-
-func (c *cutter) put(text string, bad bool) {
-	if text != "" {
-		c.add(segment{Text: text, Bad: bad})
-	}
-}
-
-// hide names a character that cannot be seen; beyond the bound it is a mere sign.
-func (c *cutter) hide(name string, times int, bad bool) {
-	if c.hidden++; c.hidden > maxHidden {
-		c.put("\uFFFD", bad)
-		return
-	}
-	if times > 1 {
-		name += fmt.Sprintf(" ×%d", times)
-	}
-	c.add(segment{"hidden", name, bad})
 }
 
 // joiner makes one sign of several, as in emoji.
 const joiner = '\u200d'
 
-// hiddenName is the name of a character that cannot be seen, or that changes how others are seen; empty for
-// all others.
-func hiddenName(r rune, size int, first byte) string {
+// hidden is the name of the first character where it cannot be seen, or changes how others are seen; empty
+// for all others.
+func hidden(text string) string {
+	r, size := utf8.DecodeRuneInString(text)
 	switch {
 	case r == utf8.RuneError && size == 1:
-		return fmt.Sprintf("byte %02X", first)
+		return fmt.Sprintf("byte %02X", text[0])
 	case r == '\n' || r == '\t' || r == joiner || unicode.IsGraphic(r):
 		return ""
 	}
