@@ -1,15 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"time"
 )
 
 // chartView is a run to scale: bars in lanes, in units of a thousandth of its length.
 type chartView struct {
-	Lanes  []laneView
 	Length string
+	Lanes  []laneView
 	// Ticks are the times at the quarters.
 	Ticks []string
 }
@@ -20,119 +20,58 @@ type laneView struct {
 	Bars []barView
 }
 
-// barView is one bar: X and Width are in thousandths.
+// barView is one bar: all but its texts are in thousandths. Link is the section that it belongs to.
 type barView struct {
-	X, Width int
-	Tone     string
-	Says     string
-	// Link is the section that it belongs to.
-	Link string
+	X, Y, Width, Height int
+	Tone, Says, Link    string
 }
 
 // maxBars bounds the bars of a lane.
 const maxBars = 1_000
 
-// interval is something that took time.
-type interval struct {
-	lane     string
-	from, to time.Duration
-	tone     string
-	says     string
-	link     string
-}
+// The lanes: what an entry says took time.
+const (
+	calls = 1 + iota
+	waits
+	tools
+)
 
-// tracer finds what took time in a run.
-type tracer struct {
-	all  []interval
-	open *interval
-	runs time.Duration
-}
-
-// see takes one entry; link is the section that it stands in.
-func (c *tracer) see(e *entry, link string) {
-	if c.open != nil && e.Kind != noted {
-		c.close(e)
-	}
-	switch e.Kind {
-	case called, trying:
-		c.open = &interval{lane: "calls", from: e.At, says: string(e.Kind) + " " + e.Text, link: link}
-	case waiting:
-		c.open = &interval{lane: "waits", from: e.At, tone: "wait", says: "wait " + e.Text, link: link}
-	case running:
-		c.runs = e.At
-	case ended:
-		to := e.At
-		if e.detail != nil && e.detail.landed > 0 {
-			to = e.detail.landed
+// chartOf draws what took time in a run; nil where nothing did.
+func chartOf(sections []*section) *chartView {
+	length := time.Duration(0)
+	for _, s := range sections {
+		for _, e := range s.Items {
+			length = max(length, e.to)
 		}
-		c.all = append(c.all, interval{"tools", c.runs, to, "tool", e.Text, link})
-	}
-}
-
-// close ends what was under way.
-func (c *tracer) close(e *entry) {
-	i := *c.open
-	i.to = e.At
-	if i.lane == "calls" && (e.bad || e.failed()) {
-		i.tone = "bad"
-	}
-	c.all, c.open = append(c.all, i), nil
-}
-
-// chart draws what took time; nil where nothing did.
-func (c *tracer) chart() *chartView {
-	var length time.Duration
-	for _, i := range c.all {
-		length = max(length, i.to)
 	}
 	if length <= 0 {
 		return nil
 	}
-	v, step := &chartView{Length: short(length)}, time.Duration(1)
+	v := &chartView{Length: short(length), Lanes: []laneView{{Name: "calls"}, {Name: "waits"}, {Name: "tools"}}}
+	for _, s := range sections {
+		for n, e := range s.Items {
+			if e.lane == 0 || e.to <= e.from {
+				continue
+			}
+			b := barView{X: share(e.from, length, 1000), Y: 2, Height: 16, Tone: e.Tone(), Link: s.ID}
+			b.Width = max(3, share(e.to, length, 1000)-b.X)
+			b.Says = fmt.Sprintf("%s: %s, from %s to %s", s.Title, short(e.to-e.from), since(e.from), since(e.to))
+			if e.lane == tools { // those that overlap stand below one another
+				b.Y, b.Height, b.Tone = 2+4*(n%4), 4, cmp.Or(b.Tone, "tool")
+			}
+			if l := &v.Lanes[e.lane-1]; len(l.Bars) < maxBars {
+				l.Bars = append(l.Bars, b)
+			}
+		}
+	}
+	step := time.Duration(1)
 	for step*10 <= length/100 {
 		step *= 10
 	}
-	for _, part := range []time.Duration{0, 1, 2, 3, 4} {
+	for part := range time.Duration(5) {
 		v.Ticks = append(v.Ticks, short((length / 4 * part).Round(step)))
 	}
-	for _, name := range []string{"calls", "waits", "tools"} {
-		v.Lanes = append(v.Lanes, c.lanes(name, length)...)
-	}
 	return v
-}
-
-// maxLanes bounds the lanes of one name: what overlaps stands in lanes of its own.
-const maxLanes = 4
-
-func (c *tracer) lanes(name string, length time.Duration) []laneView {
-	var (
-		lanes []laneView
-		ends  []time.Duration
-	)
-	for _, i := range c.all {
-		if i.lane != name || i.to <= i.from {
-			continue
-		}
-		at := slices.IndexFunc(ends, func(end time.Duration) bool { return end <= i.from })
-		if at < 0 && len(ends) < maxLanes {
-			title := name
-			if len(lanes) > 0 {
-				title = ""
-			}
-			lanes, ends, at = append(lanes, laneView{Name: title}), append(ends, 0), len(ends)
-		}
-		if at < 0 || len(lanes[at].Bars) >= maxBars {
-			continue
-		}
-		ends[at] = i.to
-		x := share(i.from, length, 1000)
-		lanes[at].Bars = append(lanes[at].Bars, barView{
-			X: x, Width: max(3, share(i.to, length, 1000)-x), Tone: i.tone, Link: i.link,
-			Says: fmt.Sprintf("%s: %s, from %s to %s",
-				i.says, short(i.to-i.from), since(i.from), since(i.to)),
-		})
-	}
-	return lanes
 }
 
 // share is a part of a whole, of which full is the measure.

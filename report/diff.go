@@ -70,5 +70,5 @@ func loose(text string) string {
 	if s := strings.TrimSpace(text); s == "" || !isBracket(s[0]) {
 		return text
 	}
-	return strings.NewReplacer("{", "{\n", "[", "[\n", ",", ",\n", "}", "\n}", "]", "\n]").Replace(text)
+	return strings.NewReplacer(", ", ",\n", "{", "{\n", "[", "[\n", ",", ",\n", "}", "\n}", "]", "\n]").Replace(text)
 }

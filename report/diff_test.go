@@ -58,6 +58,6 @@ func TestDiffTellsBothSides(t *testing.T) {
 }
 
 func TestBrokenJSONIsBrokenIntoLines(t *testing.T) {
-	assert.Equal(t, "{\n\"a\":[\n1,\n \"x\"\n],\n \"b\": tru", report.Loose(`{"a":[1, "x"], "b": tru`))
+	assert.Equal(t, "{\n\"a\":[\n1,\n\"x\"\n],\n\"b\": tru", report.Loose(`{"a":[1, "x"], "b": tru`))
 	assert.Equal(t, "no JSON: {", report.Loose("no JSON: {"))
 }

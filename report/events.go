@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,15 +23,9 @@ func (r *run) event(ev *machine.Event) {
 		r.begun = ev.At
 	}
 	if enter, ok := entering[ev.Kind]; ok {
-		e := enter(r, ev)
-		if e.Kind == "" {
-			return
+		if e := enter(r, ev); e.Kind != "" {
+			r.enter(e)
 		}
-		if e.detail == nil {
-			e.detail = &detail{}
-		}
-		e.detail.event = *ev
-		r.enter(e)
 	}
 }
 
@@ -44,7 +37,7 @@ var entering = map[machine.EventKind]func(*run, *machine.Event) entry{
 	machine.ToolEnded:   (*run).toolEnded,
 	machine.Tried:       (*run).tried,
 	machine.Planned:     (*run).planned,
-	machine.Adjusted:    (*run).adjust,
+	machine.Adjusted:    (*run).adjusted,
 	machine.Dispatched:  (*run).dispatched,
 	machine.ReducersRan: (*run).reducersRan,
 	machine.Cancelled:   (*run).cancelled,
@@ -54,46 +47,56 @@ func (r *run) started(ev *machine.Event) entry {
 	if len(ev.Messages) == 0 {
 		return entry{}
 	}
-	last := ev.Messages[len(ev.Messages)-1]
-	text := fmt.Sprintf("%s, the last of them from the %s: ", many(len(ev.Messages), "message"), last.Role)
-	return entry{Kind: started}.says(text + last.Text)
+	last := &ev.Messages[len(ev.Messages)-1]
+	text := fmt.Sprintf("the %s says: ", last.Role)
+	if n := len(ev.Messages); n > 1 {
+		text = fmt.Sprintf("%s, the last from the %s: ", many(n, "message"), last.Role)
+	}
+	return entry{Kind: started}.says(text + messageText(last))
+}
+
+// messageText is the text of a message, with its media named.
+func messageText(m *message.Message) string { return joined("\n", m.Text, partsText(m.Parts)) }
+
+// partsText names media, a line each: "[image, image/png, 67 bytes]".
+func partsText(parts []message.Part) string {
+	var all []string
+	for _, p := range parts {
+		all = append(all, p.String())
+	}
+	return strings.Join(all, "\n")
 }
 
 func (r *run) replied(ev *machine.Event) entry {
-	m := ev.Reply.Message
+	m := &ev.Reply.Message
 	r.spend(m.Usage)
-	r.totals.Replies++
 	r.told = m.Usage
-	text := cmp.Or(callsText(ev.Reply), shownText(&m)) + bracketed(originText(&m))
-	return entry{Kind: replied, Usage: m.Usage}.says(text)
-}
-
-// originText says which model replied, and why it ended.
-func originText(m *message.Reply) string {
-	var parts []string
-	if m.Model != "" {
-		parts = append(parts, "from "+m.Model)
+	calls := callsText(ev.Reply)
+	origin := bracketed(after("from ", m.Model), after("finish ", string(m.Finish)))
+	text := cmp.Or(calls, after("refused: ", clip(line(m.Refusal), maxShown)), clip(line(m.Text), maxShown), "nothing")
+	var repairs []string
+	for _, c := range ev.Reply.Calls {
+		repairs = append(repairs, after(c.Tool+" ", repairsText(c.Repairs)))
 	}
-	if m.Finish != "" {
-		parts = append(parts, "finish "+string(m.Finish))
+	if a := ev.Reply.Answer; a != nil {
+		repairs = append(repairs, repairsText(a.Repairs))
 	}
-	return strings.Join(parts, ", ")
-}
-
-// replyNote says what a reply holds, without its text.
-func replyNote(r *machine.Reply) string {
-	kind := "text"
-	if r.Message.Refusal != "" {
-		kind = "refusal"
+	e := entry{Kind: replied, Usage: m.Usage}.says(text+origin, repairs...)
+	if e.shown = r.page.reply(ev.Reply); e.shown != nil && len(e.shown.Texts) > 0 {
+		kind := "text"
+		if m.Refusal != "" {
+			kind = "refusal"
+		}
+		e.Text = line(joined(", ", kind, calls) + origin) // a page has the text itself
 	}
-	return line(strings.TrimSuffix(kind+", "+callsText(r), ", ") + bracketed(originText(&r.Message)))
+	return e
 }
 
 // callsText names the calls of a reply; empty where it has none.
 func callsText(r *machine.Reply) string {
-	names := make([]string, len(r.Calls))
-	for n, c := range r.Calls {
-		names[n] = c.Tool
+	var names []string
+	for _, c := range r.Calls {
+		names = append(names, c.Tool)
 	}
 	if len(r.Calls) == 0 {
 		for _, c := range r.Message.Calls {
@@ -109,14 +112,6 @@ func callsText(r *machine.Reply) string {
 // maxShown is how many characters of a reply a line shows.
 const maxShown = 200
 
-// shownText is the beginning of a reply's text.
-func shownText(m *message.Reply) string {
-	if m.Refusal != "" {
-		return "refused: " + clip(line(m.Refusal), maxShown)
-	}
-	return cmp.Or(clip(line(m.Text), maxShown), "nothing")
-}
-
 func (r *run) callFailed(ev *machine.Event) entry {
 	r.why = failureText(ev.Failure)
 	return entry{Kind: replied, bad: true}.says("failed: " + string(ev.Failure.Class) + bracketed(r.why))
@@ -129,17 +124,13 @@ func (r *run) tried(ev *machine.Event) entry {
 }
 
 func (r *run) spend(u message.Usage) {
-	r.totals.Usage = r.totals.Usage.Add(u)
-	r.ledger.owed = r.ledger.owed.Add(u)
+	r.totals.Usage, r.owed = r.totals.Usage.Add(u), r.owed.Add(u)
 }
 
-// failureText is what an operator is told of a failure.
-func failureText(f *fault.Failure) string {
-	text := f.Message
-	if f.RetryAfter > 0 {
-		text = strings.TrimPrefix(text+"; the server asks for "+f.RetryAfter.String(), "; ")
-	}
-	return text
+// verdicts say how calls of tools ended that have no result.
+var verdicts = map[machine.Verdict]string{
+	machine.AskAgain: " asks again", machine.Failed: " failed for good", machine.Broke: " broke",
+	machine.TryLater: " asks to be tried later", machine.Unknown: " began, and its outcome is not known",
 }
 
 func (r *run) toolEnded(ev *machine.Event) entry {
@@ -147,70 +138,50 @@ func (r *run) toolEnded(ev *machine.Event) entry {
 	was := r.tools[t.Index]
 	delete(r.tools, t.Index)
 	r.totals.Tools++
-	e := entry{Kind: ended, detail: &detail{run: was, landed: r.landed[was.Key]}}
-	name := cmp.Or(was.Tool, fmt.Sprint("call ", t.Index))
-	switch t.Verdict {
-	case machine.Done:
-		text := fmt.Sprintf("%s: result of %s", name, sizeText(len(t.Result)))
+	e := entry{Kind: ended, lane: tools, from: r.ran, to: cmp.Or(r.landed[was.Key], r.time())}
+	e.bad = t.Verdict != machine.Done && t.Verdict != machine.AskAgain
+	text := cmp.Or(was.Tool, fmt.Sprint("call ", t.Index)) + verdicts[t.Verdict]
+	more := []string{issuesText(t.Issues)}
+	switch {
+	case t.Verdict == machine.Done:
+		text += ": " + joined(", ", "result of "+sizeText(len(t.Result)), partsText(t.Parts))
 		if t.Reduced != nil && len(t.Reduced.Ops) > 0 {
 			text += ", " + many(len(t.Reduced.Ops), "state update")
 		}
-		return e.says(text)
-	case machine.AskAgain:
-		return e.says(name+" asks again", issuesText(t.Issues))
-	case machine.Failed:
-		e.bad = true
-		return e.says(name + " failed for good: " + t.Text)
+	case t.Failure != nil:
+		text, more = text+": "+string(t.Failure.Class), []string{failureText(t.Failure)}
+	default:
+		text += after(": ", t.Text)
 	}
-	e.bad = true
-	how := " broke"
-	if words, ok := lostWords[t.Verdict]; ok {
-		how = words
+	if e.bad {
+		r.totals.Broken++
 	}
-	if t.Failure == nil {
-		return e.says(name + how)
-	}
-	return e.says(name+how+": "+string(t.Failure.Class), failureText(t.Failure))
-}
-
-// lostWords say how calls ended that did not break and have no result.
-var lostWords = map[machine.Verdict]string{
-	machine.TryLater: " asks to be tried later", machine.Unknown: " began, and its outcome is not known",
+	e.shown = r.page.toolEnd(string(was.Arguments), t)
+	return e.says(text, more...)
 }
 
 func (r *run) planned(ev *machine.Event) entry {
 	p := ev.Plan
-	r.ledger.adopt(p)
-	if p.Policy != nil {
-		r.adjusted++
-	}
-	parts := []string{string(p.Do)}
-	if p.Model != "" {
-		parts = append(parts, "model "+p.Model)
-	}
+	parts := []string{string(p.Do), after("model ", p.Model)}
 	if p.Delay > 0 {
 		parts = append(parts, "after "+p.Delay.String())
 	}
 	if p.Policy != nil {
-		parts = append(parts, "another policy")
+		parts = append(parts, "another policy: "+layerText(p.Policy))
 	}
-	if p.ResetBudgets {
+	if p.ResetBudgets && p.Do == machine.Fallback {
+		r.ledger.restore(machine.Spent{})
 		parts = append(parts, "budgets anew")
 	}
-	if p.Prompt != "" {
-		parts = append(parts, "prompt: "+p.Prompt)
-	}
-	return entry{Kind: planned}.says(strings.Join(parts, ", "), p.Note, p.Warning)
+	return entry{Kind: planned}.says(joined(", ", append(parts, after("prompt: ", p.Prompt))...), p.Note, p.Warning)
 }
 
-func (r *run) adjust(ev *machine.Event) entry {
-	r.ledger.set = policy.Fold(r.ledger.set, *ev.Adjust)
-	r.adjusted++
-	return entry{Kind: adjusted}.says("adjusted: " + layerText(*ev.Adjust))
+func (r *run) adjusted(ev *machine.Event) entry {
+	return entry{Kind: adjusted}.says("adjusted: " + layerText(ev.Adjust))
 }
 
 // layerText is what a layer says, as its JSON.
-func layerText(l policy.Layer) string {
+func layerText(l *policy.Layer) string {
 	text, err := l.MarshalJSON()
 	if err != nil {
 		return err.Error()
@@ -219,21 +190,24 @@ func layerText(l policy.Layer) string {
 }
 
 func (r *run) dispatched(ev *machine.Event) entry {
-	if e := ev.Reduced.Error; e != nil {
-		return entry{Kind: reduced}.says(fmt.Sprintf("reducer %s refused: %s", e.Reducer, e.Message))
-	}
-	return entry{Kind: reduced}.says(many(len(ev.Reduced.Ops), "state update"))
+	return reductions([]machine.Reduced{*ev.Reduced})
 }
 
-func (r *run) reducersRan(ev *machine.Event) entry {
-	updates, refused := 0, ""
-	for _, one := range ev.Reductions {
+func (r *run) reducersRan(ev *machine.Event) entry { return reductions(ev.Reductions) }
+
+// reductions says what reducers did.
+func reductions(all []machine.Reduced) entry {
+	updates, texts := 0, []string{""}
+	for _, one := range all {
 		updates += len(one.Ops)
-		if e := one.Error; e != nil {
-			refused += fmt.Sprintf(", reducer %s refused: %s", e.Reducer, e.Message)
+		if one.Error != nil {
+			texts = append(texts, refusalText(one.Error))
 		}
 	}
-	return entry{Kind: reduced}.says(many(updates, "state update") + refused)
+	if updates > 0 || len(texts) == 1 {
+		texts[0] = many(updates, "state update")
+	}
+	return entry{Kind: reduced}.says(joined(", ", texts...))
 }
 
 func (r *run) cancelled(ev *machine.Event) entry {
@@ -259,7 +233,10 @@ func (r *run) noteOf(n *journal.Note) {
 func (r *run) noteText(n *journal.Note) string {
 	switch {
 	case n.Landed != nil:
-		r.land(n.Landed.Key)
+		if r.landed == nil || len(r.landed) > len(r.tools) {
+			r.landed = map[string]time.Duration{}
+		}
+		r.landed[n.Landed.Key] = r.time()
 		return fmt.Sprintf("%s landed before its turn: %s", r.toolOf(n.Landed.Key), n.Landed.End.Verdict)
 	case n.Progress != nil:
 		return fmt.Sprintf("%s reports %s", n.Progress.Tool, n.Progress.Progress)
@@ -267,22 +244,11 @@ func (r *run) noteText(n *journal.Note) string {
 		r.totals.Resumed++
 		return fmt.Sprintf("taken up again, at %s", n.Resumed)
 	case n.Kind == journal.Torn:
-		text := fmt.Sprintf("the last line had been torn: %s are kept aside; %s", sizeText(len(n.Torn)), n.Text)
-		return strings.TrimSuffix(text, "; ")
+		return joined("; ", fmt.Sprintf("the last line had been torn: %s are kept aside", sizeText(len(n.Torn))), n.Text)
 	case n.Kind == journal.MaybePaid:
 		return "a model call's outcome was lost, and it may have been paid for: " + n.Text
 	}
 	return string(n.Kind) + " " + n.Text
-}
-
-// land keeps when a result came, for the calls that are under way.
-func (r *run) land(key string) {
-	if r.landed == nil {
-		r.landed = map[string]time.Duration{}
-	}
-	if len(r.landed) < len(r.tools) {
-		r.landed[key] = r.at.Sub(r.begun)
-	}
 }
 
 // toolOf is the tool of the call under way that has a key.
@@ -293,57 +259,4 @@ func (r *run) toolOf(key string) string {
 		}
 	}
 	return "a call"
-}
-
-// order are the indexes of the calls under way.
-func (r *run) order() []int {
-	var all []int
-	for index := range r.tools {
-		all = append(all, index)
-	}
-	slices.Sort(all)
-	return all
-}
-
-// since is a time within a run for people.
-func since(d time.Duration) string { return "+" + short(d) }
-
-// short is a duration to a precision that can be read.
-func short(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	case d >= time.Millisecond:
-		return d.Round(time.Millisecond).String()
-	}
-	return d.String()
-}
-
-func bracketed(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
-}
-
-// many counts things: "1 call", "2 calls".
-func many(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	if stem, ok := strings.CutSuffix(what, "y"); ok {
-		what = stem + "ie"
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// sizeText is a number of bytes for people.
-func sizeText(bytes int) string {
-	switch {
-	case bytes >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
-	case bytes >= 10<<10:
-		return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
-	}
-	return many(bytes, "byte")
 }

@@ -28,26 +28,22 @@ func Example() {
 	// budgets   tool 4, run 8, unknown tools 2; turns 100; calls in a reply 128
 	// tools     book_room
 	//
-	//     +0s  start     1 message, the last of them from the user: Two nights in
-	//                    Lisbon, please.
+	//     +0s  start     the user says: Two nights in Lisbon, please.
 	//     +0s  call      1: attempt 1 of 3
 	//     +0s  reply     failed: overloaded (the server asks for 3s)
 	//     +0s  retry     attempt 1 of 4, transport plane: overloaded
-	//                    again after 3.069s: retry after the wait the server asked for
-	//                    (retry_after)
-	//                    left: attempts 3
-	//     +0s  wait      3.069s (retry_after)   ██████████████████████████████████████
+	//                    again after 3.069s, as the server asked
+	//     +0s  wait      3.069s       ████████████████████████████████████████
 	// +3.069s  call      2: attempt 1 of 3, transport attempt 2
 	// +3.069s  reply     failed: network
 	// +3.069s  retry     attempt 2 of 4, transport plane: network
-	//                    again after 1.957s: retry after the backoff delay (backoff)
-	//                    left: attempts 2
-	// +3.069s  wait      1.957s (backoff)       ████████████████████████
+	//                    again after 1.957s
+	// +3.069s  wait      1.957s       █████████████████████████
 	// +5.026s  call      3: attempt 1 of 3, transport attempt 3
 	// +5.026s  reply     Hello. (finish stop); 10 tokens in, 2 out
 	// +5.026s  accept    attempt 1 of 3
 	// +5.026s  done      Hello.
 	//
-	// 3 model calls, 1 accepted attempt, 2 transport faults, waited 5.026s, 10 tokens
+	// 3 model calls, 1 accepted attempt, 2 transport faults, 5.026s waited, 10 tokens
 	// in, 2 out
 }

@@ -1,11 +1,6 @@
 package report
 
-import (
-	"strings"
-
-	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop/machine"
-)
+import "github.com/retake-go/retake/fault"
 
 type (
 	Segment = segment
@@ -52,23 +47,18 @@ func Located(text, pointer string) (found []string, missing bool) {
 	return found, missing
 }
 
-// Keep adds n entries under bounds, each with a detail of size bytes, and tells which are left, and which of them are bare.
+// Keep adds entries under bounds, each with details of so many bytes, and tells which are left, and which of
+// them are bare.
 func Keep(entries int, bytes int64, sizes []int) (left, bare []int, omitted, stripped int) {
-	k := &kept{bounds: bounds{entries: entries, bytes: bytes}}
+	k := &kept{entries: entries, bytes: bytes}
 	for n, size := range sizes {
-		d := &detail{}
-		d.event.Plan = planOf(size)
-		k.add(entry{Run: n, detail: d})
+		k.add(entry{Run: n, shown: &details{size: int64(size) + 512}})
 	}
-	for _, part := range k.all() {
-		for _, e := range part {
-			left = append(left, e.Run)
-			if e.detail == nil {
-				bare = append(bare, e.Run)
-			}
+	for _, e := range append(k.head, k.tail...) {
+		left = append(left, e.Run)
+		if e.bare {
+			bare = append(bare, e.Run)
 		}
 	}
 	return left, bare, k.omitted, k.stripped
 }
-
-func planOf(size int) *machine.Plan { return &machine.Plan{Note: strings.Repeat("x", size)} }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/policy"
 )
 
 //go:embed page.html
@@ -22,13 +22,20 @@ var pageText string
 //go:embed page.css
 var pageCSS string
 
-var pageTemplate = template.Must(template.New("").Parse(pageText))
+//go:embed page.js
+var pageJS string
+
+var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
+	"visible": visible, "title": policyTitle, "said": func(e policy.Explained) bool { return e.Layer != policy.LayerDefault },
+	"scaled": share,
+}).Parse(pageText))
 
 // pageView is a whole page.
 type pageView struct {
-	Title string
-	CSS   template.CSS
-	// Allowed is the content security policy: this page's own style sheet, and nothing else.
+	Title  string
+	CSS    template.CSS
+	Script template.JS
+	// Allowed is the content security policy: this page's own style sheet and script, and nothing else.
 	Allowed string
 	Runs    []*runView
 	// Wrong says what is wrong with the journal, Notices what was left out.
@@ -40,29 +47,44 @@ type pageView struct {
 // runView is one run of a page.
 type runView struct {
 	Number                int
-	Session, Begun        string
+	Begun                 string
 	Tone, Result, Outcome string
-	About                 [][2]string
-	Totals                [][2]string
-	Attempts              []attemptRow
+	About, Totals         [][2]string
 	Chart                 *chartView
-	Sections              []*sectionView
-	Policies              []policyView
+	Sections              []*section
+	Policies              []journal.Resolved
+	Longest               time.Duration
 }
 
-// attemptRow is one line of a run's table of attempts.
-type attemptRow struct {
-	At, Word, Tone, Text, Verdict, Left, Link string
-	Wait                                      int
-	Delay                                     string
+// item is an entry with the run it is part of.
+type item struct {
+	Run   *runView
+	Entry *entry
+}
+
+// Item and Next serve the template: an entry with its run, and a number from 1.
+func (v *runView) Item(e *entry) item { return item{v, e} }
+
+func (*runView) Next(n int) int { return n + 1 }
+
+// section is one model call or try, and all that followed until the next.
+type section struct {
+	ID, Title string
+	// Call is what was asked; nil for what came before the first call.
+	Call  *entry
+	Items []*entry
+	// Result is what it came to, the worst last.
+	Result, Tone string
+	// Failed is set where an attempt failed, Bare where texts were left out.
+	Failed, Bare bool
 }
 
 // HTML writes one page that shows the journal that in holds: it needs nothing but itself, and may be opened
 // from a file. Bounds are [MaxPage] and its neighbours. Where the journal is corrupt the page has all that is
 // before it, and the error is a [journal.CorruptError]; else it is that of in or w.
 func HTML(w io.Writer, in io.Reader) error {
-	sink := &kept{bounds: bounds{entries: MaxPageEntries, bytes: MaxPage}}
-	s := &scan{in: journal.NewReader(in), sink: sink}
+	all := &kept{entries: MaxPageEntries, bytes: MaxPage}
+	s := &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept, r.page = all, newPager() }}
 	var runs []*run
 	left := 0
 	for {
@@ -70,131 +92,127 @@ func HTML(w io.Writer, in io.Reader) error {
 		if err != nil {
 			break
 		}
+		r.page = nil
 		if runs = append(runs, r); len(runs) > MaxPageRuns {
 			runs = append(runs[:MaxPageRuns/2], runs[MaxPageRuns/2+1:]...)
 			left++
 		}
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
-	err := pageTemplate.ExecuteTemplate(out, "page", pageOf(s, runs, left))
-	return errors.Join(whole(s.err), err, out.Flush())
+	err := pageTemplate.ExecuteTemplate(out, "page", pageOf(s, all, runs, left))
+	return errors.Join(readError(s.err), err, out.Flush())
 }
 
 // pageOf makes the page of the runs that were read.
-func pageOf(s *scan, runs []*run, left int) *pageView {
-	sum := sha256.Sum256([]byte(pageCSS))
+func pageOf(s *scan, all *kept, runs []*run, left int) *pageView {
 	p := &pageView{
-		Title: "no run", CSS: template.CSS(pageCSS), //nolint:gosec // it is this package's own
-		Allowed: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; " +
-			"base-uri 'none'; form-action 'none'",
+		Title: "no run", CSS: template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // its own
+		Allowed: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
+			sourceHash(pageCSS), sourceHash(pageJS)),
 		Bounds: fmt.Sprintf("A page holds at most %d entries of %d runs, %s of texts, and %s of each.",
 			MaxPageEntries, MaxPageRuns, sizeText(MaxPage), sizeText(MaxText)),
 	}
-	if err := whole(s.err); err != nil {
-		p.Wrong = visible(err.Error())
+	if err := readError(s.err); err != nil {
+		p.Wrong = err.Error()
 	}
-	p.notice(s.sink.omitted, "entry", "between the first and the last")
-	p.notice(s.sink.stripped, "entry", "without texts: the page is full")
-	p.notice(left, "run", "between the first and the last")
+	for _, n := range []struct {
+		n         int
+		what, why string
+	}{
+		{all.omitted, "entry", "between the first and the last"},
+		{all.stripped, "entry", "without texts: the page is full"},
+		{left, "run", "between the first and the last"},
+	} {
+		if n.n > 0 {
+			p.Notices = append(p.Notices, many(n.n, n.what)+" left out "+n.why)
+		}
+	}
 	if len(runs) == 0 && len(s.in.Torn()) > 0 {
 		p.Notices = append(p.Notices, tornText(int(s.in.TornBytes())))
 	}
-	byRun := map[int][]entry{}
-	for _, part := range s.sink.all() {
-		for _, e := range part {
-			byRun[e.Run] = append(byRun[e.Run], e)
+	byRun := map[int][]*entry{}
+	for _, part := range [][]entry{all.head, all.tail} {
+		for n := range part {
+			byRun[part[n].Run] = append(byRun[part[n].Run], &part[n])
 		}
 	}
 	for _, r := range runs {
-		p.Title = visible(r.header.Session)
+		p.Title = r.header.Session
 		p.Runs = append(p.Runs, r.view(byRun[r.number]))
 	}
 	return p
 }
 
-func (p *pageView) notice(n int, what, why string) {
-	if n > 0 {
-		p.Notices = append(p.Notices, many(n, what)+" left out "+why)
-	}
+// sourceHash names a style sheet or script in a content security policy.
+func sourceHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // view makes a run's part of the page.
-func (r *run) view(entries []entry) *runView {
+func (r *run) view(entries []*entry) *runView {
 	v := &runView{
-		Number: r.number, Session: visible(r.header.Session), About: r.about(),
-		Tone: "warn", Result: "unfinished", Outcome: r.underWay(),
+		Number: r.number, About: r.about(), Totals: r.totals.rows(), Policies: r.header.Resolved, Longest: r.longest,
+		Tone: "warn", Result: "unfinished", Outcome: strings.TrimPrefix(r.underWay(), "unfinished: "),
 	}
 	if !r.begun.IsZero() {
 		v.Begun = r.begun.UTC().Format(time.RFC3339)
 	}
 	if o := r.outcome; o != nil && v.Outcome == "" {
-		v.Tone, v.Result = "bad", "stopped"
-		if o.OK {
+		if v.Tone, v.Result = "bad", "stopped"; o.OK {
 			v.Tone, v.Result = "good", "done"
 		}
-		text := strings.TrimPrefix(strings.TrimPrefix(o.String(), "stop: "), "done: ")
-		v.Outcome = clip(line(text), maxText)
+		v.Outcome = clip(line(outcomeText(o)), maxText)
 	}
-	v.Totals = r.totals.rows()
-	t := &teller{
-		run: v, set: r.header.Config, longest: r.longest,
-		was: map[string][]string{}, policies: map[string]string{},
-	}
-	var bars tracer
-	for n := range entries {
-		e := &entries[n]
-		t.tell(e)
-		link := ""
-		if t.section != nil {
-			link = t.section.ID
+	for _, e := range entries {
+		if e.Kind == started {
+			continue
 		}
-		bars.see(e, link)
-		t.row(e, link)
+		if e.asks() || len(v.Sections) == 0 {
+			v.Sections = append(v.Sections, r.section(len(v.Sections)+1, e))
+		}
+		s := v.Sections[len(v.Sections)-1]
+		s.Bare = s.Bare || e.bare
+		if s.Call != e {
+			s.Items = append(s.Items, e)
+			s.judge(e)
+		}
 	}
-	v.Chart = bars.chart()
+	v.Chart = chartOf(v.Sections)
 	return v
 }
 
-// row adds an attempt to the run's table.
-func (t *teller) row(e *entry, link string) {
-	if e.Kind != attempted {
-		return
+// section begins a section.
+func (r *run) section(number int, e *entry) *section {
+	s := &section{ID: fmt.Sprintf("r%d-%d", r.number, number), Title: "Before the first call", Tone: "warn"}
+	if e.asks() {
+		word, _ := e.word()
+		s.Call, s.Title, s.Result = e, strings.ToUpper(word[:1])+word[1:]+" "+e.Text, noOutcome
 	}
-	w := wordOf(e)
-	row := attemptRow{
-		At: since(e.At), Word: w[0], Tone: toneOf(e), Text: e.Text, Link: link,
-		Verdict: cmp.Or(verdictText(e.Decision), e.Decision.Reason.Phrase()),
-	}
-	if e.Decision.Retry && e.Decision.Delay > 0 {
-		row.Wait, row.Delay = share(e.Decision.Delay, t.longest, 1000), short(e.Decision.Delay)
-	}
-	if e.Left != nil {
-		row.Left = strings.TrimPrefix(e.Left.String(), "left: ")
-	}
-	t.run.Attempts = append(t.run.Attempts, row)
+	return s
 }
 
-// rows are the totals of a run, by name.
-func (t *totals) rows() [][2]string {
-	rows := [][2]string{}
-	for _, c := range t.counted() {
-		_, name, _ := strings.Cut(many(0, c.what), " ")
-		rows = append(rows, [2]string{name, fmt.Sprint(c.n)})
-	}
-	if t.Waited > 0 {
-		rows = append(rows, [2]string{"waited", short(t.Waited)})
-	}
-	u := t.Usage
-	for _, c := range []struct {
-		n    int64
-		what string
-	}{
-		{u.InputTokens, "tokens in"}, {u.OutputTokens, "tokens out"}, {u.ReasoningTokens, "thinking"},
-		{u.CacheReadTokens, "from cache"}, {u.CacheWriteTokens, "to cache"},
-	} {
-		if c.n > 0 {
-			rows = append(rows, [2]string{c.what, fmt.Sprint(c.n)})
+// judge keeps what a section came to: the classes of its failures, else the latest decision.
+func (s *section) judge(e *entry) {
+	word, colour := e.word()
+	switch {
+	case e.failed():
+		if !s.Failed {
+			s.Failed, s.Result, s.Tone = true, string(e.Decision.Class), tones[colour]
 		}
+		if !strings.Contains(s.Result, string(e.Decision.Class)) {
+			s.Result += ", " + string(e.Decision.Class)
+		}
+		if colour == red {
+			s.Tone = tones[red]
+		}
+	case s.Failed:
+	case e.Kind == attempted:
+		s.Result, s.Tone = word, tones[colour]
+	case e.Kind == replied && s.Result == noOutcome:
+		s.Result, s.Tone = "replied", ""
 	}
-	return rows
 }
+
+// noOutcome is the result of a section in which nothing came back.
+const noOutcome = "no outcome"

@@ -23,6 +23,7 @@ type runLine struct {
 	Unfinished string        `json:"unfinished,omitempty"`
 	Calls      int           `json:"model_calls"`
 	Tools      int           `json:"tool_runs"`
+	Broken     int           `json:"failed_tool_runs,omitempty"`
 	Accepted   int           `json:"accepted"`
 	Corrected  int           `json:"failed"`
 	Sent       int           `json:"transport_faults"`
@@ -35,23 +36,21 @@ type runLine struct {
 // JSON writes the entries of each run of the journal that in holds as one line of JSON each, and then a line
 // of the run: that has the member "session". Bounds and errors are those of [Text].
 func JSON(w io.Writer, in io.Reader) error {
-	s := timelines(in)
 	out := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
+	s := timelines(in)
 	for {
 		r, err := s.next()
 		if err != nil {
-			return errors.Join(whole(err), out.Flush())
+			return errors.Join(readError(err), out.Flush())
 		}
-		for _, part := range r.kept.all() {
+		for _, part := range [][]entry{r.kept.head, r.kept.tail} {
 			for _, e := range part {
-				if err := enc.Encode(e); err != nil {
-					return err
-				}
+				err = errors.Join(err, enc.Encode(e))
 			}
 		}
-		if err := enc.Encode(r.sum()); err != nil {
+		if err = errors.Join(err, enc.Encode(r.sum())); err != nil {
 			return err
 		}
 	}
@@ -63,7 +62,7 @@ func (r *run) sum() runLine {
 	l := runLine{
 		Run: r.number, Session: r.header.Session, Seed: r.header.Seed(), Begun: r.begun,
 		Unfinished: r.underWay(), Omitted: r.kept.omitted,
-		Calls: t.Calls, Tools: t.Tools, Accepted: t.Accepted, Corrected: t.Corrected,
+		Calls: t.Calls, Tools: t.Tools, Broken: t.Broken, Accepted: t.Accepted, Corrected: t.Corrected,
 		Sent: t.Sent, Waited: t.Waited, Usage: t.Usage,
 	}
 	if o := r.outcome; o != nil {

@@ -1,26 +1,24 @@
 package report
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 )
 
 // scan reads the runs of a journal, one after the other.
 type scan struct {
 	in *journal.Reader
-	// sink is where the entries of the run go.
-	sink *kept
-	// fresh makes a sink for each run; nil where one takes the entries of all.
-	fresh func() *kept
+	// begin says where the entries of a run go.
+	begin func(*run)
 	run   *run
 	runs  int
 	err   error
@@ -42,7 +40,7 @@ func (s *scan) next() (*run, error) {
 				return s.finish(done), nil
 			}
 		case rec.Header != nil:
-			s.begin(rec.Header)
+			s.header(rec.Header)
 			if done != nil {
 				return done, nil
 			}
@@ -53,18 +51,15 @@ func (s *scan) next() (*run, error) {
 	return nil, s.err
 }
 
-// begin begins a run.
-func (s *scan) begin(h *journal.Header) {
+// header begins a run.
+func (s *scan) header(h *journal.Header) {
 	s.runs++
-	if s.fresh != nil {
-		s.sink = s.fresh()
-	}
 	h.State = nil
 	s.run = &run{
-		number: s.runs, header: *h, kept: s.sink,
-		ledger: newLedger(h.Config.Policy), tools: map[int]machine.ToolRun{},
+		number: s.runs, header: *h, line: s.in.Line(),
+		ledger: ledger{tools: map[string]int{}}, tools: map[int]machine.ToolRun{},
 	}
-	s.run.line = s.in.Line()
+	s.begin(s.run)
 	if c := h.Compacted; c != nil {
 		s.run.note("compacted: a snapshot stands for " + several.Of(c.Records, "line", "lines"))
 	}
@@ -75,9 +70,6 @@ func (s *scan) finish(r *run) *run {
 	if torn := int(s.in.TornBytes()); torn > 0 {
 		r.line = s.in.Line() + 1
 		r.note(tornText(torn))
-	}
-	if !errors.Is(s.err, io.EOF) {
-		r.wrong = s.err
 	}
 	return r
 }
@@ -93,49 +85,30 @@ func (s *scan) sound(rec journal.Record) error {
 	switch {
 	case rec.Header == nil && s.run == nil:
 		why = "a journal begins with a header"
-	case rec.Event != nil:
-		why = eventLacks(rec.Event)
-	case rec.Decision != nil:
-		for _, e := range rec.Decision.Effects {
-			why = cmp.Or(why, effectLacks(e))
-		}
-	}
-	if why == "" {
+	case rec.Event != nil && !whole(rec.Event):
+		why = fmt.Sprintf("%q stands without its payload", string(rec.Event.Kind))
+	default:
 		return nil
 	}
 	return &journal.CorruptError{Line: s.in.Line(), Offset: s.in.Offset(), Why: why}
 }
 
-// eventLacks names the payload that an event's kind needs and the event lacks.
-func eventLacks(ev *machine.Event) string {
-	return lacks(string(ev.Kind), map[machine.EventKind]bool{
+// whole reports whether an event has the payload that its kind needs.
+func whole(ev *machine.Event) bool {
+	there, needed := map[machine.EventKind]bool{
 		machine.Replied: ev.Reply != nil, machine.CallFailed: ev.Failure != nil,
 		machine.ToolEnded: ev.Tool != nil, machine.Tried: ev.Try != nil, machine.Planned: ev.Plan != nil,
 		machine.Adjusted: ev.Adjust != nil, machine.Dispatched: ev.Reduced != nil,
-	}, ev.Kind)
-}
-
-// effectLacks names the payload that an effect's kind needs and the effect lacks.
-func effectLacks(e machine.Effect) string {
-	return lacks(string(e.Kind), map[machine.EffectKind]bool{
-		machine.Decided:   e.Decision != nil,
-		machine.CallModel: e.Model != nil, machine.MakePrompt: e.Model != nil,
-		machine.RunTools: e.Tools != nil, machine.TryAction: e.Try != nil, machine.WaitUntil: e.Wait != nil,
-		machine.AskPlanner: e.Exhaustion != nil || e.Consultation != nil, machine.Stop: e.Outcome != nil,
-	}, e.Kind)
-}
-
-func lacks[K comparable](name string, there map[K]bool, kind K) string {
-	if has, known := there[kind]; known && !has {
-		return fmt.Sprintf("%q stands without its payload", name)
-	}
-	return ""
+	}[ev.Kind]
+	return there || !needed
 }
 
 // run is one run of a journal, as far as it was read.
 type run struct {
 	number int
 	header journal.Header
+	// line is that of the record being read.
+	line int64
 	// begun and at are the times of its first and latest event.
 	begun, at time.Time
 	// asked is the effect that was to be carried out next; on is the kind of the latest event, undecided
@@ -145,28 +118,24 @@ type run struct {
 	outcome       *machine.Outcome
 	totals        totals
 	longest       time.Duration
-	wrong         error
-
-	ledger ledger
-	kept   *kept
-	// line is that of the record being read.
-	line int64
-	// tools are the calls that are under way, by their index.
-	tools map[int]machine.ToolRun
-	// landed is when results came that were early, by the key of the call.
+	ledger        ledger
+	// kept holds the entries; live, where it is set, takes each as it comes.
+	kept *kept
+	live func(*entry)
+	// page is nil where no page is made.
+	page *pager
+	// tools are the calls that are under way, by their index; ran is when they were begun, landed when
+	// results came that were early, by the key of the call.
+	tools  map[int]machine.ToolRun
+	ran    time.Duration
 	landed map[string]time.Duration
-	why    string
-	// told is the usage of the latest reply.
-	told message.Usage
-	// said is what was added to the conversation since the model was called last, first the number of its
-	// first message.
-	said  []message.Message
-	first int
-	// unsaid counts those that were left out.
-	unsaid int
-	// policies are the explanations so far, by what they explain.
-	policies map[string]policy.Explanation
-	adjusted int
+	// calling is set while a call is under way, which was made at askedAt.
+	calling bool
+	askedAt time.Duration
+	// why is what a caller's own try failed with.
+	why string
+	// told is the usage of the latest reply, owed what no attempt has told of yet.
+	told, owed message.Usage
 }
 
 func (r *run) add(line int64, rec journal.Record) {
@@ -192,24 +161,78 @@ func (r *run) restore(s *journal.Snapshot) {
 		return
 	}
 	r.at, r.begun = st.At, st.At
-	r.ledger.restore(&st)
-	r.first = st.Transcript.Len()
+	r.ledger.restore(st.Spent)
+	r.owed = st.Owed
 	r.outcome = st.Outcome
 	if s.Asked != nil {
 		r.asked = *s.Asked
 	}
 }
 
+// time is how long the run has gone on.
+func (r *run) time() time.Duration {
+	if r.at.IsZero() {
+		return 0
+	}
+	return r.at.Sub(r.begun)
+}
+
 // enter adds an entry at the time of the latest event.
 func (r *run) enter(e entry) {
-	e.Run, e.Line = r.number, r.line
-	if !r.at.IsZero() {
-		e.At = r.at.Sub(r.begun)
+	e.Run, e.Line, e.At = r.number, r.line, r.time()
+	if r.calling && e.Kind != noted {
+		r.calling, e.lane, e.from, e.to = false, calls, r.askedAt, e.At
 	}
-	if e.detail != nil && r.kept.bytes > 0 {
-		e.detail.cut()
+	if e.asks() {
+		r.calling, r.askedAt = true, e.At
+	}
+	if r.live != nil {
+		r.live(&e)
+		return
 	}
 	r.kept.add(e)
 }
 
 func (r *run) note(text string) { r.enter(entry{Kind: noted}.says(text)) }
+
+// order are the indexes of the calls under way.
+func (r *run) order() []int {
+	var all []int
+	for index := range r.tools {
+		all = append(all, index)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// underWay says what a run without an end waits for; empty where it has ended.
+func (r *run) underWay() string {
+	text := ""
+	switch {
+	case r.undecided != "":
+		text = fmt.Sprintf("the event %q came in, and what was made of it is not recorded", string(r.undecided))
+	case r.outcome != nil:
+		return ""
+	case r.asked.Kind == "":
+		text = "nothing was begun"
+	case r.asked.Kind == machine.RunTools && len(r.tools) > 0:
+		var names []string
+		for _, index := range r.order() {
+			names = append(names, r.tools[index].Tool)
+		}
+		text = "under way are " + strings.Join(names, ", ")
+	case r.asked.Kind == machine.WaitUntil:
+		text = r.asked.String() + ", until " + r.asked.Wait.Until.UTC().Format(time.RFC3339Nano)
+	default:
+		text = r.asked.String()
+	}
+	return "unfinished: " + line(text)
+}
+
+// readError is what is wrong with a journal that was read up to err; nil at its end.
+func readError(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}

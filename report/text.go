@@ -2,15 +2,14 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -32,13 +31,12 @@ const (
 // journal is corrupt the error is a [journal.CorruptError], and all that is before it is written; else it is
 // that of in or w.
 func Text(w io.Writer, in io.Reader, style Style) error {
-	s := timelines(in)
-	t := newTerminal(w, style)
+	s, t := timelines(in), newTerminal(w, style)
 	for {
 		r, err := s.next()
 		if err != nil {
 			t.end(s, err)
-			return errors.Join(whole(err), t.out.Flush())
+			return errors.Join(readError(err), t.out.Flush())
 		}
 		t.run(r)
 		if err := t.out.Flush(); err != nil {
@@ -49,16 +47,7 @@ func Text(w io.Writer, in io.Reader, style Style) error {
 
 // timelines reads the runs of a journal for timelines: each with its first and last entries.
 func timelines(in io.Reader) *scan {
-	fresh := func() *kept { return &kept{bounds: bounds{entries: MaxEntries}} }
-	return &scan{in: journal.NewReader(in), fresh: fresh}
-}
-
-// whole is what is wrong with a journal that was read up to err.
-func whole(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
+	return &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept = &kept{entries: MaxEntries} }}
 }
 
 // terminal writes timelines.
@@ -67,14 +56,14 @@ type terminal struct {
 	color bool
 	width int
 	runs  int
+	// times is the width of the column of times; longest is the wait that has the longest bar.
+	times   int
+	longest time.Duration
 }
 
 func newTerminal(w io.Writer, style Style) *terminal {
-	if style.Width == 0 {
-		style.Width = DefaultWidth
-	}
-	out := bufio.NewWriterSize(w, 64<<10)
-	return &terminal{out: out, color: style.Color, width: max(style.Width, MinWidth)}
+	width := max(cmp.Or(style.Width, DefaultWidth), MinWidth)
+	return &terminal{out: bufio.NewWriterSize(w, 64<<10), color: style.Color, width: width}
 }
 
 // end says what there is to say after the last run.
@@ -89,47 +78,126 @@ func (t *terminal) end(s *scan, err error) {
 }
 
 func (t *terminal) run(r *run) {
-	if t.runs++; t.runs > 1 {
-		fmt.Fprintln(t.out)
+	t.times, t.longest = 0, r.longest
+	for _, part := range [][]entry{r.kept.head, r.kept.tail} {
+		for _, e := range part {
+			t.times = max(t.times, columnsOf(e.When()))
+		}
 	}
 	t.head(r)
-	fmt.Fprintln(t.out)
-	layout := t.layout(r)
-	parts := r.kept.all()
-	for _, e := range parts[0] {
-		layout.entry(&e)
+	for n := range r.kept.head {
+		t.entry(&r.kept.head[n])
 	}
-	if r.kept.omitted > 0 {
-		text := fmt.Sprintf("%s left out: a timeline has at most %d", many(r.kept.omitted, "entry"), MaxEntries)
-		layout.row("", "…", "2", text)
+	if n := r.kept.omitted; n > 0 {
+		t.row("", "…", faint, fmt.Sprintf("%s left out: a timeline has at most %d", many(n, "entry"), MaxEntries))
 	}
-	for _, e := range parts[1] {
-		layout.entry(&e)
+	for n := range r.kept.tail {
+		t.entry(&r.kept.tail[n])
 	}
-	t.foot(r, layout)
+	t.foot(r)
 }
 
 // head says what a run was held to.
 func (t *terminal) head(r *run) {
+	if t.runs++; t.runs > 1 {
+		fmt.Fprintln(t.out)
+	}
 	title := fmt.Sprintf("%s  run %d", line(r.header.Session), r.number)
 	if !r.begun.IsZero() {
 		title += "  " + r.begun.UTC().Format("2006-01-02 15:04:05 MST")
 	}
 	for _, text := range wrap(title, t.width) {
-		fmt.Fprintln(t.out, t.paint("1", text))
+		fmt.Fprintln(t.out, t.paint(bold, text))
 	}
 	for _, row := range r.about() {
 		for n, text := range wrap(row[1], t.width-11) {
-			name := row[0]
 			if n > 0 {
-				name = ""
+				row[0] = ""
 			}
-			fmt.Fprintf(t.out, "%s %s\n", t.paint("2", fmt.Sprintf("%-9s", name)), text)
+			fmt.Fprintf(t.out, "%s %s\n", t.paint(faint, fmt.Sprintf("%-9s", row[0])), text)
 		}
+	}
+	fmt.Fprintln(t.out)
+}
+
+// foot says how a run ended, or what is under way, and what it took.
+func (t *terminal) foot(r *run) {
+	if text := r.underWay(); text != "" {
+		t.row("", "open", yellow, text)
+	}
+	fmt.Fprintln(t.out)
+	for _, text := range wrap(r.totals.String(), t.width) {
+		fmt.Fprintln(t.out, t.paint(faint, text))
 	}
 }
 
-// about are the rows of a run's head.
+// wordWidth is the width of the column of words.
+const wordWidth = 8
+
+// entry writes one entry.
+func (t *terminal) entry(e *entry) {
+	word, colour := e.word()
+	text := e.Text
+	if e.Kind == waiting {
+		column := max(min(12, t.room()/2), columnsOf(text)) + 1
+		text += strings.Repeat(" ", column-columnsOf(text))
+		text += t.paint(cyan, bar(e.Wait, t.longest, t.room()-column))
+		t.line(e.When(), word, colour, text)
+		return
+	}
+	t.row(e.When(), word, colour, joined("; ", text, e.Uses()))
+	for _, more := range e.More {
+		t.more("", more)
+	}
+	if e.Left != nil {
+		t.more(faint, e.Left.String())
+	}
+}
+
+// room is how many columns there are for what there is to say.
+func (t *terminal) room() int { return max(20, t.width-t.times-wordWidth-4) }
+
+// row writes a line, and below it what does not fit.
+func (t *terminal) row(at, word, colour, text string) {
+	lines := append(wrap(text, t.room()), "")
+	t.line(at, word, colour, lines[0])
+	for _, rest := range lines[1:] {
+		t.more("", rest)
+	}
+}
+
+func (t *terminal) line(at, word, colour, text string) {
+	at = t.paint(faint, fmt.Sprintf("%*s", t.times, at))
+	word = t.paint(colour, fmt.Sprintf("%-*s", wordWidth, word))
+	fmt.Fprintln(t.out, strings.TrimRight(at+"  "+word+"  "+text, " "))
+}
+
+// more writes lines under the text of an entry.
+func (t *terminal) more(colour, text string) {
+	for _, part := range wrap(text, t.room()) {
+		fmt.Fprintf(t.out, "%*s%s\n", t.times+wordWidth+4, "", t.paint(colour, part))
+	}
+}
+
+// maxBar is the length of the longest bar, in columns.
+const maxBar = 40
+
+// bar is a bar for d where the longest is as long as there is room; whatever is waited at all shows.
+func bar(d, longest time.Duration, room int) string {
+	if d <= 0 || longest <= 0 || room < 1 {
+		return ""
+	}
+	return strings.Repeat("█", max(1, share(d, longest, min(maxBar, room))))
+}
+
+func (t *terminal) paint(code, text string) string {
+	if !t.color || code == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// about are the rows of a run's head: what it was held to.
 func (r *run) about() [][2]string {
 	h := &r.header
 	rows := [][2]string{{"format", h.Format}}
@@ -142,9 +210,12 @@ func (r *run) about() [][2]string {
 		add("seed", fmt.Sprintf("%q", seed))
 	}
 	for _, p := range h.Resolved {
-		add("policy", policyTitle(p.Action, p.Transport)+": "+policyText(p.Explanation, p.Transport))
+		add("policy", policyTitle(p.Action, p.Transport)+": "+policyText(p.Explanation))
 	}
-	add("budgets", budgetText(&h.Config))
+	of := h.Config.Policy
+	add("budgets", fmt.Sprintf("tool %s, run %s, unknown tools %s; turns %s; calls in a reply %s",
+		count(of.Budgets.Tool), count(of.Budgets.Run), count(of.Budgets.UnknownTools), count(of.MaxTurns),
+		count(of.MaxCalls)))
 	var names []string
 	for _, tool := range h.Tools {
 		names = append(names, tool.Name)
@@ -178,81 +249,13 @@ func modeText(h *journal.Header) string {
 // always are the fields of a policy that are named even where they have their default.
 var always = map[string]bool{"max_attempts": true, "backoff": true}
 
-// policyText is a policy in short: what was said of it that is not the default.
-func policyText(e policy.Explanation, transport bool) string {
-	_, defaults := policy.Resolve(policy.Set{}, "")
-	if transport {
-		_, defaults = policy.ResolveTransport(policy.Set{})
-	}
+// policyText is a policy in short: what was said of it.
+func policyText(e policy.Explanation) string {
 	var parts []string
 	for _, row := range e {
-		same := slices.ContainsFunc(defaults, func(d policy.Explained) bool {
-			return d.Field == row.Field && d.Value == row.Value
-		})
-		if same && row.Source == "" && !always[row.Field] {
-			continue
+		if row.Layer != policy.LayerDefault || always[row.Field] {
+			parts = append(parts, row.Field+" "+row.Value+bracketed(row.Source))
 		}
-		part := row.Field + " " + row.Value
-		if row.Source != "" {
-			part += " (" + row.Source + ")"
-		}
-		parts = append(parts, part)
 	}
 	return strings.Join(parts, "; ")
-}
-
-func budgetText(c *machine.Config) string {
-	b := c.Policy.Budgets
-	return fmt.Sprintf("tool %s, run %s, unknown tools %s; turns %s; calls in a reply %s",
-		countOf(b.Tool, 0), countOf(b.Run, 0), countOf(b.UnknownTools, 0),
-		countOf(c.Policy.MaxTurns, 0), countOf(c.Policy.MaxCalls, 0))
-}
-
-// foot says how a run ended, or what is under way, and what it took.
-func (t *terminal) foot(r *run, l *layout) {
-	if text := r.underWay(); text != "" {
-		l.row("", "open", "33", text)
-	}
-	fmt.Fprintln(t.out)
-	for _, text := range wrap(r.totals.String(), t.width) {
-		fmt.Fprintln(t.out, t.paint("2", text))
-	}
-}
-
-// underWay says what a run without an end waits for; empty where it has ended.
-func (r *run) underWay() string {
-	switch {
-	case r.outcome != nil && r.undecided == "":
-		return ""
-	case r.undecided != "":
-		return fmt.Sprintf("unfinished: the event %q came in, and what was made of it is not recorded",
-			line(string(r.undecided)))
-	case r.asked.Kind == "":
-		return "unfinished: nothing was begun"
-	case r.asked.Kind == machine.RunTools && len(r.tools) > 0:
-		var names []string
-		for _, index := range r.order() {
-			names = append(names, r.tools[index].Tool)
-		}
-		return "unfinished: under way are " + line(strings.Join(names, ", "))
-	case r.asked.Kind == machine.WaitUntil:
-		until := r.asked.Wait.Until.UTC().Format(time.RFC3339Nano)
-		return fmt.Sprintf("unfinished: %s, until %s", line(r.asked.String()), until)
-	}
-	return "unfinished: " + line(r.asked.String())
-}
-
-// usage is what an entry used, as it stands behind a line; empty where it was told before.
-func (e *entry) usage() string {
-	if text := usageText(e.Usage); text != "" && !e.told {
-		return "; " + text
-	}
-	return ""
-}
-
-func (t *terminal) paint(code, text string) string {
-	if !t.color || code == "" || text == "" {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }

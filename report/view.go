@@ -9,10 +9,10 @@ import (
 )
 
 // textView is a text as a page shows it: what is long is cut into what is shown, and what stands before and
-// after it.
+// after it. Same says what is left out, for it was shown before.
 type textView struct {
-	Before, Shown, After         []segment
-	BeforeSize, AfterSize, Label string
+	Before, Shown, After               []segment
+	BeforeSize, AfterSize, Label, Same string
 }
 
 const (
@@ -23,14 +23,9 @@ const (
 	leadBytes = 200
 )
 
-// viewOf shows a text with its marks; nil where it is empty.
+// viewOf shows a text with its marks.
 func viewOf(label, text string, marks []mark) *textView {
-	if text == "" {
-		return nil
-	}
-	v := &textView{Label: label}
 	begin, end := window(text, marks)
-	v.Before, v.BeforeSize = segments(text[:begin], nil), sizeText(begin)
 	var shown []mark
 	for _, m := range marks {
 		if m.begin >= begin && m.begin <= end {
@@ -38,9 +33,12 @@ func viewOf(label, text string, marks []mark) *textView {
 			shown = append(shown, m)
 		}
 	}
-	v.Shown = segments(text[begin:end], shown)
-	v.After, v.AfterSize = segments(text[end:], nil), sizeText(len(text)-end)
-	return v
+	return &textView{
+		Label:  label,
+		Before: segments(text[:begin], nil), BeforeSize: sizeText(begin),
+		Shown: segments(text[begin:end], shown),
+		After: segments(text[end:], nil), AfterSize: sizeText(len(text) - end),
+	}
 }
 
 // window is the part of a text that is shown: its beginning, or what stands around the first mark.
@@ -72,22 +70,56 @@ func boundary(text string, at int) int {
 	return at
 }
 
-// issueView is an issue of an attempt: its number, what it says, and whether it is new.
-type issueView struct {
-	N                   int
-	Place, Says, Rule   string
-	Source, Since, Tone string
+// leastShared is how many bytes two texts must share for them to be left out of the second.
+const leastShared = 200
+
+// news is what a text has that the text before has not: whole lines. same is how many bytes it shares with
+// it; where that is little the text is given whole.
+func news(was, is string) (part string, same int) {
+	begin, end := 0, len(is)
+	for begin < min(len(was), len(is)) && was[begin] == is[begin] {
+		begin++
+	}
+	if begin == len(was) && begin == len(is) {
+		return "", begin
+	}
+	begin = strings.LastIndexByte(is[:begin], '\n') + 1
+	for end > begin && len(was)-(len(is)-end) > begin && is[end-1] == was[len(was)-(len(is)-end)-1] {
+		end--
+	}
+	if line := strings.IndexByte(is[end:], '\n'); line < 0 {
+		end = len(is)
+	} else {
+		end += line
+	}
+	if same = begin + len(is) - end; same < leastShared {
+		return is, 0
+	}
+	return is[begin:end], same
 }
 
-// maxIssues bounds the issues that are listed of one call.
-const maxIssues = 100
+// issueView is an issue of an attempt: its number, what it says, and whether it is new.
+type issueView struct {
+	N                              int
+	Place, Says, Rule, Since, Tone string
 
-// issueViews lists issues, and says since when they are there.
-func issueViews(issues []fault.Issue, fb *feedback.RetryFeedback) []issueView {
-	var diff feedback.Diff
-	if fb != nil {
-		diff = fb.Diff
+	id string
+}
+
+// issueViews lists issues.
+func issueViews(issues []fault.Issue) []issueView {
+	var views []issueView
+	for n, i := range issues[:min(len(issues), maxMarks)] {
+		views = append(views, issueView{
+			N: n + 1, Place: i.Place(), Says: strings.TrimPrefix(i.String(), i.Place()+": "),
+			Rule: joined(", ", i.Rule, string(i.Source)), id: i.ID(),
+		})
 	}
+	return views
+}
+
+// tellSince says of issues since when they are there.
+func tellSince(views []issueView, diff feedback.Diff) {
 	is := map[string][2]string{}
 	for _, i := range diff.New {
 		is[i.ID()] = [2]string{"new", "bad"}
@@ -95,14 +127,7 @@ func issueViews(issues []fault.Issue, fb *feedback.RetryFeedback) []issueView {
 	for _, i := range diff.Persistent {
 		is[i.ID()] = [2]string{"still", "warn"}
 	}
-	var views []issueView
-	for n, i := range issues[:min(len(issues), maxIssues)] {
-		since := is[i.ID()]
-		text := strings.TrimPrefix(i.String(), i.Place()+": ")
-		views = append(views, issueView{
-			N: n + 1, Place: visible(i.Place()), Says: visible(text), Rule: visible(i.Rule),
-			Source: visible(string(i.Source)), Since: since[0], Tone: since[1],
-		})
+	for n, v := range views {
+		views[n].Since, views[n].Tone = is[v.id][0], is[v.id][1]
 	}
-	return views
 }

@@ -24,7 +24,8 @@ way. Decisions are shown as they were recorded; "retake replay" says whether the
 
 With -html it writes one page to standard output, which needs no network: the same, with prompts, replies,
 the failing parts of the JSON, what changed between attempts, and where each value of the policy comes from.
-Where something is left out for its size, it says so.
+Calls that failed are open, all others are folded; the keys n and p go from one failure to the next. Where
+something is left out for its size, it says so.
 
 A damaged journal is shown up to the damage, and the exit status is 2. A last line that was cut off is no
 damage: a killed process leaves one, and a note says so.

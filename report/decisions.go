@@ -1,0 +1,172 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// decision enters what was made of the latest event.
+func (r *run) decision(d *journal.Decision) {
+	r.page.hear(d.Said)
+	for _, e := range d.Effects {
+		if e.Kind != machine.Decided {
+			r.asked = e
+		}
+		if enter, ok := effecting[e.Kind]; ok {
+			r.enter(enter(r, &e))
+		}
+	}
+}
+
+// effecting makes an entry of an effect.
+var effecting = map[machine.EffectKind]func(*run, *machine.Effect) entry{
+	machine.Decided:    (*run).decided,
+	machine.CallModel:  (*run).called,
+	machine.TryAction:  (*run).tries,
+	machine.RunTools:   (*run).running,
+	machine.WaitUntil:  (*run).waiting,
+	machine.AskPlanner: (*run).consulted,
+	machine.Stop:       (*run).stopped,
+}
+
+func (r *run) called(e *machine.Effect) entry {
+	r.totals.Calls++
+	text := strings.TrimPrefix(strings.TrimPrefix(e.String(), "call the model"), ", ")
+	if e.Model.Model != "" {
+		text = "model" + text
+	}
+	made := entry{Kind: called, shown: r.page.prompt(e.Model.System, r.totals.Calls == 1)}
+	return made.says(fmt.Sprintf("%d: %s", r.totals.Calls, text))
+}
+
+func (r *run) tries(e *machine.Effect) entry {
+	r.totals.Tries++
+	made := entry{Kind: trying, shown: r.page.prompt("", r.totals.Tries == 1)}
+	return made.says(fmt.Sprintf("%d: %s", r.totals.Tries, strings.TrimPrefix(e.String(), "try ")))
+}
+
+func (r *run) running(e *machine.Effect) entry {
+	clear(r.tools)
+	clear(r.landed)
+	r.ran = r.time()
+	for _, t := range e.Tools {
+		r.tools[t.Index] = t
+	}
+	return entry{Kind: running}.says(strings.TrimPrefix(e.String(), "run "))
+}
+
+func (r *run) waiting(e *machine.Effect) entry {
+	r.longest = max(r.longest, e.Wait.Delay)
+	r.totals.Waited = backoff.Sum(r.totals.Waited, e.Wait.Delay)
+	at := r.time()
+	return entry{Kind: waiting, Wait: e.Wait.Delay, lane: waits, from: at, to: at + e.Wait.Delay}.says(short(e.Wait.Delay))
+}
+
+func (r *run) consulted(e *machine.Effect) entry {
+	return entry{Kind: consulted}.says(strings.TrimPrefix(e.String(), "ask the planner: "))
+}
+
+func (r *run) stopped(e *machine.Effect) entry {
+	r.outcome = e.Outcome
+	made := entry{Kind: stopped, good: e.Outcome.OK, shown: r.page.outcome(e.Outcome)}
+	return made.says(outcomeText(e.Outcome), strings.Join(e.Outcome.Warnings, "; "))
+}
+
+// outcomeText is an outcome without the word that stands before it.
+func outcomeText(o *machine.Outcome) string {
+	text := o.String()
+	for _, lead := range []string{"done: ", "stop: ", "done"} {
+		text = strings.TrimPrefix(text, lead)
+	}
+	return text
+}
+
+// decided enters an attempt, and what is left after it.
+func (r *run) decided(e *machine.Effect) entry {
+	d := *e.Decision
+	made := entry{
+		Kind: attempted, Decision: &d, Usage: r.owed, told: r.owed == r.told,
+		Left:  r.ledger.decide(&d, r.on, r.header.Config.Policy.Budgets),
+		shown: r.page.decided(e.Decision, r.header.Resolved),
+	}
+	r.owed = message.Usage{}
+	r.totals.count(&d)
+	var more []string
+	if refused := d.ReducerError; refused != nil {
+		more = append(more, refusalText(refused))
+	} else if d.Feedback != nil && r.page == nil { // a page lists the issues
+		more = append(more, issuesText(d.Feedback.Issues), d.Feedback.Detail)
+	}
+	if r.header.Config.Single {
+		more = append(more, r.why)
+	}
+	d.Feedback, d.ReducerError = nil, nil
+	return made.says(attemptText(&d), append(more, verdictText(&d))...)
+}
+
+// totals count what a run took.
+type totals struct {
+	Calls, Tries, Tools, Broken, Resumed int
+	// Accepted, Corrected and Sent count attempts: good ones, and failed ones of either plane.
+	Accepted, Corrected, Sent int
+	Usage                     message.Usage
+	Waited                    time.Duration
+}
+
+func (t *totals) count(d *machine.Decision) {
+	switch {
+	case d.Class != "" && d.Plane == fault.Transport:
+		t.Sent++
+	case d.Class != "":
+		t.Corrected++
+	case d.Reason == policy.Accepted:
+		t.Accepted++
+	}
+}
+
+// rows are the totals of what there was at least one of: a number, and what it counts.
+func (t *totals) rows() [][2]string {
+	var rows [][2]string
+	add := func(text string) {
+		n, what, _ := strings.Cut(text, " ")
+		rows = append(rows, [2]string{n, what})
+	}
+	for _, c := range []struct {
+		n    int
+		what string
+	}{
+		{t.Calls, "model call"}, {t.Tries, "try"}, {t.Tools, "tool run"}, {t.Broken, "failed tool run"},
+		{t.Accepted, "accepted attempt"}, {t.Corrected, "failed attempt"}, {t.Sent, "transport fault"},
+		{t.Resumed, "resumption"},
+	} {
+		if c.n > 0 {
+			add(many(c.n, c.what))
+		}
+	}
+	if t.Waited > 0 {
+		add(short(t.Waited) + " waited")
+	}
+	if text := usageText(t.Usage); text != "" {
+		for part := range strings.SplitSeq(text, ", ") {
+			add(part)
+		}
+	}
+	return rows
+}
+
+// String is the totals on one line.
+func (t *totals) String() string {
+	var parts []string
+	for _, row := range t.rows() {
+		parts = append(parts, row[0]+" "+row[1])
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,279 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+)
+
+// details are what a page shows of an entry beyond its lines.
+type details struct {
+	// System is the system prompt, Said what was added to the conversation since the call before.
+	System *textView
+	Said   []messageView
+	Texts  []*textView
+	Calls  []*callView
+	Issues []issueView
+	Fixed  []issueView
+	Diffs  []diffView
+	// Policy is the number of the policy that decided, from 1; 0 where it is not known.
+	Policy int
+
+	size int64
+}
+
+// bytes is about how many bytes the details hold.
+func (d *details) bytes() int64 {
+	if d == nil {
+		return 0
+	}
+	return d.size
+}
+
+// messageView is one message of a prompt. Text is nil for a reply that stands with the call before.
+type messageView struct {
+	Role, About string
+	IsError     bool
+	Text        *textView
+}
+
+// callView is one proposed call. Read is what it was read as, where it took repairs.
+type callView struct {
+	Tool, ID, Class, Tone, Repairs string
+	Arguments, Read                *textView
+	Issues                         []issueView
+}
+
+// diffView compares what was proposed with the attempt before.
+type diffView struct {
+	Title string
+	Lines []diffLine
+	// Same is set where nothing has changed, Long where it is too much to compare.
+	Same, Long bool
+}
+
+// pager makes the details of entries. Where it is nil no page is made, and there are none.
+type pager struct {
+	size int64
+	// said is what was added to the conversation since the model was called; latest are the latest texts
+	// shown, by who said them.
+	said   []message.Message
+	latest map[message.Role]string
+	// issues are those of each action in the latest reply. was and is are the texts of each action's attempt
+	// before, and of the reply's.
+	issues  map[string][][]issueView
+	was, is map[string][]string
+}
+
+func newPager() *pager {
+	return &pager{latest: map[message.Role]string{}, was: map[string][]string{}}
+}
+
+// done counts the texts that the details hold.
+func (p *pager) done(d *details) *details {
+	d.size, p.size = 512+p.size, 0
+	d.Texts = slices.DeleteFunc(d.Texts, func(t *textView) bool { return t == nil })
+	return d
+}
+
+// text shows a text with the parts that issues are about; nil where it is empty.
+func (p *pager) text(label, text string, issues []fault.Issue) *textView {
+	if text == "" {
+		return nil
+	}
+	if over := len(text) - MaxText; over > 0 {
+		text = fmt.Sprintf("%s\n[… %d bytes left out]", strings.ToValidUTF8(text[:MaxText], ""), over)
+	}
+	p.size += int64(len(text))
+	return viewOf(label, text, marksOf(text, issues))
+}
+
+// changed shows what a speaker says now and did not say in the same place before.
+func (p *pager) changed(role message.Role, label, text string) *textView {
+	was := p.latest[role]
+	p.latest[role] = text
+	part, same := news(was, text)
+	if part == "" && same > 0 {
+		return &textView{Label: label, Same: "the same as before"}
+	}
+	v := p.text(label, part, nil)
+	if v != nil && same > 0 {
+		v.Same = sizeText(same) + " around it are the same as before"
+	}
+	return v
+}
+
+// hear takes what was added to the conversation.
+func (p *pager) hear(said []message.Message) {
+	if p != nil {
+		p.said = append(p.said, said...)
+	}
+}
+
+// prompt shows what a call was asked with, beyond what the call before was.
+func (p *pager) prompt(system string, first bool) *details {
+	if p == nil {
+		return nil
+	}
+	d := &details{System: p.changed(message.System, "system", system)}
+	for n := range p.said {
+		m := &p.said[n]
+		v := messageView{Role: string(m.Role), IsError: m.IsError}
+		switch {
+		case m.Role == message.Tool:
+			v.About = joined(" ", "answers", m.Name, m.CallID)
+		case len(m.Calls) > 0:
+			v.About = many(len(m.Calls), "call")
+		}
+		if m.Role != message.Assistant || first {
+			v.Text = p.changed(m.Role, "", messageText(m))
+		}
+		d.Said = append(d.Said, v)
+	}
+	p.said = nil
+	return p.done(d)
+}
+
+// reply shows what a model wrote.
+func (p *pager) reply(r *machine.Reply) *details {
+	if p == nil {
+		return nil
+	}
+	p.issues, p.is = map[string][][]issueView{}, map[string][]string{}
+	d := &details{}
+	text := cmp.Or(r.Message.Text, r.Message.Refusal)
+	if a := r.Answer; a != nil {
+		d.Issues = issueViews(a.Issues)
+		p.propose(machine.AnswerAction, jsonPart(text), d.Issues)
+		d.Texts = append(d.Texts, p.text("", text, a.Issues))
+	} else {
+		d.Texts = append(d.Texts, p.text("", text, nil))
+	}
+	for n := range r.Calls {
+		d.Calls = append(d.Calls, p.call(&r.Calls[n]))
+	}
+	if len(r.Calls) == 0 {
+		for _, c := range r.Message.Calls {
+			view := &callView{Tool: c.Name, ID: c.ID, Class: "not looked at", Tone: "warn"}
+			view.Arguments = p.text("", c.Arguments, nil)
+			d.Calls = append(d.Calls, view)
+		}
+	}
+	return p.done(d)
+}
+
+// propose keeps what an action proposes, for comparison with its next attempt.
+func (p *pager) propose(action, text string, issues []issueView) {
+	p.is[action] = append(p.is[action], text)
+	p.issues[action] = append(p.issues[action], issues)
+}
+
+// call shows a checked call.
+func (p *pager) call(c *machine.Call) *callView {
+	raw := cmp.Or(c.Raw, string(c.Arguments))
+	v := &callView{
+		Tool: c.Tool, ID: c.ID, Class: string(c.Class), Tone: "good",
+		Arguments: p.text("", raw, c.Issues), Issues: issueViews(c.Issues),
+	}
+	if c.Class != "" {
+		v.Tone = "bad"
+	}
+	if v.Repairs = repairsText(c.Repairs); v.Repairs != "" && len(c.Arguments) > 0 {
+		read, _ := pretty(string(c.Arguments))
+		v.Read = p.text("read as", read, c.Issues)
+	}
+	p.propose(c.Tool, raw, v.Issues)
+	return v
+}
+
+// decided shows what has changed since the attempt before. known are the policies of the run.
+func (p *pager) decided(d *machine.Decision, known []journal.Resolved) *details {
+	if p == nil {
+		return nil
+	}
+	v := &details{}
+	if r := d.ReducerError; r != nil {
+		v.Texts = append(v.Texts, p.text("the event it refused", r.Payload, nil))
+	}
+	if fb := d.Feedback; fb != nil {
+		v.Fixed = issueViews(fb.Diff.Fixed)
+		for _, issues := range p.issues[d.Action] {
+			tellSince(issues, fb.Diff)
+		}
+		if len(p.issues[d.Action]) == 0 {
+			v.Issues = issueViews(fb.Issues)
+			tellSince(v.Issues, fb.Diff)
+		}
+	}
+	if d.Class != "" {
+		v.Policy = 1 + slices.IndexFunc(known, func(k journal.Resolved) bool {
+			transport := d.Plane == fault.Transport
+			return k.Transport == transport && (transport || k.Action == d.Action)
+		})
+	}
+	if d.Plane == fault.Correction {
+		v.Diffs = p.diffs(d)
+	}
+	return p.done(v)
+}
+
+// diffs compares what was proposed with the attempt before of the same action.
+func (p *pager) diffs(d *machine.Decision) []diffView {
+	is, was := p.is[d.Action], p.was[d.Action]
+	if len(is) == 0 {
+		return nil
+	}
+	if p.was[d.Action] = is; d.Class == "" {
+		delete(p.was, d.Action)
+	}
+	var views []diffView
+	for n := range min(len(is), len(was)) {
+		if isRedacted(is[n]) || isRedacted(was[n]) || d.Attempt < 2 {
+			continue
+		}
+		v := diffView{Title: fmt.Sprintf("changed since attempt %d", d.Attempt-1)}
+		if len(is) > 1 || len(was) > 1 {
+			v.Title += fmt.Sprintf(", call %d", n+1)
+		}
+		lines, ok := diffLines(prettyPair(was[n], is[n]))
+		for n := range lines {
+			lines[n].Text = clip(visible(lines[n].Text), 300)
+			p.size += int64(len(lines[n].Text))
+		}
+		v.Lines, v.Same, v.Long = lines, ok && len(lines) == 0, !ok
+		views = append(views, v)
+	}
+	return views
+}
+
+// toolEnd shows the outcome of a tool call.
+func (p *pager) toolEnd(arguments string, end *machine.ToolEnd) *details {
+	if p == nil {
+		return nil
+	}
+	d := &details{}
+	if len(end.Issues) > 0 {
+		d.Texts = append(d.Texts, p.text("arguments", arguments, end.Issues))
+	}
+	d.Texts = append(d.Texts, p.text("result", cmp.Or(string(end.Result), end.Text), nil),
+		p.text("its last progress", string(end.Progress), nil))
+	return p.done(d)
+}
+
+// outcome shows the answer of a run whole.
+func (p *pager) outcome(o *machine.Outcome) *details {
+	if p == nil {
+		return nil
+	}
+	d := &details{}
+	if o.OK {
+		d.Texts = append(d.Texts, p.text("", cmp.Or(string(o.Value), o.Text), nil))
+	}
+	return p.done(d)
+}

@@ -1,0 +1,30 @@
+"use strict";
+{
+  const go = step => {
+    const all = [...document.querySelectorAll("details.failed")];
+    if (!all.length) return;
+    let at = all.indexOf(document.activeElement.closest("details.failed"));
+    if (at < 0) {
+      const below = all.findIndex(d => d.getBoundingClientRect().top > 0);
+      at = (below < 0 ? all.length : below) - (step > 0 ? 1 : 0);
+    }
+    const to = all[(at + step + all.length) % all.length];
+    to.open = true;
+    to.firstElementChild.focus({ preventScroll: true });
+    to.scrollIntoView();
+  };
+  const keys = {
+    n: () => go(1),
+    p: () => go(-1),
+    f: () => document.getElementById("failures").click(),
+    o: () => {
+      const all = [...document.querySelectorAll("details.attempt")];
+      const open = all.some(d => !d.open);
+      for (const d of all) d.open = open;
+    },
+  };
+  addEventListener("keydown", e => {
+    if (!e.ctrlKey && !e.metaKey && !e.altKey && keys[e.key]) keys[e.key]();
+  });
+  document.getElementById("keys").hidden = false;
+}

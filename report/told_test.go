@@ -1,0 +1,60 @@
+package report_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
+)
+
+// A run with an image in its prompt, a repaired call whose tool gives a recording, and a tool that panics.
+func TestMediaRepairsAndPanicsAreTold(t *testing.T) {
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	set, err := tool.NewSet(
+		tool.New("hear", "Records a guest.", func(ctx context.Context, _ guest) (string, error) {
+			return "recorded", tool.Attach(ctx, message.Bytes(message.AudioPart, "audio/wav", make([]byte, 40)))
+		}),
+		tool.New("fall", "Falls over.", func(context.Context, guest) (string, error) { panic("nobody is at the desk") }),
+	)
+	require.NoError(t, err)
+	pol := policy.DefaultSet()
+	pol.Global.NativeRepairs = policy.Note
+	cfg := loop.Config{Tools: set, Policy: &pol, Attach: []message.Part{message.Bytes(message.ImagePart, "image/png", make([]byte, 67))}}
+	model := looptest.NewModel(
+		calls(message.Call{Name: "hear", Arguments: `{"name": "Ada", "age": 36,}`}, message.Call{Name: "fall", Arguments: `{"name": "Bob", "age": 3}`}),
+		looptest.Say("Sorry."))
+	_, err = loop.Run(t.Context(), model, newSession(t), "Who is this?", cfg, loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	text := store.Text("order-42")
+
+	timeline := show(t, "text", text)
+	for _, says := range []string{
+		"start     the user says: Who is this? [image, image/png, 67 bytes]\n",
+		"hear repaired: trailing_comma\n",
+		"tool      hear: result of 10 bytes, [audio, audio/wav, 40 bytes]\n",
+		"tool      fall broke: tool_execution\n",
+		"tool \"fall\" panicked: nobody is at the desk\n",
+		" 2 tool runs, 1 failed tool run,",
+	} {
+		assert.Contains(t, timeline, says)
+	}
+	page := show(t, "html", text)
+	for _, says := range []string{
+		"Who is this?\n[image, image/png, 67 bytes]</pre>", `<p class="note">repaired: trailing_comma</p>`,
+		"[audio, audio/wav, 40 bytes]", "panicked: nobody is at the desk",
+	} {
+		assert.Contains(t, page, says)
+	}
+	assert.Contains(t, show(t, "json", text), `"failed_tool_runs":1,`)
+}

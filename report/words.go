@@ -1,0 +1,167 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// since is a time within a run for people.
+func since(d time.Duration) string { return "+" + short(d) }
+
+// short is a duration to a precision that can be read.
+func short(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.String()
+}
+
+// bracketed puts what there is to add into brackets after a space.
+func bracketed(parts ...string) string {
+	if text := joined(", ", parts...); text != "" {
+		return " (" + text + ")"
+	}
+	return ""
+}
+
+// joined joins the parts that are not empty.
+func joined(by string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), by)
+}
+
+// after is a text after its lead; empty where there is none.
+func after(lead, text string) string {
+	if text == "" {
+		return ""
+	}
+	return lead + text
+}
+
+// many counts things: "1 call", "2 calls".
+func many(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	if stem, ok := strings.CutSuffix(what, "y"); ok {
+		what = stem + "ie"
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// sizeText is a number of bytes for people.
+func sizeText(bytes int) string {
+	switch {
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
+	case bytes >= 10<<10:
+		return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
+	}
+	return many(bytes, "byte")
+}
+
+// usageText is usage for people; empty where there is none.
+func usageText(u message.Usage) string {
+	if u.InputTokens+u.OutputTokens+u.CacheReadTokens+u.CacheWriteTokens == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d tokens in, %d out", u.InputTokens, u.OutputTokens)
+	if u.ReasoningTokens > 0 {
+		text += fmt.Sprintf(" (%d of them thinking)", u.ReasoningTokens)
+	}
+	if u.CacheReadTokens > 0 {
+		text += fmt.Sprintf(", %d read from cache", u.CacheReadTokens)
+	}
+	if u.CacheWriteTokens > 0 {
+		text += fmt.Sprintf(", %d written to it", u.CacheWriteTokens)
+	}
+	return text
+}
+
+// shownIssues is how many issues a line names.
+const shownIssues = 4
+
+// issuesText names the first issues.
+func issuesText(issues []fault.Issue) string {
+	var parts []string
+	for _, i := range issues[:min(len(issues), shownIssues)] {
+		parts = append(parts, i.String())
+	}
+	if more := len(issues) - shownIssues; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// repairsText names what was repaired in a text so that it could be read; empty where nothing was.
+func repairsText(repairs []extract.Repair) string {
+	var kinds []string
+	for _, r := range repairs {
+		if !slices.Contains(kinds, string(r.Kind)) {
+			kinds = append(kinds, string(r.Kind))
+		}
+	}
+	return after("repaired: ", strings.Join(kinds, ", "))
+}
+
+// failureText is what an operator is told of a failure.
+func failureText(f *fault.Failure) string {
+	asks := ""
+	if f.RetryAfter > 0 {
+		asks = "the server asks for " + f.RetryAfter.String()
+	}
+	return joined("; ", f.Message, asks)
+}
+
+// refusalText says which reducer refused what.
+func refusalText(e *fault.ReducerError) string {
+	return fmt.Sprintf("reducer %s refused: %s", e.Reducer, e.Message)
+}
+
+// attemptText says which attempt it was, and what was wrong with it.
+func attemptText(d *machine.Decision) string {
+	if d.Class == "" {
+		return d.Position.String()
+	}
+	return fmt.Sprintf("%s, %s plane: %s", d.Position, d.Plane, d.Class)
+}
+
+// verdictText says what was decided, and why; empty for a good attempt.
+func verdictText(d *machine.Decision) string {
+	why := d.Reason.Phrase()
+	switch {
+	case d.Retry && d.Delay > 0:
+		why = map[policy.Reason]string{policy.Backoff: "", policy.ServerAsked: ", as the server asked"}[d.Reason]
+		return "again after " + short(d.Delay) + why
+	case d.Retry:
+		return "again at once"
+	case d.Class == "" && d.Reason == policy.Accepted:
+		return ""
+	case d.Detail.Wait > 0:
+		why += fmt.Sprintf(": a wait of %s, and room for %s", short(d.Detail.Wait), short(d.Detail.Room))
+	case d.Detail.Count > 0:
+		why += fmt.Sprintf(": %d of %d", d.Detail.Count, d.Detail.Limit)
+	}
+	return "no more: " + why
+}
+
+// policyTitle names a policy: that of an action, or of the transport plane.
+func policyTitle(action string, transport bool) string {
+	switch {
+	case transport:
+		return "transport"
+	case action == machine.AnswerAction:
+		return "answer"
+	}
+	return "tool " + action
+}
