@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 )
@@ -80,7 +81,7 @@ func (v fieldRules) forStrings(r rule) error {
 	textual := stringRuleOf(r.tag).tag != ""
 	number := (r.tag == "numeric" || r.tag == "number") && v.class.numeric()
 	if textual && !number && !slices.Contains([]class{classString, classText, classOpaque, classBytes}, v.class) {
-		return fmt.Errorf("validate rule %q needs a string, not a %s", r.text, v.typ)
+		return fmt.Errorf("validate rule %q needs a string, not %s", r.text, v.typ)
 	}
 	return nil
 }
@@ -209,7 +210,7 @@ func (v fieldRules) rule(n *jsonschema.Schema, r rule, rest []rule) error {
 	case r.skipsMembers():
 		return nil
 	case r.relational():
-		n.Description = addSentence(n.Description, "Must be "+rulePhrase(r, v.class, v.names)+".")
+		v.describe(n, r)
 		return nil
 	case r.tag == "required":
 		return v.required(n, rest)
@@ -265,8 +266,17 @@ func (v fieldRules) say(n *jsonschema.Schema, r rule) {
 		mergeInto(n, &jsonschema.Schema{Format: "date"})
 	}
 	if sr.format == "" || sr.prose {
-		n.Description = addSentence(n.Description, "Must be "+rulePhrase(r, v.class, v.names)+".")
+		v.describe(n, r)
 	}
+}
+
+// describe tells the model a rule in prose.
+func (v fieldRules) describe(n *jsonschema.Schema, r rule) {
+	must, ok := strings.CutPrefix(rulePhrase(r, v.class, v.names), "to ")
+	if !ok {
+		must = "be " + must
+	}
+	n.Description = addSentence(n.Description, "Must "+must+".")
 }
 
 // required says that a value is not empty. That it is there and not null is said where its struct or pointer

@@ -134,11 +134,11 @@ func TestRulesThatCompareFieldsAreToldBesideTheOthers(t *testing.T) {
 		"city: expected at least 3 characters, got string [minLength schema]",
 		"extra: expected less than the field rooms, got integer [ltfield rules]",
 		"to: expected at least the field from, got integer [gtefield rules]",
-		"via: expected given when any of extra is [required_with rules]",
+		"via: expected to be given when extra is given [required_with rules]",
 	}, decoded[span](t, `{"from":3,"to":1,"city":"x","rooms":2,"extra":2}`))
 	assert.Equal(t, []string{
 		"extra: expected less than the field rooms, got integer [ltfield rules]", "from: expected integer, got string [type schema]",
-		"via: expected given when any of extra is [required_with rules]",
+		"via: expected to be given when extra is given [required_with rules]",
 	}, decoded[span](t, `{"from":"3","to":1,"city":"abc","rooms":2,"extra":2}`), "what a rule looks at could not be read: it is not asked")
 }
 

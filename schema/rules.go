@@ -259,8 +259,13 @@ func (r rule) tried(v reflect.Value, c class) (holds bool, err error) {
 		if p := recover(); p == nil {
 			return
 		}
-		if err = fmt.Errorf("validate rule %q cannot be applied to a %s", r.text, v.Type()); !r.isKnown() {
+		switch {
+		case !r.isKnown():
 			err = fmt.Errorf("validate rule %q is not known: mend it, or register it with schema.RegisterRule", r.text)
+		case r.param != "":
+			err = fmt.Errorf("validate rule %q is not for values of type %s, or its parameter is wrong", r.text, v.Type())
+		default:
+			err = fmt.Errorf("validate rule %q is not for values of type %s", r.text, v.Type())
 		}
 	}()
 	return r.holds(v, c, nil), nil

@@ -39,7 +39,7 @@ func TestRulesThatCompareFields(t *testing.T) {
 		_, issues := typed.Decode([]byte(doc))
 		require.Equal(t, []string{
 			"again_please: expected equal to the field password, got string [eqfield rules]",
-			"card: expected given when pay is card and password is x [required_if rules]",
+			"card: expected to be given when pay is card and password is x [required_if rules]",
 			"seats/a].b[c~0~1/last: expected at least the field row/nr, got integer [gtefield rules]",
 		}, lines(issues))
 		require.Equal(t, issues, typed.Schema().Check([]byte(doc)))
@@ -186,10 +186,10 @@ func TestForRefuses(t *testing.T) {
 		}], `A: validate rule "mni=3" is not known: mend it, or register it with schema.RegisterRule`},
 		"bad_parameter": {refused[struct {
 			A int `validate:"min=x"`
-		}], `A: validate rule "min=x" cannot be applied to a int`},
+		}], `A: validate rule "min=x" is not for values of type int, or its parameter is wrong`},
 		"string_rule": {refused[struct {
 			A int `validate:"email"`
-		}], `A: validate rule "email" needs a string, not a int`},
+		}], `A: validate rule "email" needs a string, not int`},
 		"dive": {refused[struct {
 			A int `validate:"dive"`
 		}], "A: validate rule dive needs a slice"},

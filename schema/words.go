@@ -284,30 +284,37 @@ ltcsfield: less than the field %
 ltecsfield: at most the field %
 fieldcontains: a string that contains the field %
 fieldexcludes: a string that does not contain the field %
-required_with: given when any of % is
-required_with_all: given when all of % are
-required_without: given when any of % is not
-required_without_all: given when none of % is
-excluded_with: left out when any of % is given
-excluded_with_all: left out when all of % are given
-excluded_without: left out when any of % is not given
-excluded_without_all: left out when none of % is given
+required_with: to be given when any of % is given
+required_with_all: to be given when all of % are given
+required_without: to be given when any of % is not given
+required_without_all: to be given when none of % is given
+excluded_with: to be left out when any of % is given
+excluded_with_all: to be left out when all of % are given
+excluded_without: to be left out when any of % is not given
+excluded_without_all: to be left out when none of % is given
 `
 
 // conditionPhrases say rules that depend on the values of other fields; % is the list of conditions.
 const conditionPhrases wording = `
-required_if: given when %
-required_unless: given unless %
-excluded_if: left out when %
-excluded_unless: left out unless %
+required_if: to be given when %
+required_unless: to be given unless %
+excluded_if: to be left out when %
+excluded_unless: to be left out unless %
 skip_unless: as its other rules say when %
 `
 
 func relationPhrase(r rule, names map[string]string) (string, bool) {
 	words := strings.Fields(r.param)
-	if p, ok := relationPhrases.of(r.tag); ok {
+	tag, one := r.tag, len(words) == 1
+	if one {
+		tag = strings.TrimSuffix(tag, "_all")
+	}
+	if p, ok := relationPhrases.of(tag); ok {
 		for n, w := range words {
 			words[n] = jsonPath(w, names)
+		}
+		if one {
+			p = strings.Replace(p, "any of ", "", 1)
 		}
 		return strings.ReplaceAll(p, "%", strings.Join(words, ", ")), true
 	}
