@@ -2,15 +2,14 @@ package tool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/fields"
 )
 
-// Bounds of what an issue about an unknown tool says, and of the names that are compared.
-const (
-	maxOffered  = 20
-	maxCompared = 64 // characters of a name
-)
+// maxOffered bounds the names in an issue about an unknown tool.
+const maxOffered = 20
 
 // offer lists the names of a set in place of one that is not among them. The nearest comes first and is said
 // to be that, where it is near enough to be a slip.
@@ -30,50 +29,14 @@ func (s *Set) offer(name string) string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-// nearest is the index of the first of the names that take the fewest edits to make from another, letters'
-// case and separators aside; -1 where even those are more than a third of it.
+// nearest is the index of the name that another is probably a slip of, letters' case and separators aside; -1
+// for none.
 func nearest(names []string, name string) int {
-	wrong := folded(name)
-	best, least := -1, len(wrong)/3+1
-	if len(wrong) > maxCompared {
-		return -1
-	}
+	spelled := make([]string, len(names))
 	for n, known := range names {
-		right := folded(known)
-		if len(right) > maxCompared {
-			continue
-		}
-		if d := distance(wrong, right); d < least {
-			best, least = n, d
-		}
+		spelled[n] = folded(known)
 	}
-	return best
+	return slices.Index(spelled, fields.Near(folded(name), spelled)) // no name is empty
 }
 
-func folded(name string) []rune {
-	if len(name) > maxCompared*utf8.UTFMax {
-		name = name[:maxCompared*utf8.UTFMax+1]
-	}
-	return []rune(strings.ToLower(ProviderName(name)))
-}
-
-// distance counts the characters to insert, delete or replace to make b of a.
-func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, from := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, to := range b {
-			cost := diagonal
-			if from != to {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
-}
+func folded(name string) string { return strings.ToLower(ProviderName(name)) }
