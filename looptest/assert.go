@@ -12,13 +12,13 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// T is what an assertion needs of a *testing.T.
+// T is the part of *testing.T that assertions need.
 type T interface {
 	Helper()
 	Errorf(format string, args ...any)
 }
 
-// AttemptText is an attempt as scenarios and [AssertAttempts] write it:
+// AttemptText returns an attempt as scenarios and [AssertAttempts] write it:
 //
 //	book_room attempt 1 of 3: tool_validation, again in 1s (backoff)
 //	book_room attempt 2 of 3: passed (accepted), 120+30 tokens
@@ -45,8 +45,8 @@ func AttemptText(a session.Attempt) string {
 	return text
 }
 
-// AssertAttempts fails the test unless the attempts, each by its [AttemptText], are those that are wanted.
-// It reports whether they are.
+// AssertAttempts fails the test unless the [AttemptText] of each attempt equals want. It reports whether all
+// are equal.
 func AssertAttempts(t T, attempts []session.Attempt, want ...string) bool {
 	t.Helper()
 	var got []string
@@ -56,8 +56,8 @@ func AssertAttempts(t T, attempts []session.Attempt, want ...string) bool {
 	return equal(t, "attempts", strings.Join(got, "\n"), strings.Join(want, "\n"))
 }
 
-// AssertAnswer fails the test unless a run came to an answer, and the answer is want: the text, or, of a
-// structured answer, a JSON of the same value. It reports whether it is.
+// AssertAnswer fails the test unless the run succeeded with the answer want: its text or, for a structured
+// answer, an equal JSON value. It reports whether it did.
 func AssertAnswer(t T, r loop.Result, err error, want string) bool {
 	t.Helper()
 	if err != nil {
@@ -70,8 +70,8 @@ func AssertAnswer(t T, r loop.Result, err error, want string) bool {
 	return equal(t, "answer", compact(string(r.Value)), compact(want))
 }
 
-// AssertStopped fails the test unless err is the error of a run or an action that stopped for a reason, and
-// returns that error; nil where it is not.
+// AssertStopped fails the test unless err is the error of a run or action that stopped with the reason. It
+// returns that error, or nil.
 func AssertStopped(t T, err error, reason policy.Reason) *loop.RetryExhaustedError {
 	t.Helper()
 	stopped, ok := errors.AsType[*loop.RetryExhaustedError](err)
@@ -90,7 +90,7 @@ func equal(t T, what, got, want string) bool {
 	return got == want
 }
 
-// compact is the canonical form of JSON; what is no JSON is as it is.
+// compact returns the canonical form of JSON, and other text unchanged.
 func compact(text string) string {
 	raw, err := canon.JSON([]byte(text))
 	if err != nil {

@@ -1,8 +1,7 @@
-// Package looptest runs loops in tests without a model, without waiting and without chance: the same script
+// Package looptest tests loops without a real model, without waiting and without randomness. The same script
 // always gives the same run.
 //
-// [Model] replies from a script and remembers what it was asked. [Clock] moves to the end of every wait as
-// soon as it is asked for. [AssertAttempts], [AssertAnswer] and [AssertStopped] say what is other than
-// wanted, and [Store] keeps journals. The engine for scenario files is
-// [github.com/retake-go/retake/looptest/scenario].
+// [Model] replies from a script and records its requests. [Clock] skips waits. [AssertAttempts],
+// [AssertAnswer] and [AssertStopped] report differences, and [Store] keeps journals in memory. Package
+// [github.com/retake-go/retake/looptest/scenario] runs scenario files.
 package looptest

@@ -16,30 +16,30 @@ type Model struct {
 	asked  []loop.Request
 }
 
-// Turn is one entry of a script: a reply, or the error that the call returns instead.
+// Turn is one entry of a script: a reply or an error.
 type Turn struct {
 	Reply message.Reply
 	Err   error
 }
 
-// NewModel returns a model that makes the given turns, in order. A call beyond the last is an
+// NewModel returns a model with the given turns, in order. A call after the last turn returns an
 // [*OutOfScriptError].
 func NewModel(script ...Turn) *Model { return &Model{script: script} }
 
-// Say is a turn that replies with text.
+// Say returns a turn that replies with text.
 func Say(text string) Turn { return Turn{Reply: message.Reply{Text: text, Finish: message.Stop}} }
 
-// Call is a turn that calls tools.
+// Call returns a turn that calls tools.
 func Call(calls ...message.Call) Turn {
 	return Turn{Reply: message.Reply{Calls: calls, Finish: message.ToolUse}}
 }
 
-// Fail is a turn that fails.
+// Fail returns a turn that fails.
 func Fail(err error) Turn { return Turn{Err: err} }
 
-// OutOfScriptError says that a model was asked more often than its script has turns.
+// OutOfScriptError reports that a model was called more often than its script has turns.
 type OutOfScriptError struct {
-	// Turns is the length of the script.
+	// Turns is the number of turns in the script.
 	Turns int
 }
 
@@ -48,7 +48,7 @@ func (e *OutOfScriptError) Error() string {
 	return "the script has " + several.Of(e.Turns, "turn", "turns") + ", and the model was asked once more: add a turn"
 }
 
-// Reply makes the next turn of the script. Streamed text, where somebody listens, comes in one piece.
+// Reply returns the next turn of the script. A stream gets the whole text in one piece.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return message.Reply{}, err
@@ -66,7 +66,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	return turn.Reply, turn.Err
 }
 
-// Requests returns what the model was asked so far, in order.
+// Requests returns the requests so far, in order.
 func (m *Model) Requests() []loop.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()

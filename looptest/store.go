@@ -11,7 +11,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// Store is a [journal.Store] in memory. The zero value is empty. It is safe for concurrent use.
+// Store is a [journal.Store] in memory. The zero value is empty and ready to use. It is safe for concurrent
+// use.
 type Store struct {
 	mu    sync.Mutex
 	texts map[string][]byte
@@ -39,14 +40,14 @@ func (s *Store) Open(_ context.Context, session string) (journal.Log, error) {
 	return s.held[session], nil
 }
 
-// Text returns a copy of a session's journal; nil where it has none.
+// Text returns a copy of a session's journal, or nil if there is none.
 func (s *Store) Text(session string) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return bytes.Clone(s.texts[session])
 }
 
-// heldJournal is a journal with its writer.
+// heldJournal is a journal and its writer.
 type heldJournal struct {
 	s       *Store
 	session string
@@ -64,7 +65,7 @@ func (h *heldJournal) Replace(_ context.Context, at int64, lines []byte) error {
 	return h.write(at, func([]byte) []byte { return bytes.Clone(lines) })
 }
 
-// write changes the whole lines of a journal, which end at at.
+// write changes the complete lines of a journal, which end at offset at.
 func (h *heldJournal) write(at int64, change func([]byte) []byte) error {
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()

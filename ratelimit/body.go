@@ -8,7 +8,7 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// withBodyHeaders adds the headers that the body holds, where the response itself lacks them.
+// withBodyHeaders adds headers from the body that the response does not have.
 func withBodyHeaders(headers map[string][]string, body httphint.Node) map[string][]string {
 	passed := httphint.PassedOn(body)
 	if len(passed) == 0 {
@@ -28,19 +28,19 @@ func withBodyHeaders(headers map[string][]string, body httphint.Node) map[string
 	return union
 }
 
-// quotaPeriods are the periods in the ids of Google's quotas.
+// quotaPeriods are the periods in Google's quota ids.
 var quotaPeriods = [...]struct {
 	word   string
 	period period
 }{{"PerSecond", 1}, {"PerMinute", 60}, {"PerHour", 3600}, {"PerDay", 86400}}
 
-// quotaResources are the resources in the ids of Google's quotas, the more precise first.
+// quotaResources are the resources in Google's quota ids, the more precise first.
 var quotaResources = [...]struct{ word, resource string }{
 	{"InputToken", "input_tokens"}, {"OutputToken", "output_tokens"}, {"Token", "tokens"},
 	{"Request", "requests"},
 }
 
-// quota reads google.rpc.QuotaFailure: each violation is an exhausted window.
+// quota reads google.rpc.QuotaFailure. Each violation is an exhausted window.
 func (r *reader) quota(body httphint.Node) {
 	violations := httphint.Detail(body, "QuotaFailure").At("violations").Items()
 	for _, v := range violations[:min(len(violations), maxWindows)] {

@@ -1,13 +1,13 @@
-// Package ratelimit turns the rate-limit headers of a provider's response into windows and one answer to "how
-// long": the same headers and the same now always give the same State, whatever their case and order and the
-// machine's time zone.
+// Package ratelimit parses the rate-limit headers of a provider's response into windows and a wait. The same
+// headers and the same time always give the same State. The case and order of headers and the machine's time
+// zone do not matter.
 //
-// [Parse] reads headers, and a body where one is given with [WithBody]. What a server asks for outright is
-// State.RetryAfter; what follows from exhausted windows is State.Wait; the two are never mixed. What cannot
-// be read is listed in State.Ignored, and what is not known is absent.
+// [Parse] reads headers and, with [WithBody], a body. State.RetryAfter is what the server asks for;
+// State.Wait is derived from exhausted windows. What cannot be parsed is in State.Ignored; what is unknown is
+// absent.
 //
 // The package knows OpenAI, Anthropic, Cerebras, Groq, Mistral, Azure OpenAI and GitHub Models, OpenRouter,
 // Gemini, Bedrock, Cohere, Fireworks, Together, LiteLLM proxies, the IETF RateLimit fields
-// (draft-ietf-httpapi-ratelimit-headers, all of its forms) and the x-ratelimit-* family in general. The form
-// of a State is that of agent results (RateLimitState).
+// (draft-ietf-httpapi-ratelimit-headers, all versions) and the x-ratelimit-* family in general. The JSON of a
+// State is the RateLimitState of agent results.
 package ratelimit

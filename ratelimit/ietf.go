@@ -7,7 +7,7 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// The fields of draft-ietf-httpapi-ratelimit-headers since its seventh form.
+// The fields of draft-ietf-httpapi-ratelimit-headers since its seventh version.
 const (
 	ietfState  = "ratelimit"
 	ietfPolicy = "ratelimit-policy"
@@ -15,10 +15,10 @@ const (
 
 func isIETF(name string) bool { return name == ietfState || name == ietfPolicy }
 
-// maxMembers bounds the members of one field.
+// maxMembers is the most members of one field.
 const maxMembers = 32
 
-// member is one entry of a structured list: a name or a bare number, and parameters.
+// member is one entry of a structured list: a name or a bare number, with parameters.
 type member struct {
 	head   string
 	params map[string]string
@@ -26,8 +26,8 @@ type member struct {
 }
 
 // ietf reads RateLimit and RateLimit-Policy: `"burst";r=0;t=30` with `"burst";q=100;w=60` since the eighth
-// draft, `limit=100, remaining=0, reset=30` with `100;w=60` in the seventh. Policies of the older drafts come
-// beside RateLimit-Limit and tell its period.
+// draft, `limit=100, remaining=0, reset=30` with `100;w=60` in the seventh. Policies of older drafts
+// accompany RateLimit-Limit and give its period.
 func (r *reader) ietf(h httphint.Headers) {
 	policies := r.members(ietfPolicy, h)
 	for _, p := range policies {
@@ -49,7 +49,7 @@ func (r *reader) ietf(h httphint.Headers) {
 	}
 }
 
-// policy tells the limit of a named policy; an unnamed one tells only the period of RateLimit-Limit.
+// policy reads the limit of a named policy. An unnamed policy has only the period of RateLimit-Limit.
 func (r *reader) policy(p member) {
 	if name, ok := policyName(p.head); ok && p.params["q"] != "" {
 		r.tell(key{family: ietfField, base: name, resource: unitOf(name, []member{p})}, fieldLimit,
@@ -68,7 +68,7 @@ func (r *reader) policy(p member) {
 	}
 }
 
-// dictionary is the seventh draft's form.
+// dictionary reads the form of the seventh draft.
 func (r *reader) dictionary(m member, policies []member) {
 	k := key{family: ietfField, base: "requests", resource: "requests"}
 	for _, p := range policies {
@@ -82,7 +82,7 @@ func (r *reader) dictionary(m member, policies []member) {
 	}
 }
 
-// isDictionary reports whether a member is of the seventh draft's form.
+// isDictionary reports whether a member has the form of the seventh draft.
 func (m member) isDictionary() bool {
 	return m.head == "" && m.params["limit"]+m.params["remaining"]+m.params["reset"] != ""
 }
@@ -95,8 +95,8 @@ func (r *reader) tell(k key, f field, header, value string) {
 	r.facts = append(r.facts, fact{k, header, value})
 }
 
-// members reads all values of a field as one list. The seventh draft's dictionary becomes one member without
-// a head.
+// members reads all values of a field as one list. A dictionary of the seventh draft becomes one member
+// without a head.
 func (r *reader) members(name string, h httphint.Headers) []member {
 	var out []member
 	for _, value := range h.Values(name) {
@@ -152,7 +152,7 @@ func splitOutsideQuotes(s string, separator byte) []string {
 	return append(out, s[start:])
 }
 
-// policyName is the server's own name of a policy: quoted, or a bare word that is no number.
+// policyName returns the server's name of a policy: a quoted name, or a bare word that is not a number.
 func policyName(head string) (string, bool) {
 	name := strings.Trim(head, `"`)
 	odd := func(c rune) bool { return c < ' ' || c > '~' }
@@ -165,7 +165,7 @@ func policyName(head string) (string, bool) {
 	return name, true
 }
 
-// unitOf is the resource of a policy: its quota unit, "requests" where it names none.
+// unitOf returns the resource of a policy: its quota unit, or "requests".
 func unitOf(name string, policies []member) string {
 	for _, p := range policies {
 		if n, _ := policyName(p.head); n == name && p.params["qu"] != "" && len(p.params["qu"]) <= maxName {
@@ -183,8 +183,8 @@ func periodOf(p member) period {
 	return period(seconds)
 }
 
-// firstItem is the limit in a value that lists policies after it ("10, 10;w=1, 50;w=60"). A comma within a
-// number is no list.
+// firstItem returns the limit of a value that also lists policies ("10, 10;w=1, 50;w=60"). A comma inside a
+// number does not separate.
 func firstItem(value string) string {
 	if !strings.Contains(value, ";") && !strings.Contains(value, ", ") {
 		return strings.TrimSpace(value)

@@ -6,16 +6,16 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// LimitedError is an error with what the response said of rate limits. Adapters wrap what they return in it.
-// Safe for concurrent reading.
+// LimitedError is an error with the rate limits of its response. Adapters wrap their errors in it. It is safe
+// for concurrent reading.
 type LimitedError struct {
-	// Err is the error itself; required.
+	// Err is the error; required.
 	Err error
-	// State is read from the response's headers and body: see [Parse].
+	// State is parsed from the headers and body of the response: see [Parse].
 	State State
 }
 
-// Error is the error's own text.
+// Error returns the text of Err.
 func (e *LimitedError) Error() string {
 	if e.Err == nil {
 		return "ratelimit: a LimitedError without an Err"
@@ -23,14 +23,14 @@ func (e *LimitedError) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns the error itself.
+// Unwrap returns Err.
 func (e *LimitedError) Unwrap() error { return e.Err }
 
-// RateLimit is what the response said.
+// RateLimit returns State.
 func (e *LimitedError) RateLimit() State { return e.State }
 
-// Failure is the error as the core sees it, with the wait that the server asked for: outright, or by a window
-// that is used up. See [State.Delay].
+// Failure returns the error as a failure, with the wait that the server asked for, directly or by an
+// exhausted window. See [State.Delay].
 func (e *LimitedError) Failure() fault.Failure {
 	f := fault.FailureOf(e.Err)
 	if wait, known := e.State.Delay(); known && f.RetryAfter == 0 && f.Plane == fault.Transport {
@@ -39,8 +39,8 @@ func (e *LimitedError) Failure() fault.Failure {
 	return f
 }
 
-// OfError is what an error says of rate limits: by the first of its chain with a method RateLimit() [State].
-// It is zero where none has one.
+// OfError returns the rate limits of an error: those of the first error in its chain with a method
+// RateLimit() [State], or zero.
 func OfError(err error) State {
 	var e interface {
 		error

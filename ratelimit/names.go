@@ -8,7 +8,8 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// family orders windows and keeps the ways of writing apart; the first family that tells of a window wins.
+// family is a family of headers. Windows are ordered by family, and the first family with a window of a name
+// wins.
 type family int
 
 const (
@@ -23,7 +24,7 @@ const (
 	bodyQuota                 // google.rpc.QuotaFailure
 )
 
-// field is the part of a window that a header tells.
+// field is the part of a window that a header gives.
 type field string
 
 const (
@@ -34,10 +35,10 @@ const (
 	fieldPeriod    field = "renewalperiod"
 )
 
-// period is the length of a window in seconds; 0 where it is not known.
+// period is the length of a window in seconds; 0 if unknown.
 type period int64
 
-// key says which window a header speaks of, and of which part.
+// key identifies a window, and the part of it that a header gives.
 type key struct {
 	family   family
 	base     string // the name without the period
@@ -46,7 +47,7 @@ type key struct {
 	field    field
 }
 
-// name is the window's name: "requests_per_minute"; "requests" where the period is not known.
+// name returns the window's name: "requests_per_minute", or "requests" if the period is unknown.
 func (k key) name() string {
 	if k.period == 0 {
 		return k.base
@@ -54,7 +55,7 @@ func (k key) name() string {
 	return k.base + "_per_" + k.period.String()
 }
 
-// periods are the lengths that have a name, with the ways headers write them.
+// periods are the lengths with a name, and how headers write them.
 var periods = [...]struct {
 	seconds period
 	name    string
@@ -68,7 +69,7 @@ var periods = [...]struct {
 	{30 * 86400, "month", []string{"month", "monthly", "30d"}},
 }
 
-// periodOfWord is the period that a header writes so; 0 where it is none.
+// periodOfWord returns the period for a word in a header, or 0.
 func periodOfWord(word string) period {
 	for _, p := range periods {
 		if slices.Contains(p.words, word) {
@@ -78,7 +79,7 @@ func periodOfWord(word string) period {
 	return 0
 }
 
-// String is the period as names have it: "minute", "5h".
+// String returns the period as in names: "minute", "5h".
 func (p period) String() string {
 	for _, n := range periods {
 		if n.seconds == p {
@@ -96,7 +97,7 @@ func (p period) String() string {
 	return ""
 }
 
-// resources are the ways headers write the resources of agent results.
+// resources maps words in headers to the resources of agent results.
 var resources = httphint.Lookup(`
 requests: requests request req calls
 tokens: tokens token
@@ -104,7 +105,7 @@ input_tokens: input-tokens prompt-tokens
 output_tokens: output-tokens completion-tokens
 `)
 
-// resourceOrder is the order of the resources of agent results; all others follow.
+// resourceOrder is the order of the resources of agent results. Others follow.
 var resourceOrder = []string{"requests", "tokens", "input_tokens", "output_tokens"}
 
 func resourceRank(resource string) int {
@@ -114,11 +115,11 @@ func resourceRank(resource string) int {
 	return len(resourceOrder)
 }
 
-// prefixes lead the headers of windows, longest first where one leads another.
+// prefixes are the starts of header names; a longer one precedes its own prefix.
 var prefixes = [...]struct {
 	text   string
 	family family
-	base   string // what the names of such windows begin with
+	base   string // the start of the names of such windows
 }{
 	{"anthropic-ratelimit-", anthropic, ""},
 	{"anthropic-priority-", anthropic, "priority_"},
@@ -132,24 +133,24 @@ var prefixes = [...]struct {
 	{"rate-limit-", ietfLegacy, ""},
 }
 
-// fixedNames are the headers that follow no pattern.
+// fixedNames are the headers without a pattern.
 var fixedNames = map[string]key{
 	"x-trial-endpoint-call-limit":     {cohereTrial, "requests", "requests", 0, fieldLimit},
 	"x-trial-endpoint-call-remaining": {cohereTrial, "requests", "requests", 0, fieldRemaining},
 	"x-endpoint-monthly-call-limit":   {cohereTrial, "requests", "requests", 30 * 86400, fieldLimit},
 }
 
-// informative is what may stand after a prefix without telling of a window.
+// informative are words after a prefix that do not describe a window.
 var informative = httphint.Lookup(`
 nothing: tokens-query-cost query-cost over-limit abusepenalty-active key type timeremaining used resource
 nothing: scope bucket global policy
 `)
 
-// maxName bounds the names that are taken over from headers.
+// maxName is the longest name that is taken from a header.
 const maxName = 64
 
-// recognise reads the name of a header, in lower case. Known without ok means: seen, and of no use for
-// windows.
+// recognise parses the lower-case name of a header. known without ok means that the header is known but does
+// not describe a window.
 func recognise(name string) (k key, ok, known bool) {
 	if k, ok = fixedNames[name]; ok {
 		return k, true, true
@@ -173,7 +174,7 @@ func recognise(name string) (k key, ok, known bool) {
 	return key{}, false, false
 }
 
-// windowKey reads "<field>-<resource>-<period>" and "<resource>-<field>", where resource and period may be
+// windowKey parses "<field>-<resource>-<period>" and "<resource>-<field>". Resource and period may be
 // missing.
 func windowKey(rest string, f family) (key, bool) {
 	words := strings.Split(rest, "-")
@@ -210,10 +211,10 @@ func windowKey(rest string, f family) (key, bool) {
 	return k, true
 }
 
-// maxSeveral bounds how many periods make one window.
+// maxSeveral is the most periods in one window.
 const maxSeveral = 10_000
 
-// severalOf reads a number before a period: "req-10-second" is a window of ten seconds.
+// severalOf parses a number before a period: "req-10-second" is a window of ten seconds.
 func severalOf(words []string, one period) ([]string, period) {
 	if len(words) == 0 {
 		return words, one
@@ -226,7 +227,7 @@ func severalOf(words []string, one period) ([]string, period) {
 	return words[:last], one * period(n)
 }
 
-// resourceOf is the name and the resource of the words that a header has for it.
+// resourceOf returns the name and the resource for the words in a header.
 func resourceOf(words []string, f family) (base, resource string) {
 	joined := strings.Join(words, "-")
 	has := func(one string) bool { return strings.Contains(joined, one) }
@@ -250,7 +251,7 @@ func resourceOf(words []string, f family) (base, resource string) {
 	return base, base
 }
 
-// unified reads the limits of an Anthropic plan: "unified-reset", "unified-5h-status".
+// unified parses the limits of an Anthropic plan: "unified-reset", "unified-5h-status".
 func unified(rest string) (key, bool) {
 	words := strings.Split(rest, "-")
 	last := field(words[len(words)-1])

@@ -9,31 +9,31 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// The most windows and ignored entries a State has; a response with more is not a provider's.
+// The most windows and ignored entries of a State.
 const (
 	maxWindows = 64
 	maxIgnored = 64
 )
 
-// Option tells Parse more than the headers do.
+// Option is an option of Parse.
 type Option func(*settings)
 
-// settings is what options set.
+// settings are the values of the options.
 type settings struct {
 	provider string
 	retry    Span
 	body     []byte
 }
 
-// ForProvider names the provider ("groq"), for what its headers leave open: at Groq requests are per day and
-// tokens per minute; at Mistral a limit of 0 means that the model is not on the plan, where elsewhere it
-// stands for unknown.
+// ForProvider sets the provider ("groq"), for what its headers leave open. At Groq requests are per day and
+// tokens per minute. At Mistral a limit of 0 means that the model is not in the plan; elsewhere it means
+// unknown.
 func ForProvider(name string) Option {
 	return func(s *settings) { s.provider = strings.ToLower(strings.TrimSpace(name)) }
 }
 
-// WithRetryAfter sets the wait that is known already; it wins over what the response asks for. Negative is
-// none.
+// WithRetryAfter sets a wait that the caller knows. It wins over that of the response. A negative wait is
+// ignored.
 func WithRetryAfter(d time.Duration) Option {
 	return func(s *settings) {
 		if d >= 0 {
@@ -42,13 +42,13 @@ func WithRetryAfter(d time.Duration) Option {
 	}
 }
 
-// WithBody adds the response's body, for what providers write there: google.rpc.RetryInfo and QuotaFailure,
-// OpenRouter's error.metadata.headers, "try again in 5s". Headers win over it.
+// WithBody adds the body of the response, for what providers write there: google.rpc.RetryInfo and
+// QuotaFailure, OpenRouter's error.metadata.headers, "try again in 5s". Headers win over the body.
 func WithBody(body []byte) Option { return func(s *settings) { s.body = body } }
 
-// Parse reads the rate limits of a response. Headers may be in any case and order (an http.Header fits); now
-// is the time the response came, a zero now means it is not known: then dates give no spans and spans no
-// dates. Parse never fails and never keeps its arguments.
+// Parse parses the rate limits of a response. Headers may be in any case and order (an http.Header fits). now
+// is the time of the response; if it is zero, dates cannot become waits, nor waits dates. Parse never fails
+// and does not keep its arguments.
 func Parse(headers map[string][]string, now time.Time, opts ...Option) State {
 	var set settings
 	for _, o := range opts {
@@ -76,7 +76,7 @@ func Parse(headers map[string][]string, now time.Time, opts ...Option) State {
 	return s
 }
 
-// relevant reports whether a header, in lower case, has to do with rate limits, or tells the provider.
+// relevant reports whether a header with this lower-case name is about rate limits or the provider.
 func relevant(name string) bool {
 	return slices.ContainsFunc([]string{
 		"ratelimit", "rate-limit", "retry-after", "tokenlimit", "-endpoint-", "anthropic-priority-",
@@ -84,7 +84,7 @@ func relevant(name string) bool {
 	}, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// providerOf finds the provider where its headers give it away.
+// providerOf returns the provider if its headers identify it.
 func providerOf(h httphint.Headers) string {
 	for _, e := range h {
 		if strings.HasPrefix(e.Name, "x-groq-") {
@@ -97,14 +97,14 @@ func providerOf(h httphint.Headers) string {
 	return ""
 }
 
-// fact is one header that tells of a window.
+// fact is one header about a window.
 type fact struct {
 	key
 	header string
 	value  string
 }
 
-// reader gathers what headers and body say.
+// reader collects the headers and the body.
 type reader struct {
 	now      time.Time
 	provider string
@@ -140,7 +140,7 @@ func limitLike(name string) bool {
 		!strings.Contains(name, "-endpoint-")
 }
 
-// periods gives windows the period that another header or the provider tells.
+// periods sets the period of windows from other headers or the provider.
 func (r *reader) periods() {
 	for _, p := range r.facts {
 		if p.field != fieldPeriod {
@@ -167,8 +167,8 @@ func (r *reader) setPeriod(f family, base string, p period) {
 	}
 }
 
-// windows groups the facts, in the order of windows. wait is how long the exhausted ones last: until they
-// reset, or for their period where they do not say when.
+// windows groups the facts into sorted windows. wait is the longest time until an exhausted window resets, or
+// its period if it does not say when.
 func (r *reader) windows() (all []Window, wait Span) {
 	slices.SortStableFunc(r.facts, func(a, b fact) int { return compareKeys(a.key, b.key) })
 	all = []Window{}
@@ -194,10 +194,10 @@ func (r *reader) windows() (all []Window, wait Span) {
 	return all, wait
 }
 
-// lasts is how long a window is exhausted: until it resets, or for its period where it does not say when.
+// lasts returns how long a window is exhausted: until it resets, or for its period if it does not say when.
 func (w Window) lasts(p period) Span {
 	switch {
-	case !w.Exhausted() || w.Limit == Of(0): // what is not on the plan does not come back
+	case !w.Exhausted() || w.Limit == Of(0): // a limit of 0 never resets
 		return Span{}
 	case w.ResetsIn.Known || !w.ResetAt.Time.IsZero():
 		return w.ResetsIn
@@ -221,7 +221,7 @@ func compareKeys(a, b key) int {
 	)
 }
 
-// window makes one window of all that is told of it. False where nothing of it can be known.
+// window makes a window of all facts about it. It returns false if nothing is known.
 func (r *reader) window(k key, group []fact) (Window, bool) {
 	w := Window{Name: k.name(), Resource: k.resource}
 	for _, f := range group {
@@ -249,7 +249,7 @@ func (r *reader) window(k key, group []fact) (Window, bool) {
 	return w, w.Limit.Known || w.Remaining.Known || w.ResetsIn.Known || !w.ResetAt.Time.IsZero()
 }
 
-// count reads a limit or what remains; of several values the smallest counts.
+// count parses a limit or remainder. The smallest value wins.
 func (r *reader) count(c *Count, f fact) {
 	text := f.value
 	if f.field == fieldLimit {
@@ -269,7 +269,7 @@ func (r *reader) count(c *Count, f fact) {
 	}
 }
 
-// reset reads when a window resets; of several values the latest counts.
+// reset parses when a window resets. The latest value wins.
 func (r *reader) reset(w *Window, f fact) {
 	m, err := httphint.Reset(f.value, r.now)
 	if err != nil {
@@ -288,7 +288,7 @@ func (r *reader) reset(w *Window, f fact) {
 	w.ResetsIn, w.ResetAt = in, Date{m.At}
 }
 
-// retryAfter fills in what was asked for outright: by the caller, the headers, the body, in this order.
+// retryAfter sets the wait that was asked for: by the caller, the headers or the body, in this order.
 func (r *reader) retryAfter(s *State, h httphint.Headers, body httphint.Node, isJSON bool, raw []byte) {
 	wait, asked, unread := httphint.Wait(h, r.now)
 	for _, u := range unread {
@@ -316,7 +316,7 @@ func (r *reader) ignoredSorted() []Ignored {
 	return out[:min(len(out), maxIgnored)]
 }
 
-// finish draws the conclusions.
+// finish sets what follows from the windows.
 func finish(s *State) {
 	for _, w := range s.Windows {
 		s.Limited = s.Limited || w.Exhausted()

@@ -11,8 +11,7 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// Count is a number that may be unknown. The zero value is unknown; in JSON it is absent where its field is
-// omitzero.
+// Count is a number that may be unknown. The zero value is unknown; with omitzero it is absent from JSON.
 type Count struct {
 	N     int64
 	Known bool
@@ -21,7 +20,7 @@ type Count struct {
 // Of returns a known count.
 func Of(n int64) Count { return Count{N: n, Known: true} }
 
-// MarshalJSON writes a number, null where it is unknown.
+// MarshalJSON writes a number, or null if unknown.
 func (c Count) MarshalJSON() ([]byte, error) {
 	if !c.Known {
 		return []byte("null"), nil
@@ -43,8 +42,8 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Span is a duration that may be unknown; in JSON it is a decimal number of seconds. The zero value is
-// unknown; a known span of 0 means "at once".
+// Span is a duration that may be unknown. In JSON it is a decimal number of seconds. The zero value is
+// unknown; a known 0 means "at once".
 type Span struct {
 	Duration time.Duration
 	Known    bool
@@ -53,7 +52,7 @@ type Span struct {
 // In returns a known span.
 func In(d time.Duration) Span { return Span{Duration: d, Known: true} }
 
-// longer is the longer of two spans.
+// longer returns the longer span.
 func (s Span) longer(o Span) Span {
 	if o.Known && (!s.Known || o.Duration > s.Duration) {
 		return o
@@ -61,7 +60,7 @@ func (s Span) longer(o Span) Span {
 	return s
 }
 
-// MarshalJSON writes seconds, exact to the nanosecond; null where it is unknown.
+// MarshalJSON writes seconds, exact to the nanosecond, or null if unknown.
 func (s Span) MarshalJSON() ([]byte, error) {
 	if !s.Known {
 		return []byte("null"), nil
@@ -83,11 +82,11 @@ func (s *Span) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Date is a moment that may be unknown; in JSON it is a decimal number of seconds since the epoch. The zero
-// value is unknown. Times are in UTC without a monotonic reading, so that dates can be compared with ==.
+// Date is a time that may be unknown. In JSON it is a decimal number of seconds since the epoch. The zero
+// value is unknown. Times are in UTC without a monotonic reading, so == compares them.
 type Date struct{ Time time.Time }
 
-// MarshalJSON writes epoch seconds, null where the date is unknown.
+// MarshalJSON writes seconds since the epoch, or null if unknown.
 func (d Date) MarshalJSON() ([]byte, error) {
 	if d.Time.IsZero() {
 		return []byte("null"), nil
@@ -95,10 +94,10 @@ func (d Date) MarshalJSON() ([]byte, error) {
 	return appendSeconds(nil, d.Time.Unix(), int64(d.Time.Nanosecond())), nil
 }
 
-// errEpoch is told where a date is no number of seconds since the epoch.
+// errEpoch is the error for a date that is not a number of seconds since the epoch.
 var errEpoch = errors.New("want a number of seconds since the epoch, or null")
 
-// UnmarshalJSON reads epoch seconds or null.
+// UnmarshalJSON reads seconds since the epoch, or null.
 func (d *Date) UnmarshalJSON(b []byte) error {
 	if isNull(b) {
 		*d = Date{}
@@ -130,7 +129,7 @@ func appendSeconds(b []byte, seconds, nanos int64) []byte {
 
 func isNull(b []byte) bool { return bytes.Equal(bytes.TrimSpace(b), []byte("null")) }
 
-// clip bounds what an error or an Ignored quotes.
+// clip limits the text quoted in an error or an Ignored.
 func clip(s string) string {
 	const most = 128
 	if len(s) <= most {

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// Response is the head of a provider's response, good or bad, as an adapter saw it. Read-only.
+// Response is the head of a provider's response, as the adapter received it. It is read-only.
 type Response struct {
-	// Provider and Model are names as configured; empty where they are not known.
+	// Provider and Model are the configured names; empty if unknown.
 	Provider, Model string
 	// Status is the HTTP status.
 	Status  int
 	Headers map[string][]string
-	// At is when the response came.
+	// At is the time of the response.
 	At time.Time
 }
 
 type watchKey struct{}
 
-// Watch returns a context under which adapters tell f of each response that they get. f may be called from
+// Watch returns a context with which adapters call f for each response they receive. f may be called from
 // several goroutines at once.
 func Watch(ctx context.Context, f func(Response)) context.Context {
 	return context.WithValue(ctx, watchKey{}, f)
 }
 
-// Tell tells whoever watches ctx of a response. It is for adapters.
+// Tell passes a response to the function that watches ctx, if any. Adapters call it.
 func Tell(ctx context.Context, r Response) {
 	if f, ok := ctx.Value(watchKey{}).(func(Response)); ok {
 		f(r)

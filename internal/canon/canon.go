@@ -10,10 +10,10 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// MaxDepth is how deep arrays and objects may be nested; a scalar has depth 0.
+// MaxDepth is the deepest nesting of arrays and objects; a scalar has depth 0.
 const MaxDepth = 512
 
-// goOptions is how Go values are read and written: as encoding/json does, but strict where that is lax.
+// goOptions reads and writes Go values like encoding/json, but strictly.
 var goOptions = json.JoinOptions(
 	jsonv1.DefaultOptionsV1(),
 	jsonv1.ReportErrorsWithLegacySemantics(false),
@@ -24,8 +24,8 @@ var goOptions = json.JoinOptions(
 	jsontext.AllowInvalidUTF8(false),
 )
 
-// JSON returns the canonical form of one JSON text. The argument is left as it was and shares no memory with
-// the result. What is not strict JSON, or deeper than [MaxDepth], is refused with an [*Error].
+// JSON returns the canonical form of one JSON text. The result shares no memory with raw, which does not
+// change. Text that is not strict JSON or is nested deeper than [MaxDepth] returns an [*Error].
 func JSON(raw []byte) ([]byte, error) {
 	text, err := appendJSON(make([]byte, 0, len(raw)), raw, 0)
 	if err != nil {
@@ -34,16 +34,16 @@ func JSON(raw []byte) ([]byte, error) {
 	return text, nil
 }
 
-// Text is [JSON] of a text that is a string.
+// Text is [JSON] for a string.
 func Text(text string) ([]byte, error) { return JSON([]byte(text)) }
 
-// Is reports whether a text is in canonical form.
+// Is reports whether raw is in canonical form.
 func Is(raw []byte) bool {
 	text, err := JSON(raw)
 	return err == nil && bytes.Equal(text, raw)
 }
 
-// appendJSON appends the canonical form of one JSON text that stands so deep in what is written.
+// appendJSON appends the canonical form of one JSON text at the given nesting depth.
 func appendJSON(dst, raw []byte, depth int) ([]byte, *Error) {
 	if at := tooDeep(raw, depth); at >= 0 {
 		return dst, &Error{Rule: Depth, Offset: at}
@@ -55,35 +55,35 @@ func appendJSON(dst, raw []byte, depth int) ([]byte, *Error) {
 	return to, nil
 }
 
-// Marshal returns the canonical JSON of a Go value; map keys are sorted. A value with no JSON form (a NaN, a
-// string that is not UTF-8, a channel) is refused with an [*Error] of rule [Encode].
+// Marshal returns the canonical JSON of a Go value; map keys are sorted. A value without a JSON form (a NaN,
+// a string that is not UTF-8, a channel) returns an [*Error] with rule [Encode].
 func Marshal(v any) ([]byte, error) {
 	if v == nil {
 		return []byte("null"), nil
 	}
-	at := reflect.New(reflect.TypeOf(v)) // methods of the pointer count, too
+	at := reflect.New(reflect.TypeOf(v)) // so that methods of the pointer count too
 	at.Elem().Set(reflect.ValueOf(v))
 	raw, err := json.Marshal(at.Interface(), goOptions)
 	if err != nil {
 		e := fromLibrary(err, Encode)
 		if e.Rule = Encode; strings.Count(e.Pointer, "/") > MaxDepth {
-			e.Rule = Depth // it may be endless
+			e.Rule = Depth // the value may be recursive
 		}
 		return nil, e
 	}
 	return JSON(raw)
 }
 
-// Unmarshal reads one JSON text into the Go value that v points to, which should be fresh: members that are
-// not there keep what v holds. Members unknown to the Go type are passed over. Errors are [*Error]s.
+// Unmarshal reads one JSON text into the Go value that v points to. The value should be new, because absent
+// members keep their values. Unknown members are ignored. Errors are [*Error]s.
 func Unmarshal(raw []byte, v any) error { return unmarshal(raw, v) }
 
-// UnmarshalMended is [Unmarshal], but reads U+FFFD for what is not UTF-8, and for half a surrogate pair.
+// UnmarshalMended is [Unmarshal], but replaces invalid UTF-8 and lone surrogates by U+FFFD.
 func UnmarshalMended(raw []byte, v any) error {
 	return unmarshal(raw, v, jsontext.AllowInvalidUTF8(true))
 }
 
-// UnmarshalKnown is [Unmarshal], but refuses members that the Go type does not have.
+// UnmarshalKnown is [Unmarshal], but refuses unknown members.
 func UnmarshalKnown(raw []byte, v any) error {
 	return unmarshal(raw, v, json.RejectUnknownMembers(true))
 }
@@ -103,8 +103,8 @@ func unmarshal(raw []byte, v any, options ...json.Options) error {
 	return e
 }
 
-// tooDeep returns the offset at which a text that stands so deep goes beyond MaxDepth, or -1. It only counts
-// brackets outside of strings: exact for JSON, and for anything else the grammar has the last word.
+// tooDeep returns the offset at which a text at the given depth exceeds MaxDepth, or -1. It only counts
+// brackets outside strings, which is exact for valid JSON.
 func tooDeep(raw []byte, depth int) int {
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
@@ -121,7 +121,7 @@ func tooDeep(raw []byte, depth int) int {
 	return -1
 }
 
-// skipString returns the offset of the quote that ends the string that begins at i, or of the text's end.
+// skipString returns the offset of the quote that ends the string at i, or the end of the text.
 func skipString(raw []byte, i int) int {
 	for i++; i < len(raw); i++ {
 		switch raw[i] {

@@ -12,8 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Rule is the stable name of what is wrong with a text or a value. The names of the syntactic ones are those
-// of package fault.
+// Rule is the stable name of a fault. The rules about syntax have the same names as in package fault.
 type Rule string
 
 // The rules.
@@ -23,27 +22,27 @@ const (
 	InvalidUTF8  Rule = "invalid_utf8"
 	TrailingData Rule = "trailing_data"
 	Depth        Rule = "depth"
-	// Type: well-formed JSON does not fit the Go type it is read into.
+	// Type: the JSON does not fit the Go type.
 	Type Rule = "type"
-	// UnknownMember: a member that the Go type does not have, where such are refused.
+	// UnknownMember: the Go type has no such member.
 	UnknownMember Rule = "unknown_member"
-	// Encode: a Go value has no JSON form (a NaN, a channel, a failing MarshalJSON).
+	// Encode: the Go value has no JSON form (a NaN, a channel, a failing MarshalJSON).
 	Encode Rule = "encode"
 )
 
-// Error says what is wrong, in words of this package alone: it has no text of a library in it and is the same
-// in every run.
+// Error reports what is wrong with a text or value. Its text is the same in every run, because it contains no
+// text of a library.
 type Error struct {
 	Rule Rule
-	// Offset is the byte offset in the text, where one is known; else 0.
+	// Offset is the byte offset in the text; 0 if unknown.
 	Offset int
-	// Pointer is the RFC 6901 JSON Pointer of the place, for the rules about values.
+	// Pointer is the RFC 6901 JSON Pointer of the place, for rules about values.
 	Pointer string
-	// GoType is the Go type that does not fit; nil for the rules about texts.
+	// GoType is the Go type that does not fit; nil for rules about texts.
 	GoType reflect.Type
 }
 
-// Error says it in one line.
+// Error returns the fault in one line.
 func (e *Error) Error() string {
 	switch e.Rule {
 	case Depth:
@@ -77,7 +76,7 @@ func (e *Error) place() string {
 	return e.Pointer
 }
 
-// explain walks a refused text again to say why it was refused.
+// explain parses a refused text again to find out why it was refused.
 func explain(raw []byte) *Error {
 	if at := invalidUTF8(raw); at >= 0 {
 		return &Error{Rule: InvalidUTF8, Offset: at}
@@ -89,7 +88,7 @@ func explain(raw []byte) *Error {
 	return &Error{Rule: TrailingData, Offset: int(d.InputOffset())}
 }
 
-// fromLibrary turns a library's error into one of ours; rule is used where the error does not say more.
+// fromLibrary converts a library's error to ours. rule is the default.
 func fromLibrary(err error, rule Rule) *Error {
 	var own *Error
 	if errors.As(err, &own) {
@@ -118,7 +117,7 @@ func fromLibrary(err error, rule Rule) *Error {
 	return &Error{Rule: rule}
 }
 
-// invalidUTF8 is the offset of the first byte that is no UTF-8, or -1.
+// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
 func invalidUTF8(raw []byte) int {
 	for i := 0; i < len(raw); {
 		r, n := utf8.DecodeRune(raw[i:])

@@ -17,8 +17,8 @@ import (
 // Module is the path of the core module.
 const Module = "github.com/retake-go/retake"
 
-// Check reads the Go source below root, tests and modules of their own left out, and returns a line for each
-// place that breaks a rule, sorted. imports says what the imported packages hold; see [Exports].
+// Check checks the Go source below root, except for tests and nested modules. It returns a sorted line for
+// each violation of a rule. imports has the types of imported packages; see [Exports].
 func Check(root string, imports types.Importer) ([]string, error) {
 	dirs, err := packages(root)
 	if err != nil {
@@ -39,7 +39,7 @@ func Check(root string, imports types.Importer) ([]string, error) {
 	return faults, nil
 }
 
-// packages lists the directories below root that hold Go source of the core module.
+// packages returns the directories below root with Go source of the core module.
 func packages(root string) ([]string, error) {
 	found := map[string]bool{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -93,7 +93,7 @@ func load(root, dir string) (*pkg, error) {
 	return p, nil
 }
 
-// at is a fault with its place.
+// at returns a fault with its place.
 func (p *pkg) at(n ast.Node, format string, args ...any) string {
 	pos := p.fset.Position(n.Pos())
 	return fmt.Sprintf("%s/%s:%d: %s", p.dir, filepath.Base(pos.Filename), pos.Line, fmt.Sprintf(format, args...))
@@ -103,7 +103,7 @@ func layerOf(dir string) int {
 	return slices.IndexFunc(Layers, func(l []string) bool { return slices.Contains(l, dir) })
 }
 
-// layering finds imports that do not point to a lower layer.
+// layering finds imports of packages that are not in a lower layer.
 func (p *pkg) layering() []string {
 	if slices.Contains(Outside, p.dir) {
 		return nil
@@ -131,7 +131,7 @@ func (p *pkg) imports() []*ast.ImportSpec {
 	return all
 }
 
-// purity finds what may make a result differ between two runs.
+// purity finds code whose result may differ between two runs.
 func (p *pkg) purity(imports types.Importer) []string {
 	var faults []string
 	for _, imp := range p.imports() {
@@ -157,7 +157,7 @@ func (p *pkg) purity(imports types.Importer) []string {
 	return faults
 }
 
-// types resolves the package's expressions, to know which of them are maps.
+// types resolves the types of expressions, to find maps.
 func (p *pkg) types(imports types.Importer) *types.Info {
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
 	conf := types.Config{Importer: imports, Error: func(error) {}}
@@ -165,7 +165,7 @@ func (p *pkg) types(imports types.Importer) *types.Info {
 	return info
 }
 
-// impure says what is wrong with one node, if anything is.
+// impure returns what is wrong with one node, or "".
 func (p *pkg) impure(n ast.Node, info *types.Info) string {
 	switch n := n.(type) {
 	case *ast.GoStmt:
@@ -206,7 +206,7 @@ func bannedUse(n *ast.SelectorExpr, info *types.Info) string {
 	return ""
 }
 
-// sortedKeys reports whether n is slices.Sorted(maps.Keys(m)), the one permitted way to walk a map.
+// sortedKeys reports whether n is slices.Sorted(maps.Keys(m)), the only permitted way to range over a map.
 func sortedKeys(n ast.Node) bool {
 	call, ok := n.(*ast.CallExpr)
 	if !ok || len(call.Args) != 1 || exprText(call.Fun) != "slices.Sorted" {

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Exports reads what the packages of the module at root, and all that they import, export: from the files
-// that the go command keeps, which it builds where they are missing.
+// Exports returns the exported types of the packages of the module at root and of all they import. The go
+// command builds the export data that is missing.
 func Exports(root string) (types.Importer, error) {
 	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...")
 	list.Dir = root

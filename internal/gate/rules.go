@@ -1,7 +1,7 @@
 package gate
 
-// Layers lists the packages of the core module from the lowest layer to the highest. A package imports only
-// packages of lower layers; within a layer, none.
+// Layers are the packages of the core module, lowest layer first. A package may only import packages of lower
+// layers.
 var Layers = [][]string{
 	{"internal/canon", "seq", "internal/httphint", "internal/several", "internal/syntax", "internal/fields"},
 	{"backoff", "fault", "reducer", "message", "extract"},
@@ -18,18 +18,18 @@ var Layers = [][]string{
 	{"cmd/retake"},
 }
 
-// Outside are packages that stand outside the layers: tests of the repo itself.
+// Outside are packages outside the layers: tests of the repo itself.
 var Outside = []string{"internal/gate", "policy/internal/draw"}
 
-// Pure lists the packages that must give the same result for the same input, on every machine and in every
-// run.
+// Pure are the packages that must give the same result for the same input on every machine and in every run.
 var Pure = []string{
 	"internal/canon", "internal/httphint", "internal/several", "internal/syntax", "internal/fields", "seq", "backoff", "fault",
 	"ratelimit", "reducer", "message", "extract", "policy", "feedback", "feedback/prompt", "result", "session",
 	"loop/machine",
 }
 
-// BannedImports are what a pure package may not import, and why. A path bans what is below it too.
+// BannedImports are the packages that a pure package must not import, with the reason. A path includes the
+// packages below it.
 var BannedImports = map[string]string{
 	"crypto/rand":                        "randomness cannot be replayed: derive it from the seed",
 	"math/rand":                          "randomness cannot be replayed: derive it from the seed",
@@ -47,7 +47,7 @@ var BannedImports = map[string]string{
 	"github.com/benbjohnson/clock":       "time enters as a field of the event",
 }
 
-// BannedCalls are what a pure package may not use of packages that it may import, and why.
+// BannedCalls are the functions that a pure package must not use, with the reason.
 var BannedCalls = map[string]string{
 	"time.Now":             clock,
 	"time.Since":           clock,

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// MaxBody is the longest body that is read as JSON, in bytes. MaxText is how much of any other body is read,
-// as words.
+// MaxBody is the longest body that is parsed as JSON, and MaxText how much of any other body is read as text,
+// in bytes.
 const (
 	MaxBody = 1 << 20
 	MaxText = 4 << 10
 )
 
-// Node is one value of a JSON body, or nothing at all: every question may be asked of every node. The zero
-// value is nothing.
+// Node is a value of a JSON body, or nothing. All methods work on every node. The zero value is nothing.
 type Node struct{ v any }
 
-// ParseJSON reads the first JSON value of a body. What follows it is left alone: bodies come as lines, too.
+// ParseJSON parses the first JSON value of a body and ignores the rest, because some bodies have several
+// lines.
 func ParseJSON(body []byte) (Node, bool) {
 	if len(body) > MaxBody {
 		return Node{}, false
@@ -38,7 +38,8 @@ func ParseJSON(body []byte) (Node, bool) {
 	return n, true
 }
 
-// Events reads a body of server-sent events or JSON lines: the values of all lines that hold an object.
+// Events parses a body of server-sent events or JSON lines. It returns the values of all lines with an
+// object.
 func Events(body []byte) []Node {
 	if len(body) > MaxBody {
 		return nil
@@ -56,7 +57,7 @@ func Events(body []byte) []Node {
 	return out
 }
 
-// At goes down by member names.
+// At returns the member at a path of names.
 func (n Node) At(names ...string) Node {
 	for _, name := range names {
 		object, _ := n.v.(map[string]any)
@@ -65,19 +66,19 @@ func (n Node) At(names ...string) Node {
 	return n
 }
 
-// Is reports whether there is anything but null.
+// Is reports whether the node is a value other than null.
 func (n Node) Is() bool { return n.v != nil }
 
 // IsObject reports whether the node is an object.
 func (n Node) IsObject() bool { _, ok := n.v.(map[string]any); return ok }
 
-// Names returns an object's member names, sorted.
+// Names returns the member names of an object, sorted.
 func (n Node) Names() []string {
 	object, _ := n.v.(map[string]any)
 	return slices.Sorted(maps.Keys(object))
 }
 
-// Items returns an array's values.
+// Items returns the values of an array.
 func (n Node) Items() []Node {
 	array, _ := n.v.([]any)
 	out := make([]Node, len(array))
@@ -87,7 +88,7 @@ func (n Node) Items() []Node {
 	return out
 }
 
-// Text returns a string, or a number as it was written; empty for all else.
+// Text returns a string, or a number as written; otherwise "".
 func (n Node) Text() string {
 	switch v := n.v.(type) {
 	case string:
@@ -98,13 +99,13 @@ func (n Node) Text() string {
 	return ""
 }
 
-// Str returns a string; empty for all else.
+// Str returns a string; otherwise "".
 func (n Node) Str() string {
 	s, _ := n.v.(string)
 	return s
 }
 
-// Strings returns a string or the strings of an array, numbers as written.
+// Strings returns a string, or the strings of an array, with numbers as written.
 func (n Node) Strings() []string {
 	if s := n.Text(); s != "" {
 		return []string{s}
@@ -116,9 +117,8 @@ func (n Node) Strings() []string {
 	return out
 }
 
-// ErrorObject finds the part of a body that tells of an error, wherever its provider puts it: the member
-// "error", the same within the first value of an array, within "response" of a stream's event, or the body
-// itself.
+// ErrorObject returns the part of a body that describes an error: the member "error", also in the first value
+// of an array or in "response" of a stream's event, or else the body itself.
 func ErrorObject(n Node) Node {
 	if items := n.Items(); len(items) > 0 {
 		n = items[0]
@@ -137,13 +137,13 @@ func ErrorObject(n Node) Node {
 // Details returns the values of error.details: google.rpc messages.
 func Details(n Node) []Node { return ErrorObject(n).At("details").Items() }
 
-// googleType is the last part of a google.rpc message's type.
+// googleType returns the last part of the type of a google.rpc message.
 func googleType(n Node) string {
 	name := n.At("@type").Str()
 	return name[strings.LastIndexAny(name, "./")+1:]
 }
 
-// Detail returns the first google.rpc message of a type ("RetryInfo").
+// Detail returns the first google.rpc message with a type ("RetryInfo").
 func Detail(n Node, name string) Node {
 	for _, d := range Details(n) {
 		if googleType(d) == name {
@@ -153,8 +153,9 @@ func Detail(n Node, name string) Node {
 	return Node{}
 }
 
-// BodyWait returns the wait that a body asks for outright: google.rpc.RetryInfo, a member that names one,
-// else its sentence; of a gateway's body also that of the body it passes on (OpenRouter: error.metadata.raw).
+// BodyWait returns the wait that a body asks for: google.rpc.RetryInfo, a member with a wait, or its
+// sentence. For the body of a gateway it also reads the body that the gateway passes on (OpenRouter:
+// error.metadata.raw).
 func BodyWait(n Node) (time.Duration, bool) {
 	if d, ok := ownWait(n); ok {
 		return d, true
@@ -175,7 +176,7 @@ func ownWait(n Node) (time.Duration, bool) {
 	return TextWait(MessageOf(n))
 }
 
-// waitMembers are the members that name a wait, the finer unit first.
+// waitMembers are the members with a wait, finer units first.
 var waitMembers = [...]struct {
 	path []string
 	read func(string) (time.Duration, error)
@@ -186,14 +187,14 @@ var waitMembers = [...]struct {
 	{[]string{"retryAfter"}, seconds}, {[]string{"metadata", "retryAfter"}, seconds},
 }
 
-// seconds reads a number of seconds, or a duration with units.
+// seconds parses a number of seconds, or a duration with units.
 func seconds(s string) (time.Duration, error) { return Delay(s, time.Time{}) }
 
-// passedOn are the places of headers in a body: what a gateway passes on of its provider's response
-// (OpenRouter), and the response within an error that a client made a JSON object of.
+// passedOn are the members of a body with headers: those that a gateway (OpenRouter) passes on from its
+// provider, and the response in an error that a client encoded as JSON.
 var passedOn = [...][]string{{"metadata", "headers"}, {"response", "headers"}, {"headers"}}
 
-// PassedOn returns the headers that a body holds; nil where it holds none.
+// PassedOn returns the headers in a body, or nil.
 func PassedOn(body Node) map[string][]string {
 	for _, from := range [...]Node{ErrorObject(body), body} {
 		for _, path := range passedOn {
@@ -219,7 +220,7 @@ func memberWait(n Node) (time.Duration, bool) {
 	return 0, false
 }
 
-// MessageOf returns the sentence of an error body; never anything the model wrote.
+// MessageOf returns the sentence of an error body. It never returns text of the model.
 func MessageOf(n Node) string {
 	e := ErrorObject(n)
 	for _, text := range [...]string{e.Str(), e.At("message").Str(), n.At("message").Str(),

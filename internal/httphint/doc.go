@@ -1,7 +1,7 @@
-// Package httphint reads what a provider's response says outright: numbers, durations, dates and waits in
-// headers, JSON bodies and sentences. It is pure: time is a parameter and the machine's time zone plays no
-// part.
+// Package httphint parses the numbers, durations, dates and waits in a provider's response: in headers, JSON
+// bodies and sentences. It is pure: the current time is a parameter, and the machine's time zone does not
+// matter.
 //
-// It is shared by fault and ratelimit, which do not import one another. Everything it reads is foreign:
-// values are bounded, and what cannot be read is an error to be reported, never a guess.
+// Packages fault and ratelimit share it, because they do not import each other. All input is untrusted:
+// values have limits, and what cannot be parsed is an error, never a guess.
 package httphint

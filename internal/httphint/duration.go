@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// MaxWait bounds every wait and every window that is believed: a little over the longest billing period.
+// MaxWait is the longest wait or window that is accepted, a little more than the longest billing period.
 const MaxWait = 366 * 24 * time.Hour
 
-// Bounds between the ways of writing a moment as a bare number.
+// The limits between the meanings of a time as a bare number.
 const (
-	firstEpochSecond = 1_000_000_000     // 2001; below it a number is seconds from now
-	firstEpochMilli  = 100_000_000_000   // below it a number is epoch seconds
-	endOfEpochMillis = 4_102_444_800_000 // 2100; from it on nothing is believed
+	firstEpochSecond = 1_000_000_000     // 2001; smaller numbers are seconds from now
+	firstEpochMilli  = 100_000_000_000   // smaller numbers are seconds since the epoch
+	endOfEpochMillis = 4_102_444_800_000 // 2100; larger numbers are errors
 )
 
-// The ways a time cannot be read.
+// The errors of parsing a time.
 var (
 	errUnits   = errors.New("not a duration")
 	errDate    = errors.New("not a date")
@@ -27,7 +27,7 @@ var (
 	errZone    = errors.New("a date without a time zone")
 )
 
-// unit is one unit of a duration, in descending order of size.
+// unit is a unit of a duration. Units are sorted, largest first.
 type unit struct {
 	name string
 	size time.Duration
@@ -38,11 +38,11 @@ var units = [...]unit{
 	{"ms", time.Millisecond}, {"us", time.Microsecond}, {"µs", time.Microsecond}, {"ns", time.Nanosecond},
 }
 
-// Seconds reads a number of seconds ("2", "0.25", "26.28409242630005"); digits past the nanosecond are
+// Seconds parses a number of seconds ("2", "0.25", "26.28409242630005"). Digits below a nanosecond are
 // dropped.
 func Seconds(s string) (time.Duration, error) { return scaledWait(s, 9) }
 
-// Millis reads a number of milliseconds.
+// Millis parses a number of milliseconds.
 func Millis(s string) (time.Duration, error) { return scaledWait(s, 6) }
 
 func scaledWait(s string, power int) (time.Duration, error) {
@@ -64,7 +64,7 @@ func believed(d time.Duration) (time.Duration, error) {
 	return d, nil
 }
 
-// Span reads a duration with units, largest first: "6m30s", "7.66s", "825ms", "1d2h", "1m26.4s".
+// Span parses a duration with units, largest first: "6m30s", "7.66s", "825ms", "1d2h", "1m26.4s".
 func Span(s string) (time.Duration, error) {
 	rest := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), " ", ""))
 	if rest == "" {
@@ -100,7 +100,7 @@ func cutNumber(s string) (number, rest string) {
 	return s[:end], s[end:]
 }
 
-// findUnit finds the unit that s starts with among the units from next on.
+// findUnit finds the unit at the start of s among the units from next on.
 func findUnit(s string, next int) (int, time.Duration) {
 	end := strings.IndexFunc(s, func(r rune) bool { return r >= '0' && r <= '9' || r == '.' })
 	if end < 0 {
@@ -114,7 +114,7 @@ func findUnit(s string, next int) (int, time.Duration) {
 	return -1, 0
 }
 
-// product is number times size, exact to the nanosecond below it.
+// product returns number times size, rounded down to a nanosecond.
 func product(number string, size time.Duration) (time.Duration, error) {
 	d, err := parseDecimal(number)
 	if err != nil {
@@ -136,16 +136,16 @@ func product(number string, size time.Duration) (time.Duration, error) {
 	return total + time.Duration(fraction)*rest/time.Second, nil
 }
 
-// dateLayouts are the dates of HTTP (RFC 9110), whose zone is always GMT, and the same with a numeric zone.
+// dateLayouts are the date formats of HTTP (RFC 9110), in GMT, and one with a numeric zone.
 var dateLayouts = [...]string{
 	"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", "Mon Jan _2 15:04:05 2006",
 	"Mon, 02 Jan 2006 15:04:05 -0700",
 }
 
-// zoneless is RFC 3339 without its zone: a wall clock somewhere.
+// zoneless is RFC 3339 without a zone.
 const zoneless = "2006-01-02T15:04:05"
 
-// Date reads an HTTP date or an RFC 3339 time of this century. The result is in UTC.
+// Date parses an HTTP date or an RFC 3339 time of this century. The result is in UTC.
 func Date(s string) (time.Time, error) {
 	t, err := anyDate(s)
 	if err == nil && (t.Unix() < firstEpochSecond || t.UnixMilli() >= endOfEpochMillis) {
@@ -173,18 +173,18 @@ func anyDate(s string) (time.Time, error) {
 	return time.Time{}, errDate
 }
 
-// Moment is when something happens: from now, at a date, or both, where the current time is known.
+// Moment is a point in time: relative to now, as a date, or both if the current time is known.
 type Moment struct {
-	// In is the time from now; meaningful where HasIn is set. Never negative: a date in the past is now.
+	// In is the time from now, valid if HasIn is set. It is never negative: a past date is now.
 	In    time.Duration
 	HasIn bool
-	// At is the date in UTC; the zero time where it is not known.
+	// At is the date in UTC; zero if unknown.
 	At time.Time
 }
 
-// Reset reads when a window resets, in any of the ways seen: a duration with units, seconds, epoch seconds,
-// epoch milliseconds, RFC 3339, an HTTP date. A bare 0 or -1 stands for unknown and is an error. A zero now
-// means that the current time is not known.
+// Reset parses the time at which a window resets, in any of the known forms: a duration with units, seconds,
+// epoch seconds, epoch milliseconds, RFC 3339, an HTTP date. A bare 0 or -1 means unknown and is an error. A
+// zero now means that the current time is unknown.
 func Reset(s string, now time.Time) (Moment, error) {
 	s = strings.TrimSpace(s)
 	d, err := parseDecimal(s)
@@ -252,8 +252,8 @@ func atDate(at, now time.Time) (Moment, error) {
 	return Moment{In: max(in, 0), HasIn: true, At: at}, nil
 }
 
-// Delay reads a Retry-After value: seconds, an HTTP date, or one of the other ways a moment is written. A
-// date in the past is an error, and so is a date where now is not known.
+// Delay parses a Retry-After value: seconds, an HTTP date, or another form of a time. A past date is an
+// error, and so is a date if now is unknown.
 func Delay(s string, now time.Time) (time.Duration, error) {
 	s = strings.TrimSpace(s)
 	if d, err := Seconds(s); err == nil || !errors.Is(err, errNotNumber) {
@@ -274,7 +274,7 @@ func Delay(s string, now time.Time) (time.Duration, error) {
 	return believed(at.Sub(now))
 }
 
-// Epoch reads a number of seconds since the epoch, with its fraction. The result is in UTC.
+// Epoch parses a number of seconds since the epoch, with a fraction. The result is in UTC.
 func Epoch(s string) (time.Time, error) {
 	d, err := parseDecimal(strings.TrimSpace(s))
 	if err != nil {
@@ -287,7 +287,7 @@ func Epoch(s string) (time.Time, error) {
 	return time.Unix(seconds, d.nanos()).UTC(), nil
 }
 
-// nanos is the fraction of a number, in units of 1e-9.
+// nanos returns the fraction of a number, in units of 1e-9.
 func (d decimal) nanos() int64 {
 	if d.point < 0 {
 		return 0

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// MaxValue is the longest header value that is read, in bytes; MaxValues the most values of one header.
+// MaxValue is the longest header value that is read, in bytes. MaxValues is the most values of one header.
 const (
 	MaxValue  = 1024
 	MaxValues = 16
 )
 
-// Header is one header under its lower-case name. Values are sorted and without repeats: neither the case nor
-// the order in which a header came can make a difference.
+// Header is one header under its lower-case name. Values are sorted and distinct, so the case and order of
+// headers do not matter.
 type Header struct {
 	Name   string
 	Values []string
@@ -22,8 +22,8 @@ type Header struct {
 // Headers are sorted by name.
 type Headers []Header
 
-// Fold sorts headers and folds their case. Only names that keep accepts are kept; it is asked with the
-// lower-case name.
+// Fold sorts headers and converts their names to lower case. It keeps the headers whose lower-case name keep
+// accepts.
 func Fold(raw map[string][]string, keep func(name string) bool) Headers {
 	folded := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
@@ -49,7 +49,7 @@ func cleanValues(values []string) []string {
 	return clean[:min(len(clean), MaxValues)]
 }
 
-// Values returns the values of a header, named in lower case; nil where it is not there.
+// Values returns the values of a header by its lower-case name, or nil.
 func (h Headers) Values(name string) []string {
 	at, found := slices.BinarySearchFunc(h, name,
 		func(e Header, n string) int { return strings.Compare(e.Name, n) })

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The ways a number cannot be read.
+// The errors of parsing a number.
 var (
 	errNotNumber = errors.New("not a number")
 	errNegative  = errors.New("negative")
@@ -14,20 +14,20 @@ var (
 	errFraction  = errors.New("not a whole number")
 )
 
-// maxExponent bounds the exponents that are read; what floats print stays far below it.
+// maxExponent is the largest exponent, far above that of any printed float.
 const maxExponent = 30
 
-// maxDigits is as many digits as an int64 can have.
+// maxDigits is the most digits of an int64.
 const maxDigits = 19
 
-// decimal is a non-negative decimal number, exactly as written: digits with point digits before the decimal
+// decimal is a non-negative decimal number as written: digits, of which point digits are before the decimal
 // point.
 type decimal struct {
 	digits string
 	point  int
 }
 
-// parseDecimal reads "12", "0.25", ".5", "1.5e-05". Signs other than a leading plus are refused as negative.
+// parseDecimal parses "12", "0.25", ".5", "1.5e-05". A leading plus is allowed; a minus is an error.
 func parseDecimal(s string) (decimal, error) {
 	if strings.HasPrefix(s, "-") {
 		if _, err := parseDecimal(s[1:]); err == nil {
@@ -50,7 +50,7 @@ func parseDecimal(s string) (decimal, error) {
 	return decimal{digits: whole + fraction, point: len(whole) + exponent}, nil
 }
 
-// scaled returns the number times 10^power, digits beyond it dropped.
+// scaled returns the number times 10^power, rounded down.
 func (d decimal) scaled(power int) (int64, error) {
 	end := d.point + power
 	if end <= 0 {
@@ -78,7 +78,7 @@ func (d decimal) whole() bool {
 	return strings.Trim(fraction, "0") == ""
 }
 
-// Count reads a count: a whole number that is not negative ("10", also "10.0").
+// Count parses a whole number of 0 or more ("10", also "10.0").
 func Count(s string) (int64, error) {
 	d, err := parseDecimal(strings.TrimSpace(s))
 	if err != nil {

@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// Unread is a header value that could not be read, and why.
+// Unread is a header value that could not be parsed, and why.
 type Unread struct {
 	Header, Value, Why string
 }
 
-// waitHeader is a header that asks for a wait outright.
+// waitHeader is a header that asks for a wait.
 type waitHeader struct {
 	name  string
 	milli bool
 }
 
-// waitHeaders in order of preference: the finer unit first, as the official clients have it.
+// waitHeaders are in order of preference: finer units first, as in the official clients.
 var waitHeaders = [...]waitHeader{
 	{"retry-after-ms", true}, {"x-ms-retry-after-ms", true}, {"x-amz-retry-after", true},
 	{"retry-after", false}, {"x-retry-after", false}, {"x-ratelimit-retry-after", false},
 }
 
-// proxyPrefix is what a LiteLLM proxy writes before the names of the provider's own headers.
+// proxyPrefix is what a LiteLLM proxy puts before the names of the provider's headers.
 const proxyPrefix = "llm_provider-"
 
-// IsWait reports whether a header, named in lower case, asks for a wait.
+// IsWait reports whether a header with this lower-case name asks for a wait.
 func IsWait(name string) bool {
 	name = strings.TrimPrefix(name, proxyPrefix)
 	return slices.ContainsFunc(waitHeaders[:], func(w waitHeader) bool { return w.name == name })
 }
 
-// Wait returns the wait that the headers ask for outright, and what of them could not be read. The finest
-// unit wins; of several values of one header the longest.
+// Wait returns the wait that the headers ask for, and the values that could not be parsed. The finest unit
+// wins; of several values of one header, the longest.
 func Wait(h Headers, now time.Time) (wait time.Duration, asked bool, unread []Unread) {
 	for _, w := range waitHeaders {
 		for _, name := range [...]string{w.name, proxyPrefix + w.name} {
@@ -66,24 +66,23 @@ func readWait(w waitHeader, value string, now time.Time) (time.Duration, error) 
 	return Delay(value, now)
 }
 
-// askWords are the ways a sentence asks for a wait; what follows is a duration.
+// askWords are the phrases that ask for a wait; a duration follows.
 var askWords = [...]string{
 	"try again in ", "retry in ", "retry after ", "try again after ", quotedHeader, "wait for ",
 	"please wait ",
 }
 
-// quotedHeader is a sentence that quotes the header: its number needs no unit.
+// quotedHeader is a quotation of the header; its number has no unit.
 const quotedHeader = "retry-after: "
 
-// wordUnits are the units a sentence may spell out, with or without an "s", longest first.
+// wordUnits are the units as words, with or without an "s", longest first.
 var wordUnits = [...]unit{
 	{"millisecond", time.Millisecond}, {"second", time.Second}, {"minute", time.Minute}, {"hour", time.Hour},
 	{"day", 24 * time.Hour},
 	{"sec", time.Second}, {"min", time.Minute},
 }
 
-// TextWait returns the wait that a sentence asks for: "Please try again in 1m26.4s", "Retry after 37
-// seconds".
+// TextWait returns the wait in a sentence: "Please try again in 1m26.4s", "Retry after 37 seconds".
 func TextWait(text string) (time.Duration, bool) {
 	lower := asciiLower(text)
 	for _, ask := range askWords {
@@ -105,7 +104,7 @@ func TextWait(text string) (time.Duration, bool) {
 	return 0, false
 }
 
-// leadingWait reads the duration that s starts with. A number without a unit is not a duration.
+// leadingWait parses the duration at the start of s. A number without a unit is not a duration.
 func leadingWait(s string) (time.Duration, bool) {
 	number, rest := cutNumber(s)
 	number = strings.TrimSuffix(number, ".")
@@ -128,7 +127,7 @@ func leadingWait(s string) (time.Duration, bool) {
 	return d, err == nil
 }
 
-// leadingSeconds reads the number that s starts with.
+// leadingSeconds parses the number at the start of s.
 func leadingSeconds(s string) (time.Duration, bool) {
 	number, rest := cutNumber(s)
 	if startsWithLetter(rest) {
@@ -142,7 +141,7 @@ func startsWithLetter(s string) bool {
 	return s != "" && (s[0] >= 'a' && s[0] <= 'z' || s[0] >= 'A' && s[0] <= 'Z')
 }
 
-// asciiLower folds ASCII alone, so that offsets stay what they were.
+// asciiLower converts only ASCII letters, so that offsets stay the same.
 func asciiLower(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {

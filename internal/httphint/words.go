@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Lookup reads a table of lines, each a meaning, a colon, and the names that have it, once it is first asked.
-// The meaning of a name that no line has is empty.
+// Lookup parses a table on first use. Each line has a meaning, a colon, and the names with that meaning. The
+// result returns the meaning of a name, or "".
 func Lookup(table string) func(name string) string {
 	all := sync.OnceValue(func() map[string]string {
 		meanings := map[string]string{}

@@ -2,7 +2,7 @@ package several
 
 import "strconv"
 
-// Of is a number with the name of what it counts: one of them, or many. Safe for concurrent use.
+// Of returns n with the noun one or many. It is safe for concurrent use.
 func Of[N ~int | ~int64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one

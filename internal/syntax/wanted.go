@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Wanted says what would be right at the offset of the first byte of a text that does not fit: one of the
-// phrases. An offset at or beyond the end means that the text ends too soon. It is empty where a value begins
-// well at the offset: then nothing is wrong with its writing.
+// Wanted returns the phrase for the first invalid byte of a text, at offset. An offset at or beyond the end
+// means that the text ends too soon. It returns "" if a valid value begins at the offset.
 func Wanted(text string, offset int) string {
 	at := placeOf(text, offset)
 	for n := range slips {
@@ -18,13 +17,13 @@ func Wanted(text string, offset int) string {
 	return Separators
 }
 
-// place is what stands around the first byte that does not fit.
+// place is the text around the first invalid byte.
 type place struct {
-	before string // what stands before, without the space at its end
-	joined bool   // no space stood there
-	rest   string // what follows, that byte first
-	word   string // the letters that rest begins with
-	after  string // what follows the word or byte, without the space at its start
+	before string // the text before, without trailing space
+	joined bool   // no space after before
+	rest   string // the text from the byte on
+	word   string // the letters at the start of rest
+	after  string // the text after the word or byte, without leading space
 }
 
 const space = " \t\r\n"
@@ -46,42 +45,41 @@ func isWordByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// follows reports whether the byte before is one of set; at the beginning of the text none is.
+// follows reports whether the byte before is in set. It is false at the start of the text.
 func (p *place) follows(set string) bool {
 	return p.before != "" && anyOf(set, p.before[len(p.before)-1:])
 }
 
 func (p *place) starts(with string) bool { return strings.HasPrefix(p.rest, with) }
 
-// anyOf reports whether a text begins with one of the bytes of set.
+// anyOf reports whether text begins with a byte of set.
 func anyOf(set, text string) bool { return text != "" && strings.IndexByte(set, text[0]) >= 0 }
 
 const (
 	openers   = "{[(:=,"
 	closers   = "]})"
 	quotes    = `"'`
-	values    = closers + quotes + digits + letters // what a value may end in
+	values    = closers + quotes + digits + letters // the possible last bytes of a value
 	letters   = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 	digits    = "0123456789"
 	operators = "+-*/%&|<>.(["
 )
 
-// slip is a mistake, and what stands around the byte that does not fit where it was made: all that is set
-// must fit.
+// slip is a common mistake and the conditions for it. All conditions that are set must hold.
 type slip struct {
 	wanted string
-	// joined asks for no space before the byte; after and notAfter say one of which bytes stands before, or
-	// none of which.
+	// joined requires that no space precedes the byte. after and notAfter are sets of bytes, one of which must
+	// or must not precede it.
 	joined          bool
 	after, notAfter string
-	// begins and notBegins say the byte itself, then one of which follows it or its word.
+	// begins and notBegins are sets for the byte itself; then is the set of the byte after it or its word.
 	begins, notBegins, then string
-	// starts are texts of which one begins there, words the words that stand there.
+	// starts are texts, one of which must begin there; words are words, one of which must be there.
 	starts, words []string
 	is            func(p *place) bool
 }
 
-// slips are the common mistakes; the first that fits names the phrase.
+// slips are the common mistakes; the first that fits gives the phrase.
 var slips = [...]slip{
 	{wanted: Complete, is: nothingLeft},
 	{wanted: BareQuotes, starts: []string{`\"`}},
@@ -122,7 +120,7 @@ var slips = [...]slip{
 
 var pythonWords = []string{"True", "False", "None"}
 
-// fits reports whether all that is set of a slip is so.
+// fits reports whether all conditions of the slip hold.
 func (s *slip) fits(p *place) bool {
 	switch {
 	case s.joined && !p.joined,
@@ -144,7 +142,7 @@ func first(p *place) bool { return p.before == "" && !slices.Contains(pythonWord
 
 func digitNext(p *place) bool { return anyOf(digits, p.rest[1:]) }
 
-// endsInNumber reports whether a number stands before that lacks its last digits: "1.", "-", "2e+".
+// endsInNumber reports whether an incomplete number precedes: "1.", "-", "2e+".
 func endsInNumber(p *place) bool {
 	run := p.before[len(strings.TrimRight(p.before, digits+"+-.eE")):]
 	return run != "" && anyOf(digits+"-", run) && !anyOf(digits, run[len(run)-1:])

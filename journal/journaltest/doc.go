@@ -1,2 +1,2 @@
-// Package journaltest holds stores of journals to what package journal asks of them, for whoever writes one.
+// Package journaltest tests implementations of [journal.Store].
 package journaltest

@@ -18,14 +18,14 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// payments are how many calls [Drive] has a model make.
+// payments is how many calls the model of [Drive] makes.
 const payments = 5
 
-// Drive takes a session's run one step on in a store, as one of many processes that race to: it begins the
-// run, or resumes it, and leaves it after the next tool call. The run pays 1 to 5, one payment a call. effect
-// is told of each call of the model and of the tool before it is made, in words that are those of that call
-// alone. It returns true once the run has ended, also where another ended it; where another has the journal,
-// an error of [journal.ErrConflict].
+// Drive takes a session's run one step further in a store, as one of several racing processes. It begins or
+// resumes the run and leaves it after the next tool call. The run makes one payment per call, of 1 to 5.
+// effect is called before each model and tool call, with a text unique to that call. Drive returns true once
+// the run has ended, also if another process ended it, and an error of [journal.ErrConflict] if another
+// process has the journal.
 func Drive(s journal.Store, id string, effect func(what string)) (ended bool, err error) {
 	j, err := journal.Open(context.Background(), s, id, journal.Settings{Sync: journal.SyncNever})
 	if err != nil {
@@ -83,7 +83,7 @@ func payer(effect func(string)) loop.ModelFunc {
 	}
 }
 
-// Effects are all that [Drive] tells of a run, in order.
+// Effects returns all texts that [Drive] passes to effect in a run, in order.
 func Effects() []string {
 	var all []string
 	for n := range payments {
@@ -116,8 +116,8 @@ func testRace(t *testing.T, s journal.Store) {
 	require.Equal(t, Effects(), done, "each effect is done once, in order")
 }
 
-// Leases tests stores whose journals are held by leases: fresh gives a new, empty one with each call, and
-// what lets all of its leases end that are not renewed from then on.
+// Leases tests stores with leased journals. Each call of fresh returns a new, empty store, and a function
+// that lets all leases expire that are not renewed afterwards.
 func Leases(t *testing.T, fresh func(t *testing.T) (s journal.Store, expire func())) {
 	t.Helper()
 	t.Run("an_owner_that_was_not_heard_of_is_superseded", func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Store tests stores: fresh gives a new, empty one with each call.
+// Store tests stores. Each call of fresh returns a new, empty store.
 func Store(t *testing.T, fresh func(t *testing.T) journal.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, journal.Store){
