@@ -15,8 +15,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// open returns the open action of that name, opened where it was not. The state's own copy: it may be written
-// to.
+// open returns the open action with the name, and opens it if necessary. The action is the step's own copy
+// and may be changed.
 func (s *step) open(name string) *Action {
 	s.ownActions()
 	at, found := s.place(name)
@@ -27,21 +27,21 @@ func (s *step) open(name string) *Action {
 	return &s.Actions[at]
 }
 
-// ownActions gives the step a copy of the open actions, which it may write to.
+// ownActions copies the open actions, so that the step may change them.
 func (s *step) ownActions() {
 	if !s.ownsActions {
 		s.Actions, s.ownsActions = slices.Clone(s.Actions), true
 	}
 }
 
-// ownSpent is the same of what tools have spent.
+// ownSpent copies the counts of tools, so that the step may change them.
 func (s *step) ownSpent() {
 	if !s.ownsSpent {
 		s.Spent.Tools, s.ownsSpent = slices.Clone(s.Spent.Tools), true
 	}
 }
 
-// shut closes an action: its next call opens a new one.
+// shut closes an action. Its next call opens a new one.
 func (s *step) shut(name string) {
 	s.shutAll(func(a *Action) bool { return a.Name == name })
 }
@@ -59,7 +59,7 @@ func (s *step) shutThese(names []string) {
 	})
 }
 
-// shutAll closes the actions that fit.
+// shutAll closes the actions for which fits is true.
 func (s *step) shutAll(fits func(*Action) bool) {
 	if !slices.ContainsFunc(s.Actions, func(a Action) bool { return fits(&a) }) {
 		return
@@ -71,10 +71,10 @@ func (s *step) shutAll(fits func(*Action) bool) {
 	}
 }
 
-// policyOf is the policy of an action: read-only.
+// policyOf returns the policy of an action, which is read-only.
 func (s *step) policyOf(action string) *policy.RetryPolicy { return s.rules().of(action) }
 
-// rules are the policies as they stand.
+// rules returns the current policies.
 func (s *step) rules() *policies {
 	if s.policies == nil {
 		s.policies = policiesOf(s.Policy)
@@ -82,7 +82,7 @@ func (s *step) rules() *policies {
 	return s.policies
 }
 
-// key is the jitter key of an action on a plane; zero where the wait after f under p needs none.
+// key returns the jitter key of an action on a plane. It is zero if the wait after f under p has no jitter.
 func (s *step) key(p *policy.RetryPolicy, f *fault.Failure, name string, number int, plane fault.Plane) backoff.Key {
 	if !p.Draws(f) {
 		return backoff.Key{}
@@ -90,16 +90,15 @@ func (s *step) key(p *policy.RetryPolicy, f *fault.Failure, name string, number 
 	return JitterKey(s.Config.Seed, s.Session.ID(), s.Run, number, name, plane)
 }
 
-// JitterKey is the key of the delays of one line of attempts. It names session, run, the action and its
-// number, and the plane, so that no two lines move in lockstep. Without a seed the session's id is the seed;
-// without either it is the zero key.
+// JitterKey returns the key for the delays of one action on one plane. It includes session, run, action and
+// number, so that no two actions wait in lockstep. The seed defaults to the session's id; without either the
+// key is zero.
 func JitterKey(seed, session string, run, number int, action string, plane fault.Plane) backoff.Key {
 	return backoff.NewKey(cmp.Or(seed, session), strings.Join([]string{session, strconv.Itoa(run), strconv.Itoa(number), action, string(plane)}, "\x00"))
 }
 
-// fail charges one failed attempt of an action and decides on it; sig is the failure's signature. The attempt
-// has been counted already. What it decided stands in the session, in the effects, and in s.Resume or
-// s.Exhausted.
+// fail charges one failed attempt, which is already counted, and decides on it. sig is the signature of the
+// failure. The decision is recorded in the session, the effects, and s.Resume or s.Exhausted.
 func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
@@ -130,7 +129,7 @@ func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision
 	return d
 }
 
-// charge counts one more failed attempt against the budgets.
+// charge counts one failed attempt against the budgets.
 func (s *step) charge(tool string, class fault.Class) {
 	s.Spent.Run++
 	switch {
@@ -146,7 +145,7 @@ func (s *step) charge(tool string, class fault.Class) {
 	}
 }
 
-// repeat counts how often the same failure has come in a row.
+// repeat counts how often the same failure came in a row.
 func (a *Action) repeat(sig string) {
 	if sig == a.Signature {
 		a.Repeats++
@@ -155,7 +154,7 @@ func (a *Action) repeat(sig string) {
 	a.Signature, a.Repeats = sig, 0
 }
 
-// feed records the feedback of a decision, and the attempt with it.
+// feed records a decision with its feedback and attempt.
 func (s *step) feed(a *Action, d *Decision, f *fault.Failure, detail string) {
 	in := s.input(a, d.MaxAttempts, f, detail)
 	in.At, in.Delay, in.Scheduled = s.At, d.Delay, d.Retry
@@ -163,10 +162,10 @@ func (s *step) feed(a *Action, d *Decision, f *fault.Failure, detail string) {
 	a.Last = d.Feedback
 }
 
-// decided records an attempt and tells of it.
+// decided records a decision and its attempt.
 func (s *step) decided(d *Decision, issues []fault.Issue) { s.recorded(d, issues, nil) }
 
-// recorded is decided, with what the feedback is made from that the attempt gave cause to, if it did.
+// recorded records a decision and its attempt. in is the input for its feedback, or nil.
 func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 	if in != nil {
 		s.Session = s.Session.AddFeedback(feedback.New(*in))
@@ -187,7 +186,7 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 	s.hearAttempt(d)
 }
 
-// pass records a good attempt of an action, which is to be closed. more is 1 where the attempt was not
+// pass records a successful attempt of an action that will be closed. more is 1 if the attempt was not
 // counted yet, else 0.
 func (s *step) pass(name string, more int, why policy.Reason) {
 	if a := s.find(name); a != nil {
@@ -201,8 +200,8 @@ func (s *step) pass(name string, more int, why policy.Reason) {
 	}, nil)
 }
 
-// refuse answers a reducer's refusal: by default the action ends uncharged, and the model is shown the
-// refusal instead of a retry. It returns the feedback to show.
+// refuse handles a reducer's refusal. By default the action ends uncharged, and the model is shown the
+// refusal. The decision has the feedback to show.
 func (s *step) refuse(name string, e *fault.ReducerError, same string) *Decision {
 	s.Session = s.Session.AddReducerError(*e)
 	a := s.open(name)
@@ -243,14 +242,13 @@ func reducerFailure(name string, e *fault.ReducerError) fault.Failure {
 
 func (s *step) transportPolicy() *policy.RetryPolicy { return &s.rules().transport }
 
-// judgeTransport decides on a failed attempt of the transport plane, and records it. The model hears nothing
-// of it.
+// judgeTransport decides on a failed attempt of the transport plane and records it. The model is not told.
 func (s *step) judgeTransport(name string, attempt int, f fault.Failure, waited time.Duration) *Decision {
 	at := Position{Action: name, Attempt: attempt, MaxAttempts: s.transportPolicy().MaxAttempts}
 	return s.decidedTransport(at, f, s.transportVerdict(name, attempt, f, waited))
 }
 
-// transportVerdict is what the policy says of a failed attempt of the transport plane.
+// transportVerdict returns the policy's decision on a failed attempt of the transport plane.
 func (s *step) transportVerdict(name string, attempt int, f fault.Failure, waited time.Duration) policy.Decision {
 	p := s.transportPolicy()
 	return policy.Decide(p, &policy.Position{
@@ -259,7 +257,7 @@ func (s *step) transportVerdict(name string, attempt int, f fault.Failure, waite
 	}, &f)
 }
 
-// decidedTransport records what was decided on a failed attempt of the transport plane, and follows it.
+// decidedTransport records a decision on a failed attempt of the transport plane, and follows it.
 func (s *step) decidedTransport(at Position, f fault.Failure, verdict policy.Decision) *Decision {
 	d := s.recordTransport(at, f, verdict)
 	if d.Retry {
@@ -270,7 +268,7 @@ func (s *step) decidedTransport(at Position, f fault.Failure, verdict policy.Dec
 	return d
 }
 
-// recordTransport records what was decided on a failed attempt of the transport plane.
+// recordTransport records a decision on a failed attempt of the transport plane.
 func (s *step) recordTransport(at Position, f fault.Failure, verdict policy.Decision) *Decision {
 	d := &Decision{
 		Position: at, Plane: fault.Transport, Class: f.Class, Retry: verdict.Retry, Delay: verdict.Delay, Reason: verdict.Reason,
@@ -280,7 +278,7 @@ func (s *step) recordTransport(at Position, f fault.Failure, verdict policy.Deci
 	return d
 }
 
-// recordCancelled records the attempts that were under way when the run was cancelled, or its time was up.
+// recordCancelled records the attempts in progress when the run was cancelled or its time was up.
 func (s *step) recordCancelled(reason policy.Reason) {
 	s.leaveConsults(reason)
 	if s.Phase == Waiting || s.Phase == Planning || s.Phase == Reducing {
@@ -291,14 +289,14 @@ func (s *step) recordCancelled(reason policy.Reason) {
 	}
 }
 
-// underWay are the attempts whose outcome is open.
+// underWay returns the attempts in progress.
 func (s *step) underWay() []Position {
 	switch s.Phase {
 	case Trying:
 		a := s.open(s.Config.Action)
 		return []Position{{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts}}
 	case Running:
-		open := map[string]bool{} // the tools on whose action no decision was taken
+		open := map[string]bool{} // the tools whose action was not decided
 		for _, c := range s.Batch.All() {
 			open[c.Tool] = !c.Settled
 		}

@@ -12,25 +12,25 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// untold answers a call that there is no room to say more of.
+// untold is the answer to a call if there is no room for more.
 const untold = "Not accepted. The answers to other calls of the same reply say what is wrong with those."
 
-// leastWords is the room, in bytes, below which nothing is said of a call; fairWords is what each of several
-// has at least, where not all that is wrong with them can be told.
+// leastWords is the room, in bytes, below which feedback on a call is left out. fairWords is the least room
+// of each call if the feedback on all does not fit.
 const (
 	leastWords = 256
 	fairWords  = 512
 )
 
-// telling is what is to be said of a bad call.
+// telling is the feedback for a bad call.
 type telling struct {
 	call   int
 	d      *Decision
 	issues []fault.Issue
 }
 
-// answerBad answers the bad calls of a reply. Where their words are too long together, the first calls have
-// an equal part of the limits each, and of the others nothing is said.
+// answerBad answers the bad calls of a reply. If the feedback on all is too long, the first calls share the
+// limits equally, and the others get none.
 func (s *step) answerBad(b *Batch, bad []telling) {
 	if s.answerWithin(b, bad, false) {
 		return
@@ -39,7 +39,7 @@ func (s *step) answerBad(b *Batch, bad []telling) {
 	s.answerWithin(b, firstOfEach(bad), true)
 }
 
-// firstOfEach puts the first call of each tool before the others.
+// firstOfEach moves the first call of each tool to the front.
 func firstOfEach(bad []telling) []telling {
 	ordered, others := make([]telling, 0, len(bad)), make([]telling, 0, len(bad))
 	for at := range bad {
@@ -53,8 +53,8 @@ func firstOfEach(bad []telling) []telling {
 	return append(ordered, others...)
 }
 
-// answerWithin is answerBad for words that fit whole, or for parts. It reports false where the whole words do
-// not fit.
+// answerWithin answers the bad calls with their whole feedback or, if parts is set, within equal parts of the
+// limits. It returns false if the whole feedback does not fit.
 func (s *step) answerWithin(b *Batch, bad []telling, parts bool) bool {
 	lim, told := s.Config.Limits, len(bad)
 	if parts {
@@ -77,13 +77,13 @@ func (s *step) answerWithin(b *Batch, bad []telling, parts bool) bool {
 	return true
 }
 
-// use counts the words of an answer, and of how many issues they tell.
+// use counts the issues and bytes of an answer.
 func (b *Batch) use(call, issues, bytes int) {
 	b.Told.MaxIssues += issues
 	b.Told.MaxBytes += bytes + b.titled(call)
 }
 
-// titled is how long the words before an answer are.
+// titled returns the length of the title before an answer.
 func (b *Batch) titled(call int) int {
 	if b.Native || len(b.Calls) == 1 {
 		return 0
@@ -92,14 +92,14 @@ func (b *Batch) titled(call int) int {
 	return len(c.inText(call, len(b.Calls)))
 }
 
-// used counts what the answer to a call that ended has used up of the limits.
+// used counts what the answer to a call that ended uses of the limits.
 func (s *step) used(b *Batch, c *BatchCall, end *ToolEnd) {
 	if c.Done && c.IsError {
 		b.use(end.Index, min(end.issues(), s.Config.Limits.MaxIssues), len(c.Answer))
 	}
 }
 
-// issues counts what the tool found wrong.
+// issues returns the number of issues that the tool found.
 func (end *ToolEnd) issues() int {
 	if end.Failure != nil {
 		return len(end.Failure.Issues)
@@ -107,7 +107,7 @@ func (end *ToolEnd) issues() int {
 	return len(end.Issues)
 }
 
-// left is what is left of the limits for the answer to a call that has ended.
+// left returns what is left of the limits for the answer to a call that ended.
 func (s *step) left(c *BatchCall) feedback.Limits {
 	lim, told := s.Config.Limits, s.Batch.Told
 	lim.MaxIssues -= told.MaxIssues
@@ -115,13 +115,13 @@ func (s *step) left(c *BatchCall) feedback.Limits {
 	return lim
 }
 
-// wordless is what a tool says that failed without a word.
+// wordless is the text of a tool that failed without one.
 const wordless = "the tool failed"
 
-// maxSaid bounds what a model is told of the words of one tool that failed, in bytes.
+// maxSaid is how much of a failed tool's text the model is shown, in bytes.
 const maxSaid = 1024
 
-// failedWords is what the model is told of a tool that failed for good.
+// failedWords returns what the model is told about a tool that failed for good.
 func failedWords(said string, lim feedback.Limits) string {
 	const lead = "The tool failed: "
 	switch {
@@ -133,8 +133,8 @@ func failedWords(said string, lim feedback.Limits) string {
 	return lead + feedback.InMarks(said, min(lim.MaxBytes-len(lead), maxSaid))
 }
 
-// sayAll answers the calls of a reply in call order: native ones one by one, those found in a text in one
-// user message, which says of each of several what call it answers.
+// sayAll answers the calls of a reply in call order. Native calls are answered one by one. Calls found in
+// text are answered in one user message, which names the call of each answer.
 func (s *step) sayAll(native bool, calls []BatchCall) {
 	if native {
 		for n := range calls {
@@ -151,7 +151,7 @@ func (s *step) sayAll(native bool, calls []BatchCall) {
 	s.say(message.Message{Role: message.User, Text: textOf(calls), Parts: parts, IsError: failed})
 }
 
-// textOf is the answers to calls that were found in a text. What is the same for several calls is said once.
+// textOf returns the answers to calls found in text. Equal answers are written once.
 func textOf(calls []BatchCall) string {
 	same := make(map[string][]int)
 	for n := range calls {
@@ -172,7 +172,7 @@ func textOf(calls []BatchCall) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// maxPlaces is how many calls are named that one text answers.
+// maxPlaces is the most calls that one answer names.
 const maxPlaces = 10
 
 // placesOf names calls: "2, 3 and 5", "1, 2 and 38 others".
@@ -192,8 +192,7 @@ func placesOf(calls []int) string {
 	return string(strconv.AppendInt(b, int64(calls[len(calls)-1]+1), 10))
 }
 
-// inText is the answer to call n of several that were found in a text: such calls have no ids to be answered
-// by.
+// inText returns the answer to call n of several that were found in text. Such calls have no ids.
 func (c *BatchCall) inText(n, of int) string {
 	title := feedback.Name(c.Tool)
 	if of > 1 {
@@ -211,16 +210,16 @@ func (c *BatchCall) inText(n, of int) string {
 	return c.Answer
 }
 
-// maxText bounds a string among the results that stand in one text, in bytes. Other results are whole.
+// maxText is the longest string of a result in a text, in bytes. Other results are not cut.
 const maxText = 64 << 10
 
-// quoted is a result as it stands in a text, which says how much of a string is left out.
+// quoted returns a result for a text. If a string is cut, it says how much is left out.
 func quoted(result string) string {
 	var text string
 	if len(result) <= maxText || result[0] != '"' || canon.Unmarshal([]byte(result), &text) != nil || len(text) <= maxText {
 		return feedback.QuoteJSON(result)
 	}
 	kept := strings.ToValidUTF8(text[:maxText], "")
-	short, _ := canon.Marshal(kept) // it was JSON before
+	short, _ := canon.Marshal(kept) // it was valid JSON before
 	return fmt.Sprintf("%s (the first %d of %d bytes)", feedback.QuoteJSON(string(short)), len(kept), len(text))
 }

@@ -6,22 +6,21 @@ import (
 	"slices"
 )
 
-// Behaviour names a change of what the core decides. A run keeps the behaviours that it began with, so that
-// journals and histories of before the change still replay: where its config lacks one, the core decides as
-// it did before.
+// Behaviour names a change in what the core decides. A run keeps the behaviours it began with, so that older
+// journals and histories still replay: without a behaviour in its config, the core decides as before the
+// change.
 type Behaviour string
 
-// Behaviours are all that this version has, in the order of their introduction: what new runs begin with.
-// There is none beside what the first release does. None is ever renamed or taken away. The slice is the
-// caller's own.
+// Behaviours returns all behaviours of this version, oldest first. New runs begin with all of them. There are
+// none yet. A behaviour is never renamed or removed. The caller owns the slice.
 func Behaviours() []Behaviour { return nil }
 
-// checkBehaviours says which behaviours this version does not have.
+// checkBehaviours reports the behaviours that this version does not have.
 func checkBehaviours(all []Behaviour) error {
 	var errs []error
 	for n, b := range all {
 		if !slices.Contains(Behaviours(), b) {
-			errs = append(errs, fmt.Errorf("behaviours[%d]: %q is not known: it was begun by a newer version", n, string(b)))
+			errs = append(errs, fmt.Errorf("behaviours[%d]: %q is unknown: the run was begun by a newer version", n, string(b)))
 		}
 	}
 	return errors.Join(errs...)

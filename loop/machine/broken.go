@@ -8,13 +8,13 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// What a model is told of a call without a result, in our words alone.
+// What a model is told about a call without a result.
 const (
 	inDoubt    = "The call failed, and its effect may or may not have happened."
 	unknownEnd = "The outcome of this call is not known: its effect may or may not have happened."
 )
 
-// lost are the words for a call that is over, without a result.
+// lost returns the text for a call that ended without a result.
 func (c *BatchCall) lost(v Verdict) string {
 	switch {
 	case v == Unknown:
@@ -29,8 +29,8 @@ func (c *BatchCall) lost(v Verdict) string {
 	return inDoubt
 }
 
-// toolLost takes the end of a call that did not say what came of it. It is put to the planner where that is
-// to be asked.
+// toolLost handles a call that ended without saying what it did. The planner is asked first if its class is
+// consulted.
 func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 	f := fault.Failure{Plane: fault.Transport, Class: fault.Unknown}
 	switch {
@@ -55,7 +55,7 @@ func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 	return nil
 }
 
-// lost decides on a call that did not say what came of it: another try, or its end.
+// lost decides on a call that ended without saying what it did: another try, or the end of the call.
 func (s *step) lost(c *BatchCall, v Verdict, f fault.Failure) {
 	verdict := s.toolVerdict(c, v, f)
 	if verdict.Retry {
@@ -67,8 +67,9 @@ func (s *step) lost(c *BatchCall, v Verdict, f fault.Failure) {
 	s.endLost(c, v, f, verdict)
 }
 
-// toolVerdict is what the policy says of a call that did not come through. Only a tool's own word, or its
-// declaration and an error that is typed as one of the transport plane, leads to another try.
+// toolVerdict returns the policy's decision on a call that failed on the transport plane. There is another
+// try only if the tool asks for one, or if it is declared repeatable and its error has a type of the
+// transport plane.
 func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Decision {
 	switch {
 	case v == Unknown:
@@ -87,8 +88,8 @@ func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Deci
 	}, &f)
 }
 
-// asked is the policy of a call that its tool asks for again: its class is retried, whatever the policy
-// lists.
+// asked returns the policy for a call that its tool asks to try again. The class is retried even if the
+// policy does not list it.
 func asked(p *policy.RetryPolicy, class fault.Class) *policy.RetryPolicy {
 	if p.Retries(class) {
 		return p
@@ -98,8 +99,8 @@ func asked(p *policy.RetryPolicy, class fault.Class) *policy.RetryPolicy {
 	return &own
 }
 
-// endLost ends a call without a result: the budgets count it, the model is told, and the run goes on unless a
-// budget is used up. It is no attempt of the correction plane.
+// endLost ends a call without a result. The budgets count it, the model is told, and the run goes on unless a
+// budget is used up. It is not an attempt of the correction plane.
 func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.Decision) {
 	s.charge(c.Tool, "")
 	if over := s.overBudget(c.Tool); over.Reason != "" {
@@ -117,12 +118,12 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 	s.settle(c)
 }
 
-// callPosition is where a call stands on the transport plane.
+// callPosition returns the position of a call on the transport plane.
 func (s *step) callPosition(c *BatchCall) Position {
 	return Position{Action: c.Tool, Attempt: c.Transport, MaxAttempts: s.rules().transportOf(c.Tool).MaxAttempts}
 }
 
-// overBudget is the stop that a budget amounts to which is used up; zero where none is.
+// overBudget returns the stop for a budget that is used up, or zero.
 func (s *step) overBudget(tool string) policy.Decision {
 	for _, of := range [...]struct {
 		reason        policy.Reason

@@ -12,42 +12,42 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Consultation is a transport fault that the planner is asked about before the policy is followed: its class
-// is among [Config].Consult.
+// Consultation is a transport failure that the planner is asked about before the policy is followed, because
+// its class is in [Config].Consult.
 type Consultation struct {
-	// Position is that of the attempt that failed, on the transport plane.
+	// Position is that of the failed attempt on the transport plane.
 	Position
-	// Tool is the tool whose call failed, Index the call's place in the reply; empty and 0 for a model call
-	// or a try.
+	// Tool is the tool whose call failed, and Index the index of the call in the reply. They are empty and 0 for
+	// a model call or a try.
 	Tool    string        `json:"tool,omitempty"`
 	Index   int           `json:"index,omitempty"`
 	Failure fault.Failure `json:"failure"`
-	// Asked is set where the tool itself asks for the same call again.
+	// Asked reports that the tool itself asks for the same call again.
 	Asked bool `json:"asked,omitempty"`
-	// Verdict is what the policy says: what [Follow] would do now.
+	// Verdict is the policy's decision: what [Follow] does.
 	Verdict policy.Decision `json:"verdict"`
 }
 
-// checkConsult says what is wrong with the classes at which a planner is to be asked.
+// checkConsult reports invalid classes of Config.Consult.
 func checkConsult(classes []fault.Class) error {
 	var errs []error
 	for n, c := range classes {
 		if c == "" || c.InCorrection() {
-			errs = append(errs, fmt.Errorf("consult[%d]: %q is no class of the transport plane; of the correction plane a planner is asked at exhaustion", n, string(c)))
+			errs = append(errs, fmt.Errorf("consult[%d]: %q is not a class of the transport plane; on the correction plane a planner is asked only at exhaustion", n, string(c)))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// consulted reports whether the planner is asked about faults of a class before the policy is followed.
+// consulted reports whether the planner is asked about failures of a class before the policy is followed.
 func (s *step) consulted(class fault.Class) bool {
 	return s.Config.Planner && slices.Contains(s.Config.Consult, class)
 }
 
-// consult notes a fault that the planner is to be asked about.
+// consult adds a failure to ask the planner about.
 func (s *step) consult(c Consultation) { s.Consults = append(slices.Clip(s.Consults), c) }
 
-// verdict is how the call of a consultation ended.
+// verdict returns the verdict of the call of a consultation.
 func (c *Consultation) verdict() Verdict {
 	if c.Asked {
 		return TryLater
@@ -55,7 +55,7 @@ func (c *Consultation) verdict() Verdict {
 	return Broke
 }
 
-// requestFailed judges a model call or a try that did not come through, or puts it to the planner.
+// requestFailed judges a failed model call or try, or adds it to the questions for the planner.
 func (s *step) requestFailed(name string, f fault.Failure) {
 	if s.consulted(f.Class) {
 		s.consult(Consultation{
@@ -67,14 +67,14 @@ func (s *step) requestFailed(name string, f fault.Failure) {
 	s.spend(s.judgeTransport(name, s.Transport, f, s.TransportWaited).Delay)
 }
 
-// spend counts an attempt of the request under way, and the wait after it.
+// spend counts an attempt of the current request and the wait after it.
 func (s *step) spend(delay time.Duration) {
 	s.Transport++
 	s.TransportWaited = backoff.Sum(s.TransportWaited, delay)
 }
 
-// followPolicy does what the policy says of a fault as things stand now. Where that is to stop, the planner
-// is not asked again.
+// followPolicy follows the policy's decision on a failure. If that is to stop, the planner is not asked
+// again.
 func (s *step) followPolicy(c Consultation) error {
 	before := s.Exhausted
 	if c.Tool != "" {
@@ -89,16 +89,16 @@ func (s *step) followPolicy(c Consultation) error {
 	return s.onward(s.Next)
 }
 
-// consultedCall is the call of a consultation, in a batch that the step may write to.
+// consultedCall returns the call of a consultation, in a batch that the step may change.
 func (s *step) consultedCall(c Consultation) *BatchCall { return &s.copyBatch().Calls[c.Index] }
 
-// end records that a fault was the last of its request.
+// end records that a failure was the last of its request.
 func (s *step) end(c Consultation, verdict policy.Decision) {
 	s.decidedTransport(c.Position, c.Failure, verdict)
 	s.leaveConsults(verdict.Reason)
 }
 
-// leaveConsults records the faults that nobody will be asked about any more.
+// leaveConsults records the failures that the planner will not be asked about any more.
 func (s *step) leaveConsults(why policy.Reason) {
 	for _, c := range s.Consults {
 		s.decided(&Decision{Position: c.Position, Plane: fault.Transport, Class: c.Failure.Class, Reason: why}, c.Failure.Issues)
@@ -106,20 +106,20 @@ func (s *step) leaveConsults(why policy.Reason) {
 	s.Consults = nil
 }
 
-// abandon ends the run at a fault.
+// abandon ends the run at a failure.
 func (s *step) abandon(c Consultation) error {
 	s.end(c, policy.Decision{Reason: policy.Planner})
 	return s.abort()
 }
 
-// degradeInstead ends the run at a fault with what the model said last.
+// degradeInstead ends the run at a failure with the text of the last reply.
 func (s *step) degradeInstead(p *Plan, c Consultation) error {
 	s.end(c, policy.Decision{Reason: policy.Planner})
 	return s.degrade(p)
 }
 
-// sendAgain makes the request again after the plan's delay, whatever the policy says. Another model begins
-// with a first attempt.
+// sendAgain makes the request again after the plan's delay, whatever the policy says. A different model
+// starts with its first attempt.
 func (s *step) sendAgain(p *Plan, c Consultation) error {
 	if stop := s.misfits(p); stop.Reason != "" {
 		s.end(c, stop)
@@ -144,8 +144,8 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 	return s.onward(s.Next)
 }
 
-// callAgain makes the call of a consultation again after the plan's delay. One that may have had its effect
-// is not, unless it is repeatable: it ends as the policy has it.
+// callAgain makes the call of a consultation again after the plan's delay. A call that may have had an effect
+// and is not repeatable ends instead.
 func (s *step) callAgain(p *Plan, c Consultation) error {
 	call := s.consultedCall(c)
 	if call.Doubt && !call.Repeatable {
@@ -159,7 +159,7 @@ func (s *step) callAgain(p *Plan, c Consultation) error {
 	return s.onward(s.Next)
 }
 
-// instead goes on with the plan's prompt instead of the calls that are still to be run.
+// instead continues with the plan's prompt and skips the calls that were not run yet.
 func (s *step) instead(p *Plan, c Consultation) error {
 	s.Consults = append([]Consultation{c}, s.Consults...)
 	s.leaveConsults(policy.Planner)

@@ -2,16 +2,15 @@ package machine
 
 import "slices"
 
-// Doubt is a call that ended without saying whether its effect happened: its line of tries stays open within
-// the run.
+// Doubt is a call that ended without saying whether it had an effect. Its action stays open within the run.
 type Doubt struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments"`
 	Key       string `json:"key"`
 }
 
-// openKey is the key of the call in doubt that a call makes again: of several the one that as many identical
-// calls of the reply stand before. It is empty where there is none.
+// openKey returns the key of the call in doubt that a call repeats, or "". twins is how many identical calls
+// precede it in the reply: among several calls in doubt it selects the one at that index.
 func (st *State) openKey(tool string, arguments []byte, twins int) string {
 	for n := range st.InDoubt {
 		d := &st.InDoubt[n]
@@ -26,13 +25,13 @@ func (st *State) openKey(tool string, arguments []byte, twins int) string {
 	return ""
 }
 
-// leaveOpen remembers a call that ended in doubt.
+// leaveOpen records a call that ended in doubt.
 func (s *step) leaveOpen(c *BatchCall) {
 	s.closeDoubt(c)
 	s.InDoubt = append(slices.Clip(s.InDoubt), Doubt{Tool: c.Tool, Arguments: c.Arguments, Key: c.Key})
 }
 
-// closeDoubt forgets a call that was in doubt: it has an outcome.
+// closeDoubt removes a call that was in doubt and now has an outcome.
 func (s *step) closeDoubt(c *BatchCall) {
 	at := slices.IndexFunc(s.InDoubt, func(d Doubt) bool { return d.Key == c.Key })
 	if at < 0 {

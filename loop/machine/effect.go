@@ -10,34 +10,34 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// EffectKind names an effect, as it stands in journals.
+// EffectKind names an effect. It is written to journals.
 type EffectKind string
 
-// The effects. Each names the field of [Effect] that carries its payload.
+// The effects, and the field of [Effect] that each uses.
 const (
-	// Decided tells what was decided on an attempt: Decision. It asks for nothing.
+	// Decided reports the decision on an attempt (Decision). The driver need not do anything.
 	Decided EffectKind = "decided"
-	// CallModel asks for a reply: Model.
+	// CallModel asks for a model call (Model).
 	CallModel EffectKind = "call_model"
-	// MakePrompt asks the user's code for the prompt of the next model call: Model.
+	// MakePrompt asks the user's code for the prompt of the next model call (Model).
 	MakePrompt EffectKind = "make_prompt"
-	// RunTools asks for the calls to be run: Tools.
+	// RunTools asks to run tool calls (Tools).
 	RunTools EffectKind = "run_tools"
-	// TryAction asks for the next try of a single action: Try.
+	// TryAction asks for the next try of a single action (Try).
 	TryAction EffectKind = "try"
-	// WaitUntil asks for a wait: Wait.
+	// WaitUntil asks for a wait (Wait).
 	WaitUntil EffectKind = "wait"
-	// AskPlanner asks what follows exhaustion: Exhaustion; or what to do about a transport fault:
-	// Consultation.
+	// AskPlanner asks the planner what follows exhaustion (Exhaustion), or what to do about a transport failure
+	// (Consultation).
 	AskPlanner EffectKind = "ask_planner"
-	// Reduce asks what the reducers make of each of [State].Notices.
+	// Reduce asks to run the reducers for each of [State].Notices.
 	Reduce EffectKind = "reduce"
-	// Stop ends the run: Outcome.
+	// Stop ends the run (Outcome).
 	Stop EffectKind = "stop"
 )
 
-// Effect is one output of the machine: what happened, or what the driver is to do next. Of the effects of one
-// step only the last asks for something.
+// Effect is one output of the machine: something that happened, or something that the driver has to do. Only
+// the last effect of a step asks the driver to do something.
 type Effect struct {
 	Kind       EffectKind  `json:"kind"`
 	Decision   *Decision   `json:"decision,omitempty"`
@@ -46,48 +46,48 @@ type Effect struct {
 	Try        *TryRun     `json:"try,omitempty"`
 	Wait       *Wait       `json:"wait,omitempty"`
 	Exhaustion *Exhaustion `json:"exhaustion,omitempty"`
-	// Consultation is set instead of Exhaustion where the planner is asked before the policy is followed.
+	// Consultation is set instead of Exhaustion if the planner is asked before the policy is followed.
 	Consultation *Consultation `json:"consultation,omitempty"`
 	Outcome      *Outcome      `json:"outcome,omitempty"`
 }
 
-// Position is where an action stands: "attempt 2 of 3". In a [Decision] and an [Exhaustion] the attempts are
-// those of the plane named there, else those of the correction plane.
+// Position is the position of an action: "attempt 2 of 3". In a [Decision] or [Exhaustion] it counts attempts
+// of their plane, elsewhere those of the correction plane.
 type Position struct {
-	// Action is a tool's name; empty for the final answer.
+	// Action is the tool's name; empty for the final answer.
 	Action string `json:"action"`
-	// Attempt counts from 1 and counts the first; MaxAttempts is [policy.Unlimited] where nothing bounds it.
+	// Attempt is the number of the attempt, from 1. MaxAttempts may be [policy.Unlimited].
 	Attempt     int `json:"attempt"`
 	MaxAttempts int `json:"max_attempts"`
 }
 
-// AnswerAction is the name of the action that is the final answer: no tool has it.
+// AnswerAction is the name of the action for the final answer. No tool has it.
 const AnswerAction = ""
 
-// ModelCall describes the model call to make. The prompt is the state's transcript, after System.
+// ModelCall describes a model call to make. The prompt is System and the state's transcript.
 type ModelCall struct {
-	// Turn counts the run's replies asked for, from 1; a transport retry keeps it.
+	// Turn is the number of the reply in the run, from 1. A transport retry keeps it.
 	Turn int `json:"turn"`
-	// Model is the model's name in the run's ladder; empty for the first. A planner's choice wins over what
-	// the policy names for the attempt.
+	// Model is the name of the model in the run; empty for the first. A planner's choice wins over the policy's.
 	Model string `json:"model,omitempty"`
-	// Temperature is what the policy sets for the attempt; nil for the model's own.
+	// Temperature is set by the policy for the attempt; nil means the model's own.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// At are the actions that are being corrected, in order of name; the answer's first attempt where none
-	// is.
+	// At are the positions of the actions that are being corrected, in order of name. If there are none, it is
+	// the first attempt of the answer.
 	At []Position `json:"at"`
-	// Transport is the attempt of this one request, from 1.
+	// Transport is the attempt of this request, from 1.
 	Transport int `json:"transport"`
 	// System is the rendered system prompt.
 	System string `json:"system,omitempty"`
-	// ToolChoice is the choice of tools that the request forces, Stop are its stop sequences.
+	// ToolChoice is the choice of tools for the request, and Stop are its stop sequences.
 	ToolChoice message.ToolChoice `json:"tool_choice,omitempty"`
 	Stop       []string           `json:"stop,omitempty"`
-	// Messages counts the messages of the transcript that the prompt holds.
+	// Messages is the number of messages of the transcript in the prompt.
 	Messages int `json:"messages"`
-	// Timeout bounds it; 0 where the policy does not.
+	// Timeout is the longest time for the call; 0 means no limit.
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
-	// FirstToken bounds how long the first piece of the reply takes, Idle each further one; 0 for any time.
+	// FirstToken is the longest time until the first piece of the reply, and Idle the longest time between
+	// pieces; 0 means no limit.
 	FirstToken time.Duration `json:"first_token_ns,omitempty"`
 	Idle       time.Duration `json:"idle_ns,omitempty"`
 }
@@ -95,11 +95,11 @@ type ModelCall struct {
 // TryRun is one try of a single action.
 type TryRun struct {
 	Position
-	// Settings are those that the policy has for the attempt.
+	// Settings are the policy's settings for the attempt.
 	Settings policy.Settings `json:"settings,omitzero"`
-	// Transport is the attempt of this one try on the transport plane, from 1.
+	// Transport is the attempt of this try on the transport plane, from 1.
 	Transport int `json:"transport"`
-	// Timeout bounds it; 0 where the policy does not.
+	// Timeout is the longest time for the try; 0 means no limit.
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
 }
 
@@ -109,22 +109,22 @@ type ToolRun struct {
 	ID        string          `json:"id"`
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
-	// Key is the idempotency key: a hash of the session's id, of what had been said when the run began (or
-	// [Config].RequestID in its place), of the action's number in the run, the tool, the canonical arguments,
-	// and the index among identical calls of one reply. The same run has the same keys, however often a call
-	// is tried, the run is resumed, or made again from its start; another request of the session has others.
+	// Key is the idempotency key: a hash of the session's id, the conversation when the run began (or
+	// [Config].RequestID), the number of the action in the run, the tool, the canonical arguments, and the index
+	// among identical calls of the reply. Retries, a resumed run and the same run made again have the same keys.
+	// Another request of the session has different keys.
 	Key string `json:"key"`
-	// Transport is the attempt of this one call on the transport plane, from 1.
+	// Transport is the attempt of this call on the transport plane, from 1.
 	Transport int `json:"transport"`
-	// Repeatable is set where the tool was declared read-only or idempotent when its reply was read.
+	// Repeatable reports that the tool was declared read-only or idempotent when the reply was read.
 	Repeatable bool `json:"repeatable,omitempty"`
-	// Progress is what the try before reported last; empty for none.
+	// Progress is the last progress that the previous try reported, or nil.
 	Progress json.RawMessage `json:"progress,omitempty"`
-	// Timeout bounds it; 0 where the policy does not.
+	// Timeout is the longest time for the call; 0 means no limit.
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
 }
 
-// Wait is a wait to make. Delay is what the policy asked for; Until is when it is over.
+// Wait is a wait to make. Delay is the policy's delay; Until is when the wait ends.
 type Wait struct {
 	Until  time.Time     `json:"until"`
 	Delay  time.Duration `json:"delay_ns"`
@@ -132,25 +132,25 @@ type Wait struct {
 	Reason policy.Reason `json:"reason"`
 }
 
-// Decision is what was decided on one attempt, and why.
+// Decision is the decision on one attempt and its reason.
 type Decision struct {
 	Position
 	Plane fault.Plane `json:"plane"`
-	// Class is what went wrong; empty for an attempt that passed.
+	// Class is the class of the failure; empty for an attempt that passed.
 	Class  fault.Class   `json:"class,omitempty"`
 	Retry  bool          `json:"retry"`
 	Delay  time.Duration `json:"delay_ns"`
 	Reason policy.Reason `json:"reason"`
 	// Detail has the numbers behind a stop.
 	Detail policy.Detail `json:"detail,omitzero"`
-	// Feedback is the record that was appended to the session, if one was: read-only, for it is where the
-	// session has it.
+	// Feedback is the feedback that was added to the session, if any. It is read-only and shared with the
+	// session.
 	Feedback *feedback.RetryFeedback `json:"feedback,omitempty"`
-	// ReducerError is the record that was appended to the session, if one was.
+	// ReducerError is the error that was added to the session, if any.
 	ReducerError *fault.ReducerError `json:"reducer_error,omitempty"`
 }
 
-// Exhaustion says why an action ended without success.
+// Exhaustion is why an action ended without success.
 type Exhaustion struct {
 	Position
 	Plane   fault.Plane   `json:"plane"`
@@ -161,26 +161,24 @@ type Exhaustion struct {
 
 // Outcome is how a run ended.
 type Outcome struct {
-	// OK is set for an answer, for accepted calls where calls are the answer, and for a single action that
-	// succeeded.
+	// OK reports success: an answer, accepted calls if calls are the answer, or a successful single action.
 	OK bool `json:"ok"`
-	// Degraded is set where the answer is the last reply's plain text after exhaustion.
+	// Degraded reports that the answer is the plain text of the last reply, after exhaustion.
 	Degraded bool `json:"degraded,omitempty"`
-	// Text is the answer's text, Value its checked JSON where a structured answer was wanted; of a single
-	// action it is that of its good try.
+	// Text is the text of the answer. Value is its checked JSON if a structured answer was wanted, or the result
+	// of a single action.
 	Text  string          `json:"text,omitempty"`
 	Value json.RawMessage `json:"value,omitempty"`
-	// Calls are the accepted calls where calls are the answer.
+	// Calls are the accepted calls, if calls are the answer.
 	Calls []ToolRun `json:"calls,omitempty"`
-	// Reason says why; [policy.Accepted] for success.
+	// Reason is why the run ended; [policy.Accepted] for success.
 	Reason policy.Reason `json:"reason"`
-	// Exhaustion is set where an action was exhausted.
+	// Exhaustion is set if an action was exhausted.
 	Exhaustion *Exhaustion `json:"exhaustion,omitempty"`
-	// Cause is what a cancelled run was cancelled by, or the error of the planner that aborted the run; nil
-	// where nobody said.
+	// Cause is why the run was cancelled, or the error of the planner that aborted it; nil if unknown.
 	Cause    *fault.Failure `json:"cause,omitempty"`
 	Warnings []string       `json:"warnings,omitempty"`
-	// Usage and Waited are summed over all attempts of the run, failed ones too.
+	// Usage and Waited are summed over all attempts of the run, including failed ones.
 	Usage  message.Usage `json:"usage,omitzero"`
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	Turns  int           `json:"turns,omitempty"`

@@ -2,9 +2,9 @@ package machine
 
 import "fmt"
 
-// EventError says that an event does not fit the state: the state is as it was.
+// EventError reports an event that does not fit the state. The state does not change.
 type EventError struct {
-	// Phase is the state's, Kind the event's.
+	// Phase is the phase of the state, and Kind the kind of the event.
 	Phase Phase
 	Kind  EventKind
 	// Why says what would have fitted.

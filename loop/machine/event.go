@@ -13,39 +13,39 @@ import (
 	"github.com/retake-go/retake/reducer"
 )
 
-// EventKind names an event, as it stands in journals.
+// EventKind names an event. It is written to journals.
 type EventKind string
 
-// The events. Each names the field of [Event] that carries its payload.
+// The events, and the field of [Event] that each uses.
 const (
-	// Started begins a run: Messages. In a state whose Config names a single action, its first try.
+	// Started begins a run (Messages), or the first try if Config names a single action.
 	Started EventKind = "started"
-	// Prompted answers make_prompt: System, and Messages to append.
+	// Prompted answers make_prompt (System, and Messages to append).
 	Prompted EventKind = "prompted"
-	// Replied is a model's reply, read and checked: Reply.
+	// Replied is a model's reply after it was read and checked (Reply).
 	Replied EventKind = "replied"
-	// CallFailed is a model call without a usable reply: Failure.
+	// CallFailed is a model call without a usable reply (Failure).
 	CallFailed EventKind = "call_failed"
-	// ToolEnded is the outcome of one tool call: Tool.
+	// ToolEnded is the outcome of one tool call (Tool).
 	ToolEnded EventKind = "tool_ended"
-	// Tried is the outcome of one try of a single action: Try, and Failure where nobody said how it ended.
+	// Tried is the outcome of one try of a single action (Try; Failure if the outcome is unknown).
 	Tried EventKind = "tried"
-	// Woke says that a wait is over.
+	// Woke reports that a wait ended.
 	Woke EventKind = "woke"
-	// Planned is the planner's answer: Plan, and Failure where the planner returned an error.
+	// Planned is the planner's answer (Plan; Failure if the planner returned an error).
 	Planned EventKind = "planned"
-	// Adjusted changes the policy for the rest of the run: Adjust.
+	// Adjusted changes the policy for the rest of the run (Adjust).
 	Adjusted EventKind = "adjusted"
-	// Dispatched is a user's event, reduced: Reduced.
+	// Dispatched is a user's event with the results of its reducers (Reduced).
 	Dispatched EventKind = "dispatched"
-	// ReducersRan answers reduce: Reductions.
+	// ReducersRan answers reduce (Reductions).
 	ReducersRan EventKind = "reduced"
-	// Cancelled ends the run where it stands: Failure is what it was cancelled by, nil where nobody said.
+	// Cancelled ends the run. Failure is the cause, or nil if unknown.
 	Cancelled EventKind = "cancelled"
 )
 
-// Event is one input of the machine. At is the driver's time in UTC; it never runs backwards within a state.
-// Exactly the payload that the kind names is set.
+// Event is one input of the machine. At is the driver's time in UTC and never runs backwards. Only the fields
+// of the kind are set.
 type Event struct {
 	Kind     EventKind         `json:"kind"`
 	At       time.Time         `json:"at"`
@@ -58,169 +58,167 @@ type Event struct {
 	Plan     *Plan             `json:"plan,omitempty"`
 	Adjust   *policy.Layer     `json:"adjust,omitempty"`
 	Reduced  *Reduced          `json:"reduced,omitempty"`
-	// Hears are the notices that reducers are bound to, in order, with Started: see [session.Notices].
+	// Hears are the notices with reducers, sorted; only for Started. See [session.Notices].
 	Hears []string `json:"hears,omitempty"`
-	// Reductions are what the reducers made of each of [State].Notices, with ReducersRan.
+	// Reductions are the results of the reducers for each of [State].Notices; only for ReducersRan.
 	Reductions []Reduced `json:"reductions,omitempty"`
 }
 
-// Reply is a model's reply after it was read: its calls checked, or its answer. The machine itself judges
+// Reply is a model's reply after it was read: its checked calls, or its answer. The machine itself checks
 // what needs no schema: truncation, refusal, no output.
 type Reply struct {
 	Message message.Reply `json:"message"`
-	// Native says that the calls came as the provider's own tool calls, and are answered one by one as such.
+	// Native reports that the calls are native tool calls of the provider, which are answered one by one.
 	Native bool `json:"native,omitempty"`
 	// Calls are in the order of the reply.
 	Calls []Call `json:"calls,omitempty"`
-	// CallsOver counts the calls of a reply that makes more than the policy's MaxCalls; 0 where it does not.
-	// None was read then, and Calls is empty.
+	// CallsOver is the number of calls in a reply with more than the policy's MaxCalls; otherwise 0. Then no
+	// call was read, and Calls is empty.
 	CallsOver int `json:"calls_over,omitempty"`
-	// Answer is set when there are no calls.
+	// Answer is set if there are no calls.
 	Answer *Answer `json:"answer,omitempty"`
 }
 
 // Call is one checked tool call.
 type Call struct {
 	ID string `json:"id"`
-	// Tool is the registered name; the name as written where none is registered.
+	// Tool is the registered name, or the name as written if there is no such tool.
 	Tool string `json:"tool"`
-	// Arguments are canonical JSON; empty where they cannot be used.
+	// Arguments are canonical JSON; empty if they cannot be used.
 	Arguments json.RawMessage `json:"arguments,omitempty"`
-	// Raw is the argument text as the model wrote it.
+	// Raw is the text of the arguments as the model wrote it.
 	Raw string `json:"raw,omitempty"`
-	// Class is empty for a good call.
+	// Class is empty for a valid call.
 	Class   fault.Class      `json:"class,omitempty"`
 	Issues  []fault.Issue    `json:"issues,omitempty"`
 	Repairs []extract.Repair `json:"repairs,omitempty"`
-	// Repeatable is set where the tool is declared read-only or idempotent: the call may be run again though
-	// it may have had its effect.
+	// Repeatable reports that the tool is declared read-only or idempotent, so the call may be run again even if
+	// it may have had an effect.
 	Repeatable bool `json:"repeatable,omitempty"`
 }
 
 // Answer is a checked final answer.
 type Answer struct {
-	// Value is canonical JSON where a structured answer is wanted, else empty: the reply's text is the
-	// answer.
+	// Value is canonical JSON if a structured answer is wanted; else it is empty and the text of the reply is
+	// the answer.
 	Value   json.RawMessage  `json:"value,omitempty"`
 	Issues  []fault.Issue    `json:"issues,omitempty"`
 	Repairs []extract.Repair `json:"repairs,omitempty"`
 	Reduced *Reduced         `json:"reduced,omitempty"`
 }
 
-// Reduced is what reducers made of one event: the operations of one transaction, or the error of the first
-// that failed.
+// Reduced is the result of the reducers for one event: the operations of one transaction, or the error of the
+// first reducer that failed.
 type Reduced struct {
 	Ops   []reducer.Op        `json:"ops,omitempty"`
 	Error *fault.ReducerError `json:"error,omitempty"`
 }
 
-// Verdict is what became of a tool call.
+// Verdict is how a tool call ended.
 type Verdict string
 
-// The verdicts: a result, one of the words a tool may say, or nothing that says how the call ended.
+// The verdicts.
 const (
 	// Done: the tool returned a result.
 	Done Verdict = "done"
-	// AskAgain: the tool asks for other arguments; it costs an attempt.
+	// AskAgain: the tool asks for other arguments. This costs an attempt.
 	AskAgain Verdict = "ask_again"
-	// Failed: the tool failed for good; the model is told, nothing is charged.
+	// Failed: the tool failed for good. The model is told, and nothing is charged.
 	Failed Verdict = "failed"
-	// Broke: the tool returned an error of its own. On the transport plane a repeatable call is made again
-	// under the transport policy of its tool. Any other is over: the model is told that its effect may have
-	// happened, and the budgets count it.
+	// Broke: the tool returned another error. If the error is one of the transport plane and the call is
+	// repeatable, it is made again under the tool's transport policy. Any other call ends: the model is told
+	// that it may have had an effect, and the budgets count it.
 	Broke Verdict = "broke"
-	// TryLater: the tool did nothing, and asks for the same call again; whether there is another try is the
-	// transport policy's.
+	// TryLater: the tool did nothing and asks for the same call again. The transport policy decides whether
+	// there is another try.
 	TryLater Verdict = "try_later"
-	// Unknown: the call began, and nobody knows how it ended. It is not made again; the model is told, and
-	// the budgets count it.
+	// Unknown: the call began, and its outcome is unknown. It is not made again. The model is told, and the
+	// budgets count it.
 	Unknown Verdict = "unknown"
 )
 
 // ToolEnd is the outcome of one tool call.
 type ToolEnd struct {
-	// Index is the call's place in the reply, from 0.
+	// Index is the index of the call in the reply, from 0.
 	Index   int     `json:"index"`
 	Verdict Verdict `json:"verdict"`
-	// Result is the tool's result as JSON (Done).
+	// Result is the tool's result as JSON. Only for Done.
 	Result json.RawMessage `json:"result,omitempty"`
-	// Parts are the media of the result (Done).
+	// Parts are the media of the result. Only for Done.
 	Parts []message.Part `json:"parts,omitempty"`
-	// Text is what the model is told (Failed).
+	// Text is what the model is told. Only for Failed.
 	Text string `json:"text,omitempty"`
-	// Issues are what the tool found wrong (AskAgain).
+	// Issues are what the tool found wrong. Only for AskAgain.
 	Issues []fault.Issue `json:"issues,omitempty"`
-	// Failure is the error, classified by its types and never by its words (Broke, TryLater; Unknown, where
-	// there is one).
+	// Failure is the error, classified by its types and not by its text. For Broke, TryLater and, if there is
+	// one, Unknown.
 	Failure *fault.Failure `json:"failure,omitempty"`
-	// Reduced is what the reducers made of the result and of the tool's events (Done).
+	// Reduced is the result of the reducers for the result and the tool's events. Only for Done.
 	Reduced *Reduced `json:"reduced,omitempty"`
-	// Progress is the call's last progress, if it reported any.
+	// Progress is the last progress that the call reported, if any.
 	Progress json.RawMessage `json:"progress,omitempty"`
 }
 
-// Try is the outcome of one try of a single action. A zero Failure is success.
+// Try is the outcome of one try of a single action. A zero Failure means success.
 type Try struct {
 	Failure fault.Failure `json:"failure,omitzero"`
-	// Value is what a good try came to, as JSON, where that is kept: it becomes the outcome's.
+	// Value is the result of a successful try as JSON, if it is kept. It becomes the Value of the outcome.
 	Value json.RawMessage `json:"value,omitempty"`
-	// Same names what was tried, for the no-progress rule; empty: only the issues are compared.
+	// Same identifies what was tried, for the no-progress check. If it is empty, only the issues are compared.
 	Same  string        `json:"same,omitempty"`
 	Usage message.Usage `json:"usage,omitzero"`
-	// Reduced is what the reducers made of a good try.
+	// Reduced is the result of the reducers for a successful try.
 	Reduced *Reduced `json:"reduced,omitempty"`
-	// Abandoned records a try that its caller left without an outcome; it ends the action.
+	// Abandoned reports that the caller left the try without an outcome. It ends the action.
 	Abandoned bool `json:"abandoned,omitempty"`
 }
 
-// PlanKind says what follows an exhaustion, or a transport fault that the planner was asked about.
+// PlanKind is what follows an exhaustion, or a transport failure that the planner was asked about.
 type PlanKind string
 
 // The plans.
 const (
-	// Follow does what the policy says; after exhaustion that is to end the run.
+	// Follow follows the policy. After exhaustion that ends the run.
 	Follow PlanKind = "follow"
 	// Abort ends the run with the exhaustion.
 	Abort PlanKind = "abort"
-	// Fallback closes the exhausted action and goes on: with another prompt, model or policy, or after a
-	// delay. Asked about a transport fault, it makes the request again, but for a call of a tool that may
-	// have had its effect and is not repeatable; with a prompt, the calls of a reply that are still to be run
-	// are not.
+	// Fallback closes the exhausted action and goes on: with another prompt, model or policy, or after a delay.
+	// For a transport failure it makes the request again, except a tool call that may have had an effect and is
+	// not repeatable. With a prompt, calls of the reply that were not run yet are skipped.
 	Fallback PlanKind = "fallback"
-	// Degrade ends the run well, with the last reply's plain text as its answer and a warning.
+	// Degrade ends the run successfully, with the plain text of the last reply as its answer and a warning.
 	Degrade PlanKind = "degrade"
 )
 
 // Plan is a planner's answer.
 type Plan struct {
 	Do PlanKind `json:"do"`
-	// Prompt is appended as a user message (Fallback).
+	// Prompt is appended as a user message. Only for Fallback.
 	Prompt string `json:"prompt,omitempty"`
-	// Model is the model to go on with, by its name in the run's ladder; empty keeps the current one
-	// (Fallback).
+	// Model is the name of the model to go on with; empty keeps the current one. Only for Fallback.
 	Model string `json:"model,omitempty"`
-	// Delay is waited before going on (Fallback); never negative. One that does not fit before the deadline
-	// ends the run.
+	// Delay is the wait before going on, 0 or more. A wait that does not end before the deadline ends the run.
+	// Only for Fallback.
 	Delay time.Duration `json:"delay_ns,omitempty"`
-	// Policy is laid over the run's policy from here on (Fallback).
+	// Policy is merged over the policy for the rest of the run. Only for Fallback.
 	Policy *policy.Layer `json:"policy,omitempty"`
-	// ResetBudgets gives the run its budgets of failed attempts anew (Fallback): nothing else ever does.
+	// ResetBudgets resets the counts of failed attempts; nothing else does. Only for Fallback.
 	ResetBudgets bool `json:"reset_budgets,omitempty"`
 	// Warning is added to the result's warnings.
 	Warning string `json:"warning,omitempty"`
-	// Note says why, for operators. It decides nothing.
+	// Note is the reason, for operators. It has no effect.
 	Note string `json:"note,omitempty"`
 }
 
-// Printable is the plan with U+FFFD in the place of bytes that are no UTF-8.
+// Printable returns the plan with invalid UTF-8 replaced by U+FFFD.
 func (p Plan) Printable() Plan {
 	p.Prompt, p.Model, p.Warning, p.Note = canon.UTF8(p.Prompt), canon.UTF8(p.Model), canon.UTF8(p.Warning), canon.UTF8(p.Note)
 	return p
 }
 
-// PolicyFault says what is wrong with the plan's policy, alone or over that of the run, by field: see
-// [policy.Adjust]; nil where it has none, or a good one. A step refuses a plan with a bad one, in the same
-// words. Safe for concurrent use.
+// PolicyFault reports what is wrong with the plan's policy, alone or merged over that of the run, by field:
+// see [policy.Adjust]. It returns nil if the policy is valid or absent. A step refuses a plan with an invalid
+// policy with the same text. It is safe for concurrent use.
 func (p *Plan) PolicyFault(st State) error {
 	if p.Policy == nil {
 		return nil
@@ -231,10 +229,11 @@ func (p *Plan) PolicyFault(st State) error {
 	return nil
 }
 
-// AdjustFault says what is wrong with laying a layer over the run's policy, by field: see [policy.Adjust];
-// nil where nothing is. A step refuses an event with a bad layer. Safe for concurrent use.
+// AdjustFault reports what is wrong with merging a layer over the run's policy, by field: see
+// [policy.Adjust]. It returns nil if it is valid. A step refuses an event with an invalid layer. It is safe
+// for concurrent use.
 func (st State) AdjustFault(l policy.Layer) error {
-	if st.Policy == nil { // no run was begun: no event with a layer fits
+	if st.Policy == nil { // no run began, so no event with a layer fits
 		return l.Validate()
 	}
 	_, err := policy.Adjust(*st.Policy, l)

@@ -8,20 +8,20 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// keyLen is the length of signatures and idempotency keys, in hexadecimal digits.
+// The lengths of signatures and idempotency keys, in hexadecimal digits.
 const (
 	signatureLen = 16
 	keyLen       = 32
 )
 
-// digest is the beginning of the hash of a text, as so many hexadecimal digits.
+// digest returns the start of the hash of a text, as hexadecimal digits.
 func digest(text []byte, digits int) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:digits/2])
 }
 
-// Signature names a failure for the no-progress rule: the action, what was proposed (canonical arguments),
-// the issue set.
+// Signature identifies a failure for the no-progress check: action, proposal (canonical arguments) and
+// issues.
 func Signature(action, same string, f fault.Failure) string {
 	text := append([]byte(action), 0)
 	text = append(append(text, same...), 0)
@@ -32,8 +32,8 @@ func Signature(action, same string, f fault.Failure) string {
 	return digest(text, signatureLen)
 }
 
-// idempotencyKey is a hash of session, request, number of the action in its run, tool, index among identical
-// calls of the reply, and canonical arguments.
+// idempotencyKey hashes session, request, number of the action in its run, tool, index among identical calls
+// of the reply, and canonical arguments.
 func (st *State) idempotencyKey(action int, tool string, twins int, arguments []byte) string {
 	text := st.appendRequest(appendPart(nil, st.Session.ID()))
 	for _, part := range []string{strconv.Itoa(action), tool, strconv.Itoa(twins), string(arguments)} {
@@ -42,7 +42,7 @@ func (st *State) idempotencyKey(action int, tool string, twins int, arguments []
 	return digest(text, keyLen)
 }
 
-// appendPart appends a text that its length stands before.
+// appendPart appends a text and its length.
 func appendPart(dst []byte, part string) []byte {
 	return append(append(strconv.AppendInt(dst, int64(len(part)), 10), ':'), part...)
 }

@@ -12,21 +12,21 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Notice is an event that the reducers are to hear of: see [session.Notices].
+// Notice is an event for the reducers: see [session.Notices].
 type Notice struct {
 	session.Event
-	// Action is the action whose policy says what a reducer's error does; empty for the answer.
+	// Action is the action whose policy decides on a reducer's error; empty for the answer.
 	Action string `json:"action,omitempty"`
 }
 
-// hear notes an event for the reducers, where one is bound to it.
+// hear adds an event for the reducers if one is bound to it.
 func (s *step) hear(name, action string, payload any) {
 	if !slices.Contains(s.Hears, name) {
 		return
 	}
 	raw, err := canon.Marshal(payload)
 	if err != nil {
-		raw = json.RawMessage("null") // an event of another maker may hold what has no JSON form
+		raw = json.RawMessage("null") // an event of another program may have no JSON form
 	}
 	s.Notices = append(slices.Clip(s.Notices), Notice{session.Event{Name: name, Payload: raw}, action})
 }
@@ -66,7 +66,7 @@ func (s *step) hearEnd(o *Outcome) {
 	})
 }
 
-// asksReducers asks for the reducers where there is something that they have not heard of.
+// asksReducers asks to run the reducers if there are notices.
 func (s *step) asksReducers(n Next) bool {
 	if len(s.Notices) == 0 {
 		return false
@@ -76,7 +76,7 @@ func (s *step) asksReducers(n Next) bool {
 	return true
 }
 
-// reduced takes what the reducers made of the notices, and goes on with what stood behind them.
+// reduced takes the results of the reducers for the notices, and continues.
 func (s *step) reduced() error {
 	heard, next := s.Notices, s.Next
 	if got := len(s.ev.Reductions); got != len(heard) {
@@ -95,7 +95,7 @@ func (s *step) reduced() error {
 	return s.onward(next)
 }
 
-// heard takes what the reducers made of one notice.
+// heard takes the result of the reducers for one notice.
 func (s *step) heard(n *Notice, r *Reduced) error {
 	p := s.policyOf(n.Action)
 	if err := s.reduce(r); err != nil || r.Error == nil || s.Outcome != nil || s.Exhausted != nil || p.OnReducerError != policy.StopRun {

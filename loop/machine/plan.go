@@ -9,7 +9,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// exhaust notes that the action of a decision is exhausted. Of several in one reply the first counts.
+// exhaust records that the action of a decision is exhausted. Of several in one reply the first counts.
 func (s *step) exhaust(d *Decision, f fault.Failure) {
 	if s.Exhausted == nil {
 		s.Exhausted = &Exhaustion{Position: d.Position, Plane: d.Plane, Reason: d.Reason, Detail: d.Detail, Failure: f}
@@ -17,7 +17,7 @@ func (s *step) exhaust(d *Decision, f fault.Failure) {
 	}
 }
 
-// afterExhaustion carries a plan out.
+// afterExhaustion carries out a plan.
 func (s *step) afterExhaustion(p *Plan) error {
 	switch p.Do {
 	case Fallback:
@@ -28,7 +28,7 @@ func (s *step) afterExhaustion(p *Plan) error {
 	return s.abort()
 }
 
-// aboutFault carries out a plan that was asked for about a transport fault.
+// aboutFault carries out a plan for a transport failure.
 func (s *step) aboutFault(p *Plan, c Consultation) error {
 	switch p.Do {
 	case Follow:
@@ -41,11 +41,11 @@ func (s *step) aboutFault(p *Plan, c Consultation) error {
 	return s.abandon(c)
 }
 
-// planned carries out what the planner answered.
+// planned carries out the planner's answer.
 func (s *step) planned() error {
 	p := s.ev.Plan
 	if !slices.Contains([]PlanKind{Follow, Abort, Fallback, Degrade}, p.Do) {
-		return s.misfit(fmt.Sprintf("plan %q is none of follow, abort, fallback, degrade", p.Do))
+		return s.misfit(fmt.Sprintf("plan %q must be follow, abort, fallback or degrade", p.Do))
 	}
 	if p.Delay < 0 {
 		return s.misfit("a plan's delay is 0 or more")
@@ -81,8 +81,7 @@ func (s *step) abort() error {
 	return nil
 }
 
-// misfits is the stop that a plan's delay amounts to where it does not end before the deadline; zero where it
-// does.
+// misfits returns a stop if the plan's delay does not end before the deadline, else zero.
 func (s *step) misfits(p *Plan) policy.Decision {
 	if s.Config.Deadline.IsZero() {
 		return policy.Decision{}
@@ -93,7 +92,7 @@ func (s *step) misfits(p *Plan) policy.Decision {
 	return policy.Decision{}
 }
 
-// adopt takes over what a plan changes for the rest of the run.
+// adopt applies what a plan changes for the rest of the run.
 func (s *step) adopt(p *Plan) {
 	if p.Policy != nil {
 		s.adjust(p.Policy)
@@ -106,7 +105,7 @@ func (s *step) adopt(p *Plan) {
 	}
 }
 
-// fallBack closes the exhausted action and goes on with what stood next.
+// fallBack closes the exhausted action and continues with what came next.
 func (s *step) fallBack(p *Plan) error {
 	if stop := s.misfits(p); stop.Reason != "" {
 		x := *s.Exhausted
@@ -135,7 +134,7 @@ func (s *step) fallBack(p *Plan) error {
 	return s.onward(n)
 }
 
-// skipBatch answers the calls that were not run yet: the planner's prompt takes their place.
+// skipBatch answers the calls that were not run yet, because the planner's prompt replaces them.
 func (s *step) skipBatch() {
 	b := s.copyBatch()
 	var skipped []string
@@ -152,8 +151,8 @@ func (s *step) skipBatch() {
 	s.endBatch("Not run.")
 }
 
-// endBatch answers the calls that have no answer yet, those in doubt in the words for that, and tells the
-// model: no call stays unanswered.
+// endBatch answers the calls without an answer, with a special text for those in doubt, so that no call stays
+// unanswered.
 func (s *step) endBatch(text string) {
 	b := s.copyBatch()
 	for n := range b.Calls {
@@ -169,7 +168,7 @@ func (s *step) endBatch(text string) {
 	s.Batch = nil
 }
 
-// degrade ends the run with the last reply's plain text.
+// degrade ends the run with the plain text of the last reply.
 func (s *step) degrade(p *Plan) error {
 	if p.Warning == "" {
 		s.warn("degraded to plain text: " + s.Exhausted.String())

@@ -7,20 +7,20 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// policies are what a set of policies comes to, for each action and for the transport plane. Made once,
-// read-only, and shared by the states that the set is that of.
+// policies are the merged policies of a set, for each action and for the transport plane. They are read-only
+// and shared between states.
 type policies struct {
-	// answer is for the final answer, tool for tools without a layer of their own.
+	// answer is for the final answer, tool for tools without their own layer.
 	answer, tool, transport policy.RetryPolicy
 	own                     map[string]*policy.RetryPolicy
-	// toolTransport is for calls of tools with a transport layer of their own.
+	// toolTransport is for calls of tools with their own transport layer.
 	toolTransport map[string]*policy.RetryPolicy
 }
 
-// defaults are those of a set whose layers say nothing.
+// defaults are the policies of a set with empty layers.
 var defaults = makePolicies(&policy.Set{})
 
-// policiesOf makes the policies of a set.
+// policiesOf returns the policies of a set.
 func policiesOf(set *policy.Set) *policies {
 	silent := len(set.Tools) == 0 && len(set.ToolTransport) == 0
 	for _, l := range [...]*policy.Layer{&set.Global, &set.Answer, &set.Call, &set.Adjusted, &set.Transport} {
@@ -57,7 +57,7 @@ func makePolicies(set *policy.Set) *policies {
 	return p
 }
 
-// transportOf is the policy of calls of a tool that do not come through.
+// transportOf returns the policy for failed calls of a tool.
 func (p *policies) transportOf(tool string) *policy.RetryPolicy {
 	if own, ok := p.toolTransport[tool]; ok {
 		return own
@@ -65,10 +65,10 @@ func (p *policies) transportOf(tool string) *policy.RetryPolicy {
 	return &p.transport
 }
 
-// noTool stands for any tool without a layer of its own.
+// noTool stands for any tool without its own layer.
 const noTool = "tool"
 
-// of is the policy of an action.
+// of returns the policy of an action.
 func (p *policies) of(action string) *policy.RetryPolicy {
 	if action == AnswerAction {
 		return &p.answer

@@ -35,15 +35,15 @@ func (s *step) replied() error {
 	return s.answered(r)
 }
 
-// use counts what a reply or a try consumed.
+// use counts the usage of a reply or a try.
 func (s *step) use(u message.Usage) {
 	if u != (message.Usage{}) {
 		s.Usage, s.Owed = s.Usage.Add(u), s.Owed.Add(u)
 	}
 }
 
-// forget closes the actions of unknown names that a reply no longer calls: such a name can never pass, and
-// its lesson was learned. The run's pool of unknown names still counts them.
+// forget closes the actions of unknown tools that a reply no longer calls, because they can never pass. They
+// still count in the run's budget of unknown tools.
 func (s *step) forget(calls []Call) {
 	if !slices.ContainsFunc(s.Actions, func(a Action) bool { return a.Unknown }) {
 		return
@@ -55,8 +55,8 @@ func (s *step) forget(calls []Call) {
 	s.shutAll(func(a *Action) bool { return a.Unknown && !called[a.Name] })
 }
 
-// tooManyCalls is the failure of a reply that makes more calls than the policy allows. None of them is looked
-// at.
+// tooManyCalls returns the failure of a reply with more calls than the policy allows. The calls are not
+// checked.
 func (s *step) tooManyCalls(r *Reply) (f fault.Failure, over bool) {
 	limit, n := s.Policy.MaxCalls, max(r.CallsOver, len(r.Calls), len(r.Message.Calls))
 	if r.CallsOver == 0 && (limit == policy.Unlimited || n <= limit) {
@@ -71,21 +71,20 @@ func (s *step) tooManyCalls(r *Reply) (f fault.Failure, over bool) {
 	}, true
 }
 
-// Unusable reports whether a reply cannot be used whatever stands in it: it was cut off or refused.
+// Unusable reports whether a reply cannot be used because it was truncated or refused.
 func Unusable(m message.Reply) bool {
 	return cutOff(m.Finish) || m.Refusal != "" || m.Finish == message.ContentFilter
 }
 
-// cutOff reports whether a reply ended before the model did.
+// cutOff reports whether a reply ended before the model finished.
 func cutOff(f message.FinishReason) bool {
 	return f == message.Length || brokeOff(f)
 }
 
-// brokeOff reports whether a reply ended because something went wrong on its way.
+// brokeOff reports whether a reply ended because of an error.
 func brokeOff(f message.FinishReason) bool { return f == message.Error || f == message.Aborted }
 
-// echo appends what the model said, as it said it. A reply without a word leaves no message: providers refuse
-// empty ones.
+// echo appends the model's message unchanged. An empty message is left out, because providers refuse it.
 func (s *step) echo(m *message.Reply) {
 	text := m.Text
 	if text == "" {
@@ -96,15 +95,14 @@ func (s *step) echo(m *message.Reply) {
 	}
 }
 
-// tell appends the words that correct a failed reply. Where the run ends without feedback there is nobody to
-// tell.
+// tell appends the feedback on a failed reply, unless the run ends without feedback.
 func (s *step) tell(d *Decision, issues []fault.Issue) {
 	if d.Retry || d.Feedback != nil {
 		s.say(message.Message{Role: message.User, Text: s.correct(d, issues, s.Config.Limits)})
 	}
 }
 
-// whole is a fault that makes a whole reply unusable, whatever stands in it.
+// whole is a failure that makes a whole reply unusable.
 type whole struct {
 	class          fault.Class
 	rule, expected string
@@ -117,8 +115,7 @@ var (
 	isNothing = whole{fault.NoOutput, fault.RuleNoOutput, "a tool call or an answer"}
 )
 
-// wholeFault finds the fault of a whole reply; nil where it has none. Nothing of a reply that was cut off is
-// looked at any further.
+// wholeFault returns the failure of a whole reply, or nil. The contents of a truncated reply are not checked.
 func wholeFault(r *Reply, callsOnly bool) *whole {
 	m := &r.Message
 	switch {
@@ -199,7 +196,7 @@ func (s *step) answered(r *Reply) error {
 	return s.onward(NextTurn)
 }
 
-// reduce applies what reducers made of an event, or records that one failed.
+// reduce applies the operations of the reducers, or records that one failed.
 func (s *step) reduce(r *Reduced) error {
 	if r == nil || r.Error == nil && len(r.Ops) == 0 {
 		return nil
@@ -216,8 +213,8 @@ func (s *step) reduce(r *Reduced) error {
 	return nil
 }
 
-// called judges the calls of a reply: the bad ones are charged, one count a tool, and answered with feedback;
-// the good ones are run, unless the policy wants all or nothing, or calls are the answer.
+// called judges the calls of a reply. Invalid calls are charged, one attempt per tool, and answered with
+// feedback. Valid calls are run, unless the policy wants all or nothing, or calls are the answer.
 func (s *step) called(r *Reply) error {
 	b, bad := newBatch(r)
 	skip := bad && (s.Policy.AllOrNothing || s.Config.CallsOnly)
@@ -246,7 +243,7 @@ func (s *step) called(r *Reply) error {
 	return s.onward(NextTools)
 }
 
-// openAll opens the actions that a reply of several tools is an attempt of.
+// openAll opens the actions of a reply that calls several tools.
 func (s *step) openAll(groups []group, calls []Call, skip bool) {
 	if len(groups) < 2 {
 		return
@@ -265,8 +262,8 @@ func (s *step) openAll(groups []group, calls []Call, skip bool) {
 	slices.SortFunc(s.Actions, func(a, b Action) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// callsJudged counts the attempt that a reply's calls of a tool are, and charges it where some are bad: what
-// is to be said of those is added to told.
+// callsJudged counts the attempt of a tool in a reply, and charges it if some calls are invalid. It adds
+// their feedback to told.
 func (s *step) callsJudged(b *Batch, calls []Call, g *group, skip bool, told []telling) []telling {
 	if failed := g.failing(calls); len(failed) > 0 {
 		s.open(g.tool).Attempt++
@@ -287,8 +284,8 @@ func (s *step) accept(b *Batch, groups []group) {
 
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
-// newBatch is the batch of a reply's calls; bad is set where one of them cannot be run. Good calls get their
-// arguments from keys.
+// newBatch returns the batch of a reply's calls. bad reports whether one of them is invalid. keys sets the
+// arguments of valid calls.
 func newBatch(r *Reply) (b Batch, bad bool) {
 	b = Batch{Native: r.Native, Calls: make([]BatchCall, len(r.Calls))}
 	for n := range r.Calls {
@@ -302,10 +299,10 @@ func newBatch(r *Reply) (b Batch, bad bool) {
 	return b, bad
 }
 
-// maxUnion bounds the issues that are kept of several calls of one tool in one reply.
+// maxUnion is the most issues that are kept for several calls of one tool in one reply.
 const maxUnion = 1000
 
-// union is what is wrong with several calls of a tool; of very many issues the first.
+// union returns the issues of several calls of a tool, up to maxUnion.
 func union(calls []Call, failed []int) (all []fault.Issue) {
 	for _, n := range failed {
 		if all = append(all, calls[n].Issues...); len(all) > maxUnion {
@@ -315,7 +312,8 @@ func union(calls []Call, failed []int) (all []fault.Issue) {
 	return all
 }
 
-// callsFailed charges the bad calls of one tool as one attempt. Each is to be told its own issues.
+// callsFailed charges the invalid calls of one tool as one attempt. The feedback on each shows its own
+// issues.
 func (s *step) callsFailed(b *Batch, calls []Call, g *group, failed []int, told []telling) []telling {
 	f := fault.Failure{Plane: fault.Correction, Class: calls[failed[0]].Class, Tool: g.tool}
 	if f.Issues = calls[failed[0]].Issues; len(failed) > 1 {
@@ -336,8 +334,8 @@ func (s *step) callsFailed(b *Batch, calls []Call, g *group, failed []int, told 
 	return told
 }
 
-// signCalls is the signature of the bad calls of one tool. They are compared by their arguments, as written
-// where they cannot be read.
+// signCalls returns the signature of the invalid calls of one tool. Calls are compared by their arguments, as
+// written if they cannot be parsed.
 func signCalls(calls []Call, failed []int, f *fault.Failure) string {
 	var same []byte
 	for _, n := range failed {

@@ -9,15 +9,15 @@ import (
 	"github.com/retake-go/retake/seq"
 )
 
-// said is the digest of the first messages of a transcript. The zero value is that of none.
+// said is the digest of the first messages of a transcript. The zero value is the digest of none.
 type said struct {
 	messages int
 	digest   [sha256.Size]byte
 }
 
-// appendRequest appends what tells the run's request from the others of its session: its id, else the digest
-// of what had been said when the run began. The digest is made at the first call of a run, and goes on from
-// that of the run before.
+// appendRequest appends what identifies the run's request in its session: its id, or the digest of the
+// conversation when the run began. The digest is computed at the first call of a run, and continues that of
+// the run before.
 func (st *State) appendRequest(b []byte) []byte {
 	if id := st.Config.RequestID; id != "" {
 		return appendPart(append(b, "id:"...), id)
@@ -26,8 +26,8 @@ func (st *State) appendRequest(b []byte) []byte {
 	return append(append(b, "said:"...), st.asked.digest[:]...)
 }
 
-// GoOn makes an idle state go on with the conversation of another, for a run whose history that is: Started
-// then says only what is new. st must be idle; from is left as it was.
+// GoOn makes an idle state continue the conversation of another, so that Started only has the new messages.
+// st must be idle; from does not change.
 func (st *State) GoOn(from *State) {
 	st.Transcript, st.asked = from.Transcript, from.asked
 	if from.later.messages > from.asked.messages {
@@ -35,8 +35,8 @@ func (st *State) GoOn(from *State) {
 	}
 }
 
-// Forget lets go of what was said, but for what a run still looks at: all since the model's last message. It
-// is for who folds very many events and shows the conversation to nobody. Keys stay as they are.
+// Forget drops the messages that the run no longer needs: all before the model's last message. It is for code
+// that folds many events and does not show the conversation. Idempotency keys do not change.
 func (st *State) Forget() {
 	st.asked.hear(st.Transcript, st.Began)
 	if st.later.messages < st.asked.messages {
@@ -52,7 +52,7 @@ func (st *State) Forget() {
 	st.Transcript = seq.Of(all...)
 }
 
-// hear goes on until the digest is that of the first n messages.
+// hear extends the digest to the first n messages.
 func (d *said) hear(t message.Transcript, n int) {
 	if d.messages == n {
 		return
@@ -62,7 +62,7 @@ func (d *said) hear(t message.Transcript, n int) {
 	}
 	for _, m := range t.Slice(d.messages, n) {
 		text, err := canon.Marshal(m)
-		if err != nil { // it is not UTF-8, and can be recorded nowhere
+		if err != nil { // not UTF-8, so it cannot be recorded
 			text = fmt.Append(nil, m)
 		}
 		d.digest = sha256.Sum256(append(d.digest[:], text...))

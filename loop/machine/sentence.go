@@ -9,8 +9,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// String is the effect as one sentence for people, its reason in brackets, as scenarios and timelines show
-// it.
+// String returns the effect as one sentence, with its reason in brackets, as in scenarios and timelines.
 func (e Effect) String() string {
 	switch e.Kind {
 	case CallModel:
@@ -50,7 +49,7 @@ func (m *ModelCall) sentence(verb string) string {
 	return verb + ", " + strings.Join(at, ", ") + again(m.Transport) + atMost(m.Timeout)
 }
 
-// atMost says how long something may take.
+// atMost returns a limit as text.
 func atMost(d time.Duration) string {
 	if d <= 0 {
 		return ""
@@ -72,7 +71,7 @@ func namesOf(runs []ToolRun) string {
 	return strings.Join(names, ", ")
 }
 
-// again tells of a transport attempt beyond the first.
+// again names a transport attempt after the first.
 func again(transport int) string {
 	if transport <= 1 {
 		return ""
@@ -80,12 +79,12 @@ func again(transport int) string {
 	return fmt.Sprintf(", transport attempt %d", transport)
 }
 
-// String is the position for people: "book_room attempt 2 of 3"; the answer has no name.
+// String returns the position as text: "book_room attempt 2 of 3". The answer has no name.
 func (p Position) String() string {
 	return p.On(fault.Correction)
 }
 
-// On is the position on a plane, which is named where it is not the one that a reader expects.
+// On returns the position as text. It names the plane unless it is the correction plane.
 func (p Position) On(plane fault.Plane) string {
 	text := p.count()
 	if plane == fault.Transport {
@@ -104,8 +103,8 @@ func (p Position) count() string {
 	return fmt.Sprintf("attempt %d of %d", p.Attempt, p.MaxAttempts)
 }
 
-// String is the decision for people. What the model is told stands first: of a retry, the wait or call that
-// follows says the rest.
+// String returns the decision as text, beginning with the feedback. For a retry, the next effect gives the
+// wait or call.
 func (d *Decision) String() string {
 	switch {
 	case d.Reason == policy.Cancelled || d.Class == "" && d.Reason.GaveUp():
@@ -126,7 +125,7 @@ func (d *Decision) String() string {
 	return fmt.Sprintf("give up: %s at %s (%s)", d.Class, d.On(d.Plane), why(d.Reason, d.Detail))
 }
 
-// why is a reason to stop with the numbers that the position does not have.
+// why returns a reason to stop with the numbers that the position does not have.
 func why(r policy.Reason, d policy.Detail) string {
 	switch {
 	case d.Wait > 0:
@@ -144,7 +143,7 @@ func (d *Decision) accepted() string {
 	return d.Position.String()
 }
 
-// planeNote names the plane of a wait where it is not the one that a reader expects.
+// planeNote names the plane of a wait, unless it is the correction plane.
 func planeNote(p fault.Plane) string {
 	if p == fault.Transport {
 		return ", transport"
@@ -152,19 +151,19 @@ func planeNote(p fault.Plane) string {
 	return ""
 }
 
-// String is the exhaustion for people: "book_room attempt 3 of 3: tool_validation (attempts_exhausted)"; of
-// the transport plane, "book_room transport attempt 4 of 4: timeout (attempts_exhausted)".
+// String returns the exhaustion as text: "book_room attempt 3 of 3: tool_validation (attempts_exhausted)" or,
+// on the transport plane, "book_room transport attempt 4 of 4: timeout (attempts_exhausted)".
 func (x *Exhaustion) String() string {
 	return fmt.Sprintf("%s: %s (%s)", x.On(x.Plane), x.Failure.Class, why(x.Reason, x.Detail))
 }
 
-// String is the fault for people: "transport attempt 1 of 4: rate_limit; the policy says retry in 2s:
+// String returns the failure as text: "transport attempt 1 of 4: rate_limit; the policy says retry in 2s:
 // backoff".
 func (c *Consultation) String() string {
 	return fmt.Sprintf("%s: %s; the policy says %s", c.On(fault.Transport), c.Failure.Class, c.Verdict)
 }
 
-// String is the outcome for people.
+// String returns the outcome as text.
 func (o *Outcome) String() string {
 	switch {
 	case o.OK && o.Degraded:

@@ -14,17 +14,16 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// SnapshotFormat names the form of a state's snapshot and its version.
+// SnapshotFormat is the name and version of the snapshot format.
 const SnapshotFormat = "retake.machine/1"
 
-// MaxSnapshotBytes bounds the snapshots that [Restore] reads: 128 MiB.
+// MaxSnapshotBytes is the largest snapshot that [Restore] reads: 128 MiB.
 const MaxSnapshotBytes = 128 << 20
 
-// plain is a State without its methods.
+// plain is a State without methods.
 type plain State
 
-// snapshot is the wire form of a State: its fields, with the session as the snapshot that package session
-// makes.
+// snapshot is the JSON form of a State. It contains the snapshot of the session.
 type snapshot struct {
 	Format string `json:"format"`
 	plain
@@ -32,8 +31,8 @@ type snapshot struct {
 	Transcript []message.Message `json:"transcript"`
 }
 
-// Snapshot is the state as canonical JSON: the same state is always the same bytes, and [Restore] gives it
-// back. The error says what has no JSON form; only foreign data in an event can be such.
+// Snapshot returns the state as canonical JSON, for [Restore]. Equal states give equal bytes. The error names
+// what has no JSON form; only data from other programs can have none.
 func (st State) Snapshot() ([]byte, error) {
 	held, err := st.Session.Snapshot()
 	if err != nil {
@@ -45,10 +44,10 @@ func (st State) Snapshot() ([]byte, error) {
 	})
 }
 
-// Restore reads a snapshot. It refuses what is not strict JSON of this format and version, unknown members,
-// what [New] refuses of a config and [session.ParseState] of a session, an unknown phase, and more than
-// [MaxSnapshotBytes]. A state that is read can be stepped; that it can be reached is not proved: keep a
-// snapshot as safe as a journal.
+// Restore reads a snapshot. It refuses anything but strict JSON of this format and version, unknown members,
+// an invalid config or session (see [New] and [session.ParseState]), an unknown phase, and more than
+// [MaxSnapshotBytes]. A restored state can be stepped, but Restore does not prove that a run can reach it:
+// protect snapshots like journals.
 func Restore(data []byte) (State, error) {
 	if len(data) > MaxSnapshotBytes {
 		return State{}, fmt.Errorf("snapshot: must have at most %d bytes, has %d", MaxSnapshotBytes, len(data))
@@ -65,7 +64,7 @@ func Restore(data []byte) (State, error) {
 		return State{}, prefix("snapshot: session", err)
 	}
 	if w.Config == nil || w.Policy == nil {
-		return State{}, errors.New("snapshot: config and policy: must be there")
+		return State{}, errors.New("snapshot: config and policy are required")
 	}
 	fresh, err := New(*w.Config, held)
 	if err = errors.Join(prefix("config", err), prefix("policy", w.Policy.Validate())); err != nil {
@@ -81,7 +80,7 @@ func Restore(data []byte) (State, error) {
 	return st, nil
 }
 
-// consistent says what a step would fall over.
+// consistent reports what would make a step fail.
 func (st *State) consistent() error {
 	byName := func(a, b Action) int { return strings.Compare(a.Name, b.Name) }
 	byTool := func(a, b ToolSpent) int { return strings.Compare(a.Tool, b.Tool) }
@@ -90,8 +89,8 @@ func (st *State) consistent() error {
 		path string
 		want string
 	}{
-		{st.Phase.row().phase != "", "phase", fmt.Sprintf("%q is no phase", st.Phase)},
-		{slices.Contains([]Next{"", NextTurn, NextCall, NextTools, NextTry}, st.Next), "next", fmt.Sprintf("%q follows nothing", st.Next)},
+		{st.Phase.row().phase != "", "phase", fmt.Sprintf("%q is not a phase", st.Phase)},
+		{slices.Contains([]Next{"", NextTurn, NextCall, NextTools, NextTry}, st.Next), "next", fmt.Sprintf("%q is not a next step", st.Next)},
 		{st.Batch != nil || (st.Phase != Running && st.Next != NextTools), "batch", "missing, and calls are to be run"},
 		{st.Batch == nil || st.Phase != Running || st.Batch.open(st.Batch.Cursor), "batch.cursor", "names no call without an answer"},
 		{st.Exhausted != nil || len(st.Consults) > 0 || st.Phase != Planning, "exhausted", "missing, and the planner is asked"},
@@ -109,15 +108,15 @@ func (st *State) consistent() error {
 	return nil
 }
 
-// strays reports whether a consultation is of a call that is not there.
+// strays reports whether the call of a consultation does not exist.
 func (st *State) strays(c Consultation) bool {
 	return c.Tool != "" && (st.Batch == nil || !st.Batch.open(c.Index))
 }
 
-// open reports whether the call of that index is there and has no answer yet.
+// open reports whether the call at the index exists and has no answer yet.
 func (b *Batch) open(n int) bool { return n >= 0 && n < len(b.Calls) && !b.Calls[n].Done }
 
-// utc gives the times the one form in which equal times are equal values.
+// utc converts times to UTC, so that equal times are equal values.
 func (st *State) utc() {
 	for _, at := range []*time.Time{&st.At, &st.Config.Deadline} {
 		*at = at.UTC()

@@ -199,7 +199,7 @@ func TestRestoreRefusesWhatIsNoSnapshot(t *testing.T) {
 		{"empty", "{}", `format: must be "retake.machine/1", is ""`},
 		{"other_format", with("format", `"retake.machine/9"`), `is "retake.machine/9"`},
 		{"unknown_member", with("colour", `"red"`), "colour"},
-		{"no_phase", with("phase", `"dreaming"`), `phase: "dreaming" is no phase`},
+		{"no_phase", with("phase", `"dreaming"`), `phase: "dreaming" is not a phase`},
 		{"bad_session", with("session", `{}`), "session"},
 		{"bad_policy", with("policy", `{"max_turns":0}`), "max_turns"},
 		{"bad_config", with("config", `{"policy":{},"limits":{"max_issues":0,"max_bytes":0}}`), "config"},

@@ -18,52 +18,50 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Config is what a run is held to from its start: plain data, kept in a journal's header. The zero value is
-// invalid.
+// Config configures a run. It is plain data and kept in the journal's header. The zero value is invalid.
 type Config struct {
-	// RequestID names the request that the run answers, in the idempotency keys of its calls: two runs of a
-	// session with one id have the same keys. Empty means that what had been said when the run began stands
-	// for the request. At most [MaxRequestID] bytes of printable text.
+	// RequestID identifies the request of the run in the idempotency keys of its calls: two runs of a session
+	// with one id have the same keys. If it is empty, the conversation when the run begins identifies the
+	// request. At most [MaxRequestID] bytes of printable text.
 	RequestID string `json:"request_id,omitempty"`
-	// Seed is what jitter is drawn from, with session, run and action; empty means the session's id.
+	// Seed is the seed of the jitter, together with session, run and action. Empty means the session's id.
 	Seed string `json:"seed,omitempty"`
-	// Policy holds the layers, the budgets and the transport policy.
+	// Policy has the layers, the budgets and the transport policy.
 	Policy policy.Set `json:"policy"`
-	// Deadline is the time no wait may outlast; zero means none.
+	// Deadline is the end of the run's time; no wait may outlast it. Zero means none.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// Single makes the run the tries of one action, without a model or tools: of Action, empty for a final
-	// answer.
+	// Single makes the run the tries of one action, without a model or tools. Action is its name; empty for a
+	// final answer.
 	Single bool   `json:"single,omitempty"`
 	Action string `json:"action,omitempty"`
-	// ActionID names that action in its session's journal, which keeps its end by it; empty for none. Of a
-	// run that is not Single it is an error. At most [MaxActionID] bytes of printable text, which a redacted
-	// journal keeps: no secret.
+	// ActionID identifies that action in its session's journal, which keeps its end; empty for none. It is an
+	// error unless Single is set. At most [MaxActionID] bytes of printable text. A redacted journal keeps it, so
+	// it must not be secret.
 	ActionID string `json:"action_id,omitempty"`
-	// System is the system prompt: a template as package feedback reads it, rendered anew for each model
-	// call.
+	// System is the system prompt. It is a template of package feedback, rendered for each model call.
 	System string `json:"system,omitempty"`
-	// Feedback is the template of the words that correct the model; empty means the default words.
+	// Feedback is the template of the feedback for the model; empty means the default text.
 	Feedback string `json:"feedback,omitempty"`
-	// Limits bounds the feedback shown to the model.
+	// Limits bounds the feedback for the model.
 	Limits feedback.Limits `json:"limits"`
-	// CallsOnly makes tool calls the answer: a reply without one is a failed attempt of class no_output, and
-	// the first reply whose calls are all good ends the run with them. None is run: that is the caller's.
+	// CallsOnly makes tool calls the answer. A reply without a call is a failed attempt of class no_output. The
+	// first reply with only valid calls ends the run; the caller runs the calls.
 	CallsOnly bool `json:"calls_only,omitempty"`
-	// ToolChoice says which tool the model must call; Stop are the texts at which it is to stop writing.
+	// ToolChoice says which tool the model must call. Stop are its stop sequences.
 	ToolChoice message.ToolChoice `json:"tool_choice,omitempty"`
 	Stop       []string           `json:"stop,omitempty"`
-	// UserPrompt says that the user's code makes the prompt of each model call.
+	// UserPrompt reports that the user's code makes the prompt of each model call.
 	UserPrompt bool `json:"user_prompt,omitempty"`
-	// Planner says that a planner is asked what follows exhaustion; else the run ends.
+	// Planner reports that a planner is asked after exhaustion. Otherwise the run ends.
 	Planner bool `json:"planner,omitempty"`
-	// Consult are the classes of the transport plane at which the planner is asked before the policy is
-	// followed. It says nothing where there is no planner.
+	// Consult are the classes of transport failures at which the planner is asked before the policy. It has no
+	// effect without a planner.
 	Consult []fault.Class `json:"consult,omitempty"`
-	// Behaviours are those that the run began with; a new one has [Behaviours].
+	// Behaviours are the behaviours that the run began with; new runs have [Behaviours].
 	Behaviours []Behaviour `json:"behaviours,omitempty"`
 }
 
-// Phase says what a state waits for.
+// Phase is what a state waits for.
 type Phase string
 
 // The phases.
@@ -79,29 +77,29 @@ const (
 	Stopped   Phase = "stopped"
 )
 
-// Next is what follows a wait or a plan. The zero value is nothing.
+// Next is what follows a wait or a plan. The zero value means nothing.
 type Next string
 
 const (
 	NextTurn  Next = "turn"  // a new model call
 	NextCall  Next = "call"  // the same model call again
-	NextTools Next = "tools" // the calls of the batch that are still to be run
+	NextTools Next = "tools" // the calls of the batch that were not run yet
 	NextTry   Next = "try"   // the next try of the single action
 )
 
-// Action is one line of tries of the correction plane: the final answer, or one tool's within a run.
+// Action is one line of attempts of the correction plane: the final answer, or one tool within a run.
 type Action struct {
 	Name string `json:"name"`
-	// Number is new for every action of a session.
+	// Number is unique in the session.
 	Number int `json:"number"`
-	// Attempt is the attempt last made.
+	// Attempt is the number of the last attempt.
 	Attempt int `json:"attempt"`
-	// Waited is the delay spent on it so far.
+	// Waited is the sum of its waits so far.
 	Waited time.Duration `json:"waited_ns,omitempty"`
-	// Signature names the last failure, Repeats counts how often it had come in a row before.
+	// Signature identifies the last failure. Repeats is how many times in a row it had been seen before.
 	Signature string `json:"signature,omitempty"`
 	Repeats   int    `json:"repeats,omitempty"`
-	// Unknown is set where no tool has this name.
+	// Unknown reports that there is no tool with this name.
 	Unknown bool `json:"unknown,omitempty"`
 	// Last is its latest feedback.
 	Last *feedback.RetryFeedback `json:"last,omitempty"`
@@ -127,23 +125,23 @@ func (s *Spent) tool(name string) int {
 	return 0
 }
 
-// place is where a tool stands, or is to stand, among those that are in order.
+// place returns the index of a tool, or where it would be inserted.
 func (s *Spent) place(tool string) (at int, there bool) {
 	return slices.BinarySearchFunc(s.Tools, tool, func(t ToolSpent, name string) int { return strings.Compare(t.Tool, name) })
 }
 
-// Batch is the reply whose calls are under way. [Step] replaces it and never changes it.
+// Batch is the reply whose calls are being run. [Step] replaces it and never changes it.
 type Batch struct {
 	Native bool `json:"native,omitempty"`
-	// Calls are all calls of the reply, in its order, as they stood when those without an answer were asked
-	// for: see [Batch.All].
+	// Calls are all calls of the reply, in order, as they were when those without an answer were asked for: see
+	// [Batch.All].
 	Calls []BatchCall `json:"calls"`
-	// Cursor is the index of the call whose outcome comes next.
+	// Cursor is the index of the next call to end.
 	Cursor int `json:"cursor"`
-	// Told is how much of the limits of feedback the answers so far have used up.
+	// Told is how much of the feedback limits the answers so far have used.
 	Told feedback.Limits `json:"told,omitzero"`
 
-	// ended are the calls that have ended since: their places in Calls are out of date.
+	// ended are the calls that have ended since. They replace those in Calls.
 	ended seq.Log[ended]
 }
 
@@ -155,79 +153,80 @@ type BatchCall struct {
 	Key       string `json:"key,omitempty"`
 	// Transport is the attempt on the transport plane, from 1; 0 for a call that is not run.
 	Transport int `json:"transport,omitempty"`
-	// Waited is the transport delay spent on this call so far.
+	// Waited is the sum of the call's transport waits so far.
 	Waited time.Duration `json:"waited_ns,omitempty"`
-	// Done is set when the call has its answer, Bad when it could not be run, Settled when the decision on
-	// its action was taken already.
+	// Done reports that the call has its answer, Bad that it is invalid, and Settled that its action was already
+	// decided.
 	Done    bool `json:"done,omitempty"`
 	Bad     bool `json:"bad,omitempty"`
 	Settled bool `json:"settled,omitempty"`
-	// Failed is set when the tool failed for good.
+	// Failed reports that the tool failed for good.
 	Failed bool `json:"failed,omitempty"`
-	// Repeatable is that of [Call]. Doubt is set once a try of the call ended without saying whether its
-	// effect happened.
+	// Repeatable is that of [Call]. Doubt reports that a try of the call ended without saying whether it had an
+	// effect.
 	Repeatable bool `json:"repeatable,omitempty"`
 	Doubt      bool `json:"doubt,omitempty"`
-	// Progress is what the latest try reported last.
+	// Progress is the last progress of the latest try.
 	Progress json.RawMessage `json:"progress,omitempty"`
-	// Answer is what the model is told.
+	// Answer is the text for the model.
 	Answer  string `json:"answer,omitempty"`
 	IsError bool   `json:"is_error,omitempty"`
 	// Parts are the media of the result.
 	Parts []message.Part `json:"parts,omitempty"`
 }
 
-// State is a run as it stands: a value. All of it but the compiled templates is data; an older State stays
-// good after its successors have gone on. Safe for concurrent reading.
+// State is the state of a run. It is a value; an older State stays valid when the run goes on. All but the
+// compiled templates is data. It is safe for concurrent reading.
 type State struct {
-	// Config is read-only, and shared by all states of a run and by the runs of equal configs.
+	// Config is read-only and shared by all states of a run.
 	Config     *Config                  `json:"config"`
 	Phase      Phase                    `json:"phase"`
 	Session    session.State            `json:"session"`
 	Transcript seq.Log[message.Message] `json:"transcript"`
 	// At is the time of the last event.
 	At time.Time `json:"at,omitzero"`
-	// Run numbers the runs of this state from 1, Turn the run's replies asked for. First is how many attempts
-	// the session held before this run, Began how many messages of the transcript had been said when it
-	// began, its prompt included.
+	// Run numbers the runs of the session from 1, and Turn the replies of the run. First is the number of
+	// attempts in the session before this run. Began is the number of messages when the run began, including its
+	// prompt.
 	Run   int `json:"run"`
 	First int `json:"first,omitempty"`
 	Began int `json:"began,omitempty"`
 	Turn  int `json:"turn"`
-	// Policy is the run's policy with its adjustments: read-only.
+	// Policy is the run's policy with its adjustments. It is read-only.
 	Policy *policy.Set `json:"policy"`
-	// Model is the model in use, by its name in the run's ladder; empty for the first.
+	// Model is the name of the current model; empty for the first.
 	Model string `json:"model,omitempty"`
 	// System is the prompt that the user's code made for the next call.
 	System string `json:"system,omitempty"`
-	// Actions are the open ones, in order of name; Opened counts all that were ever opened.
+	// Actions are the open actions, in order of name. Opened counts all that were ever opened.
 	Actions []Action `json:"actions,omitempty"`
 	Opened  int      `json:"opened"`
 	Spent   Spent    `json:"spent"`
-	// Transport is the attempt of the request under way on the transport plane, TransportWaited its delays so
-	// far.
+	// Transport is the attempt of the current request on the transport plane, and TransportWaited the sum of its
+	// waits.
 	Transport       int           `json:"transport,omitempty"`
 	TransportWaited time.Duration `json:"transport_waited_ns,omitempty"`
 	Batch           *Batch        `json:"batch,omitempty"`
-	// Chosen is set once a call that Config.ToolChoice asks for has ended in this run: none is forced then.
+	// Chosen reports that a call required by Config.ToolChoice has ended in this run; then none is required any
+	// more.
 	Chosen bool `json:"chosen,omitempty"`
-	// InDoubt are the calls of the run that ended without saying whether their effect happened, in the order
-	// of their ends. Made again with the same arguments, they have the same key.
+	// InDoubt are the calls of the run that ended without saying whether they had an effect, in the order of
+	// their ends. The same call made again has the same key.
 	InDoubt []Doubt `json:"in_doubt,omitempty"`
-	// Resume is the wait before the next turn, Hold the wait before the same request is made again; Next is
+	// Resume is the wait before the next turn, and Hold the wait before the same request is made again. Next is
 	// what follows a wait or a plan.
 	Resume *Wait `json:"resume,omitempty"`
 	Hold   *Wait `json:"hold,omitempty"`
 	Next   Next  `json:"next,omitempty"`
-	// Consults are the transport faults that the planner has not answered yet, in call order: it is asked of
-	// the first.
+	// Consults are the transport failures that the planner has not answered yet, in call order. It is asked
+	// about the first.
 	Consults []Consultation `json:"consults,omitempty"`
-	// Hears are the notices that reducers are bound to, Notices those that they have not heard yet.
+	// Hears are the notices with reducers, and Notices those that were not reduced yet.
 	Hears   []string `json:"hears,omitempty"`
 	Notices []Notice `json:"notices,omitempty"`
-	// Exhausted is the first exhaustion that was not yet answered.
+	// Exhausted is the first exhaustion that was not handled yet.
 	Exhausted *Exhaustion `json:"exhausted,omitempty"`
-	// Owed is usage that no attempt record holds yet.
+	// Owed is usage that is not in an attempt record yet.
 	Owed     message.Usage `json:"owed,omitzero"`
 	Usage    message.Usage `json:"usage,omitzero"`
 	Waited   time.Duration `json:"waited_ns,omitempty"`
@@ -235,30 +234,31 @@ type State struct {
 	Outcome  *Outcome      `json:"outcome,omitempty"`
 
 	words *words
-	// asked is the digest of a beginning of Transcript: that of the run's request once its first call was
-	// read.
+	// asked is the digest of the first messages of Transcript: those of the run's request, once its first call
+	// was read.
 	asked said
-	// later is that of what is let go of since; see [State.Forget].
+	// later is the digest of what [State.Forget] dropped since.
 	later said
-	// policies are those of Policy.
+	// policies are the merged policies of Policy.
 	policies *policies
 }
 
-// words are the templates and the policies of a Config, compiled once. Immutable.
+// words are the compiled templates and policies of a Config. Immutable.
 type words struct {
 	system, feedback feedback.Template
 	policies         *policies
 }
 
-// Compiled is a [Config] that was found good, and all that follows from it: what many runs under one config
-// share. Make it with [Compile]. It is read-only, and safe for concurrent use; the zero value is of no use.
+// Compiled is a valid [Config] with everything derived from it, for runs that share a config. Make it with
+// [Compile]; the zero value is not usable. It is read-only and safe for concurrent use.
 type Compiled struct {
 	cfg   *Config
 	words *words
 }
 
-// Compile checks a config, and makes it ready. The error joins all that is wrong with cfg, each with its
-// path. cfg is kept, and is read-only from then on. Templates with actions need package feedback/prompt.
+// Compile validates a config and compiles it. The error joins everything that is wrong with cfg, each with
+// its path. Compile keeps cfg, which is read-only afterwards. Templates with actions need package
+// feedback/prompt.
 func Compile(cfg *Config) (*Compiled, error) {
 	w, err := compile(cfg)
 	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult), checkID("request_id", cfg.RequestID), cfg.checkActionID(), checkBehaviours(cfg.Behaviours)); err != nil {
@@ -268,10 +268,10 @@ func Compile(cfg *Config) (*Compiled, error) {
 	return &Compiled{cfg, w}, nil
 }
 
-// Config is what was compiled: read-only.
+// Config returns the config, which is read-only.
 func (c *Compiled) Config() *Config { return c.cfg }
 
-// Until is the same with another deadline.
+// Until returns the same with another deadline.
 func (c *Compiled) Until(deadline time.Time) *Compiled {
 	if deadline == c.cfg.Deadline {
 		return c
@@ -281,7 +281,7 @@ func (c *Compiled) Until(deadline time.Time) *Compiled {
 	return &Compiled{&cfg, c.words}
 }
 
-// MaxRequestID and MaxActionID bound [Config].RequestID and ActionID, in bytes.
+// MaxRequestID and MaxActionID are the longest Config.RequestID and ActionID, in bytes.
 const (
 	MaxRequestID = maxID
 	MaxActionID  = maxID
@@ -290,12 +290,12 @@ const (
 
 func (c *Config) checkActionID() error {
 	if c.ActionID != "" && !c.Single {
-		return errors.New("action_id: only the tries of one action have one: leave it out, or set single")
+		return errors.New("action_id: allowed only with single: leave it out, or set single")
 	}
 	return checkID("action_id", c.ActionID)
 }
 
-// checkID says what is wrong with an id that a program gives, by field.
+// checkID reports what is wrong with an id, by field.
 func checkID(field, id string) error {
 	if len(id) > maxID || strings.ContainsFunc(id, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
 		return fmt.Errorf("%s: %.64q: give at most %d bytes of printable text", field, id, maxID)
@@ -303,21 +303,21 @@ func checkID(field, id string) error {
 	return nil
 }
 
-// New returns the idle state of a session.
+// New returns an idle state for a session.
 func (c *Compiled) New(s session.State) (st State) {
 	c.Begin(&st, s)
 	return st
 }
 
-// Begin makes a state that is zero what [Compiled.New] returns.
+// Begin sets a zero state to what [Compiled.New] returns.
 func (c *Compiled) Begin(st *State, s session.State) {
-	// Every action leaves an attempt, so that the numbers of later runs in the session are new ones.
+	// Every action leaves an attempt, so the numbers of later runs in the session are new.
 	st.Config, st.Phase, st.Session, st.Opened = c.cfg, Idle, s, s.Attempts().Len()
 	st.Policy, st.words, st.policies = &c.cfg.Policy, c.words, c.words.policies
 }
 
-// New returns the idle state of a session under cfg. The error joins all that is wrong with cfg, each with
-// its path.
+// New returns an idle state for a session under cfg. The error joins everything that is wrong with cfg, each
+// with its path.
 func New(cfg Config, s session.State) (State, error) {
 	c, err := Compile(&cfg)
 	if err != nil {
@@ -326,7 +326,7 @@ func New(cfg Config, s session.State) (State, error) {
 	return c.New(s), nil
 }
 
-// Pending is the wait that the state is in; the zero effect where it is in none.
+// Pending returns the current wait of the state, or the zero effect.
 func (st *State) Pending() Effect {
 	if w := st.due(st.Next); st.Phase == Waiting && w != nil {
 		return Effect{Kind: WaitUntil, Wait: w}
@@ -360,8 +360,8 @@ func prefix(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// PolicyFor is the policy that decides on an action of a plane as the state stands, and where its values come
-// from. On the transport plane it is that of model calls: for calls of tools see [State.ToolPolicy].
+// PolicyFor returns the current policy for an action on a plane, with an explanation. On the transport plane
+// it is that of model calls; [State.ToolPolicy] is for tool calls.
 func (st State) PolicyFor(action string, plane fault.Plane) (policy.RetryPolicy, policy.Explanation) {
 	if plane == fault.Transport {
 		return policy.ResolveTransport(*st.Policy)
@@ -369,13 +369,12 @@ func (st State) PolicyFor(action string, plane fault.Plane) (policy.RetryPolicy,
 	return policy.Resolve(*st.Policy, action)
 }
 
-// ToolPolicy is the policy that decides on calls of a tool that do not come through, and where its values
-// come from.
+// ToolPolicy returns the current policy for failed calls of a tool, with an explanation.
 func (st State) ToolPolicy(tool string) (policy.RetryPolicy, policy.Explanation) {
 	return policy.ResolveToolTransport(*st.Policy, tool)
 }
 
-// find is the open action of that name; nil where there is none.
+// find returns the open action with the name, or nil.
 func (st *State) find(name string) *Action {
 	if at, there := st.place(name); there {
 		return &st.Actions[at]
@@ -383,7 +382,7 @@ func (st *State) find(name string) *Action {
 	return nil
 }
 
-// place is where an action stands, or is to stand, among those that are open.
+// place returns the index of an open action, or where it would be inserted.
 func (st *State) place(name string) (at int, there bool) {
 	low, high := 0, len(st.Actions)
 	for low < high {
@@ -400,15 +399,15 @@ func (st *State) place(name string) (at int, there bool) {
 	return low, false
 }
 
-// Attempts are those of the run under way, or of the one that stopped last, on both planes and oldest first.
-// The slice is read-only.
+// Attempts returns the attempts of the current run, or of the last one, on both planes, oldest first. The
+// slice is read-only.
 func (st State) Attempts() []session.Attempt {
 	all := st.Session.Attempts()
 	return all.Slice(st.First, all.Len())
 }
 
-// Left is what is left of the effect that a step ended with, once further events have come in: of calls to
-// run, those without an outcome. It is what a driver that takes over from another one carries out.
+// Left returns what is left of the last effect of a step after further events: for tool calls, those without
+// an outcome. A driver that takes over from another carries it out.
 func (st State) Left(asked Effect) Effect {
 	if asked.Kind == RunTools && st.Batch != nil {
 		asked.Tools = slices.DeleteFunc(slices.Clone(asked.Tools), func(r ToolRun) bool { return r.Index < st.Batch.Cursor })
@@ -416,7 +415,8 @@ func (st State) Left(asked Effect) Effect {
 	return asked
 }
 
-// Attempt is where an open action of the correction plane stands; attempt 0 where it is not open.
+// Attempt returns the position of an open action of the correction plane. Attempt is 0 if the action is not
+// open.
 func (st State) Attempt(action string) Position {
 	rules := st.policies
 	if rules == nil {
@@ -429,7 +429,7 @@ func (st State) Attempt(action string) Position {
 	return at
 }
 
-// Feedback is the latest feedback on an open action; nil where it has none.
+// Feedback returns the latest feedback on an open action, or nil.
 func (st State) Feedback(action string) *feedback.RetryFeedback {
 	if a := st.find(action); a != nil {
 		return a.Last
@@ -437,7 +437,7 @@ func (st State) Feedback(action string) *feedback.RetryFeedback {
 	return nil
 }
 
-// clone is a batch of its own, as it stands; nil where there is none.
+// clone returns a copy of the current batch, or nil.
 func (b *Batch) clone() *Batch {
 	if b == nil {
 		return nil

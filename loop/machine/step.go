@@ -12,18 +12,18 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// row is what there is to know of a phase.
+// row describes a phase.
 type row struct {
 	phase Phase
-	// going is set where a run is under way: it may be adjusted and cancelled. Events may be dispatched in
+	// going reports that a run is in progress, which may be adjusted and cancelled. Events may be dispatched in
 	// any phase.
 	going bool
-	// waits are the events that it waits for, besides, and words are these for people.
+	// waits are the other events that the phase waits for, and words is their text.
 	waits [2]EventKind
 	words string
 }
 
-// table says which event fits which phase, those first that most events find.
+// table lists which event fits which phase. Frequent phases come first.
 var table = [...]row{
 	{phase: Calling, going: true, waits: [2]EventKind{Replied, CallFailed}, words: "replied or call_failed"},
 	{phase: Trying, going: true, waits: [2]EventKind{Tried}, words: "tried"},
@@ -36,7 +36,7 @@ var table = [...]row{
 	{phase: Planning, going: true, waits: [2]EventKind{Planned}, words: "planned"},
 }
 
-// row is that of the phase; one that nothing fits where it is none.
+// row returns the row of the phase. No event fits an unknown phase.
 func (p Phase) row() *row {
 	for n := range table {
 		if table[n].phase == p {
@@ -46,7 +46,7 @@ func (p Phase) row() *row {
 	return &row{}
 }
 
-// fits reports whether an event of that kind fits the phase.
+// fits reports whether an event of the kind fits the phase.
 func (r *row) fits(k EventKind) bool {
 	switch k {
 	case "":
@@ -59,19 +59,17 @@ func (r *row) fits(k EventKind) bool {
 	return k == r.waits[0] || k == r.waits[1]
 }
 
-// step is one transition under way: the state to be, the event, which is read-only, and the effects so far.
+// step is one transition: the new state, the event, which is read-only, and the effects so far.
 type step struct {
 	*State
 	ev *Event
 	fx []Effect
-	// ownBatch, ownsActions and ownsSpent are set once the step has a copy of the state's that it may write
-	// to.
+	// ownBatch, ownsActions and ownsSpent report that the step has its own copy, which it may change.
 	ownBatch, ownsActions, ownsSpent bool
 }
 
-// Step is the machine: it returns the state after ev and what is to be done, which is read-only: state and
-// effects share what they point to, also with ev. Where ev does not fit, it returns st as it was and an
-// [*EventError]. It never changes st.
+// Step returns the state after ev and what has to be done. State and effects are read-only: they share memory
+// with each other and with ev. If ev does not fit, Step returns st and an [*EventError]. It never changes st.
 func Step(st State, ev Event) (next State, effects []Effect, err error) {
 	if why := st.misfit(&ev); why != "" {
 		return st, nil, &EventError{st.Phase, ev.Kind, why}
@@ -85,8 +83,8 @@ func Step(st State, ev Event) (next State, effects []Effect, err error) {
 	return next, slices.Clip(s.fx), nil
 }
 
-// canonical is the event with its JSON in canonical form, in which it is hashed and told: an event that was
-// kept elsewhere may come back in another. What is no JSON stays as it is.
+// canonical returns the event with its JSON in canonical form, because the JSON is hashed and shown, and
+// storage may have changed its form. Invalid JSON stays as it is.
 func canonical(ev *Event) *Event {
 	switch {
 	case ev.Reply != nil && !ev.Reply.isCanonical():
@@ -121,7 +119,7 @@ func (r *Reply) isCanonical() bool {
 	return r.Answer == nil || isCanonical(r.Answer.Value)
 }
 
-// isCanonical reports whether JSON is in canonical form, or there is none.
+// isCanonical reports whether JSON is empty or in canonical form.
 func isCanonical(raw []byte) bool { return len(raw) == 0 || canon.Is(raw) }
 
 func canonicalJSON(raw json.RawMessage) json.RawMessage {
@@ -131,7 +129,7 @@ func canonicalJSON(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// misfit says why an event does not fit.
+// misfit returns why an event does not fit, or "".
 func (st *State) misfit(ev *Event) string {
 	if r := st.Phase.row(); !r.fits(ev.Kind) {
 		return "it waits for " + r.words
@@ -145,7 +143,7 @@ func (st *State) misfit(ev *Event) string {
 	return ""
 }
 
-// handle does what the event does.
+// handle handles the event.
 func (s *step) handle() error {
 	switch s.ev.Kind {
 	case Started:
@@ -174,7 +172,7 @@ func (s *step) handle() error {
 	return s.cancelled()
 }
 
-// missing names the payload that the event's kind needs and the event lacks.
+// missing returns the name of the payload that the event lacks, or "".
 func (e *Event) missing() string {
 	there, name := true, ""
 	switch e.Kind {
@@ -201,7 +199,7 @@ func (e *Event) missing() string {
 
 func (s *step) misfit(why string) error { return &EventError{s.Phase, s.ev.Kind, why} }
 
-// do adds an effect of that kind, whose payload is to be set.
+// do adds an effect of the kind. The caller sets its payload.
 func (s *step) do(k EffectKind) *Effect {
 	s.fx = append(s.fx, Effect{Kind: k})
 	return &s.fx[len(s.fx)-1]
@@ -210,7 +208,7 @@ func (s *step) do(k EffectKind) *Effect {
 // say adds a message to the transcript.
 func (s *step) say(m message.Message) { s.Transcript = s.Transcript.Append(m) }
 
-// started begins a run: what belongs to the run before is cleared, what belongs to the session stays.
+// started begins a run: it clears the state of the run before and keeps the session.
 func (s *step) started() error {
 	cfg := s.Config
 	if s.Phase != Idle {
@@ -220,7 +218,7 @@ func (s *step) started() error {
 	}
 	s.Policy, s.policies, s.Hears = &cfg.Policy, s.words.policies, s.ev.Hears
 	s.Run, s.First = s.Run+1, s.Session.Attempts().Len()
-	s.Opened = s.First // every action leaves an attempt, so that the numbers are new ones
+	s.Opened = s.First // every action leaves an attempt, so the numbers are new
 	s.Transcript = s.Transcript.Append(s.ev.Messages...)
 	s.Began = s.Transcript.Len()
 	if cfg.Single {
@@ -250,7 +248,7 @@ func (s *step) adjusted() error {
 	return nil
 }
 
-// adjust lays a good layer over the policy.
+// adjust merges a valid layer over the policy.
 func (s *step) adjust(l *policy.Layer) {
 	p := policy.Fold(*s.Policy, *l)
 	s.Policy, s.policies = &p, policiesOf(&p)
@@ -259,7 +257,7 @@ func (s *step) adjust(l *policy.Layer) {
 func (s *step) dispatched() error { return s.reduce(s.ev.Reduced) }
 
 func (s *step) cancelled() error {
-	if s.Outcome != nil { // it has ended, and the reducers are to hear of it
+	if s.Outcome != nil { // it has ended, but the reducers must run first
 		s.Notices = nil
 		s.ended()
 		return nil
@@ -273,8 +271,8 @@ func (s *step) cancelled() error {
 	return nil
 }
 
-// stop ends the run. What was under way is dropped; the session keeps all that was recorded, and the
-// transcript stays one that a model can be asked with.
+// stop ends the run. Work in progress is dropped, but the session keeps all records, and the transcript stays
+// a valid prompt.
 func (s *step) stop(o Outcome) {
 	if s.Batch != nil {
 		s.endBatch("No result: the run was stopped.")
@@ -288,13 +286,13 @@ func (s *step) stop(o Outcome) {
 	}
 }
 
-// ended tells that the run has its outcome.
+// ended adds the effect with the outcome of the run.
 func (s *step) ended() {
 	s.Phase, s.Next = Stopped, ""
 	s.do(Stop).Outcome = s.Outcome
 }
 
-// lastText is the text of the latest reply.
+// lastText returns the text of the latest reply.
 func (s *step) lastText() string {
 	for _, m := range s.Transcript.Backward() {
 		if m.Role == message.Assistant {

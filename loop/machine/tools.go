@@ -11,14 +11,14 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// group is the calls of one tool in a reply.
+// group has the calls of one tool in a reply.
 type group struct {
 	tool string
-	// calls are the places of its calls, in order.
+	// calls are the indices of its calls, in order.
 	calls []int
 }
 
-// groups are the calls of a batch by tool, in order of each tool's first call.
+// groups returns the calls of a batch by tool, in the order of each tool's first call.
 func (b *Batch) groups() (all []group) {
 	places := make(map[string]int)
 	for n := range b.Calls {
@@ -34,12 +34,12 @@ func (b *Batch) groups() (all []group) {
 	return all
 }
 
-// bad reports whether one of the calls cannot be run.
+// bad reports whether one of the calls is invalid.
 func (g *group) bad(calls []Call) bool {
 	return slices.ContainsFunc(g.calls, func(n int) bool { return calls[n].Class != "" })
 }
 
-// failing are the places of the bad calls.
+// failing returns the indices of the invalid calls.
 func (g *group) failing(calls []Call) (at []int) {
 	for _, n := range g.calls {
 		if calls[n].Class != "" {
@@ -49,7 +49,7 @@ func (g *group) failing(calls []Call) (at []int) {
 	return at
 }
 
-// settle marks the decision on the action of a call's tool as taken, for all its calls in the batch.
+// settle marks the action of a call's tool as decided, for all its calls in the batch.
 func (s *step) settle(c *BatchCall) {
 	c.Settled = true
 	other := func(o BatchCall) bool { return o.Tool == c.Tool && !o.Settled }
@@ -62,7 +62,7 @@ func (s *step) settle(c *BatchCall) {
 	}
 }
 
-// fate is why a tool's action is closed: its calls were accepted, or one of them failed for good.
+// fate returns why a tool's action is closed: its calls were accepted, or one of them failed for good.
 func (b *Batch) fate(g *group) policy.Reason {
 	if slices.ContainsFunc(g.calls, func(n int) bool { return b.Calls[n].Failed }) {
 		return policy.FailedForGood
@@ -70,8 +70,7 @@ func (b *Batch) fate(g *group) policy.Reason {
 	return policy.Accepted
 }
 
-// pending is the index of the first call at or after from that has no answer yet; the number of calls where
-// there is none.
+// pending returns the index of the first call at or after from without an answer, or the number of calls.
 func (b *Batch) pending(from int) int {
 	for n := from; n < len(b.Calls); n++ {
 		if !b.Calls[n].Done {
@@ -81,12 +80,12 @@ func (b *Batch) pending(from int) int {
 	return len(b.Calls)
 }
 
-// keys gives the calls to run their arguments and idempotency keys. Identical calls of one reply are told
-// apart by their index among each other, bad ones too.
+// keys sets the arguments and idempotency keys of the calls to run. Identical calls of a reply are
+// distinguished by their index among each other, which also counts invalid ones.
 func (s *step) keys(b *Batch, calls []Call, groups []group) {
 	for at := range groups {
 		g := &groups[at]
-		var same map[string]int // how many calls had these arguments so far
+		var same map[string]int // calls so far with these arguments
 		if len(g.calls) > 1 {
 			same = make(map[string]int, len(g.calls))
 		}
@@ -107,13 +106,13 @@ func (s *step) keys(b *Batch, calls []Call, groups []group) {
 	}
 }
 
-// keyOf is the idempotency key of a call. The number of its action counts from the beginning of the run, so
-// that a run which is made again has the same keys.
+// keyOf returns the idempotency key of a call. The number of its action counts from the start of the run, so
+// that the same run made again has the same keys.
 func (s *step) keyOf(tool string, twins int, arguments []byte) string {
 	return s.idempotencyKey(s.open(tool).Number-s.First, tool, twins, arguments)
 }
 
-// left counts the calls of the batch that have no answer yet.
+// left counts the calls of the batch without an answer.
 func (b *Batch) left() (n int) {
 	for c := range b.Calls {
 		if !b.Calls[c].Done {
@@ -123,7 +122,7 @@ func (b *Batch) left() (n int) {
 	return n
 }
 
-// runs appends the calls of the batch that have no answer yet.
+// runs appends the calls of the batch without an answer.
 func (b *Batch) runs(to []ToolRun) []ToolRun {
 	for n := range b.Calls {
 		if c := &b.Calls[n]; !c.Done {
@@ -136,7 +135,7 @@ func (b *Batch) runs(to []ToolRun) []ToolRun {
 	return to
 }
 
-// run asks for the calls of the batch that have no answer yet. Where there are none, the reply is dealt with.
+// run asks to run the calls of the batch without an answer. If there are none, it finishes the reply.
 func (s *step) run() error {
 	if s.Batch.pending(0) == len(s.Batch.Calls) {
 		return s.ran(s.Batch)
@@ -154,7 +153,7 @@ func (s *step) run() error {
 	return nil
 }
 
-// copyBatch gives the step a batch of its own to write to.
+// copyBatch returns a batch that the step may change.
 func (s *step) copyBatch() *Batch {
 	if !s.ownBatch {
 		s.keep(s.Batch)
@@ -162,7 +161,7 @@ func (s *step) copyBatch() *Batch {
 	return s.Batch
 }
 
-// keep gives the state a copy of a batch, as it stands.
+// keep gives the state a copy of a batch.
 func (s *step) keep(b *Batch) {
 	own := Batch{Native: b.Native, Calls: slices.Clone(b.Calls), Cursor: b.Cursor, Told: b.Told}
 	b.overlay(own.Calls)
@@ -175,14 +174,14 @@ type ended struct {
 	call  BatchCall
 }
 
-// overlay puts the calls that have ended in their places among those of the batch.
+// overlay replaces the calls that have ended.
 func (b *Batch) overlay(calls []BatchCall) {
 	for _, e := range b.ended.All() {
 		calls[e.index] = e.call
 	}
 }
 
-// All are the calls as they stand, those that have ended since [Batch.Calls] was made too. The slice is
+// All returns the current calls, including those that ended since [Batch.Calls] was made. The slice is
 // read-only.
 func (b *Batch) All() []BatchCall {
 	if b.ended.Len() == 0 {
@@ -193,8 +192,7 @@ func (b *Batch) All() []BatchCall {
 	return all
 }
 
-// Call returns the n-th call as it stands. The call that ended last is found at once; [Batch.All] is for all
-// of them.
+// Call returns the current call n. It is fast for the call that ended last; use [Batch.All] for all calls.
 func (b *Batch) Call(n int) BatchCall {
 	for _, e := range b.ended.Backward() {
 		if e.index == n {
@@ -204,11 +202,11 @@ func (b *Batch) Call(n int) BatchCall {
 	return b.Calls[n]
 }
 
-// toolEnded takes the outcome of one call, in call order.
+// toolEnded handles the outcome of one call. Outcomes come in call order.
 func (s *step) toolEnded() error {
 	end := s.ev.Tool
 	if end.Index != s.Batch.Cursor {
-		return s.misfit(fmt.Sprintf("outcomes come in call order, and that of call %d is next", s.Batch.Cursor))
+		return s.misfit(fmt.Sprintf("outcomes come in call order: that of call %d is next", s.Batch.Cursor))
 	}
 	c := s.Batch.Calls[end.Index]
 	if err := s.outcome(&c, end); err != nil {
@@ -218,7 +216,7 @@ func (s *step) toolEnded() error {
 	if cursor < len(s.Batch.Calls) {
 		s.goesOn(&c, end, cursor)
 		if s.Exhausted != nil && !s.Config.Planner {
-			return s.abort() // the calls that are still to be run are not: the run has ended
+			return s.abort() // the run has ended, so the remaining calls are not run
 		}
 		return nil
 	}
@@ -231,8 +229,8 @@ func (s *step) toolEnded() error {
 	return s.onward(NextTools)
 }
 
-// goesOn notes that a call has ended, and others come. The calls of the batch stay as they are: a copy at
-// each end would cost the square of their number.
+// goesOn records that a call ended and others follow. It does not copy the calls: a copy for each end would
+// take quadratic time.
 func (s *step) goesOn(c *BatchCall, end *ToolEnd, cursor int) {
 	next := *s.Batch
 	next.Cursor = cursor
@@ -245,10 +243,10 @@ func (s *step) goesOn(c *BatchCall, end *ToolEnd, cursor int) {
 	s.Batch = &next
 }
 
-// unhindered reports whether nothing stands before the next turn but calls.
+// unhindered reports whether no planner is asked and nothing is exhausted.
 func (s *step) unhindered() bool { return len(s.Consults) == 0 && s.Exhausted == nil }
 
-// outcome takes the outcome of a call.
+// outcome handles the outcome of a call.
 func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	asks := s.asksAgain(c, end)
 	if choice := s.Config.ToolChoice; !asks && (choice == message.AnyTool || choice == message.ToolChoice(c.Tool)) {
@@ -269,15 +267,15 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	case end.Verdict == Failed:
 		return s.toolFailed(c, end)
 	}
-	return s.misfit(fmt.Sprintf("verdict %q is none of done, ask_again, failed, broke, try_later, unknown", end.Verdict))
+	return s.misfit(fmt.Sprintf("verdict %q must be done, ask_again, failed, broke, try_later or unknown", end.Verdict))
 }
 
 func (c *BatchCall) answer(text string, isError bool) {
 	c.Done, c.Answer, c.IsError = true, text, isError
 }
 
-// told is a result as the model is told it: a native call of a tool that returns a string has that string,
-// and any other result is its JSON. In a text all results are JSON, which quotes a string.
+// told returns a result for the model. A native call gets a string as its text and any other result as JSON.
+// In a text all results are JSON.
 func (s *step) told(result json.RawMessage) string {
 	var text string
 	if s.Batch.Native && len(result) > 0 && result[0] == '"' && canon.Unmarshal(result, &text) == nil {
@@ -305,8 +303,8 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	return nil
 }
 
-// asksAgain reports whether a tool asks for another call: by its word, or by an error of the correction plane
-// whose class the policy of the tool lists.
+// asksAgain reports whether a tool asks for another call: explicitly, or by an error of the correction plane
+// with a class that the tool's policy lists.
 func (s *step) asksAgain(c *BatchCall, end *ToolEnd) bool {
 	f := end.Failure
 	return end.Verdict == AskAgain ||
@@ -336,9 +334,9 @@ func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 	return nil
 }
 
-// uncharge takes back the attempt that a reply's calls of a tool began: it ends on the transport plane, and
-// costs none. An action that stays open goes on under another number, so that no later call has the key of
-// one in doubt by chance.
+// uncharge takes back the attempt of a tool in a reply, because it ended on the transport plane and costs
+// none. An action that stays open gets a new number, so that no later call has the key of a call in doubt by
+// chance.
 func (s *step) uncharge(c *BatchCall) {
 	if s.find(c.Tool) == nil {
 		return
@@ -355,8 +353,7 @@ func (s *step) uncharge(c *BatchCall) {
 	a.Number = s.Opened
 }
 
-// ran deals with a reply whose calls all have their answers: the actions that passed are closed, the model is
-// told.
+// ran finishes a reply whose calls are all answered: it closes the actions that passed and tells the model.
 func (s *step) ran(b *Batch) error {
 	s.passAll(b, b.groups())
 	s.sayAll(b.Native, b.Calls)
@@ -364,7 +361,7 @@ func (s *step) ran(b *Batch) error {
 	return s.onward(NextTurn)
 }
 
-// passAll closes the actions on which no decision was taken: all their calls passed.
+// passAll closes the undecided actions: all their calls passed.
 func (s *step) passAll(b *Batch, groups []group) {
 	var passed []string
 	for n := range groups {

@@ -7,21 +7,20 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// line is one step in canonical form: what must be the same wherever the run is made. It leaves out observed
-// times; the delays that were asked for stay.
+// line is one step in canonical form, without observed times: what is the same wherever the run is made.
 type line struct {
 	Event   Event             `json:"event"`
 	Effects []Effect          `json:"effects,omitempty"`
 	Said    []message.Message `json:"said,omitempty"`
 }
 
-// Trace returns one step as one line of canonical JSON: the event, its effects, and what it added to the
-// transcript, from message number said on. Two drivers that make the same run give the same lines.
+// Trace returns one step as a line of canonical JSON: the event, its effects, and the messages that it added
+// to the transcript, from index said on. Two drivers that make the same run give the same lines.
 func Trace(ev Event, effects []Effect, st State, said int) ([]byte, error) {
 	return TraceOf(ev, effects, st.Transcript.Slice(said, st.Transcript.Len()))
 }
 
-// TraceOf is [Trace] for a step that was recorded: said is what it added to the transcript.
+// TraceOf is [Trace] for a recorded step; said are the messages that it added.
 func TraceOf(ev Event, effects []Effect, said []message.Message) ([]byte, error) {
 	ev.At = time.Time{}
 	timeless := make([]Effect, len(effects))
@@ -31,7 +30,7 @@ func TraceOf(ev Event, effects []Effect, said []message.Message) ([]byte, error)
 	return canon.Marshal(line{Event: ev, Effects: timeless, Said: said})
 }
 
-// timeless is the effect without observed times.
+// timeless returns the effect without observed times.
 func (e Effect) timeless() Effect {
 	if e.Wait != nil {
 		w := *e.Wait

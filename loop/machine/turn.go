@@ -9,7 +9,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// turn begins a new model call, unless something stands before it: an exhaustion, the turn limit, a wait.
+// turn begins a new model call, unless an exhaustion, the turn limit or a wait comes first.
 func (s *step) turn() error {
 	if limit := s.Policy.MaxTurns; limit != policy.Unlimited && s.Turn >= limit {
 		s.stop(Outcome{Reason: policy.TurnLimit})
@@ -29,7 +29,7 @@ func (s *step) turn() error {
 	return s.ask()
 }
 
-// ask calls the model with the prompt as it stands.
+// ask calls the model with the current prompt.
 func (s *step) ask() error {
 	call := s.modelCall()
 	system, err := s.system()
@@ -56,7 +56,7 @@ func (s *step) modelCall() *ModelCall {
 	return call
 }
 
-// positions are where the actions under correction will stand with the next reply.
+// positions returns the positions that the corrected actions have with the next reply.
 func (s *step) positions() (at []Position) {
 	for n := range s.Actions {
 		a := &s.Actions[n]
@@ -68,7 +68,7 @@ func (s *step) positions() (at []Position) {
 	return at
 }
 
-// settings are those of the action that has had the most attempts; of several such, of the first.
+// settings returns the settings of the action with the most attempts; among equals, of the first.
 func (s *step) settings(at []Position) policy.Settings {
 	most := slices.MaxFunc(at, func(a, b Position) int { return cmp.Compare(a.Attempt, b.Attempt) })
 	return s.policyOf(most.Action).SettingsOf(most.Attempt)
@@ -90,7 +90,7 @@ func (s *step) try() error {
 	return nil
 }
 
-// timeout is that of a policy; 0 for none.
+// timeout returns the timeout of a policy; 0 for none.
 func timeout(d time.Duration) time.Duration {
 	if d == policy.Unlimited {
 		return 0
@@ -98,7 +98,7 @@ func timeout(d time.Duration) time.Duration {
 	return d
 }
 
-// later is the wait that ends last: w, or delay from now.
+// later returns the wait that ends last: w, or delay from now.
 func (s *step) later(w *Wait, delay time.Duration, plane fault.Plane, why policy.Reason) *Wait {
 	if delay <= 0 {
 		return w
@@ -110,8 +110,8 @@ func (s *step) later(w *Wait, delay time.Duration, plane fault.Plane, why policy
 	return &Wait{Until: until, Delay: delay, Plane: plane, Reason: why}
 }
 
-// due is the wait that stands before n: a correction's before a new turn, a transport retry's before the same
-// request, and either before a try.
+// due returns the wait before n: that of a correction before a new turn, that of a transport retry before the
+// same request, and either before a try.
 func (st *State) due(n Next) *Wait {
 	switch {
 	case n == NextTurn:
@@ -122,7 +122,7 @@ func (st *State) due(n Next) *Wait {
 	return st.Resume
 }
 
-// delayed puts the state to waiting where a wait is still to be made before n; else it clears the wait.
+// delayed starts the wait before n if there is one; else it clears the wait.
 func (s *step) delayed(n Next) bool {
 	if w := s.due(n); w != nil && w.Until.After(s.At) {
 		s.Phase, s.Next = Waiting, n
@@ -138,7 +138,7 @@ func (s *step) delayed(n Next) bool {
 	return false
 }
 
-// follow goes on with n.
+// follow continues with n.
 func (s *step) follow(n Next) error {
 	s.Next = ""
 	switch n {
@@ -160,8 +160,8 @@ func (s *step) again() error {
 	return s.ask()
 }
 
-// onward goes on with n, unless the reducers are to hear of something, the planner is to be asked about a
-// transport fault, or an exhaustion is to be answered first.
+// onward continues with n, unless reducers have to run, the planner has to be asked about a transport
+// failure, or an exhaustion has to be handled first.
 func (s *step) onward(n Next) error {
 	if s.asksReducers(n) {
 		return nil
@@ -184,8 +184,8 @@ func (s *step) onward(n Next) error {
 	return nil
 }
 
-// callFailed retries a model call that did not come through. What a provider refuses because of the model's
-// own words is a failed reply, and belongs to the correction plane.
+// callFailed handles a failed model call. If the provider refused the model's own output, the reply failed on
+// the correction plane.
 func (s *step) callFailed() error {
 	f := *s.ev.Failure
 	if f.Plane == fault.Correction {
@@ -223,8 +223,8 @@ func (s *step) tried() error {
 	return nil
 }
 
-// tryRefused judges a good try that a reducer refused: where that is no error to try again for, it ends the
-// action, for nobody is there to be told of it.
+// tryRefused handles a successful try that a reducer refused. If the class is not retried, it ends the
+// action, because there is no model to tell.
 func (s *step) tryRefused(name string, t *Try) {
 	s.open(name).Attempt++
 	s.Transport, s.TransportWaited = 0, 0

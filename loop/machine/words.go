@@ -9,11 +9,10 @@ import (
 	"github.com/retake-go/retake/feedback"
 )
 
-// refused is all that a model is told where the policy emits no feedback: every call wants an answer.
+// refused is the whole answer to a call if the policy emits no feedback: every call needs an answer.
 const refused = "Not accepted."
 
-// correct are the words that answer one failed call, or a failed answer: those of the decision's feedback,
-// with the call's own issues.
+// correct returns the text for a failed call or answer: the decision's feedback with the call's own issues.
 func (s *step) correct(d *Decision, issues []fault.Issue, lim feedback.Limits) string {
 	if d.Feedback == nil {
 		return refused
@@ -26,8 +25,7 @@ func (s *step) correct(d *Decision, issues []fault.Issue, lim feedback.Limits) s
 	return s.render(&own, lim)
 }
 
-// sibling are the words for a call whose action was decided on with another call of the same reply: what
-// follows is what was decided then.
+// sibling returns the text for a call whose action was already decided with another call of the reply.
 func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 	left := s.left(c)
 	if !hasRoom(left) {
@@ -49,7 +47,7 @@ func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 	return s.render(&fb, left)
 }
 
-// input is what feedback on an action's attempt is made from, without a schedule.
+// input returns the input for feedback on an action's attempt, without a schedule.
 func (s *step) input(a *Action, limit int, f *fault.Failure, detail string) feedback.Input {
 	in := feedback.Input{
 		Source: feedback.Tool, Tool: a.Name, Attempt: a.Attempt, MaxAttempts: limit, Class: f.Class, Issues: f.Issues,
@@ -61,10 +59,10 @@ func (s *step) input(a *Action, limit int, f *fault.Failure, detail string) feed
 	return in
 }
 
-// hasRoom reports whether there is room for the words of a feedback.
+// hasRoom reports whether there is room for feedback.
 func hasRoom(lim feedback.Limits) bool { return lim.MaxIssues > 0 && lim.MaxBytes >= leastWords }
 
-// render is feedback in words within the limits, which are what is left of those of a prompt.
+// render returns feedback as text within the limits that are left.
 func (s *step) render(fb *feedback.RetryFeedback, lim feedback.Limits) string {
 	if !hasRoom(lim) {
 		return untold
@@ -79,19 +77,19 @@ func (s *step) render(fb *feedback.RetryFeedback, lim feedback.Limits) string {
 	return feedback.Render(*fb, lim)
 }
 
-// system is the system prompt of the next model call: the user's code made it, or the template is rendered.
+// system returns the system prompt of the next model call: the user's, or the rendered template.
 func (s *step) system() (string, error) {
 	if s.Config.UserPrompt || s.words.system == nil {
 		return s.System, nil
 	}
 	at := s.positions()[0]
-	st := *s.State // what a template looks at is kept in memory of its own
+	st := *s.State // a template reads a copy
 	text, err := s.words.system.Prompt(viewOf(&st), at.Attempt, at.MaxAttempts, s.Config.Limits)
 	return text, prefix("system", err)
 }
 
-// view is a state as templates read it. It has no state in it: the linker would keep all methods of what an
-// interface may hold.
+// view is a state for templates. It holds functions and not the state, because the linker would keep all
+// methods of a type in an interface.
 type view struct {
 	latest func(action string) (feedback.RetryFeedback, bool)
 	all    iter.Seq[feedback.RetryFeedback]
@@ -106,7 +104,7 @@ func (v view) Feedback() iter.Seq[feedback.RetryFeedback] { return v.all }
 
 func (v view) Slice(name string) ([]json.RawMessage, bool) { return v.slice(name) }
 
-// latestFeedback is that of the open action: once an action is closed, its feedback is history.
+// latestFeedback returns the feedback of the open action. The feedback of a closed action is history.
 func (st *State) latestFeedback(action string) (feedback.RetryFeedback, bool) {
 	if action != "" {
 		if fb := st.Feedback(action); fb != nil {
