@@ -113,7 +113,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	if h.Held == 0 {
 		return nil
 	}
-	said := before.State.Transcript.Len()
+	said := before.State.TranscriptLen()
 	if h.Held != said || (before.Header.Redaction == nil) != (h.Redaction == nil) {
 		return fmt.Errorf("header: held: the run goes on with %d messages, and the run before it has %d, or is redacted otherwise",
 			h.Held, said)
@@ -136,9 +136,9 @@ func (f *Fold) event(ev *Event) error {
 
 // follow takes over a step and returns its decision.
 func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
-	said := f.State.Transcript.Len()
+	said := f.State.TranscriptLen()
 	f.State = *st
-	d := &Decision{Effects: effects, Said: st.Transcript.Slice(said, st.Transcript.Len())}
+	d := &Decision{Effects: effects, Said: st.TranscriptFrom(said)}
 	if err := f.digests.decide(d); err != nil {
 		return nil, err
 	}

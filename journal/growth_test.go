@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,19 +37,15 @@ func converse(t testing.TB, turns int, fresh bool, redact *journal.Redaction) st
 		return s
 	}
 	j, s := open(), newSession()
-	var history message.Transcript
+	var history []message.Message
 	for range turns {
 		if fresh {
 			require.NoError(t, j.Close())
 			j, s = open(), newSession()
-			var own message.Transcript
-			for _, m := range history.All() {
-				own = own.Append(m)
-			}
-			history = own
+			history = slices.Clone(history)
 		}
 		model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
-			assert.Equal(t, history.Len()+1, req.Messages.Len(), "the model sees the whole conversation")
+			assert.Equal(t, len(history)+1, len(req.Messages), "the model sees the whole conversation")
 			return message.Reply{Text: strings.Repeat("a", 350)}, nil
 		})
 		cfg := loop.Config{}
@@ -136,26 +133,26 @@ func TestAnotherHistoryIsRecordedWhole(t *testing.T) {
 	require.NoError(t, err)
 	var seen []int
 	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
-		seen = append(seen, req.Messages.Len())
+		seen = append(seen, len(req.Messages))
 		return message.Reply{Text: "yes"}, nil
 	})
-	run := func(history message.Transcript) message.Transcript {
+	run := func(history []message.Message) []message.Message {
 		r, err := loop.Run(t.Context(), model, s, "and?", loop.Config{History: history, NewConversation: true}, loop.WithJournal(j))
 		require.NoError(t, err)
 		return r.Transcript
 	}
-	first := run(message.Transcript{})
+	first := run(nil)
 	second := run(first)
-	run(first)                // goes back to what was said before
-	run(message.Transcript{}) // begins anew
-	run(second.Append(message.Message{Role: message.User, Text: "more"}))
+	run(first) // goes back to what was said before
+	run(nil)   // begins anew
+	run(append(second, message.Message{Role: message.User, Text: "more"}))
 	assert.Equal(t, []int{1, 3, 3, 1, 6}, seen)
 	require.NoError(t, j.Close())
 	again, err := journal.Open(t.Context(), dir, "chat", journal.Settings{})
 	require.NoError(t, err)
 	past, err := again.Past()
 	require.NoError(t, err)
-	assert.Equal(t, 7, past.State.Transcript.Len())
+	assert.Equal(t, 7, past.State.TranscriptLen())
 	require.NoError(t, again.Close())
 	require.NoError(t, journal.Compact(t.Context(), dir, "chat", nil))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -91,34 +92,34 @@ func (j *Journal) Past() (*Fold, error) {
 // Conversation is what was said up to the end of the journal's last run, for a run that goes on with it;
 // empty of a run that has not ended, and of the tries of an action. Where it was left out and cannot be had,
 // the error is one of [ErrRedacted].
-func (j *Journal) Conversation() (message.Transcript, error) {
+func (j *Journal) Conversation() ([]message.Message, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch last := &j.written.State; {
 	case j.broken != nil:
-		return message.Transcript{}, j.stops()
-	case last.Phase != machine.Stopped || last.Transcript.Len() == 0:
-		return message.Transcript{}, nil
+		return nil, j.stops()
+	case last.Phase != machine.Stopped || last.TranscriptLen() == 0:
+		return nil, nil
 	case j.real == nil:
-		return message.Transcript{}, fmt.Errorf("%w: the conversation of the journal cannot be gone on with: begin a new one, or give the store of "+
+		return nil, fmt.Errorf("%w: the conversation of the journal cannot be gone on with: begin a new one, or give the store of "+
 			"what was left out (redact: transcripts)", ErrRedacted)
 	}
-	return j.real.State.Transcript, nil
+	return j.real.State.Transcript(), nil
 }
 
 // GoOn makes st, an idle state, continue the conversation of the journal's last run, where history is that
 // conversation. The run then records only what is new, and the journal grows with the conversation and not
 // with its square. GoOn reports false, and leaves st as it was, where history is another, or the rules of
 // redaction are.
-func (j *Journal) GoOn(st *machine.State, history message.Transcript) bool {
+func (j *Journal) GoOn(st *machine.State, history []message.Message) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	last := j.written
-	if j.broken != nil || j.real == nil || history.Len() == 0 || last.State.Phase != machine.Stopped {
+	if j.broken != nil || j.real == nil || len(history) == 0 || last.State.Phase != machine.Stopped {
 		return false
 	}
 	if !sameRedaction(last.Header.Redaction, j.settings.Redact.header()) ||
-		!sameConversation(j.real.State.Transcript, history) {
+		!slices.EqualFunc(j.real.State.Transcript(), history, message.Message.Equal) {
 		return false
 	}
 	st.GoOn(&j.real.State)
@@ -126,22 +127,6 @@ func (j *Journal) GoOn(st *machine.State, history message.Transcript) bool {
 }
 
 func sameRedaction(a, b *Redacted) bool { return a == b || a != nil && b != nil && *a == *b }
-
-// sameConversation reports whether two transcripts hold the same messages.
-func sameConversation(a, b message.Transcript) bool {
-	if a.Len() != b.Len() {
-		return false
-	}
-	if a.Same(b) {
-		return true
-	}
-	for n, m := range a.All() {
-		if !m.Equal(b.At(n)) {
-			return false
-		}
-	}
-	return true
-}
 
 // Begin begins a run under h, and fills in its Format, Session, Held and State. The transcript of st is
 // empty, or as [Journal.GoOn] left it. Nothing is written before the run's first event. It is an error of
@@ -160,7 +145,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		return fmt.Errorf("%w: action %q has ended: take its recorded end, or give the new action an ID of its own", ErrConflict, held.ID)
 	}
 	h.Format, h.Session, h.Redaction = Format, st.Session.ID(), j.settings.Redact.header()
-	h.Held = st.Transcript.Len()
+	h.Held = st.TranscriptLen()
 	if err := j.addState(&h, st); err != nil {
 		return err
 	}

@@ -213,7 +213,7 @@ func (r *supposedRun) step(ev Event, o *occurrence) {
 		return
 	}
 	r.out.WhatIf.add(&ev, effects, r.asked, r.askedAt)
-	r.shape = r.shape.add(st.Transcript.Slice(r.st.Transcript.Len(), st.Transcript.Len()))
+	r.shape = r.shape.add(st.TranscriptFrom(r.st.TranscriptLen()))
 	r.st = st
 	if o != nil {
 		r.compare(o, effects)

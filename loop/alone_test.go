@@ -68,7 +68,7 @@ func TestAToolThatIgnoresItsContextDoesNotHoldTheRun(t *testing.T) {
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 				require.ErrorIs(t, err, policy.Deadline)
 				assert.Equal(t, time.Minute, time.Since(start))
-				for _, said := range result.Transcript.All() {
+				for _, said := range result.Transcript {
 					assert.NotContains(t, said.Text, "too late", "what it returned is dropped")
 				}
 				require.NoError(t, s.Acquire(), "the session is free again")
@@ -91,7 +91,7 @@ func TestALoneToolThatHeedsItsContextEndsTheRunAtOnce(t *testing.T) {
 		require.ErrorIs(t, err, policy.Deadline)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Equal(t, time.Minute, time.Since(start))
-		last, _ := result.Transcript.Last()
+		last := result.Transcript[len(result.Transcript)-1]
 		assert.Equal(t, "No result: the run was stopped.", last.Text)
 	})
 }
@@ -131,7 +131,7 @@ func TestAToolThatEndsItsGoroutine(t *testing.T) {
 				assert.ErrorIs(t, end.Err, tool.ErrExited)
 			}
 			require.NoError(t, told.of(observe.WorkRun)[0].Err)
-			shown, _ := model.Requests()[1].Messages.Last()
+			shown := model.Requests()[1].Last()
 			assert.Equal(t, "The call failed, and its effect may or may not have happened.", shown.Text)
 		})
 	}
@@ -181,7 +181,7 @@ func TestAToolThatPanicsAloneHasFailed(t *testing.T) {
 func TestAToolThatEndsItsGoroutineEndsNoWorker(t *testing.T) {
 	book := func(context.Context, booking) (receipt, error) { runtime.Goexit(); return receipt{}, nil }
 	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
-		if last, _ := req.Messages.Last(); last.Text == "Hello." || last.Role == message.Tool {
+		if last := req.Last(); last.Text == "Hello." || last.Role == message.Tool {
 			return message.Reply{Text: "done"}, nil
 		}
 		return message.Reply{Calls: roomCalls(1)}, nil

@@ -34,7 +34,7 @@ func TestALongStringIsBoundedInATextAlone(t *testing.T) {
 			model := looptest.NewModel(c.ask, looptest.Say("Done."))
 			result, err := loop.Run(t.Context(), model, newSession(t), "Read it.", loop.Config{Tools: tools})
 			require.NoError(t, err)
-			told := result.Transcript.At(2)
+			told := result.Transcript[2]
 			assert.Equal(t, c.answer, told.Role)
 			assert.True(t, c.want == told.Text, "%.100q", told.Text)
 		})

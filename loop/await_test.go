@@ -33,7 +33,7 @@ func patient() (loop.Config, loop.Model) {
 	set.Transport.MaxRetryAfter, set.Transport.MaxTotalDelay = &most, &most
 	var told sync.Map
 	return loop.Config{Policy: &set}, loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
-		if _, asked := told.LoadOrStore(r.Messages.At(0).Text, true); !asked {
+		if _, asked := told.LoadOrStore(r.Messages[0].Text, true); !asked {
 			return message.Reply{}, &fault.ProviderError{Class: fault.Overloaded, RetryAfter: time.Hour}
 		}
 		return message.Reply{Text: "done", Finish: message.Stop}, nil
@@ -111,7 +111,7 @@ func TestACallerThatLeavesEndsItsRun(t *testing.T) {
 				got := <-end
 				require.ErrorIs(t, got.err, policy.Cancelled)
 				require.ErrorIs(t, got.err, gone)
-				assert.Equal(t, 1, got.session.State().Attempts().Len())
+				assert.Equal(t, 1, got.session.State().AttemptCount())
 				assert.Zero(t, p.Len())
 				stop()
 			})
@@ -209,7 +209,7 @@ func TestCallersOfAPoolThatIsClosed(t *testing.T) {
 // A worker must not die for one of its callers, nor may that wait for ever.
 func TestACallerIsToldWhatEndedItsWorker(t *testing.T) {
 	model := loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
-		switch r.Messages.At(0).Text {
+		switch r.Messages[0].Text {
 		case "panics":
 			panic("no model")
 		case "exits":
@@ -290,7 +290,7 @@ func TestManyCallers(t *testing.T) {
 	draw := draws(t)
 	synctest.Test(t, func(t *testing.T) {
 		p := poolOf(t, patientConfig(), loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
-			said := r.Messages.At(0).Text
+			said := r.Messages[0].Text
 			if draw(2) == 0 {
 				return message.Reply{}, &fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Duration(draw(60)) * time.Second}
 			}
@@ -339,7 +339,7 @@ func TestManyCallers(t *testing.T) {
 
 func ExamplePool_Await() {
 	model := loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
-		return message.Reply{Text: "You said: " + r.Messages.At(0).Text, Finish: message.Stop}, nil
+		return message.Reply{Text: "You said: " + r.Messages[0].Text, Finish: message.Stop}, nil
 	})
 	pool, err := loop.NewPool(loop.PoolConfig{Model: model})
 	if err != nil {

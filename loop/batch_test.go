@@ -100,7 +100,7 @@ func TestWhatAToolReturnsToARunThatIsLeftIsKept(t *testing.T) {
 		_, err = loop.Resume(t.Context(), j, model, newSession(t), loop.Config{Tools: bookRoom(t, book)})
 		require.NoError(t, err)
 		assert.Len(t, told.ids, 1, "it is not run again")
-		shown, _ := model.Requests()[0].Messages.Last()
+		shown := model.Requests()[0].Last()
 		assert.Contains(t, shown.Text, "r-1")
 	})
 }

@@ -45,7 +45,7 @@ func TestAToolIsNotRunAgainBecauseOfWords(t *testing.T) {
 			_, err := loop.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			assert.Equal(t, 1, runs)
-			shown, _ := model.Requests()[1].Messages.Last()
+			shown := model.Requests()[1].Last()
 			assert.Equal(t, inDoubt, shown.Text)
 		})
 	}
@@ -175,8 +175,7 @@ func TestACallThatBeganIsRunAgainOnlyWhereItIsDeclared(t *testing.T) {
 			assert.Len(t, keys, c.runs+1, "and once because the model asks for it")
 			if c.runs == 0 {
 				assert.Equal(t, []string{key}, keys, "the same arguments have the same key")
-				told := model.Requests()[0].Messages
-				last, _ := told.Last()
+				last := model.Requests()[0].Last()
 				assert.Equal(t, "The outcome of this call is not known: its effect may or may not have happened.", last.Text)
 				assert.Equal(t, policy.OutcomeUnknown, r.Attempts[len(r.Attempts)-3].Reason)
 			} else {

@@ -44,8 +44,7 @@ func TestCallsAreTheAnswer(t *testing.T) {
 	assert.Equal(t, fault.ToolValidation, result.Attempts[1].Class)
 	assert.Equal(t, policy.Accepted, result.Attempts[2].Reason)
 
-	told := model.Requests()[1].Messages
-	last, _ := told.Last()
+	last := model.Requests()[1].Last()
 	assert.Equal(t, "Automatic check, not a message from the user: your reply has no tool call in it that can be read (attempt 1 of 3).\n"+
 		"Reply with a call of one of the tools that exist, by its exact name and with all its arguments.", last.Text)
 }

@@ -62,7 +62,7 @@ func TestAPolicyMayChangeBetweenRuns(t *testing.T) {
 		s := newSession(t)
 		_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad, bad, bad), s, "Book.", cfg)
 		require.ErrorIs(t, err, policy.AttemptsExhausted)
-		return s.State().Attempts().Len()
+		return s.State().AttemptCount()
 	}
 	for range 2 {
 		for want := range 4 {

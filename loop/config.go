@@ -47,7 +47,7 @@ type Config struct {
 	// History is what was said before this run, as an earlier [Result].Transcript has it. Empty goes on with
 	// what the session holds, or else with what its journal holds: the conversation of the runs before. With
 	// a session that holds one it is an error.
-	History message.Transcript
+	History []message.Message
 	// NewConversation begins a conversation, with History if that is set, whatever the session holds.
 	NewConversation bool
 	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet]. What the tools
@@ -77,6 +77,11 @@ type Config struct {
 	// Consult are the classes of the transport plane at which the planner ([WithPlanner]) is asked before the
 	// policy is followed; it is always asked at exhaustion. Classes without a planner are an error.
 	Consult []fault.Class
+}
+
+// prompt is the user's message that a run begins with.
+func (c *Config) prompt(text string) message.Message {
+	return message.Message{Role: message.User, Text: text, Parts: c.Attach}
 }
 
 // machine is the config of the core for a run.

@@ -38,7 +38,7 @@ func TestAToolAsksItsContext(t *testing.T) {
 		var last page
 		known := tool.LastProgress(ctx, &last)
 		view, ok := loop.View(ctx)
-		seen = append(seen, []any{tool.SessionID(ctx), number, most, transport, known, last.Page, ok, view.Attempts().Len()})
+		seen = append(seen, []any{tool.SessionID(ctx), number, most, transport, known, last.Page, ok, view.AttemptCount()})
 		require.NoError(t, tool.Progress(ctx, page{last.Page + 1}))
 		switch transport {
 		case 1:

@@ -107,8 +107,8 @@ func TestDoKeepsNothingOfAnError(t *testing.T) {
 	require.ErrorIs(t, err, policy.AttemptsExhausted)
 	assert.Equal(t, []string{"/city"}, fixed)
 	for n, want := range []string{"/city", "/nights", "/room"} {
-		assert.Equal(t, want, s.State().Feedback().At(n).Issues[0].Pointer)
-		assert.Equal(t, want, s.State().Attempts().At(n).Issues[0].Pointer)
+		assert.Equal(t, want, s.State().Feedback()[n].Issues[0].Pointer)
+		assert.Equal(t, want, s.State().Attempts()[n].Issues[0].Pointer)
 	}
 }
 
@@ -364,7 +364,7 @@ func TestActionsWithinActionsAtOnce(t *testing.T) {
 	}
 	action := func(s *session.Session) ([]session.Attempt, error) {
 		_, err := loop.Do(t.Context(), s, outer, fails, loop.WithClock(looptest.NewClock()))
-		return s.State().Attempts().Slice(0, s.State().Attempts().Len()), err
+		return s.State().Attempts(), err
 	}
 	want, wantErr := action(newSession(t))
 	var all sync.WaitGroup
@@ -393,7 +393,7 @@ func TestTheIssuesOfAnErrorAreItsOwn(t *testing.T) {
 	require.True(t, ok)
 	exhausted.Failure.Issues[0].Rule = "written over"
 	for n := range 3 {
-		assert.Equal(t, "type", s.State().Attempts().At(n).Issues[0].Rule)
-		assert.Equal(t, "type", s.State().Feedback().At(n).Issues[0].Rule)
+		assert.Equal(t, "type", s.State().Attempts()[n].Issues[0].Rule)
+		assert.Equal(t, "type", s.State().Feedback()[n].Issues[0].Rule)
 	}
 }

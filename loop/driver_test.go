@@ -44,7 +44,7 @@ func TestResultsEnterInCallOrder(t *testing.T) {
 		_, err := loop.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)})
 		require.NoError(t, err)
 		var results []string
-		for _, m := range model.Requests()[1].Messages.All() {
+		for _, m := range model.Requests()[1].Messages {
 			if m.Role == message.Tool {
 				results = append(results, m.CallID+m.Text)
 			}
@@ -138,7 +138,7 @@ func TestThePlannerFallsBackToAnotherModel(t *testing.T) {
 	plan := planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
 		assert.Equal(t, "book_room", q.Action)
 		assert.Equal(t, policy.AttemptsExhausted, q.Verdict.Reason)
-		assert.Equal(t, 3, q.Session.Attempts().Len())
+		assert.Equal(t, 3, q.Session.AttemptCount())
 		return machine.Plan{Do: machine.Fallback, Model: "big", Prompt: "Answer in words."}, nil
 	})
 	result, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)},
@@ -162,7 +162,7 @@ func TestAPlannersErrorIsReachable(t *testing.T) {
 func TestThePolicyIsAdjustedFromWhatTheSessionHolds(t *testing.T) {
 	one := 1
 	adjust := func(view session.State) (policy.Layer, bool) {
-		return policy.Layer{MaxAttempts: &one}, view.Feedback().Len() > 0
+		return policy.Layer{MaxAttempts: &one}, len(view.Feedback()) > 0
 	}
 	bad := looptest.Call(call("book_room", `{}`))
 	_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithAdjust(adjust))
@@ -226,10 +226,10 @@ func TestAReducerErrorIsToldAtOnceAndShownToTheModel(t *testing.T) {
 	require.Len(t, told, 1)
 	assert.Equal(t, "occupancy", told[0].Reducer)
 	assert.Equal(t, "Sorry.", result.Text)
-	shown, _ := model.Requests()[1].Messages.Last()
+	shown := model.Requests()[1].Last()
 	assert.True(t, shown.IsError)
 	assert.Contains(t, shown.Text, "the hotel is full")
-	assert.Equal(t, 1, s.State().ReducerErrors().Len())
+	assert.Equal(t, 1, len(s.State().ReducerErrors()))
 }
 
 func TestIdempotencyKeysAndProgressReachATool(t *testing.T) {

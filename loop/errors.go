@@ -155,7 +155,7 @@ func (e *RetryExhaustedError) lastFeedback(s session.State, prev *feedback.Retry
 	if e.Plane != fault.Correction || !e.Policy.EmitFeedback || !(e.Policy.Retries(f.Class) || f.Class == fault.Reducer) {
 		return nil
 	}
-	for _, held := range s.Feedback().Backward() {
+	for held := range s.NewestFeedback() {
 		if held.ToolName == e.Action && held.Attempt == e.Attempt && held.ErrorType == f.Class {
 			return &held
 		}

@@ -67,7 +67,7 @@ func without(t testing.TB) loop.Config {
 }
 
 // ranWith runs one reply of n calls, and an answer. It returns the prompt that the model had after the calls.
-func ranWith(t testing.TB, cfg loop.Config, turn looptest.Turn) message.Transcript {
+func ranWith(t testing.TB, cfg loop.Config, turn looptest.Turn) []message.Message {
 	s, err := session.New(session.Config{ID: "many"})
 	require.NoError(t, err)
 	model := looptest.NewModel(turn, looptest.Say("done"))
@@ -123,7 +123,7 @@ func TestTheFeedbackOfOneReplyIsBounded(t *testing.T) {
 			for _, n := range []int{1, 3, 40, 2000} {
 				said := ranWith(t, without(t), replyOf(n, true, kind.call))
 				total, answers := 0, 0
-				for _, m := range said.All() {
+				for _, m := range said {
 					if m.Role == message.Tool {
 						total, answers = total+len(m.Text), answers+1
 					}
@@ -131,8 +131,8 @@ func TestTheFeedbackOfOneReplyIsBounded(t *testing.T) {
 				assert.Equal(t, n, answers)
 				assert.LessOrEqual(t, total, limit+n*line, "%d native calls", n)
 
-				last, _ := ranWith(t, without(t), replyOf(n, false, kind.call)).Last()
-				assert.LessOrEqual(t, len(last.Text), limit+2*line, "%d calls in a text", n)
+				text := ranWith(t, without(t), replyOf(n, false, kind.call))
+				assert.LessOrEqual(t, len(text[len(text)-1].Text), limit+2*line, "%d calls in a text", n)
 			}
 		})
 	}
@@ -146,13 +146,11 @@ func TestTooManyCallsAreNotLookedAt(t *testing.T) {
 		"- too many calls, expected at most 128 calls in one reply, got 40000\nReply again with fewer calls."
 	for _, kind := range manyCalls {
 		said := ranWith(t, cfg, replyOf(n, true, kind.call))
-		last, _ := said.Last()
-		assert.Equal(t, want, last.Text, kind.name)
-		assert.Equal(t, 1+1+n+1, said.Len(), "each call is answered")
-		assert.Equal(t, "Not run: the reply as a whole could not be used.", said.At(2).Text)
+		require.Len(t, said, 1+1+n+1, "each call is answered")
+		assert.Equal(t, want, said[2+n].Text, kind.name)
+		assert.Equal(t, "Not run: the reply as a whole could not be used.", said[2].Text)
 	}
 	said := ranWith(t, cfg, replyOf(n, false, manyCalls[0].call))
-	last, _ := said.Last()
-	assert.Equal(t, want, last.Text, "in a text")
-	assert.Equal(t, 3, said.Len())
+	require.Len(t, said, 3)
+	assert.Equal(t, want, said[2].Text, "in a text")
 }

@@ -135,7 +135,7 @@ func TestAReducerThatRefusesANotice(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, []string{"of_attempt_failed", "of_run_ended"}, told)
 			}
-			assert.Equal(t, len(told), s.State().ReducerErrors().Len())
+			assert.Equal(t, len(told), len(s.State().ReducerErrors()))
 			assert.Empty(t, heard(t, s))
 		})
 	}
@@ -171,7 +171,7 @@ func TestAReducerRefusesATry(t *testing.T) {
 	var refused *fault.ReducerError
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, []string{"of_tool_result"}, told)
-	assert.Equal(t, 1, s.State().ReducerErrors().Len())
+	assert.Equal(t, 1, len(s.State().ReducerErrors()))
 }
 
 // A run that was left before its reducers heard goes on with what they make of it.
@@ -198,7 +198,7 @@ func TestARunThatWasCutIsHeardOfAfterwards(t *testing.T) {
 		require.NoError(t, err)
 		past, err := j.Past()
 		require.NoError(t, err)
-		script := []looptest.Turn{looptest.Call(call("book_room", `{}`)), looptest.Say("Done.")}[min(past.State.Transcript.Len()/3, 1):]
+		script := []looptest.Turn{looptest.Call(call("book_room", `{}`)), looptest.Say("Done.")}[min(past.State.TranscriptLen()/3, 1):]
 		again := hearing(t, nil, session.Notices()...)
 		_, err = loop.Resume(t.Context(), j, looptest.NewModel(script...), again,
 			loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))

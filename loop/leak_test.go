@@ -75,19 +75,19 @@ var emits = saysCard(func(ctx context.Context, card string) (string, error) {
 })
 
 // earlier is what was said in a run before.
-var earlier = message.Transcript{}.Append(
-	message.Message{Role: message.User, Text: "Hello."},
-	message.Message{Role: message.Assistant, Calls: []message.Call{call("pay", `{"city":"Faro","card":"S3CR3T"}`)}},
-	message.Message{Role: message.Tool, CallID: "c1", Name: "pay", Text: `"paid with S3CR3T"`},
-	message.Message{Role: message.Assistant, Text: `<tool_call>{"name":"pay","arguments":{"card":"S3CR3T"}}</tool_call>`},
-)
+var earlier = []message.Message{
+	{Role: message.User, Text: "Hello."},
+	{Role: message.Assistant, Calls: []message.Call{call("pay", `{"city":"Faro","card":"S3CR3T"}`)}},
+	{Role: message.Tool, CallID: "c1", Name: "pay", Text: `"paid with S3CR3T"`},
+	{Role: message.Assistant, Text: `<tool_call>{"name":"pay","arguments":{"card":"S3CR3T"}}</tool_call>`},
+}
 
 // earlierNamed is what was said to a tool that is not there.
-var earlierNamed = message.Transcript{}.Append(
-	message.Message{Role: message.User, Text: "Hello."},
-	message.Message{Role: message.Assistant, Calls: []message.Call{call("S3CR3T", `{}`)}},
-	message.Message{Role: message.Tool, CallID: "c1", Name: "S3CR3T", Text: "none"},
-)
+var earlierNamed = []message.Message{
+	{Role: message.User, Text: "Hello."},
+	{Role: message.Assistant, Calls: []message.Call{call("S3CR3T", `{}`)}},
+	{Role: message.Tool, CallID: "c1", Name: "S3CR3T", Text: "none"},
+}
 
 // leaks are by what says the card.
 var leaks = map[string]leak{
@@ -228,7 +228,7 @@ func TestWhatARunBeforeWasToldIsInNoHeader(t *testing.T) {
 	turns := []looptest.Turn{looptest.Call(call("S3CR3T", `{}`)), pays(`{"city":"Lisbon","S3CR3T":1,"card":"x"}`), goodPay, goodBye}
 	_, err = loop.Run(t.Context(), looptest.NewModel(turns...), s, "Pay.", cfg, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
-	require.Equal(t, 4, s.State().Attempts().Len())
+	require.Equal(t, 4, s.State().AttemptCount())
 	dir, rules := t.TempDir(), loop.Redact(journal.Redaction{}, cfg)
 	j, err := journal.Open(t.Context(), journal.Dir(dir), s.ID(), journal.Settings{Redact: &rules})
 	require.NoError(t, err)

@@ -43,15 +43,15 @@ func TestMediaGoWithThePromptAndWithResults(t *testing.T) {
 			cfg := loop.Config{Tools: showRoom(t), Attach: []message.Part{plan}}
 			result, err := loop.Run(t.Context(), model, newSession(t), "Where is the room?", cfg, loop.WithJournal(j))
 			require.NoError(t, err)
-			first := result.Transcript.At(0)
+			first := result.Transcript[0]
 			assert.Equal(t, []message.Part{plan}, first.Parts)
-			shown, _ := model.Requests()[1].Messages.Last()
+			shown := model.Requests()[1].Last()
 			assert.Equal(t, c.role, shown.Role)
 			assert.Equal(t, []message.Part{photo}, shown.Parts)
 
 			past, err := j.Past()
 			require.NoError(t, err)
-			assert.Equal(t, result.Transcript.Slice(0, 3), past.State.Transcript.Slice(0, 3), "nothing is lost in the journal")
+			assert.Equal(t, result.Transcript[0:3], past.State.Transcript()[0:3], "nothing is lost in the journal")
 			require.NoError(t, j.Close())
 		})
 	}

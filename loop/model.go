@@ -32,7 +32,7 @@ type Request struct {
 	// System is the system prompt as it reads now; empty for none.
 	System string
 	// Messages is the transcript so far, oldest first.
-	Messages message.Transcript
+	Messages []message.Message
 	// Tools are those on offer, in order of registration.
 	Tools []*tool.Tool
 	// Output is the schema of the structured answer that is wanted; nil where any text will do.
@@ -53,4 +53,12 @@ type Request struct {
 	// Stream is told of a streamed reply as it comes in; nil where nobody listens. What it is told decides
 	// nothing.
 	Stream func(Delta)
+}
+
+// Last is the newest message; zero where there is none.
+func (r Request) Last() (newest message.Message) {
+	if len(r.Messages) > 0 {
+		newest = r.Messages[len(r.Messages)-1]
+	}
+	return newest
 }

@@ -94,7 +94,7 @@ func TestABrokenStreamIsAFaultOfTransport(t *testing.T) {
 			r, err := loop.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, unbookable(t))}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			assert.Equal(t, fault.Transport, r.Attempts[0].Plane)
-			assert.Equal(t, 1, model.Requests()[1].Messages.Len(), "nothing of it is in the prompt")
+			assert.Equal(t, 1, len(model.Requests()[1].Messages), "nothing of it is in the prompt")
 		})
 	}
 }

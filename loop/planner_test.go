@@ -53,7 +53,7 @@ func TestAPlannerSeesCodeWindowsAndHistory(t *testing.T) {
 	assert.GreaterOrEqual(t, q.Verdict.Delay, 30*time.Second)
 	require.Len(t, q.RateLimit.Windows, 1)
 	assert.Equal(t, "tokens_per_day", q.RateLimit.Windows[0].Name)
-	assert.Equal(t, fault.ToolValidation, q.Session.Attempts().At(0).Class)
+	assert.Equal(t, fault.ToolValidation, q.Session.Attempts()[0].Class)
 	assert.Equal(t, looptest.Epoch.Add(time.Hour), q.Deadline)
 	var limited *fault.RateLimitError
 	require.ErrorAs(t, q.Cause, &limited)
@@ -121,7 +121,7 @@ func TestThePlannerIsAskedOfEachToolWithItsOwnCause(t *testing.T) {
 	require.ErrorIs(t, err, lost["search"])
 	require.ErrorIs(t, err, policy.Planner)
 	assert.Equal(t, []string{"search 7s true"}, asked)
-	assert.Equal(t, 2, s.State().Attempts().Len(), "the fault that nobody was asked about is on record too")
+	assert.Equal(t, 2, s.State().AttemptCount(), "the fault that nobody was asked about is on record too")
 }
 
 func TestLimitedErrorsSayWhatTheServerAskedFor(t *testing.T) {

@@ -89,7 +89,7 @@ func TestABusyDriverKeepsNoRunFromAnIdleOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
 		p, told := pooled(t, loop.PoolConfig{Model: loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
-			if r.Messages.At(0).Text == "long" {
+			if r.Messages[0].Text == "long" {
 				<-free
 			}
 			return message.Reply{Text: "done", Finish: message.Stop}, nil
@@ -189,7 +189,7 @@ func TestDueTakesTheWordOfTheEngine(t *testing.T) {
 	}
 	require.Len(t, told(), 1)
 	assert.Equal(t, looptest.Epoch, clock.Now())
-	assert.Equal(t, 3, told()[0].session.State().Attempts().Len())
+	assert.Equal(t, 3, told()[0].session.State().AttemptCount())
 }
 
 func TestCloseEndsWhatWasCancelled(t *testing.T) {

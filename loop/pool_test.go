@@ -166,7 +166,7 @@ func after(asked *[]string) loop.Model {
 	return loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		text := r.Messages.At(0).Text
+		text := r.Messages[0].Text
 		*asked = append(*asked, text)
 		wait, err := time.ParseDuration(text)
 		if err != nil {
@@ -315,7 +315,7 @@ func TestAPoolSaysWhatIsWrongWithItsConfig(t *testing.T) {
 
 func ExamplePool() {
 	model := loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
-		return message.Reply{Text: "You said: " + r.Messages.At(0).Text, Finish: message.Stop}, nil
+		return message.Reply{Text: "You said: " + r.Messages[0].Text, Finish: message.Stop}, nil
 	})
 	pool, err := loop.NewPool(loop.PoolConfig{Model: model, Done: func(s *session.Session, r loop.Result, err error) {
 		fmt.Println(s.ID(), r.Text, err)

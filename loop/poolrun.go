@@ -49,7 +49,7 @@ var errLeft = errors.New("cancelled")
 // begin begins the run, or goes on with that in the journal.
 func (t *PoolRun) begin() {
 	p := t.run
-	said := p.cfg.History.Append(message.Message{Role: message.User, Text: t.prompt, Parts: p.cfg.Attach})
+	said := slices.Concat(p.cfg.History, []message.Message{p.cfg.prompt(t.prompt)})
 	held, err := t.held(said)
 	if err == nil && held {
 		err = p.resumeRun()
@@ -64,7 +64,7 @@ func (t *PoolRun) begin() {
 
 // held reports whether the journal holds the run that would begin with what is said: one that has not ended,
 // or one that has.
-func (t *PoolRun) held(said message.Transcript) (bool, error) {
+func (t *PoolRun) held(said []message.Message) (bool, error) {
 	j := t.run.journal
 	if j == nil || j.Unfinished() {
 		return j != nil, nil
@@ -82,11 +82,11 @@ func (t *PoolRun) held(said message.Transcript) (bool, error) {
 
 // sameRequest reports whether the last run of a journal answered the request of that id or, where neither has
 // one, that was said so.
-func sameRequest(past *journal.Fold, id string, said message.Transcript) bool {
+func sameRequest(past *journal.Fold, id string, said []message.Message) bool {
 	if was := past.Header.Config.RequestID; was != "" || id != "" {
 		return was == id
 	}
-	then, now := past.State.Transcript.Slice(0, past.State.Began), message.Printable(said.Slice(0, said.Len()))
+	then, now := past.State.Transcript()[:past.State.Began], message.Printable(said)
 	return slices.EqualFunc(then, now, message.Message.Equal)
 }
 

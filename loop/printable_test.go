@@ -42,7 +42,7 @@ var tornRuns = map[string]tornRun{
 	"transport": {turns: []looptest.Turn{looptest.Fail(&fault.ProviderError{Class: fault.Network, Message: torn}), goodBye}},
 	"prompt":    {turns: []looptest.Turn{goodBye}, prompt: torn},
 	"system":    {turns: []looptest.Turn{goodBye}, cfg: loop.Config{System: torn, Feedback: torn}},
-	"history":   {turns: []looptest.Turn{goodBye}, cfg: loop.Config{History: message.Transcript{}.Append(message.Message{Role: message.User, Text: torn})}},
+	"history":   {turns: []looptest.Turn{goodBye}, cfg: loop.Config{History: []message.Message{message.Message{Role: message.User, Text: torn}}}},
 }
 
 func TestTextThatIsNoUTF8EndsNoRun(t *testing.T) {

@@ -45,6 +45,8 @@ type process struct {
 
 	// takeBack is set while the last reply did not stand: what was streamed of it is to be taken back.
 	takeBack bool
+	// said is the transcript as models were last given it.
+	said []message.Message
 	// offered are the tools as models are told of them: one list for all requests of the run.
 	offered []*tool.Tool
 	// err is the Go error behind the event that is being fed, cause the one behind the first exhaustion not
@@ -90,7 +92,7 @@ func (p *process) live(life context.Context) {
 
 // rest lets go of what a run that nobody works on does not need.
 func (p *process) rest() {
-	p.life, p.ctx, p.until = nil, nil, nil
+	p.life, p.ctx, p.until, p.said = nil, nil, nil, nil
 	if p.asked.Kind == machine.WaitUntil && p.failed == nil {
 		p.err = nil // it is that of the event before the wait, and of none after it
 	}
@@ -105,12 +107,11 @@ func (p *process) take(m *machine.Compiled) error {
 // start begins the run with the prompt, after what was said before it.
 func (p *process) start(prompt string) {
 	p.trace(false)
-	var said message.Transcript
+	said := []message.Message{p.cfg.prompt(prompt)}
 	if !p.runner.held {
-		said = p.runner.history
+		said = slices.Concat(p.runner.history, said)
 	}
-	said = said.Append(message.Message{Role: message.User, Text: prompt, Parts: p.cfg.Attach})
-	p.fed(p.runner.Start(p.now(), said.Slice(0, said.Len())...))
+	p.fed(p.runner.Start(p.now(), said...))
 }
 
 // begun reports whether there is a run that can be ended.
@@ -283,8 +284,9 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	defer late.stop()
 	stream := p.streams(m)
 	flow, over := p.flow(timed, m, &stream)
+	p.said = append(p.said, p.runner.st.TranscriptFrom(len(p.said))...)
 	reply, err := model.Reply(flow, Request{
-		System: m.System, Messages: p.runner.st.Transcript, Tools: p.offered, Output: p.cfg.Output, Model: m.Model, At: m.At,
+		System: m.System, Messages: slices.Clip(p.said), Tools: p.offered, Output: p.cfg.Output, Model: m.Model, At: m.At,
 		Temperature: m.Temperature, ToolChoice: m.ToolChoice, Stop: m.Stop,
 		Stream: stream,
 	})

@@ -30,7 +30,7 @@ func (b *bank) tools(t *testing.T) *tool.Set {
 
 // asks makes one request of a conversation, which is answered by one call and a word, and returns what has
 // been said then.
-func (b *bank) asks(t *testing.T, prompt string, cfg loop.Config, opts ...loop.Option) message.Transcript {
+func (b *bank) asks(t *testing.T, prompt string, cfg loop.Config, opts ...loop.Option) []message.Message {
 	t.Helper()
 	cfg.Tools = b.tools(t)
 	model := looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("Done."))

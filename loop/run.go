@@ -28,8 +28,8 @@ type Result struct {
 	Degraded bool
 	Warnings []string
 	// Transcript is all that was said, [Config].History first: what the next run of the conversation is
-	// given.
-	Transcript message.Transcript
+	// given. It is read-only.
+	Transcript []message.Message
 	// Attempts are all attempts of this run on both planes, oldest first: the good ones too.
 	Attempts []session.Attempt
 	// Usage and Waited are summed over all attempts, a planner's own waits left out; Turns counts the replies
@@ -136,9 +136,9 @@ func (p *process) holds(prompt string) (bool, error) {
 // saidThen reports whether what had been said when the run of a journal began is what is said now. A history
 // that is not given is what the journal has.
 func (p *process) saidThen(past *journal.Fold, prompt string) bool {
-	then, now := past.State.Transcript.Slice(0, past.State.Began), []message.Message{{Role: message.User, Text: prompt, Parts: p.cfg.Attach}}
-	if given := p.cfg.History; given.Len() > 0 || p.cfg.NewConversation {
-		now = append(given.Slice(0, given.Len()), now...)
+	then, now := past.State.Transcript()[:past.State.Began], []message.Message{p.cfg.prompt(prompt)}
+	if given := p.cfg.History; len(given) > 0 || p.cfg.NewConversation {
+		now = slices.Concat(given, now)
 	} else if len(then) > 0 {
 		then = then[len(then)-1:]
 	}

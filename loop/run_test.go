@@ -60,7 +60,7 @@ func TestABadCallIsCorrectedAndABadAnswerToo(t *testing.T) {
 	assert.Equal(t, "R-1", answer.Value.Number)
 	assert.Len(t, answer.Attempts, 4)
 	assert.Equal(t, 4, answer.Turns)
-	corrected, _ := model.Requests()[1].Messages.Last()
+	corrected := model.Requests()[1].Last()
 	assert.Equal(t, message.Tool, corrected.Role)
 	assert.True(t, corrected.IsError)
 	assert.Contains(t, corrected.Text, "- nights: expected integer (at least 1, at most 30), got string\n- room: required, expected one of \"single\", \"double\"\n")
@@ -120,12 +120,12 @@ func TestAConversationGoesOnWhereItStood(t *testing.T) {
 	second, err := loop.Run(t.Context(), model, s, "How many nights?", loop.Config{})
 	require.NoError(t, err)
 	var texts []string
-	for _, m := range second.Transcript.All() {
+	for _, m := range second.Transcript {
 		texts = append(texts, m.Text)
 	}
 	assert.Equal(t, []string{"Where?", "In Lisbon.", "How many nights?", "Two."}, texts)
-	assert.Equal(t, 2, first.Transcript.Len(), "what the first run returned stays as it was")
-	assert.Equal(t, 3, model.Requests()[0].Messages.Len())
+	assert.Equal(t, 2, len(first.Transcript), "what the first run returned stays as it was")
+	assert.Equal(t, 3, len(model.Requests()[0].Messages))
 
 	_, err = loop.Run(t.Context(), model, s, "And?", loop.Config{History: first.Transcript})
 	require.EqualError(t, err, "loop: config: history: the session holds a conversation of 4 messages: "+
@@ -135,8 +135,8 @@ func TestAConversationGoesOnWhereItStood(t *testing.T) {
 	require.NoError(t, err)
 	_, err = loop.Run(t.Context(), model, s, "Where?", loop.Config{NewConversation: true})
 	require.NoError(t, err)
-	assert.Equal(t, 3, model.Requests()[0].Messages.Len(), "what was said otherwise is no part of it")
-	assert.Equal(t, 1, model.Requests()[1].Messages.Len())
+	assert.Equal(t, 3, len(model.Requests()[0].Messages), "what was said otherwise is no part of it")
+	assert.Equal(t, 1, len(model.Requests()[1].Messages))
 }
 
 // A session that was kept, or a journal that is opened anew, goes on with the conversation too.
@@ -153,7 +153,7 @@ func TestAConversationGoesOnInAnotherProcess(t *testing.T) {
 	s, err = session.Restore(session.Config{}, kept)
 	require.NoError(t, err)
 	ask(s, model, "How many nights?")
-	assert.Equal(t, 3, model.Requests()[1].Messages.Len())
+	assert.Equal(t, 3, len(model.Requests()[1].Messages))
 
 	store, model := &looptest.Store{}, looptest.NewModel(looptest.Say("In Lisbon."), looptest.Say("Two."))
 	for _, prompt := range []string{"Where?", "How many nights?"} {
@@ -164,7 +164,7 @@ func TestAConversationGoesOnInAnotherProcess(t *testing.T) {
 		ask(s, model, prompt, loop.WithJournal(j))
 		require.NoError(t, j.Close())
 	}
-	assert.Equal(t, 3, model.Requests()[1].Messages.Len())
+	assert.Equal(t, 3, len(model.Requests()[1].Messages))
 }
 
 // A run that its journal holds is gone on with by the same call, with its type; one of another request is not

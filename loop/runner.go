@@ -42,7 +42,7 @@ type Runner struct {
 	// unrecorded is set once the journal is broken: the run can still be ended in memory.
 	unrecorded bool
 	// history is what was said before the run.
-	history message.Transcript
+	history []message.Message
 	// held is set where the journal holds the history of the run, and its state begins with that.
 	held bool
 }
@@ -153,17 +153,17 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 }
 
 // before is what was said before the run.
-func (r *Runner) before() (message.Transcript, error) {
+func (r *Runner) before() ([]message.Message, error) {
 	given, held := r.cfg.History, r.s.Conversation()
 	switch {
 	case r.cfg.NewConversation:
 		return given, nil
-	case given.Len() > 0 && held.Len() > 0:
+	case len(given) > 0 && len(held) > 0:
 		return given, fmt.Errorf("loop: config: history: the session holds a conversation of %d messages: leave History out to go on with it, "+
-			"or set NewConversation to begin another", held.Len())
-	case given.Len() > 0:
+			"or set NewConversation to begin another", len(held))
+	case len(given) > 0:
 		return given, nil
-	case held.Len() == 0 && r.journal != nil:
+	case len(held) == 0 && r.journal != nil:
 		return r.journal.Conversation()
 	}
 	return held, nil
@@ -240,7 +240,7 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 // keep lets the session hold the conversation of a run that has ended.
 func (r *Runner) keep() {
 	if r.st.Phase == machine.Stopped && !r.st.Config.Single {
-		r.s.Said(r.st.Transcript)
+		r.s.Said(r.st.Transcript())
 	}
 }
 
@@ -265,7 +265,7 @@ func (r *Runner) Result(cause error) (Result, error) {
 	own := r.st.Attempts()
 	result := Result{
 		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: r.warned(o.Warnings, own),
-		Transcript: r.st.Transcript, Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
+		Transcript: r.st.Transcript(), Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
 	}
 	if o.OK {
 		return result, nil
@@ -406,8 +406,8 @@ func (r *Runner) refusal() error {
 	if r.refused != nil {
 		return r.refused
 	}
-	if e, ok := r.st.Session.ReducerErrors().Last(); ok {
-		return &e
+	if all := r.st.Session.ReducerErrors(); len(all) > 0 {
+		return new(all[len(all)-1])
 	}
 	return nil
 }

@@ -73,9 +73,9 @@ func TestAToolThatTakesTooLongDoesNotHoldItsRun(t *testing.T) {
 			s := newSession(t)
 			_, err = loop.Run(t.Context(), model, s, "Pay.", loop.Config{Tools: tools, Policy: within30s()}, loop.WithClock(clock))
 			require.NoError(t, err)
-			told, _ := model.Requests()[1].Messages.Last()
+			told := model.Requests()[1].Last()
 			assert.Equal(t, c.told, told.Text)
-			assert.Equal(t, fault.Timeout, s.State().Attempts().At(0).Class)
+			assert.Equal(t, fault.Timeout, s.State().Attempts()[0].Class)
 		})
 	}
 }

@@ -64,7 +64,7 @@ func TestATransportPolicyStandsAtItsTool(t *testing.T) {
 	s := newSession(t)
 	_, err := loop.Run(t.Context(), model, s, "Pay.", loop.Config{Tools: pay(t, down)}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
-	last := s.State().Attempts().At(4)
+	last := s.State().Attempts()[4]
 	assert.Equal(t, []int{5, 5}, []int{last.Attempt, last.MaxAttempts})
 }
 

@@ -269,7 +269,7 @@ func TestEveryReducerErrorIsTold(t *testing.T) {
 	_, err = loop.Run(t.Context(), looptest.NewModel(twice, looptest.Say("Sorry.")), s, "Book.", loop.Config{Tools: bookRoom(t, booked)},
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(metrics), loop.WithObserver(watch))
 	require.NoError(t, err)
-	assert.Equal(t, s.State().ReducerErrors().Len(), len(told))
+	assert.Equal(t, len(s.State().ReducerErrors()), len(told))
 	assert.Equal(t, int64(2), metrics.Counts().ReducerErrorTotal)
 	require.Len(t, told, 2)
 	assert.Equal(t, []string{"book_room", "occupancy"}, []string{told[1].Action, told[1].Reducer})

@@ -32,16 +32,16 @@ func TestWhatIsAbsentStaysAbsent(t *testing.T) {
 }
 
 func Example() {
-	var said message.Transcript
-	said = said.Append(message.Message{Role: message.User, Text: "Two nights in Lisbon, please."})
-	before := said
-	said = said.Append(message.Message{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "book_room", Arguments: "{}"}}})
-	for _, m := range said.All() {
+	said := []message.Message{
+		{Role: message.User, Text: "Two nights in Lisbon, please."},
+		{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "book_room", Arguments: `{"nights": 2}`}}},
+		{Role: message.Tool, CallID: "c1", Name: "book_room", Text: `"booked"`},
+	}
+	for _, m := range said {
 		fmt.Println(m.Role, m.Text, len(m.Calls))
 	}
-	fmt.Println(before.Len(), "message before")
 	// Output:
 	// user Two nights in Lisbon, please. 0
 	// assistant  1
-	// 1 message before
+	// tool "booked" 0
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/reducer"
-	"github.com/retake-go/retake/seq"
 )
 
 // Apply returns s with all operations applied in order. If one does not fit, Apply returns s unchanged and an

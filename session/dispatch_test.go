@@ -232,14 +232,14 @@ func TestDispatchStopsAtTheFirstFailure(t *testing.T) {
 func TestCallbackMayUseTheSession(t *testing.T) {
 	s := must(session.New(cartConfig()))
 	s.OnReducerError(func(e fault.ReducerError) {
-		assert.Equal(t, 1, s.State().ReducerErrors().Len(), "recorded before anyone is told")
+		assert.Equal(t, 1, len(s.State().ReducerErrors()), "recorded before anyone is told")
 		assert.NoError(t, s.Dispatch(event("item_added", `{"sku":"instead","qty":1}`)))
 		s.OnReducerError(nil)
 	})
 	require.Error(t, s.Dispatch(event("item_added", `{}`)))
 	require.Error(t, s.Dispatch(event("item_added", `{}`)))
 	assert.Equal(t, []Line{{SKU: "instead", Qty: 1}}, values(s, cart))
-	assert.Equal(t, 2, s.State().ReducerErrors().Len())
+	assert.Equal(t, 2, len(s.State().ReducerErrors()))
 }
 
 // Trip is a value that shares memory with its copies.
@@ -304,7 +304,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 	assert.Equal(t, []int{400}, values(s, total))
-	assert.Equal(t, 400, s.State().ReducerErrors().Len())
+	assert.Equal(t, 400, len(s.State().ReducerErrors()))
 }
 
 func TestTheBuiltinLogsAreReadByTheirHandles(t *testing.T) {

@@ -3,8 +3,6 @@ package session
 import (
 	"errors"
 	"slices"
-
-	"github.com/retake-go/retake/message"
 )
 
 // Restore returns a session with the contents of a snapshot, including its conversation. [ParseState] lists
@@ -20,7 +18,7 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	}
 	s, err := Resume(cfg, state)
 	if err == nil {
-		s.said = message.Transcript{}.Append(w.Conversation...)
+		s.said = w.Conversation
 	}
 	return s, err
 }

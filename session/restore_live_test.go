@@ -45,7 +45,7 @@ func TestALiveSessionIsRestoredAndKeepsItsLogs(t *testing.T) {
 	}
 	assert.Equal(t, []string{`"tea"`}, held("cart"))
 	assert.Equal(t, []string{`"tea"`, `"cup"`}, held("visits"))
-	assert.Equal(t, 1, state.ReducerErrors().Len())
+	assert.Equal(t, 1, len(state.ReducerErrors()))
 
 	require.NoError(t, s.Acquire())
 	require.ErrorIs(t, s.Restore(before), session.ErrBusy)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -21,7 +22,7 @@ type Session struct {
 	changing sync.Mutex // guards the fields below, and stores to state
 	held     bool
 	dispatch func(Event) error // of the run that holds the session, or nil
-	said     message.Transcript
+	said     []message.Message
 }
 
 // New returns an empty session. The error joins a [*ConfigError] for each fault of the config.
@@ -88,18 +89,18 @@ func (s *Session) Release() {
 }
 
 // Conversation returns the messages of the session's runs up to the end of the last. The next run continues
-// it.
-func (s *Session) Conversation() message.Transcript {
+// it. The slice is read-only.
+func (s *Session) Conversation() []message.Message {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	return s.said
 }
 
-// Said sets the conversation of the session. Drivers call it when a run ends.
-func (s *Session) Said(all message.Transcript) {
+// Said sets the conversation of the session. Drivers call it when a run ends. It keeps the slice.
+func (s *Session) Said(all []message.Message) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	s.said = all
+	s.said = slices.Clip(all)
 }
 
 // Through passes events that are dispatched while a run holds the session to that run, one at a time, until

@@ -8,8 +8,8 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/seq"
 )
 
 // SnapshotFormat is the name and version of the snapshot format.
@@ -40,8 +40,7 @@ type sliceSnapshot struct {
 // [State.Snapshot].
 func (s *Session) Snapshot() ([]byte, error) {
 	w := s.State().wire()
-	said := s.Conversation()
-	w.Conversation = said.Slice(0, said.Len())
+	w.Conversation = s.Conversation()
 	return canon.Marshal(w)
 }
 
@@ -52,7 +51,7 @@ func (s State) Snapshot() ([]byte, error) { return canon.Marshal(s.wire()) }
 func (s State) wire() snapshot {
 	w := snapshot{
 		Format: SnapshotFormat, ID: s.ID(), Slices: []sliceSnapshot{},
-		Feedback: collect(s.feedback), Attempts: collect(s.attempts), ReducerErrors: collect(s.ReducerErrors()),
+		Feedback: collect(s.feedback), Attempts: collect(s.attempts), ReducerErrors: collect(s.reducerErrors),
 	}
 	for _, slot := range s.slots {
 		values := make([]json.RawMessage, 0, slot.held.Len())
@@ -64,7 +63,7 @@ func (s State) wire() snapshot {
 	return w
 }
 
-func collect[T any](log seq.Log[T]) []T { return append([]T{}, log.Slice(0, log.Len())...) }
+func collect[T any](log seq.Log[T]) []T { return append([]T{}, log.From(0)...) }
 
 // ParseState reads a snapshot. It refuses, with a [*SnapshotError] that names the field, anything but strict
 // JSON of this format and version: unknown members, slices with a duplicate or invalid name or an invalid

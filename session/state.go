@@ -2,13 +2,14 @@ package session
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/seq"
+	"github.com/retake-go/retake/internal/seq"
 )
 
 // State is an immutable snapshot of a session. Methods that change something return a new State and leave the
@@ -91,8 +92,7 @@ func (s State) Values(slice string) (held []json.RawMessage, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	all := s.slots[at].held
-	return all.Slice(0, all.Len()), true
+	return s.slots[at].held.From(0), true
 }
 
 func encoded[T any](log seq.Log[T]) []json.RawMessage {
@@ -112,19 +112,38 @@ func (s State) find(slice string) (int, bool) {
 	return slices.BinarySearchFunc(s.slots, slice, func(s slot, name string) int { return strings.Compare(s.name, name) })
 }
 
-// Feedback returns the built-in log of feedback, oldest first.
-func (s State) Feedback() seq.Log[feedback.RetryFeedback] { return s.feedback }
+// Feedback returns the built-in log of feedback, oldest first. The slice is read-only.
+func (s State) Feedback() []feedback.RetryFeedback { return s.feedback.From(0) }
 
-// Attempts returns the built-in log of attempts, oldest first.
-func (s State) Attempts() seq.Log[Attempt] { return s.attempts }
+// NewestFeedback yields the built-in log of feedback, newest first. It copies nothing.
+func (s State) NewestFeedback() iter.Seq[feedback.RetryFeedback] {
+	return func(yield func(feedback.RetryFeedback) bool) {
+		for _, f := range s.feedback.Backward() {
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
 
-// ReducerErrors returns the built-in log of reducer errors, oldest first. Their Cause is nil.
-func (s State) ReducerErrors() seq.Log[fault.ReducerError] { return s.reducerErrors }
+// Attempts returns the built-in log of attempts, oldest first. The slice is read-only.
+func (s State) Attempts() []Attempt { return s.attempts.From(0) }
+
+// AttemptsFrom returns what follows the first n of [State.Attempts]. It panics where there are fewer, as slicing
+// does. The slice is read-only.
+func (s State) AttemptsFrom(n int) []Attempt { return s.attempts.From(n) }
+
+// AttemptCount returns the length of [State.Attempts].
+func (s State) AttemptCount() int { return s.attempts.Len() }
+
+// ReducerErrors returns the built-in log of reducer errors, oldest first. Their Cause is nil: a state holds values
+// only. The slice is read-only.
+func (s State) ReducerErrors() []fault.ReducerError { return s.reducerErrors.From(0) }
 
 // LatestFeedback returns the newest feedback for calls of the named tool, or for the final answer if action
 // is empty.
 func (s State) LatestFeedback(action string) (found feedback.RetryFeedback, ok bool) {
-	for _, f := range s.feedback.Backward() {
+	for f := range s.NewestFeedback() {
 		if f.ToolName == action && (f.Source == feedback.Tool) == (action != "") {
 			return f, true
 		}

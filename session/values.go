@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/seq"
+	"github.com/retake-go/retake/internal/seq"
 )
 
 // values are the contents of a slice: canonical JSON, oldest first.
@@ -21,7 +21,7 @@ func Decode[T any](raw json.RawMessage) (v T, err error) {
 // verify returns the first value, from index from on, that does not fit T, and why. The error is nil if all
 // fit.
 func verify[T any](held values, from int) (int, error) {
-	for i, raw := range held.Slice(from, held.Len()) {
+	for i, raw := range held.From(from) {
 		if _, err := Decode[T](raw); err != nil {
 			return from + i, err
 		}

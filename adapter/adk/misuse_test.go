@@ -51,7 +51,7 @@ func TestAConversationGoesOnInItsSession(t *testing.T) {
 		assert.Equal(t, want, text)
 		assert.Len(t, end.results[n].Attempts, 2)
 	}
-	assert.Equal(t, 4, s.State().Attempts().Len())
+	assert.Equal(t, 4, s.State().AttemptCount())
 }
 
 // declared is a tool whose schema is one of genai's own.

@@ -149,7 +149,7 @@ func TestReducersSeeResultsInCallOrder(t *testing.T) {
 	given := answers(m.requests()[1])
 	assert.Equal(t, map[string]any{"booked": "Lisbon"}, given[0].Response)
 	assert.Contains(t, given[1].Response["error"], "one room is enough")
-	assert.Equal(t, 1, end.s[0].State().ReducerErrors().Len())
+	assert.Equal(t, 1, len(end.s[0].State().ReducerErrors()))
 }
 
 func TestAToolThatWantsConfirmationIsLeftToADK(t *testing.T) {

@@ -122,7 +122,7 @@ func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {
 		"[file, a.zip, application/zip, 1 bytes]: the API takes the bytes of application/pdf and of texts":      {Kind: message.FilePart, Name: "a.zip", MediaType: "application/zip", Data: "eA=="},
 	} {
 		req := wiretest.Asks()["plain"]
-		req.Messages = req.Messages.Append(message.Message{Role: message.User, Parts: []message.Part{part}})
+		req.Messages = append(req.Messages, message.Message{Role: message.User, Parts: []message.Part{part}})
 		wiretest.Refuses(t, adapter(), req, want)
 	}
 }

@@ -27,7 +27,7 @@ type conversation struct {
 // turnsOf makes the turns of a transcript. It returns the system messages before the first of user or model
 // apart. The API has no place for later ones, which become the user's. Many models refuse to continue their
 // own message: where one is the last, the user bids it go on.
-func turnsOf(said message.Transcript, model string) (c conversation, system []string) {
+func turnsOf(said []message.Message, model string) (c conversation, system []string) {
 	c.model = model
 	system, exchanges := rules.Exchanges(said)
 	for _, e := range exchanges {

@@ -32,9 +32,9 @@ func params(t require.TestingT, m *anthropic.Model, req loop.Request) string {
 	return string(raw)
 }
 
-func said(messages ...message.Message) (t message.Transcript) {
+func said(messages ...message.Message) (t []message.Message) {
 	for _, m := range messages {
-		t = t.Append(m)
+		t = append(t, m)
 	}
 	return t
 }

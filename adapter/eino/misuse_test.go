@@ -101,8 +101,8 @@ func TestAConversationGoesOnInItsSession(t *testing.T) {
 		require.Len(t, result.Attempts, 2)
 		assert.Equal(t, 1, result.Attempts[0].Attempt)
 	}
-	assert.Equal(t, 4, s.State().Attempts().Len())
-	assert.Equal(t, 2, s.State().Feedback().Len())
+	assert.Equal(t, 4, s.State().AttemptCount())
+	assert.Equal(t, 2, len(s.State().Feedback()))
 }
 
 // An agent within a tool has an adapter and a run of its own.

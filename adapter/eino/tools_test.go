@@ -218,7 +218,7 @@ func TestReducersSeeResultsInCallOrder(t *testing.T) {
 	answers := m.requests()[1][2:]
 	assert.JSONEq(t, `{"booked":"Lisbon"}`, answers[0].Content)
 	assert.Contains(t, answers[1].Content, "one room is enough")
-	assert.Equal(t, 1, s.State().ReducerErrors().Len())
+	assert.Equal(t, 1, len(s.State().ReducerErrors()))
 }
 
 func TestAToolThatInterruptsIsLeftToEino(t *testing.T) {

@@ -144,10 +144,11 @@ func TestABodyWithoutEndIsRefused(t *testing.T) {
 
 func TestNumbersOfTheHistoryAreExact(t *testing.T) {
 	s := wiretest.Serve(t, "200 OK\n\n"+done)
-	var said message.Transcript
-	said = said.Append(message.Message{Role: message.User, Text: "Cancel it."}).
-		Append(message.Message{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "cancel", Arguments: `{"id":9007199254740993,"at":1.50}`}}}).
-		Append(message.Message{Role: message.Tool, CallID: "c1", Name: "cancel", Text: `{"left":9007199254740993}`})
+	said := []message.Message{
+		{Role: message.User, Text: "Cancel it."},
+		{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "cancel", Arguments: `{"id":9007199254740993,"at":1.50}`}}},
+		{Role: message.Tool, CallID: "c1", Name: "cancel", Text: `{"left":9007199254740993}`},
+	}
 	_, err := model(t, s.URL, s.Client).Reply(t.Context(), loop.Request{Messages: said})
 	require.NoError(t, err)
 	assert.Equal(t, 2, strings.Count(s.Requests()[0], "9007199254740993"))
@@ -181,7 +182,7 @@ func TestAModelMayBeAskedByManyAtOnce(t *testing.T) {
 			want := fmt.Sprint("word ", n)
 			var streamed string
 			req := loop.Request{Stream: func(d loop.Delta) { streamed += d.Text }}
-			req.Messages = req.Messages.Append(message.Message{Role: message.User, Text: want})
+			req.Messages = append(req.Messages, message.Message{Role: message.User, Text: want})
 			reply, err := m.Reply(t.Context(), req)
 			assert.NoError(t, err)
 			assert.Equal(t, want, reply.Text)

@@ -38,7 +38,7 @@ type conversation struct {
 // turnsOf makes the contents of a transcript. The system messages before the first of user or model it
 // returns apart. The API refuses a conversation that begins or ends with the model: there the user bids it go
 // on.
-func turnsOf(said message.Transcript, model string) (turns []content, system []string) {
+func turnsOf(said []message.Message, model string) (turns []content, system []string) {
 	c := conversation{model: model}
 	system, exchanges := rules.Exchanges(said)
 	for _, e := range exchanges {

@@ -58,9 +58,9 @@ type seenPart struct {
 
 func TestLawEveryTranscriptMakesAConversation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var said message.Transcript
+		var said []message.Message
 		for _, m := range rapid.SliceOfN(genMessage(), 0, 12).Draw(t, "transcript") {
-			said = said.Append(m)
+			said = append(said, m)
 		}
 		turns, _ := turnsOf(said, "m")
 		require.Equal(t, "user", turns[0].Role)
@@ -115,7 +115,7 @@ func TestSignaturesGoBackToTheModelThatMadeThem(t *testing.T) {
 	}
 	show := func(model string) (parts []string) {
 		c := conversation{model: model}
-		_, exchanges := rules.Exchanges(message.Transcript{}.Append(m))
+		_, exchanges := rules.Exchanges([]message.Message{m})
 		for _, p := range c.parts(exchanges[0]) {
 			parts = append(parts, string(p))
 		}

@@ -64,7 +64,7 @@ func Example() {
 	)
 	s, _ := session.New(session.Config{ID: "order-42"})
 	result, err := loop.Run(context.Background(), model, s, "Two nights in Lisbon, please.", loop.Config{Tools: tools})
-	for _, m := range result.Transcript.Slice(0, result.Transcript.Len()) {
+	for _, m := range result.Transcript {
 		if m.Role == message.Tool {
 			fmt.Println(m.Text)
 		}

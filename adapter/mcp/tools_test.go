@@ -42,7 +42,7 @@ func run(t testing.TB, tools []*tool.Tool, model *looptest.Model, opts ...loop.O
 // answers are the tool messages that a run's model was shown.
 func answers(r loop.Result) []message.Message {
 	var all []message.Message
-	for _, m := range r.Transcript.Slice(0, r.Transcript.Len()) {
+	for _, m := range r.Transcript {
 		if m.Role == message.Tool {
 			all = append(all, m)
 		}

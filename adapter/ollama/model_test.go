@@ -150,7 +150,7 @@ func TestAModelMayBeAskedByManyAtOnce(t *testing.T) {
 			want := fmt.Sprint("word ", n)
 			var streamed string
 			req := loop.Request{Stream: func(d loop.Delta) { streamed += d.Text }}
-			req.Messages = req.Messages.Append(message.Message{Role: message.User, Text: want})
+			req.Messages = append(req.Messages, message.Message{Role: message.User, Text: want})
 			reply, err := m.Reply(t.Context(), req)
 			assert.NoError(t, err)
 			assert.Equal(t, want, reply.Text)
@@ -186,7 +186,7 @@ func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {
 		"[image, https://x/a.png]: the API takes no image by URL: give its bytes":                                message.Link(message.ImagePart, "https://x/a.png"),
 	} {
 		req := wiretest.Asks()["plain"]
-		req.Messages = req.Messages.Append(message.Message{Role: message.User, Parts: []message.Part{part}})
+		req.Messages = append(req.Messages, message.Message{Role: message.User, Parts: []message.Part{part}})
 		wiretest.Refuses(t, adapter(plain), req, want)
 	}
 }

@@ -21,7 +21,7 @@ type conversation struct {
 // turnsOf makes the messages of a transcript. The system messages before the first of user or model it
 // returns apart. The server would let a model continue its own message: where one is the last, the user bids
 // it go on.
-func turnsOf(said message.Transcript, model string) (turns []wireMessage, system []string) {
+func turnsOf(said []message.Message, model string) (turns []wireMessage, system []string) {
 	c := conversation{model: model}
 	system, exchanges := rules.Exchanges(said)
 	for _, e := range exchanges {

@@ -42,9 +42,9 @@ func genMessage() *rapid.Generator[message.Message] {
 
 func TestLawEveryTranscriptMakesAConversation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var said message.Transcript
+		var said []message.Message
 		for _, m := range rapid.SliceOfN(genMessage(), 0, 12).Draw(t, "transcript") {
-			said = said.Append(m)
+			said = append(said, m)
 		}
 		turns, _ := turnsOf(said, "m")
 		require.NotEmpty(t, turns)
@@ -82,7 +82,7 @@ func TestThoughtsGoBackToTheModelThatHadThem(t *testing.T) {
 }
 
 func TestWhatTheModelSaysInARowIsOneMessage(t *testing.T) {
-	var said message.Transcript
+	var said []message.Message
 	for _, m := range []message.Message{
 		{Role: message.System, Text: "Be brief."},
 		{Role: message.Assistant, Text: "One."},
@@ -90,7 +90,7 @@ func TestWhatTheModelSaysInARowIsOneMessage(t *testing.T) {
 		{Role: message.Tool, CallID: "c1", Name: "f", IsError: true},
 		{Role: message.Assistant, Text: "Three."},
 	} {
-		said = said.Append(m)
+		said = append(said, m)
 	}
 	turns, system := turnsOf(said, "m")
 	assert.Equal(t, []string{"Be brief."}, system)

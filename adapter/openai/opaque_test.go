@@ -35,9 +35,9 @@ func replyOf(t *testing.T, a wiretest.Adapter, stream bool, says string) message
 // after is a request that goes on from a reply, its calls answered.
 func after(r message.Reply) loop.Request {
 	req := hello()
-	req.Messages = req.Messages.Append(message.Message{Role: message.Assistant, Text: r.Text, Calls: r.Calls, Opaque: r.Opaque})
+	req.Messages = append(req.Messages, message.Message{Role: message.Assistant, Text: r.Text, Calls: r.Calls, Opaque: r.Opaque})
 	for _, c := range r.Calls {
-		req.Messages = req.Messages.Append(message.Message{Role: message.Tool, CallID: c.ID, Name: c.Name, Text: "1"})
+		req.Messages = append(req.Messages, message.Message{Role: message.Tool, CallID: c.ID, Name: c.Name, Text: "1"})
 	}
 	return req
 }
@@ -108,8 +108,8 @@ func TestReasoningThatNobodyKeptIsNotNamed(t *testing.T) {
 func TestIdsAreUniqueInTheWholeConversation(t *testing.T) {
 	reply := replyOf(t, responses(openai.Config{Model: "m"}), false, thought)
 	req := after(reply)
-	for _, m := range after(reply).Messages.All() {
-		req.Messages = req.Messages.Append(m)
+	for _, m := range after(reply).Messages {
+		req.Messages = append(req.Messages, m)
 	}
 	var body struct {
 		Input []struct {

@@ -98,7 +98,7 @@ func FuzzResponsesReply(f *testing.F) {
 			if reply.Opaque == "" {
 				continue
 			}
-			said := message.Transcript{}.Append(message.Message{Role: message.Assistant, Text: reply.Text, Calls: reply.Calls, Opaque: reply.Opaque})
+			said := []message.Message{message.Message{Role: message.Assistant, Text: reply.Text, Calls: reply.Calls, Opaque: reply.Opaque}}
 			u := turns(said, rules)[0]
 			if u.Opaque != "" && len(u.calls) == len(reply.Calls) {
 				assert.NotNil(t, from.items(u, true), "what was kept is echoed")

@@ -50,7 +50,7 @@ func nothing(context.Context, json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(`null`), nil
 }
 
-func says(messages ...message.Message) (t message.Transcript) { return t.Append(messages...) }
+func says(messages ...message.Message) []message.Message { return messages }
 
 func hello() loop.Request {
 	return loop.Request{Messages: says(message.Message{Role: message.User, Text: "Hi."})}
@@ -224,7 +224,7 @@ func TestMediaThatAnAPITakesNoneOfAreRefused(t *testing.T) {
 		`[video]: kind: must be text, image, audio or file, got "video"`:                     {responses(openai.Config{Model: "m"}), message.Part{Kind: "video"}},
 	} {
 		req := hello()
-		req.Messages = req.Messages.Append(message.Message{Role: message.User, Parts: []message.Part{c.part}})
+		req.Messages = append(req.Messages, message.Message{Role: message.User, Parts: []message.Part{c.part}})
 		wiretest.Refuses(t, c.a, req, want)
 	}
 }

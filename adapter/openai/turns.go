@@ -41,7 +41,7 @@ type turn struct {
 }
 
 // turns orders a transcript. There is always at least one turn that is not of the system.
-func turns(t message.Transcript, rules wire.Rules) []turn {
+func turns(t []message.Message, rules wire.Rules) []turn {
 	_, exchanges := rules.Exchanges(t)
 	var all []turn
 	spoken := false

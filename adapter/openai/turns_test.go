@@ -39,11 +39,11 @@ func drawMessage(t *rapid.T) message.Message {
 
 func TestAnyTranscriptBecomesAConversation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var transcript message.Transcript
+		var transcript []message.Message
 		answers := 0
 		for range rapid.IntRange(0, 12).Draw(t, "messages") {
 			m := drawMessage(t)
-			transcript = transcript.Append(m)
+			transcript = append(transcript, m)
 			if m.Role == message.Tool {
 				answers++
 			}
@@ -72,16 +72,15 @@ func TestAnyTranscriptBecomesAConversation(t *testing.T) {
 }
 
 func TestAnswersFindTheirCalls(t *testing.T) {
-	var said message.Transcript
-	said = said.Append(
-		message.Message{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "f"}, {ID: "c1", Name: "f"}, {Name: "g"}}},
-		message.Message{Role: message.Tool, CallID: "call-3", Name: "g", Text: "three"},
-		message.Message{Role: message.Tool, CallID: "c1", Name: "f", Text: "one"},
-		message.Message{Role: message.User, Text: "Well?"},
-		message.Message{Role: message.Tool, CallID: "c1", Name: "f"},
-		message.Message{Role: message.Tool, CallID: "c1", Name: "f", Text: "again"},
-		message.Message{Role: message.Tool, CallID: "c1", Name: "f", Text: "wrong", IsError: true},
-	)
+	said := []message.Message{
+		{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "f"}, {ID: "c1", Name: "f"}, {Name: "g"}}},
+		{Role: message.Tool, CallID: "call-3", Name: "g", Text: "three"},
+		{Role: message.Tool, CallID: "c1", Name: "f", Text: "one"},
+		{Role: message.User, Text: "Well?"},
+		{Role: message.Tool, CallID: "c1", Name: "f"},
+		{Role: message.Tool, CallID: "c1", Name: "f", Text: "again"},
+		{Role: message.Tool, CallID: "c1", Name: "f", Text: "wrong", IsError: true},
+	}
 	all := turns(said, rules)
 	require.Len(t, all, 4)
 	var got []string
@@ -98,10 +97,11 @@ func TestAnswersFindTheirCalls(t *testing.T) {
 
 // Mistral takes ids of nine letters and digits alone. Its own go back as they are.
 func TestMistralsIds(t *testing.T) {
-	var said message.Transcript
+	var said []message.Message
 	for _, id := range []string{"call_VrtIe6Ngj9pFHcIGCiIp5O0R", "", "D681PevKs", "D681PevKs"} {
-		said = said.Append(message.Message{Role: message.Assistant, Calls: []message.Call{{ID: id, Name: "get", Arguments: "{}"}}}).
-			Append(message.Message{Role: message.Tool, CallID: id, Name: "get", Text: "1"})
+		said = append(said,
+			message.Message{Role: message.Assistant, Calls: []message.Call{{ID: id, Name: "get", Arguments: "{}"}}},
+			message.Message{Role: message.Tool, CallID: id, Name: "get", Text: "1"})
 	}
 	mistral := caller{Config{Provider: "Mistral"}}
 	var ids []string

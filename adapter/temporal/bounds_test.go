@@ -279,7 +279,7 @@ func TestManyCallsOfOneReply(t *testing.T) {
 	r, err := b.run()
 	require.NoError(t, err)
 	for n := range calls {
-		assert.Equal(t, strconv.Itoa(n), r.Transcript.At(2+n).Text)
+		assert.Equal(t, strconv.Itoa(n), r.Transcript[2+n].Text)
 	}
 	assert.LessOrEqual(t, most, 3)
 }
@@ -357,6 +357,6 @@ func TestAPolicysTimeoutHoldsOnWorkers(t *testing.T) {
 	b := newBench(t, Worker{Agent: "slow", Model: model, Tools: tools}, loop.Config{Policy: &set})
 	r, err := b.run()
 	require.NoError(t, err)
-	assert.Equal(t, "The call failed 2 times, and its effect may or may not have happened.", r.Transcript.At(2).Text)
+	assert.Equal(t, "The call failed 2 times, and its effect may or may not have happened.", r.Transcript[2].Text)
 	assert.Equal(t, fault.Timeout, r.Attempts[1].Class)
 }

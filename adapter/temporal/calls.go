@@ -102,7 +102,7 @@ func (f *flow) call(m *machine.ModelCall) error {
 	if err := f.adjust(); err != nil {
 		return err
 	}
-	said := f.st.Transcript.Slice(f.keptLen, f.st.Transcript.Len())
+	said := f.st.TranscriptFrom(f.keptLen)
 	in := modelCall{
 		Call: *m, Output: f.in.Output.short(), Tools: f.begun.Tools, Only: f.in.Config.CallsOnly, Reading: readingOf(f.settings),
 		Kept: f.kept, Said: said,

@@ -131,7 +131,7 @@ func (q question) tools(begun func(context.Context, string)) (*tool.Set, error) 
 // Reply answers by how often the model spoke before: a worker that takes over says what the dead one would have said.
 func (q question) reply(req loop.Request) message.Reply {
 	spoke, done := 0, false
-	for _, m := range req.Messages.All() {
+	for _, m := range req.Messages {
 		if m.Role == message.Assistant {
 			spoke++
 		}

@@ -104,5 +104,5 @@ func (q question) decisions(t *testing.T, cfg loop.Config) int {
 	if _, ok := errors.AsType[*loop.RetryExhaustedError](err); !ok {
 		require.NoError(t, err)
 	}
-	return s.State().Attempts().Len()
+	return s.State().AttemptCount()
 }

@@ -98,7 +98,7 @@ func allThereIs() recording {
 				return machine.Plan{Do: machine.Fallback, Prompt: "Just say when.", Warning: string(q.Failure.Class)}, nil
 			})
 			w.Adjust = func(s session.State) (policy.Layer, bool) {
-				return policy.Layer{Backoff: &wait}, s.Attempts().Len() > 1
+				return policy.Layer{Backoff: &wait}, s.AttemptCount() > 1
 			}
 		},
 		cfg: loop.Config{Seed: "history"},

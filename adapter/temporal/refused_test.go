@@ -55,8 +55,8 @@ func TestAnswersAreJudgedByTheTypeOfTheWorker(t *testing.T) {
 	}
 }
 
-func texts(said message.Transcript) (all []string) {
-	for _, m := range said.Slice(0, said.Len()) {
+func texts(said []message.Message) (all []string) {
+	for _, m := range said {
 		all = append(all, m.Text)
 	}
 	return all

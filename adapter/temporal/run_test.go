@@ -129,7 +129,7 @@ func TestARunThatEndsWell(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Hello.", r.Text)
 	assert.Equal(t, 2, r.Turns)
-	assert.Equal(t, `<a> & b`, r.Transcript.At(2).Text)
+	assert.Equal(t, `<a> & b`, r.Transcript[2].Text)
 }
 
 // The errors are of the same Go types as in process, whoever returned them.
@@ -242,12 +242,12 @@ func TestConversationsGoByReference(t *testing.T) {
 	asked := model.Requests()
 	require.Len(t, asked, 4)
 	for n, a := range asked {
-		assert.Equal(t, r.Transcript.Slice(0, 2*n+1), a.Messages.Slice(0, a.Messages.Len()))
+		assert.Equal(t, r.Transcript[0:2*n+1], a.Messages)
 	}
 	// Another worker finds the conversation in the store.
 	whole, _, err := newTranscripts(b.agent.Store).extend(t.Context(), lastKey(b.agent.said), nil)
 	require.NoError(t, err)
-	assert.Equal(t, 7, whole.Len())
+	assert.Equal(t, 7, len(whole))
 	_, _, err = newTranscripts(nil).extend(t.Context(), "x", nil)
 	require.ErrorContains(t, err, "this worker has none")
 	_, _, err = newTranscripts(&memory{}).extend(t.Context(), "x", nil)
@@ -290,7 +290,7 @@ func TestARunGoesOnInANewHistory(t *testing.T) {
 	}
 	assert.Equal(t, 4, histories)
 	assert.Equal(t, once, parts)
-	assert.Equal(t, want.Transcript.Slice(0, want.Transcript.Len()), got.Transcript.Slice(0, got.Transcript.Len()))
+	assert.Equal(t, want.Transcript, got.Transcript)
 	assert.Equal(t, want.Usage, got.Usage)
 	assert.Len(t, got.Attempts, len(want.Attempts))
 }
@@ -302,7 +302,7 @@ func traced(t *testing.T, turns []looptest.Turn, lines *[]string) Worker {
 	w.hooks.step = func(ev machine.Event, fx []machine.Effect, st machine.State) {
 		line, err := machine.Trace(ev, fx, st, said)
 		require.NoError(t, err)
-		*lines, said = append(*lines, string(line)), st.Transcript.Len()
+		*lines, said = append(*lines, string(line)), st.TranscriptLen()
 	}
 	return w
 }
@@ -372,7 +372,7 @@ func TestQueriesAndUpdates(t *testing.T) {
 	r, err := b.run()
 	require.NoError(t, err)
 	assert.Equal(t, "Done.", r.Text)
-	assert.Equal(t, "The call failed, and its effect may or may not have happened.", r.Transcript.At(4).Text)
+	assert.Equal(t, "The call failed, and its effect may or may not have happened.", r.Transcript[4].Text)
 	status := query[Status](b, QueryStatus)
 	assert.Equal(t, machine.Stopped, status.Phase)
 	require.NotNil(t, status.Outcome)

@@ -40,7 +40,7 @@ func TestScenariosComeOutTheSame(t *testing.T) {
 func playTold(t *testing.T, told scenario.Told) (runs int) {
 	t.Helper()
 	var snapshot []byte
-	var said message.Transcript
+	var said []message.Message
 	for at := 0; at < len(told.Steps); {
 		if told.Steps[at].Event.Kind != machine.Started {
 			at++
@@ -51,7 +51,7 @@ func playTold(t *testing.T, told scenario.Told) (runs int) {
 			end++
 		}
 		p := &play{t: t, told: told, steps: told.Steps[at:end], session: snapshot, moved: make(chan struct{})}
-		p.messages = append(said.Slice(0, said.Len()), told.Steps[at].Event.Messages...)
+		p.messages = append(said, told.Steps[at].Event.Messages...)
 		p.run()
 		runs++
 		for end < len(told.Steps) && told.Steps[end].Event.Kind != machine.Started {
@@ -60,7 +60,7 @@ func playTold(t *testing.T, told scenario.Told) (runs int) {
 		last := told.Steps[end-1].State
 		held, err := last.Session.Snapshot()
 		require.NoError(t, err)
-		snapshot, said, at = held, last.Transcript, end
+		snapshot, said, at = held, last.Transcript(), end
 	}
 	return runs
 }
@@ -188,7 +188,7 @@ func (p *play) reference() []string {
 	p.steps[0].Event.Messages = p.messages
 	for n, s := range p.steps {
 		ev := s.Event
-		before := st.Transcript.Len()
+		before := st.TranscriptLen()
 		next, effects, err := machine.Step(st, ev)
 		require.NoError(p.t, err)
 		lines = append(lines, p.line(ev, effects, next, before))
@@ -245,7 +245,7 @@ func (p *play) record(ev machine.Event, effects []machine.Effect, st machine.Sta
 		return
 	}
 	p.trace = append(p.trace, p.line(ev, effects, st, p.lastSaid))
-	p.lastSaid = st.Transcript.Len()
+	p.lastSaid = st.TranscriptLen()
 	p.at++
 	close(p.moved)
 	p.moved = make(chan struct{})

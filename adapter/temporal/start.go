@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -140,8 +141,8 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 		return order{}, fmt.Errorf("temporal: %w", err)
 	}
 	m.Consult, m.Behaviours = asked, nil
-	said := cfg.History.Append(message.Message{Role: message.User, Text: prompt, Parts: cfg.Attach})
-	in := order{Config: m, Messages: said.Slice(0, said.Len())}
+	said := slices.Concat(cfg.History, []message.Message{{Role: message.User, Text: prompt, Parts: cfg.Attach}})
+	in := order{Config: m, Messages: said}
 	in.Output = outputOf(cfg.Output)
 	return in, nil
 }

@@ -33,15 +33,13 @@ func (f *flow) answerQueries() error {
 	return errors.Join(
 		workflow.SetQueryHandler(f.ctx, QueryStatus, func() (wire[Status], error) { return over(f.status()), nil }),
 		workflow.SetQueryHandler(f.ctx, QueryFeedback, func() (wire[[]feedback.RetryFeedback], error) {
-			all := f.st.Session.Feedback()
-			return over(all.Slice(0, all.Len())), nil
+			return over(f.st.Session.Feedback()), nil
 		}),
 		workflow.SetQueryHandler(f.ctx, QueryAttempts, func() (wire[[]session.Attempt], error) {
 			return over(f.st.Attempts()), nil
 		}),
 		workflow.SetQueryHandler(f.ctx, QueryReducerErrors, func() (wire[[]fault.ReducerError], error) {
-			all := f.st.Session.ReducerErrors()
-			return over(all.Slice(0, all.Len())), nil
+			return over(f.st.Session.ReducerErrors()), nil
 		}),
 	)
 }

@@ -8,13 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/seq"
 )
 
 // transcripts keeps conversations in a store, as chains of pieces that are named by their content: saving one
@@ -23,7 +23,7 @@ type transcripts struct {
 	store degrade.Storage
 
 	mu     sync.Mutex
-	recent map[string]message.Transcript
+	recent map[string][]message.Message
 	order  []string
 }
 
@@ -39,43 +39,48 @@ const maxRecent = 256
 var errNoStore = errors.New("the conversation is kept in a store, and this worker has none: give it the Store that the run began with")
 
 func newTranscripts(store degrade.Storage) *transcripts {
-	return &transcripts{store: store, recent: map[string]message.Transcript{}}
+	return &transcripts{store: store, recent: map[string][]message.Message{}}
 }
 
 // extend is the conversation that key names with what was said since, and the name of the whole. Without a
 // store it has no name.
-func (t *transcripts) extend(ctx context.Context, key string, said []message.Message) (message.Transcript, string, error) {
+func (t *transcripts) extend(ctx context.Context, key string, said []message.Message) ([]message.Message, string, error) {
 	if t.store == nil {
 		if key != "" {
-			return message.Transcript{}, "", errNoStore
+			return nil, "", errNoStore
 		}
-		return seq.Of(said...), "", nil
+		return said, "", nil
 	}
-	before, err := t.load(ctx, key)
-	if err != nil || len(said) == 0 {
+	if len(said) == 0 {
+		before, err := t.load(ctx, key)
 		return before, key, err
 	}
 	doc, err := engine.Marshal(piece{Before: key, Said: said})
 	if err != nil {
-		return before, "", err
+		return nil, "", err
 	}
 	sum := sha256.Sum256(doc)
 	name := "retake/said/" + hex.EncodeToString(sum[:16])
-	whole := before.Append(said...)
-	if _, known := t.remembered(name); known {
+	if whole, known := t.remembered(name); known {
 		return whole, name, nil
 	}
-	if err := t.store.Save(ctx, name, doc); err != nil {
-		return before, "", fmt.Errorf("keeping the conversation: %w", err)
+	before, err := t.load(ctx, key)
+	if err != nil {
+		return nil, "", err
 	}
+	if err := t.store.Save(ctx, name, doc); err != nil {
+		return nil, "", fmt.Errorf("keeping the conversation: %w", err)
+	}
+	whole := slices.Concat(before, said)
 	t.remember(name, whole)
+	t.forget(key)
 	return whole, name, nil
 }
 
 // load is the conversation that key names.
-func (t *transcripts) load(ctx context.Context, key string) (message.Transcript, error) {
+func (t *transcripts) load(ctx context.Context, key string) ([]message.Message, error) {
 	var missing []piece
-	var whole message.Transcript
+	var whole []message.Message
 	for at := key; at != ""; {
 		if held, ok := t.remembered(at); ok {
 			whole = held
@@ -88,7 +93,7 @@ func (t *transcripts) load(ctx context.Context, key string) (message.Transcript,
 		missing, at = append(missing, p), p.Before
 	}
 	for n := len(missing) - 1; n >= 0; n-- {
-		whole = whole.Append(missing[n].Said...)
+		whole = slices.Concat(whole, missing[n].Said)
 	}
 	if len(missing) > 0 {
 		t.remember(key, whole)
@@ -111,14 +116,14 @@ func (t *transcripts) read(ctx context.Context, key string) (p piece, err error)
 	return p, known.Decode(&p)
 }
 
-func (t *transcripts) remembered(key string) (message.Transcript, bool) {
+func (t *transcripts) remembered(key string) ([]message.Message, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	held, ok := t.recent[key]
 	return held, ok
 }
 
-func (t *transcripts) remember(key string, whole message.Transcript) {
+func (t *transcripts) remember(key string, whole []message.Message) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, ok := t.recent[key]; ok {
@@ -129,4 +134,12 @@ func (t *transcripts) remember(key string, whole message.Transcript) {
 		t.order = t.order[1:]
 	}
 	t.recent[key] = whole
+}
+
+// forget lets go of a conversation that has gone on: it would be held twice.
+func (t *transcripts) forget(key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.recent, key)
+	t.order = slices.DeleteFunc(t.order, func(k string) bool { return k == key })
 }

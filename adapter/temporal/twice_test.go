@@ -64,7 +64,7 @@ func TestACallThatLostItsWorkerIsNotMadeTwice(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "Done.", r.Text)
 			assert.Equal(t, tt.begins, begins)
-			assert.Contains(t, r.Transcript.At(2).Text, tt.told)
+			assert.Contains(t, r.Transcript[2].Text, tt.told)
 			assert.Equal(t, 1, query[Status](b, QueryStatus).MaybePaid)
 			if tt.opts == nil {
 				assert.Zero(t, runs)

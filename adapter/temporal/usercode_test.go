@@ -40,7 +40,7 @@ func TestAPlannerIsAskedInTheWorker(t *testing.T) {
 				return "made by code", nil, nil
 			},
 			Adjust: func(s session.State) (policy.Layer, bool) {
-				return policy.Layer{MaxAttempts: new(7)}, s.Attempts().Len() > 0
+				return policy.Layer{MaxAttempts: new(7)}, s.AttemptCount() > 0
 			},
 		}
 		b := newBench(t, w, loop.Config{})
@@ -110,7 +110,7 @@ func TestASessionGoesOnInAnotherRun(t *testing.T) {
 	b.order.After = held
 	r, err = b.run()
 	require.NoError(t, err)
-	assert.Equal(t, 4, r.Transcript.Len())
+	assert.Equal(t, 4, len(r.Transcript))
 	assert.Len(t, r.Attempts, 1)
 }
 

@@ -200,12 +200,12 @@ func (f *flow) step(ev machine.Event) error {
 	if ev.At.IsZero() {
 		ev.At = f.now()
 	}
-	before := f.st.Transcript.Len()
+	before := f.st.TranscriptLen()
 	st, effects, err := machine.Step(f.st, ev)
 	if err != nil {
 		return err
 	}
-	if err := f.mark(ev, effects, st.Transcript.Slice(before, st.Transcript.Len())); err != nil {
+	if err := f.mark(ev, effects, st.TranscriptFrom(before)); err != nil {
 		return err
 	}
 	f.st = st

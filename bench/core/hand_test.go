@@ -190,11 +190,11 @@ func (r recorded) requireSame(t testing.TB) {
 	for n := range r.steps {
 		h.step(&r.steps[n].ev)
 		st := r.steps[n].after
-		require.Equal(t, st.Transcript.Slice(0, st.Transcript.Len()), h.said)
-		require.Len(t, h.attempts, st.Session.Attempts().Len())
-		require.Len(t, h.told, st.Session.Feedback().Len())
-		if fb, ok := st.Session.Feedback().Last(); ok {
-			require.Equal(t, fb.Message, h.told[len(h.told)-1].line)
+		require.Equal(t, st.Transcript(), h.said)
+		require.Len(t, h.attempts, st.Session.AttemptCount())
+		require.Len(t, h.told, len(st.Session.Feedback()))
+		if told := st.Session.Feedback(); len(told) > 0 {
+			require.Equal(t, told[len(told)-1].Message, h.told[len(h.told)-1].line)
 		}
 		if len(st.Actions) > 0 {
 			require.Equal(t, st.Actions[0].Signature, h.mark)

@@ -71,7 +71,7 @@ func ours[A any](t testing.TB, s work.Script) func() (string, error) {
 	require.NoError(t, err)
 	cfg := loop.Config{Tools: tools}
 	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
-		arguments, answer := s.Reply((req.Messages.Len() - 1) / 2)
+		arguments, answer := s.Reply((len(req.Messages) - 1) / 2)
 		if answer != "" {
 			return message.Reply{Text: answer, Finish: message.Stop}, nil
 		}

@@ -136,10 +136,10 @@ func TestFeedbackOfTheCorpusNamesWhatFailed(t *testing.T) {
 		}
 		p, err := corpus.Config{}.Play(t.Context(), q)
 		require.NoError(t, err)
-		last, _ := p.State.Transcript.Last()
+		last := p.State.Transcript()[len(p.State.Transcript())-1]
 		require.Equal(t, message.Assistant, last.Role)
 		var told strings.Builder
-		for _, m := range p.State.Transcript.All() {
+		for _, m := range p.State.Transcript() {
 			if m.IsError || m.Role == message.User {
 				told.WriteString(m.Text)
 			}
@@ -147,7 +147,7 @@ func TestFeedbackOfTheCorpusNamesWhatFailed(t *testing.T) {
 				t.Logf("%s: %s%v", m.Role, m.Text, m.Calls)
 			}
 		}
-		for _, fb := range p.State.Session.Feedback().All() {
+		for _, fb := range p.State.Session.Feedback() {
 			for _, i := range fb.Issues {
 				if wanted := strings.TrimPrefix(i.Wanted(), "no member of this name (allowed: "); i.Rule != fault.RuleNoCall {
 					assert.Contains(t, told.String(), strings.TrimSuffix(wanted, ")"), q.ID)

@@ -75,7 +75,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	for _, m := range result.Transcript.All() {
+	for _, m := range result.Transcript {
 		if m.Role == message.Tool {
 			fmt.Printf("%s: %s\n", m.Name, m.Text)
 		}

@@ -97,12 +97,12 @@ type narrator struct {
 }
 
 func (n *narrator) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
-	for _, m := range req.Messages.Slice(n.shown, req.Messages.Len()) {
+	for _, m := range req.Messages[n.shown:] {
 		if m.Role != message.Assistant {
 			n.print("-> "+string(m.Role), m.Text)
 		}
 	}
-	n.shown = req.Messages.Len()
+	n.shown = len(req.Messages)
 	reply, err := n.Model.Reply(ctx, req)
 	for _, c := range reply.Calls {
 		n.print("<- calls", c.Name+" "+c.Arguments)

@@ -62,7 +62,7 @@ func work(dir string, hangs bool) error {
 		return err
 	}
 	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
-		if req.Messages.Len() == 1 {
+		if len(req.Messages) == 1 {
 			return message.Reply{Calls: []message.Call{{ID: "c1", Name: "book_room", Arguments: `{"city": "Lisbon"}`}}}, nil
 		}
 		fmt.Println("the model is asked for its answer")

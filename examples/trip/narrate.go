@@ -33,12 +33,12 @@ func (n *narration) limits(s ratelimit.State) {
 func (n *narration) of(m loop.Model) loop.Model {
 	shown := 0
 	return loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
-		for _, said := range req.Messages.Slice(shown, req.Messages.Len()) {
+		for _, said := range req.Messages[shown:] {
 			if said.Role != message.Assistant {
 				n.line("-> "+string(said.Role), said.Text)
 			}
 		}
-		shown = req.Messages.Len()
+		shown = len(req.Messages)
 		reply, err := m.Reply(ctx, req)
 		if err != nil {
 			n.line("!! failed", err.Error())

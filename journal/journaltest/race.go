@@ -69,7 +69,7 @@ func Drive(s journal.Store, id string, effect func(what string)) (ended bool, er
 func payer(effect func(string)) loop.ModelFunc {
 	return func(_ context.Context, req loop.Request) (message.Reply, error) {
 		paid := 0
-		for _, m := range req.Messages.Backward() {
+		for _, m := range req.Messages {
 			if m.Role == message.Tool {
 				paid++
 			}

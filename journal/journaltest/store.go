@@ -147,5 +147,5 @@ func testRuns(t *testing.T, s journal.Store) {
 		require.NoError(t, err)
 		require.NoError(t, f.Add(rec))
 	}
-	assert.Equal(t, 4, f.State.Session.Attempts().Len(), "the session has the attempts of all runs")
+	assert.Equal(t, 4, f.State.Session.AttemptCount(), "the session has the attempts of all runs")
 }

@@ -98,9 +98,9 @@ func TestRetrySumsTokensAndCostOfFailedAttemptsToo(t *testing.T) {
 	r := agent.Retry(t.Context(), s, agent.New("breed"), runs(&made, failed(fault.Timeout), failed(fault.Timeout), sure("ok", 1)), loop.WithClock(looptest.NewClock()))
 	assert.Equal(t, int64(400), r.Execution.Usage.Tokens())
 	assert.InDelta(t, 0.004, r.Execution.Cost.Amount(), 0)
-	require.Equal(t, 3, s.State().Attempts().Len())
-	assert.Equal(t, int64(100), s.State().Attempts().At(1).Usage.InputTokens)
-	assert.Equal(t, fault.Transport, s.State().Attempts().At(1).Plane)
+	require.Equal(t, 3, s.State().AttemptCount())
+	assert.Equal(t, int64(100), s.State().Attempts()[1].Usage.InputTokens)
+	assert.Equal(t, fault.Transport, s.State().Attempts()[1].Plane)
 }
 
 func TestRetryTellsTheAgentItsAttempt(t *testing.T) {

@@ -80,8 +80,8 @@ func Run(
 }
 
 // Converse is [Run] for one turn of a conversation. The reply is the text for the user, and the state is the
-// conversation: pass message.Transcript{}.Append(state...) as the History of the next turn. If JSON was
-// wanted and plain text came, the turn is in progress: the model asks for more.
+// conversation: the History of the next turn. If JSON was wanted and plain text came, the turn is in
+// progress: the model asks for more.
 func Converse(
 	ctx context.Context, model loop.Model, s *session.Session, prompt string, cfg loop.Config, a Account,
 	opts ...loop.Option,
@@ -114,8 +114,7 @@ func Conversation(r loop.Result, err error) result.Conversation[json.RawMessage,
 	if err == nil && r.Degraded {
 		e.Status, e.Data = result.StatusInProgress, nil
 	}
-	said := r.Transcript.Slice(0, r.Transcript.Len())
-	return result.Conversation[json.RawMessage, []message.Message]{Reply: r.Text, State: said, Result: e}
+	return result.Conversation[json.RawMessage, []message.Message]{Reply: r.Text, State: r.Transcript, Result: e}
 }
 
 // Metered wraps a model, so that [Run] accounts for its replies. Run wraps its own model; wrap those of

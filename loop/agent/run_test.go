@@ -102,7 +102,7 @@ func TestTheFormsOfAConversation(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(doc), `"status":"in-progress"`)
 
-	cfg.History = message.Transcript{}.Append(first.State...)
+	cfg.History = first.State
 	second := agent.Converse(t.Context(), provider(used(`{"number":"R-1"}`, "", 1, 1)), fixture.NewSession(t), "Lisbon.", cfg, agent.Account{})
 	assert.True(t, second.Result.IsSuccess())
 	assert.JSONEq(t, `{"number":"R-1"}`, string(second.Result.Data))

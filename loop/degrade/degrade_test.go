@@ -76,7 +76,7 @@ func TestHistorySelectionFailsToNoContext(t *testing.T) {
 	_, err := loop.Run(t.Context(), model, fixture.NewSession(t), "Book.", loop.Config{}, loop.WithPrompt(degrade.PromptOr(f, failing, "You book rooms.")))
 	require.NoError(t, err)
 	assert.Equal(t, "You book rooms.", model.Requests()[0].System)
-	assert.Equal(t, 1, model.Requests()[0].Messages.Len())
+	assert.Equal(t, 1, len(model.Requests()[0].Messages))
 	_, warnings := envelope(t, f, loop.Config{}, []looptest.Turn{looptest.Say("Hello.")})
 	assert.Equal(t, []string{string(degrade.HistoryFailed)}, warnings)
 }

@@ -169,8 +169,10 @@ func (s *step) decided(d *Decision, issues []fault.Issue) { s.recorded(d, issues
 func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 	if in != nil {
 		s.Session = s.Session.AddFeedback(feedback.New(*in))
-		held, _ := s.Session.Feedback().Last()
-		d.Feedback, issues = &held, held.Issues
+		for held := range s.Session.NewestFeedback() {
+			d.Feedback, issues = &held, held.Issues
+			break
+		}
 	}
 	s.Session = s.Session.AddAttempt(session.Attempt{
 		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts,

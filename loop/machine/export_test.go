@@ -1,14 +1,14 @@
 package machine
 
 import (
+	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/seq"
 	"github.com/retake-go/retake/session"
 )
 
 // Bare is a state without its persistent sequences, to be compared field by field.
 func Bare(st State) State {
-	st.Session, st.Transcript, st.words, st.policies = session.State{}, seq.Log[message.Message]{}, nil, nil
+	st.Session, st.transcript, st.words, st.policies = session.State{}, seq.Log[message.Message]{}, nil, nil
 	st.asked, st.later = said{}, said{}
 	st.Batch = st.Batch.clone()
 	return st

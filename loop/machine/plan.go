@@ -126,7 +126,7 @@ func (s *step) fallBack(p *Plan) error {
 			n = NextTurn
 		}
 		s.say(message.Message{Role: message.User, Text: p.Prompt})
-	} else if last, ok := s.Transcript.Last(); ok && last.Role == message.Assistant && s.Batch == nil {
+	} else if last, ok := s.transcript.Last(); ok && last.Role == message.Assistant && s.Batch == nil {
 		s.say(message.Message{Role: message.User, Text: refused})
 	}
 	s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.Planner)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/seq"
 )
 
 // said is the digest of the first messages of a transcript. The zero value is the digest of none.
@@ -22,14 +22,14 @@ func (st *State) appendRequest(b []byte) []byte {
 	if id := st.Config.RequestID; id != "" {
 		return appendPart(append(b, "id:"...), id)
 	}
-	st.asked.hear(st.Transcript, st.Began)
+	st.asked.hear(st.transcript, st.Began)
 	return append(append(b, "said:"...), st.asked.digest[:]...)
 }
 
 // GoOn makes an idle state continue the conversation of another, so that Started only has the new messages.
 // st must be idle; from does not change.
 func (st *State) GoOn(from *State) {
-	st.Transcript, st.asked = from.Transcript, from.asked
+	st.transcript, st.asked = from.transcript, from.asked
 	if from.later.messages > from.asked.messages {
 		st.asked = from.later
 	}
@@ -38,22 +38,22 @@ func (st *State) GoOn(from *State) {
 // Forget drops the messages that the run no longer needs: all before the model's last message. It is for code
 // that folds many events and does not show the conversation. Idempotency keys do not change.
 func (st *State) Forget() {
-	st.asked.hear(st.Transcript, st.Began)
+	st.asked.hear(st.transcript, st.Began)
 	if st.later.messages < st.asked.messages {
 		st.later = st.asked
 	}
-	st.later.hear(st.Transcript, st.Transcript.Len())
-	all := make([]message.Message, st.Transcript.Len())
-	for n, m := range st.Transcript.Backward() {
+	st.later.hear(st.transcript, st.transcript.Len())
+	all := make([]message.Message, st.transcript.Len())
+	for n, m := range st.transcript.Backward() {
 		if all[n] = m; m.Role == message.Assistant {
 			break
 		}
 	}
-	st.Transcript = seq.Of(all...)
+	st.transcript = seq.Of(all...)
 }
 
 // hear extends the digest to the first n messages.
-func (d *said) hear(t message.Transcript, n int) {
+func (d *said) hear(t seq.Log[message.Message], n int) {
 	if d.messages == n {
 		return
 	}

@@ -76,7 +76,7 @@ func TestARunThatGoesOnHasTheKeysOfOneThatSaysItsHistory(t *testing.T) {
 		for _, text := range []string{"One.", "Two.", "Three."} {
 			whole := fresh(t, machine.Config{})
 			ev := says(text)
-			ev.Messages = append(slices.Clone(before.Transcript.Slice(0, before.Transcript.Len())), ev.Messages...)
+			ev.Messages = append(slices.Clone(before.Transcript()), ev.Messages...)
 			told := fresh(t, machine.Config{})
 			told.GoOn(&before)
 			if forgets {

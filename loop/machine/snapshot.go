@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/seq"
 	"github.com/retake-go/retake/session"
 )
 
@@ -40,7 +40,7 @@ func (st State) Snapshot() ([]byte, error) {
 	}
 	st.Batch = st.Batch.clone()
 	return canon.Marshal(snapshot{
-		Format: SnapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript.Slice(0, st.Transcript.Len()),
+		Format: SnapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript(),
 	})
 }
 
@@ -71,7 +71,7 @@ func Restore(data []byte) (State, error) {
 		return State{}, prefix("snapshot", err)
 	}
 	st := State(w.plain)
-	st.Session, st.Transcript = held, seq.Of(w.Transcript...)
+	st.Session, st.transcript = held, seq.Of(w.Transcript...)
 	if err := st.consistent(); err != nil {
 		return State{}, prefix("snapshot", err)
 	}
@@ -95,8 +95,8 @@ func (st *State) consistent() error {
 		{st.Batch == nil || st.Phase != Running || st.Batch.open(st.Batch.Cursor), "batch.cursor", "names no call without an answer"},
 		{st.Exhausted != nil || len(st.Consults) > 0 || st.Phase != Planning, "exhausted", "missing, and the planner is asked"},
 		{!slices.ContainsFunc(st.Consults, st.strays), "consults", "one names no call without an answer"},
-		{st.First >= 0 && st.First <= st.Session.Attempts().Len(), "first", "more attempts than the session holds"},
-		{st.Began >= 0 && st.Began <= st.Transcript.Len(), "began", "more messages than the transcript holds"},
+		{st.First >= 0 && st.First <= st.Session.AttemptCount(), "first", "more attempts than the session holds"},
+		{st.Began >= 0 && st.Began <= st.transcript.Len(), "began", "more messages than the transcript holds"},
 		{len(st.Notices) > 0 || st.Phase != Reducing, "notices", "missing, and the reducers are asked"},
 		{slices.IsSortedFunc(st.Actions, byName), "actions", "not in order of name"},
 		{slices.IsSortedFunc(st.Spent.Tools, byTool), "spent.tools", "not in order of name"},

@@ -12,9 +12,9 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/seq"
 	"github.com/retake-go/retake/session"
 )
 
@@ -179,10 +179,9 @@ type BatchCall struct {
 // compiled templates is data. It is safe for concurrent reading.
 type State struct {
 	// Config is read-only and shared by all states of a run.
-	Config     *Config                  `json:"config"`
-	Phase      Phase                    `json:"phase"`
-	Session    session.State            `json:"session"`
-	Transcript seq.Log[message.Message] `json:"transcript"`
+	Config  *Config       `json:"config"`
+	Phase   Phase         `json:"phase"`
+	Session session.State `json:"session"`
 	// At is the time of the last event.
 	At time.Time `json:"at,omitzero"`
 	// Run numbers the runs of the session from 1, and Turn the replies of the run. First is the number of
@@ -233,8 +232,9 @@ type State struct {
 	Warnings []string      `json:"warnings,omitempty"`
 	Outcome  *Outcome      `json:"outcome,omitempty"`
 
-	words *words
-	// asked is the digest of the first messages of Transcript: those of the run's request, once its first call
+	transcript seq.Log[message.Message]
+	words      *words
+	// asked is the digest of the first messages of the transcript: those of the run's request, once its first call
 	// was read.
 	asked said
 	// later is the digest of what [State.Forget] dropped since.
@@ -312,7 +312,7 @@ func (c *Compiled) New(s session.State) (st State) {
 // Begin sets a zero state to what [Compiled.New] returns.
 func (c *Compiled) Begin(st *State, s session.State) {
 	// Every action leaves an attempt, so the numbers of later runs in the session are new.
-	st.Config, st.Phase, st.Session, st.Opened = c.cfg, Idle, s, s.Attempts().Len()
+	st.Config, st.Phase, st.Session, st.Opened = c.cfg, Idle, s, s.AttemptCount()
 	st.Policy, st.words, st.policies = &c.cfg.Policy, c.words, c.words.policies
 }
 
@@ -325,6 +325,16 @@ func New(cfg Config, s session.State) (State, error) {
 	}
 	return c.New(s), nil
 }
+
+// Transcript returns the messages so far, oldest first. The slice is read-only.
+func (st State) Transcript() []message.Message { return st.transcript.From(0) }
+
+// TranscriptFrom returns what follows the first n messages of [State.Transcript]. It panics if there are
+// fewer. The slice is read-only.
+func (st State) TranscriptFrom(n int) []message.Message { return st.transcript.From(n) }
+
+// TranscriptLen returns the length of [State.Transcript].
+func (st State) TranscriptLen() int { return st.transcript.Len() }
 
 // Pending returns the current wait of the state, or the zero effect.
 func (st *State) Pending() Effect {
@@ -402,8 +412,7 @@ func (st *State) place(name string) (at int, there bool) {
 // Attempts returns the attempts of the current run, or of the last one, on both planes, oldest first. The
 // slice is read-only.
 func (st State) Attempts() []session.Attempt {
-	all := st.Session.Attempts()
-	return all.Slice(st.First, all.Len())
+	return st.Session.AttemptsFrom(st.First)
 }
 
 // Left returns what is left of the last effect of a step after further events: for tool calls, those without

@@ -206,7 +206,7 @@ func (s *step) do(k EffectKind) *Effect {
 }
 
 // say adds a message to the transcript.
-func (s *step) say(m message.Message) { s.Transcript = s.Transcript.Append(m) }
+func (s *step) say(m message.Message) { s.transcript = s.transcript.Append(m) }
 
 // started begins a run: it clears the state of the run before and keeps the session.
 func (s *step) started() error {
@@ -217,10 +217,10 @@ func (s *step) started() error {
 		s.GoOn(&before)
 	}
 	s.Policy, s.policies, s.Hears = &cfg.Policy, s.words.policies, s.ev.Hears
-	s.Run, s.First = s.Run+1, s.Session.Attempts().Len()
+	s.Run, s.First = s.Run+1, s.Session.AttemptCount()
 	s.Opened = s.First // every action leaves an attempt, so the numbers are new
-	s.Transcript = s.Transcript.Append(s.ev.Messages...)
-	s.Began = s.Transcript.Len()
+	s.transcript = s.transcript.Append(s.ev.Messages...)
+	s.Began = s.transcript.Len()
 	if cfg.Single {
 		return s.try()
 	}
@@ -229,7 +229,7 @@ func (s *step) started() error {
 
 func (s *step) prompted() error {
 	s.System = s.ev.System
-	s.Transcript = s.Transcript.Append(s.ev.Messages...)
+	s.transcript = s.transcript.Append(s.ev.Messages...)
 	return s.ask()
 }
 
@@ -294,7 +294,7 @@ func (s *step) ended() {
 
 // lastText returns the text of the latest reply.
 func (s *step) lastText() string {
-	for _, m := range s.Transcript.Backward() {
+	for _, m := range s.transcript.Backward() {
 		if m.Role == message.Assistant {
 			return strings.TrimSpace(m.Text)
 		}

@@ -65,10 +65,9 @@ func TestAStateMayBeSteppedTwice(t *testing.T) {
 	}
 	wg.Wait()
 	for n, branch := range branches {
-		last, ok := branch.Session.Feedback().Last()
-		require.True(t, ok)
-		assert.Equal(t, fmt.Sprint("rule-", n), last.Issues[0].Rule)
-		assert.Equal(t, 2, branch.Session.Feedback().Len())
+		told := branch.Session.Feedback()
+		require.Len(t, told, 2)
+		assert.Equal(t, fmt.Sprint("rule-", n), told[1].Issues[0].Rule)
 	}
 	after, err := st.Snapshot()
 	require.NoError(t, err)
@@ -89,17 +88,16 @@ func TestWhatAProviderWantsBackStandsInTheTranscript(t *testing.T) {
 	reply := badCall("required")
 	reply.Reply.Message.Opaque = `{"signature":"s1"}`
 	st := step(t, fresh(t, machine.Config{}), start(), reply)
-	assert.Equal(t, `{"signature":"s1"}`, st.Transcript.Slice(1, 2)[0].Opaque)
+	assert.Equal(t, `{"signature":"s1"}`, st.Transcript()[1:2][0].Opaque)
 }
 
 func TestABrokenReplyIsAskedForAgain(t *testing.T) {
 	broken := badCall("required")
 	broken.Reply.Message.Finish = message.Error
 	st := step(t, fresh(t, machine.Config{}), start(), broken)
-	last, ok := st.Session.Attempts().Last()
-	require.True(t, ok)
-	assert.Equal(t, fault.Transport, last.Plane)
-	assert.Equal(t, 1, st.Transcript.Len(), "a reply that did not come through is not said")
+	require.Len(t, st.Attempts(), 1)
+	assert.Equal(t, fault.Transport, st.Attempts()[0].Plane)
+	assert.Equal(t, 1, st.TranscriptLen(), "a reply that did not come through is not said")
 }
 
 func TestAnEventThatDoesNotFitNamesBothAndChangesNothing(t *testing.T) {

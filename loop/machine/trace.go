@@ -17,7 +17,7 @@ type line struct {
 // Trace returns one step as a line of canonical JSON: the event, its effects, and the messages that it added
 // to the transcript, from index said on. Two drivers that make the same run give the same lines.
 func Trace(ev Event, effects []Effect, st State, said int) ([]byte, error) {
-	return TraceOf(ev, effects, st.Transcript.Slice(said, st.Transcript.Len()))
+	return TraceOf(ev, effects, st.TranscriptFrom(said))
 }
 
 // TraceOf is [Trace] for a recorded step; said are the messages that it added.

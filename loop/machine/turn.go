@@ -44,7 +44,7 @@ func (s *step) ask() error {
 
 func (s *step) modelCall() *ModelCall {
 	call := &ModelCall{
-		Turn: s.Turn, At: s.positions(), Transport: s.Transport, Messages: s.Transcript.Len(), Stop: s.Config.Stop,
+		Turn: s.Turn, At: s.positions(), Transport: s.Transport, Messages: s.transcript.Len(), Stop: s.Config.Stop,
 	}
 	settings := s.settings(call.At)
 	call.Model, call.Temperature = cmp.Or(s.Model, settings.Model), settings.Temperature

@@ -83,51 +83,31 @@ func (s *step) system() (string, error) {
 		return s.System, nil
 	}
 	at := s.positions()[0]
-	st := *s.State // a template reads a copy
-	text, err := s.words.system.Prompt(viewOf(&st), at.Attempt, at.MaxAttempts, s.Config.Limits)
+	text, err := s.words.system.Prompt(view{s.State}, at.Attempt, at.MaxAttempts, s.Config.Limits)
 	return text, prefix("system", err)
 }
 
-// view is a state for templates. It holds functions and not the state, because the linker would keep all
-// methods of a type in an interface.
-type view struct {
-	latest func(action string) (feedback.RetryFeedback, bool)
-	all    iter.Seq[feedback.RetryFeedback]
-	slice  func(name string) ([]json.RawMessage, bool)
-}
+// view is a state as templates read it.
+type view struct{ st *State }
 
-func viewOf(st *State) view { return view{st.latestFeedback, st.allFeedback, st.sliceJSON} }
-
-func (v view) LatestFeedback(action string) (feedback.RetryFeedback, bool) { return v.latest(action) }
-
-func (v view) Feedback() iter.Seq[feedback.RetryFeedback] { return v.all }
-
-func (v view) Slice(name string) ([]json.RawMessage, bool) { return v.slice(name) }
-
-// latestFeedback returns the feedback of the open action. The feedback of a closed action is history.
-func (st *State) latestFeedback(action string) (feedback.RetryFeedback, bool) {
+// LatestFeedback is that of the open action: once an action is closed, its feedback is history.
+func (v view) LatestFeedback(action string) (feedback.RetryFeedback, bool) {
 	if action != "" {
-		if fb := st.Feedback(action); fb != nil {
+		if fb := v.st.Feedback(action); fb != nil {
 			return *fb, true
 		}
 		return feedback.RetryFeedback{}, false
 	}
-	for _, fb := range st.Session.Feedback().Backward() {
-		if st.Feedback(fb.ToolName) != nil {
+	for fb := range v.st.Session.NewestFeedback() {
+		if v.st.Feedback(fb.ToolName) != nil {
 			return fb, true
 		}
 	}
 	return feedback.RetryFeedback{}, false
 }
 
-func (st *State) allFeedback(yield func(feedback.RetryFeedback) bool) {
-	for _, fb := range st.Session.Feedback().All() {
-		if !yield(fb) {
-			return
-		}
-	}
+func (v view) Feedback() iter.Seq[feedback.RetryFeedback] {
+	return slices.Values(v.st.Session.Feedback())
 }
 
-func (st *State) sliceJSON(name string) ([]json.RawMessage, bool) {
-	return st.Session.Values(name)
-}
+func (v view) Slice(name string) ([]json.RawMessage, bool) { return v.st.Session.Values(name) }

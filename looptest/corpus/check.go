@@ -107,7 +107,8 @@ func verdictOf(st machine.State, read *machine.Reply) Verdict {
 	if v.OK {
 		return v
 	}
-	if last, _ := st.Session.Attempts().Last(); v.Class == "" {
+	if all := st.Session.Attempts(); v.Class == "" && len(all) > 0 {
+		last := all[len(all)-1]
 		v.Class, v.Issues = last.Class, issuesOf(nil, last.Issues)
 	}
 	v.Feedback = feedbackOf(st)
@@ -125,7 +126,7 @@ func issuesOf(call *int, issues []fault.Issue) []Issue {
 // feedbackOf is what the model is told after its reply.
 func feedbackOf(st machine.State) string {
 	var words []string
-	for _, m := range st.Transcript.All() {
+	for _, m := range st.Transcript() {
 		if m.Role != message.Assistant {
 			words = append(words, m.Text)
 		}

@@ -141,7 +141,7 @@ func fits(past *journal.Fold, q Question, cfg loop.Config) error {
 		return fmt.Errorf("it was recorded under another config (recorded -> now):\n%s\n"+
 			"give other journals, or remove this one", d)
 	}
-	for _, first := range past.State.Transcript.All() {
+	for _, first := range past.State.Transcript() {
 		if first.Text == q.Prompt {
 			break
 		}
@@ -152,7 +152,7 @@ func fits(past *journal.Fold, q Question, cfg loop.Config) error {
 
 // account reads what happened from the journal.
 func (c Config) account(ctx context.Context, q Question, st machine.State) (Run, error) {
-	run := Run{Feedback: st.Session.Feedback().Len(), Reasons: map[policy.Reason]int{}, State: st}
+	run := Run{Feedback: len(st.Session.Feedback()), Reasons: map[policy.Reason]int{}, State: st}
 	if st.Outcome != nil && st.Outcome.OK {
 		run.Attempt = st.Turn
 	}

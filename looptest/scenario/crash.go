@@ -83,7 +83,7 @@ func (sc *story) record(ev machine.Event, effects []machine.Effect, st machine.S
 	if sc.trace = append(sc.trace, line); err != nil && sc.broken == nil {
 		sc.broken = fmt.Errorf("event %d (%s): %w", len(sc.trace), ev.Kind, err)
 	}
-	sc.said = st.Transcript.Len()
+	sc.said = st.TranscriptLen()
 	sc.tellStep(ev, effects, st)
 	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
 		sc.pending = effects[n-1]

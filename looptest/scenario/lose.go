@@ -91,7 +91,7 @@ func (sc *story) loseStorage(*line) error {
 	if err != nil {
 		return err
 	}
-	sc.say("in memory: " + s.ID() + ", " + strconv.Itoa(s.State().Attempts().Len()) + " attempts")
+	sc.say("in memory: " + s.ID() + ", " + strconv.Itoa(s.State().AttemptCount()) + " attempts")
 	if err := kept.Save(ctx, "more", []byte("x")); err != nil {
 		sc.say("no more fits: " + err.Error())
 	}

@@ -46,14 +46,14 @@ func (sc *story) showState(*line) error {
 }
 
 func (sc *story) showAttempts(*line) error {
-	for _, a := range sc.runner.State().Session.Attempts().All() {
+	for _, a := range sc.runner.State().Session.Attempts() {
 		sc.say(looptest.AttemptText(a))
 	}
 	return nil
 }
 
 func (sc *story) showFeedback(*line) error {
-	for _, f := range sc.runner.State().Session.Feedback().All() {
+	for _, f := range sc.runner.State().Session.Feedback() {
 		sc.say(feedbackLine(f))
 		for _, d := range []struct {
 			what   string
@@ -90,7 +90,7 @@ func (sc *story) showSlices(*line) error {
 		sc.say(fmt.Sprintf("%s (%s): %s", info.Name, info.Kind, listed(values)))
 	}
 	var failed []string
-	for _, e := range st.ReducerErrors().All() {
+	for _, e := range st.ReducerErrors() {
 		how := "refused"
 		if e.Panicked {
 			how = "panicked on"
@@ -115,12 +115,12 @@ func (sc *story) showPrompt(l *line) error {
 		sc.say("system: " + indented(sc.pending.Model.System))
 	}
 	from := 0
-	for n, m := range st.Transcript.All() {
+	for n, m := range st.Transcript() {
 		if m.Role == message.Assistant && !l.has("all") {
 			from = n + 1
 		}
 	}
-	for _, m := range st.Transcript.Slice(from, st.Transcript.Len()) {
+	for _, m := range st.TranscriptFrom(from) {
 		sc.sayMessage(m)
 	}
 	if sc.out == nil {
@@ -166,6 +166,6 @@ func (sc *story) showSession(*line) error {
 		return errors.New("the restored session is another")
 	}
 	sc.say(fmt.Sprintf("restored %s: %d attempts, %d feedback, %d reducer errors", s.ID(),
-		st.Attempts().Len(), st.Feedback().Len(), st.ReducerErrors().Len()))
+		st.AttemptCount(), len(st.Feedback()), len(st.ReducerErrors())))
 	return nil
 }

@@ -188,7 +188,7 @@ func (r *Run) mayReply(ctx context.Context) error {
 	if phase := r.runner.State().Phase; phase != machine.Calling {
 		return fmt.Errorf("retake: a model replied while the run is %s: an agent within a tool of another needs a run of its own", phase)
 	}
-	r.mark, r.cause, r.last = r.runner.State().Transcript.Len(), nil, nil
+	r.mark, r.cause, r.last = r.runner.State().TranscriptLen(), nil, nil
 	return nil
 }
 
@@ -198,7 +198,7 @@ func (r *Run) verdict(whole bool) (Verdict, error) {
 		return Verdict{}, r.err
 	}
 	if st := r.runner.State(); whole && st.Phase != machine.Stopped {
-		return Verdict{Again: true, Said: st.Transcript.Slice(r.mark, st.Transcript.Len())}, nil
+		return Verdict{Again: true, Said: st.TranscriptFrom(r.mark)}, nil
 	}
 	return Verdict{}, nil
 }

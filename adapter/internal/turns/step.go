@@ -71,7 +71,7 @@ func (r *Run) collect() {
 		return
 	}
 	n := 0
-	for _, m := range st.Transcript.Slice(r.mark, st.Transcript.Len()) {
+	for _, m := range st.TranscriptFrom(r.mark) {
 		if m.Role == message.Tool && n < len(r.calls) {
 			r.calls[n].answered(m.Text, m.IsError)
 			n++

@@ -8,10 +8,11 @@ import (
 )
 
 func Example() {
-	said := message.Transcript{}.
-		Append(message.Message{Role: message.User, Text: "Two nights in Porto, please."}).
-		Append(message.Message{Role: message.Assistant, Calls: []message.Call{{Name: "book.room", Arguments: `{"nights": tw`}}}).
-		Append(message.Message{Role: message.Tool, CallID: "call-1", Name: "book.room", IsError: true, Text: "not JSON"})
+	said := []message.Message{
+		{Role: message.User, Text: "Two nights in Porto, please."},
+		{Role: message.Assistant, Calls: []message.Call{{Name: "book.room", Arguments: `{"nights": tw`}}},
+		{Role: message.Tool, CallID: "call-1", Name: "book.room", IsError: true, Text: "not JSON"},
+	}
 	rules := wire.Rules{Name: func(name string) string { return "book_room" }}
 	_, exchanges := rules.Exchanges(said)
 	call := exchanges[1].Calls[0]

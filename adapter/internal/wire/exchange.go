@@ -65,10 +65,10 @@ type Call struct {
 // id, else to the first open one of its name (ids that were derived may differ); one that belongs to no call
 // is said by the user. Messages that say nothing are left out. opening has the system messages that stand
 // before the conversation.
-func (r Rules) Exchanges(said message.Transcript) (opening []string, all []Exchange) {
+func (r Rules) Exchanges(said []message.Message) (opening []string, all []Exchange) {
 	o := orderer{rules: r, all: make([]Exchange, 1), taken: map[string]bool{}}
 	begun := r.SystemInPlace
-	for _, m := range said.All() {
+	for _, m := range said {
 		begun = begun || m.Role == message.User || m.Role == message.Assistant
 		if !begun && m.Role == message.System {
 			opening = append(opening, m.Text)

@@ -9,8 +9,8 @@ import (
 
 // CheckMedia refuses a conversation with a part that an API takes none of, by an error that names it. refuses
 // says why of a part, and is empty for one that is taken; texts are not asked about. Nil takes all.
-func CheckMedia(provider string, said message.Transcript, refuses func(message.Part) string) error {
-	for n, m := range said.All() {
+func CheckMedia(provider string, said []message.Message, refuses func(message.Part) string) error {
+	for n, m := range said {
 		for k, p := range m.Parts {
 			why := ""
 			if err := p.Validate(); err != nil {

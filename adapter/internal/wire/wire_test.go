@@ -22,9 +22,9 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-func said(messages ...message.Message) (t message.Transcript) {
+func said(messages ...message.Message) (t []message.Message) {
 	for _, m := range messages {
-		t = t.Append(m)
+		t = append(t, m)
 	}
 	return t
 }

@@ -73,12 +73,7 @@ const system = "You book hotel rooms."
 
 var prompt = message.Message{Role: message.User, Text: "Two nights in Lisbon and three in Porto, please."}
 
-func said(messages ...message.Message) (t message.Transcript) {
-	for _, m := range messages {
-		t = t.Append(m)
-	}
-	return t
-}
+func said(messages ...message.Message) []message.Message { return messages }
 
 // corrected is a good and a bad call of one reply, both answered.
 func corrected() []message.Message {

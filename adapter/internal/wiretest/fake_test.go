@@ -36,7 +36,7 @@ type fakeLine struct {
 }
 
 func (f *fake) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
-	ask := map[string]any{"system": req.System, "messages": req.Messages.Slice(0, req.Messages.Len()), "stream": req.Stream != nil}
+	ask := map[string]any{"system": req.System, "messages": req.Messages, "stream": req.Stream != nil}
 	var tools []string
 	for _, t := range req.Tools {
 		tools = append(tools, t.Name())

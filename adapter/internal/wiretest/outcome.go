@@ -39,9 +39,9 @@ func ask(ctx context.Context, t testing.TB, s *Server, model loop.Model, req loo
 	if req.Stream != nil {
 		req.Stream = func(d loop.Delta) { o.deltas = append(o.deltas, d) }
 	}
-	before := toJSON(t, req.Messages.Slice(0, req.Messages.Len()))
+	before := toJSON(t, req.Messages)
 	o.reply, o.err = model.Reply(ctx, req)
-	assert.Equal(t, before, toJSON(t, req.Messages.Slice(0, req.Messages.Len())), "the request was changed")
+	assert.Equal(t, before, toJSON(t, req.Messages), "the request was changed")
 	if o.err != nil {
 		o.failed(t)
 	} else {

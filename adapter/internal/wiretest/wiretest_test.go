@@ -73,7 +73,7 @@ func TestAsksAreRead(t *testing.T) {
 	req, err := a.request()
 	require.NoError(t, err)
 	assert.Empty(t, req.System)
-	assert.Equal(t, 1, req.Messages.Len())
+	assert.Equal(t, 1, len(req.Messages))
 	assert.Equal(t, "hotel.find", req.Tools[0].Name())
 	assert.Nil(t, req.Output)
 	assert.NotNil(t, req.Stream)

@@ -24,7 +24,7 @@ func main() {
 		panic(err)
 	}
 	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
-		arguments, answer := script.Reply((req.Messages.Len() - 1) / 2)
+		arguments, answer := script.Reply((len(req.Messages) - 1) / 2)
 		if answer != "" {
 			return message.Reply{Text: answer, Finish: message.Stop}, nil
 		}

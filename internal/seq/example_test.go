@@ -3,7 +3,7 @@ package seq_test
 import (
 	"fmt"
 
-	"github.com/retake-go/retake/seq"
+	"github.com/retake-go/retake/internal/seq"
 )
 
 func Example() {

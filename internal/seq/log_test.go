@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/retake-go/retake/seq"
+	"github.com/retake-go/retake/internal/seq"
 )
 
 func values[T any](l seq.Log[T]) []T {

@@ -90,3 +90,6 @@ func (l Log[T]) Slice(from, to int) []T {
 	l.block.copy(values, from)
 	return values
 }
+
+// From is [Log.Slice] up to the end.
+func (l Log[T]) From(n int) []T { return l.Slice(n, l.n) }
