@@ -64,7 +64,7 @@ func TestMediaAreInTheConversation(t *testing.T) {
 	for _, err := range r.Run(t.Context(), "user", "session", msg, agent.RunConfig{}) {
 		require.NoError(t, err)
 	}
-	said := end.results[0].Transcript.Slice(0, 1)[0]
+	said := end.results[0].Transcript[0]
 	assert.Equal(t, "Look: ", said.Text)
 	assert.Equal(t, []retake.Part{
 		retake.Bytes(retake.ImagePart, "image/png", []byte("png")), {Kind: retake.TextPart, Text: "and"},

@@ -96,7 +96,7 @@ func TestMediaAreInTheConversation(t *testing.T) {
 	result, err := run.End()
 	require.NoError(t, err)
 
-	said := result.Transcript.Slice(0, result.Transcript.Len())
+	said := result.Transcript
 	assert.Equal(t, "Book this\nroom.", said[0].Text)
 	assert.Equal(t, []retake.Part{png, {Kind: retake.TextPart, Text: "[video_url]"}, {Kind: retake.TextPart, Text: "[audio]"}}, said[0].Parts)
 	answer := said[2]
