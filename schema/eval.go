@@ -199,8 +199,8 @@ func (f *collector) branches() {
 	for _, b := range n.all {
 		f.demand(b)
 	}
-	f.anyOf(n.any)
-	f.oneOf(n.one)
+	f.alternatives("anyOf", n.any, n.anyTag)
+	f.alternatives("oneOf", n.one, n.oneTag)
 	if n.not != nil {
 		if r, _ := f.judge(n.not, f.v, f.scope); r == nil {
 			f.fail(n.notRule())
@@ -224,35 +224,12 @@ func (f *collector) target() *node {
 	return f.scope.anchors[f.n.anchor]
 }
 
-// anyOf asks until one fits, and all where it is asked which members they describe.
-func (f *collector) anyOf(list []*node) {
+// alternatives asks them all, but for anyOf only until one fits, unless it is asked which members they describe.
+func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	if len(list) == 0 {
 		return
 	}
-	if n := f.n.anyTag.branchFor(f.v); n != nil {
-		f.demand(n)
-		return
-	}
-	var refused []*refusal
-	for _, b := range list {
-		r := f.ask(b)
-		if r != nil {
-			refused = append(refused, r)
-		} else if f.seen == nil {
-			return
-		}
-	}
-	if len(refused) == len(list) {
-		f.failed = true
-		f.report(failure{at: f.n, value: f.v, rule: "anyOf", branches: refused})
-	}
-}
-
-func (f *collector) oneOf(list []*node) {
-	if len(list) == 0 {
-		return
-	}
-	if n := f.n.oneTag.branchFor(f.v); n != nil {
+	if n := tag.branchFor(f.v); n != nil {
 		f.demand(n)
 		return
 	}
@@ -260,16 +237,17 @@ func (f *collector) oneOf(list []*node) {
 	for _, b := range list {
 		if r := f.ask(b); r != nil {
 			refused = append(refused, r)
+		} else if rule == "anyOf" && f.seen == nil {
+			return
 		}
 	}
-	switch len(list) - len(refused) {
-	case 0:
+	switch fitting := len(list) - len(refused); {
+	case fitting == 0:
 		f.failed = true
-		f.report(failure{at: f.n, value: f.v, rule: "oneOf", branches: refused})
-	case 1:
-	default:
+		f.report(failure{at: f.n, value: f.v, rule: rule, branches: refused})
+	case fitting > 1 && rule == "oneOf":
 		f.failed = true
-		f.fail("oneOf")
+		f.fail(rule)
 	}
 }
 

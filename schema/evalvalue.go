@@ -12,12 +12,7 @@ import (
 // object holds an object to the keywords of objects.
 func (f *collector) object() {
 	n, v := f.n, f.v
-	if n.MinProperties != nil && int(v.count) < *n.MinProperties {
-		f.fail("minProperties")
-	}
-	if n.MaxProperties != nil && int(v.count) > *n.MaxProperties {
-		f.fail("maxProperties")
-	}
+	f.bounded(int(v.count), n.MinProperties, n.MaxProperties, "minProperties", "maxProperties")
 	for m := v.first; m != nil; m = m.next {
 		if !f.spend(1) || f.tellsEnough() {
 			return
@@ -83,12 +78,7 @@ func (f *collector) missing(rule string, wanted []string, because string) {
 // array holds an array to the keywords of arrays.
 func (f *collector) array() {
 	n, v := f.n, f.v
-	if n.MinItems != nil && int(v.count) < *n.MinItems {
-		f.fail("minItems")
-	}
-	if n.MaxItems != nil && int(v.count) > *n.MaxItems {
-		f.fail("maxItems")
-	}
+	f.bounded(int(v.count), n.MinItems, n.MaxItems, "minItems", "maxItems")
 	if n.UniqueItems && f.spend(v.size()) && !v.itemsDiffer() {
 		f.fail("uniqueItems")
 	}
@@ -121,31 +111,28 @@ func (f *collector) array() {
 		}
 	}
 	if n.contains != nil {
-		f.counts(fitting)
+		if n.MinContains == nil && fitting == 0 {
+			f.fail("contains")
+		}
+		f.bounded(fitting, n.MinContains, n.MaxContains, "minContains", "maxContains")
 	}
 }
 
-// counts judges how many items are as the array is to contain.
-func (f *collector) counts(fitting int) {
-	switch least := f.n.MinContains; {
-	case least != nil && fitting < *least:
-		f.fail("minContains")
-	case least == nil && fitting == 0:
-		f.fail("contains")
+// bounded holds a number of things to the bounds there are.
+func (f *collector) bounded(count int, least, most *int, tooFew, tooMany string) {
+	if least != nil && count < *least {
+		f.fail(tooFew)
 	}
-	if most := f.n.MaxContains; most != nil && fitting > *most {
-		f.fail("maxContains")
+	if most != nil && count > *most {
+		f.fail(tooMany)
 	}
 }
 
 // str holds a string to the keywords of strings. Lengths count characters.
 func (f *collector) str() {
 	n, text := f.n, f.v.text
-	if n.MinLength != nil && utf8.RuneCountInString(text) < *n.MinLength {
-		f.fail("minLength")
-	}
-	if n.MaxLength != nil && len(text) > *n.MaxLength && utf8.RuneCountInString(text) > *n.MaxLength {
-		f.fail("maxLength")
+	if n.MinLength != nil || n.MaxLength != nil {
+		f.bounded(utf8.RuneCountInString(text), n.MinLength, n.MaxLength, "minLength", "maxLength")
 	}
 	if n.text != nil && !n.text.matches(text, f.Budget) {
 		f.fail("pattern")

@@ -40,32 +40,23 @@ func (v fieldRules) apply(n *jsonschema.Schema, rules []rule) (*jsonschema.Schem
 // in the type, and is to be found here and not by a model's reply.
 func (v fieldRules) usable(rules []rule) error {
 	empty := reflect.New(v.typ).Elem()
-	switch v.class {
-	case classList:
-		if v.typ.Kind() == reflect.Slice {
-			empty = reflect.MakeSlice(v.typ, 1, 1)
-		}
-	case classAny:
-		return v.usableAny(rules)
+	if v.class == classList && v.typ.Kind() == reflect.Slice {
+		empty = reflect.MakeSlice(v.typ, 1, 1)
 	}
 	for _, r := range rules {
-		if r.relational() || r.omits() || r.skipsMembers() {
+		switch {
+		case r.relational() || r.omits() || v.class != classAny && r.skipsMembers():
 			continue
+		case v.class == classAny && r.tag == "required":
+			continue
+		case v.class == classAny:
+			return fmt.Errorf("validate rule %q needs a type, and any value may stand here", r.text)
 		}
 		if err := v.forStrings(r); err != nil {
 			return err
 		}
 		if _, err := r.tried(empty, v.class); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-func (v fieldRules) usableAny(rules []rule) error {
-	for _, r := range rules {
-		if !r.relational() && !r.omits() && r.tag != "required" {
-			return fmt.Errorf("validate rule %q needs a type, and any value may stand here", r.text)
 		}
 	}
 	return nil
@@ -127,27 +118,17 @@ func (v fieldRules) empty(omit rule) (*jsonschema.Schema, bool) {
 	case v.class == classMap, v.typ.Kind() == reflect.Slice:
 		return nil, false
 	}
-	return emptyForm(v.typ), true
-}
-
-// emptyForm says the JSON whose Go value is the zero value, as far as it can be written.
-func emptyForm(t reflect.Type) *jsonschema.Schema {
-	if t.Kind() == reflect.Pointer {
-		return &jsonschema.Schema{Type: "null"}
-	}
-	switch classOf(t) {
+	switch v.class {
 	case classString:
-		return &jsonschema.Schema{Const: ""}
+		return &jsonschema.Schema{Const: ""}, true
 	case classBool:
-		return &jsonschema.Schema{Const: false}
+		return &jsonschema.Schema{Const: false}, true
 	case classInt, classUint, classFloat:
-		return &jsonschema.Schema{Const: 0}
-	case classAny:
-		return &jsonschema.Schema{Type: "null"}
+		return &jsonschema.Schema{Const: 0}, true
 	case classText, classOpaque:
-		return &jsonschema.Schema{}
+		return &jsonschema.Schema{}, true
 	}
-	return &jsonschema.Schema{Not: &jsonschema.Schema{}}
+	return &jsonschema.Schema{Not: &jsonschema.Schema{}}, true
 }
 
 // holdsRules reports whether the empty value keeps to the rules that one can judge alone.
@@ -343,11 +324,7 @@ func mergeInto(n, add *jsonschema.Schema) {
 			return
 		}
 	}
-	for i := range from.NumField() {
-		if from.Type().Field(i).IsExported() && !from.Field(i).IsZero() {
-			to.Field(i).Set(from.Field(i))
-		}
-	}
+	tellInto(n, add)
 }
 
 // tightenCount keeps the tighter of two bounds; sign 1 keeps the larger.

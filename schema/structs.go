@@ -114,15 +114,19 @@ func stub(t reflect.Type) *jsonschema.Schema {
 	return s
 }
 
+// annotations are the fields of a schema that demand nothing.
+var annotations = []string{
+	"Title", "Description", "Default", "Examples", "Format", "Deprecated", "ReadOnly", "WriteOnly",
+}
+
 // splitNote takes apart what was read into a stub.
 func splitNote(s *jsonschema.Schema) note {
-	told := &jsonschema.Schema{
-		Title: s.Title, Description: s.Description, Default: s.Default, Examples: s.Examples, Format: s.Format,
-		Deprecated: s.Deprecated, ReadOnly: s.ReadOnly, WriteOnly: s.WriteOnly,
+	told, rest := &jsonschema.Schema{}, *s
+	to, from := reflect.ValueOf(told).Elem(), reflect.ValueOf(&rest).Elem()
+	for _, name := range annotations {
+		to.FieldByName(name).Set(from.FieldByName(name))
+		from.FieldByName(name).SetZero()
 	}
-	rest := *s
-	rest.Title, rest.Description, rest.Default, rest.Examples, rest.Format = "", "", nil, nil, ""
-	rest.Deprecated, rest.ReadOnly, rest.WriteOnly = false, false, false
 	rest.Type = ""
 	if rest.Items != nil {
 		items := *rest.Items

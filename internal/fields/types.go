@@ -18,7 +18,7 @@ type Type[T any] struct {
 	Read func(r *Reader, path string, n Node, into *T) bool
 	// Write gives what encoding/json writes; nil stands for the value itself.
 	Write func(T) any
-	// Show is the value as text for people; nil stands for fmt.Sprint.
+	// Show is the value as text for people; nil stands for what Write gives.
 	Show func(T) string
 	// Check notes what is wrong with a value; nil stands for nothing.
 	Check func(T, Faults)
@@ -48,7 +48,7 @@ func (t Type[T]) write(v any) any {
 
 func (t Type[T]) show(v any) string {
 	if t.Show == nil {
-		return fmt.Sprint(v)
+		return fmt.Sprint(t.write(v))
 	}
 	return t.Show(v.(T))
 }
@@ -94,12 +94,6 @@ func Count(least int, what, instead string) Type[int] {
 				return unlimited
 			}
 			return n
-		},
-		Show: func(n int) string {
-			if n == Unlimited {
-				return unlimited
-			}
-			return strconv.Itoa(n)
 		},
 		Check: func(n int, f Faults) {
 			if n < least && n != Unlimited {
@@ -170,12 +164,6 @@ var Repeats = Type[int]{
 		}
 		return n
 	},
-	Show: func(n int) string {
-		if n == 0 {
-			return "off"
-		}
-		return strconv.Itoa(n)
-	},
 	Check: func(n int, f Faults) {
 		if n < 0 {
 			f.Add("%d is no number of repeats; write 1 or more, or \"off\"", n)
@@ -206,20 +194,17 @@ var Bound = Type[time.Duration]{
 		}
 		return r.duration(path, n, orUnlimited, into)
 	},
-	Write: func(d time.Duration) any { return showBound(d) },
-	Show:  showBound,
+	Write: func(d time.Duration) any {
+		if d == Unlimited {
+			return unlimited
+		}
+		return d.String()
+	},
 	Check: func(d time.Duration, f Faults) {
 		if d < 0 && d != Unlimited {
 			f.Add("%v is negative; write 0s or more, or \"unlimited\"", d)
 		}
 	},
-}
-
-func showBound(d time.Duration) string {
-	if d == Unlimited {
-		return unlimited
-	}
-	return d.String()
 }
 
 // duration reads a duration as Go writes it; also is what else may stand there.
