@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf16"
 
@@ -23,6 +24,8 @@ type env struct {
 	// typed is set where a person types the input, watched where somebody sees err as it is written.
 	typed, watched bool
 	paint          paint
+	// after is the clock of what is waited for.
+	after func(time.Duration) <-chan time.Time
 }
 
 func newEnv() *env {
@@ -30,6 +33,7 @@ func newEnv() *env {
 		in: os.Stdin, out: bufio.NewWriterSize(os.Stdout, 1<<16), err: os.Stderr,
 		typed: isTerminal(os.Stdin), watched: isTerminal(os.Stderr),
 		paint: paint(isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"),
+		after: time.After,
 	}
 }
 

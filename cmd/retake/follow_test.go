@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// step is what happens while a journal is followed; it reports whether the time goes on.
+type step func(path string, whole []byte) bool
+
+// followed follows a journal that holds the first bytes of a run; each time it waits the next of steps is
+// made. It returns the exit status and both outputs.
+func followed(t *testing.T, first int, steps ...step) (status int, out, errs string) {
+	t.Helper()
+	whole, err := os.ReadFile("../../testdata/journals/v1/transport_wait.jsonl")
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "order-42.jsonl")
+	require.NoError(t, os.WriteFile(path, whole[:min(first, len(whole))], 0o600))
+	var stdout, stderr bytes.Buffer
+	e := &env{in: strings.NewReader(""), out: bufio.NewWriter(&stdout), err: &stderr}
+	e.after = func(time.Duration) <-chan time.Time {
+		require.NotEmpty(t, steps, "nothing is waited for after the end")
+		now := make(chan time.Time, 1)
+		if steps[0](path, whole) {
+			now <- time.Time{}
+		}
+		steps = steps[1:]
+		return now
+	}
+	status = execute(e, []string{"show", "-follow", "-width", "80", path})
+	assert.Empty(t, steps, "all was waited for")
+	return status, stdout.String(), stderr.String()
+}
+
+// upTo writes the journal up to a number of bytes; all of it where it is shorter.
+func upTo(size int) step {
+	return func(path string, whole []byte) bool {
+		return os.WriteFile(path, whole[:min(size, len(whole))], 0o600) == nil
+	}
+}
+
+func TestAJournalIsFollowedUntilItsRunHasEnded(t *testing.T) {
+	status, out, errs := followed(t, 0, upTo(100), upTo(3000), upTo(3001), upTo(math.MaxInt))
+	assert.Equal(t, exitOK, status, errs)
+	assert.Contains(t, out, "\n      +0s  wait      3.069s")
+	assert.Equal(t, 1, strings.Count(out, "order-42"), "the head stands once")
+	assert.True(t, strings.HasSuffix(out, "in, 2 out\n"), out)
+
+	status, out, errs = followed(t, math.MaxInt)
+	assert.Equal(t, exitOK, status, errs)
+	assert.Contains(t, out, "  done      Hello.\n")
+}
+
+func TestWhatIsNoLongerTheJournalIsNotFollowed(t *testing.T) {
+	for says, happens := range map[string]step{
+		" was cut off while it was followed, to 1 bytes of 2000: show it again": func(path string, _ []byte) bool {
+			return os.Truncate(path, 1) == nil
+		},
+		" was replaced by another file while it was followed: show it again": func(path string, whole []byte) bool {
+			return os.Rename(path, path+".old") == nil && os.WriteFile(path, whole, 0o600) == nil
+		},
+		"the journal is gone while it was followed: ": func(path string, _ []byte) bool { return os.Remove(path) == nil },
+	} {
+		status, _, errs := followed(t, 2000, happens)
+		assert.Equal(t, exitTrouble, status)
+		assert.Contains(t, errs, says)
+	}
+}
+
+func TestAnInterruptEndsWhatIsFollowed(t *testing.T) {
+	status, out, errs := followed(t, 3000, func(string, []byte) bool {
+		self, err := os.FindProcess(os.Getpid())
+		return err != nil || self.Signal(os.Interrupt) != nil
+	})
+	assert.Equal(t, exitOK, status, errs)
+	assert.Contains(t, out, "  open      unfinished: ")
+}

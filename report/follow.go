@@ -1,0 +1,71 @@
+package report
+
+import (
+	"errors"
+	"io"
+
+	"github.com/retake-go/retake/journal"
+)
+
+// followTimes is the width of the column of times while entries are written as they come.
+const followTimes = 9
+
+// Follow is [Text] for a journal that is still being written: it writes each entry as soon as it is read. At
+// the end of what is there it calls wait, which says whether to read on: nil once there may be more, io.EOF
+// to end, any other error to end with it. ended reports whether the latest run has ended. A last line that
+// is half-written is waited for. The bars of waits are to the scale of the longest so far.
+func Follow(w io.Writer, in io.Reader, style Style, wait func(ended bool) error) error {
+	t := newTerminal(w, style)
+	t.times = followTimes
+	var shown *run
+	show := func(r *run) {
+		if shown != r {
+			shown = r
+			t.head(r)
+		}
+	}
+	s := &scan{begin: func(r *run) {
+		r.live = func(e *entry) {
+			show(r)
+			t.longest = r.longest
+			t.entry(e)
+		}
+	}}
+	s.in = journal.NewReader(&patient{
+		in: in, before: t.out.Flush,
+		wait: func() error { return wait(s.run != nil && s.run.underWay() == "") },
+	})
+	for {
+		r, err := s.next()
+		if err != nil {
+			t.end(s, err)
+			return errors.Join(readError(err), t.out.Flush())
+		}
+		show(r)
+		t.foot(r)
+	}
+}
+
+// patient reads on where there was an end, as long as wait says so. It calls before ahead of each read.
+type patient struct {
+	in           io.Reader
+	before, wait func() error
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	for {
+		if err := p.before(); err != nil {
+			return 0, err
+		}
+		n, err := p.in.Read(b)
+		switch {
+		case n > 0:
+			return n, nil
+		case !errors.Is(err, io.EOF):
+			return 0, err
+		}
+		if err := p.wait(); err != nil {
+			return 0, err
+		}
+	}
+}
