@@ -1,0 +1,114 @@
+package report_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// browser is a headless Chromium: the one that RETAKE_BROWSER names, else the first that is installed.
+func browser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{os.Getenv("RETAKE_BROWSER"), "chromium-headless-shell", "chromium", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(cmp.Or(name, "no browser")); err == nil {
+			return path
+		}
+	}
+	t.Skip("there is no Chromium: install one (Debian: chromium-headless-shell), or name one in RETAKE_BROWSER")
+	return ""
+}
+
+// browse runs the browser on an address, and gives what it prints.
+func browse(t *testing.T, path, scheme string, args ...string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	preferred := map[string]string{"dark": "0", "light": "1"}[scheme]
+	args = append([]string{
+		"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--user-data-dir=" + t.TempDir(),
+		"--blink-settings=preferredColorScheme=" + preferred,
+	}, args...)
+	out, err := exec.CommandContext(ctx, path, args...).Output()
+	require.NoError(t, err)
+	return out
+}
+
+// What a person sees of a page on a phone and on a desk, by day and by night.
+func TestAPageInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	path := browser(t)
+	pages := http.NewServeMux()
+	server := httptest.NewServer(pages)
+	defer server.Close()
+	for name := range stories {
+		page := []byte(show(t, "html", read(t, name)))
+		pages.HandleFunc("/"+name+"/", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/measure.html") })
+		pages.HandleFunc("/"+name+"/page", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page) })
+		for _, width := range []int{420, 1400} {
+			for _, scheme := range []string{"light", "dark"} {
+				if name == "hostile" && (width == 1400 || scheme == "light") {
+					continue // a narrow one says enough of what is too wide
+				}
+				t.Run(fmt.Sprint(name, width, scheme), func(t *testing.T) {
+					looks(t, path, server.URL+"/"+name+"/page", scheme, width)
+					behaves(t, path, fmt.Sprint(server.URL, "/", name, "/?", width), scheme)
+				})
+			}
+		}
+	}
+}
+
+// looks takes a picture: it has the size of the window, and the background of its scheme. The picture is kept in
+// the folder that RETAKE_SCREENSHOTS names.
+func looks(t *testing.T, path, url, scheme string, width int) {
+	t.Helper()
+	file := filepath.Join(cmp.Or(os.Getenv("RETAKE_SCREENSHOTS"), t.TempDir()), filepath.Base(t.Name())+".png")
+	browse(t, path, scheme, fmt.Sprintf("--window-size=%d,1800", width), "--screenshot="+file, url)
+	shot, err := os.ReadFile(file)
+	require.NoError(t, err)
+	picture, err := png.Decode(bytes.NewReader(shot))
+	require.NoError(t, err)
+	assert.Equal(t, width, picture.Bounds().Dx())
+	assert.Equal(t, 1800, picture.Bounds().Dy())
+	r, g, b, _ := picture.At(2, 2).RGBA()
+	assert.Equal(t, scheme == "light", (r+g+b)/3 > 0x8000, "the background is that of the scheme")
+}
+
+// behaves measures the page in a frame: see testdata/measure.html.
+func behaves(t *testing.T, path, url, scheme string) {
+	t.Helper()
+	dom := browse(t, path, scheme, "--virtual-time-budget=20000", "--dump-dom", url)
+	text := regexp.MustCompile(`(?s)<pre>(.*)</pre>`).FindSubmatch(dom)
+	require.NotNil(t, text, "%s", dom)
+	var found struct {
+		Wide                                                      []int
+		Faint                                                     []string
+		Folded, Failed, OpenFailed, First, Second, Back, Filtered int
+	}
+	require.NoError(t, json.Unmarshal([]byte(html.UnescapeString(string(text[1]))), &found))
+	assert.Empty(t, found.Wide, "the page is wider than its window")
+	assert.Empty(t, found.Faint, "text with a contrast of less than 4.5")
+	assert.Positive(t, found.Folded, "what passed is folded")
+	assert.Positive(t, found.Failed)
+	assert.Equal(t, found.Failed, found.OpenFailed, "what failed is open")
+	assert.Less(t, found.First, found.Second, "n goes to the next failure")
+	assert.Equal(t, found.First, found.Back, "p goes back")
+	assert.Equal(t, found.Failed, found.Filtered, "f shows only what failed")
+}
