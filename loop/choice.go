@@ -28,8 +28,11 @@ func (c *Config) checkRequest() error {
 	if slices.Contains(c.Stop, "") {
 		errs = append(errs, fmt.Errorf("stop[%d]: is empty: take it out", slices.Index(c.Stop, "")))
 	}
-	if err := message.Validate(c.Attach); err != nil {
+	if err := message.ValidateParts(c.Attach); err != nil {
 		errs = append(errs, fmt.Errorf("attach%w", err))
+	}
+	if err := message.Validate(c.History); err != nil {
+		errs = append(errs, fmt.Errorf("history%w", err))
 	}
 	return errors.Join(errs...)
 }

@@ -361,8 +361,12 @@ func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the prompt: %w", err)
 	}
+	add = message.Printable(add)
+	if err := message.Validate(add); err != nil {
+		return nil, fmt.Errorf("making the prompt: messages%w", err)
+	}
 	return p.runner.Step(machine.Event{
-		Kind: machine.Prompted, At: p.now(), System: canon.UTF8(system), Messages: message.Printable(add),
+		Kind: machine.Prompted, At: p.now(), System: canon.UTF8(system), Messages: add,
 	})
 }
 

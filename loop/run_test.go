@@ -260,3 +260,26 @@ func TestALoopIsMadeReadyOnce(t *testing.T) {
 	}
 	assert.Len(t, model.Requests(), 3)
 }
+
+func TestAMessageWithoutARoleIsRefused(t *testing.T) {
+	gemini := []message.Message{{Role: message.User, Text: "Hello."}, {Role: "model", Text: "Hello!"}}
+	want := `[1].role: must be system, user, assistant or tool, got "model"`
+	model := looptest.NewModel()
+
+	_, err := loop.Run(t.Context(), model, newSession(t), "Go.", loop.Config{History: gemini})
+	require.EqualError(t, err, "history"+want)
+
+	made := func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+		return "", gemini, nil
+	}
+	_, err = loop.Run(t.Context(), model, newSession(t), "Go.", loop.Config{}, loop.WithPrompt(made))
+	require.EqualError(t, err, "making the prompt: messages"+want)
+
+	s := newSession(t)
+	s.Said(gemini)
+	snapshot, err := s.Snapshot()
+	require.NoError(t, err)
+	_, err = session.Restore(session.Config{}, snapshot)
+	require.EqualError(t, err, "snapshot: conversation: must be messages: "+want)
+	assert.Empty(t, model.Requests())
+}

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -68,6 +69,20 @@ type Message struct {
 func (m Message) Equal(o Message) bool {
 	return m.Role == o.Role && m.Text == o.Text && slices.Equal(m.Parts, o.Parts) && slices.Equal(m.Calls, o.Calls) && m.CallID == o.CallID && m.Name == o.Name &&
 		m.IsError == o.IsError && m.Opaque == o.Opaque
+}
+
+// Validate reports the first message of a conversation that has no role, or an invalid part, and its index. It
+// returns nil if all are valid.
+func Validate(said []Message) error {
+	for n, m := range said {
+		if !slices.Contains([]Role{System, User, Assistant, Tool}, m.Role) {
+			return fmt.Errorf("[%d].role: must be system, user, assistant or tool, got %q", n, m.Role)
+		}
+		if err := ValidateParts(m.Parts); err != nil {
+			return fmt.Errorf("[%d].parts%w", n, err)
+		}
+	}
+	return nil
 }
 
 // FinishReason is why a model stopped, in one vocabulary for all providers. The zero value means "unknown".

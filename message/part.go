@@ -100,8 +100,8 @@ func (p Part) isUTF8() bool {
 	return true
 }
 
-// Validate reports the first invalid part of a list and its index. It returns nil if all are valid.
-func Validate(parts []Part) error {
+// ValidateParts reports the first invalid part of a list and its index. It returns nil if all are valid.
+func ValidateParts(parts []Part) error {
 	for n, p := range parts {
 		if err := p.Validate(); err != nil {
 			return fmt.Errorf("[%d].%w", n, err)

@@ -3,6 +3,8 @@ package session
 import (
 	"errors"
 	"slices"
+
+	"github.com/retake-go/retake/message"
 )
 
 // Restore returns a session with the contents of a snapshot, including its conversation. [ParseState] lists
@@ -12,15 +14,19 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := message.Validate(w.Conversation); err != nil {
+		return nil, &SnapshotError{Field: "conversation", Want: "must be messages", Cause: err}
+	}
 	state, err := w.state()
 	if err != nil {
 		return nil, err
 	}
 	s, err := Resume(cfg, state)
-	if err == nil {
-		s.said = w.Conversation
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	s.said = w.Conversation
+	return s, nil
 }
 
 // Resume returns a session that continues from a state. Every slice of the state must be declared with the

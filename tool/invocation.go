@@ -103,7 +103,7 @@ func Emit[E any](ctx context.Context, name string, e E) error {
 // that fails are dropped. It may be called concurrently while the tool runs. Errors: [ErrNoCall],
 // [ErrReturned], a part that cannot be.
 func Attach(ctx context.Context, parts ...message.Part) error {
-	if err := message.Validate(parts); err != nil {
+	if err := message.ValidateParts(parts); err != nil {
 		return fmt.Errorf("attach: parts%w", err)
 	}
 	r := recorderOf(ctx)
