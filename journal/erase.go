@@ -280,9 +280,14 @@ func (r *redactor) addReduced(p *places, at string, reduced *machine.Reduced, al
 	}
 }
 
-// header is a header with marks in the place of templates.
+// header is a header with marks in the place of templates and stop sequences.
 func (r *redactor) header(h Header) (Header, error) {
-	for _, text := range []*string{&h.Config.System, &h.Config.Feedback} {
+	h.Config.Stop = slices.Clone(h.Config.Stop)
+	texts := []*string{&h.Config.System, &h.Config.Feedback}
+	for n := range h.Config.Stop {
+		texts = append(texts, &h.Config.Stop[n])
+	}
+	for _, text := range texts {
 		if *text == "" || !(r.Prompts || looksMarked(*text) || r.tooLong(*text)) {
 			continue
 		}

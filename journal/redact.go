@@ -42,9 +42,9 @@ type Redaction struct {
 	// Slices are the slices of the session whose values are left out, also of the state that a run begins
 	// with.
 	Slices []string
-	// Prompts leaves out the texts of messages, prompts and templates that the program gave, Replies those
-	// that the model gave. Both leave out what was said of calls of the model that failed, and the slices of
-	// the session, for reducers hear of replies.
+	// Prompts leaves out the texts of messages, prompts, templates and stop sequences that the program gave,
+	// Replies those that the model gave. Both leave out what was said of calls of the model that failed, and
+	// the slices of the session, for reducers hear of replies.
 	Prompts, Replies bool
 	// MaxBytes leaves out every text of more bytes; 0 for no bound.
 	MaxBytes int

@@ -149,6 +149,7 @@ var leaks = map[string]leak{
 	"refusal":     {turns: []looptest.Turn{{Reply: message.Reply{Refusal: "not S3CR3T"}}}, rules: journal.Redaction{Replies: true}},
 	"system":      {turns: []looptest.Turn{goodBye}, rules: journal.Redaction{Prompts: true}, cfg: loop.Config{System: "The card is S3CR3T."}},
 	"system_size": {turns: []looptest.Turn{goodBye}, rules: journal.Redaction{MaxBytes: 10}, cfg: loop.Config{System: "The card is S3CR3T."}},
+	"stop":        {turns: []looptest.Turn{goodBye}, rules: journal.Redaction{Prompts: true}, cfg: loop.Config{Stop: []string{"END", "Card S3CR3T"}}},
 	"template":    {turns: []looptest.Turn{pays(`{"card":5}`), goodBye}, rules: journal.Redaction{Prompts: true}, cfg: loop.Config{Feedback: "The card is S3CR3T."}},
 	"call_failure": {
 		turns: []looptest.Turn{looptest.Fail(&fault.ProviderError{Class: fault.Network, Provider: "example", Message: "bad prompt: S3CR3T"}), goodBye},

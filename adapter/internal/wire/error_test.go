@@ -82,13 +82,13 @@ func TestAFailureIsJudgedByWhatSaysItBest(t *testing.T) {
 }
 
 func TestAHeadTellsOfItsResponse(t *testing.T) {
-	h := wire.Head{Provider: "openai", Key: "the-key"}
+	h := wire.Head{Provider: "openai", Key: "the-very-key"}
 	h.Came(nil)
 	assert.Zero(t, h.Status)
 	assert.Zero(t, h.Limits(nil))
 	header := http.Header{}
 	header.Set("Date", "Mon, 05 Jan 2026 12:00:00 GMT")
-	header.Set("X-Request-Id", "the-key")
+	header.Set("X-Request-Id", "the-very-key")
 	header.Set("Cf-Ray", "ray-1")
 	header.Set("Retry-After", "Mon, 05 Jan 2026 12:00:09 GMT")
 	h.Came(&http.Response{StatusCode: 429, Header: header})

@@ -54,9 +54,13 @@ func Why(err error) string {
 	return Line(text)
 }
 
-// Redact is a text without a key; an empty key is none.
+// minKey is the length of the shortest key that is redacted, in bytes. A shorter one is a placeholder for a
+// local server ("x", "ollama"), no secret, and a part of ordinary words.
+const minKey = 8
+
+// Redact is a text without a key. A key that is too short to be a secret stays.
 func Redact[T ~string | ~[]byte](s T, key string) T {
-	if key == "" || !strings.Contains(string(s), key) {
+	if len(key) < minKey || !strings.Contains(string(s), key) {
 		return s
 	}
 	return T(strings.ReplaceAll(string(s), key, "[key]"))

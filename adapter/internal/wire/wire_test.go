@@ -228,7 +228,8 @@ func TestAFailureIsToldWithoutAddresses(t *testing.T) {
 func TestWordsOfResponses(t *testing.T) {
 	assert.Equal(t, "one line", wire.Line(" one\n line\xff "))
 	assert.Len(t, wire.Line(strings.Repeat("x", 400)), 300+len("…"))
-	assert.Equal(t, "the key [key] is wrong", wire.Redact("the key sk-1 is wrong", "sk-1"))
+	assert.Equal(t, "the key [key] is wrong", wire.Redact("the key sk-12345 is wrong", "sk-12345"))
+	assert.Equal(t, "expected a text", wire.Redact("expected a text", "x"), "a placeholder for a local server is no secret")
 	assert.Equal(t, "text", wire.Redact("text", ""))
 	assert.Equal(t, "a\n\nb", wire.Join("a", " ", "", "b"))
 
