@@ -29,12 +29,17 @@ func (e *LimitedError) Unwrap() error { return e.Err }
 // RateLimit returns State.
 func (e *LimitedError) RateLimit() State { return e.State }
 
-// Failure returns the error as a failure, with the wait that the server asked for, directly or by an
-// exhausted window. See [State.Delay].
+// Failure returns the error as a failure, with the wait that the server asked for: directly, or, if it refused
+// the request for its limits, by an exhausted window. Any other failure waits for no window: a broken server
+// is tried again after the backoff, and a limit that then refuses says so itself.
 func (e *LimitedError) Failure() fault.Failure {
 	f := fault.FailureOf(e.Err)
-	if wait, known := e.State.Delay(); known && f.RetryAfter == 0 && f.Plane == fault.Transport {
-		f.RetryAfter = max(wait, 0)
+	wait := e.State.RetryAfter
+	if !wait.Known && (f.Class == fault.RateLimit || f.Class == fault.Quota) {
+		wait = e.State.Wait
+	}
+	if f.RetryAfter == 0 && f.Plane == fault.Transport {
+		f.RetryAfter = max(wait.Duration, 0)
 	}
 	return f
 }

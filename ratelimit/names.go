@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/retake-go/retake/internal/httphint"
 )
@@ -37,6 +38,8 @@ const (
 
 // period is the length of a window in seconds; 0 if unknown.
 type period int64
+
+func (p period) length() time.Duration { return time.Duration(p) * time.Second }
 
 // key identifies a window, and the part of it that a header gives.
 type key struct {

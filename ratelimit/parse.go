@@ -168,41 +168,64 @@ func (r *reader) setPeriod(f family, base string, p period) {
 }
 
 // windows groups the facts into sorted windows. wait is the longest time until an exhausted window resets, or
-// its period if it does not say when.
+// its period if nothing says when.
 func (r *reader) windows() (all []Window, wait Span) {
 	slices.SortStableFunc(r.facts, func(a, b fact) int { return compareKeys(a.key, b.key) })
 	all = []Window{}
-	owner := map[string]family{}
-	for at := 0; at < len(r.facts); {
-		end := at + 1
-		for end < len(r.facts) && compareKeys(r.facts[at].key, r.facts[end].key) == 0 {
-			end++
+	var periods []period
+	var unnamed Window
+	for len(r.facts) > 0 {
+		k := r.facts[0].key
+		end := slices.IndexFunc(r.facts, func(f fact) bool { return compareKeys(k, f.key) != 0 })
+		if end < 0 {
+			end = len(r.facts)
 		}
-		group := r.facts[at:end]
-		at = end
-		k := group[0].key
-		if _, taken := owner[k.name()]; taken || len(all) == maxWindows {
-			r.ignoreAll(group, "window "+k.name()+" is told by another header")
-			continue
+		group := r.facts[:end]
+		r.facts = r.facts[end:]
+		w, some := r.window(k, group)
+		at := slices.IndexFunc(all, func(o Window) bool { return o.Name == w.Name })
+		if (k.family == ietfLegacy || k.family == xPlain) && k.period == 0 && !unnamed.resets() {
+			unnamed = w
 		}
-		if w, some := r.window(k, group); some {
-			owner[k.name()] = k.family
-			all = append(all, w)
-			wait = wait.longer(w.lasts(k.period))
+		if at >= 0 && !all[at].resets() {
+			all[at].ResetsIn, all[at].ResetAt = w.ResetsIn, w.ResetAt
+			group = slices.DeleteFunc(group, func(f fact) bool { return f.field == fieldReset })
 		}
+		if at >= 0 || len(all) == maxWindows {
+			r.ignoreAll(group, "window "+w.Name+" is told by another header")
+		} else if some {
+			all, periods = append(all, w), append(periods, k.period)
+		}
+	}
+	for n := range all {
+		all[n].resetWith(unnamed, periods[n])
+		wait = wait.longer(all[n].lasts(periods[n]))
 	}
 	return all, wait
 }
 
-// lasts returns how long a window is exhausted: until it resets, or for its period if it does not say when.
-func (w Window) lasts(p period) Span {
+// resets reports whether it is known when a window resets.
+func (w *Window) resets() bool { return w.ResetsIn.Known || !w.ResetAt.Time.IsZero() }
+
+// resetWith gives an exhausted window without a reset the one that names no window. Gateways such as Kong send
+// that one with the limit of its window. A reset after the end of the period belongs to another window.
+func (w *Window) resetWith(unnamed Window, p period) {
+	other := unnamed.Limit.Known && w.Limit != unnamed.Limit
+	if !w.Exhausted() || w.resets() || other || p > 0 && unnamed.ResetsIn.Duration > p.length() {
+		return
+	}
+	w.ResetsIn, w.ResetAt = unnamed.ResetsIn, unnamed.ResetAt
+}
+
+// lasts returns how long a window is exhausted: until it resets, or for its period if nothing says when.
+func (w *Window) lasts(p period) Span {
 	switch {
 	case !w.Exhausted() || w.Limit == Of(0): // a limit of 0 never resets
 		return Span{}
-	case w.ResetsIn.Known || !w.ResetAt.Time.IsZero():
+	case w.resets():
 		return w.ResetsIn
 	}
-	return Span{Duration: time.Duration(p) * time.Second, Known: p > 0}
+	return Span{Duration: p.length(), Known: p > 0}
 }
 
 func (r *reader) ignoreAll(group []fact, why string) {
@@ -246,7 +269,7 @@ func (r *reader) window(k key, group []fact) (Window, bool) {
 		r.ignoreAll(slices.DeleteFunc(slices.Clone(group),
 			func(f fact) bool { return f.field != fieldLimit }), "0 stands for unknown")
 	}
-	return w, w.Limit.Known || w.Remaining.Known || w.ResetsIn.Known || !w.ResetAt.Time.IsZero()
+	return w, w.Limit.Known || w.Remaining.Known || w.resets()
 }
 
 // count parses a limit or remainder. The smallest value wins.
@@ -281,7 +304,7 @@ func (r *reader) reset(w *Window, f fact) {
 		return
 	}
 	later := m.At.After(w.ResetAt.Time) || m.HasIn && w.ResetsIn.Known && m.In > w.ResetsIn.Duration
-	if (w.ResetsIn.Known || !w.ResetAt.Time.IsZero()) && !later {
+	if w.resets() && !later {
 		r.ignore(f.header, f.value, "a later value counts")
 		return
 	}
