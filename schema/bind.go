@@ -19,8 +19,8 @@ var decodeOptions = json.JoinOptions(json.RejectUnknownMembers(true))
 // of them.
 const maxShared = 4 << 10
 
-// decode puts a document's value into v, which must be fresh; with issues v is of no use. The schema judges,
-// then the rules that it does not say exactly, and of what both find good the type itself.
+// decode reads a document into v, a pointer to a zero value. The schema is checked first, then the rules that
+// the schema cannot say exactly, then the type's own method Issues. If there are issues, v is incomplete.
 func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.Issue {
 	root, issue := parse(doc, lim)
 	if issue != nil {
@@ -32,7 +32,7 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 	}
 	b := binder{doc: doc}
 	b.bind(root, t.root, reflect.ValueOf(v).Elem(), nil)
-	found = b.beside(found)
+	found = b.merge(found)
 	if len(found) == 0 && t.issues != nil {
 		for _, i := range t.issues(v) {
 			i.Source = fault.FromRules
@@ -45,15 +45,15 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 	return t.schema.finish(root, found)
 }
 
-// binder puts the values of a document into variables, and asks the validator about each. What cannot be put
-// there is left out.
+// binder stores the values of a document in Go variables and checks the rules of each. It skips a value that
+// does not fit its variable.
 type binder struct {
 	doc     []byte
 	found   []finding
-	unbound []*value // those that were left out
+	unbound []*value // the values that were skipped
 }
 
-// finding is an issue of a value, or of a member that is not there: then there is no value.
+// finding is an issue of a value. The value is nil for a member that is missing.
 type finding struct {
 	*value
 	fault.Issue
@@ -73,7 +73,7 @@ func (b *binder) add(v *value, i fault.Issue) {
 	}
 }
 
-// refuse leaves a value out.
+// refuse skips a value and says why. It returns false.
 func (b *binder) refuse(v *value, rule, expected string) bool {
 	if len(b.unbound) < maxIssues {
 		b.unbound = append(b.unbound, v)
@@ -82,8 +82,7 @@ func (b *binder) refuse(v *value, rule, expected string) bool {
 	return false
 }
 
-// bind puts a value into a fresh variable, and holds it to its rules. around is the struct that the variable
-// is a field of.
+// bind stores a value in a zero variable and checks its rules. around is the struct around the variable.
 func (b *binder) bind(v *value, at *spot, to reflect.Value, around any) {
 	if v.kind == kindNull && at.pointer {
 		return
@@ -139,7 +138,7 @@ func (b *binder) read(v *value, at *spot, to reflect.Value, around any) bool {
 	return true
 }
 
-// own is a text that keeps no large document alive.
+// own copies a text of a large document, so that the text does not keep the document in memory.
 func (b *binder) own(text string) string {
 	if len(b.doc) > maxShared {
 		return strings.Clone(text)
@@ -182,8 +181,8 @@ func (b *binder) readStruct(v *value, l *layout, to reflect.Value) {
 	}
 }
 
-// compare holds a member to the rules that compare it with others. One that is not there is held to those
-// alone that say when it must be. A rule is not asked where a value that it looks at could not be read.
+// compare checks the rules that compare a member with others. For an absent member, only the rules count that
+// say when it must be given. A rule is skipped if a value that it looks at could not be read.
 func (b *binder) compare(object *value, l *layout, m *member, in reflect.Value) {
 	v, to := object.member(m.name), in.FieldByIndex(m.index)
 	isThere := v != nil && v.kind != kindNull
@@ -255,9 +254,9 @@ func (b *binder) readMap(v *value, at *spot, to reflect.Value, around any) {
 	}
 }
 
-// beside adds to what the schema found what it could not know. Of a value that is refused already, only rules
-// of its own are told, and of one that is missing or of another kind, nothing.
-func (b *binder) beside(issues []fault.Issue) []fault.Issue {
+// merge adds the findings to the issues of the schema. A value that the schema refused gets only findings of
+// validation rules. A value that is missing, empty or of the wrong kind gets none.
+func (b *binder) merge(issues []fault.Issue) []fault.Issue {
 	if len(b.found) == 0 || len(issues) >= maxIssues {
 		return issues
 	}
@@ -279,7 +278,7 @@ func (b *binder) beside(issues []fault.Issue) []fault.Issue {
 	return issues
 }
 
-// isCovered reports whether a place is missing or of another kind, or lies in one that is.
+// isCovered reports whether a place, or one around it, is missing or of the wrong kind.
 func isCovered(rules map[string]string, pointer string) bool {
 	for at := pointer; ; at = at[:strings.LastIndexByte(at, '/')] {
 		if r := rules[at]; r == "required" || r == "type" || r == "minProperties" {

@@ -23,13 +23,13 @@ type builder struct {
 	reads map[variant]*layout
 }
 
-// variant is a struct type with or without its rules: under `validate:"-"` and `structonly` they do not hold.
+// variant is a struct type with or without its rules: `validate:"-"` and `structonly` switch them off.
 type variant struct {
 	typ   reflect.Type
 	rules bool
 }
 
-// build makes the whole document for a type, and how values of the type are read.
+// build makes the JSON Schema of a type, and the plan by which documents are read into it.
 func build(t reflect.Type) (*jsonschema.Schema, *spot, error) {
 	b := &builder{
 		names: map[variant]string{}, reads: map[variant]*layout{},
@@ -117,7 +117,7 @@ func unsupported(t reflect.Type) string {
 	return "a " + t.String() + " cannot be read from JSON"
 }
 
-// ofEach are the rules of the elements. Those of structs hold though no dive leads to them.
+// ofEach are the rules of the elements, after dive.
 func (s *ruleSet) ofEach() *ruleSet {
 	if s.elems == nil {
 		return &ruleSet{}
@@ -177,8 +177,8 @@ func foreign(t reflect.Type) (*jsonschema.Schema, error) {
 	return n, nil
 }
 
-// boundNumber bounds a number by its Go type. No model needs to be told the bounds of 64-bit integers and of
-// float32.
+// boundNumber bounds a number by its Go type. The bounds of 64-bit integers and of float32 would not help a
+// model and are left out.
 func boundNumber(t reflect.Type, c class) *jsonschema.Schema {
 	n := &jsonschema.Schema{Type: c.jsonType()}
 	bits := t.Bits()
@@ -198,8 +198,8 @@ func boundNumber(t reflect.Type, c class) *jsonschema.Schema {
 	return n
 }
 
-// sizedByMachine reports whether a type has 32 bits on some machines and 64 on others. Models are told the
-// same on all.
+// sizedByMachine reports whether a type has 32 bits on some machines and 64 on others. The schema is the same
+// on all.
 func sizedByMachine(t reflect.Type) bool {
 	return t.Kind() == reflect.Int || t.Kind() == reflect.Uint || t.Kind() == reflect.Uintptr
 }
@@ -231,7 +231,7 @@ func setExtra(n *jsonschema.Schema, name string, v any) {
 
 var notInName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_]+`) })
 
-// structRef refers to a struct under $defs. What is referred to once is put in its place at the end.
+// structRef refers to a struct under $defs. A struct with a single reference is inlined at the end.
 func (b *builder) structRef(path string, at *spot, checked bool) (*jsonschema.Schema, error) {
 	v := variant{at.typ, checked}
 	if b.reads[v] == nil {
@@ -271,7 +271,7 @@ func (b *builder) freeName(v variant) string {
 	return free
 }
 
-// inlineSingles puts each struct that is referred to once in the place of its reference.
+// inlineSingles replaces the only reference to a struct by the struct's schema.
 func (b *builder) inlineSingles() {
 	for _, v := range b.order {
 		if refs := b.refs[v]; len(refs) == 1 {
@@ -285,8 +285,8 @@ func (b *builder) inlineSingles() {
 	}
 }
 
-// standBeside puts what stood beside a reference beside the struct itself: what is told of the place goes
-// before what is told of the type.
+// standBeside adds the keywords that were beside a reference to the schema that replaces it. Annotations of
+// the place win over those of the type.
 func standBeside(at, beside *jsonschema.Schema) {
 	for name, value := range beside.Extras {
 		setExtra(at, name, value)

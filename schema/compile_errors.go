@@ -42,7 +42,7 @@ func nothingThere(ref string) error {
 // goRegexp is what the patterns of a schema must be.
 const goRegexp = "a regular expression in Go's syntax, which has no lookarounds and no back-references"
 
-// refusedSchema is all that JSON Schema itself refuses in a schema, for whoever wrote that.
+// refusedSchema is the error for a schema that JSON Schema itself does not allow, with all places.
 func refusedSchema(tree any) error {
 	var lines []string
 	for _, i := range byItself(tree) {
@@ -54,7 +54,7 @@ func refusedSchema(tree any) error {
 	return fmt.Errorf("schema: %s", strings.Join(lines, "; "))
 }
 
-// byItself are the issues of a schema document, as the schema of its draft finds them.
+// byItself checks a schema document against the metaschema of its draft.
 func byItself(tree any) []fault.Issue {
 	draft := "https://json-schema.org/draft/2020-12/schema"
 	if root, ok := tree.(map[string]any); ok && root["$schema"] != nil {
@@ -79,7 +79,7 @@ func byItself(tree any) []fault.Issue {
 	return issues
 }
 
-// ofDrafts say of what one draft of JSON Schema allows at a keyword and another does not.
+// ofDrafts are hints for values that one draft of JSON Schema allows and another does not.
 var ofDrafts = []struct {
 	keyword string
 	allowed func(any) bool
@@ -94,7 +94,7 @@ var ofDrafts = []struct {
 func isList(v any) bool { _, ok := v.([]any); return ok }
 func isBool(v any) bool { _, ok := v.(bool); return ok }
 
-// refusedPlace is one thing of those.
+// refusedPlace is the text of one issue of a schema document.
 func refusedPlace(tree any, i fault.Issue) string {
 	name := path.Base(i.Pointer)
 	value := lookup(tree, pathOf(i.Pointer))

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// Bounds of what a description adds to a type. What is longer is left out: it is told when it is broken.
+// Bounds of what a description adds to a type. A constraint that is longer is left out; the issue of its own
+// rule says it.
 const (
 	maxDetail  = 60  // bytes of one constraint
-	maxDigits  = 9   // bytes of a number in it: the bounds of wide Go types tell nobody anything
+	maxDigits  = 9   // bytes of a number in it: the bounds of wide Go types help nobody
 	maxMembers = 120 // bytes of the names of an object's members
 	maxSteps   = 8   // references followed
 	maxLists   = 3   // lists within lists that are named
@@ -47,8 +48,7 @@ func (n *node) describe(steps int) string {
 	return ""
 }
 
-// describeType is a type with what else its node plainly says: "integer (at least 1, at most 30)", "array of
-// strings".
+// describeType is a type with its plain constraints: "integer (at least 1, at most 30)", "array of strings".
 func (n *node) describeType() string {
 	types := stringsOf(n.raw["type"])
 	named := make([]string, len(types))
@@ -65,7 +65,7 @@ func (n *node) describeType() string {
 	return clip(text)
 }
 
-// ofItems says what an array is of, where one word can: " of strings", " of arrays of numbers".
+// ofItems names the items of an array by their type: " of strings", " of arrays of numbers".
 func (n *node) ofItems(lists int) string {
 	items := n.items()
 	if items == nil || lists == 0 {
@@ -161,7 +161,7 @@ func constraint(keyword string, node map[string]any) string {
 	return strings.TrimPrefix(phrase(keyword, node), "a string ")
 }
 
-// eachItem says of items what their type leaves open: their values, or the members of objects.
+// eachItem adds to the type of items their allowed values, or the members of objects.
 func (n *node) eachItem() string {
 	items := n.items()
 	if items == nil {
@@ -190,9 +190,8 @@ func (n *node) membersPhrase(one, many string) string {
 	return many + bounded(slices.Sorted(maps.Keys(members)))
 }
 
-// Wants says in a short phrase what value the schema asks for as a whole: "an object with the members city,
-// nights". It is for a model whose reply was no value at all; empty where the schema says nothing of the
-// kind.
+// Wants describes in a short phrase the value that the schema asks for: "an object with the members city,
+// nights". It is for a model whose reply had no value at all. It is empty if the schema does not say.
 func (s *Schema) Wants() string {
 	members := s.root.membersPhrase("an object with the member ", "an object with the members ")
 	return clip(cmp.Or(members, s.root.describe(maxSteps)))

@@ -20,9 +20,9 @@ func (s *Schema) Type() string {
 	return s.typed.typ.String()
 }
 
-// Digest identifies what documents are held to, limits left out: the schema, and of a Go type the types and
-// tags of its fields too, for JSON Schema cannot say all rules. It is the same on every machine and in every
-// program. What the methods of a type decide is no part of it. Safe for concurrent use.
+// Digest identifies the rules for documents: the schema, and for a Go type also the types and tags of its
+// fields, since JSON Schema cannot say all rules. Limits and the methods of a type are not part of it. It is
+// the same on every machine and in every program. Safe for concurrent use.
 func (s *Schema) Digest() string {
 	h := sha256.New()
 	h.Write(s.text)
@@ -34,8 +34,8 @@ func (s *Schema) Digest() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// spell writes a type out: kinds, and the names and tags of fields. Types with a decoder of their own are
-// spelled by their names, a type that was met before by its place.
+// spell writes a type as text: kinds, and the names and tags of fields. It writes types with a decoder of
+// their own by name, and a type that it met before by number.
 func spell(b *strings.Builder, t reflect.Type, met map[reflect.Type]int) {
 	if n, ok := met[t]; ok {
 		fmt.Fprintf(b, "#%d", n)

@@ -8,13 +8,13 @@ import (
 // evaluation is one check of one document.
 type evaluation struct {
 	*Budget
-	tracks  bool // it is asked which members and items schemas describe
+	tracks  bool // the schema uses unevaluatedProperties or unevaluatedItems
 	answers map[question]*answer
-	depth   int // of shared schemas that are being asked
-	low     int // the outermost of them that an answer hangs on
+	depth   int // how many shared schemas are being evaluated
+	lowest  int // the outermost of them that the current answer depends on
 }
 
-// question asks a schema that several lead to about a value. The way to it makes a difference by its scope.
+// question is a shared schema asked about a value. Dynamic references make the answer depend on the scope.
 type question struct {
 	*node
 	*value
@@ -24,12 +24,12 @@ type question struct {
 // answer is what a schema says of a value.
 type answer struct {
 	refusal   *refusal // nil where it fits
-	described bits     // the members or items that it describes, where that is tracked
+	described bits     // the evaluated members or items, where they are tracked
 	asking    bool
 	depth     int
 }
 
-// scope is the resources on the way to a value: the outermost that has an anchor decides where a dynamic
+// scope is the dynamic scope of a value. The outermost resource that has an anchor decides where a dynamic
 // reference leads.
 type scope struct {
 	anchors map[string]*node
@@ -51,8 +51,8 @@ func (s *scope) enter(home *resource) *scope {
 	return next
 }
 
-// judge asks a schema about a value. Where several lead to a schema it is asked once: so work is bounded by
-// the size of the schema times that of the document.
+// judge evaluates a schema for a value. A schema that several places refer to is evaluated once for each
+// value, so that work is bounded by the size of the schema times the size of the document.
 func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 	if !e.spend(1) {
 		return &refusal{}, nil
@@ -64,12 +64,12 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 		return &refusal{own: []failure{{at: n, value: v, rule: n.standsUnder()}}}, nil
 	}
 	if !n.shared {
-		return e.look(n, v, s)
+		return e.evaluate(n, v, s)
 	}
 	q := question{n, v, s}
 	if known := e.answers[q]; known != nil {
 		if known.asking {
-			e.low = min(e.low, known.depth)
+			e.lowest = min(e.lowest, known.depth)
 			return &refusal{own: []failure{{at: n, value: v, rule: "$ref"}}}, nil
 		}
 		return known.refusal, known.described
@@ -78,27 +78,27 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 	if e.answers == nil {
 		e.answers = map[question]*answer{}
 	}
-	a, outer := &answer{asking: true, depth: e.depth}, e.low
-	e.answers[q], e.low = a, e.depth
-	a.refusal, a.described = e.look(n, v, s)
+	a, outer := &answer{asking: true, depth: e.depth}, e.lowest
+	e.answers[q], e.lowest = a, e.depth
+	a.refusal, a.described = e.evaluate(n, v, s)
 	a.asking = false
-	if e.low < a.depth {
-		delete(e.answers, q) // it hangs on a schema that is still being asked
+	if e.lowest < a.depth {
+		delete(e.answers, q) // it depends on a schema that is still being evaluated
 	}
-	e.low = min(e.low, outer)
+	e.lowest = min(e.lowest, outer)
 	e.depth--
 	return a.refusal, a.described
 }
 
-// collector gathers what is wrong with one value by one schema.
+// collector collects what one schema refuses in one value.
 type collector struct {
 	*evaluation
 	n       *node
 	v       *value
 	scope   *scope
 	refusal *refusal
-	seen    bits // the members or items that are described
-	failed  bool // a branch fails
+	seen    bits // the evaluated members or items
+	failed  bool // a branch refused the value
 }
 
 func (f *collector) fail(rule string) { f.report(failure{at: f.n, value: f.v, rule: rule}) }
@@ -111,7 +111,7 @@ func (f *collector) report(x failure) {
 	f.refusal.own = append(f.refusal.own, x)
 }
 
-// within asks a schema about a child.
+// within evaluates a schema for a child.
 func (f *collector) within(n *node, child *value) {
 	if r, _ := f.judge(n, child, f.scope); r != nil {
 		f.add(r)
@@ -125,12 +125,12 @@ func (f *collector) add(r *refusal) {
 	f.refusal.subs = append(f.refusal.subs, r)
 }
 
-// tellsEnough reports whether more is wrong already than is told: what follows is not looked at.
+// tellsEnough reports whether the limit of issues is reached. The rest of the value is skipped then.
 func (f *collector) tellsEnough() bool {
 	return f.refusal != nil && len(f.refusal.own)+len(f.refusal.subs) >= maxIssues
 }
 
-// ask asks a schema about the same value.
+// ask evaluates a schema for the same value.
 func (f *collector) ask(n *node) *refusal {
 	r, seen := f.judge(n, f.v, f.scope)
 	if r == nil {
@@ -139,7 +139,7 @@ func (f *collector) ask(n *node) *refusal {
 	return r
 }
 
-// demand asks a schema that must fit.
+// demand evaluates a schema for the same value, which must fit it; nil is no schema.
 func (f *collector) demand(n *node) {
 	if n == nil {
 		return
@@ -150,8 +150,8 @@ func (f *collector) demand(n *node) {
 	}
 }
 
-// look holds a value to what a schema says itself, and to its branches.
-func (e *evaluation) look(n *node, v *value, s *scope) (*refusal, bits) {
+// evaluate applies the keywords of a schema to a value.
+func (e *evaluation) evaluate(n *node, v *value, s *scope) (*refusal, bits) {
 	f := collector{evaluation: e, n: n, v: v, scope: s}
 	if s != nil {
 		f.scope = s.enter(n.home)
@@ -183,11 +183,11 @@ func (e *evaluation) look(n *node, v *value, s *scope) (*refusal, bits) {
 		f.number()
 	}
 	f.branches()
-	if n.leftMember != nil && v.kind == kindObject {
-		f.left(n.leftMember)
+	if n.unevaluatedMembers != nil && v.kind == kindObject {
+		f.unevaluated(n.unevaluatedMembers)
 	}
-	if n.leftItem != nil && v.kind == kindArray {
-		f.left(n.leftItem)
+	if n.unevaluatedItems != nil && v.kind == kindArray {
+		f.unevaluated(n.unevaluatedItems)
 	}
 	return f.refusal, f.seen
 }
@@ -224,7 +224,8 @@ func (f *collector) target() *node {
 	return f.scope.anchors[f.n.anchor]
 }
 
-// alternatives asks them all, but for anyOf only until one fits, unless it is asked which members they describe.
+// alternatives applies anyOf or oneOf. anyOf stops at the first that fits, unless evaluated members are
+// tracked.
 func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	if len(list) == 0 {
 		return
@@ -251,12 +252,12 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	}
 }
 
-// left holds to a schema the members or items that nothing describes. A branch that fails describes nothing:
-// what it would describe is not at fault.
-func (f *collector) left(rule *node) {
+// unevaluated applies a schema to the members or items that no other keyword evaluated. Those that a failing
+// branch would have evaluated are skipped: the branch is at fault, and not they.
+func (f *collector) unevaluated(rule *node) {
 	var around []*node
 	if f.failed {
-		around = beside(f.n)
+		around = inPlace(f.n)
 	}
 	for child := f.v.first; child != nil; child = child.next {
 		if !f.seen.has(int(child.place)) && !f.describes(around, child) {
@@ -275,7 +276,7 @@ func (f *collector) describes(around []*node, child *value) bool {
 	return false
 }
 
-// describes reports whether a schema says what a member or an item is to be.
+// describes reports whether a schema has a schema for a member or an item.
 func (n *node) describes(child *value, b *Budget) bool {
 	if child.parent.kind == kindArray {
 		return int(child.place) < len(n.first) || n.each != nil
@@ -284,7 +285,7 @@ func (n *node) describes(child *value, b *Budget) bool {
 		slices.ContainsFunc(n.patterns, func(p patternNode) bool { return p.matches(child.name, b) })
 }
 
-// bits is a set of small numbers; nil where it is not kept.
+// bits is a set of small numbers. Nil keeps nothing.
 type bits []uint64
 
 func (b bits) has(n int) bool { return b != nil && b[n/64]>>(n%64)&1 != 0 }
@@ -295,7 +296,7 @@ func (b bits) set(n int) {
 	}
 }
 
-// add adds another set of the same numbers.
+// add adds all numbers of another set of the same size.
 func (b bits) add(other bits) {
 	if b == nil {
 		return

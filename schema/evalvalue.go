@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// object holds an object to the keywords of objects.
+// object applies the keywords of objects.
 func (f *collector) object() {
 	n, v := f.n, f.v
 	f.bounded(int(v.count), n.MinProperties, n.MaxProperties, "minProperties", "maxProperties")
@@ -33,7 +33,7 @@ func (f *collector) object() {
 	}
 }
 
-// member holds a member to all that is said of its name; false where nothing is.
+// member applies all schemas for a member's name. It reports whether there are any.
 func (f *collector) member(m *value) (described bool) {
 	n := f.n
 	if sub := n.members[m.name]; sub != nil {
@@ -58,7 +58,7 @@ func (f *collector) member(m *value) (described bool) {
 	return true
 }
 
-// memberName holds the name of a member to the schema for names.
+// memberName applies propertyNames.
 func (f *collector) memberName(m *value) {
 	name := &value{kind: kindString, text: m.name}
 	if r, _ := f.judge(f.n.nameRule, name, f.scope); r != nil {
@@ -66,7 +66,7 @@ func (f *collector) memberName(m *value) {
 	}
 }
 
-// missing reports members that are not there. because is the member that calls for them, if one does.
+// missing reports required members that are absent. because is the member that requires them, if one does.
 func (f *collector) missing(rule string, wanted []string, because string) {
 	for _, name := range wanted {
 		if f.spend(int(f.v.count)/patternSteps) && f.v.member(name) == nil {
@@ -75,7 +75,7 @@ func (f *collector) missing(rule string, wanted []string, because string) {
 	}
 }
 
-// array holds an array to the keywords of arrays.
+// array applies the keywords of arrays.
 func (f *collector) array() {
 	n, v := f.n, f.v
 	f.bounded(int(v.count), n.MinItems, n.MaxItems, "minItems", "maxItems")
@@ -118,7 +118,7 @@ func (f *collector) array() {
 	}
 }
 
-// bounded holds a number of things to the bounds there are.
+// bounded holds a count to its bounds; nil is no bound.
 func (f *collector) bounded(count int, least, most *int, tooFew, tooMany string) {
 	if least != nil && count < *least {
 		f.fail(tooFew)
@@ -128,7 +128,7 @@ func (f *collector) bounded(count int, least, most *int, tooFew, tooMany string)
 	}
 }
 
-// str holds a string to the keywords of strings. Lengths count characters.
+// str applies the keywords of strings. Lengths count characters.
 func (f *collector) str() {
 	n, text := f.n, f.v.text
 	if n.MinLength != nil || n.MaxLength != nil {
@@ -139,7 +139,7 @@ func (f *collector) str() {
 	}
 }
 
-// number holds a number to the keywords of numbers.
+// number applies the keywords of numbers.
 func (f *collector) number() {
 	n, text := f.n, f.v.text
 	if len(n.bounds) > 0 {
@@ -167,7 +167,7 @@ func (v *value) itemsDiffer() bool {
 	return len(keys) == int(v.count)
 }
 
-// key is the same for equal values and for no others.
+// key identifies a value: equal values have equal keys.
 type key struct {
 	kind kind
 	text string

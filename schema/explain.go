@@ -9,27 +9,27 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// refusal is why a schema refuses a value: what it says itself, and what those say that it asks. Refusals are
-// shared where schemas are.
+// refusal is why a schema refuses a value: its own keywords that fail, and the refusals of its subschemas.
+// One refusal may be part of several.
 type refusal struct {
 	own       []failure
-	first     [1]failure // where the first of own is kept
+	first     [1]failure // the memory of the first of own
 	subs      []*refusal
-	issues    []fault.Issue // once it is explained
+	issues    []fault.Issue // set when it is explained
 	explained bool
 }
 
 // failure is one keyword that fails.
 type failure struct {
 	at       *node
-	value    *value // of a member that is not allowed, the member
+	value    *value // for a member that is not allowed, the member
 	rule     string
-	name     string // of a member that is missing
-	because  string // the member that calls for it, if one does
+	name     string // the missing member
+	because  string // the member that requires it, if one does
 	branches []*refusal
 }
 
-// explain puts a refusal into issues: in the order of the document, each once, and maxIssues at most.
+// explain turns a refusal into issues: sorted, each once, maxIssues at most.
 func (e *evaluation) explain(r *refusal) []fault.Issue {
 	if r.explained {
 		return r.issues
@@ -55,7 +55,7 @@ func (e *evaluation) explain(r *refusal) []fault.Issue {
 	return r.issues
 }
 
-// tell puts one failure into issues.
+// tell turns one failure into issues.
 func (e *evaluation) tell(f failure) []fault.Issue {
 	v := f.value
 	issue := fault.Issue{Pointer: v.pointer(), Rule: f.rule, Got: v.kind.name(), Source: fault.FromSchema}
@@ -101,11 +101,11 @@ func (e *evaluation) tell(f failure) []fault.Issue {
 	return []fault.Issue{issue}
 }
 
-// describeMember says in a few words what a missing member should be, by the schema that requires it or one
-// that speaks of the same value.
+// describeMember describes a missing member in a few words, by the schema that requires it or by one for the
+// same value.
 func (n *node) describeMember(name string) string {
 	for ; n != nil; n = n.branchOf() {
-		for _, b := range beside(n) {
+		for _, b := range inPlace(n) {
 			if said := b.members[name].describe(maxSteps); said != "" {
 				return clip(said)
 			}
@@ -114,11 +114,11 @@ func (n *node) describeMember(name string) string {
 	return ""
 }
 
-// describedMembers says that a member is not to be there, and which may be.
+// describedMembers says that a member is not allowed, and which members are.
 func (n *node) describedMembers(name string) string {
 	expected := phrase("unevaluatedProperties", map[string]any{})
 	all := map[string]any{}
-	for _, b := range beside(n.up) {
+	for _, b := range inPlace(n.up) {
 		for _, name := range slices.Sorted(maps.Keys(b.members)) {
 			all[name] = true
 		}
@@ -129,7 +129,7 @@ func (n *node) describedMembers(name string) string {
 	return clip(expected + allowed(all))
 }
 
-// finish bounds and sorts the issues of a document, and adds echoed values and what may be left out.
+// finish sorts and bounds the issues of a document. It adds echoed values, and says what may be left out.
 func (s *Schema) finish(root *value, issues []fault.Issue) []fault.Issue {
 	issues = fault.SortIssues(issues)
 	issues = issues[:min(len(issues), maxIssues)]
@@ -139,7 +139,7 @@ func (s *Schema) finish(root *value, issues []fault.Issue) []fault.Issue {
 			continue
 		}
 		path := pathOf(i.Pointer)
-		levels := s.along(path)
+		levels := s.levelsTo(path)
 		if s.marked {
 			i.Value = echoed(root.at(path), levels)
 		}
@@ -156,12 +156,12 @@ func (s *Schema) finish(root *value, issues []fault.Issue) []fault.Issue {
 	return fault.SortIssues(issues)
 }
 
-// along are the schemas that speak of each value on the way to a place, from the root on.
-func (s *Schema) along(path []string) (levels [][]*node) {
-	nodes := beside(s.root)
+// levelsTo lists the schemas of each value on the path to a place, from the root.
+func (s *Schema) levelsTo(path []string) (levels [][]*node) {
+	nodes := inPlace(s.root)
 	levels = append(levels, nodes)
 	for _, tok := range path {
-		nodes = beside(below(nodes, tok)...)
+		nodes = inPlace(forChild(nodes, tok)...)
 		levels = append(levels, nodes)
 	}
 	return levels
@@ -169,8 +169,7 @@ func (s *Schema) along(path []string) (levels [][]*node) {
 
 func isOfKind(rule string) bool { return rule == "type" || rule == "anyOf" || rule == "oneOf" }
 
-// notQuoted ends what is expected where a string holds, as JSON, an object or an array that one of some
-// schemas takes.
+// notQuoted is a hint for a string that holds, as JSON, an object or array that one of the schemas accepts.
 func (v *value) notQuoted(by []*node) string {
 	if !strings.ContainsAny(v.text, "{[") {
 		return ""
@@ -183,17 +182,16 @@ func (v *value) notQuoted(by []*node) string {
 	return "; send the " + string(held.kind.name()) + " itself, not quoted"
 }
 
-// mayBeLeftOut reports whether an issue is of a value that one could as well leave out, as far as its rule
-// tells.
+// mayBeLeftOut reports whether an issue is of a rule that leaving the value out would satisfy too.
 func mayBeLeftOut(i fault.Issue) bool {
 	told := i.Expected == "" || strings.HasSuffix(i.Expected, fault.OrLeaveOut)
 	return i.Source == fault.FromSchema && i.Pointer != "" && !told &&
 		slices.Contains([]string{"type", "enum", "const", "anyOf", "oneOf"}, i.Rule)
 }
 
-// optional reports whether a place is a named member that nothing requires and that may not be null, as far
-// as the schema says so plainly: for many models null means just this. A condition under which the member is
-// required counts as if it always held.
+// optional reports whether a place is a named member that no schema requires and that may not be null: many
+// models write null for a member that they mean to leave out. A member that is required under some condition
+// counts as required.
 func optional(levels [][]*node, path []string) bool {
 	name, around := path[len(path)-1], levels[len(path)-1]
 	named := slices.ContainsFunc(around, func(n *node) bool { return n.members[name] != nil })
@@ -202,7 +200,7 @@ func optional(levels [][]*node, path []string) bool {
 	return named && !demanded && !null && len(around) < maxNodes
 }
 
-// demands reports whether a node requires a member, or may do so, or requires some number of members.
+// demands reports whether a node requires a member, always or under a condition, or a number of members.
 func (n *node) demands(name string) bool {
 	mayNeed := func(of need) bool { return slices.Contains(of.others, name) }
 	required := slices.Contains(n.Required, name) || slices.ContainsFunc(n.needs, mayNeed)
@@ -222,8 +220,8 @@ const (
 // maxEcho bounds an echoed value, in bytes.
 const maxEcho = 100
 
-// echoed is what was received at a place as JSON, where a schema of the place, or of one above it, marks it
-// as safe to echo. Where very many schemas speak of it, nothing is echoed.
+// echoed is the value at a place as JSON, where a schema of the place or of one above it marks it as safe to
+// echo. Where a place has very many schemas, nothing is echoed.
 func echoed(v *value, levels [][]*node) string {
 	tooMany := slices.ContainsFunc(levels, func(nodes []*node) bool { return len(nodes) >= maxNodes })
 	isHidden := anyMarked(levels, noEchoKeyword, secretKeyword)
@@ -233,7 +231,7 @@ func echoed(v *value, levels [][]*node) string {
 	return clipTo(jsonText(v.any()), maxEcho)
 }
 
-// anyMarked reports whether a schema of a place, or of one above it, has one of some keywords.
+// anyMarked reports whether one of the keywords is true in a schema of a place, or of one above it.
 func anyMarked(levels [][]*node, keywords ...string) bool {
 	isMarked := func(n *node) bool {
 		return slices.ContainsFunc(keywords, func(keyword string) bool { return n.raw[keyword] == true })
@@ -244,14 +242,13 @@ func anyMarked(levels [][]*node, keywords ...string) bool {
 
 const secretKeyword = "x-secret"
 
-// maxPlaces bounds how many places are looked at for secrets: references may lead to twice as many with each
-// step.
+// maxPlaces bounds the places that are searched for secrets: each reference may double their number.
 const maxPlaces = 4096
 
-// Secrets are the places whose values are not to be kept, as JSON Pointers in ascending order; "*" stands for
-// any member or item. The tag `retake:"secret"` on a field marks one, or the keyword "x-secret" in a raw
-// schema. Of a type that holds itself, all that may hold a secret at some depth is one, and so is what is
-// left where there are very many places. The slice is the caller's own.
+// Secrets lists the places whose values must not be kept, as JSON Pointers in ascending order; "*" stands for
+// any member or item. The tag `retake:"secret"` marks a field as secret, the keyword "x-secret" a place in a
+// raw schema. In a recursive type, a part that may hold a secret at any depth is secret as a whole. Beyond
+// 4096 places, everything else counts as secret. The slice is the caller's own.
 func (s *Schema) Secrets() []string {
 	w := &secrets{left: maxPlaces, dynamic: isMarked(s.tree, secretKeyword)}
 	w.walk(s.root, "")
@@ -262,8 +259,8 @@ func (s *Schema) Secrets() []string {
 type secrets struct {
 	found   []string
 	left    int
-	dynamic bool    // what a dynamic reference leads to may be secret
-	under   []*node // those that references lead to and that are being walked
+	dynamic bool    // the target of a dynamic reference may be secret
+	under   []*node // the targets of references that are being walked
 }
 
 func (w *secrets) walk(n *node, at string) {
@@ -284,7 +281,7 @@ func (w *secrets) walk(n *node, at string) {
 		}
 		w.walk(sub, at)
 	}
-	inner := []*node{n.each, n.rest, n.contains, n.leftItem, n.leftMember}
+	inner := []*node{n.each, n.rest, n.contains, n.unevaluatedItems, n.unevaluatedMembers}
 	for _, sub := range slices.Concat(n.first, inner) {
 		w.walk(sub, at+"/*")
 	}
@@ -296,8 +293,7 @@ func (w *secrets) walk(n *node, at string) {
 	}
 }
 
-// follow walks what a reference leads to. One that comes back to itself is secret as a whole where anything
-// in it is.
+// follow walks the target of a reference. A recursive target is secret as a whole if anything in it is.
 func (w *secrets) follow(n *node, at string) {
 	if slices.Contains(w.under, n) {
 		if isMarked(n.raw, secretKeyword) {

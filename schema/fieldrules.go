@@ -36,8 +36,8 @@ func (v fieldRules) apply(n *jsonschema.Schema, rules []rule) (*jsonschema.Schem
 	return n, nil
 }
 
-// usable tries each rule on an empty value: a rule the validator does not know or cannot apply is a mistake
-// in the type, and is to be found here and not by a model's reply.
+// usable tries each rule on an empty value. A rule that the validator does not know or cannot apply is a
+// mistake in the type, to be found now and not with a model's reply.
 func (v fieldRules) usable(rules []rule) error {
 	empty := reflect.New(v.typ).Elem()
 	if v.class == classList && v.typ.Kind() == reflect.Slice {
@@ -62,7 +62,7 @@ func (v fieldRules) usable(rules []rule) error {
 	return nil
 }
 
-// forStrings refuses rules of strings on other values, which the validator would answer with nonsense.
+// forStrings refuses rules for strings on other types: the validator would give them a wrong answer.
 func (v fieldRules) forStrings(r rule) error {
 	for _, alt := range r.alts {
 		if err := v.forStrings(alt); err != nil {
@@ -77,8 +77,8 @@ func (v fieldRules) forStrings(r rule) error {
 	return nil
 }
 
-// optional says rules that hold only where the value is not empty. A nil pointer is dealt with elsewhere;
-// what a pointer points to is empty for omitzero alone.
+// optional says rules that hold only if the value is not empty. Nil pointers are handled where the pointer
+// is; the value of a pointer can be empty for omitzero alone.
 func (v fieldRules) optional(n *jsonschema.Schema, omit rule, rest []rule) (*jsonschema.Schema, error) {
 	empty, hasEmpty := v.empty(omit)
 	if !hasEmpty {
@@ -105,7 +105,7 @@ func (v fieldRules) optional(n *jsonschema.Schema, omit rule, rest []rule) (*jso
 	return n, nil
 }
 
-// empty is the schema of the value that a rule such as omitempty lets pass; false where JSON cannot say one.
+// empty is the schema of the value that a rule such as omitempty lets pass; false if JSON has none.
 func (v fieldRules) empty(omit rule) (*jsonschema.Schema, bool) {
 	zero := uint64(0)
 	switch {
@@ -148,8 +148,8 @@ func (v fieldRules) holdsRules(rules []rule) (bool, error) {
 	return true, nil
 }
 
-// left are the rules that the schema does not judge exactly: those of the value, and those that compare it
-// with others. Rules by which an empty value passes stay before them.
+// left are the rules that the validator must judge, since the schema cannot: those of the value, and those
+// that compare it with others. The rules that let an empty value pass stay before them.
 func (v fieldRules) left(rules []rule) (own, related []rule) {
 	for _, r := range rules {
 		switch {
@@ -164,7 +164,7 @@ func (v fieldRules) left(rules []rule) (own, related []rule) {
 	return needed(own), needed(related)
 }
 
-// needed are rules without those at their end that lead to none.
+// needed drops rules such as omitempty at the end, where no rule follows.
 func needed(rules []rule) []rule {
 	for len(rules) > 0 && rules[len(rules)-1].omits() {
 		rules = rules[:len(rules)-1]
@@ -260,8 +260,8 @@ func (v fieldRules) describe(n *jsonschema.Schema, r rule) {
 	n.Description = addSentence(n.Description, "Must "+must+".")
 }
 
-// required says that a value is not empty. That it is there and not null is said where its struct or pointer
-// is.
+// required says that a value is not empty. That it must be there, and not null, is said by the schema of its
+// struct and pointer.
 func (v fieldRules) required(n *jsonschema.Schema, rest []rule) error {
 	one := uint64(1)
 	switch v.class {
@@ -299,8 +299,8 @@ func addSentence(text, sentence string) string {
 	return text + " " + sentence
 }
 
-// mergeInto adds a fragment's keywords to a schema: bounds of the same kind become the tighter one, and what
-// is taken already goes under allOf.
+// mergeInto adds a fragment's keywords to a schema. Of two bounds the tighter one counts. Keywords that the
+// schema has already go under allOf.
 func mergeInto(n, add *jsonschema.Schema) {
 	tightenCount(&n.MinLength, &add.MinLength, 1)
 	tightenCount(&n.MinItems, &add.MinItems, 1)

@@ -38,13 +38,13 @@ func (l Limits) Validate() error {
 	return errors.Join(bytes, depth)
 }
 
-// Budget is how much work checks may take: those of one reply share one, so that no reply takes long,
-// whatever it holds. Work is counted in looks of one schema at one value, so that the same document gets the
-// same answer on every machine. A nil *Budget stands for a fresh one. Not for concurrent use.
+// Budget bounds the work of checks. All checks of one reply share a budget, so that no reply takes long. A
+// unit of work is about one schema applied to one value, so the same document gets the same answer on every
+// machine. A nil *Budget stands for a new one. Not for concurrent use.
 type Budget struct {
 	left int
 	stop func() bool
-	next int // stop is asked where no more than this is left
+	next int // stop is called when no more than this is left
 }
 
 // maxWork is about a second of work.
@@ -53,17 +53,17 @@ const maxWork = 4 << 20
 // NewBudget returns the budget for the checks of one reply.
 func NewBudget() *Budget { return &Budget{left: maxWork} }
 
-// Until has checks end where stop reports true, as the context of a reply does when it is done: what they
-// find then is of no use. It is asked now and then, and returns the budget.
+// Until ends checks when stop reports true, for example when a context is done. What such a check found is of
+// no use. stop is called about once a millisecond. Until returns the budget.
 func (b *Budget) Until(stop func() bool) *Budget {
 	b.stop, b.next = stop, b.left
 	return b
 }
 
-// stopEvery is how much work is done between two questions whether to stop: about a millisecond.
+// stopEvery is the work between two calls of stop: about a millisecond.
 const stopEvery = 1 << 12
 
-// spend takes from the budget; false where too little is left, and then nothing is left for anyone.
+// spend takes from the budget. If too little is left, it returns false and the budget is spent.
 func (b *Budget) spend(work int) bool {
 	if b.left -= work; b.left < 0 {
 		b.left = -1

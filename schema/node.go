@@ -12,48 +12,47 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// node is a schema of the library's, made ready to be walked: in a fixed order, and with all that it leads
-// to.
+// node is one compiled schema with its subschemas as nodes, in a fixed order.
 type node struct {
 	*jsonschema.Schema
-	raw    map[string]any // as it stands in the document
-	up     *node          // the schema that this one is a branch of, or is asked about what that leaves
-	under  string         // the keyword that it stands under
-	shared bool           // several lead here: what it says of a value is remembered
-	said   sync.Map       // what is expected, by the rule, or by the member that is missing
-	home   *resource
+	raw      map[string]any // as it is written in the document
+	up       *node          // the schema that has this one as a branch or as its unevaluated… keyword
+	under    string         // the keyword it is the value of
+	shared   bool           // several places refer to it: its answer for a value is remembered
+	expected sync.Map       // phrases, by rule or by missing member
+	home     *resource
 
 	types            kind // 0 for all
 	values, constant map[key]bool
 	ref, not         *node
-	dynamic          *node // where a dynamic reference leads at first
+	dynamic          *node // the first target of a dynamic reference
 	anchor           string
 	all, any, one    []*node
-	same             []*node // all that are asked about the same value
-	anyTag, oneTag   *tag    // what tells the alternatives apart
+	same             []*node // the subschemas for the same value
+	anyTag, oneTag   *tag    // the discriminators of any and one
 	cond, then, els  *node
 
-	members    map[string]*node
-	needs      []need
-	patterns   []patternNode
-	rest       *node // of other members
-	closed     bool  // there may be no other members
-	open       bool  // there may be others, and they count as described
-	nameRule   *node
-	leftMember *node
+	members            map[string]*node
+	needs              []need
+	patterns           []patternNode
+	rest               *node // of other members
+	closed             bool  // there may be no other members
+	open               bool  // there may be others, and they count as described
+	nameRule           *node
+	unevaluatedMembers *node
 
-	first    []*node // of the first items
-	each     *node   // of the other items
-	full     bool    // there may be no other items
-	contains *node
-	leftItem *node
+	first            []*node // of the first items
+	each             *node   // of the other items
+	full             bool    // there may be no other items
+	contains         *node
+	unevaluatedItems *node
 
 	format *jsonschema.Format
 	text   *pattern
 	bounds []bound
 }
 
-// need is what the presence of a member calls for: other members, or a schema of the whole.
+// need is what the presence of a member requires: other members, or a schema for the whole object.
 type need struct {
 	rule   string
 	name   string
@@ -61,14 +60,13 @@ type need struct {
 	schema *node
 }
 
-// patternNode is the schema of members whose names match.
+// patternNode is the schema for members whose names match a pattern.
 type patternNode struct {
 	pattern
 	*node
 }
 
-// resource is a document with an id of its own: dynamic references find their targets by the resources on the
-// way to them.
+// resource is a schema with an $id of its own. Its anchors are the targets of dynamic references.
 type resource struct {
 	anchors map[string]*node
 }
@@ -80,11 +78,11 @@ type linker struct {
 	order   []*node
 	homes   map[string]*resource
 	dynamic bool
-	tracks  bool // a schema asks which members or items others describe
-	formats bool // formats are asserted: in the schemas of JSON Schema itself
+	tracks  bool // the schema uses unevaluatedProperties or unevaluatedItems
+	formats bool // formats are asserted; only the metaschemas need that
 }
 
-// child is the node of a schema that stands under a keyword of another; nil for none.
+// child is the node of the subschema under a keyword; nil for none.
 func (l *linker) child(s *jsonschema.Schema, under string, up *node) *node {
 	n := l.node(s)
 	if n != nil && n.under == "" {
@@ -106,7 +104,7 @@ func (l *linker) node(s *jsonschema.Schema) *node {
 	l.nodes[s] = n
 	l.order = append(l.order, n)
 	if s.Ref != nil && s.DraftVersion < 2019 {
-		n.ref = l.node(s.Ref) // what stands beside a reference does not count
+		n.ref = l.node(s.Ref) // these drafts ignore keywords beside $ref
 		return n
 	}
 	l.values(n)
@@ -163,7 +161,7 @@ func (l *linker) branches(n *node) {
 	}
 }
 
-// recursive stands for the name of the anchors of Draft 2019-09, which have none.
+// recursive is the name given to $recursiveAnchor, which has none.
 const recursive = "#"
 
 func (l *linker) list(schemas []*jsonschema.Schema, up *node) (list []*node) {
@@ -206,7 +204,7 @@ func (l *linker) object(n *node) {
 		n.rest = l.child(rest, "additionalProperties", nil)
 	}
 	n.nameRule = l.child(s.PropertyNames, "propertyNames", nil)
-	n.leftMember = l.child(s.UnevaluatedProperties, "unevaluatedProperties", n)
+	n.unevaluatedMembers = l.child(s.UnevaluatedProperties, "unevaluatedProperties", n)
 	l.tracks = l.tracks || s.UnevaluatedProperties != nil || s.UnevaluatedItems != nil
 }
 
@@ -227,10 +225,10 @@ func (l *linker) array(n *node) {
 		n.first = append(n.first, l.child(sub, "prefixItems", nil))
 	}
 	n.contains = l.child(s.Contains, "contains", nil)
-	n.leftItem = l.child(s.UnevaluatedItems, "unevaluatedItems", n)
+	n.unevaluatedItems = l.child(s.UnevaluatedItems, "unevaluatedItems", n)
 }
 
-// sameOf are the schemas that a node has for the same value.
+// sameOf lists the subschemas of a node that apply to the same value.
 func sameOf(n *node) []*node {
 	list := slices.Concat([]*node{n.ref, n.dynamic}, n.all, n.any, n.one, []*node{n.cond, n.then, n.els})
 	for _, need := range n.needs {
@@ -239,8 +237,8 @@ func sameOf(n *node) []*node {
 	return slices.DeleteFunc(list, func(n *node) bool { return n == nil })
 }
 
-// rawOf is a schema as it stands in the document. Of one of JSON Schema's own, which is no part of the
-// document, it is what issues tell.
+// rawOf is a schema as it is written in the document. For a metaschema, which is no part of the document, it
+// has the keywords that issues use.
 func rawOf(tree any, s *jsonschema.Schema) map[string]any {
 	url, fragment, _ := strings.Cut(s.Location, "#")
 	raw := map[string]any{}
@@ -263,7 +261,7 @@ func rawOf(tree any, s *jsonschema.Schema) map[string]any {
 	return raw
 }
 
-// homeOf is the resource that a schema is part of: the nearest around it that has an id.
+// homeOf is the resource of a schema: the nearest schema around it that has an $id.
 func (l *linker) homeOf(location string) *resource {
 	url, fragment, _ := strings.Cut(location, "#")
 	if url == baseURL {
@@ -301,12 +299,12 @@ func lookup(v any, path []string) any {
 	return v
 }
 
-// maxNodes bounds the schemas that are looked at for one place of a document; where there are more, nothing
-// is said.
+// maxNodes bounds the schemas that are collected for one place of a document. Where there are more, hints are
+// left out.
 const maxNodes = 256
 
-// beside are the schemas that speak of the same value as some do, these included; maxNodes at most.
-func beside(from ...*node) (nodes []*node) {
+// inPlace lists schemas and all their subschemas for the same value, maxNodes at most.
+func inPlace(from ...*node) (nodes []*node) {
 	for i := 0; i < len(from) && len(nodes) < maxNodes; i++ {
 		if from[i] != nil && !slices.Contains(nodes, from[i]) {
 			nodes = append(nodes, from[i])
@@ -316,8 +314,8 @@ func beside(from ...*node) (nodes []*node) {
 	return nodes
 }
 
-// below are the schemas that some have for a member or an item.
-func below(nodes []*node, tok string) (list []*node) {
+// forChild lists the subschemas of some schemas for a member or an item.
+func forChild(nodes []*node, tok string) (list []*node) {
 	for _, n := range nodes {
 		before := len(list)
 		if n.members[tok] != nil {
@@ -340,28 +338,28 @@ func below(nodes []*node, tok string) (list []*node) {
 	return list
 }
 
-// expects is what a schema says of a rule, or of a member that is missing: it is put into words once.
+// expects is the phrase for a rule or for a missing member. It is made once.
 func (n *node) expects(what string, say func() string) string {
-	if said, known := n.said.Load(what); known {
+	if said, known := n.expected.Load(what); known {
 		return said.(string)
 	}
 	said := say()
-	n.said.Store(what, said)
+	n.expected.Store(what, said)
 	return said
 }
 
-// target is what a schema refers to; nil for none.
+// target is the schema that a $ref or $dynamicRef leads to; nil for none.
 func (n *node) target() *node { return cmp.Or(n.ref, n.dynamic) }
 
-// branchOf is the schema that this one is a branch of; nil for none.
+// branchOf is the schema that has this one as a branch; nil for none.
 func (n *node) branchOf() *node {
-	if n.up == nil || n == n.up.leftMember || n == n.up.leftItem {
+	if n.up == nil || n == n.up.unevaluatedMembers || n == n.up.unevaluatedItems {
 		return nil
 	}
 	return n.up
 }
 
-// standsUnder is the rule of a schema that refuses everything: the keyword that it stands under.
+// standsUnder is the rule of the schema false: the keyword it is the value of, where that says enough.
 func (n *node) standsUnder() string {
 	switch n.under {
 	case "unevaluatedProperties", "unevaluatedItems", "items", "additionalItems", "additionalProperties":
@@ -370,7 +368,7 @@ func (n *node) standsUnder() string {
 	return "false"
 }
 
-// notRule is the rule of "not", which may be another way to refuse everything.
+// notRule is the rule of "not". {"not": {}} is another way to write the schema false.
 func (n *node) notRule() string {
 	not, isObject := n.raw["not"].(map[string]any)
 	if isObject && len(not) == 0 || n.raw["not"] == true {

@@ -14,7 +14,7 @@ import (
 const (
 	maxNumberBytes    = 1000
 	maxNumberExponent = 400
-	maxExactDigits    = 15 // of a whole number that a double holds exactly
+	maxExactDigits    = 15 // a double holds all whole numbers of so many digits
 )
 
 // numberInBounds reports whether a JSON number is short enough, has a small exponent and is within the range
@@ -33,12 +33,12 @@ func numberInBounds(text string) bool {
 	return err == nil && !math.IsInf(f, 0)
 }
 
-// isPlain reports whether a whole number is written in the one plain way: few digits, and no more than those.
+// isPlain reports whether a number is a whole one of few digits, written as those digits alone.
 func isPlain(text string) bool {
 	return len(text) <= maxExactDigits && text != "-0" && !strings.ContainsAny(text, ".eE")
 }
 
-// plainNumber writes equal numbers alike, and whole ones as integers.
+// plainNumber writes a number in one form: equal numbers get equal texts, whole ones digits alone.
 func plainNumber(text string) string {
 	if isPlain(text) {
 		return text
@@ -49,7 +49,7 @@ func plainNumber(text string) string {
 // decimal is a number by its digits: 0.digits × 10^scale. Equal numbers have equal decimals.
 type decimal struct {
 	negative bool
-	digits   string // without zeros at either end; none of zero
+	digits   string // without zeros at either end; empty for 0
 	scale    int
 }
 
@@ -72,7 +72,7 @@ func decimalOf(text string) decimal {
 // isWhole reports whether a number has no fractional part.
 func (d decimal) isWhole() bool { return d.digits == "" || len(d.digits) <= d.scale }
 
-// String writes equal numbers alike, and whole ones as integers.
+// String writes a number in one form; see plainNumber.
 func (d decimal) String() string {
 	sign := ""
 	if d.negative {
@@ -87,7 +87,7 @@ func (d decimal) String() string {
 	return sign + "0." + d.digits + "e" + strconv.Itoa(d.scale)
 }
 
-// compare says how a number stands to another: -1 below, 0 equal, 1 above.
+// compare is -1 if the number is below the other, 0 if they are equal, 1 if it is above.
 func (d decimal) compare(to decimal) int {
 	switch {
 	case d.negative && to.negative:
@@ -100,8 +100,7 @@ func (d decimal) compare(to decimal) int {
 	return cmp.Or(cmp.Compare(d.scale, to.scale), cmp.Compare(d.digits, to.digits))
 }
 
-// bound is a number that others are compared with, and whether those are refused that are below it, equal to
-// it, and above it.
+// bound is a bound of numbers. refuses says whether it refuses numbers below it, equal to it and above it.
 type bound struct {
 	rule string
 	decimal

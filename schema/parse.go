@@ -58,10 +58,10 @@ type parser struct {
 	*jsontext.Decoder
 	text     string
 	maxDepth int
-	block    []value // the values that are not in use yet
+	block    []value // allocated values that are still free
 }
 
-// fresh is a new value. Values are allocated some at a time.
+// fresh is a new value. Values are allocated in blocks.
 func (p *parser) fresh(parent *value) *value {
 	if len(p.block) == 0 {
 		p.block = make([]value, min(len(p.text)/16+2, 64))

@@ -69,7 +69,7 @@ func compact(doc []byte) []byte {
 
 // HasMember reports whether the schema describes a member of this name, of the value as a whole.
 func (s *Schema) HasMember(name string) bool {
-	return slices.ContainsFunc(beside(s.root), func(n *node) bool { return n.members[name] != nil })
+	return slices.ContainsFunc(inPlace(s.root), func(n *node) bool { return n.members[name] != nil })
 }
 
 // Check reports everything that is wrong with doc, in canonical order; nil means it is good. Of more than

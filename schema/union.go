@@ -11,17 +11,18 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// reduce says what is wrong with a value that fits none of several alternatives, without listing them all:
+// reduce says what is wrong with a value that fits none of several alternatives, without listing all issues
+// of all alternatives:
 //
-//   - alternatives that each fail by one thing at this very place are joined: "string or null"
-//   - alternatives for another kind of value, or another constant, are set aside; if one is left, its issues
-//     are the answer
-//   - where a tag tells them apart (a member that each wants to be a constant of its own), the one whose tag
-//     the value has is explained; if none has it, or it is missing, the tag alone is at fault
-//   - where each lacks members and nothing else is wrong, those are told as alternatives
-//   - else the nearest alternative is explained (no wrong constant and fewest issues by what lies right here,
-//     then fewest in all; then deepest, then first), and one more issue says that there are others, unless the
-//     value right here fits that one alone, or has the members of that one alone
+//   - If each alternative has one issue, at this very place, they are joined: "string or null".
+//   - Alternatives for another kind of value, or for another constant, are set aside. If one alternative is
+//     left, its issues are the answer.
+//   - A tag is a member that has a different constant in each alternative. If the value has the tag of one,
+//     that alternative is explained. If it has the tag of none, or lacks it, the tag alone is at fault.
+//   - If each alternative only lacks members, the missing members are listed by alternative.
+//   - Otherwise the nearest alternative is explained: no wrong constants, then fewest issues right here, then
+//     fewest in all, then deepest, then first. One more issue says that there are other alternatives, unless
+//     the value right here fits this one alone or has the members of this one alone.
 func (e *evaluation) reduce(f failure, whole fault.Issue) []fault.Issue {
 	here, rule := whole.Pointer, f.rule
 	all := make([][]fault.Issue, 0, len(f.branches))

@@ -75,12 +75,12 @@ func (v *value) step() string {
 	return pointerEscaper.Replace(v.name)
 }
 
-// unsaid are the rules by which it is not the value that is wrong.
+// unsaid are the rules for which the value that was sent says nothing: its kind or its name is wrong.
 var unsaid = []string{
 	"type", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "items", "additionalItems", "propertyNames", "false", "$ref",
 }
 
-// sent is a number or boolean as it was written, for an issue of a rule; empty where its kind says enough.
+// sent is a number or boolean as it was written, for an issue of the rule; empty where the kind says enough.
 func (v *value) sent(rule string) string {
 	scalar := v.kind&(kindBoolean|kindInteger|kindNumber) != 0
 	if size := v.end - v.start; !scalar || size > fault.MaxSent || slices.Contains(unsaid, rule) {
@@ -92,7 +92,7 @@ func (v *value) sent(rule string) string {
 	return v.text
 }
 
-// size is how much work it is to compare a value.
+// size is the work of comparing a value.
 func (v *value) size() int { return int(v.end-v.start) / patternSteps }
 
 // children yields the members or items.
@@ -111,7 +111,7 @@ func (v *value) member(name string) *value {
 	return m
 }
 
-// at follows a path; nil where there is nothing.
+// at is the value at a path; nil if there is none.
 func (v *value) at(path []string) *value {
 	for _, step := range path {
 		switch {
