@@ -5,10 +5,10 @@ import (
 	"encoding/hex"
 )
 
-// hashLen is the length of a hash in hex: 128 bits.
+// hashLen is the length of a hash in hex digits: 128 bits.
 const hashLen = 32
 
-// hash is a hash of the chain, in hex. 32 zeros stand before the first line.
+// hash is a hash of the chain, in hex. 32 zeros precede the first line.
 type hash [hashLen]byte
 
 func newHash() (h hash) {
@@ -18,7 +18,7 @@ func newHash() (h hash) {
 	return h
 }
 
-// next is the hash of a record whose bytes are raw.
+// next returns the hash of a record with the bytes raw.
 func (h hash) next(raw []byte) hash {
 	both := sha256.New()
 	both.Write(h[:])
@@ -26,13 +26,13 @@ func (h hash) next(raw []byte) hash {
 	return hexOf(both.Sum(nil))
 }
 
-// hashOf is the hash of a text.
+// hashOf returns the hash of a text.
 func hashOf(text []byte) hash {
 	sum := sha256.Sum256(text)
 	return hexOf(sum[:])
 }
 
-// hexOf is the first half of a sum, in hex.
+// hexOf returns the first half of a sum in hex.
 func hexOf(sum []byte) (h hash) {
 	hex.Encode(h[:], sum[:hashLen/2])
 	return h
@@ -40,7 +40,7 @@ func hexOf(sum []byte) (h hash) {
 
 func (h hash) String() string { return string(h[:]) }
 
-// The fixed parts of a line.
+// The constant parts of a line.
 const (
 	beforeHash = `{"hash":"`
 	afterHash  = `","record":`
@@ -54,8 +54,8 @@ func appendLine(to []byte, h hash, raw []byte) []byte {
 	return append(to, afterLine...)
 }
 
-// cutLine returns hash and record of a line without its line feed; ok is false where it is no line of a
-// journal.
+// cutLine returns the hash and the record of a line without its line feed. ok is false if it is not a line of
+// a journal.
 func cutLine(line []byte) (h hash, raw []byte, ok bool) {
 	if len(line) < rawStart+1 || string(line[:len(beforeHash)]) != beforeHash || line[len(line)-1] != '}' ||
 		string(line[len(beforeHash)+hashLen:rawStart]) != afterHash {

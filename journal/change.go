@@ -17,14 +17,14 @@ import (
 
 // Change is one value that differs between two JSON documents.
 type Change struct {
-	// Path is a JSON Pointer.
+	// Path is the JSON Pointer of the value.
 	Path string `json:"path"`
-	// Was and Now are the values as JSON; empty where there is none.
+	// Was and Now are the values as JSON; empty if there is none.
 	Was string `json:"was,omitempty"`
 	Now string `json:"now,omitempty"`
 }
 
-// String is the change for people. Long texts are cut to the part that differs.
+// String returns the change as text. Long values are cut to the part that differs.
 func (c Change) String() string {
 	was, now := window(c.Was, c.Now)
 	return fmt.Sprintf("%s: %s -> %s", c.Path, orNothing(was), orNothing(now))
@@ -46,13 +46,13 @@ func writeChanges(b *strings.Builder, all []Change, indent string) {
 	}
 }
 
-// The bounds of a shown value, and of the part of it before the first difference, in bytes.
+// The longest shown value, and the longest part of it before the first difference, in bytes.
 const (
 	maxValue = 120
 	lead     = 30
 )
 
-// window cuts two long values to the part in which they differ.
+// window cuts two long values to the part that differs.
 func window(was, now string) (string, string) {
 	if len(was) <= maxValue && len(now) <= maxValue {
 		return was, now
@@ -65,7 +65,7 @@ func window(was, now string) (string, string) {
 	return cutOut(was, from), cutOut(now, from)
 }
 
-// cutOut is a part of a text, with an ellipsis where something is cut off.
+// cutOut returns a part of a text, with an ellipsis where it was cut.
 func cutOut(s string, from int) string {
 	if len(s) <= maxValue && from < lead {
 		return s
@@ -88,8 +88,8 @@ func cutOut(s string, from int) string {
 	return cut
 }
 
-// changes compares two JSON documents, in order of the paths. A document that cannot be read differs as a
-// whole.
+// changes compares two JSON documents. The result is in the order of the paths. A document that cannot be
+// parsed differs as a whole.
 func changes(was, now []byte) []Change {
 	a, okA := tree(was)
 	b, okB := tree(now)
@@ -101,7 +101,7 @@ func changes(was, now []byte) []Change {
 	return w.found
 }
 
-// tree reads a document, with numbers as they were written.
+// tree parses a document and keeps numbers as written.
 func tree(raw []byte) (v any, ok bool) {
 	if len(raw) == 0 {
 		return absent{}, true
@@ -116,7 +116,7 @@ type absent struct{}
 
 type walk struct{ found []Change }
 
-// compare compares two values and, where both are objects or lists, what is in them.
+// compare compares two values and the contents of objects and lists.
 func (w *walk) compare(at []string, was, now any) {
 	switch a := was.(type) {
 	case map[string]any:
@@ -163,7 +163,7 @@ func item(list []any, n int) any {
 	return absent{}
 }
 
-// text is a value as JSON, members in order and numbers as they were written.
+// text returns a value as JSON, with sorted members and numbers as written.
 func text(v any) string {
 	if v == (any)(absent{}) {
 		return ""
@@ -187,7 +187,7 @@ func pointer(at []string) string {
 	return b.String()
 }
 
-// firstOther is the index of the first effect that differs.
+// firstOther returns the index of the first effect that differs.
 func firstOther(a, b []machine.Effect) int {
 	n := 0
 	for n < len(a) && n < len(b) {

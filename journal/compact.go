@@ -11,12 +11,12 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Compact replaces a session's journal by a snapshot. The run goes on from the snapshot, and what comes after
-// it replays. What is lost is the history: prompts, replies and decisions. key is the secret key of a
-// redacted journal; nil for none.
+// Compact replaces a session's journal by a snapshot. The run continues from the snapshot, and what follows
+// still replays. The history is lost: prompts, replies and decisions. key is the secret key of a redacted
+// journal, or nil.
 //
-// It returns [ErrConflict] where a run writes to the journal, [ErrNoRun] where the journal is empty, and
-// [ErrRedacted] where it is redacted and its run has not ended.
+// It returns [ErrConflict] if a run writes to the journal, [ErrNoRun] if the journal is empty, and
+// [ErrRedacted] if it is redacted and its run has not ended.
 func Compact(ctx context.Context, store Store, session string, key []byte) error {
 	if store == nil {
 		return errNoStore
@@ -35,7 +35,7 @@ func Compact(ctx context.Context, store Store, session string, key []byte) error
 	return errors.Join(err, log.Close())
 }
 
-// compacted returns the lines of the compacted journal, and the length of the one that they replace.
+// compacted returns the lines of the compacted journal, and the length of the journal they replace.
 func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64, err error) {
 	in, err := log.Read(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64
 		return nil, 0, ErrNoRun
 	}
 	if f.Header.Redaction != nil && f.Unfinished() {
-		return nil, 0, fmt.Errorf("%w: its run has not ended, and goes on by its events alone: compact it after its end", ErrRedacted)
+		return nil, 0, fmt.Errorf("%w: its run has not ended and needs its events to continue: compact it after its end", ErrRedacted)
 	}
 	if d := f.Undecided(); d != nil {
 		f.undecided = nil
@@ -73,12 +73,12 @@ func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64
 		lines = appendLine(lines, head, raw)
 	}
 	if err := foldAll(NewReader(bytes.NewReader(lines)), NewFold(key)); err != nil {
-		return nil, 0, fmt.Errorf("it is left as it was: compacted, it could not be opened: %w", err)
+		return nil, 0, fmt.Errorf("it was not changed: the compacted journal could not be opened: %w", err)
 	}
 	return lines, r.Offset(), nil
 }
 
-// foldAll folds all that r reads.
+// foldAll folds all records of r.
 func foldAll(r *Reader, f *Fold) error {
 	for {
 		rec, err := r.Next()
@@ -91,7 +91,8 @@ func foldAll(r *Reader, f *Fold) error {
 	}
 }
 
-// compactHeader is the header of the last run, with an empty session: the snapshot holds the session.
+// compactHeader returns the header of the last run with an empty session, because the snapshot holds the
+// session.
 func (f *Fold) compactHeader(r *Reader) (*Header, error) {
 	h := f.Header
 	empty, err := session.NewState(h.Session)

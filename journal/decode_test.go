@@ -30,8 +30,8 @@ var strange = map[string]string{
 	`{"event":{"at":"2030-01-01T12:00:01Z","kind":"tool_ended","tool":{"result":{"a":1,"a":2}}}}`: "a duplicate name at",
 	`{"note":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`:                        "nested deeper than 512",
 	`{"header":{"format":"retake.journal/9"}}`:                                                    "its format is \"retake.journal/9\"",
-	`{"decision":{"effects":[{"kind":"sing"}]}}`:                                                  `effect 1 of its record is of the kind "sing"`,
-	`{"decision":{"effects":[{"kind":"wait"}]}}`:                                                  `effect 1 of its record is "wait", and lacks`,
+	`{"decision":{"effects":[{"kind":"sing"}]}}`:                                                  `effect 1 of its record has the unknown kind "sing"`,
+	`{"decision":{"effects":[{"kind":"wait"}]}}`:                                                  `effect 1 of its record is "wait" without its payload`,
 }
 
 func TestRecordsAreReadStrictly(t *testing.T) {

@@ -9,26 +9,26 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Divergence is how two journals differ. In the zero value they do not.
+// Divergence is how two journals differ. The zero value means that they do not.
 type Divergence struct {
-	// Steps counts the equal steps before the first difference.
+	// Steps is the number of equal steps before the first difference.
 	Steps int64 `json:"steps"`
-	// Headers are the differences of the headers up to there, one for each run that begins differently.
+	// Headers are the differences of headers up to that step, one for each run with different headers.
 	Headers []HeaderDifference `json:"headers,omitempty"`
-	// Step is the first step that differs; nil where none does.
+	// Step is the first step that differs, or nil.
 	Step *StepDifference `json:"step,omitempty"`
 }
 
-// Same reports whether nothing differs.
+// Same reports whether the journals are equal.
 func (d Divergence) Same() bool { return len(d.Headers) == 0 && d.Step == nil }
 
 // Side is one of the two journals at the step that differs.
 type Side struct {
-	// Line is that of the event or header, Run the number of the run. Both count from 1, and are 0 where the
-	// journal has ended.
+	// Line is the line of the event or header, and Run the number of the run. Both count from 1, and are 0 if
+	// the journal has ended.
 	Line int64 `json:"line"`
 	Run  int   `json:"run"`
-	// Event is what happened, Effects what was decided, as one sentence each; empty where the journal has
+	// Event is what happened, and Effects what was decided, one sentence each. They are empty if the journal has
 	// ended.
 	Event   string   `json:"event,omitempty"`
 	Effects []string `json:"effects,omitempty"`
@@ -36,20 +36,19 @@ type Side struct {
 
 // StepDifference is the first step in which two journals differ.
 type StepDifference struct {
-	// Number is that of the event in both journals, from 1.
+	// Number is the number of the event in both journals, from 1.
 	Number int64 `json:"number"`
 	A      Side  `json:"a"`
 	B      Side  `json:"b"`
-	// SameEvent is set where the same happened in both and was decided differently.
+	// SameEvent reports that the events are equal and the decisions differ.
 	SameEvent bool `json:"same_event"`
-	// Changes are the members of the canonical step that differ, in order of their paths; none where one
-	// journal has ended.
+	// Changes are the members of the canonical step that differ, in the order of their paths. There are none if
+	// one journal has ended.
 	Changes []Change `json:"changes,omitempty"`
 }
 
-// Diff compares two journals as they were recorded: the headers of their runs, and their steps up to the
-// first whose trace differs. It compares neither observed times nor notes. An error names the journal that
-// cannot be read.
+// Diff compares two recorded journals: the headers of their runs, and their steps up to the first that
+// differs. It does not compare observed times and notes. An error names the journal that cannot be read.
 func Diff(a, b io.Reader) (Divergence, error) {
 	d := differ{a: reading{steps: NewSteps(a), name: "first"}, b: reading{steps: NewSteps(b), name: "second"}}
 	for {
@@ -60,7 +59,7 @@ func Diff(a, b io.Reader) (Divergence, error) {
 	}
 }
 
-// reading is one journal that is compared.
+// reading is one of the compared journals.
 type reading struct {
 	steps  *Steps
 	name   string
@@ -91,7 +90,7 @@ func (r *reading) next() error {
 	return nil
 }
 
-// side is the header or step at hand.
+// side returns the current header or step.
 func (r *reading) side() Side {
 	switch {
 	case r.ended:
@@ -111,7 +110,7 @@ type differ struct {
 	found Divergence
 }
 
-// next compares the next header or step of both; it reports whether there is more to compare.
+// next compares the next header or step of both journals. It reports whether to continue.
 func (d *differ) next() (bool, error) {
 	if err := errors.Join(d.a.next(), d.b.next()); err != nil {
 		return false, err
@@ -134,7 +133,7 @@ func (d *differ) next() (bool, error) {
 	return false, nil
 }
 
-// stepsDiffer compares the steps at hand.
+// stepsDiffer compares the current steps.
 func (d *differ) stepsDiffer() *StepDifference {
 	s := &StepDifference{Number: d.found.Steps + 1, A: d.a.side(), B: d.b.side()}
 	if d.a.ended || d.b.ended || d.a.step == nil || d.b.step == nil {
@@ -145,7 +144,7 @@ func (d *differ) stepsDiffer() *StepDifference {
 	return s
 }
 
-// sameEvent reports whether two events are the same but for their times.
+// sameEvent reports whether two events are equal except for their times.
 func sameEvent(a, b Event) bool {
 	was, err := machine.TraceOf(a, nil, nil)
 	is, err2 := machine.TraceOf(b, nil, nil)

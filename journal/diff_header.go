@@ -13,11 +13,11 @@ import (
 
 // HeaderDifference is how the headers of a run differ.
 type HeaderDifference struct {
-	// Run counts from 1.
+	// Run is the number of the run, from 1.
 	Run int `json:"run"`
 	// Policies are the fields of the resolved policies that differ.
 	Policies []PolicyDifference `json:"policies,omitempty"`
-	// Tools are those that only one header offers, and those that are not the same in both.
+	// Tools are the tools that only one header has, or that differ.
 	Tools []ToolDifference `json:"tools,omitempty"`
 	// Changes are all other members that differ, such as /config/seed.
 	Changes []Change `json:"changes,omitempty"`
@@ -25,33 +25,34 @@ type HeaderDifference struct {
 
 // PolicyDifference is one field of a policy that differs.
 type PolicyDifference struct {
-	// Of names the policy: "answer", "transport" or "tool book_room"; "run" for the bounds of the run.
+	// Of names the policy: "answer", "transport" or "tool book_room"; "run" for the limits of the run.
 	Of string `json:"of"`
 	// Name is the field's name in files.
 	Name string `json:"name"`
-	// A and B are its values and their origins.
+	// A and B are its values with their origins.
 	A policy.Explained `json:"a"`
 	B policy.Explained `json:"b"`
 }
 
-// ToolDifference is a tool with the digests of its schemas; a digest is empty where the tool is not offered.
+// ToolDifference is a tool with the digests of its schemas. A digest is empty if the header does not have the
+// tool.
 type ToolDifference struct {
 	Name string `json:"name"`
 	A    string `json:"a,omitempty"`
 	B    string `json:"b,omitempty"`
-	// Description is set where both offer the tool with different descriptions.
+	// Description reports that the descriptions differ.
 	Description bool `json:"description,omitempty"`
 }
 
-// String is the difference for people, one line each.
+// String returns the difference as text, several lines.
 func (h HeaderDifference) String() string {
 	var b strings.Builder
 	h.explain(&b)
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// DiffHeaders compares two headers, and reports whether they differ. A policy that one header does not
-// explain is resolved now.
+// DiffHeaders compares two headers and reports whether they differ. It resolves a policy that one header does
+// not explain.
 func DiffHeaders(a, b Header) (d HeaderDifference, differ bool) {
 	d = HeaderDifference{
 		Policies: policiesDiffer(&a, &b), Tools: toolsDiffer(a.Tools, b.Tools), Changes: restDiffers(a, b),
@@ -59,7 +60,7 @@ func DiffHeaders(a, b Header) (d HeaderDifference, differ bool) {
 	return d, len(d.Policies)+len(d.Tools)+len(d.Changes) > 0
 }
 
-// policiesDiffer compares the policies of all actions, and the bounds of the run.
+// policiesDiffer compares the policies of all actions and the limits of the run.
 func policiesDiffer(a, b *Header) []PolicyDifference {
 	var found []PolicyDifference
 	add := func(of string, x, y policy.Explained) {
@@ -86,8 +87,8 @@ type planePolicy struct {
 	plane        fault.Plane
 }
 
-// policiesOf are the policies that either header explains: of the answer, of transport, and of tools in order
-// of name.
+// policiesOf returns the policies that either header explains: of the answer, of transport, and of tools in
+// order of name.
 func policiesOf(a, b *Header) []planePolicy {
 	own := planePolicy{"answer", machine.AnswerAction, fault.Correction}
 	all := []planePolicy{own, {"transport", "", fault.Transport}}
@@ -104,7 +105,7 @@ func policiesOf(a, b *Header) []planePolicy {
 	return all
 }
 
-// explained is the policy of an action as the header has it, else as its layers resolve now.
+// explained returns the policy of an action from the header, or resolves its layers.
 func (h *Header) explained(action string, plane fault.Plane) policy.Explanation {
 	if e := h.resolved(action, plane); e != nil {
 		return e
@@ -146,7 +147,7 @@ func toolOf(all []Tool, name string) (t Tool, there bool) {
 	return all[n], true
 }
 
-// restDiffers compares all but policies and tools.
+// restDiffers compares everything but policies and tools.
 func restDiffers(a, b Header) []Change {
 	var raw [2][]byte
 	for n, h := range []*Header{&a, &b} {

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Explain is the difference as a page for people; a and b name the journals.
+// Explain returns the difference as a page of text. a and b are the names of the journals.
 func (d Divergence) Explain(a, b string) string {
 	var out strings.Builder
 	for _, h := range d.Headers {
@@ -50,7 +50,7 @@ func policyName(of string) string {
 	return of
 }
 
-// said is the value of a field and its origin.
+// said returns the value of a field with its origin.
 func said(e policy.Explained) string {
 	text := Field{Name: e.Value, Layer: e.Layer, Source: e.Source}.String()
 	return strings.TrimSpace(text)
@@ -85,7 +85,7 @@ func (s Side) explain(b *strings.Builder, name string) {
 	}
 }
 
-// plainEvents say what happened, for events whose payload does not matter.
+// plainEvents describe the events whose payload does not matter.
 var plainEvents = map[machine.EventKind]string{
 	machine.Started:     "the run starts",
 	machine.Prompted:    "the user's code made the prompt",
@@ -96,7 +96,7 @@ var plainEvents = map[machine.EventKind]string{
 	machine.Cancelled:   "the caller gave up",
 }
 
-// eventText is what happened, as one sentence. An event that was not folded may lack its payload.
+// eventText describes an event in one sentence. An event that was not folded may lack its payload.
 func eventText(ev *Event) string {
 	switch {
 	case ev.Kind == machine.Replied && ev.Reply != nil:

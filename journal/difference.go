@@ -11,43 +11,43 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// DifferenceError names a recorded decision that is not today's. errors.Is finds [ErrDiffers].
+// DifferenceError reports a recorded decision that differs from today's. errors.Is matches [ErrDiffers].
 type DifferenceError struct {
-	// Line is that of the decision; 0 where it was not recorded in a journal: see [Compare]. Event is the
+	// Line is the line of the decision; 0 if it was not recorded in a journal (see [Compare]). Event is the
 	// number of its event. Both count from 1.
 	Line, Event int64
-	// Kind is the event's.
+	// Kind is the kind of the event.
 	Kind machine.EventKind
-	// Position is the attempt of the first effect that differs, Plane its plane.
+	// Position and Plane are those of the first effect that differs.
 	Position machine.Position
 	Plane    fault.Plane
-	// Was and Now are that effect then and now, as one sentence each; empty where there is none.
+	// Was and Now are that effect then and now, one sentence each; empty if there is none.
 	Was, Now string
-	// RuleWas and RuleNow are its reasons then and now; empty where it has none.
+	// RuleWas and RuleNow are the reasons then and now; empty if there is none.
 	RuleWas, RuleNow policy.Reason
-	// Changes are the members that differ, in order of their paths.
+	// Changes are the members that differ, in the order of their paths.
 	Changes []Change
-	// Fields are what the difference depends on, as far as that can be told.
+	// Fields are the settings that the difference depends on, as far as known.
 	Fields []Field
 	// Recorded and Current are both decisions as canonical JSON.
 	Recorded, Current []byte
 }
 
-// Field is what a decision depends on: a field of the policy or of the config.
+// Field is a setting that a decision depends on: a field of the policy or of the config.
 type Field struct {
-	// Name is that of policy files, such as "max_attempts" or "budgets.run", or a member of the header's
-	// config, such as "deadline".
+	// Name is the name of the field in policy files, such as "max_attempts" or "budgets.run", or of a member of
+	// the header's config, such as "deadline".
 	Name string `json:"name"`
-	// Was is its value in the header, Now what the same layers resolve to now. They differ only where a
-	// default has changed, and are empty where the value is a text of the header.
+	// Was is the value in the header. Now is the value that the same layers resolve to today; it differs only if
+	// a default has changed. Both are empty if the value is a text of the header.
 	Was string `json:"was,omitempty"`
 	Now string `json:"now,omitempty"`
-	// Layer is the layer that set it, Source where that was written: see [policy.Explained].
+	// Layer is the layer that set the field, and Source is where it was written: see [policy.Explained].
 	Layer  string `json:"layer,omitempty"`
 	Source string `json:"source,omitempty"`
 }
 
-// String is the field for people: "max_attempts 3 (global, policy.yaml:3:1)".
+// String returns the field as text: "max_attempts 3 (global, policy.yaml:3:1)".
 func (f Field) String() string {
 	text := f.Name
 	switch {
@@ -72,7 +72,7 @@ func orNothing(s string) string {
 	return s
 }
 
-// difference explains how a recorded decision differs from today's; was and is are their JSON.
+// difference explains how a recorded decision differs from today's. was and is are their JSON.
 func (f *Fold) difference(recorded, now Decision, was, is []byte) error {
 	d := &DifferenceError{
 		Event: f.events, Kind: f.last.Kind, Recorded: was, Current: is, Changes: changes(was, is),
@@ -86,9 +86,9 @@ func (f *Fold) difference(recorded, now Decision, was, is []byte) error {
 	return d
 }
 
-// Compare returns how a recorded decision differs from today's; nil where they are equal. It is for engines
-// that do not record decisions in a journal. st is the state after the event, event the number of the event
-// from 1. Digests of prompts are not compared. Safe for concurrent use.
+// Compare returns how a recorded decision differs from today's, or nil. It is for engines that do not record
+// decisions in a journal. st is the state after the event, and event the number of the event, from 1. Digests
+// of prompts are not compared. It is safe for concurrent use.
 func Compare(st machine.State, event int64, kind machine.EventKind, recorded, now Decision) error {
 	recorded.Prompt, now.Prompt = "", ""
 	was, err := canon.Marshal(recorded)
@@ -103,7 +103,7 @@ func Compare(st machine.State, event int64, kind machine.EventKind, recorded, no
 	return f.difference(recorded, now, was, is)
 }
 
-// effectAt is an effect of a list; nil beyond its end.
+// effectAt returns effect n of a list, or nil.
 func effectAt(all []machine.Effect, n int) *machine.Effect {
 	if n >= len(all) {
 		return nil
@@ -111,7 +111,7 @@ func effectAt(all []machine.Effect, n int) *machine.Effect {
 	return &all[n]
 }
 
-// sentence is an effect for people; empty for nil. An effect that was not folded may lack its payload.
+// sentence returns an effect as text; empty for nil. An effect that was not folded may lack its payload.
 func sentence(e *machine.Effect) string {
 	if e == nil {
 		return ""
@@ -122,7 +122,7 @@ func sentence(e *machine.Effect) string {
 	return e.String()
 }
 
-// reasonOf is the reason of an effect; empty where it has none.
+// reasonOf returns the reason of an effect, or "".
 func reasonOf(e *machine.Effect) policy.Reason {
 	switch {
 	case e == nil:
@@ -141,7 +141,7 @@ func reasonOf(e *machine.Effect) policy.Reason {
 	return ""
 }
 
-// positionOf is the attempt that an effect is about.
+// positionOf returns the attempt of an effect.
 func positionOf(e *machine.Effect) (machine.Position, fault.Plane, bool) {
 	switch {
 	case e == nil:
@@ -159,7 +159,7 @@ func positionOf(e *machine.Effect) (machine.Position, fault.Plane, bool) {
 	return machine.Position{}, "", false
 }
 
-// aboutOf is the attempt of effect n on either side, else that of the last effect before it that has one.
+// aboutOf returns the attempt of effect n of either side, or of the last effect before it that has one.
 func aboutOf(then, now []machine.Effect, n int) (machine.Position, fault.Plane) {
 	for ; n >= 0; n-- {
 		for _, e := range []*machine.Effect{effectAt(then, n), effectAt(now, n)} {
@@ -171,7 +171,7 @@ func aboutOf(then, now []machine.Effect, n int) (machine.Position, fault.Plane) 
 	return machine.Position{}, fault.Correction
 }
 
-// Error is the difference in one line: the place, both effects, and the fields behind it.
+// Error returns the difference in one line: the place, both effects, and the fields behind it.
 func (e *DifferenceError) Error() string {
 	text := e.place() + ": " + e.turned()
 	if e.Line > 0 {
@@ -183,7 +183,7 @@ func (e *DifferenceError) Error() string {
 	return text
 }
 
-// place names event and attempt.
+// place names the event and the attempt.
 func (e *DifferenceError) place() string {
 	text := fmt.Sprintf("event %d (%s)", e.Event, e.Kind)
 	if e.Position.Attempt > 0 {
@@ -192,7 +192,7 @@ func (e *DifferenceError) place() string {
 	return text
 }
 
-// turned says what the effect was and is. Where both read the same, it names the first member that differs.
+// turned says what the effect was and is. If both have the same text, it names the first member that differs.
 func (e *DifferenceError) turned() string {
 	if e.Was != e.Now {
 		return fmt.Sprintf("recorded was %q, now it is %q", orNothing(e.Was), orNothing(e.Now))
@@ -211,10 +211,10 @@ func (e *DifferenceError) hangs() string {
 	return strings.Join(names, ", ")
 }
 
-// maxShown is how many members are shown to people.
+// maxShown is the most members that are shown.
 const maxShown = 30
 
-// Explain is the difference as a page for people: the place, both effects, their reasons, the fields behind
+// Explain returns the difference as a page of text: the place, both effects, their reasons, the fields behind
 // them, and each member that differs.
 func (e *DifferenceError) Explain() string {
 	var b strings.Builder
@@ -244,5 +244,5 @@ func ruleText(r policy.Reason) string {
 	return fmt.Sprintf("%s (%s)", string(r), r.Phrase())
 }
 
-// Is finds ErrDiffers.
+// Is matches ErrDiffers.
 func (e *DifferenceError) Is(target error) bool { return target == ErrDiffers }

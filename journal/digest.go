@@ -12,11 +12,11 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// digester makes the digests of prompts: the digest of the conversation grows with what is said, so that a
-// prompt costs what it adds. In a redacted journal digests are keyed, and those of prompts are taken over the
-// digests of the texts, so that a mark counts as the text that it stands for.
+// digester makes the digests of prompts. It extends the digest of the conversation by what is new, so a
+// prompt costs only what it adds. In a redacted journal digests are keyed, and those of prompts are taken
+// over the digests of texts, so that a mark has the same digest as its text.
 type digester struct {
-	// mac makes keyed digests; nil where nothing is left out.
+	// mac makes keyed digests; nil without redaction.
 	mac stdhash.Hash
 	// said is the digest of the conversation so far.
 	said hash
@@ -24,14 +24,14 @@ type digester struct {
 
 func newDigester() *digester { return &digester{said: newHash()} }
 
-// newKeyedDigester returns a digester for a redacted journal. Without a secret key the digests of equal texts
-// are equal within a session only.
+// newKeyedDigester returns a digester for a redacted journal. Without a secret key, equal texts have equal
+// digests only within a session.
 func newKeyedDigester(session string, secret []byte) *digester {
 	key := append([]byte("retake "+session+"\x00"), secret...)
 	return &digester{mac: hmac.New(sha256.New, key), said: newHash()}
 }
 
-// of is the digest of some bytes in a row.
+// of returns the digest of concatenated bytes.
 func (d *digester) of(parts ...[]byte) hash {
 	sum := d.mac
 	if sum == nil {
@@ -44,7 +44,7 @@ func (d *digester) of(parts ...[]byte) hash {
 	return hexOf(sum.Sum(nil))
 }
 
-// ofText is the digest of a text, or that which its mark holds; empty where there is no text.
+// ofText returns the digest of a text, or the digest in its mark; empty for an empty text.
 func (d *digester) ofText(text string) string {
 	if text == "" {
 		return ""
@@ -55,7 +55,7 @@ func (d *digester) ofText(text string) string {
 	return d.of([]byte(text)).String()
 }
 
-// decide adds what a decision says to the conversation, and gives the decision the digest of its prompt.
+// decide adds the messages of a decision to the conversation, and sets the digest of its prompt.
 func (d *digester) decide(decision *Decision) error {
 	if len(decision.Said) > 0 {
 		list, err := canon.Marshal(d.covered(decision.Said))
@@ -70,7 +70,7 @@ func (d *digester) decide(decision *Decision) error {
 	return nil
 }
 
-// prompt is the digest of the conversation so far and, where there is one, the system prompt.
+// prompt returns the digest of the conversation so far and the system prompt, if any.
 func (d *digester) prompt(system string) hash {
 	if system == "" {
 		return d.said
@@ -78,7 +78,7 @@ func (d *digester) prompt(system string) hash {
 	return d.of(d.said[:], []byte(d.ofText(system)))
 }
 
-// covered are messages with digests in the place of texts where the journal is redacted.
+// covered returns messages with digests in place of texts if the journal is redacted.
 func (d *digester) covered(said []message.Message) []message.Message {
 	if d.mac == nil {
 		return said
@@ -99,7 +99,7 @@ func (d *digester) covered(said []message.Message) []message.Message {
 	return said
 }
 
-// asks is the call of the model that a decision ends with; nil where it ends with another effect.
+// asks returns the model call at the end of a decision, or nil.
 func (d *Decision) asks() *machine.ModelCall {
 	if last := len(d.Effects) - 1; last >= 0 && d.Effects[last].Kind == machine.CallModel {
 		return d.Effects[last].Model
@@ -107,7 +107,7 @@ func (d *Decision) asks() *machine.ModelCall {
 	return nil
 }
 
-// SchemaDigest is the digest of a JSON Schema, as headers have it.
+// SchemaDigest returns the digest of a JSON Schema, as in headers.
 func SchemaDigest(schema []byte) string {
 	sum := sha256.Sum256(schema)
 	return hex.EncodeToString(sum[:hashLen/2])

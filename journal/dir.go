@@ -14,18 +14,18 @@ import (
 	"strings"
 )
 
-// Dir is a [Store] of one file per session in a folder, which is made where it is missing. Files have mode
-// 0600 and the name of the session. An open journal holds its file open and, on Unix, locked.
+// Dir is a [Store] with one file per session in a folder, which is created if necessary. Files have mode 0600
+// and are named by [FileName]. An open journal keeps its file open and, on Unix, locked.
 type Dir string
 
-// suffix ends the names of journals, temporary those of journals that are being made.
+// suffix is the end of the names of journals, and temporary that of journals that are being created.
 const (
 	suffix    = ".jsonl"
 	temporary = ".new"
 )
 
-// FileName is the name of a session's file in a [Dir]: the id, with every byte but A-Za-z0-9._- written as
-// %XX. Of a name of more than 200 bytes it is the beginning and a digest.
+// FileName returns the name of a session's file in a [Dir]: the id, with every byte but A-Za-z0-9._- written
+// as %XX. A name of more than 200 bytes is cut and ends in a digest.
 func FileName(session string) string {
 	var b strings.Builder
 	for n, c := range []byte(session) {
@@ -43,7 +43,7 @@ func FileName(session string) string {
 	return name + suffix
 }
 
-// List implements [Store]. A file without a whole line has no session yet, and is left out.
+// List implements [Store]. It leaves out files without a complete line, which have no session yet.
 func (d Dir) List(ctx context.Context) ([]string, error) {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +72,7 @@ func (d Dir) List(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// sessionOf is the session of a journal file; empty where it has no whole line.
+// sessionOf returns the session of a journal file, or "" if it has no complete line.
 func sessionOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -92,13 +92,13 @@ func sessionOf(path string) (string, error) {
 	return rec.Header.Session, nil
 }
 
-// Open implements [Store]. A file that cannot be written, such as one on a read-only disk, is opened without
-// a lock to be read: appending to it is an error of [ErrReadOnly].
+// Open implements [Store]. A file that cannot be written, for example on a read-only disk, is opened for
+// reading without a lock; appending to it returns [ErrReadOnly].
 func (d Dir) Open(_ context.Context, session string) (Log, error) {
 	return d.openOn(&systemDisk, session)
 }
 
-// disk is what a folder is kept on. Tests have disks that fail.
+// disk has the functions of the file system. Tests replace them by failing ones.
 type disk struct {
 	open     func(path string, flag int, mode fs.FileMode) (*os.File, error)
 	makeAll  func(path string, mode fs.FileMode) error
@@ -110,7 +110,7 @@ var systemDisk = disk{os.OpenFile, os.MkdirAll, (*os.File).Sync, (*os.File).Trun
 
 func (d Dir) openOn(on *disk, session string) (Log, error) {
 	if d == "" {
-		return nil, errors.New("journal: a Dir without a name: give a folder, such as \".\"")
+		return nil, errors.New("journal: a Dir needs a name: give a folder, such as \".\"")
 	}
 	l := &file{
 		on: on, path: filepath.Join(string(d), FileName(session)), session: session, unsynced: newFolders(string(d)),
@@ -132,8 +132,8 @@ func (d Dir) openOn(on *disk, session string) (Log, error) {
 	return nil, err
 }
 
-// newFolders are a folder, those above it that do not exist yet, and the one that does: syncing each makes
-// durable what is made in it.
+// newFolders returns a folder, its parents that do not exist yet, and the first that does. Syncing each of
+// them makes the new entries durable.
 func newFolders(dir string) []string {
 	folders := []string{dir}
 	for {
@@ -165,8 +165,8 @@ func (on *disk) openLocked(path, session string) (*os.File, error) {
 	return nil, errors.Join(err, f.Close())
 }
 
-// inPlace returns an error where a locked file is no longer the one at path: a writer has compacted it
-// meanwhile.
+// inPlace returns an error if a locked file is no longer the one at path, because a writer compacted it in
+// the meantime.
 func inPlace(f *os.File, path string) error {
 	mine, err := f.Stat()
 	if err != nil {
@@ -186,10 +186,9 @@ type file struct {
 	on            *disk
 	f             *os.File
 	path, session string
-	// unsynced are folders to be synced with the first durable append.
+	// unsynced are the folders to sync with the first durable append.
 	unsynced []string
-	// broken is why nothing more is written: the file is read-only, or its contents on the disk are not
-	// known.
+	// broken is why nothing more is written: the file is read-only, or its contents on the disk are unknown.
 	broken error
 }
 
@@ -201,11 +200,11 @@ func (l *file) Read(context.Context) (io.ReadCloser, error) {
 	return io.NopCloser(io.NewSectionReader(l.f, 0, size)), nil
 }
 
-// size is the length of the file. The file's position does not matter: all reads and writes name their
+// size returns the length of the file. Its position does not matter, because all reads and writes give their
 // offsets.
 func (l *file) size() (int64, error) { return l.f.Seek(0, io.SeekEnd) }
 
-// check returns the length of the file, and an error unless the journal ends at at, but for a torn line.
+// check returns the length of the file, and an error unless the journal, apart from a torn line, ends at at.
 func (l *file) check(at int64) (size int64, err error) {
 	if l.broken != nil {
 		return 0, l.broken
@@ -229,9 +228,9 @@ func (l *file) check(at int64) (size int64, err error) {
 	}
 }
 
-// Append implements [Log]. Nothing stays of lines that could not be written. After a failed sync the contents
-// of the disk are not known, and nothing more is written until the journal is opened again, which verifies
-// it.
+// Append implements [Log]. If lines cannot be written, nothing of them remains. After a failed sync the
+// contents of the disk are unknown, and nothing more is written until the journal is opened again, which
+// verifies it.
 func (l *file) Append(_ context.Context, at int64, lines []byte, durable bool) error {
 	size, err := l.check(at)
 	if err != nil {
@@ -242,7 +241,7 @@ func (l *file) Append(_ context.Context, at int64, lines []byte, durable bool) e
 	}
 	if err == nil && durable {
 		if err = l.sync(); err != nil {
-			l.broken = fmt.Errorf("journal: what is on the disk is not known since syncing failed: open it again: %w", err)
+			l.broken = fmt.Errorf("journal: the contents of the disk are unknown since a sync failed: open it again: %w", err)
 		}
 	}
 	if err == nil {
@@ -268,7 +267,7 @@ func (l *file) sync() error {
 	return nil
 }
 
-// syncFolder makes the entries of a folder durable, where the system can.
+// syncFolder makes the entries of a folder durable, if the system supports it.
 func (on *disk) syncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -296,12 +295,12 @@ func (l *file) Replace(_ context.Context, at int64, lines []byte) error {
 	old := l.f
 	l.f = made
 	if err := l.on.syncFolder(filepath.Dir(l.path)); err != nil {
-		l.broken = fmt.Errorf("journal: which of two files is on the disk is not known since syncing failed: open it again: %w", err)
+		l.broken = fmt.Errorf("journal: it is unknown which of two files is on the disk since a sync failed: open it again: %w", err)
 	}
 	return errors.Join(l.broken, old.Close())
 }
 
-// install fills a new file and renames it into place.
+// install fills a new file and renames it.
 func (l *file) install(made *os.File, lines []byte) error {
 	if err := l.on.truncate(made, 0); err != nil {
 		return err

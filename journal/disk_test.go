@@ -52,7 +52,7 @@ func TestAfterASyncThatFailedNothingMoreIsWritten(t *testing.T) {
 		d.left = 100
 		err = log.Append(t.Context(), at, []byte("2\n"), false)
 		require.ErrorIs(t, err, errDisk)
-		require.ErrorContains(t, err, "what is on the disk is not known since syncing failed: open it again")
+		require.ErrorContains(t, err, "the contents of the disk are unknown since a sync failed: open it again")
 		require.ErrorIs(t, log.Replace(t.Context(), at, []byte("2\n")), errDisk)
 		require.NoError(t, log.Close())
 		again, err := dir.openOn(&d.disk, "order-42")

@@ -9,27 +9,27 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Ended is how an action with an ID ended. The journal keeps it for good, also once it is compacted. It is
+// Ended is how an action with an ID ended. The journal keeps it permanently, even when it is compacted. It is
 // read-only.
 type Ended struct {
-	// ID is the action's. Action is its tool; empty for a final answer.
+	// ID is the ID of the action. Action is its tool; empty for a final answer.
 	ID     string `json:"id"`
 	Action string `json:"action"`
 	// Outcome is its end.
 	Outcome machine.Outcome `json:"outcome"`
-	// Seed is what the jitter of its waits was drawn from; empty for a success.
+	// Seed is the seed of the jitter of its waits; empty for a success.
 	Seed string `json:"seed,omitempty"`
-	// Attempts are all its attempts, Policy the policies in force at its end; empty for a success.
+	// Attempts are all its attempts, and Policy the policies at its end; empty for a success.
 	Attempts []session.Attempt `json:"attempts,omitempty"`
 	Policy   *policy.Set       `json:"policy,omitempty"`
-	// Redacted is set where things were left out of its run.
+	// Redacted reports that its run was redacted.
 	Redacted bool `json:"redacted,omitempty"`
 }
 
 // ends are the actions that have ended, in the order of their ends.
 type ends struct {
 	all []Ended
-	// by finds them by ID; nil for none.
+	// by maps IDs to indices; may be nil.
 	by map[string]int
 }
 
@@ -45,7 +45,7 @@ func (e *ends) add(one Ended) {
 	e.all = append(e.all, one)
 }
 
-// unredacted is a copy without the ends of redacted runs. It can be added to.
+// unredacted returns a copy without the ends of redacted runs.
 func (e *ends) unredacted() (own ends) {
 	for _, one := range e.all {
 		if !one.Redacted {
@@ -55,7 +55,7 @@ func (e *ends) unredacted() (own ends) {
 	return own
 }
 
-// ended is the end of an action, if it has ended.
+// ended returns the end of an action, if it has ended.
 func (f *Fold) ended(id string) (*Ended, bool) {
 	if f == nil {
 		return nil, false
@@ -67,7 +67,7 @@ func (f *Fold) ended(id string) (*Ended, bool) {
 	return &f.ends.all[n], true
 }
 
-// end keeps the outcome of the run, where its action has an ID.
+// end records the outcome of the run if its action has an ID.
 func (f *Fold) end(o *machine.Outcome) {
 	cfg := &f.Header.Config
 	if cfg.ActionID == "" {
@@ -81,8 +81,8 @@ func (f *Fold) end(o *machine.Outcome) {
 	f.ends.add(one)
 }
 
-// Ended is the recorded end of an action; nil where it has not ended. It is an error of [ErrRedacted] where
-// things were left out of its run, and the settings do not give them back.
+// Ended returns the recorded end of an action, or nil if it has not ended. It returns [ErrRedacted] if the
+// run was redacted and the settings cannot restore what was left out.
 func (j *Journal) Ended(id string) (*Ended, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -93,12 +93,12 @@ func (j *Journal) Ended(id string) (*Ended, error) {
 	}
 	end, there := j.written.ended(id)
 	if there && end.Redacted {
-		return nil, fmt.Errorf("%w: action %q has ended, and its end is given only where the settings give the store of what was left out (redact: transcripts)", ErrRedacted, id)
+		return nil, fmt.Errorf("%w: action %q has ended, but its end is available only if the settings have the store of what was left out (redact: transcripts)", ErrRedacted, id)
 	}
 	return end, nil
 }
 
-// realEnds are the ends of actions without marks, for the next redacted run.
+// realEnds returns the unredacted ends of actions, for the next redacted run.
 func (j *Journal) realEnds() ends {
 	if j.redactor == nil || j.real == nil {
 		return ends{}

@@ -7,12 +7,12 @@ import (
 
 // entry is a line that was read and verified.
 type entry struct {
-	// kind is that of the record, raw its bytes, good until the next line is read.
+	// kind is the kind of the record, and raw its bytes, valid until the next line is read.
 	kind string
 	raw  []byte
-	// line counts from 1; offset is where the line begins, end where the next one does.
+	// line is the number of the line, from 1. offset is where it begins, and end where the next one does.
 	line, offset, end int64
-	// rec is the decoded record, err why it could not be decoded; set once decoded is.
+	// rec is the decoded record, or err why it could not be decoded. They are set if decoded is.
 	rec     Record
 	err     error
 	decoded bool
@@ -27,7 +27,7 @@ func (r *Reader) entry() (entry, error) {
 	return entry{kind: kindOf(raw), raw: raw, line: r.line, offset: r.offset, end: r.end}, nil
 }
 
-// record decodes the record once.
+// record decodes the record, once.
 func (e *entry) record() (Record, error) {
 	if !e.decoded {
 		e.rec, e.err = decode(e.raw)
@@ -36,7 +36,7 @@ func (e *entry) record() (Record, error) {
 	return e.rec, e.err
 }
 
-// locate adds to an error on which line it was met.
+// locate adds the line to an error.
 func (e *entry) locate(err error) error {
 	switch d := err.(type) {
 	case nil:
@@ -51,7 +51,7 @@ func (e *entry) locate(err error) error {
 	return &CorruptError{Line: e.line, Offset: e.offset, Why: err.Error()}
 }
 
-// locate is [entry.locate] for the line that was read last.
+// locate is [entry.locate] for the last line.
 func (r *Reader) locate(err error) error {
 	e := entry{line: r.line, offset: r.offset}
 	return e.locate(err)
@@ -66,7 +66,7 @@ const (
 	kindSnapshot = "snapshot"
 )
 
-// kindOf is the name of a record's first member; empty where it is no kind.
+// kindOf returns the name of a record's first member, or "" if it is not a kind.
 func kindOf(raw []byte) string {
 	for _, kind := range []string{kindEvent, kindDecision, kindNote, kindHeader, kindSnapshot} {
 		if bytes.HasPrefix(raw, []byte(`{"`+kind+`":`)) {
@@ -76,15 +76,15 @@ func kindOf(raw []byte) string {
 	return ""
 }
 
-// The bounds of a batch, in lines and bytes, and of the batches that are read ahead.
+// The limits of a batch, in lines and bytes, and of the batches that are read ahead.
 const (
 	batchLines  = 16
 	batchBytes  = 32 << 10
 	batchesRead = 8
 )
 
-// readAhead reads and decodes lines. Another goroutine hands those before them to take, in order. It returns
-// the first error of take, else that of reading, and has ended its goroutine by then.
+// readAhead reads and decodes lines while another goroutine passes earlier ones to take, in order. It returns
+// the first error of take, else that of reading. The goroutine has ended when it returns.
 func (p *player) readAhead(take func(*entry) error) error {
 	var (
 		folding sync.WaitGroup
@@ -126,7 +126,8 @@ func (p *player) readBatches(batches chan<- []entry, stopped <-chan struct{}) er
 	}
 }
 
-// readBatch reads some lines. Decisions are compared by their bytes, which are copied; all else is decoded.
+// readBatch reads some lines. Decisions are compared by their bytes, which are copied; other records are
+// decoded.
 func (p *player) readBatch() ([]entry, error) {
 	batch, from := make([]entry, 0, batchLines), p.r.Offset()
 	for len(batch) < batchLines && p.r.Offset()-from < batchBytes {
@@ -141,7 +142,7 @@ func (p *player) readBatch() ([]entry, error) {
 			e.raw = nil
 		}
 		if batch = append(batch, e); p.r.in.in.Buffered() == 0 {
-			break // do not wait for more of a slow reader
+			break // do not wait for more from a slow reader
 		}
 	}
 	return batch, nil

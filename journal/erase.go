@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Parts of records that are left out together, as pointers below the record's part.
+// Parts of records that are redacted together, as pointers relative to the part.
 var (
 	ofParts   = []string{"/*/text", "/*/url", "/*/data", "/*/name"}
 	ofMessage = []string{"/text", "/opaque", "/calls/*/arguments", "/parts/*/text", "/parts/*/url", "/parts/*/data", "/parts/*/name"}
@@ -25,7 +25,7 @@ var (
 	ofReducer = []string{"/error/payload", "/error/message"}
 )
 
-// event is an event with marks in the place of what is left out. before is the state that it comes to.
+// event returns an event with marks in place of redacted values. before is the state before the event.
 func (r *redactor) event(ev Event, before *machine.State, offered []Tool) (Event, error) {
 	raw, err := canon.Marshal(ev)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *redactor) event(ev Event, before *machine.State, offered []Tool) (Event
 	return left, err
 }
 
-// valuesOf are the values of an event that are left out.
+// valuesOf returns the values of an event to redact.
 func (r *redactor) valuesOf(ev *Event, before *machine.State, offered []Tool) *places {
 	p := new(places)
 	if r.Prompts {
@@ -66,26 +66,26 @@ func (r *redactor) valuesOf(ev *Event, before *machine.State, offered []Tool) *p
 		r.addToolEnd(p, "/tool", batch.Calls[end.Index].Tool, end)
 	}
 	r.addReduced(p, "/reduced", ev.Reduced, false)
-	for n := range ev.Reductions { // of notices, which tell what was said
+	for n := range ev.Reductions { // of notices, which contain the conversation
 		r.addReduced(p, "/reductions/"+strconv.Itoa(n), &ev.Reductions[n], r.hearsay())
 	}
 	return p
 }
 
-// values reports whether values are left out of calls or answers.
+// values reports whether values of calls or answers are redacted.
 func (r *redactor) values() bool { return len(r.Tools)+len(r.Answer) > 0 }
 
-// hearsay reports whether reducers hear of something that is left out: nobody can tell what they kept of it.
+// hearsay reports whether reducers receive redacted data. What they keep of it is unknown.
 func (r *redactor) hearsay() bool { return r.values() || r.Prompts || r.Replies }
 
-// hiddenNames finds names of tools that are not there: a model may write anything in their place.
+// hiddenNames finds names of tools that do not exist, because a model may write anything there.
 type hiddenNames struct {
 	*redactor
 	offered []Tool
 	cfg     *machine.Config
 }
 
-// known reports whether a name is that of a tool that the journal tells of anyway.
+// known reports whether the journal contains the name of a tool anyway.
 func (h hiddenNames) known(name string) bool {
 	if slices.ContainsFunc(h.offered, func(t Tool) bool { return t.Name == name }) {
 		return true
@@ -131,7 +131,7 @@ func (h hiddenNames) addCalls(p *places, at string, calls []message.Call) {
 	}
 }
 
-// namesOf are the members of a reply whose names are left out: those that the schema does not allow.
+// namesOf returns the members of a reply whose names are redacted: those that the schema does not allow.
 func (r *redactor) namesOf(reply *machine.Reply) *places {
 	p := new(places)
 	if reply == nil {
@@ -155,16 +155,15 @@ func (r *redactor) namesOf(reply *machine.Reply) *places {
 	return p
 }
 
-// misnames reports whether an issue is about the name of a member, or about a text whose members nobody has
-// compared with a schema.
+// misnames reports whether an issue is about the name of a member, or about a text whose members were not
+// checked against a schema.
 func misnames(i *fault.Issue) bool {
 	return i.Source == fault.FromJSON ||
 		slices.Contains([]string{"additionalProperties", "unevaluatedProperties", "propertyNames"}, i.Rule)
 }
 
-// addDocument adds what is left out of a document that the model wrote, by the rules for it: also the places
-// where it was refused, for a value that is to be left out may stand there under another name, and what the
-// issues say of it.
+// addDocument adds what the rules redact of a document that the model wrote. It also adds the places of
+// issues, because a redacted value may have been written under another name, and the texts of the issues.
 func (p *places) addDocument(document, issues string, found []fault.Issue, rules []string) {
 	p.add(document, rules...)
 	p.add(issues, "/*/value", "/*/sent")
@@ -179,8 +178,8 @@ func (p *places) addDocument(document, issues string, found []fault.Issue, rules
 	}
 }
 
-// addHistory adds what was said before a run, up to the last that a model or a tool said: calls, answers and
-// results stand in it in any form.
+// addHistory adds the messages before a run up to the last of a model or a tool, because they contain calls,
+// answers and results in any form.
 func (p *places) addHistory(said []message.Message) {
 	last := len(said) - 1
 	for last >= 0 && said[last].Role != message.Assistant && said[last].Role != message.Tool {
@@ -191,7 +190,7 @@ func (p *places) addHistory(said []message.Message) {
 	}
 }
 
-// addTry adds what is left out of a try of an action: of a tool, or of the answer where it names none.
+// addTry adds what is redacted of a try of an action: of a tool, or of the answer if it names none.
 func (r *redactor) addTry(p *places, action string, try *machine.Try) {
 	rules, ok := r.tool(action)
 	r.addReduced(p, "/try/reduced", try.Reduced, ok || len(r.Answer) > 0)
@@ -204,11 +203,11 @@ func (r *redactor) addTry(p *places, action string, try *machine.Try) {
 	}
 }
 
-// addReply adds what is left out of a reply. The words of a call stand in it up to three times: as the model
-// wrote them, as they were read, and, where the call was found in the text, there.
+// addReply adds what is redacted of a reply. The text of a call may occur three times: as the model wrote it,
+// as it was parsed, and in the text in which it was found.
 func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) {
 	unread := len(reply.Calls) == 0 && (reply.Answer == nil || len(reply.Answer.Issues) > 0)
-	if r.Replies || r.values() && unread { // there may be calls or an answer in what could not be read
+	if r.Replies || r.values() && unread { // a reply that could not be parsed may contain calls or an answer
 		p.add("/reply/message", "/text", "/thinking", "/opaque")
 	}
 	if r.Replies {
@@ -231,7 +230,8 @@ func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) 
 	}
 }
 
-// addCall adds what is left out of one call. Nobody knows what a call of an unknown name was meant to be.
+// addCall adds what is redacted of one call. The call of an unknown tool may be a misspelled call of any
+// tool.
 func (r *redactor) addCall(p *places, reply *machine.Reply, n int) {
 	c := &reply.Calls[n]
 	rules, ok := r.tool(c.Tool)
@@ -264,8 +264,7 @@ func (r *redactor) addToolEnd(p *places, at, name string, end *machine.ToolEnd) 
 	r.addReduced(p, at+"/reduced", end.Reduced, ok)
 }
 
-// addReduced adds what reducers made: of the slices that are named, and of all where what they were given has
-// rules.
+// addReduced adds the results of reducers: of the named slices, or of all slices if their events have rules.
 func (r *redactor) addReduced(p *places, at string, reduced *machine.Reduced, all bool) {
 	if reduced == nil {
 		return
@@ -300,8 +299,8 @@ func (r *redactor) header(h Header) (Header, error) {
 	return h, nil
 }
 
-// state is a session's snapshot with marks: of the slices that are named; of all where reducers hear of
-// something that is left out.
+// state returns a session's snapshot with marks: of the named slices, or of all slices if reducers receive
+// redacted data.
 func (r *redactor) state(snapshot []byte) ([]byte, error) {
 	var held struct {
 		Slices []struct {
@@ -345,8 +344,9 @@ func (r *redactor) state(snapshot []byte) ([]byte, error) {
 	return r.erase(snapshot, &p, new(places))
 }
 
-// note is a note with marks. It is about call at of runs; of none where at is negative. Keys are hashes of
-// arguments: the note gets the key of the same call in written, the calls of the run as the journal has them.
+// note returns a note with marks. It belongs to call at of runs, or to none if at is negative. Keys are
+// hashes of arguments, so the note gets the key of the same call in written, the calls as they are in the
+// journal.
 func (r *redactor) note(n Note, runs, written []machine.ToolRun, at int) (Note, error) {
 	var p places
 	if at >= 0 {
@@ -373,8 +373,8 @@ func (r *redactor) note(n Note, runs, written []machine.ToolRun, at int) (Note, 
 	return left, err
 }
 
-// freeTexts are the places in events, notes and states of texts that others have written: such a text may be
-// too long, or look like a mark. All else is the form of the record.
+// freeTexts are the places in events, notes and states of texts from outside, which may be too long or look
+// like a mark.
 var freeTexts = sync.OnceValue(freePlaces)
 
 func freePlaces() *places {
@@ -400,8 +400,8 @@ func freePlaces() *places {
 	return p
 }
 
-// erase leaves out the values at some places, the names of the members at others, every free text that is too
-// long, and free texts and names that look like marks.
+// erase redacts the values at some places, the names of members at others, every text that is too long, and
+// texts and names that look like marks.
 func (r *redactor) erase(document []byte, values, names *places) ([]byte, error) {
 	w := rewriter{
 		value: func(at []string, value jsontext.Value) ([]byte, error) {

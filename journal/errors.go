@@ -8,39 +8,38 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// The kinds of errors, for errors.Is.
+// The kinds of errors; use errors.Is.
 var (
-	// ErrCorrupt: a line is not what was written.
-	ErrCorrupt = errors.New("journal: a line is not what was written")
+	// ErrCorrupt: a line was changed.
+	ErrCorrupt = errors.New("journal: a line was changed")
 	// ErrConflict: another writer has written to the journal, or holds it.
 	ErrConflict = errors.New("journal: another writer has it")
-	// ErrDiffers: what was recorded is not what today's code decides.
-	ErrDiffers = errors.New("journal: what was recorded is not what is decided now")
+	// ErrDiffers: today's code decides differently than recorded.
+	ErrDiffers = errors.New("journal: the recording differs from what is decided now")
 	// ErrUnwritable: the journal could not be written.
 	ErrUnwritable = errors.New("journal: it could not be written")
-	// ErrReadOnly: it can be read, and not be written to.
+	// ErrReadOnly: the journal can be read but not written.
 	ErrReadOnly = errors.New("journal: it can only be read")
-	// ErrNoRun: there is no run to go on with.
-	ErrNoRun = errors.New("journal: there is no run to go on with")
-	// ErrRedacted: what a run needs to go on was left out of the journal.
+	// ErrNoRun: there is no run to continue.
+	ErrNoRun = errors.New("journal: there is no run to continue")
+	// ErrRedacted: the journal does not contain what the run needs to continue.
 	ErrRedacted = errors.New("journal: it was redacted")
 )
 
-// errNoStore is returned for a nil store.
+// errNoStore is the error for a nil store.
 var errNoStore = errors.New("journal: the store is nil: give one, such as a Dir")
 
-// CorruptError names a line that was changed or cannot be read. errors.Is finds [ErrCorrupt].
+// CorruptError reports a line that was changed or cannot be read. errors.Is matches [ErrCorrupt].
 type CorruptError struct {
-	// Line counts from 1, Offset is where the line begins.
+	// Line is the number of the line, from 1. Offset is where it begins.
 	Line, Offset int64
-	// Found is the line's hash, Want the hash of its bytes after the line before. Both are empty where the
-	// fault is another.
+	// Found is the line's hash, and Want the hash that its bytes should have. Both are empty for other faults.
 	Found, Want string
-	// Why is the fault; empty where it is the hash.
+	// Why is the fault; empty if the hash is wrong.
 	Why string
 }
 
-// Error names line and hashes.
+// Error names the line and the hashes.
 func (e *CorruptError) Error() string {
 	if e.Why != "" {
 		return fmt.Sprintf("journal: line %d (offset %d): %s", e.Line, e.Offset, e.Why)
@@ -49,17 +48,15 @@ func (e *CorruptError) Error() string {
 		e.Line, e.Offset, e.Found, e.Want)
 }
 
-// Is finds ErrCorrupt.
+// Is matches ErrCorrupt.
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// ConflictError names the session whose journal has another writer. errors.Is finds [ErrConflict].
+// ConflictError reports that the journal of a session has another writer. errors.Is matches [ErrConflict].
 type ConflictError struct {
 	Session string
-	// Want is where the writer left off, Found where the journal ends. Both are 0 where another writer holds
-	// it.
+	// Want is where this writer ended, and Found where the journal ends. Both are 0 if another writer holds it.
 	Want, Found int64
-	// Until is when the lease of the other writer ends, unless it is renewed; zero where the store has no
-	// leases.
+	// Until is when the other writer's lease ends unless it is renewed; zero if the store has no leases.
 	Until time.Time
 }
 
@@ -76,20 +73,20 @@ func (e *ConflictError) Error() string {
 		e.Session, e.Found, e.Want)
 }
 
-// Is finds ErrConflict.
+// Is matches ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// MisfitError names a recorded event or header that today's code refuses. errors.Is finds [ErrDiffers].
+// MisfitError reports a recorded event or header that today's code refuses. errors.Is matches [ErrDiffers].
 type MisfitError struct {
-	// Line and Event count from 1. A header has the number of the event before it.
+	// Line and Event count from 1. For a header, Event is the number of the event before it.
 	Line, Event int64
-	// Kind is the event's; "header" for a header.
+	// Kind is the kind of the event, or "header".
 	Kind machine.EventKind
-	// Err is the reason: a [machine.EventError] for an event.
+	// Err is the reason; for an event, a [machine.EventError].
 	Err error
 }
 
-// Error names line and event.
+// Error names the line and the event.
 func (e *MisfitError) Error() string {
 	if e.Kind == kindHeader {
 		return fmt.Sprintf("journal: line %d: the header is refused now: %v", e.Line, e.Err)
@@ -97,8 +94,8 @@ func (e *MisfitError) Error() string {
 	return fmt.Sprintf("journal: line %d: event %d (%s) does not fit now: %v", e.Line, e.Event, e.Kind, e.Err)
 }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *MisfitError) Unwrap() error { return e.Err }
 
-// Is finds ErrDiffers.
+// Is matches ErrDiffers.
 func (e *MisfitError) Is(target error) bool { return target == ErrDiffers }

@@ -11,8 +11,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// The names of what a decision depends on beside the fields of a policy: bounds of the run, and members of
-// its config.
+// The names of the settings other than fields of a policy: limits of the run, and members of its config.
 const (
 	fieldDeadline     = "deadline"
 	fieldSeed         = "seed"
@@ -27,7 +26,7 @@ const (
 	fieldAllOrNothing = "all_or_nothing"
 )
 
-// boundFields are the bounds of a run as a whole, as its set of policies has them.
+// boundFields are the limits of a run.
 var boundFields = []struct {
 	name string
 	show func(*policy.Set) string
@@ -66,7 +65,7 @@ func showTime(at time.Time) string {
 	return at.UTC().Format(time.RFC3339Nano)
 }
 
-// showTemplate names a template by its digest: its text is in the header.
+// showTemplate returns the digest of a template, whose text is in the header.
 func showTemplate(text, none string) string {
 	if text == "" {
 		return none
@@ -74,7 +73,7 @@ func showTemplate(text, none string) string {
 	return "template " + SchemaDigest([]byte(text))[:8]
 }
 
-// runField is the value of a field of the run as a whole; ok is false for a field of single policies.
+// runField returns the value of a field of the run; ok is false for a field of a policy.
 func (f *Fold) runField(name string) (value string, ok bool) {
 	set := &f.Header.Config.Policy
 	if f.State.Policy != nil {
@@ -113,8 +112,8 @@ var reasonFields = map[policy.Reason][]string{
 	policy.Planner:           {fieldPlanner},
 }
 
-// memberFields are the fields behind a member that differs, where the reason is the same. The first row whose
-// member stands in a changed path counts; an empty name stands for the fields of the reason.
+// memberFields are the fields behind a member that differs if the reasons are equal. The first row whose
+// member is in a changed path applies; an empty name means the fields of the reason.
 var memberFields = []struct{ member, name string }{
 	{"max_attempts", "max_attempts"},
 	{"delay_ns", ""},
@@ -128,7 +127,7 @@ var memberFields = []struct{ member, name string }{
 	{"said", fieldFeedback},
 }
 
-// dependsOn finds the fields that a difference depends on.
+// dependsOn returns the fields that a difference depends on.
 func (f *Fold) dependsOn(d *DifferenceError, then, now *machine.Effect) []Field {
 	var names []string
 	if d.RuleWas != d.RuleNow {
@@ -146,7 +145,7 @@ func (f *Fold) dependsOn(d *DifferenceError, then, now *machine.Effect) []Field 
 	return fields
 }
 
-// fieldsOfReasons are the fields behind two reasons. Of a retry and a stop, only those behind the stop count.
+// fieldsOfReasons returns the fields behind two reasons. For a retry and a stop, they are those of the stop.
 func fieldsOfReasons(was, now policy.Reason) []string {
 	switch {
 	case retries(was) && !retries(now) && len(reasonFields[now]) > 0:
@@ -163,7 +162,7 @@ func retries(r policy.Reason) bool {
 	return r == policy.Backoff || r == policy.ServerAsked || r == policy.Immediate
 }
 
-// fieldsOfChanges are the fields behind the first change that says something.
+// fieldsOfChanges returns the fields behind the first change in the table.
 func fieldsOfChanges(d *DifferenceError) []string {
 	for _, row := range memberFields {
 		at := slices.IndexFunc(d.Changes, func(c Change) bool { return strings.Contains(c.Path+"/", "/"+row.member+"/") })
@@ -173,14 +172,14 @@ func fieldsOfChanges(d *DifferenceError) []string {
 		case row.name == "":
 			return reasonFields[d.RuleWas]
 		case row.member == "feedback" && d.Changes[at].Was != "" && d.Changes[at].Now != "":
-			return []string{fieldFeedback} // its words changed, not whether there are any
+			return []string{fieldFeedback} // its text changed, not whether there is any
 		}
 		return []string{row.name}
 	}
 	return nil
 }
 
-// onlyDelayed reports whether two decisions differ in their delays, as jitter can make them.
+// onlyDelayed reports whether two decisions differ only in their delays, as with different jitter.
 func onlyDelayed(then, now *machine.Effect) bool {
 	if then == nil || now == nil || then.Decision == nil || now.Decision == nil {
 		return false
@@ -188,7 +187,7 @@ func onlyDelayed(then, now *machine.Effect) bool {
 	return then.Decision.Reason == now.Decision.Reason && then.Decision.Delay != now.Decision.Delay
 }
 
-// field is what a field of an action was and is, and which layer set it.
+// field returns what a field of an action was and is, and the layer that set it.
 func (f *Fold) field(name, action string, plane fault.Plane) Field {
 	if value, ok := f.runField(name); ok {
 		return Field{Name: name, Was: value, Now: value}
@@ -203,7 +202,7 @@ func (f *Fold) field(name, action string, plane fault.Plane) Field {
 	return field
 }
 
-// resolved is what the header says of an action's policy; nil where it says nothing.
+// resolved returns the policy of an action from the header, or nil.
 func (h *Header) resolved(action string, plane fault.Plane) policy.Explanation {
 	transport := plane == fault.Transport
 	for _, r := range h.Resolved {
@@ -214,7 +213,7 @@ func (h *Header) resolved(action string, plane fault.Plane) policy.Explanation {
 	return nil
 }
 
-// source is where a header says that a layer's field was written.
+// source returns where a layer's field was written, from the header.
 func (h *Header) source(row policy.Explained) string {
 	for _, r := range h.Resolved {
 		if own := rowOf(r.Explanation, row.Field); own.Layer == row.Layer && own.Source != "" {

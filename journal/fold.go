@@ -12,40 +12,40 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Fold is a run as its journal tells it: the state of the core after all events so far, and the effect under
-// way. Make one with [NewFold]. It is for one goroutine.
+// Fold is the state of a run after all events of its journal so far, and the current effect. Make one with
+// [NewFold]. It is for one goroutine.
 type Fold struct {
-	// Header is that of the last run; its Format is empty before the first.
+	// Header is the header of the last run; its Format is empty before the first.
 	Header Header
-	// State is the core's.
+	// State is the state of the core.
 	State machine.State
-	// Asked is the effect under way; its kind is empty before the first event of a run.
+	// Asked is the current effect; its kind is empty before the first event of a run.
 	Asked machine.Effect
-	// Adjusted is the last layer that adjusted the policy in this run; nil for none.
+	// Adjusted is the last layer that adjusted the policy in this run, or nil.
 	Adjusted *policy.Layer
-	// Landed are the results of calls under way that came before their turn.
+	// Landed are results of current calls that came before their turn.
 	Landed []Landed
-	// Began are the calls under way whose tools began.
+	// Began are the current calls whose tools began.
 	Began []Began
 
-	// calls finds the calls in Asked by their keys; nil until a note needs it.
+	// calls maps keys to calls in Asked; nil until a note needs it.
 	calls map[string]int
 	// ends are the ends of all actions with an ID.
 	ends ends
-	// digests makes the digests of prompts; key is the secret key of a redacted journal.
+	// digests makes the digests of prompts. key is the secret key of a redacted journal.
 	digests *digester
 	key     []byte
-	// undecided is what today's code made of the last event, until its decision is read.
+	// undecided is today's decision on the last event, until the recorded one is read.
 	undecided *Decision
-	// events counts the events so far, last is the last one.
+	// events is the number of events so far, and last the last one.
 	events int64
 	last   *Event
 }
 
-// NewFold returns a fold of nothing. key is the secret key of a redacted journal; nil for none.
+// NewFold returns an empty fold. key is the secret key of a redacted journal, or nil.
 func NewFold(key []byte) *Fold { return &Fold{key: key} }
 
-// Undecided is the decision on the last event where the journal ends before it; nil where it does not.
+// Undecided returns the decision on the last event if the journal ends before it, else nil.
 func (f *Fold) Undecided() *Decision {
 	if f.undecided == nil {
 		return nil
@@ -54,14 +54,14 @@ func (f *Fold) Undecided() *Decision {
 	return &d
 }
 
-// Unfinished reports whether a run was begun and has not stopped.
+// Unfinished reports whether a run began and has not stopped.
 func (f *Fold) Unfinished() bool {
 	return f.Header.Format != "" && f.State.Phase != machine.Idle && f.State.Phase != machine.Stopped
 }
 
-// Add folds one record. It returns a [DifferenceError] for a decision that is not today's, a [MisfitError]
-// for an event or a header that today's code refuses, and an error that says so for a record that cannot
-// stand here. After an error the fold is of no further use.
+// Add folds one record. It returns a [DifferenceError] for a decision that differs from today's, a
+// [MisfitError] for an event or header that today's code refuses, and another error for a record in the wrong
+// place. After an error the fold must not be used any more.
 func (f *Fold) Add(rec Record) error {
 	switch {
 	case rec.Note != nil:
@@ -72,7 +72,7 @@ func (f *Fold) Add(rec Record) error {
 	case rec.Decision != nil:
 		return f.decided(*rec.Decision)
 	case f.undecided != nil:
-		return fmt.Errorf("the decision on the event before is missing")
+		return fmt.Errorf("the decision on the previous event is missing")
 	case rec.Header != nil:
 		return f.begin(*rec.Header)
 	case rec.Event != nil:
@@ -81,10 +81,10 @@ func (f *Fold) Add(rec Record) error {
 	return f.restore(*rec.Snapshot)
 }
 
-// begin begins a run as its header says.
+// begin begins a run with the session in its header.
 func (f *Fold) begin(h Header) error {
 	if f.Unfinished() {
-		return fmt.Errorf("a run begins before the one before it has ended")
+		return fmt.Errorf("a run begins before the previous one has ended")
 	}
 	held := f.State.Session
 	if h.State != nil {
@@ -115,7 +115,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	}
 	said := before.State.TranscriptLen()
 	if h.Held != said || (before.Header.Redaction == nil) != (h.Redaction == nil) {
-		return fmt.Errorf("header: held: the run goes on with %d messages, and the run before it has %d, or is redacted otherwise",
+		return fmt.Errorf("header: held: the run continues %d messages, but the run before it has %d, or other redaction rules",
 			h.Held, said)
 	}
 	f.State.GoOn(&before.State)
@@ -123,7 +123,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	return nil
 }
 
-// event steps the core, and keeps its decision to be compared.
+// event steps the core and keeps its decision for comparison.
 func (f *Fold) event(ev *Event) error {
 	f.events, f.last = f.events+1, ev
 	st, effects, err := machine.Step(f.State, *ev)
@@ -185,8 +185,7 @@ func (f *Fold) decided(recorded Decision) error {
 	return nil
 }
 
-// matches compares a recorded decision with today's by its bytes. It is false also where they must be
-// compared otherwise.
+// matches reports whether the bytes of a recorded decision equal today's. If not, they may still be equal.
 func (f *Fold) matches(raw []byte) bool {
 	if f.undecided == nil || f.lacksKey() {
 		return false
@@ -199,12 +198,12 @@ func (f *Fold) matches(raw []byte) bool {
 	return true
 }
 
-// lacksKey reports whether the digests of prompts cannot be made for want of the secret key.
+// lacksKey reports whether the digests of prompts cannot be made without the secret key.
 func (f *Fold) lacksKey() bool {
 	return f.Header.Redaction != nil && f.Header.Redaction.KeyID != "" && len(f.key) == 0
 }
 
-// call is the place in Asked of the call that a note is about; negative where it is about none.
+// call returns the index in Asked of the call of a note, or a negative number.
 func (f *Fold) call(n *Note) int {
 	if f.calls == nil {
 		f.calls = make(map[string]int, len(f.Asked.Tools))
@@ -230,7 +229,7 @@ func (f *Fold) note(n Note) {
 // restore takes over the run of a compacted journal.
 func (f *Fold) restore(s Snapshot) error {
 	if f.State.Phase != machine.Idle {
-		return fmt.Errorf("a snapshot stands only after the header of a compacted journal")
+		return fmt.Errorf("a snapshot is allowed only after the header of a compacted journal")
 	}
 	st, err := machine.Restore(s.State)
 	if err != nil {
@@ -255,14 +254,14 @@ func (f *Fold) restore(s Snapshot) error {
 // restoreDigest continues the digest of a conversation.
 func (f *Fold) restoreDigest(digest string) error {
 	if len(digest) != hashLen {
-		return fmt.Errorf("snapshot: said: %.64q is no digest of %d hexadecimal digits", digest, hashLen)
+		return fmt.Errorf("snapshot: said: %.64q is not a digest of %d hexadecimal digits", digest, hashLen)
 	}
 	copy(f.digests.said[:], digest)
 	return nil
 }
 
-// addRestored folds a record of a redacted journal with what was left out put back. written, the fold of what
-// is written, compares the decisions.
+// addRestored folds a record of a redacted journal with what was left out restored. written is the fold of
+// the journal itself, which compares the decisions.
 func (f *Fold) addRestored(ctx context.Context, from Transcripts, raw []byte, rec Record, written *Fold) error {
 	if rec.Decision != nil {
 		f.undecided = nil

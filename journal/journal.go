@@ -15,9 +15,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Journal is the journal of one session, open for its one writer. Make it with [Open], hand it to the runs of
-// the session, and close it after the last. It is safe for concurrent use: tools report from goroutines of
-// their own.
+// Journal is the journal of one session, open for its one writer. Open it with [Open], pass it to the runs of
+// the session, and close it after the last. It is safe for concurrent use.
 type Journal struct {
 	log      Log
 	settings Settings
@@ -27,30 +26,29 @@ type Journal struct {
 	ctx  context.Context
 	head hash
 	end  int64
-	// written is the fold of what the file says, real that of what happened. Both are the same where nothing
-	// is left out. real is nil where what was left out cannot be had.
+	// written is the fold of the file, and real the fold of what happened. They are the same without redaction.
+	// real is nil if what was left out is not available.
 	written, real *Fold
-	// redactor leaves things out; nil for none.
+	// redactor redacts records; nil without redaction.
 	redactor *redactor
-	// pending are lines that are written with the next append.
+	// pending are lines to write with the next append.
 	pending []byte
-	// torn is the beginning of a first line that was cut off, of tornBytes in all. It is kept in a note once
-	// there is a header.
+	// torn is the beginning of a torn first line of tornBytes in all. A note keeps it once there is a header.
 	torn      []byte
 	tornBytes int64
 	// broken is why nothing more is written.
 	broken error
 }
 
-// Open opens a session's journal and folds it. A changed line is an error, and so is a decision that today's
-// code would not take. A decision that is missing at the end is written, and a torn line is kept in a note.
-// The values of ctx count for all that the journal does, its end does not: a cancelled run is still recorded.
+// Open opens a session's journal and folds it. It returns an error for a changed line and for a decision that
+// differs from today's. It writes a missing last decision, and keeps a torn line in a note. The journal uses
+// the values of ctx but ignores its cancellation, so a cancelled run is still recorded.
 func Open(ctx context.Context, store Store, session string, s Settings) (*Journal, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	if session == "" {
-		return nil, errors.New("journal: the session has no id: give it one, by which its journal is found again")
+		return nil, errors.New("journal: the session needs an id, by which its journal is found again")
 	}
 	if store == nil {
 		return nil, errNoStore
@@ -70,13 +68,12 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 	return j, nil
 }
 
-// Session is the id of the session.
+// Session returns the id of the session.
 func (j *Journal) Session() string { return j.session }
 
-// Past is what the journal holds, folded, up to the last step. It is the journal's own: read it before the
-// next step. It is an error of [ErrRedacted] for a journal that held redacted runs when it was opened, unless
-// the settings give the transcripts; and one of [ErrUnwritable] for a journal that could not be written, or
-// is closed, for it is behind its run.
+// Past returns the folded journal up to the last step. It belongs to the journal; read it before the next
+// step. The error is [ErrRedacted] if the journal had redacted runs when it was opened and the settings have
+// no transcripts, and [ErrUnwritable] if the journal could not be written or is closed.
 func (j *Journal) Past() (*Fold, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -84,14 +81,14 @@ func (j *Journal) Past() (*Fold, error) {
 		return nil, j.broken
 	}
 	if j.real == nil {
-		return nil, fmt.Errorf("%w: a run goes on only where the settings give the store of what was left out (redact: transcripts)", ErrRedacted)
+		return nil, fmt.Errorf("%w: a run can continue only if the settings have the store of what was left out (redact: transcripts)", ErrRedacted)
 	}
 	return j.real, nil
 }
 
-// Conversation is what was said up to the end of the journal's last run, for a run that goes on with it;
-// empty of a run that has not ended, and of the tries of an action. Where it was left out and cannot be had,
-// the error is one of [ErrRedacted].
+// Conversation returns the messages up to the end of the journal's last run, for a run that continues them.
+// It is empty if that run has not ended or was a single action. The error is [ErrRedacted] if messages were
+// left out and cannot be restored.
 func (j *Journal) Conversation() ([]message.Message, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -101,16 +98,15 @@ func (j *Journal) Conversation() ([]message.Message, error) {
 	case last.Phase != machine.Stopped || last.TranscriptLen() == 0:
 		return nil, nil
 	case j.real == nil:
-		return nil, fmt.Errorf("%w: the conversation of the journal cannot be gone on with: begin a new one, or give the store of "+
+		return nil, fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, or give the store of "+
 			"what was left out (redact: transcripts)", ErrRedacted)
 	}
 	return j.real.State.Transcript(), nil
 }
 
-// GoOn makes st, an idle state, continue the conversation of the journal's last run, where history is that
-// conversation. The run then records only what is new, and the journal grows with the conversation and not
-// with its square. GoOn reports false, and leaves st as it was, where history is another, or the rules of
-// redaction are.
+// GoOn makes st, an idle state, continue the conversation of the journal's last run, if history is that
+// conversation. The run then records only what is new, so the journal grows linearly with the conversation.
+// GoOn returns false and leaves st unchanged if the history or the redaction rules differ.
 func (j *Journal) GoOn(st *machine.State, history []message.Message) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -128,10 +124,9 @@ func (j *Journal) GoOn(st *machine.State, history []message.Message) bool {
 
 func sameRedaction(a, b *Redacted) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// Begin begins a run under h, and fills in its Format, Session, Held and State. The transcript of st is
-// empty, or as [Journal.GoOn] left it. Nothing is written before the run's first event. It is an error of
-// [ErrConflict] where a run has not ended; of a journal that could not be written the error is that of
-// [Journal.Step].
+// Begin begins a run under h and sets its Format, Session, Held and State. The transcript of st is empty, or
+// as [Journal.GoOn] left it. Nothing is written before the run's first event. The error is [ErrConflict] if
+// the last run has not ended, and that of [Journal.Step] if the journal could not be written.
 func (j *Journal) Begin(h Header, st machine.State) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -139,7 +134,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		return j.stops()
 	}
 	if j.written.Unfinished() {
-		return fmt.Errorf("%w: its last run has not ended: go on with it by loop.Resume, or by loop.Run of the same request; or give the new run a session of its own", ErrConflict)
+		return fmt.Errorf("%w: its last run has not ended: continue it with loop.Resume, or with loop.Run of the same request; or use another session for the new run", ErrConflict)
 	}
 	if held, there := j.written.ended(h.Config.ActionID); there {
 		return fmt.Errorf("%w: action %q has ended: take its recorded end, or give the new action an ID of its own", ErrConflict, held.ID)
@@ -174,8 +169,8 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	return j.enqueueHeader(&h)
 }
 
-// beginWritten begins the run in the fold of what is written. That fold shares the session of the run, unless
-// parts are left out of it, or its snapshot is too large to be read back.
+// beginWritten begins the run in the fold of the file. That fold shares the session of the run, unless it is
+// redacted or its snapshot is too large to be read back.
 func (j *Journal) beginWritten(h Header, st machine.State) error {
 	if j.redactor != nil || len(h.State) > session.MaxSnapshotBytes {
 		return j.written.begin(h)
@@ -183,7 +178,7 @@ func (j *Journal) beginWritten(h Header, st machine.State) error {
 	return j.written.beginWith(h, st.Session)
 }
 
-// enqueueHeader writes a header, and then the torn line that was found before it.
+// enqueueHeader writes a header and the torn line that was found before it.
 func (j *Journal) enqueueHeader(h *Header) error {
 	err := j.enqueue(Record{Header: h})
 	if err == nil && len(j.torn) > 0 {
@@ -193,7 +188,7 @@ func (j *Journal) enqueueHeader(h *Header) error {
 	return err
 }
 
-// addState gives the header the state of the session, unless the journal holds it already.
+// addState adds the state of the session to the header, unless the journal has it already.
 func (j *Journal) addState(h *Header, st machine.State) error {
 	if past := j.past(); past.Header.Format != "" && past.State.Session.Same(st.Session) {
 		return nil
@@ -226,8 +221,8 @@ func (j *Journal) addState(h *Header, st machine.State) error {
 	return nil
 }
 
-// past is the fold whose session a new run is compared with: what happened where that is known, else what is
-// written.
+// past returns the fold to compare a new run's session with: that of what happened if known, else that of the
+// file.
 func (j *Journal) past() *Fold {
 	if j.redacts() {
 		return j.real
@@ -235,7 +230,8 @@ func (j *Journal) past() *Fold {
 	return j.written
 }
 
-// alreadyBegun reports whether the journal ends with this very header: a run died before its first event.
+// alreadyBegun reports whether the journal ends with the same header, because a run died before its first
+// event.
 func (j *Journal) alreadyBegun(h Header) (bool, error) {
 	if last := j.written; last.Header.Format == "" || last.State.Phase != machine.Idle {
 		return false, nil
@@ -251,8 +247,8 @@ func (j *Journal) alreadyBegun(h Header) (bool, error) {
 	return bytes.Equal(was, is), err
 }
 
-// Step records one step: the event and what the core made of it. After an error of [ErrUnwritable] nothing of
-// the step is recorded, and the run must stop. Where the settings say to go on there is no error, and
+// Step records one step: the event and the core's decision. After an error of [ErrUnwritable] nothing of the
+// step is recorded, and the run must stop. If the settings say to continue there is no error, and
 // [Journal.Warning] says what is missing.
 func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.State) error {
 	j.mu.Lock()
@@ -270,12 +266,12 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	return j.flush(j.durable(effects))
 }
 
-// redacts reports whether things are left out of the run under way.
+// redacts reports whether the current run is redacted.
 func (j *Journal) redacts() bool {
 	return j.redactor != nil && j.real != nil && j.written.Header.Redaction != nil
 }
 
-// step folds a step and returns the decision to be written. ev becomes the event to be written.
+// step folds a step and returns the decision to write. ev becomes the event to write.
 func (j *Journal) step(ev *machine.Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
 	if !j.redacts() {
 		return j.written.follow(ev, effects, st)
@@ -307,14 +303,14 @@ func (j *Journal) durable(effects []machine.Effect) bool {
 		return false
 	}
 	switch effects[len(effects)-1].Kind {
-	case machine.WaitUntil, machine.Stop, machine.TryAction: // a try that began must not be forgotten
+	case machine.WaitUntil, machine.Stop, machine.TryAction: // a try that began must not be lost
 		return true
 	}
 	return false
 }
 
-// Note records at once what happened beside the run. A result of a call that the run does not wait for is
-// dropped; so is progress of such a call in a redacted journal. Errors are those of [Journal.Step].
+// Note records at once what happened beside the run. It drops results of calls that the run does not wait for
+// and, in a redacted journal, their progress. Errors are those of [Journal.Step].
 func (j *Journal) Note(n Note) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -344,20 +340,20 @@ func (j *Journal) Note(n Note) error {
 	if err != nil {
 		return j.failed(err)
 	}
-	// That a call began which must not be made again has to outlive a loss of power.
+	// The start of a call that must not be repeated has to survive a loss of power.
 	once := n.Began != nil && !fold.Asked.Tools[at].Repeatable
 	return j.flush(j.settings.Sync == SyncRecords || once && j.settings.Sync != SyncNever)
 }
 
-// Unfinished reports whether the last run has not ended and can be continued. It is false where the journal
-// could not be written.
+// Unfinished reports whether the last run has not ended and can continue. It is false if the journal could
+// not be written.
 func (j *Journal) Unfinished() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.broken == nil && j.written.Unfinished()
 }
 
-// Resumed notes that the run was taken up again, and which effect was under way.
+// Resumed records that the run was resumed, and the effect that was current.
 func (j *Journal) Resumed(at time.Time, asked machine.EffectKind) error {
 	n := Note{Kind: Resumed, At: at, Resumed: asked}
 	if asked == machine.CallModel {
@@ -394,14 +390,14 @@ func (j *Journal) flush(durable bool) error {
 	return nil
 }
 
-// failed ends all writing, and returns what the run is told.
+// failed stops all writing and returns the error for the run.
 func (j *Journal) failed(err error) error {
 	j.broken = fmt.Errorf("%w: %w", ErrUnwritable, err)
 	return j.stops()
 }
 
-// stops is the error that ends a run whose journal is broken; nil where the settings say to go on. Another
-// writer always ends the run: two runs must not make the same calls.
+// stops returns the error that ends a run whose journal is broken, or nil if the settings say to continue. A
+// conflict always ends the run, because two runs must not make the same calls.
 func (j *Journal) stops() error {
 	if j.settings.OnError == GoOn && !errors.Is(j.broken, ErrConflict) {
 		return nil
@@ -409,7 +405,7 @@ func (j *Journal) stops() error {
 	return j.broken
 }
 
-// Warning says what is missing from the journal; empty where nothing is.
+// Warning says what is missing from the journal; empty if nothing is.
 func (j *Journal) Warning() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -419,7 +415,7 @@ func (j *Journal) Warning() string {
 	return fmt.Sprintf("the run is not recorded beyond byte %d of its journal: %v", j.end, j.broken)
 }
 
-// Close closes the journal. Closed again, it does nothing. What a tool reports after its run is dropped.
+// Close closes the journal. A second call does nothing. What a tool reports after its run is dropped.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -202,15 +202,15 @@ func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
 	_, err := journal.Open(t.Context(), journal.Dir(dir), "other", journal.Settings{})
 	require.ErrorContains(t, err, `it is that of session "order-42", not of "other"`)
 	_, err = journal.Open(t.Context(), journal.Dir(dir), "", journal.Settings{})
-	require.ErrorContains(t, err, "the session has no id")
+	require.ErrorContains(t, err, "the session needs an id")
 	_, err = journal.Open(t.Context(), nil, theSession, journal.Settings{})
 	require.ErrorContains(t, err, "the store is nil")
 	require.ErrorContains(t, journal.Compact(t.Context(), nil, theSession, nil), "the store is nil")
 	_, err = journal.Open(t.Context(), journal.Dir(""), theSession, journal.Settings{})
 	require.ErrorContains(t, err, "a Dir without a name")
 	_, err = journal.Open(t.Context(), journal.Dir(dir), theSession, journal.Settings{Sync: "often", OnError: "weep"})
-	require.ErrorContains(t, err, `sync: "often" is none of`)
-	require.ErrorContains(t, err, `on_error: "weep" is none of`)
+	require.ErrorContains(t, err, `sync: "often": must be`)
+	require.ErrorContains(t, err, `on_error: "weep": must be`)
 }
 
 // What was cut off is kept in a note, and the missing decision is written.

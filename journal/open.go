@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// read folds what the log holds, and completes it.
+// read folds the log and completes it.
 func (j *Journal) read(session string) error {
 	in, err := j.log.Read(j.ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (j *Journal) read(session string) error {
 	return j.repair()
 }
 
-// repair writes the decision that is missing at the end, and a note of the torn line.
+// repair writes the missing last decision and a note of the torn line.
 func (j *Journal) repair() error {
 	if len(j.torn) > 0 {
 		if err := j.enqueue(Record{Note: tornNote(j.torn, j.tornBytes)}); err != nil {
@@ -44,13 +44,13 @@ func (j *Journal) repair() error {
 	}
 	err := j.flush(j.settings.Sync == SyncRecords)
 	if errors.Is(j.broken, ErrReadOnly) {
-		// A read-only journal can be read. The next append is refused.
+		// A read-only journal can be read. The next append fails.
 		j.broken, err = nil, nil
 	}
 	return err
 }
 
-// fold folds all that r reads: as it is written and, where that can be had, as it was.
+// fold folds all records of r: as written and, if possible, as they were before redaction.
 func (j *Journal) fold(r *Reader) error {
 	j.written = NewFold(j.settings.Redact.key())
 	j.real = j.written
@@ -90,7 +90,7 @@ func (j *Journal) add(r *Reader, raw []byte) error {
 	return nil
 }
 
-// splitFolds makes one fold or two of the runs after a header.
+// splitFolds decides whether the runs after a header need one fold or two.
 func (j *Journal) splitFolds(h *Header) error {
 	if h.Redaction == nil {
 		j.real = j.written
@@ -118,7 +118,7 @@ func located(r *Reader, err error) error {
 	return fmt.Errorf("journal: line %d: %w", r.Line(), err)
 }
 
-// ignoreEOF is err, or nil for the end of the text.
+// ignoreEOF returns err, or nil for the end of the text.
 func ignoreEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil

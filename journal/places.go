@@ -11,16 +11,16 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// places are where things are left out of a JSON document: the parts of JSON Pointers as a tree, in which "*"
-// is any part. The zero value has none.
+// places are the places in a JSON document to redact: the parts of JSON Pointers as a tree. "*" matches any
+// part. The zero value has none.
 type places struct {
 	next map[string]*places
-	// here says that the value at this place is left out, below that all values below it are, too.
+	// here redacts the value at this place, and below all values inside it.
 	here, below bool
 }
 
-// add adds places: each is a JSON Pointer below base. "**" at the end is that place and all below it. What is
-// no pointer is passed over.
+// add adds places: JSON Pointers relative to base. "**" at the end means the place and everything inside.
+// Invalid pointers are ignored.
 func (p *places) add(base string, pointers ...string) {
 	for _, pointer := range pointers {
 		if parts, ok := parsePointer(base + pointer); ok {
@@ -46,7 +46,7 @@ func (p *places) put(parts []string) {
 	p.next[parts[0]].put(parts[1:])
 }
 
-// has reports whether a place is among them.
+// has reports whether a place is included.
 func (p *places) has(at []string) bool {
 	switch {
 	case p == nil:
@@ -57,7 +57,7 @@ func (p *places) has(at []string) bool {
 	return p.next[at[0]].has(at[1:]) || p.next["*"].has(at[1:])
 }
 
-// hasAbove reports whether a place leads into one of them.
+// hasAbove reports whether a place is inside an included one.
 func (p *places) hasAbove(at []string) bool {
 	for n := range at {
 		if p.has(at[:n]) {
@@ -94,16 +94,16 @@ var (
 
 // rewriter copies a JSON document with other values and names.
 type rewriter struct {
-	// value returns what is to stand in the place of a value, which is at the given parts of a JSON Pointer;
-	// nil to leave it, and to be asked of what is in it.
+	// value returns the replacement for a value at the parts of a JSON Pointer, or nil to keep it and visit its
+	// contents.
 	value func(at []string, value jsontext.Value) ([]byte, error)
-	// name returns what a member is to be called; at includes its name.
+	// name returns the new name of a member; at includes its old name.
 	name func(at []string, name string) (string, error)
-	// renamed is set once a member was given another name.
+	// renamed reports that a member got another name.
 	renamed bool
 }
 
-// rewrite returns the copy of a document in canonical form. It is canonical where it was, and numbers stay as
+// rewrite returns the copy of a document in canonical form. The document must be canonical; numbers stay as
 // they are.
 func (r *rewriter) rewrite(document []byte) ([]byte, error) {
 	out, err := r.copy(nil, document, nil)
@@ -148,7 +148,7 @@ func (r *rewriter) copy(out []byte, value jsontext.Value, at []string) ([]byte, 
 	return append(out, byte(kind)+2), nil
 }
 
-// copyName copies the name of a member with its colon, and returns what the name was.
+// copyName copies the name of a member with its colon, and returns the old name.
 func (r *rewriter) copyName(out []byte, dec *jsontext.Decoder, at []string) (_ []byte, name string, err error) {
 	quoted, err := dec.ReadValue()
 	if err == nil {

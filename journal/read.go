@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// MaxLineBytes bounds a line of a journal: 128 MiB.
+// MaxLineBytes is the longest line of a journal: 128 MiB.
 const MaxLineBytes = 128 << 20
 
 // Reader reads a journal line by line. Its memory does not grow with the number of lines. It is for one
@@ -15,21 +15,21 @@ const MaxLineBytes = 128 << 20
 type Reader struct {
 	in   lineReader
 	head hash
-	// line and offset are those of the last line, end is where the next one begins.
+	// line and offset are those of the last line; end is where the next one begins.
 	line, offset, end int64
 	torn              []byte
 	tornBytes         int64
 	err               error
 }
 
-// NewReader returns a reader of the journal that in holds.
+// NewReader returns a reader of the journal in in.
 func NewReader(in io.Reader) *Reader {
 	return &Reader{in: newLineReader(in), head: newHash()}
 }
 
-// Next reads, verifies and decodes the next line. It returns io.EOF after the last whole line; [Reader.Torn]
-// then has the rest. It returns a [CorruptError] for a changed line, and for a text that does not begin as a
-// journal does. Errors of in are returned as they are.
+// Next reads, verifies and decodes the next line. It returns io.EOF after the last complete line;
+// [Reader.Torn] then has the rest. It returns a [CorruptError] for a changed line, and for a text that is not
+// a journal. Errors of in are returned unchanged.
 func (r *Reader) Next() (Record, error) {
 	raw, err := r.Raw()
 	if err != nil {
@@ -43,7 +43,7 @@ func (r *Reader) Next() (Record, error) {
 	return rec, nil
 }
 
-// Raw is [Reader.Next] without decoding. It returns the bytes of the record, good until the next call.
+// Raw is [Reader.Next] without decoding. It returns the bytes of the record, valid until the next call.
 func (r *Reader) Raw() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -82,8 +82,8 @@ func (r *Reader) raw() ([]byte, error) {
 	return raw, nil
 }
 
-// notALine says why a text is no line of a journal. What editors and copies in text mode do to files has
-// words of its own.
+// notALine says why a text is not a line of a journal, with special texts for what editors and text-mode
+// copies do.
 func notALine(text []byte) string {
 	unmarked, marked := bytes.CutPrefix(text, []byte("\ufeff"))
 	uncut, cr := bytes.CutSuffix(text, []byte("\r"))
@@ -99,8 +99,8 @@ func notALine(text []byte) string {
 	return `it is no line of a journal: {"hash":…,"record":…} is wanted`
 }
 
-// begins reports whether a torn first line may be the beginning of a journal, so that no other file is taken
-// for one. A loss of power may leave zeros in it.
+// begins reports whether a torn first line may be the beginning of a journal, so that other files are
+// refused. A loss of power may leave zeros in it.
 func begins(torn []byte) bool {
 	for n, c := range torn[:min(len(torn), len(beforeHash))] {
 		if c != beforeHash[n] && c != 0 {
@@ -110,7 +110,7 @@ func begins(torn []byte) bool {
 	return true
 }
 
-// printable is a foreign hash without control characters.
+// printable returns an invalid hash without control characters.
 func printable(h hash) string {
 	return string(bytes.Map(func(c rune) rune {
 		if c < ' ' || c > '~' {
@@ -131,26 +131,26 @@ func (r *Reader) readLine() ([]byte, error) {
 	return line, err
 }
 
-// Line is the number of the last line, from 1; 0 before the first.
+// Line returns the number of the last line, from 1; 0 before the first.
 func (r *Reader) Line() int64 { return r.line }
 
-// Offset is where the next line begins: the number of bytes in whole lines so far.
+// Offset returns where the next line begins: the number of bytes in complete lines so far.
 func (r *Reader) Offset() int64 { return r.end }
 
-// Torn is the last line where it has no line feed; nil where there is none. It is cut to 64 KiB, and of the
-// zero bytes at its end, which a loss of power may leave, it holds the first 16.
+// Torn returns the last line if it has no line feed, else nil. It is cut to 64 KiB, and to the first 16 of
+// the zero bytes at its end, which a loss of power may leave.
 func (r *Reader) Torn() []byte { return r.torn }
 
-// TornBytes is the length of the torn line before it was cut.
+// TornBytes returns the length of the torn line before it was cut.
 func (r *Reader) TornBytes() int64 { return r.tornBytes }
 
-// The bounds of what is kept of a torn line, and of the zeros at its end.
+// The most bytes, and zeros at the end, that are kept of a torn line.
 const (
 	keptTorn  = 64 << 10
 	keptZeros = 16
 )
 
-// tornNote keeps what was torn.
+// tornNote returns a note of the torn text.
 func tornNote(torn []byte, size int64) *Note {
 	n := &Note{Kind: Torn, Torn: torn}
 	if left := size - int64(len(torn)); left > 0 {

@@ -14,10 +14,10 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Format names the form of journals and its version.
+// Format is the name and version of the journal format.
 const Format = "retake.journal/1"
 
-// Record is one line of a journal: exactly one of its fields is set.
+// Record is one line of a journal. Exactly one of its fields is set.
 type Record struct {
 	Header   *Header   `json:"header,omitempty"`
 	Event    *Event    `json:"event,omitempty"`
@@ -29,7 +29,7 @@ type Record struct {
 // Event is an input of the core.
 type Event = machine.Event
 
-// Header begins a run. It holds all that the core needs to fold the run without the user's code.
+// Header begins a run. It has everything that the core needs to fold the run without the user's code.
 type Header struct {
 	// Format is [Format].
 	Format string `json:"format"`
@@ -37,130 +37,130 @@ type Header struct {
 	Session string `json:"session"`
 	// Config has the seed, the policy and the templates.
 	Config machine.Config `json:"config"`
-	// Resolved is what the policy comes to, with the origin of each value: for the answer, the transport
-	// plane and each tool.
+	// Resolved are the resolved policies, with the origin of each value: of the answer, the transport plane and
+	// each tool.
 	Resolved []Resolved `json:"resolved,omitempty"`
-	// Tools are those on offer. Output is the digest of the schema of the wanted answer; empty where any text
-	// will do.
+	// Tools are the tools of the run. Output is the digest of the schema of the answer; empty if any text is
+	// accepted.
 	Tools  []Tool `json:"tools,omitempty"`
 	Output string `json:"output,omitempty"`
-	// Held counts the messages of the conversation that the run continues: all that the journal holds. It is
-	// 0 where the run records its history itself.
+	// Held is the number of messages of the conversation that the run continues: all in the journal. It is 0 if
+	// the run records its history itself.
 	Held int `json:"held,omitempty"`
-	// State is the snapshot of the session as the run found it; absent where the journal holds it already.
+	// State is the snapshot of the session when the run began; absent if the journal has it already.
 	State json.RawMessage `json:"state,omitempty"`
-	// Redaction is set where parts of what follows were left out.
+	// Redaction is set if parts of what follows were left out.
 	Redaction *Redacted `json:"redaction,omitempty"`
-	// Compacted is set where a snapshot stands for what was before.
+	// Compacted is set if a snapshot replaces what was before.
 	Compacted *Compacted `json:"compacted,omitempty"`
 }
 
-// Seed is what the run's jitter is drawn from: the seed of the config, else the session's id.
+// Seed returns the seed of the run's jitter: that of the config, else the session's id.
 func (h *Header) Seed() string { return cmp.Or(h.Config.Seed, h.Session) }
 
 // Resolved is the policy of one action, for readers of a journal.
 type Resolved struct {
-	// Action is a tool's name; empty for the answer, and for the transport plane, which is one for all.
+	// Action is a tool's name; empty for the answer and for the transport plane.
 	Action      string             `json:"action"`
 	Transport   bool               `json:"transport,omitempty"`
 	Explanation policy.Explanation `json:"explanation"`
 }
 
-// Tool is a tool on offer, by the digests of the JSON Schema of its arguments and of its description; see
+// Tool is a tool of a run, with the digests of the JSON Schema of its arguments and of its description; see
 // [SchemaDigest].
 type Tool struct {
 	Name   string `json:"name"`
 	Schema string `json:"schema"`
-	// Description is empty where the tool has none.
+	// Description is empty if the tool has none.
 	Description string `json:"description,omitempty"`
 }
 
-// Redacted says how a journal was redacted. The secret key is never in it.
+// Redacted says how a journal was redacted. It never contains the secret key.
 type Redacted struct {
-	// KeyID is the digest of the secret key of the digests; empty where they have none.
+	// KeyID is the digest of the secret key; empty if there is none.
 	KeyID string `json:"key_id,omitempty"`
 }
 
-// Compacted says what a snapshot stands for.
+// Compacted says what a snapshot replaces.
 type Compacted struct {
-	// Records counts the lines, Hash is the hash of the last.
+	// Records is the number of lines, and Hash the hash of the last.
 	Records int64  `json:"records"`
 	Hash    string `json:"hash"`
 }
 
-// Decision is what the core made of one event.
+// Decision is the core's answer to one event.
 type Decision struct {
 	Effects []machine.Effect `json:"effects,omitempty"`
-	// Said is what was added to the conversation.
+	// Said are the messages that were added to the conversation.
 	Said []message.Message `json:"said,omitempty"`
-	// Prompt is the digest of the whole prompt, where the last effect calls the model.
+	// Prompt is the digest of the whole prompt, if the last effect calls the model.
 	Prompt string `json:"prompt,omitempty"`
 }
 
-// Snapshot is a run as it stood when its journal was compacted.
+// Snapshot is the state of a run when its journal was compacted.
 type Snapshot struct {
-	// State is [machine.State.Snapshot]. Asked is the effect under way, where the run goes on.
+	// State is [machine.State.Snapshot]. Asked is the current effect, if the run continues.
 	State json.RawMessage `json:"state"`
 	Asked *machine.Effect `json:"asked,omitempty"`
 	// Said is the digest of the conversation so far.
 	Said string `json:"said"`
-	// Landed are the results that wait for their turn. Began are the calls under way whose tools began.
+	// Landed are the results that wait for their turn. Began are the current calls whose tools began.
 	Landed []Landed `json:"landed,omitempty"`
 	Began  []Began  `json:"began,omitempty"`
-	// Adjusted is the last layer that adjusted the policy; nil for none.
+	// Adjusted is the last layer that adjusted the policy, or nil.
 	Adjusted *policy.Layer `json:"adjusted,omitempty"`
-	// Ended are the ends of all actions with an ID, in their order.
+	// Ended are the ends of all actions with an ID, in order.
 	Ended []Ended `json:"ended,omitempty"`
 }
 
 // NoteKind names what a [Note] is about.
 type NoteKind string
 
-// The kinds of notes. Each names the field of [Note] that it sets beside At.
+// The kinds of notes, and the field of [Note] that each uses.
 const (
-	// ToolBegan: a tool is about to be run: Began.
+	// ToolBegan: a tool is about to run (Began).
 	ToolBegan NoteKind = "began"
-	// ResultLanded: a tool's result came before its turn, or in a run that was left: Landed.
+	// ResultLanded: a tool's result came before its turn, or after its run was left (Landed).
 	ResultLanded NoteKind = "landed"
-	// Progressed: a tool reported progress: Progress.
+	// Progressed: a tool reported progress (Progress).
 	Progressed NoteKind = "progress"
-	// Resumed: a run was taken up again: Resumed.
+	// Resumed: a run was resumed (Resumed).
 	Resumed NoteKind = "resumed"
-	// Torn: the last line was cut off: Torn.
+	// Torn: the last line was torn (Torn).
 	Torn NoteKind = "torn"
-	// MaybePaid: a call's outcome was lost, and it may have been paid for: Text.
+	// MaybePaid: a call's outcome was lost, and it may have been paid for (Text).
 	MaybePaid NoteKind = "maybe_paid"
 )
 
 // Note is what happened beside a run.
 type Note struct {
 	Kind NoteKind `json:"kind"`
-	// At is the driver's time.
+	// At is the time by the driver's clock.
 	At       time.Time `json:"at,omitzero"`
 	Began    *Began    `json:"began,omitempty"`
 	Landed   *Landed   `json:"landed,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
-	// Resumed is the effect that was under way.
+	// Resumed is the effect that was current.
 	Resumed machine.EffectKind `json:"resumed,omitempty"`
 	// Torn is the beginning of the torn line.
 	Torn []byte `json:"torn,omitempty"`
 	Text string `json:"text,omitempty"`
 }
 
-// Began is a call whose tool is about to be run: after a crash it may or may not have had its effect.
+// Began is a call whose tool is about to run. After a crash it may or may not have had an effect.
 type Began struct {
-	// Key and Transport name the call: see [machine.ToolRun].
+	// Key and Transport identify the call: see [machine.ToolRun].
 	Key       string `json:"key"`
 	Transport int    `json:"transport"`
 	Tool      string `json:"tool"`
 }
 
-// Landed is a tool's outcome before its event: reducers have not seen it yet.
+// Landed is a tool's outcome before its event.
 type Landed struct {
-	// Key and Transport name the call: see [machine.ToolRun].
+	// Key and Transport identify the call: see [machine.ToolRun].
 	Key       string `json:"key"`
 	Transport int    `json:"transport"`
-	// End is the outcome before reducers have seen it. Events are those that the tool emitted.
+	// End is the outcome before reducers have run. Events are those that the tool emitted.
 	End    machine.ToolEnd `json:"end"`
 	Events []Emitted       `json:"events,omitempty"`
 }
@@ -178,7 +178,7 @@ type Progress struct {
 	Progress json.RawMessage `json:"progress"`
 }
 
-// key is the idempotency key of the call that a note is about; empty where it is about none.
+// key returns the idempotency key of the call of a note, or "".
 func (n *Note) key() string {
 	switch {
 	case n.Began != nil:
@@ -191,7 +191,7 @@ func (n *Note) key() string {
 	return ""
 }
 
-// of is the note with the key of another call.
+// of returns the note with the key of another call.
 func (n Note) of(key string) Note {
 	if n.Began != nil {
 		began := *n.Began
@@ -208,7 +208,7 @@ func (n Note) of(key string) Note {
 	return n
 }
 
-// decode reads a record: exactly one member, of a known kind.
+// decode decodes a record: exactly one member of a known kind.
 func decode(raw []byte) (Record, error) {
 	var rec Record
 	if err := canon.UnmarshalKnown(raw, &rec); err != nil {
@@ -226,8 +226,8 @@ func decode(raw []byte) (Record, error) {
 	return rec, rec.checkEffects()
 }
 
-// payload reports whether an effect has what its kind names, and whether that is a kind. Readers that do not
-// fold a journal rely on it.
+// payload reports whether an effect has the payload of its kind, and whether the kind is known. Readers that
+// do not fold a journal rely on it.
 func payload(e *machine.Effect) (there, known bool) {
 	switch e.Kind {
 	case machine.Decided:
@@ -250,7 +250,7 @@ func payload(e *machine.Effect) (there, known bool) {
 	return false, false
 }
 
-// checkEffects returns an error for an effect of no kind or without its payload.
+// checkEffects returns an error for an effect of an unknown kind or without its payload.
 func (rec *Record) checkEffects() error {
 	var all []machine.Effect
 	switch {
@@ -262,10 +262,10 @@ func (rec *Record) checkEffects() error {
 	for n := range all {
 		there, known := payload(&all[n])
 		if !known {
-			return fmt.Errorf("effect %d of its record is of the kind %.64q, which is none", n+1, string(all[n].Kind))
+			return fmt.Errorf("effect %d of its record has the unknown kind %.64q", n+1, string(all[n].Kind))
 		}
 		if !there {
-			return fmt.Errorf("effect %d of its record is %q, and lacks what that names", n+1, string(all[n].Kind))
+			return fmt.Errorf("effect %d of its record is %q without its payload", n+1, string(all[n].Kind))
 		}
 	}
 	return nil

@@ -18,58 +18,57 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// Redaction says what is left out of a journal before it is written. The zero value leaves nothing out.
+// Redaction is what is left out of a journal before it is written. The zero value leaves nothing out.
 //
-// A mark with a keyed digest stands in the place of each value. Equal values have equal marks, and the
-// journal is that of the same run with marks in the place of values, so it replays. Whoever can guess a value
-// can prove the guess by its digest, unless there is a Key.
+// A mark with a keyed digest replaces each value. Equal values have equal marks, so the journal is that of
+// the same run with marks in place of values, and it replays. Without a Key, anyone who guesses a value can
+// confirm the guess by its digest.
 //
-// Prompts, Replies and MaxBytes leave out what was said to the model and by it. Tools and Answer leave out
-// values of arguments, results and answers. They leave out, too, what holds such values in another form: the
-// raw text of the call or the answer, what the tool reported, emitted and failed with, what reducers made of
-// it, what was refused in it, the names of members that the schema does not allow and of tools that are not
-// there, replies that nobody could read, and the history that a run is given. A secret that stands in another
-// place is left out only where the rules name that place: the result of the tool, another call, a prompt. A
-// run that was begun without redaction goes on without it.
+// Prompts, Replies and MaxBytes leave out messages to and from the model. Tools and Answer leave out values
+// of arguments, results and answers. They also leave out everything that has such values in another form: the
+// raw text of the call or answer; what the tool reported and emitted and its errors; the results of reducers;
+// refused values; names of members that the schema does not allow and of tools that do not exist; replies
+// that could not be parsed; and the history that a run begins with. A secret in any other place is only left
+// out if the rules name that place: the result of the tool, another call, a prompt. A run that began without
+// redaction continues without it.
 type Redaction struct {
-	// Key is a secret of at least 16 bytes that digests are made with; empty for none. Replaying the prompts
-	// needs it too.
+	// Key is a secret of at least 16 bytes for the digests; nil for none. Replaying the prompts needs it too.
 	Key []byte
-	// Tools has JSON Pointers by tool; "*" as a tool's name stands for every tool.
+	// Tools has the rules for each tool; "*" means every tool.
 	Tools map[string]ToolRedaction
-	// Answer are JSON Pointers into the structured answer. "" is the whole, "*" as a part any member or item.
+	// Answer are JSON Pointers into the structured answer. "" is the whole answer; the part "*" matches any
+	// member or item.
 	Answer []string
-	// Slices are the slices of the session whose values are left out, also of the state that a run begins
-	// with.
+	// Slices are the session slices whose values are left out, also of the state that a run begins with.
 	Slices []string
 	// Prompts leaves out the texts of messages, prompts, templates and stop sequences that the program gave,
 	// Replies those that the model gave. Both leave out what was said of calls of the model that failed, and
 	// the slices of the session, for reducers hear of replies.
 	Prompts, Replies bool
-	// MaxBytes leaves out every text of more bytes; 0 for no bound.
+	// MaxBytes leaves out every longer text; 0 means no limit.
 	MaxBytes int
-	// Transcripts keeps what is left out, so that runs can be resumed; nil for none.
+	// Transcripts stores what is left out, so that runs can be resumed; may be nil.
 	Transcripts Transcripts
 }
 
-// ToolRedaction says what is left out of a tool's calls.
+// ToolRedaction is what is left out of a tool's calls.
 type ToolRedaction struct {
-	// Arguments and Result are JSON Pointers. "" is the whole, "*" as a part any member or item.
+	// Arguments and Result are JSON Pointers. "" is the whole value; the part "*" matches any member or item.
 	Arguments, Result []string
 }
 
-// Transcripts keeps what was left out of journals. It is safe for concurrent use.
+// Transcripts stores what was left out of journals. It must be safe for concurrent use.
 type Transcripts interface {
-	// Keep keeps a text under its digest, within a session. It may be given the same one again.
+	// Keep stores a text of a session under its digest. The same text may be stored again.
 	Keep(ctx context.Context, session, digest string, text []byte) error
-	// Lookup gives it back.
+	// Lookup returns the text.
 	Lookup(ctx context.Context, session, digest string) ([]byte, error)
 }
 
-// minKey bounds a secret key from below, in bytes.
+// minKey is the shortest secret key, in bytes.
 const minKey = 16
 
-// Validate says all that is wrong with the rules, joined.
+// Validate reports everything that is wrong with the rules, joined.
 func (r *Redaction) Validate() error {
 	var errs []error
 	if n := len(r.Key); n > 0 && n < minKey {
@@ -81,7 +80,7 @@ func (r *Redaction) Validate() error {
 	check := func(path string, pointers []string) {
 		for n, p := range pointers {
 			if _, ok := parsePointer(p); !ok {
-				errs = append(errs, fmt.Errorf("%s[%d]: %q is no JSON Pointer: write /member/0", path, n, p))
+				errs = append(errs, fmt.Errorf("%s[%d]: %q is not a JSON Pointer: write /member/0", path, n, p))
 			}
 		}
 	}
@@ -93,7 +92,7 @@ func (r *Redaction) Validate() error {
 	return errors.Join(errs...)
 }
 
-// tool are the rules for a tool; ok is false where there are none.
+// tool returns the rules for a tool; ok is false if there are none.
 func (r *Redaction) tool(name string) (rules ToolRedaction, ok bool) {
 	own, there := r.Tools[name]
 	all, any := r.Tools["*"]
@@ -106,7 +105,7 @@ func (r *Redaction) tool(name string) (rules ToolRedaction, ok bool) {
 // tooLong reports whether a text is left out for its length.
 func (r *Redaction) tooLong(text string) bool { return r.MaxBytes > 0 && len(text) > r.MaxBytes }
 
-// header is what a journal's header says of the rules; nil where nothing is left out.
+// header returns what a journal's header says about the rules; nil without redaction.
 func (r *Redaction) header() *Redacted {
 	if r == nil {
 		return nil
@@ -121,7 +120,7 @@ func (r *Redaction) key() []byte {
 	return r.Key
 }
 
-// keyID names a secret key without telling it.
+// keyID identifies a secret key without revealing it.
 func keyID(key []byte) string {
 	if len(key) == 0 {
 		return ""
@@ -130,7 +129,7 @@ func keyID(key []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// redactor leaves things out of one session's journal.
+// redactor redacts one session's journal.
 type redactor struct {
 	*Redaction
 	ctx     context.Context
@@ -142,7 +141,8 @@ func (r *Redaction) redactor(ctx context.Context, session string) *redactor {
 	return &redactor{r, ctx, session, newKeyedDigester(session, r.Key)}
 }
 
-// mark is what stands in the place of a value, as JSON. Blank texts stay: the core tells them from others.
+// mark returns the mark that replaces a value, as JSON. Blank texts are kept, because the core treats them
+// differently.
 func (r *redactor) mark(value jsontext.Value) ([]byte, error) {
 	text, isText := []byte(value), value.Kind() == '"'
 	if isText {
@@ -161,7 +161,7 @@ func (r *redactor) mark(value jsontext.Value) ([]byte, error) {
 	return canon.Marshal(m)
 }
 
-// keep keeps a text, or a JSON value that is none, and returns its mark.
+// keep stores a text, or another JSON value, and returns its mark.
 func (r *redactor) keep(text []byte, isJSON bool) (string, error) {
 	m := mark{Digest: r.digests.of(text).String(), Bytes: len(text), JSON: isJSON}
 	if r.Transcripts != nil {
@@ -172,7 +172,7 @@ func (r *redactor) keep(text []byte, isJSON bool) (string, error) {
 	return m.String(), nil
 }
 
-// restore puts back what marks stand for.
+// restore replaces marks by what they stand for.
 func restore(ctx context.Context, from Transcripts, session string, document []byte) ([]byte, error) {
 	lookup := func(m mark) ([]byte, error) {
 		left, err := from.Lookup(ctx, session, m.Digest)
@@ -212,12 +212,12 @@ func restore(ctx context.Context, from Transcripts, session string, document []b
 	return w.rewrite(document)
 }
 
-// mark stands where something was left out. Marks of equal things are equal.
+// mark replaces something that was left out. Equal values have equal marks.
 type mark struct {
 	// Digest is the keyed digest of what was left out, Bytes its length.
 	Digest string
 	Bytes  int
-	// JSON is set for a JSON value that was no string.
+	// JSON reports that it was a JSON value other than a string.
 	JSON bool
 }
 

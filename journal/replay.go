@@ -8,50 +8,50 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Replaying says how journals are read by [Replay], [Diff] and [WhatIf]. The zero value is ready for use.
+// Replaying configures how [Replay], [Diff] and [WhatIf] read journals. The zero value is ready to use.
 type Replaying struct {
-	// Key is the secret key of a redacted journal. Without it the digests of its prompts are not compared.
+	// Key is the secret key of a redacted journal. Without it the digests of prompts are not compared.
 	Key []byte
-	// Progress, unless nil, is called from time to time with the bytes and lines read so far.
+	// Progress, if not nil, is called from time to time with the bytes and lines read so far.
 	Progress func(bytes, lines int64)
 }
 
-// Report says what was replayed.
+// Report is the result of a replay.
 type Report struct {
-	// Session is the id of the session; empty where the journal has no whole line.
+	// Session is the id of the session; empty if the journal has no complete line.
 	Session string `json:"session"`
-	// Lines, Events and Notes count those of the journal, Runs counts its headers, Bytes those in whole
-	// lines.
+	// Lines, Events, Notes and Bytes count those of the journal, in complete lines. Runs is the number of
+	// headers.
 	Lines  int64 `json:"lines"`
 	Runs   int64 `json:"runs"`
 	Events int64 `json:"events"`
 	Notes  int64 `json:"notes"`
 	Bytes  int64 `json:"bytes"`
-	// Prompts counts the prompts whose digests were compared. UserPrompts counts those that the user's code
-	// made: they are taken as they were recorded.
+	// Prompts is the number of prompts whose digests were compared. UserPrompts is the number of prompts that
+	// the user's code made, which are taken as recorded.
 	Prompts     int64 `json:"prompts"`
 	UserPrompts int64 `json:"user_prompts"`
-	// Redacted is set for a redacted journal. Unkeyed counts the prompts whose digests were not compared, for
-	// want of the secret key.
+	// Redacted reports a redacted journal. Unkeyed is the number of prompts that were not compared because the
+	// secret key is missing.
 	Redacted bool  `json:"redacted,omitempty"`
 	Unkeyed  int64 `json:"unkeyed,omitempty"`
-	// Compacted says what a snapshot stands for; nil where the journal is whole.
+	// Compacted is what a snapshot replaced; nil if the journal is complete.
 	Compacted *Compacted `json:"compacted,omitempty"`
-	// Ended is set where the last run has stopped.
+	// Ended reports that the last run has stopped.
 	Ended bool `json:"ended"`
-	// Undecided is set where the journal ends before the decision on its last event. Torn is the length of a
-	// torn last line. A killed process leaves either; neither is an error.
+	// Undecided reports that the journal ends before the decision on its last event. Torn is the length of a
+	// torn last line. A killed process may leave either; neither is an error.
 	Undecided bool `json:"undecided,omitempty"`
 	Torn      int  `json:"torn_bytes,omitempty"`
 }
 
-// Replay folds a journal through today's code, and compares every decision and every prompt with what was
-// recorded. It reads in to its end. Memory grows with what the session keeps (attempts, feedback, slices),
-// not with what was said.
+// Replay folds a journal with today's code and compares every decision and prompt with the record. It reads
+// to the end of in. Its memory grows with what the session keeps (attempts, feedback, slices), but not with
+// the conversation.
 //
-// It stops at the first fault with the report up to there: a [DifferenceError], a [MisfitError], a
-// [CorruptError] for a changed line, or an error of [ErrRedacted] for another secret key. Errors of in are
-// returned as they are. Some lines beyond the fault may have been read.
+// It stops at the first fault and returns the report so far: a [DifferenceError], a [MisfitError], a
+// [CorruptError] for a changed line, or [ErrRedacted] for another secret key. Errors of in are returned
+// unchanged. Replay may have read some lines after the fault.
 func Replay(in io.Reader, o Replaying) (Report, error) {
 	p := newPlayer(in, o)
 	err := p.readAhead(func(e *entry) error {
@@ -70,7 +70,7 @@ type player struct {
 	o      Replaying
 	r      *Reader
 	report Report
-	// told is where Progress was called last, forgot where messages were dropped last.
+	// told is where Progress was last called, and forgot where messages were last dropped.
 	told, forgot int64
 }
 
@@ -135,7 +135,7 @@ func (p *player) began() error {
 	return nil
 }
 
-// fitsKey returns an error where the journal was written with another key than the one given.
+// fitsKey returns an error if the journal was written with another key.
 func (p *player) fitsKey() error {
 	h := p.Header.Redaction
 	if h == nil || len(p.key) == 0 || h.KeyID == keyID(p.key) {
@@ -144,7 +144,7 @@ func (p *player) fitsKey() error {
 	return fmt.Errorf("%w with the key %q, and the one that is given is %q", ErrRedacted, h.KeyID, keyID(p.key))
 }
 
-// fold folds a line, and adds its number to an error.
+// fold folds a line and adds its number to an error.
 func (p *player) fold(e *entry) error {
 	if e.kind == kindDecision && p.matches(e.raw) {
 		return nil
@@ -156,7 +156,7 @@ func (p *player) fold(e *entry) error {
 	return e.locate(err)
 }
 
-// end is the report at the end.
+// end returns the report at the end.
 func (p *player) end() Report {
 	p.report.Torn = int(p.r.TornBytes())
 	p.report.Undecided = p.undecided != nil
@@ -164,10 +164,10 @@ func (p *player) end() Report {
 	return p.report
 }
 
-// forgetBytes is how much is read before messages are dropped.
+// forgetBytes is how many bytes are read before messages are dropped.
 const forgetBytes = 8 << 20
 
-// forget drops messages: their digests stand for them, and a run needs none before the last of the model.
+// forget drops messages that the fold no longer needs. Their digests replace them.
 func (p *player) forget() {
 	if p.report.Bytes-p.forgot < forgetBytes || p.undecided != nil {
 		return
@@ -176,7 +176,7 @@ func (p *player) forget() {
 	p.State.Forget()
 }
 
-// String is the report as one line for people.
+// String returns the report in one line.
 func (r Report) String() string {
 	text := fmt.Sprintf("session %s: %s", r.Session, several.Of(r.Events, "event", "events"))
 	if r.Runs > 1 {

@@ -136,11 +136,11 @@ func TestRecordsInAnOrderThatCannotBeAreCorrupt(t *testing.T) {
 		"no header":     {all[1:], "line 1 (offset 0): a journal begins with a header"},
 		"two decisions": {[][]byte{all[0], all[1], all[2], all[2]}, "line 4"},
 		"two events":    {[][]byte{all[0], all[1], all[1]}, "line 3"},
-		"another run":   {[][]byte{all[0], all[1], all[2], all[0]}, "a run begins before the one before it has ended"},
+		"another run":   {[][]byte{all[0], all[1], all[2], all[0]}, "a run begins before the previous one has ended"},
 		"two kinds":     {[][]byte{[]byte(`{"event":{},"note":{}}`)}, "exactly one|must have one of"},
 		"an empty one":  {[][]byte{[]byte(`{}`)}, "must have one of"},
 		"a bare effect": {
-			[][]byte{all[0], all[1], []byte(`{"decision":{"effects":[{"kind":"decided"},{"kind":"stop"}]}}`)}, `line 3 .*effect 1 .* lacks`,
+			[][]byte{all[0], all[1], []byte(`{"decision":{"effects":[{"kind":"decided"},{"kind":"stop"}]}}`)}, `line 3 .*effect 1 .* without its payload`,
 		},
 		"another effect": {[][]byte{all[0], all[1], []byte(`{"decision":{"effects":[{"kind":"x"}]}}`)}, `line 3 .*effect 1 .*"x"`},
 		"another member": {[][]byte{[]byte(`{"note":{"kind":"torn","why":1}}`)}, "/note/why is unknown"},
@@ -197,5 +197,5 @@ func TestADigestOfAConversationThatIsNoneIsRefused(t *testing.T) {
 	}
 	_, err := replay(journal.Chain(records...))
 	require.ErrorIs(t, err, journal.ErrCorrupt)
-	require.ErrorContains(t, err, `snapshot: said: "beef" is no digest of 32 hexadecimal digits`)
+	require.ErrorContains(t, err, `snapshot: said: "beef" is not a digest of 32 hexadecimal digits`)
 }

@@ -5,54 +5,55 @@ import (
 	"fmt"
 )
 
-// Sync says when lines are made to outlive a loss of power. A killed process all lines outlive.
+// Sync is when lines are made durable, so that they survive a loss of power. They always survive a killed
+// process.
 type Sync string
 
-// The choices. Their cost is that of an fsync of the file: docs/journal.md has figures.
+// The choices. Each costs an fsync of the file: docs/journal.md has figures.
 const (
-	// SyncWaits makes all lines durable before each wait, before each try of a single action, and at the end
-	// of a run; the default.
+	// SyncWaits makes all lines durable before each wait, before each try of a single action, and at the end of
+	// a run. It is the default.
 	SyncWaits Sync = "waits"
-	// SyncRecords makes each line durable before it is acted upon.
+	// SyncRecords makes each line durable before it takes effect.
 	SyncRecords Sync = "records"
 	// SyncNever leaves it to the operating system.
 	SyncNever Sync = "never"
 )
 
-// OnError says what happens to a run whose journal cannot be written.
+// OnError is what happens to a run whose journal cannot be written.
 type OnError string
 
 // The choices.
 const (
-	// StopRun ends the run with [ErrUnwritable]; the default.
+	// StopRun ends the run with [ErrUnwritable]. It is the default.
 	StopRun OnError = "stop"
-	// GoOn goes on without a journal, with a warning in the result. Nothing more is written, for a gap could
-	// not be folded.
+	// GoOn continues without a journal, with a warning in the result. Nothing more is written, because a journal
+	// with a gap cannot be folded.
 	GoOn OnError = "continue"
 )
 
-// Settings say how a journal is written. The zero value is ready for use.
+// Settings configures a journal. The zero value is ready to use.
 type Settings struct {
-	// Sync is empty for [SyncWaits].
+	// Sync is [SyncWaits] if empty.
 	Sync Sync
-	// OnError is empty for [StopRun].
+	// OnError is [StopRun] if empty.
 	OnError OnError
-	// Redact leaves parts out; nil for none.
+	// Redact leaves parts out; may be nil.
 	Redact *Redaction
 }
 
-// Validate returns all faults, joined, each with its field.
+// Validate reports all faults, joined, each with its field.
 func (s Settings) Validate() error {
 	var errs []error
 	switch s.Sync {
 	case "", SyncWaits, SyncRecords, SyncNever:
 	default:
-		errs = append(errs, fmt.Errorf("sync: %q is none of %s, %s, %s", string(s.Sync), SyncWaits, SyncRecords, SyncNever))
+		errs = append(errs, fmt.Errorf("sync: %q: must be %s, %s or %s", string(s.Sync), SyncWaits, SyncRecords, SyncNever))
 	}
 	switch s.OnError {
 	case "", StopRun, GoOn:
 	default:
-		errs = append(errs, fmt.Errorf("on_error: %q is none of %s, %s", string(s.OnError), StopRun, GoOn))
+		errs = append(errs, fmt.Errorf("on_error: %q: must be %s or %s", string(s.OnError), StopRun, GoOn))
 	}
 	if s.Redact != nil {
 		if err := s.Redact.Validate(); err != nil {

@@ -10,20 +10,20 @@ import (
 
 // Step is one event of a journal and the decision on it.
 type Step struct {
-	// Line is the event's, Number counts the events of the journal; both from 1.
+	// Line is the line of the event, and Number its number in the journal. Both count from 1.
 	Line, Number int64
 	Event        Event
 	Decision     Decision
 }
 
-// Trace is the step as one line of canonical JSON, without a line feed, as [machine.Trace] made it. It holds
-// no observed times: two runs of the same script and seed have the same lines.
+// Trace returns the step as one line of canonical JSON, without a line feed: see [machine.Trace]. It has no
+// observed times, so two runs of the same script and seed have equal lines.
 func (s Step) Trace() ([]byte, error) {
 	return machine.TraceOf(s.Event, s.Decision.Effects, s.Decision.Said)
 }
 
-// Steps reads a journal step by step, as it was recorded, without folding it. It passes over notes and
-// snapshots. It is for one goroutine.
+// Steps reads the recorded steps of a journal without folding it. It skips notes and snapshots. It is for one
+// goroutine.
 type Steps struct {
 	r      *Reader
 	number int64
@@ -33,9 +33,9 @@ type Steps struct {
 // NewSteps returns a reader of the steps of a journal.
 func NewSteps(in io.Reader) *Steps { return &Steps{r: NewReader(in)} }
 
-// Next returns the next header or the next step; the other is nil. It returns io.EOF at the end, also where
-// the decision on the last event is missing. Errors are those of [Reader.Next], and a [CorruptError] for
-// records in an impossible order.
+// Next returns the next header or step; the other is nil. It returns io.EOF at the end, also if the decision
+// on the last event is missing. Errors are those of [Reader.Next], and a [CorruptError] for records in an
+// impossible order.
 func (s *Steps) Next() (*Header, *Step, error) {
 	rec, err := s.record()
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Steps) Next() (*Header, *Step, error) {
 		return rec.Header, nil, nil
 	}
 	if s.header == nil || rec.Event == nil {
-		return nil, nil, s.r.locate(errors.New("a header or an event must stand here"))
+		return nil, nil, s.r.locate(errors.New("expected a header or an event here"))
 	}
 	s.number++
 	step := &Step{Line: s.r.Line(), Number: s.number, Event: *rec.Event}
@@ -54,7 +54,7 @@ func (s *Steps) Next() (*Header, *Step, error) {
 		return nil, nil, err
 	}
 	if rec.Decision == nil {
-		return nil, nil, s.r.locate(errors.New("the decision on the event before must stand here"))
+		return nil, nil, s.r.locate(errors.New("expected the decision on the previous event here"))
 	}
 	step.Decision = *rec.Decision
 	return nil, step, nil

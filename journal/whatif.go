@@ -12,24 +12,24 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// WhatIf asks what would have become of recorded runs under another policy, with other words, or with another
-// reading of the replies. The zero value changes nothing.
+// WhatIf computes what recorded runs would have done under another policy, with other feedback texts, or with
+// replies read differently. The zero value changes nothing.
 //
-// The recorded outcomes are taken in their order, with the time that each took: replies, failed calls, ends
-// of tool calls, answers of planners. Waits are computed anew. A model that is told the same in other words
-// is taken to say the same. Where a run would ask what was never asked, the record gives no answer: what
-// follows is unknown, and [RunOutlook].Silent says so.
+// It uses the recorded outcomes in order, with the time that each took: replies, failed calls, ends of tool
+// calls, answers of planners. Waits are computed again. A model is assumed to reply the same to a differently
+// worded prompt. If the run would ask for something that the record does not have, the rest is unknown, and
+// [RunOutlook].Silent says so.
 type WhatIf struct {
 	// Policy replaces the recorded policy; nil keeps it.
 	Policy *policy.Set
-	// Feedback replaces the template of the feedback; nil keeps it, and empty means the default words.
+	// Feedback replaces the template of the feedback; nil keeps it, and "" means the default text.
 	Feedback *string
-	// Reread, unless nil, reads a recorded reply again, of a run under h and set. It may return recorded,
-	// which is read-only.
+	// Reread, if not nil, reads a recorded reply again, for a run under h and set. It may return recorded, which
+	// is read-only.
 	Reread func(h *Header, set *policy.Set, recorded *machine.Reply) *machine.Reply
-	// Prices are what tokens cost; the zero value is free.
+	// Prices are the prices of tokens; the zero value is free.
 	Prices Prices
-	// Replaying says how the journal is read.
+	// Replaying configures how the journal is read.
 	Replaying Replaying
 }
 
@@ -37,41 +37,42 @@ type WhatIf struct {
 type Outlook struct {
 	Session string       `json:"session"`
 	Runs    []RunOutlook `json:"runs"`
-	// Comparison sums up all runs.
+	// Comparison is the sum of all runs.
 	Comparison
 	// Warnings name what the answer leaves out.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Comparison is what runs took as they were recorded, and what they would have taken.
+// Comparison compares the recorded totals of runs with what they would have been.
 type Comparison struct {
-	// Recorded is what the runs took. Answered is the part of it that the record answers for, and WhatIf what
-	// would have been taken up to there. Answered is Recorded in a run that would have ended.
+	// Recorded are the totals of the recorded runs. Answered is the part for which the record has answers, and
+	// WhatIf what the same part would have been. For a run that would have ended, Answered equals Recorded.
 	Recorded Totals `json:"recorded"`
 	Answered Totals `json:"answered"`
 	WhatIf   Totals `json:"what_if"`
 }
 
-// Change is what would have been spent more, as far as the record answers. What is negative was saved.
+// Change returns how much more would have been used, as far as the record answers. Negative values were
+// saved.
 func (c Comparison) Change() Totals { return c.WhatIf.minus(c.Answered) }
 
-// Plus sums up two comparisons.
+// Plus returns the sum of two comparisons.
 func (c Comparison) Plus(d Comparison) Comparison {
 	return Comparison{c.Recorded.plus(d.Recorded), c.Answered.plus(d.Answered), c.WhatIf.plus(d.WhatIf)}
 }
 
 // RunOutlook is the answer for one run.
 type RunOutlook struct {
-	// Line is that of the run's first event.
+	// Line is the line of the run's first event.
 	Line int64 `json:"line"`
 	Comparison
-	// RecordedEnd is how the run ended, as one sentence; empty where the journal ends first.
+	// RecordedEnd is how the run ended, as one sentence; empty if the journal ends first.
 	RecordedEnd string `json:"recorded_end,omitempty"`
-	// End is how it would have ended; empty where the record does not answer to the end.
+	// End is how it would have ended; empty if that is unknown.
 	End string `json:"end,omitempty"`
-	// Silent is where the record stops to answer; nil where it answers to the end.
+	// Silent is where the record stops to answer; nil if it answers to the end.
 	Silent *Silence `json:"silent,omitempty"`
-	// First is the first other decision; nil where there is none.
+	// First is the first decision that differs, or nil.
 	First *OtherDecision `json:"first,omitempty"`
 	// Warnings name what the answer leaves out.
 	Warnings []string `json:"warnings,omitempty"`
@@ -79,15 +80,15 @@ type RunOutlook struct {
 
 // Silence is where a record stops to answer.
 type Silence struct {
-	// Line and Event are those of the recorded event that is no answer; 0 where there is no further event.
+	// Line and Event are those of the recorded event that does not fit; 0 if there is no further event.
 	Line  int64 `json:"line,omitempty"`
 	Event int64 `json:"event,omitempty"`
-	// Asks is what the run would ask for, Has what the record has instead, as one sentence each.
+	// Asks is what the run would ask for, and Has what the record has instead, one sentence each.
 	Asks string `json:"asks"`
 	Has  string `json:"has"`
 }
 
-// String says it in one line.
+// String returns the silence in one line.
 func (s *Silence) String() string {
 	where := ""
 	if s.Line > 0 {
@@ -96,7 +97,7 @@ func (s *Silence) String() string {
 	return fmt.Sprintf("the record no longer answers: it would %s; %s%s", s.Asks, s.Has, where)
 }
 
-// OtherDecision is a decision that would have been another.
+// OtherDecision is a decision that would have differed.
 type OtherDecision struct {
 	// Line and Event are those of the recorded event.
 	Line  int64 `json:"line"`
@@ -106,8 +107,8 @@ type OtherDecision struct {
 	Now []string `json:"now"`
 }
 
-// Run reads a journal to its end and answers for each of its runs. The journal must replay: errors are those
-// of [Replay], and those of [WhatIf.Validate].
+// Run reads a journal to its end and answers for each of its runs. The journal must replay. Errors are those
+// of [Replay] and [WhatIf.Validate].
 func (w WhatIf) Run(in io.Reader) (Outlook, error) {
 	if err := w.Validate(); err != nil {
 		return Outlook{}, err
@@ -128,7 +129,7 @@ func (w WhatIf) Run(in io.Reader) (Outlook, error) {
 	return a.outlook, nil
 }
 
-// Validate returns all faults of the question, joined.
+// Validate reports all faults, joined.
 func (w WhatIf) Validate() error {
 	cfg := machine.Config{Policy: policy.DefaultSet(), Limits: feedback.DefaultLimits()}
 	w.change(&cfg)
@@ -136,7 +137,7 @@ func (w WhatIf) Validate() error {
 	return errors.Join(err, w.Prices.Validate())
 }
 
-// change applies the question to the config of a run.
+// change applies the changes to the config of a run.
 func (w *WhatIf) change(cfg *machine.Config) {
 	if w.Policy != nil {
 		cfg.Policy = *w.Policy
@@ -151,12 +152,12 @@ type asking struct {
 	*player
 	w       *WhatIf
 	outlook Outlook
-	// run is the second run; nil where there is none.
+	// run is the second run, or nil.
 	run *supposedRun
-	// past is the event at hand, until its decision has been read.
+	// past is the current event, until its decision was read.
 	past *occurrence
-	// askedAt is when the recorded run asked for the effect under way, shape the form of what was said by
-	// then.
+	// askedAt is when the recorded run asked for the current effect, and shape the form of the conversation at
+	// that time.
 	askedAt time.Time
 	shape   shape
 }
@@ -166,7 +167,8 @@ type occurrence struct {
 	ev           Event
 	line, number int64
 	before       machine.State
-	// asked is the effect under way, askedAt when it was asked for, shape the form of what was said by then.
+	// asked is the current effect, askedAt when it was asked for, and shape the form of the conversation at that
+	// time.
 	asked    machine.Effect
 	askedAt  time.Time
 	shape    shape
@@ -201,7 +203,7 @@ func (a *asking) next() error {
 	return nil
 }
 
-// settle hands the event at hand to the second run.
+// settle passes the current event to the second run.
 func (a *asking) settle() {
 	o := a.past
 	if o == nil {

@@ -9,17 +9,17 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// supposedRun is a run as it would have been, driven by the record of another.
+// supposedRun is a run under the changes, driven by the record of another.
 type supposedRun struct {
 	w      *WhatIf
 	header *Header
 	out    RunOutlook
 	st     machine.State
 	asked  machine.Effect
-	// askedAt is when asked was asked for, shape the form of all that was said.
+	// askedAt is when asked was asked for, and shape the form of the whole conversation.
 	askedAt time.Time
 	shape   shape
-	// stopped is set where the recorded run has stopped.
+	// stopped reports that the recorded run has stopped.
 	stopped bool
 }
 
@@ -40,10 +40,10 @@ func (w *WhatIf) begin(h *Header, o *occurrence) *supposedRun {
 	return r
 }
 
-// readFields are the fields of a policy about reading replies.
+// readFields are the policy fields about reading replies.
 var readFields = []string{"text_repairs", "native_repairs", "forms_off"}
 
-// leftOut names what of the question has no effect on a run.
+// leftOut names the changes that have no effect on a run.
 func (w *WhatIf) leftOut(h *Header) []string {
 	var all []string
 	if w.Reread != nil && h.Redaction != nil {
@@ -56,7 +56,7 @@ func (w *WhatIf) leftOut(h *Header) []string {
 	now.Config.Policy = *w.Policy
 	for _, p := range policiesDiffer(h, &now) {
 		if slices.Contains(readFields, p.Name) {
-			all = append(all, fmt.Sprintf("%s of %s has no bearing: replies are taken as they were read", p.Name, policyName(p.Of)))
+			all = append(all, fmt.Sprintf("%s of %s has no effect: replies are taken as they were read", p.Name, policyName(p.Of)))
 		}
 	}
 	return all
@@ -79,10 +79,10 @@ func (r *supposedRun) take(o *occurrence) {
 	}
 }
 
-// feed steps the run with an event that answers what it asks.
+// feed steps the run with an event that answers its request.
 func (r *supposedRun) feed(o *occurrence) {
 	if o.ev.Kind == machine.Woke || o.ev.Kind == machine.ReducersRan && r.asked.Kind != machine.Reduce {
-		return // waits are computed anew, and of what the run does not tell the reducers they make nothing
+		return // waits are computed again; reductions without a request are dropped
 	}
 	if o.asked.Kind != machine.WaitUntil {
 		r.wake(o)
@@ -99,8 +99,8 @@ func (r *supposedRun) feed(o *occurrence) {
 	}
 }
 
-// wake ends the waits before what the run asks next, and passes over notices that the record has no
-// reductions of.
+// wake ends the waits before the run's next request, and skips notices for which the record has no
+// reductions.
 func (r *supposedRun) wake(o *occurrence) {
 	for r.live() {
 		switch {
@@ -114,7 +114,7 @@ func (r *supposedRun) wake(o *occurrence) {
 	}
 }
 
-// answer is the event as the run takes it; ok is false where it answers another question.
+// answer returns the event as the run takes it; ok is false if it answers another request.
 func (r *supposedRun) answer(o *occurrence) (ev Event, ok bool) {
 	ev = o.ev
 	switch {
@@ -142,7 +142,7 @@ func sameTry(a, b *machine.TryRun) bool {
 	return a.Attempt == b.Attempt && a.Transport == b.Transport
 }
 
-// sameCall reports whether two model calls are equal but for their words and limits.
+// sameCall reports whether two model calls are equal except for their texts and limits.
 func sameCall(a, b *machine.ModelCall) bool {
 	return a.Turn == b.Turn && a.Transport == b.Transport && a.Model == b.Model &&
 		slices.EqualFunc(a.At, b.At, sameAttempt)
@@ -161,7 +161,7 @@ func sameQuestion(a, b *machine.Effect) bool {
 }
 
 // expects reports whether a tool's outcome is that of the next call. Outcomes of calls that the run does not
-// make are passed over.
+// make are skipped.
 func (r *supposedRun) expects(o *occurrence) bool {
 	next := callOf(r.asked.Tools, r.st.Batch.Cursor)
 	was := callOf(o.asked.Tools, o.ev.Tool.Index)
@@ -178,7 +178,7 @@ func callOf(runs []machine.ToolRun, index int) *machine.ToolRun {
 	return nil
 }
 
-// reread reads a reply again. What reducers made of an answer stays with it.
+// reread reads a reply again. The results of reducers for an answer are kept.
 func (r *supposedRun) reread(was *machine.Reply) *machine.Reply {
 	if r.w.Reread == nil || r.header.Redaction != nil {
 		return was
@@ -199,7 +199,7 @@ func (r *supposedRun) reread(was *machine.Reply) *machine.Reply {
 	return now
 }
 
-// step steps the run. o is the recorded event behind ev, whose decision is compared; nil for none.
+// step steps the run. o is the recorded event behind ev, whose decision is compared, or nil.
 func (r *supposedRun) step(ev Event, o *occurrence) {
 	if o != nil && ev.Kind != machine.Started {
 		ev.At = r.askedAt.Add(o.ev.At.Sub(o.askedAt))
@@ -226,10 +226,10 @@ func (r *supposedRun) step(ev Event, o *occurrence) {
 	}
 }
 
-// untold is the warning where the model would not have been told what was wrong.
-const untold = "the model would not have been told what was wrong, and is taken to have replied all the same"
+// untold is the warning if the model would not have been told what was wrong.
+const untold = "the model would not have been told what was wrong, but is assumed to have replied the same"
 
-// compare keeps the first other decision.
+// compare keeps the first decision that differs.
 func (r *supposedRun) compare(o *occurrence, effects []machine.Effect) {
 	if told(o.decision.Effects) && !told(effects) && r.live() && !slices.Contains(r.out.Warnings, untold) {
 		r.out.Warnings = append(r.out.Warnings, untold)
@@ -244,14 +244,14 @@ func (r *supposedRun) compare(o *occurrence, effects []machine.Effect) {
 	}
 }
 
-// told reports whether effects have feedback.
+// told reports whether effects contain feedback.
 func told(effects []machine.Effect) bool {
 	return slices.ContainsFunc(effects, func(e machine.Effect) bool {
 		return e.Decision != nil && e.Decision.Feedback != nil
 	})
 }
 
-// silence notes that the record no longer answers.
+// silence records that the record no longer answers.
 func (r *supposedRun) silence(o *occurrence, asks, has string) {
 	r.out.Silent = &Silence{Asks: asks, Has: has}
 	if o != nil {

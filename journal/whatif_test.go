@@ -120,7 +120,7 @@ func TestOtherWordsAndNoWordsAtAll(t *testing.T) {
 	assert.Nil(t, out.Runs[0].Silent)
 	assert.Zero(t, out.Change())
 	r := first(t, "exhausted", "max_attempts: 2\nemit_feedback: false\n")
-	assert.Equal(t, []string{"the model would not have been told what was wrong, and is taken to have replied all the same"}, r.Warnings)
+	assert.Equal(t, []string{"the model would not have been told what was wrong, but is assumed to have replied the same"}, r.Warnings)
 }
 
 // A reply is read again by a validator that is stricter, laxer, or the same.
@@ -155,7 +155,7 @@ func TestAnotherValidatorReadsTheReplies(t *testing.T) {
 
 func TestWhatHasNoBearingIsSaid(t *testing.T) {
 	r := first(t, "exhausted", "max_attempts: 2\ntext_repairs: refuse\n")
-	assert.Equal(t, []string{"text_repairs of the answer has no bearing: replies are taken as they were read"}, r.Warnings)
+	assert.Equal(t, []string{"text_repairs of the answer has no effect: replies are taken as they were read"}, r.Warnings)
 	out := ask(t, kept(t, "compacted"), journal.WhatIf{Policy: policyOf(t, "max_attempts: 1\n")})
 	assert.Empty(t, out.Runs)
 	assert.Equal(t, []string{"of the run that was compacted nothing can be asked: its beginning is not there"}, out.Warnings)

@@ -14,19 +14,19 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Prices are the prices of a million tokens, in any currency: finite and not negative. The zero value is
-// free.
+// Prices are the prices of a million tokens, in any currency. They must be finite and not negative. The zero
+// value is free.
 type Prices struct {
 	// Input is for the tokens of prompts, Output for those that the model wrote.
 	Input  float64 `json:"input"`
 	Output float64 `json:"output"`
-	// CacheRead and CacheWrite are for tokens of prompts that a cache held or was given; nil for Input. Such
-	// tokens are counted as input, too, and paid for once.
+	// CacheRead and CacheWrite are for prompt tokens that were read from or written to a cache; nil means Input.
+	// Such tokens are part of the input and are charged once.
 	CacheRead  *float64 `json:"cache_read,omitempty"`
 	CacheWrite *float64 `json:"cache_write,omitempty"`
 }
 
-// Validate returns all faults, joined.
+// Validate reports all faults, joined.
 func (p Prices) Validate() error {
 	var errs []error
 	for _, f := range []struct {
@@ -34,7 +34,7 @@ func (p Prices) Validate() error {
 		price float64
 	}{{"input", p.Input}, {"output", p.Output}, {"cache_read", or(p.CacheRead, 0)}, {"cache_write", or(p.CacheWrite, 0)}} {
 		if math.IsNaN(f.price) || math.IsInf(f.price, 0) || f.price < 0 {
-			errs = append(errs, fmt.Errorf("price: %s: %v is no price: give a number of at least 0", f.name, f.price))
+			errs = append(errs, fmt.Errorf("price: %s: %v is not a price: give a number of 0 or more", f.name, f.price))
 		}
 	}
 	return errors.Join(errs...)
@@ -47,7 +47,7 @@ func or(p *float64, otherwise float64) float64 {
 	return *p
 }
 
-// Cost is what usage costs.
+// Cost returns the cost of usage.
 func (p Prices) Cost(u message.Usage) float64 {
 	plain := max(u.InputTokens-u.CacheReadTokens-u.CacheWriteTokens, 0)
 	read, write := or(p.CacheRead, p.Input), or(p.CacheWrite, p.Input)
@@ -56,12 +56,14 @@ func (p Prices) Cost(u message.Usage) float64 {
 	return total / 1e6
 }
 
-// Totals are what a run took. In a [Comparison.Change] they may be negative.
+// Totals sums up a run. In a [Comparison.Change] values may be negative.
 type Totals struct {
-	// Correction counts all attempts of that plane, Transport the failed ones of the other.
+	// Correction is the number of all attempts of the correction plane, and Transport that of failed attempts of
+	// the transport plane.
 	Correction int `json:"correction_attempts"`
 	Transport  int `json:"transport_attempts"`
-	// ModelCalls counts calls of the model, or tries of a single action. ToolRuns counts calls of tools.
+	// ModelCalls is the number of model calls, or of tries of a single action. ToolRuns is the number of tool
+	// calls.
 	ModelCalls int `json:"model_calls"`
 	ToolRuns   int `json:"tool_runs"`
 	// Waited is the sum of the waits between attempts.
@@ -89,7 +91,7 @@ func (t Totals) minus(u Totals) Totals {
 	})
 }
 
-// add counts one step; asked was under way since askedAt.
+// add counts one step; asked was current since askedAt.
 func (t *Totals) add(ev *Event, effects []machine.Effect, asked machine.Effect, askedAt time.Time) {
 	switch {
 	case ev.Kind == machine.Replied:
@@ -120,11 +122,10 @@ func (t *Totals) add(ev *Event, effects []machine.Effect, asked machine.Effect, 
 	}
 }
 
-// shape is a digest of the form of a conversation: who spoke, and which calls were answered, but not in which
-// words.
+// shape is a digest of the form of a conversation: the roles and the answered calls, but not the texts.
 type shape uint64
 
-// add is the shape with more messages.
+// add returns the shape with more messages.
 func (s shape) add(said []message.Message) shape {
 	for _, m := range said {
 		for _, part := range []string{string(m.Role), m.CallID, m.Name, fmt.Sprint(m.IsError, len(m.Calls))} {
@@ -136,7 +137,7 @@ func (s shape) add(said []message.Message) shape {
 	return s
 }
 
-// decisionsOf are the decisions among effects as sentences, and in a form that can be compared.
+// decisionsOf returns the decisions among effects as sentences, and in a form that can be compared.
 func decisionsOf(effects []machine.Effect) (sentences []string, same string) {
 	var b strings.Builder
 	for _, e := range effects {
@@ -148,7 +149,7 @@ func decisionsOf(effects []machine.Effect) (sentences []string, same string) {
 	return sentences, b.String()
 }
 
-// verdictOf is a decision as one sentence, with its delay and reason.
+// verdictOf returns a decision as one sentence, with its delay and reason.
 func verdictOf(d *machine.Decision) string {
 	if d.Class == "" {
 		return d.String()

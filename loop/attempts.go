@@ -19,10 +19,10 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// ErrNotEnded is in the chain of [Tries.Err] where the loop was left, or gone round, without ending its try.
+// ErrNotEnded is in the chain of [Tries.Err] if the loop was left or continued without ending its try.
 var ErrNotEnded = errors.New("loop: Try.End was not called: call it with what came of each try, nil for a good one")
 
-// Tries are the tries of one action, for a loop that the caller already has:
+// Tries are the tries of one action, for a loop that you already have:
 //
 //	tries := loop.Attempts(ctx, s, loop.ToolCall("book_room"))
 //	for try := range tries.All() {
@@ -41,8 +41,8 @@ type Tries struct {
 	ended *journal.Ended
 }
 
-// Attempts prepares the tries of an action in s; nil for a session of their own. See [Tries]. They are for
-// one goroutine.
+// Attempts prepares the tries of an action in s. If s is nil, they have their own session. See [Tries]. It is
+// for one goroutine.
 func Attempts(ctx context.Context, s *session.Session, a *Action, opts ...Option) *Tries {
 	return &Tries{ctx: ctx, s: s, a: a, opts: opts}
 }
@@ -54,25 +54,25 @@ type Try struct {
 	ended bool
 }
 
-// End says what came of the try: nil ends the loop; an error is decided on as by [Do], and then the loop
-// waits and goes round again while the policy allows. Only the first End counts, and none after the loop.
+// End ends the try. Nil ends the loop. An error is decided on as in [Do]; then the loop waits and continues
+// while the policy allows. Only the first call counts, and none after the loop.
 func (t *Try) End(err error) { t.EndWith(Tried{Err: err}) }
 
-// Tried is what came of a try.
+// Tried is the outcome of a try.
 type Tried struct {
-	// Err is what was wrong with it; nil for a good one.
+	// Err is what was wrong; nil for success.
 	Err error
-	// Usage is what it used up.
+	// Usage is what the try consumed.
 	Usage message.Usage
-	// Value is what is recorded of a good try, as JSON, where [Try.Keeps].
+	// Value is the result of a successful try as JSON, to be recorded if [Try.Keeps].
 	Value json.RawMessage
 }
 
-// Keeps reports whether the value of a good try is of use: for an [Action] with an ID in a journal, which
-// records it, and where a reducer hears of it.
+// Keeps reports whether the result of a successful try is used: if the journal records it, because the
+// [Action] has an ID, or if a reducer receives it.
 func (t *Try) Keeps() bool { return t.of.keeps() || t.of.s.Hears(engine.TryEvent(t.of.a.Tool)) }
 
-// EndWith is End with all that came of the try.
+// EndWith is End with the whole outcome of the try.
 func (t *Try) EndWith(came Tried) {
 	if t.ended || t.of.left {
 		return
@@ -84,9 +84,9 @@ func (t *Try) EndWith(came Tried) {
 	t.of.feed(came)
 }
 
-// All makes the tries, and the waits between them; none of an action with an [Action].ID that has ended in
-// the journal. It may be ranged over once. Leaving the loop, or going round it, without ending a try records
-// that try as cancelled and ends the action; the error says so ([ErrNotEnded]).
+// All makes the tries and the waits between them. It makes none for an action whose [Action].ID has ended in
+// the journal. It can be ranged over once. If the loop is left or continued without ending a try, that try is
+// recorded as cancelled and the action ends with [ErrNotEnded].
 func (t *Tries) All() iter.Seq[*Try] {
 	return func(yield func(*Try) bool) {
 		if t.used {
@@ -134,12 +134,12 @@ func (t *Tries) all(yield func(*Try) bool) error {
 	return of.err()
 }
 
-// Err is nil when the action succeeded, now or as the journal has it by its [Action].ID; else a
-// [RetryExhaustedError] as [Do] returns it. It is for after the loop.
+// Err returns nil if the action succeeded, now or in the journal under its [Action].ID, else a
+// [RetryExhaustedError] as returned by [Do]. Call it after the loop.
 func (t *Tries) Err() error { return t.err }
 
-// Value is the recorded value of an action that has ended in the journal; nil of one whose tries were made
-// now, and where none was recorded. It is for after the loop.
+// Value returns the recorded value of an action that has ended in the journal. It is nil if the tries were
+// made now, or if no value was recorded. Call it after the loop.
 func (t *Tries) Value() json.RawMessage {
 	if t.ended == nil {
 		return nil
@@ -151,18 +151,18 @@ func (t *Tries) Value() json.RawMessage {
 type tries struct {
 	*process
 	a *Action
-	// inDoubt is set where the next try began before, and has no outcome.
+	// inDoubt reports that the next try began before and has no outcome.
 	inDoubt bool
-	// left is set once no try can be ended any more.
+	// left reports that no try can be ended any more.
 	left bool
-	// open is set while the caller makes a try: other goroutines may dispatch events then. stepping is held
-	// by who steps the run meanwhile, and guards open.
+	// open reports that the caller makes a try, during which other goroutines may dispatch events. stepping
+	// guards open and is held by whoever steps the run.
 	open     bool
 	stepping sync.Mutex
 }
 
-// beginTries takes the session for an action, and begins it or goes on with it. Of one that has ended in the
-// journal it returns the end.
+// beginTries takes the session for an action, and begins or continues it. If the action has ended in the
+// journal, it returns the end.
 func beginTries(ctx context.Context, o *options, s *session.Session, a *Action) (*tries, *journal.Ended, error) {
 	if a == nil {
 		return nil, nil, errNoAction
@@ -193,7 +193,7 @@ func beginTries(ctx context.Context, o *options, s *session.Session, a *Action) 
 	return t, nil, nil
 }
 
-// past finds the end of the action in the journal, or goes on with its tries where they have not ended.
+// past finds the end of the action in the journal, or continues its tries if they have not ended.
 func (t *tries) past() (end *journal.Ended, goesOn bool, err error) {
 	j := t.journal
 	if t.a.ID != "" {
@@ -221,7 +221,7 @@ func (t *tries) past() (end *journal.Ended, goesOn bool, err error) {
 	return nil, true, t.resume(func(*journal.Fold) error { return nil })
 }
 
-// is says that the ID of the action is that of another tool's.
+// is returns an error if the ID of the action belongs to another tool.
 func (t *tries) is(action string) error {
 	if action == t.a.Tool {
 		return nil
@@ -231,8 +231,7 @@ func (t *tries) is(action string) error {
 		t.a.ID, name(action), name(t.a.Tool))
 }
 
-// named gives a session in which nothing is made the id of its journal, as one in which something is would
-// have it.
+// named gives the session the id of its journal, as if tries were made in it.
 func (t *tries) named() error {
 	r := Runner{s: t.s}
 	if err := r.acquire(); err != nil {
@@ -245,15 +244,15 @@ func (t *tries) named() error {
 // keeps reports whether the journal records the value of the action.
 func (t *tries) keeps() bool { return t.journal != nil && t.a.ID != "" }
 
-// opens notes that a try is made, or is over.
+// opens records that a try begins or ends.
 func (t *tries) opens(open bool) {
 	t.stepping.Lock()
 	defer t.stepping.Unlock()
 	t.open = open
 }
 
-// dispatch takes an event that the program dispatches in a try. It waits for nobody: who dispatches may be a
-// reducer, or who is told of one.
+// dispatch handles an event that the program dispatches during a try. It does not block, because the caller
+// may be a reducer or a callback.
 func (t *tries) dispatch(ev session.Event) error {
 	if !t.stepping.TryLock() {
 		return session.ErrBusy
@@ -266,7 +265,7 @@ func (t *tries) dispatch(ev session.Event) error {
 	return err
 }
 
-// next reports whether there is a try to be made, after the waits before it.
+// next reports whether there is another try, after waiting for it.
 func (t *tries) next() bool {
 	for {
 		switch t.advance(time.Time{}) {
@@ -280,13 +279,13 @@ func (t *tries) next() bool {
 	}
 }
 
-// err is how the action ended; nil for success.
+// err returns how the action ended; nil for success.
 func (t *tries) err() error {
 	_, err := t.result()
 	return err
 }
 
-// attempt is the try that is asked for.
+// attempt returns the current try.
 func (t *tries) attempt() Attempt {
 	at := t.asked.Try
 	a := Attempt{Number: at.Attempt, Max: at.MaxAttempts, Settings: at.Settings, Transport: at.Transport, Timeout: at.Timeout, InDoubt: t.inDoubt}
@@ -297,7 +296,7 @@ func (t *tries) attempt() Attempt {
 	return a
 }
 
-// feed feeds the outcome of a try.
+// feed handles the outcome of a try.
 func (t *tries) feed(came Tried) {
 	if came.Err != nil && t.ctx.Err() != nil {
 		t.fed(t.cancel())
@@ -320,7 +319,7 @@ func (t *tries) feed(came Tried) {
 	t.fed(t.runner.Step(machine.Event{Kind: machine.Tried, At: t.now(), Try: &outcome}))
 }
 
-// leave lets the session go. A try or a wait that is still open is recorded as cancelled.
+// leave releases the session. An open try or wait is recorded as cancelled.
 func (t *tries) leave() {
 	t.left = true
 	t.opens(false)
@@ -330,7 +329,7 @@ func (t *tries) leave() {
 	t.runner.Close()
 }
 
-// ranOut is the error of an action that has ended without success; nil where it has succeeded.
+// ranOut returns the error of an action that ended without success, or nil.
 func ranOut(end *journal.Ended) error {
 	if end.Outcome.OK {
 		return nil

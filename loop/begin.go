@@ -8,14 +8,14 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// pastCall is what a journal tells of a call that was under way when its run was left.
+// pastCall is a call that was current when its run was left, from the journal.
 type pastCall struct {
 	transport int
-	// landed is the call's outcome, where it had one.
+	// landed is the call's outcome, if it had one.
 	landed *journal.Landed
 }
 
-// pastCalls are the calls under way that began, or landed, by their keys.
+// pastCalls returns the current calls that began or landed, by their keys.
 func pastCalls(f *journal.Fold) map[string]pastCall {
 	past := map[string]pastCall{}
 	for _, b := range f.Began {
@@ -28,11 +28,11 @@ func pastCalls(f *journal.Fold) map[string]pastCall {
 	return past
 }
 
-// ToolBegins is called before a call is run, in call order: it records that the call begins, so that a call
-// which may have had its effect is not run again after a crash. Where the journal has an outcome already, or
-// tells that the call began and may not be run again, it returns that outcome: feed it by [Runner.ToolEnded],
-// and do not run the tool. An error says that the begin could not be recorded: the tool must not be run
-// either. Without a journal it does nothing.
+// ToolBegins must be called before each call is run, in call order. It records that the call begins, so that
+// a call that may have had an effect is not run again after a crash. If the journal already has an outcome,
+// or the call began before and may not be repeated, ToolBegins returns the outcome: pass it to
+// [Runner.ToolEnded] and do not run the tool. After an error, which means that the start could not be
+// recorded, the tool must not be run either. Without a journal ToolBegins does nothing.
 func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, error) {
 	if was, ok := r.past[run.Key]; ok && was.transport == run.Transport {
 		delete(r.past, run.Key) // a later call may have the same key
@@ -49,7 +49,7 @@ func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, e
 	}
 	began := journal.Began{Key: run.Key, Transport: run.Transport, Tool: run.Tool}
 	if err := r.journal.Note(journal.Note{Kind: journal.ToolBegan, At: at, Began: &began}); err != nil {
-		r.unrecorded = true // the run can still be ended in memory
+		r.unrecorded = true // the run can still end in memory
 		return nil, err
 	}
 	return nil, nil

@@ -9,7 +9,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// checkChoice says what is wrong with the forced call. Who runs the tools itself knows them only later.
+// checkChoice reports what is wrong with ToolChoice. Engines that run the tools themselves do not call it,
+// because they may know the tools only later.
 func (c *Config) checkChoice() error {
 	name := c.ToolChoice.Tool()
 	if _, known := c.Tools.Get(name); name != "" && !known {
@@ -22,7 +23,7 @@ func (c *Config) checkChoice() error {
 	return nil
 }
 
-// checkRequest says what is wrong with the stop sequences and the media.
+// checkRequest reports what is wrong with the stop sequences and the media.
 func (c *Config) checkRequest() error {
 	var errs []error
 	if slices.Contains(c.Stop, "") {

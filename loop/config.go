@@ -25,57 +25,55 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Config is what a run is held to. The zero value is a run without tools, under the default policy, whose
-// answer is any text. It is not changed by a run, and may be shared.
+// Config configures a run. The zero value is a run without tools, under the default policy, whose answer is
+// any text. A run does not change it, so it may be shared.
 type Config struct {
-	// Tools are on offer; nil for none.
+	// Tools are the tools that the model may call; nil means none.
 	Tools *tool.Set
-	// Output is the schema of the structured answer; nil accepts any text. [Generate] sets it.
+	// Output is the schema of a structured answer; nil accepts any text. [Generate] sets it.
 	Output *schema.Schema
-	// CallsOnly makes tool calls the answer, for callers that run them themselves: a reply without one is a
-	// failed attempt, the calls of a reply are accepted all or none, and the run ends with the first that are
-	// all good, in [Result].Calls.
+	// CallsOnly makes tool calls the answer, for callers that run them themselves. A reply without a call is a
+	// failed attempt. The calls of a reply are accepted all or none. The first reply with only valid calls ends
+	// the run; they are in [Result].Calls.
 	CallsOnly bool
-	// ToolChoice forces a call of a tool, of any ([message.AnyTool]) or of none ([message.NoTool]); empty
-	// leaves it to the model. A call is forced until one has ended, failed or not, and the model is free from
-	// then on; with CallsOnly it is always forced. It needs tools, and a provider that can be asked so.
+	// ToolChoice makes the model call a tool, any tool ([message.AnyTool]) or no tool ([message.NoTool]); empty
+	// leaves the choice to the model. Calls are required until one has ended, even if it failed, and with
+	// CallsOnly always. It needs tools, and a provider that supports it.
 	ToolChoice message.ToolChoice
-	// Stop are texts at which the model is to stop writing, none of them empty; the reply ends before them.
+	// Stop are the stop sequences of the model. The reply ends before them. None may be empty.
 	Stop []string
-	// Attach are media that go with the prompt of the run, after its text.
+	// Attach are media after the text of the prompt.
 	Attach []message.Part
-	// History is what was said before this run, as an earlier [Result].Transcript has it. Empty goes on with
-	// what the session holds, or else with what its journal holds: the conversation of the runs before. With
-	// a session that holds one it is an error.
+	// History is the conversation before this run, such as an earlier [Result].Transcript. If it is empty, the
+	// run continues the conversation in the session or, if there is none, in its journal. It is an error if the
+	// session has a conversation.
 	History []message.Message
-	// NewConversation begins a conversation, with History if that is set, whatever the session holds.
+	// NewConversation begins a new conversation, with History if set, whatever the session holds.
 	NewConversation bool
-	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet]. What the tools
-	// say of themselves ([tool.WithPolicy]) lies over its global layer and beneath its layers for them. A
-	// layer for a tool that is not there is an error where its name is near that of one that is, else a
-	// warning of the result.
+	// Policy has the layers, the budgets and the transport policy; nil means [policy.DefaultSet]. Policies of
+	// tools ([tool.WithPolicy]) are merged over its global layer and under its layers for these tools. A layer
+	// for an unknown tool is an error if its name is similar to that of a tool, else a warning in the result.
 	Policy *policy.Set
-	// RequestID names the request that this run answers, for the idempotency keys of its calls: give each
-	// request of a conversation an id of its own, and the same one where a request is made again, and at most
-	// [machine.MaxRequestID] bytes of printable text. Empty means that the history and the prompt stand for
-	// it: a run with the session id, history and prompt of another is the same request then.
+	// RequestID identifies the request of this run in the idempotency keys of its calls. Give each request of a
+	// conversation its own id, and a repeated request the same id: at most [machine.MaxRequestID] bytes of
+	// printable text. If it is empty, history and prompt identify the request: a run with the same session id,
+	// history and prompt is the same request.
 	RequestID string
-	// Seed is what the jitter of this run is drawn from; empty means the session's id. Waits that are not to
-	// be spread are said by the policy: "jitter: none".
+	// Seed is the seed of the jitter of this run; empty means the session's id. For waits without jitter, set
+	// "jitter: none" in the policy.
 	Seed string
-	// System is the system prompt: a text, or a template, rendered anew for each model call, so that it can
-	// show feedback and slices. A template, which is a text with "{{" in it, needs package feedback/prompt to
-	// be imported.
+	// System is the system prompt: a text, or a template that is rendered for each model call and can show
+	// feedback and slices. A template is a text with "{{"; it needs an import of package feedback/prompt.
 	System string
-	// Feedback is a text or a template for the words that correct the model; empty means the default words.
+	// Feedback is a text or template for the feedback to the model; empty means the default text.
 	Feedback string
-	// Limits bounds what a model is shown of a failure; nil means [feedback.DefaultLimits].
+	// Limits bounds the feedback to the model; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
-	// Deadline is the time no wait may outlast; zero means that of the context, if it has one. The earlier of
-	// both counts.
+	// Deadline is the end of the run's time; no wait may outlast it. Zero means the deadline of the context, if
+	// any. The earlier one counts.
 	Deadline time.Time
-	// Consult are the classes of the transport plane at which the planner ([WithPlanner]) is asked before the
-	// policy is followed; it is always asked at exhaustion. Classes without a planner are an error.
+	// Consult are the classes of transport failures at which the planner ([WithPlanner]) is asked before the
+	// policy. At exhaustion it is always asked. Classes without a planner are an error.
 	Consult []fault.Class
 }
 
@@ -84,7 +82,7 @@ func (c *Config) prompt(text string) message.Message {
 	return message.Message{Role: message.User, Text: text, Parts: c.Attach}
 }
 
-// machine is the config of the core for a run.
+// machine returns the config of the core for a run.
 func (c Config) machine(o *options) machine.Config {
 	m := machine.Config{
 		RequestID: c.RequestID, Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline, System: canon.UTF8(c.System), Feedback: canon.UTF8(c.Feedback),
@@ -101,12 +99,12 @@ func (c Config) machine(o *options) machine.Config {
 	return m
 }
 
-// offer is what replies are read and checked against.
+// offer returns what replies are checked against.
 func (c *Config) offer() engine.Offer {
 	return engine.Offer{Tools: c.Tools, Output: c.Output, CallsOnly: c.CallsOnly}
 }
 
-// compile is the config of the core for a run, made ready.
+// compile returns the compiled config of the core for a run.
 func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	m := c.machine(o)
 	_, absent := c.Tools.Absent(&m.Policy)
@@ -114,13 +112,13 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	return compiled, errors.Join(absent, err, c.checkRequest())
 }
 
-// Validate says all that is wrong with the config, each fault with its field.
+// Validate reports everything that is wrong with the config, each fault with its field.
 func (c Config) Validate() error {
 	_, err := c.compile(&options{})
 	return errors.Join(err, c.checkChoice())
 }
 
-// ready is compile for runs under the options. The error says too what the config needs of them.
+// ready is compile for runs with the options. The error includes missing options.
 func (c *Config) ready(o *options) (*machine.Compiled, error) {
 	m, err := c.compile(o)
 	if len(c.Consult) > 0 && o.planner == nil {
@@ -129,7 +127,7 @@ func (c *Config) ready(o *options) (*machine.Compiled, error) {
 	return m, err
 }
 
-// asking is ready for who asks the models too. The error says too which models the options lack.
+// asking is ready for drivers that call the models. The error includes missing models.
 func (c *Config) asking(o *options) (*machine.Compiled, error) {
 	m, err := c.ready(o)
 	err = errors.Join(err, c.checkChoice())
@@ -139,7 +137,7 @@ func (c *Config) asking(o *options) (*machine.Compiled, error) {
 	return m, err
 }
 
-// lacks says which models a policy names that the options do not give.
+// lacks reports the models that a policy names and the options do not have.
 func (o *options) lacks(p *policy.Set) error {
 	var known []string
 	for _, name := range slices.Sorted(maps.Keys(o.models)) {
@@ -153,15 +151,15 @@ func (o *options) lacks(p *policy.Set) error {
 	return nil
 }
 
-// Option wires an optional part of a driver. Of one that is given twice the last counts, but that
-// [WithObserver] adds. An argument that is nil is as if the option were not given; an observer or a journal
-// that is nil is an error, and so is a nil Option.
+// Option is an option of a driver. If an option is given twice, the last one counts, except that
+// [WithObserver] adds. An option with a nil argument has no effect, but a nil observer, a nil journal and a
+// nil Option are errors.
 type Option func(*options)
 
 type options struct {
 	clock     clock.Clock
 	observers []observe.Observer
-	// tracers are those of the observers that follow work too.
+	// tracers are the observers that are tracers.
 	tracers  []observe.Tracer
 	planner  planner.Planner
 	adjust   func(session.State) (policy.Layer, bool)
@@ -170,11 +168,11 @@ type options struct {
 	stream   func(Delta)
 	parallel int
 	journal  *journal.Journal
-	// journals is set where a journal was given, be it nil.
+	// journals reports that WithJournal was given, even with nil.
 	journals bool
 }
 
-// recordedIn are the options with the journal of one session; nil for those that there are.
+// recordedIn returns the options with another journal, unless j is nil.
 func (o *options) recordedIn(j *journal.Journal) *options {
 	if j == nil {
 		return o
@@ -184,57 +182,57 @@ func (o *options) recordedIn(j *journal.Journal) *options {
 	return &own
 }
 
-// DefaultParallel is how many tools of one reply run at once, where [WithParallel] does not say.
+// DefaultParallel is how many tools of one reply run at once without [WithParallel].
 const DefaultParallel = 4
 
-// PromptFunc makes the prompt of a model call from the session and from where its actions stand: a system
-// prompt, and messages to append. It is recorded, and not called again by a replay.
+// PromptFunc makes the prompt of a model call from the session and the positions of its actions: a system
+// prompt, and messages to append. Its result is recorded, and a replay does not call it.
 type PromptFunc func(ctx context.Context, view session.State, at []machine.Position) (system string, add []message.Message, err error)
 
-// WithClock drives waits and times by c; the machine's own clock where it is not given. Tests give a
+// WithClock sets the clock for waits and times; the default is the machine's clock. Tests use a
 // [github.com/retake-go/retake/looptest.Clock].
 func WithClock(c clock.Clock) Option { return func(o *options) { o.clock = c } }
 
-// WithObserver adds an observer. One that is an [observe.Tracer] too follows the run's work.
+// WithObserver adds an observer. If it is also an [observe.Tracer], it follows the run's work.
 func WithObserver(obs observe.Observer) Option {
 	return func(o *options) { o.observers = append(o.observers, obs) }
 }
 
-// WithPlanner asks p what follows exhaustion, and about the faults that [Config].Consult names. Without one
-// the run ends.
+// WithPlanner sets the planner that decides what follows exhaustion, and what to do about failures that
+// [Config].Consult names. Without a planner, the run ends.
 func WithPlanner(p planner.Planner) Option { return func(o *options) { o.planner = p } }
 
-// WithAdjust lets f change the policy in mid-run. It is a pure function of the session, called before each
-// decision; what it returns with true is laid over the policy, and recorded.
+// WithAdjust sets a function that may change the policy during the run. It must be a pure function of the
+// session. It is called before each decision; a layer that it returns with true is merged over the policy and
+// recorded.
 func WithAdjust(f func(session.State) (policy.Layer, bool)) Option {
 	return func(o *options) { o.adjust = f }
 }
 
-// WithPrompt lets f make the prompt of each model call; [Config].System is not used then.
+// WithPrompt sets the function that makes the prompt of each model call. [Config].System is not used then.
 func WithPrompt(f PromptFunc) Option { return func(o *options) { o.prompt = f } }
 
-// WithModels gives the models that a planner may fall back to and a policy may name for an attempt, by name;
-// one that is nil is none. m is kept, and read-only from then on.
+// WithModels sets the models, by name, that a planner may switch to and a policy may name for an attempt. Nil
+// models are ignored. m is kept and must not change afterwards.
 func WithModels(m map[string]Model) Option { return func(o *options) { o.models = m } }
 
-// WithStream lets f see streamed replies as they come in, with marks where it is to take back what it showed:
-// see [Delta].
+// WithStream sets a function that receives streamed replies as they arrive. A reset tells it to discard what
+// it received: see [Delta].
 func WithStream(f func(Delta)) Option { return func(o *options) { o.stream = f } }
 
-// WithParallel lets at most n tools of one reply run at once; n is at least 1. They begin in call order: with
-// 1, each after the one before it has returned. None begins once the run has ended.
+// WithParallel sets how many tools of one reply may run at once, at least 1. They begin in call order; with
+// 1, each begins after the one before it has returned. None begins once the run has ended.
 func WithParallel(n int) Option { return func(o *options) { o.parallel = n } }
 
-// WithJournal records the run in j, the journal of its session: each step before anything is done about it,
-// so that it can be resumed ([Resume]) and replayed. A session without an id takes the journal's. Where the
-// journal's last run has not ended, no other can begin; but [Do] and [Attempts] of the same action go on with
-// it.
+// WithJournal records the run in j, the journal of its session: each step before it takes effect, so that the
+// run can be resumed ([Resume]) and replayed. A session without an id gets that of the journal. If the
+// journal's last run has not ended, no other run can begin, but [Do] and [Attempts] of the same action
+// continue it.
 func WithJournal(j *journal.Journal) Option {
 	return func(o *options) { o.journal, o.journals = j, true }
 }
 
-// ClockOf is the clock that the options give, for packages that build on the drivers: the machine's own where
-// they give none.
+// ClockOf returns the clock of the options, or the machine's clock, for packages that build on the drivers.
 func ClockOf(opts ...Option) clock.Clock {
 	o := options{clock: standard.clock}
 	for _, opt := range opts {
@@ -245,10 +243,10 @@ func ClockOf(opts ...Option) clock.Clock {
 	return o.clock
 }
 
-// standard are the options of a driver where none is given. Read-only.
+// standard are the default options. Read-only.
 var standard = &options{parallel: DefaultParallel, clock: clock.New()}
 
-// collect is what the options come to: read-only.
+// collect applies the options. The result is read-only.
 func collect(opts []Option) (*options, error) {
 	if len(opts) == 0 {
 		return standard, nil
@@ -282,8 +280,8 @@ func collect(opts []Option) (*options, error) {
 	return o, errors.Join(errs...)
 }
 
-// Machine is the config of the core for runs under c and the options. The error joins all that is wrong with
-// them.
+// Machine returns the config of the core for runs with c and the options. The error joins everything that is
+// wrong with them.
 func (c Config) Machine(opts ...Option) (machine.Config, error) {
 	o, err := collect(opts)
 	if err != nil {

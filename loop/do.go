@@ -17,36 +17,36 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Action is one line of tries under a policy, for [Do] and [Attempts]. Make one with [ToolCall] or
-// [FinalAnswer], change its fields before its first use, and share it as you like: it is not changed.
+// Action is one line of attempts under a policy, for [Do] and [Attempts]. Make one with [ToolCall] or
+// [FinalAnswer] and change its fields before the first use; it may then be shared.
 type Action struct {
-	// Tool is the tool that the tries are for; empty for a final answer.
+	// Tool is the name of the tool; empty for a final answer.
 	Tool string
-	// Policy is for tries whose outcome cannot be used, Transport for tries that did not come through.
+	// Policy is for tries whose result cannot be used, and Transport for tries whose request failed.
 	Policy, Transport policy.RetryPolicy
-	// Seed is what jitter is drawn from. Empty means the session's id; without a session [Do] draws one where
-	// a wait needs it, and says which ([observe.Notice].Seed, [RetryExhaustedError].Seed): with it the waits
-	// are the same again.
+	// Seed is the seed of the jitter. If it is empty, it is the session's id; without a session, [Do] draws a
+	// seed when a wait needs one, and reports it ([observe.Notice].Seed, [RetryExhaustedError].Seed), so that
+	// the waits can be reproduced.
 	Seed string
-	// Deadline is the time no wait may outlast; zero means that of the context, if it has one.
+	// Deadline is the end of the action's time; no wait may outlast it. Zero means the deadline of the context,
+	// if any.
 	Deadline time.Time
-	// ID names the action in its session's journal: once it has ended there, however it did, it is not made
-	// again, and its recorded end is given. Empty means that each is a new action; without a journal an ID
-	// does nothing. At most [machine.MaxActionID] bytes of printable text; it stands in journals and errors
-	// as it is, so it must be no secret.
+	// ID identifies the action in its session's journal. Once it has ended there, with or without success, it is
+	// not made again, and its recorded end is returned. Empty means a new action; without a journal the ID has
+	// no effect. At most [machine.MaxActionID] bytes of printable text. It appears in journals and errors, so it
+	// must not be secret.
 	ID string
 }
 
-// ToolCall is the action of calling a tool, under the default policies.
+// ToolCall returns the action of calling a tool, with the default policies.
 func ToolCall(name string) *Action {
 	return &Action{Tool: name, Policy: policy.Correction(), Transport: policy.EffectiveTransport(&policy.Set{}).Clone()}
 }
 
-// FinalAnswer is the action of getting a final answer, under the default policies.
+// FinalAnswer returns the action of getting a final answer, with the default policies.
 func FinalAnswer() *Action { return ToolCall("") }
 
-// machine is the config of the core for the action: it is held to its own policies alone, and to no budget of
-// a run.
+// machine returns the config of the core for the action, with its own policies and no budgets.
 func (a *Action) machine() machine.Config {
 	free := policy.Unlimited
 	return machine.Config{
@@ -58,7 +58,8 @@ func (a *Action) machine() machine.Config {
 	}
 }
 
-// Machine is the config of the core for the tries of the action. The error joins all that is wrong with it.
+// Machine returns the config of the core for the tries of the action. The error joins everything that is
+// wrong with it.
 func (a *Action) Machine() (machine.Config, error) {
 	if a == nil {
 		return machine.Config{}, errNoAction
@@ -68,7 +69,7 @@ func (a *Action) Machine() (machine.Config, error) {
 	return m, err
 }
 
-// compile is the config of the core for the action, made ready.
+// compile returns the compiled config of the core for the action.
 func (a *Action) compile() (*machine.Compiled, error) {
 	if a == nil {
 		return nil, errNoAction
@@ -82,37 +83,37 @@ var (
 	errNoTry    = errors.New("loop: the function that makes a try is nil: give one")
 )
 
-// Attempt is one try as the function that makes it sees it.
+// Attempt describes one try to the function that makes it.
 type Attempt struct {
-	// Number counts from 1 and counts the first; Max is [policy.Unlimited] where nothing bounds it.
+	// Number is the number of the attempt, from 1. Max may be [policy.Unlimited].
 	Number, Max int
-	// Settings are those that the action's policy has for the attempt ([policy.RetryPolicy].Attempts): they
-	// are for the caller to ask its model by.
+	// Settings are the policy's settings for the attempt ([policy.RetryPolicy].Attempts). The caller applies
+	// them to its model.
 	Settings policy.Settings
-	// Transport is the attempt of this try on the transport plane, from 1: what did not come through is tried
-	// again at no cost of Number.
+	// Transport is the attempt of this try on the transport plane, from 1. Tries again after a failed request do
+	// not increase Number.
 	Transport int
 
-	// InDoubt is set where this very try began before, and nobody knows what came of it: the process died, or
-	// the run was left ([ErrSuspended]). What it does may have been done.
+	// InDoubt reports that this try began before and its outcome is unknown: the process died, or the run was
+	// left ([ErrSuspended]). It may have had its effect.
 	InDoubt bool
 
-	// Timeout bounds the try, by the transport policy; 0 where that does not. [Do] ends the context of the
-	// try by it; in a loop over [Tries] that is the caller's.
+	// Timeout is the transport policy's limit for the try; 0 means none. [Do] ends the context of the try after
+	// it; in a loop over [Tries] the caller has to.
 	Timeout time.Duration
 
-	// recorded is the feedback on the try before, as the session has it; nil without one.
+	// recorded is the feedback on the previous try in the session, or nil.
 	recorded *feedback.RetryFeedback
-	// Without a session: the action, what its jitter is drawn from (empty where no wait has needed it), and
-	// the errors of the two tries before.
+	// Without a session: the action, the seed of its jitter (empty until a wait needs it), and the errors of the
+	// two previous tries.
 	of           *Action
 	seed         string
 	last, before error
 }
 
-// Feedback is what was wrong with the try before; zero on the first, and where the policy emits none. In a
-// session its slices are those of the record: read-only. Without one the clock is not read for it, and the
-// time of its schedule is zero.
+// Feedback returns what was wrong with the previous try. It is zero for the first try, and if the policy
+// emits no feedback. In a session its slices are shared and read-only. Without a session, the time of its
+// schedule is zero.
 func (a Attempt) Feedback() feedback.RetryFeedback {
 	switch {
 	case a.recorded != nil:
@@ -135,13 +136,13 @@ func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) f
 		in.Source = feedback.StructuredOutput
 	}
 	fb := feedback.New(in)
-	// Another try followed, or nobody would ask; the wait before it depends on nothing that is not here.
+	// Another try follows, else nobody would ask. The wait before it depends only on what is here.
 	pos := policy.Position{Attempt: number, Key: a.of.key(a.seed, fault.Correction)}
 	fb.Schedule = &feedback.Schedule{Delay: policy.Decide(&a.of.Policy, &pos, &f).Delay}
 	return fb
 }
 
-// key is the core's jitter key for the first action of a session without an id.
+// key returns the jitter key that the core has for the first action of a session without an id.
 func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 	number := 1
 	if plane == fault.Transport {
@@ -150,28 +151,26 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 	return machine.JitterKey(seed, "", 1, number, a.Tool, plane)
 }
 
-// Do makes an action under its policy: try is called until it returns no error, or until the policy allows no
-// further attempt. Its error decides: a [fault.ToolValidationError], [fault.StructuredOutputError] or
-// [fault.ClassError] is a failed attempt of the correction plane; what classifies as a transport fault is
-// retried under the transport policy and costs no attempt. An action that ends without success returns a
-// [RetryExhaustedError].
+// Do makes an action under its policy. It calls try until it succeeds or the policy allows no further
+// attempt. A [fault.ToolValidationError], [fault.StructuredOutputError] or [fault.ClassError] is a failed
+// attempt of the correction plane. An error that classifies as a transport failure is retried under the
+// transport policy and costs no attempt. An action that ends without success returns a [RetryExhaustedError].
 //
-// With a session, attempts and feedback are recorded in it. s may be nil: then nothing is recorded, no
-// history is kept, and a try that succeeds at once allocates nothing; the decisions are the same. With a
-// journal ([WithJournal]) there is always a session. An action that cannot be, a function that is nil and a
-// context that has ended are errors before the first try; without a session only [Action.Machine] looks at
-// what an action holds, and the end of a context is seen when a try fails.
+// With a session, attempts and feedback are recorded in it. If s is nil, nothing is recorded, and a try that
+// succeeds at once allocates nothing; the decisions are the same. With a journal ([WithJournal]) there is
+// always a session. An invalid action, a nil function and an ended context are errors before the first try.
+// Without a session the action is not validated (use [Action.Machine]), and the end of the context is noticed
+// when a try fails.
 //
-// An action with an [Action].ID that has ended in the journal is not made again. Where it succeeded, its
-// value is given, which the journal has as JSON; one that does not fit T is an error, and so is, before the
-// first try, a T that is a channel or a function. Where it did not, its [RetryExhaustedError] is given again,
-// with a [RecordedError] or the typed error in the place of its cause. s stays as it is then. An ID that the
-// journal has of another tool is an error. A value that turns out to have no JSON form once its try has
-// succeeded is returned beside an error that says so, and not given again.
+// An action with an [Action].ID that has ended in the journal is not made again. If it succeeded, its
+// recorded value is returned; it is an error if the value does not fit T or if T has no JSON form. If it
+// failed, its [RetryExhaustedError] is returned again, with a [RecordedError] or a typed error as its cause.
+// s does not change then. It is an error if the journal has the ID for another tool. If a try succeeds but
+// its value has no JSON form, the value is returned with an error and is not recorded.
 //
-// Of the options [WithClock] and [WithObserver] play a part, and with a session [WithJournal] and
-// [WithAdjust]. Without one observers are told of tries that failed, of retries and of exhaustion, and not of
-// what went well or was cancelled.
+// Do uses the options [WithClock] and [WithObserver] and, with a session, [WithJournal] and [WithAdjust].
+// Without a session, observers are told about failed tries, retries and exhaustion, but not about success and
+// cancellation.
 func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts ...Option) (T, error) {
 	var none T
 	if a == nil {
@@ -206,7 +205,7 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 	}
 }
 
-// within makes a try in the time that it has.
+// within makes a try within its time limit.
 func within[T any](ctx context.Context, o *options, at Attempt, try func(context.Context, Attempt) (T, error)) (T, error) {
 	if at.Timeout <= 0 {
 		return try(ctx, at)
@@ -217,8 +216,8 @@ func within[T any](ctx context.Context, o *options, at Attempt, try func(context
 	return value, late.instead(ctx, err)
 }
 
-// recording is the session that an action is recorded in, nil for none, and what the options come to. With a
-// journal there is always a session.
+// recording returns the session to record an action in, or nil, and the options. With a journal there is
+// always a session.
 func recording(s *session.Session, opts []Option) (*session.Session, *options, error) {
 	o, err := collect(opts)
 	if s == nil && err == nil && o.journal != nil {
@@ -240,7 +239,7 @@ func doRecorded[T any](
 		var came Tried
 		if value, came.Err = within(ctx, o, t.Attempt, try); came.Err == nil && t.Keeps() {
 			if came.Value, lost = canon.Marshal(value); lost != nil && !t.of.keeps() {
-				lost = nil // reducers hear of the try without its value
+				lost = nil // reducers get the try without its value
 			} else if lost != nil {
 				lost = fmt.Errorf("loop: action %q has succeeded, and its value cannot be recorded, for it has no JSON form: %w", a.ID, lost)
 			}
@@ -256,7 +255,7 @@ func doRecorded[T any](
 	return value, lost
 }
 
-// endOf is the recorded value of an action that has succeeded.
+// endOf returns the recorded value of an action that succeeded.
 func endOf[T any](end *journal.Ended) (value T, err error) {
 	if len(end.Outcome.Value) == 0 {
 		return value, fmt.Errorf("loop: action %q has succeeded, and its journal has no value of it: give its ID only where Do made it", end.ID)

@@ -15,43 +15,43 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// RetryExhaustedError says that a run, or one action, ended without success. errors.Is finds its Reason
-// ([policy.AttemptsExhausted], [policy.Deadline], …); errors.As finds the typed error of the last failure
-// ([fault.ToolValidationError], [fault.StructuredOutputError], [fault.ReducerError]) and what the model, the
-// tool or the try returned. Printed with %+v it has a table of the attempts. Safe for concurrent reading.
+// RetryExhaustedError reports that a run or an action ended without success. errors.Is matches its Reason
+// ([policy.AttemptsExhausted], [policy.Deadline], …). errors.As finds the typed error of the last failure
+// ([fault.ToolValidationError], [fault.StructuredOutputError], [fault.ReducerError]) and the error of the
+// model, tool or try. With %+v it prints a table of the attempts. It is safe for concurrent reading.
 type RetryExhaustedError struct {
 	// Action is the tool's name; empty for the final answer.
 	Action string
-	// Plane is the plane that was exhausted; empty where the run ended for a reason of its own.
+	// Plane is the plane that was exhausted; empty if the run ended for another reason.
 	Plane fault.Plane
-	// Reason says why there is no further attempt.
+	// Reason is why no further attempt follows.
 	Reason policy.Reason
-	// Detail has the numbers behind the reason: the wait that did not fit, and the room there was for it.
+	// Detail has the numbers behind the reason: the wait that did not fit, and the time that was left.
 	Detail policy.Detail
-	// Attempt and MaxAttempts say where the action stood on that plane.
+	// Attempt and MaxAttempts are the position of the action on that plane.
 	Attempt, MaxAttempts int
-	// Failure is the last failure as the core saw it.
+	// Failure is the last failure.
 	Failure fault.Failure
-	// Feedback is that on the last attempt, as the model or the try would have been given it; nil on the
-	// transport plane, and where the policy emits none. Its slices are read-only.
+	// Feedback is the feedback on the last attempt; nil on the transport plane, and if the policy emits none.
+	// Its slices are read-only.
 	Feedback *feedback.RetryFeedback
-	// Attempts are all attempts of the run on both planes, oldest first. [Do] without a session keeps no
-	// history: it has the last one.
+	// Attempts are all attempts of the run on both planes, oldest first. [Do] without a session has only the
+	// last.
 	Attempts []session.Attempt
-	// Usage is summed over all attempts.
+	// Usage is the sum over all attempts.
 	Usage message.Usage
-	// Policy is the policy that decided; of [Do] without a session it shares its lists with the [Action].
-	// Explanation says where each of its values came from.
+	// Policy is the policy that decided. For [Do] without a session it shares its lists with the [Action].
+	// Explanation says where its values came from.
 	Policy      policy.RetryPolicy
 	Explanation policy.Explanation
-	// Seed is what jitter was drawn from: that of the config or action, the session's id, or what [Do]
-	// without a session drew; empty where that came to no wait that needed one.
+	// Seed is the seed of the jitter: that of the config or action, the session's id, or the one that [Do]
+	// without a session drew. It is empty if no seed was needed.
 	Seed string
-	// Cause is the Go error behind the failure, where there was one.
+	// Cause is the Go error behind the failure, or nil.
 	Cause error
 }
 
-// Error says what gave up, where it stood, why, and the last failure.
+// Error returns what gave up, at which attempt, why, and the last failure.
 func (e *RetryExhaustedError) Error() string {
 	if e.Plane == "" {
 		return "run stopped: " + e.Reason.Phrase() + e.because()
@@ -77,7 +77,7 @@ func (e *RetryExhaustedError) Error() string {
 	return text + ": " + string(e.Failure.Class)
 }
 
-// why is the reason in words; of a class that is not retried, also its name and what to set.
+// why returns the reason in words. For a class that is not retried it also says what to set.
 func (e *RetryExhaustedError) why() string {
 	class := cmp.Or(e.Failure.Class, fault.Unknown)
 	switch {
@@ -89,7 +89,7 @@ func (e *RetryExhaustedError) why() string {
 	return fmt.Sprintf("%s is not retried: add it to retryable_errors of the %s policy to have it retried", class, e.Plane)
 }
 
-// because is the text of the cause; empty where there is none, or it has none.
+// because returns the text of the cause; empty if there is none.
 func (e *RetryExhaustedError) because() string {
 	if e.Cause == nil || e.Cause.Error() == "" {
 		return ""
@@ -116,7 +116,7 @@ func (e *RetryExhaustedError) Unwrap() []error {
 	return all
 }
 
-// typed is the failure as a typed error; nil where the cause already is one, or its class has none.
+// typed returns the failure as a typed error; nil if the cause already is one, or if its class has none.
 func (e *RetryExhaustedError) typed() error {
 	switch e.Failure.Class {
 	case fault.ToolValidation, fault.UnknownTool:
@@ -127,7 +127,7 @@ func (e *RetryExhaustedError) typed() error {
 	return nil
 }
 
-// exhausted is the error of a run that stopped without success.
+// exhausted returns the error of a run that stopped without success.
 func exhausted(st machine.State, attempts []session.Attempt, cause error) *RetryExhaustedError {
 	o := st.Outcome
 	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Seed: st.Session.ID(), Cause: cause}
@@ -139,17 +139,17 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 		return e
 	}
 	e.Action, e.Plane, e.Attempt, e.MaxAttempts, e.Failure, e.Detail = x.Action, x.Plane, x.Attempt, x.MaxAttempts, x.Failure, x.Detail
-	e.Failure.Issues = slices.Clone(e.Failure.Issues) // the session's records have those
+	e.Failure.Issues = slices.Clone(e.Failure.Issues) // the session's records share them
 	if e.Policy, e.Explanation = st.PolicyFor(x.Action, x.Plane); x.Plane == fault.Transport && x.Failure.Tool != "" {
 		e.Policy, e.Explanation = st.ToolPolicy(x.Failure.Tool)
 	}
-	e.Policy = e.Policy.Clone() // it may hold what all runs share
+	e.Policy = e.Policy.Clone() // it may share memory with other runs
 	e.Feedback = e.lastFeedback(st.Session, nil)
 	return e
 }
 
-// lastFeedback is the feedback on the last attempt as the session has it; of an action whose session is gone
-// it is made again from its attempts. prev is the feedback before, where the attempts do not have it.
+// lastFeedback returns the feedback on the last attempt from the session. If the session is not available, it
+// is made again from the attempts. prev is the feedback before, if the attempts do not have it.
 func (e *RetryExhaustedError) lastFeedback(s session.State, prev *feedback.RetryFeedback) *feedback.RetryFeedback {
 	f := &e.Failure
 	if e.Plane != fault.Correction || !e.Policy.EmitFeedback || !(e.Policy.Retries(f.Class) || f.Class == fault.Reducer) {

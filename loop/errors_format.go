@@ -10,8 +10,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Format prints the error as Error has it; %+v adds a table of the attempts, one a line, with what was
-// wrong with each and what was decided.
+// Format prints the error; %+v adds a table of the attempts with their issues and decisions.
 func (e *RetryExhaustedError) Format(to fmt.State, verb rune) {
 	if verb == 'v' && to.Flag('#') {
 		type fields RetryExhaustedError
@@ -42,7 +41,7 @@ func (e *RetryExhaustedError) Format(to fmt.State, verb rune) {
 	}
 }
 
-// decision says what was decided on an attempt.
+// decision returns what was decided on an attempt.
 func decision(a session.Attempt) string {
 	switch {
 	case a.Retry && a.Delay > 0:
@@ -53,7 +52,7 @@ func decision(a session.Attempt) string {
 	return string(a.Reason)
 }
 
-// shownIssues is how many issues of an attempt the table names.
+// shownIssues is how many issues of an attempt the table shows.
 const shownIssues = 3
 
 func issuesLine(a session.Attempt) string {

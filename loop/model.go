@@ -9,49 +9,48 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Model asks one model for one reply. An implementation switches the retries of the SDK beneath it off: two
-// layers of retries multiply.
+// Model calls a language model. An implementation must turn off the retries of its SDK, because two layers of
+// retries multiply.
 type Model interface {
-	// Reply returns the whole reply; a stream that breaks half-way is an error. Errors that carry a class of
-	// the transport plane are retried under the transport policy; see package fault. It must not change req,
-	// and may be called from several runs at once.
+	// Reply returns the whole reply. A stream that breaks is an error. Errors with a class of the transport
+	// plane are retried under the transport policy; see package fault. Reply must not change req, and may be
+	// called from several runs at once.
 	//
-	// The transcript holds the Calls of a reply as they are: a model must not write to that list once it has
-	// returned it. Runs only read it, so that several replies may share one.
+	// The transcript keeps the Calls of a reply. The model must not write to that list after returning it. Runs
+	// only read it, so several replies may share it.
 	Reply(ctx context.Context, req Request) (message.Reply, error)
 }
 
-// ModelFunc is a function as a [Model].
+// ModelFunc is a function that is a [Model].
 type ModelFunc func(ctx context.Context, req Request) (message.Reply, error)
 
 // Reply calls f.
 func (f ModelFunc) Reply(ctx context.Context, req Request) (message.Reply, error) { return f(ctx, req) }
 
-// Request is what a model is asked. It is shared with the run: read-only.
+// Request is a request to a model. It shares memory with the run and is read-only.
 type Request struct {
-	// System is the system prompt as it reads now; empty for none.
+	// System is the current system prompt; empty for none.
 	System string
 	// Messages is the transcript so far, oldest first.
 	Messages []message.Message
-	// Tools are those on offer, in order of registration.
+	// Tools are the tools that the model may call, in order of registration.
 	Tools []*tool.Tool
-	// Output is the schema of the structured answer that is wanted; nil where any text will do.
+	// Output is the schema of the structured answer; nil if any text is accepted.
 	Output *schema.Schema
-	// Model is the model's name in the run's ladder; empty for the first.
+	// Model is the name of the model in the run; empty for the first.
 	Model string
-	// Temperature is that of this attempt, from 0 to 2, instead of the model's own; nil for the model's own.
-	// A model that cannot be asked so refuses the request by an error.
+	// Temperature is the temperature for this attempt, from 0 to 2; nil means the model's own. A model that does
+	// not support it must return an error.
 	Temperature *float64
-	// At are the actions that are being corrected, or the answer's first attempt.
+	// At are the actions that are being corrected, or the first attempt of the answer.
 	At []machine.Position
-	// ToolChoice is the tool that the model must call; see [Config]. A model that cannot be asked so refuses
-	// the request by an error.
+	// ToolChoice is the tool that the model must call; see [Config]. A model that does not support it must
+	// return an error.
 	ToolChoice message.ToolChoice
-	// Stop are texts at which the model is to stop writing; none of them is part of the reply. A model that
-	// cannot be asked so refuses the request by an error.
+	// Stop are the stop sequences, which are not part of the reply. A model that does not support them must
+	// return an error.
 	Stop []string
-	// Stream is told of a streamed reply as it comes in; nil where nobody listens. What it is told decides
-	// nothing.
+	// Stream receives a streamed reply as it arrives; may be nil. It has no influence on the run.
 	Stream func(Delta)
 }
 

@@ -12,52 +12,49 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// PoolConfig is what the runs of a [Pool] share.
+// PoolConfig configures a [Pool].
 type PoolConfig struct {
-	// Model replies to all of them: it must be safe for concurrent use. Required.
+	// Model is the model of all runs. It must be safe for concurrent use. Required.
 	Model Model
-	// Config is what each run is held to, Options wire it as they do [Run]: all but WithJournal, for a
-	// journal is that of one session.
+	// Config configures each run. Options are as for [Run], except WithJournal: a journal belongs to one
+	// session.
 	Config  Config
 	Options []Option
-	// Done is told of the end of each run that has begun with what [Run] would return, before the caller of
-	// [Pool.Await] is. It is called by the worker that ended the run, so that several may be called at once,
-	// and may add runs to the pool. A panic in it is contained by nobody: it comes out of [Pool.Due], and
-	// ends the process where a worker of [Pool.Run] or [Pool.Serve] calls it; the run has ended all the same.
-	// It is required by [Pool.Add].
+	// Done is called at the end of each run that has begun, with the results of [Run], before [Pool.Await]
+	// returns. The worker that ended the run calls it, so several calls may run at once; it may add runs to the
+	// pool. A panic in it is not recovered: it leaves [Pool.Due], and ends the process if a worker of [Pool.Run]
+	// or [Pool.Serve] calls it. The run has ended even so. [Pool.Add] requires Done.
 	Done func(s *session.Session, r Result, err error)
 }
 
-// ErrPoolClosed is the error of adding to a pool that was closed.
+// ErrPoolClosed is the error of a closed pool.
 var ErrPoolClosed = errors.New("loop: the pool is closed")
 
-// Pool makes the runs of very many sessions, for runtimes in which nearly all of them wait. A session that
-// waits is its state as data and a place in one heap of deadlines: it has no goroutine and no timer. The
-// models and tools of those that go on are called by a bounded number of workers. Each run decides as [Run]
-// does, and records the same.
+// Pool runs many sessions that mostly wait. A waiting session is only its state and an entry in a heap of
+// deadlines: it has no goroutine and no timer. A limited number of workers calls models and tools. Each run
+// decides and records the same as with [Run].
 //
-// Make one with [NewPool], and give it runs by [Pool.Add] or, where somebody waits for the end, by
-// [Pool.Await]. Drive it with [Pool.Run] or [Pool.Serve]; or, in an engine with a scheduler of its own, call
-// [Pool.Due] whenever [Pool.Next] has come. All methods are safe for concurrent use.
+// Make one with [NewPool]. Add runs with [Pool.Add], or with [Pool.Await] to wait for the end. Drive it with
+// [Pool.Run] or [Pool.Serve]; or, in an engine with its own scheduler, call [Pool.Due] whenever the time of
+// [Pool.Next] has come. All methods are safe for concurrent use.
 type Pool struct {
 	cfg      PoolConfig
 	o        *options
 	compiled *machine.Compiled
-	// life ends as the pool is closed, by end.
+	// life is the context of the pool; end cancels it when the pool is closed.
 	life context.Context
 	end  context.CancelFunc
 
 	mu    sync.Mutex
 	queue queue
-	// working counts the runs that are worked on.
+	// working is the number of runs that workers have.
 	working int
 	closed  bool
-	// changed is closed as soon as a run is queued or has ended, or the pool is closed; nil where nobody
-	// waits for that.
+	// changed is closed when a run is queued or has ended, or the pool is closed; nil if nobody waits for that.
 	changed chan struct{}
 }
 
-// NewPool returns a pool without runs. The error joins all that is wrong with the config.
+// NewPool returns an empty pool. The error joins everything that is wrong with the config.
 func NewPool(cfg PoolConfig) (*Pool, error) {
 	o, err := collect(cfg.Options)
 	if err != nil {
@@ -78,13 +75,12 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	return p, nil
 }
 
-// Add begins a run of a session, as [Run] does with prompt; a run that its journal holds and that has not
-// ended goes on instead, as by [Resume]. Where the journal's last run has ended and was of the same request,
-// nothing is done again: its recorded end is told, as by Resume. The same request has the same
-// [Config].RequestID or, where neither run has one, the same history and prompt; of a journal whose history
-// was left out and cannot be had, that cannot be told, and the error is one of [journal.ErrRedacted]. j is
-// nil for no journal. The session is the pool's until its end is told. The errors are those of Run and Resume
-// before anything is asked, and [ErrPoolClosed].
+// Add begins a run of a session, as [Run] does with prompt. If the journal has an unfinished run, that run
+// continues instead, as with [Resume]. If the journal's last run has ended and was the same request, nothing
+// is done again, and its recorded end is reported. Requests are the same if their [Config].RequestID is or,
+// if neither has one, if history and prompt are. If a redacted journal cannot tell, the error is
+// [journal.ErrRedacted]. j may be nil. The session belongs to the pool until the run's end is reported. Other
+// errors are those of Run and Resume before the first model call, and [ErrPoolClosed].
 func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *PoolRun, err error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
@@ -106,17 +102,17 @@ func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *Po
 	return t, nil
 }
 
-// seat is a run of the pool that has not begun.
+// seat returns a run that has not begun.
 func (p *Pool) seat(s *session.Session, prompt string, j *journal.Journal) *PoolRun {
 	run := newProcess(context.Background(), p.o.recordedIn(j), p.cfg.Model, s, &p.cfg.Config)
 	return &PoolRun{pool: p, prompt: prompt, run: run}
 }
 
-// errUntold is the error of adding a run of whose end nobody is told.
+// errUntold is the error of adding a run without Done.
 var errUntold = errors.New("loop: the pool's config: done: there is nobody to tell of the end of a run: give a function, or call Await")
 
-// AddParked takes over a run that [Pool.Close] of a pool of the same config handed back. Errors are as those
-// of [Pool.Add].
+// AddParked takes over a run that [Pool.Close] of a pool with the same config returned. Errors are those of
+// [Pool.Add].
 func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
@@ -140,25 +136,24 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	return nil, ErrPoolClosed
 }
 
-// Parked is a run that a closed pool did not end: plain data but for the session and its journal. The session
-// is free again.
+// Parked is an unfinished run of a closed pool. It is plain data except for the session and its journal. The
+// session is released.
 type Parked struct {
 	Session *session.Session
-	// Journal is that of the session; nil for none. It is still open.
+	// Journal is the journal of the session, still open; may be nil.
 	Journal *journal.Journal
-	// State is the core's, Asked is the effect that is to be carried out next. Go errors are no data: a run
-	// that ends later without an answer names those since.
+	// State is the state of the core, and Asked the next effect to carry out. Go errors are not kept: an error
+	// of the run refers only to later errors.
 	State machine.State
 	Asked machine.Effect
 }
 
-// Close ends the pool: no run is gone on with. The contexts of models that are being called end; a call that
-// returns an error then is made again by whoever goes on with the run. It waits until the workers have let
-// go, each after the effect that it carries out, ends the runs that were cancelled and not yet ended, as a
-// worker would, and hands the others back that have begun and not ended: those that were ready first, then
-// those that wait, by deadline. Callers of [Pool.Await] are told. A [observe.Tracer] is told that they end
-// here with [ErrSuspended], and that they begin again with [Pool.AddParked]. What a worker calls (Done,
-// models, tools) must not close the pool itself: it would wait for itself for ever.
+// Close closes the pool: no run continues. It cancels the contexts of models in progress; a failed call is
+// made again when the run continues elsewhere. Close waits until the workers have finished their current
+// effects, and ends the runs that were cancelled. It returns the other unfinished runs: first those that were
+// ready, then those that wait, by deadline. Callers of [Pool.Await] return. An [observe.Tracer] is told that
+// the runs end with [ErrSuspended], and begin again with [Pool.AddParked]. Functions that workers call (Done,
+// models, tools) must not call Close, or it deadlocks.
 func (p *Pool) Close() []Parked {
 	gone, left := p.empty()
 	for _, t := range gone {
@@ -176,8 +171,8 @@ func (p *Pool) Close() []Parked {
 	return all
 }
 
-// empty closes the pool, waits until nobody works, and takes all runs: those that were cancelled, to be
-// worked on, and the others.
+// empty closes the pool, waits for the workers, and takes all runs: those that were cancelled, and the
+// others.
 func (p *Pool) empty() (gone, left []*PoolRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -202,22 +197,22 @@ func (p *Pool) empty() (gone, left []*PoolRun) {
 	return gone, left
 }
 
-// contained calls f, and returns also where that ends its goroutine.
+// contained calls f and returns even if f ends its goroutine.
 func contained(f func()) {
 	var over sync.WaitGroup
 	over.Go(f)
 	over.Wait()
 }
 
-// Len is the number of runs that have not ended.
+// Len returns the number of runs that have not ended.
 func (p *Pool) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.queue.len() + p.working
 }
 
-// Next is the earliest time at which there is something to do; ok is false where all runs have ended, or are
-// worked on. It is zero where there is something to do at once.
+// Next returns the earliest time at which there is something to do; zero means now. ok is false if all runs
+// have ended or are being worked on.
 func (p *Pool) Next() (at time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -227,13 +222,13 @@ func (p *Pool) Next() (at time.Time, ok bool) {
 	return at, p.queue.len() > 0
 }
 
-// Due goes on with the runs that are due at the given time, one after the other in the order in which they
-// were due, and then of parking, until each waits for a later time or has ended. It returns how many it went
-// on with. It blocks while models and tools are called.
+// Due continues the runs that are due at the given time, one after the other in the order in which they
+// became due, until each waits for a later time or has ended. It returns the number of runs. It blocks while
+// models and tools are called.
 //
-// now is the word of the engine: a wait that ends by then is over even where the pool's clock has not come so
-// far, and is recorded as having lasted until its end. A run that waits again is gone on with again only
-// where that wait, too, ends by then.
+// now is the engine's time: a wait that ends by then is over even if the pool's clock is behind, and is
+// recorded as having lasted until its end. A run that waits again continues only if that wait also ends by
+// now.
 func (p *Pool) Due(now time.Time) int {
 	for n := 0; ; n++ {
 		p.mu.Lock()
@@ -246,13 +241,12 @@ func (p *Pool) Due(now time.Time) int {
 	}
 }
 
-// Run drives the pool with so many workers, until all runs have ended (nil), the pool is closed
-// ([ErrPoolClosed]) or ctx ends (its cause). The contexts of models that are being called end with ctx, and
-// as the pool is closed: a call that returns an error then is made again by whoever goes on with the run. It
-// returns when no worker works any more: models and tools have returned. What is left can be gone on with by
-// another Run, or handed back by [Pool.Close].
+// Run drives the pool with the given number of workers until all runs have ended (nil), the pool is closed
+// ([ErrPoolClosed]) or ctx ends (its cause). When ctx ends or the pool is closed, the contexts of models in
+// progress are cancelled; a failed call is made again when the run continues. Run returns after all workers
+// have stopped. Unfinished runs can be continued by another Run, or returned by [Pool.Close].
 func (p *Pool) Run(ctx context.Context, workers int) error { return p.drive(ctx, workers, false) }
 
-// Serve is Run for a pool to which runs are added at any time, as by [Pool.Await]: that all have ended does
-// not end it.
+// Serve is Run for a pool to which runs are added at any time, such as by [Pool.Await]: it does not return
+// when all runs have ended.
 func (p *Pool) Serve(ctx context.Context, workers int) error { return p.drive(ctx, workers, true) }

@@ -11,17 +11,17 @@ import (
 type drive struct {
 	pool *Pool
 	ctx  context.Context
-	// stays is set where it goes on without runs.
+	// stays reports that it continues without runs.
 	stays bool
-	// lead is full while a worker has it: the one that waits for the next run. The others work, or wait to
-	// lead. It guards what follows.
+	// lead is full while a worker waits for the next run. The other workers work, or wait to lead. It guards the
+	// fields below.
 	lead chan struct{}
 	over bool
 	err  error
 	all  sync.WaitGroup
 }
 
-// drive drives the pool; stays is set where it goes on without runs.
+// drive drives the pool. stays means that it continues without runs.
 func (p *Pool) drive(ctx context.Context, workers int, stays bool) error {
 	if workers < 1 {
 		return fmt.Errorf("loop: %d workers: give 1 or more", workers)
@@ -37,8 +37,7 @@ func (p *Pool) drive(ctx context.Context, workers int, stays bool) error {
 	return d.err
 }
 
-// worker goes on with the runs that are due. Where what a run calls ends its goroutine, another takes its
-// place.
+// worker continues the runs that are due. If a run ends the goroutine, another worker replaces it.
 func (d *drive) worker() {
 	over := false
 	defer func() {
@@ -52,7 +51,7 @@ func (d *drive) worker() {
 	over = true
 }
 
-// next waits until a run is due, and takes it; nil where the drive is over.
+// next waits until a run is due and takes it. It returns nil if the drive is over.
 func (d *drive) next() *PoolRun {
 	d.lead <- struct{}{}
 	defer func() { <-d.lead }()
@@ -68,8 +67,8 @@ func (d *drive) next() *PoolRun {
 	return nil
 }
 
-// look takes the run that is due, or notes that the drive is over. Else it returns how long it takes until
-// the next is due, 0 for no such time, and what is closed once that may have changed.
+// look takes a run that is due, or records that the drive is over. Otherwise it returns the time until the
+// next run is due, 0 if there is none, and a channel that is closed when that may have changed.
 func (d *drive) look() (t *PoolRun, left time.Duration, changed <-chan struct{}) {
 	p, now := d.pool, d.pool.o.clock.Now()
 	p.mu.Lock()
@@ -92,7 +91,7 @@ func (d *drive) look() (t *PoolRun, left time.Duration, changed <-chan struct{})
 	return nil, 0, p.change()
 }
 
-// pause waits for a change, at most for so long; 0 for as long as it takes.
+// pause waits for a change, at most for left; 0 means without limit.
 func (d *drive) pause(left time.Duration, changed <-chan struct{}) {
 	var due <-chan time.Time
 	if left > 0 {

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// runHeap are runs that nobody works on, as a heap: by when they are due, and then in the order in which they
-// lay down.
+// runHeap is a heap of runs: by when they are due, then in the order in which they were queued.
 type runHeap []*PoolRun
 
 func (s runHeap) Len() int { return len(s) }
@@ -26,14 +25,14 @@ func (s runHeap) Swap(i, j int) {
 	s[i].place, s[j].place = int32(i), int32(j)
 }
 
-// Push is for package heap.
+// Push implements heap.Interface.
 func (s *runHeap) Push(x any) {
 	t := x.(*PoolRun)
 	t.place = int32(len(*s))
 	*s = append(*s, t)
 }
 
-// Pop is for package heap.
+// Pop implements heap.Interface.
 func (s *runHeap) Pop() any {
 	last := len(*s) - 1
 	t := (*s)[last]
@@ -43,16 +42,16 @@ func (s *runHeap) Pop() any {
 	return t
 }
 
-// queue holds the runs that nobody works on: those that are ready to be gone on with, and those that wait.
+// queue has the runs that no worker has: those that are ready, and those that wait.
 type queue struct {
 	ready, waits runHeap
-	// added counts the times that a run was parked or made ready.
+	// added counts the runs that were queued.
 	added int64
 }
 
 func (q *queue) len() int { return len(q.ready) + len(q.waits) }
 
-// half is that which a run is in.
+// half returns the heap of a run.
 func (q *queue) half(t *PoolRun) *runHeap {
 	if t.ready {
 		return &q.ready
@@ -60,7 +59,7 @@ func (q *queue) half(t *PoolRun) *runHeap {
 	return &q.waits
 }
 
-// add queues a run: ready since then, or to wait until then.
+// add queues a run: ready since then, or waiting until then.
 func (q *queue) add(t *PoolRun, ready bool, then time.Time) {
 	q.added++
 	t.ready, t.until, t.order = ready, then, q.added
@@ -69,8 +68,7 @@ func (q *queue) add(t *PoolRun, ready bool, then time.Time) {
 
 func (q *queue) remove(t *PoolRun) { heap.Remove(q.half(t), int(t.place)) }
 
-// take takes the run that was due first; nil where none is due at that time. One that is ready is, at any
-// time.
+// take returns the run that was due first, or nil if none is due. A ready run is always due.
 func (q *queue) take(now time.Time) *PoolRun {
 	waited := len(q.waits) > 0 && !q.waits[0].until.After(now)
 	switch {
@@ -82,7 +80,7 @@ func (q *queue) take(now time.Time) *PoolRun {
 	return nil
 }
 
-// all takes all runs: those that are ready first, each in order.
+// all takes all runs, in order, the ready ones first.
 func (q *queue) all() []*PoolRun {
 	all := make([]*PoolRun, 0, q.len())
 	for _, half := range []*runHeap{&q.ready, &q.waits} {
@@ -93,7 +91,7 @@ func (q *queue) all() []*PoolRun {
 	return all
 }
 
-// enqueue lets a run wait until then, zero for not at all; false where the pool is closed.
+// enqueue queues a run until a time, or as ready if that is zero. It returns false if the pool is closed.
 func (p *Pool) enqueue(t *PoolRun, until time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +101,7 @@ func (p *Pool) enqueue(t *PoolRun, until time.Time) bool {
 	return !p.closed
 }
 
-// add puts a run into the queue. p.mu is held.
+// add queues a run. p.mu is held.
 func (p *Pool) add(t *PoolRun, until time.Time) {
 	if until.IsZero() {
 		p.queue.add(t, true, p.o.clock.Now())
@@ -113,7 +111,7 @@ func (p *Pool) add(t *PoolRun, until time.Time) {
 	p.signal()
 }
 
-// rest lets go of a run that was worked on; false where it was cancelled meanwhile, and is to be ended
+// rest puts back a run. It returns false if the run was cancelled in the meantime and has to be ended
 // instead.
 func (p *Pool) rest(t *PoolRun, until time.Time) bool {
 	p.mu.Lock()
@@ -128,7 +126,7 @@ func (p *Pool) rest(t *PoolRun, until time.Time) bool {
 	return true
 }
 
-// ended lets go of a run that is over.
+// ended removes a run that is over.
 func (p *Pool) ended(t *PoolRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +135,7 @@ func (p *Pool) ended(t *PoolRun) {
 	p.signal()
 }
 
-// take takes the next run that is due, to be worked on; nil where there is none. p.mu is held.
+// take takes the next run that is due, or returns nil. p.mu is held.
 func (p *Pool) take(now time.Time) *PoolRun {
 	if p.closed {
 		return nil
@@ -149,7 +147,7 @@ func (p *Pool) take(now time.Time) *PoolRun {
 	return t
 }
 
-// change is closed at the next change. p.mu is held.
+// change returns a channel that is closed at the next change. p.mu is held.
 func (p *Pool) change() <-chan struct{} {
 	if p.changed == nil {
 		p.changed = make(chan struct{})
@@ -157,7 +155,7 @@ func (p *Pool) change() <-chan struct{} {
 	return p.changed
 }
 
-// signal tells all who wait for a change to look again. p.mu is held.
+// signal wakes everybody who waits for a change. p.mu is held.
 func (p *Pool) signal() {
 	if p.changed != nil {
 		close(p.changed)

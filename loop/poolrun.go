@@ -18,35 +18,35 @@ import (
 type PoolRun struct {
 	pool   *Pool
 	prompt string
-	// run makes the run, begun is set once it has taken its session.
+	// run makes the run. begun reports that it has taken its session.
 	run   *process
 	begun bool
-	// until is when the run is to be gone on with or, where it is ready, since when it is; order is the order
-	// of parking, and place the place in its half of the pool's queue, -1 outside of it.
+	// until is when the run is due or, if it is ready, since when. order is its number in the queue, and place
+	// its index in the heap, -1 outside.
 	until time.Time
 	order int64
 	place int32
 	ready bool
-	// over is set once the pool has done with the run.
+	// over reports that the pool has finished the run.
 	over bool
-	// cut is how the run is cancelled; nil where it was not, and nobody works on it or it has a caller.
+	// cut is set if the run was cancelled, or if a worker has it and it has no caller.
 	cut *cut
-	// caller waits for the end; nil for nobody.
+	// caller waits for the end; may be nil.
 	caller *caller
 }
 
-// cut is how a run without a caller is cancelled.
+// cut cancels a run without a caller.
 type cut struct {
-	// by is what [PoolRun.Cancel] cancelled it by; nil where it did not.
+	// by is the cause given to [PoolRun.Cancel]; nil if it was not called.
 	by error
-	// stop cancels the work under way; nil where there is none.
+	// stop cancels the current work; may be nil.
 	stop context.CancelCauseFunc
 }
 
-// errLeft is what a run was cancelled by where nobody said.
+// errLeft is the default cause of a cancellation.
 var errLeft = errors.New("cancelled")
 
-// begin begins the run, or goes on with that in the journal.
+// begin begins the run, or continues that in the journal.
 func (t *PoolRun) begin() {
 	p := t.run
 	said := slices.Concat(p.cfg.History, []message.Message{p.cfg.prompt(t.prompt)})
@@ -62,8 +62,7 @@ func (t *PoolRun) begin() {
 	}
 }
 
-// held reports whether the journal holds the run that would begin with what is said: one that has not ended,
-// or one that has.
+// held reports whether the journal has this run, ended or not.
 func (t *PoolRun) held(said []message.Message) (bool, error) {
 	j := t.run.journal
 	if j == nil || j.Unfinished() {
@@ -74,14 +73,14 @@ func (t *PoolRun) held(said []message.Message) (bool, error) {
 		return false, err
 	}
 	if err != nil {
-		return false, nil // what is wrong is told as the run begins
+		return false, nil // the error is reported when the run begins
 	}
 	stopped := past.State.Phase == machine.Stopped && !past.Header.Config.Single
 	return stopped && sameRequest(past, t.pool.cfg.Config.RequestID, said), nil
 }
 
-// sameRequest reports whether the last run of a journal answered the request of that id or, where neither has
-// one, that was said so.
+// sameRequest reports whether the last run of a journal had the same request: the same id or, if neither has
+// one, the same conversation.
 func sameRequest(past *journal.Fold, id string, said []message.Message) bool {
 	if was := past.Header.Config.RequestID; was != "" || id != "" {
 		return was == id
@@ -90,8 +89,8 @@ func sameRequest(past *journal.Fold, id string, said []message.Message) bool {
 	return slices.EqualFunc(then, now, message.Message.Equal)
 }
 
-// work goes on with the run until it waits, ends, the pool is closed, or drive ends. One that was cancelled
-// ends, whatever else does. Waits until now are over, whatever the clock says.
+// work continues the run until it waits, ends, the pool is closed, or drive ends. A cancelled run ends in any
+// case. Waits until now are over, whatever the clock says.
 func (t *PoolRun) work(drive context.Context, now time.Time) {
 	life, stop := t.life()
 	defer stop(nil)
@@ -99,7 +98,7 @@ func (t *PoolRun) work(drive context.Context, now time.Time) {
 	}
 }
 
-// life is the context of the work: that of the caller, or one that ends as the run is cancelled.
+// life returns the context of the work: that of the caller, or one that is cancelled with the run.
 func (t *PoolRun) life() (context.Context, context.CancelCauseFunc) {
 	if c := t.caller; c != nil {
 		return c.ctx, func(error) {}
@@ -117,7 +116,7 @@ func (t *PoolRun) life() (context.Context, context.CancelCauseFunc) {
 	return life, stop
 }
 
-// goOn is one round of work; it reports false where the run was cancelled when it was queued already.
+// goOn is one round of work. It returns false if the run was cancelled while it was queued.
 func (t *PoolRun) goOn(life, drive context.Context, now time.Time) (over bool) {
 	exited := true
 	defer func() {
@@ -146,8 +145,8 @@ func (t *PoolRun) goOn(life, drive context.Context, now time.Time) (over bool) {
 	return true
 }
 
-// exit ends a run whose goroutine was ended by what it called. One in which that panicked stays as it is: it
-// can be resumed. A caller is told, and the worker lives on; without one, the panic goes on.
+// exit ends a run whose goroutine was ended by a function that it called. After a panic the run is left as it
+// is, to be resumed; a caller gets the panic as an error, and without one the panic continues.
 func (t *PoolRun) exit(panicked any) {
 	end := ending{err: errExited}
 	if panicked != nil {
@@ -161,7 +160,7 @@ func (t *PoolRun) exit(panicked any) {
 		t.letGo(end.err)
 		return
 	}
-	defer func() { // who is told of the exit may panic, or end the goroutine once more
+	defer func() { // the callback may panic or end the goroutine, too
 		if again := recover(); again != nil {
 			t.exit(again)
 			return
@@ -173,7 +172,7 @@ func (t *PoolRun) exit(panicked any) {
 	}
 }
 
-// done tells of the end of a run, and lets go of it: whatever becomes of who is told.
+// done reports the end of a run and releases it, whatever the callback does.
 func (t *PoolRun) done(end *ending) {
 	s := t.run.s
 	defer t.told(end)
@@ -184,7 +183,7 @@ func (t *PoolRun) done(end *ending) {
 	t.letGo(end.err)
 }
 
-// letGo frees the session of a run that is over, where it was taken. Tracers are told, if they were not.
+// letGo releases the session of a run that is over, and tells the tracers.
 func (t *PoolRun) letGo(err error) {
 	if !t.begun {
 		return
@@ -195,9 +194,8 @@ func (t *PoolRun) letGo(err error) {
 	}
 }
 
-// Cancel ends the run as the end of its context would end that of [Run], wherever it stands: what it was
-// cancelled by is in the error that Done is told. cause may be nil. It does nothing to a run that has ended.
-// It waits for nothing.
+// Cancel ends the run at its current position, as the end of its context would end [Run]. The error for Done
+// has the cause, which may be nil. It does nothing if the run has ended, and does not block.
 func (t *PoolRun) Cancel(cause error) {
 	p := t.pool
 	p.mu.Lock()
@@ -220,12 +218,12 @@ func (t *PoolRun) Cancel(cause error) {
 	}
 }
 
-// cancelled reports whether the run is to be ended, whatever else is. p.mu is held.
+// cancelled reports whether the run has to end. p.mu is held.
 func (t *PoolRun) cancelled() bool {
 	return t.cut != nil && t.cut.by != nil || t.caller != nil && t.caller.ctx.Err() != nil
 }
 
-// handBack is the run as data. Its session is free again.
+// handBack returns the run as data and releases its session.
 func (t *PoolRun) handBack() Parked {
 	p := t.run
 	contained(func() { p.ended(ErrSuspended) })
@@ -247,20 +245,19 @@ type ending struct {
 	err    error
 }
 
-// errClosedUnder is what callers are told whose runs a pool that was closed has handed back.
+// errClosedUnder is the error for callers whose runs were handed back by a closed pool.
 var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
 
-// Await makes a run of a session in the pool, and blocks until it has ended: it is [Run] for very many
-// callers that nearly all wait, each on a goroutine that does nothing else and so stays small. All is done by
-// the workers: somebody must drive the pool, best by [Pool.Serve]; until then Await waits. j is nil for no
-// journal; a run that it holds and that has not ended goes on, as by [Resume].
+// Await runs a session in the pool and blocks until the run has ended. It is [Run] for many callers that
+// mostly wait: their goroutines do nothing and stay small, because the workers do everything. The pool must
+// be driven, best with [Pool.Serve]; until then Await blocks. j may be nil; an unfinished run in it
+// continues, as with [Resume].
 //
-// When ctx ends, so does the run, as that of Run would, whether or not somebody drives the pool: cancelled
-// and recorded, or left where it stands for [ErrSuspended]. It is the context of the run: models and tools
-// see its values, its deadline and how it ended. The result is what Run returns, but for a model, or a
-// function that was given, that panics: its error is a [*fault.PanicError], and the run is left as it stands.
-// Of a pool that is closed the error is [ErrPoolClosed]; it is [ErrSuspended] too where [Pool.Close] has
-// handed the run back.
+// ctx is the context of the run; models and tools see its values, deadline and cause. When it ends, the run
+// ends as with Run, even if the pool is not driven: cancelled and recorded, or left for [ErrSuspended]. The
+// result is that of Run, except that a panic of a model or a given function is returned as a
+// [*fault.PanicError], and the run can be resumed. If the pool is closed, the error is [ErrPoolClosed], and
+// also [ErrSuspended] if [Pool.Close] returned the run.
 func (p *Pool) Await(ctx context.Context, s *session.Session, prompt string, j *journal.Journal) (Result, error) {
 	t := p.seat(s, prompt, j)
 	t.caller = &caller{ctx: ctx, over: make(chan struct{})}
@@ -276,8 +273,8 @@ func (p *Pool) Await(ctx context.Context, s *session.Session, prompt string, j *
 	return t.caller.end.result, t.caller.end.err
 }
 
-// leave ends the run for its caller, whose context has ended, where nobody works on it: who does ends it as
-// well.
+// leave ends the run for its caller, whose context has ended, if no worker has it. Otherwise the worker ends
+// it.
 func (t *PoolRun) leave() {
 	p := t.pool
 	p.mu.Lock()
@@ -292,7 +289,7 @@ func (t *PoolRun) leave() {
 	}
 }
 
-// told tells the caller, if there is one.
+// told reports the end to the caller, if any.
 func (t *PoolRun) told(end *ending) {
 	if c := t.caller; c != nil {
 		c.end = end

@@ -21,80 +21,79 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// process makes one run, or the tries of one action: the only place with a clock and goroutines. It carries
-// out what the core asks for, and stops where somebody has to wait or to try. [Run], [Do], [Attempts] and
-// [Pool] differ in what they do then.
+// process makes one run, or the tries of one action. It is the only code with a clock and goroutines. It
+// carries out the effects of the core and stops when a wait or a try has to be made; [Run], [Do], [Attempts]
+// and [Pool] differ in what they do then.
 type process struct {
 	*options
 	model  Model
 	cfg    *Config
 	s      *session.Session
 	runner Runner
-	// life says when the work is to end, ctx is life with the values that tracers gave the run.
+	// life is the context that ends the work. ctx is life with the values of tracers.
 	life, ctx context.Context
-	// values are those of the tracers, end tells them of the end of the run; nil where there are none.
+	// values are the values of the tracers, and end reports the end of the run to them; nil without tracers.
 	values context.Context
 	end    func(*machine.Outcome, error)
-	// until ends the calls of models besides life, and leaves the run as it stands; nil for nothing.
+	// until also cancels model calls, and then leaves the run to be resumed; may be nil.
 	until context.Context
-	// asked is what is to be done next, broke why the run cannot go on.
+	// asked is the next effect, and broke why the run cannot continue.
 	asked machine.Effect
 	broke error
-	// over is set once the end was told.
+	// over reports that the end was reported.
 	over bool
 
-	// takeBack is set while the last reply did not stand: what was streamed of it is to be taken back.
+	// takeBack reports that the last reply was not used, so that its streamed text has to be discarded.
 	takeBack bool
 	// said is the transcript as models were last given it.
 	said []message.Message
-	// offered are the tools as models are told of them: one list for all requests of the run.
+	// offered are the tools for the requests of the run.
 	offered []*tool.Tool
-	// err is the Go error behind the event that is being fed, cause the one behind the first exhaustion not
-	// yet answered.
+	// err is the Go error behind the current event, and cause the one behind the first exhaustion not yet
+	// handled.
 	err, cause error
-	// failed are the errors of the calls of a reply that did not come through, by place in the reply, for the
-	// planner.
+	// failed are the errors of failed calls of a reply, by index, for the planner.
 	failed map[int]error
-	// tool is the one whose outcome is being fed.
+	// tool is the tool of the current outcome.
 	tool string
-	// last is the time last read.
+	// last is the time that was last read.
 	last time.Time
-	// adjusted is the layer that the policy was last adjusted by; nil for none.
+	// adjusted is the last layer of WithAdjust, or nil.
 	adjusted *policy.Layer
 }
 
-// ErrSuspended, as the cause that a context is cancelled with ([context.WithCancelCause]), leaves a run with
-// a journal where it stands instead of ending it: nothing is recorded of the cancellation, the error of the
-// run is this one, and [Resume] goes on. What a tool still returns to the run is kept for then. It is for
-// processes that are shut down. Without a journal the run is cancelled as by any other cause.
+// ErrSuspended is a cause for cancelling a context ([context.WithCancelCause]), for a process that shuts
+// down. It leaves a run with a journal as it is: the cancellation is not recorded, the run returns this
+// error, and [Resume] continues it. Results that tools return later are kept. Without a journal the run is
+// cancelled as with any other cause.
 var ErrSuspended = errors.New("loop: the run was left to be resumed")
 
-// errCallLeft says that a call of a model was ended by [process.until]: it is to be made again.
+// errCallLeft is the error of a model call that [process.until] cancelled. It has to be made again.
 var errCallLeft = errors.New("loop: the call of the model was left")
 
-// errExited is what a run was cancelled by whose goroutine was ended by what it called.
+// errExited is the cause of a run whose goroutine was ended by a function that it called.
 var errExited = errors.New("loop: the model, or a function that was given, panicked or ended its goroutine (runtime.Goexit)")
 
-// leftToResume is what [process.advance] stops at where the run is to be left as it stands.
+// leftToResume is the kind at which [process.advance] stops if the run is left to be resumed.
 const leftToResume machine.EffectKind = "left"
 
-// newProcess is a process that has nothing of a run yet.
+// newProcess returns a process without a run.
 func newProcess(ctx context.Context, o *options, model Model, s *session.Session, cfg *Config) *process {
 	return &process{options: o, model: model, cfg: cfg, s: s, life: ctx, ctx: ctx}
 }
 
-// live gives the work a life.
+// live sets the context of the work.
 func (p *process) live(life context.Context) {
 	if p.life, p.ctx = life, life; p.values != nil {
 		p.ctx = scoped{life, p.values}
 	}
 }
 
-// rest lets go of what a run that nobody works on does not need.
+// rest drops what a waiting run does not need.
 func (p *process) rest() {
 	p.life, p.ctx, p.until, p.said = nil, nil, nil, nil
 	if p.asked.Kind == machine.WaitUntil && p.failed == nil {
-		p.err = nil // it is that of the event before the wait, and of none after it
+		p.err = nil // the error belongs to the event before the wait
 	}
 }
 
@@ -104,7 +103,7 @@ func (p *process) take(m *machine.Compiled) error {
 	return p.runner.open(m.Until(earlier(p.life, m.Config().Deadline)), p.options, true)
 }
 
-// start begins the run with the prompt, after what was said before it.
+// start begins the run with the prompt, after the earlier conversation.
 func (p *process) start(prompt string) {
 	p.trace(false)
 	said := []message.Message{p.cfg.prompt(prompt)}
@@ -117,7 +116,7 @@ func (p *process) start(prompt string) {
 // begun reports whether there is a run that can be ended.
 func (p *process) begun() bool { return p.runner.st.Phase != "" && p.runner.st.Phase != machine.Idle }
 
-// fed takes what a step asks for next, or why it failed.
+// fed takes the effects of a step, or its error.
 func (p *process) fed(effects []machine.Effect, err error) {
 	switch {
 	case errors.Is(err, errCallLeft):
@@ -128,8 +127,8 @@ func (p *process) fed(effects []machine.Effect, err error) {
 	}
 }
 
-// advance carries out what the core asks for, until a wait is to be made, the caller is to make a try, or the
-// run is to be left or over: it returns which. Waits that end by now are over, whatever the clock says.
+// advance carries out effects until a wait or a try has to be made, or the run is over or left to be resumed.
+// It returns which. Waits until now are over, whatever the clock says.
 func (p *process) advance(now time.Time) machine.EffectKind {
 	for p.broke == nil && p.runner.st.Phase != machine.Stopped {
 		switch {
@@ -148,7 +147,7 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 	return machine.Stop
 }
 
-// pause makes a wait by the clock. When the context ends, [process.advance] cancels the run.
+// pause waits by the clock. If the context ends, [process.advance] cancels the run.
 func (p *process) pause() {
 	timer := p.clock.Timer(p.asked.Wait.Until.Sub(p.now()))
 	defer timer.Stop()
@@ -159,7 +158,7 @@ func (p *process) pause() {
 	}
 }
 
-// finish goes on until the run has ended, waits included.
+// finish continues until the run has ended, including waits.
 func (p *process) finish() (Result, error) {
 	for p.advance(time.Time{}) == machine.WaitUntil {
 		p.pause()
@@ -167,7 +166,7 @@ func (p *process) finish() (Result, error) {
 	return p.result()
 }
 
-// result is what the run came to that has stopped, or cannot begin or go on. Tracers are told.
+// result returns the result of a run that has stopped or cannot continue, and tells the tracers.
 func (p *process) result() (result Result, err error) {
 	if p.broke != nil {
 		err = p.broken(p.broke)
@@ -178,14 +177,14 @@ func (p *process) result() (result Result, err error) {
 	return result, err
 }
 
-// ended tells tracers of the end.
+// ended tells the tracers about the end.
 func (p *process) ended(err error) {
 	if p.over = true; p.end != nil {
 		p.end(p.runner.st.Outcome, err)
 	}
 }
 
-// broken ends a run that cannot be gone on with, so that the session is left consistent.
+// broken ends a run that cannot continue, so that the session is consistent.
 func (p *process) broken(err error) error {
 	if !p.begun() || errors.Is(err, ErrSuspended) || p.runner.st.Phase == machine.Stopped {
 		return err
@@ -196,8 +195,8 @@ func (p *process) broken(err error) error {
 	return err
 }
 
-// leave lets the session go. A run whose goroutine was ended by what it called is ended first; one in which
-// that panicked stays as it is: it can be resumed.
+// leave releases the session. It first ends a run whose goroutine was ended by a function that it called.
+// After a panic the run is left as it is, to be resumed.
 func (p *process) leave() {
 	defer p.runner.Close()
 	if p.over {
@@ -209,7 +208,7 @@ func (p *process) leave() {
 	_, _ = p.exit()
 }
 
-// exit ends a run whose goroutine was ended by what it called.
+// exit ends a run whose goroutine was ended by a function that it called.
 func (p *process) exit() (Result, error) {
 	p.cause, p.broke = errExited, nil
 	if _, err := p.runner.Cancel(p.now(), p.cause); err != nil {
@@ -218,7 +217,7 @@ func (p *process) exit() (Result, error) {
 	return p.result()
 }
 
-// now is the clock's time, never before a time it gave earlier.
+// now returns the clock's time, but never an earlier time than before.
 func (p *process) now() time.Time {
 	if now := p.clock.Now().UTC().Round(0); now.After(p.last) {
 		p.last = now
@@ -226,10 +225,10 @@ func (p *process) now() time.Time {
 	return p.last
 }
 
-// stepped notes what an exhaustion came from, and tells the observers of one step.
+// stepped records the cause of an exhaustion, and tells the observers about one step.
 func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine.State) {
 	if x := st.Exhausted; ev.Kind == machine.ReducersRan && x != nil && x.Failure.Class == fault.Reducer {
-		p.err = nil // the reducer's own is behind it
+		p.err = nil // the reducer's error is its cause
 	}
 	if p.cause == nil && p.runner.ends() {
 		p.cause = p.err
@@ -239,7 +238,7 @@ func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine
 	}
 }
 
-// carry carries one effect out and feeds what came of it.
+// carry carries out one effect and feeds its outcome.
 func (p *process) carry(e machine.Effect) ([]machine.Effect, error) {
 	switch e.Kind {
 	case machine.CallModel:
@@ -301,7 +300,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	return effects, fed
 }
 
-// bounded is the context for a call of a model, and what lets go of it.
+// bounded returns the context for a model call, and a function that releases it.
 func (p *process) bounded(ctx context.Context) (context.Context, func()) {
 	until := p.until
 	if until == nil {
@@ -312,13 +311,13 @@ func (p *process) bounded(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { unhook(); end(nil) }
 }
 
-// deadline is the end of the time that a call has. The zero value is none.
+// deadline is the time limit of a call. The zero value has no limit.
 type deadline struct {
 	err  error
 	stop func()
 }
 
-// within is ctx for at most d, 0 for any time, by the clock; what says what was not done by then.
+// within returns ctx with a limit of d by the clock; 0 means no limit. what describes the call in the error.
 func (o *options) within(ctx context.Context, d time.Duration, what string) (context.Context, deadline) {
 	if d <= 0 {
 		return ctx, deadline{stop: func() {}}
@@ -329,7 +328,7 @@ func (o *options) within(ctx context.Context, d time.Duration, what string) (con
 	return ctx, deadline{late, func() { timer.Stop(); end(nil) }}
 }
 
-// instead is the error of a call: that it took too long, where that ended ctx.
+// instead returns the error of a call, or that it took too long if the limit ended ctx.
 func (d *deadline) instead(ctx context.Context, err error) error {
 	if err != nil && d.err != nil && context.Cause(ctx) == d.err {
 		return d.err
@@ -370,8 +369,7 @@ func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
 	})
 }
 
-// woke feeds the end of a wait. A wall clock may have been set back meanwhile: the wait was made all the
-// same.
+// woke feeds the end of a wait. It counts even if the clock was set back in the meantime.
 func (p *process) woke(w *machine.Wait) ([]machine.Effect, error) {
 	if p.now().Before(w.Until) {
 		p.last = w.Until
@@ -379,7 +377,7 @@ func (p *process) woke(w *machine.Wait) ([]machine.Effect, error) {
 	return p.runner.Woke(p.last)
 }
 
-// adjustPolicy asks the user's function before a decision is taken. The same layer again is no event.
+// adjustPolicy calls the user's function before a decision. An unchanged layer is not an event.
 func (p *process) adjustPolicy() error {
 	if p.adjust == nil {
 		return nil
@@ -393,8 +391,8 @@ func (p *process) adjustPolicy() error {
 	return err
 }
 
-// ask asks the planner of an exhaustion or a transport fault. The error behind it is that behind what
-// follows.
+// ask asks the planner about an exhaustion or a transport failure. The Go error behind it becomes that of
+// what follows.
 func (p *process) ask(e machine.Effect) ([]machine.Effect, error) {
 	if c := e.Consultation; c != nil && c.Tool != "" {
 		p.err = p.failed[c.Index]
@@ -419,7 +417,7 @@ func (p *process) ask(e machine.Effect) ([]machine.Effect, error) {
 	return p.runner.Planned(p.now(), plan)
 }
 
-// earlier is the deadline that counts: the given one or the context's.
+// earlier returns the earlier of the given deadline and that of the context.
 func earlier(ctx context.Context, deadline time.Time) time.Time {
 	if d, ok := ctx.Deadline(); ok && (deadline.IsZero() || d.Before(deadline)) {
 		return d.UTC().Round(0)

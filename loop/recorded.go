@@ -10,20 +10,20 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// RecordedError is a failure as the journal has it, in the place of the Go error that it was made from: the
-// cause of the error of a run that ended in another process. Its text is that of the Go error on one line,
-// without keys (see [fault.Scrub]); errors.As finds it, and what [fault.FailureOf] says of it is what was
-// said then. Safe for concurrent reading.
+// RecordedError is a failure from the journal, in place of the Go error behind it. It is the cause of the
+// error of a run that ended in another process. Its text is that of the Go error, on one line and scrubbed of
+// secrets (see [fault.Scrub]). errors.As finds it, and [fault.FailureOf] returns the same failure as then. It
+// is safe for concurrent reading.
 type RecordedError struct{ Recorded fault.Failure }
 
-// Error is the recorded text, empty where the Go error had none.
+// Error returns the recorded text; empty if the Go error had none.
 func (e *RecordedError) Error() string { return cmp.Or(e.Recorded.Text, e.Recorded.Message) }
 
-// Failure is the error as the core sees it.
+// Failure returns the recorded failure.
 func (e *RecordedError) Failure() fault.Failure { return e.Recorded }
 
-// Unwrap returns a failure of the transport plane as a [fault.ProviderError], which has its class, and one of
-// a class of the user's own as a [fault.ClassError]; nil for any other.
+// Unwrap returns a failure of the transport plane as a [fault.ProviderError], one with a user-defined class
+// as a [fault.ClassError], and nil for others.
 func (e *RecordedError) Unwrap() error {
 	f := &e.Recorded
 	if f.Plane != fault.Transport {
@@ -35,8 +35,7 @@ func (e *RecordedError) Unwrap() error {
 	return &fault.ProviderError{Class: f.Class, Message: f.Message, RetryAfter: f.RetryAfter, Final: f.Final}
 }
 
-// Is reports whether the error stands for the end of a context: [context.Canceled] or
-// [context.DeadlineExceeded].
+// Is reports whether the error is the end of a context: [context.Canceled] or [context.DeadlineExceeded].
 func (e *RecordedError) Is(target error) bool {
 	switch target {
 	case context.Canceled:
@@ -47,8 +46,8 @@ func (e *RecordedError) Is(target error) bool {
 	return false
 }
 
-// recordedCause is the cause of an end as its outcome has it; nil where there was none, or where it is a
-// reducer's: the session keeps that.
+// recordedCause returns the recorded cause of an end. It is nil if there was none, or if it is that of a
+// reducer, which is in the session.
 func recordedCause(o *machine.Outcome, single bool) error {
 	var asked error
 	if x := o.Exhaustion; x != nil {
@@ -62,12 +61,12 @@ func recordedCause(o *machine.Outcome, single bool) error {
 	}
 	var own error = &RecordedError{*o.Cause}
 	if o.Cause.Class == fault.Unknown {
-		own = errors.New(own.Error()) // it said nothing of what it is: what it was asked about does
+		own = errors.New(own.Error()) // its text is only that of the planner; the rest follows
 	}
 	return &engine.PlannerError{Err: own, Asked: asked}
 }
 
-// recordedFailure is the Go error behind a failure; nil where there was none.
+// recordedFailure returns the Go error behind a failure, or nil.
 func recordedFailure(f fault.Failure, single bool) error {
 	switch {
 	case f.Class == fault.Reducer && !single:
@@ -82,7 +81,7 @@ func recordedFailure(f fault.Failure, single bool) error {
 	return nil
 }
 
-// recordedCause is the cause of the end of the run as its state has it; nil where there was none.
+// recordedCause returns the recorded cause of the end of the run, or nil.
 func (r *Runner) recordedCause() error {
 	o := r.st.Outcome
 	if x := o.Exhaustion; r.refused != nil && r.st.Config.Single && x != nil && x.Failure.Class == fault.Reducer {

@@ -8,8 +8,7 @@ import (
 )
 
 // Redact adds to rules what the schemas of a config mark as secret (`retake:"secret"` on a field, "x-secret"
-// in a raw schema): the places in the arguments of its tools, and in its answer. rules itself is left as it
-// was.
+// in a raw schema): places in the arguments of its tools and in its answer. rules itself does not change.
 func Redact(rules journal.Redaction, cfg Config) journal.Redaction {
 	tools := maps.Clone(rules.Tools)
 	for _, t := range cfg.Tools.All() {

@@ -14,20 +14,19 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Resume goes on with the run that j holds, as the process that died would have: the remaining wait by the
-// clock, the same attempt and seed. Tools that gave a result are not run again. A call that began and has no
-// outcome is run again, with the same idempotency key, only where its tool is declared read-only or
-// idempotent, then and now; of any other the model is told that its effect may have happened. A model call
-// that was under way is made again; it may have been paid for, and a note in the journal says so.
+// Resume continues the unfinished run in j, with the remaining wait by the clock, the same attempt and the
+// same seed. Tools that returned a result are not run again. A call that began and has no outcome is run
+// again, with the same idempotency key, only if its tool was and is declared read-only or idempotent;
+// otherwise the model is told that the call may have had an effect. A model call in progress is made again;
+// it may have been paid for, and a note in the journal says so.
 //
-// s is a new session with the slices and reducers that were declared then, and the id of the old one or none;
-// what it held comes from the journal. The run goes on under the policy, seed, templates and deadline that it
-// began with: those of cfg are not looked at. Tools, Output and CallsOnly are cfg's: of a run that [Generate]
-// began, Output is the Schema of schema.For[T], and the result's Value is the answer as JSON. What is missing
-// is an error, what has another schema a warning in the result. Of a run that has ended, the result is given
-// again and nothing is done.
+// s is a new session with the same slices and reducers, and with the same id or none; its contents come from
+// the journal. The run keeps its policy, seed, templates and deadline; those of cfg are not used. Tools,
+// Output and CallsOnly are those of cfg. For a run that [Generate] began, set Output to the Schema of
+// schema.For[T]; the result's Value is the answer as JSON. A missing tool is an error, a tool with another
+// schema a warning in the result. If the run has ended, its result is returned again and nothing is done.
 //
-// Errors are those of [Run]; [journal.ErrNoRun] where nothing was begun, and [journal.ErrRedacted].
+// Errors are those of [Run], [journal.ErrNoRun] if there is no run, and [journal.ErrRedacted].
 func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg Config, opts ...Option) (Result, error) {
 	o, err := collect(append(slices.Clip(opts), WithJournal(j)))
 	if err != nil {
@@ -44,7 +43,7 @@ func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Ses
 	return p.finish()
 }
 
-// resumeRun takes the session, and goes on with the run that the journal holds.
+// resumeRun takes the session and continues the run in the journal.
 func (p *process) resumeRun() error {
 	err := p.resume(func(f *journal.Fold) error { return errors.Join(p.fits(f), fitConfig(f, *p.cfg)) })
 	if err == nil && p.runner.st.Phase != machine.Stopped {
@@ -53,10 +52,10 @@ func (p *process) resumeRun() error {
 	return err
 }
 
-// ResumeRunner is a runner that goes on with the run that the journal of the options holds, for engines that
-// bring their own clock: see [Resume]. It returns what is to be done next; the kind of that is empty where
-// the run has ended. The engine calls [Runner.ToolBegins] before it runs a tool, or a call that was under way
-// is run twice.
+// ResumeRunner returns a runner that continues the run in the journal of the options, for engines with their
+// own clock: see [Resume]. It also returns the next effect, whose kind is empty if the run has ended. The
+// engine must call [Runner.ToolBegins] before it runs a tool; otherwise a call that was in progress is run
+// twice.
 func ResumeRunner(s *session.Session, cfg Config, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, machine.Effect, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -75,7 +74,7 @@ func ResumeRunner(s *session.Session, cfg Config, record func(machine.Event, []m
 	return r, asked, nil
 }
 
-// next is what is to be done next in a run that a journal holds; its kind is empty where the run has ended.
+// next returns the next effect of a run in a journal. Its kind is empty if the run has ended.
 func (r *Runner) next(f *journal.Fold) (machine.Effect, error) {
 	if f.State.Phase == machine.Stopped {
 		return machine.Effect{}, nil
@@ -91,7 +90,7 @@ func (r *Runner) next(f *journal.Fold) (machine.Effect, error) {
 	return effects[len(effects)-1], nil
 }
 
-// resume takes the session, and fills it with what the journal holds.
+// resume takes the session and fills it from the journal.
 func (r *Runner) resume(o *options, fit func(*journal.Fold) error) (*journal.Fold, error) {
 	if o.journal == nil {
 		return nil, errors.New("loop: there is no journal to resume from: give one by WithJournal")
@@ -99,7 +98,7 @@ func (r *Runner) resume(o *options, fit func(*journal.Fold) error) (*journal.Fol
 	if err := r.acquire(); err != nil {
 		return nil, err
 	}
-	begun := false // not where a journal panics, or ends the goroutine
+	begun := false // false if the journal panics or ends the goroutine
 	defer func() {
 		if !begun {
 			r.Close()
@@ -139,7 +138,7 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 	return held, r.journal.Resumed(o.clock.Now(), held.Asked.Kind)
 }
 
-// fits says what a run needs of the options that they do not give.
+// fits reports what a run needs and the options do not have.
 func (o *options) fits(f *journal.Fold) error {
 	var errs []error
 	h, name := &f.Header, f.State.Model
@@ -161,7 +160,7 @@ func (o *options) fits(f *journal.Fold) error {
 	return errors.Join(errs...)
 }
 
-// fitConfig says what is not there any more of what replies were checked against.
+// fitConfig reports what replies were checked against and cfg does not have.
 func fitConfig(f *journal.Fold, cfg Config) error {
 	var errs []error
 	ended := f.State.Phase == machine.Stopped
@@ -179,7 +178,7 @@ func fitConfig(f *journal.Fold, cfg Config) error {
 	return errors.Join(errs...)
 }
 
-// changed says what replies are checked against now that is not what they were checked against then.
+// changed reports what replies were checked against and has changed.
 func changed(h *journal.Header, cfg Config) []string {
 	now := engine.Header(h.Config, cfg.offer())
 	var warnings []string
@@ -198,7 +197,7 @@ func changed(h *journal.Header, cfg Config) []string {
 	return warnings
 }
 
-// resume takes the session, and goes on with what the journal holds.
+// resume takes the session and continues the run in the journal.
 func (p *process) resume(fit func(*journal.Fold) error) error {
 	r := &p.runner
 	r.cfg, r.s, r.record = p.cfg, p.s, p.stepped
@@ -213,8 +212,8 @@ func (p *process) resume(fit func(*journal.Fold) error) error {
 	return err
 }
 
-// land notes the outcome of a call that came before its turn, so that it need not be run again. An error of a
-// tool whose context has ended says nothing of the call.
+// land records the outcome of a call that came before its turn, so that it is not run again. An error after
+// the end of the context is not recorded, because it says nothing about the call.
 func (p *process) land(ctx context.Context, run machine.ToolRun, out tool.Outcome) {
 	if p.runner.journal == nil || out.Err != nil && ctx.Err() != nil {
 		return
@@ -223,11 +222,11 @@ func (p *process) land(ctx context.Context, run machine.ToolRun, out tool.Outcom
 	for _, e := range out.Events {
 		landed.Events = append(landed.Events, journal.Emitted{Name: e.Name, Payload: e.Payload})
 	}
-	// A journal that cannot be written ends the run at its next step.
+	// If the journal cannot be written, the next step ends the run.
 	_ = p.runner.journal.Note(journal.Note{Kind: journal.ResultLanded, At: p.clock.Now(), Landed: &landed})
 }
 
-// outcomeOf is the outcome that landed.
+// outcomeOf returns the outcome that landed.
 func outcomeOf(l journal.Landed) tool.Outcome {
 	out := tool.Outcome{Progress: l.End.Progress}
 	switch l.End.Verdict {

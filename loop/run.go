@@ -15,25 +15,25 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Result is what came of a run. Beside a [RetryExhaustedError] it has no answer, but what was said and tried
-// until then.
+// Result is the result of a run. If the run returns a [RetryExhaustedError], it has no answer, but the
+// conversation and the attempts so far.
 type Result struct {
-	// Text is the answer as the model wrote it, Value its checked JSON where a structured answer was wanted.
+	// Text is the answer as the model wrote it. Value is its checked JSON, if a structured answer was wanted.
 	Text  string
 	Value json.RawMessage
-	// Calls are the accepted calls, checked and not run, where [Config].CallsOnly is set.
+	// Calls are the accepted calls, which were not run, if [Config].CallsOnly is set.
 	Calls []machine.ToolRun
-	// Degraded is set where a planner settled for the last reply's plain text; Warnings say so. They name,
-	// too, the tools whose calls came to nothing ([session.Attempt.ToolFailure]).
+	// Degraded reports that a planner accepted the plain text of the last reply. Warnings say so, and name the
+	// tools whose calls gave no result ([session.Attempt.ToolFailure]).
 	Degraded bool
 	Warnings []string
 	// Transcript is all that was said, [Config].History first: what the next run of the conversation is
 	// given. It is read-only.
 	Transcript []message.Message
-	// Attempts are all attempts of this run on both planes, oldest first: the good ones too.
+	// Attempts are all attempts of this run on both planes, oldest first, including successful ones.
 	Attempts []session.Attempt
-	// Usage and Waited are summed over all attempts, a planner's own waits left out; Turns counts the replies
-	// that were asked for, one that never came too.
+	// Usage and Waited are sums over all attempts; Waited does not include the planner's waits. Turns is the
+	// number of requested replies.
 	Usage  message.Usage
 	Waited time.Duration
 	Turns  int
@@ -41,22 +41,22 @@ type Result struct {
 
 // Answer is a [Result] with its value decoded.
 type Answer[T any] struct {
-	// Value is the answer; the zero T where the run was degraded.
+	// Value is the answer; the zero T if the run was degraded.
 	Value T
 	Result
 }
 
-// Run runs the loop until the model gives an answer that cfg accepts: it asks model, checks and runs tool
-// calls, and tells the model what was wrong. prompt is the user's message, after the conversation that s
-// holds or cfg.History. s keeps what the run records beside what it held, and what was said.
+// Run runs the loop until the model gives an answer that cfg accepts. It calls model, checks and runs tool
+// calls, and tells the model what was wrong. prompt is the user's message; it follows the conversation in s
+// or cfg.History. s keeps the records and the conversation of the run.
 //
-// With a journal ([WithJournal]) that holds this very request, unfinished, the run goes on with it, as by
-// [Resume]; where it has ended and [Config].RequestID names it, its recorded end is given and nothing is done
-// again. An unfinished run of another request is an error of [journal.ErrConflict].
+// If the journal ([WithJournal]) has this request unfinished, Run continues it, as with [Resume]. If the
+// journal's last run has ended and has the same [Config].RequestID, Run returns its recorded end and does
+// nothing. An unfinished run of another request is an error of [journal.ErrConflict].
 //
-// A run that ends without an answer returns a [RetryExhaustedError]; a faulty cfg, a session that is in use,
-// and a template that cannot be rendered are errors of their own, before anything is asked. One session is
-// for one run at a time.
+// A run that ends without an answer returns a [RetryExhaustedError]. An invalid cfg, a session in use and a
+// template that cannot be rendered are other errors, before the first model call. A session can have one run
+// at a time.
 func Run(ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option) (Result, error) {
 	l, err := New(model, cfg, opts...)
 	if err != nil {
@@ -65,8 +65,8 @@ func Run(ctx context.Context, model Model, s *session.Session, prompt string, cf
 	return l.run(ctx, l.options, s, prompt)
 }
 
-// Loop is a model under a config, made ready once: what many runs share. Make it with [New]. It is read-only,
-// and safe for concurrent use.
+// Loop is a model with a compiled config, for many runs. Make it with [New]. It is read-only and safe for
+// concurrent use.
 type Loop struct {
 	*options
 	model    Model
@@ -74,8 +74,8 @@ type Loop struct {
 	compiled *machine.Compiled
 }
 
-// New makes a loop ready: policies are resolved and templates read once, and not by each run. The error joins
-// all that is wrong with the config and the options.
+// New compiles a config: it resolves policies and parses templates once for all runs. The error joins
+// everything that is wrong with the config and the options.
 func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -91,7 +91,8 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	return &Loop{o, model, cfg, compiled}, nil
 }
 
-// Run is function [Run] for a session; j is its journal, nil for none, or for that of the options.
+// Run is the function [Run] with the loop's model and config. j is the session's journal; nil means that of
+// the options, if any.
 func (l *Loop) Run(ctx context.Context, s *session.Session, prompt string, j *journal.Journal) (Result, error) {
 	return l.run(ctx, l.options.recordedIn(j), s, prompt)
 }
@@ -116,8 +117,8 @@ func (l *Loop) run(ctx context.Context, o *options, s *session.Session, prompt s
 	return p.finish()
 }
 
-// holds reports whether the journal holds the run that answers the prompt: one that has not ended, or one
-// that has and that the config names by its RequestID.
+// holds reports whether the journal has the run for the prompt: an unfinished run, or an ended one with the
+// config's RequestID.
 func (p *process) holds(prompt string) (bool, error) {
 	j, id := p.journal, p.cfg.RequestID
 	if j == nil || !j.Unfinished() && id == "" {
@@ -133,8 +134,8 @@ func (p *process) holds(prompt string) (bool, error) {
 	return p.saidThen(past, prompt), nil
 }
 
-// saidThen reports whether what had been said when the run of a journal began is what is said now. A history
-// that is not given is what the journal has.
+// saidThen reports whether a journal's run began with the same conversation. If no history is given, it is
+// that of the journal.
 func (p *process) saidThen(past *journal.Fold, prompt string) bool {
 	then, now := past.State.Transcript()[:past.State.Began], []message.Message{p.cfg.prompt(prompt)}
 	if given := p.cfg.History; len(given) > 0 || p.cfg.NewConversation {
@@ -147,8 +148,8 @@ func (p *process) saidThen(past *journal.Fold, prompt string) bool {
 
 var errNoModel = errors.New("loop: the model is nil: give one that replies")
 
-// Generate is [Run] for an answer of type T: the model is told T's schema, and its answer is held to it. Each
-// attempt decodes into a fresh value. With [Config].CallsOnly it is an error.
+// Generate is [Run] for an answer of type T. The model gets T's schema, and its answer is checked against it.
+// Each attempt decodes into a new value. [Config].CallsOnly is an error.
 func Generate[T any](ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option) (Answer[T], error) {
 	typed, err := schema.For[T]()
 	if err != nil {
@@ -171,8 +172,8 @@ func Generate[T any](ctx context.Context, model Model, s *session.Session, promp
 	return answer, nil
 }
 
-// ResultOf is what [Run] would return of a run that has stopped in st; cause is the Go error behind its end,
-// nil for what st says of it: see [Runner.Result].
+// ResultOf returns what [Run] would return for a run that has stopped in st. cause is the Go error behind its
+// end; nil means the recorded one: see [Runner.Result].
 func ResultOf(st machine.State, cause error) (Result, error) {
 	r := Runner{st: st}
 	return r.Result(cause)

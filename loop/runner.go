@@ -18,38 +18,37 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Runner turns what happened into events and steps the core: a driver without clock, goroutines and I/O, for
-// engines that bring their own. [Run] is such an engine. Each method returns what is to be done next, in
-// order; see package machine. A Runner is for one goroutine at a time.
+// Runner converts outcomes to events and steps the core. It has no clock, goroutines or I/O and is for
+// engines with their own; [Run] is built on it. Each method returns the effects to carry out, in order; see
+// package machine. It is for one goroutine at a time.
 type Runner struct {
 	cfg *Config
 	s   *session.Session
 	st  machine.State
-	// settings are those of the policy settled, which is mostly that of st: see reads.
+	// settings are the settings of the policy settled, usually that of st: see reads.
 	settings tool.Settings
 	settled  *policy.Set
-	// record is told of each step; nil for nobody.
+	// record is called with each step; may be nil.
 	record func(machine.Event, []machine.Effect, machine.State)
-	// journal is nil where nothing is recorded; warnings are what is to be said of it, and of the policy, in
-	// the result.
+	// journal is nil if nothing is recorded. warnings about the journal and the policy go into the result.
 	journal  *journal.Journal
 	warnings []string
-	// refused is the error of the reducer that failed last in this process.
+	// refused is the last error of a reducer in this process.
 	refused *fault.ReducerError
-	// past is what the journal told of calls when the run was taken up again, by their keys; nil where it was
-	// not.
+	// past are the calls in the journal when the run was resumed, by their keys; nil if it was not.
 	past map[string]pastCall
-	// unrecorded is set once the journal is broken: the run can still be ended in memory.
+	// unrecorded reports that the journal is broken. The run can still end in memory.
 	unrecorded bool
-	// history is what was said before the run.
+	// history is the conversation before the run.
 	history []message.Message
-	// held is set where the journal holds the history of the run, and its state begins with that.
+	// held reports that the journal has the history of the run, and its state begins with it.
 	held bool
 }
 
-// NewRunner returns a runner for runs in s under cfg. The error joins all that is wrong with cfg; it does not
-// compare ToolChoice with Tools, for an engine that runs the tools itself may know them only later. record, if
-// it is not nil, gets every step, in order. The session is the runner's alone until [Runner.Close].
+// NewRunner returns a runner for runs in s under cfg. The error joins everything that is wrong with cfg; it
+// does not check ToolChoice against Tools, because an engine that runs the tools itself may know them only
+// later. record, if not nil, is called with every step, in order. The session belongs to the runner until
+// [Runner.Close].
 func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -62,9 +61,9 @@ func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []mach
 	return newRunner(s, cfg, m, o, record)
 }
 
-// NewActionRunner returns a runner for the tries of one action in s, for engines that bring their own clock:
-// what [Attempts] is built on. Start asks for the first try; a [machine.Tried] event says what came of it.
-// The rest is as for [NewRunner].
+// NewActionRunner returns a runner for the tries of one action in s, for engines with their own clock;
+// [Attempts] is built on it. Start asks for the first try; a [machine.Tried] event reports the outcome of a
+// try. The rest is as for [NewRunner].
 func NewActionRunner(s *session.Session, a *Action, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -77,8 +76,8 @@ func NewActionRunner(s *session.Session, a *Action, record func(machine.Event, [
 	return newRunner(s, Config{}, m, o, record)
 }
 
-// RunnerAt returns a runner that goes on from a state, for engines that keep states themselves. The session
-// is new, or the one that the state came from; it takes over what the state holds.
+// RunnerAt returns a runner that continues from a state, for engines that keep states themselves. The session
+// is new, or the one of the state; it gets the contents of the state.
 func RunnerAt(s *session.Session, cfg Config, st machine.State, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
 	r := &Runner{cfg: &cfg, s: s, st: st, record: record}
 	if err := r.acquire(); err != nil {
@@ -104,7 +103,7 @@ func newRunner(s *session.Session, cfg Config, m *machine.Compiled, o *options, 
 	return r, nil
 }
 
-// acquire takes the session for the runner alone.
+// acquire takes the session for the runner.
 func (r *Runner) acquire() error {
 	if r.s == nil {
 		return errors.New("loop: the session is nil: make one with session.New")
@@ -112,13 +111,13 @@ func (r *Runner) acquire() error {
 	return r.s.Acquire()
 }
 
-// open takes the session, and begins; where goOn is set, after what the journal holds of the history. A
-// session without an id gets one: at this edge randomness is allowed.
+// open takes the session and begins. If goOn is set, the run may continue the history in the journal. A
+// session without an id gets a random one.
 func (r *Runner) open(m *machine.Compiled, o *options, goOn bool) error {
 	if err := r.acquire(); err != nil {
 		return err
 	}
-	begun := false // not where a journal panics, or ends the goroutine
+	begun := false // false if the journal panics or ends the goroutine
 	defer func() {
 		if !begun {
 			r.Close()
@@ -129,13 +128,13 @@ func (r *Runner) open(m *machine.Compiled, o *options, goOn bool) error {
 	return err
 }
 
-// begin makes the idle state of a run, and opens its journal.
+// begin makes the idle state of a run and opens its journal.
 func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	if err := r.name(o.journal); err != nil {
 		return err
 	}
 	m.Begin(&r.st, r.s.State())
-	r.warnings, _ = r.cfg.Tools.Absent(&m.Config().Policy) // near names were refused before
+	r.warnings, _ = r.cfg.Tools.Absent(&m.Config().Policy) // similar names were refused before
 	r.journal = o.journal
 	if goOn && !m.Config().Single {
 		var err error
@@ -152,7 +151,7 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	return r.journal.Begin(engine.Header(*m.Config(), r.cfg.offer()), r.st)
 }
 
-// before is what was said before the run.
+// before returns the conversation before the run.
 func (r *Runner) before() ([]message.Message, error) {
 	given, held := r.cfg.History, r.s.Conversation()
 	switch {
@@ -169,7 +168,7 @@ func (r *Runner) before() ([]message.Message, error) {
 	return held, nil
 }
 
-// name gives the session its id, where it has none yet.
+// name gives the session an id if it has none.
 func (r *Runner) name(j *journal.Journal) error {
 	switch id := r.s.ID(); {
 	case j != nil && id != "" && id != j.Session():
@@ -182,22 +181,21 @@ func (r *Runner) name(j *journal.Journal) error {
 	return nil
 }
 
-// ends reports whether an action of the run is exhausted: that of an exhaustion not yet answered, or of the
-// end.
+// ends reports whether an action of the run is exhausted, unhandled or at the end of the run.
 func (r *Runner) ends() bool {
 	return r.st.Exhausted != nil || r.st.Outcome != nil && r.st.Outcome.Exhaustion != nil
 }
 
-// Close lets the session go. The runner is of no use afterwards.
+// Close releases the session. The runner must not be used afterwards.
 func (r *Runner) Close() {
 	r.s.Release()
 }
 
-// State is the core's state after the last step.
+// State returns the core's state after the last step.
 func (r *Runner) State() machine.State { return r.st }
 
-// Step feeds one event as it is: for events that were made elsewhere. An event that does not fit changes
-// nothing, nor does one that cannot be recorded. Where the core then asks for the reducers, they are run.
+// Step passes one event to the core unchanged. An event that does not fit or cannot be recorded changes
+// nothing. If the core asks for the reducers, Step runs them.
 func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	effects, err := r.step(ev)
 	for last := len(effects) - 1; err == nil && last >= 0 && effects[last].Kind == machine.Reduce; last = len(effects) - 1 {
@@ -208,7 +206,7 @@ func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	return effects, err
 }
 
-// tellReducers runs the reducers on what they have not heard of yet.
+// tellReducers runs the reducers for the open notices.
 func (r *Runner) tellReducers(at time.Time) ([]machine.Effect, error) {
 	reductions, failed := engine.Heard(r.s, r.st.Session, r.st.Notices)
 	if failed != nil {
@@ -217,7 +215,7 @@ func (r *Runner) tellReducers(at time.Time) ([]machine.Effect, error) {
 	return r.step(machine.Event{Kind: machine.ReducersRan, At: at, Reductions: reductions})
 }
 
-// step feeds one event, and records the step.
+// step passes one event to the core and records the step.
 func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 	st, effects, err := machine.Step(r.st, ev)
 	if err != nil {
@@ -237,7 +235,7 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 	return effects, nil
 }
 
-// keep lets the session hold the conversation of a run that has ended.
+// keep stores the conversation of a run that has ended in the session.
 func (r *Runner) keep() {
 	if r.st.Phase == machine.Stopped && !r.st.Config.Single {
 		r.s.Said(r.st.Transcript())
@@ -254,9 +252,9 @@ func (r *Runner) write(ev machine.Event, effects []machine.Effect, st machine.St
 	return err
 }
 
-// Result is what [Run] would return of a run that has stopped; cause is the Go error behind its end. Nil is
-// the cause as the state has it: a [RecordedError], a typed error of package fault, or none. Of a run that
-// has not stopped the result is zero.
+// Result returns what [Run] would return for a run that has stopped. cause is the Go error behind its end;
+// nil means the recorded one: a [RecordedError], a typed error of package fault, or none. If the run has not
+// stopped, the result is zero.
 func (r *Runner) Result(cause error) (Result, error) {
 	o := r.st.Outcome
 	if o == nil {
@@ -276,8 +274,8 @@ func (r *Runner) Result(cause error) (Result, error) {
 	return result, exhausted(r.st, own, cause)
 }
 
-// warned adds the tools that failed, and what is to be said of the journal. An action without a model has no
-// calls of tools: its failures are its error.
+// warned adds warnings about failed tools and the journal. An action without a model has no tool calls; its
+// failures are in its error.
 func (r *Runner) warned(warnings []string, attempts []session.Attempt) []string {
 	all := slices.Concat(warnings, r.warnings)
 	for _, a := range attempts {
@@ -298,7 +296,7 @@ func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Eff
 	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages), Hears: engine.Hears(r.s)})
 }
 
-// reads is how replies are read under the policy as it stands.
+// reads returns how replies are read under the current policy.
 func (r *Runner) reads() tool.Settings {
 	if r.settled != r.st.Policy {
 		r.settings, r.settled = engine.Settings(r.st.Policy), r.st.Policy
@@ -306,12 +304,12 @@ func (r *Runner) reads() tool.Settings {
 	return r.settings
 }
 
-// Reply feeds a model's reply: reads and checks it, and runs the reducers on an answer.
+// Reply feeds a model's reply: it reads and checks the reply, and runs the reducers for an answer.
 func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, error) {
 	return r.feedReply(at, r.read(context.Background(), reply))
 }
 
-// read reads and checks a reply. Where the context is done, what it returns is of no use.
+// read reads and checks a reply. If the context ends, the result is not usable.
 func (r *Runner) read(ctx context.Context, reply message.Reply) *machine.Reply {
 	settings := r.reads()
 	settings.Stop = func() bool { return ctx.Err() != nil }
@@ -325,13 +323,13 @@ func (r *Runner) feedReply(at time.Time, read *machine.Reply) ([]machine.Effect,
 	return r.Step(machine.Event{Kind: machine.Replied, At: at, Reply: read})
 }
 
-// CallFailed feeds a model call that returned an error.
+// CallFailed feeds the error of a model call.
 func (r *Runner) CallFailed(at time.Time, err error) ([]machine.Effect, error) {
 	f := fault.FailureOf(err)
 	return r.Step(machine.Event{Kind: machine.CallFailed, At: at, Failure: &f})
 }
 
-// ToolEnded feeds the outcome of one call, in call order, after running the reducers on its result and
+// ToolEnded feeds the outcome of one call, in call order, after running the reducers for its result and
 // events.
 func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
 	end := engine.EndOf(run, out)
@@ -346,12 +344,12 @@ func (r *Runner) Woke(at time.Time) ([]machine.Effect, error) {
 	return r.Step(machine.Event{Kind: machine.Woke, At: at})
 }
 
-// PlannerFailed feeds the error of a planner, which ends the run.
+// PlannerFailed feeds the error of a planner. It ends the run.
 func (r *Runner) PlannerFailed(at time.Time, err error) ([]machine.Effect, error) {
 	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &machine.Plan{Do: machine.Abort}, Failure: causeOf(err)})
 }
 
-// Planned feeds a planner's answer. One that cannot be, or whose policy makes no sense, changes nothing.
+// Planned feeds a planner's answer. An invalid plan or policy changes nothing.
 func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error) {
 	if err := p.PolicyFault(r.st); err != nil {
 		return nil, err
@@ -360,7 +358,7 @@ func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error)
 	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &p})
 }
 
-// Adjusted lays a layer over the run's policy. One that makes no sense changes nothing.
+// Adjusted merges a layer over the run's policy. An invalid layer changes nothing.
 func (r *Runner) Adjusted(at time.Time, l policy.Layer) ([]machine.Effect, error) {
 	if err := r.st.AdjustFault(l); err != nil {
 		return nil, fmt.Errorf("adjusting the policy: %w", err)
@@ -368,7 +366,7 @@ func (r *Runner) Adjusted(at time.Time, l policy.Layer) ([]machine.Effect, error
 	return r.Step(machine.Event{Kind: machine.Adjusted, At: at, Adjust: &l})
 }
 
-// whyDone is what ended a context: its cause, and that its time was up where the cause does not say so.
+// whyDone returns the cause of the end of a context, with DeadlineExceeded if its time was up.
 func whyDone(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if ctx.Err() == context.DeadlineExceeded && !errors.Is(cause, context.DeadlineExceeded) {
@@ -377,7 +375,7 @@ func whyDone(ctx context.Context) error {
 	return cause
 }
 
-// causeOf is the cause of an end as an event has it; nil for none.
+// causeOf returns the cause of an end for an event, or nil.
 func causeOf(err error) *fault.Failure {
 	if err == nil {
 		return nil
@@ -385,13 +383,13 @@ func causeOf(err error) *fault.Failure {
 	return new(fault.FailureOf(err))
 }
 
-// Cancel ends the run where it stands. cause is what it was cancelled by, nil for nothing that can be said.
+// Cancel ends the run at its current position. cause is why; may be nil.
 func (r *Runner) Cancel(at time.Time, cause error) ([]machine.Effect, error) {
 	return r.Step(machine.Event{Kind: machine.Cancelled, At: at, Failure: causeOf(cause)})
 }
 
-// Dispatch runs the reducers on a user's events, as one transaction. It returns the reducer's error too, when
-// one failed.
+// Dispatch runs the reducers for a user's events, as one transaction. It also returns the error of a reducer
+// that failed.
 func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effect, error) {
 	reduced := r.reduce(events)
 	effects, err := r.Step(machine.Event{Kind: machine.Dispatched, At: at, Reduced: reduced})
@@ -401,7 +399,7 @@ func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effe
 	return effects, err
 }
 
-// refusal is the error of the reducer that failed last: as it was returned, or as the session keeps it.
+// refusal returns the last error of a reducer: as it was returned, or as recorded in the session.
 func (r *Runner) refusal() error {
 	if r.refused != nil {
 		return r.refused
@@ -412,7 +410,7 @@ func (r *Runner) refusal() error {
 	return nil
 }
 
-// reduce runs the session's reducers on events, and keeps the error of one that failed for that of the run.
+// reduce runs the session's reducers for events. It keeps the error of a reducer for that of the run.
 func (r *Runner) reduce(events []session.Event) *machine.Reduced {
 	reduced, failed := engine.Reduce(r.s, r.st.Session, events)
 	if failed != nil {

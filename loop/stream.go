@@ -7,29 +7,28 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Delta is a piece of a streamed reply, and says where it belongs. A model sets the piece alone: a run says
-// the rest.
+// Delta is a piece of a streamed reply. The model sets the piece; the run sets where it belongs.
 type Delta struct {
-	// Text continues the reply's text, Thinking what the model thinks before it answers.
+	// Text continues the text of the reply, and Thinking the model's reasoning.
 	Text, Thinking string
-	// Call is the index of the call that Name and Arguments continue, from 0; -1 for text and thoughts.
+	// Call is the index of the call that Name and Arguments belong to, from 0; -1 for text and reasoning.
 	Call int
-	// Name is the tool's name, with a call's first piece.
+	// Name is the tool's name, in the first piece of a call.
 	Name string
-	// Arguments continues the call's argument text.
+	// Arguments continues the text of the call's arguments.
 	Arguments string
 
-	// Reset marks the beginning of a reply that takes the place of the one before, which broke off or could
-	// not be used: whoever showed that one takes it back. Nothing else of the piece is set but Call, -1. One
-	// comes too where a request that was under way is made again by a resume; none where the run ends.
+	// Reset marks the start of a reply that replaces the previous one, which broke off or could not be used:
+	// discard what was received of that one. Call is -1, and nothing else is set. There is also a reset if a
+	// request in progress is made again by a resume, but none at the end of the run.
 	Reset bool
-	// Turn counts the replies asked for from 1. Attempt is that of the action which is corrected most, and
-	// Transport that of this one request on the transport plane, both from 1.
+	// Turn is the number of the reply, Attempt that of the action that was corrected most, and Transport that of
+	// this request on the transport plane, all from 1.
 	Turn, Attempt, Transport int
 }
 
-// streams is what a model tells of its reply to one request; nil where nobody listens. It tells of a reset
-// first, where the reply before did not stand.
+// streams returns the function that receives a model's streamed reply, or nil. It first receives a reset if
+// the previous reply was not used.
 func (p *process) streams(m *machine.ModelCall) func(Delta) {
 	if p.stream == nil {
 		return nil
@@ -45,8 +44,8 @@ func (p *process) streams(m *machine.ModelCall) func(Delta) {
 	return tell
 }
 
-// flow is the context of a call whose reply is to come in, in time, and what makes its error. Each piece that
-// the stream is told goes on as before.
+// flow returns the context of a call with limits for the pieces of its reply, and a function that returns its
+// error. It wraps stream to notice the pieces.
 func (p *process) flow(ctx context.Context, m *machine.ModelCall, stream *func(Delta)) (context.Context, func(error) error) {
 	if !engine.Flows(m) {
 		return ctx, func(err error) error { return err }
@@ -62,7 +61,7 @@ func (p *process) flow(ctx context.Context, m *machine.ModelCall, stream *func(D
 	return ctx, flow.Over
 }
 
-// leftAReply reports whether a run that is resumed left a reply that does not stand.
+// leftAReply reports whether a resumed run left a reply that is not used.
 func leftAReply(st machine.State) bool {
 	return st.Phase == machine.Calling || st.Phase == machine.Planning || st.Phase == machine.Waiting && st.Next != machine.NextTools
 }

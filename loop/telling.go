@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// uncharged is the reducer error of an event that no decision is about: that of a further call of a tool
-// whose calls were decided on already.
+// uncharged returns the reducer error of an event without a decision: that of a further call of a tool that
+// was already decided.
 func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError {
 	if ev.Tool == nil || ev.Tool.Reduced == nil {
 		return nil
@@ -23,7 +23,7 @@ func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError 
 	return ev.Tool.Reduced.Error
 }
 
-// tellStep tells the observers of one step.
+// tellStep tells the observers about one step.
 func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
 	if failed := uncharged(ev, effects); failed != nil {
 		p.tell(p.ctx, observe.Notice{
@@ -48,7 +48,7 @@ func (o *options) tell(ctx context.Context, n observe.Notice) {
 	}
 }
 
-// tell tells one observer, whatever it does.
+// tell tells one observer and recovers its panics.
 func tell(ctx context.Context, o observe.Observer, n observe.Notice) {
 	defer func() { _ = recover() }()
 	o.Observe(ctx, n)

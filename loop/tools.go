@@ -16,17 +16,17 @@ import (
 type batch struct {
 	runs     []machine.ToolRun
 	outcomes []chan tool.Outcome
-	// begun counts the calls that began, in call order.
+	// begun is the number of calls that began, in call order.
 	begun int
 
 	mu sync.Mutex
-	// turn is the place of the call whose outcome enters next, over is set when no more enter.
+	// turn is the index of the next outcome to enter. over reports that no more enter.
 	turn int
 	over bool
 }
 
-// beginUpTo begins the calls before place n that have not begun. A call whose outcome the journal has needs
-// no run.
+// beginUpTo begins the calls before index n that have not begun. A call whose outcome is in the journal is
+// not run.
 func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 	for ; b.begun < min(n, len(b.runs)) && ctx.Err() == nil; b.begun++ {
 		ended := make(chan tool.Outcome, 1)
@@ -44,7 +44,7 @@ func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 	return nil
 }
 
-// runOne runs call n of a batch. A tool that ends its goroutine has an outcome too.
+// runOne runs call n of a batch. A tool that ends its goroutine has an outcome, too.
 func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocation, view session.State) {
 	out := tool.Outcome{Err: tool.ErrExited}
 	defer func() {
@@ -58,10 +58,10 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocati
 	out = p.invoke(context.WithValue(ctx, viewKey{}, view), b.runs[n], inv)
 }
 
-// runTools runs the calls of a reply, each on a goroutine of its own and at most p.parallel at a time, and
-// feeds their outcomes in call order. A further call begins once an outcome has entered and the run goes on:
-// one that has not entered may end it. When the context ends it does not wait for the calls: what they return
-// then is dropped, or noted where the run is left to be resumed.
+// runTools runs the calls of a reply, each on its own goroutine and at most p.parallel at a time, and feeds
+// their outcomes in call order. A further call begins only after an outcome has entered, because an outcome
+// may end the run. When the context ends it does not wait for the calls: their results are dropped, or
+// recorded if the run is left to be resumed.
 func (p *process) runTools(ctx context.Context, runs []machine.ToolRun) (effects []machine.Effect, err error) {
 	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs))}
 	defer b.end(-1)
@@ -85,14 +85,14 @@ func (p *process) runTools(ctx context.Context, runs []machine.ToolRun) (effects
 	return effects, nil
 }
 
-// await notes whose outcome enters next.
+// await sets whose outcome enters next.
 func (b *batch) await(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.turn = n
 }
 
-// end notes that no outcome enters any more, and returns that of call n where it has come meanwhile.
+// end records that no more outcomes enter, and returns that of call n if it has come in the meantime.
 func (b *batch) end(n int) *tool.Outcome {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,7 +108,7 @@ func (b *batch) end(n int) *tool.Outcome {
 	}
 }
 
-// toolEnded feeds the outcome of a call. That of a run which is left to be resumed is kept for then.
+// toolEnded feeds the outcome of a call. If the run is left to be resumed, the outcome is recorded for then.
 func (p *process) toolEnded(ctx context.Context, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
 	if ctx.Err() != nil {
 		effects, err := p.cancel()
@@ -131,7 +131,7 @@ func (p *process) toolEnded(ctx context.Context, run machine.ToolRun, out tool.O
 	return p.runner.ToolEnded(p.now(), run, out)
 }
 
-// invocation is what a call is told of itself as it begins.
+// invocation returns what a call knows about itself.
 func (p *process) invocation(run machine.ToolRun) tool.Invocation {
 	at := p.runner.st.Attempt(run.Tool)
 	return tool.Invocation{
@@ -142,8 +142,8 @@ func (p *process) invocation(run machine.ToolRun) tool.Invocation {
 
 type viewKey struct{}
 
-// View is the session of the run as it stood when the call of a tool began, for that tool: it is read-only,
-// and session.ViewIn reads its slices. ok is false in a context that no run gave, and on Temporal.
+// View returns the session of the run when the call of a tool began. It is read-only; session.ViewIn reads
+// its slices. ok is false if the context is not that of a run, and on Temporal.
 func View(ctx context.Context) (view session.State, ok bool) {
 	view, ok = ctx.Value(viewKey{}).(session.State)
 	return view, ok
@@ -161,13 +161,13 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 	return t.InvokeWithin(ctx, run.Arguments, run.Timeout, p.after)
 }
 
-// after is the clock as tools are given it.
+// after is the clock's AfterFunc for tools.
 func (p *process) after(d time.Duration, f func()) (stop func()) {
 	timer := p.clock.AfterFunc(d, f)
 	return func() { timer.Stop() }
 }
 
-// progress records and tells what a tool reports. It is safe for concurrent use.
+// progress records and reports a tool's progress. It is safe for concurrent use.
 func (p *process) progress(ctx context.Context, run machine.ToolRun, progress []byte) {
 	at := p.clock.Now().UTC().Round(0)
 	p.note(run, at, progress)

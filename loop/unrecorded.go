@@ -16,21 +16,21 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// unrecorded is an action without a session: the counters of the core without its history. A property test
-// holds both to the same decisions.
+// unrecorded is an action without a session. It counts like the core, but keeps no history. A property test
+// compares the decisions of both.
 type unrecorded struct {
 	o *options
 	a *Action
-	// at is the try that is under way.
+	// at is the current try.
 	at Attempt
-	// waited and held are the waits so far on the planes of correction and transport.
+	// waited and held are the waits so far on the correction and the transport plane.
 	waited, held time.Duration
-	// same names the last failure, repeats counts how often in a row it came again.
+	// same identifies the last failure, and repeats is how many times in a row it came again.
 	same    string
 	repeats int
 }
 
-// failed decides on a try that failed, and waits for the next. Its error says that there is none.
+// failed decides on a failed try and waits for the next. It returns an error if there is none.
 func (l *unrecorded) failed(ctx context.Context, err error) error {
 	f := fault.RawFailure(err) // no policy lists a class that is not printable
 	if ctx.Err() != nil {
@@ -55,7 +55,7 @@ func (l *unrecorded) failed(ctx context.Context, err error) error {
 	return l.wait(ctx, d.Delay)
 }
 
-// place says where the action stands with a failure, and the policy that it is under.
+// place returns the position of the action after a failure, and its policy.
 func (l *unrecorded) place(ctx context.Context, f *fault.Failure) (*policy.RetryPolicy, policy.Position) {
 	p, pos := &l.a.Policy, policy.Position{Attempt: l.at.Number, Waited: l.waited}
 	if f.Plane == fault.Transport {
@@ -67,13 +67,13 @@ func (l *unrecorded) place(ctx context.Context, f *fault.Failure) (*policy.Retry
 		pos.Now, pos.Deadline = l.o.clock.Now(), earlier(ctx, l.a.Deadline)
 	}
 	if p.Draws(f) {
-		l.at.seed = cmp.Or(l.at.seed, rand.Text()) // at this edge randomness is allowed
+		l.at.seed = cmp.Or(l.at.seed, rand.Text()) // randomness is allowed here
 		pos.Key = l.a.key(l.at.seed, f.Plane)
 	}
 	return p, pos
 }
 
-// again is how many times in a row the very same failure came before this one.
+// again returns how many times in a row the same failure came before.
 func (l *unrecorded) again(f fault.Failure) int {
 	if same := machine.Signature(l.a.Tool, "", fault.Recordable(f, nil)); l.same != same {
 		l.same, l.repeats = same, 0
@@ -83,7 +83,7 @@ func (l *unrecorded) again(f fault.Failure) int {
 	return l.repeats
 }
 
-// wait waits by the clock. Its error says that the action was cancelled meanwhile.
+// wait waits by the clock. It returns an error if the action was cancelled in the meantime.
 func (l *unrecorded) wait(ctx context.Context, delay time.Duration) error {
 	if delay <= 0 {
 		return nil
@@ -98,7 +98,7 @@ func (l *unrecorded) wait(ctx context.Context, delay time.Duration) error {
 	}
 }
 
-// position is where the action stands on a plane.
+// position returns the position of the action on a plane.
 func (l *unrecorded) position(plane fault.Plane) machine.Position {
 	if plane == fault.Transport {
 		return machine.Position{Action: l.a.Tool, Attempt: l.at.Transport, MaxAttempts: l.a.Transport.MaxAttempts}
@@ -117,7 +117,7 @@ func (l *unrecorded) tell(ctx context.Context, f *fault.Failure, d *policy.Decis
 	}
 }
 
-// cancelled is the error of an action whose context has ended: in a wait on no plane.
+// cancelled returns the error of an action whose context has ended. The plane is empty in a wait.
 func (l *unrecorded) cancelled(ctx context.Context, plane fault.Plane) error {
 	cause := whyDone(ctx)
 	reason := policy.Cancelled

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// scoped is a context with the life of one and the values of another.
+// scoped is a context with the lifetime of one and the values of another.
 type scoped struct {
 	context.Context
 	values context.Context
@@ -20,8 +20,8 @@ type scoped struct {
 
 func (s scoped) Value(key any) any { return s.values.Value(key) }
 
-// begin tells the tracers of work, and returns the context to do it with and what tells them of its end. It
-// is safe for concurrent use.
+// begin tells the tracers that work begins. It returns the context for the work, and a function that reports
+// its end. It is safe for concurrent use.
 func (p *process) begin(ctx context.Context, w *observe.Work) (context.Context, func(observe.WorkEnd)) {
 	if len(p.tracers) == 0 {
 		return ctx, func(observe.WorkEnd) {}
@@ -44,7 +44,7 @@ func (p *process) begin(ctx context.Context, w *observe.Work) (context.Context, 
 	}
 }
 
-// begun tells one tracer, whatever it does.
+// begun tells one tracer and recovers its panics.
 func begun(ctx context.Context, t observe.Tracer, w observe.Work) (inner context.Context, end func(observe.WorkEnd)) {
 	defer func() {
 		if recover() != nil || inner == nil {
@@ -54,7 +54,7 @@ func begun(ctx context.Context, t observe.Tracer, w observe.Work) (inner context
 	return t.Begin(ctx, w)
 }
 
-// told tells one tracer of an end, whatever it does.
+// told reports an end to one tracer and recovers its panics.
 func told(end func(observe.WorkEnd), e observe.WorkEnd) {
 	defer func() { _ = recover() }()
 	if end != nil {
@@ -62,7 +62,7 @@ func told(end func(observe.WorkEnd), e observe.WorkEnd) {
 	}
 }
 
-// trace begins the run for the tracers, where there are any: from then on the work has their values.
+// trace reports the start of the run to the tracers, if any. The work has their values from then on.
 func (p *process) trace(resumed bool) {
 	if len(p.tracers) == 0 {
 		return
@@ -76,7 +76,7 @@ func (p *process) trace(resumed bool) {
 	p.live(p.life)
 }
 
-// runEnd is how a run ended that returns err.
+// runEnd returns the end of a run that returns err.
 func runEnd(o *machine.Outcome, err error) observe.WorkEnd {
 	e := observe.WorkEnd{Err: err}
 	if o != nil {
@@ -92,7 +92,7 @@ func runEnd(o *machine.Outcome, err error) observe.WorkEnd {
 	return e
 }
 
-// modelWork is a call of a model as tracers are told of it.
+// modelWork returns a model call as work.
 func modelWork(m *machine.ModelCall) *observe.Work {
 	w := &observe.Work{Kind: observe.WorkModel, Model: m.Model, Turn: m.Turn, Transport: m.Transport}
 	for _, p := range m.At {
@@ -103,7 +103,7 @@ func modelWork(m *machine.ModelCall) *observe.Work {
 	return w
 }
 
-// modelEnd is how a call of a model ended; effects are what was decided on it.
+// modelEnd returns the end of a model call. effects are the decisions on it.
 func modelEnd(reply message.Reply, err error, effects []machine.Effect) observe.WorkEnd {
 	if err != nil {
 		return observe.WorkEnd{Err: err, Class: fault.FailureOf(err).Class}
@@ -118,7 +118,7 @@ func modelEnd(reply message.Reply, err error, effects []machine.Effect) observe.
 	return e
 }
 
-// toolRunEnd is how a run of a tool ended.
+// toolRunEnd returns the end of a tool's run.
 func toolRunEnd(out tool.Outcome) observe.WorkEnd {
 	switch {
 	case out.Err != nil:

@@ -130,7 +130,7 @@ func TestAConfigOfANewerVersionIsRefused(t *testing.T) {
 	_, err := machine.New(machine.Config{
 		Policy: policy.DefaultSet(), Limits: feedback.DefaultLimits(), Behaviours: []machine.Behaviour{"time_travel"},
 	}, session.State{})
-	require.ErrorContains(t, err, `behaviours[0]: "time_travel" is not known`)
+	require.ErrorContains(t, err, `behaviours[0]: "time_travel" is unknown`)
 }
 
 func TestAConfigSaysAllThatIsWrongWithIt(t *testing.T) {
