@@ -207,7 +207,7 @@ func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, err, "the store is nil")
 	require.ErrorContains(t, journal.Compact(t.Context(), nil, theSession, nil), "the store is nil")
 	_, err = journal.Open(t.Context(), journal.Dir(""), theSession, journal.Settings{})
-	require.ErrorContains(t, err, "a Dir without a name")
+	require.ErrorContains(t, err, "a Dir needs a name")
 	_, err = journal.Open(t.Context(), journal.Dir(dir), theSession, journal.Settings{Sync: "often", OnError: "weep"})
 	require.ErrorContains(t, err, `sync: "often": must be`)
 	require.ErrorContains(t, err, `on_error: "weep": must be`)
