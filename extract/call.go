@@ -7,8 +7,8 @@ import (
 
 // Call is one call found in a text. It shares no memory with the text's other calls.
 type Call struct {
-	// Name is the registered name, or the name as written where it is not registered; empty where a wrapper
-	// made for calls holds something that names no tool (Broken is set then).
+	// Name is the registered name, or the name as written if it is not registered. It is empty if a wrapper
+	// made for calls holds something without a tool's name; Broken is set then.
 	Name string
 	// Known reports whether Name is registered.
 	Known bool
@@ -21,7 +21,7 @@ type Call struct {
 	Offset, End int
 	// Repairs are in order of offset.
 	Repairs []Repair
-	// Broken says why the call cannot be used; nil where it can.
+	// Broken says why the call cannot be used; nil if it can.
 	Broken *Broken
 }
 

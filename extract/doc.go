@@ -1,16 +1,16 @@
-// Package extract finds tool calls and JSON values in the text of a model's reply, changes nothing the model
-// wrote, and never completes what was cut off.
+// Package extract finds tool calls and JSON values in the text of a model's reply. It never changes what the
+// model wrote, and never completes what was cut off.
 //
 // [Calls] reads the first run of calls: calls with nothing but space, commas, tags and fences between them.
 // How a call may be wrapped is a closed list of forms ([Forms]); each can be switched off. [Value] reads one
 // JSON value, for structured output.
 //
-// What comes out is strict JSON that says what the text says: numbers keep their digits, strings their
-// characters, members their order. Every departure from strict JSON and every piece of text set aside is a
-// [Repair] with its byte offset. What cannot be read without guessing (an expression, a name used as a value,
-// a string that ends early, anything cut off) is [Broken], named by a rule and an offset.
+// The result is strict JSON with the same content as the text: numbers keep their digits, strings their
+// characters, members their order. Every departure from strict JSON, and every piece of text that is dropped,
+// is a [Repair] with its byte offset. What cannot be read without guessing is [Broken], with a rule and an
+// offset: an expression, a name used as a value, a string that ends early, anything cut off.
 //
-// The result for a text that was cut off is what stood whole before the cut: a wrapper (tag, fence, list of
+// Of a text that was cut off, the result is what was complete before the cut. A wrapper (tag, fence, list of
 // calls) may lack its end, a call may not.
 //
 // Everything here is a pure function of its arguments, runs in time linear in the text, and is safe for

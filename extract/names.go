@@ -5,10 +5,10 @@ import "strings"
 // Names knows the tools a reply may call. The zero value knows none. It is never changed and safe for
 // concurrent use.
 //
-// A written name stands for a tool when it is the tool's name; else when both are alike once every character
-// outside [A-Za-z0-9_-] is taken for "_" (providers allow no others, so that math.gcd is offered as math_gcd)
-// and no other tool is alike too; a leading "functions.", "tools." or "default_api." or a trailing ".call",
-// as some models write around a name, is passed over.
+// A written name means a tool if it is the tool's name. It also means the tool if both are equal once every
+// character outside [A-Za-z0-9_-] is replaced by "_", and no other tool is: providers allow no other
+// characters, so that math.gcd is offered as math_gcd. A leading "functions.", "tools." or "default_api." and
+// a trailing ".call", as some models write, are ignored.
 type Names struct {
 	exact map[string]struct{}
 	// alias holds the registered name by its safe spelling; "" where two tools share it.

@@ -11,11 +11,11 @@ import (
 type Options struct {
 	// Off lists the forms that are not read; see [Forms].
 	Off []Form
-	// MaxBytes is the length in bytes, at least 1, up to which one call or value is read; a longer one is
-	// broken by rule "size". The text around may be of any length.
+	// MaxBytes is the largest call or value that is read, in bytes, at least 1. A larger one is broken by
+	// rule "size". The text around it may be of any length.
 	MaxBytes int
-	// MaxDepth is the number of nested brackets, 1 to 10,000, up to which one call or value is read, wrappers
-	// included; a deeper one is broken by rule "depth".
+	// MaxDepth is the deepest nesting of brackets in a call or value, wrappers included, from 1 to 10,000. A
+	// deeper one is broken by rule "depth".
 	MaxDepth int
 }
 

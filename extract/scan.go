@@ -2,14 +2,14 @@ package extract
 
 import "strings"
 
-// Calls returns the first run of calls in text, in order: calls between which nothing stands but space,
-// commas, semicolons, tags and fences. A call that repeats another of the run is left out. A [Broken] call
-// ends the run, unless a closing tag says where to go on. Nothing is read in tags that hold what a tool
-// answered or the model thinks, nor before the end of a thought that nothing opened. The result is nil where
-// there is no call.
+// Calls returns the first run of calls in text, in order. A run is a series of calls with nothing but space,
+// commas, semicolons, tags and fences between them. A call that repeats another of the run is left out. A
+// [Broken] call ends the run, unless a closing tag says where to go on. Tags for the answer of a tool or for
+// the model's thoughts are skipped, and so is all text before the end of a thought that has no beginning. The
+// result is nil if there is no call.
 //
-// The names say which calls are known. A call of another name is found only where nothing but a call can
-// stand: in a tag or object made for calls, or as an element {"name": …, "arguments": …} of a list.
+// The names say which tools are known. A call of another name is found only in a place made for calls: in a
+// tag or object for calls, or as an element {"name": …, "arguments": …} of a list.
 func Calls(text string, names Names, opt Options) []Call {
 	if !strings.ContainsAny(text, callOpens) {
 		return nil

@@ -9,10 +9,9 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// Classify says what went wrong, from what really arrives. It looks at codes and types first, then at the
-// status, then at the Go error, and only where nothing better is there at words, on word boundaries. It never
-// fails and never panics; what fits nothing is Unknown. A response of status 2xx that tells of no error gives
-// the zero Verdict.
+// Classify says what went wrong. It looks at codes and types first, then at the status, then at the Go error.
+// It looks at whole words of messages only if there is nothing better. It never fails and never panics; what
+// fits nothing is Unknown. A response of status 2xx without an error gives the zero Verdict.
 func Classify(r Response) Verdict {
 	return judge(r, func(_ *evidence, c Class) Class { return c })
 }
@@ -22,7 +21,7 @@ func Classify(r Response) Verdict {
 // [EventRejected], [EventInvalidResponse]), and what is this side's own ([Cancelled], [DeadlineExceeded]).
 func ClassifyEvent(r Response) Verdict { return judge(r, (*evidence).event) }
 
-// judge classifies a response; as is what its class is called.
+// judge classifies a response. as maps the class to the one that is returned.
 func judge(r Response, as func(*evidence, Class) Class) Verdict {
 	e := gather(r)
 	c := e.class()
@@ -57,7 +56,7 @@ func (e *evidence) event(c Class) Class {
 	return cmp.Or(eventClasses(string(c)), EventRejected)
 }
 
-// ClassifyError says what went wrong from a Go error alone; of nil the zero Verdict.
+// ClassifyError is [Classify] for a Go error alone; nil gives the zero Verdict.
 func ClassifyError(err error) Verdict {
 	if err == nil {
 		return Verdict{}
@@ -85,8 +84,8 @@ func (e *evidence) verdict(c Class) Verdict {
 	return v
 }
 
-// named reports whether all there is of a correction class is a document's own name of it, such as 000's
-// "llm-invalid-output". No document retries one: they know of no other retry than that of the same request.
+// named reports whether a correction class is known only by the name that a document has for it, such as
+// "llm-invalid-output". Documents do not retry these: they only know retries of the same request.
 func (e *evidence) named(c Class) bool {
 	if !e.bare || e.err != nil || len(e.codes) == 0 {
 		return false

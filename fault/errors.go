@@ -88,10 +88,9 @@ func joinIssues(issues []Issue) string {
 	return strings.Join(lines, "; ")
 }
 
-// ClassError gives an error a class of the user's own, or a built-in one: a tool, a model or a try returns
-// it. It is of the correction plane: where the policy lists the class, the failure is an attempt, and the
-// model is told the issues. A tool's error whose class is not listed ends its call alone. Safe for concurrent
-// reading.
+// ClassError gives an error a class, built-in or the user's own. A tool, a model or a try returns it. It is
+// of the correction plane: if the policy lists the class, the failure is an attempt, and the model is told
+// the issues. If it does not, a tool's error ends only the call. Safe for concurrent reading.
 type ClassError struct {
 	// Class is what policies list; required.
 	Class Class

@@ -90,12 +90,12 @@ type Issue struct {
 // MaxSent bounds [Issue.Sent], in bytes: of a longer number its kind is told.
 const MaxSent = 20
 
-// OrLeaveOut ends the Expected of an issue whose member may as well be left out, whatever was received: what
-// is received is no part of an issue's identity. Who tells an issue to a reader tells it by [Issue.Wanted].
+// OrLeaveOut ends the Expected of an issue whose member may as well be left out, whatever was received: the
+// received value is no part of an issue's identity. Use [Issue.Wanted] to show an issue to a reader.
 const OrLeaveOut = ", or leave it out"
 
-// Wanted is Expected as it is told: that the member may be left out is said only where null was received in
-// its place. A wrong value is there to be corrected.
+// Wanted is Expected for a reader. It says that the member may be left out only if null was received: a wrong
+// value is to be corrected.
 func (i Issue) Wanted() string {
 	if i.Got == Null {
 		return i.Expected
@@ -103,9 +103,8 @@ func (i Issue) Wanted() string {
 	return strings.TrimSuffix(i.Expected, OrLeaveOut)
 }
 
-// ID is a short stable name of the issue: the same place and the same rule give the same id in every run and
-// version. What was received is no part of it, so that an issue that persists with another wrong value keeps
-// its id.
+// ID is a short stable name of the issue: the same place and the same rule have the same id in every run and
+// version. The received value is no part of it, so that an issue keeps its id with another wrong value.
 func (i Issue) ID() string {
 	sum := sha256.Sum256([]byte(i.Pointer + "\x00" + i.Rule + "\x00" + i.Expected))
 	return hex.EncodeToString(sum[:6])
@@ -140,8 +139,8 @@ func (i Issue) Place() string {
 	return strings.TrimPrefix(i.Pointer, "/")
 }
 
-// SortIssues returns the issues in canonical order (pointer, rule, expected, got, value, sent, source)
-// without repeats. The argument is left as it was.
+// SortIssues returns the issues in canonical order (pointer, rule, expected, got, value, sent, source), each
+// once. The argument is not changed.
 func SortIssues(issues []Issue) []Issue {
 	sorted := slices.Clone(issues)
 	slices.SortFunc(sorted, compareIssues)

@@ -41,7 +41,7 @@ type Response struct {
 	Now time.Time
 }
 
-// Verdict is how a Response is judged. The zero value means that nothing went wrong.
+// Verdict is the classification of a Response. The zero value means that nothing went wrong.
 type Verdict struct {
 	Class Class
 	Plane Plane

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TransportError says of a call that it did not come through, by its type: a tool that is declared read-only
-// or idempotent is run again for it, as the transport policy has it. Safe for concurrent reading.
+// TransportError says that a call did not come through. A tool that is declared read-only or idempotent is
+// run again for it, under the transport policy. Safe for concurrent reading.
 type TransportError struct {
 	// Class is what policies list; empty is [Unavailable].
 	Class Class
@@ -39,11 +39,11 @@ func (e *TransportError) Failure() Failure {
 	}
 }
 
-// TypedFailure says what went wrong by an error's types alone: its Failure method ([TransportError],
-// [ProviderError], [ClassError]), the codes and the status that SDK errors offer by methods, and the types of
-// the net package. Words decide nothing: an error that has only them is of class [ToolExecution]. So are the
-// errors of tools judged, for words may say "connection reset" of a payment that was made. Of nil the zero
-// Failure.
+// TypedFailure classifies an error by its types alone: its Failure method ([TransportError], [ProviderError],
+// [ClassError]), the codes and the status that SDK errors offer by methods, and the types of package net.
+// Words never count: an error that has only words is of class [ToolExecution]. The errors of tools are
+// classified in this way, since the words may be "connection reset" although a payment was made. Nil gives
+// the zero Failure.
 func TypedFailure(err error) (f Failure) {
 	if err == nil {
 		return f

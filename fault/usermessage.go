@@ -12,7 +12,7 @@ type Metadata struct {
 	// Provider and Model are names as configured: "openai", "gpt-4o".
 	Provider string `json:"provider,omitempty"`
 	Model    string `json:"model,omitempty"`
-	// StatusCode is the HTTP status; it is for debugging, no user message shows it.
+	// StatusCode is the HTTP status. It is for debugging; no message to users shows it.
 	StatusCode int `json:"status_code,omitempty"`
 	// RetryAfter is the wait the server asked for; 0 where it did not.
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`

@@ -1,30 +1,29 @@
-// Package result holds what an agent's run came to, as data: a [Result] is a success, an error or work in
-// progress, with confidence, warnings and what it cost; errors are values here, and nothing is thrown across
-// the boundary.
+// Package result holds the outcome of an agent's run as data. A [Result] is a success, an error or work in
+// progress, with confidence, warnings and costs. Errors are values: nothing is thrown across the boundary.
 //
 // One type in memory, four wire forms: [ResultEnvelope], [AgentResult], [AgentResponse]
 // and [ModelResponse]. [Encode] and [Decode] map between them without loss:
 //
-//   - what a form has no member for stands in one extension member, "retake", and only there; readers of
-//     that form who do not know it lose nothing they had. Where the form's own member and the extension
-//     disagree, the form's member wins: somebody changed it on the way.
-//   - what a document has and Result has no field for, at any depth, is kept in [Meta].Extra by its JSON
-//     Pointer and written back to the same place of the same form; through another form it travels in
-//     the extension. So is a value's own way of being written ("429" for 429, a code of the sender's
-//     own), as long as it still says what the field says.
-//   - absent stays absent. A null member means the same as an absent one, and is not written back.
-//   - added are only members a form requires: "message" (empty) and "limited" (false), and a code for an
-//     error without one.
-//   - secrets (authorization, cookies, keys, tokens) are never kept: not in raw headers, nor in what is
-//     kept unread.
+//   - A field that a form has no member for is written to one extension member, "retake", and only there.
+//     Readers that do not know it lose nothing. If the form's own member and the extension disagree, the
+//     form's member wins: somebody changed it on the way.
+//   - A member that Result has no field for, at any depth, is kept in [Meta].Extra by its JSON Pointer and
+//     written back to the same place of the same form. Through another form it travels in the extension. The
+//     spelling of a value ("429" for 429, a code of the sender's own) is kept in the same way, as long as it
+//     still says what the field says.
+//   - Absent stays absent. A null member means the same as an absent one, and is not written back.
+//   - The only members that are added are those that a form requires: "message" (empty), "limited" (false),
+//     and a code for an error without one.
+//   - Secrets (authorization, cookies, keys, tokens) are never kept, neither in raw headers nor in unknown
+//     members.
 //
-// Besides nulls and secrets, only the case of header names and the grouping of their values are not kept as
-// written.
+// Apart from nulls and secrets, only the case of header names and the grouping of their values are lost.
 //
-// What cannot be is refused with an [*InvalidError] that names each place and what would be right.
+// An invalid document or Result is refused with an [*InvalidError] that names each place and what would be
+// right.
 //
-// The package is pure. Timing a run and retrying it belong to package loop; [Execution.Plus] and [Total] are
-// the arithmetic of it. All types are plain values and may be read concurrently.
+// The package is pure. Timing and retrying a run belong to package loop; [Execution.Plus] and [Total] add up
+// what runs took. All types are plain values and may be read concurrently.
 package result
 
 //go:generate go test -run TestSchemas$ . -args -rewrite

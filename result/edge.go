@@ -9,8 +9,8 @@ func Map[T, U any](r Result[T], f func(T) U) Result[U] {
 	return mapped
 }
 
-// AndThen goes on with the data of a success: the outcome is that of next, and what both took is summed; the
-// warnings of r stand before those of next. What is no success passes by.
+// AndThen calls next with the data of a success. The outcome is that of next, what both took is added up, and
+// the warnings of r come before those of next. Any other result is returned as it is.
 func AndThen[T, U any](r Result[T], next func(T) Result[U]) Result[U] {
 	if !r.IsSuccess() {
 		return Map[T, U](r, nil)
@@ -23,14 +23,14 @@ func AndThen[T, U any](r Result[T], next func(T) Result[U]) Result[U] {
 	return then
 }
 
-// Cases says what to make of each kind of result. A nil case makes the zero value.
+// Cases has a function for each kind of result. A nil function gives the zero value.
 type Cases[T, R any] struct {
 	Success    func(T) R
 	Error      func(Error) R
 	InProgress func(Meta) R
 }
 
-// Match makes one value of a result, whatever kind it is. An invalid result makes the zero value.
+// Match calls the function for the kind of a result. An invalid result gives the zero value.
 func Match[T, R any](r Result[T], cases Cases[T, R]) R {
 	var none R
 	switch {

@@ -22,9 +22,9 @@ const (
 	ResultEnvelope Form = "result_envelope"
 	// AgentResult is the agent result: output, content, usage, cost, error object, rate_limit, provider_data.
 	AgentResult Form = "agent_result"
-	// AgentResponse is that of agent errors: success, result or error, message, metadata.
+	// AgentResponse is the first form of agent errors: success, result or error, message, metadata.
 	AgentResponse Form = "agent_response"
-	// ModelResponse is the other one of agent errors: success, result or error, message, retryAfterMs.
+	// ModelResponse is the second form of agent errors: success, result or error, message, retryAfterMs.
 	ModelResponse Form = "model_response"
 )
 
@@ -34,7 +34,7 @@ func Forms() []Form { return []Form{ResultEnvelope, AgentResult, AgentResponse, 
 // MaxBytes is the longest document that is read.
 const MaxBytes = 16 << 20
 
-// InvalidError says why a document or a Result is none. Safe for concurrent reading.
+// InvalidError says why a document or a Result is invalid. Safe for concurrent reading.
 type InvalidError struct {
 	// Form is the form that was read; empty where a Result in memory is at fault.
 	Form Form
@@ -73,8 +73,8 @@ func invalid(form Form, issues ...fault.Issue) error {
 	return &InvalidError{Form: form, Issues: fault.SortIssues(issues)}
 }
 
-// Encode writes a result in a form, as canonical JSON: the same result is always the same bytes. A result
-// that cannot be (no class of an error, a confidence of 2, data that has no JSON form) is refused with an
+// Encode writes a result in a form, as canonical JSON: the same result always gives the same bytes. An
+// invalid result (an error without a class, a confidence of 2, data without a JSON form) is refused with an
 // [*InvalidError].
 func Encode[T any](form Form, r Result[T]) ([]byte, error) {
 	spec, err := specOf(form)
@@ -88,10 +88,10 @@ func Encode[T any](form Form, r Result[T]) ([]byte, error) {
 	return rendered(spec.write(c)), nil
 }
 
-// Decode reads a document of a form. It takes null for absent, numbers for costs or their parts, digits in
-// quotes for a status code, and headers with lists for values, as those systems emit them. What cannot be (a
-// confidence of 2, both data and error, a status nobody knows, duplicate names, more than [MaxBytes]) is
-// refused with an [*InvalidError].
+// Decode reads a document of a form. It accepts what systems emit: null for an absent member, a number for a
+// cost or for its parts, digits in quotes for a status code, headers with lists as values. An invalid
+// document (a confidence of 2, both data and error, an unknown status, duplicate names, more than [MaxBytes])
+// is refused with an [*InvalidError].
 func Decode[T any](form Form, doc []byte) (Result[T], error) {
 	spec, err := specOf(form)
 	if err != nil {

@@ -60,10 +60,10 @@ func (r Result[T]) cause() error {
 	return &fault.ClassError{Class: e.Class, Cause: errors.New(e.Message)}
 }
 
-// FromError is a Go error as a result: its class is that of the innermost error that tells one
-// ([fault.Classify]), its message that of the provider where one is in the chain, else the whole chain's. A
-// result that was unwrapped on the way comes back as it was. Nil is no error: it gives a success with the
-// zero value.
+// FromError makes a result of a Go error. Its class is that of the innermost error that has one
+// ([fault.Classify]). Its message is the provider's if a provider's error is in the chain, else that of the
+// whole chain. A result that was unwrapped comes back as it was. A nil error gives a success with the zero
+// value.
 func FromError[T any](err error) Result[T] {
 	if err == nil {
 		var none T
@@ -118,8 +118,8 @@ func typeName(err error) string {
 	return ""
 }
 
-// FromResponse is a failed response as a result: classified, with its
-// rate limits as of r.Now and its headers, secrets left out. Where nothing went wrong, the error is Unknown.
+// FromResponse makes a result of a failed response: its class, its rate limits as of r.Now, and its headers
+// without secrets. If nothing went wrong, the class is Unknown.
 func FromResponse[T any](r fault.Response) Result[T] {
 	v := fault.Classify(r)
 	class := v.Class

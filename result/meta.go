@@ -10,7 +10,7 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// Error is what went wrong, as data. The zero value means that nothing did.
+// Error is what went wrong, as data. The zero value means no error.
 type Error struct {
 	// Class is the canonical code; a string that is no built-in class is the agent's own ("breed-not-found").
 	Class fault.Class
@@ -27,7 +27,7 @@ type Error struct {
 	Original json.RawMessage
 }
 
-// Meta is all that is told of a result besides its outcome. The zero value tells nothing.
+// Meta is all data of a result besides its outcome. The zero value is empty.
 type Meta struct {
 	// Message is a line about a success or about progress; an error has its own.
 	Message string

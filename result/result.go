@@ -6,11 +6,11 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// Result is what a run came to: data, an error, or work in progress. The zero value is invalid. As JSON it
+// Result is the outcome of a run: data, an error, or work in progress. The zero value is invalid. As JSON it
 // has the form of the result envelope; [Encode] and [Decode] know the others.
 //
-// With T = [json.RawMessage] the data passes through untouched; into a struct it is read as encoding/json
-// does it, and members the struct does not have are dropped.
+// With T = [json.RawMessage] the data passes through unchanged. A struct is read as encoding/json does it,
+// and members that it does not have are dropped.
 type Result[T any] struct {
 	Status Status
 	// Data is the outcome of a success; zero otherwise.
@@ -23,8 +23,8 @@ type Result[T any] struct {
 // Success is a result with data.
 func Success[T any](data T) Result[T] { return Result[T]{Status: StatusSuccess, Data: data} }
 
-// Failure is a result without: a class, built-in or the agent's own, and a message for operators, which may
-// be empty. It is marked as retryable if the class is.
+// Failure is a result with an error: a class, built-in or the agent's own, and a message for operators, which
+// may be empty. It is marked as retryable if the class is.
 func Failure[T any](class fault.Class, message string) Result[T] {
 	return Result[T]{
 		Status: StatusError,
@@ -32,8 +32,7 @@ func Failure[T any](class fault.Class, message string) Result[T] {
 	}
 }
 
-// InProgress is a result of which there is more to come. The metadata is
-// JSON, nil for none.
+// InProgress is a result that is not final. The metadata is JSON, nil for none.
 func InProgress[T any](metadata json.RawMessage) Result[T] {
 	return Result[T]{Status: StatusInProgress, Meta: Meta{Metadata: metadata}}
 }
@@ -53,8 +52,7 @@ func (r Result[T]) Retryable() bool {
 	return r.IsError() && r.Error.Retryable.Or(r.Error.Class.Retryable())
 }
 
-// Below reports whether the result's confidence is known and less than least, for those who retry or verify
-// on it.
+// Below reports whether the result's confidence is known and less than least.
 func (r Result[T]) Below(least float64) bool { return r.Confidence.Known && r.Confidence.Value < least }
 
 // UserMessage says to a person what went wrong and what to do next: see [fault.UserMessage]. Empty unless r

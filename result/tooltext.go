@@ -7,10 +7,11 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// ToolText is the result as the text of an MCP tool's answer, and whether that is an error. A success is its
-// data: a string as it is, else JSON; where it has none, its content, else its message. Work in progress is
-// what it has come to so far. An error is its code, as in result envelopes, and what a user may be told: not
-// its own message, which is for operators. Data without a JSON form is an error.
+// ToolText is the result as the text of an MCP tool's answer, and whether it is an error. The text of a
+// success is its data, a string as it is and anything else as JSON; without data it is the content or the
+// message. The text of work in progress is what there is so far. The text of an error is its code, as in
+// result envelopes, and the message for users, not its own message, which is for operators. Data without a
+// JSON form is an error.
 func (r Result[T]) ToolText() (text string, isError bool) {
 	if r.IsError() {
 		return codeText(r.Error.Class) + ": " + r.UserMessage(), true

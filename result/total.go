@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Plus returns what both runs took together, of which e is the later: durations, tokens, calls and cost are
-// summed, the timestamp is the earlier's where it has one, model, provider and retry count are those of e
-// (the earlier's where e says none). Durations and counts stop at the largest value that fits; a cost beyond
-// what fits is infinite, which is no amount.
+// Plus returns what two runs took together; e is the later one. Durations, tokens, calls and cost are added
+// up. The timestamp is that of the earlier run, if it has one. Model, provider and retry count are those of
+// e, or of the earlier run where e has none. Durations and counts stop at the largest value that fits. A cost
+// that does not fit is infinite, which is not a valid amount.
 func (e Execution) Plus(earlier Execution) Execution {
 	sum := e
 	sum.Duration = time.Duration(capped(int64(e.Duration), int64(earlier.Duration)))
@@ -43,9 +43,9 @@ func capped(a, b int64) int64 {
 	return a + b
 }
 
-// Total is the outcome of several attempts in a row: the last attempt's
-// result, with what all of them took, failed ones too, and the retry count (0 for one attempt). The arguments
-// are left as they were. Of no attempts it is the zero Result, which is not valid.
+// Total is the outcome of several attempts in a row: the result of the last attempt, with what all of them
+// took and the retry count (0 for one attempt). The arguments are not changed. Without attempts it is the
+// zero Result, which is invalid.
 func Total[T any](attempts ...Result[T]) Result[T] {
 	var total Result[T]
 	for n, a := range attempts {

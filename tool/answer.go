@@ -27,8 +27,8 @@ type Answer struct {
 // Good reports whether the answer can be used.
 func (a Answer) Good() bool { return a.Class == "" }
 
-// ReadAnswer finds the JSON value in a reply's text and checks it. As with [Set.Read], whoever asks must look
-// at the reply's finish reason first. s is required: where any text will do, there is nothing to read.
+// ReadAnswer finds the JSON value in a reply's text and checks it against s, which is required. The caller
+// must look at the reply's finish reason first, as with [Set.Read].
 func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 	if strings.TrimSpace(text) == "" {
 		none := fault.Issue{Rule: fault.RuleNoOutput, Expected: "an answer", Source: fault.FromReply}
@@ -58,7 +58,7 @@ func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 	return a
 }
 
-// unreadable says what is wrong with a text without a value that can be read, and what value is wanted.
+// unreadable says why no value could be read from a text, and what value is wanted.
 func unreadable(text string, broken *extract.Broken, s *schema.Schema) []fault.Issue {
 	wants := s.Wants()
 	issues := brokenIssues(text, broken, cmp.Or(wants, "a JSON value"))

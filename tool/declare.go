@@ -35,15 +35,15 @@ func ReadOnly() Option { return Option{declared: DeclaredReadOnly} }
 // [IdempotencyKey]: it may be run again after a transport fault or a crash.
 func Idempotent() Option { return Option{declared: DeclaredIdempotent} }
 
-// WithPolicy gives the tool a layer of policy for calls that cannot be used. It lies over the global layer of
-// a run's policy and beneath what that says of the tool and of the call. A run refuses one that makes no
-// sense.
+// WithPolicy gives the tool a policy layer for calls that cannot be used. The layer overrides the global
+// layer of a run's policy. What the run's policy says of this tool or call overrides the layer. A run refuses
+// a layer that makes no sense.
 func WithPolicy(l policy.Layer) Option { return Option{correction: l} }
 
-// WithTransport is [WithPolicy] for calls that do not come through: it lies over the transport layer.
+// WithTransport is [WithPolicy] for calls that do not come through: it overrides the transport layer.
 func WithTransport(l policy.Layer) Option { return Option{transport: l} }
 
-// declare takes over the options; of several that say the same the last counts.
+// declare applies the options; of several for the same setting the last counts.
 func (t *Tool) declare(opts []Option) {
 	for _, o := range opts {
 		if o.declared != "" {
@@ -54,7 +54,7 @@ func (t *Tool) declare(opts []Option) {
 	}
 }
 
-// from notes who says what a layer says, where nobody did.
+// from notes the option as the source of a layer's fields that have none.
 func from(option string, l policy.Layer) policy.Layer {
 	for _, field := range l.Sets() {
 		if l.Source(field) == (policy.Source{}) {
@@ -65,8 +65,8 @@ func from(option string, l policy.Layer) policy.Layer {
 	return l
 }
 
-// Policy is a run's policy with what the tools say of themselves ([WithPolicy], [WithTransport]) beneath what
-// it says of them. It shares what it does not change with p, which stays as it is.
+// Policy is a run's policy with the layers of the tools themselves ([WithPolicy], [WithTransport]) below the
+// layers it has for these tools. p is not changed; the result shares its other parts.
 func (s *Set) Policy(p policy.Set) policy.Set {
 	p.Tools, p.ToolTransport = maps.Clone(p.Tools), maps.Clone(p.ToolTransport)
 	for _, t := range s.All() {
@@ -76,7 +76,7 @@ func (s *Set) Policy(p policy.Set) policy.Set {
 	return p
 }
 
-// lay lays a layer beneath the one of that name.
+// lay puts a layer below the one of that name.
 func lay(layers *map[string]policy.Layer, name string, below policy.Layer) {
 	if below.IsZero() {
 		return
@@ -87,8 +87,8 @@ func lay(layers *map[string]policy.Layer, name string, below policy.Layer) {
 	(*layers)[name] = (*layers)[name].Over(below)
 }
 
-// Absent looks at the tools that a policy has layers for and that are not in the set. One whose name is near
-// that of a tool here is an error; any other is a warning, for policies are shared.
+// Absent finds the tools that a policy has layers for but the set does not have. A name close to that of a
+// tool in the set is an error. Any other is a warning, since several programs may share a policy.
 func (s *Set) Absent(p *policy.Set) (warnings []string, err error) {
 	var errs []error
 	for _, of := range []struct {
@@ -112,8 +112,8 @@ func (s *Set) Absent(p *policy.Set) (warnings []string, err error) {
 // Declared is what the tool declares of its calls.
 func (t *Tool) Declared() Declared { return t.declared }
 
-// Repeatable reports whether a call may be run again where nobody knows whether it had its effect: the tool
-// is declared read-only or idempotent.
+// Repeatable reports whether a call may be run again although nobody knows whether it had its effect: the
+// tool is declared read-only or idempotent.
 func (t *Tool) Repeatable() bool {
 	return t.declared == DeclaredReadOnly || t.declared == DeclaredIdempotent
 }

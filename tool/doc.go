@@ -6,18 +6,20 @@
 // give them. [Set.Read] turns a model's reply into checked calls, native or found in its text. [Tool.Invoke]
 // runs one: it never panics, and it decodes the arguments afresh each time.
 //
-// A tool that cannot go on says so: it returns [AskAgain] (the model is shown issues and asked again, which
-// costs an attempt), [Fail] (the model is told a text, nothing is charged), [TryLater] (it did nothing, and
-// the same call is to be made again, which the model does not hear of), or an error of its own. Then the
-// model is told, in our words, that the call failed and that its effect may or may not have happened; the
-// call counts against the budgets of the tool and of the run, and the run goes on.
+// A tool that cannot go on returns one of these errors:
 //
-// What may be done with a call is declared: [ReadOnly], [Idempotent] or nothing. A call of a declared tool is
-// run again where its error is typed as a fault of the transport (a timeout of package net, an error with an
-// HTTP status, [fault.TransportError]; see [fault.TypedFailure]), under the transport policy (tool_transport
-// for a single tool), and where a process died in it. A call of any other tool is run again only where it
-// asks for that itself. Words of an error are never a reason: "payment accepted, but reading the receipt
-// failed: connection reset" is no invitation to pay again.
+//   - [AskAgain]: the model is shown issues and asked again, which costs an attempt.
+//   - [Fail]: the model is told a text. Nothing is charged.
+//   - [TryLater]: the tool did nothing, and the same call is made again. The model does not hear of it.
+//   - Any other error: the model is told, in our words, that the call failed and that its effect may or may
+//     not have happened. The call counts against the budgets of the tool and of the run, and the run goes on.
 //
-// [ReadAnswer] does for a final answer what Read does for calls.
+// A tool declares whether its calls may be repeated: [ReadOnly], [Idempotent] or nothing. A call of a tool
+// with such a declaration is run again under the transport policy (tool_transport for a single tool) if its
+// error has the type of a transport fault: a timeout of package net, an error with an HTTP status,
+// [fault.TransportError]; see [fault.TypedFailure]. It is also run again after a crash of the process. A call
+// of any other tool is run again only if the tool asks for it. The words of an error never count: "payment
+// accepted, but reading the receipt failed: connection reset" must not lead to a second payment.
+//
+// [ReadAnswer] reads a final answer as Read reads calls.
 package tool

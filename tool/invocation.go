@@ -11,7 +11,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Invocation is what whoever drives a call gives the tool through its context. The zero value is usable: no
+// Invocation is what the driver of a call gives the tool through its context. The zero value is usable: no
 // key, no id, progress goes nowhere.
 type Invocation struct {
 	// Key is the call's idempotency key.
@@ -20,12 +20,13 @@ type Invocation struct {
 	CallID string
 	// SessionID is the id of the session, which is the correlation id of all its records.
 	SessionID string
-	// Attempt of MaxAttempts is where the tool's line of tries stands, from 1; MaxAttempts is
-	// [policy.Unlimited] where nothing bounds it. Transport is the try of this one call, from 1.
+	// Attempt is the number of the tool's attempt, from 1, of MaxAttempts, which is [policy.Unlimited] if
+	// nothing bounds it. Transport is the number of the try of this one call, from 1.
 	Attempt, MaxAttempts, Transport int
-	// Progress is what the try of this call before reported last, as JSON; nil for none. It is read-only.
+	// Progress is the last progress of the previous try of this call, as JSON; nil for none. It is read-only.
 	Progress []byte
-	// Report is told progress as JSON, at once and one at a time; nil drops it. It must not keep the slice.
+	// Report is called with progress as JSON, at once and one at a time. It must not keep the slice. Nil
+	// drops progress.
 	Report func(payload []byte)
 }
 
@@ -42,9 +43,9 @@ func invocationOf(ctx context.Context) Invocation {
 	return inv
 }
 
-// IdempotencyKey is the key of the call a tool runs for: the same when the same call is made again (after a
-// transport fault or a crash, or by the model where nobody knows how it ended), another when its arguments
-// change. Empty where the driver gave none.
+// IdempotencyKey is the key of the call that a tool runs for. The same call has the same key when it is made
+// again: after a transport fault, after a crash, or by the model when nobody knows how the call ended. Other
+// arguments have another key. It is empty if the driver gave none.
 func IdempotencyKey(ctx context.Context) string { return invocationOf(ctx).Key }
 
 // CallID is the id of the call a tool runs for; empty where the driver gave none.
@@ -54,23 +55,22 @@ func CallID(ctx context.Context) string { return invocationOf(ctx).CallID }
 // journals too; empty where the driver gave none.
 func SessionID(ctx context.Context) string { return invocationOf(ctx).SessionID }
 
-// Attempt says which attempt of the tool this call is, from 1, of how many: [policy.Unlimited] where nothing
-// bounds them. transport is the try of this one call, which is more than 1 where it did not come through
-// before. All are 0 where the driver gave none.
+// Attempt returns the number of the tool's attempt, from 1, and the most there may be, [policy.Unlimited] if
+// nothing bounds them. transport is the number of the try of this one call; it is more than 1 if earlier
+// tries did not come through. All are 0 if the driver gave none.
 func Attempt(ctx context.Context) (number, most, transport int) {
 	inv := invocationOf(ctx)
 	return inv.Attempt, inv.MaxAttempts, inv.Transport
 }
 
-// LastProgress reads what the try of this call before reported last ([Progress]) into v; false where it
-// reported nothing, or something that does not fit: so a long tool that is tried again can go on where it
-// was.
+// LastProgress reads the last [Progress] of the previous try of this call into v, so that a long tool can go
+// on where it was. It returns false if there was none, or if it does not fit v.
 func LastProgress(ctx context.Context, v any) bool {
 	last := invocationOf(ctx).Progress
 	return last != nil && canon.Unmarshal(last, v) == nil
 }
 
-// Event is what a tool has to say to the session's reducers.
+// Event is an event of a tool for the session's reducers.
 type Event struct {
 	Name string `json:"name"`
 	// Payload is canonical JSON.
@@ -110,8 +110,8 @@ func Attach(ctx context.Context, parts ...message.Part) error {
 	return r.whileOpen(func() { r.parts = append(r.parts, parts...) })
 }
 
-// Progress reports how far a long-running tool has come, at once. It may be called concurrently while the
-// tool runs. Errors are as those of [Emit].
+// Progress reports at once how far a long-running tool has come. It may be called concurrently while the tool
+// runs. Errors are those of [Emit].
 func Progress(ctx context.Context, progress any) error {
 	payload, err := canon.Marshal(progress)
 	if err != nil {
@@ -120,7 +120,7 @@ func Progress(ctx context.Context, progress any) error {
 	return recorderOf(ctx).progress(payload)
 }
 
-// recorder collects what one call says while it runs. A nil recorder is that of no call.
+// recorder collects what one call emits, attaches and reports. It is nil outside of a call.
 type recorder struct {
 	mu     sync.Mutex
 	over   bool
@@ -161,7 +161,7 @@ func (r *recorder) whileOpen(do func()) error {
 	return nil
 }
 
-// close ends the call: what it said stays as it is.
+// close ends the call. Nothing is recorded after it.
 func (r *recorder) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

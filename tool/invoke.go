@@ -37,8 +37,8 @@ type Outcome struct {
 type PanicError struct {
 	// Tool is the tool's name.
 	Tool string
-	// Value is what it panicked with; a text that names its type where that is an error that panics when it
-	// is asked what it is.
+	// Value is what it panicked with. If that is an error whose own methods panic, Value is a text with its
+	// type.
 	Value any
 	// Stack is the stack at that moment, for operators.
 	Stack []byte
@@ -63,9 +63,9 @@ func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome {
 // After calls f once d has passed, on a goroutine of its own, unless stop is called before.
 type After func(d time.Duration, f func()) (stop func())
 
-// InvokeWithin is [Tool.Invoke] for at most d, 0 for any time, by a clock: then ctx ends, and the outcome is
-// a [fault.TransportError] of class [fault.Timeout]. A tool that ignores its context goes on alone: what it
-// returns then is dropped.
+// InvokeWithin is [Tool.Invoke] for at most d, measured by after; 0 is any time. After d, ctx ends and the
+// outcome is a [fault.TransportError] of class [fault.Timeout]. A tool that ignores its context goes on
+// alone, and what it returns then is dropped.
 func (t *Tool) InvokeWithin(ctx context.Context, args []byte, d time.Duration, after After) Outcome {
 	rec := &recorder{report: invocationOf(ctx).Report}
 	ctx = context.WithValue(ctx, recorderKey{}, rec)
@@ -107,7 +107,7 @@ func (t *Tool) within(ctx context.Context, args []byte, d time.Duration, after A
 // ErrExited is the error of a tool that ended the goroutine it ran on, as the FailNow of a test does.
 var ErrExited = errors.New("the tool ended its goroutine (runtime.Goexit)")
 
-// fail is an outcome that is a tool's error.
+// fail makes the outcome that of a tool's error.
 func (o *Outcome) fail(err error) {
 	if again, ok := errors.AsType[*fault.ToolValidationError](err); ok {
 		if len(again.Issues) == 0 {
@@ -122,7 +122,7 @@ func (o *Outcome) fail(err error) {
 	}
 }
 
-// safely is Invoke but for the events and the progress. A panic is the tool's error.
+// safely is Invoke without events and progress. A panic becomes the tool's error.
 func (t *Tool) safely(ctx context.Context, args []byte) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -136,15 +136,15 @@ func (t *Tool) safely(ctx context.Context, args []byte) (out Outcome) {
 	return out
 }
 
-// ask asks an error all that it will be asked by others. Where it panics at that, as it may that is a nil
-// pointer, it does so here.
+// ask calls all methods of an error that others will call. An error that panics, such as a nil pointer, does
+// so here.
 func ask(err error) {
 	_ = err.Error()
 	(&Outcome{Err: err}).Failure()
 }
 
-// known is what a tool panicked with; of an error that panics too when it is asked what it is, that alone is
-// kept.
+// known is the value that a tool panicked with. If it is an error whose own methods panic, a text stands for
+// it.
 func known(value any) (kept any) {
 	defer func() {
 		if recover() != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// TryLater is what a tool returns where it did nothing and wants the same call made again, after a wait of at
-// least after (0 or more): it is, under the transport policy, whatever the tool declares. The model hears
-// nothing of it until the tries are used up. err says why, for operators, and may be nil. The error is a
-// [*LaterError]; a negative wait is a mistake, and asks for nothing.
+// TryLater is what a tool returns if it did nothing and the same call is to be made again, after a wait of at
+// least after (0 or more). The transport policy decides, whatever the tool declares. The model hears nothing
+// of it until the tries are used up. err says why, for operators, and may be nil. The error is a
+// [*LaterError]. A negative wait is a mistake of the tool: the error is then an ordinary one.
 func TryLater(err error, after time.Duration) error {
 	if after < 0 {
 		return errors.Join(fmt.Errorf("tool.TryLater: after is %v: give 0 or more", after), err)
@@ -43,8 +43,7 @@ func (e *LaterError) Unwrap() error { return e.Cause }
 // again, and the model is told that its effect may have happened.
 var ErrUnknown = errors.New("the outcome of the call is not known")
 
-// Later is the wait that a call asked for by [TryLater], if that is what its error is. A panic asks for
-// nothing.
+// Later is the error of [TryLater], if the call returned one. A panic never counts as one.
 func (o *Outcome) Later() (*LaterError, bool) {
 	if _, panicked := errors.AsType[*PanicError](o.Err); panicked || o.Err == nil {
 		return nil, false
@@ -55,8 +54,8 @@ func (o *Outcome) Later() (*LaterError, bool) {
 // Unknown reports whether nobody knows how the call ended: see [ErrUnknown].
 func (o *Outcome) Unknown() bool { return errors.Is(o.Err, ErrUnknown) }
 
-// Failure is the error of a call as the core sees it, by its types alone; zero where there is none. A panic
-// is a fault of the tool, whatever it panicked with.
+// Failure is the error of a call as the core sees it, by its types alone; zero if there is none. A panic is a
+// failure of the tool, whatever its value is.
 func (o *Outcome) Failure() fault.Failure {
 	if later, ok := o.Later(); ok {
 		message := fault.TypedFailure(later).Message

@@ -11,8 +11,8 @@ import (
 // maxOffered bounds the names in an issue about an unknown tool.
 const maxOffered = 20
 
-// offer lists the names of a set in place of one that is not among them. The nearest comes first and is said
-// to be that, where it is near enough to be a slip.
+// offer lists the names of a set, for a call of a name that is not among them. A name close enough to be
+// meant comes first and is marked as the nearest.
 func (s *Set) offer(name string) string {
 	names := s.Names()
 	if len(names) == 0 {
@@ -29,8 +29,7 @@ func (s *Set) offer(name string) string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-// nearest is the index of the name that another is probably a slip of, letters' case and separators aside; -1
-// for none.
+// nearest is the index of the name that was probably meant; -1 for none. Case and separators do not count.
 func nearest(names []string, name string) int {
 	spelled := make([]string, len(names))
 	for n, known := range names {

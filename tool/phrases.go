@@ -10,7 +10,7 @@ import (
 	"github.com/retake-go/retake/internal/syntax"
 )
 
-// repairPhrases say what would have needed no repair.
+// repairPhrases say how to write it so that no repair is needed.
 var repairPhrases = map[extract.RepairKind]string{
 	extract.StringArguments:   "arguments as an object instead of a string",
 	extract.NoArguments:       "arguments written out, {} where there are none",
@@ -35,8 +35,7 @@ var repairPhrases = map[extract.RepairKind]string{
 	extract.MarkdownEscape:    `no \ before _ and brackets`,
 }
 
-// repairedIssues is the one issue that says how all that was repaired should have been written; none where
-// nothing was that matters.
+// repairedIssues is one issue that says how to write all that was repaired; none if no repair matters.
 func repairedIssues(repairs []extract.Repair) []fault.Issue {
 	var wants []string
 	for _, kind := range changing(repairs) {
@@ -63,8 +62,7 @@ var brokenPhrases = map[string]string{
 	fault.RuleTrailingData: "one JSON value and nothing after it",
 }
 
-// brokenIssues say why what stands in a text cannot be read; whole is what is wanted where no slip of writing
-// is to blame.
+// brokenIssues says why a text cannot be read. whole is what is wanted if no mistake of syntax explains it.
 func brokenIssues(text string, b *extract.Broken, whole string) []fault.Issue {
 	issue := fault.Issue{Rule: fault.RuleSyntax, Expected: whole, Source: fault.FromJSON}
 	if b != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// unquotes reports whether objects and arrays are to be taken out of strings.
+// unquotes reports whether quoted objects and arrays may be unquoted.
 func (s Settings) unquotes(mode policy.Repairs) bool {
 	return allowed(mode) && !slices.Contains(s.Off, extract.Form(extract.QuotedObject))
 }
 
-// unquote takes objects and arrays out of the strings that hold them as JSON, where the schema refuses a
-// string and takes what it holds. It is false where there are none.
+// unquote replaces strings that hold an object or array as JSON by that value, if the schema refuses the
+// string and accepts the value. It returns false if there are none.
 func unquote(
 	doc []byte, issues []fault.Issue, check func([]byte) []fault.Issue,
 ) (mended []byte, left []fault.Issue, ok bool) {
@@ -55,7 +55,7 @@ func stringsRefused(issues []fault.Issue) map[string]bool {
 // isOfKind reports whether an issue may be about the kind of a value.
 func isOfKind(i fault.Issue) bool { return i.Rule == "type" || i.Rule == "anyOf" || i.Rule == "oneOf" }
 
-// takeOut puts the objects and arrays that strings hold in the place of these, and returns where it did.
+// takeOut replaces the strings at some places by the objects or arrays they hold, and returns those places.
 func takeOut(doc []byte, places map[string]bool) (mended []byte, done map[string]bool) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(doc))
 	copied, done := 0, map[string]bool{}
@@ -79,7 +79,7 @@ func takeOut(doc []byte, places map[string]bool) (mended []byte, done map[string
 	}
 }
 
-// held is the object or array that a text is as JSON; nil for none.
+// held is the object or array that a text holds as JSON; nil for none.
 func held(text string) []byte {
 	if text = strings.TrimSpace(text); text == "" || text[0] != '{' && text[0] != '[' {
 		return nil

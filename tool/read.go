@@ -16,8 +16,8 @@ import (
 // Reading is the calls of one reply, in its order; none where it makes no call.
 type Reading struct {
 	Calls []Checked
-	// Over counts the calls of a reply that makes more than [Settings].MaxCalls; 0 where it does not. None is
-	// in Calls then.
+	// Over is the number of calls if there are more than [Settings].MaxCalls; Calls is empty then. Otherwise
+	// 0.
 	Over int
 }
 
@@ -50,9 +50,9 @@ type Checked struct {
 // Good reports whether the call can be run.
 func (c Checked) Good() bool { return c.Class == "" }
 
-// Read finds the calls of a reply and checks each: the native ones where there are any, else those in its
-// text. It reads a reply that was cut off like any other: whoever asks must look at its finish reason first,
-// for nothing cut off may be run.
+// Read finds the calls of a reply and checks each: the native calls if there are any, else those in its text.
+// The caller must look at the finish reason first: Read reads a reply that was cut off like any other, and
+// nothing of it may be run.
 func (s *Set) Read(r message.Reply, set Settings) Reading {
 	return (&reader{set: s, settings: set}).read(&r)
 }
@@ -61,7 +61,7 @@ func (s *Set) Read(r message.Reply, set Settings) Reading {
 type reader struct {
 	set      *Set
 	settings Settings
-	// work is what the checks of all its calls may take.
+	// work is the budget for the checks of all its calls.
 	work *schema.Budget
 }
 
@@ -120,8 +120,8 @@ func nameCalls(calls []Checked) {
 	}
 }
 
-// native checks a call the provider reported. Arguments that are left empty are none: so providers write a
-// call without any.
+// native checks a call that the provider reported. Empty arguments count as {}: providers write a call
+// without arguments in this way.
 func (in *reader) native(checked *Checked, c *message.Call) {
 	*checked = Checked{ID: c.ID, Name: c.Name, Raw: c.Arguments, Form: Native}
 	t, ok := in.set.resolve(c.Name)

@@ -20,10 +20,10 @@ type Settings struct {
 	Text, Native policy.Repairs
 	// Tools has the settings of single tools, by registered name, where they differ.
 	Tools map[string]Leniency
-	// MaxCalls bounds the calls of one reply: of a reply with more none is read. Below 1 there is no bound.
+	// MaxCalls bounds the calls of one reply. If a reply makes more, none is read. Below 1 there is no bound.
 	MaxCalls int
-	// Stop, where it is not nil, is asked now and then while a reply is checked, and ends that where it
-	// reports true: what was read is of no use then.
+	// Stop ends the checks of a reply when it reports true; what was read is of no use then. It is called
+	// about once a millisecond. Nil never stops.
 	Stop func() bool
 }
 

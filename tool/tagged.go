@@ -10,9 +10,9 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// typed gives arguments that stood in tags the types of the schema: where that refuses a string for what it
-// is, or takes the value that the text writes, it is that value. All else stays a string, for the schema to
-// judge.
+// typed gives arguments from tags, which are all strings, the types of the schema. An argument becomes the
+// value that its text writes if the schema refuses a string there, or accepts the value. All others stay
+// strings.
 func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extract.Repair) {
 	isTagged := func(r extract.Repair) bool { return r.Kind == extract.TaggedArguments }
 	at := slices.IndexFunc(c.Repairs, isTagged)
@@ -53,7 +53,7 @@ func ruleAt(issues []fault.Issue, name string) string {
 	return issues[at].Rule
 }
 
-// literal is the value that a JSON string writes, with nothing around it; else the string itself.
+// literal is the value that the text of a JSON string writes, if there is nothing around it; else the string.
 func literal(quoted []byte, opt extract.Options) (value []byte, repairs []extract.Repair) {
 	var text string
 	if canon.Unmarshal(quoted, &text) != nil {
@@ -67,7 +67,7 @@ func literal(quoted []byte, opt extract.Options) (value []byte, repairs []extrac
 	return value, repairs
 }
 
-// insert puts a repair among others that are sorted by offset and kind, once.
+// insert adds a repair to others, which are sorted by offset and kind, unless it is among them.
 func insert(repairs []extract.Repair, own extract.Repair) []extract.Repair {
 	at := 0
 	for _, r := range repairs {

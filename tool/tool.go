@@ -34,8 +34,8 @@ type runner interface {
 	within(l schema.Limits) (runner, error)
 }
 
-// maxName bounds a tool's name. The bound is that of MCP (some providers stop at 64); what providers do not
-// allow of the rest goes under an alias, see [ProviderName].
+// maxName bounds a tool's name, as MCP does; some providers stop at 64. Characters that providers do not
+// allow are replaced, see [ProviderName].
 const maxName = 128
 
 // isName reports whether a tool may be called name: 1 to 128 of A-Za-z0-9_./-.
@@ -44,11 +44,11 @@ func isName(name string) bool {
 	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, odd)
 }
 
-// New makes a tool of a function. Its arguments are a struct, or a map with string keys; the schema and the
-// checks come from that type (see [schema.For]), and fn is called with a fresh value that has passed them.
-// Its result becomes canonical JSON. The model is told a string as it is, in answer to a native call, and
-// else the JSON. The options declare what may be done with a call whose outcome is not known: see [ReadOnly]
-// and [Idempotent].
+// New makes a tool of a function. Its arguments are a struct, or a map with string keys. The schema and the
+// checks come from that type (see [schema.For]); fn is called with a new value that has passed the checks.
+// The result becomes canonical JSON. In answer to a native call, the model is told a string as it is and any
+// other result as JSON. The options say what may be done with a call whose outcome is not known: see
+// [ReadOnly] and [Idempotent].
 //
 // New panics on a mistake of the program: a name that is not 1 to 128 of A-Za-z0-9_./-, a nil function, a
 // type that has no schema.
@@ -130,7 +130,7 @@ func Raw(
 	return made, nil
 }
 
-// takesObjects reports whether the type that a good schema says at its top, if any, lets objects pass.
+// takesObjects reports whether a schema's own type, if it has one, includes objects.
 func takesObjects(text []byte) bool {
 	var top map[string]any
 	if json.Unmarshal(text, &top) != nil || top["type"] == nil || top["type"] == "object" {
@@ -187,7 +187,7 @@ func (t *Tool) Parameters() []byte { return t.schema.JSON() }
 // Check reports everything that is wrong with arguments, in canonical order; nil means they can be used.
 func (t *Tool) Check(args []byte) []fault.Issue { return t.schema.Check(args) }
 
-// WithLimits returns a copy of the tool whose arguments are held to other bounds than 1 MiB and 64 levels.
+// WithLimits returns a copy of the tool with other limits for arguments than 1 MiB and 64 levels.
 func (t *Tool) WithLimits(l schema.Limits) (*Tool, error) {
 	s, err := t.schema.WithLimits(l)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// AskAgain is what a tool returns where its arguments are well formed but cannot be used: the model is shown
-// the issues and asked again, which costs an attempt. Without issues the model is asked for other arguments.
-// The error is a [*fault.ToolValidationError].
+// AskAgain is what a tool returns if its arguments are well formed but cannot be used. The model is shown the
+// issues and asked again, which costs an attempt. Without issues, the model is asked for other arguments. The
+// error is a [*fault.ToolValidationError].
 func AskAgain(issues ...fault.Issue) error {
 	if len(issues) == 0 {
 		issues = []fault.Issue{{Rule: "refused", Expected: "other arguments", Source: fault.FromTool}}
@@ -23,11 +23,11 @@ func AskAgain(issues ...fault.Issue) error {
 	return &fault.ToolValidationError{Issues: fault.SortIssues(own)}
 }
 
-// Fail is what a tool returns where it has failed for good: the model is told that the tool failed, and text
-// as a quotation on one line, cut at 1 KiB; nothing is charged. The error is a [*FailedError].
+// Fail is what a tool returns if it has failed for good. The model is told that the tool failed, and the text
+// as a quotation on one line, at most 1 KiB of it. Nothing is charged. The error is a [*FailedError].
 func Fail(text string) error { return &FailedError{Text: cmp.Or(text, wordless)} }
 
-// wordless is what the model is told of a tool that failed without a word.
+// wordless is what the model is told if a tool failed without a text.
 const wordless = "the tool failed"
 
 // FailedError says that a tool failed for good; see [Fail]. Safe for concurrent reading.

@@ -9,14 +9,14 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// wrappers are what the arguments of a call are called as a whole.
+// wrappers are the names that models give to the arguments as a whole.
 var wrappers = []string{"arguments", "parameters", "params", "args", "kwargs", "input"}
 
 // members is a JSON object.
 type members map[string]json.RawMessage
 
-// unwrap takes the arguments out of the one member that holds them all, as in f(params={"a": 1}): the schema
-// has no member of its name, and has those within it.
+// unwrap takes the arguments out of a single member that holds them all, as in f(params={"a": 1}). The schema
+// must have no member of that name, and must have all members within it.
 func (in *reader) unwrap(c *Checked, t *Tool, found *extract.Call) {
 	lenient := in.settings.of(t.name).Text
 	if !allowed(lenient) || slices.Contains(in.settings.Off, extract.Form(extract.WrappedArguments)) {
@@ -31,7 +31,7 @@ func (in *reader) unwrap(c *Checked, t *Tool, found *extract.Call) {
 	in.check(c, t, string(inner))
 }
 
-// unwrapped is what the one member of args holds where that is all arguments, else nil.
+// unwrapped is the value of the single member of args if it holds all arguments, else nil.
 func unwrapped(t *Tool, args []byte) []byte {
 	var outer, inner members
 	if canon.Unmarshal(args, &outer) != nil || len(outer) != 1 {

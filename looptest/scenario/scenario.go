@@ -27,13 +27,12 @@ func (w way) apply(sc *story) error {
 	return nil
 }
 
-// CrashEverywhere lets the process die after every single event: the journal of the story is replayed, its trace is
-// compared with what the run did, and the run is taken up again from the journal alone. A scenario must come out the
-// same.
+// CrashEverywhere simulates a crash after every event. The journal is replayed, its trace is compared with
+// what the run did, and the run goes on from the journal alone. A scenario must come out the same.
 func CrashEverywhere() Option { return way(func(sc *story) { sc.crashes = true }) }
 
-// RestoreEverywhere steps a second state alongside, which after every event is written to a snapshot and read
-// back, and demands the same effects and the same state of it.
+// RestoreEverywhere steps a second state alongside the first. After every event it is written to a snapshot
+// and read back. Effects and state must be the same as those of the first.
 func RestoreEverywhere() Option { return way(func(sc *story) { sc.restores = true }) }
 
 // Run runs every scenario of a directory, the files *.txt, each as a subtest named after its file.
@@ -138,8 +137,8 @@ type story struct {
 	run
 	crashes, restores bool
 	out               []string
-	// plain is a story that is run plainly; mistaken one with a line that cannot be told. lines counts those of
-	// the story.
+	// plain is a story that is run plainly; mistaken one with a line that cannot be told. lines counts those
+	// of the story.
 	plain, mistaken bool
 	lines           int
 	// telling is told of the sessions; with is what the next step will be told with.

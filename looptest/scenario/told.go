@@ -9,9 +9,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Told is one session of a story, as it was told: what an engine needs to make the same runs by itself.
+// Told is one session of a story: all that another engine needs to make the same runs.
 type Told struct {
-	// Config is what the runs of the session are held to. Its tools do what the story says no more.
+	// Config is the configuration of the session's runs. Its tools no longer do what the story says.
 	Config loop.Config
 	// Session declares what the session is made of.
 	Session session.Config
@@ -35,8 +35,8 @@ type Step struct {
 	Dispatched []session.Event
 }
 
-// Telling tells f each session of a story once the story has come out as it is told, for tests of engines
-// other than the [loop.Runner].
+// Telling calls f with each session of a story that has passed. It is for tests of engines other than the
+// [loop.Runner].
 func Telling(f func(t *testing.T, sessions []Told)) Option {
 	return way(func(sc *story) { sc.telling = f })
 }
@@ -50,7 +50,7 @@ func (sc *story) beginTelling() {
 	})
 }
 
-// tellStep takes a step down.
+// tellStep records a step.
 func (sc *story) tellStep(ev machine.Event, effects []machine.Effect, st machine.State) {
 	if len(sc.told) == 0 {
 		return

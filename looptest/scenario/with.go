@@ -11,13 +11,13 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// With is what a program brings to its stories: its own tools, reducers, policy and session, so that a
-// story shows what they do. A line of the story goes before it. The zero value brings nothing.
+// With brings a program's own tools, reducers, policy and session to its stories, so that a story shows what
+// they do. A line of the story overrides it. The zero value brings nothing.
 type With struct {
-	// Config is that of the runs. Its tools really run, but where the story says by "outcome" what a run of
-	// theirs comes to. They are shared by all stories: what they keep should be in the session.
+	// Config is the configuration of the runs. Its tools really run, unless the story gives their outcome by
+	// "outcome". All stories share the tools: state should be kept in the session.
 	Config loop.Config
-	// PolicyFile is the path of a policy file, which stands for Config.Policy; empty for none.
+	// PolicyFile is the path of a policy file that replaces Config.Policy; empty for none.
 	PolicyFile string
 	// Session has the slices and reducers of the session. Its ID is the story's.
 	Session session.Config
