@@ -12,7 +12,7 @@ import (
 func Example() {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	in := feedback.Input{
-		Source: feedback.Tool, Tool: "book_room", Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation,
+		Tool: "book_room", Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation,
 		Issues: []fault.Issue{
 			{Pointer: "/room", Rule: "required", Expected: `one of "single", "double"`, Source: fault.FromSchema},
 			{Pointer: "/nights", Rule: "type", Expected: "integer", Got: fault.String, Source: fault.FromSchema},

@@ -73,8 +73,7 @@ func (d Diff) IsZero() bool { return len(d.Fixed)+len(d.New)+len(d.Persistent) =
 
 // Input is the argument of [New].
 type Input struct {
-	Source Source
-	// Tool is the called tool's name; ignored for an answer.
+	// Tool is the name of the called tool; empty for an answer.
 	Tool string
 	// Attempt is the number of the failed attempt, from 1. MaxAttempts is the action's limit; negative means
 	// none.
@@ -97,12 +96,12 @@ type Input struct {
 // New returns the feedback of a failed attempt. It depends only on its argument and keeps none of its slices.
 func New(in Input) RetryFeedback {
 	f := RetryFeedback{
-		Source: in.Source, Attempt: in.Attempt, MaxAttempts: in.MaxAttempts,
+		Source: StructuredOutput, ToolName: canon.UTF8(in.Tool), Attempt: in.Attempt, MaxAttempts: in.MaxAttempts,
 		ErrorType: canon.UTF8(in.Class), CorrelationID: canon.UTF8(in.CorrelationID),
 		Detail: Quote(in.Detail), Issues: fault.SortIssues(fault.PrintableIssues(in.Issues)),
 	}
-	if in.Source == Tool {
-		f.ToolName = canon.UTF8(in.Tool)
+	if f.ToolName != "" {
+		f.Source = Tool
 	}
 	if in.Scheduled {
 		delay := max(in.Delay, 0)

@@ -49,8 +49,8 @@ func TestDiff(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			prev := feedback.New(feedback.Input{Source: feedback.Tool, Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation, Issues: c.before})
-			got := feedback.New(feedback.Input{Source: feedback.Tool, Attempt: 2, MaxAttempts: 3, Class: c.class, Issues: c.now, Prev: &prev})
+			prev := feedback.New(feedback.Input{Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation, Issues: c.before})
+			got := feedback.New(feedback.Input{Attempt: 2, MaxAttempts: 3, Class: c.class, Issues: c.now, Prev: &prev})
 			assert.Equal(t, c.want, got.Diff)
 		})
 	}
@@ -94,7 +94,7 @@ func TestNewKeepsNothingOfItsInput(t *testing.T) {
 
 func TestSchedule(t *testing.T) {
 	berlin := time.FixedZone("", 3600)
-	in := feedback.Input{Source: feedback.Tool, Attempt: 1, MaxAttempts: 3, Scheduled: true, At: noon.In(berlin), Delay: time.Minute}
+	in := feedback.Input{Attempt: 1, MaxAttempts: 3, Scheduled: true, At: noon.In(berlin), Delay: time.Minute}
 	assert.Equal(t, &feedback.Schedule{At: noon.Add(time.Minute), Delay: time.Minute}, feedback.New(in).Schedule)
 	in.Delay = -time.Second
 	assert.Equal(t, &feedback.Schedule{At: noon}, feedback.New(in).Schedule)
@@ -121,7 +121,7 @@ func TestMessageIsBounded(t *testing.T) {
 
 func TestBytesThatAreNoTextAreReplaced(t *testing.T) {
 	f := feedback.New(feedback.Input{
-		Source: feedback.Tool, Tool: "t\xff", Attempt: 1, MaxAttempts: 1, Class: "c\xff", CorrelationID: "id\xff",
+		Tool: "t\xff", Attempt: 1, MaxAttempts: 1, Class: "c\xff", CorrelationID: "id\xff",
 		Issues: []fault.Issue{issue("/a\xff", "required", fault.FromSchema)},
 	})
 	text, err := f.MarshalJSON()

@@ -57,8 +57,7 @@ func genInput(prev *feedback.RetryFeedback) *rapid.Generator[feedback.Input] {
 	return rapid.Custom(func(t *rapid.T) feedback.Input {
 		classes := append(fault.CorrectionClasses(), "low_confidence", "{{evil}}\n")
 		return feedback.Input{
-			Source:        rapid.SampledFrom([]feedback.Source{feedback.Tool, feedback.StructuredOutput}).Draw(t, "source"),
-			Tool:          rapid.OneOf(rapid.Just("book_room"), genText()).Draw(t, "tool"),
+			Tool:          rapid.OneOf(rapid.Just("book_room"), rapid.Just(""), genText()).Draw(t, "tool"),
 			Attempt:       rapid.IntRange(1, 12).Draw(t, "attempt"),
 			MaxAttempts:   rapid.SampledFrom([]int{-1, 1, 3, 12}).Draw(t, "max"),
 			Class:         rapid.SampledFrom(classes).Draw(t, "class"),

@@ -22,7 +22,7 @@ var (
 
 func booking(attempt int, prev *feedback.RetryFeedback, issues ...fault.Issue) feedback.RetryFeedback {
 	return feedback.New(feedback.Input{
-		Source: feedback.Tool, Tool: "book_room", Attempt: attempt, MaxAttempts: 3, Class: fault.ToolValidation,
+		Tool: "book_room", Attempt: attempt, MaxAttempts: 3, Class: fault.ToolValidation,
 		Issues: issues, Prev: prev, Scheduled: attempt < 3, At: noon, Delay: 1500 * time.Millisecond, CorrelationID: "order-42",
 	})
 }
@@ -30,7 +30,7 @@ func booking(attempt int, prev *feedback.RetryFeedback, issues ...fault.Issue) f
 func TestWireForm(t *testing.T) {
 	first := booking(1, nil, roomIssue, nightsIssue)
 	second := booking(2, &first, roomIssue)
-	answer := feedback.New(feedback.Input{Source: feedback.StructuredOutput, Tool: "ignored", Attempt: 3, MaxAttempts: 3, Class: fault.NoOutput})
+	answer := feedback.New(feedback.Input{Attempt: 3, MaxAttempts: 3, Class: fault.NoOutput})
 	cases := map[string]struct {
 		f    feedback.RetryFeedback
 		want string

@@ -130,10 +130,7 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) feedback.RetryFeedback {
 	f := fault.FailureOf(err)
 	in := feedback.Input{
-		Source: feedback.Tool, Tool: a.of.Tool, Attempt: number, MaxAttempts: a.Max, Class: f.Class, Issues: f.Issues, Prev: prev,
-	}
-	if a.of.Tool == "" {
-		in.Source = feedback.StructuredOutput
+		Tool: a.of.Tool, Attempt: number, MaxAttempts: a.Max, Class: f.Class, Issues: f.Issues, Prev: prev,
 	}
 	fb := feedback.New(in)
 	// Another try follows, else nobody would ask. The wait before it depends only on what is here.

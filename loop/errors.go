@@ -161,11 +161,8 @@ func (e *RetryExhaustedError) lastFeedback(s session.State, prev *feedback.Retry
 		}
 	}
 	in := feedback.Input{
-		Source: feedback.Tool, Tool: e.Action, Attempt: e.Attempt, MaxAttempts: e.MaxAttempts, Class: f.Class, Issues: f.Issues,
+		Tool: e.Action, Attempt: e.Attempt, MaxAttempts: e.MaxAttempts, Class: f.Class, Issues: f.Issues,
 		Prev: prev,
-	}
-	if e.Action == "" {
-		in.Source = feedback.StructuredOutput
 	}
 	for _, a := range e.Attempts {
 		if a.Plane == fault.Correction && a.Action == e.Action && a.Attempt == e.Attempt-1 {

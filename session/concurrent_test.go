@@ -15,7 +15,7 @@ import (
 // failed is a state with one more attempt and the feedback on it.
 func failed(s session.State) session.State {
 	n := s.AttemptCount() + 1
-	f := feedback.New(feedback.Input{Source: feedback.Tool, Tool: "book", Attempt: n, MaxAttempts: n + 1, Class: fault.ToolValidation})
+	f := feedback.New(feedback.Input{Tool: "book", Attempt: n, MaxAttempts: n + 1, Class: fault.ToolValidation})
 	return s.AddFeedback(f).AddAttempt(session.Attempt{Action: "book", Attempt: n})
 }
 

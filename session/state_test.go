@@ -31,7 +31,7 @@ func op(slice string, kind reducer.OpKind, values ...string) reducer.Op {
 func toolFeedback(tool string, attempt int) feedback.RetryFeedback {
 	issue := fault.Issue{Pointer: "/nights", Rule: "type", Expected: "integer", Got: fault.String, Source: fault.FromSchema}
 	return feedback.New(feedback.Input{
-		Source: feedback.Tool, Tool: tool, Attempt: attempt, MaxAttempts: 3, Class: fault.ToolValidation, Issues: []fault.Issue{issue},
+		Tool: tool, Attempt: attempt, MaxAttempts: 3, Class: fault.ToolValidation, Issues: []fault.Issue{issue},
 	})
 }
 
@@ -102,7 +102,7 @@ func TestApplyRefuses(t *testing.T) {
 }
 
 func TestLatestFeedback(t *testing.T) {
-	answer := feedback.New(feedback.Input{Source: feedback.StructuredOutput, Attempt: 1, MaxAttempts: 3, Class: fault.StructuredOutput})
+	answer := feedback.New(feedback.Input{Attempt: 1, MaxAttempts: 3, Class: fault.StructuredOutput})
 	s := session.State{}.AddFeedback(toolFeedback("book", 1)).AddFeedback(answer).AddFeedback(toolFeedback("book", 2)).AddFeedback(toolFeedback("pay", 1))
 	cases := map[string]struct {
 		action  string

@@ -180,7 +180,7 @@ func answer(outcome, text string) *sdk.CallToolResult {
 // which attempt this was.
 func (s *served) render(issues []fault.Issue) string {
 	fb := feedback.New(feedback.Input{
-		Source: feedback.Tool, Tool: s.name, Attempt: 1, MaxAttempts: -1, Class: fault.ToolValidation,
+		Tool: s.name, Attempt: 1, MaxAttempts: -1, Class: fault.ToolValidation,
 		Issues: issues, Scheduled: true,
 	})
 	return strings.Replace(feedback.Render(fb, s.limits), " (attempt 1)", "", 1)

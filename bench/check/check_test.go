@@ -120,7 +120,7 @@ func told(issues []fault.Issue) string {
 		return ""
 	}
 	f := feedback.New(feedback.Input{
-		Source: feedback.Tool, Tool: "place_order", Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation, Issues: issues, Scheduled: true,
+		Tool: "place_order", Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation, Issues: issues, Scheduled: true,
 	})
 	return feedback.Render(f, feedback.DefaultLimits())
 }

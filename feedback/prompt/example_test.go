@@ -30,7 +30,7 @@ func ExampleTemplate_Words() {
 		return
 	}
 	f := feedback.New(feedback.Input{
-		Source: feedback.StructuredOutput, Attempt: 1, MaxAttempts: 3, Class: fault.StructuredOutput,
+		Attempt: 1, MaxAttempts: 3, Class: fault.StructuredOutput,
 		Issues: []fault.Issue{{Pointer: "/rivers/0", Rule: "type", Expected: "string", Got: fault.Null, Source: fault.FromSchema}},
 	})
 	text, err := words.Words(f, feedback.DefaultLimits())

@@ -49,14 +49,10 @@ func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 
 // input returns the input for feedback on an action's attempt, without a schedule.
 func (s *step) input(a *Action, limit int, f *fault.Failure, detail string) feedback.Input {
-	in := feedback.Input{
-		Source: feedback.Tool, Tool: a.Name, Attempt: a.Attempt, MaxAttempts: limit, Class: f.Class, Issues: f.Issues,
+	return feedback.Input{
+		Tool: a.Name, Attempt: a.Attempt, MaxAttempts: limit, Class: f.Class, Issues: f.Issues,
 		Prev: a.Last, Detail: detail, CorrelationID: s.Session.ID(),
 	}
-	if a.Name == AnswerAction {
-		in.Source = feedback.StructuredOutput
-	}
-	return in
 }
 
 // hasRoom reports whether there is room for feedback.
