@@ -162,7 +162,7 @@ func TestARunInWhichAModelPanicsIsNoCancelledOne(t *testing.T) {
 	s := newSession(t)
 	j := recorded(t, journal.Dir(t.TempDir()))
 	defer j.Close()
-	assert.PanicsWithValue(t, "no model", func() { _, _ = loop.Run(t.Context(), model, s, "Hello.", loop.Config{}, loop.WithJournal(j)) })
+	panicsOfModel(t, func() { _, _ = loop.Run(t.Context(), model, s, "Hello.", loop.Config{}, loop.WithJournal(j)) })
 	require.NoError(t, s.Acquire(), "the session is free again")
 	assert.True(t, j.Unfinished())
 }

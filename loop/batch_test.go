@@ -162,7 +162,7 @@ func TestARunInWhichAModelPanicsInAPoolIsNoCancelledOne(t *testing.T) {
 	p, ended := pooled(t, loop.PoolConfig{Model: loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { panic("no model") })})
 	_, err := p.Add(newSession(t), "Hello.", j)
 	require.NoError(t, err)
-	assert.PanicsWithValue(t, "no model", func() { p.Due(time.Now()) })
+	panicsOfModel(t, func() { p.Due(time.Now()) })
 	assert.Empty(t, ended())
 	assert.True(t, j.Unfinished())
 }

@@ -182,6 +182,12 @@ func (o *options) recordedIn(j *journal.Journal) *options {
 	return &own
 }
 
+// after is AfterFunc of the clock.
+func (o *options) after(d time.Duration, f func()) (stop func()) {
+	timer := o.clock.AfterFunc(d, f)
+	return func() { timer.Stop() }
+}
+
 // DefaultParallel is how many tools of one reply run at once without [WithParallel].
 const DefaultParallel = 4
 
@@ -216,8 +222,8 @@ func WithPrompt(f PromptFunc) Option { return func(o *options) { o.prompt = f } 
 // models are ignored. m is kept and must not change afterwards.
 func WithModels(m map[string]Model) Option { return func(o *options) { o.models = m } }
 
-// WithStream sets a function that receives streamed replies as they arrive. A reset tells it to discard what
-// it received: see [Delta].
+// WithStream sets a function that receives streamed replies as they arrive, one piece at a time. A reset
+// tells it to discard what it received: see [Delta].
 func WithStream(f func(Delta)) Option { return func(o *options) { o.stream = f } }
 
 // WithParallel sets how many tools of one reply may run at once, at least 1. They begin in call order; with

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
@@ -12,6 +13,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -98,8 +100,8 @@ type Attempt struct {
 	// left ([ErrSuspended]). It may have had its effect.
 	InDoubt bool
 
-	// Timeout is the transport policy's limit for the try; 0 means none. [Do] ends the context of the try after
-	// it; in a loop over [Tries] the caller has to.
+	// Timeout is the transport policy's limit for the try; 0 means none. [Do] holds the try to it; in a loop
+	// over [Tries] the caller has to.
 	Timeout time.Duration
 
 	// recorded is the feedback on the previous try in the session, or nil.
@@ -159,6 +161,10 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 // Without a session the action is not validated (use [Action.Machine]), and the end of the context is noticed
 // when a try fails.
 //
+// try runs on the caller's goroutine. If the transport policy sets a timeout, each try has its own goroutine,
+// and Do does not wait for a try that ignores its context: such a try must not share variables with later
+// ones.
+//
 // An action with an [Action].ID that has ended in the journal is not made again. If it succeeded, its
 // recorded value is returned; it is an error if the value does not fit T or if T has no JSON form. If it
 // failed, its [RetryExhaustedError] is returned again, with a [RecordedError] or a typed error as its cause.
@@ -187,9 +193,8 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 		}
 	}
 	l := unrecorded{o: o, a: a}
-	l.at = Attempt{Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, Settings: a.Policy.SettingsOf(1), of: a, seed: a.Seed}
-	if l.at.Timeout = a.Transport.Timeout; l.at.Timeout == policy.Unlimited {
-		l.at.Timeout = 0
+	l.at = Attempt{
+		Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, Settings: a.Policy.SettingsOf(1), Timeout: max(a.Transport.Timeout, 0), of: a, seed: a.Seed,
 	}
 	for {
 		value, err := within(ctx, o, l.at, try)
@@ -207,10 +212,17 @@ func within[T any](ctx context.Context, o *options, at Attempt, try func(context
 	if at.Timeout <= 0 {
 		return try(ctx, at)
 	}
-	ctx, late := o.within(ctx, at.Timeout, "the try did not return")
-	defer late.stop()
-	value, err := try(ctx, at)
-	return value, late.instead(ctx, err)
+	limits := engine.Limits{Whole: at.Timeout, Late: "the try did not return"}
+	return called(ctx, limits, o, func(ctx context.Context, _ func(func())) (T, error) { return try(ctx, at) })
+}
+
+// called is [engine.Call]; a call that ends its goroutine ends that of the caller.
+func called[T any](ctx context.Context, lim engine.Limits, o *options, call func(context.Context, func(func())) (T, error)) (T, error) {
+	value, err := engine.Call(ctx, lim, o.after, call)
+	if err == engine.ErrExited {
+		runtime.Goexit()
+	}
+	return value, err
 }
 
 // recording returns the session to record an action in, or nil, and the options. With a journal there is

@@ -20,18 +20,19 @@
 //
 // # Goroutines and cancellation
 //
-// Models are called on the goroutine of the run; each tool call has its own goroutine. When the context ends,
-// the run is recorded as cancelled, or as ended by its deadline, and returns. It only waits for a model call
-// in progress, whose reply is dropped. It does not wait for tools: a tool that ignores its context continues
-// alone, and its result is dropped. If the run is left to be resumed ([ErrSuspended]), results of tools are
-// kept.
+// Each tool call has its own goroutine, and so has each model call that a timeout or the end of the context
+// may interrupt. When the context ends, the run is recorded as cancelled, or as ended by its deadline, and
+// returns at once. It does not wait for models and tools: one that ignores its context continues alone, and
+// its result is dropped. If the run is left to be resumed ([ErrSuspended]), results of tools are kept. The
+// run does wait for planners, prompts, reducers and observers.
 //
 // A tool that panics has failed with an error, and so has one that ends its goroutine ([tool.ErrExited]). If
 // a model ends its goroutine, which is that of the run, the run is recorded as cancelled and the session is
 // released. A worker of a [Pool] that ends in this way is replaced, and [Pool.Await] returns.
 //
 // A panic of a model, a planner or another given function is not recovered. The session is released, and the
-// run can be resumed. Panics of an [observe.Observer] are recovered.
+// run can be resumed. If the model had its own goroutine, Run panics with an error that wraps a
+// [fault.PanicError], which has the model's stack. Panics of an [observe.Observer] are recovered.
 //
 // # Idempotency keys
 //

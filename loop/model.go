@@ -14,7 +14,7 @@ import (
 type Model interface {
 	// Reply returns the whole reply. A stream that breaks is an error. Errors with a class of the transport
 	// plane are retried under the transport policy; see package fault. Reply must not change req, and may be
-	// called from several runs at once.
+	// called from several runs at once. The run does not wait for a Reply that ignores the end of ctx.
 	//
 	// The transcript keeps the Calls of a reply. The model must not write to that list after returning it. Runs
 	// only read it, so several replies may share it.

@@ -145,12 +145,21 @@ func (t *PoolRun) goOn(life, drive context.Context, now time.Time) (over bool) {
 	return true
 }
 
+// panicErrorOf returns a recovered value as an error.
+func panicErrorOf(panicked any) *fault.PanicError {
+	err, _ := panicked.(error)
+	if own, ok := errors.AsType[*fault.PanicError](err); ok {
+		return own
+	}
+	return &fault.PanicError{Value: panicked, Stack: string(debug.Stack())}
+}
+
 // exit ends a run whose goroutine was ended by a function that it called. After a panic the run is left as it
 // is, to be resumed; a caller gets the panic as an error, and without one the panic continues.
 func (t *PoolRun) exit(panicked any) {
 	end := ending{err: errExited}
 	if panicked != nil {
-		end.err = &fault.PanicError{Value: panicked, Stack: string(debug.Stack())}
+		end.err = panicErrorOf(panicked)
 		if t.caller != nil {
 			t.done(&end)
 			return

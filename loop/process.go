@@ -279,17 +279,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	defer func() { end(told) }()
 	bounded, stop := p.bounded(inner)
 	defer stop()
-	timed, late := p.within(bounded, m.Timeout, "the model did not reply")
-	defer late.stop()
-	stream := p.streams(m)
-	flow, over := p.flow(timed, m, &stream)
-	p.said = append(p.said, p.runner.st.TranscriptFrom(len(p.said))...)
-	reply, err := model.Reply(flow, Request{
-		System: m.System, Messages: slices.Clip(p.said), Tools: p.offered, Output: p.cfg.Output, Model: m.Model, At: m.At,
-		Temperature: m.Temperature, ToolChoice: m.ToolChoice, Stop: m.Stop,
-		Stream: stream,
-	})
-	err = late.instead(timed, over(err))
+	reply, err := p.request(bounded, model, m)
 	if err != nil && p.ctx.Err() == nil && bounded.Err() != nil {
 		told, p.takeBack = observe.WorkEnd{Err: err}, true
 		return nil, errCallLeft
@@ -311,29 +301,23 @@ func (p *process) bounded(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { unhook(); end(nil) }
 }
 
-// deadline is the time limit of a call. The zero value has no limit.
-type deadline struct {
-	err  error
-	stop func()
-}
-
-// within returns ctx with a limit of d by the clock; 0 means no limit. what describes the call in the error.
-func (o *options) within(ctx context.Context, d time.Duration, what string) (context.Context, deadline) {
-	if d <= 0 {
-		return ctx, deadline{stop: func() {}}
+// request asks a model. It does not wait for a model that ignores its limits.
+func (p *process) request(ctx context.Context, model Model, m *machine.ModelCall) (message.Reply, error) {
+	p.said = append(p.said, p.runner.st.TranscriptFrom(len(p.said))...)
+	req := Request{
+		System: m.System, Messages: slices.Clip(p.said), Tools: p.offered, Output: p.cfg.Output, Model: m.Model, At: m.At,
+		Temperature: m.Temperature, ToolChoice: m.ToolChoice, Stop: m.Stop,
 	}
-	late := &fault.TransportError{Class: fault.Timeout, Cause: fmt.Errorf("%s within %v", what, d)}
-	ctx, end := context.WithCancelCause(ctx)
-	timer := o.clock.AfterFunc(d, func() { end(late) })
-	return ctx, deadline{late, func() { timer.Stop(); end(nil) }}
-}
-
-// instead returns the error of a call, or that it took too long if the limit ended ctx.
-func (d *deadline) instead(ctx context.Context, err error) error {
-	if err != nil && d.err != nil && context.Cause(ctx) == d.err {
-		return d.err
-	}
-	return err
+	limits := engine.LimitsOf(m)
+	stream := p.streams(m)
+	return called(ctx, limits, p.options, func(ctx context.Context, tell func(func())) (message.Reply, error) {
+		if stream != nil {
+			req.Stream = func(d Delta) { tell(func() { stream(d) }) }
+		} else if limits.Streamed() {
+			req.Stream = func(Delta) { tell(func() {}) }
+		}
+		return model.Reply(ctx, req)
+	})
 }
 
 // replied feeds what a model returned.

@@ -1,9 +1,6 @@
 package loop
 
 import (
-	"context"
-
-	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 )
 
@@ -42,23 +39,6 @@ func (p *process) streams(m *machine.ModelCall) func(Delta) {
 		tell(Delta{Call: -1, Reset: true})
 	}
 	return tell
-}
-
-// flow returns the context of a call with limits for the pieces of its reply, and a function that returns its
-// error. It wraps stream to notice the pieces.
-func (p *process) flow(ctx context.Context, m *machine.ModelCall, stream *func(Delta)) (context.Context, func(error) error) {
-	if !engine.Flows(m) {
-		return ctx, func(err error) error { return err }
-	}
-	ctx, flow := engine.NewFlow(ctx, m, p.after)
-	tell := *stream
-	*stream = func(d Delta) {
-		flow.Piece()
-		if tell != nil {
-			tell(d)
-		}
-	}
-	return ctx, flow.Over
 }
 
 // leftAReply reports whether a resumed run left a reply that is not used.

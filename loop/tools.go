@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
@@ -159,12 +158,6 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 	ctx = tool.WithInvocation(ctx, inv)
 	t, _ := p.cfg.Tools.Get(run.Tool)
 	return t.InvokeWithin(ctx, run.Arguments, run.Timeout, p.after)
-}
-
-// after is the clock's AfterFunc for tools.
-func (p *process) after(d time.Duration, f func()) (stop func()) {
-	timer := p.clock.AfterFunc(d, f)
-	return func() { timer.Stop() }
 }
 
 // progress records and reports a tool's progress. It is safe for concurrent use.

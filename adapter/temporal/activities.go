@@ -102,9 +102,7 @@ func (a *agent) callModel(ctx context.Context, in wire[modelCall]) (wire[modelRe
 	}
 	stop := a.beat(ctx, nil)
 	defer stop()
-	bound, cancel := within(ctx, cmp.Or(in.v.Call.Timeout, a.ModelTimeout), "the model did not reply")
-	defer cancel()
-	reply, failure, err := a.reply(bound, model, cfg, in.v, &out)
+	reply, failure, err := a.reply(ctx, model, cfg, in.v, &out)
 	out.Reply, out.Failure, out.Trouble = reply, failure, troubled(err)
 	if err := ctx.Err(); err != nil && out.Failure != nil {
 		return wire[modelResult]{}, err
@@ -141,10 +139,19 @@ func (a *agent) reply(
 		return nil, nil, err
 	}
 	out.Kept = kept
-	reply, err := flowing(ctx, model, &in.Call, loop.Request{
-		System: in.Call.System, Messages: said, Tools: cfg.Tools.All(), Output: cfg.Output, Model: in.Call.Model, At: in.Call.At,
-		Temperature: in.Call.Temperature, ToolChoice: in.Call.ToolChoice, Stop: in.Call.Stop,
-	})
+	limits := engine.LimitsOf(&in.Call)
+	limits.Whole = cmp.Or(limits.Whole, a.ModelTimeout)
+	ask := func(ctx context.Context, tell func(func())) (message.Reply, error) {
+		r := loop.Request{
+			System: in.Call.System, Messages: said, Tools: cfg.Tools.All(), Output: cfg.Output, Model: in.Call.Model, At: in.Call.At,
+			Temperature: in.Call.Temperature, ToolChoice: in.Call.ToolChoice, Stop: in.Call.Stop,
+		}
+		if limits.Streamed() {
+			r.Stream = func(loop.Delta) { tell(func() {}) }
+		}
+		return contained(func() (message.Reply, error) { return model.Reply(ctx, r) })
+	}
+	reply, err := engine.Call(ctx, limits, after, ask)
 	if err != nil {
 		return nil, remote(err), nil
 	}
@@ -157,43 +164,14 @@ func (a *agent) reply(
 	return read, nil, nil
 }
 
-// flowing is replyOf of a call whose reply is to come in, in time, where its policy says so.
-func flowing(ctx context.Context, m loop.Model, call *machine.ModelCall, r loop.Request) (message.Reply, error) {
-	if !engine.Flows(call) {
-		return replyOf(ctx, m, r)
-	}
-	ctx, flow := engine.NewFlow(ctx, call, func(d time.Duration, f func()) func() {
-		timer := time.AfterFunc(d, f)
-		return func() { timer.Stop() }
-	})
-	r.Stream = func(loop.Delta) { flow.Piece() }
-	reply, err := replyOf(ctx, m, r)
-	return reply, flow.Over(err)
-}
-
-// replyOf contains a model's panic.
-func replyOf(ctx context.Context, m loop.Model, r loop.Request) (reply message.Reply, err error) {
+// contained makes a panic of a call its error.
+func contained[T any](call func() (T, error)) (value T, err error) {
 	defer func() {
 		if p := panicked(recover()); p != nil {
 			err = p
 		}
 	}()
-	reply, err = m.Reply(ctx, r)
-	return reply, tookTooLong(ctx, err)
-}
-
-// within is ctx for at most d; what says what was not done by then.
-func within(ctx context.Context, d time.Duration, what string) (context.Context, context.CancelFunc) {
-	late := &fault.TransportError{Class: fault.Timeout, Cause: fmt.Errorf("%s within %v", what, d)}
-	return context.WithTimeoutCause(ctx, d, late)
-}
-
-// tookTooLong is the error of a call that was made within ctx: that it took too long, where that ended ctx.
-func tookTooLong(ctx context.Context, err error) error {
-	if late, ok := errors.AsType[*fault.TransportError](context.Cause(ctx)); ok && err != nil {
-		return late
-	}
-	return err
+	return call()
 }
 
 // after is the machine's clock, as tools are given it.
@@ -254,10 +232,10 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 	}
 	stop := a.beat(ctx, nil)
 	defer stop()
-	bound, cancel := within(ctx, cmp.Or(in.v.Try.Timeout, a.ToolTimeout), "the try did not return")
-	defer cancel()
-	usage, err := a.tried(bound, in.v.Try)
-	err = tookTooLong(bound, err)
+	limits := engine.Limits{Whole: cmp.Or(in.v.Try.Timeout, a.ToolTimeout), Late: "the try did not return"}
+	usage, err := engine.Call(ctx, limits, after, func(ctx context.Context, _ func(func())) (message.Usage, error) {
+		return contained(func() (message.Usage, error) { return a.Try(ctx, in.v.Try) })
+	})
 	if ctx.Err() != nil && err != nil {
 		return wire[tryResult]{}, ctx.Err()
 	}
@@ -270,15 +248,6 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 		out.Try, out.Failure, out.Trouble = machine.Try{}, nil, troubled(err)
 	}
 	return over(out), nil
-}
-
-func (a *agent) tried(ctx context.Context, t Try) (usage message.Usage, err error) {
-	defer func() {
-		if p := panicked(recover()); p != nil {
-			err = p
-		}
-	}()
-	return a.Worker.Try(ctx, t)
 }
 
 // fitsAs says whether a value may be sent in one piece.

@@ -98,6 +98,10 @@ func (c failing) inProcess(t *testing.T) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &fault.PanicError{Value: p}
+			of, _ := p.(error)
+			if own, ok := errors.AsType[*fault.PanicError](of); ok { // that of a model
+				err = own
+			}
 		}
 	}()
 	_, err = loop.Run(t.Context(), w.Model, s, "Hello.", cfg, opts...)

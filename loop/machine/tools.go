@@ -145,7 +145,7 @@ func (s *step) run() error {
 	}
 	runs := s.Batch.runs(make([]ToolRun, 0, s.Batch.left()))
 	for n := range runs {
-		runs[n].Timeout = timeout(s.rules().transportOf(runs[n].Tool).Timeout)
+		runs[n].Timeout = max(s.rules().transportOf(runs[n].Tool).Timeout, 0)
 	}
 	s.copyBatch().Cursor = runs[0].Index
 	s.Phase = Running

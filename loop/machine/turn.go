@@ -49,7 +49,7 @@ func (s *step) modelCall() *ModelCall {
 	settings := s.settings(call.At)
 	call.Model, call.Temperature = cmp.Or(s.Model, settings.Model), settings.Temperature
 	p := s.transportPolicy()
-	call.Timeout, call.FirstToken, call.Idle = timeout(p.Timeout), timeout(p.FirstTokenTimeout), timeout(p.IdleTimeout)
+	call.Timeout, call.FirstToken, call.Idle = max(p.Timeout, 0), max(p.FirstTokenTimeout, 0), max(p.IdleTimeout, 0)
 	if !s.Chosen {
 		call.ToolChoice = s.Config.ToolChoice
 	}
@@ -85,17 +85,9 @@ func (s *step) try() error {
 	p := s.policyOf(a.Name)
 	s.do(TryAction).Try = &TryRun{
 		Position: Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: p.MaxAttempts},
-		Settings: p.SettingsOf(a.Attempt + 1), Transport: s.Transport, Timeout: timeout(s.transportPolicy().Timeout),
+		Settings: p.SettingsOf(a.Attempt + 1), Transport: s.Transport, Timeout: max(s.transportPolicy().Timeout, 0),
 	}
 	return nil
-}
-
-// timeout returns the timeout of a policy; 0 for none.
-func timeout(d time.Duration) time.Duration {
-	if d == policy.Unlimited {
-		return 0
-	}
-	return d
 }
 
 // later returns the wait that ends last: w, or delay from now.
