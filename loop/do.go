@@ -194,7 +194,8 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 	}
 	l := unrecorded{o: o, a: a}
 	l.at = Attempt{
-		Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, Settings: a.Policy.SettingsOf(1), Timeout: max(a.Transport.Timeout, 0), of: a, seed: a.Seed,
+		Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, Settings: a.Policy.SettingsOf(1),
+		Timeout: max(a.Transport.Timeout, 0), of: a, seed: a.Seed,
 	}
 	for {
 		value, err := within(ctx, o, l.at, try)
@@ -213,11 +214,13 @@ func within[T any](ctx context.Context, o *options, at Attempt, try func(context
 		return try(ctx, at)
 	}
 	limits := engine.Limits{Whole: at.Timeout, Late: "the try did not return"}
-	return called(ctx, limits, o, func(ctx context.Context, _ func(func())) (T, error) { return try(ctx, at) })
+	return called(ctx, limits, o, func(ctx context.Context, _ engine.Tell) (T, error) { return try(ctx, at) })
 }
 
 // called is [engine.Call]; a call that ends its goroutine ends that of the caller.
-func called[T any](ctx context.Context, lim engine.Limits, o *options, call func(context.Context, func(func())) (T, error)) (T, error) {
+func called[T any](
+	ctx context.Context, lim engine.Limits, o *options, call func(context.Context, engine.Tell) (T, error),
+) (T, error) {
 	value, err := engine.Call(ctx, lim, o.after, call)
 	if err == engine.ErrExited {
 		runtime.Goexit()

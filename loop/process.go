@@ -310,7 +310,7 @@ func (p *process) request(ctx context.Context, model Model, m *machine.ModelCall
 	}
 	limits := engine.LimitsOf(m)
 	stream := p.streams(m)
-	return called(ctx, limits, p.options, func(ctx context.Context, tell func(func())) (message.Reply, error) {
+	return called(ctx, limits, p.options, func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
 		if stream != nil {
 			req.Stream = func(d Delta) { tell(func() { stream(d) }) }
 		} else if limits.Streamed() {

@@ -141,7 +141,7 @@ func (a *agent) reply(
 	out.Kept = kept
 	limits := engine.LimitsOf(&in.Call)
 	limits.Whole = cmp.Or(limits.Whole, a.ModelTimeout)
-	ask := func(ctx context.Context, tell func(func())) (message.Reply, error) {
+	ask := func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
 		r := loop.Request{
 			System: in.Call.System, Messages: said, Tools: cfg.Tools.All(), Output: cfg.Output, Model: in.Call.Model, At: in.Call.At,
 			Temperature: in.Call.Temperature, ToolChoice: in.Call.ToolChoice, Stop: in.Call.Stop,
@@ -233,7 +233,7 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 	stop := a.beat(ctx, nil)
 	defer stop()
 	limits := engine.Limits{Whole: cmp.Or(in.v.Try.Timeout, a.ToolTimeout), Late: "the try did not return"}
-	usage, err := engine.Call(ctx, limits, after, func(ctx context.Context, _ func(func())) (message.Usage, error) {
+	usage, err := engine.Call(ctx, limits, after, func(ctx context.Context, _ engine.Tell) (message.Usage, error) {
 		return contained(func() (message.Usage, error) { return a.Try(ctx, in.v.Try) })
 	})
 	if ctx.Err() != nil && err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/mock"
@@ -335,6 +336,25 @@ func TestACallThatWasBegunAgainIsNoAttempt(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, r.Attempts, 1)
 	assert.Equal(t, 1, query[Status](b, QueryStatus).MaybePaid)
+}
+
+// A model that ignores its context does not hold its activity.
+func TestAModelThatIgnoresItsContextIsLeftBehind(t *testing.T) {
+	released, asked := make(chan struct{}), looptest.NewModel(looptest.Say("Here."))
+	defer close(released)
+	set := policy.DefaultSet()
+	set.Transport.Timeout = new(20 * time.Millisecond)
+	b := newBench(t, Worker{Model: loop.ModelFunc(func(ctx context.Context, r loop.Request) (message.Reply, error) {
+		if len(asked.Requests()) == 0 {
+			_, _ = asked.Reply(ctx, loop.Request{})
+			<-released
+		}
+		return message.Reply{Text: "Here."}, nil
+	})}, loop.Config{Policy: &set})
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, "Here.", r.Text)
+	assert.Equal(t, fault.Timeout, r.Attempts[0].Class)
 }
 
 func TestQueriesAndUpdates(t *testing.T) {

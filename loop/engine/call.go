@@ -32,17 +32,20 @@ func (l *Limits) Streamed() bool { return l.First > 0 || l.Idle > 0 }
 // ErrExited is the error of a call that ended its goroutine, as the FailNow of a test does.
 var ErrExited = errors.New("the call ended its goroutine (runtime.Goexit)")
 
+// Tell runs a function that handles one piece of a streamed reply: one at a time, and none once the call was
+// left behind.
+type Tell func(piece func())
+
 // Call makes a call of a function that may ignore its context. Where ctx may end, or a limit is set, the call
 // has a goroutine of its own, and is left behind once ctx ends or a limit is exceeded: the error is then the
 // cause of ctx, or a [fault.TransportError] of class [fault.Timeout]. What the call returns later is dropped.
 //
-// The call passes each piece of a streamed reply to tell, by a function that handles the piece. Those run one
-// at a time, and none once the call was left behind. after is the clock.
+// after is the clock.
 //
 // A panic of the call is one of Call: on a goroutine of its own its value is an error that wraps a
 // [fault.PanicError], with the stack of the call in its text.
 func Call[T any](
-	ctx context.Context, lim Limits, after tool.After, call func(ctx context.Context, tell func(piece func())) (T, error),
+	ctx context.Context, lim Limits, after tool.After, call func(context.Context, Tell) (T, error),
 ) (value T, err error) {
 	if ctx.Done() == nil && lim.Whole <= 0 && !lim.Streamed() {
 		return call(ctx, func(piece func()) { piece() })
