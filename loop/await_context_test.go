@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -36,7 +35,7 @@ func TestModelsSeeTheContextOfTheirCaller(t *testing.T) {
 				return ctx, cancel
 			},
 		} {
-			var seen []sight
+			seen := make(chan sight, 2)
 			model := loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
 				until, bounded := ctx.Deadline()
 				see := sight{bounded: bounded}
@@ -45,7 +44,7 @@ func TestModelsSeeTheContextOfTheirCaller(t *testing.T) {
 				}
 				<-ctx.Done()
 				see.err, see.cause = ctx.Err(), context.Cause(ctx)
-				seen = append(seen, see)
+				seen <- see
 				return message.Reply{}, ctx.Err()
 			})
 			p := poolOf(t, loop.Config{}, model)
@@ -56,8 +55,7 @@ func TestModelsSeeTheContextOfTheirCaller(t *testing.T) {
 			ctx, cancel = ends()
 			_, together := p.Await(ctx, newSession(t), "Hello.", nil)
 			cancel()
-			require.Len(t, seen, 2, name)
-			assert.Equal(t, seen[0], seen[1], name)
+			assert.Equal(t, <-seen, <-seen, name)
 			assert.Equal(t, alone.Error(), together.Error(), name)
 		}
 	})

@@ -17,11 +17,11 @@ import (
 )
 
 // hanging is a model that returns only once its context ends, and says why that did.
-func hanging(called chan<- struct{}, why *error) loop.Model {
+func hanging(called chan<- struct{}, why chan<- error) loop.Model {
 	return loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
 		close(called)
 		<-ctx.Done()
-		*why = context.Cause(ctx)
+		why <- context.Cause(ctx)
 		return message.Reply{}, ctx.Err()
 	})
 }
@@ -33,9 +33,8 @@ func TestTheEndOfAServeEndsTheModelsContexts(t *testing.T) {
 		"Close":                  func(p *loop.Pool, _ context.CancelCauseFunc) []loop.Parked { return p.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			var why error
-			called := make(chan struct{})
-			p, _ := pooled(t, loop.PoolConfig{Model: hanging(called, &why)})
+			called, why := make(chan struct{}), make(chan error, 1)
+			p, _ := pooled(t, loop.PoolConfig{Model: hanging(called, why)})
 			_, err := p.Add(newSession(t), "Hello.", nil)
 			require.NoError(t, err)
 			ctx, stop := context.WithCancelCause(t.Context())
@@ -49,7 +48,7 @@ func TestTheEndOfAServeEndsTheModelsContexts(t *testing.T) {
 				want = loop.ErrPoolClosed
 			}
 			require.ErrorIs(t, <-served, want)
-			require.ErrorIs(t, why, want)
+			require.ErrorIs(t, <-why, want)
 
 			left = append(left, p.Close()...)
 			require.Len(t, left, 1, "the run is handed back, not cancelled")
