@@ -141,3 +141,17 @@ type Repair struct {
 	// Offset is the byte offset in the text at which it applies.
 	Offset int `json:"offset"`
 }
+
+// Around reports whether repairs of the kind set text aside or respell a name, and change nothing of what was
+// said.
+func (k RepairKind) Around() bool { return slices.Contains(aroundKinds[:], k) }
+
+// Kinds are the kinds of the repairs, each once, in order of their first.
+func Kinds(repairs []Repair) (kinds []RepairKind) {
+	for _, r := range repairs {
+		if !slices.Contains(kinds, r.Kind) {
+			kinds = append(kinds, r.Kind)
+		}
+	}
+	return kinds
+}

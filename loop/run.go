@@ -30,7 +30,8 @@ type Result struct {
 	// Transcript is all that was said, [Config].History first: what the next run of the conversation is
 	// given. It is read-only.
 	Transcript []message.Message
-	// Attempts are all attempts of this run on both planes, oldest first, including successful ones.
+	// Attempts are all attempts of this run on both planes, oldest first, including successful ones. They say
+	// what was repaired of the replies ([session.Attempt.Repairs]).
 	Attempts []session.Attempt
 	// Usage and Waited are sums over all attempts; Waited does not include the planner's waits. Turns is the
 	// number of requested replies.

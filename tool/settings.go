@@ -73,17 +73,9 @@ func kept(r policy.Repairs, repairs []extract.Repair) []extract.Repair {
 	return repairs
 }
 
-// around are the repairs that set text aside or respell a name, and change nothing of what was said.
-var around = []extract.RepairKind{extract.Prose, extract.Fence, extract.Tag, extract.Alias}
-
 // changing lists the kinds of repair that changed what was said, each once.
 func changing(repairs []extract.Repair) []extract.RepairKind {
-	var kinds []extract.RepairKind
-	for _, r := range repairs {
-		if !slices.Contains(around, r.Kind) && !slices.Contains(kinds, r.Kind) {
-			kinds = append(kinds, r.Kind)
-		}
-	}
+	kinds := slices.DeleteFunc(extract.Kinds(repairs), extract.RepairKind.Around)
 	slices.Sort(kinds)
 	return kinds
 }

@@ -60,7 +60,7 @@ func literal(quoted []byte, opt extract.Options) (value []byte, repairs []extrac
 		return quoted, nil
 	}
 	value, repairs, _ = extract.Value(text, opt)
-	beside := func(r extract.Repair) bool { return slices.Contains(around, r.Kind) }
+	beside := func(r extract.Repair) bool { return r.Kind.Around() }
 	if value == nil || slices.ContainsFunc(repairs, beside) {
 		return quoted, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
@@ -15,9 +16,9 @@ import (
 
 // Envelope converts what [loop.Run] returned to a result envelope. Its data is the checked answer, the text
 // if no schema was given, or the accepted calls as a list of "tool" and "arguments". Its content is the text
-// of the answer. A run that was degraded to plain text is a success without data, with a warning. The retry
-// count is the number of attempts, of either plane, that were followed by another. For [loop.Generate] pass
-// the Result of its answer. A suspended run is in progress.
+// of the answer. A run that was degraded to plain text is a success without data, with a warning. Repairs of
+// accepted replies are warnings too. The retry count is the number of attempts, of either plane, that were
+// followed by another. For [loop.Generate] pass the Result of its answer. A suspended run is in progress.
 func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 	e := result.Success(dataOf(r))
 	e.Finish = message.Stop
@@ -31,12 +32,15 @@ func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 	case err != nil:
 		e = failedEnvelope(err)
 	}
-	e.Content, e.Warnings = r.Text, r.Warnings
+	e.Content, e.Warnings = r.Text, slices.Clip(r.Warnings)
 	e.Execution.Usage.Usage = r.Usage
 	again := 0
 	for _, a := range r.Attempts {
 		if a.Retry {
 			again++
+		}
+		if text := a.Repaired(); text != "" {
+			e.Warnings = append(e.Warnings, text)
 		}
 	}
 	e.Execution.RetryCount = result.Some(again)

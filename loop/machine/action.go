@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/message"
@@ -178,7 +179,7 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts,
 		Plane: d.Plane, Class: d.Class, Issues: issues,
 		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
-		Usage: s.Owed, At: s.At,
+		Repairs: s.repairs(d), Usage: s.Owed, At: s.At,
 	})
 	s.Owed = message.Usage{}
 	if d.Retry {
@@ -186,6 +187,30 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 	}
 	s.do(Decided).Decision = d
 	s.hearAttempt(d)
+}
+
+// repairs returns the kinds of repair that the calls, or the answer, of an attempt needed.
+func (s *step) repairs(d *Decision) []extract.RepairKind {
+	var all []extract.Repair
+	r := s.ev.Reply
+	switch {
+	case d.Plane != fault.Correction:
+	case r != nil && d.Action == AnswerAction && r.Answer != nil:
+		all = r.Answer.Repairs
+	case r != nil:
+		for n := range r.Calls {
+			if c := &r.Calls[n]; c.Tool == d.Action {
+				all = append(all, c.Repairs...)
+			}
+		}
+	case s.Batch != nil:
+		for _, c := range s.Batch.All() {
+			if c.Tool == d.Action {
+				all = append(all, c.Repairs...)
+			}
+		}
+	}
+	return extract.Kinds(all)
 }
 
 // pass records a successful attempt of an action that will be closed. more is 1 if the attempt was not

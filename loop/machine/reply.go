@@ -294,7 +294,7 @@ func newBatch(r *Reply) (b Batch, bad bool) {
 			b.Calls[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Bad: true, Done: true}, true
 			continue
 		}
-		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable}
+		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable, Repairs: c.Repairs}
 	}
 	return b, bad
 }

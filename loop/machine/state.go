@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/seq"
@@ -166,6 +167,8 @@ type BatchCall struct {
 	// effect.
 	Repeatable bool `json:"repeatable,omitempty"`
 	Doubt      bool `json:"doubt,omitempty"`
+	// Repairs are those that were needed to read the call.
+	Repairs []extract.Repair `json:"repairs,omitempty"`
 	// Progress is the last progress of the latest try.
 	Progress json.RawMessage `json:"progress,omitempty"`
 	// Answer is the text for the model.

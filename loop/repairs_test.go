@@ -1,0 +1,60 @@
+package loop_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/agent"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// What was repaired of the replies stands in the attempts of the result, and in the warnings of its envelope.
+func TestAResultSaysWhatWasRepaired(t *testing.T) {
+	type quote struct {
+		Sum int `json:"sum"`
+	}
+	turns := []looptest.Turn{
+		looptest.Say("<tool_call>{'name': 'pay', 'arguments': {'sum': 3,}}</tool_call>"),
+		looptest.Say("```json\n{\"sum\": 3,}\n```"),
+	}
+	for mode, want := range map[policy.Repairs]struct {
+		call, answer []extract.RepairKind
+		warnings     []string
+	}{
+		policy.Note: {
+			[]extract.RepairKind{extract.Tag, extract.SingleQuotes, extract.TrailingComma},
+			[]extract.RepairKind{extract.Fence, extract.TrailingComma},
+			[]string{"a call of pay was repaired: single_quotes, trailing_comma", "the answer was repaired: trailing_comma"},
+		},
+		policy.Accept: {},
+	} {
+		t.Run(string(mode), func(t *testing.T) {
+			set := policy.DefaultSet()
+			set.Global.TextRepairs = mode
+			cfg := loop.Config{Tools: pay(t, nil), Policy: &set}
+			result, err := loop.Generate[quote](t.Context(), looptest.NewModel(turns...), newSession(t), "Pay.", cfg)
+			require.NoError(t, err)
+			require.Len(t, result.Attempts, 2)
+			assert.Equal(t, want.call, result.Attempts[0].Repairs)
+			assert.Equal(t, want.answer, result.Attempts[1].Repairs)
+			assert.Equal(t, want.warnings, agent.Envelope(result.Result, nil).Warnings)
+			assert.Empty(t, result.Warnings)
+		})
+	}
+}
+
+// A native call says what was repaired of it, where its policy repairs those.
+func TestAnAcceptedCallSaysWhatWasRepaired(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Global.NativeRepairs = policy.Note
+	model := looptest.NewModel(looptest.Call(message.Call{Name: "pay", Arguments: `{"sum": 3,}`}))
+	result, err := loop.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: pay(t, nil), Policy: &set, CallsOnly: true})
+	require.NoError(t, err)
+	assert.Equal(t, []extract.RepairKind{extract.TrailingComma}, result.Attempts[0].Repairs)
+}
