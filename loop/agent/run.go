@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/result"
@@ -67,8 +69,8 @@ type Account struct {
 // answered last, the provider, and the rate limits of the last response. It always returns a result; errors
 // are data.
 //
-// Headers and rate limits come from the adapter ([ratelimit.Watch]) or from an error. Wrap models that a
-// planner may switch to with [Metered].
+// Headers and rate limits come from the adapter ([ratelimit.Watch]) or from an error. The cost is that of all
+// models of the run, those of [loop.WithModels] too.
 func Run(
 	ctx context.Context, model loop.Model, s *session.Session, prompt string, cfg loop.Config, a Account,
 	opts ...loop.Option,
@@ -100,11 +102,8 @@ func account(
 	opts []loop.Option,
 ) (loop.Result, *ledger, error) {
 	l := &ledger{Account: a}
-	ctx = ratelimit.Watch(context.WithValue(ctx, ledgerKey{}, l), l.came)
-	if _, already := model.(metered); !already && model != nil {
-		model = Metered(model)
-	}
-	r, err := loop.Run(ctx, model, s, prompt, cfg, opts...)
+	opts = append(slices.Clip(opts), loop.WithObserver(l))
+	r, err := loop.Run(ratelimit.Watch(ctx, l.came), model, s, prompt, cfg, opts...)
 	return r, l, err
 }
 
@@ -117,23 +116,7 @@ func Conversation(r loop.Result, err error) result.Conversation[json.RawMessage,
 	return result.Conversation[json.RawMessage, []message.Message]{Reply: r.Text, State: r.Transcript, Result: e}
 }
 
-// Metered wraps a model, so that [Run] accounts for its replies. Run wraps its own model; wrap those of
-// [loop.WithModels]. m must not be nil.
-func Metered(m loop.Model) loop.Model { return metered{m} }
-
-type metered struct{ loop.Model }
-
-func (m metered) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
-	reply, err := m.Model.Reply(ctx, req)
-	if l, ok := ctx.Value(ledgerKey{}).(*ledger); ok {
-		l.replied(reply)
-	}
-	return reply, err
-}
-
-type ledgerKey struct{}
-
-// ledger collects what the models of one run report. It is safe for concurrent use.
+// ledger collects what the models of one run report: it is a tracer of the run. It is safe for concurrent use.
 type ledger struct {
 	Account
 	mu       sync.Mutex
@@ -141,28 +124,36 @@ type ledger struct {
 	unpriced map[string]bool
 	model    string
 	last     *ratelimit.Response
+	// told is the model that the response to the call under way names.
+	told string
 }
 
 func (l *ledger) came(r ratelimit.Response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last = &r
+	l.last, l.told = &r, r.Model
 }
 
-func (l *ledger) replied(reply message.Reply) {
+// Observe does nothing: the ledger follows the calls of models.
+func (l *ledger) Observe(context.Context, observe.Notice) {}
+
+// Begin follows a call of a model.
+func (l *ledger) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
+	if w.Kind != observe.WorkModel {
+		return ctx, nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	model := reply.Model
-	if model == "" && l.last != nil {
-		model = l.last.Model
-	}
-	if model == "" {
-		model = l.Model
-	}
-	if model != "" {
-		l.model = model
-	}
-	if l.Prices == nil || reply.Usage.Total() == 0 {
+	l.told = ""
+	return ctx, func(e observe.WorkEnd) { l.replied(&w, &e) }
+}
+
+func (l *ledger) replied(w *observe.Work, e *observe.WorkEnd) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	model := cmp.Or(e.Model, l.told, w.Model, l.Model)
+	l.model = cmp.Or(model, l.model)
+	if l.Prices == nil || e.Usage.Total() == 0 {
 		return
 	}
 	price, known := l.Prices.Of(model)
@@ -172,7 +163,7 @@ func (l *ledger) replied(reply message.Reply) {
 		}
 		l.unpriced[model] = true
 	}
-	l.cost = l.cost.Plus(price.Cost(reply.Usage))
+	l.cost = l.cost.Plus(price.Cost(e.Usage))
 }
 
 // fill adds the ledger to the result.
@@ -180,19 +171,14 @@ func (l *ledger) fill(r result.Result[json.RawMessage]) result.Result[json.RawMe
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x := &r.Execution
-	x.Cost, x.Model, x.Provider = l.cost, l.model, l.Provider
-	if x.Model == "" {
-		x.Model = l.Model
-	}
+	x.Cost, x.Model, x.Provider = l.cost, cmp.Or(l.model, l.Model), l.Provider
 	for _, model := range slices.Sorted(maps.Keys(l.unpriced)) {
 		r.Meta = r.Warn(fmt.Sprintf("the price table has no model %q: its tokens are not in the cost", model))
 	}
 	if l.last == nil {
 		return r
 	}
-	if x.Provider == "" {
-		x.Provider = l.last.Provider
-	}
+	x.Provider = cmp.Or(x.Provider, l.last.Provider)
 	if !r.RateLimit.Limited && !r.RateLimit.RetryAfter.Known {
 		r.RateLimit = ratelimit.Parse(l.last.Headers, l.last.At, ratelimit.ForProvider(l.last.Provider))
 	}

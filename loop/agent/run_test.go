@@ -17,6 +17,7 @@ import (
 	"github.com/retake-go/retake/loop/internal/fixture"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/result"
 	"github.com/retake-go/retake/schema"
@@ -63,6 +64,20 @@ func TestTheEnvelopeOfARunIsFull(t *testing.T) {
 	require.Len(t, r.RateLimit.Windows, 1)
 	assert.Equal(t, ratelimit.Of(59), r.RateLimit.Windows[0].Remaining)
 	assert.Equal(t, result.Headers{"x-ratelimit-remaining-requests": "59"}, r.Provider.RawHeaders)
+}
+
+// A run that changes its model costs what each of its models costs, whoever chose it.
+func TestTheCostIsThatOfEachModel(t *testing.T) {
+	typed, err := schema.For[fixture.Receipt]()
+	require.NoError(t, err)
+	set := policy.DefaultSet()
+	set.Answer.Attempts = []policy.Settings{{}, {Model: "gpt-4o"}}
+	big := looptest.NewModel(used(`{"number":"R-1"}`, "", 1000, 1000)) // it does not say who it is
+	r := agent.Run(t.Context(), provider(used("oops", "", 1000, 1000)), fixture.NewSession(t), "Book.",
+		loop.Config{Output: typed.Schema(), Policy: &set}, agent.Account{Prices: prices}, loop.WithModels(map[string]loop.Model{"gpt-4o": big}))
+	require.True(t, r.IsSuccess(), r.Error)
+	assert.Equal(t, "gpt-4o", r.Execution.Model)
+	assert.InDelta(t, (800*1+200*0.5+1000*2+800*100+1000*100)/1e6, r.Execution.Cost.Amount(), 1e-12)
 }
 
 func TestAModelWithoutAPriceIsNamed(t *testing.T) {
