@@ -87,8 +87,8 @@ func (j *Journal) Past() (*Fold, error) {
 }
 
 // Conversation returns the messages up to the end of the journal's last run, for a run that continues them.
-// It is empty if that run has not ended or was a single action. The error is [ErrRedacted] if messages were
-// left out and cannot be restored.
+// It is empty if that run has not ended. Single actions keep the conversation of the run before them. The
+// error is [ErrRedacted] if messages were left out and cannot be restored.
 func (j *Journal) Conversation() ([]message.Message, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -156,12 +156,17 @@ func TestAConversationGoesOnInAnotherProcess(t *testing.T) {
 	assert.Equal(t, 3, len(model.Requests()[1].Messages))
 
 	store, model := &looptest.Store{}, looptest.NewModel(looptest.Say("In Lisbon."), looptest.Say("Two."))
-	for _, prompt := range []string{"Where?", "How many nights?"} {
+	for _, prompt := range []string{"Where?", "", "", "How many nights?"} {
 		j, err := journal.Open(t.Context(), store, "chat", journal.Settings{})
 		require.NoError(t, err)
 		s, err := session.New(session.Config{})
 		require.NoError(t, err)
-		ask(s, model, prompt, loop.WithJournal(j))
+		if prompt != "" {
+			ask(s, model, prompt, loop.WithJournal(j))
+		} else { // the tries of an action lie between
+			_, err = loop.Do(t.Context(), s, loop.ToolCall("pay"), func(context.Context, loop.Attempt) (int, error) { return 1, nil }, loop.WithJournal(j))
+			require.NoError(t, err)
+		}
 		require.NoError(t, j.Close())
 	}
 	assert.Equal(t, 3, len(model.Requests()[1].Messages))

@@ -136,9 +136,9 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	m.Begin(&r.st, r.s.State())
 	r.warnings, _ = r.cfg.Tools.Absent(&m.Config().Policy) // similar names were refused before
 	r.journal = o.journal
-	if goOn && !m.Config().Single {
+	if goOn {
 		var err error
-		if r.history, err = r.before(); err != nil {
+		if r.history, err = r.before(m.Config().Single); err != nil {
 			return err
 		}
 	}
@@ -151,10 +151,19 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	return r.journal.Begin(engine.Header(*m.Config(), r.cfg.offer()), r.st)
 }
 
-// before returns the conversation before the run.
-func (r *Runner) before() ([]message.Message, error) {
+// before returns the conversation before the run. A single action says nothing: it keeps the conversation of
+// its journal for the next run.
+func (r *Runner) before(single bool) ([]message.Message, error) {
 	given, held := r.cfg.History, r.s.Conversation()
 	switch {
+	case single && r.journal == nil:
+		return given, nil
+	case single:
+		said, err := r.journal.Conversation()
+		if errors.Is(err, journal.ErrRedacted) {
+			err = nil // it is of no use to the tries
+		}
+		return said, err
 	case r.cfg.NewConversation:
 		return given, nil
 	case len(given) > 0 && len(held) > 0:
