@@ -133,7 +133,7 @@ func (w *watch) wait(d time.Duration) {
 	defer w.mu.Unlock()
 	w.stop()
 	if w.stop = func() {}; d > 0 && w.late == nil {
-		w.stop = w.after(d, func() { w.expire("nothing came of the model's reply for %v", d) })
+		w.stop = w.after(d, func() { w.expire("nothing of the model's reply arrived for %v", d) })
 	}
 }
 
