@@ -1,66 +1,40 @@
 package ratelimit
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// withBodyHeaders adds headers from the body that the response does not have.
-func withBodyHeaders(headers map[string][]string, body httphint.Node) map[string][]string {
-	passed := httphint.PassedOn(body)
-	if len(passed) == 0 {
-		return headers
-	}
-	union := make(map[string][]string, len(headers)+len(passed))
-	have := map[string]bool{}
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		union[name] = headers[name]
-		have[strings.ToLower(name)] = true
-	}
-	for _, name := range slices.Sorted(maps.Keys(passed)) {
-		if !have[strings.ToLower(name)] {
-			union[name] = passed[name]
+// foldAll folds the headers of a response, and those that its body holds where the response lacks them.
+func foldAll(headers map[string][]string, body httphint.Node) httphint.Headers {
+	all := httphint.Fold(headers, relevant)
+	for _, h := range httphint.Fold(httphint.PassedOn(body), relevant) {
+		if all.Values(h.Name) == nil {
+			all = append(all, h)
+			slices.SortFunc(all, func(a, b httphint.Header) int { return strings.Compare(a.Name, b.Name) })
 		}
 	}
-	return union
+	return all
 }
 
-// quotaPeriods are the periods in Google's quota ids.
-var quotaPeriods = [...]struct {
-	word   string
-	period period
-}{{"PerSecond", 1}, {"PerMinute", 60}, {"PerHour", 3600}, {"PerDay", 86400}}
-
-// quotaResources are the resources in Google's quota ids, the more precise first.
-var quotaResources = [...]struct{ word, resource string }{
-	{"InputToken", "input_tokens"}, {"OutputToken", "output_tokens"}, {"Token", "tokens"},
-	{"Request", "requests"},
-}
-
-// quota reads google.rpc.QuotaFailure. Each violation is an exhausted window.
+// quota reads google.rpc.QuotaFailure. Each violation is an exhausted window, and its id names resource and
+// period: "GenerateContentInputTokensPerModelPerMinute-FreeTier".
 func (r *reader) quota(body httphint.Node) {
 	violations := httphint.Detail(body, "QuotaFailure").At("violations").Items()
 	for _, v := range violations[:min(len(violations), maxWindows)] {
 		id := v.At("quotaId").Str()
-		k := key{family: bodyQuota}
-		for _, q := range quotaResources {
-			if strings.Contains(id, q.word) {
-				k.base, k.resource = q.resource, q.resource
-				break
-			}
-		}
-		for _, q := range quotaPeriods {
-			if strings.Contains(id, q.word) {
-				k.period = q.period
-				break
-			}
-		}
-		if k.resource == "" {
+		_, resource := resourceOf([]string{strings.ToLower(id)}, bodyQuota)
+		if id == "" || !slices.Contains(resourceOrder, resource) {
 			r.ignore("body", id, "not a quota of requests or tokens")
 			continue
+		}
+		k := key{family: bodyQuota, base: resource, resource: resource}
+		for _, of := range strings.Split(id, "Per")[1:] {
+			word, _, _ := strings.Cut(strings.ToLower(of), "-")
+			k.period = cmp.Or(k.period, periodOfWord(word))
 		}
 		r.tell(k, fieldLimit, "body", v.At("quotaValue").Text())
 		r.tell(k, fieldRemaining, "body", "0")

@@ -60,7 +60,7 @@ func Parse(headers map[string][]string, now time.Time, opts ...Option) State {
 		now = now.UTC().Round(0)
 	}
 	body, isJSON := httphint.ParseJSON(set.body)
-	folded := httphint.Fold(withBodyHeaders(headers, body), relevant)
+	folded := foldAll(headers, body)
 	r := reader{now: now, provider: cmp.Or(set.provider, providerOf(folded))}
 	for _, h := range folded {
 		r.header(h)
