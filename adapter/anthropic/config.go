@@ -8,63 +8,61 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// Config says how a model is asked. Model and MaxTokens are required; the zero value of every other field
-// leaves the choice to the API. It is data, but for OnResponse.
+// Config configures a [Model]. Model and MaxTokens are required. The zero value of every other field uses
+// the API's default. All of it is data except OnResponse.
 type Config struct {
-	// Model is the model's name as the API knows it. Its name in a run's ladder is the run's own, and is not
-	// sent.
+	// Model is the name of the model at the API. The name of a model in a policy or a ladder is not sent.
 	Model string `json:"model"`
-	// MaxTokens bounds the reply, thinking included, in tokens; at least 1. Where it is so large that the SDK
-	// sends such a request as a stream only, the reply is streamed, whether anybody listens or not.
+	// MaxTokens bounds the reply, thinking included, in tokens; at least 1. The SDK sends very large
+	// bounds only as a stream: the adapter then streams the reply even if nobody listens.
 	MaxTokens int64 `json:"max_tokens"`
-	// Temperature is from 0 to 1; nil for the API's own. Many models refuse another one than 1 while they
-	// think, so it must be nil or 1 with Thinking. That of a request ([loop.Request]) counts instead, under
-	// the same rules: another one is an error, and nothing is sent.
+	// Temperature is from 0 to 1; nil uses the API's default. Many models accept only 1 while they think,
+	// so it must be nil or 1 with Thinking. The temperature of a request ([loop.Request]) takes
+	// precedence. If the API would refuse that, Reply returns an error and sends nothing.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// TopP is above 0 and at most 1; nil for the API's own.
+	// TopP is above 0 and at most 1; nil uses the API's default.
 	TopP *float64 `json:"top_p,omitempty"`
 	// Thinking lets the model think before it answers.
 	Thinking Thinking `json:"thinking,omitzero"`
-	// ShowThinking asks for what the model thought, or a summary of it, as Reply.Thinking. Only with
-	// Thinking: models that think unasked tell what they like.
+	// ShowThinking returns what the model thought, or a summary of it, as Reply.Thinking. It needs
+	// Thinking.
 	ShowThinking bool `json:"show_thinking,omitempty"`
-	// Effort is "low", "medium", "high", "xhigh" or "max"; empty for the API's own.
+	// Effort is "low", "medium", "high", "xhigh" or "max"; empty uses the API's default.
 	Effort string `json:"effort,omitempty"`
 	// Output is how a structured answer is asked for.
 	Output Output `json:"output,omitempty"`
-	// Cache marks the stable prefix of a request (tools and system prompt) for prompt caching. Off by
-	// default: writing a cache costs more than it saves where it is not read again.
+	// Cache marks the stable prefix of a request (tools and system prompt) for prompt caching. It is off
+	// by default: writing a cache that is not read again costs more than it saves.
 	Cache Cache `json:"cache,omitempty"`
-	// UserID names the end user to the provider, for its detection of abuse: an opaque id, never a name or an
-	// address.
+	// UserID identifies the end user to the provider, which uses it to detect abuse. Use an opaque id, not
+	// a name or an address.
 	UserID string `json:"user_id,omitempty"`
-	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once;
-	// nil for nobody. Of a failed one the error says the same.
+	// OnResponse is called with every successful response, before Reply returns. It may be called
+	// concurrently; nil calls nothing. The error of a failed response has the same data.
 	OnResponse func(Response) `json:"-"`
 }
 
-// Response is what a good response says beside its reply. It is the same type in the adapters of all
-// providers.
+// Response is the data of a successful response beside the reply. All provider adapters share the type.
 type Response = wire.Response
 
-// Thinking is how a model thinks before it answers. The zero value leaves it to the API.
+// Thinking configures how a model thinks before it answers. The zero value leaves it to the API.
 type Thinking struct {
-	// Mode is how it thinks.
+	// Mode selects how the model thinks.
 	Mode ThinkingMode `json:"mode,omitempty"`
-	// BudgetTokens bounds the thoughts in [Budget] mode: at least 1024 and less than MaxTokens. 0 in other
-	// modes.
+	// BudgetTokens bounds the thoughts in [Budget] mode: at least 1024 and less than MaxTokens. It is 0 in
+	// other modes.
 	BudgetTokens int64 `json:"budget_tokens,omitempty"`
 }
 
-// ThinkingMode is how a model thinks. The zero value leaves it to the API.
+// ThinkingMode selects how a model thinks. The zero value leaves it to the API.
 type ThinkingMode string
 
-// The modes of thinking. Which of them a model knows is for the API to say.
+// The modes of thinking. Not every model supports every mode.
 const (
 	// Adaptive lets the model decide when and how much to think.
 	Adaptive ThinkingMode = "adaptive"
-	// Budget sets a budget of tokens. A request whose last calls were made without thinking (by another
-	// provider, say) is sent without it: the API would refuse it.
+	// Budget sets a budget of tokens. If the last calls in the transcript were made without thinking, for
+	// example by another provider, the request is sent without a budget, because the API would refuse it.
 	Budget ThinkingMode = "budget"
 	// NoThinking switches thinking off.
 	NoThinking ThinkingMode = "off"
@@ -74,14 +72,14 @@ const (
 type Output string
 
 const (
-	// OutputNative, the zero value, asks for the answer in the API's own mode (output_config), wherever the
-	// schema can be said in the part of JSON Schema that the API takes; else as [OutputInstructions] does.
+	// OutputNative, the zero value, uses the API's own structured output (output_config) if the API
+	// supports the schema. Otherwise it works as [OutputInstructions].
 	OutputNative Output = ""
-	// OutputInstructions puts the schema into the system prompt: for models without structured output.
+	// OutputInstructions puts the schema into the system prompt, for models without structured output.
 	OutputInstructions Output = "instructions"
 )
 
-// Cache is how long the marked prefix is kept.
+// Cache is the time for which the marked prefix is cached.
 type Cache string
 
 const (
@@ -93,10 +91,11 @@ const (
 	Cache1h Cache = "1h"
 )
 
-// minBudget is the least that the API takes as a budget for thinking.
+// minBudget is the API's smallest thinking budget, in tokens.
 const minBudget = 1024
 
-// Validate reports every field that is out of bounds, joined, each with what would be right.
+// Validate returns an error that joins one for each field that is out of bounds, each with the valid
+// values.
 func (c Config) Validate() error {
 	var faults []error
 	refuse := func(bad bool, field, format string, args ...any) {
@@ -129,7 +128,7 @@ func (c Config) thinkingFaults() []error {
 			minBudget, c.MaxTokens, t.BudgetTokens))
 	}
 	if c.ShowThinking && !wire.OneOf(t.Mode, Adaptive, Budget) {
-		faults = append(faults, fmt.Errorf("ShowThinking: is not without thoughts: set Thinking.Mode to %q or %q, or take it out", Adaptive, Budget))
+		faults = append(faults, fmt.Errorf("ShowThinking: needs thinking: set Thinking.Mode to %q or %q, or remove it", Adaptive, Budget))
 	}
 	if wire.OneOf(t.Mode, Adaptive, Budget) && c.Temperature != nil && *c.Temperature != 1 {
 		faults = append(faults, fmt.Errorf("%s: must be nil or 1 with Thinking", "Temperature"))

@@ -32,7 +32,7 @@ func TestAConfigThatIsWrongIsRefusedWithEveryFault(t *testing.T) {
 		"output":         {with(func(c *anthropic.Config) { c.Output = "tool" }), []string{`Output: "tool" is neither`}},
 		"cache":          {with(func(c *anthropic.Config) { c.Cache = "1d" }), []string{`Cache: "1d" is none of`}},
 		"thinking":       {with(func(c *anthropic.Config) { c.Thinking.Mode = "deep" }), []string{`Thinking.Mode: "deep" is none of`}},
-		"idle thoughts":  {with(func(c *anthropic.Config) { c.ShowThinking = true }), []string{"ShowThinking: is not without thoughts"}},
+		"idle thoughts":  {with(func(c *anthropic.Config) { c.ShowThinking = true }), []string{"ShowThinking: needs thinking"}},
 		"idle budget":    {with(func(c *anthropic.Config) { c.Thinking.BudgetTokens = 5000 }), []string{"Thinking.BudgetTokens: must be 0 unless"}},
 		"small budget":   {with(func(c *anthropic.Config) { c.Thinking = anthropic.Thinking{Mode: anthropic.Budget} }), []string{"at least 1024"}},
 		"large budget":   {with(func(c *anthropic.Config) { c.Thinking = anthropic.Thinking{anthropic.Budget, 4096} }), []string{"less than MaxTokens (4096)"}},

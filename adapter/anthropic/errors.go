@@ -13,13 +13,12 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// Error is a request that brought no reply: what its text names is safe to log. Its chain has the typed error
-// of package fault ([fault.RateLimitError] and its kin) and the SDK's own error. It is the same type in the
-// adapters of all providers.
+// Error is a failed request. Its text is safe to log. Its chain has the typed error of package fault
+// ([fault.RateLimitError] and so on) and the SDK's own error. All provider adapters share the type.
 type Error = wire.Error
 
-// watch is a middleware that keeps what the SDK does not give with its errors, and bounds what is read. The
-// SDK leaves a response open where the context ends just then.
+// watch is a middleware that keeps what the SDK drops from its errors, and bounds what is read. It also
+// closes the response that the SDK leaves open if the context ends at that moment.
 func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	x.Key = wire.Key(r.Header)
 	resp, err := next(r)
@@ -38,7 +37,7 @@ func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Res
 	return resp, nil
 }
 
-// failed makes an error of what went wrong with the exchange.
+// failed returns the error of an exchange.
 func (x *exchange) failed(ctx context.Context, cause error) error {
 	if x.Status >= http.StatusBadRequest {
 		return x.Fail(ctx, wire.Trouble{Cause: cause, Refusal: x.body})

@@ -18,14 +18,14 @@ const pdf = "application/pdf"
 func refuses(p message.Part) string {
 	switch {
 	case p.Kind == message.AudioPart:
-		return "the API takes no audio"
+		return "the API does not accept audio"
 	case p.Kind == message.FilePart && p.URL == "" && p.MediaType != pdf && !strings.HasPrefix(p.MediaType, "text/"):
-		return fmt.Sprintf("the API takes the bytes of %s and of texts: give it by URL, or as one of these", pdf)
+		return fmt.Sprintf("the API accepts the bytes of %s and of texts: use one of these, or a URL", pdf)
 	}
 	return ""
 }
 
-// block is a part as a block of the user's, or of a tool's result.
+// block converts a part of a user message or of a tool result.
 func block(p message.Part) json.RawMessage {
 	if p.Kind == message.TextPart {
 		return wire.Quoted("type", "text", "text", p.Text)
@@ -48,7 +48,7 @@ func block(p message.Part) json.RawMessage {
 	return o.JSON()
 }
 
-// blocks are a text, where there is one, and the parts after it.
+// blocks converts a text, if there is one, and the parts after it.
 func blocks(text string, parts []message.Part) (all []sdk.ContentBlockParamUnion) {
 	if !wire.Blank(text) {
 		all = append(all, sdk.NewTextBlock(text))

@@ -16,18 +16,18 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Model asks a model of Anthropic's. It never changes and is safe for concurrent use. The zero value is not
-// usable: get one from [New].
+// Model is a [loop.Model] on the Messages API. It is immutable and safe for concurrent use. The zero value
+// is not usable: use [New].
 type Model struct {
-	// messages is all of the client that is needed. The whole client in a value that is used as an interface
-	// would link every method of every service of the API, for text/template may call any.
+	// messages is the only service that the adapter needs. Keeping the whole client in a value that is
+	// used as an interface would link every method of every service.
 	messages sdk.MessageService
 	cfg      Config
 }
 
 var _ loop.Model = (*Model)(nil)
 
-// New makes a model of a client. The error names every field of cfg that is out of bounds.
+// New returns a model that uses client. The error joins one for each field of cfg that is out of bounds.
 func New(client sdk.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("anthropic: %w", err)
@@ -35,9 +35,9 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 	return &Model{messages: client.Messages, cfg: cfg}, nil
 }
 
-// Reply asks once and returns the whole reply. It streams where somebody listens. A turn that the API pauses
-// (pause_turn, while it runs tools of its own) goes on with a further request, and the reply is all of it. The
-// error is an [*Error] in its chain, within a [ratelimit.LimitedError] where a response came.
+// Reply asks once and returns the whole reply. It streams if req.Stream is set. If the API pauses the turn
+// (pause_turn, while it runs tools of its own), Reply continues it with another request and returns all of
+// it. The error has an [*Error] in its chain, within a [ratelimit.LimitedError] if a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if err := wire.CheckMedia(name, req.Messages, refuses); err != nil {
 		return message.Reply{}, err
@@ -84,15 +84,15 @@ func (m *Model) once(ctx context.Context, params sdk.MessageNewParams, stream fu
 	return got, nil
 }
 
-// exchange is one request and what came of it.
+// exchange is one request and its response.
 type exchange struct {
 	wire.Head
 	stream func(loop.Delta)
-	// response is the response; nil where none came.
+	// response is nil if no response came.
 	response *http.Response
-	// open is the body of the response; nil where none came.
+	// open is the body of the response; nil if none came.
 	open io.Closer
-	// body is what was read of a response that is no stream.
+	// body is the data read from a response that is no stream.
 	body []byte
 }
 
@@ -116,15 +116,15 @@ func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchang
 	return x.readStream(stream)
 }
 
-// maySendWhole reports whether the SDK sends the request without streaming: it refuses to where the reply
-// could take longer than connections live.
+// maySendWhole reports whether the SDK sends the request without streaming. It does not if the reply could
+// take longer than connections live.
 func (m *Model) maySendWhole(params sdk.MessageNewParams) bool {
 	_, err := sdk.CalculateNonStreamingTimeout(int(params.MaxTokens), params.Model, m.messages.Options)
 	return err == nil
 }
 
-// isEventStream reports whether a response is a stream of events; those of other clouds the SDK has made such
-// by now.
+// isEventStream reports whether a response is a stream of events. The SDK has converted the streams of
+// other clouds by now.
 func isEventStream(r *http.Response) bool {
 	if r == nil {
 		return true

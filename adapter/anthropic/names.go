@@ -1,9 +1,9 @@
 package anthropic
 
-// maxName is how long a name of a tool may be, and an id of a call, in characters.
+// maxName bounds names of tools and ids of calls, in characters.
 const maxName = 128
 
-// isID reports whether the API takes an id for a call.
+// isID reports whether the API accepts the id of a call.
 func isID(id string) bool {
 	for n := range len(id) {
 		c := id[n]

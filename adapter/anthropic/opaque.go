@@ -8,33 +8,34 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// name is how this adapter calls its provider, in errors and in what it keeps in a message.
+// name identifies this adapter in errors and in the opaque part of a message.
 const name = "anthropic"
 
-// opaque is what a message keeps for the API: the blocks that are neither text nor calls of ours, as they came
-// (thoughts with their signatures, tools that the API ran itself, and their results), and their places among
-// the others.
+// opaque is the part of a message that only the API reads: the blocks that are neither text nor calls of
+// ours (thoughts with their signatures, tools that the API ran itself, and their results), unchanged, with
+// their place among the other blocks.
 type opaque struct {
 	Adapter string `json:"adapter"`
-	// Model is the model that was asked. Another model cannot read these blocks.
+	// Model is the model that made the blocks. Another model cannot read them.
 	Model string `json:"model"`
-	// Container is where the API runs the code that waits for the results of the calls; empty for none.
+	// Container is the API's container in which code waits for the results of the calls; empty if none
+	// does.
 	Container string `json:"container,omitempty"`
 	Blocks    []part `json:"blocks"`
 }
 
 // part is one block: Raw as it came, or the next Text bytes of the message's text, or its Call-th call,
-// counted from 1. An empty text is a part without any of these.
+// from 1. An empty text is a part without any of these.
 type part struct {
 	Raw  json.RawMessage `json:"raw,omitempty"`
 	Text int             `json:"text,omitempty"`
 	Call int             `json:"call,omitempty"`
-	// Citations are those of the text, Caller is the code that made the call; empty for none.
+	// Citations are the citations of the text, Caller the code that made the call. Both may be empty.
 	Citations json.RawMessage `json:"citations,omitempty"`
 	Caller    json.RawMessage `json:"caller,omitempty"`
 }
 
-// text is empty where there is nothing to keep.
+// text encodes o; it is empty if there is nothing to keep.
 func (o opaque) text() string {
 	kept := false
 	for _, p := range o.Blocks {
@@ -50,7 +51,7 @@ func (o opaque) text() string {
 	return string(doc)
 }
 
-// kept is what a message keeps for a model. What another adapter or another model left there is ignored.
+// kept decodes the opaque part of a message. It ignores what another adapter or another model wrote.
 func kept(m message.Message, model string) opaque {
 	var o opaque
 	if m.Opaque == "" || json.Unmarshal([]byte(m.Opaque), &o) != nil || o.Adapter != name || o.Model != model {
@@ -59,8 +60,8 @@ func kept(m message.Message, model string) opaque {
 	return o
 }
 
-// layout is the order in which a message's blocks go back to a model. Where text or calls are not those that
-// the blocks were kept with, the kept blocks go first.
+// layout returns the parts of a message in the order in which they go back. If the message has changed
+// since, the raw blocks go first.
 func (o opaque) layout(m message.Message) []part {
 	if fits(o.Blocks, m) {
 		return o.Blocks
@@ -78,7 +79,7 @@ func (o opaque) layout(m message.Message) []part {
 	return parts
 }
 
-// fits reports whether the parts are all of a message, each once and in order.
+// fits reports whether the parts cover the message, each piece once and in order.
 func fits(parts []part, m message.Message) bool {
 	text, call := 0, 0
 	for _, p := range parts {
@@ -99,8 +100,7 @@ func fits(parts []part, m message.Message) bool {
 	return len(parts) > 0 && text == len(m.Text) && call == len(m.Calls)
 }
 
-// isBlock reports whether a kept block is one: an object that names its type, in JSON as strict as the API
-// reads it.
+// isBlock reports whether a kept block is valid: an object with a type, in strict JSON.
 func isBlock(raw json.RawMessage) bool {
 	list, ok := wire.ReadObject(raw)
 	return ok && list.Text("type") != "" && schema.Strict(raw, schema.DefaultLimits()) == nil

@@ -9,16 +9,16 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// The bounds that the API sets to the schema of an answer.
+// The API's bounds on the schema of an answer.
 const (
 	maxOptional = 24 // properties that may be absent
 	maxUnions   = 16 // alternatives of types
 )
 
-// outputSchema says a schema in the part of JSON Schema that the API takes for answers; false where that
-// cannot be. Rules that it cannot hold the model to (bounds, lengths, patterns) become words in the
-// descriptions: the core checks the answer by the whole schema anyway. A property that was not forbidden is,
-// which allows a part of what was allowed.
+// outputSchema converts a schema into the part of JSON Schema that the API accepts for answers; false if
+// that is not possible. Rules that the API cannot enforce (bounds, lengths, patterns) become words in the
+// descriptions: the core checks the answer against the whole schema anyway. Properties that the schema
+// leaves open are forbidden, which only narrows it.
 func outputSchema(raw []byte) (json.RawMessage, bool) {
 	root, ok := wire.ReadObject(raw)
 	if !ok || root.Text("type") != "object" {
@@ -40,17 +40,17 @@ func outputSchema(raw []byte) (json.RawMessage, bool) {
 	return out, !s.refused && s.optional <= maxOptional && s.unions <= maxUnions
 }
 
-// subset is a schema on its way into the API's part of JSON Schema.
+// subset is a schema under conversion.
 type subset struct {
 	definitions map[string]json.RawMessage
-	// flat are the definitions that are known not to come back to themselves.
+	// flat are the definitions that are known not to be recursive.
 	flat             map[string]bool
 	optional, unions int
-	// refused is set by what the API takes in no form.
+	// refused is set if the API cannot accept the schema in any form.
 	refused bool
 }
 
-// treatment says what becomes of a keyword.
+// treatment is the way in which a keyword is converted.
 type treatment int
 
 const (
@@ -76,7 +76,7 @@ var treatments = map[string]treatment{
 	"minProperties": say, "maxProperties": say,
 }
 
-// formats are those that the API holds an answer to.
+// formats are the formats that the API enforces.
 var formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
 
 func (s *subset) schema(raw json.RawMessage) json.RawMessage {
@@ -110,7 +110,7 @@ func (s *subset) schema(raw json.RawMessage) json.RawMessage {
 	return out.JSON()
 }
 
-// keyword says what becomes of one member of a schema: its value there, or words for the description.
+// keyword converts one member of a schema: to a value in the same place, or to words for the description.
 func (s *subset) keyword(m wire.Member) (value json.RawMessage, words string) {
 	t, known := treatments[m.Name]
 	if !known && strings.HasPrefix(m.Name, "x-") {
@@ -161,7 +161,7 @@ func (s *subset) nestMap(raw json.RawMessage) json.RawMessage {
 	return out.JSON()
 }
 
-// special treats the keywords of which the API takes some values only.
+// special converts the keywords of which the API accepts only some values.
 func (s *subset) special(m wire.Member) (value json.RawMessage, words string) {
 	switch v := compact(m.Value); m.Name {
 	case "type":
@@ -187,7 +187,7 @@ func (s *subset) special(m wire.Member) (value json.RawMessage, words string) {
 	return m.Value, ""
 }
 
-// shape refuses a schema that says too little, and counts what may be absent.
+// shape refuses a schema that says too little, and counts optional members.
 func (s *subset) shape(list wire.Object) {
 	says := slices.ContainsFunc(list, func(m wire.Member) bool {
 		return slices.Contains([]string{"type", "enum", "const", "anyOf", "oneOf", "allOf"}, m.Name)
@@ -208,7 +208,7 @@ func (s *subset) shape(list wire.Object) {
 	s.refused = s.refused || !says || open || twice || len(required) > 0 || isType(list, "array") && list.Get("items") == nil
 }
 
-// recurs reports whether a schema comes back to a definition that it stands in.
+// recurs reports whether a schema refers to a definition that contains it.
 func (s *subset) recurs(raw json.RawMessage, within []string) bool {
 	if list, ok := wire.ReadObject(raw); ok {
 		ref := list.Text("$ref")
@@ -226,13 +226,13 @@ func (s *subset) recurs(raw json.RawMessage, within []string) bool {
 	return slices.ContainsFunc(wire.Items(raw), func(item json.RawMessage) bool { return s.recurs(item, within) })
 }
 
-// isType reports whether a schema takes values of a type by name.
+// isType reports whether a schema accepts values of the named type.
 func isType(list wire.Object, name string) bool {
 	t := list.Get("type")
 	return wire.Text(t) == name || slices.ContainsFunc(wire.Items(t), func(item json.RawMessage) bool { return wire.Text(item) == name })
 }
 
-// scalars reports whether a list holds no list and no object.
+// scalars reports whether a list holds neither lists nor objects.
 func scalars(raw json.RawMessage) bool {
 	list := wire.Items(raw)
 	return len(list) > 0 && !slices.ContainsFunc(list, func(v json.RawMessage) bool { return isObject(v) || wire.Items(v) != nil })

@@ -12,17 +12,18 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// received is a message of the API, whole.
+// received is a whole message of the API.
 type received struct {
 	message sdk.Message
-	// inputs are the arguments of the calls as they were streamed, in the order of the calls; an empty one,
-	// and all of a message that was not streamed, stand in the message.
+	// inputs are the streamed arguments of the calls, in the order of the calls. If one is empty, or the
+	// message was not streamed, the message has them.
 	inputs []string
-	// usage is that of all requests that the message took.
+	// usage sums the usage of all requests that the message took.
 	usage message.Usage
 }
 
-// readWhole reads a message that came whole. What is no message is no reply, whatever its status.
+// readWhole parses a message that was not streamed. Anything else than a message is an error, whatever its
+// status.
 func readWhole(body []byte) (*received, error) {
 	if wire.Cut(body) {
 		return nil, wire.ErrEnded
@@ -48,14 +49,14 @@ func readWhole(body []byte) (*received, error) {
 	return &received{message: m}, nil
 }
 
-// paused reports whether the API paused the turn while it ran tools of its own: the turn goes on where it gets
-// back what it said so far. A turn with calls waits for their results instead.
+// paused reports whether the API paused the turn while it ran tools of its own. The turn continues when
+// the API gets back what the model said so far. A turn with calls of ours waits for their results instead.
 func (r *received) paused() bool {
 	called := slices.ContainsFunc(r.message.Content, func(b sdk.ContentBlockUnion) bool { return b.Type == "tool_use" })
 	return r.message.StopReason == sdk.StopReasonPauseTurn && !called
 }
 
-// add appends the next message of a turn that was paused.
+// add appends the next message of a paused turn.
 func (r *received) add(next *received) {
 	before := r.message
 	r.message, r.inputs = next.message, append(r.inputs, next.inputs...)
@@ -66,7 +67,8 @@ func (r *received) add(next *received) {
 	r.usage = r.usage.Add(usage(next.message.Usage))
 }
 
-// blocks are what the model said so far, as the API wants it back: without empty texts, which it refuses.
+// blocks returns what the model said so far, in the form that the API wants back. The API refuses empty
+// texts.
 func (r *received) blocks() (all []sdk.ContentBlockParamUnion) {
 	for _, b := range r.message.Content {
 		if b.Type != "text" || !wire.Blank(b.Text) {
@@ -76,7 +78,7 @@ func (r *received) blocks() (all []sdk.ContentBlockParamUnion) {
 	return all
 }
 
-// finishes are the reasons to stop in retake's words. One that is not here is passed on as it came.
+// finishes maps stop reasons. Any other reason is passed on unchanged.
 var finishes = map[sdk.StopReason]message.FinishReason{
 	sdk.StopReasonEndTurn:                    message.Stop,
 	sdk.StopReasonStopSequence:               message.Stop,
@@ -87,10 +89,10 @@ var finishes = map[sdk.StopReason]message.FinishReason{
 	sdk.StopReasonPauseTurn:                  message.Aborted, // only beside calls: see paused
 }
 
-// declined stands for a refusal without a word.
+// declined is the refusal of a model that gave none.
 const declined = "The model declined to answer."
 
-// reply is the message in retake's words; asked is the model that was asked.
+// reply converts the message. asked is the model that was asked.
 func (r *received) reply(asked string) message.Reply {
 	m := r.message
 	reply := message.Reply{Model: string(m.Model), Finish: message.FinishReason(m.StopReason), Usage: r.usage}
@@ -123,7 +125,7 @@ func (r *received) reply(asked string) message.Reply {
 	return reply
 }
 
-// citations are what a text cites; nil for nothing.
+// citations returns what a text cites; nil for nothing.
 func citations(b sdk.ContentBlockUnion) json.RawMessage {
 	block, _ := wire.ReadObject([]byte(b.RawJSON()))
 	if cited := block.Get("citations"); len(wire.Items(cited)) > 0 {
@@ -132,7 +134,7 @@ func citations(b sdk.ContentBlockUnion) json.RawMessage {
 	return nil
 }
 
-// caller is the code that made a call; nil where the model made it itself.
+// caller returns the code that made a call; nil if the model made it itself.
 func caller(b sdk.ContentBlockUnion) json.RawMessage {
 	block, _ := wire.ReadObject([]byte(b.RawJSON()))
 	made := block.Get("caller")
@@ -150,8 +152,8 @@ func (r *received) input(n int, b sdk.ContentBlockUnion) string {
 	return string(b.Input)
 }
 
-// usage makes the counts comparable: the API counts what is read from and written to the cache apart from the
-// input, others within it.
+// usage converts the counts. The API counts cached tokens apart from the input; retake counts them within
+// it.
 func usage(u sdk.Usage) message.Usage {
 	read, written := max(u.CacheReadInputTokens, 0), max(u.CacheCreationInputTokens, 0)
 	return message.Usage{
@@ -161,7 +163,7 @@ func usage(u sdk.Usage) message.Usage {
 	}
 }
 
-// firstWord is the first text that says anything.
+// firstWord returns the first text that is not blank.
 func firstWord(texts ...string) string {
 	for _, text := range texts {
 		if !wire.Blank(text) {

@@ -16,24 +16,23 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// answerWith begins what the system prompt says of a structured answer that the API is not asked for in its
-// own mode.
+// answerWith introduces the schema in the system prompt if the API's own structured output is not used.
 const answerWith = "When you give your final answer, give one JSON value and nothing else. " +
 	"It must be valid against this JSON Schema: "
 
-// checkTemperature says why the API cannot be asked at the temperature of a request.
+// checkTemperature returns an error if the API would refuse the temperature of a request.
 func (c Config) checkTemperature(t *float64) error {
 	switch {
 	case t == nil:
 	case *t > 1:
-		return wire.Unasked(name, fmt.Sprintf("Temperature: %v is too high: the API takes 0 to 1", *t))
+		return wire.Unasked(name, fmt.Sprintf("Temperature: %v is too high: the API accepts 0 to 1", *t))
 	case *t != 1 && wire.OneOf(c.Thinking.Mode, Adaptive, Budget):
-		return wire.Unasked(name, fmt.Sprintf("Temperature: must be 1 or left out for a model that thinks (Thinking), is %v", *t))
+		return wire.Unasked(name, fmt.Sprintf("Temperature: must be 1 or unset for a model that thinks (Thinking), not %v", *t))
 	}
 	return nil
 }
 
-// params is the request as the SDK takes it.
+// params converts a request.
 func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 	c, opening := turnsOf(req.Messages, model)
 	turns := c.turns
@@ -68,7 +67,7 @@ func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 	return p
 }
 
-// output asks for a structured answer in the API's own mode, or returns the words that ask for it.
+// output sets the API's own structured output, or returns the instructions that replace it.
 func (c Config) output(p *sdk.MessageNewParams, s *schema.Schema) (instructions string) {
 	if s == nil {
 		return ""
@@ -84,8 +83,8 @@ func (c Config) output(p *sdk.MessageNewParams, s *schema.Schema) (instructions 
 	return answerWith + string(raw)
 }
 
-// offered are the tools on offer. Where there are none but the transcript has calls, the API wants their
-// tools all the same: they are named and may not be used.
+// offered converts the tools of a request. If there are none but the transcript has calls, the API still
+// wants the tools of those calls: they are declared, and the choice forbids them.
 func offered(tools []*tool.Tool, turns []sdk.MessageParam) ([]sdk.ToolUnionParam, sdk.ToolChoiceUnionParam) {
 	var list []sdk.ToolUnionParam
 	for _, t := range tools {
@@ -137,8 +136,8 @@ func inputSchema(raw json.RawMessage) sdk.ToolInputSchemaParam {
 	return param.Override[sdk.ToolInputSchemaParam](raw)
 }
 
-// thinking is what the request says of thinking. A budget needs calls that were made after thinking: where
-// the last ones were not, the API refuses it.
+// thinking returns the thinking part of the request. The API refuses a budget if the last calls were made
+// without thinking.
 func (c Config) thinking(turns []sdk.MessageParam) sdk.ThinkingConfigParamUnion {
 	show := ""
 	if c.ShowThinking {
@@ -183,8 +182,8 @@ func isThinking(b sdk.ContentBlockParamUnion) bool {
 	return isRaw && wire.OneOf(list.Text("type"), "thinking", "redacted_thinking")
 }
 
-// mark sets the breakpoints of prompt caching: after the tools and after the system prompt, which stay the
-// same within a run.
+// mark sets the cache breakpoints: after the tools and after the system prompt, which do not change within
+// a run.
 func (c Config) mark(p *sdk.MessageNewParams) {
 	if c.Cache == NoCache {
 		return

@@ -118,8 +118,8 @@ func TestInstructionsAskWhereTheAPIDoesNot(t *testing.T) {
 
 func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {
 	for want, part := range map[string]message.Part{
-		"anthropic: invalid_request: messages[1].parts[0]: [audio, audio/wav, 1 bytes]: the API takes no audio": message.Bytes(message.AudioPart, "audio/wav", []byte("x")),
-		"[file, a.zip, application/zip, 1 bytes]: the API takes the bytes of application/pdf and of texts":      {Kind: message.FilePart, Name: "a.zip", MediaType: "application/zip", Data: "eA=="},
+		"anthropic: invalid_request: messages[1].parts[0]: [audio, audio/wav, 1 bytes]: the API does not accept audio": message.Bytes(message.AudioPart, "audio/wav", []byte("x")),
+		"[file, a.zip, application/zip, 1 bytes]: the API accepts the bytes of application/pdf and of texts":      {Kind: message.FilePart, Name: "a.zip", MediaType: "application/zip", Data: "eA=="},
 	} {
 		req := wiretest.Asks()["plain"]
 		req.Messages = append(req.Messages, message.Message{Role: message.User, Parts: []message.Part{part}})
@@ -134,8 +134,8 @@ func TestATemperatureThatTheAPIRefuses(t *testing.T) {
 		change func(*anthropic.Config)
 		want   string
 	}{
-		1.5: {func(*anthropic.Config) {}, "Temperature: 1.5 is too high: the API takes 0 to 1"},
-		0.5: {thinks, "Temperature: must be 1 or left out for a model that thinks (Thinking), is 0.5"},
+		1.5: {func(*anthropic.Config) {}, "Temperature: 1.5 is too high: the API accepts 0 to 1"},
+		0.5: {thinks, "Temperature: must be 1 or unset for a model that thinks (Thinking), not 0.5"},
 	} {
 		_, err := model(t, tt.change).Reply(t.Context(), loop.Request{Temperature: &temperature})
 		assert.ErrorContains(t, err, tt.want)

@@ -10,15 +10,15 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// close lets go of the response, whatever became of it.
+// close closes the response.
 func (x *exchange) close() {
 	if x.open != nil {
 		_ = x.open.Close()
 	}
 }
 
-// readInstead reads what came in place of a stream: gateways that know no streaming answer whole, and errors
-// come so too.
+// readInstead reads a response that is no stream although one was requested. Gateways without streaming
+// send whole replies, and errors come like this too.
 func (x *exchange) readInstead() (*received, error) {
 	var err error
 	if x.body, err = io.ReadAll(x.response.Body); err != nil {
@@ -32,8 +32,8 @@ func (x *exchange) readInstead() (*received, error) {
 	return got, nil
 }
 
-// readStream reads to the end of the message and no further. A stream that ends before is broken, and nothing
-// of it comes back.
+// readStream reads to the end of the message. A stream that ends before is an error, and nothing of it is
+// returned.
 func (x *exchange) readStream(stream *eventStream) (*received, error) {
 	a := assembly{tell: x.stream, calls: map[int64]int{}}
 	for began := false; stream.Next(); {
@@ -58,13 +58,12 @@ func (x *exchange) readStream(stream *eventStream) (*received, error) {
 	return nil, wire.ErrEnded
 }
 
-// assembly is a reply that comes in piece by piece. The SDK puts the message together, but for the arguments
-// of calls: it makes an empty object of any that are no JSON, and what a model wrote must be seen as it wrote
-// it.
+// assembly collects a streamed reply. The SDK joins the message except for the arguments of calls: it
+// replaces invalid JSON by an empty object, and retake needs what the model wrote.
 type assembly struct {
 	message sdk.Message
 	tell    func(loop.Delta)
-	// calls are the places of calls among the calls, by the place of their block; inputs are their arguments.
+	// calls maps the index of a block to the index of its call; inputs are the arguments by call.
 	calls  map[int64]int
 	inputs []string
 }
@@ -107,7 +106,8 @@ func (a *assembly) continued(ev sdk.MessageStreamEventUnion) {
 	}
 }
 
-// stopped tells of arguments that came with the call itself, or not at all: then they are an empty object.
+// stopped handles arguments that came with the call itself, and calls without any: those get an empty
+// object.
 func (a *assembly) stopped(ev sdk.MessageStreamEventUnion) {
 	if n, known := a.calls[ev.Index]; known && a.inputs[n] == "" {
 		a.inputs[n] = string(a.message.Content[ev.Index].Input)

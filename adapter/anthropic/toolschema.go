@@ -11,18 +11,18 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// openObject is the schema that is left where a tool's own cannot be sent.
+// openObject replaces the schema of a tool that cannot be sent.
 var openObject = json.RawMessage(`{"type":"object"}`)
 
-// rulesFollow begins what a tool's description says of the schema that could not be sent as it is.
+// rulesFollow introduces, in the description of a tool, the schema that could not be sent unchanged.
 const rulesFollow = "The arguments must be valid against this JSON Schema: "
 
-// propertyName is what the API takes as a name of a property in a tool's schema.
+// propertyName matches the names of properties that the API accepts in the schema of a tool.
 var propertyName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// toolSchema makes of a tool's schema one that the API takes: an object, of Draft 2020-12, without
-// alternatives at the top and without names of properties that it refuses. What is lost by that is said in
-// words, for the tool's description.
+// toolSchema converts the schema of a tool into one that the API accepts: an object in Draft 2020-12,
+// without alternatives at the top and without invalid names of properties. words says for the tool's
+// description what is lost.
 func toolSchema(raw []byte) (sent json.RawMessage, words string) {
 	root, ok := wire.ReadObject(raw)
 	if !ok || !namesFit(raw) || !isCurrent(root) {
@@ -44,8 +44,8 @@ func toolSchema(raw []byte) (sent json.RawMessage, words string) {
 	return kept.JSON(), words
 }
 
-// isCurrent reports whether a schema that names an older draft means the same in Draft 2020-12, the only one
-// the API reads.
+// isCurrent reports whether a schema that names an older draft means the same in Draft 2020-12, the only
+// draft that the API reads.
 func isCurrent(root wire.Object) bool {
 	draft := root.Text("$schema")
 	if draft == "" || strings.Contains(draft, "2020-12") {
@@ -55,7 +55,7 @@ func isCurrent(root wire.Object) bool {
 	return err == nil
 }
 
-// namesFit reports whether the API takes all names of properties, however deep.
+// namesFit reports whether the API accepts all names of properties, at any depth.
 func namesFit(raw json.RawMessage) bool {
 	if list, ok := wire.ReadObject(raw); ok {
 		for _, m := range list {

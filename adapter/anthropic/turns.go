@@ -9,24 +9,24 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// RawArguments is the one member of the object that stands for a call's arguments where what the model wrote
-// is no strict JSON object: the API takes objects only. Its value is the text as it was written.
+// RawArguments is the single member of the object that replaces arguments which are not a strict JSON
+// object: the API accepts only objects. Its value is the text that the model wrote.
 const RawArguments = wire.RawArguments
 
 var rules = wire.Rules{Name: toolName, TakesID: isID, MediaInAnswers: true}
 
-// conversation is a transcript on its way to the wire: turns of user and assistant, one after the other, each
-// call answered in the turn after it.
+// conversation is a transcript in the API's form: user and assistant take turns, and each call is answered
+// in the turn after it.
 type conversation struct {
 	model string
 	turns []sdk.MessageParam
-	// container is where code waits for the results of the last calls; empty for none.
+	// container is the container of code that waits for the results of the last calls; empty for none.
 	container string
 }
 
-// turnsOf makes the turns of a transcript. It returns the system messages before the first of user or model
-// apart. The API has no place for later ones, which become the user's. Many models refuse to continue their
-// own message: where one is the last, the user bids it go on.
+// turnsOf converts a transcript. It returns the system messages before the first user or model message
+// apart. The API has no place for later ones: they become user messages. Many models refuse to continue
+// their own message, so a conversation that ends with one gets a user message.
 func turnsOf(said []message.Message, model string) (c conversation, system []string) {
 	c.model = model
 	system, exchanges := rules.Exchanges(said)
@@ -40,7 +40,7 @@ func turnsOf(said []message.Message, model string) (c conversation, system []str
 	return c, system
 }
 
-// say adds blocks to the last turn, or to a new one where another speaks.
+// say adds blocks to the last turn, or begins a turn if the role changes.
 func (c *conversation) say(role sdk.MessageParamRole, blocks ...sdk.ContentBlockParamUnion) {
 	if len(blocks) == 0 {
 		return
@@ -55,7 +55,7 @@ func (c *conversation) say(role sdk.MessageParamRole, blocks ...sdk.ContentBlock
 	c.turns = append(c.turns, sdk.MessageParam{Role: role, Content: blocks})
 }
 
-// assistant adds what the model said: what it keeps for the API, text and calls, in the order they came.
+// assistant adds a message of the model: its kept blocks, text and calls, in their order.
 func (c *conversation) assistant(e wire.Exchange) {
 	if e.Model.Role == "" {
 		return
@@ -92,7 +92,7 @@ func (c *conversation) assistant(e wire.Exchange) {
 	c.say(sdk.MessageParamRoleAssistant, blocks...)
 }
 
-// user adds the answer to every call, in the order of the calls, then what else was said.
+// user adds the answer to every call, in the order of the calls, then the other messages.
 func (c *conversation) user(e wire.Exchange) {
 	var all []sdk.ContentBlockParamUnion
 	for _, call := range e.Calls {
@@ -118,7 +118,7 @@ func result(call wire.Call) sdk.ContentBlockParamUnion {
 	return sdk.ContentBlockParamUnion{OfToolResult: &r}
 }
 
-// toolName is a tool's name as the API takes it; a model may have written anything.
+// toolName returns a name that the API accepts; a model may have written anything.
 func toolName(name string) string {
 	name = tool.ProviderName(name)
 	if name == "" {

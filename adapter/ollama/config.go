@@ -53,13 +53,12 @@ type Config struct {
 	Truncate bool `json:"truncate,omitempty"`
 	// Output is how a structured answer is asked for.
 	Output Output `json:"output,omitempty"`
-	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once;
-	// nil for nobody. Of a failed one the error says the same.
+	// OnResponse is called with every successful response, before Reply returns. It may be called
+	// concurrently; nil calls nothing. The error of a failed response has the same data.
 	OnResponse func(Response) `json:"-"`
 }
 
-// Response is what a good response says beside its reply. It is the same type in the adapters of all
-// providers.
+// Response is the data of a successful response beside the reply. All provider adapters share the type.
 type Response = wire.Response
 
 // Think is how a model thinks. The zero value leaves it to the server. Which levels a model knows is for the

@@ -19,11 +19,11 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Model asks a model of OpenAI's, or of a server that speaks one of its APIs. It never changes and is safe
-// for concurrent use. The zero value is not usable: get one from [New].
+// Model is a loop.Model on one of OpenAI's APIs. It is immutable and safe for concurrent use. The zero
+// value is not usable: use [New].
 type Model struct{ api loop.Model }
 
-// New makes a model of a client. The error names every field of cfg that is out of bounds.
+// New returns a model that uses client. The error joins one for each field of cfg that is out of bounds.
 func New(client sdk.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
@@ -36,22 +36,22 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 	return &Model{&chatModel{c, client.Chat.Completions}}, nil
 }
 
-// Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in
-// its chain, within a [ratelimit.LimitedError] where a response came.
+// Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*Error]
+// in its chain, within a [ratelimit.LimitedError] if a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	return m.api.Reply(ctx, req)
 }
 
-// caller makes requests: what both APIs share.
+// caller makes requests; both APIs share it.
 type caller struct{ cfg Config }
 
 // codec reads a response of one API.
 type codec interface {
-	// whole reads a body.
+	// whole reads a response that is no stream.
 	whole(body []byte) (message.Reply, error)
-	// event takes one event of a stream, and reports whether it was the last.
+	// event reads one event of a stream, and reports whether it was the last.
 	event(data []byte, tell func(loop.Delta)) (last bool, err error)
-	// ended is the reply when the stream is over; done says that the server has said so.
+	// ended returns the reply at the end of a stream. done reports that the server marked the end.
 	ended(done bool) (message.Reply, error)
 }
 
@@ -82,14 +82,14 @@ func (c *caller) call(
 	return reply, nil
 }
 
-// exchange is one request, and what came of it.
+// exchange is one request and its response.
 type exchange struct {
 	wire.Head
-	// refusal is the body of a response that is no good one.
+	// refusal is the body of a failed response.
 	refusal []byte
 }
 
-// watch is a middleware that keeps what the SDK does not give with its errors, and bounds what is read.
+// watch is a middleware that keeps what the SDK drops from its errors, and bounds what is read.
 func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	x.Key = wire.Key(r.Header)
 	res, err := next(r)
@@ -107,7 +107,7 @@ func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Res
 	return res, nil
 }
 
-// receive reads a response: a stream where one was asked for and came, else a whole body.
+// receive reads a response: a stream if one was requested and came, else a whole body.
 func receive(res *http.Response, stream func(loop.Delta), read codec) (message.Reply, error) {
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); stream != nil && strings.EqualFold(kind, "text/event-stream") {
 		return follow(res, stream, read)

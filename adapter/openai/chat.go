@@ -67,11 +67,11 @@ func chatChoice(c message.ToolChoice) (u sdk.ChatCompletionToolChoiceOptionUnion
 	return u
 }
 
-// choices are the choices of tools that name none, as both APIs have them.
+// choices are the tool choices that name no tool, in the form of both APIs.
 var choices = map[message.ToolChoice]string{message.AnyTool: "required", message.NoTool: "none"}
 
-// function is a tool as the API takes it. Without strict mode the member is left out: that is the default
-// here, and not all servers know it.
+// function converts a tool. Without strict mode it omits the member: false is the default, and not all
+// servers know it.
 func (m *chatModel) function(o offer) shared.FunctionDefinitionParam {
 	f := shared.FunctionDefinitionParam{Name: o.name, Parameters: asMap(o.parameters)}
 	if o.description != "" {
@@ -125,7 +125,7 @@ func userMessage(t turn) sdk.ChatCompletionMessageParamUnion {
 	return u
 }
 
-// assistant is what a model said, with what the server wants back of it.
+// assistant converts a message of the model, with the members that the server wants back.
 func (m *chatModel) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
 	kept := m.origin(chatAdapter).readKept(t.Opaque, m.cfg.Echo)
 	a := sdk.ChatCompletionAssistantMessageParam{}
@@ -148,7 +148,7 @@ func (m *chatModel) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
 	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}
 }
 
-// thoughtful is the content of a message that begins with thoughts, as Mistral has it.
+// thoughtful returns content that begins with thoughts, in Mistral's form.
 func thoughtful(thinking, text string) json.RawMessage {
 	part := func(text string) json.RawMessage {
 		return wire.Object{wire.Field("type", wire.Quote("text")), wire.Field("text", wire.Quote(text))}.JSON()
@@ -160,8 +160,8 @@ func thoughtful(thinking, text string) json.RawMessage {
 	return wire.List(thought.JSON(), part(text))
 }
 
-// arguments are those of a call that is echoed: as the model wrote them, unless the server wants objects
-// only.
+// arguments returns the arguments of a call that goes back: as the model wrote them, unless the server
+// only accepts objects.
 func (c *caller) arguments(raw string) string {
 	if raw != "" && !c.cfg.WrapArguments {
 		return raw
@@ -169,7 +169,7 @@ func (c *caller) arguments(raw string) string {
 	return string(wire.Arguments(raw))
 }
 
-// opt is an optional field for the SDK.
+// opt converts an optional field.
 func opt[T comparable](p *T) (o param.Opt[T]) {
 	if p != nil {
 		o = param.NewOpt(*p)
@@ -177,7 +177,7 @@ func opt[T comparable](p *T) (o param.Opt[T]) {
 	return o
 }
 
-// bound is an optional bound for the SDK: 0 is none.
+// bound converts an optional bound; 0 is none.
 func bound(n int64) (o param.Opt[int64]) {
 	if n != 0 {
 		o = param.NewOpt(n)

@@ -15,35 +15,35 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// chatFinishes are the finish reasons that are known. Any other is "not said".
+// chatFinishes maps finish reasons. Any other counts as "not said".
 var chatFinishes = map[string]message.FinishReason{
 	"stop": message.Stop, "length": message.Length, "tool_calls": message.ToolUse, "function_call": message.ToolUse,
 	"content_filter": message.ContentFilter, "model_length": message.Length, "sensitive": message.ContentFilter,
 }
 
-// failures are the finish reasons of replies that the server did not finish, by the code that they stand for:
-// OpenRouter's, vLLM's and SGLang's, DeepSeek's, Zhipu's.
+// failures maps the finish reasons of unfinished replies to error codes: those of OpenRouter, vLLM,
+// SGLang, DeepSeek and Zhipu.
 var failures = map[string]string{
 	"error": "server_error", "abort": "server_error", "insufficient_system_resource": "overloaded", "network_error": "server_error",
 }
 
 // chatReply reads one response of the Chat Completions API.
 type chatReply struct {
-	// names are the registered names of tools that go under another.
+	// names maps shortened names of tools to the registered ones.
 	names map[string]string
 	echo  []string
 	from  origin
 	parts chatParts
 }
 
-// chatParts is a reply as it grows.
+// chatParts collects a reply.
 type chatParts struct {
 	text, refusal strings.Builder
 	thinking      strings.Builder
-	// inContent is set where thoughts came as parts of the content: Mistral's, which go back the same way.
+	// inContent is set if thoughts came as parts of the content (Mistral): they go back the same way.
 	inContent bool
 	calls     []*callParts
-	// at is the last call by the stream's index.
+	// at maps an index of the stream to its latest call.
 	at      map[int64]int
 	finish  string
 	usage   message.Usage
@@ -51,7 +51,7 @@ type chatParts struct {
 	message pieces
 }
 
-// callParts is one call as it grows.
+// callParts collects a call.
 type callParts struct {
 	id, name  string
 	arguments strings.Builder
@@ -86,7 +86,7 @@ func (r *chatReply) whole(body []byte) (message.Reply, error) {
 	return r.reply()
 }
 
-// event takes one chunk. The last is not known by itself: usage comes after the finish reason.
+// event reads one chunk. No chunk is known to be the last: usage comes after the finish reason.
 func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	p := &r.parts
 	isError := tellsError(data)
@@ -140,8 +140,8 @@ func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.D
 	}
 }
 
-// textOf is the text of a message's content: a string, or a list of parts, of which those that are text
-// count. What a model thought is no part of its answer.
+// textOf returns the text of content: a string, or the text parts of a list. Thoughts are no part of the
+// answer.
 func textOf(content string) string {
 	raw := json.RawMessage(content)
 	if text, ok := wire.ReadText(raw); ok {
@@ -156,7 +156,7 @@ func textOf(content string) string {
 	return b.String()
 }
 
-// thoughts are the places of a message where servers put what the model thought. Some say it in several.
+// thoughts are the members in which servers put what the model thought. Some use several.
 type thoughts struct {
 	// Content is DeepSeek's, Reasoning OpenRouter's and Groq's.
 	Content   string `json:"reasoning_content"`
@@ -165,7 +165,7 @@ type thoughts struct {
 	Details []struct{ Text, Summary string } `json:"reasoning_details"`
 }
 
-// think takes what a message, or a piece of one, has of thoughts, and returns it.
+// think collects the thoughts of a message, or of a piece of one, and returns them.
 func (p *chatParts) think(content, message string) (thought string) {
 	for _, item := range wire.Items([]byte(content)) {
 		if part, _ := wire.ReadObject(item); part.Text("type") == "thinking" {
@@ -185,8 +185,8 @@ func (p *chatParts) think(content, message string) (thought string) {
 	return thought
 }
 
-// place is the call that a piece belongs to. A new index begins a call, and so does a new id: some servers
-// give every call the same index.
+// place returns the call that a piece belongs to. A new index begins a call. So does a new id, because
+// some servers give every call the same index.
 func (p *chatParts) place(c sdk.ChatCompletionChunkChoiceDeltaToolCall) int {
 	n, known := p.at[c.Index]
 	if known && (c.ID == "" || c.ID == p.calls[n].id || p.calls[n].id == "") {
@@ -202,8 +202,8 @@ func (p *chatParts) place(c sdk.ChatCompletionChunkChoiceDeltaToolCall) int {
 	return n
 }
 
-// ended is the reply of a stream that is over: it must have said why it finished or, as some servers do, that
-// it is done (then there must be something, and its calls be whole).
+// ended returns the reply at the end of a stream. The stream must have given a finish reason. Some servers
+// only mark the end: then there must be a text or calls with complete arguments.
 func (r *chatReply) ended(done bool) (message.Reply, error) {
 	if r.parts.finish == "" && !(done && r.parts.whole()) {
 		return message.Reply{}, wire.ErrEnded
@@ -211,7 +211,7 @@ func (r *chatReply) ended(done bool) (message.Reply, error) {
 	return r.reply()
 }
 
-// whole reports whether there is a text, or calls with arguments that can be read.
+// whole reports whether there is a text, or calls with complete arguments.
 func (p *chatParts) whole() bool {
 	cut := func(c *callParts) bool { return c.arguments.Len() > 0 && !wire.IsStrict([]byte(c.arguments.String())) }
 	return p.text.Len()+p.refusal.Len()+len(p.calls) > 0 && !slices.ContainsFunc(p.calls, cut)
@@ -244,7 +244,7 @@ func (r *chatReply) reply() (message.Reply, error) {
 
 func (r *chatReply) registered(name string) string { return cmp.Or(r.names[name], name) }
 
-// chatUsage counts all tokens of the prompt as input, those read from the cache included.
+// chatUsage converts the counts. Input includes the cached tokens.
 func chatUsage(u sdk.CompletionUsage) message.Usage {
 	return message.Usage{
 		InputTokens: max(u.PromptTokens, 0), OutputTokens: max(u.CompletionTokens, 0),
@@ -254,7 +254,7 @@ func chatUsage(u sdk.CompletionUsage) message.Usage {
 	}
 }
 
-// mistralCached is what Mistral says of the cache.
+// mistralCached returns Mistral's count of cached tokens.
 func mistralCached(u sdk.CompletionUsage) int64 {
 	var own struct {
 		Cached int64 `json:"num_cached_tokens"`
@@ -263,7 +263,7 @@ func mistralCached(u sdk.CompletionUsage) int64 {
 	return own.Cached
 }
 
-// groqUsage is the usage of a stream where Groq has it.
+// groqUsage returns the usage of a stream of Groq.
 func groqUsage(chunk []byte) (sdk.CompletionUsage, bool) {
 	var own struct {
 		Groq struct{ Usage *sdk.CompletionUsage } `json:"x_groq"`
@@ -274,7 +274,7 @@ func groqUsage(chunk []byte) (sdk.CompletionUsage, bool) {
 	return *own.Groq.Usage, true
 }
 
-// tellsError reports whether a body has an error in the place of a reply, or within its choice.
+// tellsError reports whether a body has an error in place of a reply, or within its choice.
 func tellsError(body []byte) bool {
 	var doc struct {
 		Object  json.RawMessage

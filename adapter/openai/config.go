@@ -8,28 +8,28 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// Strict says where strict mode is asked for.
+// Strict selects when strict mode is used.
 type Strict string
 
 // The ways to use strict mode. Auto is the zero value.
 const (
-	// StrictAuto asks for it wherever a schema fits.
+	// StrictAuto uses it for every schema that fits.
 	StrictAuto Strict = ""
-	// StrictOff never does: for fine-tuned models, and for servers that do not know it.
+	// StrictOff never uses it, for fine-tuned models and servers without it.
 	StrictOff Strict = "off"
 )
 
-// Output says how a structured answer is asked for.
+// Output selects how to ask for a structured answer.
 type Output string
 
 // The ways to ask for a structured answer.
 const (
-	// OutputNative, the zero value, gives the server the JSON Schema.
+	// OutputNative, the zero value, sends the JSON Schema.
 	OutputNative Output = ""
-	// OutputObject asks for any JSON object (JSON mode) and tells the schema in the system prompt.
+	// OutputObject asks for any JSON object (JSON mode) and puts the schema into the system prompt.
 	OutputObject Output = "json_object"
-	// OutputInstructions only tells the schema in the system prompt: for servers that know neither, or not
-	// beside tools.
+	// OutputInstructions only puts the schema into the system prompt, for servers that support neither, or
+	// not beside tools.
 	OutputInstructions Output = "instructions"
 )
 
@@ -40,66 +40,65 @@ type API string
 const (
 	// Chat, the zero value, is Chat Completions, which most other servers speak.
 	Chat API = ""
-	// Responses is OpenAI's newer API. The conversation is retake's own all the same: every request has all
-	// of it.
+	// Responses is OpenAI's newer API. retake still keeps the conversation itself, and every request has
+	// all of it.
 	Responses API = "responses"
 )
 
-// Config says how a model is asked. Only Model is required; of every other field the zero value leaves the
-// choice to the server. It is data, but for OnResponse.
+// Config configures a [Model]. Only Model is required. The zero value of every other field uses the
+// server's default. All of it is data except OnResponse.
 type Config struct {
-	// API is the one to ask through.
+	// API selects the API.
 	API API `json:"api,omitempty"`
-	// Model is the model's name as the server knows it; at Azure the deployment's. Its name in a run's ladder
-	// is the run's own, and is not sent.
+	// Model is the name of the model at the server; at Azure that of the deployment. The name of a model
+	// in a policy or a ladder is not sent.
 	Model string `json:"model"`
-	// Provider names the server for classifying errors and reading rate limits: "groq", "openrouter",
-	// "azure", …; empty means "openai".
+	// Provider identifies the server ("groq", "openrouter", "azure", …), for the classification of errors
+	// and the parsing of rate limits; empty means "openai".
 	Provider string `json:"provider,omitempty"`
-	// MaxTokens bounds the reply, reasoning included, in tokens; 0 for the server's own bound.
+	// MaxTokens bounds the reply, reasoning included, in tokens; 0 uses the server's default.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
-	// LegacyMaxTokens sends MaxTokens as max_tokens instead of max_completion_tokens, for servers that know
-	// only that. Chat only.
+	// LegacyMaxTokens sends MaxTokens as max_tokens instead of max_completion_tokens, for older servers.
+	// Chat only.
 	LegacyMaxTokens bool `json:"legacy_max_tokens,omitempty"`
-	// Temperature is from 0 to 2, or nil. Models that reason refuse it.
+	// Temperature is from 0 to 2; nil uses the server's default. Models that reason refuse it.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// Effort is how much a model reasons: "low", "high", or what else it knows.
+	// Effort is how much the model reasons: "low", "high", or another value that it supports.
 	Effort string `json:"effort,omitempty"`
-	// ParallelCalls says whether a reply may make several calls; sent only beside tools.
+	// ParallelCalls is whether a reply may make several calls. It is only sent with tools.
 	ParallelCalls *bool `json:"parallel_calls,omitempty"`
-	// Strict says where strict mode is asked for.
+	// Strict selects when strict mode is used.
 	Strict Strict `json:"strict,omitempty"`
-	// Output is how a structured answer is asked for.
+	// Output selects how to ask for a structured answer.
 	Output Output `json:"output,omitempty"`
-	// WrapArguments sends arguments that are no JSON object back as an object with the member [RawArguments]
-	// that holds them, for servers that parse them (vLLM, gateways to other vendors).
+	// WrapArguments wraps arguments that are not a JSON object in an object with the member
+	// [RawArguments], for servers that parse them (vLLM, gateways to other vendors).
 	WrapArguments bool `json:"wrap_arguments,omitempty"`
-	// Echo names members of an assistant's message, and of its tool calls, that the server wants back beside
-	// those of OpenAI: "reasoning_details" or "reasoning" at OpenRouter, "reasoning_content" at DeepSeek,
-	// "extra_content" at Gemini. They go back to the model and provider they came from alone. Chat only.
+	// Echo lists extra members of the assistant's messages and tool calls that the server wants back:
+	// "reasoning_details" or "reasoning" at OpenRouter, "reasoning_content" at DeepSeek, "extra_content"
+	// at Gemini. They only go back to the model and provider that sent them. Chat only.
 	Echo []string `json:"echo,omitempty"`
-	// NoStreamOptions does not ask for the usage of a stream, for servers that refuse to be asked. Chat only.
+	// NoStreamOptions omits the request for the usage of a stream, for servers that refuse it. Chat only.
 	NoStreamOptions bool `json:"no_stream_options,omitempty"`
-	// Store lets OpenAI keep the responses; without it they are not stored, and the model's reasoning comes
-	// and goes encrypted, in message.Message.Opaque. Responses only.
+	// Store lets OpenAI keep the responses. Without it they are not stored, and the model's reasoning
+	// travels encrypted in message.Message.Opaque. Responses only.
 	Store bool `json:"store,omitempty"`
-	// NoReasoning does not ask for reasoning: for models that do not reason, which refuse to be asked.
-	// Responses only.
+	// NoReasoning omits the request for encrypted reasoning, for models without reasoning, which refuse
+	// it. Responses only.
 	NoReasoning bool `json:"no_reasoning,omitempty"`
-	// ShowThinking asks for what the model thought, or a summary of it, as Reply.Thinking. Responses
-	// only: over Chat, servers tell it unasked or by settings of their own.
+	// ShowThinking returns what the model thought, or a summary of it, as Reply.Thinking. Responses only:
+	// over Chat, servers have settings of their own.
 	ShowThinking bool `json:"show_thinking,omitempty"`
-	// OnResponse is told of every good response, before Reply returns, perhaps by several goroutines at once;
-	// nil for nobody. Of a failed one the error says the same.
+	// OnResponse is called with every successful response, before Reply returns. It may be called
+	// concurrently; nil calls nothing. The error of a failed response has the same data.
 	OnResponse func(Response) `json:"-"`
 }
 
-// Response is what a good response says beside its reply. It is the same type in the adapters of all
-// providers.
+// Response is the data of a successful response beside the reply. All provider adapters share the type.
 type Response = wire.Response
 
-// Validate reports every field that is out of bounds, or is not for the API, joined, each with what would be
-// right.
+// Validate returns an error that joins one for each field that is out of bounds or does not apply to the
+// API, each with the valid values.
 func (c Config) Validate() error {
 	var faults []error
 	refuse := func(bad bool, format string, args ...any) {
@@ -115,9 +114,9 @@ func (c Config) Validate() error {
 	refuse(!wire.OneOf(c.Output, OutputNative, OutputObject, OutputInstructions),
 		"Output: %q is neither empty nor %q nor %q", c.Output, OutputObject, OutputInstructions)
 	for n, name := range c.Echo {
-		refuse(name == "" || slices.Contains(ownMembers, name), "Echo[%d]: %q is a member that is sent anyway: take it out", n, name)
+		refuse(name == "" || slices.Contains(ownMembers, name), "Echo[%d]: %q is a member that the adapter always sends: remove it", n, name)
 	}
-	const misplaced = "%s: is not for this API: take it out, or set API"
+	const misplaced = "%s: does not apply to this API: remove it, or set API"
 	refuse(c.API == Chat && c.Store, misplaced, "Store")
 	refuse(c.API == Chat && c.NoReasoning, misplaced, "NoReasoning")
 	refuse(c.API == Chat && c.ShowThinking, misplaced, "ShowThinking")

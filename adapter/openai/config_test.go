@@ -25,15 +25,15 @@ func TestConfigNamesEveryFault(t *testing.T) {
 		"Temperature: must be from 0 to 2, or nil",
 		`Strict: "on" is neither empty nor "off"`,
 		`Output: "xml" is neither empty nor "json_object" nor "instructions"`,
-		`Echo[1]: "content" is a member that is sent anyway: take it out`,
-		`Echo[2]: "" is a member that is sent anyway: take it out`,
+		`Echo[1]: "content" is a member that the adapter always sends: remove it`,
+		`Echo[2]: "" is a member that the adapter always sends: remove it`,
 	}, strings.Split(err.Error(), "\n"))
 }
 
 func TestAConfigIsForOneAPI(t *testing.T) {
 	_, err := openai.New(sdk.Client{}, openai.Config{Model: "m", Store: true, NoReasoning: true, ShowThinking: true})
-	require.EqualError(t, err, "openai: Store: is not for this API: take it out, or set API\nNoReasoning: is not for this API: take it out, or set API\n"+
-		"ShowThinking: is not for this API: take it out, or set API")
+	require.EqualError(t, err, "openai: Store: does not apply to this API: remove it, or set API\nNoReasoning: does not apply to this API: remove it, or set API\n"+
+		"ShowThinking: does not apply to this API: remove it, or set API")
 	_, err = openai.New(sdk.Client{}, openai.Config{API: openai.Responses, Model: "m", LegacyMaxTokens: true, Echo: []string{"x"}})
-	require.EqualError(t, err, "openai: LegacyMaxTokens: is not for this API: take it out, or set API\nEcho: is not for this API: take it out, or set API")
+	require.EqualError(t, err, "openai: LegacyMaxTokens: does not apply to this API: remove it, or set API\nEcho: does not apply to this API: remove it, or set API")
 }

@@ -1,30 +1,29 @@
-// Package openai asks models through github.com/openai/openai-go/v3: a [Model] is a loop.Model over the Chat
-// Completions API, at OpenAI or any server that speaks it, or over the Responses API: see [Config].API.
+// Package openai is a loop.Model on github.com/openai/openai-go/v3: over the Chat Completions API, at
+// OpenAI or any server that speaks it, or over the Responses API (see [Config].API).
 //
 //	client := sdk.NewClient(option.WithAPIKey(key))
 //	model, err := openai.New(client, openai.Config{Model: "gpt-4.1"})
 //	trip, err := loop.Generate[Itinerary](ctx, model, session, prompt, loop.Config{Tools: tools})
 //
-// One call of Reply is one request: the SDK's own retries are switched off, whatever the client was built
-// with. Everything else of the client (key, base URL, headers, middleware, extra body members by
-// option.WithJSONSet) is kept.
+// One call of Reply makes one request. The SDK's own retries are switched off; every other setting of the
+// client (key, base URL, headers, middleware, extra members by option.WithJSONSet) is kept.
 //
 // # What is sent
 //
-// Every call of the transcript is answered, right after the message that made it; a call that nobody answered
-// is said not to have been run, and an answer without its call becomes a user message. Arguments go back as
-// the model wrote them, JSON or not. Names and ids that the API would refuse are replaced, the same way each
-// time.
+// Every call in the transcript has its answer right after the message that made it. A call without an
+// answer gets one which says that it was not run. An answer without a call becomes a user message.
+// Arguments go back as the model wrote them, valid JSON or not. Names and ids that the API would refuse
+// are replaced, always in the same way.
 //
-// A tool or an answer goes in strict mode where its schema fits the subset of JSON Schema that strict mode
-// knows. Rules outside it that retake checks anyway (a string's length) are then told in the descriptions.
-// Any other schema is sent as it is, without strict mode. An answer that is no object goes into the system
-// prompt: the API takes objects only.
+// A tool or an answer uses strict mode if its schema fits the subset of JSON Schema that strict mode
+// supports. Rules outside of that subset (such as the length of a string) go into the descriptions, and
+// retake checks them. Any other schema is sent unchanged, without strict mode. The schema of an answer
+// that is not an object goes into the system prompt, because the API accepts only objects.
 //
 // # What comes back
 //
-// Usage.InputTokens are all tokens of the prompt, those read from the cache included; OutputTokens include
-// reasoning. Finish reasons that nobody here knows are "not said", and the reply is read like any other. A
-// reply that the server says has failed, a stream that ends early, an error within a 200, and a 200 without a
-// choice are errors: an [Error], which has the class, the rate limits and the SDK's own error within.
+// Usage.InputTokens counts all tokens of the prompt, cached ones included; OutputTokens includes
+// reasoning. Unknown finish reasons count as "not said", and the reply is read like any other. These are
+// errors: a reply that the server reports as failed, a stream that ends early, an error within a 200, and
+// a 200 without a choice. An [Error] has the class, the rate limits and the SDK's own error.
 package openai

@@ -2,19 +2,20 @@ package openai
 
 import "github.com/retake-go/retake/adapter/internal/wire"
 
-// Error is a request that brought no reply: what its text names is safe to log. In its chain are the typed
-// error of package fault (a *fault.RateLimitError, *fault.AuthError, …; all of them a fault.ProviderError),
-// and the SDK's *openai.Error where the server answered in its form. Where a response came it stands within a
-// ratelimit.LimitedError. It is the same type in the adapters of all providers.
+// Error is a failed request. Its text is safe to log. Its chain has the typed error of package fault (a
+// *fault.RateLimitError, *fault.AuthError, …, each a fault.ProviderError), and the SDK's *openai.Error if
+// the server answered in its form. If a response came, it stands within a ratelimit.LimitedError. All
+// provider adapters share the type.
 type Error = wire.Error
 
-// invalid is a reply that is not what the API promises.
+// invalid is the error of a reply that does not follow the API.
 func invalid(got string) error { return &wire.UnreadableError{Got: got} }
 
-// told is a reply that tells of an error.
+// told is the error of a reply that reports one.
 func told(body []byte) error { return &wire.ToldError{Body: body} }
 
-// unfinished is a reply that the server itself did not finish, by the code that it stands for.
+// unfinished is the error of a reply that the server did not finish. code is the error code that it
+// amounts to.
 func unfinished(code, say string) error {
 	return &wire.ToldError{Code: code, Say: "the server did not finish the reply: " + say}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// follow reads a stream to its end. Nothing of a stream that breaks is returned.
+// follow reads a stream to its end. If the stream breaks, nothing of it is returned.
 func follow(res *http.Response, tell func(loop.Delta), read codec) (message.Reply, error) {
 	decoder := ssestream.NewDecoder(res)
 	done := false

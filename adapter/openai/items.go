@@ -12,14 +12,14 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// keptItems is message.Reply.Opaque of a [Responses]: the output items of a reply that says more than text
+// keptItems is message.Reply.Opaque under [Responses]: the output items of a reply that has more than text
 // and calls.
 type keptItems struct {
 	origin
 	Items []json.RawMessage `json:"items"`
 }
 
-// opaque keeps the items of a reply; empty where text and calls say it all.
+// opaque encodes the items of a reply; it is empty if text and calls say it all.
 func (o origin) opaque(items []json.RawMessage) string {
 	if !telling(items) {
 		return ""
@@ -31,7 +31,7 @@ func (o origin) opaque(items []json.RawMessage) string {
 	return string(doc)
 }
 
-// telling reports whether items say more than a text followed by calls.
+// telling reports whether items hold more than a text followed by calls.
 func telling(items []json.RawMessage) bool {
 	called, texts := false, 0
 	for _, raw := range items {
@@ -51,9 +51,9 @@ func telling(items []json.RawMessage) bool {
 	return false
 }
 
-// items are those that were kept of a turn, under the ids that its calls go by now; nil where there are none
-// of this origin, or where they are not what the turn says. Reasoning that is not stored, and neither
-// encrypted nor in plain text (DeepSeek, gpt-oss), would be refused, and so would the items that came of it.
+// items returns the kept items of a turn, under the current ids of its calls. It returns nil if there are
+// none of this origin, or if the turn has changed since. Reasoning that is neither stored, nor encrypted,
+// nor plain text (as of DeepSeek and gpt-oss) would be refused, and so would the items that depend on it.
 func (o origin) items(t turn, stored bool) []json.RawMessage {
 	var k keptItems
 	if t.Opaque == "" || json.Unmarshal([]byte(t.Opaque), &k) != nil || k.origin != o {
@@ -85,7 +85,7 @@ func (o origin) items(t turn, stored bool) []json.RawMessage {
 	return items
 }
 
-// cmpText is the text that the core keeps of a reply.
+// cmpText returns the text that the core keeps of a reply.
 func cmpText(s said) string {
 	if s.text == "" {
 		return s.refusal
@@ -93,14 +93,14 @@ func cmpText(s said) string {
 	return s.text
 }
 
-// said is what output items say.
+// said is the content of output items.
 type said struct {
 	text, refusal, thinking string
 	calls                   []message.Call
 }
 
-// readItems reads output items. What a model says to itself while it works (phase commentary) is no part of
-// its text.
+// readItems reads output items. What a model says to itself while it works (phase commentary) is not part
+// of its text. Tools that the API ran itself (web_search_call and others) are no calls of ours.
 func readItems(items []json.RawMessage) said {
 	var s said
 	var texts, thoughts []string
@@ -128,7 +128,7 @@ func readItems(items []json.RawMessage) said {
 	return s
 }
 
-// thoughtsOf is the text of a reasoning item: what was thought, or else its summary.
+// thoughtsOf returns the thoughts of a reasoning item, or else its summary.
 func thoughtsOf(item responses.ResponseOutputItemUnion) string {
 	var thought, summary []string
 	for _, c := range item.Content {
@@ -140,10 +140,10 @@ func thoughtsOf(item responses.ResponseOutputItemUnion) string {
 	return cmp.Or(strings.Join(thought, ""), strings.Join(summary, betweenTexts))
 }
 
-// betweenTexts stands between the texts of several messages of a reply, and between its thoughts.
+// betweenTexts separates the texts of several messages of a reply, and its thoughts.
 const betweenTexts = "\n\n"
 
-// readItem reads one output item; of what is none, nothing.
+// readItem reads one output item; the zero item if raw is none.
 func readItem(raw json.RawMessage) (item responses.ResponseOutputItemUnion) {
 	_ = json.Unmarshal(raw, &item)
 	return item

@@ -8,13 +8,13 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// The forms of what is kept of a reply, by API.
+// The formats of Opaque, by API.
 const (
 	chatAdapter      = "retake/openai/chat"
 	responsesAdapter = "retake/openai/responses"
 )
 
-// origin says whose words are kept: another model, or another server, cannot read them.
+// origin identifies who wrote the kept data: another model or another server cannot read it.
 type origin struct {
 	Adapter  string `json:"adapter"`
 	Provider string `json:"provider"`
@@ -25,17 +25,17 @@ func (c *caller) origin(adapter string) origin {
 	return origin{Adapter: adapter, Provider: c.cfg.provider(), Model: c.cfg.Model}
 }
 
-// kept is what a server wants back of a reply beside OpenAI's own members: message.Reply.Opaque of the Chat
-// API.
+// kept is message.Reply.Opaque under [Chat]: the extra members that a server wants back.
 type kept struct {
 	origin
-	// Thinking is what the model thought, where the server wants it as a part of the content.
+	// Thinking is what the model thought, if the server wants it as a part of the content.
 	Thinking string                       `json:"thinking,omitempty"`
 	Message  map[string]json.RawMessage   `json:"message,omitempty"`
 	Calls    []map[string]json.RawMessage `json:"calls,omitempty"`
 }
 
-// readKept reads what was kept, and of that what is to be echoed. What came from elsewhere is nothing.
+// readKept decodes the kept data and drops the members that are not echoed. It returns nothing for data of
+// another origin.
 func (o origin) readKept(opaque string, echo []string) kept {
 	var k kept
 	if opaque == "" || json.Unmarshal([]byte(opaque), &k) != nil || k.origin != o {
@@ -55,7 +55,7 @@ func (o origin) readKept(opaque string, echo []string) kept {
 	return k
 }
 
-// opaque is k as it goes into a reply; empty where there is nothing to keep.
+// opaque encodes k; it is empty if there is nothing to keep.
 func (k kept) opaque() string {
 	if k.Thinking == "" && len(k.Message) == 0 && !slices.ContainsFunc(k.Calls, func(c map[string]json.RawMessage) bool { return len(c) > 0 }) {
 		return ""
@@ -67,7 +67,7 @@ func (k kept) opaque() string {
 	return string(doc)
 }
 
-// ofCall is what was kept of call n, for the SDK.
+// ofCall returns the kept members of call n.
 func (k kept) ofCall(n int) map[string]any {
 	if n >= len(k.Calls) {
 		return nil
@@ -86,10 +86,10 @@ func asAny(m map[string]json.RawMessage) map[string]any {
 	return all
 }
 
-// pieces are the members to keep as they come in: one piece of a whole reply, many of a stream.
+// pieces are the members to keep, as they arrive: one piece of a whole reply, many of a stream.
 type pieces map[string][]json.RawMessage
 
-// pick adds what of a JSON object is to be kept.
+// pick adds the echoed members of a JSON object.
 func (p *pieces) pick(doc string, echo []string) {
 	var all map[string]json.RawMessage
 	if len(echo) == 0 || json.Unmarshal([]byte(doc), &all) != nil {
@@ -105,7 +105,7 @@ func (p *pieces) pick(doc string, echo []string) {
 	}
 }
 
-// whole are the members, each of one piece.
+// whole returns the members, each joined.
 func (p pieces) whole() map[string]json.RawMessage {
 	m := make(map[string]json.RawMessage, len(p))
 	for name, all := range p {
@@ -114,8 +114,8 @@ func (p pieces) whole() map[string]json.RawMessage {
 	return m
 }
 
-// joined makes one value of pieces: texts are joined, the items of lists merged; of anything else the last
-// piece counts.
+// joined joins pieces: it concatenates texts and merges the items of lists. Of anything else it takes the
+// last piece.
 func joined(all []json.RawMessage) json.RawMessage {
 	if len(all) == 1 {
 		return all[0]
@@ -139,11 +139,11 @@ func joined(all []json.RawMessage) json.RawMessage {
 	return all[len(all)-1]
 }
 
-// growing are the members of an item whose pieces are joined; of others the last piece that says something
-// counts.
+// growing are the members of an item whose pieces are concatenated. Of other members the last piece that
+// is not empty counts.
 var growing = []string{"text", "summary", "data"}
 
-// merged are the items of a list, those of one index and type made one (OpenRouter's reasoning_details).
+// merged joins the items of one index and type in a list (OpenRouter's reasoning_details).
 func merged(list []json.RawMessage) []json.RawMessage {
 	type key struct{ index, kind string }
 	places := map[key]int{}
@@ -181,7 +181,7 @@ func merged(list []json.RawMessage) []json.RawMessage {
 	return out
 }
 
-// add adds one more piece of a member.
+// add adds a piece of a member.
 func (p pieces) add(m wire.Member) {
 	had := p[m.Name]
 	switch {

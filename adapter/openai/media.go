@@ -8,7 +8,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// audioFormats are the formats of recordings that the Chat API takes.
+// audioFormats maps media types to the formats of the Chat API.
 var audioFormats = map[string]string{
 	"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3",
 }
@@ -16,23 +16,23 @@ var audioFormats = map[string]string{
 func chatRefuses(p message.Part) string {
 	switch {
 	case p.Kind == message.AudioPart && p.URL != "":
-		return "the Chat API takes no audio by URL: give its bytes"
+		return "the Chat API does not accept audio by URL: use its bytes"
 	case p.Kind == message.AudioPart && audioFormats[p.MediaType] == "":
-		return "the Chat API takes audio/wav and audio/mpeg"
+		return "the Chat API accepts audio/wav and audio/mpeg"
 	case p.Kind == message.FilePart && p.URL != "":
-		return "the Chat API takes no file by URL: give its bytes"
+		return "the Chat API does not accept files by URL: use the bytes"
 	}
 	return ""
 }
 
 func responsesRefuses(p message.Part) string {
 	if p.Kind == message.AudioPart {
-		return "the Responses API takes no audio: use Chat"
+		return "the Responses API does not accept audio: use Chat"
 	}
 	return ""
 }
 
-// chatPart is a part of a user's message.
+// chatPart converts a part of a user message.
 func chatPart(p message.Part) json.RawMessage {
 	switch p.Kind {
 	case message.ImagePart:
@@ -45,7 +45,7 @@ func chatPart(p message.Part) json.RawMessage {
 	return wire.Quoted("type", "text", "text", p.Text)
 }
 
-// responsesPart is a part of a user's message, or of what a function returned.
+// responsesPart converts a part of a user message or of a function's output.
 func responsesPart(p message.Part) json.RawMessage {
 	switch {
 	case p.Kind == message.ImagePart:
@@ -58,7 +58,7 @@ func responsesPart(p message.Part) json.RawMessage {
 	return wire.Quoted("type", "input_text", "text", p.Text)
 }
 
-// fileName is a file's name: the APIs want one beside its bytes.
+// fileName returns the name of a file: the APIs want one with the bytes.
 func fileName(p message.Part) string {
 	if p.Name != "" {
 		return p.Name
@@ -67,7 +67,7 @@ func fileName(p message.Part) string {
 	return "file." + kind
 }
 
-// content is a text and the parts after it, as a list.
+// content returns a text and the parts after it as a list.
 func content(text string, parts []message.Part, write func(message.Part) json.RawMessage) json.RawMessage {
 	var all []json.RawMessage
 	if !wire.Blank(text) {

@@ -7,11 +7,11 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// maxName is how long a function's name may be.
+// maxName bounds the name of a function, in bytes.
 const maxName = 64
 
-// safeName is the name that a tool goes under: letters, digits, "_" and "-", at most 64. One that is too long
-// keeps its beginning and ends in a hash of all of it.
+// safeName returns the name of a tool on the wire: letters, digits, "_" and "-", at most 64. A longer name
+// keeps its beginning and ends in a hash of the whole.
 func safeName(name string) string {
 	safe := tool.ProviderName(name)
 	if safe == "" {
@@ -26,7 +26,7 @@ func safeName(name string) string {
 	return safe[:maxName-1-len(sum)] + "_" + sum
 }
 
-// shortened are the registered names of tools whose names were too long, by the name they go under.
+// shortened maps the wire names of tools with long names to the registered ones.
 func shortened(tools []*tool.Tool) map[string]string {
 	var names map[string]string
 	for _, t := range tools {

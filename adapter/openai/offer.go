@@ -14,14 +14,14 @@ import (
 // atRoot are the keywords that the API refuses at the root of a schema.
 var atRoot = []string{"anyOf", "allOf", "oneOf", "not", "enum", "const"}
 
-// offer is a tool as it is shown.
+// offer is a tool in the form of the API.
 type offer struct {
 	name, description string
 	parameters        wire.Object
 	strict            bool
 }
 
-// offers are the tools of a request, in order.
+// offers converts the tools of a request, in order.
 func (c *caller) offers(tools []*tool.Tool) []offer {
 	all := make([]offer, len(tools))
 	for n, t := range tools {
@@ -30,8 +30,8 @@ func (c *caller) offers(tools []*tool.Tool) []offer {
 	return all
 }
 
-// offer makes a tool's schema one that the API takes: an wire.Object, with what it refuses at the root told
-// in words.
+// offer converts a tool. Keywords that the API refuses at the root of the schema become words of the
+// description.
 func (c *caller) offer(t *tool.Tool) offer {
 	o := offer{name: safeName(t.Name()), description: t.Description()}
 	doc := complete(t.Parameters())
@@ -60,7 +60,7 @@ func (c *caller) offer(t *tool.Tool) offer {
 	return o
 }
 
-// fitting is a schema for strict mode; false where it does not fit or strict mode is off.
+// fitting returns a schema for strict mode; false if it does not fit or strict mode is off.
 func (c *caller) fitting(doc json.RawMessage) (wire.Object, bool) {
 	if c.cfg.Strict == StrictOff {
 		return nil, false
@@ -72,18 +72,18 @@ func (c *caller) fitting(doc json.RawMessage) (wire.Object, bool) {
 	return wire.ReadObject(doc)
 }
 
-// answerName is the name that an answer's schema goes under.
+// answerName is the name of an answer's schema.
 const answerName = "answer"
 
-// format is how a structured answer is asked for.
+// format is the way to ask for a structured answer.
 type format struct {
-	// kind is OutputNative only where there is a schema.
+	// kind is OutputNative only if there is a schema.
 	kind   Output
 	schema wire.Object
 	strict bool
 }
 
-// format says how to ask for an answer of a schema, and what the system prompt is to say of it.
+// format returns how to ask for an answer of a schema, and the instructions for the system prompt.
 func (c *caller) format(s *schema.Schema) (format, string) {
 	if s == nil {
 		return format{kind: OutputInstructions}, ""
@@ -105,7 +105,7 @@ func (c *caller) format(s *schema.Schema) (format, string) {
 	return format{schema: root}, ""
 }
 
-// system is the system prompt with what is to be said of the answer.
+// system returns the system prompt with the instructions for the answer.
 func system(req loop.Request, words string) string {
 	if req.System == "" || words == "" {
 		return req.System + words

@@ -202,13 +202,13 @@ func TestAServerThatRefusesStreamOptionsIsNotSentThem(t *testing.T) {
 	assert.Contains(t, sent(t, chat(openai.Config{Model: "m"}), chatSays, req), `"stream_options"`)
 	assert.NotContains(t, sent(t, chat(openai.Config{Model: "m", NoStreamOptions: true}), chatSays, req), "stream_options")
 	_, err := openai.New(sdk.Client{}, openai.Config{API: openai.Responses, Model: "m", NoStreamOptions: true})
-	require.EqualError(t, err, "openai: NoStreamOptions: is not for this API: take it out, or set API")
+	require.EqualError(t, err, "openai: NoStreamOptions: does not apply to this API: remove it, or set API")
 }
 
 func TestStopSequencesAreRefusedOverResponses(t *testing.T) {
 	req := hello()
 	req.Stop = []string{"END"}
-	wiretest.Refuses(t, responses(openai.Config{Model: "m"}), req, "openai: invalid_request: Stop: the Responses API takes no stop sequences")
+	wiretest.Refuses(t, responses(openai.Config{Model: "m"}), req, "openai: invalid_request: Stop: the Responses API has no stop sequences")
 }
 
 func TestMediaThatAnAPITakesNoneOfAreRefused(t *testing.T) {
@@ -217,10 +217,10 @@ func TestMediaThatAnAPITakesNoneOfAreRefused(t *testing.T) {
 		a    wiretest.Adapter
 		part message.Part
 	}{
-		"messages[1].parts[0]: [audio, https://x/a.wav]: the Chat API takes no audio by URL": {chat(openai.Config{Model: "m"}), message.Link(message.AudioPart, "https://x/a.wav")},
-		"[audio, audio/ogg, 1 bytes]: the Chat API takes audio/wav and audio/mpeg":           {chat(openai.Config{Model: "m"}), message.Bytes(message.AudioPart, "audio/ogg", []byte("x"))},
-		"[file, https://x/a.pdf]: the Chat API takes no file by URL: give its bytes":         {chat(openai.Config{Model: "m"}), message.Link(message.FilePart, "https://x/a.pdf")},
-		"[audio, audio/wav, 1 bytes]: the Responses API takes no audio: use Chat":            {responses(openai.Config{Model: "m"}), wav},
+		"messages[1].parts[0]: [audio, https://x/a.wav]: the Chat API does not accept audio by URL": {chat(openai.Config{Model: "m"}), message.Link(message.AudioPart, "https://x/a.wav")},
+		"[audio, audio/ogg, 1 bytes]: the Chat API accepts audio/wav and audio/mpeg":           {chat(openai.Config{Model: "m"}), message.Bytes(message.AudioPart, "audio/ogg", []byte("x"))},
+		"[file, https://x/a.pdf]: the Chat API does not accept files by URL: use the bytes":         {chat(openai.Config{Model: "m"}), message.Link(message.FilePart, "https://x/a.pdf")},
+		"[audio, audio/wav, 1 bytes]: the Responses API does not accept audio: use Chat":            {responses(openai.Config{Model: "m"}), wav},
 		`[video]: kind: must be text, image, audio or file, got "video"`:                     {responses(openai.Config{Model: "m"}), message.Part{Kind: "video"}},
 	} {
 		req := hello()

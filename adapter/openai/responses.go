@@ -23,7 +23,7 @@ type responsesModel struct {
 // Reply makes one request, a stream where req.Stream is set.
 func (m *responsesModel) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if len(req.Stop) > 0 {
-		return message.Reply{}, wire.Unasked(m.cfg.provider(), "Stop: the Responses API takes no stop sequences: use Chat, or take them out")
+		return message.Reply{}, wire.Unasked(m.cfg.provider(), "Stop: the Responses API has no stop sequences: use Chat, or remove them")
 	}
 	if err := wire.CheckMedia(m.cfg.provider(), req.Messages, responsesRefuses); err != nil {
 		return message.Reply{}, err
@@ -107,13 +107,13 @@ func (m *responsesModel) input(req loop.Request) responses.ResponseInputParam {
 	return all
 }
 
-// roles are the roles of messages, by ours.
+// roles maps roles of messages.
 var roles = map[message.Role]responses.EasyInputMessageRole{
 	message.System:    responses.EasyInputMessageRoleSystem,
 	message.Assistant: responses.EasyInputMessageRoleAssistant,
 }
 
-// said are the items of one turn, without the answers to its calls: the model's own where they were kept.
+// said returns the items of one turn without the answers to its calls: the model's own, if they were kept.
 func (m *responsesModel) said(t turn) responses.ResponseInputParam {
 	var all responses.ResponseInputParam
 	if items := m.origin(responsesAdapter).items(t, m.cfg.Store); items != nil {

@@ -19,20 +19,20 @@ type responsesReply struct {
 	names map[string]string
 	from  origin
 
-	// Of a stream: the items that are whole, by place in the output, and the calls and texts that have begun.
+	// Of a stream: the completed items by index, and the calls and texts that have begun.
 	items map[int64]json.RawMessage
 	calls map[int64]int
 	quiet map[int64]bool
 	wrote map[int64]bool
-	// thought is the place of the thoughts that came last.
+	// thought is the place of the latest thoughts.
 	thought thoughtPlace
 	last    json.RawMessage
 }
 
-// thoughtPlace is a text within an item of reasoning.
+// thoughtPlace identifies a text within a reasoning item.
 type thoughtPlace struct{ item, summary int64 }
 
-// document is a response as far as it matters. Items are kept as they came, to be echoed.
+// document is the part of a response that is used. Items stay as they came, because they go back.
 type document struct {
 	Status            string
 	Model             string
@@ -92,7 +92,7 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	return reply, nil
 }
 
-// streamed is one event of a stream, as far as it matters.
+// streamed is the part of a stream's event that is used.
 type streamed struct {
 	Type        string
 	OutputIndex int64 `json:"output_index"`
@@ -103,7 +103,7 @@ type streamed struct {
 	Error       json.RawMessage
 }
 
-// event takes one event. Events of unknown types are left alone.
+// event reads one event. Unknown types are ignored.
 func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	var e streamed
 	if json.Unmarshal(data, &e) != nil {
@@ -135,7 +135,7 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 	return false, nil
 }
 
-// began notes an item that begins: a call is told by its name.
+// began handles the start of an item. A call is streamed by its name.
 func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
 	item := readItem(e.Item)
 	set(&r.quiet, e.OutputIndex, item.Phase == responses.ResponseOutputMessagePhaseCommentary)
@@ -147,7 +147,7 @@ func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
 	tell(loop.Delta{Call: n, Name: r.registered(item.Name), Arguments: item.Arguments.OfString})
 }
 
-// wroteText tells of a piece of text, unless the model says it to itself.
+// wroteText streams a piece of text, unless it is commentary.
 func (r *responsesReply) wroteText(e streamed, tell func(loop.Delta)) {
 	piece := wire.Text(e.Delta)
 	if r.quiet[e.OutputIndex] || piece == "" {
@@ -160,7 +160,7 @@ func (r *responsesReply) wroteText(e streamed, tell func(loop.Delta)) {
 	tell(loop.Delta{Text: piece, Call: -1})
 }
 
-// thinks tells of a piece of thoughts.
+// thinks streams a piece of thoughts.
 func (r *responsesReply) thinks(e streamed, tell func(loop.Delta)) {
 	piece, at := wire.Text(e.Delta), thoughtPlace{e.OutputIndex + 1, e.Summary}
 	if piece == "" {
@@ -173,8 +173,8 @@ func (r *responsesReply) thinks(e streamed, tell func(loop.Delta)) {
 	tell(loop.Delta{Thinking: piece, Call: -1})
 }
 
-// ended is the reply of a stream that is over: the last event has all of it. Some servers leave the output
-// out of that.
+// ended returns the reply at the end of a stream. The last event has all of it, except that some servers
+// omit the output there.
 func (r *responsesReply) ended(bool) (message.Reply, error) {
 	if r.last == nil {
 		return message.Reply{}, wire.ErrEnded
@@ -193,7 +193,7 @@ func (r *responsesReply) ended(bool) (message.Reply, error) {
 
 func (r *responsesReply) registered(name string) string { return cmp.Or(r.names[name], name) }
 
-// set is m[k] = v, of a map that may not be there yet.
+// set sets m[k] = v in a map that may be nil.
 func set[K comparable, V any](m *map[K]V, k K, v V) {
 	if *m == nil {
 		*m = map[K]V{}

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// asMap is an object for the SDK, which wants a map; what lies deeper keeps its order.
+// asMap converts an object to the map that the SDK wants. Nested objects keep their order.
 func asMap(o wire.Object) map[string]any {
 	m := make(map[string]any, len(o))
 	for _, v := range o {
@@ -16,10 +16,10 @@ func asMap(o wire.Object) map[string]any {
 	return m
 }
 
-// notForModels are members of a schema that say nothing to a model, and that some servers refuse.
+// notForModels are members of a schema that mean nothing to a model, and that some servers refuse.
 var notForModels = []string{"$schema", "$comment", "x-echo"}
 
-// complete adds what the API wants spelled out and JSON Schema does not: an array's items, an object's
+// complete adds what the API requires and JSON Schema does not: an array's items and an object's
 // properties.
 func complete(doc json.RawMessage) json.RawMessage {
 	return wire.EachSchema(doc, func(o wire.Object, _ int) wire.Object {

@@ -14,12 +14,13 @@ const (
 	// maxDepth counts schemas within schemas, which are at least as many as objects within objects.
 	maxDepth = 10
 	maxEnum  = 1000
-	// maxLongEnum is how many strings a list may have without their lengths being counted.
+	// maxLongEnum is the number of strings in an enum up to which their lengths do not count.
 	maxLongEnum = 250
 	maxChars    = 120_000
 )
 
-// structure are the keywords that every strict mode knows; bounds are those that OpenAI's knows beside them.
+// structure are the keywords that every strict mode supports; bounds are those that OpenAI's supports in
+// addition.
 var (
 	structure = []string{
 		"type", "enum", "const", "description", "title", "properties", "required", "additionalProperties", "items", "anyOf", "$ref",
@@ -28,14 +29,14 @@ var (
 	bounds = []string{
 		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "pattern", "format",
 	}
-	// tellable are rules and remarks that a description can tell instead: retake checks the rules itself.
+	// tellable are rules and remarks that can move into a description: retake checks the rules itself.
 	tellable = append([]string{"minLength", "maxLength", "uniqueItems", "default", "examples"}, bounds...)
-	// formats are those that OpenAI's strict mode knows.
+	// formats are the formats that OpenAI's strict mode supports.
 	formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 )
 
-// strict is a completed schema for strict mode; false where it does not fit. bounded says that the server
-// knows bounds.
+// strict converts a completed schema for strict mode; false if it does not fit. bounded reports that the
+// server supports bounds.
 func strict(doc json.RawMessage, bounded bool) (json.RawMessage, bool) {
 	root, ok := wire.ReadObject(doc)
 	if !ok || root.Text("type") != "object" || root.Get("anyOf") != nil || root.Get("$ref") != nil {
@@ -46,7 +47,7 @@ func strict(doc json.RawMessage, bounded bool) (json.RawMessage, bool) {
 	return doc, !w.misfit && w.properties <= maxProperties && w.enum <= maxEnum && w.chars <= maxChars
 }
 
-// strictWalk gathers what a schema amounts to.
+// strictWalk counts what a schema amounts to.
 type strictWalk struct {
 	bounded                 bool
 	misfit                  bool
@@ -84,7 +85,7 @@ func (w *strictWalk) keeps(m wire.Member) bool {
 	return slices.Contains(structure, m.Name) || w.bounded && slices.Contains(bounds, m.Name)
 }
 
-// fits reports whether one schema is of the subset, and counts what is in it.
+// fits reports whether one schema is in the subset, and counts its contents.
 func (w *strictWalk) fits(o wire.Object) bool {
 	if o.Get("$ref") != nil {
 		return len(o) == 1
@@ -104,7 +105,7 @@ func (w *strictWalk) fits(o wire.Object) bool {
 	return o.Get("properties") == nil && (o.Get("type") != nil || o.Get("anyOf") != nil || o.Get("enum") != nil || o.Get("const") != nil)
 }
 
-// isObject reports whether a schema describes objects, among others.
+// isObject reports whether a schema accepts objects.
 func isObject(o wire.Object) bool {
 	types := wire.Items(o.Get("type"))
 	return o.Text("type") == "object" || slices.ContainsFunc(types, func(t json.RawMessage) bool { return wire.Text(t) == "object" })
@@ -131,8 +132,7 @@ func (w *strictWalk) fitsObject(o wire.Object) bool {
 	return true
 }
 
-// schemas reports whether what stands in the place of a schema is an object: strict mode knows no true and
-// false there.
+// schemas reports whether every schema is an object: strict mode has no true and false.
 func schemas(o wire.Object) bool {
 	all := []json.RawMessage{}
 	if items := o.Get("items"); items != nil {

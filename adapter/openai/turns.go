@@ -10,16 +10,16 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// RawArguments is the one member of the object that holds arguments which are no strict JSON object, under
-// [Config].WrapArguments. Its value is the text as it was written.
+// RawArguments is the single member of the object that replaces arguments which are not a strict JSON
+// object, under [Config].WrapArguments. Its value is the text that the model wrote.
 const RawArguments = wire.RawArguments
 
-// maxID is how long an id of a call may be.
+// maxID bounds the id of a call, in bytes.
 const maxID = 40
 
 var rules = wire.Rules{Name: safeName, TakesID: takesID, SystemInPlace: true}
 
-// rules are those of the server. Mistral takes ids of nine letters and digits alone.
+// rules returns the rules of the server. Mistral only accepts ids of nine letters and digits.
 func (c *caller) rules() wire.Rules {
 	r := rules
 	if strings.EqualFold(c.cfg.provider(), "mistral") {
@@ -34,13 +34,14 @@ func takesID(id string) bool {
 	return len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// turn is one message in the order that the APIs demand: an assistant's calls have their answers with them.
+// turn is one message in the order that the APIs require: the calls of an assistant message have their
+// answers with them.
 type turn struct {
 	message.Message
 	calls []wire.Call
 }
 
-// turns orders a transcript. There is always at least one turn that is not of the system.
+// turns orders a transcript. At least one turn is not a system message.
 func turns(t []message.Message, rules wire.Rules) []turn {
 	_, exchanges := rules.Exchanges(t)
 	var all []turn
@@ -59,5 +60,5 @@ func turns(t []message.Message, rules wire.Rules) []turn {
 	return all
 }
 
-// answer is a call's answer; some servers refuse an empty one.
+// answer returns the answer to a call; some servers refuse an empty one.
 func answer(c wire.Call) string { return cmp.Or(c.Text, "(empty)") }
