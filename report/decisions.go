@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,12 +55,8 @@ func (r *run) tries(e *machine.Effect) entry {
 }
 
 func (r *run) running(e *machine.Effect) entry {
-	clear(r.tools)
 	clear(r.landed)
-	r.ran = r.time()
-	for _, t := range e.Tools {
-		r.tools[t.Index] = t
-	}
+	r.tools, r.ran = slices.Clone(e.Tools), r.time()
 	return entry{Kind: running}.says(strings.TrimPrefix(e.String(), "run "))
 }
 
@@ -95,7 +92,7 @@ func (r *run) decided(e *machine.Effect) entry {
 	made := entry{
 		Kind: attempted, Decision: &d, Usage: r.owed, told: r.owed == r.told,
 		Left:  r.ledger.decide(&d, r.on, r.header.Config.Policy.Budgets),
-		shown: r.page.decided(e.Decision, r.header.Resolved),
+		shown: r.page.decided(e.Decision),
 	}
 	r.owed = message.Usage{}
 	r.totals.count(&d)
@@ -114,11 +111,17 @@ func (r *run) decided(e *machine.Effect) entry {
 
 // totals count what a run took.
 type totals struct {
-	Calls, Tries, Tools, Broken, Resumed int
+	Calls  int `json:"model_calls"`
+	Tries  int `json:"-"`
+	Tools  int `json:"tool_runs"`
+	Broken int `json:"failed_tool_runs,omitempty"`
 	// Accepted, Corrected and Sent count attempts: good ones, and failed ones of either plane.
-	Accepted, Corrected, Sent int
-	Usage                     message.Usage
-	Waited                    time.Duration
+	Accepted  int           `json:"accepted"`
+	Corrected int           `json:"failed"`
+	Sent      int           `json:"transport_faults"`
+	Resumed   int           `json:"-"`
+	Waited    time.Duration `json:"waited_ns"`
+	Usage     message.Usage `json:"usage,omitzero"`
 }
 
 func (t *totals) count(d *machine.Decision) {

@@ -22,8 +22,8 @@ type details struct {
 	Issues []issueView
 	Fixed  []issueView
 	Diffs  []diffView
-	// Policy is the number of the policy that decided, from 1; 0 where it is not known.
-	Policy int
+	// Policy is the id of the policy that decided; empty where it is not known.
+	Policy string
 
 	size int64
 }
@@ -60,6 +60,7 @@ type diffView struct {
 
 // pager makes the details of entries. Where it is nil no page is made, and there are none.
 type pager struct {
+	run  *run
 	size int64
 	// said is what was added to the conversation since the model was called; latest are the latest texts
 	// shown, by who said them.
@@ -71,8 +72,8 @@ type pager struct {
 	was, is map[string][]string
 }
 
-func newPager() *pager {
-	return &pager{latest: map[message.Role]string{}, was: map[string][]string{}}
+func newPager(r *run) *pager {
+	return &pager{run: r, latest: map[message.Role]string{}, was: map[string][]string{}}
 }
 
 // done counts the texts that the details hold.
@@ -91,7 +92,7 @@ func (p *pager) text(label, text string, issues []fault.Issue) *textView {
 		text = fmt.Sprintf("%s\n[… %d bytes left out]", strings.ToValidUTF8(text[:MaxText], ""), over)
 	}
 	p.size += int64(len(text))
-	return viewOf(label, text, marksOf(text, issues))
+	return &textView{Label: label, Parts: segments(text, marksOf(text, issues))}
 }
 
 // changed shows what a speaker says now and did not say in the same place before.
@@ -192,8 +193,8 @@ func (p *pager) call(c *machine.Call) *callView {
 	return v
 }
 
-// decided shows what has changed since the attempt before. known are the policies of the run.
-func (p *pager) decided(d *machine.Decision, known []journal.Resolved) *details {
+// decided shows what has changed since the attempt before.
+func (p *pager) decided(d *machine.Decision) *details {
 	if p == nil {
 		return nil
 	}
@@ -211,11 +212,12 @@ func (p *pager) decided(d *machine.Decision, known []journal.Resolved) *details 
 			tellSince(v.Issues, fb.Diff)
 		}
 	}
-	if d.Class != "" {
-		v.Policy = 1 + slices.IndexFunc(known, func(k journal.Resolved) bool {
-			transport := d.Plane == fault.Transport
-			return k.Transport == transport && (transport || k.Action == d.Action)
-		})
+	transport := d.Plane == fault.Transport
+	at := slices.IndexFunc(p.run.header.Resolved, func(k journal.Resolved) bool {
+		return d.Class != "" && k.Transport == transport && (transport || k.Action == d.Action)
+	})
+	if at >= 0 {
+		v.Policy = fmt.Sprintf("p%d-%d", p.run.number, at)
 	}
 	if d.Plane == fault.Correction {
 		v.Diffs = p.diffs(d)

@@ -3,8 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"strings"
-	"time"
+	"slices"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
@@ -58,14 +57,8 @@ func (r *run) started(ev *machine.Event) entry {
 // messageText is the text of a message, with its media named.
 func messageText(m *message.Message) string { return joined("\n", m.Text, partsText(m.Parts)) }
 
-// partsText names media, a line each: "[image, image/png, 67 bytes]".
-func partsText(parts []message.Part) string {
-	var all []string
-	for _, p := range parts {
-		all = append(all, p.String())
-	}
-	return strings.Join(all, "\n")
-}
+// partsText names media: "[image, image/png, 67 bytes]".
+func partsText(parts []message.Part) string { return listed(parts, message.Part.String) }
 
 func (r *run) replied(ev *machine.Event) entry {
 	m := &ev.Reply.Message
@@ -94,19 +87,11 @@ func (r *run) replied(ev *machine.Event) entry {
 
 // callsText names the calls of a reply; empty where it has none.
 func callsText(r *machine.Reply) string {
-	var names []string
-	for _, c := range r.Calls {
-		names = append(names, c.Tool)
+	n, names := len(r.Calls), listed(r.Calls, func(c machine.Call) string { return c.Tool })
+	if n == 0 {
+		n, names = len(r.Message.Calls), listed(r.Message.Calls, func(c message.Call) string { return c.Name })
 	}
-	if len(r.Calls) == 0 {
-		for _, c := range r.Message.Calls {
-			names = append(names, c.Name)
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return many(len(names), "call") + ": " + strings.Join(names, ", ")
+	return after(many(n, "call")+": ", names)
 }
 
 // maxShown is how many characters of a reply a line shows.
@@ -135,8 +120,11 @@ var verdicts = map[machine.Verdict]string{
 
 func (r *run) toolEnded(ev *machine.Event) entry {
 	t := ev.Tool
-	was := r.tools[t.Index]
-	delete(r.tools, t.Index)
+	var was machine.ToolRun
+	if at := slices.IndexFunc(r.tools, func(run machine.ToolRun) bool { return run.Index == t.Index }); at >= 0 {
+		was = r.tools[at]
+		r.tools = slices.Delete(r.tools, at, at+1)
+	}
 	r.totals.Tools++
 	e := entry{Kind: ended, lane: tools, from: r.ran, to: cmp.Or(r.landed[was.Key], r.time())}
 	e.bad = t.Verdict != machine.Done && t.Verdict != machine.AskAgain
@@ -233,11 +221,7 @@ func (r *run) noteOf(n *journal.Note) {
 func (r *run) noteText(n *journal.Note) string {
 	switch {
 	case n.Landed != nil:
-		if r.landed == nil || len(r.landed) > len(r.tools) {
-			r.landed = map[string]time.Duration{}
-		}
-		r.landed[n.Landed.Key] = r.time()
-		return fmt.Sprintf("%s landed before its turn: %s", r.toolOf(n.Landed.Key), n.Landed.End.Verdict)
+		return r.early(n.Landed)
 	case n.Progress != nil:
 		return fmt.Sprintf("%s reports %s", n.Progress.Tool, n.Progress.Progress)
 	case n.Kind == journal.Resumed:
@@ -251,12 +235,13 @@ func (r *run) noteText(n *journal.Note) string {
 	return string(n.Kind) + " " + n.Text
 }
 
-// toolOf is the tool of the call under way that has a key.
-func (r *run) toolOf(key string) string {
-	for _, index := range r.order() {
-		if r.tools[index].Key == key {
-			return fmt.Sprintf("%s (call %d)", r.tools[index].Tool, index+1)
+// early keeps when a result came before its turn.
+func (r *run) early(l *journal.Landed) string {
+	name := "a call"
+	for _, t := range r.tools {
+		if t.Key == l.Key {
+			r.landed[l.Key], name = r.time(), fmt.Sprintf("%s (call %d)", t.Tool, t.Index+1)
 		}
 	}
-	return "a call"
+	return fmt.Sprintf("%s landed before its turn: %s", name, l.End.Verdict)
 }

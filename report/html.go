@@ -56,17 +56,6 @@ type runView struct {
 	Longest               time.Duration
 }
 
-// item is an entry with the run it is part of.
-type item struct {
-	Run   *runView
-	Entry *entry
-}
-
-// Item and Next serve the template: an entry with its run, and a number from 1.
-func (v *runView) Item(e *entry) item { return item{v, e} }
-
-func (*runView) Next(n int) int { return n + 1 }
-
 // section is one model call or try, and all that followed until the next.
 type section struct {
 	ID, Title string
@@ -84,7 +73,7 @@ type section struct {
 // before it, and the error is a [journal.CorruptError]; else it is that of in or w.
 func HTML(w io.Writer, in io.Reader) error {
 	all := &kept{entries: MaxPageEntries, bytes: MaxPage}
-	s := &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept, r.page = all, newPager() }}
+	s := &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept, r.page = all, newPager(r) }}
 	var runs []*run
 	left := 0
 	for {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -20,15 +19,8 @@ type runLine struct {
 	OK      bool          `json:"ok"`
 	Reason  policy.Reason `json:"reason,omitempty"`
 	// Unfinished says what is under way where the run has no end.
-	Unfinished string        `json:"unfinished,omitempty"`
-	Calls      int           `json:"model_calls"`
-	Tools      int           `json:"tool_runs"`
-	Broken     int           `json:"failed_tool_runs,omitempty"`
-	Accepted   int           `json:"accepted"`
-	Corrected  int           `json:"failed"`
-	Sent       int           `json:"transport_faults"`
-	Waited     time.Duration `json:"waited_ns"`
-	Usage      message.Usage `json:"usage,omitzero"`
+	Unfinished string `json:"unfinished,omitempty"`
+	totals
 	// Omitted counts the entries that were left out.
 	Omitted int `json:"omitted,omitempty"`
 }
@@ -58,12 +50,9 @@ func JSON(w io.Writer, in io.Reader) error {
 
 // sum is a run as a line of JSON.
 func (r *run) sum() runLine {
-	t := &r.totals
 	l := runLine{
 		Run: r.number, Session: r.header.Session, Seed: r.header.Seed(), Begun: r.begun,
-		Unfinished: r.underWay(), Omitted: r.kept.omitted,
-		Calls: t.Calls, Tools: t.Tools, Broken: t.Broken, Accepted: t.Accepted, Corrected: t.Corrected,
-		Sent: t.Sent, Waited: t.Waited, Usage: t.Usage,
+		Unfinished: r.underWay(), totals: r.totals, Omitted: r.kept.omitted,
 	}
 	if o := r.outcome; o != nil {
 		l.OK, l.Reason = o.OK, o.Reason

@@ -1,5 +1,12 @@
 "use strict";
 {
+  // A long text is scrolled to the first part of it that fails.
+  const show = within => {
+    for (const pre of within.querySelectorAll?.("pre:has(mark, .missing, .end)") ?? []) {
+      const mark = pre.querySelector("mark, .missing, .end");
+      pre.scrollTop = Math.max(0, mark.offsetTop - pre.offsetTop - 60);
+    }
+  };
   const go = step => {
     const all = [...document.querySelectorAll("details.failed")];
     if (!all.length) return;
@@ -26,5 +33,7 @@
   addEventListener("keydown", e => {
     if (!e.ctrlKey && !e.metaKey && !e.altKey && keys[e.key]) keys[e.key]();
   });
+  addEventListener("toggle", e => show(e.target), true);
+  show(document);
   document.getElementById("keys").hidden = false;
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/retake-go/retake/internal/several"
@@ -57,7 +55,7 @@ func (s *scan) header(h *journal.Header) {
 	h.State = nil
 	s.run = &run{
 		number: s.runs, header: *h, line: s.in.Line(),
-		ledger: ledger{tools: map[string]int{}}, tools: map[int]machine.ToolRun{},
+		ledger: ledger{tools: map[string]int{}}, landed: map[string]time.Duration{},
 	}
 	s.begin(s.run)
 	if c := h.Compacted; c != nil {
@@ -124,9 +122,9 @@ type run struct {
 	live func(*entry)
 	// page is nil where no page is made.
 	page *pager
-	// tools are the calls that are under way, by their index; ran is when they were begun, landed when
-	// results came that were early, by the key of the call.
-	tools  map[int]machine.ToolRun
+	// tools are the calls that are under way; ran is when they were begun, landed when results came that
+	// were early, by the key of the call.
+	tools  []machine.ToolRun
 	ran    time.Duration
 	landed map[string]time.Duration
 	// calling is set while a call is under way, which was made at askedAt.
@@ -195,16 +193,6 @@ func (r *run) enter(e entry) {
 
 func (r *run) note(text string) { r.enter(entry{Kind: noted}.says(text)) }
 
-// order are the indexes of the calls under way.
-func (r *run) order() []int {
-	var all []int
-	for index := range r.tools {
-		all = append(all, index)
-	}
-	slices.Sort(all)
-	return all
-}
-
 // underWay says what a run without an end waits for; empty where it has ended.
 func (r *run) underWay() string {
 	text := ""
@@ -216,11 +204,7 @@ func (r *run) underWay() string {
 	case r.asked.Kind == "":
 		text = "nothing was begun"
 	case r.asked.Kind == machine.RunTools && len(r.tools) > 0:
-		var names []string
-		for _, index := range r.order() {
-			names = append(names, r.tools[index].Tool)
-		}
-		text = "under way are " + strings.Join(names, ", ")
+		text = "under way are " + listed(r.tools, func(t machine.ToolRun) string { return t.Tool })
 	case r.asked.Kind == machine.WaitUntil:
 		text = r.asked.String() + ", until " + r.asked.Wait.Until.UTC().Format(time.RFC3339Nano)
 	default:

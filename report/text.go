@@ -216,11 +216,7 @@ func (r *run) about() [][2]string {
 	add("budgets", fmt.Sprintf("tool %s, run %s, unknown tools %s; turns %s; calls in a reply %s",
 		count(of.Budgets.Tool), count(of.Budgets.Run), count(of.Budgets.UnknownTools), count(of.MaxTurns),
 		count(of.MaxCalls)))
-	var names []string
-	for _, tool := range h.Tools {
-		names = append(names, tool.Name)
-	}
-	add("tools", strings.Join(names, ", "))
+	add("tools", listed(h.Tools, func(t journal.Tool) string { return t.Name }))
 	if !h.Config.Deadline.IsZero() {
 		add("deadline", h.Config.Deadline.UTC().Format(time.RFC3339Nano))
 	}

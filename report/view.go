@@ -2,72 +2,15 @@ package report
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 )
 
-// textView is a text as a page shows it: what is long is cut into what is shown, and what stands before and
-// after it. Same says what is left out, for it was shown before.
+// textView is a text as a page shows it. Same says what of it is left out, for it was shown before.
 type textView struct {
-	Before, Shown, After               []segment
-	BeforeSize, AfterSize, Label, Same string
-}
-
-const (
-	// shownBytes and shownLines are how much of a text is shown at once.
-	shownBytes = 3 << 9
-	shownLines = 40
-	// leadBytes is how much is shown before the first mark.
-	leadBytes = 200
-)
-
-// viewOf shows a text with its marks.
-func viewOf(label, text string, marks []mark) *textView {
-	begin, end := window(text, marks)
-	var shown []mark
-	for _, m := range marks {
-		if m.begin >= begin && m.begin <= end {
-			m.begin, m.end = m.begin-begin, min(m.end, end)-begin
-			shown = append(shown, m)
-		}
-	}
-	return &textView{
-		Label:  label,
-		Before: segments(text[:begin], nil), BeforeSize: sizeText(begin),
-		Shown: segments(text[begin:end], shown),
-		After: segments(text[end:], nil), AfterSize: sizeText(len(text) - end),
-	}
-}
-
-// window is the part of a text that is shown: its beginning, or what stands around the first mark.
-func window(text string, marks []mark) (begin, end int) {
-	if len(marks) > 0 && marks[0].begin > shownBytes-leadBytes {
-		begin = boundary(text, marks[0].begin-leadBytes)
-	}
-	end = boundary(text, min(len(text), begin+shownBytes))
-	lines := 0
-	for at := begin; at < end; at++ {
-		if text[at] == '\n' {
-			if lines++; lines == shownLines {
-				end = at
-			}
-		}
-	}
-	// A cut that leaves little out helps nobody.
-	if len(text)-end < shownBytes/8 && strings.Count(text[end:], "\n") < shownLines/8 {
-		end = len(text)
-	}
-	return begin, end
-}
-
-// boundary is the beginning of the character at an offset.
-func boundary(text string, at int) int {
-	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
-		at--
-	}
-	return at
+	Label, Same string
+	Parts       []segment
 }
 
 // leastShared is how many bytes two texts must share for them to be left out of the second.
@@ -80,7 +23,7 @@ func news(was, is string) (part string, same int) {
 	for begin < min(len(was), len(is)) && was[begin] == is[begin] {
 		begin++
 	}
-	if begin == len(was) && begin == len(is) {
+	if begin == len(was) && begin == len(is) && begin >= leastShared {
 		return "", begin
 	}
 	begin = strings.LastIndexByte(is[:begin], '\n') + 1

@@ -40,6 +40,15 @@ func joined(by string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), by)
 }
 
+// listed names each of several things.
+func listed[T any](all []T, name func(T) string) string {
+	var names []string
+	for _, one := range all {
+		names = append(names, name(one))
+	}
+	return strings.Join(names, ", ")
+}
+
 // after is a text after its lead; empty where there is none.
 func after(lead, text string) string {
 	if text == "" {
