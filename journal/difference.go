@@ -15,22 +15,26 @@ import (
 type DifferenceError struct {
 	// Line is the line of the decision; 0 if it was not recorded in a journal (see [Compare]). Event is the
 	// number of its event. Both count from 1.
-	Line, Event int64
+	Line  int64 `json:"line"`
+	Event int64 `json:"event"`
 	// Kind is the kind of the event.
-	Kind machine.EventKind
+	Kind machine.EventKind `json:"kind"`
 	// Position and Plane are those of the first effect that differs.
-	Position machine.Position
-	Plane    fault.Plane
+	Position machine.Position `json:"position,omitzero"`
+	Plane    fault.Plane      `json:"plane,omitempty"`
 	// Was and Now are that effect then and now, one sentence each; empty if there is none.
-	Was, Now string
+	Was string `json:"was,omitempty"`
+	Now string `json:"now,omitempty"`
 	// RuleWas and RuleNow are the reasons then and now; empty if there is none.
-	RuleWas, RuleNow policy.Reason
-	// Changes are the members that differ, in the order of their paths.
-	Changes []Change
+	RuleWas policy.Reason `json:"rule_was,omitempty"`
+	RuleNow policy.Reason `json:"rule_now,omitempty"`
 	// Fields are the settings that the difference depends on, as far as known.
-	Fields []Field
+	Fields []Field `json:"fields,omitempty"`
+	// Changes are the members that differ, in the order of their paths.
+	Changes []Change `json:"changes,omitempty"`
 	// Recorded and Current are both decisions as canonical JSON.
-	Recorded, Current []byte
+	Recorded []byte `json:"-"`
+	Current  []byte `json:"-"`
 }
 
 // Field is a setting that a decision depends on: a field of the policy or of the config.

@@ -5,11 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math/big"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
@@ -193,24 +193,21 @@ func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []po
 func (d *delays) schedule(rows []policy.Planned) schedule {
 	out := schedule{d.policy, d.seed, make([]delay, len(rows)), millis(total(rows))}
 	for n, r := range rows {
-		out.Delays[n] = delay{r.Attempt, milliseconds(r.Delay), milliseconds(r.Min), milliseconds(r.Max)}
+		out.Delays[n] = delay{r.Attempt, millis(r.Delay), millis(r.Min), millis(r.Max)}
 	}
 	return out
 }
 
-func milliseconds(d time.Duration) json.Number { return millis(big.NewInt(int64(d))) }
-
-// millis is a number of nanoseconds, 0 or more, as an exact decimal of milliseconds: "500", "0.25".
-func millis(nanos *big.Int) json.Number {
-	text := new(big.Rat).SetFrac(nanos, big.NewInt(int64(time.Millisecond))).FloatString(6)
+// millis is a duration as an exact decimal of milliseconds: "500", "0.25".
+func millis(d time.Duration) json.Number {
+	text := fmt.Sprintf("%d.%06d", d/time.Millisecond, d%time.Millisecond)
 	return json.Number(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }
 
-// total is the sum of the waits in nanoseconds. It may be more than a time.Duration holds.
-func total(rows []policy.Planned) *big.Int {
-	sum := new(big.Int)
+// total is the sum of the waits; the longest duration there is where it is more.
+func total(rows []policy.Planned) (sum time.Duration) {
 	for _, r := range rows {
-		sum.Add(sum, big.NewInt(int64(r.Delay)))
+		sum = backoff.Sum(sum, r.Delay)
 	}
 	return sum
 }
@@ -223,32 +220,20 @@ func (d *delays) chart(e *env, p policy.RetryPolicy, class fault.Class, rows []p
 	}
 	title := e.paint.bold(plain(d.title(class, len(rows)+1, jittered)))
 	fmt.Fprintf(e.out, "%s\n%s\n\n", title, e.paint.faint(p.Backoff.String()))
-	text := columns(func(w io.Writer) {
+	fmt.Fprint(e.out, columns(func(w io.Writer) {
 		for _, r := range rows {
 			spread := ""
 			if r.Min != r.Max {
 				spread = fmt.Sprintf("(%s to %s)", r.Min, r.Max)
 			}
-			wait := bar(r.Delay, longest)
+			wait := e.paint.cyan(bar(r.Delay, longest))
 			fmt.Fprintf(w, "  after attempt %d\t%s\t%s\t%s\n", r.Attempt, r.Delay, spread, wait)
 		}
-	})
-	for line := range strings.Lines(text) {
-		words, bar, _ := strings.Cut(strings.TrimRight(line, " \n"), "█")
-		if bar != "" || strings.Contains(line, "█") {
-			bar = e.paint.cyan("█" + bar)
-		}
-		fmt.Fprintln(e.out, words+bar)
-	}
+	}))
 	if len(rows) > 0 {
 		fmt.Fprintln(e.out)
 	}
-	sum := total(rows)
-	all := string(millis(sum)) + "ms"
-	if sum.IsInt64() {
-		all = time.Duration(sum.Int64()).String()
-	}
-	fmt.Fprintf(e.out, "total %s\n", e.paint.bold(all))
+	fmt.Fprintf(e.out, "total %s\n", e.paint.bold(total(rows).String()))
 }
 
 func (d *delays) title(class fault.Class, attempts int, jittered bool) string {

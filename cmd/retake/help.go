@@ -52,9 +52,12 @@ func flagName(f *flag.Flag) string {
 
 // columns lines up what write writes, whose cells end with a tab.
 func columns(write func(io.Writer)) string {
-	var text strings.Builder
+	var text, trimmed strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	write(w)
 	_ = w.Flush() // a strings.Builder does not fail
-	return text.String()
+	for line := range strings.Lines(text.String()) {
+		trimmed.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	return trimmed.String()
 }

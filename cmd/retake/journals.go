@@ -113,25 +113,23 @@ func each[T any](e *env, j *journals, work func(io.Reader, journal.Replaying) (T
 	}
 	seen := &progress{e: e}
 	defer seen.done()
-	outcomes, slots := make([]chan outcome, len(j.names)), make(chan struct{}, runtime.GOMAXPROCS(0))
-	begin := func(n int) {
+	outcomes := make([]chan outcome, len(j.names))
+	for n := range outcomes {
 		outcomes[n] = make(chan outcome, 1)
-		go func() {
+	}
+	go func() {
+		slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+		for n, name := range j.names {
 			slots <- struct{}{}
-			result, err := one(e, j.names[n], key, seen, work)
-			outcomes[n] <- outcome{result, err}
-			<-slots
-		}()
-	}
-	ahead := 2 * cap(slots)
-	for n := range min(ahead, len(outcomes)) {
-		begin(n)
-	}
+			go func() {
+				result, err := one(e, name, key, seen, work)
+				outcomes[n] <- outcome{result, err}
+				<-slots
+			}()
+		}
+	}()
 	for n, name := range j.names {
 		o := <-outcomes[n]
-		if n+ahead < len(outcomes) {
-			begin(n + ahead)
-		}
 		seen.done()
 		if err := use(name, o.result, o.err); err != nil {
 			return err

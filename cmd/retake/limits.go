@@ -150,10 +150,10 @@ func writeWindows(e *env, windows []ratelimit.Window) {
 	})
 	n := 0
 	for line := range strings.Lines(text) {
-		if line = strings.TrimRight(line, " \n"); windows[n].Exhausted() {
-			line = e.paint.red(line)
+		if windows[n].Exhausted() {
+			line = e.paint.red(strings.TrimSuffix(line, "\n")) + "\n"
 		}
-		fmt.Fprintln(e.out, line)
+		fmt.Fprint(e.out, line)
 		n++
 	}
 }

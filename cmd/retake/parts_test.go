@@ -36,7 +36,7 @@ func TestDelaysAreThoseOfDo(t *testing.T) {
 			var waits []json.Number
 			note := observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
 				if n.Kind == observe.Retrying {
-					waits = append(waits, milliseconds(n.Delay))
+					waits = append(waits, millis(n.Delay))
 				}
 			})
 			try := func(context.Context, loop.Attempt) (int, error) { return 0, c.err }
@@ -90,7 +90,7 @@ func TestMilliseconds(t *testing.T) {
 		{0, "0"}, {1, "0.000001"}, {500 * time.Millisecond, "500"}, {250 * time.Microsecond, "0.25"},
 		{time.Second + 1, "1000.000001"}, {1<<63 - 1, "9223372036854.775807"},
 	} {
-		assert.Equal(t, c.want, string(milliseconds(c.d)))
+		assert.Equal(t, c.want, string(millis(c.d)))
 	}
 }
 

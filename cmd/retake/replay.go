@@ -7,10 +7,8 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/policy"
 )
 
 var replayCommand = command{
@@ -25,7 +23,8 @@ would be now, by which rule, on which field of the policy it hangs, and each val
 A last line that was cut off is no difference: a killed process leaves one, and it is mentioned. Prompts that the user's
 code made are taken as they were recorded.
 
-JSON, one line for each journal: {"journal", "ok", "report", "difference", "error"}.`,
+JSON, one line for each journal: {"journal", "ok", "report", "differs", "difference", "error"}. Of an event that
+does not fit at all "differs" is true, and "error" says why.`,
 	task: func() task { return &replay{} },
 }
 
@@ -41,31 +40,12 @@ func (r *replay) declare(fs *flag.FlagSet) {
 
 // replayed is what came of one journal.
 type replayed struct {
-	Journal    string          `json:"journal"`
-	OK         bool            `json:"ok"`
-	Report     *journal.Report `json:"report,omitempty"`
-	Difference *difference     `json:"difference,omitempty"`
-	Error      string          `json:"error,omitempty"`
-
-	err error
-}
-
-// difference is a [journal.DifferenceError] or a [journal.MisfitError] as JSON.
-type difference struct {
-	Line        int64            `json:"line"`
-	Event       int64            `json:"event"`
-	Kind        string           `json:"kind"`
-	Action      *string          `json:"action,omitempty"`
-	Attempt     int              `json:"attempt,omitempty"`
-	MaxAttempts int              `json:"max_attempts,omitempty"`
-	Plane       fault.Plane      `json:"plane,omitempty"`
-	Was         string           `json:"was,omitempty"`
-	Now         string           `json:"now,omitempty"`
-	RuleWas     policy.Reason    `json:"rule_was,omitempty"`
-	RuleNow     policy.Reason    `json:"rule_now,omitempty"`
-	Fields      []journal.Field  `json:"fields,omitempty"`
-	Changes     []journal.Change `json:"changes,omitempty"`
-	Misfit      string           `json:"misfit,omitempty"`
+	Journal    string                   `json:"journal"`
+	OK         bool                     `json:"ok"`
+	Report     *journal.Report          `json:"report,omitempty"`
+	Differs    bool                     `json:"differs,omitempty"`
+	Difference *journal.DifferenceError `json:"difference,omitempty"`
+	Error      string                   `json:"error,omitempty"`
 }
 
 func (r *replay) run(e *env) error {
@@ -75,7 +55,7 @@ func (r *replay) run(e *env) error {
 		switch {
 		case one.OK:
 			count.ok++
-		case one.Difference != nil:
+		case one.Differs:
 			count.differs++
 		default:
 			count.bad++
@@ -100,41 +80,20 @@ func (r *replay) run(e *env) error {
 }
 
 func replayedOf(name string, report journal.Report, err error) replayed {
-	out := replayed{Journal: name, OK: err == nil, Report: &report, Difference: differenceOf(err), err: err}
+	out := replayed{Journal: name, OK: err == nil, Report: &report, Differs: errors.Is(err, journal.ErrDiffers)}
 	if _, missing := errors.AsType[*fs.PathError](err); missing {
 		out.Report = nil
 	}
+	out.Difference, _ = errors.AsType[*journal.DifferenceError](err)
 	if err != nil && out.Difference == nil {
 		out.Error = err.Error()
 	}
 	return out
 }
 
-// differenceOf is the difference that an error tells of; nil where it tells of none.
-func differenceOf(err error) *difference {
-	if m, ok := errors.AsType[*journal.MisfitError](err); ok {
-		return &difference{Line: m.Line, Event: m.Event, Kind: string(m.Kind), Misfit: m.Err.Error()}
-	}
-	d, ok := errors.AsType[*journal.DifferenceError](err)
-	if !ok {
-		return nil
-	}
-	out := &difference{
-		Line: d.Line, Event: d.Event, Kind: string(d.Kind), Plane: d.Plane, Was: d.Was, Now: d.Now,
-		RuleWas: d.RuleWas, RuleNow: d.RuleNow, Fields: d.Fields, Changes: d.Changes,
-	}
-	if d.Position.Attempt > 0 {
-		at := d.Position
-		out.Action, out.Attempt, out.MaxAttempts = &at.Action, at.Attempt, at.MaxAttempts
-	}
-	return out
-}
-
 // write shows it to people.
 func (r replayed) write(e *env) {
-	name := title(r.Journal)
-	d, differs := errors.AsType[*journal.DifferenceError](r.err)
-	text := ""
+	name, mark, text := title(r.Journal), "bad    ", r.Error
 	switch {
 	case r.OK:
 		mark, summary := e.paint.green("same   "), e.paint.faint(summaryOf(*r.Report))
@@ -143,13 +102,10 @@ func (r replayed) write(e *env) {
 			fmt.Fprintf(e.out, "         %s\n", text)
 		}
 		return
-	case differs:
-		text = strings.TrimRight(d.Explain(), "\n")
-	default:
-		text = r.err.Error()
+	case r.Difference != nil:
+		text = strings.TrimRight(r.Difference.Explain(), "\n")
 	}
-	mark := "bad    "
-	if r.Difference != nil {
+	if r.Differs {
 		mark = "differs"
 	}
 	fmt.Fprintf(e.out, "%s  %s\n%s\n", e.paint.red(mark), name, plainLines(indent(text)))

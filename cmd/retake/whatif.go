@@ -69,15 +69,15 @@ func (w *whatif) readPrices(list string) error {
 			return fmt.Errorf("%q stands twice: give one price", name)
 		}
 		given[name] = true
-		cache := map[string]**float64{"cache_read": &w.prices.CacheRead, "cache_write": &w.prices.CacheWrite}
-		field := cache[name]
-		switch {
-		case name == "input":
+		switch name {
+		case "input":
 			w.prices.Input = price
-		case name == "output":
+		case "output":
 			w.prices.Output = price
-		case field != nil:
-			*field = &price
+		case "cache_read":
+			w.prices.CacheRead = &price
+		case "cache_write":
+			w.prices.CacheWrite = &price
 		default:
 			return fmt.Errorf("%q has no price: give input, output, cache_read or cache_write", name)
 		}
