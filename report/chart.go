@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// chartView is a run to scale: bars in lanes, in units of a thousandth of its length.
+// chartView shows what took time in a run, to scale. Positions are in thousandths of the length.
 type chartView struct {
 	Length string
 	Lanes  []laneView
-	// Ticks are the times at the quarters.
+	// Ticks are the times at each quarter.
 	Ticks []string
 }
 
@@ -20,23 +20,23 @@ type laneView struct {
 	Bars []barView
 }
 
-// barView is one bar: all but its texts are in thousandths. Link is the section that it belongs to.
+// barView is one bar. Link is the id of its section.
 type barView struct {
 	X, Y, Width, Height int
 	Tone, Says, Link    string
 }
 
-// maxBars bounds the bars of a lane.
+// maxBars is the most bars that a lane shows.
 const maxBars = 1_000
 
-// The lanes: what an entry says took time.
+// The lanes of the chart, by what took the time.
 const (
 	calls = 1 + iota
 	waits
 	tools
 )
 
-// chartOf draws what took time in a run; nil where nothing did.
+// chartOf returns the chart of a run, or nil if nothing took time.
 func chartOf(sections []*section) *chartView {
 	length := time.Duration(0)
 	for _, s := range sections {
@@ -56,7 +56,7 @@ func chartOf(sections []*section) *chartView {
 			b := barView{X: share(e.from, length, 1000), Y: 2, Height: 16, Tone: e.Tone(), Link: s.ID}
 			b.Width = max(3, share(e.to, length, 1000)-b.X)
 			b.Says = fmt.Sprintf("%s: %s, from %s to %s", s.Title, short(e.to-e.from), since(e.from), since(e.to))
-			if e.lane == tools { // those that overlap stand below one another
+			if e.lane == tools { // calls that overlap are drawn below one another
 				b.Y, b.Height, b.Tone = 2+4*(n%4), 4, cmp.Or(b.Tone, "tool")
 			}
 			if l := &v.Lanes[e.lane-1]; len(l.Bars) < maxBars {
@@ -74,7 +74,7 @@ func chartOf(sections []*section) *chartView {
 	return v
 }
 
-// share is a part of a whole, of which full is the measure.
+// share scales part of whole to a number from 0 to full.
 func share(part, whole time.Duration, full int) int {
 	if whole <= 0 {
 		return 0

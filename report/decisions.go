@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// decision enters what was made of the latest event.
+// decision adds the entries of the effects that followed the latest event.
 func (r *run) decision(d *journal.Decision) {
 	r.page.hear(d.Said)
 	for _, e := range d.Effects {
@@ -27,7 +27,7 @@ func (r *run) decision(d *journal.Decision) {
 	}
 }
 
-// effecting makes an entry of an effect.
+// effecting has the function that makes the entry of each kind of effect.
 var effecting = map[machine.EffectKind]func(*run, *machine.Effect) entry{
 	machine.Decided:    (*run).decided,
 	machine.CallModel:  (*run).called,
@@ -64,7 +64,8 @@ func (r *run) waiting(e *machine.Effect) entry {
 	r.longest = max(r.longest, e.Wait.Delay)
 	r.totals.Waited = backoff.Sum(r.totals.Waited, e.Wait.Delay)
 	at := r.time()
-	return entry{Kind: waiting, Wait: e.Wait.Delay, lane: waits, from: at, to: at + e.Wait.Delay}.says(short(e.Wait.Delay))
+	made := entry{Kind: waiting, Wait: e.Wait.Delay, lane: waits, from: at, to: at + e.Wait.Delay}
+	return made.says(short(e.Wait.Delay))
 }
 
 func (r *run) consulted(e *machine.Effect) entry {
@@ -77,7 +78,7 @@ func (r *run) stopped(e *machine.Effect) entry {
 	return made.says(outcomeText(e.Outcome), strings.Join(e.Outcome.Warnings, "; "))
 }
 
-// outcomeText is an outcome without the word that stands before it.
+// outcomeText is the text of an outcome without its first word, which the timeline shows in a column.
 func outcomeText(o *machine.Outcome) string {
 	text := o.String()
 	for _, lead := range []string{"done: ", "stop: ", "done"} {
@@ -86,7 +87,7 @@ func outcomeText(o *machine.Outcome) string {
 	return text
 }
 
-// decided enters an attempt, and what is left after it.
+// decided makes the entry of an attempt.
 func (r *run) decided(e *machine.Effect) entry {
 	d := *e.Decision
 	made := entry{
@@ -109,13 +110,14 @@ func (r *run) decided(e *machine.Effect) entry {
 	return made.says(attemptText(&d), append(more, verdictText(&d))...)
 }
 
-// totals count what a run took.
+// totals are the counts of a run.
 type totals struct {
 	Calls  int `json:"model_calls"`
 	Tries  int `json:"-"`
 	Tools  int `json:"tool_runs"`
 	Broken int `json:"failed_tool_runs,omitempty"`
-	// Accepted, Corrected and Sent count attempts: good ones, and failed ones of either plane.
+	// Accepted counts accepted attempts. Corrected and Sent count failed ones, of the correction and the
+	// transport plane.
 	Accepted  int           `json:"accepted"`
 	Corrected int           `json:"failed"`
 	Sent      int           `json:"transport_faults"`
@@ -135,7 +137,7 @@ func (t *totals) count(d *machine.Decision) {
 	}
 }
 
-// rows are the totals of what there was at least one of: a number, and what it counts.
+// rows are the totals that are not 0, each as a number and what it counts.
 func (t *totals) rows() [][2]string {
 	var rows [][2]string
 	add := func(text string) {
@@ -165,7 +167,7 @@ func (t *totals) rows() [][2]string {
 	return rows
 }
 
-// String is the totals on one line.
+// String is all totals on one line.
 func (t *totals) String() string {
 	var parts []string
 	for _, row := range t.rows() {

@@ -12,9 +12,9 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// details are what a page shows of an entry beyond its lines.
+// details are what a page shows of an entry besides its lines of text.
 type details struct {
-	// System is the system prompt, Said what was added to the conversation since the call before.
+	// System is the system prompt. Said are the messages added since the previous call.
 	System *textView
 	Said   []messageView
 	Texts  []*textView
@@ -22,13 +22,13 @@ type details struct {
 	Issues []issueView
 	Fixed  []issueView
 	Diffs  []diffView
-	// Policy is the id of the policy that decided; empty where it is not known.
+	// Policy is the id of the table of the policy that decided; empty if not known.
 	Policy string
 
 	size int64
 }
 
-// bytes is about how many bytes the details hold.
+// bytes is the approximate size of the details.
 func (d *details) bytes() int64 {
 	if d == nil {
 		return 0
@@ -36,38 +36,37 @@ func (d *details) bytes() int64 {
 	return d.size
 }
 
-// messageView is one message of a prompt. Text is nil for a reply that stands with the call before.
+// messageView is one message of a prompt. Text is nil for a reply that the previous call shows.
 type messageView struct {
 	Role, About string
 	IsError     bool
 	Text        *textView
 }
 
-// callView is one proposed call. Read is what it was read as, where it took repairs.
+// callView is one proposed tool call. Read is the repaired text, if there were repairs.
 type callView struct {
 	Tool, ID, Class, Tone, Repairs string
 	Arguments, Read                *textView
 	Issues                         []issueView
 }
 
-// diffView compares what was proposed with the attempt before.
+// diffView compares a proposal with the previous attempt.
 type diffView struct {
 	Title string
 	Lines []diffLine
-	// Same is set where nothing has changed, Long where it is too much to compare.
+	// Same is set if nothing has changed, Long if too much has.
 	Same, Long bool
 }
 
-// pager makes the details of entries. Where it is nil no page is made, and there are none.
+// pager makes the details of entries. A nil pager makes none.
 type pager struct {
 	run  *run
 	size int64
-	// said is what was added to the conversation since the model was called; latest are the latest texts
-	// shown, by who said them.
+	// said are the messages added since the previous call. latest is the latest text of each role.
 	said   []message.Message
 	latest map[message.Role]string
-	// issues are those of each action in the latest reply. was and is are the texts of each action's attempt
-	// before, and of the reply's.
+	// issues are the issues of each action in the latest reply. is and was are the texts that each action
+	// proposed in that reply and in its previous attempt.
 	issues  map[string][][]issueView
 	was, is map[string][]string
 }
@@ -76,14 +75,14 @@ func newPager(r *run) *pager {
 	return &pager{run: r, latest: map[message.Role]string{}, was: map[string][]string{}}
 }
 
-// done counts the texts that the details hold.
+// done records the size of the details.
 func (p *pager) done(d *details) *details {
 	d.size, p.size = 512+p.size, 0
 	d.Texts = slices.DeleteFunc(d.Texts, func(t *textView) bool { return t == nil })
 	return d
 }
 
-// text shows a text with the parts that issues are about; nil where it is empty.
+// text shows a text and marks what the issues are about. It returns nil for an empty text.
 func (p *pager) text(label, text string, issues []fault.Issue) *textView {
 	if text == "" {
 		return nil
@@ -95,7 +94,7 @@ func (p *pager) text(label, text string, issues []fault.Issue) *textView {
 	return &textView{Label: label, Parts: segments(text, marksOf(text, issues))}
 }
 
-// changed shows what a speaker says now and did not say in the same place before.
+// changed shows a text without what it shares with the previous text of the same role.
 func (p *pager) changed(role message.Role, label, text string) *textView {
 	was := p.latest[role]
 	p.latest[role] = text
@@ -110,14 +109,14 @@ func (p *pager) changed(role message.Role, label, text string) *textView {
 	return v
 }
 
-// hear takes what was added to the conversation.
+// hear adds messages to the next prompt.
 func (p *pager) hear(said []message.Message) {
 	if p != nil {
 		p.said = append(p.said, said...)
 	}
 }
 
-// prompt shows what a call was asked with, beyond what the call before was.
+// prompt shows what is new in the prompt of a call.
 func (p *pager) prompt(system string, first bool) *details {
 	if p == nil {
 		return nil
@@ -169,13 +168,13 @@ func (p *pager) reply(r *machine.Reply) *details {
 	return p.done(d)
 }
 
-// propose keeps what an action proposes, for comparison with its next attempt.
+// propose keeps a proposal, to compare it with the next attempt.
 func (p *pager) propose(action, text string, issues []issueView) {
 	p.is[action] = append(p.is[action], text)
 	p.issues[action] = append(p.issues[action], issues)
 }
 
-// call shows a checked call.
+// call shows a tool call that was checked.
 func (p *pager) call(c *machine.Call) *callView {
 	raw := cmp.Or(c.Raw, string(c.Arguments))
 	v := &callView{
@@ -193,7 +192,7 @@ func (p *pager) call(c *machine.Call) *callView {
 	return v
 }
 
-// decided shows what has changed since the attempt before.
+// decided shows what has changed since the previous attempt.
 func (p *pager) decided(d *machine.Decision) *details {
 	if p == nil {
 		return nil
@@ -225,7 +224,7 @@ func (p *pager) decided(d *machine.Decision) *details {
 	return p.done(v)
 }
 
-// diffs compares what was proposed with the attempt before of the same action.
+// diffs compares the proposals of an action with those of its previous attempt.
 func (p *pager) diffs(d *machine.Decision) []diffView {
 	is, was := p.is[d.Action], p.was[d.Action]
 	if len(is) == 0 {
@@ -268,7 +267,7 @@ func (p *pager) toolEnd(arguments string, end *machine.ToolEnd) *details {
 	return p.done(d)
 }
 
-// outcome shows the answer of a run whole.
+// outcome shows the whole answer of a run.
 func (p *pager) outcome(o *machine.Outcome) *details {
 	if p == nil {
 		return nil

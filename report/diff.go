@@ -10,18 +10,17 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// diffLine is one line of a comparison: Op is "+", "-", " ", or "…" where lines that are the same are left
-// out.
+// diffLine is one line of a comparison. Op is "+", "-", " ", or "…" for equal lines that are left out.
 type diffLine struct{ Op, Text string }
 
-// maxDiff bounds the lines of a comparison.
+// maxDiff is the most changed lines that a comparison shows.
 const maxDiff = 800
 
-// diffLines compares two texts line by line; nil where they are the same. Where too much has changed to be
-// shown, ok is false.
+// diffLines compares two texts line by line. It returns no lines for equal texts, and false if more than
+// maxDiff lines have changed.
 func diffLines(was, is string) (lines []diffLine, ok bool) {
 	changed := 0
-	// The first lines name the two sides.
+	// The first lines are the header of the diff.
 	_, hunks, _ := strings.Cut(string(diff.Diff("", []byte(was+"\n"), "", []byte(is+"\n"))), "\n+++ ")
 	for line := range strings.Lines(hunks) {
 		op, text := line[:1], strings.TrimSuffix(line[1:], "\n")
@@ -41,7 +40,7 @@ func diffLines(was, is string) (lines []diffLine, ok bool) {
 	return lines, true
 }
 
-// pretty is JSON in canonical order, one member a line; ok is false for a text that is no strict JSON.
+// pretty formats strict JSON in canonical order, one member a line. It returns false for any other text.
 func pretty(text string) (string, bool) {
 	raw, err := canon.JSON([]byte(text))
 	if err != nil {
@@ -54,8 +53,7 @@ func pretty(text string) (string, bool) {
 	return out.String(), true
 }
 
-// prettyPair makes two texts comparable: in canonical order where both are strict JSON, else as they are
-// written, a member a line where they look like JSON.
+// prettyPair formats two texts for a comparison: with pretty if both are strict JSON, else with loose.
 func prettyPair(a, b string) (string, string) {
 	prettyA, okA := pretty(a)
 	prettyB, okB := pretty(b)
@@ -65,10 +63,11 @@ func prettyPair(a, b string) (string, string) {
 	return loose(a), loose(b)
 }
 
-// loose breaks what looks like JSON into lines, whatever may be wrong with it; any other text is as it is.
+// loose breaks invalid JSON into lines, and leaves any other text as it is.
 func loose(text string) string {
 	if s := strings.TrimSpace(text); s == "" || !isBracket(s[0]) {
 		return text
 	}
-	return strings.NewReplacer(", ", ",\n", "{", "{\n", "[", "[\n", ",", ",\n", "}", "\n}", "]", "\n]").Replace(text)
+	lines := strings.NewReplacer(", ", ",\n", ",", ",\n", "{", "{\n", "[", "[\n", "}", "\n}", "]", "\n]")
+	return lines.Replace(text)
 }

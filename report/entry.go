@@ -9,7 +9,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// kind says what an entry of a timeline tells of.
+// kind is the kind of an entry.
 type kind string
 
 const (
@@ -33,37 +33,37 @@ const (
 // entry is one thing that happened in a run. Its texts are bounded.
 type entry struct {
 	Run int `json:"run"`
-	// Line is that of the journal, from 1.
+	// Line is the line of the journal, from 1.
 	Line int64 `json:"line"`
 	// At is the time since the run began.
 	At   time.Duration `json:"at_ns"`
 	Kind kind          `json:"kind"`
-	// Text is one line, More are further ones: all fit for a terminal.
+	// Text is one line and More are further ones, all safe for a terminal.
 	Text string   `json:"text"`
 	More []string `json:"more,omitempty"`
-	// Decision is without its feedback and its reducer's error.
+	// Decision is set for an attempt, without its feedback and its reducer error.
 	Decision *machine.Decision `json:"decision,omitempty"`
 	Wait     time.Duration     `json:"wait_ns,omitempty"`
 	Left     *left             `json:"left,omitempty"`
 	Usage    message.Usage     `json:"usage,omitzero"`
 
-	// told is set where an entry before has told of the usage.
+	// told is set if an earlier entry shows the usage.
 	told bool
 	// good is set for the outcome of a run that went well, bad for a reply or tool call that failed.
 	good, bad bool
-	// lane says what took the time from from to to; 0 for nothing.
+	// lane says what took the time between from and to; 0 for nothing.
 	lane     int
 	from, to time.Duration
-	// shown is what a page shows beyond the lines; nil where no page is made, and where it was left out.
+	// shown is nil if no page is made, and if the page was full.
 	shown *details
-	// bare is set where it was left out, for the page is full.
+	// bare is set if the page was full.
 	bare bool
 }
 
-// maxText bounds each text of an entry, in characters.
+// maxText is the most characters of each text of an entry.
 const maxText = 600
 
-// says makes an entry's texts out of foreign ones.
+// says sets the texts of an entry, made safe for a terminal.
 func (e entry) says(text string, more ...string) entry {
 	e.Text = clip(line(text), maxText)
 	for _, m := range more {
@@ -77,7 +77,7 @@ func (e entry) says(text string, more ...string) entry {
 // asks reports whether an entry asks for an attempt.
 func (e *entry) asks() bool { return e.Kind == called || e.Kind == trying }
 
-// failed reports whether an entry is the decision on a failed attempt.
+// failed reports whether an entry is a failed attempt.
 func (e *entry) failed() bool { return e.Decision != nil && e.Decision.Class != "" }
 
 // The colours of a terminal, by their ANSI codes.
@@ -86,10 +86,10 @@ const (
 	red, green, yellow, purple, cyan = "31", "32", "33", "35", "36"
 )
 
-// tones are the colours as the classes of a page.
+// tones are the CSS classes of the colours.
 var tones = map[string]string{red: "bad", green: "good", yellow: "warn", cyan: "wait"}
 
-// words are what stands before an entry, and its colour.
+// words are the word in front of each kind of entry, and its colour.
 var words = map[kind][2]string{
 	started: {"start", faint}, called: {"call", bold}, trying: {"try", bold}, replied: {"reply"},
 	running: {"run"}, ended: {"tool"}, waiting: {"wait", cyan}, consulted: {"planner", purple},
@@ -97,7 +97,7 @@ var words = map[kind][2]string{
 	noted: {"note", faint},
 }
 
-// word is what stands before an entry, and its colour.
+// word is the word in front of an entry, and its colour.
 func (e *entry) word() (word, colour string) {
 	switch d := e.Decision; {
 	case e.Kind == stopped && e.good:
@@ -118,14 +118,14 @@ func (e *entry) word() (word, colour string) {
 	return "fail", red
 }
 
-// Word, Tone, When and Uses are what a page shows of an entry.
+// Word, Tone, When, Uses and Shown are for the page's template.
 func (e *entry) Word() string { w, _ := e.word(); return w }
 
 func (e *entry) Tone() string { _, colour := e.word(); return tones[colour] }
 
 func (e *entry) When() string { return since(e.At) }
 
-// Uses is the usage of an entry; empty where it was told before.
+// Uses is the usage of an entry; empty if an earlier entry shows it.
 func (e *entry) Uses() string {
 	if e.told {
 		return ""
@@ -133,5 +133,5 @@ func (e *entry) Uses() string {
 	return usageText(e.Usage)
 }
 
-// Shown is what a page shows beyond the lines.
+// Shown is never nil.
 func (e *entry) Shown() *details { return cmp.Or(e.shown, &details{}) }

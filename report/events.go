@@ -12,7 +12,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// event enters what came in. What it led to follows with its decision.
+// event adds the entry of an event. The decision on it follows.
 func (r *run) event(ev *machine.Event) {
 	if r.undecided != "" {
 		r.note(fmt.Sprintf("what was made of the event %q is not recorded", string(r.undecided)))
@@ -28,7 +28,7 @@ func (r *run) event(ev *machine.Event) {
 	}
 }
 
-// entering makes an entry of an event; one without a kind is not entered.
+// entering has the function that makes the entry of each kind of event. An entry without a kind is dropped.
 var entering = map[machine.EventKind]func(*run, *machine.Event) entry{
 	machine.Started:     (*run).started,
 	machine.Replied:     (*run).replied,
@@ -54,7 +54,7 @@ func (r *run) started(ev *machine.Event) entry {
 	return entry{Kind: started}.says(text + messageText(last))
 }
 
-// messageText is the text of a message, with its media named.
+// messageText is the text of a message and the names of its media.
 func messageText(m *message.Message) string { return joined("\n", m.Text, partsText(m.Parts)) }
 
 // partsText names media: "[image, image/png, 67 bytes]".
@@ -66,7 +66,8 @@ func (r *run) replied(ev *machine.Event) entry {
 	r.told = m.Usage
 	calls := callsText(ev.Reply)
 	origin := bracketed(after("from ", m.Model), after("finish ", string(m.Finish)))
-	text := cmp.Or(calls, after("refused: ", clip(line(m.Refusal), maxShown)), clip(line(m.Text), maxShown), "nothing")
+	refusal := after("refused: ", clip(line(m.Refusal), maxShown))
+	text := cmp.Or(calls, refusal, clip(line(m.Text), maxShown), "nothing")
 	var repairs []string
 	for _, c := range ev.Reply.Calls {
 		repairs = append(repairs, after(c.Tool+" ", repairsText(c.Repairs)))
@@ -80,12 +81,12 @@ func (r *run) replied(ev *machine.Event) entry {
 		if m.Refusal != "" {
 			kind = "refusal"
 		}
-		e.Text = line(joined(", ", kind, calls) + origin) // a page has the text itself
+		e.Text = line(joined(", ", kind, calls) + origin) // the page shows the text itself
 	}
 	return e
 }
 
-// callsText names the calls of a reply; empty where it has none.
+// callsText names the calls of a reply; empty if it has none.
 func callsText(r *machine.Reply) string {
 	n, names := len(r.Calls), listed(r.Calls, func(c machine.Call) string { return c.Tool })
 	if n == 0 {
@@ -94,7 +95,7 @@ func callsText(r *machine.Reply) string {
 	return after(many(n, "call")+": ", names)
 }
 
-// maxShown is how many characters of a reply a line shows.
+// maxShown is the most characters of a reply that a line shows.
 const maxShown = 200
 
 func (r *run) callFailed(ev *machine.Event) entry {
@@ -112,7 +113,7 @@ func (r *run) spend(u message.Usage) {
 	r.totals.Usage, r.owed = r.totals.Usage.Add(u), r.owed.Add(u)
 }
 
-// verdicts say how calls of tools ended that have no result.
+// verdicts say how a tool call without a result ended.
 var verdicts = map[machine.Verdict]string{
 	machine.AskAgain: " asks again", machine.Failed: " failed for good", machine.Broke: " broke",
 	machine.TryLater: " asks to be tried later", machine.Unknown: " began, and its outcome is not known",
@@ -161,14 +162,15 @@ func (r *run) planned(ev *machine.Event) entry {
 		r.ledger.restore(machine.Spent{})
 		parts = append(parts, "budgets anew")
 	}
-	return entry{Kind: planned}.says(joined(", ", append(parts, after("prompt: ", p.Prompt))...), p.Note, p.Warning)
+	parts = append(parts, after("prompt: ", p.Prompt))
+	return entry{Kind: planned}.says(joined(", ", parts...), p.Note, p.Warning)
 }
 
 func (r *run) adjusted(ev *machine.Event) entry {
 	return entry{Kind: adjusted}.says("adjusted: " + layerText(ev.Adjust))
 }
 
-// layerText is what a layer says, as its JSON.
+// layerText is a layer as JSON.
 func layerText(l *policy.Layer) string {
 	text, err := l.MarshalJSON()
 	if err != nil {
@@ -183,7 +185,7 @@ func (r *run) dispatched(ev *machine.Event) entry {
 
 func (r *run) reducersRan(ev *machine.Event) entry { return reductions(ev.Reductions) }
 
-// reductions says what reducers did.
+// reductions makes the entry of what reducers did.
 func reductions(all []machine.Reduced) entry {
 	updates, texts := 0, []string{""}
 	for _, one := range all {
@@ -205,10 +207,10 @@ func (r *run) cancelled(ev *machine.Event) entry {
 	return entry{Kind: cancelled}.says("the caller gave up")
 }
 
-// noteOf enters what happened beside the run, at its own time.
+// noteOf adds the entry of a note, at the time of the note.
 func (r *run) noteOf(n *journal.Note) {
 	if n.Began != nil {
-		return // the line before says what is run
+		return // the entry before names the tools
 	}
 	at := r.at
 	if n.At.After(r.at) {
@@ -228,14 +230,15 @@ func (r *run) noteText(n *journal.Note) string {
 		r.totals.Resumed++
 		return fmt.Sprintf("taken up again, at %s", n.Resumed)
 	case n.Kind == journal.Torn:
-		return joined("; ", fmt.Sprintf("the last line had been torn: %s are kept aside", sizeText(len(n.Torn))), n.Text)
+		text := fmt.Sprintf("the last line had been torn: %s are kept aside", sizeText(len(n.Torn)))
+		return joined("; ", text, n.Text)
 	case n.Kind == journal.MaybePaid:
 		return "a model call's outcome was lost, and it may have been paid for: " + n.Text
 	}
 	return string(n.Kind) + " " + n.Text
 }
 
-// early keeps when a result came before its turn.
+// early records a result that came before its turn.
 func (r *run) early(l *journal.Landed) string {
 	name := "a call"
 	for _, t := range r.tools {

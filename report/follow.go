@@ -7,13 +7,14 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// followTimes is the width of the column of times while entries are written as they come.
+// followTimes is the width of the column of times. The longest time is not known in advance.
 const followTimes = 9
 
-// Follow is [Text] for a journal that is still being written: it writes each entry as soon as it is read. At
-// the end of what is there it calls wait, which says whether to read on: nil once there may be more, io.EOF
-// to end, any other error to end with it. ended reports whether the latest run has ended. A last line that
-// is half-written is waited for. The bars of waits are to the scale of the longest so far.
+// Follow is [Text] for a journal that is still being written. It writes each entry as soon as it is read. At
+// the end of in it calls wait, and reads on if wait returns nil. It ends without an error if wait returns
+// io.EOF, and returns any other error. The argument of wait reports whether the latest run has ended. A line
+// that is only half written is not an end: it is completed by later reads. Bars are scaled to the longest
+// wait so far.
 func Follow(w io.Writer, in io.Reader, style Style, wait func(ended bool) error) error {
 	t := newTerminal(w, style)
 	t.times = followTimes
@@ -46,7 +47,7 @@ func Follow(w io.Writer, in io.Reader, style Style, wait func(ended bool) error)
 	}
 }
 
-// patient reads on where there was an end, as long as wait says so. It calls before ahead of each read.
+// patient is a reader that calls wait at the end of in and then reads on. It calls before ahead of each read.
 type patient struct {
 	in           io.Reader
 	before, wait func() error

@@ -26,8 +26,8 @@ var pageCSS string
 var pageJS string
 
 var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
-	"visible": visible, "title": policyTitle, "said": func(e policy.Explained) bool { return e.Layer != policy.LayerDefault },
-	"scaled": share,
+	"visible": visible, "title": policyTitle, "scaled": share,
+	"said": func(e policy.Explained) bool { return e.Layer != policy.LayerDefault },
 }).Parse(pageText))
 
 // pageView is a whole page.
@@ -35,10 +35,10 @@ type pageView struct {
 	Title  string
 	CSS    template.CSS
 	Script template.JS
-	// Allowed is the content security policy: this page's own style sheet and script, and nothing else.
+	// Allowed is the content security policy: the page's own style sheet and script, and nothing else.
 	Allowed string
 	Runs    []*runView
-	// Wrong says what is wrong with the journal, Notices what was left out.
+	// Wrong says what is wrong with the journal. Notices say what was left out.
 	Wrong   string
 	Notices []string
 	Bounds  string
@@ -56,21 +56,21 @@ type runView struct {
 	Longest               time.Duration
 }
 
-// section is one model call or try, and all that followed until the next.
+// section is one model call or try, and everything up to the next one.
 type section struct {
 	ID, Title string
-	// Call is what was asked; nil for what came before the first call.
+	// Call is the call itself; nil for what happened before the first one.
 	Call  *entry
 	Items []*entry
-	// Result is what it came to, the worst last.
+	// Result names the failures, or else the latest decision.
 	Result, Tone string
-	// Failed is set where an attempt failed, Bare where texts were left out.
+	// Failed is set if an attempt failed, Bare if texts were left out.
 	Failed, Bare bool
 }
 
-// HTML writes one page that shows the journal that in holds: it needs nothing but itself, and may be opened
-// from a file. Bounds are [MaxPage] and its neighbours. Where the journal is corrupt the page has all that is
-// before it, and the error is a [journal.CorruptError]; else it is that of in or w.
+// HTML writes a journal as one page, which needs no other file and no network. Its size is bounded: see
+// [MaxPage]. If the journal is corrupt, the page shows everything before the damage and the error is a
+// [journal.CorruptError]. Other errors are those of in and w.
 func HTML(w io.Writer, in io.Reader) error {
 	all := &kept{entries: MaxPageEntries, bytes: MaxPage}
 	s := &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept, r.page = all, newPager(r) }}
@@ -141,8 +141,9 @@ func sourceHash(text string) string {
 // view makes a run's part of the page.
 func (r *run) view(entries []*entry) *runView {
 	v := &runView{
-		Number: r.number, About: r.about(), Totals: r.totals.rows(), Policies: r.header.Resolved, Longest: r.longest,
-		Tone: "warn", Result: "unfinished", Outcome: strings.TrimPrefix(r.underWay(), "unfinished: "),
+		Number: r.number, About: r.about(), Totals: r.totals.rows(), Policies: r.header.Resolved,
+		Longest: r.longest,
+		Tone:    "warn", Result: "unfinished", Outcome: strings.TrimPrefix(r.underWay(), "unfinished: "),
 	}
 	if !r.begun.IsZero() {
 		v.Begun = r.begun.UTC().Format(time.RFC3339)
@@ -181,7 +182,7 @@ func (r *run) section(number int, e *entry) *section {
 	return s
 }
 
-// judge keeps what a section came to: the classes of its failures, else the latest decision.
+// judge updates the result of a section by one of its entries.
 func (s *section) judge(e *entry) {
 	word, colour := e.word()
 	switch {
@@ -203,5 +204,5 @@ func (s *section) judge(e *entry) {
 	}
 }
 
-// noOutcome is the result of a section in which nothing came back.
+// noOutcome is the result of a section without a reply.
 const noOutcome = "no outcome"

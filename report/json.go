@@ -10,7 +10,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// runLine is a run as a line of JSON: it follows the lines of its entries.
+// runLine is the line of JSON that follows the entries of a run.
 type runLine struct {
 	Run     int           `json:"run"`
 	Session string        `json:"session"`
@@ -18,15 +18,15 @@ type runLine struct {
 	Begun   time.Time     `json:"begun,omitzero"`
 	OK      bool          `json:"ok"`
 	Reason  policy.Reason `json:"reason,omitempty"`
-	// Unfinished says what is under way where the run has no end.
+	// Unfinished says what is under way if the run has no end.
 	Unfinished string `json:"unfinished,omitempty"`
 	totals
 	// Omitted counts the entries that were left out.
 	Omitted int `json:"omitted,omitempty"`
 }
 
-// JSON writes the entries of each run of the journal that in holds as one line of JSON each, and then a line
-// of the run: that has the member "session". Bounds and errors are those of [Text].
+// JSON writes each entry of a run as a line of JSON, and then one line for the run, which has the member
+// "session". Bounds and errors are those of [Text].
 func JSON(w io.Writer, in io.Reader) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(out)
@@ -48,7 +48,7 @@ func JSON(w io.Writer, in io.Reader) error {
 	}
 }
 
-// sum is a run as a line of JSON.
+// sum is the line of a run.
 func (r *run) sum() runLine {
 	l := runLine{
 		Run: r.number, Session: r.header.Session, Seed: r.header.Seed(), Begun: r.begun,

@@ -1,18 +1,18 @@
 package report
 
-// kept are the entries of a run: all, or those at its beginning and its end.
+// kept holds entries: all of them, or the first and the last.
 type kept struct {
-	// entries is how many are kept, half of them from the beginning, half from the end; bytes bounds the
-	// details of pages in the same way.
+	// entries is the most entries: half of them are the first, half the last. bytes bounds the size of
+	// their details in the same way.
 	entries int
 	bytes   int64
 
 	head, tail []entry
-	// headBytes and tailBytes are those of the details that are held; bare counts the entries of tail whose
-	// details were left out.
+	// headBytes and tailBytes are the sizes of the details. bare is how many entries at the beginning of
+	// tail have lost theirs.
 	headBytes, tailBytes int64
 	bare                 int
-	// omitted counts the entries between head and tail, stripped those without their details.
+	// omitted counts the entries between head and tail, stripped those that have lost their details.
 	omitted, stripped int
 }
 
@@ -36,7 +36,7 @@ func (k *kept) add(e entry) {
 	}
 }
 
-// strip leaves the details of an entry out.
+// strip drops the details of an entry.
 func (k *kept) strip(e *entry) {
 	if e.shown != nil {
 		k.tailBytes -= e.shown.bytes()

@@ -8,13 +8,13 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// ledger counts what a run has spent of its budgets, by the decisions that were recorded.
+// ledger counts the failed attempts of a run, from the recorded decisions.
 type ledger struct {
 	run, unknown int
 	tools        map[string]int
 }
 
-// restore takes over the counts of a snapshot.
+// restore sets the counts to those of a snapshot.
 func (l *ledger) restore(spent machine.Spent) {
 	*l = ledger{spent.Run, spent.Unknown, map[string]int{}}
 	for _, t := range spent.Tools {
@@ -22,21 +22,21 @@ func (l *ledger) restore(spent machine.Spent) {
 	}
 }
 
-// decide charges an attempt, and says what is left after it; nil where nothing failed. on is the kind of
-// the event that was decided on.
+// decide counts a failed attempt and returns what is left of the budgets. It returns nil for a good attempt.
+// on is the kind of the event that was decided on.
 func (l *ledger) decide(d *machine.Decision, on machine.EventKind, of policy.Budgets) *left {
 	if d.Class == "" {
 		return nil
 	}
 	now := &left{Attempts: countOf(d.MaxAttempts, d.Attempt)}
-	// On the transport plane only a tool call that ends without a result costs the budgets.
+	// On the transport plane, only a tool call that ends without a result counts.
 	if d.Plane == fault.Transport && (on != machine.ToolEnded || d.Retry) {
 		return now
 	}
 	l.run++
 	switch {
 	case d.Class == fault.Reducer && (d.Reason == policy.ReducerError || d.Reason == policy.RunBudget):
-		// A reducer that ends its action costs the run alone.
+		// A reducer that ends its action counts for the run alone.
 	case d.Class == fault.UnknownTool:
 		l.unknown++
 	case d.Action != machine.AnswerAction:
@@ -49,7 +49,7 @@ func (l *ledger) decide(d *machine.Decision, on machine.EventKind, of policy.Bud
 	return now
 }
 
-// left is what is left of bounds after an attempt. Those that do not count there are nil.
+// left is what is left after an attempt. A bound that does not apply is nil.
 type left struct {
 	Attempts count  `json:"attempts"`
 	Tool     *count `json:"tool,omitempty"`
@@ -57,7 +57,7 @@ type left struct {
 	Unknown  *count `json:"unknown_tools,omitempty"`
 }
 
-// count is what is left of one bound: [policy.Unlimited] where there is none.
+// count is what is left of one bound, or [policy.Unlimited].
 type count int
 
 func countOf(limit, spent int) count {
@@ -74,7 +74,7 @@ func (c count) String() string {
 	return strconv.Itoa(int(c))
 }
 
-// MarshalJSON spells out that there is no bound.
+// MarshalJSON writes "unlimited" if there is no bound.
 func (c count) MarshalJSON() ([]byte, error) {
 	if c == policy.Unlimited {
 		return []byte(`"unlimited"`), nil
@@ -82,8 +82,7 @@ func (c count) MarshalJSON() ([]byte, error) {
 	return []byte(c.String()), nil
 }
 
-// String names the budgets that there are; it is empty where none counts. The attempt says what is left of
-// the attempts.
+// String names the budgets that apply. It leaves out the attempts, which the line of the attempt shows.
 func (l *left) String() string {
 	name := func(what string, c *count) string {
 		if c == nil || *c == policy.Unlimited {
@@ -91,5 +90,6 @@ func (l *left) String() string {
 		}
 		return what + " " + c.String()
 	}
-	return after("left: ", joined(", ", name("tool", l.Tool), name("run", l.Run), name("unknown tools", l.Unknown)))
+	all := joined(", ", name("tool", l.Tool), name("run", l.Run), name("unknown tools", l.Unknown))
+	return after("left: ", all)
 }

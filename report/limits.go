@@ -1,16 +1,15 @@
 package report
 
-// The bounds of what is held of a journal, and so of what is shown. What is left out is said where it would
-// stand.
+// The bounds of what is held in memory, and so of what is shown. The report says what it leaves out.
 const (
-	// MaxEntries is how many entries of a run a timeline shows: the first and the last half of them.
+	// MaxEntries is the most entries that a timeline shows of a run: the first half and the last half.
 	MaxEntries = 20_000
-	// MaxPageEntries is how many entries of all runs together a page shows, MaxPageRuns how many runs: again
-	// the first and the last.
+	// MaxPageEntries is the most entries that a page shows of all runs together, and MaxPageRuns the most
+	// runs: again the first and the last.
 	MaxPageEntries = 4_000
 	MaxPageRuns    = 200
-	// MaxText is how many bytes of each text a page holds: 256 KiB.
+	// MaxText is the most bytes of one text on a page: 256 KiB.
 	MaxText = 256 << 10
-	// MaxPage is how many bytes of texts a page holds: 24 MiB, the first and the last half of them.
+	// MaxPage is the most bytes of all texts on a page: 24 MiB, from the first and the last entries.
 	MaxPage = 24 << 20
 )

@@ -9,19 +9,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// span is a part of a text, in bytes. An empty one is a place between two bytes.
+// span is a part of a text, in bytes. An empty span is a place between two bytes.
 type span struct{ begin, end int }
 
 // jsonText is a JSON value in a text.
 type jsonText struct {
 	text string
 	span
-	// broken is set where the value does not end. Its end is then the first byte that does not fit, or the
-	// end of a text that ends too soon.
+	// broken is set if the value is invalid or cut off. end is then the first invalid byte, or the end of
+	// the text.
 	broken bool
 }
 
-// readJSON reads the value that begins at an offset, white space aside.
+// readJSON reads the value at an offset. White space before it is skipped.
 func readJSON(text string, at int) jsonText {
 	in := decoder(text[at:])
 	err := in.SkipValue()
@@ -36,23 +36,23 @@ func readJSON(text string, at int) jsonText {
 	return j
 }
 
-// decoder reads values of models: names may stand twice, and bytes need be no UTF-8.
+// decoder accepts what models write: duplicate names and invalid UTF-8.
 func decoder(text string) *jsontext.Decoder {
 	return jsontext.NewDecoder(strings.NewReader(text),
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// next is where the next name or value begins, after what was read of the value at an offset.
+// next is the offset of the next name or value, once so many bytes after at were read.
 func next(text string, at int, read int64) int {
 	rest := text[at+int(read):]
 	return len(text) - len(strings.TrimLeft(rest, " \t\r\n,:"))
 }
 
-// maxTries bounds how many brackets of a text are tried as the beginning of its JSON.
+// maxTries is how many brackets of a text are tried as the beginning of its JSON.
 const maxTries = 32
 
-// findJSON finds the JSON of a text: the whole of it, else the first object or list that is whole, else the
-// first object there is.
+// findJSON finds the JSON in a text: the whole text, else the first valid object or list, else the first
+// object.
 func findJSON(text string) (found jsonText, ok bool) {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
 	if trimmed == "" || isRedacted(trimmed) {
@@ -83,7 +83,7 @@ func findJSON(text string) (found jsonText, ok bool) {
 
 func isBracket(c byte) bool { return c == '{' || c == '[' }
 
-// jsonPart is the JSON of a text where it holds some, else the text.
+// jsonPart is the JSON in a text, or the text itself if there is none.
 func jsonPart(text string) string {
 	if j, ok := findJSON(text); ok && !j.broken && isBracket(text[j.begin]) {
 		return text[j.begin:j.end]
@@ -92,14 +92,14 @@ func jsonPart(text string) string {
 }
 
 const (
-	// maxHits bounds the members of one name that are found, maxDepth how deep they are looked for.
+	// maxHits is the most members of one name that are found. maxDepth is the deepest level that is searched.
 	maxHits  = 20
 	maxDepth = 100
 )
 
-// locate finds the values that a JSON Pointer names: more than one where a name stands twice. Where it
-// stands twice, and where it is the name that is wrong, the span holds the name too. Where there is no such
-// value, it gives the place where it could stand, and missing is set.
+// locate finds the values that a JSON Pointer names: more than one if a name is duplicated. A span includes
+// the name if the name is duplicated, or if named is set. If there is no such value, missing is set and the
+// span is the place where the value belongs.
 func (j *jsonText) locate(pointer string, named bool) (found []span, missing bool) {
 	if pointer == "" {
 		return []span{j.span}, false
@@ -114,7 +114,7 @@ func (j *jsonText) locate(pointer string, named bool) (found []span, missing boo
 		if len(hits) == 0 {
 			return []span{gap}, true
 		}
-		// The last of the same name is the one that most readers take.
+		// Most decoders take the last of several members with one name.
 		at = hits[len(hits)-1].value
 		if n == len(tokens)-1 && (len(hits) > 1 || named) {
 			for _, m := range hits[:min(len(hits), maxHits)] {
@@ -126,14 +126,14 @@ func (j *jsonText) locate(pointer string, named bool) (found []span, missing boo
 	return []span{at}, false
 }
 
-// member is one member of an object, or an item of a list: begin is where its name begins.
+// member is a member of an object, or an item of a list. begin is the offset of its name.
 type member struct {
 	begin int
 	value span
 }
 
-// members are the members of a name, or the item of a number, in the value at an offset. One that is broken
-// counts as far as it goes. gap is where one more would stand; of what can hold none it is all.
+// members finds the members with a name, or the item with a number, in the value at an offset. A member that
+// is cut off counts. gap is the place for one more member; for a value without members, it is the value.
 func members(text string, at int, token string) (hits []member, gap span) {
 	in := decoder(text[at:])
 	kind := in.PeekKind()
@@ -169,7 +169,7 @@ func members(text string, at int, token string) (hits []member, gap span) {
 	return hits, gap
 }
 
-// unescape reads one token of a JSON Pointer.
+// unescape decodes one token of a JSON Pointer.
 func unescape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }

@@ -11,18 +11,17 @@ import (
 // mark is a part of a text that issues are about.
 type mark struct {
 	span
-	// issues are their numbers, from 1.
+	// issues are the numbers of the issues, from 1.
 	issues []int
-	// missing is the name of what should stand here; the span is empty then.
+	// missing is the name of a missing member; the span is empty then.
 	missing string
 }
 
-// maxMarks bounds the issues that are looked for in one text.
+// maxMarks is the most issues that are marked in one text, and listed of it.
 const maxMarks = 100
 
-// marksOf finds the parts of a text that issues are about: by their pointers, where a JSON value stands in
-// the text; where the text breaks off or does not fit, there. Issues about the whole are about no part. A
-// text without JSON has no marks.
+// marksOf finds the parts of a text that the issues are about: by the pointer of an issue, or where the JSON
+// is invalid or cut off. An issue about the whole text has no mark, and neither has a text without JSON.
 func marksOf(text string, issues []fault.Issue) []mark {
 	j, ok := findJSON(text)
 	if !ok {
@@ -38,7 +37,7 @@ func marksOf(text string, issues []fault.Issue) []mark {
 	return merge(marks)
 }
 
-// marks are the marks of one issue.
+// marks finds the parts that one issue is about.
 func (j *jsonText) marks(i fault.Issue) []mark {
 	if i.Source == fault.FromJSON && i.Rule != fault.RuleDuplicateKey {
 		return []mark{{span: breakAt(j.text, j.end)}}
@@ -58,11 +57,10 @@ func (j *jsonText) marks(i fault.Issue) []mark {
 	return marks
 }
 
-// maxBreak is how many bytes are marked of what does not fit.
+// maxBreak is the most bytes that are marked of invalid JSON.
 const maxBreak = 24
 
-// breakAt is what does not fit at an offset: the rest of the word there, or the place where the text ends
-// too soon.
+// breakAt is the invalid part at an offset: the rest of the word there, or the end of the text.
 func breakAt(text string, at int) span {
 	end := at
 	inWord := func() bool { return end == at || strings.IndexByte(" \t\r\n,:{}[]\"", text[end]) < 0 }
@@ -75,7 +73,7 @@ func breakAt(text string, at int) span {
 	return span{at, end}
 }
 
-// merge puts marks in order and makes one of those of the same place.
+// merge sorts marks and joins those of one place.
 func merge(marks []mark) []mark {
 	slices.SortStableFunc(marks, func(a, b mark) int {
 		return cmp.Or(a.begin-b.begin, b.end-a.end, cmp.Compare(a.missing, b.missing))

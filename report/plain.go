@@ -9,18 +9,18 @@ import (
 	"golang.org/x/text/width"
 )
 
-// redacted finds the mark that stands where something was left out of a journal.
+// redacted matches the mark of a redacted text in a journal.
 var redacted = regexp.MustCompile(`\[redacted [0-9a-f]{32}, ([0-9]{1,18}) bytes(?: of JSON)?\]`)
 
-// isRedacted reports whether all of a text was left out of a journal.
+// isRedacted reports whether a whole text was redacted.
 func isRedacted(text string) bool {
 	text = strings.TrimSpace(text)
 	at := redacted.FindStringIndex(text)
 	return at != nil && at[0] == 0 && at[1] == len(text)
 }
 
-// line makes one line of foreign text, fit for a terminal: line feeds and tabs become spaces, what would not
-// print as itself becomes U+FFFD. No more of it is looked at than an entry can show.
+// line makes any text one line that is safe for a terminal. Line feeds and tabs become spaces, and characters
+// that do not print become U+FFFD. A long text is cut first.
 func line(s string) string {
 	if limit := maxText * utf8.UTFMax * 2; len(s) > limit {
 		s = s[:limit]
@@ -70,8 +70,7 @@ func columnsOf(s string) int {
 	return n
 }
 
-// wrap breaks a line between words, so that no part is wider than limit. A word that is wider is broken
-// itself.
+// wrap breaks a line between words, so that no part is wider than limit. A wider word is broken, too.
 func wrap(s string, limit int) []string {
 	var (
 		lines []string
@@ -99,7 +98,7 @@ func wrap(s string, limit int) []string {
 	return lines
 }
 
-// within is how many bytes of a text fit into a number of columns; at least one character.
+// within is how many bytes of a text fit into limit columns; at least one character.
 func within(s string, limit int) int {
 	n := 0
 	for at, r := range s {

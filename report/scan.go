@@ -15,15 +15,15 @@ import (
 // scan reads the runs of a journal, one after the other.
 type scan struct {
 	in *journal.Reader
-	// begin says where the entries of a run go.
+	// begin is called with each new run, and says where its entries go.
 	begin func(*run)
 	run   *run
 	runs  int
 	err   error
 }
 
-// next gives the next run: whole, or as far as the journal can be read. After the last it gives io.EOF, or
-// what is wrong with the journal.
+// next returns the next run, as far as the journal can be read. After the last run it returns io.EOF, or the
+// error of the journal.
 func (s *scan) next() (*run, error) {
 	for s.err == nil {
 		rec, err := s.in.Next()
@@ -63,7 +63,7 @@ func (s *scan) header(h *journal.Header) {
 	}
 }
 
-// finish is the last run, with what was torn.
+// finish adds a note to the last run if the last line is torn.
 func (s *scan) finish(r *run) *run {
 	if torn := int(s.in.TornBytes()); torn > 0 {
 		r.line = s.in.Line() + 1
@@ -77,7 +77,7 @@ func tornText(bytes int) string {
 		several.Of(bytes, "byte without a line feed was not read", "bytes without a line feed were not read")
 }
 
-// sound says what keeps a record from being shown.
+// sound returns an error for a record that cannot be shown.
 func (s *scan) sound(rec journal.Record) error {
 	why := ""
 	switch {
@@ -91,7 +91,7 @@ func (s *scan) sound(rec journal.Record) error {
 	return &journal.CorruptError{Line: s.in.Line(), Offset: s.in.Offset(), Why: why}
 }
 
-// whole reports whether an event has the payload that its kind needs.
+// whole reports whether an event has its payload.
 func whole(ev *machine.Event) bool {
 	there, needed := map[machine.EventKind]bool{
 		machine.Replied: ev.Reply != nil, machine.CallFailed: ev.Failure != nil,
@@ -101,38 +101,38 @@ func whole(ev *machine.Event) bool {
 	return there || !needed
 }
 
-// run is one run of a journal, as far as it was read.
+// run is what was read of one run.
 type run struct {
 	number int
 	header journal.Header
-	// line is that of the record being read.
+	// line is the line of the record being read.
 	line int64
-	// begun and at are the times of its first and latest event.
+	// begun and at are the times of the first and the latest event.
 	begun, at time.Time
-	// asked is the effect that was to be carried out next; on is the kind of the latest event, undecided
-	// that of an event whose decision is missing.
+	// asked is the effect that the run waits for. on is the kind of the latest event, and undecided is the
+	// same until the decision on that event is read.
 	asked         machine.Effect
 	on, undecided machine.EventKind
 	outcome       *machine.Outcome
 	totals        totals
 	longest       time.Duration
 	ledger        ledger
-	// kept holds the entries; live, where it is set, takes each as it comes.
+	// Entries go to live if it is set, else to kept.
 	kept *kept
 	live func(*entry)
-	// page is nil where no page is made.
+	// page is nil if no page is made.
 	page *pager
-	// tools are the calls that are under way; ran is when they were begun, landed when results came that
-	// were early, by the key of the call.
+	// tools are the tool calls under way, and ran is when they began. landed has the times of results that
+	// came before their turn, by the key of the call.
 	tools  []machine.ToolRun
 	ran    time.Duration
 	landed map[string]time.Duration
-	// calling is set while a call is under way, which was made at askedAt.
+	// calling is set while a model call is under way. It began at askedAt.
 	calling bool
 	askedAt time.Duration
-	// why is what a caller's own try failed with.
+	// why is the error of the latest try.
 	why string
-	// told is the usage of the latest reply, owed what no attempt has told of yet.
+	// told is the usage of the latest reply. owed is the usage since the latest attempt.
 	told, owed message.Usage
 }
 
@@ -151,7 +151,7 @@ func (r *run) add(line int64, rec journal.Record) {
 	}
 }
 
-// restore takes over a run as it stood when its journal was compacted.
+// restore continues from the snapshot of a compacted journal.
 func (r *run) restore(s *journal.Snapshot) {
 	st, err := machine.Restore(s.State)
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *run) restore(s *journal.Snapshot) {
 	}
 }
 
-// time is how long the run has gone on.
+// time is the time since the run began.
 func (r *run) time() time.Duration {
 	if r.at.IsZero() {
 		return 0
@@ -193,7 +193,7 @@ func (r *run) enter(e entry) {
 
 func (r *run) note(text string) { r.enter(entry{Kind: noted}.says(text)) }
 
-// underWay says what a run without an end waits for; empty where it has ended.
+// underWay says what an unfinished run waits for; empty if the run has ended.
 func (r *run) underWay() string {
 	text := ""
 	switch {
@@ -213,7 +213,7 @@ func (r *run) underWay() string {
 	return "unfinished: " + line(text)
 }
 
-// readError is what is wrong with a journal that was read up to err; nil at its end.
+// readError is err, or nil at the end of the journal.
 func readError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil

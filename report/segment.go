@@ -10,19 +10,19 @@ import (
 
 // segment is a part of a text as a page shows it.
 type segment struct {
-	// Kind is empty for plain text; "hidden" names a character that cannot be seen, "redacted" says what was
-	// left out, "missing" what should stand here, "end" that the text ends too soon, "number" the issues that
-	// the part before is about.
+	// Kind is empty for plain text. "hidden" is the name of an invisible character, "redacted" a redaction
+	// mark, "missing" the name of a missing member, "end" the place where the text is cut off, and "number"
+	// the numbers of the issues of the part before.
 	Kind string
 	Text string
 	// Bad is set for what an issue is about.
 	Bad bool
 }
 
-// maxHidden bounds the characters of a text that are named.
+// maxHidden is the most invisible characters of a text that are named.
 const maxHidden = 2_000
 
-// segments cuts a text at its marks, and names what cannot be seen. Marks are as [marksOf] has them.
+// segments splits a text at its marks, and names invisible characters. The marks are those of [marksOf].
 func segments(text string, marks []mark) []segment {
 	c := &cutter{text: text}
 	var cuts []int
@@ -53,7 +53,7 @@ type cutter struct {
 	hidden int
 }
 
-// ends adds what stands after the marks that end at an offset.
+// ends adds what follows the marks that end at an offset.
 func (c *cutter) ends(marks []mark, at int) {
 	for _, m := range marks {
 		if m.end != at {
@@ -75,7 +75,7 @@ func (c *cutter) ends(marks []mark, at int) {
 
 func (c *cutter) add(s segment) { c.out = append(c.out, s) }
 
-// plain adds text, and names what in it cannot be seen or was left out.
+// plain adds text and its redaction marks.
 func (c *cutter) plain(text string, bad bool) {
 	at := 0
 	for _, cut := range redacted.FindAllStringIndex(text, -1) {
@@ -86,7 +86,7 @@ func (c *cutter) plain(text string, bad bool) {
 	c.visible(text[at:], bad)
 }
 
-// visible adds text, and in the place of what cannot be seen its name.
+// visible adds text, with names in the place of invisible characters.
 func (c *cutter) visible(text string, bad bool) {
 	for at := 0; at < len(text); {
 		name, end, times := hidden(text[at:]), at, 0
@@ -110,11 +110,11 @@ func (c *cutter) visible(text string, bad bool) {
 	}
 }
 
-// joiner makes one sign of several, as in emoji.
+// joiner joins emoji into one.
 const joiner = '\u200d'
 
-// hidden is the name of the first character where it cannot be seen, or changes how others are seen; empty
-// for all others.
+// hidden is the name of the first character if it is invisible or changes the direction of others, else
+// empty.
 func hidden(text string) string {
 	r, size := utf8.DecodeRuneInString(text)
 	switch {
@@ -126,7 +126,7 @@ func hidden(text string) string {
 	return fmt.Sprintf("U+%04X", r)
 }
 
-// visible names what cannot be seen in a short text.
+// visible names the invisible characters of a short text.
 func visible(s string) string {
 	var b strings.Builder
 	for _, part := range segments(s, nil) {

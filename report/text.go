@@ -13,11 +13,11 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Style says how a timeline is written. The zero value has no colours and is [DefaultWidth] wide.
+// Style is the style of a timeline. The zero value has no colours and is [DefaultWidth] wide.
 type Style struct {
 	// Color writes ANSI colours.
 	Color bool
-	// Width is how many columns a line may take; 0 for [DefaultWidth]. Less than [MinWidth] counts as that.
+	// Width is the most columns of a line; 0 for [DefaultWidth], and at least [MinWidth].
 	Width int
 }
 
@@ -27,9 +27,9 @@ const (
 	MinWidth     = 40
 )
 
-// Text writes the timelines of the runs of the journal that in holds, each as soon as it is read. Where the
-// journal is corrupt the error is a [journal.CorruptError], and all that is before it is written; else it is
-// that of in or w.
+// Text writes the timeline of each run of a journal, as soon as the run is read. If the journal is corrupt,
+// it writes everything before the damage and returns a [journal.CorruptError]. Other errors are those of in
+// and w.
 func Text(w io.Writer, in io.Reader, style Style) error {
 	s, t := timelines(in), newTerminal(w, style)
 	for {
@@ -45,7 +45,7 @@ func Text(w io.Writer, in io.Reader, style Style) error {
 	}
 }
 
-// timelines reads the runs of a journal for timelines: each with its first and last entries.
+// timelines reads the runs of a journal, each with its first and last entries.
 func timelines(in io.Reader) *scan {
 	return &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept = &kept{entries: MaxEntries} }}
 }
@@ -56,7 +56,7 @@ type terminal struct {
 	color bool
 	width int
 	runs  int
-	// times is the width of the column of times; longest is the wait that has the longest bar.
+	// times is the width of the column of times. longest is the wait with the longest bar.
 	times   int
 	longest time.Duration
 }
@@ -66,7 +66,7 @@ func newTerminal(w io.Writer, style Style) *terminal {
 	return &terminal{out: bufio.NewWriterSize(w, 64<<10), color: style.Color, width: width}
 }
 
-// end says what there is to say after the last run.
+// end says so if there was no run.
 func (t *terminal) end(s *scan, err error) {
 	switch {
 	case t.runs > 0:
@@ -97,7 +97,7 @@ func (t *terminal) run(r *run) {
 	t.foot(r)
 }
 
-// head says what a run was held to.
+// head writes the title of a run, its policies and its config.
 func (t *terminal) head(r *run) {
 	if t.runs++; t.runs > 1 {
 		fmt.Fprintln(t.out)
@@ -120,7 +120,7 @@ func (t *terminal) head(r *run) {
 	fmt.Fprintln(t.out)
 }
 
-// foot says how a run ended, or what is under way, and what it took.
+// foot writes what is under way in an unfinished run, and the totals.
 func (t *terminal) foot(r *run) {
 	if text := r.underWay(); text != "" {
 		t.row("", "open", yellow, text)
@@ -154,10 +154,10 @@ func (t *terminal) entry(e *entry) {
 	}
 }
 
-// room is how many columns there are for what there is to say.
+// room is how many columns there are for text.
 func (t *terminal) room() int { return max(20, t.width-t.times-wordWidth-4) }
 
-// row writes a line, and below it what does not fit.
+// row writes a line, and wraps its text.
 func (t *terminal) row(at, word, colour, text string) {
 	lines := append(wrap(text, t.room()), "")
 	t.line(at, word, colour, lines[0])
@@ -182,7 +182,7 @@ func (t *terminal) more(colour, text string) {
 // maxBar is the length of the longest bar, in columns.
 const maxBar = 40
 
-// bar is a bar for d where the longest is as long as there is room; whatever is waited at all shows.
+// bar is the bar of a wait, of at least one block. The longest wait fills the room.
 func bar(d, longest time.Duration, room int) string {
 	if d <= 0 || longest <= 0 || room < 1 {
 		return ""
@@ -197,7 +197,7 @@ func (t *terminal) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// about are the rows of a run's head: what it was held to.
+// about are the rows at the head of a run: its policies and its config.
 func (r *run) about() [][2]string {
 	h := &r.header
 	rows := [][2]string{{"format", h.Format}}
@@ -224,7 +224,7 @@ func (r *run) about() [][2]string {
 	return rows
 }
 
-// modeText says what is special about a run.
+// modeText names the special settings of a run.
 func modeText(h *journal.Header) string {
 	var parts []string
 	for _, p := range []struct {
@@ -242,10 +242,10 @@ func modeText(h *journal.Header) string {
 	return strings.Join(parts, ", ")
 }
 
-// always are the fields of a policy that are named even where they have their default.
+// always are the fields of a policy that are shown even if they have their default.
 var always = map[string]bool{"max_attempts": true, "backoff": true}
 
-// policyText is a policy in short: what was said of it.
+// policyText is a policy in short: the fields that somebody has set.
 func policyText(e policy.Explanation) string {
 	var parts []string
 	for _, row := range e {

@@ -7,17 +7,17 @@ import (
 	"github.com/retake-go/retake/feedback"
 )
 
-// textView is a text as a page shows it. Same says what of it is left out, for it was shown before.
+// textView is a text on a page. Same says how much is left out because it was shown before.
 type textView struct {
 	Label, Same string
 	Parts       []segment
 }
 
-// leastShared is how many bytes two texts must share for them to be left out of the second.
+// leastShared is how many bytes two texts must share before those are left out of the second.
 const leastShared = 200
 
-// news is what a text has that the text before has not: whole lines. same is how many bytes it shares with
-// it; where that is little the text is given whole.
+// news returns the lines of a text that differ from the text before, and how many bytes around them are the
+// same. If fewer than leastShared are, it returns the whole text and 0.
 func news(was, is string) (part string, same int) {
 	begin, end := 0, len(is)
 	for begin < min(len(was), len(is)) && was[begin] == is[begin] {
@@ -41,7 +41,7 @@ func news(was, is string) (part string, same int) {
 	return is[begin:end], same
 }
 
-// issueView is an issue of an attempt: its number, what it says, and whether it is new.
+// issueView is an issue on a page. Since says whether it is new.
 type issueView struct {
 	N                              int
 	Place, Says, Rule, Since, Tone string
@@ -61,7 +61,7 @@ func issueViews(issues []fault.Issue) []issueView {
 	return views
 }
 
-// tellSince says of issues since when they are there.
+// tellSince sets which issues are new, and which were there before.
 func tellSince(views []issueView, diff feedback.Diff) {
 	is := map[string][2]string{}
 	for _, i := range diff.New {

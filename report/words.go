@@ -13,10 +13,10 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// since is a time within a run for people.
+// since formats the time since the run began.
 func since(d time.Duration) string { return "+" + short(d) }
 
-// short is a duration to a precision that can be read.
+// short formats a duration with few digits.
 func short(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
@@ -27,7 +27,7 @@ func short(d time.Duration) string {
 	return d.String()
 }
 
-// bracketed puts what there is to add into brackets after a space.
+// bracketed is the parts in brackets after a space; empty if all are.
 func bracketed(parts ...string) string {
 	if text := joined(", ", parts...); text != "" {
 		return " (" + text + ")"
@@ -40,7 +40,7 @@ func joined(by string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), by)
 }
 
-// listed names each of several things.
+// listed is the names of several things, with commas.
 func listed[T any](all []T, name func(T) string) string {
 	var names []string
 	for _, one := range all {
@@ -49,7 +49,7 @@ func listed[T any](all []T, name func(T) string) string {
 	return strings.Join(names, ", ")
 }
 
-// after is a text after its lead; empty where there is none.
+// after is a text with a lead, or empty if the text is.
 func after(lead, text string) string {
 	if text == "" {
 		return ""
@@ -68,7 +68,7 @@ func many(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// sizeText is a number of bytes for people.
+// sizeText formats a number of bytes.
 func sizeText(bytes int) string {
 	switch {
 	case bytes >= 1<<20:
@@ -79,7 +79,7 @@ func sizeText(bytes int) string {
 	return many(bytes, "byte")
 }
 
-// usageText is usage for people; empty where there is none.
+// usageText formats usage; empty if there is none.
 func usageText(u message.Usage) string {
 	if u.InputTokens+u.OutputTokens+u.CacheReadTokens+u.CacheWriteTokens == 0 {
 		return ""
@@ -97,7 +97,7 @@ func usageText(u message.Usage) string {
 	return text
 }
 
-// shownIssues is how many issues a line names.
+// shownIssues is the most issues that a line names.
 const shownIssues = 4
 
 // issuesText names the first issues.
@@ -112,7 +112,7 @@ func issuesText(issues []fault.Issue) string {
 	return strings.Join(parts, "; ")
 }
 
-// repairsText names what was repaired in a text so that it could be read; empty where nothing was.
+// repairsText names the repairs of a text; empty if there are none.
 func repairsText(repairs []extract.Repair) string {
 	var kinds []string
 	for _, r := range repairs {
@@ -123,7 +123,7 @@ func repairsText(repairs []extract.Repair) string {
 	return after("repaired: ", strings.Join(kinds, ", "))
 }
 
-// failureText is what an operator is told of a failure.
+// failureText is a failure in words for operators.
 func failureText(f *fault.Failure) string {
 	asks := ""
 	if f.RetryAfter > 0 {
@@ -132,12 +132,12 @@ func failureText(f *fault.Failure) string {
 	return joined("; ", f.Message, asks)
 }
 
-// refusalText says which reducer refused what.
+// refusalText is the error of a reducer in words.
 func refusalText(e *fault.ReducerError) string {
 	return fmt.Sprintf("reducer %s refused: %s", e.Reducer, e.Message)
 }
 
-// attemptText says which attempt it was, and what was wrong with it.
+// attemptText names an attempt and its failure.
 func attemptText(d *machine.Decision) string {
 	if d.Class == "" {
 		return d.Position.String()
@@ -145,7 +145,7 @@ func attemptText(d *machine.Decision) string {
 	return fmt.Sprintf("%s, %s plane: %s", d.Position, d.Plane, d.Class)
 }
 
-// verdictText says what was decided, and why; empty for a good attempt.
+// verdictText says what follows an attempt, and why; empty for a good one.
 func verdictText(d *machine.Decision) string {
 	why := d.Reason.Phrase()
 	switch {
