@@ -9,12 +9,14 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Ended is how an action with an ID ended. The journal keeps it permanently, even when it is compacted. It is
-// read-only.
+// Ended is how an action with an ID ended, or a run whose request has an ID. The journal keeps it permanently,
+// even when it is compacted. It is read-only.
 type Ended struct {
-	// ID is the ID of the action. Action is its tool; empty for a final answer.
-	ID     string `json:"id"`
-	Action string `json:"action"`
+	// ID is the ID of the action, or of the request if Request is set. Action is the tool of the action; empty
+	// for a final answer.
+	ID      string `json:"id"`
+	Request bool   `json:"request,omitempty"`
+	Action  string `json:"action"`
 	// Outcome is its end.
 	Outcome machine.Outcome `json:"outcome"`
 	// Seed is the seed of the jitter of its waits; empty for a success.
@@ -26,22 +28,29 @@ type Ended struct {
 	Redacted bool `json:"redacted,omitempty"`
 }
 
-// ends are the actions that have ended, in the order of their ends.
+// ends are the actions and requests that have ended, in the order of their ends.
 type ends struct {
 	all []Ended
 	// by maps IDs to indices; may be nil.
-	by map[string]int
+	by map[endKey]int
+}
+
+// endKey names an action or a request.
+type endKey struct {
+	request bool
+	id      string
 }
 
 // add adds the end of an action. The first end of an ID counts.
 func (e *ends) add(one Ended) {
-	if _, there := e.by[one.ID]; there {
+	key := endKey{one.Request, one.ID}
+	if _, there := e.by[key]; there {
 		return
 	}
 	if e.by == nil {
-		e.by = map[string]int{}
+		e.by = map[endKey]int{}
 	}
-	e.by[one.ID] = len(e.all)
+	e.by[key] = len(e.all)
 	e.all = append(e.all, one)
 }
 
@@ -55,25 +64,28 @@ func (e *ends) unredacted() (own ends) {
 	return own
 }
 
-// ended returns the end of an action, if it has ended.
-func (f *Fold) ended(id string) (*Ended, bool) {
+// ended returns the end of an action or a request, if it has ended.
+func (f *Fold) ended(key endKey) (*Ended, bool) {
 	if f == nil {
 		return nil, false
 	}
-	n, there := f.ends.by[id]
+	n, there := f.ends.by[key]
 	if !there {
 		return nil, false
 	}
 	return &f.ends.all[n], true
 }
 
-// end records the outcome of the run if its action has an ID.
+// end records the outcome of the run if its action or request has an ID.
 func (f *Fold) end(o *machine.Outcome) {
 	cfg := &f.Header.Config
-	if cfg.ActionID == "" {
+	one := Ended{ID: cfg.ActionID, Action: cfg.Action, Outcome: *o, Redacted: f.Header.Redaction != nil}
+	if !cfg.Single {
+		one.ID, one.Request = cfg.RequestID, true
+	}
+	if one.ID == "" {
 		return
 	}
-	one := Ended{ID: cfg.ActionID, Action: cfg.Action, Outcome: *o, Redacted: f.Header.Redaction != nil}
 	if !o.OK {
 		one.Attempts, one.Policy = f.State.Attempts(), f.State.Policy
 		one.Seed = cmp.Or(cfg.Seed, f.Header.Session)
@@ -83,17 +95,26 @@ func (f *Fold) end(o *machine.Outcome) {
 
 // Ended returns the recorded end of an action, or nil if it has not ended. It returns [ErrRedacted] if the
 // run was redacted and the settings cannot restore what was left out.
-func (j *Journal) Ended(id string) (*Ended, error) {
+func (j *Journal) Ended(id string) (*Ended, error) { return j.endOf("action", endKey{id: id}) }
+
+// Answered is [Journal.Ended] for the run that answered the request with that ID. If there are several, the
+// first counts.
+func (j *Journal) Answered(requestID string) (*Ended, error) {
+	return j.endOf("request", endKey{true, requestID})
+}
+
+func (j *Journal) endOf(kind string, key endKey) (*Ended, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.real != j.written {
-		if end, there := j.real.ended(id); there {
+		if end, there := j.real.ended(key); there {
 			return end, nil
 		}
 	}
-	end, there := j.written.ended(id)
+	end, there := j.written.ended(key)
 	if there && end.Redacted {
-		return nil, fmt.Errorf("%w: action %q has ended, but its end is available only if the settings have the store of what was left out (redact: transcripts)", ErrRedacted, id)
+		return nil, fmt.Errorf("%w: %s %q has ended, but its end is available only if the settings have the store of what was left out "+
+			"(redact: transcripts)", ErrRedacted, kind, key.id)
 	}
 	return end, nil
 }

@@ -109,7 +109,7 @@ type Snapshot struct {
 	Began  []Began  `json:"began,omitempty"`
 	// Adjusted is the last layer that adjusted the policy, or nil.
 	Adjusted *policy.Layer `json:"adjusted,omitempty"`
-	// Ended are the ends of all actions with an ID, in order.
+	// Ended are the ends of all actions and requests with an ID, in order.
 	Ended []Ended `json:"ended,omitempty"`
 }
 

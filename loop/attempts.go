@@ -201,7 +201,12 @@ func (t *tries) past() (end *journal.Ended, goesOn bool, err error) {
 			if err == nil {
 				err = t.is(end.Action)
 			}
-			return end, false, errors.Join(err, t.named())
+			if err == nil {
+				if err = t.adopt(); err == nil {
+					t.runner.Close()
+				}
+			}
+			return end, false, err
 		}
 	}
 	if !j.Unfinished() {
@@ -229,16 +234,6 @@ func (t *tries) is(action string) error {
 	name := func(tool string) string { return strconv.Quote(cmp.Or(tool, "answer")) }
 	return fmt.Errorf("loop: the ID %q is that of the action %s in the journal, and now of %s: give each action an ID of its own",
 		t.a.ID, name(action), name(t.a.Tool))
-}
-
-// named gives the session the id of its journal, as if tries were made in it.
-func (t *tries) named() error {
-	r := Runner{s: t.s}
-	if err := r.acquire(); err != nil {
-		return err
-	}
-	defer r.Close()
-	return r.name(t.journal)
 }
 
 // keeps reports whether the journal records the value of the action.
@@ -329,13 +324,13 @@ func (t *tries) leave() {
 	t.runner.Close()
 }
 
-// ranOut returns the error of an action that ended without success, or nil.
+// ranOut returns the error of what ended without success, or nil.
 func ranOut(end *journal.Ended) error {
 	if end.Outcome.OK {
 		return nil
 	}
 	st := machine.State{
-		Config: &machine.Config{Single: true, Action: end.Action, Seed: end.Seed}, Policy: end.Policy, Outcome: &end.Outcome,
+		Config: &machine.Config{Single: !end.Request, Action: end.Action, Seed: end.Seed}, Policy: end.Policy, Outcome: &end.Outcome,
 	}
-	return exhausted(st, end.Attempts, recordedCause(&end.Outcome, true))
+	return exhausted(st, end.Attempts, recordedCause(&end.Outcome, !end.Request))
 }

@@ -75,11 +75,12 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	return p, nil
 }
 
-// Add begins a run of a session, as [Run] does with prompt. If the journal has an unfinished run, that run
-// continues instead, as with [Resume]. If the journal's last run has ended and was the same request, nothing
-// is done again, and its recorded end is reported. Requests are the same if their [Config].RequestID is or,
-// if neither has one, if history and prompt are. If a redacted journal cannot tell, the error is
-// [journal.ErrRedacted]. j may be nil. The session belongs to the pool until the run's end is reported. Other
+// Add begins a run of a session, as [Run] does with prompt. If the journal has this run unfinished, it
+// continues, as with [Resume]; an empty prompt continues any unfinished run. If the journal's last run has
+// ended and was the same request, nothing is done again, and its recorded end is reported. Requests are the
+// same if their [Config].RequestID is or, if neither has one, if history and prompt are. If a redacted journal
+// cannot tell, the error is [journal.ErrRedacted]. An unfinished run of another request is an error of
+// [journal.ErrConflict]. j may be nil. The session belongs to the pool until the run's end is reported. Other
 // errors are those of Run and Resume before the first model call, and [ErrPoolClosed].
 func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *PoolRun, err error) {
 	if p.cfg.Done == nil {

@@ -94,9 +94,31 @@ func TestAPoolDoesNotMakeARunThatHasEndedAgain(t *testing.T) {
 	assert.Equal(t, 2, ran, "another request is another run")
 	_, err = batch(loop.Config{RequestID: "r-3"}, "Book another.", turns...)
 	require.NoError(t, err)
-	_, err = batch(loop.Config{RequestID: "r-3"}, "Book, please.")
+	_, err = batch(loop.Config{RequestID: "r-4"}, "Book, please.", turns...)
 	require.NoError(t, err)
-	assert.Equal(t, 3, ran)
+	third, err := batch(loop.Config{RequestID: "r-3"}, "Book another.")
+	require.NoError(t, err)
+	assert.Equal(t, "Done.", third.Text)
+	assert.Equal(t, 4, ran, "a request before the last is not made again either")
+}
+
+func TestAPoolGoesOnWithNoOtherRequest(t *testing.T) {
+	j := recorded(t, journal.Dir(t.TempDir()))
+	defer j.Close()
+	left, leave := context.WithCancelCause(t.Context())
+	leave(loop.ErrSuspended)
+	_, err := loop.Run(left, looptest.NewModel(), newSession(t), "Book.", loop.Config{}, loop.WithJournal(j))
+	require.ErrorIs(t, err, loop.ErrSuspended)
+	for prompt, goesOn := range map[string]bool{"Cancel.": false, "Book.": true} {
+		p, told := pooled(t, loop.PoolConfig{Model: looptest.NewModel(looptest.Say("Done."))})
+		if _, err := p.Add(newSession(t), prompt, j); !goesOn {
+			require.ErrorIs(t, err, journal.ErrConflict)
+			continue
+		}
+		require.NoError(t, p.Run(t.Context(), 1))
+		require.Len(t, told(), 1)
+		assert.Equal(t, "Done.", told()[0].result.Text)
+	}
 }
 
 func TestAnotherDescriptionOfAToolIsTold(t *testing.T) {

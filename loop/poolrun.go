@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 )
 
@@ -49,48 +47,15 @@ var errLeft = errors.New("cancelled")
 // begin begins the run, or continues that in the journal.
 func (t *PoolRun) begin() {
 	p := t.run
-	said := slices.Concat(p.cfg.History, []message.Message{p.cfg.prompt(t.prompt)})
-	held, err := t.held(said)
-	if err == nil && held {
-		err = p.resumeRun()
-	} else if err == nil {
-		err = p.take(t.pool.compiled)
-	}
+	fresh, err := p.enter(t.pool.compiled, t.prompt, true)
 	t.begun = err == nil
-	if p.broke = err; err == nil && !held {
+	if p.broke = err; fresh && err == nil {
 		p.start(t.prompt)
 	}
 }
 
-// held reports whether the journal has this run, ended or not.
-func (t *PoolRun) held(said []message.Message) (bool, error) {
-	j := t.run.journal
-	if j == nil || j.Unfinished() {
-		return j != nil, nil
-	}
-	past, err := j.Past()
-	if errors.Is(err, journal.ErrRedacted) {
-		return false, err
-	}
-	if err != nil {
-		return false, nil // the error is reported when the run begins
-	}
-	stopped := past.State.Phase == machine.Stopped && !past.Header.Config.Single
-	return stopped && sameRequest(past, t.pool.cfg.Config.RequestID, said), nil
-}
-
-// sameRequest reports whether the last run of a journal had the same request: the same id or, if neither has
-// one, the same conversation.
-func sameRequest(past *journal.Fold, id string, said []message.Message) bool {
-	if was := past.Header.Config.RequestID; was != "" || id != "" {
-		return was == id
-	}
-	then, now := past.State.Transcript()[:past.State.Began], message.Printable(said)
-	return slices.EqualFunc(then, now, message.Message.Equal)
-}
-
-// work continues the run until it waits, ends, the pool is closed, or drive ends. A cancelled run ends in any
-// case. Waits until now are over, whatever the clock says.
+// work goes on with the run until it waits, ends, the pool is closed, or drive ends. One that was cancelled
+// ends, whatever else does. Waits until now are over, whatever the clock says.
 func (t *PoolRun) work(drive context.Context, now time.Time) {
 	life, stop := t.life()
 	defer stop(nil)
@@ -186,7 +151,7 @@ func (t *PoolRun) done(end *ending) {
 	s := t.run.s
 	defer t.told(end)
 	defer t.pool.ended(t)
-	if done := t.pool.cfg.Done; done != nil && t.run.begun() {
+	if done := t.pool.cfg.Done; done != nil && (t.run.begun() || t.run.recorded != nil) {
 		defer done(s, end.result, end.err)
 	}
 	t.letGo(end.err)

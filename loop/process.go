@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
@@ -37,6 +38,8 @@ type process struct {
 	end    func(*machine.Outcome, error)
 	// until also cancels model calls, and then leaves the run to be resumed; may be nil.
 	until context.Context
+	// recorded is the end of the run if an earlier run of the journal answered the request, else nil.
+	recorded *journal.Ended
 	// asked is the next effect, and broke why the run cannot continue.
 	asked machine.Effect
 	broke error
@@ -130,7 +133,7 @@ func (p *process) fed(effects []machine.Effect, err error) {
 // advance carries out effects until a wait or a try has to be made, or the run is over or left to be resumed.
 // It returns which. Waits until now are over, whatever the clock says.
 func (p *process) advance(now time.Time) machine.EffectKind {
-	for p.broke == nil && p.runner.st.Phase != machine.Stopped {
+	for p.broke == nil && p.recorded == nil && p.runner.st.Phase != machine.Stopped {
 		switch {
 		case p.ctx.Err() != nil:
 			p.fed(p.cancel())
@@ -168,9 +171,12 @@ func (p *process) finish() (Result, error) {
 
 // result returns the result of a run that has stopped or cannot continue, and tells the tracers.
 func (p *process) result() (result Result, err error) {
-	if p.broke != nil {
+	switch {
+	case p.broke != nil:
 		err = p.broken(p.broke)
-	} else {
+	case p.recorded != nil:
+		result, err = p.recordedResult()
+	default:
 		result, err = p.runner.Result(p.cause)
 	}
 	p.ended(err)

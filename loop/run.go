@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -51,9 +50,10 @@ type Answer[T any] struct {
 // calls, and tells the model what was wrong. prompt is the user's message; it follows the conversation in s
 // or cfg.History. s keeps the records and the conversation of the run.
 //
-// If the journal ([WithJournal]) has this request unfinished, Run continues it, as with [Resume]. If the
-// journal's last run has ended and has the same [Config].RequestID, Run returns its recorded end and does
-// nothing. An unfinished run of another request is an error of [journal.ErrConflict].
+// If the journal ([WithJournal]) has this request unfinished, Run continues it, as with [Resume]. If a run of
+// the journal has ended and has the same [Config].RequestID, Run returns its recorded end and does nothing. If
+// that was not the last run, the result has no transcript. An unfinished run of another request is an error of
+// [journal.ErrConflict]. Giving another prompt the RequestID of the last run is an error, too.
 //
 // A run that ends without an answer returns a [RetryExhaustedError]. An invalid cfg, a session in use and a
 // template that cannot be rendered are other errors, before the first model call. A session can have one run
@@ -100,51 +100,15 @@ func (l *Loop) Run(ctx context.Context, s *session.Session, prompt string, j *jo
 
 func (l *Loop) run(ctx context.Context, o *options, s *session.Session, prompt string) (Result, error) {
 	p := newProcess(ctx, o, l.model, s, &l.cfg)
-	held, err := p.holds(prompt)
-	switch {
-	case err != nil:
-	case held:
-		err = p.resumeRun()
-	default:
-		err = p.take(l.compiled)
-	}
+	fresh, err := p.enter(l.compiled, prompt, false)
 	if err != nil {
 		return Result{}, err
 	}
 	defer p.leave()
-	if !held {
+	if fresh {
 		p.start(prompt)
 	}
 	return p.finish()
-}
-
-// holds reports whether the journal has the run for the prompt: an unfinished run, or an ended one with the
-// config's RequestID.
-func (p *process) holds(prompt string) (bool, error) {
-	j, id := p.journal, p.cfg.RequestID
-	if j == nil || !j.Unfinished() && id == "" {
-		return false, nil
-	}
-	past, err := j.Past()
-	if err != nil || past.Header.Config.Single || past.Header.Format == "" {
-		return false, err
-	}
-	if was := past.Header.Config.RequestID; was != "" || id != "" {
-		return was == id, nil
-	}
-	return p.saidThen(past, prompt), nil
-}
-
-// saidThen reports whether a journal's run began with the same conversation. If no history is given, it is
-// that of the journal.
-func (p *process) saidThen(past *journal.Fold, prompt string) bool {
-	then, now := past.State.Transcript()[:past.State.Began], []message.Message{p.cfg.prompt(prompt)}
-	if given := p.cfg.History; len(given) > 0 || p.cfg.NewConversation {
-		now = slices.Concat(given, now)
-	} else if len(then) > 0 {
-		then = then[len(then)-1:]
-	}
-	return slices.EqualFunc(then, message.Printable(now), message.Message.Equal)
 }
 
 var errNoModel = errors.New("loop: the model is nil: give one that replies")

@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -287,4 +288,37 @@ func TestAMessageWithoutARoleIsRefused(t *testing.T) {
 	_, err = session.Restore(session.Config{}, snapshot)
 	require.EqualError(t, err, "snapshot: conversation: must be messages: "+want)
 	assert.Empty(t, model.Requests())
+}
+
+func TestARequestIsAnsweredOnce(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	asked := 0
+	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
+		asked++
+		return message.Reply{Text: fmt.Sprintf("Answer %d.", asked), Finish: message.Stop}, nil
+	})
+	run := func(id, prompt string) (loop.Result, error) {
+		j := recorded(t, dir)
+		defer j.Close()
+		return loop.Run(t.Context(), model, newSession(t), prompt, loop.Config{RequestID: id}, loop.WithJournal(j))
+	}
+	for n, id := range []string{"r-1", "r-2", "r-3"} {
+		r, err := run(id, "Go on.")
+		require.NoError(t, err)
+		assert.Equal(t, fmt.Sprintf("Answer %d.", n+1), r.Text)
+	}
+	last, err := run("r-3", "Go on.")
+	require.NoError(t, err)
+	assert.Equal(t, "Answer 3.", last.Text)
+	assert.Len(t, last.Transcript, 6)
+
+	require.NoError(t, journal.Compact(t.Context(), dir, "order-42", nil))
+	first, err := run("r-1", "Go on.")
+	require.NoError(t, err)
+	assert.Equal(t, "Answer 1.", first.Text, "also of a request before the last, in a compacted journal")
+	assert.Empty(t, first.Transcript)
+	assert.Equal(t, 3, asked)
+
+	_, err = run("r-3", "Go back.")
+	require.EqualError(t, err, `loop: config: request_id: "r-3" is that of another prompt in the journal: give each request an id of its own`)
 }

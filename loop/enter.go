@@ -1,0 +1,95 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+)
+
+// enter takes the session, for a fresh run or for the run that the journal has. If neither has a RequestID, an
+// ended run with the same history and prompt is an earlier turn of the conversation; for a pool it is the same
+// run, because runs are added again after a crash. In a pool an empty prompt continues any unfinished run.
+func (p *process) enter(m *machine.Compiled, prompt string, pooled bool) (fresh bool, err error) {
+	held, err := p.holds(prompt, pooled)
+	switch {
+	case err != nil:
+		return false, err
+	case p.recorded != nil:
+		return false, p.adopt()
+	case held:
+		return false, p.resumeRun()
+	}
+	return true, p.take(m)
+}
+
+// holds reports whether the last run of the journal answers the prompt. If an earlier one does, it sets
+// recorded.
+func (p *process) holds(prompt string, pooled bool) (held bool, err error) {
+	j, id := p.journal, p.cfg.RequestID
+	if j == nil || !j.Unfinished() && id == "" && !pooled {
+		return false, nil
+	}
+	past, err := j.Past()
+	if err != nil {
+		return false, err
+	}
+	cfg := &past.Header.Config
+	last := past.Header.Format != "" && !cfg.Single
+	switch {
+	case last && pooled && prompt == "" && j.Unfinished():
+		return true, nil
+	case last && id != "" && cfg.RequestID == id:
+		return true, p.sameRequest(past, prompt)
+	case id != "":
+		p.recorded, err = j.Answered(id)
+		return false, err
+	}
+	return last && cfg.RequestID == "" && p.saidThen(past, prompt, j.Unfinished()), nil
+}
+
+// sameRequest returns an error if the last run of the journal had another prompt.
+func (p *process) sameRequest(past *journal.Fold, prompt string) error {
+	then, now := past.State.Transcript()[:past.State.Began], message.Printable([]message.Message{p.cfg.prompt(prompt)})
+	if len(then) > 0 && !then[len(then)-1].Equal(now[0]) {
+		return fmt.Errorf("loop: config: request_id: %q is that of another prompt in the journal: give each request an id of its own",
+			p.cfg.RequestID)
+	}
+	return nil
+}
+
+// saidThen reports whether the last run of the journal began with the same conversation. If no history is
+// given, an unfinished run is compared by its prompt.
+func (p *process) saidThen(past *journal.Fold, prompt string, unfinished bool) bool {
+	then, now := past.State.Transcript()[:past.State.Began], []message.Message{p.cfg.prompt(prompt)}
+	if given := p.cfg.History; len(given) > 0 || p.cfg.NewConversation {
+		now = slices.Concat(given, now)
+	} else if unfinished && len(then) > 0 {
+		then = then[len(then)-1:]
+	}
+	return slices.EqualFunc(then, message.Printable(now), message.Message.Equal)
+}
+
+// adopt takes the session and gives it the id of the journal.
+func (p *process) adopt() error {
+	p.runner.s = p.s
+	if err := p.runner.acquire(); err != nil {
+		return err
+	}
+	err := p.runner.name(p.journal)
+	if err != nil {
+		p.runner.Close()
+	}
+	return err
+}
+
+// recordedResult returns the recorded end.
+func (p *process) recordedResult() (Result, error) {
+	o := &p.recorded.Outcome
+	return Result{
+		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: o.Warnings, Attempts: p.recorded.Attempts,
+		Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
+	}, ranOut(p.recorded)
+}
