@@ -4,17 +4,24 @@ FUZZTIME      ?= 60s
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 WORKFLOWCHECK := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 # The modules of the repo: the core, and those that stand apart from it.
-MODULES       := . $(patsubst %/go.mod,%,$(wildcard examples/go.mod examples/*/go.mod adapter/*/go.mod bench/go.mod bench/work/go.mod))
+MODULES       := . $(patsubst %/go.mod,%,$(wildcard adapter/*/go.mod examples/go.mod examples/*/go.mod bench/go.mod bench/work/go.mod tools/go.mod))
 # Those whose requests to a provider are golden files.
 WIRE          := adapter/openai adapter/anthropic adapter/genai adapter/ollama
 
-.PHONY: demo test test-temporal race arch bench bench-quick fuzz golden lint
+.PHONY: demo test test-all test-release test-temporal race arch bench bench-quick fuzz golden lint api release
 
 demo: ## a scripted model gets a call wrong twice and an answer wrong once, and is put right
 	@cd examples && go run ./quickstart
 
-test:
-	@for m in $(MODULES); do (cd $$m && go test -shuffle=on ./...) || exit 1; done
+test: ## the core, with fewer cases where a test has very many: under a minute
+	go test -short -shuffle=on ./...
+
+test-all: $(MODULES:%=test@%) ## every module, with all cases; -j 2 tests two modules at a time
+$(MODULES:%=test@%): test@%:
+	cd $* && go test -shuffle=on ./...
+
+test-release: ## a release, installed as a user would: with no workspace and no replace
+	cd tools && go test -tags install -count=1 -timeout 30m -v -run CanInstall ./release
 
 TEMPORAL_CLI  := github.com/temporalio/cli/cmd/temporal@v1.5.1
 bin/temporal:
@@ -23,8 +30,9 @@ bin/temporal:
 test-temporal: bin/temporal ## workers and a real server on loopback, killed and started again
 	cd adapter/temporal && RETAKE_TEMPORAL=$(CURDIR)/bin/temporal go test -tags temporal -count=1 -timeout 30m -v -run 'Outlive|TalkedTo|IsCancelled|Record|Costs' .
 
-race: ## what CI runs: the race detector, twice, in random order
-	@for m in $(MODULES); do (cd $$m && go test -race -short -shuffle=on -count=2 ./...) || exit 1; done
+race: $(MODULES:%=race@%) ## what CI runs: the race detector, twice, in random order
+$(MODULES:%=race@%): race@%:
+	cd $* && go test -race -short -shuffle=on -count=2 ./...
 
 # Delays, decisions and schemas are the same on every machine: the tests compare with exact values.
 ARCH_TESTS := ./backoff ./policy ./fault ./ratelimit ./schema ./loop/machine
@@ -54,7 +62,18 @@ golden: ## rewrite the golden files; then read the diff, and commit only what yo
 	@for m in $(WIRE) adapter/mcp examples/trip; do (cd $$m && go test . -args -rewrite) || exit 1; done
 	cd adapter/internal && go test ./wiretest -args -rewrite
 
-lint:
+lint: lint-format lint-workflows lint-api $(MODULES:%=lint@%)
+$(MODULES:%=lint@%): lint@%:
+	cd $* && go vet ./... && go run $(STATICCHECK) ./... && go mod tidy -diff
+lint-format:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }
-	@for m in $(MODULES); do (cd $$m && go vet ./... && go run $(STATICCHECK) ./... && go mod tidy -diff) || exit 1; done
+lint-workflows:
 	cd adapter/temporal && go vet -tags temporal ./... && go run $(WORKFLOWCHECK) -config workflowcheck.config.yaml ./...
+lint-api: ## what is exported is what stands in api/
+	cd tools && go vet -tags install ./... && go run ./api -repo ..
+
+api: ## write down what the packages export, and how much that is
+	cd tools && go run ./api -repo .. -write && cat ../api/README.md
+
+release: ## say what a release of VERSION does; with DO=1, do it
+	@cd tools && go run ./release -repo .. -version '$(VERSION)' $(if $(DO),-do)
