@@ -98,12 +98,12 @@ func TestJSONRefuses(t *testing.T) {
 		name, form string
 		want       []string
 	}{
-		{"nothing", ``, []string{"no valid JSON; the text ends too early"}},
+		{"nothing", ``, []string{"no valid JSON; expected JSON that is complete"}},
 		{"null", `null`, []string{object + "nothing"}},
 		{"text", `"constant"`, []string{object + "text"}},
-		{"cut_off", `{"kind":"constant"`, []string{"no valid JSON; the text ends too early"}},
+		{"cut_off", `{"kind":"constant"`, []string{"no valid JSON; expected JSON that is complete"}},
 		{"trailing", `{"kind":"constant","delay":"1s"} {}`, []string{"no valid JSON; a policy file has one object"}},
-		{"bad_utf8", "{\"kind\":\"\xff\"}", []string{"no valid JSON; check quotes, commas and brackets"}},
+		{"bad_utf8", "{\"kind\":\"\xff\"}", []string{"no valid JSON; expected text in UTF-8"}},
 		{"deep", strings.Repeat("[", 20_000), []string{"no valid JSON; at most 32 levels and 20000 values are read"}},
 		{"empty", `{}`, []string{noKind}},
 		{"duplicate", `{"kind":"constant","kind":"constant","delay":"1s"}`, []string{"kind: " + oneOnly}},

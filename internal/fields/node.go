@@ -2,12 +2,15 @@ package fields
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-go/retake/internal/syntax"
 )
 
 // Kind is the kind of a node, named as faults name it.
@@ -165,29 +168,22 @@ func (p *jsonParser) syntax(err error) *Fault {
 		return fault
 	}
 	offset := p.in.InputOffset()
-	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
-		offset = syntax.ByteOffset
+	var broken *jsontext.SyntacticError
+	if errors.As(err, &broken) {
+		offset = broken.ByteOffset
 	}
 	at := int(min(max(offset, 0), int64(len(p.data))))
 	return &Fault{At: p.lines.Of(at), Message: "the file is no valid JSON here", Hint: jsonHint(p.data, at)}
 }
 
-// jsonHint names the commonest causes of broken JSON.
+// jsonHint says what would be right where a text stops being JSON.
 func jsonHint(data []byte, offset int) string {
-	const blank = " \t\r\n"
-	before, rest := bytes.TrimRight(data[:offset], blank), bytes.TrimLeft(data[offset:], blank)
-	closes := func(s []byte) bool { return len(s) > 0 && (s[0] == '}' || s[0] == ']') }
+	wanted := cmp.Or(syntax.Wanted(string(data), offset), "valid JSON")
 	switch {
-	case len(rest) == 0:
-		return "the text ends too early"
-	case closes(rest) && bytes.HasSuffix(before, []byte(",")),
-		rest[0] == ',' && closes(bytes.TrimLeft(rest[1:], blank)):
-		return "no comma before a closing bracket"
-	case rest[0] == '/' || rest[0] == '#':
-		return "JSON has no comments; name the file .yaml to have some"
-	case rest[0] == '\'':
-		return "use double quotes"
+	case !utf8.Valid(data):
+		wanted = "text in UTF-8"
+	case wanted == syntax.Comments:
+		wanted += "; name the file .yaml to have some"
 	}
-	return "check quotes, commas and brackets"
+	return "expected " + wanted
 }

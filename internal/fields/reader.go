@@ -11,18 +11,18 @@ import (
 type Reader struct {
 	// File names what is read, for who notes where a value was written; it is empty for a JSON value.
 	File string
-	// Faults are what was found to be wrong, at most [MaxFaults]; More counts those beyond.
+	// Faults are what was found to be wrong, at most 100; More counts those beyond.
 	Faults []*Fault
 	More   int
 	places map[string]Place
 }
 
-// MaxFaults bounds how many faults are told of one value.
-const MaxFaults = 100
+// maxFaults bounds how many faults are told of one value.
+const maxFaults = 100
 
 // Fault notes one fault.
 func (r *Reader) Fault(at Place, path, message, hint string) {
-	if len(r.Faults) >= MaxFaults {
+	if len(r.Faults) >= maxFaults {
 		r.More++
 		return
 	}
@@ -45,7 +45,7 @@ func (r *Reader) Take(path string, wrong []*Error) {
 	}
 	for _, e := range wrong {
 		full := within(path, e.Path)
-		at := r.Nearest(full)
+		at := r.nearest(full)
 		if known[fault{Shown(full), at}] || known[fault{Shown(around(full)), at}] {
 			continue
 		}
@@ -57,8 +57,8 @@ func (r *Reader) Take(path string, wrong []*Error) {
 // around is the path around the last step of a path.
 func around(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
 
-// Nearest is where the value of the path stands, or the closest one around it that was written.
-func (r *Reader) Nearest(path string) Place {
+// nearest is where the value of the path stands, or the closest one around it that was written.
+func (r *Reader) nearest(path string) Place {
 	for ; path != ""; path = around(path) {
 		if at, ok := r.places[path]; ok {
 			return at

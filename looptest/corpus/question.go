@@ -16,8 +16,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// MaxLine is the longest line of a corpus that is read, in bytes.
-const MaxLine = 64 << 20
+// maxLine is the longest line of a corpus that is read, in bytes.
+const maxLine = 64 << 20
 
 // Question is one line of a corpus.
 type Question struct {
@@ -57,17 +57,17 @@ type line struct {
 	Ladder []int `json:"ladder"`
 }
 
-// Shape shows what a line of a corpus looks like.
-const Shape = `{"id", "question", "tools": [{"name", "description", "parameters"}], ` +
+// shape shows what a line of a corpus looks like.
+const shape = `{"id", "question", "tools": [{"name", "description", "parameters"}], ` +
 	`"replies": [{"text", "tool_calls": [{"name", "arguments"}]}], "ladder"}`
 
 // Read yields the questions of a corpus in order; name is that of the corpus in errors. Blank lines are
-// passed over, and so are members that [Shape] does not show. An error names the line and is the last thing
+// passed over, and so are members that are not in shape. An error names the line and is the last thing
 // that is yielded. A corpus without a question is an error, and so are two questions of one id.
 func Read(name string, in io.Reader) iter.Seq2[Question, error] {
 	return func(yield func(Question, error) bool) {
 		lines := bufio.NewScanner(in)
-		lines.Buffer(nil, MaxLine)
+		lines.Buffer(nil, maxLine)
 		number, places := 0, map[string]int{}
 		for lines.Scan() {
 			number++
@@ -91,7 +91,7 @@ func Read(name string, in io.Reader) iter.Seq2[Question, error] {
 		err := lines.Err()
 		switch {
 		case errors.Is(err, bufio.ErrTooLong):
-			err = fmt.Errorf("%s:%d: the line has more than %d MiB, the most that is read", name, number+1, MaxLine>>20)
+			err = fmt.Errorf("%s:%d: the line has more than %d MiB, the most that is read", name, number+1, maxLine>>20)
 		case err != nil:
 			err = fmt.Errorf("%s: %w", name, err)
 		case len(places) == 0:
@@ -108,7 +108,7 @@ func parse(text []byte) (q Question, err error) {
 	var l line
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if err := canon.UnmarshalMended(text, &l); err != nil {
-		return q, fmt.Errorf("%w; a line of a corpus is %s, with arguments as text", err, Shape)
+		return q, fmt.Errorf("%w; a line of a corpus is %s, with arguments as text", err, shape)
 	}
 	if l.ID == "" {
 		return q, errors.New("id is missing: give the question a name")
