@@ -54,7 +54,7 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocati
 		}
 		b.outcomes[n] <- out
 	}()
-	out = p.invoke(context.WithValue(ctx, viewKey{}, view), b.runs[n], inv)
+	out = p.invoke(WithView(ctx, view), b.runs[n], inv)
 }
 
 // runTools runs the calls of a reply, each on its own goroutine and at most p.parallel at a time, and feeds
@@ -142,10 +142,15 @@ func (p *process) invocation(run machine.ToolRun) tool.Invocation {
 type viewKey struct{}
 
 // View returns the session of the run when the call of a tool began. It is read-only; session.ViewIn reads
-// its slices. ok is false if the context is not that of a run, and on Temporal.
+// its slices. ok is false if the context is not that of a run; on Temporal also if the worker gives no view.
 func View(ctx context.Context) (view session.State, ok bool) {
 	view, ok = ctx.Value(viewKey{}).(session.State)
 	return view, ok
+}
+
+// WithView returns a context in which [View] returns view: for engines that run tools themselves.
+func WithView(ctx context.Context, view session.State) context.Context {
+	return context.WithValue(ctx, viewKey{}, view)
 }
 
 func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invocation) (out tool.Outcome) {

@@ -29,7 +29,7 @@ func (a *agent) begin(in order) begun {
 	a.leave()
 	b := begun{
 		Behaviours: machine.Behaviours(), Reducers: len(a.Session.Reducers) > 0, Hears: engine.Hears(a.reducing), Adjust: a.Adjust != nil, Prompt: a.Prompt != nil,
-		Planner: a.Planner != nil && !in.Person, Slow: a.Slow, Models: slices.Sorted(maps.Keys(a.Models)),
+		Planner: a.Planner != nil && !in.Person, Slow: a.Slow, View: a.View, Models: slices.Sorted(maps.Keys(a.Models)),
 		Parallel: a.Parallel, Deaths: a.Deaths, MaxPayload: a.MaxPayload, MaxEvents: a.MaxEvents,
 	}
 	tools, err := a.offered(in.Tools)
@@ -200,7 +200,7 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	}
 	stop := a.beat(ctx, p)
 	defer stop()
-	o := t.InvokeWithin(tool.WithInvocation(ctx, tool.Invocation{
+	calling := tool.WithInvocation(ctx, tool.Invocation{
 		Key: run.Key, CallID: run.ID, SessionID: in.v.Session, Attempt: in.v.At.Attempt, MaxAttempts: in.v.At.MaxAttempts,
 		Transport: run.Transport, Progress: run.Progress, Report: func(doc []byte) {
 			// The engine would begin a call again whose heartbeat it does not take; the outcome says that
@@ -209,7 +209,16 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 				p.set(doc)
 				activity.RecordHeartbeat(ctx, string(doc))
 			}
-		}}), run.Arguments, cmp.Or(run.Timeout, a.ToolTimeout), after)
+		},
+	})
+	if len(in.v.View) > 0 {
+		view, err := session.ParseState(in.v.View)
+		if err != nil {
+			return wire[toolResult]{}, err
+		}
+		calling = loop.WithView(calling, view)
+	}
+	o := t.InvokeWithin(calling, run.Arguments, cmp.Or(run.Timeout, a.ToolTimeout), after)
 	if err := ctx.Err(); err != nil && o.Err != nil {
 		return wire[toolResult]{}, err
 	}

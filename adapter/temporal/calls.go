@@ -214,7 +214,13 @@ func (f *flow) invoke(ctx workflow.Context, run machine.ToolRun) (*toolResult, e
 			in.Schema = t.Schema
 		}
 	}
-	err := f.measure("the arguments of a call of "+run.Tool, in)
+	var err error
+	if f.begun.View {
+		if in.View, err = f.sessionJSON(); err != nil {
+			return nil, err
+		}
+	}
+	err = f.measure("the arguments of a call of "+run.Tool, in)
 	if err != nil {
 		return nil, err
 	}

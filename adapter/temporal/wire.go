@@ -66,6 +66,8 @@ type begun struct {
 	Prompt  bool     `json:"prompt,omitempty"`
 	Planner bool     `json:"planner,omitempty"`
 	Slow    bool     `json:"slow,omitempty"`
+	// View says that tools are given the session.
+	View bool `json:"view,omitempty"`
 	// Parallel, Deaths, MaxPayload and MaxEvents are the worker's: they decide what stands in the history.
 	Parallel   int `json:"parallel"`
 	Deaths     int `json:"deaths"`
@@ -140,6 +142,8 @@ type toolCall struct {
 	// Session is the session's id, At where the tool's line of tries stands.
 	Session string           `json:"session,omitempty"`
 	At      machine.Position `json:"at,omitzero"`
+	// View is the session, if the worker gives it to tools.
+	View json.RawMessage `json:"view,omitempty"`
 }
 
 // toolResult is what the tool activity gives back.
