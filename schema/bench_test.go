@@ -93,7 +93,7 @@ func BenchmarkBadReply(b *testing.B) {
 
 func tell(issues []fault.Issue) string {
 	f := feedback.New(feedback.Input{
-		Source: feedback.Tool, Tool: "place_order", Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation, Issues: issues, Scheduled: true,
+		Tool: "place_order", Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation, Issues: issues, Scheduled: true,
 	})
 	return feedback.Render(f, feedback.DefaultLimits())
 }
