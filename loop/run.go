@@ -48,7 +48,7 @@ type Answer[T any] struct {
 
 // Run runs the loop until the model gives an answer that cfg accepts. It calls model, checks and runs tool
 // calls, and tells the model what was wrong. prompt is the user's message; it follows the conversation in s
-// or cfg.History. s keeps the records and the conversation of the run.
+// or cfg.History. s keeps the records and the conversation of the run; if it is nil, the run makes a session.
 //
 // If the journal ([WithJournal]) has this request unfinished, Run continues it, as with [Resume]. If a run of
 // the journal has ended and has the same [Config].RequestID, Run returns its recorded end and does nothing. If
@@ -99,6 +99,12 @@ func (l *Loop) Run(ctx context.Context, s *session.Session, prompt string, j *jo
 }
 
 func (l *Loop) run(ctx context.Context, o *options, s *session.Session, prompt string) (Result, error) {
+	if s == nil {
+		var err error
+		if s, err = session.New(session.Config{}); err != nil {
+			return Result{}, err
+		}
+	}
 	p := newProcess(ctx, o, l.model, s, &l.cfg)
 	fresh, err := p.enter(l.compiled, prompt, false)
 	if err != nil {

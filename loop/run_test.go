@@ -220,8 +220,18 @@ func TestRunGoesOnWithTheRequestThatItsJournalHolds(t *testing.T) {
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	_, err := loop.Run(t.Context(), nil, newSession(t), "Book.", loop.Config{})
 	require.EqualError(t, err, "loop: the model is nil: give one that replies")
-	_, err = loop.Run(t.Context(), looptest.NewModel(), nil, "Book.", loop.Config{})
-	require.EqualError(t, err, "loop: the session is nil: make one with session.New")
+}
+
+func TestARunWithoutASessionHasOneOfItsOwn(t *testing.T) {
+	result, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say("In Lisbon.")), nil, "Where?", loop.Config{})
+	looptest.AssertAnswer(t, result, err, "In Lisbon.")
+
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Say("In Lisbon.")), nil, "Where?", loop.Config{}, loop.WithJournal(j))
+	require.NoError(t, err)
+	assert.Contains(t, string(store.Text("order-42")), "In Lisbon.")
 }
 
 func TestARunThatAReducerEndedHasItsError(t *testing.T) {
