@@ -11,7 +11,7 @@ import (
 // The programs print what their documentation promises. After a change, look at the difference, and only then run them
 // into their files again.
 func TestProgramsPrintWhatTheyPromise(t *testing.T) {
-	for _, name := range []string{"quickstart", "template", "runtime", "stream", "resume", "payment"} {
+	for _, name := range []string{"hello", "quickstart", "prompts", "ownloop", "stream", "resume", "payment"} {
 		t.Run(name, func(t *testing.T) {
 			want, err := os.ReadFile("testdata/" + name + ".txt")
 			require.NoError(t, err)

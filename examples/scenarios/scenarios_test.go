@@ -1,4 +1,4 @@
-package stories
+package scenarios
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 )
 
 // The stories use the program's own tools, reducers and policy file. After a change, run this with -rewrite and read the diff.
-func TestStories(t *testing.T) {
+func TestScenarios(t *testing.T) {
 	tools, err := Tools()
 	require.NoError(t, err)
 	own := scenario.With{Config: loop.Config{Tools: tools}, PolicyFile: "policy.yaml", Session: Session("")}

@@ -1,6 +1,6 @@
-// Package stories is a program with a tool, a reducer and a policy of its own. Its tests are stories, files in testdata
-// that say what a model replies and what becomes of it: see stories_test.go.
-package stories
+// Package scenarios is a program with a tool, a reducer and a policy of its own. Its tests are stories, files in testdata
+// that say what a model replies and what becomes of it: see scenarios_test.go.
+package scenarios
 
 import (
 	"context"

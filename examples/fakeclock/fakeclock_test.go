@@ -1,4 +1,4 @@
-package faketime_test
+package fakeclock_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/examples/faketime"
+	"github.com/retake-go/retake/examples/fakeclock"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
@@ -21,7 +21,7 @@ func TestAnHourOfBackoffTakesNoTime(t *testing.T) {
 		text = text[5:]
 		return text
 	}
-	headline, err := faketime.Headline(t.Context(), 5, shorter, loop.WithClock(clock))
+	headline, err := fakeclock.Headline(t.Context(), 5, shorter, loop.WithClock(clock))
 	require.NoError(t, err)
 	assert.Equal(t, "long ", headline)
 	assert.Equal(t, (4+8+16)*time.Minute, clock.Now().Sub(looptest.Epoch))
@@ -29,7 +29,7 @@ func TestAnHourOfBackoffTakesNoTime(t *testing.T) {
 
 func TestGivesUpAfterFive(t *testing.T) {
 	clock := looptest.NewClock()
-	_, err := faketime.Headline(t.Context(), 5, func(string) string { return "" }, loop.WithClock(clock))
+	_, err := fakeclock.Headline(t.Context(), 5, func(string) string { return "" }, loop.WithClock(clock))
 	require.ErrorIs(t, err, policy.AttemptsExhausted)
 	assert.Equal(t, time.Hour, clock.Now().Sub(looptest.Epoch))
 }

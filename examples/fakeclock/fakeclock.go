@@ -1,5 +1,5 @@
-// Package faketime shows how to test code that retries: its test runs through an hour of backoff in no time.
-package faketime
+// Package fakeclock shows how to test code that retries: its test runs through an hour of backoff in no time.
+package fakeclock
 
 import (
 	"context"

@@ -1,0 +1,13 @@
+// Package snippets links what the programs of README.md and docs import. Its test builds and runs them, and those of
+// the adapters' READMEs.
+package snippets
+
+import (
+	_ "github.com/openai/openai-go/v3"
+	_ "go.temporal.io/sdk/worker"
+
+	_ "github.com/retake-go/retake/adapter/openai"
+	_ "github.com/retake-go/retake/adapter/sqlite"
+	_ "github.com/retake-go/retake/adapter/temporal"
+	_ "github.com/retake-go/retake/looptest/scenario"
+)

@@ -1,0 +1,126 @@
+package snippets
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	// A block is "```lang name", its lines, "```".
+	block = regexp.MustCompile("(?ms)^```(\\w+)(?: (\\S+))?\n(.*?)^```$")
+	// A command is "$ " and what it prints.
+	command = regexp.MustCompile(`(?m)^\$ `)
+	// A replacement of a module by a folder.
+	relative = regexp.MustCompile(`=> \.\.\S*`)
+	// How long a test took, and whether it ran at all.
+	took = regexp.MustCompile(`\t(\d+\.\d+s|\(cached\))`)
+)
+
+// TestPages reads each page as a reader would, with a folder of its own:
+//
+//   - a block with a file name ("```yaml policy.yaml") is written to that file; a go block without one to main.go;
+//   - every go block is a whole file, with its imports, that go vet accepts;
+//   - in a console block every line that begins with "$ " is run, and must print the lines below it. A line "…" stands
+//     for any lines.
+//
+// Blocks in other languages are not looked at; commands that no test can run stand in sh blocks.
+func TestPages(t *testing.T) {
+	bin := t.TempDir()
+	require.Empty(t, run(t, ".", bin, "go build -o "+bin+"/retake github.com/retake-go/retake/cmd/retake"))
+	for _, pattern := range []string{"README.md", "docs/*.md", "docs/guides/*.md", "adapter/*/README.md", "examples/README.md"} {
+		pages, err := filepath.Glob("../../" + pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, pages, pattern)
+		for _, page := range pages {
+			t.Run(strings.TrimPrefix(page, "../../"), func(t *testing.T) {
+				t.Parallel()
+				text, err := os.ReadFile(page)
+				require.NoError(t, err)
+				follow(t, begin(t, page), string(text), bin)
+			})
+		}
+	}
+}
+
+// follow does in a folder what a page says.
+func follow(t *testing.T, dir, page, bin string) {
+	for _, b := range block.FindAllStringSubmatch(page, -1) {
+		language, name, text := b[1], b[2], b[3]
+		switch {
+		case language == "console":
+			for _, c := range command.Split(text, -1)[1:] {
+				line, want, _ := strings.Cut(c, "\n")
+				got := run(t, dir, bin, line)
+				assert.Regexp(t, pattern(want), took.ReplaceAllString(got, "\t0.00s"), "$ %s", line)
+			}
+		case language == "go" && name == "":
+			name = "main.go"
+			fallthrough
+		case name != "":
+			file := filepath.Join(dir, name)
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+			if language == "go" {
+				require.True(t, strings.HasPrefix(text, "package "), "a go block is a whole file:\n%s", text)
+				assert.Empty(t, run(t, filepath.Dir(file), bin, "go vet . && gofmt -l ."), "%s:\n%s", name, text)
+			}
+		}
+	}
+}
+
+// begin makes a module for the programs of a page: one that requires what this module does or, for the page of an
+// adapter, the adapter and what it requires.
+func begin(t *testing.T, page string) string {
+	from := "."
+	if strings.Contains(page, "/adapter/") {
+		from = filepath.Dir(page)
+	}
+	dir := t.TempDir()
+	mod, err := os.ReadFile(filepath.Join(from, "go.mod"))
+	require.NoError(t, err)
+	name := regexp.MustCompile(`(?m)^module (.*)$`).FindSubmatch(mod)[1]
+	text := relative.ReplaceAllStringFunc(string(mod), func(path string) string {
+		path, err := filepath.Abs(filepath.Join(from, strings.TrimPrefix(path, "=> ")))
+		require.NoError(t, err)
+		return "=> " + path
+	})
+	if from != "." {
+		path, err := filepath.Abs(from)
+		require.NoError(t, err)
+		text += fmt.Sprintf("\nrequire %s v0.1.0\nreplace %s => %s\n", name, name, path)
+	}
+	text = strings.Replace(text, "module "+string(name), "module example", 1)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644))
+	sum, err := os.ReadFile(filepath.Join(from, "go.sum"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.sum"), sum, 0o644))
+	return dir
+}
+
+// run runs a line in a shell that has the command retake and no key of any provider, and returns what it prints.
+func run(t *testing.T, dir, bin, line string) string {
+	c := exec.CommandContext(t.Context(), "sh", "-c", line)
+	c.Dir = dir
+	for _, v := range os.Environ() {
+		if !strings.Contains(v, "_API_KEY=") {
+			c.Env = append(c.Env, v)
+		}
+	}
+	c.Env = append(c.Env, "PATH="+bin+":"+os.Getenv("PATH"), "GOWORK=off", "GOFLAGS=-mod=mod", "NO_COLOR=1", "COLUMNS=120")
+	out, _ := c.CombinedOutput() // a status other than 0 is for the page to tell
+	return string(out)
+}
+
+// pattern matches an output: word for word, but where a line is "…".
+func pattern(want string) string {
+	want = regexp.QuoteMeta(took.ReplaceAllString(strings.TrimRight(want, "\n"), "\t0.00s"))
+	return `^` + regexp.MustCompile(`(?m)^…$`).ReplaceAllString(want, `(?s:.*)`) + `\n*$`
+}
