@@ -46,3 +46,44 @@ func Example() {
 	// session order-42: 3 events, 2 prompts: all as recorded <nil>
 	// stop: attempt 1 of 1: no_output (attempts_exhausted) -1 <nil>
 }
+
+// recorded returns the journal of a run.
+func recorded(s journal.Settings, prompt string, script ...looptest.Turn) []byte {
+	store := &looptest.Store{}
+	j, _ := journal.Open(context.Background(), store, "order-42", s)
+	_, _ = loop.Run(context.Background(), looptest.NewModel(script...), nil, prompt, loop.Config{}, loop.WithJournal(j))
+	_ = j.Close()
+	return store.Text("order-42")
+}
+
+// Two runs part where the second model replies otherwise.
+func ExampleDiff() {
+	a := recorded(journal.Settings{}, "Where?", looptest.Say("In Lisbon."))
+	b := recorded(journal.Settings{}, "Where?", looptest.Say(""), looptest.Say("In Porto."))
+	d, err := journal.Diff(bytes.NewReader(a), bytes.NewReader(b))
+	fmt.Println(d.Same(), d.Steps, err)
+	// Output: false 1 <nil>
+}
+
+// What the user says stays out of the journal, which still replays.
+func ExampleRedaction() {
+	settings := journal.Settings{Redact: &journal.Redaction{Prompts: true}}
+	text := recorded(settings, "My card is 4111 1111.", looptest.Say("Thanks."))
+	report, err := journal.Replay(bytes.NewReader(text), journal.Replaying{})
+	fmt.Println(bytes.Contains(text, []byte("4111")), report, err)
+	// Output: false session order-42: 2 events, 1 prompt: all as recorded <nil>
+}
+
+// A long history becomes a snapshot. The next run of the session goes on from it.
+func ExampleCompact() {
+	ctx, store := context.Background(), &looptest.Store{}
+	j, _ := journal.Open(ctx, store, "order-42", journal.Settings{})
+	_, _ = loop.Run(ctx, looptest.NewModel(looptest.Say("In Lisbon.")), nil, "Where?", loop.Config{}, loop.WithJournal(j))
+	_ = j.Close()
+	fmt.Println(bytes.Count(store.Text("order-42"), []byte("\n")), "lines")
+	err := journal.Compact(ctx, store, "order-42", nil)
+	fmt.Println(bytes.Count(store.Text("order-42"), []byte("\n")), "lines", err)
+	// Output:
+	// 5 lines
+	// 2 lines <nil>
+}

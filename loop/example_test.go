@@ -2,13 +2,16 @@ package loop_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -52,11 +55,7 @@ func ExampleRun() {
 	for _, a := range result.Attempts {
 		fmt.Printf("%q attempt %d: %s %s\n", a.Action, a.Attempt, a.Class, string(a.Reason))
 	}
-	// Output:
-	// Your room in Lisbon is booked. <nil>
-	// "book_room" attempt 1: tool_validation immediate
-	// "book_room" attempt 2:  accepted
-	// "" attempt 1:  accepted
+	// Output: In Lisbon. 1 45
 }
 
 // The answer is a Go value: the model is told its schema, and asked again until it fits.
@@ -121,5 +120,69 @@ func ExampleResume() {
 	fmt.Println(result.Text, err)
 	// Output:
 	// loop: the run was left to be resumed
+	// In Lisbon. <nil>
+}
+
+// What a run comes to that never gets an answer: the reason, every attempt, and the error of the last failure.
+func ExampleRetryExhaustedError() {
+	model := looptest.NewModel(looptest.Say("two"), looptest.Say("2"), looptest.Say("two nights"))
+	_, err := loop.Generate[room](context.Background(), model, nil, "Nights?", loop.Config{})
+	var exhausted *loop.RetryExhaustedError
+	var invalid *fault.StructuredOutputError
+	fmt.Println(errors.Is(err, policy.AttemptsExhausted), errors.As(err, &invalid), errors.As(err, &exhausted))
+	for _, a := range exhausted.Attempts {
+		fmt.Println(looptest.AttemptText(a), a.Issues)
+	}
+	// Output:
+	// true true true
+	// attempt 1 of 3: structured_output, again (immediate) [(whole): expected an object with the members city, nights]
+	// attempt 2 of 3: structured_output, again (immediate) [(whole): expected object (members: city, nights), got integer]
+	// attempt 3 of 3: structured_output, no more (attempts_exhausted) [(whole): expected an object with the members city, nights]
+}
+
+// A policy for this run alone: a big model and a temperature of 0 for the second attempt.
+func ExampleWithModels() {
+	set := policy.DefaultSet()
+	set.Answer.Attempts = []policy.Settings{{}, {Model: "big", Temperature: new(0.0)}}
+	result, err := loop.Run(context.Background(), looptest.NewModel(looptest.Say("")), nil, "Where?", loop.Config{Policy: &set},
+		loop.WithModels(map[string]loop.Model{"big": looptest.NewModel(looptest.Say("In Lisbon."))}))
+	fmt.Println(result.Text, err)
+	// Output: In Lisbon. <nil>
+}
+
+// A reply is shown as it comes in, and taken back where another takes its place.
+func ExampleWithStream() {
+	model := looptest.NewModel(looptest.Say("nine"), looptest.Say(`{"city": "Lisbon", "nights": 9}`))
+	show := func(d loop.Delta) {
+		if d.Reset {
+			fmt.Println("take it back")
+			return
+		}
+		fmt.Println("show:", d.Text)
+	}
+	_, err := loop.Generate[room](context.Background(), model, nil, "Nights?", loop.Config{}, loop.WithStream(show))
+	fmt.Println(err)
+	// Output:
+	// show: nine
+	// take it back
+	// show: {"city": "Lisbon", "nights": 9}
+	// <nil>
+}
+
+// A Runner is told what happened, and says what to do next. It has no clock, and the caller calls the model.
+func ExampleNewRunner() {
+	s, _ := session.New(session.Config{ID: "order-42"})
+	r, _ := loop.NewRunner(s, loop.Config{}, nil)
+	defer r.Close()
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	effects, _ := r.Start(now, message.Message{Role: message.User, Text: "Where?"})
+	fmt.Println(effects)
+	effects, _ = r.Reply(now, message.Reply{Text: "In Lisbon.", Finish: message.Stop})
+	fmt.Println(effects)
+	result, err := r.Result(nil)
+	fmt.Println(result.Text, err)
+	// Output:
+	// [call the model, attempt 1 of 3]
+	// [accept the answer, attempt 1 of 3 done: In Lisbon.]
 	// In Lisbon. <nil>
 }

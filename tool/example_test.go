@@ -4,9 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/tool"
 )
@@ -106,4 +110,48 @@ func ExampleProgress() {
 	// Output:
 	// {"percent":50}
 	// "done with k1"
+}
+
+// A tool that could not reach its server, and did nothing, asks to be run again later. The model is not told.
+func ExampleTryLater() {
+	tries := 0
+	search := tool.New("search", "Searches rooms.", func(context.Context, struct{}) (string, error) {
+		if tries++; tries == 1 {
+			return "", tool.TryLater(nil, time.Second)
+		}
+		return "room 7", nil
+	})
+	tools, _ := tool.NewSet(search)
+	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "search", Arguments: `{}`}), looptest.Say("Room 7."))
+	result, err := loop.Run(context.Background(), model, nil, "A room.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+	fmt.Println(result.Text, err, tries)
+	// Output: Room 7. <nil> 2
+}
+
+// A payment carries its key to the bank, which refuses to pay twice under one key.
+func ExampleIdempotencyKey() {
+	var keys []string
+	pay := tool.New("pay", "Pays.", func(ctx context.Context, _ struct{}) (string, error) {
+		keys = append(keys, tool.IdempotencyKey(ctx))
+		if len(keys) == 1 {
+			return "", &fault.ProviderError{Class: fault.Network}
+		}
+		return "paid", nil
+	}, tool.Idempotent())
+	tools, _ := tool.NewSet(pay)
+	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{}`}), looptest.Say("Paid."))
+	_, err := loop.Run(context.Background(), model, nil, "Pay.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+	fmt.Println(len(keys), keys[0] == keys[1], err)
+	// Output: 2 true <nil>
+}
+
+// A tool brings its own policy. A policy file may still say otherwise.
+func ExampleWithPolicy() {
+	pay := tool.New("pay", "Pays.", func(context.Context, Booking) (string, error) { return "paid", nil },
+		tool.WithPolicy(policy.Layer{MaxAttempts: new(1)}))
+	tools, _ := tool.NewSet(pay)
+	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{}`}))
+	_, err := loop.Run(context.Background(), model, nil, "Pay.", loop.Config{Tools: tools})
+	fmt.Println(err)
+	// Output: pay: attempt 1 of 1 on the correction plane: attempts used up: arguments of tool "pay": city: required, expected string (at least 1 character); nights: required, expected integer (at least 1, at most 30); room: required, expected one of "single", "double"
 }

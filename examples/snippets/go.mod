@@ -4,6 +4,7 @@ go 1.26.0
 
 replace (
 	github.com/retake-go/retake => ../..
+	github.com/retake-go/retake/adapter/internal => ../../adapter/internal
 	github.com/retake-go/retake/adapter/openai => ../../adapter/openai
 	github.com/retake-go/retake/adapter/sqlite => ../../adapter/sqlite
 	github.com/retake-go/retake/adapter/temporal => ../../adapter/temporal
@@ -11,10 +12,10 @@ replace (
 
 require (
 	github.com/openai/openai-go/v3 v3.95.0
-	github.com/retake-go/retake v0.0.0
-	github.com/retake-go/retake/adapter/openai v0.0.0
-	github.com/retake-go/retake/adapter/sqlite v0.0.0
-	github.com/retake-go/retake/adapter/temporal v0.0.0
+	github.com/retake-go/retake v0.1.0
+	github.com/retake-go/retake/adapter/openai v0.1.0
+	github.com/retake-go/retake/adapter/sqlite v0.1.0
+	github.com/retake-go/retake/adapter/temporal v0.1.0
 	github.com/stretchr/testify v1.12.1
 	go.temporal.io/sdk v1.50.0
 )
@@ -47,6 +48,7 @@ require (
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
 	github.com/pmezard/go-difflib v1.0.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/retake-go/retake/adapter/internal v0.1.0 // indirect
 	github.com/robfig/cron v1.2.0 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/stretchr/objx v0.5.3 // indirect

@@ -40,7 +40,7 @@ var (
 func TestPages(t *testing.T) {
 	bin := t.TempDir()
 	require.Empty(t, run(t, ".", bin, "go build -o "+bin+"/retake github.com/retake-go/retake/cmd/retake"))
-	for _, pattern := range []string{"README.md", "docs/getting-started.md"} {
+	for _, pattern := range []string{"README.md", "docs/*.md", "docs/guides/*.md", "adapter/*/README.md", "examples/README.md"} {
 		pages, err := filepath.Glob("../../" + pattern)
 		require.NoError(t, err)
 		require.NotEmpty(t, pages, pattern)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/result"
 )
 
@@ -22,4 +24,22 @@ func ExampleRetry() {
 	})
 	fmt.Println(r.Data, r.Confidence.Value, r.Execution.RetryCount.Value, r.Execution.Cost.Amount())
 	// Output: Maine Coon 0.9 2 0.012
+}
+
+// A run with its envelope: the answer, how many attempts were followed by another, and what all of them cost.
+func ExampleRun() {
+	model := looptest.NewModel(
+		looptest.Turn{Reply: message.Reply{Text: "", Usage: message.Usage{InputTokens: 10, OutputTokens: 1}}},
+		looptest.Turn{Reply: message.Reply{Text: "In Lisbon.", Usage: message.Usage{InputTokens: 30, OutputTokens: 4}}})
+	r := agent.Run(context.Background(), model, nil, "Where?", loop.Config{}, agent.Account{})
+	fmt.Println(r.Content, r.Execution.RetryCount.Value, r.Execution.Usage.Tokens())
+	// Output: In Lisbon. 1 45
+}
+
+// An error is data in an envelope: a code, and a sentence for people.
+func ExampleEnvelope() {
+	model := looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say(""))
+	r := agent.Envelope(loop.Run(context.Background(), model, nil, "Where?", loop.Config{}))
+	fmt.Println(r.Error.Class, "-", r.UserMessage())
+	// Output: no_output - The assistant gave no answer. Try again.
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/degrade"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/result"
 )
 
@@ -18,4 +20,25 @@ func ExampleSummarize() {
 	r.Meta = steps.AddTo(r.Meta)
 	fmt.Println(r.Data, r.Warnings)
 	// Output: It was a dark… [a summary could not be made; the text was cut short instead]
+}
+
+// History is nice to have: a run goes on without it, with a warning.
+func ExampleOrElse() {
+	var steps degrade.Fallbacks
+	history := degrade.OrElse(context.Background(), &steps, degrade.HistoryFailed,
+		func(context.Context) ([]string, error) { return nil, errors.New("the store is gone") },
+		func() []string { return nil })
+	fmt.Println(len(history), steps.Warnings())
+	// Output: 0 [earlier context could not be selected; the answer was made without it]
+}
+
+// A text is better than nothing: an answer that never fits its schema is returned as the model wrote it.
+func ExamplePlainText() {
+	type trip struct {
+		City string `json:"city" validate:"required"`
+	}
+	model := looptest.NewModel(looptest.Say("Lisbon"), looptest.Say("Lisbon"), looptest.Say("Lisbon!"))
+	r, err := loop.Generate[trip](context.Background(), model, nil, "Where?", loop.Config{}, loop.WithPlanner(degrade.PlainText{}))
+	fmt.Println(r.Degraded, r.Text, r.Warnings, err)
+	// Output: true Lisbon! [the answer could not be read as structured data; its text is used] <nil>
 }

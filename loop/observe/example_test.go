@@ -3,6 +3,8 @@ package observe_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"os"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
@@ -25,4 +27,47 @@ func ExampleCallbacks() {
 	// operator: attempt failed [*fault.AuthError: auth from openai: 401 bad key *fault.ProviderError: auth from openai: 401 bad key]
 	// user:     Cannot sign in to OpenAI. Check your API key in settings.
 	// true
+}
+
+// A run's notices as log records. The correlation id is the session's.
+func ExampleLogTo() {
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	s, _ := session.New(session.Config{ID: "order-42"})
+	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
+	_, err := loop.Run(context.Background(), model, s, "Where?", loop.Config{}, loop.WithObserver(observe.LogTo(logger)))
+	fmt.Println(err)
+	// Output:
+	// level=INFO msg=retrying correlation_id=order-42 plane=correction error_type=no_output reason=immediate attempt=1 max_attempts=3 delay=0s
+	// level=INFO msg="run ended" correlation_id=order-42 reason=accepted
+	// <nil>
+}
+
+// One Metrics counts for all runs of a program.
+func ExampleMetrics() {
+	var metrics observe.Metrics
+	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
+	_, err := loop.Run(context.Background(), model, nil, "Where?", loop.Config{}, loop.WithObserver(&metrics))
+	fmt.Println(metrics.Counts().ValidationRetryTotal, err)
+	// Output: 1 <nil>
+}
+
+// An observer sees each decision as it is taken.
+func ExampleObserverFunc() {
+	show := observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+		fmt.Println(n.Kind, n.Attempt, n.Class, string(n.Reason))
+	})
+	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
+	_, err := loop.Run(context.Background(), model, nil, "Where?", loop.Config{}, loop.WithObserver(show))
+	fmt.Println(err)
+	// Output:
+	// attempt 1 no_output immediate
+	// retry 1 no_output immediate
+	// attempt 2  accepted
+	// ended 0  accepted
+	// <nil>
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/ratelimit"
@@ -26,4 +27,19 @@ func ExampleLadder() {
 		loop.WithModels(map[string]loop.Model{"backup": looptest.NewModel(looptest.Say("Hello."))}))
 	fmt.Println(r.Text, r.Warnings, err)
 	// Output: Hello. [went on with model backup: rate_limit, tokens_per_day used up] <nil>
+}
+
+// A planner of one's own: where the attempts are used up, the user's question is put more simply, once.
+func ExamplePlannerFunc() {
+	simpler := planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
+		if q.Exhausted && q.Model == "" {
+			return machine.Plan{Do: machine.Fallback, Model: "small", Prompt: "Answer with one word.", Warning: "asked more simply"}, nil
+		}
+		return machine.Plan{Do: machine.Abort}, nil
+	})
+	model := looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say(""))
+	r, err := loop.Run(context.Background(), model, nil, "Where?", loop.Config{}, loop.WithPlanner(simpler),
+		loop.WithModels(map[string]loop.Model{"small": looptest.NewModel(looptest.Say("Lisbon."))}))
+	fmt.Println(r.Text, r.Warnings, err)
+	// Output: Lisbon. [asked more simply] <nil>
 }

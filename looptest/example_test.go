@@ -1,0 +1,66 @@
+package looptest_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// A script of replies takes the place of a model. What it was asked is there to be looked at.
+func ExampleNewModel() {
+	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
+	result, err := loop.Run(context.Background(), model, nil, "Where?", loop.Config{})
+	fmt.Println(result.Text, err)
+	last, _ := model.Requests()[1].Messages.Last()
+	fmt.Println(last.Text)
+	// Output:
+	// In Lisbon. <nil>
+	// Automatic check, not a message from the user: your reply had neither text nor a tool call (attempt 1 of 3).
+	// Reply with the answer that was asked for, or with a tool call.
+}
+
+// A minute's wait takes no time.
+func ExampleNewClock() {
+	clock := looptest.NewClock()
+	model := looptest.NewModel(
+		looptest.Fail(&fault.ProviderError{Class: fault.Overloaded, RetryAfter: time.Minute}), looptest.Say("In Lisbon."))
+	set := policy.DefaultSet()
+	set.Transport.MaxRetryAfter, set.Transport.RetryAfterJitter = new(time.Hour), nil
+	s, _ := session.New(session.Config{ID: "order-42"})
+	result, err := loop.Run(context.Background(), model, s, "Where?", loop.Config{Policy: &set}, loop.WithClock(clock))
+	fmt.Println(result.Text, err, clock.Now().Sub(looptest.Epoch) >= time.Minute)
+	// Output: In Lisbon. <nil> true
+}
+
+// Attempts are compared as lines that can be read.
+func ExampleAssertAttempts() {
+	_ = func(t *testing.T) {
+		model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
+		result, err := loop.Run(t.Context(), model, nil, "Where?", loop.Config{})
+		looptest.AssertAnswer(t, result, err, "In Lisbon.")
+		looptest.AssertAttempts(t, result.Attempts,
+			"attempt 1 of 3: no_output, again (immediate)",
+			"attempt 2 of 3: passed (accepted)")
+	}
+	// Output:
+}
+
+// An error of a run is compared by its reason.
+func ExampleAssertStopped() {
+	_ = func(t *testing.T) {
+		model := looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say(""))
+		_, err := loop.Run(t.Context(), model, nil, "Where?", loop.Config{})
+		exhausted := looptest.AssertStopped(t, err, policy.AttemptsExhausted)
+		if exhausted != nil && len(exhausted.Attempts) != 3 {
+			t.Error(exhausted)
+		}
+	}
+	// Output:
+}
