@@ -55,7 +55,11 @@ func ExampleRun() {
 	for _, a := range result.Attempts {
 		fmt.Printf("%q attempt %d: %s %s\n", a.Action, a.Attempt, a.Class, string(a.Reason))
 	}
-	// Output: In Lisbon. 1 45
+	// Output:
+	// Your room in Lisbon is booked. <nil>
+	// "book_room" attempt 1: tool_validation immediate
+	// "book_room" attempt 2:  accepted
+	// "" attempt 1:  accepted
 }
 
 // The answer is a Go value: the model is told its schema, and asked again until it fits.

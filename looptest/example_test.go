@@ -18,8 +18,8 @@ func ExampleNewModel() {
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
 	result, err := loop.Run(context.Background(), model, nil, "Where?", loop.Config{})
 	fmt.Println(result.Text, err)
-	last, _ := model.Requests()[1].Messages.Last()
-	fmt.Println(last.Text)
+	shown := model.Requests()[1].Messages
+	fmt.Println(shown[len(shown)-1].Text)
 	// Output:
 	// In Lisbon. <nil>
 	// Automatic check, not a message from the user: your reply had neither text nor a tool call (attempt 1 of 3).

@@ -87,7 +87,7 @@ func send(w http.ResponseWriter, event string, data any) {
 // scripted streams a wrong answer to each new question, and a right one to the correction.
 func scripted(_ context.Context, req loop.Request) (message.Reply, error) {
 	text := `{"city": "Lisbon", "nights": 90}`
-	if req.Messages.Len() > 1 {
+	if len(req.Messages) > 1 {
 		text = `{"city": "Lisbon", "nights": 9}`
 	}
 	for piece := range strings.SplitAfterSeq(text, ",") {
