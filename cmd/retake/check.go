@@ -15,35 +15,33 @@ import (
 
 var checkCommand = command{
 	name:    "check",
-	summary: "whether a model's reply, or a policy, can be used, and what the model would be told",
+	summary: "checks a model's reply or a policy, and shows what the model would be told",
 	usage: []string{
 		"check -tool TOOL.json [-policy FILE] [-json] < REPLY",
 		"check -corpus FILE [-cut SHARE] [-policy FILE] [-json]",
 		"check -policy FILE [-json]",
 	},
 	about: `
-Reads the tool calls in a reply and checks their arguments, as a run does whose answer is its calls
-(loop.Config.CallsOnly). A reply is ok when it holds at least one call and all of its calls can be used. No
-tool is run.
+Reads the tool calls in a reply and checks their arguments, as a run with loop.Config.CallsOnly does. A reply
+is ok if it has at least one call and all of its calls can be used. No tool is run.
 
 With -tool, standard input is one reply as text. TOOL.json is one object {"name", "description",
 "parameters"} with a JSON Schema as its parameters, or a list of such objects. -policy says which forms of
 calls are read and which repairs are accepted (forms_off, text_repairs, native_repairs).
 
 With -corpus, FILE has one question a line: {"id", "tools": [...], "replies": [{"text"} or {"tool_calls":
-[{"name", "arguments"}]}, ...]}, with arguments as the model's own text. Every reply is answered on a line
-of its own, in file order. -cut keeps only that share of each text's characters.
+[{"name", "arguments"}]}, ...]}. The arguments are the text that the model wrote. The answer has one line for
+each reply, in the order of the file. -cut keeps only the first part of each text.
 
-With -policy alone the policy is checked: "ok" where it has no fault, with the error classes in it that are
-not retake's. Those are your own, and only errors of your program have them; a misspelt class of retake's is
-a fault.
+With -policy alone the policy is checked. The answer is "ok", and the error classes in it that retake does not
+define: only errors of your own program can have those. A misspelt class is an error.
 
 JSON: of a policy {"ok", "own_classes"}; of a reply {"ok": true, "calls": [{"tool", "arguments", "repairs":
 [{"kind", "offset"}]}]}, or {"ok": false, "class", "calls", "issues": [{"call", "pointer", "rule",
 "expected", "got"}], "feedback"}; of a corpus {"question", "reply", ...} with "reply" counted from 0. "tool"
-is the registered name; of an unknown tool it is the name as written. "arguments" is null where they cannot
-be read. "call" is the index of a call, and absent where the whole reply is at fault: without any call the
-class is no_output. "got" is empty where nothing was there. "feedback" is all that the model would be told.`,
+is the registered name, or the name as written for an unknown tool. "arguments" is null if they cannot be read.
+"call" is the index of a call; it is absent if the whole reply is at fault. A reply without a call has the class
+no_output. "got" is empty if nothing was there. "feedback" is the text that the model would get.`,
 	task: func() task { return &check{} },
 }
 
@@ -90,7 +88,7 @@ func (c *check) run(e *env) error {
 	return c.runPolicy(e, &from.set)
 }
 
-// runPolicy says of a policy, in which no fault was found, which classes are the user's own.
+// runPolicy names the error classes of a valid policy that are the user's own.
 func (c *check) runPolicy(e *env, p *policy.Set) error {
 	own := p.OwnClasses()
 	if c.json {
@@ -164,7 +162,7 @@ func (c *check) runCorpus(e *env, p *policy.Set) error {
 	return nil
 }
 
-// cutText is the first share of a text's characters, rounded down.
+// cutText is the first part of a text, a share of its characters, rounded down.
 func cutText(text string, share float64) string {
 	const rounding = 1e-9 // 0.29 of 100 is 29
 	runes := []rune(text)
@@ -215,7 +213,7 @@ func writeVerdict(e *env, v corpus.Verdict) {
 			}
 		}
 		if len(c.Repairs) > 0 {
-			fmt.Fprintln(e.out, e.paint.faint("    read with: "+repairsText(c.Repairs)))
+			fmt.Fprintln(e.out, e.paint.faint("    repaired: "+repairsText(c.Repairs)))
 		}
 	}
 	if v.Feedback != "" {
@@ -223,7 +221,7 @@ func writeVerdict(e *env, v corpus.Verdict) {
 	}
 }
 
-// repairsText is each kind of repair once, with where it begins and how often it occurs.
+// repairsText names each kind of repair once, with its first place and how often it occurs.
 func repairsText(repairs []extract.Repair) string {
 	count := map[extract.RepairKind]int{}
 	for _, r := range repairs {

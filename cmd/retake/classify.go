@@ -14,23 +14,22 @@ import (
 
 var classifyCommand = command{
 	name:    "classify",
-	summary: "what a provider's error is, whether another try may help, and what to tell a person",
+	summary: "classifies a provider's error: whether a retry may help, and what to tell a user",
 	usage:   []string{"classify [-status N] [-provider NAME] [-now T] [-json] < ERROR"},
 	about: `
 ERROR is what a provider sent, in one of three forms:
 
   - the body alone, as {"error": {...}} or any other text; -status says what HTTP status it came with
   - a whole response with its status line and headers, as curl -i prints it
-  - an object of {"provider", "model", "status", "type", "code", "message", "headers", "body"}, all optional; "body" is
-    raw text or JSON, "status" (three digits, or 0 for none) and "code" a number or a string, a header's value a string
-    or a list of them
+  - an object of {"provider", "model", "status", "type", "code", "message", "headers", "body"}, all optional;
+    "body" is raw text or JSON, "status" (three digits, or 0 for none) and "code" are a number or a string, and
+    the value of a header is a string or a list of strings
 
-A Retry-After that is a date becomes a wait by the time of the response: that of -now, else that of its Date
-header.
+A Retry-After with a date is turned into a wait by the time of the response: -now, or else its Date header.
 
 JSON: {"code", "plane", "retryable", "names": {"result_envelope", "agent_result", "agent_error"},
-"retry_after_ms", "user_message"}, or null where nothing went wrong. "retry_after_ms" is absent where the
-server asks for no wait.`,
+"retry_after_ms", "user_message"}, or null if nothing went wrong. "retry_after_ms" is absent if the server asks
+for no wait.`,
 	task: func() task { return &classify{} },
 }
 
@@ -71,7 +70,7 @@ func (c *classify) run(e *env) error {
 	return nil
 }
 
-// read reads an error in any of its forms.
+// read reads an error in any of the three forms.
 func (c *classify) read(text []byte) (r fault.Response, err error) {
 	trimmed := bytes.TrimSpace(text)
 	switch {
@@ -101,7 +100,7 @@ func (c *classify) read(text []byte) (r fault.Response, err error) {
 	return r, nil
 }
 
-// writeFault shows what an error is to people.
+// writeFault writes the class of an error for people.
 func writeFault(e *env, v fault.Verdict) {
 	if !v.Failed() {
 		fmt.Fprintln(e.out, e.paint.green("nothing went wrong"))

@@ -6,13 +6,13 @@ import (
 	"text/template"
 )
 
-// The variable is set in init, for the scripts name all commands, this one included.
+// The variable is set in init because the scripts name all commands, including this one.
 var completionCommand command
 
 func init() {
 	completionCommand = command{
 		name:    "completion",
-		summary: "a script that completes command lines of retake in bash, zsh or fish",
+		summary: "writes a completion script for bash, zsh or fish",
 		usage:   []string{"completion bash|zsh|fish"},
 		about: `
 Writes a script for a shell to standard output:
@@ -52,18 +52,18 @@ func (c *completion) run(e *env) error {
 	return completions.ExecuteTemplate(e.out, c.shell, all)
 }
 
-// shellCommand is a command as the scripts show it.
+// shellCommand is a command in the scripts.
 type shellCommand struct {
 	Name, Summary string
 	Flags         []shellFlag
 }
 
-// shellFlag is a flag as the scripts show it. What is what it takes; empty for a switch.
+// shellFlag is a flag in the scripts. What names its value; empty for a switch.
 type shellFlag struct{ Name, Usage, What string }
 
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// completions are the scripts, made of the list of commands.
+// completions are the templates of the scripts.
 var completions = template.Must(template.New("").Funcs(template.FuncMap{"quote": shellQuote}).Parse(`
 {{- define "bash" -}}
 _retake() {

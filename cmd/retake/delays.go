@@ -21,19 +21,18 @@ var delaysCommand = command{
 	summary: "the waits of a policy, attempt by attempt",
 	usage:   []string{"delays -policy FILE|preset:NAME [-code CODE] [-tool NAME] [-seed S] [-attempts N] [-json]"},
 	about: `
-Shows the wait after each attempt that fails, but for the last: one wait fewer than attempts.
+Shows the wait after each failed attempt except the last.
 
-With -seed the waits are those that loop.Do makes without a session. Without it they are shown as they are
-before jitter; a run always draws: from its seed, else from its session's id. Each wait lies between min and
-max under any seed. What a server asks for (retry-after) plays no part here: it is a floor, to which jitter
-adds up to half of it. Nor do deadlines.
+With -seed the waits are those of loop.Do without a session. Without it they are shown before jitter. A run
+always uses jitter: it draws it from its seed, or else from the id of its session. Each wait lies between min
+and max for any seed. Deadlines and the waits that servers ask for (retry-after) are not taken into account.
 
-Of a file with layers, a -code of the transport plane takes the layer "transport" where the file has one;
-any other takes "global", and that of -tool above it. Where the policy does not retry CODE at all, or its
-max_total_delay ends the attempts earlier, a note on standard error says so.
+In a file with layers, a -code of the transport plane uses the layer "transport" if there is one. Any other
+code uses "global", and the layer of -tool on top of it. A note on standard error says so if the policy does
+not retry CODE, or if its max_total_delay ends the attempts earlier.
 
-JSON: {"policy", "seed", "delays": [{"attempt", "delay_ms", "min_ms", "max_ms"}, ...], "total_ms"}; "seed"
-only where one was given. Milliseconds are exact decimals.`,
+JSON: {"policy", "seed", "delays": [{"attempt", "delay_ms", "min_ms", "max_ms"}, ...], "total_ms"}. "seed" is
+absent without -seed. Milliseconds are exact decimals.`,
 	task: func() task { return &delays{} },
 }
 
@@ -45,9 +44,9 @@ type delays struct {
 
 func (d *delays) declare(fs *flag.FlagSet) {
 	fs.StringVar(&d.policy, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
-	fs.StringVar(&d.code, "code", "", "what failed: a `CODE` such as llm-rate-limit, rate_limit or RATE_LIMITED, or a class")
+	fs.StringVar(&d.code, "code", "", "what failed: a `CODE` such as llm-rate-limit or RATE_LIMITED, or a class")
 	fs.StringVar(&d.tool, "tool", "", "the tool of this `NAME` and its layer of the file")
-	fs.StringVar(&d.seed, "seed", "", "draw the jitter from the seed `S`; without one waits are shown before jitter")
+	fs.StringVar(&d.seed, "seed", "", "draw the jitter from the seed `S`; without it, show the waits before jitter")
 	fs.Func("attempts", "as if the policy allowed `N` attempts", func(s string) (err error) {
 		d.attempts, err = count(s, policy.MaxSchedule+1)
 		return err
@@ -64,7 +63,7 @@ func count(s string, limit int) (int, error) {
 	return n, nil
 }
 
-// schedule is the answer of delays.
+// schedule is the answer as JSON.
 type schedule struct {
 	Policy string      `json:"policy"`
 	Seed   string      `json:"seed,omitempty"`
@@ -136,7 +135,7 @@ func (d *delays) resolve(from policies) (
 	return p, class, fault.Transport, nil
 }
 
-// class is what -code means: a name of a vocabulary, or a class that the policy names.
+// class is the class that -code names: in one of the vocabularies, or in the policy.
 func (d *delays) class(p policy.RetryPolicy) (fault.Class, error) {
 	own := fault.Class(d.code)
 	if _, based := p.Bases[own]; d.code == "" || based || p.Retries(own) {
@@ -168,7 +167,7 @@ func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane
 	return policy.Schedule(p, class, key, attempts-1), nil
 }
 
-// warn says where the policy would not make these waits.
+// warn says so if the policy would not make these waits.
 func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []policy.Planned) {
 	if d.code != "" && !p.Retries(class) {
 		e.note("the policy does not retry %s: these are the waits it would make if it did", class)
@@ -204,7 +203,7 @@ func millis(d time.Duration) json.Number {
 	return json.Number(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }
 
-// total is the sum of the waits; the longest duration there is where it is more.
+// total is the sum of the waits, or the longest duration if it is more.
 func total(rows []policy.Planned) (sum time.Duration) {
 	for _, r := range rows {
 		sum = backoff.Sum(sum, r.Delay)

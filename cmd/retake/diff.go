@@ -11,14 +11,13 @@ import (
 
 var diffCommand = command{
 	name:    "diff",
-	summary: "how two journals differ: what they were held to, and the first step that is another",
+	summary: "compares two journals: their configs, and the first step that differs",
 	usage:   []string{"diff [-json] JOURNAL JOURNAL"},
 	about: `
-Compares what was recorded: for each run its config (fields of the policy with who set them, templates,
-schemas of tools, seed), then the steps up to the first that differs. Times that were observed and notes are
-not compared. One of the two may be - for standard input.
+Compares the config of each run (policy, templates, schemas of tools, seed), and then its steps up to the
+first that differs. Observed times and notes are not compared. One of the two may be - for standard input.
 
-JSON: {"steps", "headers", "step"}; "steps" counts those that are the same.`,
+JSON: {"steps", "headers", "step"}. "steps" is the number of equal steps.`,
 	task: func() task { return &diff{} },
 }
 

@@ -1,10 +1,8 @@
-// Command retake shows what the packages of this module decide, without a model: the waits of a policy,
-// whether a model's reply can be used and what the model would be told, whole runs over recorded replies,
-// and what became of the runs that journals hold.
+// Command retake shows what this module decides, without calling a model. It computes the waits of a policy,
+// checks replies of models, plays whole runs over recorded replies, and shows, replays and compares journals.
 //
-// Each command reads what its flags name, or the journals that it is given, writes its answer to standard
-// output (with -json as JSON, else for people) and everything else to standard error. The same input gives
-// the same output.
+// The answer goes to standard output, as JSON with -json, and everything else to standard error. The same
+// input gives the same output.
 //
-// "retake help" lists the commands and the exit statuses. "retake completion" makes a shell complete them.
+// "retake help" lists the commands and the exit statuses. "retake completion" writes completion scripts.
 package main

@@ -16,15 +16,15 @@ import (
 	"golang.org/x/term"
 )
 
-// env is what a command reads and writes.
+// env is the input, output and clock of a command.
 type env struct {
 	in  io.Reader
 	out *bufio.Writer
 	err io.Writer
-	// typed is set where a person types the input, watched where somebody sees err as it is written.
+	// typed is set if in is a terminal, watched if err is one.
 	typed, watched bool
 	paint          paint
-	// after is the clock of what is waited for.
+	// after is time.After, or the clock of a test.
 	after func(time.Duration) <-chan time.Time
 }
 
@@ -39,7 +39,7 @@ func newEnv() *env {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// end writes out what is left and turns an error into the exit status.
+// end flushes the output and turns an error into the exit status.
 func (e *env) end(name string, err error) int {
 	if flushed := e.out.Flush(); flushed != nil && (err == nil || errors.Is(err, errNotOK)) {
 		err = flushed
@@ -53,7 +53,7 @@ func (e *env) end(name string, err error) int {
 	return e.fail(name, err)
 }
 
-// fail says what is wrong and, of wrong usage, how to get help.
+// fail writes an error, and for wrong usage how to get help.
 func (e *env) fail(name string, err error) int {
 	prefix := strings.TrimSpace("retake " + name)
 	fmt.Fprintf(e.err, "%s: %s\n", prefix, plainLines(strings.TrimSpace(err.Error())))
@@ -63,12 +63,12 @@ func (e *env) fail(name string, err error) int {
 	return exitTrouble
 }
 
-// note says something beside the answer.
+// note writes a note to standard error.
 func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.err, plainLines(fmt.Sprintf("note: "+format, args...)))
 }
 
-// standardInput reads the whole of standard input. what says what it holds.
+// standardInput reads all of standard input. what names its content.
 func (e *env) standardInput(what string) ([]byte, error) {
 	if e.typed {
 		e.note("reading %s from the terminal; end it with Ctrl-D", what)
@@ -77,7 +77,7 @@ func (e *env) standardInput(what string) ([]byte, error) {
 	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }
 
-// json writes one value as one line, in which what would not print as itself is an escape.
+// json writes a value as one line. Characters that do not print are escaped.
 func (e *env) json(v any) error {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)

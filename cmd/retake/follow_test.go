@@ -62,7 +62,7 @@ func TestAJournalIsFollowedUntilItsRunHasEnded(t *testing.T) {
 
 func TestWhatIsNoLongerTheJournalIsNotFollowed(t *testing.T) {
 	for says, happens := range map[string]step{
-		" was cut off while it was followed, to 1 bytes of 2000: show it again": func(path string, _ []byte) bool {
+		" was truncated while it was followed, to 1 bytes of 2000: show it again": func(path string, _ []byte) bool {
 			return os.Truncate(path, 1) == nil
 		},
 		" was replaced by another file while it was followed: show it again": func(path string, whole []byte) bool {

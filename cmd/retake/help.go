@@ -11,7 +11,7 @@ import (
 // overview is the help of retake itself.
 func overview() string {
 	return "retake shows what retry policies, checks of replies and correction loops decide,\n" +
-		"and replays their journals.\n\n" + listCommands() + "\n" + exitTable + "\nretake COMMAND -h says more.\n"
+		"and reads the journals of runs.\n\n" + listCommands() + "\n" + exitTable + "\nretake COMMAND -h shows the help of a command.\n"
 }
 
 func listCommands() string {
@@ -22,7 +22,7 @@ func listCommands() string {
 	})
 }
 
-// help is what -h prints.
+// help is the text that -h prints.
 func (c command) help(fs *flag.FlagSet) string {
 	text := "usage: retake " + strings.Join(c.usage, "\n       retake ") + "\n\n"
 	text += strings.TrimSpace(c.about) + "\n"
@@ -44,13 +44,13 @@ func flagList(fs *flag.FlagSet) string {
 	return strings.Join(names, ", ")
 }
 
-// flagName is a flag with what it takes: "-policy FILE".
+// flagName is a flag with the name of its value: "-policy FILE".
 func flagName(f *flag.Flag) string {
 	what, _ := flag.UnquoteUsage(f)
 	return strings.TrimSpace("-" + f.Name + " " + what)
 }
 
-// columns lines up what write writes, whose cells end with a tab.
+// columns aligns the text that write writes. Its cells end with a tab.
 func columns(write func(io.Writer)) string {
 	var text, trimmed strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

@@ -15,17 +15,17 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// maxInput bounds each input that is read whole: 64 MiB.
+// maxInput is the most bytes of an input that is read whole: 64 MiB.
 const maxInput = 64 << 20
 
-// readAll reads an input that is bounded; name says which one in errors.
+// readAll reads an input of at most maxInput bytes. Errors begin with its name.
 func readAll(name string, r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxInput+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) > maxInput {
-		return nil, fmt.Errorf("%s: more than %d MiB, which is the most that is read", name, maxInput>>20)
+		return nil, fmt.Errorf("%s: it is larger than %d MiB, which is the limit", name, maxInput>>20)
 	}
 	return data, nil
 }
@@ -40,8 +40,7 @@ func readNamed(flag, path string) ([]byte, error) {
 	return readAll(path, f)
 }
 
-// openNamed opens a file; place names the flag or argument that it stands in, right says what would be
-// right.
+// openNamed opens a file. In its errors place names the flag or argument, and right says what to give.
 func openNamed(place, path, right string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,17 +52,17 @@ func openNamed(place, path, right string) (*os.File, error) {
 	return f, nil
 }
 
-// presetPrefix marks the name of a preset where a file could stand.
+// presetPrefix distinguishes the name of a preset from that of a file.
 const presetPrefix = "preset:"
 
-// policies is what -policy names: a preset, or a file.
+// policies is the preset or file that -policy names.
 type policies struct {
 	// preset is empty for a file.
 	preset string
 	set    policy.Set
 }
 
-// readPolicy reads what -policy names. An empty name is the default policy.
+// readPolicy reads the preset or file that -policy names. An empty name is the default policy.
 func readPolicy(name string) (policies, error) {
 	if preset, ok := strings.CutPrefix(name, presetPrefix); ok {
 		return presetPolicy(preset)
@@ -79,7 +78,7 @@ func readPolicy(name string) (policies, error) {
 	return policies{set: set}, err
 }
 
-// presetPolicy puts a preset where it belongs: "correction" on the correction plane, the others on
+// presetPolicy is the policy of a preset: "correction" is for the correction plane, all others for
 // transport.
 func presetPolicy(preset string) (policies, error) {
 	p, ok := policy.Preset(preset)
@@ -98,11 +97,11 @@ func presetPolicy(preset string) (policies, error) {
 
 func isCorrection(preset string) bool { return preset == "correction" }
 
-// toolForm is what a file of tools looks like.
+// toolForm describes a file of tools.
 const toolForm = `{"name", "description", "parameters"}, or a list of such objects`
 
-// readTools reads the file of -tool or -tools: one tool, or a list of tools. Unknown members are refused:
-// they are those of other forms.
+// readTools reads the file of -tool or -tools: one tool, or a list of tools. Unknown members are an error,
+// for they belong to other formats.
 func readTools(flag, path string) (*tool.Set, error) {
 	data, err := readNamed(flag, path)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // journals are the journals that a command is given: files, directories, and "-" for standard input.
 type journals struct {
 	names []string
-	// key is the file of the secret key.
+	// key names the file of the secret key.
 	key string
 }
 
@@ -35,7 +35,7 @@ func (j *journals) take(args []string) error {
 		j.names = append(j.names, more...)
 	}
 	if n := slices.Index(j.names, "-"); n >= 0 && slices.Contains(j.names[n+1:], "-") {
-		return misused("- stands twice: standard input is read once")
+		return misused("- is given twice: standard input can be read once")
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (e *env) open(name string) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-// title is the name of a journal for people.
+// title is the name of a journal in answers.
 func title(name string) string {
 	if name == "-" {
 		return "(standard input)"
@@ -84,7 +84,7 @@ func title(name string) string {
 	return plain(name)
 }
 
-// readKey reads the file of a secret key. The line feed that editors put at its end is no part of it.
+// readKey reads the file of a secret key, without the line feed at its end.
 func readKey(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
@@ -99,8 +99,8 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// each hands every journal to work, as many at once as there are processors, and what came of them one by
-// one to use, in the order of the journals. It ends at the first error of use.
+// each calls work for every journal, on all processors, and then use for each result, in the order of the
+// journals. It ends at the first error of use.
 func each[T any](e *env, j *journals, work func(io.Reader, journal.Replaying) (T, error),
 	use func(name string, result T, err error) error) error {
 	key, err := readKey(j.key)
@@ -138,7 +138,7 @@ func each[T any](e *env, j *journals, work func(io.Reader, journal.Replaying) (T
 	return nil
 }
 
-// one opens a journal and hands it to work, which tells seen how far it has come.
+// one calls work for a journal, and reports its progress to seen.
 func one[T any](e *env, name string, key []byte, seen *progress,
 	work func(io.Reader, journal.Replaying) (T, error)) (T, error) {
 	in, err := e.open(name)
@@ -153,7 +153,7 @@ func one[T any](e *env, name string, key []byte, seen *progress,
 	}})
 }
 
-// unreadable says how many journals could not be read.
+// unreadable is the error for journals that cannot be read; nil if there are none.
 func unreadable(bad, of int) error {
 	if bad == 0 {
 		return nil

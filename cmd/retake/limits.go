@@ -20,16 +20,16 @@ var limitsCommand = command{
 	summary: "what a response's headers say about rate limits",
 	usage:   []string{"limits [-now T] [-provider NAME] [-json] < HEADERS"},
 	about: `
-Reads a response's headers, one "Name: value" a line, in any case and order; a status line before them is
-passed over. A body may follow after an empty line, or stand alone where it is JSON.
+Reads the headers of a response, one "Name: value" a line, in any case and order. A status line before them is
+skipped. A body may follow after an empty line; a body in JSON may also stand alone.
 
-Dates become waits by the time of the response: that of -now, else that of its own Date header. Where
-neither is known, a date stays a date and a wait a wait. The machine's clock is not read.
+Dates are turned into waits by the time of the response: -now, or else its Date header. Without either, dates
+and waits are left as they are. The clock of this machine is not used.
 
 JSON: {"limited", "retry_after", "wait", "windows": [{"name", "resource", "remaining", "limit", "resets_in",
-"reset_at"}], "ignored": [{"header", "value", "why"}]}. "retry_after" is what the server asks for outright
-and "wait" what follows from exhausted windows, both in seconds, as is "resets_in"; "reset_at" is in seconds
-since the epoch. What is not known is absent.`,
+"reset_at"}], "ignored": [{"header", "value", "why"}]}. "retry_after" is the wait that the server asks for, and
+"wait" the one that follows from exhausted windows. They and "resets_in" are in seconds, "reset_at" is in
+seconds since the epoch. Unknown values are absent.`,
 	task: func() task { return &limits{} },
 }
 
@@ -41,7 +41,7 @@ type limits struct {
 
 func (l *limits) declare(fs *flag.FlagSet) {
 	declareNow(fs, &l.now)
-	fs.StringVar(&l.provider, "provider", "", "whose headers they are: a `NAME` such as groq, for what they leave open")
+	fs.StringVar(&l.provider, "provider", "", "whose headers they are: a `NAME` such as groq")
 	fs.BoolVar(&l.json, "json", false, "write JSON")
 }
 
@@ -66,7 +66,7 @@ func (l *limits) run(e *env) error {
 	}
 	headers, body, strange := splitResponse(text)
 	for _, n := range strange {
-		e.note("line %d is no header, and was passed over: want \"Name: value\"", n)
+		e.note("line %d is no header and was skipped: want \"Name: value\"", n)
 	}
 	now := responseTime(l.now, headers)
 	state := ratelimit.Parse(headers, now, ratelimit.WithBody(body), ratelimit.ForProvider(l.provider))
@@ -79,8 +79,8 @@ func (l *limits) run(e *env) error {
 	return nil
 }
 
-// splitResponse splits what came into headers and, after an empty line, a body; what begins as JSON is a
-// body alone. It also returns the numbers of lines that are no headers.
+// splitResponse splits a response into its headers and the body after an empty line. A text that begins as
+// JSON is a body without headers. It also returns the numbers of lines that are no headers.
 func splitResponse(text []byte) (headers map[string][]string, body []byte, strange []int) {
 	if begin := bytes.TrimSpace(text); len(begin) > 0 && (begin[0] == '{' || begin[0] == '[') {
 		return nil, begin, nil
@@ -104,7 +104,7 @@ func splitResponse(text []byte) (headers map[string][]string, body []byte, stran
 	return headers, nil, strange
 }
 
-// responseTime is when a response came: as given, else by its Date header; zero where neither says.
+// responseTime is the time of a response: as given, or else from its Date header, or else zero.
 func responseTime(given time.Time, headers map[string][]string) time.Time {
 	if !given.IsZero() {
 		return given

@@ -26,10 +26,10 @@ const exitTable = `exit status:
   2  there is no whole answer: wrong usage, or an input that is missing, damaged or cannot be used
 `
 
-// errNotOK is the answer "no". It has been written, and there is nothing more to say.
+// errNotOK is the exit status of the answer "no". The answer itself has been written.
 var errNotOK = errors.New("not ok")
 
-// misuse says that a command was called wrongly. Its text names the flag and what would be right.
+// misuse is an error of usage. Its text names the flag and says what would be right.
 type misuse struct{ text string }
 
 func (m *misuse) Error() string { return m.text }
@@ -38,15 +38,15 @@ func misused(format string, args ...any) error { return &misuse{fmt.Sprintf(form
 
 // task is one call of a command.
 type task interface {
-	// declare declares the flags, which set the task's fields.
+	// declare declares the flags. They set the fields of the task.
 	declare(fs *flag.FlagSet)
-	// run does the work, after the flags have been read.
+	// run does the work after the flags were parsed.
 	run(e *env) error
 }
 
-// taker is a task that takes arguments beside its flags.
+// taker is a task with arguments besides its flags.
 type taker interface {
-	// take is called once, after the flags have been read. Its error is a misuse.
+	// take is called once after the flags were parsed. Its error is a misuse.
 	take(args []string) error
 }
 
@@ -102,7 +102,7 @@ func commandNames() []string {
 	return names
 }
 
-// didYouMean names the known word that was probably meant; it is empty where there is none.
+// didYouMean suggests a known word that is close to another; empty if none is.
 func didYouMean(word string, known []string) string {
 	if near := fields.Near(word, known); near != "" {
 		return ": did you mean " + near + "?"
@@ -110,7 +110,7 @@ func didYouMean(word string, known []string) string {
 	return ""
 }
 
-// perform reads a command's flags and arguments and runs it.
+// perform parses the flags and arguments of a command and runs it.
 func perform(e *env, c command, args []string) error {
 	t := c.task()
 	fs := c.flags(t)
@@ -142,8 +142,7 @@ func (c command) flags(t task) *flag.FlagSet {
 	return fs
 }
 
-// flagFault says what is wrong with the flags, and of a flag that is not there which one was probably
-// meant.
+// flagFault says what is wrong with the flags, and suggests a flag for one that does not exist.
 func flagFault(fs *flag.FlagSet, err error) string {
 	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
@@ -154,8 +153,8 @@ func flagFault(fs *flag.FlagSet, err error) string {
 	return fmt.Sprintf("there is no flag -%s%s", name, didYouMean("-"+name, known))
 }
 
-// parse reads flags wherever they stand among the arguments, and returns the others. After "--" there are
-// no flags.
+// parse parses flags before, between and after the arguments, and returns the arguments. After "--" there
+// are only arguments.
 func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	for {
 		if err := fs.Parse(args); err != nil {
@@ -173,8 +172,7 @@ func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	}
 }
 
-// empty refuses empty names, which are those of variables that a script has not set. Only a seed may be
-// empty.
+// empty refuses empty names: a script leaves them by a variable that is not set. Only a seed may be empty.
 func empty(fs *flag.FlagSet, rest []string) (err error) {
 	if slices.Contains(rest, "") {
 		return errors.New("an argument is empty: give a name, or leave it out")

@@ -13,18 +13,19 @@ import (
 
 var replayCommand = command{
 	name:    "replay",
-	summary: "whether journals lead to the same decisions with today's code",
+	summary: "checks whether journals lead to the same decisions with today's code",
 	usage:   []string{"replay [-key FILE] [-json] JOURNAL..."},
 	about: `
-Folds each journal through today's code, without models, tools or waits, and compares every decision and
-prompt with what was recorded. The first difference of a journal is explained: what was decided and what
-would be now, by which rule, on which field of the policy it hangs, and each value that changed. ` + journalArgs + `.
+Runs each journal through today's code, without models, tools or waits, and compares every decision and prompt
+with the recorded one. It explains the first difference of a journal: the decision then and now, the rule
+behind it, the fields of the policy that it depends on, and each value that changed.
+` + journalArgs + `.
 
-A last line that was cut off is no difference: a killed process leaves one, and it is mentioned. Prompts that the user's
-code made are taken as they were recorded.
+A last line that was cut off is mentioned, but it is no difference, for a killed process leaves one. Prompts
+that the user's code made are taken from the record.
 
-JSON, one line for each journal: {"journal", "ok", "report", "differs", "difference", "error"}. Of an event that
-does not fit at all "differs" is true, and "error" says why.`,
+JSON, one line for each journal: {"journal", "ok", "report", "differs", "difference", "error"}. If today's code
+refuses a recorded event, "differs" is true and "error" says why.`,
 	task: func() task { return &replay{} },
 }
 
@@ -91,7 +92,7 @@ func replayedOf(name string, report journal.Report, err error) replayed {
 	return out
 }
 
-// write shows it to people.
+// write writes it for people.
 func (r replayed) write(e *env) {
 	name, mark, text := title(r.Journal), "bad    ", r.Error
 	switch {
@@ -123,14 +124,14 @@ func summaryOf(r journal.Report) string {
 	return text
 }
 
-// remarks say what a reader of a report should know.
+// remarks say what else a reader of a report should know.
 func remarks(r journal.Report) []string {
 	prompts := func(n int64) string { return several.Of(n, "prompt", "prompts") }
 	all := []struct {
 		when bool
 		text string
 	}{
-		{r.Torn > 0, "its last line was cut off (" + several.Of(r.Torn, "byte", "bytes") + "): whoever resumes it keeps that in a note"},
+		{r.Torn > 0, "its last line was cut off (" + several.Of(r.Torn, "byte", "bytes") + "): a resumed run keeps it in a note"},
 		{r.Undecided, "it ends before the decision on its last event"},
 		{!r.Ended && r.Lines > 0, "its last run has not ended"},
 		{r.UserPrompts > 0, prompts(r.UserPrompts) + " made by the user's code: taken as recorded, not made again"},

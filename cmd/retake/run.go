@@ -20,20 +20,19 @@ const progressEvery = 500
 
 var runCommand = command{
 	name:    "run",
-	summary: "whole runs over recorded replies: who is corrected, and after how many attempts",
+	summary: "plays whole runs over recorded replies, and counts who is corrected at which attempt",
 	usage: []string{
 		"run -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-first N] [-journal DIR] [-sync WHEN] [-json]",
 	},
 	about: `
-Plays each question of FILE as a session of its own, on a clock on which waits take no time. The model
-answers attempt k with the k-th reply of the question's "ladder" (a list of indexes of its replies), or in
-file order where there is none. A session ends with the first reply whose calls are all accepted. It is
-exhausted when the policy allows no further attempt, and when there is no further reply. No tool is run.
-"retake check -h" says what FILE looks like.
+Plays each question of FILE as a session of its own, on a fake clock. Attempt k gets the k-th reply of the
+question, or of its "ladder", a list of indexes of replies. A session succeeds with the first reply whose calls
+are all accepted. It is exhausted if the policy allows no further attempt, or if there is no further reply. No
+tool is run. "retake check -h" describes FILE.
 
-With -journal each session is recorded in a file of its own in DIR. Sessions whose journals are there
-already are taken from them or go on where they end, and the answer is that of a run that was never
-interrupted. A journal of another policy, seed or question is refused.
+With -journal each session is recorded in a file in DIR. A session whose journal is there already is read from
+it, or continued at its end. The answer is the same as without an interruption. A journal of another policy,
+seed or question is refused.
 
 JSON: {"sessions", "succeeded", "exhausted", "attempts": {"1", "2", ...}, "feedback", "calls_by_reason",
 "events_sha256"}. "attempts" counts sessions by the attempt that succeeded, "feedback" the records of
@@ -53,13 +52,13 @@ type runs struct {
 func (r *runs) declare(fs *flag.FlagSet) {
 	fs.StringVar(&r.corpus, "corpus", "", "the questions and replies: `FILE`, one question a line")
 	fs.StringVar(&r.policy, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
-	fs.StringVar(&r.seed, "seed", "", "draw the jitter from the seed `S`; without one each session draws from its id")
+	fs.StringVar(&r.seed, "seed", "", "draw the jitter from the seed `S`; without it, from the id of each session")
 	fs.Func("first", "only the first `N` questions", func(s string) (err error) {
 		r.first, err = count(s, math.MaxInt32)
 		return err
 	})
-	fs.StringVar(&r.journal, "journal", "", "record each session in a file in `DIR`, and go on with those that are there")
-	when := "`WHEN` records outlive a loss of power: never (the default), waits or records"
+	fs.StringVar(&r.journal, "journal", "", "record each session in a file in `DIR`, and continue those that are there")
+	when := "`WHEN` to sync records to the disk: never (the default), waits or records"
 	fs.Func("sync", when, func(s string) error {
 		r.sync = journal.Sync(s)
 		return journal.Settings{Sync: r.sync}.Validate()
@@ -106,7 +105,7 @@ func (r *runs) run(e *env) error {
 // newStore makes the store of a directory.
 var newStore = func(dir string) journal.Store { return journal.Dir(dir) }
 
-// config is how the questions are played.
+// config is the config of the sessions.
 func (r *runs) config() (cfg corpus.Config, err error) {
 	if r.corpus == "" {
 		return cfg, misused("-corpus is missing: give a file with one question a line, as JSON")
@@ -123,7 +122,7 @@ func (r *runs) config() (cfg corpus.Config, err error) {
 		return cfg, nil
 	}
 	if info, err := os.Stat(r.journal); err == nil && !info.IsDir() {
-		return cfg, misused("-journal: %s is a file: give a directory, which is made where it is not there", r.journal)
+		return cfg, misused("-journal: %s is a file: give a directory; it is created if it does not exist", r.journal)
 	}
 	cfg.Journals, cfg.Settings.Sync = newStore(r.journal), cmp.Or(r.sync, journal.SyncNever)
 	return cfg, nil
@@ -134,7 +133,7 @@ func openCorpus(path string) (*os.File, error) {
 	return openNamed("-corpus", path, "give a file with one question a line, as JSON")
 }
 
-// writeSummary shows what came of the runs to people.
+// writeSummary writes the counts for people.
 func writeSummary(e *env, s corpus.Summary) {
 	row := func(name string, count int) {
 		share := 100 * float64(count) / float64(s.Sessions)

@@ -21,24 +21,24 @@ import (
 
 var showCommand = command{
 	name:    "show",
-	summary: "what happened in a run: a timeline of its journal, or one page of HTML",
+	summary: "shows what happened in a run: a timeline of its journal, or a page of HTML",
 	usage:   []string{"show [-html] [-follow] [-width N] [-json] JOURNAL"},
 	about: `
-JOURNAL is a file, or - for standard input. Of each run it shows the policy and config, and then in order:
-the calls of the model, the replies, each attempt with what was wrong with it, what was decided and why, and
-what is left of the budgets; the waits to scale; the runs of tools; notes; the outcome, or what is under
-way. Decisions are shown as they were recorded; "retake replay" says whether they still hold.
+JOURNAL is a file, or - for standard input. For each run the timeline shows the policy and the config, and
+then in order: model calls, replies, attempts (what was wrong, what was decided and why, what is left of the
+budgets), waits to scale, tool runs, notes, and the outcome or what is under way. Decisions are shown as they
+were recorded; "retake replay" checks whether they still hold.
 
-With -html it writes one page to standard output, which needs no network: the same, with prompts, replies,
-the failing parts of the JSON, what changed between attempts, and where each value of the policy comes from.
-Calls that failed are open, all others are folded; the keys n and p go from one failure to the next. Where
-something is left out for its size, it says so.
+With -html it writes one page to standard output, which needs no network. It also shows prompts, replies, the
+failing parts of the JSON, what changed between attempts, and where each value of the policy comes from. Calls
+that failed are open, all others are folded. The keys n and p go from one failure to the next. The page says
+what was left out for its size.
 
-With -follow it shows a journal that is still being written, as it is written, and ends with the run or at
-an interrupt. A file that was replaced or cut off meanwhile is an error.
+With -follow it shows a journal while it is being written. It ends when the run ends, or at an interrupt. It is
+an error if the file is replaced or truncated meanwhile.
 
 A damaged journal is shown up to the damage, and the exit status is 2. A last line that was cut off is no
-damage: a killed process leaves one, and a note says so.
+damage, for a killed process leaves one. A note says so.
 
 JSON: one line for each entry, {"run", "line", "at_ns", "kind", "text", "more", "decision", "wait_ns",
 "left", "usage"}, and after those of a run one line with its "session", "ok", "reason", "unfinished" and
@@ -55,8 +55,9 @@ type show struct {
 func (s *show) declare(fs *flag.FlagSet) {
 	fs.BoolVar(&s.html, "html", false, "write a page of HTML")
 	fs.BoolVar(&s.json, "json", false, "write JSON")
-	fs.BoolVar(&s.follow, "follow", false, "go on with what is written, until the run has ended")
-	fs.Func("width", "lines of at most `N` columns; the terminal's, else 100", func(text string) (err error) {
+	fs.BoolVar(&s.follow, "follow", false, "show the journal while it is written, until its run has ended")
+	usage := "the width of lines: `N` columns; by default that of the terminal, or 100"
+	fs.Func("width", usage, func(text string) (err error) {
 		s.width, err = count(text, math.MaxInt32)
 		return err
 	})
@@ -107,10 +108,10 @@ func (s *show) style(e *env) report.Style {
 	return report.Style{Color: bool(e.paint), Width: s.columns()}
 }
 
-// pollEvery is how often a journal that is followed is looked at.
+// pollEvery is the time between two looks at the end of a journal that is followed.
 const pollEvery = 200 * time.Millisecond
 
-// followed shows a journal as it is written.
+// followed shows a journal while it is being written.
 func (s *show) followed(e *env, in io.Reader) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -131,7 +132,7 @@ func (s *show) followed(e *env, in io.Reader) error {
 	})
 }
 
-// sameJournal returns an error where a file that is followed is no longer what was read so far.
+// sameJournal returns an error if a file that is followed was removed, replaced or truncated.
 func sameJournal(f *os.File) error {
 	read, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -148,12 +149,13 @@ func sameJournal(f *os.File) error {
 	case !os.SameFile(opened, now):
 		return fmt.Errorf("%s was replaced by another file while it was followed: show it again", f.Name())
 	case now.Size() < read:
-		return fmt.Errorf("%s was cut off while it was followed, to %d bytes of %d: show it again", f.Name(), now.Size(), read)
+		return fmt.Errorf("%s was truncated while it was followed, to %d bytes of %d: show it again",
+			f.Name(), now.Size(), read)
 	}
 	return nil
 }
 
-// prompt is an output whose writes are seen at once.
+// prompt is an output that is flushed after each write.
 type prompt struct{ *bufio.Writer }
 
 func (p prompt) Write(b []byte) (int, error) {
@@ -161,8 +163,7 @@ func (p prompt) Write(b []byte) (int, error) {
 	return n, errors.Join(err, p.Flush())
 }
 
-// columns is how wide a timeline may be: as asked for, as wide as the terminal, or 0 where neither is
-// known.
+// columns is the width of a timeline: as given, or that of the terminal, or 0 if neither is known.
 func (s *show) columns() int {
 	if s.width > 0 {
 		return s.width
@@ -177,7 +178,7 @@ func (s *show) columns() int {
 	return width
 }
 
-// reading is a journal that tells how much of it was read.
+// reading is a reader that reports how much was read.
 type reading struct {
 	in   io.Reader
 	seen *progress

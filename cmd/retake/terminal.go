@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// paint colours text where it is set.
+// paint colours text if it is set.
 type paint bool
 
 func (p paint) with(code, text string) string {
@@ -24,7 +24,7 @@ func (p paint) red(text string) string   { return p.with("31", text) }
 func (p paint) green(text string) string { return p.with("32", text) }
 func (p paint) cyan(text string) string  { return p.with("36", text) }
 
-// plain makes foreign text fit for a terminal: what would not print as itself becomes U+FFFD.
+// plain makes any text safe for a terminal: characters that do not print become U+FFFD.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) {
@@ -46,7 +46,7 @@ func plainLines(s string) string {
 // indent puts two spaces before each line.
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
 
-// orText is s, or another text where that is empty.
+// orText is s, or another text if s is empty.
 func orText(s, otherwise string) string {
 	if s == "" {
 		return otherwise
@@ -57,7 +57,7 @@ func orText(s, otherwise string) string {
 // barWidth is the length of the longest bar, in characters.
 const barWidth = 40
 
-// bar shows a part of a whole. Any part above 0 shows.
+// bar is a part of a whole as a bar. Any part above 0 has a block.
 func bar[N int | time.Duration](part, whole N) string {
 	if part <= 0 || whole <= 0 {
 		return ""
@@ -65,7 +65,7 @@ func bar[N int | time.Duration](part, whole N) string {
 	return strings.Repeat("█", max(1, int(float64(part)/float64(whole)*barWidth)))
 }
 
-// progress shows on a watched standard error how far a long command has come. It is safe for concurrent
+// progress shows the progress of a long command, if standard error is a terminal. It is safe for concurrent
 // use.
 type progress struct {
 	e     *env
@@ -85,7 +85,7 @@ func (p *progress) say(n int64, what string) {
 	fmt.Fprintf(p.e.err, "\r%d %s", n, what)
 }
 
-// read says that more bytes were read.
+// read adds the bytes that were read.
 func (p *progress) read(n int64) {
 	p.mu.Lock()
 	before := p.bytes >> 20

@@ -10,17 +10,17 @@ import (
 
 var versionCommand = command{
 	name:    "version",
-	summary: "the version of this program",
+	summary: "shows the version of this program",
 	usage:   []string{"version [-json]"},
 	about: `
-Says what version this program is, from what it was built and with which Go. A program that was built from a
-working copy has the version (devel), or one made of the commit.
+Shows the version of this program, the commit it was built from and the version of Go. A build from a working
+copy has the version (devel), or one made of the commit.
 
-JSON: {"version", "go", "platform", "revision", "modified"}; the last two only where they are known.`,
+JSON: {"version", "go", "platform", "revision", "modified"}. The last two are absent if they are not known.`,
 	task: func() task { return &version{} },
 }
 
-// version is the command, and its answer.
+// version is the command and its answer as JSON.
 type version struct {
 	Version  string `json:"version"`
 	Go       string `json:"go"`

@@ -19,23 +19,22 @@ import (
 
 var whatifCommand = command{
 	name:    "whatif",
-	summary: "what recorded runs would have taken under another policy",
+	summary: "shows what recorded runs would have cost under another policy",
 	usage: []string{
 		"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-key FILE] [-json] JOURNAL...",
 	},
 	about: `
-Drives each recorded run again under another policy, with another template for the words that correct the
-model, or with its replies read again against other tools. What models, tools and planners did is taken from
-the record, in its order. Waits are computed anew. A model that is told the same in other words is assumed
-to say the same. Where a run would ask what was never asked, the record no longer answers: the command says
-so, and adds nothing up beyond that.
+Plays each recorded run again under another policy, with another feedback template, or with its replies read
+against other tools. The outcomes of models, tools and planners are taken from the record, in its order. Waits
+are computed anew. A model is assumed to reply the same to feedback in other words. If a run would make a call
+that was never made, the record has no answer: the command says so, and counts nothing beyond that point.
 
-The totals are those of the record up to there, and those that would have been: attempts, transport faults,
-calls, time waited, tokens, and their cost at the prices given for a million tokens: -price
-input=3,output=15,cache_read=0.3.` + journalArgs + `.
+It compares totals up to that point: attempts, transport faults, calls, time waited, tokens, and with -price
+their cost. The prices are for a million tokens, as in -price input=3,output=15,cache_read=0.3.
+` + journalArgs + `.
 
-JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last one {"journals", "runs",
-"as_recorded", "otherwise", "unanswered", "sum", "change", "cost"}.`,
+JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last line {"journals",
+"runs", "as_recorded", "otherwise", "unanswered", "sum", "change", "cost"}.`,
 	task: func() task { return &whatif{} },
 }
 
@@ -48,14 +47,14 @@ type whatif struct {
 
 func (w *whatif) declare(fs *flag.FlagSet) {
 	fs.StringVar(&w.policy, "policy", "", "the other policy: a YAML or JSON `FILE`, or preset:NAME")
-	fs.StringVar(&w.feedback, "feedback", "", "another template of the words that correct the model: `FILE`")
+	fs.StringVar(&w.feedback, "feedback", "", "another feedback template: `FILE`")
 	fs.StringVar(&w.tools, "tools", "", "read replies again against the tools of `FILE`")
 	fs.StringVar(&w.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
 	fs.Func("price", "what a million tokens cost: `LIST` of input=N, output=N, cache_read=N, cache_write=N", w.readPrices)
 	fs.BoolVar(&w.json, "json", false, "write JSON")
 }
 
-// readPrices reads input=3,output=15.
+// readPrices reads a list such as input=3,output=15.
 func (w *whatif) readPrices(list string) error {
 	w.priced = true
 	given := map[string]bool{}
@@ -85,7 +84,7 @@ func (w *whatif) readPrices(list string) error {
 	return w.prices.Validate()
 }
 
-// question makes what is asked of each journal.
+// question is what is asked of each journal.
 func (w *whatif) question() (journal.WhatIf, error) {
 	q := journal.WhatIf{Prices: w.prices}
 	if w.policy == "" && w.feedback == "" && w.tools == "" {
@@ -115,7 +114,7 @@ func (w *whatif) question() (journal.WhatIf, error) {
 	return q, q.Validate()
 }
 
-// reread reads replies against other tools. An answer stays as it was read: its schema is the program's.
+// reread reads replies against other tools. An answer is not read again: its schema is not known here.
 func reread(set *tool.Set) func(*journal.Header, *policy.Set, *machine.Reply) *machine.Reply {
 	return func(h *journal.Header, p *policy.Set, was *machine.Reply) *machine.Reply {
 		offer := engine.Offer{Tools: set, CallsOnly: h.Config.CallsOnly}
@@ -157,7 +156,7 @@ func (w *whatif) costs(c journal.Comparison) *costs {
 type summed struct {
 	Journals int `json:"journals"`
 	// Runs is the sum of those that would have ended as recorded, those that would have ended otherwise,
-	// and those of which the record does not say.
+	// and those that the record does not answer.
 	Runs       int                `json:"runs"`
 	AsRecorded int                `json:"as_recorded"`
 	Otherwise  int                `json:"otherwise"`
@@ -217,7 +216,7 @@ func (w *whatif) run(e *env) error {
 	return errors.Join(err, unreadable(bad, len(w.names)))
 }
 
-// write shows one journal to people.
+// write writes the answer for one journal.
 func (w *whatif) write(e *env, one supposed) {
 	fmt.Fprintln(e.out, e.paint.bold(title(one.Journal)))
 	if one.err != nil {
@@ -264,7 +263,7 @@ func (w *whatif) writeSum(e *env, s summed) error {
 	return nil
 }
 
-// table writes what was taken and what would have been.
+// table compares the totals.
 func (w *whatif) table(e *env, c journal.Comparison) {
 	row := func(name string, cell func(journal.Totals) string, change string) {
 		fmt.Fprintf(e.out, "  %-20s %12s %12s %12s %12s\n",
