@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,13 +58,17 @@ func TestAPageInABrowser(t *testing.T) {
 	pages := http.NewServeMux()
 	server := httptest.NewServer(pages)
 	defer server.Close()
+	journals := map[string][]byte{"deep": failing(t)}
 	for name := range stories {
-		page := []byte(show(t, "html", read(t, name)))
+		journals[name] = read(t, name)
+	}
+	for name, text := range journals {
+		page := []byte(show(t, "html", text))
 		pages.HandleFunc("/"+name+"/", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/measure.html") })
 		pages.HandleFunc("/"+name+"/page", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page) })
 		for _, width := range []int{420, 1400} {
 			for _, scheme := range []string{"light", "dark"} {
-				if name == "hostile" && (width == 1400 || scheme == "light") {
+				if name != "long" && (width == 1400 || scheme == "light") {
 					continue // a narrow one says enough of what is too wide
 				}
 				t.Run(fmt.Sprint(name, width, scheme), func(t *testing.T) {
@@ -101,6 +106,7 @@ func behaves(t *testing.T, path, url, scheme string) {
 		Wide                                                      []int
 		Faint                                                     []string
 		Folded, Failed, OpenFailed, First, Second, Back, Filtered int
+		Hidden, Scrolled, Policies                                int
 	}
 	require.NoError(t, json.Unmarshal([]byte(html.UnescapeString(string(text[1]))), &found))
 	assert.Empty(t, found.Wide, "the page is wider than its window")
@@ -110,5 +116,10 @@ func behaves(t *testing.T, path, url, scheme string) {
 	assert.Equal(t, found.Failed, found.OpenFailed, "what failed is open")
 	assert.Less(t, found.First, found.Second, "n goes to the next failure")
 	assert.Equal(t, found.First, found.Back, "p goes back")
+	assert.Zero(t, found.Hidden, "a text is scrolled to what is wrong with it")
+	if strings.Contains(t.Name(), "deep") {
+		assert.Positive(t, found.Scrolled)
+	}
+	assert.Equal(t, 1, found.Policies, "a link to a policy opens it")
 	assert.Equal(t, found.Failed, found.Filtered, "f shows only what failed")
 }

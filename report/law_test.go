@@ -53,7 +53,7 @@ func failing(t *testing.T) []byte {
 		return "", errors.New("the booking system is down")
 	}))
 	require.NoError(t, err)
-	bad := looptest.Call(message.Call{ID: "c1", Name: "book_room", Arguments: `{"name": 7}`})
+	bad := looptest.Call(message.Call{ID: "c1", Name: "book_room", Arguments: `{"name": "` + strings.Repeat("long ", 2_000) + `", "age": 400}`})
 	good := looptest.Call(message.Call{ID: "c2", Name: "book_room", Arguments: `{"name": "Ada", "age": 36}`})
 	_, err = loop.Run(t.Context(), looptest.NewModel(bad, good, bad, looptest.Say("Sorry.")), s, "Book.",
 		loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()), loop.WithJournal(j))

@@ -33,6 +33,13 @@
   addEventListener("keydown", e => {
     if (!e.ctrlKey && !e.metaKey && !e.altKey && keys[e.key]) keys[e.key]();
   });
+  // A link to something folded opens it.
+  const unfold = () => {
+    const to = document.getElementById(location.hash.slice(1));
+    if (to?.matches("details")) to.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
   addEventListener("toggle", e => show(e.target), true);
   show(document);
   document.getElementById("keys").hidden = false;

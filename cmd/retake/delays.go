@@ -18,7 +18,7 @@ import (
 
 var delaysCommand = command{
 	name:    "delays",
-	summary: "the waits of a policy, attempt by attempt",
+	summary: "shows the waits of a policy, attempt by attempt",
 	usage:   []string{"delays -policy FILE|preset:NAME [-code CODE] [-tool NAME] [-seed S] [-attempts N] [-json]"},
 	about: `
 Shows the wait after each failed attempt except the last.

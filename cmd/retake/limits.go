@@ -17,7 +17,7 @@ import (
 
 var limitsCommand = command{
 	name:    "limits",
-	summary: "what a response's headers say about rate limits",
+	summary: "shows what the headers of a response say about rate limits",
 	usage:   []string{"limits [-now T] [-provider NAME] [-json] < HEADERS"},
 	about: `
 Reads the headers of a response, one "Name: value" a line, in any case and order. A status line before them is
