@@ -29,7 +29,7 @@ type Config struct {
 	ShowThinking bool `json:"show_thinking,omitempty"`
 	// Effort is "low", "medium", "high", "xhigh" or "max"; empty uses the API's default.
 	Effort string `json:"effort,omitempty"`
-	// Output is how a structured answer is asked for.
+	// Output selects how to ask for a structured answer.
 	Output Output `json:"output,omitempty"`
 	// Cache marks the stable prefix of a request (tools and system prompt) for prompt caching. It is off
 	// by default: writing a cache that is not read again costs more than it saves.
@@ -68,7 +68,7 @@ const (
 	NoThinking ThinkingMode = "off"
 )
 
-// Output is how a structured answer is asked for.
+// Output selects how to ask for a structured answer.
 type Output string
 
 const (

@@ -119,7 +119,7 @@ func TestInstructionsAskWhereTheAPIDoesNot(t *testing.T) {
 func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {
 	for want, part := range map[string]message.Part{
 		"anthropic: invalid_request: messages[1].parts[0]: [audio, audio/wav, 1 bytes]: the API does not accept audio": message.Bytes(message.AudioPart, "audio/wav", []byte("x")),
-		"[file, a.zip, application/zip, 1 bytes]: the API accepts the bytes of application/pdf and of texts":      {Kind: message.FilePart, Name: "a.zip", MediaType: "application/zip", Data: "eA=="},
+		"[file, a.zip, application/zip, 1 bytes]: the API accepts the bytes of application/pdf and of texts":           {Kind: message.FilePart, Name: "a.zip", MediaType: "application/zip", Data: "eA=="},
 	} {
 		req := wiretest.Asks()["plain"]
 		req.Messages = append(req.Messages, message.Message{Role: message.User, Parts: []message.Part{part}})

@@ -13,26 +13,27 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// Config says how a model is asked. Only Model is required; of every other field the zero value leaves the
-// choice to the API. It is data, but for OnResponse. What is not here may be set for all requests of a
-// client: sdk.HTTPOptions.ExtraBody.
+// Config configures a [Model]. Only Model is required. The zero value of every other field uses the API's
+// default. All of it is data except OnResponse. Set anything else for all requests of a client:
+// sdk.HTTPOptions.ExtraBody.
 type Config struct {
-	// Model is the model's name as the API knows it: "gemini-3-pro". Its name in a run's ladder is the run's
-	// own, and is not sent.
+	// Model is the name of the model at the API: "gemini-3-pro". The name of a model in a policy or a
+	// ladder is not sent.
 	Model string `json:"model"`
-	// MaxTokens bounds the reply, thoughts included, in tokens; 0 for the API's own bound.
+	// MaxTokens bounds the reply, thoughts included, in tokens; 0 uses the API's default.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
-	// Temperature is from 0 to 2, or nil. Google advises against any other than 1 for Gemini 3.
+	// Temperature is from 0 to 2; nil uses the API's default. Google advises against values other than 1
+	// for Gemini 3.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// TopP is above 0 and at most 1, or nil.
+	// TopP is above 0 and at most 1; nil uses the API's default.
 	TopP *float64 `json:"top_p,omitempty"`
-	// Seed makes a model say the same to the same request, as far as it can; of 32 bits, or nil for chance.
+	// Seed makes a model repeat itself as far as it can; it has 32 bits, and nil means chance.
 	Seed *int64 `json:"seed,omitempty"`
 	// Thinking bounds what the model thinks before it answers.
 	Thinking Thinking `json:"thinking,omitzero"`
-	// ShowThinking asks for what the model thought, or a summary of it, as Reply.Thinking.
+	// ShowThinking returns what the model thought, or a summary of it, as Reply.Thinking.
 	ShowThinking bool `json:"show_thinking,omitempty"`
-	// Output is how a structured answer is asked for.
+	// Output selects how to ask for a structured answer.
 	Output Output `json:"output,omitempty"`
 	// OnResponse is called with every successful response, before Reply returns. It may be called
 	// concurrently; nil calls nothing. The error of a failed response has the same data.
@@ -42,25 +43,26 @@ type Config struct {
 // Response is the data of a successful response beside the reply. All provider adapters share the type.
 type Response = wire.Response
 
-// Thinking bounds what a model thinks. At most one field may be set; the zero value leaves it to the API.
+// Thinking bounds what a model thinks. At most one field may be set. The zero value leaves it to the API.
 type Thinking struct {
-	// Level is "minimal", "low", "medium" or "high": models from Gemini 3 on.
+	// Level is "minimal", "low", "medium" or "high", for models from Gemini 3 on.
 	Level string `json:"level,omitempty"`
-	// Budget is in tokens, 0 for no thoughts, -1 for what the model likes: Gemini 2.5.
+	// Budget is in tokens: 0 for no thoughts, -1 to leave it to the model. It is for Gemini 2.5.
 	Budget *int32 `json:"budget,omitempty"`
 }
 
-// Output is how a structured answer is asked for.
+// Output selects how to ask for a structured answer.
 type Output string
 
 const (
-	// OutputNative, the zero value, gives the schema to the API (responseJsonSchema); with tools on offer it
-	// is in the system instruction instead, for models before Gemini 3 refuse the two together.
+	// OutputNative, the zero value, sends the schema to the API (responseJsonSchema). If the request has
+	// tools, the schema goes into the system instruction instead: models before Gemini 3 refuse the two
+	// together.
 	OutputNative Output = ""
-	// OutputBesideTools gives it to the API with tools too.
+	// OutputBesideTools sends the schema to the API with tools, too.
 	OutputBesideTools Output = "beside_tools"
-	// OutputInstructions gives it in the system instruction alone: for models without structured output, and
-	// for schemas that the API refuses.
+	// OutputInstructions puts the schema into the system instruction only, for models without structured
+	// output and for schemas that the API refuses.
 	OutputInstructions Output = "instructions"
 )
 
@@ -68,7 +70,8 @@ var levels = map[string]sdk.ThinkingLevel{
 	"minimal": sdk.ThinkingLevelMinimal, "low": sdk.ThinkingLevelLow, "medium": sdk.ThinkingLevelMedium, "high": sdk.ThinkingLevelHigh,
 }
 
-// Validate reports every field that is out of bounds, joined, each with what would be right.
+// Validate returns an error that joins one for each field that is out of bounds, each with the valid
+// values.
 func (c Config) Validate() error {
 	var faults []error
 	refuse := func(bad bool, format string, args ...any) {
@@ -84,7 +87,7 @@ func (c Config) Validate() error {
 	_, known := levels[c.Thinking.Level]
 	refuse(c.Thinking.Level != "" && !known, "Thinking.Level: %q is none of minimal, low, medium, high", c.Thinking.Level)
 	refuse(c.Thinking.Budget != nil && *c.Thinking.Budget < -1, "Thinking.Budget: must be -1 or more, or nil")
-	refuse(c.Thinking.Budget != nil && c.Thinking.Level != "", "Thinking: has a level and a budget; the API takes one of them")
+	refuse(c.Thinking.Budget != nil && c.Thinking.Level != "", "Thinking: has a level and a budget; set only one of them")
 	switch c.Output {
 	case OutputNative, OutputBesideTools, OutputInstructions:
 	default:
@@ -93,20 +96,20 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Model asks a Gemini model. It never changes and is safe for concurrent use. The zero value is not usable:
-// get one from [New].
+// Model is a loop.Model on Gemini. It is immutable and safe for concurrent use. The zero value is not
+// usable: use [New].
 type Model struct {
 	models *sdk.Models
 	cfg    Config
-	// key is what may stand in no error.
+	// key is the API key, which must not be in an error.
 	key string
-	// extras is the client's own way to change a request's body; nil for none.
+	// extras is the client's own function that changes the body of a request; nil for none.
 	extras sdk.ExtrasRequestProvider
 }
 
-// New makes a model of a client. The client is left as it is: the model has one of its own with the same
-// configuration, whose HTTP client is the same but for a look at the responses. The error names every field
-// of cfg that is out of bounds.
+// New returns a model with the configuration of client. It does not change client: it makes a second one,
+// whose HTTP client also reads the responses. The error joins one for each field of cfg that is out of
+// bounds.
 func New(client *sdk.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("genai: %w", err)

@@ -28,7 +28,7 @@ func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
 		"TopP: must be above 0 and at most 1, or nil",
 		`Thinking.Level: "hard" is none of minimal, low, medium, high`,
 		"Thinking.Budget: must be -1 or more, or nil",
-		"Thinking: has a level and a budget; the API takes one of them",
+		"Thinking: has a level and a budget; set only one of them",
 		`Output: "yaml" is neither empty nor "beside_tools" nor "instructions"`,
 	}, strings.Split(err.Error(), "\n"))
 

@@ -8,13 +8,13 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// Error is a request that brought no reply: what its text names is safe to log. Its chain has the typed error
-// of package fault ([fault.RateLimitError] and its kin) and what the SDK returned: an sdk.APIError, by value,
-// where the API answered in its form. It is the same type in the adapters of all providers.
+// Error is a failed request. Its text is safe to log. Its chain has the typed error of package fault
+// ([fault.RateLimitError] and so on) and the SDK's error: an sdk.APIError, by value, if the API answered
+// in its form. All provider adapters share the type.
 type Error = wire.Error
 
-// garbled are the finish reasons of a call that the API could not read, or would not take, and what would be
-// right. There is no call to answer: the model is told in words.
+// garbled maps the finish reasons of calls that the API could not parse or refused to the issue that the
+// model is shown. There is no call to answer, so that the feedback is a user message.
 var garbled = map[string]fault.Issue{
 	"MALFORMED_FUNCTION_CALL": {Rule: fault.RuleSyntax, Expected: "a function call that can be read", Source: fault.FromReply},
 	"MALFORMED_RESPONSE":      {Rule: fault.RuleSyntax, Expected: "a reply that can be read", Source: fault.FromReply},
@@ -22,12 +22,12 @@ var garbled = map[string]fault.Issue{
 	"TOO_MANY_TOOL_CALLS":     {Rule: "too_many_calls", Expected: "fewer function calls", Source: fault.FromReply},
 }
 
-// garbledError is such a reply.
+// garbledError is the error of such a reply.
 type garbledError struct{ reason, sentence string }
 
 func (e *garbledError) Error() string { return e.reason + ": " + e.sentence }
 
-// unusable is what keeps a response from being a reply; nil where nothing does.
+// unusable returns the error of a response that is no reply; nil if it is one.
 func (g *received) unusable() error {
 	if _, isGarbled := garbled[g.finish]; isGarbled {
 		return &garbledError{g.finish, g.finished}
@@ -38,7 +38,7 @@ func (g *received) unusable() error {
 	return nil
 }
 
-// failed makes an error of what went wrong with the exchange.
+// failed returns the error of an exchange.
 func (x *exchange) failed(ctx context.Context, cause error) error {
 	t := wire.Trouble{Cause: cause, Refusal: x.refusal}
 	if g, isGarbled := errors.AsType[*garbledError](cause); isGarbled {

@@ -14,14 +14,14 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// exchange is one request and what came of it.
+// exchange is one request and its response.
 type exchange struct {
 	wire.Head
 	stream func(loop.Delta)
 	names  map[string]string
 
-	// got is what was read of a good response, readErr why it was not read to its end. refusal is the body of
-	// another one.
+	// got is the parsed response, readErr the error of reading it. refusal is the body of a failed
+	// response.
 	got     *received
 	readErr error
 	refusal []byte
@@ -33,12 +33,12 @@ func (x *exchange) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, x)
 }
 
-// reader reads the response in the place of the SDK: the SDK's values are not exact, its errors have no
-// headers, it knows few of the forms that a stream may have, and panics on some bodies.
+// reader parses the response in place of the SDK. The SDK's values are not exact and its errors have no
+// headers; it knows few forms of streams, and panics on some bodies.
 type reader struct{ base http.RoundTripper }
 
-// RoundTrip sends the request on, and reads a good response into the exchange of the request's context. The
-// SDK is given an empty one.
+// RoundTrip sends the request, and parses a good response into the exchange of the request's context. The
+// SDK gets an empty response.
 func (r reader) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := r.base.RoundTrip(req)
 	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
@@ -65,7 +65,7 @@ func (r reader) RoundTrip(req *http.Request) (*http.Response, error) {
 
 var errNoJSON = &wire.UnreadableError{Got: "no JSON of a reply"}
 
-// readWhole reads a response that is no stream: one JSON text, or a list of them.
+// readWhole parses a response that is no stream: one JSON value, or a list of them.
 func (x *exchange) readWhole(body io.Reader) (*received, error) {
 	raw, err := wire.ReadWhole(body)
 	if err != nil {
@@ -83,7 +83,7 @@ func (x *exchange) readWhole(body io.Reader) (*received, error) {
 	return got, nil
 }
 
-// readStream reads events; what begins as JSON is none, whatever was asked for.
+// readStream parses events. A body that begins as JSON is not a stream, even if one was requested.
 func (x *exchange) readStream(body io.Reader) (*received, error) {
 	in := bufio.NewReader(body)
 	for {
@@ -102,8 +102,8 @@ func (x *exchange) readStream(body io.Reader) (*received, error) {
 	}
 }
 
-// readEvents reads server-sent events to their end, which must come after a reason to finish. Comments and
-// other fields than data say nothing.
+// readEvents parses server-sent events to their end, which must come after a finish reason. It ignores
+// comments and fields other than data.
 func (x *exchange) readEvents(in io.Reader) (*received, error) {
 	got, strange := &received{}, false
 	var data []byte
@@ -121,7 +121,7 @@ func (x *exchange) readEvents(in io.Reader) (*received, error) {
 		line := lines.Bytes()
 		more, isData := bytes.CutPrefix(line, []byte("data:"))
 		strange = strange || !isData && !isField(line)
-		// Some servers leave the empty line between events out.
+		// Some servers omit the empty line between events.
 		follows := isData && bytes.HasSuffix(data, []byte("}")) && bytes.HasPrefix(bytes.TrimSpace(more), []byte("{"))
 		if len(line) == 0 || follows {
 			if err := take(); err != nil {
@@ -150,14 +150,14 @@ func (x *exchange) readEvents(in io.Reader) (*received, error) {
 	return got, nil
 }
 
-// isField reports whether a line is empty, a comment or a field of an event, or the beginning of the field
+// isField reports whether a line is empty, a comment, a field of an event, or the beginning of the field
 // data.
 func isField(line []byte) bool {
 	name, _, found := bytes.Cut(line, []byte(":"))
 	return len(name) == 0 || wire.OneOf(string(name), "event", "id", "retry") || !found && strings.HasPrefix("data", string(name))
 }
 
-// take reads one JSON text, which may be an error.
+// take parses one JSON value, which may be an error.
 func (x *exchange) take(raw []byte, got *received) error {
 	var c chunk
 	if json.Unmarshal(raw, &c) != nil {

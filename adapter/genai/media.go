@@ -7,7 +7,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// mediaPart is a part of a user's content. Images, recordings and files are one kind to the API.
+// mediaPart converts a part of a user message. The API treats images, recordings and files alike.
 func mediaPart(p message.Part) json.RawMessage {
 	switch {
 	case p.Kind == message.TextPart:

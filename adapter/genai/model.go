@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// name is what this adapter calls itself, in errors and in what it keeps in a message.
+	// name identifies this adapter in errors and in the opaque part of a message.
 	name = "genai"
-	// provider is what the core calls the API.
+	// provider is the API's name in the core.
 	provider = "gemini"
 )
 
 var _ loop.Model = (*Model)(nil)
 
-// Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in
-// its chain, within a [ratelimit.LimitedError] where a response came. Safe for concurrent use.
+// Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*Error]
+// in its chain, within a [ratelimit.LimitedError] if a response came. It is safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if err := wire.CheckMedia(name, req.Messages, nil); err != nil {
 		return message.Reply{}, err
@@ -42,7 +42,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	return reply, nil
 }
 
-// placeholder stands for the contents until the body is filled.
+// placeholder is replaced when the body is filled.
 var placeholder = []*sdk.Content{{Role: "user", Parts: []*sdk.Part{{Text: wire.GoOn}}}}
 
 func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*received, error) {

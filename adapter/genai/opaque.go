@@ -8,16 +8,17 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// opaque is what a message keeps for the API: its parts in order, each with its thought signature. Parts that
-// are neither text nor a call are kept as they came.
+// opaque is the part of a message that only the API reads: the layout of its parts, each with its thought
+// signature. Parts that are neither text nor a call of ours (such as code that the API ran) stay
+// unchanged.
 type opaque struct {
 	Adapter string `json:"adapter"`
-	// Model is the model that was asked: another one's signatures mean nothing to it.
+	// Model is the model that made the parts. Another model cannot read its signatures.
 	Model string `json:"model"`
 	Parts []part `json:"parts"`
 }
 
-// part is one part: Raw as it came, or the Call-th call, counted from 1, or else the next Text bytes of the
+// part is one part: Raw as it came, or the Call-th call, from 1, or else the next Text bytes of the
 // message's text.
 type part struct {
 	Raw       json.RawMessage `json:"raw,omitempty"`
@@ -26,7 +27,7 @@ type part struct {
 	Signature string          `json:"signature,omitempty"`
 }
 
-// text is empty where there is nothing to keep.
+// text encodes o; it is empty if there is nothing to keep.
 func (o opaque) text() string {
 	kept := false
 	for _, p := range o.Parts {
@@ -42,9 +43,9 @@ func (o opaque) text() string {
 	return string(doc)
 }
 
-// layout is the order in which a message's parts go back to a model. What another adapter or another model
-// left is ignored, and so is what does not fit the message; the first call is then marked as unchecked where
-// the model wants signatures.
+// layout returns the parts of a message in the order in which they go back. It ignores what another
+// adapter or another model wrote, and what does not fit the message. Then it marks the first call as
+// unchecked if the model requires signatures.
 func layout(m message.Message, model string) []part {
 	var o opaque
 	if m.Opaque != "" && json.Unmarshal([]byte(m.Opaque), &o) == nil && o.Adapter == name && o.Model == model && fits(o.Parts, m) {
@@ -61,7 +62,7 @@ func layout(m message.Message, model string) []part {
 	return parts
 }
 
-// fits reports whether the parts are all of a message, each once and in order.
+// fits reports whether the parts cover the message, each piece once and in order.
 func fits(parts []part, m message.Message) bool {
 	text, call := 0, 0
 	for _, p := range parts {

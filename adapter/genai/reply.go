@@ -42,7 +42,7 @@ type usage struct {
 	Thoughts   int64 `json:"thoughtsTokenCount"`
 }
 
-// wirePart is what of a part this package knows.
+// wirePart has the known members of a part.
 type wirePart struct {
 	Text      *string `json:"text"`
 	Thought   bool    `json:"thought"`
@@ -54,7 +54,7 @@ type wirePart struct {
 	} `json:"functionCall"`
 }
 
-// received is a reply as it comes in.
+// received collects a reply.
 type received struct {
 	text       strings.Builder
 	thinking   strings.Builder
@@ -63,15 +63,15 @@ type received struct {
 	usage      message.Usage
 	model      string
 	responseID string
-	// began is set once there is a candidate; blocked says why there will be none.
+	// began is set once there is a candidate. blocked is the reason why there will be none.
 	began   bool
 	blocked string
 	finish  string
-	// finished is the API's sentence beside its finish reason.
+	// finished is the API's message about the finish reason.
 	finished string
 }
 
-// add takes a response, or one event of a stream, and tells of it. Of several candidates it takes the first.
+// add adds a response, or one event of a stream, and streams it. It uses the first of several candidates.
 func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) error {
 	g.model, g.responseID = cmp.Or(c.ModelVersion, g.model), cmp.Or(c.ResponseID, g.responseID)
 	g.blocked = cmp.Or(g.blocked, c.PromptFeedback.BlockReason)
@@ -117,7 +117,7 @@ func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string
 	}
 }
 
-// say takes text. A part with a signature stays apart from its neighbours.
+// say adds text. A part with a signature stays separate.
 func (g *received) say(text, signature string, tell func(loop.Delta)) {
 	if text != "" {
 		g.text.WriteString(text)
@@ -141,8 +141,8 @@ func argumentText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// finishes are the API's reasons. One that is not here counts as an error: the API names new ways to fail,
-// not to succeed.
+// finishes maps finish reasons. An unknown one counts as an error: the API adds new ways to fail, not to
+// succeed.
 var finishes = map[string]message.FinishReason{
 	"": "", "STOP": message.Stop, "MAX_TOKENS": message.Length, "CONTINUATION": message.Length,
 	"SAFETY": message.ContentFilter, "RECITATION": message.ContentFilter, "BLOCKLIST": message.ContentFilter,
@@ -150,7 +150,7 @@ var finishes = map[string]message.FinishReason{
 	"IMAGE_RECITATION": message.ContentFilter, "MODEL_ARMOR": message.ContentFilter, "FINISH_REASON_UNSPECIFIED": "",
 }
 
-// reply is the whole of it; asked is the model that was asked.
+// reply returns the reply. asked is the model that was asked.
 func (g *received) reply(asked string) message.Reply {
 	finish, known := finishes[g.finish]
 	switch {
@@ -170,7 +170,7 @@ func (g *received) reply(asked string) message.Reply {
 	return r
 }
 
-// ended reports whether a stream has said why it ended.
+// ended reports whether a stream has given a finish reason.
 func (g *received) ended() bool {
 	return g.blocked != "" && !g.began || g.finish != "" && g.finish != string(sdk.FinishReasonUnspecified)
 }

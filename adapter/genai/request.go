@@ -13,25 +13,25 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// What the system instruction says of a structured answer.
+// The instructions for a structured answer.
 const (
 	wantAnswer = "Answer with one JSON value that this JSON Schema accepts, and with nothing else: no prose, no code fence.\n"
-	// wantInTheEnd leaves room for calls.
+	// wantInTheEnd allows calls before the answer.
 	wantInTheEnd = "Call functions first, where they are needed. Then give the final answer as one JSON value that this JSON " +
 		"Schema accepts, and nothing else: no prose, no code fence.\n"
 )
 
-// request is what the SDK is given, and what is put in its place.
+// request is the SDK's config of a request, and the parts that replace what the SDK writes.
 type request struct {
 	config   *sdk.GenerateContentConfig
 	contents json.RawMessage
 	tools    json.RawMessage
 	output   json.RawMessage
-	// names are the tools by their names on the wire, where these are no names that the core knows.
+	// names maps wire names of tools to the registered ones, if the core could not tell.
 	names map[string]string
 }
 
-// request makes the request for the model named.
+// request converts a request for the named model.
 func (m *Model) request(req loop.Request, model string) (*request, error) {
 	turns, system := turnsOf(req.Messages, model)
 	system = append([]string{req.System}, system...)
@@ -56,8 +56,7 @@ func (m *Model) request(req loop.Request, model string) (*request, error) {
 	return r, err
 }
 
-// generation is the part of the request that follows from the config, and from the temperature of the
-// request.
+// generation returns the part of the request that depends on the config and on the request's temperature.
 func (c Config) generation(own *float64) *sdk.GenerateContentConfig {
 	g := &sdk.GenerateContentConfig{MaxOutputTokens: int32(c.MaxTokens), AutomaticContinuation: new(false)}
 	if c.Seed != nil {
@@ -102,7 +101,7 @@ func choice(c message.ToolChoice) *sdk.FunctionCallingConfig {
 	return calling
 }
 
-// declare offers the tools.
+// declare declares the tools.
 func (r *request) declare(req loop.Request) {
 	var functions []json.RawMessage
 	for _, t := range req.Tools {
@@ -121,7 +120,7 @@ func (r *request) declare(req loop.Request) {
 	}
 }
 
-// fill puts into the SDK's body what it would change.
+// fill replaces the parts of the SDK's body that it would change.
 func (r *request) fill(body map[string]any) map[string]any {
 	body["contents"] = r.contents
 	if r.tools != nil {
@@ -134,7 +133,7 @@ func (r *request) fill(body map[string]any) map[string]any {
 	return body
 }
 
-// extend lets the client's own function have its say.
+// extend calls the client's own function on the body.
 func (m *Model) extend(body map[string]any) map[string]any {
 	if m.extras == nil {
 		return body

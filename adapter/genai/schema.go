@@ -9,18 +9,18 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// taken are the keywords of JSON Schema that the API takes.
+// taken are the keywords of JSON Schema that the API accepts.
 var taken = []string{
 	"$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items", "prefixItems", "minItems", "maxItems",
 	"minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties", "required", "propertyOrdering",
 }
 
-// told are keywords that it does not take, and that can be told in the description instead.
+// told are the other keywords that can move into the description.
 var told = []string{
 	"pattern", "minLength", "maxLength", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "uniqueItems", "minProperties", "maxProperties",
 }
 
-// parameters is a tool's schema as the API takes it.
+// parameters converts the schema of a tool.
 func parameters(raw []byte) json.RawMessage {
 	o, ok := wire.ReadObject(narrow(raw))
 	if !ok {
@@ -32,8 +32,8 @@ func parameters(raw []byte) json.RawMessage {
 	return o.JSON()
 }
 
-// narrow is a schema in the keywords that the API takes. What it cannot say is told in the description or
-// left out: the core holds what comes to the whole of it.
+// narrow converts a schema to the keywords that the API accepts. It moves the others into the description
+// or drops them: the core checks against the whole schema.
 func narrow(raw json.RawMessage) json.RawMessage {
 	o, ok := wire.ReadObject(raw)
 	if !ok {
@@ -59,7 +59,7 @@ func narrow(raw json.RawMessage) json.RawMessage {
 	return alone(noted(out, notes)).JSON()
 }
 
-// keyword is the value of one keyword; nil where the API would refuse it.
+// keyword converts the value of one keyword; nil if the API would refuse it.
 func keyword(name string, value json.RawMessage) json.RawMessage {
 	switch name {
 	case "properties", "$defs":
@@ -95,7 +95,7 @@ func keyword(name string, value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// each is a list with its values changed, those left out that become nil; nil where nothing is left.
+// each maps a list and drops values that become nil; nil if nothing is left.
 func each(list json.RawMessage, change func(json.RawMessage) json.RawMessage) json.RawMessage {
 	var kept []json.RawMessage
 	for _, v := range wire.Items(list) {
@@ -109,7 +109,7 @@ func each(list json.RawMessage, change func(json.RawMessage) json.RawMessage) js
 	return wire.List(kept...)
 }
 
-// scalar is a string or a number: the API takes no other value in an enum.
+// scalar reports whether a value is a string or a number, the only values that the API accepts in an enum.
 func scalar(v json.RawMessage) json.RawMessage {
 	if len(v) > 0 && (v[0] == '"' || v[0] == '-' || v[0] >= '0' && v[0] <= '9') {
 		return v
@@ -117,7 +117,7 @@ func scalar(v json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// noted is the object with notes in its description.
+// noted adds notes to the description of an object.
 func noted(o wire.Object, notes []string) wire.Object {
 	if len(notes) == 0 {
 		return o
@@ -132,7 +132,7 @@ func noted(o wire.Object, notes []string) wire.Object {
 	return append(o, wire.Field("description", wire.Quote(note)))
 }
 
-// alone keeps a reference apart from what stands beside it: the API takes nothing there.
+// alone separates a reference from the keywords beside it: the API accepts none there.
 func alone(o wire.Object) wire.Object {
 	ref := o.Get("$ref")
 	beside := slices.DeleteFunc(slices.Clone(o), func(m wire.Member) bool { return strings.HasPrefix(m.Name, "$") })

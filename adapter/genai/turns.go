@@ -9,35 +9,34 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// RawArguments is the one member of the object that stands for a call's arguments where what the model wrote
-// is no strict JSON object: the API takes objects only. Its value is the text as it was written.
+// RawArguments is the single member of the object that replaces arguments which are not a strict JSON
+// object: the API accepts only objects. Its value is the text that the model wrote.
 const RawArguments = wire.RawArguments
 
 var rules = wire.Rules{Name: toolName}
 
-// unchecked stands for the signature of a call that another model made: the API's own word for it.
+// unchecked is Google's value in place of the signature of a call that another model made.
 const unchecked = "skip_thought_signature_validator"
 
-// earlier are the models that want no signatures.
+// earlier matches the models that require no signatures.
 var earlier = regexp.MustCompile(`gemini-[12]([.-]|$)|gemma`)
 
-// content is one turn of one side.
+// content is one turn.
 type content struct {
 	Role  string            `json:"role"`
 	Parts []json.RawMessage `json:"parts"`
-	// answers is set where the parts are the answers to calls.
+	// answers is set if the parts are answers to calls.
 	answers bool
 }
 
-// conversation is a transcript on its way to the wire.
+// conversation is a transcript in the API's form.
 type conversation struct {
 	model    string
 	contents []content
 }
 
-// turnsOf makes the contents of a transcript. The system messages before the first of user or model it
-// returns apart. The API refuses a conversation that begins or ends with the model: there the user bids it go
-// on.
+// turnsOf converts a transcript. It returns the system messages before the first user or model message
+// apart. The API refuses a conversation that begins or ends with the model: a user message is added there.
 func turnsOf(said []message.Message, model string) (turns []content, system []string) {
 	c := conversation{model: model}
 	system, exchanges := rules.Exchanges(said)
@@ -52,7 +51,7 @@ func turnsOf(said []message.Message, model string) (turns []content, system []st
 	return c.contents, system
 }
 
-// last is the role of the last content; empty before the first.
+// last returns the role of the last content; empty before the first.
 func (c *conversation) last() string {
 	if n := len(c.contents); n > 0 {
 		return c.contents[n-1].Role
@@ -60,8 +59,7 @@ func (c *conversation) last() string {
 	return ""
 }
 
-// user adds what the user said, to his last content where nobody spoke since: but not to answers, which stand
-// alone.
+// user adds user messages, to the last content if it is the user's. Answers to calls stand alone.
 func (c *conversation) user(said ...message.Message) {
 	if len(said) == 0 {
 		return
@@ -82,7 +80,7 @@ func (c *conversation) user(said ...message.Message) {
 	c.contents = append(c.contents, content{Role: "user", Parts: parts})
 }
 
-// assistant adds what the model said, to its last content where nobody spoke since.
+// assistant adds a message of the model, to the last content if it is the model's.
 func (c *conversation) assistant(e wire.Exchange) {
 	if e.Model.Role == "" {
 		return
@@ -99,7 +97,7 @@ func (c *conversation) assistant(e wire.Exchange) {
 	before.Parts = append(before.Parts, parts...)
 }
 
-// parts are a message's, as the model made them.
+// parts returns the parts of a message, as the model made them.
 func (c *conversation) parts(e wire.Exchange) []json.RawMessage {
 	var parts []json.RawMessage
 	from := 0
@@ -130,7 +128,7 @@ func callPart(c wire.Call, signature string) json.RawMessage {
 	return signed(signature, wire.Field("functionCall", call.JSON()))
 }
 
-// signed is a part with its signature, where it has one.
+// signed returns a part with its signature, if it has one.
 func signed(signature string, what wire.Member) json.RawMessage {
 	o := wire.Object{what}
 	if signature != "" {
@@ -139,7 +137,7 @@ func signed(signature string, what wire.Member) json.RawMessage {
 	return o.JSON()
 }
 
-// answers adds the answers to calls, in a content of their own.
+// answers adds the answers to calls as a content of their own.
 func (c *conversation) answers(calls []wire.Call) {
 	if len(calls) == 0 {
 		return
@@ -154,7 +152,7 @@ func (c *conversation) answers(calls []wire.Call) {
 	c.contents = append(c.contents, all)
 }
 
-// result is an answer: what the tool returned where that is JSON, else its text.
+// result returns an answer: the tool's JSON, or its text.
 func result(c wire.Call) json.RawMessage {
 	switch {
 	case c.IsError:
@@ -165,11 +163,11 @@ func result(c wire.Call) json.RawMessage {
 	return wire.Object{wire.Field("output", wire.Quote(c.Text))}.JSON()
 }
 
-// maxName is how long a function's name may be.
+// maxName bounds the name of a function, in bytes.
 const maxName = 128
 
-// toolName is a tool's name as the API takes it; a model may have written anything. It begins with a letter
-// or "_".
+// toolName returns a name that the API accepts: it begins with a letter or "_". A model may have written
+// anything.
 func toolName(name string) string {
 	name = tool.ProviderName(name)
 	if name == "" || name[0] == '-' || name[0] >= '0' && name[0] <= '9' {

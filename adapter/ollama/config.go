@@ -16,42 +16,42 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// DefaultURL is where Ollama listens unless told otherwise.
+// DefaultURL is Ollama's usual address.
 const DefaultURL = "http://127.0.0.1:11434"
 
-// Config says how a model is asked. Only Model is required; of every other field the zero value leaves the
-// choice to the server. It is data, but for OnResponse; no environment variable is read.
+// Config configures a [Model]. Only Model is required. The zero value of every other field uses the
+// server's default. All of it is data except OnResponse. No environment variable is read.
 type Config struct {
-	// URL is the server's, http or https; empty means [DefaultURL].
+	// URL is the address of the server, http or https; empty means [DefaultURL].
 	URL string `json:"url,omitempty"`
-	// Key is sent as a bearer token, as servers beyond this machine want one; empty for none. It stands in no
-	// error and in no JSON form.
+	// Key is sent as a bearer token, for remote servers; empty for none. It is in no error and in no JSON
+	// form.
 	Key string `json:"-"`
-	// Model is the model's name as the server knows it: "qwen3:8b". Its name in a run's ladder is the run's
-	// own, and is not sent.
+	// Model is the name of the model at the server: "qwen3:8b". The name of a model in a policy or a
+	// ladder is not sent.
 	Model string `json:"model"`
-	// MaxTokens bounds the reply, thoughts included, in tokens; 0 for the server's own bound.
+	// MaxTokens bounds the reply, thoughts included, in tokens; 0 uses the server's default.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
-	// ContextTokens is the size of the context, in tokens; 0 for the server's own, which is small (4096 on
-	// many machines).
+	// ContextTokens is the size of the context, in tokens; 0 uses the server's default, which is small
+	// (4096 on many machines).
 	ContextTokens int64 `json:"context_tokens,omitempty"`
-	// Temperature is 0 or more, or nil.
+	// Temperature is 0 or more; nil uses the server's default.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// Seed makes a model say the same to the same request; nil for chance.
+	// Seed makes a model repeat itself; nil means chance.
 	Seed *int64 `json:"seed,omitempty"`
-	// Options are further options of the API, by name: "top_p", "repeat_penalty". Those that have fields
-	// above are refused.
+	// Options are further options of the API by name, such as "top_p" and "repeat_penalty". Options with a
+	// field of their own are refused.
 	Options map[string]json.RawMessage `json:"options,omitempty"`
-	// Think says how a model thinks before it answers.
+	// Think selects how a model thinks before it answers.
 	Think Think `json:"think,omitempty"`
-	// KeepAlive is how long the model stays in memory after the request; negative for ever, nil for the
-	// server's own.
+	// KeepAlive is how long the model stays in memory after the request. Negative means for ever; nil uses
+	// the server's default.
 	KeepAlive *time.Duration `json:"keep_alive_ns,omitempty"`
-	// Truncate lets the server leave out the oldest messages of a conversation that does not fit into the
-	// context. Without it such a request fails with class context_length, and a reply that fills the context
-	// up ends with finish reason length.
+	// Truncate lets the server drop the oldest messages of a conversation that does not fit into the
+	// context. Without it such a request fails with class context_length, and a reply that fills the
+	// context ends with finish reason length.
 	Truncate bool `json:"truncate,omitempty"`
-	// Output is how a structured answer is asked for.
+	// Output selects how to ask for a structured answer.
 	Output Output `json:"output,omitempty"`
 	// OnResponse is called with every successful response, before Reply returns. It may be called
 	// concurrently; nil calls nothing. The error of a failed response has the same data.
@@ -61,8 +61,8 @@ type Config struct {
 // Response is the data of a successful response beside the reply. All provider adapters share the type.
 type Response = wire.Response
 
-// Think is how a model thinks. The zero value leaves it to the server. Which levels a model knows is for the
-// server to say.
+// Think selects how a model thinks. The zero value leaves it to the server. Not every model supports every
+// value.
 type Think string
 
 // The ways to think.
@@ -75,27 +75,28 @@ const (
 	ThinkMax    Think = "max"
 )
 
-// wireThink is each way as the API has it.
+// wireThink maps each value to that of the API.
 var wireThink = map[Think]string{
 	"": "", ThinkOn: "true", ThinkOff: "false", ThinkLow: `"low"`, ThinkMedium: `"medium"`, ThinkHigh: `"high"`, ThinkMax: `"max"`,
 }
 
-// Output is how a structured answer is asked for.
+// Output selects how to ask for a structured answer.
 type Output string
 
 const (
-	// OutputNative, the zero value, gives the schema as the API's format and in the system prompt; with tools
-	// on offer in the system prompt alone.
+	// OutputNative, the zero value, sends the schema as the API's format and in the system prompt; with
+	// tools only in the system prompt.
 	OutputNative Output = ""
-	// OutputInstructions gives it in the system prompt alone: for servers without format, and schemas they
-	// refuse.
+	// OutputInstructions puts the schema into the system prompt only, for servers without format and
+	// schemas that they refuse.
 	OutputInstructions Output = "instructions"
 )
 
-// fieldOptions are the options of the API that have fields of their own.
+// fieldOptions are the options of the API that have a field of their own.
 var fieldOptions = map[string]string{"num_predict": "MaxTokens", "num_ctx": "ContextTokens", "temperature": "Temperature", "seed": "Seed"}
 
-// Validate reports every field that is out of bounds, joined, each with what would be right.
+// Validate returns an error that joins one for each field that is out of bounds, each with the valid
+// values.
 func (c Config) Validate() error {
 	var faults []error
 	refuse := func(bad bool, format string, args ...any) {
@@ -121,16 +122,16 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Model asks one model of one server. It never changes and is safe for concurrent use. The zero value is not
-// usable: get one from [New].
+// Model is a loop.Model on one model of one server. It is immutable and safe for concurrent use. The zero
+// value is not usable: use [New].
 type Model struct {
 	client *http.Client
 	cfg    Config
 	url    string
 }
 
-// New makes a model. client may be nil for [http.DefaultClient]; a timeout of its own bounds whole replies.
-// The error names every field of cfg that is out of bounds.
+// New returns a model. client may be nil for [http.DefaultClient]; its timeout bounds whole replies. The
+// error joins one for each field of cfg that is out of bounds.
 func New(client *http.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("ollama: %w", err)

@@ -1,19 +1,19 @@
-// Package ollama asks models through Ollama's HTTP API: a [Model] is a loop.Model that speaks /api/chat over
-// net/http, without an SDK, and never retries by itself.
+// Package ollama is a loop.Model on Ollama's HTTP API (/api/chat). It uses net/http and no SDK, and never
+// retries by itself.
 //
 //	model, err := ollama.New(nil, ollama.Config{Model: "qwen3"})
 //	result, err := loop.Run(ctx, model, s, "Two nights in Lisbon, please.", loop.Config{Tools: tools})
 //
-// What it makes of a transcript, whoever it was made with:
+// It sends any transcript, whichever provider it was made with:
 //
-//   - One system message, at the top: the request's, those before the first of user or model, and what is to be said of the
-//     answer's form. Many templates take no other. Later system messages are said by the user.
-//   - User and assistant by turns: what one of them says in a row becomes one message. Empty messages are left out.
-//   - Every call is answered, by a message of role tool with tool_name and tool_call_id, in the order of the calls; one that
-//     nobody answered is said not to have been run. An answer without a call is told as text.
-//   - Arguments are an object on this wire: text that is none is sent as the member [RawArguments] of one.
+//   - One system message, at the top: that of the request, those before the first user or model message, and the instructions for
+//     the answer's form. Many templates accept no other. Later system messages become user messages.
+//   - User and assistant take turns: consecutive messages of one of them become one message. Empty messages are dropped.
+//   - Every call is answered by a message of role tool with tool_name and tool_call_id, in the order of the calls. A call without an
+//     answer gets one which says that it was not run. An answer without a call becomes text.
+//   - Arguments are an object in this API. Other text is sent as an object with the member [RawArguments].
 //   - Thoughts go back with the message they came with, to the model that had them.
 //
-// Structured output is the API's format, beside the schema in the system prompt. With tools on offer it is
-// the prompt alone: a format holds everything the model says to the schema, and it could call no tool.
+// A structured answer uses the API's format, with the schema in the system prompt too. With tools the schema is
+// in the prompt only: the API applies a format to everything the model writes, so that it could not call a tool.
 package ollama

@@ -8,14 +8,14 @@ import (
 func refuses(p message.Part) string {
 	switch {
 	case p.Kind != message.ImagePart:
-		return "the API takes images alone"
+		return "the API accepts only images"
 	case p.URL != "":
-		return "the API takes no image by URL: give its bytes"
+		return "the API does not accept images by URL: use the bytes"
 	}
 	return ""
 }
 
-// withParts is a text with those of the parts, and the images among them.
+// withParts joins the text of a message with those of its parts, and returns the images.
 func withParts(m message.Message) (text string, images []string) {
 	texts := []string{m.Text}
 	for _, p := range m.Parts {

@@ -15,19 +15,19 @@ import (
 
 var _ loop.Model = (*Model)(nil)
 
-// exchange is one request and what came of it.
+// exchange is one request and its response.
 type exchange struct {
 	wire.Head
 	stream func(loop.Delta)
-	// refusal is the body of a response that is no good one.
+	// refusal is the body of a failed response.
 	refusal []byte
 }
 
-// Reply asks once and returns the whole reply; it streams where somebody listens. The error is an [*Error] in
-// its chain, within a [ratelimit.LimitedError] where a response came. Safe for concurrent use.
+// Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*Error]
+// in its chain, within a [ratelimit.LimitedError] if a response came. It is safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if c := req.ToolChoice; c != "" && c != message.NoTool {
-		return message.Reply{}, wire.Unasked(name, "ToolChoice: the API cannot force a call: take it out, or ask another provider")
+		return message.Reply{}, wire.Unasked(name, "ToolChoice: the API cannot force a call: remove it, or use another provider")
 	}
 	if err := wire.CheckMedia(name, req.Messages, refuses); err != nil {
 		return message.Reply{}, err

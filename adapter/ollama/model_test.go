@@ -182,8 +182,8 @@ func TestKeysAreInNoError(t *testing.T) {
 
 func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {
 	for want, part := range map[string]message.Part{
-		"ollama: invalid_request: messages[1].parts[0]: [audio, audio/wav, 1 bytes]: the API takes images alone": message.Bytes(message.AudioPart, "audio/wav", []byte("x")),
-		"[image, https://x/a.png]: the API takes no image by URL: give its bytes":                                message.Link(message.ImagePart, "https://x/a.png"),
+		"ollama: invalid_request: messages[1].parts[0]: [audio, audio/wav, 1 bytes]: the API accepts only images": message.Bytes(message.AudioPart, "audio/wav", []byte("x")),
+		"[image, https://x/a.png]: the API does not accept images by URL: use the bytes":                          message.Link(message.ImagePart, "https://x/a.png"),
 	} {
 		req := wiretest.Asks()["plain"]
 		req.Messages = append(req.Messages, message.Message{Role: message.User, Parts: []message.Part{part}})

@@ -2,17 +2,17 @@ package ollama
 
 import "encoding/json"
 
-// name is how this adapter calls its provider, in errors and in what it keeps in a message.
+// name identifies this adapter in errors and in the opaque part of a message.
 const name = "ollama"
 
-// opaque is what a message keeps: the thoughts that it came with, for the model that had them.
+// opaque is the part of a message that only the model reads: the thoughts that came with it.
 type opaque struct {
 	Adapter  string `json:"adapter"`
 	Model    string `json:"model"`
 	Thinking string `json:"thinking"`
 }
 
-// keepThoughts is empty where there is nothing to keep.
+// keepThoughts encodes thoughts; it is empty if there are none.
 func keepThoughts(model, thinking string) string {
 	if thinking == "" {
 		return ""
@@ -24,7 +24,7 @@ func keepThoughts(model, thinking string) string {
 	return string(doc)
 }
 
-// thoughtsIn are those that a model had; what another adapter or another model left is ignored.
+// thoughtsIn returns the thoughts of a model. It ignores what another adapter or another model wrote.
 func thoughtsIn(kept, model string) string {
 	var o opaque
 	if kept == "" || json.Unmarshal([]byte(kept), &o) != nil || o.Adapter != name || o.Model != model {

@@ -14,11 +14,10 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// finishes are the API's reasons; one that is not here is "not said". A reply with calls that ended well is
-// for its tools.
+// finishes maps finish reasons. Any other counts as "not said".
 var finishes = map[string]message.FinishReason{"stop": message.Stop, "length": message.Length}
 
-// received is a reply as it comes in.
+// received collects a reply.
 type received struct {
 	model    string
 	text     strings.Builder
@@ -29,7 +28,7 @@ type received struct {
 	done     bool
 }
 
-// add takes a response, or one line of a stream, and tells of it.
+// add adds a response, or one line of a stream, and streams it.
 func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 	g.model = cmp.Or(r.Model, g.model)
 	g.text.WriteString(r.Message.Content)
@@ -48,7 +47,8 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 	}
 }
 
-// argumentText is a call's arguments as text. Servers that only resemble Ollama send them as a string.
+// argumentText returns the arguments of a call as text. Servers that only resemble Ollama send them as a
+// string.
 func argumentText(raw json.RawMessage) string {
 	if s, isText := wire.ReadText(raw); isText {
 		return s
@@ -59,7 +59,7 @@ func argumentText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// reply is the whole of it; asked is the model that was asked.
+// reply returns the reply. asked is the model that was asked.
 func (g *received) reply(asked string) message.Reply {
 	r := message.Reply{
 		Text: g.text.String(), Thinking: g.thinking.String(), Calls: wire.NameCalls(g.calls), Finish: g.finish, Usage: g.usage,
@@ -73,7 +73,7 @@ func (g *received) reply(asked string) message.Reply {
 	return r
 }
 
-// readWhole reads a response that is no stream.
+// readWhole parses a response that is no stream.
 func (x *exchange) readWhole(body io.Reader) (*received, error) {
 	raw, err := wire.ReadWhole(body)
 	if err != nil {
@@ -89,8 +89,8 @@ func (x *exchange) readWhole(body io.Reader) (*received, error) {
 	return got, nil
 }
 
-// readStream reads lines until the one that says that the reply is done. A JSON text that is cut is a
-// connection that broke, and no garbage.
+// readStream reads lines up to the one that ends the reply. JSON that is cut off means a broken
+// connection, not garbage.
 func (x *exchange) readStream(body io.Reader) (*received, error) {
 	got := &received{}
 	lines := bufio.NewScanner(body)
@@ -120,7 +120,7 @@ func (x *exchange) readStream(body io.Reader) (*received, error) {
 	return nil, cmp.Or(lines.Err(), wire.ErrEnded)
 }
 
-// take reads one JSON text, which may be an error.
+// take parses one JSON value, which may be an error.
 func (x *exchange) take(raw []byte, got *received, tell func(loop.Delta)) error {
 	var r chatResponse
 	if json.Unmarshal(raw, &r) != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// What the system prompt says of a structured answer.
+// The instructions for a structured answer.
 const (
 	wantAnswer = "Answer with one JSON value that this JSON Schema accepts, and with nothing else: no prose, no code fence.\n"
-	// wantInTheEnd leaves room for calls.
+	// wantInTheEnd allows calls before the answer.
 	wantInTheEnd = "Call tools first, where they are needed. Then give the final answer as one JSON value that this JSON " +
 		"Schema accepts, and nothing else: no prose, no code fence.\n"
 )
 
-// body makes the request that the model named is sent.
+// body returns the body of a request for the named model.
 func (c Config) body(req loop.Request, model string) ([]byte, error) {
 	r := chatRequest{Model: model, Stream: req.Stream != nil, Think: json.RawMessage(wireThink[c.Think]), Options: c.options(req)}
 	turns, system := turnsOf(req.Messages, model)
@@ -52,7 +52,7 @@ func (c Config) body(req loop.Request, model string) ([]byte, error) {
 	return wire.Marshal(r)
 }
 
-// options are those of the config and of the request; no key is named twice.
+// options merges the options of the config and of the request.
 func (c Config) options(req loop.Request) map[string]json.RawMessage {
 	all := maps.Clone(c.Options)
 	set := func(name string, value any) {

@@ -8,13 +8,12 @@ import (
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
 
-// maxRefs bounds how many references of one schema are written out: a few can stand for a great many.
+// maxRefs bounds how many references of one schema are expanded: a few can stand for very many.
 const maxRefs = 200
 
-// toolSchema is a schema as the server reads one of a tool: type, description, enum, properties, items,
-// required and anyOf, and nothing else. References are written out, for it knows none; a schema that is true
-// or false, which it refuses, becomes one that takes anything. What a model is not told in this way it is
-// told by feedback.
+// toolSchema converts the schema of a tool to what the server reads: type, description, enum, properties,
+// items, required and anyOf. The server knows no references, so they are expanded. It refuses true and
+// false as schemas: they become one that accepts anything. Feedback tells the model the rest.
 func toolSchema(raw []byte) json.RawMessage {
 	root, ok := wire.ReadObject(raw)
 	if !ok {
@@ -33,7 +32,7 @@ func toolSchema(raw []byte) json.RawMessage {
 
 type simplifier struct {
 	root wire.Object
-	// open are the references that are being written out: one that leads back to itself is left out.
+	// open are the references under expansion. One that leads back to itself is dropped.
 	open []string
 	refs int
 }
@@ -69,7 +68,7 @@ func (s *simplifier) object(o wire.Object) wire.Object {
 	return out
 }
 
-// written is what a reference refers to, beside what stands with it.
+// written expands a reference, with the keywords beside it.
 func (s *simplifier) written(ref string, beside wire.Object) wire.Object {
 	target, ok := s.find(ref)
 	if !ok || slices.Contains(s.open, ref) || s.refs >= maxRefs {
@@ -87,7 +86,7 @@ func (s *simplifier) written(ref string, beside wire.Object) wire.Object {
 	return out
 }
 
-// find follows a reference within the document.
+// find resolves a reference within the document.
 func (s *simplifier) find(ref string) (wire.Object, bool) {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
@@ -121,8 +120,8 @@ func (s *simplifier) list(raw json.RawMessage) json.RawMessage {
 	return wire.List(all...)
 }
 
-// formatSchema is a schema as the server's grammar takes it: a pattern that is not held to the whole text is
-// refused there, and is left out. The core holds the answer to it all the same.
+// formatSchema converts a schema for the server's grammar, which refuses patterns that are not anchored at
+// both ends: they are dropped. The core checks the answer against them.
 func formatSchema(raw json.RawMessage) json.RawMessage {
 	return wire.EachSchema(raw, func(o wire.Object, _ int) wire.Object {
 		if p, isText := wire.ReadText(o.Get("pattern")); isText && !(strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$")) {

@@ -6,21 +6,21 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// RawArguments is the one member of the object that stands for a call's arguments where what the model wrote
-// is no strict JSON object: the API takes objects only. Its value is the text as it was written.
+// RawArguments is the single member of the object that replaces arguments which are not a strict JSON
+// object: the API accepts only objects. Its value is the text that the model wrote.
 const RawArguments = wire.RawArguments
 
 var rules = wire.Rules{Name: toolName}
 
-// conversation is a transcript on its way to the wire.
+// conversation is a transcript in the API's form.
 type conversation struct {
 	model    string
 	messages []wireMessage
 }
 
-// turnsOf makes the messages of a transcript. The system messages before the first of user or model it
-// returns apart. The server would let a model continue its own message: where one is the last, the user bids
-// it go on.
+// turnsOf converts a transcript. It returns the system messages before the first user or model message
+// apart. The server would let a model continue its own message, so a conversation that ends with one gets
+// a user message.
 func turnsOf(said []message.Message, model string) (turns []wireMessage, system []string) {
 	c := conversation{model: model}
 	system, exchanges := rules.Exchanges(said)
@@ -37,7 +37,7 @@ func turnsOf(said []message.Message, model string) (turns []wireMessage, system 
 	return c.messages, system
 }
 
-// last is the role of the last message; empty before the first.
+// last returns the role of the last message; empty before the first.
 func (c *conversation) last() string {
 	if n := len(c.messages); n > 0 {
 		return c.messages[n-1].Role
@@ -45,7 +45,7 @@ func (c *conversation) last() string {
 	return ""
 }
 
-// user adds what the user said, to his last message where nobody spoke since.
+// user adds user messages, to the last message if it is the user's.
 func (c *conversation) user(m message.Message) {
 	text, images := withParts(m)
 	if c.last() == "user" {
@@ -56,7 +56,7 @@ func (c *conversation) user(m message.Message) {
 	c.messages = append(c.messages, wireMessage{Role: "user", Content: text, Images: images})
 }
 
-// assistant adds what the model said, to its last message where nobody spoke since.
+// assistant adds a message of the model, to the last message if it is the model's.
 func (c *conversation) assistant(e wire.Exchange) {
 	if e.Model.Role == "" {
 		return
@@ -79,14 +79,14 @@ func (c *conversation) assistant(e wire.Exchange) {
 	before.ToolCalls = w.ToolCalls
 }
 
-// answers adds the answers to calls, a message each.
+// answers adds the answers to calls, one message each.
 func (c *conversation) answers(calls []wire.Call) {
 	for _, call := range calls {
 		c.messages = append(c.messages, wireMessage{Role: "tool", Content: call.Text, ToolName: call.Name, ToolCallID: call.ID})
 	}
 }
 
-// toolName is a tool's name as templates take it; a model may have written anything.
+// toolName returns a name that templates accept; a model may have written anything.
 func toolName(name string) string {
 	if name == "" {
 		return "_"

@@ -21,7 +21,7 @@ type chatRequest struct {
 	Shift     *bool                      `json:"shift,omitempty"`
 }
 
-// wireMessage is a message of either side.
+// wireMessage is a message of the request or of the response.
 type wireMessage struct {
 	Role       string     `json:"role"`
 	Content    string     `json:"content"`
@@ -65,7 +65,7 @@ type chatResponse struct {
 	Error           json.RawMessage `json:"error"`
 }
 
-// keepAlive is a duration as the API reads it.
+// keepAlive is a duration in the API's form.
 func keepAlive(d time.Duration) json.RawMessage {
 	if d < 0 {
 		return json.RawMessage("-1")

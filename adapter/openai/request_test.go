@@ -218,10 +218,10 @@ func TestMediaThatAnAPITakesNoneOfAreRefused(t *testing.T) {
 		part message.Part
 	}{
 		"messages[1].parts[0]: [audio, https://x/a.wav]: the Chat API does not accept audio by URL": {chat(openai.Config{Model: "m"}), message.Link(message.AudioPart, "https://x/a.wav")},
-		"[audio, audio/ogg, 1 bytes]: the Chat API accepts audio/wav and audio/mpeg":           {chat(openai.Config{Model: "m"}), message.Bytes(message.AudioPart, "audio/ogg", []byte("x"))},
+		"[audio, audio/ogg, 1 bytes]: the Chat API accepts audio/wav and audio/mpeg":                {chat(openai.Config{Model: "m"}), message.Bytes(message.AudioPart, "audio/ogg", []byte("x"))},
 		"[file, https://x/a.pdf]: the Chat API does not accept files by URL: use the bytes":         {chat(openai.Config{Model: "m"}), message.Link(message.FilePart, "https://x/a.pdf")},
 		"[audio, audio/wav, 1 bytes]: the Responses API does not accept audio: use Chat":            {responses(openai.Config{Model: "m"}), wav},
-		`[video]: kind: must be text, image, audio or file, got "video"`:                     {responses(openai.Config{Model: "m"}), message.Part{Kind: "video"}},
+		`[video]: kind: must be text, image, audio or file, got "video"`:                            {responses(openai.Config{Model: "m"}), message.Part{Kind: "video"}},
 	} {
 		req := hello()
 		req.Messages = append(req.Messages, message.Message{Role: message.User, Parts: []message.Part{c.part}})
