@@ -21,52 +21,53 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// OnExhausted says what follows where a tool's attempts are used up. The zero value is [StopRun].
+// OnExhausted is what follows when a tool has no attempts left. The zero value is [StopRun].
 type OnExhausted string
 
 const (
 	// StopRun ends ADK's run with a [loop.RetryExhaustedError].
 	StopRun OnExhausted = "stop_run"
-	// TellModel lets the run go on: the tool's last answer says that no attempt is left, and the model may do
-	// without the tool. The budgets of the run still end it, and so does an answer that cannot be used.
+	// TellModel continues the run: the model sees that no attempt is left, and may answer without the
+	// tool. The budgets of the run still end it, and so does an answer that cannot be used.
 	TellModel OnExhausted = "tell_model"
 )
 
-// Config is what the runs of an adapter are held to: plain data. The zero value is the default policy. What a
-// policy sets for an attempt goes into ADK's request: its temperature, and its model as the name of a model.
+// Config configures the runs of an adapter. It is plain data. The zero value is the default policy. The
+// settings that a policy has for an attempt go into ADK's request: the temperature, and the model as the
+// name of a model.
 type Config struct {
 	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet].
 	Policy *policy.Set
-	// Seed is what the jitter is drawn from; empty means the session's id.
+	// Seed is the seed of the jitter; empty means the session's id.
 	Seed string
-	// Output is what a final answer is held to; nil accepts any text.
+	// Output is the schema of a final answer; nil accepts any text.
 	Output *schema.Schema
 	// Feedback is a template for the words that correct the model; empty means the default words.
 	Feedback string
-	// Limits bounds what a model is shown of a failure; nil means [feedback.DefaultLimits].
+	// Limits bounds the feedback; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
-	// ToolChoice forces a call of a tool, of any or of none, until one has ended: see [loop.Config]. A model
-	// call that does not offer the tool is not forced. Empty leaves it to ADK and the model.
+	// ToolChoice forces a call of a tool, of any or of none, until one has ended: see [loop.Config]. A
+	// model call without the tool is not forced. Empty leaves it to ADK and the model.
 	ToolChoice retake.ToolChoice
-	// Stop are texts at which the model is to stop writing, none of them empty; nil leaves them to ADK.
+	// Stop are the stop sequences, none of them empty; nil leaves them to ADK.
 	Stop []string
-	// Deadline is the time no wait may outlast; zero means that of the invocation's context, if it has one.
-	// The earlier of both counts.
+	// Deadline is the time that no wait may exceed; zero means the deadline of the invocation's context,
+	// if there is one. The earlier of both counts.
 	Deadline time.Time
-	// ReadOnly and Idempotent are the names of tools whose calls may be made again after a transport fault,
-	// which is told by an error's type: calls of the first change nothing, calls of the others have the
-	// effect of one. A call of any other tool is made again only where the tool asks for it
-	// ([tool.TryLater]).
+	// ReadOnly and Idempotent are the names of tools whose calls may be repeated after a transport fault:
+	// calls of the first change nothing, repeated calls of the others have the effect of one. The type of
+	// an error makes it a transport fault. A call of any other tool is only repeated if the tool asks for
+	// it ([tool.TryLater]).
 	ReadOnly, Idempotent []string
-	// OnExhausted says what follows where a tool's attempts are used up.
+	// OnExhausted is what follows when a tool has no attempts left.
 	OnExhausted OnExhausted
-	// Sequential must be set where a task runner (platform.WithTaskRunner) makes the calls of a reply one
-	// after the other, in call order: then a transport fault of a tool is not retried, for a call cannot wait
-	// for those after it.
+	// Sequential must be set if a task runner (platform.WithTaskRunner) makes the calls of a reply one
+	// after the other, in call order. A transport fault of a tool is not retried then, because a call
+	// cannot wait for those after it.
 	Sequential bool
 }
 
-// Validate says all that is wrong with the config, each fault with its field.
+// Validate returns an error that joins one for each invalid field.
 func (c Config) Validate() error {
 	var mode error
 	if c.OnExhausted != "" && c.OnExhausted != StopRun && c.OnExhausted != TellModel {
@@ -84,45 +85,47 @@ func (c Config) loop() loop.Config {
 	}
 }
 
-// Invocation says which of ADK's invocations a run belongs to.
+// Invocation identifies the invocation of ADK that a run belongs to.
 type Invocation struct {
-	// ID is the invocation's, Branch that of a parallel agent within it; agents of one branch share a run.
+	// ID is that of the invocation, Branch that of a parallel agent within it. Agents of one branch share
+	// a run.
 	ID, Branch string
 	// AppName, UserID and SessionID are those of ADK's session.
 	AppName, UserID, SessionID string
 }
 
-// Option wires an optional part of an adapter.
+// Option is an optional part of an adapter.
 type Option func(*Adapter)
 
-// WithClock drives waits and times by c; the machine's own clock where it is not given.
+// WithClock sets the clock for waits and times; the default is the machine's.
 func WithClock(c clock.Clock) Option { return func(a *Adapter) { a.clock = c } }
 
-// WithClassifier says what the errors of models and tools are, for SDKs whose errors [fault.Classify] cannot
-// read. Those of google.golang.org/genai are read already. A zero failure leaves an error to the adapter.
+// WithClassifier classifies the errors of models and tools, for SDKs whose errors [fault.Classify] does
+// not know. Those of google.golang.org/genai are known. For a zero failure the adapter classifies the
+// error itself.
 func WithClassifier(f func(error) fault.Failure) Option { return func(a *Adapter) { a.custom = f } }
 
-// WithRecord tells f of every step of every run, in the run's order: for journals and metrics. It is called
-// from the goroutines of all runs, and must be quick.
+// WithRecord calls f with every step of every run, in the order of the run, for journals and metrics. The
+// goroutines of all runs call it, and it must be quick.
 func WithRecord(f func(machine.Event, []machine.Effect, machine.State)) Option {
 	return func(a *Adapter) { a.record = f }
 }
 
-// WithSessions lets f find the session of an invocation, for conversations that keep one. A session is for
-// one run at a time: give each branch its own. Without it each run has a new session, named by invocation and
-// branch.
+// WithSessions makes f find the session of an invocation, for conversations that keep one. A session is
+// for one run at a time: give each branch its own. By default each run has a new session, named by
+// invocation and branch.
 func WithSessions(f func(Invocation) (*session.Session, error)) Option {
 	return func(a *Adapter) { a.sessions = f }
 }
 
-// WithEnd tells f how each run ended, when ADK's run is over: the error is a [loop.RetryExhaustedError] where
-// it did not end well. A run without a final answer (a paused one) counts as cancelled. The session is free
-// by then.
+// WithEnd calls f with the end of each run, when ADK's run is over. The error is a
+// [loop.RetryExhaustedError] if the run did not end well. A run without a final answer (a paused one)
+// counts as cancelled. The session is free by then.
 func WithEnd(f func(Invocation, *session.Session, loop.Result, error)) Option {
 	return func(a *Adapter) { a.ended = f }
 }
 
-// Adapter is retake wired into ADK. It is safe for concurrent use: many invocations at a time share it.
+// Adapter is retake within ADK. It is safe for concurrent use: many invocations share it.
 type Adapter struct {
 	cfg      Config
 	clock    clock.Clock
@@ -135,10 +138,10 @@ type Adapter struct {
 	runs map[place]*run
 }
 
-// place is where a run is found: agents of one branch take turns.
+// place identifies a run: agents of one branch take turns.
 type place struct{ invocation, branch string }
 
-// New returns an adapter. The error joins all that is wrong with cfg, or names an option that is nil.
+// New returns an adapter. The error joins all that is wrong with cfg, or names a nil option.
 func New(cfg Config, opts ...Option) (*Adapter, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("retake: %w", err)
@@ -174,13 +177,13 @@ type run struct {
 	cfg     Config
 
 	mu sync.Mutex
-	// calls are those that ADK has begun, by id, until they have ended.
+	// calls are the calls that ADK has begun, by id, until they end.
 	calls map[string]*turns.Call
-	// unwatched are the tools that ADK runs without asking its plugins, by name.
+	// unwatched are the names of the tools that ADK runs without its plugins.
 	unwatched map[string]bool
 }
 
-// begin returns the run of a place, begun where there was none.
+// begin returns the run of a place, and begins it if there is none.
 func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -208,7 +211,7 @@ func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
 	return r, nil
 }
 
-// find returns the run of a place; nil where there is none.
+// find returns the run of a place; nil if there is none.
 func (a *Adapter) find(invocation, branch string) *run {
 	a.mu.Lock()
 	defer a.mu.Unlock()

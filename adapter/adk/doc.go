@@ -1,12 +1,11 @@
-// Package adk puts retake's feedback, budgets and session into agents of Google's Agent Development Kit: bad
-// calls are answered with what is wrong with them and counted, unusable answers are corrected, transport
-// faults waited out, under one policy.
+// Package adk adds retake's feedback, budgets and sessions to agents of Google's Agent Development Kit. Under
+// one policy, bad calls get feedback and count as attempts, unusable answers are corrected, and transport faults
+// are waited out.
 //
-// ADK goes on calling the model and running the tools. The decisions are those of retake's core: every reply
-// is fed to it as a whole before a tool is run, every outcome in call order. An [Adapter] is wired in two
-// places: its [Adapter.Plugin] into the runner, and [Adapter.Model] around the model of each agent, since no
-// callback of ADK can ask a model again.
+// ADK still calls the model and runs the tools. retake's core decides: it gets every reply as a whole before a
+// tool runs, and every outcome in call order. An [Adapter] is wired in two places: [Adapter.Plugin] into the
+// runner, and [Adapter.Model] around the model of each agent, because no callback of ADK can ask a model again.
 //
-// A run that cannot be put right ends with a [loop.RetryExhaustedError], which errors.As finds in the error
-// that ADK's runner yields.
+// A run that fails for good ends with a [loop.RetryExhaustedError], which errors.As finds in the error of ADK's
+// runner.
 package adk

@@ -9,7 +9,7 @@ import (
 	retake "github.com/retake-go/retake/message"
 )
 
-// userText is what a user's content says: the texts that it begins with, and the parts that follow.
+// userText splits a user's content: into the texts that it begins with, and the other parts.
 func userText(c *genai.Content) (text string, parts []retake.Part) {
 	for _, p := range c.Parts {
 		switch {
@@ -29,7 +29,7 @@ func userText(c *genai.Content) (text string, parts []retake.Part) {
 	return text, parts
 }
 
-// resultParts are the media of a tool's result.
+// resultParts returns the media of a tool's result.
 func resultParts(all []*genai.FunctionResponsePart) (parts []retake.Part) {
 	for _, p := range all {
 		switch {
@@ -53,7 +53,7 @@ func file(mimeType, name, uri string) retake.Part {
 	return sound(retake.Part{Kind: kindOf(mimeType), MediaType: mimeType, Name: name, URL: uri})
 }
 
-// sound is a part, or a text that names it where it lacks its bytes or its type.
+// sound returns a valid part, or a text that names an invalid one.
 func sound(p retake.Part) retake.Part {
 	if p.Validate() != nil {
 		return retake.Part{Kind: retake.TextPart, Text: "[" + cmp.Or(p.MediaType, "data") + "]"}

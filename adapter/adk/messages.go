@@ -22,7 +22,7 @@ var finishes = map[genai.FinishReason]retake.FinishReason{
 	genai.FinishReasonImageSafety: retake.ContentFilter,
 }
 
-// reply is a response of ADK as the core reads it; an empty reply where there is none.
+// reply converts a response of ADK; nil gives an empty reply.
 func reply(resp *model.LLMResponse) retake.Reply {
 	r := retake.Reply{Usage: retake.Usage{APICalls: 1}}
 	if resp == nil {
@@ -76,8 +76,8 @@ func argumentsOf(args map[string]any) string {
 	return string(doc)
 }
 
-// textOf is the text of a content without its thoughts; parts that are no text stand for something, so that a
-// reply of them alone is not an empty one.
+// textOf returns the text of a content without its thoughts. Other parts get a placeholder, so that a
+// reply of them alone is not empty.
 func textOf(c *genai.Content) string {
 	if c == nil {
 		return ""
@@ -95,7 +95,7 @@ func textOf(c *genai.Content) string {
 	return text
 }
 
-// thinking reports whether a reply is thoughts alone: ADK asks again by itself, and nothing was said.
+// thinking reports whether a reply has only thoughts. ADK then asks again by itself.
 func thinking(resp *model.LLMResponse) bool {
 	if resp == nil || resp.Content == nil || len(resp.Content.Parts) == 0 {
 		return false
@@ -108,7 +108,7 @@ func thinking(resp *model.LLMResponse) bool {
 	return true
 }
 
-// saidBefore is what a run begins with, for the core's transcript.
+// saidBefore converts the conversation that a run begins with.
 func saidBefore(contents []*genai.Content) []message {
 	var said []message
 	for _, c := range contents {
@@ -132,8 +132,8 @@ func saidBefore(contents []*genai.Content) []message {
 	return said
 }
 
-// askAgain is the request that follows one whose reply could not be used: the reply, an answer to each of its
-// calls, the words.
+// askAgain returns the request after an unusable reply: with the reply, an answer to each of its calls,
+// and the feedback.
 func askAgain(req *model.LLMRequest, resp *model.LLMResponse, said []message) *model.LLMRequest {
 	next := *req
 	next.Contents = append([]*genai.Content(nil), req.Contents...)
@@ -156,8 +156,7 @@ func askAgain(req *model.LLMRequest, resp *model.LLMResponse, said []message) *m
 	return &next
 }
 
-// classify is what an error is to the core; zero leaves it to [fault.Classify]. The errors of genai come by
-// value.
+// classify classifies an error; zero leaves it to [fault.Classify]. Errors of genai come by value.
 func (a *Adapter) classify(err error) fault.Failure {
 	if a.custom != nil {
 		if f := a.custom(err); f.Failed() {
@@ -168,7 +167,7 @@ func (a *Adapter) classify(err error) fault.Failure {
 	if !ok {
 		return fault.Failure{}
 	}
-	// The details are what was decoded from JSON: they have a JSON form.
+	// The details were decoded from JSON, so that they have a JSON form.
 	body, _ := json.Marshal(map[string]any{"error": map[string]any{
 		"code": e.Code, "message": e.Message, "status": e.Status, "details": e.Details,
 	}})

@@ -9,12 +9,11 @@ import (
 	"google.golang.org/genai"
 )
 
-// Model wraps the model of an agent: transport faults are retried and answers that cannot be used are
-// corrected within the call, which no callback of ADK can do. Without the adapter's plugin in the runner it
-// does nothing.
+// Model wraps the model of an agent. It retries transport faults and corrects unusable answers within the
+// call, which no callback of ADK can do. Without the adapter's plugin in the runner it does nothing.
 //
-// The last piece of a streamed reply is held back until it has been judged; pieces before it are streamed at
-// once, so that a client may see pieces of a reply that is then asked for again.
+// The last piece of a streamed reply is held back until the reply is judged. Earlier pieces are streamed
+// at once, so that a client may see pieces of a reply that is then replaced.
 func (a *Adapter) Model(m model.LLM) model.LLM {
 	wrapped := &llm{a: a, inner: m}
 	if v, ok := m.(variant); ok {
@@ -28,7 +27,7 @@ type llm struct {
 	inner model.LLM
 }
 
-// variant is by what ADK tells Gemini's two backends apart.
+// variant is the interface by which ADK distinguishes Gemini's two backends.
 type variant interface{ GetGoogleLLMVariant() genai.Backend }
 
 type googleLLM struct {
@@ -36,7 +35,7 @@ type googleLLM struct {
 	variant
 }
 
-// Name is the wrapped model's.
+// Name returns the name of the wrapped model.
 func (m *llm) Name() string { return m.inner.Name() }
 
 // GenerateContent asks the model until its reply can be used, or the run has ended.
@@ -81,8 +80,8 @@ func (m *llm) run(ctx context.Context) *run {
 	return m.a.find(at.InvocationID(), at.Branch())
 }
 
-// once asks the model once. Pieces go on at once; the whole reply is held back. gone says that nobody listens
-// any more.
+// once asks the model once. It passes pieces on and holds the whole reply back. gone reports that nobody
+// listens any more.
 func (m *llm) once(
 	ctx context.Context, req *model.LLMRequest, stream bool, yield func(*model.LLMResponse, error) bool,
 ) (whole *model.LLMResponse, cause error, gone bool) {
@@ -100,7 +99,7 @@ func (m *llm) once(
 	return whole, nil, false
 }
 
-// joined is a reply that comes in several whole pieces, as one: its calls are one batch.
+// joined joins whole pieces of a reply, so that their calls are one batch.
 func joined(before, resp *model.LLMResponse) *model.LLMResponse {
 	if before == nil || before.Content == nil {
 		return resp
@@ -113,7 +112,8 @@ func joined(before, resp *model.LLMResponse) *model.LLMResponse {
 	return &all
 }
 
-// judge feeds what came of a model call. Where the model is to be asked again, next is what it is asked.
+// judge passes the outcome of a model call to the core. next is the next request, if the model is asked
+// again.
 func (r *run) judge(ctx context.Context, req *model.LLMRequest, resp *model.LLMResponse, cause error) (next *model.LLMRequest, err error) {
 	if cause == nil && thinking(resp) {
 		return nil, nil

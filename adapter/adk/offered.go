@@ -14,7 +14,8 @@ import (
 	"github.com/retake-go/retake/adapter/internal/turns"
 )
 
-// feed feeds a reply or an error. A stream that broke half-way is an error: what came of it is not used.
+// feed passes a reply or an error to the core. A stream that broke is an error, and its pieces are not
+// used.
 func (r *run) feed(ctx context.Context, resp *model.LLMResponse, cause error) (turns.Verdict, error) {
 	if cause != nil {
 		return r.of.Failed(ctx, cause)
@@ -22,7 +23,7 @@ func (r *run) feed(ctx context.Context, resp *model.LLMResponse, cause error) (t
 	return r.of.Reply(ctx, reply(resp))
 }
 
-// streaming are the tools of a request that ADK runs without asking its plugins, by name.
+// streaming returns the names of the tools of a request that ADK runs without its plugins.
 func streaming(req *model.LLMRequest) map[string]bool {
 	var names map[string]bool
 	for name, t := range req.Tools {
@@ -37,7 +38,7 @@ func streaming(req *model.LLMRequest) map[string]bool {
 	return names
 }
 
-// offered is the functions that a request offers. The error names the tool whose schema cannot be used.
+// offered returns the functions of a request. The error names a tool with an invalid schema.
 func offered(req *model.LLMRequest) ([]turns.Offered, error) {
 	if req.Config == nil {
 		return nil, nil
@@ -58,7 +59,7 @@ func offered(req *model.LLMRequest) ([]turns.Offered, error) {
 	return all, nil
 }
 
-// parametersOf is the JSON Schema of a function's arguments; nothing for one without any.
+// parametersOf returns the JSON Schema of the arguments; nil for none.
 func parametersOf(d *genai.FunctionDeclaration) ([]byte, error) {
 	switch {
 	case d.ParametersJsonSchema != nil:
@@ -69,7 +70,7 @@ func parametersOf(d *genai.FunctionDeclaration) ([]byte, error) {
 	return nil, nil
 }
 
-// jsonSchema is a schema of genai, which is a part of OpenAPI's, as JSON Schema. Formats bind nothing.
+// jsonSchema converts a schema of genai, which is a subset of OpenAPI's. Formats are dropped.
 func jsonSchema(s *genai.Schema) map[string]any {
 	out := map[string]any{}
 	for key, n := range map[string]*int64{
@@ -98,7 +99,7 @@ func jsonSchema(s *genai.Schema) map[string]any {
 	return out
 }
 
-// orNull is a type, or that and null where the schema allows it.
+// orNull returns a type, with null if the schema allows it.
 func orNull(s *genai.Schema, name string) any {
 	if s.Nullable != nil && *s.Nullable && name != "null" {
 		return []string{name, "null"}
@@ -106,7 +107,7 @@ func orNull(s *genai.Schema, name string) any {
 	return name
 }
 
-// nested adds what holds schemas or values of its own.
+// nested adds the keywords that hold schemas or values.
 func nested(out map[string]any, s *genai.Schema) {
 	if len(s.Enum) > 0 {
 		values := make([]any, 0, len(s.Enum)+1)
@@ -137,7 +138,7 @@ func nested(out map[string]any, s *genai.Schema) {
 	}
 }
 
-// streams reports whether a value is a tool that streams its result to ADK.
+// streams reports whether a tool streams its result to ADK.
 func streams(t any) bool {
 	_, ok := t.(interface {
 		RunStream(ctx agent.Context, args any) iter.Seq2[string, error]
@@ -145,8 +146,8 @@ func streams(t any) bool {
 	return ok
 }
 
-// leaveUnwatched ends the calls of a reply that ADK makes without asking its plugins: to the core they are
-// over, uncharged.
+// leaveUnwatched ends the calls that ADK makes without its plugins. To the core they are over, and cost
+// nothing.
 func (r *run) leaveUnwatched(ctx context.Context, resp *model.LLMResponse) {
 	for _, c := range functionCalls(resp.Content) {
 		r.mu.Lock()

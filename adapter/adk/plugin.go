@@ -20,8 +20,8 @@ import (
 // Name is the plugin's name in a runner.
 const Name = "retake"
 
-// Plugin makes the plugin for runner.PluginConfig. Put it first: what a plugin before it answers, it does not
-// see. It takes the place of retryandreflect.
+// Plugin returns the plugin for runner.PluginConfig. Put it first: it does not see what an earlier plugin
+// answers. It replaces retryandreflect.
 func (a *Adapter) Plugin() (*plugin.Plugin, error) {
 	return plugin.New(plugin.Config{
 		Name:                 Name,
@@ -50,7 +50,7 @@ func (a *Adapter) take(invocation string) []*run {
 	return all
 }
 
-// beforeModel makes the wait that stands before a model call, and ends ADK's run where retake's has ended.
+// beforeModel waits before a model call as the core demands, and ends ADK's run if retake's has ended.
 func (a *Adapter) beforeModel(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
 	deadline, _ := ctx.Deadline()
 	r, err := a.begin(Invocation{
@@ -79,8 +79,8 @@ func (r *run) next(ctx context.Context, req *model.LLMRequest) error {
 	return r.of.Next(ctx, tools, func() []message { return saidBefore(req.Contents) })
 }
 
-// afterModel feeds a reply that the model's wrapper has not fed, and learns the ids that ADK has given its
-// calls.
+// afterModel passes a reply to the core, if the model's wrapper has not, and notes the ids that ADK gave
+// its calls.
 func (a *Adapter) afterModel(ctx agent.Context, resp *model.LLMResponse, err error) (*model.LLMResponse, error) {
 	r := a.find(ctx.InvocationID(), ctx.Branch())
 	if r == nil || err != nil || resp == nil || resp.Partial || thinking(resp) {
@@ -110,10 +110,10 @@ func (a *Adapter) onModelError(ctx agent.Context, _ *model.LLMRequest, err error
 	return nil, stop
 }
 
-// response is an answer to a call that is no result of its tool, in the form that Gemini reads as a failure.
+// response is the answer to a failed call, in the form that Gemini reads as a failure.
 func response(text string) map[string]any { return map[string]any{"error": text} }
 
-// beforeTool answers a call that may not be run.
+// beforeTool answers a call that may not run.
 func (a *Adapter) beforeTool(ctx agent.Context, t adktool.Tool, args map[string]any) (map[string]any, error) {
 	r := a.find(ctx.InvocationID(), ctx.Branch())
 	if r == nil {
@@ -132,15 +132,13 @@ func (a *Adapter) beforeTool(ctx agent.Context, t adktool.Tool, args map[string]
 	return nil, nil
 }
 
-// claim finds the call in the reply under way; nil for one that is made because an earlier invocation goes
-// on.
+// claim finds the call in the current reply; nil for a call that an earlier invocation continues.
 func (r *run) claim(id, name string, args map[string]any) *turns.Call {
 	c, _ := r.of.Claim(id, name, argumentsOf(args))
 	return c
 }
 
-// begun returns the call that ADK has begun under an id, and forgets it; nil for one that is over or not
-// watched.
+// begun removes and returns the call that ADK has begun under an id; nil if it is over or not watched.
 func (a *Adapter) begun(ctx agent.Context) *turns.Call {
 	r := a.find(ctx.InvocationID(), ctx.Branch())
 	if r == nil {
@@ -153,7 +151,7 @@ func (a *Adapter) begun(ctx agent.Context) *turns.Call {
 	return c
 }
 
-// afterTool feeds a result. It answers in the tool's place where a reducer refuses the result.
+// afterTool passes a result to the core. If a reducer refuses it, afterTool answers in its place.
 func (a *Adapter) afterTool(ctx agent.Context, _ adktool.Tool, _, result map[string]any, err error) (map[string]any, error) {
 	c := a.begun(ctx)
 	if c == nil || err != nil {
@@ -166,8 +164,8 @@ func (a *Adapter) afterTool(ctx agent.Context, _ adktool.Tool, _, result map[str
 	return response(answer.Text), nil
 }
 
-// onToolError feeds an error of a tool, or a call of a tool that there is not, and makes the call again where
-// that is decided.
+// onToolError passes an error of a tool to the core, or a call of an unknown tool, and repeats the call if
+// the core decides so.
 func (a *Adapter) onToolError(ctx agent.Context, t adktool.Tool, args map[string]any, err error) (map[string]any, error) {
 	c := a.begun(ctx)
 	if c == nil {
@@ -191,7 +189,7 @@ func (a *Adapter) onToolError(ctx agent.Context, t adktool.Tool, args map[string
 	}
 }
 
-// runnable is a tool that can be run, as ADK itself asks for it.
+// runnable is a tool that can be run, in the form that ADK itself uses.
 type runnable interface {
 	Run(ctx agent.Context, args any) (map[string]any, error)
 }
@@ -204,7 +202,7 @@ func try(ctx agent.Context, t runnable, args map[string]any) (tool.Outcome, map[
 	return done(result), result
 }
 
-// unknownTool answers a call of a name that ADK has no tool for.
+// unknownTool answers a call of a tool that ADK does not have.
 func (a *Adapter) unknownTool(ctx agent.Context, t adktool.Tool, args map[string]any) (map[string]any, error) {
 	r := a.find(ctx.InvocationID(), ctx.Branch())
 	if r == nil {
@@ -224,7 +222,7 @@ func (a *Adapter) unknownTool(ctx agent.Context, t adktool.Tool, args map[string
 	return response(answer.Text), nil
 }
 
-// done is a result as an outcome.
+// done converts a result to an outcome.
 func done(result map[string]any) tool.Outcome {
 	doc, err := json.Marshal(result)
 	if err != nil {
@@ -233,7 +231,7 @@ func done(result map[string]any) tool.Outcome {
 	return tool.Outcome{Result: doc}
 }
 
-// broke is a tool's error as an outcome.
+// broke converts the error of a tool to an outcome.
 func broke(err error) tool.Outcome {
 	if again, ok := errors.AsType[*fault.ToolValidationError](err); ok {
 		return tool.Outcome{Issues: fault.SortIssues(again.Issues)}

@@ -10,7 +10,7 @@ import (
 	retake "github.com/retake-go/retake/message"
 )
 
-// asking is a request with what the core asks of a model call, in the place of ADK's own.
+// asking returns a request with the settings of the core's model call in place of ADK's own.
 func asking(req *model.LLMRequest, c machine.ModelCall) *model.LLMRequest {
 	asked, cfg := *req, genai.GenerateContentConfig{}
 	if req.Config != nil {

@@ -21,7 +21,7 @@ type remote struct {
 	output *schema.Schema
 }
 
-// call makes one call: arguments have passed the schema. What it returns is for [tool.Raw].
+// call makes one call with arguments that passed the schema. It is the function of [tool.Raw].
 func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	limited, alive, end := r.limit(ctx)
 	defer end()
@@ -57,7 +57,7 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	return value, tool.Attach(ctx, parts...)
 }
 
-// metaOf tells the server what the call is known by.
+// metaOf returns the metadata that identifies the call to the server.
 func metaOf(ctx context.Context) sdk.Meta {
 	meta := sdk.Meta{}
 	if key := tool.IdempotencyKey(ctx); key != "" {
@@ -71,7 +71,7 @@ func metaOf(ctx context.Context) sdk.Meta {
 
 var errCallTimeout = errors.New("the call took longer than CallTimeout")
 
-// limit bounds a call in time; alive starts the time again.
+// limit bounds a call in time. alive restarts the clock.
 func (r *remote) limit(ctx context.Context) (limited context.Context, alive, end func()) {
 	if r.cfg.CallTimeout == Unlimited {
 		return ctx, func() {}, func() {}
@@ -81,7 +81,7 @@ func (r *remote) limit(ctx context.Context) (limited context.Context, alive, end
 	return limited, func() { timer.Reset(r.cfg.CallTimeout) }, func() { timer.Stop(); cancel(nil) }
 }
 
-// broken is the error of a call that gave no result.
+// broken returns the error of a call without a result.
 func (r *remote) broken(ctx context.Context, session *sdk.ClientSession, err error) error {
 	if ctx.Err() == nil && connectionLost(err) {
 		r.link.lose(ctx, session)

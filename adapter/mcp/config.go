@@ -8,76 +8,76 @@ import (
 	"time"
 )
 
-// Reaction is what follows where a server's tool did not do what the model wanted.
+// Reaction is what follows if a server's tool did not do what the model wanted.
 type Reaction string
 
 // The reactions.
 const (
-	// AskAgain shows the model what was wrong and asks for other arguments; it costs an attempt: see
+	// AskAgain shows the model what was wrong and asks for other arguments. It costs an attempt: see
 	// [tool.AskAgain].
 	AskAgain Reaction = "ask_again"
-	// Fail tells the model, and charges nothing: see [tool.Fail].
+	// Fail shows the model the error and costs no attempt: see [tool.Fail].
 	Fail Reaction = "fail"
 )
 
-// SchemaChoice is what becomes of a tool whose input schema cannot be used.
+// SchemaChoice is what happens to a tool whose input schema cannot be used.
 type SchemaChoice string
 
 // The choices.
 const (
-	// RefuseList makes it an error of [Tools] that names the tool and says why.
+	// RefuseList makes [Tools] fail with an error that names the tool and the reason.
 	RefuseList SchemaChoice = "refuse_list"
 	// LeaveOut does not offer the tool.
 	LeaveOut SchemaChoice = "leave_out"
-	// OfferUnchecked offers the tool with any object as its arguments; the schema, as far as it is short, is
-	// told in its description.
+	// OfferUnchecked offers the tool with any object as its arguments. Its description has the schema, if
+	// that is short.
 	OfferUnchecked SchemaChoice = "offer_unchecked"
 )
 
-// Unlimited is no bound, where a field allows it.
+// Unlimited means no bound, for the fields that allow it.
 const Unlimited = -1
 
-// Config says which tools of a server are offered, by what names, and what their results may be. The zero
-// value is refused: begin with [DefaultConfig]. It is not changed by this package, and may be shared.
+// Config selects the tools of a server, their names, and the bounds of their results. The zero value is
+// invalid: begin with [DefaultConfig]. This package does not change a Config, and it may be shared.
 type Config struct {
-	// Prefix stands before every name: "trips." makes "trips.book" of "book". Characters that retake does not
-	// take in a name (it takes A-Z a-z 0-9 _ . / -) become "_" in what follows it.
+	// Prefix is put before every name: "trips." makes "trips.book" of "book". Characters of the server's
+	// name that retake does not allow (it allows A-Z a-z 0-9 _ . / -) become "_".
 	Prefix string
 	// Rename gives tools other names, by the server's name. Such a name gets no prefix.
 	Rename map[string]string
-	// Only lists the server's names of the tools to offer; nil offers all.
+	// Only lists the tools to offer, by the server's names; nil offers all.
 	Only []string
-	// MaxTools bounds the server's list; 1 or more. A longer one is refused.
+	// MaxTools bounds the server's list; 1 or more. A longer list is an error.
 	MaxTools int
-	// Schemas is what becomes of a tool whose input schema cannot be compiled, or that accepts no arguments
-	// at all.
+	// Schemas is what happens to a tool whose input schema cannot be compiled, or accepts no arguments at
+	// all.
 	Schemas SchemaChoice
-	// OnError is what follows a result with isError.
+	// OnError is the reaction to a result with isError.
 	OnError Reaction
-	// OnOversize is what follows a result of more than MaxResultBytes, or of media above MaxMediaBytes.
+	// OnOversize is the reaction to a result above MaxResultBytes, or to media above MaxMediaBytes.
 	OnOversize Reaction
-	// MaxResultBytes bounds a result, in bytes of JSON as the model would be shown it; 2 or more.
+	// MaxResultBytes bounds a result, in bytes of JSON as the model would see it; 2 or more.
 	MaxResultBytes int
-	// MaxMediaBytes bounds the media of a result together, in bytes: images, recordings and PDFs, which go to
-	// the model as parts of the result ([message.Part]). 0 leaves them out and describes them, for models that
-	// take none: their providers refuse the next request.
+	// MaxMediaBytes bounds the media of a result together, in bytes: images, recordings and PDFs, which go
+	// to the model as parts of the result ([message.Part]). 0 drops and describes them. Use that for
+	// models without media, because their providers would refuse the next request.
 	MaxMediaBytes int
-	// CheckResults holds results to the output schema of their tool, where it has one. One that does not keep
-	// to it ends the call with an error.
+	// CheckResults checks results against the output schema of their tool, if it has one. A violation ends
+	// the call with an error.
 	CheckResults bool
-	// TrustHints takes the hints of all tools at their word: readOnlyHint declares a tool read-only,
-	// idempotentHint idempotent, so that its calls are made again after a transport fault or a crash. Off by
-	// default: hints are the server's own claim. An absent hint declares nothing, and destructiveHint decides
-	// nothing. TrustHintsOf does it for single tools, by the server's names.
+	// TrustHints trusts the hints of all tools: readOnlyHint declares a tool read-only, idempotentHint
+	// idempotent, so that its calls are repeated after a transport fault or a crash. It is off by default,
+	// because hints are only the server's claim. An absent hint declares nothing, and destructiveHint is
+	// ignored. TrustHintsOf trusts single tools, by the server's names.
 	TrustHints   bool
 	TrustHintsOf []string
-	// CallTimeout bounds one call, and starts again with each progress it reports; [Unlimited] leaves it to
-	// the context.
+	// CallTimeout bounds one call. Progress restarts the clock. [Unlimited] leaves it to the context.
 	CallTimeout time.Duration
 }
 
-// DefaultConfig offers all tools under their own names, at most 1000; refuses schemas that cannot be used;
-// asks again after isError, above 64 KiB and above 4 MiB of media; checks results; and gives a call one minute.
+// DefaultConfig offers all tools under their own names, at most 1000. It refuses schemas that cannot be
+// used, asks again after isError, above 64 KiB and above 4 MiB of media, checks results, and gives a call
+// one minute.
 func DefaultConfig() Config {
 	return Config{
 		MaxTools: 1000, Schemas: RefuseList, OnError: AskAgain, OnOversize: AskAgain,
@@ -86,7 +86,8 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate names every field that is out of bounds, and says what would be right.
+// Validate returns an error that joins one for each field that is out of bounds, each with the valid
+// values.
 func (c Config) Validate() error {
 	var errs []error
 	for _, r := range []struct {

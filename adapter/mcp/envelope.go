@@ -8,8 +8,9 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// EnvelopeResult is what a run came to as the answer of an MCP tool: the text of [result.Result.ToolText],
-// marked as an error where the run failed, and data that is a JSON object as structured content too.
+// EnvelopeResult returns the result of a run as the answer of an MCP tool: the text of
+// [result.Result.ToolText], with isError if the run failed, and with structured content if the data is a
+// JSON object.
 func EnvelopeResult[T any](r result.Result[T]) *sdk.CallToolResult {
 	text, isError := r.ToolText()
 	answer := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: isError}

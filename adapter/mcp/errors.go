@@ -14,12 +14,12 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// ResultError says that a server's result is not what the server itself promises. It is found by errors.As in
-// the error of a call. Safe for concurrent reading.
+// ResultError is a result that violates the server's own output schema. errors.As finds it in the error of
+// a call. It is safe for concurrent reading.
 type ResultError struct {
-	// Tool is the server's name of the tool.
+	// Tool is the name of the tool at the server.
 	Tool string
-	// Issues says all that is wrong, in canonical order.
+	// Issues are all violations, in canonical order.
 	Issues []fault.Issue
 }
 
@@ -35,7 +35,7 @@ func (e *ResultError) Error() string {
 	return text
 }
 
-// subject is what an error is about: a tool of a server, or a method where there is no tool.
+// subject is what an error is about: a tool of a server, or a method if there is no tool.
 type subject struct{ server, what string }
 
 func (s subject) error(class fault.Class, final bool, say string, cause error) error {
@@ -44,17 +44,17 @@ func (s subject) error(class fault.Class, final bool, say string, cause error) e
 	}.Typed()
 }
 
-// lostError is a connection that is no more.
+// lostError is the error of a lost connection.
 type lostError struct {
 	err error
-	// again says that there is a way to a new one.
+	// again is whether the connection can be made again.
 	again bool
 }
 
 func (e *lostError) Error() string { return "the connection is lost: " + e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// connectionLost reports whether the session behind an error is of no more use.
+// connectionLost reports whether the session behind an error is unusable.
 func connectionLost(err error) bool {
 	for _, gone := range []error{
 		sdk.ErrConnectionClosed, sdk.ErrSessionMissing, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, os.ErrClosed, syscall.EPIPE,
@@ -67,7 +67,7 @@ func connectionLost(err error) bool {
 	return false
 }
 
-// rpcCodes say what JSON-RPC errors mean, and what their reader may do.
+// rpcCodes maps JSON-RPC errors to classes and hints for the reader.
 var rpcCodes = map[int64]struct {
 	class fault.Class
 	hint  string
@@ -82,8 +82,8 @@ var rpcCodes = map[int64]struct {
 	sdk.CodeURLElicitationRequired:            {fault.PermissionDenied, "the server wants the user to visit a page first"},
 }
 
-// classify is a call's error as a [fault.ProviderError]: the context's own end, a lost connection, a JSON-RPC
-// error by its code, or what its type says. Words of an error decide nothing.
+// classify returns the error of a call as a [fault.ProviderError]: by the end of the context, a lost
+// connection, the code of a JSON-RPC error, or its type. The text of an error decides nothing.
 func classify(ctx context.Context, err error, s subject) error {
 	if cause := context.Cause(ctx); cause != nil {
 		if errors.Is(cause, errCallTimeout) {
@@ -98,7 +98,7 @@ func classify(ctx context.Context, err error, s subject) error {
 		}
 		return s.error(fault.Network, !lost.again, say, err)
 	}
-	// The SDK has a JSON-RPC error in the chain of what the transport refused, too.
+	// The SDK adds a JSON-RPC error to the chain of what the transport refused, too.
 	if f := fault.TypedFailure(err); f.Class.InTransport() && f.Class != fault.ToolExecution {
 		return fault.ProviderError{
 			Class: f.Class, Provider: s.server, Message: fmt.Sprintf("%s: %s", s.what, err), RetryAfter: f.RetryAfter, Final: f.Final, Cause: err,

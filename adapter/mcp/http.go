@@ -9,10 +9,10 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// HTTPClient makes a client for servers that are reached over HTTP: it is base, but answers of status 408,
-// 429 and 5xx to a call are a [fault.TransportError], with the wait that the server asks for. The SDK itself
-// tells a status by words alone, by which no call is made again. A nil base is [http.DefaultClient]; it is
-// not changed. Safe for concurrent use, as base is.
+// HTTPClient returns a client for servers over HTTP. It works as base, except that a response to a call
+// with status 408, 429 or 5xx is a [fault.TransportError] with the wait that the server asks for. The SDK
+// itself only puts the status into a text, so that no call would be retried. A nil base is
+// [http.DefaultClient]. base is not changed, and the client is as safe for concurrent use as base is.
 //
 //	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil)}
 func HTTPClient(base *http.Client) *http.Client {
@@ -27,14 +27,14 @@ func HTTPClient(base *http.Client) *http.Client {
 	return &typed
 }
 
-// statuses is a transport that tells by type what a server refuses for now.
+// statuses is a transport that returns typed errors for temporary failures.
 type statuses struct{ base http.RoundTripper }
 
-// maxRefusal bounds what is read of a refusal, in bytes.
+// maxRefusal bounds how much of a failed response is read, in bytes.
 const maxRefusal = 64 << 10
 
-// RoundTrip makes the request. Statuses that the SDK reads itself (405, 404 and those of authorization) are
-// left to it.
+// RoundTrip makes the request. It leaves the statuses to the SDK that the SDK handles (404, 405 and those
+// of authorization).
 func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := s.base.RoundTrip(req)
 	if err != nil || req.Method != http.MethodPost || !forNow(resp.StatusCode) {
@@ -48,7 +48,7 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, &fault.TransportError{Class: f.Class, RetryAfter: f.RetryAfter, Final: f.Final, Cause: cause}
 }
 
-// forNow reports whether a status says that another try may help.
+// forNow reports whether a status means that another try may help.
 func forNow(status int) bool {
 	return status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
 }

@@ -6,10 +6,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// link is the session that calls go through. One that is lost is replaced where there is a way to.
+// link is the session of the calls. A lost session is replaced, if that is possible.
 type link struct {
-	// turn is held by whoever reads or replaces the session; a channel, so that waiting for it ends with a
-	// context.
+	// turn is the lock of the session. It is a channel, so that a context ends the wait for it.
 	turn    chan struct{}
 	session *sdk.ClientSession
 	lost    bool
@@ -20,7 +19,7 @@ func newLink(session *sdk.ClientSession, connect func(context.Context) (*sdk.Cli
 	return &link{turn: make(chan struct{}, 1), session: session, connect: connect}
 }
 
-// get returns the session, a new one where the last was lost.
+// get returns the session, or a new one if the last was lost.
 func (l *link) get(ctx context.Context) (*sdk.ClientSession, error) {
 	select {
 	case l.turn <- struct{}{}:
@@ -42,8 +41,7 @@ func (l *link) get(ctx context.Context) (*sdk.ClientSession, error) {
 	return session, nil
 }
 
-// lose notes that a session is of no more use. It waits no longer than ctx: who is connecting meanwhile knows
-// it already.
+// lose marks a session as lost. It waits no longer than ctx: whoever is connecting already knows.
 func (l *link) lose(ctx context.Context, session *sdk.ClientSession) {
 	select {
 	case l.turn <- struct{}{}:

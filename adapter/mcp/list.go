@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Option wires an optional part of [Tools].
+// Option is an optional part of [Tools].
 type Option func(*options)
 
 type options struct {
@@ -21,15 +21,15 @@ type options struct {
 	connect func(context.Context) (*sdk.ClientSession, error)
 }
 
-// WithWatch has calls report their progress through w, whose Options the session's client was made with.
-// Without it no progress is asked for.
+// WithWatch reports the progress of calls through w. The session's client must have been made with w's
+// Options. Without it no progress is requested.
 func WithWatch(w *Watch) Option { return func(o *options) { o.watch = w } }
 
-// WithReconnect has the first call after a lost connection ask connect for a new session. With it a lost
-// connection is a fault that the transport policy retries, with the same idempotency key; without it, one
-// that no policy retries. The new session is used with the tools that were listed from the old one. connect
-// is called by one call at a time. Its context is that of the call and ends with it: a session, and the
-// process behind it, must outlive it.
+// WithReconnect makes the first call after a lost connection call connect for a new session. A lost
+// connection is then a fault that the transport policy retries, with the same idempotency key; without
+// WithReconnect no policy retries it. The new session is used with the tools that the old one listed.
+// connect is called by one call at a time. Its context is that of the call and ends with it: the session,
+// and the process behind it, must outlive it.
 func WithReconnect(connect func(context.Context) (*sdk.ClientSession, error)) Option {
 	return func(o *options) { o.connect = connect }
 }
@@ -40,11 +40,11 @@ const maxPages = 1000
 var errNoSession = errors.New("the session is nil: connect one")
 
 // Tools lists the tools of a session and makes a retake tool of each, in the server's order. They call
-// through the session, which stays the caller's to close; they are safe for concurrent use.
+// through the session, which the caller still has to close. They are safe for concurrent use.
 //
-// The error joins all that is wrong with cfg or with the list: names given twice, schemas that cannot be used
-// (where [Config.Schemas] does not say otherwise), output schemas that cannot be compiled, pages without an
-// end. A list that could not be fetched is a [fault.ProviderError].
+// The error joins all that is wrong with cfg or with the list: duplicate names, schemas that cannot be
+// used (unless [Config.Schemas] allows them), output schemas that cannot be compiled, endless pages. If
+// the list could not be fetched, it is a [fault.ProviderError].
 func Tools(ctx context.Context, session *sdk.ClientSession, cfg Config, opts ...Option) ([]*tool.Tool, error) {
 	var o options
 	for n, opt := range opts {
@@ -122,7 +122,7 @@ func (c Config) tools(listed []*sdk.Tool, server string, l *link, w *Watch) ([]*
 // anyObject is the schema of arguments that are not checked.
 const anyObject = `{"type":"object"}`
 
-// tool makes one tool; nil where it is to be left out.
+// tool returns one tool; nil if it is left out.
 func (c Config) tool(t *sdk.Tool, server string, l *link, w *Watch) (*tool.Tool, error) {
 	description := cmp.Or(t.Description, t.Title)
 	parameters, err := inputSchema(t.InputSchema)
@@ -143,7 +143,7 @@ func (c Config) tool(t *sdk.Tool, server string, l *link, w *Watch) (*tool.Tool,
 	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, c.declared(t)...)
 }
 
-// declared is what the hints of a tool declare, where they are trusted.
+// declared returns what the hints of a tool declare, if they are trusted.
 func (c Config) declared(t *sdk.Tool) []tool.Option {
 	switch hints := t.Annotations; {
 	case hints == nil || !c.TrustHints && !slices.Contains(c.TrustHintsOf, t.Name):
@@ -156,7 +156,7 @@ func (c Config) declared(t *sdk.Tool) []tool.Option {
 	return nil
 }
 
-// output is the schema that results are held to; nil where they are not.
+// output returns the schema that results are checked against; nil for none.
 func (c Config) output(t *sdk.Tool) (*schema.Schema, error) {
 	if t.OutputSchema == nil || !c.CheckResults {
 		return nil, nil

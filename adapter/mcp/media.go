@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// media are the parts of a result that a model may see or hear.
+// media returns the parts of a result that a model may see or hear.
 func (r *remote) media(res *sdk.CallToolResult) (parts []message.Part, err error) {
 	size := 0
 	for _, c := range res.Content {
@@ -28,7 +28,7 @@ func (r *remote) media(res *sdk.CallToolResult) (parts []message.Part, err error
 	return parts, nil
 }
 
-// part is a block of a result as media: an image, a recording, or a PDF. Models read no other files.
+// part converts a block of a result to media: an image, a recording or a PDF. Models read no other files.
 func (r *remote) part(c sdk.Content) (message.Part, bool) {
 	if r.cfg.MaxMediaBytes == 0 {
 		return message.Part{}, false
@@ -64,7 +64,7 @@ func mediaKind(mimeType string) (kind message.PartKind, readable bool) {
 	return message.FilePart, mimeType == "application/pdf"
 }
 
-// contentOf is the n-th part of what a tool attached, as the protocol has it.
+// contentOf converts the n-th part that a tool attached.
 func contentOf(n int, p message.Part) sdk.Content {
 	if p.URL != "" {
 		return &sdk.ResourceLink{URI: p.URL, Name: cmp.Or(p.Name, p.URL), MIMEType: p.MediaType}

@@ -1,15 +1,15 @@
 package mcp
 
-// The members of _meta that this package writes and reads. Other clients and servers pass over them.
+// The members of _meta that this package writes and reads. Other clients and servers ignore them.
 const (
-	// MetaIdempotencyKey of a call is the key of [tool.IdempotencyKey]: the same when the same call is made
-	// again after a transport fault or a crash. A server that keeps the results of its calls by it makes each
-	// of them once.
+	// MetaIdempotencyKey of a call is the key of [tool.IdempotencyKey]. It stays the same if the call is
+	// repeated after a transport fault or a crash. A server that keeps results by this key makes each call
+	// once.
 	MetaIdempotencyKey = "io.github.retake-go/idempotency-key"
 	// MetaCallID of a call is the call's id in the model's reply; see [tool.CallID].
 	MetaCallID = "io.github.retake-go/call-id"
-	// MetaOutcome of a result served by [Serve] is how the tool ended: "done" (the text is JSON), "text" (a
-	// string: the text is what it says), "ask_again", "failed" or "broke".
+	// MetaOutcome of a result of [Serve] is how the tool ended: "done" (the text is JSON), "text" (the
+	// text is a plain string), "ask_again", "failed" or "broke".
 	MetaOutcome = "io.github.retake-go/outcome"
 	// MetaClass of a result with the outcome "broke" is the class of the tool's error; see package fault.
 	MetaClass = "io.github.retake-go/class"

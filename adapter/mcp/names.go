@@ -10,7 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// cleanName puts "_" for what retake takes in no name.
+// cleanName replaces the characters that retake does not allow in a name by "_".
 func cleanName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -21,7 +21,7 @@ func cleanName(name string) string {
 	}, name)
 }
 
-// nameOf is what the server's tool is called here.
+// nameOf returns the name of a server's tool in retake.
 func (c Config) nameOf(remote string) string {
 	if name, ok := c.Rename[remote]; ok {
 		return name
@@ -29,8 +29,8 @@ func (c Config) nameOf(remote string) string {
 	return c.Prefix + cleanName(remote)
 }
 
-// choose returns the tools to offer, in the server's order. It refuses lists in which a name means two tools,
-// or in which a tool that the config names is missing.
+// choose returns the tools to offer, in the server's order. Duplicate names are an error, and so are names
+// in the config that the list lacks.
 func (c Config) choose(listed []*sdk.Tool) ([]*sdk.Tool, error) {
 	var errs []error
 	var names []string
@@ -66,7 +66,7 @@ func (c Config) choose(listed []*sdk.Tool) ([]*sdk.Tool, error) {
 	return chosen, c.distinct(chosen)
 }
 
-// distinct reports tools that would have one name here.
+// distinct returns an error for tools that would have the same name.
 func (c Config) distinct(tools []*sdk.Tool) error {
 	var errs []error
 	taken := map[string]string{}

@@ -9,7 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// reporter sends a tool's progress to the client that asked for it. It is called one at a time.
+// reporter sends the progress of a tool to the client that requested it. It is not called concurrently.
 func (s *served) reporter(ctx context.Context, session *sdk.ServerSession, token any) func([]byte) {
 	last := -1.0
 	return func(payload []byte) {
@@ -27,8 +27,8 @@ func (s *served) reporter(ctx context.Context, session *sdk.ServerSession, token
 	}
 }
 
-// advance is a tool's progress as a notification after one of last; false where it does not grow, for the
-// protocol has it grow with each.
+// advance converts progress to a notification after last; false if it does not grow, because the protocol
+// requires that.
 func advance(last float64, payload []byte) (progress, bool) {
 	var number float64
 	if json.Unmarshal(payload, &number) == nil && string(payload) != "null" {

@@ -11,12 +11,12 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// issueList is the structured content of a result that [Serve] gives where the model is to be asked again.
+// issueList is the structured content of a result of [Serve] that asks again.
 type issueList struct {
 	Issues []fault.Issue `json:"issues"`
 }
 
-// outcome is the word that an isError result amounts to; nil where the result is good.
+// outcome returns the outcome of an isError result; nil for any other result.
 func (r *remote) outcome(res *sdk.CallToolResult) error {
 	if !res.IsError {
 		return nil
@@ -35,7 +35,7 @@ func (r *remote) outcome(res *sdk.CallToolResult) error {
 	return r.refused(text)
 }
 
-// broke is an error that a tool of retake's own returned on its server.
+// broke returns the error of a retake tool that failed on its server.
 func (r *remote) broke(res *sdk.CallToolResult) error {
 	class := fault.Class(metaText(res.Meta, MetaClass))
 	if !class.InTransport() {
@@ -44,13 +44,12 @@ func (r *remote) broke(res *sdk.CallToolResult) error {
 	return r.error(class, false, "it failed on its server with an error of its own", nil)
 }
 
-// refused is what follows an isError result that says why in its own words.
+// refused returns the outcome of an isError result that gives a reason in its own words.
 func (r *remote) refused(text string) error {
 	if gone(text, r.what) {
 		return r.error(fault.NotFound, false, "the server says that there is no such tool: list the tools again", nil)
 	}
-	// We have held the arguments to the schema that was listed; the words of a validator on the server are
-	// not for models.
+	// The arguments have passed the listed schema. The text of the server's validator is not for models.
 	issues, library := validatorIssues(text)
 	switch {
 	case r.cfg.OnError == Fail && (library || text == ""):
@@ -67,16 +66,16 @@ func (r *remote) refused(text string) error {
 	return tool.AskAgain(fault.Issue{Rule: "refused", Expected: expected})
 }
 
-// gone reports whether a text is that of an SDK's server which has no tool of the name.
+// gone reports whether a text is that of an SDK's server without such a tool.
 func gone(text, name string) bool {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "MCP error -32602: ")
 	return text == "Tool "+name+" not found" || text == "Unknown tool: "+name
 }
 
-// maxLooked is how much of a text is looked at, in bytes: more than is ever told.
+// maxLooked bounds how much of a text is read, in bytes: more than is ever shown.
 const maxLooked = 4096
 
-// textOf is the beginning of the text of a result, its blocks by line.
+// textOf returns the beginning of the text of a result, one block per line.
 func textOf(content []sdk.Content) string {
 	var texts []string
 	left := maxLooked
@@ -92,7 +91,7 @@ func textOf(content []sdk.Content) string {
 // maxIssues bounds the issues that are taken from a result.
 const maxIssues = 1000
 
-// issues reads the issues of a result of [Serve]; nil where there are none, or more than a result may be.
+// issues returns the issues of a result of [Serve]; nil if there are none, or too many bytes.
 func (r *remote) issues(structured any) []fault.Issue {
 	raw, err := encode(structured)
 	if err != nil || len(raw) > r.cfg.MaxResultBytes {

@@ -14,11 +14,11 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// maxDepth bounds the nesting of a result that is read as JSON.
+// maxDepth bounds the nesting of a JSON result.
 const maxDepth = 256
 
-// block is one piece of content as a model is shown it where there are several, or one that is no text. What
-// is no text is described: bytes are counted.
+// block is one block of content as a model sees it if there are several, or if it is no text. Anything but
+// text is described, with its number of bytes.
 type block struct {
 	Type        string `json:"type"`
 	Text        string `json:"text,omitempty"`
@@ -30,7 +30,7 @@ type block struct {
 	Bytes       int64  `json:"bytes,omitempty"`
 }
 
-// read makes a call's result of what the server answered, or the word that a tool says instead.
+// read returns the result of a call, or the error that the tool returns instead.
 func (r *remote) read(res *sdk.CallToolResult) (json.RawMessage, error) {
 	if res.NeedsInput() {
 		return nil, r.error(fault.LLMAssistRequired, false, "it asks for input that this client does not give", nil)
@@ -51,8 +51,8 @@ func (r *remote) read(res *sdk.CallToolResult) (json.RawMessage, error) {
 	return value, r.held(res, value)
 }
 
-// value is the result as one JSON value: structured content, else the text where it is the only one, else all
-// blocks. Media that are attached do not count beside a text.
+// value returns the result as one JSON value: structured content, else the text if it is the only one,
+// else all blocks. Attached media do not count beside a text.
 func (r *remote) value(res *sdk.CallToolResult) (json.RawMessage, error) {
 	if res.StructuredContent != nil {
 		return r.structured(res)
@@ -79,8 +79,8 @@ func (r *remote) isMedia(c sdk.Content) bool {
 	return is
 }
 
-// structured is the structured content. The SDK reads its numbers as floating point; a text block that holds
-// the same value, as the protocol asks servers to send one, has them as they were sent.
+// structured returns the structured content. The SDK parses its numbers as floating point. The protocol
+// asks servers to send the same value as a text block, which has the exact numbers.
 func (r *remote) structured(res *sdk.CallToolResult) (json.RawMessage, error) {
 	for _, b := range blocksOf(res.Content) {
 		var same any
@@ -97,7 +97,7 @@ func composite(text string) bool {
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 }
 
-// anything accepts every JSON document, and so says what is one: strict, within bounds.
+// anything accepts every strict JSON document within bounds.
 var anything = func() *schema.Schema {
 	s, err := schema.Compile([]byte("{}"))
 	if err != nil {
@@ -111,7 +111,7 @@ func (r *remote) isJSON(text string) bool {
 	return err == nil && strict.Check([]byte(text)) == nil
 }
 
-// held holds a result to the output schema of its tool.
+// held checks a result against the output schema of its tool.
 func (r *remote) held(res *sdk.CallToolResult, value json.RawMessage) error {
 	if r.output == nil {
 		return nil
@@ -127,7 +127,7 @@ func (r *remote) held(res *sdk.CallToolResult, value json.RawMessage) error {
 	return r.error(fault.InvalidResponse, false, err.Error(), err)
 }
 
-// tooLarge says that a result is beyond the bound. of says what of it is counted.
+// tooLarge is the error of a result beyond a bound. of says what is counted.
 func (r *remote) tooLarge(of string, size, most int) error {
 	if r.cfg.OnOversize == Fail {
 		return tool.Fail(fmt.Sprintf("The result has %d bytes%s, and at most %d can be shown. Ask for less.", size, of, most))
@@ -138,7 +138,7 @@ func (r *remote) tooLarge(of string, size, most int) error {
 	})
 }
 
-// textSize is how many bytes of text there are to show.
+// textSize returns the number of bytes of text in a result.
 func textSize(content []sdk.Content) int {
 	size := 0
 	for _, b := range blocksOf(content) {

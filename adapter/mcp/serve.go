@@ -14,35 +14,35 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// ServeOption wires an optional part of [Serve].
+// ServeOption is an optional part of [Serve].
 type ServeOption func(*served)
 
 // WithLimits bounds the feedback's text; [feedback.DefaultLimits] without it.
 func WithLimits(l feedback.Limits) ServeOption { return func(s *served) { s.limits = l } }
 
-// WithErrors has f told of what no client is: the errors that tools return of their own, their panics (a
-// [tool.PanicError]), and progress that could not be sent. It is called from the goroutines of calls, several
-// at once.
+// WithErrors calls f with the errors that clients do not see: those that tools return of their own, their
+// panics (a [tool.PanicError]), and progress that could not be sent. f may be called concurrently.
 func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption {
 	return func(s *served) { s.report = f }
 }
 
-// Serve adds the tools of a set to a server: it may serve other tools besides, and is run by the caller. A
-// tool's result is sent as text, a string as it reads and all else as JSON; an object is the structured
-// content too. Media that it attached follow as images, audio, embedded resources and links. What went wrong is a result with isError:
+// Serve adds the tools of a set to a server. The caller runs the server, which may serve other tools too.
+// The result of a tool is sent as text: a string as it is, anything else as JSON. An object is also the
+// structured content. Attached media follow as images, audio, embedded resources and links. A failure is a
+// result with isError:
 //
 //	wrong arguments, ask again   the feedback's text; structured content {"issues": […]}, each a [fault.Issue]
 //	failed for good              the tool's text
-//	an error of its own          a sentence of ours; [MetaClass] has its class. The error itself goes to [WithErrors]
+//	an error of its own          a fixed sentence; [MetaClass] has its class. The error itself goes to [WithErrors]
 //
-// The context of a call carries its cancellation, and the keys of [MetaIdempotencyKey] and [MetaCallID];
-// [tool.Progress] becomes a progress notification where the client asked for them. Progress is a number that
-// grows: JSON objects with the members progress, total and message, and numbers, are sent as they are, where
-// they grow; all else is the message of the next whole number. Events that a tool emits have no place in the
-// protocol, and are dropped.
+// The context of a call has its cancellation and the keys of [MetaIdempotencyKey] and [MetaCallID].
+// [tool.Progress] becomes a progress notification if the client requested them. Progress is a number that
+// grows: a growing number, or a JSON object with the members progress, total and message, is sent as it
+// is. Anything else becomes the message of the next whole number. The protocol has no place for events
+// that a tool emits: they are dropped.
 //
-// A slash in a name becomes "_". The error names all tools that cannot be served (a schema whose type is not
-// object); none is added then.
+// A slash in a name becomes "_". The error names all tools that cannot be served (their schema is not of
+// type object); then none is added.
 func Serve(server *sdk.Server, set *tool.Set, opts ...ServeOption) error {
 	if server == nil {
 		return errors.New("mcp: the server is nil: make one with NewServer")
@@ -72,7 +72,7 @@ func Serve(server *sdk.Server, set *tool.Set, opts ...ServeOption) error {
 	return nil
 }
 
-// each makes one of s for every tool of a set.
+// each returns a copy of s for every tool of a set.
 func (s served) each(set *tool.Set) ([]*served, error) {
 	var all []*served
 	var errs []error
@@ -97,7 +97,7 @@ type served struct {
 	report     func(ctx context.Context, tool string, err error)
 }
 
-// servedSchema is a tool's schema with the type that the protocol demands at its root.
+// servedSchema returns the schema of a tool with the type that the protocol requires at its root.
 func servedSchema(t *tool.Tool) (json.RawMessage, error) {
 	raw := t.Parameters()
 	var root map[string]json.RawMessage
@@ -176,8 +176,8 @@ func answer(outcome, text string) *sdk.CallToolResult {
 	}
 }
 
-// render is the text of feedback. A server does not know how often the model has tried, so it does not say
-// which attempt this was.
+// render returns the text of feedback. A server does not know how often the model has tried, so the text
+// has no attempt.
 func (s *served) render(issues []fault.Issue) string {
 	fb := feedback.New(feedback.Input{
 		Tool: s.name, Attempt: 1, MaxAttempts: -1, Class: fault.ToolValidation,
@@ -186,7 +186,7 @@ func (s *served) render(issues []fault.Issue) string {
 	return strings.Replace(feedback.Render(fb, s.limits), " (attempt 1)", "", 1)
 }
 
-// What a model is told of a tool that returned an error of its own.
+// The texts for a tool that returned an error of its own.
 const (
 	brokeInDoubt = "The call failed, and its effect may or may not have happened."
 	brokeForNow  = "Not done: the tool is not ready for this call. The same call may help later."
