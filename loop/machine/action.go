@@ -16,10 +16,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// open returns the open action with the name, and opens it if necessary. The action is the step's own copy
-// and may be changed.
+// open returns the open action with the name, and opens it if necessary.
 func (s *step) open(name string) *Action {
-	s.ownActions()
 	at, found := s.place(name)
 	if !found {
 		s.Opened++
@@ -28,44 +26,13 @@ func (s *step) open(name string) *Action {
 	return &s.Actions[at]
 }
 
-// ownActions copies the open actions, so that the step may change them.
-func (s *step) ownActions() {
-	if !s.ownsActions {
-		s.Actions, s.ownsActions = slices.Clone(s.Actions), true
-	}
-}
-
-// ownSpent copies the counts of tools, so that the step may change them.
-func (s *step) ownSpent() {
-	if !s.ownsSpent {
-		s.Spent.Tools, s.ownsSpent = slices.Clone(s.Spent.Tools), true
-	}
-}
-
-// shut closes an action. Its next call opens a new one.
-func (s *step) shut(name string) {
-	s.shutAll(func(a *Action) bool { return a.Name == name })
-}
-
-// shutThese closes several actions.
-func (s *step) shutThese(names []string) {
-	if len(names) == 1 {
-		s.shut(names[0])
-		return
-	}
-	names = slices.Sorted(slices.Values(names))
-	s.shutAll(func(a *Action) bool {
-		_, there := slices.BinarySearch(names, a.Name)
-		return there
-	})
+// shut closes actions. The next call of each opens a new one.
+func (s *step) shut(names ...string) {
+	s.shutAll(func(a *Action) bool { return slices.Contains(names, a.Name) })
 }
 
 // shutAll closes the actions for which fits is true.
 func (s *step) shutAll(fits func(*Action) bool) {
-	if !slices.ContainsFunc(s.Actions, func(a Action) bool { return fits(&a) }) {
-		return
-	}
-	s.ownActions()
 	s.Actions = slices.DeleteFunc(s.Actions, func(a Action) bool { return fits(&a) })
 	if len(s.Actions) == 0 {
 		s.Actions = nil
@@ -137,7 +104,6 @@ func (s *step) charge(tool string, class fault.Class) {
 	case class == fault.UnknownTool:
 		s.Spent.Unknown++
 	case tool != AnswerAction:
-		s.ownSpent()
 		at, found := s.Spent.place(tool)
 		if !found {
 			s.Spent.Tools = slices.Insert(s.Spent.Tools, at, ToolSpent{Tool: tool})

@@ -147,7 +147,7 @@ func (s *step) skipBatch() {
 			b.Calls[n].Settled = true
 		}
 	}
-	s.shutThese(skipped)
+	s.shut(skipped...)
 	s.endBatch("Not run.")
 }
 

@@ -254,7 +254,6 @@ func (s *step) openAll(groups []group, calls []Call, skip bool) {
 			fresh = append(fresh, g.tool)
 		}
 	}
-	s.ownActions()
 	for _, name := range fresh {
 		s.Opened++
 		s.Actions = append(s.Actions, Action{Name: name, Number: s.Opened})

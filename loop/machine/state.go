@@ -397,19 +397,7 @@ func (st *State) find(name string) *Action {
 
 // place returns the index of an open action, or where it would be inserted.
 func (st *State) place(name string) (at int, there bool) {
-	low, high := 0, len(st.Actions)
-	for low < high {
-		middle := (low + high) / 2
-		switch c := strings.Compare(st.Actions[middle].Name, name); {
-		case c == 0:
-			return middle, true
-		case c < 0:
-			low = middle + 1
-		default:
-			high = middle
-		}
-	}
-	return low, false
+	return slices.BinarySearchFunc(st.Actions, name, func(a Action, name string) int { return strings.Compare(a.Name, name) })
 }
 
 // Attempts returns the attempts of the current run, or of the last one, on both planes, oldest first. The

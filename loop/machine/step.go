@@ -64,8 +64,8 @@ type step struct {
 	*State
 	ev *Event
 	fx []Effect
-	// ownBatch, ownsActions and ownsSpent report that the step has its own copy, which it may change.
-	ownBatch, ownsActions, ownsSpent bool
+	// ownBatch reports that the step has its own copy of the batch, which it may change.
+	ownBatch bool
 }
 
 // Step returns the state after ev and what has to be done. State and effects are read-only: they share memory
@@ -76,6 +76,7 @@ func Step(st State, ev Event) (next State, effects []Effect, err error) {
 	}
 	next = st
 	next.At = ev.At
+	next.Actions, next.Spent.Tools = slices.Clone(st.Actions), slices.Clone(st.Spent.Tools)
 	s := step{State: &next, ev: canonical(&ev)}
 	if err = s.handle(); err != nil {
 		return st, nil, err

@@ -85,16 +85,11 @@ func (b *Batch) pending(from int) int {
 func (s *step) keys(b *Batch, calls []Call, groups []group) {
 	for at := range groups {
 		g := &groups[at]
-		var same map[string]int // calls so far with these arguments
-		if len(g.calls) > 1 {
-			same = make(map[string]int, len(g.calls))
-		}
+		same := map[string]int{} // calls so far with these arguments
 		for _, n := range g.calls {
-			c, arguments, twins := &b.Calls[n], calls[n].Arguments, 0
-			if same != nil {
-				twins = same[string(arguments)]
-				same[string(arguments)]++
-			}
+			c, arguments := &b.Calls[n], calls[n].Arguments
+			twins := same[string(arguments)]
+			same[string(arguments)]++
 			if c.Done {
 				continue
 			}
@@ -370,5 +365,5 @@ func (s *step) passAll(b *Batch, groups []group) {
 			passed = append(passed, g.tool)
 		}
 	}
-	s.shutThese(passed)
+	s.shut(passed...)
 }
