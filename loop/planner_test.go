@@ -82,7 +82,7 @@ func TestAPlannersOwnErrorIsTold(t *testing.T) {
 
 func TestConsultedClassesAreOfTheTransportPlane(t *testing.T) {
 	err := loop.Config{Consult: []fault.Class{fault.RateLimit, fault.ToolValidation, ""}}.Validate()
-	require.ErrorContains(t, err, `consult[1]: "tool_validation" is no class of the transport plane`)
+	require.ErrorContains(t, err, `consult[1]: "tool_validation" is not a class of the transport plane`)
 	require.ErrorContains(t, err, `consult[2]: ""`)
 	_, err = loop.Run(t.Context(), looptest.NewModel(), newSession(t), "Hello.", loop.Config{Consult: []fault.Class{fault.RateLimit}})
 	require.ErrorContains(t, err, "consult: there is no planner to ask")
