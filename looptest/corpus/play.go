@@ -141,10 +141,7 @@ func fits(past *journal.Fold, q Question, cfg loop.Config) error {
 		return fmt.Errorf("it was recorded under another config (recorded -> now):\n%s\n"+
 			"give other journals, or remove this one", d)
 	}
-	for _, first := range past.State.Transcript() {
-		if first.Text == q.Prompt {
-			break
-		}
+	if said := past.State.Transcript(); len(said) > 0 && said[0].Text != q.Prompt {
 		return errors.New("it was recorded with another question: give other journals, or remove this one")
 	}
 	return nil
