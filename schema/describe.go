@@ -158,7 +158,11 @@ func appendShort(list []string, s string, limit int) []string {
 
 // constraint is the phrase of a keyword beside a type that has been named.
 func constraint(keyword string, node map[string]any) string {
-	return strings.TrimPrefix(phrase(keyword, node), "a string ")
+	said := phrase(keyword, node)
+	if name, known := patternPhrases()[textOf(node[keyword])]; known && len(said) > maxDetail {
+		said = name // the pattern itself is told when it is broken
+	}
+	return strings.TrimPrefix(said, "a string ")
 }
 
 // eachItem adds to the type of items their allowed values, or the members of objects.

@@ -25,6 +25,7 @@ func TestDescriptions(t *testing.T) {
 		"wide_bounds":            {`{"type":"integer","minimum":-9223372036854775808,"maximum":9}`, "integer (at most 9)"},
 		"format":                 {`{"type":"string","format":"date"}`, "string (in the format date)"},
 		"pattern":                {`{"type":"string","pattern":"^[A-Z]{2}$"}`, "string (matching ^[A-Z]{2}$)"},
+		"long_pattern_of_a_name": {`{"type":"string","pattern":"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"}`, "string (a UUID)"},
 		"long_pattern":           {`{"type":"string","pattern":"` + long + `"}`, "string"},
 		"constraint_of_no_type":  {`{"type":"string","minimum":1}`, "string"},
 		"several_types":          {`{"type":["integer","null"],"minimum":1}`, "integer or null (at least 1)"},
