@@ -24,8 +24,8 @@ const core = "github.com/retake-go/retake"
 type pkg struct {
 	// dir is its folder in the repo.
 	dir string
-	// lines are its names, one line each, with their fields and methods; names counts those alone that stand at
-	// the package's top.
+	// lines are its exported names with their fields and methods, one a line, sorted. names counts the names
+	// without fields and methods.
 	lines []string
 	names int
 }
@@ -58,7 +58,8 @@ func load(repo string) (packages []pkg, err error) {
 
 // loadModule reads the packages of a module that others can import.
 func loadModule(dir string) (packages []pkg, err error) {
-	list := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Name,Export,DepOnly,Error", "./...")
+	const fields = "-json=ImportPath,Name,Export,DepOnly,Error"
+	list := exec.Command("go", "list", "-e", "-export", "-deps", fields, "./...")
 	list.Dir = dir
 	var complaint bytes.Buffer
 	list.Stderr = &complaint
@@ -83,7 +84,8 @@ func loadModule(dir string) (packages []pkg, err error) {
 			public = append(public, p.ImportPath)
 		}
 	}
-	read := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+	read := importer.ForCompiler(token.NewFileSet(), "gc", open)
 	for _, path := range public {
 		p, err := read.Import(path)
 		if err != nil {
@@ -139,7 +141,8 @@ func typeLines(t *types.TypeName, short types.Qualifier) (lines []string) {
 		lines = append(lines, "type "+name+" struct")
 		for f := range u.Fields() {
 			if f.Exported() {
-				lines = append(lines, fmt.Sprintf("field %s.%s %s", t.Name(), f.Name(), types.TypeString(f.Type(), short)))
+				typed := types.TypeString(f.Type(), short)
+				lines = append(lines, fmt.Sprintf("field %s.%s %s", t.Name(), f.Name(), typed))
 			}
 		}
 	case *types.Interface:

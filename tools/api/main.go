@@ -3,8 +3,8 @@
 //	go run ./api -repo ..           # compares with the files in api/, and fails where they differ
 //	go run ./api -repo .. -write    # writes the files
 //
-// It lists the packages of the core and the adapters that others can import. The lines are sorted, and look like
-// those in Go's own folder api. The README of the folder counts the names of each package.
+// It lists the packages of the core and the adapters that others can import. The lines are sorted, and look
+// like those in Go's own folder api. The README of the folder counts the names of each package.
 package main
 
 import (
@@ -46,7 +46,8 @@ func run(repo string, write bool) error {
 		return err
 	}
 	if changes := difference(before, now); len(changes) > 0 {
-		return fmt.Errorf("what is exported is not what stands in api/; if that is meant, run make api and commit it:\n%s", strings.Join(changes, "\n"))
+		return fmt.Errorf("the exported names have changed; if that is meant, run make api and commit the result:\n%s",
+			strings.Join(changes, "\n"))
 	}
 	return nil
 }
@@ -54,14 +55,15 @@ func run(repo string, write bool) error {
 // table counts the names of each package.
 func table(packages []pkg) string {
 	var b bytes.Buffer
-	b.WriteString("# What retake exports\n\nOne file a package, one line a name; `make api` writes them, and `make lint` fails where they are not up to date.\n\n")
+	b.WriteString("# What retake exports\n\nEach package has a file, and each exported name a line. ")
+	b.WriteString("`make api` writes the files, and `make lint` fails when they are out of date.\n\n")
 	b.WriteString("| package | names | with fields and methods |\n|---|--:|--:|\n")
 	names, all := 0, 0
 	for _, p := range packages {
 		fmt.Fprintf(&b, "| [%s](%s) | %d | %d |\n", p.dir, p.file(), p.names, len(p.lines))
 		names, all = names+p.names, all+len(p.lines)
 	}
-	fmt.Fprintf(&b, "| together | %d | %d |\n", names, all)
+	fmt.Fprintf(&b, "| all | %d | %d |\n", names, all)
 	return b.String()
 }
 

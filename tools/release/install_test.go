@@ -20,11 +20,12 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// What a user does with a release works: in an empty module, with no workspace and no replace, the core and
-// each adapter are got and built, the programs of the README are built, and the command is installed. Adapters of
-// the last release are built with the core that is about to be released.
+// A user can install a release. In an empty module, with no workspace and no replace, the test gets and
+// builds the core and each adapter, builds the programs of the README, and installs the command. It also
+// builds the adapters of the last release with the next core.
 //
-// The releases are made of the last commit, in a clone, and served from a folder as by a module proxy.
+// The releases are made from the last commit, in a clone, and served from a folder in the form of a module
+// proxy.
 func TestAUserCanInstallARelease(t *testing.T) {
 	r := newReleases(t)
 	t.Run("core", func(t *testing.T) {
@@ -56,8 +57,8 @@ func TestAUserCanInstallARelease(t *testing.T) {
 // releases are the versions that users can get.
 type releases struct {
 	clone, proxy, cache string
-	// last is the version that was released last, next the one after it, of the last commit. head is that of the
-	// two which is of the last commit: last, as long as nothing was released.
+	// last is the latest release, next the one after it. Until the first release both are made from the last
+	// commit; later, only next is. head is the first of the two that is.
 	last, next, head string
 	adapters         []string
 }
@@ -134,7 +135,8 @@ func (r *releases) serve(t *testing.T, dir, version string) {
 	subdir := strings.TrimPrefix(dir, ".")
 	tag := tagOf(dir, version)
 	var archive bytes.Buffer
-	require.NoError(t, zip.CreateFromVCS(&archive, module.Version{Path: path, Version: version}, r.clone, tag, subdir))
+	id := module.Version{Path: path, Version: version}
+	require.NoError(t, zip.CreateFromVCS(&archive, id, r.clone, tag, subdir))
 	mod := git(t, r.clone, "show", tag+":"+strings.TrimPrefix(subdir+"/go.mod", "/")) + "\n"
 	list := filepath.Join(path, "@v", "list")
 	before, _ := os.ReadFile(filepath.Join(r.proxy, list))
@@ -163,8 +165,8 @@ func (r *releases) builds(t *testing.T, adapter, version, ofCore string) {
 	require.Equal(t, path+" "+version+"\n"+core+" "+ofCore+"\n", got)
 }
 
-// goes runs the go command as a user would who has nothing of this repo, and returns what it prints. Modules of
-// others come from the cache of this machine, or else from where the machine gets them.
+// goes runs the go command as a user would who has nothing of this repo, and returns what it prints. Other
+// modules come from the module cache of this machine or, if they are not there, from its GOPROXY.
 func (r *releases) goes(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
@@ -172,8 +174,9 @@ func (r *releases) goes(t *testing.T, dir string, args ...string) string {
 	here := strings.Fields(env(t, "GOMODCACHE") + " " + env(t, "GOPROXY"))
 	cmd.Env = append(os.Environ(),
 		"GOPROXY=file://"+r.proxy+",file://"+filepath.Join(here[0], "cache", "download")+","+here[1],
-		"GOMODCACHE="+r.cache, "GOBIN="+filepath.Join(dir, "bin"), "GOWORK=off", "GOSUMDB=off", "GOTOOLCHAIN=local",
-		"GOFLAGS=-mod=mod -modcacherw -trimpath") // -trimpath: what was built once is found again
+		"GOMODCACHE="+r.cache, "GOBIN="+filepath.Join(dir, "bin"),
+		"GOWORK=off", "GOSUMDB=off", "GOTOOLCHAIN=local",
+		"GOFLAGS=-mod=mod -modcacherw -trimpath") // -trimpath: the build cache serves the next run too
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()

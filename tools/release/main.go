@@ -3,9 +3,9 @@
 //	go run ./release -repo .. -version v0.1.0        # says what it would do
 //	go run ./release -repo .. -version v0.1.0 -do    # does it
 //
-// It checks that the tree is clean and on main, that the version is new, and that the changelogs say what
-// changed. Then it runs the tests, sets the version in every go.mod, moves what the changelogs have under
-// Unreleased under the version, commits, and tags: v0.1.0, adapter/openai/v0.1.0 and so on. It pushes nothing.
+// It checks that the tree is clean and on main, that the version is new, and that the changelog says what
+// changed. Then it runs the tests, sets the version in every go.mod, moves the changelogs' notes from
+// Unreleased to the version, commits, and tags: v0.1.0, adapter/openai/v0.1.0 and so on. It pushes nothing.
 package main
 
 import (

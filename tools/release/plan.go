@@ -61,7 +61,7 @@ func checkVersion(version string) error {
 	case !semver.IsValid(version) || semver.Canonical(version) != version:
 		return fmt.Errorf("version %q: want a semantic version of three numbers, such as v0.1.0", version)
 	case semver.Major(version) != "v0" && semver.Major(version) != "v1":
-		return fmt.Errorf("version %s: from v2 on, module paths end with the major version; they do not", version)
+		return fmt.Errorf("version %s: want v0 or v1, because the module paths have no /v2", version)
 	}
 	return nil
 }
@@ -117,9 +117,9 @@ func (p *plan) checkTags() (faults []error) {
 	for _, tag := range strings.Fields(all) {
 		switch {
 		case slices.Contains(p.tags, tag):
-			faults = append(faults, fmt.Errorf("tag %s is there already", tag))
+			faults = append(faults, fmt.Errorf("tag %s exists already", tag))
 		case semver.IsValid(tag) && semver.Compare(tag, p.version) > 0:
-			faults = append(faults, fmt.Errorf("%s has been released, which is later than %s", tag, p.version))
+			faults = append(faults, fmt.Errorf("%s is already released and later than %s", tag, p.version))
 		}
 	}
 	return faults
@@ -166,9 +166,9 @@ func (p *plan) note(name string, must bool, day time.Time) error {
 	hasNews := found && strings.TrimSpace(news) != ""
 	switch written := strings.Contains(string(doc), "\n## ["+number+"]"); {
 	case written && hasNews:
-		return fmt.Errorf("%s has a heading [%s], and notes under Unreleased: put them together", name, number)
+		return fmt.Errorf("%s has a heading [%s] and also notes under Unreleased: merge them", name, number)
 	case !written && !hasNews && must:
-		return fmt.Errorf("%s says nothing of %s: write what changed under %q", name, number, strings.TrimSpace(unreleased))
+		return fmt.Errorf("%s has no notes on %s: write them under %q", name, number, strings.TrimSpace(unreleased))
 	case hasNews:
 		heading := fmt.Sprintf("%s\n## [%s] - %s\n", unreleased, number, day.Format(time.DateOnly))
 		p.files[name] = []byte(head + heading + rest)
@@ -214,7 +214,8 @@ func (p *plan) carryOut() error {
 		}
 	}
 	if len(p.files) > 0 {
-		if _, err := p.git(append([]string{"commit", "--quiet", "-m", p.message(), "--"}, p.names()...)...); err != nil {
+		args := []string{"commit", "--quiet", "-m", p.message(), "--"}
+		if _, err := p.git(append(args, p.names()...)...); err != nil {
 			return err
 		}
 	}
