@@ -15,7 +15,7 @@ import (
 
 const (
 	workFunc  = "_work"
-	roundCost = 1
+	roundCost = 20
 	callCost  = 100
 )
 

@@ -21,7 +21,7 @@ import (
 const (
 	// MaxBytes is the longest prompt, in bytes.
 	MaxBytes = 64 << 10
-	// MaxWork is the most work: each round of a range costs 1, each call of a template 100, and each byte
+	// MaxWork is the most work: each round of a range costs 20, each call of a template 100, and each byte
 	// handled by print, printf, println, html, js and urlquery 1.
 	MaxWork = 1_000_000
 )
