@@ -102,7 +102,10 @@ func rendered(calls []extract.Call) string {
 
 // TestLinear reads long texts on which a reader that goes back would not come to an end.
 func TestLinear(t *testing.T) {
-	const n = 200_000
+	n := 200_000
+	if testing.Short() {
+		n = 20_000
+	}
 	for _, unit := range []string{"[", "{", "<", "(", `"`, "'", "`", "```", "add", "add(", "add (", "[add(", "add\n", "add.", "a.", "a-", ".", "-",
 		`["`, `['`, `["['`, `['a'b`, `['a(b='`, `{"a":`, `{"a":[`, `{"a":1,`, "[1,", "[#", "[/*", "[//\n", "/*", "# ", `\`, `\_`, `[\`, `"""`, `['''`,
 		"<tool_call>", "<tool_call>{", "</", "<|", "<|x|>", "<tool_response>", "<function=add>", "<function=add>{", "[TOOL_CALLS]", "[A", "[ARGS]{",

@@ -178,7 +178,13 @@ func tracesOf(t *testing.T, dir string) map[string]string {
 
 // Whenever a process is killed, and however often: the journals that are left lead to the same end as a run
 // that nobody disturbed, byte for byte.
-func TestARunThatIsKilledTwoHundredTimesComesToTheSameEnd(t *testing.T) {
+//
+// It is killed 200 times, or 20 times with -short.
+func TestARunThatIsKilledAgainAndAgainComesToTheSameEnd(t *testing.T) {
+	kills := 200
+	if testing.Short() {
+		kills = 20
+	}
 	k := &killed{corpus: smallCorpus(t), policy: filepath.Join(t.TempDir(), "policy.yaml")}
 	if os.Getenv("RETAKE_CORPUS") != "" {
 		k.corpus = corpusFile(t)
@@ -196,7 +202,7 @@ func TestARunThatIsKilledTwoHundredTimesComesToTheSameEnd(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	rounds := 0
-	for ; k.kills < 200; rounds++ {
+	for ; k.kills < kills; rounds++ {
 		dir := filepath.Join(t.TempDir(), "killed")
 		for dead := true; dead; {
 			how := []string{"self", "self", "self", "other"}[random.IntN(4)]
