@@ -12,7 +12,8 @@ import (
 var (
 	// ErrCorrupt: a line was changed.
 	ErrCorrupt = errors.New("journal: a line was changed")
-	// ErrConflict: another writer has written to the journal, or holds it.
+	// ErrConflict: another writer has written to the journal or holds it, or what is to begin conflicts with what
+	// the journal holds.
 	ErrConflict = errors.New("journal: another writer has it")
 	// ErrDiffers: today's code decides differently than recorded.
 	ErrDiffers = errors.New("journal: the recording differs from what is decided now")
@@ -50,6 +51,14 @@ func (e *CorruptError) Error() string {
 
 // Is matches ErrCorrupt.
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
+
+// heldError says what the journal holds that conflicts with what is to begin. errors.Is matches [ErrConflict].
+type heldError string
+
+func (e heldError) Error() string { return "journal: " + string(e) }
+
+// Is matches ErrConflict.
+func (e heldError) Is(target error) bool { return target == ErrConflict }
 
 // ConflictError reports that the journal of a session has another writer. errors.Is matches [ErrConflict].
 type ConflictError struct {

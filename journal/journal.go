@@ -134,10 +134,10 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		return j.stops()
 	}
 	if j.written.Unfinished() {
-		return fmt.Errorf("%w: its last run has not ended: continue it with loop.Resume, or with loop.Run of the same request; or use another session for the new run", ErrConflict)
+		return heldError("its last run has not ended: continue it with loop.Resume, or with loop.Run of the same request; or use another session for the new run")
 	}
 	if held, there := j.written.ended(endKey{id: h.Config.ActionID}); there {
-		return fmt.Errorf("%w: action %q has ended: take its recorded end, or give the new action an ID of its own", ErrConflict, held.ID)
+		return heldError(fmt.Sprintf("action %q has ended: take its recorded end, or give the new action an ID of its own", held.ID))
 	}
 	h.Format, h.Session, h.Redaction = Format, st.Session.ID(), j.settings.Redact.header()
 	h.Held = st.TranscriptLen()

@@ -201,7 +201,7 @@ func TestRunGoesOnWithTheRequestThatItsJournalHolds(t *testing.T) {
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	_, err = ask("Cancel.", "", looptest.Say(`{"nights": 1}`))
 	require.ErrorIs(t, err, journal.ErrConflict)
-	require.ErrorContains(t, err, "continue it with loop.Resume")
+	require.ErrorContains(t, err, "journal: its last run has not ended: continue it with loop.Resume")
 	got, err := ask("Book.", "", looptest.Say(`{"nights": 2}`))
 	require.NoError(t, err)
 	assert.Equal(t, 2, got.Value.Nights)
