@@ -38,6 +38,9 @@ var (
 // Blocks in other languages are not looked at; commands that no test can run stand in sh blocks. With -args -rewrite the
 // pages are given what their commands print: read the difference.
 func TestPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a build of every program, which the race detector does not see")
+	}
 	bin := t.TempDir()
 	require.Empty(t, run(t, ".", bin, "go build -o "+bin+"/retake github.com/retake-go/retake/cmd/retake"))
 	for _, pattern := range []string{"README.md", "docs/*.md", "docs/guides/*.md", "adapter/*/README.md", "examples/README.md"} {
