@@ -1,5 +1,5 @@
 // Command payment has a tool that pays, and is never run twice: not because the connection broke after the payment,
-// and not because a process died in it. The model is told that nobody knows, and asks the bank.
+// and not because a process died in it. The model reads that the payment may have happened, and asks the bank.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command quickstart shows the main job: a model gets a tool call wrong twice and its answer wrong once, is told each time
-// what was wrong, and gets it right. The model is a script, so that no key is needed.
+// Command quickstart shows corrections: a model calls a tool wrongly twice and answers wrongly once. Each time it reads
+// what was wrong, and corrects it. The model is a script, so no key is needed.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Booking is what the tool takes. The model is told every rule it will be held to.
+// Booking has the arguments of the tool. The model reads the same rules as a JSON Schema.
 type Booking struct {
 	City   string `json:"city"   validate:"required"           jsonschema:"description=Where to stay"`
 	Nights int    `json:"nights" validate:"min=1,max=30"`
