@@ -9,8 +9,8 @@ import (
 	retake "github.com/retake-go/retake/message"
 )
 
-// part is a medium of Eino's as a part of retake's. What retake has no kind for, or what lacks its bytes, is a
-// text that names it.
+// part converts a medium. A kind that retake does not have, or a medium without bytes, becomes a text that
+// names it.
 func part(kind retake.PartKind, named, file string, m *einoschema.MessagePartCommon) retake.Part {
 	if m != nil {
 		p := retake.Part{Kind: kind, URL: value(m.URL), Data: value(m.Base64Data), MediaType: m.MIMEType, Name: file}
@@ -30,7 +30,7 @@ func value(s *string) string {
 	return *s
 }
 
-// inputParts are the parts of a user's message, and of a tool's result that was sent before.
+// inputParts converts the parts of a user message or of a tool's result.
 func inputParts(all []einoschema.MessageInputPart) (parts []retake.Part) {
 	for _, p := range all {
 		switch {
@@ -49,7 +49,7 @@ func inputParts(all []einoschema.MessageInputPart) (parts []retake.Part) {
 	return parts
 }
 
-// split is a message of parts as a text and what follows it: the texts that it begins with, then the others.
+// split splits parts into the texts that they begin with, and the others.
 func split(parts []retake.Part) (text string, rest []retake.Part) {
 	for n, p := range parts {
 		if p.Kind != retake.TextPart {
@@ -60,7 +60,7 @@ func split(parts []retake.Part) (text string, rest []retake.Part) {
 	return text, nil
 }
 
-// mediaOf is a tool's result as JSON, and the media that follow it.
+// mediaOf returns a tool's result as JSON, and its media.
 func mediaOf(result *einoschema.ToolResult) (json.RawMessage, []retake.Part, error) {
 	input, err := result.ToMessageInputParts()
 	if err != nil {

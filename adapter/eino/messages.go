@@ -25,7 +25,8 @@ func passed(err error) bool {
 	return ok
 }
 
-// judge feeds a reply or an error. A stream that broke half-way is an error: what came of it is not used.
+// judge passes a reply or an error to the core. A stream that broke is an error, and its pieces are not
+// used.
 func (r *Run) judge(ctx context.Context, out *einoschema.Message, cause error) (turns.Verdict, error) {
 	if cause != nil {
 		return r.of.Failed(ctx, cause)
@@ -38,7 +39,7 @@ var finishes = map[string]retake.FinishReason{
 	"tool_calls": retake.ToolUse, "tool_use": retake.ToolUse, "content_filter": retake.ContentFilter, "safety": retake.ContentFilter,
 }
 
-// reply is a message of Eino as the core reads it; an empty reply where there is none.
+// reply converts a message of Eino; nil gives an empty reply.
 func reply(m *einoschema.Message) retake.Reply {
 	r := retake.Reply{Usage: retake.Usage{APICalls: 1}}
 	if m == nil {
@@ -58,8 +59,8 @@ func reply(m *einoschema.Message) retake.Reply {
 	return r
 }
 
-// textOf is the text of a message; of parts that are no text their kind, so that a reply of them alone is not
-// an empty one.
+// textOf returns the text of a message. Other parts get a placeholder, so that a reply of them alone is
+// not empty.
 func textOf(m *einoschema.Message) string {
 	if m.Content != "" {
 		return m.Content
@@ -83,7 +84,7 @@ func callsOf(m *einoschema.Message) []retake.Call {
 	return calls
 }
 
-// saidBefore is what a run begins with, for the core's transcript.
+// saidBefore converts the conversation that a run begins with.
 func saidBefore(in []*einoschema.Message) []message {
 	said := make([]message, 0, len(in))
 	for _, m := range in {
@@ -99,8 +100,8 @@ func saidBefore(in []*einoschema.Message) []message {
 	return said
 }
 
-// sayAgain is what the core says of a reply, in Eino's form: the reply as it came, an answer to each call,
-// the words.
+// sayAgain converts the core's answer to a reply: the reply itself, an answer to each call, and the
+// feedback.
 func sayAgain(said []message, out *einoschema.Message) []*einoschema.Message {
 	var all []*einoschema.Message
 	for _, m := range said {

@@ -8,11 +8,11 @@ import (
 	einoschema "github.com/cloudwego/eino/schema"
 )
 
-// Model wraps a model for graphs and for flow/agent/react, which have no retry hook: transport faults are
-// retried and answers that cannot be used are corrected within the call. Bind tools to what it returns, not
-// to m. A ChatModelAgent is wired by [Adapter.Agent] instead.
+// Model wraps a model for graphs and flow/agent/react, which have no retry hook. It retries transport
+// faults and corrects unusable answers within the call. Bind tools to the result, not to m. Use
+// [Adapter.Agent] for a ChatModelAgent.
 //
-// A stream is read to its end before it is returned: the decision is taken on the whole reply.
+// A stream is read to its end before it is returned, because the whole reply is judged.
 func (a *Adapter) Model(m model.ToolCallingChatModel) model.ToolCallingChatModel {
 	return &chatModel{a: a, inner: m}
 }
@@ -23,7 +23,7 @@ type chatModel struct {
 	tools []*einoschema.ToolInfo
 }
 
-// WithTools binds tools, to the model and to the checks.
+// WithTools binds tools to the model and to the checks.
 func (m *chatModel) WithTools(tools []*einoschema.ToolInfo) (model.ToolCallingChatModel, error) {
 	inner, err := m.inner.WithTools(tools)
 	if err != nil {
@@ -58,7 +58,7 @@ func (m *chatModel) Stream(ctx context.Context, in []*einoschema.Message, opts .
 	return einoschema.StreamReaderFromArray(parts), nil
 }
 
-// ask asks by once until the run accepts the reply, or ends.
+// ask repeats once until the run accepts the reply or ends.
 func (m *chatModel) ask(
 	ctx context.Context, in []*einoschema.Message, opts []model.Option,
 	once func([]*einoschema.Message, []model.Option) (*einoschema.Message, error),
@@ -80,11 +80,11 @@ func (m *chatModel) ask(
 	}
 }
 
-// GetType is the wrapped model's.
+// GetType returns the type of the wrapped model.
 func (m *chatModel) GetType() string {
 	name, _ := components.GetType(m.inner)
 	return name
 }
 
-// IsCallbacksEnabled says whether the wrapped model calls Eino's callbacks itself.
+// IsCallbacksEnabled reports whether the wrapped model calls Eino's callbacks itself.
 func (m *chatModel) IsCallbacksEnabled() bool { return components.IsCallbacksEnabled(m.inner) }

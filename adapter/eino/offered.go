@@ -9,7 +9,7 @@ import (
 	"github.com/retake-go/retake/adapter/internal/turns"
 )
 
-// offered is the tools that a model call offers. The error names the tool whose schema cannot be used.
+// offered returns the tools of a model call. The error names a tool with an invalid schema.
 func (a *Adapter) offered(infos []*einoschema.ToolInfo) ([]turns.Offered, error) {
 	all := make([]turns.Offered, 0, len(infos))
 	for _, info := range infos {
@@ -23,7 +23,7 @@ func (a *Adapter) offered(infos []*einoschema.ToolInfo) ([]turns.Offered, error)
 	return all, nil
 }
 
-// parametersOf is the JSON Schema of a tool's arguments; nothing for a tool without any.
+// parametersOf returns the JSON Schema of the arguments; nil for none.
 func parametersOf(info *einoschema.ToolInfo) ([]byte, error) {
 	if info.ParamsOneOf == nil {
 		return nil, nil

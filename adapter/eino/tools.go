@@ -17,16 +17,16 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// form is how one of Eino's four kinds of tools is called and answered. T is a whole result.
+// form calls and answers one of Eino's four kinds of tools. T is a whole result.
 type form[T any] struct {
 	call   func(ctx context.Context, in *compose.ToolInput) (T, error)
 	answer func(text string) T
-	// read is a result as reducers see it, and its media.
+	// read returns a result for reducers, and its media.
 	read func(T) (json.RawMessage, []retake.Part, error)
 }
 
-// middleware wraps all kinds of tools. Streams are read to their end: one that breaks half-way is a failed
-// call, and nothing of it is used.
+// middleware wraps all kinds of tools. It reads streams to their end: one that breaks is a failed call,
+// and its pieces are not used.
 func (a *Adapter) middleware() compose.ToolMiddleware {
 	return compose.ToolMiddleware{
 		Invokable: a.invokable, Streamable: a.streamable, EnhancedInvokable: a.enhanced,
@@ -108,7 +108,7 @@ func (a *Adapter) enhancedStreamable(next compose.EnhancedStreamableToolEndpoint
 	}
 }
 
-// call makes one tool call under the run: a call that may not be run is answered at once.
+// call makes one tool call under the run. A call that may not run is answered at once.
 func call[T any](ctx context.Context, a *Adapter, in *compose.ToolInput, f form[T]) (T, error) {
 	var none T
 	c, watched, err := a.claim(ctx, in.CallID, in.Name, in.Arguments)
@@ -157,8 +157,8 @@ func try[T any](ctx context.Context, c *turns.Call, in *compose.ToolInput, f for
 	return result, out
 }
 
-// claim finds the call in the reply under way. A call that was paused, or is made before any reply was seen,
-// is that of a run which was resumed: it is not watched.
+// claim finds the call in the current reply. A call that was paused, or comes before any reply, belongs to
+// a resumed run: it is not watched.
 func (a *Adapter) claim(ctx context.Context, id, name, arguments string) (c *turns.Call, watched bool, err error) {
 	run, err := a.run(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func (a *Adapter) claim(ctx context.Context, id, name, arguments string) (c *tur
 	return c, c != nil, nil
 }
 
-// unknownTool answers a call of a name that Eino has no tool for.
+// unknownTool answers a call of a tool that Eino does not have.
 func (a *Adapter) unknownTool(ctx context.Context, name, arguments string) (string, error) {
 	c, watched, err := a.claim(ctx, compose.GetToolCallID(ctx), name, arguments)
 	if err != nil {
@@ -206,13 +206,13 @@ func readAll[T any](stream *einoschema.StreamReader[T]) ([]T, error) {
 	}
 }
 
-// plain is a result without media.
+// plain returns a result without media.
 func plain(text string) (json.RawMessage, []retake.Part, error) {
 	doc, err := textJSON(text)
 	return doc, nil, err
 }
 
-// textJSON is a tool's text as JSON: as it is where it is JSON, else as a string.
+// textJSON returns a tool's text as JSON: unchanged if it is JSON, else as a string.
 func textJSON(text string) (json.RawMessage, error) {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text), nil

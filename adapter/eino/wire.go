@@ -16,9 +16,9 @@ import (
 	retake "github.com/retake-go/retake/message"
 )
 
-// Agent wires the adapter into the config of a ChatModelAgent: its tools, its model retry hook, and a handler
-// that makes the waits before model calls. The error says what of the config is in the way, all of it. conf
-// is changed; wire it once.
+// Agent wires the adapter into the config of a ChatModelAgent: into its tools, its retry hook, and a
+// handler that waits before model calls. The error joins all settings that conflict. Agent changes conf;
+// wire it once.
 func (a *Adapter) Agent(conf *adk.ChatModelAgentConfig) error {
 	var errs []error
 	if conf.ModelRetryConfig != nil {
@@ -35,9 +35,9 @@ func (a *Adapter) Agent(conf *adk.ChatModelAgentConfig) error {
 	return a.Tools(&conf.ToolsConfig.ToolsNodeConfig)
 }
 
-// Tools wires the adapter into the config of a ToolsNode: for graphs, and for flow/agent/react. The model
-// beside it is wrapped with [Adapter.Model]. The error says what of the config is in the way. conf is
-// changed; wire it once.
+// Tools wires the adapter into the config of a ToolsNode, for graphs and flow/agent/react. Wrap their
+// model with [Adapter.Model]. The error joins all settings that conflict. Tools changes conf; wire it
+// once.
 func (a *Adapter) Tools(conf *compose.ToolsNodeConfig) error {
 	if err := a.fits(conf); err != nil {
 		return err
@@ -48,8 +48,8 @@ func (a *Adapter) Tools(conf *compose.ToolsNodeConfig) error {
 	return nil
 }
 
-// fits says what stands in the way: arguments are checked as the model wrote them, under the names that it
-// was offered.
+// fits returns an error for settings that conflict: arguments are checked as the model wrote them, under
+// the names that it was offered.
 func (a *Adapter) fits(conf *compose.ToolsNodeConfig) error {
 	var errs []error
 	for _, c := range []struct {
@@ -67,13 +67,13 @@ func (a *Adapter) fits(conf *compose.ToolsNodeConfig) error {
 	return errors.Join(errs...)
 }
 
-// handler makes the waits before the model calls of a ChatModelAgent.
+// handler waits before the model calls of a ChatModelAgent.
 type handler struct {
 	adk.BaseChatModelAgentMiddleware
 	a *Adapter
 }
 
-// WrapModel wraps the model within Eino's retries, so that every try passes.
+// WrapModel wraps the model within Eino's retries, so that it sees every try.
 func (h *handler) WrapModel(_ context.Context, m chatBase, _ *adk.ModelContext) (chatBase, error) {
 	return &gate{h.a, m}, nil
 }
@@ -83,13 +83,13 @@ type (
 	stream   = *einoschema.StreamReader[*einoschema.Message]
 )
 
-// gate stands before a model: a call passes when the run allows it.
+// gate delays the calls of a model until the run allows them.
 type gate struct {
 	a     *Adapter
 	inner chatBase
 }
 
-// Generate calls the model when the wait before it is over.
+// Generate calls the model after the wait.
 func (g *gate) Generate(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (*einoschema.Message, error) {
 	opts, err := g.a.before(ctx, in, nil, opts)
 	if err != nil {
@@ -107,8 +107,8 @@ func (g *gate) Stream(ctx context.Context, in []*einoschema.Message, opts ...mod
 	return g.inner.Stream(ctx, in, opts...)
 }
 
-// before makes the waits that stand before a model call, and notes the tools that it offers. It returns the
-// options of the call, with what the run asks for after Eino's own.
+// before waits before a model call as the core demands, and notes its tools. It returns the options of the
+// call, with the run's settings after Eino's own.
 func (a *Adapter) before(
 	ctx context.Context, in []*einoschema.Message, bound []*einoschema.ToolInfo, opts []model.Option,
 ) ([]model.Option, error) {
@@ -130,7 +130,7 @@ func (a *Adapter) before(
 	return append(slices.Clip(opts), options(run.of.Asked())...), nil
 }
 
-// options are what the core asks of a model call, in Eino's form.
+// options converts the settings of the core's model call.
 func options(c machine.ModelCall) (opts []model.Option) {
 	if c.Temperature != nil {
 		opts = append(opts, model.WithTemperature(float32(*c.Temperature)))
@@ -153,7 +153,8 @@ func options(c machine.ModelCall) (opts []model.Option) {
 	return opts
 }
 
-// judge feeds what came of a model call. Where the model is to be asked again, next is what it is asked.
+// judge passes the outcome of a model call to the core. next are the next messages, if the model is asked
+// again.
 func (a *Adapter) judge(
 	ctx context.Context, in []*einoschema.Message, out *einoschema.Message, cause error,
 ) (next []*einoschema.Message, again bool, err error) {
@@ -171,7 +172,7 @@ func (a *Adapter) judge(
 	return append(slices.Clip(in), sayAgain(verdict.Said, out)...), true, nil
 }
 
-// shouldRetry is Eino's hook: it is asked of every reply and of every error.
+// shouldRetry is Eino's hook for every reply and every error.
 func (a *Adapter) shouldRetry(ctx context.Context, rc *adk.RetryContext) *adk.RetryDecision {
 	next, again, err := a.judge(ctx, rc.InputMessages, rc.OutputMessage, rc.Err)
 	if err != nil || !again {

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// encode is canonical JSON: what the core makes of a result, byte for byte.
+// encode returns canonical JSON, as the core does with a result.
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -24,7 +24,7 @@ func encode(v any) (json.RawMessage, error) {
 	return jsontext.AppendFormat(nil, b.Bytes(), jsontext.ReorderRawObjects(true))
 }
 
-// inputSchema is the schema of a tool's arguments as JSON. The error says why it cannot be used.
+// inputSchema returns the schema of a tool's arguments as JSON, or why it cannot be used.
 func inputSchema(v any) (json.RawMessage, error) {
 	if v == nil {
 		return nil, errors.New("there is none")
@@ -49,9 +49,8 @@ func inputSchema(v any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// refusesAll says why a schema can accept no object; empty where nothing plain speaks against it. It finds
-// what is wrong at the root and in required members: enough to tell a schema that is broken from one that is
-// strict.
+// refusesAll returns why a schema can accept no object; empty if it finds no reason. It checks the root
+// and required members, which tells a broken schema from a strict one.
 func refusesAll(tree any) string {
 	node, ok := tree.(map[string]any)
 	switch {
@@ -129,7 +128,7 @@ func refusesBranches(node map[string]any) string {
 	return ""
 }
 
-// refusesMembers reports a member that must be there and may not.
+// refusesMembers returns a member that is required and forbidden.
 func refusesMembers(node map[string]any) string {
 	properties, _ := node["properties"].(map[string]any)
 	required, _ := node["required"].([]any)
@@ -147,10 +146,10 @@ func refusesMembers(node map[string]any) string {
 	return ""
 }
 
-// maxTold bounds a schema that is told in a description, in bytes.
+// maxTold bounds a schema in a description, in bytes.
 const maxTold = 4096
 
-// described is the description of a tool whose schema is not checked: the model is to see it all the same.
+// described returns the description of a tool whose schema is not checked, with the schema.
 func described(description string, raw json.RawMessage) string {
 	if len(raw) == 0 || len(raw) > maxTold {
 		return description

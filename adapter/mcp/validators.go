@@ -9,12 +9,12 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// dialect is how the servers of one SDK tell what a validation library has said. A model is shown nothing of
-// such a text: only the places and the names of the rules are taken from it.
+// dialect parses the text of the validation library behind one SDK's servers. Only places and names of
+// rules are taken from it, and a model never sees the text itself.
 type dialect struct {
-	// is tells the dialect by its text.
+	// is recognises the dialect.
 	is *regexp.Regexp
-	// broken finds place and rule of each thing that is wrong; place and rule may be empty.
+	// broken finds the place and the rule of each violation. Both may be empty.
 	broken func(text string) []brokenRule
 }
 
@@ -27,10 +27,10 @@ var dialects = []dialect{
 	{regexp.MustCompile(`\b\d+ validation errors? for `), ofPython},
 }
 
-// maxBroken is how many places are taken from a text.
+// maxBroken bounds the places that are taken from a text.
 const maxBroken = 20
 
-// validatorIssues are the issues of a text that a validation library has written; false where it is none.
+// validatorIssues returns the issues in a text of a validation library; false if it is none.
 func validatorIssues(text string) ([]fault.Issue, bool) {
 	for _, d := range dialects {
 		if !d.is.MatchString(text) {
@@ -60,8 +60,7 @@ func (b brokenRule) issue() fault.Issue {
 
 var ruleName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
-// goPlace is a step of the Go SDK's library: the place in its schema, and what follows the last step is the
-// rule.
+// goPlace matches a step of the Go SDK's library: a place in its schema. The rule follows the last step.
 var goPlace = regexp.MustCompile(`validating (root|/\S*): `)
 
 // ofGo reads `validating "arguments": validating root: validating /properties/city: type: …`.
@@ -83,7 +82,7 @@ func ofGo(text string) []brokenRule {
 	return []brokenRule{{pointer, rule}}
 }
 
-// ofTypeScript reads the list of issues that follows the tool's name, where there is one.
+// ofTypeScript reads the list of issues after the tool's name, if there is one.
 func ofTypeScript(text string) []brokenRule {
 	at := strings.Index(text, ": [")
 	if at < 0 {
@@ -103,7 +102,7 @@ func ofTypeScript(text string) []brokenRule {
 	return all
 }
 
-// pythonPlace is a member's path on a line, and the type of what is wrong with it on the next.
+// pythonPlace matches a member's path on a line, and the type of the violation on the next.
 var pythonPlace = regexp.MustCompile(`(?m)^(\S+)\n\s+.*\[type=(\w+)`)
 
 // ofPython reads "1 validation error for …", then two lines for each.
@@ -119,7 +118,7 @@ func ofPython(text string) []brokenRule {
 	return all
 }
 
-// pointerOf is a path of names and indexes as a JSON Pointer.
+// pointerOf converts a path of names and indexes to a JSON Pointer.
 func pointerOf(path []any) string {
 	var b strings.Builder
 	for _, step := range path {

@@ -9,18 +9,18 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Watch hears what servers notify their clients of: the progress of calls, and that a list of tools has
-// changed. The SDK takes its handlers when a client is made, so a Watch comes first: [Watch.Options] goes
-// into the client, [WithWatch] into [Tools].
+// Watch receives the notifications of servers: the progress of calls, and changes of a list of tools. The
+// SDK takes its handlers when a client is made, so make the Watch first: [Watch.Options] goes into the
+// client, [WithWatch] into [Tools].
 //
 //	var watch mcp.Watch
 //	client := sdk.NewClient(implementation, watch.Options(nil))
 //
-// Progress is handed to the tool's [tool.Invocation.Report] as {"message", "progress", "total"}. The SDK does
-// not order a notification before the result that follows it: what it hands over after the result is dropped.
+// The tool's [tool.Invocation.Report] gets progress as {"message", "progress", "total"}. The SDK may
+// deliver a notification after the result that follows it: such progress is dropped.
 //
-// The zero value is ready for use. It is safe for concurrent use, by any number of clients and sessions; it
-// must not be copied.
+// The zero value is ready for use. It is safe for concurrent use, by any number of clients and sessions.
+// It must not be copied.
 type Watch struct {
 	mu      sync.Mutex
 	calls   map[string]func(json.RawMessage)
@@ -28,8 +28,8 @@ type Watch struct {
 	changed map[*sdk.ClientSession]bool
 }
 
-// Options returns a copy of a client's options through which w hears. Handlers that are there are called too,
-// after w; nil stands for no options.
+// Options returns a copy of a client's options with w's handlers. Existing handlers are called after w's.
+// nil means no options.
 func (w *Watch) Options(base *sdk.ClientOptions) *sdk.ClientOptions {
 	var opts sdk.ClientOptions
 	if base != nil {
@@ -51,9 +51,9 @@ func (w *Watch) Options(base *sdk.ClientOptions) *sdk.ClientOptions {
 	return &opts
 }
 
-// Changed reports whether the server has said, since [Tools] last listed the session's tools, that its list
-// changed. Ask it between runs, and call Tools again where it is true: a [tool.Set] never changes, so a run
-// goes on with the tools it began with, and a call of one that is gone ends with an error.
+// Changed reports whether the server has announced a change of its list since [Tools] last listed the
+// session's tools. Check it between runs, and call Tools again if it is true: a [tool.Set] never changes,
+// so a run keeps the tools it began with, and a call of a tool that is gone ends with an error.
 func (w *Watch) Changed(session *sdk.ClientSession) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,7 +69,7 @@ func (w *Watch) mark(session *sdk.ClientSession) {
 	w.changed[session] = true
 }
 
-// listing forgets a change: what is listed from here on has it.
+// listing clears a change: the new list has it.
 func (w *Watch) listing(session *sdk.ClientSession) {
 	if w == nil {
 		return
@@ -79,7 +79,7 @@ func (w *Watch) listing(session *sdk.ClientSession) {
 	delete(w.changed, session)
 }
 
-// follow has report told of a call's progress until stop is called. The token names the call.
+// follow passes the progress of a call to report until stop is called. The token identifies the call.
 func (w *Watch) follow(report func(json.RawMessage)) (token string, stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

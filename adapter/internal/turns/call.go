@@ -8,14 +8,14 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// call is one call of the reply under way.
+// call is one call of the current reply.
 type call struct {
 	id, name, arguments string
-	// taken is set once the runtime has asked for it, left once it has taken it out of the run's hands.
+	// taken is set once the runtime has asked for the call, left once it has withdrawn it from the run.
 	taken, left bool
-	// run is what is to be run of it, and which try of it; nil where it may not be run.
+	// run is the current try; nil if the call may not run.
 	run *machine.ToolRun
-	// outcome is what came of the try, until the core has taken it.
+	// outcome is that of the try, until the core has it.
 	outcome *tool.Outcome
 	// over is set when the call has its answer.
 	over    bool
@@ -29,23 +29,23 @@ func (c *call) answered(text string, isError bool) {
 	}
 }
 
-// Call is a call of the reply under way, as the runtime makes it.
+// Call is a call of the current reply, for the runtime.
 type Call struct {
 	r *Run
 	c *call
 }
 
-// Answer is what a call is answered by.
+// Answer is the answer to a call.
 type Answer struct {
-	// Own says that the result which the tool returned stands as it is; then Text says nothing.
+	// Own means that the tool's own result is the answer; Text is empty then.
 	Own bool
-	// Again says that the call is to be made again: the wait before it is over.
+	// Again means that the call is to be repeated: the wait before it is over.
 	Again bool
-	// Text is what the model is told instead of a result.
+	// Text replaces the result.
 	Text string
 }
 
-// Name gives the calls of the reply the ids that the runtime has given them meanwhile, in call order.
+// Name sets the ids that the runtime has given the calls of the reply, in call order.
 func (r *Run) Name(ids []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,7 +55,7 @@ func (r *Run) Name(ids []string) {
 	r.index()
 }
 
-// index notes which calls have which id.
+// index rebuilds byID.
 func (r *Run) index() {
 	r.byID = make(map[string][]int, len(r.calls))
 	for n, c := range r.calls {
@@ -63,9 +63,9 @@ func (r *Run) index() {
 	}
 }
 
-// Claim finds the call that the runtime is about to make: by its id, and among calls that share one, or have
-// none, by name and arguments. Where found is nil, seen says that the reply has no such call; else it is none
-// of the run's: no reply was fed yet, or the call was left.
+// Claim finds the call that the runtime is about to make: by its id, and among calls with the same or no
+// id by name and arguments. If found is nil and seen is set, the reply has no such call; else the call is
+// not the run's, because no reply came yet or the call was left.
 func (r *Run) Claim(id, name, arguments string) (found *Call, seen bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,8 +97,8 @@ func (r *Run) Claim(id, name, arguments string) (found *Call, seen bool) {
 	return &Call{r, c}, true
 }
 
-// Refused returns what the model is told of a call that may not be run; ok is false for one that may. The
-// error is that of a run that has ended.
+// Refused returns the answer to a call that may not run; ok is false for a call that may. The error is
+// that of a run that has ended.
 func (c *Call) Refused() (text string, ok bool, err error) {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
@@ -108,15 +108,15 @@ func (c *Call) Refused() (text string, ok bool, err error) {
 	return "", false, c.r.err
 }
 
-// Arguments are those to run the tool with: canonical JSON, repaired where the policy allows it.
+// Arguments returns the arguments for the tool: canonical JSON, repaired if the policy allows it.
 func (c *Call) Arguments() json.RawMessage {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
 	return c.c.run.Arguments
 }
 
-// Invoke makes the call by do, as the core would: with its idempotency key, with events and progress, and
-// without panics.
+// Invoke calls do as the core would: with its idempotency key, with events and progress, and without
+// panics.
 func (c *Call) Invoke(ctx context.Context, do func(context.Context, json.RawMessage) (json.RawMessage, error)) tool.Outcome {
 	c.r.mu.Lock()
 	run, tools := *c.c.run, c.r.tools
@@ -126,9 +126,9 @@ func (c *Call) Invoke(ctx context.Context, do func(context.Context, json.RawMess
 	return t.Invoke(ctx, run.Arguments)
 }
 
-// End feeds the outcome of a try, and returns what the call is answered by. It waits for the calls before it
-// where the answer depends on them, for all of the reply where the call is to be made again, and for the wait
-// before that.
+// End passes the outcome of a try to the core and returns the answer. It waits for earlier calls if the
+// answer depends on them. If the call is repeated, it waits for all of the reply, and for the wait before
+// the repetition.
 func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 	r := c.r
 	r.mu.Lock()
@@ -155,8 +155,8 @@ func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 	}
 }
 
-// Leave ends a call that the runtime has paused: to the core it is over, uncharged, and when the runtime
-// makes it again that is its own affair.
+// Leave ends a call that the runtime has paused. To the core it is over and costs nothing. If the runtime
+// makes it again, the run does not see it.
 func (c *Call) Leave(ctx context.Context) {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
@@ -165,7 +165,7 @@ func (c *Call) Leave(ctx context.Context) {
 	c.r.feed(ctx)
 }
 
-// feed feeds the outcomes that are next in call order, and makes the wait before calls are made again.
+// feed passes on the outcomes that are next in call order, and waits before calls are repeated.
 func (r *Run) feed(ctx context.Context) {
 	for r.err == nil && r.runner.State().Phase == machine.Running {
 		c := &r.calls[r.runner.State().Batch.Cursor]
@@ -184,8 +184,8 @@ func (r *Run) feed(ctx context.Context) {
 	}
 }
 
-// giveUp ends the calls that the runtime answered by itself, or left: the model call that follows shows that
-// it went on.
+// giveUp ends the calls that the runtime answered by itself or left: the next model call shows that it
+// went on.
 func (r *Run) giveUp() {
 	for n := range r.calls {
 		if c := &r.calls[n]; c.run != nil && !c.over && c.outcome == nil {

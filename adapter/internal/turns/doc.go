@@ -1,7 +1,7 @@
-// Package turns drives a run of the core for a runtime that calls the model and runs the tools itself: it is
-// told what came of each, and says what is to be done.
+// Package turns drives a run of the core for a runtime that calls the model and runs the tools itself. The
+// runtime reports every outcome, and gets the next step.
 //
-// Before each model call the runtime calls [Run.Next], after it [Run.Reply] or [Run.Failed]. Each tool call
-// of the reply is claimed by [Run.Claim]; what may not be run has its answer at once, what is run ends with
+// The runtime calls [Run.Next] before each model call, and [Run.Reply] or [Run.Failed] after it. It claims each
+// tool call of the reply by [Run.Claim]. A call that may not run has its answer at once; any other ends with
 // [Call.End]. Outcomes may come in any order and from any goroutine: they enter the core in call order.
 package turns

@@ -10,15 +10,15 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Offered is a tool as the runtime offers it to a model. Parameters is the JSON Schema of its arguments;
-// empty means any object.
+// Offered is a tool of a model call. Parameters is the JSON Schema of its arguments; empty means any
+// object.
 type Offered struct {
 	Name, Description, Parameters string
-	// Declared says whether its calls may be run again: see [Declare].
+	// Declared is whether its calls may be repeated: see [Declare].
 	Declared tool.Declared
 }
 
-// Declare notes which of the tools are read-only or idempotent, by name.
+// Declare marks the tools that are read-only or idempotent, by name.
 func Declare(all []Offered, readOnly, idempotent []string) {
 	for n := range all {
 		switch {
@@ -30,14 +30,14 @@ func Declare(all []Offered, readOnly, idempotent []string) {
 	}
 }
 
-// Shelf keeps the tools that a run has been offered, so that a schema is compiled once. The zero value is
-// empty. It is safe for concurrent use.
+// Shelf caches the tools of a run, so that each schema is compiled once. The zero value is empty. It is
+// safe for concurrent use.
 type Shelf struct {
 	mu    sync.Mutex
 	tools map[Offered]*tool.Tool
 }
 
-// Set is the tools of one model call. The error names the tool whose schema cannot be used.
+// Set returns the tools of one model call. The error names a tool with an invalid schema.
 func (s *Shelf) Set(offered []Offered) (*tool.Set, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *Shelf) get(o Offered) (*tool.Tool, error) {
 
 type doKey struct{}
 
-// tool is what the core knows of the tool: its schema, and a place for what runs it.
+// tool returns a tool for the core: its schema, and a function that runs it by the context.
 func (o Offered) tool() (*tool.Tool, error) {
 	parameters := o.Parameters
 	if parameters == "" {

@@ -18,65 +18,64 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Config is what a run is held to.
+// Config configures a run.
 type Config struct {
-	// Loop is the core's config; its Tools are those of the first model call, and are set by [Run.Next].
+	// Loop is the core's config. Its Tools stay empty: [Run.Next] gets those of each model call.
 	Loop loop.Config
-	// Clock drives times and waits.
+	// Clock is the clock for times and waits.
 	Clock clock.Clock
-	// Classify says what an error of the model or of a tool is; nil, or zero for an error, means
+	// Classify classifies the errors of the model and of tools; nil, or a zero failure, means
 	// [fault.Classify].
 	Classify func(error) fault.Failure
-	// Record is told of every step, where it is not nil.
+	// Record is called with every step, if it is not nil.
 	Record func(machine.Event, []machine.Effect, machine.State)
-	// Tell lets the run go on where a tool is exhausted: the model has been told so, and may do without that
+	// Tell continues the run when a tool has no attempts left: the model sees that, and may do without the
 	// tool.
 	Tell bool
-	// Sequential says that the runtime makes the calls of a reply one after the other: then a call cannot
-	// wait for those after it, and a transport fault of a tool is not retried.
+	// Sequential means that the runtime makes the calls of a reply one after the other. A call cannot wait
+	// for later ones then, so a transport fault of a tool is not retried.
 	Sequential bool
 }
 
-// Run is the core under way, for a runtime. It is safe for concurrent use.
+// Run is a run of the core, for a runtime. It is safe for concurrent use.
 type Run struct {
 	cfg    Config
 	runner *loop.Runner
-	// reduces is set where the session may refuse a result.
+	// reduces is set if the session may refuse a result.
 	reduces bool
 
 	mu sync.Mutex
-	// changed is closed, and replaced, after every step.
+	// changed is closed and replaced after every step.
 	changed chan struct{}
 	tools   *tool.Set
 	calls   []call
-	// byID are the places in calls of each id, in call order.
+	// byID maps an id to the indexes of its calls, in call order.
 	byID map[string][]int
-	// seen is how many calls of the open batch have been looked at for an answer; none again once they are
-	// asked for anew.
+	// seen counts the calls of the open batch that were checked for an answer. It is reset when they are
+	// repeated.
 	seen int
-	// mark is the length of the transcript before the reply under way, replied says that there is one.
+	// mark is the length of the transcript before the current reply. replied is set if there is one.
 	mark    int
 	replied bool
-	// cause is the Go error behind the first exhaustion of a reply, last the one behind the event that is
-	// fed.
+	// cause is the Go error behind the first exhaustion of a reply, last the one behind the current event.
 	cause, last error
 	at          time.Time
-	// waiting is the wait that the core asked for last, asked the model call.
+	// waiting is the latest wait, asked the latest model call.
 	waiting machine.Wait
 	asked   machine.ModelCall
 	result  loop.Result
 	err     error
 }
 
-// Verdict is what follows from a model call.
+// Verdict is the next step after a model call.
 type Verdict struct {
-	// Again says that the model is to be asked again, with what was Said since its reply, the reply first
-	// where there was one.
+	// Again means that the model is to be asked again. Said are the messages since its reply, with the
+	// reply first if there was one.
 	Again bool
 	Said  []message.Message
 }
 
-// New takes the session for a run, until [Run.End].
+// New begins a run in a session, which belongs to it until [Run.End].
 func New(s *session.Session, cfg Config) (*Run, error) {
 	var opts []loop.Option
 	if cfg.Tell {
@@ -91,9 +90,8 @@ func New(s *session.Session, cfg Config) (*Run, error) {
 	return r, nil
 }
 
-// Next makes the waits that stand before a model call, which offers the given tools. The first call begins
-// the run with what said returns, and so does the first after an accepted answer. Its error ends the
-// runtime's run.
+// Next waits before a model call, which offers the given tools. The first call begins the run with the
+// result of said, and so does the first after an accepted answer. An error ends the runtime's run.
 func (r *Run) Next(ctx context.Context, tools *tool.Set, said func() []message.Message) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,8 +114,8 @@ func (r *Run) Next(ctx context.Context, tools *tool.Set, said func() []message.M
 	return r.err
 }
 
-// Asked is the model call that the core asks for: its temperature, model and stop sequences, and the forced
-// choice of a tool where that tool is on offer.
+// Asked returns the model call that the core asks for: its temperature, model and stop sequences, and the
+// forced tool if that is offered.
 func (r *Run) Asked() machine.ModelCall {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,14 +127,14 @@ func (r *Run) Asked() machine.ModelCall {
 	return asked
 }
 
-// Replied reports whether the model call under way has been fed already.
+// Replied reports whether the current model call has its outcome already.
 func (r *Run) Replied() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.replied
 }
 
-// Reply feeds a model's reply. Calls in its text are not looked for: the runtime would not run them.
+// Reply passes a reply to the core. It does not look for calls in text: the runtime would not run them.
 func (r *Run) Reply(ctx context.Context, reply message.Reply) (Verdict, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,7 +163,7 @@ func (r *Run) Reply(ctx context.Context, reply message.Reply) (Verdict, error) {
 	return r.verdict(machine.Unusable(reply))
 }
 
-// Failed feeds a model call that returned an error.
+// Failed passes the error of a model call to the core.
 func (r *Run) Failed(ctx context.Context, err error) (Verdict, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +175,7 @@ func (r *Run) Failed(ctx context.Context, err error) (Verdict, error) {
 	return r.verdict(true)
 }
 
-// mayReply says why a model call has no place now.
+// mayReply returns an error if no model call is due.
 func (r *Run) mayReply(ctx context.Context) error {
 	if r.err != nil {
 		return r.err
@@ -192,7 +190,7 @@ func (r *Run) mayReply(ctx context.Context) error {
 	return nil
 }
 
-// verdict is what follows from a model call that is answered by words, or not.
+// verdict returns the next step. whole reports that the whole reply was judged, and no calls run.
 func (r *Run) verdict(whole bool) (Verdict, error) {
 	if r.err != nil {
 		return Verdict{}, r.err
@@ -203,21 +201,21 @@ func (r *Run) verdict(whole bool) (Verdict, error) {
 	return Verdict{}, nil
 }
 
-// Cancel ends the run where it stands, and returns the error that it ended with.
+// Cancel ends the run and returns its error.
 func (r *Run) Cancel(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.cancel(ctx)
 }
 
-// Err is the error that the run ended with; nil while it goes on, and where it ended well.
+// Err returns the error that ended the run; nil while it runs, and if it ended well.
 func (r *Run) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-// End ends the run and lets the session go. It returns what [loop.Run] would; a run that is under way is
+// End ends the run and releases the session. It returns what [loop.Run] would. A run that has not ended is
 // cancelled.
 func (r *Run) End() (loop.Result, error) {
 	r.mu.Lock()

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// now is the clock's time, never before a time it gave earlier.
+// now returns the time of the clock, never before an earlier result.
 func (r *Run) now() time.Time {
 	if now := r.cfg.Clock.Now().UTC().Round(0); now.After(r.at) {
 		r.at = now
@@ -22,7 +22,7 @@ func (r *Run) now() time.Time {
 	return r.at
 }
 
-// fed takes in what a step led to, and wakes who waits for it.
+// fed handles the effects of a step and wakes those who wait for it.
 func (r *Run) fed(effects []machine.Effect, err error) {
 	for err == nil {
 		r.note(effects)
@@ -38,7 +38,7 @@ func (r *Run) fed(effects []machine.Effect, err error) {
 	r.changed = make(chan struct{})
 }
 
-// note keeps what the effects of a step say.
+// note records the effects of a step.
 func (r *Run) note(effects []machine.Effect) {
 	for _, e := range effects {
 		switch e.Kind {
@@ -62,8 +62,7 @@ func (r *Run) note(effects []machine.Effect) {
 	r.collect()
 }
 
-// collect takes over the answers that the calls of the reply have by now: from the batch while it is open,
-// then from the transcript.
+// collect copies the answers to calls: from the batch while it is open, then from the transcript.
 func (r *Run) collect() {
 	st := r.runner.State()
 	if st.Batch != nil {
@@ -79,8 +78,8 @@ func (r *Run) collect() {
 	}
 }
 
-// collectOpen looks at all calls after they were asked for, and from then on at those that have ended since
-// the last look: outcomes enter in call order, so that these stand before the cursor.
+// collectOpen checks all calls after they were requested, and later those that have ended since. Outcomes
+// enter in call order, so that these stand before the cursor.
 func (r *Run) collectOpen(b *machine.Batch) {
 	if r.seen > 0 {
 		for ; r.seen < b.Cursor; r.seen++ {
@@ -100,10 +99,10 @@ func (r *Run) collectCall(n int, c machine.BatchCall) {
 	}
 }
 
-// goesOn are the reasons for which a tool is exhausted and the run need not be.
+// goesOn are the reasons for which a tool is exhausted while the run may continue.
 var goesOn = []policy.Reason{policy.AttemptsExhausted, policy.ToolBudget, policy.NoProgress, policy.NotRetryable}
 
-// plan answers an exhaustion: that of a tool leaves the run going on while its budgets last, any other ends
+// plan answers an exhaustion. That of a tool leaves the run going while its budgets last; any other ends
 // it.
 func (r *Run) plan(x *machine.Exhaustion) machine.Plan {
 	st := r.runner.State()
@@ -115,10 +114,10 @@ func (r *Run) plan(x *machine.Exhaustion) machine.Plan {
 	return machine.Plan{Do: machine.Abort}
 }
 
-// over reports whether more failed than a budget allows.
+// over reports whether more calls failed than a budget allows.
 func over(failed, budget int) bool { return budget != policy.Unlimited && failed > budget }
 
-// broken ends a run that cannot be gone on with.
+// broken ends a run that cannot continue.
 func (r *Run) broken(err error) {
 	if phase := r.runner.State().Phase; phase != machine.Idle && phase != machine.Stopped {
 		if _, cancel := r.runner.Cancel(r.now(), err); cancel != nil {
@@ -140,7 +139,7 @@ func (r *Run) cancel(ctx context.Context) error {
 	return r.err
 }
 
-// wait makes the wait that the core asks for, without the lock. A wait that is over arms no timer.
+// wait waits as the core asks, without the lock. A wait that is over starts no timer.
 func (r *Run) wait(ctx context.Context) {
 	until := r.waiting.Until
 	if left := until.Sub(r.now()); left > 0 {
@@ -156,14 +155,14 @@ func (r *Run) wait(ctx context.Context) {
 			return
 		}
 	}
-	// A wall clock may have been set back meanwhile: the wait was made all the same.
+	// A wall clock may have been set back: the wait is over all the same.
 	if r.now().Before(until) {
 		r.at = until
 	}
 	r.fed(r.runner.Woke(r.at))
 }
 
-// classified is an error of a model as the core is to see it.
+// classified returns the error of a model with its class.
 func (r *Run) classified(err error) error {
 	if err == nil || r.cfg.Classify == nil {
 		return err
@@ -174,9 +173,8 @@ func (r *Run) classified(err error) error {
 	return err
 }
 
-// toolError is an error of a tool as the core is to see it: as Classify has it, else by its types, and never
-// by its words. Of calls that are made one after the other none is made again, for it could not wait for
-// those after it.
+// toolError returns the error of a tool with its class: by Classify, else by its type, never by its text.
+// Sequential calls are not repeated, because one could not wait for later ones.
 func (r *Run) toolError(out tool.Outcome) error {
 	if out.Err == nil {
 		return nil
@@ -199,8 +197,7 @@ func (r *Run) toolError(out tool.Outcome) error {
 	return &classifiedError{out.Err, f}
 }
 
-// failure is an error as a failure. Errors of the core's own vocabulary are left to it: their failure is
-// zero.
+// failure classifies an error. It is zero for errors of the core's own types.
 func (r *Run) failure(err error) fault.Failure {
 	if _, ok := errors.AsType[*fault.ToolValidationError](err); ok {
 		return fault.Failure{}
@@ -219,7 +216,7 @@ func (r *Run) failure(err error) fault.Failure {
 	return fault.Classify(fault.Response{Err: err}).Failure()
 }
 
-// failing is an error that says itself how the core is to see it.
+// failing is an error that knows its class.
 type failing interface {
 	error
 	Failure() fault.Failure

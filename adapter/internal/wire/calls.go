@@ -8,12 +8,12 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// RawArguments is the one member of the object that stands for a call's arguments where what the model wrote
-// is no strict JSON object. Its value is the text as it was written.
+// RawArguments is the single member of the object that replaces arguments which are not a strict JSON
+// object. Its value is the text that the model wrote.
 const RawArguments = "raw_arguments"
 
-// Arguments are a call's arguments as an object: as the model wrote them where they are one, in strict JSON;
-// {} where it wrote nothing; else an object of [RawArguments] alone.
+// Arguments returns the arguments of a call as an object: unchanged if they are one in strict JSON, {} if
+// there are none, else an object with the member [RawArguments].
 func Arguments(written string) json.RawMessage {
 	if Blank(written) {
 		return json.RawMessage("{}")
@@ -26,12 +26,12 @@ func Arguments(written string) json.RawMessage {
 	return Object{{RawArguments, Quote(written)}}.JSON()
 }
 
-// IsStrict reports whether raw is one JSON value in strict form: names given once, nothing after it, valid
-// UTF-8, within bounds.
+// IsStrict reports whether raw is one strict JSON value: unique names, nothing after it, valid UTF-8,
+// within bounds.
 func IsStrict(raw []byte) bool { return schema.Strict(raw, schema.DefaultLimits()) == nil }
 
-// NameCalls gives an id to calls of a reply that have none or another's: "call-1", "call-2", … by their
-// place, or the next that is free. It changes and returns the list.
+// NameCalls gives an id to the calls of a reply without one, or with that of another call: "call-1",
+// "call-2", … by place, or the next free one. It changes and returns the list.
 func NameCalls(calls []message.Call) []message.Call {
 	taken := map[string]bool{}
 	for _, c := range calls {

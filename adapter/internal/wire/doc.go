@@ -1,6 +1,5 @@
-// Package wire holds what the adapters of providers have in common, so that the same transcript says the same
-// to each: the order in which an API wants calls and their answers, arguments that are no JSON object, ids of
-// calls, and JSON objects whose members keep their order.
+// Package wire holds what the provider adapters share: the order in which APIs want calls and their answers,
+// arguments that are not JSON objects, ids of calls, JSON objects whose members keep their order, and errors.
 //
-// Nothing here knows a provider, and nothing does I/O. Everything may be used concurrently.
+// Nothing here knows a provider, and nothing does I/O. Everything is safe for concurrent use.
 package wire

@@ -16,21 +16,21 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// Error is a request that brought no reply. Its chain has the typed error of package fault
-// ([fault.RateLimitError] and its kin; [fault.ToolValidationError] where the model's own call could not be
-// read) and what the SDK or net/http returned. Where a response came it stands within a
-// [ratelimit.LimitedError]. Safe for concurrent reading.
+// Error is a failed request. Its chain has the typed error of package fault ([fault.RateLimitError] and so
+// on; [fault.ToolValidationError] if the model's call could not be parsed) and the error of the SDK or of
+// net/http. If a response came, it stands within a [ratelimit.LimitedError]. It is safe for concurrent
+// reading.
 type Error struct {
-	// Provider is who was asked.
+	// Provider is the name of the provider.
 	Provider string
-	// Status is the one that the error itself names, else the response's; 0 where no response came.
+	// Status is the status that the error itself gives, else that of the response; 0 if no response came.
 	Status int
-	// Code is the provider's own word for the error ("overloaded_error", "RESOURCE_EXHAUSTED", a finish
-	// reason); empty where it gave none.
+	// Code is the provider's code for the error ("overloaded_error", "RESOURCE_EXHAUSTED", a finish
+	// reason); empty if it gave none.
 	Code string
-	// Class is what package fault makes of it.
+	// Class is the class of package fault.
 	Class fault.Class
-	// RequestID names the request in the provider's logs; empty where none was given.
+	// RequestID identifies the request in the provider's logs; empty if the provider gave none.
 	RequestID string
 
 	sentence string
@@ -38,8 +38,8 @@ type Error struct {
 	typed    error
 }
 
-// Error names provider, status, the provider's word or else the class, its sentence and the request, on one
-// line: never a key, a whole body or an address.
+// Error returns the provider, the status, the code or else the class, the message and the request id, on
+// one line. It never has a key, a whole body or an address.
 func (e *Error) Error() string {
 	line := e.Provider + ":"
 	if e.Status != 0 {
@@ -58,30 +58,30 @@ func (e *Error) Error() string {
 // Unwrap returns the typed error of package fault.
 func (e *Error) Unwrap() error { return e.typed }
 
-// Failure is the error as the core sees it: see [fault.Classify].
+// Failure returns the error as a failure: see [fault.Classify].
 func (e *Error) Failure() fault.Failure { return e.failure }
 
-// ToldError is a response of a good status that tells of an error.
+// ToldError is a successful response that reports an error.
 type ToldError struct {
-	// Body is what tells of it: the response, or one event of a stream.
+	// Body is the response, or the event of a stream, that reports it.
 	Body []byte
-	// Code stands in for a body: what package fault knows the error by.
+	// Code replaces a body: a code that package fault knows.
 	Code string
-	// Say says what went wrong where no body does.
+	// Say is the message if there is no body.
 	Say string
-	// Final says that another request would do harm, or nothing.
+	// Final means that another request would be useless or harmful.
 	Final bool
 }
 
 func (e *ToldError) Error() string { return cmp.Or(e.Say, "the response tells of an error") }
 
-// UnreadableError is a response that is no reply, and does not say that it is an error.
+// UnreadableError is a response that is neither a reply nor an error.
 type UnreadableError struct{ Got string }
 
 func (e *UnreadableError) Error() string { return "unreadable response: " + e.Got }
 
-// Unasked is a request that an API cannot be asked: nothing was sent. what names the field of the request,
-// and says what would be right.
+// Unasked is the error of a request that an API does not support: nothing was sent. what names the field
+// of the request and a valid alternative.
 func Unasked(provider, what string) error {
 	e := &Error{Provider: provider, Class: fault.InvalidRequest, sentence: what}
 	e.failure = fault.Failure{Plane: fault.Transport, Class: e.Class, Message: what, Final: true}
@@ -89,11 +89,11 @@ func Unasked(provider, what string) error {
 	return e
 }
 
-// ErrEnded is a response that ended in good order, and too early: the connection broke.
+// ErrEnded is a response that ended normally but too early: the connection broke.
 var ErrEnded = fmt.Errorf("the response ended before the reply did: %w", io.ErrUnexpectedEOF)
 
-// errTimedOut stands for a time limit of the client's own, which ends in the very error that a caller's
-// deadline does.
+// errTimedOut is the end of a time limit of the client. Its original error is the same as that of a
+// caller's deadline.
 var errTimedOut error = timedOut{}
 
 type timedOut struct{}
@@ -102,20 +102,20 @@ func (timedOut) Error() string   { return "the client's own time limit for a req
 func (timedOut) Timeout() bool   { return true }
 func (timedOut) Temporary() bool { return true }
 
-// Head is what is known of a response before its body. Status 0 means that none came.
+// Head is the part of a response before its body. Status 0 means that none came.
 type Head struct {
-	// Provider is what errors call the provider, Known what packages fault and ratelimit know it by; empty is
-	// Provider. Model is the one that was asked.
+	// Provider is the name in errors. Known is the name in packages fault and ratelimit; empty is
+	// Provider. Model is the model that was asked.
 	Provider, Known, Model string
-	// Key is the request's: it stands in no error.
+	// Key is the API key of the request, which must be in no error.
 	Key    string
 	Status int
 	Header http.Header
-	// At is when the response came: see [ReceivedAt].
+	// At is the time of the response: see [ReceivedAt].
 	At time.Time
 }
 
-// Came notes a response, and tells whoever watches its request: see [ratelimit.Watch]; nil for none.
+// Came records a response and passes it to the watcher of its request ([ratelimit.Watch]). nil means none.
 func (h *Head) Came(resp *http.Response) {
 	if resp == nil {
 		return
@@ -130,7 +130,7 @@ func (h *Head) Came(resp *http.Response) {
 
 func (h *Head) known() string { return cmp.Or(h.Known, h.Provider) }
 
-// Limits is what a response says of rate limits, in its head and in the body of a refusal.
+// Limits returns the rate limits of a response, from its headers and the body of a failed one.
 func (h *Head) Limits(body []byte) ratelimit.State {
 	if h.Status == 0 {
 		return ratelimit.State{}
@@ -138,10 +138,11 @@ func (h *Head) Limits(body []byte) ratelimit.State {
 	return ratelimit.Parse(h.Header, h.At, ratelimit.ForProvider(h.known()), ratelimit.WithBody(body))
 }
 
-// requestHeaders name a request, in order of preference.
+// requestHeaders are the headers with the id of a request, in order of preference.
 var requestHeaders = [...]string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "X-Goog-Request-Id", "Cf-Ray"}
 
-// RequestID names the request in the logs of the provider, or of a gateway; empty where the head does not.
+// RequestID returns the id of the request in the logs of the provider, or of a gateway; empty if there is
+// none.
 func (h *Head) RequestID() string {
 	for _, name := range requestHeaders {
 		if id := Word(Redact(h.Header.Get(name), h.Key)); id != "" {
@@ -151,22 +152,22 @@ func (h *Head) RequestID() string {
 	return ""
 }
 
-// Trouble is what kept a request from bringing a reply.
+// Trouble describes why a request failed.
 type Trouble struct {
-	// Cause is the Go error: a [ToldError], an [UnreadableError], or what the SDK or the connection returned.
+	// Cause is the Go error: a [ToldError], an [UnreadableError], or the error of the SDK or the
+	// connection.
 	Cause error
-	// Refusal is the body of a response that is no good one.
+	// Refusal is the body of a failed response.
 	Refusal []byte
-	// Code and Sentence are the provider's own word and words where they do not stand in the body of an
-	// error.
+	// Code and Sentence are the provider's code and message, if they are not in the body.
 	Code, Sentence string
-	// Issue is set where the model's own words are at fault: the model is told of it.
+	// Issue is set if the model's own output is the cause: the model gets it as feedback.
 	Issue *fault.Issue
-	// Otherwise is the status to judge by an error that says nothing that is known; 0 for none.
+	// Otherwise is the status that classifies an unknown error; 0 for none.
 	Otherwise int
 }
 
-// Fail makes an [Error] of what came of a request.
+// Fail returns the [Error] of a failed request.
 func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	cause := h.cause(ctx, t.Cause)
 	body, code, final := t.Refusal, "", false
@@ -207,7 +208,7 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	return &ratelimit.LimitedError{Err: e, State: h.Limits(body)}
 }
 
-// correct makes the error one that the model is told of.
+// correct turns the error into one of the correction plane.
 func (e *Error) correct(issue fault.Issue, cause error) {
 	issues := []fault.Issue{issue}
 	e.Class, e.typed = fault.ToolValidation, errors.Join(&fault.ToolValidationError{Issues: issues}, cause)
@@ -217,7 +218,7 @@ func (e *Error) correct(issue fault.Issue, cause error) {
 	e.failure = fault.Failure{Plane: fault.Correction, Class: e.Class, Message: e.sentence, Issues: issues}
 }
 
-// cause tells a caller who left from a client whose own time is over.
+// cause distinguishes a caller that left from a time limit of the client.
 func (h *Head) cause(ctx context.Context, err error) error {
 	switch done := ctx.Err(); {
 	case done != nil && !errors.Is(err, done):
@@ -228,7 +229,7 @@ func (h *Head) cause(ctx context.Context, err error) error {
 	return err
 }
 
-// judge classifies what went wrong. The Go error counts only where the response does not say it better.
+// judge classifies the failure. The Go error only counts if the response does not say more.
 func (h *Head) judge(cause error, r fault.Response, otherwise int) fault.Verdict {
 	_, unreadable := errors.AsType[*UnreadableError](cause)
 	_, told := errors.AsType[*ToldError](cause)
@@ -250,7 +251,7 @@ func (h *Head) judge(cause error, r fault.Response, otherwise int) fault.Verdict
 	return fault.Classify(fault.Response{Provider: r.Provider, Code: string(fault.InvalidResponse)})
 }
 
-// why says in short what went wrong where the provider did not.
+// why returns a short message if the provider gave none.
 func (h *Head) why(cause error, said Said) string {
 	if unreadable, ok := errors.AsType[*UnreadableError](cause); ok {
 		return unreadable.Error()
@@ -270,13 +271,13 @@ func (h *Head) why(cause error, said Said) string {
 	return Why(cause)
 }
 
-// Bounds of what is read of a response, in bytes.
+// Bounds on what is read of a response, in bytes.
 const (
 	MaxReply   = 64 << 20
 	MaxRefusal = 1 << 20
 )
 
-// ReadWhole reads a body of JSON to its end. One that is cut, or empty, is [ErrEnded].
+// ReadWhole reads a JSON body to its end. A truncated or empty body is [ErrEnded].
 func ReadWhole(body io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(body)
 	if err == nil && Cut(raw) {
@@ -285,7 +286,8 @@ func ReadWhole(body io.Reader) ([]byte, error) {
 	return raw, err
 }
 
-// Bounded is a body that fails with an [UnreadableError] beyond [MaxReply]: SDKs read all there is.
+// Bounded returns a body that fails with an [UnreadableError] beyond [MaxReply]. SDKs read without a
+// bound.
 func Bounded(body io.ReadCloser) io.ReadCloser { return &bounded{body, MaxReply} }
 
 type bounded struct {
@@ -304,5 +306,5 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// OneOf reports whether a value is one of a list.
+// OneOf reports whether a value is in a list.
 func OneOf[S comparable](s S, list ...S) bool { return slices.Contains(list, s) }

@@ -6,52 +6,52 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// What is said where an API wants words and the transcript has none.
+// The texts for an API that requires one where the transcript has none.
 const (
-	// GoOn opens a conversation that begins with the model, and closes one that ends with it.
+	// GoOn is a user message before a conversation that begins with the model, and after one that ends
+	// with it.
 	GoOn = "Continue."
-	// NotRun answers a call that nobody answered.
+	// NotRun answers a call without an answer.
 	NotRun = "No result: the call was not run."
-	// Failed is feedback without a word.
+	// Failed is the text of empty feedback.
 	Failed = "The call failed."
 )
 
-// Rules are what an API demands of calls. Name is required.
+// Rules are the requirements of an API. Name is required.
 type Rules struct {
-	// Name is a tool's name as the API takes it; a model may have written anything.
+	// Name returns a name of a tool that the API accepts; a model may have written anything.
 	Name func(string) string
-	// TakesID reports whether the API takes the id of a call; nil where it takes any that is not empty.
+	// TakesID reports whether the API accepts the id of a call; nil accepts all that are not empty.
 	TakesID func(string) bool
-	// MakeID makes the n-th id for calls whose own is not taken, from 1; nil for "call-1", "call-2", …
+	// MakeID makes the n-th replacement of an id, from 1; nil makes "call-1", "call-2", …
 	MakeID func(n int) string
-	// MediaInAnswers leaves the media of a result in the answer to its call. Without it they are the user's,
-	// right after the answers.
+	// MediaInAnswers keeps the media of a result in the answer to its call. Without it they become a user
+	// message right after the answers.
 	MediaInAnswers bool
-	// SystemInPlace leaves system messages where they stand. Without it those before the first of user or
-	// model are the conversation's opening, and later ones, for which most APIs have no place, become the
-	// user's.
+	// SystemInPlace keeps system messages in their place. Without it those before the first user or model
+	// message open the conversation. Most APIs have no place for later ones: they become user messages.
 	SystemInPlace bool
 }
 
-// Exchange is a message of the model, the answers to its calls, and what was said until the model spoke
-// again.
+// Exchange is a message of the model, the answers to its calls, and the messages until the model's next
+// one.
 type Exchange struct {
-	// Model is the model's message; of the first exchange it has no role where somebody else began.
+	// Model is the message of the model. In the first exchange it has no role if the model did not begin.
 	Model message.Message
-	// Calls are those of Model, in its order, each answered.
+	// Calls are the calls of Model in its order, each answered.
 	Calls []Call
-	// Then is what was said after it: user messages, and where the rules leave them in place system messages.
+	// Then are the messages after it: user messages, and system messages if the rules keep them in place.
 	Then []message.Message
 }
 
 // Call is a call of a transcript, with its answer.
 type Call struct {
-	// Made is the call as the transcript has it.
+	// Made is the call in the transcript.
 	Made message.Call
-	// ID and Name are those on the wire; no two calls of a conversation have the same id.
+	// ID and Name are those sent to the API. Ids are unique in a conversation.
 	ID, Name string
-	// Text and IsError are the answer. One that nobody gave says so, and is an error; an error says at least
-	// that it is one.
+	// Text and IsError are the answer. A missing answer is an error that says so. The text of an error is
+	// never empty.
 	Text    string
 	IsError bool
 	// Parts are the media of the answer, under [Rules].MediaInAnswers.
@@ -60,11 +60,10 @@ type Call struct {
 	answered bool
 }
 
-// Exchanges puts a transcript into the order that APIs demand, whoever it was made with: every call is
-// answered, after the message that made it and before anything else. An answer belongs to the call with its
-// id, else to the first open one of its name (ids that were derived may differ); one that belongs to no call
-// is said by the user. Messages that say nothing are left out. opening has the system messages that stand
-// before the conversation.
+// Exchanges puts a transcript into the order that APIs require, whichever provider it was made with: every
+// call is answered, right after the message that made it. An answer belongs to the call with its id, else
+// to the first open one of its name (derived ids may differ). An answer without a call becomes a user
+// message. Empty messages are dropped. opening has the system messages before the conversation.
 func (r Rules) Exchanges(said []message.Message) (opening []string, all []Exchange) {
 	o := orderer{rules: r, all: make([]Exchange, 1), taken: map[string]bool{}}
 	begun := r.SystemInPlace
@@ -86,7 +85,7 @@ type orderer struct {
 	rules Rules
 	all   []Exchange
 	taken map[string]bool
-	// made is how many ids were made so far.
+	// made counts the ids made so far.
 	made int
 }
 
@@ -115,8 +114,8 @@ func (o *orderer) calls(made []message.Call) []Call {
 	return calls
 }
 
-// claim gives a call its id on the wire: its own, unless the API would refuse it or it was given before, as
-// happens with derived ones; else the next of "call-1", "call-2", … that is free.
+// claim returns the id of a call on the wire: its own, or the next free "call-1", "call-2", … if the API
+// would refuse it or it was used before, as happens with derived ids.
 func (o *orderer) claim(id string) string {
 	makeID := o.rules.MakeID
 	if makeID == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// CheckMedia refuses a conversation with a part that an API takes none of, by an error that names it. refuses
-// says why of a part, and is empty for one that is taken; texts are not asked about. Nil takes all.
+// CheckMedia returns an error that names a part which the API does not accept. refuses returns the reason
+// for such a part, and is empty for others; it is not asked about texts. A nil refuses accepts all.
 func CheckMedia(provider string, said []message.Message, refuses func(message.Part) string) error {
 	for n, m := range said {
 		for k, p := range m.Parts {
@@ -26,7 +26,7 @@ func CheckMedia(provider string, said []message.Message, refuses func(message.Pa
 	return nil
 }
 
-// DataURL is a medium as a URL: its own, or one that holds its bytes.
+// DataURL returns the URL of a medium, or a data URL with its bytes.
 func DataURL(p message.Part) string {
 	if p.URL != "" {
 		return p.URL
@@ -34,7 +34,7 @@ func DataURL(p message.Part) string {
 	return "data:" + p.MediaType + ";base64," + p.Data
 }
 
-// Part is a JSON object of a type and one more member, if it has a name.
+// Part returns a JSON object of a type and one more member, if it has a name.
 func Part(kind, name string, value json.RawMessage) json.RawMessage {
 	o := Object{Field("type", Quote(kind))}
 	if name != "" {
@@ -43,7 +43,7 @@ func Part(kind, name string, value json.RawMessage) json.RawMessage {
 	return o.JSON()
 }
 
-// Quoted is a JSON object of texts, but for those that are empty.
+// Quoted returns a JSON object of texts without the empty ones.
 func Quoted(namesAndTexts ...string) json.RawMessage {
 	var o Object
 	for n := 0; n < len(namesAndTexts); n += 2 {

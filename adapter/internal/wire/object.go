@@ -15,14 +15,14 @@ type Member struct {
 	Value json.RawMessage
 }
 
-// Field makes a member.
+// Field returns a member.
 func Field(name string, value json.RawMessage) Member { return Member{name, value} }
 
-// Object is a JSON object in order: models tend to answer in the order in which a schema names things. The
-// zero value is the empty object.
+// Object is a JSON object in order: models tend to answer in the order of the schema. The zero value is
+// the empty object.
 type Object []Member
 
-// ReadObject reads a JSON object; false where raw is none. What follows the object is not looked at.
+// ReadObject parses a JSON object; false if raw is none. It ignores what follows the object.
 func ReadObject(raw []byte) (Object, bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -45,15 +45,15 @@ func ReadObject(raw []byte) (Object, bool) {
 	return o, err == nil
 }
 
-// Cut reports whether raw is the beginning of a JSON text, or nothing at all: a body that ends so is a
-// connection that broke in good order, and no garbage.
+// Cut reports whether raw is a truncated JSON text, or empty: the connection broke, and the body is not
+// garbage.
 func Cut(raw []byte) bool {
 	var v json.RawMessage
 	err := json.NewDecoder(bytes.NewReader(raw)).Decode(&v)
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
 }
 
-// JSON writes the object.
+// JSON encodes the object.
 func (o Object) JSON() json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -69,7 +69,7 @@ func (o Object) JSON() json.RawMessage {
 	return b.Bytes()
 }
 
-// Get is the value of a member; nil where there is none.
+// Get returns the value of a member; nil if there is none.
 func (o Object) Get(name string) json.RawMessage {
 	if n := slices.IndexFunc(o, func(m Member) bool { return m.Name == name }); n >= 0 {
 		return o[n].Value
@@ -77,10 +77,10 @@ func (o Object) Get(name string) json.RawMessage {
 	return nil
 }
 
-// Text is the value of a member that is a string; empty where there is none.
+// Text returns the value of a string member; empty if there is none.
 func (o Object) Text(name string) string { return Text(o.Get(name)) }
 
-// With is the object with a member set, at its place or at the end.
+// With returns the object with a member set, at its place or at the end.
 func (o Object) With(name string, value json.RawMessage) Object {
 	o = slices.Clone(o)
 	for n := range o {
@@ -92,12 +92,12 @@ func (o Object) With(name string, value json.RawMessage) Object {
 	return append(o, Member{name, value})
 }
 
-// Without is the object without some members.
+// Without returns the object without some members.
 func (o Object) Without(names ...string) Object {
 	return slices.DeleteFunc(slices.Clone(o), func(m Member) bool { return slices.Contains(names, m.Name) })
 }
 
-// Items are the items of a JSON array; nil where raw is none.
+// Items returns the items of a JSON array; nil if raw is none.
 func Items(raw []byte) []json.RawMessage {
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
@@ -106,7 +106,7 @@ func Items(raw []byte) []json.RawMessage {
 	return items
 }
 
-// List writes a JSON array.
+// List encodes a JSON array.
 func List(items ...json.RawMessage) json.RawMessage {
 	return slices.Concat(json.RawMessage("["), bytes.Join(asBytes(items), []byte(",")), json.RawMessage("]"))
 }
@@ -119,7 +119,7 @@ func asBytes(items []json.RawMessage) [][]byte {
 	return all
 }
 
-// ReadText reads a JSON string; false where raw is none.
+// ReadText parses a JSON string; false if raw is none.
 func ReadText(raw json.RawMessage) (string, bool) {
 	var s string
 	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
@@ -128,19 +128,19 @@ func ReadText(raw json.RawMessage) (string, bool) {
 	return s, true
 }
 
-// Text is a JSON string's value; empty where raw is none.
+// Text returns the value of a JSON string; empty if raw is none.
 func Text(raw json.RawMessage) string {
 	s, _ := ReadText(raw)
 	return s
 }
 
-// Quote writes a JSON string. HTML characters stay as they are: a pattern is to be read by a model.
+// Quote encodes a JSON string. It does not escape HTML characters, because models read patterns.
 func Quote(s string) json.RawMessage {
 	raw, _ := Marshal(s) // a string has always a JSON form
 	return raw
 }
 
-// Marshal writes a value as JSON, with HTML characters as they are.
+// Marshal encodes a value as JSON without escaping HTML characters.
 func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -149,10 +149,10 @@ func Marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
-// Blank reports whether a text says nothing.
+// Blank reports whether a text is empty or white space.
 func Blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// Join puts the texts that say something under one another, an empty line between them.
+// Join joins the texts that are not blank, with an empty line between them.
 func Join(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(texts), Blank), "\n\n")
 }

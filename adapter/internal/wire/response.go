@@ -14,22 +14,22 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// Response is what a good response says beside its reply.
+// Response is the data of a successful response beside the reply.
 type Response struct {
-	// RequestID names the request in the logs of the provider, or of a gateway; empty where the response has
+	// RequestID identifies the request in the logs of the provider, or of a gateway; empty if there is
 	// none.
 	RequestID string
 	// Model is the model that answered.
 	Model string
-	// RateLimit is read from the response's headers. Some providers send none; gateways may.
+	// RateLimit are the rate limits in the headers. Some providers send none; gateways may.
 	RateLimit ratelimit.State
 }
 
-// maxLine bounds what of a provider's sentence stands in an error, in bytes.
+// maxLine bounds a provider's message in an error, in bytes.
 const maxLine = 300
 
-// Line is a provider's sentence as it may stand in an error: on one line, without keys (see [fault.Scrub]),
-// and not too long.
+// Line returns a provider's message for an error: on one line, without keys (see [fault.Scrub]), and
+// bounded.
 func Line(s string) string {
 	s = fault.Scrub(s)
 	if len(s) <= maxLine {
@@ -38,8 +38,8 @@ func Line(s string) string {
 	return strings.ToValidUTF8(s[:maxLine], "") + "…"
 }
 
-// Why says why a request failed, as it may stand in an error: without the addresses of either side, which
-// differ from run to run and are nobody's business, on one line, and not too long.
+// Why returns the message of a failed request: on one line, bounded, and without the addresses of either
+// side, which differ from run to run.
 func Why(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -54,11 +54,11 @@ func Why(err error) string {
 	return Line(text)
 }
 
-// minKey is the length of the shortest key that is redacted, in bytes. A shorter one is a placeholder for a
-// local server ("x", "ollama"), no secret, and a part of ordinary words.
+// minKey is the length of the shortest key that is redacted, in bytes. A shorter one is a placeholder for
+// a local server ("x", "ollama"): it is no secret, and ordinary words contain it.
 const minKey = 8
 
-// Redact is a text without a key. A key that is too short to be a secret stays.
+// Redact replaces a key in a text. A key that is too short to be a secret stays.
 func Redact[T ~string | ~[]byte](s T, key string) T {
 	if len(key) < minKey || !strings.Contains(string(s), key) {
 		return s
@@ -66,7 +66,7 @@ func Redact[T ~string | ~[]byte](s T, key string) T {
 	return T(strings.ReplaceAll(string(s), key, "[key]"))
 }
 
-// Key is the key that a request has in its head; empty where it has none.
+// Key returns the API key in the headers of a request; empty if there is none.
 func Key(head http.Header) string {
 	for _, name := range [...]string{"X-Api-Key", "Api-Key", "X-Goog-Api-Key"} {
 		if key := head.Get(name); key != "" {
@@ -80,8 +80,8 @@ func Key(head http.Header) string {
 // maxWord bounds a code or an id, in bytes.
 const maxWord = 128
 
-// Word is a code or an id that a server gave, where it is one word of a name's characters and no key; else
-// nothing, for it goes into logs.
+// Word returns a server's code or id if it is one word of name characters and no key; else nothing,
+// because it goes into logs.
 func Word(s string) string {
 	odd := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/", r))
@@ -92,8 +92,8 @@ func Word(s string) string {
 	return s
 }
 
-// ReceivedAt is when a response came: by the server's own clock where its head says, for its resets are dates
-// on that one; else now. The head may be nil.
+// ReceivedAt returns the time of a response: by the server's Date, because its resets are dates of that
+// clock, else now. head may be nil.
 func ReceivedAt(head http.Header, now time.Time) time.Time {
 	if t, err := http.ParseTime(head.Get("Date")); err == nil {
 		return t
@@ -101,7 +101,7 @@ func ReceivedAt(head http.Header, now time.Time) time.Time {
 	return now
 }
 
-// TellWhole tells of a reply that came whole although a stream was asked for.
+// TellWhole streams a reply that came whole although a stream was requested.
 func TellWhole(r message.Reply, tell func(loop.Delta)) {
 	if r.Text+r.Thinking != "" {
 		tell(loop.Delta{Text: r.Text, Thinking: r.Thinking, Call: -1})

@@ -7,23 +7,22 @@ import (
 	"strconv"
 )
 
-// Said is what a body says of an error, in the forms of all providers. Code and RequestID are words: see
-// [Word].
+// Said is the error in a body, in the forms of all providers. Code and RequestID are words: see [Word].
 type Said struct {
 	Code, Sentence, RequestID string
-	// Status is the HTTP status that it names; 0 where it names none.
+	// Status is the HTTP status in the body; 0 if there is none.
 	Status int
 }
 
-// saying is an error, or what stands around one.
+// saying is an error, or an object around one.
 type saying struct {
 	Code, Type, Status, Message, Detail, Error, Response, Choices json.RawMessage
 	RequestID                                                     json.RawMessage `json:"request_id"`
 }
 
-// ReadError reads the body of an error: an object with the member error (text, or an object), a list of them
-// (Gemini), an error within a response or a choice, or an object that is the error itself. Of anything else
-// it reads nothing.
+// ReadError parses the body of an error: an object with the member error (text or object), a list of them
+// (Gemini), an error within a response or a choice, or an object that is the error itself. For anything
+// else it returns nothing.
 func ReadError(body []byte) Said {
 	if items := Items(body); len(items) > 0 {
 		body = items[0]
@@ -66,5 +65,5 @@ func (s saying) said() Said {
 	return said
 }
 
-// IsError reports whether a member named error has something to say.
+// IsError reports whether the value of a member named error is an error.
 func IsError(v json.RawMessage) bool { return !OneOf(string(v), "", "null", "{}", `""`, "false", "[]") }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Where a schema has schemas: as the member's value, in a list, or by name.
+// The keywords whose value is a schema, a list of schemas, or an object of schemas.
 var (
 	oneSchema = []string{
 		"items", "additionalProperties", "additionalItems", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems",
@@ -15,11 +15,11 @@ var (
 	schemasByNames = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
 
-// deepest is how many schemas within one another are looked at. What lies deeper is left as it is.
+// deepest bounds the nesting of schemas that are visited. Deeper ones stay unchanged.
 const deepest = 100
 
-// EachSchema has every schema within doc, innermost first, and doc itself, made anew by f, which is told how
-// deep it lies. What is no object stays as it is: true and false are schemas, too.
+// EachSchema replaces every schema within doc, innermost first, and doc itself, by the result of f, which
+// gets its depth. Schemas that are no object (true and false) stay unchanged.
 func EachSchema(doc json.RawMessage, f func(o Object, depth int) Object) json.RawMessage {
 	return eachSchema(doc, 0, f)
 }
