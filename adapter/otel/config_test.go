@@ -21,8 +21,8 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		MaxNames: -1, Tools: []string{"book_room", ""}, Classes: []fault.Class{""}, DelayBounds: []float64{1, 1}, AttemptBounds: []float64{},
 	})
 	require.EqualError(t, err, `otel: MaxNames: -1: give 1 or more, or 0 for 32
-otel: Tools: an empty name: leave it out, the final answer is always told apart
-otel: Classes: an empty class: leave it out
+otel: Tools: an empty name: remove it, the final answer is always shown
+otel: Classes: an empty class: remove it
 otel: DelayBounds[1]: 1 after 1: bounds rise
 otel: AttemptBounds: no bounds: give at least one, or nil for the default`)
 	for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {

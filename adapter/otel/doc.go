@@ -1,17 +1,17 @@
-// Package otel tells OpenTelemetry what runs do: an [Observer] is an observe.Observer that counts retries,
-// keeps histograms of delays and attempts, and makes a span for each run, model call and tool run, under the
-// names of the GenAI conventions; [Handler] makes log records carry the trace and the correlation id.
+// Package otel exports runs to OpenTelemetry. An [Observer] is an observe.Observer that counts retries, keeps
+// histograms of delays and attempts, and makes a span for each run, model call and tool run, with the names of
+// the GenAI conventions. [Handler] adds the trace and the correlation id to log records.
 //
 //	observer, err := otel.New(otel.Config{Models: map[string]otel.Model{"": {Provider: "anthropic", Name: "claude-sonnet-4-5"}}})
 //	result, err := loop.Run(ctx, model, s, prompt, cfg, loop.WithObserver(observer))
 //
-// It uses the API alone: which SDK and exporter there are is the program's choice, and without any nothing is
+// It only uses the API of OpenTelemetry. The program chooses the SDK and the exporter; without one nothing is
 // recorded.
 //
-//   - Nothing is told by a replay, by folding a journal, or by the Resume of a run that has ended.
-//   - Attributes of metrics have few values: names of tools and reducers are bounded by [Config], classes and reasons are
-//     those of retake. No id is among them.
-//   - What was retried does not fail the operation around it: error.type stands on the call that failed, and on the run only
-//     where the run failed. A reply that cannot be used is a call that went well: retake.failure.class says what was wrong.
-//   - No text of an error, prompt, reply, argument or result is ever told.
+//   - A replay, folding a journal, and Resume of a run that has ended export nothing.
+//   - Attributes of metrics have few values: [Config] bounds the names of tools and reducers, and classes and reasons are
+//     retake's own. No id is among them.
+//   - A retry does not fail the operation around it: error.type is on the call that failed, and on the run only if the run failed. A
+//     reply that cannot be used is a successful call: retake.failure.class says what was wrong.
+//   - The text of an error, prompt, reply, argument or result is never exported.
 package otel

@@ -8,25 +8,25 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// The keys that [Handler] adds to records: those of OpenTelemetry, and that of observe.LogTo.
+// The keys that [Handler] adds to records: OpenTelemetry's, and that of observe.LogTo.
 const (
 	TraceIDKey       = "trace_id"
 	SpanIDKey        = "span_id"
 	CorrelationIDKey = "correlation_id"
 )
 
-// Handler is a [slog.Handler] that adds to each record which trace and span it belongs to, and the
-// correlation id of the run, as far as its context has them; then next handles it. They stand outside of all
-// groups. A record that has a correlation id keeps its own. It is for the program's logger, and for that of
-// observe.LogTo: a run's records are then found from its trace, and its trace from them.
+// Handler returns a [slog.Handler] that adds the trace, the span and the correlation id of the run to each
+// record, if the context has them, outside of all groups, and passes the record to next. A record keeps a
+// correlation id that it has. Use it for the program's logger and for that of observe.LogTo: records and
+// traces then lead to each other.
 func Handler(next slog.Handler) slog.Handler { return &handler{top: next, now: next} }
 
-// handler keeps what was opened after the first group, so that attributes can still be added before it.
+// handler keeps what follows the first group, so that attributes can still be added before it.
 type handler struct {
-	// top is the handler before the first group, now the one with all of open.
+	// top is the handler before the first group, now the handler with all of open.
 	top, now slog.Handler
 	open     []func(slog.Handler) slog.Handler
-	// named is set where top has a correlation id already.
+	// named is set if top has a correlation id.
 	named bool
 }
 
@@ -71,7 +71,7 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	return to.Handle(ctx, r)
 }
 
-// ids are what the context says of a record.
+// ids returns the attributes of a record from its context.
 func (h *handler) ids(ctx context.Context, r slog.Record) []slog.Attr {
 	var ids []slog.Attr
 	if span := trace.SpanContextFromContext(ctx); span.IsValid() {

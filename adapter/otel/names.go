@@ -9,11 +9,11 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Other stands for every name, class and reason that is not told apart: the conventions' own word for it.
+// Other replaces every name, class and reason that is not shown. It is the conventions' own value.
 const Other = "_OTHER"
 
-// The conventions' attributes that are used. They are written out here, for the conventions are still in
-// development: a library that took them from the semconv package would tie its users to one version of it.
+// The attributes of the conventions. They are written out because the conventions are still in
+// development: with the semconv package a library would bind its users to one version of it.
 const (
 	operationName   = attribute.Key("gen_ai.operation.name")
 	providerName    = attribute.Key("gen_ai.provider.name")
@@ -31,7 +31,7 @@ const (
 	errorType       = attribute.Key("error.type")
 )
 
-// What the conventions have no name for.
+// The names that the conventions lack.
 const (
 	plane            = attribute.Key("retake.plane")
 	reason           = attribute.Key("retake.reason")
@@ -45,17 +45,17 @@ const (
 	resumed          = attribute.Key("retake.resumed")
 )
 
-// names are the names that are told apart: a fixed set, or the first that come. Safe for concurrent use.
+// names are the names that are shown: a fixed set, or the first ones. It is safe for concurrent use.
 type names struct {
 	mu   sync.Mutex
 	seen map[string]bool
 	room int
 }
 
-// firstNames tells apart the first names that come, at most so many.
+// firstNames shows the first names, up to a number.
 func firstNames(most int) *names { return &names{seen: map[string]bool{}, room: most} }
 
-// fixedNames tells apart the given names.
+// fixedNames shows the given names.
 func fixedNames[S ~string](all []S) *names {
 	n := firstNames(0)
 	for _, name := range all {
@@ -64,7 +64,7 @@ func fixedNames[S ~string](all []S) *names {
 	return n
 }
 
-// of is the name where it is told apart, else Other.
+// of returns the name if it is shown, else Other.
 func (n *names) of(name string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -78,7 +78,7 @@ func (n *names) of(name string) string {
 	return name
 }
 
-// toolNames are the names of tools that metrics tell apart.
+// toolNames are the names of tools that metrics show.
 func (c Config) toolNames() *names {
 	if c.Tools != nil {
 		return fixedNames(c.Tools)
@@ -93,7 +93,7 @@ func (c Config) maxNames() int {
 	return c.MaxNames
 }
 
-// classNames are the classes that are told apart.
+// classNames are the classes that are shown.
 func (c Config) classNames() *names {
 	all := append([]fault.Class{"low_confidence", "not_accepted"}, c.Classes...)
 	for _, row := range fault.Codes() {

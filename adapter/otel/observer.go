@@ -21,19 +21,20 @@ const Scope = "github.com/retake-go/retake/adapter/otel"
 // The names of the metrics. Prometheus shows them as validation_retry_total, reducer_error_total,
 // retry_delay_seconds and retry_attempts.
 const (
-	// ValidationRetry counts retries of the correction plane: by tool and class.
+	// ValidationRetry counts retries of the correction plane, by tool and class.
 	ValidationRetry = "validation.retry"
-	// ReducerError counts reducer errors: by tool and reducer.
+	// ReducerError counts reducer errors, by tool and reducer.
 	ReducerError = "reducer.error"
-	// RetryDelay is the histogram of waits before retries on either plane, in seconds: by plane and reason.
+	// RetryDelay is the histogram of waits before retries on either plane, in seconds, by plane and
+	// reason.
 	RetryDelay = "retry.delay"
-	// RetryAttempts is the histogram of attempts that an action took until it was closed: by plane, tool and
+	// RetryAttempts is the histogram of the attempts of an action until it closed, by plane, tool and
 	// reason.
 	RetryAttempts = "retry.attempts"
 )
 
-// Observer is an [observe.Observer] and [observe.Tracer] that tells OpenTelemetry. Make it with [New], and
-// share it between all runs of a program: it is safe for concurrent use.
+// Observer is an [observe.Observer] and [observe.Tracer] that exports to OpenTelemetry. Make it with [New]
+// and share it between all runs of a program: it is safe for concurrent use.
 type Observer struct {
 	tracer trace.Tracer
 	agent  string
@@ -75,7 +76,7 @@ func New(cfg Config) (*Observer, error) {
 	return o, nil
 }
 
-// instruments makes the metrics. Nothing is added to them: a series is there once something happened.
+// instruments makes the metrics. A series only exists once something has happened.
 func (o *Observer) instruments(cfg Config) error {
 	if cfg.DelayBounds == nil {
 		cfg.DelayBounds = DelayBounds()
@@ -96,7 +97,7 @@ func (o *Observer) instruments(cfg Config) error {
 	return errors.Join(errs[:]...)
 }
 
-// Observe counts a notice, and makes it an event of the span in ctx: that of the run, or the caller's own
+// Observe counts a notice and adds it as an event to the span in ctx: that of the run, or the caller's own
 // around loop.Do, loop.Attempts and agent.Retry.
 func (o *Observer) Observe(ctx context.Context, n observe.Notice) {
 	switch n.Kind {
@@ -120,8 +121,8 @@ func (o *Observer) Observe(ctx context.Context, n observe.Notice) {
 	}
 }
 
-// closes reports whether an attempt closed its action, and no notice of exhaustion follows. An attempt that
-// nobody waited for says nothing of how many it takes.
+// closes reports whether an attempt closed its action without a notice of exhaustion. An attempt that
+// nobody waited for does not count.
 func closes(n observe.Notice) bool {
 	return (n.Class == "" && !n.Reason.GaveUp()) || n.Reason == policy.ReducerError
 }
@@ -132,8 +133,8 @@ func (o *Observer) closed(ctx context.Context, n observe.Notice) {
 
 func why(n observe.Notice) attribute.KeyValue { return reason.String(reasons.of(string(n.Reason))) }
 
-// tool adds the tool's name. The final answer has none. A name that a model made up is not told: in a run
-// that is one which is not on offer, whatever is told of it.
+// tool adds the name of the tool. The final answer has none. A name that a model made up is not exported:
+// in a run that is any name that is not on offer.
 func (o *Observer) tool(ctx context.Context, n observe.Notice, to ...attribute.KeyValue) []attribute.KeyValue {
 	switch {
 	case n.Action == "":
@@ -144,8 +145,8 @@ func (o *Observer) tool(ctx context.Context, n observe.Notice, to ...attribute.K
 	return append(to, toolName.String(o.tools.of(n.Action)))
 }
 
-// madeUp reports whether a notice is of the run r, and its action none of its tools. What is told of a
-// loop.Do within a tool of r has another correlation id, and a name that the caller gave.
+// madeUp reports whether a notice belongs to the run r and its action is none of r's tools. A loop.Do
+// within a tool of r has another correlation id, and a name that the caller gave.
 func madeUp(r run, n observe.Notice) bool {
 	return r.id != "" && r.id == n.CorrelationID && !slices.Contains(r.tools, n.Action)
 }

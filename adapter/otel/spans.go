@@ -21,13 +21,13 @@ const (
 
 type runKey struct{}
 
-// run is what the context of a run says of it.
+// run is the run in a context.
 type run struct {
 	id    string
 	tools []string
 }
 
-// runOf is the run that a context belongs to; the zero run where it belongs to none.
+// runOf returns the run of a context; the zero run if there is none.
 func runOf(ctx context.Context) run {
 	if r, ok := ctx.Value(runKey{}).(*run); ok {
 		return *r
@@ -35,13 +35,13 @@ func runOf(ctx context.Context) run {
 	return run{}
 }
 
-// CorrelationID is the correlation id of the run that a context belongs to; empty outside of runs that an
+// CorrelationID returns the correlation id of the run in a context. It is empty outside of runs that an
 // [Observer] follows.
 func CorrelationID(ctx context.Context) string { return runOf(ctx).id }
 
-// Begin begins the span of a run, a model call or a tool run. The context that it returns has the span, so
-// that those which the model's client or the tool make are its children; that of a run has the correlation id
-// for [Handler] too.
+// Begin begins the span of a run, a model call or a tool run. The returned context has the span, so that
+// spans of the model's client or of the tool become its children. That of a run also has the correlation
+// id for [Handler].
 func (o *Observer) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
 	switch w.Kind {
 	case observe.WorkRun:
@@ -55,7 +55,7 @@ func (o *Observer) Begin(ctx context.Context, w observe.Work) (context.Context, 
 	return ctx, nil
 }
 
-// operation is what the conventions say of a kind of work.
+// operation returns the conventions' name of a kind of work.
 type operation struct {
 	name, target string
 	kind         trace.SpanKind
@@ -77,7 +77,7 @@ func (o *Observer) begin(ctx context.Context, w observe.Work, op operation) (con
 	}
 }
 
-// begun is what is known of work before it is done.
+// begun returns the attributes at the start of work.
 func (o *Observer) begun(w observe.Work) []attribute.KeyValue {
 	switch w.Kind {
 	case observe.WorkRun:
@@ -95,7 +95,7 @@ func (o *Observer) begun(w observe.Work) []attribute.KeyValue {
 	return append(filled(toolName.String(w.Tool), toolCallID.String(w.CallID)), transportAttempt.Int(w.Transport))
 }
 
-// model is the model that a call is made of.
+// model returns the model of a call.
 func (o *Observer) model(w observe.Work) Model {
 	m := o.models[w.Model]
 	if m.Name == "" {
@@ -139,7 +139,7 @@ func (o *Observer) toolEnd(span trace.Span, e observe.WorkEnd) {
 	}
 }
 
-// failed says that the operation itself failed. The text of an error may hold anything, and is not told.
+// failed marks the operation as failed. The text of an error may hold anything and is not exported.
 func (o *Observer) failed(span trace.Span, c fault.Class) { failed(span, o.classes.of(string(c))) }
 
 func failed(span trace.Span, what string) {
@@ -147,7 +147,7 @@ func failed(span trace.Span, what string) {
 	span.SetStatus(codes.Error, what)
 }
 
-// used is what was used up; counts that are zero are not known.
+// used returns the usage. A count of zero is unknown.
 func used(u message.Usage) []attribute.KeyValue {
 	var all []attribute.KeyValue
 	for _, a := range []attribute.KeyValue{
@@ -161,7 +161,7 @@ func used(u message.Usage) []attribute.KeyValue {
 	return all
 }
 
-// filled leaves out what is empty.
+// filled drops empty attributes.
 func filled(all ...attribute.KeyValue) []attribute.KeyValue {
 	kept := all[:0]
 	for _, a := range all {

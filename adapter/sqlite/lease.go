@@ -11,23 +11,23 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// Settings say how a database is held. The zero value is ready for use.
+// Settings configure a store. The zero value is ready for use.
 type Settings struct {
-	// Lease is how long a journal stays its owner's after the owner was last heard of: 1 second to 1 hour, 15
-	// seconds where it is 0. An owner renews its leases with each append and three times in that time. The
-	// journal of a process that died is free after it; a process that is stopped for longer may lose its
-	// journals, and is then refused at its next append. The clocks are those of the machine.
+	// Lease is how long a journal belongs to its owner after the owner's last sign of life: 1 second to 1
+	// hour; 0 means 15 seconds. An owner renews its leases with each append, and three times in that
+	// period. After it, the journal of a process that died is free. A process that is stopped for longer
+	// may lose its journals: its next append then fails. The clocks are those of the machine.
 	Lease time.Duration
 }
 
-// The lease of settings that do not say, and its bounds.
+// The default lease and its bounds.
 const (
 	usualLease    = 15 * time.Second
 	shortestLease = time.Second
 	longestLease  = time.Hour
 )
 
-// Validate says what is wrong with the settings; nil when nothing is.
+// Validate returns an error for invalid settings.
 func (s Settings) Validate() error {
 	if s.Lease != 0 && (s.Lease < shortestLease || s.Lease > longestLease) {
 		return fmt.Errorf("lease: %v: give %v to %v, or 0 for %v", s.Lease, shortestLease, longestLease, usualLease)
@@ -35,9 +35,9 @@ func (s Settings) Validate() error {
 	return nil
 }
 
-// leases has one row for each session that was ever opened: the number of its last owner, which store that
-// was, and until when it holds the journal, in nanoseconds of Unix time; 0 once it has let it go. A number is
-// given once.
+// leases has one row for each session that was ever opened: the number of its last owner, the store of
+// that owner, and the end of the lease in nanoseconds of Unix time; 0 once the owner has released it.
+// Numbers are unique.
 const leases = `
 CREATE TABLE IF NOT EXISTS retake_lease (
 	session TEXT    NOT NULL PRIMARY KEY,
@@ -46,10 +46,10 @@ CREATE TABLE IF NOT EXISTS retake_lease (
 	until   INTEGER NOT NULL
 ) WITHOUT ROWID`
 
-// newOwner names a store among all that have the database open.
+// newOwner returns a unique name of a store.
 func newOwner() string { return rand.Text() }
 
-// end is when a lease ends that is given or renewed now.
+// end returns the end of a lease that begins now.
 func (s *Store) end() int64 { return s.now().Add(s.lease).UnixNano() }
 
 // take gives the log the next number, unless another owner holds the journal.
@@ -70,8 +70,7 @@ func (l *log) take(ctx context.Context) error {
 	})
 }
 
-// hold renews the lease within a transaction that writes; where the journal has another owner by now, it is
-// refused.
+// hold renews the lease within a transaction that writes. It fails if the journal has another owner.
 func (l *log) hold(ctx context.Context, tx *sql.Tx) error {
 	done, err := tx.ExecContext(ctx, `UPDATE retake_lease SET until = ? WHERE session = ? AND fence = ?`, l.store.end(), l.session, l.fence)
 	if err != nil {
@@ -83,14 +82,14 @@ func (l *log) hold(ctx context.Context, tx *sql.Tx) error {
 	return &journal.ConflictError{Session: l.session}
 }
 
-// renew renews the leases of all journals that the store has open.
+// renew renews the leases of all open journals of the store.
 func (s *Store) renew(ctx context.Context) error {
 	_, err := s.db.ExecContext(ctx, `UPDATE retake_lease SET until = ? WHERE owner = ? AND until > 0`, s.end(), s.owner)
 	return err
 }
 
-// keep renews the leases whenever it is time, until the store is closed. One that could not be renewed is
-// renewed the next time, unless another owner was quicker: the next append finds that.
+// keep renews the leases in time until the store is closed. If it fails, it tries again the next time. If
+// another owner was faster, the next append fails.
 func (s *Store) keep(tick *time.Ticker) {
 	defer tick.Stop()
 	for {

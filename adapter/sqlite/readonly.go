@@ -11,14 +11,14 @@ import (
 	driver "modernc.org/sqlite"
 )
 
-// What SQLite says of files that it may not write, or not make.
+// SQLite's codes for files that it cannot write or create.
 const (
 	readOnlyFile = 8
 	cannotOpen   = 14
 )
 
-// isReadOnly reports whether a database could not be opened because it, its folder or the disk is not to be
-// written to.
+// isReadOnly reports whether a database could not be opened because it, its folder or the disk is
+// read-only.
 func isReadOnly(err error) bool {
 	var failed *driver.Error
 	if errors.As(err, &failed) {
@@ -27,9 +27,9 @@ func isReadOnly(err error) bool {
 	return errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// openToRead opens a database that cannot be written to, for why. A database that was closed is one file, of
-// which SQLite is told that nobody changes it: otherwise it would want files beside it. One that was not has
-// changes in its log, which must not be passed over.
+// openToRead opens a read-only database; why is the reason. A database that was closed is a single file:
+// SQLite is told that it does not change, because it would need files beside it otherwise. One that was
+// not closed has changes in its log, which must not be ignored.
 func openToRead(ctx context.Context, path string, why error) (*sql.DB, error) {
 	const look = `SELECT 1 FROM retake_journal LIMIT 0`
 	log, err := os.Stat(path + "-wal")
@@ -49,7 +49,7 @@ func openToRead(ctx context.Context, path string, why error) (*sql.DB, error) {
 	return db, nil
 }
 
-// find takes the place of a lease where nothing can be written: the journal must be there.
+// find replaces a lease in a read-only database: the journal must exist.
 func (l *log) find(ctx context.Context) error {
 	var there int
 	err := l.db.QueryRowContext(ctx, `SELECT 1 FROM retake_journal WHERE session = ? LIMIT 1`, l.session).Scan(&there)

@@ -18,23 +18,23 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// Store is a [journal.Store] in a database. Make it with [Open]. Safe for concurrent use, by several
+// Store is a [journal.Store] in a database. Make it with [Open]. It is safe for concurrent use, by several
 // processes too.
 type Store struct {
 	db *sql.DB
-	// owner names the store in its leases, which last for lease.
+	// owner is the name of the store in its leases; lease is their length.
 	owner string
 	lease time.Duration
 	now   func() time.Time
-	// readOnly is why nothing can be written to the database; nil where it can.
+	// readOnly is the reason why the database is read-only; nil if it is not.
 	readOnly error
-	// closing ends what renews the leases.
+	// closing ends the renewal of leases.
 	closing chan struct{}
 	closed  sync.Once
 	keeping sync.WaitGroup
 }
 
-// schema has one row for each append: an offset is taken once.
+// schema has one row for each append: an offset exists once.
 const schema = `
 CREATE TABLE IF NOT EXISTS retake_journal (
 	session TEXT    NOT NULL,
@@ -43,9 +43,9 @@ CREATE TABLE IF NOT EXISTS retake_journal (
 	PRIMARY KEY (session, at)
 ) WITHOUT ROWID`
 
-// Open opens the database in the file at path, and makes it where it is not there: of mode 0600, as are the
-// files that SQLite keeps beside it. Where it is there and cannot be written to, it is opened to be read: see
-// [journal.ErrReadOnly]. Close it after the last session.
+// Open opens the database in the file at path, and creates it if it does not exist, with mode 0600, as
+// SQLite's files beside it. A read-only database is opened for reading: see [journal.ErrReadOnly]. Close
+// it after the last session.
 func Open(ctx context.Context, path string) (*Store, error) { return OpenWith(ctx, path, Settings{}) }
 
 // OpenWith is [Open] with settings.
@@ -57,10 +57,10 @@ func OpenWith(ctx context.Context, path string, s Settings) (*Store, error) {
 	return store, err
 }
 
-// renewals is how often a lease is renewed while it lasts.
+// renewals is how often a lease is renewed during its length.
 const renewals = 3
 
-// open opens a store whose leases nobody renews.
+// open opens a store without the renewal of leases.
 func open(ctx context.Context, path string, s Settings, now func() time.Time) (*Store, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("sqlite: %w", err)
@@ -81,7 +81,7 @@ func open(ctx context.Context, path string, s Settings, now func() time.Time) (*
 }
 
 func openToWrite(ctx context.Context, path string) (*sql.DB, error) {
-	// SQLite would make it readable for others.
+	// SQLite would create it readable for others.
 	made, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
 		err = made.Close()
@@ -89,19 +89,19 @@ func openToWrite(ctx context.Context, path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Transactions take the database for themselves at their beginning: one that begins by reading could not
-	// go on to write.
+	// Transactions lock the database at their beginning: one that begins by reading might not be able to
+	// write later.
 	return openDB(ctx, path, "_txlock=immediate&_pragma=busy_timeout(10000)", "PRAGMA journal_mode = WAL", schema, leases)
 }
 
-// openDB opens the file with a query of the driver, and makes statements.
+// openDB opens the file with a query of the driver, and executes statements.
 func openDB(ctx context.Context, path, query string, statements ...string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: query}
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return nil, err
 	}
-	// One connection: pragmas hold for it, and SQLite has one writer at a time anyway.
+	// One connection: pragmas apply to it, and SQLite has one writer at a time anyway.
 	db.SetMaxOpenConns(1)
 	for _, statement := range statements {
 		if err := unlessBusy(ctx, db, statement); err != nil {
@@ -111,8 +111,8 @@ func openDB(ctx context.Context, path, query string, statements ...string) (*sql
 	return db, nil
 }
 
-// unlessBusy makes a statement again while other processes open the database, for as long as statements wait:
-// the change to WAL asks for the file as a whole, and does not wait for it.
+// unlessBusy repeats a statement while other processes open the database, for as long as statements wait.
+// The change to WAL needs the whole file, and does not wait for it.
 func unlessBusy(ctx context.Context, db *sql.DB, statement string) error {
 	for tries := time.Duration(0); ; tries++ {
 		_, err := db.ExecContext(ctx, statement)
@@ -128,15 +128,15 @@ func unlessBusy(ctx context.Context, db *sql.DB, statement string) error {
 	}
 }
 
-// busy is SQLITE_BUSY. Statements wait for busyTimeout, and are made again after busyPause where they do not
-// wait by themselves.
+// busy is SQLITE_BUSY. Statements wait for busyTimeout. Those that do not wait by themselves are repeated
+// after busyPause.
 const (
 	busy        = 5
 	busyTimeout = 10 * time.Second
 	busyPause   = 10 * time.Millisecond
 )
 
-// Close lets go all journals that are open, and closes the database. Closed again, it does nothing.
+// Close releases all open journals and closes the database. A second call does nothing.
 func (s *Store) Close() (err error) {
 	s.closed.Do(func() {
 		close(s.closing)
@@ -176,8 +176,8 @@ func (s *Store) List(ctx context.Context) ([]string, error) {
 	return ids, rows.Err()
 }
 
-// Open implements [journal.Store]. A journal that has an owner is refused until the owner has closed it, or
-// its lease has ended.
+// Open implements [journal.Store]. It fails for a journal that has an owner, until the owner closes it or
+// its lease ends.
 func (s *Store) Open(ctx context.Context, session string) (journal.Log, error) {
 	l := &log{store: s, db: s.db, session: session}
 	begin := l.take
@@ -195,11 +195,11 @@ type log struct {
 	store   *Store
 	db      *sql.DB
 	session string
-	// fence is the owner's number: once another owner has a higher one, nothing more is written.
+	// fence is the owner's number. Once another owner has a higher one, writes fail.
 	fence int64
 }
 
-// Close lets the journal go, where it is still this owner's.
+// Close releases the journal, if this owner still holds it.
 func (l *log) Close() error {
 	if l.store.readOnly != nil {
 		return nil
@@ -211,8 +211,8 @@ func (l *log) Close() error {
 	return l.failed(err)
 }
 
-// Append implements [journal.Log]. A transaction is whole or not there, so that a line is torn only where a
-// torn one was appended.
+// Append implements [journal.Log]. A transaction is atomic, so that a line is only torn if a torn one was
+// appended.
 func (l *log) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
 	return l.write(ctx, durable, func(tx *sql.Tx) error {
 		if err := l.makeRoom(ctx, tx, at); err != nil {
@@ -237,7 +237,7 @@ func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 	})
 }
 
-// write makes one transaction, which takes the database for itself from its beginning.
+// write runs one transaction, which locks the database from its beginning.
 func (l *log) write(ctx context.Context, durable bool, do func(*sql.Tx) error) error {
 	if l.store.readOnly != nil {
 		return l.failed(l.store.readOnly)
@@ -247,7 +247,8 @@ func (l *log) write(ctx context.Context, durable bool, do func(*sql.Tx) error) e
 		return l.failed(err)
 	}
 	defer conn.Close()
-	// In WAL mode FULL makes a commit outlive a loss of power, NORMAL only the death of the process.
+	// In WAL mode a commit survives a power failure with FULL, and only the death of the process with
+	// NORMAL.
 	level := "NORMAL"
 	if durable {
 		level = "FULL"
@@ -272,7 +273,7 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// failed names the session of an error.
+// failed adds the session to an error.
 func (l *log) failed(err error) error {
 	if err == nil || errors.Is(err, journal.ErrConflict) {
 		return err
@@ -280,8 +281,8 @@ func (l *log) failed(err error) error {
 	return fmt.Errorf("sqlite: journal of session %q: %w", l.session, err)
 }
 
-// makeRoom renews the lease and takes away a torn line at offset at; where anything else stands there, or
-// nothing before it, another writer has written.
+// makeRoom renews the lease and removes a torn line at offset at. If anything else is there, or nothing
+// before it, another writer has written.
 func (l *log) makeRoom(ctx context.Context, tx *sql.Tx, at int64) error {
 	if err := l.hold(ctx, tx); err != nil {
 		return err
@@ -309,8 +310,8 @@ func (l *log) makeRoom(ctx context.Context, tx *sql.Tx, at int64) error {
 	return err
 }
 
-// Read implements [journal.Log]. It holds no transaction between reads: what is appended meanwhile may be
-// read or not. A row that is missing before others is an error of [journal.ErrCorrupt].
+// Read implements [journal.Log]. It holds no transaction between reads, so it may or may not read what is
+// appended meanwhile. A missing row before others is an error of [journal.ErrCorrupt].
 func (l *log) Read(ctx context.Context) (io.ReadCloser, error) {
 	return &reader{ctx: ctx, log: l, last: -1, line: 1}, nil
 }
@@ -319,7 +320,7 @@ func (l *log) Read(ctx context.Context) (io.ReadCloser, error) {
 type reader struct {
 	ctx context.Context
 	log *log
-	// last is where the row read last begins, next where it ends. line counts the lines so far, from 1.
+	// last is the start of the latest row, next its end. line counts the lines so far, from 1.
 	last, next, line int64
 	rest             []byte
 }
