@@ -12,9 +12,8 @@ const followTimes = 9
 
 // Follow is [Text] for a journal that is still being written. It writes each entry as soon as it is read. At
 // the end of in it calls wait, and reads on if wait returns nil. It ends without an error if wait returns
-// io.EOF, and returns any other error. The argument of wait reports whether the latest run has ended. A line
-// that is only half written is not an end: it is completed by later reads. Bars are scaled to the longest
-// wait so far.
+// io.EOF, and returns any other error. The argument of wait reports whether the latest run has ended and no
+// line is half written. Bars are scaled to the longest wait so far.
 func Follow(w io.Writer, in io.Reader, style Style, wait func(ended bool) error) error {
 	t := newTerminal(w, style)
 	t.times = followTimes
@@ -34,7 +33,7 @@ func Follow(w io.Writer, in io.Reader, style Style, wait func(ended bool) error)
 	}}
 	s.in = journal.NewReader(&patient{
 		in: in, before: t.out.Flush,
-		wait: func() error { return wait(s.run != nil && s.run.underWay() == "") },
+		wait: func(halfLine bool) error { return wait(!halfLine && s.run != nil && s.run.underWay() == "") },
 	})
 	for {
 		r, err := s.next()
@@ -49,8 +48,11 @@ func Follow(w io.Writer, in io.Reader, style Style, wait func(ended bool) error)
 
 // patient is a reader that calls wait at the end of in and then reads on. It calls before ahead of each read.
 type patient struct {
-	in           io.Reader
-	before, wait func() error
+	in     io.Reader
+	before func() error
+	wait   func(halfLine bool) error
+	// halfLine is set if what was read ends within a line.
+	halfLine bool
 }
 
 func (p *patient) Read(b []byte) (int, error) {
@@ -61,11 +63,12 @@ func (p *patient) Read(b []byte) (int, error) {
 		n, err := p.in.Read(b)
 		switch {
 		case n > 0:
+			p.halfLine = b[n-1] != '\n'
 			return n, nil
 		case !errors.Is(err, io.EOF):
 			return 0, err
 		}
-		if err := p.wait(); err != nil {
+		if err := p.wait(p.halfLine); err != nil {
 			return 0, err
 		}
 	}

@@ -24,7 +24,7 @@ func short(d time.Duration) string {
 	case d >= time.Millisecond:
 		return d.Round(time.Millisecond).String()
 	}
-	return d.String()
+	return d.Round(time.Microsecond).String()
 }
 
 // bracketed is the parts in brackets after a space; empty if all are.
