@@ -20,7 +20,7 @@ import (
 )
 
 // ErrNotEnded is in the chain of [Tries.Err] if the loop was left or continued without ending its try.
-var ErrNotEnded = errors.New("loop: Try.End was not called: call it with what came of each try, nil for a good one")
+var ErrNotEnded = errors.New("loop: Try.End was not called: call it with the error of each try, or nil for success")
 
 // Tries are the tries of one action, for a loop that you already have:
 //
@@ -232,7 +232,7 @@ func (t *tries) is(action string) error {
 		return nil
 	}
 	name := func(tool string) string { return strconv.Quote(cmp.Or(tool, "answer")) }
-	return fmt.Errorf("loop: the ID %q is that of the action %s in the journal, and now of %s: give each action an ID of its own",
+	return fmt.Errorf("loop: the ID %q belongs to the action %s in the journal, but now to %s: give each action its own ID",
 		t.a.ID, name(action), name(t.a.Tool))
 }
 

@@ -59,6 +59,6 @@ func TestCallsOnlyWithoutACallIsExhausted(t *testing.T) {
 func TestCallsAreNoAnswerOfAType(t *testing.T) {
 	model := looptest.NewModel()
 	_, err := loop.Generate[booking](t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked), CallsOnly: true})
-	require.ErrorContains(t, err, "calls_only: calls are no answer of a type")
+	require.ErrorContains(t, err, "calls_only: tool calls are not an answer of type T")
 	assert.Empty(t, model.Requests())
 }

@@ -27,7 +27,7 @@ func (c *Config) checkChoice() error {
 func (c *Config) checkRequest() error {
 	var errs []error
 	if slices.Contains(c.Stop, "") {
-		errs = append(errs, fmt.Errorf("stop[%d]: is empty: take it out", slices.Index(c.Stop, "")))
+		errs = append(errs, fmt.Errorf("stop[%d]: is empty: remove it", slices.Index(c.Stop, "")))
 	}
 	if err := message.ValidateParts(c.Attach); err != nil {
 		errs = append(errs, fmt.Errorf("attach%w", err))

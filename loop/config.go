@@ -122,7 +122,7 @@ func (c Config) Validate() error {
 func (c *Config) ready(o *options) (*machine.Compiled, error) {
 	m, err := c.compile(o)
 	if len(c.Consult) > 0 && o.planner == nil {
-		err = errors.Join(err, errors.New("consult: there is no planner to ask: give one by WithPlanner, or leave it empty"))
+		err = errors.Join(err, errors.New("consult: there is no planner: set one with WithPlanner, or leave it empty"))
 	}
 	return m, err
 }
@@ -277,11 +277,11 @@ func collect(opts []Option) (*options, error) {
 			o.tracers = append(o.tracers, t)
 		}
 		if obs == nil {
-			errs = append(errs, errors.New("WithObserver: the observer is nil: give one, or leave the option out"))
+			errs = append(errs, errors.New("WithObserver: the observer is nil: set one, or leave the option out"))
 		}
 	}
 	if o.journals && o.journal == nil {
-		errs = append(errs, errors.New("WithJournal: the journal is nil: give one that journal.Open returned, or leave the option out"))
+		errs = append(errs, errors.New("WithJournal: the journal is nil: open one with journal.Open, or leave the option out"))
 	}
 	return o, errors.Join(errs...)
 }

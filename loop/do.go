@@ -82,7 +82,7 @@ func (a *Action) compile() (*machine.Compiled, error) {
 
 var (
 	errNoAction = errors.New("loop: the action is nil: make one with ToolCall or FinalAnswer")
-	errNoTry    = errors.New("loop: the function that makes a try is nil: give one")
+	errNoTry    = errors.New("loop: the function that makes a try is nil")
 )
 
 // Attempt describes one try to the function that makes it.
@@ -243,7 +243,7 @@ func doRecorded[T any](
 ) (value T, err error) {
 	var none T
 	if kind := reflect.TypeFor[T]().Kind(); o.journal != nil && a.ID != "" && (kind == reflect.Chan || kind == reflect.Func) {
-		return none, fmt.Errorf("loop: action %q has an ID, and its value %T no JSON form, in which it is recorded", a.ID, none)
+		return none, fmt.Errorf("loop: action %q has an ID, but its value %T has no JSON form to be recorded in", a.ID, none)
 	}
 	tries := Attempts(ctx, s, a, opts...)
 	var lost error
@@ -253,7 +253,7 @@ func doRecorded[T any](
 			if came.Value, lost = canon.Marshal(value); lost != nil && !t.of.keeps() {
 				lost = nil // reducers get the try without its value
 			} else if lost != nil {
-				lost = fmt.Errorf("loop: action %q has succeeded, and its value cannot be recorded, for it has no JSON form: %w", a.ID, lost)
+				lost = fmt.Errorf("loop: action %q succeeded, but its value cannot be recorded: it has no JSON form: %w", a.ID, lost)
 			}
 		}
 		t.EndWith(came)
@@ -270,11 +270,11 @@ func doRecorded[T any](
 // endOf returns the recorded value of an action that succeeded.
 func endOf[T any](end *journal.Ended) (value T, err error) {
 	if len(end.Outcome.Value) == 0 {
-		return value, fmt.Errorf("loop: action %q has succeeded, and its journal has no value of it: give its ID only where Do made it", end.ID)
+		return value, fmt.Errorf("loop: action %q succeeded, but its journal has no value: use its ID only with Do", end.ID)
 	}
 	if err := canon.UnmarshalKnown(end.Outcome.Value, &value); err != nil {
 		var none T
-		return none, fmt.Errorf("loop: action %q has succeeded, and its recorded value does not fit %T: %w", end.ID, none, err)
+		return none, fmt.Errorf("loop: action %q succeeded, but its recorded value does not fit %T: %w", end.ID, none, err)
 	}
 	return value, nil
 }

@@ -276,7 +276,7 @@ func TestDoRefusesWhatIsNotThere(t *testing.T) {
 		_, err := loop.Do(t.Context(), s, nil, script())
 		require.EqualError(t, err, "loop: the action is nil: make one with ToolCall or FinalAnswer")
 		_, err = loop.Do[int](t.Context(), s, loop.FinalAnswer(), nil)
-		require.EqualError(t, err, "loop: the function that makes a try is nil: give one")
+		require.EqualError(t, err, "loop: the function that makes a try is nil")
 		_, err = loop.Do(t.Context(), s, loop.FinalAnswer(), script(), nil, loop.WithParallel(0))
 		require.EqualError(t, err, "option 1 is nil: leave it out\nWithParallel: 0 tools at once: give 1 or more")
 		tries := loop.Attempts(t.Context(), s, nil)

@@ -141,22 +141,22 @@ func TestARecordedValueThatDoesNotFitIsSaidSo(t *testing.T) {
 		_, err := loop.Do(t.Context(), nil, named("one"), func(context.Context, loop.Attempt) (receipt, error) { return receipt{Number: "R-1"}, nil }, j)
 		require.NoError(t, err)
 		_, err = loop.Do(t.Context(), nil, named("one"), never[int](t), j)
-		require.ErrorContains(t, err, `action "one" has succeeded, and its recorded value does not fit int`)
+		require.ErrorContains(t, err, `action "one" succeeded, but its recorded value does not fit int`)
 		_, err = loop.Do(t.Context(), nil, named("one"), never[struct{ Room int }](t), j)
 		require.ErrorContains(t, err, "does not fit", "a member that is not known is not dropped")
 
 		_, err = loop.Do(t.Context(), nil, named("chan"), never[chan int](t), j)
-		require.ErrorContains(t, err, `action "chan" has an ID, and its value chan int no JSON form`)
+		require.ErrorContains(t, err, `action "chan" has an ID, but its value chan int has no JSON form`)
 		got, err := loop.Do(t.Context(), nil, named("within"), func(context.Context, loop.Attempt) ([]chan int, error) { return make([]chan int, 1), nil }, j)
-		require.ErrorContains(t, err, `action "within" has succeeded, and its value cannot be recorded`)
+		require.ErrorContains(t, err, `action "within" succeeded, but its value cannot be recorded`)
 		assert.Len(t, got, 1, "it is not lost")
 		_, err = loop.Do(t.Context(), nil, named("within"), never[[]chan int](t), j)
-		require.ErrorContains(t, err, `action "within" has succeeded, and its journal has no value of it`)
+		require.ErrorContains(t, err, `action "within" succeeded, but its journal has no value`)
 
 		other := named("one")
 		other.Tool = "refund"
 		_, err = loop.Do(t.Context(), nil, other, never[receipt](t), j)
-		require.ErrorContains(t, err, `the ID "one" is that of the action "pay" in the journal, and now of "refund"`)
+		require.ErrorContains(t, err, `the ID "one" belongs to the action "pay" in the journal, but now to "refund"`)
 		for _, bad := range []string{"a\nb", string(make([]byte, 300)), "\xff"} {
 			_, err = loop.Do(t.Context(), nil, named(bad), never[int](t), j)
 			require.ErrorContains(t, err, "action_id: ")
@@ -182,7 +182,7 @@ func TestATryWithoutAnOutcomeIsToldInDoubt(t *testing.T) {
 				other := named(id)
 				other.Tool = "refund"
 				_, err = loop.Do(t.Context(), nil, other, never[int](t), j)
-				require.ErrorContains(t, err, `"pay" in the journal, and now of "refund"`)
+				require.ErrorContains(t, err, `"pay" in the journal, but now to "refund"`)
 			}
 			_, err = loop.Do(t.Context(), nil, named("another"), never[int](t), j)
 			require.ErrorIs(t, err, journal.ErrConflict, "the first has not ended")

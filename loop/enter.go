@@ -54,7 +54,7 @@ func (p *process) holds(prompt string, pooled bool) (held bool, err error) {
 func (p *process) sameRequest(past *journal.Fold, prompt string) error {
 	then, now := past.State.Transcript()[:past.State.Began], message.Printable([]message.Message{p.cfg.prompt(prompt)})
 	if len(then) > 0 && !then[len(then)-1].Equal(now[0]) {
-		return fmt.Errorf("loop: config: request_id: %q is that of another prompt in the journal: give each request an id of its own",
+		return fmt.Errorf("loop: config: request_id: %q belongs to another prompt in the journal: give each request its own id",
 			p.cfg.RequestID)
 	}
 	return nil

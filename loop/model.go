@@ -54,7 +54,7 @@ type Request struct {
 	Stream func(Delta)
 }
 
-// Last is the newest message; zero where there is none.
+// Last returns the newest message, or a zero one.
 func (r Request) Last() (newest message.Message) {
 	if len(r.Messages) > 0 {
 		newest = r.Messages[len(r.Messages)-1]

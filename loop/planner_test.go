@@ -85,7 +85,7 @@ func TestConsultedClassesAreOfTheTransportPlane(t *testing.T) {
 	require.ErrorContains(t, err, `consult[1]: "tool_validation" is not a class of the transport plane`)
 	require.ErrorContains(t, err, `consult[2]: ""`)
 	_, err = loop.Run(t.Context(), looptest.NewModel(), newSession(t), "Hello.", loop.Config{Consult: []fault.Class{fault.RateLimit}})
-	require.ErrorContains(t, err, "consult: there is no planner to ask")
+	require.ErrorContains(t, err, "consult: there is no planner")
 }
 
 func TestWhatIsWrongWithAConfigIsToldAtOnce(t *testing.T) {
@@ -94,7 +94,7 @@ func TestWhatIsWrongWithAConfigIsToldAtOnce(t *testing.T) {
 	_, asRunner := loop.NewRunner(newSession(t), cfg, nil)
 	_, asMachine := cfg.Machine()
 	_, asPool := loop.NewPool(loop.PoolConfig{Config: cfg})
-	require.ErrorContains(t, asPool, "model: there is none")
+	require.ErrorContains(t, asPool, "model: is nil")
 	for _, err := range []error{asRun, asRunner, asMachine, asPool} {
 		for _, field := range []string{"feedback: ", "limits: ", "consult: "} {
 			require.ErrorContains(t, err, field)

@@ -61,10 +61,10 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 		return nil, err
 	}
 	if cfg.Model == nil {
-		err = errors.New("model: there is none: give one that replies")
+		err = errors.New("model: is nil: set a model")
 	}
 	if o.journals {
-		err = errors.Join(err, errors.New("options: a journal is that of one session: give it to Add"))
+		err = errors.Join(err, errors.New("options: a journal belongs to one session: pass it to Add"))
 	}
 	compiled, refused := cfg.Config.asking(o)
 	if err = errors.Join(err, refused); err != nil {
@@ -110,7 +110,7 @@ func (p *Pool) seat(s *session.Session, prompt string, j *journal.Journal) *Pool
 }
 
 // errUntold is the error of adding a run without Done.
-var errUntold = errors.New("loop: the pool's config: done: there is nobody to tell of the end of a run: give a function, or call Await")
+var errUntold = errors.New("loop: the pool's config: done: is nil: set a function that gets the end of a run, or call Await")
 
 // AddParked takes over a run that [Pool.Close] of a pool with the same config returned. Errors are those of
 // [Pool.Add].

@@ -75,7 +75,7 @@ var ErrSuspended = errors.New("loop: the run was left to be resumed")
 var errCallLeft = errors.New("loop: the call of the model was left")
 
 // errExited is the cause of a run whose goroutine was ended by a function that it called.
-var errExited = errors.New("loop: the model, or a function that was given, panicked or ended its goroutine (runtime.Goexit)")
+var errExited = errors.New("loop: the model or another given function panicked or ended its goroutine (runtime.Goexit)")
 
 // leftToResume is the kind at which [process.advance] stops if the run is left to be resumed.
 const leftToResume machine.EffectKind = "left"
@@ -258,7 +258,7 @@ func (p *process) carry(e machine.Effect) ([]machine.Effect, error) {
 	case machine.AskPlanner:
 		return p.ask(e)
 	}
-	return nil, fmt.Errorf("loop: the core asks for %q, which this driver does not know", e.Kind)
+	return nil, fmt.Errorf("loop: this driver does not know the effect %q", e.Kind)
 }
 
 func (p *process) cancel() ([]machine.Effect, error) {
@@ -275,7 +275,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 		model = p.models[m.Model]
 	}
 	if model == nil {
-		return nil, fmt.Errorf("loop: there is no model %q: name one of those given by WithModels", m.Model)
+		return nil, fmt.Errorf("loop: there is no model %q: use one of WithModels", m.Model)
 	}
 	if p.offered == nil {
 		p.offered = p.cfg.Tools.All()
@@ -402,7 +402,7 @@ func (p *process) ask(e machine.Effect) ([]machine.Effect, error) {
 		p.cause = nil
 	}
 	if plan.Model != "" && p.models[plan.Model] == nil {
-		return nil, fmt.Errorf("loop: the planner falls back to model %q: name one of those given by WithModels", plan.Model)
+		return nil, fmt.Errorf("loop: the planner falls back to model %q, which does not exist: use one of WithModels", plan.Model)
 	}
 	return p.runner.Planned(p.now(), plan)
 }

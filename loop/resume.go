@@ -93,7 +93,7 @@ func (r *Runner) next(f *journal.Fold) (machine.Effect, error) {
 // resume takes the session and fills it from the journal.
 func (r *Runner) resume(o *options, fit func(*journal.Fold) error) (*journal.Fold, error) {
 	if o.journal == nil {
-		return nil, errors.New("loop: there is no journal to resume from: give one by WithJournal")
+		return nil, errors.New("loop: there is no journal to resume from: set one with WithJournal")
 	}
 	if err := r.acquire(); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 		return nil, err
 	}
 	if held.Header.Format == "" || held.State.Phase == machine.Idle {
-		return nil, fmt.Errorf("%w: nothing was begun in session %q", journal.ErrNoRun, r.s.ID())
+		return nil, fmt.Errorf("%w: no run was begun in session %q", journal.ErrNoRun, r.s.ID())
 	}
 	if err := fit(held); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 		return nil, err
 	}
 	if now, then := len(r.s.State().Slices()), len(held.State.Session.Slices()); now != then {
-		return nil, fmt.Errorf("loop: the session declares %d slices, in the journal it has %d: declare those it had", now, then)
+		return nil, fmt.Errorf("loop: the session declares %d slices, but %d in the journal: declare the same", now, then)
 	}
 	r.st, r.warnings = held.State, changed(&held.Header, *r.cfg)
 	if r.keep(); r.st.Phase == machine.Stopped {
@@ -143,19 +143,19 @@ func (o *options) fits(f *journal.Fold) error {
 	var errs []error
 	h, name := &f.Header, f.State.Model
 	if name != "" && o.models[name] == nil && f.State.Phase != machine.Stopped {
-		errs = append(errs, fmt.Errorf("loop: the run that is resumed has fallen back to model %q: give it by WithModels", name))
+		errs = append(errs, fmt.Errorf("loop: the resumed run uses the model %q: add it with WithModels", name))
 	}
 	if f.State.Phase != machine.Stopped && !h.Config.Single {
 		errs = append(errs, o.lacks(f.State.Policy))
 	}
 	if h.Config.Planner && o.planner == nil {
-		errs = append(errs, errors.New("loop: the run that is resumed has a planner: give it by WithPlanner"))
+		errs = append(errs, errors.New("loop: the resumed run has a planner: set it with WithPlanner"))
 	}
 	if h.Config.UserPrompt && o.prompt == nil {
-		errs = append(errs, errors.New("loop: the prompts of the run that is resumed are made by code: give it by WithPrompt"))
+		errs = append(errs, errors.New("loop: the resumed run makes its prompts by code: set it with WithPrompt"))
 	}
 	if h.Config.Single {
-		errs = append(errs, fmt.Errorf("%w: it is the tries of one action: make them again with Do or Attempts", journal.ErrNoRun))
+		errs = append(errs, fmt.Errorf("%w: it is a single action: make it again with Do or Attempts", journal.ErrNoRun))
 	}
 	return errors.Join(errs...)
 }
@@ -165,14 +165,14 @@ func fitConfig(f *journal.Fold, cfg Config) error {
 	var errs []error
 	ended := f.State.Phase == machine.Stopped
 	if f.Header.Output != "" && cfg.Output == nil && !ended {
-		errs = append(errs, errors.New("loop: the run that is resumed wants an answer of a schema: give it in Config.Output"))
+		errs = append(errs, errors.New("loop: the resumed run wants an answer of a schema: set Config.Output"))
 	}
 	if was := f.Header.Config.CallsOnly; was != cfg.CallsOnly && !ended {
-		errs = append(errs, fmt.Errorf("loop: the run that is resumed began with Config.CallsOnly %v: set it so", was))
+		errs = append(errs, fmt.Errorf("loop: the resumed run began with Config.CallsOnly %v: set it so", was))
 	}
 	for _, t := range f.Header.Tools {
 		if _, ok := cfg.Tools.Get(t.Name); !ok {
-			errs = append(errs, fmt.Errorf("loop: the run that is resumed has a tool %q: give it in Config.Tools", t.Name))
+			errs = append(errs, fmt.Errorf("loop: the resumed run has a tool %q: add it to Config.Tools", t.Name))
 		}
 	}
 	return errors.Join(errs...)

@@ -54,7 +54,7 @@ func TestAResumedRunNeedsTheModelItFellBackTo(t *testing.T) {
 
 	j = open()
 	_, err = loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), cfg, planner)
-	require.ErrorContains(t, err, `model "big": give it by WithModels`)
+	require.ErrorContains(t, err, `model "big": add it with WithModels`)
 	assert.True(t, j.Unfinished())
 	result, err := loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), cfg, planner, models)
 	require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestAResumedRunNeedsTheSchemaOfItsAnswer(t *testing.T) {
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	require.NoError(t, j.Close())
 
-	const missing = "loop: the run that is resumed wants an answer of a schema: give it in Config.Output"
+	const missing = "loop: the resumed run wants an answer of a schema: set Config.Output"
 	j = open()
 	_, err = loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), loop.Config{})
 	require.EqualError(t, err, missing)
@@ -127,7 +127,7 @@ func TestAResumedRunNeedsTheSchemaOfItsAnswer(t *testing.T) {
 	_, _, err = loop.ResumeRunner(newSession(t), loop.Config{}, nil, loop.WithJournal(j))
 	require.EqualError(t, err, missing)
 	_, err = loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), loop.Config{Output: typed.Schema(), CallsOnly: true})
-	require.EqualError(t, err, "loop: the run that is resumed began with Config.CallsOnly false: set it so")
+	require.EqualError(t, err, "loop: the resumed run began with Config.CallsOnly false: set it so")
 	model := looptest.NewModel(looptest.Say("two"), looptest.Say(`{"nights": 2}`))
 	result, err := loop.Resume(t.Context(), j, model, newSession(t), loop.Config{Output: typed.Schema()})
 	require.NoError(t, err)

@@ -117,7 +117,7 @@ func (l *Loop) run(ctx context.Context, o *options, s *session.Session, prompt s
 	return p.finish()
 }
 
-var errNoModel = errors.New("loop: the model is nil: give one that replies")
+var errNoModel = errors.New("loop: the model is nil: set one")
 
 // Generate is [Run] for an answer of type T. The model gets T's schema, and its answer is checked against it.
 // Each attempt decodes into a new value. [Config].CallsOnly is an error.
@@ -127,7 +127,7 @@ func Generate[T any](ctx context.Context, model Model, s *session.Session, promp
 		return Answer[T]{}, err
 	}
 	if cfg.CallsOnly {
-		return Answer[T]{}, errors.New("calls_only: calls are no answer of a type: leave it out, or use Run")
+		return Answer[T]{}, errors.New("calls_only: tool calls are not an answer of type T: leave it out, or use Run")
 	}
 	cfg.Output = typed.Schema()
 	result, err := Run(ctx, model, s, prompt, cfg, opts...)

@@ -130,7 +130,7 @@ func TestAConversationGoesOnWhereItStood(t *testing.T) {
 
 	_, err = loop.Run(t.Context(), model, s, "And?", loop.Config{History: first.Transcript})
 	require.EqualError(t, err, "loop: config: history: the session holds a conversation of 4 messages: "+
-		"leave History out to go on with it, or set NewConversation to begin another")
+		"leave History out to continue it, or set NewConversation to begin another")
 	model = looptest.NewModel(looptest.Say("Three."), looptest.Say("Four."))
 	_, err = loop.Run(t.Context(), model, s, "How many nights?", loop.Config{History: first.Transcript, NewConversation: true})
 	require.NoError(t, err)
@@ -201,7 +201,7 @@ func TestRunGoesOnWithTheRequestThatItsJournalHolds(t *testing.T) {
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	_, err = ask("Cancel.", "", looptest.Say(`{"nights": 1}`))
 	require.ErrorIs(t, err, journal.ErrConflict)
-	require.ErrorContains(t, err, "journal: its last run has not ended: continue it with loop.Resume")
+	require.ErrorContains(t, err, "continue it with loop.Resume")
 	got, err := ask("Book.", "", looptest.Say(`{"nights": 2}`))
 	require.NoError(t, err)
 	assert.Equal(t, 2, got.Value.Nights)
@@ -219,7 +219,7 @@ func TestRunGoesOnWithTheRequestThatItsJournalHolds(t *testing.T) {
 
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	_, err := loop.Run(t.Context(), nil, newSession(t), "Book.", loop.Config{})
-	require.EqualError(t, err, "loop: the model is nil: give one that replies")
+	require.EqualError(t, err, "loop: the model is nil: set one")
 }
 
 func TestARunWithoutASessionHasOneOfItsOwn(t *testing.T) {
@@ -257,7 +257,7 @@ func TestARunThatAReducerEndedHasItsError(t *testing.T) {
 // A loop that was made ready once makes many runs, each in its session and journal.
 func TestALoopIsMadeReadyOnce(t *testing.T) {
 	_, err := loop.New(nil, loop.Config{})
-	require.EqualError(t, err, "loop: the model is nil: give one that replies")
+	require.EqualError(t, err, "loop: the model is nil: set one")
 	_, err = loop.New(looptest.NewModel(), loop.Config{System: "{{"})
 	require.ErrorContains(t, err, "system: ")
 	model := looptest.NewModel(looptest.Call(call("book_room", `{}`)), looptest.Say("One."), looptest.Say("Two."))
@@ -330,5 +330,5 @@ func TestARequestIsAnsweredOnce(t *testing.T) {
 	assert.Equal(t, 3, asked)
 
 	_, err = run("r-3", "Go back.")
-	require.EqualError(t, err, `loop: config: request_id: "r-3" is that of another prompt in the journal: give each request an id of its own`)
+	require.EqualError(t, err, `loop: config: request_id: "r-3" belongs to another prompt in the journal: give each request its own id`)
 }

@@ -167,7 +167,7 @@ func (r *Runner) before(single bool) ([]message.Message, error) {
 	case r.cfg.NewConversation:
 		return given, nil
 	case len(given) > 0 && len(held) > 0:
-		return given, fmt.Errorf("loop: config: history: the session holds a conversation of %d messages: leave History out to go on with it, "+
+		return given, fmt.Errorf("loop: config: history: the session holds a conversation of %d messages: leave History out to continue it, "+
 			"or set NewConversation to begin another", len(held))
 	case len(given) > 0:
 		return given, nil
@@ -181,7 +181,7 @@ func (r *Runner) before(single bool) ([]message.Message, error) {
 func (r *Runner) name(j *journal.Journal) error {
 	switch id := r.s.ID(); {
 	case j != nil && id != "" && id != j.Session():
-		return fmt.Errorf("loop: the journal is that of session %q, and the session is %q", j.Session(), id)
+		return fmt.Errorf("loop: the journal belongs to session %q, but the session is %q", j.Session(), id)
 	case j != nil:
 		return r.s.Adopt(j.Session())
 	case id == "":

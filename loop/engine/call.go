@@ -13,36 +13,35 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Limits are how long a call may take; 0 is any time.
+// Limits are the time limits of a call; 0 means no limit.
 type Limits struct {
-	// Whole is for the call, First for the first piece of a streamed reply, and Idle for each further piece.
+	// Whole is the limit of the call, First of the first piece of a streamed reply, and Idle of each further
+	// piece.
 	Whole, First, Idle time.Duration
-	// Late says what was not done when Whole is over: "the model did not reply".
+	// Late is the text of the error when Whole is exceeded: "the model did not reply".
 	Late string
 }
 
-// LimitsOf are the limits of a call of a model.
+// LimitsOf returns the limits of a model call.
 func LimitsOf(m *machine.ModelCall) Limits {
 	return Limits{Whole: m.Timeout, First: m.FirstToken, Idle: m.Idle, Late: "the model did not reply"}
 }
 
-// Streamed reports whether the limits need to know of each piece of a reply: the call is to be streamed then.
+// Streamed reports whether the limits are about pieces of a reply. If so, the model is asked for a stream.
 func (l *Limits) Streamed() bool { return l.First > 0 || l.Idle > 0 }
 
-// ErrExited is the error of a call that ended its goroutine, as the FailNow of a test does.
+// ErrExited is the error of a call that ended its goroutine, like the FailNow of a test.
 var ErrExited = errors.New("the call ended its goroutine (runtime.Goexit)")
 
-// Tell runs a function that handles one piece of a streamed reply: one at a time, and none once the call was
-// left behind.
+// Tell runs a function that handles one piece of a streamed reply. It runs one at a time, and none after the
+// call was left behind.
 type Tell func(piece func())
 
-// Call makes a call of a function that may ignore its context. Where ctx may end, or a limit is set, the call
-// has a goroutine of its own, and is left behind once ctx ends or a limit is exceeded: the error is then the
-// cause of ctx, or a [fault.TransportError] of class [fault.Timeout]. What the call returns later is dropped.
+// Call calls a function that may ignore its context. If ctx can end, or a limit is set, the call runs on its
+// own goroutine. When ctx ends or a limit is exceeded, Call returns the cause of ctx, or a
+// [fault.TransportError] of class [fault.Timeout]; what the call returns later is dropped. after is the clock.
 //
-// after is the clock.
-//
-// A panic of the call is one of Call: on a goroutine of its own its value is an error that wraps a
+// Call panics if the call does. If the call ran on its own goroutine, the value is an error that wraps a
 // [fault.PanicError], with the stack of the call in its text.
 func Call[T any](
 	ctx context.Context, lim Limits, after tool.After, call func(context.Context, Tell) (T, error),
@@ -83,7 +82,7 @@ type ended[T any] struct {
 	panicked *panicError
 }
 
-// run makes a call, and says how it ended.
+// run makes a call and sends how it ended.
 func run[T any](done chan<- ended[T], call func() (T, error)) {
 	out := ended[T]{err: ErrExited} // unless it returns
 	defer func() {
@@ -95,10 +94,10 @@ func run[T any](done chan<- ended[T], call func() (T, error)) {
 	out.value, out.err = call()
 }
 
-// panicError is what a call panics with again that panicked on a goroutine of its own.
+// panicError is the value with which Call panics after a panic on the call's own goroutine.
 type panicError struct{ fault.PanicError }
 
-// Error has the stack too: a program that dies of the panic prints no other of the call.
+// Error includes the stack, because a program that dies of the panic prints no other stack of the call.
 func (p *panicError) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
 
 func (p *panicError) Unwrap() error { return &p.PanicError }
@@ -110,7 +109,7 @@ type watch struct {
 	ctx   context.Context
 	end   context.CancelCauseFunc
 
-	// telling is held while a piece is told, and guards left.
+	// telling is held while a piece is handled, and guards left.
 	telling sync.Mutex
 	left    bool
 
@@ -119,7 +118,7 @@ type watch struct {
 	late error
 }
 
-// expire ends the call, for it took too long.
+// expire ends the call because it took too long.
 func (w *watch) expire(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +126,7 @@ func (w *watch) expire(format string, args ...any) {
 	w.end(w.late)
 }
 
-// wait ends the call unless there is a piece within d; 0 is any time.
+// wait ends the call if no piece arrives within d; 0 means no limit.
 func (w *watch) wait(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,7 +146,7 @@ func (w *watch) tell(piece func()) {
 	}
 }
 
-// leave ends the watch: no piece is told from then on.
+// leave ends the watch: no further piece is handled.
 func (w *watch) leave() {
 	w.end(nil)
 	w.telling.Lock()
@@ -156,7 +155,7 @@ func (w *watch) leave() {
 	w.wait(0)
 }
 
-// cause is the error of a call that returned err: that it took too long, where that ended it.
+// cause returns the error of a call that returned err, or that it took too long if that ended it.
 func (w *watch) cause(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
