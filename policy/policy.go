@@ -35,7 +35,8 @@ type Repairs string
 const (
 	// Accept uses it like correct JSON.
 	Accept Repairs = "accept"
-	// Note uses it and records the repairs in the event of the call or answer. The model is not told.
+	// Note uses it and records the repairs: in the event of the call or answer, and in the attempt, which the
+	// result has. The model is not told.
 	Note Repairs = "note"
 	// Refuse counts it as a failed attempt.
 	Refuse Repairs = "refuse"
