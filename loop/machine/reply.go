@@ -222,7 +222,14 @@ func (s *step) called(r *Reply) error {
 	s.openAll(groups, r.Calls, skip)
 	var told []telling
 	for n := range groups {
-		told = s.callsJudged(&b, r.Calls, &groups[n], skip, told)
+		g := &groups[n]
+		failed := g.failing(r.Calls)
+		if len(failed) > 0 || !skip {
+			s.open(g.tool).Attempt++
+		}
+		if len(failed) > 0 {
+			told = s.callsFailed(&b, r.Calls, g, failed, told)
+		}
 	}
 	s.answerBad(&b, told)
 	for n := range b.Calls {
@@ -259,19 +266,6 @@ func (s *step) openAll(groups []group, calls []Call, skip bool) {
 		s.Actions = append(s.Actions, Action{Name: name, Number: s.Opened})
 	}
 	slices.SortFunc(s.Actions, func(a, b Action) int { return strings.Compare(a.Name, b.Name) })
-}
-
-// callsJudged counts the attempt of a tool in a reply, and charges it if some calls are invalid. It adds
-// their feedback to told.
-func (s *step) callsJudged(b *Batch, calls []Call, g *group, skip bool, told []telling) []telling {
-	if failed := g.failing(calls); len(failed) > 0 {
-		s.open(g.tool).Attempt++
-		return s.callsFailed(b, calls, g, failed, told)
-	}
-	if !skip {
-		s.open(g.tool).Attempt++
-	}
-	return told
 }
 
 // accept ends the run with the calls of a reply as its answer.
