@@ -1,5 +1,5 @@
-// Package anthropic is a [loop.Model] on Anthropic's Messages API. Every request that it sends is one that the
-// API accepts, whatever the transcript holds. Every reply and every error comes back in retake's types.
+// Package anthropic is a [loop.Model] on Anthropic's Messages API. Every request that it sends is one that
+// the API accepts, whatever the transcript holds. Every reply and every error comes back in retake's types.
 //
 // [New] takes a client of the SDK and a [Config]. It switches the SDK's retries off, because two layers of
 // retries multiply. A transcript may come from another provider. It may hold calls without an answer, empty
