@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,19 +26,24 @@ func TestInterop(t *testing.T) {
 			if err != nil {
 				t.Skipf("no %s on this machine: the round trip through it is not tested here", c.interpreter)
 			}
-			reemit := func(doc string) string {
+			reemit := func(docs ...string) (there []json.RawMessage) {
 				file := filepath.Join(t.TempDir(), "wire.json")
-				require.NoError(t, os.WriteFile(file, []byte(doc), 0o600))
+				require.NoError(t, os.WriteFile(file, []byte("["+strings.Join(docs, ",")+"]"), 0o600))
 				out, err := exec.Command(program, filepath.Join("..", "testdata", "interop", c.script), file).Output()
 				require.NoError(t, err)
-				return string(out)
+				require.NoError(t, json.Unmarshal(out, &there))
+				require.Len(t, there, len(docs))
+				return there
 			}
 			for name, r := range fullResults() {
+				var docs []string
 				for _, form := range result.Forms() {
-					doc := encode(t, form, r)
-					there := reemit(doc)
-					assert.JSONEq(t, doc, there)
-					assert.Equal(t, r, decode(t, form, there), "%s as %s: %s", name, form, there)
+					docs = append(docs, encode(t, form, r))
+				}
+				for n, there := range reemit(docs...) {
+					form := result.Forms()[n]
+					assert.JSONEq(t, docs[n], string(there))
+					assert.Equal(t, r, decode(t, form, string(there)), "%s as %s: %s", name, form, there)
 				}
 			}
 			conversation := result.Conversation[json.RawMessage, json.RawMessage]{
@@ -46,7 +52,7 @@ func TestInterop(t *testing.T) {
 			doc, err := json.Marshal(conversation)
 			require.NoError(t, err)
 			var back result.Conversation[json.RawMessage, json.RawMessage]
-			require.NoError(t, json.Unmarshal([]byte(reemit(string(doc))), &back))
+			require.NoError(t, json.Unmarshal(reemit(string(doc))[0], &back))
 			assert.Equal(t, conversation, back)
 		})
 	}
