@@ -18,7 +18,7 @@ test: ## the core, with fewer cases where a test has very many: under a minute
 
 test-all: $(MODULES:%=test@%) ## every module, with all cases; -j 2 tests two modules at a time
 $(MODULES:%=test@%): test@%:
-	cd $* && go test -shuffle=on ./...
+	cd $* && go test -timeout 20m -shuffle=on ./...
 
 test-release: ## a release, installed as a user would: with no workspace and no replace
 	cd tools && go test -tags install -count=1 -timeout 30m -v -run CanInstall ./release
@@ -32,7 +32,7 @@ test-temporal: bin/temporal ## workers and a real server on loopback, killed and
 
 race: $(MODULES:%=race@%) ## what CI runs: the race detector, twice, in random order
 $(MODULES:%=race@%): race@%:
-	cd $* && go test -race -short -shuffle=on -count=2 ./...
+	cd $* && go test -timeout 20m -race -short -shuffle=on -count=2 ./...
 
 # Delays, decisions and schemas are the same on every machine: the tests compare with exact values.
 ARCH_TESTS := ./backoff ./policy ./fault ./ratelimit ./schema ./loop/machine

@@ -22,12 +22,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-func said(messages ...message.Message) (t []message.Message) {
-	for _, m := range messages {
-		t = append(t, m)
-	}
-	return t
-}
+func said(messages ...message.Message) []message.Message { return messages }
 
 // show is one exchange on a line.
 func show(e wire.Exchange) string {
