@@ -1,5 +1,5 @@
-// Command hello asks a model for a Go value. The model is a script: its first answer has a word where a number belongs,
-// so it is asked again.
+// Command hello asks a model for a Go value. The model is a script: its first answer has a word where a
+// number belongs, so it is asked again.
 package main
 
 import (

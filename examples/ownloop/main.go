@@ -1,5 +1,5 @@
-// Command ownloop embeds retake in a runtime that has a loop of its own: the runtime asks its model and runs its tools as
-// it always did, and leaves to loop.Attempts whether and when to try again, and what to say.
+// Command ownloop embeds retake in a runtime that has a loop of its own: the runtime asks its model and runs
+// its tools as it always did, and leaves to loop.Attempts whether and when to try again, and what to say.
 package main
 
 import (

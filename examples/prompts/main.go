@@ -1,6 +1,6 @@
-// Command prompts shows a system prompt that reads the session: the feedback on the attempt before, and a slice that a
-// reducer keeps. It is rendered anew for each model call, and reads well on the first attempt too, when there is no
-// feedback yet.
+// Command prompts shows a system prompt that reads the session: the feedback on the attempt before, and a
+// slice that a reducer keeps. It is rendered anew for each model call, and reads well on the first attempt
+// too, when there is no feedback yet.
 package main
 
 import (

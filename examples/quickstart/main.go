@@ -1,5 +1,5 @@
-// Command quickstart shows corrections: a model calls a tool wrongly twice and answers wrongly once. Each time it reads
-// what was wrong, and corrects it. The model is a script, so no key is needed.
+// Command quickstart shows corrections: a model calls a tool wrongly twice and answers wrongly once. Each
+// time it reads what was wrong, and corrects it. The model is a script, so no key is needed.
 package main
 
 import (

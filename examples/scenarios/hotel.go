@@ -1,5 +1,5 @@
-// Package scenarios is a program with a tool, a reducer and a policy of its own. Its tests are stories, files in testdata
-// that say what a model replies and what becomes of it: see scenarios_test.go.
+// Package scenarios is a program with a tool, a reducer and a policy of its own. Its tests are stories, files
+// in testdata that say what a model replies and what becomes of it: see scenarios_test.go.
 package scenarios
 
 import (

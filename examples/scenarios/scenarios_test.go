@@ -9,7 +9,8 @@ import (
 	"github.com/retake-go/retake/looptest/scenario"
 )
 
-// The stories use the program's own tools, reducers and policy file. After a change, run this with -rewrite and read the diff.
+// The stories use the program's own tools, reducers and policy file. After a change, run this with -rewrite
+// and read the diff.
 func TestScenarios(t *testing.T) {
 	tools, err := Tools()
 	require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package snippets links what the programs of README.md and docs import. Its test builds and runs them, and those of
-// the adapters' READMEs.
+// Package snippets links what the programs of README.md and docs import. Its test builds and runs them, and
+// those of the adapters' READMEs.
 package snippets
 
 import (

@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rewriting reports whether the pages are given what their commands print. The flag is that of package scenario.
+// rewriting reports whether the pages are given what their commands print. The flag is that of package
+// scenario.
 func rewriting() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
 var (
@@ -30,13 +31,14 @@ var (
 
 // TestPages reads each page as a reader would, with a folder of its own:
 //
-//   - a block with a file name ("```yaml policy.yaml") is written to that file; a go block without one to main.go;
+//   - a block with a file name ("```yaml policy.yaml") is written to that file, a go block without one to
+//     main.go;
 //   - every go block is a whole file, with its imports, that go vet accepts;
-//   - in a console block every line that begins with "$ " is run, and must print the lines below it. "…" stands for
-//     anything: within a line for a part of it, on a line of its own for any lines.
+//   - in a console block every line that begins with "$ " is run, and must print the lines below it. "…" stands
+//     for anything: within a line for a part of it, on a line of its own for any lines.
 //
-// Blocks in other languages are not looked at; commands that no test can run stand in sh blocks. With -args -rewrite the
-// pages are given what their commands print: read the difference.
+// Blocks in other languages are not looked at; commands that no test can run stand in sh blocks. With -args
+// -rewrite the pages are given what their commands print: read the difference.
 func TestPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a build of every program, which the race detector does not see")
@@ -101,8 +103,8 @@ func commands(t *testing.T, dir, text, bin string) string {
 	return out.String()
 }
 
-// begin makes a module for the programs of a page: one that requires what this module does or, for the page of an
-// adapter, the adapter and what it requires.
+// begin makes a module for the programs of a page: one that requires what this module does or, for the page
+// of an adapter, the adapter and what it requires.
 func begin(t *testing.T, page string) string {
 	from := "."
 	if strings.Contains(page, "/adapter/") {
@@ -130,7 +132,8 @@ func begin(t *testing.T, page string) string {
 	return dir
 }
 
-// run runs a line in a shell that has the command retake and no key of any provider, and returns what it prints.
+// run runs a line in a shell that has the command retake and no key of any provider, and returns what it
+// prints.
 func run(t *testing.T, dir, bin, line string) string {
 	c := exec.CommandContext(t.Context(), "sh", "-c", line)
 	c.Dir = dir

@@ -1,11 +1,13 @@
-// Command web is a small web service that streams. A browser posts a question to /trips and reads server-sent events:
+// Command web is a small web service that streams. A browser posts a question to /trips and reads server-sent
+// events:
 //
 //	delta   a piece of the reply, to be shown
 //	reset   the reply so far did not stand: take it back
 //	done    the checked answer, as JSON
 //	failed  why there is none
 //
-// The model is scripted: its first answer is refused by the schema, so there is something to take back. Try it:
+// The model is scripted: its first answer is refused by the schema, so there is something to take back. Try
+// it:
 //
 //	go run ./web
 //	curl -N -d 'Nine nights in Lisbon.' localhost:8080/trips
@@ -50,7 +52,8 @@ func Handler(model loop.Model) http.Handler {
 	return mux
 }
 
-// answer makes one run, and tells send what happens. The run ends when the browser goes away: ctx is the request's.
+// answer makes one run, and tells send what happens. The run ends when the browser goes away: ctx is the
+// request's.
 func answer(ctx context.Context, model loop.Model, question string, send func(event string, data any)) {
 	show := func(d loop.Delta) {
 		switch {
