@@ -1,0 +1,43 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// An engine that keeps the state itself: a reply is read and checked, and stepped into the core as an event.
+func ExampleRead() {
+	type stay struct {
+		Nights int `json:"nights" validate:"min=1,max=30"`
+	}
+	book := tool.New("book", "Books a room.", func(context.Context, stay) (string, error) { return "booked", nil })
+	tools, _ := tool.NewSet(book)
+	cfg, _ := loop.Config{Tools: tools}.Machine()
+	set, now := policy.DefaultSet(), time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+
+	s, _ := session.NewState("order-42")
+	st, _ := machine.New(cfg, s)
+	said := []message.Message{{Role: message.User, Text: "Two nights."}}
+	st, _, _ = machine.Step(st, machine.Event{Kind: machine.Started, At: now, Messages: said})
+
+	reply := message.Reply{Calls: []message.Call{{ID: "c1", Name: "book", Arguments: `{"nights": "two"}`}}}
+	read := engine.Read(reply, engine.Offer{Tools: tools}, engine.Settings(&set))
+	_, effects, err := machine.Step(st, machine.Event{Kind: machine.Replied, At: now, Reply: read})
+	for _, e := range effects {
+		fmt.Println(e)
+	}
+	fmt.Println(err)
+	// Output:
+	// tell the model: nights: expected integer (at least 1, at most 30), got string
+	// call the model, book attempt 2 of 3
+	// <nil>
+}
