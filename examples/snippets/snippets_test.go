@@ -25,8 +25,9 @@ var (
 	command = regexp.MustCompile(`(?m)^\$ `)
 	// A replacement of a module by a folder.
 	relative = regexp.MustCompile(`=> \.\.\S*`)
-	// How long a test took, and whether it ran at all.
-	took = regexp.MustCompile(`\t(\d+\.\d+s|\(cached\))`)
+	// What differs from run to run: times and dates, the room that is left before them, lines of sources.
+	varies = regexp.MustCompile(`(?m)\t(\d+\.\d+s|\(cached\))|\(\d+\.\d\ds\)|^ *\+[\d.]+[µm]?s|^ +|` +
+		`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\.go:\d+`)
 )
 
 // TestPages reads each page as a reader would, with a folder of its own:
@@ -35,7 +36,7 @@ var (
 //     main.go;
 //   - every go block is a whole file, with its imports, that go vet accepts;
 //   - in a console block every line that begins with "$ " is run, and must print the lines below it. "…" stands
-//     for anything: within a line for a part of it, on a line of its own for any lines.
+//     for anything: within a line for a part of it, on a line of its own for any lines. Times do not count.
 //
 // Blocks in other languages are not looked at; commands that no test can run stand in sh blocks. With -args
 // -rewrite the pages are given what their commands print: read the difference.
@@ -93,7 +94,7 @@ func commands(t *testing.T, dir, text, bin string) string {
 	for _, c := range command.Split(text, -1)[1:] {
 		line, want, _ := strings.Cut(c, "\n")
 		got := run(t, dir, bin, line)
-		if regexp.MustCompile(pattern(want)).MatchString(took.ReplaceAllString(got, "\t0.00s")) {
+		if regexp.MustCompile(pattern(want)).MatchString(varies.ReplaceAllString(got, "~")) {
 			got = want
 		} else if !rewriting() {
 			assert.Equal(t, want, got, "$ %s", line)
@@ -147,9 +148,9 @@ func run(t *testing.T, dir, bin, line string) string {
 	return string(out)
 }
 
-// pattern matches an output: word for word, but where "…" stands.
+// pattern matches an output in which what varies is replaced: word for word, but where "…" stands.
 func pattern(want string) string {
-	want = regexp.QuoteMeta(took.ReplaceAllString(strings.TrimRight(want, "\n"), "\t0.00s"))
+	want = regexp.QuoteMeta(varies.ReplaceAllString(strings.TrimRight(want, "\n"), "~"))
 	want = regexp.MustCompile(`(?m)^…$`).ReplaceAllString(want, `(?s:.*)`)
 	return `^` + strings.ReplaceAll(want, "…", ".*") + `\n*$`
 }
