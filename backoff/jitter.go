@@ -28,8 +28,8 @@ const (
 type Jitter struct {
 	// Kind is how the delay is spread.
 	Kind JitterKind
-	// Fraction is the largest part of the delay that proportional jitter adds or subtracts: above 0, at most 1.
-	// Only for Proportional.
+	// Fraction is the largest part of the delay that proportional jitter adds or subtracts: above 0, at most
+	// 1. Only for Proportional.
 	Fraction Decimal
 	// AfterCap applies the cap first and then the jitter, so that a delay may exceed the cap by the fraction.
 	// Some documents define it so. Otherwise no delay exceeds the cap, and delays at the cap are spread below

@@ -44,8 +44,8 @@ func (k Key) Between(attempt int, low, high time.Duration) time.Duration {
 	if k == (Key{}) || high <= low {
 		return low
 	}
-	// The high word of the product maps the hash to the range almost uniformly: the bias is at most the range's
-	// part of 2^64.
+	// The high word of the product maps the hash to the range almost uniformly: the bias is at most the
+	// range's part of 2^64.
 	offset, _ := bits.Mul64(k.hash(uint64(max(attempt, 1))), uint64(high-low)+1)
 	return low + time.Duration(offset)
 }

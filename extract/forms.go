@@ -114,11 +114,14 @@ const (
 
 // callForms, aroundKinds, readingKinds and writingKinds are the groups above, in their order.
 var (
-	callForms = [...]Form{ToolTag, SpecialToken, FunctionTag, ToolCallsObject, CallList, CallObject, InlineArguments,
+	callForms = [...]Form{ToolTag, SpecialToken, FunctionTag, ToolCallsObject, CallList, CallObject,
+		InlineArguments,
 		NameKeyedObject, PairList, NameThenArguments, PythonCall, PythonCallObject, QuotedCall}
 	aroundKinds  = [...]RepairKind{Prose, Fence, Tag, Alias}
-	writingKinds = [...]RepairKind{StringArguments, NoArguments, ExtraMember, PythonSyntax, TaggedArguments, AssignedArguments,
-		WrappedArguments, QuotedObject, SingleQuotes, Apostrophe, TokenQuotes, TripleQuotes, PythonLiteral, PythonNumber, PythonEscape, Tuple,
+	writingKinds = [...]RepairKind{StringArguments, NoArguments, ExtraMember, PythonSyntax, TaggedArguments,
+		AssignedArguments,
+		WrappedArguments, QuotedObject, SingleQuotes, Apostrophe, TokenQuotes, TripleQuotes, PythonLiteral,
+		PythonNumber, PythonEscape, Tuple,
 		TrailingComma, Comment, UnquotedKey, RawControl, MarkdownEscape}
 )
 

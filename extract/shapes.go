@@ -7,12 +7,15 @@ import (
 
 // Members that name a tool, that hold its arguments, that hold calls, and that say nothing of either.
 var (
-	nameMembers    = []string{"name", "tool", "tool_name", "function", "function_name", "func", "action", "recipient_name"}
-	argsMembers    = []string{"arguments", "parameters", "params", "args", "kwargs", "input", "tool_input", "action_input"}
+	nameMembers = []string{"name", "tool", "tool_name", "function", "function_name", "func", "action",
+		"recipient_name"}
+	argsMembers = []string{"arguments", "parameters", "params", "args", "kwargs", "input", "tool_input",
+		"action_input"}
 	listMembers    = []string{"tool_calls", "function_calls", "calls", "tool_uses"}
-	wrapperMembers = []string{"function", "function_call", "functionCall", "tool_call", "tool", "action", "command"}
-	metaMembers    = []string{"id", "type", "index", "call_id", "tool_call_id"}
-	metaTypes      = []string{"function", "tool_use", "tool_call", "function_call"}
+	wrapperMembers = []string{"function", "function_call", "functionCall", "tool_call", "tool", "action",
+		"command"}
+	metaMembers = []string{"id", "type", "index", "call_id", "tool_call_id"}
+	metaTypes   = []string{"function", "tool_use", "tool_call", "function_call"}
 	// objectTypes are what definitions of tools call their arguments' type.
 	objectTypes = []string{"object", "dict"}
 )

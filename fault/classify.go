@@ -102,7 +102,8 @@ func AsError(r Response) error {
 	}
 	return ProviderError{
 		Class: v.Class, Provider: r.Provider, Model: r.Model, StatusCode: v.Metadata.StatusCode,
-		RetryAfter: v.RetryAfter, RequestID: requestID(r.Headers), Message: v.Message, Final: v.final(), Cause: r.Err,
+		RetryAfter: v.RetryAfter, RequestID: requestID(r.Headers), Message: v.Message, Final: v.final(),
+		Cause: r.Err,
 	}.Typed()
 }
 

@@ -50,7 +50,8 @@ func Scrub(s string) string {
 // without is what a form has found, without the key.
 func without(form *regexp.Regexp, found string) string {
 	at := form.FindStringSubmatchIndex(found)
-	if len(at) < 6 || strings.Trim(found[at[4]:at[5]], "0123456789.") == "" || strings.EqualFold(found[at[4]:at[5]], "bearer") || strings.HasPrefix(leftOut, found[at[4]:at[5]]) {
+	if len(at) < 6 || strings.Trim(found[at[4]:at[5]], "0123456789.") == "" ||
+		strings.EqualFold(found[at[4]:at[5]], "bearer") || strings.HasPrefix(leftOut, found[at[4]:at[5]]) {
 		return found
 	}
 	return found[:at[4]] + leftOut + found[at[5]:]

@@ -121,11 +121,13 @@ func displayModel(name string) string { return plainName(name, "this model") }
 func plainName(name, otherwise string) string {
 	const longest = 64
 	odd := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.:/ ", r)
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') &&
+			!strings.ContainsRune("-_.:/ ", r)
 	}
 	name = strings.TrimSpace(name)
 	path := strings.HasPrefix(name, "/") || strings.Contains(name, "//")
-	if path || strings.Trim(name, "0123456789.:") == "" || len(name) > longest || strings.ContainsFunc(name, odd) {
+	if path || strings.Trim(name, "0123456789.:") == "" || len(name) > longest ||
+		strings.ContainsFunc(name, odd) {
 		return otherwise
 	}
 	return name

@@ -24,8 +24,8 @@ const (
 type RetryFeedback struct {
 	// Source is what the model proposed.
 	Source Source
-	// ToolName is the name of the called tool, as the model wrote it if there is no such tool. It is empty (null
-	// on the wire) for an answer.
+	// ToolName is the name of the called tool, as the model wrote it if there is no such tool. It is empty
+	// (null on the wire) for an answer.
 	ToolName string
 	// Attempt is the number of the failed attempt, from 1.
 	Attempt int
@@ -35,8 +35,8 @@ type RetryFeedback struct {
 	ErrorType fault.Class
 	// Message is one neutralised line of at most [MaxMessage] bytes, made from the class and the issues.
 	Message string
-	// Detail is what the user's code said about the failure, such as a reducer's message. It is neutralised by
-	// [Quote] and usually empty.
+	// Detail is what the user's code said about the failure, such as a reducer's message. It is neutralised
+	// by [Quote] and usually empty.
 	Detail string
 	// Schedule is when the next attempt is made; nil if there is none.
 	Schedule *Schedule
@@ -59,8 +59,8 @@ type Schedule struct {
 // Diff compares the issues of an attempt with those of the previous attempt by [fault.Issue.ID]. It is zero
 // for the first attempt.
 type Diff struct {
-	// Fixed were wrong before and are right now, as reported then. It leaves out issues that this attempt could
-	// not be checked for: after a reply that is not JSON, nothing counts as fixed.
+	// Fixed were wrong before and are right now, as reported then. It leaves out issues that this attempt
+	// could not be checked for: after a reply that is not JSON, nothing counts as fixed.
 	Fixed []fault.Issue `json:"fixed,omitempty"`
 	// New are wrong now and were not before.
 	New []fault.Issue `json:"new,omitempty"`
@@ -96,8 +96,9 @@ type Input struct {
 // New returns the feedback of a failed attempt. It depends only on its argument and keeps none of its slices.
 func New(in Input) RetryFeedback {
 	f := RetryFeedback{
-		Source: StructuredOutput, ToolName: canon.UTF8(in.Tool), Attempt: in.Attempt, MaxAttempts: in.MaxAttempts,
-		ErrorType: canon.UTF8(in.Class), CorrelationID: canon.UTF8(in.CorrelationID),
+		Source: StructuredOutput, ToolName: canon.UTF8(in.Tool), Attempt: in.Attempt,
+		MaxAttempts: in.MaxAttempts,
+		ErrorType:   canon.UTF8(in.Class), CorrelationID: canon.UTF8(in.CorrelationID),
 		Detail: Quote(in.Detail), Issues: fault.SortIssues(fault.PrintableIssues(in.Issues)),
 	}
 	if f.ToolName != "" {

@@ -159,8 +159,8 @@ func kept(f RetryFeedback) string {
 type Line struct {
 	// Place is where the issue is: "guests/0/name", "(whole)". Rule is the rule's stable name.
 	Place, Rule string
-	// Expected is what would be right. Got is the kind of what was received; Value is the value itself if it may
-	// be shown.
+	// Expected is what would be right. Got is the kind of what was received; Value is the value itself if it
+	// may be shown.
 	Expected, Got, Value string
 	// Persistent reports whether the previous attempt had the same issue.
 	Persistent bool

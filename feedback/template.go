@@ -14,8 +14,8 @@ const MaxTemplate = 64 << 10
 // View is what a template sees of a session. Its methods must be pure: they always return the same.
 type View interface {
 	// LatestFeedback returns the feedback that the next attempt has to answer: that of the tool with the name
-	// action, or the latest of all if action is empty. It returns false at a first attempt and once the action
-	// has succeeded.
+	// action, or the latest of all if action is empty. It returns false at a first attempt and once the
+	// action has succeeded.
 	LatestFeedback(action string) (RetryFeedback, bool)
 	// Feedback iterates over all feedback of the session, oldest first.
 	Feedback() iter.Seq[RetryFeedback]
@@ -26,8 +26,8 @@ type View interface {
 // Template is a prompt template: a [Text], or a template of package prompt. Its results depend only on the
 // arguments. It is safe for concurrent use.
 type Template interface {
-	// Prompt renders the prompt of an attempt, numbered from 1. If attempt is 0, both numbers are those of the
-	// latest feedback. A nil view means a first attempt.
+	// Prompt renders the prompt of an attempt, numbered from 1. If attempt is 0, both numbers are those of
+	// the latest feedback. A nil view means a first attempt.
 	Prompt(view View, attempt, maxAttempts int, lim Limits) (string, error)
 	// Words renders one feedback, like [Render] in the user's own words. The result is cut to lim.MaxBytes
 	// without splitting a character.

@@ -116,7 +116,8 @@ func (f *Fold) snapshot() (*Snapshot, error) {
 		return nil, err
 	}
 	s := &Snapshot{
-		State: state, Said: f.digests.said.String(), Landed: f.Landed, Began: f.Began, Adjusted: f.Adjusted, Ended: f.ends.all,
+		State: state, Said: f.digests.said.String(), Landed: f.Landed, Began: f.Began, Adjusted: f.Adjusted,
+		Ended: f.ends.all,
 	}
 	if f.State.Phase != machine.Stopped {
 		s.Asked = &f.Asked

@@ -28,8 +28,8 @@ type Side struct {
 	// the journal has ended.
 	Line int64 `json:"line"`
 	Run  int   `json:"run"`
-	// Event is what happened, and Effects what was decided, one sentence each. They are empty if the journal has
-	// ended.
+	// Event is what happened, and Effects what was decided, one sentence each. They are empty if the journal
+	// has ended.
 	Event   string   `json:"event,omitempty"`
 	Effects []string `json:"effects,omitempty"`
 }
@@ -42,8 +42,8 @@ type StepDifference struct {
 	B      Side  `json:"b"`
 	// SameEvent reports that the events are equal and the decisions differ.
 	SameEvent bool `json:"same_event"`
-	// Changes are the members of the canonical step that differ, in the order of their paths. There are none if
-	// one journal has ended.
+	// Changes are the members of the canonical step that differ, in the order of their paths. There are none
+	// if one journal has ended.
 	Changes []Change `json:"changes,omitempty"`
 }
 

@@ -39,11 +39,11 @@ type DifferenceError struct {
 
 // Field is a setting that a decision depends on: a field of the policy or of the config.
 type Field struct {
-	// Name is the name of the field in policy files, such as "max_attempts" or "budgets.run", or of a member of
-	// the header's config, such as "deadline".
+	// Name is the name of the field in policy files, such as "max_attempts" or "budgets.run", or of a member
+	// of the header's config, such as "deadline".
 	Name string `json:"name"`
-	// Was is the value in the header. Now is the value that the same layers resolve to today; it differs only if
-	// a default has changed. Both are empty if the value is a text of the header.
+	// Was is the value in the header. Now is the value that the same layers resolve to today; it differs only
+	// if a default has changed. Both are empty if the value is a text of the header.
 	Was string `json:"was,omitempty"`
 	Now string `json:"now,omitempty"`
 	// Layer is the layer that set the field, and Source is where it was written: see [policy.Explained].

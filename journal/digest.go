@@ -90,7 +90,8 @@ func (d *digester) covered(said []message.Message) []message.Message {
 		m.Parts = slices.Clone(m.Parts)
 		for c := range m.Parts {
 			p := &m.Parts[c]
-			p.Text, p.URL, p.Data, p.Name = d.ofText(p.Text), d.ofText(p.URL), d.ofText(p.Data), d.ofText(p.Name)
+			p.Text, p.URL, p.Data, p.Name = d.ofText(p.Text), d.ofText(p.URL), d.ofText(p.Data),
+				d.ofText(p.Name)
 		}
 		for c := range m.Calls {
 			m.Calls[c].Arguments = d.ofText(m.Calls[c].Arguments)

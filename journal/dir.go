@@ -113,7 +113,8 @@ func (d Dir) openOn(on *disk, session string) (Log, error) {
 		return nil, errors.New("journal: a Dir needs a name: give a folder, such as \".\"")
 	}
 	l := &file{
-		on: on, path: filepath.Join(string(d), FileName(session)), session: session, unsynced: newFolders(string(d)),
+		on: on, path: filepath.Join(string(d), FileName(session)), session: session,
+		unsynced: newFolders(string(d)),
 	}
 	err := on.makeAll(string(d), 0o700)
 	if err == nil {

@@ -17,7 +17,8 @@ import (
 // Parts of records that are redacted together, as pointers relative to the part.
 var (
 	ofParts   = []string{"/*/text", "/*/url", "/*/data", "/*/name"}
-	ofMessage = []string{"/text", "/opaque", "/calls/*/arguments", "/parts/*/text", "/parts/*/url", "/parts/*/data", "/parts/*/name"}
+	ofMessage = []string{"/text", "/opaque", "/calls/*/arguments", "/parts/*/text", "/parts/*/url",
+		"/parts/*/data", "/parts/*/name"}
 	ofIssues  = []string{"/*/pointer", "/*/expected", "/*/value", "/*/sent"}
 	ofFailure = []string{
 		"/message", "/text", "/issues/*/pointer", "/issues/*/expected", "/issues/*/value", "/issues/*/sent",
@@ -62,7 +63,8 @@ func (r *redactor) valuesOf(ev *Event, before *machine.State, offered []Tool) *p
 	if ev.Try != nil {
 		r.addTry(p, before.Config.Action, ev.Try)
 	}
-	if end, batch := ev.Tool, before.Batch; end != nil && batch != nil && end.Index >= 0 && end.Index < len(batch.Calls) {
+	if end, batch := ev.Tool, before.Batch; end != nil && batch != nil && end.Index >= 0 &&
+		end.Index < len(batch.Calls) {
 		r.addToolEnd(p, "/tool", batch.Calls[end.Index].Tool, end)
 	}
 	r.addReduced(p, "/reduced", ev.Reduced, false)
@@ -418,7 +420,8 @@ func (r *redactor) erase(document []byte, values, names *places) ([]byte, error)
 			return r.mark(value)
 		},
 		name: func(at []string, name string) (string, error) {
-			if strings.TrimSpace(name) == "" || !names.has(at) && !(looksMarked(name) && freeTexts().has(at)) {
+			if strings.TrimSpace(name) == "" || !names.has(at) &&
+				!(looksMarked(name) && freeTexts().has(at)) {
 				return name, nil
 			}
 			return r.keep([]byte(name), false)

@@ -12,8 +12,8 @@ import (
 var (
 	// ErrCorrupt: a line was changed.
 	ErrCorrupt = errors.New("journal: a line was changed")
-	// ErrConflict: another writer has written to the journal or holds it, or what is to begin conflicts with what
-	// the journal holds.
+	// ErrConflict: another writer has written to the journal or holds it, or what is to begin conflicts with
+	// what the journal holds.
 	ErrConflict = errors.New("journal: another writer has it")
 	// ErrDiffers: today's code decides differently than recorded.
 	ErrDiffers = errors.New("journal: the recording differs from what is decided now")
@@ -34,7 +34,8 @@ var errNoStore = errors.New("journal: the store is nil: give one, such as a Dir"
 type CorruptError struct {
 	// Line is the number of the line, from 1. Offset is where it begins.
 	Line, Offset int64
-	// Found is the line's hash, and Want the hash that its bytes should have. Both are empty for other faults.
+	// Found is the line's hash, and Want the hash that its bytes should have. Both are empty for other
+	// faults.
 	Found, Want string
 	// Why is the fault; empty if the hash is wrong.
 	Why string
@@ -52,7 +53,8 @@ func (e *CorruptError) Error() string {
 // Is matches ErrCorrupt.
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// heldError says what the journal holds that conflicts with what is to begin. errors.Is matches [ErrConflict].
+// heldError says what the journal holds that conflicts with what is to begin. errors.Is matches
+// [ErrConflict].
 type heldError string
 
 func (e heldError) Error() string { return "journal: " + string(e) }
@@ -63,7 +65,8 @@ func (e heldError) Is(target error) bool { return target == ErrConflict }
 // ConflictError reports that the journal of a session has another writer. errors.Is matches [ErrConflict].
 type ConflictError struct {
 	Session string
-	// Want is where this writer ended, and Found where the journal ends. Both are 0 if another writer holds it.
+	// Want is where this writer ended, and Found where the journal ends. Both are 0 if another writer holds
+	// it.
 	Want, Found int64
 	// Until is when the other writer's lease ends unless it is renewed; zero if the store has no leases.
 	Until time.Time

@@ -165,7 +165,8 @@ func retries(r policy.Reason) bool {
 // fieldsOfChanges returns the fields behind the first change in the table.
 func fieldsOfChanges(d *DifferenceError) []string {
 	for _, row := range memberFields {
-		at := slices.IndexFunc(d.Changes, func(c Change) bool { return strings.Contains(c.Path+"/", "/"+row.member+"/") })
+		at := slices.IndexFunc(d.Changes,
+			func(c Change) bool { return strings.Contains(c.Path+"/", "/"+row.member+"/") })
 		switch {
 		case at < 0:
 			continue

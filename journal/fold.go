@@ -262,7 +262,9 @@ func (f *Fold) restoreDigest(digest string) error {
 
 // addRestored folds a record of a redacted journal with what was left out restored. written is the fold of
 // the journal itself, which compares the decisions.
-func (f *Fold) addRestored(ctx context.Context, from Transcripts, raw []byte, rec Record, written *Fold) error {
+func (f *Fold) addRestored(
+	ctx context.Context, from Transcripts, raw []byte, rec Record, written *Fold,
+) error {
 	if rec.Decision != nil {
 		f.undecided = nil
 		return nil

@@ -26,8 +26,8 @@ type Journal struct {
 	ctx  context.Context
 	head hash
 	end  int64
-	// written is the fold of the file, and real the fold of what happened. They are the same without redaction.
-	// real is nil if what was left out is not available.
+	// written is the fold of the file, and real the fold of what happened. They are the same without
+	// redaction. real is nil if what was left out is not available.
 	written, real *Fold
 	// redactor redacts records; nil without redaction.
 	redactor *redactor

@@ -94,8 +94,8 @@ var (
 
 // rewriter copies a JSON document with other values and names.
 type rewriter struct {
-	// value returns the replacement for a value at the parts of a JSON Pointer, or nil to keep it and visit its
-	// contents.
+	// value returns the replacement for a value at the parts of a JSON Pointer, or nil to keep it and visit
+	// its contents.
 	value func(at []string, value jsontext.Value) ([]byte, error)
 	// name returns the new name of a member; at includes its old name.
 	name func(at []string, name string) (string, error)
@@ -149,7 +149,9 @@ func (r *rewriter) copy(out []byte, value jsontext.Value, at []string) ([]byte, 
 }
 
 // copyName copies the name of a member with its colon, and returns the old name.
-func (r *rewriter) copyName(out []byte, dec *jsontext.Decoder, at []string) (_ []byte, name string, err error) {
+func (r *rewriter) copyName(
+	out []byte, dec *jsontext.Decoder, at []string,
+) (_ []byte, name string, err error) {
 	quoted, err := dec.ReadValue()
 	if err == nil {
 		name, err = unquote(quoted)

@@ -74,7 +74,8 @@ func (r *Reader) raw() ([]byte, error) {
 	}
 	want := r.head.next(raw)
 	if found != want {
-		return nil, &CorruptError{Line: r.line, Offset: r.offset, Found: printable(found), Want: want.String()}
+		return nil, &CorruptError{Line: r.line, Offset: r.offset, Found: printable(found),
+			Want: want.String()}
 	}
 	if !isNote(raw) {
 		r.head = found
@@ -126,7 +127,8 @@ func isNote(raw []byte) bool { return bytes.HasPrefix(raw, []byte(`{"note":`)) }
 func (r *Reader) readLine() ([]byte, error) {
 	line, err := r.in.next(MaxLineBytes)
 	if err == nil && line[len(line)-1] != '\n' {
-		return nil, &CorruptError{Line: r.line + 1, Offset: r.end, Why: fmt.Sprintf("it is longer than %d bytes", MaxLineBytes)}
+		return nil, &CorruptError{Line: r.line + 1, Offset: r.end,
+			Why: fmt.Sprintf("it is longer than %d bytes", MaxLineBytes)}
 	}
 	return line, err
 }

@@ -37,15 +37,15 @@ type Header struct {
 	Session string `json:"session"`
 	// Config has the seed, the policy and the templates.
 	Config machine.Config `json:"config"`
-	// Resolved are the resolved policies, with the origin of each value: of the answer, the transport plane and
-	// each tool.
+	// Resolved are the resolved policies, with the origin of each value: of the answer, the transport plane
+	// and each tool.
 	Resolved []Resolved `json:"resolved,omitempty"`
 	// Tools are the tools of the run. Output is the digest of the schema of the answer; empty if any text is
 	// accepted.
 	Tools  []Tool `json:"tools,omitempty"`
 	Output string `json:"output,omitempty"`
-	// Held is the number of messages of the conversation that the run continues: all in the journal. It is 0 if
-	// the run records its history itself.
+	// Held is the number of messages of the conversation that the run continues: all in the journal. It is 0
+	// if the run records its history itself.
 	Held int `json:"held,omitempty"`
 	// State is the snapshot of the session when the run began; absent if the journal has it already.
 	State json.RawMessage `json:"state,omitempty"`

@@ -31,8 +31,8 @@ type Report struct {
 	// the user's code made, which are taken as recorded.
 	Prompts     int64 `json:"prompts"`
 	UserPrompts int64 `json:"user_prompts"`
-	// Redacted reports a redacted journal. Unkeyed is the number of prompts that were not compared because the
-	// secret key is missing.
+	// Redacted reports a redacted journal. Unkeyed is the number of prompts that were not compared because
+	// the secret key is missing.
 	Redacted bool  `json:"redacted,omitempty"`
 	Unkeyed  int64 `json:"unkeyed,omitempty"`
 	// Compacted is what a snapshot replaced; nil if the journal is complete.

@@ -11,8 +11,8 @@ type Sync string
 
 // The choices. Each costs an fsync of the file: docs/journal.md has figures.
 const (
-	// SyncWaits makes all lines durable before each wait, before each try of a single action, and at the end of
-	// a run. It is the default.
+	// SyncWaits makes all lines durable before each wait, before each try of a single action, and at the end
+	// of a run. It is the default.
 	SyncWaits Sync = "waits"
 	// SyncRecords makes each line durable before it takes effect.
 	SyncRecords Sync = "records"
@@ -27,8 +27,8 @@ type OnError string
 const (
 	// StopRun ends the run with [ErrUnwritable]. It is the default.
 	StopRun OnError = "stop"
-	// GoOn continues without a journal, with a warning in the result. Nothing more is written, because a journal
-	// with a gap cannot be folded.
+	// GoOn continues without a journal, with a warning in the result. Nothing more is written, because a
+	// journal with a gap cannot be folded.
 	GoOn OnError = "continue"
 )
 
@@ -48,7 +48,8 @@ func (s Settings) Validate() error {
 	switch s.Sync {
 	case "", SyncWaits, SyncRecords, SyncNever:
 	default:
-		errs = append(errs, fmt.Errorf("sync: %q: must be %s, %s or %s", string(s.Sync), SyncWaits, SyncRecords, SyncNever))
+		errs = append(errs, fmt.Errorf("sync: %q: must be %s, %s or %s", string(s.Sync), SyncWaits,
+			SyncRecords, SyncNever))
 	}
 	switch s.OnError {
 	case "", StopRun, GoOn:

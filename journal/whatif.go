@@ -24,8 +24,8 @@ type WhatIf struct {
 	Policy *policy.Set
 	// Feedback replaces the template of the feedback; nil keeps it, and "" means the default text.
 	Feedback *string
-	// Reread, if not nil, reads a recorded reply again, for a run under h and set. It may return recorded, which
-	// is read-only.
+	// Reread, if not nil, reads a recorded reply again, for a run under h and set. It may return recorded,
+	// which is read-only.
 	Reread func(h *Header, set *policy.Set, recorded *machine.Reply) *machine.Reply
 	// Prices are the prices of tokens; the zero value is free.
 	Prices Prices
@@ -45,8 +45,9 @@ type Outlook struct {
 
 // Comparison compares the recorded totals of runs with what they would have been.
 type Comparison struct {
-	// Recorded are the totals of the recorded runs. Answered is the part for which the record has answers, and
-	// WhatIf what the same part would have been. For a run that would have ended, Answered equals Recorded.
+	// Recorded are the totals of the recorded runs. Answered is the part for which the record has answers,
+	// and WhatIf what the same part would have been. For a run that would have ended, Answered equals
+	// Recorded.
 	Recorded Totals `json:"recorded"`
 	Answered Totals `json:"answered"`
 	WhatIf   Totals `json:"what_if"`
@@ -156,8 +157,8 @@ type asking struct {
 	run *supposedRun
 	// past is the current event, until its decision was read.
 	past *occurrence
-	// askedAt is when the recorded run asked for the current effect, and shape the form of the conversation at
-	// that time.
+	// askedAt is when the recorded run asked for the current effect, and shape the form of the conversation
+	// at that time.
 	askedAt time.Time
 	shape   shape
 }
@@ -167,8 +168,8 @@ type occurrence struct {
 	ev           Event
 	line, number int64
 	before       machine.State
-	// asked is the current effect, askedAt when it was asked for, and shape the form of the conversation at that
-	// time.
+	// asked is the current effect, askedAt when it was asked for, and shape the form of the conversation at
+	// that time.
 	asked    machine.Effect
 	askedAt  time.Time
 	shape    shape

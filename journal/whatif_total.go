@@ -20,8 +20,8 @@ type Prices struct {
 	// Input is for the tokens of prompts, Output for those that the model wrote.
 	Input  float64 `json:"input"`
 	Output float64 `json:"output"`
-	// CacheRead and CacheWrite are for prompt tokens that were read from or written to a cache; nil means Input.
-	// Such tokens are part of the input and are charged once.
+	// CacheRead and CacheWrite are for prompt tokens that were read from or written to a cache; nil means
+	// Input. Such tokens are part of the input and are charged once.
 	CacheRead  *float64 `json:"cache_read,omitempty"`
 	CacheWrite *float64 `json:"cache_write,omitempty"`
 }
@@ -32,7 +32,8 @@ func (p Prices) Validate() error {
 	for _, f := range []struct {
 		name  string
 		price float64
-	}{{"input", p.Input}, {"output", p.Output}, {"cache_read", or(p.CacheRead, 0)}, {"cache_write", or(p.CacheWrite, 0)}} {
+	}{{"input", p.Input}, {"output", p.Output}, {"cache_read", or(p.CacheRead, 0)},
+		{"cache_write", or(p.CacheWrite, 0)}} {
 		if math.IsNaN(f.price) || math.IsInf(f.price, 0) || f.price < 0 {
 			errs = append(errs, fmt.Errorf("price: %s: %v is not a price: give a number of 0 or more", f.name, f.price))
 		}
@@ -58,8 +59,8 @@ func (p Prices) Cost(u message.Usage) float64 {
 
 // Totals sums up a run. In a [Comparison.Change] values may be negative.
 type Totals struct {
-	// Correction is the number of all attempts of the correction plane, and Transport that of failed attempts of
-	// the transport plane.
+	// Correction is the number of all attempts of the correction plane, and Transport that of failed attempts
+	// of the transport plane.
 	Correction int `json:"correction_attempts"`
 	Transport  int `json:"transport_attempts"`
 	// ModelCalls is the number of model calls, or of tries of a single action. ToolRuns is the number of tool
@@ -143,7 +144,8 @@ func decisionsOf(effects []machine.Effect) (sentences []string, same string) {
 	for _, e := range effects {
 		if d := e.Decision; d != nil {
 			sentences = append(sentences, verdictOf(d))
-			fmt.Fprintf(&b, "%q %d %s %s %v %d %s\n", d.Action, d.Attempt, d.Plane, d.Class, d.Retry, d.Delay, d.Reason)
+			fmt.Fprintf(&b, "%q %d %s %s %v %d %s\n", d.Action, d.Attempt, d.Plane, d.Class, d.Retry, d.Delay,
+				d.Reason)
 		}
 	}
 	return sentences, b.String()
@@ -154,5 +156,6 @@ func verdictOf(d *machine.Decision) string {
 	if d.Class == "" {
 		return d.String()
 	}
-	return d.On(d.Plane) + ": " + policy.Decision{Retry: d.Retry, Delay: d.Delay, Reason: d.Reason, Detail: d.Detail}.String()
+	return d.On(d.Plane) + ": " + policy.Decision{Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
+		Detail: d.Detail}.String()
 }

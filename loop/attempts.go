@@ -123,7 +123,8 @@ func (t *Tries) all(yield func(*Try) bool) error {
 		if of.opens(false); !trial.ended {
 			of.cause = ErrNotEnded
 			of.fed(of.runner.Step(machine.Event{
-				Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true}, Failure: causeOf(of.cause),
+				Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true},
+				Failure: causeOf(of.cause),
 			}))
 			return of.err()
 		}
@@ -163,7 +164,9 @@ type tries struct {
 
 // beginTries takes the session for an action, and begins or continues it. If the action has ended in the
 // journal, it returns the end.
-func beginTries(ctx context.Context, o *options, s *session.Session, a *Action) (*tries, *journal.Ended, error) {
+func beginTries(
+	ctx context.Context, o *options, s *session.Session, a *Action,
+) (*tries, *journal.Ended, error) {
 	if a == nil {
 		return nil, nil, errNoAction
 	}
@@ -283,7 +286,8 @@ func (t *tries) err() error {
 // attempt returns the current try.
 func (t *tries) attempt() Attempt {
 	at := t.asked.Try
-	a := Attempt{Number: at.Attempt, Max: at.MaxAttempts, Settings: at.Settings, Transport: at.Transport, Timeout: at.Timeout, InDoubt: t.inDoubt}
+	a := Attempt{Number: at.Attempt, Max: at.MaxAttempts, Settings: at.Settings, Transport: at.Transport,
+		Timeout: at.Timeout, InDoubt: t.inDoubt}
 	t.inDoubt = false
 	if open := t.runner.st.Actions; len(open) > 0 {
 		a.recorded = open[0].Last // the action is the only one
@@ -330,7 +334,8 @@ func ranOut(end *journal.Ended) error {
 		return nil
 	}
 	st := machine.State{
-		Config: &machine.Config{Single: !end.Request, Action: end.Action, Seed: end.Seed}, Policy: end.Policy, Outcome: &end.Outcome,
+		Config: &machine.Config{Single: !end.Request, Action: end.Action, Seed: end.Seed}, Policy: end.Policy,
+		Outcome: &end.Outcome,
 	}
 	return exhausted(st, end.Attempts, recordedCause(&end.Outcome, !end.Request))
 }

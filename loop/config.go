@@ -32,32 +32,33 @@ type Config struct {
 	Tools *tool.Set
 	// Output is the schema of a structured answer; nil accepts any text. [Generate] sets it.
 	Output *schema.Schema
-	// CallsOnly makes tool calls the answer, for callers that run them themselves. A reply without a call is a
-	// failed attempt. The calls of a reply are accepted all or none. The first reply with only valid calls ends
-	// the run; they are in [Result].Calls.
+	// CallsOnly makes tool calls the answer, for callers that run them themselves. A reply without a call is
+	// a failed attempt. The calls of a reply are accepted all or none. The first reply with only valid calls
+	// ends the run; they are in [Result].Calls.
 	CallsOnly bool
-	// ToolChoice makes the model call a tool, any tool ([message.AnyTool]) or no tool ([message.NoTool]); empty
-	// leaves the choice to the model. Calls are required until one has ended, even if it failed, and with
-	// CallsOnly always. It needs tools, and a provider that supports it.
+	// ToolChoice makes the model call a tool, any tool ([message.AnyTool]) or no tool ([message.NoTool]);
+	// empty leaves the choice to the model. Calls are required until one has ended, even if it failed, and
+	// with CallsOnly always. It needs tools, and a provider that supports it.
 	ToolChoice message.ToolChoice
 	// Stop are the stop sequences of the model. The reply ends before them. None may be empty.
 	Stop []string
 	// Attach are media after the text of the prompt.
 	Attach []message.Part
-	// History is the conversation before this run, such as an earlier [Result].Transcript. If it is empty, the
-	// run continues the conversation in the session or, if there is none, in its journal. It is an error if the
-	// session has a conversation.
+	// History is the conversation before this run, such as an earlier [Result].Transcript. If it is empty,
+	// the run continues the conversation in the session or, if there is none, in its journal. It is an error
+	// if the session has a conversation.
 	History []message.Message
 	// NewConversation begins a new conversation, with History if set, whatever the session holds.
 	NewConversation bool
 	// Policy has the layers, the budgets and the transport policy; nil means [policy.DefaultSet]. Policies of
-	// tools ([tool.WithPolicy]) are merged over its global layer and under its layers for these tools. A layer
-	// for an unknown tool is an error if its name is similar to that of a tool, else a warning in the result.
+	// tools ([tool.WithPolicy]) are merged over its global layer and under its layers for these tools. A
+	// layer for an unknown tool is an error if its name is similar to that of a tool, else a warning in the
+	// result.
 	Policy *policy.Set
-	// RequestID identifies the request of this run in the idempotency keys of its calls. Give each request of a
-	// conversation its own id, and a repeated request the same id: at most [machine.MaxRequestID] bytes of
-	// printable text. If it is empty, history and prompt identify the request: a run with the same session id,
-	// history and prompt is the same request.
+	// RequestID identifies the request of this run in the idempotency keys of its calls. Give each request of
+	// a conversation its own id, and a repeated request the same id: at most [machine.MaxRequestID] bytes of
+	// printable text. If it is empty, history and prompt identify the request: a run with the same session
+	// id, history and prompt is the same request.
 	RequestID string
 	// Seed is the seed of the jitter of this run; empty means the session's id. For waits without jitter, set
 	// "jitter: none" in the policy.
@@ -69,8 +70,8 @@ type Config struct {
 	Feedback string
 	// Limits bounds the feedback to the model; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
-	// Deadline is the end of the run's time; no wait may outlast it. Zero means the deadline of the context, if
-	// any. The earlier one counts.
+	// Deadline is the end of the run's time; no wait may outlast it. Zero means the deadline of the context,
+	// if any. The earlier one counts.
 	Deadline time.Time
 	// Consult are the classes of transport failures at which the planner ([WithPlanner]) is asked before the
 	// policy. At exhaustion it is always asked. Classes without a planner are an error.
@@ -85,8 +86,10 @@ func (c *Config) prompt(text string) message.Message {
 // machine returns the config of the core for a run.
 func (c Config) machine(o *options) machine.Config {
 	m := machine.Config{
-		RequestID: c.RequestID, Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline, System: canon.UTF8(c.System), Feedback: canon.UTF8(c.Feedback),
-		Limits: feedback.DefaultLimits(), CallsOnly: c.CallsOnly, ToolChoice: c.ToolChoice, Stop: c.Stop, UserPrompt: o.prompt != nil, Planner: o.planner != nil,
+		RequestID: c.RequestID, Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline,
+		System: canon.UTF8(c.System), Feedback: canon.UTF8(c.Feedback),
+		Limits: feedback.DefaultLimits(), CallsOnly: c.CallsOnly, ToolChoice: c.ToolChoice, Stop: c.Stop,
+		UserPrompt: o.prompt != nil, Planner: o.planner != nil,
 		Consult: c.Consult, Behaviours: machine.Behaviours(),
 	}
 	if c.Policy != nil {

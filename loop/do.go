@@ -30,19 +30,20 @@ type Action struct {
 	// seed when a wait needs one, and reports it ([observe.Notice].Seed, [RetryExhaustedError].Seed), so that
 	// the waits can be reproduced.
 	Seed string
-	// Deadline is the end of the action's time; no wait may outlast it. Zero means the deadline of the context,
-	// if any.
+	// Deadline is the end of the action's time; no wait may outlast it. Zero means the deadline of the
+	// context, if any.
 	Deadline time.Time
-	// ID identifies the action in its session's journal. Once it has ended there, with or without success, it is
-	// not made again, and its recorded end is returned. Empty means a new action; without a journal the ID has
-	// no effect. At most [machine.MaxActionID] bytes of printable text. It appears in journals and errors, so it
-	// must not be secret.
+	// ID identifies the action in its session's journal. Once it has ended there, with or without success, it
+	// is not made again, and its recorded end is returned. Empty means a new action; without a journal the ID
+	// has no effect. At most [machine.MaxActionID] bytes of printable text. It appears in journals and
+	// errors, so it must not be secret.
 	ID string
 }
 
 // ToolCall returns the action of calling a tool, with the default policies.
 func ToolCall(name string) *Action {
-	return &Action{Tool: name, Policy: policy.Correction(), Transport: policy.EffectiveTransport(&policy.Set{}).Clone()}
+	return &Action{Tool: name, Policy: policy.Correction(),
+		Transport: policy.EffectiveTransport(&policy.Set{}).Clone()}
 }
 
 // FinalAnswer returns the action of getting a final answer, with the default policies.
@@ -52,10 +53,12 @@ func FinalAnswer() *Action { return ToolCall("") }
 func (a *Action) machine() machine.Config {
 	free := policy.Unlimited
 	return machine.Config{
-		Seed: a.Seed, Deadline: a.Deadline, Single: true, Action: a.Tool, ActionID: a.ID, Limits: feedback.DefaultLimits(),
+		Seed: a.Seed, Deadline: a.Deadline, Single: true, Action: a.Tool, ActionID: a.ID,
+		Limits: feedback.DefaultLimits(),
 		Policy: policy.Set{
 			Global: a.Policy.Layer(), Transport: a.Transport.TransportLayer(),
-			Budgets: policy.Budgets{Tool: free, Run: free, UnknownTools: free}, MaxTurns: free, MaxCalls: free,
+			Budgets: policy.Budgets{Tool: free, Run: free, UnknownTools: free}, MaxTurns: free,
+			MaxCalls: free,
 		},
 	}
 }
@@ -92,8 +95,8 @@ type Attempt struct {
 	// Settings are the policy's settings for the attempt ([policy.RetryPolicy].Attempts). The caller applies
 	// them to its model.
 	Settings policy.Settings
-	// Transport is the attempt of this try on the transport plane, from 1. Tries again after a failed request do
-	// not increase Number.
+	// Transport is the attempt of this try on the transport plane, from 1. Tries again after a failed request
+	// do not increase Number.
 	Transport int
 
 	// InDoubt reports that this try began before and its outcome is unknown: the process died, or the run was
@@ -106,8 +109,8 @@ type Attempt struct {
 
 	// recorded is the feedback on the previous try in the session, or nil.
 	recorded *feedback.RetryFeedback
-	// Without a session: the action, the seed of its jitter (empty until a wait needs it), and the errors of the
-	// two previous tries.
+	// Without a session: the action, the seed of its jitter (empty until a wait needs it), and the errors of
+	// the two previous tries.
 	of           *Action
 	seed         string
 	last, before error
@@ -209,7 +212,9 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 }
 
 // within makes a try within its time limit.
-func within[T any](ctx context.Context, o *options, at Attempt, try func(context.Context, Attempt) (T, error)) (T, error) {
+func within[T any](
+	ctx context.Context, o *options, at Attempt, try func(context.Context, Attempt) (T, error),
+) (T, error) {
 	if at.Timeout <= 0 {
 		return try(ctx, at)
 	}
@@ -239,10 +244,12 @@ func recording(s *session.Session, opts []Option) (*session.Session, *options, e
 }
 
 func doRecorded[T any](
-	ctx context.Context, o *options, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts []Option,
+	ctx context.Context, o *options, s *session.Session, a *Action,
+	try func(context.Context, Attempt) (T, error), opts []Option,
 ) (value T, err error) {
 	var none T
-	if kind := reflect.TypeFor[T]().Kind(); o.journal != nil && a.ID != "" && (kind == reflect.Chan || kind == reflect.Func) {
+	if kind := reflect.TypeFor[T]().Kind(); o.journal != nil && a.ID != "" &&
+		(kind == reflect.Chan || kind == reflect.Func) {
 		return none, fmt.Errorf("loop: action %q has an ID, but its value %T has no JSON form to be recorded in", a.ID, none)
 	}
 	tries := Attempts(ctx, s, a, opts...)

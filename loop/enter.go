@@ -9,9 +9,10 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// enter takes the session, for a fresh run or for the run that the journal has. If neither has a RequestID, an
-// ended run with the same history and prompt is an earlier turn of the conversation; for a pool it is the same
-// run, because runs are added again after a crash. In a pool an empty prompt continues any unfinished run.
+// enter takes the session, for a fresh run or for the run that the journal has. If neither has a RequestID,
+// an ended run with the same history and prompt is an earlier turn of the conversation; for a pool it is the
+// same run, because runs are added again after a crash. In a pool an empty prompt continues any unfinished
+// run.
 func (p *process) enter(m *machine.Compiled, prompt string, pooled bool) (fresh bool, err error) {
 	held, err := p.holds(prompt, pooled)
 	switch {
@@ -52,7 +53,8 @@ func (p *process) holds(prompt string, pooled bool) (held bool, err error) {
 
 // sameRequest returns an error if the last run of the journal had another prompt.
 func (p *process) sameRequest(past *journal.Fold, prompt string) error {
-	then, now := past.State.Transcript()[:past.State.Began], message.Printable([]message.Message{p.cfg.prompt(prompt)})
+	then, now := past.State.Transcript()[:past.State.Began],
+		message.Printable([]message.Message{p.cfg.prompt(prompt)})
 	if len(then) > 0 && !then[len(then)-1].Equal(now[0]) {
 		return fmt.Errorf("loop: config: request_id: %q belongs to another prompt in the journal: give each request its own id",
 			p.cfg.RequestID)
@@ -89,7 +91,8 @@ func (p *process) adopt() error {
 func (p *process) recordedResult() (Result, error) {
 	o := &p.recorded.Outcome
 	return Result{
-		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: o.Warnings, Attempts: p.recorded.Attempts,
-		Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
+		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: o.Warnings,
+		Attempts: p.recorded.Attempts,
+		Usage:    o.Usage, Waited: o.Waited, Turns: o.Turns,
 	}, ranOut(p.recorded)
 }

@@ -130,7 +130,8 @@ func (e *RetryExhaustedError) typed() error {
 // exhausted returns the error of a run that stopped without success.
 func exhausted(st machine.State, attempts []session.Attempt, cause error) *RetryExhaustedError {
 	o := st.Outcome
-	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Seed: st.Session.ID(), Cause: cause}
+	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Seed: st.Session.ID(),
+		Cause: cause}
 	if st.Config != nil {
 		e.Seed = cmp.Or(st.Config.Seed, e.Seed)
 	}
@@ -138,9 +139,11 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 	if x == nil {
 		return e
 	}
-	e.Action, e.Plane, e.Attempt, e.MaxAttempts, e.Failure, e.Detail = x.Action, x.Plane, x.Attempt, x.MaxAttempts, x.Failure, x.Detail
+	e.Action, e.Plane, e.Attempt, e.MaxAttempts, e.Failure, e.Detail = x.Action, x.Plane, x.Attempt,
+		x.MaxAttempts, x.Failure, x.Detail
 	e.Failure.Issues = slices.Clone(e.Failure.Issues) // the session's records share them
-	if e.Policy, e.Explanation = st.PolicyFor(x.Action, x.Plane); x.Plane == fault.Transport && x.Failure.Tool != "" {
+	if e.Policy, e.Explanation = st.PolicyFor(x.Action, x.Plane); x.Plane == fault.Transport &&
+		x.Failure.Tool != "" {
 		e.Policy, e.Explanation = st.ToolPolicy(x.Failure.Tool)
 	}
 	e.Policy = e.Policy.Clone() // it may share memory with other runs
@@ -150,9 +153,12 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 
 // lastFeedback returns the feedback on the last attempt from the session. If the session is not available, it
 // is made again from the attempts. prev is the feedback before, if the attempts do not have it.
-func (e *RetryExhaustedError) lastFeedback(s session.State, prev *feedback.RetryFeedback) *feedback.RetryFeedback {
+func (e *RetryExhaustedError) lastFeedback(
+	s session.State, prev *feedback.RetryFeedback,
+) *feedback.RetryFeedback {
 	f := &e.Failure
-	if e.Plane != fault.Correction || !e.Policy.EmitFeedback || !(e.Policy.Retries(f.Class) || f.Class == fault.Reducer) {
+	if e.Plane != fault.Correction || !e.Policy.EmitFeedback ||
+		!(e.Policy.Retries(f.Class) || f.Class == fault.Reducer) {
 		return nil
 	}
 	for held := range s.NewestFeedback() {

@@ -29,7 +29,8 @@ func (e *RetryExhaustedError) Format(to fmt.State, verb rune) {
 	rows := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprint(rows, "\n  action\tattempt\tplane\tfailure\tdecision\tissues")
 	for _, a := range e.Attempts {
-		fmt.Fprintf(rows, "\n  %s\t%d of %s\t%s\t%s\t%s\t%s", cmp.Or(a.Action, "answer"), a.Attempt, bound(a.MaxAttempts),
+		fmt.Fprintf(rows, "\n  %s\t%d of %s\t%s\t%s\t%s\t%s", cmp.Or(a.Action, "answer"), a.Attempt,
+			bound(a.MaxAttempts),
 			a.Plane, cmp.Or(string(a.Class), "none"), decision(a), issuesLine(a))
 	}
 	_ = rows.Flush() // a strings.Builder does not fail

@@ -16,8 +16,8 @@ type Model interface {
 	// plane are retried under the transport policy; see package fault. Reply must not change req, and may be
 	// called from several runs at once. The run does not wait for a Reply that ignores the end of ctx.
 	//
-	// The transcript keeps the Calls of a reply. The model must not write to that list after returning it. Runs
-	// only read it, so several replies may share it.
+	// The transcript keeps the Calls of a reply. The model must not write to that list after returning it.
+	// Runs only read it, so several replies may share it.
 	Reply(ctx context.Context, req Request) (message.Reply, error)
 }
 
@@ -39,8 +39,8 @@ type Request struct {
 	Output *schema.Schema
 	// Model is the name of the model in the run; empty for the first.
 	Model string
-	// Temperature is the temperature for this attempt, from 0 to 2; nil means the model's own. A model that does
-	// not support it must return an error.
+	// Temperature is the temperature for this attempt, from 0 to 2; nil means the model's own. A model that
+	// does not support it must return an error.
 	Temperature *float64
 	// At are the actions that are being corrected, or the first attempt of the answer.
 	At []machine.Position

@@ -21,9 +21,9 @@ type PoolConfig struct {
 	Config  Config
 	Options []Option
 	// Done is called at the end of each run that has begun, with the results of [Run], before [Pool.Await]
-	// returns. The worker that ended the run calls it, so several calls may run at once; it may add runs to the
-	// pool. A panic in it is not recovered: it leaves [Pool.Due], and ends the process if a worker of [Pool.Run]
-	// or [Pool.Serve] calls it. The run has ended even so. [Pool.Add] requires Done.
+	// returns. The worker that ended the run calls it, so several calls may run at once; it may add runs to
+	// the pool. A panic in it is not recovered: it leaves [Pool.Due], and ends the process if a worker of
+	// [Pool.Run] or [Pool.Serve] calls it. The run has ended even so. [Pool.Add] requires Done.
 	Done func(s *session.Session, r Result, err error)
 }
 
@@ -50,7 +50,8 @@ type Pool struct {
 	// working is the number of runs that workers have.
 	working int
 	closed  bool
-	// changed is closed when a run is queued or has ended, or the pool is closed; nil if nobody waits for that.
+	// changed is closed when a run is queued or has ended, or the pool is closed; nil if nobody waits for
+	// that.
 	changed chan struct{}
 }
 
@@ -78,10 +79,10 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 // Add begins a run of a session, as [Run] does with prompt. If the journal has this run unfinished, it
 // continues, as with [Resume]; an empty prompt continues any unfinished run. If the journal's last run has
 // ended and was the same request, nothing is done again, and its recorded end is reported. Requests are the
-// same if their [Config].RequestID is or, if neither has one, if history and prompt are. If a redacted journal
-// cannot tell, the error is [journal.ErrRedacted]. An unfinished run of another request is an error of
-// [journal.ErrConflict]. j may be nil. The session belongs to the pool until the run's end is reported. Other
-// errors are those of Run and Resume before the first model call, and [ErrPoolClosed].
+// same if their [Config].RequestID is or, if neither has one, if history and prompt are. If a redacted
+// journal cannot tell, the error is [journal.ErrRedacted]. An unfinished run of another request is an error
+// of [journal.ErrConflict]. j may be nil. The session belongs to the pool until the run's end is reported.
+// Other errors are those of Run and Resume before the first model call, and [ErrPoolClosed].
 func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *PoolRun, err error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
@@ -143,8 +144,8 @@ type Parked struct {
 	Session *session.Session
 	// Journal is the journal of the session, still open; may be nil.
 	Journal *journal.Journal
-	// State is the state of the core, and Asked the next effect to carry out. Go errors are not kept: an error
-	// of the run refers only to later errors.
+	// State is the state of the core, and Asked the next effect to carry out. Go errors are not kept: an
+	// error of the run refers only to later errors.
 	State machine.State
 	Asked machine.Effect
 }

@@ -13,8 +13,8 @@ type drive struct {
 	ctx  context.Context
 	// stays reports that it continues without runs.
 	stays bool
-	// lead is full while a worker waits for the next run. The other workers work, or wait to lead. It guards the
-	// fields below.
+	// lead is full while a worker waits for the next run. The other workers work, or wait to lead. It guards
+	// the fields below.
 	lead chan struct{}
 	over bool
 	err  error

@@ -19,8 +19,8 @@ type PoolRun struct {
 	// run makes the run. begun reports that it has taken its session.
 	run   *process
 	begun bool
-	// until is when the run is due or, if it is ready, since when. order is its number in the queue, and place
-	// its index in the heap, -1 outside.
+	// until is when the run is due or, if it is ready, since when. order is its number in the queue, and
+	// place its index in the heap, -1 outside.
 	until time.Time
 	order int64
 	place int32
@@ -232,7 +232,9 @@ var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
 // result is that of Run, except that a panic of a model or a given function is returned as a
 // [*fault.PanicError], and the run can be resumed. If the pool is closed, the error is [ErrPoolClosed], and
 // also [ErrSuspended] if [Pool.Close] returned the run.
-func (p *Pool) Await(ctx context.Context, s *session.Session, prompt string, j *journal.Journal) (Result, error) {
+func (p *Pool) Await(
+	ctx context.Context, s *session.Session, prompt string, j *journal.Journal,
+) (Result, error) {
 	t := p.seat(s, prompt, j)
 	t.caller = &caller{ctx: ctx, over: make(chan struct{})}
 	if !p.enqueue(t, time.Time{}) {

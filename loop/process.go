@@ -311,7 +311,8 @@ func (p *process) bounded(ctx context.Context) (context.Context, func()) {
 func (p *process) request(ctx context.Context, model Model, m *machine.ModelCall) (message.Reply, error) {
 	p.said = append(p.said, p.runner.st.TranscriptFrom(len(p.said))...)
 	req := Request{
-		System: m.System, Messages: slices.Clip(p.said), Tools: p.offered, Output: p.cfg.Output, Model: m.Model, At: m.At,
+		System: m.System, Messages: slices.Clip(p.said), Tools: p.offered, Output: p.cfg.Output,
+		Model: m.Model, At: m.At,
 		Temperature: m.Temperature, ToolChoice: m.ToolChoice, Stop: m.Stop,
 	}
 	limits := engine.LimitsOf(m)

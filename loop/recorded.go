@@ -84,7 +84,8 @@ func recordedFailure(f fault.Failure, single bool) error {
 // recordedCause returns the recorded cause of the end of the run, or nil.
 func (r *Runner) recordedCause() error {
 	o := r.st.Outcome
-	if x := o.Exhaustion; r.refused != nil && r.st.Config.Single && x != nil && x.Failure.Class == fault.Reducer {
+	if x := o.Exhaustion; r.refused != nil && r.st.Config.Single && x != nil &&
+		x.Failure.Class == fault.Reducer {
 		return r.refused
 	}
 	cause := recordedCause(o, r.st.Config.Single)

@@ -27,7 +27,9 @@ import (
 // schema a warning in the result. If the run has ended, its result is returned again and nothing is done.
 //
 // Errors are those of [Run], [journal.ErrNoRun] if there is no run, and [journal.ErrRedacted].
-func Resume(ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg Config, opts ...Option) (Result, error) {
+func Resume(
+	ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg Config, opts ...Option,
+) (Result, error) {
 	o, err := collect(append(slices.Clip(opts), WithJournal(j)))
 	if err != nil {
 		return Result{}, err
@@ -253,6 +255,7 @@ func outcomeOf(l journal.Landed) tool.Outcome {
 // note records a tool's progress.
 func (p *process) note(run machine.ToolRun, at time.Time, progress []byte) {
 	if w := p.runner.journal; w != nil {
-		_ = w.Note(journal.Note{Kind: journal.Progressed, At: at, Progress: &journal.Progress{Key: run.Key, Tool: run.Tool, Progress: progress}})
+		_ = w.Note(journal.Note{Kind: journal.Progressed, At: at,
+			Progress: &journal.Progress{Key: run.Key, Tool: run.Tool, Progress: progress}})
 	}
 }

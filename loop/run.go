@@ -22,8 +22,8 @@ type Result struct {
 	Value json.RawMessage
 	// Calls are the accepted calls, which were not run, if [Config].CallsOnly is set.
 	Calls []machine.ToolRun
-	// Degraded reports that a planner accepted the plain text of the last reply. Warnings say so, and name the
-	// tools whose calls gave no result ([session.Attempt.ToolFailure]).
+	// Degraded reports that a planner accepted the plain text of the last reply. Warnings say so, and name
+	// the tools whose calls gave no result ([session.Attempt.ToolFailure]).
 	Degraded bool
 	Warnings []string
 	// Transcript is all that was said, [Config].History first: what the next run of the conversation is
@@ -51,14 +51,16 @@ type Answer[T any] struct {
 // or cfg.History. s keeps the records and the conversation of the run; if it is nil, the run makes a session.
 //
 // If the journal ([WithJournal]) has this request unfinished, Run continues it, as with [Resume]. If a run of
-// the journal has ended and has the same [Config].RequestID, Run returns its recorded end and does nothing. If
-// that was not the last run, the result has no transcript. An unfinished run of another request is an error of
-// [journal.ErrConflict]. Giving another prompt the RequestID of the last run is an error, too.
+// the journal has ended and has the same [Config].RequestID, Run returns its recorded end and does nothing.
+// If that was not the last run, the result has no transcript. An unfinished run of another request is an
+// error of [journal.ErrConflict]. Giving another prompt the RequestID of the last run is an error, too.
 //
 // A run that ends without an answer returns a [RetryExhaustedError]. An invalid cfg, a session in use and a
 // template that cannot be rendered are other errors, before the first model call. A session can have one run
 // at a time.
-func Run(ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option) (Result, error) {
+func Run(
+	ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option,
+) (Result, error) {
 	l, err := New(model, cfg, opts...)
 	if err != nil {
 		return Result{}, err
@@ -94,7 +96,9 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 
 // Run is the function [Run] with the loop's model and config. j is the session's journal; nil means that of
 // the options, if any.
-func (l *Loop) Run(ctx context.Context, s *session.Session, prompt string, j *journal.Journal) (Result, error) {
+func (l *Loop) Run(
+	ctx context.Context, s *session.Session, prompt string, j *journal.Journal,
+) (Result, error) {
 	return l.run(ctx, l.options.recordedIn(j), s, prompt)
 }
 
@@ -121,7 +125,9 @@ var errNoModel = errors.New("loop: the model is nil: set one")
 
 // Generate is [Run] for an answer of type T. The model gets T's schema, and its answer is checked against it.
 // Each attempt decodes into a new value. [Config].CallsOnly is an error.
-func Generate[T any](ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option) (Answer[T], error) {
+func Generate[T any](
+	ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option,
+) (Answer[T], error) {
 	typed, err := schema.For[T]()
 	if err != nil {
 		return Answer[T]{}, err

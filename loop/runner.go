@@ -207,7 +207,8 @@ func (r *Runner) State() machine.State { return r.st }
 // nothing. If the core asks for the reducers, Step runs them.
 func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	effects, err := r.step(ev)
-	for last := len(effects) - 1; err == nil && last >= 0 && effects[last].Kind == machine.Reduce; last = len(effects) - 1 {
+	for last := len(effects) - 1; err == nil && last >= 0 &&
+		effects[last].Kind == machine.Reduce; last = len(effects) - 1 {
 		var more []machine.Effect
 		more, err = r.tellReducers(ev.At)
 		effects = append(effects[:last:last], more...)
@@ -271,7 +272,8 @@ func (r *Runner) Result(cause error) (Result, error) {
 	}
 	own := r.st.Attempts()
 	result := Result{
-		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: r.warned(o.Warnings, own),
+		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded,
+		Warnings:   r.warned(o.Warnings, own),
 		Transcript: r.st.Transcript(), Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
 	}
 	if o.OK {
@@ -302,7 +304,8 @@ func (r *Runner) warned(warnings []string, attempts []session.Attempt) []string 
 
 // Start begins a run with the given messages.
 func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Effect, error) {
-	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages), Hears: engine.Hears(r.s)})
+	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages),
+		Hears: engine.Hears(r.s)})
 }
 
 // reads returns how replies are read under the current policy.
@@ -355,7 +358,8 @@ func (r *Runner) Woke(at time.Time) ([]machine.Effect, error) {
 
 // PlannerFailed feeds the error of a planner. It ends the run.
 func (r *Runner) PlannerFailed(at time.Time, err error) ([]machine.Effect, error) {
-	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &machine.Plan{Do: machine.Abort}, Failure: causeOf(err)})
+	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &machine.Plan{Do: machine.Abort},
+		Failure: causeOf(err)})
 }
 
 // Planned feeds a planner's answer. An invalid plan or policy changes nothing.

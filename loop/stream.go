@@ -19,8 +19,8 @@ type Delta struct {
 	// discard what was received of that one. Call is -1, and nothing else is set. There is also a reset if a
 	// request in progress is made again by a resume, but none at the end of the run.
 	Reset bool
-	// Turn is the number of the reply, Attempt that of the action that was corrected most, and Transport that of
-	// this request on the transport plane, all from 1.
+	// Turn is the number of the reply, Attempt that of the action that was corrected most, and Transport that
+	// of this request on the transport plane, all from 1.
 	Turn, Attempt, Transport int
 }
 
@@ -43,5 +43,6 @@ func (p *process) streams(m *machine.ModelCall) func(Delta) {
 
 // leftAReply reports whether a resumed run left a reply that is not used.
 func leftAReply(st machine.State) bool {
-	return st.Phase == machine.Calling || st.Phase == machine.Planning || st.Phase == machine.Waiting && st.Next != machine.NextTools
+	return st.Phase == machine.Calling || st.Phase == machine.Planning || st.Phase == machine.Waiting &&
+		st.Next != machine.NextTools
 }

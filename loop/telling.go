@@ -27,7 +27,8 @@ func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError 
 func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
 	if failed := uncharged(ev, effects); failed != nil {
 		p.tell(p.ctx, observe.Notice{
-			Kind: observe.ReducerFailed, CorrelationID: p.s.ID(), At: ev.At, Action: p.tool, Plane: fault.Correction, Class: fault.Reducer,
+			Kind: observe.ReducerFailed, CorrelationID: p.s.ID(), At: ev.At, Action: p.tool,
+			Plane: fault.Correction, Class: fault.Reducer,
 			Reason: policy.ReducerError, Err: p.err, Reducer: failed.Reducer,
 		})
 	}

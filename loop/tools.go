@@ -61,7 +61,9 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocati
 // their outcomes in call order. A further call begins only after an outcome has entered, because an outcome
 // may end the run. When the context ends it does not wait for the calls: their results are dropped, or
 // recorded if the run is left to be resumed.
-func (p *process) runTools(ctx context.Context, runs []machine.ToolRun) (effects []machine.Effect, err error) {
+func (p *process) runTools(
+	ctx context.Context, runs []machine.ToolRun,
+) (effects []machine.Effect, err error) {
 	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs))}
 	defer b.end(-1)
 	for n, run := range b.runs {
@@ -108,7 +110,9 @@ func (b *batch) end(n int) *tool.Outcome {
 }
 
 // toolEnded feeds the outcome of a call. If the run is left to be resumed, the outcome is recorded for then.
-func (p *process) toolEnded(ctx context.Context, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
+func (p *process) toolEnded(
+	ctx context.Context, run machine.ToolRun, out tool.Outcome,
+) ([]machine.Effect, error) {
 	if ctx.Err() != nil {
 		effects, err := p.cancel()
 		if errors.Is(err, ErrSuspended) {
@@ -154,7 +158,8 @@ func WithView(ctx context.Context, view session.State) context.Context {
 }
 
 func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invocation) (out tool.Outcome) {
-	ctx, end := p.begin(ctx, &observe.Work{Kind: observe.WorkTool, Tool: run.Tool, CallID: run.ID, Transport: run.Transport})
+	ctx, end := p.begin(ctx, &observe.Work{Kind: observe.WorkTool, Tool: run.Tool, CallID: run.ID,
+		Transport: run.Transport})
 	out.Err = tool.ErrExited
 	defer func() { end(toolRunEnd(out)) }()
 	if p.runner.journal != nil || len(p.observers) > 0 {
@@ -169,5 +174,6 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 func (p *process) progress(ctx context.Context, run machine.ToolRun, progress []byte) {
 	at := p.clock.Now().UTC().Round(0)
 	p.note(run, at, progress)
-	p.tell(ctx, observe.Notice{Kind: observe.Progressed, CorrelationID: p.s.ID(), At: at, Action: run.Tool, Progress: progress})
+	p.tell(ctx, observe.Notice{Kind: observe.Progressed, CorrelationID: p.s.ID(), At: at, Action: run.Tool,
+		Progress: progress})
 }

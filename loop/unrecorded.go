@@ -101,7 +101,8 @@ func (l *unrecorded) wait(ctx context.Context, delay time.Duration) error {
 // position returns the position of the action on a plane.
 func (l *unrecorded) position(plane fault.Plane) machine.Position {
 	if plane == fault.Transport {
-		return machine.Position{Action: l.a.Tool, Attempt: l.at.Transport, MaxAttempts: l.a.Transport.MaxAttempts}
+		return machine.Position{Action: l.a.Tool, Attempt: l.at.Transport,
+			MaxAttempts: l.a.Transport.MaxAttempts}
 	}
 	return machine.Position{Action: l.a.Tool, Attempt: l.at.Number, MaxAttempts: l.at.Max}
 }
@@ -130,10 +131,12 @@ func (l *unrecorded) cancelled(ctx context.Context, plane fault.Plane) error {
 func (l *unrecorded) stop(d *policy.Decision, said *fault.Failure, cause error) error {
 	p, f := l.position(said.Plane), fault.Recordable(*said, cause)
 	e := &RetryExhaustedError{
-		Action: p.Action, Plane: f.Plane, Reason: d.Reason, Detail: d.Detail, Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Failure: f,
+		Action: p.Action, Plane: f.Plane, Reason: d.Reason, Detail: d.Detail, Attempt: p.Attempt,
+		MaxAttempts: p.MaxAttempts, Failure: f,
 		Policy: l.a.Policy, Seed: l.at.seed, Cause: cause,
 		Attempts: []session.Attempt{{
-			Action: p.Action, Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Plane: f.Plane, Class: f.Class, Issues: f.Issues, Reason: d.Reason,
+			Action: p.Action, Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Plane: f.Plane, Class: f.Class,
+			Issues: f.Issues, Reason: d.Reason,
 		}},
 	}
 	if f.Plane == fault.Transport {

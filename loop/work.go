@@ -45,7 +45,9 @@ func (p *process) begin(ctx context.Context, w *observe.Work) (context.Context, 
 }
 
 // begun tells one tracer and recovers its panics.
-func begun(ctx context.Context, t observe.Tracer, w observe.Work) (inner context.Context, end func(observe.WorkEnd)) {
+func begun(
+	ctx context.Context, t observe.Tracer, w observe.Work,
+) (inner context.Context, end func(observe.WorkEnd)) {
 	defer func() {
 		if recover() != nil || inner == nil {
 			inner = ctx

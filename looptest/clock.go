@@ -18,8 +18,8 @@ type Clock struct {
 	*clock.Mock
 
 	mu sync.Mutex
-	// now is the time while alone is set. That is as long as only a run waits on the clock; then the mock, which
-	// sleeps on each move, is not used.
+	// now is the time while alone is set. That is as long as only a run waits on the clock; then the mock,
+	// which sleeps on each move, is not used.
 	now   time.Time
 	alone bool
 }

@@ -19,7 +19,8 @@ const (
 
 // Call is one tool call as the model proposed it.
 type Call struct {
-	// ID identifies the call within its reply. It is the provider's id, or derived ("call-1") if there is none.
+	// ID identifies the call within its reply. It is the provider's id, or derived ("call-1") if there is
+	// none.
 	ID string `json:"id,omitempty"`
 	// Name is the tool's name as the model wrote it.
 	Name string `json:"name"`
@@ -67,12 +68,13 @@ type Message struct {
 
 // Equal reports whether both messages are equal.
 func (m Message) Equal(o Message) bool {
-	return m.Role == o.Role && m.Text == o.Text && slices.Equal(m.Parts, o.Parts) && slices.Equal(m.Calls, o.Calls) && m.CallID == o.CallID && m.Name == o.Name &&
+	return m.Role == o.Role && m.Text == o.Text && slices.Equal(m.Parts, o.Parts) &&
+		slices.Equal(m.Calls, o.Calls) && m.CallID == o.CallID && m.Name == o.Name &&
 		m.IsError == o.IsError && m.Opaque == o.Opaque
 }
 
-// Validate reports the first message of a conversation that has no role, or an invalid part, and its index. It
-// returns nil if all are valid.
+// Validate reports the first message of a conversation that has no role, or an invalid part, and its index.
+// It returns nil if all are valid.
 func Validate(said []Message) error {
 	for n, m := range said {
 		if !slices.Contains([]Role{System, User, Assistant, Tool}, m.Role) {
@@ -106,8 +108,8 @@ const (
 
 // Usage counts what one or more model calls consumed. Counts are never negative; zero means none or unknown.
 type Usage struct {
-	// InputTokens counts the whole prompt, including tokens read from or written to a cache, even if a provider
-	// counts those separately.
+	// InputTokens counts the whole prompt, including tokens read from or written to a cache, even if a
+	// provider counts those separately.
 	InputTokens int64 `json:"input_tokens,omitempty"`
 	// OutputTokens counts everything the model wrote, including its reasoning.
 	OutputTokens int64 `json:"output_tokens,omitempty"`

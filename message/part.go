@@ -57,7 +57,8 @@ func (p Part) String() string {
 		}
 	}
 	if p.Data != "" {
-		says = append(says, fmt.Sprintf("%d bytes", base64.RawStdEncoding.DecodedLen(len(strings.TrimRight(p.Data, "=")))))
+		says = append(says,
+			fmt.Sprintf("%d bytes", base64.RawStdEncoding.DecodedLen(len(strings.TrimRight(p.Data, "=")))))
 	}
 	return "[" + strings.Join(says, ", ") + "]"
 }

@@ -41,7 +41,8 @@ func Printable(all []Message) []Message {
 			all, cloned = slices.Clone(all), true
 		}
 		m := &all[n]
-		m.Text, m.CallID, m.Name, m.Opaque = canon.UTF8(m.Text), canon.UTF8(m.CallID), canon.UTF8(m.Name), canon.UTF8(m.Opaque)
+		m.Text, m.CallID, m.Name, m.Opaque = canon.UTF8(m.Text), canon.UTF8(m.CallID), canon.UTF8(m.Name),
+			canon.UTF8(m.Opaque)
 		m.Calls, m.Parts = printableCalls(m.Calls), printableParts(m.Parts)
 	}
 	return all
@@ -51,7 +52,8 @@ func printableParts(parts []Part) []Part {
 	parts = slices.Clone(parts)
 	for n, p := range parts {
 		parts[n] = Part{
-			Kind: canon.UTF8(p.Kind), Text: canon.UTF8(p.Text), URL: canon.UTF8(p.URL), Data: canon.UTF8(p.Data),
+			Kind: canon.UTF8(p.Kind), Text: canon.UTF8(p.Text), URL: canon.UTF8(p.URL),
+			Data:      canon.UTF8(p.Data),
 			MediaType: canon.UTF8(p.MediaType), Name: canon.UTF8(p.Name),
 		}
 	}

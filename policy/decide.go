@@ -21,7 +21,8 @@ type Position struct {
 	Budgets Budgets
 	// Repeats is how many times in a row the same failure was seen before this one.
 	Repeats int
-	// Now is the time of the failure. Deadline is when the time of the run or call ends; zero means no deadline.
+	// Now is the time of the failure. Deadline is when the time of the run or call ends; zero means no
+	// deadline.
 	Now, Deadline time.Time
 	// Waited is the sum of the action's waits so far.
 	Waited time.Duration

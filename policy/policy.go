@@ -68,8 +68,8 @@ type RetryPolicy struct {
 	// Backoff (backoff) is the wait before each retry.
 	Backoff backoff.BackoffStrategy
 	// RetryableErrors (retryable_errors) are the classes that are retried: classes of package fault and your
-	// own, at most 1000. Empty means none. Names from other vocabularies (RATE_LIMITED) are refused, and so are
-	// misspelled classes of package fault. [Set.OwnClasses] returns your own.
+	// own, at most 1000. Empty means none. Names from other vocabularies (RATE_LIMITED) are refused, and so
+	// are misspelled classes of package fault. [Set.OwnClasses] returns your own.
 	RetryableErrors []fault.Class
 	// EmitFeedback (emit_feedback) controls whether the model is told what was wrong.
 	EmitFeedback bool
@@ -79,26 +79,27 @@ type RetryPolicy struct {
 	// RetryAfter (retry_after) is how a server's retry-after combines with Backoff.
 	RetryAfter RetryAfter
 	// RetryAfterJitter (retry_after_jitter) is the largest part of a server's retry-after that jitter adds to
-	// it: 0 to 1, 0.5 by default. It needs a [backoff.Key] and has no effect if Backoff has [backoff.NoJitter].
+	// it: 0 to 1, 0.5 by default. It needs a [backoff.Key] and has no effect if Backoff has
+	// [backoff.NoJitter].
 	RetryAfterJitter backoff.Decimal
-	// MaxRetryAfter (max_retry_after) is the longest wait a server may ask for. A longer one is not shortened:
-	// the action stops. Jitter on top of the server's wait does not count. 0 refuses every such wait;
-	// [Unlimited] accepts all.
+	// MaxRetryAfter (max_retry_after) is the longest wait a server may ask for. A longer one is not
+	// shortened: the action stops. Jitter on top of the server's wait does not count. 0 refuses every such
+	// wait; [Unlimited] accepts all.
 	MaxRetryAfter time.Duration
 	// MaxTotalDelay (max_total_delay) is the longest sum of all waits of an action. 0 allows only immediate
 	// retries; [Unlimited] means no limit.
 	MaxTotalDelay time.Duration
-	// Timeout (timeout) bounds one attempt of the transport plane by the driver's clock: one model call, one run
-	// of a tool, one try of an action. An attempt that takes longer fails with [fault.Timeout]. More than 0, or
-	// [Unlimited], the default. Layers of the correction plane must not set it.
+	// Timeout (timeout) bounds one attempt of the transport plane by the driver's clock: one model call, one
+	// run of a tool, one try of an action. An attempt that takes longer fails with [fault.Timeout]. More than
+	// 0, or [Unlimited], the default. Layers of the correction plane must not set it.
 	Timeout time.Duration
 	// FirstTokenTimeout (first_token_timeout) bounds the time until the first piece of a model's reply,
 	// IdleTimeout (idle_timeout) the time between two pieces. A slower reply fails with [fault.Timeout]. If
 	// either is set, the model is asked for a stream. Limits and layers are those of Timeout, but tools have
 	// neither.
 	FirstTokenTimeout, IdleTimeout time.Duration
-	// NoProgress (no_progress) stops an action after the same failure was repeated this many times in a row; 0
-	// turns the check off.
+	// NoProgress (no_progress) stops an action after the same failure was repeated this many times in a row;
+	// 0 turns the check off.
 	NoProgress int
 	// OptOut (opt_out) allows no retries at all, whatever the other fields say. Use it for runs with a strict
 	// time budget.
@@ -110,13 +111,15 @@ type RetryPolicy struct {
 	// FormsOff (forms_off) are the text forms of a call or value that are not read.
 	FormsOff []extract.Form
 	// OnReducerError (on_reducer_error) applies when a session's reducer fails. It has no effect if
-	// RetryableErrors has the class [fault.Reducer]: then the model is asked again as after any other failure.
+	// RetryableErrors has the class [fault.Reducer]: then the model is asked again as after any other
+	// failure.
 	OnReducerError ReducerAction
-	// Attempts (attempts) are the settings of each attempt, starting with the first. The last entry also applies
-	// to all later attempts. Empty, the default, means that the model is used as configured. At most 100.
+	// Attempts (attempts) are the settings of each attempt, starting with the first. The last entry also
+	// applies to all later attempts. Empty, the default, means that the model is used as configured. At most
+	// 100.
 	//
-	// If several actions are corrected at once, the settings of the action with the most attempts apply; among
-	// equals, the first by name. A model chosen by a planner wins over the model named here.
+	// If several actions are corrected at once, the settings of the action with the most attempts apply;
+	// among equals, the first by name. A model chosen by a planner wins over the model named here.
 	Attempts []Settings
 }
 

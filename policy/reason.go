@@ -55,8 +55,8 @@ const (
 	TurnLimit Reason = "turn_limit"
 	// Planner: the planner ended the action.
 	Planner Reason = "planner"
-	// NotRepeatable: a tool's call failed and is not made again, because the tool is declared neither read-only
-	// nor idempotent.
+	// NotRepeatable: a tool's call failed and is not made again, because the tool is declared neither
+	// read-only nor idempotent.
 	NotRepeatable Reason = "not_repeatable"
 	// OutcomeUnknown: a tool's call began, and its outcome is unknown.
 	OutcomeUnknown Reason = "outcome_unknown"

@@ -27,9 +27,9 @@ type Set struct {
 	Adjusted Layer
 	// Transport (transport) is merged over the policy [Transport]. It applies to model calls that fail.
 	Transport Layer
-	// ToolTransport (tool_transport) is merged over Transport. It applies to calls of single tools that fail, by
-	// registered name. It limits the tries of a call; the tool's own declaration decides whether its calls are
-	// tried again at all.
+	// ToolTransport (tool_transport) is merged over Transport. It applies to calls of single tools that fail,
+	// by registered name. It limits the tries of a call; the tool's own declaration decides whether its calls
+	// are tried again at all.
 	ToolTransport map[string]Layer
 	// Budgets (budgets) bounds the failed attempts of the run.
 	Budgets Budgets
@@ -49,7 +49,8 @@ type Set struct {
 // attempts; the next one stops. 0 means that no failed attempt is retried, [Unlimited] means no limit. Counts
 // are not reset during a run.
 type Budgets struct {
-	// Tool (tool) applies to each tool: 4 by default. Several failing calls of one tool in one reply count once.
+	// Tool (tool) applies to each tool: 4 by default. Several failing calls of one tool in one reply count
+	// once.
 	Tool int
 	// Run (run) applies to the whole run: 8 by default.
 	Run int

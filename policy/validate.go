@@ -58,7 +58,8 @@ func (s Set) Validate() error {
 	for _, of := range []struct {
 		path  string
 		layer *Layer
-	}{{LayerGlobal, &s.Global}, {LayerAnswer, &s.Answer}, {LayerCall, &s.Call}, {LayerAdjusted, &s.Adjusted}} {
+	}{{LayerGlobal, &s.Global}, {LayerAnswer, &s.Answer}, {LayerCall, &s.Call},
+		{LayerAdjusted, &s.Adjusted}} {
 		of.layer.checkCorrection(f.At(of.path), "write it under transport, or under tool_transport.NAME")
 	}
 	for _, tool := range slices.Sorted(maps.Keys(s.Tools)) {

@@ -29,8 +29,8 @@ func (s State) Delay() (time.Duration, bool) {
 
 // Window is one limit (RateLimitWindow of agent results). It is comparable.
 type Window struct {
-	// Name is unique in a State: the resource and, if known, the period ("tokens_per_day"). For an IETF field it
-	// is the server's name.
+	// Name is unique in a State: the resource and, if known, the period ("tokens_per_day"). For an IETF field
+	// it is the server's name.
 	Name string `json:"name"`
 	// Resource is what is counted: "requests", "tokens", "input_tokens", "output_tokens", or another of the
 	// server.

@@ -47,7 +47,8 @@ func chartOf(sections []*section) *chartView {
 	if length <= 0 {
 		return nil
 	}
-	v := &chartView{Length: short(length), Lanes: []laneView{{Name: "calls"}, {Name: "waits"}, {Name: "tools"}}}
+	v := &chartView{Length: short(length), Lanes: []laneView{{Name: "calls"}, {Name: "waits"},
+		{Name: "tools"}}}
 	for _, s := range sections {
 		for n, e := range s.Items {
 			if e.lane == 0 || e.to <= e.from {
@@ -55,7 +56,8 @@ func chartOf(sections []*section) *chartView {
 			}
 			b := barView{X: share(e.from, length, 1000), Y: 2, Height: 16, Tone: e.Tone(), Link: s.ID}
 			b.Width = max(3, share(e.to, length, 1000)-b.X)
-			b.Says = fmt.Sprintf("%s: %s, from %s to %s", s.Title, short(e.to-e.from), since(e.from), since(e.to))
+			b.Says = fmt.Sprintf("%s: %s, from %s to %s", s.Title, short(e.to-e.from), since(e.from),
+				since(e.to))
 			if e.lane == tools { // calls that overlap are drawn below one another
 				b.Y, b.Height, b.Tone = 2+4*(n%4), 4, cmp.Or(b.Tone, "tool")
 			}

@@ -90,7 +90,8 @@ func (r *run) replied(ev *machine.Event) entry {
 func callsText(r *machine.Reply) string {
 	n, names := len(r.Calls), listed(r.Calls, func(c machine.Call) string { return c.Tool })
 	if n == 0 {
-		n, names = len(r.Message.Calls), listed(r.Message.Calls, func(c message.Call) string { return c.Name })
+		n, names = len(r.Message.Calls),
+			listed(r.Message.Calls, func(c message.Call) string { return c.Name })
 	}
 	return after(many(n, "call")+": ", names)
 }
@@ -122,7 +123,8 @@ var verdicts = map[machine.Verdict]string{
 func (r *run) toolEnded(ev *machine.Event) entry {
 	t := ev.Tool
 	var was machine.ToolRun
-	if at := slices.IndexFunc(r.tools, func(run machine.ToolRun) bool { return run.Index == t.Index }); at >= 0 {
+	if at := slices.IndexFunc(r.tools,
+		func(run machine.ToolRun) bool { return run.Index == t.Index }); at >= 0 {
 		was = r.tools[at]
 		r.tools = slices.Delete(r.tools, at, at+1)
 	}

@@ -150,7 +150,8 @@ func verdictText(d *machine.Decision) string {
 	why := d.Reason.Phrase()
 	switch {
 	case d.Retry && d.Delay > 0:
-		why = map[policy.Reason]string{policy.Backoff: "", policy.ServerAsked: ", as the server asked"}[d.Reason]
+		why = map[policy.Reason]string{policy.Backoff: "",
+			policy.ServerAsked: ", as the server asked"}[d.Reason]
 		return "again after " + short(d.Delay) + why
 	case d.Retry:
 		return "again at once"

@@ -108,7 +108,8 @@ func (r *Result[T]) addProvider(err error) {
 func typeName(err error) string {
 	for _, target := range []any{
 		new(*fault.RateLimitError), new(*fault.AuthError), new(*fault.ModelNotFoundError),
-		new(*fault.TimeoutError), new(*fault.ConfigError), new(*fault.APIError), new(*fault.ToolValidationError),
+		new(*fault.TimeoutError), new(*fault.ConfigError), new(*fault.APIError),
+		new(*fault.ToolValidationError),
 		new(*fault.StructuredOutputError), new(*fault.ReducerError),
 	} {
 		if errors.As(err, target) {

@@ -244,7 +244,8 @@ func (c *Cost) decode(v json.RawMessage) error {
 	}
 	for i, part := range [...]float64{c.Input, c.Output, c.CacheRead, c.CacheWrite, c.Total} {
 		if part < 0 {
-			return &refusal{pointer: [...]string{"/input", "/output", "/cache_read", "/cache_write", "/total"}[i]}
+			return &refusal{pointer: [...]string{"/input", "/output", "/cache_read", "/cache_write",
+				"/total"}[i]}
 		}
 	}
 	return nil

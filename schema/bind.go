@@ -247,7 +247,8 @@ func (b *binder) readMap(v *value, at *spot, to reflect.Value, around any) {
 			if !r.omits() && !r.holds(key, classString, around) {
 				wants := clip("a member name that is " + rulePhrase(r, classString, nil))
 				b.add(m, fault.Issue{
-					Pointer: m.pointer(), Rule: ruleName(r, classString), Expected: wants, Source: fault.FromRules,
+					Pointer: m.pointer(), Rule: ruleName(r, classString), Expected: wants,
+					Source: fault.FromRules,
 				})
 			}
 		}

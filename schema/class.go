@@ -61,10 +61,13 @@ var (
 )
 
 var classOfKind = [...]class{
-	reflect.String: classString, reflect.Bool: classBool, reflect.Float32: classFloat, reflect.Float64: classFloat,
-	reflect.Int: classInt, reflect.Int8: classInt, reflect.Int16: classInt, reflect.Int32: classInt, reflect.Int64: classInt,
-	reflect.Uint: classUint, reflect.Uint8: classUint, reflect.Uint16: classUint, reflect.Uint32: classUint, reflect.Uint64: classUint,
-	reflect.Slice: classList, reflect.Array: classList, reflect.Map: classMap, reflect.Struct: classStruct,
+	reflect.String: classString, reflect.Bool: classBool, reflect.Float32: classFloat,
+	reflect.Float64: classFloat,
+	reflect.Int:     classInt, reflect.Int8: classInt, reflect.Int16: classInt, reflect.Int32: classInt,
+	reflect.Int64: classInt,
+	reflect.Uint:  classUint, reflect.Uint8: classUint, reflect.Uint16: classUint, reflect.Uint32: classUint,
+	reflect.Uint64: classUint,
+	reflect.Slice:  classList, reflect.Array: classList, reflect.Map: classMap, reflect.Struct: classStruct,
 	reflect.UnsafePointer: classInvalid,
 }
 

@@ -71,7 +71,8 @@ func (v fieldRules) forStrings(r rule) error {
 	}
 	textual := stringRuleOf(r.tag).tag != ""
 	number := (r.tag == "numeric" || r.tag == "number") && v.class.numeric()
-	if textual && !number && !slices.Contains([]class{classString, classText, classOpaque, classBytes}, v.class) {
+	if textual && !number && !slices.Contains([]class{classString, classText, classOpaque, classBytes},
+		v.class) {
 		return fmt.Errorf("validate rule %q needs a string, not %s", r.text, v.typ)
 	}
 	return nil

@@ -75,7 +75,8 @@ func (p *parser) fresh(parent *value) *value {
 }
 
 var kindOf = [256]kind{
-	'{': kindObject, '[': kindArray, '"': kindString, '0': kindInteger, 't': kindBoolean, 'f': kindBoolean, 'n': kindNull,
+	'{': kindObject, '[': kindArray, '"': kindString, '0': kindInteger, 't': kindBoolean, 'f': kindBoolean,
+	'n': kindNull,
 }
 
 // value reads the next value into v.

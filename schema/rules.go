@@ -83,7 +83,8 @@ func RegisterRule(tag, expected string, holds validator.Func) error {
 }
 
 // words are the words of `validate` tags that are no rules.
-var words = []string{"dive", "keys", "endkeys", "omitempty", "omitzero", "omitnil", "structonly", "nostructlevel"}
+var words = []string{"dive", "keys", "endkeys", "omitempty", "omitzero", "omitnil", "structonly",
+	"nostructlevel"}
 
 // rule is one rule of a validate tag, or a group of which one must hold.
 type rule struct {
@@ -185,7 +186,8 @@ func (s *ruleSet) skipsMembers() bool { return slices.ContainsFunc(s.rules, rule
 
 // conditional reports whether the rule says when a value must be there, or must not.
 func (r rule) conditional() bool {
-	return strings.HasPrefix(r.tag, "required_") || strings.HasPrefix(r.tag, "excluded_") || r.tag == "skip_unless"
+	return strings.HasPrefix(r.tag, "required_") || strings.HasPrefix(r.tag, "excluded_") ||
+		r.tag == "skip_unless"
 }
 
 // others are the fields that a rule which compares fields names. Of a condition they are followed by the

@@ -330,7 +330,8 @@ func relationPhrase(r rule, names map[string]string) (string, bool) {
 }
 
 // layoutWords spells Go's reference time as people do.
-var layoutWords = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "15", "hh", "04", "mm", "05", "ss")
+var layoutWords = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "15", "hh", "04", "mm", "05",
+	"ss")
 
 // patternPhrases name the patterns that stand for a rule with a name.
 var patternPhrases = sync.OnceValue(func() map[string]string {

@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Attempt records one attempt of an action: its outcome and the decision. Treat its lists as read-only. The zero
-// value is not a record.
+// Attempt records one attempt of an action: its outcome and the decision. Treat its lists as read-only. The
+// zero value is not a record.
 type Attempt struct {
 	// Action is the tool's name; empty for the final answer.
 	Action string `json:"action"`
@@ -32,8 +32,8 @@ type Attempt struct {
 	Retry bool `json:"retry"`
 	// Delay is the wait before the next attempt; 0 if there is none.
 	Delay time.Duration `json:"delay_ns,omitempty"`
-	// Repairs are the kinds of repair that were needed to read what the model wrote, each once. There are none
-	// if the policy accepts repairs without a note.
+	// Repairs are the kinds of repair that were needed to read what the model wrote, each once. There are
+	// none if the policy accepts repairs without a note.
 	Repairs []extract.RepairKind `json:"repairs,omitempty"`
 	// Usage is what the attempt consumed.
 	Usage message.Usage `json:"usage,omitzero"`

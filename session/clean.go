@@ -17,7 +17,8 @@ func cleanFeedback(f *feedback.RetryFeedback) {
 	f.ErrorType, f.CorrelationID = canon.UTF8(f.ErrorType), canon.UTF8(f.CorrelationID)
 	f.Issues = fault.PrintableIssues(f.Issues)
 	f.Diff.Fixed = fault.PrintableIssues(f.Diff.Fixed)
-	f.Diff.New, f.Diff.Persistent = cleanIssues(f.Diff.New, f.Issues), cleanIssues(f.Diff.Persistent, f.Issues)
+	f.Diff.New, f.Diff.Persistent = cleanIssues(f.Diff.New, f.Issues),
+		cleanIssues(f.Diff.Persistent, f.Issues)
 	if f.Schedule != nil && f.Schedule.At != inUTC(f.Schedule.At) {
 		f.Schedule = &feedback.Schedule{At: inUTC(f.Schedule.At), Delay: f.Schedule.Delay}
 	}
@@ -27,7 +28,8 @@ func cleanFeedback(f *feedback.RetryFeedback) {
 const firstSecond, lastSecond = -62_167_219_200, 253_402_300_799
 
 func cleanAttempt(a *Attempt) {
-	a.Action, a.Plane, a.Class, a.Reason = canon.UTF8(a.Action), canon.UTF8(a.Plane), canon.UTF8(a.Class), canon.UTF8(a.Reason)
+	a.Action, a.Plane, a.Class, a.Reason = canon.UTF8(a.Action), canon.UTF8(a.Plane), canon.UTF8(a.Class),
+		canon.UTF8(a.Reason)
 	a.Issues = slices.Clip(fault.PrintableIssues(a.Issues))
 	a.At = inUTC(a.At)
 	if s := a.At.Unix(); s < firstSecond || s > lastSecond {
@@ -38,7 +40,8 @@ func cleanAttempt(a *Attempt) {
 // cleanReducerError drops the cause: a state holds no Go errors.
 func cleanReducerError(e fault.ReducerError) fault.ReducerError {
 	return fault.ReducerError{
-		Reducer: canon.UTF8(e.Reducer), Payload: canon.UTF8(e.Payload), Message: canon.UTF8(e.Message), Panicked: e.Panicked,
+		Reducer: canon.UTF8(e.Reducer), Payload: canon.UTF8(e.Payload), Message: canon.UTF8(e.Message),
+		Panicked: e.Panicked,
 	}
 }
 

@@ -51,7 +51,8 @@ const maxID = 128
 func checkID(id string) error {
 	switch {
 	case len(id) > maxID:
-		return &ConfigError{Field: "id", Want: fmt.Sprintf("must have at most %d bytes, has %d", maxID, len(id))}
+		return &ConfigError{Field: "id", Want: fmt.Sprintf("must have at most %d bytes, has %d", maxID,
+			len(id))}
 	case !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl):
 		return &ConfigError{Field: "id", Want: "must be UTF-8 without control characters"}
 	}

@@ -12,23 +12,23 @@ import (
 
 // The events that a run dispatches.
 const (
-	// ToolResult: a tool call succeeded. The payload is a [ToolResultEvent]. Events emitted by the tool follow
-	// in the same transaction. A reducer's error becomes the outcome of the call.
+	// ToolResult: a tool call succeeded. The payload is a [ToolResultEvent]. Events emitted by the tool
+	// follow in the same transaction. A reducer's error becomes the outcome of the call.
 	ToolResult = "tool_result"
 	// StructuredOutput: the answer was accepted. The payload is its JSON, or its text as a JSON string. A
 	// reducer's error refuses the answer.
 	StructuredOutput = "structured_output"
 
 	// The events below are notices. Each is its own transaction, before the next prompt is made. A reducer's
-	// error is recorded and passed to [Config.OnReducerError]. It ends the run only with on_reducer_error: stop,
-	// and never after RunEnded.
+	// error is recorded and passed to [Config.OnReducerError]. It ends the run only with on_reducer_error:
+	// stop, and never after RunEnded.
 
 	// Replied: the model replied. The payload is a [RepliedEvent].
 	Replied = "replied"
 	// AttemptFailed: an attempt failed on either plane. The payload is an [AttemptFailedEvent].
 	AttemptFailed = "attempt_failed"
-	// ToolFailed: a tool call ended without a result. The payload is a [ToolFailedEvent]. Events emitted by the
-	// tool are dropped.
+	// ToolFailed: a tool call ended without a result. The payload is a [ToolFailedEvent]. Events emitted by
+	// the tool are dropped.
 	ToolFailed = "tool_failed"
 	// Exhausted: an action has no attempt left. The payload is an [ExhaustedEvent].
 	Exhausted = "exhausted"

@@ -79,7 +79,8 @@ func ParseState(data []byte) (State, error) {
 
 func parse(data []byte) (w snapshot, err error) {
 	if len(data) > MaxSnapshotBytes {
-		return w, &SnapshotError{Want: fmt.Sprintf("must have at most %d bytes, has %d", MaxSnapshotBytes, len(data))}
+		return w, &SnapshotError{Want: fmt.Sprintf("must have at most %d bytes, has %d", MaxSnapshotBytes,
+			len(data))}
 	}
 	raw, err := canon.JSON(data)
 	if err != nil {
@@ -106,7 +107,8 @@ func checkFormat(raw []byte) error {
 		return &SnapshotError{Want: "must be an object with a format", Cause: err}
 	}
 	if head.Format != SnapshotFormat {
-		return &SnapshotError{Field: "format", Want: fmt.Sprintf("must be %q, is %.64q", SnapshotFormat, head.Format)}
+		return &SnapshotError{Field: "format", Want: fmt.Sprintf("must be %q, is %.64q", SnapshotFormat,
+			head.Format)}
 	}
 	return nil
 }

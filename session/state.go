@@ -59,8 +59,10 @@ func emptySlots(declared []Declared) []slot {
 // Same reports whether two states share their contents. It compares no values, so it is fast; states with
 // equal but separate contents are not the same.
 func (s State) Same(o State) bool {
-	return s.id == o.id && s.feedback.Same(o.feedback) && s.attempts.Same(o.attempts) && s.reducerErrors.Same(o.reducerErrors) &&
-		slices.EqualFunc(s.slots, o.slots, func(a, b slot) bool { return a.name == b.name && a.kind == b.kind && a.held.Same(b.held) })
+	return s.id == o.id && s.feedback.Same(o.feedback) && s.attempts.Same(o.attempts) &&
+		s.reducerErrors.Same(o.reducerErrors) &&
+		slices.EqualFunc(s.slots, o.slots,
+			func(a, b slot) bool { return a.name == b.name && a.kind == b.kind && a.held.Same(b.held) })
 }
 
 // ID returns the session's correlation id, or "" if it has none yet.
@@ -109,7 +111,8 @@ func encoded[T any](log seq.Log[T]) []json.RawMessage {
 
 // find returns the index of a slice, or where it would be inserted.
 func (s State) find(slice string) (int, bool) {
-	return slices.BinarySearchFunc(s.slots, slice, func(s slot, name string) int { return strings.Compare(s.name, name) })
+	return slices.BinarySearchFunc(s.slots, slice,
+		func(s slot, name string) int { return strings.Compare(s.name, name) })
 }
 
 // Feedback returns the built-in log of feedback, oldest first. The slice is read-only.
@@ -129,15 +132,15 @@ func (s State) NewestFeedback() iter.Seq[feedback.RetryFeedback] {
 // Attempts returns the built-in log of attempts, oldest first. The slice is read-only.
 func (s State) Attempts() []Attempt { return s.attempts.From(0) }
 
-// AttemptsFrom returns what follows the first n of [State.Attempts]. It panics where there are fewer, as slicing
-// does. The slice is read-only.
+// AttemptsFrom returns what follows the first n of [State.Attempts]. It panics where there are fewer, as
+// slicing does. The slice is read-only.
 func (s State) AttemptsFrom(n int) []Attempt { return s.attempts.From(n) }
 
 // AttemptCount returns the length of [State.Attempts].
 func (s State) AttemptCount() int { return s.attempts.Len() }
 
-// ReducerErrors returns the built-in log of reducer errors, oldest first. Their Cause is nil: a state holds values
-// only. The slice is read-only.
+// ReducerErrors returns the built-in log of reducer errors, oldest first. Their Cause is nil: a state holds
+// values only. The slice is read-only.
 func (s State) ReducerErrors() []fault.ReducerError { return s.reducerErrors.From(0) }
 
 // LatestFeedback returns the newest feedback for calls of the named tool, or for the final answer if action

@@ -83,7 +83,8 @@ func (t *Tool) InvokeWithin(ctx context.Context, args []byte, d time.Duration, a
 }
 
 func (t *Tool) within(ctx context.Context, args []byte, d time.Duration, after After) (out Outcome) {
-	late := &fault.TransportError{Class: fault.Timeout, Cause: fmt.Errorf("%s did not return within %v", t.name, d)}
+	late := &fault.TransportError{Class: fault.Timeout, Cause: fmt.Errorf("%s did not return within %v",
+		t.name, d)}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	fired, done := make(chan struct{}), make(chan Outcome, 1)

@@ -60,7 +60,8 @@ func (o *Outcome) Failure() fault.Failure {
 	if later, ok := o.Later(); ok {
 		message := fault.TypedFailure(later).Message
 		return fault.Failure{
-			Plane: fault.Transport, Class: fault.Unavailable, Message: message, RetryAfter: max(later.After, 0),
+			Plane: fault.Transport, Class: fault.Unavailable, Message: message,
+			RetryAfter: max(later.After, 0),
 		}
 	}
 	f := fault.TypedFailure(o.Err)

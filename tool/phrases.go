@@ -50,14 +50,16 @@ func repairedIssues(repairs []extract.Repair) []fault.Issue {
 	if wants == nil {
 		return nil
 	}
-	return []fault.Issue{{Rule: fault.RuleRepaired, Expected: strings.Join(wants, "; "), Source: fault.FromJSON}}
+	return []fault.Issue{{Rule: fault.RuleRepaired, Expected: strings.Join(wants, "; "),
+		Source: fault.FromJSON}}
 }
 
 // brokenPhrases say what would be right where a text cannot be read. A slip of syntax is named by its place.
 var brokenPhrases = map[string]string{
 	fault.RuleDuplicateKey: "each member name once",
 	fault.RuleInvalidUTF8:  "text in UTF-8",
-	fault.RuleDepth:        "at most " + strconv.Itoa(extract.DefaultOptions().MaxDepth) + " levels of nesting",
+	fault.RuleDepth: "at most " + strconv.Itoa(extract.DefaultOptions().MaxDepth) +
+		" levels of nesting",
 	fault.RuleSize:         "at most " + strconv.Itoa(extract.DefaultOptions().MaxBytes) + " bytes",
 	fault.RuleTrailingData: "one JSON value and nothing after it",
 }

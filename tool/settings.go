@@ -52,7 +52,8 @@ func validate(field string, r policy.Repairs) error {
 	if r == "" || r == policy.Accept || r == policy.Note || r == policy.Refuse {
 		return nil
 	}
-	return fmt.Errorf("%s: %q, want %q, %q or %q", field, string(r), policy.Accept, policy.Note, policy.Refuse)
+	return fmt.Errorf("%s: %q, want %q, %q or %q", field, string(r), policy.Accept, policy.Note,
+		policy.Refuse)
 }
 
 // of is what holds for one tool.

@@ -117,12 +117,15 @@ func saidBefore(contents []*genai.Content) []message {
 		}
 		m := message{Role: retake.User}
 		if m.Text, m.Parts = userText(c); c.Role == genai.RoleModel {
-			m = message{Role: retake.Assistant, Text: textOf(c), Calls: reply(&model.LLMResponse{Content: c}).Calls}
+			m = message{Role: retake.Assistant, Text: textOf(c),
+				Calls: reply(&model.LLMResponse{Content: c}).Calls}
 		}
 		for _, p := range c.Parts {
 			if p != nil && p.FunctionResponse != nil {
-				said = append(said, message{Role: retake.Tool, CallID: p.FunctionResponse.ID, Name: p.FunctionResponse.Name,
-					Text: argumentsOf(p.FunctionResponse.Response), Parts: resultParts(p.FunctionResponse.Parts)})
+				said = append(said, message{Role: retake.Tool, CallID: p.FunctionResponse.ID,
+					Name:  p.FunctionResponse.Name,
+					Text:  argumentsOf(p.FunctionResponse.Response),
+					Parts: resultParts(p.FunctionResponse.Parts)})
 			}
 		}
 		if m.Text != "" || len(m.Parts)+len(m.Calls) > 0 {
@@ -172,6 +175,7 @@ func (a *Adapter) classify(err error) fault.Failure {
 		"code": e.Code, "message": e.Message, "status": e.Status, "details": e.Details,
 	}})
 	return fault.Classify(fault.Response{
-		Provider: "gemini", Status: e.Code, Code: strings.ToUpper(e.Status), Message: e.Message, Body: body, Err: err,
+		Provider: "gemini", Status: e.Code, Code: strings.ToUpper(e.Status), Message: e.Message, Body: body,
+		Err: err,
 	}).Failure()
 }

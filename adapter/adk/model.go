@@ -39,7 +39,9 @@ type googleLLM struct {
 func (m *llm) Name() string { return m.inner.Name() }
 
 // GenerateContent asks the model until its reply can be used, or the run has ended.
-func (m *llm) GenerateContent(ctx context.Context, req *model.LLMRequest, stream bool) iter.Seq2[*model.LLMResponse, error] {
+func (m *llm) GenerateContent(
+	ctx context.Context, req *model.LLMRequest, stream bool,
+) iter.Seq2[*model.LLMResponse, error] {
 	r := m.run(ctx)
 	if r == nil {
 		return m.inner.GenerateContent(ctx, req, stream)
@@ -105,7 +107,8 @@ func joined(before, resp *model.LLMResponse) *model.LLMResponse {
 		return resp
 	}
 	all := *resp
-	all.Content = &genai.Content{Role: before.Content.Role, Parts: append([]*genai.Part(nil), before.Content.Parts...)}
+	all.Content = &genai.Content{Role: before.Content.Role, Parts: append([]*genai.Part(nil),
+		before.Content.Parts...)}
 	if resp.Content != nil {
 		all.Content.Parts = append(all.Content.Parts, resp.Content.Parts...)
 	}
@@ -114,7 +117,9 @@ func joined(before, resp *model.LLMResponse) *model.LLMResponse {
 
 // judge passes the outcome of a model call to the core. next is the next request, if the model is asked
 // again.
-func (r *run) judge(ctx context.Context, req *model.LLMRequest, resp *model.LLMResponse, cause error) (next *model.LLMRequest, err error) {
+func (r *run) judge(
+	ctx context.Context, req *model.LLMRequest, resp *model.LLMResponse, cause error,
+) (next *model.LLMRequest, err error) {
 	if cause == nil && thinking(resp) {
 		return nil, nil
 	}

@@ -53,7 +53,8 @@ func offered(req *model.LLMRequest) ([]turns.Offered, error) {
 			if err != nil {
 				return nil, fmt.Errorf("retake: tool %q: parameters: %w", d.Name, err)
 			}
-			all = append(all, turns.Offered{Name: d.Name, Description: d.Description, Parameters: string(parameters)})
+			all = append(all, turns.Offered{Name: d.Name, Description: d.Description,
+				Parameters: string(parameters)})
 		}
 	}
 	return all, nil

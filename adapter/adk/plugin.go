@@ -81,7 +81,9 @@ func (r *run) next(ctx context.Context, req *model.LLMRequest) error {
 
 // afterModel passes a reply to the core, if the model's wrapper has not, and notes the ids that ADK gave
 // its calls.
-func (a *Adapter) afterModel(ctx agent.Context, resp *model.LLMResponse, err error) (*model.LLMResponse, error) {
+func (a *Adapter) afterModel(
+	ctx agent.Context, resp *model.LLMResponse, err error,
+) (*model.LLMResponse, error) {
 	r := a.find(ctx.InvocationID(), ctx.Branch())
 	if r == nil || err != nil || resp == nil || resp.Partial || thinking(resp) {
 		return nil, nil
@@ -101,7 +103,9 @@ func (a *Adapter) afterModel(ctx agent.Context, resp *model.LLMResponse, err err
 }
 
 // onModelError records an error that the model's wrapper has not seen. It cannot ask the model again.
-func (a *Adapter) onModelError(ctx agent.Context, _ *model.LLMRequest, err error) (*model.LLMResponse, error) {
+func (a *Adapter) onModelError(
+	ctx agent.Context, _ *model.LLMRequest, err error,
+) (*model.LLMResponse, error) {
 	r := a.find(ctx.InvocationID(), ctx.Branch())
 	if r == nil || r.of.Replied() {
 		return nil, nil
@@ -152,7 +156,9 @@ func (a *Adapter) begun(ctx agent.Context) *turns.Call {
 }
 
 // afterTool passes a result to the core. If a reducer refuses it, afterTool answers in its place.
-func (a *Adapter) afterTool(ctx agent.Context, _ adktool.Tool, _, result map[string]any, err error) (map[string]any, error) {
+func (a *Adapter) afterTool(
+	ctx agent.Context, _ adktool.Tool, _, result map[string]any, err error,
+) (map[string]any, error) {
 	c := a.begun(ctx)
 	if c == nil || err != nil {
 		return nil, nil
@@ -166,7 +172,9 @@ func (a *Adapter) afterTool(ctx agent.Context, _ adktool.Tool, _, result map[str
 
 // onToolError passes an error of a tool to the core, or a call of an unknown tool, and repeats the call if
 // the core decides so.
-func (a *Adapter) onToolError(ctx agent.Context, t adktool.Tool, args map[string]any, err error) (map[string]any, error) {
+func (a *Adapter) onToolError(
+	ctx agent.Context, t adktool.Tool, args map[string]any, err error,
+) (map[string]any, error) {
 	c := a.begun(ctx)
 	if c == nil {
 		return a.unknownTool(ctx, t, args)
@@ -203,7 +211,9 @@ func try(ctx agent.Context, t runnable, args map[string]any) (tool.Outcome, map[
 }
 
 // unknownTool answers a call of a tool that ADK does not have.
-func (a *Adapter) unknownTool(ctx agent.Context, t adktool.Tool, args map[string]any) (map[string]any, error) {
+func (a *Adapter) unknownTool(
+	ctx agent.Context, t adktool.Tool, args map[string]any,
+) (map[string]any, error) {
 	r := a.find(ctx.InvocationID(), ctx.Branch())
 	if r == nil {
 		return nil, nil
@@ -217,7 +227,8 @@ func (a *Adapter) unknownTool(ctx agent.Context, t adktool.Tool, args map[string
 		return response(text), nil
 	}
 	// The model was offered this tool, or one whose name reads the same, and ADK cannot run it.
-	none := fault.Issue{Rule: fault.RuleUnknownTool, Expected: "a tool that can be run", Source: fault.FromTool}
+	none := fault.Issue{Rule: fault.RuleUnknownTool, Expected: "a tool that can be run",
+		Source: fault.FromTool}
 	answer, _ := c.End(ctx, tool.Outcome{Issues: []fault.Issue{none}})
 	return response(answer.Text), nil
 }

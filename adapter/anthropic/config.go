@@ -105,12 +105,15 @@ func (c Config) Validate() error {
 	}
 	refuse(strings.TrimSpace(c.Model) == "", "Model", "is empty; name a model of the API")
 	refuse(c.MaxTokens < 1, "MaxTokens", "must be at least 1, not %d", c.MaxTokens)
-	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 1), "Temperature", "must be from 0 to 1, or nil")
+	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 1), "Temperature",
+		"must be from 0 to 1, or nil")
 	refuse(c.TopP != nil && !(*c.TopP > 0 && *c.TopP <= 1), "TopP", "must be above 0 and at most 1, or nil")
 	refuse(!wire.OneOf(c.Effort, "", "low", "medium", "high", "xhigh", "max"),
 		"Effort", "%q is none of low, medium, high, xhigh, max", c.Effort)
-	refuse(!wire.OneOf(c.Output, OutputNative, OutputInstructions), "Output", "%q is neither empty nor %q", c.Output, OutputInstructions)
-	refuse(!wire.OneOf(c.Cache, NoCache, Cache5m, Cache1h), "Cache", "%q is none of %q, %q, %q", c.Cache, NoCache, Cache5m, Cache1h)
+	refuse(!wire.OneOf(c.Output, OutputNative, OutputInstructions), "Output", "%q is neither empty nor %q",
+		c.Output, OutputInstructions)
+	refuse(!wire.OneOf(c.Cache, NoCache, Cache5m, Cache1h), "Cache", "%q is none of %q, %q, %q", c.Cache,
+		NoCache, Cache5m, Cache1h)
 	return errors.Join(append(faults, c.thinkingFaults()...)...)
 }
 

@@ -36,7 +36,8 @@ func block(p message.Part) json.RawMessage {
 		source = wire.Quoted("type", "url", "url", p.URL)
 	case p.Kind == message.FilePart && p.MediaType != pdf:
 		text, _ := base64.StdEncoding.DecodeString(p.Data) // it was checked
-		source = wire.Quoted("type", "text", "media_type", "text/plain", "data", strings.ToValidUTF8(string(text), "\uFFFD"))
+		source = wire.Quoted("type", "text", "media_type", "text/plain", "data",
+			strings.ToValidUTF8(string(text), "\uFFFD"))
 	}
 	if p.Kind == message.ImagePart {
 		return wire.Part("image", "source", source)

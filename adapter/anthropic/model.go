@@ -67,7 +67,9 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 const maxPauses = 10
 
 // once makes one request. paused is how often the turn was paused before.
-func (m *Model) once(ctx context.Context, params sdk.MessageNewParams, stream func(loop.Delta), paused int) (*received, error) {
+func (m *Model) once(
+	ctx context.Context, params sdk.MessageNewParams, stream func(loop.Delta), paused int,
+) (*received, error) {
 	x := exchange{Head: wire.Head{Provider: name, Model: m.cfg.Model}, stream: stream}
 	defer x.close()
 	got, err := m.ask(ctx, params, &x)
@@ -79,7 +81,8 @@ func (m *Model) once(ctx context.Context, params sdk.MessageNewParams, stream fu
 		return nil, x.failed(ctx, err)
 	}
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: string(got.message.Model), RateLimit: x.Limits(nil)})
+		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: string(got.message.Model),
+			RateLimit: x.Limits(nil)})
 	}
 	return got, nil
 }
@@ -97,7 +100,8 @@ type exchange struct {
 }
 
 func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchange) (*received, error) {
-	opts := []option.RequestOption{option.WithMaxRetries(0), option.WithMiddleware(x.watch), option.WithResponseInto(&x.response)}
+	opts := []option.RequestOption{option.WithMaxRetries(0), option.WithMiddleware(x.watch),
+		option.WithResponseInto(&x.response)}
 	if x.stream == nil && m.maySendWhole(params) {
 		_, err := m.messages.New(ctx, params, append(opts, option.WithResponseBodyInto(&x.body))...)
 		if err != nil {

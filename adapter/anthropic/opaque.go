@@ -54,7 +54,8 @@ func (o opaque) text() string {
 // kept decodes the opaque part of a message. It ignores what another adapter or another model wrote.
 func kept(m message.Message, model string) opaque {
 	var o opaque
-	if m.Opaque == "" || json.Unmarshal([]byte(m.Opaque), &o) != nil || o.Adapter != name || o.Model != model {
+	if m.Opaque == "" || json.Unmarshal([]byte(m.Opaque), &o) != nil || o.Adapter != name ||
+		o.Model != model {
 		return opaque{}
 	}
 	return o

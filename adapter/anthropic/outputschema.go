@@ -77,7 +77,8 @@ var treatments = map[string]treatment{
 }
 
 // formats are the formats that the API enforces.
-var formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
+var formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6",
+	"uuid"}
 
 func (s *subset) schema(raw json.RawMessage) json.RawMessage {
 	list, ok := wire.ReadObject(raw)
@@ -95,7 +96,8 @@ func (s *subset) schema(raw json.RawMessage) json.RawMessage {
 	for _, m := range list {
 		value, words := s.keyword(m)
 		if value != nil {
-			out = append(out, wire.Field(map[bool]string{true: "anyOf", false: m.Name}[m.Name == "oneOf"], value))
+			out = append(out, wire.Field(map[bool]string{true: "anyOf", false: m.Name}[m.Name == "oneOf"],
+				value))
 		}
 		if words != "" {
 			said = append(said, words)
@@ -205,7 +207,8 @@ func (s *subset) shape(list wire.Object) {
 	}
 	open := isType(list, "object") && list.Get("properties") == nil && list.Get("additionalProperties") == nil
 	twice := list.Get("anyOf") != nil && list.Get("oneOf") != nil
-	s.refused = s.refused || !says || open || twice || len(required) > 0 || isType(list, "array") && list.Get("items") == nil
+	s.refused = s.refused || !says || open || twice || len(required) > 0 || isType(list, "array") &&
+		list.Get("items") == nil
 }
 
 // recurs reports whether a schema refers to a definition that contains it.
@@ -223,19 +226,23 @@ func (s *subset) recurs(raw json.RawMessage, within []string) bool {
 		}
 		return slices.ContainsFunc(list, func(m wire.Member) bool { return s.recurs(m.Value, within) })
 	}
-	return slices.ContainsFunc(wire.Items(raw), func(item json.RawMessage) bool { return s.recurs(item, within) })
+	return slices.ContainsFunc(wire.Items(raw),
+		func(item json.RawMessage) bool { return s.recurs(item, within) })
 }
 
 // isType reports whether a schema accepts values of the named type.
 func isType(list wire.Object, name string) bool {
 	t := list.Get("type")
-	return wire.Text(t) == name || slices.ContainsFunc(wire.Items(t), func(item json.RawMessage) bool { return wire.Text(item) == name })
+	return wire.Text(t) == name ||
+		slices.ContainsFunc(wire.Items(t), func(item json.RawMessage) bool { return wire.Text(item) == name })
 }
 
 // scalars reports whether a list holds neither lists nor objects.
 func scalars(raw json.RawMessage) bool {
 	list := wire.Items(raw)
-	return len(list) > 0 && !slices.ContainsFunc(list, func(v json.RawMessage) bool { return isObject(v) || wire.Items(v) != nil })
+	return len(list) > 0 &&
+		!slices.ContainsFunc(list,
+			func(v json.RawMessage) bool { return isObject(v) || wire.Items(v) != nil })
 }
 
 // describe adds rules to a description.

@@ -52,7 +52,8 @@ func readWhole(body []byte) (*received, error) {
 // paused reports whether the API paused the turn while it ran tools of its own. The turn continues when
 // the API gets back what the model said so far. A turn with calls of ours waits for their results instead.
 func (r *received) paused() bool {
-	called := slices.ContainsFunc(r.message.Content, func(b sdk.ContentBlockUnion) bool { return b.Type == "tool_use" })
+	called := slices.ContainsFunc(r.message.Content,
+		func(b sdk.ContentBlockUnion) bool { return b.Type == "tool_use" })
 	return r.message.StopReason == sdk.StopReasonPauseTurn && !called
 }
 
@@ -107,7 +108,8 @@ func (r *received) reply(asked string) message.Reply {
 			text.WriteString(b.Text)
 			o.Blocks = append(o.Blocks, part{Text: len(b.Text), Citations: citations(b)})
 		case "tool_use":
-			reply.Calls = append(reply.Calls, message.Call{ID: b.ID, Name: b.Name, Arguments: r.input(len(reply.Calls), b)})
+			reply.Calls = append(reply.Calls, message.Call{ID: b.ID, Name: b.Name,
+				Arguments: r.input(len(reply.Calls), b)})
 			o.Blocks = append(o.Blocks, part{Call: len(reply.Calls), Caller: caller(b)})
 		default: // a thought, or a tool that the API ran itself
 			thinking.WriteString(b.Thinking)

@@ -36,7 +36,8 @@ func (c Config) checkTemperature(t *float64) error {
 func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 	c, opening := turnsOf(req.Messages, model)
 	turns := c.turns
-	p := sdk.MessageNewParams{Model: sdk.Model(model), MaxTokens: m.cfg.MaxTokens, Messages: turns, StopSequences: req.Stop}
+	p := sdk.MessageNewParams{Model: sdk.Model(model), MaxTokens: m.cfg.MaxTokens, Messages: turns,
+		StopSequences: req.Stop}
 	if t := cmp.Or(req.Temperature, m.cfg.Temperature); t != nil {
 		p.Temperature = sdk.Float(*t)
 	}
@@ -75,7 +76,8 @@ func (c Config) output(p *sdk.MessageNewParams, s *schema.Schema) (instructions 
 	raw := s.JSON()
 	if c.Output == OutputNative {
 		if sent, ok := outputSchema(raw); ok {
-			format := wire.Object{wire.Field("type", json.RawMessage(`"json_schema"`)), wire.Field("schema", sent)}.JSON()
+			format := wire.Object{wire.Field("type", json.RawMessage(`"json_schema"`)),
+				wire.Field("schema", sent)}.JSON()
 			p.OutputConfig.Format = param.Override[sdk.JSONOutputFormatParam](format)
 			return ""
 		}

@@ -13,7 +13,8 @@ import (
 // names it.
 func part(kind retake.PartKind, named, file string, m *einoschema.MessagePartCommon) retake.Part {
 	if m != nil {
-		p := retake.Part{Kind: kind, URL: value(m.URL), Data: value(m.Base64Data), MediaType: m.MIMEType, Name: file}
+		p := retake.Part{Kind: kind, URL: value(m.URL), Data: value(m.Base64Data), MediaType: m.MIMEType,
+			Name: file}
 		if p.Validate() == nil {
 			return p
 		}

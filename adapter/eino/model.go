@@ -33,25 +33,31 @@ func (m *chatModel) WithTools(tools []*einoschema.ToolInfo) (model.ToolCallingCh
 }
 
 // Generate asks the model until its reply can be used.
-func (m *chatModel) Generate(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (*einoschema.Message, error) {
-	return m.ask(ctx, in, opts, func(in []*einoschema.Message, opts []model.Option) (*einoschema.Message, error) {
-		return m.inner.Generate(ctx, in, opts...)
-	})
+func (m *chatModel) Generate(
+	ctx context.Context, in []*einoschema.Message, opts ...model.Option,
+) (*einoschema.Message, error) {
+	return m.ask(ctx, in, opts,
+		func(in []*einoschema.Message, opts []model.Option) (*einoschema.Message, error) {
+			return m.inner.Generate(ctx, in, opts...)
+		})
 }
 
 // Stream is as Generate; it returns the pieces of the last reply.
-func (m *chatModel) Stream(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (stream, error) {
+func (m *chatModel) Stream(
+	ctx context.Context, in []*einoschema.Message, opts ...model.Option,
+) (stream, error) {
 	var parts []*einoschema.Message
-	_, err := m.ask(ctx, in, opts, func(in []*einoschema.Message, opts []model.Option) (*einoschema.Message, error) {
-		pieces, err := m.inner.Stream(ctx, in, opts...)
-		if err != nil {
-			return nil, err
-		}
-		if parts, err = readAll(pieces); err != nil || len(parts) == 0 {
-			return nil, err
-		}
-		return einoschema.ConcatMessages(parts)
-	})
+	_, err := m.ask(ctx, in, opts,
+		func(in []*einoschema.Message, opts []model.Option) (*einoschema.Message, error) {
+			pieces, err := m.inner.Stream(ctx, in, opts...)
+			if err != nil {
+				return nil, err
+			}
+			if parts, err = readAll(pieces); err != nil || len(parts) == 0 {
+				return nil, err
+			}
+			return einoschema.ConcatMessages(parts)
+		})
 	if err != nil {
 		return nil, err
 	}

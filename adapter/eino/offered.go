@@ -17,7 +17,8 @@ func (a *Adapter) offered(infos []*einoschema.ToolInfo) ([]turns.Offered, error)
 		if err != nil {
 			return nil, fmt.Errorf("retake: tool %q: parameters: %w", info.Name, err)
 		}
-		all = append(all, turns.Offered{Name: info.Name, Description: info.Desc, Parameters: string(parameters)})
+		all = append(all, turns.Offered{Name: info.Name, Description: info.Desc,
+			Parameters: string(parameters)})
 	}
 	turns.Declare(all, a.cfg.ReadOnly, a.cfg.Idempotent)
 	return all, nil

@@ -81,7 +81,9 @@ func (a *Adapter) enhanced(next compose.EnhancedInvokableToolEndpoint) compose.E
 	}
 }
 
-func (a *Adapter) enhancedStreamable(next compose.EnhancedStreamableToolEndpoint) compose.EnhancedStreamableToolEndpoint {
+func (a *Adapter) enhancedStreamable(
+	next compose.EnhancedStreamableToolEndpoint,
+) compose.EnhancedStreamableToolEndpoint {
 	f := form[[]*einoschema.ToolResult]{
 		call: func(ctx context.Context, in *compose.ToolInput) ([]*einoschema.ToolResult, error) {
 			out, err := next(ctx, in)
@@ -140,7 +142,9 @@ func call[T any](ctx context.Context, a *Adapter, in *compose.ToolInput, f form[
 }
 
 // try runs the tool once.
-func try[T any](ctx context.Context, c *turns.Call, in *compose.ToolInput, f form[T]) (result T, out tool.Outcome) {
+func try[T any](
+	ctx context.Context, c *turns.Call, in *compose.ToolInput, f form[T],
+) (result T, out tool.Outcome) {
 	out = c.Invoke(ctx, func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 		checked := *in
 		checked.Arguments = string(args)
@@ -159,7 +163,9 @@ func try[T any](ctx context.Context, c *turns.Call, in *compose.ToolInput, f for
 
 // claim finds the call in the current reply. A call that was paused, or comes before any reply, belongs to
 // a resumed run: it is not watched.
-func (a *Adapter) claim(ctx context.Context, id, name, arguments string) (c *turns.Call, watched bool, err error) {
+func (a *Adapter) claim(
+	ctx context.Context, id, name, arguments string,
+) (c *turns.Call, watched bool, err error) {
 	run, err := a.run(ctx)
 	if err != nil {
 		return nil, false, err
@@ -185,7 +191,8 @@ func (a *Adapter) unknownTool(ctx context.Context, name, arguments string) (stri
 		return text, err
 	}
 	// The model was offered this tool, or one whose name reads the same, and Eino cannot run it.
-	none := fault.Issue{Rule: fault.RuleUnknownTool, Expected: "a tool that can be run", Source: fault.FromReply}
+	none := fault.Issue{Rule: fault.RuleUnknownTool, Expected: "a tool that can be run",
+		Source: fault.FromReply}
 	answer, err := c.End(ctx, tool.Outcome{Issues: []fault.Issue{none}})
 	return answer.Text, err
 }
@@ -221,5 +228,6 @@ func textJSON(text string) (json.RawMessage, error) {
 }
 
 func textResult(text string) *einoschema.ToolResult {
-	return &einoschema.ToolResult{Parts: []einoschema.ToolOutputPart{{Type: einoschema.ToolPartTypeText, Text: text}}}
+	return &einoschema.ToolResult{Parts: []einoschema.ToolOutputPart{{Type: einoschema.ToolPartTypeText,
+		Text: text}}}
 }

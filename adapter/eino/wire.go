@@ -90,7 +90,9 @@ type gate struct {
 }
 
 // Generate calls the model after the wait.
-func (g *gate) Generate(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (*einoschema.Message, error) {
+func (g *gate) Generate(
+	ctx context.Context, in []*einoschema.Message, opts ...model.Option,
+) (*einoschema.Message, error) {
 	opts, err := g.a.before(ctx, in, nil, opts)
 	if err != nil {
 		return nil, err

@@ -132,5 +132,6 @@ func New(client *sdk.Client, cfg Config) (*Model, error) {
 	if err != nil {
 		return nil, errors.New("genai: the client's configuration makes no second client: " + wire.Redact(err.Error(), own.APIKey))
 	}
-	return &Model{models: mine.Models, cfg: cfg, key: own.APIKey, extras: own.HTTPOptions.ExtrasRequestProvider}, nil
+	return &Model{models: mine.Models, cfg: cfg, key: own.APIKey,
+		extras: own.HTTPOptions.ExtrasRequestProvider}, nil
 }

@@ -122,7 +122,8 @@ func (x *exchange) readEvents(in io.Reader) (*received, error) {
 		more, isData := bytes.CutPrefix(line, []byte("data:"))
 		strange = strange || !isData && !isField(line)
 		// Some servers omit the empty line between events.
-		follows := isData && bytes.HasSuffix(data, []byte("}")) && bytes.HasPrefix(bytes.TrimSpace(more), []byte("{"))
+		follows := isData && bytes.HasSuffix(data, []byte("}")) &&
+			bytes.HasPrefix(bytes.TrimSpace(more), []byte("{"))
 		if len(line) == 0 || follows {
 			if err := take(); err != nil {
 				return nil, err
@@ -154,7 +155,8 @@ func (x *exchange) readEvents(in io.Reader) (*received, error) {
 // data.
 func isField(line []byte) bool {
 	name, _, found := bytes.Cut(line, []byte(":"))
-	return len(name) == 0 || wire.OneOf(string(name), "event", "id", "retry") || !found && strings.HasPrefix("data", string(name))
+	return len(name) == 0 || wire.OneOf(string(name), "event", "id", "retry") || !found &&
+		strings.HasPrefix("data", string(name))
 }
 
 // take parses one JSON value, which may be an error.

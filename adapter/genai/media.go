@@ -13,7 +13,8 @@ func mediaPart(p message.Part) json.RawMessage {
 	case p.Kind == message.TextPart:
 		return textPart(p.Text, "")
 	case p.URL != "":
-		return wire.Object{wire.Field("fileData", wire.Quoted("mimeType", p.MediaType, "fileUri", p.URL))}.JSON()
+		return wire.Object{wire.Field("fileData", wire.Quoted("mimeType", p.MediaType, "fileUri",
+			p.URL))}.JSON()
 	}
 	return wire.Object{wire.Field("inlineData", wire.Quoted("mimeType", p.MediaType, "data", p.Data))}.JSON()
 }

@@ -27,7 +27,8 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	if err := wire.CheckMedia(name, req.Messages, nil); err != nil {
 		return message.Reply{}, err
 	}
-	x := &exchange{Head: wire.Head{Provider: name, Known: provider, Model: m.cfg.Model, Key: m.key}, stream: req.Stream}
+	x := &exchange{Head: wire.Head{Provider: name, Known: provider, Model: m.cfg.Model, Key: m.key},
+		stream: req.Stream}
 	got, err := m.ask(ctx, req, x)
 	if err == nil {
 		err = got.unusable()

@@ -48,7 +48,8 @@ func (o opaque) text() string {
 // unchecked if the model requires signatures.
 func layout(m message.Message, model string) []part {
 	var o opaque
-	if m.Opaque != "" && json.Unmarshal([]byte(m.Opaque), &o) == nil && o.Adapter == name && o.Model == model && fits(o.Parts, m) {
+	if m.Opaque != "" && json.Unmarshal([]byte(m.Opaque), &o) == nil && o.Adapter == name &&
+		o.Model == model && fits(o.Parts, m) {
 		return o.Parts
 	}
 	parts := []part{{Text: len(m.Text)}}

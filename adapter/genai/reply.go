@@ -105,7 +105,8 @@ func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string
 	}
 	switch {
 	case p.Call != nil:
-		call := message.Call{ID: p.Call.ID, Name: cmp.Or(names[p.Call.Name], p.Call.Name), Arguments: argumentText(p.Call.Args)}
+		call := message.Call{ID: p.Call.ID, Name: cmp.Or(names[p.Call.Name], p.Call.Name),
+			Arguments: argumentText(p.Call.Args)}
 		tell(loop.Delta{Call: len(g.calls), Name: call.Name, Arguments: call.Arguments})
 		g.calls = append(g.calls, call)
 		g.parts = append(g.parts, part{Call: len(g.calls), Signature: p.Signature})
@@ -162,7 +163,8 @@ func (g *received) reply(asked string) message.Reply {
 		finish = message.ToolUse
 	}
 	r := message.Reply{
-		Text: g.text.String(), Thinking: g.thinking.String(), Calls: wire.NameCalls(g.calls), Finish: finish, Usage: g.usage,
+		Text: g.text.String(), Thinking: g.thinking.String(), Calls: wire.NameCalls(g.calls), Finish: finish,
+		Usage:  g.usage,
 		Model:  cmp.Or(g.model, asked),
 		Opaque: opaque{name, asked, g.parts}.text(),
 	}

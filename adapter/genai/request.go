@@ -70,7 +70,8 @@ func (c Config) generation(own *float64) *sdk.GenerateContentConfig {
 	}
 	if c.Thinking != (Thinking{}) || c.ShowThinking {
 		g.ThinkingConfig = &sdk.ThinkingConfig{
-			IncludeThoughts: c.ShowThinking, ThinkingBudget: c.Thinking.Budget, ThinkingLevel: levels[c.Thinking.Level],
+			IncludeThoughts: c.ShowThinking, ThinkingBudget: c.Thinking.Budget,
+			ThinkingLevel: levels[c.Thinking.Level],
 		}
 	}
 	return g
@@ -113,7 +114,8 @@ func (r *request) declare(req loop.Request) {
 		if t.Description() != "" {
 			f = append(f, wire.Field("description", wire.Quote(t.Description())))
 		}
-		functions = append(functions, append(f, wire.Field("parametersJsonSchema", parameters(t.Parameters()))).JSON())
+		functions = append(functions, append(f, wire.Field("parametersJsonSchema",
+			parameters(t.Parameters()))).JSON())
 	}
 	if functions != nil {
 		r.tools = wire.Object{wire.Field("functionDeclarations", wire.List(functions...))}.JSON()

@@ -135,9 +135,11 @@ func noted(o wire.Object, notes []string) wire.Object {
 // alone separates a reference from the keywords beside it: the API accepts none there.
 func alone(o wire.Object) wire.Object {
 	ref := o.Get("$ref")
-	beside := slices.DeleteFunc(slices.Clone(o), func(m wire.Member) bool { return strings.HasPrefix(m.Name, "$") })
+	beside := slices.DeleteFunc(slices.Clone(o),
+		func(m wire.Member) bool { return strings.HasPrefix(m.Name, "$") })
 	if ref == nil || len(beside) == 0 || o.Get("anyOf") != nil {
 		return o
 	}
-	return append(o.Without("$ref"), wire.Field("anyOf", wire.List(wire.Object{wire.Field("$ref", ref)}.JSON())))
+	return append(o.Without("$ref"), wire.Field("anyOf", wire.List(wire.Object{wire.Field("$ref",
+		ref)}.JSON())))
 }

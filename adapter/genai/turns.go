@@ -123,7 +123,8 @@ func textPart(text, signature string) json.RawMessage {
 
 func callPart(c wire.Call, signature string) json.RawMessage {
 	call := wire.Object{
-		wire.Field("id", wire.Quote(c.ID)), wire.Field("name", wire.Quote(c.Name)), wire.Field("args", wire.Arguments(c.Made.Arguments)),
+		wire.Field("id", wire.Quote(c.ID)), wire.Field("name", wire.Quote(c.Name)),
+		wire.Field("args", wire.Arguments(c.Made.Arguments)),
 	}
 	return signed(signature, wire.Field("functionCall", call.JSON()))
 }
@@ -145,7 +146,8 @@ func (c *conversation) answers(calls []wire.Call) {
 	all := content{Role: "user", answers: true}
 	for _, call := range calls {
 		response := wire.Object{
-			wire.Field("id", wire.Quote(call.ID)), wire.Field("name", wire.Quote(call.Name)), wire.Field("response", result(call)),
+			wire.Field("id", wire.Quote(call.ID)), wire.Field("name", wire.Quote(call.Name)),
+			wire.Field("response", result(call)),
 		}
 		all.Parts = append(all.Parts, wire.Object{wire.Field("functionResponse", response.JSON())}.JSON())
 	}

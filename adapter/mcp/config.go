@@ -99,7 +99,8 @@ func (c Config) Validate() error {
 		}
 	}
 	if !slices.Contains([]SchemaChoice{RefuseList, LeaveOut, OfferUnchecked}, c.Schemas) {
-		errs = append(errs, fmt.Errorf("%s: %q, want %q, %q or %q", "Schemas", string(c.Schemas), RefuseList, LeaveOut, OfferUnchecked))
+		errs = append(errs, fmt.Errorf("%s: %q, want %q, %q or %q", "Schemas", string(c.Schemas), RefuseList,
+			LeaveOut, OfferUnchecked))
 	}
 	if c.MaxTools < 1 {
 		errs = append(errs, fmt.Errorf("MaxTools: %d, want at least 1", c.MaxTools))

@@ -40,7 +40,8 @@ type subject struct{ server, what string }
 
 func (s subject) error(class fault.Class, final bool, say string, cause error) error {
 	return fault.ProviderError{
-		Class: class, Provider: s.server, Message: fmt.Sprintf("%s: %s", s.what, say), Final: final, Cause: cause,
+		Class: class, Provider: s.server, Message: fmt.Sprintf("%s: %s", s.what, say), Final: final,
+		Cause: cause,
 	}.Typed()
 }
 
@@ -57,7 +58,8 @@ func (e *lostError) Unwrap() error { return e.err }
 // connectionLost reports whether the session behind an error is unusable.
 func connectionLost(err error) bool {
 	for _, gone := range []error{
-		sdk.ErrConnectionClosed, sdk.ErrSessionMissing, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, os.ErrClosed, syscall.EPIPE,
+		sdk.ErrConnectionClosed, sdk.ErrSessionMissing, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe,
+		os.ErrClosed, syscall.EPIPE,
 		syscall.ECONNRESET,
 	} {
 		if errors.Is(err, gone) {
@@ -101,7 +103,8 @@ func classify(ctx context.Context, err error, s subject) error {
 	// The SDK adds a JSON-RPC error to the chain of what the transport refused, too.
 	if f := fault.TypedFailure(err); f.Class.InTransport() && f.Class != fault.ToolExecution {
 		return fault.ProviderError{
-			Class: f.Class, Provider: s.server, Message: fmt.Sprintf("%s: %s", s.what, err), RetryAfter: f.RetryAfter, Final: f.Final, Cause: err,
+			Class: f.Class, Provider: s.server, Message: fmt.Sprintf("%s: %s", s.what, err),
+			RetryAfter: f.RetryAfter, Final: f.Final, Cause: err,
 		}.Typed()
 	}
 	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok {

@@ -42,7 +42,8 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	defer resp.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // what came before it broke will do
-	v := fault.Classify(fault.Response{Status: resp.StatusCode, Headers: resp.Header, Body: body, Now: time.Now()})
+	v := fault.Classify(fault.Response{Status: resp.StatusCode, Headers: resp.Header, Body: body,
+		Now: time.Now()})
 	f := v.Failure()
 	cause := fmt.Errorf("the server answered %d: %s", resp.StatusCode, v.Message)
 	return nil, &fault.TransportError{Class: f.Class, RetryAfter: f.RetryAfter, Final: f.Final, Cause: cause}
@@ -50,5 +51,6 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // forNow reports whether a status means that another try may help.
 func forNow(status int) bool {
-	return status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
+	return status == http.StatusRequestTimeout || status == http.StatusTooManyRequests ||
+		status >= http.StatusInternalServerError
 }

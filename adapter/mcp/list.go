@@ -45,7 +45,9 @@ var errNoSession = errors.New("the session is nil: connect one")
 // The error joins all that is wrong with cfg or with the list: duplicate names, schemas that cannot be
 // used (unless [Config.Schemas] allows them), output schemas that cannot be compiled, endless pages. If
 // the list could not be fetched, it is a [fault.ProviderError].
-func Tools(ctx context.Context, session *sdk.ClientSession, cfg Config, opts ...Option) ([]*tool.Tool, error) {
+func Tools(
+	ctx context.Context, session *sdk.ClientSession, cfg Config, opts ...Option,
+) ([]*tool.Tool, error) {
 	var o options
 	for n, opt := range opts {
 		if opt == nil {
@@ -139,7 +141,8 @@ func (c Config) tool(t *sdk.Tool, server string, l *link, w *Watch) (*tool.Tool,
 	if err != nil {
 		return nil, err
 	}
-	remote := &remote{cfg: c, link: l, watch: w, subject: subject{server: server, what: t.Name}, output: output}
+	remote := &remote{cfg: c, link: l, watch: w, subject: subject{server: server, what: t.Name},
+		output: output}
 	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, c.declared(t)...)
 }
 

@@ -79,5 +79,6 @@ func contentOf(n int, p message.Part) sdk.Content {
 		return &sdk.AudioContent{MIMEType: p.MediaType, Data: data}
 	}
 	uri := url.URL{Scheme: "attachment", Path: "/" + cmp.Or(p.Name, strconv.Itoa(n+1))}
-	return &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: uri.String(), MIMEType: p.MediaType, Blob: data}}
+	return &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: uri.String(), MIMEType: p.MediaType,
+		Blob: data}}
 }

@@ -40,7 +40,8 @@ func advance(last float64, payload []byte) (progress, bool) {
 		Total    float64  `json:"total"`
 	}
 	if json.Unmarshal(payload, &known) == nil && known.Progress != nil {
-		return progress{Message: known.Message, Progress: *known.Progress, Total: known.Total}, *known.Progress > last
+		return progress{Message: known.Message, Progress: *known.Progress,
+			Total: known.Total}, *known.Progress > last
 	}
 	text := string(payload)
 	var words string

@@ -58,7 +58,8 @@ func (r *remote) value(res *sdk.CallToolResult) (json.RawMessage, error) {
 		return r.structured(res)
 	}
 	blocks := blocksOf(res.Content)
-	if said := blocksOf(slices.DeleteFunc(slices.Clone(res.Content), r.isMedia)); len(said) == 1 && said[0].Type == "text" {
+	if said := blocksOf(slices.DeleteFunc(slices.Clone(res.Content), r.isMedia)); len(said) == 1 &&
+		said[0].Type == "text" {
 		blocks = said
 	}
 	switch {
@@ -164,7 +165,8 @@ func blockOf(c sdk.Content) block {
 	case *sdk.AudioContent:
 		return block{Type: "audio", MIMEType: c.MIMEType, Bytes: int64(len(c.Data))}
 	case *sdk.ResourceLink:
-		b := block{Type: "resource_link", URI: c.URI, Name: c.Name, Title: c.Title, Description: c.Description, MIMEType: c.MIMEType}
+		b := block{Type: "resource_link", URI: c.URI, Name: c.Name, Title: c.Title,
+			Description: c.Description, MIMEType: c.MIMEType}
 		if c.Size != nil {
 			b.Bytes = *c.Size
 		}

@@ -121,7 +121,8 @@ func refusesBranches(node map[string]any) string {
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		branches, ok := node[keyword].([]any)
-		if ok && len(branches) > 0 && !slices.ContainsFunc(branches, func(b any) bool { return !refuses(b) }) {
+		if ok && len(branches) > 0 &&
+			!slices.ContainsFunc(branches, func(b any) bool { return !refuses(b) }) {
 			return "in every branch of its " + keyword + " " + refusesAll(branches[0])
 		}
 	}

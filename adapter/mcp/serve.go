@@ -137,7 +137,8 @@ func (s *served) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	inv := tool.Invocation{Key: metaText(req.Params.Meta, MetaIdempotencyKey), CallID: metaText(req.Params.Meta, MetaCallID)}
+	inv := tool.Invocation{Key: metaText(req.Params.Meta, MetaIdempotencyKey),
+		CallID: metaText(req.Params.Meta, MetaCallID)}
 	if token := req.Params.GetProgressToken(); token != nil {
 		inv.Report = s.reporter(ctx, req.Session, token)
 	}

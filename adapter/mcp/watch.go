@@ -114,7 +114,8 @@ func (w *Watch) progressed(p *sdk.ProgressNotificationParams) {
 	if report == nil {
 		return
 	}
-	if payload, err := encode(progress{Message: p.Message, Progress: p.Progress, Total: p.Total}); err == nil {
+	if payload, err := encode(progress{Message: p.Message, Progress: p.Progress,
+		Total: p.Total}); err == nil {
 		report(payload)
 	}
 }

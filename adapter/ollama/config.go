@@ -93,7 +93,8 @@ const (
 )
 
 // fieldOptions are the options of the API that have a field of their own.
-var fieldOptions = map[string]string{"num_predict": "MaxTokens", "num_ctx": "ContextTokens", "temperature": "Temperature", "seed": "Seed"}
+var fieldOptions = map[string]string{"num_predict": "MaxTokens", "num_ctx": "ContextTokens",
+	"temperature": "Temperature", "seed": "Seed"}
 
 // Validate returns an error that joins one for each field that is out of bounds, each with the valid
 // values.
@@ -105,7 +106,8 @@ func (c Config) Validate() error {
 		}
 	}
 	u, err := url.Parse(cmp.Or(c.URL, DefaultURL))
-	good := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" && u.Fragment == "" && u.User == nil
+	good := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" &&
+		u.Fragment == "" && u.User == nil
 	refuse(!good, "URL: must be http or https with a host, and without user, query and fragment")
 	refuse(strings.ContainsFunc(c.Key, func(r rune) bool { return r < ' ' || r > '~' }), "Key: must be of printable ASCII characters")
 	refuse(strings.TrimSpace(c.Model) == "", "Model: is empty; name a model that the server has")
@@ -114,7 +116,8 @@ func (c Config) Validate() error {
 	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= math.MaxFloat32), "Temperature: must be 0 or more, or nil")
 	_, known := wireThink[c.Think]
 	refuse(!known, "Think: %q is none of on, off, low, medium, high, max", c.Think)
-	refuse(c.Output != OutputNative && c.Output != OutputInstructions, "Output: %q is neither empty nor %q", c.Output, OutputInstructions)
+	refuse(c.Output != OutputNative && c.Output != OutputInstructions, "Output: %q is neither empty nor %q",
+		c.Output, OutputInstructions)
 	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
 		refuse(fieldOptions[name] != "", "Options: %q is the field %s: set that", name, fieldOptions[name])
 		refuse(!json.Valid(c.Options[name]), "Options: %q must be JSON", name)

@@ -33,7 +33,8 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 	g.model = cmp.Or(r.Model, g.model)
 	g.text.WriteString(r.Message.Content)
 	g.thinking.WriteString(r.Message.Thinking)
-	if d := (loop.Delta{Call: -1, Text: r.Message.Content, Thinking: r.Message.Thinking}); d.Text+d.Thinking != "" {
+	if d := (loop.Delta{Call: -1, Text: r.Message.Content,
+		Thinking: r.Message.Thinking}); d.Text+d.Thinking != "" {
 		tell(d)
 	}
 	for _, c := range r.Message.ToolCalls {
@@ -62,7 +63,8 @@ func argumentText(raw json.RawMessage) string {
 // reply returns the reply. asked is the model that was asked.
 func (g *received) reply(asked string) message.Reply {
 	r := message.Reply{
-		Text: g.text.String(), Thinking: g.thinking.String(), Calls: wire.NameCalls(g.calls), Finish: g.finish, Usage: g.usage,
+		Text: g.text.String(), Thinking: g.thinking.String(), Calls: wire.NameCalls(g.calls),
+		Finish: g.finish, Usage: g.usage,
 		Model:  cmp.Or(g.model, asked),
 		Opaque: keepThoughts(asked, g.thinking.String()),
 	}
@@ -107,7 +109,8 @@ func (x *exchange) readStream(body io.Reader) (*received, error) {
 			continue
 		}
 		err := x.take(line, got, x.stream)
-		if _, unreadable := errors.AsType[*wire.UnreadableError](err); unreadable && !whole && line[0] == '{' {
+		if _, unreadable := errors.AsType[*wire.UnreadableError](err); unreadable && !whole &&
+			line[0] == '{' {
 			break
 		}
 		if err != nil {

@@ -20,14 +20,16 @@ const (
 
 // body returns the body of a request for the named model.
 func (c Config) body(req loop.Request, model string) ([]byte, error) {
-	r := chatRequest{Model: model, Stream: req.Stream != nil, Think: json.RawMessage(wireThink[c.Think]), Options: c.options(req)}
+	r := chatRequest{Model: model, Stream: req.Stream != nil, Think: json.RawMessage(wireThink[c.Think]),
+		Options: c.options(req)}
 	turns, system := turnsOf(req.Messages, model)
 	system = append([]string{req.System}, system...)
 	if req.ToolChoice == message.NoTool {
 		req.Tools = nil
 	}
 	for _, t := range req.Tools {
-		spec := wireSpec{Name: toolName(t.Name()), Description: t.Description(), Parameters: toolSchema(t.Parameters())}
+		spec := wireSpec{Name: toolName(t.Name()), Description: t.Description(),
+			Parameters: toolSchema(t.Parameters())}
 		r.Tools = append(r.Tools, wireTool{"function", spec})
 	}
 	if req.Output != nil {

@@ -124,7 +124,8 @@ func (s *simplifier) list(raw json.RawMessage) json.RawMessage {
 // both ends: they are dropped. The core checks the answer against them.
 func formatSchema(raw json.RawMessage) json.RawMessage {
 	return wire.EachSchema(raw, func(o wire.Object, _ int) wire.Object {
-		if p, isText := wire.ReadText(o.Get("pattern")); isText && !(strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$")) {
+		if p, isText := wire.ReadText(o.Get("pattern")); isText &&
+			!(strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$")) {
 			return o.Without("pattern")
 		}
 		return o

@@ -82,7 +82,8 @@ func (c *conversation) assistant(e wire.Exchange) {
 // answers adds the answers to calls, one message each.
 func (c *conversation) answers(calls []wire.Call) {
 	for _, call := range calls {
-		c.messages = append(c.messages, wireMessage{Role: "tool", Content: call.Text, ToolName: call.Name, ToolCallID: call.ID})
+		c.messages = append(c.messages, wireMessage{Role: "tool", Content: call.Text, ToolName: call.Name,
+			ToolCallID: call.ID})
 	}
 }
 

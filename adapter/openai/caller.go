@@ -77,7 +77,8 @@ func (c *caller) call(
 	}
 	reply.Usage.APICalls = 1
 	if c.cfg.OnResponse != nil {
-		c.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: cmp.Or(reply.Model, c.cfg.Model), RateLimit: x.Limits(nil)})
+		c.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: cmp.Or(reply.Model, c.cfg.Model),
+			RateLimit: x.Limits(nil)})
 	}
 	return reply, nil
 }
@@ -109,7 +110,8 @@ func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Res
 
 // receive reads a response: a stream if one was requested and came, else a whole body.
 func receive(res *http.Response, stream func(loop.Delta), read codec) (message.Reply, error) {
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); stream != nil && strings.EqualFold(kind, "text/event-stream") {
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); stream != nil &&
+		strings.EqualFold(kind, "text/event-stream") {
 		return follow(res, stream, read)
 	}
 	doc, err := wire.ReadWhole(res.Body)

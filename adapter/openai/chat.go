@@ -36,7 +36,8 @@ func (m *chatModel) Reply(ctx context.Context, req loop.Request) (message.Reply,
 func (m *chatModel) params(req loop.Request) sdk.ChatCompletionNewParams {
 	format, words := m.format(req.Output)
 	p := sdk.ChatCompletionNewParams{
-		Model: m.cfg.Model, Messages: m.messages(req, words), Temperature: opt(cmp.Or(req.Temperature, m.cfg.Temperature)),
+		Model: m.cfg.Model, Messages: m.messages(req, words),
+		Temperature:     opt(cmp.Or(req.Temperature, m.cfg.Temperature)),
 		ReasoningEffort: shared.ReasoningEffort(m.cfg.Effort), ResponseFormat: format.chat(),
 	}
 	if m.cfg.LegacyMaxTokens {
@@ -134,8 +135,9 @@ func (m *chatModel) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
 	}
 	for n, c := range t.calls {
 		f := sdk.ChatCompletionMessageFunctionToolCallParam{
-			ID:       c.ID,
-			Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: m.arguments(c.Made.Arguments)},
+			ID: c.ID,
+			Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name,
+				Arguments: m.arguments(c.Made.Arguments)},
 		}
 		f.SetExtraFields(kept.ofCall(n))
 		a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &f})
@@ -151,9 +153,11 @@ func (m *chatModel) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
 // thoughtful returns content that begins with thoughts, in Mistral's form.
 func thoughtful(thinking, text string) json.RawMessage {
 	part := func(text string) json.RawMessage {
-		return wire.Object{wire.Field("type", wire.Quote("text")), wire.Field("text", wire.Quote(text))}.JSON()
+		return wire.Object{wire.Field("type", wire.Quote("text")),
+			wire.Field("text", wire.Quote(text))}.JSON()
 	}
-	thought := wire.Object{wire.Field("type", wire.Quote("thinking")), wire.Field("thinking", wire.List(part(thinking)))}
+	thought := wire.Object{wire.Field("type", wire.Quote("thinking")),
+		wire.Field("thinking", wire.List(part(thinking)))}
 	if text == "" {
 		return wire.List(thought.JSON())
 	}

@@ -231,7 +231,8 @@ func (r *chatReply) reply() (message.Reply, error) {
 		k.Thinking = reply.Thinking
 	}
 	for _, c := range p.calls {
-		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name), Arguments: c.arguments.String()})
+		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name),
+			Arguments: c.arguments.String()})
 		k.Calls = append(k.Calls, c.kept.whole())
 	}
 	wire.NameCalls(reply.Calls)
@@ -268,7 +269,8 @@ func groqUsage(chunk []byte) (sdk.CompletionUsage, bool) {
 	var own struct {
 		Groq struct{ Usage *sdk.CompletionUsage } `json:"x_groq"`
 	}
-	if !bytes.Contains(chunk, []byte(`"x_groq"`)) || json.Unmarshal(chunk, &own) != nil || own.Groq.Usage == nil {
+	if !bytes.Contains(chunk, []byte(`"x_groq"`)) || json.Unmarshal(chunk, &own) != nil ||
+		own.Groq.Usage == nil {
 		return sdk.CompletionUsage{}, false
 	}
 	return *own.Groq.Usage, true

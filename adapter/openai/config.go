@@ -110,7 +110,8 @@ func (c Config) Validate() error {
 	refuse(wire.Blank(c.Model), "Model: is empty; name a model of the server")
 	refuse(c.MaxTokens < 0, "MaxTokens: must be at least 1, or 0 for the server's own bound, not %d", c.MaxTokens)
 	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2), "Temperature: must be from 0 to 2, or nil")
-	refuse(!wire.OneOf(c.Strict, StrictAuto, StrictOff), "Strict: %q is neither empty nor %q", c.Strict, StrictOff)
+	refuse(!wire.OneOf(c.Strict, StrictAuto, StrictOff), "Strict: %q is neither empty nor %q", c.Strict,
+		StrictOff)
 	refuse(!wire.OneOf(c.Output, OutputNative, OutputObject, OutputInstructions),
 		"Output: %q is neither empty nor %q nor %q", c.Output, OutputObject, OutputInstructions)
 	for n, name := range c.Echo {

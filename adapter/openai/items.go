@@ -112,7 +112,8 @@ func readItems(items []json.RawMessage) said {
 				thoughts = append(thoughts, t)
 			}
 		case item.Type == "function_call":
-			s.calls = append(s.calls, message.Call{ID: item.CallID, Name: item.Name, Arguments: item.Arguments.OfString})
+			s.calls = append(s.calls, message.Call{ID: item.CallID, Name: item.Name,
+				Arguments: item.Arguments.OfString})
 		case item.Type == "message" && item.Phase != responses.ResponseOutputMessagePhaseCommentary:
 			var text strings.Builder
 			for _, c := range item.Content {

@@ -57,7 +57,8 @@ func (o origin) readKept(opaque string, echo []string) kept {
 
 // opaque encodes k; it is empty if there is nothing to keep.
 func (k kept) opaque() string {
-	if k.Thinking == "" && len(k.Message) == 0 && !slices.ContainsFunc(k.Calls, func(c map[string]json.RawMessage) bool { return len(c) > 0 }) {
+	if k.Thinking == "" && len(k.Message) == 0 && !slices.ContainsFunc(k.Calls,
+		func(c map[string]json.RawMessage) bool { return len(c) > 0 }) {
 		return ""
 	}
 	doc, err := json.Marshal(k)

@@ -38,7 +38,8 @@ func chatPart(p message.Part) json.RawMessage {
 	case message.ImagePart:
 		return wire.Part("image_url", "image_url", wire.Quoted("url", wire.DataURL(p)))
 	case message.AudioPart:
-		return wire.Part("input_audio", "input_audio", wire.Quoted("data", p.Data, "format", audioFormats[p.MediaType]))
+		return wire.Part("input_audio", "input_audio", wire.Quoted("data", p.Data, "format",
+			audioFormats[p.MediaType]))
 	case message.FilePart:
 		return wire.Part("file", "file", wire.Quoted("filename", fileName(p), "file_data", wire.DataURL(p)))
 	}

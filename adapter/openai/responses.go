@@ -55,7 +55,8 @@ func (m *responsesModel) params(req loop.Request) responses.ResponseNewParams {
 	}
 	p.Input.OfInputItemList = m.input(req)
 	for _, o := range m.offers(req.Tools) {
-		f := responses.FunctionToolParam{Name: o.name, Parameters: asMap(o.parameters), Strict: param.NewOpt(o.strict)}
+		f := responses.FunctionToolParam{Name: o.name, Parameters: asMap(o.parameters),
+			Strict: param.NewOpt(o.strict)}
 		if o.description != "" {
 			f.Description = param.NewOpt(o.description)
 		}
@@ -123,7 +124,8 @@ func (m *responsesModel) said(t turn) responses.ResponseInputParam {
 		return all
 	}
 	if len(t.Parts) > 0 {
-		user := wire.Object{wire.Field("role", wire.Quote("user")), wire.Field("content", content(t.Text, t.Parts, responsesPart))}
+		user := wire.Object{wire.Field("role", wire.Quote("user")),
+			wire.Field("content", content(t.Text, t.Parts, responsesPart))}
 		all = append(all, param.Override[responses.ResponseInputItemUnionParam](user.JSON()))
 	} else if t.Text != "" {
 		role, known := roles[t.Role]
@@ -133,9 +135,10 @@ func (m *responsesModel) said(t turn) responses.ResponseInputParam {
 		all = append(all, responses.ResponseInputItemParamOfMessage(t.Text, role))
 	}
 	for _, c := range t.calls {
-		all = append(all, responses.ResponseInputItemUnionParam{OfFunctionCall: &responses.ResponseFunctionToolCallParam{
-			CallID: c.ID, Name: c.Name, Arguments: m.arguments(c.Made.Arguments),
-		}})
+		all = append(all,
+			responses.ResponseInputItemUnionParam{OfFunctionCall: &responses.ResponseFunctionToolCallParam{
+				CallID: c.ID, Name: c.Name, Arguments: m.arguments(c.Made.Arguments),
+			}})
 	}
 	return all
 }

@@ -102,13 +102,15 @@ func (w *strictWalk) fits(o wire.Object) bool {
 	if isObject(o) {
 		return w.fitsObject(o)
 	}
-	return o.Get("properties") == nil && (o.Get("type") != nil || o.Get("anyOf") != nil || o.Get("enum") != nil || o.Get("const") != nil)
+	return o.Get("properties") == nil && (o.Get("type") != nil || o.Get("anyOf") != nil ||
+		o.Get("enum") != nil || o.Get("const") != nil)
 }
 
 // isObject reports whether a schema accepts objects.
 func isObject(o wire.Object) bool {
 	types := wire.Items(o.Get("type"))
-	return o.Text("type") == "object" || slices.ContainsFunc(types, func(t json.RawMessage) bool { return wire.Text(t) == "object" })
+	return o.Text("type") == "object" ||
+		slices.ContainsFunc(types, func(t json.RawMessage) bool { return wire.Text(t) == "object" })
 }
 
 // fitsObject reports whether all members are named and required, and no others allowed.

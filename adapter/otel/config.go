@@ -68,7 +68,8 @@ func (c Config) Validate() error {
 	if slices.Contains(c.Classes, "") {
 		errs = append(errs, errors.New("otel: Classes: an empty class: remove it"))
 	}
-	return errors.Join(append(errs, rising("DelayBounds", c.DelayBounds), rising("AttemptBounds", c.AttemptBounds))...)
+	return errors.Join(append(errs, rising("DelayBounds", c.DelayBounds),
+		rising("AttemptBounds", c.AttemptBounds))...)
 }
 
 func rising(field string, bounds []float64) error {

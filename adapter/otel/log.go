@@ -75,7 +75,8 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 func (h *handler) ids(ctx context.Context, r slog.Record) []slog.Attr {
 	var ids []slog.Attr
 	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
-		ids = append(ids, slog.String(TraceIDKey, span.TraceID().String()), slog.String(SpanIDKey, span.SpanID().String()))
+		ids = append(ids, slog.String(TraceIDKey, span.TraceID().String()),
+			slog.String(SpanIDKey, span.SpanID().String()))
 	}
 	id := CorrelationID(ctx)
 	if id == "" || h.named {

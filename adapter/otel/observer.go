@@ -64,8 +64,9 @@ func New(cfg Config) (*Observer, error) {
 		cfg.MeterProvider = global.GetMeterProvider()
 	}
 	o := &Observer{
-		tracer: cfg.TracerProvider.Tracer(Scope), agent: cfg.Agent, models: make(map[string]Model, len(cfg.Models)),
-		tools: cfg.toolNames(), reducers: firstNames(cfg.maxNames()), classes: cfg.classNames(),
+		tracer: cfg.TracerProvider.Tracer(Scope), agent: cfg.Agent,
+		models: make(map[string]Model, len(cfg.Models)),
+		tools:  cfg.toolNames(), reducers: firstNames(cfg.maxNames()), classes: cfg.classNames(),
 	}
 	for name, m := range cfg.Models {
 		o.models[name] = m
@@ -90,9 +91,11 @@ func (o *Observer) instruments(cfg Config) error {
 		metric.WithDescription("Replies that could not be used, after which the model was asked again."))
 	o.refused, errs[1] = m.Int64Counter(ReducerError, metric.WithUnit("{error}"),
 		metric.WithDescription("Events that a reducer of the session refused."))
-	o.delays, errs[2] = m.Float64Histogram(RetryDelay, metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(cfg.DelayBounds...),
+	o.delays, errs[2] = m.Float64Histogram(RetryDelay, metric.WithUnit("s"),
+		metric.WithExplicitBucketBoundaries(cfg.DelayBounds...),
 		metric.WithDescription("Waits before retries."))
-	o.attempts, errs[3] = m.Int64Histogram(RetryAttempts, metric.WithUnit("{attempt}"), metric.WithExplicitBucketBoundaries(cfg.AttemptBounds...),
+	o.attempts, errs[3] = m.Int64Histogram(RetryAttempts, metric.WithUnit("{attempt}"),
+		metric.WithExplicitBucketBoundaries(cfg.AttemptBounds...),
 		metric.WithDescription("Attempts that an action took, the first one counted, until it passed or was given up."))
 	return errors.Join(errs[:]...)
 }
@@ -103,7 +106,8 @@ func (o *Observer) Observe(ctx context.Context, n observe.Notice) {
 	switch n.Kind {
 	case observe.Retrying:
 		if n.Plane == fault.Correction {
-			o.retries.Add(ctx, 1, metric.WithAttributes(o.tool(ctx, n, errorType.String(o.classes.of(string(n.Class))))...))
+			o.retries.Add(ctx, 1,
+				metric.WithAttributes(o.tool(ctx, n, errorType.String(o.classes.of(string(n.Class))))...))
 		}
 		o.delays.Record(ctx, n.Delay.Seconds(), metric.WithAttributes(plane.String(string(n.Plane)), why(n)))
 		o.event(ctx, "retake.retry", n, delaySeconds.Float64(n.Delay.Seconds()))
@@ -128,14 +132,17 @@ func closes(n observe.Notice) bool {
 }
 
 func (o *Observer) closed(ctx context.Context, n observe.Notice) {
-	o.attempts.Record(ctx, int64(n.Attempt), metric.WithAttributes(o.tool(ctx, n, plane.String(string(n.Plane)), why(n))...))
+	o.attempts.Record(ctx, int64(n.Attempt), metric.WithAttributes(o.tool(ctx, n,
+		plane.String(string(n.Plane)), why(n))...))
 }
 
 func why(n observe.Notice) attribute.KeyValue { return reason.String(reasons.of(string(n.Reason))) }
 
 // tool adds the name of the tool. The final answer has none. A name that a model made up is not exported:
 // in a run that is any name that is not on offer.
-func (o *Observer) tool(ctx context.Context, n observe.Notice, to ...attribute.KeyValue) []attribute.KeyValue {
+func (o *Observer) tool(
+	ctx context.Context, n observe.Notice, to ...attribute.KeyValue,
+) []attribute.KeyValue {
 	switch {
 	case n.Action == "":
 		return to
@@ -157,7 +164,8 @@ func (o *Observer) event(ctx context.Context, name string, n observe.Notice, mor
 	if !span.IsRecording() {
 		return
 	}
-	attrs := o.tool(ctx, n, plane.String(string(n.Plane)), failureClass.String(o.classes.of(string(n.Class))), why(n))
+	attrs := o.tool(ctx, n, plane.String(string(n.Plane)), failureClass.String(o.classes.of(string(n.Class))),
+		why(n))
 	attrs = append(append(attrs, counted(n.Attempt, n.MaxAttempts)...), more...)
 	span.AddEvent(name, trace.WithTimestamp(n.At), trace.WithAttributes(attrs...))
 }

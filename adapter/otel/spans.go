@@ -62,13 +62,17 @@ type operation struct {
 	end          func(trace.Span, observe.WorkEnd)
 }
 
-func (o *Observer) begin(ctx context.Context, w observe.Work, op operation) (context.Context, func(observe.WorkEnd)) {
+func (o *Observer) begin(
+	ctx context.Context, w observe.Work, op operation,
+) (context.Context, func(observe.WorkEnd)) {
 	name := op.name
 	if op.target != "" {
 		name += " " + op.target
 	}
-	attrs := append(filled(operationName.String(op.name), conversationID.String(w.CorrelationID)), o.begun(w)...)
-	ctx, span := o.tracer.Start(ctx, name, trace.WithSpanKind(op.kind), trace.WithTimestamp(w.At), trace.WithAttributes(attrs...))
+	attrs := append(filled(operationName.String(op.name), conversationID.String(w.CorrelationID)),
+		o.begun(w)...)
+	ctx, span := o.tracer.Start(ctx, name, trace.WithSpanKind(op.kind), trace.WithTimestamp(w.At),
+		trace.WithAttributes(attrs...))
 	return ctx, func(e observe.WorkEnd) {
 		if span.IsRecording() {
 			op.end(span, e)
@@ -81,7 +85,8 @@ func (o *Observer) begin(ctx context.Context, w observe.Work, op operation) (con
 func (o *Observer) begun(w observe.Work) []attribute.KeyValue {
 	switch w.Kind {
 	case observe.WorkRun:
-		attrs := filled(agentName.String(o.agent), providerName.String(o.models[""].Provider), requestModel.String(o.models[""].Name))
+		attrs := filled(agentName.String(o.agent), providerName.String(o.models[""].Provider),
+			requestModel.String(o.models[""].Name))
 		if w.Resumed {
 			attrs = append(attrs, resumed.Bool(true))
 		}
@@ -92,7 +97,8 @@ func (o *Observer) begun(w observe.Work) []attribute.KeyValue {
 		attrs = append(attrs, turn.Int(w.Turn), transportAttempt.Int(w.Transport))
 		return append(attrs, counted(w.Attempt, w.MaxAttempts)...)
 	}
-	return append(filled(toolName.String(w.Tool), toolCallID.String(w.CallID)), transportAttempt.Int(w.Transport))
+	return append(filled(toolName.String(w.Tool), toolCallID.String(w.CallID)),
+		transportAttempt.Int(w.Transport))
 }
 
 // model returns the model of a call.

@@ -68,7 +68,8 @@ func open(ctx context.Context, path string, s Settings, now func() time.Time) (*
 	if path == "" {
 		return nil, errors.New("sqlite: the path is empty: give that of a file")
 	}
-	store := &Store{owner: newOwner(), lease: cmp.Or(s.Lease, usualLease), now: now, closing: make(chan struct{})}
+	store := &Store{owner: newOwner(), lease: cmp.Or(s.Lease, usualLease), now: now,
+		closing: make(chan struct{})}
 	var err error
 	if store.db, err = openToWrite(ctx, path); isReadOnly(err) {
 		store.readOnly = fmt.Errorf("%w: %w", journal.ErrReadOnly, err)

@@ -28,8 +28,10 @@ import (
 func (a *agent) begin(in order) begun {
 	a.leave()
 	b := begun{
-		Behaviours: machine.Behaviours(), Reducers: len(a.Session.Reducers) > 0, Hears: engine.Hears(a.reducing), Adjust: a.Adjust != nil, Prompt: a.Prompt != nil,
-		Planner: a.Planner != nil && !in.Person, Slow: a.Slow, View: a.View, Models: slices.Sorted(maps.Keys(a.Models)),
+		Behaviours: machine.Behaviours(), Reducers: len(a.Session.Reducers) > 0,
+		Hears: engine.Hears(a.reducing), Adjust: a.Adjust != nil, Prompt: a.Prompt != nil,
+		Planner: a.Planner != nil && !in.Person, Slow: a.Slow, View: a.View,
+		Models:   slices.Sorted(maps.Keys(a.Models)),
 		Parallel: a.Parallel, Deaths: a.Deaths, MaxPayload: a.MaxPayload, MaxEvents: a.MaxEvents,
 	}
 	tools, err := a.offered(in.Tools)
@@ -143,7 +145,8 @@ func (a *agent) reply(
 	limits.Whole = cmp.Or(limits.Whole, a.ModelTimeout)
 	ask := func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
 		r := loop.Request{
-			System: in.Call.System, Messages: said, Tools: cfg.Tools.All(), Output: cfg.Output, Model: in.Call.Model, At: in.Call.At,
+			System: in.Call.System, Messages: said, Tools: cfg.Tools.All(), Output: cfg.Output,
+			Model: in.Call.Model, At: in.Call.At,
 			Temperature: in.Call.Temperature, ToolChoice: in.Call.ToolChoice, Stop: in.Call.Stop,
 		}
 		if limits.Streamed() {
@@ -157,7 +160,8 @@ func (a *agent) reply(
 	}
 	settings := in.Reading.settings()
 	settings.Stop = func() bool { return ctx.Err() != nil }
-	read := engine.Read(reply, engine.Offer{Tools: cfg.Tools, Output: cfg.Output, CallsOnly: cfg.CallsOnly}, settings)
+	read := engine.Read(reply, engine.Offer{Tools: cfg.Tools, Output: cfg.Output, CallsOnly: cfg.CallsOnly},
+		settings)
 	if err := ctx.Err(); err != nil { // what was read until then is of no use
 		return nil, remote(err), nil
 	}
@@ -201,8 +205,9 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	stop := a.beat(ctx, p)
 	defer stop()
 	calling := tool.WithInvocation(ctx, tool.Invocation{
-		Key: run.Key, CallID: run.ID, SessionID: in.v.Session, Attempt: in.v.At.Attempt, MaxAttempts: in.v.At.MaxAttempts,
-		Transport: run.Transport, Progress: run.Progress, Report: func(doc []byte) {
+		Key: run.Key, CallID: run.ID, SessionID: in.v.Session, Attempt: in.v.At.Attempt,
+		MaxAttempts: in.v.At.MaxAttempts,
+		Transport:   run.Transport, Progress: run.Progress, Report: func(doc []byte) {
 			// The engine would begin a call again whose heartbeat it does not take; the outcome says that
 			// this was too large.
 			if fits(a.MaxPayload, "", len(doc)) == nil {
@@ -242,9 +247,10 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 	stop := a.beat(ctx, nil)
 	defer stop()
 	limits := engine.Limits{Whole: cmp.Or(in.v.Try.Timeout, a.ToolTimeout), Late: "the try did not return"}
-	usage, err := engine.Call(ctx, limits, after, func(ctx context.Context, _ engine.Tell) (message.Usage, error) {
-		return contained(func() (message.Usage, error) { return a.Try(ctx, in.v.Try) })
-	})
+	usage, err := engine.Call(ctx, limits, after,
+		func(ctx context.Context, _ engine.Tell) (message.Usage, error) {
+			return contained(func() (message.Usage, error) { return a.Try(ctx, in.v.Try) })
+		})
 	if ctx.Err() != nil && err != nil {
 		return wire[tryResult]{}, ctx.Err()
 	}

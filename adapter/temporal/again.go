@@ -9,7 +9,8 @@ import (
 
 // full reports whether the run is to go on in a new history: between two turns, where nothing is under way.
 func (f *flow) full() bool {
-	if (f.asked.Kind != machine.CallModel && f.asked.Kind != machine.TryAction) || f.trail.Events == f.entered {
+	if (f.asked.Kind != machine.CallModel && f.asked.Kind != machine.TryAction) ||
+		f.trail.Events == f.entered {
 		return false
 	}
 	info := workflow.GetInfo(f.ctx)
@@ -21,7 +22,8 @@ func (f *flow) full() bool {
 func (f *flow) settle() error {
 	for f.full() && !workflow.AllHandlersFinished(f.ctx) {
 		f.serve()
-		err := workflow.Await(f.ctx, func() bool { return len(f.inbox) > 0 || workflow.AllHandlersFinished(f.ctx) })
+		err := workflow.Await(f.ctx,
+			func() bool { return len(f.inbox) > 0 || workflow.AllHandlersFinished(f.ctx) })
 		if err != nil {
 			return f.cancel(endOfContext)
 		}
@@ -39,8 +41,9 @@ func (f *flow) next() (order, error) {
 	next := f.in
 	next.Messages, next.After = nil, nil
 	next.Carried = &carried{
-		State: state, Asked: f.asked, Begun: f.begun, Cause: f.cause, Adjusted: f.adjusted, Kept: f.kept, KeptLen: f.keptLen,
-		Trail: f.trail, MaybePaid: f.paid, Noted: f.noted,
+		State: state, Asked: f.asked, Begun: f.begun, Cause: f.cause, Adjusted: f.adjusted, Kept: f.kept,
+		KeptLen: f.keptLen,
+		Trail:   f.trail, MaybePaid: f.paid, Noted: f.noted,
 	}
 	next.Carried.Begun.Session = nil
 	return next, f.measure("what goes into a new history", next)
@@ -52,7 +55,8 @@ func (f *flow) goOn(c carried) (err error) {
 		return err
 	}
 	f.begun, f.asked, f.settings, f.adjusted = c.Begun, c.Asked, engine.Settings(f.st.Policy), c.Adjusted
-	f.cause, f.kept, f.keptLen, f.trail, f.paid, f.noted = c.Cause, c.Kept, c.KeptLen, c.Trail, c.MaybePaid, c.Noted
+	f.cause, f.kept, f.keptLen, f.trail, f.paid, f.noted = c.Cause, c.Kept, c.KeptLen, c.Trail, c.MaybePaid,
+		c.Noted
 	f.entered, f.vouched = f.trail.Events, f.trail.Events
 	return nil
 }

@@ -59,7 +59,9 @@ func (r tryResult) refusal() string   { return r.Refused }
 // perform has a worker do something, and waits for that. A worker that refuses has begun nothing: it is asked
 // for again, and another worker may take it. perform reports false where the run came to another end
 // meanwhile; err is why there is no outcome.
-func perform[T refusing](f *flow, activity string, bound time.Duration, most int, in any) (out T, on bool, err error) {
+func perform[T refusing](
+	f *flow, activity string, bound time.Duration, most int, in any,
+) (out T, on bool, err error) {
 	ctx, stop := workflow.WithCancel(f.ctx)
 	defer stop()
 	for asked := 1; ; asked++ {
@@ -104,13 +106,15 @@ func (f *flow) call(m *machine.ModelCall) error {
 	}
 	said := f.st.TranscriptFrom(f.keptLen)
 	in := modelCall{
-		Call: *m, Output: f.in.Output.short(), Tools: f.begun.Tools, Only: f.in.Config.CallsOnly, Reading: readingOf(f.settings),
-		Kept: f.kept, Said: said,
+		Call: *m, Output: f.in.Output.short(), Tools: f.begun.Tools, Only: f.in.Config.CallsOnly,
+		Reading: readingOf(f.settings),
+		Kept:    f.kept, Said: said,
 	}
 	if err := f.measure("the conversation of a model call", in); err != nil {
 		return err
 	}
-	out, on, err := perform[modelResult](f, "model", cmp.Or(m.Timeout, f.ModelTimeout), f.begun.Deaths+1, over(in))
+	out, on, err := perform[modelResult](f, "model", cmp.Or(m.Timeout, f.ModelTimeout), f.begun.Deaths+1,
+		over(in))
 	if !on {
 		return err
 	}
@@ -230,7 +234,8 @@ func (f *flow) invoke(ctx workflow.Context, run machine.ToolRun) (*toolResult, e
 		most += f.begun.Deaths
 	}
 	for asked := 1; ; asked++ {
-		err = workflow.ExecuteActivity(f.once(ctx, cmp.Or(run.Timeout, f.ToolTimeout), most), f.named("tool"), over(in)).Get(ctx, &out)
+		err = workflow.ExecuteActivity(f.once(ctx, cmp.Or(run.Timeout, f.ToolTimeout), most), f.named("tool"),
+			over(in)).Get(ctx, &out)
 		if err != nil || out.v.Refused == "" {
 			return &out.v, err
 		}
@@ -268,7 +273,8 @@ func (f *flow) ended(r *running) error {
 		end = &machine.ToolEnd{Index: r.run.Index, Verdict: machine.Broke, Failure: &out.Failure.Seen}
 	}
 	if end.Verdict == machine.Done {
-		events := slices.Concat(engine.ToolEvents(engine.Everything, r.run, tool.Outcome{Result: end.Result}), out.Events)
+		events := slices.Concat(engine.ToolEvents(engine.Everything, r.run, tool.Outcome{Result: end.Result}),
+			out.Events)
 		if end.Reduced, err = f.reduce(events); err != nil {
 			return err
 		}
@@ -283,7 +289,8 @@ func (r *running) outcome(f *flow) (*toolResult, error) {
 		return r.out, nil
 	case sdk.IsCanceledError(r.err):
 		return &toolResult{Failure: &RemoteError{
-			Text: "the call was cancelled", Seen: fault.Failure{Plane: fault.Transport, Class: fault.Cancelled, Tool: r.run.Tool},
+			Text: "the call was cancelled", Seen: fault.Failure{Plane: fault.Transport,
+				Class: fault.Cancelled, Tool: r.run.Tool},
 		}}, nil
 	}
 	if _, timeout := errors.AsType[*sdk.TimeoutError](r.err); timeout && !r.run.Repeatable {
@@ -298,7 +305,8 @@ func (r *running) outcome(f *flow) (*toolResult, error) {
 func (f *flow) unknown(run machine.ToolRun) *toolResult {
 	doubt := f.doubt("a call of " + run.Tool)
 	doubt.Seen.Tool = run.Tool
-	return &toolResult{End: &machine.ToolEnd{Index: run.Index, Verdict: machine.Unknown, Failure: &doubt.Seen}, Failure: doubt}
+	return &toolResult{End: &machine.ToolEnd{Index: run.Index, Verdict: machine.Unknown,
+		Failure: &doubt.Seen}, Failure: doubt}
 }
 
 // doubt notes that something was begun once and lost its worker.

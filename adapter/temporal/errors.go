@@ -181,8 +181,9 @@ func (e *RemoteError) Unwrap() error {
 		return e.Reducer
 	case p != nil:
 		return fault.ProviderError{
-			Class: p.Class, Provider: p.Provider, Model: p.Model, StatusCode: p.StatusCode, RetryAfter: p.RetryAfter,
-			Final: p.Final, RequestID: p.RequestID, Message: p.Message,
+			Class: p.Class, Provider: p.Provider, Model: p.Model, StatusCode: p.StatusCode,
+			RetryAfter: p.RetryAfter,
+			Final:      p.Final, RequestID: p.RequestID, Message: p.Message,
 		}.Typed()
 	}
 	switch e.Seen.Class {

@@ -68,7 +68,8 @@ func (x Export) replay(histories []*historypb.History, h hooks) error {
 const firstTask = 3
 
 func (x Export) replayOne(history *historypb.History, h hooks) error {
-	if len(history.GetEvents()) == 0 || history.Events[0].GetEventType() != enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED {
+	if len(history.GetEvents()) == 0 ||
+		history.Events[0].GetEventType() != enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED {
 		return errors.New("it does not begin with the beginning of a workflow")
 	}
 	if len(history.Events) < firstTask {
@@ -151,7 +152,8 @@ func (t *tape) open(in order, b begun, st machine.State) (err error) {
 	if t.j != nil {
 		return errors.New("temporal: a second run begins in the histories: give those of one run")
 	}
-	if t.j, err = journal.Open(t.ctx, &t.store, in.Session, journal.Settings{Sync: journal.SyncNever}); err != nil {
+	if t.j, err = journal.Open(t.ctx, &t.store, in.Session,
+		journal.Settings{Sync: journal.SyncNever}); err != nil {
 		return err
 	}
 	h := engine.Header(*st.Config, engine.Offer{})

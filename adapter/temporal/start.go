@@ -76,7 +76,9 @@ func (o Options) Validate() error {
 // A run that ends without an answer returns a [loop.RetryExhaustedError], with the reducer's, tool's or
 // provider's error in it where there was one. A [SizeError] and a [RunError] are what kept a run from going
 // on; any other error is the engine's. When ctx ends, the run goes on: see [Handle.Cancel].
-func Run(ctx context.Context, c client.Client, o Options, prompt string, cfg loop.Config) (loop.Result, error) {
+func Run(
+	ctx context.Context, c client.Client, o Options, prompt string, cfg loop.Config,
+) (loop.Result, error) {
 	h, err := Start(ctx, c, o, prompt, cfg)
 	if err != nil {
 		return loop.Result{}, err
@@ -86,7 +88,9 @@ func Run(ctx context.Context, c client.Client, o Options, prompt string, cfg loo
 
 // Generate is [Run] for an answer of type T, as [loop.Generate] is for [loop.Run]. The worker needs T's
 // schema in its Outputs.
-func Generate[T any](ctx context.Context, c client.Client, o Options, prompt string, cfg loop.Config) (loop.Answer[T], error) {
+func Generate[T any](
+	ctx context.Context, c client.Client, o Options, prompt string, cfg loop.Config,
+) (loop.Answer[T], error) {
 	typed, err := schema.For[T]()
 	if err != nil {
 		return loop.Answer[T]{}, err
@@ -141,7 +145,8 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 		return order{}, fmt.Errorf("temporal: %w", err)
 	}
 	m.Consult, m.Behaviours = asked, nil
-	said := slices.Concat(cfg.History, []message.Message{{Role: message.User, Text: prompt, Parts: cfg.Attach}})
+	said := slices.Concat(cfg.History, []message.Message{{Role: message.User, Text: prompt,
+		Parts: cfg.Attach}})
 	in := order{Config: m, Messages: said}
 	in.Output = outputOf(cfg.Output)
 	return in, nil
@@ -173,7 +178,8 @@ func (o Options) order(in order) (order, error) {
 	if err := o.Validate(); err != nil {
 		return in, fmt.Errorf("temporal: %w", err)
 	}
-	in.Session, in.Tools, in.After, in.Person, in.Attributes = o.ID, o.Tools, o.Session, o.Person, o.SearchAttributes
+	in.Session, in.Tools, in.After, in.Person, in.Attributes = o.ID, o.Tools, o.Session, o.Person,
+		o.SearchAttributes
 	limit := Worker{MaxPayload: o.MaxPayload}.withDefaults()
 	doc, err := engine.Marshal(in)
 	if err == nil {
@@ -331,7 +337,8 @@ func (h *Handle) Cancel(ctx context.Context) error { return h.client.CancelWorkf
 
 func (h *Handle) update(ctx context.Context, name string, in, out any) error {
 	u, err := h.client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: h.id, UpdateName: name, Args: []any{in}, WaitForStage: client.WorkflowUpdateStageCompleted,
+		WorkflowID: h.id, UpdateName: name, Args: []any{in},
+		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err == nil {
 		err = u.Get(ctx, out)
@@ -363,7 +370,8 @@ func (h *Handle) Progress(ctx context.Context) ([]Progress, error) {
 	}
 	var all []Progress
 	for _, p := range d.GetPendingActivities() {
-		one := Progress{Activity: p.GetActivityType().GetName(), Attempt: int(p.GetAttempt()), Beat: p.GetLastHeartbeatTime().AsTime()}
+		one := Progress{Activity: p.GetActivityType().GetName(), Attempt: int(p.GetAttempt()),
+			Beat: p.GetLastHeartbeatTime().AsTime()}
 		if text, ok := lastBeat(p.GetHeartbeatDetails()); ok {
 			one.Progress = json.RawMessage(text)
 		}

@@ -31,7 +31,8 @@ const (
 // answerQueries answers what is asked of the run as it stands.
 func (f *flow) answerQueries() error {
 	return errors.Join(
-		workflow.SetQueryHandler(f.ctx, QueryStatus, func() (wire[Status], error) { return over(f.status()), nil }),
+		workflow.SetQueryHandler(f.ctx, QueryStatus,
+			func() (wire[Status], error) { return over(f.status()), nil }),
 		workflow.SetQueryHandler(f.ctx, QueryFeedback, func() (wire[[]feedback.RetryFeedback], error) {
 			return over(f.st.Session.Feedback()), nil
 		}),
@@ -47,7 +48,8 @@ func (f *flow) answerQueries() error {
 // status is the run as it stands.
 func (f *flow) status() Status {
 	s := Status{
-		Session: f.in.Session, Phase: f.st.Phase, Run: f.st.Run, Turn: f.st.Turn, Outcome: f.st.Outcome, Usage: f.st.Usage,
+		Session: f.in.Session, Phase: f.st.Phase, Run: f.st.Run, Turn: f.st.Turn, Outcome: f.st.Outcome,
+		Usage:  f.st.Usage,
 		Waited: f.st.Waited, MaybePaid: f.paid,
 	}
 	if f.st.Config == nil {
@@ -96,7 +98,8 @@ func (f *flow) serve() {
 func (f *flow) enqueue(ctx workflow.Context, do func() error) error {
 	c := &command{do: do}
 	f.inbox = append(f.inbox, c)
-	if err := workflow.Await(ctx, func() bool { return c.done || f.over || f.st.Phase == machine.Stopped }); err != nil {
+	if err := workflow.Await(ctx,
+		func() bool { return c.done || f.over || f.st.Phase == machine.Stopped }); err != nil {
 		return err
 	}
 	if !c.done {
@@ -114,27 +117,34 @@ func (f *flow) takeUpdates() error {
 		return nil
 	}
 	return errors.Join(
-		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateAdjust, func(ctx workflow.Context, in wire[policy.Layer]) error {
-			return f.enqueue(ctx, func() error { return f.step(machine.Event{Kind: machine.Adjusted, Adjust: &in.v}) })
-		}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[policy.Layer]) error {
-			return errors.Join(running(), f.st.AdjustFault(in.v))
-		}}),
-		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdatePlan, func(ctx workflow.Context, in wire[machine.Plan]) error {
-			return f.enqueue(ctx, func() error { return f.planned(in.v, nil) })
-		}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[machine.Plan]) error {
-			return errors.Join(running(), f.takesPlan(in.v))
-		}}),
-		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateDispatch, f.takeEvents, workflow.UpdateHandlerOptions{
-			Validator: func(workflow.Context, wire[[]session.Event]) error { return running() },
-		}),
-		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateCancel, func(ctx workflow.Context, action string) error {
-			return f.enqueue(ctx, func() error { return f.stop(action) })
-		}, workflow.UpdateHandlerOptions{Validator: func(workflow.Context, string) error { return running() }}),
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateAdjust,
+			func(ctx workflow.Context, in wire[policy.Layer]) error {
+				return f.enqueue(ctx,
+					func() error { return f.step(machine.Event{Kind: machine.Adjusted, Adjust: &in.v}) })
+			}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[policy.Layer]) error {
+				return errors.Join(running(), f.st.AdjustFault(in.v))
+			}}),
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdatePlan,
+			func(ctx workflow.Context, in wire[machine.Plan]) error {
+				return f.enqueue(ctx, func() error { return f.planned(in.v, nil) })
+			}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[machine.Plan]) error {
+				return errors.Join(running(), f.takesPlan(in.v))
+			}}),
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateDispatch, f.takeEvents,
+			workflow.UpdateHandlerOptions{
+				Validator: func(workflow.Context, wire[[]session.Event]) error { return running() },
+			}),
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateCancel,
+			func(ctx workflow.Context, action string) error {
+				return f.enqueue(ctx, func() error { return f.stop(action) })
+			}, workflow.UpdateHandlerOptions{Validator: func(workflow.Context, string) error { return running() }}),
 	)
 }
 
 // takeEvents is the update that dispatches events.
-func (f *flow) takeEvents(ctx workflow.Context, in wire[[]session.Event]) (out wire[machine.Reduced], err error) {
+func (f *flow) takeEvents(
+	ctx workflow.Context, in wire[[]session.Event],
+) (out wire[machine.Reduced], err error) {
 	err = f.enqueue(ctx, func() (err error) { out.v, err = f.dispatch(in.v); return err })
 	return out, err
 }

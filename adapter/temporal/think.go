@@ -41,7 +41,8 @@ func (f *flow) conclude(about thought) (conclusion, error) {
 	var said wire[conclusion]
 	if !f.begun.Slow {
 		st := f.st.Session
-		err := workflow.SideEffect(f.ctx, func(workflow.Context) any { return over(f.agent.conclude(st, about)) }).Get(&said)
+		err := workflow.SideEffect(f.ctx,
+			func(workflow.Context) any { return over(f.agent.conclude(st, about)) }).Get(&said)
 		return said.v, errors.Join(err, said.v.Trouble.err())
 	}
 	held, err := f.sessionJSON()
@@ -170,7 +171,8 @@ func (f *flow) ask(e machine.Effect) error {
 		return err
 	}
 	var out wire[answer]
-	if on, err := f.local("planner", over(question{State: state, Asked: e, Cause: f.err}), &out); !on || err != nil {
+	if on, err := f.local("planner", over(question{State: state, Asked: e, Cause: f.err}), &out); !on ||
+		err != nil {
 		return err
 	}
 	if err := out.v.Trouble.err(); err != nil {

@@ -44,7 +44,9 @@ func newTranscripts(store degrade.Storage) *transcripts {
 
 // extend is the conversation that key names with what was said since, and the name of the whole. Without a
 // store it has no name.
-func (t *transcripts) extend(ctx context.Context, key string, said []message.Message) ([]message.Message, string, error) {
+func (t *transcripts) extend(
+	ctx context.Context, key string, said []message.Message,
+) ([]message.Message, string, error) {
 	if t.store == nil {
 		if key != "" {
 			return nil, "", errNoStore

@@ -72,8 +72,8 @@ type Worker struct {
 	Prompt loop.PromptFunc
 	// Adjust may change the policy before each decision; nil for none.
 	Adjust func(session.State) (policy.Layer, bool)
-	// View gives each tool the session as it was when the call was scheduled ([loop.View]). The session is then
-	// part of each call in the history.
+	// View gives each tool the session as it was when the call was scheduled ([loop.View]). The session is
+	// then part of each call in the history.
 	View bool
 	// Slow runs reducers and Adjust in a local activity, and not as a side effect: for those that may take
 	// longer than the second that a workflow may think.

@@ -298,7 +298,8 @@ func (f *flow) until(ready func() bool) (bool, error) {
 
 // cancel ends the run.
 func (f *flow) cancel(why string) error {
-	f.cause = &RemoteError{Text: why, Seen: fault.Failure{Plane: fault.Transport, Class: fault.Cancelled, Message: why}}
+	f.cause = &RemoteError{Text: why, Seen: fault.Failure{Plane: fault.Transport, Class: fault.Cancelled,
+		Message: why}}
 	return f.step(machine.Event{Kind: machine.Cancelled, Failure: &f.cause.Seen})
 }
 

@@ -25,8 +25,8 @@ type Script struct {
 	Schema []byte
 }
 
-// Reply is what the model says in its turn, counted from 0: the arguments of a call, or the answer. How many replies it has made is
-// read from the conversation, so that one model serves all runs.
+// Reply is what the model says in its turn, counted from 0: the arguments of a call, or the answer. How many
+// replies it has made is read from the conversation, so that one model serves all runs.
 func (s *Script) Reply(turn int) (arguments, answer string) {
 	switch turn {
 	case 0:

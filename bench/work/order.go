@@ -3,7 +3,8 @@ package work
 
 import "strings"
 
-// Order is what a model is to fill in: eight fields, nested, with an enum, an email address, a list of structs and a map.
+// Order is what a model is to fill in: eight fields, nested, with an enum, an email address, a list of
+// structs and a map.
 type Order struct {
 	ID       string            `json:"id" validate:"required,max=40"`
 	Kind     string            `json:"kind" validate:"oneof=order quote refund"`
@@ -38,7 +39,8 @@ func GoodOrder() []byte {
 		"items":[` + item + strings.Repeat(","+item, 5) + `],"labels":{"source":"chat","tone":"friendly","campaign":"spring"}}`)
 }
 
-// BadOrder is [GoodOrder] with three faults: a kind that is not in the enum, text for a number, and a code that is too short.
+// BadOrder is [GoodOrder] with three faults: a kind that is not in the enum, text for a number, and a code
+// that is too short.
 func BadOrder() []byte {
 	faults := strings.NewReplacer(`"order",`, `"ordre",`, `"priority":3`, `"priority":"high"`, `"code":"11000"`, `"code":"1100"`)
 	return []byte(faults.Replace(string(GoodOrder())))

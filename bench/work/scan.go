@@ -10,7 +10,8 @@ import (
 // Fault is what is wrong at one place of a document: what a check by hand finds.
 type Fault struct{ Where, Want string }
 
-// scan reads JSON in one pass, for the checks by hand: strings are parts of the document where they have no escapes.
+// scan reads JSON in one pass, for the checks by hand: strings are parts of the document where they have no
+// escapes.
 type scan struct {
 	s      string
 	i      int

@@ -84,7 +84,8 @@ func presetPolicy(preset string) (policies, error) {
 	p, ok := policy.Preset(preset)
 	if !ok {
 		return policies{}, misused("-policy: there is no preset %q%s: give one of %s%s", preset,
-			didYouMean(preset, policy.Presets()), presetPrefix, strings.Join(policy.Presets(), ", "+presetPrefix))
+			didYouMean(preset, policy.Presets()), presetPrefix,
+			strings.Join(policy.Presets(), ", "+presetPrefix))
 	}
 	set := policy.DefaultSet()
 	if isCorrection(preset) {

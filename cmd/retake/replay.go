@@ -81,7 +81,8 @@ func (r *replay) run(e *env) error {
 }
 
 func replayedOf(name string, report journal.Report, err error) replayed {
-	out := replayed{Journal: name, OK: err == nil, Report: &report, Differs: errors.Is(err, journal.ErrDiffers)}
+	out := replayed{Journal: name, OK: err == nil, Report: &report,
+		Differs: errors.Is(err, journal.ErrDiffers)}
 	if _, missing := errors.AsType[*fs.PathError](err); missing {
 		out.Report = nil
 	}

@@ -1,5 +1,6 @@
-// Command payment has a tool that pays, and is never run twice: not because the connection broke after the payment,
-// and not because a process died in it. The model reads that the payment may have happened, and asks the bank.
+// Command payment has a tool that pays, and is never run twice: not because the connection broke after the
+// payment, and not because a process died in it. The model reads that the payment may have happened, and asks
+// the bank.
 package main
 
 import (
@@ -60,8 +61,8 @@ func run() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	// The journal has the begin of each call before the tool runs: a process that goes on after a crash does not
-	// make the call again either.
+	// The journal has the begin of each call before the tool runs: a process that goes on after a crash does
+	// not make the call again either.
 	j, err := journal.Open(context.Background(), journal.Dir(dir), "order-42", journal.Settings{})
 	if err != nil {
 		return err

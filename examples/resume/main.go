@@ -1,5 +1,5 @@
-// Resume kills a process in the middle of a run (kill -9), and makes the same call again in another: the run goes
-// on from its journal. The room is booked once.
+// Resume kills a process in the middle of a run (kill -9), and makes the same call again in another: the run
+// goes on from its journal. The room is booked once.
 package main
 
 import (
@@ -42,8 +42,8 @@ func main() {
 	}
 }
 
-// work answers one request. It is the same code before and after the crash: Generate begins the run, or goes on
-// with it. hangs makes the model never answer once the room is booked.
+// work answers one request. It is the same code before and after the crash: Generate begins the run, or goes
+// on with it. hangs makes the model never answer once the room is booked.
 func work(dir string, hangs bool) error {
 	ctx := context.Background()
 	j, err := journal.Open(ctx, journal.Dir(dir), "order-42", journal.Settings{})

@@ -1,5 +1,5 @@
-// Stream shows a reply as it comes in, and takes back what did not stand: the first reply breaks off half-way,
-// and the second has a number that the schema refuses.
+// Stream shows a reply as it comes in, and takes back what did not stand: the first reply breaks off
+// half-way, and the second has a number that the schema refuses.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Command trip books a trip with any provider's model: it finds a hotel, books a room and answers with a typed itinerary. The tools
-// are those of an MCP server in another process. Wrong calls, and calls that the server refuses, are corrected.
+// Command trip books a trip with any provider's model: it finds a hotel, books a room and answers with a
+// typed itinerary. The tools are those of an MCP server in another process. Wrong calls, and calls that the
+// server refuses, are corrected.
 //
 //	go run . -provider scripted
 //	ANTHROPIC_API_KEY=… go run . -provider anthropic -journal journals

@@ -34,7 +34,8 @@ type settings struct {
 
 // provider is whose model may be asked.
 type provider struct {
-	// keys are the environment variables that may hold its key, the usual one first; none where it needs no key.
+	// keys are the environment variables that may hold its key, the usual one first; none where it needs no
+	// key.
 	keys []string
 	// fallback is the model that is asked where none is named.
 	fallback string

@@ -84,7 +84,8 @@ func findHotel(_ context.Context, _ *sdk.CallToolRequest, s search) (*sdk.CallTo
 	return nil, found{there}, nil
 }
 
-// refusal is an error in words for the model. The SDK makes a result with isError of what a handler returns as its error.
+// refusal is an error in words for the model. The SDK makes a result with isError of what a handler returns
+// as its error.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }

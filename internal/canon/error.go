@@ -108,7 +108,8 @@ func fromLibrary(err error, rule Rule) *Error {
 			rule = UnknownMember
 		}
 		return &Error{
-			Rule: rule, Offset: int(semantic.ByteOffset), Pointer: string(semantic.JSONPointer), GoType: semantic.GoType,
+			Rule: rule, Offset: int(semantic.ByteOffset), Pointer: string(semantic.JSONPointer),
+			GoType: semantic.GoType,
 		}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {

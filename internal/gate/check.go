@@ -96,7 +96,8 @@ func load(root, dir string) (*pkg, error) {
 // at returns a fault with its place.
 func (p *pkg) at(n ast.Node, format string, args ...any) string {
 	pos := p.fset.Position(n.Pos())
-	return fmt.Sprintf("%s/%s:%d: %s", p.dir, filepath.Base(pos.Filename), pos.Line, fmt.Sprintf(format, args...))
+	return fmt.Sprintf("%s/%s:%d: %s", p.dir, filepath.Base(pos.Filename), pos.Line,
+		fmt.Sprintf(format, args...))
 }
 
 func layerOf(dir string) int {

@@ -68,8 +68,8 @@ const (
 // slip is a common mistake and the conditions for it. All conditions that are set must hold.
 type slip struct {
 	wanted string
-	// joined requires that no space precedes the byte. after and notAfter are sets of bytes, one of which must
-	// or must not precede it.
+	// joined requires that no space precedes the byte. after and notAfter are sets of bytes, one of which
+	// must or must not precede it.
 	joined          bool
 	after, notAfter string
 	// begins and notBegins are sets for the byte itself; then is the set of the byte after it or its word.

@@ -79,7 +79,8 @@ func payer(effect func(string)) loop.ModelFunc {
 			return message.Reply{Text: "All paid.", Finish: message.Stop}, nil
 		}
 		arguments := fmt.Sprintf(`{"amount":%d}`, paid+1)
-		return message.Reply{Calls: []message.Call{{ID: fmt.Sprint("c", paid+1), Name: "pay", Arguments: arguments}}, Finish: message.ToolUse}, nil
+		return message.Reply{Calls: []message.Call{{ID: fmt.Sprint("c", paid+1), Name: "pay",
+			Arguments: arguments}}, Finish: message.ToolUse}, nil
 	}
 }
 

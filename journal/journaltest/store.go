@@ -92,8 +92,10 @@ func testTorn(t *testing.T, s journal.Store) {
 	require.NoError(t, log.Append(t.Context(), 0, []byte("one\ntorn off and long"), false))
 	require.NoError(t, log.Append(t.Context(), 4, []byte("two\n"), false))
 	assert.Equal(t, "one\ntwo\n", read(t, log))
-	require.ErrorIs(t, log.Append(t.Context(), 4, []byte("2\n"), false), journal.ErrConflict, "a whole line is never replaced")
-	require.ErrorIs(t, log.Append(t.Context(), 9, []byte("2\n"), false), journal.ErrConflict, "nothing is left out")
+	require.ErrorIs(t, log.Append(t.Context(), 4, []byte("2\n"), false), journal.ErrConflict,
+		"a whole line is never replaced")
+	require.ErrorIs(t, log.Append(t.Context(), 9, []byte("2\n"), false), journal.ErrConflict,
+		"nothing is left out")
 	assert.Equal(t, "one\ntwo\n", read(t, log))
 }
 
@@ -120,7 +122,8 @@ func run(t *testing.T, s journal.Store, id, say string) {
 		held, err = session.Resume(session.Config{}, past.State.Session)
 		require.NoError(t, err)
 	}
-	result, err := loop.Run(context.WithoutCancel(t.Context()), looptest.NewModel(looptest.Say(say)), held, "Hi.", loop.Config{}, loop.WithJournal(j))
+	result, err := loop.Run(context.WithoutCancel(t.Context()), looptest.NewModel(looptest.Say(say)), held,
+		"Hi.", loop.Config{}, loop.WithJournal(j))
 	require.NoError(t, err)
 	assert.Equal(t, say, result.Text)
 	assert.Empty(t, result.Warnings)

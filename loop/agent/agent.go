@@ -25,11 +25,11 @@ const (
 // Agent is the policy and the criteria of a whole agent, for [Retry]. It is plain data. Make one with [New]
 // and change its fields before the first use; it may then be shared.
 type Agent struct {
-	// Action has the policy in its Transport, because for an orchestrator a failed run is a request to be made
-	// again. Its Policy is not used.
+	// Action has the policy in its Transport, because for an orchestrator a failed run is a request to be
+	// made again. Its Policy is not used.
 	loop.Action
-	// MinConfidence is the lowest accepted confidence, from 0, which accepts all, to 1. A success with a known,
-	// lower confidence is a failed attempt of class [LowConfidence].
+	// MinConfidence is the lowest accepted confidence, from 0, which accepts all, to 1. A success with a
+	// known, lower confidence is a failed attempt of class [LowConfidence].
 	MinConfidence float64
 	// Accept is a schema for the data of a success; data that does not match is a failed attempt of class
 	// [NotAccepted]. Nil accepts all.
@@ -78,7 +78,8 @@ func judge[T any](a *Agent, r result.Result[T]) error {
 	case r.IsInProgress():
 		return nil
 	case !r.IsSuccess():
-		return &runError{fault.Failure{Plane: fault.Transport, Class: fault.InvalidResponse}, "the agent returned no result"}
+		return &runError{fault.Failure{Plane: fault.Transport, Class: fault.InvalidResponse},
+			"the agent returned no result"}
 	case r.Below(a.MinConfidence):
 		why := "confidence " + decimal(r.Confidence.Value) + " is below " + decimal(a.MinConfidence)
 		return &runError{fault.Failure{Plane: fault.Transport, Class: LowConfidence, Message: why}, why}
@@ -88,10 +89,12 @@ func judge[T any](a *Agent, r result.Result[T]) error {
 	}
 	doc, err := canon.Marshal(r.Data)
 	if err != nil {
-		return &runError{fault.Failure{Plane: fault.Transport, Class: NotAccepted}, "the data has no JSON form"}
+		return &runError{fault.Failure{Plane: fault.Transport, Class: NotAccepted},
+			"the data has no JSON form"}
 	}
 	if issues := a.Accept.Check(doc); len(issues) > 0 {
-		return &runError{fault.Failure{Plane: fault.Transport, Class: NotAccepted, Issues: issues}, "not accepted: " + issues[0].String()}
+		return &runError{fault.Failure{Plane: fault.Transport, Class: NotAccepted, Issues: issues},
+			"not accepted: " + issues[0].String()}
 	}
 	return nil
 }

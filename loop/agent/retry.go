@@ -16,7 +16,9 @@ import (
 )
 
 // Timed runs an agent once. It sets the start time and duration of a result that has none.
-func Timed[T any](ctx context.Context, c clock.Clock, run func(context.Context) result.Result[T]) result.Result[T] {
+func Timed[T any](
+	ctx context.Context, c clock.Clock, run func(context.Context) result.Result[T],
+) result.Result[T] {
 	start := c.Now()
 	r := run(ctx)
 	return stamped(r, start, c.Now())

@@ -113,10 +113,12 @@ func Conversation(r loop.Result, err error) result.Conversation[json.RawMessage,
 	if err == nil && r.Degraded {
 		e.Status, e.Data = result.StatusInProgress, nil
 	}
-	return result.Conversation[json.RawMessage, []message.Message]{Reply: r.Text, State: r.Transcript, Result: e}
+	return result.Conversation[json.RawMessage, []message.Message]{Reply: r.Text, State: r.Transcript,
+		Result: e}
 }
 
-// ledger collects what the models of one run report: it is a tracer of the run. It is safe for concurrent use.
+// ledger collects what the models of one run report: it is a tracer of the run. It is safe for concurrent
+// use.
 type ledger struct {
 	Account
 	mu       sync.Mutex

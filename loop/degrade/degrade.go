@@ -21,7 +21,8 @@ type PlainText struct{ Next planner.Planner }
 
 // Plan degrades if only the structure of the answer is wrong.
 func (p PlainText) Plan(ctx context.Context, q planner.Question) (machine.Plan, error) {
-	if q.Plane == fault.Correction && q.Action == machine.AnswerAction && q.Failure.Class == fault.StructuredOutput {
+	if q.Plane == fault.Correction && q.Action == machine.AnswerAction &&
+		q.Failure.Class == fault.StructuredOutput {
 		return machine.Plan{Do: machine.Degrade, Warning: string(ParsingFailed)}, nil
 	}
 	if p.Next == nil {
@@ -92,7 +93,8 @@ func (g *guarded) end(ctx context.Context, end func(observe.WorkEnd), e observe.
 // Summarize returns the text shortened by summarize. If that fails, it returns the text cut to most bytes,
 // like [Truncate].
 func Summarize(ctx context.Context, f *Fallbacks, text string, most int, summarize func(context.Context, string) (string, error)) string {
-	return OrElse(ctx, f, SummaryFailed, func(ctx context.Context) (string, error) { return summarize(ctx, text) },
+	return OrElse(ctx, f, SummaryFailed,
+		func(ctx context.Context) (string, error) { return summarize(ctx, text) },
 		func() string { return Truncate(text, most) })
 }
 

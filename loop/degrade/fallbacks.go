@@ -39,7 +39,9 @@ type Fallbacks struct {
 
 // OrElse runs a step that is not critical. If it fails or panics, OrElse returns the value of instead, adds
 // the warning to f and calls OnDebug with the error. f may be nil.
-func OrElse[T any](ctx context.Context, f *Fallbacks, d Degradation, step func(context.Context) (T, error), instead func() T) T {
+func OrElse[T any](
+	ctx context.Context, f *Fallbacks, d Degradation, step func(context.Context) (T, error), instead func() T,
+) T {
 	value, err := attempt(ctx, step)
 	if err == nil {
 		return value

@@ -32,7 +32,8 @@ type memory struct {
 }
 
 func (m *memory) Save(ctx context.Context, key string, data []byte) error {
-	_, err := attempt(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, m.to.Save(ctx, key, data) })
+	_, err := attempt(ctx,
+		func(ctx context.Context) (struct{}, error) { return struct{}{}, m.to.Save(ctx, key, data) })
 	if err == nil {
 		m.drop(key)
 		return nil

@@ -39,7 +39,8 @@ type Tell func(piece func())
 
 // Call calls a function that may ignore its context. If ctx can end, or a limit is set, the call runs on its
 // own goroutine. When ctx ends or a limit is exceeded, Call returns the cause of ctx, or a
-// [fault.TransportError] of class [fault.Timeout]; what the call returns later is dropped. after is the clock.
+// [fault.TransportError] of class [fault.Timeout]; what the call returns later is dropped. after is the
+// clock.
 //
 // Call panics if the call does. If the call ran on its own goroutine, the value is an error that wraps a
 // [fault.PanicError], with the stack of the call in its text.

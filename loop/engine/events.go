@@ -27,9 +27,12 @@ func AnswerEvents(heard func(event string) bool, text string, a *machine.Answer)
 }
 
 // ToolEvents returns the reducer events of a successful tool call.
-func ToolEvents(heard func(event string) bool, run machine.ToolRun, out tool.Outcome) (events []session.Event) {
+func ToolEvents(
+	heard func(event string) bool, run machine.ToolRun, out tool.Outcome,
+) (events []session.Event) {
 	if heard(session.ToolResult) {
-		events = append(events, session.Event{Name: session.ToolResult, Payload: resultPayload(run, out.Result)})
+		events = append(events, session.Event{Name: session.ToolResult, Payload: resultPayload(run,
+			out.Result)})
 	}
 	for _, e := range out.Events {
 		if heard(e.Name) {
@@ -62,7 +65,8 @@ func TryEvents(heard func(event string) bool, name string, value []byte) []sessi
 
 // resultPayload returns a [session.ToolResultEvent] as canonical JSON.
 func resultPayload(run machine.ToolRun, result []byte) []byte {
-	p, err := canon.Marshal(session.ToolResultEvent{Tool: run.Tool, CallID: run.ID, Arguments: run.Arguments, Result: result})
+	p, err := canon.Marshal(session.ToolResultEvent{Tool: run.Tool, CallID: run.ID, Arguments: run.Arguments,
+		Result: result})
 	if err != nil {
 		return []byte(`{}`)
 	}

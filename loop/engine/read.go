@@ -57,7 +57,8 @@ func call(tools *tool.Set, c *tool.Checked) machine.Call {
 	}
 	t, ok := tools.Get(c.Tool)
 	return machine.Call{
-		ID: c.ID, Tool: name, Arguments: c.Arguments, Raw: c.Raw, Class: c.Class, Issues: c.Issues, Repairs: c.Repairs,
+		ID: c.ID, Tool: name, Arguments: c.Arguments, Raw: c.Raw, Class: c.Class, Issues: c.Issues,
+		Repairs:    c.Repairs,
 		Repeatable: ok && c.Good() && t.Repeatable(),
 	}
 }
@@ -68,7 +69,8 @@ func Settings(set *policy.Set) tool.Settings {
 		set = new(policy.DefaultSet())
 	}
 	p := policy.Effective(set, machine.AnswerAction)
-	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs, MaxCalls: set.MaxCalls}
+	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs,
+		MaxCalls: set.MaxCalls}
 	if len(set.Tools) == 0 {
 		return settings
 	}

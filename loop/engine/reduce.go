@@ -10,7 +10,9 @@ import (
 // Reduce runs the reducers of s for events, as one transaction; each event sees the changes of those before
 // it. If a reducer fails, the callback of s is called at once and the error is returned. The session itself
 // does not change.
-func Reduce(s *session.Session, st session.State, events []session.Event) (_ *machine.Reduced, failed *fault.ReducerError) {
+func Reduce(
+	s *session.Session, st session.State, events []session.Event,
+) (_ *machine.Reduced, failed *fault.ReducerError) {
 	var all []reducer.Op
 	for _, ev := range events {
 		ops, failed := s.ReduceIn(st, ev)
@@ -20,7 +22,8 @@ func Reduce(s *session.Session, st session.State, events []session.Event) (_ *ma
 				st, all = next, append(all, ops...)
 				continue
 			}
-			failed = &fault.ReducerError{Reducer: ev.Name, Payload: string(ev.Payload), Message: err.Error(), Cause: err}
+			failed = &fault.ReducerError{Reducer: ev.Name, Payload: string(ev.Payload), Message: err.Error(),
+				Cause: err}
 		}
 		s.ReportReducerError(*failed)
 		return &machine.Reduced{Error: failed}, failed
@@ -40,7 +43,9 @@ func Hears(s *session.Session) (names []string) {
 
 // Heard runs the reducers of s for notices, each as its own transaction, and returns the contents of a
 // [machine.ReducersRan] event. failed is the last error of a reducer, or nil.
-func Heard(s *session.Session, st session.State, notices []machine.Notice) (all []machine.Reduced, failed *fault.ReducerError) {
+func Heard(
+	s *session.Session, st session.State, notices []machine.Notice,
+) (all []machine.Reduced, failed *fault.ReducerError) {
 	for _, n := range notices {
 		reduced, refused := Reduce(s, st, []session.Event{n.Event})
 		if refused != nil {

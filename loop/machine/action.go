@@ -51,7 +51,9 @@ func (s *step) rules() *policies {
 }
 
 // key returns the jitter key of an action on a plane. It is zero if the wait after f under p has no jitter.
-func (s *step) key(p *policy.RetryPolicy, f *fault.Failure, name string, number int, plane fault.Plane) backoff.Key {
+func (s *step) key(
+	p *policy.RetryPolicy, f *fault.Failure, name string, number int, plane fault.Plane,
+) backoff.Key {
 	if !p.Draws(f) {
 		return backoff.Key{}
 	}
@@ -62,7 +64,8 @@ func (s *step) key(p *policy.RetryPolicy, f *fault.Failure, name string, number 
 // number, so that no two actions wait in lockstep. The seed defaults to the session's id; without either the
 // key is zero.
 func JitterKey(seed, session string, run, number int, action string, plane fault.Plane) backoff.Key {
-	return backoff.NewKey(cmp.Or(seed, session), strings.Join([]string{session, strconv.Itoa(run), strconv.Itoa(number), action, string(plane)}, "\x00"))
+	return backoff.NewKey(cmp.Or(seed, session), strings.Join([]string{session, strconv.Itoa(run),
+		strconv.Itoa(number), action, string(plane)}, "\x00"))
 }
 
 // fail charges one failed attempt, which is already counted, and decides on it. sig is the signature of the
@@ -74,9 +77,11 @@ func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision
 	s.charge(name, f.Class)
 	a.repeat(sig)
 	verdict := policy.Decide(p, &policy.Position{
-		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run, UnknownFailed: s.Spent.Unknown,
-		Budgets: s.Policy.Budgets, Repeats: a.Repeats, Now: s.At, Deadline: s.Config.Deadline, Waited: a.Waited,
-		Key: s.key(p, f, name, a.Number, fault.Correction),
+		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run,
+		UnknownFailed: s.Spent.Unknown,
+		Budgets:       s.Policy.Budgets, Repeats: a.Repeats, Now: s.At, Deadline: s.Config.Deadline,
+		Waited: a.Waited,
+		Key:    s.key(p, f, name, a.Number, fault.Correction),
 	}, f)
 	d := &Decision{
 		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts},
@@ -242,7 +247,9 @@ func (s *step) judgeTransport(name string, attempt int, f fault.Failure, waited 
 }
 
 // transportVerdict returns the policy's decision on a failed attempt of the transport plane.
-func (s *step) transportVerdict(name string, attempt int, f fault.Failure, waited time.Duration) policy.Decision {
+func (s *step) transportVerdict(
+	name string, attempt int, f fault.Failure, waited time.Duration,
+) policy.Decision {
 	p := s.transportPolicy()
 	return policy.Decide(p, &policy.Position{
 		Attempt: attempt, Now: s.At, Deadline: s.Config.Deadline, Waited: waited,
@@ -264,7 +271,8 @@ func (s *step) decidedTransport(at Position, f fault.Failure, verdict policy.Dec
 // recordTransport records a decision on a failed attempt of the transport plane.
 func (s *step) recordTransport(at Position, f fault.Failure, verdict policy.Decision) *Decision {
 	d := &Decision{
-		Position: at, Plane: fault.Transport, Class: f.Class, Retry: verdict.Retry, Delay: verdict.Delay, Reason: verdict.Reason,
+		Position: at, Plane: fault.Transport, Class: f.Class, Retry: verdict.Retry, Delay: verdict.Delay,
+		Reason: verdict.Reason,
 		Detail: verdict.Detail,
 	}
 	s.decided(d, f.Issues)
@@ -287,7 +295,8 @@ func (s *step) underWay() []Position {
 	switch s.Phase {
 	case Trying:
 		a := s.open(s.Config.Action)
-		return []Position{{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts}}
+		return []Position{{Action: a.Name, Attempt: a.Attempt + 1,
+			MaxAttempts: s.policyOf(a.Name).MaxAttempts}}
 	case Running:
 		open := map[string]bool{} // the tools whose action was not decided
 		for _, c := range s.Batch.All() {
@@ -296,7 +305,8 @@ func (s *step) underWay() []Position {
 		var at []Position
 		for _, a := range s.Actions {
 			if open[a.Name] {
-				at = append(at, Position{Action: a.Name, Attempt: a.Attempt, MaxAttempts: s.policyOf(a.Name).MaxAttempts})
+				at = append(at, Position{Action: a.Name, Attempt: a.Attempt,
+					MaxAttempts: s.policyOf(a.Name).MaxAttempts})
 			}
 		}
 		return at

@@ -139,7 +139,8 @@ func (s *step) sayAll(native bool, calls []BatchCall) {
 	if native {
 		for n := range calls {
 			c := &calls[n]
-			s.say(message.Message{Role: message.Tool, Text: c.Answer, Parts: c.Parts, CallID: c.ID, Name: c.Tool, IsError: c.IsError})
+			s.say(message.Message{Role: message.Tool, Text: c.Answer, Parts: c.Parts, CallID: c.ID,
+				Name: c.Tool, IsError: c.IsError})
 		}
 		return
 	}
@@ -216,10 +217,12 @@ const maxText = 64 << 10
 // quoted returns a result for a text. If a string is cut, it says how much is left out.
 func quoted(result string) string {
 	var text string
-	if len(result) <= maxText || result[0] != '"' || canon.Unmarshal([]byte(result), &text) != nil || len(text) <= maxText {
+	if len(result) <= maxText || result[0] != '"' || canon.Unmarshal([]byte(result), &text) != nil ||
+		len(text) <= maxText {
 		return feedback.QuoteJSON(result)
 	}
 	kept := strings.ToValidUTF8(text[:maxText], "")
 	short, _ := canon.Marshal(kept) // it was valid JSON before
-	return fmt.Sprintf("%s (the first %d of %d bytes)", feedback.QuoteJSON(string(short)), len(kept), len(text))
+	return fmt.Sprintf("%s (the first %d of %d bytes)", feedback.QuoteJSON(string(short)), len(kept),
+		len(text))
 }

@@ -46,7 +46,8 @@ func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 	}
 	if end.Verdict != Unknown && f.Plane == fault.Transport && s.consulted(f.Class) {
 		s.consult(Consultation{
-			Position: s.callPosition(c), Tool: c.Tool, Index: end.Index, Failure: f, Asked: end.Verdict == TryLater,
+			Position: s.callPosition(c), Tool: c.Tool, Index: end.Index, Failure: f,
+			Asked:   end.Verdict == TryLater,
 			Verdict: s.toolVerdict(c, end.Verdict, f),
 		})
 		return nil
@@ -84,7 +85,8 @@ func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Deci
 		p = asked(p, f.Class)
 	}
 	return policy.Decide(p, &policy.Position{
-		Attempt: c.Transport, Now: s.At, Deadline: s.Config.Deadline, Waited: c.Waited, Key: s.key(p, &f, c.Tool, s.Turn, fault.Transport),
+		Attempt: c.Transport, Now: s.At, Deadline: s.Config.Deadline, Waited: c.Waited,
+		Key: s.key(p, &f, c.Tool, s.Turn, fault.Transport),
 	}, &f)
 }
 
@@ -120,7 +122,8 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 
 // callPosition returns the position of a call on the transport plane.
 func (s *step) callPosition(c *BatchCall) Position {
-	return Position{Action: c.Tool, Attempt: c.Transport, MaxAttempts: s.rules().transportOf(c.Tool).MaxAttempts}
+	return Position{Action: c.Tool, Attempt: c.Transport,
+		MaxAttempts: s.rules().transportOf(c.Tool).MaxAttempts}
 }
 
 // overBudget returns the stop for a budget that is used up, or zero.
@@ -128,9 +131,11 @@ func (s *step) overBudget(tool string) policy.Decision {
 	for _, of := range [...]struct {
 		reason        policy.Reason
 		failed, limit int
-	}{{policy.ToolBudget, s.Spent.tool(tool), s.Policy.Budgets.Tool}, {policy.RunBudget, s.Spent.Run, s.Policy.Budgets.Run}} {
+	}{{policy.ToolBudget, s.Spent.tool(tool), s.Policy.Budgets.Tool},
+		{policy.RunBudget, s.Spent.Run, s.Policy.Budgets.Run}} {
 		if of.limit != policy.Unlimited && of.failed > of.limit {
-			return policy.Decision{Reason: of.reason, Detail: policy.Detail{Count: of.failed, Limit: of.limit}}
+			return policy.Decision{Reason: of.reason, Detail: policy.Detail{Count: of.failed,
+				Limit: of.limit}}
 		}
 	}
 	return policy.Decision{}

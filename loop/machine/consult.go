@@ -17,8 +17,8 @@ import (
 type Consultation struct {
 	// Position is that of the failed attempt on the transport plane.
 	Position
-	// Tool is the tool whose call failed, and Index the index of the call in the reply. They are empty and 0 for
-	// a model call or a try.
+	// Tool is the tool whose call failed, and Index the index of the call in the reply. They are empty and 0
+	// for a model call or a try.
 	Tool    string        `json:"tool,omitempty"`
 	Index   int           `json:"index,omitempty"`
 	Failure fault.Failure `json:"failure"`
@@ -59,7 +59,8 @@ func (c *Consultation) verdict() Verdict {
 func (s *step) requestFailed(name string, f fault.Failure) {
 	if s.consulted(f.Class) {
 		s.consult(Consultation{
-			Position: Position{Action: name, Attempt: s.Transport, MaxAttempts: s.transportPolicy().MaxAttempts}, Failure: f,
+			Position: Position{Action: name, Attempt: s.Transport,
+				MaxAttempts: s.transportPolicy().MaxAttempts}, Failure: f,
 			Verdict: s.transportVerdict(name, s.Transport, f, s.TransportWaited),
 		})
 		return
@@ -101,7 +102,8 @@ func (s *step) end(c Consultation, verdict policy.Decision) {
 // leaveConsults records the failures that the planner will not be asked about any more.
 func (s *step) leaveConsults(why policy.Reason) {
 	for _, c := range s.Consults {
-		s.decided(&Decision{Position: c.Position, Plane: fault.Transport, Class: c.Failure.Class, Reason: why}, c.Failure.Issues)
+		s.decided(&Decision{Position: c.Position, Plane: fault.Transport, Class: c.Failure.Class,
+			Reason: why}, c.Failure.Issues)
 	}
 	s.Consults = nil
 }
@@ -132,7 +134,8 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 	if c.Tool != "" {
 		return s.callAgain(p, c)
 	}
-	s.decidedTransport(c.Position, c.Failure, policy.Decision{Retry: true, Delay: p.Delay, Reason: policy.Planner})
+	s.decidedTransport(c.Position, c.Failure, policy.Decision{Retry: true, Delay: p.Delay,
+		Reason: policy.Planner})
 	if p.Model != "" {
 		s.Transport, s.TransportWaited = 1, 0
 	} else {
@@ -153,7 +156,8 @@ func (s *step) callAgain(p *Plan, c Consultation) error {
 		s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.Planner)
 		return s.onward(s.Next)
 	}
-	s.decidedTransport(c.Position, c.Failure, policy.Decision{Retry: true, Delay: p.Delay, Reason: policy.Planner})
+	s.decidedTransport(c.Position, c.Failure, policy.Decision{Retry: true, Delay: p.Delay,
+		Reason: policy.Planner})
 	call.Transport++
 	call.Waited = backoff.Sum(call.Waited, p.Delay)
 	return s.onward(s.Next)

@@ -27,8 +27,8 @@ const (
 	TryAction EffectKind = "try"
 	// WaitUntil asks for a wait (Wait).
 	WaitUntil EffectKind = "wait"
-	// AskPlanner asks the planner what follows exhaustion (Exhaustion), or what to do about a transport failure
-	// (Consultation).
+	// AskPlanner asks the planner what follows exhaustion (Exhaustion), or what to do about a transport
+	// failure (Consultation).
 	AskPlanner EffectKind = "ask_planner"
 	// Reduce asks to run the reducers for each of [State].Notices.
 	Reduce EffectKind = "reduce"
@@ -68,12 +68,13 @@ const AnswerAction = ""
 type ModelCall struct {
 	// Turn is the number of the reply in the run, from 1. A transport retry keeps it.
 	Turn int `json:"turn"`
-	// Model is the name of the model in the run; empty for the first. A planner's choice wins over the policy's.
+	// Model is the name of the model in the run; empty for the first. A planner's choice wins over the
+	// policy's.
 	Model string `json:"model,omitempty"`
 	// Temperature is set by the policy for the attempt; nil means the model's own.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// At are the positions of the actions that are being corrected, in order of name. If there are none, it is
-	// the first attempt of the answer.
+	// At are the positions of the actions that are being corrected, in order of name. If there are none, it
+	// is the first attempt of the answer.
 	At []Position `json:"at"`
 	// Transport is the attempt of this request, from 1.
 	Transport int `json:"transport"`
@@ -110,9 +111,9 @@ type ToolRun struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
 	// Key is the idempotency key: a hash of the session's id, the conversation when the run began (or
-	// [Config].RequestID), the number of the action in the run, the tool, the canonical arguments, and the index
-	// among identical calls of the reply. Retries, a resumed run and the same run made again have the same keys.
-	// Another request of the session has different keys.
+	// [Config].RequestID), the number of the action in the run, the tool, the canonical arguments, and the
+	// index among identical calls of the reply. Retries, a resumed run and the same run made again have the
+	// same keys. Another request of the session has different keys.
 	Key string `json:"key"`
 	// Transport is the attempt of this call on the transport plane, from 1.
 	Transport int `json:"transport"`
@@ -165,8 +166,8 @@ type Outcome struct {
 	OK bool `json:"ok"`
 	// Degraded reports that the answer is the plain text of the last reply, after exhaustion.
 	Degraded bool `json:"degraded,omitempty"`
-	// Text is the text of the answer. Value is its checked JSON if a structured answer was wanted, or the result
-	// of a single action.
+	// Text is the text of the answer. Value is its checked JSON if a structured answer was wanted, or the
+	// result of a single action.
 	Text  string          `json:"text,omitempty"`
 	Value json.RawMessage `json:"value,omitempty"`
 	// Calls are the accepted calls, if calls are the answer.

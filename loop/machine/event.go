@@ -92,8 +92,8 @@ type Call struct {
 	Class   fault.Class      `json:"class,omitempty"`
 	Issues  []fault.Issue    `json:"issues,omitempty"`
 	Repairs []extract.Repair `json:"repairs,omitempty"`
-	// Repeatable reports that the tool is declared read-only or idempotent, so the call may be run again even if
-	// it may have had an effect.
+	// Repeatable reports that the tool is declared read-only or idempotent, so the call may be run again even
+	// if it may have had an effect.
 	Repeatable bool `json:"repeatable,omitempty"`
 }
 
@@ -164,7 +164,8 @@ type Try struct {
 	Failure fault.Failure `json:"failure,omitzero"`
 	// Value is the result of a successful try as JSON, if it is kept. It becomes the Value of the outcome.
 	Value json.RawMessage `json:"value,omitempty"`
-	// Same identifies what was tried, for the no-progress check. If it is empty, only the issues are compared.
+	// Same identifies what was tried, for the no-progress check. If it is empty, only the issues are
+	// compared.
 	Same  string        `json:"same,omitempty"`
 	Usage message.Usage `json:"usage,omitzero"`
 	// Reduced is the result of the reducers for a successful try.
@@ -182,9 +183,9 @@ const (
 	Follow PlanKind = "follow"
 	// Abort ends the run with the exhaustion.
 	Abort PlanKind = "abort"
-	// Fallback closes the exhausted action and goes on: with another prompt, model or policy, or after a delay.
-	// For a transport failure it makes the request again, except a tool call that may have had an effect and is
-	// not repeatable. With a prompt, calls of the reply that were not run yet are skipped.
+	// Fallback closes the exhausted action and goes on: with another prompt, model or policy, or after a
+	// delay. For a transport failure it makes the request again, except a tool call that may have had an
+	// effect and is not repeatable. With a prompt, calls of the reply that were not run yet are skipped.
 	Fallback PlanKind = "fallback"
 	// Degrade ends the run successfully, with the plain text of the last reply as its answer and a warning.
 	Degrade PlanKind = "degrade"
@@ -197,8 +198,8 @@ type Plan struct {
 	Prompt string `json:"prompt,omitempty"`
 	// Model is the name of the model to go on with; empty keeps the current one. Only for Fallback.
 	Model string `json:"model,omitempty"`
-	// Delay is the wait before going on, 0 or more. A wait that does not end before the deadline ends the run.
-	// Only for Fallback.
+	// Delay is the wait before going on, 0 or more. A wait that does not end before the deadline ends the
+	// run. Only for Fallback.
 	Delay time.Duration `json:"delay_ns,omitempty"`
 	// Policy is merged over the policy for the rest of the run. Only for Fallback.
 	Policy *policy.Layer `json:"policy,omitempty"`
@@ -212,7 +213,8 @@ type Plan struct {
 
 // Printable returns the plan with invalid UTF-8 replaced by U+FFFD.
 func (p Plan) Printable() Plan {
-	p.Prompt, p.Model, p.Warning, p.Note = canon.UTF8(p.Prompt), canon.UTF8(p.Model), canon.UTF8(p.Warning), canon.UTF8(p.Note)
+	p.Prompt, p.Model, p.Warning, p.Note = canon.UTF8(p.Prompt), canon.UTF8(p.Model), canon.UTF8(p.Warning),
+		canon.UTF8(p.Note)
 	return p
 }
 

@@ -49,20 +49,23 @@ func (s *step) hearAttempt(d *Decision) {
 
 func (s *step) hearToolFailed(c *BatchCall, class fault.Class, text string) {
 	s.hear(session.ToolFailed, c.Tool, session.ToolFailedEvent{
-		Tool: c.Tool, CallID: c.ID, Arguments: json.RawMessage(c.Arguments), Class: class, Message: text, InDoubt: c.Doubt,
+		Tool: c.Tool, CallID: c.ID, Arguments: json.RawMessage(c.Arguments), Class: class, Message: text,
+		InDoubt:  c.Doubt,
 		Progress: c.Progress,
 	})
 }
 
 func (s *step) hearExhausted(x *Exhaustion) {
 	s.hear(session.Exhausted, x.Action, session.ExhaustedEvent{
-		Action: x.Action, Attempt: x.Attempt, MaxAttempts: x.MaxAttempts, Plane: x.Plane, Class: x.Failure.Class, Reason: x.Reason,
+		Action: x.Action, Attempt: x.Attempt, MaxAttempts: x.MaxAttempts, Plane: x.Plane,
+		Class: x.Failure.Class, Reason: x.Reason,
 	})
 }
 
 func (s *step) hearEnd(o *Outcome) {
 	s.hear(session.RunEnded, AnswerAction, session.RunEndedEvent{
-		OK: o.OK, Reason: o.Reason, Degraded: o.Degraded, Text: o.Text, Value: o.Value, Usage: o.Usage, Turns: o.Turns,
+		OK: o.OK, Reason: o.Reason, Degraded: o.Degraded, Text: o.Text, Value: o.Value, Usage: o.Usage,
+		Turns: o.Turns,
 	})
 }
 
@@ -98,11 +101,13 @@ func (s *step) reduced() error {
 // heard takes the result of the reducers for one notice.
 func (s *step) heard(n *Notice, r *Reduced) error {
 	p := s.policyOf(n.Action)
-	if err := s.reduce(r); err != nil || r.Error == nil || s.Outcome != nil || s.Exhausted != nil || p.OnReducerError != policy.StopRun {
+	if err := s.reduce(r); err != nil || r.Error == nil || s.Outcome != nil || s.Exhausted != nil ||
+		p.OnReducerError != policy.StopRun {
 		return err
 	}
 	d := &Decision{
-		Position: Position{Action: n.Action, MaxAttempts: p.MaxAttempts}, Plane: fault.Correction, Class: fault.Reducer,
+		Position: Position{Action: n.Action, MaxAttempts: p.MaxAttempts}, Plane: fault.Correction,
+		Class:  fault.Reducer,
 		Reason: policy.ReducerError, ReducerError: r.Error,
 	}
 	if a := s.find(n.Action); a != nil {

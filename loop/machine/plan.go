@@ -12,7 +12,8 @@ import (
 // exhaust records that the action of a decision is exhausted. Of several in one reply the first counts.
 func (s *step) exhaust(d *Decision, f fault.Failure) {
 	if s.Exhausted == nil {
-		s.Exhausted = &Exhaustion{Position: d.Position, Plane: d.Plane, Reason: d.Reason, Detail: d.Detail, Failure: f}
+		s.Exhausted = &Exhaustion{Position: d.Position, Plane: d.Plane, Reason: d.Reason, Detail: d.Detail,
+			Failure: f}
 		s.hearExhausted(s.Exhausted)
 	}
 }
@@ -173,6 +174,7 @@ func (s *step) degrade(p *Plan) error {
 	if p.Warning == "" {
 		s.warn("degraded to plain text: " + s.Exhausted.String())
 	}
-	s.stop(Outcome{OK: true, Degraded: true, Text: s.lastText(), Reason: policy.Planner, Exhaustion: s.Exhausted})
+	s.stop(Outcome{OK: true, Degraded: true, Text: s.lastText(), Reason: policy.Planner,
+		Exhaustion: s.Exhausted})
 	return nil
 }

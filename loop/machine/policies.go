@@ -37,7 +37,8 @@ func makePolicies(set *policy.Set) *policies {
 	without := *set
 	without.Tools = nil
 	p := &policies{
-		answer: policy.Effective(set, AnswerAction), tool: policy.Effective(&without, noTool), transport: policy.EffectiveTransport(set),
+		answer: policy.Effective(set, AnswerAction), tool: policy.Effective(&without, noTool),
+		transport: policy.EffectiveTransport(set),
 	}
 	for _, name := range slices.Sorted(maps.Keys(set.ToolTransport)) {
 		if p.toolTransport == nil {

@@ -17,7 +17,8 @@ func (s *step) replied() error {
 	s.use(r.Message.Usage)
 	s.hearReply(&r.Message)
 	if brokeOff(r.Message.Finish) {
-		s.requestFailed(s.positions()[0].Action, fault.Failure{Plane: fault.Transport, Class: fault.Unavailable})
+		s.requestFailed(s.positions()[0].Action, fault.Failure{Plane: fault.Transport,
+			Class: fault.Unavailable})
 		return s.onward(NextCall)
 	}
 	s.Transport, s.TransportWaited = 0, 0
@@ -65,7 +66,8 @@ func (s *step) tooManyCalls(r *Reply) (f fault.Failure, over bool) {
 	return fault.Failure{
 		Plane: fault.Correction, Class: fault.ToolValidation,
 		Issues: []fault.Issue{{
-			Rule: fault.RuleTooManyCalls, Expected: fmt.Sprintf("at most %d calls in one reply", limit), Value: strconv.Itoa(n),
+			Rule: fault.RuleTooManyCalls, Expected: fmt.Sprintf("at most %d calls in one reply", limit),
+			Value:  strconv.Itoa(n),
 			Source: fault.FromReply,
 		}},
 	}, true
@@ -284,7 +286,8 @@ func newBatch(r *Reply) (b Batch, bad bool) {
 	for n := range r.Calls {
 		c := &r.Calls[n]
 		if c.Class != "" {
-			b.Calls[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Bad: true, Done: true}, true
+			b.Calls[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Bad: true,
+				Done: true}, true
 			continue
 		}
 		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable, Repairs: c.Repairs}

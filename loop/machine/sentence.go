@@ -118,7 +118,8 @@ func (d *Decision) String() string {
 	case d.Feedback != nil && d.Retry:
 		return "tell the model: " + d.Feedback.Message
 	case d.ReducerError != nil && !d.Retry:
-		return fmt.Sprintf("reducer %s refused: %s (%s)", d.ReducerError.Reducer, d.ReducerError.Message, string(d.Reason))
+		return fmt.Sprintf("reducer %s refused: %s (%s)", d.ReducerError.Reducer, d.ReducerError.Message,
+			string(d.Reason))
 	case d.Retry:
 		return fmt.Sprintf("ask again: %s at %s (%s)", d.Class, d.Position, string(d.Reason))
 	}

@@ -36,8 +36,8 @@ type Config struct {
 	Single bool   `json:"single,omitempty"`
 	Action string `json:"action,omitempty"`
 	// ActionID identifies that action in its session's journal, which keeps its end; empty for none. It is an
-	// error unless Single is set. At most [MaxActionID] bytes of printable text. A redacted journal keeps it, so
-	// it must not be secret.
+	// error unless Single is set. At most [MaxActionID] bytes of printable text. A redacted journal keeps it,
+	// so it must not be secret.
 	ActionID string `json:"action_id,omitempty"`
 	// System is the system prompt. It is a template of package feedback, rendered for each model call.
 	System string `json:"system,omitempty"`
@@ -45,8 +45,8 @@ type Config struct {
 	Feedback string `json:"feedback,omitempty"`
 	// Limits bounds the feedback for the model.
 	Limits feedback.Limits `json:"limits"`
-	// CallsOnly makes tool calls the answer. A reply without a call is a failed attempt of class no_output. The
-	// first reply with only valid calls ends the run; the caller runs the calls.
+	// CallsOnly makes tool calls the answer. A reply without a call is a failed attempt of class no_output.
+	// The first reply with only valid calls ends the run; the caller runs the calls.
 	CallsOnly bool `json:"calls_only,omitempty"`
 	// ToolChoice says which tool the model must call. Stop are its stop sequences.
 	ToolChoice message.ToolChoice `json:"tool_choice,omitempty"`
@@ -55,8 +55,8 @@ type Config struct {
 	UserPrompt bool `json:"user_prompt,omitempty"`
 	// Planner reports that a planner is asked after exhaustion. Otherwise the run ends.
 	Planner bool `json:"planner,omitempty"`
-	// Consult are the classes of transport failures at which the planner is asked before the policy. It has no
-	// effect without a planner.
+	// Consult are the classes of transport failures at which the planner is asked before the policy. It has
+	// no effect without a planner.
 	Consult []fault.Class `json:"consult,omitempty"`
 	// Behaviours are the behaviours that the run began with; new runs have [Behaviours].
 	Behaviours []Behaviour `json:"behaviours,omitempty"`
@@ -128,14 +128,15 @@ func (s *Spent) tool(name string) int {
 
 // place returns the index of a tool, or where it would be inserted.
 func (s *Spent) place(tool string) (at int, there bool) {
-	return slices.BinarySearchFunc(s.Tools, tool, func(t ToolSpent, name string) int { return strings.Compare(t.Tool, name) })
+	return slices.BinarySearchFunc(s.Tools, tool,
+		func(t ToolSpent, name string) int { return strings.Compare(t.Tool, name) })
 }
 
 // Batch is the reply whose calls are being run. [Step] replaces it and never changes it.
 type Batch struct {
 	Native bool `json:"native,omitempty"`
-	// Calls are all calls of the reply, in order, as they were when those without an answer were asked for: see
-	// [Batch.All].
+	// Calls are all calls of the reply, in order, as they were when those without an answer were asked for:
+	// see [Batch.All].
 	Calls []BatchCall `json:"calls"`
 	// Cursor is the index of the next call to end.
 	Cursor int `json:"cursor"`
@@ -156,15 +157,15 @@ type BatchCall struct {
 	Transport int `json:"transport,omitempty"`
 	// Waited is the sum of the call's transport waits so far.
 	Waited time.Duration `json:"waited_ns,omitempty"`
-	// Done reports that the call has its answer, Bad that it is invalid, and Settled that its action was already
-	// decided.
+	// Done reports that the call has its answer, Bad that it is invalid, and Settled that its action was
+	// already decided.
 	Done    bool `json:"done,omitempty"`
 	Bad     bool `json:"bad,omitempty"`
 	Settled bool `json:"settled,omitempty"`
 	// Failed reports that the tool failed for good.
 	Failed bool `json:"failed,omitempty"`
-	// Repeatable is that of [Call]. Doubt reports that a try of the call ended without saying whether it had an
-	// effect.
+	// Repeatable is that of [Call]. Doubt reports that a try of the call ended without saying whether it had
+	// an effect.
 	Repeatable bool `json:"repeatable,omitempty"`
 	Doubt      bool `json:"doubt,omitempty"`
 	// Repairs are those that were needed to read the call.
@@ -188,8 +189,8 @@ type State struct {
 	// At is the time of the last event.
 	At time.Time `json:"at,omitzero"`
 	// Run numbers the runs of the session from 1, and Turn the replies of the run. First is the number of
-	// attempts in the session before this run. Began is the number of messages when the run began, including its
-	// prompt.
+	// attempts in the session before this run. Began is the number of messages when the run began, including
+	// its prompt.
 	Run   int `json:"run"`
 	First int `json:"first,omitempty"`
 	Began int `json:"began,omitempty"`
@@ -204,19 +205,19 @@ type State struct {
 	Actions []Action `json:"actions,omitempty"`
 	Opened  int      `json:"opened"`
 	Spent   Spent    `json:"spent"`
-	// Transport is the attempt of the current request on the transport plane, and TransportWaited the sum of its
-	// waits.
+	// Transport is the attempt of the current request on the transport plane, and TransportWaited the sum of
+	// its waits.
 	Transport       int           `json:"transport,omitempty"`
 	TransportWaited time.Duration `json:"transport_waited_ns,omitempty"`
 	Batch           *Batch        `json:"batch,omitempty"`
-	// Chosen reports that a call required by Config.ToolChoice has ended in this run; then none is required any
-	// more.
+	// Chosen reports that a call required by Config.ToolChoice has ended in this run; then none is required
+	// any more.
 	Chosen bool `json:"chosen,omitempty"`
 	// InDoubt are the calls of the run that ended without saying whether they had an effect, in the order of
 	// their ends. The same call made again has the same key.
 	InDoubt []Doubt `json:"in_doubt,omitempty"`
-	// Resume is the wait before the next turn, and Hold the wait before the same request is made again. Next is
-	// what follows a wait or a plan.
+	// Resume is the wait before the next turn, and Hold the wait before the same request is made again. Next
+	// is what follows a wait or a plan.
 	Resume *Wait `json:"resume,omitempty"`
 	Hold   *Wait `json:"hold,omitempty"`
 	Next   Next  `json:"next,omitempty"`
@@ -237,8 +238,8 @@ type State struct {
 
 	transcript seq.Log[message.Message]
 	words      *words
-	// asked is the digest of the first messages of the transcript: those of the run's request, once its first call
-	// was read.
+	// asked is the digest of the first messages of the transcript: those of the run's request, once its first
+	// call was read.
 	asked said
 	// later is the digest of what [State.Forget] dropped since.
 	later said
@@ -264,7 +265,10 @@ type Compiled struct {
 // feedback/prompt.
 func Compile(cfg *Config) (*Compiled, error) {
 	w, err := compile(cfg)
-	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()), prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult), checkID("request_id", cfg.RequestID), cfg.checkActionID(), checkBehaviours(cfg.Behaviours)); err != nil {
+	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()),
+		prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult),
+		checkID("request_id", cfg.RequestID), cfg.checkActionID(),
+		checkBehaviours(cfg.Behaviours)); err != nil {
 		return nil, err
 	}
 	w.policies = policiesOf(&cfg.Policy)
@@ -300,7 +304,8 @@ func (c *Config) checkActionID() error {
 
 // checkID reports what is wrong with an id, by field.
 func checkID(field, id string) error {
-	if len(id) > maxID || strings.ContainsFunc(id, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+	if len(id) > maxID ||
+		strings.ContainsFunc(id, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
 		return fmt.Errorf("%s: %.64q: give at most %d bytes of printable text", field, id, maxID)
 	}
 	return nil
@@ -397,7 +402,8 @@ func (st *State) find(name string) *Action {
 
 // place returns the index of an open action, or where it would be inserted.
 func (st *State) place(name string) (at int, there bool) {
-	return slices.BinarySearchFunc(st.Actions, name, func(a Action, name string) int { return strings.Compare(a.Name, name) })
+	return slices.BinarySearchFunc(st.Actions, name,
+		func(a Action, name string) int { return strings.Compare(a.Name, name) })
 }
 
 // Attempts returns the attempts of the current run, or of the last one, on both planes, oldest first. The
@@ -410,7 +416,8 @@ func (st State) Attempts() []session.Attempt {
 // an outcome. A driver that takes over from another carries it out.
 func (st State) Left(asked Effect) Effect {
 	if asked.Kind == RunTools && st.Batch != nil {
-		asked.Tools = slices.DeleteFunc(slices.Clone(asked.Tools), func(r ToolRun) bool { return r.Index < st.Batch.Cursor })
+		asked.Tools = slices.DeleteFunc(slices.Clone(asked.Tools),
+			func(r ToolRun) bool { return r.Index < st.Batch.Cursor })
 	}
 	return asked
 }

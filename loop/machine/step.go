@@ -15,8 +15,8 @@ import (
 // row describes a phase.
 type row struct {
 	phase Phase
-	// going reports that a run is in progress, which may be adjusted and cancelled. Events may be dispatched in
-	// any phase.
+	// going reports that a run is in progress, which may be adjusted and cancelled. Events may be dispatched
+	// in any phase.
 	going bool
 	// waits are the other events that the phase waits for, and words is their text.
 	waits [2]EventKind

@@ -122,7 +122,8 @@ func (b *Batch) runs(to []ToolRun) []ToolRun {
 	for n := range b.Calls {
 		if c := &b.Calls[n]; !c.Done {
 			to = append(to, ToolRun{
-				Index: n, ID: c.ID, Tool: c.Tool, Arguments: json.RawMessage(c.Arguments), Key: c.Key, Transport: c.Transport,
+				Index: n, ID: c.ID, Tool: c.Tool, Arguments: json.RawMessage(c.Arguments), Key: c.Key,
+				Transport:  c.Transport,
 				Repeatable: c.Repeatable, Progress: c.Progress,
 			})
 		}
@@ -244,7 +245,8 @@ func (s *step) unhindered() bool { return len(s.Consults) == 0 && s.Exhausted ==
 // outcome handles the outcome of a call.
 func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	asks := s.asksAgain(c, end)
-	if choice := s.Config.ToolChoice; !asks && (choice == message.AnyTool || choice == message.ToolChoice(c.Tool)) {
+	if choice := s.Config.ToolChoice; !asks && (choice == message.AnyTool ||
+		choice == message.ToolChoice(c.Tool)) {
 		s.Chosen = true
 	}
 	switch end.Verdict {
@@ -303,7 +305,8 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 func (s *step) asksAgain(c *BatchCall, end *ToolEnd) bool {
 	f := end.Failure
 	return end.Verdict == AskAgain ||
-		end.Verdict == Broke && f != nil && f.Plane == fault.Correction && !f.Final && s.policyOf(c.Tool).Retries(f.Class)
+		end.Verdict == Broke && f != nil && f.Plane == fault.Correction && !f.Final &&
+			s.policyOf(c.Tool).Retries(f.Class)
 }
 
 func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {

@@ -44,12 +44,14 @@ func (s *step) ask() error {
 
 func (s *step) modelCall() *ModelCall {
 	call := &ModelCall{
-		Turn: s.Turn, At: s.positions(), Transport: s.Transport, Messages: s.transcript.Len(), Stop: s.Config.Stop,
+		Turn: s.Turn, At: s.positions(), Transport: s.Transport, Messages: s.transcript.Len(),
+		Stop: s.Config.Stop,
 	}
 	settings := s.settings(call.At)
 	call.Model, call.Temperature = cmp.Or(s.Model, settings.Model), settings.Temperature
 	p := s.transportPolicy()
-	call.Timeout, call.FirstToken, call.Idle = max(p.Timeout, 0), max(p.FirstTokenTimeout, 0), max(p.IdleTimeout, 0)
+	call.Timeout, call.FirstToken, call.Idle = max(p.Timeout, 0), max(p.FirstTokenTimeout, 0),
+		max(p.IdleTimeout, 0)
 	if !s.Chosen {
 		call.ToolChoice = s.Config.ToolChoice
 	}
@@ -60,10 +62,12 @@ func (s *step) modelCall() *ModelCall {
 func (s *step) positions() (at []Position) {
 	for n := range s.Actions {
 		a := &s.Actions[n]
-		at = append(at, Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts})
+		at = append(at,
+			Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts})
 	}
 	if len(s.Actions) == 0 {
-		at = append(at, Position{Action: AnswerAction, Attempt: 1, MaxAttempts: s.policyOf(AnswerAction).MaxAttempts})
+		at = append(at,
+			Position{Action: AnswerAction, Attempt: 1, MaxAttempts: s.policyOf(AnswerAction).MaxAttempts})
 	}
 	return at
 }
@@ -85,7 +89,8 @@ func (s *step) try() error {
 	p := s.policyOf(a.Name)
 	s.do(TryAction).Try = &TryRun{
 		Position: Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: p.MaxAttempts},
-		Settings: p.SettingsOf(a.Attempt + 1), Transport: s.Transport, Timeout: max(s.transportPolicy().Timeout, 0),
+		Settings: p.SettingsOf(a.Attempt + 1), Transport: s.Transport,
+		Timeout: max(s.transportPolicy().Timeout, 0),
 	}
 	return nil
 }

@@ -89,7 +89,8 @@ func (c *Callbacks) Observe(ctx context.Context, n Notice) {
 
 func (c *Callbacks) failed(ctx context.Context, n Notice, class fault.Class) {
 	m := metadataOf(n.Err)
-	info := ErrorInfo{Code: class, Message: fault.UserMessage(class, m), Metadata: m, Action: n.Action, Plane: n.Plane, Reason: n.Reason}
+	info := ErrorInfo{Code: class, Message: fault.UserMessage(class, m), Metadata: m, Action: n.Action,
+		Plane: n.Plane, Reason: n.Reason}
 	c.call(ctx, "OnError", n, func(t Trace) { c.OnError(t, info) }, c.OnError != nil)
 }
 

@@ -19,8 +19,8 @@ type Counts struct {
 	ValidationRetryTotal int64
 	// ReducerErrorTotal counts reducer errors (reducer_error_total).
 	ReducerErrorTotal int64
-	// Delays is a histogram of the waits before retries, in seconds. Attempts is a histogram of the attempts of
-	// actions that passed or were exhausted.
+	// Delays is a histogram of the waits before retries, in seconds. Attempts is a histogram of the attempts
+	// of actions that passed or were exhausted.
 	Delays, Attempts Histogram
 }
 

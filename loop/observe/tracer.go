@@ -15,10 +15,10 @@ import (
 // do a replay and the Resume of a run that has ended. A Tracer cannot change the outcome, and its panics are
 // recovered. It must be safe for concurrent use.
 type Tracer interface {
-	// Begin is called before work starts and returns the context for it: ctx with more values. Only the values
-	// are used, so a Tracer cannot cancel the work; nil means ctx. The returned function, which may be nil, is
-	// called once when the work ends. The call may come from another goroutine, and after the end of the run if
-	// a tool outlives it.
+	// Begin is called before work starts and returns the context for it: ctx with more values. Only the
+	// values are used, so a Tracer cannot cancel the work; nil means ctx. The returned function, which may be
+	// nil, is called once when the work ends. The call may come from another goroutine, and after the end of
+	// the run if a tool outlives it.
 	Begin(ctx context.Context, w Work) (context.Context, func(WorkEnd))
 }
 
@@ -42,13 +42,14 @@ type Work struct {
 	CorrelationID string
 	// At is the time by the driver's clock.
 	At time.Time
-	// Resumed reports that the run continues from its journal (loop.Resume). Tools are the names of the tools,
-	// in order of registration; an action with another name was invented by the model. Both only for WorkRun.
+	// Resumed reports that the run continues from its journal (loop.Resume). Tools are the names of the
+	// tools, in order of registration; an action with another name was invented by the model. Both only for
+	// WorkRun.
 	Resumed bool
 	Tools   []string
-	// Model is the name of the model in the run. Turn counts the run's replies from 1. Attempt and MaxAttempts
-	// are those of the action that was corrected most; MaxAttempts may be [policy.Unlimited]. All only for
-	// WorkModel.
+	// Model is the name of the model in the run. Turn counts the run's replies from 1. Attempt and
+	// MaxAttempts are those of the action that was corrected most; MaxAttempts may be [policy.Unlimited]. All
+	// only for WorkModel.
 	Model                      string
 	Turn, Attempt, MaxAttempts int
 	// Tool is the registered name of the tool, CallID the id of the call. Only for WorkTool.
@@ -64,9 +65,9 @@ type WorkEnd struct {
 	// Err is the error of the model, tool or run, or nil.
 	Err error
 	// Class is the class of the failure; empty for success, and for runs that ended for their own reason. For
-	// WorkModel without Err, the call succeeded and the class says what was wrong with the reply. For WorkTool
-	// without Err it is [fault.ToolValidation] if the tool asks for other arguments, and [fault.ToolExecution]
-	// if it failed for good.
+	// WorkModel without Err, the call succeeded and the class says what was wrong with the reply. For
+	// WorkTool without Err it is [fault.ToolValidation] if the tool asks for other arguments, and
+	// [fault.ToolExecution] if it failed for good.
 	Class fault.Class
 	// Reason is why a run ended; empty if it could not continue.
 	Reason policy.Reason

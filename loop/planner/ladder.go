@@ -25,8 +25,8 @@ import (
 // all [fault.RateLimit] and [fault.Quota]. Make one with [NewLadder]. It is safe for concurrent use and has
 // no state.
 type Ladder struct {
-	// Models are the names of further models, in order, as in loop.WithModels. A run with a model that is not in
-	// the list goes on with the first.
+	// Models are the names of further models, in order, as in loop.WithModels. A run with a model that is not
+	// in the list goes on with the first.
 	Models []string
 	// Long is the wait for windows of an hour, Short for shorter windows and those of unknown length.
 	Long, Short Wait
@@ -169,7 +169,9 @@ func asked(q Question) time.Duration {
 }
 
 // wait waits within the limit. If the wait is longer or does not fit the deadline, it takes the next model.
-func (l Ladder) wait(q Question, step Step, bound Wait, delay time.Duration, window string) (Step, machine.Plan) {
+func (l Ladder) wait(
+	q Question, step Step, bound Wait, delay time.Duration, window string,
+) (Step, machine.Plan) {
 	if delay <= 0 {
 		delay = bound.Unknown
 	}

@@ -38,8 +38,8 @@ type Question struct {
 	Exhausted bool
 	// Verdict is what the policy decides: a retry, or why it stops. It is always a stop if Exhausted is set.
 	Verdict policy.Decision
-	// Tool is the name of the tool whose call failed on the transport plane; empty for a model call, and on the
-	// correction plane.
+	// Tool is the name of the tool whose call failed on the transport plane; empty for a model call, and on
+	// the correction plane.
 	Tool string
 	// Model is the name of the current model; empty for the first.
 	Model string
@@ -49,8 +49,8 @@ type Question struct {
 	Cause error
 	// Session is the current state of the session, with the history of attempts.
 	Session session.State
-	// At is the time of the failure. Deadline is the end of the run's time; zero means no deadline. No wait may
-	// outlast it.
+	// At is the time of the failure. Deadline is the end of the run's time; zero means no deadline. No wait
+	// may outlast it.
 	At, Deadline time.Time
 }
 
@@ -58,10 +58,12 @@ type Question struct {
 // nil. It is for engines.
 func NewQuestion(st machine.State, e machine.Effect, cause error) Question {
 	q := Question{
-		Model: st.Model, RateLimit: ratelimit.OfError(cause), Cause: cause, Session: st.Session, At: st.At, Deadline: st.Config.Deadline,
+		Model: st.Model, RateLimit: ratelimit.OfError(cause), Cause: cause, Session: st.Session, At: st.At,
+		Deadline: st.Config.Deadline,
 	}
 	if c := e.Consultation; c != nil {
-		q.Position, q.Plane, q.Failure, q.Verdict, q.Tool = c.Position, fault.Transport, c.Failure, c.Verdict, c.Tool
+		q.Position, q.Plane, q.Failure, q.Verdict, q.Tool = c.Position, fault.Transport, c.Failure, c.Verdict,
+			c.Tool
 		return q
 	}
 	x := e.Exhaustion

@@ -13,7 +13,8 @@ import (
 type Fault struct {
 	// File is the name passed to Read.
 	File string
-	// Path names the value as in the file: "tools.book_flight.backoff.factor". It is empty for the whole file.
+	// Path names the value as in the file: "tools.book_flight.backoff.factor". It is empty for the whole
+	// file.
 	Path string
 	// Line and Column count from 1; Column counts characters.
 	Line, Column int

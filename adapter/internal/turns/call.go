@@ -117,12 +117,15 @@ func (c *Call) Arguments() json.RawMessage {
 
 // Invoke calls do as the core would: with its idempotency key, with events and progress, and without
 // panics.
-func (c *Call) Invoke(ctx context.Context, do func(context.Context, json.RawMessage) (json.RawMessage, error)) tool.Outcome {
+func (c *Call) Invoke(
+	ctx context.Context, do func(context.Context, json.RawMessage) (json.RawMessage, error),
+) tool.Outcome {
 	c.r.mu.Lock()
 	run, tools := *c.c.run, c.r.tools
 	c.r.mu.Unlock()
 	t, _ := tools.Get(run.Tool)
-	ctx = tool.WithInvocation(context.WithValue(ctx, doKey{}, do), tool.Invocation{Key: run.Key, CallID: run.ID})
+	ctx = tool.WithInvocation(context.WithValue(ctx, doKey{}, do),
+		tool.Invocation{Key: run.Key, CallID: run.ID})
 	return t.Invoke(ctx, run.Arguments)
 }
 

@@ -86,8 +86,9 @@ func (o Offered) tool() (*tool.Tool, error) {
 	case tool.DeclaredIdempotent:
 		declared = append(declared, tool.Idempotent())
 	}
-	return tool.Raw(o.Name, o.Description, []byte(parameters), func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-		do, _ := ctx.Value(doKey{}).(func(context.Context, json.RawMessage) (json.RawMessage, error))
-		return do(ctx, args)
-	}, declared...)
+	return tool.Raw(o.Name, o.Description, []byte(parameters),
+		func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+			do, _ := ctx.Value(doKey{}).(func(context.Context, json.RawMessage) (json.RawMessage, error))
+			return do(ctx, args)
+		}, declared...)
 }

@@ -121,7 +121,8 @@ func (r *Run) Asked() machine.ModelCall {
 	defer r.mu.Unlock()
 	asked := r.asked
 	_, offered := r.tools.Get(asked.ToolChoice.Tool())
-	if asked.ToolChoice != message.NoTool && !offered && (asked.ToolChoice != message.AnyTool || len(r.tools.All()) == 0) {
+	if asked.ToolChoice != message.NoTool && !offered && (asked.ToolChoice != message.AnyTool ||
+		len(r.tools.All()) == 0) {
 		asked.ToolChoice = ""
 	}
 	return asked

@@ -100,14 +100,16 @@ func (r *Run) collectCall(n int, c machine.BatchCall) {
 }
 
 // goesOn are the reasons for which a tool is exhausted while the run may continue.
-var goesOn = []policy.Reason{policy.AttemptsExhausted, policy.ToolBudget, policy.NoProgress, policy.NotRetryable}
+var goesOn = []policy.Reason{policy.AttemptsExhausted, policy.ToolBudget, policy.NoProgress,
+	policy.NotRetryable}
 
 // plan answers an exhaustion. That of a tool leaves the run going while its budgets last; any other ends
 // it.
 func (r *Run) plan(x *machine.Exhaustion) machine.Plan {
 	st := r.runner.State()
 	ofTool := x != nil && x.Action != machine.AnswerAction && (x.Plane == fault.Correction || st.Batch != nil)
-	spent := over(st.Spent.Run, st.Policy.Budgets.Run) || over(st.Spent.Unknown, st.Policy.Budgets.UnknownTools)
+	spent := over(st.Spent.Run, st.Policy.Budgets.Run) || over(st.Spent.Unknown,
+		st.Policy.Budgets.UnknownTools)
 	if ofTool && !spent && slices.Contains(goesOn, x.Reason) {
 		return machine.Plan{Do: machine.Fallback, Note: "the model was told"}
 	}

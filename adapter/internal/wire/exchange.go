@@ -131,18 +131,21 @@ func (o *orderer) claim(id string) string {
 
 func (o *orderer) answer(now *Exchange, m message.Message) {
 	name := o.rules.Name(m.Name)
-	at := slices.IndexFunc(now.Calls, func(c Call) bool { return !c.answered && c.Made.ID != "" && c.Made.ID == m.CallID })
+	at := slices.IndexFunc(now.Calls,
+		func(c Call) bool { return !c.answered && c.Made.ID != "" && c.Made.ID == m.CallID })
 	if at < 0 {
 		at = slices.IndexFunc(now.Calls, func(c Call) bool { return !c.answered && c.Name == name })
 	}
 	if at < 0 {
-		now.Then = append(now.Then, message.Message{Role: message.User, Text: "Result of " + name + ": " + m.Text, Parts: m.Parts})
+		now.Then = append(now.Then, message.Message{Role: message.User, Text: "Result of " + name + ": " +
+			m.Text, Parts: m.Parts})
 		return
 	}
 	if o.rules.MediaInAnswers {
 		now.Calls[at].Parts = m.Parts
 	} else if len(m.Parts) > 0 {
-		now.Then = append(now.Then, message.Message{Role: message.User, Text: "Media of the result of " + name + ":", Parts: m.Parts})
+		now.Then = append(now.Then, message.Message{Role: message.User, Text: "Media of the result of " +
+			name + ":", Parts: m.Parts})
 	}
 	c := &now.Calls[at]
 	c.Text, c.IsError, c.answered = m.Text, m.IsError, true

@@ -84,7 +84,8 @@ const maxWord = 128
 // because it goes into logs.
 func Word(s string) string {
 	odd := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/", r))
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-_.:/", r))
 	}
 	if s = strings.TrimSpace(s); len(s) > maxWord || strings.ContainsFunc(s, odd) || fault.Scrub(s) != s {
 		return ""

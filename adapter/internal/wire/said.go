@@ -45,7 +45,8 @@ func ReadError(body []byte) Said {
 		}
 		if IsError(place) && json.Unmarshal(place, &inner) == nil {
 			found := inner.said()
-			found.Status, found.RequestID = cmp.Or(found.Status, said.Status), cmp.Or(found.RequestID, said.RequestID)
+			found.Status, found.RequestID = cmp.Or(found.Status, said.Status),
+				cmp.Or(found.RequestID, said.RequestID)
 			return found
 		}
 	}
@@ -58,7 +59,8 @@ func (s saying) said() Said {
 		Sentence: cmp.Or(Text(s.Message), Text(s.Detail)), RequestID: Word(Text(s.RequestID)),
 	}
 	for _, n := range []json.RawMessage{s.Code, s.Status} {
-		if status, err := strconv.Atoi(string(n)); err == nil && status >= http.StatusBadRequest && status < 600 {
+		if status, err := strconv.Atoi(string(n)); err == nil && status >= http.StatusBadRequest &&
+			status < 600 {
 			said.Status = cmp.Or(said.Status, status)
 		}
 	}

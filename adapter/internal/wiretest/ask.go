@@ -47,7 +47,8 @@ func HotelFind() *tool.Tool {
 	type query struct {
 		City string `json:"city,omitempty"`
 	}
-	return tool.New("hotel.find", "Find hotels.", func(context.Context, query) ([]string, error) { return []string{"Ritz"}, nil })
+	return tool.New("hotel.find", "Find hotels.",
+		func(context.Context, query) ([]string, error) { return []string{"Ritz"}, nil })
 }
 
 // Asks are the requests that files may name, by name. Each call makes them anew.
@@ -159,7 +160,8 @@ func readAsk(doc []byte) (askFile, error) {
 func (a askFile) request() (loop.Request, error) {
 	req, known := Asks()[a.Ask]
 	if !known {
-		return req, fmt.Errorf("ask: %q is none of %s", a.Ask, strings.Join(slices.Sorted(maps.Keys(Asks())), ", "))
+		return req, fmt.Errorf("ask: %q is none of %s", a.Ask,
+			strings.Join(slices.Sorted(maps.Keys(Asks())), ", "))
 	}
 	if a.System != nil {
 		req.System = *a.System

@@ -55,13 +55,15 @@ func calls(o outcome, n int) string {
 }
 
 func invalidArguments(o outcome) string {
-	broken := slices.ContainsFunc(o.reply.Calls, func(c message.Call) bool { return !json.Valid([]byte(c.Arguments)) })
+	broken := slices.ContainsFunc(o.reply.Calls,
+		func(c message.Call) bool { return !json.Valid([]byte(c.Arguments)) })
 	return unless(broken || o.failure.Plane == fault.Correction, "a call whose arguments are no JSON, or a failure that the model is told of")
 }
 
 func refusal(o outcome) string {
 	said := o.reply.Refusal != "" || o.reply.Finish == message.ContentFilter
-	return unless(said || o.failure.Class == fault.Refusal || o.failure.Class == fault.ContentFilter, "a refusal")
+	return unless(said || o.failure.Class == fault.Refusal || o.failure.Class == fault.ContentFilter,
+		"a refusal")
 }
 
 func length(o outcome) string {
@@ -69,7 +71,8 @@ func length(o outcome) string {
 }
 
 func rateLimit(o outcome) string {
-	return unless(transport(o) == "" && o.failure.Class == fault.RateLimit && o.failure.RetryAfter > 0, "a rate limit with the wait asked for")
+	return unless(transport(o) == "" && o.failure.Class == fault.RateLimit && o.failure.RetryAfter > 0,
+		"a rate limit with the wait asked for")
 }
 
 func overloaded(o outcome) string {
@@ -86,9 +89,11 @@ func slow(o outcome) string {
 }
 
 func streamText(o outcome) string {
-	return unless(o.err == nil && o.asked.Stream != nil && len(o.deltas) > 1 && o.reply.Text != "", "a stream of text in several pieces")
+	return unless(o.err == nil && o.asked.Stream != nil && len(o.deltas) > 1 && o.reply.Text != "",
+		"a stream of text in several pieces")
 }
 
 func streamCall(o outcome) string {
-	return unless(o.err == nil && o.asked.Stream != nil && len(o.deltas) > 0 && len(o.reply.Calls) > 0, "a streamed call")
+	return unless(o.err == nil && o.asked.Stream != nil && len(o.deltas) > 0 && len(o.reply.Calls) > 0,
+		"a streamed call")
 }

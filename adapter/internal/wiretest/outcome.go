@@ -34,7 +34,8 @@ type outcome struct {
 func ask(ctx context.Context, t testing.TB, s *Server, model loop.Model, req loop.Request) outcome {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o := outcome{asked: req, url: s.URL, hung: slices.ContainsFunc(s.script, func(p response) bool { return p.order == "hang" })}
+	o := outcome{asked: req, url: s.URL, hung: slices.ContainsFunc(s.script,
+		func(p response) bool { return p.order == "hang" })}
 	s.OnHang(cancel)
 	if req.Stream != nil {
 		req.Stream = func(d loop.Delta) { o.deltas = append(o.deltas, d) }
@@ -146,7 +147,8 @@ func (o outcome) golden(t testing.TB) string {
 	} else {
 		w.Error = strings.ReplaceAll(o.err.Error(), o.url, "http://server")
 		f := o.failure
-		w.Failure = &wireFailure{Plane: f.Plane, Class: f.Class, Tool: f.Tool, Issues: f.Issues, Final: f.Final}
+		w.Failure = &wireFailure{Plane: f.Plane, Class: f.Class, Tool: f.Tool, Issues: f.Issues,
+			Final: f.Final}
 		if o.failure.RetryAfter > 0 {
 			w.Failure.RetryAfter = o.failure.RetryAfter.String()
 		}
@@ -174,7 +176,8 @@ func showLimits(s ratelimit.State) *wireLimits {
 		w.RetryAfter = s.RetryAfter.Duration.String()
 	}
 	for _, v := range s.Windows {
-		w.Windows = append(w.Windows, wireWindow{v.Name, v.Remaining, v.Limit, v.ResetsIn.Known || !v.ResetAt.Time.IsZero()})
+		w.Windows = append(w.Windows, wireWindow{v.Name, v.Remaining, v.Limit,
+			v.ResetsIn.Known || !v.ResetAt.Time.IsZero()})
 	}
 	if !w.Limited && w.RetryAfter == "" && w.Windows == nil {
 		return nil

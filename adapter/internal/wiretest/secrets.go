@@ -61,7 +61,8 @@ func holdsNoSecret(t *testing.T, a Adapter, raw, secret string, stream bool) {
 	texts := map[string]string{"the error": err.Error(), "the session": snapshot(t, sess)}
 	eachError(err, func(e error) {
 		if own, ok := e.(interface{ Failure() fault.Failure }); ok {
-			texts[fmt.Sprintf("%T", e)], texts[fmt.Sprintf("the failure of %T", e)] = e.Error(), fmt.Sprint(own.Failure())
+			texts[fmt.Sprintf("%T", e)], texts[fmt.Sprintf("the failure of %T", e)] = e.Error(),
+				fmt.Sprint(own.Failure())
 		}
 	})
 	lines, err := os.ReadFile(filepath.Join(dir, journal.FileName("order-42")))

@@ -47,7 +47,8 @@ func serve(t testing.TB, volatile []string, script []response) *Server {
 	s := &Server{t: t, script: script, volatile: volatile}
 	s.server = httptest.NewServer(http.HandlerFunc(s.play))
 	s.URL = s.server.URL
-	s.Client = &http.Client{Transport: &watched{base: &http.Transport{DisableKeepAlives: true}, open: &s.open}}
+	s.Client = &http.Client{Transport: &watched{base: &http.Transport{DisableKeepAlives: true},
+		open: &s.open}}
 	t.Cleanup(s.finish)
 	return s
 }

@@ -70,7 +70,8 @@ func runStory(t *testing.T, path string, a Adapter) string {
 	if stream {
 		opts = append(opts, loop.WithStream(func(d loop.Delta) { streamed.WriteString(d.Text) }))
 	}
-	result, err := loop.Run(t.Context(), model, sess, prompt.Text, loop.Config{System: system, Tools: tools}, opts...)
+	result, err := loop.Run(t.Context(), model, sess, prompt.Text, loop.Config{System: system, Tools: tools},
+		opts...)
 	s.finish()
 	require.NoError(t, err)
 	f.compare(t, s.Requests(), "")

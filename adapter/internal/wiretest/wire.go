@@ -64,10 +64,11 @@ var telling = []string{"x-stainless-retry-count"}
 
 func isVolatile(name string, more []string) bool {
 	name = strings.ToLower(name)
-	return !slices.Contains(telling, name) && slices.ContainsFunc(slices.Concat(volatile, more), func(v string) bool {
-		v = strings.ToLower(v)
-		return name == v || strings.HasSuffix(v, "-") && strings.HasPrefix(name, v)
-	})
+	return !slices.Contains(telling, name) && slices.ContainsFunc(slices.Concat(volatile, more),
+		func(v string) bool {
+			v = strings.ToLower(v)
+			return name == v || strings.HasSuffix(v, "-") && strings.HasPrefix(name, v)
+		})
 }
 
 // showRequest writes a request as it stands in the files.

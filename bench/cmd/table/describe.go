@@ -44,7 +44,8 @@ func describe(m measured) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// versions are those of the direct requirements of all modules here, but for our own and for what only tests use.
+// versions are those of the direct requirements of all modules here, but for our own and for what only tests
+// use.
 func versions() ([]string, error) {
 	files, err := filepath.Glob("peers/*/go.mod")
 	if err != nil {

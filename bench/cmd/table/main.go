@@ -1,13 +1,14 @@
-// Command table runs the benchmarks of all modules in one sitting and writes what they say into docs/benchmarks.md. It is run in
-// the folder bench:
+// Command table runs the benchmarks of all modules in one sitting and writes what they say into
+// docs/benchmarks.md. It is run in the folder bench:
 //
 //	go run ./cmd/table                      # everything: about a quarter of an hour
 //	go run ./cmd/table -count 1 -benchtime 20ms -sessions 2000 -docs ''   # a try
 //	go run ./cmd/table -from results.txt    # the table alone, of results that were kept
 //	go run ./cmd/table -top                 # where the time of a run goes: pprof, as text
 //
-// All benchmarks are built first; then each of -count rounds runs each once, so that what happens to the machine happens to all
-// lines of a row. Results are kept in -results, compared with -baseline by benchstat, and put in its place with -save.
+// All benchmarks are built first; then each of -count rounds runs each once, so that what happens to the
+// machine happens to all lines of a row. Results are kept in -results, compared with -baseline by benchstat,
+// and put in its place with -save.
 package main
 
 import (
@@ -99,7 +100,8 @@ func results(ctx context.Context, s settings) ([]byte, error) {
 	return text, os.WriteFile(s.results, text, 0o644)
 }
 
-// compare prints what benchstat says. That there is no baseline, or no benchstat, is no reason to lose the table.
+// compare prints what benchstat says. That there is no baseline, or no benchstat, is no reason to lose the
+// table.
 func compare(ctx context.Context, s settings) {
 	if _, err := os.Stat(s.baseline); err != nil {
 		fmt.Fprintln(os.Stderr, "table: nothing to compare with:", err)

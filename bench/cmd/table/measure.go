@@ -100,7 +100,8 @@ func (each suite) run(ctx context.Context, s settings, binary, pattern string, m
 	return out, nil
 }
 
-// top profiles the row of runs, ours alone, and prints its heaviest functions, and what each of retake's takes with all it calls.
+// top profiles the row of runs, ours alone, and prints its heaviest functions, and what each of retake's
+// takes with all it calls.
 func top(ctx context.Context, s settings) error {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {

@@ -5,7 +5,8 @@ type row struct {
 	name, work string
 	// bench is the benchmark, whose sub-benchmarks are the lines; to is the line that ratios are to.
 	bench, to string
-	// per is the unit that counts what a value is of, such as records; among is that number where it is the same for all lines.
+	// per is the unit that counts what a value is of, such as records; among is that number where it is the
+	// same for all lines.
 	per   string
 	among float64
 	cols  []column
@@ -14,14 +15,15 @@ type row struct {
 	notes []string
 }
 
-// line is one way to do the work: ours begin with "ours". why says what kept it from being measured; to is another line for its ratio.
+// line is one way to do the work: ours begin with "ours". why says what kept it from being measured; to is
+// another line for its ratio.
 type line struct{ name, text, why, to string }
 
 // column is a unit of the benchmarks, and how the table calls it.
 type column struct{ unit, title string }
 
-// aim is what a line is to meet: most, in a unit; most times the line of; or most above the line above. A time that was aimed at where
-// the line of was measured too stands here both ways, for machines differ.
+// aim is what a line is to meet: most, in a unit; most times the line of; or most above the line above. A
+// time that was aimed at where the line of was measured too stands here both ways, for machines differ.
 type aim struct {
 	line, unit string
 	most       float64

@@ -1,4 +1,5 @@
-// Command decide is command do for who would rather link less: a loop of one's own that asks the policy, without the package of runs.
+// Command decide is command do for who would rather link less: a loop of one's own that asks the policy,
+// without the package of runs.
 package main
 
 import (

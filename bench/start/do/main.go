@@ -1,4 +1,5 @@
-// Command do is the smallest embed that one can write with retake: a function under a policy, without a session.
+// Command do is the smallest embed that one can write with retake: a function under a policy, without a
+// session.
 package main
 
 import (

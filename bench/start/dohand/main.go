@@ -1,4 +1,5 @@
-// Command dohand does by hand what command do does: a loop with a timer and jitter, and an error that says what came of it.
+// Command dohand does by hand what command do does: a loop with a timer and jitter, and an error that says
+// what came of it.
 package main
 
 import (

@@ -128,7 +128,8 @@ func readFlags(command string, args []string) (s source, err error) {
 
 func (s source) histories(ctx context.Context, in io.Reader) ([]*historypb.History, error) {
 	if len(s.files) == 0 {
-		c, err := client.DialContext(ctx, client.Options{HostPort: s.address, Namespace: s.namespace, Logger: silent{}})
+		c, err := client.DialContext(ctx, client.Options{HostPort: s.address, Namespace: s.namespace,
+			Logger: silent{}})
 		if err != nil {
 			return nil, err
 		}
