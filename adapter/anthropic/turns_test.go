@@ -32,12 +32,7 @@ func params(t require.TestingT, m *anthropic.Model, req loop.Request) string {
 	return string(raw)
 }
 
-func said(messages ...message.Message) (t []message.Message) {
-	for _, m := range messages {
-		t = append(t, m)
-	}
-	return t
-}
+func said(messages ...message.Message) []message.Message { return messages }
 
 const thought = `{"type":"thinking","thinking":"Hm.","signature":"s"}`
 

@@ -42,10 +42,7 @@ func genMessage() *rapid.Generator[message.Message] {
 
 func TestLawEveryTranscriptMakesAConversation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var said []message.Message
-		for _, m := range rapid.SliceOfN(genMessage(), 0, 12).Draw(t, "transcript") {
-			said = append(said, m)
-		}
+		said := rapid.SliceOfN(genMessage(), 0, 12).Draw(t, "transcript")
 		turns, _ := turnsOf(said, "m")
 		require.NotEmpty(t, turns)
 		require.Equal(t, "user", turns[0].Role)
@@ -82,15 +79,12 @@ func TestThoughtsGoBackToTheModelThatHadThem(t *testing.T) {
 }
 
 func TestWhatTheModelSaysInARowIsOneMessage(t *testing.T) {
-	var said []message.Message
-	for _, m := range []message.Message{
+	said := []message.Message{
 		{Role: message.System, Text: "Be brief."},
 		{Role: message.Assistant, Text: "One."},
 		{Role: message.Assistant, Text: "Two.", Calls: []message.Call{{ID: "c1", Name: "f"}}},
 		{Role: message.Tool, CallID: "c1", Name: "f", IsError: true},
 		{Role: message.Assistant, Text: "Three."},
-	} {
-		said = append(said, m)
 	}
 	turns, system := turnsOf(said, "m")
 	assert.Equal(t, []string{"Be brief."}, system)

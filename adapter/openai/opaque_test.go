@@ -108,9 +108,7 @@ func TestReasoningThatNobodyKeptIsNotNamed(t *testing.T) {
 func TestIdsAreUniqueInTheWholeConversation(t *testing.T) {
 	reply := replyOf(t, responses(openai.Config{Model: "m"}), false, thought)
 	req := after(reply)
-	for _, m := range after(reply).Messages {
-		req.Messages = append(req.Messages, m)
-	}
+	req.Messages = append(req.Messages, after(reply).Messages...)
 	var body struct {
 		Input []struct {
 			Type   string
