@@ -72,15 +72,15 @@ type RunOutlook struct {
 	// End is how it would have ended; empty if that is unknown.
 	End string `json:"end,omitempty"`
 	// Silent is where the record stops to answer; nil if it answers to the end.
-	Silent *Silence `json:"silent,omitempty"`
+	Silent *NoAnswer `json:"silent,omitempty"`
 	// First is the first decision that differs, or nil.
 	First *OtherDecision `json:"first,omitempty"`
 	// Warnings name what the answer leaves out.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Silence is where a record stops to answer.
-type Silence struct {
+// NoAnswer is where a record stops to answer.
+type NoAnswer struct {
 	// Line and Event are those of the recorded event that does not fit; 0 if there is no further event.
 	Line  int64 `json:"line,omitempty"`
 	Event int64 `json:"event,omitempty"`
@@ -90,7 +90,7 @@ type Silence struct {
 }
 
 // String returns the silence in one line.
-func (s *Silence) String() string {
+func (s *NoAnswer) String() string {
 	where := ""
 	if s.Line > 0 {
 		where = fmt.Sprintf(" (line %d, event %d)", s.Line, s.Event)
@@ -154,7 +154,7 @@ type asking struct {
 	w       *WhatIf
 	outlook Outlook
 	// run is the second run, or nil.
-	run *supposedRun
+	run *counterfactualRun
 	// past is the current event, until its decision was read.
 	past *occurrence
 	// askedAt is when the recorded run asked for the current effect, and shape the form of the conversation

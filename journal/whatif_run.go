@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// supposedRun is a run under the changes, driven by the record of another.
-type supposedRun struct {
+// counterfactualRun is a run under the changes, driven by the record of another.
+type counterfactualRun struct {
 	w      *WhatIf
 	header *Header
 	out    RunOutlook
@@ -24,8 +24,8 @@ type supposedRun struct {
 }
 
 // begin begins the second run at the start of a recorded one.
-func (w *WhatIf) begin(h *Header, o *occurrence) *supposedRun {
-	r := &supposedRun{w: w, header: h, out: RunOutlook{Line: o.line}}
+func (w *WhatIf) begin(h *Header, o *occurrence) *counterfactualRun {
+	r := &counterfactualRun{w: w, header: h, out: RunOutlook{Line: o.line}}
 	cfg := h.Config
 	w.change(&cfg)
 	st, err := machine.New(cfg, o.before.Session)
@@ -63,10 +63,10 @@ func (w *WhatIf) leftOut(h *Header) []string {
 }
 
 // live reports whether the run goes on and the record still answers.
-func (r *supposedRun) live() bool { return r.out.Silent == nil && r.st.Phase != machine.Stopped }
+func (r *counterfactualRun) live() bool { return r.out.Silent == nil && r.st.Phase != machine.Stopped }
 
 // take takes the next recorded event.
-func (r *supposedRun) take(o *occurrence) {
+func (r *counterfactualRun) take(o *occurrence) {
 	if r.live() {
 		r.feed(o)
 	}
@@ -80,7 +80,7 @@ func (r *supposedRun) take(o *occurrence) {
 }
 
 // feed steps the run with an event that answers its request.
-func (r *supposedRun) feed(o *occurrence) {
+func (r *counterfactualRun) feed(o *occurrence) {
 	if o.ev.Kind == machine.Woke || o.ev.Kind == machine.ReducersRan && r.asked.Kind != machine.Reduce {
 		return // waits are computed again; reductions without a request are dropped
 	}
@@ -101,7 +101,7 @@ func (r *supposedRun) feed(o *occurrence) {
 
 // wake ends the waits before the run's next request, and skips notices for which the record has no
 // reductions.
-func (r *supposedRun) wake(o *occurrence) {
+func (r *counterfactualRun) wake(o *occurrence) {
 	for r.live() {
 		switch {
 		case r.asked.Kind == machine.WaitUntil:
@@ -116,7 +116,7 @@ func (r *supposedRun) wake(o *occurrence) {
 }
 
 // answer returns the event as the run takes it; ok is false if it answers another request.
-func (r *supposedRun) answer(o *occurrence) (ev Event, ok bool) {
+func (r *counterfactualRun) answer(o *occurrence) (ev Event, ok bool) {
 	ev = o.ev
 	switch {
 	case ev.Kind == machine.Started || ev.Kind == machine.Adjusted || ev.Kind == machine.Dispatched:
@@ -163,7 +163,7 @@ func sameQuestion(a, b *machine.Effect) bool {
 
 // expects reports whether a tool's outcome is that of the next call. Outcomes of calls that the run does not
 // make are skipped.
-func (r *supposedRun) expects(o *occurrence) bool {
+func (r *counterfactualRun) expects(o *occurrence) bool {
 	next := callOf(r.asked.Tools, r.st.Batch.Cursor)
 	was := callOf(o.asked.Tools, o.ev.Tool.Index)
 	return next != nil && was != nil && next.Index == was.Index && next.Tool == was.Tool &&
@@ -180,7 +180,7 @@ func callOf(runs []machine.ToolRun, index int) *machine.ToolRun {
 }
 
 // reread reads a reply again. The results of reducers for an answer are kept.
-func (r *supposedRun) reread(was *machine.Reply) *machine.Reply {
+func (r *counterfactualRun) reread(was *machine.Reply) *machine.Reply {
 	if r.w.Reread == nil || r.header.Redaction != nil {
 		return was
 	}
@@ -201,7 +201,7 @@ func (r *supposedRun) reread(was *machine.Reply) *machine.Reply {
 }
 
 // step steps the run. o is the recorded event behind ev, whose decision is compared, or nil.
-func (r *supposedRun) step(ev Event, o *occurrence) {
+func (r *counterfactualRun) step(ev Event, o *occurrence) {
 	if o != nil && ev.Kind != machine.Started {
 		ev.At = r.askedAt.Add(o.ev.At.Sub(o.askedAt))
 	}
@@ -231,7 +231,7 @@ func (r *supposedRun) step(ev Event, o *occurrence) {
 const untold = "the model would not have been told what was wrong, but is assumed to have replied the same"
 
 // compare keeps the first decision that differs.
-func (r *supposedRun) compare(o *occurrence, effects []machine.Effect) {
+func (r *counterfactualRun) compare(o *occurrence, effects []machine.Effect) {
 	if told(o.decision.Effects) && !told(effects) && r.live() && !slices.Contains(r.out.Warnings, untold) {
 		r.out.Warnings = append(r.out.Warnings, untold)
 	}
@@ -253,15 +253,15 @@ func told(effects []machine.Effect) bool {
 }
 
 // silence records that the record no longer answers.
-func (r *supposedRun) silence(o *occurrence, asks, has string) {
-	r.out.Silent = &Silence{Asks: asks, Has: has}
+func (r *counterfactualRun) silence(o *occurrence, asks, has string) {
+	r.out.Silent = &NoAnswer{Asks: asks, Has: has}
 	if o != nil {
 		r.out.Silent.Line, r.out.Silent.Event = o.line, o.number
 	}
 }
 
 // finish ends the run where the record ends.
-func (r *supposedRun) finish() RunOutlook {
+func (r *counterfactualRun) finish() RunOutlook {
 	r.wake(&occurrence{})
 	if r.live() {
 		has := "the recorded run had ended: " + r.out.RecordedEnd

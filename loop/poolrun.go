@@ -28,13 +28,13 @@ type PoolRun struct {
 	// over reports that the pool has finished the run.
 	over bool
 	// cut is set if the run was cancelled, or if a worker has it and it has no caller.
-	cut *cut
+	cut *cancellation
 	// caller waits for the end; may be nil.
 	caller *caller
 }
 
-// cut cancels a run without a caller.
-type cut struct {
+// cancellation cancels a run without a caller.
+type cancellation struct {
 	// by is the cause given to [PoolRun.Cancel]; nil if it was not called.
 	by error
 	// stop cancels the current work; may be nil.
@@ -73,7 +73,7 @@ func (t *PoolRun) life() (context.Context, context.CancelCauseFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t.cut == nil {
-		t.cut = new(cut)
+		t.cut = new(cancellation)
 	}
 	if t.cut.stop = stop; t.cut.by != nil {
 		stop(t.cut.by)
@@ -181,7 +181,7 @@ func (t *PoolRun) Cancel(cause error) {
 		cause = errLeft
 	}
 	if t.cut == nil {
-		t.cut = new(cut)
+		t.cut = new(cancellation)
 	}
 	if t.cut.by = cause; t.cut.stop != nil {
 		t.cut.stop(cause)

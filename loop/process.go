@@ -88,7 +88,7 @@ func newProcess(ctx context.Context, o *options, model Model, s *session.Session
 // live sets the context of the work.
 func (p *process) live(life context.Context) {
 	if p.life, p.ctx = life, life; p.values != nil {
-		p.ctx = scoped{life, p.values}
+		p.ctx = valueContext{life, p.values}
 	}
 }
 

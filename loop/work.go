@@ -12,13 +12,13 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// scoped is a context with the lifetime of one and the values of another.
-type scoped struct {
+// valueContext is a context with the lifetime of one and the values of another.
+type valueContext struct {
 	context.Context
 	values context.Context
 }
 
-func (s scoped) Value(key any) any { return s.values.Value(key) }
+func (s valueContext) Value(key any) any { return s.values.Value(key) }
 
 // begin tells the tracers that work begins. It returns the context for the work, and a function that reports
 // its end. It is safe for concurrent use.
@@ -34,7 +34,7 @@ func (p *process) begin(ctx context.Context, w *observe.Work) (context.Context, 
 		inner = values
 		ends = append(ends, end)
 	}
-	return scoped{ctx, inner}, func(e observe.WorkEnd) {
+	return valueContext{ctx, inner}, func(e observe.WorkEnd) {
 		if e.At = p.clock.Now().UTC().Round(0); e.At.Before(w.At) {
 			e.At = w.At
 		}

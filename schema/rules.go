@@ -13,9 +13,9 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// book is the validator, and what is said of the rules that users registered. It never changes: a rule makes
+// validators is the validator, and what is said of the rules that users registered. It never changes: a rule makes
 // another one.
-type book struct {
+type validators struct {
 	*validator.Validate
 	own     map[string]validator.Func
 	phrases map[string]string
@@ -23,20 +23,20 @@ type book struct {
 
 var (
 	books   sync.Mutex // held while a book is made
-	theBook atomic.Pointer[book]
+	theBook atomic.Pointer[validators]
 )
 
 // rulebook is the validator, made when it is first asked for. It is a function, and not a variable made by
 // sync.OnceValue, for what makes a variable is linked into every program: this links all the validator's
 // rules.
-func rulebook() *book {
+func rulebook() *validators {
 	if b := theBook.Load(); b != nil {
 		return b
 	}
 	books.Lock()
 	defer books.Unlock()
 	if theBook.Load() == nil {
-		theBook.Store(&book{Validate: validator.New(validator.WithRequiredStructEnabled())})
+		theBook.Store(&validators{Validate: validator.New(validator.WithRequiredStructEnabled())})
 	}
 	return theBook.Load()
 }
@@ -65,7 +65,7 @@ func RegisterRule(tag, expected string, holds validator.Func) error {
 	books.Lock()
 	defer books.Unlock()
 	before := theBook.Load()
-	next := &book{
+	next := &validators{
 		Validate: validator.New(validator.WithRequiredStructEnabled()),
 		own:      maps.Clone(before.own), phrases: maps.Clone(before.phrases),
 	}

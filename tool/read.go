@@ -13,9 +13,9 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// Reading is the calls of one reply, in its order; none where it makes no call.
-type Reading struct {
-	Calls []Checked
+// Calls is the calls of one reply, in its order; none where it makes no call.
+type Calls struct {
+	Calls []Call
 	// Over is the number of calls if there are more than [Settings].MaxCalls; Calls is empty then. Otherwise
 	// 0.
 	Over int
@@ -24,8 +24,8 @@ type Reading struct {
 // Native is the form of a call that the provider reported as one, and that was not found in text.
 const Native extract.Form = "native"
 
-// Checked is one call and what is wrong with it.
-type Checked struct {
+// Call is one call and what is wrong with it.
+type Call struct {
 	// ID names the call within the reply: the provider's own, else "call-1", "call-2", … by its place.
 	ID string
 	// Tool is the registered name; empty for an unknown tool.
@@ -48,12 +48,12 @@ type Checked struct {
 }
 
 // Good reports whether the call can be run.
-func (c Checked) Good() bool { return c.Class == "" }
+func (c Call) Good() bool { return c.Class == "" }
 
 // Read finds the calls of a reply and checks each: the native calls if there are any, else those in its text.
 // The caller must look at the finish reason first: Read reads a reply that was cut off like any other, and
 // nothing of it may be run.
-func (s *Set) Read(r message.Reply, set Settings) Reading {
+func (s *Set) Read(r message.Reply, set Settings) Calls {
 	return (&reader{set: s, settings: set}).read(&r)
 }
 
@@ -65,32 +65,32 @@ type reader struct {
 	work *schema.Budget
 }
 
-func (in *reader) read(r *message.Reply) Reading {
+func (in *reader) read(r *message.Reply) Calls {
 	in.work = in.settings.budget()
-	var calls []Checked
+	var calls []Call
 	if in.over(len(r.Calls)) {
-		return Reading{Over: len(r.Calls)}
+		return Calls{Over: len(r.Calls)}
 	}
 	if len(r.Calls) > 0 {
-		calls = make([]Checked, len(r.Calls))
+		calls = make([]Call, len(r.Calls))
 		for n := range calls {
 			in.native(&calls[n], &r.Calls[n])
 		}
 	} else if s := in.set; s != nil && len(s.tools) > 0 {
 		found := extract.Calls(r.Text, s.names, in.settings.options())
 		if len(found) == 0 {
-			return Reading{}
+			return Calls{}
 		}
 		if in.over(len(found)) {
-			return Reading{Over: len(found)}
+			return Calls{Over: len(found)}
 		}
-		calls = make([]Checked, len(found))
+		calls = make([]Call, len(found))
 		for n := range calls {
 			in.found(&calls[n], r.Text, &found[n])
 		}
 	}
 	nameCalls(calls)
-	return Reading{Calls: calls}
+	return Calls{Calls: calls}
 }
 
 // over reports whether so many calls are more than a reply may make.
@@ -99,7 +99,7 @@ func (in *reader) over(calls int) bool {
 }
 
 // nameCalls gives an id to calls that have none or share one.
-func nameCalls(calls []Checked) {
+func nameCalls(calls []Call) {
 	if len(calls) == 1 && calls[0].ID != "" {
 		return
 	}
@@ -122,8 +122,8 @@ func nameCalls(calls []Checked) {
 
 // native checks a call that the provider reported. Empty arguments count as {}: providers write a call
 // without arguments in this way.
-func (in *reader) native(checked *Checked, c *message.Call) {
-	*checked = Checked{ID: c.ID, Name: c.Name, Raw: c.Arguments, Form: Native}
+func (in *reader) native(checked *Call, c *message.Call) {
+	*checked = Call{ID: c.ID, Name: c.Name, Raw: c.Arguments, Form: Native}
 	t, ok := in.set.resolve(c.Name)
 	if !ok {
 		checked.unknown(in.set, c.Name)
@@ -147,10 +147,10 @@ func (in *reader) native(checked *Checked, c *message.Call) {
 }
 
 // found checks a call that was found in a text.
-func (in *reader) found(checked *Checked, text string, c *extract.Call) {
+func (in *reader) found(checked *Call, text string, c *extract.Call) {
 	lenient := in.settings.of(c.Name).Text
 	raw := text[c.Offset:c.End]
-	*checked = Checked{Name: c.Name, Raw: raw, Repairs: kept(lenient, c.Repairs), Form: c.Form}
+	*checked = Call{Name: c.Name, Raw: raw, Repairs: kept(lenient, c.Repairs), Form: c.Form}
 	t, ok := in.set.Get(c.Name)
 	switch {
 	case !ok && c.Name != "":
@@ -181,19 +181,19 @@ func (in *reader) found(checked *Checked, text string, c *extract.Call) {
 }
 
 // check checks arguments as they were written.
-func (in *reader) check(c *Checked, t *Tool, text string) {
+func (in *reader) check(c *Call, t *Tool, text string) {
 	c.Arguments, _ = canon.Text(text)
 	c.judge(t.schema.CheckWithin(in.work, []byte(text)))
 }
 
-func (c *Checked) judge(issues []fault.Issue) {
+func (c *Call) judge(issues []fault.Issue) {
 	if c.Class, c.Issues = "", issues; len(issues) > 0 {
 		c.Class = fault.ToolValidation
 	}
 }
 
 // unquote takes quoted objects and arrays out of arguments.
-func (in *reader) unquote(c *Checked, t *Tool, mode policy.Repairs, offset int) {
+func (in *reader) unquote(c *Call, t *Tool, mode policy.Repairs, offset int) {
 	if c.Good() || c.Arguments == nil || !in.settings.unquotes(mode) {
 		return
 	}
@@ -206,12 +206,12 @@ func (in *reader) unquote(c *Checked, t *Tool, mode policy.Repairs, offset int) 
 	}
 }
 
-func (c *Checked) unknown(s *Set, name string) {
+func (c *Call) unknown(s *Set, name string) {
 	c.Class = fault.UnknownTool
 	c.Issues = []fault.Issue{{Rule: fault.RuleUnknownTool, Expected: s.offer(name), Source: fault.FromReply}}
 }
 
-func (c *Checked) refuse(repairs []extract.Repair) {
+func (c *Call) refuse(repairs []extract.Repair) {
 	if refused := repairedIssues(repairs); len(refused) > 0 {
 		c.Class = fault.ToolValidation
 		c.Issues = fault.SortIssues(append(c.Issues, refused...))

@@ -28,7 +28,7 @@ func hotel(t testing.TB) *tool.Set {
 }
 
 // told is a call on one line.
-func told(c tool.Checked) string {
+func told(c tool.Call) string {
 	s := fmt.Sprintf("%s %s %s", c.ID, c.Tool, c.Arguments)
 	if c.Class != "" {
 		s += fmt.Sprintf(" %s %v", c.Class, c.Issues)
@@ -39,7 +39,7 @@ func told(c tool.Checked) string {
 	return s
 }
 
-func tellAll(r tool.Reading) []string {
+func tellAll(r tool.Calls) []string {
 	out := []string{}
 	for _, c := range r.Calls {
 		out = append(out, told(c))

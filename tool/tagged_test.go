@@ -109,8 +109,8 @@ func TestArgumentsInTags(t *testing.T) {
 	}
 }
 
-func issues(c tool.Checked) string {
-	text := told(tool.Checked{Class: c.Class, Issues: c.Issues})
+func issues(c tool.Call) string {
+	text := told(tool.Call{Class: c.Class, Issues: c.Issues})
 	return text[len("   tool_validation "):]
 }
 

@@ -17,7 +17,7 @@ type members map[string]json.RawMessage
 
 // unwrap takes the arguments out of a single member that holds them all, as in f(params={"a": 1}). The schema
 // must have no member of that name, and must have all members within it.
-func (in *reader) unwrap(c *Checked, t *Tool, found *extract.Call) {
+func (in *reader) unwrap(c *Call, t *Tool, found *extract.Call) {
 	lenient := in.settings.of(t.name).Text
 	if !allowed(lenient) || slices.Contains(in.settings.Off, extract.Form(extract.WrappedArguments)) {
 		return

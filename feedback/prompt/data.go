@@ -22,9 +22,9 @@ type Data struct {
 	// means none, 0 unknown.
 	Attempt, MaxAttempts int
 	// Feedback is the feedback of the previous attempt; nil at the first.
-	Feedback *Shown
+	Feedback *FeedbackView
 	// History is all feedback, oldest first.
-	History []*Shown
+	History []*FeedbackView
 	// Vars are the caller's own values. They are not neutralised: pipe text of users or models through quote.
 	Vars map[string]any
 
@@ -57,7 +57,7 @@ func NewData(view feedback.View, attempt, maxAttempts int, lim feedback.Limits) 
 func (d Data) String() string { return d.Feedback.String() }
 
 // feedbackFor returns the latest feedback of a tool, or nil.
-func (d Data) feedbackFor(tool string) *Shown {
+func (d Data) feedbackFor(tool string) *FeedbackView {
 	if d.view == nil && d.Feedback != nil && d.Feedback.f.ToolName == tool {
 		return d.Feedback
 	}
@@ -70,7 +70,7 @@ func (d Data) feedbackFor(tool string) *Shown {
 }
 
 // Funcs returns functions that read feedback, for your own text/template. Each call reads the view, which may
-// be nil, anew. They do not fail at a first attempt: feedback is nil (see [Shown]) and lists are empty.
+// be nil, anew. They do not fail at a first attempt: feedback is nil (see [FeedbackView]) and lists are empty.
 //
 //	feedback           the feedback that this attempt answers, or nil
 //	feedbackFor "tool" the same for one tool
@@ -87,9 +87,9 @@ func Funcs(view feedback.View) template.FuncMap {
 
 func funcs(data func() Data) template.FuncMap {
 	return template.FuncMap{
-		"feedback":    func() *Shown { return data().Feedback },
-		"feedbackFor": func(tool string) *Shown { return data().feedbackFor(tool) },
-		"history":     func() []*Shown { return data().History },
+		"feedback":    func() *FeedbackView { return data().Feedback },
+		"feedbackFor": func(tool string) *FeedbackView { return data().feedbackFor(tool) },
+		"history":     func() []*FeedbackView { return data().History },
 		"issues":      func() []feedback.Line { return data().Feedback.Issues() },
 		"attempt":     func() int { return max(data().Attempt, 1) },
 		"maxAttempts": func() int { return data().MaxAttempts },
@@ -146,24 +146,24 @@ func number(dec *jsontext.Decoder, to *any) error {
 	return err
 }
 
-// Shown is feedback for a template. [feedback.Quote] neutralises all its texts, and its issues are limited. A
-// nil Shown is no feedback, as at the first attempt: it is false in {{if}} and {{with}}, prints as nothing,
+// FeedbackView is feedback for a template. [feedback.Quote] neutralises all its texts, and its issues are limited. A
+// nil FeedbackView is no feedback, as at the first attempt: it is false in {{if}} and {{with}}, prints as nothing,
 // and all its methods work. It is safe for concurrent reading.
-type Shown struct {
+type FeedbackView struct {
 	f   feedback.RetryFeedback
 	lim feedback.Limits
 }
 
 // Show returns feedback for a template. It returns nil for the zero value.
-func Show(f feedback.RetryFeedback, lim feedback.Limits) *Shown {
+func Show(f feedback.RetryFeedback, lim feedback.Limits) *FeedbackView {
 	if f.Source == "" && f.Attempt == 0 {
 		return nil
 	}
-	return &Shown{f: f, lim: lim}
+	return &FeedbackView{f: f, lim: lim}
 }
 
 // record returns the feedback; zero for none.
-func (s *Shown) record() feedback.RetryFeedback {
+func (s *FeedbackView) record() feedback.RetryFeedback {
 	if s == nil {
 		return feedback.RetryFeedback{}
 	}
@@ -171,7 +171,7 @@ func (s *Shown) record() feedback.RetryFeedback {
 }
 
 // String returns the text of [feedback.Render]; empty for no feedback.
-func (s *Shown) String() string {
+func (s *FeedbackView) String() string {
 	if s == nil {
 		return ""
 	}
@@ -179,33 +179,33 @@ func (s *Shown) String() string {
 }
 
 // Source returns "tool" or "structured_output".
-func (s *Shown) Source() string { return feedback.Quote(string(s.record().Source)) }
+func (s *FeedbackView) Source() string { return feedback.Quote(string(s.record().Source)) }
 
 // Tool returns the name of the called tool; empty for an answer.
-func (s *Shown) Tool() string { return feedback.Quote(s.record().ToolName) }
+func (s *FeedbackView) Tool() string { return feedback.Quote(s.record().ToolName) }
 
 // Attempt returns the number of the failed attempt; 0 for no feedback.
-func (s *Shown) Attempt() int { return s.record().Attempt }
+func (s *FeedbackView) Attempt() int { return s.record().Attempt }
 
 // MaxAttempts returns the action's limit; negative means none.
-func (s *Shown) MaxAttempts() int { return s.record().MaxAttempts }
+func (s *FeedbackView) MaxAttempts() int { return s.record().MaxAttempts }
 
 // Last reports whether the attempt was the last of its action.
-func (s *Shown) Last() bool { return s != nil && s.f.Last() }
+func (s *FeedbackView) Last() bool { return s != nil && s.f.Last() }
 
 // Class returns the class of the failure, such as "tool_validation".
-func (s *Shown) Class() string { return feedback.Quote(string(s.record().ErrorType)) }
+func (s *FeedbackView) Class() string { return feedback.Quote(string(s.record().ErrorType)) }
 
 // Message returns the message of the [feedback.RetryFeedback].
-func (s *Shown) Message() string {
+func (s *FeedbackView) Message() string {
 	return feedback.QuoteWithin(s.record().Message, feedback.MaxMessage)
 }
 
 // Detail returns what the user's code said about the failure.
-func (s *Shown) Detail() string { return feedback.Quote(s.record().Detail) }
+func (s *FeedbackView) Detail() string { return feedback.Quote(s.record().Detail) }
 
 // Delay returns the wait before the next attempt; 0 if none follows.
-func (s *Shown) Delay() time.Duration {
+func (s *FeedbackView) Delay() time.Duration {
 	if s.record().Schedule == nil {
 		return 0
 	}
@@ -214,18 +214,18 @@ func (s *Shown) Delay() time.Duration {
 
 // Issues returns what is wrong, at most Limits.MaxIssues. If there are more, the members of the proposal take
 // turns.
-func (s *Shown) Issues() []feedback.Line { return s.show(s.record().Issues) }
+func (s *FeedbackView) Issues() []feedback.Line { return s.show(s.record().Issues) }
 
 // Fixed returns what was wrong before and is right now.
-func (s *Shown) Fixed() []feedback.Line { return s.show(s.record().Diff.Fixed) }
+func (s *FeedbackView) Fixed() []feedback.Line { return s.show(s.record().Diff.Fixed) }
 
 // New returns what is wrong now and was not before; nothing at the first attempt.
-func (s *Shown) New() []feedback.Line { return s.show(s.record().Diff.New) }
+func (s *FeedbackView) New() []feedback.Line { return s.show(s.record().Diff.New) }
 
 // Persistent returns what was wrong before and still is.
-func (s *Shown) Persistent() []feedback.Line { return s.show(s.record().Diff.Persistent) }
+func (s *FeedbackView) Persistent() []feedback.Line { return s.show(s.record().Diff.Persistent) }
 
-func (s *Shown) show(issues []fault.Issue) []feedback.Line {
+func (s *FeedbackView) show(issues []fault.Issue) []feedback.Line {
 	if s == nil {
 		return nil
 	}
@@ -233,10 +233,10 @@ func (s *Shown) show(issues []fault.Issue) []feedback.Line {
 }
 
 // More returns the number of issues that Issues leaves out.
-func (s *Shown) More() int { return len(fault.SortIssues(s.record().Issues)) - len(s.Issues()) }
+func (s *FeedbackView) More() int { return len(fault.SortIssues(s.record().Issues)) - len(s.Issues()) }
 
 // MarshalJSON writes the [feedback.RetryFeedback]; null for no feedback.
-func (s *Shown) MarshalJSON() ([]byte, error) {
+func (s *FeedbackView) MarshalJSON() ([]byte, error) {
 	if s == nil {
 		return []byte("null"), nil
 	}

@@ -82,7 +82,7 @@ func (t *Template) Words(f feedback.RetryFeedback, lim feedback.Limits) (string,
 	out := &bounded{max: max(lim.MaxBytes, 0)}
 	shown := Show(f, lim)
 	d := Data{
-		Attempt: f.Attempt + 1, MaxAttempts: f.MaxAttempts, Feedback: shown, History: []*Shown{shown},
+		Attempt: f.Attempt + 1, MaxAttempts: f.MaxAttempts, Feedback: shown, History: []*FeedbackView{shown},
 		lim: lim,
 	}
 	if err := t.execute(out, d); err != nil && !errors.Is(err, errTooLong) {

@@ -50,7 +50,7 @@ func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 	return read
 }
 
-func call(tools *tool.Set, c *tool.Checked) machine.Call {
+func call(tools *tool.Set, c *tool.Call) machine.Call {
 	name := c.Tool
 	if c.Class == fault.UnknownTool {
 		name = c.Name

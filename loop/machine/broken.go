@@ -37,7 +37,7 @@ func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 	case end.Failure != nil && end.Failure.Failed():
 		f = *end.Failure
 	case end.Verdict != Unknown:
-		return s.misfit(fmt.Sprintf("verdict %q needs a failure", end.Verdict))
+		return s.eventError(fmt.Sprintf("verdict %q needs a failure", end.Verdict))
 	}
 	f.Tool = c.Tool
 	c.Doubt = c.Doubt || end.Verdict != TryLater

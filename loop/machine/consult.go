@@ -123,7 +123,7 @@ func (s *step) degradeInstead(p *Plan, c Consultation) error {
 // sendAgain makes the request again after the plan's delay, whatever the policy says. A different model
 // starts with its first attempt.
 func (s *step) sendAgain(p *Plan, c Consultation) error {
-	if stop := s.misfits(p); stop.Reason != "" {
+	if stop := s.exceedsDeadline(p); stop.Reason != "" {
 		s.end(c, stop)
 		return s.abort()
 	}

@@ -83,7 +83,7 @@ func (s *step) asksReducers(n Next) bool {
 func (s *step) reduced() error {
 	heard, next := s.Notices, s.Next
 	if got := len(s.ev.Reductions); got != len(heard) {
-		return s.misfit(fmt.Sprintf("it needs %d reductions, one for each notice, and has %d", len(heard), got))
+		return s.eventError(fmt.Sprintf("it needs %d reductions, one for each notice, and has %d", len(heard), got))
 	}
 	s.Notices, s.Next = nil, ""
 	for n := range heard {

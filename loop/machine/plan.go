@@ -46,13 +46,13 @@ func (s *step) aboutFault(p *Plan, c Consultation) error {
 func (s *step) planned() error {
 	p := s.ev.Plan
 	if !slices.Contains([]PlanKind{Follow, Abort, Fallback, Degrade}, p.Do) {
-		return s.misfit(fmt.Sprintf("plan %q must be follow, abort, fallback or degrade", p.Do))
+		return s.eventError(fmt.Sprintf("plan %q must be follow, abort, fallback or degrade", p.Do))
 	}
 	if p.Delay < 0 {
-		return s.misfit("a plan's delay is 0 or more")
+		return s.eventError("a plan's delay is 0 or more")
 	}
 	if err := p.PolicyFault(*s.State); err != nil {
-		return s.misfit(err.Error())
+		return s.eventError(err.Error())
 	}
 	if p.Warning != "" {
 		s.warn(p.Warning)
@@ -82,8 +82,8 @@ func (s *step) abort() error {
 	return nil
 }
 
-// misfits returns a stop if the plan's delay does not end before the deadline, else zero.
-func (s *step) misfits(p *Plan) policy.Decision {
+// exceedsDeadline returns a stop if the plan's delay does not end before the deadline, else zero.
+func (s *step) exceedsDeadline(p *Plan) policy.Decision {
 	if s.Config.Deadline.IsZero() {
 		return policy.Decision{}
 	}
@@ -108,7 +108,7 @@ func (s *step) adopt(p *Plan) {
 
 // fallBack closes the exhausted action and continues with what came next.
 func (s *step) fallBack(p *Plan) error {
-	if stop := s.misfits(p); stop.Reason != "" {
+	if stop := s.exceedsDeadline(p); stop.Reason != "" {
 		x := *s.Exhausted
 		x.Reason, x.Detail = stop.Reason, stop.Detail
 		s.stop(Outcome{Reason: x.Reason, Exhaustion: &x})

@@ -209,7 +209,7 @@ func (s *step) reduce(r *Reduced) error {
 	}
 	next, err := s.Session.Apply(r.Ops)
 	if err != nil {
-		return s.misfit(err.Error())
+		return s.eventError(err.Error())
 	}
 	s.Session = next
 	return nil

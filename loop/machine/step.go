@@ -71,7 +71,7 @@ type step struct {
 // Step returns the state after ev and what has to be done. State and effects are read-only: they share memory
 // with each other and with ev. If ev does not fit, Step returns st and an [*EventError]. It never changes st.
 func Step(st State, ev Event) (next State, effects []Effect, err error) {
-	if why := st.misfit(&ev); why != "" {
+	if why := st.refuses(&ev); why != "" {
 		return st, nil, &EventError{st.Phase, ev.Kind, why}
 	}
 	next = st
@@ -130,8 +130,8 @@ func canonicalJSON(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// misfit returns why an event does not fit, or "".
-func (st *State) misfit(ev *Event) string {
+// refuses returns why an event does not fit, or "".
+func (st *State) refuses(ev *Event) string {
 	if r := st.Phase.row(); !r.fits(ev.Kind) {
 		return "it waits for " + r.words
 	}
@@ -198,7 +198,7 @@ func (e *Event) missing() string {
 	return name
 }
 
-func (s *step) misfit(why string) error { return &EventError{s.Phase, s.ev.Kind, why} }
+func (s *step) eventError(why string) error { return &EventError{s.Phase, s.ev.Kind, why} }
 
 // do adds an effect of the kind. The caller sets its payload.
 func (s *step) do(k EffectKind) *Effect {
@@ -236,14 +236,14 @@ func (s *step) prompted() error {
 
 func (s *step) woke() error {
 	if w := s.due(s.Next); w != nil && s.At.Before(w.Until) {
-		return s.misfit("it waits until " + w.Until.Format(time.RFC3339Nano))
+		return s.eventError("it waits until " + w.Until.Format(time.RFC3339Nano))
 	}
 	return s.follow(s.Next)
 }
 
 func (s *step) adjusted() error {
 	if err := s.AdjustFault(*s.ev.Adjust); err != nil {
-		return s.misfit(err.Error())
+		return s.eventError(err.Error())
 	}
 	s.adjust(s.ev.Adjust)
 	return nil

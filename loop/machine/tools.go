@@ -202,7 +202,7 @@ func (b *Batch) Call(n int) BatchCall {
 func (s *step) toolEnded() error {
 	end := s.ev.Tool
 	if end.Index != s.Batch.Cursor {
-		return s.misfit(fmt.Sprintf("outcomes come in call order: that of call %d is next", s.Batch.Cursor))
+		return s.eventError(fmt.Sprintf("outcomes come in call order: that of call %d is next", s.Batch.Cursor))
 	}
 	c := s.Batch.Calls[end.Index]
 	if err := s.outcome(&c, end); err != nil {
@@ -264,7 +264,7 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	case end.Verdict == Failed:
 		return s.toolFailed(c, end)
 	}
-	return s.misfit(fmt.Sprintf("verdict %q must be done, ask_again, failed, broke, try_later or unknown", end.Verdict))
+	return s.eventError(fmt.Sprintf("verdict %q must be done, ask_again, failed, broke, try_later or unknown", end.Verdict))
 }
 
 func (c *BatchCall) answer(text string, isError bool) {
