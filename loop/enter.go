@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,7 +35,10 @@ func (p *process) holds(prompt string, pooled bool) (held bool, err error) {
 		return false, nil
 	}
 	past, err := j.Past()
-	if err != nil {
+	if errors.Is(err, journal.ErrRedacted) && id != "" && !j.Unfinished() {
+		p.recorded, err = j.Answered(id) // the texts are gone, the ids are not
+	}
+	if past == nil || err != nil {
 		return false, err
 	}
 	cfg := &past.Header.Config

@@ -165,3 +165,23 @@ func TestACompactedRunGoesOnAsIfNothingHadBeenDone(t *testing.T) {
 		require.NoError(t, j.Close())
 	}
 }
+
+func TestARequestIsNamedInAJournalWithoutItsTexts(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	run := func(id string, turns ...looptest.Turn) (loop.Result, error) {
+		j, err := journal.Open(t.Context(), dir, "order-42", journal.Settings{Redact: &journal.Redaction{Replies: true, Prompts: true}})
+		require.NoError(t, err)
+		defer j.Close()
+		cfg := loop.Config{RequestID: id, NewConversation: true}
+		return loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Go on.", cfg, loop.WithJournal(j))
+	}
+	for _, id := range []string{"r-1", "r-2"} {
+		r, err := run(id, looptest.Say("Done."))
+		require.NoError(t, err)
+		assert.Equal(t, "Done.", r.Text)
+	}
+	for _, id := range []string{"r-1", "r-2"} {
+		_, err := run(id)
+		require.ErrorIs(t, err, journal.ErrRedacted, "it was answered, and is not made again")
+	}
+}
