@@ -420,8 +420,8 @@ func (r *redactor) erase(document []byte, values, names *places) ([]byte, error)
 			return r.mark(value)
 		},
 		name: func(at []string, name string) (string, error) {
-			if strings.TrimSpace(name) == "" || !names.has(at) &&
-				!(looksMarked(name) && freeTexts().has(at)) {
+			kept := !names.has(at) && !(looksMarked(name) && freeTexts().has(at))
+			if kept || strings.TrimSpace(name) == "" {
 				return name, nil
 			}
 			return r.keep([]byte(name), false)

@@ -43,6 +43,6 @@ func (p *process) streams(m *machine.ModelCall) func(Delta) {
 
 // leftAReply reports whether a resumed run left a reply that is not used.
 func leftAReply(st machine.State) bool {
-	return st.Phase == machine.Calling || st.Phase == machine.Planning || st.Phase == machine.Waiting &&
-		st.Next != machine.NextTools
+	return st.Phase == machine.Calling || st.Phase == machine.Planning ||
+		st.Phase == machine.Waiting && st.Next != machine.NextTools
 }

@@ -136,8 +136,8 @@ func (r *reader) header(h httphint.Header) {
 
 func limitLike(name string) bool {
 	_, fixed := fixedNames[name]
-	return fixed || relevant(name) && !strings.HasPrefix(name, "x-groq-") &&
-		!strings.Contains(name, "-endpoint-")
+	return fixed ||
+		relevant(name) && !strings.HasPrefix(name, "x-groq-") && !strings.Contains(name, "-endpoint-")
 }
 
 // periods sets the period of windows from other headers or the provider.

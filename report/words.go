@@ -115,10 +115,8 @@ func issuesText(issues []fault.Issue) string {
 // repairsText names the repairs of a text; empty if there are none.
 func repairsText(repairs []extract.Repair) string {
 	var kinds []string
-	for _, r := range repairs {
-		if !slices.Contains(kinds, string(r.Kind)) {
-			kinds = append(kinds, string(r.Kind))
-		}
+	for _, k := range extract.Kinds(repairs) {
+		kinds = append(kinds, string(k))
 	}
 	return after("repaired: ", strings.Join(kinds, ", "))
 }

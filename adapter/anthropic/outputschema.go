@@ -207,8 +207,8 @@ func (s *subset) shape(list wire.Object) {
 	}
 	open := isType(list, "object") && list.Get("properties") == nil && list.Get("additionalProperties") == nil
 	twice := list.Get("anyOf") != nil && list.Get("oneOf") != nil
-	s.refused = s.refused || !says || open || twice || len(required) > 0 || isType(list, "array") &&
-		list.Get("items") == nil
+	s.refused = s.refused || !says || open || twice || len(required) > 0 ||
+		isType(list, "array") && list.Get("items") == nil
 }
 
 // recurs reports whether a schema refers to a definition that contains it.

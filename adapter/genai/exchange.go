@@ -155,8 +155,8 @@ func (x *exchange) readEvents(in io.Reader) (*received, error) {
 // data.
 func isField(line []byte) bool {
 	name, _, found := bytes.Cut(line, []byte(":"))
-	return len(name) == 0 || wire.OneOf(string(name), "event", "id", "retry") || !found &&
-		strings.HasPrefix("data", string(name))
+	return len(name) == 0 || wire.OneOf(string(name), "event", "id", "retry") ||
+		!found && strings.HasPrefix("data", string(name))
 }
 
 // take parses one JSON value, which may be an error.

@@ -206,8 +206,8 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	defer stop()
 	calling := tool.WithInvocation(ctx, tool.Invocation{
 		Key: run.Key, CallID: run.ID, SessionID: in.v.Session, Attempt: in.v.At.Attempt,
-		MaxAttempts: in.v.At.MaxAttempts,
-		Transport:   run.Transport, Progress: run.Progress, Report: func(doc []byte) {
+		MaxAttempts: in.v.At.MaxAttempts, Transport: run.Transport, Progress: run.Progress,
+		Report: func(doc []byte) {
 			// The engine would begin a call again whose heartbeat it does not take; the outcome says that
 			// this was too large.
 			if fits(a.MaxPayload, "", len(doc)) == nil {

@@ -42,8 +42,7 @@ func (f *flow) next() (order, error) {
 	next.Messages, next.After = nil, nil
 	next.Carried = &carried{
 		State: state, Asked: f.asked, Begun: f.begun, Cause: f.cause, Adjusted: f.adjusted, Kept: f.kept,
-		KeptLen: f.keptLen,
-		Trail:   f.trail, MaybePaid: f.paid, Noted: f.noted,
+		KeptLen: f.keptLen, Trail: f.trail, MaybePaid: f.paid, Noted: f.noted,
 	}
 	next.Carried.Begun.Session = nil
 	return next, f.measure("what goes into a new history", next)

@@ -182,8 +182,7 @@ func (e *RemoteError) Unwrap() error {
 	case p != nil:
 		return fault.ProviderError{
 			Class: p.Class, Provider: p.Provider, Model: p.Model, StatusCode: p.StatusCode,
-			RetryAfter: p.RetryAfter,
-			Final:      p.Final, RequestID: p.RequestID, Message: p.Message,
+			RetryAfter: p.RetryAfter, Final: p.Final, RequestID: p.RequestID, Message: p.Message,
 		}.Typed()
 	}
 	switch e.Seen.Class {

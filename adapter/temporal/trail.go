@@ -48,8 +48,8 @@ func (f *flow) mark(ev machine.Event, effects []machine.Effect, said []message.M
 // nothing.
 func (f *flow) vouch() {
 	asked := f.asked
-	if f.trail.Events == f.vouched || (f.st.Phase == machine.Waiting && asked.Wait != nil &&
-		!asked.Wait.Until.After(f.now())) {
+	waited := f.st.Phase == machine.Waiting && asked.Wait != nil && !asked.Wait.Until.After(f.now())
+	if waited || f.trail.Events == f.vouched {
 		return
 	}
 	var then wire[trail]

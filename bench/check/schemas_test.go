@@ -3,6 +3,7 @@ package check
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,7 +28,7 @@ func TestSchemas(t *testing.T) {
 		{"booking.schema.json", booking.Schema().JSON(), work.BookingSchema},
 	} {
 		if *rewrite {
-			require.NoError(t, os.WriteFile("../work/"+c.file, append(c.made, '\n'), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join("..", "work", c.file), append(c.made, '\n'), 0o644))
 			continue
 		}
 		require.JSONEq(t, string(c.made), string(c.kept), "go test ./check -run TestSchemas -rewrite")

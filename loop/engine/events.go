@@ -31,8 +31,8 @@ func ToolEvents(
 	heard func(event string) bool, run machine.ToolRun, out tool.Outcome,
 ) (events []session.Event) {
 	if heard(session.ToolResult) {
-		events = append(events, session.Event{Name: session.ToolResult, Payload: resultPayload(run,
-			out.Result)})
+		payload := resultPayload(run, out.Result)
+		events = append(events, session.Event{Name: session.ToolResult, Payload: payload})
 	}
 	for _, e := range out.Events {
 		if heard(e.Name) {

@@ -64,8 +64,8 @@ func (s *step) key(
 // number, so that no two actions wait in lockstep. The seed defaults to the session's id; without either the
 // key is zero.
 func JitterKey(seed, session string, run, number int, action string, plane fault.Plane) backoff.Key {
-	return backoff.NewKey(cmp.Or(seed, session), strings.Join([]string{session, strconv.Itoa(run),
-		strconv.Itoa(number), action, string(plane)}, "\x00"))
+	parts := []string{session, strconv.Itoa(run), strconv.Itoa(number), action, string(plane)}
+	return backoff.NewKey(cmp.Or(seed, session), strings.Join(parts, "\x00"))
 }
 
 // fail charges one failed attempt, which is already counted, and decides on it. sig is the signature of the
@@ -78,10 +78,8 @@ func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision
 	a.repeat(sig)
 	verdict := policy.Decide(p, &policy.Position{
 		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run,
-		UnknownFailed: s.Spent.Unknown,
-		Budgets:       s.Policy.Budgets, Repeats: a.Repeats, Now: s.At, Deadline: s.Config.Deadline,
-		Waited: a.Waited,
-		Key:    s.key(p, f, name, a.Number, fault.Correction),
+		UnknownFailed: s.Spent.Unknown, Budgets: s.Policy.Budgets, Repeats: a.Repeats, Now: s.At,
+		Deadline: s.Config.Deadline, Waited: a.Waited, Key: s.key(p, f, name, a.Number, fault.Correction),
 	}, f)
 	d := &Decision{
 		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts},
