@@ -36,8 +36,7 @@ func describe(m measured) (string, error) {
 	lines := []string{
 		fmt.Sprintf("Medians of %d rounds in one sitting, %s, commit %s: %s/%s, %s cores (%s), %s.", m.rounds(),
 			of["date"], of["commit"], of["goos"], of["goarch"], of["cores"], of["cpu"], of["toolchain"]),
-		"Times differ between machines and days: what counts is the ratio within a row, and the allocations. A ratio is to the line of the row whose",
-		"ratio is 1. Aims in time were set on another machine, with the floors and peers of its sitting: where an aim stands twice, its ratio is the one of then.",
+		"Times differ between machines and days. Compare the ratios within a row, and the allocations. A ratio is to the line of the row whose ratio is 1.",
 		"To repeat: `make bench`, or in `bench/` `" + of["command"] + "`.",
 		"", "Peers: " + strings.Join(peers, ", ") + ".",
 	}

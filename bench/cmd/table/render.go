@@ -92,13 +92,11 @@ func (l line) reference(r *row) string {
 func (a aim) verdict(r *row, m measured) string {
 	v, ok := r.value(m, a.line, a.unit)
 	most, text := a.most, fmt.Sprintf("at most %s %s", number(a.most, true), unitNames[a.unit])
-	if other := a.of + a.above; other != "" {
-		base, known := r.value(m, other, a.unit)
+	if a.of != "" {
+		base, known := r.value(m, a.of, a.unit)
 		ok = ok && known
-		if most, text = a.most*base, fmt.Sprintf("at most %s × %s in %s", number(a.most, true), r.textOf(other), unitNames[a.unit]); a.above != "" {
-			most, text = a.most+base, fmt.Sprintf("at most %s %s above %s", number(a.most, true), unitNames[a.unit], r.textOf(other))
-		}
-		text += " (" + number(most, known) + ")"
+		most = a.most * base
+		text = fmt.Sprintf("at most %s × %s in %s (%s)", number(a.most, true), r.textOf(a.of), unitNames[a.unit], number(most, known))
 	}
 	switch {
 	case !ok:

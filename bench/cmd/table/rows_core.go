@@ -81,7 +81,6 @@ var coreRows = []row{
 			{name: "hand", text: "by hand, with the same packages"}, {name: "ours", text: "retake"},
 			{name: "ours_raw", text: "retake, its tool with a JSON Schema and not with a Go type"},
 		},
-		aims: []aim{{line: "ours", unit: "bytes", most: 1 << 20, above: "hand"}, {line: "ours", unit: "init-ns", most: 1e6, above: "hand"}},
 	},
 	{
 		name: "start, do", bench: "Start", to: "hand_do", cols: startColumns,

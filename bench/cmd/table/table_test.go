@@ -93,7 +93,7 @@ func TestRowsAreWhole(t *testing.T) {
 		}
 		require.True(t, names[r.to], r.name)
 		for _, a := range r.aims {
-			for _, n := range []string{a.line, a.of, a.above} {
+			for _, n := range []string{a.line, a.of} {
 				require.True(t, n == "" || names[n], "%s: %s", r.name, n)
 			}
 			require.NotEmpty(t, unitNames[a.unit], r.name)
