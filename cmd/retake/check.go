@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"strconv"
@@ -205,8 +206,8 @@ func writeVerdict(e *env, v corpus.Verdict) {
 		fmt.Fprintln(e.out, e.paint.red("not ok: "+plain(string(v.Class))))
 	}
 	for n, c := range v.Calls {
-		arguments := orText(string(c.Arguments), "(arguments that cannot be read)")
-		fmt.Fprintf(e.out, "\n  %s %s\n", e.paint.bold(plain(orText(c.Tool, "(no name)"))), plain(arguments))
+		arguments := cmp.Or(string(c.Arguments), "(arguments that cannot be read)")
+		fmt.Fprintf(e.out, "\n  %s %s\n", e.paint.bold(plain(cmp.Or(c.Tool, "(no name)"))), plain(arguments))
 		for _, i := range v.Issues {
 			if i.Call != nil && *i.Call == n {
 				fmt.Fprintf(e.out, "    %s\n", plain(i.String()))

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -99,58 +98,28 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// each calls work for every journal, on all processors, and then use for each result, in the order of the
-// journals. It ends at the first error of use.
+// each calls work for every journal, and use with the result. It ends at the first error of use.
 func each[T any](e *env, j *journals, work func(io.Reader, journal.Replaying) (T, error),
 	use func(name string, result T, err error) error) error {
 	key, err := readKey(j.key)
 	if err != nil {
 		return err
 	}
-	type outcome struct {
-		result T
-		err    error
-	}
 	seen := &progress{e: e}
 	defer seen.done()
-	outcomes := make([]chan outcome, len(j.names))
-	for n := range outcomes {
-		outcomes[n] = make(chan outcome, 1)
-	}
-	go func() {
-		slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-		for n, name := range j.names {
-			slots <- struct{}{}
-			go func() {
-				result, err := one(e, name, key, seen, work)
-				outcomes[n] <- outcome{result, err}
-				<-slots
-			}()
+	for _, name := range j.names {
+		var result T
+		in, err := e.open(name)
+		if err == nil {
+			result, err = work(&reading{in, seen}, journal.Replaying{Key: key})
+			err = errors.Join(err, in.Close())
 		}
-	}()
-	for n, name := range j.names {
-		o := <-outcomes[n]
 		seen.done()
-		if err := use(name, o.result, o.err); err != nil {
+		if err := use(name, result, err); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// one calls work for a journal, and reports its progress to seen.
-func one[T any](e *env, name string, key []byte, seen *progress,
-	work func(io.Reader, journal.Replaying) (T, error)) (T, error) {
-	in, err := e.open(name)
-	if err != nil {
-		return *new(T), err
-	}
-	defer in.Close()
-	before := int64(0)
-	return work(in, journal.Replaying{Key: key, Progress: func(bytes, _ int64) {
-		seen.read(bytes - before)
-		before = bytes
-	}})
 }
 
 // unreadable is the error for journals that cannot be read; nil if there are none.

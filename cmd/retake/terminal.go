@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 )
@@ -46,14 +45,6 @@ func plainLines(s string) string {
 // indent puts two spaces before each line.
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
 
-// orText is s, or another text if s is empty.
-func orText(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 // barWidth is the length of the longest bar, in characters.
 const barWidth = 40
 
@@ -65,42 +56,32 @@ func bar[N int | time.Duration](part, whole N) string {
 	return strings.Repeat("█", max(1, int(float64(part)/float64(whole)*barWidth)))
 }
 
-// progress shows the progress of a long command, if standard error is a terminal. It is safe for concurrent
-// use.
+// progress shows the progress of a long command, if standard error is a terminal.
 type progress struct {
 	e     *env
-	mu    sync.Mutex
 	bytes int64
 	shown bool
 }
 
 // say replaces the line.
 func (p *progress) say(n int64, what string) {
-	if !p.e.watched {
-		return
+	if p.e.watched {
+		fmt.Fprintf(p.e.err, "\r%d %s", n, what)
+		p.shown = true
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.shown = true
-	fmt.Fprintf(p.e.err, "\r%d %s", n, what)
 }
 
 // read adds the bytes that were read.
 func (p *progress) read(n int64) {
-	p.mu.Lock()
 	before := p.bytes >> 20
 	p.bytes += n
-	now := p.bytes >> 20
-	p.mu.Unlock()
-	if now > before {
+	if now := p.bytes >> 20; now > before {
 		p.say(now, "MiB")
 	}
 }
 
 // done clears the line.
 func (p *progress) done() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.shown {
 		fmt.Fprint(p.e.err, "\r\x1b[K")
 		p.shown = false

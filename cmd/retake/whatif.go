@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -228,15 +229,15 @@ func (w *whatif) write(e *env, one supposed) {
 			fmt.Fprintf(e.out, "  run %d\n", n+1)
 		}
 		say := func(what, text string) { fmt.Fprintf(e.out, "  %-8s  %s\n", what, plain(text)) }
-		say("recorded", orText(r.RecordedEnd, "not ended"))
+		say("recorded", cmp.Or(r.RecordedEnd, "not ended"))
 		end := r.End
 		if r.Silent != nil {
 			end = r.Silent.String()
 		}
 		say("what if", end)
 		if f := r.First; f != nil {
-			was := orText(strings.Join(f.Was, "; "), "no decision")
-			now := orText(strings.Join(f.Now, "; "), "no decision")
+			was := cmp.Or(strings.Join(f.Was, "; "), "no decision")
+			now := cmp.Or(strings.Join(f.Now, "; "), "no decision")
 			say("first", fmt.Sprintf("line %d: %s -> %s", f.Line, was, now))
 		}
 		for _, text := range r.Warnings {
