@@ -178,9 +178,9 @@ func (p *player) forget() {
 
 // String returns the report in one line.
 func (r Report) String() string {
-	text := fmt.Sprintf("session %s: %s", r.Session, several.Of(r.Events, "event", "events"))
+	text := fmt.Sprintf("session %s: %s", r.Session, several.Of(r.Events, "event"))
 	if r.Runs > 1 {
 		text += fmt.Sprintf(" of %d runs", r.Runs)
 	}
-	return text + ", " + several.Of(r.Prompts, "prompt", "prompts") + ": all as recorded"
+	return text + ", " + several.Of(r.Prompts, "prompt") + ": all as recorded"
 }

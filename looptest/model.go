@@ -45,7 +45,7 @@ type OutOfScriptError struct {
 
 // Error says how long the script was.
 func (e *OutOfScriptError) Error() string {
-	return "the script has " + several.Of(e.Turns, "turn", "turns") + ", and the model was asked once more: add a turn"
+	return "the script has " + several.Of(e.Turns, "turn") + ", and the model was asked once more: add a turn"
 }
 
 // Reply returns the next turn of the script. A stream gets the whole text in one piece.

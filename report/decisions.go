@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -153,7 +154,7 @@ func (t *totals) rows() [][2]string {
 		{t.Resumed, "resumption"},
 	} {
 		if c.n > 0 {
-			add(many(c.n, c.what))
+			add(several.Of(c.n, c.what))
 		}
 	}
 	if t.Waited > 0 {

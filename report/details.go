@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -129,7 +130,7 @@ func (p *pager) prompt(system string, first bool) *details {
 		case m.Role == message.Tool:
 			v.About = joined(" ", "answers", m.Name, m.CallID)
 		case len(m.Calls) > 0:
-			v.About = many(len(m.Calls), "call")
+			v.About = several.Of(len(m.Calls), "call")
 		}
 		if m.Role != message.Assistant || first {
 			v.Text = p.changed(m.Role, "", messageText(m))

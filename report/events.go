@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -49,7 +50,7 @@ func (r *run) started(ev *machine.Event) entry {
 	last := &ev.Messages[len(ev.Messages)-1]
 	text := fmt.Sprintf("the %s says: ", last.Role)
 	if n := len(ev.Messages); n > 1 {
-		text = fmt.Sprintf("%s, the last from the %s: ", many(n, "message"), last.Role)
+		text = fmt.Sprintf("%s, the last from the %s: ", several.Of(n, "message"), last.Role)
 	}
 	return entry{Kind: started}.says(text + messageText(last))
 }
@@ -93,7 +94,7 @@ func callsText(r *machine.Reply) string {
 		n, names = len(r.Message.Calls),
 			listed(r.Message.Calls, func(c message.Call) string { return c.Name })
 	}
-	return after(many(n, "call")+": ", names)
+	return after(several.Of(n, "call")+": ", names)
 }
 
 // maxShown is the most characters of a reply that a line shows.
@@ -137,7 +138,7 @@ func (r *run) toolEnded(ev *machine.Event) entry {
 	case t.Verdict == machine.Done:
 		text += ": " + joined(", ", "result of "+sizeText(len(t.Result)), partsText(t.Parts))
 		if t.Reduced != nil && len(t.Reduced.Ops) > 0 {
-			text += ", " + many(len(t.Reduced.Ops), "state update")
+			text += ", " + several.Of(len(t.Reduced.Ops), "state update")
 		}
 	case t.Failure != nil:
 		text, more = text+": "+string(t.Failure.Class), []string{failureText(t.Failure)}
@@ -197,7 +198,7 @@ func reductions(all []machine.Reduced) entry {
 		}
 	}
 	if updates > 0 || len(texts) == 1 {
-		texts[0] = many(updates, "state update")
+		texts[0] = several.Of(updates, "state update")
 	}
 	return entry{Kind: reduced}.says(joined(", ", texts...))
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/policy"
 )
@@ -113,7 +114,7 @@ func pageOf(s *scan, all *kept, runs []*run, left int) *pageView {
 		{left, "run", "between the first and the last"},
 	} {
 		if n.n > 0 {
-			p.Notices = append(p.Notices, many(n.n, n.what)+" left out "+n.why)
+			p.Notices = append(p.Notices, several.Of(n.n, n.what)+" left out "+n.why)
 		}
 	}
 	if len(runs) == 0 && len(s.in.Torn()) > 0 {

@@ -212,7 +212,7 @@ func TestWhatIsNoJournal(t *testing.T) {
 		})
 	}
 	assert.Contains(t, show(t, "text", nil), "the journal is empty")
-	assert.Contains(t, show(t, "text", []byte("{")), "torn: 1 byte without a line feed was not read")
+	assert.Contains(t, show(t, "text", []byte("{")), "torn and was not read: 1 byte without a line feed")
 }
 
 type broken struct{}

@@ -59,7 +59,7 @@ func (s *scan) header(h *journal.Header) {
 	}
 	s.begin(s.run)
 	if c := h.Compacted; c != nil {
-		s.run.note("compacted: a snapshot stands for " + several.Of(c.Records, "line", "lines"))
+		s.run.note("compacted: a snapshot stands for " + several.Of(c.Records, "line"))
 	}
 }
 
@@ -73,8 +73,7 @@ func (s *scan) finish(r *run) *run {
 }
 
 func tornText(bytes int) string {
-	return "the last line is torn: " +
-		several.Of(bytes, "byte without a line feed was not read", "bytes without a line feed were not read")
+	return "the last line is torn and was not read: " + several.Of(bytes, "byte") + " without a line feed"
 }
 
 // sound returns an error for a record that cannot be shown.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/policy"
 )
@@ -89,7 +90,8 @@ func (t *terminal) run(r *run) {
 		t.entry(&r.kept.head[n])
 	}
 	if n := r.kept.omitted; n > 0 {
-		t.row("", "…", faint, fmt.Sprintf("%s left out: a timeline has at most %d", many(n, "entry"), MaxEntries))
+		text := fmt.Sprintf("%s left out: a timeline has at most %d", several.Of(n, "entry"), MaxEntries)
+		t.row("", "…", faint, text)
 	}
 	for n := range r.kept.tail {
 		t.entry(&r.kept.tail[n])

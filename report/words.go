@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -57,17 +58,6 @@ func after(lead, text string) string {
 	return lead + text
 }
 
-// many counts things: "1 call", "2 calls".
-func many(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	if stem, ok := strings.CutSuffix(what, "y"); ok {
-		what = stem + "ie"
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // sizeText formats a number of bytes.
 func sizeText(bytes int) string {
 	switch {
@@ -76,7 +66,7 @@ func sizeText(bytes int) string {
 	case bytes >= 10<<10:
 		return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
 	}
-	return many(bytes, "byte")
+	return several.Of(bytes, "byte")
 }
 
 // usageText formats usage; empty if there is none.

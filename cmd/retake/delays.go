@@ -243,7 +243,7 @@ func (d *delays) title(class fault.Class, attempts int, jittered bool) string {
 	if class != "" {
 		parts = append(parts, string(class))
 	}
-	parts = append(parts, several.Of(attempts, "attempt", "attempts"))
+	parts = append(parts, several.Of(attempts, "attempt"))
 	if d.seed != "" {
 		parts = append(parts, fmt.Sprintf("seed %q", d.seed))
 	} else if jittered {

@@ -57,7 +57,7 @@ func (d *diff) run(e *env) error {
 	case d.json:
 		err = e.json(found)
 	case found.Same():
-		fmt.Fprintf(e.out, "%s  %s\n", e.paint.green("same"), several.Of(found.Steps, "step", "steps"))
+		fmt.Fprintf(e.out, "%s  %s\n", e.paint.green("same"), several.Of(found.Steps, "step"))
 	default:
 		fmt.Fprint(e.out, plainLines(strings.TrimRight(found.Explain(title(d.a), title(d.b)), "\n")), "\n")
 	}

@@ -117,22 +117,22 @@ func summaryOf(r journal.Report) string {
 	if r.Lines == 0 {
 		return "no whole line"
 	}
-	text := fmt.Sprintf("session %s, %s, %s", plain(r.Session), several.Of(r.Events, "event", "events"),
-		several.Of(r.Prompts, "prompt", "prompts"))
+	text := fmt.Sprintf("session %s, %s, %s", plain(r.Session), several.Of(r.Events, "event"),
+		several.Of(r.Prompts, "prompt"))
 	if r.Runs > 1 {
-		text += ", " + several.Of(r.Runs, "run", "runs")
+		text += ", " + several.Of(r.Runs, "run")
 	}
 	return text
 }
 
 // remarks say what else a reader of a report should know.
 func remarks(r journal.Report) []string {
-	prompts := func(n int64) string { return several.Of(n, "prompt", "prompts") }
+	prompts := func(n int64) string { return several.Of(n, "prompt") }
 	all := []struct {
 		when bool
 		text string
 	}{
-		{r.Torn > 0, "its last line was cut off (" + several.Of(r.Torn, "byte", "bytes") + "): a resumed run keeps it in a note"},
+		{r.Torn > 0, "its last line was cut off (" + several.Of(r.Torn, "byte") + "): a resumed run keeps it in a note"},
 		{r.Undecided, "it ends before the decision on its last event"},
 		{!r.Ended && r.Lines > 0, "its last run has not ended"},
 		{r.UserPrompts > 0, prompts(r.UserPrompts) + " made by the user's code: taken as recorded, not made again"},

@@ -143,7 +143,7 @@ func writeSummary(e *env, s corpus.Summary) {
 		}
 		fmt.Fprintln(e.out, line)
 	}
-	fmt.Fprintf(e.out, "%s\n\n", e.paint.bold(several.Of(s.Sessions, "session", "sessions")))
+	fmt.Fprintf(e.out, "%s\n\n", e.paint.bold(several.Of(s.Sessions, "session")))
 	row("succeeded", s.Succeeded)
 	for _, attempt := range slices.Sorted(maps.Keys(s.Attempts)) {
 		row(fmt.Sprintf("  at attempt %d", attempt), s.Attempts[attempt])

@@ -256,7 +256,7 @@ func (w *whatif) writeSum(e *env, s summed) error {
 		return e.json(s)
 	}
 	if len(w.names) > 1 {
-		what := several.Of(s.Journals, "journal", "journals") + ", " + several.Of(s.Runs, "run", "runs")
+		what := several.Of(s.Journals, "journal") + ", " + several.Of(s.Runs, "run")
 		fmt.Fprintf(e.out, "%s: %d as recorded, %d otherwise, %d that the record does not answer\n", e.paint.bold(what),
 			s.AsRecorded, s.Otherwise, s.Unanswered)
 		w.table(e, s.Sum)

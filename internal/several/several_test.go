@@ -10,8 +10,8 @@ import (
 )
 
 func ExampleOf() {
-	fmt.Println(several.Of(1, "reply", "replies"))
-	fmt.Println(several.Of(3, "reply", "replies"))
+	fmt.Println(several.Of(1, "reply"))
+	fmt.Println(several.Of(3, "reply"))
 	// Output:
 	// 1 reply
 	// 3 replies
@@ -19,6 +19,6 @@ func ExampleOf() {
 
 func TestOf(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 runs", 1: "1 run", 2: "2 runs", -1: "-1 runs", 1 << 40: "1099511627776 runs"} {
-		assert.Equal(t, want, several.Of(n, "run", "runs"))
+		assert.Equal(t, want, several.Of(n, "run"))
 	}
 }

@@ -132,7 +132,7 @@ func parse(text []byte) (q Question, err error) {
 	for n, at := range l.Ladder {
 		if at < 0 || at >= len(l.Replies) {
 			return q, fmt.Errorf("ladder[%d]: %d is no index of the list of %s, which counts from 0", n, at,
-				several.Of(len(l.Replies), "reply", "replies"))
+				several.Of(len(l.Replies), "reply"))
 		}
 	}
 	return q, nil

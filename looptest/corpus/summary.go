@@ -73,7 +73,7 @@ func (t *Tally) Add(v Verdict) {
 
 // String is the tally for people: "12 replies: 10 ok, 2 not ok (tool_validation 2)".
 func (t Tally) String() string {
-	text := fmt.Sprintf("%s: %d ok, %d not ok", several.Of(t.Replies, "reply", "replies"), t.OK,
+	text := fmt.Sprintf("%s: %d ok, %d not ok", several.Of(t.Replies, "reply"), t.OK,
 		t.Replies-t.OK)
 	var classes []string
 	for _, c := range slices.Sorted(maps.Keys(t.Classes)) {

@@ -51,8 +51,7 @@ func (r *reader) joined() error {
 	if r.More > 0 {
 		last := all[len(all)-1].(*Fault)
 		all = append(all, &Fault{File: r.File, Line: last.Line, Column: last.Column,
-			Message: "and " + several.Of(r.More, "more fault that is not listed",
-				"more faults that are not listed")})
+			Message: "and " + several.Of(r.More, "more fault") + ", not listed"})
 	}
 	return errors.Join(all...)
 }
