@@ -93,7 +93,7 @@ func (r *run) decided(e *machine.Effect) entry {
 	d := *e.Decision
 	made := entry{
 		Kind: attempted, Decision: &d, Usage: r.owed, told: r.owed == r.told,
-		Left:  r.ledger.decide(&d, r.on, r.header.Config.Policy.Budgets),
+		Left:  r.ledger.charge(&d, r.on, r.header.Config.Policy.Budgets),
 		shown: r.page.decided(e.Decision),
 	}
 	r.owed = message.Usage{}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/retake-go/retake/fault"
@@ -22,74 +23,60 @@ func (l *ledger) restore(spent machine.Spent) {
 	}
 }
 
-// decide counts a failed attempt and returns what is left of the budgets. It returns nil for a good attempt.
-// on is the kind of the event that was decided on.
-func (l *ledger) decide(d *machine.Decision, on machine.EventKind, of policy.Budgets) *left {
-	if d.Class == "" {
+// charge counts the failed attempt of a decision and returns what is left of the budgets; nil if it counts
+// against none. on is the kind of the event that was decided on.
+func (l *ledger) charge(d *machine.Decision, on machine.EventKind, of policy.Budgets) *left {
+	// On the transport plane, only a tool call that ends without a result counts.
+	if d.Class == "" || d.Plane == fault.Transport && (on != machine.ToolEnded || d.Retry) {
 		return nil
 	}
-	now := &left{Attempts: countOf(d.MaxAttempts, d.Attempt)}
-	// On the transport plane, only a tool call that ends without a result counts.
-	if d.Plane == fault.Transport && (on != machine.ToolEnded || d.Retry) {
-		return now
-	}
 	l.run++
+	isTool := d.Action != machine.AnswerAction && d.Class != fault.UnknownTool
 	switch {
 	case d.Class == fault.Reducer && (d.Reason == policy.ReducerError || d.Reason == policy.RunBudget):
 		// A reducer that ends its action counts for the run alone.
 	case d.Class == fault.UnknownTool:
 		l.unknown++
-	case d.Action != machine.AnswerAction:
+	case isTool:
 		l.tools[d.Action]++
 	}
-	now.Run, now.Unknown = new(countOf(of.Run, l.run)), new(countOf(of.UnknownTools, l.unknown))
-	if d.Action != machine.AnswerAction && d.Class != fault.UnknownTool {
-		now.Tool = new(countOf(of.Tool, l.tools[d.Action]))
+	now := &left{Run: leftOf(of.Run, l.run), Unknown: leftOf(of.UnknownTools, l.unknown)}
+	if isTool {
+		now.Tool = leftOf(of.Tool, l.tools[d.Action])
 	}
 	return now
 }
 
-// left is what is left after an attempt. A bound that does not apply is nil.
+// left is what is left of the budgets. A budget that does not apply or has no limit is nil.
 type left struct {
-	Attempts count  `json:"attempts"`
-	Tool     *count `json:"tool,omitempty"`
-	Run      *count `json:"run,omitempty"`
-	Unknown  *count `json:"unknown_tools,omitempty"`
+	Tool    *int `json:"tool,omitempty"`
+	Run     *int `json:"run,omitempty"`
+	Unknown *int `json:"unknown_tools,omitempty"`
 }
 
-// count is what is left of one bound, or [policy.Unlimited].
-type count int
-
-func countOf(limit, spent int) count {
+func leftOf(limit, spent int) *int {
 	if limit == policy.Unlimited {
-		return policy.Unlimited
+		return nil
 	}
-	return count(max(0, limit-spent))
+	return new(max(0, limit-spent))
 }
 
-func (c count) String() string {
-	if c == policy.Unlimited {
-		return "unlimited"
-	}
-	return strconv.Itoa(int(c))
-}
-
-// MarshalJSON writes "unlimited" if there is no bound.
-func (c count) MarshalJSON() ([]byte, error) {
-	if c == policy.Unlimited {
-		return []byte(`"unlimited"`), nil
-	}
-	return []byte(c.String()), nil
-}
-
-// String names the budgets that apply. It leaves out the attempts, which the line of the attempt shows.
+// String names what is left; empty if nothing is limited.
 func (l *left) String() string {
-	name := func(what string, c *count) string {
-		if c == nil || *c == policy.Unlimited {
+	name := func(what string, n *int) string {
+		if n == nil {
 			return ""
 		}
-		return what + " " + c.String()
+		return fmt.Sprint(what, *n)
 	}
-	all := joined(", ", name("tool", l.Tool), name("run", l.Run), name("unknown tools", l.Unknown))
+	all := joined(", ", name("tool ", l.Tool), name("run ", l.Run), name("unknown tools ", l.Unknown))
 	return after("left: ", all)
+}
+
+// limitText is a limit in words.
+func limitText(limit int) string {
+	if limit == policy.Unlimited {
+		return "unlimited"
+	}
+	return strconv.Itoa(limit)
 }

@@ -216,8 +216,8 @@ func (r *run) about() [][2]string {
 	}
 	of := h.Config.Policy
 	add("budgets", fmt.Sprintf("tool %s, run %s, unknown tools %s; turns %s; calls in a reply %s",
-		count(of.Budgets.Tool), count(of.Budgets.Run), count(of.Budgets.UnknownTools), count(of.MaxTurns),
-		count(of.MaxCalls)))
+		limitText(of.Budgets.Tool), limitText(of.Budgets.Run), limitText(of.Budgets.UnknownTools),
+		limitText(of.MaxTurns), limitText(of.MaxCalls)))
 	add("tools", listed(h.Tools, func(t journal.Tool) string { return t.Name }))
 	if !h.Config.Deadline.IsZero() {
 		add("deadline", h.Config.Deadline.UTC().Format(time.RFC3339Nano))
