@@ -35,15 +35,11 @@ func Follow(w io.Writer, in io.Reader, style Style, wait func(ended bool) error)
 		in: in, before: t.out.Flush,
 		wait: func(halfLine bool) error { return wait(!halfLine && s.run != nil && s.run.underWay() == "") },
 	})
-	for {
-		r, err := s.next()
-		if err != nil {
-			t.end(s, err)
-			return errors.Join(readError(err), t.out.Flush())
-		}
+	for r := range s.all() {
 		show(r)
 		t.foot(r)
 	}
+	return t.end(s)
 }
 
 // patient is a reader that calls wait at the end of in and then reads on. It calls before ahead of each read.

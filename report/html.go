@@ -77,11 +77,7 @@ func HTML(w io.Writer, in io.Reader) error {
 	s := &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept, r.page = all, newPager(r) }}
 	var runs []*run
 	left := 0
-	for {
-		r, err := s.next()
-		if err != nil {
-			break
-		}
+	for r := range s.all() {
 		r.page = nil
 		if runs = append(runs, r); len(runs) > MaxPageRuns {
 			runs = append(runs[:MaxPageRuns/2], runs[MaxPageRuns/2+1:]...)
@@ -90,7 +86,7 @@ func HTML(w io.Writer, in io.Reader) error {
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
 	err := pageTemplate.ExecuteTemplate(out, "page", pageOf(s, all, runs, left))
-	return errors.Join(readError(s.err), err, out.Flush())
+	return errors.Join(s.fault(), err, out.Flush())
 }
 
 // pageOf makes the page of the runs that were read.
@@ -102,7 +98,7 @@ func pageOf(s *scan, all *kept, runs []*run, left int) *pageView {
 		Bounds: fmt.Sprintf("A page holds at most %d entries of %d runs, %s of texts, and %s of each.",
 			MaxPageEntries, MaxPageRuns, sizeText(MaxPage), sizeText(MaxText)),
 	}
-	if err := readError(s.err); err != nil {
+	if err := s.fault(); err != nil {
 		p.Wrong = err.Error()
 	}
 	for _, n := range []struct {
@@ -118,13 +114,11 @@ func pageOf(s *scan, all *kept, runs []*run, left int) *pageView {
 		}
 	}
 	if len(runs) == 0 && len(s.in.Torn()) > 0 {
-		p.Notices = append(p.Notices, tornText(int(s.in.TornBytes())))
+		p.Notices = append(p.Notices, tornText(s.in.TornBytes()))
 	}
 	byRun := map[int][]*entry{}
-	for _, part := range [][]entry{all.head, all.tail} {
-		for n := range part {
-			byRun[part[n].Run] = append(byRun[part[n].Run], &part[n])
-		}
+	for e := range all.all() {
+		byRun[e.Run] = append(byRun[e.Run], e)
 	}
 	for _, r := range runs {
 		p.Title = r.header.Session

@@ -32,20 +32,16 @@ func JSON(w io.Writer, in io.Reader) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	s := timelines(in)
-	for {
-		r, err := s.next()
-		if err != nil {
-			return errors.Join(readError(err), out.Flush())
-		}
-		for _, part := range [][]entry{r.kept.head, r.kept.tail} {
-			for _, e := range part {
-				err = errors.Join(err, enc.Encode(e))
-			}
+	for r := range s.all() {
+		var err error
+		for e := range r.kept.all() {
+			err = errors.Join(err, enc.Encode(e))
 		}
 		if err = errors.Join(err, enc.Encode(r.sum())); err != nil {
 			return err
 		}
 	}
+	return errors.Join(s.fault(), out.Flush())
 }
 
 // sum is the line of a run.

@@ -1,5 +1,7 @@
 package report
 
+import "iter"
+
 // kept holds entries: all of them, or the first and the last.
 type kept struct {
 	// entries is the most entries: half of them are the first, half the last. bytes bounds the size of
@@ -33,6 +35,19 @@ func (k *kept) add(e entry) {
 		k.tail[0] = entry{}
 		k.tail = k.tail[1:]
 		k.omitted++
+	}
+}
+
+// all yields the entries in order.
+func (k *kept) all() iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		for _, part := range [][]entry{k.head, k.tail} {
+			for n := range part {
+				if !yield(&part[n]) {
+					return
+				}
+			}
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"time"
 
 	"github.com/retake-go/retake/internal/several"
@@ -22,31 +23,38 @@ type scan struct {
 	err   error
 }
 
-// next returns the next run, as far as the journal can be read. After the last run it returns io.EOF, or the
-// error of the journal.
-func (s *scan) next() (*run, error) {
-	for s.err == nil {
-		rec, err := s.in.Next()
-		if err == nil {
-			err = s.sound(rec)
-		}
-		done := s.run
-		switch {
-		case err != nil:
-			s.err, s.run = err, nil
-			if done != nil {
-				return s.finish(done), nil
+// all yields the runs in order, as far as the journal can be read. Afterwards err is io.EOF or the error of
+// the journal.
+func (s *scan) all() iter.Seq[*run] {
+	return func(yield func(*run) bool) {
+		for more := true; more; {
+			rec, err := s.in.Next()
+			if err == nil {
+				err = s.sound(rec)
 			}
-		case rec.Header != nil:
-			s.header(rec.Header)
-			if done != nil {
-				return done, nil
+			done := s.run
+			switch {
+			case err != nil:
+				s.err, s.run, more = err, nil, false
+				if done != nil {
+					yield(s.finish(done))
+				}
+			case rec.Header != nil:
+				s.header(rec.Header)
+				more = done == nil || yield(done)
+			default:
+				s.run.add(s.in.Line(), rec)
 			}
-		default:
-			s.run.add(s.in.Line(), rec)
 		}
 	}
-	return nil, s.err
+}
+
+// fault is the error of the journal; nil if it was read to its end.
+func (s *scan) fault() error {
+	if errors.Is(s.err, io.EOF) {
+		return nil
+	}
+	return s.err
 }
 
 // header begins a run.
@@ -65,14 +73,14 @@ func (s *scan) header(h *journal.Header) {
 
 // finish adds a note to the last run if the last line is torn.
 func (s *scan) finish(r *run) *run {
-	if torn := int(s.in.TornBytes()); torn > 0 {
+	if torn := s.in.TornBytes(); torn > 0 {
 		r.line = s.in.Line() + 1
 		r.note(tornText(torn))
 	}
 	return r
 }
 
-func tornText(bytes int) string {
+func tornText(bytes int64) string {
 	return "the last line is torn and was not read: " + several.Of(bytes, "byte") + " without a line feed"
 }
 
@@ -210,12 +218,4 @@ func (r *run) underWay() string {
 		text = r.asked.String()
 	}
 	return "unfinished: " + line(text)
-}
-
-// readError is err, or nil at the end of the journal.
-func readError(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }

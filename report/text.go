@@ -33,17 +33,13 @@ const (
 // and w.
 func Text(w io.Writer, in io.Reader, style Style) error {
 	s, t := timelines(in), newTerminal(w, style)
-	for {
-		r, err := s.next()
-		if err != nil {
-			t.end(s, err)
-			return errors.Join(readError(err), t.out.Flush())
-		}
+	for r := range s.all() {
 		t.run(r)
 		if err := t.out.Flush(); err != nil {
 			return err
 		}
 	}
+	return t.end(s)
 }
 
 // timelines reads the runs of a journal, each with its first and last entries.
@@ -67,23 +63,23 @@ func newTerminal(w io.Writer, style Style) *terminal {
 	return &terminal{out: bufio.NewWriterSize(w, 64<<10), color: style.Color, width: width}
 }
 
-// end says so if there was no run.
-func (t *terminal) end(s *scan, err error) {
+// end says so if there was no run, and returns the errors of the journal and of the output.
+func (t *terminal) end(s *scan) error {
+	err := s.fault()
 	switch {
 	case t.runs > 0:
 	case len(s.in.Torn()) > 0:
-		fmt.Fprintln(t.out, "no run: "+tornText(int(s.in.TornBytes())))
-	case errors.Is(err, io.EOF):
+		fmt.Fprintln(t.out, "no run: "+tornText(s.in.TornBytes()))
+	case err == nil:
 		fmt.Fprintln(t.out, "no run: the journal is empty")
 	}
+	return errors.Join(err, t.out.Flush())
 }
 
 func (t *terminal) run(r *run) {
 	t.times, t.longest = 0, r.longest
-	for _, part := range [][]entry{r.kept.head, r.kept.tail} {
-		for _, e := range part {
-			t.times = max(t.times, columnsOf(e.When()))
-		}
+	for e := range r.kept.all() {
+		t.times = max(t.times, columnsOf(e.When()))
 	}
 	t.head(r)
 	for n := range r.kept.head {
