@@ -154,18 +154,22 @@ func PrintableIssues(issues []Issue) []Issue {
 	if len(issues) == 0 {
 		return nil
 	}
-	printable := make([]Issue, len(issues))
+	copied := false
 	for n, i := range issues {
-		printable[n] = Issue{
+		printable := Issue{
 			Pointer: canon.UTF8(i.Pointer), Rule: canon.UTF8(i.Rule), Expected: canon.UTF8(i.Expected),
 			Got: canon.UTF8(i.Got), Value: canon.UTF8(i.Value), Sent: canon.UTF8(i.Sent),
 			Source: canon.UTF8(i.Source),
 		}
+		if printable == i {
+			continue
+		}
+		if !copied {
+			issues, copied = slices.Clone(issues), true
+		}
+		issues[n] = printable
 	}
-	if slices.Equal(printable, issues) {
-		return issues
-	}
-	return printable
+	return issues
 }
 
 func compareIssues(a, b Issue) int {

@@ -23,14 +23,13 @@ func message(class fault.Class, detail string, issues []fault.Issue) string {
 		if detail != "" && restates(i, class) || n > 0 && differBySentAlone(issues[n-1], i) {
 			continue
 		}
-		longer := line
-		if longer != "" {
-			longer += "; "
-		}
+		longer := wrong(i, i.Value)
 		if i.Pointer != "" || i.Source != fault.FromReply { // the reply as a whole has no place
-			longer += place(i) + ": "
+			longer = place(i) + ": " + longer
 		}
-		longer += wrong(i, i.Value)
+		if line != "" {
+			longer = line + "; " + longer
+		}
 		if told++; told > 1 && len(longer) > MaxMessage-len("; and 9223372036854775807 more") {
 			line += fmt.Sprintf("; and %d more", len(issues)-n)
 			break
@@ -89,7 +88,7 @@ func wrong(i fault.Issue, received string) string {
 			return notAllowed(strings.TrimSuffix(names, ")"))
 		}
 	}
-	var parts []string
+	parts := make([]string, 0, 3)
 	words := ruleWords[i.Rule]
 	if i.Expected == "" {
 		words = cmp.Or(words, strings.ReplaceAll(i.Rule, "_", " "), "not accepted")

@@ -31,7 +31,7 @@ func Quote(s string) string { return QuoteWithin(s, MaxQuoted) }
 
 // QuoteWithin is [Quote] with a limit in bytes.
 func QuoteWithin(s string, limit int) string {
-	var b []byte
+	b := make([]byte, 0, min(len(s), limit)+len(ellipsis))
 	fits := 0
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])

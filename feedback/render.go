@@ -100,18 +100,18 @@ func (f RetryFeedback) line(i fault.Issue) string {
 		names := strings.TrimPrefix(i.Expected, "one of ")
 		return "- tools that exist: " + QuoteWithin(names, 2*maxExpected) + "\n"
 	}
-	line := "- "
+	where, still := "", ""
 	if i.Pointer != "" || i.Source != fault.FromReply {
-		line += f.place(i) + ": "
+		where = f.place(i) + ": "
 	}
 	switch {
 	case !f.persists(i):
 	case i.Rule == "required" && i.Got == "":
-		line += "still missing: "
+		still = "still missing: "
 	default:
-		line += "still wrong: "
+		still = "still wrong: "
 	}
-	return line + wrong(i, cmp.Or(i.Value, i.Sent)) + "\n"
+	return "- " + where + still + wrong(i, cmp.Or(i.Value, i.Sent)) + "\n"
 }
 
 // persists reports whether the previous attempt had the same issue.

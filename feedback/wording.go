@@ -176,9 +176,18 @@ func foot(f RetryFeedback, w wording) string {
 
 // fill replaces "%" by the tool's name and "$" by the class.
 func (f RetryFeedback) fill(text string) string {
-	tool := "the tool"
-	if f.ToolName != "" {
-		tool = Name(f.ToolName)
+	var filled strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '$':
+			filled.WriteString(Name(string(f.ErrorType)))
+		case r == '%' && f.ToolName == "":
+			filled.WriteString("the tool")
+		case r == '%':
+			filled.WriteString(Name(f.ToolName))
+		default:
+			filled.WriteRune(r)
+		}
 	}
-	return strings.NewReplacer("%", tool, "$", Name(string(f.ErrorType))).Replace(text)
+	return filled.String()
 }

@@ -17,8 +17,8 @@ func cleanFeedback(f *feedback.RetryFeedback) {
 	f.ErrorType, f.CorrelationID = canon.UTF8(f.ErrorType), canon.UTF8(f.CorrelationID)
 	f.Issues = fault.PrintableIssues(f.Issues)
 	f.Diff.Fixed = fault.PrintableIssues(f.Diff.Fixed)
-	f.Diff.New, f.Diff.Persistent = cleanIssues(f.Diff.New, f.Issues),
-		cleanIssues(f.Diff.Persistent, f.Issues)
+	f.Diff.New = fault.PrintableIssues(f.Diff.New)
+	f.Diff.Persistent = fault.PrintableIssues(f.Diff.Persistent)
 	if f.Schedule != nil && f.Schedule.At != inUTC(f.Schedule.At) {
 		f.Schedule = &feedback.Schedule{At: inUTC(f.Schedule.At), Delay: f.Schedule.Delay}
 	}
@@ -43,14 +43,6 @@ func cleanReducerError(e fault.ReducerError) fault.ReducerError {
 		Reducer: canon.UTF8(e.Reducer), Payload: canon.UTF8(e.Payload), Message: canon.UTF8(e.Message),
 		Panicked: e.Panicked,
 	}
-}
-
-// cleanIssues cleans issues, unless they are a prefix of clean. Appending to the result copies it.
-func cleanIssues(issues, clean []fault.Issue) []fault.Issue {
-	if n := len(issues); n > 0 && n <= len(clean) && &issues[0] == &clean[0] {
-		return slices.Clip(issues)
-	}
-	return slices.Clip(fault.PrintableIssues(issues))
 }
 
 // inUTC returns the same instant in UTC without a monotonic clock reading.
