@@ -69,7 +69,6 @@ func ours[A any](t testing.TB, s work.Script) func() (string, error) {
 		return work.Done(), nil
 	}))
 	require.NoError(t, err)
-	cfg := loop.Config{Tools: tools}
 	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
 		arguments, answer := s.Reply((len(req.Messages) - 1) / 2)
 		if answer != "" {
@@ -77,12 +76,14 @@ func ours[A any](t testing.TB, s work.Script) func() (string, error) {
 		}
 		return message.Reply{Calls: []message.Call{{ID: "c1", Name: s.Tool, Arguments: arguments}}, Finish: message.ToolUse}, nil
 	})
+	agent, err := loop.New(model, loop.Config{Tools: tools})
+	require.NoError(t, err)
 	return func() (string, error) {
 		kept, err := session.New(session.Config{ID: "order-42"})
 		if err != nil {
 			return "", err
 		}
-		result, err := loop.Run(t.Context(), model, kept, s.Prompt, cfg)
+		result, err := agent.Run(t.Context(), kept, s.Prompt, nil)
 		if len(result.Attempts) < 3 {
 			return "", work.ErrWrong
 		}
