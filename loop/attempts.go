@@ -70,7 +70,7 @@ type Tried struct {
 
 // Keeps reports whether the result of a successful try is used: if the journal records it, because the
 // [Action] has an ID, or if a reducer receives it.
-func (t *Try) Keeps() bool { return t.of.keeps() || t.of.s.Hears(engine.TryEvent(t.of.a.Tool)) }
+func (t *Try) Keeps() bool { return t.of.keeps() || t.of.runner.s.Hears(engine.TryEvent(t.of.a.Tool)) }
 
 // EndWith is End with the whole outcome of the try.
 func (t *Try) EndWith(came Tried) {
@@ -309,7 +309,7 @@ func (t *tries) feed(came Tried) {
 		if t.keeps() {
 			outcome.Value = came.Value
 		}
-		outcome.Reduced = t.runner.reduce(engine.TryEvents(t.s.Hears, t.a.Tool, came.Value))
+		outcome.Reduced = t.runner.reduce(engine.TryEvents(t.runner.s.Hears, t.a.Tool, came.Value))
 	}
 	if err := t.adjustPolicy(); err != nil {
 		t.broke = err

@@ -30,7 +30,7 @@ func (p *process) enter(m *machine.Compiled, prompt string, pooled bool) (fresh 
 // holds reports whether the last run of the journal answers the prompt. If an earlier one does, it sets
 // recorded.
 func (p *process) holds(prompt string, pooled bool) (held bool, err error) {
-	j, id := p.journal, p.cfg.RequestID
+	j, id := p.journal, p.runner.cfg.RequestID
 	if j == nil || !j.Unfinished() && id == "" && !pooled {
 		return false, nil
 	}
@@ -58,10 +58,10 @@ func (p *process) holds(prompt string, pooled bool) (held bool, err error) {
 // sameRequest returns an error if the last run of the journal had another prompt.
 func (p *process) sameRequest(past *journal.Fold, prompt string) error {
 	then, now := past.State.Transcript()[:past.State.Began],
-		message.Printable([]message.Message{p.cfg.prompt(prompt)})
+		message.Printable([]message.Message{p.runner.cfg.prompt(prompt)})
 	if len(then) > 0 && !then[len(then)-1].Equal(now[0]) {
 		return fmt.Errorf("loop: config: request_id: %q belongs to another prompt in the journal: give each request its own id",
-			p.cfg.RequestID)
+			p.runner.cfg.RequestID)
 	}
 	return nil
 }
@@ -69,8 +69,8 @@ func (p *process) sameRequest(past *journal.Fold, prompt string) error {
 // saidThen reports whether the last run of the journal began with the same conversation. If no history is
 // given, an unfinished run is compared by its prompt.
 func (p *process) saidThen(past *journal.Fold, prompt string, unfinished bool) bool {
-	then, now := past.State.Transcript()[:past.State.Began], []message.Message{p.cfg.prompt(prompt)}
-	if given := p.cfg.History; len(given) > 0 || p.cfg.NewConversation {
+	then, now := past.State.Transcript()[:past.State.Began], []message.Message{p.runner.cfg.prompt(prompt)}
+	if given := p.runner.cfg.History; len(given) > 0 || p.runner.cfg.NewConversation {
 		now = slices.Concat(given, now)
 	} else if unfinished && len(then) > 0 {
 		then = then[len(then)-1:]
@@ -80,7 +80,6 @@ func (p *process) saidThen(past *journal.Fold, prompt string, unfinished bool) b
 
 // adopt takes the session and gives it the id of the journal.
 func (p *process) adopt() error {
-	p.runner.s = p.s
 	if err := p.runner.acquire(); err != nil {
 		return err
 	}

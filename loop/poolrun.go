@@ -148,7 +148,7 @@ func (t *PoolRun) exit(panicked any) {
 
 // done reports the end of a run and releases it, whatever the callback does.
 func (t *PoolRun) done(end *ending) {
-	s := t.run.s
+	s := t.run.runner.s
 	defer t.told(end)
 	defer t.pool.ended(t)
 	if done := t.pool.cfg.Done; done != nil && (t.run.begun() || t.run.recorded != nil) {
@@ -202,7 +202,7 @@ func (t *PoolRun) handBack() Parked {
 	p := t.run
 	contained(func() { p.ended(ErrSuspended) })
 	p.runner.Close()
-	return Parked{Session: p.s, Journal: p.journal, State: p.runner.st, Asked: p.asked}
+	return Parked{Session: p.runner.s, Journal: p.journal, State: p.runner.st, Asked: p.asked}
 }
 
 // caller waits for the end of a run.

@@ -19,7 +19,6 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
-	"github.com/retake-go/retake/tool"
 )
 
 // process makes one run, or the tries of one action. It is the only code with a clock and goroutines. It
@@ -28,8 +27,6 @@ import (
 type process struct {
 	*options
 	model  Model
-	cfg    *Config
-	s      *session.Session
 	runner Runner
 	// life is the context that ends the work. ctx is life with the values of tracers.
 	life, ctx context.Context
@@ -50,8 +47,6 @@ type process struct {
 	takeBack bool
 	// said is the transcript as models were last given it.
 	said []message.Message
-	// offered are the tools for the requests of the run.
-	offered []*tool.Tool
 	// err is the Go error behind the current event, and cause the one behind the first exhaustion not yet
 	// handled.
 	err, cause error
@@ -82,7 +77,9 @@ const leftToResume machine.EffectKind = "left"
 
 // newProcess returns a process without a run.
 func newProcess(ctx context.Context, o *options, model Model, s *session.Session, cfg *Config) *process {
-	return &process{options: o, model: model, cfg: cfg, s: s, life: ctx, ctx: ctx}
+	p := &process{options: o, model: model, life: ctx, ctx: ctx}
+	p.runner = Runner{cfg: cfg, s: s, record: p.stepped}
+	return p
 }
 
 // live sets the context of the work.
@@ -102,14 +99,13 @@ func (p *process) rest() {
 
 // take takes the session for a run under m.
 func (p *process) take(m *machine.Compiled) error {
-	p.runner.cfg, p.runner.s, p.runner.record = p.cfg, p.s, p.stepped
 	return p.runner.open(m.Until(earlier(p.life, m.Config().Deadline)), p.options, true)
 }
 
 // start begins the run with the prompt, after the earlier conversation.
 func (p *process) start(prompt string) {
 	p.trace(false)
-	said := []message.Message{p.cfg.prompt(prompt)}
+	said := []message.Message{p.runner.cfg.prompt(prompt)}
 	if !p.runner.held {
 		said = slices.Concat(p.runner.history, said)
 	}
@@ -277,9 +273,6 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	if model == nil {
 		return nil, fmt.Errorf("loop: there is no model %q: use one of WithModels", m.Model)
 	}
-	if p.offered == nil {
-		p.offered = p.cfg.Tools.All()
-	}
 	inner, end := p.begin(p.ctx, modelWork(m))
 	told := observe.WorkEnd{Err: errExited} // unless it returns
 	defer func() { end(told) }()
@@ -311,7 +304,7 @@ func (p *process) bounded(ctx context.Context) (context.Context, func()) {
 func (p *process) request(ctx context.Context, model Model, m *machine.ModelCall) (message.Reply, error) {
 	p.said = append(p.said, p.runner.st.TranscriptFrom(len(p.said))...)
 	req := Request{
-		System: m.System, Messages: slices.Clip(p.said), Tools: p.offered, Output: p.cfg.Output,
+		System: m.System, Messages: slices.Clip(p.said), Tools: p.runner.cfg.Tools.All(), Output: p.runner.cfg.Output,
 		Model: m.Model, At: m.At,
 		Temperature: m.Temperature, ToolChoice: m.ToolChoice, Stop: m.Stop,
 	}

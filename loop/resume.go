@@ -47,7 +47,7 @@ func Resume(
 
 // resumeRun takes the session and continues the run in the journal.
 func (p *process) resumeRun() error {
-	err := p.resume(func(f *journal.Fold) error { return errors.Join(p.fits(f), fitConfig(f, *p.cfg)) })
+	err := p.resume(func(f *journal.Fold) error { return errors.Join(p.fits(f), fitConfig(f, *p.runner.cfg)) })
 	if err == nil && p.runner.st.Phase != machine.Stopped {
 		p.trace(true)
 	}
@@ -202,7 +202,6 @@ func changed(h *journal.Header, cfg Config) []string {
 // resume takes the session and continues the run in the journal.
 func (p *process) resume(fit func(*journal.Fold) error) error {
 	r := &p.runner
-	r.cfg, r.s, r.record = p.cfg, p.s, p.stepped
 	held, err := r.resume(p.options, fit)
 	if err != nil {
 		return err

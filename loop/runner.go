@@ -25,9 +25,6 @@ type Runner struct {
 	cfg *Config
 	s   *session.Session
 	st  machine.State
-	// settings are the settings of the policy settled, usually that of st: see reads.
-	settings tool.Settings
-	settled  *policy.Set
 	// record is called with each step; may be nil.
 	record func(machine.Event, []machine.Effect, machine.State)
 	// journal is nil if nothing is recorded. warnings about the journal and the policy go into the result.
@@ -37,12 +34,12 @@ type Runner struct {
 	refused *fault.ReducerError
 	// past are the calls in the journal when the run was resumed, by their keys; nil if it was not.
 	past map[string]pastCall
-	// unrecorded reports that the journal is broken. The run can still end in memory.
-	unrecorded bool
 	// history is the conversation before the run.
 	history []message.Message
 	// held reports that the journal has the history of the run, and its state begins with it.
 	held bool
+	// unrecorded reports that the journal is broken. The run can still end in memory.
+	unrecorded bool
 }
 
 // NewRunner returns a runner for runs in s under cfg. The error joins everything that is wrong with cfg; it
@@ -308,14 +305,6 @@ func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Eff
 		Hears: engine.Hears(r.s)})
 }
 
-// reads returns how replies are read under the current policy.
-func (r *Runner) reads() tool.Settings {
-	if r.settled != r.st.Policy {
-		r.settings, r.settled = engine.Settings(r.st.Policy), r.st.Policy
-	}
-	return r.settings
-}
-
 // Reply feeds a model's reply: it reads and checks the reply, and runs the reducers for an answer.
 func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, error) {
 	return r.feedReply(at, r.read(context.Background(), reply))
@@ -323,7 +312,7 @@ func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, err
 
 // read reads and checks a reply. If the context ends, the result is not usable.
 func (r *Runner) read(ctx context.Context, reply message.Reply) *machine.Reply {
-	settings := r.reads()
+	settings := engine.Settings(r.st.Policy)
 	settings.Stop = func() bool { return ctx.Err() != nil }
 	return engine.Read(reply, r.cfg.offer(), settings)
 }

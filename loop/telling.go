@@ -27,13 +27,13 @@ func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError 
 func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
 	if failed := uncharged(ev, effects); failed != nil {
 		p.tell(p.ctx, observe.Notice{
-			Kind: observe.ReducerFailed, CorrelationID: p.s.ID(), At: ev.At, Action: p.tool,
+			Kind: observe.ReducerFailed, CorrelationID: p.runner.s.ID(), At: ev.At, Action: p.tool,
 			Plane: fault.Correction, Class: fault.Reducer,
 			Reason: policy.ReducerError, Err: p.err, Reducer: failed.Reducer,
 		})
 	}
 	for _, e := range effects {
-		for _, n := range observe.NoticesOf(p.s.ID(), ev.At, e, p.err) {
+		for _, n := range observe.NoticesOf(p.runner.s.ID(), ev.At, e, p.err) {
 			if n.Kind == observe.Exhausted && !p.runner.ends() {
 				n.Kind = observe.ToolFailed
 			}

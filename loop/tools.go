@@ -138,7 +138,7 @@ func (p *process) toolEnded(
 func (p *process) invocation(run machine.ToolRun) tool.Invocation {
 	at := p.runner.st.Attempt(run.Tool)
 	return tool.Invocation{
-		Key: run.Key, CallID: run.ID, SessionID: p.s.ID(), Attempt: at.Attempt, MaxAttempts: at.MaxAttempts,
+		Key: run.Key, CallID: run.ID, SessionID: p.runner.s.ID(), Attempt: at.Attempt, MaxAttempts: at.MaxAttempts,
 		Transport: run.Transport, Progress: run.Progress,
 	}
 }
@@ -166,7 +166,7 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 		inv.Report = func(progress []byte) { p.progress(ctx, run, progress) }
 	}
 	ctx = tool.WithInvocation(ctx, inv)
-	t, _ := p.cfg.Tools.Get(run.Tool)
+	t, _ := p.runner.cfg.Tools.Get(run.Tool)
 	return t.InvokeWithin(ctx, run.Arguments, run.Timeout, p.after)
 }
 
@@ -174,6 +174,6 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 func (p *process) progress(ctx context.Context, run machine.ToolRun, progress []byte) {
 	at := p.clock.Now().UTC().Round(0)
 	p.note(run, at, progress)
-	p.tell(ctx, observe.Notice{Kind: observe.Progressed, CorrelationID: p.s.ID(), At: at, Action: run.Tool,
+	p.tell(ctx, observe.Notice{Kind: observe.Progressed, CorrelationID: p.runner.s.ID(), At: at, Action: run.Tool,
 		Progress: progress})
 }

@@ -26,7 +26,7 @@ func (p *process) begin(ctx context.Context, w *observe.Work) (context.Context, 
 	if len(p.tracers) == 0 {
 		return ctx, func(observe.WorkEnd) {}
 	}
-	w.CorrelationID, w.At = p.s.ID(), p.clock.Now().UTC().Round(0)
+	w.CorrelationID, w.At = p.runner.s.ID(), p.clock.Now().UTC().Round(0)
 	inner := ctx
 	ends := make([]func(observe.WorkEnd), 0, len(p.tracers))
 	for _, t := range p.tracers {
@@ -70,7 +70,7 @@ func (p *process) trace(resumed bool) {
 		return
 	}
 	w := observe.Work{Kind: observe.WorkRun, Resumed: resumed}
-	for _, t := range p.cfg.Tools.All() {
+	for _, t := range p.runner.cfg.Tools.All() {
 		w.Tools = append(w.Tools, t.Name())
 	}
 	values, end := p.begin(p.ctx, &w)

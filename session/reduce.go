@@ -70,13 +70,16 @@ func (s Slice[T]) readsBack(in *slot, op reducer.Op) error {
 	return nil
 }
 
-// reduce runs the reducers of an event; each sees the changes of those before it. After a failure it returns
-// the old state and no operations. Operations that change nothing are left out.
-func reduce(st State, bound []Reducer, event Event) (State, []reducer.Op, *fault.ReducerError) {
+// reduce runs those of the reducers that are bound to an event; each sees the changes of those before it.
+// After a failure it returns the old state and no operations. Operations that change nothing are left out.
+func reduce(st State, all []Reducer, event Event) (State, []reducer.Op, *fault.ReducerError) {
 	var ops []reducer.Op
 	next := st
-	for n := range bound {
-		op, failure := bound[n].call(next, event)
+	for n := range all {
+		if all[n].event != event.Name {
+			continue
+		}
+		op, failure := all[n].call(next, event)
 		if failure != nil {
 			return st, nil, failure
 		}
@@ -85,7 +88,7 @@ func reduce(st State, bound []Reducer, event Event) (State, []reducer.Op, *fault
 		}
 		var err error
 		if next, err = next.apply(op); err != nil {
-			return st, nil, refusal(&bound[n], event, err)
+			return st, nil, refusal(&all[n], event, err)
 		}
 		ops = append(ops, op)
 	}

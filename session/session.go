@@ -15,7 +15,7 @@ import (
 // a time, and reading never waits for them. A reducer must not change the session, or it deadlocks.
 type Session struct {
 	declared map[string]declaration // never changes
-	reducers map[string][]Reducer   // by event; never changes
+	reducers []Reducer              // in order of registration; never changes
 	notify   atomic.Pointer[func(fault.ReducerError)]
 	state    atomic.Pointer[State]
 
@@ -30,12 +30,12 @@ func New(cfg Config) (*Session, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Session{declared: map[string]declaration{}, reducers: map[string][]Reducer{}}
+	s := &Session{reducers: slices.Clone(cfg.Reducers)}
+	if len(cfg.Slices) > 0 {
+		s.declared = make(map[string]declaration, len(cfg.Slices))
+	}
 	for _, d := range cfg.Slices {
 		s.declared[d.Name()] = d.declaration()
-	}
-	for _, r := range cfg.Reducers {
-		s.reducers[r.event] = append(s.reducers[r.event], r)
 	}
 	s.state.Store(&State{id: cfg.ID, slots: emptySlots(cfg.Slices)})
 	s.OnReducerError(cfg.OnReducerError)
@@ -125,7 +125,9 @@ func (s *Session) ReportReducerError(e fault.ReducerError) {
 }
 
 // Hears reports whether a reducer is bound to events with the name.
-func (s *Session) Hears(event string) bool { return len(s.reducers[event]) > 0 }
+func (s *Session) Hears(event string) bool {
+	return slices.ContainsFunc(s.reducers, func(r Reducer) bool { return r.event == event })
+}
 
 // Reduce runs the reducers of an event on the current state. It returns their operations, or the first
 // failure. It changes nothing and does not report the failure.
@@ -135,7 +137,7 @@ func (s *Session) Reduce(event Event) ([]reducer.Op, *fault.ReducerError) {
 
 // ReduceIn is Reduce on a given state. Operations that change nothing are left out.
 func (s *Session) ReduceIn(state State, event Event) ([]reducer.Op, *fault.ReducerError) {
-	_, ops, failure := reduce(state, s.reducers[event.Name], event)
+	_, ops, failure := reduce(state, s.reducers, event)
 	return ops, failure
 }
 
@@ -177,7 +179,7 @@ func (s *Session) apply(event Event) (*fault.ReducerError, error) {
 	if s.held {
 		return nil, ErrBusy
 	}
-	next, _, failure := reduce(s.State(), s.reducers[event.Name], event)
+	next, _, failure := reduce(s.State(), s.reducers, event)
 	if failure != nil {
 		next = next.AddReducerError(*failure)
 	}

@@ -70,15 +70,9 @@ func Settings(set *policy.Set) tool.Settings {
 	}
 	p := policy.Effective(set, machine.AnswerAction)
 	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs,
-		MaxCalls: set.MaxCalls}
-	if len(set.Tools) == 0 {
-		return settings
-	}
+		MaxCalls: set.MaxCalls, Tools: make(map[string]tool.Leniency, len(set.Tools))}
 	for _, name := range slices.Sorted(maps.Keys(set.Tools)) {
 		own := policy.Effective(set, name)
-		if settings.Tools == nil {
-			settings.Tools = map[string]tool.Leniency{}
-		}
 		settings.Tools[name] = tool.Leniency{Text: own.TextRepairs, Native: own.NativeRepairs}
 	}
 	return settings
