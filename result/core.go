@@ -84,7 +84,7 @@ func misfit(pointer string, v json.RawMessage, err error) fault.Issue {
 	if at.GoType != nil {
 		i.Expected = "JSON that fits Go type " + at.GoType.String()
 	}
-	i.Got = kindOf(valueAt(v, at.Pointer))
+	i.Got = kindOf(valueAt(parsed(v), at.Pointer))
 	return i
 }
 

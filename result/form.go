@@ -2,7 +2,6 @@ package result
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -97,15 +96,15 @@ func Decode[T any](form Form, doc []byte) (Result[T], error) {
 	if err != nil {
 		return Result[T]{}, err
 	}
-	raw, err := parse(form, doc)
+	members, err := parse(form, doc)
 	if err != nil {
 		return Result[T]{}, err
 	}
-	read, c := spec.read(raw)
+	read, c := spec.read(members)
 	if len(read.issues) > 0 {
 		return Result[T]{}, invalid(form, read.issues...)
 	}
-	r, issues := fromCore[T](c, spec.dataPtr(read.doc))
+	r, issues := fromCore[T](c, spec.dataPtr(members))
 	return r, invalid(form, issues...)
 }
 
@@ -119,7 +118,7 @@ var strictly = map[canon.Rule]string{
 }
 
 // parse takes one strict JSON object.
-func parse(form Form, doc []byte) (json.RawMessage, error) {
+func parse(form Form, doc []byte) (document, error) {
 	if len(doc) > MaxBytes {
 		return nil, invalid(form, unstrict("", fault.RuleSize, "at most 16 MiB"))
 	}
@@ -133,8 +132,9 @@ func parse(form Form, doc []byte) (json.RawMessage, error) {
 		}
 		return nil, invalid(form, i)
 	}
-	if kindOf(raw) != fault.Object {
+	members := opened(raw)
+	if members == nil {
 		return nil, invalid(form, wrong("", raw, "type", "object"))
 	}
-	return raw, nil
+	return members, nil
 }

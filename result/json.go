@@ -15,62 +15,33 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// document is an object taken apart: values as canonical JSON, and objects that a form has members of its own
-// in as members.
+// document is a JSON object as Go values, with numbers as they are written.
 type document map[string]any
 
-// opened takes an object apart, and those in it that a form has members in; nil for what is none. Known are
-// the pointers of the form's members: false for those of objects.
-func opened(v json.RawMessage, at string, known map[string]bool) document {
-	var all map[string]json.RawMessage
-	if kindOf(v) != fault.Object || canon.Unmarshal(v, &all) != nil {
-		return nil
-	}
-	m := document{}
-	for _, name := range sortedNames(all) {
-		pointer := below(at, name)
-		if leaf, is := known[pointer]; is && !leaf && kindOf(all[name]) == fault.Object {
-			m[name] = opened(all[name], pointer, known)
-		} else {
-			m[name] = all[name]
-		}
-	}
-	return m
+// opened is an object as a document; nil for any other JSON.
+func opened(v json.RawMessage) document {
+	members, _ := parsed(v).(map[string]any)
+	return members
 }
 
-// get is the value at a pointer; nil where there is none.
-func (m document) get(pointer string) json.RawMessage {
-	path := steps(pointer)
-	for _, name := range path[:len(path)-1] {
-		m, _ = m[name].(document)
-	}
-	switch v := m[path[len(path)-1]].(type) {
-	case json.RawMessage:
-		return v
-	case document:
-		return rendered(v)
-	}
-	return nil
-}
+// get is the value at a pointer as canonical JSON; nil where there is none.
+func (m document) get(pointer string) json.RawMessage { return valueAt(map[string]any(m), pointer) }
 
 // put sets the value at a pointer, and makes the objects on the way. Nothing happens where something else is
 // in the way.
 func (m document) put(pointer string, v json.RawMessage) {
 	path := steps(pointer)
 	for _, name := range path[:len(path)-1] {
-		inner, is := m[name].(document)
-		if raw, leaf := m[name].(json.RawMessage); leaf {
-			inner = opened(raw, "", nil)
-		} else if !is {
-			inner = document{}
-		}
-		if inner == nil {
+		inner, isObject := m[name].(map[string]any)
+		if _, taken := m[name]; !isObject && taken {
 			return
+		} else if !isObject {
+			inner = map[string]any{}
+			m[name] = inner
 		}
-		m[name] = inner
 		m = inner
 	}
-	m[path[len(path)-1]] = v
+	m[path[len(path)-1]] = parsed(v)
 }
 
 // rendered is the canonical JSON of a value. What has none is told as a text that no reader takes for
@@ -94,17 +65,20 @@ func parsed(v json.RawMessage) (value any) {
 	return value
 }
 
-// valueAt is the value at a pointer into canonical JSON; nil where there is none.
-func valueAt(v json.RawMessage, pointer string) json.RawMessage {
-	value := parsed(v)
+// valueAt is the value at a pointer into parsed JSON, as canonical JSON; nil where there is none.
+func valueAt(value any, pointer string) json.RawMessage {
 	for _, name := range steps(pointer) {
+		there := false
 		switch in := value.(type) {
 		case map[string]any:
-			value = in[name]
+			value, there = in[name]
 		case []any:
 			if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(in) {
-				value = in[n]
+				value, there = in[n], true
 			}
+		}
+		if !there {
+			return nil
 		}
 	}
 	return rendered(value)

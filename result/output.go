@@ -137,14 +137,13 @@ func writeOutput(wire any, out *output, extra map[string]json.RawMessage) ([]byt
 // readOutput returns the result within an output and the members besides, too.
 func readOutput[T any](wire any, doc []byte) (*output, Result[T], map[string]json.RawMessage, error) {
 	var none Result[T]
-	raw, err := parse(ResultEnvelope, doc)
+	members, err := parse(ResultEnvelope, doc)
 	if err != nil {
 		return nil, none, nil, err
 	}
 	out := &output{}
 	all := membersOf(reflect.TypeOf(wire), reflect.TypeFor[output](), "")
-	r := &reading{spec: specs[0], into: &core{}, known: pointersOf(all)}
-	r.doc = opened(raw, "", r.known)
+	r := &reading{spec: specs[0], doc: members, known: pointersOf(all), into: &core{}}
 	r.walk(r.doc, "")
 	for _, f := range fieldsOf(all, out, "") {
 		r.take(f)

@@ -19,10 +19,9 @@ type reading struct {
 }
 
 // read takes a document apart. The extension is read first; then the form's own members have the last word.
-func (s spec) read(doc json.RawMessage) (*reading, *core) {
+func (s spec) read(doc document) (*reading, *core) {
 	c := &core{}
-	r := &reading{spec: s, into: c, known: s.layout().known}
-	r.doc = opened(doc, "", r.known)
+	r := &reading{spec: s, doc: doc, known: s.layout().known, into: c}
 	for _, f := range c.extension() {
 		r.take(f)
 	}
@@ -42,12 +41,11 @@ func (s spec) read(doc json.RawMessage) (*reading, *core) {
 }
 
 // walk keeps the members that no field is for. An object that is empty where fields could be is one of them.
-func (r *reading) walk(m document, at string) {
+func (r *reading) walk(m map[string]any, at string) {
 	for _, name := range sortedNames(m) {
 		pointer := below(at, name)
 		leaf, known := r.known[pointer]
-		raw, _ := m[name].(json.RawMessage)
-		inner, _ := m[name].(document)
+		inner, isObject := m[name].(map[string]any)
 		switch {
 		case leaf:
 		case !known && r.kept == maxKept:
@@ -55,13 +53,13 @@ func (r *reading) walk(m document, at string) {
 			return
 		case !known:
 			r.kept++
-			r.into.Extra.keep(r.spec.form, pointer, raw)
+			r.into.Extra.keep(r.spec.form, pointer, rendered(m[name]))
 		case len(inner) > 0:
 			r.walk(inner, pointer)
-		case inner != nil:
+		case isObject:
 			r.into.Extra.keep(r.spec.form, pointer, json.RawMessage("{}"))
-		case !isNull(raw):
-			r.fail(wrong(pointer, raw, "type", "object"))
+		case m[name] != nil:
+			r.fail(wrong(pointer, rendered(m[name]), "type", "object"))
 		}
 	}
 }
@@ -138,7 +136,9 @@ func (r *reading) finishError() {
 	if e.Class == "" {
 		r.fail(ruled(failurePtr, "required", "error code"))
 	}
-	if r.spec.implied && !e.Retryable.Known && r.doc.get(unsaidPtr) == nil {
+	// A form that cannot say whether another try may help implies it by the code.
+	_, says := r.known[failurePtr+"/retryable"]
+	if !says && !e.Retryable.Known && r.doc.get(unsaidPtr) == nil {
 		e.Retryable = Some(e.Class.Retryable())
 	}
 }

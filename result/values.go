@@ -203,18 +203,16 @@ func decodeMany(v json.RawMessage, at any) error {
 		return at.decode(v)
 	case *Extra:
 		return at.decode(v)
-	case *[]ratelimit.Window, *[]ratelimit.Ignored:
-		rows := reflect.ValueOf(at).Elem()
-		rows.SetZero()
+	default:
+		value := reflect.ValueOf(at).Elem()
+		value.SetZero()
 		if err := canon.Unmarshal(v, at); err != nil {
 			return err
 		}
-		if rows.Len() > maxRows {
+		rows := value.Kind() == reflect.Slice && value.Type().Elem().Kind() == reflect.Struct
+		if rows && value.Len() > maxRows {
 			return tooMany("maxItems", "objects", maxRows)
 		}
-	default:
-		reflect.ValueOf(at).Elem().SetZero()
-		return canon.Unmarshal(v, at)
 	}
 	return nil
 }
@@ -388,7 +386,7 @@ func (f field) read(v json.RawMessage) *fault.Issue {
 		pointer = inside.Pointer
 		rule, expected = wanted(reflect.New(inside.GoType).Interface())
 	}
-	bad := wrong(f.ptr+pointer, valueAt(v, pointer), rule, expected)
+	bad := wrong(f.ptr+pointer, valueAt(parsed(v), pointer), rule, expected)
 	return &bad
 }
 

@@ -272,15 +272,13 @@ type spec struct {
 	// status and data are where the outcome stands, beside failurePtr; status is empty in a form that has no
 	// such member.
 	status, data string
-	// implied: the code alone says whether another try may help.
-	implied bool
 }
 
 var specs = [...]spec{
-	{ResultEnvelope, formOf[envelope](), "/status", "/data", true},
-	{AgentResult, formOf[agentResult](), "", "/output", false},
-	{AgentResponse, formOf[agentResponse](), "/success", "/result", true},
-	{ModelResponse, formOf[modelResponse](), "/success", "/result", true},
+	{ResultEnvelope, formOf[envelope](), "/status", "/data"},
+	{AgentResult, formOf[agentResult](), "", "/output"},
+	{AgentResponse, formOf[agentResponse](), "/success", "/result"},
+	{ModelResponse, formOf[modelResponse](), "/success", "/result"},
 }
 
 var extended = sync.OnceValue(func() []member {

@@ -57,7 +57,7 @@ func (s spec) extend(doc document, c *core) {
 	c = c.clone()
 	delete(c.Extra, s.form)
 	for range 4 {
-		_, back := s.read(rendered(doc))
+		_, back := s.read(doc)
 		if !doc.tell(c.extension(), back.extension()) {
 			return
 		}
