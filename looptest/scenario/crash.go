@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -158,29 +159,18 @@ func (sc *story) stepShadow(ev machine.Event, effects []machine.Effect, st machi
 	if err != nil {
 		return err
 	}
-	was, err := json.Marshal(effects)
-	if err != nil {
+	was, errWas := json.Marshal(effects)
+	is, errIs := json.Marshal(made)
+	if err := errors.Join(errWas, errIs, same("effects", was, is)); err != nil {
 		return err
 	}
-	is, err := json.Marshal(made)
-	if err != nil {
+	want, errWant := st.Snapshot()
+	got, errGot := next.Snapshot()
+	if err := errors.Join(errWant, errGot, same("state", want, got)); err != nil {
 		return err
 	}
-	if err := same("effects", was, is); err != nil {
-		return err
-	}
-	want, err := st.Snapshot()
-	if err != nil {
-		return err
-	}
-	got, err := next.Snapshot()
-	if err != nil {
-		return err
-	}
-	if sc.shadow, err = machine.Restore(got); err != nil {
-		return err
-	}
-	return same("state", want, got)
+	sc.shadow, err = machine.Restore(got)
+	return err
 }
 
 func same(what string, was, is []byte) error {

@@ -2,9 +2,9 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
@@ -14,27 +14,24 @@ import (
 
 // setLadder makes a ladder the planner: it answers by itself.
 func (sc *story) setLadder(l *line) error {
-	ladder := planner.NewLadder(strings.FieldsFunc(l.body, func(r rune) bool { return r == '\n' })...)
-	for _, w := range []struct {
-		name string
-		to   *planner.Wait
-	}{{"long", &ladder.Long}, {"short", &ladder.Short}} {
-		if !l.has(w.name) {
-			continue
-		}
-		unknown, most, _ := strings.Cut(l.args[w.name], ", ")
-		for _, d := range []struct {
-			text string
-			to   *time.Duration
-		}{{unknown, &w.to.Unknown}, {most, &w.to.Max}} {
-			var err error
-			if *d.to, err = duration(w.name, d.text); err != nil {
-				return err
-			}
-		}
+	ladder := planner.NewLadder(split(l.body, "\n")...)
+	if err := errors.Join(l.wait("long", &ladder.Long), l.wait("short", &ladder.Short)); err != nil {
+		return err
 	}
 	sc.ladder = &ladder
 	return ladder.Validate()
+}
+
+// wait reads an argument of two durations, (UNKNOWN, MAX), where it is there.
+func (l *line) wait(key string, to *planner.Wait) error {
+	if !l.has(key) {
+		return nil
+	}
+	unknown, most, _ := strings.Cut(l.args[key], ", ")
+	var badUnknown, badMost error
+	to.Unknown, badUnknown = duration(key, unknown)
+	to.Max, badMost = duration(key, most)
+	return errors.Join(badUnknown, badMost)
 }
 
 // climb lets the ladder answer what the run asks its planner.
@@ -57,7 +54,7 @@ func (sc *story) climb() error {
 // classes are those of a list.
 func classes(list string) []fault.Class {
 	var all []fault.Class
-	for _, c := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+	for _, c := range split(list, ", ") {
 		all = append(all, fault.Class(c))
 	}
 	return all

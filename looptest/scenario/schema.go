@@ -14,7 +14,7 @@ func schemaOf(text string) ([]byte, error) {
 		return []byte(text), nil
 	}
 	var members, required []string
-	for _, field := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == '\n' }) {
+	for _, field := range split(text, ";\n") {
 		name, spec, ok := strings.Cut(field, ":")
 		name = strings.TrimSpace(name)
 		if !ok || name == "" {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,39 +95,31 @@ func (sc *story) addSlice(l *line) error {
 	return nil
 }
 
-// change is what a reducer of a story does with a payload.
-type change func(payload json.RawMessage, text string) (reducer.Change[json.RawMessage], error)
-
-var changes = map[string]change{
-	"append": func(p json.RawMessage, _ string) (reducer.Change[json.RawMessage], error) {
-		return reducer.Append(p), nil
-	},
-	"replace": func(p json.RawMessage, _ string) (reducer.Change[json.RawMessage], error) {
-		return reducer.Replace(p), nil
-	},
-	"clear": func(json.RawMessage, string) (reducer.Change[json.RawMessage], error) {
-		return reducer.Clear[json.RawMessage](), nil
-	},
-	"refuse": func(_ json.RawMessage, text string) (reducer.Change[json.RawMessage], error) {
-		return reducer.Change[json.RawMessage]{}, errors.New(text)
-	},
-	"panic": func(_ json.RawMessage, text string) (reducer.Change[json.RawMessage], error) { panic(text) },
-}
+// does are what a reducer of a story may do with a payload.
+var does = []string{"append", "replace", "clear", "refuse", "panic"}
 
 func (sc *story) addReducer(l *line) error {
-	do, ok := changes[l.args["do"]]
-	if !ok {
-		return fmt.Errorf("do: %q is none of append, replace, clear, refuse, panic", l.args["do"])
+	do := l.args["do"]
+	if !slices.Contains(does, do) {
+		return fmt.Errorf("do: %q is none of %s", do, strings.Join(does, ", "))
 	}
-	text := l.args["text"]
-	if text == "" {
-		text = "refused"
-	}
+	text := cmp.Or(l.args["text"], "refused")
 	fn := func(_ reducer.View[json.RawMessage], payload json.RawMessage) (reducer.Change[json.RawMessage], error) {
+		none := reducer.None[json.RawMessage]()
 		if !strings.Contains(string(payload), l.args["when"]) {
-			return reducer.None[json.RawMessage](), nil
+			return none, nil
 		}
-		return do(member(payload, l.args["take"]), text)
+		switch taken := member(payload, l.args["take"]); do {
+		case "append":
+			return reducer.Append(taken), nil
+		case "replace":
+			return reducer.Replace(taken), nil
+		case "clear":
+			return reducer.Clear[json.RawMessage](), nil
+		case "refuse":
+			return none, errors.New(text)
+		}
+		panic(text)
 	}
 	for _, s := range sc.declared {
 		if s.Name() == l.args["slice"] {

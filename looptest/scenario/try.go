@@ -40,7 +40,7 @@ func (sc *story) transportFault(class fault.Class, l *line) (fault.Failure, erro
 		return fault.Failure{}, err
 	}
 	headers := map[string][]string{}
-	for _, text := range strings.FieldsFunc(l.body, func(r rune) bool { return r == '\n' }) {
+	for _, text := range split(l.body, "\n") {
 		name, value, ok := strings.Cut(text, ":")
 		if !ok {
 			return fault.Failure{}, fmt.Errorf("%q is no header: write name: value", text)

@@ -22,6 +22,15 @@ const (
 	after         // once a run was started
 )
 
+// need says whether text stands below a verb.
+type need int
+
+const (
+	none need = iota
+	optional
+	required
+)
+
 // verb is a row of the table of verbs.
 type verb struct {
 	do    func(*story, *line) error
@@ -30,8 +39,7 @@ type verb struct {
 	name string
 	// args are the arguments that it takes, flags its bare words.
 	args, flags []string
-	// body says that text stands below the verb, optional that it may be left out.
-	body, optional bool
+	body        need
 }
 
 // verbs is the table of verbs. It is filled in init, for the functions in it read it.
@@ -39,29 +47,29 @@ var verbs map[string]verb
 
 func init() {
 	verbs = map[string]verb{
-		"policy":  {do: (*story).setPolicy, stage: before, body: true},
-		"tool":    {do: (*story).addTool, stage: before, name: "the tool's name", flags: []string{"keys", "read-only", "idempotent"}, body: true},
-		"output":  {do: (*story).setOutput, stage: before, body: true},
-		"system":  {do: (*story).setSystem, stage: before, body: true},
-		"words":   {do: (*story).setWords, stage: before, body: true},
+		"policy":  {do: (*story).setPolicy, stage: before, body: required},
+		"tool":    {do: (*story).addTool, stage: before, name: "the tool's name", flags: []string{"keys", "read-only", "idempotent"}, body: required},
+		"output":  {do: (*story).setOutput, stage: before, body: required},
+		"system":  {do: (*story).setSystem, stage: before, body: required},
+		"words":   {do: (*story).setWords, stage: before, body: required},
 		"slice":   {do: (*story).addSlice, stage: before, name: "the slice's name", flags: []string{"state", "log"}},
-		"ladder":  {do: (*story).setLadder, stage: before, args: []string{"long", "short"}, body: true, optional: true},
+		"ladder":  {do: (*story).setLadder, stage: before, args: []string{"long", "short"}, body: optional},
 		"reducer": {do: (*story).addReducer, stage: before, name: "the reducer's name", args: []string{"on", "slice", "do", "take", "when", "text"}},
 		"start": {do: (*story).start, args: []string{"seed", "deadline", "session", "single", "consult"},
-			flags: []string{"planner", "prompts", "calls"}, body: true, optional: true},
+			flags: []string{"planner", "prompts", "calls"}, body: optional},
 
-		"reply":    {do: (*story).reply, stage: after, args: []string{"finish", "refusal", "tokens"}, flags: []string{"text"}, body: true, optional: true},
-		"outcome":  {do: (*story).script, name: "the tool's name", body: true},
-		"fault":    {do: (*story).fault, stage: after, name: "the class", args: []string{"retry-after", "tool"}, flags: []string{"final"}, body: true, optional: true},
-		"try":      {do: (*story).try, stage: after, args: []string{"class", "tokens"}, flags: []string{"ok"}, body: true, optional: true},
+		"reply":    {do: (*story).reply, stage: after, args: []string{"finish", "refusal", "tokens"}, flags: []string{"text"}, body: optional},
+		"outcome":  {do: (*story).script, name: "the tool's name", body: required},
+		"fault":    {do: (*story).fault, stage: after, name: "the class", args: []string{"retry-after", "tool"}, flags: []string{"final"}, body: optional},
+		"try":      {do: (*story).try, stage: after, args: []string{"class", "tokens"}, flags: []string{"ok"}, body: optional},
 		"abandon":  {do: (*story).abandon, stage: after},
-		"prompted": {do: (*story).prompted, stage: after, body: true},
+		"prompted": {do: (*story).prompted, stage: after, body: required},
 		"later":    {do: (*story).later, stage: after, name: "how long"},
 		"plan": {do: (*story).plan, stage: after, name: "follow, abort, fallback or degrade",
-			args: []string{"model", "delay", "warning", "policy"}, body: true, optional: true},
-		"lose":     {do: (*story).lose, stage: after, name: "history, telemetry, summary or storage", body: true, optional: true},
-		"adjust":   {do: (*story).adjust, stage: after, body: true},
-		"dispatch": {do: (*story).dispatch, stage: after, name: "the event's name", body: true},
+			args: []string{"model", "delay", "warning", "policy"}, body: optional},
+		"lose":     {do: (*story).lose, stage: after, name: "history, telemetry, summary or storage", body: optional},
+		"adjust":   {do: (*story).adjust, stage: after, body: required},
+		"dispatch": {do: (*story).dispatch, stage: after, name: "the event's name", body: required},
 		"cancel":   {do: (*story).cancel, stage: after},
 		"crash":    {do: (*story).crash, stage: after},
 
@@ -124,9 +132,9 @@ func (v verb) read(d *datadriven.TestData) (*line, error) {
 	switch {
 	case v.name != "" && l.name == "":
 		return nil, fmt.Errorf("say %s", v.name)
-	case l.body == "" && v.body && !v.optional:
+	case l.body == "" && v.body == required:
 		return nil, fmt.Errorf("something is missing below it")
-	case l.body != "" && !v.body:
+	case l.body != "" && v.body == none:
 		return nil, fmt.Errorf("nothing stands below it")
 	}
 	return l, nil
@@ -166,6 +174,11 @@ func duration(what, text string) (time.Duration, error) {
 		return 0, fmt.Errorf("%s: %q is no duration: write 500ms, 2s or 1m30s", what, text)
 	}
 	return d, nil
+}
+
+// split are the parts of a text between any of the separators; empty ones are left out.
+func split(text, separators string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) })
 }
 
 // usage is the argument tokens=(IN,OUT), of one call.

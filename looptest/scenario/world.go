@@ -126,7 +126,7 @@ func readLater(text string) (error, error) {
 // whole document.
 func readIssues(text string) ([]fault.Issue, error) {
 	var issues []fault.Issue
-	for _, one := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == '\n' }) {
+	for _, one := range split(text, ";\n") {
 		parts := strings.SplitN(strings.TrimSpace(one), " ", 3)
 		if len(parts) < 2 || (parts[0] != "-" && !strings.HasPrefix(parts[0], "/")) {
 			return nil, fmt.Errorf("%q is no issue: write /pointer rule what was expected", one)
