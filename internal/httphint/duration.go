@@ -1,8 +1,9 @@
 package httphint
 
 import (
+	"cmp"
 	"errors"
-	"math"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -26,17 +27,6 @@ var (
 	errNoNow   = errors.New("a date, and the current time is not known")
 	errZone    = errors.New("a date without a time zone")
 )
-
-// unit is a unit of a duration. Units are sorted, largest first.
-type unit struct {
-	name string
-	size time.Duration
-}
-
-var units = [...]unit{
-	{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second},
-	{"ms", time.Millisecond}, {"us", time.Microsecond}, {"µs", time.Microsecond}, {"ns", time.Nanosecond},
-}
 
 // Seconds parses a number of seconds ("2", "0.25", "26.28409242630005"). Digits below a nanosecond are
 // dropped.
@@ -64,76 +54,26 @@ func believed(d time.Duration) (time.Duration, error) {
 	return d, nil
 }
 
+// spanForm is a duration with units, largest first: its days, and the rest in the form of Go.
+var spanForm = regexp.MustCompile(strings.ReplaceAll(
+	`^(?:(N)d)?((?:Nh)?(?:Nm)?(?:Ns)?(?:Nms)?(?:N[uµ]s)?(?:Nns)?)$`, "N", `(?:[0-9]+\.?[0-9]*|\.[0-9]+)`))
+
 // Span parses a duration with units, largest first: "6m30s", "7.66s", "825ms", "1d2h", "1m26.4s".
 func Span(s string) (time.Duration, error) {
-	rest := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), " ", ""))
-	if rest == "" {
-		return 0, errUnits
-	}
-	if strings.HasPrefix(rest, "-") {
+	text := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), " ", ""))
+	if strings.HasPrefix(text, "-") {
 		return 0, errNegative
 	}
-	var total time.Duration
-	for next := 0; rest != ""; {
-		number, tail := cutNumber(rest)
-		at, size := findUnit(tail, next)
-		if number == "" || at < 0 {
-			return 0, errUnits
-		}
-		part, err := product(number, size)
-		if err != nil {
-			return 0, err
-		}
-		if part > math.MaxInt64-total {
-			return 0, errAbsurd
-		}
-		total, rest, next = total+part, tail[len(units[at].name):], at+1
+	parts := spanForm.FindStringSubmatch(text)
+	if text == "" || parts == nil {
+		return 0, errUnits
 	}
-	return believed(total)
-}
-
-func cutNumber(s string) (number, rest string) {
-	end := strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
-	if end < 0 {
-		return s, ""
-	}
-	return s[:end], s[end:]
-}
-
-// findUnit finds the unit at the start of s among the units from next on.
-func findUnit(s string, next int) (int, time.Duration) {
-	end := strings.IndexFunc(s, func(r rune) bool { return r >= '0' && r <= '9' || r == '.' })
-	if end < 0 {
-		end = len(s)
-	}
-	for at := next; at < len(units); at++ {
-		if units[at].name == s[:end] {
-			return at, units[at].size
-		}
-	}
-	return -1, 0
-}
-
-// product returns number times size, rounded down to a nanosecond.
-func product(number string, size time.Duration) (time.Duration, error) {
-	d, err := parseDecimal(number)
-	if err != nil {
-		return 0, err
-	}
-	whole, err := decimal{digits: d.digits[:d.point], point: d.point}.scaled(0)
-	if err != nil || whole > int64(MaxWait/size) {
+	days, errDays := time.ParseDuration(cmp.Or(parts[1], "0") + "h")
+	rest, errRest := time.ParseDuration(cmp.Or(parts[2], "0s"))
+	if errDays != nil || errRest != nil || days > MaxWait || rest > MaxWait {
 		return 0, errAbsurd
 	}
-	fraction, err := decimal{digits: d.digits[d.point:], point: 0}.scaled(9)
-	if err != nil {
-		return 0, err
-	}
-	total := time.Duration(whole) * size
-	seconds, rest := size/time.Second, size%time.Second
-	if seconds > 0 {
-		return believed(total + time.Duration(fraction)*seconds)
-	}
-	return total + time.Duration(fraction)*rest/time.Second, nil
+	return believed(24*days + rest)
 }
 
 // dateLayouts are the date formats of HTTP (RFC 9110), in GMT, and one with a numeric zone.

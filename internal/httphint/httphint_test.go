@@ -21,7 +21,7 @@ func TestSpans(t *testing.T) {
 		"6m30s": 390 * time.Second, "7.66s": 7660 * time.Millisecond, "825ms": 825 * time.Millisecond, "1s": time.Second,
 		"23h47m36.648s": 23*time.Hour + 47*time.Minute + 36648*time.Millisecond, "6m0s": 6 * time.Minute, "0s": 0,
 		"1m26.4s": 86400 * time.Millisecond, "1d2h": 26 * time.Hour, "12us": 12 * time.Microsecond, "1h 2m 3s": 3723 * time.Second,
-		".5s": 500 * time.Millisecond, "1.5h": 90 * time.Minute, "0.0000000019s": 1, "3NS": 3, "12µs": 12 * time.Microsecond,
+		".5s": 500 * time.Millisecond, "1.5h": 90 * time.Minute, "0.0000000019s": 1, "0.1234567891h": 444444440760, "3NS": 3, "12µs": 12 * time.Microsecond,
 	} {
 		got, err := httphint.Span(text)
 		assert.NoError(t, err, text)

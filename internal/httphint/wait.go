@@ -75,11 +75,9 @@ var askWords = [...]string{
 // quotedHeader is a quotation of the header; its number has no unit.
 const quotedHeader = "retry-after: "
 
-// wordUnits are the units as words, with or without an "s", longest first.
-var wordUnits = [...]unit{
-	{"millisecond", time.Millisecond}, {"second", time.Second}, {"minute", time.Minute}, {"hour", time.Hour},
-	{"day", 24 * time.Hour},
-	{"sec", time.Second}, {"min", time.Minute},
+// wordUnits are the units as words, with or without an "s", and as [Span] has them. Longer words come first.
+var wordUnits = [...]struct{ word, unit string }{
+	{"millisecond", "ms"}, {"second", "s"}, {"minute", "m"}, {"hour", "h"}, {"day", "d"}, {"sec", "s"}, {"min", "m"},
 }
 
 // TextWait returns the wait in a sentence: "Please try again in 1m26.4s", "Retry after 37 seconds".
@@ -104,26 +102,29 @@ func TextWait(text string) (time.Duration, bool) {
 	return 0, false
 }
 
+// cutNumber splits s after the number at its start.
+func cutNumber(s string) (number, rest string) {
+	rest = strings.TrimLeft(s, "0123456789.")
+	return s[:len(s)-len(rest)], rest
+}
+
 // leadingWait parses the duration at the start of s. A number without a unit is not a duration.
 func leadingWait(s string) (time.Duration, bool) {
 	number, rest := cutNumber(s)
 	number = strings.TrimSuffix(number, ".")
 	tail := strings.TrimLeft(rest, " ")
 	for _, u := range wordUnits {
-		after, found := strings.CutPrefix(tail, u.name)
-		if found && number != "" && !startsWithLetter(strings.TrimPrefix(after, "s")) {
-			d, err := product(number, u.size)
+		after, found := strings.CutPrefix(tail, u.word)
+		if found && !startsWithLetter(strings.TrimPrefix(after, "s")) {
+			d, err := Span(number + u.unit)
 			return d, err == nil
 		}
 	}
-	end := strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789.dhmsuµn", r) })
-	if end < 0 {
-		end = len(s)
-	}
-	if startsWithLetter(s[end:]) {
+	after := strings.TrimLeft(s, "0123456789.dhmsuµn")
+	if startsWithLetter(after) {
 		return 0, false
 	}
-	d, err := Span(strings.TrimRight(s[:end], "."))
+	d, err := Span(strings.TrimRight(strings.TrimSuffix(s, after), "."))
 	return d, err == nil
 }
 
