@@ -115,7 +115,7 @@ var requestHeaders = []string{
 func requestID(headers map[string][]string) string {
 	folded := httphint.Fold(headers, func(name string) bool { return slices.Contains(requestHeaders, name) })
 	for _, name := range requestHeaders {
-		if values := folded.Values(name); len(values) > 0 {
+		if values := folded[name]; len(values) > 0 {
 			return Scrub(values[0])
 		}
 	}
@@ -147,7 +147,7 @@ func (e *evidence) addFromError() {
 // more of.
 func (e *evidence) class() Class {
 	e.addFromError()
-	if c, own := ownClass(e.err); own {
+	if c := ownClass(e.err); c != "" {
 		return c
 	}
 	if c := contextClass(e.err); c != "" && e.status < 400 && !e.isError {
@@ -161,7 +161,7 @@ func (e *evidence) class() Class {
 		return ""
 	}
 	if e.status == 0 {
-		e.status = e.statusFromText()
+		e.status, _ = statusInText(e.sentence())
 	}
 	byStatus := statusClass(e.provider, e.status)
 	switch {
@@ -211,12 +211,6 @@ func (e *evidence) codeClass(code string) (strong, weak Class) {
 		return own, ""
 	}
 	return "", ""
-}
-
-// statusFromText is the status that the message names; 0 where it names none.
-func (e *evidence) statusFromText() int {
-	status, _ := statusInText(e.sentence())
-	return status
 }
 
 // byError judges by the Go error's types, and by words last of all.

@@ -48,13 +48,13 @@ func gather(r Response) evidence {
 	e.bare = r.Provider == "" && r.Status == 0 && len(r.Body) == 0
 	headers := httphint.Fold(r.Headers, bearing)
 	e.readErrorCodes(r)
-	e.codes = append(e.codes, headers.Values("x-amzn-errortype")...)
+	e.codes = append(e.codes, headers["x-amzn-errortype"]...)
 	e.readBody(r.Body)
 	if !e.body.Is() {
 		e.readEmbedded(e.message)
 	}
-	e.retry = strings.ToLower(strings.Join(headers.Values("x-should-retry"), ","))
-	e.offPlan = slices.Equal(headers.Values(mistralLimit), []string{"0"})
+	e.retry = strings.ToLower(strings.Join(headers["x-should-retry"], ","))
+	e.offPlan = slices.Equal(headers[mistralLimit], []string{"0"})
 	e.wait, e.asked, _ = httphint.Wait(headers, r.Now)
 	if !e.asked {
 		e.wait, e.asked = e.bodyWait(r.Now)

@@ -28,26 +28,23 @@ network: x509.CertificateInvalidError *tls.RecordHeaderError tls.RecordHeaderErr
 network: *net.DNSError *net.AddrError *net.ParseError
 `
 
-// classed are [ProviderError] and all types that embed one.
-type classed interface{ classOf() Class }
+// classed are the typed errors of this package, and all types that embed one.
+type classed interface {
+	error
+	classOf() Class
+}
 
-// ownClass is the class that a typed error of this package carries.
-func ownClass(err error) (Class, bool) {
-	var provider classed
-	var tool *ToolValidationError
-	var output *StructuredOutputError
-	var reducer *ReducerError
-	switch {
-	case errors.As(err, &tool):
-		return ToolValidation, true
-	case errors.As(err, &output):
-		return StructuredOutput, true
-	case errors.As(err, &reducer):
-		return Reducer, true
-	case errors.As(err, &provider) && provider.classOf() != "":
-		return provider.classOf(), true
+func (*ToolValidationError) classOf() Class   { return ToolValidation }
+func (*StructuredOutputError) classOf() Class { return StructuredOutput }
+func (*ReducerError) classOf() Class          { return Reducer }
+func (e *ProviderError) classOf() Class       { return e.Class }
+
+// ownClass is the class that a typed error of this package carries; empty where there is none.
+func ownClass(err error) Class {
+	if e, ok := errors.AsType[classed](err); ok {
+		return e.classOf()
 	}
-	return "", false
+	return ""
 }
 
 // contextClass tells a caller who gave up from a caller whose time is up. A timeout of a client or a

@@ -46,8 +46,6 @@ func (e *ProviderError) Error() string {
 	return b.String()
 }
 
-func (e *ProviderError) classOf() Class { return e.Class }
-
 // Unwrap returns the original error.
 func (e *ProviderError) Unwrap() error { return e.Cause }
 

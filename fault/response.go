@@ -148,18 +148,12 @@ func ReadResponse(doc []byte) (Response, error) {
 	}
 	r := Response{Provider: w.Provider, Model: w.Model, Type: w.Type, Message: w.Message,
 		Body: textOrJSON(w.Body)}
-	var errStatus, errCode error
+	var errCode, errHeaders error
 	r.Code, errCode = scalar("code", w.Code)
 	status, errStatus := scalar("status", w.Status)
 	if errStatus == nil && status != "" {
-		var isStatus bool
-		if r.Status, r.Code, isStatus = readStatus(status, r.Code); !isStatus {
-			errStatus = fmt.Errorf("status: expected an HTTP status, got %s", w.Status)
-		} else if r.Status != 0 && (r.Status < 100 || r.Status > 999) { // some proxies have numbers of their own beyond the standard's
-			errStatus = fmt.Errorf("status: expected an HTTP status of three digits, or 0 where there was none, got %d", r.Status)
-		}
+		errStatus = r.setStatus(status)
 	}
-	var errHeaders error
 	r.Headers, errHeaders = headerLists(w.Headers)
 	return r, errors.Join(errStatus, errCode, errHeaders)
 }
@@ -192,20 +186,24 @@ func isBare(doc []byte) (bool, error) {
 	return bare, nil
 }
 
-// readStatus reads a status, also with its reason ("429 Too Many Requests") or as a decimal. Google's SDKs
-// have a word there, which is the code, and the status where others have the code.
-func readStatus(text, code string) (status int, newCode string, ok bool) {
+// setStatus reads a status, also with its reason ("429 Too Many Requests") or as a decimal. Google's SDKs have
+// a word there, which is the code, and the status where others have the code.
+func (r *Response) setStatus(text string) error {
 	number, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if n, err := strconv.Atoi(strings.TrimSuffix(number, ".0")); err == nil {
-		return n, code, true
+		if n != 0 && (n < 100 || n > 999) { // some proxies have numbers of their own beyond the standard's
+			return fmt.Errorf("status: expected an HTTP status of three digits, or 0 where there was none, got %d", n)
+		}
+		r.Status = n
+		return nil
 	}
 	if strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" {
-		return 0, code, false
+		return fmt.Errorf("status: expected an HTTP status, got %q", text)
 	}
-	if n, isStatus := numericCode(code); isStatus || code == "" {
-		return n, text, true
+	if n, isStatus := numericCode(r.Code); isStatus || r.Code == "" {
+		r.Status, r.Code = n, text
 	}
-	return 0, code, true
+	return nil
 }
 
 // documentError says what is wrong with the document, in its own words and not in Go's.
@@ -227,22 +225,13 @@ func documentError(err error) error {
 
 // scalar reads a string or a number as text; null and nothing are empty.
 func scalar(name string, raw json.RawMessage) (string, error) {
-	var v any
-	if len(raw) == 0 {
-		return "", nil
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	switch s := v.(type) {
-	case nil:
-		return "", nil
-	case string:
-		return s, nil
-	case json.Number:
-		return s.String(), nil
+	var text string
+	var number json.Number
+	switch {
+	case len(raw) == 0 || json.Unmarshal(raw, &text) == nil:
+		return text, nil
+	case json.Unmarshal(raw, &number) == nil:
+		return number.String(), nil
 	}
 	return "", fmt.Errorf("%s: expected a string or a number, got %s", name, Scrub(string(raw)))
 }

@@ -62,7 +62,7 @@ func TypedFailure(err error) (f Failure) {
 // typedClass judges by types, codes and status.
 func (e *evidence) typedClass() Class {
 	e.addFromError()
-	if c, own := ownClass(e.err); own {
+	if c := ownClass(e.err); c != "" {
 		return c
 	}
 	if c := contextClass(e.err); c != "" && e.status < 400 {

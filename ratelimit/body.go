@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,13 +11,8 @@ import (
 
 // foldAll folds the headers of a response, and those that its body holds where the response lacks them.
 func foldAll(headers map[string][]string, body httphint.Node) httphint.Headers {
-	all := httphint.Fold(headers, relevant)
-	for _, h := range httphint.Fold(httphint.PassedOn(body), relevant) {
-		if all.Values(h.Name) == nil {
-			all = append(all, h)
-			slices.SortFunc(all, func(a, b httphint.Header) int { return strings.Compare(a.Name, b.Name) })
-		}
-	}
+	all := httphint.Fold(httphint.PassedOn(body), relevant)
+	maps.Copy(all, httphint.Fold(headers, relevant))
 	return all
 }
 

@@ -99,7 +99,7 @@ func (r *reader) tell(k key, f field, header, value string) {
 // without a head.
 func (r *reader) members(name string, h httphint.Headers) []member {
 	var out []member
-	for _, value := range h.Values(name) {
+	for _, value := range h[name] {
 		if len(value) > httphint.MaxValue {
 			r.ignore(name, value, "too long")
 			continue

@@ -62,8 +62,8 @@ func Parse(headers map[string][]string, now time.Time, opts ...Option) State {
 	body, isJSON := httphint.ParseJSON(set.body)
 	folded := foldAll(headers, body)
 	r := reader{now: now, provider: cmp.Or(set.provider, providerOf(folded))}
-	for _, h := range folded {
-		r.header(h)
+	for _, name := range folded.Names() {
+		r.header(name, folded[name])
 	}
 	r.ietf(folded)
 	r.periods()
@@ -86,11 +86,11 @@ func relevant(name string) bool {
 
 // providerOf returns the provider if its headers identify it.
 func providerOf(h httphint.Headers) string {
-	for _, e := range h {
-		if strings.HasPrefix(e.Name, "x-groq-") {
+	for _, name := range h.Names() {
+		if strings.HasPrefix(name, "x-groq-") {
 			return "groq"
 		}
-		if strings.HasPrefix(e.Name, "x-ratelimit-") && strings.Contains(e.Name, "-req-") {
+		if strings.HasPrefix(name, "x-ratelimit-") && strings.Contains(name, "-req-") {
 			return "mistral"
 		}
 	}
@@ -116,20 +116,20 @@ func (r *reader) ignore(header, value, why string) {
 	r.ignored = append(r.ignored, Ignored{Header: clip(header), Value: clip(value), Why: why})
 }
 
-func (r *reader) header(h httphint.Header) {
-	name := strings.TrimPrefix(h.Name, "llm_provider-")
+func (r *reader) header(header string, values []string) {
+	name := strings.TrimPrefix(header, "llm_provider-")
 	if httphint.IsWait(name) || isIETF(name) || !limitLike(name) {
 		return
 	}
 	k, ok, known := recognise(name)
-	for _, v := range h.Values {
+	for _, v := range values {
 		switch {
 		case ok && len(v) > httphint.MaxValue:
-			r.ignore(h.Name, v, "too long")
+			r.ignore(header, v, "too long")
 		case ok:
-			r.facts = append(r.facts, fact{k, h.Name, v})
+			r.facts = append(r.facts, fact{k, header, v})
 		case !known:
-			r.ignore(h.Name, v, "not known")
+			r.ignore(header, v, "not known")
 		}
 	}
 }

@@ -37,7 +37,7 @@ func IsWait(name string) bool {
 func Wait(h Headers, now time.Time) (wait time.Duration, asked bool, unread []Unread) {
 	for _, w := range waitHeaders {
 		for _, name := range [...]string{w.name, proxyPrefix + w.name} {
-			for _, value := range h.Values(name) {
+			for _, value := range h[name] {
 				d, err := readWait(w, value, now)
 				if err != nil {
 					unread = append(unread, Unread{name, value, err.Error()})
@@ -77,7 +77,8 @@ const quotedHeader = "retry-after: "
 
 // wordUnits are the units as words, with or without an "s", and as [Span] has them. Longer words come first.
 var wordUnits = [...]struct{ word, unit string }{
-	{"millisecond", "ms"}, {"second", "s"}, {"minute", "m"}, {"hour", "h"}, {"day", "d"}, {"sec", "s"}, {"min", "m"},
+	{"millisecond", "ms"}, {"second", "s"}, {"minute", "m"}, {"hour", "h"}, {"day", "d"},
+	{"sec", "s"}, {"min", "m"},
 }
 
 // TextWait returns the wait in a sentence: "Please try again in 1m26.4s", "Retry after 37 seconds".
