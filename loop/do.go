@@ -195,13 +195,18 @@ func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(cont
 			return doRecorded(ctx, o, s, a, try, opts)
 		}
 	}
-	l := unrecorded{o: o, a: a}
-	l.at = Attempt{
+	l := &unrecorded{o: o, a: a, at: Attempt{
 		Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, Settings: a.Policy.SettingsOf(1),
 		Timeout: max(a.Transport.Timeout, 0), of: a, seed: a.Seed,
-	}
+	}}
 	for {
-		value, err := within(ctx, o, l.at, try)
+		var value T
+		var err error
+		if l.at.Timeout == 0 {
+			value, err = try(ctx, l.at)
+		} else {
+			value, err = within(ctx, o, l.at, try)
+		}
 		if err == nil {
 			return value, nil
 		}
