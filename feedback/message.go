@@ -88,21 +88,18 @@ func wrong(i fault.Issue, received string) string {
 			return notAllowed(strings.TrimSuffix(names, ")"))
 		}
 	}
-	parts := make([]string, 0, 3)
 	words := ruleWords[i.Rule]
 	if i.Expected == "" {
 		words = cmp.Or(words, strings.ReplaceAll(i.Rule, "_", " "), "not accepted")
 	}
-	if words != "" {
-		parts = append(parts, QuoteWithin(words, maxName))
-	}
+	said := QuoteWithin(words, maxName)
 	if i.Expected != "" && !slices.Contains(wordsEnough, i.Rule) {
-		parts = append(parts, "expected "+QuoteWithin(i.Wanted(), maxExpected))
+		said += ", expected " + QuoteWithin(i.Wanted(), maxExpected)
 	}
 	if received = cmp.Or(received, string(i.Got)); received != "" {
-		parts = append(parts, "got "+QuoteWithin(received, maxName))
+		said += ", got " + QuoteWithin(received, maxName)
 	}
-	return strings.Join(parts, ", ")
+	return strings.TrimPrefix(said, ", ")
 }
 
 // notAllowed returns the text for a member that is not allowed, with the members that are.

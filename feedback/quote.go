@@ -31,7 +31,7 @@ func Quote(s string) string { return QuoteWithin(s, MaxQuoted) }
 
 // QuoteWithin is [Quote] with a limit in bytes.
 func QuoteWithin(s string, limit int) string {
-	b := make([]byte, 0, min(len(s), limit)+len(ellipsis))
+	b := make([]byte, 0, MaxQuoted)
 	fits := 0
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -47,6 +47,9 @@ func QuoteWithin(s string, limit int) string {
 			fits = len(b)
 		}
 		i += size
+	}
+	if string(b) == s {
+		return s
 	}
 	return string(b)
 }
