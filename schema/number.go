@@ -14,28 +14,54 @@ import (
 const (
 	maxNumberBytes    = 1000
 	maxNumberExponent = 400
-	maxExactDigits    = 15 // a double holds all whole numbers of so many digits
+	maxSafeExponent   = 300 // a double holds all numbers below this power of ten
+	maxExactDigits    = 15  // a double holds all whole numbers of so many digits
 )
 
 // numberInBounds reports whether a JSON number is short enough, has a small exponent and is within the range
 // of a double: exact arithmetic on 1e999999999 would cost more than any document is worth.
 func numberInBounds(text string) bool {
-	if len(text) > maxNumberBytes {
+	mantissa, exponent := cutExponent(text)
+	if len(text) > maxNumberBytes || exponent > maxNumberExponent || exponent < -maxNumberExponent {
 		return false
 	}
-	if at := strings.IndexAny(text, "eE"); at >= 0 {
-		exponent, err := strconv.Atoi(strings.TrimPrefix(text[at+1:], "+"))
-		if err != nil || exponent > maxNumberExponent || exponent < -maxNumberExponent {
-			return false
+	if len(mantissa)+exponent <= maxSafeExponent {
+		return true
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+// cutExponent splits a JSON number into its digits and the exponent, 0 for none.
+func cutExponent(text string) (mantissa string, exponent int) {
+	for at := range len(text) {
+		if text[at] == 'e' || text[at] == 'E' {
+			exponent, _ = strconv.Atoi(text[at+1:]) // beyond the range of an int it is the nearest int
+			return text[:at], exponent
 		}
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	return err == nil && !math.IsInf(f, 0)
+	return text, 0
+}
+
+// isWhole reports whether a JSON number has no fractional part.
+func isWhole(text string) bool {
+	mantissa, exponent := cutExponent(text)
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
+		return exponent >= len(fraction)
+	}
+	zeros := len(whole) - len(strings.TrimRight(whole, "0"))
+	return exponent >= -zeros || whole == "0" || whole == "-0"
 }
 
 // isPlain reports whether a number is a whole one of few digits, written as those digits alone.
 func isPlain(text string) bool {
-	return len(text) <= maxExactDigits && text != "-0" && !strings.ContainsAny(text, ".eE")
+	for _, c := range []byte(text) {
+		if c == '.' || c == 'e' || c == 'E' {
+			return false
+		}
+	}
+	return len(text) <= maxExactDigits && text != "-0"
 }
 
 // plainNumber writes a number in one form: equal numbers get equal texts, whole ones digits alone.
@@ -55,12 +81,8 @@ type decimal struct {
 
 // decimalOf reads a JSON number.
 func decimalOf(text string) decimal {
-	mantissa, negative := strings.CutPrefix(text, "-")
-	exponent := 0
-	if at := strings.IndexAny(mantissa, "eE"); at >= 0 {
-		exponent, _ = strconv.Atoi(mantissa[at+1:])
-		mantissa = mantissa[:at]
-	}
+	mantissa, exponent := cutExponent(text)
+	mantissa, negative := strings.CutPrefix(mantissa, "-")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	digits := strings.TrimLeft(whole+fraction, "0")
 	if digits == "" {
@@ -68,9 +90,6 @@ func decimalOf(text string) decimal {
 	}
 	return decimal{negative, strings.TrimRight(digits, "0"), exponent + len(digits) - len(fraction)}
 }
-
-// isWhole reports whether a number has no fractional part.
-func (d decimal) isWhole() bool { return d.digits == "" || len(d.digits) <= d.scale }
 
 // String writes a number in one form; see plainNumber.
 func (d decimal) String() string {
@@ -81,7 +100,7 @@ func (d decimal) String() string {
 	switch {
 	case d.digits == "":
 		return "0"
-	case d.isWhole():
+	case len(d.digits) <= d.scale:
 		return sign + d.digits + strings.Repeat("0", d.scale-len(d.digits))
 	}
 	return sign + "0." + d.digits + "e" + strconv.Itoa(d.scale)

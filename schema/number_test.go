@@ -13,6 +13,8 @@ import (
 
 // Numbers are compared by their digits as exact arithmetic compares them, and written alike where they are equal.
 func TestNumbersAreComparedExactly(t *testing.T) {
+	integer, err := schema.Compile([]byte(`{"type":"integer"}`))
+	require.NoError(t, err)
 	number := rapid.StringMatching(`-?(0|[1-9][0-9]{0,2}0{0,2})(\.0{0,2}[0-9]{1,3}0{0,2})?([eE][+-]?[0-9])?`)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := number.Draw(t, "a"), number.Draw(t, "b")
@@ -23,6 +25,7 @@ func TestNumbersAreComparedExactly(t *testing.T) {
 		compared, first, second := schema.CompareNumbers(a, b)
 		assert.Equal(t, x.Cmp(y), compared, "%s %s", a, b)
 		assert.Equal(t, x.Cmp(y) == 0, first == second, "%s %s", first, second)
+		assert.Equal(t, x.IsInt(), integer.Check([]byte(a)) == nil, a)
 		if x.IsInt() {
 			assert.Equal(t, x.RatString(), first)
 		}

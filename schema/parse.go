@@ -92,7 +92,7 @@ func (p *parser) value(v *value) (issue *fault.Issue) {
 	case v.kind == kindString:
 		v.text = unquoted(text)
 	case v.kind == kindInteger:
-		if v.text = text; !isPlain(text) && !decimalOf(text).isWhole() {
+		if v.text = text; !isWhole(text) {
 			v.kind = kindNumber
 		}
 	}
@@ -108,7 +108,7 @@ func (p *parser) scalar(v *value) (string, *fault.Issue) {
 	end := int32(p.InputOffset())
 	v.start, v.end = end-int32(len(raw)), end
 	text := p.text[v.start:v.end]
-	if raw.Kind() == '0' && !isPlain(text) && !numberInBounds(text) {
+	if raw.Kind() == '0' && !numberInBounds(text) {
 		return "", jsonIssue(string(p.StackPointer()), fault.RuleSize, "a number of ordinary size")
 	}
 	return text, nil
