@@ -40,7 +40,7 @@ func (e *evaluation) explain(r *refusal) []fault.Issue {
 		if len(issues) >= maxIssues {
 			break
 		}
-		issues = append(issues, e.tell(f)...)
+		issues = e.tell(issues, f)
 	}
 	for _, sub := range r.subs {
 		if len(issues) >= maxIssues || !e.spend(1+len(issues)/patternSteps) {
@@ -55,15 +55,15 @@ func (e *evaluation) explain(r *refusal) []fault.Issue {
 	return r.issues
 }
 
-// tell turns one failure into issues.
-func (e *evaluation) tell(f failure) []fault.Issue {
+// tell adds the issues of one failure to a list.
+func (e *evaluation) tell(issues []fault.Issue, f failure) []fault.Issue {
 	v := f.value
 	issue := fault.Issue{Pointer: v.pointer(), Rule: f.rule, Got: v.kind.name(), Source: fault.FromSchema}
 	issue.Sent = v.sent(f.rule)
 	switch f.rule {
 	case "anyOf", "oneOf":
 		if f.branches != nil {
-			return e.reduce(f, issue)
+			return append(issues, e.reduce(f, issue)...)
 		}
 		issue.Expected = phrase(f.rule, f.at.raw)
 	case "required", "dependentRequired", "dependencies":
@@ -98,7 +98,7 @@ func (e *evaluation) tell(f failure) []fault.Issue {
 	default:
 		issue.Expected = f.at.expects(f.rule, func() string { return phrase(f.rule, f.at.raw) })
 	}
-	return []fault.Issue{issue}
+	return append(issues, issue)
 }
 
 // describeMember describes a missing member in a few words, by the schema that requires it or by one for the
@@ -131,8 +131,6 @@ func (n *node) describedMembers(name string) string {
 
 // finish sorts and bounds the issues of a document. It adds echoed values, and says what may be left out.
 func (s *Schema) finish(root *value, issues []fault.Issue) []fault.Issue {
-	issues = fault.SortIssues(issues)
-	issues = issues[:min(len(issues), maxIssues)]
 	for n := range issues {
 		i := &issues[n]
 		if !s.marked && !mayBeLeftOut(*i) {
@@ -153,13 +151,14 @@ func (s *Schema) finish(root *value, issues []fault.Issue) []fault.Issue {
 			i.Expected += fault.OrLeaveOut
 		}
 	}
-	return fault.SortIssues(issues)
+	issues = fault.SortIssues(issues)
+	return issues[:min(len(issues), maxIssues)]
 }
 
 // levelsTo lists the schemas of each value on the path to a place, from the root.
 func (s *Schema) levelsTo(path []string) (levels [][]*node) {
 	nodes := inPlace(s.root)
-	levels = append(levels, nodes)
+	levels = append(make([][]*node, 0, len(path)+1), nodes)
 	for _, tok := range path {
 		nodes = inPlace(forChild(nodes, tok)...)
 		levels = append(levels, nodes)

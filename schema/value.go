@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/fault"
 )
 
@@ -155,16 +157,6 @@ func (v *value) any() any {
 }
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
-var pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 
 // pathOf reads a JSON Pointer.
-func pathOf(pointer string) []string {
-	if pointer == "" {
-		return nil
-	}
-	path := strings.Split(pointer[1:], "/")
-	for n, tok := range path {
-		path[n] = pointerUnescaper.Replace(tok)
-	}
-	return path
-}
+func pathOf(pointer string) []string { return slices.Collect(jsontext.Pointer(pointer).Tokens()) }
