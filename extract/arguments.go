@@ -13,8 +13,7 @@ func (p *parse) arguments(c Call, m int) {
 	case object:
 		c.Arguments = p.json(m)
 	case scalar:
-		c.Arguments = []byte("{}")
-		c.Repairs = append(c.Repairs, Repair{NoArguments, p.nodes[m].start})
+		c.noArguments(p.nodes[m].start)
 	default:
 		p.stringArguments(&c, m)
 	}
@@ -25,8 +24,7 @@ func (p *parse) arguments(c Call, m int) {
 func (p *parse) stringArguments(c *Call, m int) {
 	offset, text := p.nodes[m].start, p.text(m)
 	if strings.TrimSpace(text) == "" {
-		c.Arguments = []byte("{}")
-		c.Repairs = append(c.Repairs, Repair{NoArguments, offset})
+		c.noArguments(offset)
 		return
 	}
 	var r reader

@@ -25,6 +25,12 @@ type Call struct {
 	Broken *Broken
 }
 
+// noArguments reads what stands at an offset as no arguments.
+func (c *Call) noArguments(offset int) {
+	c.Arguments = []byte("{}")
+	c.Repairs = append(c.Repairs, Repair{NoArguments, offset})
+}
+
 // Broken says why a call or value cannot be read.
 type Broken struct {
 	// Rule is the stable name of what is wrong: one of the Rule constants.

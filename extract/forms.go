@@ -112,27 +112,26 @@ const (
 	MarkdownEscape RepairKind = "markdown_escape"
 )
 
-// callForms, aroundKinds, readingKinds and writingKinds are the groups above, in their order.
+// The groups above, in their order. The readings of names and arguments are among aroundKinds (Alias) and
+// writingKinds (all others).
 var (
-	callForms = [...]Form{ToolTag, SpecialToken, FunctionTag, ToolCallsObject, CallList, CallObject,
-		InlineArguments,
-		NameKeyedObject, PairList, NameThenArguments, PythonCall, PythonCallObject, QuotedCall}
-	aroundKinds  = [...]RepairKind{Prose, Fence, Tag, Alias}
-	writingKinds = [...]RepairKind{StringArguments, NoArguments, ExtraMember, PythonSyntax, TaggedArguments,
-		AssignedArguments,
+	callForms = []Form{
+		ToolTag, SpecialToken, FunctionTag, ToolCallsObject, CallList, CallObject, InlineArguments,
+		NameKeyedObject, PairList, NameThenArguments, PythonCall, PythonCallObject, QuotedCall,
+	}
+	aroundKinds  = []RepairKind{Prose, Fence, Tag, Alias}
+	writingKinds = []RepairKind{
+		StringArguments, NoArguments, ExtraMember, PythonSyntax, TaggedArguments, AssignedArguments,
 		WrappedArguments, QuotedObject, SingleQuotes, Apostrophe, TokenQuotes, TripleQuotes, PythonLiteral,
-		PythonNumber, PythonEscape, Tuple,
-		TrailingComma, Comment, UnquotedKey, RawControl, MarkdownEscape}
+		PythonNumber, PythonEscape, Tuple, TrailingComma, Comment, UnquotedKey, RawControl, MarkdownEscape,
+	}
 )
 
 // Forms returns every name that [Options.Off] may hold, in a fixed order: first the forms a call is read by,
 // then the kinds of repair. The slice is the caller's own.
 func Forms() []Form {
-	forms := slices.Clone(callForms[:])
-	for _, k := range aroundKinds {
-		forms = append(forms, Form(k))
-	}
-	for _, k := range writingKinds {
+	forms := slices.Clone(callForms)
+	for _, k := range slices.Concat(aroundKinds, writingKinds) {
 		forms = append(forms, Form(k))
 	}
 	return forms
@@ -147,7 +146,7 @@ type Repair struct {
 
 // Around reports whether repairs of the kind set text aside or respell a name, and change nothing of what was
 // said.
-func (k RepairKind) Around() bool { return slices.Contains(aroundKinds[:], k) }
+func (k RepairKind) Around() bool { return slices.Contains(aroundKinds, k) }
 
 // Kinds are the kinds of the repairs, each once, in order of their first.
 func Kinds(repairs []Repair) (kinds []RepairKind) {

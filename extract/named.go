@@ -164,7 +164,7 @@ func (s *scanner) functionTag(m mark) {
 // none adds c as a call without arguments; the tag around it closes at pos.
 func (p *parse) none(c Call, pos int) {
 	p.fault, p.pos = nil, pos
-	c.Arguments, c.Repairs = []byte("{}"), append(c.Repairs, Repair{NoArguments, c.Offset})
+	c.noArguments(c.Offset)
 	p.calls = append(p.calls, c)
 }
 

@@ -17,10 +17,8 @@ type Names struct {
 	longest int
 }
 
-// namespaces are what models write before the name of a function they were offered, or behind it.
-var namespaces = [...]string{"functions.", "tools.", "default_api.", callSuffix}
-
-const callSuffix = ".call"
+// namespaces are what models write before the name of a function they were offered.
+var namespaces = [...]string{"functions.", "tools.", "default_api."}
 
 // NewNames returns the Names that know exactly names. Empty names are passed over, repeated ones count once.
 func NewNames(names []string) Names {
@@ -43,24 +41,17 @@ func NewNames(names []string) Names {
 
 // lookup returns the registered name that written stands for, and whether it is an alias.
 func (n Names) lookup(written string) (name string, alias, known bool) {
-	if _, ok := n.exact[written]; ok {
-		return written, false, true
+	spellings := []string{written}
+	for _, namespace := range namespaces {
+		if bare, ok := strings.CutPrefix(written, namespace); ok {
+			spellings = append(spellings, bare)
+		}
 	}
-	if name := n.byAlias(written); name != "" {
-		return name, true, true
-	}
-	for _, affix := range namespaces {
-		rest, ok := strings.CutPrefix(written, affix)
-		if affix == callSuffix {
-			rest, ok = strings.CutSuffix(written, affix)
+	for _, spelling := range append(spellings, strings.TrimSuffix(written, ".call")) {
+		if _, ok := n.exact[spelling]; ok {
+			return spelling, spelling != written, true
 		}
-		if !ok {
-			continue
-		}
-		if _, ok := n.exact[rest]; ok {
-			return rest, true, true
-		}
-		if name := n.byAlias(rest); name != "" {
+		if name := n.byAlias(spelling); name != "" {
 			return name, true, true
 		}
 	}

@@ -73,7 +73,7 @@ func (s *scanner) isOff(c Call, container Form) bool {
 		return true
 	}
 	return slices.ContainsFunc(c.Repairs, func(r Repair) bool {
-		return slices.Contains(aroundKinds[:], r.Kind) && s.opt.isOff(Form(r.Kind))
+		return r.Kind.Around() && s.opt.isOff(Form(r.Kind))
 	})
 }
 
@@ -81,7 +81,7 @@ func (s *scanner) isOff(c Call, container Form) bool {
 func (s *scanner) refuse(c *Call) {
 	c.Repairs = sortRepairs(c.Repairs)
 	for _, r := range c.Repairs {
-		if c.Broken == nil && slices.Contains(writingKinds[:], r.Kind) && s.opt.isOff(Form(r.Kind)) {
+		if c.Broken == nil && !r.Kind.Around() && s.opt.isOff(Form(r.Kind)) {
 			c.Arguments, c.Broken = nil, &Broken{Rule: RuleSyntax, Offset: r.Offset}
 		}
 	}

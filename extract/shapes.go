@@ -231,6 +231,8 @@ func (p *parse) wrapperMember(n int, at setting) bool {
 type parts struct {
 	name, args int
 	manyArgs   bool
+	// unread is a member "arguments" that cannot hold them.
+	unread int
 	// others counts the members that neither name the tool, nor hold its arguments, nor describe the call;
 	// metas those that describe it and may yet be arguments, such as an id.
 	others, metas int
@@ -249,6 +251,9 @@ func (p *parse) parts(n int) parts {
 		case slices.Contains(argsMembers, key) && p.isArguments(m):
 			o.manyArgs = o.args != 0
 			o.args = m
+		case key == "arguments":
+			o.unread = m
+			o.others++
 		case !p.isMeta(m, key):
 			o.others++
 		case key != "type":
@@ -271,15 +276,6 @@ func (p *parse) isMeta(m int, key string) bool {
 		return p.nodes[m].kind == str || p.nodes[m].kind == scalar
 	}
 	return slices.Contains(metaTypes, p.text(m))
-}
-
-// member is the member of n of that name; 0 where there is none.
-func (p *parse) member(n int, key string) int {
-	m := p.nodes[n].child
-	for m != 0 && p.key(m) != key {
-		m = p.nodes[m].next
-	}
-	return m
 }
 
 // isArguments reports whether m can hold arguments: an object, a string that looks like one or is blank, or
@@ -314,8 +310,8 @@ func (p *parse) nameMember(n int, at setting) bool {
 	switch {
 	case p.nodes[n].open || o.manyArgs:
 		p.broken(c)
-	case o.args == 0 && p.member(n, "arguments") != 0:
-		c.Broken = &Broken{RuleSyntax, p.nodes[p.member(n, "arguments")].start}
+	case o.args == 0 && o.unread != 0:
+		c.Broken = &Broken{RuleSyntax, p.nodes[o.unread].start}
 		p.calls = append(p.calls, c)
 	case o.args != 0:
 		c.Repairs = append(c.Repairs, p.extras(n, o.name, o.args)...)
@@ -325,8 +321,7 @@ func (p *parse) nameMember(n int, at setting) bool {
 		c.Arguments = p.inline(n, o.name)
 		p.calls = append(p.calls, c)
 	default:
-		c.Arguments = []byte("{}")
-		c.Repairs = append(c.Repairs, Repair{NoArguments, c.Offset})
+		c.noArguments(c.Offset)
 		p.calls = append(p.calls, c)
 	}
 	return true
