@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // thoughtTokens open and close what a model thinks where it does not do so by tags.
 var thoughtTokens = [...]struct{ open, until string }{
@@ -11,13 +14,13 @@ var thoughtTokens = [...]struct{ open, until string }{
 }
 
 // thoughtTokenAt reads one of the thoughtTokens.
-func thoughtTokenAt(text string, pos int) (mark, bool) {
+func thoughtTokenAt(text string, pos int) mark {
 	for _, t := range thoughtTokens {
 		if strings.HasPrefix(text[pos:], t.open) {
-			return mark{kind: asideTag, start: pos, end: pos + len(t.open), until: t.until}, true
+			return mark{kind: asideTag, start: pos, end: pos + len(t.open), until: t.until}
 		}
 	}
-	return mark{}, false
+	return mark{}
 }
 
 // asideEnd is where what m opens ends; the end of the text where it does not.
@@ -39,11 +42,8 @@ func closing(text string, pos int, words ...string) int {
 			break
 		}
 		pos += i
-		m := tagAt(text, pos)
-		for _, word := range words {
-			if m.word == word {
-				return pos
-			}
+		if slices.Contains(words, tagAt(text, pos).word) {
+			return pos
 		}
 		pos++
 	}

@@ -1,10 +1,6 @@
 package extract
 
-import (
-	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
-)
+import "github.com/go-json-experiment/json/jsontext"
 
 type kind uint8
 
@@ -171,7 +167,7 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 	r.within++
 	defer func() { r.within-- }()
 	r.out = append(r.out, '{')
-	seen, last := names{}, 0
+	seen, last := map[string]bool{}, 0
 	for first := true; ; first = false {
 		done, ok := r.item(closer, first)
 		if done {
@@ -184,11 +180,12 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 		if !name(r) {
 			return false
 		}
-		to := len(r.out)
+		to, written := len(r.out), string(r.out[from:])
 		r.nodes[n].argued = true
-		if !seen.add(r.out[from:to]) {
+		if seen[written] {
 			return r.fail(RuleDuplicateKey, at)
 		}
+		seen[written] = true
 		r.out = append(r.out, ':')
 		m, ok := r.value(n, last)
 		if m != 0 {
@@ -285,7 +282,7 @@ func (r *reader) keyName() bool {
 	case isNameStart(c):
 		start := r.pos
 		name := r.name()
-		if isConstant(name) || r.peek() == '(' {
+		if constants[name] != "" || r.peek() == '(' {
 			r.pos = start
 			return r.unexpected()
 		}
@@ -307,16 +304,16 @@ func (r *reader) quote(text string, offset int) bool {
 
 // word reads a constant, or a Python call where one may stand.
 func (r *reader) word(parent, last int) (int, bool) {
-	start := r.pos
-	for _, c := range constants {
-		rest, ok := strings.CutPrefix(r.src[r.pos:r.stop()], c.written)
-		if !ok || rest != "" && isNameByte(rest[0]) {
-			continue
-		}
+	start, behind := r.pos, r.pos
+	for behind < r.stop() && isNameByte(r.src[behind]) {
+		behind++
+	}
+	written := r.src[start:behind]
+	if json, ok := constants[written]; ok {
 		n := r.open(scalar, parent, last)
-		r.pos += len(c.written)
-		r.out = append(r.out, c.json...)
-		if c.written != c.json {
+		r.pos = behind
+		r.out = append(r.out, json...)
+		if written != json {
 			r.repaired(PythonLiteral, start)
 		}
 		return n, r.close(n)
@@ -332,26 +329,7 @@ func (r *reader) word(parent, last int) (int, bool) {
 	return 0, r.unexpected()
 }
 
-var constants = [...]struct{ written, json string }{
-	{"true", "true"}, {"false", "false"}, {"null", "null"},
-	{"True", "true"}, {"False", "false"}, {"None", "null"},
-}
-
-func isConstant(name string) bool {
-	for _, c := range constants {
-		if c.written == name {
-			return true
-		}
-	}
-	return false
-}
-
-// names tells the members of one object apart.
-type names map[string]struct{}
-
-// add reports whether name is new.
-func (s names) add(name []byte) bool {
-	before := len(s)
-	s[string(name)] = struct{}{}
-	return len(s) > before
+// constants are the constants of JSON and Python, and the JSON of each.
+var constants = map[string]string{
+	"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null",
 }

@@ -52,16 +52,13 @@ func markAt(text string, pos int) mark {
 
 // tokenOrTagAt reads what begins with < or [ and goes on; the character that follows tells most of it.
 func tokenOrTagAt(text string, pos int) mark {
-	next := text[pos+1]
-	if next == '|' || next == 'T' {
-		if m, is := thoughtTokenAt(text, pos); is {
-			return m
-		}
+	if m := thoughtTokenAt(text, pos); m.kind != noMark {
+		return m
 	}
 	switch {
 	case text[pos] == '[':
 		return bracketTokenAt(text, pos)
-	case next == '<':
+	case text[pos+1] == '<':
 		return doubledTagAt(text, pos)
 	}
 	return tagAt(text, pos)

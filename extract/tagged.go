@@ -7,7 +7,7 @@ import "strings"
 // <arg_key>a</arg_key><arg_value>1</arg_value>. Their JSON is an object of strings.
 func (r *reader) tagged(around string) bool {
 	r.out = append(r.out, '{')
-	seen := names{}
+	seen := map[string]bool{}
 	for {
 		r.pos = skipSpace(r.src, r.pos)
 		if r.pos >= r.stop() {
@@ -25,9 +25,11 @@ func (r *reader) tagged(around string) bool {
 		if !ok {
 			return false
 		}
-		if !seen.add(r.out[from:]) {
+		name := string(r.out[from:])
+		if seen[name] {
 			return r.fail(RuleDuplicateKey, at)
 		}
+		seen[name] = true
 		r.out = append(r.out, ':')
 		if !r.quote(r.src[value.start:value.end], value.start) {
 			return false

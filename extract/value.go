@@ -48,7 +48,7 @@ func (s *seeker) read(pos int) (n, end int, ok bool) {
 	r.within = 1 // a Python call is no value
 	n, ok = r.value(0, 0)
 	for _, repair := range r.repairs {
-		if ok && !repair.Kind.Around() && s.opt.isOff(Form(repair.Kind)) {
+		if ok && s.opt.isOff(Form(repair.Kind)) {
 			ok = r.fail(RuleSyntax, repair.Offset)
 		}
 	}
