@@ -224,21 +224,18 @@ func writeVerdict(e *env, v corpus.Verdict) {
 
 // repairsText names each kind of repair once, with its first place and how often it occurs.
 func repairsText(repairs []extract.Repair) string {
-	count := map[extract.RepairKind]int{}
+	places := map[extract.RepairKind][]int{}
 	for _, r := range repairs {
-		count[r.Kind]++
+		places[r.Kind] = append(places[r.Kind], r.Offset)
 	}
 	var words []string
-	for _, r := range repairs {
-		if count[r.Kind] == 0 {
-			continue
+	for _, kind := range extract.Kinds(repairs) {
+		at := places[kind]
+		text := fmt.Sprintf("%s (byte %d", strings.ReplaceAll(string(kind), "_", " "), at[0])
+		if more := len(at) - 1; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
 		}
-		at := fmt.Sprintf("%s (byte %d", strings.ReplaceAll(string(r.Kind), "_", " "), r.Offset)
-		if more := count[r.Kind] - 1; more > 0 {
-			at += fmt.Sprintf(" and %d more", more)
-		}
-		words = append(words, at+")")
-		count[r.Kind] = 0
+		words = append(words, text+")")
 	}
 	return strings.Join(words, ", ")
 }

@@ -177,15 +177,3 @@ func (s *show) columns() int {
 	}
 	return width
 }
-
-// reading is a reader that reports how much was read.
-type reading struct {
-	in   io.Reader
-	seen *progress
-}
-
-func (r *reading) Read(p []byte) (int, error) {
-	n, err := r.in.Read(p)
-	r.seen.read(int64(n))
-	return n, err
-}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 	"unicode"
@@ -23,23 +24,17 @@ func (p paint) red(text string) string   { return p.with("31", text) }
 func (p paint) green(text string) string { return p.with("32", text) }
 func (p paint) cyan(text string) string  { return p.with("36", text) }
 
-// plain makes any text safe for a terminal: characters that do not print become U+FFFD.
-func plain(s string) string {
+// plain makes any text safe for a line of a terminal: characters that do not print become U+FFFD.
+func plain(s string) string { return strings.ReplaceAll(plainLines(s), "\n", "\uFFFD") }
+
+// plainLines is plain for a text of several lines.
+func plainLines(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) {
+		if r == '\n' || unicode.IsGraphic(r) {
 			return r
 		}
 		return unicode.ReplacementChar
 	}, s)
-}
-
-// plainLines is plain for a text of several lines.
-func plainLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for n, line := range lines {
-		lines[n] = plain(line)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // indent puts two spaces before each line.
@@ -86,4 +81,16 @@ func (p *progress) done() {
 		fmt.Fprint(p.e.err, "\r\x1b[K")
 		p.shown = false
 	}
+}
+
+// reading is a reader that reports how much was read.
+type reading struct {
+	in   io.Reader
+	seen *progress
+}
+
+func (r *reading) Read(p []byte) (int, error) {
+	n, err := r.in.Read(p)
+	r.seen.read(int64(n))
+	return n, err
 }
