@@ -92,7 +92,7 @@ func TestAnExhaustionPrintsItsAttemptsAsATable(t *testing.T) {
 		err.Error(),
 		"  action     attempt  plane       failure          decision            issues",
 		"  book_room  1 of 3   correction  tool_validation  again               nights: expected integer (at least 1, at most 30), got string",
-		"  book_room  1 of 4   transport   unavailable      again after 2s",
+		"  answer     1 of 4   transport   unavailable      again after 2s",
 		"  book_room  2 of 3   correction  tool_validation  again               nights: expected integer (at least 1, at most 30), got string",
 		"  book_room  3 of 3   correction  tool_validation  attempts_exhausted  nights: expected integer (at least 1, at most 30), got string",
 	}, "\n"), fmt.Sprintf("%+v", err))

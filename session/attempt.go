@@ -14,7 +14,7 @@ import (
 // Attempt records one attempt of an action: its outcome and the decision. Treat its lists as read-only. The
 // zero value is not a record.
 type Attempt struct {
-	// Action is the tool's name; empty for the final answer.
+	// Action is the tool's name; empty for the final answer and, on the transport plane, for a model call.
 	Action string `json:"action"`
 	// Attempt is the number of the attempt, from 1.
 	Attempt int `json:"attempt"`

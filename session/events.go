@@ -61,7 +61,7 @@ type RepliedEvent struct {
 
 // AttemptFailedEvent is the payload of [AttemptFailed].
 type AttemptFailedEvent struct {
-	// Action is the tool's name; empty for the final answer.
+	// Action is the tool's name; empty for the final answer and, on the transport plane, for a model call.
 	Action      string      `json:"action,omitempty"`
 	Attempt     int         `json:"attempt"`
 	MaxAttempts int         `json:"max_attempts"`
@@ -90,7 +90,7 @@ type ToolFailedEvent struct {
 
 // ExhaustedEvent is the payload of [Exhausted].
 type ExhaustedEvent struct {
-	// Action is the tool's name; empty for the final answer.
+	// Action is the tool's name; empty for the final answer and, on the transport plane, for a model call.
 	Action      string        `json:"action,omitempty"`
 	Attempt     int           `json:"attempt"`
 	MaxAttempts int           `json:"max_attempts"`

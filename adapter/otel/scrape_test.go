@@ -250,7 +250,7 @@ func TestANameThatTheModelMadeUpIsNeverToldApart(t *testing.T) {
 	lines := b.scrape(t)
 	assert.NotContains(t, strings.Join(lines, "\n"), "made_up")
 	assert.ElementsMatch(t, []string{
-		`retry_attempts_count{gen_ai_tool_name="_OTHER",retake_plane="transport",retake_reason="attempts_exhausted"} 1`,
+		`retry_attempts_count{retake_plane="transport",retake_reason="attempts_exhausted"} 1`,
 		`retry_attempts_count{gen_ai_tool_name="book_room",retake_plane="correction",retake_reason="accepted"} 1`,
 		`retry_attempts_count{retake_plane="correction",retake_reason="accepted"} 1`,
 	}, series(lines, "retry_attempts_count"))

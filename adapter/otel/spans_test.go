@@ -89,7 +89,7 @@ func TestSpansOfARun(t *testing.T) {
 			"gen_ai.usage.input_tokens=120,gen_ai.usage.output_tokens=30,retake.reason=accepted" +
 			"\n  retake.retry gen_ai.tool.name=book_room,retake.attempt=1,retake.delay_seconds=0,retake.failure.class=tool_validation," +
 			"retake.max_attempts=3,retake.plane=correction,retake.reason=immediate" +
-			"\n  retake.retry gen_ai.tool.name=book_room,retake.attempt=1,retake.delay_seconds=3,retake.failure.class=overloaded," +
+			"\n  retake.retry retake.attempt=1,retake.delay_seconds=3,retake.failure.class=overloaded," +
 			"retake.max_attempts=4,retake.plane=transport,retake.reason=retry_after",
 		"invoke_agent travel > chat small (client, 0s) " + asked + "gen_ai.response.finish_reasons=[\"tool_use\"],retake.attempt=1," +
 			"retake.failure.class=tool_validation,retake.max_attempts=3,retake.transport.attempt=1,retake.turn=1",

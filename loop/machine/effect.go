@@ -54,7 +54,7 @@ type Effect struct {
 // Position is the position of an action: "attempt 2 of 3". In a [Decision] or [Exhaustion] it counts attempts
 // of their plane, elsewhere those of the correction plane.
 type Position struct {
-	// Action is the tool's name; empty for the final answer.
+	// Action is the tool's name; empty for the final answer and, on the transport plane, for a model call.
 	Action string `json:"action"`
 	// Attempt is the number of the attempt, from 1. MaxAttempts may be [policy.Unlimited].
 	Attempt     int `json:"attempt"`

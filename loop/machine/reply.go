@@ -17,7 +17,7 @@ func (s *step) replied() error {
 	s.use(r.Message.Usage)
 	s.hearReply(&r.Message)
 	if brokeOff(r.Message.Finish) {
-		s.requestFailed(s.positions()[0].Action, fault.Failure{Plane: fault.Transport,
+		s.requestFailed(AnswerAction, fault.Failure{Plane: fault.Transport,
 			Class: fault.Unavailable})
 		return s.onward(NextCall)
 	}

@@ -188,7 +188,7 @@ func (s *step) callFailed() error {
 	if f.Plane == fault.Correction {
 		return s.replyFailed(f)
 	}
-	s.requestFailed(s.positions()[0].Action, f)
+	s.requestFailed(AnswerAction, f)
 	return s.onward(NextCall)
 }
 
