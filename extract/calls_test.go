@@ -13,7 +13,7 @@ import (
 
 var tools = extract.NewNames([]string{"add", "geo.lookup", "play", "web-search"})
 
-// said writes calls one a line: name, arguments or rule, form.
+// said returns one line for each call: name, arguments or rule, form.
 func said(calls []extract.Call) string {
 	var lines []string
 	for _, c := range calls {
@@ -270,7 +270,7 @@ func TestAround(t *testing.T) {
 	assert.Empty(t, extract.Calls(formCases[0].text, tools, opt))
 }
 
-// TestPrefixes holds what is found in every text that is cut off to what is found in the whole one.
+// TestPrefixes cuts a text at every byte. A cut text must have no call that the whole text does not have.
 func TestPrefixes(t *testing.T) {
 	texts := []string{"First add(a=1, b='x y') then `play`.\n[add(a=12), play()]"}
 	for _, c := range formCases {

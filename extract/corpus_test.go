@@ -18,7 +18,7 @@ import (
 	"github.com/retake-go/retake/extract"
 )
 
-// devReplies is the number of text replies in the half of the corpus whose numbers are asserted.
+// devReplies is the number of text replies in the part of the corpus whose figures the test checks.
 const devReplies = 3369
 
 type question struct {
@@ -41,7 +41,7 @@ type question struct {
 
 type tally struct{ replies, yielded, valid, accepted int }
 
-// TestCorpus measures the package on real replies. It runs only where RETAKE_CORPUS names a file of them.
+// TestCorpus measures the package on real replies. It is skipped unless RETAKE_CORPUS names their file.
 func TestCorpus(t *testing.T) {
 	path := os.Getenv("RETAKE_CORPUS")
 	if path == "" {
@@ -137,7 +137,7 @@ func (r *tally) add(yielded, valid, accepted bool) {
 	}
 }
 
-// native holds the scorer against the benchmark's own verdict on native calls.
+// native compares the scorer with the benchmark's own verdict on native calls.
 func (m *measure) native(q question, known extract.Names, verdict string, native []struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
@@ -159,7 +159,7 @@ func (m *measure) native(q question, known extract.Names, verdict string, native
 	}
 }
 
-// verdict compares ours with the benchmark's on text, which knows fewer forms than this package.
+// verdict compares our verdict on text with the benchmark's, which knows fewer forms.
 func (m *measure) verdict(accepted bool, verdict string) {
 	switch benchmark := verdict == "valid"; {
 	case accepted == benchmark:
@@ -171,7 +171,7 @@ func (m *measure) verdict(accepted bool, verdict string) {
 	}
 }
 
-// cut counts the calls found in the text without its last fifth that are not the calls of the whole text.
+// cut counts calls that are found without the last fifth of the text, and not in the whole text.
 func (m *measure) cut(q question, known extract.Names, model, text string, full []extract.Call) {
 	runes := []rune(text)
 	kept := string(runes[:len(runes)*8/10])
@@ -244,7 +244,7 @@ func usable(calls []extract.Call) bool {
 	return len(calls) > 0 && !slices.ContainsFunc(calls, func(c extract.Call) bool { return !c.Known })
 }
 
-// whole leaves out the calls that are broken: those that a reply ended in.
+// whole returns the calls that are not broken.
 func whole(calls []extract.Call) []extract.Call {
 	return slices.DeleteFunc(slices.Clone(calls), func(c extract.Call) bool { return c.Broken != nil })
 }
@@ -259,7 +259,7 @@ func schemaValid(schemas map[string]*jsonschema.Schema, calls []extract.Call) bo
 	return true
 }
 
-// isAccepted is the benchmark's judgement: each expected function is called once, with values it accepts.
+// isAccepted is the benchmark's rule: each expected function is called once, with accepted values.
 func isAccepted(q question, calls []extract.Call) bool {
 	if len(calls) != len(q.Accepted) {
 		return false

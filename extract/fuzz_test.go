@@ -43,8 +43,8 @@ func FuzzCalls(f *testing.F) {
 	})
 }
 
-// checkCut holds the calls of a text that is cut off to those of the whole text. What closes a thought that
-// was never opened tells only then that all before it was one.
+// checkCut checks that a text that is cut off has no call that the whole text does not have. The exception is
+// a closing tag of a thought that was never opened: only that tag shows that all text before it is a thought.
 func checkCut(t *testing.T, text string, full []extract.Call) {
 	cut := len(text) * 8 / 10
 	if endsThought.MatchString(text) {

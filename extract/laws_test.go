@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/extract"
 )
 
-// jsonText draws the text of a JSON value with numbers that no float holds.
+// jsonText draws a JSON text. Some of its numbers do not fit into a float.
 func jsonText(depth int) *rapid.Generator[string] {
 	scalars := []*rapid.Generator[string]{
 		rapid.SampledFrom([]string{"true", "false", "null", "0", "-0", "1.0", "-2.50e+10", "123456789012345678901234567890"}),
@@ -81,7 +81,7 @@ func TestCallsReadAgain(t *testing.T) {
 	}
 }
 
-// rendered writes calls as one strict object.
+// rendered returns calls as strict JSON.
 func rendered(calls []extract.Call) string {
 	type entry struct {
 		Name      string          `json:"name"`
@@ -100,7 +100,7 @@ func rendered(calls []extract.Call) string {
 	return b.String()
 }
 
-// TestLinear reads long texts on which a reader that goes back would not come to an end.
+// TestLinear reads long texts. A reader that went back would not finish on them.
 func TestLinear(t *testing.T) {
 	n := 200_000
 	if testing.Short() {

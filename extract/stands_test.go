@@ -7,9 +7,8 @@ import (
 	"github.com/retake-go/retake/extract"
 )
 
-// stands reports whether every string and number of c's arguments stands in the text as it was written. A
-// call with escapes in its strings, or with respelled numbers, is held to the strings and numbers without
-// them.
+// stands reports whether the text has every string and number of c's arguments as it was written. For a call
+// with escapes or respelled numbers it only checks that the arguments are JSON.
 func stands(text string, c extract.Call) bool {
 	if has(c, extract.PythonNumber) || has(c, extract.StringArguments) || strings.Contains(text[c.Offset:c.End], `\`) {
 		return json.Valid(c.Arguments)

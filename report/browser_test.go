@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browser is a headless Chromium: the one that RETAKE_BROWSER names, else the first that is installed.
+// browser finds a headless Chromium: RETAKE_BROWSER, or else the first that is installed.
 func browser(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{os.Getenv("RETAKE_BROWSER"), "chromium-headless-shell", "chromium", "google-chrome", "chrome"} {
@@ -34,7 +34,7 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// browse runs the browser on an address, and gives what it prints.
+// browse runs the browser on an address and returns its output.
 func browse(t *testing.T, path, scheme string, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -49,7 +49,7 @@ func browse(t *testing.T, path, scheme string, args ...string) []byte {
 	return out
 }
 
-// What a person sees of a page on a phone and on a desk, by day and by night.
+// The page is shown on a phone and on a desktop, in light and dark colours.
 func TestAPageInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
@@ -80,8 +80,8 @@ func TestAPageInABrowser(t *testing.T) {
 	}
 }
 
-// looks takes a picture: it has the size of the window, and the background of its scheme. The picture is kept in
-// the folder that RETAKE_SCREENSHOTS names.
+// looks takes a screenshot, and checks its size and background colour. RETAKE_SCREENSHOTS names a folder to
+// keep it in.
 func looks(t *testing.T, path, url, scheme string, width int) {
 	t.Helper()
 	file := filepath.Join(cmp.Or(os.Getenv("RETAKE_SCREENSHOTS"), t.TempDir()), filepath.Base(t.Name())+".png")
@@ -96,7 +96,7 @@ func looks(t *testing.T, path, url, scheme string, width int) {
 	assert.Equal(t, scheme == "light", (r+g+b)/3 > 0x8000, "the background is that of the scheme")
 }
 
-// behaves measures the page in a frame: see testdata/measure.html.
+// behaves measures the page in a frame. See testdata/measure.html.
 func behaves(t *testing.T, path, url, scheme string) {
 	t.Helper()
 	dom := browse(t, path, scheme, "--virtual-time-budget=20000", "--dump-dom", url)

@@ -26,7 +26,7 @@ func TestDiff(t *testing.T) {
 	assert.False(t, ok, "too long")
 }
 
-// Without the lines that were removed and added, both texts are the same.
+// Without its removed and added lines, a diff is what both texts share.
 func TestDiffTellsBothSides(t *testing.T) {
 	side := rapid.SliceOfNDistinct(rapid.StringMatching("[a-z]?[ab]"), 0, 24, rapid.ID)
 	rapid.Check(t, func(t *rapid.T) {

@@ -23,7 +23,7 @@ type Part struct {
 	Issues        []int
 }
 
-// Marked are the parts of a text that issues are about.
+// Marked returns the parts of a text that issues are about.
 func Marked(text string, issues []fault.Issue) []Part {
 	var parts []Part
 	for _, m := range marksOf(text, issues) {
@@ -32,12 +32,12 @@ func Marked(text string, issues []fault.Issue) []Part {
 	return parts
 }
 
-// MarkedSegments are the segments of a text with its marks.
+// MarkedSegments returns the segments of a text with its marks.
 func MarkedSegments(text string, issues []fault.Issue) []Segment {
 	return segments(text, marksOf(text, issues))
 }
 
-// Located is what a pointer names in a JSON text.
+// Located returns what a pointer names in a JSON text.
 func Located(text, pointer string) (found []string, missing bool) {
 	j := readJSON(text, 0)
 	spans, missing := j.locate(pointer, false)
@@ -47,8 +47,8 @@ func Located(text, pointer string) (found []string, missing bool) {
 	return found, missing
 }
 
-// Keep adds entries under bounds, each with details of so many bytes, and tells which are left, and which of
-// them are bare.
+// Keep adds entries with details of the given sizes. It returns which entries are kept, and which of
+// them lost their details.
 func Keep(entries int, bytes int64, sizes []int) (left, bare []int, omitted, stripped int) {
 	k := &kept{entries: entries, bytes: bytes}
 	for n, size := range sizes {

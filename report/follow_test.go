@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/report"
 )
 
-// said is a timeline without its bars and its breaks.
+// said is a timeline without bars and line breaks.
 func said(timeline string) []string {
 	return strings.Fields(strings.ReplaceAll(timeline, "█", ""))
 }

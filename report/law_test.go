@@ -25,7 +25,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// spent is what the core has counted after each line of a journal.
+// spent returns the state of the core after each line of a journal.
 func spent(t *testing.T, text []byte) map[int64]machine.State {
 	t.Helper()
 	after := map[int64]machine.State{}
@@ -41,7 +41,7 @@ func spent(t *testing.T, text []byte) map[int64]machine.State {
 	}
 }
 
-// failing is the journal of a run whose tool breaks, between two calls that are bad.
+// failing makes the journal of a run with a bad call, a tool that breaks, and another bad call.
 func failing(t *testing.T) []byte {
 	t.Helper()
 	store := &looptest.Store{}
@@ -62,7 +62,7 @@ func failing(t *testing.T) []byte {
 	return store.Text("order-42")
 }
 
-// What is left of the budgets is what the core counts, also of calls that failed without costing an attempt.
+// What is left of the budgets is as the core counts it, also for failures that cost no attempt.
 func TestWhatIsLeftIsAsTheCoreCountsIt(t *testing.T) {
 	all := map[string][]byte{"failing": failing(t)}
 	for name := range stories {
@@ -94,7 +94,7 @@ func TestWhatIsLeftIsAsTheCoreCountsIt(t *testing.T) {
 	}
 }
 
-// chained writes records as the lines of a journal.
+// chained returns records as the lines of a journal, with their hashes.
 func chained(records ...string) string {
 	var b strings.Builder
 	head := strings.Repeat("0", 32)
@@ -109,7 +109,8 @@ func chained(records ...string) string {
 	return b.String()
 }
 
-// FuzzRead gives records that nobody wrote the hashes they need, for all else is refused at once.
+// FuzzRead shows journals with arbitrary records. It adds the right hashes, because a reader stops at
+// a wrong one.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"long", "hostile"} {
 		var records []string

@@ -59,7 +59,7 @@ func TestTheFailingPartIsMarked(t *testing.T) {
 	}
 }
 
-// pointers are all places of a value, with what stands there.
+// pointers returns every pointer into a value, with the value there.
 func pointers(v any, at string, to map[string]any) {
 	to[at] = v
 	switch v := v.(type) {
@@ -87,7 +87,7 @@ func anyValue(depth int) *rapid.Generator[any] {
 	)...)
 }
 
-// What a pointer marks in a text is, read by itself, the value that the pointer names.
+// The part of a text that a pointer marks is the JSON of the value that the pointer names.
 func TestTheMarkedRangeIsTheValueAtThePointer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := anyValue(3).Draw(t, "value")
@@ -158,7 +158,7 @@ func TestSegmentsAreBounded(t *testing.T) {
 	assert.Len(t, report.Segments(strings.Repeat("\u202e", 100_000), nil), 1)
 }
 
-// Whatever is marked, the text itself stands there whole.
+// Marks leave out no part of the text.
 func TestMarksLeaveTheTextAsItIs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := anyValue(3).Draw(t, "value")

@@ -29,7 +29,7 @@ var stories = map[string]struct {
 	"hostile": {hostileStory, []string{"Book."}},
 }
 
-// read gives the journal of a story.
+// read returns the journal of a story.
 func read(t *testing.T, name string) []byte {
 	t.Helper()
 	path := filepath.Join("testdata", name+".jsonl")
@@ -42,7 +42,7 @@ func read(t *testing.T, name string) []byte {
 	return text
 }
 
-// golden compares with what is expected, or writes it.
+// golden compares with the golden file, or rewrites it.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -79,7 +79,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// A run that is made now can be shown as one that was made then.
+// A journal that a story writes today can be shown, too.
 func TestTheStoriesCanBeTold(t *testing.T) {
 	for name, s := range stories {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestJSONLines(t *testing.T) {
 	}
 }
 
-// Wherever a journal ends, it can be shown, and what is open is said.
+// A journal can be shown wherever it ends. The report says what is unfinished.
 func TestAJournalThatEndsAnywhere(t *testing.T) {
 	text := read(t, "long")
 	for cut := 0; cut < len(text); cut += 131 {

@@ -58,7 +58,7 @@ type receipt struct {
 	Total  int    `json:"total" validate:"min=1"`
 }
 
-// slow is a model that takes its time.
+// slow is a model that takes some time for each reply.
 type slow struct {
 	loop.Model
 	takes time.Duration
@@ -69,7 +69,7 @@ func (s slow) Reply(ctx context.Context, r loop.Request) (message.Reply, error) 
 	return s.Model.Reply(ctx, r)
 }
 
-// paid is a turn that replies, and is paid for.
+// paid is a turn with a reply and its usage.
 func paid(r message.Reply) looptest.Turn {
 	r.Model = "example-1"
 	r.Usage = message.Usage{InputTokens: 812, OutputTokens: int64(20 + len(r.Text)/4), CacheReadTokens: 512, APICalls: 1}
@@ -90,7 +90,7 @@ func book(arguments string) message.Call {
 	return message.Call{Name: "book_room", Arguments: arguments}
 }
 
-// story is one session in which much goes wrong.
+// story is a session with many failures.
 type story struct {
 	id     string
 	turns  []looptest.Turn
@@ -102,7 +102,7 @@ type story struct {
 
 var cities = session.StateSlice[string]("cities")
 
-// tell runs a story in a bubble of its own time, and returns its journal.
+// tell runs a story with a fake clock and returns its journal.
 func (s story) tell(t *testing.T, prompts ...string) []byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -127,7 +127,7 @@ func (s story) tell(t *testing.T, prompts ...string) []byte {
 	return text
 }
 
-// newSession has a reducer that keeps the cities, and does not know them all.
+// newSession has a reducer that collects cities and refuses an unknown one.
 func newSession(t *testing.T) *session.Session {
 	t.Helper()
 	keep := func(_ reducer.View[string], city string) (reducer.Change[string], error) {
@@ -144,7 +144,7 @@ func newSession(t *testing.T) *session.Session {
 	return held
 }
 
-// config is what the runs of a story are held to.
+// config is the config of a story's runs.
 func (s story) config(t *testing.T) loop.Config {
 	t.Helper()
 	set, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", s.book, tool.Idempotent()), tool.New("search", "Search hotels.", search))
@@ -170,11 +170,11 @@ func search(_ context.Context, q struct {
 	return []string{"Hotel Avenida, " + q.City, "Casa do Rio, " + q.City}, nil
 }
 
-// bookings is a hotel whose line breaks once for Porto, and that is slow.
+// bookings is a slow hotel. Its connection breaks once, for Porto.
 func bookings() func(context.Context, booking) (receipt, error) {
 	broke := false
 	return func(ctx context.Context, want booking) (receipt, error) {
-		// Calls that run at once report one after the other, so that the journal is always the same.
+		// Parallel calls report at different times, so that the journal is always the same.
 		<-time.After(time.Duration(len(want.City)) * time.Millisecond)
 		if err := errors.Join(tool.Progress(ctx, map[string]string{"booking": want.City}), tool.Emit(ctx, "booked", want.City)); err != nil {
 			return receipt{}, err
@@ -191,7 +191,7 @@ func bookings() func(context.Context, booking) (receipt, error) {
 	}
 }
 
-// longStory has nearly everything that can happen.
+// longStory has nearly every kind of entry.
 func longStory() story {
 	return story{
 		id: "order-42", book: bookings(),
@@ -210,7 +210,7 @@ func longStory() story {
 	}
 }
 
-// hostileStory is a model that means harm, and ends exhausted.
+// hostileStory has a model that sends harmful texts. It ends exhausted.
 func hostileStory() story {
 	evil := "</script><script>alert(1)</script>\u202e\u200b\x1b[31mred\x07 <img src=x onerror=alert(1)> &amp; 日本 👩‍👧 [redacted 00112233445566778899aabbccddeeff, 321 bytes]"
 	return story{

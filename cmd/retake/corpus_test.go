@@ -31,7 +31,7 @@ func corpusFile(t *testing.T) string {
 	return path
 }
 
-// retake runs one command line within the test.
+// retake runs one command line in this process.
 func retake(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, trouble bytes.Buffer
@@ -40,7 +40,7 @@ func retake(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// judged is what a corpus says of a reply beside what check needs.
+// judged is a line of the corpus with the members that only tests need.
 type judged struct {
 	ID      string `json:"id"`
 	Replies []struct {
@@ -77,7 +77,7 @@ func readVerdicts(t *testing.T, out string) []corpusVerdict {
 	return all
 }
 
-// An independent validator judged the native calls: check agrees with each, in file order.
+// The corpus has the verdicts of another validator on native calls. check agrees with each.
 func TestCheckAgreesWithTheCorpus(t *testing.T) {
 	file := corpusFile(t)
 	verdicts := readVerdicts(t, retake(t, "check", "-corpus", file, "-json"))
@@ -104,7 +104,7 @@ func TestCheckAgreesWithTheCorpus(t *testing.T) {
 	t.Logf("%d native replies, %d in text, %d of these with good calls only", native, texts, good)
 }
 
-// The answer is the same each time, and every ladder is climbed to its end.
+// Each run gives the same answer, and every session succeeds with the last reply of its ladder.
 func TestRunOfTheCorpus(t *testing.T) {
 	file := corpusFile(t)
 	first := retake(t, "run", "-corpus", file, "-seed", "s", "-json")
@@ -122,8 +122,7 @@ func TestRunOfTheCorpus(t *testing.T) {
 	t.Log(first)
 }
 
-// What the model is told between attempts names every failing argument. With -v the prompts are shown as it
-// reads them.
+// The feedback to the model names every failing argument. With -v the test shows the prompts.
 func TestFeedbackOfTheCorpusNamesWhatFailed(t *testing.T) {
 	f, err := os.Open(corpusFile(t))
 	require.NoError(t, err)

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// step is what happens while a journal is followed; it reports whether the time goes on.
+// step changes the journal between two looks at it. It reports whether the next look follows.
 type step func(path string, whole []byte) bool
 
-// followed follows a journal that holds the first bytes of a run; each time it waits the next of steps is
-// made. It returns the exit status and both outputs.
+// followed follows a journal that has the first bytes of a run, and makes the next step each time it waits.
+// It returns the exit status and both outputs.
 func followed(t *testing.T, first int, steps ...step) (status int, out, errs string) {
 	t.Helper()
 	whole, err := os.ReadFile("../../testdata/journals/v1/transport_wait.jsonl")
@@ -41,7 +41,7 @@ func followed(t *testing.T, first int, steps ...step) (status int, out, errs str
 	return status, stdout.String(), stderr.String()
 }
 
-// upTo writes the journal up to a number of bytes; all of it where it is shorter.
+// upTo writes at most the first bytes of the journal.
 func upTo(size int) step {
 	return func(path string, whole []byte) bool {
 		return os.WriteFile(path, whole[:min(size, len(whole))], 0o600) == nil

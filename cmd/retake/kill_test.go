@@ -24,8 +24,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// dieAt makes a process die when it has written so many bytes of journals: "self:N" by its own hand, in the
-// middle of a write; "other:N" by that of whoever started it, who is told on standard error.
+// dieAt makes a process die after N bytes of journals. With "self:N" it kills itself in the middle of a
+// write. With "other:N" it writes "now" to standard error, and its parent kills it.
 const dieAt = "RETAKE_TEST_DIE_AT"
 
 func init() {
@@ -39,7 +39,7 @@ func init() {
 	newStore = func(dir string) journal.Store { return mortal{journal.Dir(dir), d} }
 }
 
-// death comes when left is used up.
+// death ends the process after left bytes.
 type death struct {
 	self bool
 	left atomic.Int64
@@ -56,7 +56,7 @@ func (d *death) come() {
 	}
 }
 
-// mortal is a store whose process dies.
+// mortal is a store that ends its process.
 type mortal struct {
 	journal.Store
 	death *death
@@ -72,7 +72,7 @@ type mortalLog struct {
 	death *death
 }
 
-// Append writes what is left of the process's life.
+// Append writes as many bytes as are left, and then ends the process.
 func (l mortalLog) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
 	left := l.death.left.Add(-int64(len(lines)))
 	if left >= 0 {
@@ -85,8 +85,7 @@ func (l mortalLog) Append(ctx context.Context, at int64, lines []byte, durable b
 	return nil
 }
 
-// smallCorpus is a corpus of questions that need one to three attempts, and of some that have too few
-// replies.
+// smallCorpus has questions that need one to four attempts, and some with too few replies.
 func smallCorpus(t *testing.T) string {
 	var b strings.Builder
 	for n := range 20 {
@@ -106,7 +105,7 @@ func smallCorpus(t *testing.T) string {
 	return path
 }
 
-// killed are the runs over a corpus that are killed.
+// killed runs the command over a corpus and counts how often it was killed.
 type killed struct {
 	corpus, policy string
 	kills          int
@@ -144,7 +143,7 @@ func (k *killed) run(t *testing.T, dir, die string) (out string, dead bool) {
 	return stdout.String(), false
 }
 
-// chainsOf are the journals of a directory without their notes, by name.
+// chainsOf returns the journals of a directory without their notes, by name.
 func chainsOf(t *testing.T, dir string) map[string]string {
 	names, err := filepath.Glob(filepath.Join(dir, "*"))
 	require.NoError(t, err)
@@ -163,7 +162,7 @@ func chainsOf(t *testing.T, dir string) map[string]string {
 	return chains
 }
 
-// tracesOf are the traces of the journals of a directory, by name.
+// tracesOf returns the traces of the journals of a directory, by name.
 func tracesOf(t *testing.T, dir string) map[string]string {
 	traces := map[string]string{}
 	for name := range chainsOf(t, dir) {
@@ -176,10 +175,8 @@ func tracesOf(t *testing.T, dir string) map[string]string {
 	return traces
 }
 
-// Whenever a process is killed, and however often: the journals that are left lead to the same end as a run
-// that nobody disturbed, byte for byte.
-//
-// It is killed 200 times, or 20 times with -short.
+// A run that was killed continues from its journals, and ends with the same journals as one that was not
+// killed, byte for byte. The test kills it 200 times, or 20 times with -short.
 func TestARunThatIsKilledAgainAndAgainComesToTheSameEnd(t *testing.T) {
 	kills := 200
 	if testing.Short() {

@@ -20,7 +20,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// The waits shown for a seed are those that loop.Do makes.
+// retake delays shows the waits that loop.Do makes with the same seed.
 func TestDelaysAreThoseOfDo(t *testing.T) {
 	for _, c := range []struct {
 		preset string
@@ -74,7 +74,7 @@ func FuzzSplitResponse(f *testing.F) {
 	})
 }
 
-// A cut is a share of the characters, exact though the share is a float.
+// A cut is an exact share of the characters, although the share is a float.
 func TestCutText(t *testing.T) {
 	assert.Len(t, cutText(strings.Repeat("a", 100), 0.29), 29)
 	assert.Equal(t, "é", cutText("éa", 0.5))

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"retake": main})
 }
 
-// The scripts say what each command prints, and with which status it ends.
+// The scripts have the output and the exit status of each command.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
@@ -40,12 +40,11 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// evil is what a terminal must never see: escape sequences, C1 controls, marks of direction, bytes that are
-// no UTF-8.
+// evil must never reach a terminal: escape sequences, C1 controls, marks of direction, invalid UTF-8.
 const evil = "e\x1b[2J\x1b]0;x\x07\u009b31m\u202e\u2066\u200f\xffe"
 
-// hostile puts evil text, and a NUL, in the places of a file that say EVIL, and the same in the escapes of
-// JSON where they say ESCAPED: hostile FILE...
+// hostile replaces EVIL in files by the evil text and a NUL, and ESCAPED by the same in JSON escapes:
+// hostile FILE...
 func hostile(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args {
 		escaped := strings.Trim(strconv.QuoteToASCII(strings.ToValidUTF8(evil, "")), `"`)
@@ -55,8 +54,7 @@ func hostile(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// clean fails where the last command wrote nothing, or wrote what would not print as itself: clean stdout,
-// clean stderr.
+// clean fails if the last command wrote nothing, or characters that do not print: clean stdout, clean stderr.
 func clean(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args {
 		text := ts.ReadFile(name)
@@ -67,7 +65,7 @@ func clean(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// status runs a command that must end with a given status: status 2 retake ...
+// status runs a command and checks its exit status: status 2 retake ...
 func status(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	if neg || err != nil {

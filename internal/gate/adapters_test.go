@@ -17,8 +17,8 @@ import (
 	"github.com/retake-go/retake/internal/gate"
 )
 
-// Adapters are built against versions of the core that came later, so they may use what is public alone: Go
-// itself would let them import internal/, for their paths begin with the core's.
+// Adapters are also built with later versions of the core, so they may only use its public packages. Go
+// itself would let them import internal/, because their paths begin with the core's.
 func TestOtherModulesImportPublicPackages(t *testing.T) {
 	faults, files := importsOfInternal(t, "../..")
 	assert.Empty(t, faults)
@@ -36,8 +36,8 @@ func TestAnImportOfInternalIsFound(t *testing.T) {
 	assert.Equal(t, []string{"adapter/planted/planted.go imports " + gate.Module + "/internal/canon"}, faults)
 }
 
-// importsOfInternal lists the imports of the core's internal packages by other modules below root, tests
-// included, and counts their files.
+// importsOfInternal lists where other modules below root import internal packages of the core, also in tests.
+// It counts the files that it read.
 func importsOfInternal(t *testing.T, root string) (faults []string, files int) {
 	modules := []string{"adapter", "bench", "examples"}
 	for _, dir := range modules {

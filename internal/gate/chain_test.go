@@ -13,17 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chains are the lists of docs/design.md by the names of their blocks, and how many functions a reader may
-// have to know to follow each.
+// chains are the lists in docs/design.md, by the name of the block, with the most functions that each may
+// have.
 var chains = map[string]int{"chain": 45, "chain of a check": 15 + 4} // four of them in package tool
 
-// link is one line of the list: a function by package and name, and how deep it stands.
+// link is one line of a list: a function with its package, and its depth.
 type link struct {
 	depth int
 	name  string
 }
 
-// chain is a list of functions in docs/design.md.
+// chain reads a list of functions in docs/design.md.
 func chain(t *testing.T, block string) (all []link) {
 	doc, err := os.ReadFile("../../docs/design.md")
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ type function struct {
 	file string
 }
 
-// functions are those of a package's files by their names: "Run", "process.call".
+// functions returns the functions of a package by name: "Run", "process.call".
 func functions(t *testing.T, dir string) map[string]function {
 	files, err := filepath.Glob(filepath.Join("../..", dir, "*.go"))
 	require.NoError(t, err)
@@ -95,8 +95,7 @@ func calls(fn *ast.FuncDecl, name string) (found bool) {
 	return found
 }
 
-// The way of a bad call through the code is short, and stands in the design as it is: each function is there,
-// and calls the next.
+// A bad call goes through few functions. docs/design.md lists them: each exists and calls the next.
 func TestTheWayOfABadCallIsAsTheDesignSays(t *testing.T) {
 	files := map[string]bool{}
 	for block, most := range chains {
@@ -122,13 +121,13 @@ func TestTheWayOfABadCallIsAsTheDesignSays(t *testing.T) {
 	assert.LessOrEqual(t, len(files), 6, "files of package schema")
 }
 
-// called is a function of a list, and the package of the function above it.
+// called is a function of a list, and the package of its caller.
 type called struct {
 	function
 	dir, from string
 }
 
-// follow looks up the functions of a list, and finds each called by the one above it.
+// follow looks up the functions of a list and checks that each is called by the one above it.
 func follow(t *testing.T, list []link) (all []called) {
 	packages := map[string]map[string]function{}
 	var stack []called

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// maxModules is how many modules a program that embeds the loop may link, retake's own among them.
+// maxModules is the most modules that a program with the loop may link, including retake.
 const maxModules = 18
 
-// Whoever embeds the loop takes on what it links: validators, a schema library and little else, and no provider, runtime or test
-// library.
+// A program with the loop links validators, a schema library and little else: no provider's SDK, no runtime
+// and no test library.
 func TestTheLoopIsLight(t *testing.T) {
 	modules := linked(t, "./loop")
 	require.LessOrEqual(t, len(modules), maxModules, "loop links %s", strings.Join(modules, "\n"))
@@ -24,7 +24,7 @@ func TestTheLoopIsLight(t *testing.T) {
 	}
 }
 
-// linked are the modules that a package links, sorted: those in the module cache, without asking anybody.
+// linked returns the modules that a package links, sorted. It reads the module cache and asks no proxy.
 func linked(t *testing.T, pkg string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", pkg)

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/internal/syntax"
 )
 
-// offsetOf is where a strict decoder stops; -1 where the text is JSON.
+// offsetOf is the offset at which a strict decoder stops; -1 if the text is JSON.
 func offsetOf(text string) int {
 	dec := jsontext.NewDecoder(strings.NewReader(text))
 	for {
@@ -91,7 +91,7 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// What begins a value well is no slip of its own: whoever names its place means all of it.
+// A value that begins correctly is no slip. An offset there stands for the whole value.
 func TestWantedOfWholes(t *testing.T) {
 	assert.Equal(t, syntax.Object, syntax.Wanted(`{"arguments": "{'a': "}`, 14))
 	assert.Empty(t, syntax.Wanted(`<tool_call>{"arguments": {}}`, 11))
@@ -99,7 +99,7 @@ func TestWantedOfWholes(t *testing.T) {
 	assert.Empty(t, syntax.Wanted(`["f(x=)"]`, 1))
 }
 
-// Calls in Python's form are read by another reader; only the offsets are theirs.
+// Another reader reads Python calls. Only its offsets are used here.
 func TestWantedOfCalls(t *testing.T) {
 	assert.Equal(t, syntax.Arguments, syntax.Wanted("f(case_id, details)", 2))
 	assert.Equal(t, syntax.Literals, syntax.Wanted("f(name=papal_name)", 7))

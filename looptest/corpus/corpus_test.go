@@ -48,7 +48,7 @@ func Example() {
 	// accepted at attempt 2 map[accepted:1 immediate:1]
 }
 
-// A run whose journal is there already goes on where that ends, and comes to the same.
+// A run that has a journal already continues at its end, with the same result.
 func TestARecordedRunIsNotRunAgain(t *testing.T) {
 	q := questions(t, lisbon)[0]
 	fresh, err := corpus.Config{}.Play(t.Context(), q)
@@ -77,7 +77,7 @@ func TestARecordedRunIsNotRunAgain(t *testing.T) {
 	require.ErrorContains(t, err, "it was recorded under another config")
 }
 
-// Half a surrogate pair is no character. It is replaced, and whatever else is escaped stays as it is.
+// Half a surrogate pair is no character and is replaced. Other escapes are kept.
 func TestHalvesOfSurrogatePairs(t *testing.T) {
 	text := func(escaped string) string {
 		return questions(t, strings.Replace(lisbon, "book(nights=2)", escaped, 1))[0].Replies[0].Text

@@ -57,14 +57,14 @@ func TestAUserCanInstallARelease(t *testing.T) {
 // releases are the versions that users can get.
 type releases struct {
 	clone, proxy, cache string
-	// last is the latest release, next the one after it. Until the first release both are made from the last
-	// commit; later, only next is. head is the first of the two that is.
+	// last is the latest release, and next the one after it. The test makes next from the last commit, and
+	// last too if nothing was released yet. head is the first of the two that the test made.
 	last, next, head string
 	adapters         []string
 }
 
-// newReleases makes a release of the last commit in a clone of the repo. Where there is none before it, it
-// makes that too.
+// newReleases makes a release of the last commit in a clone of the repo. If there was no release before, it
+// makes two.
 func newReleases(t *testing.T) *releases {
 	r := &releases{clone: filepath.Join(t.TempDir(), "clone"), proxy: t.TempDir(), cache: t.TempDir()}
 	root := git(t, ".", "rev-parse", "--show-toplevel")
@@ -95,7 +95,7 @@ func newReleases(t *testing.T) *releases {
 	return r
 }
 
-// latest is the latest version among tags; empty where there is none.
+// latest is the latest version among tags; empty if there is none.
 func latest(tags string) (last string) {
 	for _, tag := range strings.Fields(tags) {
 		if semver.IsValid(tag) && semver.Compare(tag, last) > 0 {
@@ -126,7 +126,7 @@ func (r *releases) release(t *testing.T, version string) {
 	require.NoError(t, p.carryOut())
 }
 
-// serve puts a module, as it was tagged, into the folder in the form that module proxies have.
+// serve adds a tagged module to the folder of the module proxy.
 func (r *releases) serve(t *testing.T, dir, version string) {
 	path := core
 	if dir != "." {
@@ -148,7 +148,7 @@ func (r *releases) serve(t *testing.T, dir, version string) {
 	})
 }
 
-// user is an empty module of somebody else.
+// user is the empty module of a user.
 func (r *releases) user(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	write(t, dir, map[string]string{"go.mod": "module example.com/user\n\ngo 1.26.0\n"})
@@ -165,8 +165,8 @@ func (r *releases) builds(t *testing.T, adapter, version, ofCore string) {
 	require.Equal(t, path+" "+version+"\n"+core+" "+ofCore+"\n", got)
 }
 
-// goes runs the go command as a user would who has nothing of this repo, and returns what it prints. Other
-// modules come from the module cache of this machine or, if they are not there, from its GOPROXY.
+// goes runs the go command without a checkout of this repo and returns its output. Other modules come from
+// the module cache of this machine or, if they are not there, from its GOPROXY.
 func (r *releases) goes(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
@@ -192,7 +192,7 @@ func env(t *testing.T, name string) string {
 
 var block = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// programsOf are the whole programs that a page shows.
+// programsOf returns the complete programs on a page.
 func programsOf(t *testing.T, page string) (programs []string) {
 	doc, err := os.ReadFile(page)
 	require.NoError(t, err)

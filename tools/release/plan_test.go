@@ -91,7 +91,7 @@ func TestAReleaseIsPlannedAndThenMade(t *testing.T) {
 	assert.Equal(t, "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-03-04\n\n- All of it.", git(t, dir, "show", "v0.2.0:CHANGELOG.md"))
 }
 
-// The first release changes no go.mod: the adapters required it before it was there.
+// The first release changes no go.mod, because the adapters require its version already.
 func TestTheFirstReleaseOfATreeThatIsReadyOnlyTags(t *testing.T) {
 	dir := newRepo(t, repo)
 	write(t, dir, map[string]string{"CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [0.1.0] - 2026-01-02\n\n- All of it.\n"})
@@ -139,7 +139,7 @@ func TestWhatStandsInTheWayOfAReleaseIsNamed(t *testing.T) {
 	}
 }
 
-// What this repo is made of is also written elsewhere.
+// Other files list the modules of this repo, too.
 func TestDependabotKnowsEveryModule(t *testing.T) {
 	dirs, err := modules("../..")
 	require.NoError(t, err)
