@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// arguments adds call c with the arguments that member m holds.
+// arguments adds call c with its arguments, which are member m.
 func (p *parse) arguments(c Call, m int) {
 	switch p.nodes[m].kind {
 	case object:
@@ -20,7 +20,7 @@ func (p *parse) arguments(c Call, m int) {
 	p.calls = append(p.calls, c)
 }
 
-// stringArguments reads the JSON object that a string holds. Offsets within it are those of the string.
+// stringArguments reads a JSON object in a string. Every offset in it is that of the string.
 func (p *parse) stringArguments(c *Call, m int) {
 	offset, text := p.nodes[m].start, p.text(m)
 	if strings.TrimSpace(text) == "" {
@@ -44,7 +44,7 @@ func (p *parse) stringArguments(c *Call, m int) {
 	}
 }
 
-// inline is the object n without its member name and the type of call.
+// inline is object n without the member name, and without a type of call.
 func (p *parse) inline(n, name int) []byte {
 	args := []byte{'{'}
 	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
@@ -61,12 +61,12 @@ func (p *parse) inline(n, name int) []byte {
 	return append(args, '}')
 }
 
-// named starts a call of the tool that written stands for; an alias is noted at node n.
+// named begins a call of a tool by its written name. If that is an alias, the repair is at node n.
 func (p *parse) named(written string, n int) (Call, bool) {
 	return p.names.call(written, p.nodes[n].start)
 }
 
-// broken adds c as a call in which reading stopped, or that has two sets of arguments.
+// broken adds a call that was not read to its end, or that has two sets of arguments.
 func (p *parse) broken(c Call) {
 	c.Arguments, c.Broken = nil, &Broken{Rule: RuleSyntax, Offset: c.Offset}
 	if p.fault != nil {
@@ -76,10 +76,10 @@ func (p *parse) broken(c Call) {
 	p.calls = append(p.calls, c)
 }
 
-// json is the JSON of node n; the slice is the caller's own.
+// json is a copy of the JSON of node n.
 func (p *parse) json(n int) []byte { return slices.Clone(p.out[p.nodes[n].from:p.nodes[n].to]) }
 
-// text is the content of string n, empty where reading stopped in it; key is the name of member n.
+// text is the content of string n; empty if it was not read to its end.
 func (p *parse) text(n int) string {
 	if p.nodes[n].open {
 		return ""
@@ -87,9 +87,10 @@ func (p *parse) text(n int) string {
 	return unquoted(p.out[p.nodes[n].from:p.nodes[n].to])
 }
 
+// key is the name of member n.
 func (p *parse) key(n int) string { return unquoted(p.out[p.nodes[n].keyFrom:p.nodes[n].keyTo]) }
 
-// unquoted is the content of a JSON string as the reader wrote it.
+// unquoted is the content of a JSON string that the reader wrote.
 func unquoted(quoted []byte) string {
 	if len(quoted) < 2 {
 		return ""

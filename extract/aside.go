@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// thoughtTokens open and close what a model thinks where it does not do so by tags.
+// thoughtTokens are the tokens around a thought, for models that do not use tags.
 var thoughtTokens = [...]struct{ open, until string }{
 	{"<|START_THINKING|>", "<|END_THINKING|>"},
 	{"<|channel|>analysis<|message|>", "<|"},
@@ -23,7 +23,7 @@ func thoughtTokenAt(text string, pos int) mark {
 	return mark{}
 }
 
-// asideEnd is where what m opens ends; the end of the text where it does not.
+// asideEnd is the end of what m opens: its closing mark, or else the end of the text.
 func asideEnd(text string, m mark) int {
 	if m.until == "" {
 		return closing(text, m.end, m.word)
@@ -34,7 +34,7 @@ func asideEnd(text string, m mark) int {
 	return len(text)
 }
 
-// closing is where a tag of one of those words is closed after pos; the end of the text where none is.
+// closing is the offset of the next closing tag of one of the words, or else the end of the text.
 func closing(text string, pos int, words ...string) int {
 	for pos < len(text) {
 		i := strings.Index(text[pos:], "</")
@@ -50,8 +50,8 @@ func closing(text string, pos int, words ...string) int {
 	return len(text)
 }
 
-// unopenedThought is where, after pos, a thought is closed that was not opened since; -1 where none is. Many
-// models are given the opening tag, and write the closing one only.
+// unopenedThought is the offset after pos of a closing tag of a thought without an opening one; -1 if there
+// is none. For many models the opening tag is a part of the prompt, so they write only the closing one.
 func unopenedThought(text string, pos int) int {
 	end := pos
 	for slash := pos; ; slash++ {
@@ -75,7 +75,7 @@ func unopenedThought(text string, pos int) int {
 	}
 }
 
-// afterThoughts is the place behind the tags that a text begins with and that hold what the model thinks.
+// afterThoughts is the end of the thoughts that a text begins with.
 func afterThoughts(text string) int {
 	from := textStart(text)
 	for {

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// assignment is an object that code puts into a variable.
+// assignment is an object that code assigns to a variable.
 type assignment struct {
 	name string
-	// indent is the number of characters that its line is indented by.
+	// indent is the number of characters before its line.
 	indent     int
 	start, end int
 	json       []byte
 	repairs    []Repair
 }
 
-// assign keeps object n where a line puts it, and nothing but it, into a variable: name = {…}.
+// assign keeps object n if its line assigns only this object to a variable: name = {…}.
 func (s *scanner) assign(p *parse, n int) {
 	if n == 0 || p.fault != nil || p.nodes[n].kind != object || !endsLine(s.text[p.nodes[n].end:]) {
 		return
@@ -31,11 +31,11 @@ func (s *scanner) assign(p *parse, n int) {
 	}
 }
 
-// maxLine bounds what is looked at of a line, in bytes, so that reading stays linear.
+// maxLine is how many bytes of a line are looked at, so that reading stays linear.
 const maxLine = 256
 
-// lineBefore is what stands before pos in its line, without the space that it is indented by; a comment where
-// that is too long.
+// lineBefore is the text before pos in its line, without indentation, and the size of the indentation. For a
+// line that is too long it is "#", as for a comment.
 func lineBefore(text string, pos int) (line string, indent int) {
 	window := text[max(0, pos-maxLine):pos]
 	start := strings.LastIndexByte(window, '\n') + 1
@@ -46,7 +46,7 @@ func lineBefore(text string, pos int) (line string, indent int) {
 	return line, len(window) - start - len(line)
 }
 
-// endsLine reports whether nothing but a semicolon and a comment follows in the line.
+// endsLine reports whether the rest of the line is empty, except for a semicolon and a comment.
 func endsLine(rest string) bool {
 	rest = strings.TrimLeft(strings.TrimPrefix(rest, ";"), " \t\r")
 	return rest == "" || rest[0] == '\n' || isComment(rest)
@@ -63,8 +63,8 @@ func isIdentifier(name string) bool {
 	return name != "" && isNameStart(name[0])
 }
 
-// assignedTo reads f(v) and f(**v) where v is the variable that an object was put into last, in the block of
-// the call or one around it, and that nothing was said of since.
+// assignedTo reads f(v) and f(**v). The latest assignment of an object must be that of v, in the same block
+// or one around it, and v must not be used in between.
 func (s *scanner) assignedTo(start, end int) bool {
 	v := s.assigned
 	if v == nil || len(s.run) > 0 {
@@ -91,7 +91,7 @@ func (s *scanner) assignedTo(start, end int) bool {
 	return true
 }
 
-// mentions reports whether a name stands in code.
+// mentions reports whether code uses a name.
 func mentions(code, name string) bool {
 	for i := strings.Index(code, name); i >= 0; i = strings.Index(code, name) {
 		after := code[i+len(name):]

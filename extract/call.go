@@ -8,14 +8,14 @@ import (
 // Call is one call found in a text. It shares no memory with the text's other calls.
 type Call struct {
 	// Name is the registered name, or the name as written if it is not registered. It is empty if a wrapper
-	// made for calls holds something without a tool's name; Broken is set then.
+	// for calls has no tool's name in it; Broken is set then.
 	Name string
 	// Known reports whether Name is registered.
 	Known bool
-	// Arguments is a JSON object as strict JSON; nil where Broken is set. With [TaggedArguments] among the
-	// repairs, each of its members is a string.
+	// Arguments is a JSON object as strict JSON; nil if Broken is set. With the repair [TaggedArguments] each
+	// of its members is a string.
 	Arguments []byte
-	// Form is what the call was read by.
+	// Form is the form of the call.
 	Form Form
 	// Offset and End bound the call's own text, in bytes, without tags, fences and lists around it.
 	Offset, End int
@@ -49,7 +49,7 @@ const (
 	RuleSize         = "size"
 )
 
-// sortRepairs sorts repairs by where they are, then by what they are, and keeps each once.
+// sortRepairs sorts repairs by offset and kind, and removes duplicates.
 func sortRepairs(repairs []Repair) []Repair {
 	slices.SortFunc(repairs, func(a, b Repair) int {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Kind, b.Kind))

@@ -1,9 +1,9 @@
 // Package extract finds tool calls and JSON values in the text of a model's reply. It never changes what the
 // model wrote, and never completes what was cut off.
 //
-// [Calls] reads the first run of calls: calls with nothing but space, commas, tags and fences between them.
-// How a call may be wrapped is a closed list of forms ([Forms]); each can be switched off. [Value] reads one
-// JSON value, for structured output.
+// [Calls] reads the first run of calls: calls with only space, commas, semicolons, tags and fences between
+// them. The forms of calls are a closed list ([Forms]), and each can be switched off. [Value] reads one JSON
+// value, for structured output.
 //
 // The result is strict JSON with the same content as the text: numbers keep their digits, strings their
 // characters, members their order. Every departure from strict JSON, and every piece of text that is dropped,

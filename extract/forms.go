@@ -2,8 +2,8 @@ package extract
 
 import "slices"
 
-// Form is the stable name of one way of writing a call, or of one leniency. Forms stand in policies, where
-// each may be switched off. The zero value is no form.
+// Form is the stable name of one way of writing a call, or of one leniency. A policy can switch each off. The
+// zero value is no form.
 type Form string
 
 // The forms a call is read by: the values of [Call.Form].
@@ -39,12 +39,12 @@ const (
 	QuotedCall Form = "quoted_call"
 )
 
-// RepairKind is the stable name of one kind of repair. As a [Form] of the same name in [Options.Off] it is
-// refused: a call that needs one of the leniencies of writing is then [Broken], and text in a fence, in prose
-// or under an alias is not read.
+// RepairKind is the stable name of one kind of repair. A [Form] of the same name in [Options.Off] switches it
+// off: a call that needs a leniency of writing is then [Broken], and a call in a fence, in prose or under an
+// alias is not read.
 type RepairKind string
 
-// Text that was set aside around a call or value.
+// Text around a call or value that was dropped.
 const (
 	// Prose: text before or after was dropped.
 	Prose RepairKind = "prose"
@@ -60,32 +60,30 @@ const (
 	Alias RepairKind = "alias"
 	// StringArguments: the arguments were written as a string that holds JSON.
 	StringArguments RepairKind = "string_arguments"
-	// NoArguments: a call without arguments in a wrapper made for calls was read as {}.
+	// NoArguments: a call without arguments, in a wrapper for calls, was read as {}.
 	NoArguments RepairKind = "no_arguments"
 	// ExtraMember: a member beside the name and the arguments was dropped.
 	ExtraMember RepairKind = "extra_member"
 	// PythonSyntax: keyword arguments of a Python call were read as an object.
 	PythonSyntax RepairKind = "python_syntax"
-	// TaggedArguments: each argument stood in a tag of its own, as in <parameter=a>1</parameter>. Such tags
-	// tell no types, so each is a string here: what it is else only who knows the schema can tell.
+	// TaggedArguments: each argument was in its own tag, as in <parameter=a>1</parameter>. Such tags have no
+	// types, so each value is a string here. Package tool, which knows the schema, converts it.
 	TaggedArguments RepairKind = "tagged_arguments"
-	// AssignedArguments: the arguments stood in a variable that was assigned before, as in v = {"a": 1},
-	// f(v).
+	// AssignedArguments: the arguments were assigned to a variable before, as in v = {"a": 1}, f(v).
 	AssignedArguments RepairKind = "assigned_arguments"
-	// WrappedArguments: the arguments stood in one member more than the tool's schema has, as in
-	// f(params={"a": 1}). Only who knows the schema can tell, so this package never makes this repair.
+	// WrappedArguments: the arguments were in one member that the tool's schema does not have, as in
+	// f(params={"a": 1}). Package tool makes this repair, because it knows the schema.
 	WrappedArguments RepairKind = "wrapped_arguments"
-	// QuotedObject: an object or array stood in a string, as JSON, where the schema takes no string: {"addr":
-	// "{\"city\": \"Lisbon\"}"}. Only who knows the schema can tell, so this package never makes this repair.
+	// QuotedObject: an object or array was written as JSON in a string, and the schema allows no string
+	// there: {"addr": "{\"city\": \"Lisbon\"}"}. Package tool makes this repair, because it knows the schema.
 	QuotedObject RepairKind = "quoted_object"
 )
 
-// Leniencies of writing: what is not strict JSON but has one meaning only.
+// Leniencies of writing: they are not strict JSON, but have only one meaning.
 const (
 	// SingleQuotes: a string in single quotes.
 	SingleQuotes RepairKind = "single_quotes"
-	// Apostrophe: a single quote between two letters of a string in single quotes, taken for one of its
-	// characters.
+	// Apostrophe: a single quote between two letters, in a string in single quotes.
 	Apostrophe RepairKind = "apostrophe"
 	// TokenQuotes: a string between control tokens, <escape> or <|"|>, as Gemma writes it.
 	TokenQuotes RepairKind = "token_quotes"
@@ -137,18 +135,17 @@ func Forms() []Form {
 	return forms
 }
 
-// Repair is one departure from strict JSON, or one piece of text set aside.
+// Repair is one departure from strict JSON, or one piece of text that was dropped.
 type Repair struct {
 	Kind RepairKind `json:"kind"`
 	// Offset is the byte offset in the text at which it applies.
 	Offset int `json:"offset"`
 }
 
-// Around reports whether repairs of the kind set text aside or respell a name, and change nothing of what was
-// said.
+// Around reports whether the kind only drops text around a call or respells a name.
 func (k RepairKind) Around() bool { return slices.Contains(aroundKinds, k) }
 
-// Kinds are the kinds of the repairs, each once, in order of their first.
+// Kinds returns each kind of the repairs once, in the order of its first repair.
 func Kinds(repairs []Repair) (kinds []RepairKind) {
 	for _, r := range repairs {
 		if !slices.Contains(kinds, r.Kind) {

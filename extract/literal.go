@@ -12,14 +12,14 @@ const (
 	call
 )
 
-// node is one value of what was read, or a Python call. Its text is src[start:end], its JSON out[from:to]; a
-// member's name is out[keyFrom:keyTo]. Where open is set, reading stopped within it.
+// node is a value or a Python call. Its text is src[start:end] and its JSON out[from:to]. The name of a
+// member is out[keyFrom:keyTo]. If open is set, it was not read to its end.
 type node struct {
 	kind kind
 	open bool
-	// dict: the call's argument is one object; argued: something of its arguments was read.
+	// dict is set if the call has one object as its argument, argued if any argument was read.
 	dict, argued bool
-	// paren: the list is a tuple.
+	// paren is set if the list is a tuple.
 	paren          bool
 	start, end     int
 	from, to       int
@@ -29,29 +29,29 @@ type node struct {
 	child, next int
 }
 
-// reader reads one literal (JSON, or what Python and JavaScript write for it) into nodes and strict JSON. It
-// stops at the first fault and keeps what stood whole before. It never goes back, so that reading is linear.
+// reader reads one literal, in the syntax of JSON, Python or JavaScript, into nodes and strict JSON. It stops
+// at the first fault and keeps what was complete before. It never goes back, so reading is linear.
 type reader struct {
 	src      string
 	pos, end int
-	// limit is where the literal grows too long.
+	// limit is the offset at which the literal is too long.
 	limit int
 	depth int
 	max   int
-	// within counts the objects and calls around pos: no call may stand in them.
+	// within counts the objects and calls around pos. No call may be in them.
 	within  int
 	nodes   []node
 	out     []byte
-	said    []byte // what the string says that is being read
+	said    []byte // the content of the string that is being read
 	repairs []Repair
 	fault   *Broken
-	// cut: the fault is that the text ends.
+	// cut is set if the fault is the end of the text.
 	cut bool
-	// lastString is where the last string began, afterString where it ended.
+	// lastString and afterString are the begin and the end of the last string.
 	lastString, afterString int
 }
 
-// start makes r ready to read at pos, up to end. The memory of an earlier literal is used again.
+// start makes r ready to read from pos to end. It reuses the memory of an earlier literal.
 func (r *reader) start(src string, pos, end int, opt Options) {
 	limit := pos + min(opt.MaxBytes, len(src)-pos)
 	*r = reader{src: src, pos: pos, end: end, limit: limit, max: opt.MaxDepth,
@@ -65,7 +65,7 @@ func (r *reader) fail(rule string, offset int) bool {
 	return false
 }
 
-// ends is the fault of a text that stops within a value that opened at offset.
+// ends is the fault of a text that ends within a value. The value began at offset.
 func (r *reader) ends(offset int) bool {
 	if r.pos < r.end {
 		return r.fail(RuleSize, offset)
@@ -74,7 +74,7 @@ func (r *reader) ends(offset int) bool {
 	return r.fail(RuleSyntax, r.end)
 }
 
-// unexpected is the fault of something that cannot stand at pos.
+// unexpected is the fault of a character that cannot be at pos.
 func (r *reader) unexpected() bool {
 	if r.pos >= r.stop() {
 		return r.ends(r.pos)
@@ -84,7 +84,7 @@ func (r *reader) unexpected() bool {
 
 func (r *reader) stop() int { return min(r.end, r.limit) }
 
-// peek is the byte at pos; 0 at the end, which no grammar here expects.
+// peek is the byte at pos, or 0 at the end. No grammar here has a 0.
 func (r *reader) peek() byte {
 	if r.pos >= r.stop() {
 		return 0
@@ -96,7 +96,7 @@ func (r *reader) repaired(kind RepairKind, offset int) {
 	r.repairs = append(r.repairs, Repair{Kind: kind, Offset: offset})
 }
 
-// open adds a node under parent, after its child last; parent 0 has no links.
+// open adds a node to parent, after its child last. Parent 0 is none.
 func (r *reader) open(k kind, parent, last int) int {
 	n := len(r.nodes)
 	r.nodes = append(r.nodes, node{kind: k, open: true, start: r.pos, from: len(r.out)})
@@ -116,7 +116,7 @@ func (r *reader) close(n int) bool {
 	return true
 }
 
-// value reads any value as a child of parent after last, and returns its node.
+// value reads a value as a child of parent, after its child last, and returns its node.
 func (r *reader) value(parent, last int) (n int, ok bool) {
 	if !r.space() {
 		return 0, false
@@ -145,7 +145,7 @@ func (r *reader) value(parent, last int) (n int, ok bool) {
 	return 0, r.unexpected()
 }
 
-// nest reads a bracketed node within the bound of depth.
+// nest reads a bracketed node, unless it is too deep.
 func (r *reader) nest(n int, read func(*reader, int) bool) bool {
 	if r.depth == r.max {
 		return r.fail(RuleDepth, r.pos)
@@ -162,7 +162,7 @@ func (r *reader) object(n int) bool {
 	return r.members(n, '}', (*reader).key)
 }
 
-// members reads names and their values up to the closing bracket. name reads one, and what stands behind it.
+// members reads names and values up to the closing bracket. name reads a name and its separator.
 func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 	r.within++
 	defer func() { r.within-- }()
@@ -227,13 +227,13 @@ func (r *reader) list(n int) bool {
 	}
 }
 
-// trailed reports whether the comma before the bracket just closed was a trailing one.
+// trailed reports whether the latest bracket had a trailing comma.
 func (r *reader) trailed() bool {
 	return len(r.repairs) > 0 && r.repairs[len(r.repairs)-1].Kind == TrailingComma
 }
 
-// item goes to the next item of a bracketed sequence, over the comma before it, or over the closing bracket
-// (done).
+// item goes to the next item of a bracketed sequence, past the comma. At the closing bracket it is done and
+// goes past that.
 func (r *reader) item(closer byte, first bool) (done, ok bool) {
 	if !r.space() {
 		return false, false
@@ -262,7 +262,7 @@ func (r *reader) item(closer byte, first bool) (done, ok bool) {
 	return true, true
 }
 
-// key reads the name of a member and the colon behind it.
+// key reads the name of a member and its colon.
 func (r *reader) key() bool {
 	if !r.keyName() || !r.space() {
 		return false
@@ -302,7 +302,7 @@ func (r *reader) quote(text string, offset int) bool {
 	return true
 }
 
-// word reads a constant, or a Python call where one may stand.
+// word reads a constant, or a Python call if one may be here.
 func (r *reader) word(parent, last int) (int, bool) {
 	start, behind := r.pos, r.pos
 	for behind < r.stop() && isNameByte(r.src[behind]) {

@@ -14,30 +14,30 @@ const (
 	callTag
 	callEnd
 	functionTag
-	// asideTag opens what a tool is said to have answered, or what the model thinks: no calls are read there.
-	// thoughtEnd closes what the model thinks.
+	// asideTag opens the answer of a tool or a thought of the model; no calls are read in them. thoughtEnd
+	// closes a thought.
 	asideTag
 	thoughtEnd
 	// fence is a run of backticks.
 	fence
 )
 
-// mark is a piece of markup: text that may stand between calls of one run.
+// mark is a piece of markup. It may be between the calls of one run.
 type mark struct {
 	kind       markKind
 	start, end int
-	// word is the tag's own name, where it is one of the words; function what its attribute names, a tool or
-	// an argument; ticks the number of backticks of a fence; until where what an asideTag opens ends, if not
-	// at a closing tag.
+	// word is the name of the tag, if it is in words. function is the tool or argument that its attribute
+	// names. ticks is the number of backticks of a fence. until is the token that ends an asideTag, if a
+	// closing tag does not.
 	word, function string
 	ticks          int
 	until          string
 }
 
-// maxTag is the length in bytes up to which a tag is taken for one.
+// maxTag is the most bytes of a tag. Longer ones are text.
 const maxTag = 128
 
-// markAt returns the mark at pos; its kind is noMark where there is none.
+// markAt returns the mark at pos; its kind is noMark if there is none.
 func markAt(text string, pos int) mark {
 	switch text[pos] {
 	case '`':
@@ -50,7 +50,7 @@ func markAt(text string, pos int) mark {
 	return mark{}
 }
 
-// tokenOrTagAt reads what begins with < or [ and goes on; the character that follows tells most of it.
+// tokenOrTagAt reads a token or tag, which begins with < or [.
 func tokenOrTagAt(text string, pos int) mark {
 	if m := thoughtTokenAt(text, pos); m.kind != noMark {
 		return m
@@ -64,7 +64,7 @@ func tokenOrTagAt(text string, pos int) mark {
 	return tagAt(text, pos)
 }
 
-// fenceAt reads backticks and, after three, the language behind them.
+// fenceAt reads backticks, and a language after three or more.
 func fenceAt(text string, pos int) mark {
 	end := pos
 	for end < len(text) && text[end] == '`' {
@@ -84,8 +84,8 @@ func fenceAt(text string, pos int) mark {
 	return m
 }
 
-// notInTags are characters that may belong to a call. None stands in a tag: a text that is cut before the
-// tag's end would otherwise yield a call that the whole text does not.
+// notInTags are characters that may belong to a call, so no tag has them. Otherwise a text that is cut within
+// a tag could have a call that the whole text does not have.
 const notInTags = "{}()[]`"
 
 // doubledTagAt reads <<word>>.
@@ -141,8 +141,8 @@ func tagAt(text string, pos int) mark {
 	return m
 }
 
-// isQuoted reports whether a tag seems to be part of a string, for a quote or an escape follows, or stands in
-// single backticks.
+// isQuoted reports whether a tag is probably in a string, because a quote or an escape follows, or in single
+// backticks.
 func isQuoted(text string, m mark) bool {
 	before, after := text[:m.start], text[m.end:]
 	if strings.HasPrefix(after, "`") && !strings.HasPrefix(after, "``") {
@@ -151,8 +151,8 @@ func isQuoted(text string, m mark) bool {
 	return after != "" && strings.IndexByte("\"'\\", after[0]) >= 0
 }
 
-// cutClosing cuts what makes a tag a closing one, as in </word> and <word|>, or an opening one, as in
-// <|word>.
+// cutClosing removes the / or | of a closing tag, as in </word> and <word|>, and the | of an opening one, as
+// in <|word>.
 func cutClosing(inner string) (rest string, closing bool) {
 	if rest, closing = strings.CutPrefix(inner, "/"); closing {
 		return rest, true
@@ -160,7 +160,7 @@ func cutClosing(inner string) (rest string, closing bool) {
 	return strings.CutSuffix(strings.TrimPrefix(inner, "|"), "|")
 }
 
-// afterNamespace is inner without what stands before the tag's name: "seed:", "｜DSML｜".
+// afterNamespace is inner without the prefix of the tag's name: "seed:", "｜DSML｜".
 func afterNamespace(inner string) string {
 	if rest, is := strings.CutPrefix(inner, "｜"); is {
 		_, inner, _ = strings.Cut(rest, "｜")
@@ -174,14 +174,13 @@ func afterNamespace(inner string) string {
 	return inner
 }
 
-// isControl reports whether inner, between < and >, is that of a control token. Some models write full-width
-// bars.
+// isControl reports whether the text between < and > is a control token. Some models write full-width bars.
 func isControl(inner string) bool {
 	return len(inner) > 2 && strings.HasPrefix(inner, "|") && strings.HasSuffix(inner, "|") ||
 		strings.HasPrefix(inner, "｜") && strings.HasSuffix(inner, "｜")
 }
 
-// functionOf is what a tag's attributes name: =f, ="f" or, before other attributes, name="f".
+// functionOf is the name in a tag's attributes: =f, ="f" or, before other attributes, name="f".
 func functionOf(attributes string) string {
 	value, ok := strings.CutPrefix(strings.TrimSpace(attributes), "=")
 	if !ok {

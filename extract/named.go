@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// nameThenArguments reads a tool's name and the object of its arguments. Where a sentence runs into the name
-// without a space, the name starts behind its full stop.
+// nameThenArguments reads a tool's name and the object of its arguments. The name may follow the full stop of
+// a sentence without a space.
 func (s *scanner) nameThenArguments(start, end, args int) bool {
 	begin := start
 	start, known := s.knownIn(start, end)
@@ -42,7 +42,7 @@ func (s *scanner) nameThenArguments(start, end, args int) bool {
 	return true
 }
 
-// knownIn is where the name of a tool begins in a dotted name: at its beginning, or after a dot.
+// knownIn finds a tool's name in a dotted name: all of it, or its end after a dot.
 func (s *scanner) knownIn(start, end int) (from int, known bool) {
 	written := s.text[start:end]
 	_, _, known = s.names.lookup(plainName(written))
@@ -59,7 +59,7 @@ func (s *scanner) knownIn(start, end int) (from int, known bool) {
 	return start, true
 }
 
-// isCallOf reports whether object n names the tool as the one it calls.
+// isCallOf reports whether object n is a call of the tool.
 func (p *parse) isCallOf(n int, tool string) bool {
 	o := p.parts(n)
 	if o.name == 0 || o.args == 0 {
@@ -69,11 +69,11 @@ func (p *parse) isCallOf(n int, tool string) bool {
 	return known && name == tool
 }
 
-// argumentLabels may stand between a name and its arguments.
+// argumentLabels may be between a name and its arguments.
 var argumentLabels = [...]string{"Action Input", "Arguments", "Parameters", "Input", "Args", "✿ARGS✿"}
 
-// argumentsAfter is where the arguments of a name that ends at pos begin, with at most closing marks, a colon
-// with the call's number, a label, control tokens and a fence between; -1 where something else follows.
+// argumentsAfter is the offset of the arguments after a name that ends at pos; -1 if there are none. Between
+// them may be closing marks, a colon with the call's number, a label, control tokens and a fence.
 func argumentsAfter(text string, pos int) int {
 	for pos < len(text) && (text[pos] == '`' || text[pos] == '*') {
 		pos++
@@ -98,13 +98,12 @@ func argumentsAfter(text string, pos int) int {
 	return -1
 }
 
-// tokenWords may stand behind a control token that leads up to arguments, and codeWord before one: of which
-// kind they are.
+// tokenWords may follow a control token before arguments, and codeWord may precede one.
 var tokenWords = [...]string{"json", "code", "commentary"}
 
 const codeWord = "code<|"
 
-// skipMarks passes over a few control tokens and fences, and the words beside them.
+// skipMarks skips a few control tokens and fences, and the words beside them.
 func skipMarks(text string, pos int) int {
 	if strings.HasPrefix(text[pos:], codeWord) {
 		pos += len(codeWord) - len("<|")
@@ -125,7 +124,7 @@ func skipMarks(text string, pos int) int {
 	return pos
 }
 
-// behindToken passes over the word behind control token m, or the call's id behind one for ids.
+// behindToken skips the word after control token m, or the call's id after the token for ids.
 func behindToken(text string, m mark, pos int) int {
 	if text[m.start:m.end] == "[CALL_ID]" {
 		return tokenEnd(text, pos)
@@ -138,7 +137,7 @@ func behindToken(text string, m mark, pos int) int {
 	return pos
 }
 
-// functionTag reads the arguments behind a tag that names the tool.
+// functionTag reads the arguments after a tag that names the tool.
 func (s *scanner) functionTag(m mark) {
 	args := skipSpace(s.text, m.end)
 	s.pos = args
@@ -161,14 +160,14 @@ func (s *scanner) functionTag(m mark) {
 	s.take(&p, m.start)
 }
 
-// none adds c as a call without arguments; the tag around it closes at pos.
+// none adds c as a call without arguments. The tag around it is closed at pos.
 func (p *parse) none(c Call, pos int) {
 	p.fault, p.pos = nil, pos
 	c.noArguments(c.Offset)
 	p.calls = append(p.calls, c)
 }
 
-// fromTags adds c with the arguments that stand in tags at pos; the tag around is of that word.
+// fromTags adds c with the arguments in tags at pos. around is the word of the tag around them.
 func (p *parse) fromTags(c Call, around string) {
 	first := p.pos
 	if !p.tagged(around) {

@@ -2,8 +2,8 @@ package extract
 
 import "strings"
 
-// Names knows the tools a reply may call. The zero value knows none. It is never changed and safe for
-// concurrent use.
+// Names are the names of the tools that a reply may call. The zero value has none. They never change and are
+// safe for concurrent use.
 //
 // A written name means a tool if it is the tool's name. It also means the tool if both are equal once every
 // character outside [A-Za-z0-9_-] is replaced by "_", and no other tool is: providers allow no other
@@ -17,10 +17,10 @@ type Names struct {
 	longest int
 }
 
-// namespaces are what models write before the name of a function they were offered.
+// namespaces are prefixes that models write before the name of a tool.
 var namespaces = [...]string{"functions.", "tools.", "default_api."}
 
-// NewNames returns the Names that know exactly names. Empty names are passed over, repeated ones count once.
+// NewNames returns Names of the given names. Empty names are left out, repeated ones count once.
 func NewNames(names []string) Names {
 	n := Names{exact: make(map[string]struct{}, len(names)), alias: make(map[string]string, len(names))}
 	for _, name := range names {
@@ -39,7 +39,7 @@ func NewNames(names []string) Names {
 	return n
 }
 
-// lookup returns the registered name that written stands for, and whether it is an alias.
+// lookup returns the registered name for a written one, and whether the written one is an alias.
 func (n Names) lookup(written string) (name string, alias, known bool) {
 	spellings := []string{written}
 	for _, namespace := range namespaces {
@@ -58,7 +58,7 @@ func (n Names) lookup(written string) (name string, alias, known bool) {
 	return written, false, false
 }
 
-// call starts a call of the tool that written stands for; an alias is noted at offset.
+// call begins a call of a tool by its written name. If that is an alias, the repair is at offset.
 func (n Names) call(written string, offset int) (c Call, known bool) {
 	name, alias, known := n.lookup(written)
 	c = Call{Name: name, Known: known}
@@ -69,8 +69,7 @@ func (n Names) call(written string, offset int) (c Call, known bool) {
 }
 
 func (n Names) byAlias(written string) string {
-	// A safe spelling is never longer than the name in bytes, and a written one at most as long as a rune per
-	// byte makes it.
+	// A safe spelling has at most as many bytes as the name, and a written one at most 4 for each of those.
 	if written == "" || len(written) > 4*n.longest {
 		return ""
 	}

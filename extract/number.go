@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// numberForm is a number of Python: the digits before its point, those behind it, its exponent and the digits
-// of that. Each may be missing.
+// numberForm is a number in Python. Its groups are the digits before and after the point, the exponent, and
+// the digits of the exponent. Each may be missing.
 var numberForm = regexp.MustCompile(`^[-+]?(\d+(?:_\d+)*)?(?:\.(\d+(?:_\d+)*)?)?([eE][-+]?(\d+(?:_\d+)*)?)?`)
 
-// number reads a number and writes its digits as they stand. What Python allows beyond JSON is respelled
-// where a JSON number stands for the same value; anything else (0x10, 1j, 007, inf) is refused.
+// number reads a number and keeps its digits. A number in Python's syntax is respelled if JSON can write the
+// same value. Any other (0x10, 1j, 007, inf) is refused.
 func (r *reader) number() bool {
 	start := r.pos
 	m := numberForm.FindStringSubmatch(r.src[start:r.stop()])

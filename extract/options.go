@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Options bounds and restricts what is read. The zero value reads nothing, for its bounds are zero; start
-// from [DefaultOptions].
+// Options limits what is read. The zero value reads nothing, because its bounds are zero: start from
+// [DefaultOptions].
 type Options struct {
 	// Off lists the forms that are not read; see [Forms].
 	Off []Form
@@ -19,13 +19,13 @@ type Options struct {
 	MaxDepth int
 }
 
-// maxDepth keeps a depth from the options within what a goroutine's stack bears without notice.
+// maxDepth limits Options.MaxDepth, because reading is recursive.
 const maxDepth = 10_000
 
 // DefaultOptions reads every form, 1 MiB, 64 deep.
 func DefaultOptions() Options { return Options{MaxBytes: 1 << 20, MaxDepth: 64} }
 
-// Validate reports every fault of o, each naming its field and what would be right.
+// Validate returns all faults of the options. Each names its field and what would be right.
 func (o Options) Validate() error {
 	var faults []error
 	known := Forms()

@@ -2,7 +2,7 @@ package extract
 
 import "strings"
 
-// call reads a Python call: its name, then keyword arguments or one object. Its JSON is the object of its
+// call reads the arguments of a Python call: keyword arguments, or one object. Its JSON is the object of its
 // arguments.
 func (r *reader) call(n int) bool {
 	start := r.pos
@@ -40,8 +40,7 @@ func (r *reader) dictArgument(n int) bool {
 	return ok
 }
 
-// keyword reads the name of an argument and its "=". A value without a name cannot be given one, so it is
-// refused.
+// keyword reads the name of an argument and its "=". A value without a name is refused.
 func (r *reader) keyword() bool {
 	start := r.pos
 	if !isNameStart(r.peek()) {
@@ -62,7 +61,7 @@ func (r *reader) keyword() bool {
 	return r.quote(name, start)
 }
 
-// name reads an identifier. Markdown's backslashes before underscores are no part of it.
+// name reads an identifier, without Markdown's backslashes before underscores.
 func (r *reader) name() string {
 	start := r.pos
 	for r.pos < r.stop() && (isNameByte(r.src[r.pos]) || isMarkdownEscape(r.src[:r.stop()], r.pos)) {
@@ -76,7 +75,7 @@ func (r *reader) name() string {
 	return plainName(written)
 }
 
-// tokenEnd is the end of the name that starts at pos: letters, digits, "_", and "." "-" "/" between them.
+// tokenEnd is the end of the name at pos: letters, digits and "_", with ".", "-" and "/" between them.
 func tokenEnd(src string, pos int) int {
 	end := pos
 	for i := pos; i < len(src); i++ {

@@ -6,8 +6,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// add adds a call in the scanner's setting to the run. It reports false where a form the call was read by is
-// switched off.
+// add adds a call to the run. It returns false if a form of the call is switched off.
 func (s *scanner) add(c Call) bool {
 	if s.tag.kind != noMark {
 		c.Repairs = append(c.Repairs, Repair{Tag, s.tag.start})
@@ -29,8 +28,8 @@ func (s *scanner) add(c Call) bool {
 	return true
 }
 
-// repeats reports whether c says the same as a call of the run, be its members in another order: a reply that
-// repeats a call asks for it once.
+// repeats reports whether the run has an equal call, in any order of members. A call that a reply repeats is
+// made once.
 func (s *scanner) repeats(c Call) bool {
 	if c.Broken != nil || len(s.run) == 0 {
 		return false
@@ -47,7 +46,7 @@ func (s *scanner) repeats(c Call) bool {
 	return again
 }
 
-// key is alike for calls that say the same.
+// key is the same for equal calls.
 func (c Call) key() string {
 	args, err := canon.JSON(c.Arguments)
 	if err != nil { // deeper than canonical JSON goes
@@ -56,7 +55,7 @@ func (c Call) key() string {
 	return c.Name + "\x00" + string(args)
 }
 
-// container is the form that the tag around stands for.
+// container is the form of the tag around.
 func (s *scanner) container() Form {
 	switch s.tag.kind {
 	case callTag:
@@ -67,7 +66,7 @@ func (s *scanner) container() Form {
 	return ""
 }
 
-// isOff reports whether c was read by a form, or from within something, that is switched off.
+// isOff reports whether the form of c, or of something around it, is switched off.
 func (s *scanner) isOff(c Call, container Form) bool {
 	if s.opt.isOff(c.Form) || container != "" && s.opt.isOff(container) {
 		return true
@@ -77,7 +76,7 @@ func (s *scanner) isOff(c Call, container Form) bool {
 	})
 }
 
-// refuse breaks a call that needs a leniency that is switched off.
+// refuse breaks a call if it needs a leniency that is switched off.
 func (s *scanner) refuse(c *Call) {
 	c.Repairs = sortRepairs(c.Repairs)
 	for _, r := range c.Repairs {
@@ -87,7 +86,7 @@ func (s *scanner) refuse(c *Call) {
 	}
 }
 
-// finish notes the text around the run on each of its calls.
+// finish adds the repairs for text around the run to each of its calls.
 func (s *scanner) finish() []Call {
 	around := make([]Repair, 0, 2)
 	for _, offset := range [...]int{s.before, s.after} {

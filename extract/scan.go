@@ -2,14 +2,14 @@ package extract
 
 import "strings"
 
-// Calls returns the first run of calls in text, in order. A run is a series of calls with nothing but space,
-// commas, semicolons, tags and fences between them. A call that repeats another of the run is left out. A
-// [Broken] call ends the run, unless a closing tag says where to go on. Tags for the answer of a tool or for
-// the model's thoughts are skipped, and so is all text before the end of a thought that has no beginning. The
-// result is nil if there is no call.
+// Calls returns the first run of calls in text, in order. A run is a series of calls with only space, commas,
+// semicolons, tags and fences between them. A call that repeats another of the run is left out. A [Broken]
+// call ends the run, unless a closing tag shows where the next one may begin. Tags with the answer of a tool
+// or with thoughts of the model are skipped, and so is all text before the end of a thought that has no
+// beginning. The result is nil if there is no call.
 //
-// The names say which tools are known. A call of another name is found only in a place made for calls: in a
-// tag or object for calls, or as an element {"name": …, "arguments": …} of a list.
+// names are the known tools. A call of another name is only found in a place for calls: in a tag or object
+// for calls, or as an element {"name": …, "arguments": …} of a list.
 func Calls(text string, names Names, opt Options) []Call {
 	if !strings.ContainsAny(text, callOpens) {
 		return nil
@@ -27,8 +27,7 @@ func Calls(text string, names Names, opt Options) []Call {
 	return s.finish()
 }
 
-// callOpens are the characters without one of which nothing is a call: those that open a value, a list of
-// arguments, or a tag.
+// callOpens are the characters that open a value, a list of arguments, or a tag. Every call has one.
 const callOpens = "{[(<"
 
 // scanner goes through a text once.
@@ -37,32 +36,30 @@ type scanner struct {
 	names Names
 	opt   Options
 	pos   int
-	// run is what was found, said its whole calls up to keyed; before and after are where text around it
-	// starts that was dropped, or -1.
+	// run are the calls so far. said are the keys of its first calls, up to keyed. before and after are the
+	// offsets of the text around it that was dropped, or -1.
 	run           []Call
 	said          map[string]struct{}
 	keyed         int
 	before, after int
-	// tag is the mark that what follows stands in; fenced the fence that is open. Their kind is noMark where
-	// there is none.
+	// tag is the mark around what follows, and fenced the open fence. Their kind is noMark if there is none.
 	tag, fenced mark
-	// defined are the tools that the fenced code defines itself; assigned is what it put into a variable
-	// last.
+	// defined are the tools that the fenced code defines itself. assigned is its latest assignment.
 	defined  []string
 	assigned *assignment
 	reader   reader
-	// thought: the end of a thought was met, so that another is a slip.
+	// thought is set after the end of a thought. Another end is ignored.
 	thought, done bool
 }
 
-// step goes on: the first recogniser that goes on from there decides what stands there.
+// step reads what is at pos, by the first of its methods that takes it.
 func (s *scanner) step() {
 	if !s.glue() && !s.mark() && !s.literal() && !s.token() {
 		s.prose(s.pos, s.pos+1)
 	}
 }
 
-// behindThoughts goes on where a thought is closed behind the run: then the run was part of it.
+// behindThoughts goes to the end of a thought after the run, if there is one: the run was a part of it.
 func (s *scanner) behindThoughts() {
 	if len(s.run) == 0 || s.thought {
 		return
@@ -72,8 +69,7 @@ func (s *scanner) behindThoughts() {
 	}
 }
 
-// thoughtEnds drops what was found before the first end of a thought, for either it was opened or the text
-// began within it.
+// thoughtEnds drops what was found before the first end of a thought: the text began within it.
 func (s *scanner) thoughtEnds(m mark) {
 	if s.thought {
 		return
@@ -85,7 +81,7 @@ func (s *scanner) thoughtEnds(m mark) {
 	}
 }
 
-// prose passes over text that is no call. It ends a run and whatever a tag began.
+// prose skips text that is no call. It ends a run and the tag around.
 func (s *scanner) prose(start, end int) {
 	s.pos = end
 	s.tag = mark{}
@@ -99,8 +95,7 @@ func (s *scanner) prose(start, end int) {
 	}
 }
 
-// glue passes over what may stand between calls. A closing bracket too many ends no run, but is noted as
-// dropped.
+// glue skips what may be between calls. A closing bracket too many does not end the run, but is a repair.
 func (s *scanner) glue() bool {
 	c := s.text[s.pos]
 	stray := len(s.run) > 0 && (c == ')' || c == ']' || c == '}')
@@ -114,8 +109,8 @@ func (s *scanner) glue() bool {
 	return true
 }
 
-// behindWord reports whether c belongs to what announces a call: the colon of call:, the bracket of print(, a
-// prompt >>>.
+// behindWord reports whether c is a part of what precedes a call: the colon of call:, the bracket of print(,
+// a prompt >>>.
 func (s *scanner) behindWord(c byte) bool {
 	before := s.text[:s.pos]
 	switch c {
@@ -192,9 +187,9 @@ func (s *scanner) literal() bool {
 	return true
 }
 
-// nameless is a call that is not read as far as its name. Where a closing tag bounds it, a tool named behind
-// the place where reading stopped is taken for the one that was meant, so that the right tool hears of it.
-// Behind an object that is whole only its rest is looked at, up to the next object or tag.
+// nameless is a call whose name was not read. If a closing tag bounds it, the name is searched for after the
+// place at which reading stopped, so that the feedback is about the right tool. After a complete object only
+// the text up to the next object or tag is searched.
 func (s *scanner) nameless(start, stop int, whole bool) Call {
 	c := Call{Form: ToolTag, Offset: start, End: stop}
 	end := len(s.text)
@@ -222,7 +217,7 @@ func (s *scanner) nameless(start, stop int, whole bool) Call {
 	return c
 }
 
-// take takes over the calls that p found from start on, and goes on behind what p read.
+// take adds the calls that p found at start, and goes to the end of what p read.
 func (s *scanner) take(p *parse, start int) {
 	s.share(p)
 	end := max(p.pos, start+1)
@@ -248,9 +243,8 @@ func (s *scanner) take(p *parse, start int) {
 	}
 }
 
-// resume is where to look on behind a literal that holds no calls: behind it, or, where a list in it broke
-// because something follows one of its strings at once, within that string. Its quotes were those of an outer
-// text then: ['f(a='b')'].
+// resume is where to go on after a literal without calls: usually its end. If a list broke directly after one
+// of its strings, it is within that string, because the quotes were those of an outer text: ['f(a='b')'].
 func (p *parse) resume(end int) int {
 	if p.fault == nil || p.cut || p.pos != p.afterString {
 		return end
@@ -268,7 +262,7 @@ func (p *parse) resume(end int) int {
 	return end
 }
 
-// share gives each of p's repairs to the call it stands in, or else to the one before it.
+// share adds each repair of p to the call that has it, or else to the call before it.
 func (s *scanner) share(p *parse) {
 	if len(p.calls) == 0 {
 		return

@@ -1,6 +1,6 @@
 package extract
 
-// evidence is what speaks for a candidate, or against it.
+// evidence is a set of facts for or against a candidate.
 type evidence uint16
 
 const (
@@ -17,24 +17,24 @@ const (
 	moreThanNumbers
 )
 
-// scores are the points of each piece of evidence. They are added up.
+// scores are the points of each fact. They are added up.
 var scores = [...]struct {
 	evidence
 	points int
 }{
-	// An object that names something is a call from callScore on.
-	{onlyCalls, 10},      // it stands where nothing but calls can stand
+	// An object with a name is a call if it has callScore points.
+	{onlyCalls, 10},      // only calls can be in its place
 	{registered, 5},      // it names a tool that is offered
 	{withArguments, 6},   // a member holds arguments
-	{inlineArguments, 5}, // none does, but it names a tool, and has other members
+	{inlineArguments, 5}, // no member does, but it names a tool and has other members
 	{inList, 4},          // it is an element of a list
-	{otherMembers, -5},   // it names no tool, and has members that say nothing of a call
-	{definition, -10},    // its arguments are a schema, where other things than calls can stand
+	{otherMembers, -5},   // it names no tool, and has members that do not belong to a call
+	{definition, -10},    // its arguments are a schema, and not only calls can be in its place
 
-	// Of the values in a text the one with the most points is taken; of equals, the first.
-	{wholeText, 8},       // it is all of the text, or of what follows a thought
-	{aloneInFence, 4},    // it is all that a fence holds
-	{moreThanNumbers, 2}, // it is no list of mere numbers, such as the [1] of a footnote
+	// The value with the most points in a text is taken, or the first of equals.
+	{wholeText, 8},       // it is all of the text, or all after a thought
+	{aloneInFence, 4},    // it is all of a fence
+	{moreThanNumbers, 2}, // it is more than a list of numbers, such as the [1] of a footnote
 }
 
 const callScore = 10
@@ -48,7 +48,7 @@ func (e evidence) score() (sum int) {
 	return sum
 }
 
-// when is a piece of evidence where a fact holds.
+// when is the evidence if the fact holds.
 func (e evidence) when(fact bool) evidence {
 	if fact {
 		return e
@@ -56,7 +56,7 @@ func (e evidence) when(fact bool) evidence {
 	return 0
 }
 
-// isCall tells a call from other JSON that has a name: a tool's definition, a record of something else.
+// isCall distinguishes a call from other objects with a name, such as a tool's definition.
 func (p *parse) isCall(o parts, known bool, at setting) bool {
 	e := onlyCalls.when(at.clear) | registered.when(known) | inList.when(at.listed) |
 		withArguments.when(o.args != 0) | inlineArguments.when(known && o.args == 0 && o.others+o.metas > 0) |

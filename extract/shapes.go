@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Members that name a tool, that hold its arguments, that hold calls, and that say nothing of either.
+// Names of members: for the tool's name, its arguments, a list of calls, a call in another object, and for
+// other properties of a call.
 var (
 	nameMembers = []string{"name", "tool", "tool_name", "function", "function_name", "func", "action",
 		"recipient_name"}
@@ -16,20 +17,20 @@ var (
 		"command"}
 	metaMembers = []string{"id", "type", "index", "call_id", "tool_call_id"}
 	metaTypes   = []string{"function", "tool_use", "tool_call", "function_call"}
-	// objectTypes are what definitions of tools call their arguments' type.
+	// objectTypes are the types of the arguments in definitions of tools.
 	objectTypes = []string{"object", "dict"}
 )
 
-// setting is where a value stands that may be a call.
+// setting is the place of a value that may be a call.
 type setting struct {
 	form Form
-	// clear: only calls stand here, so that a name that is not registered is a call too.
+	// clear is set if only calls can be here. Then an object with an unknown name is a call, too.
 	clear bool
-	// listed: it stands in a list.
+	// listed is set for an element of a list.
 	listed bool
 }
 
-// shape reads an object as one or more calls; taken is false where the object has another shape.
+// shape reads an object as one or more calls; taken is false if the object has another shape.
 type shape func(p *parse, n int, at setting) (taken bool)
 
 // shapes are tried in order.
@@ -37,14 +38,14 @@ func shapes() [4]shape {
 	return [...]shape{(*parse).callsMember, (*parse).wrapperMember, (*parse).nameMember, (*parse).nameKeyed}
 }
 
-// parse turns what a reader read into calls.
+// parse makes calls of the nodes of a reader.
 type parse struct {
 	*reader
 	names Names
 	calls []Call
 }
 
-// element reads node n as one or more calls and reports whether it is nothing else.
+// element reads node n as one or more calls. It returns false if n is something else.
 func (p *parse) element(n int, at setting) bool {
 	switch p.nodes[n].kind {
 	case object:
@@ -63,7 +64,7 @@ func (p *parse) element(n int, at setting) bool {
 	return false
 }
 
-// list reads the elements of a list, up to the first that is no call.
+// list reads the elements of a list up to the first that is no call.
 func (p *parse) list(n int, at setting) bool {
 	if at.form == CallObject {
 		at.form = CallList
@@ -77,7 +78,7 @@ func (p *parse) list(n int, at setting) bool {
 	return p.nodes[n].child != 0
 }
 
-// pairs reads ["f", {…}] and ["f", {…}, "g", {…}]. A pair in which reading stopped is broken.
+// pairs reads ["f", {…}] and ["f", {…}, "g", {…}]. A pair that was not read to its end is broken.
 func (p *parse) pairs(n int) bool {
 	var found []Call
 	for m := p.nodes[n].child; m != 0; {
@@ -96,7 +97,7 @@ func (p *parse) pairs(n int) bool {
 	return p.keep(found, p.nodes[n].open)
 }
 
-// held is c with the arguments that object n holds, none where reading stopped in it.
+// held is c with the arguments in object n, if that was read to its end.
 func (p *parse) held(c Call, n int) Call {
 	if !p.nodes[n].open {
 		c.End, c.Arguments = p.nodes[n].end, p.json(n)
@@ -104,7 +105,7 @@ func (p *parse) held(c Call, n int) Call {
 	return c
 }
 
-// keep adds calls that stood in one list or object; the last is broken where reading stopped in that.
+// keep adds the calls of one list or object. If that was not read to its end, the last call is broken.
 func (p *parse) keep(found []Call, open bool) bool {
 	if len(found) == 0 {
 		return false
@@ -119,9 +120,8 @@ func (p *parse) keep(found []Call, open bool) bool {
 	return true
 }
 
-// quoted reads a string that holds a Python call and nothing else. Where quotes in it are escaped, all of the
-// call stands at the string's place. One with other escapes is left alone: nobody can tell whether they are
-// the string's or the call's.
+// quoted reads a string that is a Python call. If quotes in it are escaped, every offset is that of the
+// string. A string with other escapes is not read: they could be those of the string or of the call.
 func (p *parse) quoted(n int) bool {
 	node := p.nodes[n]
 	src, start, end := p.src, node.start+1, node.end-1
@@ -140,7 +140,7 @@ func (p *parse) quoted(n int) bool {
 	r.start(src, start, end, Options{MaxBytes: end - start, MaxDepth: p.max})
 	c, ok := r.value(0, 0)
 	if r.nodes[c].kind != call || ok && r.pos != end || r.cut {
-		return false // one that is cut off may go on behind a quote of its own: ['f(a='b')']
+		return false // a call that is cut off may continue after its own quote: ['f(a='b')']
 	}
 	inner := parse{reader: &r, names: p.names}
 	if !inner.python(c, setting{}) || len(inner.calls) != 1 {
@@ -161,7 +161,7 @@ func (p *parse) quoted(n int) bool {
 	return true
 }
 
-// escapesQuotes reports whether every backslash of text stands before a quote.
+// escapesQuotes reports whether every backslash in text precedes a quote.
 func escapesQuotes(text string) bool {
 	for i := strings.IndexByte(text, '\\'); i >= 0; i = strings.IndexByte(text, '\\') {
 		if text = text[i+1:]; text == "" || text[0] != '"' && text[0] != '\'' {
@@ -192,8 +192,7 @@ func (p *parse) python(n int, at setting) bool {
 	return true
 }
 
-// callsMember reads {"tool_calls": […]}, and an object with nothing but a list of known calls under another
-// name.
+// callsMember reads {"tool_calls": […]}, and an object whose only member is a list of known calls.
 func (p *parse) callsMember(n int, _ setting) bool {
 	first := p.nodes[n].child
 	for m := first; m != 0; m = p.nodes[m].next {
@@ -227,14 +226,14 @@ func (p *parse) wrapperMember(n int, at setting) bool {
 	return false
 }
 
-// parts are the members of an object that may be a call.
+// parts are the members of an object that may be a call. They are nodes, 0 for none.
 type parts struct {
 	name, args int
 	manyArgs   bool
 	// unread is a member "arguments" that cannot hold them.
 	unread int
-	// others counts the members that neither name the tool, nor hold its arguments, nor describe the call;
-	// metas those that describe it and may yet be arguments, such as an id.
+	// others counts members that do not belong to a call. metas counts properties of the call that could also
+	// be arguments, such as an id.
 	others, metas int
 }
 
@@ -267,7 +266,7 @@ func (p *parse) isName(m int, key string) bool {
 	return p.nodes[m].kind == str && !p.nodes[m].open && slices.Contains(nameMembers, key)
 }
 
-// isMeta reports whether member m says of what type or which one the call is.
+// isMeta reports whether member m is a property of the call, such as its type or id.
 func (p *parse) isMeta(m int, key string) bool {
 	if p.nodes[m].open || !slices.Contains(metaMembers, key) {
 		return false
@@ -278,7 +277,7 @@ func (p *parse) isMeta(m int, key string) bool {
 	return slices.Contains(metaTypes, p.text(m))
 }
 
-// isArguments reports whether m can hold arguments: an object, a string that looks like one or is blank, or
+// isArguments reports whether m can be arguments: an object, a string that looks like one or is blank, or
 // null.
 func (p *parse) isArguments(m int) bool {
 	switch p.nodes[m].kind {
@@ -327,8 +326,8 @@ func (p *parse) nameMember(n int, at setting) bool {
 	return true
 }
 
-// extras are the repairs for the members of n that are dropped: all but two and those that only describe the
-// call.
+// extras are the repairs for the members of n that are dropped: all but the two given ones and the properties
+// of the call.
 func (p *parse) extras(n, name, args int) []Repair {
 	var dropped []Repair
 	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
@@ -339,7 +338,7 @@ func (p *parse) extras(n, name, args int) []Repair {
 	return dropped
 }
 
-// isSchema reports whether an object is a JSON Schema, as in the definition of a tool.
+// isSchema reports whether an object is a JSON Schema, as in a tool's definition.
 func (p *parse) isSchema(n int) bool {
 	typed, properties := false, false
 	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
@@ -350,8 +349,8 @@ func (p *parse) isSchema(n int) bool {
 	return typed && properties
 }
 
-// nameKeyed reads {"f": {…}}: every key is a registered tool and every value an object. One in which
-// reading stopped is broken.
+// nameKeyed reads {"f": {…}}: every key is a registered tool and every value an object. The last call is
+// broken if the object was not read to its end.
 func (p *parse) nameKeyed(n int, _ setting) bool {
 	var found []Call
 	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {

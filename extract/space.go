@@ -2,7 +2,7 @@ package extract
 
 import "strings"
 
-// space passes over white space, comments, and the backslash that Markdown puts before a bracket.
+// space skips white space, comments, and Markdown's backslash before a bracket.
 func (r *reader) space() bool {
 	for r.pos < r.stop() {
 		c := r.src[r.pos]
@@ -49,12 +49,12 @@ func (r *reader) comment() bool {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// isNameStart and isNameByte take every byte of a character beyond ASCII for a letter.
+// isNameStart and isNameByte accept every byte of a character beyond ASCII.
 func isNameStart(c byte) bool { return isLetter(c) || c == '_' || c >= 0x80 }
 
 func isNameByte(c byte) bool { return isNameStart(c) || isDigit(c) }
 
-// textStart is where a text begins: behind a byte order mark.
+// textStart is the offset after a byte order mark.
 func textStart(text string) int { return len(text) - len(strings.TrimPrefix(text, "\ufeff")) }
 
 func skipSpace(text string, pos int) int {

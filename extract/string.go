@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// string reads a string in quotes, and writes what it says as JSON.
+// string reads a string in quotes, and writes it as JSON.
 func (r *reader) string(quote byte) bool {
 	start := r.pos
 	closer := r.src[start : start+1]
@@ -34,8 +34,8 @@ func (r *reader) string(quote byte) bool {
 	return r.ends(start)
 }
 
-// apostrophe reports whether the single quote at pos stands between two letters: nothing that follows a
-// string begins with one.
+// apostrophe reports whether the single quote at pos is between two letters. Nothing that may follow a string
+// begins with a letter.
 func (r *reader) apostrophe() bool {
 	before, _ := utf8.DecodeLastRuneInString(r.src[:r.pos])
 	after, _ := utf8.DecodeRuneInString(r.src[r.pos+1 : r.stop()])
@@ -46,7 +46,7 @@ func (r *reader) apostrophe() bool {
 	return true
 }
 
-// between reads a string between two of the same token. Within it nothing is an escape.
+// between reads a string between two equal tokens. It has no escapes.
 func (r *reader) between(token string) bool {
 	start := r.pos
 	length := strings.Index(r.src[start+len(token):r.stop()], token)
@@ -61,7 +61,7 @@ func (r *reader) between(token string) bool {
 	return r.quote(text, start)
 }
 
-// quoteTokens are control tokens that stand for quotes.
+// quoteTokens are control tokens that are used as quotes.
 var quoteTokens = [...]string{"<escape>", `<|"|>`}
 
 // quoteToken is the one of the quoteTokens at pos, if any.
@@ -110,14 +110,14 @@ func (r *reader) char(quote byte, triple bool) bool {
 	return true
 }
 
-// put adds one character to what a string says.
+// put adds one character to the content of a string.
 func (r *reader) put(v rune) { r.said = utf8.AppendRune(r.said, v) }
 
-// simpleEscapes are the escapes of one character that JSON and Python read alike.
+// simpleEscapes are the escapes of one character that are the same in JSON and Python.
 var simpleEscapes = [256]rune{'"': '"', '\\': '\\', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// escape reads an escape as JSON reads it, else as Python does. What the two read differently (\/ in single
-// quotes), or a reader could take for Markdown (\_), is refused.
+// escape reads an escape of JSON or Python. It refuses those that differ between the two (\/ in single
+// quotes) or could be Markdown (\_).
 func (r *reader) escape(quote byte) bool {
 	start := r.pos
 	if start+1 >= r.stop() {
@@ -140,7 +140,7 @@ func (r *reader) escape(quote byte) bool {
 	return r.pythonEscape(start, c, quote)
 }
 
-// pythonEscape reads what follows the escape character c that only Python knows.
+// pythonEscape reads the rest of an escape that only Python has; c is its first character.
 func (r *reader) pythonEscape(start int, c, quote byte) bool {
 	switch {
 	case c == '\'':
@@ -175,7 +175,7 @@ func (r *reader) badEscape(start int) bool {
 	return r.fail(RuleSyntax, start)
 }
 
-// unicode reads the digits of \uXXXX and, after the first half of a surrogate pair, its second half.
+// unicode reads the digits of \uXXXX, and the second half of a surrogate pair.
 func (r *reader) unicode(start int) bool {
 	v, ok := r.hex(4)
 	if !ok {

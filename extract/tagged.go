@@ -2,7 +2,7 @@ package extract
 
 import "strings"
 
-// tagged reads arguments that stand in tags of their own, up to the tag that closes around them:
+// tagged reads arguments that are each in their own tag, up to the closing tag around them:
 // <parameter=a>1</parameter>, <parameter name="a">1</parameter>, or
 // <arg_key>a</arg_key><arg_value>1</arg_value>. Their JSON is an object of strings.
 func (r *reader) tagged(around string) bool {
@@ -41,7 +41,7 @@ func (r *reader) tagged(around string) bool {
 // piece is a part of the text.
 type piece struct{ start, end int }
 
-// argument reads the tags of one argument, writes its name, and returns where its value stands.
+// argument reads the tags of one argument, writes its name, and returns the place of its value.
 func (r *reader) argument(around string) (value piece, ok bool) {
 	m := r.openTag()
 	switch {
@@ -63,7 +63,7 @@ func (r *reader) argument(around string) (value piece, ok bool) {
 	return value, ok && r.quote(strings.TrimSpace(r.src[key.start:key.end]), key.start)
 }
 
-// openTag is the opening tag at pos; its word is empty where none is.
+// openTag is the opening tag at pos; its word is empty if there is none.
 func (r *reader) openTag() mark {
 	rest := r.src[r.pos:]
 	if len(rest) < 2 || rest[0] != '<' || rest[1] == '/' {
@@ -76,8 +76,8 @@ func (r *reader) closes(word string) bool {
 	return strings.HasPrefix(r.src[r.pos:], "</") && tagAt(r.src, r.pos).word == word
 }
 
-// content is what stands up to the tag that closes m, and goes behind that tag. The tag around may not close
-// before, nor may another like m open.
+// content is the text up to the closing tag of m. It goes to the end of that tag. Before it, the tag around
+// may not be closed and no other tag like m may be opened.
 func (r *reader) content(m mark, around string) (piece, bool) {
 	c := piece{m.end, closing(r.src, m.end, m.word, around)}
 	if c.end >= r.stop() {
@@ -93,7 +93,7 @@ func (r *reader) content(m mark, around string) (piece, bool) {
 	return c, true
 }
 
-// withoutLayout leaves out the line breaks behind the opening and before the closing tag, where both stand.
+// withoutLayout removes the line breaks after the opening and before the closing tag, if both are there.
 func (r *reader) withoutLayout(p piece) piece {
 	if inner := r.src[p.start:p.end]; len(inner) > 1 && inner[0] == '\n' && inner[len(inner)-1] == '\n' {
 		return piece{p.start + 1, p.end - 1}

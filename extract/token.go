@@ -28,8 +28,8 @@ func (s *scanner) token() bool {
 	return true
 }
 
-// nextAssigned goes on to the next call of fenced code that keeps the results of its calls: x = f(a=1), y =
-// g(b=2). One that needs a result is no call of this run.
+// nextAssigned goes to the next call of fenced code that keeps the results of its calls: x = f(a=1), y =
+// g(b=2). A call that needs such a result does not belong to the run.
 func (s *scanner) nextAssigned(end int) bool {
 	if len(s.run) == 0 || s.fenced.ticks < 3 {
 		return false
@@ -55,7 +55,7 @@ func (s *scanner) nextAssigned(end int) bool {
 	return false
 }
 
-// announces reports whether a word says that a call follows, among tokens made for calls or within code.
+// announces reports whether a word precedes a call, among tokens for calls or in code.
 func (s *scanner) announces(word string, end int) bool {
 	if end == len(s.text) {
 		return false
@@ -73,12 +73,12 @@ func (s *scanner) announces(word string, end int) bool {
 	return false
 }
 
-// bareCall is the tag in which a name alone is a call: others, as in <function>f</function>, may have the
-// arguments behind them.
+// bareCall is the tag in which a name alone is a call. After other tags, as in <function>f</function>, the
+// arguments may follow.
 const bareCall = "toolcall"
 
-// tagNamed reads a call whose name follows a tag made for calls, with arguments in tags of their own or none
-// at all. One of a known tool whose arguments are in no form that is read is broken.
+// tagNamed reads a call whose name follows a tag for calls. Its arguments are each in their own tag, or there
+// are none. A call of a known tool with other arguments is broken.
 func (s *scanner) tagNamed(start, end int) bool {
 	if s.tag.kind != callTag {
 		return false
@@ -105,8 +105,8 @@ func (s *scanner) tagNamed(start, end int) bool {
 	return true
 }
 
-// python reads f(…) where f is a tool, or any f in a tag made for calls. In running text f() and f(x) only
-// mention f, and f(a=1) within a sentence only a call of it; in code that defines f itself, f(…) is no call
+// python reads f(…) if f is a tool, and any f in a tag for calls. In running text f() and f(x) only mention
+// f, and f(a=1) within a sentence only mentions a call. In code that defines f itself, f(…) is no call
 // of the tool.
 func (s *scanner) python(start, end int) bool {
 	at := setting{clear: s.tag.kind == callTag}
@@ -137,17 +137,17 @@ func (s *scanner) python(start, end int) bool {
 	return true
 }
 
-// standsAlone reports whether what follows is set apart from running text: first in the text, next in a run,
-// or marked up.
+// standsAlone reports whether what follows is apart from running text: first in the text, next in a run, or
+// in a tag or fence.
 func (s *scanner) standsAlone() bool {
 	return s.before < 0 || len(s.run) > 0 || s.tag.kind != noMark || s.fenced.kind != noMark
 }
 
-// runsOn reports whether what follows is part of running text, be it in single backticks.
+// runsOn reports whether what follows is part of running text, also in single backticks.
 func (s *scanner) runsOn() bool { return len(s.run) == 0 && s.tag.kind == noMark && s.fenced.ticks < 3 }
 
-// isMention reports whether text ends within a sentence, behind a word or a comma. Words of code that stand
-// before a call are none.
+// isMention reports whether text ends within a sentence, after a word or a comma. It is false after words of
+// code that precede a call.
 func isMention(text string) bool {
 	text = strings.TrimRight(text, " `")
 	if strings.HasSuffix(text, ",") {

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Value returns the JSON value that text holds, as strict JSON with the repairs it took: the whole text where
-// it is one value; else the first fence that holds one; else the first object or array in the text, a list of
-// mere numbers such as "[1]" only where there is nothing else (the points are in scores.go). A scalar counts
-// only as the whole text. What the model thinks, in tags such as <think> before all else, is no part of the
-// text; nor is what stands before a </think> that nothing opens.
+// Value returns the JSON value in text, as strict JSON, with the repairs that it took. It is the whole text
+// if that is one value, else the first fence with one value, else the first object or array in the text. A
+// list of numbers such as "[1]" is only taken if there is nothing else. A scalar counts only as the whole
+// text. Thoughts of the model before the answer, in tags such as <think>, are left out, and so is the text
+// before a </think> without an opening tag.
 //
-// Nothing is taken out of a value that is broken or cut off: then broken says why, and where. All three
-// results are nil where the text holds no value at all. The slices are the caller's own.
+// Nothing is taken from a value that is broken or cut off: then broken has the reason and the place. All
+// three results are nil if there is no value in the text. The slices are the caller's own.
 func Value(text string, opt Options) (raw []byte, repairs []Repair, broken *Broken) {
 	s := seeker{text: text, opt: opt, from: afterThoughts(text)}
 	ways := [...]func(*seeker){(*seeker).whole, (*seeker).answer, (*seeker).fences, (*seeker).running}
 	for _, seek := range ways {
-		if seek(&s); s.points > 0 { // what is sought later has fewer
+		if seek(&s); s.points > 0 { // later ways give fewer points
 			break
 		}
 	}
@@ -34,7 +34,7 @@ type seeker struct {
 	// from is where the search begins.
 	from   int
 	reader reader
-	// found is the value with the most points so far, with the repairs it took.
+	// found is the value with the most points so far. repairs are what it took.
 	found   []byte
 	points  int
 	repairs []Repair
@@ -55,15 +55,15 @@ func (s *seeker) read(pos int) (n, end int, ok bool) {
 	return n, r.pos, ok
 }
 
-// fail keeps the first reason why a value cannot be read.
+// fail keeps the first fault.
 func (s *seeker) fail() {
 	if s.broken == nil {
 		s.broken = s.reader.fault
 	}
 }
 
-// take takes the value just read, from start to end, with what stands around it, unless one with as many
-// points was found before. It is false where something that stands around a value is switched off.
+// take keeps the value that was just read, from start to end, with the repairs for what is around it, unless
+// an earlier one has as many points. It returns false if one of these repairs is switched off.
 func (s *seeker) take(e evidence, start, end int, around ...Repair) bool {
 	first, after := skipSpace(s.text, textStart(s.text)), skipSpace(s.text, end)
 	for _, r := range around { // text beyond a mark around the value
@@ -89,7 +89,7 @@ func (s *seeker) take(e evidence, start, end int, around ...Repair) bool {
 	return true
 }
 
-// whole takes the text for one value and nothing else.
+// whole reads the text as one value.
 func (s *seeker) whole() {
 	start := skipSpace(s.text, s.from)
 	if start == len(s.text) {
@@ -105,8 +105,7 @@ func (s *seeker) whole() {
 	}
 }
 
-// answer goes behind a thought that is closed and was never opened, and takes what is left for one value and
-// nothing else.
+// answer reads the text after a thought that was never opened as one value.
 func (s *seeker) answer() {
 	if s.from != textStart(s.text) {
 		return
@@ -121,8 +120,7 @@ func (s *seeker) answer() {
 	}
 }
 
-// around is the end of a value that begins at or behind pos and has a string with what stands at; -1 where
-// none is.
+// around is the end of a value that begins at or after pos and has the offset at in it; -1 if there is none.
 func (s *seeker) around(pos, at int) int {
 	for pos < at {
 		if c := s.text[pos]; c != '{' && c != '[' {
@@ -138,7 +136,7 @@ func (s *seeker) around(pos, at int) int {
 	return -1
 }
 
-// fences looks for a fence that holds one value and nothing else.
+// fences looks for a fence that is one value.
 func (s *seeker) fences() {
 	for pos := s.from; ; {
 		i := strings.Index(s.text[pos:], "```")
@@ -200,7 +198,7 @@ func (s *seeker) running() {
 	}
 }
 
-// candidate reads the object or array at start and reports whether to look on behind its end.
+// candidate reads the object or array at start, and reports whether to continue at its end.
 func (s *seeker) candidate(start int, tag, fenced mark) (end int, more bool) {
 	n, end, ok := s.read(start)
 	if !ok {
@@ -225,7 +223,7 @@ func (s *seeker) candidate(start int, tag, fenced mark) (end int, more bool) {
 	return behind, s.points == 0
 }
 
-// tagEnd is the end of a closing tag that follows end; end itself where none does.
+// tagEnd is the end of a closing tag that follows end, or end itself.
 func (s *seeker) tagEnd(end int) int {
 	if next := skipSpace(s.text, end); next < len(s.text) && s.text[next] == '<' {
 		if m := tagAt(s.text, next); m.kind != noMark {
@@ -235,8 +233,8 @@ func (s *seeker) tagEnd(end int) int {
 	return end
 }
 
-// isProse reports whether what was just read, and broke, is a bracket of running text: no member of an object
-// and nothing but scalars of a list stood in it.
+// isProse reports whether what was just read and broke is a bracket of running text: it has no member of an
+// object, and only scalars of a list.
 func (s *seeker) isProse() bool {
 	r := &s.reader
 	return !r.cut && r.fault.Rule == RuleSyntax && len(r.nodes) > 1 && s.isNumbers(1) &&

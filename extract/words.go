@@ -6,11 +6,11 @@ import "strings"
 type use uint8
 
 const (
-	// ofCall holds calls, ofArgument one argument, ofPair the name or the value of one.
+	// ofCall is around calls, ofArgument around one argument, ofPair around the name or the value of one.
 	ofCall use = iota + 1
 	ofArgument
 	ofPair
-	// ofResult holds what a tool is said to have answered, ofThought what the model thinks.
+	// ofResult is around the answer of a tool, ofThought around a thought of the model.
 	ofResult
 	ofThought
 )
@@ -36,7 +36,7 @@ var words = map[string]use{
 	"toolresponses": ofResult, "toolresult": ofResult, "toolresults": ofResult, "tooluse": ofCall,
 }
 
-// wordOf is the word that a tag is called by; the zero word where it is none of them.
+// wordOf is the word of a tag's name; the zero word if it is not in words.
 func wordOf(name string) word {
 	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 	if words[plain] == 0 {
