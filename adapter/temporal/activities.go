@@ -24,9 +24,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// begin is what the worker says of itself at the beginning of a run.
+// begin returns what the worker has for a run that begins.
 func (a *agent) begin(in order) begun {
-	a.leave()
+	a.endReplay()
 	b := begun{
 		Behaviours: machine.Behaviours(), Reducers: len(a.Session.Reducers) > 0,
 		Hears: engine.Hears(a.reducing), Adjust: a.Adjust != nil, Prompt: a.Prompt != nil,
@@ -39,7 +39,7 @@ func (a *agent) begin(in order) begun {
 		b.Tools = engine.Header(in.Config, engine.Offer{Tools: tools}).Tools
 		b.Policy = new(tools.Policy(in.Config.Policy))
 		if _, err = tools.Absent(&in.Config.Policy); err == nil {
-			_, err = a.judge(in.Output)
+			_, err = a.outputSchema(in.Output)
 		}
 		if err == nil && !in.Config.Single {
 			err = a.lacks(b.Policy)
@@ -64,7 +64,7 @@ func (a *agent) begin(in order) begun {
 	return b
 }
 
-// lacks says which models a policy names that the worker does not have.
+// lacks returns an error for models of the policy that the worker does not have.
 func (a *agent) lacks(p *policy.Set) error {
 	if err := p.CheckModels(slices.Sorted(maps.Keys(a.Models))); err != nil {
 		return fmt.Errorf("policy: %w: the worker's Models are the models of a run", err)
@@ -72,14 +72,14 @@ func (a *agent) lacks(p *policy.Set) error {
 	return nil
 }
 
-// leave stops where user code would be called and a history is only looked at.
-func (a *agent) leave() {
-	if a.hooks.beyond != nil {
-		a.hooks.beyond()
+// endReplay ends a replay at the first call of user code.
+func (a *agent) endReplay() {
+	if a.hooks.pastEnd != nil {
+		a.hooks.pastEnd()
 	}
 }
 
-// sessionFor is the session that a run begins in.
+// sessionFor returns the session that a run begins with.
 func (a *agent) sessionFor(in order) ([]byte, error) {
 	cfg := a.Session
 	cfg.ID = in.Session
@@ -93,8 +93,8 @@ func (a *agent) sessionFor(in order) ([]byte, error) {
 	return s.Snapshot()
 }
 
-// callModel is the activity of one model call: it reads and checks the reply too. Whatever the model does is
-// a value.
+// callModel is the activity of one model call. It also reads and checks the reply. A failure of the model
+// is a value.
 func (a *agent) callModel(ctx context.Context, in wire[modelCall]) (wire[modelResult], error) {
 	out := modelResult{Tries: activity.GetInfo(ctx).Attempt}
 	model, cfg, err := a.asking(in.v)
@@ -115,7 +115,7 @@ func (a *agent) callModel(ctx context.Context, in wire[modelCall]) (wire[modelRe
 	return over(out), nil
 }
 
-// asking is what the worker has of what a model call needs. The error names what it lacks.
+// asking returns the worker's model, tools and output for a model call. The error names what is missing.
 func (a *agent) asking(in modelCall) (loop.Model, loop.Config, error) {
 	cfg := loop.Config{CallsOnly: in.Only}
 	model := a.model(in.Call.Model)
@@ -123,20 +123,20 @@ func (a *agent) asking(in modelCall) (loop.Model, loop.Config, error) {
 		return nil, cfg, fmt.Errorf("there is no model %q: name one of the worker's Models", in.Call.Model)
 	}
 	var err error
-	if cfg.Tools, err = a.had(in.Tools); err == nil {
-		cfg.Output, err = a.judge(in.Output)
+	if cfg.Tools, err = a.ownTools(in.Tools); err == nil {
+		cfg.Output, err = a.outputSchema(in.Output)
 	}
 	return model, cfg, err
 }
 
-// refusedBy is the text of what a worker lacks, as it stands in the history.
+// refusedBy is the text of a refusal in the history.
 func refusedBy(err error) string { return "temporal: " + cut(utf8(err.Error()), maxText) }
 
-// reply asks the model and reads what it says.
+// reply calls the model and reads its reply.
 func (a *agent) reply(
 	ctx context.Context, model loop.Model, cfg loop.Config, in modelCall, out *modelResult,
 ) (*machine.Reply, *RemoteError, error) {
-	said, kept, err := a.said.extend(ctx, in.Kept, in.Said)
+	said, kept, err := a.transcripts.extend(ctx, in.Kept, in.Said)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,7 +168,7 @@ func (a *agent) reply(
 	return read, nil, nil
 }
 
-// contained makes a panic of a call its error.
+// contained turns a panic into an error.
 func contained[T any](call func() (T, error)) (value T, err error) {
 	defer func() {
 		if p := panicked(recover()); p != nil {
@@ -178,7 +178,7 @@ func contained[T any](call func() (T, error)) (value T, err error) {
 	return call()
 }
 
-// after is the machine's clock, as tools are given it.
+// after is the clock of tools and timeouts: the machine's own.
 func after(d time.Duration, f func()) (stop func()) {
 	timer := time.AfterFunc(d, f)
 	return func() { timer.Stop() }
@@ -208,8 +208,8 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 		Key: run.Key, CallID: run.ID, SessionID: in.v.Session, Attempt: in.v.At.Attempt,
 		MaxAttempts: in.v.At.MaxAttempts, Transport: run.Transport, Progress: run.Progress,
 		Report: func(doc []byte) {
-			// The engine would begin a call again whose heartbeat it does not take; the outcome says that
-			// this was too large.
+			// If a heartbeat is too large, Temporal would repeat the call. The outcome then
+			// reports the size.
 			if fits(a.MaxPayload, "", len(doc)) == nil {
 				p.set(doc)
 				activity.RecordHeartbeat(ctx, string(doc))
@@ -237,7 +237,7 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	return over(out), nil
 }
 
-// makeTry is the activity of one try of a single action.
+// makeTry is the activity of one attempt of a single action.
 func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult], error) {
 	out := tryResult{Tries: activity.GetInfo(ctx).Attempt}
 	if a.Try == nil {
@@ -265,7 +265,7 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 	return over(out), nil
 }
 
-// fitsAs says whether a value may be sent in one piece.
+// fitsAs returns an error if a value is too large for one payload.
 func (a *agent) fitsAs(what string, v any) error {
 	doc, err := engine.Marshal(v)
 	if err != nil {
@@ -286,7 +286,7 @@ func (p *progress) set(doc []byte) {
 	p.last = string(doc)
 }
 
-// details are those of a heartbeat: what was reported last, which a beat without them would take away.
+// details are the details of a heartbeat: the last report. A heartbeat without details would remove it.
 func (p *progress) details() []any {
 	if p == nil {
 		return nil
@@ -299,8 +299,7 @@ func (p *progress) details() []any {
 	return []any{p.last}
 }
 
-// beat tells the engine that the worker lives, until the call is over: by a clock, for a model may be silent
-// for long.
+// beat sends heartbeats by a clock until the call ends, because a model may be silent for long.
 func (a *agent) beat(ctx context.Context, p *progress) (stop func()) {
 	done := make(chan struct{})
 	ticker := time.NewTicker(max(a.Heartbeat/3, time.Millisecond))
@@ -319,7 +318,7 @@ func (a *agent) beat(ctx context.Context, p *progress) (stop func()) {
 	return func() { close(done); over.Wait() }
 }
 
-// panicked is what was recovered as an error; nil for nil.
+// panicked turns a recovered value into an error; nil stays nil.
 func panicked(v any) error {
 	if v == nil {
 		return nil
@@ -327,7 +326,7 @@ func panicked(v any) error {
 	return &fault.PanicError{Value: v}
 }
 
-// observe tells observers, whatever they do.
+// tellAll calls observers. It ignores their panics.
 func tellAll(all []observe.Observer, n observe.Notice) {
 	for _, o := range all {
 		func() {

@@ -7,7 +7,8 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// full reports whether the run is to go on in a new history: between two turns, where nothing is under way.
+// full reports whether the run should continue in a new history. It does so only between two turns, when no
+// call is running.
 func (f *flow) full() bool {
 	if (f.asked.Kind != machine.CallModel && f.asked.Kind != machine.TryAction) ||
 		f.trail.Events == f.entered {
@@ -17,8 +18,7 @@ func (f *flow) full() bool {
 	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > f.begun.MaxEvents
 }
 
-// settle does what updates have asked for, where the run is to go on in a new history: none is left behind in
-// the old one.
+// settle executes all updates before the run continues in a new history, so that none is lost.
 func (f *flow) settle() error {
 	for f.full() && !workflow.AllHandlersFinished(f.ctx) {
 		f.serve()
@@ -31,8 +31,7 @@ func (f *flow) settle() error {
 	return nil
 }
 
-// next is what a new history begins with. What the session has, and all that is decided, is as if it were the
-// old one.
+// next is the input of the new history. Session and decisions are the same as without the change.
 func (f *flow) next() (order, error) {
 	state, err := f.st.Snapshot()
 	if err != nil {
@@ -48,14 +47,14 @@ func (f *flow) next() (order, error) {
 	return next, f.measure("what goes into a new history", next)
 }
 
-// goOn takes over what another history carried here.
-func (f *flow) goOn(c carried) (err error) {
+// takeOver continues a run from another history.
+func (f *flow) takeOver(c carried) (err error) {
 	if f.st, err = machine.Restore(c.State); err != nil {
 		return err
 	}
 	f.begun, f.asked, f.settings, f.adjusted = c.Begun, c.Asked, engine.Settings(f.st.Policy), c.Adjusted
 	f.cause, f.kept, f.keptLen, f.trail, f.paid, f.noted = c.Cause, c.Kept, c.KeptLen, c.Trail, c.MaybePaid,
 		c.Noted
-	f.entered, f.vouched = f.trail.Events, f.trail.Events
+	f.entered, f.checked = f.trail.Events, f.trail.Events
 	return nil
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// The search attributes of runs that were started with [Options].SearchAttributes. They must be registered:
-// status and exhausted as Keyword, attempts as Int.
+// The search attributes of runs with [Options].SearchAttributes. Register status and exhausted as Keyword,
+// and attempts as Int.
 const (
 	// AttributeStatus is running, waiting, planning or stopped.
 	AttributeStatus = "RetakeStatus"
-	// AttributeAttempts counts the attempts of the run when the status changed last.
+	// AttributeAttempts is the number of attempts at the last change of the status.
 	AttributeAttempts = "RetakeAttempts"
-	// AttributeExhausted is the reason of an end without success, and "no" before that.
+	// AttributeExhausted is the reason of an end without success; "no" before that.
 	AttributeExhausted = "RetakeExhausted"
 )
 
@@ -24,18 +24,19 @@ var (
 	exhaustedKey = sdk.NewSearchAttributeKeyKeyword(AttributeExhausted)
 )
 
-// attributes are the search attributes as they were set last.
+// attributes are the current search attributes.
 type attributes struct {
 	Status    string `json:"status,omitempty"`
 	Exhausted string `json:"exhausted,omitempty"`
 }
 
-// statuses say what each phase is to who searches.
+// statuses are the values of [AttributeStatus] by phase.
 var statuses = map[machine.Phase]string{
 	machine.Waiting: "waiting", machine.Planning: "planning", machine.Stopped: "stopped",
 }
 
-// showAttributes sets the search attributes where they have changed: each time is an event of the history.
+// showAttributes sets the search attributes if they changed, because each time adds an event to the
+// history.
 func (f *flow) showAttributes() error {
 	if !f.in.Attributes {
 		return nil

@@ -20,12 +20,12 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// slack is how much longer than a call the engine waits for its outcome: the call's own end is a failure, and
-// the policy's.
+// slack is added to the time limit of an activity, so that the call's own timeout comes first and the
+// policy decides on it.
 const slack = time.Minute
 
-// once is how an activity is run: so many times, and again only where its worker died.
-func (f *flow) once(ctx workflow.Context, bound time.Duration, most int) workflow.Context {
+// activityOptions returns activity options: at most so many attempts, and a repetition only if the worker died.
+func (f *flow) activityOptions(ctx workflow.Context, bound time.Duration, most int) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: bound + slack,
 		HeartbeatTimeout:    f.Heartbeat,
@@ -36,8 +36,8 @@ func (f *flow) once(ctx workflow.Context, bound time.Duration, most int) workflo
 	})
 }
 
-// missed is what an activity without an outcome amounts to: a failure where every worker died, else an error
-// that ends the run.
+// missed handles an activity without an outcome. If every worker died, it returns a failure; any other
+// error ends the run.
 func (f *flow) missed(err error, what string) (*RemoteError, error) {
 	if _, ok := errors.AsType[*sdk.TimeoutError](err); ok {
 		f.paid++
@@ -50,15 +50,15 @@ func (f *flow) missed(err error, what string) (*RemoteError, error) {
 	return nil, fmt.Errorf("temporal: %s: %w", what, err)
 }
 
-// refusing is the outcome of an activity that a worker may refuse.
+// refusing is the result of an activity that a worker may refuse.
 type refusing interface{ refusal() string }
 
 func (r modelResult) refusal() string { return r.Refused }
 func (r tryResult) refusal() string   { return r.Refused }
 
-// perform has a worker do something, and waits for that. A worker that refuses has begun nothing: it is asked
-// for again, and another worker may take it. perform reports false where the run came to another end
-// meanwhile; err is why there is no outcome.
+// perform executes an activity and waits for its result. A worker that refuses has begun nothing: perform
+// asks again, and another worker may take the activity. on is false if the run ended meanwhile; err says
+// why there is no result.
 func perform[T refusing](
 	f *flow, activity string, bound time.Duration, most int, in any,
 ) (out T, on bool, err error) {
@@ -66,7 +66,7 @@ func perform[T refusing](
 	defer stop()
 	for asked := 1; ; asked++ {
 		var got wire[T]
-		future := workflow.ExecuteActivity(f.once(ctx, bound, most), f.named(activity), in)
+		future := workflow.ExecuteActivity(f.activityOptions(ctx, bound, most), f.named(activity), in)
 		if on, err := f.until(future.IsReady); !on || err != nil {
 			return out, false, err
 		}
@@ -83,7 +83,7 @@ func perform[T refusing](
 	}
 }
 
-// tooOften ends the run where workers have refused as often as they may die.
+// tooOften ends the run if it was refused more often than workers may die.
 func (f *flow) tooOften(asked int, why string) error {
 	if asked <= f.begun.Deaths {
 		return nil
@@ -91,10 +91,10 @@ func (f *flow) tooOften(asked int, why string) error {
 	return &RunError{fmt.Sprintf("%s (%d workers were asked)", why, asked)}
 }
 
-// maxPatience is how long a run waits at most before it asks again for a worker that has what it began with.
+// maxPatience is the longest wait before the run asks again for a worker that has what the run needs.
 const maxPatience = time.Minute
 
-// patience is how long a run waits after so many refusals: 1 s, and twice that each time.
+// patience is the wait after so many refusals: 1 s, doubled each time.
 func patience(asked int) time.Duration {
 	return min(time.Second<<min(asked-1, 10), maxPatience)
 }
@@ -127,7 +127,7 @@ func (f *flow) call(m *machine.ModelCall) error {
 	return f.called(in, out)
 }
 
-// called feeds what came of a model call.
+// called feeds the result of a model call to the core.
 func (f *flow) called(in modelCall, out modelResult) error {
 	f.lost(out.Tries, "the model call")
 	if err := out.Trouble.err(); err != nil {
@@ -153,7 +153,7 @@ func (f *flow) called(in modelCall, out modelResult) error {
 	return f.step(machine.Event{Kind: machine.Replied, Reply: out.Reply})
 }
 
-// measure says whether a value may be sent in one piece.
+// measure returns an error if a value is too large for one payload.
 func (f *flow) measure(what string, v any) error {
 	if f.begun.MaxPayload == policy.Unlimited {
 		return nil
@@ -165,14 +165,14 @@ func (f *flow) measure(what string, v any) error {
 	return fits(f.begun.MaxPayload, what, len(doc))
 }
 
-// running is a tool call under way.
+// running is a tool call that runs.
 type running struct {
 	run machine.ToolRun
-	// out is its outcome, nil until it is there; err is why there is none.
+	// out is its outcome, nil until there is one; err says why there is none.
 	out  *toolResult
 	err  error
 	stop workflow.CancelFunc
-	// turn is set once its outcome is the next to enter, entered once that has.
+	// turn is set when its outcome is the next to be recorded, entered when it has been.
 	turn, entered bool
 }
 
@@ -189,7 +189,8 @@ func (f *flow) runTools(runs []machine.ToolRun) error {
 		workflow.Go(own, func(ctx workflow.Context) {
 			if r.err = slots.Acquire(ctx, 1); r.err == nil {
 				r.out, r.err = f.invoke(ctx, run)
-				// The outcome may end the run: no call begins before that is known.
+				// The outcome may end the run. The next call begins only after that is
+				// known.
 				_ = workflow.Await(ctx, func() bool { return r.entered || !r.turn })
 				slots.Release(1)
 			}
@@ -227,13 +228,13 @@ func (f *flow) invoke(ctx workflow.Context, run machine.ToolRun) (*toolResult, e
 	if err != nil {
 		return nil, err
 	}
-	// Nobody knows what a call that lost its worker has done.
+	// A call that lost its worker may have had an effect.
 	most := 1
 	if run.Repeatable {
 		most += f.begun.Deaths
 	}
 	for asked := 1; ; asked++ {
-		err = workflow.ExecuteActivity(f.once(ctx, cmp.Or(run.Timeout, f.ToolTimeout), most), f.named("tool"),
+		err = workflow.ExecuteActivity(f.activityOptions(ctx, cmp.Or(run.Timeout, f.ToolTimeout), most), f.named("tool"),
 			over(in)).Get(ctx, &out)
 		if err != nil || out.v.Refused == "" {
 			return &out.v, err
@@ -248,7 +249,7 @@ func (f *flow) invoke(ctx workflow.Context, run machine.ToolRun) (*toolResult, e
 	}
 }
 
-// ended feeds the outcome of one call.
+// ended feeds the outcome of one call to the core.
 func (f *flow) ended(r *running) error {
 	out, err := r.outcome(f)
 	if err != nil {
@@ -281,7 +282,7 @@ func (f *flow) ended(r *running) error {
 	return f.step(machine.Event{Kind: machine.ToolEnded, Tool: end})
 }
 
-// outcome is what came of a call, also where it has no outcome of its own.
+// outcome returns the outcome of a call, and makes one if the call was cancelled or lost its worker.
 func (r *running) outcome(f *flow) (*toolResult, error) {
 	switch {
 	case r.err == nil:
@@ -299,8 +300,8 @@ func (r *running) outcome(f *flow) (*toolResult, error) {
 	return &toolResult{Failure: failed}, err
 }
 
-// unknown is the outcome of a call that began and lost its worker: it is not made again, and the model is
-// told.
+// unknown is the outcome of a call that began and lost its worker. The call is not repeated, and the model
+// is told.
 func (f *flow) unknown(run machine.ToolRun) *toolResult {
 	doubt := f.doubt("a call of " + run.Tool)
 	doubt.Seen.Tool = run.Tool
@@ -308,7 +309,7 @@ func (f *flow) unknown(run machine.ToolRun) *toolResult {
 		Failure: &doubt.Seen}, Failure: doubt}
 }
 
-// doubt notes that something was begun once and lost its worker.
+// doubt notes that something began once and lost its worker.
 func (f *flow) doubt(what string) *RemoteError {
 	f.paid++
 	text := what + " was begun and has no outcome: its effect may have happened"
@@ -318,7 +319,7 @@ func (f *flow) doubt(what string) *RemoteError {
 	}}
 }
 
-// try makes one try of a single action.
+// try makes one attempt of a single action.
 func (f *flow) try(t machine.TryRun) error {
 	in := tryCall{Try: Try{TryRun: t, Feedback: f.st.Feedback(t.Action)}}
 	if err := f.measure("what a try is given", in); err != nil {
@@ -347,24 +348,24 @@ func (f *flow) try(t machine.TryRun) error {
 	return f.step(machine.Event{Kind: machine.Tried, Try: &out.Try})
 }
 
-// sessionJSON is the session as it stands, for user code.
+// sessionJSON is the current session, for user code.
 func (f *flow) sessionJSON() (json.RawMessage, error) { return f.st.Session.Snapshot() }
 
-// tellReducers lets the reducers hear of what happened.
+// tellReducers runs the reducers on the notices of the run.
 func (f *flow) tellReducers() error {
-	said, err := f.conclude(thought{Notices: f.st.Notices})
+	said, err := f.callCode(thinkCall{Notices: f.st.Notices})
 	if err != nil {
 		return err
 	}
 	return f.step(machine.Event{Kind: machine.ReducersRan, Reductions: said.Reductions})
 }
 
-// reduce lets the reducers say what events change. Where there are none, nothing is written in the history.
+// reduce runs the reducers on events. Without reducers it adds nothing to the history.
 func (f *flow) reduce(events []session.Event) (*machine.Reduced, error) {
 	if !f.begun.Reducers {
 		return &machine.Reduced{}, nil
 	}
-	said, err := f.conclude(thought{Events: events})
+	said, err := f.callCode(thinkCall{Events: events})
 	if err != nil {
 		return nil, err
 	}

@@ -14,19 +14,18 @@ import (
 	"github.com/retake-go/retake/loop/degrade"
 )
 
-// DefaultClaim is the size in bytes above which [ClaimCheck] keeps what is sent in the store, where 0 is
-// given.
+// DefaultClaim is the size in bytes above which [ClaimCheck] stores a payload by default.
 const DefaultClaim = 64 << 10
 
-// claimEncoding marks what stands in a store.
+// claimEncoding marks a payload that is in the store.
 const claimEncoding = "binary/retake-claim"
 
-// ClaimCheck is a data converter that keeps what is larger than some bytes in a store, and sends its name. It
-// goes into the DataConverter of the client.Options of those who start runs and of those who work on them;
-// then [Worker].MaxPayload and [Options].MaxPayload may be [policy.Unlimited]. parent does all else; nil for
-// the engine's own. over is the size in bytes; 0 means [DefaultClaim].
+// ClaimCheck returns a data converter that stores payloads above a size, and sends their names instead. Set
+// it as DataConverter in the client.Options of clients and workers. [Worker].MaxPayload and
+// [Options].MaxPayload may then be [policy.Unlimited]. parent converts all else; nil means Temporal's own
+// converter. over is the size in bytes; 0 means [DefaultClaim].
 //
-// What was kept is named by its content, and kept as long as the store keeps it: longer than the server keeps
+// The name of a payload is the hash of its content. Keep payloads for longer than the server keeps
 // histories.
 func ClaimCheck(parent converter.DataConverter, store degrade.Storage, over int) converter.DataConverter {
 	if parent == nil {
@@ -43,7 +42,7 @@ type claims struct {
 	over  int
 }
 
-// Encode keeps what is large.
+// Encode stores large payloads.
 func (c *claims) Encode(all []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(all))
 	for n, p := range all {
@@ -57,7 +56,7 @@ func (c *claims) Encode(all []*commonpb.Payload) ([]*commonpb.Payload, error) {
 		sum := sha256.Sum256(doc)
 		name := "retake/payload/" + hex.EncodeToString(sum[:])
 		if err := c.store.Save(context.Background(), name, doc); err != nil {
-			// The engine would begin the call again, which may have been paid for.
+			// Temporal would repeat the call, which may have been paid for.
 			text := fmt.Sprintf("temporal: keeping a payload of %d bytes: %v", len(doc), err)
 			return nil, sdk.NewNonRetryableApplicationError(text, "ClaimCheck", err)
 		}
@@ -66,7 +65,7 @@ func (c *claims) Encode(all []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return out, nil
 }
 
-// Decode fetches what was kept.
+// Decode loads stored payloads.
 func (c *claims) Decode(all []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(all))
 	for n, p := range all {

@@ -1,25 +1,26 @@
-// Package temporal makes runs of retake on Temporal: for the same replies and seed a workflow decides what
-// [loop.Run] decides in process, and outlives the workers and the server that it is made on.
+// Package temporal executes runs of retake as Temporal workflows. With the same replies and seed, a
+// workflow decides as [loop.Run] does in process. It survives the death of its workers and restarts of the
+// server.
 //
-// A worker is given what loop.Run is given, in one call ([Register]); a run is started in one call ([Run], or
-// [Start] and a [Handle]), and its result and errors are of the same Go types.
+// [Register] gives a worker what loop.Run gets in process. [Run] starts a run and waits for its end;
+// [Start] returns a [Handle]. Results and errors have the same Go types as in process.
 //
 //	w := worker.New(c, "agents", worker.Options{})
 //	err := temporal.Register(w, temporal.Worker{Model: model, Tools: tools})
 //	…
 //	result, err := temporal.Run(ctx, c, temporal.Options{ID: "order-42", TaskQueue: "agents"}, "Two nights in Lisbon, please.", cfg)
 //
-// The workflow steps [machine.Step] itself. A model call is an activity, and so is each tool call; a wait is
-// a timer, time is the workflow's. Replies are read and checked in the model's activity. Reducers and
-// [Worker].Adjust run as side effects, a planner and code that makes prompts in local activities, so that the
-// history holds what they said and not the code.
+// The workflow calls [machine.Step]. Each model call and each tool call is an activity. A wait is a timer,
+// and time is the workflow's. The activity of a model call also reads and checks the reply. Reducers and
+// [Worker].Adjust run as side effects. A planner, and code that makes prompts, run in local activities. So
+// the history has their results, and a replay does not call them.
 //
-// Retries are the policy's: whatever a model or tool does is a value, and the engine begins an activity again
-// only where its worker died. Such a call is no event and no attempt; a note in the journal says that it may
-// have been paid for ([journal.MaybePaid]).
+// The policy decides on all retries. A failed call of a model or a tool is a value, and Temporal repeats an
+// activity only if its worker died. Such a repetition is no event and no attempt. A note in the journal
+// says that the call may have been paid for twice ([journal.MaybePaid]).
 //
-// Runs keep the behaviours of the code that began them ([machine.Behaviours]). The engine's replay compares
-// kinds of commands; here the history holds what was decided wherever the run waits, so that code which
-// decides otherwise stops when it wakes up, and says where. [Export] makes a journal of a history, which the
-// command retake reads.
+// A run keeps the behaviours of the code that began it ([machine.Behaviours]). Temporal's own replay
+// compares only the kinds of commands. Therefore the history also records each decision wherever the run
+// waits. If a worker's code decides otherwise, the run stops there and reports the difference. [Export]
+// makes a journal of a history, for the command retake.
 package temporal

@@ -12,34 +12,33 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// ErrAbandoned is what [Worker].Try returns where it leaves a try without an outcome: the try is recorded as
-// cancelled, and the action ends.
+// ErrAbandoned is the error with which [Worker].Try leaves an attempt without an outcome. The attempt is
+// recorded as cancelled, and the action ends.
 var ErrAbandoned = errors.New("the try was left without an outcome")
 
-// SizeError says that something is larger than what the server takes in one piece. It is found before
-// anything is sent.
+// SizeError reports a payload that is too large. It is found before anything is sent.
 type SizeError struct {
-	// What is what was to be sent.
+	// What describes the payload.
 	What string `json:"what"`
-	// Bytes is its size, Limit the most that is sent: see [Worker].MaxPayload.
+	// Bytes is its size, Limit the largest that is sent: see [Worker].MaxPayload.
 	Bytes int `json:"bytes"`
 	Limit int `json:"limit"`
 }
 
-// Error names the size, the limit and what would help.
+// Error returns the size, the limit and a remedy.
 func (e *SizeError) Error() string {
 	return fmt.Sprintf("temporal: %s has %d bytes, more than the %d that are sent in one piece: "+
 		"give the worker a Store and its client the DataConverter of ClaimCheck, or say less", e.What, e.Bytes, e.Limit)
 }
 
-// RunError says that a run could not be made or gone on with: in process, [loop.Run] would have returned an
-// error that is no [loop.RetryExhaustedError].
+// RunError reports that a run could not begin or continue. In process, [loop.Run] would have returned an
+// error other than [loop.RetryExhaustedError].
 type RunError struct {
-	// Text says why.
+	// Text is the reason.
 	Text string
 }
 
-// Error is the text: that of the error in process, where it is user code's.
+// Error returns the text. An error of user code has the same text as in process.
 func (e *RunError) Error() string { return e.Text }
 
 // trouble is an error that ends a run, as a value.
@@ -48,7 +47,7 @@ type trouble struct {
 	Size *SizeError `json:"size,omitempty"`
 }
 
-// maxText bounds in bytes the text of an error that ends a run: it stands in the history.
+// maxText bounds the text of an error in the history, in bytes.
 const maxText = 8 << 10
 
 func troubled(err error) *trouble {
@@ -64,7 +63,7 @@ func troubled(err error) *trouble {
 	return &trouble{Text: cut(utf8(err.Error()), maxText)}
 }
 
-// err is the Go error that a trouble is; nil for none.
+// err returns a trouble as an error; nil stays nil.
 func (t *trouble) err() error {
 	switch {
 	case t == nil:
@@ -75,22 +74,21 @@ func (t *trouble) err() error {
 	return &RunError{t.Text}
 }
 
-// RemoteError is an error of user code that another process returned. It crosses as a value: its text and
-// what is known of it. errors.As finds the typed error of package fault in it, and [loop.RetryExhaustedError]
-// has it as its cause.
+// RemoteError is an error of user code in another process: its text and its classification. errors.As finds
+// the typed error of package fault in it, and it is the cause of a [loop.RetryExhaustedError].
 type RemoteError struct {
-	// Text is that of the error.
+	// Text is the text of the error.
 	Text string `json:"text"`
 	// Seen is the error as the core sees it.
 	Seen fault.Failure `json:"seen"`
-	// Provider is set where a model's provider returned it.
+	// Provider is set for an error of a model's provider.
 	Provider *RemoteProvider `json:"provider,omitempty"`
-	// Reducer is set where a reducer did.
+	// Reducer is set for an error of a reducer.
 	Reducer *fault.ReducerError `json:"reducer,omitempty"`
-	// Limits is what the error said of rate limits; nil where it said nothing.
+	// Limits are the rate limits that the error reported; nil for none.
 	Limits *ratelimit.State `json:"limits,omitempty"`
-	// Planner is set where a planner returned it; Asked is then what the planner was asked about, nil for
-	// none.
+	// Planner is set for an error of a planner. Asked is then the error that the planner was asked
+	// about; nil for none.
 	Planner bool         `json:"planner,omitempty"`
 	Asked   *RemoteError `json:"asked,omitempty"`
 }
@@ -107,13 +105,13 @@ type RemoteProvider struct {
 	Message    string        `json:"message,omitempty"`
 }
 
-// limited is an error that says something of rate limits.
+// limited is an error with rate limits.
 type limited interface {
 	error
 	RateLimit() ratelimit.State
 }
 
-// remote is an error as a value; nil for nil.
+// remote converts an error to a value; nil stays nil.
 func remote(err error) *RemoteError {
 	if err == nil {
 		return nil
@@ -141,7 +139,7 @@ func remote(err error) *RemoteError {
 	return r
 }
 
-// cause is the error, and nil where there is none.
+// cause returns the error for [loop.ResultOf]; nil stays nil.
 func (e *RemoteError) cause() error {
 	if e == nil {
 		return nil
@@ -154,19 +152,19 @@ func (e *RemoteError) cause() error {
 	return &engine.PlannerError{Err: &own, Asked: e.Asked.cause()}
 }
 
-// Error is the text that the error had where it came up.
+// Error returns the text of the original error.
 func (e *RemoteError) Error() string { return e.Text }
 
-// Is reports whether the error stands for the end of a context: [context.Canceled] or
+// Is reports whether the error means the end of a context: [context.Canceled] or
 // [context.DeadlineExceeded].
 func (e *RemoteError) Is(target error) bool {
 	return (&loop.RecordedError{Recorded: e.Seen}).Is(target)
 }
 
-// Failure is the error as the core sees it.
+// Failure returns the error as the core sees it.
 func (e *RemoteError) Failure() fault.Failure { return e.Seen }
 
-// RateLimit is what the error said of rate limits; zero where it said nothing.
+// RateLimit returns the rate limits that the error reported; zero for none.
 func (e *RemoteError) RateLimit() ratelimit.State {
 	if e.Limits == nil {
 		return ratelimit.State{}
@@ -174,7 +172,7 @@ func (e *RemoteError) RateLimit() ratelimit.State {
 	return *e.Limits
 }
 
-// Unwrap returns the typed error that it was; nil where it had no type that is known here.
+// Unwrap returns the original typed error; nil if its type is not known here.
 func (e *RemoteError) Unwrap() error {
 	switch p := e.Provider; {
 	case e.Reducer != nil:

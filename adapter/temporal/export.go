@@ -19,19 +19,19 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Export says how histories are made journals. The zero value is ready for use.
+// Export makes journals from histories. The zero value is usable.
 type Export struct {
-	// DataConverter is that of the client that the run was made with; nil for the engine's own.
+	// DataConverter is that of the client of the run; nil means Temporal's own.
 	DataConverter converter.DataConverter
 }
 
-// Journal writes the journal of a run: what its workflow did is done again by its history, and no code of the
-// user is called. A run that went on in new histories is given with all of them, the oldest first. A run that
-// goes on is written as far as it came.
+// Journal writes the journal of a run. It replays the workflow from its histories and calls no user code.
+// For a run that continued in new histories, pass all of them, oldest first. The journal of an unfinished
+// run ends with the history.
 //
-// Its canonical trace ([journal.Trace]) is that of the same run in process. Notes say where a call may have
-// been paid for twice; progress, and results that came before their turn, are not in it. The errors are those
-// of [Export.Replay].
+// Its canonical trace ([journal.Trace]) is that of the same run in process. Notes mark calls that may have
+// been paid for twice. Progress, and results that arrived before their turn, are left out. The errors are
+// those of [Export.Replay].
 func (x Export) Journal(ctx context.Context, histories []*historypb.History, to io.Writer) error {
 	t := &tape{ctx: ctx}
 	if err := x.replay(histories, t.hooks()); err != nil {
@@ -44,9 +44,9 @@ func (x Export) Journal(ctx context.Context, histories []*historypb.History, to 
 	return err
 }
 
-// Replay does again what the workflow of a run did, by its histories, as the engine's own replayer does, and
-// holds what this code decides to what the histories say was decided. Where that differs, the error says what
-// was decided then and now, and which behaviours the run has.
+// Replay replays a run from its histories, as Temporal's own replayer does. It compares the decisions of
+// today's code with those in the histories. If they differ, the error has both decisions and the behaviours
+// of the run.
 func (x Export) Replay(histories []*historypb.History) error { return x.replay(histories, hooks{}) }
 
 func (x Export) replay(histories []*historypb.History, h hooks) error {
@@ -55,7 +55,7 @@ func (x Export) replay(histories []*historypb.History, h hooks) error {
 	}
 	for n, history := range histories {
 		beyond := false
-		h.beyond = func() { beyond = true; panic("retake: the history ends here") }
+		h.pastEnd = func() { beyond = true; panic("retake: the history ends here") }
 		err := x.replayOne(history, h)
 		if err != nil && !beyond {
 			return fmt.Errorf("temporal: history %d: %w", n+1, err)
@@ -64,7 +64,7 @@ func (x Export) replay(histories []*historypb.History, h hooks) error {
 	return nil
 }
 
-// firstTask is how many events a history has before any worker has done anything.
+// firstTask is the number of events of a history before the first worker does anything.
 const firstTask = 3
 
 func (x Export) replayOne(history *historypb.History, h hooks) error {
@@ -85,7 +85,7 @@ func (x Export) replayOne(history *historypb.History, h hooks) error {
 	return r.ReplayWorkflowHistory(silent{}, history)
 }
 
-// silent is a logger for replays: what there is to say is in their error.
+// silent is a logger for replays: their errors say everything.
 type silent struct{}
 
 func (silent) Debug(string, ...any) {}
@@ -93,7 +93,7 @@ func (silent) Info(string, ...any)  {}
 func (silent) Warn(string, ...any)  {}
 func (silent) Error(string, ...any) {}
 
-// Histories are those of a run, the oldest first, as the server has them.
+// Histories reads all histories of a run from the server, oldest first.
 func Histories(ctx context.Context, c client.Client, id string) ([]*historypb.History, error) {
 	var all []*historypb.History
 	for run := ""; ; {
@@ -118,7 +118,7 @@ func Histories(ctx context.Context, c client.Client, id string) ([]*historypb.Hi
 
 var errNoBeginning = errors.New("temporal: no run begins in the histories: give all of them, the oldest first")
 
-// tape writes a journal of what it is told.
+// tape writes a journal from the hooks of a replay.
 type tape struct {
 	ctx   context.Context
 	store oneJournal
@@ -141,7 +141,7 @@ func (t *tape) hooks() hooks {
 	}
 }
 
-// do does one thing after the other, up to the first that fails.
+// do calls a function unless an earlier one failed.
 func (t *tape) do(one func() error) {
 	if t.err == nil {
 		t.err = one()
@@ -174,7 +174,7 @@ func (t *tape) close() error {
 	return t.err
 }
 
-// oneJournal is a [journal.Store] of one journal, in memory.
+// oneJournal is a [journal.Store] of one journal in memory.
 type oneJournal struct{ text []byte }
 
 func (o *oneJournal) List(context.Context) ([]string, error) { return nil, nil }

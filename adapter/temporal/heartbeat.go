@@ -5,7 +5,7 @@ import (
 	"go.temporal.io/sdk/converter"
 )
 
-// lastBeat is what a heartbeat said.
+// lastBeat returns the details of a heartbeat.
 func lastBeat(p *commonpb.Payloads) (text string, ok bool) {
 	if len(p.GetPayloads()) == 0 {
 		return "", false

@@ -9,15 +9,15 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// output is the structured answer that a run wants. A schema of a Go type holds answers to more than JSON
-// Schema can say, so the worker judges by the type that it has in [Worker].Outputs.
+// output is the schema of a structured answer. A Go type has rules that JSON Schema cannot express, so the
+// worker checks answers with the type in its [Worker].Outputs.
 type output struct {
-	// Schema is the JSON Schema. A model call leaves it out where the worker has the type.
+	// Schema is the JSON Schema. A model call leaves it out if the worker has the type.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// SchemaDigest is that of the schema as it was written.
+	// SchemaDigest is the digest of the schema's text.
 	SchemaDigest string `json:"schema_digest"`
-	// Type names the Go type, Digest is that of all it holds answers to; both empty for a schema that says
-	// all itself.
+	// Type is the name of the Go type, and Digest that of all its rules. Both are empty for a schema
+	// without a type.
 	Type   string `json:"type,omitempty"`
 	Digest string `json:"digest,omitempty"`
 	// MaxBytes and MaxDepth are the limits of the schema.
@@ -25,7 +25,7 @@ type output struct {
 	MaxDepth int `json:"max_depth"`
 }
 
-// outputOf is a schema on the wire; nil for none.
+// outputOf converts a schema; nil stays nil.
 func outputOf(s *schema.Schema) *output {
 	if s == nil {
 		return nil
@@ -40,7 +40,7 @@ func outputOf(s *schema.Schema) *output {
 	return o
 }
 
-// short is the output as a model call has it.
+// short returns the output for a model call.
 func (o *output) short() *output {
 	if o == nil || o.Type == "" {
 		return o
@@ -50,9 +50,9 @@ func (o *output) short() *output {
 	return &own
 }
 
-// judge is what the worker holds answers to; nil where any text will do. The error names the type that the
-// worker lacks.
-func (a *agent) judge(o *output) (s *schema.Schema, err error) {
+// outputSchema returns the schema that answers are checked with; nil if the answer is any text. The error names a
+// type that the worker lacks.
+func (a *agent) outputSchema(o *output) (s *schema.Schema, err error) {
 	if o == nil {
 		return nil, nil
 	}
@@ -70,7 +70,7 @@ func (a *agent) judge(o *output) (s *schema.Schema, err error) {
 	return s, nil
 }
 
-// registered is the worker's own schema of a Go type.
+// registered returns the worker's own schema of a Go type.
 func (a *agent) registered(o *output) (*schema.Schema, error) {
 	var other *schema.Schema
 	for _, s := range a.Outputs {
@@ -90,9 +90,9 @@ func (a *agent) registered(o *output) (*schema.Schema, error) {
 	return nil, fmt.Errorf("the run wants an answer of type %s, which has other rules in a worker of the agent %s", o.Type, a.Agent)
 }
 
-// had is the worker's own set of the tools that a run began with. The error names those that it lacks or has
-// with another schema.
-func (a *agent) had(tools []journal.Tool) (*tool.Set, error) {
+// ownTools returns the worker's own set of the tools that a run began with. The error names a tool that is
+// missing or has another schema.
+func (a *agent) ownTools(tools []journal.Tool) (*tool.Set, error) {
 	all := make([]*tool.Tool, len(tools))
 	for n, t := range tools {
 		own, err := a.tool(t.Name, t.Schema)
@@ -110,7 +110,7 @@ func (a *agent) had(tools []journal.Tool) (*tool.Set, error) {
 	return tool.NewSet(all...)
 }
 
-// tool is the worker's own tool of a run.
+// tool returns the worker's own tool of a run.
 func (a *agent) tool(name, digest string) (*tool.Tool, error) {
 	t, ok := a.Tools.Get(name)
 	if !ok {

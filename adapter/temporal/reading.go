@@ -34,7 +34,7 @@ func readingOf(s tool.Settings) reading {
 	return r
 }
 
-// settings is what it was.
+// settings converts back.
 func (r reading) settings() tool.Settings {
 	s := tool.Settings{Off: r.Off, Text: r.Text, Native: r.Native, MaxCalls: r.MaxCalls}
 	for _, name := range workflow.DeterministicKeys(r.Tools) {

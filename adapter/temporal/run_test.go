@@ -246,7 +246,7 @@ func TestConversationsGoByReference(t *testing.T) {
 		assert.Equal(t, r.Transcript[0:2*n+1], a.Messages)
 	}
 	// Another worker finds the conversation in the store.
-	whole, _, err := newTranscripts(b.agent.Store).extend(t.Context(), lastKey(b.agent.said), nil)
+	whole, _, err := newTranscripts(b.agent.Store).extend(t.Context(), lastKey(b.agent.transcripts), nil)
 	require.NoError(t, err)
 	assert.Equal(t, 7, len(whole))
 	_, _, err = newTranscripts(nil).extend(t.Context(), "x", nil)

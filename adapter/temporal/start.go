@@ -22,30 +22,32 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Options say where and under which name a run is made.
+// Options select the workflow of a run.
 type Options struct {
-	// ID is the id of the workflow and of the session: whoever starts it again while it runs joins it.
+	// ID is the id of the workflow and of the session. Starting a run again while it is running joins
+	// it.
 	ID string
-	// TaskQueue is that of the workers.
+	// TaskQueue is the task queue of the workers.
 	TaskQueue string
-	// Agent is that of the [Worker]; empty for [DefaultAgent].
+	// Agent is the name of the [Worker]; empty means [DefaultAgent].
 	Agent string
-	// Tools names those of the worker's tools that are offered; nil for all.
+	// Tools are the names of the worker's tools to offer; nil offers all.
 	Tools []string
-	// Session is the snapshot of the session as an earlier run left it ([Handle.Session]); nil for a new one.
+	// Session is the snapshot of the session after an earlier run ([Handle.Session]); nil begins a new
+	// one.
 	Session []byte
-	// Person makes a person the planner, in the place of the worker's: see [Handle.Plan].
+	// Person makes a person the planner instead of the worker's: see [Handle.Plan].
 	Person bool
-	// SearchAttributes sets [AttributeStatus], [AttributeAttempts] and [AttributeExhausted], which must be
-	// registered.
+	// SearchAttributes sets [AttributeStatus], [AttributeAttempts] and [AttributeExhausted]. They must
+	// be registered.
 	SearchAttributes bool
-	// Workflow has what else is to be said of the workflow; its ID and TaskQueue are not looked at.
+	// Workflow has further options of the workflow. Its ID and TaskQueue are ignored.
 	Workflow client.StartWorkflowOptions
-	// MaxPayload is as that of the [Worker].
+	// MaxPayload is that of the [Worker].
 	MaxPayload int
 }
 
-// Validate reports all that is wrong, joined, each fault with its field; nil when nothing is.
+// Validate returns an error that joins all faults, each with its field; nil if there is none.
 func (o Options) Validate() error {
 	var errs []error
 	if o.ID == "" {
@@ -70,12 +72,12 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Run starts a run and waits for its end: [loop.Run] on workers. cfg is data only: its Tools must be nil, for
-// tools are the worker's.
+// Run executes [loop.Run] on workers, and waits for the end. cfg has only data: its Tools must be nil,
+// because tools belong to the worker.
 //
-// A run that ends without an answer returns a [loop.RetryExhaustedError], with the reducer's, tool's or
-// provider's error in it where there was one. A [SizeError] and a [RunError] are what kept a run from going
-// on; any other error is the engine's. When ctx ends, the run goes on: see [Handle.Cancel].
+// A run without an answer returns a [loop.RetryExhaustedError] with the reducer's, tool's or provider's
+// error, if there is one. A [SizeError] or a [RunError] says why the run could not continue. Any other
+// error is Temporal's. The run continues when ctx ends: see [Handle.Cancel].
 func Run(
 	ctx context.Context, c client.Client, o Options, prompt string, cfg loop.Config,
 ) (loop.Result, error) {
@@ -86,8 +88,8 @@ func Run(
 	return h.Result(ctx)
 }
 
-// Generate is [Run] for an answer of type T, as [loop.Generate] is for [loop.Run]. The worker needs T's
-// schema in its Outputs.
+// Generate executes [loop.Generate] on workers: the answer has type T. The worker needs T's schema in its
+// Outputs.
 func Generate[T any](
 	ctx context.Context, c client.Client, o Options, prompt string, cfg loop.Config,
 ) (loop.Answer[T], error) {
@@ -109,8 +111,7 @@ func Generate[T any](
 	return a, nil
 }
 
-// Do makes the tries of one action on workers, and waits for their end: [loop.Do], with the worker's Try as
-// the function.
+// Do executes [loop.Do] on workers, with [Worker].Try as the function, and waits for the end.
 func Do(ctx context.Context, c client.Client, o Options, a *loop.Action) error {
 	m, err := a.Machine()
 	if err != nil {
@@ -133,7 +134,7 @@ func Start(ctx context.Context, c client.Client, o Options, prompt string, cfg l
 	return start(ctx, c, o, in)
 }
 
-// orderOf is what a config comes to on the wire.
+// orderOf turns a config into an order.
 func orderOf(prompt string, cfg loop.Config) (order, error) {
 	if cfg.Tools != nil {
 		return order{}, errors.New("temporal: tools: they are the worker's: leave them nil, and name those on offer in Options.Tools")
@@ -152,8 +153,8 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 	return in, nil
 }
 
-// Order is what the workflow of a run is started with, for those who start it by other means than [Start]:
-// schedules, parent workflows, test environments. The workflow's name is that of the agent.
+// Order is the input of the workflow of a run, for those who start it by other means than [Start]:
+// schedules, parent workflows, test environments. The name of the workflow is that of the agent.
 func Order(o Options, prompt string, cfg loop.Config) (any, error) {
 	in, err := orderOf(prompt, cfg)
 	if err != nil {
@@ -163,8 +164,8 @@ func Order(o Options, prompt string, cfg loop.Config) (any, error) {
 	return over(in), err
 }
 
-// Outcome is the end of a workflow that was started with an [Order], as [Run] would have returned it: get
-// reads the workflow's result into what it is given.
+// Outcome returns what [Run] would have returned, for a workflow that was started with an [Order]. get
+// decodes the workflow's result into its argument.
 func Outcome(get func(valuePtr any) error) (loop.Result, error) {
 	var r wire[report]
 	if err := get(&r); err != nil {
@@ -173,7 +174,7 @@ func Outcome(get func(valuePtr any) error) (loop.Result, error) {
 	return r.v.result()
 }
 
-// order is an order under the options.
+// order completes an order with the options.
 func (o Options) order(in order) (order, error) {
 	if err := o.Validate(); err != nil {
 		return in, fmt.Errorf("temporal: %w", err)
@@ -202,23 +203,23 @@ func start(ctx context.Context, c client.Client, o Options, in order) (*Handle, 
 	return &Handle{client: c, id: run.GetID(), run: run}, nil
 }
 
-// Get is the run of that session, whether it goes on or has ended; that there is one is seen by the first
-// use.
+// Get returns the run of a session, whether or not it has ended. A session that does not exist is an error
+// of the first use.
 func Get(ctx context.Context, c client.Client, id string) *Handle {
 	return &Handle{client: c, id: id, run: c.GetWorkflow(ctx, id, "")}
 }
 
-// Handle is a run on workers. Safe for concurrent use.
+// Handle is a run on workers. It is safe for concurrent use.
 type Handle struct {
 	client client.Client
 	id     string
 	run    client.WorkflowRun
 }
 
-// ID is the id of the session and of the workflow.
+// ID returns the id of the session, which is also that of the workflow.
 func (h *Handle) ID() string { return h.id }
 
-// Result waits for the end of the run: see [Run]. It may be called again.
+// Result waits for the end of the run, and returns what [Run] does. It may be called again.
 func (h *Handle) Result(ctx context.Context) (loop.Result, error) {
 	r, err := h.report(ctx)
 	if err != nil {
@@ -235,7 +236,7 @@ func (h *Handle) report(ctx context.Context) (report, error) {
 	return r.v, nil
 }
 
-// result is the report as [loop.Run] would have returned it.
+// result returns what [loop.Run] would have returned.
 func (r report) result() (loop.Result, error) {
 	if err := r.Trouble.err(); err != nil {
 		return loop.Result{}, err
@@ -247,8 +248,8 @@ func (r report) result() (loop.Result, error) {
 	return loop.ResultOf(st, r.Cause.cause())
 }
 
-// Session waits for the end of the run and is the snapshot of its session then: what [Options].Session of the
-// next run is given.
+// Session waits for the end of the run and returns the snapshot of its session, for [Options].Session of
+// the next run.
 func (h *Handle) Session(ctx context.Context) ([]byte, error) {
 	r, err := h.report(ctx)
 	if err != nil {
@@ -264,20 +265,20 @@ func (h *Handle) Session(ctx context.Context) ([]byte, error) {
 	return st.Session.Snapshot()
 }
 
-// Status is the run as it stands.
+// Status returns the current status of the run.
 func (h *Handle) Status(ctx context.Context) (Status, error) { return ask[Status](ctx, h, QueryStatus) }
 
-// Feedback is what the model was told to correct so far, oldest first.
+// Feedback returns what the model was told to correct so far, oldest first.
 func (h *Handle) Feedback(ctx context.Context) ([]feedback.RetryFeedback, error) {
 	return ask[[]feedback.RetryFeedback](ctx, h, QueryFeedback)
 }
 
-// Attempts are the attempts of the run so far on both planes, oldest first.
+// Attempts returns the attempts of the run so far on both planes, oldest first.
 func (h *Handle) Attempts(ctx context.Context) ([]session.Attempt, error) {
 	return ask[[]session.Attempt](ctx, h, QueryAttempts)
 }
 
-// ReducerErrors are the errors of reducers that the session has, oldest first.
+// ReducerErrors returns the reducer errors of the session, oldest first.
 func (h *Handle) ReducerErrors(ctx context.Context) ([]fault.ReducerError, error) {
 	return ask[[]fault.ReducerError](ctx, h, QueryReducerErrors)
 }
@@ -294,8 +295,8 @@ func ask[T any](ctx context.Context, h *Handle, query string) (T, error) {
 	return out.v, nil
 }
 
-// Adjust lays a layer over the policy of the run, from now on. It returns when that is done. The error names
-// each field of the layer that makes no sense, alone or over the policy in force; nothing is changed then.
+// Adjust puts a layer over the policy of the run. The change holds when Adjust returns. If a field is
+// invalid, alone or over the current policy, the error names it and nothing changes.
 func (h *Handle) Adjust(ctx context.Context, l policy.Layer) error {
 	if err := l.Validate(); err != nil {
 		return fmt.Errorf("temporal: adjusting the policy: %w", err)
@@ -303,7 +304,7 @@ func (h *Handle) Adjust(ctx context.Context, l policy.Layer) error {
 	return h.update(ctx, UpdateAdjust, over(l), nil)
 }
 
-// Plan answers what the run asks its planner, where a person is that: see [Status].Planning.
+// Plan answers for the planner, if a person is the planner: see [Status].Planning.
 func (h *Handle) Plan(ctx context.Context, p machine.Plan) error {
 	if p.Policy != nil {
 		if err := p.Policy.Validate(); err != nil {
@@ -313,7 +314,7 @@ func (h *Handle) Plan(ctx context.Context, p machine.Plan) error {
 	return h.update(ctx, UpdatePlan, over(p), nil)
 }
 
-// Dispatch runs the reducers on events, as one transaction. The error is the reducer's, where one refused.
+// Dispatch runs the reducers on events, as one transaction. It returns the error of a reducer that refuses.
 func (h *Handle) Dispatch(ctx context.Context, events ...session.Event) error {
 	var out wire[machine.Reduced]
 	if err := h.update(ctx, UpdateDispatch, over(events), &out); err != nil {
@@ -325,14 +326,14 @@ func (h *Handle) Dispatch(ctx context.Context, events ...session.Event) error {
 	return nil
 }
 
-// CancelAction cancels the calls of a tool that are under way: the model is told that they failed. With
-// [AllActions] it cancels the run.
+// CancelAction cancels the running calls of a tool. The model reads that they failed. [AllActions] cancels
+// the run.
 func (h *Handle) CancelAction(ctx context.Context, action string) error {
 	return h.update(ctx, UpdateCancel, action, nil)
 }
 
-// Cancel asks the engine to cancel the run, which then ends with [policy.Cancelled]. It does not wait for
-// that.
+// Cancel asks Temporal to cancel the run, which then ends with [policy.Cancelled]. It does not wait for the
+// end.
 func (h *Handle) Cancel(ctx context.Context) error { return h.client.CancelWorkflow(ctx, h.id, "") }
 
 func (h *Handle) update(ctx context.Context, name string, in, out any) error {
@@ -349,20 +350,20 @@ func (h *Handle) update(ctx context.Context, name string, in, out any) error {
 	return nil
 }
 
-// Progress is what a call under way reported last.
+// Progress is what a running call reported last.
 type Progress struct {
-	// Activity is the name of its activity ("retake.tool", "retake.model"), Attempt how often the engine
-	// began it.
+	// Activity is the name of the activity ("retake.tool", "retake.model"). Attempt counts how often
+	// Temporal began it.
 	Activity string
 	Attempt  int
-	// Progress is JSON; empty where nothing was reported yet. It comes with heartbeats, so that it may be
-	// some seconds old.
+	// Progress is JSON; empty if nothing was reported yet. It comes with heartbeats and may be some
+	// seconds old.
 	Progress json.RawMessage
-	// Beat is when the worker was heard of last.
+	// Beat is the time of the worker's last heartbeat.
 	Beat time.Time
 }
 
-// Progress is what the calls under way reported last.
+// Progress returns what the running calls reported last.
 func (h *Handle) Progress(ctx context.Context) ([]Progress, error) {
 	d, err := h.client.DescribeWorkflowExecution(ctx, h.id, "")
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 	UpdateCancel   = "retake_cancel"
 )
 
-// answerQueries answers what is asked of the run as it stands.
+// answerQueries registers the queries of the run.
 func (f *flow) answerQueries() error {
 	return errors.Join(
 		workflow.SetQueryHandler(f.ctx, QueryStatus,
@@ -45,7 +45,7 @@ func (f *flow) answerQueries() error {
 	)
 }
 
-// status is the run as it stands.
+// status returns the current status of the run.
 func (f *flow) status() Status {
 	s := Status{
 		Session: f.in.Session, Phase: f.st.Phase, Run: f.st.Run, Turn: f.st.Turn, Outcome: f.st.Outcome,
@@ -78,14 +78,14 @@ func (f *flow) status() Status {
 	return s
 }
 
-// command is what an update asks for.
+// command is a requested update.
 type command struct {
 	do   func() error
 	done bool
 	err  error
 }
 
-// serve does what updates have asked for so far.
+// serve executes the updates in the inbox.
 func (f *flow) serve() {
 	for len(f.inbox) > 0 {
 		c := f.inbox[0]
@@ -94,7 +94,7 @@ func (f *flow) serve() {
 	}
 }
 
-// enqueue lets the run do something between two events, and waits for that.
+// enqueue adds an update to the inbox, and waits until it is executed between two events.
 func (f *flow) enqueue(ctx workflow.Context, do func() error) error {
 	c := &command{do: do}
 	f.inbox = append(f.inbox, c)
@@ -108,7 +108,7 @@ func (f *flow) enqueue(ctx workflow.Context, do func() error) error {
 	return c.err
 }
 
-// takeUpdates lets the world change the run.
+// takeUpdates registers the updates of the run.
 func (f *flow) takeUpdates() error {
 	running := func() error {
 		if f.st.Phase == machine.Stopped {
@@ -149,7 +149,7 @@ func (f *flow) takeEvents(
 	return out, err
 }
 
-// takesPlan says what is wrong with a person's plan.
+// takesPlan checks a person's plan.
 func (f *flow) takesPlan(p machine.Plan) error {
 	switch {
 	case f.st.Phase != machine.Planning:
@@ -172,10 +172,10 @@ func (f *flow) dispatch(events []session.Event) (machine.Reduced, error) {
 	return *reduced, f.step(machine.Event{Kind: machine.Dispatched, Reduced: reduced})
 }
 
-// AllActions names the whole run, where an action is to be cancelled.
+// AllActions means the whole run, in [Handle.CancelAction].
 const AllActions = ""
 
-// stop cancels the calls of one tool that are under way, or the run.
+// stop cancels the running calls of one tool, or the run.
 func (f *flow) stop(action string) error {
 	if action == AllActions {
 		return f.cancel("the run was cancelled")

@@ -17,15 +17,16 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// errEnded says that the run came to its end while user code was asked.
+// errEnded is returned if the run ended while user code was running.
 var errEnded = errors.New("the run has ended")
 
-// adjust lets the user's code change the policy before a decision. The same layer again is no event.
+// adjust calls the user's code, which may change the policy before a decision. The same layer again is no
+// event.
 func (f *flow) adjust() error {
 	if !f.begun.Adjust {
 		return nil
 	}
-	said, err := f.conclude(thought{Adjust: true})
+	said, err := f.callCode(thinkCall{Adjust: true})
 	if err != nil || said.Layer == nil || reflect.DeepEqual(*said.Layer, f.adjusted) {
 		return err
 	}
@@ -36,30 +37,30 @@ func (f *flow) adjust() error {
 	return f.step(machine.Event{Kind: machine.Adjusted, Adjust: said.Layer})
 }
 
-// conclude asks user code, as a side effect or in a local activity: the history has what it said.
-func (f *flow) conclude(about thought) (conclusion, error) {
-	var said wire[conclusion]
+// callCode calls user code, in a side effect or a local activity, so that its result is in the history.
+func (f *flow) callCode(about thinkCall) (thinkResult, error) {
+	var said wire[thinkResult]
 	if !f.begun.Slow {
 		st := f.st.Session
 		err := workflow.SideEffect(f.ctx,
-			func(workflow.Context) any { return over(f.agent.conclude(st, about)) }).Get(&said)
+			func(workflow.Context) any { return over(f.agent.callCode(st, about)) }).Get(&said)
 		return said.v, errors.Join(err, said.v.Trouble.err())
 	}
 	held, err := f.sessionJSON()
 	if err != nil {
 		return said.v, err
 	}
-	f.concluding, about.Session = true, held
+	f.inUserCode, about.Session = true, held
 	on, err := f.local("think", over(about), &said)
-	f.concluding = false
+	f.inUserCode = false
 	if !on && err == nil {
 		err = errEnded
 	}
 	return said.v, errors.Join(err, said.v.Trouble.err())
 }
 
-// local runs user code in the worker that has the workflow: what it is given stands in no history. It reports
-// false where the run came to another end meanwhile.
+// local runs user code in a local activity: its input is not in the history. It returns false if the run
+// ended meanwhile.
 func (f *flow) local(name string, in, out any) (bool, error) {
 	stoppable, stop := workflow.WithCancel(f.ctx)
 	defer stop()
@@ -76,27 +77,27 @@ func (f *flow) local(name string, in, out any) (bool, error) {
 	return true, nil
 }
 
-// think is the local activity of reducers and adjustments that take their time.
-func (a *agent) think(_ context.Context, in wire[thought]) (wire[conclusion], error) {
+// think is the local activity of slow reducers and adjustments.
+func (a *agent) think(_ context.Context, in wire[thinkCall]) (wire[thinkResult], error) {
 	st, err := session.ParseState(in.v.Session)
 	if err != nil {
-		return over(conclusion{Trouble: troubled(err)}), nil
+		return over(thinkResult{Trouble: troubled(err)}), nil
 	}
-	return over(a.conclude(st, in.v)), nil
+	return over(a.callCode(st, in.v)), nil
 }
 
-// conclude runs the user's code.
-func (a *agent) conclude(st session.State, about thought) (said conclusion) {
-	a.leave()
+// callCode runs the user's code.
+func (a *agent) callCode(st session.State, about thinkCall) (said thinkResult) {
+	a.endReplay()
 	defer func() {
 		if err := panicked(recover()); err != nil {
-			said = conclusion{Trouble: troubled(fmt.Errorf("adjusting the policy: %w", err))}
+			said = thinkResult{Trouble: troubled(fmt.Errorf("adjusting the policy: %w", err))}
 		}
 	}()
 	if about.Adjust && a.Adjust != nil {
 		if layer, ok := a.Adjust(st); ok {
 			if err := layer.Validate(); err != nil {
-				return conclusion{Trouble: troubled(fmt.Errorf("adjusting the policy: %w", err))}
+				return thinkResult{Trouble: troubled(fmt.Errorf("adjusting the policy: %w", err))}
 			}
 			said.Layer = &layer
 		}
@@ -106,19 +107,19 @@ func (a *agent) conclude(st session.State, about thought) (said conclusion) {
 	}
 	said.Reductions, _ = engine.Heard(a.reducing, st, about.Notices)
 	if err := a.fitsAs("what the reducers change", said); err != nil {
-		return conclusion{Trouble: troubled(err)}
+		return thinkResult{Trouble: troubled(err)}
 	}
 	return said
 }
 
-// prompt asks the user's code for the prompt of a model call.
+// prompt calls the user's code for the prompt of a model call.
 func (f *flow) prompt(m *machine.ModelCall) error {
 	held, err := f.sessionJSON()
 	if err != nil {
 		return err
 	}
-	var out wire[prompt]
-	if on, err := f.local("prompt", over(draft{Session: held, At: m.At}), &out); !on || err != nil {
+	var out wire[promptResult]
+	if on, err := f.local("prompt", over(promptCall{Session: held, At: m.At}), &out); !on || err != nil {
 		return err
 	}
 	if err := out.v.Trouble.err(); err != nil {
@@ -128,10 +129,10 @@ func (f *flow) prompt(m *machine.ModelCall) error {
 }
 
 // makePrompt is the local activity in which the user's code makes a prompt.
-func (a *agent) makePrompt(ctx context.Context, in wire[draft]) (out wire[prompt], _ error) {
+func (a *agent) makePrompt(ctx context.Context, in wire[promptCall]) (out wire[promptResult], _ error) {
 	defer func() {
 		if err := panicked(recover()); err != nil {
-			out.v = prompt{Trouble: troubled(fmt.Errorf("making the prompt: %w", err))}
+			out.v = promptResult{Trouble: troubled(fmt.Errorf("making the prompt: %w", err))}
 		}
 	}()
 	st, err := session.ParseState(in.v.Session)
@@ -149,12 +150,12 @@ func (a *agent) makePrompt(ctx context.Context, in wire[draft]) (out wire[prompt
 		err = a.fitsAs("the prompt", out.v)
 	}
 	if err != nil {
-		out.v = prompt{Trouble: troubled(fmt.Errorf("making the prompt: %w", err))}
+		out.v = promptResult{Trouble: troubled(fmt.Errorf("making the prompt: %w", err))}
 	}
 	return out, nil
 }
 
-// ask asks the planner, or waits for a person's plan.
+// ask calls the planner, or waits for a person's plan.
 func (f *flow) ask(e machine.Effect) error {
 	if c := e.Consultation; c != nil && c.Tool != "" {
 		f.err = f.errs[c.Index]
@@ -170,8 +171,8 @@ func (f *flow) ask(e machine.Effect) error {
 	if err != nil {
 		return err
 	}
-	var out wire[answer]
-	if on, err := f.local("planner", over(question{State: state, Asked: e, Cause: f.err}), &out); !on ||
+	var out wire[plannerResult]
+	if on, err := f.local("planner", over(plannerCall{State: state, Asked: e, Cause: f.err}), &out); !on ||
 		err != nil {
 		return err
 	}
@@ -186,7 +187,7 @@ func (f *flow) ask(e machine.Effect) error {
 	return f.planned(out.v.Plan, nil)
 }
 
-// planned feeds a plan, and the planner's own error, nil for none.
+// planned feeds a plan to the core. failed is the planner's own error; nil for none.
 func (f *flow) planned(p machine.Plan, failed *fault.Failure) error {
 	if p.Do == machine.Fallback && f.asked.Exhaustion != nil {
 		f.cause = nil
@@ -196,10 +197,10 @@ func (f *flow) planned(p machine.Plan, failed *fault.Failure) error {
 }
 
 // plan is the local activity of the planner.
-func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], _ error) {
+func (a *agent) plan(ctx context.Context, in wire[plannerCall]) (out wire[plannerResult], _ error) {
 	defer func() {
 		if err := panicked(recover()); err != nil {
-			out.v = answer{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(err)}
+			out.v = plannerResult{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(err)}
 		}
 	}()
 	st, err := machine.Restore(in.v.State)
@@ -213,7 +214,7 @@ func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], 
 	p, err := a.Planner.Plan(ctx, planner.NewQuestion(st, in.v.Asked, in.v.Cause.cause()))
 	switch {
 	case err != nil:
-		out.v = answer{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(err)}
+		out.v = plannerResult{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(err)}
 	case p.Model != "" && a.Models[p.Model] == nil:
 		out.v.Trouble = troubled(fmt.Errorf("the planner falls back to model %q: name one of the worker's Models", p.Model))
 	case p.PolicyFault(st) != nil:
@@ -223,7 +224,7 @@ func (a *agent) plan(ctx context.Context, in wire[question]) (out wire[answer], 
 		out.v.Plan = p
 	}
 	if err := a.fitsAs("the planner's answer", out.v); err != nil {
-		out.v = answer{Trouble: troubled(err)}
+		out.v = plannerResult{Trouble: troubled(err)}
 	}
 	return out, nil
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// maxTaken bounds in bytes what a trail holds of one decision.
-const maxTaken = 2 << 10
+// maxStepBytes bounds one decision in a trail, in bytes.
+const maxStepBytes = 2 << 10
 
-// mark leads the trail on by one step.
-func (f *flow) mark(ev machine.Event, effects []machine.Effect, said []message.Message) error {
+// extendTrail adds one step to the trail.
+func (f *flow) extendTrail(ev machine.Event, effects []machine.Effect, said []message.Message) error {
 	line, err := machine.TraceOf(ev, effects, said)
 	if err != nil {
 		return err
@@ -26,15 +26,15 @@ func (f *flow) mark(ev machine.Event, effects []machine.Effect, said []message.M
 	sum := sha256.Sum256(append([]byte(f.trail.Digest+"\n"), line...))
 	f.trail.Events++
 	f.trail.Digest = hex.EncodeToString(sum[:8])
-	step := taken{Event: ev.Kind, Decision: &journal.Decision{Effects: effects, Said: said}}
+	step := trailStep{Event: ev.Kind, Decision: &journal.Decision{Effects: effects, Said: said}}
 	doc, err := engine.Marshal(step.Decision)
 	if err != nil {
 		return err
 	}
-	if len(doc) > maxTaken {
+	if len(doc) > maxStepBytes {
 		step.Decision = nil
 		for _, e := range effects {
-			step.Sentences = append(step.Sentences, cut(e.String(), maxTaken/8))
+			step.Sentences = append(step.Sentences, cut(e.String(), maxStepBytes/8))
 		}
 		step.Sentences = step.Sentences[:min(len(step.Sentences), 8)]
 	}
@@ -42,14 +42,13 @@ func (f *flow) mark(ev machine.Event, effects []machine.Effect, said []message.M
 	return nil
 }
 
-// vouch holds what was decided to what the history says was decided then, and writes it there the first time.
-// It runs before the run waits for anything, so that code which decides otherwise does not come past the
-// place: the engine itself compares no more than the kinds of commands. A wait that is over waits for
-// nothing.
-func (f *flow) vouch() {
+// checkTrail compares the decisions since the last check with those in the history. The first time it writes
+// them there. It runs before each wait, so that code which decides otherwise stops there: Temporal itself
+// compares only the kinds of commands. A wait that is already over is skipped.
+func (f *flow) checkTrail() {
 	asked := f.asked
 	waited := f.st.Phase == machine.Waiting && asked.Wait != nil && !asked.Wait.Until.After(f.now())
-	if waited || f.trail.Events == f.vouched {
+	if waited || f.trail.Events == f.checked {
 		return
 	}
 	var then wire[trail]
@@ -61,14 +60,14 @@ func (f *flow) vouch() {
 		panic(fmt.Sprintf("retake: this code does not decide what the history says was decided: %v; the run has the behaviours %v, this code knows %v",
 			err, f.st.Config.Behaviours, machine.Behaviours()))
 	}
-	f.vouched, f.trail.Steps = f.trail.Events, nil
+	f.checked, f.trail.Steps = f.trail.Events, nil
 }
 
-// difference says where the trail leaves that of the history.
+// difference returns the first difference between the trail and that of the history.
 func (f *flow) difference(then trail) error {
 	now := f.trail
 	for n := range max(len(then.Steps), len(now.Steps)) {
-		event := f.vouched + n + 1
+		event := f.checked + n + 1
 		switch {
 		case n >= len(then.Steps):
 			return fmt.Errorf("event %d (%s): there was none, now there is one", event, now.Steps[n].Event)
@@ -79,12 +78,12 @@ func (f *flow) difference(then trail) error {
 			return err
 		}
 	}
-	return fmt.Errorf("events %d to %d: what was said or asked for is another, and is too long to be shown", f.vouched+1, now.Events)
+	return fmt.Errorf("events %d to %d: what was said or asked for is another, and is too long to be shown", f.checked+1, now.Events)
 }
 
-// compare says how a step differs from what it was, in the words of a replay of journals; nil where no
-// difference can be shown.
-func (f *flow) compare(event int, then, now taken) error {
+// compare describes the difference between two steps in the words of a journal's replay; nil if it can show
+// none.
+func (f *flow) compare(event int, then, now trailStep) error {
 	switch {
 	case then.Event != now.Event:
 		return fmt.Errorf("event %d: it was %s, now it is %s", event, then.Event, now.Event)
@@ -98,8 +97,8 @@ func (f *flow) compare(event int, then, now taken) error {
 	return fmt.Errorf("event %d (%s): recorded was %q, now it is %q", event, now.Event, was, is)
 }
 
-// sentences say for people what was decided.
-func (t taken) sentences() []string {
+// sentences describe the decision in words.
+func (t trailStep) sentences() []string {
 	if t.Decision == nil {
 		return t.Sentences
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// transcripts keeps conversations in a store, as chains of pieces that are named by their content: saving one
-// twice is saving it once. The conversations of late are kept in memory too.
+// transcripts keeps conversations in a store, as chains of pieces. The name of a piece is the hash of its
+// content, so saving it twice changes nothing. Recent conversations are kept in memory, too.
 type transcripts struct {
 	store degrade.Storage
 
@@ -27,13 +27,13 @@ type transcripts struct {
 	order  []string
 }
 
-// piece is what was said after what Before names.
+// piece is a part of a conversation: the messages after the piece with the name Before.
 type piece struct {
 	Before string            `json:"before,omitempty"`
 	Said   []message.Message `json:"said"`
 }
 
-// maxRecent bounds the conversations in memory.
+// maxRecent bounds the number of conversations in memory.
 const maxRecent = 256
 
 var errNoStore = errors.New("the conversation is kept in a store, and this worker has none: give it the Store that the run began with")
@@ -42,8 +42,8 @@ func newTranscripts(store degrade.Storage) *transcripts {
 	return &transcripts{store: store, recent: map[string][]message.Message{}}
 }
 
-// extend is the conversation that key names with what was said since, and the name of the whole. Without a
-// store it has no name.
+// extend returns the conversation with the name key, extended by said, and the name of the whole. Without a
+// store there is no name.
 func (t *transcripts) extend(
 	ctx context.Context, key string, said []message.Message,
 ) ([]message.Message, string, error) {
@@ -79,7 +79,7 @@ func (t *transcripts) extend(
 	return whole, name, nil
 }
 
-// load is the conversation that key names.
+// load returns the conversation with the name key.
 func (t *transcripts) load(ctx context.Context, key string) ([]message.Message, error) {
 	var missing []piece
 	var whole []message.Message
@@ -103,7 +103,7 @@ func (t *transcripts) load(ctx context.Context, key string) ([]message.Message, 
 	return whole, nil
 }
 
-// read reads one piece, which must be what its name says.
+// read reads one piece and checks it against its name.
 func (t *transcripts) read(ctx context.Context, key string) (p piece, err error) {
 	doc, err := t.store.Load(ctx, key)
 	if err != nil {
@@ -138,7 +138,7 @@ func (t *transcripts) remember(key string, whole []message.Message) {
 	t.recent[key] = whole
 }
 
-// forget lets go of a conversation that has gone on: it would be held twice.
+// forget removes a conversation that has been extended from memory.
 func (t *transcripts) forget(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

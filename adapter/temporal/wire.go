@@ -12,8 +12,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// wire carries a value as canonical JSON: the engine's own encoder would rewrite what is JSON already, and
-// with it the arguments of calls and their idempotency keys.
+// wire encodes a value as canonical JSON. Temporal's own encoder would reformat JSON within it, and so
+// change the arguments of calls and their idempotency keys.
 type wire[T any] struct{ v T }
 
 func over[T any](v T) wire[T] { return wire[T]{v} }
@@ -24,41 +24,40 @@ func (w *wire[T]) UnmarshalJSON(data []byte) error {
 	return engine.Unmarshal(data, &w.v)
 }
 
-// order is what a workflow is started with.
+// order is the input of the workflow.
 type order struct {
 	// Session is the id of the session.
 	Session string `json:"session"`
-	// Config lacks what the worker says: the behaviours, and whether there are a planner and prompts made by
-	// code.
+	// Config lacks what the worker adds: the behaviours, and whether there are a planner and prompts
+	// made by code.
 	Config machine.Config `json:"config"`
-	// Output is the structured answer; nil where any text will do.
+	// Output is the structured answer; nil if any text will do.
 	Output *output `json:"output,omitempty"`
-	// Tools are those on offer, nil for all of the worker's.
+	// Tools are the names of the tools to offer; nil means all.
 	Tools    []string          `json:"tools"`
 	Messages []message.Message `json:"messages,omitempty"`
-	// After is the state that an earlier run of the session ended in.
+	// After is the state after an earlier run of the session.
 	After json.RawMessage `json:"after,omitempty"`
 	// Person makes a person the planner.
 	Person bool `json:"person,omitempty"`
 	// Attributes asks for search attributes.
 	Attributes bool `json:"attributes,omitempty"`
-	// Carried is set where the run goes on from a history that had grown long.
+	// Carried is set if the run continues from an earlier history.
 	Carried *carried `json:"carried,omitempty"`
 }
 
-// begun is what the worker that begins a run says of itself. It stands in the history: a worker that takes
-// over follows it.
+// begun describes the worker that begins a run. It is in the history, and a worker that takes over follows
+// it.
 type begun struct {
 	Behaviours []machine.Behaviour `json:"behaviours"`
-	// Session is the session as its worker declares it, before the first event; empty where the order has an
-	// earlier state.
+	// Session is the session before the first event; empty in a new history.
 	Session json.RawMessage `json:"session,omitempty"`
 	Tools   []journal.Tool  `json:"tools,omitempty"`
 	Models  []string        `json:"models,omitempty"`
-	// Policy is the order's, with what the worker's tools say of themselves.
+	// Policy is that of the order, with the policies and declarations of the worker's tools.
 	Policy *policy.Set `json:"policy,omitempty"`
-	// Reducers, Adjust, Prompt and Planner say what user code there is, Slow that it runs in local
-	// activities.
+	// Reducers, Adjust, Prompt and Planner say which user code there is. Slow means that it runs in
+	// local activities.
 	Reducers bool `json:"reducers,omitempty"`
 	// Hears are the notices that reducers are bound to.
 	Hears   []string `json:"hears,omitempty"`
@@ -66,18 +65,19 @@ type begun struct {
 	Prompt  bool     `json:"prompt,omitempty"`
 	Planner bool     `json:"planner,omitempty"`
 	Slow    bool     `json:"slow,omitempty"`
-	// View says that tools are given the session.
+	// View means that tools get the session.
 	View bool `json:"view,omitempty"`
-	// Parallel, Deaths, MaxPayload and MaxEvents are the worker's: they decide what stands in the history.
+	// Parallel, Deaths, MaxPayload and MaxEvents are those of the worker, because they change what is
+	// in the history.
 	Parallel   int `json:"parallel"`
 	Deaths     int `json:"deaths"`
 	MaxPayload int `json:"max_payload"`
 	MaxEvents  int `json:"max_events"`
-	// Trouble is why the worker cannot begin it.
+	// Trouble is the reason why the worker cannot begin the run.
 	Trouble *trouble `json:"trouble,omitempty"`
 }
 
-// carried is what goes with a run into a new history.
+// carried is the state of a run that continues in a new history.
 type carried struct {
 	State     json.RawMessage `json:"state"`
 	Asked     machine.Effect  `json:"asked"`
@@ -88,41 +88,41 @@ type carried struct {
 	KeptLen   int             `json:"kept_len,omitempty"`
 	Trail     trail           `json:"trail"`
 	MaybePaid int             `json:"maybe_paid,omitempty"`
-	// Noted is how the search attributes stand.
+	// Noted has the current search attributes.
 	Noted attributes `json:"noted,omitzero"`
 }
 
-// trail is what a run has decided so far. It stands in the history wherever the run waits for something, and
-// each replay is held to it.
+// trail is the record of the decisions so far. It is in the history wherever the run waits, and each replay
+// is compared with it.
 type trail struct {
-	// Events counts the events so far, Digest is that of their canonical trace.
+	// Events is the number of events so far. Digest is that of their canonical trace.
 	Events int    `json:"events"`
 	Digest string `json:"digest"`
-	// Steps are those since the trail was held to the history last, oldest first.
-	Steps []taken `json:"steps,omitempty"`
+	// Steps are the steps since the last comparison, oldest first.
+	Steps []trailStep `json:"steps,omitempty"`
 }
 
-// taken is one step of a trail.
-type taken struct {
+// trailStep is one step of a trail.
+type trailStep struct {
 	Event machine.EventKind `json:"event"`
-	// Decision is what was decided; nil where it is larger than maxTaken. Sentences say it for people then.
+	// Decision is what was decided; nil if it is larger than maxStepBytes. Sentences describe it then.
 	Decision  *journal.Decision `json:"decision,omitempty"`
 	Sentences []string          `json:"sentences,omitempty"`
 }
 
-// modelCall is what the model activity is given.
+// modelCall is the input of the model activity.
 type modelCall struct {
 	Call    machine.ModelCall `json:"call"`
 	Output  *output           `json:"output,omitempty"`
 	Tools   []journal.Tool    `json:"tools,omitempty"`
 	Only    bool              `json:"calls_only,omitempty"`
 	Reading reading           `json:"reading"`
-	// Kept names what the store has of the conversation, Said is the rest.
+	// Kept is the name of the conversation in the store. Said is the rest.
 	Kept string            `json:"kept,omitempty"`
 	Said []message.Message `json:"said,omitempty"`
 }
 
-// modelResult is what the model activity gives back: exactly one of Reply, Failure, Refused and Trouble is
+// modelResult is the result of the model activity. Exactly one of Reply, Failure, Refused and Trouble is
 // set.
 type modelResult struct {
 	Reply   *machine.Reply `json:"reply,omitempty"`
@@ -130,34 +130,34 @@ type modelResult struct {
 	Trouble *trouble       `json:"trouble,omitempty"`
 	Refused string         `json:"refused,omitempty"`
 	Kept    string         `json:"kept,omitempty"`
-	// Tries is how often the engine began the activity: more than once where a worker died.
+	// Tries is how often Temporal began the activity: more than once if a worker died.
 	Tries int32 `json:"tries"`
 }
 
-// toolCall is what the tool activity is given.
+// toolCall is the input of the tool activity.
 type toolCall struct {
 	Run machine.ToolRun `json:"run"`
-	// Schema is the digest of the schema that the tool had when the run began.
+	// Schema is the digest of the tool's schema at the beginning of the run.
 	Schema string `json:"schema"`
-	// Session is the session's id, At where the tool's line of tries stands.
+	// Session is the session's id. At is the position of the tool's action.
 	Session string           `json:"session,omitempty"`
 	At      machine.Position `json:"at,omitzero"`
 	// View is the session, if the worker gives it to tools.
 	View json.RawMessage `json:"view,omitempty"`
 }
 
-// toolResult is what the tool activity gives back.
+// toolResult is the result of the tool activity.
 type toolResult struct {
 	End     *machine.ToolEnd `json:"end,omitempty"`
 	Events  []session.Event  `json:"events,omitempty"`
 	Failure *RemoteError     `json:"failure,omitempty"`
 	Trouble *trouble         `json:"trouble,omitempty"`
-	// Refused says what the worker lacks: nothing was begun.
+	// Refused says what the worker lacks. Nothing was begun.
 	Refused string `json:"refused,omitempty"`
 	Tries   int32  `json:"tries"`
 }
 
-// tryResult is what the activity of a single action gives back.
+// tryResult is the result of the activity of a single action.
 type tryResult struct {
 	Try     machine.Try  `json:"try"`
 	Refused string       `json:"refused,omitempty"`
@@ -166,86 +166,85 @@ type tryResult struct {
 	Tries   int32        `json:"tries"`
 }
 
-// tryCall is what the activity of a single action is given.
+// tryCall is the input of the activity of a single action.
 type tryCall struct {
 	Try
 }
 
-// thought is what user code is asked before a decision: the policy's adjustment, and what the reducers make
-// of events.
-type thought struct {
+// thinkCall is a call of the user's Adjust and reducers.
+type thinkCall struct {
 	Session json.RawMessage `json:"session"`
 	Adjust  bool            `json:"adjust,omitempty"`
 	Events  []session.Event `json:"events,omitempty"`
-	// Notices are each a transaction of its own.
+	// Notices are handled in a transaction each.
 	Notices []machine.Notice `json:"notices,omitempty"`
 }
 
-// conclusion is what user code said.
-type conclusion struct {
+// thinkResult is the result of the user's Adjust and reducers.
+type thinkResult struct {
 	Layer   *policy.Layer    `json:"layer,omitempty"`
 	Reduced *machine.Reduced `json:"reduced,omitempty"`
-	// Reductions are what they make of the notices.
+	// Reductions are the results for the notices.
 	Reductions []machine.Reduced `json:"reductions,omitempty"`
 	Trouble    *trouble          `json:"trouble,omitempty"`
 }
 
-// question is what a planner is asked.
-type question struct {
+// plannerCall is the input of a planner.
+type plannerCall struct {
 	State json.RawMessage `json:"state"`
 	Asked machine.Effect  `json:"asked"`
 	Cause *RemoteError    `json:"cause,omitempty"`
 }
 
-// answer is what a planner said.
-type answer struct {
+// plannerResult is the result of a planner.
+type plannerResult struct {
 	Plan    machine.Plan `json:"plan"`
 	Failure *RemoteError `json:"failure,omitempty"`
 	Trouble *trouble     `json:"trouble,omitempty"`
 }
 
-// draft is what the code that makes prompts is asked, prompt what it said.
-type draft struct {
+// promptCall is the input of the code that makes prompts, prompt its result.
+type promptCall struct {
 	Session json.RawMessage    `json:"session"`
 	At      []machine.Position `json:"at"`
 }
 
-type prompt struct {
+type promptResult struct {
 	System  string            `json:"system,omitempty"`
 	Add     []message.Message `json:"add,omitempty"`
 	Trouble *trouble          `json:"trouble,omitempty"`
 }
 
-// report is how a workflow ends, whatever became of its run.
+// report is the result of the workflow, however its run ended.
 type report struct {
-	// State is the snapshot that the run ended in; empty where it is too large, and where it never began.
+	// State is the last snapshot of the run; empty if it is too large, or if the run never began.
 	State     json.RawMessage `json:"state,omitempty"`
 	Cause     *RemoteError    `json:"cause,omitempty"`
 	MaybePaid int             `json:"maybe_paid,omitempty"`
 	Trouble   *trouble        `json:"trouble,omitempty"`
 }
 
-// Status is a run as it stands, for people.
+// Status is the current status of a run, for people.
 type Status struct {
 	Session string        `json:"session"`
 	Phase   machine.Phase `json:"phase"`
 	Run     int           `json:"run"`
 	Turn    int           `json:"turn"`
-	// At are the actions under way.
+	// At are the positions of the current actions.
 	At []machine.Position `json:"at,omitempty"`
-	// Attempts counts the attempts of the run on both planes; Last is the latest.
+	// Attempts is the number of attempts of the run on both planes; Last is the latest.
 	Attempts int              `json:"attempts"`
 	Last     *session.Attempt `json:"last,omitempty"`
-	// Wait is the wait under way; nil for none.
+	// Wait is the current wait; nil for none.
 	Wait *machine.Wait `json:"wait,omitempty"`
-	// Planning is what a planner is asked; nil where it is not.
+	// Planning is the question to the planner; nil for none.
 	Planning *machine.Effect `json:"planning,omitempty"`
-	// Running are the tool calls under way.
+	// Running are the tool calls that run.
 	Running []machine.ToolRun `json:"running,omitempty"`
-	// Outcome is set once the run has stopped.
+	// Outcome is set when the run has stopped.
 	Outcome *machine.Outcome `json:"outcome,omitempty"`
 	Usage   message.Usage    `json:"usage,omitzero"`
 	Waited  time.Duration    `json:"waited_ns,omitempty"`
-	// MaybePaid counts the calls that were begun again after a worker died.
+	// MaybePaid is the number of calls that were repeated after a worker died.
 	MaybePaid int `json:"maybe_paid,omitempty"`
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// DefaultAgent is the name of a [Worker] and of the runs that it makes, where none is given.
+// DefaultAgent is the name of a [Worker], and of the workflow of its runs, if none is given.
 const DefaultAgent = "retake"
 
 // The defaults of a [Worker].
@@ -37,93 +37,96 @@ const (
 	DefaultThinkTimeout = time.Minute
 	DefaultHeartbeat    = 10 * time.Second
 	DefaultDeaths       = 10
-	// DefaultMaxPayload leaves room below the 2 MiB at which servers refuse.
+	// DefaultMaxPayload is below the 2 MiB that servers accept.
 	DefaultMaxPayload = 1_900_000
-	// DefaultMaxEvents is below the 51,200 at which servers end a workflow, with room for one reply's tools.
+	// DefaultMaxEvents is below the 51,200 events at which servers end a workflow. It leaves room for
+	// the tool calls of one reply.
 	DefaultMaxEvents = 10_000
 )
 
-// minEvents is about what one turn takes.
+// minEvents is about the number of events of one turn.
 const minEvents = 20
 
-// Worker is what runs are made with: the same values that [loop.Run] is given in process. Its zero durations
-// and counts mean the defaults. It must not be changed once it is registered.
+// Worker configures the runs of an agent with the values that [loop.Run] gets in process. Zero durations
+// and counts mean the defaults. Do not change it after registration.
 type Worker struct {
-	// Agent names the workflow that makes the runs, and is the first part of the names of its activities;
-	// empty for [DefaultAgent]. A worker process may have several agents.
+	// Agent is the name of the workflow, and the prefix of the names of its activities; empty means
+	// [DefaultAgent]. A worker process may have several agents.
 	Agent string
-	// Model is asked; Models are those that a planner may fall back to and a policy may name for an attempt,
-	// by name.
+	// Model is the model of the runs. Models are further models, by the names that planners and
+	// policies use.
 	Model  loop.Model
 	Models map[string]loop.Model
-	// Tools may be offered; nil for none.
+	// Tools are the tools that runs may offer; nil for none.
 	Tools *tool.Set
-	// Outputs are the schemas of the Go types that runs may want as answers: Schema of schema.For[T]. A run
-	// is told by name of one that is missing, or that has another [schema.Schema.Digest]. Schemas of
-	// [schema.Compile] need not be here: they cross.
+	// Outputs are the schemas of the Go types of answers, from Schema of schema.For[T]. If a type is
+	// missing or has another [schema.Schema.Digest], the run is refused by name. Schemas of
+	// [schema.Compile] need not be here: the run sends them.
 	Outputs []*schema.Schema
-	// Try makes one try of a single action, for [Do]; nil for none.
+	// Try makes one attempt of a single action, for [Do]; nil for none.
 	Try func(ctx context.Context, t Try) (message.Usage, error)
-	// Session declares slices and reducers. Its ID is not looked at.
+	// Session declares slices and reducers. Its ID is ignored.
 	Session session.Config
-	// Planner decides what follows exhaustion; nil for none. It runs in a local activity, as Prompt does.
+	// Planner decides what follows exhaustion; nil for none. It runs in a local activity, as Prompt
+	// does.
 	Planner planner.Planner
-	// Prompt makes the prompt of each model call; nil for that of the config.
+	// Prompt makes the prompt of each model call; nil uses the prompt of the config.
 	Prompt loop.PromptFunc
 	// Adjust may change the policy before each decision; nil for none.
 	Adjust func(session.State) (policy.Layer, bool)
-	// View gives each tool the session as it was when the call was scheduled ([loop.View]). The session is
-	// then part of each call in the history.
+	// View gives each tool the session ([loop.View]) as it was when the call was scheduled. Each call
+	// in the history then holds the session.
 	View bool
-	// Slow runs reducers and Adjust in a local activity, and not as a side effect: for those that may take
-	// longer than the second that a workflow may think.
+	// Slow runs reducers and Adjust in a local activity instead of a side effect. Use it if they may
+	// take longer than the second that a workflow task has.
 	Slow bool
-	// Observers are told what is recorded, when it happens and not when a history is replayed. A worker that
-	// dies may tell it again.
+	// Observers are called when something is recorded, but not when a history is replayed. After the
+	// death of a worker they may be called again for the same step.
 	Observers []observe.Observer
-	// Store keeps conversations, so that each model call carries only what was said since the one before it;
-	// nil sends the whole conversation with every call, up to MaxPayload.
+	// Store keeps conversations, so that each model call carries only what is new. nil sends the whole
+	// conversation with every call, up to MaxPayload.
 	Store degrade.Storage
-	// Parallel is how many tools of one reply run at once; 0 means [loop.DefaultParallel].
+	// Parallel is the number of tools of one reply that run at once; 0 means [loop.DefaultParallel].
 	Parallel int
-	// ModelTimeout bounds one model call, ToolTimeout one tool call or try, ThinkTimeout one call of a
-	// planner, of the code that makes prompts, or of slow reducers. One that takes longer is a failure of
-	// class timeout, for the policy to decide on. A policy's own timeout stands in the place of the first
-	// two.
+	// ModelTimeout bounds one model call. ToolTimeout bounds one tool call, or one attempt of an
+	// action. A timeout in the policy takes precedence over these two. ThinkTimeout bounds one call of
+	// a planner, of the code that makes prompts, or of slow reducers. A model or tool call that takes
+	// longer is a failure of class timeout, on which the policy decides.
 	ModelTimeout, ToolTimeout, ThinkTimeout time.Duration
-	// Heartbeat is after how much silence a worker counts as dead.
+	// Heartbeat is the time without a sign of life after which a worker counts as dead.
 	Heartbeat time.Duration
-	// Deaths is how many workers may die over one call; the next one is a failure of class timeout.
+	// Deaths is the number of workers that may die during one call. After one more the call is a
+	// failure of class timeout.
 	Deaths int
-	// MaxPayload bounds in bytes what is sent in one piece; [policy.Unlimited] for clients with the converter
-	// of [ClaimCheck].
+	// MaxPayload bounds one payload, in bytes. Use [policy.Unlimited] for clients with the converter of
+	// [ClaimCheck].
 	MaxPayload int
-	// MaxEvents is the length of a history beyond which a run goes on in a new one, between two turns. The
-	// server may ask for that earlier.
+	// MaxEvents is the length of a history after which a run continues in a new one, between two turns.
+	// The server may ask for that earlier.
 	MaxEvents int
 
-	// hooks are told of a run also when a history is replayed.
+	// hooks are called during a replay, too.
 	hooks hooks
 }
 
-// hooks are told what a run does. Any may be nil.
+// hooks are called with the steps of a run. Any may be nil.
 type hooks struct {
-	// opened is told of the idle state.
+	// opened gets the idle state before the first event.
 	opened func(order, begun, machine.State)
 	step   func(machine.Event, []machine.Effect, machine.State)
 	note   func(journal.Note)
-	// beyond is called where user code would be: what is replayed has come to its end.
-	beyond func()
+	// pastEnd is called in place of user code: the end of the replayed history.
+	pastEnd func()
 }
 
-// Try is one try of a single action.
+// Try is one attempt of a single action.
 type Try struct {
 	machine.TryRun
-	// Feedback is what was wrong with the try before; nil on the first.
+	// Feedback says what was wrong with the previous attempt; nil for the first.
 	Feedback *feedback.RetryFeedback `json:"feedback,omitempty"`
 }
 
-// withDefaults fills in what is zero.
+// withDefaults replaces zero values by the defaults.
 func (w Worker) withDefaults() Worker {
 	if w.Agent == "" {
 		w.Agent = DefaultAgent
@@ -150,7 +153,7 @@ func (w Worker) withDefaults() Worker {
 	return w
 }
 
-// Validate reports all that is wrong, joined, each fault with its field; nil when nothing is.
+// Validate returns an error that joins all faults, each with its field; nil if there is none.
 func (w Worker) Validate() error {
 	d := w.withDefaults()
 	var errs []error
@@ -185,16 +188,15 @@ func (w Worker) Validate() error {
 	return errors.Join(errs...)
 }
 
-// agent is a worker that is registered.
+// agent is a registered worker.
 type agent struct {
 	Worker
-	// reducing holds the reducers: what it holds itself is not looked at.
-	reducing *session.Session
-	said     *transcripts
+	// reducing has the reducers. Its own state is ignored.
+	reducing    *session.Session
+	transcripts *transcripts
 }
 
-// Register registers the workflow and the activities that runs of the agent are made of: one call beside
-// worker.New. The error is that of [Worker.Validate].
+// Register registers the workflow and the activities of an agent. Its error is that of [Worker.Validate].
 func Register(r worker.Registry, w Worker) error {
 	a, err := newAgent(w)
 	if err != nil {
@@ -207,7 +209,7 @@ func Register(r worker.Registry, w Worker) error {
 	return nil
 }
 
-// activities are those of the agent, by the last part of their names.
+// activities returns the agent's activities by the last part of their names.
 func (a *agent) activities() map[string]any {
 	return map[string]any{
 		"model": a.callModel, "tool": a.callTool, "try": a.makeTry, "think": a.think, "planner": a.plan, "prompt": a.makePrompt,
@@ -223,14 +225,14 @@ func newAgent(w Worker) (*agent, error) {
 	cfg.ID = ""
 	var err error
 	a.reducing, err = session.New(cfg)
-	a.said = newTranscripts(a.Store)
+	a.transcripts = newTranscripts(a.Store)
 	return a, err
 }
 
-// named is the name of one of the agent's activities.
+// named returns the full name of an activity.
 func (a *agent) named(activity string) string { return a.Agent + "." + activity }
 
-// model is the model of that name, the first for the empty one; nil where there is none.
+// model returns the model with that name, or nil. The empty name is the agent's own model.
 func (a *agent) model(name string) loop.Model {
 	if name == "" {
 		return a.Model
@@ -238,7 +240,7 @@ func (a *agent) model(name string) loop.Model {
 	return a.Models[name]
 }
 
-// offered are the tools of those names, all for nil.
+// offered returns the tools with those names; nil means all.
 func (a *agent) offered(names []string) (*tool.Set, error) {
 	if names == nil {
 		return a.Tools, nil

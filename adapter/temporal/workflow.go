@@ -18,45 +18,44 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// flow is a run in a workflow: the state of the core, and what a driver keeps beside it. All of it follows
-// from the history.
+// flow is a run within a workflow: the state of the core, and that of its driver. All of it follows from
+// the history.
 type flow struct {
 	*agent
 	ctx   workflow.Context
 	in    order
 	begun begun
 	st    machine.State
-	// asked is what is to be done next.
+	// asked is the next effect to execute.
 	asked    machine.Effect
 	settings tool.Settings
 	adjusted policy.Layer
-	// err is the error behind the event that is being fed, cause the one behind the first exhaustion not yet
-	// answered, errs those of the calls of a reply, by their place in it.
+	// err is the error behind the current event. cause is the error behind the first exhaustion that is
+	// not yet answered. errs are the errors of the calls of a reply, by their index.
 	err, cause *RemoteError
 	errs       map[int]*RemoteError
-	// kept names what the store has of the conversation: its first keptLen messages.
+	// kept is the name of the stored part of the conversation: its first keptLen messages.
 	kept    string
 	keptLen int
 	trail   trail
-	// vouched counts the events of the trail that the history holds.
-	vouched int
-	// entered counts the events that other histories have.
+	// checked is the number of events that were compared with the history.
+	checked int
+	// entered is the number of events in earlier histories.
 	entered int
-	// plans counts the plans so far.
+	// plans is the number of plans so far.
 	plans int
 	paid  int
 	inbox []*command
-	// over is set when nothing in the inbox will be done any more.
+	// over is set when no further update will be executed.
 	over bool
-	// concluding is set while user code is asked what follows from the state: what comes in meanwhile waits
-	// for that.
-	concluding bool
+	// inUserCode is set while user code works on the state. Updates wait for its end.
+	inUserCode bool
 	running    []*running
 	noted      attributes
 }
 
-// run is the workflow. Whatever becomes of the run is in its report: the workflow itself fails only for what
-// its history cannot explain.
+// run is the workflow. Its report has the end of the run. The workflow itself fails only if its history
+// cannot be explained.
 func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) {
 	f := &flow{agent: a, ctx: ctx, in: in.v}
 	if err := f.answerQueries(); err != nil {
@@ -69,7 +68,7 @@ func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) 
 		return wire[report]{}, err
 	}
 	for f.st.Phase != machine.Stopped {
-		f.vouch()
+		f.checkTrail()
 		err := f.settle()
 		if err == nil && f.full() {
 			var next order
@@ -78,7 +77,7 @@ func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) 
 			}
 		}
 		if err == nil && f.st.Phase != machine.Stopped {
-			err = f.carry(f.asked)
+			err = f.execute(f.asked)
 		}
 		if err != nil && !errors.Is(err, errEnded) {
 			r := f.report(err)
@@ -90,10 +89,10 @@ func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) 
 	return over(f.report(nil)), nil
 }
 
-// enter begins the run, or goes on with one that another history holds the beginning of.
+// enter begins the run, or continues one from an earlier history.
 func (f *flow) enter() error {
 	if f.in.Carried != nil {
-		return f.goOn(*f.in.Carried)
+		return f.takeOver(*f.in.Carried)
 	}
 	if err := f.begin(); err != nil {
 		return err
@@ -101,7 +100,7 @@ func (f *flow) enter() error {
 	return f.step(machine.Event{Kind: machine.Started, Messages: f.in.Messages, Hears: f.begun.Hears})
 }
 
-// begin lets the worker say what it has, and makes the idle state.
+// begin asks the worker what it has, and makes the idle state.
 func (f *flow) begin() error {
 	var b wire[begun]
 	err := workflow.SideEffect(f.ctx, func(workflow.Context) any { return over(f.agent.begin(f.in)) }).Get(&b)
@@ -133,7 +132,7 @@ func (f *flow) begin() error {
 	return nil
 }
 
-// answered waits until every update has its answer, which the end of the workflow would take away.
+// answered waits until every update has its answer. Otherwise the end of the workflow would drop them.
 func (f *flow) answered() {
 	f.over = true
 	ctx, stop := workflow.NewDisconnectedContext(f.ctx)
@@ -141,7 +140,8 @@ func (f *flow) answered() {
 	_ = workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
 }
 
-// report is how the workflow ends; err is why the run could not go on, nil where it stopped by itself.
+// report returns the result of the workflow. err says why the run could not continue; nil if it stopped by
+// itself.
 func (f *flow) report(err error) (r report) {
 	r = report{Trouble: troubled(err), MaybePaid: f.paid}
 	for err != nil && f.st.Phase != machine.Idle && f.st.Phase != machine.Stopped { // twice where reducers are to hear of the end
@@ -150,7 +150,7 @@ func (f *flow) report(err error) (r report) {
 			break
 		}
 	}
-	f.vouch()
+	f.checkTrail()
 	r.Cause = f.cause
 	state, err := f.st.Snapshot()
 	if err == nil {
@@ -168,7 +168,7 @@ func (f *flow) report(err error) (r report) {
 	return r
 }
 
-// utf8 is s with U+FFFD in the place of bytes that are not UTF-8, for which JSON has no form.
+// utf8 replaces bytes that are not UTF-8 by U+FFFD, because JSON cannot hold them.
 func utf8[S ~string](s S) S { return S(strings.ToValidUTF8(string(s), "\uFFFD")) }
 
 // cut bounds a text.
@@ -179,7 +179,7 @@ func cut(text string, most int) string {
 	return text
 }
 
-// fits says whether something may be sent in one piece.
+// fits returns an error if a payload is too large.
 func fits(limit int, what string, size int) error {
 	if limit != policy.Unlimited && size > limit {
 		return &SizeError{What: what, Bytes: size, Limit: limit}
@@ -187,7 +187,7 @@ func fits(limit int, what string, size int) error {
 	return nil
 }
 
-// now is the workflow's time, never before a time it gave earlier.
+// now returns the workflow's time, which never goes back.
 func (f *flow) now() time.Time {
 	if now := workflow.Now(f.ctx).UTC().Round(0); now.After(f.st.At) {
 		return now
@@ -195,7 +195,7 @@ func (f *flow) now() time.Time {
 	return f.st.At
 }
 
-// step feeds an event. Its time is now, where it has none.
+// step feeds an event to the core. An event without a time gets the current one.
 func (f *flow) step(ev machine.Event) error {
 	if ev.At.IsZero() {
 		ev.At = f.now()
@@ -205,7 +205,7 @@ func (f *flow) step(ev machine.Event) error {
 	if err != nil {
 		return err
 	}
-	if err := f.mark(ev, effects, st.TranscriptFrom(before)); err != nil {
+	if err := f.extendTrail(ev, effects, st.TranscriptFrom(before)); err != nil {
 		return err
 	}
 	f.st = st
@@ -219,7 +219,7 @@ func (f *flow) step(ev machine.Event) error {
 	return f.showAttributes()
 }
 
-// tell notes what an exhaustion came from, and tells who listens.
+// tell keeps the error behind an exhaustion, and calls hooks and observers.
 func (f *flow) tell(ev machine.Event, effects []machine.Effect) {
 	for _, e := range effects {
 		if d := e.Decision; d != nil && !d.Retry && d.Class != "" && f.cause == nil {
@@ -239,7 +239,7 @@ func (f *flow) tell(ev machine.Event, effects []machine.Effect) {
 	}
 }
 
-// lost notes that the engine began a call more than once.
+// lost notes that Temporal began a call more than once.
 func (f *flow) lost(tries int32, what string) {
 	if tries <= 1 {
 		return
@@ -255,8 +255,8 @@ func (f *flow) note(n journal.Note) {
 	}
 }
 
-// carry carries one effect out and feeds what came of it.
-func (f *flow) carry(e machine.Effect) error {
+// execute runs one effect and feeds its result to the core.
+func (f *flow) execute(e machine.Effect) error {
 	switch e.Kind {
 	case machine.CallModel:
 		return f.call(e.Model)
@@ -276,17 +276,17 @@ func (f *flow) carry(e machine.Effect) error {
 	return fmt.Errorf("temporal: the core asks for %q, which this driver does not know", e.Kind)
 }
 
-// until waits, and does meanwhile what updates ask for, except while reducers are at work on the state.
-// It reports false where that ended the run, or ended what was waited for.
+// until waits, and executes updates meanwhile, except while reducers work on the state. It returns false if
+// an update ended the run or the wait.
 func (f *flow) until(ready func() bool) (bool, error) {
 	asked, phase := f.trail.Events, f.st.Phase
 	for {
-		f.vouch()
-		err := workflow.Await(f.ctx, func() bool { return ready() || (len(f.inbox) > 0 && !f.concluding) })
+		f.checkTrail()
+		err := workflow.Await(f.ctx, func() bool { return ready() || (len(f.inbox) > 0 && !f.inUserCode) })
 		if err != nil || f.ctx.Err() != nil {
 			return false, f.cancel(endOfContext)
 		}
-		if len(f.inbox) == 0 || f.concluding {
+		if len(f.inbox) == 0 || f.inUserCode {
 			return true, nil
 		}
 		f.serve()
@@ -303,7 +303,7 @@ func (f *flow) cancel(why string) error {
 	return f.step(machine.Event{Kind: machine.Cancelled, Failure: &f.cause.Seen})
 }
 
-// endOfContext is what the error of a cancelled run says in process.
+// endOfContext is the error text of a cancelled run in process.
 const endOfContext = "context canceled"
 
 // wait waits by the workflow's clock. A wait that is over sets no timer.

@@ -35,14 +35,14 @@ is given with all of them, the oldest first; by its id it is found whole. What w
 cannot be read by this command: call temporal.Export in Go.
 `
 
-// source says where histories come from.
+// source is the place of the histories.
 type source struct {
 	files                  files
 	address, namespace, id string
 	out                    string
 }
 
-// files are those of a flag that is given several times.
+// files is a flag that can be repeated.
 type files []string
 
 func (f *files) String() string { return strings.Join(*f, ", ") }
@@ -59,7 +59,7 @@ func main() {
 	os.Exit(status)
 }
 
-// errDiffers says that a replay differs: why has been written.
+// errDiffers means that a replay differs.
 var errDiffers = errors.New("the replay differs")
 
 func run(ctx context.Context, args []string, in io.Reader, out, trouble io.Writer) int {
@@ -180,7 +180,7 @@ func replay(_ context.Context, _ source, histories []*historypb.History, out io.
 	return err
 }
 
-// silent is a logger: what there is to say is in the error.
+// silent is a logger that drops everything: errors are returned.
 type silent struct{}
 
 func (silent) Debug(string, ...any) {}
