@@ -149,7 +149,7 @@ func New(cfg Config, opts ...Option) (*Adapter, error) {
 	a := &Adapter{cfg: cfg, runs: map[place]*run{}}
 	for n, opt := range opts {
 		if opt == nil {
-			return nil, fmt.Errorf("retake: option %d is nil: leave it out", n+1)
+			return nil, fmt.Errorf("retake: option %d is nil; leave it out", n+1)
 		}
 		opt(a)
 	}

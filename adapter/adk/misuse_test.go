@@ -29,7 +29,7 @@ func TestAFaultyConfigIsRefusedWithAllItsFields(t *testing.T) {
 
 func TestAnOptionThatIsNilIsNamed(t *testing.T) {
 	_, err := adk.New(adk.Config{}, adk.WithClock(nil), nil)
-	require.EqualError(t, err, "retake: option 2 is nil: leave it out")
+	require.EqualError(t, err, "retake: option 2 is nil; leave it out")
 }
 
 func TestASessionThatCannotBeHadEndsTheRun(t *testing.T) {

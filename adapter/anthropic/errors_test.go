@@ -104,7 +104,7 @@ func TestErrorsWithoutAResponse(t *testing.T) {
 	}{
 		"cancelled":             {gone, context.Canceled, fault.Cancelled, "anthropic: cancelled: context canceled"},
 		"out of time":           {late, context.DeadlineExceeded, fault.DeadlineExceeded, "anthropic: deadline_exceeded: context deadline exceeded"},
-		"the client's own time": {t.Context(), context.DeadlineExceeded, fault.Timeout, "anthropic: timeout: the client's own time limit for a request is over"},
+		"the client's own time": {t.Context(), context.DeadlineExceeded, fault.Timeout, "anthropic: timeout: the client's own time limit for a request has passed"},
 		"broken":                {t.Context(), io.ErrUnexpectedEOF, fault.Network, "anthropic: network: unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -114,7 +114,7 @@ func New(cfg Config, opts ...Option) (*Adapter, error) {
 	a := &Adapter{cfg: cfg}
 	for n, opt := range opts {
 		if opt == nil {
-			return nil, fmt.Errorf("retake: option %d is nil: leave it out", n+1)
+			return nil, fmt.Errorf("retake: option %d is nil; leave it out", n+1)
 		}
 		opt(a)
 	}
@@ -163,7 +163,7 @@ func (a *Adapter) Start(ctx context.Context, s *session.Session) (context.Contex
 func (r *Run) End() (loop.Result, error) { return r.of.End() }
 
 // ErrNoRun means that the context is not one that [Adapter.Start] returned.
-var ErrNoRun = errors.New("retake: no run in this context: give Eino the context that Adapter.Start returned")
+var ErrNoRun = errors.New("retake: the context has no run; pass the context that Adapter.Start returned to Eino")
 
 func (a *Adapter) run(ctx context.Context) (*Run, error) {
 	if r, ok := ctx.Value(runKey{a}).(*Run); ok {

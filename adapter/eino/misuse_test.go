@@ -31,7 +31,7 @@ func TestAFaultyConfigIsRefusedWithAllItsFields(t *testing.T) {
 
 func TestAnOptionThatIsNilIsNamed(t *testing.T) {
 	_, err := eino.New(eino.Config{}, eino.WithClock(nil), nil)
-	require.EqualError(t, err, "retake: option 2 is nil: leave it out")
+	require.EqualError(t, err, "retake: option 2 is nil; leave it out")
 }
 
 func TestWhatIsInTheWayIsRefused(t *testing.T) {
@@ -81,7 +81,7 @@ func TestToolsWithoutTheModelAreAnError(t *testing.T) {
 	ctx, _, err := a.Start(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = agent.Generate(ctx, []*schema.Message{schema.UserMessage("Book.")})
-	require.ErrorContains(t, err, "no reply was seen")
+	require.ErrorContains(t, err, "retake saw no reply")
 }
 
 // One conversation: each answer ends a run of the core, the next message begins the next, in the same session.

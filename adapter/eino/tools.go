@@ -172,7 +172,7 @@ func (a *Adapter) claim(
 	}
 	c, seen := run.of.Claim(id, name, arguments)
 	if c == nil && seen {
-		return nil, false, fmt.Errorf("retake: the call of %q (id %q) is in no reply that was seen: wire its model, with Adapter.Agent or Adapter.Model", name, id)
+		return nil, false, fmt.Errorf("retake: the call of %q (id %q) is in no reply that retake saw; wrap the model with Adapter.Agent or Adapter.Model", name, id)
 	}
 	return c, c != nil, nil
 }
@@ -184,7 +184,7 @@ func (a *Adapter) unknownTool(ctx context.Context, name, arguments string) (stri
 		return "", err
 	}
 	if !watched {
-		return "", fmt.Errorf("retake: no reply was seen, and there is no tool %q", name)
+		return "", fmt.Errorf("retake: there is no tool %q, and retake saw no reply", name)
 	}
 	text, refused, err := c.Refused()
 	if refused || err != nil {

@@ -115,7 +115,7 @@ func New(client *sdk.Client, cfg Config) (*Model, error) {
 		return nil, fmt.Errorf("genai: %w", err)
 	}
 	if client == nil {
-		return nil, errors.New("genai: the client is nil: make one with the SDK's NewClient")
+		return nil, errors.New("genai: the client is nil; make one with the SDK's NewClient")
 	}
 	own := client.ClientConfig()
 	transport := http.DefaultTransport
@@ -130,7 +130,7 @@ func New(client *sdk.Client, cfg Config) (*Model, error) {
 	own.HTTPClient = &looking
 	mine, err := sdk.NewClient(context.Background(), &own)
 	if err != nil {
-		return nil, errors.New("genai: the client's configuration makes no second client: " + wire.Redact(err.Error(), own.APIKey))
+		return nil, errors.New("genai: a second client cannot be made from the client's configuration: " + wire.Redact(err.Error(), own.APIKey))
 	}
 	return &Model{models: mine.Models, cfg: cfg, key: own.APIKey,
 		extras: own.HTTPOptions.ExtrasRequestProvider}, nil

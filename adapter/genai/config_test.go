@@ -33,7 +33,7 @@ func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
 	}, strings.Split(err.Error(), "\n"))
 
 	_, err = genai.New(nil, genai.Config{Model: "m"})
-	require.EqualError(t, err, "genai: the client is nil: make one with the SDK's NewClient")
+	require.EqualError(t, err, "genai: the client is nil; make one with the SDK's NewClient")
 }
 
 func TestAConfigIsData(t *testing.T) {

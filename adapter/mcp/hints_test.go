@@ -51,7 +51,7 @@ func TestHintsDeclareOnlyWhereTheyAreTrusted(t *testing.T) {
 	cfg := mcp.DefaultConfig()
 	cfg.TrustHintsOf = []string{"reed"}
 	_, err := mcp.Tools(t.Context(), inMemory(t, hinted(), nil), cfg)
-	require.ErrorContains(t, err, `TrustHintsOf: there is no tool "reed", want one of`)
+	require.ErrorContains(t, err, `TrustHintsOf: there is no tool "reed"; use one of`)
 }
 
 // What a tool declares is told to clients, and crosses back where they trust it.

@@ -45,7 +45,7 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 			server := withSchema(json.RawMessage(c.schema))
 			cfg := mcp.DefaultConfig()
 			_, err := mcp.Tools(t.Context(), inMemory(t, server, nil), cfg)
-			require.ErrorContains(t, err, `mcp: the tools of server "trips": tool "get": its input schema cannot be used: `)
+			require.ErrorContains(t, err, `mcp: the tools of server "trips": tool "get": the input schema cannot be used: `)
 			require.ErrorContains(t, err, c.says)
 
 			cfg.Schemas = mcp.LeaveOut
@@ -153,7 +153,7 @@ func TestResultsAreHeldToTheirSchema(t *testing.T) {
 
 	broken := rewrite(newServer("get", always(good, nil)), func(l *sdk.ListToolsResult) { l.Tools[0].OutputSchema = map[string]any{"type": 5} })
 	_, err := mcp.Tools(t.Context(), inMemory(t, broken, nil), mcp.DefaultConfig())
-	require.ErrorContains(t, err, `tool "get": its output schema cannot be used (CheckResults false does without): schema: type`)
+	require.ErrorContains(t, err, `tool "get": the output schema cannot be used (set CheckResults to false to ignore it): schema: type`)
 }
 
 func TestListsThatCannotBeUsed(t *testing.T) {
@@ -170,9 +170,9 @@ func TestListsThatCannotBeUsed(t *testing.T) {
 		change func(*sdk.ListToolsResult)
 		says   string
 	}{
-		"a name twice": {twice, `the name "get" is given to two tools`},
+		"a name twice": {twice, `two tools have the name "get"`},
 		"no name":      {nameless, "tool 1 of the list has no name"},
-		"too many":     {many, "there are more than MaxTools, 1000"},
+		"too many":     {many, "the list has more than MaxTools (1000) tools"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := rewrite(newServer("get", always(text("ok"), nil)), c.change)
@@ -187,8 +187,8 @@ func TestPagesWithoutAnEnd(t *testing.T) {
 		next func(page int) string
 		says string
 	}{
-		"in a circle": {func(int) string { return "same" }, `the pages of the list have no end: page 2 leads to "same"`},
-		"ever new":    {strconv.Itoa, `the pages of the list have no end: page 1001 leads to "1001"`},
+		"in a circle": {func(int) string { return "same" }, `the list has endless pages: page 2 continues with the cursor "same"`},
+		"ever new":    {strconv.Itoa, `the list has endless pages: page 1001 continues with the cursor "1001"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			page := 0

@@ -37,7 +37,7 @@ func WithReconnect(connect func(context.Context) (*sdk.ClientSession, error)) Op
 // maxPages bounds the pages of a list, of which some may be empty.
 const maxPages = 1000
 
-var errNoSession = errors.New("the session is nil: connect one")
+var errNoSession = errors.New("the session is nil; connect the client first")
 
 // Tools lists the tools of a session and makes a retake tool of each, in the server's order. They call
 // through the session, which the caller still has to close. They are safe for concurrent use.
@@ -51,7 +51,7 @@ func Tools(
 	var o options
 	for n, opt := range opts {
 		if opt == nil {
-			return nil, fmt.Errorf("mcp: option %d is nil: leave it out", n+1)
+			return nil, fmt.Errorf("mcp: option %d is nil; leave it out", n+1)
 		}
 		opt(&o)
 	}
@@ -91,13 +91,13 @@ func fetch(ctx context.Context, session *sdk.ClientSession, maxTools int) ([]*sd
 			return nil, classify(ctx, err, subject{server: serverName(session), what: "tools/list"})
 		}
 		if listed = append(listed, page.Tools...); len(listed) > maxTools {
-			return nil, fmt.Errorf("there are more than MaxTools, %d", maxTools)
+			return nil, fmt.Errorf("the list has more than MaxTools (%d) tools", maxTools)
 		}
 		if cursor = page.NextCursor; cursor == "" {
 			return listed, nil
 		}
 		if slices.Contains(cursors, cursor) || len(cursors) == maxPages {
-			return nil, fmt.Errorf("the pages of the list have no end: page %d leads to %q", len(cursors)+1, cursor)
+			return nil, fmt.Errorf("the list has endless pages: page %d continues with the cursor %q", len(cursors)+1, cursor)
 		}
 		cursors = append(cursors, cursor)
 	}
@@ -135,7 +135,7 @@ func (c Config) tool(t *sdk.Tool, server string, l *link, w *Watch) (*tool.Tool,
 	case c.Schemas == OfferUnchecked:
 		parameters, description = []byte(anyObject), described(description, parameters)
 	default:
-		return nil, fmt.Errorf("its input schema cannot be used: %w", err)
+		return nil, fmt.Errorf("the input schema cannot be used: %w", err)
 	}
 	output, err := c.output(t)
 	if err != nil {
@@ -170,7 +170,7 @@ func (c Config) output(t *sdk.Tool) (*schema.Schema, error) {
 	}
 	s, err := schema.Compile(raw)
 	if err != nil {
-		return nil, fmt.Errorf("its output schema cannot be used (CheckResults false does without): %w", err)
+		return nil, fmt.Errorf("the output schema cannot be used (set CheckResults to false to ignore it): %w", err)
 	}
 	return s.WithLimits(schema.Limits{MaxBytes: c.MaxResultBytes, MaxDepth: maxDepth})
 }

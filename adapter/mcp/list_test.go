@@ -44,9 +44,9 @@ func TestNames(t *testing.T) {
 		"as they are":    {func(*mcp.Config) {}, []string{"a_b", "c", "d.e", "f", "g"}, ""},
 		"prefix":         {func(c *mcp.Config) { c.Prefix = "x/" }, []string{"x/a_b", "x/c", "x/d.e", "x/f", "x/g"}, ""},
 		"some, renamed":  {func(c *mcp.Config) { c.Only, c.Rename = []string{"g", "c"}, map[string]string{"g": "gg"} }, []string{"c", "gg"}, ""},
-		"unknown":        {func(c *mcp.Config) { c.Only = []string{"h"} }, nil, `Only: there is no tool "h", want one of ["a b" "c" "d.e" "f" "g"]`},
+		"unknown":        {func(c *mcp.Config) { c.Only = []string{"h"} }, nil, `Only: there is no tool "h"; use one of ["a b" "c" "d.e" "f" "g"]`},
 		"unknown rename": {func(c *mcp.Config) { c.Rename = map[string]string{"h": "i"} }, nil, `Rename: there is no tool "h"`},
-		"one name twice": {func(c *mcp.Config) { c.Rename = map[string]string{"c": "f"} }, nil, `tools "c" and "f" would both be "f": give one another name in Rename`},
+		"one name twice": {func(c *mcp.Config) { c.Rename = map[string]string{"c": "f"} }, nil, `tools "c" and "f" would both get the name "f"; change one with Rename`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := mcp.DefaultConfig()
@@ -90,9 +90,9 @@ Only: is empty, want at least one name, or nil for all tools`)
 	_, err := mcp.Tools(t.Context(), nil, cfg)
 	require.ErrorContains(t, err, "mcp: config: OnError")
 	_, err = mcp.Tools(t.Context(), nil, mcp.DefaultConfig())
-	require.EqualError(t, err, "mcp: the session is nil: connect one")
+	require.EqualError(t, err, "mcp: the session is nil; connect the client first")
 	_, err = mcp.Tools(t.Context(), nil, mcp.DefaultConfig(), nil)
-	require.EqualError(t, err, "mcp: option 1 is nil: leave it out")
+	require.EqualError(t, err, "mcp: option 1 is nil; leave it out")
 }
 
 func TestAListThatCannotBeFetched(t *testing.T) {

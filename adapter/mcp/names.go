@@ -39,13 +39,13 @@ func (c Config) choose(listed []*sdk.Tool) ([]*sdk.Tool, error) {
 		case t.Name == "":
 			errs = append(errs, fmt.Errorf("tool %d of the list has no name", n+1))
 		case slices.Contains(names, t.Name):
-			errs = append(errs, fmt.Errorf("the name %q is given to two tools", t.Name))
+			errs = append(errs, fmt.Errorf("two tools have the name %q", t.Name))
 		}
 		names = append(names, t.Name)
 	}
 	missing := func(field, name string) {
 		if !slices.Contains(names, name) {
-			errs = append(errs, fmt.Errorf("%s: there is no tool %q, want one of %q", field, name, names))
+			errs = append(errs, fmt.Errorf("%s: there is no tool %q; use one of %q", field, name, names))
 		}
 	}
 	for _, name := range c.Only {
@@ -73,7 +73,7 @@ func (c Config) distinct(tools []*sdk.Tool) error {
 	for _, t := range tools {
 		name := c.nameOf(t.Name)
 		if other, ok := taken[name]; ok {
-			errs = append(errs, fmt.Errorf("tools %q and %q would both be %q: give one another name in Rename", other, t.Name, name))
+			errs = append(errs, fmt.Errorf("tools %q and %q would both get the name %q; change one with Rename", other, t.Name, name))
 			continue
 		}
 		taken[name] = t.Name

@@ -45,12 +45,12 @@ func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption
 // type object); then none is added.
 func Serve(server *sdk.Server, set *tool.Set, opts ...ServeOption) error {
 	if server == nil {
-		return errors.New("mcp: the server is nil: make one with NewServer")
+		return errors.New("mcp: the server is nil; make one with NewServer")
 	}
 	base := served{limits: feedback.DefaultLimits(), report: func(context.Context, string, error) {}}
 	for n, opt := range opts {
 		if opt == nil {
-			return fmt.Errorf("mcp: option %d is nil: leave it out", n+1)
+			return fmt.Errorf("mcp: option %d is nil; leave it out", n+1)
 		}
 		opt(&base)
 	}
@@ -58,7 +58,7 @@ func Serve(server *sdk.Server, set *tool.Set, opts ...ServeOption) error {
 		return fmt.Errorf("mcp: limits: %w", err)
 	}
 	if base.report == nil {
-		return errors.New("mcp: WithErrors: the function is nil: give one, or leave the option out")
+		return errors.New("mcp: WithErrors: the function is nil; set one, or leave the option out")
 	}
 	all, err := base.each(set)
 	if err != nil {

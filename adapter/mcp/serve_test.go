@@ -230,8 +230,8 @@ func TestWhatCannotBeServed(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, mcp.Serve(server, header), `mcp: tool "h": `, "what the SDK panics on is an error")
 
-	require.EqualError(t, mcp.Serve(nil, set), "mcp: the server is nil: make one with NewServer")
-	require.EqualError(t, mcp.Serve(server, set, nil), "mcp: option 1 is nil: leave it out")
+	require.EqualError(t, mcp.Serve(nil, set), "mcp: the server is nil; make one with NewServer")
+	require.EqualError(t, mcp.Serve(server, set, nil), "mcp: option 1 is nil; leave it out")
 	require.ErrorContains(t, mcp.Serve(server, set, mcp.WithErrors(nil)), "the function is nil")
 	require.ErrorContains(t, mcp.Serve(server, set, mcp.WithLimits(feedback.Limits{})), "mcp: limits: max_issues")
 }

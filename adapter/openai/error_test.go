@@ -145,7 +145,7 @@ func TestATimeLimitOfTheClientIsNoDeadlineOfTheCaller(t *testing.T) {
 			model, err := openai.New(c, openai.Config{API: openai.Responses, Model: "m"})
 			require.NoError(t, err)
 			_, err = model.Reply(t.Context(), hello())
-			assert.Equal(t, "openai: timeout: the client's own time limit for a request is over", err.Error())
+			assert.Equal(t, "openai: timeout: the client's own time limit for a request has passed", err.Error())
 			require.NotErrorIs(t, err, context.DeadlineExceeded)
 		})
 	}

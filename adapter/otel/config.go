@@ -60,13 +60,13 @@ func AttemptBounds() []float64 { return []float64{1, 2, 3, 5, 8} }
 func (c Config) Validate() error {
 	var errs []error
 	if c.MaxNames < 0 {
-		errs = append(errs, fmt.Errorf("otel: MaxNames: %d: give 1 or more, or 0 for %d", c.MaxNames, DefaultMaxNames))
+		errs = append(errs, fmt.Errorf("otel: MaxNames: must be at least 1, or 0 for %d, not %d", DefaultMaxNames, c.MaxNames))
 	}
 	if slices.Contains(c.Tools, "") {
-		errs = append(errs, errors.New("otel: Tools: an empty name: remove it, the final answer is always shown"))
+		errs = append(errs, errors.New("otel: Tools: a name is empty; remove it, because the final answer is always shown"))
 	}
 	if slices.Contains(c.Classes, "") {
-		errs = append(errs, errors.New("otel: Classes: an empty class: remove it"))
+		errs = append(errs, errors.New("otel: Classes: a class is empty; remove it"))
 	}
 	return errors.Join(append(errs, rising("DelayBounds", c.DelayBounds),
 		rising("AttemptBounds", c.AttemptBounds))...)
@@ -74,14 +74,14 @@ func (c Config) Validate() error {
 
 func rising(field string, bounds []float64) error {
 	if bounds != nil && len(bounds) == 0 {
-		return fmt.Errorf("otel: %s: no bounds: give at least one, or nil for the default", field)
+		return fmt.Errorf("otel: %s: is empty; give at least one bound, or nil for the default", field)
 	}
 	for n, b := range bounds {
 		if math.IsNaN(b) || math.IsInf(b, 0) || b < 0 {
-			return fmt.Errorf("otel: %s[%d]: %v: bounds are finite and not negative", field, n, b)
+			return fmt.Errorf("otel: %s[%d]: must be finite and not negative, not %v", field, n, b)
 		}
 		if n > 0 && b <= bounds[n-1] {
-			return fmt.Errorf("otel: %s[%d]: %v after %v: bounds rise", field, n, b, bounds[n-1])
+			return fmt.Errorf("otel: %s[%d]: must be more than the bound before it: %v follows %v", field, n, b, bounds[n-1])
 		}
 	}
 	return nil

@@ -20,11 +20,11 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 	_, err := otel.New(otel.Config{
 		MaxNames: -1, Tools: []string{"book_room", ""}, Classes: []fault.Class{""}, DelayBounds: []float64{1, 1}, AttemptBounds: []float64{},
 	})
-	require.EqualError(t, err, `otel: MaxNames: -1: give 1 or more, or 0 for 32
-otel: Tools: an empty name: remove it, the final answer is always shown
-otel: Classes: an empty class: remove it
-otel: DelayBounds[1]: 1 after 1: bounds rise
-otel: AttemptBounds: no bounds: give at least one, or nil for the default`)
+	require.EqualError(t, err, `otel: MaxNames: must be at least 1, or 0 for 32, not -1
+otel: Tools: a name is empty; remove it, because the final answer is always shown
+otel: Classes: a class is empty; remove it
+otel: DelayBounds[1]: must be more than the bound before it: 1 follows 1
+otel: AttemptBounds: is empty; give at least one bound, or nil for the default`)
 	for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {
 		require.ErrorContains(t, otel.Config{DelayBounds: []float64{bad}}.Validate(), "DelayBounds[0]")
 	}

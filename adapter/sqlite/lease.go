@@ -30,7 +30,7 @@ const (
 // Validate returns an error for invalid settings.
 func (s Settings) Validate() error {
 	if s.Lease != 0 && (s.Lease < shortestLease || s.Lease > longestLease) {
-		return fmt.Errorf("lease: %v: give %v to %v, or 0 for %v", s.Lease, shortestLease, longestLease, usualLease)
+		return fmt.Errorf("lease: must be %v to %v, or 0 for %v, not %v", shortestLease, longestLease, usualLease, s.Lease)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func TestAStoreThatIsClosedLetsAllGo(t *testing.T) {
 func TestTheLengthOfALeaseIsBounded(t *testing.T) {
 	for _, d := range []time.Duration{-1, time.Millisecond, 2 * time.Hour} {
 		_, err := sqlite.OpenWith(t.Context(), filepath.Join(t.TempDir(), "journals.db"), sqlite.Settings{Lease: d})
-		require.EqualError(t, err, fmt.Sprintf("sqlite: lease: %v: give 1s to 1h0m0s, or 0 for 15s", d))
+		require.EqualError(t, err, fmt.Sprintf("sqlite: lease: must be 1s to 1h0m0s, or 0 for 15s, not %v", d))
 	}
 }
 

@@ -39,7 +39,7 @@ func openToRead(ctx context.Context, path string, why error) (*sql.DB, error) {
 			return db, nil
 		}
 		if log.Size() > 0 {
-			return nil, fmt.Errorf("%s-wal has changes that are not in the database: open it once where it can be written to: %w", path, why)
+			return nil, fmt.Errorf("%s-wal has changes that are not yet in the database; open the database once where it can be written: %w", path, why)
 		}
 	}
 	db, err := openDB(ctx, path, "mode=ro&immutable=1", look)
@@ -54,7 +54,7 @@ func (l *log) find(ctx context.Context) error {
 	var there int
 	err := l.db.QueryRowContext(ctx, `SELECT 1 FROM retake_journal WHERE session = ? LIMIT 1`, l.session).Scan(&there)
 	if errors.Is(err, sql.ErrNoRows) {
-		return l.failed(fmt.Errorf("there is none, and none can be made: %w", l.store.readOnly))
+		return l.failed(fmt.Errorf("does not exist and cannot be created: %w", l.store.readOnly))
 	}
 	return l.failed(err)
 }

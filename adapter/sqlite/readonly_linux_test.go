@@ -152,5 +152,5 @@ func TestADatabaseWhoseLogIsNotInItIsRefused(t *testing.T) {
 	asNobody(t)
 	_, err = sqlite.Open(t.Context(), copied)
 	require.ErrorIs(t, err, journal.ErrReadOnly)
-	require.ErrorContains(t, err, "journals.db-wal has changes that are not in the database: open it once where it can be written to")
+	require.ErrorContains(t, err, "journals.db-wal has changes that are not yet in the database; open the database once where it can be written")
 }

@@ -66,7 +66,7 @@ func open(ctx context.Context, path string, s Settings, now func() time.Time) (*
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
 	if path == "" {
-		return nil, errors.New("sqlite: the path is empty: give that of a file")
+		return nil, errors.New("sqlite: the path is empty; give the path of a file")
 	}
 	store := &Store{owner: newOwner(), lease: cmp.Or(s.Lease, usualLease), now: now,
 		closing: make(chan struct{})}

@@ -51,12 +51,12 @@ func (a *agent) begin(in order) begun {
 	switch {
 	case err != nil:
 	case in.Config.Single && a.Try == nil:
-		err = errors.New("the agent makes no single actions: give its worker a Try")
+		err = errors.New("the agent makes no single actions: set Try of its worker")
 	case !in.Config.Single && a.Model == nil:
-		err = errors.New("the agent makes single actions only: give its worker a Model")
+		err = errors.New("the agent makes only single actions: set Model of its worker")
 	}
 	if err == nil {
-		err = a.fitsAs("what the worker says of itself", b)
+		err = a.fitsAs("the description of the worker", b)
 	}
 	if err != nil {
 		b.Session, b.Tools, b.Policy, b.Trouble = nil, nil, nil, troubled(fmt.Errorf("temporal: %w", err))
@@ -67,7 +67,7 @@ func (a *agent) begin(in order) begun {
 // lacks returns an error for models of the policy that the worker does not have.
 func (a *agent) lacks(p *policy.Set) error {
 	if err := p.CheckModels(slices.Sorted(maps.Keys(a.Models))); err != nil {
-		return fmt.Errorf("policy: %w: the worker's Models are the models of a run", err)
+		return fmt.Errorf("policy: %w (the models of a run are the worker's Models)", err)
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult], error) {
 	out := tryResult{Tries: activity.GetInfo(ctx).Attempt}
 	if a.Try == nil {
-		out.Refused = "temporal: the worker that began the action had a Try, and this one has none"
+		out.Refused = "temporal: this worker has no Try, but the action needs it"
 		return over(out), nil
 	}
 	stop := a.beat(ctx, nil)
@@ -259,7 +259,7 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 	} else if err != nil {
 		out.Failure, out.Try.Failure = remote(err), fault.FailureOf(err)
 	}
-	if err := a.fitsAs("the outcome of a try", out); err != nil {
+	if err := a.fitsAs("the outcome of an attempt", out); err != nil {
 		out.Try, out.Failure, out.Trouble = machine.Try{}, nil, troubled(err)
 	}
 	return over(out), nil

@@ -44,7 +44,7 @@ func (f *flow) next() (order, error) {
 		KeptLen: f.keptLen, Trail: f.trail, MaybePaid: f.paid, Noted: f.noted,
 	}
 	next.Carried.Begun.Session = nil
-	return next, f.measure("what goes into a new history", next)
+	return next, f.measure("the state for a new history", next)
 }
 
 // takeOver continues a run from another history.

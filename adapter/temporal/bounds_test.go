@@ -55,8 +55,8 @@ func TestWhatUserCodeSaysIsMeasured(t *testing.T) {
 		worker Worker
 		want   string
 	}{
-		"reducer":         {Worker{Model: one(), Tools: echo(t, say), Session: set}, "what the reducers change"},
-		"reducer_slow":    {Worker{Model: one(), Tools: echo(t, say), Session: set, Slow: true}, "what the reducers change"},
+		"reducer":         {Worker{Model: one(), Tools: echo(t, say), Session: set}, "the result of the reducers"},
+		"reducer_slow":    {Worker{Model: one(), Tools: echo(t, say), Session: set, Slow: true}, "the result of the reducers"},
 		"reducer_refuses": {Worker{Model: one(), Tools: echo(t, say), Session: refuse}, ""},
 		"model_fails":     {Worker{Model: looptest.NewModel(looptest.Fail(errors.New(large)))}, "a model's reply"},
 		"tool_fails": {Worker{
@@ -103,7 +103,7 @@ func TestATryIsMeasured(t *testing.T) {
 	require.NoError(t, err)
 	b.order = order{Session: "order-42", Config: m}
 	_, err = b.run()
-	b.ended(err, "the outcome of a try")
+	b.ended(err, "the outcome of an attempt")
 }
 
 // inNewHistory is a bench whose run goes on from another history, and is to go on in yet another one after its turn.
@@ -132,7 +132,7 @@ func TestWhatGoesIntoANewHistoryIsMeasured(t *testing.T) {
 		Tools: echo(t, func(context.Context, string) (string, error) { return strings.Repeat("x", 10_000), nil }),
 	})
 	_, err := b.run()
-	b.ended(err, "what goes into a new history")
+	b.ended(err, "the state for a new history")
 }
 
 // The engine begins a call again whose heartbeat is too large: it is not sent.

@@ -141,7 +141,7 @@ func (f *flow) called(in modelCall, out modelResult) error {
 		return f.step(machine.Event{Kind: machine.CallFailed, Failure: &out.Failure.Seen})
 	}
 	if out.Reply == nil {
-		return errors.New("temporal: the model activity gave neither a reply nor a failure")
+		return errors.New("temporal: the model activity returned neither a reply nor a failure")
 	}
 	if a := out.Reply.Answer; a != nil && len(a.Issues) == 0 {
 		reduced, err := f.reduce(engine.AnswerEvents(engine.Everything, out.Reply.Message.Text, a))
@@ -322,7 +322,7 @@ func (f *flow) doubt(what string) *RemoteError {
 // try makes one attempt of a single action.
 func (f *flow) try(t machine.TryRun) error {
 	in := tryCall{Try: Try{TryRun: t, Feedback: f.st.Feedback(t.Action)}}
-	if err := f.measure("what a try is given", in); err != nil {
+	if err := f.measure("the input of an attempt", in); err != nil {
 		return err
 	}
 	out, on, err := perform[tryResult](f, "try", cmp.Or(t.Timeout, f.ToolTimeout), 1, over(in))
@@ -331,7 +331,7 @@ func (f *flow) try(t machine.TryRun) error {
 	}
 	if err != nil {
 		if _, timeout := errors.AsType[*sdk.TimeoutError](err); !timeout {
-			return fmt.Errorf("temporal: a try: %w", err)
+			return fmt.Errorf("temporal: an attempt: %w", err)
 		}
 		out = tryResult{Try: machine.Try{Abandoned: true}, Failure: f.doubt("a try")}
 	}
@@ -370,7 +370,7 @@ func (f *flow) reduce(events []session.Event) (*machine.Reduced, error) {
 		return nil, err
 	}
 	if said.Reduced == nil {
-		return nil, errors.New("temporal: the reducers said nothing")
+		return nil, errors.New("temporal: the reducers returned no result")
 	}
 	return said.Reduced, nil
 }

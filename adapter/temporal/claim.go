@@ -57,7 +57,7 @@ func (c *claims) Encode(all []*commonpb.Payload) ([]*commonpb.Payload, error) {
 		name := "retake/payload/" + hex.EncodeToString(sum[:])
 		if err := c.store.Save(context.Background(), name, doc); err != nil {
 			// Temporal would repeat the call, which may have been paid for.
-			text := fmt.Sprintf("temporal: keeping a payload of %d bytes: %v", len(doc), err)
+			text := fmt.Sprintf("temporal: storing a payload of %d bytes: %v", len(doc), err)
 			return nil, sdk.NewNonRetryableApplicationError(text, "ClaimCheck", err)
 		}
 		out[n] = &commonpb.Payload{Metadata: map[string][]byte{converter.MetadataEncoding: []byte(claimEncoding)}, Data: []byte(name)}
@@ -75,15 +75,15 @@ func (c *claims) Decode(all []*commonpb.Payload) ([]*commonpb.Payload, error) {
 		name := string(p.GetData())
 		doc, err := c.store.Load(context.Background(), name)
 		if err != nil {
-			return nil, fmt.Errorf("temporal: fetching a payload: %w", err)
+			return nil, fmt.Errorf("temporal: loading a payload: %w", err)
 		}
 		sum := sha256.Sum256(doc)
 		if name != "retake/payload/"+hex.EncodeToString(sum[:]) {
-			return nil, fmt.Errorf("temporal: what is stored as %s is not what was kept there", name)
+			return nil, fmt.Errorf("temporal: the stored content of %s does not match its name", name)
 		}
 		out[n] = &commonpb.Payload{}
 		if err := proto.Unmarshal(doc, out[n]); err != nil {
-			return nil, fmt.Errorf("temporal: fetching a payload: %w", err)
+			return nil, fmt.Errorf("temporal: loading a payload: %w", err)
 		}
 	}
 	return out, nil

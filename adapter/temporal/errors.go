@@ -14,7 +14,7 @@ import (
 
 // ErrAbandoned is the error with which [Worker].Try leaves an attempt without an outcome. The attempt is
 // recorded as cancelled, and the action ends.
-var ErrAbandoned = errors.New("the try was left without an outcome")
+var ErrAbandoned = errors.New("the attempt was left without an outcome")
 
 // SizeError reports a payload that is too large. It is found before anything is sent.
 type SizeError struct {
@@ -27,8 +27,8 @@ type SizeError struct {
 
 // Error returns the size, the limit and a remedy.
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("temporal: %s has %d bytes, more than the %d that are sent in one piece: "+
-		"give the worker a Store and its client the DataConverter of ClaimCheck, or say less", e.What, e.Bytes, e.Limit)
+	return fmt.Sprintf("temporal: %s has %d bytes, more than the limit of %d: "+
+		"set the worker's Store and its client's DataConverter (ClaimCheck), or send less", e.What, e.Bytes, e.Limit)
 }
 
 // RunError reports that a run could not begin or continue. In process, [loop.Run] would have returned an

@@ -51,7 +51,7 @@ func (x Export) Replay(histories []*historypb.History) error { return x.replay(h
 
 func (x Export) replay(histories []*historypb.History, h hooks) error {
 	if len(histories) == 0 {
-		return errors.New("temporal: there is no history: give those of the run, the oldest first")
+		return errors.New("temporal: there is no history; pass the histories of the run, oldest first")
 	}
 	for n, history := range histories {
 		beyond := false
@@ -70,7 +70,7 @@ const firstTask = 3
 func (x Export) replayOne(history *historypb.History, h hooks) error {
 	if len(history.GetEvents()) == 0 ||
 		history.Events[0].GetEventType() != enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED {
-		return errors.New("it does not begin with the beginning of a workflow")
+		return errors.New("its first event is not the start of a workflow")
 	}
 	if len(history.Events) < firstTask {
 		return nil
@@ -116,7 +116,7 @@ func Histories(ctx context.Context, c client.Client, id string) ([]*historypb.Hi
 	}
 }
 
-var errNoBeginning = errors.New("temporal: no run begins in the histories: give all of them, the oldest first")
+var errNoBeginning = errors.New("temporal: the histories lack the beginning of the run; pass all of them, oldest first")
 
 // tape writes a journal from the hooks of a replay.
 type tape struct {
@@ -150,7 +150,7 @@ func (t *tape) do(one func() error) {
 
 func (t *tape) open(in order, b begun, st machine.State) (err error) {
 	if t.j != nil {
-		return errors.New("temporal: a second run begins in the histories: give those of one run")
+		return errors.New("temporal: the histories are of two runs; pass those of one")
 	}
 	if t.j, err = journal.Open(t.ctx, &t.store, in.Session,
 		journal.Settings{Sync: journal.SyncNever}); err != nil {

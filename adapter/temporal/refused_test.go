@@ -81,10 +81,10 @@ func TestAnAnswerThatTheWorkerDoesNotHaveIsRefusedByName(t *testing.T) {
 		has   []*schema.Schema
 		want  string
 	}{
-		"missing": {schemaOf[booking](t), nil, "an answer of type temporal.booking, and a worker of the agent retake does not have it: give it in Outputs"},
-		"another": {schemaOf[booking](t), []*schema.Schema{schemaOf[looser](t)}, "an answer of type temporal.booking, and a worker of the agent retake does not"},
-		"schema":  {renamed(t), []*schema.Schema{schemaOf[booking](t)}, "type temporal.booking, which has another schema in a worker of the agent retake"},
-		"rules":   {sameText(t), []*schema.Schema{schemaOf[float](t)}, "type temporal.float, which has other rules in a worker of the agent retake"},
+		"missing": {schemaOf[booking](t), nil, "the answer type temporal.booking, which this worker of agent retake does not have: add it to Outputs"},
+		"another": {schemaOf[booking](t), []*schema.Schema{schemaOf[looser](t)}, "the answer type temporal.booking, which this worker of agent retake does not have"},
+		"schema":  {renamed(t), []*schema.Schema{schemaOf[booking](t)}, "type temporal.booking, which has another schema in this worker of agent retake"},
+		"rules":   {sameText(t), []*schema.Schema{schemaOf[float](t)}, "type temporal.float, which has other rules in this worker of agent retake"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			model := looptest.NewModel(looptest.Say("{}"))
@@ -139,10 +139,10 @@ func TestAWorkerThatLacksAToolIsRefused(t *testing.T) {
 		at      string
 		want    string
 	}{
-		"model":        {tools[args](t, "echo"), "model", `the run has a tool "pay", and a worker of the agent retake does not: give it in Tools`},
-		"model_schema": {tools[other](t, "echo", "pay"), "model", `the run has a tool "echo", which has another schema in a worker of the agent retake`},
-		"tool":         {tools[args](t, "pay"), "tool", `the run has a tool "echo", and a worker of the agent retake does not: give it in Tools`},
-		"tool_schema":  {tools[other](t, "echo", "pay"), "tool", `the run has a tool "echo", which has another schema in a worker of the agent retake`},
+		"model":        {tools[args](t, "echo"), "model", `the run needs the tool "pay", which this worker of agent retake does not have: add it to Tools`},
+		"model_schema": {tools[other](t, "echo", "pay"), "model", `the run needs the tool "echo", which has another schema in this worker of agent retake`},
+		"tool":         {tools[args](t, "pay"), "tool", `the run needs the tool "echo", which this worker of agent retake does not have: add it to Tools`},
+		"tool_schema":  {tools[other](t, "echo", "pay"), "tool", `the run needs the tool "echo", which has another schema in this worker of agent retake`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, comes := range []bool{true, false} {

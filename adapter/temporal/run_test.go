@@ -198,7 +198,7 @@ func TestWhatIsTooLargeIsNamed(t *testing.T) {
 			assert.Equal(t, tt.want, size.What)
 			assert.Equal(t, 4000, size.Limit)
 			assert.Greater(t, size.Bytes, 4000)
-			assert.ErrorContains(t, err, "bytes, more than the 4000")
+			assert.ErrorContains(t, err, "bytes, more than the limit of 4000")
 		})
 	}
 }
@@ -222,7 +222,7 @@ func TestAClaimCheckCarriesWhatIsLarge(t *testing.T) {
 		store.held[key] = []byte("other")
 	}
 	var back string
-	require.ErrorContains(t, c.FromPayload(sent, &back), "is not what was kept there")
+	require.ErrorContains(t, c.FromPayload(sent, &back), "does not match its name")
 }
 
 // With a store, each model call carries only what was said since the one before it.
@@ -250,11 +250,11 @@ func TestConversationsGoByReference(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 7, len(whole))
 	_, _, err = newTranscripts(nil).extend(t.Context(), "x", nil)
-	require.ErrorContains(t, err, "this worker has none")
+	require.ErrorContains(t, err, "this worker has no Store")
 	_, _, err = newTranscripts(&memory{}).extend(t.Context(), "x", nil)
 	require.ErrorContains(t, err, "nothing is kept as x")
 	_, _, err = newTranscripts(&memory{held: map[string][]byte{"retake/said/x": []byte("{}")}}).extend(t.Context(), "retake/said/x", nil)
-	require.ErrorContains(t, err, "is not what was kept there")
+	require.ErrorContains(t, err, "does not match its name")
 }
 
 func lastKey(s *transcripts) string { return s.order[len(s.order)-1] }
@@ -372,8 +372,8 @@ func TestQueriesAndUpdates(t *testing.T) {
 	}
 	b := newBench(t, w, loop.Config{})
 	cancelled := &testsuite.TestUpdateCallback{OnComplete: func(_ any, err error) { assert.NoError(t, err); close(leave) }}
-	missing := &testsuite.TestUpdateCallback{OnComplete: func(_ any, err error) { assert.ErrorContains(t, err, `no call of "other" is under way`) }}
-	unasked := &testsuite.TestUpdateCallback{OnReject: func(err error) { assert.ErrorContains(t, err, "nobody is asked for a plan: the run is running") }}
+	missing := &testsuite.TestUpdateCallback{OnComplete: func(_ any, err error) { assert.ErrorContains(t, err, `no call of "other" is running`) }}
+	unasked := &testsuite.TestUpdateCallback{OnReject: func(err error) { assert.ErrorContains(t, err, "the run does not wait for a plan: it is running") }}
 	faulty := &testsuite.TestUpdateCallback{OnReject: func(err error) { assert.ErrorContains(t, err, "max_attempts") }}
 	go func() {
 		<-entered

@@ -51,23 +51,23 @@ type Options struct {
 func (o Options) Validate() error {
 	var errs []error
 	if o.ID == "" {
-		errs = append(errs, errors.New("id: it is missing: give the session an id, by which its run is found again"))
+		errs = append(errs, errors.New("id: is empty; give the session an id"))
 	}
 	if _, err := session.NewState(o.ID); err != nil {
 		errs = append(errs, fmt.Errorf("id: %w", err))
 	}
 	if o.TaskQueue == "" {
-		errs = append(errs, errors.New("task_queue: it is missing: give that of the workers"))
+		errs = append(errs, errors.New("task_queue: is empty; give the task queue of the workers"))
 	}
 	if o.Session != nil {
 		if s, err := session.ParseState(o.Session); err != nil {
 			errs = append(errs, fmt.Errorf("session: %w", err))
 		} else if s.ID() != o.ID {
-			errs = append(errs, fmt.Errorf("session: it is that of %q, and the id is %q", s.ID(), o.ID))
+			errs = append(errs, fmt.Errorf("session: has the id %q, but the option ID is %q", s.ID(), o.ID))
 		}
 	}
 	if o.MaxPayload < 0 && o.MaxPayload != policy.Unlimited {
-		errs = append(errs, fmt.Errorf("max_payload: %d: give bytes, or policy.Unlimited", o.MaxPayload))
+		errs = append(errs, fmt.Errorf("max_payload: must be at least 1 byte, or policy.Unlimited, not %d", o.MaxPayload))
 	}
 	return errors.Join(errs...)
 }
@@ -137,7 +137,7 @@ func Start(ctx context.Context, c client.Client, o Options, prompt string, cfg l
 // orderOf turns a config into an order.
 func orderOf(prompt string, cfg loop.Config) (order, error) {
 	if cfg.Tools != nil {
-		return order{}, errors.New("temporal: tools: they are the worker's: leave them nil, and name those on offer in Options.Tools")
+		return order{}, errors.New("temporal: tools: must be nil, because the worker has the tools; name those to offer in Options.Tools")
 	}
 	asked := cfg.Consult
 	cfg.Consult = nil // as workers read them

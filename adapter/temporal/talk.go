@@ -153,9 +153,9 @@ func (f *flow) takeEvents(
 func (f *flow) takesPlan(p machine.Plan) error {
 	switch {
 	case f.st.Phase != machine.Planning:
-		return fmt.Errorf("nobody is asked for a plan: the run is %s", f.st.Phase)
+		return fmt.Errorf("the run does not wait for a plan: it is %s", f.st.Phase)
 	case f.begun.Planner:
-		return errors.New("the run has a planner of its own")
+		return errors.New("the planner of the worker decides, not a person")
 	case p.Model != "" && !slices.Contains(f.begun.Models, p.Model):
 		return fmt.Errorf("model %q: name one of %v", p.Model, f.begun.Models)
 	}
@@ -188,7 +188,7 @@ func (f *flow) stop(action string) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("no call of %q is under way", action)
+		return fmt.Errorf("no call of %q is running", action)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (a *agent) callCode(st session.State, about thinkCall) (said thinkResult) {
 		said.Reduced, _ = engine.Reduce(a.reducing, st, about.Events)
 	}
 	said.Reductions, _ = engine.Heard(a.reducing, st, about.Notices)
-	if err := a.fitsAs("what the reducers change", said); err != nil {
+	if err := a.fitsAs("the result of the reducers", said); err != nil {
 		return thinkResult{Trouble: troubled(err)}
 	}
 	return said
@@ -137,7 +137,7 @@ func (a *agent) makePrompt(ctx context.Context, in wire[promptCall]) (out wire[p
 	}()
 	st, err := session.ParseState(in.v.Session)
 	if err == nil && a.Prompt == nil {
-		err = errors.New("the worker that began the run had code for it, and this one has none")
+		err = errors.New("this worker has no Prompt, but the run needs it")
 	}
 	if err == nil {
 		out.v.System, out.v.Add, err = a.Prompt(ctx, st, in.v.At)
@@ -205,7 +205,7 @@ func (a *agent) plan(ctx context.Context, in wire[plannerCall]) (out wire[planne
 	}()
 	st, err := machine.Restore(in.v.State)
 	if err == nil && a.Planner == nil {
-		err = errors.New("the worker that began the run had a planner, and this one has none")
+		err = errors.New("this worker has no Planner, but the run needs it")
 	}
 	if err != nil {
 		out.v.Trouble = troubled(err)
@@ -216,7 +216,7 @@ func (a *agent) plan(ctx context.Context, in wire[plannerCall]) (out wire[planne
 	case err != nil:
 		out.v = plannerResult{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(err)}
 	case p.Model != "" && a.Models[p.Model] == nil:
-		out.v.Trouble = troubled(fmt.Errorf("the planner falls back to model %q: name one of the worker's Models", p.Model))
+		out.v.Trouble = troubled(fmt.Errorf("the planner chose the unknown model %q: use one of the worker's Models", p.Model))
 	case p.PolicyFault(st) != nil:
 		out.v.Trouble = troubled(p.PolicyFault(st))
 	default:

@@ -57,7 +57,7 @@ func (f *flow) checkTrail() {
 		err = f.difference(then.v)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("retake: this code does not decide what the history says was decided: %v; the run has the behaviours %v, this code knows %v",
+		panic(fmt.Sprintf("retake: this code decides otherwise than the history: %v; the run has the behaviours %v, this code knows %v",
 			err, f.st.Config.Behaviours, machine.Behaviours()))
 	}
 	f.checked, f.trail.Steps = f.trail.Events, nil
@@ -70,7 +70,7 @@ func (f *flow) difference(then trail) error {
 		event := f.checked + n + 1
 		switch {
 		case n >= len(then.Steps):
-			return fmt.Errorf("event %d (%s): there was none, now there is one", event, now.Steps[n].Event)
+			return fmt.Errorf("event %d (%s): the history does not have it, but this code makes it", event, now.Steps[n].Event)
 		case n >= len(now.Steps):
 			return fmt.Errorf("event %d (%s): now there is none", event, then.Steps[n].Event)
 		}
@@ -78,7 +78,7 @@ func (f *flow) difference(then trail) error {
 			return err
 		}
 	}
-	return fmt.Errorf("events %d to %d: what was said or asked for is another, and is too long to be shown", f.checked+1, now.Events)
+	return fmt.Errorf("events %d to %d: the messages or effects differ, and are too long to show", f.checked+1, now.Events)
 }
 
 // compare describes the difference between two steps in the words of a journal's replay; nil if it can show
@@ -94,7 +94,7 @@ func (f *flow) compare(event int, then, now trailStep) error {
 	if slices.Equal(was, is) {
 		return nil
 	}
-	return fmt.Errorf("event %d (%s): recorded was %q, now it is %q", event, now.Event, was, is)
+	return fmt.Errorf("event %d (%s): recorded %q, but now %q", event, now.Event, was, is)
 }
 
 // sentences describe the decision in words.

@@ -36,7 +36,7 @@ type piece struct {
 // maxRecent bounds the number of conversations in memory.
 const maxRecent = 256
 
-var errNoStore = errors.New("the conversation is kept in a store, and this worker has none: give it the Store that the run began with")
+var errNoStore = errors.New("the conversation is in a store, and this worker has no Store: set the Store that the run began with")
 
 func newTranscripts(store degrade.Storage) *transcripts {
 	return &transcripts{store: store, recent: map[string][]message.Message{}}
@@ -71,7 +71,7 @@ func (t *transcripts) extend(
 		return nil, "", err
 	}
 	if err := t.store.Save(ctx, name, doc); err != nil {
-		return nil, "", fmt.Errorf("keeping the conversation: %w", err)
+		return nil, "", fmt.Errorf("storing the conversation: %w", err)
 	}
 	whole := slices.Concat(before, said)
 	t.remember(name, whole)
@@ -111,7 +111,7 @@ func (t *transcripts) read(ctx context.Context, key string) (p piece, err error)
 	}
 	sum := sha256.Sum256(doc)
 	if !strings.HasSuffix(key, "/"+hex.EncodeToString(sum[:16])) {
-		return p, fmt.Errorf("reading the conversation: what is stored as %s is not what was kept there", key)
+		return p, fmt.Errorf("reading the conversation: the stored content of %s does not match its name", key)
 	}
 	known := json.NewDecoder(bytes.NewReader(doc))
 	known.DisallowUnknownFields() // a newer worker's piece may say more than this one can keep

@@ -74,7 +74,7 @@ func TestWhatUserCodeDoesWrongEndsTheRunWithItsError(t *testing.T) {
 		"planner_panics": {Worker{Planner: planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) { panic("oh") })}, "planner: panic: oh"},
 		"no_such_model": {Worker{Planner: planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
-		})}, `the planner falls back to model "big": name one of the worker's Models`},
+		})}, `the planner chose the unknown model "big": use one of the worker's Models`},
 		"senseless_plan": {Worker{Planner: planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{MaxAttempts: new(0)}}, nil
 		})}, "the plan's policy: max_attempts: 0 is no number of attempts"},
@@ -150,7 +150,7 @@ func TestFaultsOfAWorkerAreNamed(t *testing.T) {
 		assert.ErrorContains(t, err, want)
 	}
 	_, err = orderOf("Hi.", loop.Config{Tools: echo(t, say)})
-	require.ErrorContains(t, err, "tools: they are the worker's")
+	require.ErrorContains(t, err, "tools: must be nil")
 	_, err = orderOf("Hi.", loop.Config{System: "{{"})
 	require.ErrorContains(t, err, "system: ")
 }
@@ -165,7 +165,7 @@ func TestWhatAWorkerLacksEndsTheRunAtOnce(t *testing.T) {
 		"model": {func(o *order) {
 			o.Config.Policy.Global.Attempts = []policy.Settings{{}, {Model: "huge"}}
 		}, `policy: global.attempts[1].model: there is no model "huge"`},
-		"planner": {func(o *order) { o.Config.Consult = []fault.Class{fault.RateLimit} }, "consult: there is no planner to ask"},
+		"planner": {func(o *order) { o.Config.Consult = []fault.Class{fault.RateLimit} }, "consult: there is no planner"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, Worker{Model: looptest.NewModel()}, loop.Config{})

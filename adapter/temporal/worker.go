@@ -161,22 +161,22 @@ func (w Worker) Validate() error {
 		wrong bool
 		text  string
 	}{
-		{w.Model == nil && w.Try == nil, "model: it is nil: give one that replies, or Try for single actions"},
-		{strings.ContainsAny(d.Agent, " \t\n/"), fmt.Sprintf("agent: %q has white space or a slash: it names a workflow", d.Agent)},
-		{d.Parallel < 1, fmt.Sprintf("parallel: %d tools at once: give 1 or more", d.Parallel)},
-		{d.ModelTimeout < 0, fmt.Sprintf("model_timeout: %v: give more than 0", d.ModelTimeout)},
-		{d.ToolTimeout < 0, fmt.Sprintf("tool_timeout: %v: give more than 0", d.ToolTimeout)},
-		{d.ThinkTimeout < 0, fmt.Sprintf("think_timeout: %v: give more than 0", d.ThinkTimeout)},
-		{d.Heartbeat < 0, fmt.Sprintf("heartbeat: %v: give more than 0", d.Heartbeat)},
-		{d.Deaths < 1, fmt.Sprintf("deaths: %d: give 1 or more", d.Deaths)},
+		{w.Model == nil && w.Try == nil, "model: is nil; set a model, or Try for single actions"},
+		{strings.ContainsAny(d.Agent, " \t\n/"), fmt.Sprintf("agent: %q is the name of a workflow, and must not have white space or a slash", d.Agent)},
+		{d.Parallel < 1, fmt.Sprintf("parallel: must be at least 1, not %d", d.Parallel)},
+		{d.ModelTimeout < 0, fmt.Sprintf("model_timeout: must be more than 0, not %v", d.ModelTimeout)},
+		{d.ToolTimeout < 0, fmt.Sprintf("tool_timeout: must be more than 0, not %v", d.ToolTimeout)},
+		{d.ThinkTimeout < 0, fmt.Sprintf("think_timeout: must be more than 0, not %v", d.ThinkTimeout)},
+		{d.Heartbeat < 0, fmt.Sprintf("heartbeat: must be more than 0, not %v", d.Heartbeat)},
+		{d.Deaths < 1, fmt.Sprintf("deaths: must be at least 1, not %d", d.Deaths)},
 		{
 			d.MaxPayload < 1 && d.MaxPayload != policy.Unlimited,
-			fmt.Sprintf("max_payload: %d: give bytes, or policy.Unlimited", d.MaxPayload),
+			fmt.Sprintf("max_payload: must be at least 1 byte, or policy.Unlimited, not %d", d.MaxPayload),
 		},
 		{d.MaxEvents < minEvents, fmt.Sprintf("max_events: %d: give %d or more", d.MaxEvents, minEvents)},
-		{slices.Contains(slices.Collect(maps.Values(w.Models)), nil), "models: one is nil: give one that replies"},
-		{slices.Contains(w.Outputs, nil), "outputs: one is nil: give the Schema of schema.For"},
-		{slices.Contains(w.Observers, nil), "observers: one is nil: give one that observes"},
+		{slices.Contains(slices.Collect(maps.Values(w.Models)), nil), "models: one is nil; remove it"},
+		{slices.Contains(w.Outputs, nil), "outputs: one is nil; use the Schema of schema.For"},
+		{slices.Contains(w.Observers, nil), "observers: one is nil; remove it"},
 	} {
 		if c.wrong {
 			errs = append(errs, errors.New(c.text))
@@ -249,7 +249,7 @@ func (a *agent) offered(names []string) (*tool.Set, error) {
 	for n, name := range names {
 		t, ok := a.Tools.Get(name)
 		if !ok {
-			return nil, fmt.Errorf("the agent %s has no tool %q: offer those that its workers have", a.Agent, name)
+			return nil, fmt.Errorf("the agent %s has no tool %q: offer tools that its workers have", a.Agent, name)
 		}
 		tools[n] = t
 	}

@@ -117,7 +117,7 @@ func (f *flow) begin() error {
 		m.Policy = *f.begun.Policy
 	}
 	if len(m.Consult) > 0 && !m.Planner {
-		return fmt.Errorf("temporal: consult: there is no planner to ask: give the worker one, let a person plan, or leave it empty")
+		return fmt.Errorf("temporal: consult: there is no planner; set Worker.Planner or Options.Person, or leave Consult empty")
 	}
 	held, err := session.ParseState(f.begun.Session)
 	if err != nil {
@@ -156,7 +156,7 @@ func (f *flow) report(err error) (r report) {
 	if err == nil {
 		whole := r
 		whole.State = state
-		err = f.measure("what the run came to", whole)
+		err = f.measure("the report of the run", whole)
 	}
 	if err == nil {
 		r.State = state
@@ -245,7 +245,7 @@ func (f *flow) lost(tries int32, what string) {
 		return
 	}
 	f.paid++
-	text := fmt.Sprintf("%s was begun %d times, for its worker died: what was lost may have been paid for", what, tries)
+	text := fmt.Sprintf("%s was begun %d times, because its worker died: it may have been paid for more than once", what, tries)
 	f.note(journal.Note{Kind: journal.MaybePaid, At: f.now(), Text: text})
 }
 
@@ -273,7 +273,7 @@ func (f *flow) execute(e machine.Effect) error {
 	case machine.Reduce:
 		return f.tellReducers()
 	}
-	return fmt.Errorf("temporal: the core asks for %q, which this driver does not know", e.Kind)
+	return fmt.Errorf("temporal: the core requested the unknown effect %q", e.Kind)
 }
 
 // until waits, and executes updates meanwhile, except while reducers work on the state. It returns false if

@@ -129,7 +129,7 @@ func (c *Call) Invoke(
 	return t.Invoke(ctx, run.Arguments)
 }
 
-// End passes the outcome of a try to the core and returns the answer. It waits for earlier calls if the
+// End passes the outcome of an attempt to the core and returns the answer. It waits for earlier calls if the
 // answer depends on them. If the call is repeated, it waits for all of the reply, and for the wait before
 // the repetition.
 func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {

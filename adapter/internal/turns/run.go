@@ -185,7 +185,7 @@ func (r *Run) mayReply(ctx context.Context) error {
 		return r.cancel(ctx)
 	}
 	if phase := r.runner.State().Phase; phase != machine.Calling {
-		return fmt.Errorf("retake: a model replied while the run is %s: an agent within a tool of another needs a run of its own", phase)
+		return fmt.Errorf("retake: a model replied while the run is %s; an agent that is a tool of another agent needs its own run", phase)
 	}
 	r.mark, r.cause, r.last = r.runner.State().TranscriptLen(), nil, nil
 	return nil

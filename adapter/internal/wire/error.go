@@ -73,7 +73,7 @@ type ToldError struct {
 	Final bool
 }
 
-func (e *ToldError) Error() string { return cmp.Or(e.Say, "the response tells of an error") }
+func (e *ToldError) Error() string { return cmp.Or(e.Say, "the response reports an error") }
 
 // UnreadableError is a response that is neither a reply nor an error.
 type UnreadableError struct{ Got string }
@@ -90,7 +90,7 @@ func Unasked(provider, what string) error {
 }
 
 // ErrEnded is a response that ended normally but too early: the connection broke.
-var ErrEnded = fmt.Errorf("the response ended before the reply did: %w", io.ErrUnexpectedEOF)
+var ErrEnded = fmt.Errorf("the response ended before the reply was complete: %w", io.ErrUnexpectedEOF)
 
 // errTimedOut is the end of a time limit of the client. Its original error is the same as that of a
 // caller's deadline.
@@ -98,7 +98,7 @@ var errTimedOut error = timedOut{}
 
 type timedOut struct{}
 
-func (timedOut) Error() string   { return "the client's own time limit for a request is over" }
+func (timedOut) Error() string   { return "the client's own time limit for a request has passed" }
 func (timedOut) Timeout() bool   { return true }
 func (timedOut) Temporary() bool { return true }
 

@@ -60,9 +60,9 @@ func TestAFailureIsJudgedByWhatSaysItBest(t *testing.T) {
 		"garbage": {t.Context(), 200, wire.Trouble{Cause: &wire.UnreadableError{Got: "a page"}},
 			"p: 200 invalid_response: unreadable response: a page", fault.InvalidResponse},
 		"a broken connection": {t.Context(), 200, wire.Trouble{Cause: wire.ErrEnded},
-			"p: 200 network: the response ended before the reply did: unexpected EOF", fault.Network},
+			"p: 200 network: the response ended before the reply was complete: unexpected EOF", fault.Network},
 		"a client's own time limit": {t.Context(), 0, wire.Trouble{Cause: context.DeadlineExceeded},
-			"p: timeout: the client's own time limit for a request is over", fault.Timeout},
+			"p: timeout: the client's own time limit for a request has passed", fault.Timeout},
 		"a caller who left": {over, 0, wire.Trouble{Cause: io.EOF}, "p: cancelled: context canceled: EOF", fault.Cancelled},
 		"the model's own call": {t.Context(), 200, wire.Trouble{
 			Cause: errors.New("x"), Code: "MALFORMED", Sentence: "no JSON", Issue: &fault.Issue{Rule: fault.RuleSyntax},

@@ -5,7 +5,6 @@
 //	retake-temporal export -address HOST:PORT [-namespace NAME] -id SESSION [-out FILE]
 //	retake-temporal replay (-history FILE ... | -address HOST:PORT -id SESSION)
 //
-// A history is the JSON of "temporal workflow show --output json"; a run that went on in new histories is
-// given with all of them, the oldest first. The exit status is 0, 1 where a replay differs, and 2 for
-// anything else that went wrong.
+// A history is the JSON of "temporal workflow show --output json". If a run continued in new histories, give
+// all of them, oldest first. The exit status is 0, 1 if a replay differs, and 2 for any other error.
 package main

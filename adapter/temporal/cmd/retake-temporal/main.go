@@ -30,9 +30,9 @@ const usage = `retake-temporal turns histories of runs on Temporal into journals
   retake-temporal export -address HOST:PORT [-namespace NAME] -id SESSION [-out FILE]
   retake-temporal replay (-history FILE ... | -address HOST:PORT -id SESSION)
 
-A history is the JSON of "temporal workflow show --output json"; "-" reads it from the input. A run that went on in new histories
-is given with all of them, the oldest first; by its id it is found whole. What was kept by a data converter of the user's own
-cannot be read by this command: call temporal.Export in Go.
+A history is the JSON of "temporal workflow show --output json"; "-" reads it from the standard input. If a run continued in new
+histories, give all of them, oldest first; -id finds all of them. This command cannot read payloads of your own data converter:
+call temporal.Export in Go for that.
 `
 
 // source is the place of the histories.
@@ -82,14 +82,14 @@ var commands = map[string]func(context.Context, source, []*historypb.History, io
 
 func perform(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	if len(args) == 0 {
-		return fmt.Errorf("a command is missing: write export or replay\n%s", usage)
+		return fmt.Errorf("a command is missing: use export or replay\n%s", usage)
 	}
 	do, ok := commands[args[0]]
 	switch {
 	case args[0] == "help" || args[0] == "-h" || args[0] == "--help":
 		return flag.ErrHelp
 	case !ok:
-		return fmt.Errorf("there is no command %q: write export or replay", args[0])
+		return fmt.Errorf("there is no command %q: use export or replay", args[0])
 	}
 	s, err := readFlags(args[0], args[1:])
 	if err != nil {
@@ -110,18 +110,18 @@ func readFlags(command string, args []string) (s source, err error) {
 	fs.StringVar(&s.namespace, "namespace", client.DefaultNamespace, "the namespace")
 	fs.StringVar(&s.id, "id", "", "the id of the session")
 	if command == "export" {
-		fs.StringVar(&s.out, "out", "", "where the journal is written; the output where it is not given")
+		fs.StringVar(&s.out, "out", "", "the file of the journal; the standard output by default")
 	}
 	if err := fs.Parse(args); err != nil {
 		return s, err
 	}
 	switch {
 	case fs.NArg() > 0:
-		return s, fmt.Errorf("%q: a flag is expected: give files by -history", fs.Arg(0))
+		return s, fmt.Errorf("unexpected argument %q: use -history for files", fs.Arg(0))
 	case len(s.files) > 0 && (s.address != "" || s.id != ""):
-		return s, errors.New("-history: give either files, or -address and -id")
+		return s, errors.New("-history: use either files, or -address and -id")
 	case len(s.files) == 0 && (s.address == "" || s.id == ""):
-		return s, errors.New("-history is missing: give files, or -address and -id")
+		return s, errors.New("-history is missing: use files, or -address and -id")
 	}
 	return s, nil
 }
@@ -176,7 +176,7 @@ func replay(_ context.Context, _ source, histories []*historypb.History, out io.
 	for _, h := range histories {
 		events += len(h.GetEvents())
 	}
-	_, err := fmt.Fprintf(out, "all as decided (histories: %d, events: %d)\n", len(histories), events)
+	_, err := fmt.Fprintf(out, "same decisions (histories: %d, events: %d)\n", len(histories), events)
 	return err
 }
 

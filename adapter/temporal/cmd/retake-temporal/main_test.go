@@ -47,7 +47,7 @@ func TestExportReadsTheInputAndWritesTheOutput(t *testing.T) {
 func TestReplay(t *testing.T) {
 	status, out, trouble := command(t, "", "replay", "-history", histories+"broken_replies.json")
 	assert.Equal(t, exitOK, status, trouble)
-	assert.Contains(t, out, "all as decided (histories: 1, ")
+	assert.Contains(t, out, "same decisions (histories: 1, ")
 
 	doc, err := os.ReadFile(histories + "broken_replies.json")
 	require.NoError(t, err)
@@ -63,14 +63,14 @@ func TestMistakesAreNamed(t *testing.T) {
 		args []string
 		want string
 	}{
-		"nothing":        {nil, "a command is missing: write export or replay"},
+		"nothing":        {nil, "a command is missing: use export or replay"},
 		"unknown":        {[]string{"explode"}, `there is no command "explode"`},
 		"no_source":      {[]string{"export"}, "-history is missing"},
-		"two_sources":    {[]string{"export", "-history", "x", "-id", "y"}, "give either files, or -address and -id"},
+		"two_sources":    {[]string{"export", "-history", "x", "-id", "y"}, "use either files, or -address and -id"},
 		"no_id":          {[]string{"replay", "-address", "127.0.0.1:1"}, "-history is missing"},
-		"bare":           {[]string{"export", "run.json"}, `"run.json": a flag is expected`},
+		"bare":           {[]string{"export", "run.json"}, `unexpected argument "run.json"`},
 		"missing_file":   {[]string{"export", "-history", "missing.json"}, "-history missing.json: "},
-		"middle_missing": {[]string{"export", "-history", histories + "all_there_is.2.json"}, "no run begins in the histories"},
+		"middle_missing": {[]string{"export", "-history", histories + "all_there_is.2.json"}, "the histories lack the beginning of the run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, _, trouble := command(t, "", tt.args...)
