@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // PartKind is the kind of a [Part]. The zero value is invalid.
@@ -65,7 +63,7 @@ func (p Part) String() string {
 
 // Validate returns what is wrong with the part and what would be right, or nil.
 func (p Part) Validate() error {
-	if !p.isUTF8() {
+	if p.printable() != p {
 		return errors.New("text: the part has bytes that are not UTF-8: make a medium with Bytes")
 	}
 	switch p.Kind {
@@ -90,15 +88,6 @@ func (p Part) Validate() error {
 		return errors.New("data: not base64: make the part with Bytes")
 	}
 	return nil
-}
-
-func (p Part) isUTF8() bool {
-	for _, s := range []string{string(p.Kind), p.Text, p.URL, p.Data, p.MediaType, p.Name} {
-		if !canon.IsUTF8(s) {
-			return false
-		}
-	}
-	return true
 }
 
 // ValidateParts reports the first invalid part of a list and its index. It returns nil if all are valid.

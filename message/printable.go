@@ -6,68 +6,50 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-func printableCalls(calls []Call) []Call {
-	cloned := false
-	for n, c := range calls {
-		p := Call{ID: canon.UTF8(c.ID), Name: canon.UTF8(c.Name), Arguments: canon.UTF8(c.Arguments)}
-		if p == c {
-			continue
-		}
-		if !cloned {
-			calls, cloned = slices.Clone(calls), true
-		}
-		calls[n] = p
-	}
-	return calls
-}
-
 // Printable returns the reply with invalid UTF-8 replaced by U+FFFD: journals and prompts cannot hold other
 // bytes. It shares memory with r where it can.
 func (r Reply) Printable() Reply {
 	r.Text, r.Refusal, r.Finish = canon.UTF8(r.Text), canon.UTF8(r.Refusal), canon.UTF8(r.Finish)
-	r.Thinking = canon.UTF8(r.Thinking)
-	r.Model, r.Opaque, r.Calls = canon.UTF8(r.Model), canon.UTF8(r.Opaque), printableCalls(r.Calls)
+	r.Thinking, r.Model, r.Opaque = canon.UTF8(r.Thinking), canon.UTF8(r.Model), canon.UTF8(r.Opaque)
+	r.Calls = each(r.Calls, Call.printable, equal)
 	return r
 }
 
 // Printable is [Reply.Printable] for messages.
-func Printable(all []Message) []Message {
-	cloned := false
-	for n := range all {
-		if isPrintable(&all[n]) {
+func Printable(all []Message) []Message { return each(all, Message.printable, Message.Equal) }
+
+func (m Message) printable() Message {
+	m.Text, m.Opaque = canon.UTF8(m.Text), canon.UTF8(m.Opaque)
+	m.CallID, m.Name = canon.UTF8(m.CallID), canon.UTF8(m.Name)
+	m.Calls, m.Parts = each(m.Calls, Call.printable, equal), each(m.Parts, Part.printable, equal)
+	return m
+}
+
+func (c Call) printable() Call {
+	return Call{ID: canon.UTF8(c.ID), Name: canon.UTF8(c.Name), Arguments: canon.UTF8(c.Arguments)}
+}
+
+func (p Part) printable() Part {
+	return Part{
+		Kind: canon.UTF8(p.Kind), Text: canon.UTF8(p.Text), URL: canon.UTF8(p.URL), Data: canon.UTF8(p.Data),
+		MediaType: canon.UTF8(p.MediaType), Name: canon.UTF8(p.Name),
+	}
+}
+
+// each changes every element of a list. It copies the list only if that makes a difference.
+func each[T any](all []T, change func(T) T, same func(a, b T) bool) []T {
+	changed := all
+	for n, old := range all {
+		now := change(old)
+		if same(now, old) {
 			continue
 		}
-		if !cloned {
-			all, cloned = slices.Clone(all), true
+		if &changed[0] == &all[0] {
+			changed = slices.Clone(all)
 		}
-		m := &all[n]
-		m.Text, m.CallID, m.Name, m.Opaque = canon.UTF8(m.Text), canon.UTF8(m.CallID), canon.UTF8(m.Name),
-			canon.UTF8(m.Opaque)
-		m.Calls, m.Parts = printableCalls(m.Calls), printableParts(m.Parts)
+		changed[n] = now
 	}
-	return all
+	return changed
 }
 
-func printableParts(parts []Part) []Part {
-	parts = slices.Clone(parts)
-	for n, p := range parts {
-		parts[n] = Part{
-			Kind: canon.UTF8(p.Kind), Text: canon.UTF8(p.Text), URL: canon.UTF8(p.URL),
-			Data:      canon.UTF8(p.Data),
-			MediaType: canon.UTF8(p.MediaType), Name: canon.UTF8(p.Name),
-		}
-	}
-	return parts
-}
-
-func isPrintable(m *Message) bool {
-	good := canon.IsUTF8(m.Text) && canon.IsUTF8(m.CallID) && canon.IsUTF8(m.Name) && canon.IsUTF8(m.Opaque)
-	for n := range m.Calls {
-		c := &m.Calls[n]
-		good = good && canon.IsUTF8(c.ID) && canon.IsUTF8(c.Name) && canon.IsUTF8(c.Arguments)
-	}
-	for _, p := range m.Parts {
-		good = good && p.isUTF8()
-	}
-	return good
-}
+func equal[T comparable](a, b T) bool { return a == b }
