@@ -135,14 +135,16 @@ func (sc *story) later(l *line) error {
 		return err
 	}
 	end := sc.at.Add(d)
-	w := sc.pending.Wait
-	if sc.runner.State().Phase == machine.Waiting && !w.Until.After(end) {
-		sc.at = w.Until
-		if err := sc.fed(sc.runner.Woke(sc.at)); err != nil {
-			return err
+	if sc.runner.State().Phase == machine.Waiting {
+		until := sc.pending.Wait.Until
+		if until.After(end) {
+			sc.say(fmt.Sprintf("still waiting, %s to go", until.Sub(end)))
+		} else {
+			sc.at = until
+			if err := sc.fed(sc.runner.Woke(sc.at)); err != nil {
+				return err
+			}
 		}
-	} else if sc.runner.State().Phase == machine.Waiting {
-		sc.say(fmt.Sprintf("still waiting, %s to go", w.Until.Sub(end)))
 	}
 	sc.at = end
 	return nil

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,9 +38,9 @@ type verb struct {
 	stage stage
 	// name says what its bare argument names; empty where it takes none.
 	name string
-	// args are the arguments that it takes, flags its bare words.
-	args, flags []string
-	body        need
+	// takes are its arguments, which end with "=", and its flags.
+	takes string
+	body  need
 }
 
 // verbs is the table of verbs. It is filled in init, for the functions in it read it.
@@ -48,25 +49,24 @@ var verbs map[string]verb
 func init() {
 	verbs = map[string]verb{
 		"policy":  {do: (*story).setPolicy, stage: before, body: required},
-		"tool":    {do: (*story).addTool, stage: before, name: "the tool's name", flags: []string{"keys", "read-only", "idempotent"}, body: required},
+		"tool":    {do: (*story).addTool, stage: before, name: "the tool's name", takes: "keys read-only idempotent", body: required},
 		"output":  {do: (*story).setOutput, stage: before, body: required},
 		"system":  {do: (*story).setSystem, stage: before, body: required},
 		"words":   {do: (*story).setWords, stage: before, body: required},
-		"slice":   {do: (*story).addSlice, stage: before, name: "the slice's name", flags: []string{"state", "log"}},
-		"ladder":  {do: (*story).setLadder, stage: before, args: []string{"long", "short"}, body: optional},
-		"reducer": {do: (*story).addReducer, stage: before, name: "the reducer's name", args: []string{"on", "slice", "do", "take", "when", "text"}},
-		"start": {do: (*story).start, args: []string{"seed", "deadline", "session", "single", "consult"},
-			flags: []string{"planner", "prompts", "calls"}, body: optional},
+		"slice":   {do: (*story).addSlice, stage: before, name: "the slice's name", takes: "state log"},
+		"ladder":  {do: (*story).setLadder, stage: before, takes: "long= short=", body: optional},
+		"reducer": {do: (*story).addReducer, stage: before, name: "the reducer's name", takes: "on= slice= do= take= when= text="},
+		"start":   {do: (*story).start, takes: "seed= deadline= session= single= consult= planner prompts calls", body: optional},
 
-		"reply":    {do: (*story).reply, stage: after, args: []string{"finish", "refusal", "tokens"}, flags: []string{"text"}, body: optional},
+		"reply":    {do: (*story).reply, stage: after, takes: "finish= refusal= tokens= text", body: optional},
 		"outcome":  {do: (*story).script, name: "the tool's name", body: required},
-		"fault":    {do: (*story).fault, stage: after, name: "the class", args: []string{"retry-after", "tool"}, flags: []string{"final"}, body: optional},
-		"try":      {do: (*story).try, stage: after, args: []string{"class", "tokens"}, flags: []string{"ok"}, body: optional},
+		"fault":    {do: (*story).fault, stage: after, name: "the class", takes: "retry-after= tool= final", body: optional},
+		"try":      {do: (*story).try, stage: after, takes: "class= tokens= ok", body: optional},
 		"abandon":  {do: (*story).abandon, stage: after},
 		"prompted": {do: (*story).prompted, stage: after, body: required},
 		"later":    {do: (*story).later, stage: after, name: "how long"},
 		"plan": {do: (*story).plan, stage: after, name: "follow, abort, fallback or degrade",
-			args: []string{"model", "delay", "warning", "policy"}, body: optional},
+			takes: "model= delay= warning= policy=", body: optional},
 		"lose":     {do: (*story).lose, stage: after, name: "history, telemetry, summary or storage", body: optional},
 		"adjust":   {do: (*story).adjust, stage: after, body: required},
 		"dispatch": {do: (*story).dispatch, stage: after, name: "the event's name", body: required},
@@ -77,7 +77,7 @@ func init() {
 		"attempts": {do: (*story).showAttempts, stage: after},
 		"feedback": {do: (*story).showFeedback, stage: after},
 		"slices":   {do: (*story).showSlices, stage: after},
-		"prompt":   {do: (*story).showPrompt, stage: after, flags: []string{"all"}},
+		"prompt":   {do: (*story).showPrompt, stage: after, takes: "all"},
 		"session":  {do: (*story).showSession, stage: after},
 		"envelope": {do: (*story).showEnvelope, stage: after, name: "the wire form"},
 	}
@@ -118,15 +118,23 @@ type line struct {
 
 func (v verb) read(d *datadriven.TestData) (*line, error) {
 	l := &line{args: map[string]string{}, body: strings.TrimSpace(d.Input)}
+	takes := strings.Fields(v.takes)
 	for _, a := range d.CmdArgs {
+		word := a.Key
+		if len(a.Vals) > 0 {
+			word += "="
+		}
 		switch {
-		case len(a.Vals) > 0 && slices.Contains(v.args, a.Key),
-			len(a.Vals) == 0 && slices.Contains(v.flags, a.Key):
+		case slices.Contains(takes, word):
 			l.args[a.Key] = strings.Join(a.Vals, ", ")
 		case len(a.Vals) == 0 && v.name != "" && l.name == "":
 			l.name = a.Key
 		default:
-			return nil, fmt.Errorf("it takes no argument %q; it takes %s", a.Key, v.takes())
+			if v.name != "" {
+				takes = slices.Insert(takes, 0, v.name)
+			}
+			all := strings.ReplaceAll(strings.Join(takes, ", "), "=", "=…")
+			return nil, fmt.Errorf("it takes no argument %q; it takes %s", a.Key, cmp.Or(all, "none"))
 		}
 	}
 	switch {
@@ -138,21 +146,6 @@ func (v verb) read(d *datadriven.TestData) (*line, error) {
 		return nil, fmt.Errorf("nothing stands below it")
 	}
 	return l, nil
-}
-
-// takes lists a verb's arguments.
-func (v verb) takes() string {
-	var all []string
-	if v.name != "" {
-		all = append(all, v.name)
-	}
-	for _, a := range v.args {
-		all = append(all, a+"=…")
-	}
-	if all = append(all, v.flags...); len(all) == 0 {
-		return "none"
-	}
-	return strings.Join(all, ", ")
 }
 
 func (l *line) has(key string) bool {
