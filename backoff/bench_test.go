@@ -8,7 +8,7 @@ import (
 	"github.com/retake-go/retake/backoff"
 )
 
-// The sinks keep the compiler from dropping what is measured.
+// The sinks keep the compiler from removing the measured code.
 var (
 	sinkDelay time.Duration
 	sinkHash  uint64
@@ -20,7 +20,7 @@ func splitMix64(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// BenchmarkFloor is ten hashes alone: what no keyed jitter of this quality can undercut.
+// BenchmarkFloor makes ten hashes only, the least that jitter of this quality can cost.
 func BenchmarkFloor(b *testing.B) {
 	b.ReportAllocs()
 	start := uint64(0x243f6a8885a308d3)
@@ -67,8 +67,8 @@ func BenchmarkTenDelays(b *testing.B) {
 	}
 }
 
-// BenchmarkSlowWay is one delay of a factor with decimals: in whole numbers up to attempt 64, with 1024 bits
-// beyond.
+// BenchmarkSlowWay computes one delay with a decimal factor: with integers up to attempt 64, with 1024-bit
+// floats beyond.
 func BenchmarkSlowWay(b *testing.B) {
 	s := backoff.Exponential(500*time.Millisecond, backoff.Dec("1.1"))
 	for _, attempt := range []int{50, 150} {

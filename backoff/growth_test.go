@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/backoff"
 )
 
-// capped is v rounded down, at most limit (0: none).
+// capped returns v rounded down, at most limit. 0 means no limit.
 func capped(v *big.Rat, limit time.Duration) time.Duration {
 	if limit == 0 {
 		limit = longest
@@ -25,7 +25,7 @@ func capped(v *big.Rat, limit time.Duration) time.Duration {
 	return time.Duration(whole.Int64())
 }
 
-// power is base·factor^n by rationals: slow, and beyond doubt.
+// power returns base·factor^n as a rational: slow and exact.
 func power(base time.Duration, factor backoff.Decimal, n int) *big.Rat {
 	f := big.NewRat(int64(factor), int64(backoff.One))
 	exponent := big.NewInt(int64(n))
@@ -49,7 +49,7 @@ func TestExponentialIsExact(t *testing.T) {
 	})
 }
 
-// Every attempt from 1 to 10,000 against whole numbers of any size, multiplied up step by step.
+// The delays of attempts 1 to 10,000 are those of exact integers, multiplied step by step.
 func TestExponentialIsExactAtEveryAttempt(t *testing.T) {
 	t.Parallel()
 	for _, factor := range []string{"1", "1.000000001", "1.001", "1.0625", "1.1", "1.5", "1.7", "2", "3", "10", "1000000"} {
@@ -115,7 +115,7 @@ func TestLinearIsExact(t *testing.T) {
 	})
 }
 
-// The values are those of a 400-digit decimal arithmetic of another make.
+// The values were computed by another library with 400 decimal digits.
 func TestExponentialAtHugeAttempts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -50,7 +50,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Both ends of the range are reached, and nothing outside it.
+// Delays reach both ends of the range and never leave it.
 func TestDrawsFillTheirBounds(t *testing.T) {
 	t.Parallel()
 	for _, j := range []backoff.Jitter{
@@ -110,7 +110,7 @@ func TestProportionalBoundsAreExact(t *testing.T) {
 	})
 }
 
-// Clients that failed together and sit at the cap do not come back together.
+// Clients that failed together do not come back together, even at the cap.
 func TestClientsAtTheCapSpread(t *testing.T) {
 	t.Parallel()
 	b := with(backoff.Exponential(s, 2*backoff.One), 10*s, backoff.Jitter{Kind: backoff.Proportional, Fraction: backoff.Dec("0.2")})

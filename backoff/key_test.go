@@ -12,13 +12,13 @@ import (
 	"github.com/retake-go/retake/backoff"
 )
 
-// widest shows 63 of the 64 bits of a hash: full jitter of the longest delay.
+// widest is full jitter of the longest delay. It shows 63 of the 64 bits of a hash.
 var widest = with(backoff.Constant(longest), 0, backoff.Jitter{Kind: backoff.Full})
 
-// These values may never change: journals hold the delays that were drawn by them. They were computed by
-// another implementation, in another language, from the description: SHA-256 over the length-prefixed
-// version, seed and stream; its first two words as start and (odd) secret; then wyrand's step at each
-// attempt.
+// These values must never change, because journals contain delays drawn from them. They were computed by
+// another implementation in another language, from this description: SHA-256 over the length-prefixed
+// version, seed and stream; its first two words are the start and the (odd) secret; then wyrand's step at
+// each attempt.
 func TestHashNeverChanges(t *testing.T) {
 	t.Parallel()
 	attempts := []int{1, 2, 3, 10, 1000, math.MaxInt32}
@@ -101,8 +101,8 @@ func TestOrderOfCallsDoesNotMatter(t *testing.T) {
 	assert.Equal(t, forward, backward)
 }
 
-// Chi-square over 64 boxes has 63 degrees of freedom: above 130 about once in 500,000 times, below 20
-// likewise. The keys are fixed, so the test gives the same in every run.
+// Chi-square over 64 boxes has 63 degrees of freedom. It is above 130 about once in 500,000 times, and below
+// 20 as rarely. The keys are fixed, so every run of the test has the same result.
 func TestDrawsAreUniform(t *testing.T) {
 	t.Parallel()
 	const boxes, draws = 64, 64_000

@@ -23,7 +23,7 @@ func with(b backoff.BackoffStrategy, limit time.Duration, j backoff.Jitter) back
 	return b
 }
 
-// plain is the schedule of attempts 1 to n without jitter.
+// plain returns the waits after attempts 1 to n without jitter.
 func plain(b backoff.BackoffStrategy, n int) []time.Duration {
 	var delays []time.Duration
 	for attempt := 1; attempt <= n; attempt++ {
@@ -129,7 +129,7 @@ func TestAfterOfARefusedStrategy(t *testing.T) {
 	assert.Equal(t, s, backoff.Exponential(s, 0).After(9, backoff.Key{}), "a factor below 1 counts as 1")
 }
 
-// A strategy that Validate refuses still gives a delay, never a panic and never a negative one.
+// An invalid strategy still gives a delay of 0 or more, and never panics.
 func TestAfterOfAnyStrategyIsNeverNegative(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -169,7 +169,7 @@ func TestListCopiesItsDelays(t *testing.T) {
 	assert.Equal(t, s, b.After(1, backoff.Key{}))
 }
 
-// waits are the waits after attempts 1 to n.
+// waits returns the waits after attempts 1 to n.
 func waits(s backoff.BackoffStrategy, n int, k backoff.Key) []time.Duration {
 	all := make([]time.Duration, n)
 	for i := range all {
@@ -178,7 +178,7 @@ func waits(s backoff.BackoffStrategy, n int, k backoff.Key) []time.Duration {
 	return all
 }
 
-// anyStrategy draws strategies that Validate accepts.
+// anyStrategy draws valid strategies.
 func anyStrategy() *rapid.Generator[backoff.BackoffStrategy] {
 	return rapid.Custom(func(t *rapid.T) backoff.BackoffStrategy {
 		duration := func(least int64, name string) time.Duration {
@@ -218,7 +218,7 @@ func anyStrategy() *rapid.Generator[backoff.BackoffStrategy] {
 	})
 }
 
-// anyFactor draws factors as people write them, and any others.
+// anyFactor draws common factors and any others.
 func anyFactor() *rapid.Generator[backoff.Decimal] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]backoff.Decimal{backoff.One, 2 * backoff.One, 3 * backoff.One, 10 * backoff.One,

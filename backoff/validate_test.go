@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/backoff"
 )
 
-// lines are the faults of an error, one a line.
+// lines returns the faults of an error, one per line.
 func lines(err error) []string {
 	if err == nil {
 		return nil

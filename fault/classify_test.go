@@ -23,7 +23,7 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// awsError offers what smithy's errors offer.
+// awsError has the methods of smithy's errors.
 type awsError struct {
 	code   string
 	status int
@@ -33,7 +33,7 @@ func (e awsError) Error() string       { return "operation error: " + e.code }
 func (e awsError) ErrorCode() string   { return e.code }
 func (e awsError) HTTPStatusCode() int { return e.status }
 
-// acmeError is a typed error of a user's own.
+// acmeError is a user's own typed error.
 type acmeError struct{ fault.ProviderError }
 
 // clientTimeout passes itself off as context.DeadlineExceeded, as http.Client does.
@@ -169,8 +169,7 @@ func TestWireForm(t *testing.T) {
 	assert.Equal(t, "null", string(out))
 }
 
-// The vocabulary of agent errors for what does not come through: 5xx, overloaded and connection words are
-// NETWORK_ERROR, gateway timeouts TIMEOUT.
+// In agent errors 5xx, overload and connection failures are NETWORK_ERROR, and gateway timeouts are TIMEOUT.
 func TestWordsOfAgentErrors(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"network", "fetch failed", "socket hang up", "ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE",
@@ -186,7 +185,7 @@ func TestWordsOfAgentErrors(t *testing.T) {
 	}
 }
 
-// The hierarchy of typed errors: which type a status belongs to.
+// The type of the error for each status.
 func TestWhichTypeAStatusBelongsTo(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]any{
@@ -216,7 +215,7 @@ func TestHeaderCaseAndOrderDoNotMatter(t *testing.T) {
 	})
 }
 
-// What the model wrote is never read for words or codes.
+// Text of the model is never read for words or codes.
 func TestFailedGenerationIsNotRead(t *testing.T) {
 	t.Parallel()
 	for _, wrote := range []string{"insufficient_quota", "billing: 429 rate limit", `{"error":{"code":"invalid_api_key"}}`} {
@@ -297,7 +296,7 @@ func BenchmarkClassifyWords(b *testing.B) {
 	}
 }
 
-// What an external system sends is classified by the codes of external events.
+// A response of an external system has the classes of external events.
 func TestErrorsOfExternalEventsHaveCodesOfTheirOwn(t *testing.T) {
 	cases := map[string]struct {
 		r    fault.Response

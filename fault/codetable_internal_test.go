@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A name that stood in two lines, or a line of a class that does not exist, would mislead whoever reads the
-// table.
+// No name is in two lines of the table, and every line has an existing class.
 func TestTablesNameEachNameOnce(t *testing.T) {
 	for name, table := range map[string]string{
 		"strong codes": strongTable, "weak codes": weakTable, "tools' codes": bothTable, "statuses": statusTable,
@@ -33,7 +32,7 @@ func TestTablesNameEachNameOnce(t *testing.T) {
 	}
 }
 
-// A code that no squashed code can be would never be found.
+// Every code of the table is squashed: no other would be found.
 func TestCodesAreSquashed(t *testing.T) {
 	for line := range strings.Lines(strings.TrimSpace(strongTable + weakTable)) {
 		_, codes, _ := strings.Cut(line, ":")

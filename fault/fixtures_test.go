@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// fixtures are the error fixtures, a file per provider; `go test ./fault -run Fixtures -rewrite` writes the
-// results anew. Look at every difference before you commit it.
+// fixtures are the error fixtures, one file per provider. `go test ./fault -run Fixtures -rewrite` rewrites
+// the results; read the diff before you commit it.
 const fixtures = "../testdata/errors"
 
 func TestFixtures(t *testing.T) {
@@ -32,7 +32,7 @@ func TestFixtures(t *testing.T) {
 	})
 }
 
-// print writes a verdict on one line.
+// print returns a verdict on one line.
 func print(t *testing.T, v fault.Verdict) string {
 	if !v.Failed() {
 		return "nothing went wrong"

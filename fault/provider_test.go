@@ -15,8 +15,8 @@ import (
 
 var errOriginal = errors.New("original")
 
-// Typed errors: each error has provider, status code, model, original error and message, and each is found by
-// its type and by the base.
+// Each typed error has provider, status code, model, original error and message. errors.As finds it by its
+// type and by its base.
 func TestTheHierarchyOfTypedErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -74,7 +74,7 @@ func TestErrorTextOfNearlyNothing(t *testing.T) {
 	assert.Equal(t, fault.UserMessage(fault.Unknown, fault.Metadata{}), (&fault.ProviderError{Class: fault.Unknown}).UserMessage())
 }
 
-// jargon is what no message to users may have.
+// jargon lists words that no message to users may contain.
 var jargon = []string{"HTTP", "429", "500", "ECONN", "API error", "JSON", "token", "schema", "exception", "null", "status", "{", "}", "\n", "  "}
 
 func TestUserMessages(t *testing.T) {
@@ -87,7 +87,7 @@ func TestUserMessages(t *testing.T) {
 				assert.NotContains(t, text, word, row.Class)
 			}
 			assert.True(t, strings.HasSuffix(text, "."), text)
-			if m.Provider == "" { // a name keeps its own writing
+			if m.Provider == "" { // a name is not capitalised
 				assert.Equal(t, strings.ToUpper(text[:1]), text[:1], text)
 			}
 			assert.Less(t, len(text), 160, text)

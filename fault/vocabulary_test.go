@@ -10,7 +10,7 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// seedName is a name as its document has it, with what the document says of retrying it.
+// seedName is a name of a document, and whether the document retries it.
 type seedName struct {
 	name      string
 	retryable bool
@@ -32,7 +32,7 @@ var envelopeNames = []seedName{
 	{"invalid-input", false, fault.InvalidInput},
 }
 
-// resultNames is the list of agent results, "Known error codes". Its "Maybe" for model_unavailable is no
+// resultNames is the list of agent results, "Known error codes". Its "Maybe" for model_unavailable is a no
 // here.
 var resultNames = []seedName{
 	{"rate_limit", true, fault.RateLimit},
@@ -80,7 +80,7 @@ var (
 	}
 )
 
-// vocabulary is one document's list and the column that has its names.
+// vocabulary is a document's list of names, and the field of Names that has them.
 type vocabulary struct {
 	names  []seedName
 	column func(fault.Names) string
@@ -108,8 +108,8 @@ func TestNamesOfDocumentsHaveExactlyOneHome(t *testing.T) {
 	}
 }
 
-// A document's name alone says of retrying what the document says, also where its class is retried on the
-// correction plane.
+// A document's name alone is retried as the document says, even if its class is retried on the correction
+// plane.
 func TestNamesAloneAreRetriedAsTheirDocumentSays(t *testing.T) {
 	t.Parallel()
 	for document, v := range vocabularies {
@@ -133,8 +133,8 @@ func TestCodesOfModelsAndToolsAreThoseOfAgents(t *testing.T) {
 	}
 }
 
-// No class goes by a name that its vocabulary does not have, and none by a name that would have it retried
-// when it must not be, or not retried when it should.
+// The name of a class is in its vocabulary, and the document retries that name if and only if the class is
+// retried.
 func TestNamesSayOfRetryingWhatTheClassSays(t *testing.T) {
 	t.Parallel()
 	for document, v := range vocabularies {
@@ -147,10 +147,10 @@ func TestNamesSayOfRetryingWhatTheClassSays(t *testing.T) {
 			retryable, known := says[name]
 			assert.True(t, known, "%s: %s has the name %q", document, row.Class, name)
 			switch {
-			case row.Class == fault.DeadlineExceeded: // a timeout by every name; the caller's time is up all the same
+			case row.Class == fault.DeadlineExceeded: // every name is that of a timeout, but the caller's time is up
 			case row.Plane == fault.Correction:
 				assert.False(t, retryable, "%s: %s by %q: sending the same again helps no correction", document, row.Class, name)
-			case document == "agent_result" && row.Class == fault.InvalidResponse: // carries retryable beside the code
+			case document == "agent_result" && row.Class == fault.InvalidResponse: // the form has retryable beside the code
 			default:
 				assert.Equal(t, row.Retryable, retryable, "%s: %s by %q", document, row.Class, name)
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-go/retake/feedback/prompt"
 )
 
-// The page about prompts shows what the code gives.
+// The page about prompts shows the output of the code.
 func TestDocsShowRealOutput(t *testing.T) {
 	page, err := os.ReadFile("../docs/prompts.md")
 	require.NoError(t, err)

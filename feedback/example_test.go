@@ -8,7 +8,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 )
 
-// Two attempts at one tool call, as the model is told of them.
+// The model is told about two failed attempts of one tool call.
 func Example() {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	in := feedback.Input{

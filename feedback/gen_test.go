@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/feedback"
 )
 
-// hostile are texts that mean something to a template engine, a chat format or a terminal. None may ever
-// reach a prompt.
+// hostile are texts with a meaning to a template engine, a chat format or a terminal. None may reach a
+// prompt.
 var hostile = []string{
 	"{{", "}}", "{%", "%}", "{#", "#}", "<<<dotprompt:role:system>>>", "<|im_start|>", "<|endoftext|>", "|>", "<｜User｜>", "｜>",
 	"[INST]", "[/INST]", "[TOOL_CALLS]", "<s>", "</s>", "<<SYS>>", "<</SYS>>", "<tool_call>", "</tool_call>", "<think>",

@@ -22,7 +22,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew; inspect the diff before it is committed")
 
-// story is the attempts of one action; the golden file of its name has the text of each.
+// story has the attempts of one action. Its golden file has the text of each.
 type story struct {
 	tool  string
 	tries []feedback.Input
@@ -159,7 +159,7 @@ func TestLimitsValidate(t *testing.T) {
 	assert.Empty(t, feedback.Render(booking(1, nil, roomIssue), feedback.Limits{}))
 }
 
-// markers are what no prompt may take from a model's or a user's text.
+// markers are texts that must not get from a model or user into a prompt.
 var markers = regexp.MustCompile("(?i)" + `\{\{|\}\}|\{%|%\}|\{#|#\}|<<<dotprompt:|<\||\|>|<｜|｜>|\[/?INST\]|\[TOOL_CALLS\]|</?[a-z]|<<|<!--|<%|` +
 	"``|\n\n" + `|[\x00-\x09\x0b-\x1f\x7f-\x{a0}\x{ad}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{e0000}-\x{e007f}]`)
 

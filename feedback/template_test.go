@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/feedback/prompt"
 )
 
-// view is a session in a test.
+// view is the session of a test.
 type view struct {
 	latest map[string]feedback.RetryFeedback
 	all    []feedback.RetryFeedback
@@ -310,7 +310,7 @@ func TestAPlainTextInPlaceOfFeedbackIsCutToTheLimit(t *testing.T) {
 	assert.Equal(t, "Please fix…", text)
 }
 
-// A config reads its templates by their texts alone: importing package prompt is all that it takes.
+// Importing package prompt is enough to use templates: a config only has their texts.
 func TestImportingPackagePromptIsTheSwitch(t *testing.T) {
 	parsed, err := feedback.ParseTemplate("Attempt {{attempt}} of {{maxAttempts}}.")
 	require.NoError(t, err)

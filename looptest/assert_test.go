@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// failing keeps what a test is failed with.
+// failing records the errors of a test.
 type failing []string
 
 func (f *failing) Helper() {}

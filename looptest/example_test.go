@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// A script of replies takes the place of a model. What it was asked is there to be looked at.
+// A script of replies replaces a model. Its requests can be inspected afterwards.
 func ExampleNewModel() {
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
 	result, err := loop.Run(context.Background(), model, nil, "Where?", loop.Config{})
@@ -26,7 +26,7 @@ func ExampleNewModel() {
 	// Reply with the answer that was asked for, or with a tool call.
 }
 
-// A minute's wait takes no time.
+// A wait of a minute takes no time.
 func ExampleNewClock() {
 	clock := looptest.NewClock()
 	model := looptest.NewModel(
@@ -39,7 +39,7 @@ func ExampleNewClock() {
 	// Output: In Lisbon. <nil> true
 }
 
-// Attempts are compared as lines that can be read.
+// Attempts are compared as lines of text.
 func ExampleAssertAttempts() {
 	_ = func(t *testing.T) {
 		model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
@@ -52,7 +52,7 @@ func ExampleAssertAttempts() {
 	// Output:
 }
 
-// An error of a run is compared by its reason.
+// A run that stopped is checked by its reason.
 func ExampleAssertStopped() {
 	_ = func(t *testing.T) {
 		model := looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say(""))

@@ -21,7 +21,7 @@ import (
 
 var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 
-// question is a call of Decide that ends in "retry at once", for cases to change.
+// question is a call of Decide. It returns "retry at once" unless a case changes it.
 type question struct {
 	p   policy.RetryPolicy
 	pos policy.Position
@@ -138,8 +138,8 @@ func TestDecideRetries(t *testing.T) {
 	}
 }
 
-// Each rule is made to apply on top of all the rules after it: the reason must be the earlier one, in the
-// order that the package documents.
+// From the last rule to the first, each rule is made to apply as well. The reason must be the first that
+// applies, in the documented order.
 func TestDecideAsksInDocumentedOrder(t *testing.T) {
 	rules := []struct {
 		reason policy.Reason
@@ -164,9 +164,8 @@ func TestDecideAsksInDocumentedOrder(t *testing.T) {
 	}
 }
 
-// What a server asks for is the least that is waited. Jitter adds up to half of it, the backoff may add more,
-// and neither is allowed past the total delay and the deadline: there the range is cut, and not the wait
-// moved to its end.
+// A server's retry-after is the least wait. Jitter adds up to half of it, and the backoff may add more. The
+// total delay and the deadline cut the range of the jitter; they do not move waits to its end.
 func TestRetryAfterIsAFloorWithJitterAboveIt(t *testing.T) {
 	spread := func(change func(q *question)) (lo, hi time.Duration) {
 		q := plain()
@@ -215,7 +214,7 @@ func TestRetryAfterIsAFloorWithJitterAboveIt(t *testing.T) {
 	}
 }
 
-// A wait is spread only by what is drawn from the key, and a policy knows when it is.
+// Only jitter drawn from the key spreads a wait, and Draws reports when.
 func TestLawOfDraws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuestion(t)
@@ -228,7 +227,7 @@ func TestLawOfDraws(t *testing.T) {
 	})
 }
 
-// largestShare is the largest part of the waits that lies within one hundredth of what is waited.
+// largestShare returns the largest part of the waits that lies within one hundredth of waited.
 func largestShare(waits []time.Duration, waited time.Duration) float64 {
 	slices.Sort(waits)
 	most, first := 0, 0
@@ -241,8 +240,8 @@ func largestShare(waits []time.Duration, waited time.Duration) float64 {
 	return float64(most) / float64(len(waits))
 }
 
-// Ten thousand sessions fail together. Under the default policy they do not come back together, whatever
-// their ids are like.
+// Ten thousand sessions that fail together do not come back together under the default policy, whatever
+// their ids.
 func TestTenThousandSessionsDoNotMoveInLockstep(t *testing.T) {
 	ids := map[string]func(n int) string{
 		"sequential": func(n int) string { return fmt.Sprint("order-", n) },

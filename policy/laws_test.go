@@ -106,8 +106,7 @@ func TestLawOfWholeActions(t *testing.T) {
 	})
 }
 
-// Of the layers that say something about a field, the most specific wins, field by field; the explanation
-// names it.
+// For each field the most specific layer that sets it wins, and the explanation names that layer.
 func TestLawOfLayers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := draw.Set().Draw(t, "set")
@@ -167,7 +166,7 @@ func TestLawOfJSON(t *testing.T) {
 	})
 }
 
-// Laying one layer over another is associative, and the empty layer changes nothing.
+// Merging layers is associative, and the empty layer changes nothing.
 func TestLawOfOver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := draw.Layer().Draw(t, "a"), draw.Layer().Draw(t, "b"), draw.Layer().Draw(t, "c")

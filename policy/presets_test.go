@@ -21,7 +21,7 @@ func preset(t *testing.T, name string) policy.RetryPolicy {
 	return p
 }
 
-// waits is what Decide says after each of the attempts 1..n, all bounds but the schedule's own lifted.
+// waits returns the decisions after attempts 1 to n, without any bound but the schedule's own.
 func waits(p policy.RetryPolicy, f fault.Failure, key backoff.Key, n int) []time.Duration {
 	p.MaxAttempts = policy.Unlimited
 	all := make([]time.Duration, n)
@@ -44,8 +44,8 @@ func TestPresetsAreNamedAndValid(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// The specification of retries: max_attempts counts the first and is 3, feedback is on, the retryable errors
-// are those of validation.
+// The specification of retries: max_attempts is 3 and counts the first attempt, feedback is on, and
+// validation errors are retried.
 func TestTheDefaultsOfTheCorrectionPlane(t *testing.T) {
 	p := preset(t, "correction")
 	assert.Equal(t, policy.Correction(), p)
@@ -117,8 +117,7 @@ func TestTheScheduleOfAgentResults(t *testing.T) {
 	}
 }
 
-// Agent errors: baseDelay·2^n up to 10 s, then times 0.8 to 1.2; maxRetries 3; a retry-after is waited
-// exactly.
+// Agent errors: baseDelay·2^n up to 10 s, then times 0.8 to 1.2; maxRetries 3; a retry-after is exact.
 func TestTheScheduleOfAgentErrors(t *testing.T) {
 	p := preset(t, "provider")
 	assert.Equal(t, 4, p.MaxAttempts)

@@ -28,7 +28,7 @@ const (
 	toggle = "expected true or false, got "
 )
 
-// Every fault of a policy's JSON is told at once, by the name of its member.
+// The error for a policy's JSON lists every fault, each with the name of its member.
 func TestJSONFaultsNameTheirMember(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -87,7 +87,7 @@ func TestJSONFaultsNameTheirMember(t *testing.T) {
 	}
 }
 
-// However much is wrong, what is told is bounded, and found in time that grows with the text.
+// The number of reported faults is bounded, and the time to find them is linear in the text.
 func TestJSONFaultsAreBounded(t *testing.T) {
 	var wrong, good strings.Builder
 	listed := strings.Repeat(",1", 40_000)[1:]
@@ -108,7 +108,7 @@ func TestJSONFaultsAreBounded(t *testing.T) {
 	assert.Len(t, s.Tools, 10_000)
 }
 
-// So is a name, wherever it stands.
+// The length of a reported name is bounded, too.
 func TestJSONNamesInFaultsAreBounded(t *testing.T) {
 	long := `{"` + strings.Repeat("é", 100_000) + `":`
 	for _, text := range []string{long + "1}", `{"tools":` + long + "1}}", `{"tools":` + long + long + "1}}}", `{"global":{"bases":` + long + "1}}}"} {
@@ -119,7 +119,7 @@ func TestJSONNamesInFaultsAreBounded(t *testing.T) {
 	}
 }
 
-// A policy's and its budgets' own JSON are read as strictly.
+// The JSON of a policy and of budgets is read as strictly.
 func TestJSONOfTheParts(t *testing.T) {
 	p, b := policy.Correction(), policy.DefaultBudgets()
 	assert.EqualError(t, json.Unmarshal([]byte(`{"Opt_out": true}`), &p), "Opt_out: "+known+"did you mean opt_out?")
@@ -129,7 +129,7 @@ func TestJSONOfTheParts(t *testing.T) {
 	assert.Equal(t, policy.DefaultBudgets(), b)
 }
 
-// Whatever is read is written and read back as the same set; what is refused changes nothing.
+// A set that was read is written and read back as the same set. Refused JSON changes nothing.
 func FuzzSetJSON(f *testing.F) {
 	set := policy.DefaultSet()
 	three, wait, strategy := 3, time.Second, backoff.Constant(time.Second)

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// A row of a table has the name of its field, and the field a value of the row's type.
+// Each row of a table has the name and the type of its field.
 func TestTablesFollowTheirStructs(t *testing.T) {
 	rows := fields.For[policy.Layer]().Names()
 	assert.Equal(t, rows, spelt[policy.RetryPolicy]())
@@ -34,7 +34,7 @@ func TestTablesFollowTheirStructs(t *testing.T) {
 	}
 }
 
-// spelt are the names of a struct's fields as files spell them.
+// spelt returns the names of a struct's fields as in files.
 func spelt[T any]() []string {
 	var names []string
 	for n := range reflect.TypeFor[T]().NumField() {

@@ -127,7 +127,7 @@ func TestLayersThatDoNotFitTogether(t *testing.T) {
 	assert.EqualError(t, s.Validate(), "global."+problem, "once")
 }
 
-// A name from a vocabulary is no class: a policy that lists it would retry nothing.
+// A name of another vocabulary is not a class: a policy that lists it would retry nothing.
 func TestForeignNamesOfClassesAreRefused(t *testing.T) {
 	l := policy.Layer{
 		RetryableErrors: []fault.Class{"RATE_LIMITED", "server_error", "no-output", "my_own"},
@@ -207,8 +207,7 @@ func TestJSONThatIsRefused(t *testing.T) {
 	assert.Equal(t, policy.DefaultSet(), s)
 }
 
-// A layer that is good alone is refused where it makes no sense over those in force, and where it leaves a
-// single tool without one.
+// A valid layer is refused if it does not fit the layers in force, even for a single tool.
 func TestAnAdjustmentIsLookedAtOverTheLayersInForce(t *testing.T) {
 	bases := map[fault.Class]time.Duration{fault.NoOutput: time.Second}
 	list := backoff.List(time.Second)
@@ -249,7 +248,7 @@ func TestAToolWithoutALayerHasAPolicyTooThatMakesSense(t *testing.T) {
 	assert.EqualError(t, s.Validate(), "global.bases: a list of delays has no base to replace; use another kind of backoff, or no bases")
 }
 
-// A class that is close to one of package fault is a misspelling: no failure would ever have it.
+// A class with almost the name of a built-in class is a misspelling: no failure would have it.
 func TestMisspeltClassesAreRefusedWithTheNearest(t *testing.T) {
 	for misspelt, near := range map[fault.Class]fault.Class{
 		"truncatd": fault.Truncated, "tool_validaton": fault.ToolValidation, "timeouts": fault.Timeout, "rate_limt": fault.RateLimit,
@@ -326,7 +325,7 @@ func TestFaultsOfSettings(t *testing.T) {
 	}
 }
 
-// Only what takes time has a timeout, and it leaves some.
+// A timeout is above 0, and belongs to the transport plane.
 func TestATimeoutIsOfTheTransportPlane(t *testing.T) {
 	s := policy.DefaultSet()
 	s.Transport.Timeout = new(time.Duration(0))

@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// fixtures are the header fixtures, a file per provider; `go test ./ratelimit -run Fixtures -rewrite` writes
-// the results anew. Look at every difference before you commit it.
+// fixtures are the header fixtures, one file per provider. `go test ./ratelimit -run Fixtures -rewrite`
+// rewrites the results; read the diff before you commit it.
 const fixtures = "../testdata/headers"
 
 func TestFixtures(t *testing.T) {
@@ -52,8 +52,8 @@ func options(t *testing.T, d *datadriven.TestData, body string) []ratelimit.Opti
 	return opts
 }
 
-// response splits a response into headers and, after an empty line, a body. What begins like JSON is a body
-// alone.
+// response splits a response into headers and, after an empty line, a body. Text that begins like JSON is
+// only a body.
 func response(input string) (map[string][]string, string) {
 	if strings.HasPrefix(input, "{") || strings.HasPrefix(input, "[") {
 		return nil, input
@@ -70,7 +70,7 @@ func response(input string) (map[string][]string, string) {
 	return headers, body
 }
 
-// print writes a State in its wire form, one window and one ignored header a line.
+// print returns a State in its wire form, with one window or ignored header per line.
 func print(t *testing.T, s ratelimit.State) string {
 	var b strings.Builder
 	windows, ignored := s.Windows, s.Ignored

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// checkLaws holds every State to what Parse promises.
+// checkLaws checks the guarantees of Parse.
 func checkLaws(t *testing.T, s ratelimit.State) {
 	names := map[string]bool{}
 	limited := false

@@ -10,8 +10,8 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// A window that is used up is waited for where it is why the request failed; what a server asks for outright
-// always counts.
+// The reset of an exhausted window is waited for only if the request failed for its limits. A wait that the
+// server asked for always counts.
 func TestTheWaitOfAFailure(t *testing.T) {
 	t.Parallel()
 	usedUp := map[string][]string{"x-ratelimit-remaining-requests-day": {"0"}, "x-ratelimit-reset-requests-day": {"9h"}}

@@ -15,7 +15,7 @@ import (
 
 var now = time.Date(2025, 11, 5, 10, 0, 0, 0, time.UTC)
 
-// everyForm has a value of each form that depends on anything at all.
+// everyForm has headers of every form.
 func everyForm() map[string][]string {
 	return map[string][]string{
 		"Retry-After":                          {"Wed, 05 Nov 2025 10:01:30 GMT"},
@@ -68,7 +68,7 @@ func TestOrderOfValuesDoesNotMatter(t *testing.T) {
 	})
 }
 
-// The shape of agent results: RateLimitState and RateLimitWindow.
+// A State has the JSON of agent results: RateLimitState and RateLimitWindow.
 func TestWireFormOfAgentResults(t *testing.T) {
 	t.Parallel()
 	headers := map[string][]string{

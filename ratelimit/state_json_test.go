@@ -10,7 +10,7 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// Lists that are not there are left out, and those that are empty stay so.
+// A nil list is left out of the JSON; an empty list stays.
 func TestListsAreNeverNull(t *testing.T) {
 	t.Parallel()
 	for want, state := range map[string]ratelimit.State{

@@ -17,7 +17,7 @@ type ItemAdded struct {
 	Qty int    `json:"qty"`
 }
 
-// A reducer is a plain function, tested by calling it.
+// A reducer is a plain function. Test it by calling it.
 func Example() {
 	add := func(cart reducer.View[Line], e ItemAdded) (reducer.Change[Line], error) {
 		if e.Qty < 1 {

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-go/retake/reducer"
 )
 
-// fold is what a slice holds after the events.
+// fold returns the values of a slice after the events.
 func fold[T, E any](fn reducer.Func[T, E], events ...E) []T {
 	held := []T{}
 	for _, e := range events {

@@ -155,7 +155,7 @@ func TestEncodeAndDecodeRefuse(t *testing.T) {
 	assert.EqualError(t, err, `slice "ratios", value 0 of the change: JSON value at the top does not fit Go type float64`)
 }
 
-// A change survives its way through data, and does the same on the other side.
+// A change that was written as data and read back has the same effect.
 func TestEncodeDecodeKeepsTheChange(t *testing.T) {
 	kinds := []func(...Line) reducer.Change[Line]{
 		func(v ...Line) reducer.Change[Line] { return reducer.Append(append(v, Line{SKU: "last"})[0]) },

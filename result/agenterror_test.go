@@ -62,7 +62,8 @@ func TestAgentErrorProviderErrorMetadata(t *testing.T) {
 	roundTrip(t, result.AgentResponse, `{"success":false,"error":"TIMEOUT","message":"","metadata":{"requestId":"r","statusCode":0}}`)
 }
 
-// A class that the form's code is too coarse for is kept beside it; a class of the agent's own has no word in that form.
+// A class that is finer than the form's code is kept in the extension. The form has no code for an agent's
+// own class.
 func TestAgentErrorCoarseCodes(t *testing.T) {
 	for class, want := range map[fault.Class]string{
 		fault.Overloaded:     `{"success":false,"error":"NETWORK_ERROR","message":"","retake":{"error":{"class":"overloaded"}}}`,
@@ -117,7 +118,7 @@ func TestAgentErrorMissingMetadata(t *testing.T) {
 	assert.JSONEq(t, `{"success":false,"error":"TIMEOUT","message":""}`, encode(t, result.AgentResponse, missing), "the form requires a message")
 }
 
-// A chain of wrapped errors, from model to agent, ends as data and comes back as the same typed error.
+// Wrapped errors become data and come back as the same typed error.
 func TestAgentErrorFromAChainOfWrappedErrors(t *testing.T) {
 	model := fault.ProviderError{
 		Class: fault.RateLimit, Provider: "openai", Model: "gpt-4o", StatusCode: 429, RetryAfter: time.Minute, RequestID: "req_1",
@@ -137,7 +138,7 @@ func TestAgentErrorFromAChainOfWrappedErrors(t *testing.T) {
 	assert.Equal(t, r.Error, result.FromError[int](fmt.Errorf("outer: %w", err)).Error, "and round again")
 }
 
-// What had come of a stream before it broke is kept beside the error.
+// The text that a stream delivered before it broke is kept beside the error.
 func TestAgentErrorDuringStreaming(t *testing.T) {
 	r := roundTrip(t, result.AgentResult, `{"content":"The three rivers are the Ni","error":{"code":"server_error","type":"ReadError",
 		"message":"stream ended","retryable":true},"finish_reason":"error"}`)
@@ -145,7 +146,7 @@ func TestAgentErrorDuringStreaming(t *testing.T) {
 	assert.Equal(t, "The three rivers are the Ni", r.Content)
 }
 
-// Results are values: any number of goroutines may write and read the same one.
+// Several goroutines may encode and read the same result.
 func TestAgentErrorConcurrentEmissions(t *testing.T) {
 	r := decode(t, result.AgentResult, `{"error":{"code":"rate_limit","message":"x","param":1},"usage":{"requests":3},
 		"provider_data":{"raw_headers":{"a":"b"}},"rate_limit":{"limited":true,"windows":[{"name":"n","resource":"requests","x":1}]}}`)

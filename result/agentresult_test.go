@@ -107,7 +107,7 @@ func TestAgentResultOutputAndContent(t *testing.T) {
 	assert.Equal(t, []int{1, 2}, back.Data)
 }
 
-// Python writes None for what it has not, and AgentResult has many fields.
+// Python writes None for every unset field, and AgentResult has many.
 func TestAgentResultAsEmitted(t *testing.T) {
 	r := decode(t, result.AgentResult, `{"output":null,"content":"part of","raw":null,"usage":null,"cost":null,"metadata":null,
 		"finish_reason":"error","error":{"code":"server_error","type":"ReadError","message":"","status_code":null,"retryable":false},
@@ -140,7 +140,7 @@ func TestAgentResultRefused(t *testing.T) {
 	refused(t, result.AgentResult, `{"provider_data":{"raw_headers":{"a":{}}}}`, `provider_data/raw_headers/a: expected string or list of strings, got object`)
 }
 
-// "Adapter Responsibilities": what an adapter makes of a failed response.
+// "Adapter Responsibilities": an adapter turns a failed response into a result.
 func TestAgentResultFromAResponse(t *testing.T) {
 	headers := http.Header{}
 	headers.Set("Retry-After", "60")

@@ -34,7 +34,8 @@ func FuzzModelResponse(f *testing.F) {
 	fuzz(f, result.ModelResponse, `{"success":false,"error":"RATE_LIMITED","message":"x","retryAfterMs":1500.25,"metadata":{"model":"m"}}`, `{"success":true,"message":"x"}`)
 }
 
-// fuzz holds a reader to refusing with places or to reading what comes back as it was.
+// fuzz tests a reader: it refuses a document with the places of its faults, or reads a result that every form
+// brings back.
 func fuzz(f *testing.F, form result.Form, seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
@@ -53,7 +54,7 @@ func fuzz(f *testing.F, form result.Form, seeds ...string) {
 			t.Fatalf("%s\nfirst %s\nthen  %s", doc, once, twice)
 		}
 		if strings.Contains(string(doc), `retake`) {
-			return // what others say there may be in no form of ours
+			return // other writers may use the extension differently
 		}
 		for _, other := range result.Forms() {
 			there := decode(t, other, encode(t, other, r))

@@ -31,7 +31,7 @@ func TestHeadersKeepNoSecrets(t *testing.T) {
 	assert.Equal(t, result.Headers{"via": "a, b, c"}, result.CleanHeaders(map[string][]string{"Via": {"a", "b"}, "via": {"c"}, "": {"x"}}))
 }
 
-// Nothing that is read, kept unread or set by hand brings a secret onto a wire.
+// No secret is written: not from a document, not from its unknown members, not from a field set in Go.
 func TestNoSecretIsWritten(t *testing.T) {
 	docs := map[result.Form][]string{
 		result.AgentResult: {

@@ -9,24 +9,24 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// raw is a result whose data is not looked into.
+// raw is a result with any data.
 type raw = result.Result[json.RawMessage]
 
-// decode reads a document that must be good.
+// decode reads a valid document.
 func decode(t require.TestingT, form result.Form, doc string) raw {
 	r, err := result.Decode[json.RawMessage](form, []byte(doc))
 	require.NoError(t, err, doc)
 	return r
 }
 
-// encode writes a result that must be good.
+// encode writes a valid result.
 func encode(t require.TestingT, form result.Form, r raw) string {
 	doc, err := result.Encode(form, r)
 	require.NoError(t, err)
 	return string(doc)
 }
 
-// roundTrip holds a document to its coming back as it was, and the result read from it to every form.
+// roundTrip reads a document and requires that every form brings it back.
 func roundTrip(t *testing.T, form result.Form, doc string) raw {
 	t.Helper()
 	r := decode(t, form, doc)
@@ -39,7 +39,7 @@ func roundTrip(t *testing.T, form result.Form, doc string) raw {
 	return r
 }
 
-// throughAll holds a result to coming back from every form as it was.
+// throughAll requires that every form brings a result back.
 func throughAll(t require.TestingT, r raw) {
 	for _, form := range result.Forms() {
 		doc := encode(t, form, r)
@@ -47,7 +47,7 @@ func throughAll(t require.TestingT, r raw) {
 	}
 }
 
-// refused holds a document to being refused with these words.
+// refused requires that a document is refused with this error.
 func refused(t *testing.T, form result.Form, doc, words string) {
 	t.Helper()
 	_, err := result.Decode[json.RawMessage](form, []byte(doc))

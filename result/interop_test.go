@@ -18,7 +18,7 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// Other languages read a document of each form and write it again, and nothing is lost.
+// Nothing is lost if another language reads a document of each form and writes it again.
 func TestInterop(t *testing.T) {
 	for _, c := range []struct{ interpreter, script string }{{"python3", "reemit.py"}, {"node", "reemit.mjs"}} {
 		t.Run(c.interpreter, func(t *testing.T) {

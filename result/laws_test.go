@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// Each form brings back every result as it was, and so does any way through several.
+// Each form brings back every result, and so does any chain of forms.
 func TestLawEveryFormIsLossless(t *testing.T) {
 	schemas := compiled(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -43,7 +43,7 @@ func same(t *rapid.T, want, got raw, doc string) {
 	}
 }
 
-// print is a result in full, and in one way only.
+// print returns a result as text. Equal results have equal texts.
 func print(r raw) string {
 	data, _ := json.Marshal(struct {
 		Status result.Status
@@ -54,7 +54,7 @@ func print(r raw) string {
 	return string(data)
 }
 
-// What a document says beyond a form's fields comes back in its place, whatever it is and through whatever form.
+// An unknown member of a document comes back in its place, also by way of another form.
 func TestLawUnknownMembersStay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		form := rapid.SampledFrom(result.Forms()).Draw(t, "form")
@@ -100,7 +100,7 @@ func objects() *rapid.Generator[string] {
 	return rapid.SampledFrom([]string{``, `{}`, `{"a":1}`, `{"a":{"b":[null]},"é":"☃"}`})
 }
 
-// texts are what people and machines write, empty ones too.
+// texts are empty or any UTF-8.
 func texts() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.Just(""), rapid.String().Filter(func(s string) bool { return strings.ToValidUTF8(s, "") == s }))
 }

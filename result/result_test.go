@@ -75,7 +75,7 @@ func TestTooMany(t *testing.T) {
 	refused(t, result.AgentResult, strings.Repeat(`{"a":`, 600)+"1"+strings.Repeat("}", 600), "(whole): expected at most 512 levels, one within the other; that at byte 2560 is deeper")
 }
 
-// Deep and long documents take no longer than long ones.
+// A long value deep in a document is read in time that grows with its length.
 func TestDeepAndLong(t *testing.T) {
 	long := `"` + strings.Repeat("z", 4<<20) + `"`
 	for _, doc := range []string{
@@ -139,7 +139,7 @@ func TestForeignTextNeverFails(t *testing.T) {
 	}
 }
 
-// Somebody on the way, who does not know the extension, changes what he knows: that counts.
+// If a program that does not know the extension changes a member of the form, that member wins.
 func TestTheFormsOwnMembersWinOverTheExtension(t *testing.T) {
 	r := result.Failure[json.RawMessage](fault.Billing, "no credit")
 	r.Execution.Usage = result.Usage{Usage: message.Usage{InputTokens: 10, OutputTokens: 5}}
@@ -172,7 +172,7 @@ func decodeMap(t *testing.T, doc string) map[string]any {
 	return m
 }
 
-// What was kept of a document is written back only while it is not out of date.
+// A kept member is written back only while it agrees with the result.
 func TestKeptMembersGoOutOfDate(t *testing.T) {
 	r := decode(t, result.AgentResult, `{"error":{"code":"timeout","message":"x","status_code":"504","param":"n"}}`)
 	r.Error.StatusCode = 503
@@ -221,8 +221,8 @@ func TestFromError(t *testing.T) {
 	assert.Empty(t, result.Success(1).UserMessage())
 }
 
-// A result that can be retried asks for the agent to be run again. Words were tried already where a correction was exhausted: in no form
-// does such an error say so, neither as it is made nor as it is read.
+// "Retryable" means: run the agent again. After exhausted corrections that does not help, so no form says
+// so, whether the result was made in Go or read.
 func TestAnExhaustedCorrectionIsNotRetryableInAnyForm(t *testing.T) {
 	for _, class := range fault.CorrectionClasses() {
 		for _, made := range []result.Result[int]{

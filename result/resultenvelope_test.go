@@ -87,7 +87,7 @@ func TestResultEnvelopeOrchestratorSums(t *testing.T) {
 	assert.Error(t, result.Total[int]().Validate(), "of no attempts there is no result")
 }
 
-// Every error of the specification survives writing and reading in every form.
+// Every form brings back every error of the specification.
 func TestResultEnvelopeErrorConstants(t *testing.T) {
 	for name, retryable := range map[string]bool{
 		"llm-refusal": false, "llm-invalid-output": false, "llm-timeout": true, "llm-rate-limit": true, "llm-token-limit": false,
@@ -152,7 +152,7 @@ func TestResultEnvelopeConversationalAgentOutput(t *testing.T) {
 		"result_envelope: sessionState/factors: expected JSON that fits Go type []string, got number")
 }
 
-// JavaScript leaves undefined members out, and a clock of the browser has fractions.
+// JavaScript omits undefined members, and a browser's clock has fractions of milliseconds.
 func TestResultEnvelopeAsEmitted(t *testing.T) {
 	nothing := roundTrip(t, result.ResultEnvelope, `{"status":"success"}`)
 	assert.Nil(t, nothing.Data)

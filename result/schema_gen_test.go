@@ -24,7 +24,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the schemas anew; look at every difference before you commit it")
 
-// The schemas that are embedded are those of the structs that readers and writers are made of.
+// The embedded schemas are those of the structs that describe the documents.
 func TestSchemas(t *testing.T) {
 	files, err := filepath.Glob("schemas/*.json")
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// rules are what a form says of its members together.
+// rules are the rules of a form about several members.
 var rules = map[string]string{
 	"result_envelope": `[
 		{"properties":{"status":{"const":"success"},"error":false}},
@@ -62,7 +62,7 @@ const responseRules = `[
 	{"properties":{"success":{"const":true},"error":false}},
 	{"properties":{"success":{"const":false},"result":false},"required":["error"]}]`
 
-// schemaOf is the schema of a document; with the extension, where it is a form's.
+// schemaOf returns the schema of a document. Only the documents of forms have the extension.
 func schemaOf(name string, document any, extended bool) *jsonschema.Schema {
 	s := reflected(document)
 	s.Title = name
@@ -95,13 +95,13 @@ func reflected(document any) *jsonschema.Schema {
 	if reflect.TypeOf(document) == reflect.TypeFor[extension]() {
 		s.Version = ""
 		failed, _ := s.Properties.Get("error")
-		retryable, _ := failed.Properties.Get("retryable") // null says that nobody said so
+		retryable, _ := failed.Properties.Get("retryable") // null means unknown
 		retryable.Type, retryable.Extras = "", map[string]any{"type": []string{"boolean", "null"}}
 	}
 	return s
 }
 
-// comments are those of the members of this package's structs, by the names of both.
+// comments returns the comments of this package's struct fields, by "struct.field".
 var comments = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for _, name := range []string{"wire.go", "output.go"} {
@@ -127,7 +127,7 @@ var comments = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// schemaOfType is the schema of the types that are not written as encoding/json does it; nil for all others.
+// schemaOfType returns the schema of a type with a JSON form of its own; nil for other types.
 func schemaOfType(of reflect.Type) *jsonschema.Schema {
 	text := map[reflect.Type]string{
 		reflect.TypeFor[Status]():          `{"type":"string","enum":["success","error","in-progress"]}`,
@@ -180,7 +180,7 @@ func schemaOfType(of reflect.Type) *jsonschema.Schema {
 	return s
 }
 
-// codes are the names of the built-in classes, as examples: an agent may have its own.
+// codes returns the schema of an error code. The built-in names are examples: an agent may have its own.
 func codes(name func(fault.Names) string) *jsonschema.Schema {
 	one := uint64(1)
 	s := &jsonschema.Schema{Type: "string", MinLength: &one}

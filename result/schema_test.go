@@ -25,14 +25,14 @@ func compiled(t *testing.T) map[string]*jsonschema.Schema {
 	return all
 }
 
-// check holds a document to a schema.
+// check requires that a document fits a schema.
 func check(t require.TestingT, s *jsonschema.Schema, doc string) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(doc)))
 	require.NoError(t, err)
 	require.NoError(t, s.Validate(v), doc)
 }
 
-// Whoever checks documents with the schemas refuses what the readers refuse.
+// The schemas refuse invalid documents, as the readers do.
 func TestSchemasRefuse(t *testing.T) {
 	schemas := compiled(t)
 	for _, c := range []struct{ name, good, bad string }{

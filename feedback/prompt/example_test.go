@@ -8,7 +8,7 @@ import (
 	"github.com/retake-go/retake/feedback/prompt"
 )
 
-// A prompt that is right at the first attempt, when there is no feedback, and at all that follow.
+// One prompt for the first attempt, which has no feedback, and for all later ones.
 func ExampleTemplate_Render() {
 	booking, err := prompt.Parse("Book a room in {{.Vars.city}}.{{with feedback}}\n\n{{.}}{{end}}")
 	if err != nil {
@@ -22,7 +22,7 @@ func ExampleTemplate_Render() {
 	// Output: Book a room in Lisbon. <nil>
 }
 
-// A text of your own in place of the default wording.
+// Your own text replaces the default wording.
 func ExampleTemplate_Words() {
 	words, err := prompt.Parse("Please fix{{range issues}}\n* {{.Place}}: {{.Expected}}{{end}}")
 	if err != nil {

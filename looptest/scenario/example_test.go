@@ -9,13 +9,13 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// A test of your own stories is one line; the files lie in a directory beside it.
+// One line tests all stories of a directory.
 func Example() {
 	_ = func(t *testing.T) {
 		scenario.Run(t, "testdata/scenarios")
 		scenario.Run(t, "testdata/scenarios", scenario.CrashEverywhere())
 	}
-	// Your own tools, policy file, slices and reducers are in them, too.
+	// With adds your own tools, policy file, slices and reducers.
 	var (
 		tools *tool.Set
 		own   session.Config

@@ -74,7 +74,7 @@ func TestMistakesOfAStoryAreNamed(t *testing.T) {
 	}
 }
 
-// Only what a story tells can be rewritten: a mistake cannot, nor what is told of an option.
+// The hint to rewrite a story is given only for a plain run of a story without mistakes.
 func TestAFailureSaysWhatToDo(t *testing.T) {
 	sc := begun(t)
 	assert.Equal(t, hint, sc.parting())
@@ -83,7 +83,7 @@ func TestAFailureSaysWhatToDo(t *testing.T) {
 	assert.Empty(t, begun(t, CrashEverywhere()).parting())
 }
 
-// What the run did and the journal does not hold must not go unnoticed.
+// A crash notices that the journal is not that of the run.
 func TestACrashThatLosesSomethingIsNoticed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tamper func(*story)
@@ -110,7 +110,7 @@ func TestACrashThatLosesSomethingIsNoticed(t *testing.T) {
 	}
 }
 
-// What the program brings is said to be faulty before the story begins.
+// A fault of an option is reported before the story begins.
 func TestAFaultyPolicyFileIsNamed(t *testing.T) {
 	_, err := newStory(With{PolicyFile: "none.yaml"})
 	assert.ErrorContains(t, err, "open none.yaml")
@@ -120,7 +120,7 @@ func TestAFaultyPolicyFileIsNamed(t *testing.T) {
 	assert.ErrorContains(t, err, "policy.yaml:1:15: max_attempts: ")
 }
 
-// What the program brings changes nothing of how a failing story is rewritten.
+// The option With changes nothing about the hint.
 func TestAStoryWithToolsOfTheProgramCanBeRewritten(t *testing.T) {
 	assert.Equal(t, hint, begun(t, With{}).parting())
 	assert.Empty(t, begun(t, With{}, RestoreEverywhere()).parting())

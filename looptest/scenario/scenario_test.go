@@ -10,12 +10,12 @@ const stories = "../../testdata/scenarios"
 
 func TestScenarios(t *testing.T) { scenario.Run(t, stories) }
 
-// Whatever happened, the journal alone makes the same run again, and goes on as if nothing had happened.
+// A run that resumes from its journal after every event goes on as if nothing had happened.
 func TestScenariosSurviveACrashAfterEveryEvent(t *testing.T) {
 	scenario.Run(t, stories, scenario.CrashEverywhere())
 }
 
-// A state that was written down and read back goes on as the one that was not.
+// A state that is restored from its snapshot after every event goes on like the original.
 func TestScenariosSurviveARestoreAfterEveryEvent(t *testing.T) {
 	scenario.Run(t, stories, scenario.RestoreEverywhere())
 }

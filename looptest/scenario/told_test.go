@@ -11,7 +11,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// What is told of a session is enough to make its runs again: the events give the effects, from what it is made of.
+// A Told is enough to repeat the runs of its session: its events give the same effects.
 func TestWhatIsToldMakesTheSameRunsAgain(t *testing.T) {
 	steps := 0
 	scenario.Run(t, stories, scenario.Telling(func(t *testing.T, sessions []scenario.Told) {

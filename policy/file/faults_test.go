@@ -17,8 +17,7 @@ import (
 	"github.com/retake-go/retake/policy/file"
 )
 
-// The expected output is rewritten with -rewrite: inspect the difference, and commit only what you
-// understand.
+// -rewrite rewrites the expected output. Read the diff, and commit only what you understand.
 func TestFaults(t *testing.T) {
 	datadriven.RunTest(t, "testdata/faults.txt", func(t *testing.T, d *datadriven.TestData) string {
 		text := strings.ReplaceAll(d.Input, "<TAB>", "\t")
@@ -29,7 +28,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// faultsOf are the faults of an error of Read.
+// faultsOf returns the faults of an error of Read.
 func faultsOf(t require.TestingT, err error) []*file.Fault {
 	joined, ok := err.(interface{ Unwrap() []error })
 	require.True(t, ok)
@@ -42,7 +41,7 @@ func faultsOf(t require.TestingT, err error) []*file.Fault {
 	return all
 }
 
-// requireWellFormed holds what every error of Read promises.
+// requireWellFormed checks the guarantees for every error of Read.
 func requireWellFormed(t require.TestingT, set policy.Set, err error) {
 	require.Equal(t, policy.Set{}, set)
 	all := faultsOf(t, err)
@@ -140,8 +139,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Whatever is put together of YAML's own marks is read or refused, and never read to anything but what is
-// written back.
+// A file made of YAML's own marks is either refused, or read as a set that Write and Read bring back.
 func TestLawOfAnyText(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
 		"max_attempts", "backoff", "kind", "constant", "delay", "tools", "bases", "retryable_errors", "global", "opt_out",

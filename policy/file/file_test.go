@@ -19,7 +19,7 @@ import (
 	"github.com/retake-go/retake/policy/internal/draw"
 )
 
-// bare takes the origins out of a set, which are no part of what it says.
+// bare removes the origins from a set.
 func bare(s policy.Set) policy.Set {
 	for _, l := range []*policy.Layer{&s.Global, &s.Answer, &s.Call, &s.Adjusted, &s.Transport} {
 		l.Origins = nil
@@ -157,7 +157,7 @@ func TestPresetsInFiles(t *testing.T) {
 	}
 }
 
-// Read(Write(set)) is the set, and writing that again gives the same bytes.
+// Read(Write(set)) returns the set, and writing that again gives the same bytes.
 func TestLawOfWriting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		set := draw.Set().Draw(t, "set")
@@ -172,7 +172,7 @@ func TestLawOfWriting(t *testing.T) {
 	})
 }
 
-// A set's own JSON is a policy file too.
+// The JSON of a set is a policy file.
 func TestLawOfJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		set := draw.Set().Draw(t, "set")
