@@ -1,9 +1,12 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/retake-go/retake/internal/httphint"
 )
 
 // Metadata is what is known of the call that failed (ProviderErrorMetadata of agent errors). All of it is
@@ -86,23 +89,23 @@ var providerNames = map[string]string{
 }
 
 // providerAliases are the other names that systems have for providers, folded.
-var providerAliases = map[string]string{
-	"azure_openai": "azure", "azure.ai.openai": "azure", "azure.ai.inference": "azure", "azureopenai": "azure",
-	"claude": "anthropic",
-	"google": "gemini", "google_genai": "gemini", "google_ai": "gemini", "gcp.gemini": "gemini", "gcp.gen_ai": "gemini",
-	"gcp.vertex_ai": "gemini", "vertex": "gemini", "vertexai": "gemini", "vertex_ai": "gemini", "googleai": "gemini",
-	"aws": "bedrock", "aws.bedrock": "bedrock", "aws_bedrock": "bedrock", "amazon_bedrock": "bedrock", "amazon": "bedrock",
-	"mistralai": "mistral", "mistral_ai": "mistral", "x_ai": "xai", "x.ai": "xai", "grok": "xai",
-	"together_ai": "together", "fireworks_ai": "fireworks", "github_models": "github", "hugging_face": "huggingface",
-}
+var providerAliases = httphint.Lookup(`
+azure: azure_openai azure.ai.openai azure.ai.inference azureopenai
+anthropic: claude
+gemini: google google_genai google_ai googleai gcp.gemini gcp.gen_ai gcp.vertex_ai vertex vertexai vertex_ai
+bedrock: aws aws.bedrock aws_bedrock amazon_bedrock amazon
+mistral: mistralai mistral_ai
+xai: x_ai x.ai grok
+together: together_ai
+fireworks: fireworks_ai
+github: github_models
+huggingface: hugging_face
+`)
 
 // canonicalProvider is a provider by the one name that the tables here have for it.
 func canonicalProvider(name string) string {
 	folded := strings.ReplaceAll(foldName(name), " ", "_")
-	if alias := providerAliases[folded]; alias != "" {
-		return alias
-	}
-	return folded
+	return cmp.Or(providerAliases(folded), folded)
 }
 
 func displayProvider(name string) string {
