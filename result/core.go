@@ -15,7 +15,8 @@ import (
 // core is a Result whose data is canonical JSON, nil for none.
 type core Result[json.RawMessage]
 
-// toCore checks a result; it leaves the argument as it was and shares nothing with it that is changed later.
+// toCore checks a result. It does not change the argument, and shares no memory with it that is changed
+// later.
 func toCore[T any](r Result[T]) (*core, error) {
 	c := &core{Status: r.Status, Error: r.Error, Meta: r.Meta}
 	if raw, ok := any(r.Data).(json.RawMessage); r.Status == StatusSuccess && !(ok && raw == nil) {
@@ -73,7 +74,7 @@ func fromCore[T any](c *core, dataPtr string) (Result[T], []fault.Issue) {
 	return r, nil
 }
 
-// misfit says where JSON does not fit the Go type it is to be read into.
+// misfit returns the issue of JSON that does not fit a Go type.
 func misfit(pointer string, v json.RawMessage, err error) fault.Issue {
 	i := ruled(pointer, "type", "JSON that fits its Go type")
 	var at *canon.Error
@@ -88,8 +89,7 @@ func misfit(pointer string, v json.RawMessage, err error) fault.Issue {
 	return i
 }
 
-// keep stores what a document has and Result has no field for. Secrets are left out, and what stands at no
-// pointer.
+// keep stores a member that Result has no field for. It leaves out secrets, and members without a pointer.
 func (e *Extra) keep(form Form, pointer string, v json.RawMessage) {
 	if v = scrubAt(pointer, v); v == nil {
 		return
@@ -103,7 +103,7 @@ func (e *Extra) keep(form Form, pointer string, v json.RawMessage) {
 	(*e)[form][pointer] = v
 }
 
-// said is the message of an error, or that of what is none.
+// said returns the message of an error, or of any other result.
 func (c *core) said() *string {
 	if c.Status == StatusError {
 		return &c.Error.Message
@@ -111,8 +111,8 @@ func (c *core) said() *string {
 	return &c.Message
 }
 
-// scrubAt is scrub of what stands at a pointer; nil for no pointer. Members below a secret's name are secret
-// too.
+// scrubAt is scrub for the value at a pointer; nil without a pointer. Values below a secret member are
+// secret, too.
 func scrubAt(pointer string, v json.RawMessage) json.RawMessage {
 	path := steps(pointer)
 	if len(path) == 0 {
@@ -126,20 +126,20 @@ func scrubAt(pointer string, v json.RawMessage) json.RawMessage {
 	return scrub(path[len(path)-1], v)
 }
 
-// clone is a copy whose fields can be set without the original seeing it.
+// clone returns a copy whose fields can be set without changing the original.
 func (c *core) clone() *core {
 	other := *c
 	other.Extra = maps.Clone(c.Extra)
 	return &other
 }
 
-// failed reports whether anything is told of an error.
+// failed reports whether any field is set.
 func (e Error) failed() bool {
 	return e.Class != "" || e.Type != "" || e.Message != "" || e.StatusCode != 0 || e.Retryable.Known ||
 		e.Original != nil
 }
 
-// issues says what is wrong with a result in memory: each field must survive being written and read.
+// issues returns the faults of a result in memory. Each field must be the same after it was written and read.
 func (c *core) issues() []fault.Issue {
 	var issues []fault.Issue
 	probe := c.clone().extension()

@@ -28,8 +28,8 @@ func (c Cost) Amount() float64 {
 // HasParts reports whether any part is known.
 func (c Cost) HasParts() bool { return c != Cost{Total: c.Total} }
 
-// Plus returns the sum of both, part by part, either of which may be a total alone: then the total is more
-// than its parts.
+// Plus returns the sum, part by part. If one of them is a total alone, the total is more than the sum of its
+// parts.
 func (c Cost) Plus(d Cost) Cost {
 	return Cost{
 		Input:      addMoney(c.Input, d.Input),
@@ -40,7 +40,7 @@ func (c Cost) Plus(d Cost) Cost {
 	}
 }
 
-// addMoney adds as people do, in decimals: 0.1 and 0.2 are 0.3. What is no amount stays none.
+// addMoney adds in decimals: 0.1 and 0.2 are 0.3. NaN and infinity stay.
 func addMoney(a, b float64) float64 {
 	switch {
 	case a == 0:

@@ -103,8 +103,8 @@ func (r *Result[T]) addProvider(err error) {
 	}
 }
 
-// typeName names the typed agent errors, and that of a caller's own deadline; other types are of no use on a
-// wire.
+// typeName returns the name of the typed agent error in the chain. Other Go types mean nothing to other
+// systems.
 func typeName(err error) string {
 	for _, target := range []any{
 		new(*fault.RateLimitError), new(*fault.AuthError), new(*fault.ModelNotFoundError),

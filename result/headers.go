@@ -45,13 +45,13 @@ func (h Headers) clean() Headers {
 	return clean
 }
 
-// secretWords make a header secret, wherever they stand in its name.
+// secretWords make a header secret if its name has one of them.
 var secretWords = []string{
 	"authorization", "auth", "cookie", "cookie2", "key", "apikey", "token", "secret", "password", "passwd",
 	"credential", "credentials", "bearer", "jwt",
 }
 
-// secretHeader reports whether a header's name, in lower case, is one of a secret.
+// secretHeader reports whether a header with this lower-case name is secret.
 func secretHeader(lower string) bool {
 	words := strings.FieldsFunc(lower, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -59,8 +59,8 @@ func secretHeader(lower string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretWords, w) })
 }
 
-// secretMembers are the names of members that are secrets in any JSON, squashed to lower-case letters. They
-// are fewer than those of headers, as "token" and "key" are also plain words.
+// secretMembers are the squashed names of members that are secret in any JSON. "token" and "key" are not
+// among them, because they are also plain words.
 var secretMembers = []string{
 	"authorization", "proxyauthorization", "cookie", "setcookie", "apikey", "xapikey", "accesstoken",
 	"refreshtoken", "idtoken", "authtoken", "bearertoken", "sessiontoken", "clientsecret", "secret", "secretkey",

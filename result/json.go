@@ -44,8 +44,8 @@ func (m document) put(pointer string, v json.RawMessage) {
 	m[path[len(path)-1]] = parsed(v)
 }
 
-// rendered is the canonical JSON of a value. What has none is told as a text that no reader takes for
-// anything else.
+// rendered returns the canonical JSON of a value. A value without a JSON form gives a string, which its field
+// then refuses.
 func rendered(v any) json.RawMessage {
 	doc, err := json.Marshal(v)
 	if err == nil {
@@ -57,7 +57,7 @@ func rendered(v any) json.RawMessage {
 	return doc
 }
 
-// parsed is canonical JSON as Go values, with numbers as they are written.
+// parsed returns canonical JSON as Go values, with numbers as they are written.
 func parsed(v json.RawMessage) (value any) {
 	in := json.NewDecoder(bytes.NewReader(v))
 	in.UseNumber()
@@ -94,8 +94,7 @@ var kinds = map[jsontext.Kind]fault.Kind{
 	't': fault.Boolean, 'f': fault.Boolean,
 }
 
-// same reports whether two values say the same: equal numbers may be written differently. Nil stands for an
-// absent value.
+// same reports whether two values are equal; equal numbers may be written differently. Nil means absent.
 func same(a, b json.RawMessage) bool {
 	if string(a) == string(b) {
 		return true
@@ -123,8 +122,7 @@ func withFloats(value any) any {
 	return value
 }
 
-// withoutNulls leaves out the members of objects that are null, at any depth: they say the same as absent
-// ones.
+// withoutNulls removes null members at any depth: they mean the same as absent ones.
 func withoutNulls(value any) any {
 	switch v := value.(type) {
 	case []any:

@@ -20,8 +20,8 @@ type Error struct {
 	Message string
 	// StatusCode is the HTTP status; 0 where there was none.
 	StatusCode int
-	// Retryable says whether running the agent again may help, where somebody said so; else the class does.
-	// So an exhausted correction is not retryable: words were tried.
+	// Retryable says whether running the agent again may help; if it is unknown, the class says so. It is
+	// false after exhausted corrections, because the agent has tried again already.
 	Retryable Opt[bool]
 	// Original is the error as an SDK had it, as JSON. Secrets are taken out of it.
 	Original json.RawMessage
@@ -31,26 +31,25 @@ type Error struct {
 type Meta struct {
 	// Message is a line about a success or about progress; an error has its own.
 	Message string
-	// Content is the raw text of a reply, beside the data made of it, and what had come of it
-	// before an error.
+	// Content is the raw text of a reply: beside the data made from it, or as far as it came before an error.
 	Content string
 	// Confidence is the certainty of the outcome or of the error's class, from 0 to 1; of work in progress,
 	// how much is done.
 	Confidence Opt[float64]
 	// Warnings are issues that did not stop the run, for people.
 	Warnings []string
-	// Execution is what the run took.
+	// Execution is what the run used.
 	Execution Execution
-	// Provider is what the provider's response said besides.
+	// Provider has more data of the provider's response.
 	Provider ProviderData
 	// Finish says why the model stopped; other words than the known ones are kept.
 	Finish message.FinishReason
-	// RateLimit is the state of the rate limits after the run; its RetryAfter is the wait that the forms of
-	// agent errors tell.
+	// RateLimit is the state of the rate limits after the run; its RetryAfter is the wait in the forms of
+	// agent errors.
 	RateLimit ratelimit.State
-	// Metadata is the agent's own, as JSON: how far a conversation is, or whatever it likes.
+	// Metadata is the agent's own JSON, such as how far a conversation is.
 	Metadata json.RawMessage
-	// Extra is what documents had that has no field here; see the package's documentation.
+	// Extra has the members of documents that have no field here; see the package documentation.
 	Extra Extra
 }
 
@@ -63,8 +62,7 @@ func (m Meta) Warn(warnings ...string) Meta {
 	return m
 }
 
-// Execution is what a run took. In all fields zero means unknown, but for
-// RetryCount.
+// Execution is what a run used. Zero means unknown in all fields but RetryCount.
 type Execution struct {
 	// Duration is the time from start to end, of all attempts together; exact to the nanosecond, at most 366
 	// days.
@@ -78,7 +76,7 @@ type Execution struct {
 	Provider string
 	// RetryCount is how often the orchestrator tried again: 0 is a first try that was the last.
 	RetryCount Opt[int]
-	// Timestamp is the start as ISO 8601, in the words of who wrote it; [Execution.Started] reads it.
+	// Timestamp is the start in ISO 8601, as the sender wrote it; [Execution.Started] reads it.
 	Timestamp string
 }
 
@@ -89,8 +87,8 @@ var timeLayouts = [...]string{
 	"2006-01-02T15:04", time.DateOnly,
 }
 
-// Started is Timestamp as a time in UTC, which is also taken for its zone where it names none. False where it
-// is empty or no ISO 8601.
+// Started returns Timestamp in UTC. A time without a zone counts as UTC. It returns false if Timestamp is
+// empty or not ISO 8601.
 func (e Execution) Started() (time.Time, bool) {
 	for _, layout := range timeLayouts {
 		if t, err := time.Parse(layout, e.Timestamp); err == nil {
@@ -115,7 +113,7 @@ func (u Usage) Tokens() int64 {
 	return capped(u.InputTokens, u.OutputTokens)
 }
 
-// ProviderData is what a provider's response said besides.
+// ProviderData has more data of a provider's response.
 type ProviderData struct {
 	// RequestID names the request in the provider's logs.
 	RequestID string

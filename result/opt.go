@@ -6,10 +6,10 @@ type Opt[T any] struct {
 	Known bool
 }
 
-// Some is a known value.
+// Some returns a known value.
 func Some[T any](v T) Opt[T] { return Opt[T]{Value: v, Known: true} }
 
-// Or is the value, or otherwise where it is unknown.
+// Or returns the value, or otherwise if it is unknown.
 func (o Opt[T]) Or(otherwise T) T {
 	if o.Known {
 		return o.Value
@@ -17,7 +17,7 @@ func (o Opt[T]) Or(otherwise T) T {
 	return otherwise
 }
 
-// known is the value; nil where it is unknown.
+// known returns the value, or nil if it is unknown.
 func (o Opt[T]) known() any {
 	if !o.Known {
 		return nil

@@ -9,16 +9,15 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// OneShot is what an agent of a single turn puts out. Its result is never in
-// progress. Its JSON is that of the result envelope.
+// OneShot is the output of an agent with a single turn. Its result is never in progress. Its JSON is that of
+// the result envelope.
 type OneShot[T any] struct {
 	Result Result[T]
-	// Extra are members of the document besides, by JSON Pointer.
+	// Extra has the unknown members of the document, by JSON Pointer.
 	Extra map[string]json.RawMessage
 }
 
-// Conversation is what an agent puts out each turn of a conversation.
-// Its JSON is that of the result envelope.
+// Conversation is an agent's output of one turn of a conversation. Its JSON is that of the result envelope.
 type Conversation[T, S any] struct {
 	// Reply is for the user, in natural language; it may be empty.
 	Reply string
@@ -26,11 +25,11 @@ type Conversation[T, S any] struct {
 	State S
 	// Result is for the orchestrator.
 	Result Result[T]
-	// Extra are members of the document besides, by JSON Pointer.
+	// Extra has the unknown members of the document, by JSON Pointer.
 	Extra map[string]json.RawMessage
 }
 
-// output is either.
+// output has the members of either.
 type output struct {
 	Reply         string
 	State, Result json.RawMessage
@@ -134,7 +133,7 @@ func writeOutput(wire any, out *output, extra map[string]json.RawMessage) ([]byt
 	return rendered(doc), nil
 }
 
-// readOutput returns the result within an output and the members besides, too.
+// readOutput reads an output: its members, its result and its unknown members.
 func readOutput[T any](wire any, doc []byte) (*output, Result[T], map[string]json.RawMessage, error) {
 	var none Result[T]
 	members, err := parse(ResultEnvelope, doc)

@@ -18,7 +18,7 @@ type reading struct {
 	issues []fault.Issue
 }
 
-// read takes a document apart. The extension is read first; then the form's own members have the last word.
+// read reads a document: the extension first, then the form's own members, which win.
 func (s spec) read(doc document) (*reading, *core) {
 	c := &core{}
 	r := &reading{spec: s, doc: doc, known: s.layout().known, into: c}
@@ -40,7 +40,7 @@ func (s spec) read(doc document) (*reading, *core) {
 	return r, c
 }
 
-// walk keeps the members that no field is for. An object that is empty where fields could be is one of them.
+// walk keeps unknown members and empty objects.
 func (r *reading) walk(m map[string]any, at string) {
 	for _, name := range sortedNames(m) {
 		pointer := below(at, name)
@@ -64,7 +64,7 @@ func (r *reading) walk(m map[string]any, at string) {
 	}
 }
 
-// status settles the status before all else.
+// status sets the status, on which the other members depend.
 func (r *reading) status() {
 	c, s := r.into, r.spec
 	switch {
@@ -85,7 +85,7 @@ func (r *reading) status() {
 
 func isNull(v json.RawMessage) bool { return v == nil || kindOf(v) == fault.Null }
 
-// present reports whether something stands at a pointer: neither null nor an empty object.
+// present reports whether there is a value at a pointer other than null and {}.
 func (r *reading) present(pointer string) bool {
 	v := r.doc.get(pointer)
 	return !isNull(v) && string(v) != "{}"
@@ -93,7 +93,7 @@ func (r *reading) present(pointer string) bool {
 
 func (r *reading) fail(bad fault.Issue) { r.issues = append(r.issues, bad) }
 
-// take reads one field, unless the result says the same already.
+// take reads one field, unless the result has the same value already.
 func (r *reading) take(f field) {
 	v := r.doc.get(f.ptr)
 	if v == nil || kindOf(v) == fault.Null && !f.nullable {
@@ -107,7 +107,7 @@ func (r *reading) take(f field) {
 	}
 }
 
-// finish draws the conclusions, and refuses what contradicts itself.
+// finish refuses contradictions, and sets what follows from the members.
 func (r *reading) finish() {
 	if r.contradictions(); len(r.issues) > 0 {
 		return
@@ -143,7 +143,7 @@ func (r *reading) finishError() {
 	}
 }
 
-// contradictions are data where there is an error, and the other way round.
+// contradictions refuses an error without the status of one, and data without a success.
 func (r *reading) contradictions() {
 	status := r.into.Status
 	if r.present(failurePtr) && status != StatusError {
@@ -156,8 +156,8 @@ func (r *reading) contradictions() {
 	}
 }
 
-// spellings keeps the members whose own way of being written says more than the field would ("429" for 429, 0
-// for none), and which of two tellings there was.
+// spellings keeps members that are spelled differently from what the field would write ("429" for 429, 0 for
+// none). If a form has two members for one field, it also keeps which of them the document had.
 func (r *reading) spellings() {
 	written, fields := r.spec.own(r.into)
 	for i, f := range fields {
@@ -169,19 +169,19 @@ func (r *reading) spellings() {
 		if w == nil {
 			w = written.get(f.ptr) // where it is required
 		}
-		told := f.echo || f.unless != "" && !isNull(r.doc.get(f.unless))
+		twice := f.echo || f.unless != "" && !isNull(r.doc.get(f.unless))
 		bare := rendered(withoutNulls(parsed(v)))
 		switch {
-		case !told && (same(w, v) || same(w, scrub("", bare))):
+		case !twice && (same(w, v) || same(w, scrub("", bare))):
 		case r.spec.agrees(r.into, i, v):
 			r.into.Extra.keep(r.spec.form, f.ptr, bare)
-		case told && w != nil:
-			r.into.Extra.keep(r.spec.form, f.ptr, w) // the other telling is believed
+		case twice && w != nil:
+			r.into.Extra.keep(r.spec.form, f.ptr, w) // the other member wins
 		}
 	}
 }
 
-// agrees reports whether a value says what a field of the form does.
+// agrees reports whether a value means the same as a field of the form.
 func (s spec) agrees(c *core, field int, v json.RawMessage) bool {
 	probe := c.clone()
 	f := s.fields(probe)[field]

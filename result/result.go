@@ -46,8 +46,8 @@ func (r Result[T]) IsError() bool { return r.Status == StatusError }
 // IsInProgress reports whether there is more to come.
 func (r Result[T]) IsInProgress() bool { return r.Status == StatusInProgress }
 
-// Retryable reports whether running the agent again may help: what the error says, else what its class does.
-// Only errors are.
+// Retryable reports whether running the agent again may help: as the error says, or else as its class says.
+// It is false unless r is an error.
 func (r Result[T]) Retryable() bool {
 	return r.IsError() && r.Error.Retryable.Or(r.Error.Class.Retryable())
 }
@@ -64,7 +64,7 @@ func (r Result[T]) UserMessage() string {
 	return fault.UserMessage(r.Error.Class, r.metadata())
 }
 
-// metadata is what a message to users may name.
+// metadata returns what a message to users may show.
 func (r Result[T]) metadata() fault.Metadata {
 	return fault.Metadata{
 		Provider: r.Execution.Provider, Model: r.Execution.Model, StatusCode: r.Error.StatusCode,

@@ -7,7 +7,8 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// Schema is the JSON Schema of what is written in a form. Reading is more lenient: see [Decode].
+// Schema is the JSON Schema of the documents that are written in a form. Reading is more lenient: see
+// [Decode].
 type Schema struct {
 	// Name is that of its file in the directory schemas, without ".json".
 	Name string
@@ -15,7 +16,7 @@ type Schema struct {
 	Doc json.RawMessage
 }
 
-// files are made of the structs that readers and writers are made of; a test holds them to that.
+// files are generated from the structs of the documents; a test compares them.
 //
 //go:embed schemas/*.json
 var files embed.FS

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// scrub takes secrets out of JSON that is kept unread: members with a secret's name at any depth, and secret
-// headers wherever headers are. The name is that of the member that v is the value of. Nil where nothing of
-// it may be kept.
+// scrub removes secrets from JSON: members with the name of a secret at any depth, and secret headers. name
+// is the member whose value is v. It returns nil if nothing may be kept.
 func scrub(name string, v json.RawMessage) json.RawMessage {
 	if clean, ok := scrubbed(name, parsed(v)); ok {
 		return rendered(clean)
@@ -16,7 +15,7 @@ func scrub(name string, v json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// scrubbed is false where nothing may be kept.
+// scrubbed is scrub for parsed JSON. ok is false if nothing may be kept.
 func scrubbed(name string, value any) (clean any, ok bool) {
 	folded := squash(name)
 	switch {
@@ -40,8 +39,8 @@ func scrubbed(name string, value any) (clean any, ok bool) {
 	return value, true
 }
 
-// openHeaders leaves secret headers out of an object of headers, of a list of pairs, and of a flat list of
-// names and values in turn; these are the ways in which headers are written. Anything else is not kept.
+// openHeaders removes secret headers. Headers are an object, a list of pairs, or a flat list of names and
+// values; any other value is not kept.
 func openHeaders(value any) (open any, ok bool) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -75,7 +74,7 @@ func openPairs(list []any) []any {
 	return kept
 }
 
-// openName reports whether a value is the name of a header that is no secret.
+// openName reports whether a value is the name of a header that is not secret.
 func openName(value any) bool {
 	name, ok := value.(string)
 	return ok && !secretHeader(strings.ToLower(name))

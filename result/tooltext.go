@@ -33,5 +33,5 @@ func (r Result[T]) ToolText() (text string, isError bool) {
 	return string(doc), false
 }
 
-// codeText is a class by its name in result envelopes.
+// codeText returns the name of a class in result envelopes.
 func codeText(c fault.Class) string { return ownOr(c, c.Names().ResultEnvelope) }

@@ -16,7 +16,7 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// The fields that are written in a way of their own; all others are written as encoding/json does it.
+// The types of members with a JSON form of their own. All others are written as by encoding/json.
 type (
 	httpStatus int           // also read from digits in quotes, and from 0 for none
 	millis     time.Duration // milliseconds, exact to the nanosecond
@@ -24,12 +24,12 @@ type (
 	tokens     Usage // its total
 	total      Cost  // its total
 	timestamp  string
-	success    Status // whether it is true that the run has not failed
+	success    Status // true unless the run has failed
 	kebabCode  fault.Class
 	snakeCode  fault.Class
 	upperCode  fault.Class
-	said       core // the message of an error, or of what is none
-	content    core // the raw text of an agent result, which is also where data stands that is a text
+	said       core // the message of an error, or of any other result
+	content    core // the raw text of an agent result, or data that is a text
 	object     json.RawMessage
 	original   json.RawMessage // written and read without secrets
 	costParts  struct {
@@ -41,15 +41,15 @@ type (
 	}
 )
 
-// The most that a document may have, so that no reader is kept busy: members that no field is for, headers,
-// windows.
+// The limits of a document: unknown members, headers, windows.
 const (
 	maxKept    = 4096
 	maxHeaders = 4096
 	maxRows    = 4096
 )
 
-// plain is what encoding/json is to write of a field that is not zero; nil for nothing.
+// plain returns the value that encoding/json writes for a field that is not zero, or nil if the member is
+// left out.
 func plain(at any) any {
 	switch at := at.(type) {
 	case interface{ known() any }:
@@ -110,7 +110,7 @@ func unlessZero[T comparable](v T) any {
 	return v
 }
 
-// ownOr is a class of the agent's own as it is, and the name in the form's vocabulary of a built-in one.
+// ownOr returns name for a built-in class, and an agent's own class unchanged.
 func ownOr[C ~string](class C, name string) string {
 	if _, known := fault.Lookup(fault.Class(class)); known {
 		return name
@@ -124,13 +124,13 @@ func thousandths(d time.Duration) json.RawMessage {
 	return json.RawMessage(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }
 
-// refusal says where a value is wrong, and, where it says more than the type of the field, what would be
-// right.
+// refusal is the error for a wrong value. It has the place and, if they are not those of the field's type,
+// the rule and what would be right.
 type refusal struct{ pointer, rule, expected string }
 
 func (*refusal) Error() string { return "refused" }
 
-// decode reads a value, which is canonical JSON and not null unless the field may be, into a field.
+// decode reads a value into a field. The value is canonical JSON, and null only if the field may be null.
 func decode(v json.RawMessage, at any) (err error) {
 	switch at := at.(type) {
 	case *int64:
@@ -181,7 +181,7 @@ func decode(v json.RawMessage, at any) (err error) {
 	return err
 }
 
-// decodeMany is decode of what has parts.
+// decodeMany is decode for values with parts.
 func decodeMany(v json.RawMessage, at any) error {
 	switch at := at.(type) {
 	case *said:
@@ -224,7 +224,7 @@ func errIf(bad bool) error {
 	return nil
 }
 
-// text is a string; empty for what is none.
+// text returns a string, or "" for any other value.
 func text(v json.RawMessage) (s string) {
 	_ = canon.Unmarshal(v, &s)
 	return s
@@ -303,7 +303,7 @@ func tooMany(rule, what string, most int) error {
 	return &refusal{"", rule, fmt.Sprintf("at most %d %s", most, what)}
 }
 
-// wanted says what would be right for a field.
+// wanted returns the rule of a field's type, and what would be right.
 func wanted(at any) (rule, expected string) {
 	switch at.(type) {
 	case *string, *fault.Class, *message.FinishReason, *said, *content:
@@ -342,7 +342,7 @@ func wanted(at any) (rule, expected string) {
 	return "type", "object"
 }
 
-// write is the member's value; nil where it is absent.
+// write returns the member's value, or nil if it is left out.
 func (f field) write() json.RawMessage {
 	if f.mute {
 		return nil
@@ -350,7 +350,7 @@ func (f field) write() json.RawMessage {
 	return f.said()
 }
 
-// said is the member's value, whether the form has it in this status or not.
+// said is write for a result of any status.
 func (f field) said() json.RawMessage {
 	if reflect.ValueOf(f.at).Elem().IsZero() {
 		return nil
@@ -390,7 +390,7 @@ func (f field) read(v json.RawMessage) *fault.Issue {
 	return &bad
 }
 
-// wrong says what a value should have been.
+// wrong returns the issue of a wrong value.
 func wrong(pointer string, v json.RawMessage, rule, expected string) fault.Issue {
 	i := ruled(pointer, rule, expected)
 	i.Got = kindOf(v)

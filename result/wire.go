@@ -14,16 +14,15 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// The documents, one struct each, of which writers, readers and JSON Schemas are made. The comment of a
-// member is its description in the schema, its type says how it is written (values.go), and its tags the
-// rest:
+// The documents, one struct each. Writing, reading and the JSON Schemas follow from them. The comment of a
+// member is its description in the schema, and its type says how it is written (values.go). Its tags are:
 //
-//	json    its name; it may be absent where that says omitzero, and elsewhere is required in its object
-//	of      the field of a Result that stands there; empty for all of it
-//	only    the status whose results alone have it
-//	unless  the member that is written in its place where a document had that one alone
-//	wire    "null": null is a value; "echo": a second telling of another member, written where a document
-//	        had it; "private": what a document had is not kept as it was spelled
+//	json    its name; without omitzero it is required in its object
+//	of      the field of Result that has its value; empty for the whole Result
+//	only    the only status whose results have it
+//	unless  the member that is written instead if the document had only that one
+//	wire    "null": null is a value; "echo": it repeats another member, and is written only if the document
+//	        had it; "private": its spelling is not kept
 
 // envelope is the form of the result envelope.
 type envelope struct {
@@ -183,7 +182,7 @@ type modelResponseMetadata struct {
 	OriginalError original `json:"originalError,omitzero" of:"Error.Original" wire:"echo"`
 }
 
-// extension is the member "retake" of every form: what the form has no member of its own for.
+// extension is the member "retake" of every form. It has what the form has no member for.
 type extension struct {
 	// The status, where the form cannot say it.
 	Status Status `json:"status,omitzero" of:"Status"`
@@ -261,7 +260,8 @@ const (
 	failurePtr = "/error"
 	// extensionPtr is the member for what a form has no member of its own for.
 	extensionPtr = "/retake"
-	// unsaidPtr is null where nobody said whether another try may help, and the form's code would.
+	// unsaidPtr is null if it is unknown whether another try may help. Without it the form's code would say
+	// so.
 	unsaidPtr = extensionPtr + "/error/retryable"
 )
 
@@ -269,7 +269,7 @@ const (
 type spec struct {
 	form   Form
 	layout func() *layout
-	// status and data are where the outcome stands, beside failurePtr; status is empty in a form that has no
+	// status and data are the members of the outcome, beside failurePtr. status is empty if the form has no
 	// such member.
 	status, data string
 }
@@ -307,11 +307,11 @@ func formOf[D any]() func() *layout {
 	})
 }
 
-// member is what the struct of a document says of one member.
+// member describes one member of a document.
 type member struct {
 	ptr  string
 	only Status
-	// required, unless and the like are what the tags say.
+	// required, unless and so on come from the tags.
 	required, nullable, private, echo bool
 	unless                            string
 	of                                []int        // the field that stands there
@@ -346,7 +346,7 @@ func membersOf(wire, of reflect.Type, at string) []member {
 	return all
 }
 
-// pointersOf are the pointers of members, true, and those of the objects that they stand in, false.
+// pointersOf maps the pointers of members to true, and those of the objects around them to false.
 func pointersOf(members []member) map[string]bool {
 	known := map[string]bool{}
 	for _, m := range members {
@@ -361,19 +361,19 @@ func pointersOf(members []member) map[string]bool {
 // field is a member of one document.
 type field struct {
 	member
-	// at points at what is read and written.
+	// at points to the value that is read and written.
 	at any
-	// mute members are not written, as the result has another status than they are for.
+	// mute members are not written: they belong to results of another status.
 	mute bool
 }
 
-// fields are the form's own members.
+// fields returns the form's own members.
 func (s spec) fields(c *core) []field { return fieldsOf(s.layout().members, c, c.Status) }
 
 // extension has every field of a Result.
 func (c *core) extension() []field { return fieldsOf(extended(), c, c.Status) }
 
-// fieldsOf are the members with the fields of a struct, which of points at.
+// fieldsOf returns the members, each with its value in the struct that of points to.
 func fieldsOf(members []member, of any, status Status) []field {
 	fields := make([]field, len(members))
 	for i, m := range members {
@@ -383,7 +383,7 @@ func fieldsOf(members []member, of any, status Status) []field {
 	return fields
 }
 
-// dataPtr is where the data of a document stands.
+// dataPtr returns the pointer of a document's data.
 func (s spec) dataPtr(doc document) string {
 	switch {
 	case doc.get(extensionPtr+"/data") != nil:

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// write makes a document: the form's own members first; then, in the extension, what they alone would not
-// bring back; then what was kept of the document it came from.
+// write makes a document: the form's own members, then the extension with what they would not bring back,
+// then the members that were kept from the original document.
 func (s spec) write(c *core) document {
 	doc, _ := s.own(c)
 	s.extend(doc, c)
@@ -24,7 +24,7 @@ func (s spec) write(c *core) document {
 	return doc
 }
 
-// own is the form's own document, as they were spelled where that still says the same.
+// own returns the document of the form's own members. A kept spelling is used while it means the same.
 func (s spec) own(c *core) (document, []field) {
 	doc, kept, fields := document{}, c.Extra[s.form], s.fields(c)
 	for i, f := range fields {
@@ -41,7 +41,7 @@ func (s spec) own(c *core) (document, []field) {
 	return doc, fields
 }
 
-// complete adds the members that are required in the objects there are.
+// complete adds the required members of the objects in the document.
 func (m document) complete(fields []field) {
 	for _, f := range fields {
 		parent := path.Dir(f.ptr)
@@ -51,8 +51,8 @@ func (m document) complete(fields []field) {
 	}
 }
 
-// extend reads the document back and tells in the extension what is not as it should be, until everything is:
-// what it tells of one field may change what another is read as.
+// extend reads the document back and adds the fields that differ to the extension. It repeats this, because
+// an added field may change how others are read.
 func (s spec) extend(doc document, c *core) {
 	c = c.clone()
 	delete(c.Extra, s.form)
@@ -64,7 +64,7 @@ func (s spec) extend(doc document, c *core) {
 	}
 }
 
-// tell puts the fields that differ into the extension, and reports whether there were any.
+// tell adds the fields that differ to the extension, and reports whether there were any.
 func (m document) tell(want, got []field) (more bool) {
 	for i, f := range want {
 		w, g := f.write(), got[i].write()
@@ -72,7 +72,7 @@ func (m document) tell(want, got []field) (more bool) {
 		case w != nil && !same(w, g):
 			m.put(f.ptr, w)
 			if more = true; f.ptr == extensionPtr+"/status" {
-				return more // what others are read as depends on it
+				return more // the other fields depend on it
 			}
 		case w == nil && g != nil && f.ptr == unsaidPtr:
 			m.put(f.ptr, json.RawMessage("null"))
